@@ -1,0 +1,43 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json_reader.hpp"
+#include "base/units.hpp"
+#include "catalogs/precision.hpp"
+#include "catalogs/provenance.hpp"
+
+namespace smplan {
+
+/// What one accelerator (as the framework sees one device) can do on paper, and what its driver
+/// really offers. Rates are dense: no structured sparsity.
+struct Accelerator {
+  std::string key;                 ///< `A100-40GB`, the name that instances refer to
+  std::string name;                ///< vendor's name
+  std::string architecture;        ///< `Ampere GA100`
+  std::string compute_capability;  ///< `8.0`; empty for Trainium
+  Bytes marketing_memory;
+  /// What the device reports as total (nvidia-smi or torch), before any CUDA context.
+  Bytes device_memory;
+  BytesPerSecond memory_bandwidth;
+  int sm_count = 0;  ///< streaming multiprocessors; 0 where unknown
+  /// Power cap in watts; 0 where unknown. Throttling shows in the profile, not here.
+  double power_limit_w = 0;
+  Bytes l2_cache;
+  /// Peak dense rate by Precision; zero where the device has no such unit.
+  std::array<FlopsPerSecond, kPrecisionCount> peak{};
+  std::vector<std::string> unverified_fields;
+  std::string note;
+  Provenance provenance;
+
+  [[nodiscard]] FlopsPerSecond peak_rate(Precision p) const { return peak[static_cast<std::size_t>(p)]; }
+  [[nodiscard]] bool supports(Precision p) const { return peak_rate(p).value() > 0; }
+  friend bool operator==(const Accelerator&, const Accelerator&) = default;
+};
+
+Accelerator read_accelerator(const JsonValue& value, Diagnostics& out);
+
+}  // namespace smplan

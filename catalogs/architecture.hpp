@@ -1,0 +1,115 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/json_reader.hpp"
+#include "catalogs/provenance.hpp"
+
+namespace smplan {
+
+enum class ModelKind {
+  Decoder,         ///< causal language model
+  Encoder,         ///< BERT-like, full attention
+  EncoderDecoder,  ///< T5-like: `n_layers` decoder layers with cross-attention, `n_encoder_layers` encoder layers
+  Vision,          ///< ViT: patches in, class token, no vocabulary
+};
+std::string_view to_string(ModelKind kind);
+
+enum class PositionEncoding { Rope, Learned, Alibi, RelativeBias, None };
+std::string_view to_string(PositionEncoding encoding);
+
+enum class NormKind { LayerNorm, RmsNorm };
+
+/// Widths of multi-head latent attention (DeepSeek V2/V3); all zero for ordinary attention.
+struct LatentAttention {
+  std::int64_t q_lora_rank = 0;   ///< 0: full-rank query projection
+  std::int64_t kv_lora_rank = 0;  ///< > 0 switches latent attention on
+  std::int64_t qk_nope_head_dim = 0;
+  std::int64_t qk_rope_head_dim = 0;
+  std::int64_t v_head_dim = 0;
+  friend bool operator==(const LatentAttention&, const LatentAttention&) = default;
+};
+
+/// Mixture of experts; `n_experts` = 0 for a dense model.
+struct MixtureOfExperts {
+  std::int64_t n_experts = 0;
+  std::int64_t top_k = 0;
+  std::int64_t expert_ffn_hidden = 0;
+  std::int64_t n_shared_experts = 0;          ///< always-on experts
+  std::int64_t shared_expert_ffn_hidden = 0;  ///< width of each shared expert
+  bool shared_expert_gate = false;            ///< Qwen2-MoE: one sigmoid gate of width hidden
+  std::int64_t n_leading_dense_layers = 0;    ///< DeepSeek: first layers dense, of width `ffn_hidden`
+  std::int64_t layer_stride = 1;              ///< every stride-th layer is MoE (Llama 4 Maverick: 2)
+  bool router_bias = false;                   ///< one bias per expert
+  bool expert_bias = false;                   ///< gpt-oss: biases on the expert projections
+  friend bool operator==(const MixtureOfExperts&, const MixtureOfExperts&) = default;
+};
+
+/// The widths that decide parameters, FLOPs and bytes of a transformer. Plain facts; the formulas
+/// over them live in models/.
+struct Architecture {
+  std::string name;
+  std::string family;
+  ModelKind kind = ModelKind::Decoder;
+  std::int64_t n_layers = 0;          ///< decoder (or only) stack
+  std::int64_t n_encoder_layers = 0;  ///< EncoderDecoder only
+  std::int64_t hidden = 0;
+  std::int64_t n_heads = 0;
+  std::int64_t n_kv_heads = 0;
+  std::int64_t head_dim = 0;
+  std::int64_t ffn_hidden = 0;  ///< of the dense MLP; with a gate, of each of the two up projections
+  std::int64_t vocab = 0;       ///< as trained, padding included where the checkpoint has it
+  std::int64_t max_positions = 0;
+  bool gated_mlp = true;  ///< SwiGLU/GeGLU: three matrices; else two
+  NormKind norm = NormKind::RmsNorm;
+  PositionEncoding positions = PositionEncoding::Rope;
+  bool tied_embeddings = false;
+  bool qkv_bias = false;
+  bool attention_output_bias = false;
+  bool mlp_bias = false;
+  bool qk_norm = false;         ///< norms of width head_dim on queries and keys
+  bool parallel_block = false;  ///< attention and MLP read the same norm (GPT-NeoX, Falcon)
+  std::int64_t norms_per_layer = 2;
+  bool final_norm = true;
+  bool embedding_norm = false;  ///< BLOOM, BERT
+  bool lm_head_bias = false;
+  /// Tokens that a layer attends to; 0 is all. `sliding_window_stride` n: every n-th layer is global,
+  /// the others windowed; 0: every layer windowed.
+  std::int64_t sliding_window = 0;
+  std::int64_t sliding_window_stride = 0;
+  /// Parameters outside the formulas above (token-type embeddings, poolers, relative biases,
+  /// attention sinks, patch projection), whole model; named in `extra_parameters_note`.
+  std::int64_t extra_parameters = 0;
+  std::string extra_parameters_note;
+  LatentAttention latent;
+  MixtureOfExperts moe;
+
+  [[nodiscard]] bool is_moe() const { return moe.n_experts > 0; }
+  [[nodiscard]] bool has_latent_attention() const { return latent.kv_lora_rank > 0; }
+  friend bool operator==(const Architecture&, const Architecture&) = default;
+};
+
+/// Impossible or inconsistent widths, each with its field (`hidden must be positive, is 0`).
+Diagnostics check(const Architecture& architecture, std::string_view where);
+
+/// Reads the `smplan.architecture/1` object (also what `--arch` takes).
+Architecture read_architecture(const JsonValue& value, Diagnostics& out);
+
+/// A named public model.
+struct ModelPreset {
+  Architecture architecture;
+  std::vector<std::string> aliases;
+  std::int64_t published_parameters = 0;  ///< exact count of the released checkpoint
+  std::int64_t default_seq_len = 0;       ///< of its pre-training
+  double trained_tokens = 0;              ///< 0 where unpublished
+  Provenance provenance;
+  friend bool operator==(const ModelPreset&, const ModelPreset&) = default;
+};
+
+ModelPreset read_model_preset(const JsonValue& value, Diagnostics& out);
+
+/// Reads a Hugging Face config.json of a known `model_type`; refuses others by naming the keys needed.
+Result<Architecture> read_hf_config(const JsonValue& config);
+
+}  // namespace smplan

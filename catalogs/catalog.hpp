@@ -1,0 +1,63 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "catalogs/accelerator.hpp"
+#include "catalogs/architecture.hpp"
+#include "catalogs/instance.hpp"
+#include "catalogs/price.hpp"
+#include "catalogs/profile.hpp"
+#include "catalogs/stack.hpp"
+
+namespace smplan {
+
+/// Every fact that planning rests on. Immutable once loaded; look-ups are by exact name or alias.
+class Catalog {
+ public:
+  /// The catalog compiled into the library.
+  static Result<Catalog> shipped();
+
+  /// Adds or replaces facts from an overlay (`smplan.catalog/1`): an entry with a known key
+  /// replaces the whole entry. Nothing changes if the overlay has any fault.
+  Result<void> merge(const JsonValue& overlay);
+
+  [[nodiscard]] const std::vector<Accelerator>& accelerators() const { return accelerators_; }
+  [[nodiscard]] const std::vector<InstanceType>& instances() const { return instances_; }
+  [[nodiscard]] const std::vector<Price>& prices() const { return prices_; }
+  [[nodiscard]] const std::vector<ModelPreset>& models() const { return models_; }
+  [[nodiscard]] const std::vector<Stack>& stacks() const { return stacks_; }
+  [[nodiscard]] const std::vector<AcceleratorProfile>& accelerator_profiles() const { return accelerator_profiles_; }
+  [[nodiscard]] const std::vector<FabricProfile>& fabric_profiles() const { return fabric_profiles_; }
+
+  /// Pointers stay valid while the catalog lives unmerged; nullptr if unknown.
+  [[nodiscard]] const Accelerator* find_accelerator(std::string_view key) const;
+  [[nodiscard]] const InstanceType* find_instance(std::string_view name) const;
+  [[nodiscard]] const ModelPreset* find_model(std::string_view name_or_alias) const;
+  [[nodiscard]] const Stack* find_stack(std::string_view id_or_alias) const;
+  [[nodiscard]] const AcceleratorProfile* find_accelerator_profile(std::string_view accelerator) const;
+  [[nodiscard]] const FabricProfile* find_fabric_profile(std::string_view fabric) const;
+  [[nodiscard]] const Price* find_price(std::string_view instance, std::string_view region, Market market) const;
+
+  /// As find_*, but an unknown name is a diagnostic with the nearest names.
+  Result<const InstanceType*> instance(std::string_view name, std::string_view where) const;
+  Result<const ModelPreset*> model(std::string_view name, std::string_view where) const;
+  Result<const Stack*> stack(std::string_view name, std::string_view where) const;
+  /// Instance types that match a glob (`ml.p5*`), catalog order; a glob without a match is refused.
+  Result<std::vector<const InstanceType*>> instances_matching(std::string_view glob, std::string_view where) const;
+
+ private:
+  std::vector<Accelerator> accelerators_;
+  std::vector<InstanceType> instances_;
+  std::vector<Price> prices_;
+  std::vector<ModelPreset> models_;
+  std::vector<Stack> stacks_;
+  std::vector<AcceleratorProfile> accelerator_profiles_;
+  std::vector<FabricProfile> fabric_profiles_;
+};
+
+/// Facts that contradict each other or lack a source (`smplan catalog verify`).
+Diagnostics check(const Catalog& catalog);
+
+}  // namespace smplan

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+namespace smplan {
+
+/// Number format of the matrix multiplications of a training step (mixed precision names the
+/// compute format; master weights and reductions have their own rules, see models/memory.hpp).
+enum class Precision { Fp32, Tf32, Fp16, Bf16, Fp8, Fp4 };
+
+inline constexpr int kPrecisionCount = 6;
+
+std::string_view to_string(Precision precision);
+std::optional<Precision> precision_from(std::string_view name);
+
+}  // namespace smplan

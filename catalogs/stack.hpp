@@ -1,0 +1,103 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/json_reader.hpp"
+#include "base/units.hpp"
+#include "catalogs/provenance.hpp"
+
+namespace smplan {
+
+/// Which state each data-parallel rank keeps to itself. Names as the frameworks use them.
+enum class Sharding {
+  None,        ///< DDP: every rank holds everything
+  Zero1,       ///< optimizer states sharded (Megatron's distributed optimizer too)
+  Zero2,       ///< + gradients
+  Zero3,       ///< + parameters (DeepSpeed)
+  FsdpFull,    ///< FULL_SHARD: as Zero3, per wrapped unit
+  FsdpGradOp,  ///< SHARD_GRAD_OP: parameters stay gathered between forward and backward
+  FsdpHybrid,  ///< HYBRID_SHARD / SMP hybrid_shard_degree: full inside `shard_degree`, replicated across
+};
+std::string_view to_string(Sharding sharding);
+std::optional<Sharding> sharding_from(std::string_view name);
+
+enum class Recompute { None, Selective, Full };
+std::string_view to_string(Recompute recompute);
+std::optional<Recompute> recompute_from(std::string_view name);
+
+enum class Schedule { GPipe, OneFOneB, Interleaved, ZeroBubble };
+std::string_view to_string(Schedule schedule);
+std::optional<Schedule> schedule_from(std::string_view name);
+
+enum class Collectives { Nccl, Smddp };
+std::string_view to_string(Collectives collectives);
+std::optional<Collectives> collectives_from(std::string_view name);
+
+/// What software decides about speed and memory. Fitted on measured runs; one row a stack.
+struct StackProfile {
+  /// GPU time of GEMMs relative to the accelerator profile's (1 = kernel benchmark speed).
+  double gemm_slowdown = 1;
+  double attention_slowdown = 1;
+  /// Memory traffic of element-wise work relative to fully fused kernels.
+  double elementwise_traffic = 1;
+  /// Host time a layer needs to launch its forward; backward costs twice as much. A layer takes
+  /// the larger of host and device time.
+  Seconds host_time_dense_layer;
+  Seconds host_time_moe_layer;
+  /// Once per micro-batch and stage, and once per step.
+  Seconds host_time_micro_batch;
+  Seconds host_time_step;
+  /// Part of each communication that runs under compute, in [0, 1].
+  double tensor_overlap = 0;
+  double data_overlap = 0;
+  double pipeline_overlap = 0;
+  double expert_overlap = 0;
+  double context_overlap = 0;
+  /// Compute runs slower by this fraction while a collective runs beside it.
+  double overlap_contention = 0;
+  /// Slowest of N ranks: step grows by straggler * log2(N).
+  double straggler = 0;
+  /// Cached but unused blocks of the allocator: reserved = allocated * (1 + this).
+  double allocator_slack = 0;
+  Provenance provenance;
+  friend bool operator==(const StackProfile&, const StackProfile&) = default;
+};
+
+/// A training framework: what it can express and what it does by default.
+struct Stack {
+  std::string id;                    ///< `megatron`, `fsdp`, ...
+  std::string name;                  ///< `Megatron-LM / NeMo / Megatron-Bridge`
+  std::vector<std::string> aliases;  ///< other names, as measured runs and users spell them
+  bool tensor_parallel = false;
+  bool sequence_parallel = false;
+  bool pipeline_parallel = false;
+  bool context_parallel = false;
+  bool expert_parallel = false;
+  std::vector<Sharding> shardings;    ///< allowed; the first is the default
+  std::vector<Recompute> recomputes;  ///< allowed; the first is the default
+  std::vector<Schedule> schedules;
+  std::vector<Collectives> collectives;
+  std::vector<std::string> offloads;  ///< `none`, `optimizer`, `params`, `activations`
+  std::vector<std::string> precisions;
+  bool trainium = false;  ///< runs on Neuron devices
+  bool nvidia = true;
+  /// Bytes per parameter of the replica that holds them, mixed precision (bf16/fp16).
+  double weight_bytes = 2;
+  double gradient_bytes = 2;         ///< as kept between micro-batches
+  double gradient_reduce_bytes = 2;  ///< on the wire
+  double master_bytes = 4;           ///< fp32 copy beside the 16-bit weights; 0 if the weights are fp32
+  /// Bytes of logits, log-probabilities and their gradient per token and vocabulary entry.
+  double logits_bytes = 4;
+  bool flash_attention = true;
+  bool supported_for_planning = true;  ///< false: known, but frozen or superseded; planned only when named
+  std::string versions;                ///< versions and instances that it runs on, for people
+  std::string limitation;              ///< what it cannot do, for messages
+  StackProfile profile;
+  Provenance provenance;
+  friend bool operator==(const Stack&, const Stack&) = default;
+};
+
+Stack read_stack(const JsonValue& value, Diagnostics& out);
+
+}  // namespace smplan

@@ -1,0 +1,54 @@
+# smplan_add_library(<folder> [LINK public...] [LINK_PRIVATE private...] [SOURCES extra...])
+# One static library a folder: all its .cpp files, its .hpp files as a verified header set.
+function(smplan_add_library name)
+  cmake_parse_arguments(ARG "" "" "LINK;LINK_PRIVATE;SOURCES" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.hpp)
+  add_library(smplan_${name} STATIC ${sources} ${ARG_SOURCES})
+  add_library(smplan::${name} ALIAS smplan_${name})
+  target_sources(smplan_${name} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${headers})
+  target_link_libraries(smplan_${name} PUBLIC ${ARG_LINK})
+  foreach(library IN LISTS ARG_LINK_PRIVATE)
+    target_link_libraries(smplan_${name} PRIVATE $<BUILD_INTERFACE:${library}>)
+  endforeach()
+  set_target_properties(smplan_${name} PROPERTIES
+    EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON VERIFY_INTERFACE_HEADER_SETS ON)
+  smplan_compile_options(smplan_${name})
+  set_property(GLOBAL APPEND PROPERTY SMPLAN_LIBRARIES smplan_${name})
+endfunction()
+
+# Language level, determinism (no contraction of floating point) and warnings, for our code only.
+function(smplan_compile_options target)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  target_compile_options(${target} PRIVATE -ffp-contract=off -Wall -Wextra -Wpedantic -Wconversion -Wno-sign-conversion
+    $<$<BOOL:${SMPLAN_WARNINGS_AS_ERRORS}>:-Werror>)
+  target_compile_definitions(${target} PRIVATE $<$<CONFIG:Debug>:SMPLAN_ENABLE_ASSERTS>)
+endfunction()
+
+# smplan_embed(<target source variable> <namespace function> files...): a .cpp that holds the files as
+# strings, so that the binary needs no data at run time.
+function(smplan_embed out function_name)
+  set(generated ${CMAKE_CURRENT_BINARY_DIR}/${function_name}.cpp)
+  list(JOIN ARGN "|" joined)
+  add_custom_command(OUTPUT ${generated}
+    COMMAND ${CMAKE_COMMAND} -DOUT=${generated} -DFUNCTION=${function_name} "-DFILES=${joined}"
+            -P ${PROJECT_SOURCE_DIR}/cmake/EmbedFiles.cmake
+    DEPENDS ${ARGN} ${PROJECT_SOURCE_DIR}/cmake/EmbedFiles.cmake
+    VERBATIM)
+  set(${out} ${generated} PARENT_SCOPE)
+endfunction()
+
+# smplan_add_tests(<folder> LINK ...): every *_test.cpp of tests/<folder> in one GoogleTest program.
+function(smplan_add_tests name)
+  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*_test.cpp)
+  if(NOT sources)
+    return()
+  endif()
+  add_executable(smplan_${name}_tests ${sources})
+  target_link_libraries(smplan_${name}_tests PRIVATE ${ARG_LINK} GTest::gmock_main fmt::fmt)
+  target_include_directories(smplan_${name}_tests PRIVATE ${PROJECT_SOURCE_DIR})
+  target_compile_definitions(smplan_${name}_tests PRIVATE SMPLAN_TEST_DATA="${PROJECT_SOURCE_DIR}/tests")
+  smplan_compile_options(smplan_${name}_tests)
+  gtest_discover_tests(smplan_${name}_tests TEST_PREFIX "${name}." PROPERTIES LABELS unit DISCOVERY_TIMEOUT 60)
+endfunction()

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+
+#include "base/units.hpp"
+#include "catalogs/stack.hpp"
+#include "models/cluster.hpp"
+
+namespace smplan {
+
+enum class CollectiveKind { AllReduce, AllGather, ReduceScatter, AllToAll, PointToPoint };
+std::string_view to_string(CollectiveKind kind);
+
+/// Where the ranks of a communicator sit: `ranks` of them, `per_domain` in each NVLink domain,
+/// and how many communicators of the same kind share a node's network cards at the same time.
+struct GroupShape {
+  std::int64_t ranks = 1;
+  std::int64_t per_domain = 1;
+  std::int64_t concurrent_per_node = 1;
+  [[nodiscard]] std::int64_t domains() const { return (ranks + per_domain - 1) / per_domain; }
+  friend bool operator==(const GroupShape&, const GroupShape&) = default;
+};
+
+enum class CollectiveAlgorithm { Ring, Tree, Hierarchical, InSwitch, Pairwise };
+std::string_view to_string(CollectiveAlgorithm algorithm);
+
+struct CollectiveTime {
+  Seconds time;
+  CollectiveAlgorithm algorithm = CollectiveAlgorithm::Ring;
+};
+
+/// Time of one collective over `buffer` bytes: the fastest algorithm available. `buffer` is the
+/// nccl-tests size: the full vector for all-reduce, the gathered vector for all-gather, the input
+/// vector for reduce-scatter, what one rank sends in total for all-to-all, the message for
+/// point-to-point. One rank costs nothing.
+/// Source: Thakur et al. 2005 for the step counts; latency and bandwidth terms from the fabric profiles.
+CollectiveTime collective_time(CollectiveKind kind, Bytes buffer, const GroupShape& group, const Cluster& cluster,
+                               Collectives library);
+
+/// Rank order is tensor fastest, then context, then data, then pipeline (Megatron's default), so
+/// that tensor groups stay inside a domain.
+struct Groups {
+  GroupShape tensor;
+  GroupShape context;
+  GroupShape data;       ///< data * context ranks that share a parameter
+  GroupShape shard;      ///< FsdpHybrid: inside a replica; else equals data
+  GroupShape replicate;  ///< FsdpHybrid: across replicas; else one rank
+  GroupShape expert;
+  GroupShape expert_data;  ///< ranks that share an expert parameter
+  GroupShape pipeline;     ///< neighbours: two ranks
+};
+struct Strategy;
+Groups group_shapes(const Strategy& strategy, const Cluster& cluster);
+
+}  // namespace smplan

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "base/units.hpp"
+#include "catalogs/stack.hpp"
+#include "models/layers.hpp"
+#include "models/workload.hpp"
+
+namespace smplan {
+
+/// Whether the attention core of a causal model counts its whole square or the half that is needed.
+enum class AttentionCounting { FullSquare, CausalHalf };
+
+/// FLOPs of one optimizer step over the global batch (2 per multiply-add).
+struct StepFlops {
+  Flops model;     ///< forward + 2x backward, no recomputation: numerator of MFU
+  Flops hardware;  ///< + recomputed forwards and flash attention's backward recompute: numerator of HFU
+};
+
+/// Forward FLOPs of one token in one layer (per-sequence attention included), whole model width.
+Flops layer_forward_flops(const Architecture& a, const LayerSpec& spec, std::int64_t seq_len,
+                          AttentionCounting counting);
+/// Attention core (scores and weighted values) alone, forward, one token.
+Flops attention_core_flops(const Architecture& a, const LayerSpec& spec, std::int64_t seq_len,
+                           AttentionCounting counting);
+/// Output projection to the vocabulary, forward, one token.
+Flops head_forward_flops(const Architecture& a);
+StepFlops step_flops(const Workload& workload, Recompute recompute, AttentionCounting counting);
+
+}  // namespace smplan

@@ -1,0 +1,51 @@
+#pragma once
+
+#include "base/units.hpp"
+#include "models/cluster.hpp"
+#include "models/layers.hpp"
+#include "models/strategy.hpp"
+#include "models/workload.hpp"
+
+namespace smplan {
+
+/// Bytes on the worst rank, by what they are. Names are those of the JSON.
+struct MemoryComponents {
+  Bytes weights;  ///< as held between steps
+  Bytes gradients;
+  Bytes optimizer;      ///< moments and master weights
+  Bytes activations;    ///< saved for the backward pass, all micro-batches in flight
+  Bytes logits;         ///< logits, loss and their gradient (last stage)
+  Bytes communication;  ///< gathered parameters, reduce buckets, NCCL buffers
+  Bytes workspace;      ///< cuBLAS workspace and the largest transient of an operation
+  Bytes framework;      ///< CUDA context, kernels, allocator slack
+  [[nodiscard]] Bytes total() const {
+    return weights + gradients + optimizer + activations + logits + communication + workspace + framework;
+  }
+  friend bool operator==(const MemoryComponents&, const MemoryComponents&) = default;
+};
+
+struct MemoryEstimate {
+  /// At the peak instant: phases are not summed (backward's peak and the optimizer step's differ).
+  MemoryComponents components;
+  Bytes peak_allocated;  ///< what torch.cuda.max_memory_allocated would say
+  Bytes peak_reserved;   ///< what the caching allocator holds
+  Bytes peak_device;     ///< what nvidia-smi would say: components.total()
+  Bytes limit;           ///< device memory as reported
+  Bytes host_per_node;   ///< what offloading needs of the host
+  Bytes nvme_per_node;
+  std::int32_t worst_stage = 0;  ///< pipeline rank that peaks
+
+  [[nodiscard]] bool fits() const { return peak_device <= limit; }
+};
+
+/// Activation bytes that one layer saves for backward, one micro-batch, one rank.
+/// Source: Korthikanti et al. 2022, tables 2-3 for GPT; saved-tensor ledger for gated, GQA, MoE, MLA.
+Bytes layer_activation_bytes(const Workload& w, const LayerSpec& spec, const Strategy& s, bool flash_attention);
+
+MemoryEstimate estimate_memory(const Workload& workload, const Strategy& strategy, const Cluster& cluster,
+                               const Stack& stack);
+
+/// Bytes per parameter that the optimizer keeps beside the weights (moments only).
+double optimizer_state_bytes(Optimizer optimizer);
+
+}  // namespace smplan

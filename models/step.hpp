@@ -1,0 +1,56 @@
+#pragma once
+
+#include "base/units.hpp"
+#include "models/cluster.hpp"
+#include "models/flops.hpp"
+#include "models/memory.hpp"
+#include "models/strategy.hpp"
+#include "models/workload.hpp"
+
+namespace smplan {
+
+/// Where the seconds of one optimizer step go. Parts sum to total(); names are those of the JSON.
+/// Compute parts are the busiest pipeline rank's; communication parts are what compute does not hide.
+struct StepComponents {
+  Seconds compute;      ///< matrix products
+  Seconds attention;    ///< attention core
+  Seconds elementwise;  ///< norms, activations, rotary, loss: memory-bound kernels
+  Seconds recompute;    ///< forwards done again in the backward pass
+  Seconds host;         ///< device idle while the host launches
+  Seconds tensor_comm;
+  Seconds context_comm;
+  Seconds expert_comm;
+  Seconds pipeline_comm;
+  Seconds pipeline_bubble;
+  Seconds data_comm;  ///< gradient reduction, parameter gathering
+  Seconds optimizer;
+  Seconds offload;    ///< host and NVMe transfers that compute does not hide
+  Seconds straggler;  ///< waiting for the slowest rank
+  [[nodiscard]] Seconds total() const {
+    return compute + attention + elementwise + recompute + host + tensor_comm + context_comm + expert_comm +
+           pipeline_comm + pipeline_bubble + data_comm + optimizer + offload + straggler;
+  }
+  friend bool operator==(const StepComponents&, const StepComponents&) = default;
+};
+
+struct StepEstimate {
+  StepComponents components;
+  Seconds p10;
+  Seconds p90;
+  double tokens_per_s = 0;
+  double tokens_per_s_per_gpu = 0;
+  FlopsPerSecond model_flops_per_gpu;
+  double mfu = 0;  ///< causal attention counted whole (the 6N + 12Lhs convention)
+  double hfu = 0;
+  [[nodiscard]] Seconds time() const { return components.total(); }
+};
+
+/// One optimizer step. Preconditions: check(strategy, workload, stack) is empty and
+/// strategy.gpus() == cluster.gpus().
+StepEstimate estimate_step(const Workload& workload, const Strategy& strategy, const Cluster& cluster,
+                           const Stack& stack);
+
+/// The component that costs most besides matrix products, in words for people.
+std::string_view bottleneck(const StepEstimate& estimate);
+
+}  // namespace smplan

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+
+#include "base/result.hpp"
+#include "catalogs/stack.hpp"
+#include "models/workload.hpp"
+
+namespace smplan {
+
+/// What is moved to the host (or NVMe) between uses.
+struct Offload {
+  bool optimizer = false;
+  bool parameters = false;
+  bool activations = false;
+  bool to_nvme = false;  ///< optimizer and parameters go to local NVMe instead of host memory
+  [[nodiscard]] bool any() const { return optimizer || parameters || activations; }
+  friend auto operator<=>(const Offload&, const Offload&) = default;
+};
+/// `none`, `optimizer`, `optimizer+params`, ...
+std::string to_string(const Offload& offload);
+std::optional<Offload> offload_from(std::string_view name);
+
+/// How the work is split. A plain value: candidates are copied and compared by the thousand.
+///
+/// Ranks: data * tensor * pipeline * context = GPUs; expert divides data * context.
+/// Sharding degree S divides data * context; FsdpHybrid replicates over (data*context)/S.
+struct Strategy {
+  std::int32_t data_parallel = 1;
+  std::int32_t tensor_parallel = 1;
+  std::int32_t pipeline_parallel = 1;
+  std::int32_t virtual_pipeline = 1;  ///< model chunks per pipeline rank; > 1 needs Schedule::Interleaved
+  std::int32_t context_parallel = 1;
+  std::int32_t expert_parallel = 1;
+  bool sequence_parallel = false;
+  Sharding sharding = Sharding::None;
+  std::int32_t shard_degree = 1;
+  std::int32_t micro_batch = 1;  ///< sequences per data-parallel rank and micro-batch
+  Schedule schedule = Schedule::OneFOneB;
+  Recompute recompute = Recompute::None;
+  Offload offload;
+  Collectives collectives = Collectives::Nccl;
+
+  [[nodiscard]] std::int64_t gpus() const {
+    return std::int64_t{data_parallel} * tensor_parallel * pipeline_parallel * context_parallel;
+  }
+  /// Micro-batches per data-parallel rank and optimizer step.
+  [[nodiscard]] std::int64_t micro_batches(const Workload& w) const {
+    return w.global_batch / (std::int64_t{data_parallel} * micro_batch);
+  }
+  friend auto operator<=>(const Strategy&, const Strategy&) = default;
+};
+
+/// `tp8 pp2 dp4 zero1 mb2 selective`: only what differs from 1/none, in a fixed order.
+std::string to_string(const Strategy& strategy);
+
+/// Whether the numbers divide: layers by pipeline chunks, heads and ffn by tensor, sequence by context,
+/// global batch by data * micro_batch, experts by expert_parallel, and the stack expresses it all.
+/// Empty if valid; codes are the `rejected` keys of the JSON (`divisibility`, `unsupported`, ...).
+Diagnostics check(const Strategy& strategy, const Workload& workload, const Stack& stack);
+
+}  // namespace smplan

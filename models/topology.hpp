@@ -1,0 +1,44 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/units.hpp"
+#include "models/cluster.hpp"
+
+namespace smplan {
+
+enum class DeviceKind { Accelerator, Switch, Host, NetworkCard, Network };
+
+struct TopologyLink {
+  std::string from;
+  std::string to;
+  BytesPerSecond bandwidth;  ///< one direction
+};
+
+/// The wiring of one instance type as a graph: accelerators, NVSwitch or direct NVLink pairs, PCIe
+/// host, network cards, network. Boost.Graph stays inside the .cpp.
+class Topology {
+ public:
+  explicit Topology(const Cluster& cluster);
+  ~Topology();
+  Topology(Topology&&) noexcept;
+  Topology& operator=(Topology&&) noexcept;
+
+  [[nodiscard]] std::vector<std::string> devices() const;
+  [[nodiscard]] std::vector<TopologyLink> links() const;
+  /// Widest path between two accelerators of a node (maximum bottleneck bandwidth).
+  [[nodiscard]] BytesPerSecond path_bandwidth(int from_accelerator, int to_accelerator) const;
+  /// From an accelerator out of the node, with every accelerator sending at once (min cut / accelerators).
+  [[nodiscard]] BytesPerSecond egress_per_accelerator() const;
+  /// Bandwidth of a ring over the first `ranks` accelerators: its weakest hop, best ring order
+  /// (a V100 hybrid mesh has no full NVLink ring over 2, 3, 5, 6 or 7 of its 8 devices at full rate).
+  [[nodiscard]] BytesPerSecond ring_bandwidth(int ranks) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace smplan

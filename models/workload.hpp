@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "base/result.hpp"
+#include "catalogs/architecture.hpp"
+#include "catalogs/precision.hpp"
+
+namespace smplan {
+
+enum class Optimizer { AdamW, Adam8bit, SgdMomentum, Lion, Adafactor, Muon, Lamb };
+std::string_view to_string(Optimizer optimizer);
+std::optional<Optimizer> optimizer_from(std::string_view name);
+
+enum class FineTune {
+  Full,   ///< every weight is trained (pre-training too)
+  Lora,   ///< frozen 16-bit base, low-rank adapters
+  Qlora,  ///< frozen 4-bit NF4 base, low-rank adapters
+};
+std::string_view to_string(FineTune mode);
+std::optional<FineTune> finetune_from(std::string_view name);
+
+struct Lora {
+  std::int64_t rank = 16;
+  /// Adapters sit on the attention projections, and on the MLP too if true.
+  bool all_linear = true;
+  friend bool operator==(const Lora&, const Lora&) = default;
+};
+
+/// What is trained, on how much, in which number formats.
+struct Workload {
+  Architecture architecture;
+  std::int64_t seq_len = 0;
+  std::int64_t global_batch = 0;  ///< sequences per optimizer step
+  Precision precision = Precision::Bf16;
+  Optimizer optimizer = Optimizer::AdamW;
+  FineTune finetune = FineTune::Full;
+  Lora lora;
+  double tokens = 0;  ///< whole run
+  /// Weights, gradients and optimizer all in the 16-bit format, no fp32 master.
+  bool pure_half = false;
+  std::optional<bool> flash_attention;  ///< nullopt: the stack's default
+  /// Logits loss computed in chunks or fused (Liger, cut cross-entropy): no full logits tensor.
+  bool fused_loss = false;
+
+  [[nodiscard]] double tokens_per_step() const {
+    return static_cast<double>(seq_len) * static_cast<double>(global_batch);
+  }
+  friend bool operator==(const Workload&, const Workload&) = default;
+};
+
+Diagnostics check(const Workload& workload);
+
+}  // namespace smplan

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "catalogs/catalog.hpp"
+#include "models/strategy.hpp"
+#include "models/workload.hpp"
+
+namespace smplan {
+
+enum class Objective { Cost, Time, Balanced, Pareto };
+std::string_view to_string(Objective objective);
+
+/// A request as users write it: every field is the text of a flag (`--seq-len 4096`), a JSON member
+/// or a Python keyword. The only place that turns text into values is resolve().
+struct RequestSpec {
+  // Model: exactly one.
+  std::optional<std::string> params, model, hf_config, arch;
+  // Work.
+  std::optional<std::string> tokens, seq_len, global_batch, global_batch_tokens, dtype, optimizer, finetune, lora_rank;
+  // Hardware.
+  std::optional<std::string> instances, count, max_gpus, region, market;
+  // Software.
+  std::optional<std::string> stack, collectives;
+  // Fixed dimensions; each may list values: `1,2,4`.
+  std::optional<std::string> dp, tp, pp, vpp, cp, ep, zero_stage, sharding, shard_degree, micro_batch, recompute,
+      offload, sequence_parallel;
+  // Limits and goal.
+  std::optional<std::string> deadline, budget, max_hourly, min_headroom, objective, top;
+};
+
+/// Allowed values of one dimension; empty is "any".
+template <typename T>
+struct Choice {
+  std::vector<T> values;
+  [[nodiscard]] bool any() const { return values.empty(); }
+  [[nodiscard]] bool allows(const T& value) const {
+    if (values.empty()) return true;
+    for (const T& v : values) {
+      if (v == value) return true;
+    }
+    return false;
+  }
+};
+
+/// A request with every default filled in, checked against a catalog.
+struct PlanRequest {
+  Workload workload;
+  bool precision_defaulted = false;
+  std::string region = "us-east-1";
+  Market market = Market::OnDemand;
+  std::vector<const InstanceType*> instances;  ///< candidates, catalog order
+  /// Types left out, each with the reason (no price there, retired, plan only ...).
+  std::vector<std::pair<std::string, std::string>> left_out;
+  std::vector<std::int32_t> counts;
+  std::optional<std::int64_t> max_gpus;
+  std::vector<const Stack*> stacks;
+  Choice<Collectives> collectives;
+  Choice<std::int32_t> dp, tp, pp, vpp, cp, ep, shard_degree, micro_batch;
+  Choice<Sharding> sharding;
+  Choice<Recompute> recompute;
+  Choice<Offload> offload;
+  Choice<bool> sequence_parallel;
+  std::optional<Seconds> deadline;
+  std::optional<Usd> budget;
+  std::optional<UsdPerSecond> max_hourly;
+  double min_headroom = 0.0;  ///< fraction of device memory that must stay free
+  Objective objective = Objective::Cost;
+  int top = 10;
+  /// What was assumed because the request did not say, in words, for the reader.
+  std::vector<std::string> assumptions;
+};
+
+/// SageMaker's limit for one training job: plans longer than this rank after all that are not.
+inline constexpr double kMaxJobDays = 28;
+
+/// Text to values. Collects every fault. `environment_region` is AWS_REGION or AWS_DEFAULT_REGION.
+Result<PlanRequest> resolve(const RequestSpec& spec, const Catalog& catalog,
+                            const std::optional<std::string>& environment_region);
+
+}  // namespace smplan

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "planner/plan.hpp"
+
+namespace smplan {
+
+struct SearchOptions {
+  int threads = 0;  ///< 0: all cores. Results do not depend on it.
+};
+
+/// The best plans of the whole space that the request spans.
+PlanSet search(const PlanRequest& request, const Catalog& catalog, const SearchOptions& options = {});
+
+/// Predicts one exact configuration; fits or not, the numbers are there. Fails if the strategy is
+/// invalid for the workload, the stack or the cluster.
+Result<Plan> evaluate(const PlanRequest& request, const Catalog& catalog, const InstanceType& instance,
+                      std::int32_t count, const Stack& stack, const Strategy& strategy);
+
+/// Why the winner won, what bounds it, what the alternatives lose. Plain sentences.
+std::vector<std::string> explain(const PlanSet& set, const Catalog& catalog, std::size_t rank = 1);
+
+}  // namespace smplan
