@@ -60,6 +60,8 @@ struct StackProfile {
   double straggler = 0;
   /// Cached but unused blocks of the allocator: reserved = allocated * (1 + this).
   double allocator_slack = 0;
+  /// Standard deviation of log(predicted / measured) step time, left-out runs: gives P10-P90.
+  double residual_sigma = 0;
   Provenance provenance;
   friend bool operator==(const StackProfile&, const StackProfile&) = default;
 };

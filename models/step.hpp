@@ -1,8 +1,11 @@
 #pragma once
 
+#include <array>
+
 #include "base/units.hpp"
 #include "models/cluster.hpp"
 #include "models/flops.hpp"
+#include "models/layer_costs.hpp"
 #include "models/memory.hpp"
 #include "models/strategy.hpp"
 #include "models/workload.hpp"
@@ -44,6 +47,20 @@ struct StepEstimate {
   double hfu = 0;
   [[nodiscard]] Seconds time() const { return components.total(); }
 };
+
+/// What a step is put together from: costs per layer kind (in the order of layer_stack()) and of the
+/// model's two ends. Independent of data and pipeline parallelism, sharding, schedule and recompute
+/// but for the placement of the groups, so a search computes it once for many strategies.
+struct LayerTable {
+  LayerStack stack;
+  std::array<LayerCosts, 4> layers{};
+  EdgeCosts edge;
+};
+LayerTable layer_table(const Workload& workload, const Strategy& strategy, const Cluster& cluster, const Stack& stack);
+
+/// One optimizer step from its parts.
+StepEstimate combine_step(const LayerTable& table, const Workload& workload, const Strategy& strategy,
+                          const Cluster& cluster, const Stack& stack);
 
 /// One optimizer step. Preconditions: check(strategy, workload, stack) is empty and
 /// strategy.gpus() == cluster.gpus().

@@ -1,0 +1,350 @@
+#include "models/layer_costs.hpp"
+
+#include <algorithm>
+
+#include "models/compute.hpp"
+
+namespace smplan {
+namespace {
+
+constexpr double kHalfBytes = 2;  // activations and gathered weights travel in 16 bits
+/// NF4 blocks are unpacked by a table look-up kernel that moves far fewer weights a second than a
+/// copy would: about 75e9 weights/s on an A100 (fine-tuning rows with and without a 4-bit base).
+constexpr double kDequantBytesPerWeight = 27;
+/// Low-rank adapters launch two small products beside every linear layer.
+constexpr double kLoraHostFactor = 1.6;
+
+/// Sizes that every term of one layer shares, per rank and micro-batch.
+struct Slice {
+  double tokens = 0;       ///< s * b / c
+  double norm_tokens = 0;  ///< tokens that this rank normalises: / t with sequence parallel
+  std::int64_t m = 0;      ///< tokens as a matrix dimension
+  std::int64_t tensor = 1;
+  std::int64_t heads = 1;
+  std::int64_t kv_heads = 1;
+  bool trains_weights = true;  ///< false for a frozen base under adapters
+};
+
+Slice make_slice(const Workload& w, const Strategy& s) {
+  const Architecture& a = w.architecture;
+  Slice slice;
+  slice.m = std::max<std::int64_t>(1, w.seq_len * s.micro_batch / s.context_parallel);
+  slice.tokens = static_cast<double>(slice.m);
+  slice.tensor = s.tensor_parallel;
+  slice.norm_tokens = s.sequence_parallel ? slice.tokens / static_cast<double>(slice.tensor) : slice.tokens;
+  slice.heads = std::max<std::int64_t>(1, a.n_heads / slice.tensor);
+  slice.kv_heads = std::max<std::int64_t>(1, a.n_kv_heads / slice.tensor);
+  slice.trains_weights = w.finetune == FineTune::Full;
+  return slice;
+}
+
+/// The device and the software on it, as one clock for kernels.
+class KernelClock {
+ public:
+  KernelClock(const Workload& w, const Cluster& c, const Stack& s) : workload_(w), cluster_(c), stack_(s) {}
+
+  [[nodiscard]] Seconds gemm(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch = 1) const {
+    return gemm_in(workload_.precision, m, n, k, batch);
+  }
+  /// The output projection and router stay in 16 bits when the layers run in 8 or 4.
+  [[nodiscard]] Seconds wide_gemm(std::int64_t m, std::int64_t n, std::int64_t k) const {
+    return gemm_in(attention_precision(), m, n, k, 1);
+  }
+  [[nodiscard]] Seconds stream(double bytes) const {
+    return streaming_time(Bytes(bytes * stack_.profile.elementwise_traffic), cluster_.accelerator,
+                          cluster_.accelerator_profile);
+  }
+  /// Traffic that no fusion avoids.
+  [[nodiscard]] Seconds copy(double bytes) const {
+    return streaming_time(Bytes(bytes), cluster_.accelerator, cluster_.accelerator_profile);
+  }
+  [[nodiscard]] Seconds attention(const AttentionShape& shape, Pass pass) const {
+    const bool flash = workload_.flash_attention.value_or(stack_.flash_attention);
+    const Seconds time = flash ? flash_attention_time(shape, pass, attention_precision(), cluster_.accelerator,
+                                                      cluster_.accelerator_profile)
+                               : unfused_attention_time(shape, pass, attention_precision(), cluster_.accelerator,
+                                                        cluster_.accelerator_profile);
+    return time * stack_.profile.attention_slowdown;
+  }
+  [[nodiscard]] bool eight_bit() const {
+    return workload_.precision == Precision::Fp8 || workload_.precision == Precision::Fp4;
+  }
+
+ private:
+  [[nodiscard]] Precision attention_precision() const {
+    if (!eight_bit()) return workload_.precision;
+    return cluster_.accelerator.supports(Precision::Bf16) ? Precision::Bf16 : Precision::Fp16;
+  }
+  [[nodiscard]] Seconds gemm_in(Precision p, std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch) const {
+    return gemm_time({.m = m, .n = n, .k = k, .batch = batch}, p, cluster_.accelerator, cluster_.accelerator_profile) *
+           stack_.profile.gemm_slowdown;
+  }
+
+  const Workload& workload_;
+  const Cluster& cluster_;
+  const Stack& stack_;
+};
+
+/// Adds y = x W (m x k times k x n) in all passes: forward, gradient of x, gradient of W.
+void add_linear(LayerCosts& costs, const KernelClock& clock, const Workload& w, const Stack& stack, std::int64_t m,
+                std::int64_t n, std::int64_t k, std::int64_t batch = 1) {
+  const double weights = static_cast<double>(n) * static_cast<double>(k) * static_cast<double>(batch);
+  const double rows = static_cast<double>(m) * static_cast<double>(batch);
+  costs.forward.gemm += clock.gemm(m, n, k, batch);
+  costs.backward.gemm += clock.gemm(m, k, n, batch);
+  if (w.finetune == FineTune::Full) {
+    Seconds weight_gradient = clock.gemm(n, k, m, batch);
+    // The gradient is added to the main gradient: one read and one write of it.
+    weight_gradient += clock.copy(2 * stack.gradient_bytes * weights);
+    costs.backward.gemm += weight_gradient;
+    costs.weight_gradient += weight_gradient;
+  }
+  if (w.finetune == FineTune::Qlora) {
+    costs.forward.gemm += clock.copy(kDequantBytesPerWeight * weights);
+    costs.backward.gemm += clock.copy(kDequantBytesPerWeight * weights);
+  }
+  if (clock.eight_bit()) {
+    // Quantise input (and, backward, output gradient): read 2, write 1 and 1 transposed.
+    costs.forward.elementwise += clock.copy(4 * rows * static_cast<double>(k));
+    costs.backward.elementwise += clock.copy(4 * rows * static_cast<double>(n));
+  }
+}
+
+void add_elementwise(LayerCosts& costs, const KernelClock& clock, double forward_bytes, double backward_bytes) {
+  costs.forward.elementwise += clock.stream(forward_bytes);
+  costs.backward.elementwise += clock.stream(backward_bytes);
+}
+
+void add_attention_projections(LayerCosts& costs, const KernelClock& clock, const Workload& w, const Stack& stack,
+                               const Slice& slice) {
+  const Architecture& a = w.architecture;
+  const std::int64_t m = slice.m;
+  if (a.has_latent_attention()) {
+    const LatentAttention& l = a.latent;
+    const std::int64_t qk_dim = l.qk_nope_head_dim + l.qk_rope_head_dim;
+    if (l.q_lora_rank > 0) {
+      add_linear(costs, clock, w, stack, m, l.q_lora_rank, a.hidden);
+      add_linear(costs, clock, w, stack, m, slice.heads * qk_dim, l.q_lora_rank);
+    } else {
+      add_linear(costs, clock, w, stack, m, slice.heads * qk_dim, a.hidden);
+    }
+    add_linear(costs, clock, w, stack, m, l.kv_lora_rank + l.qk_rope_head_dim, a.hidden);
+    add_linear(costs, clock, w, stack, m, slice.heads * (l.qk_nope_head_dim + l.v_head_dim), l.kv_lora_rank);
+    add_linear(costs, clock, w, stack, m, a.hidden, slice.heads * l.v_head_dim);
+    return;
+  }
+  add_linear(costs, clock, w, stack, m, (slice.heads + 2 * slice.kv_heads) * a.head_dim, a.hidden);
+  add_linear(costs, clock, w, stack, m, a.hidden, slice.heads * a.head_dim);
+}
+
+AttentionShape attention_shape(const Workload& w, const LayerSpec& spec, const Strategy& s, const Slice& slice) {
+  const Architecture& a = w.architecture;
+  const bool latent = a.has_latent_attention();
+  return {.batch = s.micro_batch,
+          .heads = slice.heads,
+          .kv_heads = latent ? slice.heads : slice.kv_heads,
+          .query_len = std::max<std::int64_t>(1, w.seq_len / s.context_parallel),
+          .key_len = w.seq_len,
+          .head_dim = latent ? a.latent.qk_nope_head_dim + a.latent.qk_rope_head_dim : a.head_dim,
+          .value_dim = latent ? a.latent.v_head_dim : a.head_dim,
+          .causal = a.kind == ModelKind::Decoder || (a.kind == ModelKind::EncoderDecoder && !spec.encoder),
+          .window = spec.window};
+}
+
+void add_attention_core(LayerCosts& costs, const KernelClock& clock, const AttentionShape& shape) {
+  costs.forward.attention += clock.attention(shape, Pass::Forward);
+  costs.backward.attention += clock.attention(shape, Pass::Backward);
+}
+
+/// Norms, residuals, rotary embedding, activation function: read and write counts of fused kernels.
+void add_memory_bound(LayerCosts& costs, const KernelClock& clock, const Workload& w, const LayerSpec& spec,
+                      const Slice& slice) {
+  const Architecture& a = w.architecture;
+  const double h = static_cast<double>(a.hidden);
+  const double norms = static_cast<double>(a.norms_per_layer);
+  add_elementwise(costs, clock, norms * 2 * kHalfBytes * slice.norm_tokens * h,
+                  norms * 4 * kHalfBytes * slice.norm_tokens * h);
+  // Two residual additions: read two, write one.
+  add_elementwise(costs, clock, 2 * 3 * kHalfBytes * slice.norm_tokens * h, 2 * kHalfBytes * slice.norm_tokens * h);
+  if (a.positions == PositionEncoding::Rope) {
+    const double rotated = slice.tokens * static_cast<double>((slice.heads + slice.kv_heads) * a.head_dim);
+    add_elementwise(costs, clock, 2 * kHalfBytes * rotated, 2 * kHalfBytes * rotated);
+  }
+  const double width = static_cast<double>(spec.ffn_hidden) / static_cast<double>(slice.tensor);
+  const double activated = slice.tokens * width;
+  add_elementwise(costs, clock, (a.gated_mlp ? 3 : 2) * kHalfBytes * activated,
+                  (a.gated_mlp ? 5 : 3) * kHalfBytes * activated);
+}
+
+void add_dense_mlp(LayerCosts& costs, const KernelClock& clock, const Workload& w, const Stack& stack,
+                   std::int64_t ffn_hidden, const Slice& slice) {
+  const Architecture& a = w.architecture;
+  const std::int64_t width = std::max<std::int64_t>(1, ffn_hidden / slice.tensor);
+  add_linear(costs, clock, w, stack, slice.m, (a.gated_mlp ? 2 : 1) * width, a.hidden);
+  add_linear(costs, clock, w, stack, slice.m, a.hidden, width);
+}
+
+/// Routed tokens of this rank's experts under balanced routing, and the experts' share of width.
+struct ExpertSlice {
+  std::int64_t experts = 1;  ///< on this rank
+  std::int64_t tokens_per_expert = 1;
+  std::int64_t width = 1;
+  double routed = 0;  ///< tokens * top_k that enter this rank's experts
+};
+
+/// With expert parallelism the tensor-parallel ranks hold different experts (expert tensor parallel
+/// 1, Megatron's setting for fine-grained experts); without it experts are cut like the dense MLP.
+ExpertSlice make_expert_slice(const Workload& w, const Strategy& s, const Slice& slice) {
+  const MixtureOfExperts& moe = w.architecture.moe;
+  ExpertSlice e;
+  const bool split_tokens = s.expert_parallel > 1;
+  const double local_tokens = split_tokens ? slice.tokens / static_cast<double>(slice.tensor) : slice.tokens;
+  e.experts = std::max<std::int64_t>(1, moe.n_experts / s.expert_parallel);
+  e.routed = local_tokens * static_cast<double>(moe.top_k);
+  e.tokens_per_expert = std::max<std::int64_t>(1, static_cast<std::int64_t>(e.routed / static_cast<double>(e.experts)));
+  e.width = split_tokens ? moe.expert_ffn_hidden : std::max<std::int64_t>(1, moe.expert_ffn_hidden / slice.tensor);
+  return e;
+}
+
+void add_moe_mlp(LayerCosts& costs, const KernelClock& clock, const Workload& w, const Stack& stack, const Strategy& s,
+                 const Slice& slice) {
+  const Architecture& a = w.architecture;
+  const MixtureOfExperts& moe = a.moe;
+  const ExpertSlice e = make_expert_slice(w, s, slice);
+  const double h = static_cast<double>(a.hidden);
+  costs.forward.gemm += clock.wide_gemm(slice.m, moe.n_experts, a.hidden);
+  costs.backward.gemm += clock.wide_gemm(slice.m, a.hidden, moe.n_experts);
+  add_linear(costs, clock, w, stack, e.tokens_per_expert, (a.gated_mlp ? 2 : 1) * e.width, a.hidden, e.experts);
+  add_linear(costs, clock, w, stack, e.tokens_per_expert, a.hidden, e.width, e.experts);
+  // Permute before and un-permute after: each reads and writes the routed tokens.
+  add_elementwise(costs, clock, 4 * kHalfBytes * e.routed * h, 4 * kHalfBytes * e.routed * h);
+  const double activated = e.routed * static_cast<double>(e.width);
+  add_elementwise(costs, clock, (a.gated_mlp ? 3 : 2) * kHalfBytes * activated,
+                  (a.gated_mlp ? 5 : 3) * kHalfBytes * activated);
+  if (moe.n_shared_experts > 0) {
+    add_dense_mlp(costs, clock, w, stack, moe.n_shared_experts * moe.shared_expert_ffn_hidden, slice);
+  }
+}
+
+/// Tensor parallelism: two all-reduces forward and two backward (Shoeybi et al. 2019); with sequence
+/// parallelism each is a gather and a scatter, and the backward gathers the inputs again
+/// (Korthikanti et al. 2022). Experts that are not cut by tensor parallelism need none.
+void add_tensor_comm(LayerCosts& costs, const Workload& w, const LayerSpec& spec, const Strategy& s,
+                     const Groups& groups, const Cluster& cluster, const Slice& slice) {
+  if (s.tensor_parallel == 1) return;
+  const Bytes buffer(kHalfBytes * slice.tokens * static_cast<double>(w.architecture.hidden));
+  const bool mlp_is_cut = !spec.moe || s.expert_parallel == 1 || w.architecture.moe.n_shared_experts > 0;
+  const double blocks = mlp_is_cut ? 2 : 1;
+  if (s.sequence_parallel) {
+    const Seconds gather =
+        collective_time(CollectiveKind::AllGather, buffer, groups.tensor, cluster, s.collectives).time;
+    const Seconds scatter =
+        collective_time(CollectiveKind::ReduceScatter, buffer, groups.tensor, cluster, s.collectives).time;
+    costs.forward.tensor_comm += blocks * (gather + scatter);
+    costs.backward.tensor_comm += blocks * (2 * gather + scatter);
+  } else {
+    const Seconds reduce =
+        collective_time(CollectiveKind::AllReduce, buffer, groups.tensor, cluster, s.collectives).time;
+    costs.forward.tensor_comm += blocks * reduce;
+    costs.backward.tensor_comm += blocks * reduce;
+  }
+}
+
+/// Ring attention: keys and values visit every rank; backward moves their gradients too.
+void add_context_comm(LayerCosts& costs, const Workload& w, const Strategy& s, const Groups& groups,
+                      const Cluster& cluster, const Slice& slice) {
+  if (s.context_parallel == 1) return;
+  const Architecture& a = w.architecture;
+  const double kv_width = a.has_latent_attention()
+                              ? static_cast<double>(slice.heads * (a.latent.qk_nope_head_dim +
+                                                                   a.latent.qk_rope_head_dim + a.latent.v_head_dim))
+                              : static_cast<double>(2 * slice.kv_heads * a.head_dim);
+  const Bytes gathered(kHalfBytes * slice.tokens * s.context_parallel * kv_width);
+  const Seconds around =
+      collective_time(CollectiveKind::AllGather, gathered, groups.context, cluster, s.collectives).time;
+  costs.forward.context_comm += around;
+  costs.backward.context_comm += 2 * around;
+}
+
+/// Dispatch and combine, each an all-to-all of the routed tokens, again backward.
+void add_expert_comm(LayerCosts& costs, const Workload& w, const Strategy& s, const Groups& groups,
+                     const Cluster& cluster, const Slice& slice) {
+  if (s.expert_parallel == 1) return;
+  const ExpertSlice e = make_expert_slice(w, s, slice);
+  const Bytes sent(kHalfBytes * e.routed * static_cast<double>(w.architecture.hidden));
+  const Seconds exchange = collective_time(CollectiveKind::AllToAll, sent, groups.expert, cluster, s.collectives).time;
+  costs.forward.expert_comm += 2 * exchange;
+  costs.backward.expert_comm += 2 * exchange;
+}
+
+void add_host(LayerCosts& costs, const Workload& w, const LayerSpec& spec, const Stack& stack) {
+  Seconds host = spec.moe ? stack.profile.host_time_moe_layer : stack.profile.host_time_dense_layer;
+  if (w.finetune != FineTune::Full) host *= kLoraHostFactor;
+  costs.forward.host = host;
+  costs.backward.host = 2 * host;
+}
+
+}  // namespace
+
+LayerCosts layer_costs(const Workload& workload, const LayerSpec& spec, const Strategy& strategy, const Groups& groups,
+                       const Cluster& cluster, const Stack& stack) {
+  const Slice slice = make_slice(workload, strategy);
+  const KernelClock clock(workload, cluster, stack);
+  LayerCosts costs;
+  add_attention_projections(costs, clock, workload, stack, slice);
+  add_attention_core(costs, clock, attention_shape(workload, spec, strategy, slice));
+  if (spec.cross_attention) {
+    add_attention_projections(costs, clock, workload, stack, slice);
+    AttentionShape cross = attention_shape(workload, spec, strategy, slice);
+    cross.causal = false;
+    add_attention_core(costs, clock, cross);
+  }
+  add_memory_bound(costs, clock, workload, spec, slice);
+  if (spec.moe) {
+    add_moe_mlp(costs, clock, workload, stack, strategy, slice);
+    add_expert_comm(costs, workload, strategy, groups, cluster, slice);
+  } else {
+    add_dense_mlp(costs, clock, workload, stack, spec.ffn_hidden, slice);
+  }
+  add_tensor_comm(costs, workload, spec, strategy, groups, cluster, slice);
+  add_context_comm(costs, workload, strategy, groups, cluster, slice);
+  add_host(costs, workload, spec, stack);
+  return costs;
+}
+
+EdgeCosts edge_costs(const Workload& workload, const Strategy& strategy, const Groups& groups, const Cluster& cluster,
+                     const Stack& stack) {
+  const Architecture& a = workload.architecture;
+  const Slice slice = make_slice(workload, strategy);
+  const KernelClock clock(workload, cluster, stack);
+  const double h = static_cast<double>(a.hidden);
+  EdgeCosts edge;
+  edge.embedding_forward.elementwise = clock.stream(2 * kHalfBytes * slice.norm_tokens * h);
+  edge.embedding_backward.elementwise = clock.stream(3 * kHalfBytes * slice.norm_tokens * h);
+  if (a.final_norm) {
+    edge.head_forward.elementwise += clock.stream(2 * kHalfBytes * slice.norm_tokens * h);
+    edge.head_backward.elementwise += clock.stream(4 * kHalfBytes * slice.norm_tokens * h);
+  }
+  if (a.vocab > 0) {
+    const std::int64_t columns = std::max<std::int64_t>(1, a.vocab / slice.tensor);
+    edge.head_forward.gemm += clock.wide_gemm(slice.m, columns, a.hidden);
+    edge.head_backward.gemm += clock.wide_gemm(slice.m, a.hidden, columns);
+    if (slice.trains_weights) edge.head_backward.gemm += clock.wide_gemm(columns, a.hidden, slice.m);
+    // Softmax cross-entropy streams the logits: written, read for the maximum and the sum, gradient written.
+    const double logits = slice.tokens * static_cast<double>(columns);
+    const double bytes = workload.fused_loss ? kHalfBytes : stack.logits_bytes;
+    edge.head_forward.elementwise += clock.stream(bytes * logits);
+    edge.head_backward.elementwise += clock.stream(bytes * logits);
+    if (strategy.tensor_parallel > 1) {
+      const Bytes hidden_gradient(kHalfBytes * slice.tokens * h);
+      edge.head_backward.tensor_comm +=
+          collective_time(CollectiveKind::AllReduce, hidden_gradient, groups.tensor, cluster, strategy.collectives)
+              .time;
+    }
+  }
+  edge.head_forward.host = stack.profile.host_time_dense_layer;
+  edge.head_backward.host = stack.profile.host_time_dense_layer;
+  return edge;
+}
+
+}  // namespace smplan

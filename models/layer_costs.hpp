@@ -1,0 +1,48 @@
+#pragma once
+
+#include "base/units.hpp"
+#include "models/cluster.hpp"
+#include "models/collectives.hpp"
+#include "models/layers.hpp"
+#include "models/strategy.hpp"
+#include "models/workload.hpp"
+
+namespace smplan {
+
+/// Work of one pass over one layer, one micro-batch, one rank. Communication is the raw time of the
+/// collectives; what of it shows is decided when layers are put together (models/step.hpp).
+struct PassCosts {
+  Seconds gemm;
+  Seconds attention;
+  Seconds elementwise;
+  Seconds host;  ///< time the host needs to launch the pass
+  Seconds tensor_comm;
+  Seconds context_comm;
+  Seconds expert_comm;
+  [[nodiscard]] Seconds compute() const { return gemm + attention + elementwise; }
+};
+
+struct LayerCosts {
+  PassCosts forward;
+  PassCosts backward;
+  Seconds weight_gradient;  ///< part of backward.gemm that zero-bubble schedules may delay
+};
+
+/// Costs outside the layers: what the first stage adds (embedding) and the last (final norm, output
+/// projection, loss).
+struct EdgeCosts {
+  PassCosts embedding_forward;
+  PassCosts embedding_backward;
+  PassCosts head_forward;
+  PassCosts head_backward;
+};
+
+/// Depends on the strategy only through tensor, context and expert parallelism, sequence_parallel,
+/// micro_batch and the groups' placement: the search computes it once per such combination.
+LayerCosts layer_costs(const Workload& workload, const LayerSpec& spec, const Strategy& strategy, const Groups& groups,
+                       const Cluster& cluster, const Stack& stack);
+
+EdgeCosts edge_costs(const Workload& workload, const Strategy& strategy, const Groups& groups, const Cluster& cluster,
+                     const Stack& stack);
+
+}  // namespace smplan

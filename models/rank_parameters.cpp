@@ -1,0 +1,35 @@
+#include "models/rank_parameters.hpp"
+
+#include "models/stage.hpp"
+
+namespace smplan {
+
+RankParameters layer_rank_parameters(const Architecture& a, const LayerSpec& spec, const Strategy& s) {
+  const LayerParameters p = layer_parameters(a, spec);
+  const double tensor = s.tensor_parallel;
+  const double expert_cut = s.expert_parallel > 1 ? s.expert_parallel : s.tensor_parallel;
+  return {.dense = static_cast<double>(p.attention + p.mlp) / tensor + static_cast<double>(p.norms),
+          .experts = static_cast<double>(p.experts) / expert_cut};
+}
+
+RankParameters stage_rank_parameters(const Architecture& a, const LayerStack& stack, const Strategy& s,
+                                     std::int32_t stage) {
+  const std::array<double, 4> layers = stage_layers(stack, stage, s.pipeline_parallel);
+  RankParameters total;
+  for (int i = 0; i < stack.n_runs; ++i) {
+    const auto index = static_cast<std::size_t>(i);
+    const RankParameters layer = layer_rank_parameters(a, stack.runs[index].spec, s);
+    total.dense += layers[index] * layer.dense;
+    total.experts += layers[index] * layer.experts;
+  }
+  const ParameterCount whole = count_parameters(a);
+  const double tensor = s.tensor_parallel;
+  const bool first = stage == 0;
+  const bool last = stage == s.pipeline_parallel - 1;
+  if (first) total.dense += static_cast<double>(whole.embedding + whole.extra) / tensor;
+  if (last && whole.head > 0) total.dense += static_cast<double>(whole.head) / tensor;
+  if (last && !first && whole.head == 0) total.dense += static_cast<double>(whole.embedding) / tensor;
+  return total;
+}
+
+}  // namespace smplan

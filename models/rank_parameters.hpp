@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+
+#include "models/layers.hpp"
+#include "models/strategy.hpp"
+#include "models/workload.hpp"
+
+namespace smplan {
+
+/// Parameters that one rank holds after tensor, expert and pipeline parallelism have cut the model,
+/// before data-parallel sharding. Experts are apart because another group of ranks shares them.
+struct RankParameters {
+  double dense = 0;
+  double experts = 0;
+  [[nodiscard]] double total() const { return dense + experts; }
+};
+
+/// One layer of a kind, as one rank holds it. Norms and routers are replicated over tensor ranks.
+RankParameters layer_rank_parameters(const Architecture& a, const LayerSpec& spec, const Strategy& s);
+
+/// A whole pipeline rank: its layers, the embedding on the first, the head (or a copy of the tied
+/// embedding) on the last.
+RankParameters stage_rank_parameters(const Architecture& a, const LayerStack& stack, const Strategy& s,
+                                     std::int32_t stage);
+
+}  // namespace smplan

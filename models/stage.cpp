@@ -1,0 +1,213 @@
+#include "models/stage.hpp"
+
+#include <algorithm>
+
+#include "models/memory.hpp"
+#include "models/rank_parameters.hpp"
+
+namespace smplan {
+namespace {
+
+constexpr double kHalfBytes = 2;
+
+bool gathers_parameters(Sharding s) {
+  return s == Sharding::Zero3 || s == Sharding::FsdpFull || s == Sharding::FsdpGradOp || s == Sharding::FsdpHybrid;
+}
+
+/// One pass over a layer: compute as it is, communication as far as it shows, the host where it is slower.
+PassParts shown(const PassCosts& costs, const StackProfile& profile) {
+  PassParts parts;
+  parts.gemm = costs.gemm;
+  parts.attention = costs.attention;
+  parts.elementwise = costs.elementwise;
+  parts.tensor_comm = exposed(costs.tensor_comm, costs.gemm, profile.tensor_overlap);
+  parts.context_comm = exposed(costs.context_comm, costs.attention, profile.context_overlap);
+  parts.expert_comm = exposed(costs.expert_comm, costs.compute(), profile.expert_overlap);
+  const Seconds hidden = costs.tensor_comm - parts.tensor_comm + (costs.context_comm - parts.context_comm) +
+                         (costs.expert_comm - parts.expert_comm);
+  parts.gemm += hidden * profile.overlap_contention;
+  parts.host = std::max(Seconds(), costs.host - parts.total());
+  return parts;
+}
+
+/// The forward done again in the backward pass, compute booked as recomputation.
+PassParts recomputed(const PassParts& forward) {
+  PassParts parts = forward;
+  parts.recompute = forward.gemm + forward.attention + forward.elementwise;
+  parts.gemm = Seconds();
+  parts.attention = Seconds();
+  parts.elementwise = Seconds();
+  return parts;
+}
+
+}  // namespace
+
+PassParts& PassParts::operator+=(const PassParts& o) {
+  gemm += o.gemm;
+  attention += o.attention;
+  elementwise += o.elementwise;
+  recompute += o.recompute;
+  host += o.host;
+  tensor_comm += o.tensor_comm;
+  context_comm += o.context_comm;
+  expert_comm += o.expert_comm;
+  pipeline_comm += o.pipeline_comm;
+  data_comm += o.data_comm;
+  offload += o.offload;
+  return *this;
+}
+
+PassParts operator*(double n, const PassParts& p) {
+  return {.gemm = n * p.gemm,
+          .attention = n * p.attention,
+          .elementwise = n * p.elementwise,
+          .recompute = n * p.recompute,
+          .host = n * p.host,
+          .tensor_comm = n * p.tensor_comm,
+          .context_comm = n * p.context_comm,
+          .expert_comm = n * p.expert_comm,
+          .pipeline_comm = n * p.pipeline_comm,
+          .data_comm = n * p.data_comm,
+          .offload = n * p.offload};
+}
+
+Seconds exposed(Seconds communication, Seconds window, double overlap) {
+  return std::max(communication * (1 - overlap), communication - window);
+}
+
+std::array<double, 4> stage_layers(const LayerStack& stack, std::int32_t stage, std::int32_t stages) {
+  std::array<double, 4> layers{};
+  const std::int64_t total = stack.total();
+  const std::int64_t base = total / stages;
+  const std::int64_t extra = total % stages;
+  // Uneven depth: the spare layers go to the ranks after the first, which has the embedding.
+  const auto layers_of = [&](std::int64_t s) {
+    const std::int64_t turn = (s + stages - 1) % stages;
+    return base + (turn < extra ? 1 : 0);
+  };
+  if (stack.interleaved) {
+    const double share = static_cast<double>(layers_of(stage)) / static_cast<double>(total);
+    for (int i = 0; i < stack.n_runs; ++i) {
+      layers[static_cast<std::size_t>(i)] = share * static_cast<double>(stack.runs[static_cast<std::size_t>(i)].count);
+    }
+    return layers;
+  }
+  std::int64_t begin = 0;
+  for (std::int64_t s = 0; s < stage; ++s) begin += layers_of(s);
+  const std::int64_t end = begin + layers_of(stage);
+  std::int64_t run_begin = 0;
+  for (int i = 0; i < stack.n_runs; ++i) {
+    const std::int64_t run_end = run_begin + stack.runs[static_cast<std::size_t>(i)].count;
+    const std::int64_t inside = std::min(end, run_end) - std::max(begin, run_begin);
+    layers[static_cast<std::size_t>(i)] = static_cast<double>(std::max<std::int64_t>(0, inside));
+    run_begin = run_end;
+  }
+  return layers;
+}
+
+StageModel::StageModel(const LayerTable& table, const Workload& workload, const Strategy& strategy,
+                       const Cluster& cluster, const Stack& stack)
+    : table_(table),
+      workload_(workload),
+      strategy_(strategy),
+      cluster_(cluster),
+      stack_(stack),
+      groups_(group_shapes(strategy, cluster)) {
+  for (int i = 0; i < table.stack.n_runs; ++i) layers_[static_cast<std::size_t>(i)] = layer_time(i);
+}
+
+StageModel::LayerTime StageModel::layer_time(int run) const {
+  const LayerCosts& costs = table_.layers[static_cast<std::size_t>(run)];
+  LayerTime time;
+  time.forward = shown(costs.forward, stack_.profile);
+  time.backward = shown(costs.backward, stack_.profile);
+  time.weight_gradient = costs.weight_gradient;
+  if (strategy_.recompute == Recompute::Full) {
+    time.backward += recomputed(time.forward);
+  } else if (strategy_.recompute == Recompute::Selective &&
+             !workload_.flash_attention.value_or(stack_.flash_attention)) {
+    time.backward.recompute += costs.forward.attention;
+  }
+  add_sharded_parameter_traffic(run, time);
+  if (strategy_.offload.activations) add_activation_offload(run, time);
+  return time;
+}
+
+/// ZeRO-3 and FSDP: the parameters of a layer are gathered while its predecessor computes, forward
+/// and backward, and its gradients scattered under the backward of the next
+/// (Zhao et al. 2023, PyTorch FSDP; Rajbhandari et al. 2020, ZeRO).
+void StageModel::add_sharded_parameter_traffic(int run, LayerTime& time) const {
+  if (!gathers_parameters(strategy_.sharding)) return;
+  const RankParameters p =
+      layer_rank_parameters(workload_.architecture, table_.stack.runs[static_cast<std::size_t>(run)].spec, strategy_);
+  const double gathered_bytes = workload_.finetune == FineTune::Qlora ? 0.53 : kHalfBytes;
+  const Collectives library = strategy_.collectives;
+  const auto collective = [&](CollectiveKind kind, double bytes_per_parameter) {
+    const Bytes dense(p.dense * bytes_per_parameter);
+    Seconds t = collective_time(kind, dense, groups_.shard, cluster_, library).time;
+    if (p.experts > 0) {
+      const Bytes experts(p.experts * bytes_per_parameter);
+      t += collective_time(kind, experts, groups_.expert_data, cluster_, library).time;
+    }
+    return t;
+  };
+  const Seconds gather = collective(CollectiveKind::AllGather, gathered_bytes);
+  Seconds backward = strategy_.sharding == Sharding::FsdpGradOp ? Seconds() : gather;
+  if (workload_.finetune == FineTune::Full) {
+    backward += collective(CollectiveKind::ReduceScatter, stack_.gradient_reduce_bytes);
+  }
+  // With pipeline parallelism parameters stay gathered for the whole step.
+  const double per_step = strategy_.pipeline_parallel > 1 ? static_cast<double>(strategy_.micro_batches(workload_)) : 1;
+  const Seconds forward_exposed = exposed(gather, time.forward.total() * per_step, stack_.profile.data_overlap);
+  const Seconds backward_exposed = exposed(backward, time.backward.total() * per_step, stack_.profile.data_overlap);
+  const double contention = stack_.profile.overlap_contention;
+  time.forward.data_comm = (forward_exposed + (gather - forward_exposed) * contention) / per_step;
+  time.backward.data_comm = (backward_exposed + (backward - backward_exposed) * contention) / per_step;
+}
+
+/// Saved activations leave over the host link under the forward and return under the backward.
+void StageModel::add_activation_offload(int run, LayerTime& time) const {
+  if (cluster_.host_link.value() <= 0) return;
+  const bool flash = workload_.flash_attention.value_or(stack_.flash_attention);
+  const Bytes saved =
+      layer_activation_bytes(workload_, table_.stack.runs[static_cast<std::size_t>(run)].spec, strategy_, flash);
+  const Seconds transfer = saved / cluster_.host_link;
+  time.forward.offload += std::max(Seconds(), transfer - time.forward.total());
+  time.backward.offload += std::max(Seconds(), transfer - time.backward.total());
+}
+
+/// One crossing of a stage boundary by a micro-batch's activations.
+Seconds StageModel::boundary_transfer() const {
+  if (strategy_.pipeline_parallel == 1) return Seconds();
+  double bytes = kHalfBytes * static_cast<double>(workload_.seq_len) * strategy_.micro_batch /
+                 strategy_.context_parallel * static_cast<double>(workload_.architecture.hidden);
+  if (strategy_.sequence_parallel) bytes /= strategy_.tensor_parallel;
+  return collective_time(CollectiveKind::PointToPoint, Bytes(bytes), groups_.pipeline, cluster_, strategy_.collectives)
+      .time;
+}
+
+StageCosts StageModel::stage(std::int32_t index) const {
+  const std::array<double, 4> layers = stage_layers(table_.stack, index, strategy_.pipeline_parallel);
+  StageCosts costs;
+  for (int i = 0; i < table_.stack.n_runs; ++i) {
+    const auto run = static_cast<std::size_t>(i);
+    if (layers[run] == 0) continue;
+    costs.forward += layers[run] * layers_[run].forward;
+    costs.backward += layers[run] * layers_[run].backward;
+    costs.weight_gradient += layers[run] * layers_[run].weight_gradient;
+  }
+  if (index == 0) {
+    costs.forward += shown(table_.edge.embedding_forward, stack_.profile);
+    costs.backward += shown(table_.edge.embedding_backward, stack_.profile);
+  }
+  if (index == strategy_.pipeline_parallel - 1) {
+    costs.forward += shown(table_.edge.head_forward, stack_.profile);
+    costs.backward += shown(table_.edge.head_backward, stack_.profile);
+  }
+  const Seconds crossing = boundary_transfer() * (strategy_.virtual_pipeline * (1 - stack_.profile.pipeline_overlap));
+  costs.forward.pipeline_comm += crossing;
+  costs.backward.pipeline_comm += crossing;
+  return costs;
+}
+
+}  // namespace smplan

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "base/units.hpp"
+#include "models/collectives.hpp"
+#include "models/layer_costs.hpp"
+#include "models/step.hpp"
+
+namespace smplan {
+
+/// Time of one pass over one pipeline stage, one micro-batch, by part: what shows, not what is hidden.
+struct PassParts {
+  Seconds gemm;
+  Seconds attention;
+  Seconds elementwise;
+  Seconds recompute;
+  Seconds host;
+  Seconds tensor_comm;
+  Seconds context_comm;
+  Seconds expert_comm;
+  Seconds pipeline_comm;
+  Seconds data_comm;  ///< gathers and scatters of sharded parameters, every micro-batch
+  Seconds offload;
+  [[nodiscard]] Seconds total() const {
+    return gemm + attention + elementwise + recompute + host + tensor_comm + context_comm + expert_comm +
+           pipeline_comm + data_comm + offload;
+  }
+  PassParts& operator+=(const PassParts& o);
+  friend PassParts operator*(double n, const PassParts& p);
+};
+
+struct StageCosts {
+  PassParts forward;
+  PassParts backward;
+  Seconds weight_gradient;
+};
+
+/// What happens once a step, after the last micro-batch of a stage.
+struct StepTail {
+  Seconds data_comm;
+  Seconds optimizer;
+  Seconds offload;
+};
+
+/// Part of a communication that compute does not hide: the software overlaps at most `overlap` of
+/// it, and never more than the window it runs beside.
+Seconds exposed(Seconds communication, Seconds window, double overlap);
+
+/// Puts layers together into pipeline stages. Holds references: lives within one estimate.
+class StageModel {
+ public:
+  StageModel(const LayerTable& table, const Workload& workload, const Strategy& strategy, const Cluster& cluster,
+             const Stack& stack);
+
+  [[nodiscard]] StageCosts stage(std::int32_t index) const;
+  [[nodiscard]] StepTail tail(std::int32_t index) const;
+
+ private:
+  struct LayerTime {
+    PassParts forward;
+    PassParts backward;
+    Seconds weight_gradient;
+  };
+  [[nodiscard]] LayerTime layer_time(int run) const;
+  void add_sharded_parameter_traffic(int run, LayerTime& time) const;
+  void add_activation_offload(int run, LayerTime& time) const;
+  [[nodiscard]] Seconds boundary_transfer() const;
+
+  const LayerTable& table_;
+  const Workload& workload_;
+  const Strategy& strategy_;
+  const Cluster& cluster_;
+  const Stack& stack_;
+  Groups groups_;
+  std::array<LayerTime, 4> layers_{};
+};
+
+/// Layers of each run on one pipeline rank. Fractions appear where kinds alternate through the depth.
+std::array<double, 4> stage_layers(const LayerStack& stack, std::int32_t stage, std::int32_t stages);
+
+}  // namespace smplan

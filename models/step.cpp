@@ -1,0 +1,151 @@
+#include "models/step.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <span>
+
+#include "models/pipeline.hpp"
+#include "models/stage.hpp"
+
+namespace smplan {
+namespace {
+
+/// z of the 90th percentile of a normal distribution.
+constexpr double kZ90 = 1.2815515655446004;
+/// Pipelines deeper than this are refused by check(strategy).
+constexpr std::size_t kMaxStages = 256;
+
+struct PipelineShape {
+  std::array<StageTime, kMaxStages> stages{};
+  std::size_t busiest = 0;
+};
+
+StageTime stage_time(const StageCosts& costs) {
+  const Seconds weight = costs.weight_gradient;
+  return {
+      .forward = costs.forward.total(), .backward_input = costs.backward.total() - weight, .backward_weight = weight};
+}
+
+/// Stages differ only by layer count and the two ends; each distinct one is computed once in order.
+PipelineShape pipeline_shape(const StageModel& model, std::int32_t stages) {
+  PipelineShape shape;
+  for (std::int32_t i = 0; i < stages; ++i) {
+    const auto index = static_cast<std::size_t>(i);
+    shape.stages[index] = stage_time(model.stage(i));
+    if (shape.stages[index].total() > shape.stages[shape.busiest].total()) shape.busiest = index;
+  }
+  return shape;
+}
+
+StepComponents busiest_stage_components(const StageCosts& stage, double micro_batches) {
+  StepComponents c;
+  const PassParts& f = stage.forward;
+  const PassParts& b = stage.backward;
+  c.compute = micro_batches * (f.gemm + b.gemm);
+  c.attention = micro_batches * (f.attention + b.attention);
+  c.elementwise = micro_batches * (f.elementwise + b.elementwise);
+  c.recompute = micro_batches * (f.recompute + b.recompute);
+  c.host = micro_batches * (f.host + b.host);
+  c.tensor_comm = micro_batches * (f.tensor_comm + b.tensor_comm);
+  c.context_comm = micro_batches * (f.context_comm + b.context_comm);
+  c.expert_comm = micro_batches * (f.expert_comm + b.expert_comm);
+  c.pipeline_comm = micro_batches * (f.pipeline_comm + b.pipeline_comm);
+  c.data_comm = micro_batches * (f.data_comm + b.data_comm);
+  c.offload = micro_batches * (f.offload + b.offload);
+  return c;
+}
+
+void fill_rates(StepEstimate& e, const Workload& w, const Strategy& s, const Cluster& cluster) {
+  const double time = e.time().value();
+  const double gpus = static_cast<double>(s.gpus());
+  e.tokens_per_s = w.tokens_per_step() / time;
+  e.tokens_per_s_per_gpu = e.tokens_per_s / gpus;
+  const StepFlops flops = step_flops(w, s.recompute, AttentionCounting::FullSquare);
+  e.model_flops_per_gpu = flops.model / e.time() / gpus;
+  // Against the peak of the format that the matrix products run in.
+  const FlopsPerSecond peak = cluster.accelerator.peak_rate(w.precision);
+  if (peak.value() > 0) {
+    e.mfu = e.model_flops_per_gpu / peak;
+    e.hfu = (flops.hardware / e.time() / gpus) / peak;
+  }
+}
+
+}  // namespace
+
+LayerTable layer_table(const Workload& workload, const Strategy& strategy, const Cluster& cluster, const Stack& stack) {
+  LayerTable table;
+  table.stack = layer_stack(workload.architecture);
+  const Groups groups = group_shapes(strategy, cluster);
+  for (int i = 0; i < table.stack.n_runs; ++i) {
+    const auto index = static_cast<std::size_t>(i);
+    table.layers[index] = layer_costs(workload, table.stack.runs[index].spec, strategy, groups, cluster, stack);
+  }
+  table.edge = edge_costs(workload, strategy, groups, cluster, stack);
+  return table;
+}
+
+StepEstimate combine_step(const LayerTable& table, const Workload& workload, const Strategy& strategy,
+                          const Cluster& cluster, const Stack& stack) {
+  const StageModel model(table, workload, strategy, cluster, stack);
+  const std::int64_t micro_batches = strategy.micro_batches(workload);
+  const PipelineShape shape = pipeline_shape(model, strategy.pipeline_parallel);
+  const StageCosts busiest = model.stage(static_cast<std::int32_t>(shape.busiest));
+
+  StepEstimate e;
+  e.components = busiest_stage_components(busiest, static_cast<double>(micro_batches));
+  if (strategy.pipeline_parallel > 1) {
+    const std::span<const StageTime> stages(shape.stages.data(), static_cast<std::size_t>(strategy.pipeline_parallel));
+    const PipelineTime pipeline =
+        pipeline_closed_form(stages, micro_batches, strategy.virtual_pipeline, strategy.schedule, Seconds());
+    e.components.pipeline_bubble = pipeline.bubble;
+  }
+  const StepTail tail = model.tail(static_cast<std::int32_t>(shape.busiest));
+  e.components.data_comm += tail.data_comm;
+  e.components.optimizer = tail.optimizer;
+  e.components.offload += tail.offload;
+  e.components.host +=
+      stack.profile.host_time_step + static_cast<double>(micro_batches) * stack.profile.host_time_micro_batch;
+  e.components.straggler =
+      e.components.total() * stack.profile.straggler * std::log2(static_cast<double>(strategy.gpus()));
+  const double spread = std::exp(kZ90 * stack.profile.residual_sigma);
+  e.p10 = e.time() / spread;
+  e.p90 = e.time() * spread;
+  fill_rates(e, workload, strategy, cluster);
+  return e;
+}
+
+StepEstimate estimate_step(const Workload& workload, const Strategy& strategy, const Cluster& cluster,
+                           const Stack& stack) {
+  return combine_step(layer_table(workload, strategy, cluster, stack), workload, strategy, cluster, stack);
+}
+
+std::string_view bottleneck(const StepEstimate& estimate) {
+  const StepComponents& c = estimate.components;
+  struct Named {
+    std::string_view name;
+    Seconds time;
+  };
+  const std::array<Named, 14> parts{{{"matrix products", c.compute},
+                                     {"attention", c.attention},
+                                     {"memory-bound kernels", c.elementwise},
+                                     {"recomputation", c.recompute},
+                                     {"host launch overhead", c.host},
+                                     {"tensor-parallel communication", c.tensor_comm},
+                                     {"context-parallel communication", c.context_comm},
+                                     {"expert all-to-all", c.expert_comm},
+                                     {"pipeline transfers", c.pipeline_comm},
+                                     {"pipeline bubble", c.pipeline_bubble},
+                                     {"data-parallel communication", c.data_comm},
+                                     {"optimizer step", c.optimizer},
+                                     {"offload transfers", c.offload},
+                                     {"waiting for the slowest rank", c.straggler}}};
+  // Matrix products are the work itself; they are the bound only where nothing else takes a tenth.
+  const Named* worst = &parts[1];
+  for (const Named& part : parts) {
+    if (&part != &parts[0] && part.time > worst->time) worst = &part;
+  }
+  return worst->time > 0.1 * estimate.time() ? worst->name : parts[0].name;
+}
+
+}  // namespace smplan

@@ -1,0 +1,141 @@
+#include <algorithm>
+
+#include "models/compute.hpp"
+#include "models/memory.hpp"
+#include "models/rank_parameters.hpp"
+#include "models/stage.hpp"
+
+namespace smplan {
+namespace {
+
+constexpr double kHalfBytes = 2;
+/// Memory bandwidth that the vectorised CPU Adam of DeepSpeed reaches on a two-socket host, whole node.
+/// Prior: half of eight DDR4-3200 channels a socket (2 x 204.8 GB/s).
+constexpr BytesPerSecond kHostMemoryBandwidth = gb_per_s(200);
+/// Bytes that CPU Adam moves per parameter: fp32 weight, two moments read and written, gradient read.
+constexpr double kHostAdamBytes = 28;
+
+bool reduces_every_micro_batch(Sharding s) { return s == Sharding::Zero2; }
+bool scatters_in_layers(Sharding s) {
+  return s == Sharding::Zero3 || s == Sharding::FsdpFull || s == Sharding::FsdpGradOp || s == Sharding::FsdpHybrid;
+}
+bool shards_optimizer(Sharding s) { return s != Sharding::None; }
+
+struct TailInputs {
+  const Workload& workload;
+  const Strategy& strategy;
+  const Cluster& cluster;
+  const Stack& stack;
+  const Groups& groups;
+  RankParameters trained;
+  Seconds forward;  ///< one micro-batch on this stage
+  Seconds backward;
+};
+
+Seconds group_collective(const TailInputs& in, CollectiveKind kind, double bytes_per_parameter, double parameters,
+                         const GroupShape& group) {
+  if (parameters <= 0) return Seconds();
+  return collective_time(kind, Bytes(parameters * bytes_per_parameter), group, in.cluster, in.strategy.collectives)
+      .time;
+}
+
+Seconds over_replicas(const TailInputs& in, CollectiveKind kind, double bytes_per_parameter) {
+  return group_collective(in, kind, bytes_per_parameter, in.trained.dense, in.groups.data) +
+         group_collective(in, kind, bytes_per_parameter, in.trained.experts, in.groups.expert_data);
+}
+
+Seconds shown_beside(const TailInputs& in, Seconds communication, Seconds window) {
+  const Seconds shown = exposed(communication, window, in.stack.profile.data_overlap);
+  return shown + (communication - shown) * in.stack.profile.overlap_contention;
+}
+
+/// Gradient reduction after the last micro-batch, and the gathering of updated weights.
+Seconds data_parallel_time(const TailInputs& in) {
+  const double reduce_bytes = in.stack.gradient_reduce_bytes;
+  const Sharding sharding = in.strategy.sharding;
+  if (sharding == Sharding::FsdpHybrid && in.groups.replicate.ranks > 1) {
+    const double shard = static_cast<double>(in.groups.shard.ranks);
+    const Seconds replicas =
+        group_collective(in, CollectiveKind::AllReduce, reduce_bytes, in.trained.total() / shard, in.groups.replicate);
+    return shown_beside(in, replicas, in.backward);
+  }
+  if (scatters_in_layers(sharding)) return Seconds();
+  if (sharding == Sharding::None) {
+    return shown_beside(in, over_replicas(in, CollectiveKind::AllReduce, reduce_bytes), in.backward);
+  }
+  const Seconds scatter = over_replicas(in, CollectiveKind::ReduceScatter, reduce_bytes);
+  const Seconds gather = over_replicas(in, CollectiveKind::AllGather, kHalfBytes);
+  const double reductions =
+      reduces_every_micro_batch(sharding) ? static_cast<double>(in.strategy.micro_batches(in.workload)) : 1;
+  return reductions * shown_beside(in, scatter, in.backward) + shown_beside(in, gather, in.forward);
+}
+
+/// Optimizer on the device: gradients read for the norm and the update, master weights and moments
+/// read and written, 16-bit weights written.
+Seconds optimizer_time(const TailInputs& in, double parameters) {
+  const double states = in.stack.master_bytes + optimizer_state_bytes(in.workload.optimizer);
+  const double bytes = 2 * in.stack.gradient_bytes + 2 * states + in.stack.weight_bytes;
+  return streaming_time(Bytes(parameters * bytes), in.cluster.accelerator, in.cluster.accelerator_profile);
+}
+
+/// Optimizer on the host: gradients out and weights in over the host link, Adam at host memory
+/// speed, states through NVMe where they live there. Source: Ren et al. 2021 (ZeRO-Offload).
+Seconds offloaded_optimizer_time(const TailInputs& in, double parameters) {
+  Seconds time;
+  if (in.cluster.host_link.value() > 0) time += Bytes(2 * kHalfBytes * parameters) / in.cluster.host_link;
+  const double per_node = parameters * in.cluster.gpus_per_node;
+  time += Bytes(kHostAdamBytes * per_node) / kHostMemoryBandwidth;
+  if (in.strategy.offload.to_nvme && in.cluster.local_nvme_read.value() > 0) {
+    const Bytes states(per_node * (in.stack.master_bytes + optimizer_state_bytes(in.workload.optimizer)));
+    const BytesPerSecond write =
+        in.cluster.local_nvme_write.value() > 0 ? in.cluster.local_nvme_write : in.cluster.local_nvme_read;
+    time += states / in.cluster.local_nvme_read + states / write;
+  }
+  return time;
+}
+
+/// Weights that live on the host come in for every pass of every micro-batch.
+Seconds parameter_offload_time(const TailInputs& in, double parameters) {
+  if (in.cluster.host_link.value() <= 0) return Seconds();
+  const Seconds transfer = Bytes(kHalfBytes * parameters) / in.cluster.host_link;
+  const Seconds shown = std::max(Seconds(), transfer - in.forward) + std::max(Seconds(), transfer - in.backward);
+  return static_cast<double>(in.strategy.micro_batches(in.workload)) * shown;
+}
+
+RankParameters trained_parameters(const Workload& w, const Strategy& s, const LayerStack& stack, std::int32_t stage) {
+  if (w.finetune == FineTune::Full) return stage_rank_parameters(w.architecture, stack, s, stage);
+  const double adapters = static_cast<double>(lora_parameters(w.architecture, w.lora.rank, w.lora.all_linear));
+  return {.dense = adapters / (static_cast<double>(s.tensor_parallel) * s.pipeline_parallel), .experts = 0};
+}
+
+}  // namespace
+
+StepTail StageModel::tail(std::int32_t index) const {
+  const StageCosts costs = stage(index);
+  const TailInputs in{.workload = workload_,
+                      .strategy = strategy_,
+                      .cluster = cluster_,
+                      .stack = stack_,
+                      .groups = groups_,
+                      .trained = trained_parameters(workload_, strategy_, table_.stack, index),
+                      .forward = costs.forward.total(),
+                      .backward = costs.backward.total()};
+  const double dense_shards = shards_optimizer(strategy_.sharding) ? static_cast<double>(groups_.shard.ranks) : 1;
+  const double expert_shards =
+      shards_optimizer(strategy_.sharding) ? static_cast<double>(groups_.expert_data.ranks) : 1;
+  const double updated = in.trained.dense / dense_shards + in.trained.experts / expert_shards;
+  StepTail tail;
+  tail.data_comm = data_parallel_time(in);
+  if (strategy_.offload.optimizer) {
+    tail.offload += offloaded_optimizer_time(in, updated);
+  } else {
+    tail.optimizer = optimizer_time(in, updated);
+  }
+  if (strategy_.offload.parameters) {
+    tail.offload += parameter_offload_time(
+        in, stage_rank_parameters(workload_.architecture, table_.stack, strategy_, index).total() / dense_shards);
+  }
+  return tail;
+}
+
+}  // namespace smplan
