@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,7 +21,8 @@ class Catalog {
   static Result<Catalog> shipped();
 
   /// Adds or replaces facts from an overlay (`smplan.catalog/1`): an entry with a known key
-  /// replaces the whole entry. Nothing changes if the overlay has any fault.
+  /// replaces the whole entry in its place. Nothing changes if the overlay has any fault, a
+  /// reference to an unknown accelerator or instance type among them.
   Result<void> merge(const JsonValue& overlay);
 
   [[nodiscard]] const std::vector<Accelerator>& accelerators() const { return accelerators_; }
@@ -48,6 +50,18 @@ class Catalog {
   Result<std::vector<const InstanceType*>> instances_matching(std::string_view glob, std::string_view where) const;
 
  private:
+  /// A name or alias and where its entry stands; sorted by name.
+  struct IndexEntry {
+    std::string name;
+    std::uint32_t position = 0;
+  };
+  using Index = std::vector<IndexEntry>;
+  template <typename T>
+  static const T* find(const std::vector<T>& entries, const Index& index, std::string_view name);
+
+  void read(const JsonValue& document, Diagnostics& out);
+  void rebuild_indexes(std::string_view where, Diagnostics& out);
+
   std::vector<Accelerator> accelerators_;
   std::vector<InstanceType> instances_;
   std::vector<Price> prices_;
@@ -55,6 +69,13 @@ class Catalog {
   std::vector<Stack> stacks_;
   std::vector<AcceleratorProfile> accelerator_profiles_;
   std::vector<FabricProfile> fabric_profiles_;
+  Index accelerator_index_;
+  Index instance_index_;
+  Index model_index_;
+  Index stack_index_;
+  Index accelerator_profile_index_;
+  Index fabric_profile_index_;
+  std::vector<std::uint32_t> price_index_;  ///< sorted by (instance, region, market)
 };
 
 /// Facts that contradict each other or lack a source (`smplan catalog verify`).

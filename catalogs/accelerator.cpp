@@ -1,0 +1,29 @@
+#include "catalogs/accelerator.hpp"
+
+#include "catalogs/reading.hpp"
+
+namespace smplan {
+
+Accelerator read_accelerator(const JsonValue& value, Diagnostics& out) {
+  ObjectReader reader(value, out);
+  Accelerator a;
+  a.key = read_name(reader, "key");
+  a.name = read_name(reader, "name");
+  a.architecture = reader.optional_string("architecture").value_or("");
+  a.compute_capability = reader.optional_string("compute_capability").value_or("");
+  a.marketing_memory = gib(reader.number("marketing_memory_gib", 1, 1e5));
+  a.device_memory = Bytes(kMiB * reader.number("device_memory_mib", 1, 1e8));
+  a.memory_bandwidth = gb_per_s(read_number_or(reader, "memory_bandwidth_gb_per_s", 0, 1e6, 0));
+  if (reader.has("sm_count")) a.sm_count = static_cast<int>(reader.integer("sm_count", 0, 100000));
+  a.power_limit_w = read_number_or(reader, "power_limit_w", 0, 1e5, 0);
+  a.l2_cache = Bytes(kMiB * read_number_or(reader, "l2_cache_mib", 0, 1e5, 0));
+  const auto rates = read_by_precision(reader, "peak_tflops", 1e7);
+  for (std::size_t i = 0; i < rates.size(); ++i) a.peak[i] = tflops(rates[i]);
+  a.unverified_fields = read_strings(reader, "unverified_fields");
+  a.note = reader.optional_string("note").value_or("");
+  a.provenance = read_provenance(reader);
+  reader.finish();
+  return a;
+}
+
+}  // namespace smplan

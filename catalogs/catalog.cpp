@@ -1,0 +1,276 @@
+#include "catalogs/catalog.hpp"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/embedded_file.hpp"
+
+namespace smplan {
+namespace {
+
+constexpr std::string_view kSchema = "smplan.catalog/1";
+
+std::string key_of(const Accelerator& a) { return a.key; }
+std::string key_of(const InstanceType& i) { return i.name; }
+std::string key_of(const Price& p) { return fmt::format("{} {} {}", p.instance, p.region, to_string(p.market)); }
+std::string key_of(const ModelPreset& m) { return m.architecture.name; }
+std::string key_of(const Stack& s) { return s.id; }
+std::string key_of(const AcceleratorProfile& p) { return p.accelerator; }
+std::string key_of(const FabricProfile& p) { return p.fabric; }
+
+template <typename T>
+std::vector<std::string> aliases_of(const T&) {
+  return {};
+}
+std::vector<std::string> aliases_of(const ModelPreset& m) { return m.aliases; }
+std::vector<std::string> aliases_of(const Stack& s) { return s.aliases; }
+
+template <typename T>
+std::vector<std::pair<std::string, std::size_t>> sorted_keys(const std::vector<T>& entries) {
+  std::vector<std::pair<std::string, std::size_t>> keys;
+  keys.reserve(entries.size());
+  for (std::size_t i = 0; i < entries.size(); ++i) keys.emplace_back(key_of(entries[i]), i);
+  std::sort(keys.begin(), keys.end());
+  return keys;
+}
+
+/// Reads one array of a catalog document into `entries`: new keys at the end, known ones in place.
+template <typename T>
+void read_section(ObjectReader& document, std::string_view section, T (*read_entry)(const JsonValue&, Diagnostics&),
+                  std::vector<T>& entries) {
+  Diagnostics& out = document.diagnostics();
+  const std::vector<JsonValue> items = document.optional_array(section);
+  if (items.empty()) return;
+  const auto known = sorted_keys(entries);
+  std::set<std::string> seen;
+  entries.reserve(entries.size() + items.size());
+  for (const JsonValue& item : items) {
+    T entry = read_entry(item, out);
+    std::string key = key_of(entry);
+    const auto at = std::lower_bound(known.begin(), known.end(), key,
+                                     [](const auto& pair, const std::string& name) { return pair.first < name; });
+    const bool replaces = at != known.end() && at->first == key;
+    if (!key.empty() && !seen.insert(key).second) {
+      out.push_back({"duplicate-entry", item.location(), fmt::format("{} has a second entry for {}", section, key),
+                     "keep one of them"});
+    } else if (replaces) {
+      entries[at->second] = std::move(entry);
+    } else {
+      entries.push_back(std::move(entry));
+    }
+  }
+}
+
+void check_schema(ObjectReader& document) {
+  const std::size_t faults = document.diagnostics().size();
+  const std::string schema = document.string("schema");
+  if (document.diagnostics().size() == faults && schema != kSchema) {
+    document.diagnostics().push_back({"bad-schema", document.location("schema"), fmt::format("schema is '{}'", schema),
+                                      fmt::format("write \"{}\"", kSchema)});
+  }
+}
+
+/// Sorted names and aliases; one name for two entries is reported.
+template <typename T, typename Index>
+void build_index(const std::vector<T>& entries, std::string_view where, Index& index, Diagnostics& out) {
+  index.clear();
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const auto position = static_cast<std::uint32_t>(i);
+    index.push_back({key_of(entries[i]), position});
+    for (const std::string& alias : aliases_of(entries[i])) index.push_back({alias, position});
+  }
+  std::sort(index.begin(), index.end(),
+            [](const auto& a, const auto& b) { return std::tie(a.name, a.position) < std::tie(b.name, b.position); });
+  for (std::size_t i = 1; i < index.size(); ++i) {
+    if (index[i].name == index[i - 1].name && index[i].position != index[i - 1].position) {
+      out.push_back({"duplicate-name", std::string(where),
+                     fmt::format("'{}' names both {} and {}", index[i].name, key_of(entries[index[i - 1].position]),
+                                 key_of(entries[index[i].position])),
+                     "give the name or alias to one of them"});
+    }
+  }
+}
+
+/// Glob with * (any run) and ? (one character), whole name. Linear: backtracks to the last star only.
+bool glob_matches(std::string_view glob, std::string_view name) {
+  std::size_t g = 0;
+  std::size_t n = 0;
+  std::size_t star = std::string_view::npos;
+  std::size_t resume = 0;
+  while (n < name.size()) {
+    if (g < glob.size() && glob[g] == '*') {
+      star = g++;
+      resume = n;
+    } else if (g < glob.size() && (glob[g] == '?' || glob[g] == name[n])) {
+      ++g;
+      ++n;
+    } else if (star != std::string_view::npos) {
+      g = star + 1;
+      n = ++resume;
+    } else {
+      return false;
+    }
+  }
+  while (g < glob.size() && glob[g] == '*') ++g;
+  return g == glob.size();
+}
+
+template <typename T>
+std::vector<std::string> names_of(const std::vector<T>& entries) {
+  std::vector<std::string> names;
+  for (const T& entry : entries) {
+    names.push_back(key_of(entry));
+    for (std::string& alias : aliases_of(entry)) names.push_back(std::move(alias));
+  }
+  return names;
+}
+
+template <typename T>
+Result<const T*> found(const T* entry, std::string_view kind, std::string_view name, std::string_view where,
+                       const std::vector<T>& entries) {
+  if (entry != nullptr) return entry;
+  return tl::unexpected<Diagnostics>(Diagnostics{unknown_name(kind, name, where, names_of(entries))});
+}
+
+/// References that lead nowhere.
+void check_references(const Catalog& catalog, std::string_view where, Diagnostics& out) {
+  const std::vector<std::string> accelerators = names_of(catalog.accelerators());
+  for (const InstanceType& instance : catalog.instances()) {
+    if (instance.accelerator_count > 0 && catalog.find_accelerator(instance.accelerator) == nullptr) {
+      out.push_back(unknown_name("accelerator of " + instance.name, instance.accelerator, where, accelerators));
+    }
+  }
+  for (const AcceleratorProfile& profile : catalog.accelerator_profiles()) {
+    if (catalog.find_accelerator(profile.accelerator) == nullptr) {
+      out.push_back(unknown_name("accelerator of a profile", profile.accelerator, where, accelerators));
+    }
+  }
+  for (const Price& price : catalog.prices()) {
+    if (catalog.find_instance(price.instance) == nullptr) {
+      out.push_back(unknown_name("instance type of a price", price.instance, where, names_of(catalog.instances())));
+    }
+  }
+}
+
+}  // namespace
+
+template <typename T>
+const T* Catalog::find(const std::vector<T>& entries, const Index& index, std::string_view name) {
+  const auto at = std::lower_bound(index.begin(), index.end(), name,
+                                   [](const IndexEntry& entry, std::string_view n) { return entry.name < n; });
+  return at != index.end() && at->name == name ? &entries[at->position] : nullptr;
+}
+
+void Catalog::read(const JsonValue& document, Diagnostics& out) {
+  ObjectReader reader(document, out);
+  check_schema(reader);
+  reader.ignore("$schema");
+  reader.ignore("note");
+  read_section(reader, "accelerators", read_accelerator, accelerators_);
+  read_section(reader, "instances", read_instance, instances_);
+  read_section(reader, "prices", read_price, prices_);
+  read_section(reader, "models", read_model_preset, models_);
+  read_section(reader, "stacks", read_stack, stacks_);
+  read_section(reader, "accelerator_profiles", read_accelerator_profile, accelerator_profiles_);
+  read_section(reader, "fabric_profiles", read_fabric_profile, fabric_profiles_);
+  reader.finish();
+}
+
+void Catalog::rebuild_indexes(std::string_view where, Diagnostics& out) {
+  build_index(accelerators_, where, accelerator_index_, out);
+  build_index(instances_, where, instance_index_, out);
+  build_index(models_, where, model_index_, out);
+  build_index(stacks_, where, stack_index_, out);
+  build_index(accelerator_profiles_, where, accelerator_profile_index_, out);
+  build_index(fabric_profiles_, where, fabric_profile_index_, out);
+  price_index_.resize(prices_.size());
+  for (std::size_t i = 0; i < prices_.size(); ++i) price_index_[i] = static_cast<std::uint32_t>(i);
+  std::sort(price_index_.begin(), price_index_.end(), [this](std::uint32_t a, std::uint32_t b) {
+    const Price& x = prices_[a];
+    const Price& y = prices_[b];
+    return std::tie(x.instance, x.region, x.market) < std::tie(y.instance, y.region, y.market);
+  });
+}
+
+Result<Catalog> Catalog::shipped() {
+  Catalog catalog;
+  Diagnostics out;
+  for (const EmbeddedFile& file : shipped_catalog_files()) {
+    const auto document = parse_json(file.content, file.name);
+    if (!document) {
+      out.insert(out.end(), document.error().begin(), document.error().end());
+    } else {
+      catalog.read(*document, out);
+    }
+  }
+  catalog.rebuild_indexes("shipped catalog", out);
+  check_references(catalog, "shipped catalog", out);
+  if (!out.empty()) return tl::unexpected<Diagnostics>(std::move(out));
+  return catalog;
+}
+
+Result<void> Catalog::merge(const JsonValue& overlay) {
+  Catalog merged = *this;
+  Diagnostics out;
+  merged.read(overlay, out);
+  merged.rebuild_indexes(overlay.location(), out);
+  // A faulty entry may have lost its key: its references would only repeat the first complaint.
+  if (out.empty()) check_references(merged, overlay.location(), out);
+  if (!out.empty()) return tl::unexpected<Diagnostics>(std::move(out));
+  *this = std::move(merged);
+  return {};
+}
+
+const Accelerator* Catalog::find_accelerator(std::string_view key) const {
+  return find(accelerators_, accelerator_index_, key);
+}
+const InstanceType* Catalog::find_instance(std::string_view name) const {
+  return find(instances_, instance_index_, name);
+}
+const ModelPreset* Catalog::find_model(std::string_view name) const { return find(models_, model_index_, name); }
+const Stack* Catalog::find_stack(std::string_view name) const { return find(stacks_, stack_index_, name); }
+const AcceleratorProfile* Catalog::find_accelerator_profile(std::string_view accelerator) const {
+  return find(accelerator_profiles_, accelerator_profile_index_, accelerator);
+}
+const FabricProfile* Catalog::find_fabric_profile(std::string_view fabric) const {
+  return find(fabric_profiles_, fabric_profile_index_, fabric);
+}
+
+const Price* Catalog::find_price(std::string_view instance, std::string_view region, Market market) const {
+  const auto wanted = std::tie(instance, region, market);
+  const auto key = [this](std::uint32_t position) {
+    const Price& p = prices_[position];
+    return std::tuple<std::string_view, std::string_view, Market>(p.instance, p.region, p.market);
+  };
+  const auto at = std::lower_bound(price_index_.begin(), price_index_.end(), wanted,
+                                   [&](std::uint32_t position, const auto& w) { return key(position) < w; });
+  return at != price_index_.end() && key(*at) == wanted ? &prices_[*at] : nullptr;
+}
+
+Result<const InstanceType*> Catalog::instance(std::string_view name, std::string_view where) const {
+  return found(find_instance(name), "instance type", name, where, instances_);
+}
+Result<const ModelPreset*> Catalog::model(std::string_view name, std::string_view where) const {
+  return found(find_model(name), "model", name, where, models_);
+}
+Result<const Stack*> Catalog::stack(std::string_view name, std::string_view where) const {
+  return found(find_stack(name), "stack", name, where, stacks_);
+}
+
+Result<std::vector<const InstanceType*>> Catalog::instances_matching(std::string_view glob,
+                                                                     std::string_view where) const {
+  std::vector<const InstanceType*> matches;
+  for (const InstanceType& instance : instances_) {
+    if (glob_matches(glob, instance.name)) matches.push_back(&instance);
+  }
+  if (matches.empty()) {
+    return tl::unexpected<Diagnostics>(Diagnostics{unknown_name("instance type", glob, where, names_of(instances_))});
+  }
+  return matches;
+}
+
+}  // namespace smplan

@@ -1,0 +1,114 @@
+#include "catalogs/instance.hpp"
+
+#include <fmt/format.h>
+
+#include "catalogs/reading.hpp"
+
+namespace smplan {
+namespace {
+
+constexpr EnumNames<FabricKind, 5> kFabrics = {{{FabricKind::None, "none"},
+                                                {FabricKind::Pcie, "pcie"},
+                                                {FabricKind::NvlinkMesh, "nvlink-mesh"},
+                                                {FabricKind::Nvswitch, "nvswitch"},
+                                                {FabricKind::NeuronLink, "neuronlink"}}};
+constexpr EnumNames<NetworkKind, 5> kNetworks = {{{NetworkKind::Ethernet, "ethernet"},
+                                                  {NetworkKind::Efa, "efa"},
+                                                  {NetworkKind::Infiniband, "infiniband"},
+                                                  {NetworkKind::RoCE, "roce"},
+                                                  {NetworkKind::OmniPath, "omni-path"}}};
+constexpr EnumNames<TrainingSupport, 5> kSupport = {{{TrainingSupport::OnDemand, "on-demand"},
+                                                     {TrainingSupport::PlanOnly, "plan-only"},
+                                                     {TrainingSupport::Retired, "retired"},
+                                                     {TrainingSupport::NotSupported, "not-supported"},
+                                                     {TrainingSupport::Reference, "reference"}}};
+
+constexpr double kMaxGbPerS = 1e5;
+constexpr double kMaxGbitPerS = 1e5;
+
+IntraNodeFabric read_fabric(ObjectReader& parent) {
+  IntraNodeFabric fabric;
+  const auto object = parent.optional_value("fabric");
+  if (!object) return fabric;
+  ObjectReader reader(*object, parent.diagnostics());
+  fabric.kind = read_enum(reader, "kind", kFabrics);
+  fabric.generation = reader.optional_string("generation").value_or("");
+  fabric.bandwidth_per_accelerator = gb_per_s(reader.number("gb_per_s_per_accelerator", 0, kMaxGbPerS));
+  fabric.domain_size = static_cast<int>(reader.integer("domain_size", 1, 1 << 20));
+  reader.finish();
+  return fabric;
+}
+
+Network read_network(ObjectReader& parent) {
+  Network network;
+  const auto object = parent.value("network");
+  if (!object) return network;
+  ObjectReader reader(*object, parent.diagnostics());
+  network.kind = read_enum(reader, "kind", kNetworks);
+  network.version = reader.optional_string("version").value_or("");
+  network.bandwidth_per_node = gbit_per_s(reader.number("gbit_per_s", 0, kMaxGbitPerS));
+  if (reader.has("interfaces")) network.interfaces = static_cast<int>(reader.integer("interfaces", 1, 1024));
+  network.gpudirect_rdma = reader.optional_bool("gpudirect_rdma").value_or(false);
+  reader.finish();
+  return network;
+}
+
+void read_accelerators(ObjectReader& reader, InstanceType& instance) {
+  instance.accelerator_count = static_cast<int>(reader.integer("accelerator_count", 0, 4096));
+  instance.accelerator = reader.optional_string("accelerator").value_or("");
+  instance.accelerator_memory = Bytes(kMiB * read_number_or(reader, "accelerator_memory_mib", 0, 1e8, 0));
+  if (instance.accelerator_count == 0) return;
+  if (instance.accelerator.empty() || instance.accelerator_memory.value() == 0) {
+    reader.diagnostics().push_back({"missing-key", reader.location("accelerator"),
+                                    fmt::format("{} has accelerators without a key or memory", instance.name),
+                                    "give accelerator and accelerator_memory_mib"});
+  }
+}
+
+void read_storage(ObjectReader& reader, InstanceType& instance) {
+  instance.local_nvme = Bytes(1e9 * read_number_or(reader, "local_nvme_gb", 0, 1e7, 0));
+  instance.local_nvme_read = gb_per_s(read_number_or(reader, "local_nvme_read_gb_per_s", 0, kMaxGbPerS, 0));
+  instance.local_nvme_write = gb_per_s(read_number_or(reader, "local_nvme_write_gb_per_s", 0, kMaxGbPerS, 0));
+  instance.ebs_bandwidth = gbit_per_s(read_number_or(reader, "ebs_gbit_per_s", 0, kMaxGbitPerS, 0));
+}
+
+void read_support(ObjectReader& reader, InstanceType& instance) {
+  instance.support = read_enum(reader, "training_support", kSupport);
+  instance.support_reason = reader.optional_string("support_reason").value_or("");
+  if (instance.support != TrainingSupport::OnDemand && instance.support_reason.empty()) {
+    reader.diagnostics().push_back(
+        {"missing-key", reader.location("support_reason"),
+         fmt::format("{} is {} without a reason", instance.name, to_string(instance.support)),
+         "say why in support_reason"});
+  }
+  instance.smddp = reader.optional_bool("smddp").value_or(false);
+  instance.smp_v2 = reader.optional_bool("smp_v2").value_or(false);
+  instance.training_plan = reader.optional_bool("training_plan").value_or(false);
+  instance.regions = read_strings(reader, "regions");
+}
+
+}  // namespace
+
+std::string_view to_string(FabricKind kind) { return name_of(kFabrics, kind); }
+std::string_view to_string(NetworkKind kind) { return name_of(kNetworks, kind); }
+std::string_view to_string(TrainingSupport support) { return name_of(kSupport, support); }
+
+InstanceType read_instance(const JsonValue& value, Diagnostics& out) {
+  ObjectReader reader(value, out);
+  InstanceType instance;
+  instance.name = read_name(reader, "name");
+  if (reader.has("vcpus")) instance.vcpus = static_cast<int>(reader.integer("vcpus", 0, 100000));
+  instance.host_memory = gib(read_number_or(reader, "host_memory_gib", 0, 1e6, 0));
+  read_accelerators(reader, instance);
+  instance.fabric = read_fabric(reader);
+  instance.network = read_network(reader);
+  instance.host_link = gb_per_s(read_number_or(reader, "host_link_gb_per_s", 0, kMaxGbPerS, 0));
+  read_storage(reader, instance);
+  read_support(reader, instance);
+  instance.note = reader.optional_string("note").value_or("");
+  instance.provenance = read_provenance(reader);
+  reader.finish();
+  return instance;
+}
+
+}  // namespace smplan

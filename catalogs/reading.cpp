@@ -1,0 +1,72 @@
+#include "catalogs/reading.hpp"
+
+#include <fmt/format.h>
+
+namespace smplan {
+namespace {
+
+bool is_iso_date(std::string_view text) {
+  if (text.size() != 4 && text.size() != 7 && text.size() != 10) return false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool dash = i == 4 || i == 7;
+    if (dash ? text[i] != '-' : (text[i] < '0' || text[i] > '9')) return false;
+  }
+  const auto two_digits = [&](std::size_t at) { return (text[at] - '0') * 10 + (text[at + 1] - '0'); };
+  if (text.size() >= 7 && (two_digits(5) < 1 || two_digits(5) > 12)) return false;
+  return text.size() < 10 || (two_digits(8) >= 1 && two_digits(8) <= 31);
+}
+
+}  // namespace
+
+std::vector<std::string> read_strings(ObjectReader& reader, std::string_view key) {
+  std::vector<std::string> strings;
+  for (const JsonValue& item : reader.optional_array(key)) {
+    const std::size_t faults = reader.diagnostics().size();
+    std::string text = item.as_string(reader.diagnostics());
+    if (reader.diagnostics().size() == faults) strings.push_back(std::move(text));
+  }
+  return strings;
+}
+
+std::string read_name(ObjectReader& reader, std::string_view key) {
+  const std::size_t faults = reader.diagnostics().size();
+  std::string text = reader.string(key);
+  if (text.empty() && reader.diagnostics().size() == faults) {
+    reader.diagnostics().push_back(
+        {"empty-value", reader.location(key), fmt::format("{} is empty", key), "give it a value"});
+  }
+  return text;
+}
+
+double read_number_or(ObjectReader& reader, std::string_view key, double min, double max, double fallback) {
+  if (reader.has(key)) return reader.number(key, min, max);
+  return reader.optional_number(key).value_or(fallback);
+}
+
+std::array<double, kPrecisionCount> read_by_precision(ObjectReader& reader, std::string_view key, double max) {
+  std::array<double, kPrecisionCount> numbers{};
+  const auto object = reader.value(key);
+  if (!object) return numbers;
+  ObjectReader rates(*object, reader.diagnostics());
+  for (int i = 0; i < kPrecisionCount; ++i) {
+    const auto precision = static_cast<Precision>(i);
+    numbers[static_cast<std::size_t>(i)] = read_number_or(rates, to_string(precision), 0, max, 0);
+  }
+  rates.finish();
+  return numbers;
+}
+
+Provenance read_provenance(ObjectReader& reader) {
+  Provenance provenance;
+  provenance.source = read_name(reader, "source");
+  const std::size_t faults = reader.diagnostics().size();
+  provenance.as_of = reader.string("as_of");
+  if (reader.diagnostics().size() == faults && !is_iso_date(provenance.as_of)) {
+    reader.diagnostics().push_back({"bad-date", reader.location("as_of"),
+                                    fmt::format("as_of '{}' is not a date", provenance.as_of),
+                                    "write YYYY-MM-DD, YYYY-MM or YYYY"});
+  }
+  return provenance;
+}
+
+}  // namespace smplan

@@ -1,0 +1,132 @@
+#include "catalogs/stack.hpp"
+
+#include <algorithm>
+
+#include "catalogs/reading.hpp"
+
+namespace smplan {
+namespace {
+
+constexpr EnumNames<Sharding, 7> kShardings = {{{Sharding::None, "none"},
+                                                {Sharding::Zero1, "zero1"},
+                                                {Sharding::Zero2, "zero2"},
+                                                {Sharding::Zero3, "zero3"},
+                                                {Sharding::FsdpFull, "fsdp-full"},
+                                                {Sharding::FsdpGradOp, "fsdp-grad-op"},
+                                                {Sharding::FsdpHybrid, "fsdp-hybrid"}}};
+constexpr EnumNames<Recompute, 3> kRecomputes = {
+    {{Recompute::None, "none"}, {Recompute::Selective, "selective"}, {Recompute::Full, "full"}}};
+constexpr EnumNames<Schedule, 4> kSchedules = {{{Schedule::GPipe, "gpipe"},
+                                                {Schedule::OneFOneB, "1f1b"},
+                                                {Schedule::Interleaved, "interleaved"},
+                                                {Schedule::ZeroBubble, "zero-bubble"}}};
+constexpr EnumNames<Collectives, 2> kCollectives = {{{Collectives::Nccl, "nccl"}, {Collectives::Smddp, "smddp"}}};
+
+constexpr double kMaxMicroseconds = 1e8;
+
+Seconds read_host_time(ObjectReader& reader, std::string_view key) {
+  return microseconds(reader.number(key, 0, kMaxMicroseconds));
+}
+
+StackProfile read_stack_profile(const JsonValue& value, Diagnostics& out) {
+  ObjectReader reader(value, out);
+  StackProfile p;
+  p.gemm_slowdown = reader.number("gemm_slowdown", 0.1, 100);
+  p.attention_slowdown = reader.number("attention_slowdown", 0.1, 100);
+  p.elementwise_traffic = reader.number("elementwise_traffic", 0, 100);
+  p.host_time_dense_layer = read_host_time(reader, "host_time_dense_layer_us");
+  p.host_time_moe_layer = read_host_time(reader, "host_time_moe_layer_us");
+  p.host_time_micro_batch = read_host_time(reader, "host_time_micro_batch_us");
+  p.host_time_step = read_host_time(reader, "host_time_step_us");
+  p.tensor_overlap = reader.number("tensor_overlap", 0, 1);
+  p.data_overlap = reader.number("data_overlap", 0, 1);
+  p.pipeline_overlap = reader.number("pipeline_overlap", 0, 1);
+  p.expert_overlap = reader.number("expert_overlap", 0, 1);
+  p.context_overlap = reader.number("context_overlap", 0, 1);
+  p.overlap_contention = reader.number("overlap_contention", 0, 10);
+  p.straggler = reader.number("straggler", 0, 1);
+  p.allocator_slack = reader.number("allocator_slack", 0, 10);
+  p.residual_sigma = reader.number("residual_sigma", 0, 10);
+  p.provenance = read_provenance(reader);
+  reader.finish();
+  return p;
+}
+
+void read_dimensions(ObjectReader& reader, Stack& stack) {
+  stack.tensor_parallel = reader.boolean("tensor_parallel");
+  stack.sequence_parallel = reader.boolean("sequence_parallel");
+  stack.pipeline_parallel = reader.boolean("pipeline_parallel");
+  stack.context_parallel = reader.boolean("context_parallel");
+  stack.expert_parallel = reader.boolean("expert_parallel");
+  stack.shardings = read_enums(reader, "shardings", kShardings);
+  stack.recomputes = read_enums(reader, "recomputes", kRecomputes);
+  stack.schedules = read_enums(reader, "schedules", kSchedules);
+  stack.collectives = read_enums(reader, "collectives", kCollectives);
+  stack.offloads = read_strings(reader, "offloads");
+  stack.precisions = read_strings(reader, "precisions");
+}
+
+void check_lists(const Stack& stack, const ObjectReader& reader, Diagnostics& out) {
+  const auto need = [&](bool empty, std::string_view key) {
+    if (empty) out.push_back({"empty-list", reader.location(key), std::string(key) + " is empty", "name at least one"});
+  };
+  need(stack.shardings.empty(), "shardings");
+  need(stack.recomputes.empty(), "recomputes");
+  need(stack.collectives.empty(), "collectives");
+  need(stack.precisions.empty(), "precisions");
+  need(stack.pipeline_parallel && stack.schedules.empty(), "schedules");
+  for (const std::string& name : stack.precisions) {
+    if (!precision_from(name)) {
+      out.push_back(unknown_name("precision", name, reader.location("precisions"),
+                                 {"fp32", "tf32", "fp16", "bf16", "fp8", "fp4"}));
+    }
+  }
+  for (const std::string& name : stack.offloads) {
+    const std::vector<std::string> known = {"none", "optimizer", "params", "activations"};
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      out.push_back(unknown_name("offload", name, reader.location("offloads"), known));
+    }
+  }
+}
+
+void read_byte_ledger(ObjectReader& reader, Stack& stack) {
+  stack.weight_bytes = reader.number("weight_bytes", 0, 16);
+  stack.gradient_bytes = reader.number("gradient_bytes", 0, 16);
+  stack.gradient_reduce_bytes = reader.number("gradient_reduce_bytes", 0, 16);
+  stack.master_bytes = reader.number("master_bytes", 0, 16);
+  stack.logits_bytes = reader.number("logits_bytes", 0, 64);
+}
+
+}  // namespace
+
+std::string_view to_string(Sharding sharding) { return name_of(kShardings, sharding); }
+std::optional<Sharding> sharding_from(std::string_view name) { return value_of(kShardings, name); }
+std::string_view to_string(Recompute recompute) { return name_of(kRecomputes, recompute); }
+std::optional<Recompute> recompute_from(std::string_view name) { return value_of(kRecomputes, name); }
+std::string_view to_string(Schedule schedule) { return name_of(kSchedules, schedule); }
+std::optional<Schedule> schedule_from(std::string_view name) { return value_of(kSchedules, name); }
+std::string_view to_string(Collectives collectives) { return name_of(kCollectives, collectives); }
+std::optional<Collectives> collectives_from(std::string_view name) { return value_of(kCollectives, name); }
+
+Stack read_stack(const JsonValue& value, Diagnostics& out) {
+  ObjectReader reader(value, out);
+  Stack stack;
+  stack.id = read_name(reader, "id");
+  stack.name = read_name(reader, "name");
+  stack.aliases = read_strings(reader, "aliases");
+  read_dimensions(reader, stack);
+  stack.trainium = reader.optional_bool("trainium").value_or(false);
+  stack.nvidia = reader.optional_bool("nvidia").value_or(true);
+  read_byte_ledger(reader, stack);
+  stack.flash_attention = reader.optional_bool("flash_attention").value_or(true);
+  stack.supported_for_planning = reader.optional_bool("supported_for_planning").value_or(true);
+  stack.versions = reader.optional_string("versions").value_or("");
+  stack.limitation = reader.optional_string("limitation").value_or("");
+  if (const auto profile = reader.value("profile")) stack.profile = read_stack_profile(*profile, out);
+  stack.provenance = read_provenance(reader);
+  reader.finish();
+  check_lists(stack, reader, out);
+  return stack;
+}
+
+}  // namespace smplan
