@@ -2,7 +2,9 @@
 
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/result.hpp"
 #include "catalogs/stack.hpp"
@@ -25,7 +27,8 @@ std::optional<Offload> offload_from(std::string_view name);
 
 /// How the work is split. A plain value: candidates are copied and compared by the thousand.
 ///
-/// Ranks: data * tensor * pipeline * context = GPUs; expert divides data * context.
+/// Ranks: data * tensor * pipeline * context = GPUs; expert divides data * context * tensor (experts of an
+/// expert-parallel rank are whole, so that expert groups may span tensor ranks, as in Megatron Core).
 /// Sharding degree S divides data * context; FsdpHybrid replicates over (data*context)/S.
 struct Strategy {
   std::int32_t data_parallel = 1;
@@ -55,6 +58,22 @@ struct Strategy {
 
 /// `tp8 pp2 dp4 zero1 mb2 selective`: only what differs from 1/none, in a fixed order.
 std::string to_string(const Strategy& strategy);
+
+/// Layers that a pipeline rank holds (all its chunks). Even where it divides; else embedding and head count
+/// as a layer of the first and last rank, as Megatron's account-for-embedding and torchtitan split.
+std::int64_t layers_on_stage(std::int64_t layers, std::int32_t stages, std::int32_t stage);
+
+/// First rule that a candidate breaks, for the search.
+enum class Validity {
+  Ok,
+  OutOfRange,    ///< a degree below 1
+  Divisibility,  ///< the numbers do not divide
+  Unsupported,   ///< the stack cannot express it
+};
+std::string_view to_string(Validity validity);
+
+/// As check(), without a message and without allocation.
+Validity quick_check(const Strategy& strategy, const Workload& workload, const Stack& stack);
 
 /// Whether the numbers divide: layers by pipeline chunks, heads and ffn by tensor, sequence by context,
 /// global batch by data * micro_batch, experts by expert_parallel, and the stack expresses it all.

@@ -1,0 +1,264 @@
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "models/strategy.hpp"
+
+namespace smplan {
+namespace {
+
+struct Candidate {
+  const Strategy& s;
+  const Workload& w;
+  const Stack& stack;
+
+  [[nodiscard]] const Architecture& arch() const { return w.architecture; }
+  [[nodiscard]] std::int64_t layers() const {
+    return arch().n_layers + (arch().kind == ModelKind::EncoderDecoder ? arch().n_encoder_layers : 0);
+  }
+  [[nodiscard]] std::int64_t chunks() const { return std::int64_t{s.pipeline_parallel} * s.virtual_pipeline; }
+  [[nodiscard]] std::int64_t replicas() const { return std::int64_t{s.data_parallel} * s.context_parallel; }
+};
+
+/// One reason to refuse a candidate. A table of these serves the search (first broken rule, no
+/// allocation) and the message for people alike.
+struct Rule {
+  Validity code;
+  const char* flag;
+  bool (*broken)(const Candidate&);
+  std::string (*message)(const Candidate&);
+  const char* hint;
+};
+
+template <typename T>
+bool lists(const std::vector<T>& allowed, const T& value) {
+  return std::find(allowed.begin(), allowed.end(), value) != allowed.end();
+}
+bool lists_name(const std::vector<std::string>& allowed, std::string_view value) {
+  return std::find(allowed.begin(), allowed.end(), value) != allowed.end();
+}
+
+std::string lacks(const Candidate& c, std::string_view what) {
+  const std::string limit = c.stack.limitation.empty() ? std::string() : fmt::format(" ({})", c.stack.limitation);
+  return fmt::format("{} does not offer {}{}", c.stack.name, what, limit);
+}
+
+/// Key-value heads are split over tensor ranks, or copied where there are more ranks than heads.
+bool kv_heads_do_not_split(const Candidate& c) {
+  const std::int64_t kv = c.arch().n_kv_heads;
+  const std::int64_t tp = c.s.tensor_parallel;
+  return !c.arch().has_latent_attention() && kv > 0 && kv % tp != 0 && tp % kv != 0;
+}
+bool ffn_does_not_split(const Candidate& c) {
+  const std::int64_t tp = c.s.tensor_parallel;
+  if (c.arch().ffn_hidden % tp != 0) return true;
+  return c.arch().is_moe() && c.s.expert_parallel == 1 && c.arch().moe.expert_ffn_hidden % tp != 0;
+}
+bool pads_sequence(const Candidate& c) {
+  const std::int64_t cp = c.s.context_parallel;
+  if (c.arch().kind == ModelKind::Vision) return false;  // class token: the framework pads
+  // A causal model gives each rank two slices from both ends of the sequence (zig-zag), for balance.
+  if (cp > 1 && c.w.seq_len % (2 * cp) != 0) return true;
+  return c.s.sequence_parallel && c.w.seq_len % (cp * c.s.tensor_parallel) != 0;
+}
+bool zero_with_pipeline(const Candidate& c) {
+  return c.s.pipeline_parallel > 1 && (c.s.sharding == Sharding::Zero2 || c.s.sharding == Sharding::Zero3);
+}
+bool lacks_offload(const Candidate& c) {
+  const Offload& o = c.s.offload;
+  return (o.optimizer && !lists_name(c.stack.offloads, "optimizer")) ||
+         (o.parameters && !lists_name(c.stack.offloads, "params")) ||
+         (o.activations && !lists_name(c.stack.offloads, "activations"));
+}
+
+constexpr std::array kRules{
+    Rule{Validity::OutOfRange, "--dp --tp --pp --vpp --cp --ep --shard-degree --micro-batch",
+         [](const Candidate& c) {
+           return std::min({c.s.data_parallel, c.s.tensor_parallel, c.s.pipeline_parallel, c.s.virtual_pipeline,
+                            c.s.context_parallel, c.s.expert_parallel, c.s.shard_degree, c.s.micro_batch}) < 1;
+         },
+         [](const Candidate&) { return std::string("every degree and the micro-batch must be at least 1"); },
+         "give positive whole numbers"},
+    Rule{Validity::Divisibility, "--tp", [](const Candidate& c) { return c.arch().n_heads % c.s.tensor_parallel != 0; },
+         [](const Candidate& c) {
+           return fmt::format("{} attention heads do not divide by tensor parallel {}", c.arch().n_heads,
+                              c.s.tensor_parallel);
+         },
+         "choose a divisor of the heads"},
+    Rule{Validity::Divisibility, "--tp", kv_heads_do_not_split,
+         [](const Candidate& c) {
+           return fmt::format("{} key-value heads neither divide by tensor parallel {} nor divide it",
+                              c.arch().n_kv_heads, c.s.tensor_parallel);
+         },
+         "choose a divisor or a multiple of the key-value heads"},
+    Rule{Validity::Divisibility, "--tp", ffn_does_not_split,
+         [](const Candidate& c) {
+           return fmt::format("the feed-forward width does not divide by tensor parallel {}", c.s.tensor_parallel);
+         },
+         "choose a divisor of the width"},
+    Rule{Validity::Divisibility, "--pp", [](const Candidate& c) { return c.layers() < c.chunks(); },
+         [](const Candidate& c) {
+           return fmt::format("{} layers are too few for {} pipeline chunks", c.layers(), c.chunks());
+         },
+         "use fewer pipeline ranks or chunks"},
+    Rule{Validity::Divisibility, "--vpp",
+         [](const Candidate& c) { return c.s.virtual_pipeline > 1 && c.layers() % c.chunks() != 0; },
+         [](const Candidate& c) {
+           return fmt::format("{} layers do not divide into {} interleaved chunks", c.layers(), c.chunks());
+         },
+         "interleaving needs equal chunks"},
+    Rule{Validity::Divisibility, "--cp --sequence-parallel", pads_sequence,
+         [](const Candidate& c) {
+           return fmt::format("a sequence of {} does not divide over context parallel {} (two slices each) and tensor {}",
+                              c.w.seq_len, c.s.context_parallel, c.s.tensor_parallel);
+         },
+         "choose a divisor of the sequence"},
+    Rule{Validity::Divisibility, "--dp --micro-batch",
+         [](const Candidate& c) {
+           return c.w.global_batch % (std::int64_t{c.s.data_parallel} * c.s.micro_batch) != 0;
+         },
+         [](const Candidate& c) {
+           return fmt::format("a global batch of {} does not divide by data parallel {} x micro-batch {}",
+                              c.w.global_batch, c.s.data_parallel, c.s.micro_batch);
+         },
+         "change the global batch, data parallel or micro-batch"},
+    Rule{Validity::Divisibility, "--ep",
+         [](const Candidate& c) { return c.arch().is_moe() && c.arch().moe.n_experts % c.s.expert_parallel != 0; },
+         [](const Candidate& c) {
+           return fmt::format("{} experts do not divide by expert parallel {}", c.arch().moe.n_experts,
+                              c.s.expert_parallel);
+         },
+         "choose a divisor of the experts"},
+    Rule{Validity::Divisibility, "--ep",
+         [](const Candidate& c) { return c.replicas() * c.s.tensor_parallel % c.s.expert_parallel != 0; },
+         [](const Candidate& c) {
+           return fmt::format("expert parallel {} does not divide data x context x tensor = {}", c.s.expert_parallel,
+                              c.replicas() * c.s.tensor_parallel);
+         },
+         "expert groups lie inside one pipeline stage"},
+    Rule{Validity::Divisibility, "--shard-degree",
+         [](const Candidate& c) { return c.replicas() % c.s.shard_degree != 0; },
+         [](const Candidate& c) {
+           return fmt::format("shard degree {} does not divide data x context = {}", c.s.shard_degree, c.replicas());
+         },
+         "choose a divisor"},
+    Rule{Validity::Divisibility, "--vpp",
+         [](const Candidate& c) {
+           return c.s.pipeline_parallel > 1 && c.s.schedule == Schedule::Interleaved &&
+                  c.s.micro_batches(c.w) % c.s.pipeline_parallel != 0;
+         },
+         [](const Candidate& c) {
+           return fmt::format("{} micro-batches do not divide by {} pipeline ranks, as interleaving needs",
+                              c.s.micro_batches(c.w), c.s.pipeline_parallel);
+         },
+         "change the micro-batch or do not interleave"},
+    Rule{Validity::Unsupported, "--tp",
+         [](const Candidate& c) { return c.s.tensor_parallel > 1 && !c.stack.tensor_parallel; },
+         [](const Candidate& c) { return lacks(c, "tensor parallelism"); }, "choose another stack or --tp 1"},
+    Rule{Validity::Unsupported, "--sequence-parallel",
+         [](const Candidate& c) {
+           return c.s.sequence_parallel && (!c.stack.sequence_parallel || c.s.tensor_parallel == 1);
+         },
+         [](const Candidate& c) {
+           return c.s.tensor_parallel == 1 ? std::string("sequence parallelism needs tensor parallelism")
+                                           : lacks(c, "sequence parallelism");
+         },
+         "switch sequence parallelism off"},
+    Rule{Validity::Unsupported, "--pp",
+         [](const Candidate& c) { return c.s.pipeline_parallel > 1 && !c.stack.pipeline_parallel; },
+         [](const Candidate& c) { return lacks(c, "pipeline parallelism"); }, "choose another stack or --pp 1"},
+    Rule{Validity::Unsupported, "--cp",
+         [](const Candidate& c) { return c.s.context_parallel > 1 && !c.stack.context_parallel; },
+         [](const Candidate& c) { return lacks(c, "context parallelism"); }, "choose another stack or --cp 1"},
+    Rule{Validity::Unsupported, "--ep",
+         [](const Candidate& c) {
+           return c.s.expert_parallel > 1 && (!c.stack.expert_parallel || !c.arch().is_moe());
+         },
+         [](const Candidate& c) {
+           return c.arch().is_moe() ? lacks(c, "expert parallelism")
+                                    : fmt::format("{} has no experts to distribute", c.arch().name);
+         },
+         "use --ep 1"},
+    Rule{Validity::Unsupported, "--vpp",
+         [](const Candidate& c) {
+           const bool interleaved = c.s.schedule == Schedule::Interleaved;
+           return (c.s.virtual_pipeline > 1) != interleaved || (interleaved && c.s.pipeline_parallel == 1);
+         },
+         [](const Candidate&) {
+           return std::string("several chunks per pipeline rank and the interleaved schedule need each other and --pp > 1");
+         },
+         "give --pp and --vpp above 1 together"},
+    Rule{Validity::Unsupported, "--pp",
+         [](const Candidate& c) { return c.s.pipeline_parallel > 1 && !lists(c.stack.schedules, c.s.schedule); },
+         [](const Candidate& c) { return lacks(c, fmt::format("the {} schedule", to_string(c.s.schedule))); },
+         "choose another schedule"},
+    Rule{Validity::Unsupported, "--sharding",
+         [](const Candidate& c) { return !lists(c.stack.shardings, c.s.sharding); },
+         [](const Candidate& c) { return lacks(c, fmt::format("sharding {}", to_string(c.s.sharding))); },
+         "choose another sharding or stack"},
+    Rule{Validity::Unsupported, "--shard-degree",
+         [](const Candidate& c) { return c.s.sharding == Sharding::None && c.s.shard_degree > 1; },
+         [](const Candidate& c) { return fmt::format("shard degree {} without sharding", c.s.shard_degree); },
+         "choose a sharding"},
+    // DeepSpeed: gradients and parameters sharded per micro-batch would be reduced once for each of them.
+    Rule{Validity::Unsupported, "--zero-stage", zero_with_pipeline,
+         [](const Candidate& c) { return fmt::format("{} excludes pipeline parallelism", to_string(c.s.sharding)); },
+         "use ZeRO-1 with a pipeline"},
+    Rule{Validity::Unsupported, "--recompute",
+         [](const Candidate& c) { return !lists(c.stack.recomputes, c.s.recompute); },
+         [](const Candidate& c) { return lacks(c, fmt::format("{} recomputation", to_string(c.s.recompute))); },
+         "choose another recomputation"},
+    Rule{Validity::Unsupported, "--collectives",
+         [](const Candidate& c) { return !lists(c.stack.collectives, c.s.collectives); },
+         [](const Candidate& c) { return lacks(c, to_string(c.s.collectives)); }, "use --collectives nccl"},
+    Rule{Validity::Unsupported, "--offload", lacks_offload,
+         [](const Candidate& c) { return lacks(c, fmt::format("offload of {}", to_string(c.s.offload))); },
+         "use --offload none"},
+    Rule{Validity::Unsupported, "--offload",
+         [](const Candidate& c) {
+           return c.s.offload.to_nvme && !c.s.offload.optimizer && !c.s.offload.parameters;
+         },
+         [](const Candidate&) { return std::string("only optimizer and parameters go to NVMe"); },
+         "name what is offloaded"},
+    Rule{Validity::Unsupported, "--dtype",
+         [](const Candidate& c) { return !lists_name(c.stack.precisions, to_string(c.w.precision)); },
+         [](const Candidate& c) { return lacks(c, to_string(c.w.precision)); }, "choose another --dtype or stack"},
+};
+
+}  // namespace
+
+std::string_view to_string(Validity validity) {
+  switch (validity) {
+    case Validity::Ok:
+      return "ok";
+    case Validity::OutOfRange:
+      return "out-of-range";
+    case Validity::Divisibility:
+      return "divisibility";
+    case Validity::Unsupported:
+      return "unsupported";
+  }
+  return "unknown";
+}
+
+Validity quick_check(const Strategy& strategy, const Workload& workload, const Stack& stack) {
+  const Candidate candidate{strategy, workload, stack};
+  for (const Rule& rule : kRules) {
+    if (rule.broken(candidate)) return rule.code;
+  }
+  return Validity::Ok;
+}
+
+Diagnostics check(const Strategy& strategy, const Workload& workload, const Stack& stack) {
+  const Candidate candidate{strategy, workload, stack};
+  Diagnostics out;
+  for (const Rule& rule : kRules) {
+    if (!rule.broken(candidate)) continue;
+    out.push_back({std::string(to_string(rule.code)), rule.flag, rule.message(candidate), rule.hint});
+    if (rule.code == Validity::OutOfRange) break;  // the other rules divide by the degrees
+  }
+  return out;
+}
+
+}  // namespace smplan
