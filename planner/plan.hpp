@@ -41,6 +41,7 @@ struct Plan {
   std::int32_t instance_count = 0;
   const Stack* stack = nullptr;
   Strategy strategy;
+  Precision precision = Precision::Bf16;  ///< of the matrix products on this hardware
   std::int64_t micro_batches = 0;
   MemoryEstimate memory;
   StepEstimate step;
@@ -52,24 +53,36 @@ struct Plan {
   [[nodiscard]] bool over_job_limit() const { return cost.time_to_train() > days(kMaxJobDays); }
 };
 
+/// `space` = `evaluated` + `pruned` + the candidates rejected before the step was priced (divisibility,
+/// unsupported, topology, memory, host memory, headroom, hourly). A set of degrees that does not divide
+/// counts once, whatever its other dimensions; so does an instance count over the hourly limit.
 struct SearchStats {
   std::uint64_t space = 0;      ///< candidates enumerated
   std::uint64_t evaluated = 0;  ///< through the full model
-  std::uint64_t pruned = 0;     ///< dismissed by a bound
-  double seconds = 0;
+  std::uint64_t pruned = 0;     ///< dismissed by a bound, or by a lighter variant that fits
+  double seconds = 0;           ///< set by the caller that owns a clock
   bool exact = true;
 };
 
-/// Ranked answer. `plans` is best first in a total order (objective, then cost, time, strategy).
+/// The candidate that came nearest to being a plan, and what it lacks. Memory is always there; step and
+/// cost are zero where memory already refuses it.
+struct NearestMiss {
+  Plan plan;
+  Rejection rejection;
+};
+
+/// Ranked answer. `plans` is best first in a total order (objective, then cost, time, strategy), at most
+/// `variants_per_group` of them on one instance type and count, and one per split of the model (tensor,
+/// pipeline, context, expert) and stack, so that the list is ten ideas and not one in ten coats.
 struct PlanSet {
   PlanRequest request;
-  std::vector<Plan> plans;          ///< at most request.top
-  std::vector<std::size_t> pareto;  ///< indices into `frontier`'s ranks: plans on the time/cost frontier
-  std::vector<Plan> frontier;       ///< the whole frontier, fastest last, even beyond `top`
+  std::vector<Plan> plans;  ///< at most request.top
+  /// All undominated (time to train, total cost) of the whole space, cheapest first.
+  std::vector<Plan> frontier;
+  std::vector<std::size_t> pareto;  ///< ranks (1-based, into `plans`) that lie on the frontier
+  int variants_per_group = 0;
   std::array<std::uint64_t, kRejectionReasonCount> rejected{};
-  /// The candidate that came nearest to fitting when nothing does.
-  std::optional<Plan> nearest_miss;
-  std::optional<Rejection> nearest_miss_reason;
+  std::optional<NearestMiss> nearest_miss;  ///< only if there is no plan
   SearchStats search;
 };
 

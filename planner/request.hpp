@@ -1,7 +1,10 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.hpp"
@@ -11,8 +14,14 @@
 
 namespace smplan {
 
-enum class Objective { Cost, Time, Balanced, Pareto };
+enum class Objective {
+  Cost,
+  Time,
+  Balanced,  ///< least product of cost and time
+  Pareto,    ///< the time/cost frontier itself, cheapest first
+};
 std::string_view to_string(Objective objective);
+std::optional<Objective> objective_from(std::string_view name);
 
 /// A request as users write it: every field is the text of a flag (`--seq-len 4096`), a JSON member
 /// or a Python keyword. The only place that turns text into values is resolve().
@@ -49,6 +58,7 @@ struct Choice {
 /// A request with every default filled in, checked against a catalog.
 struct PlanRequest {
   Workload workload;
+  /// No --dtype: bf16, and fp16 on devices without bf16 units (V100, T4).
   bool precision_defaulted = false;
   std::string region = "us-east-1";
   Market market = Market::OnDemand;
@@ -72,13 +82,22 @@ struct PlanRequest {
   int top = 10;
   /// What was assumed because the request did not say, in words, for the reader.
   std::vector<std::string> assumptions;
+  /// ISO date against which the age of prices is judged; without it no plan warns of old prices.
+  std::optional<std::string> today;
 };
 
 /// SageMaker's limit for one training job: plans longer than this rank after all that are not.
 inline constexpr double kMaxJobDays = 28;
 
+/// What the request is for: a search leaves out instance types without a price, an estimate takes one
+/// named type, priced or not, and one count.
+enum class Purpose { Plan, Estimate };
+
 /// Text to values. Collects every fault. `environment_region` is AWS_REGION or AWS_DEFAULT_REGION.
 Result<PlanRequest> resolve(const RequestSpec& spec, const Catalog& catalog,
-                            const std::optional<std::string>& environment_region);
+                            const std::optional<std::string>& environment_region, Purpose purpose = Purpose::Plan);
+
+/// Neuron devices have no CUDA compute capability and need a stack of their own.
+inline bool is_trainium(const Accelerator& accelerator) { return accelerator.compute_capability.empty(); }
 
 }  // namespace smplan

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <cstddef>
+#include <string>
+#include <vector>
+
 #include "planner/plan.hpp"
 
 namespace smplan {
@@ -15,6 +19,12 @@ PlanSet search(const PlanRequest& request, const Catalog& catalog, const SearchO
 /// invalid for the workload, the stack or the cluster.
 Result<Plan> evaluate(const PlanRequest& request, const Catalog& catalog, const InstanceType& instance,
                       std::int32_t count, const Stack& stack, const Strategy& strategy);
+
+/// The one configuration that a request names: one instance type, one count. Degrees not given are 1
+/// (data parallel takes what is left) and nothing is offloaded; of sharding, micro-batch, recompute,
+/// schedule, stack and collectives not given, the fastest that fits is taken, and said so. The set has
+/// exactly one plan; it may not fit (`plans[0].memory.fits()`).
+Result<PlanSet> estimate(const PlanRequest& request, const Catalog& catalog, const SearchOptions& options = {});
 
 /// Why the winner won, what bounds it, what the alternatives lose. Plain sentences.
 std::vector<std::string> explain(const PlanSet& set, const Catalog& catalog, std::size_t rank = 1);

@@ -1,0 +1,90 @@
+#include "planner/constraints.hpp"
+
+#include <fmt/format.h>
+
+namespace smplan {
+
+std::string_view to_string(RejectionReason reason) {
+  switch (reason) {
+    case RejectionReason::Divisibility:
+      return "divisibility";
+    case RejectionReason::Unsupported:
+      return "unsupported";
+    case RejectionReason::Topology:
+      return "topology";
+    case RejectionReason::Memory:
+      return "memory";
+    case RejectionReason::HostMemory:
+      return "host_memory";
+    case RejectionReason::Headroom:
+      return "headroom";
+    case RejectionReason::Hourly:
+      return "max_hourly";
+    case RejectionReason::Deadline:
+      return "deadline";
+    case RejectionReason::Budget:
+      return "budget";
+  }
+  return "unknown";
+}
+
+std::optional<Rejection> memory_rejection(const MemoryEstimate& memory, const Cluster& cluster, double min_headroom) {
+  const double peak = memory.peak_device.value();
+  const double limit = memory.limit.value();
+  if (!memory.fits()) return Rejection{RejectionReason::Memory, peak, limit};
+  if (memory.host_per_node > cluster.host_memory) {
+    return Rejection{RejectionReason::HostMemory, memory.host_per_node.value(), cluster.host_memory.value()};
+  }
+  if (memory.nvme_per_node > cluster.local_nvme) {
+    return Rejection{RejectionReason::HostMemory, memory.nvme_per_node.value(), cluster.local_nvme.value()};
+  }
+  const double usable = limit * (1 - min_headroom);
+  if (peak > usable) return Rejection{RejectionReason::Headroom, peak, usable};
+  return std::nullopt;
+}
+
+std::optional<Rejection> limit_rejection(const PlanRequest& request, Seconds time_to_train, Usd total) {
+  if (request.deadline && time_to_train > *request.deadline) {
+    return Rejection{RejectionReason::Deadline, time_to_train.value(), request.deadline->value()};
+  }
+  if (request.budget && total > *request.budget) {
+    return Rejection{RejectionReason::Budget, total.value(), request.budget->value()};
+  }
+  return std::nullopt;
+}
+
+std::optional<Rejection> hourly_rejection(const PlanRequest& request, UsdPerSecond hourly) {
+  if (request.max_hourly && hourly > *request.max_hourly) {
+    return Rejection{RejectionReason::Hourly, hourly.value(), request.max_hourly->value()};
+  }
+  return std::nullopt;
+}
+
+bool nearer(const Rejection& a, const Rejection& b) {
+  if (a.reason != b.reason) return a.reason > b.reason;
+  return a.needed * b.available < b.needed * a.available;
+}
+
+std::string shortfall(const Rejection& r) {
+  switch (r.reason) {
+    case RejectionReason::Memory:
+    case RejectionReason::HostMemory:
+    case RejectionReason::Headroom:
+      return fmt::format("needs {}, has {}", format_bytes(Bytes(r.needed)), format_bytes(Bytes(r.available)));
+    case RejectionReason::Hourly:
+      return fmt::format("costs {}, the limit is {}", format_usd_per_hour(UsdPerSecond(r.needed)),
+                         format_usd_per_hour(UsdPerSecond(r.available)));
+    case RejectionReason::Deadline:
+      return fmt::format("takes {}, the deadline is {}", format_duration(Seconds(r.needed)),
+                         format_duration(Seconds(r.available)));
+    case RejectionReason::Budget:
+      return fmt::format("costs {}, the budget is {}", format_usd(Usd(r.needed)), format_usd(Usd(r.available)));
+    case RejectionReason::Divisibility:
+    case RejectionReason::Unsupported:
+    case RejectionReason::Topology:
+      return {};
+  }
+  return {};
+}
+
+}  // namespace smplan

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <optional>
+
+#include "planner/plan.hpp"
+
+namespace smplan {
+
+/// Whether the devices, the host and its disks hold what the candidate needs, and leave the headroom.
+std::optional<Rejection> memory_rejection(const MemoryEstimate& memory, const Cluster& cluster, double min_headroom);
+
+/// Deadline and budget, in that order. The hourly limit does not depend on the strategy: hourly_rejection.
+std::optional<Rejection> limit_rejection(const PlanRequest& request, Seconds time_to_train, Usd total);
+std::optional<Rejection> hourly_rejection(const PlanRequest& request, UsdPerSecond hourly);
+
+/// Whether `a` came nearer to being a plan: it passed more checks, or is short by the smaller factor.
+bool nearer(const Rejection& a, const Rejection& b);
+
+/// `needs 1.3 TiB, has 22 GiB`: in the unit of the reason, empty where there is none.
+std::string shortfall(const Rejection& rejection);
+
+}  // namespace smplan

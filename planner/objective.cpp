@@ -1,0 +1,67 @@
+#include "planner/objective.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace smplan {
+
+std::string_view to_string(Objective objective) {
+  switch (objective) {
+    case Objective::Cost:
+      return "cost";
+    case Objective::Time:
+      return "time";
+    case Objective::Balanced:
+      return "balanced";
+    case Objective::Pareto:
+      return "pareto";
+  }
+  return "unknown";
+}
+
+std::optional<Objective> objective_from(std::string_view name) {
+  for (const Objective o : {Objective::Cost, Objective::Time, Objective::Balanced, Objective::Pareto}) {
+    if (name == to_string(o)) return o;
+  }
+  return std::nullopt;
+}
+
+Score score(const PlanRequest& request, Seconds time_to_train, Usd total) {
+  const Seconds limit = std::max(days(kMaxJobDays), request.deadline.value_or(Seconds()));
+  const double time = time_to_train.value();
+  const double cost = total.value();
+  Score s;
+  s.over_limit = time_to_train > limit;
+  switch (request.objective) {
+    case Objective::Cost:
+    case Objective::Pareto:
+      s.value = cost;
+      s.second = time;
+      break;
+    case Objective::Time:
+      s.value = time;
+      s.second = cost;
+      break;
+    case Objective::Balanced:
+      s.value = cost * time;
+      s.second = cost;
+      break;
+  }
+  return s;
+}
+
+bool ranks_before(const PlanRequest& request, const Plan& a, const Plan& b) {
+  const Score sa = score(request, a.cost.time_to_train(), a.cost.total());
+  const Score sb = score(request, b.cost.time_to_train(), b.cost.total());
+  if (sa != sb) return sa < sb;
+  return std::tie(a.instance->name, a.instance_count, a.stack->id, a.strategy) <
+         std::tie(b.instance->name, b.instance_count, b.stack->id, b.strategy);
+}
+
+int variants_per_group(const PlanRequest& request) {
+  constexpr int kFewest = 2;
+  const auto groups = static_cast<int>(std::max<std::size_t>(1, request.instances.size() * request.counts.size()));
+  return std::max(kFewest, (request.top + groups - 1) / groups);
+}
+
+}  // namespace smplan

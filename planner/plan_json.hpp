@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+
+#include "planner/plan.hpp"
+
+namespace smplan {
+
+/// The plan set as schema/plan.schema.json describes it: fixed key order, shortest round-trip numbers,
+/// newline at the end. An estimate has the same form with one plan.
+std::string to_json(const PlanSet& set);
+/// One line a plan, header first, the columns of the table plus the degrees.
+std::string to_csv(const PlanSet& set);
+
+}  // namespace smplan
