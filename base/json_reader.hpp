@@ -43,7 +43,6 @@ class JsonValue {
 
  private:
   friend Result<JsonValue> parse_json(std::string_view, std::string_view);
-  friend class ObjectReader;
   struct Document;
   JsonValue(std::shared_ptr<const Document> document, const void* node, std::string pointer);
 
@@ -55,9 +54,10 @@ class JsonValue {
 /// Limits against hostile files: refused with a diagnostic, never by exhaustion.
 inline constexpr std::size_t kMaxJsonBytes = std::size_t{64} << 20;
 inline constexpr int kMaxJsonDepth = 64;
+inline constexpr std::size_t kMaxJsonValues = 8'000'000;
 
 /// Parses one JSON document. Refuses duplicate keys, invalid UTF-8, NaN/Infinity, trailing text,
-/// depth over kMaxJsonDepth and size over kMaxJsonBytes; syntax errors carry line and column.
+/// anything over the limits above; syntax errors carry line and column.
 /// A UTF-8 BOM is accepted. `name` is the file name (or `<stdin>`) for locations.
 Result<JsonValue> parse_json(std::string_view text, std::string_view name);
 

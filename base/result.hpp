@@ -37,6 +37,10 @@ inline tl::unexpected<Diagnostics> fail(std::string code, std::string location, 
       Diagnostics{{std::move(code), std::move(location), std::move(message), std::move(hint)}});
 }
 
+/// `text` in single quotes, fit for a message: control characters and broken UTF-8 become `?`, and what is
+/// longer than 80 bytes is cut, so that a hostile file cannot steer a terminal or flood a log.
+std::string quote(std::string_view text);
+
 /// Up to `limit` entries of `known` nearest to `name` in edit distance, nearest first, ties in
 /// alphabetical order; entries with more than half of the letters different are left out.
 std::vector<std::string> nearest_names(std::string_view name, const std::vector<std::string>& known,

@@ -1,0 +1,105 @@
+#include "base/result.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <tuple>
+
+#include "base/utf8.hpp"
+
+namespace smplan {
+namespace {
+
+constexpr std::size_t kMaxQuoted = 80;
+/// Longer names are no typing errors; comparing them would only cost time.
+constexpr std::size_t kMaxCompared = 128;
+
+/// ASCII only: std::tolower depends on the locale.
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+/// Optimal string alignment distance, letters compared without case: insertion, deletion, replacement
+/// and the swap of two neighbours cost 1. Source: Damerau 1964, restricted form.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before_last(b.size() + 1);
+  std::vector<std::size_t> last(b.size() + 1);
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) last[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const bool same = lower(a[i - 1]) == lower(b[j - 1]);
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (same ? 0 : 1)});
+      const bool swapped = i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1]);
+      if (swapped) row[j] = std::min(row[j], before_last[j - 2] + 1);
+    }
+    std::swap(before_last, last);
+    std::swap(last, row);
+  }
+  return last[b.size()];
+}
+
+}  // namespace
+
+std::string to_string(const Diagnostic& diagnostic) {
+  std::string line = diagnostic.location;
+  if (!line.empty()) line += ": ";
+  line += diagnostic.message;
+  if (!diagnostic.hint.empty()) line += " (" + diagnostic.hint + ")";
+  return line;
+}
+
+std::string to_string(const Diagnostics& diagnostics) {
+  std::string text;
+  for (const Diagnostic& diagnostic : diagnostics) text += to_string(diagnostic) + '\n';
+  return text;
+}
+
+std::string quote(std::string_view text) {
+  const bool cut = text.size() > kMaxQuoted;
+  if (cut) {
+    text = text.substr(0, kMaxQuoted);
+    // Do not cut a character in half.
+    for (std::size_t back = 0; back < 3 && !text.empty() && !is_utf8(text); ++back) text.remove_suffix(1);
+  }
+  const bool readable = is_utf8(text);
+  std::string out = "'";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    out += byte < 0x20 || byte == 0x7F || (byte >= 0x80 && !readable) ? '?' : c;
+  }
+  return out + (cut ? "...'" : "'");
+}
+
+std::vector<std::string> nearest_names(std::string_view name, const std::vector<std::string>& known,
+                                       std::size_t limit) {
+  if (name.size() > kMaxCompared) return {};
+  std::vector<std::pair<std::size_t, std::string>> near;
+  for (const std::string& candidate : known) {
+    if (candidate.size() > kMaxCompared) continue;
+    const std::size_t distance = edit_distance(name, candidate);
+    if (2 * distance <= std::max(name.size(), candidate.size())) near.emplace_back(distance, candidate);
+  }
+  std::sort(near.begin(), near.end());
+  near.erase(std::unique(near.begin(), near.end()), near.end());
+  near.resize(std::min(limit, near.size()));
+  std::vector<std::string> names;
+  for (auto& entry : near) names.push_back(std::move(entry.second));
+  return names;
+}
+
+Diagnostic unknown_name(std::string_view kind, std::string_view name, std::string_view where,
+                        const std::vector<std::string>& known) {
+  std::string code = fmt::format("unknown-{}", kind);
+  std::replace(code.begin(), code.end(), ' ', '-');
+  const std::vector<std::string> near = nearest_names(name, known);
+  std::string hint;
+  if (!near.empty()) {
+    hint = fmt::format("did you mean {}?", fmt::join(near, ", "));
+  } else if (!known.empty() && known.size() <= 12) {
+    hint = fmt::format("known: {}", fmt::join(known, ", "));
+  }
+  return {std::move(code), std::string(where), fmt::format("unknown {} {}", kind, quote(name)), std::move(hint)};
+}
+
+}  // namespace smplan
