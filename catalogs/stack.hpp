@@ -60,6 +60,13 @@ struct StackProfile {
   double straggler = 0;
   /// Cached but unused blocks of the allocator: reserved = allocated * (1 + this).
   double allocator_slack = 0;
+  /// Element-wise traffic and host time where torch.compile is stated to be on, or off.
+  double compiled_traffic = 1;
+  double eager_traffic = 1;
+  double compiled_host = 1;
+  /// Overlap where the run states asynchronous tensor parallelism, or all-to-all overlap, to be on.
+  double async_tensor_overlap = 0.5;
+  double expert_overlap_when_on = 0.5;
   /// Standard deviation of log(predicted / measured) step time, left-out runs: gives P10-P90.
   double residual_sigma = 0;
   Provenance provenance;

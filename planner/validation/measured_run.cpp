@@ -1,0 +1,158 @@
+#include "planner/validation/measured_run.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <system_error>
+
+namespace smplan {
+namespace {
+
+/// Reads typed cells of one row and collects the faults.
+class RowReader {
+ public:
+  RowReader(const CsvTable& table, const CsvRow& row, std::string_view where)
+      : table_(table), row_(row), where_(where) {}
+
+  std::string text(std::string_view column) const {
+    const std::optional<std::size_t> index = table_.column(column);
+    return index && *index < row_.fields.size() ? row_.fields[*index] : std::string();
+  }
+
+  std::optional<double> number(std::string_view column) {
+    const std::string cell = text(column);
+    if (cell.empty()) return std::nullopt;
+    double value = 0;
+    const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+    if (error != std::errc() || end != cell.data() + cell.size() || !std::isfinite(value) || value < 0) {
+      refuse(column, cell, "a number that is not negative");
+      return std::nullopt;
+    }
+    return value;
+  }
+
+  std::optional<std::int64_t> integer(std::string_view column) {
+    const std::optional<double> value = number(column);
+    if (!value) return std::nullopt;
+    if (*value != std::floor(*value) || *value > 9e15) {
+      refuse(column, text(column), "a whole number");
+      return std::nullopt;
+    }
+    return static_cast<std::int64_t>(*value);
+  }
+
+  /// A degree or size: zero is no configuration.
+  std::optional<std::int64_t> positive(std::string_view column) {
+    const std::optional<std::int64_t> value = integer(column);
+    if (value && *value == 0) {
+      refuse(column, "0", "a positive whole number");
+      return std::nullopt;
+    }
+    return value;
+  }
+
+  std::optional<bool> flag(std::string_view column) {
+    const std::string cell = text(column);
+    if (cell.empty()) return std::nullopt;
+    if (cell == "1" || cell == "true" || cell == "True") return true;
+    if (cell == "0" || cell == "false" || cell == "False") return false;
+    refuse(column, cell, "0 or 1");
+    return std::nullopt;
+  }
+
+  Diagnostics faults;
+
+ private:
+  void refuse(std::string_view column, std::string_view value, std::string_view expected) {
+    faults.push_back({"bad-cell", std::string(where_) + ":" + std::to_string(row_.line),
+                      std::string(column) + " is '" + std::string(value) + "'", "expected " + std::string(expected)});
+  }
+
+  const CsvTable& table_;
+  const CsvRow& row_;
+  std::string_view where_;
+};
+
+MeasuredRun read_run(const CsvTable& table, const CsvRow& row, std::string_view where) {
+  RowReader in(table, row, where);
+  MeasuredRun run;
+  run.line = row.line;
+  run.id = in.text("id");
+  run.source = in.text("source");
+  run.model = in.text("model");
+  run.gpu = in.text("gpu");
+  run.instance = in.text("instance");
+  run.network = in.text("network");
+  run.framework = in.text("framework");
+  run.dtype = in.text("dtype");
+  run.mlp = in.text("mlp");
+  run.shard = in.text("shard");
+  run.recompute = in.text("recompute");
+  run.offload = in.text("offload");
+  run.optimizer = in.text("optimizer");
+  run.tflops_kind = in.text("tflops_kind");
+  run.mem_kind = in.text("mem_kind");
+  run.notes = in.text("notes");
+  run.params_b = in.number("params_b");
+  run.n_layers = in.positive("n_layers");
+  run.hidden = in.positive("hidden");
+  run.ffn_hidden = in.positive("ffn_hidden");
+  run.n_heads = in.positive("n_heads");
+  run.n_kv_heads = in.positive("n_kv_heads");
+  run.head_dim = in.positive("head_dim");
+  run.vocab = in.positive("vocab");
+  run.seq_len = in.positive("seq_len");
+  run.n_experts = in.integer("n_experts");
+  run.top_k = in.integer("top_k");
+  run.expert_ffn_hidden = in.integer("expert_ffn_hidden");
+  run.n_gpus = in.positive("n_gpus");
+  run.gpus_per_node = in.positive("gpus_per_node");
+  run.internode_gbps_per_node = in.number("internode_gbps_per_node");
+  run.tp = in.positive("tp");
+  run.pp = in.positive("pp");
+  run.vpp = in.positive("vpp");
+  run.cp = in.positive("cp");
+  run.ep = in.positive("ep");
+  run.dp = in.positive("dp");
+  run.shard_degree = in.positive("shard_degree");
+  run.micro_batch = in.positive("micro_batch");
+  run.global_batch = in.positive("global_batch");
+  run.sequence_parallel = in.flag("sequence_parallel");
+  run.flash_attention = in.flag("flash_attention");
+  run.lora = in.flag("lora");
+  run.step_time_s = in.number("step_time_s");
+  run.tokens_per_s_per_gpu = in.number("tokens_per_s_per_gpu");
+  run.samples_per_s = in.number("samples_per_s");
+  run.tflops_per_gpu = in.number("tflops_per_gpu");
+  run.mfu_pct = in.number("mfu_pct");
+  run.hfu_pct = in.number("hfu_pct");
+  run.peak_mem_gib_per_gpu = in.number("peak_mem_gib_per_gpu");
+  run.faults = std::move(in.faults);
+  return run;
+}
+
+}  // namespace
+
+Result<std::vector<MeasuredRun>> read_measured_runs(const CsvTable& table, std::string_view where) {
+  if (!table.column("id")) {
+    return fail("missing-column", std::string(where), "there is no column 'id'",
+                "the first line must name the columns (docs/validation.md lists them)");
+  }
+  std::vector<MeasuredRun> runs;
+  runs.reserve(table.rows.size());
+  for (const CsvRow& row : table.rows) runs.push_back(read_run(table, row, where));
+  return runs;
+}
+
+std::optional<double> measured_tokens_per_s_per_gpu(const MeasuredRun& run) {
+  if (run.tokens_per_s_per_gpu && *run.tokens_per_s_per_gpu > 0) return run.tokens_per_s_per_gpu;
+  if (!run.seq_len || !run.n_gpus) return std::nullopt;
+  const double tokens = static_cast<double>(*run.seq_len);
+  const double gpus = static_cast<double>(*run.n_gpus);
+  if (run.step_time_s && *run.step_time_s > 0 && run.global_batch) {
+    return tokens * static_cast<double>(*run.global_batch) / *run.step_time_s / gpus;
+  }
+  if (run.samples_per_s && *run.samples_per_s > 0) return tokens * *run.samples_per_s / gpus;
+  return std::nullopt;
+}
+
+}  // namespace smplan

@@ -1,0 +1,78 @@
+#include "planner/validation/prediction.hpp"
+
+#include "planner/validation/run_resolution.hpp"
+
+namespace smplan {
+namespace {
+
+std::string join(const std::vector<std::string>& parts) {
+  std::string text;
+  for (const std::string& part : parts) {
+    if (!text.empty()) text += "; ";
+    text += part;
+  }
+  return text;
+}
+
+Bytes peak_of_kind(const MemoryEstimate& m, std::string_view kind) {
+  if (kind == "max_allocated") return m.peak_allocated;
+  if (kind == "max_reserved") return m.peak_reserved;
+  return m.peak_device;
+}
+
+}  // namespace
+
+std::string_view to_string(RunStatus status) {
+  switch (status) {
+    case RunStatus::Ok: return "ok";
+    case RunStatus::Unsupported: return "unsupported";
+    case RunStatus::Invalid: return "invalid";
+  }
+  return "?";
+}
+
+RunPrediction predict_run(const MeasuredRun& run, const Catalog& catalog) {
+  RunPrediction p;
+  p.id = run.id;
+  const Result<ResolvedRun> resolved = resolve_run(run, catalog);
+  if (!resolved) {
+    const Diagnostic& first = resolved.error().front();
+    p.status = first.code == "invalid" ? RunStatus::Invalid : RunStatus::Unsupported;
+    p.message = first.message;
+    if (!first.hint.empty()) p.message += " (" + first.hint + ")";
+    return p;
+  }
+  p.message = join(resolved->assumptions);
+  p.stack = resolved->stack.id;
+  p.accelerator = resolved->cluster.accelerator.key;
+  p.precision = resolved->workload.precision;
+  p.step = estimate_step(resolved->workload, resolved->strategy, resolved->cluster, resolved->stack);
+  p.memory = estimate_memory(resolved->workload, resolved->strategy, resolved->cluster, resolved->stack);
+  p.peak = peak_of_kind(p.memory, run.mem_kind);
+  return p;
+}
+
+std::optional<Seconds> measured_step_time(const MeasuredRun& run, const Catalog& catalog) {
+  const Result<ResolvedRun> resolved = resolve_run(run, catalog);
+  if (!resolved) return std::nullopt;
+  const Workload& w = resolved->workload;
+  const double gpus = static_cast<double>(resolved->strategy.gpus());
+  if (run.tokens_per_s_per_gpu && *run.tokens_per_s_per_gpu > 0) {
+    return Seconds(w.tokens_per_step() / (*run.tokens_per_s_per_gpu * gpus));
+  }
+  if (run.step_time_s && *run.step_time_s > 0) return Seconds(*run.step_time_s);
+  if (run.samples_per_s && *run.samples_per_s > 0) {
+    return Seconds(static_cast<double>(w.global_batch) / *run.samples_per_s);
+  }
+  const StepFlops flops = step_flops(w, resolved->strategy.recompute, AttentionCounting::FullSquare);
+  if (run.tflops_per_gpu && *run.tflops_per_gpu > 0) {
+    const Flops counted = run.tflops_kind == "hardware" ? flops.hardware : flops.model;
+    return counted / (tflops(*run.tflops_per_gpu) * gpus);
+  }
+  const FlopsPerSecond peak = resolved->cluster.accelerator.peak_rate(w.precision);
+  if (run.mfu_pct && *run.mfu_pct > 0) return flops.model / (peak * gpus * (*run.mfu_pct / 100));
+  if (run.hfu_pct && *run.hfu_pct > 0) return flops.hardware / (peak * gpus * (*run.hfu_pct / 100));
+  return std::nullopt;
+}
+
+}  // namespace smplan

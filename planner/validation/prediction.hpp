@@ -1,0 +1,39 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "catalogs/catalog.hpp"
+#include "models/memory.hpp"
+#include "models/step.hpp"
+#include "planner/validation/measured_run.hpp"
+
+namespace smplan {
+
+enum class RunStatus {
+  Ok,
+  Unsupported,  ///< the row does not say enough, or names what the catalog does not know
+  Invalid,      ///< the row contradicts itself
+};
+std::string_view to_string(RunStatus status);
+
+/// What the models say of one measured run.
+struct RunPrediction {
+  std::string id;
+  RunStatus status = RunStatus::Ok;
+  std::string message;  ///< assumptions, or why there is no prediction
+  StepEstimate step;
+  MemoryEstimate memory;
+  Bytes peak;           ///< of the kind that the row's mem_kind names; device memory where it names none
+  std::string stack;    ///< resolved stack, for grouping
+  std::string accelerator;
+  Precision precision = Precision::Bf16;
+};
+
+RunPrediction predict_run(const MeasuredRun& run, const Catalog& catalog);
+
+/// Measured step time: stated, or restated from tokens, samples, or from TFLOP/s and MFU by the
+/// FLOPs formula of the convention that the row names. nullopt if the row was not timed.
+std::optional<Seconds> measured_step_time(const MeasuredRun& run, const Catalog& catalog);
+
+}  // namespace smplan

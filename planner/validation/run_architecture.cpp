@@ -1,0 +1,133 @@
+#include <algorithm>
+#include <cctype>
+
+#include "planner/validation/run_resolution.hpp"
+
+namespace smplan {
+namespace {
+
+/// Letters and digits in lower case, without what stands in brackets: `Llama3-70B(trunc)` -> `llama370b`.
+std::string bare_name(std::string_view name) {
+  std::string bare;
+  int depth = 0;
+  for (const char c : name) {
+    if (c == '(') ++depth;
+    if (depth == 0 && std::isalnum(static_cast<unsigned char>(c))) {
+      bare.push_back(static_cast<char>(std::tolower(static_cast<unsigned char>(c))));
+    }
+    if (c == ')' && depth > 0) --depth;
+  }
+  return bare;
+}
+
+const ModelPreset* find_preset(const Catalog& catalog, std::string_view name) {
+  const std::string wanted = bare_name(name);
+  if (wanted.empty()) return nullptr;
+  for (const ModelPreset& preset : catalog.models()) {
+    if (bare_name(preset.architecture.name) == wanted) return &preset;
+    for (const std::string& alias : preset.aliases) {
+      if (bare_name(alias) == wanted) return &preset;
+    }
+  }
+  return nullptr;
+}
+
+/// The widths of a preset do not describe a row that states others.
+bool contradicts(const MeasuredRun& run, const Architecture& a) {
+  return (run.hidden && *run.hidden != a.hidden) || (run.n_heads && *run.n_heads != a.n_heads) ||
+         (run.n_experts.value_or(0) > 0 && *run.n_experts != a.moe.n_experts);
+}
+
+void override_widths(const MeasuredRun& run, Architecture& a) {
+  const std::int64_t stated_layers = run.n_layers.value_or(a.n_layers);
+  if (a.kind == ModelKind::EncoderDecoder) {
+    a.n_encoder_layers = stated_layers / 2;
+    a.n_layers = stated_layers - a.n_encoder_layers;
+  } else {
+    if (stated_layers < a.n_layers) {
+      a.moe.n_leading_dense_layers = std::min(a.moe.n_leading_dense_layers, stated_layers - 1);
+    }
+    a.n_layers = stated_layers;
+  }
+  if (!a.has_latent_attention()) {
+    a.n_kv_heads = run.n_kv_heads.value_or(a.n_kv_heads);
+    a.head_dim = run.head_dim.value_or(a.head_dim);
+  }
+  a.vocab = run.vocab.value_or(a.vocab);
+  if (!a.is_moe() || a.moe.n_leading_dense_layers > 0 || a.moe.layer_stride > 1) {
+    a.ffn_hidden = run.ffn_hidden.value_or(a.ffn_hidden);
+  }
+}
+
+/// GPT-2's 50,257 entries padded to a multiple of 128 * 8, as Megatron does.
+constexpr std::int64_t kPaddedGpt2Vocabulary = 51200;
+
+Result<Architecture> from_widths(const MeasuredRun& run, Assumptions& assumptions) {
+  if (!run.n_layers || !run.hidden) {
+    return fail("unsupported", run.id,
+                "the model '" + run.model + "' is not in the catalog and n_layers and hidden are not both stated",
+                "state the widths, or use a name that 'smplan models list' shows");
+  }
+  Architecture a;
+  a.name = run.model;
+  a.n_layers = *run.n_layers;
+  a.hidden = *run.hidden;
+  a.head_dim = run.head_dim.value_or(0);
+  if (run.n_heads) {
+    a.n_heads = *run.n_heads;
+  } else {
+    if (a.head_dim == 0) a.head_dim = 128;
+    a.n_heads = std::max<std::int64_t>(1, a.hidden / a.head_dim);
+    assumptions.push_back("n_heads is hidden / " + std::to_string(a.head_dim));
+  }
+  if (a.head_dim == 0) a.head_dim = std::max<std::int64_t>(1, a.hidden / a.n_heads);
+  a.n_kv_heads = run.n_kv_heads.value_or(a.n_heads);
+  a.gated_mlp = run.mlp == "swiglu" || run.mlp == "geglu";
+  if (run.mlp.empty()) {
+    a.gated_mlp = run.ffn_hidden && *run.ffn_hidden != 4 * a.hidden;
+    assumptions.push_back(a.gated_mlp ? "mlp is swiglu" : "mlp is gelu");
+  }
+  if (run.ffn_hidden) {
+    a.ffn_hidden = *run.ffn_hidden;
+  } else {
+    a.ffn_hidden = a.gated_mlp ? (8 * a.hidden / 3 + 255) / 256 * 256 : 4 * a.hidden;
+    assumptions.push_back("ffn_hidden is " + std::to_string(a.ffn_hidden));
+  }
+  if (run.vocab) {
+    a.vocab = *run.vocab;
+  } else {
+    a.vocab = kPaddedGpt2Vocabulary;
+    assumptions.push_back("vocab is 51200 (GPT-2, padded)");
+  }
+  const bool gpt_era = !a.gated_mlp;
+  a.norm = gpt_era ? NormKind::LayerNorm : NormKind::RmsNorm;
+  a.positions = gpt_era ? PositionEncoding::Learned : PositionEncoding::Rope;
+  if (gpt_era) {
+    a.max_positions = run.seq_len.value_or(0);
+    a.tied_embeddings = true;
+    a.qkv_bias = a.attention_output_bias = a.mlp_bias = true;
+  }
+  if (run.n_experts.value_or(0) > 0) {
+    if (run.top_k.value_or(0) < 1) {
+      return fail("unsupported", run.id, "n_experts is stated but top_k is not", "state top_k");
+    }
+    a.moe.n_experts = *run.n_experts;
+    a.moe.top_k = *run.top_k;
+    const std::int64_t expert_width = run.expert_ffn_hidden.value_or(0);
+    a.moe.expert_ffn_hidden = expert_width > 0 ? expert_width : a.ffn_hidden;
+  }
+  return a;
+}
+
+}  // namespace
+
+Result<Architecture> resolve_architecture(const MeasuredRun& run, const Catalog& catalog, Assumptions& assumptions) {
+  const ModelPreset* preset = find_preset(catalog, run.model);
+  if (preset == nullptr || contradicts(run, preset->architecture)) return from_widths(run, assumptions);
+  Architecture a = preset->architecture;
+  if (!run.hidden) assumptions.push_back("widths are those of " + a.name);
+  override_widths(run, a);
+  return a;
+}
+
+}  // namespace smplan

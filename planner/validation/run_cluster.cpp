@@ -1,0 +1,103 @@
+#include <algorithm>
+#include <array>
+
+#include "planner/validation/run_resolution.hpp"
+
+namespace smplan {
+namespace {
+
+/// Form factors and spellings that tables add to the names of the catalog.
+std::string accelerator_key(const MeasuredRun& run, const Catalog& catalog) {
+  std::string name = run.gpu;
+  for (const std::string_view part : {"-SXM5", "-SXM4", "-SXM2", "-SXM", "NVIDIA ", "-PCIe", " PCIe", "-PCIE"}) {
+    const std::size_t at = name.find(part);
+    if (at != std::string::npos) name.erase(at, part.size());
+  }
+  if (catalog.find_accelerator(name) != nullptr) return name;
+  struct Family {
+    std::string_view written;
+    std::string_view key;
+  };
+  // A bare family name is the part that its cloud instances and DGX systems of the time carried.
+  constexpr std::array<Family, 8> kFamilies{{{"V100", "V100-16GB"},
+                                             {"V100-SXM2", "V100-16GB"},
+                                             {"A100", "A100-40GB"},
+                                             {"H100", "H100-80GB"},
+                                             {"H200-141GB", "H200"},
+                                             {"GH200", "H200"},
+                                             {"trn1", "Trainium1"},
+                                             {"trn2", "Trainium2"}}};
+  for (const Family& family : kFamilies) {
+    if (name == family.written) return std::string(family.key);
+  }
+  return {};
+}
+
+NetworkKind network_kind(std::string_view written, NetworkKind fallback) {
+  const auto mentions = [&](std::string_view part) { return written.find(part) != std::string_view::npos; };
+  if (mentions("EFA")) return NetworkKind::Efa;
+  if (mentions("RoCE")) return NetworkKind::RoCE;
+  if (mentions("IB") || mentions("InfiniBand") || mentions("RDMA")) return NetworkKind::Infiniband;
+  if (mentions("OPA") || mentions("Omni")) return NetworkKind::OmniPath;
+  if (mentions("TCP") || mentions("Ethernet")) return NetworkKind::Ethernet;
+  return fallback;
+}
+
+/// The catalog's system most like the row's: same accelerator, then network, then node size.
+const InstanceType* nearest_system(const MeasuredRun& run, const Catalog& catalog, const std::string& accelerator) {
+  if (!run.instance.empty()) {
+    const InstanceType* named = catalog.find_instance(run.instance);
+    if (named != nullptr && named->accelerator == accelerator) return named;
+  }
+  const InstanceType* best = nullptr;
+  int best_score = -1;
+  for (const InstanceType& system : catalog.instances()) {
+    if (system.accelerator != accelerator || system.accelerator_count == 0) continue;
+    int score = 0;
+    if (network_kind(run.network, system.network.kind) == system.network.kind && !run.network.empty()) score += 4;
+    if (run.gpus_per_node && system.accelerator_count == *run.gpus_per_node) score += 8;
+    if (run.gpus_per_node && system.accelerator_count > *run.gpus_per_node) score += 1;
+    if (system.support == TrainingSupport::Reference) score += 2;
+    if (score > best_score) {
+      best = &system;
+      best_score = score;
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+Result<Cluster> resolve_cluster(const MeasuredRun& run, const Catalog& catalog, Assumptions& assumptions) {
+  if (!run.n_gpus) return fail("unsupported", run.id, "n_gpus is not stated", "state how many accelerators ran");
+  const std::string accelerator = accelerator_key(run, catalog);
+  if (accelerator.empty()) {
+    return fail("unsupported", run.id, "the accelerator '" + run.gpu + "' is not in the catalog",
+                "'smplan catalog list accelerators' shows the known ones");
+  }
+  const InstanceType* system = nearest_system(run, catalog, accelerator);
+  if (system == nullptr) {
+    return fail("unsupported", run.id, "no system with " + accelerator + " is in the catalog", "add one by --catalog");
+  }
+  if (run.instance != system->name) assumptions.push_back("system is like " + system->name);
+
+  const std::int64_t per_node = std::min<std::int64_t>(
+      run.gpus_per_node.value_or(std::max<std::int64_t>(1, system->accelerator_count)), *run.n_gpus);
+  const std::int64_t nodes = (*run.n_gpus + per_node - 1) / per_node;
+  if (nodes * per_node != *run.n_gpus) {
+    return fail("invalid", run.id,
+                std::to_string(*run.n_gpus) + " accelerators do not fill nodes of " + std::to_string(per_node),
+                "correct n_gpus or gpus_per_node");
+  }
+  InstanceType used = *system;
+  if (run.internode_gbps_per_node && *run.internode_gbps_per_node > 0) {
+    used.network.bandwidth_per_node = gbit_per_s(*run.internode_gbps_per_node);
+  }
+  used.network.kind = network_kind(run.network, used.network.kind);
+  // A part of a node keeps its share of the node's fabric, not of its network cards.
+  used.accelerator_count = static_cast<int>(per_node);
+  if (used.fabric.domain_size <= system->accelerator_count) used.fabric.domain_size = static_cast<int>(per_node);
+  return make_cluster(catalog, used, static_cast<std::int32_t>(nodes));
+}
+
+}  // namespace smplan

@@ -1,0 +1,196 @@
+#include "planner/validation/run_resolution.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include "planner/validation/run_settings.hpp"
+
+namespace smplan {
+namespace {
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return out;
+}
+
+Optimizer resolve_optimizer(const MeasuredRun& run, Assumptions& assumptions) {
+  const std::string name = lower(run.optimizer);
+  const auto mentions = [&](std::string_view part) { return name.find(part) != std::string::npos; };
+  if (mentions("8bit") || mentions("8-bit")) return Optimizer::Adam8bit;
+  if (mentions("lamb")) return Optimizer::Lamb;
+  if (mentions("lion")) return Optimizer::Lion;
+  if (mentions("sgd")) return Optimizer::SgdMomentum;
+  if (mentions("adafactor")) return Optimizer::Adafactor;
+  if (mentions("muon")) return Optimizer::Muon;
+  if (name.empty()) assumptions.push_back("optimizer is AdamW");
+  return Optimizer::AdamW;
+}
+
+Precision resolve_precision(const MeasuredRun& run, const RunSettings& settings, const Accelerator& accelerator,
+                            Assumptions& assumptions) {
+  const std::string name = lower(run.dtype);
+  if (name.find("fp8") != std::string::npos) return Precision::Fp8;
+  if (name.find("fp4") != std::string::npos) return Precision::Fp4;
+  if (const std::optional<Precision> stated = precision_from(name)) return *stated;
+  if (settings.precision) {
+    assumptions.push_back("dtype is " + std::string(to_string(*settings.precision)) + ", by the notes");
+    return *settings.precision;
+  }
+  const Precision fallback = accelerator.supports(Precision::Bf16) ? Precision::Bf16 : Precision::Fp16;
+  assumptions.push_back("dtype is " + std::string(to_string(fallback)));
+  return fallback;
+}
+
+/// Degrees of parallelism. One accelerator needs none; a sharding framework uses none unless stated;
+/// a model-parallel run that does not say how it was cut cannot be predicted.
+Result<void> resolve_degrees(const MeasuredRun& run, const Stack& stack, Strategy& s, Assumptions& assumptions) {
+  const bool model_parallel = stack.tensor_parallel && stack.pipeline_parallel;
+  if (model_parallel && *run.n_gpus > 1 && !run.tp && !run.pp && run.dp.value_or(0) != *run.n_gpus) {
+    return fail("unsupported", run.id, "tp and pp are not stated for a model-parallel run on " +
+                std::to_string(*run.n_gpus) + " accelerators", "state tp and pp");
+  }
+  s.tensor_parallel = static_cast<std::int32_t>(run.tp.value_or(1));
+  s.pipeline_parallel = static_cast<std::int32_t>(run.pp.value_or(1));
+  s.context_parallel = static_cast<std::int32_t>(run.cp.value_or(1));
+  s.expert_parallel = static_cast<std::int32_t>(run.ep.value_or(1));
+  s.virtual_pipeline = s.pipeline_parallel > 1 ? static_cast<std::int32_t>(run.vpp.value_or(1)) : 1;
+  const std::int64_t cut = std::int64_t{s.tensor_parallel} * s.pipeline_parallel * s.context_parallel;
+  if (*run.n_gpus % cut != 0) {
+    return fail("invalid", run.id, "tp x pp x cp = " + std::to_string(cut) + " does not divide " +
+                std::to_string(*run.n_gpus) + " accelerators", "correct the degrees");
+  }
+  s.data_parallel = static_cast<std::int32_t>(*run.n_gpus / cut);
+  if (run.dp && *run.dp != s.data_parallel) {
+    assumptions.push_back("dp is " + std::to_string(s.data_parallel) + ", so that the degrees fill the accelerators");
+  }
+  if (!run.tp && *run.n_gpus > 1) assumptions.push_back("tp is 1");
+  return {};
+}
+
+/// Layers per rank bound the chunks; rows give virtual stages either as chunks or as layers per chunk.
+void bound_virtual_pipeline(const Architecture& a, Strategy& s) {
+  const std::int64_t layers_per_rank = std::max<std::int64_t>(1, a.n_layers / s.pipeline_parallel);
+  s.virtual_pipeline = static_cast<std::int32_t>(std::min<std::int64_t>(s.virtual_pipeline, layers_per_rank));
+  s.schedule = s.virtual_pipeline > 1 ? Schedule::Interleaved : Schedule::OneFOneB;
+}
+
+Result<void> resolve_batch(const MeasuredRun& run, Workload& w, Strategy& s, Assumptions& assumptions) {
+  if (!run.micro_batch && !run.global_batch) {
+    return fail("unsupported", run.id, "neither micro_batch nor global_batch is stated", "state one of them");
+  }
+  const std::int64_t dp = s.data_parallel;
+  if (!run.global_batch) {
+    w.global_batch = *run.micro_batch * dp;
+    assumptions.push_back("global_batch is micro_batch x dp");
+  } else {
+    w.global_batch = *run.global_batch;
+  }
+  const std::int64_t local = std::max<std::int64_t>(1, w.global_batch / dp);
+  std::int64_t micro_batch = run.micro_batch.value_or(0);
+  if (micro_batch == 0) {
+    // torchtitan cuts the local batch into as many micro-batches as stages; elsewhere one sequence.
+    micro_batch = s.pipeline_parallel > 1 && s.sharding == Sharding::FsdpFull
+                      ? std::max<std::int64_t>(1, local / s.pipeline_parallel)
+                      : 1;
+    assumptions.push_back("micro_batch is " + std::to_string(micro_batch));
+  }
+  micro_batch = std::min(micro_batch, local);
+  s.micro_batch = static_cast<std::int32_t>(micro_batch);
+  const std::int64_t whole = (local + micro_batch / 2) / micro_batch * micro_batch * dp;
+  if (whole != w.global_batch) {
+    assumptions.push_back("global_batch is rounded to " + std::to_string(whole));
+    w.global_batch = whole;
+  }
+  return {};
+}
+
+void resolve_sharding(const MeasuredRun& run, const Stack& stack, Strategy& s, Assumptions& assumptions) {
+  const std::optional<Sharding> stated = sharding_from(run.shard);
+  s.sharding = stated.value_or(stack.shardings.empty() ? Sharding::None : stack.shardings.front());
+  const std::int32_t ranks = s.data_parallel * s.context_parallel;
+  if (ranks == 1 && s.sharding == Sharding::Zero1) s.sharding = Sharding::None;
+  if (!stated && ranks > 1) assumptions.push_back("sharding is " + std::string(to_string(s.sharding)));
+  s.shard_degree = s.sharding == Sharding::None ? 1 : ranks;
+  if (s.sharding == Sharding::FsdpHybrid) {
+    const std::int64_t degree = run.shard_degree.value_or(run.gpus_per_node.value_or(8));
+    if (degree <= ranks && ranks % degree == 0) s.shard_degree = static_cast<std::int32_t>(degree);
+  }
+}
+
+void resolve_recompute(const MeasuredRun& run, const Stack& stack, Strategy& s, Assumptions& assumptions) {
+  if (const std::optional<Recompute> stated = recompute_from(run.recompute)) {
+    s.recompute = *stated;
+  } else if (!run.recompute.empty()) {
+    s.recompute = Recompute::Selective;  // a list of operations
+  } else {
+    s.recompute = stack.recomputes.empty() ? Recompute::None : stack.recomputes.front();
+    assumptions.push_back("recompute is " + std::string(to_string(s.recompute)));
+  }
+}
+
+void resolve_sequence_parallel(const MeasuredRun& run, const Stack& stack, Strategy& s, Assumptions& assumptions) {
+  s.sequence_parallel = run.sequence_parallel.value_or(stack.sequence_parallel) && s.tensor_parallel > 1;
+  if (!run.sequence_parallel && s.tensor_parallel > 1) {
+    assumptions.push_back(s.sequence_parallel ? "sequence parallelism is on" : "sequence parallelism is off");
+  }
+}
+
+void resolve_finetune(const MeasuredRun& run, const RunSettings& settings, Workload& w) {
+  if (settings.four_bit_base) {
+    w.finetune = FineTune::Qlora;
+  } else if (run.lora.value_or(false)) {
+    w.finetune = FineTune::Lora;
+  }
+  if (settings.lora_rank) w.lora.rank = *settings.lora_rank;
+}
+
+}  // namespace
+
+Result<ResolvedRun> resolve_run(const MeasuredRun& run, const Catalog& catalog) {
+  if (!run.faults.empty()) {
+    Diagnostics faults = run.faults;
+    for (Diagnostic& d : faults) d.code = "invalid";
+    return tl::unexpected(faults);
+  }
+  ResolvedRun resolved;
+  Assumptions& assumptions = resolved.assumptions;
+  const RunSettings settings = read_settings(run.notes + " " + run.model + " " + run.framework);
+
+  Result<Architecture> architecture = resolve_architecture(run, catalog, assumptions);
+  if (!architecture) return tl::unexpected(architecture.error());
+  Result<Cluster> cluster = resolve_cluster(run, catalog, assumptions);
+  if (!cluster) return tl::unexpected(cluster.error());
+  Result<Stack> stack = resolve_stack(run, catalog, assumptions);
+  if (!stack) return tl::unexpected(stack.error());
+  if (!run.seq_len) return fail("unsupported", run.id, "seq_len is not stated", "state it");
+
+  Workload& w = resolved.workload;
+  Strategy& s = resolved.strategy;
+  w.architecture = std::move(*architecture);
+  w.seq_len = *run.seq_len;
+  w.precision = resolve_precision(run, settings, cluster->accelerator, assumptions);
+  if (!cluster->accelerator.supports(w.precision)) {
+    return fail("unsupported", run.id, cluster->accelerator.key + " has no " + std::string(to_string(w.precision)) +
+                " units", "correct dtype or gpu");
+  }
+  w.optimizer = resolve_optimizer(run, assumptions);
+  w.pure_half = settings.pure_half;
+  w.fused_loss = settings.fused_loss;
+  w.flash_attention = run.flash_attention;
+  resolve_finetune(run, settings, w);
+
+  if (Result<void> r = resolve_degrees(run, *stack, s, assumptions); !r) return tl::unexpected(r.error());
+  bound_virtual_pipeline(w.architecture, s);
+  resolve_sharding(run, *stack, s, assumptions);
+  if (Result<void> r = resolve_batch(run, w, s, assumptions); !r) return tl::unexpected(r.error());
+  resolve_recompute(run, *stack, s, assumptions);
+  resolve_sequence_parallel(run, *stack, s, assumptions);
+  s.offload = offload_from(run.offload.empty() ? "none" : run.offload).value_or(Offload{});
+  w.tokens = w.tokens_per_step();
+  resolved.cluster = std::move(*cluster);
+  resolved.stack = apply_settings(*stack, settings);
+  return resolved;
+}
+
+}  // namespace smplan

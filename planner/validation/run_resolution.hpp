@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "catalogs/catalog.hpp"
+#include "models/cluster.hpp"
+#include "models/strategy.hpp"
+#include "models/workload.hpp"
+#include "planner/validation/measured_run.hpp"
+
+namespace smplan {
+
+/// A measured run as the models take it.
+struct ResolvedRun {
+  Workload workload;
+  Strategy strategy;
+  Cluster cluster;
+  Stack stack;
+  /// What the row left open and an obvious default filled, in words.
+  std::vector<std::string> assumptions;
+};
+
+/// Fills what has an obvious default and refuses what has none. The diagnostic's code is `invalid`
+/// where the row contradicts itself and `unsupported` where the model cannot know enough.
+/// Reads the configuration columns and the notes' settings; never a measured column.
+Result<ResolvedRun> resolve_run(const MeasuredRun& run, const Catalog& catalog);
+
+// The parts, each in a file of its own.
+using Assumptions = std::vector<std::string>;
+Result<Architecture> resolve_architecture(const MeasuredRun& run, const Catalog& catalog, Assumptions& assumptions);
+Result<Cluster> resolve_cluster(const MeasuredRun& run, const Catalog& catalog, Assumptions& assumptions);
+Result<Stack> resolve_stack(const MeasuredRun& run, const Catalog& catalog, Assumptions& assumptions);
+
+}  // namespace smplan

@@ -1,0 +1,77 @@
+#include "planner/validation/run_settings.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <string>
+
+namespace smplan {
+namespace {
+
+class Words {
+ public:
+  explicit Words(std::string_view text) : text_(text) {
+    std::transform(text_.begin(), text_.end(), text_.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  }
+  [[nodiscard]] bool say(std::string_view phrase) const { return text_.find(phrase) != std::string::npos; }
+  template <std::size_t N>
+  [[nodiscard]] bool say_any(const std::array<std::string_view, N>& phrases) const {
+    return std::any_of(phrases.begin(), phrases.end(), [&](std::string_view p) { return say(p); });
+  }
+  /// The whole number right after a phrase.
+  [[nodiscard]] std::optional<std::int64_t> number_after(std::string_view phrase) const {
+    const std::size_t at = text_.find(phrase);
+    if (at == std::string::npos) return std::nullopt;
+    std::int64_t value = 0;
+    const char* begin = text_.data() + at + phrase.size();
+    const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), value);
+    if (error != std::errc() || end == begin || value <= 0) return std::nullopt;
+    return value;
+  }
+
+ private:
+  std::string text_;
+};
+
+}  // namespace
+
+RunSettings read_settings(std::string_view text) {
+  const Words words(text);
+  RunSettings s;
+  if (words.say_any(std::array<std::string_view, 3>{"nvfp4", "fp4_", "label fp4"})) s.precision = Precision::Fp4;
+  if (words.say_any(std::array<std::string_view, 3>{"fp8mx", "_fp8", "label fp8"})) s.precision = Precision::Fp8;
+  if (words.say("_bf16_config") || words.say("label bf16")) s.precision = Precision::Bf16;
+  s.lora_rank = words.number_after("lora rank ");
+  if (!s.lora_rank) s.lora_rank = words.number_after("rank=");
+  s.pure_half = words.say("mp_mode=pure");
+  s.four_bit_base = words.say_any(std::array<std::string_view, 6>{"q-lora", "qlora", "nf4", "gptq", "4-bit", "int4"});
+  s.fused_loss = words.say_any(std::array<std::string_view, 4>{"liger", "fused cross-entropy", "fused-linear", "cut cross"});
+  if (words.say("no compile")) {
+    s.compiled = false;
+  } else if (words.say_any(std::array<std::string_view, 2>{"+ compile", "+compile"}) || words.say("torch.compile")) {
+    s.compiled = true;
+  } else if (words.say("eager")) {
+    s.compiled = false;
+  }
+  s.async_tensor_parallel = words.say_any(std::array<std::string_view, 3>{"asynctp", "async tp", "async-tp"});
+  if (words.say("ep-a2a overlap=on")) s.expert_overlap = true;
+  if (words.say("ep-a2a overlap=off")) s.expert_overlap = false;
+  return s;
+}
+
+Stack apply_settings(const Stack& stack, const RunSettings& settings) {
+  Stack adjusted = stack;
+  StackProfile& p = adjusted.profile;
+  if (settings.compiled) {
+    p.elementwise_traffic = *settings.compiled ? p.compiled_traffic : p.eager_traffic;
+    if (*settings.compiled) p.host_time_dense_layer *= p.compiled_host;
+  }
+  if (settings.async_tensor_parallel) p.tensor_overlap = std::max(p.tensor_overlap, p.async_tensor_overlap);
+  if (settings.expert_overlap) p.expert_overlap = *settings.expert_overlap ? p.expert_overlap_when_on : 0;
+  if (settings.pure_half) adjusted.gradient_reduce_bytes = 2;
+  return adjusted;
+}
+
+}  // namespace smplan

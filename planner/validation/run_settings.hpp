@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "catalogs/precision.hpp"
+#include "catalogs/stack.hpp"
+
+namespace smplan {
+
+/// Settings that tables of measured runs state in words rather than in columns.
+struct RunSettings {
+  std::optional<Precision> precision;
+  std::optional<std::int64_t> lora_rank;
+  bool pure_half = false;        ///< `MP_mode=PURE`: 16-bit parameters, reduction and buffers
+  bool four_bit_base = false;    ///< Q-LoRA, NF4, GPTQ
+  bool fused_loss = false;       ///< Liger, fused or chunked cross-entropy
+  std::optional<bool> compiled;  ///< torch.compile
+  bool async_tensor_parallel = false;
+  std::optional<bool> expert_overlap;  ///< all-to-all under other work
+};
+
+/// Reads the words; what they do not say stays unset.
+RunSettings read_settings(std::string_view words);
+
+/// The stack with those of its profile's switches thrown that the settings name.
+Stack apply_settings(const Stack& stack, const RunSettings& settings);
+
+}  // namespace smplan

@@ -1,0 +1,64 @@
+#include <algorithm>
+#include <cctype>
+
+#include "planner/validation/run_resolution.hpp"
+
+namespace smplan {
+namespace {
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return out;
+}
+
+/// The stack whose id or alias the framework's text contains; the longest match wins, so that
+/// `Megatron-DeepSpeed` is not `Megatron-LM`.
+const Stack* named_in(std::string_view framework, const Catalog& catalog) {
+  const std::string text = lower(framework);
+  const Stack* best = nullptr;
+  std::size_t best_length = 0;
+  const auto consider = [&](const Stack& stack, std::string_view name) {
+    const std::string key = lower(name);
+    if (key.size() > best_length && text.find(key) != std::string::npos) {
+      best = &stack;
+      best_length = key.size();
+    }
+  };
+  for (const Stack& stack : catalog.stacks()) {
+    consider(stack, stack.id);
+    for (const std::string& alias : stack.aliases) consider(stack, alias);
+  }
+  return best;
+}
+
+/// What kind of program the stated dimensions need, for frameworks that the catalog does not know.
+std::string_view implied_stack(const MeasuredRun& run) {
+  if (run.tp.value_or(1) > 1 || run.pp.value_or(1) > 1 || run.ep.value_or(1) > 1) return "megatron";
+  if (run.shard.rfind("fsdp", 0) == 0) return "fsdp";
+  if (run.shard.rfind("zero", 0) == 0) return "deepspeed";
+  return "ddp";
+}
+
+/// Megatron-LM before flash attention and overlapped communication trained in fp16.
+bool is_early_megatron(const Stack& stack, const MeasuredRun& run) {
+  return stack.id == "megatron" && run.dtype == "fp16" && !run.flash_attention.value_or(false);
+}
+
+}  // namespace
+
+Result<Stack> resolve_stack(const MeasuredRun& run, const Catalog& catalog, Assumptions& assumptions) {
+  const Stack* stack = named_in(run.framework, catalog);
+  if (stack == nullptr) {
+    stack = catalog.find_stack(implied_stack(run));
+    if (stack == nullptr) return fail("unsupported", run.id, "no stack is known for '" + run.framework + "'");
+    assumptions.push_back("framework is treated as " + stack->id);
+  }
+  if (is_early_megatron(*stack, run)) {
+    const Stack* early = catalog.find_stack("megatron-2021");
+    if (early != nullptr) stack = early;
+  }
+  return *stack;
+}
+
+}  // namespace smplan
