@@ -1,11 +1,15 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "base/units.hpp"
 #include "catalogs/catalog.hpp"
 
 namespace smplan {
+
+/// Largest node whose direct links are laid out as a mesh (DGX-1V, p3.16xlarge).
+inline constexpr int kMaxMeshNode = 8;
 
 /// Homogeneous hardware as the models see it: values only, resolved once per (instance type, count).
 struct Cluster {
@@ -23,6 +27,9 @@ struct Cluster {
   Bytes local_nvme;
   BytesPerSecond local_nvme_read;
   BytesPerSecond local_nvme_write;
+  /// Line rate of the rings over the first n accelerators of a node without a switch (see
+  /// Topology::ring_bandwidth); zero where every accelerator reaches every other at full rate.
+  std::array<BytesPerSecond, kMaxMeshNode + 1> ring_bandwidth{};
 
   [[nodiscard]] std::int64_t gpus() const { return std::int64_t{gpus_per_node} * nodes; }
   /// Accelerators that reach each other at fabric speed (at most the whole cluster).
@@ -34,5 +41,10 @@ struct Cluster {
 
 /// Looks up accelerator and profiles. Fails if the catalog lacks one of them.
 Result<Cluster> make_cluster(const Catalog& catalog, const InstanceType& instance, std::int32_t nodes);
+
+/// Which fabric profiles describe an instance type: the wires inside a node by kind and accelerator
+/// generation, the network by kind, version and whether it reaches GPU memory.
+std::string_view fabric_profile_key(const InstanceType& instance, const Accelerator& accelerator);
+std::string_view network_profile_key(const InstanceType& instance);
 
 }  // namespace smplan

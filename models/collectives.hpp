@@ -11,7 +11,7 @@ namespace smplan {
 enum class CollectiveKind { AllReduce, AllGather, ReduceScatter, AllToAll, PointToPoint };
 std::string_view to_string(CollectiveKind kind);
 
-/// Where the ranks of a communicator sit: `ranks` of them, `per_domain` in each NVLink domain,
+/// Where the ranks of a communicator sit: `ranks` of them, at most `per_domain` in each NVLink domain,
 /// and how many communicators of the same kind share a node's network cards at the same time.
 struct GroupShape {
   std::int64_t ranks = 1;
@@ -29,16 +29,24 @@ struct CollectiveTime {
   CollectiveAlgorithm algorithm = CollectiveAlgorithm::Ring;
 };
 
-/// Time of one collective over `buffer` bytes: the fastest algorithm available. `buffer` is the
-/// nccl-tests size: the full vector for all-reduce, the gathered vector for all-gather, the input
-/// vector for reduce-scatter, what one rank sends in total for all-to-all, the message for
-/// point-to-point. One rank costs nothing.
+/// Time of one collective: latency, and the wire time of the slower level,
+///
+///     base + steps * step_latency + max over levels of bytes / rate * (1 + half / (bytes + half))
+///
+/// where bytes are those that cross one accelerator's link (fabric) or its share of the node's network
+/// cards; levels overlap because libraries cut the buffer into chunks. `buffer` is the nccl-tests
+/// size: the full vector for all-reduce, the gathered vector for all-gather, the input vector for
+/// reduce-scatter, what one rank sends in total for all-to-all, the message for point-to-point. The
+/// fastest algorithm available is taken. One rank costs nothing. SMDDP costs what NCCL does: we have no
+/// measurement of its collectives, and its advantage is not assumed.
 /// Source: Thakur et al. 2005 for the step counts; latency and bandwidth terms from the fabric profiles.
 CollectiveTime collective_time(CollectiveKind kind, Bytes buffer, const GroupShape& group, const Cluster& cluster,
                                Collectives library);
 
 /// Rank order is tensor fastest, then context, then data, then pipeline (Megatron's default), so
-/// that tensor groups stay inside a domain.
+/// that tensor groups stay inside a domain. Experts are not split by tensor parallelism (Megatron's
+/// expert_tensor_parallel_size 1): expert groups are neighbours among the tensor * context * data
+/// ranks of a stage. A group whose ranks straddle domains unevenly is taken at its worst placement.
 struct Groups {
   GroupShape tensor;
   GroupShape context;

@@ -27,13 +27,17 @@ class Topology {
   Topology& operator=(Topology&&) noexcept;
 
   [[nodiscard]] std::vector<std::string> devices() const;
+  /// Each wire once, in a fixed order; both directions have its bandwidth.
   [[nodiscard]] std::vector<TopologyLink> links() const;
   /// Widest path between two accelerators of a node (maximum bottleneck bandwidth).
   [[nodiscard]] BytesPerSecond path_bandwidth(int from_accelerator, int to_accelerator) const;
   /// From an accelerator out of the node, with every accelerator sending at once (min cut / accelerators).
   [[nodiscard]] BytesPerSecond egress_per_accelerator() const;
-  /// Bandwidth of a ring over the first `ranks` accelerators: its weakest hop, best ring order
-  /// (a V100 hybrid mesh has no full NVLink ring over 2, 3, 5, 6 or 7 of its 8 devices at full rate).
+  /// What rings over the first `ranks` accelerators carry together. With a switch: one
+  /// accelerator's rate. On a mesh: as many link-disjoint rings as fit, each used in both
+  /// directions; where direct links form no ring, the weakest hop of the best order, hops going
+  /// through other devices. A V100 hybrid mesh carries 150 GB/s over 8, 100 over 4, 50 or less over
+  /// 2, 3, 5 or 6.
   [[nodiscard]] BytesPerSecond ring_bandwidth(int ranks) const;
 
  private:

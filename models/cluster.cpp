@@ -1,0 +1,119 @@
+#include "models/cluster.hpp"
+
+#include <fmt/format.h>
+
+#include "models/topology.hpp"
+
+namespace smplan {
+namespace {
+
+bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+/// Nvswitch generations follow the accelerator's; later ones than the last measured use the last.
+std::string_view nvswitch_key(const IntraNodeFabric& fabric, const Accelerator& accelerator) {
+  if (contains(accelerator.architecture, "Volta")) return "nvswitch-v100";
+  if (contains(accelerator.architecture, "Ampere")) return "nvswitch-a100";
+  if (contains(accelerator.architecture, "Hopper")) return "nvswitch-h100";
+  constexpr int kHgx = 8;
+  return fabric.domain_size > kHgx ? "nvl72-gb200" : "nvswitch-b200";
+}
+
+template <typename T>
+void require(const T* found, std::string_view kind, std::string_view key, const InstanceType& instance,
+             Diagnostics& out) {
+  if (found != nullptr) return;
+  out.push_back({"missing-profile", instance.name, fmt::format("the catalog has no {} '{}'", kind, key),
+                 "add it to an overlay (--catalog)"});
+}
+
+}  // namespace
+
+std::string_view fabric_profile_key(const InstanceType& instance, const Accelerator& accelerator) {
+  switch (instance.fabric.kind) {
+    case FabricKind::Nvswitch:
+      return nvswitch_key(instance.fabric, accelerator);
+    case FabricKind::NvlinkMesh:
+      return "nvlink-mesh-v100";
+    case FabricKind::NeuronLink:
+      return "neuronlink";
+    case FabricKind::Pcie:
+    case FabricKind::None:
+      break;
+  }
+  // A single accelerator has no fabric; it needs a profile for its base latency only.
+  return "pcie";
+}
+
+std::string_view network_profile_key(const InstanceType& instance) {
+  const Network& network = instance.network;
+  switch (network.kind) {
+    case NetworkKind::Efa:
+      if (!network.gpudirect_rdma && instance.fabric.kind != FabricKind::NeuronLink) return "efa-host";
+      if (contains(network.version, "v1")) return "efa-v1";
+      if (contains(network.version, "v2")) return "efa-v2";
+      if (!network.version.empty()) return "efa-v3";
+      // Not stated: trn1's cards are of p4d's generation, p5.4xlarge's of p5's.
+      return instance.fabric.kind == FabricKind::NeuronLink ? "efa-v1" : "efa-v2";
+    case NetworkKind::Infiniband:
+      return "infiniband";
+    case NetworkKind::RoCE:
+      return "roce";
+    case NetworkKind::OmniPath:
+      return "omnipath";
+    case NetworkKind::Ethernet:
+      break;
+  }
+  return "ethernet";
+}
+
+Result<Cluster> make_cluster(const Catalog& catalog, const InstanceType& instance, std::int32_t nodes) {
+  Diagnostics faults;
+  if (nodes < 1) {
+    faults.push_back({"bad-count", instance.name, fmt::format("{} nodes is no cluster", nodes), "ask for at least 1"});
+  }
+  const Accelerator* accelerator = catalog.find_accelerator(instance.accelerator);
+  require(accelerator, "accelerator", instance.accelerator, instance, faults);
+  const AcceleratorProfile* profile = catalog.find_accelerator_profile(instance.accelerator);
+  require(profile, "accelerator profile", instance.accelerator, instance, faults);
+  if (accelerator == nullptr) return tl::unexpected(std::move(faults));
+  const std::string_view fabric_key = fabric_profile_key(instance, *accelerator);
+  const FabricProfile* fabric = catalog.find_fabric_profile(fabric_key);
+  require(fabric, "fabric profile", fabric_key, instance, faults);
+  const std::string_view network_key = network_profile_key(instance);
+  const FabricProfile* network = catalog.find_fabric_profile(network_key);
+  require(network, "fabric profile", network_key, instance, faults);
+  if (nodes > 1 && !(instance.network.bandwidth_per_node.value() > 0)) {
+    faults.push_back({"missing-fact", instance.name, "its network bandwidth is not known, so nodes cannot be joined",
+                      "use one node, or give bandwidth_per_node in an overlay (--catalog)"});
+  }
+  if (instance.accelerator_count > 1 && !(instance.fabric.bandwidth_per_accelerator.value() > 0)) {
+    faults.push_back({"missing-fact", instance.name, "the bandwidth between its accelerators is not known",
+                      "give it in an overlay (--catalog)"});
+  }
+  if (!faults.empty()) return tl::unexpected(std::move(faults));
+
+  Cluster cluster;
+  cluster.accelerator = *accelerator;
+  cluster.accelerator_profile = *profile;
+  cluster.fabric = instance.fabric;
+  cluster.fabric_profile = *fabric;
+  cluster.network = instance.network;
+  cluster.network_profile = *network;
+  cluster.gpus_per_node = instance.accelerator_count;
+  cluster.nodes = nodes;
+  cluster.device_memory = instance.accelerator_memory;
+  cluster.host_memory = instance.host_memory;
+  cluster.host_link = instance.host_link;
+  cluster.local_nvme = instance.local_nvme;
+  cluster.local_nvme_read = instance.local_nvme_read;
+  cluster.local_nvme_write = instance.local_nvme_write;
+  if (instance.fabric.kind == FabricKind::NvlinkMesh) {
+    const Topology topology(cluster);
+    for (int n = 2; n <= instance.accelerator_count && n <= kMaxMeshNode; ++n) {
+      cluster.ring_bandwidth[static_cast<std::size_t>(n)] = topology.ring_bandwidth(n);
+    }
+  }
+  return cluster;
+}
+
+}  // namespace smplan
