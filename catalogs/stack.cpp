@@ -22,36 +22,6 @@ constexpr EnumNames<Schedule, 4> kSchedules = {{{Schedule::GPipe, "gpipe"},
                                                 {Schedule::ZeroBubble, "zero-bubble"}}};
 constexpr EnumNames<Collectives, 2> kCollectives = {{{Collectives::Nccl, "nccl"}, {Collectives::Smddp, "smddp"}}};
 
-constexpr double kMaxMicroseconds = 1e8;
-
-Seconds read_host_time(ObjectReader& reader, std::string_view key) {
-  return microseconds(reader.number(key, 0, kMaxMicroseconds));
-}
-
-StackProfile read_stack_profile(const JsonValue& value, Diagnostics& out) {
-  ObjectReader reader(value, out);
-  StackProfile p;
-  p.gemm_slowdown = reader.number("gemm_slowdown", 0.1, 100);
-  p.attention_slowdown = reader.number("attention_slowdown", 0.1, 100);
-  p.elementwise_traffic = reader.number("elementwise_traffic", 0, 100);
-  p.host_time_dense_layer = read_host_time(reader, "host_time_dense_layer_us");
-  p.host_time_moe_layer = read_host_time(reader, "host_time_moe_layer_us");
-  p.host_time_micro_batch = read_host_time(reader, "host_time_micro_batch_us");
-  p.host_time_step = read_host_time(reader, "host_time_step_us");
-  p.tensor_overlap = reader.number("tensor_overlap", 0, 1);
-  p.data_overlap = reader.number("data_overlap", 0, 1);
-  p.pipeline_overlap = reader.number("pipeline_overlap", 0, 1);
-  p.expert_overlap = reader.number("expert_overlap", 0, 1);
-  p.context_overlap = reader.number("context_overlap", 0, 1);
-  p.overlap_contention = reader.number("overlap_contention", 0, 10);
-  p.straggler = reader.number("straggler", 0, 1);
-  p.allocator_slack = reader.number("allocator_slack", 0, 10);
-  p.residual_sigma = reader.number("residual_sigma", 0, 10);
-  p.provenance = read_provenance(reader);
-  reader.finish();
-  return p;
-}
-
 void read_dimensions(ObjectReader& reader, Stack& stack) {
   stack.tensor_parallel = reader.boolean("tensor_parallel");
   stack.sequence_parallel = reader.boolean("sequence_parallel");

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "models/memory.hpp"
+#include "models/model_states.hpp"
 #include "models/rank_parameters.hpp"
 
 namespace smplan {
@@ -124,13 +125,19 @@ StageModel::LayerTime StageModel::layer_time(int run) const {
   time.weight_gradient = costs.weight_gradient;
   if (strategy_.recompute == Recompute::Full) {
     time.backward += recomputed(time.forward);
-  } else if (strategy_.recompute == Recompute::Selective &&
-             !workload_.flash_attention.value_or(stack_.flash_attention)) {
-    time.backward.recompute += costs.forward.attention;
+  } else if (strategy_.recompute == Recompute::Selective) {
+    time.backward.recompute += selective_recompute(costs.forward);
   }
   add_sharded_parameter_traffic(run, time);
   if (strategy_.offload.activations) add_activation_offload(run, time);
   return time;
+}
+
+/// Megatron recomputes the attention core where its scores are stored (flash attention keeps none);
+/// FSDP's per-operation policy recomputes memory-bound kernels and every second product.
+Seconds StageModel::selective_recompute(const PassCosts& forward) const {
+  if (state_engine(strategy_, stack_) == StateEngine::Fsdp) return forward.elementwise + 0.5 * forward.gemm;
+  return workload_.flash_attention.value_or(stack_.flash_attention) ? Seconds() : forward.attention;
 }
 
 /// ZeRO-3 and FSDP: the parameters of a layer are gathered while its predecessor computes, forward

@@ -64,6 +64,7 @@ class StageModel {
     Seconds weight_gradient;
   };
   [[nodiscard]] LayerTime layer_time(int run) const;
+  [[nodiscard]] Seconds selective_recompute(const PassCosts& forward) const;
   void add_sharded_parameter_traffic(int run, LayerTime& time) const;
   void add_activation_offload(int run, LayerTime& time) const;
   [[nodiscard]] Seconds boundary_transfer() const;

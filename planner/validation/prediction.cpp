@@ -24,9 +24,12 @@ Bytes peak_of_kind(const MemoryEstimate& m, std::string_view kind) {
 
 std::string_view to_string(RunStatus status) {
   switch (status) {
-    case RunStatus::Ok: return "ok";
-    case RunStatus::Unsupported: return "unsupported";
-    case RunStatus::Invalid: return "invalid";
+    case RunStatus::Ok:
+      return "ok";
+    case RunStatus::Unsupported:
+      return "unsupported";
+    case RunStatus::Invalid:
+      return "invalid";
   }
   return "?";
 }

@@ -24,8 +24,8 @@ struct RunPrediction {
   std::string message;  ///< assumptions, or why there is no prediction
   StepEstimate step;
   MemoryEstimate memory;
-  Bytes peak;           ///< of the kind that the row's mem_kind names; device memory where it names none
-  std::string stack;    ///< resolved stack, for grouping
+  Bytes peak;         ///< of the kind that the row's mem_kind names; device memory where it names none
+  std::string stack;  ///< resolved stack, for grouping
   std::string accelerator;
   Precision precision = Precision::Bf16;
 };

@@ -28,13 +28,20 @@ std::string parallelism(const MeasuredRun& run) {
 
 std::string group_name(const ComparedRun& r, GroupBy by) {
   switch (by) {
-    case GroupBy::All: return "all";
-    case GroupBy::Source: return r.run.source;
-    case GroupBy::Model: return r.run.model;
-    case GroupBy::Accelerator: return r.prediction.accelerator;
-    case GroupBy::Stack: return r.prediction.stack;
-    case GroupBy::Parallelism: return parallelism(r.run);
-    case GroupBy::Precision: return std::string(to_string(r.prediction.precision));
+    case GroupBy::All:
+      return "all";
+    case GroupBy::Source:
+      return r.run.source;
+    case GroupBy::Model:
+      return r.run.model;
+    case GroupBy::Accelerator:
+      return r.prediction.accelerator;
+    case GroupBy::Stack:
+      return r.prediction.stack;
+    case GroupBy::Parallelism:
+      return parallelism(r.run);
+    case GroupBy::Precision:
+      return std::string(to_string(r.prediction.precision));
   }
   return "?";
 }
@@ -120,13 +127,20 @@ void largest_first(std::vector<ErrorSummary>& summaries) {
 
 std::string_view to_string(GroupBy by) {
   switch (by) {
-    case GroupBy::All: return "all";
-    case GroupBy::Source: return "source";
-    case GroupBy::Model: return "model";
-    case GroupBy::Accelerator: return "accelerator";
-    case GroupBy::Stack: return "stack";
-    case GroupBy::Parallelism: return "parallelism";
-    case GroupBy::Precision: return "precision";
+    case GroupBy::All:
+      return "all";
+    case GroupBy::Source:
+      return "source";
+    case GroupBy::Model:
+      return "model";
+    case GroupBy::Accelerator:
+      return "accelerator";
+    case GroupBy::Stack:
+      return "stack";
+    case GroupBy::Parallelism:
+      return "parallelism";
+    case GroupBy::Precision:
+      return "precision";
   }
   return "?";
 }

@@ -33,12 +33,12 @@ std::vector<ComparedRun> compare_runs(const std::vector<MeasuredRun>& runs, cons
 struct ErrorSummary {
   std::string name;
   std::size_t n = 0;
-  double mape = 0;      ///< mean of |predicted / measured - 1|
+  double mape = 0;  ///< mean of |predicted / measured - 1|
   double median = 0;
   double p90 = 0;
   double max = 0;
-  double bias = 0;      ///< geometric mean of predicted / measured, minus 1
-  double coverage = 0;  ///< part of the runs inside P10-P90 (0.8 is right)
+  double bias = 0;                ///< geometric mean of predicted / measured, minus 1
+  double coverage = 0;            ///< part of the runs inside P10-P90 (0.8 is right)
   std::size_t ranked_groups = 0;  ///< comparable groups of two or more
   double kendall_tau = 0;         ///< mean over the pairs of all groups
   double top1_regret = 0;         ///< mean over groups: measured time of our choice over the best, minus 1

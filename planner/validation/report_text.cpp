@@ -71,8 +71,7 @@ std::string report_csv(const std::vector<ComparedRun>& runs) {
       const double low = rate * (p.step.time() / p.step.p90);
       const double high = rate * (p.step.time() / p.step.p10);
       out += "," + format_shortest(p.step.time().value()) + "," + format_shortest(rate) + "," + format_shortest(low) +
-             "," + format_shortest(high) + "," + format_shortest(in_gib(p.peak)) + "," +
-             (p.memory.fits() ? "1" : "0");
+             "," + format_shortest(high) + "," + format_shortest(in_gib(p.peak)) + "," + (p.memory.fits() ? "1" : "0");
     } else {
       out += ",,,,,,";
     }

@@ -10,7 +10,8 @@ namespace {
 
 std::string lower(std::string_view text) {
   std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return out;
 }
 
@@ -47,8 +48,9 @@ Precision resolve_precision(const MeasuredRun& run, const RunSettings& settings,
 Result<void> resolve_degrees(const MeasuredRun& run, const Stack& stack, Strategy& s, Assumptions& assumptions) {
   const bool model_parallel = stack.tensor_parallel && stack.pipeline_parallel;
   if (model_parallel && *run.n_gpus > 1 && !run.tp && !run.pp && run.dp.value_or(0) != *run.n_gpus) {
-    return fail("unsupported", run.id, "tp and pp are not stated for a model-parallel run on " +
-                std::to_string(*run.n_gpus) + " accelerators", "state tp and pp");
+    return fail("unsupported", run.id,
+                "tp and pp are not stated for a model-parallel run on " + std::to_string(*run.n_gpus) + " accelerators",
+                "state tp and pp");
   }
   s.tensor_parallel = static_cast<std::int32_t>(run.tp.value_or(1));
   s.pipeline_parallel = static_cast<std::int32_t>(run.pp.value_or(1));
@@ -57,8 +59,10 @@ Result<void> resolve_degrees(const MeasuredRun& run, const Stack& stack, Strateg
   s.virtual_pipeline = s.pipeline_parallel > 1 ? static_cast<std::int32_t>(run.vpp.value_or(1)) : 1;
   const std::int64_t cut = std::int64_t{s.tensor_parallel} * s.pipeline_parallel * s.context_parallel;
   if (*run.n_gpus % cut != 0) {
-    return fail("invalid", run.id, "tp x pp x cp = " + std::to_string(cut) + " does not divide " +
-                std::to_string(*run.n_gpus) + " accelerators", "correct the degrees");
+    return fail(
+        "invalid", run.id,
+        "tp x pp x cp = " + std::to_string(cut) + " does not divide " + std::to_string(*run.n_gpus) + " accelerators",
+        "correct the degrees");
   }
   s.data_parallel = static_cast<std::int32_t>(*run.n_gpus / cut);
   if (run.dp && *run.dp != s.data_parallel) {
@@ -171,8 +175,9 @@ Result<ResolvedRun> resolve_run(const MeasuredRun& run, const Catalog& catalog) 
   w.seq_len = *run.seq_len;
   w.precision = resolve_precision(run, settings, cluster->accelerator, assumptions);
   if (!cluster->accelerator.supports(w.precision)) {
-    return fail("unsupported", run.id, cluster->accelerator.key + " has no " + std::string(to_string(w.precision)) +
-                " units", "correct dtype or gpu");
+    return fail("unsupported", run.id,
+                cluster->accelerator.key + " has no " + std::string(to_string(w.precision)) + " units",
+                "correct dtype or gpu");
   }
   w.optimizer = resolve_optimizer(run, assumptions);
   w.pure_half = settings.pure_half;

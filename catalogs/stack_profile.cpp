@@ -1,0 +1,49 @@
+#include "catalogs/stack_profile.hpp"
+
+#include <array>
+
+#include "catalogs/reading.hpp"
+
+namespace smplan {
+
+std::span<const StackParameter> stack_parameters() {
+  using P = StackProfile;
+  static constexpr double kLongest = 1e6;  // one second, in microseconds
+  static const std::array<StackParameter, 21> kParameters{{
+      {.key = "gemm_slowdown", .number = &P::gemm_slowdown, .low = 0.5, .high = 4},
+      {.key = "attention_slowdown", .number = &P::attention_slowdown, .low = 0.3, .high = 6},
+      {.key = "elementwise_traffic", .number = &P::elementwise_traffic, .low = 0.2, .high = 8},
+      {.key = "compiled_traffic", .number = &P::compiled_traffic, .low = 0.2, .high = 8},
+      {.key = "eager_traffic", .number = &P::eager_traffic, .low = 0.2, .high = 12},
+      {.key = "compiled_host", .number = &P::compiled_host, .low = 0, .high = 2},
+      {.key = "host_time_dense_layer_us", .time = &P::host_time_dense_layer, .low = 0, .high = kLongest},
+      {.key = "host_time_moe_layer_us", .time = &P::host_time_moe_layer, .low = 0, .high = kLongest},
+      {.key = "host_time_micro_batch_us", .time = &P::host_time_micro_batch, .low = 0, .high = kLongest},
+      {.key = "host_time_step_us", .time = &P::host_time_step, .low = 0, .high = 10 * kLongest},
+      {.key = "tensor_overlap", .number = &P::tensor_overlap},
+      {.key = "async_tensor_overlap", .number = &P::async_tensor_overlap},
+      {.key = "data_overlap", .number = &P::data_overlap},
+      {.key = "pipeline_overlap", .number = &P::pipeline_overlap},
+      {.key = "expert_overlap", .number = &P::expert_overlap},
+      {.key = "expert_overlap_when_on", .number = &P::expert_overlap_when_on},
+      {.key = "context_overlap", .number = &P::context_overlap},
+      {.key = "overlap_contention", .number = &P::overlap_contention, .low = 0, .high = 2},
+      {.key = "straggler", .number = &P::straggler, .low = 0, .high = 0.2},
+      {.key = "allocator_slack", .number = &P::allocator_slack, .low = 0, .high = 2},
+      {.key = "residual_sigma", .number = &P::residual_sigma, .low = 0, .high = 3},
+  }};
+  return kParameters;
+}
+
+StackProfile read_stack_profile(const JsonValue& value, Diagnostics& out) {
+  ObjectReader reader(value, out);
+  StackProfile profile;
+  for (const StackParameter& parameter : stack_parameters()) {
+    if (reader.has(parameter.key)) parameter.set(profile, reader.number(parameter.key, parameter.low, parameter.high));
+  }
+  profile.provenance = read_provenance(reader);
+  reader.finish();
+  return profile;
+}
+
+}  // namespace smplan

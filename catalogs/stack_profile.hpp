@@ -1,0 +1,76 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "base/json_reader.hpp"
+#include "base/units.hpp"
+#include "catalogs/provenance.hpp"
+
+namespace smplan {
+
+/// What software decides about speed and memory. Fitted on measured runs; one row a stack.
+struct StackProfile {
+  /// GPU time of GEMMs relative to the accelerator profile's (1 = kernel benchmark speed).
+  double gemm_slowdown = 1;
+  double attention_slowdown = 1;
+  /// Memory traffic of element-wise work relative to fully fused kernels.
+  double elementwise_traffic = 1;
+  /// Host time a layer needs to launch its forward; backward costs twice as much. A layer takes
+  /// the larger of host and device time.
+  Seconds host_time_dense_layer;
+  Seconds host_time_moe_layer;
+  /// Once per micro-batch and stage, and once per step.
+  Seconds host_time_micro_batch;
+  Seconds host_time_step;
+  /// Part of each communication that runs under compute, in [0, 1].
+  double tensor_overlap = 0;
+  double data_overlap = 0;
+  double pipeline_overlap = 0;
+  double expert_overlap = 0;
+  double context_overlap = 0;
+  /// Compute runs slower by this fraction while a collective runs beside it.
+  double overlap_contention = 0;
+  /// Slowest of N ranks: step grows by straggler * log2(N).
+  double straggler = 0;
+  /// Cached but unused blocks of the allocator: reserved = allocated * (1 + this).
+  double allocator_slack = 0;
+  /// Element-wise traffic and host time where torch.compile is stated to be on, or off.
+  double compiled_traffic = 1;
+  double eager_traffic = 1;
+  double compiled_host = 1;
+  /// Overlap where the run states asynchronous tensor parallelism, or all-to-all overlap, to be on.
+  double async_tensor_overlap = 0.5;
+  double expert_overlap_when_on = 0.5;
+  /// Standard deviation of log(predicted / measured) step time, left-out runs: gives P10-P90.
+  double residual_sigma = 0;
+  Provenance provenance;
+  friend bool operator==(const StackProfile&, const StackProfile&) = default;
+};
+
+/// One number of a profile: how it is called in files, where it lives, what it may be. The table is
+/// the only list of them: reading, writing and fitting walk it.
+struct StackParameter {
+  std::string_view key;                    ///< with its unit
+  double StackProfile::*number = nullptr;  ///< either a plain number
+  Seconds StackProfile::*time = nullptr;   ///< or a time, in microseconds in files
+  double low = 0;
+  double high = 1;
+
+  [[nodiscard]] double get(const StackProfile& p) const {
+    return time != nullptr ? (p.*time).value() * 1e6 : p.*number;
+  }
+  void set(StackProfile& p, double value) const {
+    if (time != nullptr) {
+      p.*time = microseconds(value);
+    } else {
+      p.*number = value;
+    }
+  }
+};
+std::span<const StackParameter> stack_parameters();
+
+/// Absent numbers keep their neutral defaults; the source is required.
+StackProfile read_stack_profile(const JsonValue& value, Diagnostics& out);
+
+}  // namespace smplan
