@@ -1,0 +1,233 @@
+#include "planner/request.hpp"
+
+#include <array>
+
+#include <fmt/format.h>
+
+#include "base/json_reader.hpp"
+#include "models/layers.hpp"
+#include "planner/defaults.hpp"
+#include "planner/request_fields.hpp"
+#include "planner/resolver.hpp"
+
+namespace smplan {
+namespace {
+
+constexpr std::int64_t kMaxSeqLen = std::int64_t{1} << 24;
+constexpr std::int64_t kMaxGlobalBatch = std::int64_t{1} << 24;
+constexpr std::int64_t kMaxLoraRank = 65536;
+constexpr std::int64_t kMaxTop = 1000;
+
+const std::vector<std::string> kPrecisionNames{"bf16", "fp16", "fp8", "tf32", "fp32"};
+const std::vector<std::string> kFinetuneNames{"full", "lora", "qlora"};
+const std::vector<std::string> kObjectiveNames{"cost", "time", "balanced", "pareto"};
+
+std::vector<std::string> optimizer_names() {
+  std::vector<std::string> names;
+  for (const Optimizer o : {Optimizer::AdamW, Optimizer::Adam8bit, Optimizer::SgdMomentum, Optimizer::Lion,
+                            Optimizer::Adafactor, Optimizer::Muon, Optimizer::Lamb}) {
+    names.emplace_back(to_string(o));
+  }
+  return names;
+}
+
+}  // namespace
+
+Result<PlanRequest> resolve(const RequestSpec& spec, const Catalog& catalog,
+                            const std::optional<std::string>& environment_region, Purpose purpose) {
+  return Resolver(spec, catalog, purpose).run(environment_region);
+}
+
+Result<PlanRequest> Resolver::run(const std::optional<std::string>& environment_region) {
+  read_model();
+  read_formats();
+  if (has_model_) read_work();
+  read_market(environment_region);
+  read_counts();
+  read_instances();
+  read_stacks();
+  read_degrees();
+  read_sharding();
+  read_savings();
+  read_limits();
+  if (purpose_ == Purpose::Estimate) check_estimate();
+  if (!faults_.empty()) return tl::unexpected<Diagnostics>(std::move(faults_));
+  return std::move(request_);
+}
+
+void Resolver::read_model() {
+  const std::array<std::pair<const char*, const Text*>, 4> sources{
+      {{"--params", &spec_.params}, {"--model", &spec_.model}, {"--hf-config", &spec_.hf_config}, {"--arch", &spec_.arch}}};
+  std::string given;
+  int n_given = 0;
+  for (const auto& source : sources) {
+    if (!source.second->has_value()) continue;
+    given += (n_given++ > 0 ? " and " : "") + std::string(source.first);
+  }
+  if (n_given == 0) {
+    add("no-model", "--params", "the request names no model", "give one of --params, --model, --hf-config, --arch");
+    return;
+  }
+  if (n_given > 1) {
+    add("conflict", given, "the model is given " + std::to_string(n_given) + " times",
+        "give exactly one of --params, --model, --hf-config, --arch");
+    return;
+  }
+  if (spec_.params) {
+    const auto size = take(parse_count(*spec_.params, "--params"), faults_);
+    if (!size) return;
+    Result<Architecture> architecture = architecture_of_size(*size);
+    if (!architecture) {
+      for (Diagnostic d : architecture.error()) {
+        if (d.location.empty()) d.location = "--params";
+        faults_.push_back(std::move(d));
+      }
+      return;
+    }
+    const std::string name = architecture->name;
+    use_architecture(std::move(*architecture), fmt::format("{} parameters are taken to be {}", *spec_.params, name));
+  } else if (spec_.model) {
+    const auto preset = take(catalog_.model(*spec_.model, "--model"), faults_);
+    if (preset) use_architecture((*preset)->architecture, {});
+  } else if (spec_.hf_config) {
+    const auto config = take(read_json_file(*spec_.hf_config), faults_);
+    if (!config) return;
+    auto architecture = take(read_hf_config(*config), faults_);
+    if (architecture) use_architecture(std::move(*architecture), {});
+  } else {
+    const auto file = take(read_json_file(*spec_.arch), faults_);
+    if (!file) return;
+    const std::size_t before = faults_.size();
+    Architecture architecture = read_architecture(*file, faults_);
+    if (faults_.size() == before) use_architecture(std::move(architecture), {});
+  }
+}
+
+void Resolver::use_architecture(Architecture architecture, std::string assumption) {
+  if (const ModelPreset* preset = catalog_.find_model(architecture.name)) preset_seq_len_ = preset->default_seq_len;
+  if (!assumption.empty()) {
+    assume(fmt::format("{}: {} layers of width {}, {} parameters", assumption, architecture.n_layers, architecture.hidden,
+                       format_count(static_cast<double>(count_parameters(architecture).total()))));
+  }
+  request_.workload.architecture = std::move(architecture);
+  has_model_ = true;
+}
+
+void Resolver::read_formats() {
+  Workload& w = request_.workload;
+  if (spec_.dtype) {
+    if (const auto p = parse_name(*spec_.dtype, "number format", "--dtype", kPrecisionNames, precision_from, faults_)) {
+      w.precision = *p;
+    }
+  } else {
+    request_.precision_defaulted = true;
+    assume("number format bf16, fp16 on devices without bf16 units (V100, T4)");
+  }
+  if (spec_.optimizer) {
+    const auto o = parse_name(*spec_.optimizer, "optimizer", "--optimizer", optimizer_names(), optimizer_from, faults_);
+    if (o) w.optimizer = *o;
+  } else {
+    assume("optimizer adamw");
+  }
+  if (spec_.finetune) {
+    const auto f = parse_name(*spec_.finetune, "fine-tuning mode", "--finetune", kFinetuneNames, finetune_from, faults_);
+    if (f) w.finetune = *f;
+  }
+  if (!spec_.lora_rank) return;
+  if (const auto rank = parse_bounded(*spec_.lora_rank, "--lora-rank", 1, kMaxLoraRank, faults_)) w.lora.rank = *rank;
+  if (w.finetune == FineTune::Full) {
+    add("conflict", "--lora-rank", "a LoRA rank without LoRA", "add --finetune lora or --finetune qlora");
+  }
+}
+
+void Resolver::read_work() {
+  Workload& w = request_.workload;
+  const std::size_t before = faults_.size();
+  if (spec_.seq_len) {
+    if (const auto n = parse_bounded(*spec_.seq_len, "--seq-len", 1, kMaxSeqLen, faults_)) w.seq_len = *n;
+  } else {
+    w.seq_len = default_seq_len(w.architecture, preset_seq_len_);
+    assume(fmt::format("sequence length {}", w.seq_len));
+  }
+  if (faults_.size() == before) read_batch(static_cast<double>(count_parameters(w.architecture).total()));
+  if (spec_.tokens) {
+    if (const auto n = take(parse_count(*spec_.tokens, "--tokens"), faults_)) w.tokens = *n;
+  } else {
+    w.tokens = default_tokens(w.architecture, w.finetune, w.lora);
+    assume(fmt::format("{} tokens: 20 per {}parameter", format_count(w.tokens),
+                       w.finetune == FineTune::Full ? "" : "trained "));
+  }
+  if (faults_.size() != before) return;
+  const Diagnostics workload_faults = check(w);
+  faults_.insert(faults_.end(), workload_faults.begin(), workload_faults.end());
+}
+
+void Resolver::read_batch(double parameters) {
+  Workload& w = request_.workload;
+  if (spec_.global_batch && spec_.global_batch_tokens) {
+    add("conflict", "--global-batch and --global-batch-tokens", "the global batch is given twice", "give one of them");
+    return;
+  }
+  if (spec_.global_batch) {
+    const auto n = parse_bounded(*spec_.global_batch, "--global-batch", 1, kMaxGlobalBatch, faults_);
+    if (n) w.global_batch = *n;
+    return;
+  }
+  if (spec_.global_batch_tokens) {
+    const auto tokens = take(parse_count(*spec_.global_batch_tokens, "--global-batch-tokens"), faults_);
+    if (!tokens) return;
+    if (*tokens < static_cast<double>(w.seq_len)) {
+      add("out-of-range", "--global-batch-tokens",
+          fmt::format("{} tokens are less than one sequence of {}", *spec_.global_batch_tokens, w.seq_len),
+          "give more tokens or a shorter --seq-len");
+      return;
+    }
+    if (*tokens / static_cast<double>(w.seq_len) > static_cast<double>(kMaxGlobalBatch)) {
+      add("out-of-range", "--global-batch-tokens",
+          fmt::format("{} tokens are more than {} sequences", *spec_.global_batch_tokens, kMaxGlobalBatch),
+          "give fewer tokens");
+      return;
+    }
+    w.global_batch = sequences_of(*tokens, w.seq_len);
+    assume(fmt::format("a batch of {} tokens is {} sequences of {}", *spec_.global_batch_tokens, w.global_batch, w.seq_len));
+    return;
+  }
+  w.global_batch = default_global_batch(parameters, w.seq_len, w.finetune);
+  assume(fmt::format("global batch of {} sequences ({} tokens)", w.global_batch, format_count(w.tokens_per_step())));
+}
+
+void Resolver::read_limits() {
+  if (spec_.deadline) {
+    request_.deadline = take(parse_duration(*spec_.deadline, "--deadline"), faults_);
+    if (request_.deadline && request_.deadline->value() <= 0) {
+      add("out-of-range", "--deadline", "a deadline of no time", "give a duration such as 7d");
+    }
+  }
+  if (spec_.budget) {
+    request_.budget = take(parse_usd(*spec_.budget, "--budget"), faults_);
+    if (request_.budget && request_.budget->value() <= 0) {
+      add("out-of-range", "--budget", "a budget of nothing", "give dollars such as 50000");
+    }
+  }
+  if (spec_.max_hourly) {
+    if (const auto hourly = take(parse_usd(*spec_.max_hourly, "--max-hourly"), faults_)) {
+      request_.max_hourly = usd_per_hour(hourly->value());
+      if (hourly->value() <= 0) add("out-of-range", "--max-hourly", "an hourly limit of nothing", "give dollars per hour");
+    }
+  }
+  if (spec_.min_headroom) {
+    if (const auto f = take(parse_fraction(*spec_.min_headroom, "--min-headroom"), faults_)) {
+      request_.min_headroom = *f;
+      if (*f >= 1) add("out-of-range", "--min-headroom", "a headroom of all the memory", "give a fraction such as 5%");
+    }
+  }
+  if (spec_.objective) {
+    const auto o = parse_name(*spec_.objective, "objective", "--objective", kObjectiveNames, objective_from, faults_);
+    if (o) request_.objective = *o;
+  }
+  if (spec_.top) {
+    if (const auto n = parse_bounded(*spec_.top, "--top", 1, kMaxTop, faults_)) request_.top = static_cast<int>(*n);
+  }
+}
+
+}  // namespace smplan

@@ -1,0 +1,97 @@
+#include "planner/request_fields.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "base/units.hpp"
+
+namespace smplan {
+namespace {
+
+std::string_view trim(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+  return text;
+}
+
+std::optional<std::int64_t> plain_integer(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+std::vector<std::string_view> split_list(std::string_view text, std::string_view where, Diagnostics& out) {
+  std::vector<std::string_view> parts;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', begin), text.size());
+    const std::string_view part = trim(text.substr(begin, comma - begin));
+    if (part.empty()) {
+      out.push_back({"empty-value", std::string(where), quote(text) + " has an empty entry",
+                     "separate the values by single commas"});
+      return {};
+    }
+    parts.push_back(part);
+    begin = comma + 1;
+  }
+  return parts;
+}
+
+std::optional<std::int64_t> parse_bounded(std::string_view text, std::string_view where, std::int64_t min,
+                                          std::int64_t max, Diagnostics& out) {
+  const std::string_view digits = trim(text);
+  auto value = plain_integer(digits);
+  if (!value) {
+    const Result<std::int64_t> suffixed = parse_integer_count(digits, where);
+    if (suffixed) value = *suffixed;
+  }
+  if (!value) {
+    out.push_back({"bad-integer", std::string(where), quote(text) + " is not a whole number",
+                   fmt::format("give a whole number from {} to {}", min, max)});
+    return std::nullopt;
+  }
+  if (*value < min || *value > max) {
+    out.push_back({"out-of-range", std::string(where), fmt::format("{} is not between {} and {}", *value, min, max),
+                   fmt::format("give a whole number from {} to {}", min, max)});
+    return std::nullopt;
+  }
+  return value;
+}
+
+std::vector<std::int32_t> parse_integers(std::string_view text, std::string_view where, std::int32_t min,
+                                         std::int32_t max, Diagnostics& out) {
+  std::vector<std::int32_t> values;
+  for (const std::string_view part : split_list(text, where, out)) {
+    const std::size_t dots = part.find("..");
+    const auto first = parse_bounded(part.substr(0, dots), where, min, max, out);
+    const auto last = dots == std::string_view::npos ? first : parse_bounded(part.substr(dots + 2), where, min, max, out);
+    if (!first || !last) continue;
+    if (*first > *last) {
+      out.push_back({"bad-range", std::string(where), "the range " + quote(part) + " runs backwards",
+                     fmt::format("write {}..{}", *last, *first)});
+      continue;
+    }
+    for (std::int64_t v = *first; v <= *last; ++v) values.push_back(static_cast<std::int32_t>(v));
+  }
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  return values;
+}
+
+std::optional<bool> parse_switch(std::string_view text, std::string_view where, Diagnostics& out) {
+  for (const std::string_view yes : {"true", "yes", "on", "1"}) {
+    if (text == yes) return true;
+  }
+  for (const std::string_view no : {"false", "no", "off", "0"}) {
+    if (text == no) return false;
+  }
+  out.push_back({"bad-switch", std::string(where), quote(text) + " is neither true nor false",
+                 "write true or false"});
+  return std::nullopt;
+}
+
+}  // namespace smplan

@@ -1,0 +1,165 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "models/cluster.hpp"
+#include "planner/request_fields.hpp"
+#include "planner/resolver.hpp"
+
+namespace smplan {
+namespace {
+
+constexpr std::int32_t kDefaultMaxCount = 128;
+constexpr std::int32_t kMaxCount = 2048;
+constexpr std::int64_t kMaxGpus = 1 << 20;
+const std::vector<std::string> kMarketNames{"on-demand", "spot", "capacity-block"};
+const std::vector<std::string> kCollectivesNames{"nccl", "smddp"};
+
+bool has_wildcard(std::string_view glob) { return glob.find_first_of("*?[") != std::string_view::npos; }
+
+template <typename T>
+bool lists(const std::vector<T>& values, const T& value) {
+  return std::find(values.begin(), values.end(), value) != values.end();
+}
+
+}  // namespace
+
+void Resolver::read_market(const std::optional<std::string>& environment_region) {
+  if (spec_.market) {
+    if (const auto m = parse_name(*spec_.market, "market", "--market", kMarketNames, market_from, faults_)) {
+      request_.market = *m;
+    }
+  }
+  std::string where = "--region";
+  if (spec_.region) {
+    request_.region = *spec_.region;
+  } else if (environment_region && !environment_region->empty()) {
+    request_.region = *environment_region;
+    where = "AWS_REGION";
+    assume(fmt::format("region {} (from the environment)", request_.region));
+  } else {
+    assume(fmt::format("region {}", request_.region));
+  }
+  std::vector<std::string> known;
+  for (const Price& p : catalog_.prices()) {
+    if (!lists(known, p.region)) known.push_back(p.region);
+  }
+  std::sort(known.begin(), known.end());
+  if (purpose_ == Purpose::Plan && !lists(known, request_.region)) {
+    faults_.push_back(unknown_name("region", request_.region, where, known));
+  }
+}
+
+void Resolver::read_counts() {
+  if (spec_.count) {
+    request_.counts = parse_integers(*spec_.count, "--count", 1, kMaxCount, faults_);
+  } else {
+    for (std::int32_t n = 1; n <= kDefaultMaxCount; ++n) request_.counts.push_back(n);
+    if (purpose_ == Purpose::Plan) assume(fmt::format("1 to {} instances", kDefaultMaxCount));
+  }
+  if (spec_.max_gpus) request_.max_gpus = parse_bounded(*spec_.max_gpus, "--max-gpus", 1, kMaxGpus, faults_);
+}
+
+void Resolver::read_instances() {
+  const std::size_t before = faults_.size();
+  if (!spec_.instances) {
+    for (const InstanceType& instance : catalog_.instances()) consider(instance, false);
+  } else {
+    for (const std::string_view name : split_list(*spec_.instances, "--instances", faults_)) {
+      if (has_wildcard(name)) {
+        const auto matches = take(catalog_.instances_matching(name, "--instances"), faults_);
+        if (!matches) continue;
+        for (const InstanceType* instance : *matches) consider(*instance, false);
+      } else if (const auto instance = take(catalog_.instance(name, "--instances"), faults_)) {
+        consider(**instance, true);
+      }
+    }
+  }
+  // Catalog order whatever the order of the flag, so that equal requests give equal answers.
+  std::sort(request_.instances.begin(), request_.instances.end());
+  request_.instances.erase(std::unique(request_.instances.begin(), request_.instances.end()), request_.instances.end());
+  std::sort(request_.left_out.begin(), request_.left_out.end());
+  request_.left_out.erase(std::unique(request_.left_out.begin(), request_.left_out.end()), request_.left_out.end());
+  if (request_.instances.empty() && faults_.size() == before) refuse_empty_selection();
+}
+
+void Resolver::consider(const InstanceType& instance, bool named) {
+  // Measured systems that are no AWS types serve validation; nobody can order them.
+  if (!named && instance.support == TrainingSupport::Reference) return;
+  const std::string reason = reason_to_leave_out(instance, named);
+  if (reason.empty()) {
+    request_.instances.push_back(&instance);
+  } else {
+    request_.left_out.emplace_back(instance.name, reason);
+  }
+}
+
+std::string Resolver::reason_to_leave_out(const InstanceType& instance, bool named) const {
+  if (instance.accelerator_count == 0) return "has no accelerator";
+  const Result<Cluster> cluster = make_cluster(catalog_, instance, 1);
+  if (!cluster) return cluster.error().front().message;
+  if (purpose_ == Purpose::Estimate) return {};
+  const bool orderable = instance.support == TrainingSupport::OnDemand ||
+                         (instance.support == TrainingSupport::PlanOnly && request_.market == Market::CapacityBlock);
+  if (!orderable && !named) {
+    return instance.support_reason.empty() ? std::string(to_string(instance.support)) : instance.support_reason;
+  }
+  if (catalog_.find_price(instance.name, request_.region, request_.market) != nullptr) return {};
+  const std::vector<std::string> regions = priced_regions(instance.name);
+  const std::string elsewhere = regions.empty() ? "" : fmt::format("; known in {}", fmt::join(regions, ", "));
+  return fmt::format("no {} price in {}{}", to_string(request_.market), request_.region, elsewhere);
+}
+
+std::vector<std::string> Resolver::priced_regions(const std::string& instance) const {
+  std::vector<std::string> regions;
+  for (const Price& p : catalog_.prices()) {
+    if (p.instance == instance && p.market == request_.market && !lists(regions, p.region)) regions.push_back(p.region);
+  }
+  std::sort(regions.begin(), regions.end());
+  return regions;
+}
+
+void Resolver::refuse_empty_selection() {
+  constexpr std::size_t kShown = 3;
+  std::string reasons;
+  for (std::size_t i = 0; i < request_.left_out.size() && i < kShown; ++i) {
+    reasons += fmt::format("{}{}: {}", i > 0 ? "; " : "", request_.left_out[i].first, request_.left_out[i].second);
+  }
+  if (request_.left_out.size() > kShown) reasons += fmt::format("; and {} more", request_.left_out.size() - kShown);
+  add("no-instance", spec_.instances ? "--instances" : "--region",
+      reasons.empty() ? "the catalog has no instance types" : "no instance type is left to plan with (" + reasons + ")",
+      "choose another --region or --market, or add prices with --catalog");
+}
+
+void Resolver::read_stacks() {
+  if (spec_.collectives) {
+    request_.collectives.values = parse_names<Collectives>(*spec_.collectives, "collective library", "--collectives",
+                                                           kCollectivesNames, collectives_from, faults_);
+  }
+  if (!spec_.stack) {
+    for (const Stack& stack : catalog_.stacks()) {
+      if (stack.supported_for_planning && runs_somewhere(stack)) request_.stacks.push_back(&stack);
+    }
+    return;
+  }
+  for (const std::string_view name : split_list(*spec_.stack, "--stack", faults_)) {
+    const auto stack = take(catalog_.stack(name, "--stack"), faults_);
+    if (!stack) continue;
+    if (!request_.instances.empty() && !runs_somewhere(**stack)) {
+      add("conflict", "--stack", fmt::format("{} runs on none of the instance types", (*stack)->name),
+          "choose another stack or other --instances");
+    } else if (!lists(request_.stacks, *stack)) {
+      request_.stacks.push_back(*stack);
+    }
+  }
+  std::sort(request_.stacks.begin(), request_.stacks.end());
+}
+
+bool Resolver::runs_somewhere(const Stack& stack) const {
+  return std::any_of(request_.instances.begin(), request_.instances.end(), [&](const InstanceType* instance) {
+    const Accelerator* accelerator = catalog_.find_accelerator(instance->accelerator);
+    return accelerator != nullptr && (is_trainium(*accelerator) ? stack.trainium : stack.nvidia);
+  });
+}
+
+}  // namespace smplan

@@ -1,0 +1,125 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "planner/request_fields.hpp"
+#include "planner/resolver.hpp"
+
+namespace smplan {
+namespace {
+
+constexpr std::int32_t kMaxDegree = 16384;
+const std::vector<std::string> kRecomputeNames{"none", "selective", "full"};
+const std::vector<std::string> kOffloadNames{"none", "optimizer", "params", "activations", "optimizer+params"};
+
+std::vector<std::string> sharding_names() {
+  std::vector<std::string> names;
+  for (const Sharding s : {Sharding::None, Sharding::Zero1, Sharding::Zero2, Sharding::Zero3, Sharding::FsdpFull,
+                           Sharding::FsdpGradOp, Sharding::FsdpHybrid}) {
+    names.emplace_back(to_string(s));
+  }
+  return names;
+}
+
+/// What shards as much as a ZeRO stage, in DeepSpeed's terms and in FSDP's (Zhao et al. 2023, section 3.2).
+std::vector<Sharding> shardings_of_stage(std::int32_t stage) {
+  switch (stage) {
+    case 0:
+      return {Sharding::None};
+    case 1:
+      return {Sharding::Zero1};
+    case 2:
+      return {Sharding::Zero2, Sharding::FsdpGradOp};
+    default:
+      return {Sharding::Zero3, Sharding::FsdpFull, Sharding::FsdpHybrid};
+  }
+}
+
+}  // namespace
+
+void Resolver::read_degrees() {
+  const auto read = [this](const Text& text, const char* where, Choice<std::int32_t>& choice) {
+    if (text) choice.values = parse_integers(*text, where, 1, kMaxDegree, faults_);
+  };
+  read(spec_.dp, "--dp", request_.dp);
+  read(spec_.tp, "--tp", request_.tp);
+  read(spec_.pp, "--pp", request_.pp);
+  read(spec_.vpp, "--vpp", request_.vpp);
+  read(spec_.cp, "--cp", request_.cp);
+  read(spec_.ep, "--ep", request_.ep);
+  read(spec_.shard_degree, "--shard-degree", request_.shard_degree);
+  read(spec_.micro_batch, "--micro-batch", request_.micro_batch);
+  const auto least = [](const Choice<std::int32_t>& c) { return c.any() ? 1 : c.values.front(); };
+  if (least(request_.vpp) > 1 && !request_.pp.any() && request_.pp.values.back() == 1) {
+    add("conflict", "--vpp and --pp", "virtual pipeline chunks need a pipeline", "give --pp 2 or more");
+  }
+  if (has_model_ && least(request_.ep) > 1 && !request_.workload.architecture.is_moe()) {
+    add("conflict", "--ep", fmt::format("{} has no experts to distribute", request_.workload.architecture.name),
+        "leave --ep out or choose a mixture-of-experts model");
+  }
+}
+
+void Resolver::read_sharding() {
+  if (spec_.zero_stage && spec_.sharding) {
+    add("conflict", "--zero-stage and --sharding", "the sharding is given twice", "give one of them");
+    return;
+  }
+  if (spec_.zero_stage) {
+    for (const std::int32_t stage : parse_integers(*spec_.zero_stage, "--zero-stage", 0, 3, faults_)) {
+      const std::vector<Sharding> same = shardings_of_stage(stage);
+      request_.sharding.values.insert(request_.sharding.values.end(), same.begin(), same.end());
+    }
+  }
+  if (spec_.sharding) {
+    request_.sharding.values = parse_names<Sharding>(*spec_.sharding, "sharding", "--sharding", sharding_names(),
+                                                     sharding_from, faults_);
+  }
+}
+
+void Resolver::read_savings() {
+  if (spec_.recompute) {
+    request_.recompute.values = parse_names<Recompute>(*spec_.recompute, "recomputation", "--recompute", kRecomputeNames,
+                                                       recompute_from, faults_);
+  }
+  if (spec_.offload) {
+    request_.offload.values =
+        parse_names<Offload>(*spec_.offload, "offload", "--offload", kOffloadNames, offload_from, faults_);
+  }
+  if (spec_.sequence_parallel) {
+    if (const auto on = parse_switch(*spec_.sequence_parallel, "--sequence-parallel", faults_)) {
+      request_.sequence_parallel.values = {*on};
+    }
+  }
+}
+
+/// An estimate is about one cluster, and its degrees are what the request says or 1.
+void Resolver::check_estimate() {
+  if (!spec_.instances || request_.instances.size() > 1) {
+    add("ambiguous", "--instances", "an estimate is for one instance type", "name one, such as ml.p4d.24xlarge");
+  }
+  if (!spec_.count || request_.counts.size() > 1) {
+    add("ambiguous", "--count", "an estimate is for one number of instances", "give one, such as --count 8");
+  }
+  const auto one = [this](Choice<std::int32_t>& choice, const char* where) {
+    if (choice.values.size() > 1) add("ambiguous", where, "an estimate takes one value", "give one value, or use plan");
+    if (choice.any()) choice.values = {1};
+  };
+  one(request_.tp, "--tp");
+  one(request_.pp, "--pp");
+  one(request_.vpp, "--vpp");
+  one(request_.cp, "--cp");
+  one(request_.ep, "--ep");
+  if (request_.dp.values.size() > 1) add("ambiguous", "--dp", "an estimate takes one value", "give one value, or use plan");
+  if (request_.offload.any()) request_.offload.values = {Offload{}};
+  if (faults_.empty() && !request_.dp.any()) {
+    const std::int64_t split = std::int64_t{request_.tp.values[0]} * request_.pp.values[0] * request_.cp.values[0];
+    const std::int64_t gpus = std::int64_t{request_.instances[0]->accelerator_count} * request_.counts[0];
+    if (split * request_.dp.values[0] != gpus) {
+      add("conflict", "--dp", fmt::format("data x tensor x pipeline x context = {}, the instances have {} devices",
+                                          split * request_.dp.values[0], gpus),
+          "change the degrees or --count");
+    }
+  }
+}
+
+}  // namespace smplan

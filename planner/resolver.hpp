@@ -1,0 +1,57 @@
+#pragma once
+
+#include "planner/request.hpp"
+
+namespace smplan {
+
+/// Fills a PlanRequest from the text of a RequestSpec, collecting every fault. One use.
+class Resolver {
+ public:
+  Resolver(const RequestSpec& spec, const Catalog& catalog, Purpose purpose)
+      : spec_(spec), catalog_(catalog), purpose_(purpose) {}
+
+  Result<PlanRequest> run(const std::optional<std::string>& environment_region);
+
+ private:
+  using Text = std::optional<std::string>;
+
+  // request.cpp: what is trained, limits, goal.
+  void read_model();
+  void use_architecture(Architecture architecture, std::string assumption);
+  void read_formats();
+  void read_work();
+  void read_batch(double parameters);
+  void read_limits();
+
+  // request_hardware.cpp: where and with which software.
+  void read_market(const std::optional<std::string>& environment_region);
+  void read_counts();
+  void read_instances();
+  void consider(const InstanceType& instance, bool named);
+  [[nodiscard]] std::string reason_to_leave_out(const InstanceType& instance, bool named) const;
+  [[nodiscard]] std::vector<std::string> priced_regions(const std::string& instance) const;
+  void refuse_empty_selection();
+  void read_stacks();
+  [[nodiscard]] bool runs_somewhere(const Stack& stack) const;
+
+  // request_strategy.cpp: fixed dimensions.
+  void read_degrees();
+  void read_sharding();
+  void read_savings();
+  void check_estimate();
+
+  void add(std::string code, std::string where, std::string message, std::string hint = {}) {
+    faults_.push_back({std::move(code), std::move(where), std::move(message), std::move(hint)});
+  }
+  void assume(std::string sentence) { request_.assumptions.push_back(std::move(sentence)); }
+
+  const RequestSpec& spec_;
+  const Catalog& catalog_;
+  Purpose purpose_;
+  bool has_model_ = false;
+  std::int64_t preset_seq_len_ = 0;
+  PlanRequest request_;
+  Diagnostics faults_;
+};
+
+}  // namespace smplan
