@@ -70,16 +70,4 @@ std::string to_string(const Strategy& strategy) {
   return out.empty() ? "single" : out;
 }
 
-std::int64_t layers_on_stage(std::int64_t layers, std::int32_t stages, std::int32_t stage) {
-  const std::int64_t base = layers / stages;
-  std::int64_t rest = layers % stages;
-  if (rest == 0) return base;
-  // The ranks between the ends take the remainder first, in order, then the last one.
-  const std::int64_t inner = stages - 2;
-  if (stage > 0 && stage < stages - 1) return base + (stage <= rest ? 1 : 0);
-  rest -= inner > 0 ? inner : 0;
-  if (stage == stages - 1) return base + (rest > 0 ? 1 : 0);
-  return base + (rest > 1 ? 1 : 0);
-}
-
 }  // namespace smplan

@@ -59,10 +59,6 @@ struct Strategy {
 /// `tp8 pp2 dp4 zero1 mb2 selective`: only what differs from 1/none, in a fixed order.
 std::string to_string(const Strategy& strategy);
 
-/// Layers that a pipeline rank holds (all its chunks). Even where it divides; else embedding and head count
-/// as a layer of the first and last rank, as Megatron's account-for-embedding and torchtitan split.
-std::int64_t layers_on_stage(std::int64_t layers, std::int32_t stages, std::int32_t stage);
-
 /// First rule that a candidate breaks, for the search.
 enum class Validity {
   Ok,

@@ -110,14 +110,13 @@ constexpr std::array kRules{
          "interleaving needs equal chunks"},
     Rule{Validity::Divisibility, "--cp --sequence-parallel", pads_sequence,
          [](const Candidate& c) {
-           return fmt::format("a sequence of {} does not divide over context parallel {} (two slices each) and tensor {}",
-                              c.w.seq_len, c.s.context_parallel, c.s.tensor_parallel);
+           return fmt::format(
+               "a sequence of {} does not divide over context parallel {} (two slices each) and tensor {}", c.w.seq_len,
+               c.s.context_parallel, c.s.tensor_parallel);
          },
          "choose a divisor of the sequence"},
     Rule{Validity::Divisibility, "--dp --micro-batch",
-         [](const Candidate& c) {
-           return c.w.global_batch % (std::int64_t{c.s.data_parallel} * c.s.micro_batch) != 0;
-         },
+         [](const Candidate& c) { return c.w.global_batch % (std::int64_t{c.s.data_parallel} * c.s.micro_batch) != 0; },
          [](const Candidate& c) {
            return fmt::format("a global batch of {} does not divide by data parallel {} x micro-batch {}",
                               c.w.global_batch, c.s.data_parallel, c.s.micro_batch);
@@ -172,9 +171,7 @@ constexpr std::array kRules{
          [](const Candidate& c) { return c.s.context_parallel > 1 && !c.stack.context_parallel; },
          [](const Candidate& c) { return lacks(c, "context parallelism"); }, "choose another stack or --cp 1"},
     Rule{Validity::Unsupported, "--ep",
-         [](const Candidate& c) {
-           return c.s.expert_parallel > 1 && (!c.stack.expert_parallel || !c.arch().is_moe());
-         },
+         [](const Candidate& c) { return c.s.expert_parallel > 1 && (!c.stack.expert_parallel || !c.arch().is_moe()); },
          [](const Candidate& c) {
            return c.arch().is_moe() ? lacks(c, "expert parallelism")
                                     : fmt::format("{} has no experts to distribute", c.arch().name);
@@ -186,7 +183,8 @@ constexpr std::array kRules{
            return (c.s.virtual_pipeline > 1) != interleaved || (interleaved && c.s.pipeline_parallel == 1);
          },
          [](const Candidate&) {
-           return std::string("several chunks per pipeline rank and the interleaved schedule need each other and --pp > 1");
+           return std::string(
+               "several chunks per pipeline rank and the interleaved schedule need each other and --pp > 1");
          },
          "give --pp and --vpp above 1 together"},
     Rule{Validity::Unsupported, "--pp",
@@ -216,9 +214,7 @@ constexpr std::array kRules{
          [](const Candidate& c) { return lacks(c, fmt::format("offload of {}", to_string(c.s.offload))); },
          "use --offload none"},
     Rule{Validity::Unsupported, "--offload",
-         [](const Candidate& c) {
-           return c.s.offload.to_nvme && !c.s.offload.optimizer && !c.s.offload.parameters;
-         },
+         [](const Candidate& c) { return c.s.offload.to_nvme && !c.s.offload.optimizer && !c.s.offload.parameters; },
          [](const Candidate&) { return std::string("only optimizer and parameters go to NVMe"); },
          "name what is offloaded"},
     Rule{Validity::Unsupported, "--dtype",

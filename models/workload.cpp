@@ -76,9 +76,10 @@ Diagnostics check(const Workload& workload) {
   check_range(out, "--global-batch", "global batch", workload.global_batch, kMaxBatch);
   const Architecture& a = workload.architecture;
   if (a.positions == PositionEncoding::Learned && a.max_positions > 0 && workload.seq_len > a.max_positions) {
-    out.push_back({"sequence-too-long", "--seq-len",
-                   fmt::format("{} learns {} positions, the sequence has {}", a.name, a.max_positions, workload.seq_len),
-                   fmt::format("use --seq-len {} or less", a.max_positions)});
+    out.push_back(
+        {"sequence-too-long", "--seq-len",
+         fmt::format("{} learns {} positions, the sequence has {}", a.name, a.max_positions, workload.seq_len),
+         fmt::format("use --seq-len {} or less", a.max_positions)});
   }
   if (!std::isfinite(workload.tokens) || workload.tokens < 0) {
     out.push_back({"out-of-range", "--tokens", "the number of tokens must be finite and not negative",

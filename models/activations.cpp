@@ -1,0 +1,191 @@
+#include "models/activations.hpp"
+
+#include <algorithm>
+
+#include "models/memory.hpp"
+
+namespace smplan {
+namespace {
+
+/// Bytes of one token: `region` lies outside the tensor-parallel region (divided only by sequence
+/// parallelism), `split` inside it.
+struct Ledger {
+  double region = 0;
+  double split = 0;
+};
+
+/// Bytes of an element as computed, and as kept for the weight gradient of a product.
+struct Widths {
+  double element = 2;
+  double product_input = 2;
+};
+
+Widths widths(const Workload& w, const ActivationOptions& o) {
+  if (w.precision == Precision::Fp32 || w.precision == Precision::Tf32) return {4, 4};
+  return {2, o.fp8_inputs ? 1.0 : 2.0};
+}
+
+/// A frozen product without an adapter needs no weight gradient and so keeps no input.
+bool keeps_mlp_inputs(const Workload& w) { return w.finetune == FineTune::Full || w.lora.all_linear; }
+
+/// Queries, keys, values and their sources. With latent attention (DeepSeek-V2, 2405.04434, eq. 37-47) the
+/// compressed and the expanded vectors are both kept, and queries and keys once more with their rotary part.
+Ledger projected(const Architecture& a, const Widths& b) {
+  if (a.has_latent_attention()) {
+    const LatentAttention& l = a.latent;
+    const auto heads = static_cast<double>(a.n_heads);
+    const auto query = static_cast<double>(l.qk_nope_head_dim + l.qk_rope_head_dim);
+    const auto expanded = static_cast<double>(l.qk_nope_head_dim + l.v_head_dim);
+    const double compressed = (b.element + b.product_input) * static_cast<double>(l.q_lora_rank + l.kv_lora_rank);
+    return {.region = compressed + b.element * static_cast<double>(l.qk_rope_head_dim),
+            .split = b.element * heads * (2 * query + expanded)};
+  }
+  return {.split = b.element * static_cast<double>((a.n_heads + 2 * a.n_kv_heads) * a.head_dim)};
+}
+
+double attention_output(const Architecture& a) {
+  const std::int64_t dim = a.has_latent_attention() ? a.latent.v_head_dim : a.head_dim;
+  return static_cast<double>(a.n_heads * dim);
+}
+
+/// Stored scores of one token: softmax output; with dropout its mask and result too (5as of
+/// Korthikanti et al. 2022, equation 1). Flash attention keeps one fp32 log-sum-exp a head instead.
+double scores(const Workload& w, const LayerSpec& spec, const ActivationOptions& o, const Widths& b) {
+  const auto heads = static_cast<double>(w.architecture.n_heads);
+  if (o.flash_attention) return 4 * heads;
+  const std::int64_t keys = spec.window > 0 ? std::min(spec.window, w.seq_len) : w.seq_len;
+  return heads * static_cast<double>(keys) * (o.dropout ? 2 * b.element + 1 : b.element);
+}
+
+Ledger attention(const Workload& w, const ActivationOptions& o, const Widths& b) {
+  const Architecture& a = w.architecture;
+  const auto h = static_cast<double>(a.hidden);
+  Ledger out = projected(a, b);
+  out.region += b.element * h + b.product_input * h + (o.dropout ? h : 0);  // norm in, norm out, mask
+  out.split += b.product_input * attention_output(a);
+  return out;
+}
+
+double mlp_width_factor(const Workload& w, const ActivationOptions& o, const Widths& b, bool inputs) {
+  const double down_input = inputs ? b.product_input : 0;
+  if (!w.architecture.gated_mlp) return b.element + down_input;
+  return 2 * b.element + down_input + (o.eager_mlp ? b.element : 0);
+}
+
+/// Routed tokens arrive top_k times: their permuted input, the expert's inner tensors, their output
+/// (weighted sum needs it), and fp32 router probabilities.
+Ledger mlp(const Workload& w, const LayerSpec& spec, const Strategy& s, const ActivationOptions& o, const Widths& b) {
+  const Architecture& a = w.architecture;
+  const auto h = static_cast<double>(a.hidden);
+  const bool inputs = keeps_mlp_inputs(w);
+  const double width = mlp_width_factor(w, o, b, inputs);
+  const double norm_output = inputs && !a.parallel_block ? b.product_input * h : 0;
+  const double norm_input = a.parallel_block ? 0 : b.element * h;
+  Ledger out{.region = norm_input + norm_output + (o.dropout ? h : 0)};
+  if (!spec.moe) {
+    out.split = width * static_cast<double>(spec.ffn_hidden);
+    return out;
+  }
+  const MixtureOfExperts& m = a.moe;
+  const auto routed = static_cast<double>(m.top_k);
+  const auto expert = static_cast<double>(m.expert_ffn_hidden);
+  out.split += width * static_cast<double>(m.n_shared_experts * m.shared_expert_ffn_hidden);
+  out.region += 4 * static_cast<double>(m.n_experts);
+  // Expert-parallel ranks share the tokens of a tensor group (sequence parallelism); else experts are cut by tensor.
+  const double cut = s.expert_parallel > 1 && !s.sequence_parallel ? s.tensor_parallel : 1;
+  out.split += cut * routed * (width * expert + (inputs ? b.product_input * h : 0));
+  return out;
+}
+
+/// Per-operation selective checkpointing keeps the first, third ... product of a layer: query, value,
+/// gate and down outputs, and the attention output. Source: torchtitan, `_apply_op_sac`, 2024-12.
+Ledger per_operation(const Workload& w, const LayerSpec& spec, const Widths& b) {
+  const Architecture& a = w.architecture;
+  const double mlp_products = spec.moe ? static_cast<double>(a.moe.top_k * a.moe.expert_ffn_hidden +
+                                                             a.moe.n_shared_experts * a.moe.shared_expert_ffn_hidden)
+                                       : static_cast<double>(spec.ffn_hidden);
+  const double heads = attention_output(a);
+  const auto values = static_cast<double>(a.n_kv_heads * a.head_dim);
+  return {.region = 2 * b.element * static_cast<double>(a.hidden),
+          .split = b.element * (2 * heads + values + mlp_products) + 4 * static_cast<double>(a.n_heads)};
+}
+
+/// Backward of the widest operation: gradients of the MLP's inner tensors, or of queries, keys and values,
+/// beside the gradient that flows through.
+double transient(const Workload& w, const LayerSpec& spec, double region_cut, double split_cut, const Widths& b) {
+  const Architecture& a = w.architecture;
+  const double inner = a.gated_mlp ? 2 * b.element : b.element;
+  const double width =
+      spec.moe ? static_cast<double>(a.moe.top_k * a.moe.expert_ffn_hidden) : static_cast<double>(spec.ffn_hidden);
+  const double qkv = projected(a, b).split + b.element * attention_output(a);
+  const double h =
+      b.element * static_cast<double>(a.hidden) * (spec.moe ? 1.0 + static_cast<double>(a.moe.top_k) : 1.0);
+  return std::max(inner * width, qkv) / split_cut + h / region_cut;
+}
+
+}  // namespace
+
+ActivationOptions activation_options(const Workload& w, const Strategy& s, bool flash_attention) {
+  const Architecture& a = w.architecture;
+  const bool fsdp =
+      s.sharding == Sharding::FsdpFull || s.sharding == Sharding::FsdpGradOp || s.sharding == Sharding::FsdpHybrid;
+  return {.flash_attention = flash_attention,
+          // GPT-2 and GPT-3 were trained with dropout, later decoders without.
+          .dropout = a.positions == PositionEncoding::Learned && !a.gated_mlp && w.finetune == FineTune::Full,
+          // torchao, FSDP's fp8, keeps 16-bit inputs and casts again in the backward pass.
+          .fp8_inputs = w.precision == Precision::Fp8 && !fsdp,
+          // torch engines run the gate as separate kernels; Megatron fuses them.
+          .eager_mlp = s.sharding == Sharding::Zero2 || s.sharding == Sharding::Zero3,
+          .per_operation_selective = fsdp};
+}
+
+TokenActivations token_activations(const Workload& w, const LayerSpec& spec, const Strategy& s,
+                                   const ActivationOptions& options) {
+  const Architecture& a = w.architecture;
+  const Widths b = widths(w, options);
+  Ledger whole = attention(w, options, b);
+  if (spec.cross_attention) {
+    const Ledger cross = attention(w, options, b);
+    whole.region += cross.region;
+    whole.split += cross.split;
+  }
+  const Ledger feed_forward = mlp(w, spec, s, options, b);
+  whole.region += feed_forward.region;
+  whole.split += feed_forward.split;
+  const double tensor = s.tensor_parallel;
+  const double region_cut = s.sequence_parallel ? tensor : 1;
+  const double stored_scores = scores(w, spec, options, b) * (spec.cross_attention ? 2 : 1);
+  TokenActivations out;
+  out.saved = whole.region / region_cut + (whole.split + stored_scores) / tensor;
+  out.selective = whole.region / region_cut + (whole.split + (options.flash_attention ? stored_scores : 0)) / tensor;
+  if (options.per_operation_selective) {
+    const Ledger products = per_operation(w, spec, b);
+    out.selective = std::min(out.selective, products.region / region_cut + products.split / tensor);
+  }
+  out.input = b.element * static_cast<double>(a.hidden) / region_cut;
+  out.transient = transient(w, spec, region_cut, tensor, b);
+  if (!options.flash_attention) {  // gradient of the scores of one layer
+    out.transient = std::max(out.transient, 2 * stored_scores / tensor);
+  }
+  return out;
+}
+
+double kept(const TokenActivations& activations, Recompute recompute) {
+  switch (recompute) {
+    case Recompute::None:
+      return activations.saved;
+    case Recompute::Selective:
+      return activations.selective;
+    case Recompute::Full:
+      return activations.input;
+  }
+  return activations.saved;
+}
+
+Bytes layer_activation_bytes(const Workload& w, const LayerSpec& spec, const Strategy& s, bool flash_attention) {
+  const TokenActivations per_token = token_activations(w, spec, s, activation_options(w, s, flash_attention));
+  const double tokens = static_cast<double>(w.seq_len) * s.micro_batch / s.context_parallel;
+  return Bytes(tokens * kept(per_token, s.recompute));
+}
+
+}  // namespace smplan

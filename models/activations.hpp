@@ -1,0 +1,39 @@
+#pragma once
+
+#include "base/units.hpp"
+#include "models/layers.hpp"
+#include "models/strategy.hpp"
+#include "models/workload.hpp"
+
+namespace smplan {
+
+/// What the software keeps of a layer, where two frameworks differ.
+struct ActivationOptions {
+  bool flash_attention = true;  ///< else the scores are stored
+  bool dropout = false;         ///< one mask byte an element, and on stored scores
+  bool fp8_inputs = false;      ///< inputs of matrix products kept in one byte (Transformer Engine)
+  bool eager_mlp = false;       ///< silu and product are two kernels, so that one more tensor is saved
+  /// FSDP's selective checkpointing: every second product and the attention output are kept,
+  /// the rest is done again (torchtitan's per-operation policy). Else selective drops the scores only.
+  bool per_operation_selective = false;
+};
+
+/// What follows from the workload, the strategy and the sharding engine.
+ActivationOptions activation_options(const Workload& w, const Strategy& s, bool flash_attention);
+
+/// Bytes of one token in one layer, on one rank before context parallelism divides the tokens.
+struct TokenActivations {
+  double saved = 0;      ///< kept from forward to backward without recomputation
+  double selective = 0;  ///< kept under selective recomputation
+  double input = 0;      ///< kept under full recomputation: the layer's input
+  /// Gradients alive in the heaviest operation of the backward pass, beyond what is saved.
+  double transient = 0;
+};
+
+TokenActivations token_activations(const Workload& w, const LayerSpec& spec, const Strategy& s,
+                                   const ActivationOptions& options);
+
+/// Kept bytes of a token under the strategy's recomputation.
+double kept(const TokenActivations& activations, Recompute recompute);
+
+}  // namespace smplan

@@ -1,0 +1,249 @@
+#include "models/memory.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "models/activations.hpp"
+#include "models/memory_constants.hpp"
+#include "models/model_states.hpp"
+#include "models/pipeline.hpp"
+#include "models/rank_parameters.hpp"
+#include "models/stage.hpp"
+
+namespace smplan {
+namespace {
+
+/// Everything about one pipeline rank that the peak depends on; bytes per token where said.
+struct StageLoad {
+  StageParameters parameters;
+  double kept_per_token = 0;  ///< all layers, one micro-batch
+  double largest_kept = 0;    ///< one layer, per token
+  double recomputed = 0;      ///< what the layer under recomputation adds to its kept part, per token
+  double transient = 0;       ///< per token
+  double in_flight = 1;       ///< micro-batches
+  bool first = true;
+  bool last = true;
+};
+
+StageLoad stage_load(const Workload& w, const Strategy& s, const LayerStack& layers, const ParameterCount& whole,
+                     const ActivationOptions& options, std::int32_t stage) {
+  const Architecture& a = w.architecture;
+  const std::array<double, 4> counts = stage_layers(layers, stage, s.pipeline_parallel);
+  StageLoad out;
+  out.first = stage == 0;
+  out.last = stage == s.pipeline_parallel - 1;
+  double on_stage = 0;
+  for (int i = 0; i < layers.n_runs; ++i) {
+    const double n = counts[static_cast<std::size_t>(i)];
+    if (n <= 0) continue;
+    const LayerSpec& spec = layers.runs[static_cast<std::size_t>(i)].spec;
+    const RankParameters layer = layer_rank_parameters(a, spec, s);
+    const TokenActivations per_token = token_activations(w, spec, s, options);
+    const double layer_kept = kept(per_token, s.recompute);
+    on_stage += n;
+    out.parameters.dense += n * layer.dense;
+    out.parameters.experts += n * layer.experts;
+    out.parameters.unit = std::max(out.parameters.unit, layer.total());
+    const double own_experts = std::max(1.0, static_cast<double>(a.moe.n_experts) / s.expert_parallel);
+    out.parameters.distinct += layer.dense + layer.experts / own_experts;
+    out.kept_per_token += n * layer_kept;
+    out.largest_kept = std::max(out.largest_kept, layer_kept);
+    out.recomputed = std::max(out.recomputed, per_token.saved - layer_kept);
+    out.transient = std::max(out.transient, per_token.transient);
+  }
+  const double tensor = s.tensor_parallel;
+  const double embedding = static_cast<double>(whole.embedding + whole.extra) / tensor;
+  const double projection = static_cast<double>(whole.head > 0 ? whole.head : whole.embedding) / tensor;
+  if (out.first) out.parameters.root += embedding;
+  if (out.last && (whole.head > 0 || !out.first)) out.parameters.root += projection;
+  if (out.last && a.vocab > 0) out.parameters.head = projection;
+  if (w.finetune != FineTune::Full) {
+    const double share = on_stage / static_cast<double>(layers.total());
+    out.parameters.adapters = static_cast<double>(lora_parameters(a, w.lora.rank, w.lora.all_linear)) * share / tensor;
+  }
+  out.in_flight = s.pipeline_parallel == 1 ? 1.0
+                                           : in_flight_micro_batches(stage, s.pipeline_parallel, s.micro_batches(w),
+                                                                     s.virtual_pipeline, s.schedule);
+  return out;
+}
+
+/// Logits and what their loss keeps. Fused losses work in chunks no larger than the hidden states
+/// (Liger, Hsu et al. 2024). The last norm's input and output count with them.
+double logits_bytes(const Workload& w, const Strategy& s, const Stack& stack, double tokens) {
+  const Architecture& a = w.architecture;
+  if (a.vocab <= 0) return 0;
+  const double region_cut = s.sequence_parallel ? s.tensor_parallel : 1;
+  const auto hidden = static_cast<double>(a.hidden);
+  const double width = w.fused_loss ? std::min(hidden, static_cast<double>(a.vocab)) : static_cast<double>(a.vocab);
+  return tokens * (stack.logits_bytes * width / s.tensor_parallel + 4 * hidden / region_cut);
+}
+
+/// Parameters gathered for use, beside the shards: whole units in flight and the root, which stays.
+double gathered_bytes(const StageParameters& p, const Workload& w, const Strategy& s, double compute) {
+  const double layers = p.dense + p.experts;
+  const double width = w.finetune == FineTune::Qlora ? kMemoryConstants.nf4_bytes : compute;
+  switch (s.sharding) {
+    case Sharding::FsdpFull:
+    case Sharding::FsdpHybrid:
+      return width * std::min(layers, kMemoryConstants.fsdp_units_in_flight * p.unit) + compute * p.root;
+    case Sharding::FsdpGradOp:
+      return width * layers + compute * p.root;
+    case Sharding::Zero3:
+      return width * std::min(p.total(), std::max(kMemoryConstants.zero_live_parameters, p.unit));
+    default:
+      return 0;
+  }
+}
+
+/// Buffers through which gradients leave: persistent, or while one unit is reduced.
+double reduction_bytes(const StageParameters& p, const Strategy& s, const Stack& stack, const StateWidths& b) {
+  const bool frozen = p.adapters > 0;
+  switch (state_engine(s, stack)) {
+    case StateEngine::Replicated:
+      // DDP's buckets are a second copy of the gradients unless `gradient_as_bucket_view` is set.
+      return s.data_parallel > 1 ? b.gradient * p.trainable() : 0;
+    case StateEngine::Zero:
+      if (s.data_parallel * s.context_parallel == 1) return 0;
+      return kMemoryConstants.zero_buckets * b.compute * std::min(kMemoryConstants.zero_bucket_elements, p.trainable());
+    case StateEngine::Fsdp:
+      return frozen ? 0 : p.unit * (b.compute + stack.gradient_reduce_bytes);
+    case StateEngine::MainGrads:
+      return 0;
+  }
+  return 0;
+}
+
+/// Weight gradients in the compute format before they join the fp32 buffer: Transformer Engine keeps one
+/// of each shape. Under autocast the 16-bit casts of all weights live from forward to backward.
+double weight_side_bytes(const StageParameters& p, const Workload& w, const Strategy& s, const Stack& stack,
+                         const StateWidths& b) {
+  if (w.finetune == FineTune::Qlora) {
+    return b.compute * static_cast<double>(w.architecture.hidden) *
+           static_cast<double>(std::max(w.architecture.ffn_hidden, w.architecture.moe.expert_ffn_hidden));
+  }
+  if (w.finetune == FineTune::Lora) return 0;
+  switch (state_engine(s, stack)) {
+    case StateEngine::MainGrads:
+      return b.gradient > b.compute ? b.compute * p.distinct : 0;
+    case StateEngine::Replicated:
+      return b.weight > b.compute ? b.compute * p.total() : 0;
+    default:
+      return 0;
+  }
+}
+
+double cublas_bytes(const Cluster& cluster) {
+  const std::string& capability = cluster.accelerator.compute_capability;
+  const bool before_hopper = capability.size() == 3 && capability[0] < '9';
+  return (before_hopper ? kMemoryConstants.cublas_workspace_before_hopper : kMemoryConstants.cublas_workspace).value();
+}
+
+/// Communicators outside the torch allocator: one for the world, one for each dimension that differs from it.
+double communicator_bytes(const Strategy& s) {
+  if (s.gpus() == 1) return 0;
+  const std::int64_t dimensions = (s.tensor_parallel > 1) + (s.pipeline_parallel > 1) + (s.context_parallel > 1) +
+                                  (s.expert_parallel > 1) + (s.data_parallel > 1);
+  return (kMemoryConstants.first_communicator +
+          kMemoryConstants.next_communicator * static_cast<double>(dimensions > 1 ? dimensions : 0))
+      .value();
+}
+
+/// Peak of one pipeline rank: the largest of loss, first layer's backward, last gradients, optimizer step.
+MemoryComponents stage_peak(const StageLoad& load, const ModelStates& states, const Workload& w, const Strategy& s,
+                            const Stack& stack, const StateWidths& b, double tokens, double cublas) {
+  const StageParameters& p = load.parameters;
+  MemoryComponents base;
+  base.weights = Bytes(states.weights);
+  base.gradients = Bytes(states.gradients);
+  base.optimizer = Bytes(states.optimizer);
+  base.workspace = Bytes(cublas);
+  const double gathered = gathered_bytes(p, w, s, b.compute);
+  const double reduction = reduction_bytes(p, s, stack, b);
+  const double persistent = state_engine(s, stack) == StateEngine::Fsdp ? 0 : reduction;
+  const bool trains_head = p.adapters == 0;
+  double saved = load.in_flight * tokens * load.kept_per_token;
+  if (s.offload.activations) saved = std::min(saved, 2 * tokens * load.largest_kept);
+
+  MemoryComponents backward = base;
+  backward.activations = Bytes(saved + tokens * load.recomputed);
+  backward.communication = Bytes(gathered + reduction);
+  backward.workspace += Bytes(tokens * load.transient + weight_side_bytes(p, w, s, stack, b));
+  MemoryComponents peak = backward;
+  const auto consider = [&peak](const MemoryComponents& instant) {
+    if (instant.total() > peak.total()) peak = instant;
+  };
+  if (load.last) {
+    MemoryComponents loss = base;
+    loss.activations = Bytes(saved);
+    loss.logits = Bytes(logits_bytes(w, s, stack, tokens));
+    loss.communication = Bytes(gathered + persistent);
+    loss.workspace += Bytes(weight_side_bytes(p, w, s, stack, b) + (trains_head ? b.compute * p.head : 0));
+    consider(loss);
+  }
+  if (trains_head && p.root > 0) {
+    MemoryComponents last_gradients = base;
+    last_gradients.activations = Bytes((load.in_flight > 1 ? load.in_flight - 1 : 0) * tokens * load.kept_per_token);
+    const double fsdp = state_engine(s, stack) == StateEngine::Fsdp ? stack.gradient_reduce_bytes + b.compute : 0;
+    last_gradients.communication = Bytes(persistent + fsdp * p.root);
+    last_gradients.workspace += Bytes(b.compute * p.root + weight_side_bytes(p, w, s, stack, b));
+    consider(last_gradients);
+  }
+  MemoryComponents step = base;
+  step.communication = Bytes(persistent);
+  step.workspace += Bytes(states.step_transient);
+  consider(step);
+  return peak;
+}
+
+struct HostBytes {
+  double states = 0;
+  double activations = 0;
+};
+
+}  // namespace
+
+MemoryEstimate estimate_memory(const Workload& workload, const Strategy& strategy, const Cluster& cluster,
+                               const Stack& stack) {
+  const Workload& w = workload;
+  const Strategy& s = strategy;
+  const LayerStack layers = layer_stack(w.architecture);
+  const ParameterCount whole = count_parameters(w.architecture);
+  const ActivationOptions options = activation_options(w, s, w.flash_attention.value_or(stack.flash_attention));
+  const StateWidths b = state_widths(w, s, stack);
+  const double tokens = static_cast<double>(w.seq_len) * s.micro_batch / s.context_parallel;
+  const double cublas = cublas_bytes(cluster);
+
+  MemoryEstimate out;
+  MemoryComponents worst;
+  HostBytes host;
+  // The ends hold embedding and head; the second rank stands for the ones between.
+  const std::array<std::int32_t, 3> stages{0, 1, s.pipeline_parallel - 1};
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    const std::int32_t stage = stages[i];
+    if (stage >= s.pipeline_parallel || (i > 0 && stage <= stages[i - 1])) continue;
+    const StageLoad load = stage_load(w, s, layers, whole, options, stage);
+    const ModelStates states = model_states(load.parameters, w, s, stack);
+    const MemoryComponents peak = stage_peak(load, states, w, s, stack, b, tokens, cublas);
+    host.states = std::max(host.states, states.offloaded);
+    if (s.offload.activations) {
+      host.activations = std::max(host.activations, load.in_flight * tokens * load.kept_per_token);
+    }
+    if (i == 0 || peak.total() > worst.total()) {
+      worst = peak;
+      out.worst_stage = stage;
+    }
+  }
+  out.peak_allocated = worst.total();
+  out.peak_reserved = out.peak_allocated * (1 + stack.profile.allocator_slack);
+  worst.communication += Bytes(communicator_bytes(s));
+  worst.framework = kMemoryConstants.context + out.peak_allocated * stack.profile.allocator_slack;
+  out.components = worst;
+  out.peak_device = worst.total();
+  out.limit = cluster.device_memory;
+  const double ranks = cluster.gpus_per_node;
+  out.host_per_node = Bytes(ranks * (host.activations + (s.offload.to_nvme ? 0 : host.states)));
+  out.nvme_per_node = Bytes(s.offload.to_nvme ? ranks * host.states : 0);
+  return out;
+}
+
+}  // namespace smplan

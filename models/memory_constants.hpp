@@ -1,0 +1,37 @@
+#pragma once
+
+#include "base/units.hpp"
+
+namespace smplan {
+
+/// Bytes that no formula over widths gives, each with its source. The only place for them.
+struct MemoryConstants {
+  /// CUDA context and loaded kernels. 0.47 GiB with lazy loading, 0.92 without: torch 2.1.1 on A100;
+  /// 0.90 with torch 1.13. Source: stas00/ml-engineering, training/performance, 2024.
+  Bytes context = gib(0.9);
+  /// First NCCL communicator, outside the torch allocator: 2.00 - 0.55 GiB on two A100.
+  /// Source: stas00/ml-engineering, 2024.
+  Bytes first_communicator = gib(1.45);
+  /// Each further communicator: 544 MB over two ranks, 688 MB over more. Source: NVIDIA/nccl issue 964, 2023.
+  Bytes next_communicator = Bytes(544e6);
+  /// cuBLAS and cuBLASLt workspaces from Hopper on: 2 x 32 MiB. Source: pytorch issue 144397, 2025-01.
+  Bytes cublas_workspace = Bytes(64 * kMiB);
+  Bytes cublas_workspace_before_hopper = Bytes(8 * kMiB);
+  /// DeepSpeed reduces gradients through a bucket of 5e8 elements (`reduce_bucket_size`), two with overlapped
+  /// communication, and keeps up to 1e9 gathered parameters (`stage3_max_live_parameters`). Source: DeepSpeed
+  /// configuration reference, 2024.
+  double zero_bucket_elements = 5e8;
+  double zero_buckets = 2;
+  double zero_live_parameters = 1e9;
+  /// Parameters that DeepSpeed updates at a time in stage 3 (`sub_group_size`). Source: as above.
+  double zero_sub_group = 1e9;
+  /// Fully-sharded units gathered at once: the current one and the prefetched. Source: pytorch issue 128884.
+  double fsdp_units_in_flight = 2;
+  /// NF4: half a byte and one 8-bit scale a block of 64, themselves in blocks of 256 with an fp32 scale.
+  /// Source: Dettmers et al. 2023, section 3.
+  double nf4_bytes = 0.5 + 1.0 / 64 + 4.0 / (64 * 256);
+};
+
+inline constexpr MemoryConstants kMemoryConstants{};
+
+}  // namespace smplan
