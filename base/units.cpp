@@ -148,8 +148,10 @@ std::vector<std::string> symbols_of(const Dimension& dimension) {
 std::string unit_hint(const Number& number, const Dimension& dimension) {
   const std::string_view unit = number.rest;
   if (unit.find('b') != std::string_view::npos && dimension != kTime) {
-    const bool prefixed = !unit.empty() && std::string_view("kKMGT").find(unit[0]) != std::string_view::npos;
-    const std::string prefix = prefixed ? std::string(1, unit[0] == 'K' ? 'k' : unit[0]) : "";
+    // `gb` and `Gb` both mean giga-something.
+    const std::size_t known_prefix = std::string_view("kKmMgGtT").find(unit[0]);
+    const bool prefixed = known_prefix != std::string_view::npos;
+    const std::string prefix = prefixed ? std::string(1, "kkMMGGTT"[known_prefix]) : "";
     if (dimension == kBandwidth)
       return fmt::format("write {0}{1}bit/s for bits or {0}{1}B/s for bytes", number.digits, prefix);
     const std::string binary = prefixed ? fmt::format(" or {}{}iB", number.digits, prefix == "k" ? "K" : prefix) : "";
