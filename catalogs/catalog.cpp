@@ -41,7 +41,7 @@ std::vector<std::pair<std::string, std::size_t>> sorted_keys(const std::vector<T
 /// Reads one array of a catalog document into `entries`: new keys at the end, known ones in place.
 template <typename T>
 void read_section(ObjectReader& document, std::string_view section, T (*read_entry)(const JsonValue&, Diagnostics&),
-                  std::vector<T>& entries) {
+                  bool may_replace, std::vector<T>& entries) {
   Diagnostics& out = document.diagnostics();
   const std::vector<JsonValue> items = document.optional_array(section);
   if (items.empty()) return;
@@ -54,7 +54,7 @@ void read_section(ObjectReader& document, std::string_view section, T (*read_ent
     const auto at = std::lower_bound(known.begin(), known.end(), key,
                                      [](const auto& pair, const std::string& name) { return pair.first < name; });
     const bool replaces = at != known.end() && at->first == key;
-    if (!key.empty() && !seen.insert(key).second) {
+    if (!key.empty() && (!seen.insert(key).second || (replaces && !may_replace))) {
       out.push_back({"duplicate-entry", item.location(), fmt::format("{} has a second entry for {}", section, key),
                      "keep one of them"});
     } else if (replaces) {
@@ -165,18 +165,19 @@ const T* Catalog::find(const std::vector<T>& entries, const Index& index, std::s
   return at != index.end() && at->name == name ? &entries[at->position] : nullptr;
 }
 
-void Catalog::read(const JsonValue& document, Diagnostics& out) {
+void Catalog::read(const JsonValue& document, Known known, Diagnostics& out) {
+  const bool may_replace = known == Known::Replace;
   ObjectReader reader(document, out);
   check_schema(reader);
   reader.ignore("$schema");
   reader.ignore("note");
-  read_section(reader, "accelerators", read_accelerator, accelerators_);
-  read_section(reader, "instances", read_instance, instances_);
-  read_section(reader, "prices", read_price, prices_);
-  read_section(reader, "models", read_model_preset, models_);
-  read_section(reader, "stacks", read_stack, stacks_);
-  read_section(reader, "accelerator_profiles", read_accelerator_profile, accelerator_profiles_);
-  read_section(reader, "fabric_profiles", read_fabric_profile, fabric_profiles_);
+  read_section(reader, "accelerators", read_accelerator, may_replace, accelerators_);
+  read_section(reader, "instances", read_instance, may_replace, instances_);
+  read_section(reader, "prices", read_price, may_replace, prices_);
+  read_section(reader, "models", read_model_preset, may_replace, models_);
+  read_section(reader, "stacks", read_stack, may_replace, stacks_);
+  read_section(reader, "accelerator_profiles", read_accelerator_profile, may_replace, accelerator_profiles_);
+  read_section(reader, "fabric_profiles", read_fabric_profile, may_replace, fabric_profiles_);
   reader.finish();
 }
 
@@ -204,7 +205,7 @@ Result<Catalog> Catalog::shipped() {
     if (!document) {
       out.insert(out.end(), document.error().begin(), document.error().end());
     } else {
-      catalog.read(*document, out);
+      catalog.read(*document, Known::Refuse, out);
     }
   }
   catalog.rebuild_indexes("shipped catalog", out);
@@ -216,7 +217,7 @@ Result<Catalog> Catalog::shipped() {
 Result<void> Catalog::merge(const JsonValue& overlay) {
   Catalog merged = *this;
   Diagnostics out;
-  merged.read(overlay, out);
+  merged.read(overlay, Known::Replace, out);
   merged.rebuild_indexes(overlay.location(), out);
   // A faulty entry may have lost its key: its references would only repeat the first complaint.
   if (out.empty()) check_references(merged, overlay.location(), out);

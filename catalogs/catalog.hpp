@@ -59,7 +59,9 @@ class Catalog {
   template <typename T>
   static const T* find(const std::vector<T>& entries, const Index& index, std::string_view name);
 
-  void read(const JsonValue& document, Diagnostics& out);
+  /// An overlay replaces what is known; two shipped files that know the same key contradict each other.
+  enum class Known { Replace, Refuse };
+  void read(const JsonValue& document, Known known, Diagnostics& out);
   void rebuild_indexes(std::string_view where, Diagnostics& out);
 
   std::vector<Accelerator> accelerators_;
