@@ -71,6 +71,11 @@ Result<Cluster> make_cluster(const Catalog& catalog, const InstanceType& instanc
   if (nodes < 1) {
     faults.push_back({"bad-count", instance.name, fmt::format("{} nodes is no cluster", nodes), "ask for at least 1"});
   }
+  if (instance.accelerator_count < 1) {
+    faults.push_back({"no-accelerator", instance.name, "it has no accelerator to train on",
+                      "choose a type with GPUs or Trainium (smplan catalog list)"});
+    return tl::unexpected(std::move(faults));
+  }
   const Accelerator* accelerator = catalog.find_accelerator(instance.accelerator);
   require(accelerator, "accelerator", instance.accelerator, instance, faults);
   const AcceleratorProfile* profile = catalog.find_accelerator_profile(instance.accelerator);

@@ -116,9 +116,8 @@ Seconds hierarchical_time(Bytes buffer, const Levels& l) {
 /// rank's own cards. NCCL sends these at full rate (Simple protocol) above 16 KiB.
 Seconds pairwise_time(Bytes buffer, const Levels& l) {
   const Seconds inside = wire_time(buffer * ((l.inside - 1) / l.ranks), l.pair_rate, Bytes(0));
-  const Seconds across = l.domains > 1
-                             ? wire_time(buffer * ((l.ranks - l.inside) / l.ranks), l.card_pair_rate, Bytes(0))
-                             : Seconds(0);
+  const Seconds across =
+      l.domains > 1 ? wire_time(buffer * ((l.ranks - l.inside) / l.ranks), l.card_pair_rate, Bytes(0)) : Seconds(0);
   const Seconds step = l.inside > 1 ? l.fabric_step : Seconds(0);
   return l.base + step + l.network_step + std::max(inside, across);
 }

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <limits>
 
+#include <fmt/format.h>
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/dijkstra_shortest_paths.hpp>
-#include <boost/graph/push_relabel_max_flow.hpp>
-#include <fmt/format.h>
+#include <boost/graph/edmonds_karp_max_flow.hpp>
+#include <boost/property_map/function_property_map.hpp>
 
 #include "base/assert.hpp"
 
@@ -18,13 +20,13 @@ namespace {
 /// fully connected quads joined by a cube; six links a GPU. p3.8xlarge is the first quad.
 /// Source: NVIDIA DGX-1 With Tesla V100 System Architecture, WP-08437-002.
 constexpr std::array<std::array<int, kMaxMeshNode>, kMaxMeshNode> kHybridCubeMesh{{{0, 1, 1, 2, 2, 0, 0, 0},
-                                                                                  {1, 0, 2, 1, 0, 2, 0, 0},
-                                                                                  {1, 2, 0, 2, 0, 0, 1, 0},
-                                                                                  {2, 1, 2, 0, 0, 0, 0, 1},
-                                                                                  {2, 0, 0, 0, 0, 1, 1, 2},
-                                                                                  {0, 2, 0, 0, 1, 0, 2, 1},
-                                                                                  {0, 0, 1, 0, 1, 2, 0, 2},
-                                                                                  {0, 0, 0, 1, 2, 1, 2, 0}}};
+                                                                                   {1, 0, 2, 1, 0, 2, 0, 0},
+                                                                                   {1, 2, 0, 2, 0, 0, 1, 0},
+                                                                                   {2, 1, 2, 0, 0, 0, 0, 1},
+                                                                                   {2, 0, 0, 0, 0, 1, 1, 2},
+                                                                                   {0, 2, 0, 0, 1, 0, 2, 1},
+                                                                                   {0, 0, 1, 0, 1, 2, 0, 2},
+                                                                                   {0, 0, 0, 1, 2, 1, 2, 0}}};
 constexpr int kLinksPerV100 = 6;
 
 /// PCIe 3.0 x16 after encoding: the slowest host link of the types whose own figure is unknown.
@@ -73,7 +75,6 @@ std::vector<RingOrder> direct_rings(int ranks) {
 }  // namespace
 
 struct Topology::Impl {
-  using Traits = boost::adjacency_list_traits<boost::vecS, boost::vecS, boost::directedS>;
   struct Device {
     DeviceKind kind = DeviceKind::Accelerator;
     std::string name;
@@ -81,9 +82,8 @@ struct Topology::Impl {
   struct Wire {
     double capacity = 0;
     double residual = 0;
-    Traits::edge_descriptor reverse;
   };
-  using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, Device, Wire>;
+  using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS, Device, Wire>;
 
   Graph graph;
   std::vector<TopologyLink> links;
@@ -92,15 +92,11 @@ struct Topology::Impl {
   int accelerators = 1;
   std::size_t network = 0;
 
-  std::size_t add(DeviceKind kind, std::string name) {
-    return boost::add_vertex(Device{kind, std::move(name)}, graph);
-  }
+  std::size_t add(DeviceKind kind, std::string name) { return boost::add_vertex(Device{kind, std::move(name)}, graph); }
 
   void connect(std::size_t a, std::size_t b, double rate) {
-    const auto forth = boost::add_edge(a, b, graph).first;
-    const auto back = boost::add_edge(b, a, graph).first;
-    graph[forth] = Wire{rate, 0, back};
-    graph[back] = Wire{rate, 0, forth};
+    boost::add_edge(a, b, Wire{rate}, graph);
+    boost::add_edge(b, a, Wire{rate}, graph);
     links.push_back({graph[a].name, graph[b].name, BytesPerSecond(rate)});
   }
 
@@ -120,7 +116,8 @@ struct Topology::Impl {
     }
   }
 
-  /// Trainium: each chip has four neighbours on a 4 x 4 torus and splits its rate between them.
+  /// Trainium: a 2-D torus of the devices that the framework sees; each splits its rate between four
+  /// neighbours.
   void wire_torus() {
     int width = 1;
     while ((width + 1) * (width + 1) <= accelerators) ++width;
@@ -138,9 +135,9 @@ struct Topology::Impl {
   void wire_host(const Cluster& cluster) {
     const std::size_t host = add(DeviceKind::Host, "host");
     const bool pcie_fabric = fabric == FabricKind::Pcie;
-    const double link = pcie_fabric                        ? fabric_rate
+    const double link = pcie_fabric                     ? fabric_rate
                         : cluster.host_link.value() > 0 ? cluster.host_link.value()
-                                                           : kUnknownHostLink.value();
+                                                        : kUnknownHostLink.value();
     for (int i = 0; i < accelerators; ++i) connect(i, host, link);
     network = add(DeviceKind::Network, "network");
     const int cards = std::max(1, cluster.network.interfaces);
@@ -172,14 +169,14 @@ struct Topology::Impl {
     std::vector<double> width(boost::num_vertices(graph), 0);
     const double infinity = std::numeric_limits<double>::infinity();
     const auto narrower = [](double path, double wire) { return std::min(path, wire); };
-    boost::dijkstra_shortest_paths(graph, from,
-                                   boost::weight_map(boost::get(&Wire::capacity, graph))
-                                       .distance_map(boost::make_iterator_property_map(
-                                           width.begin(), boost::get(boost::vertex_index, graph)))
-                                       .distance_compare(std::greater<double>())
-                                       .distance_combine(narrower)
-                                       .distance_inf(0.0)
-                                       .distance_zero(infinity));
+    boost::dijkstra_shortest_paths(
+        graph, from,
+        boost::weight_map(boost::get(&Wire::capacity, graph))
+            .distance_map(boost::make_iterator_property_map(width.begin(), boost::get(boost::vertex_index, graph)))
+            .distance_compare(std::greater<double>())
+            .distance_combine(narrower)
+            .distance_inf(0.0)
+            .distance_zero(infinity));
     return width[to];
   }
 
@@ -224,8 +221,8 @@ std::vector<TopologyLink> Topology::links() const { return impl_->links; }
 
 BytesPerSecond Topology::path_bandwidth(int from_accelerator, int to_accelerator) const {
   SMPLAN_ASSERT(from_accelerator < impl_->accelerators && to_accelerator < impl_->accelerators);
-  return BytesPerSecond(impl_->widest(static_cast<std::size_t>(from_accelerator),
-                                      static_cast<std::size_t>(to_accelerator)));
+  return BytesPerSecond(
+      impl_->widest(static_cast<std::size_t>(from_accelerator), static_cast<std::size_t>(to_accelerator)));
 }
 
 BytesPerSecond Topology::egress_per_accelerator() const {
@@ -234,22 +231,18 @@ BytesPerSecond Topology::egress_per_accelerator() const {
   double unbounded = 0;
   for (const TopologyLink& link : impl_->links) unbounded += link.bandwidth.value();
   for (int i = 0; i < impl_->accelerators; ++i) {
-    const auto forth = boost::add_edge(source, i, flow).first;
-    const auto back = boost::add_edge(i, source, flow).first;
-    flow[forth] = Impl::Wire{unbounded, 0, back};
-    flow[back] = Impl::Wire{0, 0, forth};
+    boost::add_edge(source, i, Impl::Wire{unbounded}, flow);
+    boost::add_edge(i, source, Impl::Wire{0}, flow);
   }
-  // Copying the graph keeps descriptors of the old one: set every reverse edge anew.
-  for (std::size_t v = 0; v < boost::num_vertices(flow); ++v) {
-    for (auto [edge, end] = boost::out_edges(v, flow); edge != end; ++edge) {
-      flow[*edge].reverse = boost::edge(boost::target(*edge, flow), v, flow).first;
-    }
-  }
-  const double total = boost::push_relabel_max_flow(
-      flow, source, impl_->network,
-      boost::capacity_map(boost::get(&Impl::Wire::capacity, flow))
-          .residual_capacity_map(boost::get(&Impl::Wire::residual, flow))
-          .reverse_edge_map(boost::get(&Impl::Wire::reverse, flow)));
+  using Edge = boost::graph_traits<Impl::Graph>::edge_descriptor;
+  const auto reverse = [&flow](const Edge& e) {
+    return boost::edge(boost::target(e, flow), boost::source(e, flow), flow).first;
+  };
+  const double total =
+      boost::edmonds_karp_max_flow(flow, source, impl_->network,
+                                   boost::capacity_map(boost::get(&Impl::Wire::capacity, flow))
+                                       .residual_capacity_map(boost::get(&Impl::Wire::residual, flow))
+                                       .reverse_edge_map(boost::make_function_property_map<Edge, Edge>(reverse)));
   return BytesPerSecond(total / impl_->accelerators);
 }
 

@@ -1,0 +1,64 @@
+#include "models/cluster.hpp"
+
+#include <gtest/gtest.h>
+
+namespace smplan {
+namespace {
+
+const Catalog& catalog() {
+  static const Result<Catalog> shipped = Catalog::shipped();
+  if (!shipped) ADD_FAILURE() << to_string(shipped.error());
+  return *shipped;
+}
+
+TEST(MakeCluster, EveryTypeWithAcceleratorsFindsItsProfiles) {
+  int clusters = 0;
+  for (const InstanceType& instance : catalog().instances()) {
+    if (instance.accelerator_count < 1) continue;
+    const auto cluster = make_cluster(catalog(), instance, 1);
+    EXPECT_TRUE(cluster) << to_string(cluster.error());
+    ++clusters;
+  }
+  EXPECT_GT(clusters, 50);
+}
+
+TEST(MakeCluster, PicksFabricByGenerationAndNetworkByVersion) {
+  struct Case {
+    const char* instance;
+    const char* fabric;
+    const char* network;
+  };
+  for (const Case& c :
+       {Case{"ml.p3dn.24xlarge", "nvlink-mesh-v100", "efa-host"}, Case{"ml.p4de.24xlarge", "nvswitch-a100", "efa-v1"},
+        Case{"ml.p5e.48xlarge", "nvswitch-h100", "efa-v2"}, Case{"ml.p5en.48xlarge", "nvswitch-h100", "efa-v3"},
+        Case{"ml.p6-b300.48xlarge", "nvswitch-b200", "efa-v3"}, Case{"ml.p6e-gb200.36xlarge", "nvl72-gb200", "efa-v3"},
+        Case{"ml.g5.xlarge", "pcie", "ethernet"}, Case{"ml.g5.48xlarge", "pcie", "efa-host"},
+        Case{"ml.trn1.32xlarge", "neuronlink", "efa-v1"}, Case{"dgx-2-v100", "nvswitch-v100", "infiniband"},
+        Case{"opa-a100-80gb", "nvswitch-a100", "omnipath"}}) {
+    const InstanceType* instance = catalog().find_instance(c.instance);
+    ASSERT_NE(instance, nullptr) << c.instance;
+    const auto cluster = make_cluster(catalog(), *instance, 2);
+    ASSERT_TRUE(cluster) << to_string(cluster.error());
+    EXPECT_EQ(cluster->fabric_profile.fabric, c.fabric) << c.instance;
+    EXPECT_EQ(cluster->network_profile.fabric, c.network) << c.instance;
+  }
+}
+
+TEST(MakeCluster, RefusesTypesWithoutAccelerator) {
+  const auto cluster = make_cluster(catalog(), *catalog().find_instance("ml.m5.large"), 1);
+  ASSERT_FALSE(cluster);
+  EXPECT_EQ(cluster.error().front().code, "no-accelerator");
+}
+
+TEST(MakeCluster, RefusesNoNodes) {
+  EXPECT_FALSE(make_cluster(catalog(), *catalog().find_instance("ml.p4d.24xlarge"), 0));
+}
+
+TEST(Cluster, ADomainIsANodeOrARackAndNeverMoreThanTheCluster) {
+  EXPECT_EQ(make_cluster(catalog(), *catalog().find_instance("ml.p4d.24xlarge"), 4)->domain(), 8);
+  EXPECT_EQ(make_cluster(catalog(), *catalog().find_instance("gb200-nvl72"), 4)->domain(), 16);
+  EXPECT_EQ(make_cluster(catalog(), *catalog().find_instance("gb200-nvl72"), 36)->domain(), 72);
+}
+
+}  // namespace
+}  // namespace smplan

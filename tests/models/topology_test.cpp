@@ -1,0 +1,74 @@
+#include "models/topology.hpp"
+
+#include <gtest/gtest.h>
+
+namespace smplan {
+namespace {
+
+Cluster node(FabricKind kind, int accelerators, double fabric_gb_per_s, double network_gb_per_s, int cards) {
+  Cluster c;
+  c.fabric.kind = kind;
+  c.fabric.bandwidth_per_accelerator = gb_per_s(fabric_gb_per_s);
+  c.gpus_per_node = accelerators;
+  c.host_link = gb_per_s(12);
+  c.network.bandwidth_per_node = gb_per_s(network_gb_per_s);
+  c.network.interfaces = cards;
+  return c;
+}
+
+double gb(BytesPerSecond rate) { return rate.value() / 1e9; }
+
+TEST(V100Mesh, HasSixLinksAnAccelerator) {
+  const Topology mesh(node(FabricKind::NvlinkMesh, 8, 150, 12.5, 1));
+  for (int i = 0; i < 8; ++i) {
+    const std::string name = "accelerator" + std::to_string(i);
+    double sum = 0;
+    for (const TopologyLink& link : mesh.links()) {
+      const std::string other = link.from == name ? link.to : link.to == name ? link.from : "";
+      if (other.starts_with("accelerator")) sum += gb(link.bandwidth);
+    }
+    EXPECT_DOUBLE_EQ(sum, 150) << name;
+  }
+}
+
+TEST(V100Mesh, RingsDropWhereLinksFormNone) {
+  const Topology mesh(node(FabricKind::NvlinkMesh, 8, 150, 12.5, 1));
+  EXPECT_DOUBLE_EQ(gb(mesh.ring_bandwidth(2)), 25);   // one link
+  EXPECT_DOUBLE_EQ(gb(mesh.ring_bandwidth(3)), 50);   // one ring, both ways
+  EXPECT_DOUBLE_EQ(gb(mesh.ring_bandwidth(4)), 100);  // two
+  EXPECT_DOUBLE_EQ(gb(mesh.ring_bandwidth(5)), 25);   // none: device 4 touches the quad by one device
+  EXPECT_DOUBLE_EQ(gb(mesh.ring_bandwidth(6)), 50);
+  EXPECT_DOUBLE_EQ(gb(mesh.ring_bandwidth(8)), 150);  // three: every link is used
+}
+
+TEST(V100Mesh, PathsWidenThroughOtherDevices) {
+  const Topology mesh(node(FabricKind::NvlinkMesh, 8, 150, 12.5, 1));
+  EXPECT_DOUBLE_EQ(gb(mesh.path_bandwidth(0, 3)), 50);
+  EXPECT_DOUBLE_EQ(gb(mesh.path_bandwidth(0, 1)), 50);  // 0-3-2-1 is wider than the direct 25
+  EXPECT_DOUBLE_EQ(gb(mesh.path_bandwidth(0, 7)), 50);
+}
+
+TEST(Switch, GivesEveryPairAndRingTheFullRate) {
+  const Topology hgx(node(FabricKind::Nvswitch, 8, 300, 50, 4));
+  EXPECT_DOUBLE_EQ(gb(hgx.path_bandwidth(1, 6)), 300);
+  EXPECT_DOUBLE_EQ(gb(hgx.ring_bandwidth(3)), 300);
+}
+
+TEST(Egress, IsTheMinimumCut) {
+  Cluster rdma = node(FabricKind::Nvswitch, 8, 300, 50, 4);
+  rdma.network.gpudirect_rdma = true;
+  EXPECT_NEAR(gb(Topology(rdma).egress_per_accelerator()), 50.0 / 8, 1e-9);  // the cards bind
+  const Cluster staged = node(FabricKind::Pcie, 4, 2, 50, 1);
+  EXPECT_NEAR(gb(Topology(staged).egress_per_accelerator()), 2, 1e-9);  // the PCIe links bind
+}
+
+TEST(Egress, CardsOutnumberAccelerators) {
+  Cluster p5 = node(FabricKind::Nvswitch, 8, 450, 400, 32);
+  p5.network.gpudirect_rdma = true;
+  const Topology topology(p5);
+  EXPECT_EQ(topology.devices().size(), 8U + 1 + 1 + 1 + 32);
+  EXPECT_NEAR(gb(topology.egress_per_accelerator()), 48, 1e-9);  // four links of 12 GB/s to four cards of 12.5
+}
+
+}  // namespace
+}  // namespace smplan
