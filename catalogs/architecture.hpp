@@ -60,9 +60,10 @@ struct Architecture {
   std::int64_t head_dim = 0;
   std::int64_t ffn_hidden = 0;  ///< of the dense MLP; with a gate, of each of the two up projections
   std::int64_t vocab = 0;       ///< as trained, padding included where the checkpoint has it
-  std::int64_t max_positions = 0;
+  std::int64_t max_positions = 0;  ///< longest sequence; rows of the position table where positions are learned
   bool gated_mlp = true;  ///< SwiGLU/GeGLU: three matrices; else two
   NormKind norm = NormKind::RmsNorm;
+  bool norm_bias = true;  ///< LayerNorm carries a bias; MPT's does not
   PositionEncoding positions = PositionEncoding::Rope;
   bool tied_embeddings = false;
   bool qkv_bias = false;
@@ -90,26 +91,32 @@ struct Architecture {
   friend bool operator==(const Architecture&, const Architecture&) = default;
 };
 
-/// Impossible or inconsistent widths, each with its field (`hidden must be positive, is 0`).
+/// Impossible or inconsistent widths, each with its field (`hidden must be positive, is 0`). Also bounds every
+/// width so that parameter counts fit in 64 bits.
 Diagnostics check(const Architecture& architecture, std::string_view where);
 
-/// Reads the `smplan.architecture/1` object (also what `--arch` takes).
+/// Reads the `smplan.architecture/1` object (also what `--arch` takes) and checks it. `n_kv_heads` defaults to
+/// `n_heads`, `head_dim` to `hidden / n_heads`; other keys to the defaults of Architecture.
 Architecture read_architecture(const JsonValue& value, Diagnostics& out);
 
 /// A named public model.
 struct ModelPreset {
   Architecture architecture;
   std::vector<std::string> aliases;
-  std::int64_t published_parameters = 0;  ///< exact count of the released checkpoint
-  std::int64_t default_seq_len = 0;       ///< of its pre-training
-  double trained_tokens = 0;              ///< 0 where unpublished
+  std::int64_t published_parameters = 0;  ///< count of the released checkpoint
+  /// Half of the last digit where only a rounded count was published (GPT-3: 175 B); 0 where it is exact.
+  std::int64_t published_rounding = 0;
+  std::int64_t default_seq_len = 0;  ///< of its pre-training; a usual length where that is unpublished
+  double trained_tokens = 0;         ///< 0 where unpublished
+  std::string note;                  ///< what the published count leaves out, or which figure was corrected
   Provenance provenance;
   friend bool operator==(const ModelPreset&, const ModelPreset&) = default;
 };
 
 ModelPreset read_model_preset(const JsonValue& value, Diagnostics& out);
 
-/// Reads a Hugging Face config.json of a known `model_type`; refuses others by naming the keys needed.
+/// Reads a Hugging Face config.json of a known `model_type` (of its `text_config` where the model is multimodal),
+/// with transformers' defaults for keys that such files omit; refuses others by naming the keys needed.
 Result<Architecture> read_hf_config(const JsonValue& config);
 
 }  // namespace smplan

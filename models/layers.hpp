@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include "base/result.hpp"
 #include "catalogs/architecture.hpp"
@@ -68,11 +69,19 @@ struct LayerParameters {
 };
 LayerParameters layer_parameters(const Architecture& architecture, const LayerSpec& spec);
 
-/// Trainable adapter parameters of a LoRA run.
+/// Weights that multiply one token in a layer (no biases, no norms; `top_k` of the routed experts).
+std::int64_t active_matmul_parameters(const Architecture& architecture, const LayerSpec& spec);
+
+/// Trainable adapter parameters of a LoRA run: `rank * (in + out)` per linear map. Attention projections,
+/// with `all_linear` also the MLPs (every expert's); never router, embedding or head. Source: Hu et al. 2021.
 std::int64_t lora_parameters(const Architecture& architecture, std::int64_t rank, bool all_linear);
+/// Those that touch one token: `top_k` of the routed experts.
+std::int64_t active_lora_parameters(const Architecture& architecture, std::int64_t rank, bool all_linear);
 
 /// A realistic dense (Llama-shaped) architecture within 2 % of a parameter count: a preset where one
 /// matches, else interpolated widths. Fails below 1M and above 10T parameters.
+Result<Architecture> architecture_of_size(double parameters, std::span<const ModelPreset> presets);
+/// The same with the shipped presets.
 Result<Architecture> architecture_of_size(double parameters);
 
 }  // namespace smplan

@@ -1,0 +1,233 @@
+#include "catalogs/architecture.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "catalogs/reading.hpp"
+
+namespace smplan {
+namespace {
+
+constexpr EnumNames<ModelKind, 4> kKinds = {{{ModelKind::Decoder, "decoder"},
+                                             {ModelKind::Encoder, "encoder"},
+                                             {ModelKind::EncoderDecoder, "encoder-decoder"},
+                                             {ModelKind::Vision, "vision"}}};
+constexpr EnumNames<PositionEncoding, 5> kPositions = {{{PositionEncoding::Rope, "rope"},
+                                                        {PositionEncoding::Learned, "learned"},
+                                                        {PositionEncoding::Alibi, "alibi"},
+                                                        {PositionEncoding::RelativeBias, "relative-bias"},
+                                                        {PositionEncoding::None, "none"}}};
+constexpr EnumNames<NormKind, 2> kNorms = {{{NormKind::LayerNorm, "layernorm"}, {NormKind::RmsNorm, "rmsnorm"}}};
+
+constexpr std::string_view kSchema = "smplan.architecture/1";
+// Far above any published model; together they keep sums of products within 64 bits.
+constexpr std::int64_t kMaxLayers = 10'000;
+constexpr std::int64_t kMaxWidth = std::int64_t{1} << 24;
+constexpr std::int64_t kMaxExperts = 100'000;
+constexpr double kMaxParameters = 1e16;
+
+/// Collects faults of one architecture, each named by its field.
+class Checker {
+ public:
+  explicit Checker(std::string_view where) : where_(where) {}
+
+  void between(std::string_view field, std::int64_t value, std::int64_t min, std::int64_t max) {
+    if (value >= min && value <= max) return;
+    if (min == 1 && value < 1) return fault(fmt::format("{} must be positive, is {}", field, value));
+    fault(fmt::format("{} must lie between {} and {}, is {}", field, min, max, value));
+  }
+  void require(bool condition, std::string message) {
+    if (!condition) fault(std::move(message));
+  }
+  Diagnostics take() { return std::move(out_); }
+
+ private:
+  void fault(std::string message) {
+    out_.push_back({"bad-architecture", std::string(where_), std::move(message), "correct the model's widths"});
+  }
+  std::string_view where_;
+  Diagnostics out_;
+};
+
+void check_attention(const Architecture& a, Checker& c) {
+  c.between("n_heads", a.n_heads, 1, kMaxWidth);
+  c.between("n_kv_heads", a.n_kv_heads, 1, kMaxWidth);
+  c.between("head_dim", a.head_dim, 1, kMaxWidth);
+  if (a.n_heads > 0 && a.n_kv_heads > 0) {
+    c.require(a.n_heads % a.n_kv_heads == 0,
+              fmt::format("n_heads ({}) must be a multiple of n_kv_heads ({})", a.n_heads, a.n_kv_heads));
+  }
+  c.between("sliding_window", a.sliding_window, 0, std::int64_t{1} << 40);
+  c.between("sliding_window_stride", a.sliding_window_stride, 0, kMaxLayers);
+  const LatentAttention& l = a.latent;
+  c.between("latent.kv_lora_rank", l.kv_lora_rank, 0, kMaxWidth);
+  c.between("latent.q_lora_rank", l.q_lora_rank, 0, kMaxWidth);
+  if (!a.has_latent_attention()) {
+    c.require(l == LatentAttention{}, "latent widths are given, but latent.kv_lora_rank is 0");
+    return;
+  }
+  c.between("latent.qk_nope_head_dim", l.qk_nope_head_dim, 1, kMaxWidth);
+  c.between("latent.qk_rope_head_dim", l.qk_rope_head_dim, 1, kMaxWidth);
+  c.between("latent.v_head_dim", l.v_head_dim, 1, kMaxWidth);
+  c.require(a.n_kv_heads == a.n_heads, "latent attention has as many KV heads as heads");
+  c.require(a.kind == ModelKind::Decoder, "latent attention is known for decoders only");
+  c.require(!a.qkv_bias && !a.attention_output_bias && !a.qk_norm,
+            "latent attention with biases or query and key norms is not modelled");
+}
+
+void check_experts(const Architecture& a, Checker& c) {
+  const MixtureOfExperts& m = a.moe;
+  c.between("moe.n_experts", m.n_experts, 0, kMaxExperts);
+  if (!a.is_moe()) {
+    c.require(m == MixtureOfExperts{}, "moe widths are given, but moe.n_experts is 0");
+    return;
+  }
+  c.between("moe.top_k", m.top_k, 1, m.n_experts);
+  c.between("moe.expert_ffn_hidden", m.expert_ffn_hidden, 1, kMaxWidth);
+  c.between("moe.n_shared_experts", m.n_shared_experts, 0, kMaxExperts);
+  c.between("moe.shared_expert_ffn_hidden", m.shared_expert_ffn_hidden, m.n_shared_experts > 0 ? 1 : 0, kMaxWidth);
+  c.between("moe.n_leading_dense_layers", m.n_leading_dense_layers, 0, std::max<std::int64_t>(a.n_layers, 1) - 1);
+  c.between("moe.layer_stride", m.layer_stride, 1, a.n_layers);
+  c.require(a.kind == ModelKind::Decoder, "mixture of experts is known for decoders only");
+}
+
+/// Upper bound of the parameter count, so that the exact integer count cannot overflow.
+double parameter_bound(const Architecture& a) {
+  const auto d = [](std::int64_t n) { return static_cast<double>(n); };
+  const double h = d(a.hidden);
+  const double heads = d(a.n_heads) * (d(a.head_dim) + d(a.latent.qk_nope_head_dim) + d(a.latent.qk_rope_head_dim) +
+                                       d(a.latent.v_head_dim) + 1);
+  const double attention = 8 * (h + heads) * (h + d(a.latent.q_lora_rank) + d(a.latent.kv_lora_rank));
+  const double experts = d(a.moe.n_experts) * d(a.moe.expert_ffn_hidden + 2) +
+                         d(a.moe.n_shared_experts) * d(a.moe.shared_expert_ffn_hidden + 2) + d(a.ffn_hidden + 2);
+  return d(a.n_layers + a.n_encoder_layers) * (attention + 4 * h * experts + h * d(a.norms_per_layer + 2)) +
+         2 * (d(a.vocab) + d(a.max_positions)) * (h + 1) + d(a.extra_parameters);
+}
+
+LatentAttention read_latent(const JsonValue& value, Diagnostics& out) {
+  ObjectReader reader(value, out);
+  LatentAttention l;
+  l.q_lora_rank = reader.optional_integer("q_lora_rank").value_or(0);
+  l.kv_lora_rank = reader.integer("kv_lora_rank");
+  l.qk_nope_head_dim = reader.integer("qk_nope_head_dim");
+  l.qk_rope_head_dim = reader.integer("qk_rope_head_dim");
+  l.v_head_dim = reader.integer("v_head_dim");
+  reader.finish();
+  return l;
+}
+
+MixtureOfExperts read_experts(const JsonValue& value, Diagnostics& out) {
+  ObjectReader reader(value, out);
+  MixtureOfExperts m;
+  m.n_experts = reader.integer("n_experts");
+  m.top_k = reader.integer("top_k");
+  m.expert_ffn_hidden = reader.integer("expert_ffn_hidden");
+  m.n_shared_experts = reader.optional_integer("n_shared_experts").value_or(0);
+  m.shared_expert_ffn_hidden = reader.optional_integer("shared_expert_ffn_hidden").value_or(0);
+  m.shared_expert_gate = reader.optional_bool("shared_expert_gate").value_or(false);
+  m.n_leading_dense_layers = reader.optional_integer("n_leading_dense_layers").value_or(0);
+  m.layer_stride = reader.optional_integer("layer_stride").value_or(1);
+  m.router_bias = reader.optional_bool("router_bias").value_or(false);
+  m.expert_bias = reader.optional_bool("expert_bias").value_or(false);
+  reader.finish();
+  return m;
+}
+
+template <typename E, std::size_t N>
+E read_choice(ObjectReader& reader, std::string_view key, const EnumNames<E, N>& names, E fallback) {
+  return reader.has(key) ? read_enum(reader, key, names) : (reader.ignore(key), fallback);
+}
+
+void read_widths(ObjectReader& reader, Architecture& a) {
+  a.n_layers = reader.integer("n_layers");
+  a.n_encoder_layers = reader.optional_integer("n_encoder_layers").value_or(0);
+  a.hidden = reader.integer("hidden");
+  a.n_heads = reader.integer("n_heads");
+  a.n_kv_heads = reader.optional_integer("n_kv_heads").value_or(a.n_heads);
+  a.head_dim = reader.optional_integer("head_dim").value_or(a.n_heads > 0 ? a.hidden / a.n_heads : 0);
+  a.ffn_hidden = reader.integer("ffn_hidden");
+  a.vocab = reader.integer("vocab");
+  a.max_positions = reader.optional_integer("max_positions").value_or(0);
+  a.norms_per_layer = reader.optional_integer("norms_per_layer").value_or(a.norms_per_layer);
+  a.sliding_window = reader.optional_integer("sliding_window").value_or(0);
+  a.sliding_window_stride = reader.optional_integer("sliding_window_stride").value_or(0);
+  a.extra_parameters = reader.optional_integer("extra_parameters").value_or(0);
+  a.extra_parameters_note = reader.optional_string("extra_parameters_note").value_or("");
+}
+
+void read_switches(ObjectReader& reader, Architecture& a) {
+  const auto flag = [&reader](std::string_view key, bool& field) {
+    field = reader.optional_bool(key).value_or(field);
+  };
+  flag("gated_mlp", a.gated_mlp);
+  flag("norm_bias", a.norm_bias);
+  flag("tied_embeddings", a.tied_embeddings);
+  flag("qkv_bias", a.qkv_bias);
+  flag("attention_output_bias", a.attention_output_bias);
+  flag("mlp_bias", a.mlp_bias);
+  flag("qk_norm", a.qk_norm);
+  flag("parallel_block", a.parallel_block);
+  flag("final_norm", a.final_norm);
+  flag("embedding_norm", a.embedding_norm);
+  flag("lm_head_bias", a.lm_head_bias);
+}
+
+}  // namespace
+
+std::string_view to_string(ModelKind kind) { return name_of(kKinds, kind); }
+std::string_view to_string(PositionEncoding encoding) { return name_of(kPositions, encoding); }
+
+Diagnostics check(const Architecture& a, std::string_view where) {
+  Checker c(where);
+  c.between("n_layers", a.n_layers, 1, kMaxLayers);
+  c.between("hidden", a.hidden, 1, kMaxWidth);
+  c.between("vocab", a.vocab, a.kind == ModelKind::Vision ? 0 : 1, kMaxWidth);
+  c.between("max_positions", a.max_positions, a.positions == PositionEncoding::Learned ? 1 : 0, std::int64_t{1} << 32);
+  c.between("norms_per_layer", a.norms_per_layer, 0, 16);
+  c.between("extra_parameters", a.extra_parameters, 0, std::int64_t{1} << 50);
+  c.require(a.vocab > 0 || !a.lm_head_bias, "lm_head_bias needs a vocabulary");
+  const bool all_layers_moe = a.is_moe() && a.moe.layer_stride == 1 && a.moe.n_leading_dense_layers == 0;
+  c.between("ffn_hidden", a.ffn_hidden, all_layers_moe ? 0 : 1, kMaxWidth);
+  if (a.kind == ModelKind::EncoderDecoder) {
+    c.between("n_encoder_layers", a.n_encoder_layers, 1, kMaxLayers);
+    c.require(a.sliding_window == 0, "sliding windows in an encoder-decoder are not modelled");
+  } else {
+    c.require(a.n_encoder_layers == 0, "n_encoder_layers belongs to kind encoder-decoder only");
+  }
+  check_attention(a, c);
+  check_experts(a, c);
+  Diagnostics out = c.take();
+  if (out.empty() && !(parameter_bound(a) <= kMaxParameters)) {
+    out.push_back({"bad-architecture", std::string(where), "the widths multiply to more than 1e16 parameters",
+                   "correct the model's widths"});
+  }
+  return out;
+}
+
+Architecture read_architecture(const JsonValue& value, Diagnostics& out) {
+  const std::size_t faults = out.size();
+  ObjectReader reader(value, out);
+  Architecture a;
+  const std::string schema = reader.optional_string("schema").value_or(std::string(kSchema));
+  if (schema != kSchema) {
+    out.push_back({"unknown-schema", reader.location("schema"), fmt::format("schema '{}' is not known", schema),
+                   fmt::format("write \"schema\": \"{}\"", kSchema)});
+  }
+  a.name = reader.optional_string("name").value_or("custom");
+  a.family = reader.optional_string("family").value_or("custom");
+  a.kind = read_choice(reader, "kind", kKinds, a.kind);
+  a.norm = read_choice(reader, "norm", kNorms, a.norm);
+  a.positions = read_choice(reader, "positions", kPositions, a.positions);
+  read_widths(reader, a);
+  read_switches(reader, a);
+  if (const auto latent = reader.optional_value("latent")) a.latent = read_latent(*latent, out);
+  if (const auto moe = reader.optional_value("moe")) a.moe = read_experts(*moe, out);
+  reader.finish();
+  if (out.size() == faults) {
+    for (Diagnostic& fault : check(a, value.location())) out.push_back(std::move(fault));
+  }
+  return a;
+}
+
+}  // namespace smplan

@@ -1,0 +1,192 @@
+#include <array>
+
+#include "catalogs/hf_families.hpp"
+
+namespace smplan {
+namespace {
+
+void read_llama(HfConfig& c, Architecture& a) {
+  read_hf_common(c, a, false);
+  a.ffn_hidden = c.integer({"intermediate_size"});
+  a.qkv_bias = a.attention_output_bias = c.flag("attention_bias", false);
+  a.mlp_bias = c.flag("mlp_bias", false);
+}
+
+void read_mistral(HfConfig& c, Architecture& a) {
+  read_llama(c, a);
+  a.sliding_window = c.window(4096);
+}
+
+void read_mixtral(HfConfig& c, Architecture& a) {
+  read_llama(c, a);
+  a.sliding_window = c.window(0);
+  a.moe.n_experts = c.integer({"num_local_experts"});
+  a.moe.top_k = c.integer({"num_experts_per_tok"});
+  a.moe.expert_ffn_hidden = a.ffn_hidden;
+}
+
+void read_qwen2(HfConfig& c, Architecture& a) {
+  read_llama(c, a);
+  a.qkv_bias = true;
+  a.attention_output_bias = false;
+  if (c.flag("use_sliding_window", false)) {
+    c.refuse_unless(c.integer_or({"max_window_layers"}, 28) >= a.n_layers, "use_sliding_window",
+                    "sliding windows on the last layers only are not modelled");
+  }
+}
+
+void read_qwen_experts(HfConfig& c, Architecture& a) {
+  a.moe.n_experts = c.integer({"num_experts"});
+  a.moe.top_k = c.integer({"num_experts_per_tok"});
+  a.moe.expert_ffn_hidden = c.integer({"moe_intermediate_size"});
+  a.moe.layer_stride = c.integer_or({"decoder_sparse_step"}, 1);
+  if (const auto dense = c.find({"mlp_only_layers"})) {
+    c.refuse_unless(dense->as_array(c.diagnostics()).empty(), "mlp_only_layers",
+                    "dense layers at chosen depths are not modelled");
+  }
+}
+
+void read_qwen2_moe(HfConfig& c, Architecture& a) {
+  read_qwen2(c, a);
+  read_qwen_experts(c, a);
+  a.moe.n_shared_experts = 1;
+  a.moe.shared_expert_ffn_hidden = c.integer({"shared_expert_intermediate_size"});
+  a.moe.shared_expert_gate = true;
+}
+
+void read_qwen3(HfConfig& c, Architecture& a) {
+  read_llama(c, a);
+  a.head_dim = c.integer_or({"head_dim"}, 128);
+  a.qk_norm = true;
+  c.refuse_unless(!c.flag("use_sliding_window", false), "use_sliding_window",
+                  "sliding windows on the last layers only are not modelled");
+}
+
+void read_qwen3_moe(HfConfig& c, Architecture& a) {
+  read_qwen3(c, a);
+  read_qwen_experts(c, a);
+}
+
+// Llama 4 attends in chunks of 8192 tokens on three layers of four; its query and key norms have no weights.
+void read_llama4(HfConfig& c, Architecture& a) {
+  read_llama(c, a);
+  a.moe.expert_ffn_hidden = a.ffn_hidden;
+  a.ffn_hidden = c.integer({"intermediate_size_mlp"});
+  a.moe.n_experts = c.integer({"num_local_experts"});
+  a.moe.top_k = c.integer({"num_experts_per_tok"});
+  a.moe.n_shared_experts = 1;
+  a.moe.shared_expert_ffn_hidden = a.moe.expert_ffn_hidden;
+  a.moe.layer_stride = c.integer_or({"interleave_moe_layer_step"}, 1);
+  a.sliding_window = c.integer_or({"attention_chunk_size"}, 8192);
+  a.sliding_window_stride = c.integer_or({"no_rope_layer_interval"}, 4);
+}
+
+// The multi-token-prediction layers of V3 are left out, as in its published count.
+void read_deepseek(HfConfig& c, Architecture& a) {
+  read_llama(c, a);
+  a.latent.q_lora_rank = c.integer_or({"q_lora_rank"}, 0);
+  a.latent.kv_lora_rank = c.integer({"kv_lora_rank"});
+  a.latent.qk_nope_head_dim = c.integer({"qk_nope_head_dim"});
+  a.latent.qk_rope_head_dim = c.integer({"qk_rope_head_dim"});
+  a.latent.v_head_dim = c.integer({"v_head_dim"});
+  a.head_dim = a.latent.qk_nope_head_dim + a.latent.qk_rope_head_dim;
+  a.n_kv_heads = a.n_heads;
+  if (!c.find({"n_routed_experts"})) return;
+  a.moe.n_experts = c.integer({"n_routed_experts"});
+  a.moe.top_k = c.integer({"num_experts_per_tok"});
+  a.moe.expert_ffn_hidden = c.integer({"moe_intermediate_size"});
+  a.moe.n_shared_experts = c.integer_or({"n_shared_experts"}, 0);
+  a.moe.shared_expert_ffn_hidden = a.moe.n_shared_experts > 0 ? a.moe.expert_ffn_hidden : 0;
+  a.moe.n_leading_dense_layers = c.integer_or({"first_k_dense_replace"}, 0);
+  a.moe.layer_stride = c.integer_or({"moe_layer_freq"}, 1);
+}
+
+void read_deepseek_v3(HfConfig& c, Architecture& a) {
+  read_deepseek(c, a);
+  a.moe.router_bias = a.is_moe();  // the score correction of auxiliary-loss-free balancing
+}
+
+void read_gemma(HfConfig& c, Architecture& a) {
+  read_hf_common(c, a, true);
+  a.ffn_hidden = c.integer({"intermediate_size"});
+  a.head_dim = c.integer_or({"head_dim"}, 256);
+  a.qkv_bias = a.attention_output_bias = c.flag("attention_bias", false);
+}
+
+void read_gemma2(HfConfig& c, Architecture& a) {
+  read_gemma(c, a);
+  a.norms_per_layer = 4;
+  a.sliding_window = c.window(4096);
+  a.sliding_window_stride = 2;
+}
+
+// The text part of a multimodal Gemma 3 file leaves out what equals the defaults, which are the 4B model's.
+void read_gemma3(HfConfig& c, Architecture& a) {
+  a.hidden = c.integer({"hidden_size"});
+  a.n_layers = c.integer({"num_hidden_layers"});
+  a.ffn_hidden = c.integer({"intermediate_size"});
+  a.n_heads = c.integer_or({"num_attention_heads"}, 8);
+  a.n_kv_heads = c.integer_or({"num_key_value_heads"}, 4);
+  a.head_dim = c.integer_or({"head_dim"}, 256);
+  a.vocab = c.integer_or({"vocab_size"}, 262208);
+  a.max_positions = c.integer_or({"max_position_embeddings"}, 131072);
+  a.tied_embeddings = c.flag("tie_word_embeddings", true);
+  a.norms_per_layer = 4;
+  a.qk_norm = true;
+  a.sliding_window = c.window(4096);
+  a.sliding_window_stride = c.integer_or({"sliding_window_pattern", "_sliding_window_pattern"}, 6);
+}
+
+void read_gpt_oss(HfConfig& c, Architecture& a) {
+  read_llama(c, a);
+  a.head_dim = c.integer_or({"head_dim"}, 64);
+  a.qkv_bias = a.attention_output_bias = c.flag("attention_bias", true);
+  a.sliding_window = c.window(128);
+  a.sliding_window_stride = 2;
+  a.moe.n_experts = c.integer({"num_local_experts"});
+  a.moe.top_k = c.integer({"num_experts_per_tok", "experts_per_token"});
+  a.moe.expert_ffn_hidden = a.ffn_hidden;
+  a.moe.router_bias = a.moe.expert_bias = true;
+  a.extra_parameters = a.n_layers * a.n_heads;
+  a.extra_parameters_note = "attention sinks, one per head and layer";
+}
+
+void read_phi3(HfConfig& c, Architecture& a) {
+  read_llama(c, a);
+  a.qkv_bias = a.attention_output_bias = false;
+  a.sliding_window = c.window(0);
+}
+
+void read_nemotron(HfConfig& c, Architecture& a) {
+  read_llama(c, a);
+  a.gated_mlp = false;
+  a.norm = NormKind::LayerNorm;
+}
+
+constexpr std::array kFamilies = {
+    HfFamily{"deepseek_v2", read_deepseek},
+    HfFamily{"deepseek_v3", read_deepseek_v3},
+    HfFamily{"gemma", read_gemma},
+    HfFamily{"gemma2", read_gemma2},
+    HfFamily{"gemma3", read_gemma3},
+    HfFamily{"gemma3_text", read_gemma3},
+    HfFamily{"gpt_oss", read_gpt_oss},
+    HfFamily{"kimi_k2", read_deepseek_v3},
+    HfFamily{"llama", read_llama},
+    HfFamily{"llama4", read_llama4},
+    HfFamily{"llama4_text", read_llama4},
+    HfFamily{"mistral", read_mistral},
+    HfFamily{"mixtral", read_mixtral},
+    HfFamily{"nemotron", read_nemotron},
+    HfFamily{"phi3", read_phi3},
+    HfFamily{"qwen2", read_qwen2},
+    HfFamily{"qwen2_moe", read_qwen2_moe},
+    HfFamily{"qwen3", read_qwen3},
+    HfFamily{"qwen3_moe", read_qwen3_moe},
+};
+
+}  // namespace
+
+std::span<const HfFamily> hf_llama_families() { return kFamilies; }
+
+}  // namespace smplan

@@ -1,0 +1,82 @@
+#include "models/flops.hpp"
+
+#include <algorithm>
+
+namespace smplan {
+namespace {
+
+double number(std::int64_t n) { return static_cast<double>(n); }
+
+/// Keys that a query attends to, mean over the positions of a sequence. A causal query at position i sees
+/// min(i, window) keys; counted whole, it sees the whole square, or the whole band of a window.
+double attended_keys(const LayerSpec& spec, std::int64_t seq_len, AttentionCounting counting) {
+  const double s = number(seq_len);
+  const double w = spec.window > 0 ? std::min(s, number(spec.window)) : s;
+  if (spec.encoder || counting == AttentionCounting::FullSquare) return w;
+  return (w * (w + 1) / 2 + (s - w) * w) / s;
+}
+
+/// Both products of the core per token and key: scores over the query width, values over the value width.
+double core_flops_per_key(const Architecture& a) {
+  if (a.has_latent_attention()) {
+    const LatentAttention& l = a.latent;
+    return 2 * number(a.n_heads) * number(l.qk_nope_head_dim + l.qk_rope_head_dim + l.v_head_dim);
+  }
+  return 4 * number(a.n_heads) * number(a.head_dim);
+}
+
+struct ForwardFlops {
+  double linears = 0;  ///< matrix products with weights, all layers, per token
+  double core = 0;     ///< attention cores, all layers, per token
+};
+
+ForwardFlops forward_flops(const Architecture& a, std::int64_t seq_len, AttentionCounting counting) {
+  ForwardFlops sum;
+  for (const LayerRun& run : layer_stack(a)) {
+    sum.linears += number(run.count) * 2 * number(active_matmul_parameters(a, run.spec));
+    sum.core += number(run.count) * attention_core_flops(a, run.spec, seq_len, counting).value();
+  }
+  return sum;
+}
+
+}  // namespace
+
+Flops attention_core_flops(const Architecture& a, const LayerSpec& spec, std::int64_t seq_len,
+                           AttentionCounting counting) {
+  double keys = attended_keys(spec, seq_len, counting);
+  // Cross-attention sees every position of the encoder, whose input is taken as long as the decoder's.
+  if (spec.cross_attention) keys += number(seq_len);
+  return Flops(core_flops_per_key(a) * keys);
+}
+
+Flops layer_forward_flops(const Architecture& a, const LayerSpec& spec, std::int64_t seq_len,
+                          AttentionCounting counting) {
+  return Flops(2 * number(active_matmul_parameters(a, spec))) + attention_core_flops(a, spec, seq_len, counting);
+}
+
+Flops head_forward_flops(const Architecture& a) { return Flops(2 * number(a.vocab) * number(a.hidden)); }
+
+// Backward costs twice the forward: gradients of the inputs and of the weights. Frozen weights (LoRA) need
+// the former only. Full recomputation repeats the layers' forward; selective recomputation, and the backward
+// pass of flash attention by itself, repeats parts of the attention core: all of it (2 products) without
+// flash attention, the scores alone (1 product) with it. Sources: Narayanan et al. 2021, appendix;
+// Korthikanti et al. 2022, section 5; Dao 2023 (FlashAttention-2), section 3.1.
+StepFlops step_flops(const Workload& w, Recompute recompute, AttentionCounting counting) {
+  const Architecture& a = w.architecture;
+  const ForwardFlops forward = forward_flops(a, w.seq_len, counting);
+  const double linears = forward.linears + head_forward_flops(a).value();
+  double model = 3 * (linears + forward.core);
+  double adapters = 0;
+  if (w.finetune != FineTune::Full) {
+    adapters = 2 * number(active_lora_parameters(a, w.lora.rank, w.lora.all_linear));
+    model = 2 * linears + 3 * forward.core + 3 * adapters;
+  }
+  const bool flash = w.flash_attention.value_or(true);
+  double repeated = flash ? forward.core / 2 : 0;
+  if (recompute == Recompute::Full) repeated += forward.linears + forward.core + adapters;
+  if (recompute == Recompute::Selective && !flash) repeated += forward.core;
+  const double tokens = w.tokens_per_step();
+  return {.model = Flops(model * tokens), .hardware = Flops((model + repeated) * tokens)};
+}
+
+}  // namespace smplan

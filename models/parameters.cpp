@@ -1,0 +1,141 @@
+#include "models/layers.hpp"
+
+namespace smplan {
+namespace {
+
+enum class Part { Attention, DenseMlp, SharedExpert, Router, Expert };
+
+/// Calls `visit(part, inputs, outputs, copies)` for every weight matrix of a layer. The one place that knows
+/// which matrices a layer has; counts, FLOPs and adapters are sums over it.
+/// Latent attention: queries through their own low rank (or full rank without one), keys and values
+/// through a shared latent beside one rotary key. Source: DeepSeek-V2, arXiv 2405.04434, appendix C.
+template <typename Visit>
+void for_each_linear(const Architecture& a, const LayerSpec& spec, Visit&& visit) {
+  const std::int64_t h = a.hidden;
+  if (a.has_latent_attention()) {
+    const LatentAttention& l = a.latent;
+    const std::int64_t queries = a.n_heads * (l.qk_nope_head_dim + l.qk_rope_head_dim);
+    if (l.q_lora_rank > 0) visit(Part::Attention, h, l.q_lora_rank, 1);
+    visit(Part::Attention, l.q_lora_rank > 0 ? l.q_lora_rank : h, queries, 1);
+    visit(Part::Attention, h, l.kv_lora_rank + l.qk_rope_head_dim, 1);
+    visit(Part::Attention, l.kv_lora_rank, a.n_heads * (l.qk_nope_head_dim + l.v_head_dim), 1);
+    visit(Part::Attention, a.n_heads * l.v_head_dim, h, 1);
+  } else {
+    const std::int64_t blocks = spec.cross_attention ? 2 : 1;
+    visit(Part::Attention, h, a.n_heads * a.head_dim, blocks);
+    visit(Part::Attention, h, a.n_kv_heads * a.head_dim, 2 * blocks);
+    visit(Part::Attention, a.n_heads * a.head_dim, h, blocks);
+  }
+  const std::int64_t up_projections = a.gated_mlp ? 2 : 1;
+  const auto mlp = [&](Part part, std::int64_t width, std::int64_t copies) {
+    if (width == 0 || copies == 0) return;
+    visit(part, h, width, up_projections * copies);
+    visit(part, width, h, copies);
+  };
+  if (!spec.moe) return mlp(Part::DenseMlp, spec.ffn_hidden, 1);
+  visit(Part::Router, h, a.moe.n_experts, 1);
+  mlp(Part::Expert, a.moe.expert_ffn_hidden, a.moe.n_experts);
+  mlp(Part::SharedExpert, a.moe.shared_expert_ffn_hidden, a.moe.n_shared_experts);
+  if (a.moe.shared_expert_gate) visit(Part::SharedExpert, h, 1, 1);
+}
+
+std::int64_t norm_parameters(const Architecture& a, std::int64_t width) {
+  return a.norm == NormKind::LayerNorm && a.norm_bias ? 2 * width : width;
+}
+
+/// Parameters of one layer, or of many, by part.
+ParameterCount layer_parts(const Architecture& a, const LayerSpec& spec) {
+  ParameterCount p;
+  for_each_linear(a, spec, [&p](Part part, std::int64_t in, std::int64_t out, std::int64_t copies) {
+    const std::int64_t weights = in * out * copies;
+    switch (part) {
+      case Part::Attention: p.attention += weights; break;
+      case Part::DenseMlp: p.dense_mlp += weights; break;
+      case Part::SharedExpert: p.shared_experts += weights; break;
+      case Part::Router: p.router += weights; break;
+      case Part::Expert: p.experts += weights; break;
+    }
+  });
+  const std::int64_t attention_blocks = spec.cross_attention ? 2 : 1;
+  if (a.qkv_bias) p.attention += attention_blocks * a.head_dim * (a.n_heads + 2 * a.n_kv_heads);
+  if (a.attention_output_bias) p.attention += attention_blocks * a.hidden;
+  const std::int64_t up_projections = a.gated_mlp ? 2 : 1;
+  if (a.mlp_bias && !spec.moe) p.dense_mlp += up_projections * spec.ffn_hidden + a.hidden;
+  if (a.moe.expert_bias && spec.moe) {
+    p.experts += a.moe.n_experts * (up_projections * a.moe.expert_ffn_hidden + a.hidden);
+  }
+  if (a.moe.router_bias && spec.moe) p.router += a.moe.n_experts;
+  p.norms = (a.norms_per_layer + (spec.cross_attention ? 1 : 0)) * norm_parameters(a, a.hidden);
+  if (a.qk_norm) p.norms += attention_blocks * 2 * a.head_dim;
+  p.norms += a.latent.q_lora_rank + a.latent.kv_lora_rank;
+  return p;
+}
+
+std::int64_t adapter_parameters(const Architecture& a, std::int64_t rank, bool all_linear, bool active_only) {
+  std::int64_t sum = 0;
+  for (const LayerRun& run : layer_stack(a)) {
+    for_each_linear(a, run.spec, [&](Part part, std::int64_t in, std::int64_t out, std::int64_t copies) {
+      if (part == Part::Router || (part != Part::Attention && !all_linear)) return;
+      if (part == Part::Expert && active_only) copies = copies / a.moe.n_experts * a.moe.top_k;
+      sum += run.count * copies * rank * (in + out);
+    });
+  }
+  return sum;
+}
+
+}  // namespace
+
+LayerParameters layer_parameters(const Architecture& a, const LayerSpec& spec) {
+  const ParameterCount p = layer_parts(a, spec);
+  return {.attention = p.attention,
+          .mlp = p.dense_mlp + p.router + p.shared_experts,
+          .experts = p.experts,
+          .norms = p.norms};
+}
+
+std::int64_t active_matmul_parameters(const Architecture& a, const LayerSpec& spec) {
+  std::int64_t sum = 0;
+  for_each_linear(a, spec, [&](Part part, std::int64_t in, std::int64_t out, std::int64_t copies) {
+    if (part == Part::Expert) copies = copies / a.moe.n_experts * a.moe.top_k;
+    sum += in * out * copies;
+  });
+  return sum;
+}
+
+ParameterCount count_parameters(const Architecture& a) {
+  ParameterCount total;
+  for (const LayerRun& run : layer_stack(a)) {
+    const ParameterCount p = layer_parts(a, run.spec);
+    total.attention += run.count * p.attention;
+    total.dense_mlp += run.count * p.dense_mlp;
+    total.router += run.count * p.router;
+    total.experts += run.count * p.experts;
+    total.shared_experts += run.count * p.shared_experts;
+    total.norms += run.count * p.norms;
+  }
+  total.embedding = a.vocab * a.hidden;
+  if (a.positions == PositionEncoding::Learned) total.embedding += a.max_positions * a.hidden;
+  if (a.embedding_norm) total.embedding += norm_parameters(a, a.hidden);
+  if (!a.tied_embeddings) total.head = a.vocab * a.hidden;
+  if (a.lm_head_bias) total.head += a.vocab;
+  const std::int64_t stacks = a.kind == ModelKind::EncoderDecoder ? 2 : 1;
+  if (a.final_norm) total.norms += stacks * norm_parameters(a, a.hidden);
+  total.extra = a.extra_parameters;
+  return total;
+}
+
+std::int64_t active_parameters(const Architecture& a) {
+  const ParameterCount count = count_parameters(a);
+  if (!a.is_moe()) return count.total();
+  return count.total() - count.experts + count.experts / a.moe.n_experts * a.moe.top_k;
+}
+
+std::int64_t lora_parameters(const Architecture& a, std::int64_t rank, bool all_linear) {
+  return adapter_parameters(a, rank, all_linear, false);
+}
+
+std::int64_t active_lora_parameters(const Architecture& a, std::int64_t rank, bool all_linear) {
+  return adapter_parameters(a, rank, all_linear, true);
+}
+
+}  // namespace smplan
