@@ -89,6 +89,7 @@ Stack read_stack(const JsonValue& value, Diagnostics& out) {
   stack.nvidia = reader.optional_bool("nvidia").value_or(true);
   read_byte_ledger(reader, stack);
   stack.flash_attention = reader.optional_bool("flash_attention").value_or(true);
+  stack.fused_kernels = reader.optional_bool("fused_kernels").value_or(true);
   stack.supported_for_planning = reader.optional_bool("supported_for_planning").value_or(true);
   stack.versions = reader.optional_string("versions").value_or("");
   stack.limitation = reader.optional_string("limitation").value_or("");

@@ -61,6 +61,9 @@ struct Stack {
   /// Bytes of logits, log-probabilities and their gradient per token and vocabulary entry.
   double logits_bytes = 4;
   bool flash_attention = true;
+  /// Element-wise chains run as one kernel and gathered inputs are gathered again in the backward pass:
+  /// fewer tensors are saved. False for eager PyTorch models.
+  bool fused_kernels = true;
   bool supported_for_planning = true;  ///< false: known, but frozen or superseded; planned only when named
   std::string versions;                ///< versions and instances that it runs on, for people
   std::string limitation;              ///< what it cannot do, for messages

@@ -69,7 +69,7 @@ Ledger attention(const Workload& w, const ActivationOptions& o, const Widths& b)
 double mlp_width_factor(const Workload& w, const ActivationOptions& o, const Widths& b, bool inputs) {
   const double down_input = inputs ? b.product_input : 0;
   if (!w.architecture.gated_mlp) return b.element + down_input;
-  return 2 * b.element + down_input + (o.eager_mlp ? b.element : 0);
+  return 2 * b.element + down_input + (o.unfused ? b.element : 0);
 }
 
 /// Routed tokens arrive top_k times: their permuted input, the expert's inner tensors, their output
@@ -112,9 +112,11 @@ Ledger per_operation(const Workload& w, const LayerSpec& spec, const Widths& b) 
 
 /// Backward of the widest operation: gradients of the MLP's inner tensors, or of queries, keys and values,
 /// beside the gradient that flows through.
-double transient(const Workload& w, const LayerSpec& spec, double region_cut, double split_cut, const Widths& b) {
+double transient(const Workload& w, const LayerSpec& spec, const ActivationOptions& o, double region_cut,
+                 double split_cut, const Widths& b) {
   const Architecture& a = w.architecture;
-  const double inner = a.gated_mlp ? 2 * b.element : b.element;
+  // One kernel makes both gradients of a gate; kernels apart free what they have consumed.
+  const double inner = a.gated_mlp && !o.unfused ? 2 * b.element : b.element;
   const double width =
       spec.moe ? static_cast<double>(a.moe.top_k * a.moe.expert_ffn_hidden) : static_cast<double>(spec.ffn_hidden);
   const double qkv = projected(a, b).split + b.element * attention_output(a);
@@ -125,7 +127,7 @@ double transient(const Workload& w, const LayerSpec& spec, double region_cut, do
 
 }  // namespace
 
-ActivationOptions activation_options(const Workload& w, const Strategy& s, bool flash_attention) {
+ActivationOptions activation_options(const Workload& w, const Strategy& s, bool flash_attention, bool fused_kernels) {
   const Architecture& a = w.architecture;
   const bool fsdp =
       s.sharding == Sharding::FsdpFull || s.sharding == Sharding::FsdpGradOp || s.sharding == Sharding::FsdpHybrid;
@@ -134,8 +136,7 @@ ActivationOptions activation_options(const Workload& w, const Strategy& s, bool 
           .dropout = a.positions == PositionEncoding::Learned && !a.gated_mlp && w.finetune == FineTune::Full,
           // torchao, FSDP's fp8, keeps 16-bit inputs and casts again in the backward pass.
           .fp8_inputs = w.precision == Precision::Fp8 && !fsdp,
-          // torch engines run the gate as separate kernels; Megatron fuses them.
-          .eager_mlp = s.sharding == Sharding::Zero2 || s.sharding == Sharding::Zero3,
+          .unfused = !fused_kernels,
           .per_operation_selective = fsdp};
 }
 
@@ -154,6 +155,11 @@ TokenActivations token_activations(const Workload& w, const LayerSpec& spec, con
   whole.split += feed_forward.split;
   const double tensor = s.tensor_parallel;
   const double region_cut = s.sequence_parallel ? tensor : 1;
+  if (options.unfused && s.sequence_parallel) {
+    // Inputs of the first products of attention and MLP, kept as gathered instead of as a slice.
+    const int products = (a.parallel_block ? 1 : 2) + (spec.cross_attention ? 1 : 0);
+    whole.region += products * b.product_input * static_cast<double>(a.hidden) * (tensor - 1);
+  }
   const double stored_scores = scores(w, spec, options, b) * (spec.cross_attention ? 2 : 1);
   TokenActivations out;
   out.saved = whole.region / region_cut + (whole.split + stored_scores) / tensor;
@@ -163,7 +169,7 @@ TokenActivations token_activations(const Workload& w, const LayerSpec& spec, con
     out.selective = std::min(out.selective, products.region / region_cut + products.split / tensor);
   }
   out.input = b.element * static_cast<double>(a.hidden) / region_cut;
-  out.transient = transient(w, spec, region_cut, tensor, b);
+  out.transient = transient(w, spec, options, region_cut, tensor, b);
   if (!options.flash_attention) {  // gradient of the scores of one layer
     out.transient = std::max(out.transient, 2 * stored_scores / tensor);
   }
@@ -183,7 +189,7 @@ double kept(const TokenActivations& activations, Recompute recompute) {
 }
 
 Bytes layer_activation_bytes(const Workload& w, const LayerSpec& spec, const Strategy& s, bool flash_attention) {
-  const TokenActivations per_token = token_activations(w, spec, s, activation_options(w, s, flash_attention));
+  const TokenActivations per_token = token_activations(w, spec, s, activation_options(w, s, flash_attention, true));
   const double tokens = static_cast<double>(w.seq_len) * s.micro_batch / s.context_parallel;
   return Bytes(tokens * kept(per_token, s.recompute));
 }

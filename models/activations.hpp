@@ -12,14 +12,16 @@ struct ActivationOptions {
   bool flash_attention = true;  ///< else the scores are stored
   bool dropout = false;         ///< one mask byte an element, and on stored scores
   bool fp8_inputs = false;      ///< inputs of matrix products kept in one byte (Transformer Engine)
-  bool eager_mlp = false;       ///< silu and product are two kernels, so that one more tensor is saved
+  /// Kernels apart: silu and product save one more tensor, and inputs gathered from sequence-parallel ranks
+  /// are kept whole.
+  bool unfused = false;
   /// FSDP's selective checkpointing: every second product and the attention output are kept,
   /// the rest is done again (torchtitan's per-operation policy). Else selective drops the scores only.
   bool per_operation_selective = false;
 };
 
-/// What follows from the workload, the strategy and the sharding engine.
-ActivationOptions activation_options(const Workload& w, const Strategy& s, bool flash_attention);
+/// What follows from the workload, the strategy and how the software runs a layer.
+ActivationOptions activation_options(const Workload& w, const Strategy& s, bool flash_attention, bool fused_kernels);
 
 /// Bytes of one token in one layer, on one rank before context parallelism divides the tokens.
 struct TokenActivations {

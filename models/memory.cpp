@@ -25,8 +25,8 @@ struct StageLoad {
   bool last = true;
 };
 
-StageLoad stage_load(const Workload& w, const Strategy& s, const LayerStack& layers, const ParameterCount& whole,
-                     const ActivationOptions& options, std::int32_t stage) {
+StageLoad stage_load(const Workload& w, const Strategy& s, const Stack& stack, const LayerStack& layers,
+                     const ParameterCount& whole, const ActivationOptions& options, std::int32_t stage) {
   const Architecture& a = w.architecture;
   const std::array<double, 4> counts = stage_layers(layers, stage, s.pipeline_parallel);
   StageLoad out;
@@ -50,6 +50,10 @@ StageLoad stage_load(const Workload& w, const Strategy& s, const LayerStack& lay
     out.largest_kept = std::max(out.largest_kept, layer_kept);
     out.recomputed = std::max(out.recomputed, per_token.saved - layer_kept);
     out.transient = std::max(out.transient, per_token.transient);
+  }
+  // DeepSpeed's pipeline keeps what a stage sent until its gradient comes back; Megatron frees it.
+  if (s.pipeline_parallel > 1 && state_engine(s, stack) == StateEngine::Zero) {
+    out.kept_per_token += 2 * static_cast<double>(a.hidden);
   }
   const double tensor = s.tensor_parallel;
   const double embedding = static_cast<double>(whole.embedding + whole.extra) / tensor;
@@ -78,13 +82,15 @@ double logits_bytes(const Workload& w, const Strategy& s, const Stack& stack, do
   return tokens * (stack.logits_bytes * width / s.tensor_parallel + 4 * hidden / region_cut);
 }
 
-/// Parameters gathered for use, beside the shards: whole units in flight and the root, which stays.
+/// Parameters gathered for use, beside the shards: whole units in flight and the root, which stays. Under a
+/// pipeline FSDP leaves the stage gathered, or it would gather once a micro-batch (torchtitan's default).
 double gathered_bytes(const StageParameters& p, const Workload& w, const Strategy& s, double compute) {
   const double layers = p.dense + p.experts;
   const double width = w.finetune == FineTune::Qlora ? kMemoryConstants.nf4_bytes : compute;
   switch (s.sharding) {
     case Sharding::FsdpFull:
     case Sharding::FsdpHybrid:
+      if (s.pipeline_parallel > 1) return width * layers + compute * p.root;
       return width * std::min(layers, kMemoryConstants.fsdp_units_in_flight * p.unit) + compute * p.root;
     case Sharding::FsdpGradOp:
       return width * layers + compute * p.root;
@@ -106,6 +112,8 @@ double reduction_bytes(const StageParameters& p, const Strategy& s, const Stack&
       if (s.data_parallel * s.context_parallel == 1) return 0;
       return kMemoryConstants.zero_buckets * b.compute * std::min(kMemoryConstants.zero_bucket_elements, p.trainable());
     case StateEngine::Fsdp:
+      // Under a pipeline gradients stay whole, in the format of the reduction, until the last micro-batch.
+      if (s.pipeline_parallel > 1) return stack.gradient_reduce_bytes * p.trainable();
       return frozen ? 0 : p.unit * (b.compute + stack.gradient_reduce_bytes);
     case StateEngine::MainGrads:
       return 0;
@@ -159,7 +167,8 @@ MemoryComponents stage_peak(const StageLoad& load, const ModelStates& states, co
   base.workspace = Bytes(cublas);
   const double gathered = gathered_bytes(p, w, s, b.compute);
   const double reduction = reduction_bytes(p, s, stack, b);
-  const double persistent = state_engine(s, stack) == StateEngine::Fsdp ? 0 : reduction;
+  const bool per_unit = state_engine(s, stack) == StateEngine::Fsdp && s.pipeline_parallel == 1;
+  const double persistent = per_unit ? 0 : reduction;
   const bool trains_head = p.adapters == 0;
   double saved = load.in_flight * tokens * load.kept_per_token;
   if (s.offload.activations) saved = std::min(saved, 2 * tokens * load.largest_kept);
@@ -183,8 +192,8 @@ MemoryComponents stage_peak(const StageLoad& load, const ModelStates& states, co
   if (trains_head && p.root > 0) {
     MemoryComponents last_gradients = base;
     last_gradients.activations = Bytes((load.in_flight > 1 ? load.in_flight - 1 : 0) * tokens * load.kept_per_token);
-    const double fsdp = state_engine(s, stack) == StateEngine::Fsdp ? stack.gradient_reduce_bytes + b.compute : 0;
-    last_gradients.communication = Bytes(persistent + fsdp * p.root);
+    const double root = per_unit ? (stack.gradient_reduce_bytes + b.compute) * p.root : 0;
+    last_gradients.communication = Bytes(persistent + root);
     last_gradients.workspace += Bytes(b.compute * p.root + weight_side_bytes(p, w, s, stack, b));
     consider(last_gradients);
   }
@@ -208,7 +217,8 @@ MemoryEstimate estimate_memory(const Workload& workload, const Strategy& strateg
   const Strategy& s = strategy;
   const LayerStack layers = layer_stack(w.architecture);
   const ParameterCount whole = count_parameters(w.architecture);
-  const ActivationOptions options = activation_options(w, s, w.flash_attention.value_or(stack.flash_attention));
+  const ActivationOptions options =
+      activation_options(w, s, w.flash_attention.value_or(stack.flash_attention), stack.fused_kernels);
   const StateWidths b = state_widths(w, s, stack);
   const double tokens = static_cast<double>(w.seq_len) * s.micro_batch / s.context_parallel;
   const double cublas = cublas_bytes(cluster);
@@ -221,7 +231,7 @@ MemoryEstimate estimate_memory(const Workload& workload, const Strategy& strateg
   for (std::size_t i = 0; i < stages.size(); ++i) {
     const std::int32_t stage = stages[i];
     if (stage >= s.pipeline_parallel || (i > 0 && stage <= stages[i - 1])) continue;
-    const StageLoad load = stage_load(w, s, layers, whole, options, stage);
+    const StageLoad load = stage_load(w, s, stack, layers, whole, options, stage);
     const ModelStates states = model_states(load.parameters, w, s, stack);
     const MemoryComponents peak = stage_peak(load, states, w, s, stack, b, tokens, cublas);
     host.states = std::max(host.states, states.offloaded);

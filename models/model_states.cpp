@@ -14,8 +14,9 @@ bool is_fsdp(Sharding sharding) {
 bool shards_weights(Sharding sharding) { return sharding == Sharding::Zero3 || is_fsdp(sharding); }
 bool shards_gradients(Sharding sharding) { return sharding == Sharding::Zero2 || shards_weights(sharding); }
 
-/// DeepSpeed is the engine that offers stage 3 by that name.
+/// DeepSpeed's engine: stage 3 by that name, or 16-bit gradients beside fp32 masters.
 bool is_deepspeed(const Stack& stack) {
+  if (stack.master_bytes > 0 && stack.gradient_bytes <= stack.weight_bytes) return true;
   return std::find(stack.shardings.begin(), stack.shardings.end(), Sharding::Zero3) != stack.shardings.end();
 }
 
@@ -59,6 +60,7 @@ double step_transient(StateEngine engine, const StateWidths& b, double own, cons
   if (s.offload.optimizer) return 0;
   switch (engine) {
     case StateEngine::Zero:
+      if (b.gradient >= 4) return 0;  // already fp32
       return 4 * (s.sharding == Sharding::Zero3 ? std::min(own, kMemoryConstants.zero_sub_group) : own);
     case StateEngine::Replicated:
     case StateEngine::Fsdp:
@@ -101,7 +103,9 @@ StateWidths state_widths(const Workload& w, const Strategy& s, const Stack& stac
   if (w.pure_half) return {2, 2, moments, 2};
   StateWidths b{stack.weight_bytes, stack.gradient_bytes, moments + stack.master_bytes, 2};
   // DeepSpeed's BF16_Optimizer (ZeRO-1, pipelines) accumulates gradients in fp32 beside the 16-bit ones.
-  if (s.sharding == Sharding::Zero1 && is_deepspeed(stack) && w.precision == Precision::Bf16) b.gradient += 4;
+  if (s.sharding == Sharding::Zero1 && is_deepspeed(stack) && w.precision == Precision::Bf16 && b.gradient < 4) {
+    b.gradient += 4;
+  }
   return b;
 }
 

@@ -55,6 +55,12 @@ bool ffn_does_not_split(const Candidate& c) {
   if (c.arch().ffn_hidden % tp != 0) return true;
   return c.arch().is_moe() && c.s.expert_parallel == 1 && c.arch().moe.expert_ffn_hidden % tp != 0;
 }
+/// Embedding, head and a multi-token-prediction block may each take the place of a layer (Megatron Core's
+/// accounting options), so that up to three chunks are one layer short.
+bool uneven_chunks(const Candidate& c) {
+  const std::int64_t rest = c.layers() % c.chunks();
+  return c.s.virtual_pipeline > 1 && rest != 0 && rest < c.chunks() - 3;
+}
 bool pads_sequence(const Candidate& c) {
   const std::int64_t cp = c.s.context_parallel;
   if (c.arch().kind == ModelKind::Vision) return false;  // class token: the framework pads
@@ -102,8 +108,7 @@ constexpr std::array kRules{
            return fmt::format("{} layers are too few for {} pipeline chunks", c.layers(), c.chunks());
          },
          "use fewer pipeline ranks or chunks"},
-    Rule{Validity::Divisibility, "--vpp",
-         [](const Candidate& c) { return c.s.virtual_pipeline > 1 && c.layers() % c.chunks() != 0; },
+    Rule{Validity::Divisibility, "--vpp", uneven_chunks,
          [](const Candidate& c) {
            return fmt::format("{} layers do not divide into {} interleaved chunks", c.layers(), c.chunks());
          },
