@@ -31,16 +31,17 @@ struct AcceleratorProfile {
 };
 AcceleratorProfile read_accelerator_profile(const JsonValue& value, Diagnostics& out);
 
-/// What a link type decides. `time = steps * latency + wire_bytes / (line_rate * efficiency)`, see
-/// models/collectives.hpp. Fitted on collective sweeps.
+/// What a link type decides: `base + steps * step_latency + bytes / (line_rate * efficiency) *
+/// (1 + half_size / (bytes + half_size))`, bytes as they cross one accelerator's wire (see
+/// models/collectives.hpp). Fitted on collective sweeps by scripts/fit/collectives.py.
 struct FabricProfile {
-  std::string fabric;               ///< `nvswitch-a100`, `efa`, `infiniband`, ...
-  double bandwidth_efficiency = 0;  ///< of the one-direction line rate, large messages
+  std::string fabric;               ///< `nvswitch-a100`, `efa-v2`, `infiniband`, ...
+  double bandwidth_efficiency = 0;  ///< rings and trees, of the one-direction line rate, large messages
   Seconds step_latency;             ///< per ring step or tree hop
   Seconds base_latency;             ///< per collective call
-  /// Message size per peer at which half of the bandwidth is reached.
+  /// Bytes on the wire around which the half-rate protocol for small messages gives way to the full rate.
   Bytes half_size;
-  /// All-to-all and point-to-point reach another fraction than rings do.
+  /// All-to-all and point-to-point reach another fraction than rings do, at every size.
   double alltoall_efficiency = 0;
   /// In-switch reduction (NVLS): all-reduce moves the buffer once, at this fraction; 0 without it.
   double switch_reduction_efficiency = 0;

@@ -26,6 +26,41 @@ void require(const T* found, std::string_view kind, std::string_view key, const 
                  "add it to an overlay (--catalog)"});
 }
 
+/// Facts that the models cannot do without on more than one accelerator or node.
+void require_links(const InstanceType& instance, std::int32_t nodes, Diagnostics& out) {
+  if (nodes > 1 && !(instance.network.bandwidth_per_node.value() > 0)) {
+    out.push_back({"missing-fact", instance.name, "its network bandwidth is not known, so nodes cannot be joined",
+                   "use one node, or give the bandwidth in an overlay (--catalog)"});
+  }
+  if (instance.accelerator_count > 1 && !(instance.fabric.bandwidth_per_accelerator.value() > 0)) {
+    out.push_back({"missing-fact", instance.name, "the bandwidth between its accelerators is not known",
+                   "give it in an overlay (--catalog)"});
+  }
+}
+
+/// The instance's own facts; accelerator and profiles are left to the caller.
+Cluster from_instance(const InstanceType& instance, std::int32_t nodes) {
+  Cluster cluster;
+  cluster.fabric = instance.fabric;
+  cluster.network = instance.network;
+  cluster.gpus_per_node = instance.accelerator_count;
+  cluster.nodes = nodes;
+  cluster.device_memory = instance.accelerator_memory;
+  cluster.host_memory = instance.host_memory;
+  cluster.host_link = instance.host_link;
+  cluster.local_nvme = instance.local_nvme;
+  cluster.local_nvme_read = instance.local_nvme_read;
+  cluster.local_nvme_write = instance.local_nvme_write;
+  return cluster;
+}
+
+void measure_mesh(Cluster& cluster) {
+  const Topology topology(cluster);
+  for (int n = 2; n <= cluster.gpus_per_node; ++n) {
+    cluster.ring_bandwidth[static_cast<std::size_t>(n)] = topology.ring_bandwidth(n);
+  }
+}
+
 }  // namespace
 
 std::string_view fabric_profile_key(const InstanceType& instance, const Accelerator& accelerator) {
@@ -67,57 +102,40 @@ std::string_view network_profile_key(const InstanceType& instance) {
 }
 
 Result<Cluster> make_cluster(const Catalog& catalog, const InstanceType& instance, std::int32_t nodes) {
+  if (instance.accelerator_count < 1) {
+    return fail("no-accelerator", instance.name, "it has no accelerator to train on",
+                "choose a type with GPUs or Trainium (smplan catalog list)");
+  }
   Diagnostics faults;
   if (nodes < 1) {
     faults.push_back({"bad-count", instance.name, fmt::format("{} nodes is no cluster", nodes), "ask for at least 1"});
   }
-  if (instance.accelerator_count < 1) {
-    faults.push_back({"no-accelerator", instance.name, "it has no accelerator to train on",
-                      "choose a type with GPUs or Trainium (smplan catalog list)"});
-    return tl::unexpected(std::move(faults));
+  const bool mesh = instance.fabric.kind == FabricKind::NvlinkMesh;
+  if (mesh && instance.accelerator_count > kMaxMeshNode) {
+    faults.push_back({"unsupported-fabric", instance.name,
+                      fmt::format("an NVLink mesh of {} accelerators is not modelled", instance.accelerator_count),
+                      fmt::format("meshes have up to {}; name a switched fabric", kMaxMeshNode)});
   }
+  require_links(instance, nodes, faults);
   const Accelerator* accelerator = catalog.find_accelerator(instance.accelerator);
   require(accelerator, "accelerator", instance.accelerator, instance, faults);
+  if (accelerator == nullptr) return tl::unexpected(std::move(faults));
   const AcceleratorProfile* profile = catalog.find_accelerator_profile(instance.accelerator);
   require(profile, "accelerator profile", instance.accelerator, instance, faults);
-  if (accelerator == nullptr) return tl::unexpected(std::move(faults));
   const std::string_view fabric_key = fabric_profile_key(instance, *accelerator);
   const FabricProfile* fabric = catalog.find_fabric_profile(fabric_key);
   require(fabric, "fabric profile", fabric_key, instance, faults);
   const std::string_view network_key = network_profile_key(instance);
   const FabricProfile* network = catalog.find_fabric_profile(network_key);
   require(network, "fabric profile", network_key, instance, faults);
-  if (nodes > 1 && !(instance.network.bandwidth_per_node.value() > 0)) {
-    faults.push_back({"missing-fact", instance.name, "its network bandwidth is not known, so nodes cannot be joined",
-                      "use one node, or give bandwidth_per_node in an overlay (--catalog)"});
-  }
-  if (instance.accelerator_count > 1 && !(instance.fabric.bandwidth_per_accelerator.value() > 0)) {
-    faults.push_back({"missing-fact", instance.name, "the bandwidth between its accelerators is not known",
-                      "give it in an overlay (--catalog)"});
-  }
   if (!faults.empty()) return tl::unexpected(std::move(faults));
 
-  Cluster cluster;
+  Cluster cluster = from_instance(instance, nodes);
   cluster.accelerator = *accelerator;
   cluster.accelerator_profile = *profile;
-  cluster.fabric = instance.fabric;
   cluster.fabric_profile = *fabric;
-  cluster.network = instance.network;
   cluster.network_profile = *network;
-  cluster.gpus_per_node = instance.accelerator_count;
-  cluster.nodes = nodes;
-  cluster.device_memory = instance.accelerator_memory;
-  cluster.host_memory = instance.host_memory;
-  cluster.host_link = instance.host_link;
-  cluster.local_nvme = instance.local_nvme;
-  cluster.local_nvme_read = instance.local_nvme_read;
-  cluster.local_nvme_write = instance.local_nvme_write;
-  if (instance.fabric.kind == FabricKind::NvlinkMesh) {
-    const Topology topology(cluster);
-    for (int n = 2; n <= instance.accelerator_count && n <= kMaxMeshNode; ++n) {
-      cluster.ring_bandwidth[static_cast<std::size_t>(n)] = topology.ring_bandwidth(n);
-    }
-  }
+  if (mesh) measure_mesh(cluster);
   return cluster;
 }
 

@@ -6,8 +6,8 @@
 The second argument is rewritten with the fit. The model is that of models/collectives.cpp. Residuals
 are log(predicted / measured) under a soft-L1 loss; every (instance, source, size class) weighs the
 same whatever its number of points; weak priors hold what a sweep does not determine: NCCL's own
-tuner constants for latencies (NVIDIA/nccl src/graph/tuning.cc, 2026-06, LL protocol), or the nearest
-relative. Sweeps of framework operations (with copies), of other libraries (DeepEP, UCCL, RCCL,
+tuner constants for latencies (NVIDIA/nccl src/graph/tuning.cc, 2026-06) and 0.8 (NVLink, PCIe) or 0.9
+(network) of the line rate, or the nearest relative. Sweeps of framework operations (with copies), of other libraries (DeepEP, UCCL, RCCL,
 SHARP), and of unnamed networks are left out.
 """
 import json
@@ -50,7 +50,7 @@ FITS = [("nvlink-mesh-v100", NVLINK), ("nvswitch-a100", NVLINK), ("nvswitch-h100
         ("pcie", dict(NVLINK, step_latency_us=1.0)),
         ("efa-v2", NETWORK), ("efa-v3", "efa-v2"), ("efa-v1", "efa-v2"), ("efa-host", "efa-v1")]
 
-NCCL_TUNER = "the LL constants of NVIDIA/nccl src/graph/tuning.cc"
+NCCL_TUNER = "the constants of NVIDIA/nccl src/graph/tuning.cc (base 14 us, 0.6 us an NVLink step, 14 us a network step)"
 # Fabrics without a usable sweep: nearest relative, what differs, and why.
 UNMEASURED = [
     ("nvswitch-v100", "nvswitch-a100", {},
@@ -58,13 +58,13 @@ UNMEASURED = [
     ("neuronlink", "nvlink-mesh-v100", dict(alltoall_efficiency=0.4, step_latency_us=1.0),
      "no usable nccom sweep: nvlink-mesh-v100, also a mesh without a switch; all-to-all on a 4x4 torus halves again "
      "what rings reach (mean hop distance 2)"),
-    ("infiniband", "efa-v3", dict(base_latency_us=14, step_latency_us=5.0),
+    ("infiniband", "efa-v3", dict(base_latency_us=6.8, step_latency_us=5.0),
      "no NCCL sweep without SHARP names its InfiniBand: efficiency of efa-v3, also RDMA straight from GPU memory; "
-     f"latencies from {NCCL_TUNER} (NET 5 us a hop), which give 24 us for 8 B on 2 x 8 GPUs where the ABCI user "
-     "guide prints 22.5 us with SHARP"),
-    ("roce", "efa-v3", dict(base_latency_us=14, step_latency_us=5.0),
+     "latencies of NCCL's tree in NVIDIA/nccl src/graph/tuning.cc (LL: base 6.8 us, 5 us a hop), which with 0.6 us an "
+     "NVLink step give 25 us for 8 B on 2 x 8 A100 where the ABCI user guide prints 22.5 us with SHARP"),
+    ("roce", "efa-v3", dict(base_latency_us=6.8, step_latency_us=5.0),
      "no sweep: as infiniband, the same verbs over Ethernet"),
-    ("omnipath", "efa-host", dict(base_latency_us=14, step_latency_us=5.0),
+    ("omnipath", "efa-host", dict(base_latency_us=6.8, step_latency_us=5.0),
      "no sweep: efficiency of efa-host, where the host also moves the data (PSM2 onload); latencies as infiniband"),
     ("ethernet", "efa-host", {},
      "no sweep of TCP between nodes is used: efa-host, which also stages through host memory"),
@@ -209,7 +209,8 @@ def write(path, profiles, fitted):
         sources = "; ".join(sorted({r["source"].split(":")[0] for r in rows}))
         prior = dict(FITS)[name]
         held = f"what they do not determine is held near {prior if isinstance(prior, str) else NCCL_TUNER}"
-        entries.append(entry(name, profiles[name], f"scripts/fit/collectives.py on {len(rows)} points of {sources}; {held}"))
+        text = f"fit on {len(rows)} points of {sources} (scripts/fit/collectives.py says what is left out); {held}"
+        entries.append(entry(name, profiles[name], text))
     for name, relative, changes, why in UNMEASURED:
         entries.append(entry(name, {**profiles[relative], **changes}, why))
     with open(path, "w", encoding="utf-8") as out:

@@ -37,10 +37,10 @@ TEST(MakeCluster, PicksFabricByGenerationAndNetworkByVersion) {
         Case{"opa-a100-80gb", "nvswitch-a100", "omnipath"}}) {
     const InstanceType* instance = catalog().find_instance(c.instance);
     ASSERT_NE(instance, nullptr) << c.instance;
-    const auto cluster = make_cluster(catalog(), *instance, 2);
-    ASSERT_TRUE(cluster) << to_string(cluster.error());
-    EXPECT_EQ(cluster->fabric_profile.fabric, c.fabric) << c.instance;
-    EXPECT_EQ(cluster->network_profile.fabric, c.network) << c.instance;
+    const Accelerator* accelerator = catalog().find_accelerator(instance->accelerator);
+    ASSERT_NE(accelerator, nullptr) << c.instance;
+    EXPECT_EQ(fabric_profile_key(*instance, *accelerator), c.fabric) << c.instance;
+    EXPECT_EQ(network_profile_key(*instance), c.network) << c.instance;
   }
 }
 
@@ -54,10 +54,27 @@ TEST(MakeCluster, RefusesNoNodes) {
   EXPECT_FALSE(make_cluster(catalog(), *catalog().find_instance("ml.p4d.24xlarge"), 0));
 }
 
+TEST(MakeCluster, RefusesAMeshWiderThanTheModel) {
+  InstanceType wide = *catalog().find_instance("ml.p3.16xlarge");
+  wide.accelerator_count = 9;
+  const auto cluster = make_cluster(catalog(), wide, 1);
+  ASSERT_FALSE(cluster);
+  EXPECT_EQ(cluster.error().front().code, "unsupported-fabric");
+}
+
 TEST(Cluster, ADomainIsANodeOrARackAndNeverMoreThanTheCluster) {
-  EXPECT_EQ(make_cluster(catalog(), *catalog().find_instance("ml.p4d.24xlarge"), 4)->domain(), 8);
-  EXPECT_EQ(make_cluster(catalog(), *catalog().find_instance("gb200-nvl72"), 4)->domain(), 16);
-  EXPECT_EQ(make_cluster(catalog(), *catalog().find_instance("gb200-nvl72"), 36)->domain(), 72);
+  Cluster hgx;
+  hgx.gpus_per_node = 8;
+  hgx.fabric.domain_size = 8;
+  hgx.nodes = 4;
+  EXPECT_EQ(hgx.domain(), 8);
+  Cluster rack;
+  rack.gpus_per_node = 4;
+  rack.fabric.domain_size = 72;
+  rack.nodes = 4;
+  EXPECT_EQ(rack.domain(), 16);
+  rack.nodes = 36;
+  EXPECT_EQ(rack.domain(), 72);
 }
 
 }  // namespace
