@@ -53,6 +53,10 @@ struct Plan {
   [[nodiscard]] bool over_job_limit() const { return cost.time_to_train() > days(kMaxJobDays); }
 };
 
+/// What a reader should know before trusting or ordering the plan: no room left in memory, old or derived
+/// price, a type that needs a training plan, more than one job's length, low utilisation.
+std::vector<std::string> plan_warnings(const PlanRequest& request, const Plan& plan);
+
 /// `space` = `evaluated` + `pruned` + the candidates rejected before the step was priced (divisibility,
 /// unsupported, topology, memory, host memory, headroom, hourly). A set of degrees that does not divide
 /// counts once, whatever its other dimensions; so does an instance count over the hourly limit.

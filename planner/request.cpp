@@ -56,8 +56,10 @@ Result<PlanRequest> Resolver::run(const std::optional<std::string>& environment_
 }
 
 void Resolver::read_model() {
-  const std::array<std::pair<const char*, const Text*>, 4> sources{
-      {{"--params", &spec_.params}, {"--model", &spec_.model}, {"--hf-config", &spec_.hf_config}, {"--arch", &spec_.arch}}};
+  const std::array<std::pair<const char*, const Text*>, 4> sources{{{"--params", &spec_.params},
+                                                                    {"--model", &spec_.model},
+                                                                    {"--hf-config", &spec_.hf_config},
+                                                                    {"--arch", &spec_.arch}}};
   std::string given;
   int n_given = 0;
   for (const auto& source : sources) {
@@ -106,8 +108,8 @@ void Resolver::read_model() {
 void Resolver::use_architecture(Architecture architecture, std::string assumption) {
   if (const ModelPreset* preset = catalog_.find_model(architecture.name)) preset_seq_len_ = preset->default_seq_len;
   if (!assumption.empty()) {
-    assume(fmt::format("{}: {} layers of width {}, {} parameters", assumption, architecture.n_layers, architecture.hidden,
-                       format_count(static_cast<double>(count_parameters(architecture).total()))));
+    assume(fmt::format("{}: {} layers of width {}, {} parameters", assumption, architecture.n_layers,
+                       architecture.hidden, format_count(static_cast<double>(count_parameters(architecture).total()))));
   }
   request_.workload.architecture = std::move(architecture);
   has_model_ = true;
@@ -130,7 +132,8 @@ void Resolver::read_formats() {
     assume("optimizer adamw");
   }
   if (spec_.finetune) {
-    const auto f = parse_name(*spec_.finetune, "fine-tuning mode", "--finetune", kFinetuneNames, finetune_from, faults_);
+    const auto f =
+        parse_name(*spec_.finetune, "fine-tuning mode", "--finetune", kFinetuneNames, finetune_from, faults_);
     if (f) w.finetune = *f;
   }
   if (!spec_.lora_rank) return;
@@ -189,7 +192,8 @@ void Resolver::read_batch(double parameters) {
       return;
     }
     w.global_batch = sequences_of(*tokens, w.seq_len);
-    assume(fmt::format("a batch of {} tokens is {} sequences of {}", *spec_.global_batch_tokens, w.global_batch, w.seq_len));
+    assume(fmt::format("a batch of {} tokens is {} sequences of {}", *spec_.global_batch_tokens, w.global_batch,
+                       w.seq_len));
     return;
   }
   w.global_batch = default_global_batch(parameters, w.seq_len, w.finetune);
@@ -212,7 +216,8 @@ void Resolver::read_limits() {
   if (spec_.max_hourly) {
     if (const auto hourly = take(parse_usd(*spec_.max_hourly, "--max-hourly"), faults_)) {
       request_.max_hourly = usd_per_hour(hourly->value());
-      if (hourly->value() <= 0) add("out-of-range", "--max-hourly", "an hourly limit of nothing", "give dollars per hour");
+      if (hourly->value() <= 0)
+        add("out-of-range", "--max-hourly", "an hourly limit of nothing", "give dollars per hour");
     }
   }
   if (spec_.min_headroom) {

@@ -68,7 +68,8 @@ std::vector<std::int32_t> parse_integers(std::string_view text, std::string_view
   for (const std::string_view part : split_list(text, where, out)) {
     const std::size_t dots = part.find("..");
     const auto first = parse_bounded(part.substr(0, dots), where, min, max, out);
-    const auto last = dots == std::string_view::npos ? first : parse_bounded(part.substr(dots + 2), where, min, max, out);
+    const auto last =
+        dots == std::string_view::npos ? first : parse_bounded(part.substr(dots + 2), where, min, max, out);
     if (!first || !last) continue;
     if (*first > *last) {
       out.push_back({"bad-range", std::string(where), "the range " + quote(part) + " runs backwards",
@@ -89,8 +90,7 @@ std::optional<bool> parse_switch(std::string_view text, std::string_view where, 
   for (const std::string_view no : {"false", "no", "off", "0"}) {
     if (text == no) return false;
   }
-  out.push_back({"bad-switch", std::string(where), quote(text) + " is neither true nor false",
-                 "write true or false"});
+  out.push_back({"bad-switch", std::string(where), quote(text) + " is neither true nor false", "write true or false"});
   return std::nullopt;
 }
 

@@ -71,15 +71,15 @@ void Resolver::read_sharding() {
     }
   }
   if (spec_.sharding) {
-    request_.sharding.values = parse_names<Sharding>(*spec_.sharding, "sharding", "--sharding", sharding_names(),
-                                                     sharding_from, faults_);
+    request_.sharding.values =
+        parse_names<Sharding>(*spec_.sharding, "sharding", "--sharding", sharding_names(), sharding_from, faults_);
   }
 }
 
 void Resolver::read_savings() {
   if (spec_.recompute) {
-    request_.recompute.values = parse_names<Recompute>(*spec_.recompute, "recomputation", "--recompute", kRecomputeNames,
-                                                       recompute_from, faults_);
+    request_.recompute.values = parse_names<Recompute>(*spec_.recompute, "recomputation", "--recompute",
+                                                       kRecomputeNames, recompute_from, faults_);
   }
   if (spec_.offload) {
     request_.offload.values =
@@ -109,14 +109,16 @@ void Resolver::check_estimate() {
   one(request_.vpp, "--vpp");
   one(request_.cp, "--cp");
   one(request_.ep, "--ep");
-  if (request_.dp.values.size() > 1) add("ambiguous", "--dp", "an estimate takes one value", "give one value, or use plan");
+  if (request_.dp.values.size() > 1)
+    add("ambiguous", "--dp", "an estimate takes one value", "give one value, or use plan");
   if (request_.offload.any()) request_.offload.values = {Offload{}};
   if (faults_.empty() && !request_.dp.any()) {
     const std::int64_t split = std::int64_t{request_.tp.values[0]} * request_.pp.values[0] * request_.cp.values[0];
     const std::int64_t gpus = std::int64_t{request_.instances[0]->accelerator_count} * request_.counts[0];
     if (split * request_.dp.values[0] != gpus) {
-      add("conflict", "--dp", fmt::format("data x tensor x pipeline x context = {}, the instances have {} devices",
-                                          split * request_.dp.values[0], gpus),
+      add("conflict", "--dp",
+          fmt::format("data x tensor x pipeline x context = {}, the instances have {} devices",
+                      split * request_.dp.values[0], gpus),
           "change the degrees or --count");
     }
   }

@@ -1,0 +1,53 @@
+#include "planner/group.hpp"
+
+namespace smplan {
+
+Cluster Group::cluster() const {
+  Cluster c = *one_node;
+  c.nodes = count;
+  return c;
+}
+
+bool faster(const Candidate& a, const Candidate& b) {
+  const Seconds ta = a.step.time();
+  const Seconds tb = b.step.time();
+  if (ta != tb) return ta < tb;
+  return a.strategy < b.strategy;
+}
+
+RunCost group_cost(const Group& group, const StepEstimate& step) {
+  const Cluster& node = *group.one_node;
+  const UsdPerSecond rate = group.price != nullptr ? group.price->rate : UsdPerSecond();
+  return estimate_cost(step, *group.workload, std::int64_t{node.gpus_per_node} * group.count, rate, group.count,
+                       default_reliability());
+}
+
+Precision effective_precision(const PlanRequest& request, const Accelerator& accelerator) {
+  if (!request.precision_defaulted || accelerator.supports(Precision::Bf16)) return request.workload.precision;
+  return Precision::Fp16;
+}
+
+Plan make_plan(const PlanRequest& request, const Group& group, const Stack& stack, const Candidate& c) {
+  Plan plan;
+  plan.instance = group.instance;
+  plan.instance_count = group.count;
+  plan.stack = &stack;
+  plan.strategy = c.strategy;
+  plan.precision = group.workload->precision;
+  plan.micro_batches = c.strategy.micro_batches(*group.workload);
+  plan.memory = c.memory;
+  plan.step = c.step;
+  plan.cost = group_cost(group, c.step);
+  plan.price = group.price;
+  plan.warnings = plan_warnings(request, plan);
+  return plan;
+}
+
+bool stack_runs_on(const Stack& stack, const Cluster& cluster, const InstanceType& instance, Precision precision) {
+  if (!(is_trainium(cluster.accelerator) ? stack.trainium : stack.nvidia)) return false;
+  // The one stack that AWS limits to a list of instance types.
+  if (stack.id == "smp-v2" && !instance.smp_v2) return false;
+  return cluster.accelerator.supports(precision);
+}
+
+}  // namespace smplan

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "planner/plan.hpp"
+
+namespace smplan {
+
+/// One instance type and count: what is the same for every strategy there.
+struct Group {
+  const InstanceType* instance = nullptr;
+  const Price* price = nullptr;        ///< nullptr: no cost, estimates only
+  const Cluster* one_node = nullptr;   ///< the type's hardware; the count is set where it is used
+  const Workload* workload = nullptr;  ///< in the number format of this hardware
+  std::int32_t count = 0;
+  [[nodiscard]] Cluster cluster() const;
+};
+
+/// A candidate that fits into memory, priced by the full model.
+struct Candidate {
+  Strategy strategy;
+  MemoryEstimate memory;
+  StepEstimate step;
+};
+/// Within a group cost and time to train both grow with the step time, so step time ranks for every objective.
+bool faster(const Candidate& a, const Candidate& b);
+
+/// Run cost of a step in a group; free where the group has no price.
+RunCost group_cost(const Group& group, const StepEstimate& step);
+
+/// The candidate with all that a reader wants to know about it.
+Plan make_plan(const PlanRequest& request, const Group& group, const Stack& stack, const Candidate& candidate);
+
+/// The number format of the request, or its default on this hardware.
+Precision effective_precision(const PlanRequest& request, const Accelerator& accelerator);
+
+/// Whether the stack has this vendor's devices and the devices have the format.
+bool stack_runs_on(const Stack& stack, const Cluster& cluster, const InstanceType& instance, Precision precision);
+
+}  // namespace smplan

@@ -1,0 +1,300 @@
+#include "planner/search.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <thread>
+#include <tuple>
+
+#include "planner/constraints.hpp"
+#include "planner/stack_search.hpp"
+
+namespace smplan {
+namespace {
+
+/// Groups of the first round; each further round has twice as many. What a round may dismiss depends on
+/// earlier rounds only, so that results and counters are the same on any number of threads.
+constexpr std::size_t kFirstRound = 16;
+
+/// What all counts of one instance type share.
+struct Type {
+  const InstanceType* instance = nullptr;
+  const Price* price = nullptr;
+  Cluster one_node;
+  const Workload* workload = nullptr;
+  std::vector<std::unique_ptr<StackSearch>> stacks;  ///< nullptr where the stack does not run
+};
+
+/// A plan before it is dressed: which group, which stack, which candidate, at what cost.
+struct Entry {
+  const Group* group = nullptr;
+  const Stack* stack = nullptr;
+  Candidate candidate;
+  RunCost cost;
+};
+
+/// The whole search as a value: types, groups in the order of the rounds, and what was found so far.
+class Search {
+ public:
+  Search(const PlanRequest& request, const Catalog& catalog, const SearchOptions& options);
+  PlanSet run();
+
+ private:
+  struct Unit {
+    Type* type = nullptr;
+    std::size_t stack = 0;
+    std::vector<std::size_t> groups;  ///< of this round
+  };
+  void add_types(const Catalog& catalog);
+  void add_groups();
+  void search_round(std::size_t begin, std::size_t end);
+  void merge_group(std::size_t index, std::vector<StackOutcome>& outcomes);
+  void note_miss(const Group& group, const Stack& stack, const Miss& miss);
+  void keep_best();
+  [[nodiscard]] bool before(const Entry& a, const Entry& b) const;
+  PlanSet answer() const;
+  Plan plan_of(const Entry& e) const { return make_plan(request_, *e.group, *e.stack, e.candidate); }
+  [[nodiscard]] std::vector<TimeCost> points(const std::vector<Entry>& entries) const;
+
+  const PlanRequest& request_;
+  int variants_;
+  unsigned threads_;
+  Workload default_workload_;
+  Workload fp16_workload_;
+  std::vector<Type> types_;
+  std::vector<Group> groups_;
+  std::vector<std::size_t> type_of_group_;
+  Incumbents incumbents_;
+  std::vector<Entry> ranked_;    ///< best first, at most `top`
+  std::vector<Entry> frontier_;  ///< cheapest first
+  std::array<std::uint64_t, kRejectionReasonCount> rejected_{};
+  SearchStats stats_;
+  struct GroupMiss {
+    const Group* group;
+    const Stack* stack;
+    Miss miss;
+  };
+  std::optional<GroupMiss> nearest_;
+};
+
+Search::Search(const PlanRequest& request, const Catalog& catalog, const SearchOptions& options)
+    : request_(request),
+      variants_(variants_per_group(request)),
+      threads_(options.threads > 0 ? static_cast<unsigned>(options.threads)
+                                   : std::max(1U, std::thread::hardware_concurrency())),
+      default_workload_(request.workload),
+      fp16_workload_(request.workload) {
+  fp16_workload_.precision = Precision::Fp16;
+  add_types(catalog);
+  add_groups();
+}
+
+void Search::add_types(const Catalog& catalog) {
+  for (const InstanceType* instance : request_.instances) {
+    Result<Cluster> cluster = make_cluster(catalog, *instance, 1);
+    if (!cluster) continue;  // resolve() left such types out
+    Type type;
+    type.instance = instance;
+    type.price = catalog.find_price(instance->name, request_.region, request_.market);
+    type.one_node = std::move(*cluster);
+    const Precision precision = effective_precision(request_, type.one_node.accelerator);
+    type.workload = precision == request_.workload.precision ? &default_workload_ : &fp16_workload_;
+    for (const Stack* stack : request_.stacks) {
+      const bool runs = stack_runs_on(*stack, type.one_node, *instance, precision);
+      type.stacks.push_back(runs ? std::make_unique<StackSearch>(request_, *stack, variants_) : nullptr);
+    }
+    types_.push_back(std::move(type));
+  }
+}
+
+/// Powers of two before the rest and cheap peak FLOPs before dear ones: good plans come early, and what
+/// comes later is mostly dismissed by its bound.
+void Search::add_groups() {
+  struct Ordered {
+    bool odd;
+    double price_of_peak;
+    std::size_t type;
+    std::int32_t count;
+  };
+  std::vector<Ordered> order;
+  for (std::size_t t = 0; t < types_.size(); ++t) {
+    const Type& type = types_[t];
+    const Cluster& node = type.one_node;
+    const double peak = node.accelerator.peak_rate(type.workload->precision).value() * node.gpus_per_node;
+    const double rate = type.price != nullptr ? type.price->rate.value() : 0;
+    for (const std::int32_t count : request_.counts) {
+      if (request_.max_gpus && std::int64_t{node.gpus_per_node} * count > *request_.max_gpus) continue;
+      order.push_back({(count & (count - 1)) != 0, peak > 0 ? rate / peak : 0, t, count});
+    }
+  }
+  std::sort(order.begin(), order.end(), [](const Ordered& a, const Ordered& b) {
+    return std::tie(a.odd, a.price_of_peak, a.type, a.count) < std::tie(b.odd, b.price_of_peak, b.type, b.count);
+  });
+  for (const Ordered& o : order) {
+    const Type& type = types_[o.type];
+    groups_.push_back({type.instance, type.price, &type.one_node, type.workload, o.count});
+    type_of_group_.push_back(o.type);
+  }
+}
+
+PlanSet Search::run() {
+  std::size_t begin = 0;
+  for (std::size_t size = kFirstRound; begin < groups_.size(); size *= 2) {
+    const std::size_t end = std::min(groups_.size(), begin + size);
+    search_round(begin, end);
+    begin = end;
+  }
+  return answer();
+}
+
+/// A unit of work is one type under one stack: its layer tables serve all its groups, without locks.
+void Search::search_round(std::size_t begin, std::size_t end) {
+  std::vector<std::vector<StackOutcome>> outcomes(end - begin, std::vector<StackOutcome>(request_.stacks.size()));
+  std::vector<Unit> units;
+  for (std::size_t t = 0; t < types_.size(); ++t) {
+    for (std::size_t s = 0; s < request_.stacks.size(); ++s) {
+      Unit unit{&types_[t], s, {}};
+      for (std::size_t g = begin; g < end; ++g) {
+        if (type_of_group_[g] == t) unit.groups.push_back(g);
+      }
+      if (!unit.groups.empty()) units.push_back(std::move(unit));
+    }
+  }
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (std::size_t u = next++; u < units.size(); u = next++) {
+      const Unit& unit = units[u];
+      for (const std::size_t g : unit.groups) {
+        StackOutcome& out = outcomes[g - begin][unit.stack];
+        const auto& stack_search = unit.type->stacks[unit.stack];
+        const UsdPerSecond hourly = (groups_[g].price != nullptr ? groups_[g].price->rate : UsdPerSecond()) *
+                                    static_cast<double>(groups_[g].count);
+        if (stack_search == nullptr) {
+          out.stats.space = 1;
+          out.rejected[static_cast<std::size_t>(RejectionReason::Unsupported)] = 1;
+        } else if (const auto dear = hourly_rejection(request_, hourly)) {
+          out.stats.space = 1;
+          out.rejected[static_cast<std::size_t>(RejectionReason::Hourly)] = 1;
+        } else {
+          out = stack_search->search(groups_[g], incumbents_);
+        }
+      }
+    }
+  };
+  {
+    std::vector<std::jthread> helpers;
+    const std::size_t wanted = std::min<std::size_t>(threads_, units.size());
+    for (std::size_t i = 1; i < wanted; ++i) helpers.emplace_back(work);
+    work();
+  }
+  for (std::size_t g = begin; g < end; ++g) merge_group(g, outcomes[g - begin]);
+  keep_best();
+}
+
+void Search::merge_group(std::size_t index, std::vector<StackOutcome>& outcomes) {
+  const Group& group = groups_[index];
+  std::vector<Entry> entries;
+  for (std::size_t s = 0; s < outcomes.size(); ++s) {
+    const StackOutcome& out = outcomes[s];
+    for (std::size_t r = 0; r < rejected_.size(); ++r) rejected_[r] += out.rejected[r];
+    stats_.space += out.stats.space;
+    stats_.evaluated += out.stats.evaluated;
+    stats_.pruned += out.stats.pruned;
+    if (out.nearest) note_miss(group, *request_.stacks[s], *out.nearest);
+    for (const Candidate& c : out.best) {
+      Entry entry{&group, request_.stacks[s], c, group_cost(group, c.step)};
+      if (!limit_rejection(request_, entry.cost.time_to_train(), entry.cost.total())) entries.push_back(entry);
+    }
+  }
+  std::sort(entries.begin(), entries.end(), [this](const Entry& a, const Entry& b) { return before(a, b); });
+  if (entries.size() > static_cast<std::size_t>(variants_)) entries.resize(static_cast<std::size_t>(variants_));
+  ranked_.insert(ranked_.end(), entries.begin(), entries.end());
+  // Later variants of a group take longer and cost more than its first.
+  if (!entries.empty()) frontier_.push_back(entries.front());
+}
+
+void Search::note_miss(const Group& group, const Stack& stack, const Miss& miss) {
+  if (!nearest_ || nearer(miss.rejection, nearest_->miss.rejection)) nearest_ = GroupMiss{&group, &stack, miss};
+}
+
+bool Search::before(const Entry& a, const Entry& b) const {
+  const Score sa = score(request_, a.cost.time_to_train(), a.cost.total());
+  const Score sb = score(request_, b.cost.time_to_train(), b.cost.total());
+  if (sa != sb) return sa < sb;
+  return std::tie(a.group->instance->name, a.group->count, a.stack->id, a.candidate.strategy) <
+         std::tie(b.group->instance->name, b.group->count, b.stack->id, b.candidate.strategy);
+}
+
+std::vector<TimeCost> Search::points(const std::vector<Entry>& entries) const {
+  std::vector<TimeCost> out;
+  for (const Entry& e : entries) out.push_back({e.cost.time_to_train().value(), e.cost.total().value()});
+  return out;
+}
+
+/// Keeps what can still be part of the answer, and tells the next round what it has to beat.
+void Search::keep_best() {
+  const auto top = static_cast<std::size_t>(request_.top);
+  const auto by_rank = [this](const Entry& a, const Entry& b) { return before(a, b); };
+  std::sort(ranked_.begin(), ranked_.end(), by_rank);
+  if (ranked_.size() > top) ranked_.resize(top);
+  std::sort(frontier_.begin(), frontier_.end(), by_rank);
+  std::vector<Entry> front;
+  for (const std::size_t i : pareto_front(points(frontier_))) front.push_back(frontier_[i]);
+  frontier_ = std::move(front);
+  incumbents_.has_plan = !ranked_.empty();
+  incumbents_.frontier = points(frontier_);
+  if (ranked_.size() == top) {
+    const RunCost& last = ranked_.back().cost;
+    incumbents_.last_shown = score(request_, last.time_to_train(), last.total());
+  }
+}
+
+/// At most `n` entries of a list, both ends and evenly spaced ones between.
+std::vector<std::size_t> spread(std::size_t size, std::size_t n) {
+  std::vector<std::size_t> out;
+  for (std::size_t i = 0; i < std::min(size, n); ++i) {
+    out.push_back(size <= n || n == 1 ? i : i * (size - 1) / (n - 1));
+  }
+  return out;
+}
+
+PlanSet Search::answer() const {
+  PlanSet set;
+  set.request = request_;
+  set.variants_per_group = variants_;
+  set.rejected = rejected_;
+  set.search = stats_;
+  for (const Entry& e : frontier_) set.frontier.push_back(plan_of(e));
+  if (request_.objective == Objective::Pareto) {
+    for (const std::size_t i : spread(frontier_.size(), static_cast<std::size_t>(request_.top))) {
+      set.plans.push_back(set.frontier[i]);
+    }
+  } else {
+    for (const Entry& e : ranked_) set.plans.push_back(plan_of(e));
+  }
+  for (std::size_t i = 0; i < set.plans.size(); ++i) {
+    const Plan& p = set.plans[i];
+    const bool on_frontier = std::any_of(set.frontier.begin(), set.frontier.end(), [&](const Plan& f) {
+      return f.instance == p.instance && f.instance_count == p.instance_count && f.stack == p.stack &&
+             f.strategy == p.strategy;
+    });
+    if (on_frontier) set.pareto.push_back(i + 1);
+  }
+  if (set.plans.empty() && nearest_) {
+    const Group& group = *nearest_->group;
+    const Cluster cluster = group.cluster();
+    Candidate c{nearest_->miss.strategy, {}, {}};
+    c.memory = estimate_memory(*group.workload, c.strategy, cluster, *nearest_->stack);
+    c.step = estimate_step(*group.workload, c.strategy, cluster, *nearest_->stack);
+    set.nearest_miss = NearestMiss{make_plan(request_, group, *nearest_->stack, c), nearest_->miss.rejection};
+  }
+  return set;
+}
+
+}  // namespace
+
+PlanSet search(const PlanRequest& request, const Catalog& catalog, const SearchOptions& options) {
+  return Search(request, catalog, options).run();
+}
+
+}  // namespace smplan

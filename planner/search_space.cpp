@@ -1,0 +1,169 @@
+#include "planner/search_space.hpp"
+
+#include <algorithm>
+
+namespace smplan {
+namespace {
+
+std::vector<std::int32_t> divisors(std::int64_t n) {
+  std::vector<std::int32_t> low;
+  std::vector<std::int32_t> high;
+  for (std::int64_t d = 1; d * d <= n; ++d) {
+    if (n % d != 0) continue;
+    low.push_back(static_cast<std::int32_t>(d));
+    if (d * d != n) high.push_back(static_cast<std::int32_t>(n / d));
+  }
+  low.insert(low.end(), high.rbegin(), high.rend());
+  return low;
+}
+
+std::vector<std::int32_t> allowed_divisors(std::int64_t n, const Choice<std::int32_t>& choice, bool offered) {
+  std::vector<std::int32_t> values;
+  for (const std::int32_t d : divisors(n)) {
+    // A dimension that the stack lacks is tried only where the request asks for it, to be refused by name.
+    if (d > 1 && !offered && choice.any()) break;
+    if (choice.allows(d)) values.push_back(d);
+  }
+  return values;
+}
+
+bool lists(const std::vector<std::string>& values, std::string_view name) {
+  return std::find(values.begin(), values.end(), name) != values.end();
+}
+
+bool subset(const Offload& a, const Offload& b) {
+  return (!a.optimizer || b.optimizer) && (!a.parameters || b.parameters) && (!a.activations || b.activations) &&
+         (!a.to_nvme || b.to_nvme);
+}
+
+int weight(const SavingOption& o) {
+  return static_cast<int>(o.recompute) + o.offload.optimizer + o.offload.parameters + o.offload.activations +
+         o.offload.to_nvme;
+}
+
+std::vector<Offload> offload_options(const PlanRequest& request, const Stack& stack, const Cluster& cluster) {
+  if (!request.offload.any()) return request.offload.values;
+  std::vector<Offload> options;
+  for (int bits = 0; bits < 16; ++bits) {
+    const Offload o{(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0, (bits & 8) != 0};
+    if (o.optimizer && !lists(stack.offloads, "optimizer")) continue;
+    if (o.parameters && !lists(stack.offloads, "params")) continue;
+    if (o.activations && !lists(stack.offloads, "activations")) continue;
+    if (o.to_nvme && ((!o.optimizer && !o.parameters) || cluster.local_nvme.value() <= 0)) continue;
+    options.push_back(o);
+  }
+  return options;
+}
+
+}  // namespace
+
+bool spends_no_more(const SavingOption& a, const SavingOption& b) {
+  return a.recompute <= b.recompute && subset(a.offload, b.offload);
+}
+
+SearchSpace::SearchSpace(const PlanRequest& request, const Workload& workload, const InstanceType& instance,
+                         const Cluster& cluster, const Stack& stack)
+    : request_(request), workload_(workload), instance_(instance), cluster_(cluster), stack_(stack) {}
+
+std::vector<Split> SearchSpace::splits() const {
+  std::vector<Split> out;
+  const std::int64_t gpus = cluster_.gpus();
+  const std::int64_t experts = workload_.architecture.moe.n_experts;
+  for (const std::int32_t tp : allowed_divisors(gpus, request_.tp, stack_.tensor_parallel)) {
+    for (const std::int32_t cp : allowed_divisors(gpus / tp, request_.cp, stack_.context_parallel)) {
+      for (const std::int32_t pp : allowed_divisors(gpus / tp / cp, request_.pp, stack_.pipeline_parallel)) {
+        const std::int64_t data = gpus / tp / cp / pp;
+        if (!request_.dp.allows(static_cast<std::int32_t>(data))) continue;
+        for (const std::int32_t ep :
+             allowed_divisors(std::max<std::int64_t>(1, experts), request_.ep, stack_.expert_parallel)) {
+          if (ep > 1 && (data * cp * tp) % ep != 0) continue;
+          out.push_back({tp, cp, pp, ep, static_cast<std::int32_t>(data)});
+        }
+      }
+    }
+  }
+  return out;
+}
+
+std::optional<RejectionReason> SearchSpace::check(const Split& split) const {
+  Strategy s;
+  s.data_parallel = split.data;
+  s.tensor_parallel = split.tensor;
+  s.pipeline_parallel = split.pipeline;
+  s.context_parallel = split.context;
+  s.expert_parallel = split.expert;
+  s.recompute = stack_.recomputes.front();
+  s.collectives = stack_.collectives.front();
+  if (!stack_.schedules.empty() && split.pipeline > 1) {
+    const auto plain = std::find_if(stack_.schedules.begin(), stack_.schedules.end(),
+                                    [](Schedule schedule) { return schedule != Schedule::Interleaved; });
+    s.schedule = plain == stack_.schedules.end() ? Schedule::OneFOneB : *plain;
+  }
+  Validity best = Validity::Unsupported;
+  for (const Sharding sharding : stack_.shardings) {
+    s.sharding = sharding;
+    best = std::min(best, quick_check(s, workload_, stack_));
+  }
+  if (best == Validity::Divisibility || best == Validity::OutOfRange) return RejectionReason::Divisibility;
+  if (best == Validity::Unsupported) return RejectionReason::Unsupported;
+  if (split.tensor > cluster_.domain()) return RejectionReason::Topology;
+  return std::nullopt;
+}
+
+SplitOptions SearchSpace::options(const Split& split) const {
+  SplitOptions o;
+  const bool cuts_sequence = split.tensor > 1 && stack_.sequence_parallel;
+  for (const bool on : {false, true}) {
+    if ((on ? cuts_sequence : true) && request_.sequence_parallel.allows(on)) o.sequence_parallel.push_back(on);
+  }
+  const std::int32_t replicas = split.data * split.context;
+  const auto add_sharding = [&](Sharding sharding, std::int32_t degree) {
+    if (request_.sharding.allows(sharding) && request_.shard_degree.allows(degree)) {
+      o.shardings.push_back({sharding, degree});
+    }
+  };
+  for (const Sharding sharding : stack_.shardings) {
+    if (sharding == Sharding::None) {
+      add_sharding(sharding, 1);
+    } else if (sharding != Sharding::FsdpHybrid) {
+      add_sharding(sharding, replicas);
+    } else {
+      for (const std::int32_t d : divisors(replicas)) {
+        if (d > 1 && d < replicas) add_sharding(sharding, d);
+      }
+    }
+  }
+  if (split.pipeline == 1) {
+    if (request_.vpp.allows(1)) o.schedules.push_back({});
+  } else {
+    for (const Schedule schedule : stack_.schedules) {
+      if (schedule != Schedule::Interleaved) {
+        if (request_.vpp.allows(1)) o.schedules.push_back({schedule, 1});
+        continue;
+      }
+      const Architecture& a = workload_.architecture;
+      const std::int64_t layers = a.n_layers + (a.kind == ModelKind::EncoderDecoder ? a.n_encoder_layers : 0);
+      for (const std::int32_t v : divisors(layers / split.pipeline)) {
+        if (v > 1 && layers % (std::int64_t{split.pipeline} * v) == 0 && request_.vpp.allows(v)) {
+          o.schedules.push_back({schedule, v});
+        }
+      }
+    }
+  }
+  for (const std::int32_t mb : divisors(workload_.global_batch / split.data)) {
+    if (request_.micro_batch.allows(mb)) o.micro_batches.push_back(mb);
+  }
+  for (const Recompute recompute : stack_.recomputes) {
+    if (!request_.recompute.allows(recompute)) continue;
+    for (const Offload& offload : offload_options(request_, stack_, cluster_))
+      o.savings.push_back({recompute, offload});
+  }
+  std::stable_sort(o.savings.begin(), o.savings.end(),
+                   [](const SavingOption& a, const SavingOption& b) { return weight(a) < weight(b); });
+  for (const Collectives c : stack_.collectives) {
+    if (request_.collectives.allows(c) && (c != Collectives::Smddp || instance_.smddp)) o.collectives.push_back(c);
+  }
+  return o;
+}
+
+}  // namespace smplan
