@@ -7,8 +7,8 @@ The second argument is rewritten with the fit. The model is that of models/colle
 are log(predicted / measured) under a soft-L1 loss; every (instance, source, size class) weighs the
 same whatever its number of points; weak priors hold what a sweep does not determine: NCCL's own
 tuner constants for latencies (NVIDIA/nccl src/graph/tuning.cc, 2026-06) and 0.8 (NVLink, PCIe) or 0.9
-(network) of the line rate, or the nearest relative. Sweeps of framework operations (with copies), of other libraries (DeepEP, UCCL, RCCL,
-SHARP), and of unnamed networks are left out.
+(network) of the line rate, or the nearest relative. Sweeps of framework operations (with copies), of
+other libraries (DeepEP, UCCL, RCCL, SHARP), and of unnamed networks are left out.
 """
 import json
 import math
@@ -22,18 +22,18 @@ AS_OF = "2026-11-20"
 FABRIC_RATE = {  # one direction, per accelerator, GB/s
     "nvlink-mesh-v100": 150, "nvswitch-a100": 300, "nvswitch-h100": 450, "nvswitch-b200": 900, "nvl72-gb200": 900}
 MESH_RING = {2: 25, 3: 50, 4: 100, 5: 25, 6: 50, 7: 100, 8: 150}  # models/topology.cpp
-# substring of the instance column -> (fabric, network, GB/s of the node's network, interfaces)
+# substring of the instance column -> (fabric, network, GB/s of the node's network or PCIe link)
 MACHINES = [
-    ("8xV100-32GB node", "nvlink-mesh-v100", None, 0, 1), ("OCI BM.GPU3.8", "nvlink-mesh-v100", None, 0, 1),
-    ("8xA100 node", "nvswitch-a100", None, 0, 1), ("DGX A100", "nvswitch-a100", None, 0, 1),
-    ("A100-40GB 4-GPU", "nvswitch-a100", None, 0, 1),
-    ("8xH200 node", "nvswitch-h100", None, 0, 1), ("DGX H100", "nvswitch-h100", None, 0, 1),
-    ("A100 pairwise", "pcie", None, 31.5, 1), ("H100 pairwise", "pcie", None, 63.0, 1),
-    ("GB200 NVL72", "nvl72-gb200", None, 0, 1),
-    ("p3dn.24xlarge", "nvlink-mesh-v100", "efa-host", 12.5, 1), ("g5.8xlarge", "pcie", "efa-host", 3.125, 1),
-    ("p4d.24xlarge", "nvswitch-a100", "efa-v1", 50, 4), ("p5.48xlarge", "nvswitch-h100", "efa-v2", 400, 32),
-    ("p5en.48xlarge", "nvswitch-h100", "efa-v3", 400, 16), ("p6-b200", "nvswitch-b200", "efa-v3", 400, 8),
-    ("p6-b300", "nvswitch-b200", "efa-v3", 800, 16)]
+    ("8xV100-32GB node", "nvlink-mesh-v100", None, 0), ("OCI BM.GPU3.8", "nvlink-mesh-v100", None, 0),
+    ("8xA100 node", "nvswitch-a100", None, 0), ("DGX A100", "nvswitch-a100", None, 0),
+    ("A100-40GB 4-GPU", "nvswitch-a100", None, 0),
+    ("8xH200 node", "nvswitch-h100", None, 0), ("DGX H100", "nvswitch-h100", None, 0),
+    ("A100 pairwise", "pcie", None, 31.5), ("H100 pairwise", "pcie", None, 63.0),
+    ("GB200 NVL72", "nvl72-gb200", None, 0),
+    ("p3dn.24xlarge", "nvlink-mesh-v100", "efa-host", 12.5), ("g5.8xlarge", "pcie", "efa-host", 3.125),
+    ("p4d.24xlarge", "nvswitch-a100", "efa-v1", 50), ("p5.48xlarge", "nvswitch-h100", "efa-v2", 400),
+    ("p5en.48xlarge", "nvswitch-h100", "efa-v3", 400), ("p6-b200", "nvswitch-b200", "efa-v3", 400),
+    ("p6-b300", "nvswitch-b200", "efa-v3", 800)]
 PARAMETERS = ["bandwidth_efficiency", "base_latency_us", "step_latency_us", "half_size_mib", "alltoall_efficiency",
               "switch_reduction_efficiency"]
 # Prior medians; 0 means that the fabric has no such unit.
@@ -72,9 +72,9 @@ UNMEASURED = [
 
 
 def machine_of(instance):
-    for key, fabric, network, rate, interfaces in MACHINES:
+    for key, fabric, network, rate in MACHINES:
         if key in str(instance):
-            return fabric, network, rate, interfaces
+            return fabric, network, rate
     return None
 
 
@@ -113,13 +113,13 @@ def load(path):
         seconds = r.latency_us * 1e-6 if r.latency_us == r.latency_us else size * factor / (r.busbw_GBps * 1e9)
         if seconds > 1e3 or ("p5en" in r.instance and size < 16):
             continue  # out-of-memory marks of 1e12 us; first sizes of a sweep hold the warm-up
-        fabric, network, rate, interfaces = where
+        fabric, network, rate = where
         if network is None and fabric != "nvl72-gb200" and nodes != 1:
             continue
         nodes = 1 if fabric == "nvl72-gb200" else int(nodes)
         ring = "Ring" in notes
         rows.append(dict(fabric=fabric, network=network if nodes > 1 else None, rate=rate * 1e9,
-                         interfaces=interfaces, collective=r.collective, ranks=int(ranks), nodes=nodes, size=size,
+                         collective=r.collective, ranks=int(ranks), nodes=nodes, size=size,
                          seconds=seconds, no_switch=ring, source=str(r.source).split("(")[0].strip()[:60],
                          instance=r.instance))
     return rows
