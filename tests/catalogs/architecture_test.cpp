@@ -1,0 +1,183 @@
+#include "catalogs/architecture.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "base/embedded_file.hpp"
+
+namespace smplan {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+Architecture small_llama() {
+  Architecture a;
+  a.name = "small";
+  a.n_layers = 2;
+  a.hidden = 64;
+  a.n_heads = a.n_kv_heads = 4;
+  a.head_dim = 16;
+  a.ffn_hidden = 128;
+  a.vocab = 1000;
+  return a;
+}
+
+Architecture read(std::string_view text, Diagnostics& out) {
+  const auto json = parse_json(text, "arch.json");
+  EXPECT_TRUE(json.has_value());
+  return read_architecture(*json, out);
+}
+
+std::vector<ModelPreset> shipped_presets() {
+  std::vector<ModelPreset> presets;
+  for (const EmbeddedFile& file : shipped_catalog_files()) {
+    if (file.name != "models.json") continue;
+    Diagnostics out;
+    const auto json = parse_json(file.content, file.name);
+    if (!json) ADD_FAILURE() << to_string(json.error());
+    for (const JsonValue& model : json->find("models")->as_array(out)) presets.push_back(read_model_preset(model, out));
+    EXPECT_THAT(out, IsEmpty()) << to_string(out);
+  }
+  return presets;
+}
+
+TEST(ArchitectureFile, FiveWidthsAreEnoughForALlama) {
+  Diagnostics out;
+  const Architecture a = read(R"({"n_layers": 32, "hidden": 4096, "n_heads": 32, "ffn_hidden": 11008, "vocab": 32000})",
+                              out);
+  EXPECT_THAT(out, IsEmpty());
+  EXPECT_EQ(a.n_kv_heads, 32);
+  EXPECT_EQ(a.head_dim, 128);
+  EXPECT_TRUE(a.gated_mlp);
+  EXPECT_FALSE(a.tied_embeddings);
+}
+
+TEST(ArchitectureFile, EveryMissingWidthIsNamedInOnePass) {
+  Diagnostics out;
+  read(R"({"schema": "smplan.architecture/1", "hidden": 4096})", out);
+  ASSERT_THAT(out, SizeIs(4));
+  const std::string text = to_string(out);
+  for (const char* key : {"n_layers", "n_heads", "ffn_hidden", "vocab"}) EXPECT_THAT(text, HasSubstr(key));
+}
+
+TEST(ArchitectureFile, MisspeltKeyIsRefusedWithTheNearest) {
+  Diagnostics out;
+  read(R"({"n_layers": 2, "hiden": 64, "hidden": 64, "n_heads": 4, "ffn_hidden": 128, "vocab": 10})", out);
+  ASSERT_THAT(out, SizeIs(1));
+  EXPECT_THAT(to_string(out), HasSubstr("hidden"));
+}
+
+TEST(ArchitectureFile, UnknownEnumerationsAndSchemasAreRefused) {
+  Diagnostics out;
+  read(R"({"schema": "smplan.plan/1", "kind": "decodr", "n_layers": 2, "hidden": 64, "n_heads": 4,
+          "ffn_hidden": 128, "vocab": 10})",
+       out);
+  EXPECT_THAT(out, SizeIs(2)) << to_string(out);
+}
+
+TEST(ArchitectureFile, MixtureAndLatentWidthsAreRead) {
+  Diagnostics out;
+  const Architecture a = read(R"({"n_layers": 4, "hidden": 64, "n_heads": 4, "ffn_hidden": 128, "vocab": 10,
+    "latent": {"kv_lora_rank": 8, "qk_nope_head_dim": 16, "qk_rope_head_dim": 8, "v_head_dim": 16},
+    "moe": {"n_experts": 8, "top_k": 2, "expert_ffn_hidden": 32, "n_leading_dense_layers": 1}})",
+                              out);
+  EXPECT_THAT(out, IsEmpty()) << to_string(out);
+  EXPECT_TRUE(a.is_moe());
+  EXPECT_TRUE(a.has_latent_attention());
+  EXPECT_EQ(a.moe.layer_stride, 1);
+}
+
+struct BadCase {
+  const char* name;
+  void (*spoil)(Architecture&);
+  const char* field;
+};
+
+class BadArchitecture : public testing::TestWithParam<BadCase> {};
+
+TEST_P(BadArchitecture, IsRefusedByField) {
+  Architecture a = small_llama();
+  ASSERT_THAT(check(a, "here"), IsEmpty());
+  GetParam().spoil(a);
+  const Diagnostics out = check(a, "here");
+  ASSERT_FALSE(out.empty());
+  EXPECT_EQ(out.front().location, "here");
+  EXPECT_THAT(to_string(out), HasSubstr(GetParam().field));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Widths, BadArchitecture,
+    testing::Values(
+        BadCase{"ZeroHidden", [](Architecture& a) { a.hidden = 0; }, "hidden must be positive, is 0"},
+        BadCase{"NegativeLayers", [](Architecture& a) { a.n_layers = -3; }, "n_layers must be positive, is -3"},
+        BadCase{"SmallestLayers", [](Architecture& a) { a.n_layers = INT64_MIN; a.moe.n_experts = 2; }, "n_layers"},
+        BadCase{"HeadsNotMultiple", [](Architecture& a) { a.n_kv_heads = 3; }, "n_kv_heads"},
+        BadCase{"NoVocabulary", [](Architecture& a) { a.vocab = 0; }, "vocab"},
+        BadCase{"EncoderLayersInDecoder", [](Architecture& a) { a.n_encoder_layers = 2; }, "n_encoder_layers"},
+        BadCase{"NoEncoder", [](Architecture& a) { a.kind = ModelKind::EncoderDecoder; }, "n_encoder_layers"},
+        BadCase{"TopKWithoutExperts", [](Architecture& a) { a.moe.top_k = 2; }, "moe"},
+        BadCase{"TopKOverExperts", [](Architecture& a) { a.moe = {.n_experts = 4, .top_k = 5, .expert_ffn_hidden = 8}; },
+                "moe.top_k"},
+        BadCase{"AllLayersDense",
+                [](Architecture& a) {
+                  a.moe = {.n_experts = 4, .top_k = 1, .expert_ffn_hidden = 8, .n_leading_dense_layers = 2};
+                },
+                "n_leading_dense_layers"},
+        BadCase{"HalfLatent", [](Architecture& a) { a.latent.v_head_dim = 8; }, "latent"},
+        BadCase{"NoPositionTable", [](Architecture& a) { a.positions = PositionEncoding::Learned; }, "max_positions"},
+        BadCase{"OverflowingWidths",
+                [](Architecture& a) {
+                  a.hidden = a.ffn_hidden = a.vocab = 1 << 24;
+                  a.n_layers = 10'000;
+                },
+                "1e16"}),
+    [](const testing::TestParamInfo<BadCase>& info) { return std::string(info.param.name); });
+
+TEST(ModelPresets, AreManyWithDistinctNamesAndAliases) {
+  const std::vector<ModelPreset> presets = shipped_presets();
+  EXPECT_GE(presets.size(), 45U);
+  std::set<std::string> names;
+  for (const ModelPreset& preset : presets) {
+    EXPECT_TRUE(names.insert(preset.architecture.name).second) << preset.architecture.name;
+    for (const std::string& alias : preset.aliases) EXPECT_TRUE(names.insert(alias).second) << alias;
+    EXPECT_GT(preset.default_seq_len, 0) << preset.architecture.name;
+    EXPECT_FALSE(preset.provenance.source.empty()) << preset.architecture.name;
+  }
+}
+
+TEST(ModelPresets, CoverTheFamiliesThatPeopleTrain) {
+  std::set<std::string> families;
+  for (const ModelPreset& preset : shipped_presets()) families.insert(preset.architecture.family);
+  for (const char* family : {"gpt", "llama", "mistral", "mixtral", "qwen2", "qwen3", "qwen3-moe", "deepseek", "gemma",
+                             "falcon", "phi", "gpt-neox", "bloom", "opt", "mpt", "gpt-oss", "nemotron", "bert",
+                             "roberta", "t5", "vit", "starcoder2"}) {
+    EXPECT_TRUE(families.contains(family)) << family;
+  }
+}
+
+TEST(ModelPresets, OnlyPapersRound) {
+  for (const ModelPreset& preset : shipped_presets()) {
+    if (preset.published_rounding == 0) continue;
+    EXPECT_LE(preset.published_rounding, preset.published_parameters / 20) << preset.architecture.name;
+    const std::string& family = preset.architecture.family;
+    EXPECT_TRUE(family == "gpt" || family == "opt" || family == "nemotron" || family == "grok") << family;
+  }
+}
+
+TEST(ModelPreset, WithoutANameIsRefused) {
+  Diagnostics out;
+  const auto json = parse_json(R"({"architecture": {"n_layers": 2, "hidden": 64, "n_heads": 4, "ffn_hidden": 128,
+    "vocab": 10}, "published_parameters": 5, "default_seq_len": 10, "source": "x", "as_of": "2024"})",
+                               "models.json");
+  read_model_preset(*json, out);
+  ASSERT_THAT(out, SizeIs(1));
+  EXPECT_THAT(out.front().message, HasSubstr("name"));
+}
+
+}  // namespace
+}  // namespace smplan
