@@ -1,0 +1,94 @@
+#include "cli/app.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "cli/arguments.hpp"
+#include "cli/command.hpp"
+#include "cli/output.hpp"
+
+namespace smplan::cli {
+namespace {
+
+constexpr const char* kAbout =
+    "Plans distributed training on Amazon SageMaker: which instances, how many, which strategy, what it costs.\n"
+    "`smplan --params 13B` is `smplan plan --params 13B`.";
+constexpr const char* kExitCodes =
+    "Exit codes: 0 done; 1 nothing fits, or a check found faults; 2 the request or a file is invalid; 3 internal "
+    "fault.\n"
+    "Examples:\n"
+    "  smplan --params 13B\n"
+    "  smplan estimate --model llama-2-70b --instances ml.p4d.24xlarge --count 32 --stack fsdp\n"
+    "  smplan models list";
+
+ExitCode refuse(const Diagnostics& diagnostics) {
+  report(diagnostics);
+  return ExitCode::BadInput;
+}
+
+ExitCode execute(const Command& command, const CommonOptions& options) {
+  const Result<Context> context = make_context(options);
+  if (!context) return refuse(context.error());
+  const Result<Answer> answer = command.run(*context);
+  if (!answer) return refuse(answer.error());
+  if (!context->quiet) {
+    for (const std::string& note : answer->notes) std::fputs(("smplan: " + note + '\n').c_str(), stderr);
+  }
+  const Result<void> written = write_answer(options.output, answer->text);
+  return written ? answer->code : refuse(written.error());
+}
+
+ExitCode print(const std::string& text) {
+  const Result<void> written = write_answer("-", text);
+  return written ? ExitCode::Done : refuse(written.error());
+}
+
+}  // namespace
+
+ExitCode run(std::vector<std::string> arguments) {
+  const std::vector<Command> commands = {plan_command(),   estimate_command(), explain_command(),
+                                         models_command(), catalog_command(),  validate_command()};
+  CommonOptions options;
+  CLI::App root(kAbout, "smplan");
+  root.footer(kExitCodes);
+  root.set_version_flag("--version", "smplan " SMPLAN_VERSION, "Print the version");
+  root.require_subcommand(1);
+  root.get_formatter()->column_width(34);
+  std::vector<std::string> names;
+  for (const Command& command : commands) {
+    CLI::App* sub = root.add_subcommand(command.name, command.summary);
+    command.add_options(*sub);
+    add_common_options(*sub, options);
+    sub->footer("Example:\n  " + command.example);
+    names.push_back(command.name);
+  }
+
+  if (arguments.empty()) {
+    std::fputs(root.help().c_str(), stderr);
+    return ExitCode::BadInput;
+  }
+  Result<std::vector<std::string>> normal = normalise_arguments(std::move(arguments), names);
+  if (!normal) return refuse(normal.error());
+  const CLI::App* chosen = &root;
+  try {
+    std::reverse(normal->begin(), normal->end());  // the parser takes a stack
+    root.parse(*normal);
+  } catch (const CLI::CallForVersion& version) {
+    return print(std::string(version.what()) + '\n');
+  } catch (const CLI::CallForHelp&) {
+    const auto parsed = root.get_subcommands();
+    return print((parsed.empty() ? root : *parsed.front()).help());
+  } catch (const CLI::ParseError& error) {
+    const auto parsed = root.get_subcommands();
+    if (!parsed.empty()) chosen = parsed.front();
+    return refuse({explain_parse_error(error, *chosen)});
+  }
+  const std::string name = root.get_subcommands().front()->get_name();
+  const auto command = std::find_if(commands.begin(), commands.end(), [&](const Command& c) { return c.name == name; });
+  return execute(*command, options);
+}
+
+}  // namespace smplan::cli

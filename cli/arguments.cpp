@@ -1,0 +1,104 @@
+#include "cli/arguments.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+namespace smplan::cli {
+namespace {
+
+constexpr std::array<std::string_view, 5> kValuedCommonFlags = {"--format", "--output", "--color", "--catalog",
+                                                                "--calibration"};
+
+bool is_flag(std::string_view token) { return token.size() > 1 && token[0] == '-'; }
+bool is_negative_number(std::string_view token) {
+  return is_flag(token) && (token[1] == '.' || (token[1] >= '0' && token[1] <= '9'));
+}
+bool is_global_question(std::string_view token) { return token == "--help" || token == "-h" || token == "--version"; }
+
+template <typename Names>
+bool contains(const Names& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// Index of the first argument that is neither a common flag nor its value.
+std::size_t after_common_flags(const std::vector<std::string>& arguments) {
+  std::size_t i = 0;
+  while (i < arguments.size()) {
+    if (contains(kValuedCommonFlags, arguments[i])) {
+      i += 2;
+    } else if (arguments[i] == "--quiet" ||
+               contains(kValuedCommonFlags, std::string_view(arguments[i]).substr(0, arguments[i].find('=')))) {
+      ++i;
+    } else {
+      break;
+    }
+  }
+  return std::min(i, arguments.size());
+}
+
+std::vector<std::string> join_negative_values(const std::vector<std::string>& arguments) {
+  std::vector<std::string> joined;
+  for (const std::string& argument : arguments) {
+    const bool value = is_negative_number(argument) && !joined.empty() && is_flag(joined.back()) &&
+                       joined.back().find('=') == std::string::npos;
+    if (value) {
+      joined.back() += '=' + argument;
+    } else {
+      joined.push_back(argument);
+    }
+  }
+  return joined;
+}
+
+std::vector<std::string> long_flags(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> normalise_arguments(std::vector<std::string> arguments,
+                                                     const std::vector<std::string>& commands) {
+  const std::size_t at = after_common_flags(arguments);
+  const bool names_command = at < arguments.size() && !is_flag(arguments[at]);
+  if (names_command) {
+    if (!contains(commands, arguments[at])) {
+      return tl::unexpected<Diagnostics>({unknown_name("command", arguments[at], "", commands)});
+    }
+    std::rotate(arguments.begin(), arguments.begin() + static_cast<std::ptrdiff_t>(at),
+                arguments.begin() + static_cast<std::ptrdiff_t>(at) + 1);
+  } else if (at < arguments.size() && !is_global_question(arguments[at])) {
+    arguments.insert(arguments.begin(), "plan");
+  }
+  return join_negative_values(arguments);
+}
+
+Diagnostic explain_parse_error(const CLI::ParseError& error, const CLI::App& command) {
+  const std::string text = error.what();
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+    const std::vector<std::string> extras = command.remaining(true);
+    const std::string first = extras.empty() ? text : extras.front();
+    if (is_flag(first)) {
+      Diagnostic unknown = unknown_name("flag", first.substr(0, first.find('=')), "", long_flags(command));
+      if (unknown.hint.empty()) unknown.hint = fmt::format("`smplan {} --help` lists the flags", command.get_name());
+      return unknown;
+    }
+    return {"unexpected-argument", "", fmt::format("unexpected argument '{}'", first),
+            fmt::format("`smplan {} --help` shows the usage", command.get_name())};
+  }
+  const std::string flag = text.substr(0, text.find_first_of(": "));
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr && flag.rfind("--", 0) == 0) {
+    if (text.find("missing") != std::string::npos) return {"missing-value", flag, "needs a value", ""};
+    return {"repeated-flag", flag, "was given more than once", "give it once"};
+  }
+  return {"bad-arguments", "", text, ""};
+}
+
+}  // namespace smplan::cli

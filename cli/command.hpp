@@ -1,0 +1,36 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/options.hpp"
+
+namespace smplan::cli {
+
+/// What a command has to say: data for standard output (or --output), notes for standard error.
+struct Answer {
+  ExitCode code = ExitCode::Done;
+  std::string text;
+  std::vector<std::string> notes;
+};
+
+/// A subcommand. State that its flags fill lives in the two closures.
+struct Command {
+  std::string name;
+  std::string summary;
+  std::string example;
+  std::function<void(CLI::App&)> add_options;
+  std::function<Result<Answer>(const Context&)> run;
+};
+
+Command plan_command();
+Command estimate_command();
+Command explain_command();
+Command models_command();
+Command catalog_command();
+Command validate_command();
+
+}  // namespace smplan::cli

@@ -1,0 +1,57 @@
+#include <chrono>
+#include <memory>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/command.hpp"
+#include "cli/render/estimate_page.hpp"
+#include "cli/request_options.hpp"
+#include "planner/plan_json.hpp"
+#include "planner/search.hpp"
+
+namespace smplan::cli {
+namespace {
+
+std::string text_of(const PlanSet& set, const Context& context) {
+  switch (context.format) {
+    case Format::Json:
+      return to_json(set);
+    case Format::Csv:
+      return to_csv(set);
+    case Format::Markdown:
+      return estimate_markdown(set);
+    case Format::Table:
+      break;
+  }
+  return estimate_text(set, context.style);
+}
+
+Result<Answer> run_estimate(const RequestSpec& spec, const Context& context) {
+  const Result<PlanRequest> request = resolve(spec, context.catalog, environment_region(), Purpose::Estimate);
+  if (!request) return tl::unexpected<Diagnostics>(request.error());
+  const auto start = std::chrono::steady_clock::now();
+  Result<PlanSet> set = estimate(*request, context.catalog);
+  if (!set) return tl::unexpected<Diagnostics>(set.error());
+  set->search.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const MemoryEstimate& memory = set->plans.front().memory;
+  Answer answer;
+  answer.text = text_of(*set, context);
+  if (!memory.fits()) {
+    answer.code = ExitCode::NoAnswer;
+    answer.notes.push_back("out of memory: " + verdict(memory));
+  }
+  return answer;
+}
+
+}  // namespace
+
+Command estimate_command() {
+  auto spec = std::make_shared<RequestSpec>();
+  return {"estimate", "Predict one configuration: memory, step time and cost, each broken down",
+          "smplan estimate --model llama-2-70b --instances ml.p4d.24xlarge --count 32 --stack fsdp --shard-degree 256\n"
+          "  smplan estimate --params 13B --instances ml.p5.48xlarge --count 4 --stack megatron --tp 8 --micro-batch 2",
+          [spec](CLI::App& app) { add_request_options(app, *spec); },
+          [spec](const Context& context) { return run_estimate(*spec, context); }};
+}
+
+}  // namespace smplan::cli

@@ -1,0 +1,59 @@
+#include <algorithm>
+#include <memory>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "cli/command.hpp"
+#include "cli/commands/timed_search.hpp"
+#include "cli/render/no_plan.hpp"
+#include "cli/render/plan_table.hpp"
+#include "cli/request_options.hpp"
+#include "planner/plan_json.hpp"
+
+namespace smplan::cli {
+namespace {
+
+std::string text_of(const PlanSet& set, const Context& context) {
+  switch (context.format) {
+    case Format::Json:
+      return to_json(set);
+    case Format::Csv:
+      return to_csv(set);
+    case Format::Markdown:
+      return plan_markdown(set);
+    case Format::Table:
+      break;
+  }
+  return plan_text(set, context.style);
+}
+
+Result<Answer> run_plan(const RequestSpec& spec, const Context& context) {
+  const Result<PlanRequest> request = resolve(spec, context.catalog, environment_region());
+  if (!request) return tl::unexpected<Diagnostics>(request.error());
+  const PlanSet set = timed_search(*request, context.catalog);
+  Answer answer;
+  if (!set.plans.empty()) {
+    answer.text = text_of(set, context);
+    return answer;
+  }
+  answer.code = ExitCode::NoAnswer;
+  const std::string why = no_plan_text(set, smallest_fit(*request, spec, context.catalog), context.style);
+  const bool machine = context.format == Format::Json || context.format == Format::Csv;
+  answer.text = machine ? text_of(set, context) : why;
+  if (machine) answer.notes.push_back(why.substr(0, why.find('\n')));
+  return answer;
+}
+
+}  // namespace
+
+Command plan_command() {
+  auto spec = std::make_shared<RequestSpec>();
+  return {"plan", "Search instance types, counts and strategies; print the ranked plans",
+          "smplan plan --params 13B\n"
+          "  smplan plan --model llama-3-70b --tokens 300B --deadline 14d --budget 500000 --instances 'ml.p5*'",
+          [spec](CLI::App& app) { add_request_options(app, *spec); },
+          [spec](const Context& context) { return run_plan(*spec, context); }};
+}
+
+}  // namespace smplan::cli

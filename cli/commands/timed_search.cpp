@@ -1,0 +1,56 @@
+#include "cli/commands/timed_search.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "cli/request_options.hpp"
+
+namespace smplan::cli {
+
+PlanSet timed_search(const PlanRequest& request, const Catalog& catalog) {
+  const auto start = std::chrono::steady_clock::now();
+  PlanSet set = search(request, catalog);
+  set.search.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return set;
+}
+
+std::optional<Plan> smallest_fit(const PlanRequest& request, const RequestSpec& spec, const Catalog& catalog) {
+  RequestSpec open = spec;
+  for (auto* limit : {&open.instances,
+                      &open.count,
+                      &open.max_gpus,
+                      &open.stack,
+                      &open.dp,
+                      &open.tp,
+                      &open.pp,
+                      &open.vpp,
+                      &open.cp,
+                      &open.ep,
+                      &open.zero_stage,
+                      &open.sharding,
+                      &open.shard_degree,
+                      &open.micro_batch,
+                      &open.recompute,
+                      &open.offload,
+                      &open.sequence_parallel,
+                      &open.deadline,
+                      &open.budget,
+                      &open.max_hourly}) {
+    limit->reset();
+  }
+  Result<PlanRequest> relaxed = resolve(open, catalog, environment_region());
+  if (!relaxed) return std::nullopt;
+  // A model read from standard input cannot be read again; the work is the same in any case.
+  relaxed->workload = request.workload;
+  relaxed->top = 1000;
+  for (const std::int32_t count : {1, 2, 4, 8, 16, 32, 64, 128}) {
+    relaxed->counts = {count};
+    PlanSet set = search(*relaxed, catalog);
+    const auto cheapest = std::min_element(set.plans.begin(), set.plans.end(),
+                                           [](const Plan& a, const Plan& b) { return a.cost.hourly < b.cost.hourly; });
+    if (cheapest != set.plans.end()) return *cheapest;
+  }
+  return std::nullopt;
+}
+
+}  // namespace smplan::cli

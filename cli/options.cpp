@@ -1,0 +1,99 @@
+#include "cli/options.hpp"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <optional>
+
+#include <CLI/CLI.hpp>
+
+#include "base/json_reader.hpp"
+#include "base/units.hpp"
+
+namespace smplan::cli {
+namespace {
+
+const std::vector<std::string> kFormats = {"table", "json", "csv", "markdown"};
+const std::vector<std::string> kColors = {"auto", "always", "never"};
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string() : std::string(value);
+}
+
+/// Position of `name` in `names`; an unknown one is reported.
+std::optional<std::size_t> choose(const std::string& name, const std::vector<std::string>& names, std::string_view kind,
+                                  std::string_view flag, Diagnostics& out) {
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names[i] == name) return i;
+  }
+  out.push_back(unknown_name(kind, name, flag, names));
+  return std::nullopt;
+}
+
+/// NO_COLOR (no-color.org) and TERM=dumb switch colour off unless --color says always.
+bool wants_color(std::size_t mode, bool terminal) {
+  if (mode != 0) return mode == 1;
+  return terminal && environment("NO_COLOR").empty() && environment("TERM") != "dumb";
+}
+
+/// COLUMNS, else the terminal's width, else no limit.
+int output_width(bool terminal) {
+  const std::string columns = environment("COLUMNS");
+  if (!columns.empty()) {
+    const auto width = parse_integer_count(columns, "COLUMNS");
+    if (width && *width <= 100000) return static_cast<int>(*width);
+  }
+  winsize size{};
+  if (terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) return size.ws_col;
+  return 0;
+}
+
+void merge_overlays(Catalog& catalog, const std::vector<std::string>& files, Diagnostics& out) {
+  for (const std::string& file : files) {
+    const Result<JsonValue> overlay = read_json_file(file);
+    const Result<void> merged = overlay ? catalog.merge(*overlay) : tl::unexpected<Diagnostics>(overlay.error());
+    if (!merged) out.insert(out.end(), merged.error().begin(), merged.error().end());
+  }
+}
+
+}  // namespace
+
+void add_common_options(CLI::App& command, CommonOptions& options) {
+  const auto add = [&](const char* name, auto& value, const char* text, const char* type) {
+    return command.add_option(name, value, text)->type_name(type)->group("Output and data");
+  };
+  add("--format", options.format, "How to print the answer [table]", "table|json|csv|markdown");
+  add("--output", options.output, "Write the answer to FILE, whole or not at all [- is standard output]", "FILE");
+  command.add_flag("--quiet", options.quiet, "No notes on standard error, only faults")->group("Output and data");
+  add("--color", options.color, "Colour in tables [auto: on a terminal, unless NO_COLOR is set]", "auto|always|never");
+  add("--catalog", options.catalogs, "Facts that add to or replace the shipped ones; may be repeated", "FILE")
+      ->allow_extra_args(false);
+  add("--calibration", options.calibrations, "Fitted profiles that replace the shipped ones; may be repeated", "FILE")
+      ->allow_extra_args(false);
+}
+
+Result<Context> make_context(const CommonOptions& options) {
+  Diagnostics faults;
+  const auto format = choose(options.format, kFormats, "format", "--format", faults);
+  const auto color = choose(options.color, kColors, "colour mode", "--color", faults);
+  Result<Catalog> catalog = Catalog::shipped();
+  if (!catalog) {
+    faults.insert(faults.end(), catalog.error().begin(), catalog.error().end());
+  } else {
+    merge_overlays(*catalog, options.catalogs, faults);
+    merge_overlays(*catalog, options.calibrations, faults);
+  }
+  if (!faults.empty()) return tl::unexpected<Diagnostics>(std::move(faults));
+  const bool terminal = options.output == "-" && isatty(STDOUT_FILENO) == 1;
+  Context context;
+  context.catalog = std::move(*catalog);
+  context.format = static_cast<Format>(*format);
+  context.style.color = wants_color(*color, terminal);
+  context.style.width = options.output == "-" ? output_width(terminal) : 0;
+  context.quiet = options.quiet;
+  return context;
+}
+
+}  // namespace smplan::cli

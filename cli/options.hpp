@@ -1,0 +1,43 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "catalogs/catalog.hpp"
+#include "cli/render/table.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace smplan::cli {
+
+enum class Format { Table, Json, Csv, Markdown };
+
+/// What every command takes, as typed by the user.
+struct CommonOptions {
+  std::string format = "table";
+  std::string output = "-";
+  std::string color = "auto";
+  bool quiet = false;
+  std::vector<std::string> catalogs;
+  std::vector<std::string> calibrations;
+};
+
+/// Adds the options that every command has, in a help group of their own.
+void add_common_options(CLI::App& command, CommonOptions& options);
+
+/// What a command works with once the options are understood.
+struct Context {
+  Catalog catalog;
+  Format format = Format::Table;
+  Style style;
+  bool quiet = false;
+};
+
+/// Understands the options and loads the catalog with its overlays. Collects every fault.
+Result<Context> make_context(const CommonOptions& options);
+
+}  // namespace smplan::cli

@@ -1,0 +1,138 @@
+#include "cli/render/estimate_page.hpp"
+
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cli/render/plan_table.hpp"
+
+namespace smplan::cli {
+namespace {
+
+std::string share(double part, double whole) { return whole > 0 ? format_percent(part / whole) : "-"; }
+
+std::string headline(const Plan& p) {
+  return fmt::format("{} ({} x {}), {}, {}, {}", hardware(p), p.gpus(), p.instance->accelerator, p.stack->name,
+                     to_string(p.strategy), to_string(p.precision));
+}
+
+std::string speed(const Plan& p) {
+  const StepEstimate& s = p.step;
+  return fmt::format(
+      "{} a step ({} to {}), {} micro-batches, {} tokens/s ({} per device), {} per device, MFU {}, HFU {} (causal "
+      "attention counted whole), bound by {}",
+      format_duration(s.time()), format_duration(s.p10), format_duration(s.p90), p.micro_batches,
+      format_count(s.tokens_per_s), format_count(s.tokens_per_s_per_gpu), format_flops_rate(s.model_flops_per_gpu),
+      format_percent(s.mfu), format_percent(s.hfu), bottleneck(s));
+}
+
+std::string beside_the_device(const MemoryEstimate& m) {
+  std::string text =
+      fmt::format("allocated {}, reserved {}", format_bytes(m.peak_allocated), format_bytes(m.peak_reserved));
+  if (m.host_per_node.value() > 0) text += fmt::format(", host {} per node", format_bytes(m.host_per_node));
+  if (m.nvme_per_node.value() > 0) text += fmt::format(", NVMe {} per node", format_bytes(m.nvme_per_node));
+  return text;
+}
+
+}  // namespace
+
+std::string verdict(const MemoryEstimate& m) {
+  if (!m.fits()) {
+    return fmt::format("does not fit: needs {}, has {}", format_bytes(m.peak_device), format_bytes(m.limit));
+  }
+  const Bytes free = m.limit - m.peak_device;
+  return fmt::format("fits, {} ({}) free", format_bytes(free), format_percent(free / m.limit));
+}
+
+Table memory_table(const MemoryEstimate& memory) {
+  const MemoryComponents& c = memory.components;
+  const std::array<std::pair<const char*, Bytes>, 8> parts{{{"weights", c.weights},
+                                                            {"gradients", c.gradients},
+                                                            {"optimizer", c.optimizer},
+                                                            {"activations", c.activations},
+                                                            {"logits", c.logits},
+                                                            {"communication", c.communication},
+                                                            {"workspace", c.workspace},
+                                                            {"framework", c.framework}}};
+  Table table;
+  table.columns = {{"MEMORY"}, {"GiB", Align::Right}, {"SHARE", Align::Right}};
+  const Bytes total = memory.peak_device;
+  for (const auto& part : parts) {
+    table.rows.push_back({part.first, fmt::format("{:.2f}", in_gib(part.second)), format_percent(part.second / total)});
+  }
+  table.rows.push_back({"peak", fmt::format("{:.2f}", in_gib(total)), share(total / memory.limit, 1) + " of limit"});
+  table.rows.push_back({"limit", fmt::format("{:.2f}", in_gib(memory.limit)), ""});
+  return table;
+}
+
+Table step_table(const StepEstimate& step) {
+  const StepComponents& c = step.components;
+  const std::array<std::pair<const char*, Seconds>, 14> parts{{{"compute", c.compute},
+                                                               {"attention", c.attention},
+                                                               {"elementwise", c.elementwise},
+                                                               {"recompute", c.recompute},
+                                                               {"host", c.host},
+                                                               {"tensor_comm", c.tensor_comm},
+                                                               {"context_comm", c.context_comm},
+                                                               {"expert_comm", c.expert_comm},
+                                                               {"pipeline_comm", c.pipeline_comm},
+                                                               {"pipeline_bubble", c.pipeline_bubble},
+                                                               {"data_comm", c.data_comm},
+                                                               {"optimizer", c.optimizer},
+                                                               {"offload", c.offload},
+                                                               {"straggler", c.straggler}}};
+  Table table;
+  table.columns = {{"STEP"}, {"SECONDS", Align::Right}, {"SHARE", Align::Right}};
+  for (const auto& part : parts) {
+    if (part.second.value() == 0) continue;
+    table.rows.push_back(
+        {part.first, fmt::format("{:.4f}", part.second.value()), share(part.second.value(), step.time().value())});
+  }
+  table.rows.push_back({"total", fmt::format("{:.4f}", step.time().value()), ""});
+  return table;
+}
+
+Table cost_table(const Plan& plan) {
+  const RunCost& c = plan.cost;
+  const auto usd = [&](Usd amount) { return plan.price == nullptr ? std::string("-") : format_usd(amount); };
+  const Seconds total = c.time_to_train();
+  Table table;
+  table.columns = {{"RUN"}, {"TIME", Align::Right}, {"SHARE", Align::Right}, {"COST", Align::Right}};
+  const auto row = [&](const char* name, Seconds time) {
+    table.rows.push_back({name, format_duration(time), share(time.value(), total.value()), usd(c.hourly * time)});
+  };
+  row("training", c.productive);
+  row("start-up", c.startup);
+  row("failures and checkpoints", c.lost);
+  table.rows.push_back({"total", format_duration(total), "", usd(c.total())});
+  return table;
+}
+
+std::string estimate_text(const PlanSet& set, const Style& style) {
+  const Plan& p = set.plans.front();
+  std::string text = labelled("Work:  ", work(set.request), style);
+  text += labelled("Run:   ", headline(p), style);
+  text += labelled("Memory:", verdict(p.memory), style);
+  text += '\n' + render_text(memory_table(p.memory), style);
+  text += labelled(
+      "Peaks:", fmt::format("{}; worst pipeline rank {}", beside_the_device(p.memory), p.memory.worst_stage), style);
+  text += '\n' + render_text(step_table(p.step), style) + labelled("Speed:", speed(p), style);
+  text += '\n' + render_text(cost_table(p), style);
+  if (p.price != nullptr) {
+    text += labelled("Rate:",
+                     fmt::format("{} for {} at {} each", format_usd_per_hour(p.cost.hourly), hardware(p),
+                                 format_usd_per_hour(p.price->rate)),
+                     style);
+  }
+  return text + '\n' + footing(set, style);
+}
+
+std::string estimate_markdown(const PlanSet& set) {
+  const Plan& p = set.plans.front();
+  return fmt::format("<!-- smplan -->\n**Work:** {}\n\n**Run:** {}\n\n**Memory:** {}\n\n{}\n**Speed:** {}\n\n{}\n{}\n",
+                     work(set.request), headline(p), verdict(p.memory), render_markdown(memory_table(p.memory)),
+                     speed(p), render_markdown(step_table(p.step)), render_markdown(cost_table(p)));
+}
+
+}  // namespace smplan::cli

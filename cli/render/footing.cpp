@@ -1,0 +1,91 @@
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "cli/render/plan_table.hpp"
+
+namespace smplan::cli {
+namespace {
+
+constexpr std::size_t kNamesShown = 6;
+
+std::string shortened(const std::vector<std::string>& names) {
+  const std::size_t shown = std::min(names.size(), kNamesShown);
+  std::string text =
+      fmt::format("{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
+  if (names.size() > shown) text += fmt::format(" and {} more", names.size() - shown);
+  return text;
+}
+
+void add_once(std::vector<std::string>& names, const std::string& name) {
+  if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+}
+
+/// The prices that the shown plans rest on: how each came to be, when, and from where.
+std::string prices(const PlanSet& set) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> groups;
+  for (const Plan& plan : set.plans) {
+    if (plan.price == nullptr) continue;
+    const Price& p = *plan.price;
+    std::string how = fmt::format("{} {}", to_string(p.basis), p.provenance.as_of);
+    how += p.formula.empty() ? fmt::format(", {}", p.provenance.source) : fmt::format(", {}", p.formula);
+    auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == how; });
+    if (group == groups.end()) group = groups.insert(groups.end(), {how, {}});
+    add_once(group->second, plan.instance->name);
+  }
+  std::string text = fmt::format("{} {}", set.request.region, to_string(set.request.market));
+  if (groups.empty()) return text + ": none known, no cost is given";
+  for (const auto& group : groups) text += fmt::format("; {} ({})", shortened(group.second), group.first);
+  return text;
+}
+
+std::string candidates(const PlanSet& set) {
+  const SearchStats& s = set.search;
+  std::string text = fmt::format("{} considered, {} priced in full, {} dismissed by bounds{}", s.space, s.evaluated,
+                                 s.pruned, s.exact ? "" : " (the search was cut short)");
+  const std::string refused = rejections(set);
+  return refused.empty() ? text : text + "; refused: " + refused;
+}
+
+/// Types grouped by the reason, in catalog order of their first.
+void add_left_out(const PlanRequest& request, const Style& style, std::string& text) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> groups;
+  for (const auto& entry : request.left_out) {
+    auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == entry.second; });
+    if (group == groups.end()) group = groups.insert(groups.end(), {entry.second, {}});
+    group->second.push_back(entry.first);
+  }
+  for (const auto& group : groups) {
+    text += labelled("Left out:", shortened(group.second) + ": " + group.first, style);
+  }
+}
+
+}  // namespace
+
+std::string rejections(const PlanSet& set) {
+  std::string text;
+  for (int i = 0; i < kRejectionReasonCount; ++i) {
+    const std::uint64_t n = set.rejected[static_cast<std::size_t>(i)];
+    if (n > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", to_string(static_cast<RejectionReason>(i)), n);
+  }
+  return text;
+}
+
+std::string footing(const PlanSet& set, const Style& style) {
+  std::string text;
+  std::vector<std::string> warnings;
+  for (const Plan& plan : set.plans) {
+    for (const std::string& warning : plan.warnings) add_once(warnings, warning);
+  }
+  for (const std::string& warning : warnings) text += labelled("Note:", warning, style);
+  text += labelled("Prices:", prices(set), style);
+  text += labelled("Candidates:", candidates(set), style);
+  add_left_out(set.request, style, text);
+  if (!set.request.assumptions.empty()) {
+    text += labelled("Assumed:", fmt::format("{}", fmt::join(set.request.assumptions, "; ")), style);
+  }
+  return text;
+}
+
+}  // namespace smplan::cli

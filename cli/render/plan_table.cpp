@@ -1,0 +1,162 @@
+#include "cli/render/plan_table.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "models/layers.hpp"
+
+namespace smplan::cli {
+namespace {
+
+constexpr std::size_t kFrontierRows = 8;
+
+std::string seconds(Seconds s) {
+  const double v = s.value();
+  return fmt::format("{:.{}f}", v, v < 10 ? 2 : v < 100 ? 1 : 0);
+}
+
+std::string memory_cell(const MemoryEstimate& m) {
+  return fmt::format("{:.1f}/{:.1f}", in_gib(m.peak_device), in_gib(m.limit));
+}
+
+std::string money(const Plan& plan, Usd amount) { return plan.price == nullptr ? "-" : format_usd(amount); }
+std::string hourly(const Plan& plan) { return money(plan, Usd(in_usd_per_hour(plan.cost.hourly))); }
+
+std::string duration_cell(const Plan& plan) {
+  return format_duration(plan.cost.time_to_train()) + (plan.over_job_limit() ? "*" : "");
+}
+
+std::string objective_words(Objective objective) {
+  switch (objective) {
+    case Objective::Cost:
+      return "lowest cost";
+    case Objective::Time:
+      return "shortest time";
+    case Objective::Balanced:
+      return "cost x time";
+    case Objective::Pareto:
+      return "the time/cost frontier";
+  }
+  return {};
+}
+
+std::string target(const PlanRequest& r) {
+  std::string text =
+      fmt::format("{} | {} | {} {}", objective_words(r.objective), work(r), r.region, to_string(r.market));
+  if (r.deadline) text += " | deadline " + format_duration(*r.deadline);
+  if (r.budget) text += " | budget " + format_usd(*r.budget);
+  if (r.max_hourly) text += " | at most " + format_usd_per_hour(*r.max_hourly);
+  if (r.min_headroom > 0) text += " | headroom " + format_percent(r.min_headroom);
+  return text;
+}
+
+std::string best(const Plan& p) {
+  return fmt::format("{}, {} {}: {}, {}, {} a step ({} to {}), {} MFU, {} of {} GiB", hardware(p), p.stack->id,
+                     to_string(p.strategy), format_duration(p.cost.time_to_train()), money(p, p.cost.total()),
+                     format_duration(p.step.time()), format_duration(p.step.p10), format_duration(p.step.p90),
+                     format_percent(p.step.mfu), fmt::format("{:.1f}", in_gib(p.memory.peak_device)),
+                     fmt::format("{:.1f}", in_gib(p.memory.limit)));
+}
+
+bool any_over_limit(const std::vector<Plan>& plans) {
+  return std::any_of(plans.begin(), plans.end(), [](const Plan& p) { return p.over_job_limit(); });
+}
+
+/// Ends always, the rest evenly spaced.
+std::vector<std::size_t> thinned(std::size_t n) {
+  std::vector<std::size_t> indices;
+  const std::size_t shown = std::min(n, kFrontierRows);
+  for (std::size_t i = 0; i < shown; ++i) indices.push_back(shown == 1 ? 0 : i * (n - 1) / (shown - 1));
+  return indices;
+}
+
+std::string job_limit_note() {
+  return fmt::format("longer than {:g} days, SageMaker's limit for one job: run as several from checkpoints",
+                     kMaxJobDays);
+}
+
+}  // namespace
+
+std::string hardware(const Plan& plan) { return fmt::format("{} x {}", plan.instance_count, plan.instance->name); }
+
+std::string work(const PlanRequest& request) {
+  const Workload& w = request.workload;
+  const double parameters = static_cast<double>(count_parameters(w.architecture).total());
+  std::string text = fmt::format("{} ({} {}), {} tokens, sequences of {}, {} a step, {}", w.architecture.name,
+                                 format_count(parameters), w.architecture.is_moe() ? "MoE" : "dense",
+                                 format_count(w.tokens), w.seq_len, w.global_batch, to_string(w.optimizer));
+  if (w.finetune != FineTune::Full) text += fmt::format(", {}", to_string(w.finetune));
+  return text;
+}
+
+Table plan_table(const PlanSet& set) {
+  Table table;
+  table.columns = {{"#", Align::Right},           {"INSTANCE"},
+                   {"N", Align::Right},           {"PLAN"},
+                   {"STACK", Align::Left, 1},     {"DTYPE", Align::Left, 6},
+                   {"MEM GiB", Align::Right},     {"STEP s", Align::Right},
+                   {"P10-P90", Align::Right, 4},  {"MFU", Align::Right},
+                   {"TOKENS/s", Align::Right, 5}, {"TIME", Align::Right},
+                   {"$/h", Align::Right, 2},      {"TOTAL", Align::Right}};
+  std::size_t rank = 0;
+  for (const Plan& p : set.plans) {
+    table.rows.push_back({std::to_string(++rank), p.instance->name, std::to_string(p.instance_count),
+                          to_string(p.strategy), p.stack->id, std::string(to_string(p.precision)),
+                          memory_cell(p.memory), seconds(p.step.time()),
+                          fmt::format("{}-{}", seconds(p.step.p10), seconds(p.step.p90)), format_percent(p.step.mfu),
+                          format_count(p.step.tokens_per_s), duration_cell(p), hourly(p), money(p, p.cost.total())});
+  }
+  return table;
+}
+
+Table frontier_table(const PlanSet& set) {
+  Table table;
+  table.columns = {{"TIME", Align::Right},
+                   {"TOTAL", Align::Right},
+                   {"$/h", Align::Right, 2},
+                   {"N", Align::Right},
+                   {"INSTANCE"},
+                   {"PLAN"},
+                   {"STACK", Align::Left, 1}};
+  for (const std::size_t i : thinned(set.frontier.size())) {
+    const Plan& p = set.frontier[i];
+    table.rows.push_back({duration_cell(p), money(p, p.cost.total()), hourly(p), std::to_string(p.instance_count),
+                          p.instance->name, to_string(p.strategy), p.stack->id});
+  }
+  return table;
+}
+
+std::string plan_text(const PlanSet& set, const Style& style) {
+  std::string text = labelled("Target:", target(set.request), style);
+  text += labelled("Best:  ", best(set.plans.front()), style);
+  text += '\n' + render_ranking(plan_table(set), style);
+  if (any_over_limit(set.plans)) text += labelled("*", job_limit_note(), style);
+  if (set.frontier.size() > 1) {
+    const std::size_t shown = std::min(set.frontier.size(), kFrontierRows);
+    text += '\n' + labelled("Frontier:",
+                            fmt::format("what more money buys in time ({} of {} undominated plans)", shown,
+                                        set.frontier.size()),
+                            style);
+    text += render_text(frontier_table(set), style);
+    if (!any_over_limit(set.plans) && any_over_limit(set.frontier)) text += labelled("*", job_limit_note(), style);
+  }
+  return text + '\n' + footing(set, style);
+}
+
+std::string plan_markdown(const PlanSet& set) {
+  std::string text = "<!-- smplan -->\n**Target:** " + target(set.request) + "\n\n";
+  text += "**Best:** " + best(set.plans.front()) + "\n\n" + render_markdown(plan_table(set));
+  if (any_over_limit(set.plans)) text += "\n\\* " + job_limit_note() + '\n';
+  if (set.frontier.size() > 1) text += "\n**Frontier** (time against cost)\n\n" + render_markdown(frontier_table(set));
+  std::string rest = footing(set, {});
+  text += '\n';
+  while (!rest.empty()) {
+    const std::size_t end = rest.find('\n');
+    text += "- " + rest.substr(0, end) + '\n';
+    rest.erase(0, end + 1);
+  }
+  return text;
+}
+
+}  // namespace smplan::cli

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+
+#include "cli/render/table.hpp"
+#include "planner/plan.hpp"
+
+namespace smplan::cli {
+
+/// One row a plan, best first.
+Table plan_table(const PlanSet& set);
+/// The time/cost frontier, cheapest first, thinned to what fits a screen.
+Table frontier_table(const PlanSet& set);
+
+/// The whole answer: what was asked, the best plan, the ranking, the frontier, and on what it rests.
+std::string plan_text(const PlanSet& set, const Style& style);
+std::string plan_markdown(const PlanSet& set);
+
+/// `8 x ml.p5.48xlarge`.
+std::string hardware(const Plan& plan);
+/// `llama-2-13b (13B), 260B tokens, sequences of 4096, 1024 a step, adamw`.
+std::string work(const PlanRequest& request);
+/// `memory 120, divisibility 44`; empty if nothing was refused.
+std::string rejections(const PlanSet& set);
+
+/// Lines on prices, candidates, types left out and assumptions.
+std::string footing(const PlanSet& set, const Style& style);
+
+}  // namespace smplan::cli

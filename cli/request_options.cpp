@@ -1,0 +1,121 @@
+#include "cli/request_options.hpp"
+
+#include <cstdlib>
+
+#include <CLI/CLI.hpp>
+
+namespace smplan::cli {
+namespace {
+
+using Field = std::optional<std::string> RequestSpec::*;
+
+struct Flag {
+  const char* name;
+  Field field;
+  const char* type;
+  const char* text;
+};
+
+constexpr Flag kModel[] = {
+    {"--params", &RequestSpec::params, "N", "A realistic model of this many parameters, e.g. 13B"},
+    {"--model", &RequestSpec::model, "NAME", "A public model, see `smplan models list`"},
+    {"--hf-config", &RequestSpec::hf_config, "FILE", "A Hugging Face config.json (- is standard input)"},
+    {"--arch", &RequestSpec::arch, "FILE", "A smplan.architecture/1 file (- is standard input)"},
+};
+constexpr Flag kWork[] = {
+    {"--tokens", &RequestSpec::tokens, "N", "Tokens of the whole run [20 per parameter]"},
+    {"--seq-len", &RequestSpec::seq_len, "N", "Tokens per sequence"},
+    {"--global-batch", &RequestSpec::global_batch, "N", "Sequences per optimizer step"},
+    {"--global-batch-tokens", &RequestSpec::global_batch_tokens, "N", "The same in tokens, e.g. 4M"},
+    {"--dtype", &RequestSpec::dtype, "TYPE", "bf16, fp16, fp8, tf32 or fp32"},
+    {"--optimizer", &RequestSpec::optimizer, "NAME", "adamw, adam8bit, sgd-momentum, lion, adafactor, muon, lamb"},
+    {"--finetune", &RequestSpec::finetune, "MODE", "full, lora or qlora"},
+    {"--lora-rank", &RequestSpec::lora_rank, "N", "Rank of the adapters"},
+};
+constexpr Flag kHardware[] = {
+    {"--count", &RequestSpec::count, "N", "Instances: 8, a list 8,16 or a range 1..64 [1..128]"},
+    {"--max-gpus", &RequestSpec::max_gpus, "N", "No more accelerators than this"},
+    {"--region", &RequestSpec::region, "NAME", "[AWS_REGION, AWS_DEFAULT_REGION, else us-east-1]"},
+    {"--market", &RequestSpec::market, "NAME", "on-demand, spot or capacity-block [on-demand]"},
+};
+constexpr Flag kDimensions[] = {
+    {"--dp", &RequestSpec::dp, "N", "Data parallel"},
+    {"--tp", &RequestSpec::tp, "N", "Tensor parallel"},
+    {"--pp", &RequestSpec::pp, "N", "Pipeline parallel"},
+    {"--vpp", &RequestSpec::vpp, "N", "Model chunks per pipeline rank"},
+    {"--cp", &RequestSpec::cp, "N", "Context parallel"},
+    {"--ep", &RequestSpec::ep, "N", "Expert parallel"},
+    {"--zero-stage", &RequestSpec::zero_stage, "N", "0, 1, 2 or 3"},
+    {"--sharding", &RequestSpec::sharding, "NAME", "none, zero1..3, fsdp-full, fsdp-grad-op, fsdp-hybrid"},
+    {"--shard-degree", &RequestSpec::shard_degree, "N", "Ranks that share one copy of the states"},
+    {"--micro-batch", &RequestSpec::micro_batch, "N", "Sequences per rank and micro-batch"},
+    {"--recompute", &RequestSpec::recompute, "MODE", "none, selective or full"},
+    {"--offload", &RequestSpec::offload, "WHAT", "none, optimizer, params or activations"},
+};
+constexpr Flag kGoal[] = {
+    {"--deadline", &RequestSpec::deadline, "TIME", "Longest time to train, e.g. 7d or 36h"},
+    {"--budget", &RequestSpec::budget, "USD", "Most money for the whole run"},
+    {"--max-hourly", &RequestSpec::max_hourly, "USD", "Most money per hour"},
+    {"--min-headroom", &RequestSpec::min_headroom, "PART", "Device memory that must stay free, e.g. 5%"},
+    {"--objective", &RequestSpec::objective, "NAME", "cost, time, balanced or pareto [cost]"},
+    {"--top", &RequestSpec::top, "N", "Plans to show [10]"},
+};
+
+template <std::size_t N>
+void add_flags(CLI::App& command, RequestSpec& spec, const Flag (&flags)[N], const char* group) {
+  for (const Flag& flag : flags) {
+    command.add_option(flag.name, spec.*flag.field, flag.text)->type_name(flag.type)->group(group);
+  }
+}
+
+/// A flag that may be repeated: its values join to one comma list.
+void add_list(CLI::App& command, RequestSpec& spec, const Flag& flag, const char* group) {
+  const Field field = flag.field;
+  command
+      .add_option_function<std::vector<std::string>>(
+          flag.name,
+          [&spec, field](const std::vector<std::string>& values) {
+            std::string joined;
+            for (const std::string& value : values) joined += (joined.empty() ? "" : ",") + value;
+            spec.*field = joined;
+          },
+          flag.text)
+      ->allow_extra_args(false)
+      ->type_name(flag.type)
+      ->group(group);
+}
+
+}  // namespace
+
+void add_model_options(CLI::App& command, RequestSpec& spec) {
+  add_flags(command, spec, kModel, "Model (exactly one)");
+}
+
+void add_request_options(CLI::App& command, RequestSpec& spec) {
+  add_model_options(command, spec);
+  add_flags(command, spec, kWork, "Work");
+  add_list(command, spec,
+           {"--instances", &RequestSpec::instances, "LIST", "Instance types or patterns: ml.p4d.24xlarge,'ml.p5*'"},
+           "Hardware");
+  add_flags(command, spec, kHardware, "Hardware");
+  add_list(command, spec, {"--stack", &RequestSpec::stack, "LIST", "Training stacks, see `smplan catalog list stacks`"},
+           "Software");
+  command.add_option("--collectives", spec.collectives, "nccl or smddp")->type_name("NAME")->group("Software");
+  add_flags(command, spec, kDimensions, "Fixed dimensions (a value, or a list of those allowed)");
+  command
+      .add_flag_function(
+          "--sequence-parallel", [&spec](std::int64_t n) { spec.sequence_parallel = n > 0 ? "true" : "false"; },
+          "Shard norms and residuals over the tensor ranks too (=false forbids it)")
+      ->group("Fixed dimensions (a value, or a list of those allowed)");
+  add_flags(command, spec, kGoal, "Limits and goal");
+}
+
+std::optional<std::string> environment_region() {
+  for (const char* name : {"AWS_REGION", "AWS_DEFAULT_REGION"}) {
+    const char* value = std::getenv(name);
+    if (value != nullptr && *value != '\0') return std::string(value);
+  }
+  return std::nullopt;
+}
+
+}  // namespace smplan::cli
