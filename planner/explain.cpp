@@ -1,0 +1,232 @@
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "planner/constraints.hpp"
+#include "planner/objective.hpp"
+#include "planner/search.hpp"
+
+namespace smplan {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+std::string where_and_how(const Plan& p) {
+  return fmt::format("{} x {}, {}, {}", p.instance_count, p.instance->name, p.stack->name, to_string(p.strategy));
+}
+
+/// `12 % dearer`, `1.9 times as long`: how far `other` is from `mine`.
+std::string change(double other, double mine, std::string_view more, std::string_view less) {
+  if (mine <= 0) return {};
+  const double ratio = other / mine;
+  if (ratio > 2) return fmt::format("{:.1f} times as much", ratio);
+  const double part = ratio - 1;
+  return fmt::format("{} {}", format_percent(std::abs(part)), part >= 0 ? more : less);
+}
+
+std::string against(const Plan& other, const Plan& mine) {
+  const double time = other.cost.time_to_train().value();
+  const double cost = other.cost.total().value();
+  return fmt::format("{} ({}) and {} ({})", format_usd(other.cost.total()),
+                     change(cost, mine.cost.total().value(), "dearer", "cheaper"),
+                     format_duration(other.cost.time_to_train()),
+                     change(time, mine.cost.time_to_train().value(), "longer", "shorter"));
+}
+
+std::string_view goal(Objective objective) {
+  switch (objective) {
+    case Objective::Cost:
+      return "the lowest total cost";
+    case Objective::Time:
+      return "the shortest time to train";
+    case Objective::Balanced:
+      return "the least product of cost and time";
+    case Objective::Pareto:
+      return "a place on the time/cost frontier";
+  }
+  return "the objective";
+}
+
+/// Best plan of a narrower request, or the nearest miss.
+PlanSet best_of(const PlanRequest& narrowed, const Catalog& catalog) {
+  PlanRequest one = narrowed;
+  one.top = 1;
+  if (one.objective == Objective::Pareto) one.objective = Objective::Cost;
+  return search(one, catalog);
+}
+
+void explain_winner(const PlanSet& set, const Plan& p, std::size_t rank, Lines& out) {
+  out.push_back(fmt::format("Rank {}: {}. {} in {} at {}.", rank, where_and_how(p), format_usd(p.cost.total()),
+                            format_duration(p.cost.time_to_train()), format_usd_per_hour(p.cost.hourly)));
+  if (rank == 1) {
+    out.push_back(
+        fmt::format("It has {} of {} candidates: {} priced in full, {} dismissed because a bound or a lighter "
+                    "variant was better.",
+                    goal(set.request.objective), set.search.space, set.search.evaluated, set.search.pruned));
+  } else {
+    out.push_back(fmt::format("It ranks behind rank 1, which takes {}.", against(set.plans.front(), p)));
+  }
+}
+
+void explain_bounds(const Plan& p, Lines& out) {
+  struct Part {
+    std::string_view name;
+    Seconds time;
+  };
+  const StepComponents& c = p.step.components;
+  std::array<Part, 14> parts{{{"matrix products", c.compute},
+                              {"attention", c.attention},
+                              {"memory-bound kernels", c.elementwise},
+                              {"recomputation", c.recompute},
+                              {"host launches", c.host},
+                              {"tensor-parallel communication", c.tensor_comm},
+                              {"context-parallel communication", c.context_comm},
+                              {"expert all-to-all", c.expert_comm},
+                              {"pipeline transfers", c.pipeline_comm},
+                              {"pipeline bubble", c.pipeline_bubble},
+                              {"data-parallel communication", c.data_comm},
+                              {"optimizer step", c.optimizer},
+                              {"offload transfers", c.offload},
+                              {"slowest rank", c.straggler}}};
+  std::stable_sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) { return a.time > b.time; });
+  std::string shares;
+  for (std::size_t i = 0; i < 4; ++i) {
+    if (parts[i].time.value() <= 0) break;
+    shares += fmt::format("{}{} {}", i > 0 ? ", " : "", format_percent(parts[i].time / p.step.time()), parts[i].name);
+  }
+  out.push_back(fmt::format("A step takes {} at {} MFU: {}. Besides matrix products, {} bounds it.",
+                            format_duration(p.step.time()), format_percent(p.step.mfu), shares, bottleneck(p.step)));
+  const MemoryEstimate& m = p.memory;
+  out.push_back(fmt::format("Memory: {} of {} a device; {} stays free.", format_bytes(m.peak_device),
+                            format_bytes(m.limit), format_bytes(m.limit - m.peak_device)));
+}
+
+/// One changed dimension at a time, everything else as it is: slower by how much, or short by how much.
+void explain_strategy(const PlanSet& set, const Catalog& catalog, const Plan& p, Lines& out) {
+  struct Variant {
+    std::string name;
+    Strategy strategy;
+  };
+  std::vector<Variant> variants;
+  const auto add = [&](std::string name, auto change_one) {
+    Strategy s = p.strategy;
+    change_one(s);
+    if (s != p.strategy) variants.push_back({std::move(name), s});
+  };
+  for (const Recompute r : {Recompute::None, Recompute::Selective, Recompute::Full}) {
+    add(fmt::format("{} recomputation", r == Recompute::None ? std::string_view("no") : to_string(r)),
+        [r](Strategy& s) { s.recompute = r; });
+  }
+  add("twice the micro-batch", [](Strategy& s) { s.micro_batch *= 2; });
+  if (p.strategy.micro_batch > 1) add("half the micro-batch", [](Strategy& s) { s.micro_batch /= 2; });
+  if (p.strategy.offload.any()) add("no offload", [](Strategy& s) { s.offload = Offload{}; });
+  const auto follow_data = [&p](Strategy& s) {
+    if (p.strategy.shard_degree == p.strategy.data_parallel * p.strategy.context_parallel) {
+      s.shard_degree = s.data_parallel * s.context_parallel;
+    }
+  };
+  if (p.strategy.data_parallel % 2 == 0) {
+    add("twice the tensor parallelism", [&](Strategy& s) {
+      s.tensor_parallel *= 2;
+      s.data_parallel /= 2;
+      follow_data(s);
+    });
+    add("twice the pipeline", [&](Strategy& s) {
+      s.pipeline_parallel *= 2;
+      s.data_parallel /= 2;
+      follow_data(s);
+    });
+  }
+  if (p.strategy.tensor_parallel % 2 == 0) {
+    add("half the tensor parallelism", [&](Strategy& s) {
+      s.tensor_parallel /= 2;
+      s.data_parallel *= 2;
+      if (s.tensor_parallel == 1) s.sequence_parallel = false;
+      follow_data(s);
+    });
+  }
+  for (const Variant& v : variants) {
+    const Result<Plan> other = evaluate(set.request, catalog, *p.instance, p.instance_count, *p.stack, v.strategy);
+    if (!other) {
+      out.push_back(fmt::format("With {}: not possible, {}.", v.name, other.error().front().message));
+    } else if (!other->memory.fits()) {
+      out.push_back(fmt::format("With {}: does not fit, needs {} of {} ({} too much).", v.name,
+                                format_bytes(other->memory.peak_device), format_bytes(other->memory.limit),
+                                format_bytes(other->memory.peak_device - other->memory.limit)));
+    } else {
+      out.push_back(fmt::format("With {}: a step takes {} ({}), {} a device.", v.name,
+                                format_duration(other->step.time()),
+                                change(other->step.time().value(), p.step.time().value(), "longer", "shorter"),
+                                format_bytes(other->memory.peak_device)));
+    }
+  }
+}
+
+void explain_alternative(std::string_view name, const PlanSet& other, const Plan& p, Lines& out) {
+  if (!other.plans.empty()) {
+    const Plan& best = other.plans.front();
+    out.push_back(fmt::format("{}: {} takes {}.", name, where_and_how(best), against(best, p)));
+  } else if (other.nearest_miss) {
+    const NearestMiss& miss = *other.nearest_miss;
+    out.push_back(fmt::format("{}: nothing fits; nearest is {}, which {}.", name, where_and_how(miss.plan),
+                              shortfall(miss.rejection)));
+  }
+}
+
+void explain_neighbours(const PlanSet& set, const Catalog& catalog, const Plan& p, Lines& out) {
+  PlanRequest same = set.request;
+  same.instances = {p.instance};
+  for (const std::int32_t count : {p.instance_count / 2, p.instance_count * 2}) {
+    const auto& counts = set.request.counts;
+    if (std::find(counts.begin(), counts.end(), count) == counts.end()) continue;
+    same.counts = {count};
+    explain_alternative(count < p.instance_count ? "Half the instances" : "Twice the instances", best_of(same, catalog),
+                        p, out);
+  }
+  PlanRequest others = set.request;
+  others.instances.erase(std::remove(others.instances.begin(), others.instances.end(), p.instance),
+                         others.instances.end());
+  if (!others.instances.empty()) {
+    explain_alternative("Best on another instance type", best_of(others, catalog), p, out);
+  }
+  PlanRequest stacks = set.request;
+  stacks.instances = {p.instance};
+  stacks.counts = {p.instance_count};
+  stacks.stacks.erase(std::remove(stacks.stacks.begin(), stacks.stacks.end(), p.stack), stacks.stacks.end());
+  for (const Stack* stack : std::vector<const Stack*>(stacks.stacks)) {
+    stacks.stacks = {stack};
+    explain_alternative(fmt::format("Same instances with {}", stack->name), best_of(stacks, catalog), p, out);
+  }
+}
+
+void explain_nothing(const PlanSet& set, Lines& out) {
+  out.push_back("No candidate is a plan.");
+  for (int i = 0; i < kRejectionReasonCount; ++i) {
+    const std::uint64_t n = set.rejected[static_cast<std::size_t>(i)];
+    if (n > 0) out.push_back(fmt::format("{} candidates: {}.", n, to_string(static_cast<RejectionReason>(i))));
+  }
+  if (set.nearest_miss) {
+    out.push_back(fmt::format("Nearest: {}, which {}.", where_and_how(set.nearest_miss->plan),
+                              shortfall(set.nearest_miss->rejection)));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> explain(const PlanSet& set, const Catalog& catalog, std::size_t rank) {
+  Lines out;
+  if (set.plans.empty() || rank == 0 || rank > set.plans.size()) {
+    if (set.plans.empty()) explain_nothing(set, out);
+    return out;
+  }
+  const Plan& plan = set.plans[rank - 1];
+  explain_winner(set, plan, rank, out);
+  explain_bounds(plan, out);
+  explain_strategy(set, catalog, plan, out);
+  explain_neighbours(set, catalog, plan, out);
+  for (const std::string& warning : plan.warnings) out.push_back(fmt::format("Note: {}.", warning));
+  return out;
+}
+
+}  // namespace smplan

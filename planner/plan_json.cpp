@@ -1,0 +1,310 @@
+#include "planner/plan_json.hpp"
+
+#include <cmath>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "models/layers.hpp"
+
+namespace smplan {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kSchemaVersion = 1;
+
+/// JSON has no NaN; one here is a fault of ours and must not pass as null.
+Json number(double value) {
+  if (!std::isfinite(value)) throw std::logic_error("a number of the plan is not finite");
+  return value;
+}
+
+/// A count kept as double: written without fraction where it has none.
+Json count(double value) {
+  constexpr double kExact = 9007199254740992.0;  // 2^53
+  if (value == std::floor(value) && std::abs(value) <= kExact) return static_cast<std::int64_t>(value);
+  return number(value);
+}
+
+/// `1..4,8`: the notation of the flags.
+std::string ranges(const std::vector<std::int32_t>& values) {
+  std::string out;
+  for (std::size_t begin = 0; begin < values.size();) {
+    std::size_t end = begin;
+    while (end + 1 < values.size() && values[end + 1] == values[end] + 1) ++end;
+    if (!out.empty()) out += ',';
+    out += end == begin ? fmt::format("{}", values[begin]) : fmt::format("{}..{}", values[begin], values[end]);
+    begin = end + 1;
+  }
+  return out;
+}
+
+Json degrees(const Choice<std::int32_t>& choice) { return choice.any() ? Json(nullptr) : Json(ranges(choice.values)); }
+
+template <typename T>
+Json names(const Choice<T>& choice) {
+  if (choice.any()) return nullptr;
+  Json out = Json::array();
+  for (const T& value : choice.values) out.push_back(std::string(to_string(value)));
+  return out;
+}
+
+Json architecture_json(const Architecture& a) {
+  Json out;
+  out["name"] = a.name;
+  out["family"] = a.family;
+  out["kind"] = std::string(to_string(a.kind));
+  out["parameters"] = count_parameters(a).total();
+  out["active_parameters"] = active_parameters(a);
+  out["n_layers"] = a.n_layers;
+  out["n_encoder_layers"] = a.n_encoder_layers;
+  out["hidden"] = a.hidden;
+  out["n_heads"] = a.n_heads;
+  out["n_kv_heads"] = a.n_kv_heads;
+  out["head_dim"] = a.head_dim;
+  out["ffn_hidden"] = a.ffn_hidden;
+  out["vocab"] = a.vocab;
+  out["n_experts"] = a.moe.n_experts;
+  out["experts_per_token"] = a.moe.top_k;
+  return out;
+}
+
+Json work_json(const PlanRequest& r) {
+  const Workload& w = r.workload;
+  Json out;
+  out["model"] = architecture_json(w.architecture);
+  out["tokens"] = count(w.tokens);
+  out["seq_len"] = w.seq_len;
+  out["global_batch"] = w.global_batch;
+  out["global_batch_tokens"] = count(w.tokens_per_step());
+  out["dtype"] = std::string(to_string(w.precision));
+  out["dtype_defaulted"] = r.precision_defaulted;
+  out["optimizer"] = std::string(to_string(w.optimizer));
+  out["finetune"] = std::string(to_string(w.finetune));
+  out["lora_rank"] = w.finetune == FineTune::Full ? Json(nullptr) : Json(w.lora.rank);
+  return out;
+}
+
+Json request_json(const PlanRequest& r) {
+  Json out = work_json(r);
+  out["instances"] = Json::array();
+  for (const InstanceType* i : r.instances) out["instances"].push_back(i->name);
+  out["left_out"] = Json::array();
+  for (const auto& entry : r.left_out) {
+    Json left;
+    left["instance_type"] = entry.first;
+    left["reason"] = entry.second;
+    out["left_out"].push_back(left);
+  }
+  out["count"] = ranges(r.counts);
+  out["max_gpus"] = r.max_gpus ? Json(*r.max_gpus) : Json(nullptr);
+  out["region"] = r.region;
+  out["market"] = std::string(to_string(r.market));
+  out["stack"] = Json::array();
+  for (const Stack* s : r.stacks) out["stack"].push_back(s->id);
+  out["collectives"] = names(r.collectives);
+  out["dp"] = degrees(r.dp);
+  out["tp"] = degrees(r.tp);
+  out["pp"] = degrees(r.pp);
+  out["vpp"] = degrees(r.vpp);
+  out["cp"] = degrees(r.cp);
+  out["ep"] = degrees(r.ep);
+  out["sharding"] = names(r.sharding);
+  out["shard_degree"] = degrees(r.shard_degree);
+  out["micro_batch"] = degrees(r.micro_batch);
+  out["recompute"] = names(r.recompute);
+  out["offload"] = names(r.offload);
+  out["sequence_parallel"] = r.sequence_parallel.any() ? Json(nullptr) : Json(r.sequence_parallel.values.front());
+  out["deadline_s"] = r.deadline ? number(r.deadline->value()) : Json(nullptr);
+  out["budget_usd"] = r.budget ? number(r.budget->value()) : Json(nullptr);
+  out["max_hourly_usd"] = r.max_hourly ? number(in_usd_per_hour(*r.max_hourly)) : Json(nullptr);
+  out["min_headroom"] = number(r.min_headroom);
+  out["objective"] = std::string(to_string(r.objective));
+  out["top"] = r.top;
+  out["assumptions"] = r.assumptions;
+  return out;
+}
+
+Json memory_json(const MemoryEstimate& m) {
+  Json out;
+  out["fits"] = m.fits();
+  out["peak_gib"] = number(in_gib(m.peak_device));
+  out["limit_gib"] = number(in_gib(m.limit));
+  const MemoryComponents& c = m.components;
+  Json parts;
+  parts["weights"] = number(in_gib(c.weights));
+  parts["gradients"] = number(in_gib(c.gradients));
+  parts["optimizer"] = number(in_gib(c.optimizer));
+  parts["activations"] = number(in_gib(c.activations));
+  parts["logits"] = number(in_gib(c.logits));
+  parts["communication"] = number(in_gib(c.communication));
+  parts["workspace"] = number(in_gib(c.workspace));
+  parts["framework"] = number(in_gib(c.framework));
+  out["components_gib"] = parts;
+  out["peak_allocated_gib"] = number(in_gib(m.peak_allocated));
+  out["peak_reserved_gib"] = number(in_gib(m.peak_reserved));
+  out["host_per_node_gib"] = number(in_gib(m.host_per_node));
+  out["nvme_per_node_gib"] = number(in_gib(m.nvme_per_node));
+  out["worst_pipeline_rank"] = m.worst_stage;
+  return out;
+}
+
+Json step_components_json(const StepComponents& c) {
+  Json out;
+  out["compute"] = number(c.compute.value());
+  out["attention"] = number(c.attention.value());
+  out["elementwise"] = number(c.elementwise.value());
+  out["recompute"] = number(c.recompute.value());
+  out["host"] = number(c.host.value());
+  out["tensor_comm"] = number(c.tensor_comm.value());
+  out["context_comm"] = number(c.context_comm.value());
+  out["expert_comm"] = number(c.expert_comm.value());
+  out["pipeline_comm"] = number(c.pipeline_comm.value());
+  out["pipeline_bubble"] = number(c.pipeline_bubble.value());
+  out["data_comm"] = number(c.data_comm.value());
+  out["optimizer"] = number(c.optimizer.value());
+  out["offload"] = number(c.offload.value());
+  out["straggler"] = number(c.straggler.value());
+  return out;
+}
+
+Json cost_json(const PlanRequest& r, const Plan& p) {
+  const auto dollars = [&](Usd u) { return p.price != nullptr ? number(u.value()) : Json(nullptr); };
+  Json out;
+  out["hourly_usd"] = p.price != nullptr ? number(in_usd_per_hour(p.cost.hourly)) : Json(nullptr);
+  out["total_usd"] = dollars(p.cost.total());
+  Json parts;
+  parts["compute"] = dollars(p.cost.compute);
+  parts["overhead"] = dollars(p.cost.overhead);
+  out["components_usd"] = parts;
+  out["region"] = r.region;
+  out["market"] = std::string(to_string(r.market));
+  out["price_date"] = p.price != nullptr ? Json(p.price->provenance.as_of) : Json(nullptr);
+  out["price_basis"] = p.price != nullptr ? Json(std::string(to_string(p.price->basis))) : Json(nullptr);
+  out["price_source"] = p.price != nullptr ? Json(p.price->provenance.source) : Json(nullptr);
+  return out;
+}
+
+void add_strategy(Json& out, const PlanRequest& r, const Plan& p) {
+  const Strategy& s = p.strategy;
+  out["stack"] = p.stack->id;
+  out["collectives"] = std::string(to_string(s.collectives));
+  Json parallel;
+  parallel["data"] = s.data_parallel;
+  parallel["tensor"] = s.tensor_parallel;
+  parallel["pipeline"] = s.pipeline_parallel;
+  parallel["virtual_pipeline"] = s.virtual_pipeline;
+  parallel["context"] = s.context_parallel;
+  parallel["expert"] = s.expert_parallel;
+  parallel["sequence_parallel"] = s.sequence_parallel;
+  out["parallel"] = parallel;
+  out["schedule"] = s.pipeline_parallel > 1 ? Json(std::string(to_string(s.schedule))) : Json(nullptr);
+  Json sharding;
+  sharding["strategy"] = std::string(to_string(s.sharding));
+  sharding["degree"] = s.shard_degree;
+  out["sharding"] = sharding;
+  out["micro_batch"] = s.micro_batch;
+  out["gradient_accumulation"] = p.micro_batches;
+  out["global_batch"] = r.workload.global_batch;
+  out["recompute"] = std::string(to_string(s.recompute));
+  out["offload"] = to_string(s.offload);
+  out["dtype"] = std::string(to_string(p.precision));
+}
+
+Json plan_json(const PlanRequest& r, const Plan& p, std::size_t rank) {
+  Json out;
+  out["rank"] = rank;
+  out["instance_type"] = p.instance->name;
+  out["instance_count"] = p.instance_count;
+  out["n_gpus"] = p.gpus();
+  add_strategy(out, r, p);
+  out["memory"] = memory_json(p.memory);
+  out["step_time_s"] = number(p.step.time().value());
+  out["step_time_interval_s"] = Json::array({number(p.step.p10.value()), number(p.step.p90.value())});
+  out["step_components_s"] = step_components_json(p.step.components);
+  out["tokens_per_s"] = number(p.step.tokens_per_s);
+  out["tokens_per_s_per_gpu"] = number(p.step.tokens_per_s_per_gpu);
+  out["model_tflops_per_gpu"] = number(p.step.model_flops_per_gpu.value() / 1e12);
+  out["mfu"] = number(p.step.mfu);
+  out["hfu"] = number(p.step.hfu);
+  out["time_to_train_s"] = number(p.cost.time_to_train().value());
+  Json time;
+  time["productive"] = number(p.cost.productive.value());
+  time["startup"] = number(p.cost.startup.value());
+  time["lost"] = number(p.cost.lost.value());
+  out["time_components_s"] = time;
+  out["goodput"] = number(p.cost.goodput);
+  out["cost"] = cost_json(r, p);
+  out["bottleneck"] = std::string(bottleneck(p.step));
+  out["warnings"] = p.warnings;
+  return out;
+}
+
+bool same_plan(const Plan& a, const Plan& b) {
+  return a.instance == b.instance && a.instance_count == b.instance_count && a.stack == b.stack &&
+         a.strategy == b.strategy;
+}
+
+/// A frontier point in short; `rank` where the list has the plan too.
+Json frontier_json(const PlanSet& set, const Plan& p) {
+  Json rank = nullptr;
+  for (std::size_t i = 0; i < set.plans.size(); ++i) {
+    if (same_plan(set.plans[i], p)) rank = i + 1;
+  }
+  Json out;
+  out["rank"] = rank;
+  out["instance_type"] = p.instance->name;
+  out["instance_count"] = p.instance_count;
+  out["n_gpus"] = p.gpus();
+  out["stack"] = p.stack->id;
+  out["strategy"] = to_string(p.strategy);
+  out["time_to_train_s"] = number(p.cost.time_to_train().value());
+  out["hourly_usd"] = p.price != nullptr ? number(in_usd_per_hour(p.cost.hourly)) : Json(nullptr);
+  out["total_usd"] = p.price != nullptr ? number(p.cost.total().value()) : Json(nullptr);
+  return out;
+}
+
+Json miss_json(const PlanSet& set) {
+  if (!set.nearest_miss) return nullptr;
+  const Rejection& why = set.nearest_miss->rejection;
+  Json out;
+  out["reason"] = std::string(to_string(why.reason));
+  out["needed"] = number(why.needed);
+  out["available"] = number(why.available);
+  out["plan"] = plan_json(set.request, set.nearest_miss->plan, 1);
+  return out;
+}
+
+}  // namespace
+
+std::string to_json(const PlanSet& set) {
+  Json out;
+  out["schema_version"] = kSchemaVersion;
+  out["smplan_version"] = SMPLAN_VERSION;
+  out["request"] = request_json(set.request);
+  out["plans"] = Json::array();
+  for (std::size_t i = 0; i < set.plans.size(); ++i) {
+    out["plans"].push_back(plan_json(set.request, set.plans[i], i + 1));
+  }
+  out["pareto"] = set.pareto;
+  out["frontier"] = Json::array();
+  for (const Plan& p : set.frontier) out["frontier"].push_back(frontier_json(set, p));
+  Json rejected = Json::object();
+  for (int i = 0; i < kRejectionReasonCount; ++i) {
+    rejected[std::string(to_string(static_cast<RejectionReason>(i)))] = set.rejected[static_cast<std::size_t>(i)];
+  }
+  out["rejected"] = rejected;
+  out["nearest_miss"] = miss_json(set);
+  Json search;
+  search["space"] = set.search.space;
+  search["evaluated"] = set.search.evaluated;
+  search["pruned"] = set.search.pruned;
+  search["seconds"] = number(set.search.seconds);
+  search["exact"] = set.search.exact;
+  out["search"] = search;
+  return out.dump(2) + "\n";
+}
+
+}  // namespace smplan
