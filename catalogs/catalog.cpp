@@ -19,6 +19,7 @@ std::string key_of(const InstanceType& i) { return i.name; }
 std::string key_of(const Price& p) { return fmt::format("{} {} {}", p.instance, p.region, to_string(p.market)); }
 std::string key_of(const ModelPreset& m) { return m.architecture.name; }
 std::string key_of(const Stack& s) { return s.id; }
+std::string key_of(const StackProfile& p) { return p.stack; }
 std::string key_of(const AcceleratorProfile& p) { return p.accelerator; }
 std::string key_of(const FabricProfile& p) { return p.fabric; }
 
@@ -178,10 +179,24 @@ void Catalog::read(const JsonValue& document, Known known, Diagnostics& out) {
   read_section(reader, "stacks", read_stack, may_replace, stacks_);
   read_section(reader, "accelerator_profiles", read_accelerator_profile, may_replace, accelerator_profiles_);
   read_section(reader, "fabric_profiles", read_fabric_profile, may_replace, fabric_profiles_);
+  read_section(reader, "stack_profiles", read_stack_profile, may_replace, stack_profiles_);
   reader.finish();
 }
 
+/// Profiles may be read before the stacks that they belong to.
+void Catalog::apply_stack_profiles(std::string_view where, Diagnostics& out) {
+  for (const StackProfile& profile : stack_profiles_) {
+    const auto stack = std::find_if(stacks_.begin(), stacks_.end(), [&](const Stack& s) { return s.id == profile.stack; });
+    if (stack == stacks_.end()) {
+      out.push_back(unknown_name("stack of a profile", profile.stack, where, names_of(stacks_)));
+    } else {
+      stack->profile = profile;
+    }
+  }
+}
+
 void Catalog::rebuild_indexes(std::string_view where, Diagnostics& out) {
+  apply_stack_profiles(where, out);
   build_index(accelerators_, where, accelerator_index_, out);
   build_index(instances_, where, instance_index_, out);
   build_index(models_, where, model_index_, out);
@@ -224,6 +239,20 @@ Result<void> Catalog::merge(const JsonValue& overlay) {
   if (!out.empty()) return tl::unexpected<Diagnostics>(std::move(out));
   *this = std::move(merged);
   return {};
+}
+
+void Catalog::set_stack_profile(const StackProfile& profile) {
+  std::erase_if(stack_profiles_, [&](const StackProfile& p) { return p.stack == profile.stack; });
+  stack_profiles_.push_back(profile);
+  for (Stack& stack : stacks_) {
+    if (stack.id == profile.stack) stack.profile = profile;
+  }
+}
+
+void Catalog::set_accelerator_profile(const AcceleratorProfile& profile) {
+  for (AcceleratorProfile& p : accelerator_profiles_) {
+    if (p.accelerator == profile.accelerator) p = profile;
+  }
 }
 
 const Accelerator* Catalog::find_accelerator(std::string_view key) const {

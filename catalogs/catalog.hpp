@@ -25,6 +25,11 @@ class Catalog {
   /// reference to an unknown accelerator or instance type among them.
   Result<void> merge(const JsonValue& overlay);
 
+  /// What calibration puts in the place of shipped figures; a name that the catalog lacks is a
+  /// fault of the caller and ignored.
+  void set_stack_profile(const StackProfile& profile);
+  void set_accelerator_profile(const AcceleratorProfile& profile);
+
   [[nodiscard]] const std::vector<Accelerator>& accelerators() const { return accelerators_; }
   [[nodiscard]] const std::vector<InstanceType>& instances() const { return instances_; }
   [[nodiscard]] const std::vector<Price>& prices() const { return prices_; }
@@ -50,6 +55,7 @@ class Catalog {
   Result<std::vector<const InstanceType*>> instances_matching(std::string_view glob, std::string_view where) const;
 
  private:
+  void apply_stack_profiles(std::string_view where, Diagnostics& out);
   /// A name or alias and where its entry stands; sorted by name.
   struct IndexEntry {
     std::string name;
@@ -69,6 +75,7 @@ class Catalog {
   std::vector<Price> prices_;
   std::vector<ModelPreset> models_;
   std::vector<Stack> stacks_;
+  std::vector<StackProfile> stack_profiles_;  ///< as read; stacks hold copies
   std::vector<AcceleratorProfile> accelerator_profiles_;
   std::vector<FabricProfile> fabric_profiles_;
   Index accelerator_index_;

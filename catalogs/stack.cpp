@@ -93,7 +93,7 @@ Stack read_stack(const JsonValue& value, Diagnostics& out) {
   stack.supported_for_planning = reader.optional_bool("supported_for_planning").value_or(true);
   stack.versions = reader.optional_string("versions").value_or("");
   stack.limitation = reader.optional_string("limitation").value_or("");
-  if (const auto profile = reader.value("profile")) stack.profile = read_stack_profile(*profile, out);
+  if (const auto profile = reader.optional_value("profile")) stack.profile = read_stack_profile(*profile, out);
   stack.provenance = read_provenance(reader);
   reader.finish();
   check_lists(stack, reader, out);

@@ -67,6 +67,7 @@ struct Stack {
   bool supported_for_planning = true;  ///< false: known, but frozen or superseded; planned only when named
   std::string versions;                ///< versions and instances that it runs on, for people
   std::string limitation;              ///< what it cannot do, for messages
+  /// From the catalog's `stack_profiles` where they have one for this stack, else from the entry itself.
   StackProfile profile;
   Provenance provenance;
   friend bool operator==(const Stack&, const Stack&) = default;

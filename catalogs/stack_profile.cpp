@@ -38,6 +38,7 @@ std::span<const StackParameter> stack_parameters() {
 StackProfile read_stack_profile(const JsonValue& value, Diagnostics& out) {
   ObjectReader reader(value, out);
   StackProfile profile;
+  profile.stack = reader.optional_string("stack").value_or("");
   for (const StackParameter& parameter : stack_parameters()) {
     if (reader.has(parameter.key)) parameter.set(profile, reader.number(parameter.key, parameter.low, parameter.high));
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "base/json_reader.hpp"
@@ -11,6 +12,7 @@ namespace smplan {
 
 /// What software decides about speed and memory. Fitted on measured runs; one row a stack.
 struct StackProfile {
+  std::string stack;  ///< id that it belongs to; empty inside a stack's own entry
   /// GPU time of GEMMs relative to the accelerator profile's (1 = kernel benchmark speed).
   double gemm_slowdown = 1;
   double attention_slowdown = 1;

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cctype>
 
-#include "planner/validation/run_settings.hpp"
-
 namespace smplan {
 namespace {
 
@@ -195,6 +193,7 @@ Result<ResolvedRun> resolve_run(const MeasuredRun& run, const Catalog& catalog) 
   w.tokens = w.tokens_per_step();
   resolved.cluster = std::move(*cluster);
   resolved.stack = apply_settings(*stack, settings);
+  resolved.settings = settings;
   return resolved;
 }
 

@@ -8,6 +8,7 @@
 #include "models/strategy.hpp"
 #include "models/workload.hpp"
 #include "planner/validation/measured_run.hpp"
+#include "planner/validation/run_settings.hpp"
 
 namespace smplan {
 
@@ -16,7 +17,8 @@ struct ResolvedRun {
   Workload workload;
   Strategy strategy;
   Cluster cluster;
-  Stack stack;
+  Stack stack;  ///< settings applied
+  RunSettings settings;
   /// What the row left open and an obvious default filled, in words.
   std::vector<std::string> assumptions;
 };
