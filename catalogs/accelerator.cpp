@@ -14,7 +14,7 @@ Accelerator read_accelerator(const JsonValue& value, Diagnostics& out) {
   a.marketing_memory = gib(reader.number("marketing_memory_gib", 1, 1e5));
   a.device_memory = Bytes(kMiB * reader.number("device_memory_mib", 1, 1e8));
   a.memory_bandwidth = gb_per_s(read_number_or(reader, "memory_bandwidth_gb_per_s", 0, 1e6, 0));
-  if (reader.has("sm_count")) a.sm_count = static_cast<int>(reader.integer("sm_count", 0, 100000));
+  a.sm_count = static_cast<int>(read_integer_or(reader, "sm_count", 0, 100000, 0));
   a.power_limit_w = read_number_or(reader, "power_limit_w", 0, 1e5, 0);
   a.l2_cache = Bytes(kMiB * read_number_or(reader, "l2_cache_mib", 0, 1e5, 0));
   const auto rates = read_by_precision(reader, "peak_tflops", 1e7);

@@ -47,7 +47,7 @@ Network read_network(ObjectReader& parent) {
   network.kind = read_enum(reader, "kind", kNetworks);
   network.version = reader.optional_string("version").value_or("");
   network.bandwidth_per_node = gbit_per_s(reader.number("gbit_per_s", 0, kMaxGbitPerS));
-  if (reader.has("interfaces")) network.interfaces = static_cast<int>(reader.integer("interfaces", 1, 1024));
+  network.interfaces = static_cast<int>(read_integer_or(reader, "interfaces", 1, 1024, 1));
   network.gpudirect_rdma = reader.optional_bool("gpudirect_rdma").value_or(false);
   reader.finish();
   return network;
@@ -97,7 +97,7 @@ InstanceType read_instance(const JsonValue& value, Diagnostics& out) {
   ObjectReader reader(value, out);
   InstanceType instance;
   instance.name = read_name(reader, "name");
-  if (reader.has("vcpus")) instance.vcpus = static_cast<int>(reader.integer("vcpus", 0, 100000));
+  instance.vcpus = static_cast<int>(read_integer_or(reader, "vcpus", 0, 100000, 0));
   instance.host_memory = gib(read_number_or(reader, "host_memory_gib", 0, 1e6, 0));
   read_accelerators(reader, instance);
   instance.fabric = read_fabric(reader);

@@ -43,6 +43,12 @@ double read_number_or(ObjectReader& reader, std::string_view key, double min, do
   return reader.optional_number(key).value_or(fallback);
 }
 
+std::int64_t read_integer_or(ObjectReader& reader, std::string_view key, std::int64_t min, std::int64_t max,
+                             std::int64_t fallback) {
+  if (reader.has(key)) return reader.integer(key, min, max);
+  return reader.optional_integer(key).value_or(fallback);
+}
+
 std::array<double, kPrecisionCount> read_by_precision(ObjectReader& reader, std::string_view key, double max) {
   std::array<double, kPrecisionCount> numbers{};
   const auto object = reader.value(key);

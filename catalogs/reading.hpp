@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -70,6 +71,9 @@ std::vector<std::string> read_strings(ObjectReader& reader, std::string_view key
 std::string read_name(ObjectReader& reader, std::string_view key);
 /// A number in [min, max], or the fallback where the key is absent or null.
 double read_number_or(ObjectReader& reader, std::string_view key, double min, double max, double fallback);
+/// As read_number_or, whole numbers only.
+std::int64_t read_integer_or(ObjectReader& reader, std::string_view key, std::int64_t min, std::int64_t max,
+                             std::int64_t fallback);
 /// `{"bf16": 312, "fp16": 312}`: numbers in [0, max] by precision; those not named are 0.
 std::array<double, kPrecisionCount> read_by_precision(ObjectReader& reader, std::string_view key, double max);
 /// The keys `source` and `as_of` of every fact; `as_of` is `YYYY`, `YYYY-MM` or `YYYY-MM-DD`.

@@ -69,7 +69,7 @@ TEST(Catalog, MatchesGlobs) {
   EXPECT_EQ(names("*gb200.36*").size(), 1U);
   EXPECT_EQ(names("*").size(), shipped().instances().size());
   EXPECT_EQ(names("ml.p3.*xlarge"), (std::vector<std::string>{"ml.p3.2xlarge", "ml.p3.8xlarge", "ml.p3.16xlarge"}));
-  EXPECT_EQ(names("**p4d**"), std::vector<std::string>{"ml.p4d.24xlarge"});
+  EXPECT_EQ(names("**p4d.**"), std::vector<std::string>{"ml.p4d.24xlarge"});
   EXPECT_FALSE(shipped().instances_matching("ml.z*", "--instances").has_value());
   EXPECT_FALSE(shipped().instances_matching("", "--instances").has_value());
 }
