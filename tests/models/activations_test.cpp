@@ -1,0 +1,175 @@
+#include "models/activations.hpp"
+
+#include <gtest/gtest.h>
+
+#include "models/memory.hpp"
+#include "models/pipeline.hpp"
+
+namespace smplan {
+namespace {
+
+/// Korthikanti et al. 2022 (2205.05198), table 3: GPT with dropout, sequence 2048, tensor parallel 8. Bytes of
+/// the first pipeline rank as reproduced by Calculon (Isaev et al. 2023).
+struct Published {
+  const char* name;
+  std::int64_t hidden, heads, layers, micro_batch;
+  std::int32_t pipeline, chunks;
+  double none_gib, sequence_selective_gib;
+};
+
+class KorthikantiActivations : public testing::TestWithParam<Published> {};
+
+Workload gpt(const Published& p) {
+  Workload w;
+  Architecture& a = w.architecture;
+  a.n_layers = p.layers;
+  a.hidden = p.hidden;
+  a.n_heads = a.n_kv_heads = p.heads;
+  a.head_dim = p.hidden / p.heads;
+  a.ffn_hidden = 4 * p.hidden;
+  a.vocab = 51200;
+  a.gated_mlp = false;
+  a.norm = NormKind::LayerNorm;
+  a.positions = PositionEncoding::Learned;
+  a.max_positions = 2048;
+  w.seq_len = 2048;
+  w.flash_attention = false;
+  w.global_batch = std::int64_t{4} * p.pipeline * p.micro_batch;
+  return w;
+}
+
+double first_rank_gib(const Published& p, bool sequence_parallel, Recompute recompute) {
+  const Workload w = gpt(p);
+  Strategy s;
+  s.tensor_parallel = 8;
+  s.sequence_parallel = sequence_parallel;
+  s.pipeline_parallel = p.pipeline;
+  s.virtual_pipeline = p.chunks;
+  s.schedule = p.chunks > 1 ? Schedule::Interleaved : Schedule::OneFOneB;
+  s.micro_batch = static_cast<std::int32_t>(p.micro_batch);
+  s.recompute = recompute;
+  LayerSpec spec;
+  spec.ffn_hidden = w.architecture.ffn_hidden;
+  const double micro_batches = in_flight_micro_batches(0, p.pipeline, s.micro_batches(w), p.chunks, s.schedule);
+  const double layers = micro_batches * static_cast<double>(p.layers) / p.pipeline;
+  return in_gib(layer_activation_bytes(w, spec, s, false)) * layers;
+}
+
+TEST_P(KorthikantiActivations, MatchTheLastDigit) {
+  const Published& p = GetParam();
+  EXPECT_NEAR(first_rank_gib(p, false, Recompute::None), p.none_gib, 5e-5);
+  EXPECT_NEAR(first_rank_gib(p, true, Recompute::Selective), p.sequence_selective_gib, 5e-5);
+}
+
+INSTANTIATE_TEST_SUITE_P(Table3, KorthikantiActivations,
+                         testing::Values(Published{"Gpt22B", 6144, 64, 48, 4, 1, 1, 59.25, 9.5625},
+                                         Published{"Gpt175B", 12288, 96, 96, 1, 8, 3, 66.84375, 12.3515625},
+                                         Published{"Gpt530B", 20480, 128, 105, 1, 35, 3, 114.0234375, 23.0762},
+                                         Published{"Gpt1T", 25600, 160, 128, 1, 64, 1, 131.25, 26.5625}),
+                         [](const testing::TestParamInfo<Published>& info) { return std::string(info.param.name); });
+
+Workload llama_70b(std::int64_t seq_len) {
+  Workload w;
+  Architecture& a = w.architecture;
+  a.n_layers = 80;
+  a.hidden = 8192;
+  a.n_heads = 64;
+  a.n_kv_heads = 8;
+  a.head_dim = 128;
+  a.ffn_hidden = 28672;
+  a.vocab = 128256;
+  w.seq_len = seq_len;
+  w.global_batch = 8;
+  return w;
+}
+LayerSpec dense(const Workload& w) {
+  LayerSpec spec;
+  spec.ffn_hidden = w.architecture.ffn_hidden;
+  return spec;
+}
+
+TEST(ModernBlock, KeepsTheLedgerOfEightHiddenSixFfn) {
+  // Per token: norms 8h, queries and attention output 4 a dh, keys and values 4 g dh, gate, up and product 6f,
+  // log-sum-exp 4a: 8*8192 + 4*64*128 + 4*8*128 + 6*28672 + 4*64 = 274688 bytes.
+  const Workload w = llama_70b(4096);
+  EXPECT_DOUBLE_EQ(layer_activation_bytes(w, dense(w), Strategy{}, true).value(), 4096.0 * 274688);
+}
+
+TEST(ModernBlock, FullRecomputationKeepsTheInput) {
+  const Workload w = llama_70b(4096);
+  Strategy s;
+  s.recompute = Recompute::Full;
+  EXPECT_DOUBLE_EQ(layer_activation_bytes(w, dense(w), s, true).value(), 4096.0 * 2 * 8192);
+}
+
+TEST(ModernBlock, SequenceParallelDividesEverything) {
+  const Workload w = llama_70b(4096);
+  Strategy s;
+  s.tensor_parallel = 8;
+  s.sequence_parallel = true;
+  EXPECT_DOUBLE_EQ(layer_activation_bytes(w, dense(w), s, true).value(), 4096.0 * 274688 / 8);
+}
+
+TEST(ModernBlock, ContextParallelDividesTokens) {
+  const Workload w = llama_70b(32768);
+  Strategy s;
+  s.context_parallel = 8;
+  EXPECT_DOUBLE_EQ(layer_activation_bytes(w, dense(w), s, true).value(), 4096.0 * 274688);
+}
+
+TEST(ModernBlock, FlashKeepsLessThanScores) {
+  const Workload w = llama_70b(4096);
+  EXPECT_LT(layer_activation_bytes(w, dense(w), Strategy{}, true),
+            layer_activation_bytes(w, dense(w), Strategy{}, false));
+}
+
+TEST(LowRank, FrozenMlpKeepsNoProductInputs) {
+  Workload w = llama_70b(4096);
+  w.finetune = FineTune::Lora;
+  w.lora.all_linear = true;
+  const Bytes everywhere = layer_activation_bytes(w, dense(w), Strategy{}, true);
+  w.lora.all_linear = false;
+  const Bytes attention_only = layer_activation_bytes(w, dense(w), Strategy{}, true);
+  EXPECT_DOUBLE_EQ((everywhere - attention_only).value(), 4096.0 * (2 * 8192 + 2 * 28672));
+}
+
+TEST(Fp8, KeepsProductInputsInOneByte) {
+  Workload w = llama_70b(4096);
+  const Bytes bf16 = layer_activation_bytes(w, dense(w), Strategy{}, true);
+  w.precision = Precision::Fp8;
+  const Bytes fp8 = layer_activation_bytes(w, dense(w), Strategy{}, true);
+  // Both norm outputs, the attention output and the MLP's product.
+  EXPECT_DOUBLE_EQ((bf16 - fp8).value(), 4096.0 * (2 * 8192 + 64 * 128 + 28672));
+}
+
+TEST(Recomputation, KeepsLessTheMoreIsDoneAgain) {
+  const Workload w = llama_70b(4096);
+  for (const bool fsdp : {false, true}) {
+    Strategy s;
+    if (fsdp) s.sharding = Sharding::FsdpFull;
+    Bytes last = gib(1e9);
+    for (const Recompute r : {Recompute::None, Recompute::Selective, Recompute::Full}) {
+      s.recompute = r;
+      const Bytes kept_bytes = layer_activation_bytes(w, dense(w), s, true);
+      EXPECT_LE(kept_bytes, last);
+      last = kept_bytes;
+    }
+  }
+}
+
+TEST(Experts, TopKTokensAreKept) {
+  Workload w = llama_70b(4096);
+  w.architecture.moe.n_experts = 64;
+  w.architecture.moe.expert_ffn_hidden = 1024;
+  LayerSpec spec;
+  spec.moe = true;
+  w.architecture.moe.top_k = 2;
+  const Bytes two = layer_activation_bytes(w, spec, Strategy{}, true);
+  w.architecture.moe.top_k = 4;
+  const Bytes four = layer_activation_bytes(w, spec, Strategy{}, true);
+  // Two more copies of the routed input, gate, up and product.
+  EXPECT_DOUBLE_EQ((four - two).value(), 4096.0 * 2 * (2 * 8192 + 6 * 1024));
+}
+
+}  // namespace
+}  // namespace smplan

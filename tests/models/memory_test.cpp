@@ -1,0 +1,296 @@
+#include "models/memory.hpp"
+
+#include <gtest/gtest.h>
+
+namespace smplan {
+namespace {
+
+Architecture llama(std::int64_t layers, std::int64_t hidden, std::int64_t heads, std::int64_t kv_heads,
+                   std::int64_t ffn, std::int64_t vocab) {
+  Architecture a;
+  a.name = "llama";
+  a.n_layers = layers;
+  a.hidden = hidden;
+  a.n_heads = heads;
+  a.n_kv_heads = kv_heads;
+  a.head_dim = hidden / heads;
+  a.ffn_hidden = ffn;
+  a.vocab = vocab;
+  return a;
+}
+
+Workload workload(const Architecture& a, std::int64_t seq_len, std::int64_t global_batch) {
+  Workload w;
+  w.architecture = a;
+  w.seq_len = seq_len;
+  w.global_batch = global_batch;
+  return w;
+}
+
+Cluster cluster(double memory_gib, std::int32_t nodes, const char* compute_capability) {
+  Cluster c;
+  c.gpus_per_node = 8;
+  c.nodes = nodes;
+  c.device_memory = gib(memory_gib);
+  c.accelerator.compute_capability = compute_capability;
+  return c;
+}
+
+Stack megatron() {
+  Stack s;
+  s.weight_bytes = 2;
+  s.gradient_bytes = 4;
+  s.master_bytes = 4;
+  s.logits_bytes = 4;
+  s.shardings = {Sharding::Zero1, Sharding::None};
+  s.profile.allocator_slack = 0.04;
+  return s;
+}
+Stack torch(Sharding sharding) {
+  Stack s;
+  s.weight_bytes = 4;
+  s.gradient_bytes = 4;
+  s.gradient_reduce_bytes = 4;
+  s.master_bytes = 0;
+  s.logits_bytes = 14;
+  s.shardings = {sharding};
+  s.profile.allocator_slack = 0.06;
+  return s;
+}
+
+Strategy sharded(Sharding sharding, std::int32_t data, std::int32_t degree) {
+  Strategy s;
+  s.data_parallel = data;
+  s.sharding = sharding;
+  s.shard_degree = degree;
+  return s;
+}
+
+void expect_consistent(const MemoryEstimate& m) {
+  EXPECT_EQ(m.components.total(), m.peak_device);
+  EXPECT_LE(m.peak_allocated, m.peak_reserved);
+  EXPECT_LE(m.peak_reserved, m.peak_device);
+  const MemoryComponents& c = m.components;
+  for (const Bytes b :
+       {c.weights, c.gradients, c.optimizer, c.activations, c.logits, c.communication, c.workspace, c.framework}) {
+    EXPECT_GE(b.value(), 0);
+  }
+}
+
+/// max_memory_allocated over ranks of Megatron-LM on 8 B200: no recomputation, distributed optimizer, fp32
+/// gradients, truncated Llama-3. Source: MooreThreads/SimuMax docs/b200 v1.2 at 4dcaae5, 2026-05.
+struct Measured {
+  const char* name;
+  bool large;  ///< 405B widths with 16 key-value heads and 4 layers; else 70B widths, 12 layers
+  std::int32_t tensor, pipeline, context, data;
+  std::int64_t seq_len;
+  double allocated_gib;
+};
+
+class SimuMaxB200 : public testing::TestWithParam<Measured> {};
+
+TEST_P(SimuMaxB200, PeakAllocatedWithinOnePercent) {
+  const Measured& m = GetParam();
+  const Architecture a = m.large ? llama(4, 16384, 128, 16, 53248, 128256) : llama(12, 8192, 64, 8, 28672, 128256);
+  const Workload w = workload(a, m.seq_len, std::int64_t{4} * m.data);
+  Strategy s = sharded(Sharding::Zero1, m.data, m.data * m.context);
+  s.tensor_parallel = m.tensor;
+  s.pipeline_parallel = m.pipeline;
+  s.context_parallel = m.context;
+  s.sequence_parallel = m.tensor > 1;
+  const MemoryEstimate e = estimate_memory(w, s, cluster(178, 1, "10.0"), megatron());
+  expect_consistent(e);
+  EXPECT_NEAR(in_gib(e.peak_allocated) / m.allocated_gib, 1, 0.01);
+}
+
+INSTANTIATE_TEST_SUITE_P(Runs, SimuMaxB200,
+                         testing::Values(Measured{"L70PipelineTwo", false, 1, 2, 1, 4, 4096, 66.55},
+                                         Measured{"L70TensorEight", false, 8, 1, 1, 1, 4096, 28.29},
+                                         Measured{"L70Context128k", false, 2, 1, 4, 1, 131072, 112.67},
+                                         Measured{"L405PipelineTwo", true, 1, 2, 1, 4, 4096, 87.08},
+                                         Measured{"L405TensorFour", true, 4, 1, 1, 2, 4096, 52.89},
+                                         Measured{"L405Context32k", true, 1, 1, 8, 1, 32768, 139.22}),
+                         [](const testing::TestParamInfo<Measured>& info) { return std::string(info.param.name); });
+
+// torchtitan, benchmarks/llama3_h100_202412: Llama-3.1-8B, FSDP 8, 2 x 8192 tokens, per-operation selective
+// checkpointing, eager: 82.4 GiB reserved; 128 GPUs: 67 GiB; 1 x 32768 tokens, full checkpointing: 83.9 GiB.
+TEST(TorchTitan, ReservedWithinFivePercent) {
+  const Architecture a = llama(32, 4096, 32, 8, 14336, 128256);
+  Strategy s = sharded(Sharding::FsdpFull, 8, 8);
+  s.micro_batch = 2;
+  s.recompute = Recompute::Selective;
+  const Stack stack = torch(Sharding::FsdpFull);
+  const Cluster c = cluster(95, 1, "9.0");
+  EXPECT_NEAR(in_gib(estimate_memory(workload(a, 8192, 16), s, c, stack).peak_reserved) / 82.4, 1, 0.05);
+  s.data_parallel = s.shard_degree = 128;
+  EXPECT_NEAR(in_gib(estimate_memory(workload(a, 8192, 256), s, c, stack).peak_reserved) / 67.0, 1, 0.05);
+  s = sharded(Sharding::FsdpFull, 8, 8);
+  s.recompute = Recompute::Full;
+  EXPECT_NEAR(in_gib(estimate_memory(workload(a, 32768, 8), s, c, stack).peak_reserved) / 83.9, 1, 0.05);
+}
+
+// paragao/qwen3-8b-optimised-pretraining, 2026-06: small Qwen3-like models on A10G, Megatron-Bridge,
+// torch max_memory_allocated 6.84 and 9.66 GiB; with the optimizer over two nodes 4.83 GiB.
+TEST(SmallModelsOnA10G, AllocatedWithinFivePercent) {
+  const Cluster c = cluster(22, 1, "8.6");
+  Architecture a = llama(4, 1024, 8, 2, 3072, 151936);
+  EXPECT_NEAR(in_gib(estimate_memory(workload(a, 1024, 8), {}, c, megatron()).peak_allocated) / 6.84, 1, 0.05);
+  EXPECT_NEAR(
+      in_gib(estimate_memory(workload(a, 1024, 16), sharded(Sharding::Zero1, 2, 2), c, megatron()).peak_allocated) /
+          4.83,
+      1, 0.05);
+  a = llama(12, 1024, 8, 2, 3072, 151936);
+  EXPECT_NEAR(in_gib(estimate_memory(workload(a, 2048, 8), {}, c, megatron()).peak_allocated) / 9.66, 1, 0.05);
+}
+
+TEST(PlainDataParallel, ThirteenBillionDoNotFitForty) {
+  const Architecture a = llama(40, 5120, 40, 40, 13824, 32000);  // Llama-2-13B: 13.016e9 parameters
+  const MemoryEstimate m = estimate_memory(workload(a, 2048, 64), sharded(Sharding::None, 64, 1),
+                                           cluster(39.4, 8, "8.0"), torch(Sharding::None));
+  const Bytes states = m.components.weights + m.components.gradients + m.components.optimizer;
+  EXPECT_NEAR(states.value(), 16 * 13.016e9, 16 * 0.001e9);
+  EXPECT_FALSE(m.fits());
+  Strategy s = sharded(Sharding::FsdpFull, 64, 64);
+  s.recompute = Recompute::Full;
+  EXPECT_TRUE(estimate_memory(workload(a, 2048, 64), s, cluster(39.4, 8, "8.0"), torch(Sharding::FsdpFull)).fits());
+}
+
+// AWS ships Llama-2-70B on 32 x ml.p4d.24xlarge with shard degree 256 (SMP v2 reference, 4096 tokens).
+TEST(HybridSharding, Llama70BFitsOn256A100) {
+  const Architecture a = llama(80, 8192, 64, 8, 28672, 32000);
+  Strategy s = sharded(Sharding::FsdpHybrid, 256, 256);
+  s.recompute = Recompute::Full;
+  s.micro_batch = 2;
+  const MemoryEstimate m =
+      estimate_memory(workload(a, 4096, 512), s, cluster(39.4, 32, "8.0"), torch(Sharding::FsdpHybrid));
+  EXPECT_TRUE(m.fits());
+  s.shard_degree = 8;  // 69e9 x 16 / 8 = 138 GB
+  EXPECT_FALSE(
+      estimate_memory(workload(a, 4096, 512), s, cluster(39.4, 32, "8.0"), torch(Sharding::FsdpHybrid)).fits());
+}
+
+TEST(PeakMemory, FallsWithDivisionAndRisesWithWork) {
+  const Architecture a = llama(32, 4096, 32, 8, 14336, 128256);
+  const Cluster c = cluster(79.1, 8, "9.0");
+  const auto peak = [&](const Strategy& s, std::int64_t seq_len) {
+    const MemoryEstimate m = estimate_memory(workload(a, seq_len, 1024), s, c, megatron());
+    expect_consistent(m);
+    return m.peak_allocated;
+  };
+  Strategy s = sharded(Sharding::Zero1, 8, 8);
+  Bytes last = gib(1e9);
+  for (const std::int32_t tensor : {1, 2, 4, 8}) {
+    s.tensor_parallel = tensor;
+    EXPECT_LT(peak(s, 4096), last);
+    last = peak(s, 4096);
+  }
+  s = sharded(Sharding::Zero1, 8, 1);
+  last = gib(1e9);
+  for (const std::int32_t degree : {1, 2, 4, 8}) {
+    s.shard_degree = degree;
+    EXPECT_LT(peak(s, 4096), last);
+    last = peak(s, 4096);
+  }
+  last = Bytes(0);
+  for (const std::int32_t micro_batch : {1, 2, 4, 8}) {
+    s.micro_batch = micro_batch;
+    EXPECT_GT(peak(s, 4096), last);
+    last = peak(s, 4096);
+  }
+  s.micro_batch = 1;
+  last = Bytes(0);
+  for (const std::int64_t seq_len : {1024, 4096, 16384}) {
+    EXPECT_GT(peak(s, seq_len), last);
+    last = peak(s, seq_len);
+  }
+}
+
+TEST(PeakMemory, MoreShardingNeverNeedsMore) {
+  const Architecture a = llama(32, 4096, 32, 8, 14336, 32000);
+  Stack s = torch(Sharding::FsdpFull);
+  s.shardings = {Sharding::FsdpFull, Sharding::FsdpGradOp, Sharding::FsdpHybrid};
+  const Cluster c = cluster(79.1, 8, "9.0");
+  const Workload w = workload(a, 4096, 64);
+  const Bytes full = estimate_memory(w, sharded(Sharding::FsdpFull, 64, 64), c, s).peak_device;
+  const Bytes hybrid = estimate_memory(w, sharded(Sharding::FsdpHybrid, 64, 8), c, s).peak_device;
+  const Bytes grad_op = estimate_memory(w, sharded(Sharding::FsdpGradOp, 64, 64), c, s).peak_device;
+  EXPECT_LT(full, hybrid);
+  EXPECT_LT(full, grad_op);
+}
+
+TEST(PeakMemory, RecomputationTradesActivations) {
+  const Architecture a = llama(32, 4096, 32, 8, 14336, 32000);
+  Strategy s = sharded(Sharding::Zero1, 8, 8);
+  const Workload w = workload(a, 8192, 64);
+  const Bytes none = estimate_memory(w, s, cluster(79.1, 1, "9.0"), megatron()).components.activations;
+  s.recompute = Recompute::Full;
+  const Bytes full = estimate_memory(w, s, cluster(79.1, 1, "9.0"), megatron()).components.activations;
+  EXPECT_LT(full * 5, none);
+}
+
+TEST(PeakMemory, UnfusedKernelsSaveMore) {
+  const Architecture a = llama(32, 4096, 32, 8, 14336, 32000);
+  Stack unfused = megatron();
+  unfused.fused_kernels = false;
+  const Workload w = workload(a, 8192, 8);
+  EXPECT_LT(estimate_memory(w, {}, cluster(79.1, 1, "9.0"), megatron()).peak_allocated,
+            estimate_memory(w, {}, cluster(79.1, 1, "9.0"), unfused).peak_allocated);
+}
+
+TEST(PeakMemory, FusedLossDropsTheLogits) {
+  const Architecture a = llama(16, 2048, 32, 8, 8192, 128256);
+  Workload w = workload(a, 16384, 8);
+  const Bytes whole = estimate_memory(w, {}, cluster(79.1, 1, "9.0"), torch(Sharding::None)).peak_allocated;
+  w.fused_loss = true;
+  const Bytes chunked = estimate_memory(w, {}, cluster(79.1, 1, "9.0"), torch(Sharding::None)).peak_allocated;
+  EXPECT_GT(whole - chunked, gib(10));  // 16384 x 128256 x 14 bytes = 27 GiB less what then decides
+}
+
+TEST(Offload, HostHoldsWhatTheDeviceSheds) {
+  const Architecture a = llama(32, 4096, 32, 8, 14336, 128256);
+  Stack deepspeed = megatron();
+  deepspeed.gradient_bytes = 2;
+  deepspeed.shardings = {Sharding::Zero3};
+  Strategy s = sharded(Sharding::Zero3, 8, 8);
+  s.recompute = Recompute::Full;
+  const Workload w = workload(a, 4096, 8);
+  const MemoryEstimate here = estimate_memory(w, s, cluster(79.1, 1, "9.0"), deepspeed);
+  EXPECT_EQ(here.host_per_node, Bytes(0));
+  s.offload.optimizer = true;
+  const MemoryEstimate host = estimate_memory(w, s, cluster(79.1, 1, "9.0"), deepspeed);
+  EXPECT_LT(host.peak_device, here.peak_device);
+  EXPECT_NEAR(host.host_per_node.value(), 8.03e9 * 16, 0.01 * 8.03e9 * 16);  // moments, master, fp32 gradient
+  s.offload.to_nvme = true;
+  const MemoryEstimate nvme = estimate_memory(w, s, cluster(79.1, 1, "9.0"), deepspeed);
+  EXPECT_EQ(nvme.host_per_node, Bytes(0));
+  EXPECT_EQ(nvme.nvme_per_node, host.host_per_node);
+}
+
+TEST(Offload, ActivationsLeaveTwoLayersBehind) {
+  const Architecture a = llama(80, 8192, 64, 8, 28672, 32000);
+  Strategy s = sharded(Sharding::FsdpFull, 256, 256);
+  s.recompute = Recompute::Full;
+  s.offload.activations = true;
+  const MemoryEstimate m =
+      estimate_memory(workload(a, 8192, 256), s, cluster(39.4, 32, "8.0"), torch(Sharding::FsdpFull));
+  EXPECT_DOUBLE_EQ(m.host_per_node.value(), 8 * 80.0 * 8192 * 2 * 8192);
+  EXPECT_TRUE(m.fits());
+}
+
+TEST(LowRank, SeventyBillionFitOnEightH100) {
+  const Architecture a = llama(80, 8192, 64, 8, 28672, 128256);
+  Workload w = workload(a, 8192, 8);
+  w.finetune = FineTune::Lora;
+  Strategy s = sharded(Sharding::FsdpFull, 8, 8);
+  s.recompute = Recompute::Full;
+  const Cluster c = cluster(79.1, 1, "9.0");
+  const MemoryEstimate lora = estimate_memory(w, s, c, torch(Sharding::FsdpFull));
+  EXPECT_TRUE(lora.fits());
+  w.finetune = FineTune::Qlora;
+  EXPECT_LT(estimate_memory(w, s, c, torch(Sharding::FsdpFull)).peak_device, lora.peak_device);
+  w.finetune = FineTune::Full;
+  EXPECT_FALSE(estimate_memory(w, s, c, torch(Sharding::FsdpFull)).fits());
+}
+
+}  // namespace
+}  // namespace smplan

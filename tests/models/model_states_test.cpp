@@ -1,0 +1,147 @@
+#include "models/model_states.hpp"
+
+#include <gtest/gtest.h>
+
+#include "models/memory.hpp"
+
+namespace smplan {
+namespace {
+
+Stack megatron() {
+  Stack s;
+  s.weight_bytes = 2;
+  s.gradient_bytes = 4;
+  s.master_bytes = 4;
+  s.shardings = {Sharding::Zero1, Sharding::None};
+  return s;
+}
+Stack deepspeed() {
+  Stack s = megatron();
+  s.gradient_bytes = 2;
+  s.shardings = {Sharding::Zero3, Sharding::Zero2, Sharding::Zero1, Sharding::None};
+  return s;
+}
+Stack torch() {
+  Stack s;
+  s.weight_bytes = 4;
+  s.gradient_bytes = 4;
+  s.master_bytes = 0;
+  s.shardings = {Sharding::FsdpFull, Sharding::None};
+  return s;
+}
+
+StageParameters dense(double n) {
+  StageParameters p;
+  p.dense = n;
+  p.unit = n / 10;
+  return p;
+}
+
+Strategy sharded(Sharding sharding, std::int32_t degree) {
+  Strategy s;
+  s.data_parallel = degree;
+  s.sharding = sharding;
+  s.shard_degree = sharding == Sharding::None ? 1 : degree;
+  return s;
+}
+
+double total(const ModelStates& m) { return m.weights + m.gradients + m.optimizer; }
+
+Workload adam(Precision precision = Precision::Bf16) {
+  Workload w;
+  w.precision = precision;
+  return w;
+}
+
+// Rajbhandari et al. 2020, figure 1: 7.5B parameters, 64 ranks: 120, 31.4, 16.6 and 1.9 GB.
+TEST(Zero, FigureOneOfItsPaper) {
+  const Workload w = adam(Precision::Fp16);
+  const StageParameters p = dense(7.5e9);
+  EXPECT_NEAR(total(model_states(p, w, sharded(Sharding::None, 64), deepspeed())), 120e9, 1);
+  EXPECT_NEAR(total(model_states(p, w, sharded(Sharding::Zero1, 64), deepspeed())), 31.4e9, 0.05e9);
+  EXPECT_NEAR(total(model_states(p, w, sharded(Sharding::Zero2, 64), deepspeed())), 16.6e9, 0.05e9);
+  EXPECT_NEAR(total(model_states(p, w, sharded(Sharding::Zero3, 64), deepspeed())), 1.9e9, 0.05e9);
+}
+
+// Megatron Core: 18 bytes a parameter, 6 + 12 / d with the distributed optimizer.
+TEST(DistributedOptimizer, SixPlusTwelveOverRanks) {
+  EXPECT_DOUBLE_EQ(total(model_states(dense(1e9), adam(), sharded(Sharding::None, 8), megatron())), 18e9);
+  EXPECT_DOUBLE_EQ(total(model_states(dense(1e9), adam(), sharded(Sharding::Zero1, 8), megatron())), 7.5e9);
+}
+
+TEST(Fsdp, SixteenBytesOverRanks) {
+  EXPECT_DOUBLE_EQ(total(model_states(dense(1e9), adam(), sharded(Sharding::FsdpFull, 16), torch())), 1e9);
+  Strategy hybrid = sharded(Sharding::FsdpHybrid, 64);
+  hybrid.shard_degree = 8;
+  EXPECT_DOUBLE_EQ(total(model_states(dense(1e9), adam(), hybrid, torch())), 2e9);
+}
+
+TEST(PlainDataParallel, ThirteenBillionNeed208GB) {
+  EXPECT_DOUBLE_EQ(total(model_states(dense(13e9), adam(), sharded(Sharding::None, 64), torch())), 208e9);
+}
+
+TEST(Optimizers, BytesOfMoments) {
+  const struct {
+    Optimizer optimizer;
+    double bytes;
+  } cases[] = {{Optimizer::AdamW, 8},
+               {Optimizer::Adam8bit, 2},
+               {Optimizer::SgdMomentum, 4},
+               {Optimizer::Lion, 4},
+               {Optimizer::Lamb, 8}};
+  for (const auto& c : cases) {
+    Workload w = adam();
+    w.optimizer = c.optimizer;
+    EXPECT_DOUBLE_EQ(model_states(dense(1e9), w, Strategy{}, megatron()).optimizer, (c.bytes + 4) * 1e9);
+  }
+  EXPECT_LT(optimizer_state_bytes(Optimizer::Adafactor), 0.02);
+}
+
+TEST(Optimizers, MuonLeavesEmbeddingsToAdam) {
+  Workload w = adam();
+  w.optimizer = Optimizer::Muon;
+  StageParameters p = dense(1e9);
+  p.root = 1e8;
+  EXPECT_DOUBLE_EQ(model_states(p, w, Strategy{}, megatron()).optimizer, 1.1e9 * 8 + 1e8 * 4);
+}
+
+TEST(PureHalf, EightBytes) {
+  Workload w = adam();
+  w.pure_half = true;
+  EXPECT_DOUBLE_EQ(total(model_states(dense(1e9), w, Strategy{}, megatron())), 8e9);
+}
+
+TEST(FullPrecision, SixteenBytesWithoutMaster) {
+  EXPECT_DOUBLE_EQ(total(model_states(dense(1e9), adam(Precision::Fp32), Strategy{}, megatron())), 16e9);
+}
+
+TEST(LowRank, OnlyAdaptersHaveStates) {
+  Workload w = adam();
+  w.finetune = FineTune::Lora;
+  StageParameters p = dense(1e9);
+  p.adapters = 1e6;
+  EXPECT_DOUBLE_EQ(total(model_states(p, w, Strategy{}, torch())), 2e9 + 16e6);
+  w.finetune = FineTune::Qlora;  // Dettmers et al. 2023: 4.127 bits a parameter with double quantisation
+  EXPECT_NEAR(total(model_states(p, w, Strategy{}, torch())), 1e9 * 4.127 / 8 + 16e6, 1e5);
+}
+
+TEST(Experts, AreSharedByFewerRanks) {
+  StageParameters p;
+  p.experts = 1e9;
+  Strategy s = sharded(Sharding::Zero1, 8);
+  s.expert_parallel = 4;
+  EXPECT_DOUBLE_EQ(model_states(p, adam(), s, megatron()).optimizer, 12e9 / 2);
+}
+
+TEST(Offload, MovesBytesToTheHost) {
+  Strategy s = sharded(Sharding::Zero3, 8);
+  const ModelStates here = model_states(dense(8e9), adam(), s, deepspeed());
+  s.offload.optimizer = true;
+  const ModelStates there = model_states(dense(8e9), adam(), s, deepspeed());
+  EXPECT_EQ(there.optimizer, 0);
+  EXPECT_DOUBLE_EQ(there.offloaded, here.optimizer + 4e9);
+  EXPECT_EQ(there.step_transient, 0);
+}
+
+}  // namespace
+}  // namespace smplan

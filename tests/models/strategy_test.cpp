@@ -1,0 +1,219 @@
+#include "models/strategy.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace smplan {
+namespace {
+
+using testing::Contains;
+using testing::Field;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+Workload llama_8b() {
+  Workload w;
+  w.architecture.name = "llama-3-8b";
+  w.architecture.n_layers = 32;
+  w.architecture.hidden = 4096;
+  w.architecture.n_heads = 32;
+  w.architecture.n_kv_heads = 8;
+  w.architecture.head_dim = 128;
+  w.architecture.ffn_hidden = 14336;
+  w.architecture.vocab = 128256;
+  w.seq_len = 8192;
+  w.global_batch = 64;
+  return w;
+}
+
+Stack everything() {
+  Stack s;
+  s.name = "everything";
+  s.tensor_parallel = s.sequence_parallel = s.pipeline_parallel = s.context_parallel = s.expert_parallel = true;
+  s.shardings = {Sharding::None, Sharding::Zero1, Sharding::Zero3};
+  s.recomputes = {Recompute::None, Recompute::Full};
+  s.schedules = {Schedule::OneFOneB, Schedule::Interleaved};
+  s.collectives = {Collectives::Nccl};
+  s.offloads = {"none", "optimizer"};
+  s.precisions = {"bf16"};
+  return s;
+}
+
+struct Case {
+  const char* name;
+  void (*change)(Strategy&, Workload&, Stack&);
+  Validity verdict;
+  const char* flag;
+};
+
+class StrategyCheck : public testing::TestWithParam<Case> {};
+
+TEST_P(StrategyCheck, NamesTheBrokenRule) {
+  Strategy strategy;
+  Workload workload = llama_8b();
+  Stack stack = everything();
+  GetParam().change(strategy, workload, stack);
+  EXPECT_EQ(quick_check(strategy, workload, stack), GetParam().verdict);
+  const Diagnostics found = check(strategy, workload, stack);
+  if (GetParam().verdict == Validity::Ok) {
+    EXPECT_THAT(found, IsEmpty());
+    return;
+  }
+  EXPECT_THAT(found, Contains(testing::AllOf(Field(&Diagnostic::code, std::string(to_string(GetParam().verdict))),
+                                             Field(&Diagnostic::location, testing::StartsWith(GetParam().flag)))));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Rules, StrategyCheck,
+    testing::Values(
+        Case{"OneDevice", [](Strategy&, Workload&, Stack&) {}, Validity::Ok, ""},
+        Case{"EightWayTensor", [](Strategy& s, Workload&, Stack&) { s.tensor_parallel = 8; }, Validity::Ok, ""},
+        Case{"KvHeadsAreCopied", [](Strategy& s, Workload&, Stack&) { s.tensor_parallel = 16; }, Validity::Ok, ""},
+        Case{"HeadsDoNotDivide", [](Strategy& s, Workload&, Stack&) { s.tensor_parallel = 3; }, Validity::Divisibility,
+             "--tp"},
+        Case{"FfnDoesNotDivide",
+             [](Strategy& s, Workload& w, Stack&) {
+               s.tensor_parallel = 8;
+               w.architecture.ffn_hidden = 14337;
+             },
+             Validity::Divisibility, "--tp"},
+        Case{"UnevenStagesAreAllowed", [](Strategy& s, Workload&, Stack&) { s.pipeline_parallel = 5; }, Validity::Ok,
+             ""},
+        Case{"MoreStagesThanLayers", [](Strategy& s, Workload&, Stack&) { s.pipeline_parallel = 64; },
+             Validity::Divisibility, "--pp"},
+        Case{"InterleavedChunksDoNotDivide",
+             [](Strategy& s, Workload&, Stack&) {
+               s.pipeline_parallel = 4;
+               s.virtual_pipeline = 3;
+               s.schedule = Schedule::Interleaved;
+             },
+             Validity::Divisibility, "--vpp"},
+        Case{"EmbeddingAndHeadTakeALayersPlace",
+             [](Strategy& s, Workload& w, Stack&) {
+               w.architecture.n_layers = 126;  // Llama-3.1-405B: 126 + 2 in 64 chunks
+               s.pipeline_parallel = 8;
+               s.virtual_pipeline = 8;
+               s.schedule = Schedule::Interleaved;
+             },
+             Validity::Ok, ""},
+        Case{"InterleavingNeedsMicroBatchesPerRank",
+             [](Strategy& s, Workload& w, Stack&) {
+               s.pipeline_parallel = 4;
+               s.virtual_pipeline = 2;
+               s.schedule = Schedule::Interleaved;
+               w.global_batch = 6;
+             },
+             Validity::Divisibility, "--vpp"},
+        Case{"SequenceDoesNotDivide",
+             [](Strategy& s, Workload& w, Stack&) {
+               s.context_parallel = 2;
+               w.seq_len = 8190;
+             },
+             Validity::Divisibility, "--cp"},
+        Case{"BatchDoesNotDivide", [](Strategy& s, Workload&, Stack&) { s.micro_batch = 3; }, Validity::Divisibility,
+             "--dp"},
+        Case{"ShardDegreeDoesNotDivide",
+             [](Strategy& s, Workload&, Stack&) {
+               s.data_parallel = 4;
+               s.sharding = Sharding::Zero3;
+               s.shard_degree = 3;
+             },
+             Validity::Divisibility, "--shard-degree"},
+        Case{"ExpertsMaySpanTensorRanks",
+             [](Strategy& s, Workload& w, Stack&) {
+               w.architecture.moe.n_experts = 64;
+               w.architecture.moe.top_k = 6;
+               w.architecture.moe.expert_ffn_hidden = 1408;
+               s.data_parallel = 4;
+               s.tensor_parallel = 2;
+               s.expert_parallel = 8;
+             },
+             Validity::Ok, ""},
+        Case{"ExpertGroupTooLarge",
+             [](Strategy& s, Workload& w, Stack&) {
+               w.architecture.moe.n_experts = 64;
+               w.architecture.moe.expert_ffn_hidden = 1408;
+               s.data_parallel = 4;
+               s.expert_parallel = 8;
+             },
+             Validity::Divisibility, "--ep"},
+        Case{"NoExperts",
+             [](Strategy& s, Workload&, Stack&) {
+               s.data_parallel = 2;
+               s.expert_parallel = 2;
+             },
+             Validity::Unsupported, "--ep"},
+        Case{"SequenceParallelNeedsTensor", [](Strategy& s, Workload&, Stack&) { s.sequence_parallel = true; },
+             Validity::Unsupported, "--sequence-parallel"},
+        Case{"ZeroThreeExcludesPipelines",
+             [](Strategy& s, Workload&, Stack&) {
+               s.pipeline_parallel = 2;
+               s.sharding = Sharding::Zero3;
+             },
+             Validity::Unsupported, "--zero-stage"},
+        Case{"StackLacksTensor",
+             [](Strategy& s, Workload&, Stack& stack) {
+               s.tensor_parallel = 2;
+               stack.tensor_parallel = false;
+             },
+             Validity::Unsupported, "--tp"},
+        Case{"StackLacksPrecision", [](Strategy&, Workload& w, Stack&) { w.precision = Precision::Fp8; },
+             Validity::Unsupported, "--dtype"},
+        Case{"StackLacksOffload", [](Strategy& s, Workload&, Stack&) { s.offload.parameters = true; },
+             Validity::Unsupported, "--offload"},
+        Case{"StackLacksRecompute", [](Strategy& s, Workload&, Stack&) { s.recompute = Recompute::Selective; },
+             Validity::Unsupported, "--recompute"},
+        Case{"ZeroDegree", [](Strategy& s, Workload&, Stack&) { s.tensor_parallel = 0; }, Validity::OutOfRange,
+             "--dp"}),
+    [](const testing::TestParamInfo<Case>& info) { return std::string(info.param.name); });
+
+TEST(StrategyCheck, CollectsEveryFault) {
+  Strategy strategy;
+  strategy.tensor_parallel = 3;
+  strategy.micro_batch = 3;
+  strategy.recompute = Recompute::Selective;
+  EXPECT_THAT(check(strategy, llama_8b(), everything()), SizeIs(5));  // heads, key-value heads, ffn, batch, recompute
+}
+
+TEST(StrategyText, SaysOnlyWhatDiffers) {
+  EXPECT_EQ(to_string(Strategy{}), "single");
+  Strategy s;
+  s.tensor_parallel = 8;
+  s.pipeline_parallel = 2;
+  s.data_parallel = 4;
+  s.sequence_parallel = true;
+  s.sharding = Sharding::Zero1;
+  s.shard_degree = 4;
+  s.micro_batch = 2;
+  s.recompute = Recompute::Selective;
+  EXPECT_EQ(to_string(s), "tp8 pp2 dp4 sp zero1 shard4 mb2 selective");
+}
+
+TEST(OffloadText, ReadsBackWhatItWrites) {
+  for (int bits = 0; bits < 16; ++bits) {
+    const Offload o{(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0, (bits & 8) != 0};
+    const auto read = offload_from(to_string(o));
+    if (o.to_nvme && !o.optimizer && !o.parameters) {
+      EXPECT_FALSE(read);
+    } else {
+      EXPECT_EQ(read, o);
+    }
+  }
+  EXPECT_FALSE(offload_from("optimiser"));
+  EXPECT_FALSE(offload_from("optimizer+optimizer"));
+  EXPECT_FALSE(offload_from(""));
+}
+
+TEST(Ranks, MultiplyToTheCluster) {
+  Strategy s;
+  s.data_parallel = 4;
+  s.tensor_parallel = 8;
+  s.pipeline_parallel = 2;
+  s.context_parallel = 2;
+  EXPECT_EQ(s.gpus(), 128);
+  s.micro_batch = 2;
+  EXPECT_EQ(s.micro_batches(llama_8b()), 8);
+}
+
+}  // namespace
+}  // namespace smplan
