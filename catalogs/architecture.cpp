@@ -157,9 +157,7 @@ void read_widths(ObjectReader& reader, Architecture& a) {
 }
 
 void read_switches(ObjectReader& reader, Architecture& a) {
-  const auto flag = [&reader](std::string_view key, bool& field) {
-    field = reader.optional_bool(key).value_or(field);
-  };
+  const auto flag = [&reader](std::string_view key, bool& field) { field = reader.optional_bool(key).value_or(field); };
   flag("gated_mlp", a.gated_mlp);
   flag("norm_bias", a.norm_bias);
   flag("tied_embeddings", a.tied_embeddings);

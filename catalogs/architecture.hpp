@@ -58,10 +58,10 @@ struct Architecture {
   std::int64_t n_heads = 0;
   std::int64_t n_kv_heads = 0;
   std::int64_t head_dim = 0;
-  std::int64_t ffn_hidden = 0;  ///< of the dense MLP; with a gate, of each of the two up projections
-  std::int64_t vocab = 0;       ///< as trained, padding included where the checkpoint has it
+  std::int64_t ffn_hidden = 0;     ///< of the dense MLP; with a gate, of each of the two up projections
+  std::int64_t vocab = 0;          ///< as trained, padding included where the checkpoint has it
   std::int64_t max_positions = 0;  ///< longest sequence; rows of the position table where positions are learned
-  bool gated_mlp = true;  ///< SwiGLU/GeGLU: three matrices; else two
+  bool gated_mlp = true;           ///< SwiGLU/GeGLU: three matrices; else two
   NormKind norm = NormKind::RmsNorm;
   bool norm_bias = true;  ///< LayerNorm carries a bias; MPT's does not
   PositionEncoding positions = PositionEncoding::Rope;

@@ -12,8 +12,7 @@ namespace {
 std::vector<HfFamily> families() {
   std::vector<HfFamily> all;
   for (const auto group : {hf_llama_families(), hf_gpt_families()}) all.insert(all.end(), group.begin(), group.end());
-  std::sort(all.begin(), all.end(),
-            [](const HfFamily& x, const HfFamily& y) { return x.model_type < y.model_type; });
+  std::sort(all.begin(), all.end(), [](const HfFamily& x, const HfFamily& y) { return x.model_type < y.model_type; });
   return all;
 }
 
@@ -42,8 +41,8 @@ std::int64_t HfConfig::bounded(const JsonValue& value, std::int64_t max) {
   const std::int64_t number = value.as_integer(out_);
   if (out_.size() != faults) return 0;
   if (number >= 0 && number <= max) return number;
-  out_.push_back({"out-of-range", value.location(), fmt::format("{} is outside [0, {}]", number, max),
-                  "correct the file"});
+  out_.push_back(
+      {"out-of-range", value.location(), fmt::format("{} is outside [0, {}]", number, max), "correct the file"});
   return 0;
 }
 
@@ -110,8 +109,8 @@ Result<Architecture> read_hf_config(const JsonValue& config) {
   const std::string model_type = type->as_string(out);
   if (!out.empty()) return tl::unexpected(out);
   const std::vector<HfFamily> known = families();
-  const auto family = std::find_if(known.begin(), known.end(),
-                                   [&](const HfFamily& entry) { return entry.model_type == model_type; });
+  const auto family =
+      std::find_if(known.begin(), known.end(), [&](const HfFamily& entry) { return entry.model_type == model_type; });
   if (family == known.end()) return tl::unexpected(Diagnostics{unknown_type(*type, model_type, known)});
 
   const auto nested = config.find("text_config");

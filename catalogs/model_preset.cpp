@@ -15,9 +15,7 @@ ModelPreset read_model_preset(const JsonValue& value, Diagnostics& out) {
   }
   preset.aliases = read_strings(reader, "aliases");
   preset.published_parameters = reader.integer("published_parameters", 1, kMaxCount);
-  if (reader.has("published_rounding")) {
-    preset.published_rounding = reader.integer("published_rounding", 1, kMaxCount);
-  }
+  preset.published_rounding = read_integer_or(reader, "published_rounding", 1, kMaxCount, preset.published_rounding);
   preset.default_seq_len = reader.integer("default_seq_len", 1, std::int64_t{1} << 32);
   preset.trained_tokens = read_number_or(reader, "trained_tokens", 1, 1e18, 0);
   preset.provenance = read_provenance(reader);

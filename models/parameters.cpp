@@ -49,11 +49,21 @@ ParameterCount layer_parts(const Architecture& a, const LayerSpec& spec) {
   for_each_linear(a, spec, [&p](Part part, std::int64_t in, std::int64_t out, std::int64_t copies) {
     const std::int64_t weights = in * out * copies;
     switch (part) {
-      case Part::Attention: p.attention += weights; break;
-      case Part::DenseMlp: p.dense_mlp += weights; break;
-      case Part::SharedExpert: p.shared_experts += weights; break;
-      case Part::Router: p.router += weights; break;
-      case Part::Expert: p.experts += weights; break;
+      case Part::Attention:
+        p.attention += weights;
+        break;
+      case Part::DenseMlp:
+        p.dense_mlp += weights;
+        break;
+      case Part::SharedExpert:
+        p.shared_experts += weights;
+        break;
+      case Part::Router:
+        p.router += weights;
+        break;
+      case Part::Expert:
+        p.experts += weights;
+        break;
     }
   });
   const std::int64_t attention_blocks = spec.cross_attention ? 2 : 1;

@@ -48,8 +48,8 @@ std::vector<ModelPreset> shipped_presets() {
 
 TEST(ArchitectureFile, FiveWidthsAreEnoughForALlama) {
   Diagnostics out;
-  const Architecture a = read(R"({"n_layers": 32, "hidden": 4096, "n_heads": 32, "ffn_hidden": 11008, "vocab": 32000})",
-                              out);
+  const Architecture a =
+      read(R"({"n_layers": 32, "hidden": 4096, "n_heads": 32, "ffn_hidden": 11008, "vocab": 32000})", out);
   EXPECT_THAT(out, IsEmpty());
   EXPECT_EQ(a.n_kv_heads, 32);
   EXPECT_EQ(a.head_dim, 128);
@@ -115,14 +115,19 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         BadCase{"ZeroHidden", [](Architecture& a) { a.hidden = 0; }, "hidden must be positive, is 0"},
         BadCase{"NegativeLayers", [](Architecture& a) { a.n_layers = -3; }, "n_layers must be positive, is -3"},
-        BadCase{"SmallestLayers", [](Architecture& a) { a.n_layers = INT64_MIN; a.moe.n_experts = 2; }, "n_layers"},
+        BadCase{"SmallestLayers",
+                [](Architecture& a) {
+                  a.n_layers = INT64_MIN;
+                  a.moe.n_experts = 2;
+                },
+                "n_layers"},
         BadCase{"HeadsNotMultiple", [](Architecture& a) { a.n_kv_heads = 3; }, "n_kv_heads"},
         BadCase{"NoVocabulary", [](Architecture& a) { a.vocab = 0; }, "vocab"},
         BadCase{"EncoderLayersInDecoder", [](Architecture& a) { a.n_encoder_layers = 2; }, "n_encoder_layers"},
         BadCase{"NoEncoder", [](Architecture& a) { a.kind = ModelKind::EncoderDecoder; }, "n_encoder_layers"},
         BadCase{"TopKWithoutExperts", [](Architecture& a) { a.moe.top_k = 2; }, "moe"},
-        BadCase{"TopKOverExperts", [](Architecture& a) { a.moe = {.n_experts = 4, .top_k = 5, .expert_ffn_hidden = 8}; },
-                "moe.top_k"},
+        BadCase{"TopKOverExperts",
+                [](Architecture& a) { a.moe = {.n_experts = 4, .top_k = 5, .expert_ffn_hidden = 8}; }, "moe.top_k"},
         BadCase{"AllLayersDense",
                 [](Architecture& a) {
                   a.moe = {.n_experts = 4, .top_k = 1, .expert_ffn_hidden = 8, .n_leading_dense_layers = 2};
@@ -153,9 +158,9 @@ TEST(ModelPresets, AreManyWithDistinctNamesAndAliases) {
 TEST(ModelPresets, CoverTheFamiliesThatPeopleTrain) {
   std::set<std::string> families;
   for (const ModelPreset& preset : shipped_presets()) families.insert(preset.architecture.family);
-  for (const char* family : {"gpt", "llama", "mistral", "mixtral", "qwen2", "qwen3", "qwen3-moe", "deepseek", "gemma",
-                             "falcon", "phi", "gpt-neox", "bloom", "opt", "mpt", "gpt-oss", "nemotron", "bert",
-                             "roberta", "t5", "vit", "starcoder2"}) {
+  for (const char* family : {"gpt",      "llama",  "mistral", "mixtral",  "qwen2", "qwen3",     "qwen3-moe", "deepseek",
+                             "gemma",    "falcon", "phi",     "gpt-neox", "bloom", "opt",       "mpt",       "gpt-oss",
+                             "nemotron", "bert",   "roberta", "t5",       "vit",   "starcoder2"}) {
     EXPECT_TRUE(families.contains(family)) << family;
   }
 }

@@ -77,7 +77,8 @@ TEST_P(HfConfigOf, GivesThePreset) {
 
 INSTANTIATE_TEST_SUITE_P(Released, HfConfigOf, testing::ValuesIn(fixtures()), [](const auto& info) {
   std::string name = info.param;
-  std::replace_if(name.begin(), name.end(), [](char c) { return c == '-' || c == '.'; }, '_');
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return c == '-' || c == '.'; }, '_');
   return name;
 });
 

@@ -1,0 +1,95 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "models/layers.hpp"
+
+namespace smplan {
+namespace {
+
+using testing::HasSubstr;
+
+double relative_error(const Architecture& a, double size) {
+  return std::abs(static_cast<double>(count_parameters(a).total()) - size) / size;
+}
+
+class SizeGrid : public testing::Test {
+ protected:
+  /// 20 sizes a decade, ends included, without presets: the made-up shapes themselves.
+  template <typename Check>
+  void for_each_size(Check&& check_size) {
+    for (int step = 0; step <= 140; ++step) {
+      const double size = std::min(1e13, 1e6 * std::pow(10.0, step / 20.0));
+      const auto a = architecture_of_size(size, {});
+      ASSERT_TRUE(a.has_value()) << size;
+      check_size(size, *a);
+    }
+  }
+};
+
+TEST_F(SizeGrid, IsHitWithinTwoPercentFromAMillionToTenTrillion) {
+  for_each_size([](double size, const Architecture& a) {
+    EXPECT_LE(relative_error(a, size), 0.02) << size;
+    EXPECT_TRUE(check(a, "here").empty()) << size << to_string(check(a, "here"));
+  });
+}
+
+TEST_F(SizeGrid, SplitsWell) {
+  for_each_size([](double size, const Architecture& a) {
+    EXPECT_EQ(a.n_layers % 2, 0) << size;
+    EXPECT_EQ(a.n_heads * a.head_dim, a.hidden) << size;
+    if (size < 1e9) return;
+    EXPECT_EQ(a.n_heads % 8, 0) << size;
+    EXPECT_EQ(a.ffn_hidden % 256, 0) << size;
+    EXPECT_GE(a.n_layers, 8) << size;
+    EXPECT_LE(a.n_layers, 200) << size;
+    EXPECT_TRUE(size < 1e11 || a.n_layers % 8 == 0) << size;
+    EXPECT_TRUE(size < 3e10 || a.n_kv_heads == 8) << size;
+  });
+}
+
+TEST_F(SizeGrid, LooksLikeAPublishedTransformer) {
+  for_each_size([](double size, const Architecture& a) {
+    const double aspect = static_cast<double>(a.hidden) / static_cast<double>(a.n_layers);
+    const double ratio = static_cast<double>(a.ffn_hidden) / static_cast<double>(a.hidden);
+    EXPECT_GE(aspect, 10) << size;
+    EXPECT_LT(aspect, 400) << size;
+    EXPECT_GE(ratio, 1.5) << size;
+    EXPECT_LE(ratio, 6) << size;
+    EXPECT_THAT(a.name, HasSubstr("llama-like-")) << size;
+  });
+}
+
+TEST(ArchitectureOfSize, PrefersAPublishedModelOfThatSize) {
+  EXPECT_EQ(architecture_of_size(13e9)->name, "llama-2-13b");
+  EXPECT_EQ(architecture_of_size(8e9)->name, "llama-3.1-8b");
+  EXPECT_EQ(architecture_of_size(70e9)->name, "llama-3.1-70b");
+  EXPECT_EQ(architecture_of_size(405e9)->name, "llama-3.1-405b");
+}
+
+TEST(ArchitectureOfSize, LeavesDepthsThatDivideBadlyToThoseWhoAskForThem) {
+  const auto a = architecture_of_size(400e9);
+  ASSERT_TRUE(a.has_value());
+  EXPECT_EQ(a->n_layers % 8, 0);
+}
+
+TEST(ArchitectureOfSize, IsWithinTwoPercentWithPresetsToo) {
+  for (const double size : {1e6, 1e9, 7e9, 13e9, 30e9, 34e9, 65e9, 70e9, 175e9, 530e9, 1e12}) {
+    EXPECT_LE(relative_error(*architecture_of_size(size), size), 0.02) << size;
+  }
+}
+
+TEST(ArchitectureOfSize, OutsideItsRangeIsRefused) {
+  for (const double size :
+       {0.0, -1.0, 9.9e5, 1.1e13, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
+    const auto a = architecture_of_size(size);
+    ASSERT_FALSE(a.has_value()) << size;
+    EXPECT_EQ(a.error().front().location, "--params");
+    EXPECT_THAT(a.error().front().hint, HasSubstr("1M and 10T"));
+  }
+}
+
+}  // namespace
+}  // namespace smplan

@@ -1,0 +1,152 @@
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "base/embedded_file.hpp"
+#include "models/layers.hpp"
+
+namespace smplan {
+namespace {
+
+std::vector<ModelPreset> read_presets() {
+  std::vector<ModelPreset> presets;
+  Diagnostics out;
+  for (const EmbeddedFile& file : shipped_catalog_files()) {
+    if (file.name != "models.json") continue;
+    const auto json = parse_json(file.content, file.name);
+    for (const JsonValue& model : json->find("models")->as_array(out)) presets.push_back(read_model_preset(model, out));
+  }
+  return presets;
+}
+
+const ModelPreset& preset(const std::string& name) {
+  static const std::vector<ModelPreset> presets = read_presets();
+  for (const ModelPreset& p : presets) {
+    if (p.architecture.name == name) return p;
+  }
+  ADD_FAILURE() << "no preset " << name;
+  std::abort();
+}
+
+const Architecture& arch(const std::string& name) { return preset(name).architecture; }
+
+// The counts are the publishers' own (safetensors totals, papers), not ours: to the last parameter, or within
+// half of the last printed digit where only a rounded figure exists.
+TEST(Parameters, EveryPresetHasItsPublishedCount) {
+  int exact = 0;
+  for (const ModelPreset& p : read_presets()) {
+    const std::int64_t counted = count_parameters(p.architecture).total();
+    EXPECT_LE(std::abs(counted - p.published_parameters), p.published_rounding)
+        << p.architecture.name << ' ' << counted;
+    exact += p.published_rounding == 0 ? 1 : 0;
+  }
+  EXPECT_GE(exact, 100);
+}
+
+// Figures typed from the sources a second time, against slips in the data file.
+TEST(Parameters, LandmarksAreExact) {
+  const auto total = [](const char* name) { return count_parameters(arch(name)).total(); };
+  EXPECT_EQ(total("gpt2"), 124'439'808);
+  EXPECT_EQ(total("gpt2-xl"), 1'557'611'200);
+  EXPECT_EQ(total("llama-2-7b"), 6'738'415'616);
+  EXPECT_EQ(total("llama-2-13b"), 13'015'864'320);
+  EXPECT_EQ(total("llama-2-70b"), 68'976'648'192);
+  EXPECT_EQ(total("llama-3-8b"), 8'030'261'248);
+  EXPECT_EQ(total("llama-3.1-405b"), 405'853'388'800);
+  EXPECT_EQ(total("mixtral-8x7b"), 46'702'792'704);
+  EXPECT_EQ(total("deepseek-v3"), 671'026'419'200);
+  EXPECT_EQ(total("qwen3-235b-a22b"), 235'093'634'560);
+  EXPECT_EQ(total("gpt-oss-120b"), 116'829'156'672);
+  EXPECT_EQ(total("bloom-176b"), 176'247'271'424);
+  EXPECT_EQ(total("gpt-neox-20b"), 20'554'567'680);
+  EXPECT_EQ(total("bert-large"), 335'141'888);
+  EXPECT_EQ(total("t5-small"), 60'506'624);
+  EXPECT_EQ(total("vit-b-16"), 86'567'656);
+}
+
+// Pythia's paper prints the counts without both embeddings (table 1).
+TEST(Parameters, PartsAgreeWithPythiasNonEmbeddingCounts) {
+  const auto body = [](const char* name) {
+    const ParameterCount count = count_parameters(arch(name));
+    return count.total() - count.embedding - count.head;
+  };
+  EXPECT_EQ(body("pythia-70m"), 18'915'328);
+  EXPECT_EQ(body("pythia-1.4b"), 1'208'602'624);
+  EXPECT_EQ(body("pythia-12b"), 11'327'027'200);
+}
+
+TEST(Parameters, LayersSumToTheWholeForEveryPreset) {
+  for (const ModelPreset& p : read_presets()) {
+    const ParameterCount whole = count_parameters(p.architecture);
+    std::int64_t layers = 0;
+    for (const LayerRun& run : layer_stack(p.architecture)) {
+      layers += run.count * layer_parameters(p.architecture, run.spec).total();
+    }
+    const std::int64_t stacks = p.architecture.kind == ModelKind::EncoderDecoder ? 2 : 1;
+    const bool two_vectors = p.architecture.norm == NormKind::LayerNorm && p.architecture.norm_bias;
+    const std::int64_t final_norms =
+        p.architecture.final_norm ? stacks * p.architecture.hidden * (two_vectors ? 2 : 1) : 0;
+    EXPECT_EQ(layers + final_norms + whole.embedding + whole.head + whole.extra, whole.total()) << p.architecture.name;
+  }
+}
+
+struct ActiveCase {
+  const char* name;
+  double billions;  ///< as published
+  double tolerance;
+};
+
+class ActiveParameters : public testing::TestWithParam<ActiveCase> {};
+
+TEST_P(ActiveParameters, AreAsPublished) {
+  const auto active = static_cast<double>(active_parameters(arch(GetParam().name)));
+  EXPECT_NEAR(active / 1e9, GetParam().billions, GetParam().tolerance);
+}
+
+// DeepSeek-V3: 37B activated; Mixtral: 13B (12.9) and 39B; Qwen3: 3.3B and 22B; Qwen1.5-MoE: 2.7B; V2: 21B; K2: 32B
+// (32.6 in its table, embedding not counted); Llama 4: 17B.
+INSTANTIATE_TEST_SUITE_P(Published, ActiveParameters,
+                         testing::Values(ActiveCase{"deepseek-v3", 37.5, 0.1}, ActiveCase{"mixtral-8x7b", 12.9, 0.05},
+                                         ActiveCase{"mixtral-8x22b", 39.0, 0.2}, ActiveCase{"qwen3-30b-a3b", 3.3, 0.1},
+                                         ActiveCase{"qwen3-235b-a22b", 22.0, 0.3},
+                                         ActiveCase{"qwen1.5-moe-a2.7b", 2.7, 0.05},
+                                         ActiveCase{"deepseek-v2", 21.0, 0.5}, ActiveCase{"llama-4-scout", 17.0, 0.3},
+                                         ActiveCase{"llama-4-maverick", 17.0, 0.3}, ActiveCase{"kimi-k2", 32.6, 0.5}),
+                         [](const auto& info) {
+                           std::string name = info.param.name;
+                           for (char& c : name) {
+                             if (c == '-' || c == '.') c = '_';
+                           }
+                           return name;
+                         });
+
+// Model card: 5.13B and 3.61B, counting the output projection but not the input embedding.
+TEST(ActiveParameters, OfGptOssAreAsItsModelCardCounts) {
+  const auto without_embedding = [](const char* name) {
+    return static_cast<double>(active_parameters(arch(name)) - count_parameters(arch(name)).embedding) / 1e9;
+  };
+  EXPECT_NEAR(without_embedding("gpt-oss-120b"), 5.13, 0.005);
+  EXPECT_NEAR(without_embedding("gpt-oss-20b"), 3.61, 0.005);
+}
+
+TEST(ActiveParameters, OfADenseModelAreAll) { EXPECT_EQ(active_parameters(arch("llama-2-7b")), 6'738'415'616); }
+
+// PEFT prints 39,976,960 and 41,943,040 trainable parameters for rank 16 on all seven projections.
+TEST(LoraParameters, MatchWhatPeftPrints) {
+  EXPECT_EQ(lora_parameters(arch("llama-2-7b"), 16, true), 39'976'960);
+  EXPECT_EQ(lora_parameters(arch("llama-3-8b"), 16, true), 41'943'040);
+  // 4 projections x 32 layers x 16 x (4096 + 4096)
+  EXPECT_EQ(lora_parameters(arch("llama-2-7b"), 16, false), 16'777'216);
+}
+
+TEST(LoraParameters, GrowLinearlyWithRankAndCountTheActiveExperts) {
+  const Architecture& a = arch("mixtral-8x7b");
+  EXPECT_EQ(lora_parameters(a, 32, true), 2 * lora_parameters(a, 16, true));
+  const std::int64_t attention = lora_parameters(a, 16, false);
+  EXPECT_EQ(active_lora_parameters(a, 16, false), attention);
+  EXPECT_EQ((lora_parameters(a, 16, true) - attention) / 4, active_lora_parameters(a, 16, true) - attention);
+}
+
+}  // namespace
+}  // namespace smplan
