@@ -188,6 +188,9 @@ void check_stack(const Stack& s, Report& report) {
     report.add("stack-contradiction", where, "has sequence parallelism without tensor parallelism",
                "sequence parallelism splits over the tensor-parallel ranks");
   }
+  if (s.profile.provenance.source.empty()) {
+    report.add("missing-profile", where, "has no stack profile", "add it to stack_profiles");
+  }
   if (!s.nvidia && !s.trainium) {
     report.add("stack-contradiction", where, "runs neither on NVIDIA nor on Trainium devices", "set one of them");
   }

@@ -40,7 +40,8 @@ StackProfile read_stack_profile(const JsonValue& value, Diagnostics& out) {
   StackProfile profile;
   profile.stack = reader.optional_string("stack").value_or("");
   for (const StackParameter& parameter : stack_parameters()) {
-    if (reader.has(parameter.key)) parameter.set(profile, reader.number(parameter.key, parameter.low, parameter.high));
+    parameter.set(profile,
+                  read_number_or(reader, parameter.key, parameter.low, parameter.high, parameter.get(profile)));
   }
   profile.provenance = read_provenance(reader);
   reader.finish();

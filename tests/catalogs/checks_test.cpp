@@ -12,6 +12,19 @@ TEST(CatalogChecks, PassOnTheShippedCatalog) {
   EXPECT_TRUE(found.empty()) << to_string(found);
 }
 
+TEST(CatalogChecks, MissAStackProfile) {
+  const Diagnostics found = check(with("stacks", R"({"id": "mine", "name": "Mine", "tensor_parallel": false,
+    "sequence_parallel": false, "pipeline_parallel": false, "context_parallel": false, "expert_parallel": false,
+    "shardings": ["none"], "recomputes": ["none"], "schedules": [], "collectives": ["nccl"], "offloads": ["none"],
+    "precisions": ["bf16"], "weight_bytes": 2, "gradient_bytes": 4, "gradient_reduce_bytes": 2, "master_bytes": 4,
+    "logits_bytes": 4, "source": "test", "as_of": "2026"})"));
+  EXPECT_EQ(
+      std::count_if(found.begin(), found.end(),
+                    [](const Diagnostic& d) { return d.code == "missing-profile" && d.location == "stacks/mine"; }),
+      1)
+      << to_string(found);
+}
+
 struct Contradiction {
   const char* name;
   const char* code;

@@ -28,8 +28,8 @@ class CatalogSchema : public testing::Test {
 TEST_F(CatalogSchema, DeclaresTheSectionsOfACatalog) {
   const JsonValue root = schema();
   const JsonValue sections = member(root, "properties");
-  for (const char* section :
-       {"accelerators", "instances", "prices", "models", "stacks", "stack_profiles", "accelerator_profiles", "fabric_profiles"}) {
+  for (const char* section : {"accelerators", "instances", "prices", "models", "stacks", "stack_profiles",
+                              "accelerator_profiles", "fabric_profiles"}) {
     EXPECT_TRUE(sections.find(section).has_value()) << section;
   }
 }
