@@ -367,6 +367,10 @@ Result<JsonValue> parse_json(std::string_view text, std::string_view name) {
     return fail("json-too-large", std::string(name), fmt::format("is larger than {} bytes", kMaxJsonBytes),
                 "split the file or drop what is not needed");
   }
+  // The library takes NUL for the end of the text and would ignore what follows.
+  if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos) {
+    return fail("json-syntax", fmt::format("{}:{}", name, line_and_column(text, nul + 1)), "holds a NUL character");
+  }
   TreeBuilder builder(text, name);
   if (!nlohmann::json::sax_parse(text, &builder)) return tl::unexpected<Diagnostics>(std::move(builder.faults));
   auto document = std::make_shared<JsonValue::Document>();

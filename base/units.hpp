@@ -105,7 +105,7 @@ constexpr BytesPerSecond gb_per_s(double n) { return BytesPerSecond(n * 1e9); }
 /// Network line rates are quoted in Gbit/s.
 constexpr BytesPerSecond gbit_per_s(double n) { return BytesPerSecond(n * 1e9 / 8); }
 constexpr FlopsPerSecond tflops(double n) { return FlopsPerSecond(n * 1e12); }
-constexpr Seconds microseconds(double n) { return Seconds(n * 1e-6); }
+constexpr Seconds microseconds(double n) { return Seconds(n / 1e6); }
 constexpr Seconds hours(double n) { return Seconds(n * kSecondsPerHour); }
 constexpr Seconds days(double n) { return Seconds(n * kSecondsPerDay); }
 constexpr UsdPerSecond usd_per_hour(double n) { return UsdPerSecond(n / kSecondsPerHour); }

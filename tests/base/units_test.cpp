@@ -1,0 +1,269 @@
+#include "base/units.hpp"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <string>
+
+namespace smplan {
+namespace {
+
+using namespace units;
+
+TEST(Quantity, QuotientsAndProductsCarryTheirDimension) {
+  EXPECT_EQ(Bytes(800) / BytesPerSecond(400), Seconds(2));
+  EXPECT_EQ(FlopsPerSecond(3) * Seconds(2), Flops(6));
+  static_assert(std::is_same_v<decltype(Bytes(1) / Bytes(1)), double>);
+  EXPECT_EQ(usd_per_hour(36) * hours(2), Usd(72));
+}
+
+TEST(Quantity, LiteralsAgreeWithTheParser) {
+  EXPECT_EQ(80.0_GiB, *parse_bytes("80GiB", ""));
+  EXPECT_EQ(80.0_GB, *parse_bytes("80GB", ""));
+  EXPECT_EQ(800.0_GBps, *parse_bandwidth("800GB/s", ""));
+  EXPECT_EQ(gbit_per_s(3200), *parse_bandwidth("3200Gbit/s", ""));
+  EXPECT_EQ(microseconds(25), *parse_duration("25us", ""));
+}
+
+TEST(ParseBytes, ReadsEveryUnit) {
+  struct Case {
+    const char* text;
+    double bytes;
+  };
+  constexpr Case kCases[] = {{"7B", 7},
+                             {"1kB", 1e3},
+                             {"1MB", 1e6},
+                             {"1GB", 1e9},
+                             {"1TB", 1e12},
+                             {"1PB", 1e15},
+                             {"1KiB", 1024},
+                             {"1MiB", 1048576},
+                             {"1GiB", 1073741824},
+                             {"1TiB", 1099511627776},
+                             {"1PiB", 1125899906842624},
+                             {" 1.5 GiB ", 1610612736},
+                             {"0", 0},
+                             {"0.0", 0},
+                             {".5kB", 500},
+                             {"2e3B", 2000},
+                             {"6.74GB", 6.74e9}};
+  for (const Case& c : kCases) {
+    const auto parsed = parse_bytes(c.text, "--size");
+    ASSERT_TRUE(parsed) << c.text;
+    EXPECT_EQ(parsed->value(), c.bytes) << c.text;
+  }
+}
+
+TEST(ParseBytes, RefusesWhatIsAmbiguousOrNotANumber) {
+  struct Case {
+    const char* text;
+    const char* code;
+    const char* hint;
+  };
+  constexpr Case kCases[] = {{"80", "missing-unit", "write for example 80GiB"},
+                             {"80G", "bad-unit", "write 80GB or 80GiB"},
+                             {"80K", "bad-unit", "write 80kB or 80KiB"},
+                             {"80gb", "bad-unit", "write 80GB or 80GiB; sizes are in bytes"},
+                             {"80Gbit", "bad-unit", "write 80GB or 80GiB; sizes are in bytes"},
+                             {"80b", "bad-unit", "write 80B; sizes are in bytes"},
+                             {"80s", "bad-unit", nullptr},
+                             {"", "bad-number", nullptr},
+                             {"GiB", "bad-number", nullptr},
+                             {".", "bad-number", nullptr},
+                             {"nan", "bad-number", nullptr},
+                             {"inf", "bad-number", nullptr},
+                             {"+1B", "bad-number", nullptr},
+                             {"0x10B", "bad-unit", nullptr},
+                             {"-1B", "negative", nullptr},
+                             {"-0", "negative", nullptr},
+                             {"1e999B", "out-of-range", nullptr},
+                             {"1e308TB", "out-of-range", nullptr},
+                             {"1e99999999999999B", "out-of-range", nullptr},
+                             {"1,5GB", "bad-unit", nullptr}};
+  for (const Case& c : kCases) {
+    const auto parsed = parse_bytes(c.text, "--size");
+    ASSERT_FALSE(parsed) << c.text;
+    ASSERT_EQ(parsed.error().size(), 1U) << c.text;
+    EXPECT_EQ(parsed.error()[0].code, c.code) << c.text;
+    EXPECT_EQ(parsed.error()[0].location, "--size");
+    if (c.hint != nullptr) {
+      EXPECT_EQ(parsed.error()[0].hint, c.hint) << c.text;
+    }
+  }
+}
+
+TEST(ParseBandwidth, NeverGuessesBetweenBitsAndBytes) {
+  for (const char* text : {"3200Gbps", "3200Gb/s", "3200gbit/s", "3200gb/s"}) {
+    const auto parsed = parse_bandwidth(text, "--nic");
+    ASSERT_FALSE(parsed) << text;
+    EXPECT_EQ(parsed.error()[0].hint, "write 3200Gbit/s for bits or 3200GB/s for bytes") << text;
+  }
+  EXPECT_EQ(parse_bandwidth("400Gbit/s", "")->value(), 50e9);
+  EXPECT_FALSE(parse_bandwidth("400GB", ""));
+}
+
+TEST(ParseDuration, ReadsEveryUnit) {
+  EXPECT_EQ(parse_duration("90s", "")->value(), 90);
+  EXPECT_EQ(parse_duration("15m", "")->value(), 900);
+  EXPECT_EQ(parse_duration("15min", "")->value(), 900);
+  EXPECT_EQ(parse_duration("36h", ""), hours(36));
+  EXPECT_EQ(parse_duration("7d", ""), days(7));
+  EXPECT_EQ(parse_duration("2w", ""), days(14));
+  EXPECT_EQ(parse_duration("250ms", "")->value(), 0.25);
+  EXPECT_FALSE(parse_duration("7", ""));
+  EXPECT_FALSE(parse_duration("7D", ""));
+}
+
+TEST(ParseCount, ReadsSuffixesAsDecimalPowersCorrectlyRounded) {
+  EXPECT_EQ(*parse_count("13B", ""), 13e9);
+  EXPECT_EQ(*parse_count("13G", ""), 13e9);
+  EXPECT_EQ(*parse_count("6.74B", ""), 6.74e9);
+  EXPECT_EQ(*parse_count("1.5T", ""), 1.5e12);
+  EXPECT_EQ(*parse_count("4k", ""), 4000);
+  EXPECT_EQ(*parse_count("4K", ""), 4000);
+  EXPECT_EQ(*parse_count("2e12", ""), 2e12);
+  EXPECT_EQ(*parse_count("2e3k", ""), 2e6);
+  for (const char* bad : {"0", "-13B", "13b", "13Bn", "1e400", "1e-400", "nan", "", "13 B B"}) {
+    EXPECT_FALSE(parse_count(bad, "")) << bad;
+  }
+}
+
+TEST(ParseIntegerCount, KeepsEveryDigitUpTo63Bits) {
+  EXPECT_EQ(*parse_integer_count("9223372036854775807", ""), std::numeric_limits<std::int64_t>::max());
+  EXPECT_EQ(*parse_integer_count("9007199254740993", ""), 9007199254740993);
+  EXPECT_EQ(*parse_integer_count("6.74B", ""), 6740000000);
+  EXPECT_FALSE(parse_integer_count("9223372036854775808", ""));
+  EXPECT_FALSE(parse_integer_count("1.5", ""));
+  EXPECT_FALSE(parse_integer_count("0.0001k", ""));
+  EXPECT_FALSE(parse_integer_count("0", ""));
+}
+
+TEST(ParseUsd, ReadsDollarsAndGroups) {
+  for (const char* text : {"50000", "$50000", "50,000", "$50,000", "50k", "$50K", "50000.00"}) {
+    const auto parsed = parse_usd(text, "--budget");
+    ASSERT_TRUE(parsed) << text;
+    EXPECT_EQ(parsed->value(), 50000) << text;
+  }
+  EXPECT_EQ(parse_usd("1,234,567.89", "")->value(), 1234567.89);
+  for (const char* bad : {"5,0000", "50,00", ",500", "5000,000", "1,234,56", "$", "$-5", "50 EUR", "$$5"}) {
+    EXPECT_FALSE(parse_usd(bad, "")) << bad;
+  }
+}
+
+TEST(ParseFraction, AcceptsPercentAndPlain) {
+  EXPECT_EQ(*parse_fraction("5%", ""), 0.05);
+  EXPECT_EQ(*parse_fraction("0.05", ""), 0.05);
+  EXPECT_EQ(*parse_fraction("100 %", ""), 1.0);
+  EXPECT_EQ(*parse_fraction("0", ""), 0.0);
+  EXPECT_EQ(parse_fraction("5", "").error()[0].hint, "write 5% for a percentage");
+  for (const char* bad : {"101%", "1.01", "-5%", "5%%", "x", ""}) EXPECT_FALSE(parse_fraction(bad, "")) << bad;
+}
+
+TEST(Parsers, SurviveAnyBytes) {
+  std::mt19937_64 random(7);
+  constexpr std::string_view kAlphabet = "0123456789.eE+-,%$kKMGTiBbst/ \t\n\xff\x80";
+  for (int round = 0; round < 20000; ++round) {
+    std::string text;
+    const std::size_t length = random() % 12;
+    for (std::size_t i = 0; i < length; ++i) text += kAlphabet[random() % kAlphabet.size()];
+    for (const double value :
+         {parse_bytes(text, "").value_or(Bytes(0)).value(),
+          parse_bandwidth(text, "").value_or(BytesPerSecond(0)).value(),
+          parse_duration(text, "").value_or(Seconds(0)).value(), parse_usd(text, "").value_or(Usd(0)).value(),
+          parse_count(text, "").value_or(1), parse_fraction(text, "").value_or(0)}) {
+      EXPECT_TRUE(std::isfinite(value) && value >= 0) << text;
+    }
+  }
+}
+
+TEST(FormatBytes, ShowsThreeDigitsInTheLargestUnitThatFits) {
+  EXPECT_EQ(format_bytes(Bytes(0)), "0 B");
+  EXPECT_EQ(format_bytes(Bytes(512)), "512 B");
+  EXPECT_EQ(format_bytes(Bytes(1536)), "1.50 KiB");
+  EXPECT_EQ(format_bytes(gib(61.2)), "61.2 GiB");
+  EXPECT_EQ(format_bytes(gib(999.4)), "999 GiB");
+  EXPECT_EQ(format_bytes(gib(1000)), "0.977 TiB");
+  EXPECT_EQ(format_bytes(gib(-2)), "-2.00 GiB");
+}
+
+TEST(FormatDuration, ReadsAsAPersonWouldSay) {
+  EXPECT_EQ(format_duration(Seconds(0)), "0 s");
+  EXPECT_EQ(format_duration(microseconds(12.34)), "12.3 us");
+  EXPECT_EQ(format_duration(Seconds(0.9999)), "1.00 s");
+  EXPECT_EQ(format_duration(Seconds(93)), "93.0 s");
+  EXPECT_EQ(format_duration(Seconds(150)), "2.50 min");
+  EXPECT_EQ(format_duration(hours(36)), "36.0 h");
+  EXPECT_EQ(format_duration(days(10.9)), "10.9 d");
+  EXPECT_EQ(format_duration(days(12345)), "12,300 d");
+}
+
+TEST(FormatUsd, RoundsToThreeDigitsAndGroups) {
+  EXPECT_EQ(format_usd(Usd(49321)), "$49,300");
+  EXPECT_EQ(format_usd(Usd(0)), "$0");
+  EXPECT_EQ(format_usd(Usd(1.005)), "$1.00");
+  EXPECT_EQ(format_usd(Usd(0.01234)), "$0.0123");
+  EXPECT_EQ(format_usd(Usd(-120)), "-$120");
+  EXPECT_EQ(format_usd(Usd(999400)), "$999,000");
+  EXPECT_EQ(format_usd(Usd(999600)), "$1M");
+  EXPECT_EQ(format_usd(Usd(1234567)), "$1.23M");
+  EXPECT_EQ(format_usd_per_hour(usd_per_hour(412)), "$412/h");
+}
+
+TEST(FormatCount, LooksLikeAModelName) {
+  EXPECT_EQ(format_count(13e9), "13B");
+  EXPECT_EQ(format_count(6.738e9), "6.74B");
+  EXPECT_EQ(format_count(350e6), "350M");
+  EXPECT_EQ(format_count(4096), "4096");
+  EXPECT_EQ(format_count(999.96e6), "1B");
+  EXPECT_EQ(format_count(1.5e12), "1.5T");
+}
+
+TEST(Formatters, RatesAndShares) {
+  EXPECT_EQ(format_bandwidth(gbit_per_s(3200)), "400 GB/s");
+  EXPECT_EQ(format_flops_rate(tflops(312)), "312 TFLOP/s");
+  EXPECT_EQ(format_flops_rate(tflops(2500)), "2.50 PFLOP/s");
+  EXPECT_EQ(format_percent(0.431), "43.1%");
+  EXPECT_EQ(format_percent(1), "100.0%");
+  EXPECT_EQ(format_percent(0.0001), "<0.1%");
+  EXPECT_EQ(format_percent(0), "0.0%");
+}
+
+TEST(FormatShortest, ReadsBackToTheSameDouble) {
+  std::mt19937_64 random(11);
+  for (int round = 0; round < 100000; ++round) {
+    const auto x = std::bit_cast<double>(random());
+    if (!std::isfinite(x)) continue;
+    const std::string text = format_shortest(x);
+    double back = 0;
+    std::from_chars(text.data(), text.data() + text.size(), back);
+    ASSERT_EQ(back, x) << text;
+  }
+  EXPECT_EQ(format_shortest(8), "8");
+  EXPECT_EQ(format_shortest(0.1), "0.1");
+  EXPECT_EQ(format_shortest(-std::numeric_limits<double>::max()), "-1.7976931348623157e+308");
+}
+
+TEST(Formatters, ParseBackWithinRounding) {
+  std::mt19937_64 random(13);
+  for (int round = 0; round < 2000; ++round) {
+    const double size =
+        std::exp2(static_cast<double>(random() % 48)) * (1 + static_cast<double>(random() % 1000) / 1000);
+    const auto bytes = parse_bytes(format_bytes(Bytes(size)), "");
+    ASSERT_TRUE(bytes) << format_bytes(Bytes(size));
+    EXPECT_NEAR(bytes->value() / size, 1, 0.006) << format_bytes(Bytes(size));
+    const auto rate = parse_bandwidth(format_bandwidth(BytesPerSecond(size)), "");
+    ASSERT_TRUE(rate) << format_bandwidth(BytesPerSecond(size));
+    EXPECT_NEAR(rate->value() / size, 1, 0.006);
+    const auto time = parse_duration(format_duration(Seconds(std::min(size, 1e7) * 1e-6)), "");
+    ASSERT_TRUE(time);
+    EXPECT_NEAR(time->value() / (std::min(size, 1e7) * 1e-6), 1, 0.006);
+  }
+}
+
+}  // namespace
+}  // namespace smplan
