@@ -8,10 +8,25 @@ namespace {
 // Wide enough for any fit, narrow enough to catch a wrong unit.
 constexpr double kMaxEfficiency = 1.5;
 constexpr double kMaxMicroseconds = 1e6;
+constexpr double kMaxElements = 1e5;
 constexpr double kMaxKib = 1 << 20;
 
 Seconds read_microseconds(ObjectReader& reader, std::string_view key) {
   return microseconds(reader.number(key, 0, kMaxMicroseconds));
+}
+
+AttentionRates read_attention_rates(ObjectReader& outer, std::string_view key) {
+  AttentionRates rates;
+  const auto value = outer.value(key);
+  if (!value) return rates;
+  ObjectReader reader(*value, outer.diagnostics());
+  rates.forward_efficiency = read_by_precision(reader, "forward_efficiency", kMaxEfficiency);
+  rates.backward_efficiency = read_by_precision(reader, "backward_efficiency", kMaxEfficiency);
+  rates.forward_overhead_keys = reader.number("forward_overhead_keys", 0, kMaxElements);
+  rates.backward_overhead_keys = reader.number("backward_overhead_keys", 0, kMaxElements);
+  rates.half_dim = reader.number("half_dim", 0, kMaxElements);
+  reader.finish();
+  return rates;
 }
 
 }  // namespace
@@ -21,10 +36,12 @@ AcceleratorProfile read_accelerator_profile(const JsonValue& value, Diagnostics&
   AcceleratorProfile profile;
   profile.accelerator = read_name(reader, "accelerator");
   profile.gemm_efficiency = read_by_precision(reader, "gemm_efficiency", kMaxEfficiency);
-  profile.gemm_half_k = reader.number("gemm_half_k", 0, 1e5);
-  profile.attention_forward_efficiency = read_by_precision(reader, "attention_forward_efficiency", kMaxEfficiency);
-  profile.attention_backward_efficiency = read_by_precision(reader, "attention_backward_efficiency", kMaxEfficiency);
-  profile.attention_half_seq = reader.number("attention_half_seq", 0, 1e6);
+  profile.gemm_half_k = reader.number("gemm_half_k", 0, kMaxElements);
+  profile.gemm_half_tile = reader.number("gemm_half_tile", 0, kMaxElements);
+  profile.gemm_wave_rounding = reader.number("gemm_wave_rounding", 0, 1);
+  profile.gemm_floor = read_microseconds(reader, "gemm_floor_us");
+  profile.flash2 = read_attention_rates(reader, "flash2");
+  profile.vendor_attention = read_attention_rates(reader, "vendor_attention");
   profile.memory_efficiency = reader.number("memory_efficiency", 0, kMaxEfficiency);
   profile.kernel_floor = read_microseconds(reader, "kernel_floor_us");
   profile.provenance = read_provenance(reader);

@@ -10,23 +10,48 @@
 
 namespace smplan {
 
-/// What silicon decides: achieved fractions of the data sheet. Fitted on kernel measurements.
+/// Whose fused attention kernels a stack runs.
+enum class AttentionKernel {
+  Flash2,  ///< FlashAttention-2 class: not written for Hopper's and Blackwell's instructions
+  Vendor,  ///< cuDNN, Transformer Engine, FlashAttention-3: the best that the part has
+};
+
+/// Fused attention of one class of kernels: `time = pairs * flops_per_pair / (peak * efficiency)`,
+/// where each query meets its keys and `overhead_keys` more.
+struct AttentionRates {
+  std::array<double, kPrecisionCount> forward_efficiency{};  ///< of peak; long sequences, head_dim 128
+  std::array<double, kPrecisionCount> backward_efficiency{};
+  double forward_overhead_keys = 0;  ///< start and end of a block of queries, in keys
+  double backward_overhead_keys = 0;
+  /// Softmax work per pair in units of head_dim: narrow heads reach (1 + x/128) / (1 + x/head_dim).
+  double half_dim = 0;
+  friend bool operator==(const AttentionRates&, const AttentionRates&) = default;
+};
+
+/// What silicon decides: achieved fractions of the data sheet. Fitted on kernel measurements by
+/// scripts/fit/kernels.py; the formulas are in models/compute.cpp and models/attention.cpp.
 struct AcceleratorProfile {
   std::string accelerator;  ///< key
-  /// Fraction of peak that a large GEMM reaches, by Precision.
+  /// Fraction of peak that 256 x 128 tiles reach in full waves at large k, by Precision.
   std::array<double, kPrecisionCount> gemm_efficiency{};
-  /// Inner dimension at which a tile reaches half of that fraction: eff = max * K / (K + half).
+  /// Prologue and epilogue of a tile, in elements of k.
   double gemm_half_k = 0;
-  /// Fraction of peak of fused attention, forward and backward (large, head_dim 128), by Precision.
-  std::array<double, kPrecisionCount> attention_forward_efficiency{};
-  std::array<double, kPrecisionCount> attention_backward_efficiency{};
-  /// Sequence length at which fused attention reaches half of its efficiency.
-  double attention_half_seq = 0;
+  /// Operand feeding: a tile reaches 1 / (1 + this * (1/rows + 1/columns) / 2).
+  double gemm_half_tile = 0;
+  /// 1: an incomplete wave of tiles lasts as long as a full one; 0: as long as its share.
+  double gemm_wave_rounding = 0;
+  Seconds gemm_floor;
+  AttentionRates flash2;
+  AttentionRates vendor_attention;
   /// Fraction of memory bandwidth that streaming kernels reach.
   double memory_efficiency = 0;
-  /// Device-side floor of one kernel, back to back.
+  /// Ramp of a streaming kernel, back to back.
   Seconds kernel_floor;
   Provenance provenance;
+
+  [[nodiscard]] const AttentionRates& attention(AttentionKernel kernel) const {
+    return kernel == AttentionKernel::Vendor ? vendor_attention : flash2;
+  }
   friend bool operator==(const AcceleratorProfile&, const AcceleratorProfile&) = default;
 };
 AcceleratorProfile read_accelerator_profile(const JsonValue& value, Diagnostics& out);

@@ -16,8 +16,10 @@ struct GemmShape {
   std::int64_t batch = 1;
 };
 
-/// Device time of one GEMM: the larger of tiled compute (tiles in waves over the SMs, efficiency
-/// rising with k) and memory traffic, never under the kernel floor.
+/// Device time of one GEMM: tiled compute (tiles in waves over the SMs, split along k where that is
+/// faster) and memory traffic, the larger of which dominates, plus a floor. n and k are the contiguous
+/// dimensions: where they are not whole multiples of 16 bytes, loads are narrow and the tensor cores wait.
+/// Infinite for a precision that the device has no units for.
 Seconds gemm_time(const GemmShape& shape, Precision precision, const Accelerator& a, const AcceleratorProfile& p);
 
 struct AttentionShape {
@@ -28,20 +30,23 @@ struct AttentionShape {
   std::int64_t key_len = 0;
   std::int64_t head_dim = 0;   ///< of queries and keys
   std::int64_t value_dim = 0;  ///< of values
-  bool causal = true;
+  bool causal = true;      ///< with fewer queries than keys (context parallel): each rank's balanced share
   std::int64_t window = 0;  ///< 0: all keys
 };
 
 enum class Pass { Forward, Backward };
 
-/// Fused (flash) attention core.
+/// Fused attention core. Backward recomputes the scores: five products against two.
+/// Source: Dao 2023 (arXiv 2307.08691).
 Seconds flash_attention_time(const AttentionShape& shape, Pass pass, Precision precision, const Accelerator& a,
-                             const AcceleratorProfile& p);
-/// Scores materialised: two batched GEMMs and the softmax's traffic over s x s.
+                             const AcceleratorProfile& p, AttentionKernel kernel = AttentionKernel::Flash2);
+/// Scores materialised: batched GEMMs over all pairs (masked ones too) and the softmax's traffic.
 Seconds unfused_attention_time(const AttentionShape& shape, Pass pass, Precision precision, const Accelerator& a,
                                const AcceleratorProfile& p);
+/// Keys that a query attends to, averaged over the queries.
+double mean_attended_keys(const AttentionShape& shape);
 
-/// A kernel bound by memory: bytes over achieved bandwidth, never under the kernel floor.
+/// A kernel bound by memory: bytes over achieved bandwidth after a ramp.
 Seconds streaming_time(Bytes traffic, const Accelerator& a, const AcceleratorProfile& p);
 
 }  // namespace smplan

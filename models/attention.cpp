@@ -1,0 +1,102 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "models/compute.hpp"
+
+namespace smplan {
+namespace {
+
+constexpr double kQueryBlock = 128;
+// A masked edge cuts 128 x 128 blocks along their diagonal: half of each is computed for nothing.
+constexpr double kEdgeKeys = 64;
+constexpr std::int64_t kHeadDimStep = 32;  // kernels exist for head_dim 32, 64, 96, 128, ...; others are padded
+constexpr double kReferenceHeadDim = 128;  // what AttentionRates' efficiencies are quoted at
+// Bytes per score beyond what the GEMMs move: softmax reads and writes forward, and reads twice and
+// writes backward; an additive mask is one more read and write each way. Fit of scripts/fit/kernels.py
+// on 40 points of PyTorch attention (Dao-AILab/flash-attention figures), split by passes, 2 : 3.
+constexpr double kSoftmaxForwardBytes = 9.8;
+constexpr double kSoftmaxBackwardBytes = 14.7;
+constexpr double kMaskForwardBytes = 4.1;
+constexpr double kMaskBackwardBytes = 6.1;
+// Heads whose rows do not start on 16 bytes leave the tensor cores in batched products.
+// Source: runs of VIA-Research/vTrain (MICRO 2024) with head_dim not a multiple of 8.
+constexpr double kMisalignedHeadSlowdown = 7;
+constexpr std::int64_t kHeadAlignment = 8;
+
+std::int64_t round_up(std::int64_t n, std::int64_t step) { return (n + step - 1) / step * step; }
+
+// Multiply-adds per query-key pair in units of FLOP: QK' and PV forward; QK', dP, dV, dQ, dK backward.
+double flops_per_pair(double query_dim, double value_dim, Pass pass) {
+  return pass == Pass::Forward ? 2 * (query_dim + value_dim) : 2 * (3 * query_dim + 2 * value_dim);
+}
+
+// Queries, keys, values and outputs once; backward also their gradients and the output's.
+double streamed_bytes(const AttentionShape& s, Pass pass) {
+  const double heads = static_cast<double>(s.heads) * static_cast<double>(s.query_len);
+  const double kv_heads = static_cast<double>(s.kv_heads) * static_cast<double>(s.key_len);
+  const double dims = static_cast<double>(s.head_dim + s.value_dim);
+  return 2 * static_cast<double>(s.batch) * dims * (heads + kv_heads) * (pass == Pass::Forward ? 1 : 2);
+}
+
+}  // namespace
+
+double mean_attended_keys(const AttentionShape& s) {
+  const double keys = static_cast<double>(s.key_len);
+  const double window = static_cast<double>(s.window);
+  if (s.window > 0 && s.window < s.key_len) {
+    return s.causal ? window - window * (window - 1) / (2 * keys) : window;
+  }
+  return s.causal ? (keys + 1) / 2 : keys;
+}
+
+Seconds flash_attention_time(const AttentionShape& s, Pass pass, Precision precision, const Accelerator& a,
+                             const AcceleratorProfile& p, AttentionKernel kernel) {
+  const AttentionRates& rates = p.attention(kernel);
+  const bool forward = pass == Pass::Forward;
+  const auto& efficiency = forward ? rates.forward_efficiency : rates.backward_efficiency;
+  const double rate = a.peak_rate(precision).value() * efficiency[static_cast<std::size_t>(precision)];
+  if (!(rate > 0)) return Seconds(std::numeric_limits<double>::infinity());
+
+  const double query_dim = static_cast<double>(round_up(s.head_dim, kHeadDimStep));
+  const double value_dim = static_cast<double>(round_up(s.value_dim, kHeadDimStep));
+  const double dim = (query_dim + value_dim) / 2;
+  const double narrow = std::max(1.0, (1 + rates.half_dim / dim) / (1 + rates.half_dim / kReferenceHeadDim));
+  const int edges = (s.causal ? 1 : 0) + (s.window > 0 ? 1 : 0);
+  const double keys = mean_attended_keys(s) + kEdgeKeys * edges +
+                      (forward ? rates.forward_overhead_keys : rates.backward_overhead_keys);
+  const double heads = static_cast<double>(s.batch) * static_cast<double>(s.heads);
+  const double queries = static_cast<double>(s.query_len);
+  // One block of queries of one head keeps one SM busy.
+  const double blocks = heads * std::ceil(queries / kQueryBlock);
+  const double fill = std::min(1.0, blocks / std::max(1, a.sm_count));
+  const double flops = heads * queries * keys * flops_per_pair(query_dim, value_dim, pass);
+  const Seconds compute(flops * narrow / (rate * fill));
+  return std::max(compute, streaming_time(Bytes(streamed_bytes(s, pass)), a, p));
+}
+
+Seconds unfused_attention_time(const AttentionShape& s, Pass pass, Precision precision, const Accelerator& a,
+                               const AcceleratorProfile& p) {
+  const std::int64_t heads = s.batch * s.heads;
+  const std::int64_t query_dim = round_up(s.head_dim, kHeadAlignment);
+  const std::int64_t value_dim = round_up(s.value_dim, kHeadAlignment);
+  const auto product = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
+    return gemm_time({.m = m, .n = n, .k = k, .batch = heads}, precision, a, p);
+  };
+  const bool forward = pass == Pass::Forward;
+  Seconds products = product(s.query_len, s.key_len, query_dim) + product(s.query_len, value_dim, s.key_len);
+  if (!forward) {
+    // dP has the shape of the scores; dV is P' dO; dQ and dK are dS K and dS' Q.
+    products = product(s.query_len, s.key_len, value_dim) + product(s.key_len, value_dim, s.query_len) +
+               product(s.query_len, query_dim, s.key_len) + product(s.key_len, query_dim, s.query_len);
+  }
+  if (query_dim != s.head_dim || value_dim != s.value_dim) products *= kMisalignedHeadSlowdown;
+  const double scores = static_cast<double>(heads) * static_cast<double>(s.query_len) * static_cast<double>(s.key_len);
+  const bool masked = s.causal || s.window > 0;
+  const double bytes = forward ? kSoftmaxForwardBytes + (masked ? kMaskForwardBytes : 0)
+                               : kSoftmaxBackwardBytes + (masked ? kMaskBackwardBytes : 0);
+  return products + streaming_time(Bytes(scores * bytes), a, p);
+}
+
+}  // namespace smplan
