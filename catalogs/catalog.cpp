@@ -20,6 +20,7 @@ std::string key_of(const Price& p) { return fmt::format("{} {} {}", p.instance, 
 std::string key_of(const ModelPreset& m) { return m.architecture.name; }
 std::string key_of(const Stack& s) { return s.id; }
 std::string key_of(const StackProfile& p) { return p.stack; }
+std::string key_of(const SustainedRate& r) { return r.accelerator; }
 std::string key_of(const AcceleratorProfile& p) { return p.accelerator; }
 std::string key_of(const FabricProfile& p) { return p.fabric; }
 
@@ -180,13 +181,28 @@ void Catalog::read(const JsonValue& document, Known known, Diagnostics& out) {
   read_section(reader, "accelerator_profiles", read_accelerator_profile, may_replace, accelerator_profiles_);
   read_section(reader, "fabric_profiles", read_fabric_profile, may_replace, fabric_profiles_);
   read_section(reader, "stack_profiles", read_stack_profile, may_replace, stack_profiles_);
+  read_section(reader, "sustained_rates", read_sustained_rate, may_replace, sustained_rates_);
   reader.finish();
+}
+
+void Catalog::apply_sustained_rates(std::string_view where, Diagnostics& out) {
+  for (const SustainedRate& rate : sustained_rates_) {
+    const auto profile = std::find_if(accelerator_profiles_.begin(), accelerator_profiles_.end(),
+                                      [&](const AcceleratorProfile& p) { return p.accelerator == rate.accelerator; });
+    if (profile == accelerator_profiles_.end()) {
+      out.push_back(
+          unknown_name("accelerator of a sustained rate", rate.accelerator, where, names_of(accelerator_profiles_)));
+    } else {
+      profile->sustained_fraction = rate.fraction;
+    }
+  }
 }
 
 /// Profiles may be read before the stacks that they belong to.
 void Catalog::apply_stack_profiles(std::string_view where, Diagnostics& out) {
   for (const StackProfile& profile : stack_profiles_) {
-    const auto stack = std::find_if(stacks_.begin(), stacks_.end(), [&](const Stack& s) { return s.id == profile.stack; });
+    const auto stack =
+        std::find_if(stacks_.begin(), stacks_.end(), [&](const Stack& s) { return s.id == profile.stack; });
     if (stack == stacks_.end()) {
       out.push_back(unknown_name("stack of a profile", profile.stack, where, names_of(stacks_)));
     } else {
@@ -197,6 +213,7 @@ void Catalog::apply_stack_profiles(std::string_view where, Diagnostics& out) {
 
 void Catalog::rebuild_indexes(std::string_view where, Diagnostics& out) {
   apply_stack_profiles(where, out);
+  apply_sustained_rates(where, out);
   build_index(accelerators_, where, accelerator_index_, out);
   build_index(instances_, where, instance_index_, out);
   build_index(models_, where, model_index_, out);
@@ -249,9 +266,11 @@ void Catalog::set_stack_profile(const StackProfile& profile) {
   }
 }
 
-void Catalog::set_accelerator_profile(const AcceleratorProfile& profile) {
+void Catalog::set_sustained_rate(const SustainedRate& rate) {
+  std::erase_if(sustained_rates_, [&](const SustainedRate& r) { return r.accelerator == rate.accelerator; });
+  sustained_rates_.push_back(rate);
   for (AcceleratorProfile& p : accelerator_profiles_) {
-    if (p.accelerator == profile.accelerator) p = profile;
+    if (p.accelerator == rate.accelerator) p.sustained_fraction = rate.fraction;
   }
 }
 

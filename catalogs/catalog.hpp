@@ -28,7 +28,7 @@ class Catalog {
   /// What calibration puts in the place of shipped figures; a name that the catalog lacks is a
   /// fault of the caller and ignored.
   void set_stack_profile(const StackProfile& profile);
-  void set_accelerator_profile(const AcceleratorProfile& profile);
+  void set_sustained_rate(const SustainedRate& rate);
 
   [[nodiscard]] const std::vector<Accelerator>& accelerators() const { return accelerators_; }
   [[nodiscard]] const std::vector<InstanceType>& instances() const { return instances_; }
@@ -56,6 +56,7 @@ class Catalog {
 
  private:
   void apply_stack_profiles(std::string_view where, Diagnostics& out);
+  void apply_sustained_rates(std::string_view where, Diagnostics& out);
   /// A name or alias and where its entry stands; sorted by name.
   struct IndexEntry {
     std::string name;
@@ -75,7 +76,8 @@ class Catalog {
   std::vector<Price> prices_;
   std::vector<ModelPreset> models_;
   std::vector<Stack> stacks_;
-  std::vector<StackProfile> stack_profiles_;  ///< as read; stacks hold copies
+  std::vector<StackProfile> stack_profiles_;    ///< as read; stacks hold copies
+  std::vector<SustainedRate> sustained_rates_;  ///< as read; accelerator profiles hold copies
   std::vector<AcceleratorProfile> accelerator_profiles_;
   std::vector<FabricProfile> fabric_profiles_;
   Index accelerator_index_;

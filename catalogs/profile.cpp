@@ -49,6 +49,16 @@ AcceleratorProfile read_accelerator_profile(const JsonValue& value, Diagnostics&
   return profile;
 }
 
+SustainedRate read_sustained_rate(const JsonValue& value, Diagnostics& out) {
+  ObjectReader reader(value, out);
+  SustainedRate rate;
+  rate.accelerator = reader.string("accelerator");
+  rate.fraction = reader.number("sustained_fraction", kMinSustainedFraction, kMaxSustainedFraction);
+  rate.provenance = read_provenance(reader);
+  reader.finish();
+  return rate;
+}
+
 FabricProfile read_fabric_profile(const JsonValue& value, Diagnostics& out) {
   ObjectReader reader(value, out);
   FabricProfile profile;

@@ -47,6 +47,9 @@ struct AcceleratorProfile {
   double memory_efficiency = 0;
   /// Ramp of a streaming kernel, back to back.
   Seconds kernel_floor;
+  /// Part of the kernel benchmarks' rate of matrix products and attention that training sustains:
+  /// power caps and warm clocks. Fitted on training runs, 1 where there are none.
+  double sustained_fraction = 1;
   Provenance provenance;
 
   [[nodiscard]] const AttentionRates& attention(AttentionKernel kernel) const {
@@ -55,6 +58,18 @@ struct AcceleratorProfile {
   friend bool operator==(const AcceleratorProfile&, const AcceleratorProfile&) = default;
 };
 AcceleratorProfile read_accelerator_profile(const JsonValue& value, Diagnostics& out);
+
+/// What training keeps of the kernel rates of one accelerator. Apart from the profile, because runs
+/// and not kernels tell it; the catalog puts it into AcceleratorProfile::sustained_fraction.
+struct SustainedRate {
+  std::string accelerator;  ///< key
+  double fraction = 1;
+  Provenance provenance;
+  friend bool operator==(const SustainedRate&, const SustainedRate&) = default;
+};
+SustainedRate read_sustained_rate(const JsonValue& value, Diagnostics& out);
+inline constexpr double kMinSustainedFraction = 0.3;
+inline constexpr double kMaxSustainedFraction = 1.2;
 
 /// What a link type decides: `base + steps * step_latency + bytes / (line_rate * efficiency) *
 /// (1 + half_size / (bytes + half_size))`, bytes as they cross one accelerator's wire (see

@@ -20,6 +20,8 @@ constexpr EnumNames<Schedule, 4> kSchedules = {{{Schedule::GPipe, "gpipe"},
                                                 {Schedule::OneFOneB, "1f1b"},
                                                 {Schedule::Interleaved, "interleaved"},
                                                 {Schedule::ZeroBubble, "zero-bubble"}}};
+constexpr EnumNames<AttentionKernel, 2> kAttentionKernels = {
+    {{AttentionKernel::Flash2, "flash2"}, {AttentionKernel::Vendor, "vendor"}}};
 constexpr EnumNames<Collectives, 2> kCollectives = {{{Collectives::Nccl, "nccl"}, {Collectives::Smddp, "smddp"}}};
 
 void read_dimensions(ObjectReader& reader, Stack& stack) {
@@ -89,6 +91,11 @@ Stack read_stack(const JsonValue& value, Diagnostics& out) {
   stack.nvidia = reader.optional_bool("nvidia").value_or(true);
   read_byte_ledger(reader, stack);
   stack.flash_attention = reader.optional_bool("flash_attention").value_or(true);
+  if (reader.has("attention_kernel")) {
+    stack.attention_kernel = read_enum(reader, "attention_kernel", kAttentionKernels);
+  } else {
+    reader.ignore("attention_kernel");
+  }
   stack.fused_kernels = reader.optional_bool("fused_kernels").value_or(true);
   stack.supported_for_planning = reader.optional_bool("supported_for_planning").value_or(true);
   stack.versions = reader.optional_string("versions").value_or("");

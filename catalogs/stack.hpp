@@ -5,6 +5,7 @@
 
 #include "base/json_reader.hpp"
 #include "base/units.hpp"
+#include "catalogs/profile.hpp"
 #include "catalogs/provenance.hpp"
 #include "catalogs/stack_profile.hpp"
 
@@ -61,6 +62,7 @@ struct Stack {
   /// Bytes of logits, log-probabilities and their gradient per token and vocabulary entry.
   double logits_bytes = 4;
   bool flash_attention = true;
+  AttentionKernel attention_kernel = AttentionKernel::Flash2;
   /// Element-wise chains run as one kernel and gathered inputs are gathered again in the backward pass:
   /// fewer tensors are saved. False for eager PyTorch models.
   bool fused_kernels = true;

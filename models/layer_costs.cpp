@@ -61,10 +61,10 @@ class KernelClock {
   [[nodiscard]] Seconds attention(const AttentionShape& shape, Pass pass) const {
     const bool flash = workload_.flash_attention.value_or(stack_.flash_attention);
     const Seconds time = flash ? flash_attention_time(shape, pass, attention_precision(), cluster_.accelerator,
-                                                      cluster_.accelerator_profile)
+                                                      cluster_.accelerator_profile, stack_.attention_kernel)
                                : unfused_attention_time(shape, pass, attention_precision(), cluster_.accelerator,
                                                         cluster_.accelerator_profile);
-    return time * stack_.profile.attention_slowdown;
+    return time * (stack_.profile.attention_slowdown / cluster_.accelerator_profile.sustained_fraction);
   }
   [[nodiscard]] bool eight_bit() const {
     return workload_.precision == Precision::Fp8 || workload_.precision == Precision::Fp4;
@@ -77,7 +77,7 @@ class KernelClock {
   }
   [[nodiscard]] Seconds gemm_in(Precision p, std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch) const {
     return gemm_time({.m = m, .n = n, .k = k, .batch = batch}, p, cluster_.accelerator, cluster_.accelerator_profile) *
-           stack_.profile.gemm_slowdown;
+           (stack_.profile.gemm_slowdown / cluster_.accelerator_profile.sustained_fraction);
   }
 
   const Workload& workload_;

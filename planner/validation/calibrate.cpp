@@ -65,7 +65,7 @@ Seconds predict(const Observation& o, const Profiles& profiles) {
 /// One number that the fit moves, and how.
 struct Target {
   FitParameter parameter;
-  std::size_t index = 0;  ///< of the stack or device
+  std::size_t index = 0;                            ///< of the stack or device
   const StackParameter* stack_parameter = nullptr;  ///< null: the device's sustained fraction
 };
 
@@ -87,8 +87,8 @@ double inside(double x, double low, double high) {
 /// Times range over decades: their bounds are set around the shipped value.
 FitParameter stack_fit_parameter(const Stack& stack, const StackParameter& p) {
   const double value = p.get(stack.profile);
-  FitParameter f{.name = stack.id + "." + std::string(p.key), .low = p.low, .high = p.high,
-                 .prior_width = prior_width(p)};
+  FitParameter f{
+      .name = stack.id + "." + std::string(p.key), .low = p.low, .high = p.high, .prior_width = prior_width(p)};
   if (p.time != nullptr) {
     f.low = 0;
     f.high = std::max(10 * value, 100.0);
@@ -109,9 +109,9 @@ std::vector<Target> targets(const Profiles& profiles, CalibrationScope scope) {
   for (std::size_t i = 0; i < profiles.devices.size(); ++i) {
     const double value = profiles.devices[i].sustained_fraction;
     list.push_back({.parameter = {.name = profiles.devices[i].accelerator + ".sustained_fraction",
-                                  .initial = inside(value, 0.3, 1.2),
-                                  .low = 0.3,
-                                  .high = 1.2,
+                                  .initial = inside(value, kMinSustainedFraction, kMaxSustainedFraction),
+                                  .low = kMinSustainedFraction,
+                                  .high = kMaxSustainedFraction,
                                   .prior_width = 0.5},
                     .index = i});
   }
@@ -197,7 +197,10 @@ Result<CalibrationResult> calibrate(const std::vector<MeasuredRun>& runs, const 
     result.catalog.set_stack_profile(stack.profile);
     result.stacks.push_back(stack.id);
   }
-  for (const AcceleratorProfile& device : fit.after.devices) result.catalog.set_accelerator_profile(device);
+  for (const AcceleratorProfile& device : fit.after.devices) {
+    if (options.scope == CalibrationScope::Stacks) break;
+    result.catalog.set_sustained_rate({.accelerator = device.accelerator, .fraction = device.sustained_fraction});
+  }
   return result;
 }
 

@@ -62,6 +62,7 @@ TEST_F(CatalogSchema, IsAskedForByTheReadersKeyByKey) {
         Case{"stack", [](const JsonValue&v, Diagnostics&out) { read_stack(v, out); }},
         Case{"stack_profile", [](const JsonValue&v, Diagnostics&out) { read_stack_profile(v, out); }},
         Case{"accelerator_profile", [](const JsonValue&v, Diagnostics&out) { read_accelerator_profile(v, out); }},
+        Case{"sustained_rate", [](const JsonValue&v, Diagnostics&out) { read_sustained_rate(v, out); }},
         Case{"fabric_profile", [](const JsonValue&v, Diagnostics&out) { read_fabric_profile(v, out); }}}) {
     std::string text;
     for (const std::string& key : keys(member(member(member(root, "$defs"), c.definition), "properties"))) {
