@@ -28,11 +28,15 @@ constexpr double kLoadBytes = 16;
 double element_bytes(Precision p) {
   switch (p) {
     case Precision::Fp32:
-    case Precision::Tf32: return 4;
+    case Precision::Tf32:
+      return 4;
     case Precision::Fp16:
-    case Precision::Bf16: return 2;
-    case Precision::Fp8: return 1;
-    case Precision::Fp4: return 0.5;
+    case Precision::Bf16:
+      return 2;
+    case Precision::Fp8:
+      return 1;
+    case Precision::Fp4:
+      return 0.5;
   }
   return 4;
 }

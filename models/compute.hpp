@@ -30,8 +30,8 @@ struct AttentionShape {
   std::int64_t key_len = 0;
   std::int64_t head_dim = 0;   ///< of queries and keys
   std::int64_t value_dim = 0;  ///< of values
-  bool causal = true;      ///< with fewer queries than keys (context parallel): each rank's balanced share
-  std::int64_t window = 0;  ///< 0: all keys
+  bool causal = true;          ///< with fewer queries than keys (context parallel): each rank's balanced share
+  std::int64_t window = 0;     ///< 0: all keys
 };
 
 enum class Pass { Forward, Backward };
@@ -39,7 +39,7 @@ enum class Pass { Forward, Backward };
 /// Fused attention core. Backward recomputes the scores: five products against two.
 /// Source: Dao 2023 (arXiv 2307.08691).
 Seconds flash_attention_time(const AttentionShape& shape, Pass pass, Precision precision, const Accelerator& a,
-                             const AcceleratorProfile& p, AttentionKernel kernel = AttentionKernel::Flash2);
+                             const AcceleratorProfile& p, AttentionKernel kernel);
 /// Scores materialised: batched GEMMs over all pairs (masked ones too) and the softmax's traffic.
 Seconds unfused_attention_time(const AttentionShape& shape, Pass pass, Precision precision, const Accelerator& a,
                                const AcceleratorProfile& p);

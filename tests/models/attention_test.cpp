@@ -1,0 +1,163 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+
+#include "models/compute.hpp"
+#include "tests/support/kernel_points.hpp"
+
+namespace smplan {
+namespace {
+
+using testing::kernel_points;
+using testing::KernelPoint;
+using testing::MeanErrors;
+using testing::shipped_catalog;
+
+struct Device {
+  const Accelerator& accelerator;
+  const AcceleratorProfile& profile;
+  [[nodiscard]] Seconds flash(const AttentionShape& s, Pass pass, AttentionKernel kernel = AttentionKernel::Flash2,
+                              Precision precision = Precision::Fp16) const {
+    return flash_attention_time(s, pass, precision, accelerator, profile, kernel);
+  }
+  [[nodiscard]] Seconds unfused(const AttentionShape& s, Pass pass) const {
+    return unfused_attention_time(s, pass, Precision::Fp16, accelerator, profile);
+  }
+};
+
+Device device(const std::string& key) {
+  return {*shipped_catalog().find_accelerator(key), *shipped_catalog().find_accelerator_profile(key)};
+}
+
+AttentionShape shape(std::int64_t seq, std::int64_t dim = 128, bool causal = true) {
+  return {.batch = 2,
+          .heads = 32,
+          .kv_heads = 32,
+          .query_len = seq,
+          .key_len = seq,
+          .head_dim = dim,
+          .value_dim = dim,
+          .causal = causal};
+}
+
+TEST(MeanAttendedKeys, CountsTheTriangleTheSquareAndTheBand) {
+  EXPECT_EQ(mean_attended_keys(shape(4, 128, false)), 4);
+  EXPECT_EQ(mean_attended_keys(shape(4)), 2.5);  // (1 + 2 + 3 + 4) / 4
+  AttentionShape band = shape(4);
+  band.window = 2;
+  EXPECT_EQ(mean_attended_keys(band), 1.75);  // (1 + 2 + 2 + 2) / 4
+  band.window = 4;
+  EXPECT_EQ(mean_attended_keys(band), 2.5);
+}
+
+TEST(FlashAttention, NeverBeatsTheRoofline) {
+  for (const std::string key : {"V100-32GB", "T4", "A10G", "A100-80GB", "H100-80GB", "B200", "GB300", "Trainium2"}) {
+    const Device d = device(key);
+    for (std::int64_t seq : {128, 2048, 65536}) {
+      for (std::int64_t dim : {32, 64, 80, 128, 256}) {
+        for (bool causal : {false, true}) {
+          const AttentionShape s = shape(seq, dim, causal);
+          const double pairs = 64.0 * static_cast<double>(seq) * mean_attended_keys(s);
+          for (const auto kernel : {AttentionKernel::Flash2, AttentionKernel::Vendor}) {
+            const Seconds least =
+                Flops(4 * static_cast<double>(dim) * pairs) / d.accelerator.peak_rate(Precision::Fp16);
+            EXPECT_GE(d.flash(s, Pass::Forward, kernel), least) << key << " " << seq << " " << dim;
+            EXPECT_GE(d.flash(s, Pass::Backward, kernel), 2.5 * least);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(FlashAttention, ReproducesMeasuredKernels) {
+  MeanErrors errors;
+  for (const KernelPoint& point : kernel_points()) {
+    if (point.kind.rfind("flash_attn", 0) != 0 || point.library == "PyTorch standard attention") continue;
+    const Device d = device(point.gpu);
+    const auto kernel = point.library == "FlashAttention-2" ? AttentionKernel::Flash2 : AttentionKernel::Vendor;
+    Seconds time;
+    if (point.kind != "flash_attn_bwd") time += d.flash(point.attention, Pass::Forward, kernel, point.precision);
+    if (point.kind != "flash_attn_fwd") time += d.flash(point.attention, Pass::Backward, kernel, point.precision);
+    errors.add(point.kind + " " + point.gpu + " " + std::string(to_string(point.precision)), time, point.time);
+  }
+  errors.expect_within({{"flash_attn_fwdbwd A100-80GB fp16", 0.04},
+                        {"flash_attn_fwdbwd H100-80GB fp16", 0.04},
+                        {"flash_attn_fwd H100-80GB fp16", 0.10},
+                        {"flash_attn_fwd H200 bf16", 0.06},
+                        {"flash_attn_fwd H200 fp8", 0.02},
+                        {"flash_attn_bwd H200 bf16", 0.08},
+                        {"flash_attn_bwd H200 fp8", 0.25},
+                        {"flash_attn_fwd GB200 bf16", 0.08},
+                        {"flash_attn_fwd GB200 fp8", 0.10},
+                        {"flash_attn_bwd GB200 bf16", 0.12},
+                        {"flash_attn_bwd GB200 fp8", 0.25},
+                        {"flash_attn_fwd GB300 bf16", 0.08},
+                        {"flash_attn_fwd GB300 fp8", 0.10},
+                        {"flash_attn_bwd GB300 bf16", 0.10},
+                        {"flash_attn_bwd GB300 fp8", 0.25}});
+}
+
+TEST(UnfusedAttention, ReproducesMeasuredKernels) {
+  MeanErrors errors;
+  for (const KernelPoint& point : kernel_points()) {
+    if (point.library != "PyTorch standard attention") continue;
+    const Device d = device(point.gpu);
+    errors.add(point.gpu, d.unfused(point.attention, Pass::Forward) + d.unfused(point.attention, Pass::Backward),
+               point.time);
+  }
+  errors.expect_within({{"A100-80GB", 0.12}, {"H100-80GB", 0.15}});
+}
+
+TEST(FlashAttention, OfTheVendorIsTwiceAsFastOnHopperAndTheSameOnAmpere) {
+  const AttentionShape s = shape(8192);
+  const Device hopper = device("H100-80GB");
+  EXPECT_GT(hopper.flash(s, Pass::Forward) / hopper.flash(s, Pass::Forward, AttentionKernel::Vendor), 1.7);
+  const Device ampere = device("A100-80GB");
+  EXPECT_EQ(ampere.flash(s, Pass::Forward), ampere.flash(s, Pass::Forward, AttentionKernel::Vendor));
+}
+
+TEST(FlashAttention, PadsOddHeadDimensions) {
+  const Device d = device("A100-80GB");
+  EXPECT_EQ(d.flash(shape(4096, 80), Pass::Forward), d.flash(shape(4096, 96), Pass::Forward));
+  EXPECT_LT(d.flash(shape(4096, 64), Pass::Forward), d.flash(shape(4096, 80), Pass::Forward));
+}
+
+TEST(FlashAttention, OfLatentHeadsCostsTheirOwnDimensions) {
+  const Device d = device("H200");
+  AttentionShape latent = shape(8192, 192);
+  latent.value_dim = 128;
+  // (192 + 128) / (128 + 128) forward, (3 * 192 + 2 * 128) / (5 * 128) backward.
+  const double forward = d.flash(latent, Pass::Forward) / d.flash(shape(8192), Pass::Forward);
+  const double backward = d.flash(latent, Pass::Backward) / d.flash(shape(8192), Pass::Backward);
+  EXPECT_NEAR(forward, 1.25, 1e-9);
+  EXPECT_NEAR(backward, 1.3, 1e-9);
+}
+
+TEST(FlashAttention, LeavesSmsIdleWithFewHeads) {
+  const Device d = device("H100-80GB");
+  AttentionShape few = shape(1024);
+  few.batch = few.heads = 1;  // 8 blocks of 128 queries for 132 SMs
+  AttentionShape full = few;
+  full.heads = 16;  // 128 blocks
+  EXPECT_EQ(d.flash(few, Pass::Forward), d.flash(full, Pass::Forward));
+}
+
+TEST(FlashAttention, IsCheaperThroughAWindow) {
+  const Device d = device("H200");
+  AttentionShape band = shape(32768, 64);
+  band.window = 1024;
+  EXPECT_LT(d.flash(band, Pass::Forward) * 5, d.flash(shape(32768, 64), Pass::Forward));
+}
+
+TEST(UnfusedAttention, IsSlowerThanFusedAndPaysSevenfoldForOddHeads) {
+  const Device d = device("A100-80GB");
+  EXPECT_GT(d.unfused(shape(2048), Pass::Forward), d.flash(shape(2048), Pass::Forward) * 3);
+  AttentionShape odd = shape(2048, 100);
+  AttentionShape even = shape(2048, 104);
+  EXPECT_GT(d.unfused(odd, Pass::Forward), d.unfused(even, Pass::Forward) * 2);
+}
+
+}  // namespace
+}  // namespace smplan
