@@ -17,8 +17,8 @@ constexpr double kReferenceHeadDim = 128;  // what AttentionRates' efficiencies 
 // writes backward; an additive mask is one more read and write each way. Fit of scripts/fit/kernels.py
 // on 40 points of PyTorch attention (Dao-AILab/flash-attention figures), split by passes, 2 : 3.
 constexpr double kSoftmaxForwardBytes = 9.8;
-constexpr double kSoftmaxBackwardBytes = 14.7;
-constexpr double kMaskForwardBytes = 4.1;
+constexpr double kSoftmaxBackwardBytes = 14.6;
+constexpr double kMaskForwardBytes = 4.0;
 constexpr double kMaskBackwardBytes = 6.1;
 // Heads whose rows do not start on 16 bytes leave the tensor cores in batched products.
 // Source: runs of VIA-Research/vTrain (MICRO 2024) with head_dim not a multiple of 8.

@@ -18,6 +18,8 @@ from kernel_formulas import (attention_rows, flash_predict, gemm_predict, gemm_r
 from scipy.optimize import least_squares
 
 AS_OF = "2026-11-20"
+
+
 # --- fits -------------------------------------------------------------------------------------------
 def solve(residual, start, low, high, weights=1.0):
     start, low, high = (np.asarray(x, float) for x in (start, low, high))
@@ -185,6 +187,8 @@ def fit_attention(t, hw_of, report):
         fits[name] = fit_flash(rows, hw_of, dtypes, ratio)
         points[name] = len(rows)
         report.append(rows.assign(predicted=flash_predict(rows, hw_of[gpu], fits[name])))
+    for name in ("GB200-vendor", "GB300-vendor"):  # no full-attention point under head_dim 128 there
+        fits[name]["half_dim"] = fits["H200-vendor"]["half_dim"]
     return fits, points, a[a.library == "PyTorch standard attention"]
 
 
@@ -247,7 +251,7 @@ def build_profiles(hw_of, gemms, gemm_points, flash, flash_points):
     for key, klass in (("B200", "GB200"), ("GB200", "GB200"), ("B300", "GB300"), ("GB300", "GB300")):
         add(key, f"GEMM shape as H100, level from best shapes of {sources['B']}"
             f"{' (GB200)' if key == 'GB300' else ''}; vendor attention on {flash_points[klass + '-vendor']} points of "
-            f"{cudnn} ({klass}); FlashAttention-2 as H100, by SM", hopper_rate(key), flash[klass + "-vendor"])
+            f"{cudnn} ({klass}), head_dim 64 as H200; FlashAttention-2 as H100, by SM", hopper_rate(key), flash[klass + "-vendor"])
     # Attention on GA102 and its successors: A100's, in proportion to what GEMMs reach.
     level = {key: gemms[key]["gemm_efficiency"]["fp16"] for key in ("A40", "A100-80GB")}
     ada = scaled_attention(ampere, level["A40"] / level["A100-80GB"])
