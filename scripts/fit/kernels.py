@@ -251,7 +251,8 @@ def build_profiles(hw_of, gemms, gemm_points, flash, flash_points):
     for key, klass in (("B200", "GB200"), ("GB200", "GB200"), ("B300", "GB300"), ("GB300", "GB300")):
         add(key, f"GEMM shape as H100, level from best shapes of {sources['B']}"
             f"{' (GB200)' if key == 'GB300' else ''}; vendor attention on {flash_points[klass + '-vendor']} points of "
-            f"{cudnn} ({klass}), head_dim 64 as H200; FlashAttention-2 as H100, by SM", hopper_rate(key), flash[klass + "-vendor"])
+            f"{cudnn} ({klass}), head_dim 64 as H200; FlashAttention-2 as H100, by SM",
+            hopper_rate(key), flash[klass + "-vendor"])
     # Attention on GA102 and its successors: A100's, in proportion to what GEMMs reach.
     level = {key: gemms[key]["gemm_efficiency"]["fp16"] for key in ("A40", "A100-80GB")}
     ada = scaled_attention(ampere, level["A40"] / level["A100-80GB"])
