@@ -1,7 +1,6 @@
 #include "planner/objective.hpp"
 
 #include <algorithm>
-#include <tuple>
 
 namespace smplan {
 
@@ -48,14 +47,6 @@ Score score(const PlanRequest& request, Seconds time_to_train, Usd total) {
       break;
   }
   return s;
-}
-
-bool ranks_before(const PlanRequest& request, const Plan& a, const Plan& b) {
-  const Score sa = score(request, a.cost.time_to_train(), a.cost.total());
-  const Score sb = score(request, b.cost.time_to_train(), b.cost.total());
-  if (sa != sb) return sa < sb;
-  return std::tie(a.instance->name, a.instance_count, a.stack->id, a.strategy) <
-         std::tie(b.instance->name, b.instance_count, b.stack->id, b.strategy);
 }
 
 int variants_per_group(const PlanRequest& request) {

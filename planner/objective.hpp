@@ -14,9 +14,6 @@ struct Score {
 
 Score score(const PlanRequest& request, Seconds time_to_train, Usd total);
 
-/// Total order of plans of one request: score, then name of the instance type, count, stack, strategy.
-bool ranks_before(const PlanRequest& request, const Plan& a, const Plan& b);
-
 /// How many plans of one instance type and count the list may show: two where there are many groups,
 /// more where the request leaves few, so that a list of `top` can be filled.
 int variants_per_group(const PlanRequest& request);

@@ -206,7 +206,11 @@ void Search::merge_group(std::size_t index, std::vector<StackOutcome>& outcomes)
       if (!limit_rejection(request_, entry.cost.time_to_train(), entry.cost.total())) entries.push_back(entry);
     }
   }
-  std::sort(entries.begin(), entries.end(), [this](const Entry& a, const Entry& b) { return before(a, b); });
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+    const Seconds ta = a.candidate.step.time();
+    const Seconds tb = b.candidate.step.time();
+    return std::tie(ta, a.stack->id, a.candidate.strategy) < std::tie(tb, b.stack->id, b.candidate.strategy);
+  });
   if (entries.size() > static_cast<std::size_t>(variants_)) entries.resize(static_cast<std::size_t>(variants_));
   ranked_.insert(ranked_.end(), entries.begin(), entries.end());
   // Later variants of a group take longer and cost more than its first.
@@ -221,8 +225,10 @@ bool Search::before(const Entry& a, const Entry& b) const {
   const Score sa = score(request_, a.cost.time_to_train(), a.cost.total());
   const Score sb = score(request_, b.cost.time_to_train(), b.cost.total());
   if (sa != sb) return sa < sb;
-  return std::tie(a.group->instance->name, a.group->count, a.stack->id, a.candidate.strategy) <
-         std::tie(b.group->instance->name, b.group->count, b.stack->id, b.candidate.strategy);
+  const Seconds ta = a.candidate.step.time();
+  const Seconds tb = b.candidate.step.time();
+  return std::tie(ta, a.group->instance->name, a.group->count, a.stack->id, a.candidate.strategy) <
+         std::tie(tb, b.group->instance->name, b.group->count, b.stack->id, b.candidate.strategy);
 }
 
 std::vector<TimeCost> Search::points(const std::vector<Entry>& entries) const {

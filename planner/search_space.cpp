@@ -58,6 +58,8 @@ std::vector<Offload> offload_options(const PlanRequest& request, const Stack& st
 }  // namespace
 
 bool spends_no_more(const SavingOption& a, const SavingOption& b) {
+  // Transfers hide behind recomputation, and activations that are computed again are not transferred.
+  if (a.offload.any() && a.recompute != b.recompute) return false;
   return a.recompute <= b.recompute && subset(a.offload, b.offload);
 }
 
@@ -85,7 +87,7 @@ std::vector<Split> SearchSpace::splits() const {
   return out;
 }
 
-std::optional<RejectionReason> SearchSpace::check(const Split& split) const {
+Strategy SearchSpace::plain_strategy(const Split& split) const {
   Strategy s;
   s.data_parallel = split.data;
   s.tensor_parallel = split.tensor;
@@ -94,6 +96,11 @@ std::optional<RejectionReason> SearchSpace::check(const Split& split) const {
   s.expert_parallel = split.expert;
   s.recompute = stack_.recomputes.front();
   s.collectives = stack_.collectives.front();
+  return s;
+}
+
+std::optional<RejectionReason> SearchSpace::check(const Split& split) const {
+  Strategy s = plain_strategy(split);
   if (!stack_.schedules.empty() && split.pipeline > 1) {
     const auto plain = std::find_if(stack_.schedules.begin(), stack_.schedules.end(),
                                     [](Schedule schedule) { return schedule != Schedule::Interleaved; });
@@ -133,23 +140,7 @@ SplitOptions SearchSpace::options(const Split& split) const {
       }
     }
   }
-  if (split.pipeline == 1) {
-    if (request_.vpp.allows(1)) o.schedules.push_back({});
-  } else {
-    for (const Schedule schedule : stack_.schedules) {
-      if (schedule != Schedule::Interleaved) {
-        if (request_.vpp.allows(1)) o.schedules.push_back({schedule, 1});
-        continue;
-      }
-      const Architecture& a = workload_.architecture;
-      const std::int64_t layers = a.n_layers + (a.kind == ModelKind::EncoderDecoder ? a.n_encoder_layers : 0);
-      for (const std::int32_t v : divisors(layers / split.pipeline)) {
-        if (v > 1 && layers % (std::int64_t{split.pipeline} * v) == 0 && request_.vpp.allows(v)) {
-          o.schedules.push_back({schedule, v});
-        }
-      }
-    }
-  }
+  o.schedules = schedules(split);
   for (const std::int32_t mb : divisors(workload_.global_batch / split.data)) {
     if (request_.micro_batch.allows(mb)) o.micro_batches.push_back(mb);
   }
@@ -164,6 +155,33 @@ SplitOptions SearchSpace::options(const Split& split) const {
     if (request_.collectives.allows(c) && (c != Collectives::Smddp || instance_.smddp)) o.collectives.push_back(c);
   }
   return o;
+}
+
+std::vector<ScheduleOption> SearchSpace::schedules(const Split& split) const {
+  if (split.pipeline == 1) {
+    return request_.vpp.allows(1) ? std::vector<ScheduleOption>{{}} : std::vector<ScheduleOption>{};
+  }
+  std::vector<ScheduleOption> out;
+  // A batch that the interleaved schedule takes, so that only the chunks can be refused.
+  Workload probe = workload_;
+  probe.global_batch = std::int64_t{split.data} * split.pipeline;
+  Strategy s = plain_strategy(split);
+  s.sharding = stack_.shardings.front();
+  const Architecture& a = workload_.architecture;
+  const std::int64_t layers = a.n_layers + (a.kind == ModelKind::EncoderDecoder ? a.n_encoder_layers : 0);
+  for (const Schedule schedule : stack_.schedules) {
+    if (schedule != Schedule::Interleaved) {
+      if (request_.vpp.allows(1)) out.push_back({schedule, 1});
+      continue;
+    }
+    s.schedule = schedule;
+    for (std::int32_t chunks = 2; std::int64_t{chunks} * split.pipeline <= layers; ++chunks) {
+      s.virtual_pipeline = chunks;
+      if (request_.vpp.allows(chunks) && quick_check(s, probe, stack_) == Validity::Ok)
+        out.push_back({schedule, chunks});
+    }
+  }
+  return out;
 }
 
 }  // namespace smplan

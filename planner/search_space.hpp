@@ -66,6 +66,9 @@ class SearchSpace {
   [[nodiscard]] SplitOptions options(const Split& split) const;
 
  private:
+  [[nodiscard]] Strategy plain_strategy(const Split& split) const;
+  [[nodiscard]] std::vector<ScheduleOption> schedules(const Split& split) const;
+
   const PlanRequest& request_;
   const Workload& workload_;
   const InstanceType& instance_;

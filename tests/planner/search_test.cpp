@@ -1,0 +1,395 @@
+#include <algorithm>
+#include <map>
+#include <random>
+#include <tuple>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "models/cost.hpp"
+#include "planner/objective.hpp"
+#include "planner/plan_json.hpp"
+#include "planner/stack_search.hpp"
+#include "tests/planner/fixtures.hpp"
+
+namespace smplan::test {
+namespace {
+
+/// The answer of plain enumeration: every strategy priced, nothing dismissed.
+struct BruteForce {
+  struct Entry {
+    const InstanceType* instance = nullptr;
+    std::int32_t count = 0;
+    const Stack* stack = nullptr;
+    Strategy strategy;
+    double time = 0;
+    double cost = 0;
+    double step = 0;
+  };
+  std::vector<Entry> ranked;
+  std::vector<Entry> frontier;
+};
+
+/// Plain enumeration on purpose: shares no code with the search but the models and the ranking rule.
+std::vector<std::int32_t> divisors_of(std::int64_t n) {
+  std::vector<std::int32_t> out;
+  for (std::int64_t d = 1; d <= n; ++d) {
+    if (n % d == 0) out.push_back(static_cast<std::int32_t>(d));
+  }
+  return out;
+}
+
+template <typename T>
+bool lists(const std::vector<T>& values, const T& value) {
+  return std::find(values.begin(), values.end(), value) != values.end();
+}
+
+class Enumeration {
+ public:
+  Enumeration(const PlanRequest& request, const Cluster& cluster, const InstanceType& instance, const Stack& stack)
+      : r_(request), cluster_(cluster), instance_(instance), stack_(stack) {}
+
+  /// Calls `visit` for every valid strategy of the space.
+  template <typename F>
+  void each(F visit) {
+    const std::int64_t gpus = cluster_.gpus();
+    for (const std::int32_t tp : divisors_of(gpus)) {
+      for (const std::int32_t cp : divisors_of(gpus / tp)) {
+        for (const std::int32_t pp : divisors_of(gpus / tp / cp)) {
+          for (const std::int32_t ep : divisors_of(std::max<std::int64_t>(1, r_.workload.architecture.moe.n_experts))) {
+            Strategy s;
+            s.tensor_parallel = tp;
+            s.context_parallel = cp;
+            s.pipeline_parallel = pp;
+            s.expert_parallel = ep;
+            s.data_parallel = static_cast<std::int32_t>(gpus / tp / cp / pp);
+            const bool allowed = r_.tp.allows(tp) && r_.cp.allows(cp) && r_.pp.allows(pp) && r_.ep.allows(ep) &&
+                                 r_.dp.allows(s.data_parallel) && tp <= cluster_.domain();
+            if (allowed) each_sharding(s, visit);
+          }
+        }
+      }
+    }
+  }
+
+ private:
+  template <typename F>
+  void each_sharding(Strategy s, F visit) {
+    const std::int32_t replicas = s.data_parallel * s.context_parallel;
+    for (const Sharding sharding : stack_.shardings) {
+      for (const std::int32_t degree : divisors_of(replicas)) {
+        const bool hybrid = sharding == Sharding::FsdpHybrid && degree > 1 && degree < replicas;
+        const bool whole = sharding != Sharding::FsdpHybrid && degree == (sharding == Sharding::None ? 1 : replicas);
+        if (!(hybrid || whole) || !r_.sharding.allows(sharding) || !r_.shard_degree.allows(degree)) continue;
+        s.sharding = sharding;
+        s.shard_degree = degree;
+        for (const Schedule schedule :
+             {Schedule::GPipe, Schedule::OneFOneB, Schedule::Interleaved, Schedule::ZeroBubble}) {
+          // Without a pipeline the schedule has no meaning; 1F1B stands for it.
+          if (s.pipeline_parallel == 1 && schedule != Schedule::OneFOneB) continue;
+          for (std::int32_t v = 1; v <= 16; ++v) {
+            s.schedule = schedule;
+            s.virtual_pipeline = v;
+            if (r_.vpp.allows(v)) each_detail(s, visit);
+          }
+        }
+      }
+    }
+  }
+
+  template <typename F>
+  void each_detail(Strategy s, F visit) {
+    for (std::int32_t mb = 1; mb <= r_.workload.global_batch; ++mb) {
+      s.micro_batch = mb;
+      for (const bool sp : {false, true}) {
+        s.sequence_parallel = sp;
+        for (const Collectives c : {Collectives::Nccl, Collectives::Smddp}) {
+          s.collectives = c;
+          if (!r_.micro_batch.allows(mb) || !r_.sequence_parallel.allows(sp) || !r_.collectives.allows(c)) continue;
+          if (c == Collectives::Smddp && !instance_.smddp) continue;
+          s.recompute = stack_.recomputes.front();
+          s.offload = Offload{};
+          if (quick_check(s, r_.workload, stack_) == Validity::Ok) each_saving(s, visit);
+        }
+      }
+    }
+  }
+
+  template <typename F>
+  void each_saving(Strategy s, F visit) {
+    for (const Recompute recompute : {Recompute::None, Recompute::Selective, Recompute::Full}) {
+      for (int bits = 0; bits < 16; ++bits) {
+        s.recompute = recompute;
+        s.offload = {(bits & 8) != 0, (bits & 4) != 0, (bits & 2) != 0, (bits & 1) != 0};
+        if (!r_.recompute.allows(recompute) || !r_.offload.allows(s.offload)) continue;
+        if (s.offload.to_nvme && cluster_.local_nvme.value() <= 0) continue;
+        if (quick_check(s, r_.workload, stack_) == Validity::Ok) visit(s);
+      }
+    }
+  }
+
+  const PlanRequest& r_;
+  const Cluster& cluster_;
+  const InstanceType& instance_;
+  const Stack& stack_;
+};
+
+bool holds(const MemoryEstimate& m, const Cluster& c, double headroom) {
+  return m.fits() && m.host_per_node <= c.host_memory && m.nvme_per_node <= c.local_nvme &&
+         m.peak_device <= m.limit * (1 - headroom);
+}
+
+BruteForce brute_force(const PlanRequest& request, const Catalog& facts) {
+  using Entry = BruteForce::Entry;
+  BruteForce out;
+  const auto before = [&](const Entry& a, const Entry& b) {
+    const Score sa = score(request, Seconds(a.time), Usd(a.cost));
+    const Score sb = score(request, Seconds(b.time), Usd(b.cost));
+    if (sa != sb) return sa < sb;
+    return std::tie(a.step, a.instance->name, a.count, a.stack->id, a.strategy) <
+           std::tie(b.step, b.instance->name, b.count, b.stack->id, b.strategy);
+  };
+  // Inside a group step time ranks for every objective; costs may differ from it in the last digit.
+  const auto faster_in_group = [](const Entry& a, const Entry& b) {
+    return std::tie(a.step, a.stack->id, a.strategy) < std::tie(b.step, b.stack->id, b.strategy);
+  };
+  std::vector<Entry> all;
+  for (const InstanceType* instance : request.instances) {
+    for (const std::int32_t count : request.counts) {
+      // Best of every split (stack, tensor, pipeline, context, expert) of the group.
+      std::map<std::tuple<std::string, int, int, int, int>, Entry> ideas;
+      for (const Stack* stack : request.stacks) {
+        const Cluster cluster = make_cluster(facts, *instance, count).value();
+        if (request.max_gpus && cluster.gpus() > *request.max_gpus) continue;
+        if (stack->id == "smp-v2" && !instance->smp_v2) continue;
+        const Price* price = facts.find_price(instance->name, request.region, request.market);
+        if (request.max_hourly && price->rate * static_cast<double>(count) > *request.max_hourly) continue;
+        Enumeration(request, cluster, *instance, *stack).each([&](const Strategy& s) {
+          const Workload& w = request.workload;
+          if (!holds(estimate_memory(w, s, cluster, *stack), cluster, request.min_headroom)) return;
+          const StepEstimate step = estimate_step(w, s, cluster, *stack);
+          const RunCost cost = estimate_cost(step, w, cluster.gpus(), price->rate, count, default_reliability());
+          const Entry e{instance,           count, stack, s, cost.time_to_train().value(), cost.total().value(),
+                        step.time().value()};
+          if (request.deadline && cost.time_to_train() > *request.deadline) return;
+          if (request.budget && cost.total() > *request.budget) return;
+          all.push_back(e);
+          const auto key =
+              std::make_tuple(stack->id, s.tensor_parallel, s.pipeline_parallel, s.context_parallel, s.expert_parallel);
+          const auto found = ideas.find(key);
+          if (found == ideas.end() || faster_in_group(e, found->second)) ideas[key] = e;
+        });
+      }
+      std::vector<Entry> group;
+      for (const auto& idea : ideas) group.push_back(idea.second);
+      std::sort(group.begin(), group.end(), faster_in_group);
+      const auto most = static_cast<std::size_t>(variants_per_group(request));
+      if (group.size() > most) group.resize(most);
+      out.ranked.insert(out.ranked.end(), group.begin(), group.end());
+    }
+  }
+  std::sort(out.ranked.begin(), out.ranked.end(), before);
+  if (out.ranked.size() > static_cast<std::size_t>(request.top))
+    out.ranked.resize(static_cast<std::size_t>(request.top));
+  // Cheapest first, each next one faster; ranking order breaks ties.
+  std::sort(all.begin(), all.end(), [&](const Entry& a, const Entry& b) {
+    if (a.cost != b.cost) return a.cost < b.cost;
+    if (a.time != b.time) return a.time < b.time;
+    return before(a, b);
+  });
+  for (const Entry& e : all) {
+    // Less than a rounding error faster is no point of its own.
+    if (out.frontier.empty() || e.time < out.frontier.back().time * (1 - 1e-13)) out.frontier.push_back(e);
+  }
+  return out;
+}
+
+std::string name_of(const Plan& p) {
+  return fmt::format("{} x{} {} {}", p.instance->name, p.instance_count, p.stack->id, to_string(p.strategy));
+}
+std::string name_of(const BruteForce::Entry& e) {
+  return fmt::format("{} x{} {} {}", e.instance->name, e.count, e.stack->id, to_string(e.strategy));
+}
+
+template <typename T>
+std::string names_of(const std::vector<T>& plans) {
+  std::string out;
+  for (const T& p : plans) out += name_of(p) + "\n";
+  return out;
+}
+
+/// A random request over a small space. Standard distributions differ by library; these do not.
+class RandomRequests {
+ public:
+  explicit RandomRequests(std::uint64_t seed) : engine_(seed) {}
+
+  PlanRequest next() {
+    static const std::vector<std::string> kTypes{"ml.p4d.24xlarge", "ml.p5.48xlarge",  "ml.g5.12xlarge",
+                                                 "ml.g5.xlarge",    "ml.g6e.12xlarge", "ml.p4de.24xlarge"};
+    static const std::vector<std::string> kStacks{"megatron", "fsdp", "deepspeed", "ddp", "torchtitan", "smp-v2"};
+    RequestSpec spec;
+    spec.model = "gpt2";
+    spec.instances = pick(kTypes) + "," + pick(kTypes);
+    spec.count = pick(std::vector<std::string>{"1", "1,2", "1..3", "2", "3"});
+    spec.stack = pick(kStacks) + "," + pick(kStacks);
+    spec.max_gpus = "16";
+    spec.top = pick(std::vector<std::string>{"1", "3", "10", "40"});
+    spec.objective = pick(std::vector<std::string>{"cost", "time", "balanced"});
+    if (chance(3)) spec.min_headroom = "20%";
+    PlanRequest r = request_of(spec);
+    const std::int64_t heads = 4 << below(3);
+    const std::int64_t hidden = 128 * heads * (1 + static_cast<std::int64_t>(below(4)));
+    const std::int64_t layers = 4 + static_cast<std::int64_t>(below(9));
+    r.workload.architecture = chance(4) ? small_moe(layers, hidden, heads, 4) : small_model(layers, hidden, heads);
+    r.workload.seq_len = 1024 << below(3);
+    r.workload.global_batch = pick(std::vector<int>{6, 8, 12, 16});
+    r.workload.tokens = 1e9 * static_cast<double>(1 + below(200));
+    if (chance(4)) r.workload.finetune = FineTune::Lora;
+    if (chance(2)) r.offload.values = {Offload{}};
+    if (chance(2)) r.recompute.values = {pick(std::vector<Recompute>{Recompute::None, Recompute::Full})};
+    if (chance(4)) r.tp.values = {1, 2};
+    if (chance(4)) r.pp.values = {1, 2, 4};
+    return r;
+  }
+  bool chance(std::uint64_t one_in) { return below(one_in) == 0; }
+
+ private:
+  std::uint64_t below(std::uint64_t n) { return engine_() % n; }
+  template <typename T>
+  const T& pick(const std::vector<T>& values) {
+    return values[below(values.size())];
+  }
+  std::mt19937_64 engine_;
+};
+
+void expect_same_frontier(const PlanSet& set, const BruteForce& truth, int request) {
+  ASSERT_EQ(set.frontier.size(), truth.frontier.size()) << "request " << request;
+  for (std::size_t i = 0; i < set.frontier.size(); ++i) {
+    const Plan& p = set.frontier[i];
+    const BruteForce::Entry& e = truth.frontier[i];
+    EXPECT_EQ(p.instance, e.instance) << "request " << request;
+    EXPECT_EQ(p.instance_count, e.count) << "request " << request;
+    EXPECT_NEAR(p.cost.time_to_train().value(), e.time, 1e-12 * e.time);
+    EXPECT_NEAR(p.cost.total().value(), e.cost, 1e-12 * e.cost);
+  }
+}
+
+std::uint64_t rejected_before_pricing(const PlanSet& set) {
+  std::uint64_t sum = 0;
+  for (int i = 0; i < static_cast<int>(RejectionReason::Deadline); ++i)
+    sum += set.rejected[static_cast<std::size_t>(i)];
+  return sum;
+}
+
+TEST(Search, EqualsBruteForceOnRandomSmallSpaces) {
+  RandomRequests random(20261120);
+  int with_plans = 0;
+  for (int i = 0; i < 120; ++i) {
+    const PlanRequest request = random.next();
+    const PlanSet set = search(request, catalog(), {.threads = 1});
+    const BruteForce truth = brute_force(request, catalog());
+    ASSERT_EQ(names_of(set.plans), names_of(truth.ranked)) << "request " << i;
+    expect_same_frontier(set, truth, i);
+    EXPECT_EQ(set.search.space, set.search.evaluated + set.search.pruned + rejected_before_pricing(set));
+    EXPECT_TRUE(set.search.exact);
+    with_plans += set.plans.empty() ? 0 : 1;
+  }
+  EXPECT_GT(with_plans, 60);
+}
+
+TEST(Search, EqualsBruteForceUnderLimits) {
+  RandomRequests random(7);
+  int with_plans = 0;
+  int without_plans = 0;
+  for (int i = 0; i < 60; ++i) {
+    PlanRequest request = random.next();
+    const PlanSet open = search(request, catalog(), {.threads = 1});
+    if (open.plans.empty()) continue;
+    // Limits around the best plan, so that they bind.
+    const RunCost& best = open.plans.front().cost;
+    const double slack = i % 3 == 0 ? 0.9 : 1.4;
+    if (i % 2 == 0) {
+      request.deadline = best.time_to_train() * slack;
+    } else {
+      request.budget = best.total() * slack;
+    }
+    if (i % 5 == 0) request.max_hourly = best.hourly * 1.01;
+    const PlanSet set = search(request, catalog(), {.threads = 1});
+    const BruteForce truth = brute_force(request, catalog());
+    ASSERT_EQ(names_of(set.plans), names_of(truth.ranked)) << "request " << i;
+    expect_same_frontier(set, truth, i);
+    ++(set.plans.empty() ? without_plans : with_plans);
+  }
+  EXPECT_GT(with_plans, 10);
+  EXPECT_GT(without_plans, 3);
+}
+
+TEST(Search, GivesTheSameBytesOnAnyNumberOfThreads) {
+  RandomRequests random(3);
+  for (int i = 0; i < 10; ++i) {
+    const PlanRequest request = random.next();
+    const std::string one = to_json(search(request, catalog(), {.threads = 1}));
+    EXPECT_EQ(one, to_json(search(request, catalog(), {.threads = 2})));
+    EXPECT_EQ(one, to_json(search(request, catalog(), {.threads = 7})));
+  }
+}
+
+TEST(Search, PlansAreWhatTheModelsSayOfThem) {
+  RandomRequests random(11);
+  for (int i = 0; i < 30; ++i) {
+    const PlanRequest request = random.next();
+    for (const Plan& p : search(request, catalog(), {.threads = 1}).plans) {
+      const Result<Plan> again = evaluate(request, catalog(), *p.instance, p.instance_count, *p.stack, p.strategy);
+      ASSERT_TRUE(again) << to_string(again.error());
+      EXPECT_EQ(again->step.components, p.step.components);
+      EXPECT_EQ(again->memory.components, p.memory.components);
+      EXPECT_EQ(again->cost.total(), p.cost.total());
+    }
+  }
+}
+
+// What pruning rests on, checked against the models themselves on every strategy of random spaces.
+TEST(Pruning, RestsOnWhatTheModelsDo) {
+  RandomRequests random(5);
+  std::uint64_t checked = 0;
+  for (int i = 0; i < 40; ++i) {
+    const PlanRequest r = random.next();
+    const InstanceType& type = *r.instances.front();
+    const Stack& stack = *r.stacks.front();
+    const Cluster cluster = make_cluster(catalog(), type, r.counts.back()).value();
+    Enumeration(r, cluster, type, stack).each([&](const Strategy& s) {
+      if (++checked % 17 != 0) return;
+      const Workload& w = r.workload;
+      const Seconds time = estimate_step(w, s, cluster, stack).time();
+      const LayerTable table = layer_table(w, s, cluster, stack);
+      Seconds floor = table_floor(table, stack.profile);
+      if (s.recompute == Recompute::Full) floor += recompute_floor(table, stack.profile);
+      EXPECT_LE(step_floor(floor, s, w, stack), time) << to_string(s);
+      // A saving that spends no more never takes longer.
+      for (const Recompute recompute : stack.recomputes) {
+        for (int bits = 0; bits < 16; ++bits) {
+          Strategy lighter = s;
+          lighter.recompute = recompute;
+          lighter.offload = {(bits & 8) != 0, (bits & 4) != 0, (bits & 2) != 0, (bits & 1) != 0};
+          if (!spends_no_more({recompute, lighter.offload}, {s.recompute, s.offload})) continue;
+          if (quick_check(lighter, w, stack) != Validity::Ok) continue;
+          EXPECT_LE(estimate_step(w, lighter, cluster, stack).time().value(), time.value() * (1 + 1e-12))
+              << to_string(lighter) << " against " << to_string(s);
+        }
+      }
+      // Memory grows with the micro-batch.
+      Strategy larger = s;
+      larger.micro_batch *= 2;
+      if (quick_check(larger, w, stack) != Validity::Ok) return;
+      const MemoryEstimate small = estimate_memory(w, s, cluster, stack);
+      const MemoryEstimate large = estimate_memory(w, larger, cluster, stack);
+      EXPECT_LE(small.peak_device, large.peak_device) << to_string(s);
+      EXPECT_LE(small.host_per_node, large.host_per_node) << to_string(s);
+    });
+  }
+  EXPECT_GT(checked, 10000U);
+}
+
+}  // namespace
+}  // namespace smplan::test
