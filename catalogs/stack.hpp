@@ -63,6 +63,8 @@ struct Stack {
   double logits_bytes = 4;
   bool flash_attention = true;
   AttentionKernel attention_kernel = AttentionKernel::Flash2;
+  /// Expert dispatch sends a token once to a node, however many of its experts are there.
+  bool deduplicated_dispatch = false;
   /// Element-wise chains run as one kernel and gathered inputs are gathered again in the backward pass:
   /// fewer tensors are saved. False for eager PyTorch models.
   bool fused_kernels = true;

@@ -10,6 +10,9 @@
 
 namespace smplan {
 
+/// Year of the software that profiles describe; runs may state another.
+inline constexpr double kSoftwareYear = 2026.5;
+
 /// What software decides about speed and memory. Fitted on measured runs; one row a stack.
 struct StackProfile {
   std::string stack;  ///< id that it belongs to; empty inside a stack's own entry
@@ -22,6 +25,9 @@ struct StackProfile {
   /// the larger of host and device time.
   Seconds host_time_dense_layer;
   Seconds host_time_moe_layer;
+  /// Software gets faster: host time of a MoE layer falls by this part a year (natural logarithm); the
+  /// figure above is that of kSoftwareYear.
+  double moe_host_yearly_gain = 0;
   /// Once per micro-batch and stage, and once per step.
   Seconds host_time_micro_batch;
   Seconds host_time_step;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 
 #include "base/units.hpp"
@@ -32,9 +33,11 @@ struct Cluster {
   std::array<BytesPerSecond, kMaxMeshNode + 1> ring_bandwidth{};
 
   [[nodiscard]] std::int64_t gpus() const { return std::int64_t{gpus_per_node} * nodes; }
-  /// Accelerators that reach each other at fabric speed (at most the whole cluster).
+  /// Accelerators that reach each other at fabric speed (at most the whole cluster). Of a domain that
+  /// spans nodes, jobs take a power of two (64 of an NVL72's 72), so that groups do not straddle two.
   [[nodiscard]] std::int64_t domain() const {
-    const std::int64_t d = fabric.domain_size > gpus_per_node ? fabric.domain_size : gpus_per_node;
+    const auto spanned = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(fabric.domain_size)));
+    const std::int64_t d = fabric.domain_size > gpus_per_node ? spanned : gpus_per_node;
     return d < gpus() ? d : gpus();
   }
 };

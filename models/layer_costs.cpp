@@ -1,6 +1,7 @@
 #include "models/layer_costs.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "models/compute.hpp"
 
@@ -93,7 +94,7 @@ void add_linear(LayerCosts& costs, const KernelClock& clock, const Workload& w, 
   costs.forward.gemm += clock.gemm(m, n, k, batch);
   costs.backward.gemm += clock.gemm(m, k, n, batch);
   if (w.finetune == FineTune::Full) {
-    Seconds weight_gradient = clock.gemm(n, k, m, batch);
+    Seconds weight_gradient = clock.gemm(k, n, m, batch);
     // The gradient is added to the main gradient: one read and one write of it.
     weight_gradient += clock.copy(2 * stack.gradient_bytes * weights);
     costs.backward.gemm += weight_gradient;
@@ -266,13 +267,33 @@ void add_context_comm(LayerCosts& costs, const Workload& w, const Strategy& s, c
   costs.backward.context_comm += 2 * around;
 }
 
-/// Dispatch and combine, each an all-to-all of the routed tokens, again backward.
-void add_expert_comm(LayerCosts& costs, const Workload& w, const Strategy& s, const Groups& groups,
-                     const Cluster& cluster, const Slice& slice) {
-  if (s.expert_parallel == 1) return;
+/// Nodes other than its own that a token's experts lie on, of `n` equally likely ones.
+double remote_copies(double n, double top_k) { return (n - 1) * (1 - std::pow(1 - 1 / n, top_k)); }
+
+/// One exchange of the routed tokens between expert ranks. A plain all-to-all sends a token once for
+/// each of its experts; a deduplicating dispatcher sends it once to each node and spreads it there
+/// (DeepEP, HybridEP).
+Seconds expert_exchange(const Workload& w, const Strategy& s, const Groups& groups, const Cluster& cluster,
+                        const Stack& stack, const Slice& slice) {
   const ExpertSlice e = make_expert_slice(w, s, slice);
   const Bytes sent(kHalfBytes * e.routed * static_cast<double>(w.architecture.hidden));
-  const Seconds exchange = collective_time(CollectiveKind::AllToAll, sent, groups.expert, cluster, s.collectives).time;
+  const double domains = static_cast<double>(groups.expert.domains());
+  const Seconds plain =
+      collective_time(CollectiveKind::AllToAll, sent, groups.expert, cluster, s.collectives).time;
+  if (domains == 1 || !stack.deduplicated_dispatch) return plain;
+  const double top_k = static_cast<double>(w.architecture.moe.top_k);
+  const double kept = remote_copies(domains, top_k) / (top_k * (1 - 1 / domains));
+  GroupShape inside = groups.expert;
+  inside.ranks = groups.expert.per_domain;
+  return std::max(collective_time(CollectiveKind::AllToAll, sent * kept, groups.expert, cluster, s.collectives).time,
+                  collective_time(CollectiveKind::AllToAll, sent, inside, cluster, s.collectives).time);
+}
+
+/// Dispatch and combine, forward and backward.
+void add_expert_comm(LayerCosts& costs, const Workload& w, const Strategy& s, const Groups& groups,
+                     const Cluster& cluster, const Stack& stack, const Slice& slice) {
+  if (s.expert_parallel == 1) return;
+  const Seconds exchange = expert_exchange(w, s, groups, cluster, stack, slice);
   costs.forward.expert_comm += 2 * exchange;
   costs.backward.expert_comm += 2 * exchange;
 }
@@ -302,7 +323,7 @@ LayerCosts layer_costs(const Workload& workload, const LayerSpec& spec, const St
   add_memory_bound(costs, clock, workload, spec, slice);
   if (spec.moe) {
     add_moe_mlp(costs, clock, workload, stack, strategy, slice);
-    add_expert_comm(costs, workload, strategy, groups, cluster, slice);
+    add_expert_comm(costs, workload, strategy, groups, cluster, stack, slice);
   } else {
     add_dense_mlp(costs, clock, workload, stack, spec.ffn_hidden, slice);
   }
@@ -329,7 +350,7 @@ EdgeCosts edge_costs(const Workload& workload, const Strategy& strategy, const G
     const std::int64_t columns = std::max<std::int64_t>(1, a.vocab / slice.tensor);
     edge.head_forward.gemm += clock.wide_gemm(slice.m, columns, a.hidden);
     edge.head_backward.gemm += clock.wide_gemm(slice.m, a.hidden, columns);
-    if (slice.trains_weights) edge.head_backward.gemm += clock.wide_gemm(columns, a.hidden, slice.m);
+    if (slice.trains_weights) edge.head_backward.gemm += clock.wide_gemm(a.hidden, columns, slice.m);
     // Softmax cross-entropy streams the logits: written, read for the maximum and the sum, gradient written.
     const double logits = slice.tokens * static_cast<double>(columns);
     const double bytes = workload.fused_loss ? kHalfBytes : stack.logits_bytes;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <cmath>
 #include <string>
 
 namespace smplan {
@@ -29,6 +30,15 @@ class Words {
     const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), value);
     if (error != std::errc() || end == begin || value <= 0) return std::nullopt;
     return value;
+  }
+  /// Year of a YY.MM release right after a phrase.
+  [[nodiscard]] std::optional<double> release_after(std::string_view phrase) const {
+    const std::optional<std::int64_t> year = number_after(phrase);
+    if (!year || *year < 20 || *year > 60) return std::nullopt;
+    const std::optional<std::int64_t> month = number_after(std::string(phrase) + std::to_string(*year) + ".0");
+    const std::optional<std::int64_t> late = number_after(std::string(phrase) + std::to_string(*year) + ".");
+    const double months = static_cast<double>(month.value_or(late.value_or(6)));
+    return months > 12 ? std::nullopt : std::optional<double>(2000 + static_cast<double>(*year) + (months - 1) / 12);
   }
 
  private:
@@ -57,6 +67,10 @@ RunSettings read_settings(std::string_view text) {
     s.compiled = false;
   }
   s.async_tensor_parallel = words.say_any(std::array<std::string_view, 3>{"asynctp", "async tp", "async-tp"});
+  if (words.say("dispatcher=alltoall")) s.deduplicated_dispatch = false;
+  if (words.say("deepep") || words.say("hybridep")) s.deduplicated_dispatch = true;
+  s.software_year = words.release_after("container ");
+  if (!s.software_year) s.software_year = words.release_after("container nemo ");
   if (words.say("ep-a2a overlap=on")) s.expert_overlap = true;
   if (words.say("ep-a2a overlap=off")) s.expert_overlap = false;
   return s;
@@ -71,6 +85,10 @@ Stack apply_settings(const Stack& stack, const RunSettings& settings) {
   }
   if (settings.async_tensor_parallel) p.tensor_overlap = std::max(p.tensor_overlap, p.async_tensor_overlap);
   if (settings.expert_overlap) p.expert_overlap = *settings.expert_overlap ? p.expert_overlap_when_on : 0;
+  if (settings.deduplicated_dispatch) adjusted.deduplicated_dispatch = *settings.deduplicated_dispatch;
+  if (settings.software_year) {
+    p.host_time_moe_layer *= std::exp(p.moe_host_yearly_gain * (kSoftwareYear - *settings.software_year));
+  }
   if (settings.pure_half) adjusted.gradient_reduce_bytes = 2;
   return adjusted;
 }

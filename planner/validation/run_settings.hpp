@@ -18,6 +18,8 @@ struct RunSettings {
   bool fused_loss = false;       ///< Liger, fused or chunked cross-entropy
   std::optional<bool> compiled;  ///< torch.compile
   bool async_tensor_parallel = false;
+  std::optional<bool> deduplicated_dispatch;  ///< DeepEP or HybridEP against plain all-to-all
+  std::optional<double> software_year;        ///< `container 26.04` is 2026.25
   std::optional<bool> expert_overlap;  ///< all-to-all under other work
 };
 
