@@ -1,0 +1,32 @@
+"""Fixtures of the Python tests. CTest sets SMPLAN_BINARY and PYTHONPATH."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="session")
+def plan_schema():
+    return json.loads((ROOT / "planner/schema/plan.schema.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="session")
+def cli():
+    """Runs the program; returns the finished process."""
+    binary = os.environ["SMPLAN_BINARY"]
+
+    def run(*arguments, **options):
+        return subprocess.run([binary, *arguments], capture_output=True, text=True, timeout=120, check=False, **options)
+
+    return run
+
+
+@pytest.fixture(autouse=True)
+def no_region(monkeypatch):
+    monkeypatch.delenv("AWS_REGION", raising=False)
+    monkeypatch.delenv("AWS_DEFAULT_REGION", raising=False)
