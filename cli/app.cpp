@@ -79,8 +79,7 @@ ExitCode run(std::vector<std::string> arguments) {
   } catch (const CLI::CallForVersion& version) {
     return print(std::string(version.what()) + '\n');
   } catch (const CLI::CallForHelp&) {
-    const auto parsed = root.get_subcommands();
-    return print((parsed.empty() ? root : *parsed.front()).help());
+    return print(root.help());
   } catch (const CLI::ParseError& error) {
     const auto parsed = root.get_subcommands();
     if (!parsed.empty()) chosen = parsed.front();

@@ -62,6 +62,10 @@ std::vector<std::string> long_flags(const CLI::App& command) {
   return names;
 }
 
+std::string help_hint(const CLI::App& command, std::string_view does) {
+  return fmt::format("`smplan {}--help` {}", command.get_parent() == nullptr ? "" : command.get_name() + ' ', does);
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> normalise_arguments(std::vector<std::string> arguments,
@@ -86,19 +90,20 @@ Diagnostic explain_parse_error(const CLI::ParseError& error, const CLI::App& com
     const std::vector<std::string> extras = command.remaining(true);
     const std::string first = extras.empty() ? text : extras.front();
     if (is_flag(first)) {
-      Diagnostic unknown = unknown_name("flag", first.substr(0, first.find('=')), "", long_flags(command));
-      if (unknown.hint.empty()) unknown.hint = fmt::format("`smplan {} --help` lists the flags", command.get_name());
-      return unknown;
+      const std::string name = first.substr(0, first.find('='));
+      const std::vector<std::string> near = nearest_names(name, long_flags(command), 1);
+      return {"unknown-flag", "", fmt::format("unknown flag '{}'", name),
+              near.empty() ? help_hint(command, "lists the flags") : fmt::format("did you mean {}?", near.front())};
     }
     return {"unexpected-argument", "", fmt::format("unexpected argument '{}'", first),
-            fmt::format("`smplan {} --help` shows the usage", command.get_name())};
+            help_hint(command, "shows the usage")};
   }
   const std::string flag = text.substr(0, text.find_first_of(": "));
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr && flag.rfind("--", 0) == 0) {
     if (text.find("missing") != std::string::npos) return {"missing-value", flag, "needs a value", ""};
     return {"repeated-flag", flag, "was given more than once", "give it once"};
   }
-  return {"bad-arguments", "", text, ""};
+  return {"bad-arguments", "", text, help_hint(command, "shows the usage")};
 }
 
 }  // namespace smplan::cli

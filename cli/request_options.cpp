@@ -103,9 +103,8 @@ void add_request_options(CLI::App& command, RequestSpec& spec) {
   command.add_option("--collectives", spec.collectives, "nccl or smddp")->type_name("NAME")->group("Software");
   add_flags(command, spec, kDimensions, "Fixed dimensions (a value, or a list of those allowed)");
   command
-      .add_flag_function(
-          "--sequence-parallel", [&spec](std::int64_t n) { spec.sequence_parallel = n > 0 ? "true" : "false"; },
-          "Shard norms and residuals over the tensor ranks too (=false forbids it)")
+      .add_flag("--sequence-parallel{true}", spec.sequence_parallel,
+                "Shard norms and residuals over the tensor ranks too (=false forbids it)")
       ->group("Fixed dimensions (a value, or a list of those allowed)");
   add_flags(command, spec, kGoal, "Limits and goal");
 }

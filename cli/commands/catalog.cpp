@@ -80,7 +80,8 @@ Result<Answer> show(const CatalogFlags& flags, const Context& context) {
 Result<Answer> verify(const Context& context) {
   const Diagnostics faults = check(context.catalog);
   Listing listing;
-  listing.table.columns = {{"FACT"}, {"CODE"}, {"WHAT IS WRONG"}, {"WHAT TO DO"}};
+  listing.table.columns = {
+      {"FACT"}, {"CODE"}, {"WHAT IS WRONG", Align::Left, 0, 30}, {"WHAT TO DO", Align::Left, 0, 20}};
   for (const Diagnostic& d : faults) {
     listing.table.rows.push_back({d.location, d.code, d.message, d.hint});
     listing.rows.push_back({{"location", d.location}, {"code", d.code}, {"message", d.message}, {"hint", d.hint}});

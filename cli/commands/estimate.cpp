@@ -38,7 +38,7 @@ Result<Answer> run_estimate(const RequestSpec& spec, const Context& context) {
   answer.text = text_of(*set, context);
   if (!memory.fits()) {
     answer.code = ExitCode::NoAnswer;
-    answer.notes.push_back("out of memory: " + verdict(memory));
+    answer.notes.push_back(verdict(memory) + "; `smplan plan` searches what is not fixed");
   }
   return answer;
 }

@@ -20,7 +20,9 @@ struct ExplainFlags {
 Answer unexplained(const PlanSet& set, const ExplainFlags& flags, const Context& context) {
   Answer answer;
   answer.code = ExitCode::NoAnswer;
-  answer.text = no_plan_text(set, smallest_fit(set.request, flags.spec, context.catalog), context.style);
+  const std::optional<Plan> smallest =
+      is_short_of_memory(set) ? smallest_fit(set.request, flags.spec, context.catalog) : std::nullopt;
+  answer.text = no_plan_text(set, smallest, context.style);
   return answer;
 }
 
@@ -36,7 +38,7 @@ Result<Answer> run_explain(const ExplainFlags& flags, const Context& context) {
                 "choose a smaller rank, or a larger --top");
   }
   Listing listing;
-  listing.table.columns = {{"WHY"}};
+  listing.table.columns = {{"WHY", Align::Left, 0, 40}};
   std::string paragraphs;
   for (const std::string& sentence : explain(set, context.catalog, static_cast<std::size_t>(*rank))) {
     listing.table.rows.push_back({sentence});

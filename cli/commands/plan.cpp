@@ -38,10 +38,14 @@ Result<Answer> run_plan(const RequestSpec& spec, const Context& context) {
     return answer;
   }
   answer.code = ExitCode::NoAnswer;
-  const std::string why = no_plan_text(set, smallest_fit(*request, spec, context.catalog), context.style);
-  const bool machine = context.format == Format::Json || context.format == Format::Csv;
-  answer.text = machine ? text_of(set, context) : why;
-  if (machine) answer.notes.push_back(why.substr(0, why.find('\n')));
+  const std::optional<Plan> smallest =
+      is_short_of_memory(set) ? smallest_fit(*request, spec, context.catalog) : std::nullopt;
+  if (context.format == Format::Json || context.format == Format::Csv) {
+    answer.text = text_of(set, context);
+    answer.notes.push_back(no_plan_reason(set, smallest));
+  } else {
+    answer.text = no_plan_text(set, smallest, context.style);
+  }
   return answer;
 }
 

@@ -2,43 +2,72 @@
 
 #include <CLI/CLI.hpp>
 
-#include "base/csv_reader.hpp"
+#include "base/units.hpp"
 #include "cli/command.hpp"
+#include "cli/commands/measured_files.hpp"
 #include "cli/render/validation_page.hpp"
 #include "planner/validation/report.hpp"
 
 namespace smplan::cli {
 namespace {
 
-Result<Answer> run_validate(const std::string& path, const Context& context) {
-  const Result<CsvTable> table = read_csv_file(path);
-  if (!table) return tl::unexpected<Diagnostics>(table.error());
-  const Result<std::vector<MeasuredRun>> measured = read_measured_runs(*table, path);
-  if (!measured) return tl::unexpected<Diagnostics>(measured.error());
-  const std::vector<ComparedRun> runs = compare_runs(*measured, context.catalog);
+struct ValidateFlags {
+  std::vector<std::string> paths;
+  std::string by = "source";
+  std::string worst = "5";
+};
+
+constexpr std::size_t kMostWorst = 100000;
+
+Result<std::size_t> worst_count(const std::string& text) {
+  if (text == "0") return std::size_t{0};
+  const Result<std::int64_t> count = parse_integer_count(text, "--worst");
+  if (!count) return tl::unexpected<Diagnostics>(count.error());
+  return std::min(kMostWorst, static_cast<std::size_t>(*count));
+}
+
+Result<Answer> run_validate(const ValidateFlags& flags, const Context& context) {
+  Diagnostics faults;
+  const std::optional<GroupBy> by = group_by_from(flags.by);
+  if (!by) {
+    faults.push_back(unknown_name("grouping", flags.by, "--by",
+                                  {"source", "model", "accelerator", "stack", "parallelism", "precision", "all"}));
+  }
+  const Result<std::size_t> worst = worst_count(flags.worst);
+  if (!worst) faults.insert(faults.end(), worst.error().begin(), worst.error().end());
+  const Result<MeasuredFiles> measured = read_measured_files(flags.paths);
+  if (!measured) faults.insert(faults.end(), measured.error().begin(), measured.error().end());
+  if (!faults.empty()) return tl::unexpected<Diagnostics>(std::move(faults));
+
+  const std::vector<ComparedRun> runs = compare_runs(measured->runs, context.catalog);
+  const ValidationView view{*by, *worst};
   switch (context.format) {
     case Format::Json:
-      return Answer{ExitCode::Done, report_json(runs), {}};
+      return Answer{ExitCode::Done, report_json(runs, *worst), {}};
     case Format::Csv:
       return Answer{ExitCode::Done, report_csv(runs), {}};
     case Format::Markdown:
-      return Answer{ExitCode::Done, validation_markdown(runs), {}};
+      return Answer{ExitCode::Done, validation_markdown(runs, view), {}};
     case Format::Table:
       break;
   }
-  return Answer{ExitCode::Done, validation_text(runs, context.style), {}};
+  return Answer{ExitCode::Done, validation_text(runs, view, context.style), {}};
 }
 
 }  // namespace
 
 Command validate_command() {
-  auto path = std::make_shared<std::string>();
-  return {"validate", "Predict measured runs from a CSV file and report the errors",
-          "smplan validate runs.csv\n  smplan validate runs.csv --format csv --output predicted.csv",
-          [path](CLI::App& app) {
-            app.add_option("runs", *path, "CSV file of measured runs (- is standard input)")->required()->type_name("");
+  auto flags = std::make_shared<ValidateFlags>();
+  return {"validate", "Predict measured runs from CSV files and report the errors",
+          "smplan validate runs.csv\n  smplan validate runs/*.csv --by model --worst 20\n  smplan validate runs.csv "
+          "--format csv --output predicted.csv",
+          [flags](CLI::App& app) {
+            add_measured_files(app, flags->paths);
+            app.add_option("--by", flags->by, "Break the step-time errors down by [source]")
+                ->type_name("source|model|accelerator|stack|parallelism|precision|all");
+            app.add_option("--worst", flags->worst, "How many of the worst runs to show [5]")->type_name("N");
           },
-          [path](const Context& context) { return run_validate(*path, context); }};
+          [flags](const Context& context) { return run_validate(*flags, context); }};
 }
 
 }  // namespace smplan::cli

@@ -57,9 +57,9 @@ Listing catalog_summary(const Catalog& catalog) {
 
 Listing accelerator_list(const Catalog& catalog) {
   Listing list;
-  list.table.columns = {{"ACCELERATOR"},           {"NAME", Align::Left, 3},       {"MEMORY GiB", Align::Right},
+  list.table.columns = {{"ACCELERATOR"},           {"NAME", Align::Left, 3, 30},   {"MEMORY GiB", Align::Right},
                         {"GB/s", Align::Right, 1}, {"BF16 TFLOP/s", Align::Right}, {"FP16", Align::Right, 1},
-                        {"FP8", Align::Right, 1},  {"SOURCE", Align::Left, 4},     {"AS OF", Align::Left, 2}};
+                        {"FP8", Align::Right, 1},  {"SOURCE", Align::Left, 4, 30}, {"AS OF", Align::Left, 2}};
   for (const Accelerator& a : catalog.accelerators()) {
     list.table.rows.push_back({a.key, a.name, fmt::format("{:.1f}", in_gib(a.device_memory)),
                                fmt::format("{:g}", a.memory_bandwidth.value() / 1e9),
@@ -89,7 +89,7 @@ Listing instance_list(const Catalog& catalog, bool reference) {
                         {"NETWORK Gbit/s", Align::Right},
                         {"HOST GiB", Align::Right, 1},
                         {"TRAINING"},
-                        {"WHY", Align::Left, 3}};
+                        {"WHY", Align::Left, 3, 30}};
   for (const InstanceType& i : catalog.instances()) {
     if (i.support == TrainingSupport::Reference && !reference) continue;
     const double network = i.network.bandwidth_per_node.value() * 8 / 1e9;
@@ -125,8 +125,8 @@ Listing price_list(const Catalog& catalog, const std::optional<std::string>& reg
                         {"USD/h", Align::Right},
                         {"BASIS"},
                         {"AS OF"},
-                        {"SOURCE", Align::Left, 2},
-                        {"FORMULA", Align::Left, 3}};
+                        {"SOURCE", Align::Left, 2, 30},
+                        {"FORMULA", Align::Left, 3, 30}};
   for (const Price& p : catalog.prices()) {
     if ((region && p.region != *region) || (market && p.market != *market)) continue;
     const double hourly = hourly_usd(p);
@@ -147,8 +147,8 @@ Listing price_list(const Catalog& catalog, const std::optional<std::string>& reg
 Listing stack_list(const Catalog& catalog) {
   Listing list;
   list.table.columns = {
-      {"STACK"},   {"NAME", Align::Left, 2},      {"SPLITS"}, {"SHARDING"}, {"DEVICES", Align::Left, 1},
-      {"PLANNED"}, {"LIMITATION", Align::Left, 3}};
+      {"STACK"},   {"NAME", Align::Left, 2, 30},      {"SPLITS"}, {"SHARDING"}, {"DEVICES", Align::Left, 1},
+      {"PLANNED"}, {"LIMITATION", Align::Left, 3, 30}};
   for (const Stack& s : catalog.stacks()) {
     const char* devices = s.nvidia && s.trainium ? "nvidia, trainium" : s.trainium ? "trainium" : "nvidia";
     list.table.rows.push_back({s.id, s.name, features(s), shardings(s), devices,

@@ -20,11 +20,11 @@ std::string headline(const Plan& p) {
 std::string speed(const Plan& p) {
   const StepEstimate& s = p.step;
   return fmt::format(
-      "{} a step ({} to {}), {} micro-batches, {} tokens/s ({} per device), {} per device, MFU {}, HFU {} (causal "
+      "{} a step ({} to {}) of {} micro-batch{}, {} tokens/s ({} per device), {} per device, MFU {}, HFU {} (causal "
       "attention counted whole), bound by {}",
       format_duration(s.time()), format_duration(s.p10), format_duration(s.p90), p.micro_batches,
-      format_count(s.tokens_per_s), format_count(s.tokens_per_s_per_gpu), format_flops_rate(s.model_flops_per_gpu),
-      format_percent(s.mfu), format_percent(s.hfu), bottleneck(s));
+      p.micro_batches == 1 ? "" : "es", format_count(s.tokens_per_s), format_count(s.tokens_per_s_per_gpu),
+      format_flops_rate(s.model_flops_per_gpu), format_percent(s.mfu), format_percent(s.hfu), bottleneck(s));
 }
 
 std::string beside_the_device(const MemoryEstimate& m) {
@@ -39,7 +39,7 @@ std::string beside_the_device(const MemoryEstimate& m) {
 
 std::string verdict(const MemoryEstimate& m) {
   if (!m.fits()) {
-    return fmt::format("does not fit: needs {}, has {}", format_bytes(m.peak_device), format_bytes(m.limit));
+    return fmt::format("out of memory: needs {}, has {} a device", format_bytes(m.peak_device), format_bytes(m.limit));
   }
   const Bytes free = m.limit - m.peak_device;
   return fmt::format("fits, {} ({}) free", format_bytes(free), format_percent(free / m.limit));

@@ -13,7 +13,7 @@ Table cost_table(const Plan& plan);
 std::string estimate_text(const PlanSet& set, const Style& style);
 std::string estimate_markdown(const PlanSet& set);
 
-/// `fits, 12.3 GiB (31.2%) free` or `does not fit: needs ..., has ...`.
+/// `fits, 12.3 GiB (31.2%) free` or `out of memory: needs ..., has ... a device`.
 std::string verdict(const MemoryEstimate& memory);
 
 }  // namespace smplan::cli

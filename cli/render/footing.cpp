@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <map>
 
 #include <fmt/format.h>
 
@@ -40,6 +39,37 @@ std::string prices(const PlanSet& set) {
   return text;
 }
 
+/// `1, 3-5` of ascending ranks.
+std::string spans(const std::vector<std::size_t>& ranks) {
+  std::string text;
+  for (std::size_t i = 0; i < ranks.size();) {
+    std::size_t j = i;
+    while (j + 1 < ranks.size() && ranks[j + 1] == ranks[j] + 1) ++j;
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", ranks[i]);
+    if (j > i) text += fmt::format("-{}", ranks[j]);
+    i = j + 1;
+  }
+  return text;
+}
+
+/// Each warning once, with the ranks of the plans that it is about where there are several plans.
+std::string warnings(const PlanSet& set, const Style& style) {
+  std::vector<std::pair<std::string, std::vector<std::size_t>>> notes;
+  for (std::size_t i = 0; i < set.plans.size(); ++i) {
+    for (const std::string& warning : set.plans[i].warnings) {
+      auto note = std::find_if(notes.begin(), notes.end(), [&](const auto& n) { return n.first == warning; });
+      if (note == notes.end()) note = notes.insert(notes.end(), {warning, {}});
+      note->second.push_back(i + 1);
+    }
+  }
+  std::string text;
+  for (const auto& note : notes) {
+    const std::string about = set.plans.size() > 1 ? fmt::format("#{}: ", spans(note.second)) : std::string();
+    text += labelled("Note:", about + note.first, style);
+  }
+  return text;
+}
+
 std::string candidates(const PlanSet& set) {
   const SearchStats& s = set.search;
   std::string text = fmt::format("{} considered, {} priced in full, {} dismissed by bounds{}", s.space, s.evaluated,
@@ -73,13 +103,8 @@ std::string rejections(const PlanSet& set) {
 }
 
 std::string footing(const PlanSet& set, const Style& style) {
-  std::string text;
-  std::vector<std::string> warnings;
-  for (const Plan& plan : set.plans) {
-    for (const std::string& warning : plan.warnings) add_once(warnings, warning);
-  }
-  for (const std::string& warning : warnings) text += labelled("Note:", warning, style);
-  text += labelled("Prices:", prices(set), style);
+  std::string text = warnings(set, style);
+  if (!set.plans.empty()) text += labelled("Prices:", prices(set), style);
   text += labelled("Candidates:", candidates(set), style);
   add_left_out(set.request, style, text);
   if (!set.request.assumptions.empty()) {

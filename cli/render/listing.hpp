@@ -18,7 +18,7 @@ std::string render(const Listing& listing, const Context& context);
 /// A two-column table of an object's members, and the object itself.
 class FactSheet {
  public:
-  FactSheet() { listing_.table.columns = {{"FACT"}, {"VALUE"}}; }
+  FactSheet() { listing_.table.columns = {{"FACT"}, {"VALUE", Align::Left, 0, 30}}; }
 
   /// `shown` is for people, `value` for machines.
   void add(const std::string& key, std::string shown, nlohmann::ordered_json value);

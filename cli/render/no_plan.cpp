@@ -15,7 +15,11 @@ std::string described(const Plan& plan) {
 
 }  // namespace
 
-std::string no_plan_text(const PlanSet& set, const std::optional<Plan>& smallest, const Style& style) {
+bool is_short_of_memory(const PlanSet& set) {
+  return !set.nearest_miss || set.nearest_miss->rejection.reason <= RejectionReason::Headroom;
+}
+
+std::string no_plan_reason(const PlanSet& set, const std::optional<Plan>& smallest) {
   const Architecture& a = set.request.workload.architecture;
   const std::string model =
       fmt::format("{} ({})", a.name, format_count(static_cast<double>(count_parameters(a).total())));
@@ -31,8 +35,12 @@ std::string no_plan_text(const PlanSet& set, const std::optional<Plan>& smallest
                        in_gib(smallest->memory.peak_device), in_gib(smallest->memory.limit),
                        format_usd_per_hour(smallest->cost.hourly));
   }
-  return labelled("Answer:", why, {style.color, 0}) + '\n' + labelled("Work:", work(set.request), style) +
-         footing(set, style);
+  return why;
+}
+
+std::string no_plan_text(const PlanSet& set, const std::optional<Plan>& smallest, const Style& style) {
+  return labelled("Answer:", no_plan_reason(set, smallest), style) + '\n' +
+         labelled("Work:", work(set.request), style) + footing(set, style);
 }
 
 }  // namespace smplan::cli

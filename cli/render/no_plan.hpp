@@ -8,7 +8,13 @@
 
 namespace smplan::cli {
 
-/// Nothing fits: the nearest miss in words first, then what does fit, then the counts by reason.
+/// Whether more or larger devices would help: nothing fits for want of memory, or at all.
+bool is_short_of_memory(const PlanSet& set);
+
+/// Nothing fits, in one line: the nearest miss and what it lacks, and what does fit.
+std::string no_plan_reason(const PlanSet& set, const std::optional<Plan>& smallest);
+
+/// The reason, the counts of refusals and what was assumed.
 std::string no_plan_text(const PlanSet& set, const std::optional<Plan>& smallest, const Style& style);
 
 }  // namespace smplan::cli

@@ -93,12 +93,12 @@ std::string work(const PlanRequest& request) {
 Table plan_table(const PlanSet& set) {
   Table table;
   table.columns = {{"#", Align::Right},           {"INSTANCE"},
-                   {"N", Align::Right},           {"PLAN"},
-                   {"STACK", Align::Left, 1},     {"DTYPE", Align::Left, 6},
-                   {"MEM GiB", Align::Right},     {"STEP s", Align::Right},
-                   {"P10-P90", Align::Right, 4},  {"MFU", Align::Right},
-                   {"TOKENS/s", Align::Right, 5}, {"TIME", Align::Right},
-                   {"$/h", Align::Right, 2},      {"TOTAL", Align::Right}};
+                   {"N", Align::Right},           {"PLAN", Align::Left, 0, 24},
+                   {"STACK", Align::Left, 5},     {"DTYPE", Align::Left, 9},
+                   {"MEM GiB", Align::Right, 1},  {"STEP s", Align::Right, 3},
+                   {"P10-P90", Align::Right, 7},  {"MFU", Align::Right, 2},
+                   {"TOKENS/s", Align::Right, 8}, {"TIME", Align::Right},
+                   {"$/h", Align::Right, 4},      {"TOTAL", Align::Right}};
   std::size_t rank = 0;
   for (const Plan& p : set.plans) {
     table.rows.push_back({std::to_string(++rank), p.instance->name, std::to_string(p.instance_count),
@@ -112,13 +112,8 @@ Table plan_table(const PlanSet& set) {
 
 Table frontier_table(const PlanSet& set) {
   Table table;
-  table.columns = {{"TIME", Align::Right},
-                   {"TOTAL", Align::Right},
-                   {"$/h", Align::Right, 2},
-                   {"N", Align::Right},
-                   {"INSTANCE"},
-                   {"PLAN"},
-                   {"STACK", Align::Left, 1}};
+  table.columns = {{"TIME", Align::Right}, {"TOTAL", Align::Right},      {"$/h", Align::Right, 2}, {"N", Align::Right},
+                   {"INSTANCE"},           {"PLAN", Align::Left, 0, 24}, {"STACK", Align::Left, 1}};
   for (const std::size_t i : thinned(set.frontier.size())) {
     const Plan& p = set.frontier[i];
     table.rows.push_back({duration_cell(p), money(p, p.cost.total()), hourly(p), std::to_string(p.instance_count),

@@ -1,7 +1,6 @@
 #include "cli/render/table.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 #include <nlohmann/json.hpp>
 
@@ -19,9 +18,41 @@ std::size_t display_width(std::string_view text) {
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
+std::vector<std::string_view> words(std::string_view text) {
+  std::vector<std::string_view> out;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    if (end > 0) out.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out;
+}
+
+/// Text broken at blanks into lines of at most `width`; a longer word has a line of its own.
+std::vector<std::string> broken(std::string_view text, std::size_t width) {
+  std::vector<std::string> out;
+  for (const std::string_view word : words(text)) {
+    if (out.empty() || display_width(out.back()) + 1 + display_width(word) > width) {
+      out.emplace_back(word);
+    } else {
+      out.back().append(" ").append(word);
+    }
+  }
+  return out;
+}
+
 std::size_t column_width(const Table& table, std::size_t column) {
   std::size_t width = display_width(table.columns[column].name);
   for (const auto& row : table.rows) width = std::max(width, display_width(row[column]));
+  return width;
+}
+
+/// The widest piece that blanks do not break.
+std::size_t word_width(const Table& table, std::size_t column) {
+  std::size_t width = display_width(table.columns[column].name);
+  for (const auto& row : table.rows) {
+    for (const std::string_view word : words(row[column])) width = std::max(width, display_width(word));
+  }
   return width;
 }
 
@@ -30,20 +61,29 @@ struct Layout {
   std::vector<std::size_t> kept;
   std::vector<std::size_t> widths;  ///< by column of the table
   std::vector<std::string> dropped;
+
+  [[nodiscard]] std::size_t total() const {
+    std::size_t sum = kGap * (kept.empty() ? 0 : kept.size() - 1);
+    for (const std::size_t i : kept) sum += widths[i];
+    return sum;
+  }
 };
 
-Layout lay_out(const Table& table, int limit) {
+Layout lay_out(const Table& table, int width) {
   Layout layout;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     layout.kept.push_back(i);
     layout.widths.push_back(column_width(table, i));
   }
-  const auto total = [&] {
-    std::size_t sum = kGap * (layout.kept.empty() ? 0 : layout.kept.size() - 1);
-    for (const std::size_t i : layout.kept) sum += layout.widths[i];
-    return sum;
-  };
-  while (limit > 0 && total() > static_cast<std::size_t>(limit)) {
+  const auto limit = static_cast<std::size_t>(width);
+  for (std::size_t i = 0; width > 0 && i < table.columns.size(); ++i) {
+    if (table.columns[i].fold == 0 || layout.total() <= limit) continue;
+    const std::size_t least = std::max(static_cast<std::size_t>(table.columns[i].fold), word_width(table, i));
+    const std::size_t excess = layout.total() - limit;
+    layout.widths[i] =
+        std::min(layout.widths[i], std::max(least, layout.widths[i] - std::min(layout.widths[i], excess)));
+  }
+  while (width > 0 && layout.total() > limit) {
     const auto worst = std::max_element(layout.kept.begin(), layout.kept.end(), [&](std::size_t a, std::size_t b) {
       return table.columns[a].drop < table.columns[b].drop;
     });
@@ -54,14 +94,25 @@ Layout lay_out(const Table& table, int limit) {
   return layout;
 }
 
-std::string line(const Table& table, const Layout& layout, const std::vector<std::string>& cells) {
-  std::string text;
-  for (const std::size_t i : layout.kept) {
-    const std::string padding(layout.widths[i] - display_width(cells[i]), ' ');
-    if (i != layout.kept.front()) text.append(kGap, ' ');
-    text += table.columns[i].align == Align::Right ? padding + cells[i] : cells[i] + padding;
+/// A row as one or, where a cell is folded, several lines.
+std::vector<std::string> lines(const Table& table, const Layout& layout, const std::vector<std::string>& cells) {
+  std::vector<std::vector<std::string>> folded;
+  std::size_t height = 1;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    folded.push_back(display_width(cells[i]) > layout.widths[i] ? broken(cells[i], layout.widths[i])
+                                                                : std::vector<std::string>{cells[i]});
   }
-  text.erase(text.find_last_not_of(' ') + 1);
+  for (const std::size_t i : layout.kept) height = std::max(height, folded[i].size());
+  std::vector<std::string> text(height);
+  for (std::size_t row = 0; row < height; ++row) {
+    for (const std::size_t i : layout.kept) {
+      const std::string cell = row < folded[i].size() ? folded[i][row] : std::string();
+      const std::string padding(layout.widths[i] - std::min(layout.widths[i], display_width(cell)), ' ');
+      if (i != layout.kept.front()) text[row].append(kGap, ' ');
+      text[row] += table.columns[i].align == Align::Right ? padding + cell : cell + padding;
+    }
+    text[row].erase(text[row].find_last_not_of(' ') + 1);
+  }
   return text;
 }
 
@@ -74,10 +125,11 @@ std::string render(const Table& table, const Style& style, bool highlight_first)
   const Layout layout = lay_out(table, style.width);
   std::vector<std::string> header;
   for (const Column& column : table.columns) header.push_back(column.name);
-  std::string text = bold(line(table, layout, header), style) + '\n';
+  std::string text = bold(lines(table, layout, header).front(), style) + '\n';
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
-    const std::string row = line(table, layout, table.rows[i]);
-    text += (highlight_first && i == 0 ? paint(row, kGreen, style) : row) + '\n';
+    for (const std::string& line : lines(table, layout, table.rows[i])) {
+      text += (highlight_first && i == 0 ? paint(line, kGreen, style) : line) + '\n';
+    }
   }
   if (!layout.dropped.empty()) {
     std::string names;
@@ -140,24 +192,12 @@ std::string render_csv(const nlohmann::ordered_json& rows) {
 
 std::string labelled(std::string_view label, std::string_view text, const Style& style) {
   const std::size_t indent = label.size() + 1;
-  std::string out = bold(label, style) + ' ';
-  std::size_t at = indent;
-  std::string_view rest = text;
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find(' '), rest.size());
-    const std::string_view word = rest.substr(0, end);
-    const std::size_t length = display_width(word);
-    const bool first = at == indent;
-    if (style.width > 0 && !first && at + 1 + length > static_cast<std::size_t>(style.width)) {
-      out.append("\n").append(indent, ' ');
-      at = indent;
-    } else if (!first) {
-      out += ' ';
-      ++at;
-    }
-    out += word;
-    at += length;
-    rest.remove_prefix(std::min(end + 1, rest.size()));
+  const auto width = static_cast<std::size_t>(style.width);
+  const std::vector<std::string> paragraph =
+      style.width > 0 ? broken(text, width > indent ? width - indent : 1) : std::vector<std::string>{std::string(text)};
+  std::string out = bold(label, style);
+  for (std::size_t i = 0; i < paragraph.size(); ++i) {
+    out += (i == 0 ? std::string(1, ' ') : '\n' + std::string(indent, ' ')) + paragraph[i];
   }
   return out + '\n';
 }

@@ -20,6 +20,7 @@ struct Column {
   std::string name;
   Align align = Align::Left;
   int drop = 0;  ///< where the width is short, the highest goes first; 0 stays
+  int fold = 0;  ///< before any is dropped, cells break at blanks down to this width; 0: never
 };
 
 /// Cells as people read them; every row has one cell a column.

@@ -9,70 +9,91 @@
 namespace smplan::cli {
 namespace {
 
-constexpr std::size_t kWorstShown = 5;
-
-std::size_t count(const std::vector<ComparedRun>& runs, RunStatus status) {
-  return static_cast<std::size_t>(std::count_if(
-      runs.begin(), runs.end(), [status](const ComparedRun& r) { return r.prediction.status == status; }));
-}
+constexpr std::size_t kReasonsShown = 12;
+constexpr std::size_t kPartsShown = 4;
 
 std::string tally(const std::vector<ComparedRun>& runs) {
-  const auto timed = std::count_if(runs.begin(), runs.end(), [](const ComparedRun& r) { return r.has_time_error(); });
-  return fmt::format("{} runs: {} predicted ({} with a measured time), {} unsupported, {} invalid", runs.size(),
-                     count(runs, RunStatus::Ok), timed, count(runs, RunStatus::Unsupported),
-                     count(runs, RunStatus::Invalid));
+  const RunCounts c = count_runs(runs);
+  return fmt::format(
+      "{} runs: {} predicted ({} with a measured step time, {} with measured memory), {} unsupported, {} invalid", c.rows,
+      c.predicted, c.timed, c.with_memory, c.unsupported, c.invalid);
 }
 
-std::string percent(double fraction) { return fmt::format("{:.1f}%", 100 * fraction); }
+std::vector<std::string> error_cells(const ErrorSummary& s) {
+  return {printable(s.name),    std::to_string(s.n),  plain_percent(s.mape),  plain_percent(s.median),
+          plain_percent(s.p90), plain_percent(s.max), signed_percent(s.bias)};
+}
 
-Table error_table(const char* title, const std::vector<ErrorSummary>& summaries, bool ranking) {
+Table error_columns(const std::string& title) {
   Table table;
-  table.columns = {{title},
+  table.columns = {{title, Align::Left, 0, 24},
                    {"N", Align::Right},
                    {"MEAN ERROR", Align::Right},
                    {"MEDIAN", Align::Right, 2},
                    {"P90", Align::Right},
                    {"MAX", Align::Right, 1},
                    {"BIAS", Align::Right}};
-  if (ranking) {
-    table.columns.push_back({"IN P10-P90", Align::Right, 3});
-    table.columns.push_back({"KENDALL", Align::Right, 4});
-    table.columns.push_back({"REGRET", Align::Right, 4});
+  return table;
+}
+
+Table time_table(const std::vector<ComparedRun>& runs, GroupBy by) {
+  Table table = error_columns("STEP TIME");
+  table.columns.push_back({"IN P10-P90", Align::Right, 3});
+  table.columns.push_back({"KENDALL", Align::Right, 4});
+  table.columns.push_back({"REGRET", Align::Right, 4});
+  std::vector<ErrorSummary> summaries = summarise_time(runs, GroupBy::All);
+  if (by != GroupBy::All) {
+    for (ErrorSummary& s : summarise_time(runs, by)) summaries.push_back(std::move(s));
   }
   for (const ErrorSummary& s : summaries) {
-    std::vector<std::string> row = {s.name,
-                                    std::to_string(s.n),
-                                    percent(s.mape),
-                                    percent(s.median),
-                                    percent(s.p90),
-                                    percent(s.max),
-                                    fmt::format("{:+.1f}%", 100 * s.bias)};
-    if (ranking) {
-      row.push_back(percent(s.coverage));
-      row.push_back(s.ranked_groups > 0 ? fmt::format("{:.2f}", s.kendall_tau) : "-");
-      row.push_back(s.ranked_groups > 0 ? percent(s.top1_regret) : "-");
-    }
+    std::vector<std::string> row = error_cells(s);
+    row.push_back(plain_percent(s.coverage));
+    row.push_back(s.ranked_groups > 0 ? fmt::format("{:.2f}", s.kendall_tau) : "-");
+    row.push_back(s.ranked_groups > 0 ? plain_percent(s.top1_regret) : "-");
     table.rows.push_back(std::move(row));
   }
   return table;
 }
 
-std::vector<ErrorSummary> time_errors(const std::vector<ComparedRun>& runs) {
-  std::vector<ErrorSummary> summaries = summarise_time(runs, GroupBy::All);
-  const std::vector<ErrorSummary> by_source = summarise_time(runs, GroupBy::Source);
-  summaries.insert(summaries.end(), by_source.begin(), by_source.end());
-  return summaries;
+Table memory_table(const std::vector<ComparedRun>& runs) {
+  Table table = error_columns("PEAK MEMORY");
+  table.columns.push_back({"UNDER BY >5%", Align::Right, 3});
+  for (const ErrorSummary& s : summarise_memory(runs)) {
+    std::vector<std::string> row = error_cells(s);
+    row.push_back(plain_percent(s.under));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
 }
 
-Table worst_table(const std::vector<ComparedRun>& runs) {
+/// The largest parts of a predicted step: `compute 61%, pipeline bubble 18%, ...`.
+std::string breakdown(const StepEstimate& step) {
+  std::vector<NamedComponent> parts = named_components(step.components);
+  std::stable_sort(parts.begin(), parts.end(),
+                   [](const NamedComponent& a, const NamedComponent& b) { return a.time > b.time; });
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kPartsShown, parts.size()); ++i) {
+    const double share = parts[i].time / step.time();
+    if (share < 0.005) break;
+    text += fmt::format("{}{} {:.0f}%", text.empty() ? "" : ", ", parts[i].name, 100 * share);
+  }
+  std::replace(text.begin(), text.end(), '_', ' ');
+  return text;
+}
+
+Table worst_table(const std::vector<ComparedRun>& runs, std::size_t limit) {
   Table table;
-  table.columns = {
-      {"WORST RUNS"}, {"MEASURED s", Align::Right}, {"PREDICTED s", Align::Right}, {"RATIO", Align::Right}};
-  for (const std::size_t i : worst_runs(runs, kWorstShown)) {
+  table.columns = {{"WORST RUNS"},
+                   {"STACK", Align::Left, 2},
+                   {"MEASURED s", Align::Right},
+                   {"PREDICTED s", Align::Right},
+                   {"RATIO", Align::Right},
+                   {"PREDICTED STEP", Align::Left, 1, 30}};
+  for (const std::size_t i : worst_runs(runs, limit)) {
     const ComparedRun& r = runs[i];
-    table.rows.push_back({r.run.id, fmt::format("{:.3f}", r.measured_time->value()),
-                          fmt::format("{:.3f}", r.prediction.step.time().value()),
-                          fmt::format("{:.2f}", r.time_ratio())});
+    table.rows.push_back({printable(r.run.id), r.prediction.stack, fmt::format("{:.3f}", r.measured_time->value()),
+                          fmt::format("{:.3f}", r.prediction.step.time().value()), fmt::format("{:.2f}", r.time_ratio()),
+                          breakdown(r.prediction.step)});
   }
   return table;
 }
@@ -80,30 +101,27 @@ Table worst_table(const std::vector<ComparedRun>& runs) {
 /// Why rows were refused, each reason once with its rows counted.
 Table refused_table(const std::vector<ComparedRun>& runs) {
   Table table;
-  table.columns = {{"REFUSED"}, {"ROWS", Align::Right}, {"WHY"}};
-  std::vector<std::size_t> counts;
-  for (const ComparedRun& r : runs) {
-    if (r.prediction.status == RunStatus::Ok) continue;
-    const std::string status(to_string(r.prediction.status));
-    const auto same = std::find_if(table.rows.begin(), table.rows.end(),
-                                   [&](const auto& row) { return row[0] == status && row[2] == r.prediction.message; });
-    if (same != table.rows.end()) {
-      ++counts[static_cast<std::size_t>(same - table.rows.begin())];
-    } else {
-      table.rows.push_back({status, "", r.prediction.message});
-      counts.push_back(1);
+  table.columns = {{"REFUSED"}, {"ROWS", Align::Right}, {"FIRST", Align::Left, 1}, {"WHY", Align::Left, 0, 40}};
+  const std::vector<Refusal> reasons = refusals(runs);
+  std::size_t rest = 0;
+  for (std::size_t i = 0; i < reasons.size(); ++i) {
+    const Refusal& r = reasons[i];
+    if (i >= kReasonsShown) {
+      rest += r.rows;
+      continue;
     }
+    table.rows.push_back(
+        {std::string(to_string(r.status)), std::to_string(r.rows), printable(r.first), printable(r.message)});
   }
-  for (std::size_t i = 0; i < counts.size(); ++i) table.rows[i][1] = std::to_string(counts[i]);
+  if (rest > 0) table.rows.push_back({"other", std::to_string(rest), "", "--format csv gives the reason of each row"});
   return table;
 }
 
 template <typename Render>
-std::string assemble(const std::vector<ComparedRun>& runs, Render render) {
+std::string assemble(const std::vector<ComparedRun>& runs, const ValidationView& view, Render render) {
   std::string text = tally(runs) + "\n";
   for (const Table& table :
-       {error_table("STEP TIME", time_errors(runs), true), error_table("PEAK MEMORY", summarise_memory(runs), false),
-        worst_table(runs), refused_table(runs)}) {
+       {time_table(runs, view.by), memory_table(runs), worst_table(runs, view.worst), refused_table(runs)}) {
     if (!table.rows.empty()) text += '\n' + render(table);
   }
   return text;
@@ -111,12 +129,23 @@ std::string assemble(const std::vector<ComparedRun>& runs, Render render) {
 
 }  // namespace
 
-std::string validation_text(const std::vector<ComparedRun>& runs, const Style& style) {
-  return assemble(runs, [&](const Table& table) { return render_text(table, style); });
+std::string validation_text(const std::vector<ComparedRun>& runs, const ValidationView& view, const Style& style) {
+  return assemble(runs, view, [&](const Table& table) { return render_text(table, style); });
 }
 
-std::string validation_markdown(const std::vector<ComparedRun>& runs) {
-  return assemble(runs, [](const Table& table) { return render_markdown(table); });
+std::string validation_markdown(const std::vector<ComparedRun>& runs, const ValidationView& view) {
+  return assemble(runs, view, [](const Table& table) { return render_markdown(table); });
 }
+
+std::string printable(std::string_view text) {
+  std::string shown(text);
+  for (char& c : shown) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+  }
+  return shown;
+}
+
+std::string signed_percent(double fraction) { return fmt::format("{:+.1f}%", 100 * fraction); }
+std::string plain_percent(double fraction) { return fmt::format("{:.1f}%", 100 * fraction); }
 
 }  // namespace smplan::cli

@@ -8,8 +8,21 @@
 
 namespace smplan::cli {
 
-/// Errors over all runs and by source, memory errors, the worst rows and the refused ones.
-std::string validation_text(const std::vector<ComparedRun>& runs, const Style& style);
-std::string validation_markdown(const std::vector<ComparedRun>& runs);
+/// What the reader asked to see.
+struct ValidationView {
+  GroupBy by = GroupBy::Source;
+  std::size_t worst = 5;
+};
+
+/// Errors over all runs and by group, memory errors, the worst rows with their breakdown, the refused ones.
+std::string validation_text(const std::vector<ComparedRun>& runs, const ValidationView& view, const Style& style);
+std::string validation_markdown(const std::vector<ComparedRun>& runs, const ValidationView& view);
+
+/// Text of a file as it may be shown: control characters become blanks, so that no cell breaks a table or
+/// steers a terminal.
+std::string printable(std::string_view text);
+
+std::string signed_percent(double fraction);
+std::string plain_percent(double fraction);
 
 }  // namespace smplan::cli

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "planner/validation/measured_run.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace smplan::cli {
+
+/// Tables of measured runs as one list.
+struct MeasuredFiles {
+  std::vector<MeasuredRun> runs;
+  std::vector<std::string> files;  ///< of each run: the table that it stands in, without folders
+};
+
+/// The positional argument: one table or more.
+void add_measured_files(CLI::App& command, std::vector<std::string>& paths);
+
+/// Reads every table; all unreadable ones are reported together.
+Result<MeasuredFiles> read_measured_files(const std::vector<std::string>& paths);
+
+}  // namespace smplan::cli

@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+"""How the command behaves towards shells, pipes, files and terminals: what a golden file cannot show.
+
+Usage: behaviour_check.py SMPLAN_BINARY
+"""
+
+import json
+import os
+import pathlib
+import pty
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BINARY = ""
+ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C"}
+
+
+def smplan(*arguments, stdin=b"", **environment):
+    return subprocess.run([BINARY, *arguments], input=stdin, capture_output=True, timeout=120,
+                          env={**ENVIRONMENT, **environment})
+
+
+def on_terminal(*arguments, **environment) -> str:
+    """Standard output as a terminal received it."""
+    leader, follower = pty.openpty()
+    process = subprocess.Popen([BINARY, *arguments], stdout=follower, stderr=subprocess.DEVNULL,
+                               env={**ENVIRONMENT, "TERM": "xterm", **environment})
+    os.close(follower)
+    received = b""
+    while True:
+        try:
+            chunk = os.read(leader, 65536)
+        except OSError:
+            break
+        if not chunk:
+            break
+        received += chunk
+    process.wait()
+    os.close(leader)
+    return received.decode()
+
+
+class Streams(unittest.TestCase):
+    def test_a_reader_that_leaves_early_is_no_fault(self):
+        process = subprocess.Popen([BINARY, "models", "list"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   env=ENVIRONMENT)
+        process.stdout.close()
+        self.assertEqual(process.wait(), 0)
+        self.assertEqual(process.stderr.read(), b"")
+        process.stderr.close()
+
+    def test_a_full_disk_is_reported(self):
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([BINARY, "catalog", "list"], stdout=full, stderr=subprocess.PIPE, env=ENVIRONMENT)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"standard output: cannot be written", done.stderr)
+
+    def test_data_and_diagnostics_do_not_mix(self):
+        done = smplan("plan", "--params", "13B", "--tp", "zero")
+        self.assertEqual((done.returncode, done.stdout), (2, b""))
+        self.assertTrue(done.stderr.startswith(b"smplan: error: --tp:"))
+
+    def test_quiet_drops_notes_but_not_the_answer(self):
+        request = ("estimate", "--model", "llama-13b", "--instances", "ml.p4d.24xlarge", "--count", "8", "--stack", "ddp")
+        loud, quiet = smplan(*request), smplan(*request, "--quiet")
+        self.assertEqual((loud.returncode, quiet.returncode), (1, 1))
+        self.assertIn(b"out of memory", loud.stderr)
+        self.assertEqual(quiet.stderr, b"")
+        self.assertEqual(loud.stdout, quiet.stdout)
+
+    def test_a_config_comes_from_standard_input(self):
+        config = {"model_type": "llama", "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32,
+                  "num_key_value_heads": 32, "intermediate_size": 11008, "vocab_size": 32000,
+                  "max_position_embeddings": 4096, "tie_word_embeddings": False}
+        done = smplan("models", "show", "--hf-config", "-", "--format", "json", stdin=json.dumps(config).encode())
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stdout)[0]["parameters"], 6738415616)
+
+
+class Files(unittest.TestCase):
+    def test_output_is_what_standard_output_would_be(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "models.csv")
+            done = smplan("models", "list", "--format", "csv", "--output", str(path))
+            self.assertEqual((done.returncode, done.stdout), (0, b""))
+            self.assertEqual(path.read_bytes(), smplan("models", "list", "--format", "csv").stdout)
+            self.assertEqual(os.listdir(folder), ["models.csv"])
+
+    def test_a_refused_request_leaves_the_old_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "plan.json")
+            path.write_text("old")
+            self.assertEqual(smplan("plan", "--params", "-1", "--output", str(path)).returncode, 2)
+            self.assertEqual(path.read_text(), "old")
+
+    def test_an_unwritable_place_is_bad_input(self):
+        done = smplan("models", "list", "--output", "/nowhere/models.txt")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"/nowhere/models.txt", done.stderr)
+
+    def test_an_overlay_changes_a_price(self):
+        overlay = {"schema": "smplan.catalog/1",
+                   "prices": [{"instance": "ml.p4d.24xlarge", "region": "us-east-1", "market": "on-demand",
+                               "usd_per_hour": 1.25, "basis": "measured", "source": "a contract", "as_of": "2026-11-01"}]}
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            json.dump(overlay, file)
+            file.flush()
+            done = smplan("catalog", "list", "prices", "--region", "us-east-1", "--format", "json", "--catalog", file.name)
+        prices = [p["usd_per_hour"] for p in json.loads(done.stdout)
+                  if p["instance"] == "ml.p4d.24xlarge" and p["market"] == "on-demand"]
+        self.assertEqual(prices, [1.25])
+
+
+class Terminal(unittest.TestCase):
+    def test_colour_is_for_terminals(self):
+        self.assertNotIn(b"\x1b", smplan("catalog", "list").stdout)
+        self.assertIn("\x1b[1m", on_terminal("catalog", "list"))
+
+    def test_no_color_is_obeyed_unless_colour_is_asked_for(self):
+        self.assertNotIn("\x1b", on_terminal("catalog", "list", NO_COLOR="1"))
+        self.assertNotIn("\x1b", on_terminal("catalog", "list", TERM="dumb"))
+        self.assertNotIn("\x1b", on_terminal("catalog", "list", "--color", "never"))
+        self.assertIn(b"\x1b[1m", smplan("catalog", "list", "--color", "always", NO_COLOR="1").stdout)
+
+    def test_tables_keep_to_the_width(self):
+        for width in (80, 100, 140):
+            text = on_terminal("plan", "--params", "13B", "--instances", "ml.p4d.24xlarge", COLUMNS=str(width))
+            plain = re.sub(r"\x1b\[\d+m", "", text).replace("\r", "")
+            self.assertLessEqual(max(len(line) for line in plain.splitlines()), width)
+
+    def test_output_is_ascii(self):
+        self.assertTrue(smplan("plan", "--params", "13B").stdout.isascii())
+
+
+class Requests(unittest.TestCase):
+    def test_the_bare_form_is_plan(self):
+        seconds = re.compile(rb'"seconds": [-+.\de]+')
+        bare = smplan("--params", "1B", "--format", "json").stdout
+        named = smplan("plan", "--params", "1B", "--format", "json").stdout
+        self.assertEqual(seconds.sub(b"", bare), seconds.sub(b"", named))
+
+    def test_region_comes_from_the_environment_unless_given(self):
+        def region(*arguments, **environment):
+            done = smplan("plan", "--params", "1B", "--format", "json", *arguments, **environment)
+            return json.loads(done.stdout)["request"]["region"]
+        self.assertEqual(region(), "us-east-1")
+        self.assertEqual(region(AWS_DEFAULT_REGION="us-west-2"), "us-west-2")
+        self.assertEqual(region(AWS_REGION="us-east-2", AWS_DEFAULT_REGION="us-west-2"), "us-east-2")
+        self.assertEqual(region("--region", "us-west-2", AWS_REGION="us-east-2"), "us-west-2")
+
+    def test_every_command_has_help_with_an_example(self):
+        for command in ("plan", "estimate", "explain", "models", "catalog", "validate"):
+            done = smplan(command, "--help")
+            self.assertEqual(done.returncode, 0)
+            self.assertIn(f"Example:\n  smplan {command}".encode(), done.stdout)
+            for flag in (b"--format", b"--output", b"--quiet", b"--color", b"--catalog", b"--calibration"):
+                self.assertIn(flag, done.stdout)
+
+
+if __name__ == "__main__":
+    BINARY = os.path.abspath(sys.argv[1])
+    unittest.main(argv=sys.argv[:1])
