@@ -9,7 +9,7 @@ namespace smplan {
 std::span<const StackParameter> stack_parameters() {
   using P = StackProfile;
   static constexpr double kLongest = 1e6;  // one second, in microseconds
-  static const std::array<StackParameter, 22> kParameters{{
+  static const std::array<StackParameter, 24> kParameters{{
       {.key = "gemm_slowdown", .number = &P::gemm_slowdown, .low = 0.5, .high = 4},
       {.key = "attention_slowdown", .number = &P::attention_slowdown, .low = 0.3, .high = 6},
       {.key = "elementwise_traffic", .number = &P::elementwise_traffic, .low = 0.2, .high = 8},
@@ -18,7 +18,9 @@ std::span<const StackParameter> stack_parameters() {
       {.key = "compiled_host", .number = &P::compiled_host, .low = 0, .high = 2},
       {.key = "host_time_dense_layer_us", .time = &P::host_time_dense_layer, .low = 0, .high = kLongest},
       {.key = "host_time_moe_layer_us", .time = &P::host_time_moe_layer, .low = 0, .high = kLongest},
-      {.key = "moe_host_yearly_gain", .number = &P::moe_host_yearly_gain, .low = 0, .high = 2},
+      {.key = "moe_slowdown", .number = &P::moe_slowdown, .low = 0.5, .high = 6},
+      {.key = "graphed_moe_host", .number = &P::graphed_moe_host},
+      {.key = "moe_yearly_gain", .number = &P::moe_yearly_gain, .low = 0, .high = 2},
       {.key = "host_time_micro_batch_us", .time = &P::host_time_micro_batch, .low = 0, .high = kLongest},
       {.key = "host_time_step_us", .time = &P::host_time_step, .low = 0, .high = 10 * kLongest},
       {.key = "tensor_overlap", .number = &P::tensor_overlap},

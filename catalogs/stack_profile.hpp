@@ -25,9 +25,13 @@ struct StackProfile {
   /// the larger of host and device time.
   Seconds host_time_dense_layer;
   Seconds host_time_moe_layer;
-  /// Software gets faster: host time of a MoE layer falls by this part a year (natural logarithm); the
-  /// figure above is that of kSoftwareYear.
-  double moe_host_yearly_gain = 0;
+  /// Expert products, permutation and dispatch relative to balanced routing at kernel speed.
+  double moe_slowdown = 1;
+  /// Host time of a MoE layer under a vendor's performance recipe (CUDA graphs), as a part of the above.
+  double graphed_moe_host = 1;
+  /// MoE software gets faster: slowdown and host time fall by this a year (natural logarithm); the
+  /// figures above are those of kSoftwareYear.
+  double moe_yearly_gain = 0;
   /// Once per micro-batch and stage, and once per step.
   Seconds host_time_micro_batch;
   Seconds host_time_step;

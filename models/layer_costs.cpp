@@ -207,12 +207,14 @@ ExpertSlice make_expert_slice(const Workload& w, const Strategy& s, const Slice&
   return e;
 }
 
-void add_moe_mlp(LayerCosts& costs, const KernelClock& clock, const Workload& w, const Stack& stack, const Strategy& s,
-                 const Slice& slice) {
+/// Router, permutation, routed experts.
+LayerCosts routed_mlp(const KernelClock& clock, const Workload& w, const Stack& stack, const Strategy& s,
+                      const Slice& slice) {
   const Architecture& a = w.architecture;
   const MixtureOfExperts& moe = a.moe;
   const ExpertSlice e = make_expert_slice(w, s, slice);
   const double h = static_cast<double>(a.hidden);
+  LayerCosts costs;
   costs.forward.gemm += clock.wide_gemm(slice.m, moe.n_experts, a.hidden);
   costs.backward.gemm += clock.wide_gemm(slice.m, a.hidden, moe.n_experts);
   add_linear(costs, clock, w, stack, e.tokens_per_expert, (a.gated_mlp ? 2 : 1) * e.width, a.hidden, e.experts);
@@ -222,6 +224,19 @@ void add_moe_mlp(LayerCosts& costs, const KernelClock& clock, const Workload& w,
   const double activated = e.routed * static_cast<double>(e.width);
   add_elementwise(costs, clock, (a.gated_mlp ? 3 : 2) * kHalfBytes * activated,
                   (a.gated_mlp ? 5 : 3) * kHalfBytes * activated);
+  return costs;
+}
+
+void add_moe_mlp(LayerCosts& costs, const KernelClock& clock, const Workload& w, const Stack& stack, const Strategy& s,
+                 const Slice& slice) {
+  const MixtureOfExperts& moe = w.architecture.moe;
+  const LayerCosts routed = routed_mlp(clock, w, stack, s, slice);
+  const double slowdown = stack.profile.moe_slowdown;
+  costs.forward.gemm += routed.forward.gemm * slowdown;
+  costs.forward.elementwise += routed.forward.elementwise * slowdown;
+  costs.backward.gemm += routed.backward.gemm * slowdown;
+  costs.backward.elementwise += routed.backward.elementwise * slowdown;
+  costs.weight_gradient += routed.weight_gradient * slowdown;
   if (moe.n_shared_experts > 0) {
     add_dense_mlp(costs, clock, w, stack, moe.n_shared_experts * moe.shared_expert_ffn_hidden, slice);
   }
@@ -278,8 +293,7 @@ Seconds expert_exchange(const Workload& w, const Strategy& s, const Groups& grou
   const ExpertSlice e = make_expert_slice(w, s, slice);
   const Bytes sent(kHalfBytes * e.routed * static_cast<double>(w.architecture.hidden));
   const double domains = static_cast<double>(groups.expert.domains());
-  const Seconds plain =
-      collective_time(CollectiveKind::AllToAll, sent, groups.expert, cluster, s.collectives).time;
+  const Seconds plain = collective_time(CollectiveKind::AllToAll, sent, groups.expert, cluster, s.collectives).time;
   if (domains == 1 || !stack.deduplicated_dispatch) return plain;
   const double top_k = static_cast<double>(w.architecture.moe.top_k);
   const double kept = remote_copies(domains, top_k) / (top_k * (1 - 1 / domains));
@@ -293,7 +307,7 @@ Seconds expert_exchange(const Workload& w, const Strategy& s, const Groups& grou
 void add_expert_comm(LayerCosts& costs, const Workload& w, const Strategy& s, const Groups& groups,
                      const Cluster& cluster, const Stack& stack, const Slice& slice) {
   if (s.expert_parallel == 1) return;
-  const Seconds exchange = expert_exchange(w, s, groups, cluster, stack, slice);
+  const Seconds exchange = expert_exchange(w, s, groups, cluster, stack, slice) * stack.profile.moe_slowdown;
   costs.forward.expert_comm += 2 * exchange;
   costs.backward.expert_comm += 2 * exchange;
 }

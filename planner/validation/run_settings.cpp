@@ -69,6 +69,7 @@ RunSettings read_settings(std::string_view text) {
   s.async_tensor_parallel = words.say_any(std::array<std::string_view, 3>{"asynctp", "async tp", "async-tp"});
   if (words.say("dispatcher=alltoall")) s.deduplicated_dispatch = false;
   if (words.say("deepep") || words.say("hybridep")) s.deduplicated_dispatch = true;
+  s.performance_recipe = words.say("container 2") || words.say("items/pretrain");
   s.software_year = words.release_after("container ");
   if (!s.software_year) s.software_year = words.release_after("container nemo ");
   if (words.say("ep-a2a overlap=on")) s.expert_overlap = true;
@@ -86,8 +87,11 @@ Stack apply_settings(const Stack& stack, const RunSettings& settings) {
   if (settings.async_tensor_parallel) p.tensor_overlap = std::max(p.tensor_overlap, p.async_tensor_overlap);
   if (settings.expert_overlap) p.expert_overlap = *settings.expert_overlap ? p.expert_overlap_when_on : 0;
   if (settings.deduplicated_dispatch) adjusted.deduplicated_dispatch = *settings.deduplicated_dispatch;
+  if (settings.performance_recipe) p.host_time_moe_layer *= p.graphed_moe_host;
   if (settings.software_year) {
-    p.host_time_moe_layer *= std::exp(p.moe_host_yearly_gain * (kSoftwareYear - *settings.software_year));
+    const double older = std::exp(p.moe_yearly_gain * (kSoftwareYear - *settings.software_year));
+    p.host_time_moe_layer *= older;
+    p.moe_slowdown *= older;
   }
   if (settings.pure_half) adjusted.gradient_reduce_bytes = 2;
   return adjusted;
