@@ -4,6 +4,8 @@
 
 #include <random>
 
+#include <fmt/format.h>
+
 #include "base/utf8.hpp"
 
 namespace smplan {
@@ -78,7 +80,7 @@ TEST(CsvLine, RoundTripsAnyFields) {
     std::vector<std::string> header;
     std::vector<std::string> fields(width);
     for (std::size_t i = 0; i < width; ++i) {
-      header.push_back("c" + std::to_string(i));
+      header.push_back(fmt::format("c{}", i));
       const std::size_t length = random() % 6;
       for (std::size_t k = 0; k < length; ++k) fields[i] += kAlphabet[random() % kAlphabet.size()];
     }

@@ -63,12 +63,12 @@ def test_values_may_be_numbers_lists_and_flags():
 
 def test_every_fault_is_reported_at_once():
     with pytest.raises(smplan.InputError) as caught:
-        smplan.plan(params="-13B", seq_len="x", objective="chepa")
+        smplan.plan(params="-13B", deadline="x", objective="chepa")
     assert isinstance(caught.value, ValueError)
     assert isinstance(caught.value, smplan.Error)
     assert len(caught.value.diagnostics) == 3
     assert all(d.code and d.message for d in caught.value.diagnostics)
-    assert "cost" not in str(caught.value.diagnostics[0])
+    assert [d.location for d in caught.value.diagnostics] == ["--params", "--deadline", "--objective"]
 
 
 def test_unknown_names_get_the_nearest_ones():
