@@ -37,8 +37,14 @@ ExitCode execute(const Command& command, const CommonOptions& options) {
   if (!context->quiet) {
     for (const std::string& note : answer->notes) std::fputs(("smplan: " + note + '\n').c_str(), stderr);
   }
-  const Result<void> written = write_answer(options.output, answer->text);
-  return written ? answer->code : refuse(written.error());
+  const bool aside_only = options.output == "-" && !answer->aside.empty();
+  const Result<void> written = write_answer(options.output, aside_only ? answer->aside : answer->text);
+  if (!written) return refuse(written.error());
+  if (!aside_only && !answer->aside.empty()) {
+    const Result<void> beside = write_answer("-", answer->aside);
+    if (!beside) return refuse(beside.error());
+  }
+  return answer->code;
 }
 
 ExitCode print(const std::string& text) {
@@ -50,7 +56,8 @@ ExitCode print(const std::string& text) {
 
 ExitCode run(std::vector<std::string> arguments) {
   const std::vector<Command> commands = {plan_command(),   estimate_command(), explain_command(),
-                                         models_command(), catalog_command(),  validate_command()};
+                                         models_command(), catalog_command(),  validate_command(),
+                                         calibrate_command()};
   CommonOptions options;
   CLI::App root(kAbout, "smplan");
   root.footer(kExitCodes);

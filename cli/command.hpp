@@ -15,6 +15,8 @@ struct Answer {
   ExitCode code = ExitCode::Done;
   std::string text;
   std::vector<std::string> notes;
+  /// A report beside the data: goes to standard output where --output takes the text, and in its place otherwise.
+  std::string aside{};
 };
 
 /// A subcommand. State that its flags fill lives in the two closures.
@@ -32,5 +34,6 @@ Command explain_command();
 Command models_command();
 Command catalog_command();
 Command validate_command();
+Command calibrate_command();
 
 }  // namespace smplan::cli

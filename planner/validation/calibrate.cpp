@@ -6,76 +6,61 @@
 #include <set>
 
 #include "models/step.hpp"
+#include "planner/validation/fit_knobs.hpp"
 #include "planner/validation/prediction.hpp"
 #include "planner/validation/run_resolution.hpp"
 
 namespace smplan {
 namespace {
 
+/// One number that the fit moves, and where it lives.
+struct Target {
+  std::string owner;
+  std::string_view key;
+  FitParameter parameter;
+  double shipped = 0;
+  const StackParameter* stack_parameter = nullptr;  ///< null: the device's sustained fraction
+};
+
 /// A timed run, ready to be predicted under changing profiles.
 struct Observation {
   std::size_t run = 0;  ///< index into the runs
   ResolvedRun resolved;
   Seconds measured;
-  std::size_t stack = 0;   ///< index into Profiles::stacks
-  std::size_t device = 0;  ///< index into Profiles::devices
+  std::size_t stack = 0;              ///< index into Calibration::stacks
+  std::vector<std::size_t> targets{};   ///< indices of the numbers that its prediction reads
+  std::vector<std::size_t> moved_by{};  ///< those of them that really change it
 };
 
-/// The profiles that a fit may move.
-struct Profiles {
-  std::vector<Stack> stacks;
-  std::vector<AcceleratorProfile> devices;
-};
-
-template <typename T, typename Key>
-std::size_t index_of(std::vector<T>& list, const T& value, Key key) {
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    if (key(list[i]) == key(value)) return i;
-  }
-  list.push_back(value);
-  return list.size() - 1;
-}
-
-std::vector<Observation> observe(const std::vector<MeasuredRun>& runs, const Catalog& catalog, Profiles& profiles) {
+/// Runs, the numbers behind them and what they are now.
+struct Calibration {
+  std::vector<Stack> stacks;         ///< without texts and lists: cheap to copy
+  std::vector<std::string> devices;  ///< accelerator keys
+  std::vector<Target> targets;
   std::vector<Observation> observations;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    Result<ResolvedRun> resolved = resolve_run(runs[i], catalog);
-    if (!resolved) continue;
-    const std::optional<Seconds> measured = measured_step_time(runs[i], catalog);
-    if (!measured) continue;
-    const Stack& base = *catalog.find_stack(resolved->stack.id);
-    Observation o{.run = i, .resolved = std::move(*resolved), .measured = *measured};
-    o.stack = index_of(profiles.stacks, base, [](const Stack& s) { return s.id; });
-    o.device = index_of(profiles.devices, o.resolved.cluster.accelerator_profile,
-                        [](const AcceleratorProfile& p) { return p.accelerator; });
-    observations.push_back(std::move(o));
+
+  [[nodiscard]] std::vector<double> shipped() const {
+    std::vector<double> values;
+    for (const Target& t : targets) values.push_back(t.shipped);
+    return values;
   }
-  return observations;
-}
-
-Seconds predict(const Observation& o, const Profiles& profiles) {
-  const ResolvedRun& r = o.resolved;
-  Stack stack = r.stack;
-  stack.profile = apply_settings(profiles.stacks[o.stack], r.settings).profile;
-  Cluster cluster = r.cluster;
-  cluster.accelerator_profile = profiles.devices[o.device];
-  return estimate_step(r.workload, r.strategy, cluster, stack).time();
-}
-
-/// One number that the fit moves, and how.
-struct Target {
-  FitParameter parameter;
-  std::size_t index = 0;                            ///< of the stack or device
-  const StackParameter* stack_parameter = nullptr;  ///< null: the device's sustained fraction
 };
 
-/// How freely a parameter leaves its shipped value, on the logit scale; what no run of a table can
-/// tell apart stays put.
-double prior_width(const StackParameter& p) {
-  if (p.key == "residual_sigma" || p.key == "allocator_slack") return 0;
-  if (p.key == "host_time_step_us" || p.key == "host_time_micro_batch_us") return 0.7;
-  if (p.key == "overlap_contention" || p.key == "straggler") return 0.5;
-  return 1.0;
+/// Of a stack, the model of a step reads numbers and switches only.
+Stack bare(const Stack& stack) {
+  Stack b = stack;
+  b.name.clear();
+  b.versions.clear();
+  b.limitation.clear();
+  b.provenance = {};
+  b.profile.stack.clear();
+  b.profile.provenance = {};
+  b.aliases = b.offloads = b.precisions = {};
+  b.shardings = {};
+  b.recomputes = {};
+  b.schedules = {};
+  b.collectives = {};
+  return b;
 }
 
 /// The logit scale needs values strictly inside the bounds.
@@ -84,151 +69,295 @@ double inside(double x, double low, double high) {
   return std::clamp(x, low + margin, high - margin);
 }
 
-/// Times range over decades: their bounds are set around the shipped value.
-FitParameter stack_fit_parameter(const Stack& stack, const StackParameter& p) {
+Target stack_target(const Stack& stack, const StackParameter& p, const FitKnob& knob, double prior_scale) {
   const double value = p.get(stack.profile);
-  FitParameter f{
-      .name = stack.id + "." + std::string(p.key), .low = p.low, .high = p.high, .prior_width = prior_width(p)};
-  if (p.time != nullptr) {
-    f.low = 0;
-    f.high = std::max(10 * value, 100.0);
-  }
+  FitParameter f{.name = stack.id + "." + std::string(p.key),
+                 .low = p.low,
+                 .high = p.high,
+                 .prior_width = prior_scale * knob.prior_width};
+  // Times range over decades: their bounds are set around the catalog's value.
+  if (p.time != nullptr) f.high = std::min(p.high, std::max(10 * value, 100.0));
   f.initial = inside(value, f.low, f.high);
-  return f;
+  return {.owner = stack.id, .key = p.key, .parameter = f, .shipped = value, .stack_parameter = &p};
 }
 
-std::vector<Target> targets(const Profiles& profiles, CalibrationScope scope) {
-  std::vector<Target> list;
-  for (std::size_t i = 0; i < profiles.stacks.size(); ++i) {
-    for (const StackParameter& p : stack_parameters()) {
-      if (prior_width(p) == 0) continue;
-      list.push_back({.parameter = stack_fit_parameter(profiles.stacks[i], p), .index = i, .stack_parameter = &p});
-    }
-  }
-  if (scope == CalibrationScope::Stacks) return list;
-  for (std::size_t i = 0; i < profiles.devices.size(); ++i) {
-    const double value = profiles.devices[i].sustained_fraction;
-    list.push_back({.parameter = {.name = profiles.devices[i].accelerator + ".sustained_fraction",
-                                  .initial = inside(value, kMinSustainedFraction, kMaxSustainedFraction),
-                                  .low = kMinSustainedFraction,
-                                  .high = kMaxSustainedFraction,
-                                  .prior_width = 0.5},
-                    .index = i});
-  }
-  return list;
+Target device_target(const AcceleratorProfile& device, double prior_scale) {
+  const FitKnob& knob = *find_fit_knob("sustained_fraction");
+  const double value = device.sustained_fraction;
+  return {.owner = device.accelerator,
+          .key = knob.key,
+          .parameter = {.name = device.accelerator + "." + std::string(knob.key),
+                        .initial = inside(value, kMinSustainedFraction, kMaxSustainedFraction),
+                        .low = kMinSustainedFraction,
+                        .high = kMaxSustainedFraction,
+                        .prior_width = prior_scale * knob.prior_width},
+          .shipped = value};
 }
 
-Profiles with_values(const Profiles& profiles, const std::vector<Target>& targets, std::span<const double> values) {
-  Profiles moved = profiles;
-  for (std::size_t i = 0; i < targets.size(); ++i) {
-    const Target& t = targets[i];
-    if (t.stack_parameter != nullptr) {
-      t.stack_parameter->set(moved.stacks[t.index].profile, values[i]);
+/// Index of the stack, with its targets added at its first run.
+std::size_t stack_index(Calibration& c, const Stack& stack, double prior_scale) {
+  for (std::size_t i = 0; i < c.stacks.size(); ++i) {
+    if (c.stacks[i].id == stack.id) return i;
+  }
+  for (const StackParameter& p : stack_parameters()) {
+    const FitKnob* knob = find_fit_knob(p.key);
+    if (knob != nullptr) c.targets.push_back(stack_target(stack, p, *knob, prior_scale));
+  }
+  c.stacks.push_back(bare(stack));
+  return c.stacks.size() - 1;
+}
+
+void add_device(Calibration& c, const AcceleratorProfile& device, double prior_scale) {
+  if (std::find(c.devices.begin(), c.devices.end(), device.accelerator) != c.devices.end()) return;
+  c.devices.push_back(device.accelerator);
+  c.targets.push_back(device_target(device, prior_scale));
+}
+
+/// Not for one observation from two threads: its cluster is the scratch pad.
+Seconds predict(const Calibration& c, Observation& o, std::span<const double> values) {
+  Stack stack = c.stacks[o.stack];
+  ResolvedRun& r = o.resolved;
+  for (const std::size_t t : o.targets) {
+    const Target& target = c.targets[t];
+    if (target.stack_parameter != nullptr) {
+      target.stack_parameter->set(stack.profile, values[t]);
     } else {
-      moved.devices[t.index].sustained_fraction = values[i];
+      r.cluster.accelerator_profile.sustained_fraction = values[t];
     }
   }
-  return moved;
+  return estimate_step(r.workload, r.strategy, r.cluster, apply_settings(stack, r.settings)).time();
 }
 
-/// A run of a source of n weighs 1/sqrt(n): tables count, but not by their length.
-std::vector<double> run_weights(const std::vector<Observation>& observations, const std::vector<MeasuredRun>& runs,
-                                double scale) {
-  std::map<std::string, double> count;
-  for (const Observation& o : observations) count[runs[o.run].source] += 1;
-  // Residuals are log errors of about 0.1: this weight makes one run worth a hundredth of a prior
-  // width, a table of a hundred runs worth ten.
-  constexpr double kPrecision = 100;
-  std::vector<double> weights;
-  for (const Observation& o : observations) {
-    weights.push_back(scale * kPrecision / std::sqrt(count[runs[o.run].source]));
+/// Which numbers change the prediction anywhere in their bounds, the others at the catalog's values.
+std::vector<std::size_t> moving_targets(const Calibration& c, Observation& o) {
+  std::vector<double> values = c.shipped();
+  const Seconds now = predict(c, o, values);
+  std::vector<std::size_t> moving;
+  for (const std::size_t t : o.targets) {
+    const FitParameter& p = c.targets[t].parameter;
+    bool moves = false;
+    for (const double x : {p.initial, inside(p.low, p.low, p.high), inside(p.high, p.low, p.high)}) {
+      values[t] = x;
+      moves = moves || (x != c.targets[t].shipped && predict(c, o, values) != now);
+    }
+    values[t] = c.targets[t].shipped;
+    if (moves) moving.push_back(t);
   }
+  return moving;
+}
+
+Calibration observe(const std::vector<MeasuredRun>& runs, const Catalog& catalog, const CalibrationOptions& options) {
+  Calibration c;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    Result<ResolvedRun> resolved = resolve_run(runs[i], catalog);
+    if (!resolved) continue;
+    const std::optional<Seconds> measured = measured_step_time(runs[i], catalog);
+    if (!measured) continue;
+    Observation o{.run = i, .resolved = std::move(*resolved), .measured = *measured};
+    const ResolvedRun& r = o.resolved;
+    const double ratio = estimate_step(r.workload, r.strategy, r.cluster, r.stack).time() / o.measured;
+    if (!std::isfinite(ratio) || ratio <= 0) continue;
+    o.stack = stack_index(c, *catalog.find_stack(r.stack.id), options.prior_scale);
+    if (options.scope == CalibrationScope::StacksAndDevices) {
+      add_device(c, r.cluster.accelerator_profile, options.prior_scale);
+    }
+    c.observations.push_back(std::move(o));
+  }
+  for (Observation& o : c.observations) {
+    for (std::size_t t = 0; t < c.targets.size(); ++t) {
+      const bool of_stack = c.targets[t].stack_parameter != nullptr;
+      const std::string& owner =
+          of_stack ? c.stacks[o.stack].id : o.resolved.cluster.accelerator_profile.accelerator;
+      if (c.targets[t].owner == owner) o.targets.push_back(t);
+    }
+    o.moved_by = moving_targets(c, o);
+  }
+  return c;
+}
+
+double log_error(const Calibration& c, Observation& o, std::span<const double> values) {
+  return std::log(predict(c, o, values) / o.measured);
+}
+
+/// Residuals are log errors of about 0.1, so a run weighs 100. Runs of a source of n share the weight of
+/// sqrt(n): tables count, but not by their length.
+std::vector<double> run_weights(const std::vector<Observation*>& observations, const std::vector<MeasuredRun>& runs) {
+  constexpr double kPrecision = 100;
+  std::map<std::string, double> count;
+  for (const Observation* o : observations) count[runs[o->run].source] += 1;
+  std::vector<double> weights;
+  for (const Observation* o : observations) weights.push_back(kPrecision / std::sqrt(count[runs[o->run].source]));
   return weights;
 }
 
-double mean_error(const std::vector<Observation>& observations, const Profiles& profiles) {
-  double sum = 0;
-  for (const Observation& o : observations) sum += std::abs(predict(o, profiles) / o.measured - 1);
-  return sum / static_cast<double>(observations.size());
+FitResult fit(const Calibration& c, const std::vector<Observation*>& observations, const std::vector<MeasuredRun>& runs,
+              const CalibrationOptions& options, const std::vector<double>& start) {
+  FitProblem problem;
+  for (const Target& t : c.targets) problem.parameters.push_back(t.parameter);
+  problem.residual = [&](std::size_t i, std::span<const double> values) {
+    return log_error(c, *observations[i], values);
+  };
+  problem.weights = run_weights(observations, runs);
+  for (const Observation* o : observations) problem.depends_on.push_back(o->moved_by);
+  problem.start = start;
+  return fit_parameters(problem, options.fit);
 }
 
-struct Fit {
-  Profiles before;
-  Profiles after;
-  std::vector<Target> targets;
-  std::vector<double> values;
-};
+std::vector<Observation*> all_of(Calibration& c) {
+  std::vector<Observation*> all;
+  for (Observation& o : c.observations) all.push_back(&o);
+  return all;
+}
 
-Fit fit_profiles(const std::vector<Observation>& observations, const Profiles& profiles,
-                 const std::vector<MeasuredRun>& runs, const CalibrationOptions& options) {
-  Fit fit{.before = profiles, .targets = targets(profiles, options.scope)};
-  std::vector<FitParameter> parameters;
-  for (const Target& t : fit.targets) parameters.push_back(t.parameter);
-  const ResidualFunction residuals = [&](std::span<const double> values, std::span<double> out) {
-    const Profiles moved = with_values(profiles, fit.targets, values);
-    for (std::size_t i = 0; i < observations.size(); ++i) {
-      out[i] = std::log(predict(observations[i], moved) / observations[i].measured);
+double mean_error(Calibration& c, std::span<const double> values) {
+  double sum = 0;
+  for (Observation& o : c.observations) sum += std::abs(predict(c, o, values) / o.measured - 1);
+  return sum / static_cast<double>(c.observations.size());
+}
+
+tl::unexpected<Diagnostics> no_runs() {
+  return fail("no-runs", "calibrate", "no run can be predicted and has a measured speed",
+              "'smplan validate' says of each row why");
+}
+
+/// Errors of each group under a fit to all others.
+std::vector<LeftOutError> leave_out(Calibration& c, const std::vector<MeasuredRun>& runs,
+                                    const CalibrationOptions& options, const std::vector<std::string>& groups,
+                                    const std::vector<double>& start) {
+  std::set<std::string> names;
+  for (const Observation& o : c.observations) names.insert(groups[o.run]);
+  std::vector<LeftOutError> errors;
+  for (const std::string& name : names) {
+    std::vector<Observation*> kept;
+    for (Observation& o : c.observations) {
+      if (groups[o.run] != name) kept.push_back(&o);
     }
-  };
-  const std::vector<double> weights = run_weights(observations, runs, options.source_weight);
-  fit.values = fit_parameters(parameters, residuals, weights, options.fit).values;
-  fit.after = with_values(profiles, fit.targets, fit.values);
-  return fit;
+    if (kept.empty()) continue;
+    const FitResult without = fit(c, kept, runs, options, start);
+    for (Observation& o : c.observations) {
+      if (groups[o.run] != name) continue;
+      errors.push_back({o.run, name, c.stacks[o.stack].id, std::exp(log_error(c, o, without.values))});
+    }
+  }
+  return errors;
+}
+
+/// Log errors by stack: of left-out groups where there are several, else of the fit.
+std::map<std::string, std::vector<double>> errors_by_stack(Calibration& c, const std::vector<MeasuredRun>& runs,
+                                                           const CalibrationOptions& options,
+                                                           const std::vector<double>& fitted) {
+  std::map<std::string, std::vector<double>> errors;
+  if (!options.interval_groups.empty()) {
+    for (const LeftOutError& e : leave_out(c, runs, options, options.interval_groups, fitted)) {
+      errors[e.stack].push_back(std::log(e.ratio));
+    }
+  }
+  if (errors.empty()) {
+    for (Observation& o : c.observations) errors[c.stacks[o.stack].id].push_back(log_error(c, o, fitted));
+  }
+  return errors;
+}
+
+/// Puts the fitted numbers into the catalog.
+void store(const Calibration& c, std::span<const double> values,
+           const std::map<std::string, std::vector<double>>& errors, CalibrationResult& result) {
+  for (const Stack& fitted : c.stacks) {
+    StackProfile profile = result.catalog.find_stack(fitted.id)->profile;
+    profile.stack = fitted.id;
+    for (std::size_t t = 0; t < c.targets.size(); ++t) {
+      const Target& target = c.targets[t];
+      if (target.stack_parameter != nullptr && target.owner == fitted.id) {
+        target.stack_parameter->set(profile, values[t]);
+      }
+    }
+    profile.residual_sigma = interval_sigma(errors.at(fitted.id), profile.residual_sigma);
+    result.catalog.set_stack_profile(profile);
+    result.stacks.push_back(fitted.id);
+  }
+  for (std::size_t t = 0; t < c.targets.size(); ++t) {
+    if (c.targets[t].stack_parameter != nullptr) continue;
+    result.catalog.set_sustained_rate({c.targets[t].owner, values[t], {}});
+    result.accelerators.push_back(c.targets[t].owner);
+  }
 }
 
 }  // namespace
 
 Result<CalibrationResult> calibrate(const std::vector<MeasuredRun>& runs, const Catalog& catalog,
                                     const CalibrationOptions& options) {
-  Profiles profiles;
-  const std::vector<Observation> observations = observe(runs, catalog, profiles);
-  if (observations.empty()) {
-    return fail("no-runs", "calibrate", "no run can be predicted and has a measured speed",
-                "'smplan validate' says of each row why");
+  Calibration c = observe(runs, catalog, options);
+  if (c.observations.empty()) return no_runs();
+  FitResult fitted = fit(c, all_of(c), runs, options, {});
+  CalibrationResult result;
+  result.catalog = catalog;
+  result.runs = c.observations.size();
+  std::vector<std::size_t> runs_on(c.targets.size());
+  for (const Observation& o : c.observations) {
+    for (const std::size_t t : o.moved_by) ++runs_on[t];
   }
-  const Fit fit = fit_profiles(observations, profiles, runs, options);
-  CalibrationResult result{.catalog = catalog, .runs = observations.size()};
-  result.mape_before = mean_error(observations, fit.before);
-  result.mape_after = mean_error(observations, fit.after);
-  for (std::size_t i = 0; i < fit.targets.size(); ++i) {
-    result.changes.push_back({fit.targets[i].parameter.name, fit.targets[i].parameter.initial, fit.values[i]});
+  for (std::size_t t = 0; t < c.targets.size(); ++t) {
+    const Target& target = c.targets[t];
+    // What no run depends on keeps the catalog's figure to the last digit, a bound of its range too.
+    if (runs_on[t] == 0) fitted.values[t] = target.shipped;
+    result.parameters.push_back({.owner = target.owner,
+                                 .key = std::string(target.key),
+                                 .meaning = find_fit_knob(target.key)->meaning,
+                                 .prior = target.shipped,
+                                 .prior_spread = fitted.prior_spreads[t],
+                                 .value = fitted.values[t],
+                                 .spread = fitted.spreads[t],
+                                 .runs = runs_on[t],
+                                 .determined = fitted.narrowing[t] < 0.95});
   }
-  for (const Stack& stack : fit.after.stacks) {
-    result.catalog.set_stack_profile(stack.profile);
-    result.stacks.push_back(stack.id);
-  }
-  for (const AcceleratorProfile& device : fit.after.devices) {
-    if (options.scope == CalibrationScope::Stacks) break;
-    result.catalog.set_sustained_rate({.accelerator = device.accelerator, .fraction = device.sustained_fraction});
-  }
+  result.mape_before = mean_error(c, c.shipped());
+  result.mape_after = mean_error(c, fitted.values);
+  store(c, fitted.values, errors_by_stack(c, runs, options, fitted.values), result);
   return result;
 }
 
 Result<std::vector<LeftOutError>> cross_validate(const std::vector<MeasuredRun>& runs, const Catalog& catalog,
                                                  const CalibrationOptions& options,
-                                                 const std::function<std::string(const MeasuredRun&)>& leave_out) {
-  Profiles profiles;
-  const std::vector<Observation> observations = observe(runs, catalog, profiles);
-  std::set<std::string> groups;
-  for (const Observation& o : observations) groups.insert(leave_out(runs[o.run]));
-  if (groups.size() < 2) {
-    return fail("one-group", "--cross-validate", "the runs fall into fewer than two groups",
-                "there must be something left to fit on");
+                                                 const std::vector<std::string>& groups) {
+  Calibration c = observe(runs, catalog, options);
+  if (c.observations.empty()) return no_runs();
+  std::set<std::string> names;
+  for (const Observation& o : c.observations) names.insert(groups[o.run]);
+  if (names.size() < 2) {
+    return fail("one-group", "--cross-validate", "the runs fall into one group only",
+                "something must be left to fit on when a group is left out");
   }
-  std::vector<LeftOutError> errors;
-  for (const std::string& group : groups) {
-    std::vector<Observation> kept;
-    for (const Observation& o : observations) {
-      if (leave_out(runs[o.run]) != group) kept.push_back(o);
-    }
-    const Fit fit = fit_profiles(kept, profiles, runs, options);
-    for (const Observation& o : observations) {
-      if (leave_out(runs[o.run]) == group) {
-        errors.push_back({o.run, group, predict(o, fit.after) / o.measured});
-      }
-    }
-  }
-  return errors;
+  // The full fit is near every other: starting there saves time and changes no optimum.
+  return leave_out(c, runs, options, groups, fit(c, all_of(c), runs, options, {}).values);
+}
+
+double interval_sigma(std::vector<double> log_ratios, double prior) {
+  constexpr double kPriorRuns = 10;
+  constexpr double kRoughGuess = 0.15;  // typical of a stack that was fitted on runs of its own kind
+  constexpr double kHalfWidth = 1.2815515655446004;  // of the standard normal's P10-P90
+  const double before = prior > 0 ? prior : kRoughGuess;
+  if (log_ratios.empty()) return before;
+  for (double& x : log_ratios) x = std::abs(x);
+  const std::size_t at = std::min(log_ratios.size() - 1, log_ratios.size() * 4 / 5);
+  std::nth_element(log_ratios.begin(), log_ratios.begin() + static_cast<std::ptrdiff_t>(at), log_ratios.end());
+  const double measured = log_ratios[at] / kHalfWidth;
+  const double n = static_cast<double>(log_ratios.size());
+  return std::sqrt((kPriorRuns * before * before + n * measured * measured) / (kPriorRuns + n));
+}
+
+std::string accelerator_family(const MeasuredRun& run, const Catalog& catalog) {
+  Assumptions ignored;
+  const Result<Cluster> cluster = resolve_cluster(run, catalog, ignored);
+  if (!cluster) return run.gpu;
+  const Accelerator& a = cluster->accelerator;
+  if (a.architecture.rfind("Blackwell", 0) != 0) return a.architecture;
+  // Chips of one design beside x86 hosts, or beside Grace in racks.
+  return a.key.rfind("GB", 0) == 0 ? "Grace Blackwell" : "Blackwell";
+}
+
+std::string stack_of(const MeasuredRun& run, const Catalog& catalog) {
+  Assumptions ignored;
+  const Result<Stack> stack = resolve_stack(run, catalog, ignored);
+  return stack ? stack->id : std::string();
 }
 
 }  // namespace smplan

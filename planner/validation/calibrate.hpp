@@ -1,7 +1,9 @@
 #pragma once
 
-#include <functional>
+#include <cstddef>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "catalogs/catalog.hpp"
@@ -18,10 +20,26 @@ enum class CalibrationScope {
 
 struct CalibrationOptions {
   CalibrationScope scope = CalibrationScope::Stacks;
-  /// Runs of a source share this much weight per square root of their number, so that a large table
-  /// does not drown the others.
-  double source_weight = 1;
+  /// Factor on every prior's width. The profiles that ship already rest on many runs: a user's few
+  /// move them part of the way. 1 is as free as the shipped fit, which starts from rough figures.
+  double prior_scale = 0.3;
+  /// A label a run, for the width of the intervals: it is taken from the errors of each group under a
+  /// fit without it. Empty, or one group only: from the errors of the fit itself.
+  std::vector<std::string> interval_groups;
   FitOptions fit;
+};
+
+/// A number that the fit could move.
+struct FittedParameter {
+  std::string owner;  ///< stack id or accelerator key
+  std::string key;    ///< as in catalog files, with its unit
+  std::string_view meaning;
+  double prior = 0;
+  double prior_spread = 0;  ///< standard deviation
+  double value = 0;
+  double spread = 0;
+  std::size_t runs = 0;      ///< that depend on it
+  bool determined = false;   ///< the runs narrow the prior by more than a twentieth
 };
 
 struct CalibrationResult {
@@ -29,33 +47,38 @@ struct CalibrationResult {
   std::size_t runs = 0;
   double mape_before = 0;
   double mape_after = 0;
-  /// name, before, after
-  struct Change {
-    std::string name;
-    double before = 0;
-    double after = 0;
-  };
-  std::vector<Change> changes;
-  std::vector<std::string> stacks;  ///< ids that were fitted
+  std::vector<FittedParameter> parameters;
+  std::vector<std::string> stacks;        ///< ids whose profiles were fitted
+  std::vector<std::string> accelerators;  ///< keys whose sustained rates were fitted
 };
 
-/// Fits the profiles of the stacks that the runs used, near their shipped values: few runs move them
+/// Fits the profiles of the stacks that the runs used, near what the catalog has: few runs move them
 /// little. Fails if no run can be predicted and was timed.
 Result<CalibrationResult> calibrate(const std::vector<MeasuredRun>& runs, const Catalog& catalog,
                                     const CalibrationOptions& options);
 
-/// The fitted profiles as an overlay that every command accepts.
-std::string calibration_overlay(const CalibrationResult& result, const std::string& source, const std::string& as_of);
-
-/// Predicted over measured step time of each run when what `leave_out` names for it was not fitted on;
-/// NaN-free: runs without a prediction are absent.
+/// Predicted over measured step time of a run when its group was not fitted on.
 struct LeftOutError {
   std::size_t run = 0;  ///< index into the runs
   std::string group;
+  std::string stack;
   double ratio = 1;
 };
+/// `groups`: a label a run. Runs without a prediction or a measured time are absent. What nothing
+/// else tells stays at the catalog's figures, so these must not rest on the runs themselves.
 Result<std::vector<LeftOutError>> cross_validate(const std::vector<MeasuredRun>& runs, const Catalog& catalog,
                                                  const CalibrationOptions& options,
-                                                 const std::function<std::string(const MeasuredRun&)>& leave_out);
+                                                 const std::vector<std::string>& groups);
+
+/// Standard deviation of log(predicted / measured) for P10-P90: the normal distribution's that holds
+/// four fifths of the errors, with `prior` counted as ten runs. Outliers do not widen it.
+double interval_sigma(std::vector<double> log_ratios, double prior);
+
+/// Accelerators of one design: what is left out together to see how a new one would be predicted.
+/// The accelerator's name where the catalog lacks it.
+std::string accelerator_family(const MeasuredRun& run, const Catalog& catalog);
+
+/// Id of the stack that a run is taken to have used; empty if none is known.
+std::string stack_of(const MeasuredRun& run, const Catalog& catalog);
 
 }  // namespace smplan

@@ -1,17 +1,35 @@
 #include "planner/validation/report.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <initializer_list>
 #include <map>
+#include <utility>
 
 namespace smplan {
 namespace {
 
 std::string count_text(const std::optional<std::int64_t>& n) { return n ? std::to_string(*n) : "?"; }
 
-std::string comparable_group(const MeasuredRun& run) {
-  return run.source + "|" + run.model + "|" + run.gpu + "|" + run.dtype + "|" + count_text(run.n_gpus) + "|" +
-         count_text(run.seq_len) + "|" + count_text(run.global_batch);
+std::string joined(std::initializer_list<std::string_view> parts) {
+  std::string text;
+  for (const std::string_view part : parts) text.append(part).append("|");
+  return text;
+}
+
+/// The work, the machine and the software: what a choice of split starts from.
+std::string comparable_group(const MeasuredRun& r) {
+  return joined({r.source, r.model, count_text(r.n_layers), count_text(r.hidden), r.gpu, r.instance, r.network,
+                 r.framework, r.dtype, r.optimizer, r.lora.value_or(false) ? "lora" : "", count_text(r.n_gpus),
+                 count_text(r.seq_len), count_text(r.global_batch)});
+}
+
+std::string split(const MeasuredRun& r) {
+  return joined({count_text(r.tp), count_text(r.pp), count_text(r.vpp), count_text(r.cp), count_text(r.ep),
+                 count_text(r.dp), r.sequence_parallel.value_or(false) ? "sp" : "", r.shard,
+                 count_text(r.shard_degree), count_text(r.micro_batch), r.recompute, r.offload,
+                 r.flash_attention.value_or(false) ? "flash" : ""});
 }
 
 std::string parallelism(const MeasuredRun& run) {
@@ -31,9 +49,9 @@ std::string group_name(const ComparedRun& r, GroupBy by) {
     case GroupBy::All:
       return "all";
     case GroupBy::Source:
-      return r.run.source;
+      return r.run.source.empty() ? "(not stated)" : r.run.source;
     case GroupBy::Model:
-      return r.run.model;
+      return r.run.model.empty() ? "(not stated)" : r.run.model;
     case GroupBy::Accelerator:
       return r.prediction.accelerator;
     case GroupBy::Stack:
@@ -59,7 +77,9 @@ void fill_errors(ErrorSummary& s, const std::vector<double>& ratios) {
   std::vector<double> errors;
   double log_sum = 0;
   double sum = 0;
+  double under = 0;
   for (const double ratio : ratios) {
+    if (ratio < 0.95) under += 1;
     errors.push_back(std::abs(ratio - 1));
     sum += errors.back();
     log_sum += std::log(ratio);
@@ -70,37 +90,64 @@ void fill_errors(ErrorSummary& s, const std::vector<double>& ratios) {
   s.median = quantile(errors, 0.5);
   s.p90 = quantile(errors, 0.9);
   s.max = errors.back();
+  s.under = under / n;
   s.bias = std::exp(log_sum / n) - 1;
 }
 
-/// Order of the measured times against ours inside each group of alternatives.
+/// Order of the measured times against ours inside one group of alternatives.
+struct Ranking {
+  double concordance = 0;
+  double pairs = 0;
+  double top1_regret = 0;
+  double top3_regret = 0;
+};
+
+Ranking rank(std::vector<const ComparedRun*> members) {
+  Ranking ranking;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    for (std::size_t j = i + 1; j < members.size(); ++j) {
+      if (members[i]->split == members[j]->split) continue;
+      const double measured = (*members[i]->measured_time - *members[j]->measured_time).value();
+      const double predicted = (members[i]->prediction.step.time() - members[j]->prediction.step.time()).value();
+      if (measured == 0) continue;
+      ranking.pairs += 1;
+      if (predicted != 0) ranking.concordance += measured * predicted > 0 ? 1 : -1;
+    }
+  }
+  std::stable_sort(members.begin(), members.end(), [](const ComparedRun* a, const ComparedRun* b) {
+    return a->prediction.step.time() < b->prediction.step.time();
+  });
+  const auto quickest = [&](std::size_t first) {
+    Seconds best = *members.front()->measured_time;
+    for (std::size_t i = 1; i < std::min(first, members.size()); ++i) best = std::min(best, *members[i]->measured_time);
+    return best;
+  };
+  const Seconds best = quickest(members.size());
+  ranking.top1_regret = quickest(1) / best - 1;
+  ranking.top3_regret = quickest(3) / best - 1;
+  return ranking;
+}
+
 void fill_ranking(ErrorSummary& s, const std::vector<const ComparedRun*>& runs) {
   std::map<std::string, std::vector<const ComparedRun*>> groups;
   for (const ComparedRun* r : runs) groups[r->comparable_group].push_back(r);
-  double concordant = 0;
-  double pairs = 0;
-  double regret = 0;
+  Ranking sum;
   for (const auto& [name, members] : groups) {
-    if (members.size() < 2) continue;
+    const Ranking r = rank(members);
+    if (r.pairs == 0) continue;
     ++s.ranked_groups;
-    const ComparedRun* chosen = members.front();
-    const ComparedRun* best = members.front();
-    for (std::size_t i = 0; i < members.size(); ++i) {
-      const ComparedRun* a = members[i];
-      if (a->prediction.step.time() < chosen->prediction.step.time()) chosen = a;
-      if (*a->measured_time < *best->measured_time) best = a;
-      for (std::size_t j = i + 1; j < members.size(); ++j) {
-        const double measured = (*a->measured_time - *members[j]->measured_time).value();
-        const double predicted = (a->prediction.step.time() - members[j]->prediction.step.time()).value();
-        if (measured == 0) continue;
-        pairs += 1;
-        if (predicted != 0) concordant += measured * predicted > 0 ? 1 : -1;
-      }
-    }
-    regret += *chosen->measured_time / *best->measured_time - 1;
+    sum.concordance += r.concordance;
+    sum.pairs += r.pairs;
+    s.mean_tau += r.concordance / r.pairs;
+    sum.top1_regret += r.top1_regret;
+    sum.top3_regret += r.top3_regret;
   }
-  if (pairs > 0) s.kendall_tau = concordant / pairs;
-  if (s.ranked_groups > 0) s.top1_regret = regret / static_cast<double>(s.ranked_groups);
+  if (s.ranked_groups == 0) return;
+  const double n = static_cast<double>(s.ranked_groups);
+  s.kendall_tau = sum.concordance / sum.pairs;
+  s.mean_tau /= n;
+  s.top1_regret = sum.top1_regret / n;
+  s.top3_regret = sum.top3_regret / n;
 }
 
 ErrorSummary summarise(std::string name, const std::vector<const ComparedRun*>& runs) {
@@ -125,24 +172,30 @@ void largest_first(std::vector<ErrorSummary>& summaries) {
 
 }  // namespace
 
+namespace {
+
+constexpr std::array<std::pair<GroupBy, std::string_view>, 7> kGroupings{{{GroupBy::All, "all"},
+                                                                          {GroupBy::Source, "source"},
+                                                                          {GroupBy::Model, "model"},
+                                                                          {GroupBy::Accelerator, "accelerator"},
+                                                                          {GroupBy::Stack, "stack"},
+                                                                          {GroupBy::Parallelism, "parallelism"},
+                                                                          {GroupBy::Precision, "precision"}}};
+
+}  // namespace
+
 std::string_view to_string(GroupBy by) {
-  switch (by) {
-    case GroupBy::All:
-      return "all";
-    case GroupBy::Source:
-      return "source";
-    case GroupBy::Model:
-      return "model";
-    case GroupBy::Accelerator:
-      return "accelerator";
-    case GroupBy::Stack:
-      return "stack";
-    case GroupBy::Parallelism:
-      return "parallelism";
-    case GroupBy::Precision:
-      return "precision";
+  for (const auto& [grouping, name] : kGroupings) {
+    if (grouping == by) return name;
   }
   return "?";
+}
+
+std::optional<GroupBy> group_by_from(std::string_view wanted) {
+  for (const auto& [grouping, name] : kGroupings) {
+    if (name == wanted) return grouping;
+  }
+  return std::nullopt;
 }
 
 std::vector<ComparedRun> compare_runs(const std::vector<MeasuredRun>& runs, const Catalog& catalog) {
@@ -154,9 +207,17 @@ std::vector<ComparedRun> compare_runs(const std::vector<MeasuredRun>& runs, cons
     c.prediction = predict_run(run, catalog);
     if (c.prediction.status == RunStatus::Ok) c.measured_time = measured_step_time(run, catalog);
     c.comparable_group = comparable_group(run);
+    c.split = split(run);
     compared.push_back(std::move(c));
   }
   return compared;
+}
+
+ErrorSummary summarise_ratios(std::string name, const std::vector<double>& ratios) {
+  ErrorSummary s;
+  s.name = std::move(name);
+  fill_errors(s, ratios);
+  return s;
 }
 
 std::vector<ErrorSummary> summarise_time(const std::vector<ComparedRun>& runs, GroupBy by) {
@@ -171,20 +232,27 @@ std::vector<ErrorSummary> summarise_time(const std::vector<ComparedRun>& runs, G
 }
 
 std::vector<ErrorSummary> summarise_memory(const std::vector<ComparedRun>& runs) {
-  std::map<std::string, std::vector<double>> groups;
+  std::vector<double> all;
+  std::map<std::string, std::vector<double>> by_kind;
+  std::map<std::string, std::vector<double>> by_source;
   for (const ComparedRun& r : runs) {
     if (!r.has_memory_error()) continue;
-    groups[(r.run.mem_kind.empty() ? "unknown" : r.run.mem_kind) + ", " + r.run.source].push_back(r.memory_ratio());
+    const std::string kind = r.run.mem_kind.empty() ? "unknown" : r.run.mem_kind;
+    all.push_back(r.memory_ratio());
+    by_kind[kind].push_back(r.memory_ratio());
+    by_source[kind + ", " + r.run.source].push_back(r.memory_ratio());
   }
-  std::vector<ErrorSummary> summaries;
-  for (const auto& [name, ratios] : groups) {
-    ErrorSummary s;
-    s.name = name;
-    fill_errors(s, ratios);
-    summaries.push_back(std::move(s));
-  }
-  largest_first(summaries);
-  return summaries;
+  const auto summaries = [](const std::map<std::string, std::vector<double>>& groups) {
+    std::vector<ErrorSummary> list;
+    for (const auto& [name, ratios] : groups) list.push_back(summarise_ratios(name, ratios));
+    largest_first(list);
+    return list;
+  };
+  if (all.empty()) return {};
+  std::vector<ErrorSummary> list = summaries({{"all", all}});
+  for (ErrorSummary& s : summaries(by_kind)) list.push_back(std::move(s));
+  for (ErrorSummary& s : summaries(by_source)) list.push_back(std::move(s));
+  return list;
 }
 
 std::vector<std::size_t> worst_runs(const std::vector<ComparedRun>& runs, std::size_t limit) {
@@ -197,6 +265,33 @@ std::vector<std::size_t> worst_runs(const std::vector<ComparedRun>& runs, std::s
                    [&](std::size_t a, std::size_t b) { return size_of_error(a) > size_of_error(b); });
   if (order.size() > limit) order.resize(limit);
   return order;
+}
+
+RunCounts count_runs(const std::vector<ComparedRun>& runs) {
+  RunCounts counts;
+  counts.rows = runs.size();
+  for (const ComparedRun& r : runs) {
+    if (r.prediction.status == RunStatus::Ok) ++counts.predicted;
+    if (r.prediction.status == RunStatus::Unsupported) ++counts.unsupported;
+    if (r.prediction.status == RunStatus::Invalid) ++counts.invalid;
+    if (r.has_time_error()) ++counts.timed;
+    if (r.has_memory_error()) ++counts.with_memory;
+  }
+  return counts;
+}
+
+std::vector<Refusal> refusals(const std::vector<ComparedRun>& runs) {
+  std::vector<Refusal> list;
+  std::map<std::string, std::size_t> known;
+  for (const ComparedRun& r : runs) {
+    if (r.prediction.status == RunStatus::Ok) continue;
+    const std::string key = std::string(to_string(r.prediction.status)) + "|" + r.prediction.message;
+    const auto [at, added] = known.emplace(key, list.size());
+    if (added) list.push_back({r.prediction.status, r.prediction.message, 0, r.run.id});
+    ++list[at->second].rows;
+  }
+  std::stable_sort(list.begin(), list.end(), [](const Refusal& a, const Refusal& b) { return a.rows > b.rows; });
+  return list;
 }
 
 }  // namespace smplan

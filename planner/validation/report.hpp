@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,8 @@ struct ComparedRun {
   std::optional<Seconds> measured_time;
   /// Rows that differ only in how the same work is split share a group: there ranking matters.
   std::string comparable_group;
+  /// How this row splits it; rows of one group and split are repeats, not alternatives.
+  std::string split;
 
   [[nodiscard]] bool has_time_error() const { return prediction.status == RunStatus::Ok && measured_time.has_value(); }
   [[nodiscard]] bool has_memory_error() const {
@@ -38,24 +41,58 @@ struct ErrorSummary {
   double p90 = 0;
   double max = 0;
   double bias = 0;                ///< geometric mean of predicted / measured, minus 1
+  double under = 0;               ///< part of the runs predicted more than 5 % below the measurement
   double coverage = 0;            ///< part of the runs inside P10-P90 (0.8 is right)
-  std::size_t ranked_groups = 0;  ///< comparable groups of two or more
-  double kendall_tau = 0;         ///< mean over the pairs of all groups
+  std::size_t ranked_groups = 0;  ///< comparable groups that hold two different splits or more
+  double kendall_tau = 0;         ///< concordant less discordant over all pairs of different splits, all groups
+  double mean_tau = 0;            ///< the same by group, averaged over groups
   double top1_regret = 0;         ///< mean over groups: measured time of our choice over the best, minus 1
+  double top3_regret = 0;         ///< the same for the best of our first three
 };
+
+/// From predicted / measured alone: no intervals, no ranking.
+ErrorSummary summarise_ratios(std::string name, const std::vector<double>& ratios);
 
 enum class GroupBy { All, Source, Model, Accelerator, Stack, Parallelism, Precision };
 std::string_view to_string(GroupBy by);
+std::optional<GroupBy> group_by_from(std::string_view name);
 
 /// Step-time errors, one summary a group, largest group first.
 std::vector<ErrorSummary> summarise_time(const std::vector<ComparedRun>& runs, GroupBy by);
-/// Peak-memory errors by the kind of measurement and source.
+/// Peak-memory errors: over all runs, by kind of measurement, then by kind and source.
 std::vector<ErrorSummary> summarise_memory(const std::vector<ComparedRun>& runs);
 /// Indices of the runs with the largest step-time errors, worst first.
 std::vector<std::size_t> worst_runs(const std::vector<ComparedRun>& runs, std::size_t limit);
 
+/// How many rows there are of each kind.
+struct RunCounts {
+  std::size_t rows = 0;
+  std::size_t predicted = 0;
+  std::size_t timed = 0;  ///< predicted, with a measured step time
+  std::size_t with_memory = 0;
+  std::size_t unsupported = 0;
+  std::size_t invalid = 0;
+};
+RunCounts count_runs(const std::vector<ComparedRun>& runs);
+
+/// A reason for refusing rows and how many it refused; most frequent first.
+struct Refusal {
+  RunStatus status = RunStatus::Unsupported;
+  std::string message;
+  std::size_t rows = 0;
+  std::string first;  ///< id of the first of them
+};
+std::vector<Refusal> refusals(const std::vector<ComparedRun>& runs);
+
+/// A part of the step and its name in JSON.
+struct NamedComponent {
+  std::string_view name;
+  Seconds time;
+};
+std::vector<NamedComponent> named_components(const StepComponents& components);
+
 /// One line a run: the contract's columns.
 std::string report_csv(const std::vector<ComparedRun>& runs);
-std::string report_json(const std::vector<ComparedRun>& runs);
+std::string report_json(const std::vector<ComparedRun>& runs, std::size_t worst);
 
 }  // namespace smplan

@@ -12,47 +12,54 @@ using Json = nlohmann::ordered_json;
 Json summaries_json(const std::vector<ErrorSummary>& summaries) {
   Json list = Json::array();
   for (const ErrorSummary& s : summaries) {
-    list.push_back({{"name", s.name},
-                    {"n", s.n},
-                    {"mape", s.mape},
-                    {"median", s.median},
-                    {"p90", s.p90},
-                    {"max", s.max},
-                    {"bias", s.bias},
-                    {"interval_coverage", s.coverage},
-                    {"comparable_groups", s.ranked_groups},
-                    {"kendall_tau", s.kendall_tau},
-                    {"top1_regret", s.top1_regret}});
+    Json entry = {{"name", s.name},     {"n", s.n},     {"mape", s.mape}, {"median", s.median},
+                  {"p90", s.p90},       {"max", s.max}, {"bias", s.bias}, {"under_by_5_percent", s.under}};
+    list.push_back(std::move(entry));
   }
   return list;
 }
 
-Json prediction_json(const ComparedRun& c) {
+/// What only times have: intervals and order.
+Json time_summaries_json(const std::vector<ErrorSummary>& summaries) {
+  Json list = summaries_json(summaries);
+  for (std::size_t i = 0; i < summaries.size(); ++i) {
+    const ErrorSummary& s = summaries[i];
+    list[i].update({{"interval_coverage", s.coverage},
+                    {"comparable_groups", s.ranked_groups},
+                    {"kendall_tau", s.kendall_tau},
+                    {"mean_group_tau", s.mean_tau},
+                    {"top1_regret", s.top1_regret},
+                    {"top3_regret", s.top3_regret}});
+  }
+  return list;
+}
+
+Json run_json(const ComparedRun& c) {
   const RunPrediction& p = c.prediction;
-  Json row = {{"id", p.id}, {"status", to_string(p.status)}, {"message", p.message}};
+  Json row = {{"id", p.id},
+              {"line", c.run.line},
+              {"source", c.run.source},
+              {"model", c.run.model},
+              {"status", to_string(p.status)},
+              {"message", p.message}};
   if (p.status != RunStatus::Ok) return row;
   row["stack"] = p.stack;
   row["accelerator"] = p.accelerator;
+  row["dtype"] = to_string(p.precision);
   row["predicted_step_time_s"] = p.step.time().value();
+  row["predicted_step_time_interval_s"] = {p.step.p10.value(), p.step.p90.value()};
   row["predicted_tokens_per_s_per_gpu"] = p.step.tokens_per_s_per_gpu;
   row["predicted_peak_mem_gib"] = in_gib(p.peak);
   row["fits"] = p.memory.fits();
   if (c.measured_time) row["measured_step_time_s"] = c.measured_time->value();
-  const StepComponents& s = p.step.components;
-  row["step_components_s"] = {{"compute", s.compute.value()},
-                              {"attention", s.attention.value()},
-                              {"elementwise", s.elementwise.value()},
-                              {"recompute", s.recompute.value()},
-                              {"host", s.host.value()},
-                              {"tensor_comm", s.tensor_comm.value()},
-                              {"context_comm", s.context_comm.value()},
-                              {"expert_comm", s.expert_comm.value()},
-                              {"pipeline_comm", s.pipeline_comm.value()},
-                              {"pipeline_bubble", s.pipeline_bubble.value()},
-                              {"data_comm", s.data_comm.value()},
-                              {"optimizer", s.optimizer.value()},
-                              {"offload", s.offload.value()},
-                              {"straggler", s.straggler.value()}};
+  if (c.has_memory_error()) {
+    row["measured_peak_mem_gib"] = *c.run.peak_mem_gib_per_gpu;
+    row["mem_kind"] = c.run.mem_kind.empty() ? "unknown" : c.run.mem_kind;
+  }
+  Json& components = row["step_components_s"] = Json::object();
+  for (const NamedComponent& part : named_components(p.step.components)) {
+    components[std::string(part.name)] = part.time.value();
+  }
   return row;
 }
 
@@ -80,19 +87,52 @@ std::string report_csv(const std::vector<ComparedRun>& runs) {
   return out;
 }
 
-std::string report_json(const std::vector<ComparedRun>& runs) {
+std::string report_json(const std::vector<ComparedRun>& runs, std::size_t worst) {
   Json time = Json::object();
   for (const GroupBy by : {GroupBy::All, GroupBy::Source, GroupBy::Model, GroupBy::Accelerator, GroupBy::Stack,
                            GroupBy::Parallelism, GroupBy::Precision}) {
-    time[std::string(to_string(by))] = summaries_json(summarise_time(runs, by));
+    time[std::string(to_string(by))] = time_summaries_json(summarise_time(runs, by));
   }
+  const RunCounts counts = count_runs(runs);
+  Json refused = Json::array();
+  for (const Refusal& r : refusals(runs)) {
+    refused.push_back({{"status", to_string(r.status)}, {"rows", r.rows}, {"message", r.message}, {"first", r.first}});
+  }
+  Json worst_ids = Json::array();
+  for (const std::size_t i : worst_runs(runs, worst)) worst_ids.push_back(runs[i].run.id);
   Json rows = Json::array();
-  for (const ComparedRun& c : runs) rows.push_back(prediction_json(c));
+  for (const ComparedRun& c : runs) rows.push_back(run_json(c));
   const Json report = {{"schema_version", 1},
+                       {"counts",
+                        {{"rows", counts.rows},
+                         {"predicted", counts.predicted},
+                         {"timed", counts.timed},
+                         {"with_memory", counts.with_memory},
+                         {"unsupported", counts.unsupported},
+                         {"invalid", counts.invalid}}},
                        {"step_time", time},
                        {"peak_memory", summaries_json(summarise_memory(runs))},
+                       {"refused", refused},
+                       {"worst", worst_ids},
                        {"runs", rows}};
   return report.dump(2) + "\n";
+}
+
+std::vector<NamedComponent> named_components(const StepComponents& s) {
+  return {{"compute", s.compute},
+          {"attention", s.attention},
+          {"elementwise", s.elementwise},
+          {"recompute", s.recompute},
+          {"host", s.host},
+          {"tensor_comm", s.tensor_comm},
+          {"context_comm", s.context_comm},
+          {"expert_comm", s.expert_comm},
+          {"pipeline_comm", s.pipeline_comm},
+          {"pipeline_bubble", s.pipeline_bubble},
+          {"data_comm", s.data_comm},
+          {"optimizer", s.optimizer},
+          {"offload", s.offload},
+          {"straggler", s.straggler}};
 }
 
 }  // namespace smplan

@@ -1,0 +1,195 @@
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <memory>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "base/units.hpp"
+#include "cli/command.hpp"
+#include "cli/commands/measured_files.hpp"
+#include "cli/render/calibration_page.hpp"
+#include "planner/validation/calibration_overlay.hpp"
+
+namespace smplan::cli {
+namespace {
+
+struct CalibrateFlags {
+  std::vector<std::string> paths;
+  std::string scope = "stacks";
+  std::string prior_width;
+  std::string intervals = "fit";
+  std::string cross_validate;
+  std::string as_of;
+  bool fit_report = false;
+};
+
+const std::vector<std::string> kGroupings = {"source", "file", "model", "gpu", "stack"};
+
+bool is_date(const std::string& text) {
+  if (text.size() != 10 || text[4] != '-' || text[7] != '-') return false;
+  std::array<int, 3> part{};  // year, month, day
+  const std::array<std::pair<std::size_t, std::size_t>, 3> places{{{0, 4}, {5, 7}, {8, 10}}};
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const char* end = text.data() + places[i].second;
+    const auto read = std::from_chars(text.data() + places[i].first, end, part[i]);
+    if (read.ec != std::errc() || read.ptr != end || part[i] < 0) return false;
+  }
+  return std::chrono::year_month_day(std::chrono::year(part[0]), std::chrono::month(static_cast<unsigned>(part[1])),
+                                     std::chrono::day(static_cast<unsigned>(part[2])))
+      .ok();
+}
+
+std::string today() {
+  const std::chrono::year_month_day date(std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now()));
+  return fmt::format("{:04}-{:02}-{:02}", static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
+                     static_cast<unsigned>(date.day()));
+}
+
+/// A label a run; runs of one label are left out together.
+std::vector<std::string> labels(const std::string& grouping, const MeasuredFiles& measured, const Catalog& catalog) {
+  if (grouping == "file") return measured.files;
+  std::vector<std::string> groups;
+  for (const MeasuredRun& run : measured.runs) {
+    if (grouping == "source") {
+      groups.push_back(run.source);
+    } else if (grouping == "model") {
+      groups.push_back(run.model);
+    } else if (grouping == "gpu") {
+      groups.push_back(accelerator_family(run, catalog));
+    } else {
+      groups.push_back(stack_of(run, catalog));
+    }
+    if (groups.back().empty()) groups.back() = "(not stated)";
+  }
+  return groups;
+}
+
+/// Everything about the flags that can be wrong before a file is read.
+Result<CalibrationOptions> understand(const CalibrateFlags& flags) {
+  Diagnostics faults;
+  CalibrationOptions options;
+  if (flags.scope == "devices") {
+    options.scope = CalibrationScope::StacksAndDevices;
+    options.prior_scale = 1;
+  } else if (flags.scope != "stacks") {
+    faults.push_back(unknown_name("scope", flags.scope, "--scope", {"stacks", "devices"}));
+  }
+  const auto check_grouping = [&](const std::string& name, std::string_view flag, std::string_view other) {
+    if (name == other) return;
+    if (std::find(kGroupings.begin(), kGroupings.end(), name) != kGroupings.end()) return;
+    faults.push_back(unknown_name("grouping", name, flag, kGroupings));
+  };
+  check_grouping(flags.cross_validate, "--cross-validate", "");
+  check_grouping(flags.intervals, "--intervals", "fit");
+  if (!flags.as_of.empty() && !is_date(flags.as_of)) {
+    faults.push_back({"bad-date", "--as-of", fmt::format("{} is no date", quote(flags.as_of)), "write YYYY-MM-DD"});
+  }
+  if (!flags.prior_width.empty()) {
+    const Result<double> width = parse_count(flags.prior_width, "--prior-width");
+    if (!width) {
+      faults.insert(faults.end(), width.error().begin(), width.error().end());
+    } else if (*width > 10) {
+      faults.push_back({"out-of-range", "--prior-width", fmt::format("{} is more than 10", *width), "1 is wide already"});
+    } else {
+      options.prior_scale = *width;
+    }
+  }
+  if (!faults.empty()) return tl::unexpected<Diagnostics>(std::move(faults));
+  return options;
+}
+
+std::string table_names(const MeasuredFiles& measured) {
+  std::string names;
+  for (std::size_t i = 0; i < measured.files.size(); ++i) {
+    if (i > 0 && measured.files[i] == measured.files[i - 1]) continue;
+    names += (names.empty() ? "" : ", ") + measured.files[i];
+  }
+  return names;
+}
+
+std::string pages(const CalibrateFlags& flags, const CalibrationResult& result, const LeftOutReport* left_out,
+                  const Context& context) {
+  const auto render = [&](const Table& table) {
+    return context.format == Format::Markdown ? render_markdown(table) : render_text(table, context.style);
+  };
+  std::string text;
+  if (flags.fit_report) text += fit_summary(result) + "\n\n" + render(fitted_table(result));
+  if (left_out != nullptr) {
+    text += (text.empty() ? "" : "\n") + left_out_summary(*left_out) + "\n\n" + render(left_out_table(*left_out));
+  }
+  return text;
+}
+
+/// What was asked for beside the overlay; empty if nothing was.
+std::string reports(const CalibrateFlags& flags, const CalibrationResult& result, const LeftOutReport* left_out,
+                    const MeasuredFiles& measured, const Context& context) {
+  if (!flags.fit_report && left_out == nullptr) return {};
+  switch (context.format) {
+    case Format::Json:
+      return calibration_json(result, left_out, measured.runs);
+    case Format::Csv:
+      return left_out != nullptr ? left_out_csv(*left_out, measured.runs) : fitted_csv(result);
+    case Format::Table:
+    case Format::Markdown:
+      break;
+  }
+  return pages(flags, result, left_out, context);
+}
+
+Result<Answer> run_calibrate(const CalibrateFlags& flags, const Context& context) {
+  Result<CalibrationOptions> options = understand(flags);
+  if (!options) return tl::unexpected<Diagnostics>(options.error());
+  const Result<MeasuredFiles> measured = read_measured_files(flags.paths);
+  if (!measured) return tl::unexpected<Diagnostics>(measured.error());
+
+  const Catalog& catalog = context.catalog;
+  std::optional<LeftOutReport> left_out;
+  if (!flags.cross_validate.empty()) {
+    const auto errors =
+        cross_validate(measured->runs, catalog, *options, labels(flags.cross_validate, *measured, catalog));
+    if (!errors) return tl::unexpected<Diagnostics>(errors.error());
+    left_out = summarise_left_out(flags.cross_validate, *errors);
+  }
+  if (flags.intervals != "fit") options->interval_groups = labels(flags.intervals, *measured, catalog);
+  const Result<CalibrationResult> result = calibrate(measured->runs, catalog, *options);
+  if (!result) return tl::unexpected<Diagnostics>(result.error());
+
+  Answer answer;
+  answer.text =
+      calibration_overlay(*result, table_names(*measured), flags.as_of.empty() ? today() : flags.as_of);
+  answer.aside = reports(flags, *result, left_out ? &*left_out : nullptr, *measured, context);
+  answer.notes.push_back(fit_summary(*result));
+  return answer;
+}
+
+}  // namespace
+
+Command calibrate_command() {
+  auto flags = std::make_shared<CalibrateFlags>();
+  return {"calibrate", "Fit stack profiles to measured runs; the answer is an overlay for --calibration",
+          "smplan calibrate runs.csv --output overlay.json\n  smplan plan --params 13B --calibration overlay.json\n  "
+          "smplan calibrate runs/*.csv --cross-validate source",
+          [flags](CLI::App& app) {
+            add_measured_files(app, flags->paths);
+            app.add_option("--scope", flags->scope,
+                           "What may move: stack profiles, or what accelerators sustain too [stacks]")
+                ->type_name("stacks|devices");
+            app.add_option("--prior-width", flags->prior_width,
+                           "How freely numbers leave the catalog's values [0.3, with devices 1]")
+                ->type_name("FACTOR");
+            app.add_option("--intervals", flags->intervals,
+                           "Whose errors give the width of P10-P90: the fit's, or of groups left out [fit]")
+                ->type_name("fit|source|file|model|gpu|stack");
+            app.add_option("--cross-validate", flags->cross_validate,
+                           "Report the errors of each group under a fit without it")
+                ->type_name("source|file|model|gpu|stack");
+            app.add_flag("--fit-report", flags->fit_report, "List the fitted numbers: meaning, before, after, spread");
+            app.add_option("--as-of", flags->as_of, "Date that the overlay carries [today]")->type_name("YYYY-MM-DD");
+          },
+          [flags](const Context& context) { return run_calibrate(*flags, context); }};
+}
+
+}  // namespace smplan::cli

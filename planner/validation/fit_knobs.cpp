@@ -1,0 +1,39 @@
+#include "planner/validation/fit_knobs.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace smplan {
+
+const FitKnob* find_fit_knob(std::string_view key) {
+  // Widths by how rough a guess is before any run: 1 spans most of the bounds, 0.5 a factor of about 1.6 for a
+  // small number. What few runs can tell apart from other terms is held closer.
+  static constexpr std::array<FitKnob, 21> kKnobs{{
+      {"gemm_slowdown", 1, "time of matrix products relative to kernel benchmarks"},
+      {"attention_slowdown", 1, "time of attention kernels relative to kernel benchmarks"},
+      {"elementwise_traffic", 1, "memory traffic of element-wise work relative to fused kernels"},
+      {"compiled_traffic", 1, "the same where torch.compile is stated to be on"},
+      {"eager_traffic", 1, "the same where it is stated to be off"},
+      {"compiled_host", 1, "host time under torch.compile relative to eager"},
+      {"host_time_dense_layer_us", 1, "host time to launch the forward of a dense layer"},
+      {"host_time_moe_layer_us", 1, "host time to launch the forward of a mixture-of-experts layer"},
+      {"moe_host_yearly_gain", 0.5, "fall of that host time by a year of software"},
+      {"host_time_micro_batch_us", 0.7, "host time of a micro-batch"},
+      {"host_time_step_us", 0.7, "host time of a step"},
+      {"tensor_overlap", 1, "part of tensor-parallel communication under compute"},
+      {"async_tensor_overlap", 1, "the same where asynchronous tensor parallelism is stated"},
+      {"data_overlap", 1, "part of gradient reduction and parameter gathering under compute"},
+      {"pipeline_overlap", 1, "part of transfers between stages under compute"},
+      {"expert_overlap", 1, "part of expert all-to-all under compute"},
+      {"expert_overlap_when_on", 1, "the same where its overlap is stated"},
+      {"context_overlap", 1, "part of context-parallel exchange under compute"},
+      {"overlap_contention", 0.5, "slowdown of compute while communication runs beside it"},
+      {"straggler", 0.5, "waiting for the slowest rank, by doubling of ranks"},
+      {"sustained_fraction", 0.5, "part of kernel benchmark speed that the accelerator sustains in training"},
+  }};
+  const auto* const knob =
+      std::find_if(kKnobs.begin(), kKnobs.end(), [key](const FitKnob& k) { return k.key == key; });
+  return knob == kKnobs.end() ? nullptr : &*knob;
+}
+
+}  // namespace smplan

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string_view>
+
+namespace smplan {
+
+/// What a fit may do with a number of a profile.
+struct FitKnob {
+  std::string_view key;  ///< as in catalog files
+  /// Width of the prior on the logit scale; 0: step times tell nothing about it, it stays.
+  double prior_width = 0;
+  std::string_view meaning;
+};
+
+/// nullptr for a number that is not fitted.
+const FitKnob* find_fit_knob(std::string_view key);
+
+}  // namespace smplan
