@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/assert.hpp"
+
 namespace smplan {
 namespace {
 
@@ -17,14 +19,10 @@ std::vector<std::int32_t> divisors(std::int64_t n) {
   return low;
 }
 
-std::vector<std::int32_t> allowed_divisors(std::int64_t n, const Choice<std::int32_t>& choice, bool offered) {
-  std::vector<std::int32_t> values;
-  for (const std::int32_t d : divisors(n)) {
-    // A dimension that the stack lacks is tried only where the request asks for it, to be refused by name.
-    if (d > 1 && !offered && choice.any()) break;
-    if (choice.allows(d)) values.push_back(d);
-  }
-  return values;
+/// Whether a degree is worth trying: allowed, and 1 where the stack lacks the dimension, unless the request
+/// asks for it, to be refused by name.
+bool tries(std::int32_t degree, const Choice<std::int32_t>& choice, bool offered) {
+  return choice.any() ? degree == 1 || offered : choice.allows(degree);
 }
 
 bool lists(const std::vector<std::string>& values, std::string_view name) {
@@ -63,22 +61,58 @@ bool spends_no_more(const SavingOption& a, const SavingOption& b) {
   return a.recompute <= b.recompute && subset(a.offload, b.offload);
 }
 
-SearchSpace::SearchSpace(const PlanRequest& request, const Workload& workload, const InstanceType& instance,
-                         const Cluster& cluster, const Stack& stack)
-    : request_(request), workload_(workload), instance_(instance), cluster_(cluster), stack_(stack) {}
+CommonOptions common_options(const PlanRequest& request, const Workload& workload, const InstanceType& instance,
+                             const Cluster& cluster, const Stack& stack) {
+  CommonOptions o;
+  for (const Recompute recompute : stack.recomputes) {
+    if (!request.recompute.allows(recompute)) continue;
+    for (const Offload& offload : offload_options(request, stack, cluster)) o.savings.push_back({recompute, offload});
+  }
+  std::stable_sort(o.savings.begin(), o.savings.end(),
+                   [](const SavingOption& a, const SavingOption& b) { return weight(a) < weight(b); });
+  SMPLAN_ASSERT(o.savings.size() <= 64);
+  o.lighter.assign(o.savings.size(), 0);
+  for (std::size_t e = 0; e < o.savings.size(); ++e) {
+    for (std::size_t l = 0; l < e; ++l) {
+      if (spends_no_more(o.savings[l], o.savings[e])) o.lighter[e] |= std::uint64_t{1} << l;
+    }
+  }
+  for (const Collectives c : stack.collectives) {
+    if (request.collectives.allows(c) && (c != Collectives::Smddp || instance.smddp)) o.collectives.push_back(c);
+  }
+  for (const std::int32_t mb : divisors(workload.global_batch)) {
+    if (request.micro_batch.allows(mb)) o.micro_batches.push_back(mb);
+  }
+  return o;
+}
+
+SearchSpace::SearchSpace(const PlanRequest& request, const Workload& workload, const Cluster& cluster,
+                         const Stack& stack, const CommonOptions& common)
+    : request_(request),
+      workload_(workload),
+      cluster_(cluster),
+      stack_(stack),
+      common_(common),
+      divisors_(divisors(cluster.gpus())) {}
 
 std::vector<Split> SearchSpace::splits() const {
   std::vector<Split> out;
   const std::int64_t gpus = cluster_.gpus();
-  const std::int64_t experts = workload_.architecture.moe.n_experts;
-  for (const std::int32_t tp : allowed_divisors(gpus, request_.tp, stack_.tensor_parallel)) {
-    for (const std::int32_t cp : allowed_divisors(gpus / tp, request_.cp, stack_.context_parallel)) {
-      for (const std::int32_t pp : allowed_divisors(gpus / tp / cp, request_.pp, stack_.pipeline_parallel)) {
-        const std::int64_t data = gpus / tp / cp / pp;
+  const std::vector<std::int32_t> experts = divisors(std::max<std::int64_t>(1, workload_.architecture.moe.n_experts));
+  for (const std::int32_t tp : divisors_) {
+    if (!tries(tp, request_.tp, stack_.tensor_parallel)) continue;
+    const std::int64_t without_tp = gpus / tp;
+    for (const std::int32_t cp : divisors_) {
+      if (cp > without_tp) break;
+      if (without_tp % cp != 0 || !tries(cp, request_.cp, stack_.context_parallel)) continue;
+      const std::int64_t without_cp = without_tp / cp;
+      for (const std::int32_t pp : divisors_) {
+        if (pp > without_cp) break;
+        if (without_cp % pp != 0 || !tries(pp, request_.pp, stack_.pipeline_parallel)) continue;
+        const std::int64_t data = without_cp / pp;
         if (!request_.dp.allows(static_cast<std::int32_t>(data))) continue;
-        for (const std::int32_t ep :
-             allowed_divisors(std::max<std::int64_t>(1, experts), request_.ep, stack_.expert_parallel)) {
-          if (ep > 1 && (data * cp * tp) % ep != 0) continue;
+        for (const std::int32_t ep : experts) {
+          if (!tries(ep, request_.ep, stack_.expert_parallel) || (data * cp * tp) % ep != 0) continue;
           out.push_back({tp, cp, pp, ep, static_cast<std::int32_t>(data)});
         }
       }
@@ -141,18 +175,9 @@ SplitOptions SearchSpace::options(const Split& split) const {
     }
   }
   o.schedules = schedules(split);
-  for (const std::int32_t mb : divisors(workload_.global_batch / split.data)) {
-    if (request_.micro_batch.allows(mb)) o.micro_batches.push_back(mb);
-  }
-  for (const Recompute recompute : stack_.recomputes) {
-    if (!request_.recompute.allows(recompute)) continue;
-    for (const Offload& offload : offload_options(request_, stack_, cluster_))
-      o.savings.push_back({recompute, offload});
-  }
-  std::stable_sort(o.savings.begin(), o.savings.end(),
-                   [](const SavingOption& a, const SavingOption& b) { return weight(a) < weight(b); });
-  for (const Collectives c : stack_.collectives) {
-    if (request_.collectives.allows(c) && (c != Collectives::Smddp || instance_.smddp)) o.collectives.push_back(c);
+  const std::int64_t per_rank = workload_.global_batch / split.data;
+  for (std::size_t i = 0; i < common_.micro_batches.size(); ++i) {
+    if (per_rank % common_.micro_batches[i] == 0) o.micro_batches.push_back(i);
   }
   return o;
 }
@@ -162,9 +187,6 @@ std::vector<ScheduleOption> SearchSpace::schedules(const Split& split) const {
     return request_.vpp.allows(1) ? std::vector<ScheduleOption>{{}} : std::vector<ScheduleOption>{};
   }
   std::vector<ScheduleOption> out;
-  // A batch that the interleaved schedule takes, so that only the chunks can be refused.
-  Workload probe = workload_;
-  probe.global_batch = std::int64_t{split.data} * split.pipeline;
   Strategy s = plain_strategy(split);
   s.sharding = stack_.shardings.front();
   const Architecture& a = workload_.architecture;
@@ -175,6 +197,9 @@ std::vector<ScheduleOption> SearchSpace::schedules(const Split& split) const {
       continue;
     }
     s.schedule = schedule;
+    // A batch that the interleaved schedule takes, so that only the chunks can be refused.
+    Workload probe = workload_;
+    probe.global_batch = std::int64_t{split.data} * split.pipeline;
     for (std::int32_t chunks = 2; std::int64_t{chunks} * split.pipeline <= layers; ++chunks) {
       s.virtual_pipeline = chunks;
       if (request_.vpp.allows(chunks) && quick_check(s, probe, stack_) == Validity::Ok)

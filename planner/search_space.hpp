@@ -38,25 +38,37 @@ struct SavingOption {
 /// (docs/decisions on pruning), and if `a` fits nobody needs `b`.
 bool spends_no_more(const SavingOption& a, const SavingOption& b);
 
-/// The choices that are left once the split is known. Their product is the candidates of the split.
+/// What one instance type and stack offer every split, whatever the count. Computed once.
+struct CommonOptions {
+  std::vector<SavingOption> savings;
+  /// By saving: the savings that spend no more, as bits.
+  std::vector<std::uint64_t> lighter;
+  std::vector<Collectives> collectives;
+  /// All divisors of the global batch that the request allows, ascending.
+  std::vector<std::int32_t> micro_batches;
+};
+CommonOptions common_options(const PlanRequest& request, const Workload& workload, const InstanceType& instance,
+                             const Cluster& cluster, const Stack& stack);
+
+/// The choices that are left once the split is known. Their product with the common ones is the
+/// candidates of the split.
 struct SplitOptions {
   std::vector<bool> sequence_parallel;
   std::vector<ShardingOption> shardings;
   std::vector<ScheduleOption> schedules;
-  std::vector<std::int32_t> micro_batches;  ///< ascending
-  std::vector<SavingOption> savings;
-  std::vector<Collectives> collectives;
-  [[nodiscard]] std::uint64_t candidates() const {
+  std::vector<std::size_t> micro_batches;  ///< indices into CommonOptions, ascending
+  [[nodiscard]] std::uint64_t candidates(const CommonOptions& common) const {
     return std::uint64_t{1} * sequence_parallel.size() * shardings.size() * schedules.size() * micro_batches.size() *
-           savings.size() * collectives.size();
+           common.savings.size() * common.collectives.size();
   }
 };
 
 /// The candidates of one instance type and count under one stack.
 class SearchSpace {
  public:
-  SearchSpace(const PlanRequest& request, const Workload& workload, const InstanceType& instance,
-              const Cluster& cluster, const Stack& stack);
+  /// Keeps references: lives within one search of one group.
+  SearchSpace(const PlanRequest& request, const Workload& workload, const Cluster& cluster, const Stack& stack,
+              const CommonOptions& common);
 
   /// Every way to write the number of accelerators as data x tensor x pipeline x context that the request
   /// allows, times expert. Not yet checked: see check().
@@ -71,9 +83,10 @@ class SearchSpace {
 
   const PlanRequest& request_;
   const Workload& workload_;
-  const InstanceType& instance_;
   const Cluster& cluster_;
   const Stack& stack_;
+  const CommonOptions& common_;
+  std::vector<std::int32_t> divisors_;  ///< of the number of accelerators
 };
 
 }  // namespace smplan

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <unordered_map>
@@ -44,16 +45,14 @@ class StackSearch {
   StackOutcome search(const Group& group, const Incumbents& incumbents);
 
  private:
-  /// What a layer table depends on within one instance type.
-  struct TableKey {
-    std::int32_t tensor, context, expert, micro_batch;
-    bool sequence_parallel;
-    Collectives collectives;
+  /// What layer tables depend on besides micro-batch, sequence parallelism and collective library.
+  struct Placement {
+    std::int32_t tensor, context, expert;
     GroupShape tensor_group, context_group, expert_group;
-    friend bool operator==(const TableKey&, const TableKey&) = default;
+    friend bool operator==(const Placement&, const Placement&) = default;
   };
-  struct TableKeyHash {
-    std::size_t operator()(const TableKey& key) const;
+  struct PlacementHash {
+    std::size_t operator()(const Placement& key) const;
   };
   /// A layer table and the floor of one micro-batch over all layers: what nothing can hide.
   struct Table {
@@ -61,23 +60,19 @@ class StackSearch {
     Seconds forward_backward;  ///< whole model
     Seconds recompute;         ///< what full recomputation adds
   };
-  struct SplitSearch;  ///< one split of one group
+  /// The tables of one placement: [sequence parallel][collectives][micro-batch], made when first asked for.
+  using Tables = std::vector<std::unique_ptr<const Table>>;
+  class SplitSearch;  ///< one split of one group
 
-  const Table& table(const Group& group, const Cluster& cluster, const Strategy& strategy);
+  std::vector<SplitSearch> open_splits(const Group& group, const Cluster& cluster, StackOutcome& out);
+  Tables& tables(const Cluster& cluster, const Strategy& split);
+  std::unique_ptr<const Table> make_table(const Group& group, const Cluster& cluster, const Strategy& strategy) const;
 
   const PlanRequest& request_;
   const Stack& stack_;
   int variants_;
-  std::unordered_map<TableKey, Table, TableKeyHash> tables_;
+  std::optional<CommonOptions> common_;
+  std::unordered_map<Placement, Tables, PlacementHash> tables_;
 };
-
-/// No step of this strategy is faster: compute and launch times of the table without sharding, tail and
-/// transfers, the schedule's bubble at least that of even stages.
-/// Source of the bubbles: as pipeline_closed_form.
-Seconds step_floor(Seconds model_time, const Strategy& strategy, const Workload& workload, const Stack& stack);
-
-/// Forward and backward of all layers and both ends, one micro-batch: exposed communication at its least.
-Seconds table_floor(const LayerTable& table, const StackProfile& profile);
-Seconds recompute_floor(const LayerTable& table, const StackProfile& profile);
 
 }  // namespace smplan

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "planner/stack_search.hpp"
+
+namespace smplan {
+
+/// One split of one group: all its sequence parallelism, schedules, shardings, micro-batches, savings and
+/// collective libraries. Finds the fastest candidate that fits and counts the rest.
+class StackSearch::SplitSearch {
+ public:
+  SplitSearch(StackSearch& owner, const Group& group, const Cluster& cluster, const Split& split, SplitOptions options);
+
+  [[nodiscard]] std::uint64_t candidates() const { return options_.candidates(*owner_->common_); }
+  /// No candidate of the split is faster.
+  [[nodiscard]] Seconds floor() const { return floor_; }
+
+  /// Fastest candidate that is not slower than `threshold`, if there is one.
+  std::optional<Candidate> run(std::optional<Seconds> threshold, bool count_misses, StackOutcome& out);
+
+ private:
+  /// A run's state: counters go to `out`, what is behind `threshold` or `best` is dismissed.
+  struct Progress {
+    StackOutcome& out;
+    std::optional<Seconds> threshold;
+    bool count_misses;
+    std::optional<Candidate> best;
+    /// By sharding, as bits by offloaded states: what is too large whatever the micro-batch.
+    std::vector<std::uint32_t> oversized;
+    std::vector<std::uint64_t> fitting;  ///< by micro-batch, as bits: savings that fit
+    std::vector<std::size_t> valid;      ///< micro-batches of the row, as indices into options
+    [[nodiscard]] bool behind(Seconds bound) const {
+      return (threshold && bound > *threshold) || (best && bound > best->step.time());
+    }
+  };
+  void prepare_tables();
+  [[nodiscard]] const Table& table(std::size_t sp, std::size_t c, std::size_t mb) const {
+    return *tables_[(sp * owner_->common_->collectives.size() + c) * options_.micro_batches.size() + mb];
+  }
+  [[nodiscard]] std::int32_t micro_batch(std::size_t mb) const {
+    return owner_->common_->micro_batches[options_.micro_batches[mb]];
+  }
+  [[nodiscard]] double micro_batches_per_step(std::size_t mb) const {
+    return static_cast<double>(group_->workload->global_batch / base_.data_parallel / micro_batch(mb));
+  }
+  [[nodiscard]] Seconds floor_of(const Strategy& s, std::size_t sp, std::size_t mb) const;
+  void find_valid(Strategy s, Progress& p) const;
+  void try_savings(Strategy s, std::size_t sp, std::size_t sharding, Progress& p) const;
+  /// False where no larger micro-batch fits either.
+  bool try_memory(const Strategy& s, std::size_t sp, std::size_t mb, std::size_t saving, std::uint32_t& oversized,
+                  std::uint64_t row_rest, Progress& p) const;
+  void try_collectives(Strategy s, const MemoryEstimate& memory, std::size_t sp, std::size_t mb, Progress& p) const;
+
+  StackSearch* owner_;
+  const Group* group_;
+  const Cluster* cluster_;
+  SplitOptions options_;
+  Strategy base_;
+  double stretch_ = 1;
+  std::vector<const Table*> tables_;
+  Seconds floor_;
+};
+
+}  // namespace smplan
