@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -22,6 +23,7 @@ std::string change(double other, double mine, std::string_view more, std::string
   const double ratio = other / mine;
   if (ratio > 2) return fmt::format("{:.1f} times as much", ratio);
   const double part = ratio - 1;
+  if (std::abs(part) < 0.0005) return "the same";
   return fmt::format("{} {}", format_percent(std::abs(part)), part >= 0 ? more : less);
 }
 

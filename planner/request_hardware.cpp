@@ -47,6 +47,7 @@ void Resolver::read_market(const std::optional<std::string>& environment_region)
   std::sort(known.begin(), known.end());
   if (purpose_ == Purpose::Plan && !lists(known, request_.region)) {
     faults_.push_back(unknown_name("region", request_.region, where, known));
+    region_known_ = false;
   }
 }
 
@@ -80,12 +81,12 @@ void Resolver::read_instances() {
   request_.instances.erase(std::unique(request_.instances.begin(), request_.instances.end()), request_.instances.end());
   std::sort(request_.left_out.begin(), request_.left_out.end());
   request_.left_out.erase(std::unique(request_.left_out.begin(), request_.left_out.end()), request_.left_out.end());
-  if (request_.instances.empty() && faults_.size() == before) refuse_empty_selection();
+  if (request_.instances.empty() && faults_.size() == before && region_known_) refuse_empty_selection();
 }
 
 void Resolver::consider(const InstanceType& instance, bool named) {
-  // Measured systems that are no AWS types serve validation; nobody can order them.
-  if (!named && instance.support == TrainingSupport::Reference) return;
+  // Measured systems that are no AWS types serve validation, types without accelerator other jobs.
+  if (!named && (instance.support == TrainingSupport::Reference || instance.accelerator_count == 0)) return;
   const std::string reason = reason_to_leave_out(instance, named);
   if (reason.empty()) {
     request_.instances.push_back(&instance);

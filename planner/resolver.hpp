@@ -49,6 +49,7 @@ class Resolver {
   const Catalog& catalog_;
   Purpose purpose_;
   bool has_model_ = false;
+  bool region_known_ = true;
   std::int64_t preset_seq_len_ = 0;
   PlanRequest request_;
   Diagnostics faults_;

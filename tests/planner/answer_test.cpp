@@ -1,0 +1,242 @@
+// The whole way from a request to what people and programs read.
+
+#include <cmath>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "base/csv_reader.hpp"
+#include "planner/plan_json.hpp"
+#include "planner/search.hpp"
+#include "tests/planner/fixtures.hpp"
+
+namespace smplan::test {
+namespace {
+
+using ::testing::HasSubstr;
+using Json = nlohmann::json;
+
+PlanSet plans_of(const RequestSpec& spec) { return search(request_of(spec), catalog(), {.threads = 2}); }
+
+RequestSpec small_request() {
+  RequestSpec spec;
+  spec.params = "7B";
+  spec.instances = "ml.p4d.24xlarge,ml.p5.48xlarge";
+  spec.count = "1..8";
+  return spec;
+}
+
+double sum_of(const Json& parts) {
+  double sum = 0;
+  for (const auto& part : parts) sum += part.get<double>();
+  return sum;
+}
+
+TEST(PlanJson, PartsSumToTotalsAndDegreesMultiplyToDevices) {
+  const Json out = Json::parse(to_json(plans_of(small_request())));
+  ASSERT_FALSE(out["plans"].empty());
+  std::int64_t rank = 0;
+  for (const Json& p : out["plans"]) {
+    EXPECT_EQ(p["rank"], ++rank);
+    EXPECT_NEAR(sum_of(p["step_components_s"]), p["step_time_s"].get<double>(), 1e-9 * p["step_time_s"].get<double>());
+    EXPECT_NEAR(sum_of(p["memory"]["components_gib"]), p["memory"]["peak_gib"].get<double>(), 1e-9);
+    EXPECT_NEAR(sum_of(p["cost"]["components_usd"]), p["cost"]["total_usd"].get<double>(), 1e-6);
+    EXPECT_NEAR(sum_of(p["time_components_s"]), p["time_to_train_s"].get<double>(), 1e-3);
+    const Json& d = p["parallel"];
+    const auto of = [&](const char* name) { return d[name].get<std::int64_t>(); };
+    EXPECT_EQ(of("data") * of("tensor") * of("pipeline") * of("context"), p["n_gpus"].get<std::int64_t>());
+    EXPECT_EQ(of("data") * p["micro_batch"].get<std::int64_t>() * p["gradient_accumulation"].get<std::int64_t>(),
+              p["global_batch"].get<std::int64_t>());
+    EXPECT_TRUE(p["memory"]["fits"].get<bool>());
+    EXPECT_LT(p["step_time_interval_s"][0], p["step_time_s"]);
+    EXPECT_GT(p["step_time_interval_s"][1], p["step_time_s"]);
+  }
+}
+
+TEST(PlanJson, FrontierIsUndominatedAndRanksPointIntoThePlans) {
+  const Json out = Json::parse(to_json(plans_of(small_request())));
+  const Json& frontier = out["frontier"];
+  ASSERT_FALSE(frontier.empty());
+  for (std::size_t i = 1; i < frontier.size(); ++i) {
+    EXPECT_GT(frontier[i]["total_usd"], frontier[i - 1]["total_usd"]);
+    EXPECT_LT(frontier[i]["time_to_train_s"], frontier[i - 1]["time_to_train_s"]);
+  }
+  for (const Json& rank : out["pareto"]) {
+    const Json& plan = out["plans"][rank.get<std::size_t>() - 1];
+    for (const Json& other : out["plans"]) {
+      const bool beaten =
+          other["time_to_train_s"] < plan["time_to_train_s"] && other["cost"]["total_usd"] < plan["cost"]["total_usd"];
+      EXPECT_FALSE(beaten);
+    }
+  }
+}
+
+TEST(PlanJson, EndsWithANewlineAndWritesCountsWhole) {
+  const std::string text = to_json(plans_of(small_request()));
+  EXPECT_EQ(text.back(), '\n');
+  EXPECT_THAT(text, HasSubstr("\"count\": \"1..8\""));
+  EXPECT_THAT(text, HasSubstr("\"seq_len\": 4096,"));
+}
+
+TEST(PlanJson, RefusesNumbersThatAreNotFinite) {
+  PlanSet set = plans_of(small_request());
+  set.plans.front().step.mfu = std::nan("");
+  EXPECT_THROW(to_json(set), std::logic_error);
+}
+
+TEST(PlanCsv, HasARowAPlan) {
+  const PlanSet set = plans_of(small_request());
+  const auto table = parse_csv(to_csv(set), "plans.csv");
+  ASSERT_TRUE(table) << to_string(table.error());
+  ASSERT_EQ(table->rows.size(), set.plans.size());
+  EXPECT_EQ(table->field(table->rows[0], "instance_type"), set.plans[0].instance->name);
+}
+
+TEST(Search, ShowsIdeasNotCoatsOfOne) {
+  const PlanSet set = plans_of(small_request());
+  for (std::size_t i = 0; i < set.plans.size(); ++i) {
+    int same_group = 0;
+    for (std::size_t j = 0; j < set.plans.size(); ++j) {
+      const Plan& a = set.plans[i];
+      const Plan& b = set.plans[j];
+      if (a.instance != b.instance || a.instance_count != b.instance_count) continue;
+      ++same_group;
+      const bool same_split = a.stack == b.stack && a.strategy.tensor_parallel == b.strategy.tensor_parallel &&
+                              a.strategy.pipeline_parallel == b.strategy.pipeline_parallel &&
+                              a.strategy.context_parallel == b.strategy.context_parallel;
+      EXPECT_TRUE(i == j || !same_split);
+    }
+    EXPECT_LE(same_group, set.variants_per_group);
+  }
+}
+
+TEST(Search, SaysWhatIsShortWhenNothingFits) {
+  RequestSpec spec;
+  spec.params = "70B";
+  spec.instances = "ml.g5.xlarge";
+  spec.count = "1";
+  const PlanSet set = plans_of(spec);
+  EXPECT_TRUE(set.plans.empty());
+  ASSERT_TRUE(set.nearest_miss);
+  EXPECT_EQ(set.nearest_miss->rejection.reason, RejectionReason::Memory);
+  EXPECT_GT(set.nearest_miss->rejection.needed, set.nearest_miss->rejection.available);
+  EXPECT_GT(set.rejected[static_cast<std::size_t>(RejectionReason::Memory)], 0U);
+  EXPECT_EQ(set.search.pruned, 0U);
+  const Json out = Json::parse(to_json(set));
+  EXPECT_EQ(out["nearest_miss"]["reason"], "memory");
+}
+
+TEST(Search, UsesFp16WhereTheDeviceHasNoBf16) {
+  RequestSpec spec;
+  spec.model = "gpt2";
+  spec.instances = "ml.g4dn.12xlarge";
+  spec.count = "1";
+  const PlanSet set = plans_of(spec);
+  ASSERT_FALSE(set.plans.empty());
+  EXPECT_EQ(set.plans.front().precision, Precision::Fp16);
+  spec.dtype = "bf16";
+  const PlanSet strict = plans_of(spec);
+  EXPECT_TRUE(strict.plans.empty());
+  EXPECT_GT(strict.rejected[static_cast<std::size_t>(RejectionReason::Unsupported)], 0U);
+}
+
+PlanSet estimate_of(RequestSpec spec) {
+  const auto request = resolve(spec, catalog(), std::nullopt, Purpose::Estimate);
+  EXPECT_TRUE(request) << to_string(request.error());
+  auto set = estimate(*request, catalog());
+  EXPECT_TRUE(set) << to_string(set.error());
+  return *set;
+}
+
+// LLaMA-13B on 64 A100-40GB: a replica's states alone are 16 bytes a parameter, 208 GB.
+TEST(Estimate, RefusesPlainDataParallelOf13BAndTakesItSharded) {
+  RequestSpec spec;
+  spec.model = "llama-13b";
+  spec.instances = "ml.p4d.24xlarge";
+  spec.count = "8";
+  spec.stack = "ddp";
+  spec.sharding = "none";
+  const PlanSet plain = estimate_of(spec);
+  ASSERT_EQ(plain.plans.size(), 1U);
+  EXPECT_FALSE(plain.plans[0].memory.fits());
+  const MemoryComponents& c = plain.plans[0].memory.components;
+  EXPECT_NEAR((c.weights + c.gradients + c.optimizer).value(), 208e9, 2e9);
+  spec.stack = "fsdp";
+  spec.sharding = "fsdp-full";
+  const PlanSet sharded = estimate_of(spec);
+  EXPECT_TRUE(sharded.plans[0].memory.fits());
+  EXPECT_EQ(sharded.plans[0].strategy.shard_degree, 64);
+}
+
+TEST(Estimate, TakesTheDegreesThatAreGivenAndOneElsewhere) {
+  RequestSpec spec;
+  spec.model = "llama-2-70b";
+  spec.instances = "ml.p4d.24xlarge";
+  spec.count = "32";
+  spec.shard_degree = "256";
+  spec.stack = "smp-v2";
+  const PlanSet set = estimate_of(spec);
+  EXPECT_EQ(set.plans[0].strategy.tensor_parallel, 1);
+  EXPECT_EQ(set.plans[0].strategy.data_parallel, 256);
+  EXPECT_EQ(set.plans[0].strategy.shard_degree, 256);
+  EXPECT_TRUE(set.plans[0].memory.fits());
+}
+
+TEST(Estimate, SaysWhichRuleAnInvalidStrategyBreaks) {
+  RequestSpec spec;
+  spec.model = "llama-2-13b";
+  spec.instances = "ml.p4d.24xlarge";
+  spec.count = "3";
+  spec.tp = "3";
+  spec.stack = "megatron";
+  const auto request = resolve(spec, catalog(), std::nullopt, Purpose::Estimate);
+  ASSERT_TRUE(request);
+  const auto set = estimate(*request, catalog());
+  ASSERT_FALSE(set);
+  EXPECT_EQ(set.error().front().location, "--tp");
+  EXPECT_THAT(set.error().front().message, HasSubstr("40 attention heads"));
+}
+
+TEST(Warnings, TellOldAndDerivedPrices) {
+  PlanRequest request = request_of(small_request());
+  const PlanSet set = search(request, catalog());
+  Plan plan = set.plans.front();
+  Price price = *plan.price;
+  price.basis = PriceBasis::Measured;
+  price.provenance.as_of = "2026-01-01";
+  plan.price = &price;
+  const std::size_t quiet = plan_warnings(request, plan).size();
+  request.today = "2026-04-01";  // 90 days
+  EXPECT_EQ(plan_warnings(request, plan).size(), quiet);
+  request.today = "2026-04-02";
+  EXPECT_EQ(plan_warnings(request, plan).size(), quiet + 1);
+  EXPECT_THAT(plan_warnings(request, plan).back(), HasSubstr("91 days old"));
+  price.basis = PriceBasis::Derived;
+  EXPECT_EQ(plan_warnings(request, plan).size(), quiet + 2);
+}
+
+TEST(Explain, ComparesTheWinnerWithItsNeighboursInNumbers) {
+  const PlanSet set = plans_of(small_request());
+  const std::vector<std::string> lines = explain(set, catalog());
+  std::string all;
+  for (const std::string& line : lines) all += line + "\n";
+  EXPECT_THAT(lines.front(), HasSubstr(set.plans[0].instance->name));
+  EXPECT_THAT(all, HasSubstr("twice the micro-batch"));
+  EXPECT_THAT(all, HasSubstr("another instance type"));
+  EXPECT_THAT(all, HasSubstr("Memory: "));
+  EXPECT_TRUE(explain(set, catalog(), 99).empty());
+}
+
+TEST(Explain, SaysWhatIsNearestWhenNothingFits) {
+  RequestSpec spec;
+  spec.params = "70B";
+  spec.instances = "ml.g5.xlarge";
+  spec.count = "1";
+  const std::vector<std::string> lines = explain(plans_of(spec), catalog());
+  ASSERT_FALSE(lines.empty());
+  EXPECT_THAT(lines.back(), HasSubstr("needs "));
+}
+
+}  // namespace
+}  // namespace smplan::test

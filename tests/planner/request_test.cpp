@@ -1,0 +1,258 @@
+#include "planner/request.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "models/layers.hpp"
+#include "planner/defaults.hpp"
+#include "planner/request_fields.hpp"
+#include "tests/planner/fixtures.hpp"
+
+namespace smplan::test {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+RequestSpec spec_13b() {
+  RequestSpec spec;
+  spec.params = "13B";
+  return spec;
+}
+
+Diagnostics faults_of(const RequestSpec& spec, Purpose purpose = Purpose::Plan) {
+  const auto r = resolve(spec, catalog(), std::nullopt, purpose);
+  return r ? Diagnostics{} : r.error();
+}
+
+/// The only fault of a spec; fails if there are more or none.
+Diagnostic fault_of(const RequestSpec& spec, Purpose purpose = Purpose::Plan) {
+  const Diagnostics faults = faults_of(spec, purpose);
+  EXPECT_EQ(faults.size(), 1U) << to_string(faults);
+  return faults.empty() ? Diagnostic{} : faults.front();
+}
+
+TEST(Resolve, FillsAPractitionersDefaults) {
+  const PlanRequest r = request_of(spec_13b());
+  const double parameters = static_cast<double>(count_parameters(r.workload.architecture).total());
+  EXPECT_NEAR(parameters, 13e9, 0.02 * 13e9);
+  EXPECT_DOUBLE_EQ(r.workload.tokens, 20 * parameters);
+  EXPECT_EQ(r.workload.seq_len, 4096);
+  EXPECT_EQ(r.workload.global_batch, 1024);
+  EXPECT_EQ(r.workload.precision, Precision::Bf16);
+  EXPECT_TRUE(r.precision_defaulted);
+  EXPECT_EQ(r.workload.optimizer, Optimizer::AdamW);
+  EXPECT_EQ(r.region, "us-east-1");
+  EXPECT_EQ(r.market, Market::OnDemand);
+  EXPECT_EQ(r.counts.size(), 128U);
+  EXPECT_EQ(r.objective, Objective::Cost);
+  EXPECT_EQ(r.top, 10);
+  EXPECT_THAT(r.assumptions, Contains(HasSubstr("20 per parameter")));
+}
+
+TEST(Resolve, PlansByDefaultWithTypesThatCanBeOrderedAndHaveAPrice) {
+  const PlanRequest r = request_of(spec_13b());
+  ASSERT_FALSE(r.instances.empty());
+  for (const InstanceType* i : r.instances) {
+    EXPECT_EQ(i->support, TrainingSupport::OnDemand) << i->name;
+    EXPECT_GT(i->accelerator_count, 0) << i->name;
+    EXPECT_NE(catalog().find_price(i->name, r.region, r.market), nullptr) << i->name;
+  }
+  // Everything else is named with its reason, but for measured systems and types without accelerators.
+  for (const InstanceType& i : catalog().instances()) {
+    const bool used = std::find(r.instances.begin(), r.instances.end(), &i) != r.instances.end();
+    const bool named = std::any_of(r.left_out.begin(), r.left_out.end(),
+                                   [&](const auto& entry) { return entry.first == i.name && !entry.second.empty(); });
+    const bool of_interest = i.support != TrainingSupport::Reference && i.accelerator_count > 0;
+    EXPECT_EQ(used || named, of_interest) << i.name;
+    EXPECT_FALSE(used && named) << i.name;
+  }
+}
+
+TEST(Resolve, TakesTheRegionFromFlagThenEnvironment) {
+  RequestSpec spec = spec_13b();
+  EXPECT_EQ(resolve(spec, catalog(), "us-west-2")->region, "us-west-2");
+  spec.region = "us-east-1";
+  EXPECT_EQ(resolve(spec, catalog(), "us-west-2")->region, "us-east-1");
+  spec.region = "us-esat-1";
+  const Diagnostic d = fault_of(spec);
+  EXPECT_EQ(d.location, "--region");
+  EXPECT_THAT(d.hint, HasSubstr("us-east-1"));
+}
+
+TEST(Resolve, ReadsNumbersWithTheirSuffixes) {
+  RequestSpec spec = spec_13b();
+  spec.tokens = "300B";
+  spec.seq_len = "8k";
+  spec.global_batch_tokens = "4M";
+  spec.deadline = "7d";
+  spec.budget = "$50,000";
+  spec.max_hourly = "500";
+  spec.min_headroom = "5%";
+  spec.count = "1..4,8";
+  const PlanRequest r = request_of(spec);
+  EXPECT_DOUBLE_EQ(r.workload.tokens, 300e9);
+  EXPECT_EQ(r.workload.seq_len, 8000);
+  EXPECT_EQ(r.workload.global_batch, 512);  // 4M / 8000 = 500, within 5 % of a power of two
+  EXPECT_EQ(r.deadline, days(7));
+  EXPECT_EQ(r.budget, Usd(50000));
+  EXPECT_DOUBLE_EQ(in_usd_per_hour(*r.max_hourly), 500);
+  EXPECT_DOUBLE_EQ(r.min_headroom, 0.05);
+  EXPECT_THAT(r.counts, ElementsAre(1, 2, 3, 4, 8));
+}
+
+TEST(Resolve, ZeroStagesMeanTheirFsdpCounterpartsToo) {
+  RequestSpec spec = spec_13b();
+  spec.zero_stage = "3";
+  const PlanRequest r = request_of(spec);
+  EXPECT_TRUE(r.sharding.allows(Sharding::Zero3));
+  EXPECT_TRUE(r.sharding.allows(Sharding::FsdpFull));
+  EXPECT_FALSE(r.sharding.allows(Sharding::Zero1));
+}
+
+TEST(Resolve, NamedTypesThatNeedAPlanAreMarkedNotDropped) {
+  RequestSpec spec = spec_13b();
+  spec.market = "capacity-block";
+  const PlanRequest r = request_of(spec);
+  const bool plan_only = std::any_of(r.instances.begin(), r.instances.end(),
+                                     [](const InstanceType* i) { return i->support == TrainingSupport::PlanOnly; });
+  EXPECT_TRUE(plan_only);
+}
+
+struct BadSpec {
+  const char* name;
+  std::optional<std::string> RequestSpec::*field;
+  const char* value;
+  const char* location;
+  const char* says;
+};
+class ResolveRefuses : public ::testing::TestWithParam<BadSpec> {};
+
+TEST_P(ResolveRefuses, AndNamesTheFlag) {
+  RequestSpec spec = spec_13b();
+  spec.*GetParam().field = GetParam().value;
+  const Diagnostics faults = faults_of(spec);
+  ASSERT_FALSE(faults.empty());
+  EXPECT_EQ(faults.front().location, GetParam().location);
+  EXPECT_THAT(to_string(faults.front()), HasSubstr(GetParam().says));
+  for (const Diagnostic& d : faults) EXPECT_FALSE(d.code.empty() || d.message.empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Flags, ResolveRefuses,
+    ::testing::Values(
+        BadSpec{"Params", &RequestSpec::params, "banana", "--params", "banana"},
+        BadSpec{"TinyParams", &RequestSpec::params, "1", "--params", ""},
+        BadSpec{"TwoModels", &RequestSpec::model, "llama-2-13b", "--params and --model", "exactly one"},
+        BadSpec{"NegativeTokens", &RequestSpec::tokens, "-5", "--tokens", ""},
+        BadSpec{"ZeroTokens", &RequestSpec::tokens, "0", "--tokens", ""},
+        BadSpec{"ZeroSeqLen", &RequestSpec::seq_len, "0", "--seq-len", "between 1"},
+        BadSpec{"SmallBatch", &RequestSpec::global_batch_tokens, "100", "--global-batch-tokens", "one sequence"},
+        BadSpec{"FractionBatch", &RequestSpec::global_batch, "1.5", "--global-batch", "whole number"},
+        BadSpec{"Dtype", &RequestSpec::dtype, "bf61", "--dtype", "bf16"},
+        BadSpec{"Optimizer", &RequestSpec::optimizer, "adamm", "--optimizer", "adamw"},
+        BadSpec{"LoraRank", &RequestSpec::lora_rank, "8", "--lora-rank", "--finetune"},
+        BadSpec{"Instance", &RequestSpec::instances, "ml.p4d.24xlrge", "--instances", "ml.p4d.24xlarge"},
+        BadSpec{"Glob", &RequestSpec::instances, "ml.q*", "--instances", ""},
+        BadSpec{"EmptyEntry", &RequestSpec::instances, "ml.p5.48xlarge,,", "--instances", "empty"},
+        BadSpec{"Count", &RequestSpec::count, "0", "--count", "between 1 and 2048"},
+        BadSpec{"Backwards", &RequestSpec::count, "8..2", "--count", "2..8"},
+        BadSpec{"Market", &RequestSpec::market, "spott", "--market", "spot"},
+        BadSpec{"Stack", &RequestSpec::stack, "megatronn", "--stack", "megatron"},
+        BadSpec{"Collectives", &RequestSpec::collectives, "gloo", "--collectives", "nccl"},
+        BadSpec{"Tp", &RequestSpec::tp, "two", "--tp", "whole number"},
+        BadSpec{"HugeTp", &RequestSpec::tp, "99999999999999999999", "--tp", ""},
+        BadSpec{"ZeroStage", &RequestSpec::zero_stage, "4", "--zero-stage", "0 and 3"},
+        BadSpec{"Recompute", &RequestSpec::recompute, "al", "--recompute", "full"},
+        BadSpec{"Offload", &RequestSpec::offload, "gpu", "--offload", "optimizer"},
+        BadSpec{"SequenceParallel", &RequestSpec::sequence_parallel, "maybe", "--sequence-parallel", "true"},
+        BadSpec{"ExpertsOfDense", &RequestSpec::ep, "4", "--ep", "no experts"},
+        BadSpec{"Deadline", &RequestSpec::deadline, "7", "--deadline", ""},
+        BadSpec{"Budget", &RequestSpec::budget, "lots", "--budget", "lots"},
+        BadSpec{"NoBudget", &RequestSpec::budget, "0", "--budget", "nothing"},
+        BadSpec{"Headroom", &RequestSpec::min_headroom, "100%", "--min-headroom", "all the memory"},
+        BadSpec{"Objective", &RequestSpec::objective, "speed", "--objective", "unknown"},
+        BadSpec{"Top", &RequestSpec::top, "0", "--top", "between 1"}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+TEST(Resolve, CollectsEveryFaultInOnePass) {
+  RequestSpec spec = spec_13b();
+  spec.tokens = "none";
+  spec.instances = "ml.p9.48xlarge";
+  spec.tp = "x";
+  spec.deadline = "soon";
+  std::vector<std::string> where;
+  for (const Diagnostic& d : faults_of(spec)) where.push_back(d.location);
+  EXPECT_THAT(where, ElementsAre("--tokens", "--instances", "--tp", "--deadline"));
+}
+
+TEST(Resolve, NeedsAModel) {
+  const Diagnostic d = fault_of(RequestSpec{});
+  EXPECT_EQ(d.code, "no-model");
+}
+
+TEST(Resolve, SaysWhyNoTypeIsLeft) {
+  RequestSpec spec = spec_13b();
+  spec.instances = "ml.p3.2xlarge";
+  spec.region = "ap-northeast-1";
+  const Diagnostics faults = faults_of(spec);
+  ASSERT_FALSE(faults.empty());
+  EXPECT_THAT(to_string(faults), HasSubstr("ml.p3.2xlarge"));
+}
+
+TEST(ResolveEstimate, IsAboutOneTypeAndOneCount) {
+  RequestSpec spec = spec_13b();
+  std::vector<std::string> where;
+  for (const Diagnostic& d : faults_of(spec, Purpose::Estimate)) where.push_back(d.location);
+  EXPECT_THAT(where, ElementsAre("--instances", "--count"));
+  spec.instances = "ml.p4d.24xlarge";
+  spec.count = "8";
+  const auto r = resolve(spec, catalog(), std::nullopt, Purpose::Estimate);
+  ASSERT_TRUE(r) << to_string(r.error());
+  EXPECT_THAT(r->tp.values, ElementsAre(1));
+  EXPECT_THAT(r->pp.values, ElementsAre(1));
+  EXPECT_TRUE(r->dp.any());
+}
+
+TEST(ResolveEstimate, RefusesDegreesThatDoNotMultiplyToTheDevices) {
+  RequestSpec spec = spec_13b();
+  spec.instances = "ml.p4d.24xlarge";
+  spec.count = "8";
+  spec.tp = "8";
+  spec.dp = "4";
+  const Diagnostic d = fault_of(spec, Purpose::Estimate);
+  EXPECT_EQ(d.location, "--dp");
+  EXPECT_THAT(d.message, HasSubstr("64"));
+}
+
+TEST(Defaults, BatchGrowsWithTheModelAndIsAPowerOfTwo) {
+  EXPECT_EQ(default_global_batch(125e6, 2048, FineTune::Full), 256);
+  EXPECT_EQ(default_global_batch(7e9, 4096, FineTune::Full), 512);
+  EXPECT_EQ(default_global_batch(70e9, 4096, FineTune::Full), 1024);
+  EXPECT_EQ(default_global_batch(70e9, 4096, FineTune::Lora), 128);
+  EXPECT_EQ(sequences_of(4e6, 4096), 1024);
+  EXPECT_EQ(sequences_of(3e6, 4096), 732);
+  EXPECT_EQ(sequences_of(1, 4096), 1);
+}
+
+TEST(Defaults, AdaptersTrainOnTokensPerTrainedParameter) {
+  const Architecture a = small_model(4, 512, 8);
+  const Lora lora;
+  EXPECT_DOUBLE_EQ(default_tokens(a, FineTune::Lora, lora),
+                   20.0 * static_cast<double>(lora_parameters(a, lora.rank, lora.all_linear)));
+}
+
+TEST(Fields, RangesAreSortedWithoutRepeats) {
+  Diagnostics out;
+  EXPECT_THAT(parse_integers("8, 1..3,2", "--tp", 1, 64, out), ElementsAre(1, 2, 3, 8));
+  EXPECT_THAT(out, IsEmpty());
+}
+
+}  // namespace
+}  // namespace smplan::test
