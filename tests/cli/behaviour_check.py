@@ -152,7 +152,7 @@ class Requests(unittest.TestCase):
         self.assertEqual(region("--region", "us-west-2", AWS_REGION="us-east-2"), "us-west-2")
 
     def test_every_command_has_help_with_an_example(self):
-        for command in ("plan", "estimate", "explain", "models", "catalog", "validate"):
+        for command in ("plan", "estimate", "explain", "models", "catalog", "validate", "calibrate"):
             done = smplan(command, "--help")
             self.assertEqual(done.returncode, 0)
             self.assertIn(f"Example:\n  smplan {command}".encode(), done.stdout)
