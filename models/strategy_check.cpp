@@ -71,6 +71,11 @@ bool pads_sequence(const Candidate& c) {
 bool zero_with_pipeline(const Candidate& c) {
   return c.s.pipeline_parallel > 1 && (c.s.sharding == Sharding::Zero2 || c.s.sharding == Sharding::Zero3);
 }
+/// Parameters leave the device shard by shard (DeepSpeed's offload_param needs stage 3; FSDP's CPUOffload).
+bool offloads_whole_parameters(const Candidate& c) {
+  const Sharding s = c.s.sharding;
+  return c.s.offload.parameters && (s == Sharding::None || s == Sharding::Zero1 || s == Sharding::Zero2);
+}
 bool lacks_offload(const Candidate& c) {
   const Offload& o = c.s.offload;
   return (o.optimizer && !lists_name(c.stack.offloads, "optimizer")) ||
@@ -218,6 +223,9 @@ constexpr std::array kRules{
     Rule{Validity::Unsupported, "--offload", lacks_offload,
          [](const Candidate& c) { return lacks(c, fmt::format("offload of {}", to_string(c.s.offload))); },
          "use --offload none"},
+    Rule{Validity::Unsupported, "--offload", offloads_whole_parameters,
+         [](const Candidate& c) { return fmt::format("{} does not offload parameters", to_string(c.s.sharding)); },
+         "shard the parameters (zero3, fsdp-full)"},
     Rule{Validity::Unsupported, "--offload",
          [](const Candidate& c) { return c.s.offload.to_nvme && !c.s.offload.optimizer && !c.s.offload.parameters; },
          [](const Candidate&) { return std::string("only optimizer and parameters go to NVMe"); },

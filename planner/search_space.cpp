@@ -202,6 +202,8 @@ std::vector<ScheduleOption> SearchSpace::schedules(const Split& split) const {
     probe.global_batch = std::int64_t{split.data} * split.pipeline;
     for (std::int32_t chunks = 2; std::int64_t{chunks} * split.pipeline <= layers; ++chunks) {
       s.virtual_pipeline = chunks;
+      // Uneven chunks are valid where embedding and head stand for layers, but nobody picks them unasked.
+      if (request_.vpp.any() && layers % (std::int64_t{split.pipeline} * chunks) != 0) continue;
       if (request_.vpp.allows(chunks) && quick_check(s, probe, stack_) == Validity::Ok)
         out.push_back({schedule, chunks});
     }

@@ -127,12 +127,21 @@ void StackSearch::SplitSearch::try_savings(Strategy s, std::size_t sp, std::size
   for (std::size_t e = 0; e < common.savings.size(); ++e) {
     s.recompute = common.savings[e].recompute;
     s.offload = common.savings[e].offload;
+    bool checked = false;
     for (std::size_t i = 0; i < p.valid.size(); ++i) {
       const std::size_t mb = p.valid[i];
       s.micro_batch = micro_batch(mb);
       if ((p.fitting[mb] & common.lighter[e]) != 0 || p.behind(floor_of(s, sp, mb))) {
         p.out.stats.pruned += libraries;
-      } else if (!try_memory(s, sp, mb, e, p.oversized[sharding], libraries * (p.valid.size() - i), p)) {
+        continue;
+      }
+      // Which savings a sharding allows does not depend on the micro-batch.
+      if (!checked && quick_check(s, *group_->workload, owner_->stack_) != Validity::Ok) {
+        p.out.rejected[index(RejectionReason::Unsupported)] += libraries * (p.valid.size() - i);
+        break;
+      }
+      checked = true;
+      if (!try_memory(s, sp, mb, e, p.oversized[sharding], libraries * (p.valid.size() - i), p)) {
         break;
       }
     }

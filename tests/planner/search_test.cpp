@@ -92,7 +92,8 @@ class Enumeration {
           for (std::int32_t v = 1; v <= 16; ++v) {
             s.schedule = schedule;
             s.virtual_pipeline = v;
-            if (r_.vpp.allows(v)) each_detail(s, visit);
+            const bool even = r_.workload.architecture.n_layers % (s.pipeline_parallel * v) == 0;
+            if (r_.vpp.allows(v) && (v == 1 || even || !r_.vpp.any())) each_detail(s, visit);
           }
         }
       }
@@ -251,6 +252,7 @@ class RandomRequests {
     if (chance(2)) r.recompute.values = {pick(std::vector<Recompute>{Recompute::None, Recompute::Full})};
     if (chance(4)) r.tp.values = {1, 2};
     if (chance(4)) r.pp.values = {1, 2, 4};
+    if (chance(6)) r.vpp.values = {1, 2, 3};
     return r;
   }
   bool chance(std::uint64_t one_in) { return below(one_in) == 0; }
