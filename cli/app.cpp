@@ -55,9 +55,8 @@ ExitCode print(const std::string& text) {
 }  // namespace
 
 ExitCode run(std::vector<std::string> arguments) {
-  const std::vector<Command> commands = {plan_command(),   estimate_command(), explain_command(),
-                                         models_command(), catalog_command(),  validate_command(),
-                                         calibrate_command()};
+  const std::vector<Command> commands = {plan_command(),    estimate_command(), explain_command(),  models_command(),
+                                         catalog_command(), validate_command(), calibrate_command()};
   CommonOptions options;
   CLI::App root(kAbout, "smplan");
   root.footer(kExitCodes);

@@ -92,7 +92,8 @@ Result<CalibrationOptions> understand(const CalibrateFlags& flags) {
     if (!width) {
       faults.insert(faults.end(), width.error().begin(), width.error().end());
     } else if (*width > 10) {
-      faults.push_back({"out-of-range", "--prior-width", fmt::format("{} is more than 10", *width), "1 is wide already"});
+      faults.push_back(
+          {"out-of-range", "--prior-width", fmt::format("{} is more than 10", *width), "1 is wide already"});
     } else {
       options.prior_scale = *width;
     }
@@ -158,8 +159,7 @@ Result<Answer> run_calibrate(const CalibrateFlags& flags, const Context& context
   if (!result) return tl::unexpected<Diagnostics>(result.error());
 
   Answer answer;
-  answer.text =
-      calibration_overlay(*result, table_names(*measured), flags.as_of.empty() ? today() : flags.as_of);
+  answer.text = calibration_overlay(*result, table_names(*measured), flags.as_of.empty() ? today() : flags.as_of);
   answer.aside = reports(flags, *result, left_out ? &*left_out : nullptr, *measured, context);
   answer.notes.push_back(fit_summary(*result));
   return answer;

@@ -22,7 +22,8 @@ Result<std::vector<MeasuredRun>> read_one(const std::string& path) {
 }  // namespace
 
 void add_measured_files(CLI::App& command, std::vector<std::string>& paths) {
-  command.add_option("runs", paths, "CSV files of measured runs (- is standard input); docs/validation.md lists columns")
+  command
+      .add_option("runs", paths, "CSV files of measured runs (- is standard input); docs/validation.md lists columns")
       ->required()
       ->type_name("RUNS.csv...");
 }

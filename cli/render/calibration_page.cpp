@@ -64,10 +64,11 @@ Table fitted_table(const CalibrationResult& result) {
 std::string fit_summary(const CalibrationResult& result) {
   const auto determined = std::count_if(result.parameters.begin(), result.parameters.end(),
                                         [](const FittedParameter& p) { return p.determined; });
-  return fmt::format("fitted on {} runs: mean error {} before, {} after; {} numbers of {} stacks and {} accelerators "
-                     "are told by the runs",
-                     result.runs, plain_percent(result.mape_before), plain_percent(result.mape_after), determined,
-                     result.stacks.size(), result.accelerators.size());
+  return fmt::format(
+      "fitted on {} runs: mean error {} before, {} after; {} numbers of {} stacks and {} accelerators "
+      "are told by the runs",
+      result.runs, plain_percent(result.mape_before), plain_percent(result.mape_after), determined,
+      result.stacks.size(), result.accelerators.size());
 }
 
 }  // namespace smplan::cli

@@ -15,23 +15,19 @@ constexpr std::size_t kPartsShown = 4;
 std::string tally(const std::vector<ComparedRun>& runs) {
   const RunCounts c = count_runs(runs);
   return fmt::format(
-      "{} runs: {} predicted ({} with a measured step time, {} with measured memory), {} unsupported, {} invalid", c.rows,
-      c.predicted, c.timed, c.with_memory, c.unsupported, c.invalid);
+      "{} runs: {} predicted ({} with a measured step time, {} with measured memory), {} unsupported, {} invalid",
+      c.rows, c.predicted, c.timed, c.with_memory, c.unsupported, c.invalid);
 }
 
 std::vector<std::string> error_cells(const ErrorSummary& s) {
-  return {printable(s.name),    std::to_string(s.n),  plain_percent(s.mape),  plain_percent(s.median),
+  return {printable(s.name),    std::to_string(s.n),  plain_percent(s.mape), plain_percent(s.median),
           plain_percent(s.p90), plain_percent(s.max), signed_percent(s.bias)};
 }
 
 Table error_columns(const std::string& title) {
   Table table;
-  table.columns = {{title, Align::Left, 0, 24},
-                   {"N", Align::Right},
-                   {"MEAN ERROR", Align::Right},
-                   {"MEDIAN", Align::Right, 2},
-                   {"P90", Align::Right},
-                   {"MAX", Align::Right, 1},
+  table.columns = {{title, Align::Left, 0, 24}, {"N", Align::Right},   {"MEAN ERROR", Align::Right},
+                   {"MEDIAN", Align::Right, 2}, {"P90", Align::Right}, {"MAX", Align::Right, 1},
                    {"BIAS", Align::Right}};
   return table;
 }
@@ -92,8 +88,8 @@ Table worst_table(const std::vector<ComparedRun>& runs, std::size_t limit) {
   for (const std::size_t i : worst_runs(runs, limit)) {
     const ComparedRun& r = runs[i];
     table.rows.push_back({printable(r.run.id), r.prediction.stack, fmt::format("{:.3f}", r.measured_time->value()),
-                          fmt::format("{:.3f}", r.prediction.step.time().value()), fmt::format("{:.2f}", r.time_ratio()),
-                          breakdown(r.prediction.step)});
+                          fmt::format("{:.3f}", r.prediction.step.time().value()),
+                          fmt::format("{:.2f}", r.time_ratio()), breakdown(r.prediction.step)});
   }
   return table;
 }
