@@ -233,6 +233,9 @@ constexpr std::array kRules{
     Rule{Validity::Unsupported, "--dtype",
          [](const Candidate& c) { return !lists_name(c.stack.precisions, to_string(c.w.precision)); },
          [](const Candidate& c) { return lacks(c, to_string(c.w.precision)); }, "choose another --dtype or stack"},
+    Rule{Validity::Unsupported, "--finetune",
+         [](const Candidate& c) { return c.w.finetune == FineTune::Qlora && !c.stack.quantized_base; },
+         [](const Candidate& c) { return lacks(c, "a 4-bit base model"); }, "use --stack fsdp, deepspeed or hf-trainer"},
 };
 
 }  // namespace

@@ -31,6 +31,12 @@ Score score(const PlanRequest& request, Seconds time_to_train, Usd total) {
   const double cost = total.value();
   Score s;
   s.over_limit = time_to_train > limit;
+  if (s.over_limit) {
+    // Nobody waits years to save a percent: what misses the limit ranks by how far it misses it.
+    s.value = time;
+    s.second = cost;
+    return s;
+  }
   switch (request.objective) {
     case Objective::Cost:
     case Objective::Pareto:

@@ -7,7 +7,7 @@ namespace smplan {
 /// What a plan is ranked by, before ties. Smaller is better.
 struct Score {
   bool over_limit = false;  ///< longer than one SageMaker job may last, unless the deadline allows it
-  double value = 0;         ///< dollars, seconds, or their product
+  double value = 0;         ///< dollars, seconds, or their product; seconds over the limit
   double second = 0;        ///< the tie-breaker: seconds for cost, dollars otherwise
   friend auto operator<=>(const Score&, const Score&) = default;
 };

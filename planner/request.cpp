@@ -225,6 +225,9 @@ void Resolver::read_limits() {
       request_.min_headroom = *f;
       if (*f >= 1) add("out-of-range", "--min-headroom", "a headroom of all the memory", "give a fraction such as 5%");
     }
+  } else if (purpose_ == Purpose::Plan) {
+    request_.min_headroom = kDefaultHeadroom;
+    assume(fmt::format("{} of device memory stays free", format_percent(kDefaultHeadroom)));
   }
   if (spec_.objective) {
     const auto o = parse_name(*spec_.objective, "objective", "--objective", kObjectiveNames, objective_from, faults_);

@@ -77,7 +77,9 @@ struct PlanRequest {
   std::optional<Seconds> deadline;
   std::optional<Usd> budget;
   std::optional<UsdPerSecond> max_hourly;
-  double min_headroom = 0.0;  ///< fraction of device memory that must stay free
+  /// Fraction of device memory that must stay free. Plans keep kDefaultHeadroom unless told otherwise;
+  /// an estimate of one exact configuration keeps none.
+  double min_headroom = 0.0;
   Objective objective = Objective::Cost;
   int top = 10;
   /// What was assumed because the request did not say, in words, for the reader.
@@ -85,6 +87,10 @@ struct PlanRequest {
   /// ISO date against which the age of prices is judged; without it no plan warns of old prices.
   std::optional<std::string> today;
 };
+
+/// Peaks vary by a few percent from run to run (allocator, uneven batches): a plan that fills the device
+/// to the brim fails some day.
+inline constexpr double kDefaultHeadroom = 0.05;
 
 /// SageMaker's limit for one training job: plans longer than this rank after all that are not.
 inline constexpr double kMaxJobDays = 28;
