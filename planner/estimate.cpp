@@ -54,6 +54,22 @@ Diagnostics why_invalid(const PlanRequest& request, const Catalog& catalog) {
   return distinct;
 }
 
+/// Names what was chosen for the reader because the request left it open.
+std::string choices_made(const PlanRequest& request, const Plan& plan) {
+  const Strategy& s = plan.strategy;
+  std::string out;
+  const auto add = [&out](bool open, std::string_view what, std::string_view value) {
+    if (open) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", what, value);
+  };
+  add(request.stacks.size() > 1, "stack", plan.stack->id);
+  add(request.sharding.any(), "sharding", to_string(s.sharding));
+  add(request.shard_degree.any() && s.sharding == Sharding::FsdpHybrid, "shard degree", std::to_string(s.shard_degree));
+  add(request.micro_batch.any(), "micro-batch", std::to_string(s.micro_batch));
+  add(request.recompute.any(), "recomputation", to_string(s.recompute));
+  if (out.empty()) return {};
+  return fmt::format("{}: {}", plan.memory.fits() ? "the fastest that fits" : "the nearest to fitting", out);
+}
+
 }  // namespace
 
 Result<Plan> evaluate(const PlanRequest& request, const Catalog& catalog, const InstanceType& instance,
@@ -103,6 +119,8 @@ Result<PlanSet> estimate(const PlanRequest& request, const Catalog& catalog, con
   if (set.plans.empty() && set.nearest_miss) set.plans.push_back(set.nearest_miss->plan);
   if (set.plans.empty()) return tl::unexpected<Diagnostics>(why_invalid(request, catalog));
   set.plans.resize(1);
+  const std::string choices = choices_made(request, set.plans.front());
+  if (!choices.empty()) set.request.assumptions.push_back(choices);
   return set;
 }
 

@@ -180,6 +180,7 @@ TEST(Estimate, TakesTheDegreesThatAreGivenAndOneElsewhere) {
   EXPECT_EQ(set.plans[0].strategy.tensor_parallel, 1);
   EXPECT_EQ(set.plans[0].strategy.data_parallel, 256);
   EXPECT_EQ(set.plans[0].strategy.shard_degree, 256);
+  EXPECT_THAT(set.request.assumptions.back(), HasSubstr("the fastest that fits: sharding fsdp-full, micro-batch"));
   EXPECT_TRUE(set.plans[0].memory.fits());
 }
 
