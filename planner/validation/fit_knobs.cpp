@@ -8,7 +8,7 @@ namespace smplan {
 const FitKnob* find_fit_knob(std::string_view key) {
   // Widths by how rough a guess is before any run: 1 spans most of the bounds, 0.5 a factor of about 1.6 for a
   // small number. What few runs can tell apart from other terms is held closer.
-  static constexpr std::array<FitKnob, 21> kKnobs{{
+  static constexpr std::array<FitKnob, 23> kKnobs{{
       {"gemm_slowdown", 1, "time of matrix products relative to kernel benchmarks"},
       {"attention_slowdown", 1, "time of attention kernels relative to kernel benchmarks"},
       {"elementwise_traffic", 1, "memory traffic of element-wise work relative to fused kernels"},
@@ -17,7 +17,9 @@ const FitKnob* find_fit_knob(std::string_view key) {
       {"compiled_host", 1, "host time under torch.compile relative to eager"},
       {"host_time_dense_layer_us", 1, "host time to launch the forward of a dense layer"},
       {"host_time_moe_layer_us", 1, "host time to launch the forward of a mixture-of-experts layer"},
-      {"moe_host_yearly_gain", 0.5, "fall of that host time by a year of software"},
+      {"moe_slowdown", 1, "time of expert products and dispatch relative to balanced routing at kernel speed"},
+      {"graphed_moe_host", 1, "host time of such a layer under CUDA graphs, as a part of the time without"},
+      {"moe_yearly_gain", 0.5, "fall of both by a year of software, natural logarithm"},
       {"host_time_micro_batch_us", 0.7, "host time of a micro-batch"},
       {"host_time_step_us", 0.7, "host time of a step"},
       {"tensor_overlap", 1, "part of tensor-parallel communication under compute"},

@@ -155,6 +155,7 @@ Result<ResolvedRun> resolve_run(const MeasuredRun& run, const Catalog& catalog) 
     for (Diagnostic& d : faults) d.code = "invalid";
     return tl::unexpected(faults);
   }
+  if (Result<void> r = check_limits(run); !r) return tl::unexpected(r.error());
   ResolvedRun resolved;
   Assumptions& assumptions = resolved.assumptions;
   const RunSettings settings = read_settings(run.notes + " " + run.model + " " + run.framework);
@@ -191,6 +192,7 @@ Result<ResolvedRun> resolve_run(const MeasuredRun& run, const Catalog& catalog) 
   resolve_sequence_parallel(run, *stack, s, assumptions);
   s.offload = offload_from(run.offload.empty() ? "none" : run.offload).value_or(Offload{});
   w.tokens = w.tokens_per_step();
+  if (Result<void> r = check_resolved(run, w, s); !r) return tl::unexpected(r.error());
   resolved.cluster = std::move(*cluster);
   resolved.stack = apply_settings(*stack, settings);
   resolved.settings = settings;

@@ -33,5 +33,9 @@ using Assumptions = std::vector<std::string>;
 Result<Architecture> resolve_architecture(const MeasuredRun& run, const Catalog& catalog, Assumptions& assumptions);
 Result<Cluster> resolve_cluster(const MeasuredRun& run, const Catalog& catalog, Assumptions& assumptions);
 Result<Stack> resolve_stack(const MeasuredRun& run, const Catalog& catalog, Assumptions& assumptions);
+/// Refuses figures that no machine or model has, before anything is computed from them.
+Result<void> check_limits(const MeasuredRun& run);
+/// Refuses what the models have no answer for once the row is understood.
+Result<void> check_resolved(const MeasuredRun& run, const Workload& workload, const Strategy& strategy);
 
 }  // namespace smplan

@@ -1,0 +1,262 @@
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "base/json_reader.hpp"
+#include "planner/validation/calibrate.hpp"
+#include "planner/validation/calibration_overlay.hpp"
+#include "planner/validation/calibration_report.hpp"
+#include "planner/validation/fit_knobs.hpp"
+#include "planner/validation/prediction.hpp"
+#include "tests/support/measured_runs.hpp"
+
+namespace smplan {
+namespace {
+
+using test::shipped_catalog;
+
+constexpr const char* kFsdpRun =
+    "id,source,model,gpu,n_gpus,gpus_per_node,framework,dtype,seq_len,shard,micro_batch,global_batch\n"
+    "mine,me,llama-2-7b,A100-40GB,32,8,fsdp,bf16,4096,fsdp-full,1,64\n";
+
+/// The run of kFsdpRun, measured `factor` times slower than what the catalog predicts.
+std::vector<MeasuredRun> slower(double factor, std::size_t copies = 1) {
+  MeasuredRun run = test::runs_from(kFsdpRun).at(0);
+  run.step_time_s = factor * predict_run(run, shipped_catalog()).step.time().value();
+  return std::vector<MeasuredRun>(copies, run);
+}
+
+/// Part of the way from the old prediction to the measurement, on the scale of ratios.
+double way_moved(const std::vector<MeasuredRun>& runs, const CalibrationOptions& options = {}) {
+  const Result<CalibrationResult> fit = calibrate(runs, shipped_catalog(), options);
+  if (!fit) {
+    ADD_FAILURE() << to_string(fit.error());
+    return 0;
+  }
+  const double before = predict_run(runs[0], shipped_catalog()).step.time().value();
+  const double after = predict_run(runs[0], fit->catalog).step.time().value();
+  return std::log(after / before) / std::log(*runs[0].step_time_s / before);
+}
+
+TEST(Calibrate, OneSlowRunMovesItsPredictionPartOfTheWay) {
+  const double moved = way_moved(slower(1.2));
+  EXPECT_GT(moved, 0.2);
+  EXPECT_LT(moved, 0.9);
+}
+
+TEST(Calibrate, OneFastRunMovesItTheOtherWay) {
+  const double moved = way_moved(slower(0.85));
+  EXPECT_GT(moved, 0.2);
+  EXPECT_LT(moved, 0.9);
+}
+
+TEST(Calibrate, MoreRunsMoveItFurther) {
+  const double one = way_moved(slower(1.2, 1));
+  const double ten = way_moved(slower(1.2, 10));
+  const double hundred = way_moved(slower(1.2, 100));
+  EXPECT_LT(one, ten);
+  EXPECT_LT(ten, hundred);
+  EXPECT_GT(hundred, 0.9);
+}
+
+TEST(Calibrate, WiderPriorsMoveItFurther) {
+  EXPECT_LT(way_moved(slower(1.2), {.prior_scale = 0.1}), way_moved(slower(1.2), {.prior_scale = 1}));
+}
+
+
+TEST(Calibrate, OtherStacksAndAcceleratorsStayAsTheyAre) {
+  const Result<CalibrationResult> fit = calibrate(slower(1.2), shipped_catalog(), {});
+  ASSERT_TRUE(fit);
+  EXPECT_EQ(fit->stacks, std::vector<std::string>{"fsdp"});
+  EXPECT_TRUE(fit->accelerators.empty());
+  for (const Stack& stack : shipped_catalog().stacks()) {
+    if (stack.id == "fsdp") continue;
+    EXPECT_EQ(*fit->catalog.find_stack(stack.id), stack) << stack.id;
+  }
+  EXPECT_EQ(fit->catalog.accelerator_profiles(), shipped_catalog().accelerator_profiles());
+}
+
+TEST(Calibrate, NumbersThatNoRunDependsOnStayToTheLastDigit) {
+  const Result<CalibrationResult> fit = calibrate(slower(1.2), shipped_catalog(), {});
+  ASSERT_TRUE(fit);
+  const StackProfile& before = shipped_catalog().find_stack("fsdp")->profile;
+  const StackProfile& after = fit->catalog.find_stack("fsdp")->profile;
+  // A dense model without tensor or expert parallelism.
+  EXPECT_EQ(after.tensor_overlap, before.tensor_overlap);
+  EXPECT_EQ(after.expert_overlap, before.expert_overlap);
+  EXPECT_EQ(after.host_time_moe_layer, before.host_time_moe_layer);
+  EXPECT_EQ(after.allocator_slack, before.allocator_slack);
+  EXPECT_NE(after.gemm_slowdown, before.gemm_slowdown);
+}
+
+TEST(Calibrate, DevicesMoveOnlyWhenAsked) {
+  CalibrationOptions options;
+  options.scope = CalibrationScope::StacksAndDevices;
+  const Result<CalibrationResult> fit = calibrate(slower(1.2, 20), shipped_catalog(), options);
+  ASSERT_TRUE(fit);
+  EXPECT_EQ(fit->accelerators, std::vector<std::string>{"A100-40GB"});
+  EXPECT_LT(fit->catalog.find_accelerator_profile("A100-40GB")->sustained_fraction,
+            shipped_catalog().find_accelerator_profile("A100-40GB")->sustained_fraction);
+}
+
+TEST(Calibrate, RefusesRunsWithoutATime) {
+  const Result<CalibrationResult> fit = calibrate(test::runs_from(kFsdpRun), shipped_catalog(), {});
+  ASSERT_FALSE(fit);
+  EXPECT_EQ(fit.error().front().code, "no-runs");
+}
+
+TEST(Calibrate, ReducesTheErrorOfTheMeasuredRuns) {
+  CalibrationOptions options;
+  options.fit.max_iterations = 3;
+  const Result<CalibrationResult> fit = calibrate(test::measured_runs(), shipped_catalog(), options);
+  ASSERT_TRUE(fit);
+  EXPECT_GT(fit->runs, 1500U);
+  EXPECT_LE(fit->mape_after, fit->mape_before + 1e-3);
+}
+
+TEST(CalibrationOverlay, ReadsBackAsTheFittedProfiles) {
+  CalibrationOptions options;
+  options.scope = CalibrationScope::StacksAndDevices;
+  const Result<CalibrationResult> fit = calibrate(slower(1.3, 5), shipped_catalog(), options);
+  ASSERT_TRUE(fit);
+  const std::string text = calibration_overlay(*fit, "runs.csv", "2026-11-20");
+  const Result<JsonValue> json = parse_json(text, "overlay.json");
+  ASSERT_TRUE(json) << to_string(json.error());
+  Catalog merged = shipped_catalog();
+  const Result<void> done = merged.merge(*json);
+  ASSERT_TRUE(done) << to_string(done.error());
+  for (const StackParameter& p : stack_parameters()) {
+    const double fitted = p.get(fit->catalog.find_stack("fsdp")->profile);
+    EXPECT_NEAR(p.get(merged.find_stack("fsdp")->profile), fitted, 1e-5 * std::abs(fitted)) << p.key;
+  }
+  const Provenance& told = merged.find_stack("fsdp")->profile.provenance;
+  EXPECT_EQ(told.source, "fitted on 5 runs of runs.csv");
+  EXPECT_EQ(told.as_of, "2026-11-20");
+  EXPECT_NEAR(merged.find_accelerator_profile("A100-40GB")->sustained_fraction,
+              fit->catalog.find_accelerator_profile("A100-40GB")->sustained_fraction, 1e-5);
+  EXPECT_EQ(predict_run(slower(1)[0], merged).status, RunStatus::Ok);
+}
+
+TEST(CalibrationOverlay, WithoutDevicesHasNoSustainedRates) {
+  const Result<CalibrationResult> fit = calibrate(slower(1.2), shipped_catalog(), {});
+  ASSERT_TRUE(fit);
+  EXPECT_EQ(calibration_overlay(*fit, "runs.csv", "2026-11-20").find("sustained_rates"), std::string::npos);
+}
+
+TEST(CalibrationOverlay, SurvivesFileNamesThatAreNoText) {
+  const Result<CalibrationResult> fit = calibrate(slower(1.2), shipped_catalog(), {});
+  ASSERT_TRUE(fit);
+  EXPECT_TRUE(parse_json(calibration_overlay(*fit, "\xff\xfe.csv", "2026-11-20"), "overlay"));
+}
+
+// P10-P90 of a normal distribution is 1.2816 standard deviations each way.
+TEST(IntervalSigma, HoldsFourFifthsOfManyErrors) {
+  std::vector<double> errors;
+  for (int i = 1; i <= 1000; ++i) errors.push_back(i % 2 == 0 ? 0.001 * i : -0.001 * i);
+  EXPECT_NEAR(interval_sigma(errors, 0.15), 0.8 / 1.28155, 0.01);
+}
+
+TEST(IntervalSigma, FewErrorsStayNearThePrior) {
+  EXPECT_DOUBLE_EQ(interval_sigma({}, 0.2), 0.2);
+  const double one = interval_sigma({0.6}, 0.15);
+  EXPECT_GT(one, 0.15);
+  EXPECT_LT(one, 0.25);
+}
+
+TEST(IntervalSigma, OutliersDoNotWidenIt) {
+  std::vector<double> errors(95, 0.1);
+  const double before = interval_sigma(errors, 0.15);
+  errors.insert(errors.end(), 5, 3.0);
+  EXPECT_NEAR(interval_sigma(errors, 0.15), before, 0.002);
+}
+
+std::vector<std::string> sources(const std::vector<MeasuredRun>& runs) {
+  std::vector<std::string> names;
+  for (const MeasuredRun& run : runs) names.push_back(run.source);
+  return names;
+}
+
+TEST(CrossValidate, LeavesEachGroupOutOnce) {
+  std::vector<MeasuredRun> runs = slower(1.2, 4);
+  runs[0].source = runs[1].source = "other";
+  const auto errors = cross_validate(runs, shipped_catalog(), {}, sources(runs));
+  ASSERT_TRUE(errors);
+  ASSERT_EQ(errors->size(), 4U);
+  for (const LeftOutError& e : *errors) {
+    EXPECT_EQ(e.stack, "fsdp");
+    // Told by the other group only: better than 1 / 1.2, not perfect.
+    EXPECT_GT(e.ratio, 1 / 1.2);
+    EXPECT_LT(e.ratio, 1);
+  }
+}
+
+TEST(CrossValidate, WhatIsLeftOutTeachesNothing) {
+  std::vector<MeasuredRun> runs = slower(1, 4);
+  runs[0].source = runs[1].source = "odd";
+  runs[0].step_time_s = runs[1].step_time_s = 5 * *runs[0].step_time_s;
+  const auto errors = cross_validate(runs, shipped_catalog(), {}, sources(runs));
+  ASSERT_TRUE(errors);
+  for (const LeftOutError& e : *errors) {
+    if (e.group == "odd") { EXPECT_NEAR(e.ratio, 0.2, 0.01); }
+  }
+}
+
+TEST(CrossValidate, OneGroupIsRefused) {
+  const std::vector<MeasuredRun> runs = slower(1.2, 3);
+  const auto errors = cross_validate(runs, shipped_catalog(), {}, sources(runs));
+  ASSERT_FALSE(errors);
+  EXPECT_EQ(errors.error().front().code, "one-group");
+}
+
+TEST(CrossValidate, IntervalsOfLeftOutGroupsAreWiderThanTheFits) {
+  std::vector<MeasuredRun> runs = slower(1.5, 40);
+  for (std::size_t i = 0; i < 20; ++i) {
+    runs[i].source = "other";
+    runs[i].step_time_s = *runs[i].step_time_s / 2.25;
+  }
+  CalibrationOptions options;
+  options.prior_scale = 1;
+  const Result<CalibrationResult> fitted = calibrate(runs, shipped_catalog(), options);
+  options.interval_groups = sources(runs);
+  const Result<CalibrationResult> left_out = calibrate(runs, shipped_catalog(), options);
+  ASSERT_TRUE(fitted && left_out);
+  EXPECT_GT(left_out->catalog.find_stack("fsdp")->profile.residual_sigma,
+            1.2 * fitted->catalog.find_stack("fsdp")->profile.residual_sigma);
+}
+
+TEST(LeftOutReport, AveragesOverGroupsOfTenOrMore) {
+  std::vector<LeftOutError> errors;
+  for (int i = 0; i < 10; ++i) errors.push_back({0, "large", "fsdp", 1.1});
+  for (int i = 0; i < 20; ++i) errors.push_back({0, "larger", "fsdp", 0.7});
+  errors.push_back({0, "small", "fsdp", 9});
+  const LeftOutReport report = summarise_left_out("source", errors);
+  EXPECT_EQ(report.large_groups, 2U);
+  EXPECT_NEAR(report.mean_of_large, 0.2, 1e-12);
+  EXPECT_NEAR(report.worst_of_large, 0.3, 1e-12);
+  EXPECT_EQ(report.groups.front().name, "larger");
+  EXPECT_EQ(report.all.n, 31U);
+}
+
+TEST(AcceleratorFamily, IsOneDesign) {
+  MeasuredRun run = test::runs_from(kFsdpRun).at(0);
+  const auto family = [&](const char* gpu) {
+    run.gpu = gpu;
+    return accelerator_family(run, shipped_catalog());
+  };
+  EXPECT_EQ(family("A100-40GB"), family("A100-80GB"));
+  EXPECT_EQ(family("H100-80GB"), family("H200"));
+  EXPECT_NE(family("B200"), family("GB200"));
+  EXPECT_EQ(family("B200"), family("B300"));
+  EXPECT_NE(family("A10G"), family("A100-40GB"));
+  EXPECT_EQ(family("unheard-of"), "unheard-of");
+}
+
+TEST(FitKnobs, EveryNumberOfAProfileIsFittedOrKnownNotToBe) {
+  for (const StackParameter& p : stack_parameters()) {
+    const bool of_memory_or_interval = p.key == "allocator_slack" || p.key == "residual_sigma";
+    EXPECT_EQ(find_fit_knob(p.key) == nullptr, of_memory_or_interval) << p.key;
+  }
+}
+
+}  // namespace
+}  // namespace smplan

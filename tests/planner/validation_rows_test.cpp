@@ -1,0 +1,161 @@
+// Properties of predicting rows: measured columns are never read, no row does harm.
+#include <array>
+#include <cmath>
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "planner/validation/report.hpp"
+#include "tests/support/measured_runs.hpp"
+
+namespace smplan {
+namespace {
+
+using test::shipped_catalog;
+
+MeasuredRun without_measurements(MeasuredRun run) {
+  run.step_time_s = run.tokens_per_s_per_gpu = run.samples_per_s = run.tflops_per_gpu = run.mfu_pct = run.hfu_pct =
+      run.peak_mem_gib_per_gpu = std::nullopt;
+  run.tflops_kind.clear();
+  return run;
+}
+
+TEST(MeasuredColumns, BlankingThemChangesNoPrediction) {
+  const auto& runs = test::measured_runs();
+  ASSERT_GT(runs.size(), 1500U);
+  std::vector<MeasuredRun> blanked;
+  for (const MeasuredRun& run : runs) blanked.push_back(without_measurements(run));
+  EXPECT_EQ(report_csv(compare_runs(runs, shipped_catalog())), report_csv(compare_runs(blanked, shipped_catalog())));
+}
+
+TEST(MeasuredColumns, OtherFiguresChangeNoPrediction) {
+  std::vector<MeasuredRun> changed = test::measured_runs();
+  for (MeasuredRun& run : changed) {
+    run.step_time_s = 1;
+    run.tokens_per_s_per_gpu = 1;
+    run.peak_mem_gib_per_gpu = 1;
+  }
+  EXPECT_EQ(report_csv(compare_runs(test::measured_runs(), shipped_catalog())),
+            report_csv(compare_runs(changed, shipped_catalog())));
+}
+
+TEST(MeasuredRuns, TheOrderOfRowsChangesNoPrediction) {
+  std::vector<MeasuredRun> reversed(test::measured_runs().rbegin(), test::measured_runs().rend());
+  const auto forth = compare_runs(test::measured_runs(), shipped_catalog());
+  const auto back = compare_runs(reversed, shipped_catalog());
+  for (std::size_t i = 0; i < forth.size(); ++i) {
+    const ComparedRun& same = back[back.size() - 1 - i];
+    ASSERT_EQ(forth[i].prediction.step.time(), same.prediction.step.time()) << forth[i].run.id;
+  }
+}
+
+TEST(MeasuredRuns, ColumnsInAnyOrderAndUnknownOnesMeanTheSame) {
+  const auto a = test::runs_from(
+      "id,model,gpu,n_gpus,framework,seq_len,micro_batch\nx,llama-2-7b,A100-40GB,8,fsdp,4096,1\n");
+  const auto b = test::runs_from(
+      "micro_batch,colour,seq_len,framework,n_gpus,gpu,model,id\n1,red,4096,fsdp,8,A100-40GB,llama-2-7b,x\n");
+  EXPECT_EQ(report_csv(compare_runs(a, shipped_catalog())), report_csv(compare_runs(b, shipped_catalog())));
+}
+
+/// A prediction is a finite positive number of seconds and bytes, or a reason why there is none.
+void expect_harmless(const MeasuredRun& run) {
+  const ComparedRun c = compare_runs({run}, shipped_catalog()).at(0);
+  if (c.prediction.status != RunStatus::Ok) {
+    EXPECT_FALSE(c.prediction.message.empty());
+    return;
+  }
+  const StepEstimate& step = c.prediction.step;
+  EXPECT_TRUE(std::isfinite(step.time().value()) && step.time().value() > 0) << step.time().value();
+  EXPECT_TRUE(std::isfinite(c.prediction.peak.value()) && c.prediction.peak.value() > 0);
+  EXPECT_LE(step.p10, step.time());
+  EXPECT_GE(step.p90, step.time());
+}
+
+std::string random_cell(std::mt19937_64& random) {
+  static const std::array<const char*, 34> kCells{"",          "0",       "1",       "2",
+                                                  "3",         "7",       "8",       "16",
+                                                  "96",        "128",     "1000",    "4096",
+                                                  "1000000",   "2147483648", "4294967296", "8999999999999999",
+                                                  "1e300",     "1e-300",  "-1",      "0.5",
+                                                  "nan",       "inf",     "eight",   "fp8",
+                                                  "bf16",      "full",    "zero3",   "fsdp-hybrid",
+                                                  "A100-40GB", "H100-80GB", "llama-2-7b", "mixtral-8x7b",
+                                                  "megatron",  "'; drop"};
+  return kCells[random() % kCells.size()];
+}
+
+std::string hostile_table(const std::vector<std::string>& cells, const std::vector<std::string>& columns) {
+  return csv_line(columns) + csv_line(cells);
+}
+
+const std::vector<std::string>& columns() {
+  static const std::vector<std::string> names = {
+      "id",          "source",   "model",     "params_b",    "n_layers",    "hidden",       "ffn_hidden",
+      "n_heads",     "n_kv_heads", "head_dim", "vocab",      "seq_len",     "mlp",          "n_experts",
+      "top_k",       "expert_ffn_hidden", "gpu", "instance", "n_gpus",      "gpus_per_node", "internode_gbps_per_node",
+      "network",     "framework", "dtype",    "tp",          "pp",          "vpp",          "cp",
+      "ep",          "dp",       "sequence_parallel", "shard", "shard_degree", "micro_batch", "global_batch",
+      "recompute",   "offload",  "flash_attention", "optimizer", "lora",     "step_time_s",  "mem_kind",
+      "notes"};
+  return names;
+}
+
+TEST(HostileRows, RandomCellsNeverDoHarm) {
+  std::mt19937_64 random(20240607);
+  for (int trial = 0; trial < 3000; ++trial) {
+    std::vector<std::string> cells;
+    for (std::size_t i = 0; i < columns().size(); ++i) cells.push_back(random_cell(random));
+    const std::string csv = hostile_table(cells, columns());
+    SCOPED_TRACE(csv);
+    for (const MeasuredRun& run : test::runs_from(csv)) expect_harmless(run);
+    if (HasFailure()) return;
+  }
+}
+
+/// Rows that make sense but for one or two cells reach further into the models.
+TEST(HostileRows, AFewWrongCellsInAGoodRowNeverDoHarm) {
+  const std::vector<std::string> good = {
+      "x",     "s",     "",          "",     "32",   "4096",          "16384", "32",     "8",    "128", "50304",
+      "2048",  "swiglu", "8",        "2",    "14336", "H100-80GB",    "",      "64",     "8",    "3200", "IB",
+      "megatron", "bf16", "4",       "2",    "2",    "2",             "4",     "4",      "1",    "zero1", "",
+      "1",     "256",   "selective", "none", "1",    "adamw",         "0",     "1.0",    "max_allocated", ""};
+  ASSERT_EQ(good.size(), columns().size());
+  std::mt19937_64 random(7);
+  int predicted = 0;
+  for (int trial = 0; trial < 6000; ++trial) {
+    std::vector<std::string> cells = good;
+    for (std::uint64_t n = 1 + random() % 3; n > 0; --n) cells[random() % cells.size()] = random_cell(random);
+    const std::string csv = hostile_table(cells, columns());
+    SCOPED_TRACE(csv);
+    for (const MeasuredRun& run : test::runs_from(csv)) {
+      expect_harmless(run);
+      if (compare_runs({run}, shipped_catalog())[0].prediction.status == RunStatus::Ok) ++predicted;
+    }
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(predicted, 500);  // or the rows are not good
+}
+
+TEST(HostileRows, ShippedRowsWithOneWrongCellNeverDoHarm) {
+  std::mt19937_64 random(11);
+  const auto& runs = test::measured_runs();
+  using Count = std::optional<std::int64_t> MeasuredRun::*;
+  const std::array<Count, 19> counts{
+      &MeasuredRun::n_layers,   &MeasuredRun::hidden,       &MeasuredRun::ffn_hidden, &MeasuredRun::n_heads,
+      &MeasuredRun::n_kv_heads, &MeasuredRun::head_dim,     &MeasuredRun::vocab,      &MeasuredRun::seq_len,
+      &MeasuredRun::n_experts,  &MeasuredRun::top_k,        &MeasuredRun::n_gpus,     &MeasuredRun::gpus_per_node,
+      &MeasuredRun::tp,         &MeasuredRun::pp,           &MeasuredRun::vpp,        &MeasuredRun::cp,
+      &MeasuredRun::ep,         &MeasuredRun::micro_batch,  &MeasuredRun::global_batch};
+  const std::array<std::int64_t, 9> values{1, 2, 3, 5, 64, 1000, 65536, 3'000'000'000, 8'999'999'999'999'999};
+  for (int trial = 0; trial < 6000; ++trial) {
+    MeasuredRun run = runs[random() % runs.size()];
+    const std::size_t which = random() % counts.size();
+    run.*counts[which] = values[random() % values.size()];
+    SCOPED_TRACE(run.id + " column " + std::to_string(which) + " = " + std::to_string((run.*counts[which]).value()));
+    expect_harmless(run);
+    if (HasFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace smplan

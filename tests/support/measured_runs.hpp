@@ -1,0 +1,68 @@
+#pragma once
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/csv_reader.hpp"
+#include "catalogs/catalog.hpp"
+#include "planner/validation/measured_run.hpp"
+
+namespace smplan::test {
+
+inline const Catalog& shipped_catalog() {
+  static const Catalog catalog = [] {
+    Result<Catalog> c = Catalog::shipped();
+    if (!c) ADD_FAILURE() << to_string(c.error());
+    return c ? std::move(*c) : Catalog();
+  }();
+  return catalog;
+}
+
+/// Rows of a table written in a test.
+inline std::vector<MeasuredRun> runs_from(std::string_view csv) {
+  const Result<CsvTable> table = parse_csv(csv, "runs.csv");
+  if (!table) {
+    ADD_FAILURE() << to_string(table.error());
+    return {};
+  }
+  Result<std::vector<MeasuredRun>> runs = read_measured_runs(*table, "runs.csv");
+  if (!runs) {
+    ADD_FAILURE() << to_string(runs.error());
+    return {};
+  }
+  return std::move(*runs);
+}
+
+/// Every run of tests/measured/runs, tables in the order of their names.
+inline const std::vector<MeasuredRun>& measured_runs() {
+  static const std::vector<MeasuredRun> all = [] {
+    std::vector<std::filesystem::path> tables;
+    for (const auto& entry : std::filesystem::directory_iterator(SMPLAN_TEST_DATA "/measured/runs")) {
+      if (entry.path().extension() == ".csv") tables.push_back(entry.path());
+    }
+    std::sort(tables.begin(), tables.end());
+    std::vector<MeasuredRun> runs;
+    for (const auto& path : tables) {
+      const Result<CsvTable> table = read_csv_file(path.string());
+      if (!table) {
+        ADD_FAILURE() << to_string(table.error());
+        continue;
+      }
+      Result<std::vector<MeasuredRun>> some = read_measured_runs(*table, path.filename().string());
+      if (!some) {
+        ADD_FAILURE() << to_string(some.error());
+        continue;
+      }
+      std::move(some->begin(), some->end(), std::back_inserter(runs));
+    }
+    return runs;
+  }();
+  return all;
+}
+
+}  // namespace smplan::test
