@@ -287,7 +287,8 @@ Result<CalibrationResult> calibrate(const std::vector<MeasuredRun>& runs, const 
                                     const CalibrationOptions& options) {
   Calibration c = observe(runs, catalog, options);
   if (c.observations.empty()) return no_runs();
-  FitResult fitted = fit(c, all_of(c), runs, options, {});
+  const FitResult fitted = fit(c, all_of(c), runs, options, {});
+  std::vector<double> values = fitted.values;
   CalibrationResult result;
   result.catalog = catalog;
   result.runs = c.observations.size();
@@ -297,21 +298,21 @@ Result<CalibrationResult> calibrate(const std::vector<MeasuredRun>& runs, const 
   }
   for (std::size_t t = 0; t < c.targets.size(); ++t) {
     const Target& target = c.targets[t];
-    // What no run depends on keeps the catalog's figure to the last digit, a bound of its range too.
-    if (runs_on[t] == 0) fitted.values[t] = target.shipped;
+    // What no run depends on keeps the catalog's figure to the last digit, also where that is a bound.
+    if (runs_on[t] == 0) values[t] = target.shipped;
     result.parameters.push_back({.owner = target.owner,
                                  .key = std::string(target.key),
                                  .meaning = find_fit_knob(target.key)->meaning,
                                  .prior = target.shipped,
                                  .prior_spread = fitted.prior_spreads[t],
-                                 .value = fitted.values[t],
+                                 .value = values[t],
                                  .spread = fitted.spreads[t],
                                  .runs = runs_on[t],
                                  .determined = fitted.narrowing[t] < 0.95});
   }
   result.mape_before = mean_error(c, c.shipped());
-  result.mape_after = mean_error(c, fitted.values);
-  store(c, fitted.values, errors_by_stack(c, runs, options, fitted.values), result);
+  result.mape_after = mean_error(c, values);
+  store(c, values, errors_by_stack(c, runs, options, fitted.values), result);
   return result;
 }
 

@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""Copies tables of measured runs into the project: configuration, measurements and citation, no prose.
+
+Usage: scripts/import_runs.py OUTPUT_FOLDER RUNS.csv [MORE.csv...]
+
+Of the free text in `notes` only those words stay that change a prediction: the string literals of read_settings()
+in planner/validation/run_settings.cpp, with the figure that follows them. So a prediction is the same from the copy
+as from the original (`smplan validate --format csv` of both must agree).
+"""
+
+import ast
+import csv
+import pathlib
+import re
+import sys
+
+COLUMNS = (
+    "id source source_ref model params_b n_layers hidden ffn_hidden n_heads n_kv_heads head_dim vocab seq_len mlp "
+    "n_experts top_k expert_ffn_hidden gpu instance n_gpus gpus_per_node internode_gbps_per_node network framework "
+    "dtype tp pp vpp cp ep dp sequence_parallel shard shard_degree micro_batch global_batch recompute offload "
+    "flash_attention optimizer lora step_time_s tokens_per_s_per_gpu samples_per_s tflops_per_gpu tflops_kind mfu_pct "
+    "hfu_pct peak_mem_gib_per_gpu mem_kind"
+).split()
+SETTINGS = pathlib.Path(__file__).parent.parent / "planner/validation/run_settings.cpp"
+
+
+def setting_words() -> list[str]:
+    """What read_settings() looks for, longest first."""
+    code = SETTINGS.read_text()
+    start = code.index("RunSettings read_settings(")
+    body = code[start : code.index("\n}", start)]
+    words = {ast.literal_eval(literal) for literal in re.findall(r'"(?:[^"\\]|\\.)*"', body)}
+    if not words:
+        raise SystemExit(f"{SETTINGS}: read_settings() names no words")
+    return sorted(words, key=len, reverse=True)
+
+
+def settings_of(notes: str, words: list[str]) -> str:
+    """The recognised words in their order, each with the figure right after it."""
+    spans: list[tuple[int, int]] = []
+    for word in words:
+        for match in re.finditer(re.escape(word) + r"[0-9.]*", notes, re.IGNORECASE):
+            spans.append(match.span())
+    merged: list[tuple[int, int]] = []
+    for begin, end in sorted(spans):
+        if merged and begin < merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((begin, end))
+    return "; ".join(notes[begin:end].rstrip(".") for begin, end in merged)
+
+
+def import_table(source: pathlib.Path, target: pathlib.Path, words: list[str]) -> int:
+    with source.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    if rows and (unknown := set(rows[0]) - set(COLUMNS) - {"notes"}):
+        raise SystemExit(f"{source}: columns that no reader knows: {', '.join(sorted(unknown))}")
+    # A column that a table never fills is left out: absent and empty mean the same.
+    filled = [column for column in COLUMNS if any(row.get(column) for row in rows)]
+    with target.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow([*filled, "notes"])
+        for row in rows:
+            writer.writerow([*(row[column] for column in filled), settings_of(row.get("notes") or "", words)])
+    return len(rows)
+
+
+def main() -> int:
+    if len(sys.argv) < 3:
+        print(__doc__, file=sys.stderr)
+        return 2
+    folder = pathlib.Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    words = setting_words()
+    for name in sys.argv[2:]:
+        source = pathlib.Path(name)
+        target = folder / source.name.removeprefix("runs_")
+        print(f"{target}: {import_table(source, target, words)} runs")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
