@@ -99,6 +99,7 @@ Result<Architecture> from_widths(const MeasuredRun& run, Assumptions& assumption
     a.vocab = kPaddedGpt2Vocabulary;
     assumptions.push_back("vocab is 51200 (GPT-2, padded)");
   }
+  if (bare_name(run.model).find("bert") != std::string::npos) a.kind = ModelKind::Encoder;
   const bool gpt_era = !a.gated_mlp;
   a.norm = gpt_era ? NormKind::LayerNorm : NormKind::RmsNorm;
   a.positions = gpt_era ? PositionEncoding::Learned : PositionEncoding::Rope;
