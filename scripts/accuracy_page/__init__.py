@@ -1,0 +1,1 @@
+"""The page on accuracy: figures from smplan, plots as SVG, text as Markdown."""

@@ -1,0 +1,48 @@
+"""What smplan says of the measured runs."""
+
+import dataclasses
+import json
+import pathlib
+import subprocess
+
+LEFT_OUT = ("source", "gpu", "model", "stack")
+
+
+@dataclasses.dataclass(frozen=True)
+class Figures:
+    validation: dict  # smplan validate --format json
+    left_out: dict[str, dict]  # by source, gpu, ...: errors under a fit without the group
+    fit: dict  # smplan calibrate --fit-report --format json
+    tables: list[str]  # names of the tables
+
+    def summary(self, by: str) -> list[dict]:
+        return self.validation["step_time"][by]
+
+    @property
+    def all(self) -> dict:
+        return self.summary("all")[0]
+
+    @property
+    def timed(self) -> list[dict]:
+        return [run for run in self.validation["runs"] if "measured_step_time_s" in run]
+
+    @property
+    def weighed(self) -> list[dict]:
+        return [run for run in self.validation["runs"] if "measured_peak_mem_gib" in run]
+
+
+def collect(binary: pathlib.Path, root: pathlib.Path) -> Figures:
+    runs = sorted((root / "tests/measured/runs").glob("*.csv"))
+
+    def ask(*arguments: str) -> dict:
+        command = [binary, *arguments[:1], *runs, *arguments[1:], "--format", "json", "--quiet"]
+        return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+
+    # The catalog's profiles were fitted on these runs: what is left out must be unknown to the fit's start too.
+    fit = ("calibrate", "--scope", "devices", "--calibration", str(root / "scripts/fit/priors.json"))
+    return Figures(
+        validation=ask("validate", "--worst", "15"),
+        left_out={by: ask(*fit, "--cross-validate", by)["left_out"] for by in LEFT_OUT},
+        fit=ask(*fit, "--fit-report"),
+        tables=[path.name for path in runs],
+    )

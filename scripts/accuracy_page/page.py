@@ -1,0 +1,201 @@
+"""The page's text: weak spots first, then everything."""
+
+from .figures import Figures
+
+WEAK_ERROR = 0.15  # mean error of a group that the page warns of
+ENOUGH = 5  # runs of a group that can be called weak or strong
+
+
+def percent(fraction: float) -> str:
+    return f"{100 * fraction:.1f} %"
+
+
+def signed(fraction: float) -> str:
+    return f"{100 * fraction:+.1f} %"
+
+
+def table(header: list[str], rows: list[list[str]], texts: int = 1) -> str:
+    """Markdown table; the first `texts` columns are words, the rest figures."""
+    rule = ["---"] * texts + ["---:"] * (len(header) - texts)
+    lines = [header, rule, *([cell.replace("|", "\\|") for cell in row] for row in rows)]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def error_cells(s: dict) -> list[str]:
+    return [str(s["n"]), percent(s["mape"]), percent(s["median"]), percent(s["p90"]), percent(s["max"]), signed(s["bias"])]
+
+
+ERRORS = ["runs", "mean", "median", "P90", "max", "bias"]
+
+
+def headline(found: Figures) -> str:
+    s, counts, left_out = found.all, found.validation["counts"], found.left_out["source"]
+    return (
+        f"Of {counts['rows']} published runs in {len(found.tables)} tables, {counts['predicted']} can be predicted and "
+        f"{counts['timed']} of those state a speed. Their step time is predicted with a median error of "
+        f"{percent(s['median'])} (mean {percent(s['mape'])}, P90 {percent(s['p90'])}, bias {signed(s['bias'])}). "
+        f"The profiles were fitted on these very runs, so the figure to expect of *your* cluster is the next one: under "
+        f"a fit without the source in question, the mean error is "
+        f"**{percent(left_out['mean_of_groups_of_ten_or_more'])}** over the {left_out['groups_of_ten_or_more']} sources "
+        f"of ten runs or more, and {percent(left_out['worst_of_groups_of_ten_or_more'])} for the worst of them."
+    )
+
+
+def weak_groups(found: Figures) -> list[str]:
+    """Sources and stacks with large errors, worst first."""
+    lines = []
+    for by in ("source", "stack", "accelerator"):
+        weak = [s for s in found.summary(by) if s["n"] >= ENOUGH and s["mape"] > WEAK_ERROR]
+        for s in sorted(weak, key=lambda s: -s["mape"]):
+            direction = "too slow" if s["bias"] > 0 else "too fast"
+            lines.append(f"- {by} **{s['name']}**: mean error {percent(s['mape'])} over {s['n']} runs, "
+                         f"on average {percent(abs(s['bias']))} {direction}")
+    return lines
+
+
+def weak_generalisation(found: Figures) -> list[str]:
+    lines = []
+    for by, noun in (("source", "source"), ("gpu", "accelerator family"), ("stack", "stack")):
+        groups = [g for g in found.left_out[by]["groups"] if g["n"] >= 10]
+        if not groups:
+            continue
+        worst = max(groups, key=lambda g: g["mape"])
+        lines.append(f"- the {noun} that is predicted worst when no run of its own was fitted on: **{worst['name']}**, "
+                     f"mean error {percent(worst['mape'])} over {worst['n']} runs")
+    return lines
+
+
+def weak_rest(found: Figures) -> list[str]:
+    lines = []
+    coverage = found.all["interval_coverage"]
+    if not 0.76 <= coverage <= 0.84:
+        kind = "too narrow" if coverage < 0.8 else "too wide"
+        lines.append(f"- the P10-P90 interval holds {percent(coverage)} of the runs where 80 % would be right: {kind}")
+    memory = found.validation["peak_memory"]
+    if memory:
+        lines.append(f"- peak memory is predicted more than 5 % too low in {percent(memory[0]['under_by_5_percent'])} of "
+                     f"{memory[0]['n']} runs")
+    counts = found.validation["counts"]
+    refused = counts["unsupported"] + counts["invalid"]
+    if refused:
+        lines.append(f"- {refused} of {counts['rows']} rows are refused, most often because they do not say enough (below)")
+    return lines
+
+
+def weak_spots(found: Figures) -> str:
+    return "\n".join([*weak_groups(found), *weak_generalisation(found), *weak_rest(found)])
+
+
+def step_time(found: Figures) -> str:
+    parts = ["![Predicted against measured step time](accuracy/step_time.svg)", "![Errors by source](accuracy/errors.svg)"]
+    for by in ("source", "stack", "accelerator", "parallelism", "precision"):
+        rows = [[s["name"], *error_cells(s), percent(s["interval_coverage"])] for s in [*found.summary("all"), *found.summary(by)]]
+        parts.append(f"### By {by}\n\n" + table([by, *ERRORS, "in P10-P90"], rows))
+    return "\n\n".join(parts)
+
+
+def left_out(found: Figures) -> str:
+    parts = [
+        "Each group is predicted under a fit to all other runs that starts from the rough figures of "
+        "[priors.json](../scripts/fit/priors.json), which no run has touched.",
+        "![Errors by left-out source](accuracy/left_out.svg)",
+    ]
+    rows = []
+    for by, report in found.left_out.items():
+        rows.append([by, str(report["groups_of_ten_or_more"]), percent(report["mean_of_groups_of_ten_or_more"]),
+                     percent(report["worst_of_groups_of_ten_or_more"]), percent(report["all"]["median"]),
+                     signed(report["all"]["bias"])])
+    parts.append(table(["left out", "groups of ten runs or more", "mean over them", "worst of them", "median of all runs",
+                        "bias of all runs"], rows))
+    for by, noun in (("source", "source"), ("gpu", "accelerator family")):
+        groups = [[g["name"], *error_cells(g)] for g in found.left_out[by]["groups"]]
+        parts.append(f"### By left-out {noun}\n\n" + table([noun, *ERRORS], groups))
+    return "\n\n".join(parts)
+
+
+def ranking(found: Figures) -> str:
+    rows = [
+        [s["name"], str(s["comparable_groups"]), f"{s['kendall_tau']:.2f}", f"{s['mean_group_tau']:.2f}",
+         percent(s["top1_regret"]), percent(s["top3_regret"])]
+        for s in [*found.summary("all"), *found.summary("source")]
+        if s["comparable_groups"] > 0
+    ]
+    return (
+        "Runs that do the same work on the same machine with the same software, split differently, are alternatives. "
+        "Kendall's tau is over all their pairs, and averaged by group; regret is the time lost by taking our first "
+        "choice, or the best of our first three, instead of the fastest.\n\n"
+        + table(["source", "groups", "tau", "tau by group", "first choice", "first three"], rows)
+    )
+
+
+def memory(found: Figures) -> str:
+    rows = [[s["name"], *error_cells(s), percent(s["under_by_5_percent"])] for s in found.validation["peak_memory"]]
+    return (
+        "Each row is compared with the figure that its `mem_kind` names.\n\n"
+        "![Predicted against measured peak memory](accuracy/memory.svg)\n\n"
+        + table(["kind and source", *ERRORS, "under by > 5 %"], rows)
+    )
+
+
+def worst(found: Figures) -> str:
+    runs = {run["id"]: run for run in found.validation["runs"]}
+    rows = []
+    for name in found.validation["worst"]:
+        run = runs[name]
+        parts = sorted(run["step_components_s"].items(), key=lambda part: -part[1])[:3]
+        share = ", ".join(f"{key.replace('_', ' ')} {100 * value / run['predicted_step_time_s']:.0f} %" for key, value in parts)
+        ratio = run["predicted_step_time_s"] / run["measured_step_time_s"]
+        rows.append([name, run["model"], run["stack"], share, f"{run['measured_step_time_s']:.3g}",
+                     f"{run['predicted_step_time_s']:.3g}", f"{ratio:.2f}"])
+    return table(["run", "model", "stack", "predicted step", "measured s", "predicted s", "ratio"], rows, texts=4)
+
+
+def refused(found: Figures) -> str:
+    rows = [[r["message"], r["status"], str(r["rows"])] for r in found.validation["refused"]]
+    return table(["reason", "status", "rows"], rows, texts=2)
+
+
+def parameters(found: Figures) -> str:
+    told = [p for p in found.fit["parameters"] if p["determined"]]
+    rows = [
+        [p["owner"], f"`{p['key']}`", p["meaning"], f"{p['prior']:.4g} ± {p['prior_spread']:.2g}",
+         f"{p['value']:.4g} ± {p['spread']:.2g}", str(p["runs"])]
+        for p in told
+    ]
+    return (
+        f"{len(told)} numbers are told by the runs (they narrow the prior by more than a twentieth); none belongs to a "
+        f"run, a model or a source. The other {len(found.fit['parameters']) - len(told)} stay at or near the prior.\n\n"
+        + table(["profile", "number", "meaning", "prior", "fitted", "runs"], rows, texts=3)
+    )
+
+
+HOW = """\
+```
+scripts/calibrate YYYY-MM-DD   # fits catalogs/data/stack_profiles.json to tests/measured/runs, from the priors
+scripts/build
+scripts/accuracy               # writes this page
+```
+
+The tables are in [tests/measured/runs](../tests/measured/runs), each row with its source;
+[validation.md](validation.md) explains the columns and figures. A test fails when an error rises above
+[bounds.json](../tests/measured/bounds.json)."""
+
+
+def render(found: Figures) -> str:
+    sections = [
+        ("How far off the predictions are", headline(found)),
+        ("Weak spots", weak_spots(found)),
+        ("What was not fitted on", left_out(found)),
+        ("Step time", step_time(found)),
+        ("Choosing among alternatives", ranking(found)),
+        ("Peak memory", memory(found)),
+        ("Worst runs", worst(found)),
+        ("Refused rows", refused(found)),
+        ("What was fitted", parameters(found)),
+        ("How this page is made", HOW),
+    ]
+    title, first = sections[0]
+    text = f"# {title}\n\nMade by `scripts/accuracy`; not edited by hand.\n\n{first}\n"
+    for heading, body in sections[1:]:
+        text += f"\n## {heading}\n\n{body}\n"
+    return text
