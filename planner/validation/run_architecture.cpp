@@ -45,7 +45,8 @@ void override_widths(const MeasuredRun& run, Architecture& a) {
     a.n_layers = stated_layers - a.n_encoder_layers;
   } else {
     if (stated_layers < a.n_layers) {
-      a.moe.n_leading_dense_layers = std::min(a.moe.n_leading_dense_layers, stated_layers - 1);
+      // Cut for a benchmark: one layer stands for the leading dense ones.
+      a.moe.n_leading_dense_layers = std::min<std::int64_t>(a.moe.n_leading_dense_layers, 1);
     }
     a.n_layers = stated_layers;
   }

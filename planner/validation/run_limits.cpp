@@ -76,10 +76,10 @@ Result<void> check_resolved(const MeasuredRun& run, const Workload& w, const Str
   const Architecture& a = w.architecture;
   const std::int64_t layers = a.n_layers + (a.kind == ModelKind::EncoderDecoder ? a.n_encoder_layers : 0);
   if (layers < s.pipeline_parallel) {
-    return fail("invalid", run.id,
-                std::to_string(layers) + " layers are too few for " + std::to_string(s.pipeline_parallel) +
-                    " pipeline ranks",
-                "correct n_layers or pp");
+    return fail(
+        "invalid", run.id,
+        std::to_string(layers) + " layers are too few for " + std::to_string(s.pipeline_parallel) + " pipeline ranks",
+        "correct n_layers or pp");
   }
   if (s.pipeline_parallel > kMostStages) {
     return fail("unsupported", run.id, "pp is " + std::to_string(s.pipeline_parallel),

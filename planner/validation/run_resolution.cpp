@@ -171,6 +171,7 @@ Result<ResolvedRun> resolve_run(const MeasuredRun& run, const Catalog& catalog) 
   Workload& w = resolved.workload;
   Strategy& s = resolved.strategy;
   w.architecture = std::move(*architecture);
+  if (settings.tied_embeddings) w.architecture.tied_embeddings = true;
   w.seq_len = *run.seq_len;
   w.precision = resolve_precision(run, settings, cluster->accelerator, assumptions);
   if (!cluster->accelerator.supports(w.precision)) {

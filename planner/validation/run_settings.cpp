@@ -56,6 +56,7 @@ RunSettings read_settings(std::string_view text) {
   s.lora_rank = words.number_after("lora rank ");
   if (!s.lora_rank) s.lora_rank = words.number_after("rank=");
   s.pure_half = words.say("mp_mode=pure");
+  s.tied_embeddings = words.say("tied=1");
   s.four_bit_base = words.say_any(std::array<std::string_view, 6>{"q-lora", "qlora", "nf4", "gptq", "4-bit", "int4"});
   s.fused_loss =
       words.say_any(std::array<std::string_view, 4>{"liger", "fused cross-entropy", "fused-linear", "cut cross"});

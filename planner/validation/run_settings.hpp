@@ -13,15 +13,16 @@ namespace smplan {
 struct RunSettings {
   std::optional<Precision> precision;
   std::optional<std::int64_t> lora_rank;
-  bool pure_half = false;        ///< `MP_mode=PURE`: 16-bit parameters, reduction and buffers
-  bool four_bit_base = false;    ///< Q-LoRA, NF4, GPTQ
+  bool pure_half = false;      ///< `MP_mode=PURE`: 16-bit parameters, reduction and buffers
+  bool four_bit_base = false;  ///< Q-LoRA, NF4, GPTQ
+  bool tied_embeddings = false;
   bool fused_loss = false;       ///< Liger, fused or chunked cross-entropy
   std::optional<bool> compiled;  ///< torch.compile
   bool async_tensor_parallel = false;
   std::optional<bool> deduplicated_dispatch;  ///< DeepEP or HybridEP against plain all-to-all
   bool performance_recipe = false;            ///< a vendor's tuned configuration
   std::optional<double> software_year;        ///< `container 26.04` is 2026.25
-  std::optional<bool> expert_overlap;  ///< all-to-all under other work
+  std::optional<bool> expert_overlap;         ///< all-to-all under other work
 };
 
 /// Reads the words; what they do not say stays unset.

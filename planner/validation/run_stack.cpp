@@ -55,6 +55,13 @@ Result<Stack> resolve_stack(const MeasuredRun& run, const Catalog& catalog, Assu
     if (stack == nullptr) return fail("unsupported", run.id, "no stack is known for '" + run.framework + "'");
     assumptions.push_back("framework is treated as " + stack->id);
   }
+  // A launcher such as HF Trainer leaves sharding to another program, whose bytes and overlap count.
+  const std::optional<Sharding> sharding = sharding_from(run.shard);
+  if (sharding && std::find(stack->shardings.begin(), stack->shardings.end(), *sharding) == stack->shardings.end() &&
+      !stack->tensor_parallel) {
+    const Stack* shards = catalog.find_stack(implied_stack(run));
+    if (shards != nullptr) stack = shards;
+  }
   if (is_early_megatron(*stack, run)) {
     const Stack* early = catalog.find_stack("megatron-2021");
     if (early != nullptr) stack = early;
