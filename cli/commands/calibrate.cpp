@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/csv_reader.hpp"
 #include "base/units.hpp"
 #include "cli/command.hpp"
 #include "cli/commands/measured_files.hpp"
@@ -23,6 +24,7 @@ struct CalibrateFlags {
   std::string intervals = "fit";
   std::string cross_validate;
   std::string as_of;
+  std::string not_fitted;
   bool fit_report = false;
 };
 
@@ -102,6 +104,18 @@ Result<CalibrationOptions> understand(const CalibrateFlags& flags) {
   return options;
 }
 
+/// Ids of a table of doubtful runs.
+Result<std::vector<std::string>> ids_of(const std::string& path) {
+  const Result<CsvTable> table = read_csv_file(path);
+  if (!table) return tl::unexpected<Diagnostics>(table.error());
+  if (!table->column("id")) {
+    return fail("missing-column", path, "there is no column 'id'", "list the ids of runs, one a line, under that name");
+  }
+  std::vector<std::string> ids;
+  for (const CsvRow& row : table->rows) ids.emplace_back(table->field(row, "id"));
+  return ids;
+}
+
 std::string table_names(const MeasuredFiles& measured) {
   std::string names;
   for (std::size_t i = 0; i < measured.files.size(); ++i) {
@@ -146,6 +160,12 @@ Result<Answer> run_calibrate(const CalibrateFlags& flags, const Context& context
   const Result<MeasuredFiles> measured = read_measured_files(flags.paths);
   if (!measured) return tl::unexpected<Diagnostics>(measured.error());
 
+  if (!flags.not_fitted.empty()) {
+    Result<std::vector<std::string>> ids = ids_of(flags.not_fitted);
+    if (!ids) return tl::unexpected<Diagnostics>(ids.error());
+    options->not_fitted = std::move(*ids);
+  }
+
   const Catalog& catalog = context.catalog;
   std::optional<LeftOutReport> left_out;
   if (!flags.cross_validate.empty()) {
@@ -180,6 +200,9 @@ Command calibrate_command() {
             app.add_option("--prior-width", flags->prior_width,
                            "How freely numbers leave the catalog's values [0.3, with devices 1]")
                 ->type_name("FACTOR");
+            app.add_option("--not-fitted", flags->not_fitted,
+                           "Table whose column id names doubtful runs: reported, not fitted on")
+                ->type_name("FILE");
             app.add_option("--intervals", flags->intervals,
                            "Whose errors give the width of P10-P90: the fit's, or of groups left out [fit]")
                 ->type_name("fit|source|file|model|gpu|stack");

@@ -27,6 +27,7 @@ struct Observation {
   std::size_t run = 0;  ///< index into the runs
   ResolvedRun resolved;
   Seconds measured;
+  bool fitted = true;                 ///< false: only reported
   std::size_t stack = 0;              ///< index into Calibration::stacks
   std::vector<std::size_t> targets{};   ///< indices of the numbers that its prediction reads
   std::vector<std::size_t> moved_by{};  ///< those of them that really change it
@@ -157,6 +158,7 @@ Calibration observe(const std::vector<MeasuredRun>& runs, const Catalog& catalog
     const ResolvedRun& r = o.resolved;
     const double ratio = estimate_step(r.workload, r.strategy, r.cluster, r.stack).time() / o.measured;
     if (!std::isfinite(ratio) || ratio <= 0) continue;
+    o.fitted = std::find(options.not_fitted.begin(), options.not_fitted.end(), runs[i].id) == options.not_fitted.end();
     o.stack = stack_index(c, *catalog.find_stack(r.stack.id), options.prior_scale);
     if (options.scope == CalibrationScope::StacksAndDevices) {
       add_device(c, r.cluster.accelerator_profile, options.prior_scale);
@@ -203,9 +205,11 @@ FitResult fit(const Calibration& c, const std::vector<Observation*>& observation
   return fit_parameters(problem, options.fit);
 }
 
-std::vector<Observation*> all_of(Calibration& c) {
+std::vector<Observation*> all_fitted(Calibration& c) {
   std::vector<Observation*> all;
-  for (Observation& o : c.observations) all.push_back(&o);
+  for (Observation& o : c.observations) {
+    if (o.fitted) all.push_back(&o);
+  }
   return all;
 }
 
@@ -230,31 +234,31 @@ std::vector<LeftOutError> leave_out(Calibration& c, const std::vector<MeasuredRu
   for (const std::string& name : names) {
     std::vector<Observation*> kept;
     for (Observation& o : c.observations) {
-      if (groups[o.run] != name) kept.push_back(&o);
+      if (o.fitted && groups[o.run] != name) kept.push_back(&o);
     }
     if (kept.empty()) continue;
     const FitResult without = fit(c, kept, runs, options, start);
     for (Observation& o : c.observations) {
       if (groups[o.run] != name) continue;
-      errors.push_back({o.run, name, c.stacks[o.stack].id, std::exp(log_error(c, o, without.values))});
+      errors.push_back({o.run, name, c.stacks[o.stack].id, std::exp(log_error(c, o, without.values)), o.fitted});
     }
   }
   return errors;
 }
 
-/// Log errors by stack: of left-out groups where there are several, else of the fit.
+/// Log errors by stack: of left-out groups where they are named, else of the fit.
 std::map<std::string, std::vector<double>> errors_by_stack(Calibration& c, const std::vector<MeasuredRun>& runs,
                                                            const CalibrationOptions& options,
                                                            const std::vector<double>& fitted) {
   std::map<std::string, std::vector<double>> errors;
+  for (const Stack& stack : c.stacks) errors[stack.id] = {};
   if (!options.interval_groups.empty()) {
     for (const LeftOutError& e : leave_out(c, runs, options, options.interval_groups, fitted)) {
-      errors[e.stack].push_back(std::log(e.ratio));
+      if (e.fitted) errors[e.stack].push_back(std::log(e.ratio));
     }
+    return errors;
   }
-  if (errors.empty()) {
-    for (Observation& o : c.observations) errors[c.stacks[o.stack].id].push_back(log_error(c, o, fitted));
-  }
+  for (Observation* o : all_fitted(c)) errors[c.stacks[o->stack].id].push_back(log_error(c, *o, fitted));
   return errors;
 }
 
@@ -286,14 +290,15 @@ void store(const Calibration& c, std::span<const double> values,
 Result<CalibrationResult> calibrate(const std::vector<MeasuredRun>& runs, const Catalog& catalog,
                                     const CalibrationOptions& options) {
   Calibration c = observe(runs, catalog, options);
-  if (c.observations.empty()) return no_runs();
-  const FitResult fitted = fit(c, all_of(c), runs, options, {});
+  if (all_fitted(c).empty()) return no_runs();
+  const FitResult fitted = fit(c, all_fitted(c), runs, options, {});
   std::vector<double> values = fitted.values;
   CalibrationResult result;
   result.catalog = catalog;
-  result.runs = c.observations.size();
+  result.runs = all_fitted(c).size();
   std::vector<std::size_t> runs_on(c.targets.size());
   for (const Observation& o : c.observations) {
+    if (!o.fitted) continue;
     for (const std::size_t t : o.moved_by) ++runs_on[t];
   }
   for (std::size_t t = 0; t < c.targets.size(); ++t) {
@@ -320,15 +325,15 @@ Result<std::vector<LeftOutError>> cross_validate(const std::vector<MeasuredRun>&
                                                  const CalibrationOptions& options,
                                                  const std::vector<std::string>& groups) {
   Calibration c = observe(runs, catalog, options);
-  if (c.observations.empty()) return no_runs();
+  if (all_fitted(c).empty()) return no_runs();
   std::set<std::string> names;
-  for (const Observation& o : c.observations) names.insert(groups[o.run]);
+  for (const Observation* o : all_fitted(c)) names.insert(groups[o->run]);
   if (names.size() < 2) {
     return fail("one-group", "--cross-validate", "the runs fall into one group only",
                 "something must be left to fit on when a group is left out");
   }
   // The full fit is near every other: starting there saves time and changes no optimum.
-  return leave_out(c, runs, options, groups, fit(c, all_of(c), runs, options, {}).values);
+  return leave_out(c, runs, options, groups, fit(c, all_fitted(c), runs, options, {}).values);
 }
 
 double interval_sigma(std::vector<double> log_ratios, double prior) {

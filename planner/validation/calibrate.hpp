@@ -24,8 +24,10 @@ struct CalibrationOptions {
   /// move them part of the way. 1 is as free as the shipped fit, which starts from rough figures.
   double prior_scale = 0.3;
   /// A label a run, for the width of the intervals: it is taken from the errors of each group under a
-  /// fit without it. Empty, or one group only: from the errors of the fit itself.
+  /// fit without it. Empty: from the errors of the fit itself.
   std::vector<std::string> interval_groups;
+  /// Ids of doubtful runs: their errors are reported, nothing is fitted on them.
+  std::vector<std::string> not_fitted;
   FitOptions fit;
 };
 
@@ -44,7 +46,7 @@ struct FittedParameter {
 
 struct CalibrationResult {
   Catalog catalog;  ///< with the fitted profiles
-  std::size_t runs = 0;
+  std::size_t runs = 0;  ///< fitted on
   double mape_before = 0;
   double mape_after = 0;
   std::vector<FittedParameter> parameters;
@@ -63,6 +65,7 @@ struct LeftOutError {
   std::string group;
   std::string stack;
   double ratio = 1;
+  bool fitted = true;  ///< false: doubtful, fitted on by none
 };
 /// `groups`: a label a run. Runs without a prediction or a measured time are absent. What nothing
 /// else tells stays at the catalog's figures, so these must not rest on the runs themselves.

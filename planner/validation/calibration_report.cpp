@@ -30,7 +30,7 @@ Json left_out_json(const LeftOutReport& report, const std::vector<MeasuredRun>& 
   for (const ErrorSummary& s : report.groups) groups.push_back(summary_json(s));
   Json rows = Json::array();
   for (const LeftOutError& e : report.errors) {
-    rows.push_back({{"id", runs[e.run].id}, {"group", e.group}, {"stack", e.stack}, {"predicted_over_measured", e.ratio}});
+    rows.push_back({{"id", runs[e.run].id}, {"group", e.group}, {"stack", e.stack}, {"predicted_over_measured", e.ratio}, {"fitted", e.fitted}});
   }
   return {{"by", report.by},
           {"all", summary_json(report.all)},

@@ -1,5 +1,6 @@
 """What smplan says of the measured runs."""
 
+import csv
 import dataclasses
 import json
 import pathlib
@@ -14,6 +15,7 @@ class Figures:
     left_out: dict[str, dict]  # by source, gpu, ...: errors under a fit without the group
     fit: dict  # smplan calibrate --fit-report --format json
     tables: list[str]  # names of the tables
+    doubtful: list[dict]  # runs that nothing is fitted on: id, reason
 
     def summary(self, by: str) -> list[dict]:
         return self.validation["step_time"][by]
@@ -31,6 +33,11 @@ class Figures:
         return [run for run in self.validation["runs"] if "measured_peak_mem_gib" in run]
 
 
+def doubtful(path: pathlib.Path) -> list[dict]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
 def collect(binary: pathlib.Path, root: pathlib.Path) -> Figures:
     runs = sorted((root / "tests/measured/runs").glob("*.csv"))
 
@@ -39,10 +46,12 @@ def collect(binary: pathlib.Path, root: pathlib.Path) -> Figures:
         return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
 
     # The catalog's profiles were fitted on these runs: what is left out must be unknown to the fit's start too.
-    fit = ("calibrate", "--scope", "devices", "--calibration", str(root / "scripts/fit/priors.json"))
+    fit = ("calibrate", "--scope", "devices", "--calibration", str(root / "scripts/fit/priors.json"),
+           "--not-fitted", str(root / "tests/measured/doubtful.csv"))
     return Figures(
         validation=ask("validate", "--worst", "15"),
         left_out={by: ask(*fit, "--cross-validate", by)["left_out"] for by in LEFT_OUT},
         fit=ask(*fit, "--fit-report"),
         tables=[path.name for path in runs],
+        doubtful=doubtful(root / "tests/measured/doubtful.csv"),
     )

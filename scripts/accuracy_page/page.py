@@ -155,6 +155,14 @@ def refused(found: Figures) -> str:
     return table(["reason", "status", "rows"], rows, texts=2)
 
 
+def doubtful(found: Figures) -> str:
+    rows = [[row["id"], row["reason"]] for row in found.doubtful]
+    return (
+        f"Nothing is fitted on {len(rows)} runs, {percent(len(rows) / found.validation['counts']['rows'])} of all; their "
+        "errors are in every figure above.\n\n" + table(["run", "why"], rows, texts=2)
+    )
+
+
 def parameters(found: Figures) -> str:
     told = [p for p in found.fit["parameters"] if p["determined"]]
     rows = [
@@ -191,6 +199,7 @@ def render(found: Figures) -> str:
         ("Peak memory", memory(found)),
         ("Worst runs", worst(found)),
         ("Refused rows", refused(found)),
+        ("Doubtful runs", doubtful(found)),
         ("What was fitted", parameters(found)),
         ("How this page is made", HOW),
     ]

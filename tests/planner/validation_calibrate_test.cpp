@@ -105,6 +105,25 @@ TEST(Calibrate, RefusesRunsWithoutATime) {
   EXPECT_EQ(fit.error().front().code, "no-runs");
 }
 
+TEST(Calibrate, DoubtfulRunsAreReportedAndTeachNothing) {
+  std::vector<MeasuredRun> runs = slower(1.2, 4);
+  runs[3].id = "odd";
+  runs[3].step_time_s = 7 * *runs[3].step_time_s;
+  CalibrationOptions options;
+  options.not_fitted = {"odd"};
+  const Result<CalibrationResult> screened = calibrate(runs, shipped_catalog(), options);
+  const Result<CalibrationResult> without = calibrate(slower(1.2, 3), shipped_catalog(), {});
+  ASSERT_TRUE(screened && without);
+  EXPECT_EQ(screened->runs, 3U);
+  EXPECT_EQ(screened->catalog.find_stack("fsdp")->profile, without->catalog.find_stack("fsdp")->profile);
+  EXPECT_GT(screened->mape_after, without->mape_after);
+
+  std::vector<std::string> groups = {"a", "b", "a", "b"};
+  const auto errors = cross_validate(runs, shipped_catalog(), options, groups);
+  ASSERT_TRUE(errors);
+  EXPECT_EQ(errors->size(), 4U);
+}
+
 TEST(Calibrate, ReducesTheErrorOfTheMeasuredRuns) {
   CalibrationOptions options;
   options.fit.max_iterations = 3;
