@@ -33,12 +33,12 @@ struct Cluster {
   std::array<BytesPerSecond, kMaxMeshNode + 1> ring_bandwidth{};
 
   [[nodiscard]] std::int64_t gpus() const { return std::int64_t{gpus_per_node} * nodes; }
-  /// Accelerators that reach each other at fabric speed (at most the whole cluster). Of a domain that
-  /// spans nodes, jobs take a power of two (64 of an NVL72's 72), so that groups do not straddle two.
+  /// Accelerators that reach each other at fabric speed (at most the whole cluster). Of domains
+  /// that span nodes a larger job takes a power of two each (64 of an NVL72's 72), so that no group straddles two.
   [[nodiscard]] std::int64_t domain() const {
-    const auto spanned = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(fabric.domain_size)));
-    const std::int64_t d = fabric.domain_size > gpus_per_node ? spanned : gpus_per_node;
-    return d < gpus() ? d : gpus();
+    if (fabric.domain_size <= gpus_per_node) return gpus_per_node;
+    if (gpus() <= fabric.domain_size) return gpus();
+    return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(fabric.domain_size)));
   }
 };
 
