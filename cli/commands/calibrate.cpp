@@ -179,6 +179,7 @@ Result<Answer> run_calibrate(const CalibrateFlags& flags, const Context& context
   if (!result) return tl::unexpected<Diagnostics>(result.error());
 
   Answer answer;
+  answer.notes = measured_notes(*measured);
   answer.text = calibration_overlay(*result, table_names(*measured), flags.as_of.empty() ? today() : flags.as_of);
   answer.aside = reports(flags, *result, left_out ? &*left_out : nullptr, *measured, context);
   answer.notes.push_back(fit_summary(*result));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "base/csv_reader.hpp"
@@ -25,7 +26,7 @@ void add_measured_files(CLI::App& command, std::vector<std::string>& paths) {
   command
       .add_option("runs", paths, "CSV files of measured runs (- is standard input); docs/validation.md lists columns")
       ->required()
-      ->type_name("RUNS.csv...");
+      ->type_name("FILE");
 }
 
 Result<MeasuredFiles> read_measured_files(const std::vector<std::string>& paths) {
@@ -45,6 +46,17 @@ Result<MeasuredFiles> read_measured_files(const std::vector<std::string>& paths)
   }
   if (!faults.empty()) return tl::unexpected<Diagnostics>(std::move(faults));
   return all;
+}
+
+std::vector<std::string> measured_notes(const MeasuredFiles& measured) {
+  std::size_t cells = 0;
+  const Diagnostic* first = nullptr;
+  for (const MeasuredRun& run : measured.runs) {
+    cells += run.measured_faults.size();
+    if (first == nullptr && !run.measured_faults.empty()) first = &run.measured_faults.front();
+  }
+  if (first == nullptr) return {};
+  return {fmt::format("{} measured cells hold no number and count as empty; the first: {}", cells, to_string(*first))};
 }
 
 }  // namespace smplan::cli

@@ -23,4 +23,7 @@ void add_measured_files(CLI::App& command, std::vector<std::string>& paths);
 /// Reads every table; all unreadable ones are reported together.
 Result<MeasuredFiles> read_measured_files(const std::vector<std::string>& paths);
 
+/// Measured cells that hold no number, for standard error; empty if there are none.
+std::vector<std::string> measured_notes(const MeasuredFiles& measured);
+
 }  // namespace smplan::cli

@@ -39,19 +39,20 @@ Result<Answer> run_validate(const ValidateFlags& flags, const Context& context) 
   if (!measured) faults.insert(faults.end(), measured.error().begin(), measured.error().end());
   if (!faults.empty()) return tl::unexpected<Diagnostics>(std::move(faults));
 
+  const std::vector<std::string> notes = measured_notes(*measured);
   const std::vector<ComparedRun> runs = compare_runs(measured->runs, context.catalog);
   const ValidationView view{*by, *worst};
   switch (context.format) {
     case Format::Json:
-      return Answer{ExitCode::Done, report_json(runs, *worst), {}};
+      return Answer{ExitCode::Done, report_json(runs, *worst), notes};
     case Format::Csv:
-      return Answer{ExitCode::Done, report_csv(runs), {}};
+      return Answer{ExitCode::Done, report_csv(runs), notes};
     case Format::Markdown:
-      return Answer{ExitCode::Done, validation_markdown(runs, view), {}};
+      return Answer{ExitCode::Done, validation_markdown(runs, view), notes};
     case Format::Table:
       break;
   }
-  return Answer{ExitCode::Done, validation_text(runs, view, context.style), {}};
+  return Answer{ExitCode::Done, validation_text(runs, view, context.style), notes};
 }
 
 }  // namespace

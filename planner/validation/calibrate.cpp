@@ -27,8 +27,8 @@ struct Observation {
   std::size_t run = 0;  ///< index into the runs
   ResolvedRun resolved;
   Seconds measured;
-  bool fitted = true;                 ///< false: only reported
-  std::size_t stack = 0;              ///< index into Calibration::stacks
+  bool fitted = true;                   ///< false: only reported
+  std::size_t stack = 0;                ///< index into Calibration::stacks
   std::vector<std::size_t> targets{};   ///< indices of the numbers that its prediction reads
   std::vector<std::size_t> moved_by{};  ///< those of them that really change it
 };
@@ -168,8 +168,7 @@ Calibration observe(const std::vector<MeasuredRun>& runs, const Catalog& catalog
   for (Observation& o : c.observations) {
     for (std::size_t t = 0; t < c.targets.size(); ++t) {
       const bool of_stack = c.targets[t].stack_parameter != nullptr;
-      const std::string& owner =
-          of_stack ? c.stacks[o.stack].id : o.resolved.cluster.accelerator_profile.accelerator;
+      const std::string& owner = of_stack ? c.stacks[o.stack].id : o.resolved.cluster.accelerator_profile.accelerator;
       if (c.targets[t].owner == owner) o.targets.push_back(t);
     }
     o.moved_by = moving_targets(c, o);
@@ -338,7 +337,7 @@ Result<std::vector<LeftOutError>> cross_validate(const std::vector<MeasuredRun>&
 
 double interval_sigma(std::vector<double> log_ratios, double prior) {
   constexpr double kPriorRuns = 10;
-  constexpr double kRoughGuess = 0.15;  // typical of a stack that was fitted on runs of its own kind
+  constexpr double kRoughGuess = 0.15;               // typical of a stack that was fitted on runs of its own kind
   constexpr double kHalfWidth = 1.2815515655446004;  // of the standard normal's P10-P90
   const double before = prior > 0 ? prior : kRoughGuess;
   if (log_ratios.empty()) return before;

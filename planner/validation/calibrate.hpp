@@ -40,12 +40,12 @@ struct FittedParameter {
   double prior_spread = 0;  ///< standard deviation
   double value = 0;
   double spread = 0;
-  std::size_t runs = 0;      ///< that depend on it
-  bool determined = false;   ///< the runs narrow the prior by more than a twentieth
+  std::size_t runs = 0;     ///< that depend on it
+  bool determined = false;  ///< the runs narrow the prior by more than a twentieth
 };
 
 struct CalibrationResult {
-  Catalog catalog;  ///< with the fitted profiles
+  Catalog catalog;       ///< with the fitted profiles
   std::size_t runs = 0;  ///< fitted on
   double mape_before = 0;
   double mape_after = 0;

@@ -41,10 +41,8 @@ std::string calibration_overlay(const CalibrationResult& result, const std::stri
     Json& rates = overlay["sustained_rates"] = Json::array();
     for (const std::string& key : result.accelerators) {
       const double fraction = result.catalog.find_accelerator_profile(key)->sustained_fraction;
-      rates.push_back({{"accelerator", key},
-                       {"sustained_fraction", rounded(fraction)},
-                       {"source", told},
-                       {"as_of", as_of}});
+      rates.push_back(
+          {{"accelerator", key}, {"sustained_fraction", rounded(fraction)}, {"source", told}, {"as_of", as_of}});
     }
   }
   // File names may hold any bytes; JSON may not.

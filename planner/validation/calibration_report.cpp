@@ -14,9 +14,14 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json parameter_json(const FittedParameter& p) {
-  return {{"owner", p.owner},   {"key", p.key},           {"meaning", p.meaning},
-          {"prior", p.prior},   {"prior_spread", p.prior_spread},
-          {"value", p.value},   {"spread", p.spread},     {"runs", p.runs},
+  return {{"owner", p.owner},
+          {"key", p.key},
+          {"meaning", p.meaning},
+          {"prior", p.prior},
+          {"prior_spread", p.prior_spread},
+          {"value", p.value},
+          {"spread", p.spread},
+          {"runs", p.runs},
           {"determined", p.determined}};
 }
 
@@ -30,7 +35,11 @@ Json left_out_json(const LeftOutReport& report, const std::vector<MeasuredRun>& 
   for (const ErrorSummary& s : report.groups) groups.push_back(summary_json(s));
   Json rows = Json::array();
   for (const LeftOutError& e : report.errors) {
-    rows.push_back({{"id", runs[e.run].id}, {"group", e.group}, {"stack", e.stack}, {"predicted_over_measured", e.ratio}, {"fitted", e.fitted}});
+    rows.push_back({{"id", runs[e.run].id},
+                    {"group", e.group},
+                    {"stack", e.stack},
+                    {"predicted_over_measured", e.ratio},
+                    {"fitted", e.fitted}});
   }
   return {{"by", report.by},
           {"all", summary_json(report.all)},
@@ -92,9 +101,9 @@ std::string left_out_csv(const LeftOutReport& report, const std::vector<Measured
 std::string fitted_csv(const CalibrationResult& result) {
   std::string text = "owner,key,prior,prior_spread,value,spread,runs,determined,meaning\n";
   for (const FittedParameter& p : result.parameters) {
-    text += csv_line({p.owner, p.key, format_shortest(p.prior), format_shortest(p.prior_spread),
-                      format_shortest(p.value), format_shortest(p.spread), std::to_string(p.runs),
-                      p.determined ? "1" : "0", std::string(p.meaning)});
+    text +=
+        csv_line({p.owner, p.key, format_shortest(p.prior), format_shortest(p.prior_spread), format_shortest(p.value),
+                  format_shortest(p.spread), std::to_string(p.runs), p.determined ? "1" : "0", std::string(p.meaning)});
   }
   return text;
 }

@@ -33,8 +33,7 @@ const FitKnob* find_fit_knob(std::string_view key) {
       {"straggler", 0.5, "waiting for the slowest rank, by doubling of ranks"},
       {"sustained_fraction", 0.5, "part of kernel benchmark speed that the accelerator sustains in training"},
   }};
-  const auto* const knob =
-      std::find_if(kKnobs.begin(), kKnobs.end(), [key](const FitKnob& k) { return k.key == key; });
+  const auto* const knob = std::find_if(kKnobs.begin(), kKnobs.end(), [key](const FitKnob& k) { return k.key == key; });
   return knob == kKnobs.end() ? nullptr : &*knob;
 }
 

@@ -119,13 +119,15 @@ MeasuredRun read_run(const CsvTable& table, const CsvRow& row, std::string_view 
   run.sequence_parallel = in.flag("sequence_parallel");
   run.flash_attention = in.flag("flash_attention");
   run.lora = in.flag("lora");
-  run.step_time_s = in.number("step_time_s");
-  run.tokens_per_s_per_gpu = in.number("tokens_per_s_per_gpu");
-  run.samples_per_s = in.number("samples_per_s");
-  run.tflops_per_gpu = in.number("tflops_per_gpu");
-  run.mfu_pct = in.number("mfu_pct");
-  run.hfu_pct = in.number("hfu_pct");
-  run.peak_mem_gib_per_gpu = in.number("peak_mem_gib_per_gpu");
+  RowReader measured(table, row, where);
+  run.step_time_s = measured.number("step_time_s");
+  run.tokens_per_s_per_gpu = measured.number("tokens_per_s_per_gpu");
+  run.samples_per_s = measured.number("samples_per_s");
+  run.tflops_per_gpu = measured.number("tflops_per_gpu");
+  run.mfu_pct = measured.number("mfu_pct");
+  run.hfu_pct = measured.number("hfu_pct");
+  run.peak_mem_gib_per_gpu = measured.number("peak_mem_gib_per_gpu");
+  run.measured_faults = std::move(measured.faults);
   run.faults = std::move(in.faults);
   return run;
 }
@@ -135,7 +137,7 @@ MeasuredRun read_run(const CsvTable& table, const CsvRow& row, std::string_view 
 Result<std::vector<MeasuredRun>> read_measured_runs(const CsvTable& table, std::string_view where) {
   if (!table.column("id")) {
     return fail("missing-column", std::string(where), "there is no column 'id'",
-                "the first line must name the columns (docs/validation.md lists them)");
+                "the first line must name the columns; docs/validation.md lists them");
   }
   std::vector<MeasuredRun> runs;
   runs.reserve(table.rows.size());

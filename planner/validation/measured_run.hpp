@@ -31,6 +31,8 @@ struct MeasuredRun {
 
   /// Cells that hold no number where one belongs (`tp: 'eight'`); the row is invalid if any.
   Diagnostics faults;
+  /// The same in measured columns: such a cell counts as empty, the prediction stands.
+  Diagnostics measured_faults;
 };
 
 /// Reads every row; a missing `id` column or an unreadable table fails the whole file. Unknown

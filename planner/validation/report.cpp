@@ -27,9 +27,8 @@ std::string comparable_group(const MeasuredRun& r) {
 
 std::string split(const MeasuredRun& r) {
   return joined({count_text(r.tp), count_text(r.pp), count_text(r.vpp), count_text(r.cp), count_text(r.ep),
-                 count_text(r.dp), r.sequence_parallel.value_or(false) ? "sp" : "", r.shard,
-                 count_text(r.shard_degree), count_text(r.micro_batch), r.recompute, r.offload,
-                 r.flash_attention.value_or(false) ? "flash" : ""});
+                 count_text(r.dp), r.sequence_parallel.value_or(false) ? "sp" : "", r.shard, count_text(r.shard_degree),
+                 count_text(r.micro_batch), r.recompute, r.offload, r.flash_attention.value_or(false) ? "flash" : ""});
 }
 
 std::string parallelism(const MeasuredRun& run) {

@@ -12,8 +12,8 @@ using Json = nlohmann::ordered_json;
 Json summaries_json(const std::vector<ErrorSummary>& summaries) {
   Json list = Json::array();
   for (const ErrorSummary& s : summaries) {
-    Json entry = {{"name", s.name},     {"n", s.n},     {"mape", s.mape}, {"median", s.median},
-                  {"p90", s.p90},       {"max", s.max}, {"bias", s.bias}, {"under_by_5_percent", s.under}};
+    Json entry = {{"name", s.name}, {"n", s.n},     {"mape", s.mape}, {"median", s.median},
+                  {"p90", s.p90},   {"max", s.max}, {"bias", s.bias}, {"under_by_5_percent", s.under}};
     list.push_back(std::move(entry));
   }
   return list;

@@ -1,5 +1,5 @@
-// The errors on the measured runs of tests/measured/runs against tests/measured/bounds.json. A bound is what was reached
-// when it was last written; SMPLAN_UPDATE_BOUNDS=1 writes what is reached now, and the diff is reviewed.
+// The errors on the measured runs of tests/measured/runs against tests/measured/bounds.json. A bound is what was
+// reached when it was last written; SMPLAN_UPDATE_BOUNDS=1 writes what is reached now, and the diff is reviewed.
 #include <cstdlib>
 #include <fstream>
 #include <string>

@@ -63,7 +63,6 @@ TEST(Calibrate, WiderPriorsMoveItFurther) {
   EXPECT_LT(way_moved(slower(1.2), {.prior_scale = 0.1}), way_moved(slower(1.2), {.prior_scale = 1}));
 }
 
-
 TEST(Calibrate, OtherStacksAndAcceleratorsStayAsTheyAre) {
   const Result<CalibrationResult> fit = calibrate(slower(1.2), shipped_catalog(), {});
   ASSERT_TRUE(fit);
@@ -216,7 +215,9 @@ TEST(CrossValidate, WhatIsLeftOutTeachesNothing) {
   const auto errors = cross_validate(runs, shipped_catalog(), {}, sources(runs));
   ASSERT_TRUE(errors);
   for (const LeftOutError& e : *errors) {
-    if (e.group == "odd") { EXPECT_NEAR(e.ratio, 0.2, 0.01); }
+    if (e.group == "odd") {
+      EXPECT_NEAR(e.ratio, 0.2, 0.01);
+    }
   }
 }
 

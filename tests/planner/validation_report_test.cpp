@@ -82,8 +82,7 @@ TEST(MemoryErrors, AreReportedOverAllByKindAndBySource) {
   const std::vector<ErrorSummary> list = summarise_memory(runs);
   std::vector<std::string> names;
   for (const ErrorSummary& s : list) names.push_back(s.name);
-  EXPECT_EQ(names,
-            (std::vector<std::string>{"all", "max_allocated", "unknown", "max_allocated, s", "unknown, s"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"all", "max_allocated", "unknown", "max_allocated, s", "unknown, s"}));
   EXPECT_NEAR(list[0].mape, 0.2 / 3, 1e-12);
   EXPECT_NEAR(list[1].under, 0.5, 1e-12);
 }

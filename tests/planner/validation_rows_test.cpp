@@ -39,6 +39,17 @@ TEST(MeasuredColumns, OtherFiguresChangeNoPrediction) {
             report_csv(compare_runs(changed, shipped_catalog())));
 }
 
+TEST(MeasuredColumns, WordsInThemChangeNoPrediction) {
+  const char* header = "id,model,gpu,n_gpus,framework,seq_len,micro_batch,step_time_s,peak_mem_gib_per_gpu\n";
+  const auto stated = test::runs_from(std::string(header) + "x,llama-2-7b,A100-40GB,8,fsdp,4096,1,OOM,-3\n");
+  const auto blank = test::runs_from(std::string(header) + "x,llama-2-7b,A100-40GB,8,fsdp,4096,1,,\n");
+  EXPECT_EQ(stated[0].measured_faults.size(), 2U);
+  const auto compared = compare_runs(stated, shipped_catalog());
+  EXPECT_EQ(report_csv(compared), report_csv(compare_runs(blank, shipped_catalog())));
+  EXPECT_EQ(compared[0].prediction.status, RunStatus::Ok);
+  EXPECT_FALSE(compared[0].has_time_error() || compared[0].has_memory_error());
+}
+
 TEST(MeasuredRuns, TheOrderOfRowsChangesNoPrediction) {
   std::vector<MeasuredRun> reversed(test::measured_runs().rbegin(), test::measured_runs().rend());
   const auto forth = compare_runs(test::measured_runs(), shipped_catalog());
@@ -50,8 +61,8 @@ TEST(MeasuredRuns, TheOrderOfRowsChangesNoPrediction) {
 }
 
 TEST(MeasuredRuns, ColumnsInAnyOrderAndUnknownOnesMeanTheSame) {
-  const auto a = test::runs_from(
-      "id,model,gpu,n_gpus,framework,seq_len,micro_batch\nx,llama-2-7b,A100-40GB,8,fsdp,4096,1\n");
+  const auto a =
+      test::runs_from("id,model,gpu,n_gpus,framework,seq_len,micro_batch\nx,llama-2-7b,A100-40GB,8,fsdp,4096,1\n");
   const auto b = test::runs_from(
       "micro_batch,colour,seq_len,framework,n_gpus,gpu,model,id\n1,red,4096,fsdp,8,A100-40GB,llama-2-7b,x\n");
   EXPECT_EQ(report_csv(compare_runs(a, shipped_catalog())), report_csv(compare_runs(b, shipped_catalog())));
@@ -72,15 +83,12 @@ void expect_harmless(const MeasuredRun& run) {
 }
 
 std::string random_cell(std::mt19937_64& random) {
-  static const std::array<const char*, 34> kCells{"",          "0",       "1",       "2",
-                                                  "3",         "7",       "8",       "16",
-                                                  "96",        "128",     "1000",    "4096",
-                                                  "1000000",   "2147483648", "4294967296", "8999999999999999",
-                                                  "1e300",     "1e-300",  "-1",      "0.5",
-                                                  "nan",       "inf",     "eight",   "fp8",
-                                                  "bf16",      "full",    "zero3",   "fsdp-hybrid",
-                                                  "A100-40GB", "H100-80GB", "llama-2-7b", "mixtral-8x7b",
-                                                  "megatron",  "'; drop"};
+  static const std::array<const char*, 34> kCells{
+      "",         "0",      "1",     "2",           "3",         "7",          "8",          "16",
+      "96",       "128",    "1000",  "4096",        "1000000",   "2147483648", "4294967296", "8999999999999999",
+      "1e300",    "1e-300", "-1",    "0.5",         "nan",       "inf",        "eight",      "fp8",
+      "bf16",     "full",   "zero3", "fsdp-hybrid", "A100-40GB", "H100-80GB",  "llama-2-7b", "mixtral-8x7b",
+      "megatron", "'; drop"};
   return kCells[random() % kCells.size()];
 }
 
@@ -89,14 +97,49 @@ std::string hostile_table(const std::vector<std::string>& cells, const std::vect
 }
 
 const std::vector<std::string>& columns() {
-  static const std::vector<std::string> names = {
-      "id",          "source",   "model",     "params_b",    "n_layers",    "hidden",       "ffn_hidden",
-      "n_heads",     "n_kv_heads", "head_dim", "vocab",      "seq_len",     "mlp",          "n_experts",
-      "top_k",       "expert_ffn_hidden", "gpu", "instance", "n_gpus",      "gpus_per_node", "internode_gbps_per_node",
-      "network",     "framework", "dtype",    "tp",          "pp",          "vpp",          "cp",
-      "ep",          "dp",       "sequence_parallel", "shard", "shard_degree", "micro_batch", "global_batch",
-      "recompute",   "offload",  "flash_attention", "optimizer", "lora",     "step_time_s",  "mem_kind",
-      "notes"};
+  static const std::vector<std::string> names = {"id",
+                                                 "source",
+                                                 "model",
+                                                 "params_b",
+                                                 "n_layers",
+                                                 "hidden",
+                                                 "ffn_hidden",
+                                                 "n_heads",
+                                                 "n_kv_heads",
+                                                 "head_dim",
+                                                 "vocab",
+                                                 "seq_len",
+                                                 "mlp",
+                                                 "n_experts",
+                                                 "top_k",
+                                                 "expert_ffn_hidden",
+                                                 "gpu",
+                                                 "instance",
+                                                 "n_gpus",
+                                                 "gpus_per_node",
+                                                 "internode_gbps_per_node",
+                                                 "network",
+                                                 "framework",
+                                                 "dtype",
+                                                 "tp",
+                                                 "pp",
+                                                 "vpp",
+                                                 "cp",
+                                                 "ep",
+                                                 "dp",
+                                                 "sequence_parallel",
+                                                 "shard",
+                                                 "shard_degree",
+                                                 "micro_batch",
+                                                 "global_batch",
+                                                 "recompute",
+                                                 "offload",
+                                                 "flash_attention",
+                                                 "optimizer",
+                                                 "lora",
+                                                 "step_time_s",
+                                                 "mem_kind",
+                                                 "notes"};
   return names;
 }
 
@@ -114,11 +157,14 @@ TEST(HostileRows, RandomCellsNeverDoHarm) {
 
 /// Rows that make sense but for one or two cells reach further into the models.
 TEST(HostileRows, AFewWrongCellsInAGoodRowNeverDoHarm) {
-  const std::vector<std::string> good = {
-      "x",     "s",     "",          "",     "32",   "4096",          "16384", "32",     "8",    "128", "50304",
-      "2048",  "swiglu", "8",        "2",    "14336", "H100-80GB",    "",      "64",     "8",    "3200", "IB",
-      "megatron", "bf16", "4",       "2",    "2",    "2",             "4",     "4",      "1",    "zero1", "",
-      "1",     "256",   "selective", "none", "1",    "adamw",         "0",     "1.0",    "max_allocated", ""};
+  const std::vector<std::string> good = {"x",      "s",     "",      "",      "32",        "4096",
+                                         "16384",  "32",    "8",     "128",   "50304",     "2048",
+                                         "swiglu", "8",     "2",     "14336", "H100-80GB", "",
+                                         "64",     "8",     "3200",  "IB",    "megatron",  "bf16",
+                                         "4",      "2",     "2",     "2",     "4",         "4",
+                                         "1",      "zero1", "",      "1",     "256",       "selective",
+                                         "none",   "1",     "adamw", "0",     "1.0",       "max_allocated",
+                                         ""};
   ASSERT_EQ(good.size(), columns().size());
   std::mt19937_64 random(7);
   int predicted = 0;
@@ -141,11 +187,11 @@ TEST(HostileRows, ShippedRowsWithOneWrongCellNeverDoHarm) {
   const auto& runs = test::measured_runs();
   using Count = std::optional<std::int64_t> MeasuredRun::*;
   const std::array<Count, 19> counts{
-      &MeasuredRun::n_layers,   &MeasuredRun::hidden,       &MeasuredRun::ffn_hidden, &MeasuredRun::n_heads,
-      &MeasuredRun::n_kv_heads, &MeasuredRun::head_dim,     &MeasuredRun::vocab,      &MeasuredRun::seq_len,
-      &MeasuredRun::n_experts,  &MeasuredRun::top_k,        &MeasuredRun::n_gpus,     &MeasuredRun::gpus_per_node,
-      &MeasuredRun::tp,         &MeasuredRun::pp,           &MeasuredRun::vpp,        &MeasuredRun::cp,
-      &MeasuredRun::ep,         &MeasuredRun::micro_batch,  &MeasuredRun::global_batch};
+      &MeasuredRun::n_layers,   &MeasuredRun::hidden,      &MeasuredRun::ffn_hidden,  &MeasuredRun::n_heads,
+      &MeasuredRun::n_kv_heads, &MeasuredRun::head_dim,    &MeasuredRun::vocab,       &MeasuredRun::seq_len,
+      &MeasuredRun::n_experts,  &MeasuredRun::top_k,       &MeasuredRun::n_gpus,      &MeasuredRun::gpus_per_node,
+      &MeasuredRun::tp,         &MeasuredRun::pp,          &MeasuredRun::vpp,         &MeasuredRun::cp,
+      &MeasuredRun::ep,         &MeasuredRun::micro_batch, &MeasuredRun::global_batch};
   const std::array<std::int64_t, 9> values{1, 2, 3, 5, 64, 1000, 65536, 3'000'000'000, 8'999'999'999'999'999};
   for (int trial = 0; trial < 6000; ++trial) {
     MeasuredRun run = runs[random() % runs.size()];
