@@ -29,7 +29,7 @@ def main():
         shutil.rmtree(work / name, ignore_errors=True)
     work.mkdir(parents=True, exist_ok=True)
     run(sys.executable, "-m", "pip", "wheel", "--no-build-isolation", "--no-deps", "--no-index",
-        "--disable-pip-version-check", "-w", "dist", "-C", f"build-dir={work / 'build'}", source, cwd=work)
+        "--disable-pip-version-check", "-w", "dist", "--config-settings", f"build-dir={work / 'build'}", source, cwd=work)
     (wheel,) = (work / "dist").glob(f"smplan-{version}-*.whl")
     names = zipfile.ZipFile(wheel).namelist()
     strangers = [name for name in names if not name.startswith(("smplan/", f"smplan-{version}.dist-info/"))]
