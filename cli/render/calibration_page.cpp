@@ -64,11 +64,11 @@ Table fitted_table(const CalibrationResult& result) {
 std::string fit_summary(const CalibrationResult& result) {
   const auto determined = std::count_if(result.parameters.begin(), result.parameters.end(),
                                         [](const FittedParameter& p) { return p.determined; });
-  return fmt::format(
-      "fitted on {} runs: mean error {} before, {} after; {} numbers of {} stacks and {} accelerators "
-      "are told by the runs",
-      result.runs, plain_percent(result.mape_before), plain_percent(result.mape_after), determined,
-      result.stacks.size(), result.accelerators.size());
+  std::string owners = counted(result.stacks.size(), "stack");
+  if (!result.accelerators.empty()) owners += " and " + counted(result.accelerators.size(), "accelerator");
+  return fmt::format("fitted on {}: mean error {} before, {} after; the runs tell {} of {}",
+                     counted(result.runs, "run"), plain_percent(result.mape_before), plain_percent(result.mape_after),
+                     counted(static_cast<std::size_t>(determined), "number"), owners);
 }
 
 }  // namespace smplan::cli

@@ -15,8 +15,8 @@ constexpr std::size_t kPartsShown = 4;
 std::string tally(const std::vector<ComparedRun>& runs) {
   const RunCounts c = count_runs(runs);
   return fmt::format(
-      "{} runs: {} predicted ({} with a measured step time, {} with measured memory), {} unsupported, {} invalid",
-      c.rows, c.predicted, c.timed, c.with_memory, c.unsupported, c.invalid);
+      "{}: {} predicted ({} with a measured step time, {} with measured memory), {} unsupported, {} invalid",
+      counted(c.rows, "run"), c.predicted, c.timed, c.with_memory, c.unsupported, c.invalid);
 }
 
 std::vector<std::string> error_cells(const ErrorSummary& s) {
@@ -141,6 +141,7 @@ std::string printable(std::string_view text) {
   return shown;
 }
 
+std::string counted(std::size_t n, std::string_view noun) { return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s"); }
 std::string signed_percent(double fraction) { return fmt::format("{:+.1f}%", 100 * fraction); }
 std::string plain_percent(double fraction) { return fmt::format("{:.1f}%", 100 * fraction); }
 

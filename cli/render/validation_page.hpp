@@ -22,6 +22,8 @@ std::string validation_markdown(const std::vector<ComparedRun>& runs, const Vali
 /// steers a terminal.
 std::string printable(std::string_view text);
 
+/// `1 run`, `2 runs`.
+std::string counted(std::size_t n, std::string_view noun);
 std::string signed_percent(double fraction);
 std::string plain_percent(double fraction);
 

@@ -23,6 +23,10 @@ def line(x1: float, y1: float, x2: float, y2: float, colour: str = "#cccccc", ex
     return f"<line x1='{x1:.1f}' y1='{y1:.1f}' x2='{x2:.1f}' y2='{y2:.1f}' stroke='{colour}' {extra}/>"
 
 
+def short(name: str, most: int = 32) -> str:
+    return name if len(name) <= most else name[: most - 2].rstrip() + ".."
+
+
 def dots(points: list[tuple[float, float]], colour: str, size: float = 4) -> str:
     """Many points as one path: a zero-length line with round ends is a dot."""
     path = "".join(f"M{x:.1f} {y:.1f}h0" for x, y in points)
@@ -51,7 +55,7 @@ def scatter(title: str, unit: str, groups: dict[str, list[tuple[float, float]]])
     for i, (name, points) in enumerate(groups.items()):
         colour = REST if i >= len(COLOURS) else COLOURS[i]
         body.append(dots([(left + at(m), top + side - at(p)) for m, p in points], colour))
-        body += [dots([(left + side + 20, y)], colour, 8), text(left + side + 30, y + 4, f"{name} ({len(points)})")]
+        body += [dots([(left + side + 20, y)], colour, 8), text(left + side + 30, y + 4, f"{short(name)} ({len(points)})")]
         y += 20
     middle = top + side / 2
     body += [
@@ -79,9 +83,8 @@ def strips(title: str, rows: list[tuple[str, list[float]]]) -> str:
         y = top + step * i + 4
         ordered = sorted(errors)
         low, middle, high = (quantile(ordered, q) for q in (0.1, 0.5, 0.9))
-        shown = name if len(name) <= 40 else name[:38] + ".."
         body += [
-            text(left - 10, y + 4, f"{shown} ({len(errors)})", "end"),
+            text(left - 10, y + 4, f"{short(name)} ({len(errors)})", "end"),
             f"<rect x='{at(low):.1f}' y='{y - 6}' width='{max(1.0, at(high) - at(low)):.1f}' height='12' fill='{COLOURS[5]}' fill-opacity='0.6'/>",
             dots([(at(e), y) for e in errors], COLOURS[0], 3),
             line(at(middle), y - 8, at(middle), y + 8, COLOURS[3], "stroke-width='3'"),
