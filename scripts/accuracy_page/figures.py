@@ -46,8 +46,15 @@ def collect(binary: pathlib.Path, root: pathlib.Path) -> Figures:
         return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
 
     # The catalog's profiles were fitted on these runs: what is left out must be unknown to the fit's start too.
-    fit = ("calibrate", "--scope", "devices", "--calibration", str(root / "scripts/fit/priors.json"),
-           "--not-fitted", str(root / "tests/measured/doubtful.csv"))
+    fit = (
+        "calibrate",
+        "--scope",
+        "devices",
+        "--calibration",
+        str(root / "scripts/fit/priors.json"),
+        "--not-fitted",
+        str(root / "tests/measured/doubtful.csv"),
+    )
     return Figures(
         validation=ask("validate", "--worst", "15"),
         left_out={by: ask(*fit, "--cross-validate", by)["left_out"] for by in LEFT_OUT},

@@ -22,7 +22,14 @@ def table(header: list[str], rows: list[list[str]], texts: int = 1) -> str:
 
 
 def error_cells(s: dict) -> list[str]:
-    return [str(s["n"]), percent(s["mape"]), percent(s["median"]), percent(s["p90"]), percent(s["max"]), signed(s["bias"])]
+    return [
+        str(s["n"]),
+        percent(s["mape"]),
+        percent(s["median"]),
+        percent(s["p90"]),
+        percent(s["max"]),
+        signed(s["bias"]),
+    ]
 
 
 ERRORS = ["runs", "mean", "median", "P90", "max", "bias"]
@@ -34,7 +41,7 @@ def headline(found: Figures) -> str:
         f"Of {counts['rows']} published runs in {len(found.tables)} tables, {counts['predicted']} can be predicted and "
         f"{counts['timed']} of those state a speed. Their step time is predicted with a median error of "
         f"{percent(s['median'])} (mean {percent(s['mape'])}, P90 {percent(s['p90'])}, bias {signed(s['bias'])}). "
-        f"The profiles were fitted on these very runs, so the figure to expect of *your* cluster is the next one: under "
+        "The profiles were fitted on these very runs, so the figure to expect of *your* cluster is the next one: under "
         f"a fit without the source in question, the mean error is "
         f"**{percent(left_out['mean_of_groups_of_ten_or_more'])}** over the {left_out['groups_of_ten_or_more']} sources "
         f"of ten runs or more, and {percent(left_out['worst_of_groups_of_ten_or_more'])} for the worst of them."
@@ -48,8 +55,10 @@ def weak_groups(found: Figures) -> list[str]:
         weak = [s for s in found.summary(by) if s["n"] >= ENOUGH and s["mape"] > WEAK_ERROR]
         for s in sorted(weak, key=lambda s: -s["mape"]):
             direction = "too slow" if s["bias"] > 0 else "too fast"
-            lines.append(f"- {by} **{s['name']}**: mean error {percent(s['mape'])} over {s['n']} runs, "
-                         f"on average {percent(abs(s['bias']))} {direction}")
+            lines.append(
+                f"- {by} **{s['name']}**: mean error {percent(s['mape'])} over {s['n']} runs, "
+                f"on average {percent(abs(s['bias']))} {direction}"
+            )
     return lines
 
 
@@ -60,8 +69,10 @@ def weak_generalisation(found: Figures) -> list[str]:
         if not groups:
             continue
         worst = max(groups, key=lambda g: g["mape"])
-        lines.append(f"- the {noun} that is predicted worst when no run of its own was fitted on: **{worst['name']}**, "
-                     f"mean error {percent(worst['mape'])} over {worst['n']} runs")
+        lines.append(
+            f"- the {noun} that is predicted worst when no run of its own was fitted on: **{worst['name']}**, "
+            f"mean error {percent(worst['mape'])} over {worst['n']} runs"
+        )
     return lines
 
 
@@ -73,12 +84,16 @@ def weak_rest(found: Figures) -> list[str]:
         lines.append(f"- the P10-P90 interval holds {percent(coverage)} of the runs where 80 % would be right: {kind}")
     memory = found.validation["peak_memory"]
     if memory:
-        lines.append(f"- peak memory is predicted more than 5 % too low in {percent(memory[0]['under_by_5_percent'])} of "
-                     f"{memory[0]['n']} runs")
+        lines.append(
+            f"- peak memory is predicted more than 5 % too low in {percent(memory[0]['under_by_5_percent'])} of "
+            f"{memory[0]['n']} runs"
+        )
     counts = found.validation["counts"]
     refused = counts["unsupported"] + counts["invalid"]
     if refused:
-        lines.append(f"- {refused} of {counts['rows']} rows are refused, most often because they do not say enough (below)")
+        lines.append(
+            f"- {refused} of {counts['rows']} rows are refused, most often because they do not say enough (below)"
+        )
     return lines
 
 
@@ -87,9 +102,15 @@ def weak_spots(found: Figures) -> str:
 
 
 def step_time(found: Figures) -> str:
-    parts = ["![Predicted against measured step time](accuracy/step_time.svg)", "![Errors by source](accuracy/errors.svg)"]
+    parts = [
+        "![Predicted against measured step time](accuracy/step_time.svg)",
+        "![Errors by source](accuracy/errors.svg)",
+    ]
     for by in ("source", "stack", "accelerator", "parallelism", "precision"):
-        rows = [[s["name"], *error_cells(s), percent(s["interval_coverage"])] for s in [*found.summary("all"), *found.summary(by)]]
+        rows = [
+            [s["name"], *error_cells(s), percent(s["interval_coverage"])]
+            for s in [*found.summary("all"), *found.summary(by)]
+        ]
         parts.append(f"### By {by}\n\n" + table([by, *ERRORS, "in P10-P90"], rows))
     return "\n\n".join(parts)
 
@@ -102,11 +123,29 @@ def left_out(found: Figures) -> str:
     ]
     rows = []
     for by, report in found.left_out.items():
-        rows.append([by, str(report["groups_of_ten_or_more"]), percent(report["mean_of_groups_of_ten_or_more"]),
-                     percent(report["worst_of_groups_of_ten_or_more"]), percent(report["all"]["median"]),
-                     signed(report["all"]["bias"])])
-    parts.append(table(["left out", "groups of ten runs or more", "mean over them", "worst of them", "median of all runs",
-                        "bias of all runs"], rows))
+        rows.append(
+            [
+                by,
+                str(report["groups_of_ten_or_more"]),
+                percent(report["mean_of_groups_of_ten_or_more"]),
+                percent(report["worst_of_groups_of_ten_or_more"]),
+                percent(report["all"]["median"]),
+                signed(report["all"]["bias"]),
+            ]
+        )
+    parts.append(
+        table(
+            [
+                "left out",
+                "groups of ten runs or more",
+                "mean over them",
+                "worst of them",
+                "median of all runs",
+                "bias of all runs",
+            ],
+            rows,
+        )
+    )
     for by, noun in (("source", "source"), ("gpu", "accelerator family")):
         groups = [[g["name"], *error_cells(g)] for g in found.left_out[by]["groups"]]
         parts.append(f"### By left-out {noun}\n\n" + table([noun, *ERRORS], groups))
@@ -115,8 +154,14 @@ def left_out(found: Figures) -> str:
 
 def ranking(found: Figures) -> str:
     rows = [
-        [s["name"], str(s["comparable_groups"]), f"{s['kendall_tau']:.2f}", f"{s['mean_group_tau']:.2f}",
-         percent(s["top1_regret"]), percent(s["top3_regret"])]
+        [
+            s["name"],
+            str(s["comparable_groups"]),
+            f"{s['kendall_tau']:.2f}",
+            f"{s['mean_group_tau']:.2f}",
+            percent(s["top1_regret"]),
+            percent(s["top3_regret"]),
+        ]
         for s in [*found.summary("all"), *found.summary("source")]
         if s["comparable_groups"] > 0
     ]
@@ -143,10 +188,21 @@ def worst(found: Figures) -> str:
     for name in found.validation["worst"]:
         run = runs[name]
         parts = sorted(run["step_components_s"].items(), key=lambda part: -part[1])[:3]
-        share = ", ".join(f"{key.replace('_', ' ')} {100 * value / run['predicted_step_time_s']:.0f} %" for key, value in parts)
+        share = ", ".join(
+            f"{key.replace('_', ' ')} {100 * value / run['predicted_step_time_s']:.0f} %" for key, value in parts
+        )
         ratio = run["predicted_step_time_s"] / run["measured_step_time_s"]
-        rows.append([name, run["model"], run["stack"], share, f"{run['measured_step_time_s']:.3g}",
-                     f"{run['predicted_step_time_s']:.3g}", f"{ratio:.2f}"])
+        rows.append(
+            [
+                name,
+                run["model"],
+                run["stack"],
+                share,
+                f"{run['measured_step_time_s']:.3g}",
+                f"{run['predicted_step_time_s']:.3g}",
+                f"{ratio:.2f}",
+            ]
+        )
     return table(["run", "model", "stack", "predicted step", "measured s", "predicted s", "ratio"], rows, texts=4)
 
 
@@ -166,8 +222,14 @@ def doubtful(found: Figures) -> str:
 def parameters(found: Figures) -> str:
     told = [p for p in found.fit["parameters"] if p["determined"]]
     rows = [
-        [p["owner"], f"`{p['key']}`", p["meaning"], f"{p['prior']:.4g} ± {p['prior_spread']:.2g}",
-         f"{p['value']:.4g} ± {p['spread']:.2g}", str(p["runs"])]
+        [
+            p["owner"],
+            f"`{p['key']}`",
+            p["meaning"],
+            f"{p['prior']:.4g} ± {p['prior_spread']:.2g}",
+            f"{p['value']:.4g} ± {p['spread']:.2g}",
+            str(p["runs"]),
+        ]
         for p in told
     ]
     return (

@@ -46,16 +46,34 @@ def scatter(title: str, unit: str, groups: dict[str, list[tuple[float, float]]])
     for power in range(low, high + 1):
         tick = at(10.0**power)
         label = f"{10.0**power:g}"
-        body += [line(left + tick, top, left + tick, top + side), line(left, top + side - tick, left + side, top + side - tick)]
-        body += [text(left + tick, top + side + 16, label, "middle"), text(left - 6, top + side - tick + 4, label, "end")]
+        body += [
+            line(left + tick, top, left + tick, top + side),
+            line(left, top + side - tick, left + side, top + side - tick),
+        ]
+        body += [
+            text(left + tick, top + side + 16, label, "middle"),
+            text(left - 6, top + side - tick + 4, label, "end"),
+        ]
     for factor, dash in ((1.0, ""), (1.1, "stroke-dasharray='4 4'"), (1 / 1.1, "stroke-dasharray='4 4'")):
         start, end = 10.0**low * max(1.0, 1 / factor), 10.0**high * min(1.0, 1 / factor)
-        body.append(line(left + at(start), top + side - at(start * factor), left + at(end), top + side - at(end * factor), "#555555", dash))
+        body.append(
+            line(
+                left + at(start),
+                top + side - at(start * factor),
+                left + at(end),
+                top + side - at(end * factor),
+                "#555555",
+                dash,
+            )
+        )
     y = top + 10
     for i, (name, points) in enumerate(groups.items()):
         colour = REST if i >= len(COLOURS) else COLOURS[i]
         body.append(dots([(left + at(m), top + side - at(p)) for m, p in points], colour))
-        body += [dots([(left + side + 20, y)], colour, 8), text(left + side + 30, y + 4, f"{short(name)} ({len(points)})")]
+        body += [
+            dots([(left + side + 20, y)], colour, 8),
+            text(left + side + 30, y + 4, f"{short(name)} ({len(points)})"),
+        ]
         y += 20
     middle = top + side / 2
     body += [
@@ -85,11 +103,14 @@ def strips(title: str, rows: list[tuple[str, list[float]]]) -> str:
         low, middle, high = (quantile(ordered, q) for q in (0.1, 0.5, 0.9))
         body += [
             text(left - 10, y + 4, f"{short(name)} ({len(errors)})", "end"),
-            f"<rect x='{at(low):.1f}' y='{y - 6}' width='{max(1.0, at(high) - at(low)):.1f}' height='12' fill='{COLOURS[5]}' fill-opacity='0.6'/>",
+            f"<rect x='{at(low):.1f}' y='{y - 6}' width='{max(1.0, at(high) - at(low)):.1f}' height='12' "
+            f"fill='{COLOURS[5]}' fill-opacity='0.6'/>",
             dots([(at(e), y) for e in errors], COLOURS[0], 3),
             line(at(middle), y - 8, at(middle), y + 8, COLOURS[3], "stroke-width='3'"),
         ]
-    body.append(text(16, 42, "dot: a run; bar: P10 to P90; tick: median; beyond 60 % at the edge", extra="fill='#555555'"))
+    body.append(
+        text(16, 42, "dot: a run; bar: P10 to P90; tick: median; beyond 60 % at the edge", extra="fill='#555555'")
+    )
     return svg(left + width + 40, height, body)
 
 
@@ -125,7 +146,9 @@ def all_plots(found: Figures) -> dict[str, str]:
             "Error of step time by source",
             [(name, [p / m - 1 for m, p in points]) for name, points in times.items()],
         ),
-        "left_out.svg": strips("Error of step time by source, none of whose runs was fitted on", list(left_out.items())),
+        "left_out.svg": strips(
+            "Error of step time by source, none of whose runs was fitted on", list(left_out.items())
+        ),
         "step_time.svg": scatter("Step time of measured runs", "s", largest(times)),
     }
     if memory:
