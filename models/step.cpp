@@ -120,32 +120,42 @@ StepEstimate estimate_step(const Workload& workload, const Strategy& strategy, c
   return combine_step(layer_table(workload, strategy, cluster, stack), workload, strategy, cluster, stack);
 }
 
+std::span<const StepPart> step_parts() {
+  using C = StepComponents;
+  static constexpr std::array<StepPart, 14> kParts{
+      {{"compute", "matrix products", &C::compute},
+       {"attention", "attention", &C::attention},
+       {"elementwise", "memory-bound kernels", &C::elementwise},
+       {"recompute", "recomputation", &C::recompute},
+       {"host", "host launches", &C::host},
+       {"tensor_comm", "tensor-parallel communication", &C::tensor_comm},
+       {"context_comm", "context-parallel communication", &C::context_comm},
+       {"expert_comm", "expert all-to-all", &C::expert_comm},
+       {"pipeline_comm", "pipeline transfers", &C::pipeline_comm},
+       {"pipeline_bubble", "pipeline bubble", &C::pipeline_bubble},
+       {"data_comm", "data-parallel communication", &C::data_comm},
+       {"optimizer", "optimizer step", &C::optimizer},
+       {"offload", "offload transfers", &C::offload},
+       {"straggler", "waiting for the slowest rank", &C::straggler}}};
+  return kParts;
+}
+
+std::vector<StepPart> longest_parts(const StepComponents& components) {
+  const std::span<const StepPart> table = step_parts();
+  std::vector<StepPart> parts(table.begin(), table.end());
+  std::stable_sort(parts.begin(), parts.end(),
+                   [&](const StepPart& a, const StepPart& b) { return components.*a.time > components.*b.time; });
+  return parts;
+}
+
 std::string_view bottleneck(const StepEstimate& estimate) {
-  const StepComponents& c = estimate.components;
-  struct Named {
-    std::string_view name;
-    Seconds time;
-  };
-  const std::array<Named, 14> parts{{{"matrix products", c.compute},
-                                     {"attention", c.attention},
-                                     {"memory-bound kernels", c.elementwise},
-                                     {"recomputation", c.recompute},
-                                     {"host launch overhead", c.host},
-                                     {"tensor-parallel communication", c.tensor_comm},
-                                     {"context-parallel communication", c.context_comm},
-                                     {"expert all-to-all", c.expert_comm},
-                                     {"pipeline transfers", c.pipeline_comm},
-                                     {"pipeline bubble", c.pipeline_bubble},
-                                     {"data-parallel communication", c.data_comm},
-                                     {"optimizer step", c.optimizer},
-                                     {"offload transfers", c.offload},
-                                     {"waiting for the slowest rank", c.straggler}}};
   // Matrix products are the work itself; they are the bound only where nothing else takes a tenth.
-  const Named* worst = &parts[1];
-  for (const Named& part : parts) {
-    if (&part != &parts[0] && part.time > worst->time) worst = &part;
+  const std::span<const StepPart> parts = step_parts();
+  const StepPart* worst = &parts[1];
+  for (const StepPart& part : parts.subspan(1)) {
+    if (estimate.components.*part.time > estimate.components.*worst->time) worst = &part;
   }
-  return worst->time > 0.1 * estimate.time() ? worst->name : parts[0].name;
+  return estimate.components.*worst->time > 0.1 * estimate.time() ? worst->words : parts[0].words;
 }
 
 }  // namespace smplan

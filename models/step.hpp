@@ -1,6 +1,9 @@
 #pragma once
 
 #include <array>
+#include <span>
+#include <string_view>
+#include <vector>
 
 #include "base/units.hpp"
 #include "models/cluster.hpp"
@@ -35,6 +38,16 @@ struct StepComponents {
   }
   friend bool operator==(const StepComponents&, const StepComponents&) = default;
 };
+
+/// One component: its key in files, its name in sentences. The table is the only list of them.
+struct StepPart {
+  std::string_view key;
+  std::string_view words;
+  Seconds StepComponents::*time;
+};
+std::span<const StepPart> step_parts();
+/// The parts of one step, longest first; equal ones in the table's order.
+std::vector<StepPart> longest_parts(const StepComponents& components);
 
 struct StepEstimate {
   StepComponents components;

@@ -72,30 +72,13 @@ void explain_winner(const PlanSet& set, const Plan& p, std::size_t rank, Lines& 
 }
 
 void explain_bounds(const Plan& p, Lines& out) {
-  struct Part {
-    std::string_view name;
-    Seconds time;
-  };
   const StepComponents& c = p.step.components;
-  std::array<Part, 14> parts{{{"matrix products", c.compute},
-                              {"attention", c.attention},
-                              {"memory-bound kernels", c.elementwise},
-                              {"recomputation", c.recompute},
-                              {"host launches", c.host},
-                              {"tensor-parallel communication", c.tensor_comm},
-                              {"context-parallel communication", c.context_comm},
-                              {"expert all-to-all", c.expert_comm},
-                              {"pipeline transfers", c.pipeline_comm},
-                              {"pipeline bubble", c.pipeline_bubble},
-                              {"data-parallel communication", c.data_comm},
-                              {"optimizer step", c.optimizer},
-                              {"offload transfers", c.offload},
-                              {"slowest rank", c.straggler}}};
-  std::stable_sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) { return a.time > b.time; });
+  const std::vector<StepPart> parts = longest_parts(c);
   std::string shares;
   for (std::size_t i = 0; i < 4; ++i) {
-    if (parts[i].time.value() <= 0) break;
-    shares += fmt::format("{}{} {}", i > 0 ? ", " : "", format_percent(parts[i].time / p.step.time()), parts[i].name);
+    const Seconds time = c.*parts[i].time;
+    if (time.value() <= 0) break;
+    shares += fmt::format("{}{} {}", i > 0 ? ", " : "", format_percent(time / p.step.time()), parts[i].words);
   }
   out.push_back(fmt::format("A step takes {} at {} MFU: {}. Besides matrix products, {} bounds it.",
                             format_duration(p.step.time()), format_percent(p.step.mfu), shares, bottleneck(p.step)));

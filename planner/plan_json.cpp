@@ -153,20 +153,7 @@ Json memory_json(const MemoryEstimate& m) {
 
 Json step_components_json(const StepComponents& c) {
   Json out;
-  out["compute"] = number(c.compute.value());
-  out["attention"] = number(c.attention.value());
-  out["elementwise"] = number(c.elementwise.value());
-  out["recompute"] = number(c.recompute.value());
-  out["host"] = number(c.host.value());
-  out["tensor_comm"] = number(c.tensor_comm.value());
-  out["context_comm"] = number(c.context_comm.value());
-  out["expert_comm"] = number(c.expert_comm.value());
-  out["pipeline_comm"] = number(c.pipeline_comm.value());
-  out["pipeline_bubble"] = number(c.pipeline_bubble.value());
-  out["data_comm"] = number(c.data_comm.value());
-  out["optimizer"] = number(c.optimizer.value());
-  out["offload"] = number(c.offload.value());
-  out["straggler"] = number(c.straggler.value());
+  for (const StepPart& part : step_parts()) out[std::string(part.key)] = number((c.*part.time).value());
   return out;
 }
 

@@ -67,27 +67,12 @@ Table memory_table(const MemoryEstimate& memory) {
 }
 
 Table step_table(const StepEstimate& step) {
-  const StepComponents& c = step.components;
-  const std::array<std::pair<const char*, Seconds>, 14> parts{{{"compute", c.compute},
-                                                               {"attention", c.attention},
-                                                               {"elementwise", c.elementwise},
-                                                               {"recompute", c.recompute},
-                                                               {"host", c.host},
-                                                               {"tensor_comm", c.tensor_comm},
-                                                               {"context_comm", c.context_comm},
-                                                               {"expert_comm", c.expert_comm},
-                                                               {"pipeline_comm", c.pipeline_comm},
-                                                               {"pipeline_bubble", c.pipeline_bubble},
-                                                               {"data_comm", c.data_comm},
-                                                               {"optimizer", c.optimizer},
-                                                               {"offload", c.offload},
-                                                               {"straggler", c.straggler}}};
   Table table;
   table.columns = {{"STEP"}, {"SECONDS", Align::Right}, {"SHARE", Align::Right}};
-  for (const auto& part : parts) {
-    if (part.second.value() == 0) continue;
-    table.rows.push_back(
-        {part.first, fmt::format("{:.4f}", part.second.value()), share(part.second.value(), step.time().value())});
+  for (const StepPart& part : step_parts()) {
+    const double seconds = (step.components.*part.time).value();
+    if (seconds == 0) continue;
+    table.rows.push_back({std::string(part.key), fmt::format("{:.4f}", seconds), share(seconds, step.time().value())});
   }
   table.rows.push_back({"total", fmt::format("{:.4f}", step.time().value()), ""});
   return table;

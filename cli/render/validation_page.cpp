@@ -64,14 +64,12 @@ Table memory_table(const std::vector<ComparedRun>& runs) {
 
 /// The largest parts of a predicted step: `compute 61%, pipeline bubble 18%, ...`.
 std::string breakdown(const StepEstimate& step) {
-  std::vector<NamedComponent> parts = named_components(step.components);
-  std::stable_sort(parts.begin(), parts.end(),
-                   [](const NamedComponent& a, const NamedComponent& b) { return a.time > b.time; });
+  const std::vector<StepPart> parts = longest_parts(step.components);
   std::string text;
   for (std::size_t i = 0; i < std::min(kPartsShown, parts.size()); ++i) {
-    const double share = parts[i].time / step.time();
+    const double share = step.components.*parts[i].time / step.time();
     if (share < 0.005) break;
-    text += fmt::format("{}{} {:.0f}%", text.empty() ? "" : ", ", parts[i].name, 100 * share);
+    text += fmt::format("{}{} {:.0f}%", text.empty() ? "" : ", ", parts[i].key, 100 * share);
   }
   std::replace(text.begin(), text.end(), '_', ' ');
   return text;

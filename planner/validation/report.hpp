@@ -84,13 +84,6 @@ struct Refusal {
 };
 std::vector<Refusal> refusals(const std::vector<ComparedRun>& runs);
 
-/// A part of the step and its name in JSON.
-struct NamedComponent {
-  std::string_view name;
-  Seconds time;
-};
-std::vector<NamedComponent> named_components(const StepComponents& components);
-
 /// One line a run: the contract's columns.
 std::string report_csv(const std::vector<ComparedRun>& runs);
 std::string report_json(const std::vector<ComparedRun>& runs, std::size_t worst);

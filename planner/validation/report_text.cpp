@@ -57,8 +57,8 @@ Json run_json(const ComparedRun& c) {
     row["mem_kind"] = c.run.mem_kind.empty() ? "unknown" : c.run.mem_kind;
   }
   Json& components = row["step_components_s"] = Json::object();
-  for (const NamedComponent& part : named_components(p.step.components)) {
-    components[std::string(part.name)] = part.time.value();
+  for (const StepPart& part : step_parts()) {
+    components[std::string(part.key)] = (p.step.components.*part.time).value();
   }
   return row;
 }
@@ -116,23 +116,6 @@ std::string report_json(const std::vector<ComparedRun>& runs, std::size_t worst)
                        {"worst", worst_ids},
                        {"runs", rows}};
   return report.dump(2) + "\n";
-}
-
-std::vector<NamedComponent> named_components(const StepComponents& s) {
-  return {{"compute", s.compute},
-          {"attention", s.attention},
-          {"elementwise", s.elementwise},
-          {"recompute", s.recompute},
-          {"host", s.host},
-          {"tensor_comm", s.tensor_comm},
-          {"context_comm", s.context_comm},
-          {"expert_comm", s.expert_comm},
-          {"pipeline_comm", s.pipeline_comm},
-          {"pipeline_bubble", s.pipeline_bubble},
-          {"data_comm", s.data_comm},
-          {"optimizer", s.optimizer},
-          {"offload", s.offload},
-          {"straggler", s.straggler}};
 }
 
 }  // namespace smplan
