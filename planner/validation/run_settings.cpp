@@ -60,11 +60,10 @@ RunSettings read_settings(std::string_view text) {
   s.four_bit_base = words.say_any(std::array<std::string_view, 6>{"q-lora", "qlora", "nf4", "gptq", "4-bit", "int4"});
   s.fused_loss =
       words.say_any(std::array<std::string_view, 4>{"liger", "fused cross-entropy", "fused-linear", "cut cross"});
-  if (words.say("no compile")) {
-    s.compiled = false;
-  } else if (words.say_any(std::array<std::string_view, 2>{"+ compile", "+compile"}) || words.say("torch.compile")) {
+  // A list of techniques says what ran; "no compile" may speak of the row beside it.
+  if (words.say_any(std::array<std::string_view, 3>{"+ compile", "+compile", "torch.compile"})) {
     s.compiled = true;
-  } else if (words.say("eager")) {
+  } else if (words.say("no compile") || words.say("eager")) {
     s.compiled = false;
   }
   s.async_tensor_parallel = words.say_any(std::array<std::string_view, 3>{"asynctp", "async tp", "async-tp"});
