@@ -16,6 +16,9 @@ constexpr double kDequantBytesPerWeight = 27;
 constexpr double kMaskedShare = 0.15;
 /// Low-rank adapters launch two small products beside every linear layer.
 constexpr double kLoraHostFactor = 1.6;
+/// What the host spends on issuing one collective through torch.distributed: the step of launch-bound layers
+/// from one to two tensor-parallel ranks, by the six all-reduces of a recomputed layer.
+constexpr Seconds kHostCollective = microseconds(50);
 
 /// Sizes that every term of one layer shares, per rank and micro-batch.
 struct Slice {
@@ -88,6 +91,13 @@ class KernelClock {
   const Stack& stack_;
 };
 
+/// The low-rank path beside a frozen linear layer of `inputs` and `outputs` values: the input is read once more, the
+/// path's output written and added, and backward the same of the gradients. Its products are small beside that.
+void add_adapter(LayerCosts& costs, const KernelClock& clock, double inputs, double outputs) {
+  costs.forward.elementwise += clock.stream(kHalfBytes * (inputs + 2 * outputs));
+  costs.backward.elementwise += clock.stream(kHalfBytes * (2 * inputs + outputs));
+}
+
 /// Adds y = x W (m x k times k x n) in all passes: forward, gradient of x, gradient of W.
 void add_linear(LayerCosts& costs, const KernelClock& clock, const Workload& w, const Stack& stack, std::int64_t m,
                 std::int64_t n, std::int64_t k, std::int64_t batch = 1) {
@@ -101,6 +111,9 @@ void add_linear(LayerCosts& costs, const KernelClock& clock, const Workload& w, 
     weight_gradient += clock.copy(2 * stack.gradient_bytes * weights);
     costs.backward.gemm += weight_gradient;
     costs.weight_gradient += weight_gradient;
+  }
+  if (w.finetune != FineTune::Full) {
+    add_adapter(costs, clock, rows * static_cast<double>(k), rows * static_cast<double>(n));
   }
   if (w.finetune == FineTune::Qlora) {
     costs.forward.gemm += clock.copy(kDequantBytesPerWeight * weights);
@@ -314,11 +327,13 @@ void add_expert_comm(LayerCosts& costs, const Workload& w, const Strategy& s, co
   costs.backward.expert_comm += 2 * exchange;
 }
 
-void add_host(LayerCosts& costs, const Workload& w, const LayerSpec& spec, const Stack& stack) {
+/// The backward pass launches twice the kernels, but from the autograd engine, without Python in between.
+void add_host(LayerCosts& costs, const Workload& w, const LayerSpec& spec, const Strategy& s, const Stack& stack) {
   Seconds host = spec.moe ? stack.profile.host_time_moe_layer : stack.profile.host_time_dense_layer;
   if (w.finetune != FineTune::Full) host *= kLoraHostFactor;
+  if (s.tensor_parallel > 1) host += 2 * kHostCollective;
   costs.forward.host = host;
-  costs.backward.host = 2 * host;
+  costs.backward.host = host;
 }
 
 }  // namespace
@@ -345,7 +360,7 @@ LayerCosts layer_costs(const Workload& workload, const LayerSpec& spec, const St
   }
   add_tensor_comm(costs, workload, spec, strategy, groups, cluster, slice);
   add_context_comm(costs, workload, strategy, groups, cluster, slice);
-  add_host(costs, workload, spec, stack);
+  add_host(costs, workload, spec, strategy, stack);
   return costs;
 }
 

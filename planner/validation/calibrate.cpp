@@ -192,7 +192,7 @@ std::vector<double> run_weights(const std::vector<Observation*>& observations, c
 }
 
 FitResult fit(const Calibration& c, const std::vector<Observation*>& observations, const std::vector<MeasuredRun>& runs,
-              const CalibrationOptions& options, const std::vector<double>& start) {
+              const CalibrationOptions& options) {
   FitProblem problem;
   for (const Target& t : c.targets) problem.parameters.push_back(t.parameter);
   problem.residual = [&](std::size_t i, std::span<const double> values) {
@@ -200,7 +200,6 @@ FitResult fit(const Calibration& c, const std::vector<Observation*>& observation
   };
   problem.weights = run_weights(observations, runs);
   for (const Observation* o : observations) problem.depends_on.push_back(o->moved_by);
-  problem.start = start;
   return fit_parameters(problem, options.fit);
 }
 
@@ -225,8 +224,7 @@ tl::unexpected<Diagnostics> no_runs() {
 
 /// Errors of each group under a fit to all others.
 std::vector<LeftOutError> leave_out(Calibration& c, const std::vector<MeasuredRun>& runs,
-                                    const CalibrationOptions& options, const std::vector<std::string>& groups,
-                                    const std::vector<double>& start) {
+                                    const CalibrationOptions& options, const std::vector<std::string>& groups) {
   std::set<std::string> names;
   for (const Observation& o : c.observations) names.insert(groups[o.run]);
   std::vector<LeftOutError> errors;
@@ -236,7 +234,7 @@ std::vector<LeftOutError> leave_out(Calibration& c, const std::vector<MeasuredRu
       if (o.fitted && groups[o.run] != name) kept.push_back(&o);
     }
     if (kept.empty()) continue;
-    const FitResult without = fit(c, kept, runs, options, start);
+    const FitResult without = fit(c, kept, runs, options);
     for (Observation& o : c.observations) {
       if (groups[o.run] != name) continue;
       errors.push_back({o.run, name, c.stacks[o.stack].id, std::exp(log_error(c, o, without.values)), o.fitted});
@@ -252,7 +250,7 @@ std::map<std::string, std::vector<double>> errors_by_stack(Calibration& c, const
   std::map<std::string, std::vector<double>> errors;
   for (const Stack& stack : c.stacks) errors[stack.id] = {};
   if (!options.interval_groups.empty()) {
-    for (const LeftOutError& e : leave_out(c, runs, options, options.interval_groups, fitted)) {
+    for (const LeftOutError& e : leave_out(c, runs, options, options.interval_groups)) {
       if (e.fitted) errors[e.stack].push_back(std::log(e.ratio));
     }
     return errors;
@@ -290,7 +288,7 @@ Result<CalibrationResult> calibrate(const std::vector<MeasuredRun>& runs, const 
                                     const CalibrationOptions& options) {
   Calibration c = observe(runs, catalog, options);
   if (all_fitted(c).empty()) return no_runs();
-  const FitResult fitted = fit(c, all_fitted(c), runs, options, {});
+  const FitResult fitted = fit(c, all_fitted(c), runs, options);
   std::vector<double> values = fitted.values;
   CalibrationResult result;
   result.catalog = catalog;
@@ -331,8 +329,9 @@ Result<std::vector<LeftOutError>> cross_validate(const std::vector<MeasuredRun>&
     return fail("one-group", "--cross-validate", "the runs fall into one group only",
                 "something must be left to fit on when a group is left out");
   }
-  // The full fit is near every other: starting there saves time and changes no optimum.
-  return leave_out(c, runs, options, groups, fit(c, all_fitted(c), runs, options, {}).values);
+  // From the catalog's figures, not from the fit to all runs: what a fit that stops early keeps of its start must
+  // not have seen the group.
+  return leave_out(c, runs, options, groups);
 }
 
 double interval_sigma(std::vector<double> log_ratios, double prior) {

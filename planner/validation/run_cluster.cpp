@@ -68,6 +68,10 @@ const InstanceType* nearest_system(const MeasuredRun& run, const Catalog& catalo
 
 }  // namespace
 
+const Accelerator* resolve_accelerator(const MeasuredRun& run, const Catalog& catalog) {
+  return catalog.find_accelerator(accelerator_key(run, catalog));
+}
+
 Result<Cluster> resolve_cluster(const MeasuredRun& run, const Catalog& catalog, Assumptions& assumptions) {
   if (!run.n_gpus) return fail("unsupported", run.id, "n_gpus is not stated", "state how many accelerators ran");
   const std::string accelerator = accelerator_key(run, catalog);

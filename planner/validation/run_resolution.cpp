@@ -41,10 +41,11 @@ Precision resolve_precision(const MeasuredRun& run, const RunSettings& settings,
   return fallback;
 }
 
-/// Degrees of parallelism. One accelerator needs none; a sharding framework uses none unless stated;
-/// a model-parallel run that does not say how it was cut cannot be predicted.
+/// Degrees of parallelism. One accelerator needs none; a framework that shards parameters by default uses
+/// none unless stated; another model-parallel run that does not say how it was cut cannot be predicted.
 Result<void> resolve_degrees(const MeasuredRun& run, const Stack& stack, Strategy& s, Assumptions& assumptions) {
-  const bool model_parallel = stack.tensor_parallel && stack.pipeline_parallel;
+  const bool model_parallel =
+      stack.tensor_parallel && stack.pipeline_parallel && stack.shardings.front() != Sharding::FsdpFull;
   if (model_parallel && *run.n_gpus > 1 && !run.tp && !run.pp && run.dp.value_or(0) != *run.n_gpus) {
     return fail("unsupported", run.id,
                 "tp and pp are not stated for a model-parallel run on " + std::to_string(*run.n_gpus) + " accelerators",

@@ -31,6 +31,8 @@ Result<ResolvedRun> resolve_run(const MeasuredRun& run, const Catalog& catalog);
 // The parts, each in a file of its own.
 using Assumptions = std::vector<std::string>;
 Result<Architecture> resolve_architecture(const MeasuredRun& run, const Catalog& catalog, Assumptions& assumptions);
+/// nullptr where the catalog has none of that name.
+const Accelerator* resolve_accelerator(const MeasuredRun& run, const Catalog& catalog);
 Result<Cluster> resolve_cluster(const MeasuredRun& run, const Catalog& catalog, Assumptions& assumptions);
 Result<Stack> resolve_stack(const MeasuredRun& run, const Catalog& catalog, Assumptions& assumptions);
 /// Refuses figures that no machine or model has, before anything is computed from them.

@@ -67,6 +67,7 @@ RunSettings read_settings(std::string_view text) {
     s.compiled = false;
   }
   s.async_tensor_parallel = words.say_any(std::array<std::string_view, 3>{"asynctp", "async tp", "async-tp"});
+  s.tensor_overlap = !words.say_any(std::array<std::string_view, 3>{"no tp-comm overlap", "no tp comm overlap", "no tp overlap"});
   if (words.say("dispatcher=alltoall")) s.deduplicated_dispatch = false;
   if (words.say("deepep") || words.say("hybridep")) s.deduplicated_dispatch = true;
   s.performance_recipe = words.say("container 2") || words.say("items/pretrain");
@@ -84,6 +85,7 @@ Stack apply_settings(const Stack& stack, const RunSettings& settings) {
     p.elementwise_traffic = *settings.compiled ? p.compiled_traffic : p.eager_traffic;
     if (*settings.compiled) p.host_time_dense_layer *= p.compiled_host;
   }
+  if (!settings.tensor_overlap) p.tensor_overlap = 0;
   if (settings.async_tensor_parallel) p.tensor_overlap = std::max(p.tensor_overlap, p.async_tensor_overlap);
   if (settings.expert_overlap) p.expert_overlap = *settings.expert_overlap ? p.expert_overlap_when_on : 0;
   if (settings.deduplicated_dispatch) adjusted.deduplicated_dispatch = *settings.deduplicated_dispatch;

@@ -19,6 +19,7 @@ struct RunSettings {
   bool fused_loss = false;       ///< Liger, fused or chunked cross-entropy
   std::optional<bool> compiled;  ///< torch.compile
   bool async_tensor_parallel = false;
+  bool tensor_overlap = true;                 ///< false: stated to be off
   std::optional<bool> deduplicated_dispatch;  ///< DeepEP or HybridEP against plain all-to-all
   bool performance_recipe = false;            ///< a vendor's tuned configuration
   std::optional<double> software_year;        ///< `container 26.04` is 2026.25

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "planner/request.hpp"
 #include "planner/validation/run_resolution.hpp"
 
 namespace smplan {
@@ -13,9 +14,14 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-/// The stack whose id or alias the framework's text contains; the longest match wins, so that
-/// `Megatron-DeepSpeed` is not `Megatron-LM`.
-const Stack* named_in(std::string_view framework, const Catalog& catalog) {
+bool runs_on(const Stack& stack, const Accelerator* accelerator) {
+  if (accelerator == nullptr) return true;
+  return is_trainium(*accelerator) ? stack.trainium : stack.nvidia;
+}
+
+/// The stack for the accelerator whose id or alias the framework's text contains; the longest match wins, so
+/// that `Megatron-DeepSpeed` is not `Megatron-LM`.
+const Stack* named_in(std::string_view framework, const Accelerator* accelerator, const Catalog& catalog) {
   const std::string text = lower(framework);
   const Stack* best = nullptr;
   std::size_t best_length = 0;
@@ -27,6 +33,7 @@ const Stack* named_in(std::string_view framework, const Catalog& catalog) {
     }
   };
   for (const Stack& stack : catalog.stacks()) {
+    if (!runs_on(stack, accelerator)) continue;
     consider(stack, stack.id);
     for (const std::string& alias : stack.aliases) consider(stack, alias);
   }
@@ -34,7 +41,8 @@ const Stack* named_in(std::string_view framework, const Catalog& catalog) {
 }
 
 /// What kind of program the stated dimensions need, for frameworks that the catalog does not know.
-std::string_view implied_stack(const MeasuredRun& run) {
+std::string_view implied_stack(const MeasuredRun& run, const Accelerator* accelerator) {
+  if (accelerator != nullptr && is_trainium(*accelerator)) return "neuron";
   if (run.tp.value_or(1) > 1 || run.pp.value_or(1) > 1 || run.ep.value_or(1) > 1) return "megatron";
   if (run.shard.rfind("fsdp", 0) == 0) return "fsdp";
   if (run.shard.rfind("zero", 0) == 0) return "deepspeed";
@@ -49,9 +57,10 @@ bool is_early_megatron(const Stack& stack, const MeasuredRun& run) {
 }  // namespace
 
 Result<Stack> resolve_stack(const MeasuredRun& run, const Catalog& catalog, Assumptions& assumptions) {
-  const Stack* stack = named_in(run.framework, catalog);
+  const Accelerator* accelerator = resolve_accelerator(run, catalog);
+  const Stack* stack = named_in(run.framework, accelerator, catalog);
   if (stack == nullptr) {
-    stack = catalog.find_stack(implied_stack(run));
+    stack = catalog.find_stack(implied_stack(run, accelerator));
     if (stack == nullptr) return fail("unsupported", run.id, "no stack is known for '" + run.framework + "'");
     assumptions.push_back("framework is treated as " + stack->id);
   }
@@ -59,7 +68,7 @@ Result<Stack> resolve_stack(const MeasuredRun& run, const Catalog& catalog, Assu
   const std::optional<Sharding> sharding = sharding_from(run.shard);
   if (sharding && std::find(stack->shardings.begin(), stack->shardings.end(), *sharding) == stack->shardings.end() &&
       !stack->tensor_parallel) {
-    const Stack* shards = catalog.find_stack(implied_stack(run));
+    const Stack* shards = catalog.find_stack(implied_stack(run, accelerator));
     if (shards != nullptr) stack = shards;
   }
   if (is_early_megatron(*stack, run)) {
