@@ -32,11 +32,11 @@ struct FitProblem {
 };
 
 struct FitOptions {
-  int max_iterations = 30;
+  int max_iterations = 60;
   /// Residuals beyond this many units count linearly, not squared (Huber 1964): a few odd runs do
   /// not set a parameter.
   double huber_width = 0.15;
-  double tolerance = 1e-4;  ///< relative decrease of the loss at which the fit stops
+  double tolerance = 1e-5;  ///< relative decrease of the loss at which the fit stops
   unsigned threads = 0;     ///< 0: as many as the machine has; the result does not depend on it
 };
 

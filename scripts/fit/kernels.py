@@ -225,10 +225,6 @@ def scaled_attention(fit, factor):
 
 def build_profiles(hw_of, gemms, gemm_points, flash, flash_points):
     first, ampere, hopper = flash["first"], flash["A100"], flash["H100"]
-    # FlashAttention-2 has no Blackwell instructions: what an SM does on H100, on its own peak.
-    def hopper_rate(key):
-        a, b = hw_of["H100-80GB"], hw_of[key]
-        return scaled_attention(hopper, a["peak"]["fp16"] / a["sms"] * b["sms"] / b["peak"]["fp16"])
     sources = {"A": "microsoft/vidur@7d47513, Azure/AI-benchmarking-guide@8fd0c6e, eth-easl/sailor@cf2c8e3, "
                     "stas00/ml-engineering@744d01e",
                "V": "microsoft/SuperScaler@fa80ad0, eth-easl/sailor@cf2c8e3", "B": "stas00/ml-engineering@744d01e"}
@@ -251,8 +247,8 @@ def build_profiles(hw_of, gemms, gemm_points, flash, flash_points):
     for key, klass in (("B200", "GB200"), ("GB200", "GB200"), ("B300", "GB300"), ("GB300", "GB300")):
         add(key, f"GEMM shape as H100, level from best shapes of {sources['B']}"
             f"{' (GB200)' if key == 'GB300' else ''}; vendor attention on {flash_points[klass + '-vendor']} points of "
-            f"{cudnn} ({klass}), head_dim 64 as H200; FlashAttention-2 as H100, by SM",
-            hopper_rate(key), flash[klass + "-vendor"])
+            f"{cudnn} ({klass}), head_dim 64 as H200; FlashAttention-2 has no kernels for it, PyTorch runs the vendor's",
+            flash[klass + "-vendor"], flash[klass + "-vendor"])
     # Attention on GA102 and its successors: A100's, in proportion to what GEMMs reach.
     level = {key: gemms[key]["gemm_efficiency"]["fp16"] for key in ("A40", "A100-80GB")}
     ada = scaled_attention(ampere, level["A40"] / level["A100-80GB"])
