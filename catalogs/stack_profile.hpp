@@ -3,6 +3,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/json_reader.hpp"
 #include "base/units.hpp"
@@ -21,11 +22,11 @@ struct StackProfile {
   double attention_slowdown = 1;
   /// Memory traffic of element-wise work relative to fully fused kernels.
   double elementwise_traffic = 1;
-  /// Host time a layer needs to launch its forward; backward costs twice as much. A layer takes
+  /// Host time a layer needs to launch its forward; its backward takes the same. A layer takes
   /// the larger of host and device time.
   Seconds host_time_dense_layer;
   Seconds host_time_moe_layer;
-  /// Expert products, permutation and dispatch relative to balanced routing at kernel speed.
+  /// Permutation, dispatch and the products of narrow experts relative to balanced routing at kernel speed.
   double moe_slowdown = 1;
   /// Host time of a MoE layer under a vendor's performance recipe (CUDA graphs), as a part of the above.
   double graphed_moe_host = 1;
@@ -56,6 +57,10 @@ struct StackProfile {
   double expert_overlap_when_on = 0.5;
   /// Standard deviation of log(predicted / measured) step time, left-out runs: gives P10-P90.
   double residual_sigma = 0;
+  /// Standard deviation of log(predicted / measured) peak memory: gives the probability of running out.
+  double memory_sigma = 0.12;
+  /// Traits of the runs that the figures rest on (planner/uncertainty.hpp); a plan with others is less sure.
+  std::vector<std::string> measured;
   Provenance provenance;
   friend bool operator==(const StackProfile&, const StackProfile&) = default;
 };

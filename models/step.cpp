@@ -11,8 +11,6 @@
 namespace smplan {
 namespace {
 
-/// z of the 90th percentile of a normal distribution.
-constexpr double kZ90 = 1.2815515655446004;
 /// Pipelines deeper than this are refused by check(strategy).
 constexpr std::size_t kMaxStages = 256;
 
@@ -108,9 +106,6 @@ StepEstimate combine_step(const LayerTable& table, const Workload& workload, con
       stack.profile.host_time_step + static_cast<double>(micro_batches) * stack.profile.host_time_micro_batch;
   e.components.straggler =
       e.components.total() * stack.profile.straggler * std::log2(static_cast<double>(strategy.gpus()));
-  const double spread = std::exp(kZ90 * stack.profile.residual_sigma);
-  e.p10 = e.time() / spread;
-  e.p90 = e.time() * spread;
   fill_rates(e, workload, strategy, cluster);
   return e;
 }

@@ -51,7 +51,7 @@ std::vector<StepPart> longest_parts(const StepComponents& components);
 
 struct StepEstimate {
   StepComponents components;
-  Seconds p10;
+  Seconds p10;  ///< zero until planner/uncertainty.hpp sets them: no model knows how wrong it is
   Seconds p90;
   double tokens_per_s = 0;
   double tokens_per_s_per_gpu = 0;

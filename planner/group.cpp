@@ -1,5 +1,7 @@
 #include "planner/group.hpp"
 
+#include "planner/uncertainty.hpp"
+
 namespace smplan {
 
 Cluster Group::cluster() const {
@@ -37,6 +39,10 @@ Plan make_plan(const PlanRequest& request, const Group& group, const Stack& stac
   plan.micro_batches = c.strategy.micro_batches(*group.workload);
   plan.memory = c.memory;
   plan.step = c.step;
+  const Cluster cluster = group.cluster();
+  plan.unmeasured = unmeasured_traits(*group.workload, c.strategy, cluster, stack);
+  plan.out_of_memory_probability = out_of_memory_probability(c.memory, stack);
+  set_interval(plan.step, stack, plan.unmeasured.size());
   plan.cost = group_cost(group, c.step);
   plan.price = group.price;
   plan.warnings = plan_warnings(request, plan);

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace smplan {
 namespace {
@@ -63,8 +64,13 @@ std::vector<std::string> plan_warnings(const PlanRequest& request, const Plan& p
     out.push_back(
         fmt::format("out of memory: needs {} a device, has {}", format_bytes(m.peak_device), format_bytes(m.limit)));
   } else if (m.peak_device > m.limit * (1 - kThinHeadroom)) {
-    out.push_back(fmt::format("only {} of {} device memory stays free", format_bytes(m.limit - m.peak_device),
-                              format_bytes(m.limit)));
+    out.push_back(fmt::format("only {} of {} device memory stays free: {} chance to run out",
+                              format_bytes(m.limit - m.peak_device), format_bytes(m.limit),
+                              format_percent(plan.out_of_memory_probability)));
+  }
+  if (!plan.unmeasured.empty()) {
+    out.push_back(fmt::format("no measured run of {} had {}: the interval is wider for it", plan.stack->id,
+                              fmt::join(plan.unmeasured, ", ")));
   }
   if (plan.over_job_limit()) {
     out.push_back(fmt::format("takes {}, longer than the {} days of one SageMaker job: needs restarts from checkpoints",

@@ -47,14 +47,16 @@ struct Plan {
   StepEstimate step;
   RunCost cost;
   const Price* price = nullptr;  ///< nullptr where the type has none (estimate only)
+  double out_of_memory_probability = 0;
+  std::vector<std::string> unmeasured;  ///< traits that no measured run of the stack had (planner/uncertainty.hpp)
   std::vector<std::string> warnings;
 
   [[nodiscard]] std::int64_t gpus() const { return strategy.gpus(); }
   [[nodiscard]] bool over_job_limit() const { return cost.time_to_train() > days(kMaxJobDays); }
 };
 
-/// What a reader should know before trusting or ordering the plan: no room left in memory, old or derived
-/// price, a type that needs a training plan, more than one job's length, low utilisation.
+/// What a reader should know before trusting or ordering the plan: no room left in memory, nothing like it
+/// measured, old or derived price, a type that needs a training plan, more than one job's length, low utilisation.
 std::vector<std::string> plan_warnings(const PlanRequest& request, const Plan& plan);
 
 /// `space` = `evaluated` + `pruned` + the candidates rejected before the step was priced (divisibility,

@@ -208,6 +208,7 @@ Json plan_json(const PlanRequest& r, const Plan& p, std::size_t rank) {
   out["n_gpus"] = p.gpus();
   add_strategy(out, r, p);
   out["memory"] = memory_json(p.memory);
+  out["memory"]["out_of_memory_probability"] = number(p.out_of_memory_probability);
   out["step_time_s"] = number(p.step.time().value());
   out["step_time_interval_s"] = Json::array({number(p.step.p10.value()), number(p.step.p90.value())});
   out["step_components_s"] = step_components_json(p.step.components);
@@ -225,6 +226,7 @@ Json plan_json(const PlanRequest& r, const Plan& p, std::size_t rank) {
   out["goodput"] = number(p.cost.goodput);
   out["cost"] = cost_json(r, p);
   out["bottleneck"] = std::string(bottleneck(p.step));
+  out["unmeasured"] = p.unmeasured;
   out["warnings"] = p.warnings;
   return out;
 }

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "models/step.hpp"
+#include "planner/uncertainty.hpp"
 #include "planner/validation/fit_knobs.hpp"
 #include "planner/validation/prediction.hpp"
 #include "planner/validation/run_resolution.hpp"
@@ -27,6 +28,7 @@ struct Observation {
   std::size_t run = 0;  ///< index into the runs
   ResolvedRun resolved;
   Seconds measured;
+  std::vector<std::string> traits;
   bool fitted = true;                   ///< false: only reported
   std::size_t stack = 0;                ///< index into Calibration::stacks
   std::vector<std::size_t> targets{};   ///< indices of the numbers that its prediction reads
@@ -56,6 +58,7 @@ Stack bare(const Stack& stack) {
   b.provenance = {};
   b.profile.stack.clear();
   b.profile.provenance = {};
+  b.profile.measured.clear();
   b.aliases = b.offloads = b.precisions = {};
   b.shardings = {};
   b.recomputes = {};
@@ -156,6 +159,7 @@ Calibration observe(const std::vector<MeasuredRun>& runs, const Catalog& catalog
     if (!measured) continue;
     Observation o{.run = i, .resolved = std::move(*resolved), .measured = *measured};
     const ResolvedRun& r = o.resolved;
+    o.traits = traits(r.workload, r.strategy, r.cluster);
     const double ratio = estimate_step(r.workload, r.strategy, r.cluster, r.stack).time() / o.measured;
     if (!std::isfinite(ratio) || ratio <= 0) continue;
     o.fitted = std::find(options.not_fitted.begin(), options.not_fitted.end(), runs[i].id) == options.not_fitted.end();
@@ -222,6 +226,36 @@ tl::unexpected<Diagnostics> no_runs() {
               "'smplan validate' says of each row why");
 }
 
+/// What the runs of a stack had, in order.
+using TraitsByStack = std::map<std::size_t, std::set<std::string>>;
+
+TraitsByStack traits_of(const std::vector<Observation*>& observations) {
+  TraitsByStack found;
+  for (const Observation* o : observations) found[o->stack].insert(o->traits.begin(), o->traits.end());
+  return found;
+}
+
+/// Whether each error lies in the interval that the errors of the other groups on its stack would have given.
+void mark_inside(const Calibration& c, std::vector<LeftOutError>& errors) {
+  for (const Stack& stack : c.stacks) {
+    std::map<std::string, std::vector<LeftOutError*>> groups;
+    for (LeftOutError& e : errors) {
+      if (e.stack == stack.id) groups[e.group].push_back(&e);
+    }
+    for (const auto& [name, own] : groups) {
+      std::vector<double> others;
+      for (const LeftOutError& e : errors) {
+        if (e.stack == stack.id && e.group != name && e.fitted) others.push_back(std::log(e.ratio));
+      }
+      Stack judged = stack;
+      judged.profile.residual_sigma = interval_sigma(std::move(others), stack.profile.residual_sigma);
+      for (LeftOutError* e : own) {
+        e->inside = std::abs(std::log(e->ratio)) <= kZ90 * total_sigma(judged, e->unmeasured);
+      }
+    }
+  }
+}
+
 /// Errors of each group under a fit to all others.
 std::vector<LeftOutError> leave_out(Calibration& c, const std::vector<MeasuredRun>& runs,
                                     const CalibrationOptions& options, const std::vector<std::string>& groups) {
@@ -235,11 +269,20 @@ std::vector<LeftOutError> leave_out(Calibration& c, const std::vector<MeasuredRu
     }
     if (kept.empty()) continue;
     const FitResult without = fit(c, kept, runs, options);
+    TraitsByStack known = traits_of(kept);
     for (Observation& o : c.observations) {
       if (groups[o.run] != name) continue;
-      errors.push_back({o.run, name, c.stacks[o.stack].id, std::exp(log_error(c, o, without.values)), o.fitted});
+      const auto unmeasured = std::count_if(o.traits.begin(), o.traits.end(),
+                                            [&](const std::string& t) { return !known[o.stack].contains(t); });
+      errors.push_back({.run = o.run,
+                        .group = name,
+                        .stack = c.stacks[o.stack].id,
+                        .ratio = std::exp(log_error(c, o, without.values)),
+                        .unmeasured = static_cast<std::size_t>(unmeasured),
+                        .fitted = o.fitted});
     }
   }
+  mark_inside(c, errors);
   return errors;
 }
 
@@ -259,10 +302,29 @@ std::map<std::string, std::vector<double>> errors_by_stack(Calibration& c, const
   return errors;
 }
 
+/// Log errors of peak memory. The ledger has no fitted number, so these are those of new runs too.
+std::map<std::string, std::vector<double>> memory_errors_by_stack(const std::vector<MeasuredRun>& runs,
+                                                                  const Catalog& catalog) {
+  std::map<std::string, std::vector<double>> errors;
+  for (const MeasuredRun& run : runs) {
+    if (!run.peak_mem_gib_per_gpu || *run.peak_mem_gib_per_gpu <= 0) continue;
+    const Result<ResolvedRun> resolved = resolve_run(run, catalog);
+    if (!resolved) continue;
+    const ResolvedRun& r = *resolved;
+    const MemoryEstimate memory = estimate_memory(r.workload, r.strategy, r.cluster, r.stack);
+    const double ratio = peak_of_kind(memory, run.mem_kind) / gib(*run.peak_mem_gib_per_gpu);
+    if (ratio > 0) errors[r.stack.id].push_back(std::log(ratio));
+  }
+  return errors;
+}
+
 /// Puts the fitted numbers into the catalog.
-void store(const Calibration& c, std::span<const double> values,
+void store(Calibration& c, const std::vector<MeasuredRun>& runs, std::span<const double> values,
            const std::map<std::string, std::vector<double>>& errors, CalibrationResult& result) {
-  for (const Stack& fitted : c.stacks) {
+  const TraitsByStack found = traits_of(all_fitted(c));
+  const std::map<std::string, std::vector<double>> memory = memory_errors_by_stack(runs, result.catalog);
+  for (std::size_t i = 0; i < c.stacks.size(); ++i) {
+    const Stack& fitted = c.stacks[i];
     StackProfile profile = result.catalog.find_stack(fitted.id)->profile;
     profile.stack = fitted.id;
     for (std::size_t t = 0; t < c.targets.size(); ++t) {
@@ -272,6 +334,12 @@ void store(const Calibration& c, std::span<const double> values,
       }
     }
     profile.residual_sigma = interval_sigma(errors.at(fitted.id), profile.residual_sigma);
+    if (memory.contains(fitted.id)) profile.memory_sigma = interval_sigma(memory.at(fitted.id), profile.memory_sigma);
+    if (found.contains(i)) {
+      std::set<std::string> all(profile.measured.begin(), profile.measured.end());
+      all.insert(found.at(i).begin(), found.at(i).end());
+      profile.measured.assign(all.begin(), all.end());
+    }
     result.catalog.set_stack_profile(profile);
     result.stacks.push_back(fitted.id);
   }
@@ -314,7 +382,7 @@ Result<CalibrationResult> calibrate(const std::vector<MeasuredRun>& runs, const 
   }
   result.mape_before = mean_error(c, c.shipped());
   result.mape_after = mean_error(c, values);
-  store(c, values, errors_by_stack(c, runs, options, fitted.values), result);
+  store(c, runs, values, errors_by_stack(c, runs, options, fitted.values), result);
   return result;
 }
 
@@ -337,13 +405,12 @@ Result<std::vector<LeftOutError>> cross_validate(const std::vector<MeasuredRun>&
 double interval_sigma(std::vector<double> log_ratios, double prior) {
   constexpr double kPriorRuns = 10;
   constexpr double kRoughGuess = 0.15;               // typical of a stack that was fitted on runs of its own kind
-  constexpr double kHalfWidth = 1.2815515655446004;  // of the standard normal's P10-P90
   const double before = prior > 0 ? prior : kRoughGuess;
   if (log_ratios.empty()) return before;
   for (double& x : log_ratios) x = std::abs(x);
   const std::size_t at = std::min(log_ratios.size() - 1, log_ratios.size() * 4 / 5);
   std::nth_element(log_ratios.begin(), log_ratios.begin() + static_cast<std::ptrdiff_t>(at), log_ratios.end());
-  const double measured = log_ratios[at] / kHalfWidth;
+  const double measured = log_ratios[at] / kZ90;
   const double n = static_cast<double>(log_ratios.size());
   return std::sqrt((kPriorRuns * before * before + n * measured * measured) / (kPriorRuns + n));
 }

@@ -65,7 +65,9 @@ struct LeftOutError {
   std::string group;
   std::string stack;
   double ratio = 1;
-  bool fitted = true;  ///< false: doubtful, fitted on by none
+  std::size_t unmeasured = 0;  ///< traits that no other run of the stack had
+  bool inside = false;         ///< the interval that the other groups' errors would have given holds it
+  bool fitted = true;          ///< false: doubtful, fitted on by none
 };
 /// `groups`: a label a run. Runs without a prediction or a measured time are absent. What nothing
 /// else tells stays at the catalog's figures, so these must not rest on the runs themselves.

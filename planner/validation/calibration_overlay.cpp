@@ -23,6 +23,7 @@ Json stack_profile_json(const StackProfile& profile, const std::string& source, 
   for (const StackParameter& parameter : stack_parameters()) {
     entry[std::string(parameter.key)] = rounded(parameter.get(profile));
   }
+  entry["measured"] = profile.measured;
   entry["source"] = source;
   entry["as_of"] = as_of;
   return entry;

@@ -39,6 +39,7 @@ Json left_out_json(const LeftOutReport& report, const std::vector<MeasuredRun>& 
                     {"group", e.group},
                     {"stack", e.stack},
                     {"predicted_over_measured", e.ratio},
+                    {"in_interval", e.inside},
                     {"fitted", e.fitted}});
   }
   return {{"by", report.by},

@@ -1,5 +1,6 @@
 #include "planner/validation/prediction.hpp"
 
+#include "planner/uncertainty.hpp"
 #include "planner/validation/run_resolution.hpp"
 
 namespace smplan {
@@ -14,13 +15,13 @@ std::string join(const std::vector<std::string>& parts) {
   return text;
 }
 
+}  // namespace
+
 Bytes peak_of_kind(const MemoryEstimate& m, std::string_view kind) {
   if (kind == "max_allocated") return m.peak_allocated;
   if (kind == "max_reserved") return m.peak_reserved;
   return m.peak_device;
 }
-
-}  // namespace
 
 std::string_view to_string(RunStatus status) {
   switch (status) {
@@ -50,6 +51,8 @@ RunPrediction predict_run(const MeasuredRun& run, const Catalog& catalog) {
   p.accelerator = resolved->cluster.accelerator.key;
   p.precision = resolved->workload.precision;
   p.step = estimate_step(resolved->workload, resolved->strategy, resolved->cluster, resolved->stack);
+  p.unmeasured = unmeasured_traits(resolved->workload, resolved->strategy, resolved->cluster, resolved->stack);
+  set_interval(p.step, resolved->stack, p.unmeasured.size());
   p.memory = estimate_memory(resolved->workload, resolved->strategy, resolved->cluster, resolved->stack);
   p.peak = peak_of_kind(p.memory, run.mem_kind);
   return p;

@@ -28,7 +28,11 @@ struct RunPrediction {
   std::string stack;  ///< resolved stack, for grouping
   std::string accelerator;
   Precision precision = Precision::Bf16;
+  std::vector<std::string> unmeasured;  ///< traits that no run behind the stack's profile had
 };
+
+/// Peak memory as `max_allocated` or `max_reserved` count it; else what nvidia-smi would show.
+Bytes peak_of_kind(const MemoryEstimate& memory, std::string_view kind);
 
 RunPrediction predict_run(const MeasuredRun& run, const Catalog& catalog);
 

@@ -140,6 +140,37 @@ TEST(Step, SlowHostShowsOnlyWhereTheDeviceIsFaster) {
   EXPECT_GT(c.step().components.host, quick + Seconds(1));
 }
 
+TEST(Step, LaunchBoundLayersTakeTheHostOncePerPass) {
+  StepCase c = step_case("llama-3.2-1b", "ml.p5.48xlarge", 1, "megatron");
+  c.stack.profile.host_time_dense_layer = Seconds(0.5);
+  const auto layers = static_cast<double>(c.workload.architecture.n_layers);
+  const auto micro_batches = static_cast<double>(c.strategy.micro_batches(c.workload));
+  const Seconds two_passes = c.time();
+  EXPECT_NEAR(two_passes / (micro_batches * 2 * (layers + 1) * Seconds(0.5)), 1, 0.1) << "layers and the head";
+  c.strategy.recompute = Recompute::Full;
+  EXPECT_NEAR((c.time() - two_passes) / (micro_batches * layers * Seconds(0.5)), 1, 0.1) << "a forward more";
+}
+
+TEST(Step, AdaptersMoveMoreMemoryThanTheLayersThatTheyAdapt) {
+  StepCase c = step_case("llama-2-13b", "ml.p5.48xlarge", 1, "fsdp");
+  const Seconds full = c.step().components.elementwise;
+  c.workload.finetune = FineTune::Lora;
+  EXPECT_GT(c.step().components.elementwise, 1.3 * full);
+}
+
+TEST(Step, RoutingSlowsTheProductsOfNarrowExpertsMore) {
+  const auto slowed = [](const char* model) {
+    StepCase c = step_case(model, "ml.p5.48xlarge", 4, "megatron");
+    c.strategy.expert_parallel = 8;
+    c.stack.profile.moe_slowdown = 1;
+    const Seconds before = c.step().components.compute;
+    c.stack.profile.moe_slowdown = 2;
+    return c.step().components.compute / before;
+  };
+  EXPECT_LT(slowed("mixtral-8x7b"), 1.1) << "experts of 14336 columns";
+  EXPECT_GT(slowed("qwen3-30b-a3b"), 1.2) << "experts of 768 columns";
+}
+
 TEST(Step, ExpertExchangeAppearsWithExpertParallelism) {
   StepCase c = step_case("mixtral-8x7b", "ml.p5.48xlarge", 4, "megatron");
   EXPECT_DOUBLE_EQ(c.step().components.expert_comm.value(), 0);

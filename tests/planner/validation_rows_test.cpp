@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "planner/validation/calibrate.hpp"
 #include "planner/validation/report.hpp"
 #include "tests/support/measured_runs.hpp"
 
@@ -201,6 +202,36 @@ TEST(HostileRows, ShippedRowsWithOneWrongCellNeverDoHarm) {
     expect_harmless(run);
     if (HasFailure()) return;
   }
+}
+
+TEST(MeasuredRuns, NoRunOnTrainiumIsTakenForOneOfAnNvidiaStack) {
+  const auto runs = test::runs_from(
+      "id,model,gpu,n_gpus,framework,seq_len,micro_batch,tp,pp\n"
+      "a,llama-2-7b,Trainium1,64,nemo-megatron,4096,1,8,1\n"
+      "b,llama-2-7b,H100-80GB,64,NeMo-Megatron,4096,1,8,1\n"
+      "c,llama-2-7b,Trainium1,64,somebody's own,4096,1,8,1\n");
+  EXPECT_EQ(stack_of(runs[0], shipped_catalog()), "neuron-nemo");
+  EXPECT_EQ(stack_of(runs[1], shipped_catalog()), "megatron");
+  EXPECT_EQ(stack_of(runs[2], shipped_catalog()), "neuron");
+}
+
+TEST(MeasuredRuns, BlankDegreesMeanNoneWhereParametersAreShardedByDefault) {
+  const auto runs = test::runs_from(
+      "id,model,gpu,n_gpus,framework,seq_len,micro_batch,global_batch\n"
+      "a,llama-2-70b,H100-80GB,64,MaxText,4096,2,128\n"
+      "b,llama-2-70b,H100-80GB,64,Megatron-LM,4096,2,128\n");
+  const auto compared = compare_runs(runs, shipped_catalog());
+  EXPECT_EQ(compared[0].prediction.status, RunStatus::Ok) << compared[0].prediction.message;
+  EXPECT_EQ(compared[1].prediction.status, RunStatus::Unsupported);
+}
+
+TEST(MeasuredRuns, TensorOverlapStatedToBeOffCostsTime) {
+  const auto runs = test::runs_from(
+      "id,model,gpu,n_gpus,framework,seq_len,micro_batch,tp,pp,notes\n"
+      "a,llama-2-70b,H100-80GB,8,Megatron-LM,4096,1,8,1,no TP-comm overlap\n"
+      "b,llama-2-70b,H100-80GB,8,Megatron-LM,4096,1,8,1,\n");
+  const auto compared = compare_runs(runs, shipped_catalog());
+  EXPECT_GT(compared[0].prediction.step.time(), compared[1].prediction.step.time());
 }
 
 }  // namespace

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "models/memory.hpp"
+#include "models/step.hpp"
+
+namespace smplan {
+
+/// What decides which parts of the models a configuration leans on: accelerator, precision, kind of model,
+/// size of model, machine and sequence, each dimension of parallelism in use. Words, as messages show them.
+std::vector<std::string> traits(const Workload& workload, const Strategy& strategy, const Cluster& cluster);
+
+/// Traits that no measured run behind the stack's profile had.
+std::vector<std::string> unmeasured_traits(const Workload& workload, const Strategy& strategy, const Cluster& cluster,
+                                           const Stack& stack);
+
+inline constexpr double kZ90 = 1.2815515655446004;  ///< of the standard normal's P90
+
+/// Standard deviation of log(predicted / measured): the stack's residual, wider by each unmeasured trait.
+double total_sigma(const Stack& stack, std::size_t unmeasured);
+/// Sets P10 and P90 of the step from it.
+void set_interval(StepEstimate& step, const Stack& stack, std::size_t unmeasured);
+
+/// That the device's memory does not suffice, peak memory being log-normal about the estimate.
+double out_of_memory_probability(const MemoryEstimate& memory, const Stack& stack);
+
+}  // namespace smplan

@@ -1,0 +1,69 @@
+#include "planner/uncertainty.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "tests/support/step_fixture.hpp"
+
+namespace smplan {
+namespace {
+
+using testing::step_case;
+using testing::StepCase;
+
+std::vector<std::string> unmeasured(const StepCase& c) {
+  return unmeasured_traits(c.workload, c.strategy, c.cluster, c.stack);
+}
+
+TEST(Traits, NameWhatIsInUseAndNothingElse) {
+  StepCase c = step_case("mixtral-8x7b", "ml.p5.48xlarge", 4, "megatron");
+  c.strategy.expert_parallel = 8;
+  const std::vector<std::string> found = traits(c.workload, c.strategy, c.cluster);
+  const auto has = [&](const char* trait) { return std::find(found.begin(), found.end(), trait) != found.end(); };
+  EXPECT_TRUE(has("H100-80GB") && has("bf16") && has("mixture of experts") && has("expert parallelism"));
+  EXPECT_TRUE(has("2 to 16 nodes") && has("sequences of 1k to 8k") && has("models of 15B to 100B"));
+  EXPECT_FALSE(has("tensor parallelism") || has("low-rank adapters") || has("offloading"));
+}
+
+TEST(Interval, WidensByEachUnmeasuredTraitUpToFour) {
+  StepCase c = step_case("llama-2-13b", "ml.p5.48xlarge", 4, "megatron");
+  c.stack.profile.measured = traits(c.workload, c.strategy, c.cluster);
+  ASSERT_TRUE(unmeasured(c).empty());
+  StepEstimate step = c.step();
+  set_interval(step, c.stack, 0);
+  EXPECT_NEAR(std::log(step.p90 / step.p10), 2 * kZ90 * c.stack.profile.residual_sigma, 1e-12);
+  double width = 0;
+  for (std::size_t missing = 0; missing <= 4; ++missing) {
+    set_interval(step, c.stack, missing);
+    EXPECT_GT(step.p90 / step.p10, width);
+    EXPECT_TRUE(step.p10 < step.time() && step.time() < step.p90);
+    width = step.p90 / step.p10;
+  }
+  set_interval(step, c.stack, 12);
+  EXPECT_DOUBLE_EQ(step.p90 / step.p10, width);
+}
+
+TEST(Interval, AnAcceleratorThatNoRunHadIsNamed) {
+  const StepCase known = step_case("llama-2-13b", "ml.p5.48xlarge", 4, "megatron");
+  const StepCase other = step_case("llama-2-13b", "ml.g6e.48xlarge", 4, "megatron");
+  EXPECT_TRUE(unmeasured(known).empty());
+  EXPECT_EQ(unmeasured(other), std::vector<std::string>{"L40S"});
+}
+
+TEST(OutOfMemory, IsEvenAtTheLimitAndGrowsWithThePeak) {
+  StepCase c = step_case("llama-2-13b", "ml.p5.48xlarge", 4, "megatron");
+  c.stack.profile.memory_sigma = 0.1;
+  MemoryEstimate memory{.peak_device = gib(80), .limit = gib(80)};
+  EXPECT_DOUBLE_EQ(out_of_memory_probability(memory, c.stack), 0.5);
+  memory.peak_device = gib(80 * std::exp(-0.1 * kZ90));
+  EXPECT_NEAR(out_of_memory_probability(memory, c.stack), 0.1, 1e-9);
+  memory.peak_device = gib(80 * std::exp(0.1 * kZ90));
+  EXPECT_NEAR(out_of_memory_probability(memory, c.stack), 0.9, 1e-9);
+  c.stack.profile.memory_sigma = 0;
+  EXPECT_DOUBLE_EQ(out_of_memory_probability(memory, c.stack), 1);
+}
+
+}  // namespace
+}  // namespace smplan
