@@ -23,6 +23,9 @@ std::string key_of(const StackProfile& p) { return p.stack; }
 std::string key_of(const SustainedRate& r) { return r.accelerator; }
 std::string key_of(const AcceleratorProfile& p) { return p.accelerator; }
 std::string key_of(const FabricProfile& p) { return p.fabric; }
+std::string key_of(const ContainerRegistry& r) { return r.key; }
+std::string key_of(const Container& c) { return fmt::format("{}:{}", c.repository, c.tag); }
+std::string key_of(const FrameworkVersion& v) { return fmt::format("{} {}", v.table, v.version); }
 
 template <typename T>
 std::vector<std::string> aliases_of(const T&) {
@@ -182,6 +185,9 @@ void Catalog::read(const JsonValue& document, Known known, Diagnostics& out) {
   read_section(reader, "fabric_profiles", read_fabric_profile, may_replace, fabric_profiles_);
   read_section(reader, "stack_profiles", read_stack_profile, may_replace, stack_profiles_);
   read_section(reader, "sustained_rates", read_sustained_rate, may_replace, sustained_rates_);
+  read_section(reader, "registries", read_container_registry, may_replace, containers_.registries);
+  read_section(reader, "containers", read_container, may_replace, containers_.images);
+  read_section(reader, "framework_versions", read_framework_version, may_replace, containers_.versions);
   reader.finish();
 }
 
