@@ -7,6 +7,7 @@
 #include "base/result.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/options.hpp"
+#include "cli/output.hpp"
 
 namespace smplan::cli {
 
@@ -17,6 +18,8 @@ struct Answer {
   std::vector<std::string> notes;
   /// A report beside the data: goes to standard output where --output takes the text, and in its place otherwise.
   std::string aside{};
+  /// An answer of several files; `text` is the first of them. Written where --output names a folder.
+  std::vector<OutputFile> files{};
 };
 
 /// A subcommand. State that its flags fill lives in the two closures.
@@ -31,6 +34,7 @@ struct Command {
 Command plan_command();
 Command estimate_command();
 Command explain_command();
+Command export_command();
 Command models_command();
 Command catalog_command();
 Command validate_command();
