@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <iterator>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -10,6 +13,10 @@ namespace smplan {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+/// Types that the archived library ran on. Source: SageMaker Developer Guide, model parallelism v1, read 2026-11-20.
+constexpr std::string_view kV1Types[] = {"ml.g4dn.12xlarge", "ml.p3.16xlarge", "ml.p3dn.24xlarge", "ml.p4d.24xlarge",
+                                         "ml.p4de.24xlarge"};
 
 std::string number(std::int64_t n) { return fmt::format("{}", n); }
 
@@ -93,6 +100,10 @@ void write_smp_v2(const ExportJob& job, Export& out, Diagnostics& faults) {
 void write_smp_v1(const ExportJob& job, Export& out, Diagnostics& faults) {
   const TrainingPlan& plan = job.plan;
   const Strategy& s = plan.strategy;
+  if (std::find(std::begin(kV1Types), std::end(kV1Types), plan.instance->name) == std::end(kV1Types)) {
+    refuse(faults, fmt::format("smp-v1 does not run on {}", plan.instance->name),
+           fmt::format("plan for one of {}", fmt::join(kV1Types, ", ")));
+  }
   if (s.sharding == Sharding::FsdpHybrid && s.pipeline_parallel > 1) {
     refuse(faults, "smp-v1 does not shard data parallelism in a pipeline", "plan with --pp 1");
   }
