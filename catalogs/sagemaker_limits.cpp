@@ -62,6 +62,8 @@ void read_file(const JsonValue& document, SagemakerLimits& limits, Diagnostics& 
   list("training_types", limits.training_types);
   list("estimator_base", limits.estimator_base);
   list("distribution", limits.distribution);
+  list("torchrun_versions", limits.torchrun_versions);
+  list("smp_v2_versions", limits.smp_v2_versions);
   list("smp_v1", limits.smp_v1);
   list("smp_v2", limits.smp_v2);
   list("model_trainer", limits.model_trainer);

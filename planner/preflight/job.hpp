@@ -87,7 +87,7 @@ struct Launcher {
 struct JobStrategy {
   Count nodes, devices_per_node, world;
   Count tensor, pipeline, virtual_pipeline, context, expert, expert_tensor, sequence_ranks;
-  Count data_replicate, data_shard, shard_degree;
+  Count data, data_replicate, data_shard, shard_degree;
   Text sharding;  ///< by the name that the format uses
   Switch sequence_parallel, pipeline_layout;
   Count micro_batch, global_batch, accumulation, sequence_length;
