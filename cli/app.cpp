@@ -30,7 +30,7 @@ ExitCode refuse(const Diagnostics& diagnostics) {
 }
 
 ExitCode execute(const Command& command, const CommonOptions& options) {
-  const Result<Context> context = make_context(options);
+  const Result<Context> context = make_context(options, command.formats);
   if (!context) return refuse(context.error());
   const Result<Answer> answer = command.run(*context);
   if (!answer) return refuse(answer.error());
@@ -58,7 +58,7 @@ ExitCode print(const std::string& text) {
 
 ExitCode run(std::vector<std::string> arguments) {
   const std::vector<Command> commands = {plan_command(),    estimate_command(), explain_command(),   models_command(),
-                                         catalog_command(), validate_command(), calibrate_command(), export_command()};
+                                         catalog_command(), validate_command(), calibrate_command(), export_command(), check_command()};
   CommonOptions options;
   CLI::App root(kAbout, "smplan");
   root.footer(kExitCodes);
@@ -69,7 +69,7 @@ ExitCode run(std::vector<std::string> arguments) {
   for (const Command& command : commands) {
     CLI::App* sub = root.add_subcommand(command.name, command.summary);
     command.add_options(*sub);
-    add_common_options(*sub, options);
+    add_common_options(*sub, options, command.formats);
     sub->footer("Example:\n  " + command.example);
     names.push_back(command.name);
   }

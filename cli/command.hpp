@@ -29,6 +29,8 @@ struct Command {
   std::string example;
   std::function<void(CLI::App&)> add_options;
   std::function<Result<Answer>(const Context&)> run;
+  /// What --format takes, the default first; empty: those of tables.
+  std::vector<std::string> formats{};
 };
 
 Command plan_command();
@@ -39,5 +41,6 @@ Command models_command();
 Command catalog_command();
 Command validate_command();
 Command calibrate_command();
+Command check_command();
 
 }  // namespace smplan::cli
