@@ -129,6 +129,13 @@ Json adapter_recipe(const ExportJob& job, Export& out, Diagnostics& faults) {
            fmt::format("plan with --global-batch {}, or with a larger --micro-batch",
                        std::int64_t{s.micro_batch} * s.data_parallel));
   }
+  const std::int64_t product = std::int64_t{s.shard_degree} * s.tensor_parallel * s.expert_parallel;
+  if (plan.world_size() % product != 0) {
+    refuse(faults,
+           fmt::format("FSDP recipes need shard {} x tensor {} x expert {} to divide {} devices", s.shard_degree,
+                       s.tensor_parallel, s.expert_parallel, plan.world_size()),
+           "plan with a smaller --shard-degree");
+  }
   Json recipe;
   recipe["run"] = Json{{"name", job_name_of(job)},
                        {"results_dir", "/opt/ml/model"},

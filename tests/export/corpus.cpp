@@ -1,7 +1,7 @@
 // Prints a JSON array of exports: plans over every model family, instance family and stack that starts on SageMaker,
 // each for every target. What the oracles judge, made in one process because a plan takes milliseconds.
 //
-// Usage: smplan_export_corpus
+// Usage: smplan_export_corpus FILE
 #include <cstdio>
 #include <map>
 #include <set>
@@ -147,7 +147,7 @@ RequestSpec spec_of(const std::string& model, const std::string& instance, const
   return spec;
 }
 
-int run() {
+int run(const std::string& path) {
   const Result<Catalog> catalog = Catalog::shipped();
   if (!catalog) return 3;
   Corpus corpus{*catalog};
@@ -222,11 +222,18 @@ int run() {
     }
   }
   std::fprintf(stderr, "%d plans, %zu exports\n", corpus.plans, corpus.exports.size());
-  std::puts(corpus.exports.dump().c_str());
-  return 0;
+  const Result<void> written = write_text_file(path, corpus.exports.dump() + "\n");
+  if (!written) std::fputs(to_string(written.error()).c_str(), stderr);
+  return written ? 0 : 3;
 }
 
 }  // namespace
 }  // namespace smplan
 
-int main() { return smplan::run(); }
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fputs("usage: smplan_export_corpus FILE\n", stderr);
+    return 2;
+  }
+  return smplan::run(argv[1]);
+}

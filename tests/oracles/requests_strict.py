@@ -8,8 +8,8 @@ import json
 import re
 import sys
 
-import botocore.session
-import botocore.validate
+import botocore
+import offline
 from corpus import Report, exports
 
 MAX_RUN_S = 28 * 86400
@@ -72,14 +72,12 @@ def placeholders(entry: dict) -> list[str]:
 
 
 def main() -> int:
-    model = botocore.session.get_session().get_service_model("sagemaker")
-    shape = model.operation_model("CreateTrainingJob").input_shape
+    shape = offline.create_training_job_shape()
     report = Report(f"botocore {botocore.__version__}")
     for entry in exports("create-training-job"):
         report.judged += 1
         request = json.loads(entry["files"]["create_training_job.json"])
-        checked = botocore.validate.ParamValidator().validate(request, shape)
-        faults = [checked.generate_report()] if checked.has_errors() else strict(shape, request, "")
+        faults = offline.botocore_faults(request, shape) or strict(shape, request, "")
         for text in faults + sums(request) + placeholders(entry):
             report.fault(entry, text)
     return report.finish(least=300)

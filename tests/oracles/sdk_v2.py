@@ -9,25 +9,15 @@ Usage: sdk_v2.py CORPUS.json
 import contextlib
 import io
 import json
-import logging
 import os
 import pathlib
 import runpy
 import sys
 import tempfile
-import warnings
 
+import offline
 from corpus import Report, exports, unpack
 from sdk_requests import differences
-
-os.environ.update(AWS_ACCESS_KEY_ID="none", AWS_SECRET_ACCESS_KEY="none", SAGEMAKER_ADMIN_CONFIG_OVERRIDE="/dev/null",
-                  SAGEMAKER_USER_CONFIG_OVERRIDE="/dev/null")
-logging.disable(logging.CRITICAL)
-warnings.simplefilter("ignore")
-
-import botocore.client  # noqa: E402
-import botocore.session  # noqa: E402
-import botocore.validate  # noqa: E402
 
 # Defaults that the SDK states and the service has too: our request leaves them out.
 SDK_DEFAULTS = {
@@ -35,26 +25,6 @@ SDK_DEFAULTS = {
     ("EnableInterContainerTrafficEncryption",): False,
     ("ResourceConfig", "VolumeSizeInGB"): 30,
 }
-
-
-class Caught(Exception):
-    """The SDK called a service that a launch does not need."""
-
-
-def catch_requests(requests: list) -> None:
-    """No client reaches the network; CreateTrainingJob is recorded."""
-
-    answers = {"GetCallerIdentity": {"Account": "111122223333"}, "CreateTrainingJob": {"TrainingJobArn": "arn"}}
-    storage = {"PutObject", "HeadBucket"}  # the packed code
-
-    def call(self, operation, parameters):
-        if operation == "CreateTrainingJob":
-            requests.append(parameters)
-        if operation not in answers and operation not in storage:
-            raise Caught(operation)
-        return answers.get(operation, {})
-
-    botocore.client.BaseClient._make_api_call = call
 
 
 def without_defaults(request: dict) -> dict:
@@ -101,9 +71,10 @@ def starts_every_process(entry: dict, request: dict) -> list[str]:
 
 
 def main() -> int:
-    requests: list = []
-    catch_requests(requests)
-    shape = botocore.session.get_session().get_service_model("sagemaker").operation_model("CreateTrainingJob").input_shape
+    requests = offline.answer({"CreateTrainingJob": {"TrainingJobArn": "arn"}, "PutObject": {}, "HeadBucket": {},
+                               "GetCallerIdentity": {"Account": "111122223333"}})
+    offline.silence("sagemaker.telemetry.telemetry_logging")
+    shape = offline.create_training_job_shape()
     exported = {e["plan_id"]: json.loads(e["files"]["create_training_job.json"]) for e in exports("create-training-job")}
     report = Report("SageMaker SDK 2")
     for entry in exports("sagemaker-sdk-v2"):
@@ -118,9 +89,8 @@ def main() -> int:
             report.fault(entry, f"{len(requests)} requests were sent")
             continue
         sent = requests[0]
-        checked = botocore.validate.ParamValidator().validate(sent, shape)
-        if checked.has_errors():
-            report.fault(entry, f"botocore: {checked.generate_report()}")
+        for text in offline.botocore_faults(sent, shape):
+            report.fault(entry, text)
         ours = exported[entry["plan_id"]]
         name = sent["TrainingJobName"]
         if not name.startswith(ours["TrainingJobName"]):
