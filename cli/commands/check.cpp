@@ -20,6 +20,7 @@ struct CheckFlags {
   std::vector<std::string> ignore;
   std::string ignore_file;
   bool strict = false;
+  bool rules = false;
   bool fix = false;
   RequestSpec request;
 };
@@ -94,7 +95,11 @@ Result<std::vector<std::string>> fix_file(const CheckFlags& flags, const std::st
 }
 
 Result<Answer> run_check(const CheckFlags& flags, const Context& context) {
+  if (flags.rules) return Answer{ExitCode::Done, rules_page(), {}};
   Diagnostics faults;
+  if (flags.path.empty()) {
+    return fail("missing-file", "FILE", "the job to check is not named", "give a file, or - for standard input");
+  }
   const std::optional<JobKind> kind = kind_from(flags.kind, faults);
   CheckOptions options;
   options.ignored = ignored_rules(flags, faults);
@@ -139,7 +144,7 @@ Command check_command() {
       "smplan check request.json\n  smplan check estimator.json --model llama-2-13b --stack fsdp --tokens 300B\n"
       "  smplan check ds_config.json --instances ml.p4d.24xlarge --count 4 --format sarif --output check.sarif",
       [flags](CLI::App& app) {
-        app.add_option("FILE", flags->path, "The job (- is standard input)")->required()->type_name("");
+        app.add_option("FILE", flags->path, "The job (- is standard input)")->type_name("");
         app.add_option("--kind", flags->kind, "auto, create-training-job, estimator, model-trainer, hyperpod-recipe, "
                                               "deepspeed, accelerate, megatron or torchtitan [auto]")
             ->type_name("KIND");
@@ -152,6 +157,7 @@ Command check_command() {
             ->type_name("FILE");
         app.add_flag("--strict", flags->strict, "Warnings count as errors");
         app.add_flag("--fix", flags->fix, "Rewrite the file where a fix is safe, and say what was changed");
+        app.add_flag("--rules", flags->rules, "Print all rules as a page of Markdown and check nothing");
         add_request_options(app, flags->request);
       },
       [flags](const Context& context) { return run_check(*flags, context); }};

@@ -117,7 +117,9 @@ std::optional<JobKind> detect_kind(const Node& document, Syntax syntax) {
 
 Result<Job> read_job(std::string_view text, std::string_view file, std::optional<JobKind> kind) {
   const std::string name = file == "-" ? "<stdin>" : std::string(file);
-  if (ends_with_any(file, {".py"})) {
+  const std::size_t start = text.find_first_not_of(" \t\r\n");
+  const bool is_json = start != std::string_view::npos && text[start] == '{';
+  if (ends_with_any(file, {".py"}) && !is_json) {  // the Python side hands over JSON under the script's name
     return fail("python-script", name, "is a Python script, which this program never reads",
                 fmt::format("`python -m smplan check {}` finds its estimator call without running it", name));
   }

@@ -71,8 +71,13 @@ void read_estimator(const Node& root, Job& job) {
   job.transformers_version = text_field(root.find("transformers_version"));
   job.framework_version =
       text_field(first_of(root, {"framework_version", "pytorch_version", "tensorflow_version"}));
-  if (job.framework == Framework::Unknown && job.image) {
-    if (const auto image = parse_image(*job.image)) job.framework = framework_of(image->repository);
+  if (const auto image = job.image ? parse_image(*job.image) : std::nullopt) {
+    const Framework inside = framework_of(image->repository);
+    if (job.framework == Framework::Unknown) job.framework = inside;
+    // The image decides what runs, whatever framework_version says beside it.
+    if (inside == job.framework && inside != Framework::Other && !image->version.empty()) {
+      job.framework_version = derived(image->version, job.image.where);
+    }
   }
   job.py_version = text_field(root.find("py_version"));
   job.name = text_field(root.find("base_job_name"));

@@ -64,9 +64,8 @@ void interval(const CheckInput& in, Report& report) {
     return;
   }
   if (!in.facts.script || !in.facts.script->checkpoint_interval_s) return;
-  const ReliabilityProfile reliability = default_reliability();
-  const Seconds between = reliability.mean_time_between_failures_per_gpu / static_cast<double>(p.plan.gpus());
-  const double best_s = smplan::checkpoint_interval(between, reliability.checkpoint_stall).value();
+  const double best_s = p.plan.cost.loss.interval.value();
+  if (best_s == 0) return;
   const double interval_s = *in.facts.script->checkpoint_interval_s;
   if (interval_s > 4 * best_s || interval_s < best_s / 4) {
     report.at(in.job.checkpoint_uri.stated ? in.job.checkpoint_uri.where : in.job.root().where,

@@ -1,5 +1,7 @@
 // What the API's own model says of a request: members, types. botocore checks part of it, the service the rest.
+#include <algorithm>
 #include <regex>
+#include <utility>
 
 #include "planner/preflight/rules/tools.hpp"
 
@@ -124,11 +126,34 @@ std::vector<SchemaFault> schema_faults(const CheckInput& in, SchemaFault::Kind k
   return all;
 }
 
+/// Inventions found in the wild, with the member that was meant.
+constexpr std::pair<std::string_view, std::string_view> kMeant[] = {
+    {"UseSpot", "EnableManagedSpotTraining"},
+    {"UseSpotInstances", "EnableManagedSpotTraining"},
+    {"WarmPoolConfig", "ResourceConfig.KeepAlivePeriodInSeconds"},
+    {"WarmPool", "ResourceConfig.KeepAlivePeriodInSeconds"},
+    {"MaxRetries", "RetryStrategy.MaximumRetryAttempts"},
+    {"DebuggingHookConfig", "DebugHookConfig"},
+    {"Distribution", "HyperParameters.sagemaker_torch_distributed_enabled"},
+};
+
+std::string meant_by(std::string_view name, std::string_view nearest) {
+  for (const auto& [written, meant] : kMeant) {
+    if (written == name) return std::string(meant);
+  }
+  // A name of the same length class only: half of the letters changed is another word.
+  const std::size_t shorter = std::min(name.size(), nearest.size());
+  const bool alike = !nearest.empty() && shorter * 3 >= std::max(name.size(), nearest.size()) * 2 &&
+                     (name.substr(0, 4) == nearest.substr(0, 4) || name.size() == nearest.size());
+  return alike ? std::string(nearest) : std::string();
+}
+
 void unknown_member(const CheckInput& in, Report& report) {
   for (const SchemaFault& f : schema_faults(in, SchemaFault::Kind::Unknown)) {
     const std::string parent = parent_of(f.node->where.path);
     Finding& finding = report.at(*f.node, {quote(f.name), parent.empty() ? "the request" : parent});
-    if (!f.detail.empty()) finding.fix = "did you mean " + f.detail + "? rename it, or delete it";
+    const std::string meant = meant_by(f.name, f.detail);
+    if (!meant.empty()) finding.fix = "did you mean " + meant + "? rename it, or delete it";
   }
 }
 

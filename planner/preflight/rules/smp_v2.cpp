@@ -104,7 +104,7 @@ void product(const CheckInput& in, Report& report) {
   if (!applies(in)) return;
   const Degrees d = degrees_of(in);
   const auto world = in.world();
-  const std::int64_t shard = std::max<std::int64_t>(1, d.shard.value_or(1));
+  const std::int64_t shard = d.shard.value_or(1) < 1 ? 1 : d.shard.value_or(1);
   const std::int64_t tensor = d.tensor.value_or(1);
   const std::int64_t expert = d.expert.value_or(1);
   if (!world || tensor < 1 || expert < 1 || shard > 1'000'000 || tensor > 1'000'000 || expert > 1'000'000) return;

@@ -36,6 +36,8 @@ void run_default(const CheckInput& in, Report& report) {
   if (in.job.max_run_s.stated || is_local(in.job)) return;
   // A fragment that names no hardware says nothing about its limits either.
   if (!in.job.instance_type.stated && in.job.groups.empty()) return;
+  // In a request its absence is refused, which another rule says.
+  if (in.job.kind == JobKind::CreateTrainingJob && !in.job.root().has("StoppingCondition")) return;
   const bool v3 = in.job.kind == JobKind::ModelTrainer;
   report.at(stopping_place(in.job, in.job.root().where), {v3 ? "one hour" : "one day"});
 }

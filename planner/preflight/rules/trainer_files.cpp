@@ -64,19 +64,20 @@ void nova(const CheckInput& in, Report& report) {
   const Node* type = in.job.root().at({"run", "model_type"});
   if (type == nullptr || type->text.find("nova") == std::string::npos) return;
   const Node* replicas = in.job.root().at({"run", "replicas"});
-  const auto n = replicas == nullptr ? std::nullopt : integer_of(*replicas);
+  // 0 where it is not stated, which no recipe allows and no finding is about.
+  const std::int64_t n = replicas == nullptr ? 0 : integer_of(*replicas).value_or(0);
   for (const Nova& known : kNova) {
     // Version 2 has other sizes, which its recipes do not list.
     if (type->text.find(known.model) == std::string::npos || type->text.find("nova-2") != std::string::npos) continue;
-    if (n && std::find(known.replicas.begin(), known.replicas.end(), *n) == known.replicas.end()) {
-      report.at(*replicas, {count_text(*n) + " replicas", count_text(known.replicas[0]) + ", " +
+    if (n != 0 && std::find(known.replicas.begin(), known.replicas.end(), n) == known.replicas.end()) {
+      report.at(*replicas, {count_text(n) + " replicas", count_text(known.replicas[0]) + ", " +
                                                              count_text(known.replicas[1]) + " or " + count_text(known.replicas[2])});
     }
   }
   const Node* batch = in.job.root().at({"training_config", "global_batch_size"});
-  const auto g = batch == nullptr ? std::nullopt : integer_of(*batch);
-  if (g && std::find(kNovaBatches.begin(), kNovaBatches.end(), *g) == kNovaBatches.end()) {
-    report.at(*batch, {"a global batch of " + count_text(*g), "16, 32, 64, 128 or 256"});
+  const std::int64_t g = batch == nullptr ? 0 : integer_of(*batch).value_or(0);
+  if (g != 0 && std::find(kNovaBatches.begin(), kNovaBatches.end(), g) == kNovaBatches.end()) {
+    report.at(*batch, {"a global batch of " + count_text(g), "16, 32, 64, 128 or 256"});
   }
 }
 
