@@ -15,10 +15,6 @@ constexpr std::int64_t kSchemaVersion = 1;
 constexpr std::int64_t kMaxCount = std::int64_t{1} << 40;
 constexpr std::int32_t kMaxDegree = 1 << 20;
 
-void ignore_all(ObjectReader& reader, std::initializer_list<std::string_view> keys) {
-  for (const std::string_view key : keys) reader.ignore(key);
-}
-
 std::int32_t read_degree(ObjectReader& reader, std::string_view key) {
   return static_cast<std::int32_t>(reader.integer(key, 1, kMaxDegree));
 }
@@ -106,36 +102,6 @@ void read_request(const JsonValue& value, const Catalog& catalog, TrainingPlan& 
   plan.lora_rank = reader.optional_integer("lora_rank").value_or(0);
   plan.region = read_name(reader, "region");
   plan.market = read_named(reader, "market", market_from);
-  ignore_all(reader, {"global_batch",
-                      "global_batch_tokens",
-                      "dtype",
-                      "dtype_defaulted",
-                      "instances",
-                      "left_out",
-                      "count",
-                      "max_gpus",
-                      "stack",
-                      "collectives",
-                      "dp",
-                      "tp",
-                      "pp",
-                      "vpp",
-                      "cp",
-                      "ep",
-                      "sharding",
-                      "shard_degree",
-                      "micro_batch",
-                      "recompute",
-                      "offload",
-                      "sequence_parallel",
-                      "deadline_s",
-                      "budget_usd",
-                      "max_hourly_usd",
-                      "min_headroom",
-                      "objective",
-                      "top",
-                      "assumptions"});
-  reader.finish();
 }
 
 void read_parallel(const JsonValue& value, Strategy& s, Diagnostics& out) {
@@ -161,9 +127,6 @@ void read_memory(const JsonValue& value, PlanPrediction& prediction, Diagnostics
   ObjectReader reader(value, out);
   prediction.peak_gib = reader.number("peak_gib", 0, 1e9);
   prediction.limit_gib = reader.number("limit_gib", 0, 1e9);
-  ignore_all(reader, {"fits", "components_gib", "peak_allocated_gib", "peak_reserved_gib", "host_per_node_gib",
-                      "nvme_per_node_gib", "worst_pipeline_rank"});
-  reader.finish();
 }
 
 void read_cost(const JsonValue& value, PlanPrediction& prediction, Diagnostics& out) {
@@ -171,8 +134,6 @@ void read_cost(const JsonValue& value, PlanPrediction& prediction, Diagnostics& 
   prediction.hourly_usd = reader.optional_number("hourly_usd");
   prediction.total_usd = reader.optional_number("total_usd");
   prediction.price_date = reader.optional_string("price_date").value_or("");
-  ignore_all(reader, {"components_usd", "region", "market", "price_basis", "price_source"});
-  reader.finish();
 }
 
 void read_interval(ObjectReader& reader, PlanPrediction& prediction) {
@@ -199,12 +160,8 @@ void read_predictions(ObjectReader& reader, PlanPrediction& prediction) {
   if (const auto parts = reader.value("time_components_s")) {
     ObjectReader time(*parts, out);
     prediction.productive = Seconds(time.number("productive", 0, 1e15));
-    ignore_all(time, {"startup", "lost"});
-    time.finish();
   }
   if (const auto cost = reader.value("cost")) read_cost(*cost, prediction, out);
-  ignore_all(reader,
-             {"step_components_s", "tokens_per_s_per_gpu", "model_tflops_per_gpu", "hfu", "goodput", "bottleneck"});
 }
 
 void read_strategy(ObjectReader& reader, TrainingPlan& plan) {
@@ -251,7 +208,6 @@ void check_products(const TrainingPlan& plan, std::int64_t n_gpus, const ObjectR
 void read_plan(const JsonValue& value, const Catalog& catalog, TrainingPlan& plan, Diagnostics& out) {
   ObjectReader reader(value, out);
   const std::size_t faults = out.size();
-  reader.ignore("rank");
   const auto look_up = [&](std::string_view key, auto find) {
     const std::size_t before = out.size();
     const std::string name = reader.string(key);
@@ -270,7 +226,6 @@ void read_plan(const JsonValue& value, const Catalog& catalog, TrainingPlan& pla
   read_strategy(reader, plan);
   read_predictions(reader, plan.prediction);
   plan.warnings = read_strings(reader, "warnings");
-  reader.finish();
   if (out.size() == faults) check_products(plan, n_gpus, reader, out);
 }
 
@@ -324,8 +279,6 @@ Result<TrainingPlan> read_training_plan(const JsonValue& plan_set, std::int64_t 
   plan.smplan_version = document.string("smplan_version");
   if (const auto request = document.value("request")) read_request(*request, catalog, plan, out);
   if (const auto chosen = plan_of_rank(document, rank)) read_plan(*chosen, catalog, plan, out);
-  ignore_all(document, {"pareto", "frontier", "rejected", "nearest_miss", "search"});
-  document.finish();
   if (!out.empty()) return tl::unexpected<Diagnostics>(std::move(out));
   return plan;
 }

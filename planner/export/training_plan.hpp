@@ -84,8 +84,9 @@ struct TrainingPlan {
   [[nodiscard]] std::string id() const;
 };
 
-/// Reads the plan of a rank out of `plan --format json` (schema/plan.schema.json). Strict: unknown and missing
-/// keys are faults, and so are degrees that do not multiply to the devices or batches that do not multiply up.
+/// Reads the plan of a rank out of `plan --format json` (schema/plan.schema.json). Every key that decides
+/// the job must be there and of its kind, degrees must multiply to the devices and batches must multiply up; in the
+/// model, the degrees and the sharding an unknown key is a fault. Other keys only ranked the plan and are not read.
 Result<TrainingPlan> read_training_plan(const JsonValue& plan_set, std::int64_t rank, const Catalog& catalog);
 
 /// The same from a search's own answer, through the same reader.
