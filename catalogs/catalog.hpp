@@ -9,6 +9,7 @@
 #include "catalogs/architecture.hpp"
 #include "catalogs/containers.hpp"
 #include "catalogs/instance.hpp"
+#include "catalogs/operations.hpp"
 #include "catalogs/price.hpp"
 #include "catalogs/profile.hpp"
 #include "catalogs/stack.hpp"
@@ -39,6 +40,7 @@ class Catalog {
   [[nodiscard]] const std::vector<AcceleratorProfile>& accelerator_profiles() const { return accelerator_profiles_; }
   [[nodiscard]] const std::vector<FabricProfile>& fabric_profiles() const { return fabric_profiles_; }
   [[nodiscard]] const ContainerFacts& containers() const { return containers_; }
+  [[nodiscard]] const OperationFacts& operations() const { return operations_; }
 
   /// Pointers stay valid while the catalog lives unmerged; nullptr if unknown.
   [[nodiscard]] const Accelerator* find_accelerator(std::string_view key) const;
@@ -83,6 +85,7 @@ class Catalog {
   std::vector<AcceleratorProfile> accelerator_profiles_;
   std::vector<FabricProfile> fabric_profiles_;
   ContainerFacts containers_;
+  OperationFacts operations_;
   Index accelerator_index_;
   Index instance_index_;
   Index model_index_;
