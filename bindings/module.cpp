@@ -11,6 +11,7 @@
 #include "base/json_reader.hpp"
 #include "catalogs/catalog.hpp"
 #include "planner/plan_json.hpp"
+#include "planner/preflight/check.hpp"
 #include "planner/request.hpp"
 #include "planner/search.hpp"
 
@@ -113,6 +114,33 @@ std::string answer(Question question, const Catalog& catalog, const Arguments& a
   return to_json(set);
 }
 
+/// The findings of one job's text as JSON or SARIF; `facts` is the text of a facts file, or empty.
+std::string check_text(const Catalog& catalog, const std::string& text, const std::string& name,
+                       const std::optional<std::string>& kind, const Arguments& arguments, const std::string& facts,
+                       const std::vector<std::string>& ignored, const std::optional<std::string>& environment_region,
+                       bool sarif) {
+  const py::gil_scoped_release without_gil;
+  std::optional<JobKind> wanted;
+  if (kind) {
+    wanted = job_kind_from(*kind);
+    if (!wanted) throw Refused{{unknown_name("kind of job", *kind, "kind", job_kind_names())}};
+  }
+  CheckOptions options;
+  options.request = spec_of(arguments);
+  options.environment_region = environment_region;
+  if (!facts.empty()) options.facts = value_or_throw(read_facts(value_or_throw(parse_json(facts, "facts"))));
+  for (const std::string& rule : ignored) {
+    if (find_rule(rule) == nullptr) {
+      throw Refused{{{"unknown-rule", "ignore", "there is no rule " + quote(rule), "rules are C001 to C210"}}};
+    }
+    options.ignored.push_back({rule, "", ""});
+  }
+  const SagemakerLimits limits = value_or_throw(SagemakerLimits::shipped());
+  const Job job = value_or_throw(read_job(text, name, wanted));
+  const Findings findings = value_or_throw(check_job(job, catalog, limits, options));
+  return sarif ? to_sarif(findings) : to_json(findings);
+}
+
 Catalog with_overlay(const Catalog& catalog, const std::string& path) {
   const py::gil_scoped_release without_gil;
   Catalog merged = catalog;
@@ -169,6 +197,9 @@ PYBIND11_MODULE(_core, module) {
   module.def("estimate", [](const Catalog& c, const Arguments& a, const std::optional<std::string>& region) {
     return answer(Question::Estimate, c, a, region);
   });
+  module.def("check", &check_text, py::arg("catalog"), py::arg("text"), py::arg("name"), py::arg("kind"),
+             py::arg("arguments"), py::arg("facts"), py::arg("ignored"), py::arg("environment_region"),
+             py::arg("sarif"));
 }
 
 }  // namespace

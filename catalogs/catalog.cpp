@@ -23,6 +23,12 @@ std::string key_of(const StackProfile& p) { return p.stack; }
 std::string key_of(const SustainedRate& r) { return r.accelerator; }
 std::string key_of(const AcceleratorProfile& p) { return p.accelerator; }
 std::string key_of(const FabricProfile& p) { return p.fabric; }
+std::string key_of(const ContainerRegistry& r) { return r.key; }
+std::string key_of(const Container& c) { return fmt::format("{}:{}", c.repository, c.tag); }
+std::string key_of(const OperationFact& f) { return f.key; }
+std::string key_of(const StorageService& s) { return s.key; }
+std::string key_of(const SpotInterruption& s) { return s.family; }
+std::string key_of(const FrameworkVersion& v) { return fmt::format("{} {}", v.table, v.version); }
 
 template <typename T>
 std::vector<std::string> aliases_of(const T&) {
@@ -182,6 +188,12 @@ void Catalog::read(const JsonValue& document, Known known, Diagnostics& out) {
   read_section(reader, "fabric_profiles", read_fabric_profile, may_replace, fabric_profiles_);
   read_section(reader, "stack_profiles", read_stack_profile, may_replace, stack_profiles_);
   read_section(reader, "sustained_rates", read_sustained_rate, may_replace, sustained_rates_);
+  read_section(reader, "registries", read_container_registry, may_replace, containers_.registries);
+  read_section(reader, "containers", read_container, may_replace, containers_.images);
+  read_section(reader, "framework_versions", read_framework_version, may_replace, containers_.versions);
+  read_section(reader, "operations", read_operation_fact, may_replace, operations_.figures);
+  read_section(reader, "storages", read_storage_service, may_replace, operations_.storages);
+  read_section(reader, "spot_interruptions", read_spot_interruption, may_replace, operations_.spot);
   reader.finish();
 }
 

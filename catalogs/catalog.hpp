@@ -7,7 +7,9 @@
 
 #include "catalogs/accelerator.hpp"
 #include "catalogs/architecture.hpp"
+#include "catalogs/containers.hpp"
 #include "catalogs/instance.hpp"
+#include "catalogs/operations.hpp"
 #include "catalogs/price.hpp"
 #include "catalogs/profile.hpp"
 #include "catalogs/stack.hpp"
@@ -37,6 +39,8 @@ class Catalog {
   [[nodiscard]] const std::vector<Stack>& stacks() const { return stacks_; }
   [[nodiscard]] const std::vector<AcceleratorProfile>& accelerator_profiles() const { return accelerator_profiles_; }
   [[nodiscard]] const std::vector<FabricProfile>& fabric_profiles() const { return fabric_profiles_; }
+  [[nodiscard]] const ContainerFacts& containers() const { return containers_; }
+  [[nodiscard]] const OperationFacts& operations() const { return operations_; }
 
   /// Pointers stay valid while the catalog lives unmerged; nullptr if unknown.
   [[nodiscard]] const Accelerator* find_accelerator(std::string_view key) const;
@@ -80,6 +84,8 @@ class Catalog {
   std::vector<SustainedRate> sustained_rates_;  ///< as read; accelerator profiles hold copies
   std::vector<AcceleratorProfile> accelerator_profiles_;
   std::vector<FabricProfile> fabric_profiles_;
+  ContainerFacts containers_;
+  OperationFacts operations_;
   Index accelerator_index_;
   Index instance_index_;
   Index model_index_;

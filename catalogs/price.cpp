@@ -7,8 +7,12 @@
 namespace smplan {
 namespace {
 
-constexpr EnumNames<Market, 3> kMarkets = {
-    {{Market::OnDemand, "on-demand"}, {Market::Spot, "spot"}, {Market::CapacityBlock, "capacity-block"}}};
+constexpr EnumNames<Market, 4> kMarkets = {{{Market::OnDemand, "on-demand"},
+                                            {Market::Spot, "spot"},
+                                            {Market::CapacityBlock, "capacity-block"},
+                                            {Market::SavingsPlan, "savings-plan"}}};
+/// What SageMaker calls capacity bought ahead.
+constexpr std::string_view kTrainingPlan = "training-plan";
 constexpr EnumNames<PriceBasis, 2> kBases = {{{PriceBasis::Measured, "measured"}, {PriceBasis::Derived, "derived"}}};
 
 // One instance never costs more: catches prices in cents, per month or per UltraServer fleet.
@@ -17,7 +21,15 @@ constexpr double kMaxUsdPerHour = 10000;
 }  // namespace
 
 std::string_view to_string(Market market) { return name_of(kMarkets, market); }
-std::optional<Market> market_from(std::string_view name) { return value_of(kMarkets, name); }
+std::optional<Market> market_from(std::string_view name) {
+  return value_of(kMarkets, name == kTrainingPlan ? to_string(Market::CapacityBlock) : name);
+}
+std::vector<std::string> market_names() {
+  std::vector<std::string> names;
+  for (const auto& entry : kMarkets) names.emplace_back(entry.second);
+  names.emplace_back(kTrainingPlan);
+  return names;
+}
 std::string_view to_string(PriceBasis basis) { return name_of(kBases, basis); }
 
 Price read_price(const JsonValue& value, Diagnostics& out) {

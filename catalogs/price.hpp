@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/json_reader.hpp"
 #include "base/units.hpp"
@@ -13,9 +14,13 @@ enum class Market {
   OnDemand,
   Spot,           ///< managed spot training; EC2 spot is the proxy where SageMaker publishes none
   CapacityBlock,  ///< capacity blocks and flexible training plans
+  SavingsPlan,    ///< on-demand capacity under a SageMaker Savings Plan of one or three years
 };
 std::string_view to_string(Market market);
+/// `training-plan` is another name of `capacity-block`.
 std::optional<Market> market_from(std::string_view name);
+/// Every market's name, for messages.
+std::vector<std::string> market_names();
 
 /// How the figure came to be.
 enum class PriceBasis {

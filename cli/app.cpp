@@ -30,7 +30,7 @@ ExitCode refuse(const Diagnostics& diagnostics) {
 }
 
 ExitCode execute(const Command& command, const CommonOptions& options) {
-  const Result<Context> context = make_context(options);
+  const Result<Context> context = make_context(options, command.formats);
   if (!context) return refuse(context.error());
   const Result<Answer> answer = command.run(*context);
   if (!answer) return refuse(answer.error());
@@ -38,7 +38,9 @@ ExitCode execute(const Command& command, const CommonOptions& options) {
     for (const std::string& note : answer->notes) std::fputs(("smplan: " + note + '\n').c_str(), stderr);
   }
   const bool aside_only = options.output == "-" && !answer->aside.empty();
-  const Result<void> written = write_answer(options.output, aside_only ? answer->aside : answer->text);
+  const bool folder = !answer->files.empty() && names_folder(options.output);
+  const Result<void> written = folder ? write_files(options.output, answer->files)
+                                      : write_answer(options.output, aside_only ? answer->aside : answer->text);
   if (!written) return refuse(written.error());
   if (!aside_only && !answer->aside.empty()) {
     const Result<void> beside = write_answer("-", answer->aside);
@@ -55,8 +57,8 @@ ExitCode print(const std::string& text) {
 }  // namespace
 
 ExitCode run(std::vector<std::string> arguments) {
-  const std::vector<Command> commands = {plan_command(),    estimate_command(), explain_command(),  models_command(),
-                                         catalog_command(), validate_command(), calibrate_command()};
+  const std::vector<Command> commands = {plan_command(),    estimate_command(), explain_command(),   models_command(),
+                                         catalog_command(), validate_command(), calibrate_command(), export_command(), check_command()};
   CommonOptions options;
   CLI::App root(kAbout, "smplan");
   root.footer(kExitCodes);
@@ -67,7 +69,7 @@ ExitCode run(std::vector<std::string> arguments) {
   for (const Command& command : commands) {
     CLI::App* sub = root.add_subcommand(command.name, command.summary);
     command.add_options(*sub);
-    add_common_options(*sub, options);
+    add_common_options(*sub, options, command.formats);
     sub->footer("Example:\n  " + command.example);
     names.push_back(command.name);
   }

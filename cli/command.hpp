@@ -7,6 +7,7 @@
 #include "base/result.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/options.hpp"
+#include "cli/output.hpp"
 
 namespace smplan::cli {
 
@@ -17,6 +18,8 @@ struct Answer {
   std::vector<std::string> notes;
   /// A report beside the data: goes to standard output where --output takes the text, and in its place otherwise.
   std::string aside{};
+  /// An answer of several files; `text` is the first of them. Written where --output names a folder.
+  std::vector<OutputFile> files{};
 };
 
 /// A subcommand. State that its flags fill lives in the two closures.
@@ -26,14 +29,18 @@ struct Command {
   std::string example;
   std::function<void(CLI::App&)> add_options;
   std::function<Result<Answer>(const Context&)> run;
+  /// What --format takes, the default first; empty: those of tables.
+  std::vector<std::string> formats{};
 };
 
 Command plan_command();
 Command estimate_command();
 Command explain_command();
+Command export_command();
 Command models_command();
 Command catalog_command();
 Command validate_command();
 Command calibrate_command();
+Command check_command();
 
 }  // namespace smplan::cli

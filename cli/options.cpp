@@ -32,6 +32,13 @@ std::optional<std::size_t> choose(const std::string& name, const std::vector<std
   return std::nullopt;
 }
 
+/// `table|json`, for the help.
+std::string joined(const std::vector<std::string>& names) {
+  std::string out;
+  for (const std::string& name : names) out += (out.empty() ? "" : "|") + name;
+  return out;
+}
+
 /// NO_COLOR (no-color.org) and TERM=dumb switch colour off unless --color says always.
 bool wants_color(std::size_t mode, bool terminal) {
   if (mode != 0) return mode == 1;
@@ -60,11 +67,12 @@ void merge_overlays(Catalog& catalog, const std::vector<std::string>& files, Dia
 
 }  // namespace
 
-void add_common_options(CLI::App& command, CommonOptions& options) {
-  const auto add = [&](const char* name, auto& value, const char* text, const char* type) {
+void add_common_options(CLI::App& command, CommonOptions& options, const std::vector<std::string>& formats) {
+  const std::vector<std::string>& names = formats.empty() ? kFormats : formats;
+  const auto add = [&](const char* name, auto& value, const std::string& text, const std::string& type) {
     return command.add_option(name, value, text)->type_name(type)->group("Output and data");
   };
-  add("--format", options.format, "How to print the answer [table]", "table|json|csv|markdown");
+  add("--format", options.format, "How to print the answer [" + names.front() + "]", joined(names));
   add("--output", options.output, "Write the answer to FILE, whole or not at all [- is standard output]", "FILE");
   command.add_flag("--quiet", options.quiet, "No notes on standard error, only faults")->group("Output and data");
   add("--color", options.color, "Colour in tables [auto: on a terminal, unless NO_COLOR is set]", "auto|always|never");
@@ -74,9 +82,10 @@ void add_common_options(CLI::App& command, CommonOptions& options) {
       ->allow_extra_args(false);
 }
 
-Result<Context> make_context(const CommonOptions& options) {
+Result<Context> make_context(const CommonOptions& options, const std::vector<std::string>& formats) {
+  const std::vector<std::string>& names = formats.empty() ? kFormats : formats;
   Diagnostics faults;
-  const auto format = choose(options.format, kFormats, "format", "--format", faults);
+  const auto format = choose(options.format.empty() ? names.front() : options.format, names, "format", "--format", faults);
   const auto color = choose(options.color, kColors, "colour mode", "--color", faults);
   Result<Catalog> catalog = Catalog::shipped();
   if (!catalog) {
@@ -89,7 +98,8 @@ Result<Context> make_context(const CommonOptions& options) {
   const bool terminal = options.output == "-" && isatty(STDOUT_FILENO) == 1;
   Context context;
   context.catalog = std::move(*catalog);
-  context.format = static_cast<Format>(*format);
+  if (formats.empty()) context.format = static_cast<Format>(*format);
+  context.format_name = names[*format];
   context.style.color = wants_color(*color, terminal);
   context.style.width = options.output == "-" ? output_width(terminal) : 0;
   context.quiet = options.quiet;

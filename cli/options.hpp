@@ -18,7 +18,7 @@ enum class Format { Table, Json, Csv, Markdown };
 
 /// What every command takes, as typed by the user.
 struct CommonOptions {
-  std::string format = "table";
+  std::string format;  ///< empty: the command's first
   std::string output = "-";
   std::string color = "auto";
   bool quiet = false;
@@ -26,18 +26,20 @@ struct CommonOptions {
   std::vector<std::string> calibrations;
 };
 
-/// Adds the options that every command has, in a help group of their own.
-void add_common_options(CLI::App& command, CommonOptions& options);
+/// Adds the options that every command has, in a help group of their own. `formats` is what --format takes;
+/// empty: the formats of tables.
+void add_common_options(CLI::App& command, CommonOptions& options, const std::vector<std::string>& formats);
 
 /// What a command works with once the options are understood.
 struct Context {
   Catalog catalog;
-  Format format = Format::Table;
+  Format format = Format::Table;  ///< where the command has the formats of tables
+  std::string format_name;
   Style style;
   bool quiet = false;
 };
 
 /// Understands the options and loads the catalog with its overlays. Collects every fault.
-Result<Context> make_context(const CommonOptions& options);
+Result<Context> make_context(const CommonOptions& options, const std::vector<std::string>& formats);
 
 }  // namespace smplan::cli

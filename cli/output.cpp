@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -15,6 +16,28 @@ Result<void> write_answer(const std::string& destination, std::string_view text)
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
   if (!written && errno != EPIPE) {
     return fail("unwritable", "standard output", fmt::format("cannot be written: {}", std::strerror(errno)));
+  }
+  return {};
+}
+
+bool names_folder(const std::string& destination) {
+  if (destination == "-") return false;
+  std::error_code error;
+  const std::filesystem::path path(destination);
+  return std::filesystem::is_directory(path, error) || !path.has_filename() || !path.has_extension();
+}
+
+Result<void> write_files(const std::string& folder, const std::vector<OutputFile>& files) {
+  for (const OutputFile& file : files) {
+    const std::filesystem::path path = std::filesystem::path(folder) / file.path;
+    std::error_code error;
+    std::filesystem::create_directories(path.parent_path(), error);
+    if (error) {
+      return fail("folder-unwritable", path.parent_path().string(), fmt::format("cannot be made: {}", error.message()),
+                  "check that the folder above exists and is writable");
+    }
+    const Result<void> written = write_text_file(path.string(), file.content);
+    if (!written) return written;
   }
   return {};
 }

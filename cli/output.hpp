@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.hpp"
 
@@ -10,6 +11,18 @@ namespace smplan::cli {
 /// Writes to standard output (`-`) or, whole or not at all, to a file. A reader that closed the pipe
 /// has seen enough: that is no error.
 Result<void> write_answer(const std::string& destination, std::string_view text);
+
+/// A file of an answer that has several.
+struct OutputFile {
+  std::string path;  ///< relative
+  std::string content;
+};
+
+/// Whether an answer of several files goes into a folder: one that exists, ends in a slash, or has no extension.
+bool names_folder(const std::string& destination);
+
+/// Writes the files into a folder, made if it is missing; each whole or not at all.
+Result<void> write_files(const std::string& folder, const std::vector<OutputFile>& files);
 
 /// One line a diagnostic on standard error.
 void report(const Diagnostics& diagnostics);

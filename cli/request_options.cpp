@@ -36,7 +36,7 @@ constexpr Flag kHardware[] = {
     {"--count", &RequestSpec::count, "N", "Instances: 8, a list 8,16 or a range 1..64 [1..128]"},
     {"--max-gpus", &RequestSpec::max_gpus, "N", "No more accelerators than this"},
     {"--region", &RequestSpec::region, "NAME", "[AWS_REGION, AWS_DEFAULT_REGION, else us-east-1]"},
-    {"--market", &RequestSpec::market, "NAME", "on-demand, spot or capacity-block [on-demand]"},
+    {"--market", &RequestSpec::market, "NAME", "on-demand, spot, capacity-block (training-plan) or savings-plan [on-demand]"},
 };
 constexpr Flag kDimensions[] = {
     {"--dp", &RequestSpec::dp, "N", "Data parallel"},
@@ -52,8 +52,17 @@ constexpr Flag kDimensions[] = {
     {"--recompute", &RequestSpec::recompute, "MODE", "none, selective or full"},
     {"--offload", &RequestSpec::offload, "WHAT", "none, optimizer, params or activations"},
 };
+constexpr Flag kOperation[] = {
+    {"--checkpoint-storage", &RequestSpec::checkpoint_storage, "NAME", "s3, fsx-lustre, efs or none [s3]"},
+    {"--checkpoint-mode", &RequestSpec::checkpoint_mode, "MODE", "sync, or async: training goes on while it saves"},
+    {"--dataset", &RequestSpec::dataset, "SIZE", "Size of the data set, e.g. 500GB [streamed fast enough]"},
+    {"--dataset-files", &RequestSpec::dataset_files, "N", "Files of the data set [shards of 256 MB]"},
+    {"--input-mode", &RequestSpec::input_mode, "MODE", "file, fastfile, pipe, fsx-lustre or efs [chosen by size]"},
+    {"--data-region", &RequestSpec::data_region, "NAME", "Region of the data set's bucket [that of the job]"},
+};
 constexpr Flag kGoal[] = {
     {"--deadline", &RequestSpec::deadline, "TIME", "Longest time to train, e.g. 7d or 36h"},
+    {"--confidence", &RequestSpec::confidence, "PART", "Probability to meet the deadline, e.g. 90%"},
     {"--budget", &RequestSpec::budget, "USD", "Most money for the whole run"},
     {"--max-hourly", &RequestSpec::max_hourly, "USD", "Most money per hour"},
     {"--min-headroom", &RequestSpec::min_headroom, "PART", "Device memory that must stay free, e.g. 5%"},
@@ -106,6 +115,7 @@ void add_request_options(CLI::App& command, RequestSpec& spec) {
       .add_flag("--sequence-parallel{true}", spec.sequence_parallel,
                 "Shard norms and residuals over the tensor ranks too (=false forbids it)")
       ->group("Fixed dimensions (a value, or a list of those allowed)");
+  add_flags(command, spec, kOperation, "Checkpoints and data");
   add_flags(command, spec, kGoal, "Limits and goal");
 }
 

@@ -1,9 +1,14 @@
-# smplan_add_library(<folder> [LINK public...] [LINK_PRIVATE private...] [SOURCES extra...])
-# One static library a folder: all its .cpp files, its .hpp files as a verified header set.
+# smplan_add_library(<folder> [LINK public...] [LINK_PRIVATE private...] [SOURCES extra...] [EXCLUDE regex])
+# One static library a folder: all its .cpp files, its .hpp files as a verified header set; EXCLUDE leaves
+# out subfolders that are libraries of their own.
 function(smplan_add_library name)
-  cmake_parse_arguments(ARG "" "" "LINK;LINK_PRIVATE;SOURCES" ${ARGN})
+  cmake_parse_arguments(ARG "" "EXCLUDE" "LINK;LINK_PRIVATE;SOURCES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.hpp)
+  if(ARG_EXCLUDE)
+    list(FILTER sources EXCLUDE REGEX "${ARG_EXCLUDE}")
+    list(FILTER headers EXCLUDE REGEX "${ARG_EXCLUDE}")
+  endif()
   add_library(smplan_${name} STATIC ${sources} ${ARG_SOURCES})
   add_library(smplan::${name} ALIAS smplan_${name})
   target_sources(smplan_${name} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${headers})

@@ -41,6 +41,12 @@ double element_bytes(Precision p) {
   return 4;
 }
 
+/// std::ceil of counts, which lie far below 2^63: without SSE4.1 that is a call, and this the innermost loop.
+double round_up(double x) {
+  const auto whole = static_cast<double>(static_cast<std::int64_t>(x));
+  return whole < x ? whole + 1 : whole;
+}
+
 bool aligned(std::int64_t elements, double bytes) {
   const double row = static_cast<double>(elements) * bytes;
   return std::floor(row / kLoadBytes) * kLoadBytes == row;
@@ -61,17 +67,17 @@ double tiled_compute(double m, double n, double k, double batch, double rate, do
   std::array<double, kSplits.size()> depth;
   std::array<double, kSplits.size()> reduction;
   for (std::size_t i = 0; i < kSplits.size(); ++i) {
-    depth[i] = std::ceil(k / kSplits[i] / kStepOfK) * kStepOfK + p.gemm_half_k;
+    depth[i] = round_up(k / kSplits[i] / kStepOfK) * kStepOfK + p.gemm_half_k;
     reduction[i] = i == 0 ? 0 : kSplits[i] * kSplitBytes * batch * m * n / bandwidth;
   }
   double fastest = std::numeric_limits<double>::infinity();
   for (const Tile& tile : kTiles) {
-    const double tiles = batch * std::ceil(m / tile.rows) * std::ceil(n / tile.columns) / sms;
+    const double tiles = batch * round_up(m / tile.rows) * round_up(n / tile.columns) / sms;
     const double feeding = (1 + half * (1 / tile.rows + 1 / tile.columns)) / best_tile;
     const double per_k = 2 * tile.rows * tile.columns * sms * feeding / rate;
     for (std::size_t i = 0; i < kSplits.size(); ++i) {
       const double load = tiles * kSplits[i];
-      const double waves = p.gemm_wave_rounding * std::ceil(load) + (1 - p.gemm_wave_rounding) * std::max(load, 1.0);
+      const double waves = p.gemm_wave_rounding * round_up(load) + (1 - p.gemm_wave_rounding) * std::max(load, 1.0);
       fastest = std::min(fastest, waves * per_k * depth[i] + reduction[i]);
     }
   }

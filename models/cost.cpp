@@ -3,57 +3,203 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/markets.hpp"
+
 namespace smplan {
+namespace {
 
-ReliabilityProfile default_reliability() {
-  ReliabilityProfile r;
-  // 419 unexpected interruptions in 54 days on 16,384 H100: one per 50,677 GPU-hours.
-  // Source: Llama Team 2024, "The Llama 3 Herd of Models", section 3.3.4.
-  r.mean_time_between_failures_per_gpu = days(16384.0 * 54.0 / 419.0);
-  // Wall time of a SageMaker job on one ml.p4d.24xlarge until its first step (which ran out of
-  // memory): provisioning, image pull, model initialisation. 13 minutes.
-  // Source: aws-samples/sagemaker-distributed-training-workshop, 16_smp_cp_fp8_llama3_1, 2024-11-19.
-  r.startup = Seconds(13 * 60.0);
-  // Managed training restarts the whole job: what it takes to start is taken again.
-  r.restart = r.startup;
-  // BLOOM-176B: 2.3 TB saved synchronously in 40 s. Source: stas00/ml-engineering, fault tolerance, 2022.
-  r.checkpoint_stall = Seconds(40.0);
-  return r;
+/// Parts of an upload, each a request. Source: boto3 TransferConfig, multipart_chunksize.
+constexpr Bytes kPart = Bytes(8 * kMiB);
+/// The month of AWS Spot Instance Advisor.
+constexpr double kAdvisorDays = 30;
+
+Seconds fleet_time_between_reclaims(double monthly, std::int32_t instances) {
+  if (!(monthly > 0)) return {};
+  return days(kAdvisorDays) / (-std::log1p(-monthly) * instances);
 }
 
-Seconds checkpoint_interval(Seconds mean_time_between_failures, Seconds stall) {
-  const double ratio = stall / (2 * mean_time_between_failures);
-  if (ratio >= 1) return mean_time_between_failures;
-  const Seconds young(std::sqrt(2 * stall.value() * mean_time_between_failures.value()));
-  return young * (1 + std::sqrt(ratio) / 3 + ratio / 9) - stall;
+Interruptions hardware_failures(const RunSetup& setup, std::int64_t devices, Seconds restart) {
+  const Operations& o = setup.operations;
+  Interruptions i;
+  i.apart = o.failures_apart_per_gpu / static_cast<double>(std::max<std::int64_t>(1, devices));
+  i.restart = o.failure_detection + restart;
+  // Only managed spot training is known not to bill while it waits for instances.
+  i.unbilled = setup.market == Market::Spot ? o.provisioning : Seconds();
+  return i;
 }
 
-Seconds expected_wall_time(Seconds productive, Seconds interval, Seconds stall, Seconds restart,
-                           Seconds mean_time_between_failures) {
-  const Seconds& m = mean_time_between_failures;
-  return m * std::exp(restart / m) * std::expm1((interval + stall) / m) * (productive / interval);
+Interruptions spot_reclaims(const RunSetup& setup, const InstanceType& instance, std::int32_t instances,
+                            Seconds restart) {
+  if (setup.market != Market::Spot || setup.facts == nullptr) return {};
+  const Operations& o = setup.operations;
+  Interruptions i;
+  i.apart = fleet_time_between_reclaims(setup.facts->spot_monthly(instance.name), instances);
+  i.restart = o.spot_wait + restart;
+  i.unbilled = o.spot_wait + o.provisioning;
+  return i;
 }
 
-RunCost estimate_cost(const StepEstimate& step, const Workload& workload, std::int64_t gpus, UsdPerSecond instance_rate,
-                      std::int32_t instances, const ReliabilityProfile& reliability) {
-  RunCost cost;
-  cost.productive = std::ceil(workload.tokens / workload.tokens_per_step()) * step.time();
-  cost.startup = reliability.startup;
-  if (cost.productive > Seconds{}) {
-    const Seconds failures_apart = reliability.mean_time_between_failures_per_gpu / static_cast<double>(gpus);
-    const Seconds stall = reliability.checkpoint_stall;
-    // A run shorter than the interval saves once, at its end. Without a stall any interval is free,
-    // so that the steps themselves are the segments.
-    const Seconds interval =
-        std::clamp(checkpoint_interval(failures_apart, stall), std::min(step.time(), cost.productive), cost.productive);
-    cost.lost =
-        expected_wall_time(cost.productive, interval, stall, reliability.restart, failures_apart) - cost.productive;
+bool mounts(const RunSetup& setup, CheckpointTarget target, InputMode mode, std::optional<InputMode> chosen) {
+  return setup.checkpoint_target == target || chosen == mode;
+}
+
+/// The file system that checkpoints or data are on, and what it costs.
+struct FileSystem {
+  Bytes capacity;
+  UsdPerSecond rate;
+};
+FileSystem file_system(const RunSetup& setup, CheckpointTarget target, InputMode mode, std::optional<InputMode> chosen,
+                       Bytes checkpoint) {
+  if (!mounts(setup, target, mode, chosen)) return {};
+  const StorageService* service = setup.facts->storage(storage_key(target));
+  if (service == nullptr) return {};
+  const bool saves = setup.checkpoint_target == target;
+  const Bytes kept = saves ? checkpoint * setup.operations.checkpoints_kept : Bytes();
+  const Bytes stored = kept + (chosen == mode ? setup.data->size : Bytes());
+  const Bytes capacity = file_system_capacity(*service, stored, saves ? checkpoint : Bytes());
+  return {capacity, service->storage * capacity};
+}
+
+void add_storage(const RunSetup& setup, const Workload& workload, const InstanceType& instance, RunTerms& t) {
+  const OperationFacts& facts = *setup.facts;
+  const bool saves = setup.checkpoint_target != CheckpointTarget::None;
+  const Bytes size = saves ? checkpoint_size(workload) : Bytes();
+  const Bytes local_disk = instance.local_nvme > Bytes() ? instance.local_nvme : Bytes(16 * kTiB);
+  std::optional<InputMode> mode;
+  if (setup.data) mode = choose_input_mode(*setup.data, local_disk).first;
+  const FileSystem fsx = file_system(setup, CheckpointTarget::FsxLustre, InputMode::FsxLustre, mode, size);
+  const FileSystem efs = file_system(setup, CheckpointTarget::Efs, InputMode::Efs, mode, size);
+  t.file_system = fsx.rate + efs.rate;
+  if (saves && facts.storage(storage_key(setup.checkpoint_target)) != nullptr) {
+    const Bytes capacity = setup.checkpoint_target == CheckpointTarget::FsxLustre ? fsx.capacity : efs.capacity;
+    t.checkpoint = checkpoint_times(size, setup.checkpoint_target, setup.checkpoint_mode, instance, t.instances,
+                                    capacity, facts);
   }
-  cost.goodput = cost.productive / cost.time_to_train();
-  cost.hourly = instance_rate * static_cast<double>(instances);
-  cost.compute = cost.hourly * cost.productive;
-  cost.overhead = cost.hourly * (cost.startup + cost.lost);
-  return cost;
+  const StorageService* s3 = facts.storage("s3");
+  const bool in_s3 = setup.checkpoint_target == CheckpointTarget::S3 && s3 != nullptr;
+  if (in_s3) {
+    t.checkpoint_storage = s3->storage * size * setup.operations.checkpoints_kept;
+    t.requests_per_save = s3->put * std::ceil(size / kPart);
+  }
+  // The local disk holds the save that is being uploaded and the one before.
+  const Bytes kept_locally = in_s3 ? 2 * size / static_cast<double>(t.instances) : Bytes();
+  if (setup.data) {
+    t.input = plan_input(*setup.data, instance, t.instances, kept_locally,
+                         mode == InputMode::FsxLustre ? fsx.capacity : efs.capacity, facts, setup.operations);
+    const bool streams = mode == InputMode::File || mode == InputMode::FastFile || mode == InputMode::Pipe;
+    const double copies = mode == InputMode::File ? t.instances : 1;
+    const double epochs = mode == InputMode::File
+                              ? 1
+                              : std::max(1.0, setup.operations.token_bytes * workload.tokens / setup.data->size);
+    const double files = static_cast<double>(setup.data->files);
+    if (streams && s3 != nullptr) {
+      t.requests_for_data = s3->get * (std::max(files, std::ceil(setup.data->size / kPart)) * copies * epochs);
+    }
+    if (setup.data->other_region && s3 != nullptr) t.transfer = s3->other_region * setup.data->size * (copies * epochs);
+  }
+  const StorageService* volume = facts.storage("volume");
+  if (!(instance.local_nvme > Bytes()) && volume != nullptr) {
+    const Bytes each = t.input ? t.input->volume : plan_input({}, instance, t.instances, kept_locally, {}, facts, setup.operations).volume;
+    t.volume = volume->storage * each * static_cast<double>(t.instances);
+  }
+}
+
+/// Amounts for a run whose times are all `scale` of the expected ones, start-up aside.
+Bill bill_of(const RunCost& c, const RunTerms& t, double scale) {
+  const UsdPerSecond used = t.rate * static_cast<double>(t.instances);
+  const Seconds time = c.startup + scale * (c.productive + c.lost());
+  const Seconds running = time - c.provisioning;
+  Bill b;
+  b.compute = used * c.productive * scale;
+  b.startup = used * (c.startup - c.provisioning);
+  b.checkpoints = used * c.loss.checkpoints * scale;
+  b.rework = used * c.loss.rework * scale;
+  b.restarts = used * (c.loss.restarts - c.loss.unbilled) * scale;
+  if (t.market == Market::CapacityBlock) {
+    const Usd paid = t.rate * static_cast<double>(t.paid_instances) * paid_time(t.market, running, t.plan_reclaim);
+    b.idle = paid - (b.compute + b.startup + b.checkpoints + b.rework + b.restarts);
+  }
+  b.volume = t.volume * running;
+  b.file_system = t.file_system * time;
+  b.checkpoint_storage = t.checkpoint_storage * time;
+  const double saves = c.loss.interval > Seconds() ? c.productive / c.loss.interval : 0;
+  b.requests = t.requests_per_save * saves + t.requests_for_data;
+  b.transfer = t.transfer;
+  return b;
+}
+
+}  // namespace
+
+RunSetup run_setup(const OperationFacts& facts, Market market) {
+  RunSetup setup;
+  setup.market = market;
+  setup.facts = &facts;
+  setup.operations = facts.values();
+  return setup;
+}
+
+RunTerms run_terms(const RunSetup& setup, const Workload& workload, const InstanceType& instance,
+                   std::int32_t instances, UsdPerSecond rate) {
+  const Operations& o = setup.operations;
+  RunTerms t;
+  t.market = setup.market;
+  t.instances = instances;
+  t.paid_instances = purchasable_instances(setup.market, instances);
+  t.rate = rate;
+  t.token_bytes = o.token_bytes;
+  t.plan_reclaim = o.plan_reclaim;
+  if (setup.facts != nullptr) add_storage(setup, workload, instance, t);
+  const Seconds download = t.input ? t.input->download : Seconds();
+  const Seconds prepare = download + o.model_init + o.first_step;
+  t.provisioning = setup.warm ? Seconds() : o.provisioning;
+  t.startup = (setup.warm ? o.warm_start : o.image_pull) + prepare;
+  const Seconds load = t.checkpoint ? t.checkpoint->load : Seconds();
+  const Seconds restart = o.provisioning + o.image_pull + prepare + load;
+  const std::int64_t devices = std::int64_t{std::max(1, instance.accelerator_count)} * instances;
+  const Interruptions failures = hardware_failures(setup, devices, restart);
+  const Interruptions reclaims = spot_reclaims(setup, instance, instances, restart);
+  t.interruptions = combined(failures, reclaims);
+  if (reclaims.apart > Seconds()) {
+    t.failure_share = failures.apart > Seconds() ? t.interruptions.apart / failures.apart : 0;
+  }
+  return t;
+}
+
+RunCost estimate_cost(const StepEstimate& step, const Workload& workload, const RunTerms& terms) {
+  RunCost c;
+  c.productive = std::ceil(workload.tokens / workload.tokens_per_step()) * step.time();
+  if (terms.input) {
+    c.input = terms.input;
+    const Bytes read = terms.token_bytes * workload.tokens;
+    if (c.productive > Seconds()) c.input->needed = read / c.productive;
+    if (c.input->delivered > BytesPerSecond()) c.productive = std::max(c.productive, read / c.input->delivered);
+  }
+  c.provisioning = terms.provisioning;
+  c.startup = terms.provisioning + terms.startup;
+  c.checkpoint = terms.checkpoint;
+  if (c.productive > Seconds()) {
+    const CheckpointTimes* saves = terms.checkpoint ? &*terms.checkpoint : nullptr;
+    const Seconds interval = saves != nullptr
+                                 ? best_interval(c.productive, step.time(), *saves, terms.interruptions.apart)
+                                 : c.productive;
+    c.loss = expected_loss(c.productive, interval, saves, terms.interruptions);
+  }
+  c.failures = c.loss.interruptions * terms.failure_share;
+  c.reclaims = c.loss.interruptions - c.failures;
+  c.goodput = c.productive / c.time_to_train();
+  c.hourly = terms.rate * static_cast<double>(terms.instances);
+  c.bill = bill_of(c, terms, 1);
+  c.spread = run_spread(step, c.time_to_train(), c.loss.deviation);
+  const Seconds varies = c.productive + c.lost();
+  const auto cost_at = [&](double confidence) {
+    const double scale = varies > Seconds() ? (c.spread.at(confidence) - c.startup) / varies : 1;
+    return bill_of(c, terms, std::max(0.0, scale)).total();
+  };
+  c.low = cost_at(0.1);
+  c.high = cost_at(0.9);
+  c.unsafe = terms.market == Market::Spot && !terms.checkpoint &&
+             c.productive > hours(kSpotWithoutCheckpointHours);
+  return c;
 }
 
 }  // namespace smplan

@@ -1,43 +1,79 @@
 #pragma once
 
-#include "base/units.hpp"
+#include <optional>
+
+#include "catalogs/operations.hpp"
+#include "catalogs/price.hpp"
+#include "models/bill.hpp"
+#include "models/checkpoint_time.hpp"
+#include "models/goodput.hpp"
+#include "models/input_pipeline.hpp"
 #include "models/step.hpp"
 
 namespace smplan {
 
+/// How the runs of a request are operated, whatever the plan.
+struct RunSetup {
+  Market market = Market::OnDemand;
+  /// Points into the catalog; nullptr is an ideal world: starts at once, never fails, stores for nothing.
+  const OperationFacts* facts = nullptr;
+  Operations operations;  ///< facts->values()
+  CheckpointTarget checkpoint_target = CheckpointTarget::S3;
+  CheckpointMode checkpoint_mode = CheckpointMode::Sync;
+  std::optional<InputData> data;
+  /// The instances are kept from the job before: no provisioning, no image pull.
+  bool warm = false;
+};
+/// As the catalog knows it.
+RunSetup run_setup(const OperationFacts& facts, Market market);
+
+/// What one instance type, count and price make of it. The same for all strategies.
+struct RunTerms {
+  Market market = Market::OnDemand;
+  std::int32_t instances = 0;
+  std::int32_t paid_instances = 0;  ///< with those that only the block's size adds
+  UsdPerSecond rate;                ///< one instance
+  Seconds provisioning;             ///< not billed
+  Seconds startup;                  ///< billed
+  Interruptions interruptions;
+  double failure_share = 1;  ///< of the interruptions, hardware; the rest are spot instances taken away
+  std::optional<CheckpointTimes> checkpoint;
+  std::optional<InputPlan> input;  ///< `needed` is that of the plan's step
+  Bytes token_bytes;
+  UsdPerSecond volume;
+  UsdPerSecond file_system;
+  UsdPerSecond checkpoint_storage;
+  Usd requests_per_save;
+  Usd requests_for_data;
+  Usd transfer;
+  Seconds plan_reclaim;
+};
+RunTerms run_terms(const RunSetup& setup, const Workload& workload, const InstanceType& instance,
+                   std::int32_t instances, UsdPerSecond rate);
+
 /// Wall time and money of a whole run.
 struct RunCost {
-  Seconds productive;   ///< steps * step time
-  Seconds startup;      ///< provisioning, image pull, compile: billed once
-  Seconds lost;         ///< expected rework and restarts after failures, checkpoint stalls
-  double goodput = 1;   ///< productive / time_to_train
-  UsdPerSecond hourly;  ///< all instances
-  Usd compute;          ///< productive time
-  Usd overhead;         ///< start-up and lost time
-  [[nodiscard]] Seconds time_to_train() const { return productive + startup + lost; }
-  [[nodiscard]] Usd total() const { return compute + overhead; }
+  Seconds productive;      ///< steps * step time, or as fast as the data comes
+  Seconds provisioning;    ///< until instances run: not billed
+  Seconds startup;         ///< all of the start, provisioning included
+  LostTime loss;           ///< expected
+  double goodput = 1;      ///< productive / time_to_train
+  UsdPerSecond hourly;     ///< all instances
+  Bill bill;
+  Spread spread;           ///< of the time to train
+  Usd low, high;           ///< cost of a run at P10 and P90 of its time
+  double failures = 0;     ///< expected interruptions by hardware
+  double reclaims = 0;     ///< expected interruptions by the spot market
+  std::optional<CheckpointTimes> checkpoint;
+  std::optional<InputPlan> input;
+  bool unsafe = false;     ///< long, on capacity that can be taken away, and without checkpoints
+  [[nodiscard]] Seconds lost() const { return loss.total(); }
+  [[nodiscard]] Seconds time_to_train() const { return productive + startup + lost(); }
+  [[nodiscard]] Usd total() const { return bill.total(); }
 };
 
-/// Failure rate, restart and checkpoint figures with their sources.
-struct ReliabilityProfile {
-  Seconds mean_time_between_failures_per_gpu;
-  Seconds restart;
-  Seconds startup;
-  Seconds checkpoint_stall;
-};
-ReliabilityProfile default_reliability();
-
-/// Checkpoint interval that loses least, to third order. Source: Daly 2006 (after Young 1974), eq. 37.
-Seconds checkpoint_interval(Seconds mean_time_between_failures, Seconds stall);
-
-/// Wall time of `productive` seconds of work with exponential failures, a stall at the end of each
-/// interval and a restart after each failure. Source: Daly 2006, eq. 20.
-Seconds expected_wall_time(Seconds productive, Seconds interval, Seconds stall, Seconds restart,
-                           Seconds mean_time_between_failures);
-
-/// Whole optimizer steps to cover the tokens; checkpoints at the best interval. Assumes independent
-/// failures at a constant rate per GPU and a rate that bills start-up as it bills training.
-RunCost estimate_cost(const StepEstimate& step, const Workload& workload, std::int64_t gpus, UsdPerSecond instance_rate,
-                      std::int32_t instances, const ReliabilityProfile& reliability);
+/// Whole optimizer steps to cover the tokens; checkpoints at the best interval. Assumes that interruptions are
+/// independent and come at a constant rate. Time and cost grow with the step time.
+RunCost estimate_cost(const StepEstimate& step, const Workload& workload, const RunTerms& terms);
 
 }  // namespace smplan

@@ -93,8 +93,7 @@ std::array<double, 4> stage_layers(const LayerStack& stack, std::int32_t stage, 
     }
     return layers;
   }
-  std::int64_t begin = 0;
-  for (std::int64_t s = 0; s < stage; ++s) begin += layers_of(s);
+  const std::int64_t begin = base * stage + std::min(std::max<std::int64_t>(0, stage - 1), extra);
   const std::int64_t end = begin + layers_of(stage);
   std::int64_t run_begin = 0;
   for (int i = 0; i < stack.n_runs; ++i) {

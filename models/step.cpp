@@ -26,11 +26,15 @@ StageTime stage_time(const StageCosts& costs) {
 }
 
 /// Stages differ only by layer count and the two ends; each distinct one is computed once in order.
-PipelineShape pipeline_shape(const StageModel& model, std::int32_t stages) {
+PipelineShape pipeline_shape(const StageModel& model, const LayerStack& stack, std::int32_t stages) {
   PipelineShape shape;
+  std::array<double, 4> before{};
   for (std::int32_t i = 0; i < stages; ++i) {
     const auto index = static_cast<std::size_t>(i);
-    shape.stages[index] = stage_time(model.stage(i));
+    const std::array<double, 4> layers = stage_layers(stack, i, stages);
+    const bool repeats = i > 1 && i < stages - 1 && layers == before;
+    shape.stages[index] = repeats ? shape.stages[index - 1] : stage_time(model.stage(i));
+    before = layers;
     if (shape.stages[index].total() > shape.stages[shape.busiest].total()) shape.busiest = index;
   }
   return shape;
@@ -87,7 +91,7 @@ StepEstimate combine_step(const LayerTable& table, const Workload& workload, con
                           const Cluster& cluster, const Stack& stack) {
   const StageModel model(table, workload, strategy, cluster, stack);
   const std::int64_t micro_batches = strategy.micro_batches(workload);
-  const PipelineShape shape = pipeline_shape(model, strategy.pipeline_parallel);
+  const PipelineShape shape = pipeline_shape(model, table.stack, strategy.pipeline_parallel);
   const StageCosts busiest = model.stage(static_cast<std::int32_t>(shape.busiest));
 
   StepEstimate e;
@@ -106,6 +110,9 @@ StepEstimate combine_step(const LayerTable& table, const Workload& workload, con
       stack.profile.host_time_step + static_cast<double>(micro_batches) * stack.profile.host_time_micro_batch;
   e.components.straggler =
       e.components.total() * stack.profile.straggler * std::log2(static_cast<double>(strategy.gpus()));
+  const double spread = std::exp(kZ90 * stack.profile.residual_sigma);
+  e.p10 = e.time() / spread;
+  e.p90 = e.time() * spread;
   fill_rates(e, workload, strategy, cluster);
   return e;
 }

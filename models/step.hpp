@@ -49,9 +49,11 @@ std::span<const StepPart> step_parts();
 /// The parts of one step, longest first; equal ones in the table's order.
 std::vector<StepPart> longest_parts(const StepComponents& components);
 
+inline constexpr double kZ90 = 1.2815515655446004;  ///< of the standard normal's 90th percentile
+
 struct StepEstimate {
   StepComponents components;
-  Seconds p10;  ///< zero until planner/uncertainty.hpp sets them: no model knows how wrong it is
+  Seconds p10;  ///< by the stack's residual alone; planner/uncertainty.hpp widens it for what was never measured
   Seconds p90;
   double tokens_per_s = 0;
   double tokens_per_s_per_gpu = 0;

@@ -8,9 +8,6 @@
 namespace smplan {
 namespace {
 
-/// Bounds and estimates add the same numbers in different order; this covers the rounding.
-constexpr double kRounding = 1 - 1e-9;
-
 Seconds pass_floor(const PassCosts& costs, const StackProfile& profile) {
   const Seconds device = costs.compute() + exposed(costs.tensor_comm, costs.gemm, profile.tensor_overlap) +
                          exposed(costs.context_comm, costs.attention, profile.context_overlap) +
@@ -44,6 +41,59 @@ Seconds recompute_floor(const LayerTable& table, const StackProfile& profile) {
   return over_layers(table, [&](const LayerCosts& layer) { return pass_floor(layer.forward, profile); });
 }
 
+TokenWork token_work(const Workload& w, const StackProfile& profile) {
+  constexpr double kFlopsPerWeight = 2;
+  const Architecture& a = w.architecture;
+  const bool trains_weights = w.finetune == FineTune::Full;
+  const double passes = trains_weights ? 3 : 2;  // forward, gradient of the input, gradient of the weights
+  const auto hidden = static_cast<double>(a.hidden);
+  const double matrices = a.gated_mlp ? 3 : 2;
+  const bool has_shared = a.moe.n_shared_experts > 0;
+  TokenWork work;
+  for (const LayerRun& run : layer_stack(a)) {
+    const auto layers = static_cast<double>(run.count);
+    auto weights = static_cast<double>(active_matmul_parameters(a, run.spec));
+    if (run.spec.moe) {
+      const double router = hidden * static_cast<double>(a.moe.n_experts);
+      const double column = matrices * hidden;
+      weights -= router + column * static_cast<double>(a.moe.top_k * a.moe.expert_ffn_hidden +
+                                                       a.moe.n_shared_experts * a.moe.shared_expert_ffn_hidden);
+      if (a.moe.shared_expert_gate) weights -= hidden;
+      work.router += layers * kFlopsPerWeight * 2 * router;
+      work.routed += layers * kFlopsPerWeight * passes * column * profile.moe_slowdown;
+      if (has_shared) work.shared_column += layers * kFlopsPerWeight * passes * column;
+    }
+    work.cut += layers * kFlopsPerWeight * passes * weights;
+  }
+  const bool every_token_has_logits = a.kind == ModelKind::Decoder || a.kind == ModelKind::EncoderDecoder;
+  if (a.vocab > 0 && every_token_has_logits) work.head_column = kFlopsPerWeight * passes * hidden;
+  return work;
+}
+
+Flops micro_batch_work(const TokenWork& work, const Workload& w, const Split& split, std::int32_t micro_batch) {
+  const Architecture& a = w.architecture;
+  const auto columns = [&](std::int64_t width) {
+    return static_cast<double>(std::max<std::int64_t>(1, width / split.tensor));
+  };
+  const std::int64_t rows = std::max<std::int64_t>(1, w.seq_len * micro_batch / split.context);
+  const auto tokens = static_cast<double>(rows);
+  double per_token = work.cut / split.tensor + work.router + work.head_column * columns(a.vocab);
+  if (work.routed <= 0) return Flops(tokens * per_token);
+  per_token += work.shared_column * columns(a.moe.n_shared_experts * a.moe.shared_expert_ffn_hidden);
+  const std::int64_t experts = std::max<std::int64_t>(1, a.moe.n_experts / split.expert);
+  const bool splits_tokens = split.expert > 1;
+  const double routed = (splits_tokens ? tokens / split.tensor : tokens) * static_cast<double>(a.moe.top_k);
+  const double whole = std::max(1.0, std::floor(routed / static_cast<double>(experts)));
+  const double width = splits_tokens ? static_cast<double>(a.moe.expert_ffn_hidden) : columns(a.moe.expert_ffn_hidden);
+  return Flops(tokens * per_token + whole * static_cast<double>(experts) * width * work.routed);
+}
+
+FlopsPerSecond work_rate(const Cluster& cluster, Precision precision, const StackProfile& profile) {
+  const AcceleratorProfile& p = cluster.accelerator_profile;
+  return cluster.accelerator.peak_rate(precision) *
+         (p.gemm_efficiency[static_cast<std::size_t>(precision)] * p.sustained_fraction / profile.gemm_slowdown);
+}
+
 double straggler_stretch(std::int64_t gpus, const StackProfile& profile) {
   return 1 + profile.straggler * std::log2(static_cast<double>(gpus));
 }
@@ -55,7 +105,7 @@ double bubble_floor(Schedule schedule, std::int32_t pipeline, std::int32_t chunk
 Seconds step_floor(Seconds model_time, double micro_batches, std::int32_t pipeline, double bubble, double stretch,
                    const StackProfile& profile) {
   const Seconds host = profile.host_time_step + micro_batches * profile.host_time_micro_batch;
-  return (model_time * ((micro_batches + bubble) / pipeline) + host) * (stretch * kRounding);
+  return (model_time * ((micro_batches + bubble) / pipeline) + host) * (stretch * kBoundRounding);
 }
 
 }  // namespace smplan

@@ -1,16 +1,38 @@
 #pragma once
 
 #include "models/step.hpp"
+#include "planner/search_space.hpp"
 
 namespace smplan {
 
 /// Lower bounds that dismiss candidates before they are priced. Admissible: no bound exceeds what the
 /// models say of any candidate it stands for (a property test holds them to it).
 
+/// Bounds and estimates add the same numbers in different order; this covers the rounding.
+inline constexpr double kBoundRounding = 1 - 1e-9;
+
 /// Forward and backward of all layers and both ends, one micro-batch: exposed communication at its least.
 Seconds table_floor(const LayerTable& table, const StackProfile& profile);
 /// What full recomputation adds to it.
 Seconds recompute_floor(const LayerTable& table, const StackProfile& profile);
+
+/// Matrix products that every strategy computes, forward and backward, as FLOPs of one token through the
+/// whole model: what a device needs at its best rate no candidate undercuts.
+struct TokenWork {
+  double cut = 0;     ///< divided by tensor parallelism: attention projections, dense MLP
+  double router = 0;  ///< whole on every rank
+  double head_column = 0;
+  double shared_column = 0;  ///< one column of the shared experts
+  double routed = 0;         ///< one routed token through one column of an expert, the stack's slowdown included
+};
+TokenWork token_work(const Workload& workload, const StackProfile& profile);
+
+/// The same for one micro-batch on one rank, had it the whole depth. Counts whole columns and tokens per
+/// expert as the layer costs do.
+Flops micro_batch_work(const TokenWork& work, const Workload& workload, const Split& split, std::int32_t micro_batch);
+
+/// Rate of matrix products in full tiles and waves: gemm_time never beats it.
+FlopsPerSecond work_rate(const Cluster& cluster, Precision precision, const StackProfile& profile);
 
 /// What stretches every step of a number of devices: waiting for the slowest rank.
 double straggler_stretch(std::int64_t gpus, const StackProfile& profile);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "models/markets.hpp"
+
 namespace smplan {
 
 std::string_view to_string(RejectionReason reason) {
@@ -20,6 +22,8 @@ std::string_view to_string(RejectionReason reason) {
       return "headroom";
     case RejectionReason::Hourly:
       return "max_hourly";
+    case RejectionReason::NoCheckpoints:
+      return "no_checkpoints";
     case RejectionReason::Deadline:
       return "deadline";
     case RejectionReason::Budget:
@@ -43,12 +47,21 @@ std::optional<Rejection> memory_rejection(const MemoryEstimate& memory, const Cl
   return std::nullopt;
 }
 
-std::optional<Rejection> limit_rejection(const PlanRequest& request, Seconds time_to_train, Usd total) {
-  if (request.deadline && time_to_train > *request.deadline) {
-    return Rejection{RejectionReason::Deadline, time_to_train.value(), request.deadline->value()};
+bool has_run_limits(const PlanRequest& request) {
+  return request.deadline || request.budget || request.run.checkpoint_target == CheckpointTarget::None;
+}
+
+std::optional<Rejection> limit_rejection(const PlanRequest& request, const RunCost& cost) {
+  if (cost.unsafe) {
+    return Rejection{RejectionReason::NoCheckpoints, cost.productive.value(),
+                     hours(kSpotWithoutCheckpointHours).value()};
   }
-  if (request.budget && total > *request.budget) {
-    return Rejection{RejectionReason::Budget, total.value(), request.budget->value()};
+  const Seconds time = request.confidence ? cost.spread.at(*request.confidence) : cost.time_to_train();
+  if (request.deadline && time > *request.deadline) {
+    return Rejection{RejectionReason::Deadline, time.value(), request.deadline->value()};
+  }
+  if (request.budget && cost.total() > *request.budget) {
+    return Rejection{RejectionReason::Budget, cost.total().value(), request.budget->value()};
   }
   return std::nullopt;
 }
@@ -74,6 +87,9 @@ std::string shortfall(const Rejection& r) {
     case RejectionReason::Hourly:
       return fmt::format("costs {}, the limit is {}", format_usd_per_hour(UsdPerSecond(r.needed)),
                          format_usd_per_hour(UsdPerSecond(r.available)));
+    case RejectionReason::NoCheckpoints:
+      return fmt::format("takes {} on spot capacity without checkpoints, more than {} is refused",
+                         format_duration(Seconds(r.needed)), format_duration(Seconds(r.available)));
     case RejectionReason::Deadline:
       return fmt::format("takes {}, the deadline is {}", format_duration(Seconds(r.needed)),
                          format_duration(Seconds(r.available)));

@@ -9,8 +9,11 @@ namespace smplan {
 /// Whether the devices, the host and its disks hold what the candidate needs, and leave the headroom.
 std::optional<Rejection> memory_rejection(const MemoryEstimate& memory, const Cluster& cluster, double min_headroom);
 
-/// Deadline and budget, in that order. The hourly limit does not depend on the strategy: hourly_rejection.
-std::optional<Rejection> limit_rejection(const PlanRequest& request, Seconds time_to_train, Usd total);
+/// Whether limit_rejection can refuse anything.
+bool has_run_limits(const PlanRequest& request);
+/// Long runs without checkpoints on spot capacity, deadline (at the confidence asked for) and budget, in that
+/// order. The hourly limit does not depend on the strategy: hourly_rejection.
+std::optional<Rejection> limit_rejection(const PlanRequest& request, const RunCost& cost);
 std::optional<Rejection> hourly_rejection(const PlanRequest& request, UsdPerSecond hourly);
 
 /// Whether `a` came nearer to being a plan: it passed more checks, or is short by the smaller factor.

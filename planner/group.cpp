@@ -17,11 +17,10 @@ bool faster(const Candidate& a, const Candidate& b) {
   return a.strategy < b.strategy;
 }
 
-RunCost group_cost(const Group& group, const StepEstimate& step) {
-  const Cluster& node = *group.one_node;
+RunCost group_cost(const PlanRequest& request, const Group& group, const StepEstimate& step) {
   const UsdPerSecond rate = group.price != nullptr ? group.price->rate : UsdPerSecond();
-  return estimate_cost(step, *group.workload, std::int64_t{node.gpus_per_node} * group.count, rate, group.count,
-                       default_reliability());
+  return estimate_cost(step, *group.workload,
+                       run_terms(request.run, *group.workload, *group.instance, group.count, rate));
 }
 
 Precision effective_precision(const PlanRequest& request, const Accelerator& accelerator) {
@@ -43,7 +42,7 @@ Plan make_plan(const PlanRequest& request, const Group& group, const Stack& stac
   plan.unmeasured = unmeasured_traits(*group.workload, c.strategy, cluster, stack);
   plan.out_of_memory_probability = out_of_memory_probability(c.memory, stack);
   set_interval(plan.step, stack, plan.unmeasured.size());
-  plan.cost = group_cost(group, c.step);
+  plan.cost = group_cost(request, group, plan.step);
   plan.price = group.price;
   plan.warnings = plan_warnings(request, plan);
   return plan;

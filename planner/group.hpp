@@ -23,8 +23,8 @@ struct Candidate {
 /// Within a group cost and time to train both grow with the step time, so step time ranks for every objective.
 bool faster(const Candidate& a, const Candidate& b);
 
-/// Run cost of a step in a group; free where the group has no price.
-RunCost group_cost(const Group& group, const StepEstimate& step);
+/// Run cost of a step in a group; its instances are free where the group has no price.
+RunCost group_cost(const PlanRequest& request, const Group& group, const StepEstimate& step);
 
 /// The candidate with all that a reader wants to know about it.
 Plan make_plan(const PlanRequest& request, const Group& group, const Stack& stack, const Candidate& candidate);

@@ -1,50 +1,27 @@
 #include "planner/plan.hpp"
 
-#include <charconv>
-#include <chrono>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include "catalogs/dates.hpp"
+#include "models/markets.hpp"
 
 namespace smplan {
 namespace {
 
-/// AWS repriced the accelerated types twice in the year before; a quarter is how old a price may be
-/// before a plan should say so.
-constexpr int kOldPriceDays = 90;
 /// Published large runs reach 30 to 55 % (Narayanan et al. 2021, table 1; Llama 3, Dubey et al. 2024,
 /// table 4); below half of the low end the hardware mostly waits.
 constexpr double kLowMfu = 0.15;
 constexpr double kThinHeadroom = 0.05;
-
-/// Day number of `YYYY-MM-DD`, `YYYY-MM` (its first day) or `YYYY`.
-std::optional<std::int64_t> day_number(std::string_view date) {
-  const auto part = [&](std::size_t begin, std::size_t length) -> std::optional<int> {
-    if (date.size() < begin + length) return std::nullopt;
-    int value = 0;
-    const char* first = date.data() + begin;
-    const auto [end, error] = std::from_chars(first, first + length, value);
-    if (error != std::errc() || end != first + length) return std::nullopt;
-    return value;
-  };
-  const auto year = part(0, 4);
-  if (!year) return std::nullopt;
-  const auto month = static_cast<unsigned>(part(5, 2).value_or(1));
-  const auto day = static_cast<unsigned>(part(8, 2).value_or(1));
-  const std::chrono::year_month_day ymd{std::chrono::year(*year), std::chrono::month(month), std::chrono::day(day)};
-  if (!ymd.ok()) return std::nullopt;
-  return std::chrono::sys_days(ymd).time_since_epoch().count();
-}
 
 void warn_of_price(const PlanRequest& request, const Price& price, std::vector<std::string>& out) {
   if (price.basis == PriceBasis::Derived) {
     out.push_back(fmt::format("price is derived, not quoted ({}, {})", price.formula, price.provenance.as_of));
   }
   if (!request.today) return;
-  const auto now = day_number(*request.today);
-  const auto then = day_number(price.provenance.as_of);
-  if (now && then && *now - *then > kOldPriceDays) {
-    out.push_back(fmt::format("price is of {}, {} days old: check it", price.provenance.as_of, *now - *then));
+  const auto age = days_between(price.provenance.as_of, *request.today);
+  if (age && *age > kOldPriceDays) {
+    out.push_back(fmt::format("price is of {}, {} days old: check it", price.provenance.as_of, *age));
   }
 }
 
@@ -82,6 +59,15 @@ std::vector<std::string> plan_warnings(const PlanRequest& request, const Plan& p
   } else {
     out.push_back(fmt::format("no {} price of {} in {}: cost is not known", to_string(request.market),
                               plan.instance->name, request.region));
+  }
+  const std::string_view rule = market_rule(request.market);
+  if (!rule.empty()) out.emplace_back(rule);
+  if (plan.cost.unsafe) out.emplace_back("nothing is saved: spot capacity taken away means starting anew");
+  if (plan.cost.input && !(plan.cost.input->keeps_fed() && plan.cost.input->fits_disk)) {
+    out.push_back(explain_input(*plan.cost.input, *request.run.data));
+  }
+  if (request.market == Market::CapacityBlock && plan.cost.time_to_train() > days(kMostPlanDays)) {
+    out.push_back(fmt::format("takes longer than the {} days of one training plan", kMostPlanDays));
   }
   if (plan.step.mfu < kLowMfu) {
     out.push_back(

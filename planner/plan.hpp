@@ -22,10 +22,11 @@ enum class RejectionReason {
   HostMemory,
   Headroom,
   Hourly,
+  NoCheckpoints,  ///< long, on spot capacity, and nothing is saved
   Deadline,
   Budget,
 };
-inline constexpr int kRejectionReasonCount = 9;
+inline constexpr int kRejectionReasonCount = 10;
 std::string_view to_string(RejectionReason reason);
 
 /// A candidate that fell short, with how much.

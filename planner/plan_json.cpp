@@ -87,6 +87,15 @@ Json work_json(const PlanRequest& r) {
   return out;
 }
 
+Json data_json(const InputData& data) {
+  Json out;
+  out["gb"] = number(data.size.value() / 1e9);
+  out["files"] = data.files > 0 ? Json(data.files) : Json(nullptr);
+  out["input_mode"] = data.mode ? Json(std::string(to_string(*data.mode))) : Json(nullptr);
+  out["other_region"] = data.other_region;
+  return out;
+}
+
 Json request_json(const PlanRequest& r) {
   Json out = work_json(r);
   out["instances"] = Json::array();
@@ -117,7 +126,11 @@ Json request_json(const PlanRequest& r) {
   out["recompute"] = names(r.recompute);
   out["offload"] = names(r.offload);
   out["sequence_parallel"] = r.sequence_parallel.any() ? Json(nullptr) : Json(r.sequence_parallel.values.front());
+  out["checkpoint_storage"] = std::string(to_string(r.run.checkpoint_target));
+  out["checkpoint_mode"] = std::string(to_string(r.run.checkpoint_mode));
+  out["dataset"] = r.run.data ? data_json(*r.run.data) : Json(nullptr);
   out["deadline_s"] = r.deadline ? number(r.deadline->value()) : Json(nullptr);
+  out["confidence"] = r.confidence ? number(*r.confidence) : Json(nullptr);
   out["budget_usd"] = r.budget ? number(r.budget->value()) : Json(nullptr);
   out["max_hourly_usd"] = r.max_hourly ? number(in_usd_per_hour(*r.max_hourly)) : Json(nullptr);
   out["min_headroom"] = number(r.min_headroom);
@@ -163,14 +176,47 @@ Json cost_json(const PlanRequest& r, const Plan& p) {
   out["hourly_usd"] = p.price != nullptr ? number(in_usd_per_hour(p.cost.hourly)) : Json(nullptr);
   out["total_usd"] = dollars(p.cost.total());
   Json parts;
-  parts["compute"] = dollars(p.cost.compute);
-  parts["overhead"] = dollars(p.cost.overhead);
+  for (const BillPart& part : bill_parts()) parts[std::string(part.key)] = dollars(p.cost.bill.*part.amount);
   out["components_usd"] = parts;
+  out["total_interval_usd"] = Json::array({dollars(p.cost.low), dollars(p.cost.high)});
   out["region"] = r.region;
   out["market"] = std::string(to_string(r.market));
   out["price_date"] = p.price != nullptr ? Json(p.price->provenance.as_of) : Json(nullptr);
   out["price_basis"] = p.price != nullptr ? Json(std::string(to_string(p.price->basis))) : Json(nullptr);
   out["price_source"] = p.price != nullptr ? Json(p.price->provenance.source) : Json(nullptr);
+  return out;
+}
+
+Json input_json(const InputPlan& input) {
+  Json out;
+  out["mode"] = std::string(to_string(input.mode));
+  out["download_s"] = number(input.download.value());
+  out["needed_mb_per_s"] = number(input.needed.value() / 1e6);
+  out["delivered_mb_per_s"] = number(input.delivered.value() / 1e6);
+  out["workers_per_device"] = count(input.workers_per_device());
+  out["volume_gb"] = number(input.volume.value() / 1e9);
+  out["keeps_fed"] = input.keeps_fed();
+  return out;
+}
+
+/// What is saved, what interrupts, how data comes.
+Json operation_json(const RunCost& c) {
+  Json out;
+  out["checkpoint"] = nullptr;
+  if (c.checkpoint) {
+    Json saves;
+    saves["size_gib"] = number(in_gib(c.checkpoint->size));
+    saves["stall_s"] = number(c.checkpoint->stall.value());
+    saves["drain_s"] = number(c.checkpoint->drain.value());
+    saves["load_s"] = number(c.checkpoint->load.value());
+    saves["interval_s"] = number(c.loss.interval.value());
+    out["checkpoint"] = saves;
+  }
+  Json interruptions;
+  interruptions["hardware"] = number(c.failures);
+  interruptions["spot"] = number(c.reclaims);
+  out["expected_interruptions"] = interruptions;
+  out["input"] = c.input ? input_json(*c.input) : Json(nullptr);
   return out;
 }
 
@@ -221,9 +267,18 @@ Json plan_json(const PlanRequest& r, const Plan& p, std::size_t rank) {
   Json time;
   time["productive"] = number(p.cost.productive.value());
   time["startup"] = number(p.cost.startup.value());
-  time["lost"] = number(p.cost.lost.value());
+  time["lost"] = number(p.cost.lost().value());
   out["time_components_s"] = time;
+  Json lost;
+  lost["checkpoints"] = number(p.cost.loss.checkpoints.value());
+  lost["rework"] = number(p.cost.loss.rework.value());
+  lost["restarts"] = number(p.cost.loss.restarts.value());
+  out["lost_components_s"] = lost;
+  out["time_to_train_interval_s"] =
+      Json::array({number(p.cost.spread.at(0.1).value()), number(p.cost.spread.at(0.9).value())});
+  out["deadline_probability"] = r.deadline ? number(p.cost.spread.probability(*r.deadline)) : Json(nullptr);
   out["goodput"] = number(p.cost.goodput);
+  out["operation"] = operation_json(p.cost);
   out["cost"] = cost_json(r, p);
   out["bottleneck"] = std::string(bottleneck(p.step));
   out["unmeasured"] = p.unmeasured;

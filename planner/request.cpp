@@ -50,6 +50,7 @@ Result<PlanRequest> Resolver::run(const std::optional<std::string>& environment_
   read_sharding();
   read_savings();
   read_limits();
+  read_operation();
   if (purpose_ == Purpose::Estimate) check_estimate();
   if (!faults_.empty()) return tl::unexpected<Diagnostics>(std::move(faults_));
   return std::move(request_);
@@ -206,6 +207,13 @@ void Resolver::read_limits() {
     if (request_.deadline && request_.deadline->value() <= 0) {
       add("out-of-range", "--deadline", "a deadline of no time", "give a duration such as 7d");
     }
+  }
+  if (spec_.confidence) {
+    request_.confidence = take(parse_fraction(*spec_.confidence, "--confidence"), faults_);
+    if (request_.confidence && (*request_.confidence <= 0 || *request_.confidence >= 1)) {
+      add("out-of-range", "--confidence", "nothing is certain and nothing is impossible", "give a part such as 90%");
+    }
+    if (!spec_.deadline) add("conflict", "--confidence", "a confidence without a deadline", "add --deadline");
   }
   if (spec_.budget) {
     request_.budget = take(parse_usd(*spec_.budget, "--budget"), faults_);

@@ -9,6 +9,7 @@
 
 #include "base/result.hpp"
 #include "catalogs/catalog.hpp"
+#include "models/cost.hpp"
 #include "models/strategy.hpp"
 #include "models/workload.hpp"
 
@@ -37,8 +38,10 @@ struct RequestSpec {
   // Fixed dimensions; each may list values: `1,2,4`.
   std::optional<std::string> dp, tp, pp, vpp, cp, ep, zero_stage, sharding, shard_degree, micro_batch, recompute,
       offload, sequence_parallel;
+  // Operation: what is saved where, what is read how.
+  std::optional<std::string> checkpoint_storage, checkpoint_mode, dataset, dataset_files, input_mode, data_region;
   // Limits and goal.
-  std::optional<std::string> deadline, budget, max_hourly, min_headroom, objective, top;
+  std::optional<std::string> deadline, confidence, budget, max_hourly, min_headroom, objective, top;
 };
 
 /// Allowed values of one dimension; empty is "any".
@@ -74,7 +77,11 @@ struct PlanRequest {
   Choice<Recompute> recompute;
   Choice<Offload> offload;
   Choice<bool> sequence_parallel;
+  /// How runs are operated; its market is `market`.
+  RunSetup run;
   std::optional<Seconds> deadline;
+  /// Probability with which plans must meet the deadline; nullopt: the expected time must.
+  std::optional<double> confidence;
   std::optional<Usd> budget;
   std::optional<UsdPerSecond> max_hourly;
   /// Fraction of device memory that must stay free. Plans keep kDefaultHeadroom unless told otherwise;

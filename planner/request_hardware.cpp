@@ -12,7 +12,6 @@ namespace {
 constexpr std::int32_t kDefaultMaxCount = 128;
 constexpr std::int32_t kMaxCount = 2048;
 constexpr std::int64_t kMaxGpus = 1 << 20;
-const std::vector<std::string> kMarketNames{"on-demand", "spot", "capacity-block"};
 const std::vector<std::string> kCollectivesNames{"nccl", "smddp"};
 
 bool has_wildcard(std::string_view glob) { return glob.find_first_of("*?[") != std::string_view::npos; }
@@ -26,7 +25,7 @@ bool lists(const std::vector<T>& values, const T& value) {
 
 void Resolver::read_market(const std::optional<std::string>& environment_region) {
   if (spec_.market) {
-    if (const auto m = parse_name(*spec_.market, "market", "--market", kMarketNames, market_from, faults_)) {
+    if (const auto m = parse_name(*spec_.market, "market", "--market", market_names(), market_from, faults_)) {
       request_.market = *m;
     }
   }

@@ -34,6 +34,10 @@ class Resolver {
   void read_stacks();
   [[nodiscard]] bool runs_somewhere(const Stack& stack) const;
 
+  // request_operation.cpp: checkpoints and data.
+  void read_operation();
+  void read_data();
+
   // request_strategy.cpp: fixed dimensions.
   void read_degrees();
   void read_sharding();

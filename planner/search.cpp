@@ -1,12 +1,13 @@
 #include "planner/search.hpp"
 
 #include <algorithm>
-#include <atomic>
+#include <map>
 #include <memory>
 #include <thread>
 #include <tuple>
 
 #include "planner/constraints.hpp"
+#include "planner/parallel_for.hpp"
 #include "planner/stack_search.hpp"
 
 namespace smplan {
@@ -25,6 +26,14 @@ struct Type {
   std::vector<std::unique_ptr<StackSearch>> stacks;  ///< nullptr where the stack does not run
 };
 
+/// What lists of splits depend on: types with the same number of accelerators share them.
+struct ListKey {
+  const Stack* stack = nullptr;
+  const Workload* workload = nullptr;
+  std::int64_t gpus = 0;
+  friend auto operator<=>(const ListKey&, const ListKey&) = default;
+};
+
 /// A plan before it is dressed: which group, which stack, which candidate, at what cost.
 struct Entry {
   const Group* group = nullptr;
@@ -40,15 +49,12 @@ class Search {
   PlanSet run();
 
  private:
-  struct Unit {
-    Type* type = nullptr;
-    std::size_t stack = 0;
-    std::vector<std::size_t> groups;  ///< of this round
-  };
   void add_types(const Catalog& catalog);
   void add_groups();
   void search_round(std::size_t begin, std::size_t end);
-  void merge_group(std::size_t index, std::vector<StackOutcome>& outcomes);
+  void list_splits_of(std::size_t begin, std::size_t end);
+  [[nodiscard]] StackOutcome search_unit(std::size_t group, std::size_t stack, std::optional<Cluster>& cluster) const;
+  void merge_group(std::size_t index, std::span<const StackOutcome> outcomes);
   void note_miss(const Group& group, const Stack& stack, const Miss& miss);
   void keep_best();
   [[nodiscard]] bool before(const Entry& a, const Entry& b) const;
@@ -61,7 +67,9 @@ class Search {
   unsigned threads_;
   Workload default_workload_;
   Workload fp16_workload_;
+  std::vector<std::int32_t> micro_batches_;
   std::vector<Type> types_;
+  std::map<ListKey, SplitList> lists_;
   std::vector<Group> groups_;
   std::vector<std::size_t> type_of_group_;
   Incumbents incumbents_;
@@ -85,6 +93,7 @@ Search::Search(const PlanRequest& request, const Catalog& catalog, const SearchO
       default_workload_(request.workload),
       fp16_workload_(request.workload) {
   fp16_workload_.precision = Precision::Fp16;
+  micro_batches_ = micro_batch_choices(request, request.workload);
   add_types(catalog);
   add_groups();
 }
@@ -99,11 +108,16 @@ void Search::add_types(const Catalog& catalog) {
     type.one_node = std::move(*cluster);
     const Precision precision = effective_precision(request_, type.one_node.accelerator);
     type.workload = precision == request_.workload.precision ? &default_workload_ : &fp16_workload_;
-    for (const Stack* stack : request_.stacks) {
-      const bool runs = stack_runs_on(*stack, type.one_node, *instance, precision);
-      type.stacks.push_back(runs ? std::make_unique<StackSearch>(request_, *stack, variants_) : nullptr);
-    }
     types_.push_back(std::move(type));
+  }
+  // Searches keep references to their type: after the last one has its place.
+  for (Type& type : types_) {
+    for (const Stack* stack : request_.stacks) {
+      const bool runs = stack_runs_on(*stack, type.one_node, *type.instance, type.workload->precision);
+      type.stacks.push_back(runs ? std::make_unique<StackSearch>(request_, *stack, *type.instance, type.one_node,
+                                                                 *type.workload, micro_batches_, variants_)
+                                 : nullptr);
+    }
   }
 }
 
@@ -147,51 +161,64 @@ PlanSet Search::run() {
   return answer();
 }
 
-/// A unit of work is one type under one stack: its layer tables serve all its groups, without locks.
+/// A unit of work is one group under one stack.
 void Search::search_round(std::size_t begin, std::size_t end) {
-  std::vector<std::vector<StackOutcome>> outcomes(end - begin, std::vector<StackOutcome>(request_.stacks.size()));
-  std::vector<Unit> units;
-  for (std::size_t t = 0; t < types_.size(); ++t) {
-    for (std::size_t s = 0; s < request_.stacks.size(); ++s) {
-      Unit unit{&types_[t], s, {}};
-      for (std::size_t g = begin; g < end; ++g) {
-        if (type_of_group_[g] == t) unit.groups.push_back(g);
-      }
-      if (!unit.groups.empty()) units.push_back(std::move(unit));
-    }
+  list_splits_of(begin, end);
+  const std::size_t stacks = request_.stacks.size();
+  std::vector<StackOutcome> outcomes((end - begin) * stacks);
+  parallel_for(threads_, outcomes.size(), [&] {
+    // Units of one group follow each other: a thread copies the hardware of a group once.
+    return [&, group = end, cluster = std::optional<Cluster>()](std::size_t unit) mutable {
+      const std::size_t g = begin + unit / stacks;
+      if (g != group) cluster.reset();
+      group = g;
+      outcomes[unit] = search_unit(g, unit % stacks, cluster);
+    };
+  });
+  for (std::size_t g = begin; g < end; ++g) {
+    merge_group(g, std::span(outcomes).subspan((g - begin) * stacks, stacks));
   }
-  std::atomic<std::size_t> next{0};
-  const auto work = [&] {
-    for (std::size_t u = next++; u < units.size(); u = next++) {
-      const Unit& unit = units[u];
-      for (const std::size_t g : unit.groups) {
-        StackOutcome& out = outcomes[g - begin][unit.stack];
-        const auto& stack_search = unit.type->stacks[unit.stack];
-        const UsdPerSecond hourly = (groups_[g].price != nullptr ? groups_[g].price->rate : UsdPerSecond()) *
-                                    static_cast<double>(groups_[g].count);
-        if (stack_search == nullptr) {
-          out.stats.space = 1;
-          out.rejected[static_cast<std::size_t>(RejectionReason::Unsupported)] = 1;
-        } else if (const auto dear = hourly_rejection(request_, hourly)) {
-          out.stats.space = 1;
-          out.rejected[static_cast<std::size_t>(RejectionReason::Hourly)] = 1;
-        } else {
-          out = stack_search->search(groups_[g], incumbents_);
-        }
-      }
-    }
-  };
-  {
-    std::vector<std::jthread> helpers;
-    const std::size_t wanted = std::min<std::size_t>(threads_, units.size());
-    for (std::size_t i = 1; i < wanted; ++i) helpers.emplace_back(work);
-    work();
-  }
-  for (std::size_t g = begin; g < end; ++g) merge_group(g, outcomes[g - begin]);
   keep_best();
 }
 
-void Search::merge_group(std::size_t index, std::vector<StackOutcome>& outcomes) {
+/// Makes the lists of splits that the groups of a round need and earlier rounds did not.
+void Search::list_splits_of(std::size_t begin, std::size_t end) {
+  std::vector<std::pair<const ListKey, SplitList>*> missing;
+  for (std::size_t g = begin; g < end; ++g) {
+    const Type& type = types_[type_of_group_[g]];
+    const std::int64_t gpus = std::int64_t{type.one_node.gpus_per_node} * groups_[g].count;
+    for (std::size_t s = 0; s < request_.stacks.size(); ++s) {
+      if (type.stacks[s] == nullptr) continue;
+      const auto [entry, is_new] = lists_.try_emplace({request_.stacks[s], type.workload, gpus});
+      if (is_new) missing.push_back(&*entry);
+    }
+  }
+  parallel_for(threads_, missing.size(), [&] {
+    return [&](std::size_t i) {
+      const ListKey& key = missing[i]->first;
+      missing[i]->second = list_splits(request_, *key.workload, key.gpus, *key.stack, micro_batches_);
+    };
+  });
+}
+
+StackOutcome Search::search_unit(std::size_t index, std::size_t stack, std::optional<Cluster>& cluster) const {
+  const Group& group = groups_[index];
+  const Type& type = types_[type_of_group_[index]];
+  const UsdPerSecond rate = group.price != nullptr ? group.price->rate : UsdPerSecond();
+  const bool dear = hourly_rejection(request_, rate * static_cast<double>(group.count)).has_value();
+  if (type.stacks[stack] == nullptr || dear) {
+    StackOutcome out;
+    out.stats.space = 1;
+    const auto reason = type.stacks[stack] == nullptr ? RejectionReason::Unsupported : RejectionReason::Hourly;
+    out.rejected[static_cast<std::size_t>(reason)] = 1;
+    return out;
+  }
+  if (!cluster) cluster = group.cluster();
+  const SplitList& splits = lists_.find({request_.stacks[stack], type.workload, cluster->gpus()})->second;
+  return type.stacks[stack]->search(group, *cluster, splits, incumbents_);
+}
+
+void Search::merge_group(std::size_t index, std::span<const StackOutcome> outcomes) {
   const Group& group = groups_[index];
   std::vector<Entry> entries;
   for (std::size_t s = 0; s < outcomes.size(); ++s) {
@@ -202,8 +229,8 @@ void Search::merge_group(std::size_t index, std::vector<StackOutcome>& outcomes)
     stats_.pruned += out.stats.pruned;
     if (out.nearest) note_miss(group, *request_.stacks[s], *out.nearest);
     for (const Candidate& c : out.best) {
-      Entry entry{&group, request_.stacks[s], c, group_cost(group, c.step)};
-      if (!limit_rejection(request_, entry.cost.time_to_train(), entry.cost.total())) entries.push_back(entry);
+      Entry entry{&group, request_.stacks[s], c, group_cost(request_, group, c.step)};
+      if (!limit_rejection(request_, entry.cost)) entries.push_back(entry);
     }
   }
   std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {

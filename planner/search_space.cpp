@@ -61,8 +61,16 @@ bool spends_no_more(const SavingOption& a, const SavingOption& b) {
   return a.recompute <= b.recompute && subset(a.offload, b.offload);
 }
 
-CommonOptions common_options(const PlanRequest& request, const Workload& workload, const InstanceType& instance,
-                             const Cluster& cluster, const Stack& stack) {
+std::vector<std::int32_t> micro_batch_choices(const PlanRequest& request, const Workload& workload) {
+  std::vector<std::int32_t> out;
+  for (const std::int32_t mb : divisors(workload.global_batch)) {
+    if (request.micro_batch.allows(mb)) out.push_back(mb);
+  }
+  return out;
+}
+
+CommonOptions common_options(const PlanRequest& request, const InstanceType& instance, const Cluster& cluster,
+                             const Stack& stack) {
   CommonOptions o;
   for (const Recompute recompute : stack.recomputes) {
     if (!request.recompute.allows(recompute)) continue;
@@ -80,28 +88,24 @@ CommonOptions common_options(const PlanRequest& request, const Workload& workloa
   for (const Collectives c : stack.collectives) {
     if (request.collectives.allows(c) && (c != Collectives::Smddp || instance.smddp)) o.collectives.push_back(c);
   }
-  for (const std::int32_t mb : divisors(workload.global_batch)) {
-    if (request.micro_batch.allows(mb)) o.micro_batches.push_back(mb);
-  }
   return o;
 }
 
-SearchSpace::SearchSpace(const PlanRequest& request, const Workload& workload, const Cluster& cluster,
-                         const Stack& stack, const CommonOptions& common)
+SearchSpace::SearchSpace(const PlanRequest& request, const Workload& workload, std::int64_t gpus, const Stack& stack,
+                         std::span<const std::int32_t> micro_batches)
     : request_(request),
       workload_(workload),
-      cluster_(cluster),
+      gpus_(gpus),
       stack_(stack),
-      common_(common),
-      divisors_(divisors(cluster.gpus())) {}
+      micro_batches_(micro_batches),
+      divisors_(divisors(gpus)) {}
 
 std::vector<Split> SearchSpace::splits() const {
   std::vector<Split> out;
-  const std::int64_t gpus = cluster_.gpus();
   const std::vector<std::int32_t> experts = divisors(std::max<std::int64_t>(1, workload_.architecture.moe.n_experts));
   for (const std::int32_t tp : divisors_) {
     if (!tries(tp, request_.tp, stack_.tensor_parallel)) continue;
-    const std::int64_t without_tp = gpus / tp;
+    const std::int64_t without_tp = gpus_ / tp;
     for (const std::int32_t cp : divisors_) {
       if (cp > without_tp) break;
       if (without_tp % cp != 0 || !tries(cp, request_.cp, stack_.context_parallel)) continue;
@@ -147,7 +151,6 @@ std::optional<RejectionReason> SearchSpace::check(const Split& split) const {
   }
   if (best == Validity::Divisibility || best == Validity::OutOfRange) return RejectionReason::Divisibility;
   if (best == Validity::Unsupported) return RejectionReason::Unsupported;
-  if (split.tensor > cluster_.domain()) return RejectionReason::Topology;
   return std::nullopt;
 }
 
@@ -176,8 +179,8 @@ SplitOptions SearchSpace::options(const Split& split) const {
   }
   o.schedules = schedules(split);
   const std::int64_t per_rank = workload_.global_batch / split.data;
-  for (std::size_t i = 0; i < common_.micro_batches.size(); ++i) {
-    if (per_rank % common_.micro_batches[i] == 0) o.micro_batches.push_back(i);
+  for (std::size_t i = 0; i < micro_batches_.size(); ++i) {
+    if (per_rank % micro_batches_[i] == 0) o.micro_batches.push_back(i);
   }
   return o;
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "models/cluster.hpp"
@@ -38,17 +39,18 @@ struct SavingOption {
 /// (docs/decisions on pruning), and if `a` fits nobody needs `b`.
 bool spends_no_more(const SavingOption& a, const SavingOption& b);
 
+/// Divisors of the global batch that the request allows, ascending.
+std::vector<std::int32_t> micro_batch_choices(const PlanRequest& request, const Workload& workload);
+
 /// What one instance type and stack offer every split, whatever the count. Computed once.
 struct CommonOptions {
   std::vector<SavingOption> savings;
   /// By saving: the savings that spend no more, as bits.
   std::vector<std::uint64_t> lighter;
   std::vector<Collectives> collectives;
-  /// All divisors of the global batch that the request allows, ascending.
-  std::vector<std::int32_t> micro_batches;
 };
-CommonOptions common_options(const PlanRequest& request, const Workload& workload, const InstanceType& instance,
-                             const Cluster& cluster, const Stack& stack);
+CommonOptions common_options(const PlanRequest& request, const InstanceType& instance, const Cluster& cluster,
+                             const Stack& stack);
 
 /// The choices that are left once the split is known. Their product with the common ones is the
 /// candidates of the split.
@@ -56,24 +58,23 @@ struct SplitOptions {
   std::vector<bool> sequence_parallel;
   std::vector<ShardingOption> shardings;
   std::vector<ScheduleOption> schedules;
-  std::vector<std::size_t> micro_batches;  ///< indices into CommonOptions, ascending
-  [[nodiscard]] std::uint64_t candidates(const CommonOptions& common) const {
-    return std::uint64_t{1} * sequence_parallel.size() * shardings.size() * schedules.size() * micro_batches.size() *
-           common.savings.size() * common.collectives.size();
+  std::vector<std::size_t> micro_batches;  ///< indices into micro_batch_choices, ascending
+  [[nodiscard]] std::uint64_t product() const {
+    return std::uint64_t{1} * sequence_parallel.size() * shardings.size() * schedules.size() * micro_batches.size();
   }
 };
 
-/// The candidates of one instance type and count under one stack.
+/// The splits of a number of accelerators under one stack. They are the same for every instance type.
 class SearchSpace {
  public:
-  /// Keeps references: lives within one search of one group.
-  SearchSpace(const PlanRequest& request, const Workload& workload, const Cluster& cluster, const Stack& stack,
-              const CommonOptions& common);
+  /// Keeps references.
+  SearchSpace(const PlanRequest& request, const Workload& workload, std::int64_t gpus, const Stack& stack,
+              std::span<const std::int32_t> micro_batches);
 
   /// Every way to write the number of accelerators as data x tensor x pipeline x context that the request
   /// allows, times expert. Not yet checked: see check().
   [[nodiscard]] std::vector<Split> splits() const;
-  /// First rule that a split breaks whatever the rest is; tensor groups stay inside a node or NVLink domain.
+  /// First rule that a split breaks whatever the rest is.
   [[nodiscard]] std::optional<RejectionReason> check(const Split& split) const;
   [[nodiscard]] SplitOptions options(const Split& split) const;
 
@@ -83,9 +84,9 @@ class SearchSpace {
 
   const PlanRequest& request_;
   const Workload& workload_;
-  const Cluster& cluster_;
+  std::int64_t gpus_;
   const Stack& stack_;
-  const CommonOptions& common_;
+  std::span<const std::int32_t> micro_batches_;
   std::vector<std::int32_t> divisors_;  ///< of the number of accelerators
 };
 

@@ -23,77 +23,88 @@ void refuse(const Strategy& s, const Rejection& rejection, std::uint64_t candida
 }  // namespace
 
 StackSearch::SplitSearch::SplitSearch(StackSearch& owner, const Group& group, const Cluster& cluster,
-                                      const Split& split, SplitOptions options)
+                                      const OpenSplit& open)
     : owner_(&owner),
       group_(&group),
       cluster_(&cluster),
-      options_(std::move(options)),
+      options_(&open.options),
       stretch_(straggler_stretch(cluster.gpus(), owner.stack_.profile)) {
-  base_.data_parallel = split.data;
-  base_.tensor_parallel = split.tensor;
-  base_.pipeline_parallel = split.pipeline;
-  base_.context_parallel = split.context;
-  base_.expert_parallel = split.expert;
-  prepare_tables();
+  base_.data_parallel = open.split.data;
+  base_.tensor_parallel = open.split.tensor;
+  base_.pipeline_parallel = open.split.pipeline;
+  base_.context_parallel = open.split.context;
+  base_.expert_parallel = open.split.expert;
+  const Groups groups = group_shapes(base_, cluster);
+  tables_ = &owner.tables_.row({base_.tensor_parallel, base_.context_parallel, base_.expert_parallel, groups.tensor,
+                                groups.context, groups.expert});
 }
 
-void StackSearch::SplitSearch::prepare_tables() {
-  const CommonOptions& common = *owner_->common_;
-  Tables& tables = owner_->tables(*cluster_, base_);
-  double bubble =
-      bubble_floor(options_.schedules.front().schedule, base_.pipeline_parallel, options_.schedules.front().chunks);
-  for (const ScheduleOption& o : options_.schedules) {
-    bubble = std::min(bubble, bubble_floor(o.schedule, base_.pipeline_parallel, o.chunks));
-  }
-  Strategy s = base_;
-  bool first = true;
-  for (std::size_t sp = 0; sp < options_.sequence_parallel.size(); ++sp) {
-    s.sequence_parallel = options_.sequence_parallel[sp];
-    for (std::size_t c = 0; c < common.collectives.size(); ++c) {
-      s.collectives = common.collectives[c];
-      const std::size_t row =
-          ((s.sequence_parallel ? 1 : 0) * common.collectives.size() + c) * common.micro_batches.size();
-      for (std::size_t mb = 0; mb < options_.micro_batches.size(); ++mb) {
-        auto& entry = tables[row + options_.micro_batches[mb]];
-        if (entry == nullptr) {
-          s.micro_batch = micro_batch(mb);
-          entry = owner_->make_table(*group_, *cluster_, s);
-        }
-        tables_.push_back(entry.get());
-        const Seconds bound = step_floor(entry->forward_backward, micro_batches_per_step(mb), base_.pipeline_parallel,
-                                         bubble, stretch_, owner_->stack_.profile);
-        if (first || bound < floor_) floor_ = bound;
-        first = false;
+/// Tables lie in rows [sequence parallel][collectives][micro-batch] that all splits of a placement share.
+const Table& StackSearch::SplitSearch::table(std::size_t sp, std::size_t c, std::size_t mb) const {
+  const std::size_t row = (options_->sequence_parallel[sp] ? owner_->common_.collectives.size() : 0) + c;
+  return tables_->get(row * owner_->micro_batches_.size() + options_->micro_batches[mb], [&] {
+    Strategy s = base_;
+    s.sequence_parallel = options_->sequence_parallel[sp];
+    s.collectives = owner_->common_.collectives[c];
+    s.micro_batch = micro_batch(mb);
+    const StackProfile& profile = owner_->stack_.profile;
+    Table made{layer_table(*group_->workload, s, *cluster_, owner_->stack_), Seconds(), Seconds()};
+    made.forward_backward = table_floor(made.layers, profile);
+    made.recompute = recompute_floor(made.layers, profile);
+    return made;
+  });
+}
+
+Seconds StackSearch::SplitSearch::refine(std::optional<Seconds> threshold) {
+  const StackProfile& profile = owner_->stack_.profile;
+  const Split split{base_.tensor_parallel, base_.context_parallel, base_.pipeline_parallel, base_.expert_parallel,
+                    base_.data_parallel};
+  const double bubble = least_bubble(split, *options_);
+  const auto step = [&](Seconds model_time, std::size_t mb) {
+    return step_floor(model_time, micro_batches_per_step(mb), base_.pipeline_parallel, bubble, stretch_, profile);
+  };
+  floors_.assign(options_->sequence_parallel.size() * options_->micro_batches.size(), Floor{});
+  std::optional<Seconds> least;
+  for (std::size_t mb = 0; mb < options_->micro_batches.size(); ++mb) {
+    const Seconds work =
+        micro_batch_work(owner_->token_work_, *group_->workload, split, micro_batch(mb)) / owner_->rate_;
+    const bool hopeless = threshold && step(work, mb) > *threshold;
+    for (std::size_t sp = 0; sp < options_->sequence_parallel.size(); ++sp) {
+      Floor& floor = floors_[slot(sp, mb)];
+      floor.forward_backward = work;
+      for (std::size_t c = 0; !hopeless && c < owner_->common_.collectives.size(); ++c) {
+        const Table& t = table(sp, c, mb);
+        floor.forward_backward = c == 0 ? t.forward_backward : std::min(floor.forward_backward, t.forward_backward);
+        floor.recompute = c == 0 ? t.recompute : std::min(floor.recompute, t.recompute);
       }
+      const Seconds bound = step(floor.forward_backward, mb);
+      if (!least || bound < *least) least = bound;
     }
   }
+  return *least;
 }
 
 Seconds StackSearch::SplitSearch::floor_of(const Strategy& s, std::size_t sp, std::size_t mb) const {
-  Seconds least;
-  for (std::size_t c = 0; c < owner_->common_->collectives.size(); ++c) {
-    const Table& t = table(sp, c, mb);
-    Seconds time = t.forward_backward;
-    if (s.recompute == Recompute::Full) time += t.recompute;
-    if (c == 0 || time < least) least = time;
-  }
+  const Floor& floor = floors_[slot(sp, mb)];
+  const Seconds time =
+      s.recompute == Recompute::Full ? floor.forward_backward + floor.recompute : floor.forward_backward;
   const double bubble = bubble_floor(s.schedule, s.pipeline_parallel, s.virtual_pipeline);
-  return step_floor(least, micro_batches_per_step(mb), s.pipeline_parallel, bubble, stretch_, owner_->stack_.profile);
+  return step_floor(time, micro_batches_per_step(mb), s.pipeline_parallel, bubble, stretch_, owner_->stack_.profile);
 }
 
 std::optional<Candidate> StackSearch::SplitSearch::run(std::optional<Seconds> threshold, bool count_misses,
-                                                       StackOutcome& out) {
+                                                       StackOutcome& out) const {
   Progress p{out, threshold, count_misses, std::nullopt, {}, {}, {}};
-  p.oversized.assign(options_.shardings.size(), 0);
+  p.oversized.assign(options_->shardings.size(), 0);
   Strategy s = base_;
-  for (std::size_t sp = 0; sp < options_.sequence_parallel.size(); ++sp) {
-    s.sequence_parallel = options_.sequence_parallel[sp];
-    for (const ScheduleOption& schedule : options_.schedules) {
+  for (std::size_t sp = 0; sp < options_->sequence_parallel.size(); ++sp) {
+    s.sequence_parallel = options_->sequence_parallel[sp];
+    for (const ScheduleOption& schedule : options_->schedules) {
       s.schedule = schedule.schedule;
       s.virtual_pipeline = schedule.chunks;
-      for (std::size_t sharding = 0; sharding < options_.shardings.size(); ++sharding) {
-        s.sharding = options_.shardings[sharding].sharding;
-        s.shard_degree = options_.shardings[sharding].degree;
+      for (std::size_t sharding = 0; sharding < options_->shardings.size(); ++sharding) {
+        s.sharding = options_->shardings[sharding].sharding;
+        s.shard_degree = options_->shardings[sharding].degree;
         find_valid(s, p);
         try_savings(s, sp, sharding, p);
       }
@@ -104,10 +115,10 @@ std::optional<Candidate> StackSearch::SplitSearch::run(std::optional<Seconds> th
 
 /// Micro-batches that divide under this schedule and sharding; the others are counted.
 void StackSearch::SplitSearch::find_valid(Strategy s, Progress& p) const {
-  const CommonOptions& common = *owner_->common_;
+  const CommonOptions& common = owner_->common_;
   s.recompute = common.savings.front().recompute;
   p.valid.clear();
-  for (std::size_t mb = 0; mb < options_.micro_batches.size(); ++mb) {
+  for (std::size_t mb = 0; mb < options_->micro_batches.size(); ++mb) {
     s.micro_batch = micro_batch(mb);
     const Validity validity = quick_check(s, *group_->workload, owner_->stack_);
     if (validity == Validity::Ok) {
@@ -121,9 +132,9 @@ void StackSearch::SplitSearch::find_valid(Strategy s, Progress& p) const {
 }
 
 void StackSearch::SplitSearch::try_savings(Strategy s, std::size_t sp, std::size_t sharding, Progress& p) const {
-  const CommonOptions& common = *owner_->common_;
+  const CommonOptions& common = owner_->common_;
   const std::uint64_t libraries = common.collectives.size();
-  p.fitting.assign(options_.micro_batches.size(), 0);
+  p.fitting.assign(options_->micro_batches.size(), 0);
   for (std::size_t e = 0; e < common.savings.size(); ++e) {
     s.recompute = common.savings[e].recompute;
     s.offload = common.savings[e].offload;
@@ -172,15 +183,14 @@ bool StackSearch::SplitSearch::try_memory(const Strategy& s, std::size_t sp, std
 
 void StackSearch::SplitSearch::try_collectives(Strategy s, const MemoryEstimate& memory, std::size_t sp, std::size_t mb,
                                                Progress& p) const {
-  const CommonOptions& common = *owner_->common_;
+  const CommonOptions& common = owner_->common_;
   const PlanRequest& request = owner_->request_;
   for (std::size_t c = 0; c < common.collectives.size(); ++c) {
     s.collectives = common.collectives[c];
     const StepEstimate step = combine_step(table(sp, c, mb).layers, *group_->workload, s, *cluster_, owner_->stack_);
     ++p.out.stats.evaluated;
-    if (request.deadline || request.budget) {
-      const RunCost cost = group_cost(*group_, step);
-      const auto late = limit_rejection(request, cost.time_to_train(), cost.total());
+    if (has_run_limits(request)) {
+      const auto late = limit_rejection(request, group_cost(request, *group_, step));
       if (late) refuse(s, *late, 1, p.out);
     }
     const Candidate candidate{s, memory, step};

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -12,14 +11,16 @@ namespace smplan {
 /// collective libraries. Finds the fastest candidate that fits and counts the rest.
 class StackSearch::SplitSearch {
  public:
-  SplitSearch(StackSearch& owner, const Group& group, const Cluster& cluster, const Split& split, SplitOptions options);
+  /// Keeps references.
+  SplitSearch(StackSearch& owner, const Group& group, const Cluster& cluster, const OpenSplit& split);
 
-  [[nodiscard]] std::uint64_t candidates() const { return options_.candidates(*owner_->common_); }
-  /// No candidate of the split is faster.
-  [[nodiscard]] Seconds floor() const { return floor_; }
+  /// Makes the tables of the micro-batches whose work alone is not behind the threshold. Returns a step time
+  /// that no candidate undercuts.
+  Seconds refine(std::optional<Seconds> threshold);
 
-  /// Fastest candidate that is not slower than `threshold`, if there is one.
-  std::optional<Candidate> run(std::optional<Seconds> threshold, bool count_misses, StackOutcome& out);
+  /// Fastest candidate that is not slower than `threshold`, if there is one. Only after refine(), with a
+  /// threshold no higher.
+  std::optional<Candidate> run(std::optional<Seconds> threshold, bool count_misses, StackOutcome& out) const;
 
  private:
   /// A run's state: counters go to `out`, what is behind `threshold` or `best` is dismissed.
@@ -36,12 +37,17 @@ class StackSearch::SplitSearch {
       return (threshold && bound > *threshold) || (best && bound > best->step.time());
     }
   };
-  void prepare_tables();
-  [[nodiscard]] const Table& table(std::size_t sp, std::size_t c, std::size_t mb) const {
-    return *tables_[(sp * owner_->common_->collectives.size() + c) * options_.micro_batches.size() + mb];
+  /// What is known of a micro-batch before candidates are priced: the fastest collective library counts.
+  struct Floor {
+    Seconds forward_backward;
+    Seconds recompute;
+  };
+  [[nodiscard]] std::size_t slot(std::size_t sp, std::size_t mb) const {
+    return sp * options_->micro_batches.size() + mb;
   }
+  [[nodiscard]] const Table& table(std::size_t sp, std::size_t c, std::size_t mb) const;
   [[nodiscard]] std::int32_t micro_batch(std::size_t mb) const {
-    return owner_->common_->micro_batches[options_.micro_batches[mb]];
+    return owner_->micro_batches_[options_->micro_batches[mb]];
   }
   [[nodiscard]] double micro_batches_per_step(std::size_t mb) const {
     return static_cast<double>(group_->workload->global_batch / base_.data_parallel / micro_batch(mb));
@@ -57,11 +63,11 @@ class StackSearch::SplitSearch {
   StackSearch* owner_;
   const Group* group_;
   const Cluster* cluster_;
-  SplitOptions options_;
+  const SplitOptions* options_;
   Strategy base_;
   double stretch_ = 1;
-  std::vector<const Table*> tables_;
-  Seconds floor_;
+  TableStore::Row* tables_;
+  std::vector<Floor> floors_;  ///< [sequence parallel][micro-batch]
 };
 
 }  // namespace smplan

@@ -1,110 +1,130 @@
 #include "planner/stack_search.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <queue>
 
-#include "planner/bounds.hpp"
-#include "planner/constraints.hpp"
 #include "planner/split_search.hpp"
 
 namespace smplan {
 
-bool Incumbents::useless(const PlanRequest& request, Seconds time, Usd cost) const {
-  // The frontier is the whole answer to the pareto objective; otherwise the ranked list is one too.
-  const bool ranked = request.objective != Objective::Pareto;
-  if (ranked && (!last_shown || score(request, time, cost) <= *last_shown)) return false;
-  return is_dominated({time.value(), cost.value()}, frontier);
-}
+StackSearch::StackSearch(const PlanRequest& request, const Stack& stack, const InstanceType& instance,
+                         const Cluster& one_node, const Workload& workload, std::span<const std::int32_t> micro_batches,
+                         int variants)
+    : request_(request),
+      stack_(stack),
+      micro_batches_(micro_batches),
+      common_(common_options(request, instance, one_node, stack)),
+      token_work_(token_work(workload, stack.profile)),
+      rate_(work_rate(one_node, workload.precision, stack.profile)),
+      variants_(variants),
+      tables_(2 * common_.collectives.size() * micro_batches.size()) {}
 
-std::size_t StackSearch::PlacementHash::operator()(const Placement& key) const {
-  std::size_t hash = 0;
-  const auto mix = [&hash](std::int64_t value) {
-    // Constant of Fibonacci hashing: 2^64 over the golden ratio.
-    hash = (hash ^ static_cast<std::size_t>(value)) * 0x9E3779B97F4A7C15ULL;
-    hash ^= hash >> 29;
-  };
-  mix(key.tensor);
-  mix(key.context);
-  mix(key.expert);
-  for (const GroupShape* g : {&key.tensor_group, &key.context_group, &key.expert_group}) {
-    mix(g->ranks);
-    mix(g->per_domain);
-    mix(g->concurrent_per_node);
-  }
-  return hash;
-}
+/// Splits wait in a queue by their floor. The work floor costs nothing; the table floor, which is higher, is
+/// computed when a split comes to the front, and the split waits again. So splits are searched in the order
+/// of their table floors, and tables are made only for those that the best so far leaves a chance.
+class StackSearch::GroupSearch {
+ public:
+  GroupSearch(StackSearch& owner, const Group& group, const Cluster& cluster, const SplitList& splits,
+              const Incumbents& incumbents, StackOutcome& out)
+      : owner_(owner), group_(group), cluster_(cluster), splits_(splits), incumbents_(incumbents), out_(out) {}
 
-StackSearch::Tables& StackSearch::tables(const Cluster& cluster, const Strategy& split) {
-  const Groups groups = group_shapes(split, cluster);
-  Tables& tables = tables_[Placement{split.tensor_parallel, split.context_parallel, split.expert_parallel,
-                                     groups.tensor, groups.context, groups.expert}];
-  if (tables.empty()) tables.resize(2 * common_->collectives.size() * common_->micro_batches.size());
-  return tables;
-}
-
-std::unique_ptr<const StackSearch::Table> StackSearch::make_table(const Group& group, const Cluster& cluster,
-                                                                  const Strategy& s) const {
-  auto table = std::make_unique<Table>();
-  table->layers = layer_table(*group.workload, s, cluster, stack_);
-  table->forward_backward = table_floor(table->layers, stack_.profile);
-  table->recompute = recompute_floor(table->layers, stack_.profile);
-  return table;
-}
-
-/// Splits with at least one candidate; the others are counted.
-std::vector<StackSearch::SplitSearch> StackSearch::open_splits(const Group& group, const Cluster& cluster,
-                                                               StackOutcome& out) {
-  const SearchSpace space(request_, *group.workload, cluster, stack_, *common_);
-  std::vector<SplitSearch> open;
-  for (const Split& split : space.splits()) {
-    auto broken = space.check(split);
-    SplitOptions options;
-    if (!broken) {
-      options = space.options(split);
-      if (options.candidates(*common_) == 0) {
-        const bool divides = !options.micro_batches.empty() && !options.shardings.empty() && !options.schedules.empty();
-        broken = divides ? RejectionReason::Unsupported : RejectionReason::Divisibility;
+  void run() {
+    if (!open()) return;
+    look_ahead();
+    std::uint64_t searched = 0;
+    while (!queue_.empty()) {
+      const Waiting next = queue_.top();
+      if (threshold_ && next.floor > *threshold_) break;
+      queue_.pop();
+      if (next.search == kNotRefined) {
+        searches_.emplace_back(owner_, group_, cluster_, splits_.open[next.split]);
+        const Seconds floor = searches_.back().refine(threshold_);
+        queue_.push({floor, next.split, searches_.size() - 1});
+        continue;
       }
+      searched += splits_.open[next.split].choices * per_choice_;
+      search(searches_[next.search]);
     }
-    if (broken) {
-      ++out.stats.space;
-      ++out.rejected[static_cast<std::size_t>(*broken)];
-      continue;
-    }
-    out.stats.space += options.candidates(*common_);
-    open.emplace_back(*this, group, cluster, split, std::move(options));
+    out_.stats.pruned += candidates_ - searched;
   }
-  std::stable_sort(open.begin(), open.end(),
-                   [](const SplitSearch& a, const SplitSearch& b) { return a.floor() < b.floor(); });
-  return open;
-}
 
-StackOutcome StackSearch::search(const Group& group, const Incumbents& incumbents) {
-  StackOutcome out;
-  const Cluster cluster = group.cluster();
-  if (!common_) common_ = common_options(request_, *group.workload, *group.instance, cluster, stack_);
-  const auto variants = static_cast<std::size_t>(variants_);
-  for (SplitSearch& split : open_splits(group, cluster, out)) {
-    const bool full = out.best.size() == variants;
-    if (full && split.floor() > out.best.back().step.time()) {
-      out.stats.pruned += split.candidates();
-      continue;
+ private:
+  static constexpr std::size_t kNotRefined = static_cast<std::size_t>(-1);
+  struct Waiting {
+    Seconds floor;
+    std::size_t split = 0;
+    std::size_t search = kNotRefined;
+    /// Least floor first; the list's order breaks ties.
+    friend bool operator<(const Waiting& a, const Waiting& b) {
+      return a.floor != b.floor ? a.floor > b.floor : a.split > b.split;
     }
-    StepEstimate bound;
-    bound.components.compute = split.floor();
-    const RunCost cost = group_cost(group, bound);
-    const bool late = limit_rejection(request_, cost.time_to_train(), cost.total()).has_value();
-    if ((late && incumbents.has_plan) || incumbents.useless(request_, cost.time_to_train(), cost.total())) {
-      out.stats.pruned += split.candidates();
-      continue;
+  };
+
+  /// Counts the space. False if no split is open.
+  bool open() {
+    const std::int64_t domain = cluster_.domain();
+    per_choice_ = owner_.common_.savings.size() * owner_.common_.collectives.size();
+    for (std::size_t r = 0; r < splits_.closed.size(); ++r) {
+      out_.stats.space += splits_.closed[r];
+      out_.rejected[r] += splits_.closed[r];
     }
-    const auto threshold = full ? std::optional<Seconds>(out.best.back().step.time()) : std::nullopt;
-    // What is short of memory matters only where nothing fits.
-    const bool count_misses = !incumbents.has_plan && out.best.empty();
-    const std::optional<Candidate> best = split.run(threshold, count_misses, out);
-    if (!best) continue;
-    out.best.insert(std::upper_bound(out.best.begin(), out.best.end(), *best, faster), *best);
-    if (out.best.size() > variants) out.best.pop_back();
+    for (const SplitList::Tensor& t : splits_.tensors) {
+      // Tensor groups stay inside a node or NVLink domain.
+      const auto reason = t.degree > domain  ? std::optional(RejectionReason::Topology)
+                          : per_choice_ == 0 ? std::optional(RejectionReason::Unsupported)
+                                             : std::nullopt;
+      if (reason) out_.rejected[static_cast<std::size_t>(*reason)] += t.splits;
+      out_.stats.space += reason ? t.splits : t.choices * per_choice_;
+      if (!reason) candidates_ += t.choices * per_choice_;
+    }
+    return candidates_ > 0;
   }
+
+  /// Queues the splits that can be part of the answer.
+  void look_ahead() {
+    const Seconds floor = splits_.floor(owner_.rate_);
+    if (incumbents_.useless(owner_.request_, group_, floor)) return;
+    const Seconds horizon = incumbents_.horizon(owner_.request_, group_, floor);
+    if (std::isfinite(horizon.value())) threshold_ = horizon;
+    for (std::size_t i = 0; i < splits_.open.size(); ++i) {
+      const OpenSplit& split = splits_.open[i];
+      const Seconds split_floor = split.floor(owner_.rate_, splits_.stretch);
+      if (split.split.tensor > cluster_.domain() || (threshold_ && split_floor > *threshold_)) continue;
+      queue_.push({split_floor, i, kNotRefined});
+    }
+  }
+
+  void search(SplitSearch& split) {
+    // What is short of memory matters only where nothing fits.
+    const bool count_misses = !incumbents_.has_plan && out_.best.empty();
+    const std::optional<Candidate> best = split.run(threshold_, count_misses, out_);
+    if (!best) return;
+    const auto variants = static_cast<std::size_t>(owner_.variants_);
+    out_.best.insert(std::upper_bound(out_.best.begin(), out_.best.end(), *best, faster), *best);
+    if (out_.best.size() > variants) out_.best.pop_back();
+    if (out_.best.size() < variants) return;
+    const Seconds last = out_.best.back().step.time();
+    threshold_ = threshold_ ? std::min(*threshold_, last) : last;
+  }
+
+  StackSearch& owner_;
+  const Group& group_;
+  const Cluster& cluster_;
+  const SplitList& splits_;
+  const Incumbents& incumbents_;
+  StackOutcome& out_;
+  std::uint64_t per_choice_ = 0;
+  std::uint64_t candidates_ = 0;
+  std::optional<Seconds> threshold_;  ///< no slower step can matter
+  std::priority_queue<Waiting> queue_;
+  std::vector<SplitSearch> searches_;
+};
+
+StackOutcome StackSearch::search(const Group& group, const Cluster& cluster, const SplitList& splits,
+                                 const Incumbents& incumbents) {
+  StackOutcome out;
+  GroupSearch(*this, group, cluster, splits, incumbents, out).run();
   return out;
 }
 

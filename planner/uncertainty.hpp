@@ -16,8 +16,6 @@ std::vector<std::string> traits(const Workload& workload, const Strategy& strate
 std::vector<std::string> unmeasured_traits(const Workload& workload, const Strategy& strategy, const Cluster& cluster,
                                            const Stack& stack);
 
-inline constexpr double kZ90 = 1.2815515655446004;  ///< of the standard normal's P90
-
 /// Standard deviation of log(predicted / measured): the stack's residual, wider by each unmeasured trait.
 double total_sigma(const Stack& stack, std::size_t unmeasured);
 /// Sets P10 and P90 of the step from it.

@@ -14,4 +14,15 @@ class Catalog:
     def stacks(self) -> List[str]: ...
 
 def plan(catalog: Catalog, arguments: Mapping[str, str], environment_region: Optional[str]) -> str: ...
+def check(
+    catalog: Catalog,
+    text: str,
+    name: str,
+    kind: Optional[str],
+    arguments: Mapping[str, str],
+    facts: str,
+    ignored: List[str],
+    environment_region: Optional[str],
+    sarif: bool,
+) -> str: ...
 def estimate(catalog: Catalog, arguments: Mapping[str, str], environment_region: Optional[str]) -> str: ...

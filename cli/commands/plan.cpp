@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/command.hpp"
+#include "cli/commands/export_answer.hpp"
 #include "cli/commands/timed_search.hpp"
 #include "cli/render/no_plan.hpp"
 #include "cli/render/plan_table.hpp"
@@ -28,12 +29,19 @@ std::string text_of(const PlanSet& set, const Context& context) {
   return plan_text(set, context.style);
 }
 
-Result<Answer> run_plan(const RequestSpec& spec, const Context& context) {
+struct PlanFlags {
+  RequestSpec spec;
+  std::optional<std::string> export_target;
+};
+
+Result<Answer> run_plan(const PlanFlags& flags, const Context& context) {
+  const RequestSpec& spec = flags.spec;
   const Result<PlanRequest> request = resolve(spec, context.catalog, environment_region());
   if (!request) return tl::unexpected<Diagnostics>(request.error());
   const PlanSet set = timed_search(*request, context.catalog);
   Answer answer;
   if (!set.plans.empty()) {
+    if (flags.export_target) return export_best(set, *flags.export_target, context);
     answer.text = text_of(set, context);
     return answer;
   }
@@ -52,12 +60,16 @@ Result<Answer> run_plan(const RequestSpec& spec, const Context& context) {
 }  // namespace
 
 Command plan_command() {
-  auto spec = std::make_shared<RequestSpec>();
+  auto flags = std::make_shared<PlanFlags>();
   return {"plan", "Search instance types, counts and strategies; print the ranked plans",
           "smplan plan --params 13B\n"
           "  smplan plan --model llama-3-70b --tokens 300B --deadline 14d --budget 500000 --instances 'ml.p5*'",
-          [spec](CLI::App& app) { add_request_options(app, *spec); },
-          [spec](const Context& context) { return run_plan(*spec, context); }};
+          [flags](CLI::App& app) {
+            add_request_options(app, flags->spec);
+            app.add_option("--export", flags->export_target, "Print the best plan as a job, see `smplan export --help`")
+                ->type_name("TARGET");
+          },
+          [flags](const Context& context) { return run_plan(*flags, context); }};
 }
 
 }  // namespace smplan::cli

@@ -1,5 +1,6 @@
 #include "cli/render/estimate_page.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -80,19 +81,60 @@ Table step_table(const StepEstimate& step) {
 
 Table cost_table(const Plan& plan) {
   const RunCost& c = plan.cost;
+  const Bill& b = c.bill;
   const auto usd = [&](Usd amount) { return plan.price == nullptr ? std::string("-") : format_usd(amount); };
   const Seconds total = c.time_to_train();
   Table table;
   table.columns = {{"RUN"}, {"TIME", Align::Right}, {"SHARE", Align::Right}, {"COST", Align::Right}};
-  const auto row = [&](const char* name, Seconds time) {
-    table.rows.push_back({name, format_duration(time), share(time.value(), total.value()), usd(c.hourly * time)});
+  const auto row = [&](const char* name, Seconds time, Usd cost) {
+    table.rows.push_back({name, format_duration(time), share(time.value(), total.value()), usd(cost)});
   };
-  row("training", c.productive);
-  row("start-up", c.startup);
-  row("failures and checkpoints", c.lost);
+  row("training", c.productive, b.compute);
+  row("start-up", c.startup, b.startup);
+  row("waiting for checkpoints", c.loss.checkpoints, b.checkpoints);
+  row("work done again", c.loss.rework, b.rework);
+  row("restarts", c.loss.restarts, b.restarts);
+  // What costs without taking time.
+  const std::array timed = {&Bill::compute, &Bill::startup, &Bill::checkpoints, &Bill::rework, &Bill::restarts};
+  for (const BillPart& part : bill_parts()) {
+    const bool shown = std::find(timed.begin(), timed.end(), part.amount) != timed.end();
+    if (shown || !(b.*part.amount > Usd())) continue;
+    table.rows.push_back({std::string(part.words), "", "", usd(b.*part.amount)});
+  }
   table.rows.push_back({"total", format_duration(total), "", usd(c.total())});
   return table;
 }
+
+namespace {
+
+std::string chances(const Plan& plan, const PlanRequest& request) {
+  const RunCost& c = plan.cost;
+  std::string text = fmt::format("{} to {}", format_duration(c.spread.at(0.1)), format_duration(c.spread.at(0.9)));
+  if (plan.price != nullptr) text += fmt::format(", {} to {}", format_usd(c.low), format_usd(c.high));
+  text += " (P10 to P90)";
+  if (request.deadline) {
+    text += fmt::format("; done within {} with {} probability", format_duration(*request.deadline),
+                        format_percent(c.spread.probability(*request.deadline)));
+  }
+  return text;
+}
+
+std::string operation(const Plan& plan, const PlanRequest& request) {
+  const RunCost& c = plan.cost;
+  std::string text = fmt::format("{:.2g} hardware failures expected", c.failures);
+  if (request.market == Market::Spot) text += fmt::format(", {:.2g} times capacity taken away", c.reclaims);
+  if (c.checkpoint) {
+    text += fmt::format("; a checkpoint of {} to {} every {} holds training up for {}",
+                        format_bytes(c.checkpoint->size), to_string(request.run.checkpoint_target),
+                        format_duration(c.loss.interval), format_duration(c.checkpoint->stall));
+    if (c.checkpoint->drain > Seconds()) text += fmt::format(" and is safe {} later", format_duration(c.checkpoint->drain));
+  } else {
+    text += "; no checkpoints: an interruption starts the run anew";
+  }
+  return text;
+}
+
+}  // namespace
 
 std::string estimate_text(const PlanSet& set, const Style& style) {
   const Plan& p = set.plans.front();
@@ -104,6 +146,9 @@ std::string estimate_text(const PlanSet& set, const Style& style) {
       "Peaks:", fmt::format("{}; worst pipeline rank {}", beside_the_device(p.memory), p.memory.worst_stage), style);
   text += '\n' + render_text(step_table(p.step), style) + labelled("Speed:", speed(p), style);
   text += '\n' + render_text(cost_table(p), style);
+  text += labelled("Chance:", chances(p, set.request), style);
+  text += labelled("Saves: ", operation(p, set.request), style);
+  if (p.cost.input) text += labelled("Data:  ", explain_input(*p.cost.input, *set.request.run.data), style);
   if (p.price != nullptr) {
     text += labelled("Rate:",
                      fmt::format("{} for {} at {} each", format_usd_per_hour(p.cost.hourly), hardware(p),

@@ -45,9 +45,23 @@ std::string target(const PlanRequest& r) {
   std::string text =
       fmt::format("{} | {} | {} {}", objective_words(r.objective), work(r), r.region, to_string(r.market));
   if (r.deadline) text += " | deadline " + format_duration(*r.deadline);
+  if (r.confidence) text += fmt::format(" with {} certainty", format_percent(*r.confidence));
   if (r.budget) text += " | budget " + format_usd(*r.budget);
   if (r.max_hourly) text += " | at most " + format_usd_per_hour(*r.max_hourly);
   if (r.min_headroom > 0) text += " | headroom " + format_percent(r.min_headroom);
+  return text;
+}
+
+/// What to expect beside the expectation.
+std::string chances(const Plan& p, const PlanRequest& r) {
+  const RunCost& c = p.cost;
+  std::string text = fmt::format("{} to {}", format_duration(c.spread.at(0.1)), format_duration(c.spread.at(0.9)));
+  if (p.price != nullptr) text += fmt::format(", {} to {}", format_usd(c.low), format_usd(c.high));
+  text += fmt::format(" (P10 to P90); goodput {}, {:.2g} interruptions", format_percent(c.goodput),
+                      c.loss.interruptions);
+  if (r.deadline) {
+    text += fmt::format("; in time with {} probability", format_percent(c.spread.probability(*r.deadline)));
+  }
   return text;
 }
 
@@ -125,6 +139,7 @@ Table frontier_table(const PlanSet& set) {
 std::string plan_text(const PlanSet& set, const Style& style) {
   std::string text = labelled("Target:", target(set.request), style);
   text += labelled("Best:  ", best(set.plans.front()), style);
+  text += labelled("Chance:", chances(set.plans.front(), set.request), style);
   text += '\n' + render_ranking(plan_table(set), style);
   if (any_over_limit(set.plans)) text += labelled("*", job_limit_note(), style);
   if (set.frontier.size() > 1) {

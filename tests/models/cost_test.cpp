@@ -2,10 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
+#include "catalogs/catalog.hpp"
+#include "models/layers.hpp"
+#include "models/markets.hpp"
+#include "support/step_fixture.hpp"
+
 namespace smplan {
 namespace {
 
-Seconds minutes(double n) { return Seconds(60 * n); }
+using testing::step_catalog;
 
 StepEstimate step_of(double seconds) {
   StepEstimate step;
@@ -15,102 +22,192 @@ StepEstimate step_of(double seconds) {
 
 Workload work_of(double tokens) {
   Workload w;
+  w.architecture = step_catalog().find_model("llama-2-7b")->architecture;
   w.seq_len = 1000;
   w.global_batch = 10;
   w.tokens = tokens;
   return w;
 }
 
-struct DalyCase {
-  double failures_apart_min;
-  double interval_min;
-  double efficiency;
-};
+const InstanceType& type_of(const char* name) { return *step_catalog().find_instance(name); }
 
-// Daly 2006: delta = 5 min, restart 10 min, mean time between failures 24 h, 6 h and 15 min.
-class Daly : public testing::TestWithParam<DalyCase> {};
+RunSetup setup_of(Market market = Market::OnDemand) { return run_setup(step_catalog().operations(), market); }
 
-TEST_P(Daly, IntervalAndEfficiencyMatchThePaper) {
-  const DalyCase& c = GetParam();
-  const Seconds mtbf = minutes(c.failures_apart_min);
-  const Seconds interval = checkpoint_interval(mtbf, minutes(5));
-  EXPECT_NEAR(interval / minutes(1), c.interval_min, 0.005);
-  const Seconds wall = expected_wall_time(hours(1), interval, minutes(5), minutes(10), mtbf);
-  EXPECT_NEAR(hours(1) / wall, c.efficiency, 5e-5);
-}
-INSTANTIATE_TEST_SUITE_P(Published, Daly,
-                         testing::Values(DalyCase{1440, 116.69, 0.9126}, DalyCase{360, 56.71, 0.8194},
-                                         DalyCase{15, 9.14, 0.1997}));
-
-TEST(CheckpointInterval, IsTheMeanTimeBetweenFailuresOnceTheStallIsTwiceThat) {
-  EXPECT_EQ(checkpoint_interval(minutes(2), minutes(4)), minutes(2));
-  EXPECT_EQ(checkpoint_interval(minutes(2), minutes(9)), minutes(2));
-}
-
-TEST(CheckpointInterval, BeatsItsNeighbours) {
-  for (const double mtbf : {60.0, 600.0, 6000.0}) {
-    const Seconds best = checkpoint_interval(minutes(mtbf), minutes(1));
-    const auto wall = [&](double factor) {
-      return expected_wall_time(days(1), best * factor, minutes(1), minutes(5), minutes(mtbf));
-    };
-    EXPECT_LT(wall(1.0), wall(0.8));
-    EXPECT_LT(wall(1.0), wall(1.25));
-  }
-}
-
-TEST(DefaultReliability, FailsOncePer50677GpuHours) {
-  EXPECT_NEAR(default_reliability().mean_time_between_failures_per_gpu / hours(1), 50677, 1);
-}
-
-TEST(DefaultReliability, Interrupts16384GpusAboutEveryThreeHours) {
-  EXPECT_NEAR(default_reliability().mean_time_between_failures_per_gpu / 16384 / hours(1), 3.09, 0.01);
+RunCost cost_of(const RunSetup& setup, double step_s, double tokens, const char* instance, std::int32_t count,
+                double usd_an_hour) {
+  const Workload w = work_of(tokens);
+  return estimate_cost(step_of(step_s), w, run_terms(setup, w, type_of(instance), count, usd_per_hour(usd_an_hour)));
 }
 
 TEST(EstimateCost, CountsWholeSteps) {
   // 10,000 tokens a step: 25,000 tokens take 3 steps of 2 s.
-  const RunCost cost = estimate_cost(step_of(2), work_of(25000), 8, usd_per_hour(36), 2, default_reliability());
-  EXPECT_EQ(cost.productive, Seconds(6));
+  EXPECT_EQ(cost_of(setup_of(), 2, 25000, "ml.p4d.24xlarge", 2, 36).productive, Seconds(6));
 }
 
-TEST(EstimateCost, WithoutFailuresStallsAndStartUpIsPriceTimesTime) {
-  ReliabilityProfile perfect;
-  perfect.mean_time_between_failures_per_gpu = days(1e12);
-  const RunCost cost = estimate_cost(step_of(3.6), work_of(1e7), 16, usd_per_hour(10), 2, perfect);
+TEST(EstimateCost, InAnIdealWorldIsPriceTimesTime) {
+  const RunCost cost = cost_of(RunSetup{}, 3.6, 1e7, "ml.p4d.24xlarge", 2, 10);
   // 1000 steps of 3.6 s are one hour; two instances at 10 USD an hour cost 20 USD.
-  EXPECT_NEAR(cost.total().value(), 20, 1e-6);
-  EXPECT_NEAR(cost.goodput, 1, 1e-9);
+  EXPECT_DOUBLE_EQ(cost.total().value(), 20);
+  EXPECT_EQ(cost.goodput, 1);
 }
 
-TEST(EstimateCost, PartsSumToTimeTimesRate) {
-  const RunCost cost = estimate_cost(step_of(5), work_of(1e10), 1024, usd_per_hour(98.32), 128, default_reliability());
-  EXPECT_DOUBLE_EQ(cost.total().value(), (cost.hourly * cost.time_to_train()).value());
+TEST(EstimateCost, PartsSumToTimeAndMoney) {
+  const RunCost cost = cost_of(setup_of(), 5, 1e10, "ml.p5.48xlarge", 128, 98.32);
+  EXPECT_DOUBLE_EQ(cost.time_to_train().value(), (cost.productive + cost.startup + cost.loss.checkpoints +
+                                                  cost.loss.rework + cost.loss.restarts)
+                                                     .value());
   EXPECT_DOUBLE_EQ(cost.goodput, cost.productive / cost.time_to_train());
-  EXPECT_GT(cost.lost, Seconds{});
+  Usd sum;
+  for (const BillPart& part : bill_parts()) sum += cost.bill.*part.amount;
+  EXPECT_DOUBLE_EQ(sum.value(), cost.total().value());
+  // Instances are paid from their start to the end of the run.
+  const Usd instances = cost.hourly * (cost.time_to_train() - cost.provisioning);
+  const Bill& b = cost.bill;
+  EXPECT_DOUBLE_EQ((b.compute + b.startup + b.checkpoints + b.rework + b.restarts).value(), instances.value());
+  EXPECT_GT(b.checkpoint_storage + b.requests, Usd());
+  EXPECT_LT(b.checkpoint_storage + b.requests, 0.01 * instances);
 }
 
-TEST(EstimateCost, MoreGpusLoseMoreToFailures) {
-  const ReliabilityProfile r = default_reliability();
-  Seconds last;
-  for (const std::int64_t gpus : {8, 64, 512, 4096, 16384}) {
-    const RunCost cost = estimate_cost(step_of(5), work_of(1e10), gpus, usd_per_hour(1), 1, r);
-    EXPECT_GT(cost.lost, last);
-    last = cost.lost;
+TEST(EstimateCost, MoreInstancesLoseMoreToFailures) {
+  double last = 0;
+  for (const std::int32_t count : {1, 8, 64, 512, 2048}) {
+    const RunCost cost = cost_of(setup_of(), 5, 1e10, "ml.p5.48xlarge", count, 1);
+    EXPECT_GT(cost.failures, last);
+    EXPECT_EQ(cost.reclaims, 0);
+    last = cost.failures;
   }
 }
 
-TEST(EstimateCost, ScalesWithThePrice) {
-  const ReliabilityProfile r = default_reliability();
-  const RunCost once = estimate_cost(step_of(5), work_of(1e10), 64, usd_per_hour(10), 8, r);
-  const RunCost twice = estimate_cost(step_of(5), work_of(1e10), 64, usd_per_hour(20), 8, r);
-  EXPECT_DOUBLE_EQ(twice.total().value(), 2 * once.total().value());
+TEST(EstimateCost, TimeAndCostGrowWithTheStep) {
+  // The search relies on it: within a group the fastest step is best for every goal.
+  for (const Market market : {Market::OnDemand, Market::Spot, Market::CapacityBlock}) {
+    for (const CheckpointTarget target : {CheckpointTarget::None, CheckpointTarget::S3, CheckpointTarget::FsxLustre}) {
+      RunSetup setup = setup_of(market);
+      setup.checkpoint_target = target;
+      RunCost last;
+      for (double step = 0.01; step < 1000; step *= 1.07) {
+        const RunCost cost = cost_of(setup, step, 1e8, "ml.p4d.24xlarge", 16, 20);
+        EXPECT_GE(cost.time_to_train(), last.time_to_train()) << step;
+        EXPECT_GE(cost.total(), last.total()) << step;
+        last = cost;
+      }
+    }
+  }
+}
+
+TEST(EstimateCost, ScalesWithThePriceOfInstances) {
+  const RunCost once = cost_of(setup_of(), 5, 1e10, "ml.p5.48xlarge", 8, 10);
+  const RunCost twice = cost_of(setup_of(), 5, 1e10, "ml.p5.48xlarge", 8, 20);
+  EXPECT_DOUBLE_EQ(twice.bill.compute.value(), 2 * once.bill.compute.value());
+  EXPECT_EQ(twice.bill.checkpoint_storage, once.bill.checkpoint_storage);
   EXPECT_EQ(twice.time_to_train(), once.time_to_train());
 }
 
-TEST(EstimateCost, AShortRunPaysOneCheckpointAndTheStartUp) {
-  const ReliabilityProfile r = default_reliability();
-  const RunCost cost = estimate_cost(step_of(1), work_of(1e5), 8, usd_per_hour(1), 1, r);
-  EXPECT_EQ(cost.startup, r.startup);
-  EXPECT_NEAR(cost.lost / r.checkpoint_stall, 1, 0.05);
+TEST(EstimateCost, AStartTakesThirteenMinutesAndLessOnAWarmPool) {
+  RunSetup setup = setup_of();
+  const RunCost cold = cost_of(setup, 1, 1e5, "ml.p4d.24xlarge", 1, 1);
+  EXPECT_EQ(cold.startup, Seconds(13 * 60));
+  EXPECT_EQ(cold.provisioning, Seconds(390)) << "takes time and is not billed";
+  setup.warm = true;
+  const RunCost warm = cost_of(setup, 1, 1e5, "ml.p4d.24xlarge", 1, 1);
+  EXPECT_EQ(cold.startup - warm.startup, Seconds(390 + 240 - 20));
+  EXPECT_EQ(warm.provisioning, Seconds());
+}
+
+TEST(EstimateCost, LowAndHighEncloseTheCost) {
+  StepEstimate step = step_of(5);
+  step.p10 = Seconds(4);
+  step.p90 = Seconds(6.25);
+  const Workload w = work_of(1e10);
+  const RunCost cost =
+      estimate_cost(step, w, run_terms(setup_of(), w, type_of("ml.p5.48xlarge"), 8, usd_per_hour(60)));
+  EXPECT_LT(cost.low, cost.total());
+  EXPECT_GT(cost.high, cost.total());
+  // The step's own interval is a factor of 1.25; chance in failures widens it little on 64 devices.
+  EXPECT_NEAR(cost.spread.at(0.9) / cost.time_to_train(), 1.25, 0.01);
+  EXPECT_NEAR(cost.high / cost.total(), 1.25, 0.01);
+}
+
+TEST(Spot, PaysNothingWhileItWaits) {
+  const RunCost spot = cost_of(setup_of(Market::Spot), 5, 1e10, "ml.p5.48xlarge", 16, 20);
+  // 15 % of the instances a month: 16 of them lose one every 11.5 days.
+  EXPECT_NEAR(spot.reclaims / (spot.time_to_train() / days(30)), 16 * -std::log1p(-0.15), 0.05);
+  EXPECT_GT(spot.loss.unbilled, Seconds());
+  EXPECT_NEAR(spot.bill.restarts.value(), (spot.hourly * (spot.loss.restarts - spot.loss.unbilled)).value(), 1e-6);
+  const RunCost on_demand = cost_of(setup_of(), 5, 1e10, "ml.p5.48xlarge", 16, 20);
+  EXPECT_GT(spot.time_to_train(), on_demand.time_to_train());
+}
+
+TEST(Spot, WithoutCheckpointsIsUnsafeBeyondAnHour) {
+  RunSetup setup = setup_of(Market::Spot);
+  setup.checkpoint_target = CheckpointTarget::None;
+  EXPECT_FALSE(cost_of(setup, 3.5, 1e7, "ml.p4d.24xlarge", 1, 1).unsafe);
+  EXPECT_TRUE(cost_of(setup, 3.7, 1e7, "ml.p4d.24xlarge", 1, 1).unsafe);
+  setup.checkpoint_target = CheckpointTarget::S3;
+  EXPECT_FALSE(cost_of(setup, 3.7, 1e7, "ml.p4d.24xlarge", 1, 1).unsafe);
+  RunSetup kept = setup_of();
+  kept.checkpoint_target = CheckpointTarget::None;
+  EXPECT_FALSE(cost_of(kept, 3.7, 1e7, "ml.p4d.24xlarge", 1, 1).unsafe) << "on-demand capacity is not taken away";
+}
+
+TEST(CapacityBlock, IsPaidInWholeDaysAndBlocks) {
+  // 5 h of work on 3 instances: 4 instances for a day.
+  const RunCost cost = cost_of(setup_of(Market::CapacityBlock), 18, 1e7, "ml.p5.48xlarge", 3, 10);
+  const Bill& b = cost.bill;
+  const Usd instances = b.compute + b.startup + b.checkpoints + b.rework + b.restarts + b.idle;
+  EXPECT_NEAR(instances.value(), 4 * 24 * 10, 1e-9);
+  EXPECT_GT(b.idle, 0.5 * instances);
+}
+
+TEST(Markets, RoundUpToWhatIsSold) {
+  EXPECT_EQ(purchasable_instances(Market::OnDemand, 3), 3);
+  EXPECT_EQ(purchasable_instances(Market::CapacityBlock, 1), 1);
+  EXPECT_EQ(purchasable_instances(Market::CapacityBlock, 33), 64);
+  EXPECT_EQ(purchasable_instances(Market::CapacityBlock, 65), 128);
+  EXPECT_EQ(paid_time(Market::CapacityBlock, hours(23), Seconds(1800)), days(1));
+  EXPECT_EQ(paid_time(Market::CapacityBlock, hours(23.6), Seconds(1800)), days(2)) << "gone 30 minutes early";
+  EXPECT_EQ(paid_time(Market::Spot, hours(23), Seconds(1800)), hours(23));
+}
+
+TEST(CheckpointSize, MatchesPublishedRuns) {
+  Workload w;
+  const auto size_of = [&](const char* model) {
+    w.architecture = step_catalog().find_model(model)->architecture;
+    return checkpoint_size(w) / Bytes(1e12);
+  };
+  EXPECT_NEAR(size_of("bloom-176b"), 2.3, 0.08 * 2.3);    // BLOOM-176B: 2.3 TB, 13.1 bytes a parameter
+  EXPECT_NEAR(size_of("llama-3-70b"), 0.85, 0.17 * 0.85);  // NeuronX Distributed: 850 GB, 12 bytes a parameter
+  w.finetune = FineTune::Lora;
+  EXPECT_LT(size_of("llama-3-70b"), 0.005) << "adapters only";
+}
+
+TEST(CheckpointTimes, AreSharedByTheInstances) {
+  const OperationFacts& facts = step_catalog().operations();
+  const InstanceType& p4d = type_of("ml.p4d.24xlarge");
+  const auto times = [&](CheckpointTarget target, CheckpointMode mode, std::int32_t nodes) {
+    return checkpoint_times(Bytes(1e12), target, mode, p4d, nodes, Bytes(10 * kTiB), facts);
+  };
+  const CheckpointTimes one = times(CheckpointTarget::S3, CheckpointMode::Sync, 1);
+  const CheckpointTimes ten = times(CheckpointTarget::S3, CheckpointMode::Sync, 10);
+  EXPECT_NEAR(one.stall / ten.stall, 10, 1e-9);
+  EXPECT_NEAR(one.drain / ten.drain, 10, 1e-9);
+  // 1 TB to S3 from ten instances at 1.1 GB/s each.
+  EXPECT_NEAR(ten.drain.value(), 1e12 / (10 * 1.1e9), 1e-6);
+  const CheckpointTimes async = times(CheckpointTarget::S3, CheckpointMode::Async, 10);
+  EXPECT_LT(async.stall, ten.stall);
+  EXPECT_GE(async.drain, ten.drain);
+  // 10 TiB of FSx for Lustre take 2 GB/s from however many.
+  const CheckpointTimes lustre = times(CheckpointTarget::FsxLustre, CheckpointMode::Sync, 10);
+  EXPECT_NEAR(lustre.stall.value(), 1e12 / 2e9, 1e-6);
+  EXPECT_EQ(lustre.drain, Seconds());
+}
+
+TEST(FileSystem, IsBoughtInStepsForCapacityAndSpeed) {
+  const StorageService& lustre = *step_catalog().operations().storage("fsx-lustre");
+  EXPECT_EQ(file_system_capacity(lustre, Bytes(1e9), Bytes()), gib(1200));
+  EXPECT_EQ(file_system_capacity(lustre, gib(1300), Bytes()), gib(2400));
+  // 240 GB in two minutes are 2 GB/s: 10 TiB at 0.2 GB/s each.
+  EXPECT_EQ(file_system_capacity(lustre, Bytes(), Bytes(240e9)), gib(12000));
 }
 
 }  // namespace

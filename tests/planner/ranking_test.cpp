@@ -96,9 +96,25 @@ TEST(Constraints, NameTheFirstThatIsShort) {
   r.deadline = days(2);
   r.budget = Usd(100);
   r.max_hourly = usd_per_hour(10);
-  EXPECT_FALSE(limit_rejection(r, days(2), Usd(100)));
-  EXPECT_EQ(limit_rejection(r, days(3), Usd(900))->reason, RejectionReason::Deadline);
-  EXPECT_EQ(limit_rejection(r, days(1), Usd(101))->reason, RejectionReason::Budget);
+  const auto run_of = [](Seconds time, double usd) {
+    RunCost cost;
+    cost.productive = time;
+    cost.bill.compute = Usd(usd);
+    return cost;
+  };
+  EXPECT_FALSE(limit_rejection(r, run_of(days(2), 100)));
+  EXPECT_EQ(limit_rejection(r, run_of(days(3), 900))->reason, RejectionReason::Deadline);
+  EXPECT_EQ(limit_rejection(r, run_of(days(1), 101))->reason, RejectionReason::Budget);
+  RunCost unsafe = run_of(days(3), 900);
+  unsafe.unsafe = true;
+  EXPECT_EQ(limit_rejection(r, unsafe)->reason, RejectionReason::NoCheckpoints);
+  // A run of two days give or take a third is in time half of the time, and 9 times of 10 in three.
+  RunCost uncertain = run_of(days(2), 100);
+  uncertain.spread = {days(2), 0.3};
+  r.confidence = 0.9;
+  EXPECT_EQ(limit_rejection(r, uncertain)->reason, RejectionReason::Deadline);
+  r.deadline = days(3);
+  EXPECT_FALSE(limit_rejection(r, uncertain));
   EXPECT_EQ(hourly_rejection(r, usd_per_hour(11))->reason, RejectionReason::Hourly);
 }
 

@@ -171,7 +171,7 @@ BruteForce brute_force(const PlanRequest& request, const Catalog& facts) {
           const Workload& w = request.workload;
           if (!holds(estimate_memory(w, s, cluster, *stack), cluster, request.min_headroom)) return;
           const StepEstimate step = estimate_step(w, s, cluster, *stack);
-          const RunCost cost = estimate_cost(step, w, cluster.gpus(), price->rate, count, default_reliability());
+          const RunCost cost = estimate_cost(step, w, run_terms(request.run, w, *instance, count, price->rate));
           const Entry e{instance,           count, stack, s, cost.time_to_train().value(), cost.total().value(),
                         step.time().value()};
           if (request.deadline && cost.time_to_train() > *request.deadline) return;
@@ -280,7 +280,7 @@ void expect_same_frontier(const PlanSet& set, const BruteForce& truth, int reque
 
 std::uint64_t rejected_before_pricing(const PlanSet& set) {
   std::uint64_t sum = 0;
-  for (int i = 0; i < static_cast<int>(RejectionReason::Deadline); ++i)
+  for (int i = 0; i < static_cast<int>(RejectionReason::NoCheckpoints); ++i)
     sum += set.rejected[static_cast<std::size_t>(i)];
   return sum;
 }

@@ -16,6 +16,8 @@ THIRD_PARTY = {
     "Eigen/": r"models/calibration\.cpp",
     "CLI/": r"cli/.*\.cpp",
     "pybind11/": r"bindings/.*",
+    "yaml-cpp/": r"planner/preflight/.*\.cpp",
+    "toml++/": r"planner/preflight/.*\.cpp",
     "fmt/": r".*\.cpp|cli/.*",
 }
 

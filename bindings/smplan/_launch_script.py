@@ -1,0 +1,247 @@
+"""Reads estimator calls out of a launch script by its syntax tree. The script is never run."""
+
+import ast
+import json
+from typing import Dict, List, NamedTuple, Optional
+
+from smplan._errors import Diagnostic, InputError
+
+ESTIMATORS = {"PyTorch", "HuggingFace", "TensorFlow", "Estimator", "Horovod", "PyTorchDDP", "DeepSpeed"}
+TRAINERS = {"ModelTrainer"}
+# Deeper values are no arguments of a job; the limit keeps a hostile script from exhausting the stack.
+MAX_DEPTH = 40
+MAX_BYTES = 4 << 20
+
+
+class LaunchCall(NamedTuple):
+    """One estimator call: its arguments as JSON text, every one on the line where it stands in the script."""
+
+    name: str
+    kind: str
+    line: int
+    text: str
+
+
+class LaunchScript(NamedTuple):
+    calls: List[LaunchCall]
+    imports: List[str]
+
+
+def read_launch_script(source: str, file: str) -> LaunchScript:
+    """Every estimator and ModelTrainer call of a script, and the names that it imports."""
+    if len(source.encode("utf-8", "surrogatepass")) > MAX_BYTES:
+        raise InputError([Diagnostic("file-too-large", file, "is larger than the limit of 4194304 bytes", "")])
+    try:
+        tree = ast.parse(source, filename=file)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        where = f"{file}:{error.lineno}" if isinstance(error, SyntaxError) and error.lineno else file
+        text = error.msg if isinstance(error, SyntaxError) else str(error) or type(error).__name__
+        raise InputError([Diagnostic("python-syntax", where, f"is no Python: {text}", "")]) from None
+    reader = _Reader(tree)
+    calls = [reader.launch_call(node) for node in ast.walk(tree) if isinstance(node, ast.Call) and _is_launch(node)]
+    if not calls:
+        raise InputError([Diagnostic("no-estimator", file, "holds no call of an estimator or a ModelTrainer",
+                                     "check the file that launches the job")])
+    return LaunchScript(sorted(calls, key=lambda call: call.line), reader.imports)
+
+
+def _called(node: ast.Call) -> str:
+    """`sagemaker.pytorch.PyTorch` of a call, as far as it is written out."""
+    parts = []
+    function = node.func
+    while isinstance(function, ast.Attribute):
+        parts.append(function.attr)
+        function = function.value
+    if isinstance(function, ast.Name):
+        parts.append(function.id)
+    return ".".join(reversed(parts))
+
+
+def _is_launch(node: ast.Call) -> bool:
+    return _called(node).rsplit(".", 1)[-1] in ESTIMATORS | TRAINERS
+
+
+class _Reader:
+    def __init__(self, tree: ast.Module):
+        self.imports: List[str] = []
+        self.values: Dict[str, Optional[ast.expr]] = {}
+        self.fits: Dict[str, ast.expr] = {}
+        self.targets: Dict[int, str] = {}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                self.imports += [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                self.imports += [f"{node.module or ''}.{alias.name}".lstrip(".") for alias in node.names]
+            elif isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+                self._assign(node.targets[0].id, node.value)
+            elif isinstance(node, (ast.AugAssign, ast.For)) and isinstance(node.target, ast.Name):
+                self.values[node.target.id] = None
+            elif isinstance(node, ast.Call):
+                self._note_fit(node)
+
+    def _assign(self, name: str, value: ast.expr) -> None:
+        # A name that is assigned twice has no one value.
+        self.values[name] = None if name in self.values else value
+        if isinstance(value, ast.Call):
+            self.targets[id(value)] = name
+
+    def _note_fit(self, node: ast.Call) -> None:
+        function = node.func
+        if isinstance(function, ast.Attribute) and function.attr == "fit" and isinstance(function.value, ast.Name):
+            given = node.args[0] if node.args else next((k.value for k in node.keywords if k.arg == "inputs"), None)
+            if given is not None:
+                self.fits[function.value.id] = given
+
+    def launch_call(self, node: ast.Call) -> LaunchCall:
+        short = _called(node).rsplit(".", 1)[-1]
+        writer = _LinedJson()
+        writer.open("{", node.lineno)
+        writer.member("class", node.lineno)
+        writer.text(json.dumps(short))
+        written = set()
+        for keyword in self._keywords(node):
+            if keyword.arg in written:
+                continue
+            written.add(keyword.arg)
+            writer.member(keyword.arg, getattr(keyword.value, "lineno", node.lineno))
+            self._write(writer, keyword.value, 0)
+        given = self.fits.get(self.targets.get(id(node), ""))
+        if given is not None and "inputs" not in written and short in ESTIMATORS:
+            writer.member("inputs", given.lineno)
+            self._write(writer, given, 0)
+        writer.close("}")
+        kind = "model-trainer" if short in TRAINERS else "estimator"
+        return LaunchCall(short, kind, node.lineno, writer.result())
+
+    def _keywords(self, node: ast.Call) -> List[ast.keyword]:
+        """Named arguments; `**name` of a literal dictionary is written out."""
+        out = []
+        for keyword in node.keywords:
+            if keyword.arg is not None:
+                out.append(keyword)
+                continue
+            value = self._resolved(keyword.value)
+            if isinstance(value, ast.Dict):
+                for key, item in zip(value.keys, value.values):
+                    if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                        out.append(ast.keyword(arg=key.value, value=item))
+            elif isinstance(value, ast.Call) and _called(value) == "dict":
+                out += [inner for inner in value.keywords if inner.arg is not None]
+        return out
+
+    def _resolved(self, node: ast.expr) -> ast.expr:
+        seen = set()
+        while isinstance(node, ast.Name) and self.values.get(node.id) is not None and node.id not in seen:
+            seen.add(node.id)
+            node = self.values[node.id]
+        return node
+
+    def _write(self, writer: "_LinedJson", node: ast.expr, depth: int) -> None:
+        place = getattr(node, "lineno", 0)
+        node = self._resolved(node)
+        if depth > MAX_DEPTH:
+            writer.text(json.dumps("<too deep>"))
+        elif isinstance(node, ast.Dict) and all(isinstance(k, ast.Constant) for k in node.keys):
+            writer.open("{", place)
+            seen = set()
+            for key, value in zip(node.keys, node.values):
+                if str(key.value) in seen:
+                    continue
+                seen.add(str(key.value))
+                writer.member(str(key.value), key.lineno)
+                self._write(writer, value, depth + 1)
+            writer.close("}")
+        elif isinstance(node, ast.Call) and self._is_object(node):
+            name = _called(node).rsplit(".", 1)[-1]
+            writer.open("{", place)
+            if name != "dict":
+                writer.member("class", place)
+                writer.text(json.dumps(name))
+            for keyword in self._keywords(node):
+                writer.member(keyword.arg, keyword.value.lineno)
+                self._write(writer, keyword.value, depth + 1)
+            writer.close("}")
+        elif isinstance(node, (ast.List, ast.Tuple)):
+            writer.open("[", place)
+            for item in node.elts:
+                writer.element(item.lineno)
+                self._write(writer, item, depth + 1)
+            writer.close("]")
+        else:
+            writer.text(json.dumps(self._constant(node)))
+
+    @staticmethod
+    def _is_object(node: ast.Call) -> bool:
+        """An object of the SDK (Compute(...), Torchrun()), or a dictionary by dict(...)."""
+        name = _called(node).rsplit(".", 1)[-1]
+        return not node.args and (name == "dict" or name[:1].isupper())
+
+    @staticmethod
+    def _constant(node: ast.expr):
+        try:
+            value = eval_arithmetic(node)
+        except ValueError:
+            return f"<{ast.unparse(node)[:60]}>"
+        return value
+
+
+def eval_arithmetic(node: ast.expr):
+    """A literal, or whole-number arithmetic of literals such as 24 * 60 * 60. ValueError for all else."""
+    if isinstance(node, ast.Constant) and (node.value is None or isinstance(node.value, (str, bool, int, float))):
+        if isinstance(node.value, float) and node.value - node.value != 0:
+            raise ValueError("not finite")
+        return node.value
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        value = eval_arithmetic(node.operand)
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            return -value
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Add, ast.Sub)):
+        left, right = eval_arithmetic(node.left), eval_arithmetic(node.right)
+        if type(left) is int and type(right) is int and max(abs(left), abs(right)) < 2**40:
+            if isinstance(node.op, ast.Mult):
+                return left * right
+            return left + right if isinstance(node.op, ast.Add) else left - right
+    raise ValueError("no literal")
+
+
+class _LinedJson:
+    """JSON text whose keys stand on given lines, so that findings name the lines of the script."""
+
+    def __init__(self):
+        self._parts: List[str] = []
+        self._line = 1
+        self._first = [True]
+
+    def _advance(self, line: int) -> None:
+        if line > self._line:
+            self._parts.append("\n" * (line - self._line))
+            self._line = line
+
+    def _separate(self) -> None:
+        if not self._first[-1]:
+            self._parts.append(", ")
+        self._first[-1] = False
+
+    def open(self, bracket: str, line: int) -> None:
+        self._advance(line)
+        self._parts.append(bracket)
+        self._first.append(True)
+
+    def close(self, bracket: str) -> None:
+        self._parts.append(bracket)
+        self._first.pop()
+
+    def member(self, key: str, line: int) -> None:
+        self._separate()
+        self._advance(line)
+        self._parts.append(json.dumps(key) + ": ")
+
+    def element(self, line: int) -> None:
+        self._separate()
+        self._advance(line)
+
+    def text(self, value: str) -> None:
+        self._parts.append(value)
+
+    def result(self) -> str:
+        return "".join(self._parts) + "\n"

@@ -1,0 +1,121 @@
+#include "catalogs/sagemaker_limits.hpp"
+
+#include <algorithm>
+
+#include "base/json_reader.hpp"
+
+namespace smplan {
+namespace {
+
+RequestField::Type type_from(const std::string& name, const std::string& where, Diagnostics& out) {
+  using enum RequestField::Type;
+  if (name == "string") return String;
+  if (name == "integer" || name == "long") return Integer;
+  if (name == "boolean") return Boolean;
+  if (name == "structure") return Structure;
+  if (name == "list") return List;
+  if (name == "map") return Map;
+  out.push_back(unknown_name("field type", name, where, {"string", "integer", "long", "boolean", "structure", "list", "map"}));
+  return String;
+}
+
+std::vector<std::string> strings(const std::vector<JsonValue>& values, Diagnostics& out) {
+  std::vector<std::string> texts;
+  for (const JsonValue& value : values) texts.push_back(value.as_string(out));
+  return texts;
+}
+
+RequestField read_field(const JsonValue& value, Diagnostics& out) {
+  ObjectReader reader(value, out);
+  RequestField field;
+  field.path = reader.string("path");
+  field.type = type_from(reader.string("type"), reader.location("type"), out);
+  field.required = reader.optional_bool("required").value_or(false);
+  field.required_unless_serverless = reader.optional_bool("required_unless_serverless").value_or(false);
+  field.min = reader.optional_integer("min");
+  field.max = reader.optional_integer("max");
+  field.pattern = reader.optional_string("pattern").value_or("");
+  field.values = strings(reader.optional_array("values"), out);
+  reader.finish();
+  return field;
+}
+
+void read_file(const JsonValue& document, SagemakerLimits& limits, Diagnostics& out) {
+  ObjectReader reader(document, out);
+  reader.string("schema");
+  reader.ignore("note");
+  reader.string("source");
+  reader.string("as_of");
+  for (const JsonValue& field : reader.optional_array("fields")) limits.fields.push_back(read_field(field, out));
+  for (const JsonValue& entry : reader.optional_array("estimator_classes")) {
+    ObjectReader one(entry, out);
+    std::string name = one.string("name");
+    limits.estimator_classes.emplace_back(std::move(name), strings(one.array("arguments"), out));
+    one.finish();
+  }
+  if (const auto renamed = reader.optional_value("renamed")) {
+    for (const std::string& old : renamed->keys(out)) limits.renamed.emplace_back(old, renamed->find(old)->as_string(out));
+  }
+  const auto list = [&](std::string_view key, std::vector<std::string>& into) {
+    if (reader.has(key)) into = strings(reader.optional_array(key), out);
+  };
+  list("training_types", limits.training_types);
+  list("estimator_base", limits.estimator_base);
+  list("distribution", limits.distribution);
+  list("torchrun_versions", limits.torchrun_versions);
+  list("smp_v2_versions", limits.smp_v2_versions);
+  list("smp_v1", limits.smp_v1);
+  list("smp_v2", limits.smp_v2);
+  list("model_trainer", limits.model_trainer);
+  list("zero_optimization", limits.zero_optimization);
+  list("recipe_model", limits.recipe_model);
+  list("smddp_instances", limits.smddp_instances);
+  list("smp_v1_instances", limits.smp_v1_instances);
+  list("smp_v2_instances", limits.smp_v2_instances);
+  list("no_debugger_regions", limits.no_debugger_regions);
+  reader.finish();
+}
+
+}  // namespace
+
+bool contains(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+const RequestField* SagemakerLimits::find(std::string_view path) const {
+  const auto at = std::find_if(fields.begin(), fields.end(), [&](const RequestField& f) { return f.path == path; });
+  return at == fields.end() ? nullptr : &*at;
+}
+
+std::vector<std::string> SagemakerLimits::members_of(std::string_view path) const {
+  const std::string prefix = path.empty() ? "" : std::string(path) + '.';
+  std::vector<std::string> names;
+  for (const RequestField& field : fields) {
+    if (!field.path.starts_with(prefix)) continue;
+    const std::string rest = field.path.substr(prefix.size());
+    if (rest.find_first_of(".[<") == std::string::npos) names.push_back(rest);
+  }
+  return names;
+}
+
+bool SagemakerLimits::is_training_type(std::string_view name) const {
+  return std::binary_search(training_types.begin(), training_types.end(), name);
+}
+
+Result<SagemakerLimits> SagemakerLimits::shipped() {
+  SagemakerLimits limits;
+  Diagnostics faults;
+  for (const EmbeddedFile& file : shipped_sagemaker_files()) {
+    const Result<JsonValue> document = parse_json(file.content, file.name);
+    if (document) {
+      read_file(*document, limits, faults);
+    } else {
+      faults.insert(faults.end(), document.error().begin(), document.error().end());
+    }
+  }
+  std::sort(limits.training_types.begin(), limits.training_types.end());
+  if (!faults.empty()) return tl::unexpected<Diagnostics>(std::move(faults));
+  return limits;
+}
+
+}  // namespace smplan

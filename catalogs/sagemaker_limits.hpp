@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/embedded_file.hpp"
+#include "base/result.hpp"
+
+namespace smplan {
+
+/// One member of a CreateTrainingJob request.
+struct RequestField {
+  enum class Type { String, Integer, Boolean, Structure, List, Map };
+  std::string path;  ///< `InputDataConfig[].ChannelName`, `Environment<key>`
+  Type type = Type::String;
+  bool required = false;
+  bool required_unless_serverless = false;
+  std::optional<std::int64_t> min, max;  ///< of a string's length, a list's entries, a number
+  std::string pattern;                   ///< ECMAScript; empty where any text will do
+  std::vector<std::string> values;       ///< of an enumeration
+};
+
+/// What SageMaker's API and its Python SDK take: names and limits, no formulas.
+struct SagemakerLimits {
+  std::vector<RequestField> fields;
+  std::vector<std::string> training_types;  ///< sorted
+  std::vector<std::string> estimator_base;
+  std::vector<std::pair<std::string, std::vector<std::string>>> estimator_classes;
+  std::vector<std::pair<std::string, std::string>> renamed;  ///< SDK v1 name, v2 name
+  std::vector<std::string> distribution, torchrun_versions, smp_v2_versions, smp_v1, smp_v2, model_trainer, zero_optimization, recipe_model;
+  std::vector<std::string> smddp_instances, smp_v1_instances, smp_v2_instances, no_debugger_regions;
+
+  [[nodiscard]] const RequestField* find(std::string_view path) const;
+  /// Names of the members directly under a structure; `` is the request.
+  [[nodiscard]] std::vector<std::string> members_of(std::string_view path) const;
+  [[nodiscard]] bool is_training_type(std::string_view name) const;
+
+  /// The facts compiled into the library.
+  static Result<SagemakerLimits> shipped();
+};
+
+bool contains(const std::vector<std::string>& names, std::string_view name);
+
+/// Generated at build time from catalogs/data/sagemaker.
+std::span<const EmbeddedFile> shipped_sagemaker_files();
+
+}  // namespace smplan

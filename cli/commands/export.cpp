@@ -1,0 +1,89 @@
+#include <memory>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "cli/command.hpp"
+#include "cli/commands/export_answer.hpp"
+
+namespace smplan::cli {
+namespace {
+
+struct ExportFlags {
+  std::string plan;
+  std::string rank = "1";
+  std::string target;
+  ExportOptions options;
+  std::optional<std::string> warm_pool;
+};
+
+std::string target_names() {
+  std::string names;
+  for (const ExportTarget& target : export_targets()) names += (names.empty() ? "" : ", ") + std::string(target.name);
+  return names;
+}
+
+/// Everything that can be wrong before the plan is read.
+Result<std::int64_t> understand(ExportFlags& flags) {
+  Diagnostics faults = check(flags.options);
+  const auto add = [&](const Diagnostics& more) { faults.insert(faults.end(), more.begin(), more.end()); };
+  if (flags.target.empty()) {
+    faults.push_back({"missing-flag", "--target", "is missing", fmt::format("one of {}", target_names())});
+  } else if (const auto target = find_export_target(flags.target, "--target"); !target) {
+    add(target.error());
+  }
+  if (flags.plan.empty()) {
+    faults.push_back({"missing-flag", "--plan", "is missing", "write the file with `smplan plan --format json`"});
+  }
+  if (flags.warm_pool) {
+    const Result<Seconds> time = parse_duration(*flags.warm_pool, "--warm-pool");
+    time ? static_cast<void>(flags.options.warm_pool = *time) : add(time.error());
+  }
+  const Result<std::int64_t> rank = parse_integer_count(flags.rank, "--rank");
+  if (!rank) add(rank.error());
+  if (!faults.empty()) return tl::unexpected<Diagnostics>(std::move(faults));
+  return *rank;
+}
+
+Result<Answer> run_export(const ExportFlags& given, const Context& context) {
+  ExportFlags flags = given;
+  const Result<std::int64_t> rank = understand(flags);
+  if (!rank) return tl::unexpected<Diagnostics>(rank.error());
+  const Result<JsonValue> document = read_json_file(flags.plan);
+  if (!document) return tl::unexpected<Diagnostics>(document.error());
+  const Result<TrainingPlan> plan = read_training_plan(*document, *rank, context.catalog);
+  if (!plan) return tl::unexpected<Diagnostics>(plan.error());
+  return export_answer({*plan, flags.options, context.catalog}, flags.target, context);
+}
+
+}  // namespace
+
+Command export_command() {
+  auto flags = std::make_shared<ExportFlags>();
+  return {"export", "Write a plan as a SageMaker job or in a framework's own configuration",
+          "smplan plan --params 13B --format json --output plan.json\n"
+          "  smplan export --plan plan.json --target sagemaker-sdk-v2 --output job/\n"
+          "  smplan export --plan plan.json --rank 2 --target create-training-job --bucket my-bucket > job.json",
+          [flags](CLI::App& app) {
+            app.add_option("--plan", flags->plan, "Answer of `smplan plan --format json` (- is standard input)")
+                ->type_name("FILE");
+            app.add_option("--rank", flags->rank, "Plan of the file to export [1, the best]")->type_name("N");
+            app.add_option("--target", flags->target, target_names())->type_name("TARGET");
+            const auto job = [&](const char* name, auto& value, const char* text, const char* type) {
+              app.add_option(name, value, text)
+                  ->type_name(type)
+                  ->group("The job (placeholders stand for what is not given)");
+            };
+            ExportOptions& o = flags->options;
+            job("--role", o.role, "Execution role", "ARN");
+            job("--bucket", o.bucket, "S3 bucket for code, data, checkpoints and output", "NAME");
+            job("--script", o.script, "Training script in src/ [train.py]", "FILE");
+            job("--job-name", o.job_name, "Name of the job [model, type, count and the plan's id]", "NAME");
+            job("--input-mode", o.input_mode, "How data arrives from S3 [FastFile]", "FastFile|File");
+            job("--file-system", o.file_system, "Read data from this FSx for Lustre instead of S3", "FS-ID");
+            job("--warm-pool", flags->warm_pool, "Keep the instances for the next job this long, e.g. 30m", "TIME");
+          },
+          [flags](const Context& context) { return run_export(*flags, context); }};
+}
+
+}  // namespace smplan::cli

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "cli/command.hpp"
+#include "planner/export/target.hpp"
+
+namespace smplan::cli {
+
+/// The exported files; --format json has them all in one document, with placeholders and notes.
+Result<Answer> export_answer(const ExportJob& job, const std::string& target, const Context& context);
+
+/// The same for the first plan of a search, with nothing said that the plan does not know.
+Result<Answer> export_best(const PlanSet& set, const std::string& target, const Context& context);
+
+}  // namespace smplan::cli

@@ -1,0 +1,169 @@
+#include "cli/render/findings.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "base/units.hpp"
+
+namespace smplan::cli {
+namespace {
+
+std::string colored(Severity severity, std::string_view text, const Style& style) {
+  if (!style.color) return std::string(text);
+  const char* code = severity == Severity::Error ? "31" : severity == Severity::Warning ? "33" : "36";
+  return fmt::format("\x1b[1;{}m{}\x1b[0m", code, text);
+}
+
+std::string plural(int n, std::string_view word) { return fmt::format("{} {}{}", n, word, n == 1 ? "" : "s"); }
+
+/// Control characters of a hostile file must not reach the terminal.
+std::string printable(std::string_view text) {
+  std::string out;
+  for (const char c : text) out += static_cast<unsigned char>(c) < 0x20 || c == 0x7F ? '?' : c;
+  return out;
+}
+
+std::string place(const Findings& findings, const Finding& f) {
+  std::string out = printable(findings.file);
+  if (f.where.line > 0) out += fmt::format(":{}", f.where.line);
+  if (!f.where.path.empty()) out += ' ' + printable(f.where.path);
+  return out;
+}
+
+std::string prediction_text(const Prediction& p) {
+  const Plan& plan = p.plan;
+  return fmt::format(
+      "\nPredicted: {} of {} device memory{} (out of memory: {}), {} a step, {} in all, {}\n  {} x {}, {}, {}\n",
+      format_bytes(plan.memory.peak_device), format_bytes(plan.memory.limit),
+      plan.memory.fits() ? "" : ", does not fit", format_percent(p.out_of_memory), format_duration(plan.step.time()),
+      format_duration(p.time_to_train), plan.price == nullptr ? "price unknown" : format_usd(p.cost),
+      plan.instance_count, plan.instance->name, plan.stack->name, to_string(plan.strategy));
+}
+
+/// GitHub's escapes: in a message, and more of them in a property.
+std::string escape_github(std::string_view text, bool property) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '%') {
+      out += "%25";
+    } else if (c == '\r') {
+      out += "%0D";
+    } else if (c == '\n') {
+      out += "%0A";
+    } else if (property && c == ':') {
+      out += "%3A";
+    } else if (property && c == ',') {
+      out += "%2C";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::string escape_xml(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        // XML 1.0 knows no other control characters, not even escaped.
+        out += static_cast<unsigned char>(c) < 0x20 ? '?' : c;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string findings_text(const Findings& findings, const Style& style) {
+  std::string out;
+  for (const Finding& f : findings.findings) {
+    out += fmt::format("{} {}: {}\n  {}\n  fix: {}\n", colored(f.severity, to_string(f.severity), style), f.rule,
+                       printable(f.message), place(findings, f), printable(f.fix));
+  }
+  for (const auto& [finding, reason] : findings.ignored) {
+    out += fmt::format("ignored {} at {}{}\n", finding.rule, place(findings, finding),
+                       reason.empty() ? "" : ": " + printable(reason));
+  }
+  if (findings.prediction) out += prediction_text(*findings.prediction);
+  if (!out.empty()) out += '\n';
+  std::map<std::string, int> reasons;
+  for (const SkippedRule& s : findings.skipped) ++reasons[s.reason];
+  out += fmt::format("{}: {}, {}, {}; {} run, {} not run\n", printable(findings.file),
+                     plural(findings.count(Severity::Error), "error"), plural(findings.count(Severity::Warning), "warning"),
+                     plural(findings.count(Severity::Info), "note"), plural(findings.rules_run, "rule"),
+                     findings.skipped.size());
+  for (const auto& [reason, n] : reasons) out += fmt::format("  not run: {} {}\n", n, printable(reason));
+  return out;
+}
+
+std::string findings_github(const Findings& findings) {
+  std::string out;
+  for (const Finding& f : findings.findings) {
+    const std::string_view command = f.severity == Severity::Error     ? "error"
+                                     : f.severity == Severity::Warning ? "warning"
+                                                                       : "notice";
+    out += fmt::format("::{} file={},line={},title={}::{}. {} ({})\n", command, escape_github(findings.file, true),
+                       std::max(1, f.where.line), f.rule, escape_github(f.message, false), escape_github(f.fix, false),
+                       escape_github(f.where.path.empty() ? "whole file" : f.where.path, false));
+  }
+  return out;
+}
+
+std::string findings_junit(const Findings& findings, bool strict) {
+  const auto fails = [&](const Finding& f) {
+    return f.severity == Severity::Error || (strict && f.severity == Severity::Warning);
+  };
+  std::string cases;
+  int failed = 0;
+  int tests = 0;
+  for (const RuleFamily& family : rule_families()) {
+    for (const Rule& rule : family.rules) {
+      const auto skipped = std::find_if(findings.skipped.begin(), findings.skipped.end(),
+                                        [&](const SkippedRule& s) { return s.rule == rule.id; });
+      ++tests;
+      cases += fmt::format("    <testcase classname=\"{}\" name=\"{} {}\"", escape_xml(family.title), rule.id,
+                           escape_xml(rule.title));
+      if (skipped != findings.skipped.end()) {
+        cases += fmt::format("><skipped message=\"{}\"/></testcase>\n", escape_xml(skipped->reason));
+        continue;
+      }
+      std::string body;
+      std::string notes;
+      for (const Finding& f : findings.findings) {
+        if (f.rule != rule.id) continue;
+        const std::string text = fmt::format("{}: {}. {}", place(findings, f), f.message, f.fix);
+        if (fails(f)) {
+          body += fmt::format("\n      {}", escape_xml(text));
+        } else {
+          notes += fmt::format("\n      {}", escape_xml(text));
+        }
+      }
+      failed += body.empty() ? 0 : 1;
+      if (!body.empty()) body = fmt::format("<failure type=\"{}\">{}\n    </failure>", rule.id, body);
+      if (!notes.empty()) body += fmt::format("<system-out>{}\n    </system-out>", notes);
+      cases += body.empty() ? "/>\n" : ">" + body + "</testcase>\n";
+    }
+  }
+  return fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
+      "  <testsuite name=\"smplan check {}\" tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\">\n{}  </testsuite>\n"
+      "</testsuites>\n",
+      escape_xml(findings.file), tests, failed, findings.skipped.size(), cases);
+}
+
+}  // namespace smplan::cli

@@ -1,0 +1,128 @@
+#include "models/checkpoint_time.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "catalogs/reading.hpp"
+#include "models/layers.hpp"
+
+namespace smplan {
+namespace {
+
+constexpr EnumNames<CheckpointTarget, 4> kTargets = {{{CheckpointTarget::None, "none"},
+                                                      {CheckpointTarget::S3, "s3"},
+                                                      {CheckpointTarget::FsxLustre, "fsx-lustre"},
+                                                      {CheckpointTarget::Efs, "efs"}}};
+constexpr EnumNames<CheckpointMode, 2> kModes = {{{CheckpointMode::Sync, "sync"}, {CheckpointMode::Async, "async"}}};
+
+/// A save to a file system should not hold the steps up for longer: what its throughput is bought for.
+constexpr Seconds kSaveWithin = Seconds(120);
+
+/// Bytes of moments per parameter. Adafactor keeps rows and columns, which are next to nothing.
+double moment_bytes(Optimizer optimizer) {
+  switch (optimizer) {
+    case Optimizer::AdamW:
+    case Optimizer::Lamb:
+      return 8;
+    case Optimizer::Adam8bit:
+      return 2;
+    case Optimizer::SgdMomentum:
+    case Optimizer::Lion:
+    case Optimizer::Muon:
+      return 4;
+    case Optimizer::Adafactor:
+      return 0;
+  }
+  return 8;
+}
+
+double trained_parameters(const Workload& w) {
+  if (w.finetune == FineTune::Full) return static_cast<double>(count_parameters(w.architecture).total());
+  return static_cast<double>(lora_parameters(w.architecture, w.lora.rank, w.lora.all_linear));
+}
+
+BytesPerSecond disk_rate(const InstanceType& instance, const OperationFacts& facts, BytesPerSecond stated,
+                         BytesPerSecond StorageService::*most) {
+  if (stated > BytesPerSecond()) return stated;
+  const bool nvme = instance.local_nvme > Bytes();
+  const StorageService* service = facts.storage(nvme ? "nvme" : "volume");
+  if (service == nullptr) return {};
+  BytesPerSecond rate = service->*most;
+  if (nvme && service->throughput_per_tib > BytesPerSecond()) {
+    rate = std::min(rate, service->throughput_per_tib * (instance.local_nvme / Bytes(kTiB)));
+  }
+  if (!nvme && instance.ebs_bandwidth > BytesPerSecond()) rate = std::min(rate, instance.ebs_bandwidth);
+  return rate;
+}
+
+/// All nodes together, at the slowest of clients, network and file system.
+BytesPerSecond together(const StorageService& service, BytesPerSecond per_node, const InstanceType& instance,
+                        std::int32_t nodes, Bytes capacity) {
+  BytesPerSecond node = per_node;
+  if (instance.network.bandwidth_per_node > BytesPerSecond()) node = std::min(node, instance.network.bandwidth_per_node);
+  BytesPerSecond rate = node * static_cast<double>(nodes);
+  if (service.throughput_per_tib > BytesPerSecond()) {
+    rate = std::min(rate, service.throughput_per_tib * (capacity / Bytes(kTiB)));
+  }
+  return rate;
+}
+
+Seconds time_of(Bytes bytes, BytesPerSecond rate) { return rate > BytesPerSecond() ? bytes / rate : Seconds(); }
+
+}  // namespace
+
+std::string_view to_string(CheckpointTarget target) { return name_of(kTargets, target); }
+std::optional<CheckpointTarget> checkpoint_target_from(std::string_view name) { return value_of(kTargets, name); }
+std::vector<std::string> checkpoint_target_names() {
+  std::vector<std::string> names;
+  for (const auto& entry : kTargets) names.emplace_back(entry.second);
+  return names;
+}
+std::string_view to_string(CheckpointMode mode) { return name_of(kModes, mode); }
+std::optional<CheckpointMode> checkpoint_mode_from(std::string_view name) { return value_of(kModes, name); }
+std::string_view storage_key(CheckpointTarget target) { return to_string(target); }
+
+Bytes checkpoint_size(const Workload& w) {
+  constexpr double kWeight = 2;
+  constexpr double kMaster = 4;
+  const double per_parameter = kWeight + (w.pure_half ? moment_bytes(w.optimizer) / 2 : kMaster + moment_bytes(w.optimizer));
+  return Bytes(per_parameter * trained_parameters(w));
+}
+
+BytesPerSecond local_write_rate(const InstanceType& instance, const OperationFacts& facts) {
+  return disk_rate(instance, facts, instance.local_nvme_write, &StorageService::write_per_node);
+}
+BytesPerSecond local_read_rate(const InstanceType& instance, const OperationFacts& facts) {
+  return disk_rate(instance, facts, instance.local_nvme_read, &StorageService::read_per_node);
+}
+
+Bytes file_system_capacity(const StorageService& service, Bytes stored, Bytes checkpoint) {
+  Bytes wanted = std::max(stored, service.min_capacity);
+  if (service.throughput_per_tib > BytesPerSecond()) {
+    wanted = std::max(wanted, Bytes(kTiB) * (checkpoint / kSaveWithin / service.throughput_per_tib));
+  }
+  if (!(service.capacity_step > Bytes()) || wanted <= service.min_capacity) return wanted;
+  return service.capacity_step * std::ceil(wanted / service.capacity_step);
+}
+
+CheckpointTimes checkpoint_times(Bytes size, CheckpointTarget target, CheckpointMode mode, const InstanceType& instance,
+                                 std::int32_t nodes, Bytes capacity, const OperationFacts& facts) {
+  const StorageService& service = *facts.storage(storage_key(target));
+  const double n = nodes;
+  const Seconds copy = time_of(size, instance.host_link * (n * instance.accelerator_count));
+  const Seconds local = time_of(size, local_write_rate(instance, facts) * n);
+  const Seconds write = time_of(size, together(service, service.write_per_node, instance, nodes, capacity));
+  CheckpointTimes times;
+  times.size = size;
+  times.load = time_of(size, together(service, service.read_per_node, instance, nodes, capacity));
+  if (target == CheckpointTarget::S3) {
+    times.stall = mode == CheckpointMode::Sync ? std::max(copy, local) : copy;
+    times.drain = mode == CheckpointMode::Sync ? write : std::max(local, write);
+  } else {
+    times.stall = mode == CheckpointMode::Sync ? std::max(copy, write) : copy;
+    times.drain = mode == CheckpointMode::Sync ? Seconds() : write;
+  }
+  return times;
+}
+
+}  // namespace smplan

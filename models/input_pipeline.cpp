@@ -1,0 +1,149 @@
+#include "models/input_pipeline.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "catalogs/reading.hpp"
+#include "models/checkpoint_time.hpp"
+
+namespace smplan {
+namespace {
+
+constexpr EnumNames<InputMode, 5> kModes = {{{InputMode::File, "file"},
+                                             {InputMode::FastFile, "fastfile"},
+                                             {InputMode::Pipe, "pipe"},
+                                             {InputMode::FsxLustre, "fsx-lustre"},
+                                             {InputMode::Efs, "efs"}}};
+
+/// Guidance for File mode, upper end. Source: SageMaker developer guide, choosing an input mode.
+constexpr Bytes kSmall = Bytes(100e9);
+/// Under this a request takes longer to start than to deliver.
+constexpr Bytes kLargeFile = Bytes(1e6);
+constexpr Bytes kShard = Bytes(256e6);
+/// What a job's volume has without being asked. Source: SageMaker Python SDK, volume_size, 30 GB.
+constexpr Bytes kDefaultVolume = Bytes(30e9);
+/// Measured for File mode from S3: 50 GB in 5 minutes. Source: SageMaker developer guide, same page.
+constexpr BytesPerSecond kFileModeDownload = BytesPerSecond(50e9 / 300);
+/// Of a volume, what data may fill.
+constexpr double kFill = 0.9;
+/// Largest volume that a training job may ask for: 16 TiB.
+constexpr Bytes kLargestVolume = Bytes(16 * kTiB);
+
+Bytes file_size(const InputData& data) {
+  return data.files > 0 ? data.size / static_cast<double>(data.files) : std::min(data.size, kShard);
+}
+
+const StorageService* source_of(InputMode mode, const OperationFacts& facts) {
+  switch (mode) {
+    case InputMode::File:
+    case InputMode::FastFile:
+    case InputMode::Pipe:
+      return facts.storage("s3");
+    case InputMode::FsxLustre:
+      return facts.storage("fsx-lustre");
+    case InputMode::Efs:
+      return facts.storage("efs");
+  }
+  return nullptr;
+}
+
+/// What one instance reads: storage at most, and no faster than `readers` processes open files one by one.
+BytesPerSecond read_rate(const StorageService& service, const InstanceType& instance, Bytes file, double readers) {
+  BytesPerSecond rate = service.read_per_node;
+  if (instance.network.bandwidth_per_node > BytesPerSecond()) rate = std::min(rate, instance.network.bandwidth_per_node);
+  if (service.open_file > Seconds()) rate = std::min(rate, file / service.open_file * readers);
+  return rate;
+}
+
+}  // namespace
+
+std::string_view to_string(InputMode mode) { return name_of(kModes, mode); }
+std::optional<InputMode> input_mode_from(std::string_view name) { return value_of(kModes, name); }
+std::vector<std::string> input_mode_names() {
+  std::vector<std::string> names;
+  for (const auto& entry : kModes) names.emplace_back(entry.second);
+  return names;
+}
+
+std::pair<InputMode, InputReason> choose_input_mode(const InputData& data, Bytes local_disk) {
+  if (data.mode) return {*data.mode, InputReason::Stated};
+  const bool fits = data.size <= local_disk * kFill;
+  if (data.size <= kSmall && fits) return {InputMode::File, InputReason::Small};
+  if (file_size(data) < kLargeFile) return {InputMode::FsxLustre, InputReason::SmallFiles};
+  return {InputMode::FastFile, fits ? InputReason::LargeFiles : InputReason::TooLargeForDisk};
+}
+
+double InputPlan::workers_per_device() const {
+  return per_worker > BytesPerSecond() ? std::max(1.0, std::ceil(needed / devices / per_worker)) : 1;
+}
+
+InputPlan plan_input(const InputData& data, const InstanceType& instance, std::int32_t nodes, Bytes kept,
+                     Bytes capacity, const OperationFacts& facts, const Operations& operations) {
+  const bool nvme = instance.local_nvme > Bytes();
+  const Bytes disk = nvme ? instance.local_nvme : kLargestVolume;
+  InputPlan plan;
+  std::tie(plan.mode, plan.reason) = choose_input_mode(data, disk);
+  const double n = nodes;
+  const double cpus = instance.vcpus;
+  plan.devices = n * std::max(1, instance.accelerator_count);
+  plan.most_workers = n * cpus / plan.devices;
+  plan.per_worker = operations.loader_per_worker;
+  const bool copied = plan.mode == InputMode::File;
+  // A pipe has one reader on each instance.
+  const double readers = plan.mode == InputMode::Pipe ? 1 : cpus;
+  BytesPerSecond rate;
+  if (const StorageService* service = source_of(plan.mode, facts)) {
+    rate = read_rate(*service, instance, file_size(data), readers);
+    if (copied) {
+      plan.download = data.size / std::min(rate, kFileModeDownload);
+      rate = local_read_rate(instance, facts);
+    }
+    rate *= n;
+    if (!copied && service->throughput_per_tib > BytesPerSecond()) {
+      rate = std::min(rate, service->throughput_per_tib * (capacity / Bytes(kTiB)));
+    }
+  }
+  plan.delivered = std::min(rate, operations.loader_per_worker * (readers * n));
+  plan.fits_disk = !copied || data.size + kept <= disk * kFill;
+  if (!nvme) {
+    const Bytes held = (copied ? data.size : Bytes()) + kept;
+    plan.volume = std::max(kDefaultVolume, Bytes(1e9) * std::ceil(held / kFill / Bytes(1e9)) + kDefaultVolume);
+  }
+  return plan;
+}
+
+std::string explain_input(const InputPlan& p, const InputData& data) {
+  std::string why;
+  switch (p.reason) {
+    case InputReason::Stated:
+      why = "as asked";
+      break;
+    case InputReason::Small:
+      why = fmt::format("{} are copied once", format_bytes(data.size));
+      break;
+    case InputReason::LargeFiles:
+      why = fmt::format("copying {} first would hold the start up", format_bytes(data.size));
+      break;
+    case InputReason::TooLargeForDisk:
+      why = fmt::format("{} do not fit the local disk", format_bytes(data.size));
+      break;
+    case InputReason::SmallFiles:
+      why = fmt::format("files of {} are too small for S3: pack them into shards, or mount", format_bytes(file_size(data)));
+      break;
+  }
+  std::string text = fmt::format("input mode {} ({})", to_string(p.mode), why);
+  if (p.download > Seconds()) text += fmt::format(", {} of download", format_duration(p.download));
+  text += fmt::format("; {} needed, up to {} delivered", format_bandwidth(p.needed), format_bandwidth(p.delivered));
+  const double workers = p.workers_per_device();
+  text += fmt::format("; {:.0f} loader process{} for each device, which has {:.0f} CPUs", workers,
+                      workers == 1 ? "" : "es", p.most_workers);
+  if (p.volume > Bytes()) text += fmt::format("; volume of {:.0f} GB", p.volume.value() / 1e9);
+  if (!p.keeps_fed()) text += "; the devices wait for data";
+  if (!p.fits_disk) text += "; the data set does not fit the local disk";
+  return text;
+}
+
+}  // namespace smplan

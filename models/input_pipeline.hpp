@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "catalogs/instance.hpp"
+#include "catalogs/operations.hpp"
+
+namespace smplan {
+
+/// How a training job gets at its data.
+enum class InputMode {
+  File,       ///< copied from S3 to the local disk before training starts
+  FastFile,   ///< streamed from S3 as files are read
+  Pipe,       ///< streamed through a FIFO: one reader a channel
+  FsxLustre,  ///< mounted
+  Efs,        ///< mounted
+};
+std::string_view to_string(InputMode mode);
+std::optional<InputMode> input_mode_from(std::string_view name);
+std::vector<std::string> input_mode_names();
+
+/// The data set as the request describes it.
+struct InputData {
+  Bytes size;
+  std::int64_t files = 0;         ///< 0: not stated, shards of 256 MB
+  std::optional<InputMode> mode;  ///< nullopt: choose_input_mode
+  bool other_region = false;      ///< read from a bucket in another region
+  friend bool operator==(const InputData&, const InputData&) = default;
+};
+
+/// Why a mode was chosen, for the sentence that explains it.
+enum class InputReason { Stated, Small, LargeFiles, SmallFiles, TooLargeForDisk };
+
+struct InputPlan {
+  InputMode mode = InputMode::FastFile;
+  InputReason reason = InputReason::Stated;
+  Seconds download;               ///< before the first step, and again on new instances
+  BytesPerSecond needed;          ///< by all devices together at the speed of the plan
+  BytesPerSecond delivered;       ///< at most, by storage and loaders of all instances together
+  BytesPerSecond per_worker;      ///< what one loader process delivers
+  double devices = 1;             ///< of all instances
+  double most_workers = 0;        ///< virtual CPUs a device
+  Bytes volume;                   ///< storage volume to ask for, one instance; zero where NVMe is built in
+  bool fits_disk = true;          ///< File mode: the data set fits the local disk
+  [[nodiscard]] bool keeps_fed() const { return needed <= delivered; }
+  /// Loader processes that keep a device fed.
+  [[nodiscard]] double workers_per_device() const;
+};
+
+/// Up to 100 GB are copied; more is streamed from large files, and mounted where files are small.
+/// Source: SageMaker developer guide, choosing an input mode (50 to 100 GB for File mode).
+std::pair<InputMode, InputReason> choose_input_mode(const InputData& data, Bytes local_disk);
+
+/// The data's way to the devices. `kept` is what checkpoints take of one instance's disk, `capacity` the file
+/// system's, where the mode mounts one. What the devices need depends on the plan: `needed` is left at zero.
+InputPlan plan_input(const InputData& data, const InstanceType& instance, std::int32_t nodes, Bytes kept,
+                     Bytes capacity, const OperationFacts& facts, const Operations& operations);
+
+/// What the mode was chosen for and whether it keeps the devices fed, for people.
+std::string explain_input(const InputPlan& plan, const InputData& data);
+
+}  // namespace smplan

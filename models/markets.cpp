@@ -1,0 +1,36 @@
+#include "models/markets.hpp"
+
+#include <bit>
+#include <cmath>
+
+namespace smplan {
+
+std::int32_t purchasable_instances(Market market, std::int32_t instances) {
+  constexpr std::int32_t kLargestBlock = 64;
+  if (market != Market::CapacityBlock || instances < 1) return instances;
+  if (instances > kLargestBlock) return (instances + kLargestBlock - 1) / kLargestBlock * kLargestBlock;
+  return static_cast<std::int32_t>(std::bit_ceil(static_cast<std::uint32_t>(instances)));
+}
+
+Seconds paid_time(Market market, Seconds time, Seconds reclaim) {
+  if (market != Market::CapacityBlock || !(time > Seconds())) return time;
+  return days(std::ceil((time + reclaim) / days(1)));
+}
+
+std::string_view market_rule(Market market) {
+  switch (market) {
+    case Market::OnDemand:
+      return {};
+    case Market::Spot:
+      return "spot: waiting for capacity is not billed, instances may be taken away at two minutes' notice, and "
+             "MaxWaitTimeInSeconds must cover the waits";
+    case Market::CapacityBlock:
+      return "capacity bought ahead: whole days and 1, 2, 4 ... 64 instances are paid whether used or not, and the "
+             "instances go back 30 minutes before the end";
+    case Market::SavingsPlan:
+      return "savings plan: the hourly commitment runs for one or three years, used or not";
+  }
+  return {};
+}
+
+}  // namespace smplan

@@ -1,0 +1,114 @@
+#include <fmt/format.h>
+
+#include "planner/export/launch.hpp"
+#include "planner/export/target.hpp"
+
+namespace smplan {
+namespace {
+
+/// One thing that a plan may need of a target. `needs` is the plan's value in words, or empty.
+struct Need {
+  std::string (*needs)(const TrainingPlan&);
+  bool (*can)(const Capabilities&, const TrainingPlan&);
+};
+
+template <std::int32_t Strategy::*Degree>
+std::string over_one(const TrainingPlan& plan, std::string_view what) {
+  return plan.strategy.*Degree > 1 ? fmt::format("{} {}", what, plan.strategy.*Degree) : std::string();
+}
+
+std::string when(bool needed, std::string_view what) { return needed ? std::string(what) : std::string(); }
+
+const Need kNeeds[] = {
+    {[](const TrainingPlan& p) { return over_one<&Strategy::tensor_parallel>(p, "tensor parallelism"); },
+     [](const Capabilities& c, const TrainingPlan&) { return c.tensor; }},
+    {[](const TrainingPlan& p) { return when(p.strategy.sequence_parallel, "sequence parallelism"); },
+     [](const Capabilities& c, const TrainingPlan&) { return c.sequence; }},
+    {[](const TrainingPlan& p) { return over_one<&Strategy::pipeline_parallel>(p, "pipeline parallelism"); },
+     [](const Capabilities& c, const TrainingPlan&) { return c.pipeline; }},
+    {[](const TrainingPlan& p) { return over_one<&Strategy::virtual_pipeline>(p, "virtual pipeline stages"); },
+     [](const Capabilities& c, const TrainingPlan&) { return c.interleaved; }},
+    {[](const TrainingPlan& p) { return over_one<&Strategy::context_parallel>(p, "context parallelism"); },
+     [](const Capabilities& c, const TrainingPlan&) { return c.context; }},
+    {[](const TrainingPlan& p) { return over_one<&Strategy::expert_parallel>(p, "expert parallelism"); },
+     [](const Capabilities& c, const TrainingPlan&) { return c.expert; }},
+    {[](const TrainingPlan& p) { return fmt::format("sharding {}", to_string(p.strategy.sharding)); },
+     [](const Capabilities& c, const TrainingPlan& p) { return holds(c.shardings, p.strategy.sharding); }},
+    {[](const TrainingPlan& p) {
+       const bool partial = p.strategy.sharding != Sharding::None && p.strategy.shard_degree < p.replicas();
+       return partial ? fmt::format("sharding over {} of {} ranks", p.strategy.shard_degree, p.replicas())
+                      : std::string();
+     },
+     [](const Capabilities& c, const TrainingPlan&) { return c.partial_sharding; }},
+    {[](const TrainingPlan& p) { return fmt::format("recomputation {}", to_string(p.strategy.recompute)); },
+     [](const Capabilities& c, const TrainingPlan& p) { return holds(c.recomputes, p.strategy.recompute); }},
+    {[](const TrainingPlan& p) { return fmt::format("number format {}", to_string(p.precision)); },
+     [](const Capabilities& c, const TrainingPlan& p) { return holds(c.precisions, p.precision); }},
+    {[](const TrainingPlan& p) { return when(p.strategy.offload.optimizer, "offload of the optimizer"); },
+     [](const Capabilities& c, const TrainingPlan&) { return c.offload_optimizer; }},
+    {[](const TrainingPlan& p) { return when(p.strategy.offload.parameters, "offload of the parameters"); },
+     [](const Capabilities& c, const TrainingPlan&) { return c.offload_parameters; }},
+    {[](const TrainingPlan& p) { return when(p.strategy.offload.activations, "offload of the activations"); },
+     [](const Capabilities& c, const TrainingPlan&) { return c.offload_activations; }},
+    {[](const TrainingPlan& p) { return when(p.strategy.offload.to_nvme, "offload to NVMe"); },
+     [](const Capabilities& c, const TrainingPlan&) { return c.offload_to_nvme; }},
+    {[](const TrainingPlan& p) { return when(p.finetune == FineTune::Lora, "LoRA"); },
+     [](const Capabilities& c, const TrainingPlan&) { return c.adapters; }},
+    {[](const TrainingPlan& p) { return when(p.finetune == FineTune::Qlora, "QLoRA"); },
+     [](const Capabilities& c, const TrainingPlan&) { return c.quantized_adapters; }},
+    {[](const TrainingPlan& p) { return when(p.strategy.collectives == Collectives::Smddp, "SMDDP collectives"); },
+     [](const Capabilities& c, const TrainingPlan&) { return c.smddp; }},
+    {[](const TrainingPlan& p) {
+       return p.stack->nvidia ? std::string("NVIDIA devices") : std::string("Neuron devices");
+     },
+     [](const Capabilities& c, const TrainingPlan& p) { return p.stack->nvidia ? c.nvidia : c.trainium; }},
+};
+
+/// Every need that the target does not meet, in words.
+std::vector<std::string> unmet(const TrainingPlan& plan, const Capabilities& can) {
+  std::vector<std::string> out;
+  for (const Need& need : kNeeds) {
+    std::string words = need.needs(plan);
+    if (!words.empty() && !need.can(can, plan)) out.push_back(std::move(words));
+  }
+  return out;
+}
+
+/// Strategy targets that have words for the whole plan, for the hint.
+std::string able(const TrainingPlan& plan) {
+  std::string names;
+  for (const ExportTarget& target : export_targets()) {
+    if (target.side != TargetSide::Strategy || !unmet(plan, target.can).empty()) continue;
+    names += (names.empty() ? "" : ", ") + std::string(target.name);
+  }
+  return names.empty() ? std::string("plan again with it fixed to 1 or off") : fmt::format("these can: {}", names);
+}
+
+}  // namespace
+
+Diagnostics refusals(const ExportJob& job, const ExportTarget& target) {
+  const TrainingPlan& plan = job.plan;
+  Diagnostics out;
+  for (const std::string& words : unmet(plan, target.can)) {
+    out.push_back(
+        {"not-expressible", "--target", fmt::format("{} has no words for {}", target.name, words), able(plan)});
+  }
+  if (!out.empty() || target.side == TargetSide::Strategy) return out;
+  const StackExport* stack = stack_export(plan.stack->id);
+  if (stack == nullptr) {
+    return {{"not-expressible", "--target",
+             fmt::format("{} cannot start stack {}: {}", target.name, plan.stack->id, plan.stack->limitation),
+             fmt::format("plan with one of these stacks: {}", startable_stacks())}};
+  }
+  const LaunchMethod launcher = launcher_of(plan, *stack);
+  if (!holds(target.launchers, launcher)) {
+    return {{"not-expressible", "--target",
+             fmt::format("{} does not start processes by {}", target.name, to_string(launcher)),
+             "use sagemaker-sdk-v2 or create-training-job"}};
+  }
+  if (stack->strategy_target.empty()) return out;
+  const auto strategy = find_export_target(stack->strategy_target, "--target");
+  return strategy ? refusals(job, **strategy) : strategy.error();
+}
+
+}  // namespace smplan

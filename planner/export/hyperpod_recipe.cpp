@@ -1,0 +1,199 @@
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "planner/export/text.hpp"
+#include "planner/export/writers.hpp"
+
+// Names of keys: aws/sagemaker-hyperpod-recipes v1.5.1 (FSDP and SMP v2) and 2631995 of 2026-06-23 (checkpointless
+// NeMo).
+
+namespace smplan {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// `model_type` of the adapter. Source: sagemaker-hyperpod-training-adapter-for-nemo 1.4.0.
+constexpr std::pair<std::string_view, std::string_view> kModelTypes[] = {
+    {"llama", "llama_v3"},  {"yi", "llama_v3"},          {"smollm", "llama_v3"},
+    {"mistral", "mistral"}, {"mixtral", "mixtral"},      {"qwen2", "qwen_v2"},
+    {"qwen3", "qwen_v3"},   {"deepseek", "deepseek_r1"}, {"gpt-oss", "gpt_oss"}};
+
+std::string_view model_type(const TrainedModel& model) {
+  if (model.name.substr(0, 8) == "llama-4-") return "llama_v4";
+  for (const auto& entry : kModelTypes) {
+    if (entry.first == model.family) return entry.second;
+  }
+  return {};
+}
+
+Json trainer(const TrainingPlan& plan) {
+  Json out;
+  out["devices"] = plan.devices_per_instance();
+  out["num_nodes"] = plan.instance_count;
+  out["accelerator"] = "gpu";
+  out["precision"] = "bf16";
+  out["max_steps"] = plan.steps();
+  out["log_every_n_steps"] = 10;
+  out["val_check_interval"] = std::max<std::int64_t>(1, std::min<std::int64_t>(1000, plan.steps()));
+  out["limit_val_batches"] = 0;
+  return out;
+}
+
+std::string_view sharding_name(const Strategy& s) {
+  switch (s.sharding) {
+    case Sharding::None:
+      return "no_shard";
+    case Sharding::FsdpGradOp:
+      return "shard_grad_op";
+    case Sharding::FsdpHybrid:
+      return "hybrid_shard";
+    default:
+      return "full_shard";
+  }
+}
+
+void add_widths(const TrainedModel& m, Json& out) {
+  out["num_hidden_layers"] = m.n_layers;
+  out["hidden_size"] = m.hidden;
+  out["num_attention_heads"] = m.n_heads;
+  out["num_key_value_heads"] = m.n_kv_heads;
+  out["intermediate_size"] = m.n_experts > 0 && m.architecture ? m.architecture->moe.expert_ffn_hidden : m.ffn_hidden;
+  out["vocab_size"] = m.vocab;
+  if (m.n_experts > 0) {
+    out["num_local_experts"] = m.n_experts;
+    out["num_experts_per_tok"] = m.experts_per_token;
+  }
+}
+
+Json adapter_model(const TrainingPlan& plan, bool smp, Export& out) {
+  const Strategy& s = plan.strategy;
+  Json m;
+  m["model_type"] = model_type(plan.model);
+  m["train_batch_size"] = s.micro_batch;
+  if (smp) {
+    m["tensor_model_parallel_degree"] = s.tensor_parallel;
+    m["expert_model_parallel_degree"] = s.expert_parallel;
+    m["context_parallel_degree"] = s.context_parallel;
+  }
+  m["moe"] = plan.model.n_experts > 0;
+  m["activation_checkpointing"] = s.recompute == Recompute::Full;
+  m["activation_loading_horizon"] = 2;
+  // Above 60 billion parameters a copy a rank does not fit the host. Source: SMP v2 best practices.
+  m["delayed_param"] = plan.model.parameters > 60'000'000'000;
+  m["offload_activations"] = s.offload.activations;
+  m["sharding_strategy"] = sharding_name(s);
+  m["shard_degree"] = s.shard_degree;
+  m["forward_prefetch"] = true;
+  m["backward_fetch_policy"] = "backward_pre";
+  m["limit_all_gathers"] = true;
+  m["use_orig_param"] = plan.finetune != FineTune::Full;
+  m["fp8"] = plan.precision == Precision::Fp8;
+  m["max_context_width"] = plan.seq_len;
+  add_widths(plan.model, m);
+  m["do_finetune"] = plan.finetune != FineTune::Full;
+  if (plan.finetune != FineTune::Full) {
+    m["hf_model_name_or_path"] = "REPLACE-ME-hf-model";
+    out.placeholders.push_back({"REPLACE-ME-hf-model", "Hugging Face name or folder of the pretrained weights"});
+    m["peft"] = Json{{"peft_type", plan.finetune == FineTune::Qlora ? "qlora_4bit" : "lora"},
+                     {"rank", plan.lora_rank},
+                     {"alpha", 2 * plan.lora_rank},
+                     {"dropout", 0.0}};
+  }
+  m["data"] = Json{{"train_dir", Json::array({"/opt/ml/input/data/train"})},
+                   {"val_dir", Json::array({"/opt/ml/input/data/train"})},
+                   {"dataset_type", "hf"},
+                   {"use_synthetic_data", false}};
+  return m;
+}
+
+void refuse(Diagnostics& faults, std::string message, std::string hint) {
+  faults.push_back({"not-expressible", "--target", std::move(message), std::move(hint)});
+}
+
+Json adapter_recipe(const ExportJob& job, Export& out, Diagnostics& faults) {
+  const TrainingPlan& plan = job.plan;
+  const Strategy& s = plan.strategy;
+  const bool split = s.tensor_parallel > 1 || s.context_parallel > 1 || s.expert_parallel > 1;
+  const bool smp = plan.stack->id == "smp-v2" || split;
+  if (s.pipeline_parallel > 1)
+    refuse(faults, "FSDP recipes have no pipeline parallelism", "plan with --pp 1 or --stack megatron");
+  if (s.recompute == Recompute::Selective) {
+    refuse(faults, "FSDP recipes recompute all or nothing", "plan with --recompute full or none");
+  }
+  if (model_type(plan.model).empty()) {
+    refuse(faults, fmt::format("FSDP recipes know no {} model", plan.model.family), "export to fsdp or accelerate");
+  }
+  if (plan.gradient_accumulation > 1) {
+    refuse(faults,
+           fmt::format("FSDP recipes do not accumulate gradients, the plan does {} times", plan.gradient_accumulation),
+           fmt::format("plan with --global-batch {}, or with a larger --micro-batch",
+                       std::int64_t{s.micro_batch} * s.data_parallel));
+  }
+  const std::int64_t product = std::int64_t{s.shard_degree} * s.tensor_parallel * s.expert_parallel;
+  if (plan.world_size() % product != 0) {
+    refuse(faults,
+           fmt::format("FSDP recipes need shard {} x tensor {} x expert {} to divide {} devices", s.shard_degree,
+                       s.tensor_parallel, s.expert_parallel, plan.world_size()),
+           "plan with a smaller --shard-degree");
+  }
+  Json recipe;
+  recipe["run"] = Json{{"name", job_name_of(job)},
+                       {"results_dir", "/opt/ml/model"},
+                       {"time_limit", "28-00:00:00"},
+                       {"model_type", "hf"}};
+  recipe["trainer"] = trainer(plan);
+  recipe["exp_manager"] = Json{{"exp_dir", std::string(kCheckpointPath)},
+                               {"name", "experiment"},
+                               {"checkpoint_dir", std::string(kCheckpointPath)},
+                               {"auto_checkpoint", Json{{"enabled", false}}},
+                               {"export_full_model", Json{{"every_n_train_steps", 0}, {"save_last", true}}}};
+  recipe["use_smp_model"] = smp;
+  recipe["distributed_backend"] = s.collectives == Collectives::Smddp ? "smddp" : "nccl";
+  recipe["model"] = adapter_model(plan, smp, out);
+  out.notes.push_back(
+      "For sagemaker-hyperpod-recipes v1.5.1: later versions dropped these recipes. As a training job: "
+      "cluster: sm_jobs, or PyTorch(training_recipe=...) of the Python SDK 2.");
+  return recipe;
+}
+
+Json nemo_recipe(const ExportJob& job, Export& out, Diagnostics& faults) {
+  const TrainingPlan& plan = job.plan;
+  const Strategy& s = plan.strategy;
+  if (plan.finetune != FineTune::Full)
+    refuse(faults, "NeMo recipes export full training only", "plan with --finetune full");
+  if (s.offload.any()) refuse(faults, "NeMo recipes offload nothing", "plan with --offload none");
+  if (plan.strategy.recompute != Recompute::None) {
+    out.notes.push_back(fmt::format("The plan recomputes activations ({}): set it in the recipe's model configuration.",
+                                    to_string(plan.strategy.recompute)));
+  }
+  Json recipe;
+  recipe["run"] = Json{
+      {"name", job_name_of(job)}, {"results_dir", "/opt/ml/model"}, {"model_type", "hyperpod_checkpointless_nemo"}};
+  recipe["instance_types"] = Json::array({plan.instance->name});
+  recipe["trainer"] = trainer(plan);
+  Json strategy;
+  strategy["tensor_model_parallel_size"] = s.tensor_parallel;
+  strategy["pipeline_model_parallel_size"] = s.pipeline_parallel;
+  strategy["virtual_pipeline_model_parallel_size"] = s.virtual_pipeline > 1 ? Json(s.virtual_pipeline) : Json(nullptr);
+  strategy["context_parallel_size"] = s.context_parallel;
+  strategy["expert_model_parallel_size"] = s.expert_parallel;
+  strategy["sequence_parallel"] = s.sequence_parallel;
+  strategy["num_distributed_optimizer_instances"] =
+      s.sharding == Sharding::Zero1 ? plan.replicas() / s.shard_degree : 1;
+  recipe["strategy"] = strategy;
+  recipe["data"] =
+      Json{{"micro_batch_size", s.micro_batch}, {"global_batch_size", plan.global_batch}, {"seq_length", plan.seq_len}};
+  out.notes.push_back("For the checkpointless NeMo recipes of 2026, which run on HyperPod with EKS.");
+  return recipe;
+}
+
+}  // namespace
+
+void write_hyperpod_recipe(const ExportJob& job, Export& out, Diagnostics& faults) {
+  const Sharding sharding = job.plan.strategy.sharding;
+  const bool nemo = sharding == Sharding::Zero1 || (sharding == Sharding::None && job.plan.stack->id == "megatron");
+  const Json recipe = nemo ? nemo_recipe(job, out, faults) : adapter_recipe(job, out, faults);
+  out.files.push_back({"recipe.yaml", commented(provenance_lines(job)) + yaml_block(recipe.dump())});
+}
+
+}  // namespace smplan

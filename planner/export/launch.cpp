@@ -1,0 +1,328 @@
+#include "planner/export/launch.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "planner/export/writers.hpp"
+
+namespace smplan {
+namespace {
+
+constexpr std::string_view kUserScript = "train.py";
+
+/// The newest stacks first; Horovod and the model parallel libraries for who still runs them.
+constexpr StackExport kStacks[] = {
+    {"megatron", LaunchMethod::Torchrun, "megatron", "smplan_entry.py"},
+    {"fsdp", LaunchMethod::Torchrun, "fsdp", kUserScript},
+    {"deepspeed", LaunchMethod::Torchrun, "deepspeed", kUserScript},
+    {"ddp", LaunchMethod::Torchrun, "", kUserScript},
+    {"torchtitan", LaunchMethod::Torchrun, "torchtitan", "smplan_entry.py"},
+    {"hf-trainer", LaunchMethod::Torchrun, "", kUserScript},
+    {"neuron", LaunchMethod::Torchrun, "neuronx", kUserScript},
+    {"smp-v2", LaunchMethod::SmpV2, "smp-v2", kUserScript},
+    {"smp-v1", LaunchMethod::SmpV1, "smp-v1", kUserScript},
+    {"horovod", LaunchMethod::Mpi, "", kUserScript},
+};
+
+/// Wall time above the prediction before SageMaker kills the job: the prediction's own error, slow data, retries.
+constexpr double kTimeMargin = 1.25;
+/// Managed spot waits for capacity and redoes what an interruption lost; below twice the run it gives up early.
+constexpr double kSpotWait = 2.0;
+/// Limits of one training job: 28 days of running, 30 of running and waiting.
+/// Source: SageMaker API reference, StoppingCondition, read 2026-11-20.
+constexpr std::int64_t kMaxRunSeconds = 28 * 86400;
+constexpr std::int64_t kMaxWaitSeconds = 30 * 86400;
+/// The last PyTorch that SMDDP supports in a deep learning container through the SDK, and the last of the model
+/// parallel library v1. Source: SageMaker Developer Guide, SMDDP and SMP v1 support tables, read 2026-11-20.
+constexpr std::string_view kSmddpPyTorch = "2.2.0";
+constexpr std::string_view kSmpV1PyTorch = "2.0.0";
+
+/// AWS's documentation account: matches the API's patterns, belongs to nobody.
+constexpr std::string_view kPlaceholderRole = "arn:aws:iam::111122223333:role/REPLACE-ME-sagemaker-role";
+constexpr std::string_view kPlaceholderBucket = "REPLACE-ME-bucket";
+
+std::string given_or(const std::optional<std::string>& value, std::string_view placeholder, std::string_view meaning,
+                     Export& out) {
+  if (value) return *value;
+  out.placeholders.push_back({std::string(placeholder), std::string(meaning)});
+  return std::string(placeholder);
+}
+
+/// Seconds that the job may run, in whole ten minutes.
+std::int64_t max_run_of(const TrainingPlan& plan, Launch& launch) {
+  const PlanPrediction& p = plan.prediction;
+  const double slow = p.step.value() > 0 ? p.step_p90 / p.step : 1;
+  const double wanted = p.time_to_train.value() * std::max(kTimeMargin, slow);
+  if (wanted > static_cast<double>(kMaxRunSeconds)) {
+    const double jobs = std::ceil(p.time_to_train.value() / static_cast<double>(kMaxRunSeconds));
+    launch.notes.push_back(fmt::format(
+        "Predicted {} with a margin is over the 28 days of one job: max_run is 28 days, and {} jobs in a row "
+        "each go on from the last checkpoint.",
+        format_duration(p.time_to_train), std::max(jobs, 2.0)));
+    return kMaxRunSeconds;
+  }
+  constexpr double kStep = 600;
+  return static_cast<std::int64_t>(std::ceil(std::max(wanted, kStep) / kStep) * kStep);
+}
+
+/// An image by the short tag that the SDK composes: for versions older than the support table.
+std::string sdk_image(const ContainerFacts& facts, std::string_view version, std::string_view region) {
+  for (const FrameworkVersion& known : facts.versions) {
+    if (known.table != "pytorch" || known.version != version || known.pythons.empty()) continue;
+    Container image;
+    image.repository = known.repository;
+    image.tag = fmt::format("{}-gpu-{}", known.version, known.pythons.front());
+    return facts.image_uri(image, region);
+  }
+  return {};
+}
+
+void choose_image(const ExportJob& job, Launch& launch, Diagnostics& faults) {
+  const ContainerFacts& facts = job.catalog.containers();
+  const std::string& region = job.plan.region;
+  const bool smp = launch.launcher == LaunchMethod::SmpV2;
+  const bool old = launch.launcher == LaunchMethod::Smddp || launch.launcher == LaunchMethod::SmpV1;
+  if (old) {
+    const std::string_view version = launch.launcher == LaunchMethod::Smddp ? kSmddpPyTorch : kSmpV1PyTorch;
+    launch.image_uri = sdk_image(facts, version, region);
+    launch.image_note = fmt::format("PyTorch {}, the last with this library; past its end of patches", version);
+  } else {
+    const bool neuron = !job.plan.stack->nvidia;
+    const Container* image = neuron ? facts.newest("pytorch-training-neuronx", "neuronx")
+                             : smp  ? facts.newest("smdistributed-modelparallel", "gpu")
+                                    : facts.newest("pytorch-training", "gpu");
+    if (image != nullptr) {
+      launch.image_uri = facts.image_uri(*image, region);
+      const std::string support = image->patched_until.empty() ? std::string("end of patches not published")
+                                  : image->patched_on(facts.as_of())
+                                      ? "patched until " + image->patched_until
+                                      : "past its end of patches " + image->patched_until;
+      launch.image_note = fmt::format("PyTorch {}, {}, as of {}", image->version, support, facts.as_of());
+    }
+  }
+  if (launch.image_uri.empty()) {
+    faults.push_back({"no-image", "--region",
+                      fmt::format("no training image of stack {} is served in {}", job.plan.stack->id, region),
+                      "plan for another region, or add the registry to the catalog with --catalog"});
+  }
+}
+
+/// What every training script needs to know, by the names that the documentation of the export states.
+Settings script_settings(const ExportJob& job) {
+  const TrainingPlan& p = job.plan;
+  const auto text = [](std::int64_t n) { return fmt::format("{}", n); };
+  Settings out = {{"seq_len", text(p.seq_len)},
+                  {"micro_batch", text(p.strategy.micro_batch)},
+                  {"gradient_accumulation", text(p.gradient_accumulation)},
+                  {"max_steps", text(p.steps())},
+                  {"dtype", json_string(to_string(p.precision))},
+                  {"optimizer", json_string(to_string(p.optimizer))},
+                  {"finetune", json_string(to_string(p.finetune))},
+                  {"activation_checkpointing", json_string(to_string(p.strategy.recompute))},
+                  {"checkpoint_dir", json_string(kCheckpointPath)}};
+  if (p.finetune != FineTune::Full) out.emplace_back("lora_rank", text(p.lora_rank));
+  return out;
+}
+
+void set_environment(const ExportJob& job, Launch& launch) {
+  const TrainingPlan& p = job.plan;
+  const Network& network = p.instance->network;
+  auto& env = launch.environment;
+  if (p.instance_count > 1 && network.kind == NetworkKind::Efa) {
+    // Newer types are not in the container's own list, so that it would not set these.
+    env.emplace_back("FI_PROVIDER", "efa");
+    if (network.gpudirect_rdma || !p.stack->nvidia) env.emplace_back("FI_EFA_USE_DEVICE_RDMA", "1");
+  }
+  if (!p.stack->nvidia) return;
+  env.emplace_back("NCCL_DEBUG", "WARN");
+  if (launch.launcher == LaunchMethod::Torchrun)
+    env.emplace_back("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True");
+  // Megatron overlaps tensor- and context-parallel traffic by launch order, which one hardware queue keeps.
+  const bool ordered = p.strategy.tensor_parallel > 1 || p.strategy.context_parallel > 1;
+  if (p.stack->id == "megatron" && ordered) env.emplace_back("CUDA_DEVICE_MAX_CONNECTIONS", "1");
+}
+
+void set_times(const ExportJob& job, Launch& launch, Diagnostics& faults) {
+  launch.max_run_s = max_run_of(job.plan, launch);
+  const bool spot = job.plan.market == Market::Spot;
+  if (spot) {
+    const auto wait = static_cast<std::int64_t>(static_cast<double>(launch.max_run_s) * kSpotWait);
+    launch.max_wait_s = std::min(wait, kMaxWaitSeconds);
+  }
+  if (!job.options.warm_pool) return;
+  if (spot) {
+    faults.push_back({"conflict", "--warm-pool", "SageMaker keeps no warm pool of spot instances",
+                      "plan with --market on-demand, or leave the warm pool out"});
+    return;
+  }
+  // Source: SageMaker API reference, ResourceConfig.KeepAlivePeriodInSeconds, read 2026-11-20.
+  constexpr double kMaxKeepAlive = 21600;
+  const double seconds = job.options.warm_pool->value();
+  if (seconds < 1 || seconds > kMaxKeepAlive) {
+    faults.push_back({"out-of-range", "--warm-pool",
+                      fmt::format("{} is not between 1 s and 6 h", format_duration(*job.options.warm_pool)),
+                      "an hour is the usual quota"});
+    return;
+  }
+  launch.keep_alive_s = static_cast<std::int64_t>(seconds);
+  launch.notes.push_back("A warm pool needs the quota \"" + job.plan.instance->name +
+                         " for training warm pool usage\"; idle minutes are billed.");
+}
+
+/// Types without NVMe get a volume for the code, the image's scratch space and three checkpoints.
+std::int64_t volume_of(const TrainingPlan& plan) {
+  if (plan.instance->local_nvme.value() > 0) return 0;
+  constexpr double kBytesPerParameter = 14;  // 16-bit weights, fp32 copy and two moments
+  const double checkpoints = 3 * kBytesPerParameter * static_cast<double>(plan.model.parameters) / 1e9;
+  return std::min<std::int64_t>(1024, 100 + static_cast<std::int64_t>(checkpoints));
+}
+
+void set_data(const ExportJob& job, Launch& launch, const std::string& bucket, Export& out, Diagnostics& faults) {
+  const ExportOptions& options = job.options;
+  if (options.input_mode != "FastFile" && options.input_mode != "File") {
+    faults.push_back({"unknown-input-mode", "--input-mode",
+                      fmt::format("unknown input mode {}", quote(options.input_mode)),
+                      "FastFile streams, File copies first; Pipe cannot feed several processes of a node"});
+  }
+  launch.input_mode = options.input_mode;
+  if (!options.file_system) {
+    launch.channels = {{"train", fmt::format("s3://{}/data/train/", bucket), "", ""}};
+    return;
+  }
+  launch.input_mode = "File";
+  launch.channels = {{"train", "", *options.file_system, "/REPLACE-ME-mount/train"}};
+  launch.subnets = {"subnet-REPLACE-ME"};
+  launch.security_groups = {"sg-REPLACE-ME"};
+  out.placeholders.push_back({"/REPLACE-ME-mount/train", "mount name of the file system and the folder of the data"});
+  out.placeholders.push_back({"subnet-REPLACE-ME", "the subnet of the file system, one availability zone"});
+  out.placeholders.push_back(
+      {"sg-REPLACE-ME", "a security group that allows all traffic to and from itself, and Lustre"});
+}
+
+void set_names(const ExportJob& job, Launch& launch, Export& out) {
+  const ExportOptions& options = job.options;
+  launch.job_name = options.job_name.value_or(job_name_of(job));
+  launch.role = given_or(options.role, kPlaceholderRole, "ARN of the role that the job runs as", out);
+  launch.tags = {{"smplan:plan-id", job.plan.id()}, {"smplan:version", job.plan.smplan_version}};
+  if (job.plan.instance->support == TrainingSupport::PlanOnly || job.plan.market == Market::CapacityBlock) {
+    launch.training_plan_arn =
+        fmt::format("arn:aws:sagemaker:{}:111122223333:training-plan/REPLACE-ME", job.plan.region);
+    out.placeholders.push_back({launch.training_plan_arn, "the training plan that reserves these instances"});
+  }
+}
+
+/// The strategy file of the plan's stack, into src/, and what the script needs to find it.
+void add_strategy(const ExportJob& job, const StackExport& stack, Launch& launch, Export& out, Diagnostics& faults) {
+  if (stack.strategy_target.empty()) return;
+  const auto target = find_export_target(stack.strategy_target, "--target");
+  if (!target) return;
+  Export strategy;
+  (*target)->write(job, strategy, faults);
+  for (ExportFile& file : strategy.files) {
+    file.path = "src/" + file.path;
+    out.files.push_back(std::move(file));
+  }
+  for (Placeholder& placeholder : strategy.placeholders) out.placeholders.push_back(std::move(placeholder));
+  for (std::string& note : strategy.notes) out.notes.push_back(std::move(note));
+  if (stack.strategy_target == "deepspeed") {
+    launch.hyperparameters.emplace_back("deepspeed_config", json_string(kDeepSpeedFile));
+  } else if (launch.launcher == LaunchMethod::SmpV1 || launch.launcher == LaunchMethod::SmpV2) {
+    launch.library_parameters = smp_parameters(job);
+  }
+}
+
+}  // namespace
+
+LaunchMethod launcher_of(const TrainingPlan& plan, const StackExport& stack) {
+  if (plan.strategy.collectives == Collectives::Smddp && stack.launcher == LaunchMethod::Torchrun)
+    return LaunchMethod::Smddp;
+  return stack.launcher;
+}
+
+const StackExport* stack_export(std::string_view stack) {
+  for (const StackExport& entry : kStacks) {
+    if (entry.stack == stack) return &entry;
+  }
+  return nullptr;
+}
+
+std::string_view to_string(LaunchMethod launcher) {
+  switch (launcher) {
+    case LaunchMethod::Torchrun:
+      return "torchrun";
+    case LaunchMethod::Smddp:
+      return "SMDDP";
+    case LaunchMethod::Mpi:
+      return "MPI";
+    case LaunchMethod::SmpV1:
+      return "the model parallel library v1";
+    case LaunchMethod::SmpV2:
+      break;
+  }
+  return "the model parallel library v2";
+}
+
+std::string startable_stacks() {
+  std::string names;
+  for (const StackExport& entry : kStacks) names += (names.empty() ? "" : ", ") + std::string(entry.stack);
+  return names;
+}
+
+std::string json_string(std::string_view text) { return nlohmann::json(std::string(text)).dump(); }
+
+std::string job_name_of(const ExportJob& job) {
+  const TrainingPlan& plan = job.plan;
+  std::string name;
+  const std::string type = plan.instance->name.substr(plan.instance->name.find('.') + 1);
+  for (const char c : plan.model.name + '-' + type.substr(0, type.find('.'))) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    if (plain) {
+      name += c;
+    } else if (!name.empty() && name.back() != '-') {
+      name += '-';
+    }
+  }
+  // Room for the count, the id and the time stamp that the SDKs append.
+  name = name.substr(0, 24);
+  while (!name.empty() && name.back() == '-') name.pop_back();
+  return fmt::format("{}-x{}-{}", name.empty() ? "job" : name, plan.instance_count, plan.id().substr(0, 8));
+}
+
+Launch prepare_processes(const ExportJob& job, Export& out, Diagnostics& faults) {
+  const StackExport& stack = *stack_export(job.plan.stack->id);
+  Launch launch;
+  launch.launcher = launcher_of(job.plan, stack);
+  launch.processes_per_host = job.plan.devices_per_instance();
+  const bool own_script = stack.script == kUserScript;
+  launch.script = own_script ? job.options.script.value_or(std::string(kUserScript)) : std::string(stack.script);
+  if (own_script && !job.options.script) {
+    out.placeholders.push_back(
+        {std::string(kUserScript), "your training script, in src/; it reads the hyperparameters as --name value"});
+  }
+  launch.hyperparameters = script_settings(job);
+  add_strategy(job, stack, launch, out, faults);
+  set_environment(job, launch);
+  return launch;
+}
+
+Launch prepare_launch(const ExportJob& job, Export& out, Diagnostics& faults) {
+  Launch launch = prepare_processes(job, out, faults);
+  set_names(job, launch, out);
+  choose_image(job, launch, faults);
+  const std::string meaning = fmt::format("S3 bucket in {} for code, data, checkpoints and output", job.plan.region);
+  const std::string bucket = given_or(job.options.bucket, kPlaceholderBucket, meaning, out);
+  const std::string base = fmt::format("s3://{}/smplan/{}", bucket, launch.job_name);
+  launch.code_uri = base + "/code/sourcedir.tar.gz";
+  launch.checkpoint_uri = base + "/checkpoints/";
+  launch.output_uri = base + "/output/";
+  set_times(job, launch, faults);
+  launch.volume_gb = volume_of(job.plan);
+  set_data(job, launch, bucket, out, faults);
+  launch.notes.insert(launch.notes.begin(), "Image: " + launch.image_note + ".");
+  return launch;
+}
+
+}  // namespace smplan

@@ -1,0 +1,56 @@
+#include <utility>
+
+#include "planner/export/writers.hpp"
+
+namespace smplan {
+namespace {
+
+/// Family of the catalog to layer class. Source: huggingface/transformers v5.3, models/*/modeling_*.py, 2026-08.
+constexpr std::pair<std::string_view, std::string_view> kLayerClasses[] = {
+    {"llama", "LlamaDecoderLayer"},
+    {"smollm", "LlamaDecoderLayer"},
+    {"yi", "LlamaDecoderLayer"},
+    {"mistral", "MistralDecoderLayer"},
+    {"mixtral", "MixtralDecoderLayer"},
+    {"qwen2", "Qwen2DecoderLayer"},
+    {"qwen2-moe", "Qwen2MoeDecoderLayer"},
+    {"qwen3", "Qwen3DecoderLayer"},
+    {"qwen3-moe", "Qwen3MoeDecoderLayer"},
+    {"deepseek", "DeepseekV3DecoderLayer"},
+    {"gemma", "GemmaDecoderLayer"},
+    {"falcon", "FalconDecoderLayer"},
+    {"phi", "PhiDecoderLayer"},
+    {"gptj", "GPTJBlock"},
+    {"gpt-neox", "GPTNeoXLayer"},
+    {"gpt", "GPT2Block"},
+    {"bloom", "BloomBlock"},
+    {"opt", "OPTDecoderLayer"},
+    {"mpt", "MptBlock"},
+    {"gpt-oss", "GptOssDecoderLayer"},
+    {"nemotron", "NemotronDecoderLayer"},
+    {"bert", "BertLayer"},
+    {"roberta", "RobertaLayer"},
+    {"t5", "T5Block"},
+    {"vit", "ViTLayer"},
+    {"starcoder2", "Starcoder2DecoderLayer"},
+};
+
+/// Later generations of a family that transformers gives classes of their own.
+constexpr std::pair<std::string_view, std::string_view> kGenerations[] = {
+    {"gemma-2-", "Gemma2DecoderLayer"}, {"gemma-3-", "Gemma3DecoderLayer"}, {"llama-4-", "Llama4TextDecoderLayer"},
+    {"phi-3-", "Phi3DecoderLayer"},     {"phi-4", "Phi3DecoderLayer"},      {"deepseek-v2", "DeepseekV2DecoderLayer"},
+};
+
+}  // namespace
+
+std::string_view layer_class(const TrainedModel& model) {
+  for (const auto& entry : kGenerations) {
+    if (model.name.substr(0, entry.first.size()) == entry.first) return entry.second;
+  }
+  for (const auto& entry : kLayerClasses) {
+    if (model.family == entry.first) return entry.second;
+  }
+  return {};
+}
+
+}  // namespace smplan

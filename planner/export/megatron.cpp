@@ -1,0 +1,242 @@
+#include <fmt/format.h>
+
+#include "planner/export/text.hpp"
+#include "planner/export/writers.hpp"
+
+// Names of arguments: NVIDIA/Megatron-LM d98e8a6 (2026-08-22), megatron/training/arguments.py.
+
+namespace smplan {
+namespace {
+
+/// Arguments a line, in groups.
+class Arguments {
+ public:
+  void group(std::string_view title) { text_ += fmt::format("\n# {}\n", title); }
+  void flag(std::string_view name) { text_ += fmt::format("--{}\n", name); }
+  template <typename T>
+  void set(std::string_view name, const T& value) {
+    text_ += fmt::format("--{} {}\n", name, value);
+  }
+  void flag_if(bool wanted, std::string_view name) {
+    if (wanted) flag(name);
+  }
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+void add_experts(const TrainingPlan& plan, Arguments& out) {
+  if (plan.model.n_experts == 0) return;
+  out.set("num-experts", plan.model.n_experts);
+  out.set("moe-router-topk", plan.model.experts_per_token);
+  out.flag("moe-grouped-gemm");
+  out.set("moe-token-dispatcher-type", "alltoall");
+  if (!plan.model.architecture) return;
+  const MixtureOfExperts& moe = plan.model.architecture->moe;
+  out.set("moe-ffn-hidden-size", moe.expert_ffn_hidden);
+  if (moe.n_shared_experts > 0) {
+    out.set("moe-shared-expert-intermediate-size", moe.n_shared_experts * moe.shared_expert_ffn_hidden);
+  }
+  if (moe.n_leading_dense_layers > 0) {
+    out.set("moe-layer-freq", fmt::format("([0]*{}+[1]*{})", moe.n_leading_dense_layers,
+                                          plan.model.n_layers - moe.n_leading_dense_layers));
+  } else if (moe.layer_stride > 1) {
+    out.set("moe-layer-freq", moe.layer_stride);
+  }
+}
+
+void add_latent_attention(const LatentAttention& latent, Arguments& out) {
+  out.flag("multi-latent-attention");
+  if (latent.q_lora_rank > 0) out.set("q-lora-rank", latent.q_lora_rank);
+  out.set("kv-lora-rank", latent.kv_lora_rank);
+  out.set("qk-head-dim", latent.qk_nope_head_dim);
+  out.set("qk-pos-emb-head-dim", latent.qk_rope_head_dim);
+  out.set("v-head-dim", latent.v_head_dim);
+}
+
+/// What the widths leave open. Megatron's defaults are GPT-2's.
+void add_kind(const Architecture& a, Arguments& out) {
+  out.flag_if(a.gated_mlp, "swiglu");
+  if (a.norm == NormKind::RmsNorm) out.set("normalization", "RMSNorm");
+  const bool biased = a.mlp_bias || a.attention_output_bias;
+  out.flag_if(!biased, "disable-bias-linear");
+  out.flag_if(a.qkv_bias && !biased, "add-qkv-bias");
+  out.flag_if(a.qk_norm, "qk-layernorm");
+  out.flag_if(!a.tied_embeddings, "untie-embeddings-and-output-weights");
+  switch (a.positions) {
+    case PositionEncoding::Rope:
+      out.set("position-embedding-type", "rope");
+      break;
+    case PositionEncoding::Learned:
+      out.set("position-embedding-type", "learned_absolute");
+      break;
+    case PositionEncoding::Alibi:
+    case PositionEncoding::RelativeBias:
+    case PositionEncoding::None:
+      out.set("position-embedding-type", "none");
+      break;
+  }
+  if (a.has_latent_attention()) add_latent_attention(a.latent, out);
+}
+
+void add_model(const TrainingPlan& plan, Arguments& out, Export& exported) {
+  const TrainedModel& m = plan.model;
+  out.group(m.name);
+  out.set("num-layers", m.n_layers);
+  out.set("hidden-size", m.hidden);
+  out.set("ffn-hidden-size", m.ffn_hidden);
+  out.set("num-attention-heads", m.n_heads);
+  if (m.n_kv_heads > 0 && m.n_kv_heads != m.n_heads) {
+    out.flag("group-query-attention");
+    out.set("num-query-groups", m.n_kv_heads);
+  }
+  if (m.head_dim > 0 && m.head_dim * m.n_heads != m.hidden) out.set("kv-channels", m.head_dim);
+  out.set("seq-length", plan.seq_len);
+  out.set("max-position-embeddings", plan.seq_len);
+  add_experts(plan, out);
+  if (m.architecture) {
+    add_kind(*m.architecture, out);
+  } else {
+    exported.notes.push_back(
+        fmt::format("{} is not in the catalog: add norm, activation, position encoding and tied "
+                    "embeddings to megatron_args.txt, where Megatron's defaults are GPT-2's.",
+                    m.name));
+  }
+}
+
+void add_split(const TrainingPlan& plan, Arguments& out) {
+  const Strategy& s = plan.strategy;
+  out.group(world_equation(plan));
+  out.set("tensor-model-parallel-size", s.tensor_parallel);
+  out.set("pipeline-model-parallel-size", s.pipeline_parallel);
+  out.set("context-parallel-size", s.context_parallel);
+  if (s.virtual_pipeline > 1) out.set("num-virtual-stages-per-pipeline-rank", s.virtual_pipeline);
+  if (plan.model.n_experts > 0) {
+    out.set("expert-model-parallel-size", s.expert_parallel);
+    out.set("expert-tensor-parallel-size", 1);
+  }
+  out.flag_if(s.sequence_parallel, "sequence-parallel");
+  if (s.sharding == Sharding::Zero1) {
+    out.flag("use-distributed-optimizer");
+    out.flag("overlap-grad-reduce");
+    out.flag("overlap-param-gather");
+    if (s.shard_degree < plan.replicas()) {
+      out.set("num-distributed-optimizer-instances", plan.replicas() / s.shard_degree);
+    }
+  } else {
+    out.flag_if(plan.replicas() > 1, "overlap-grad-reduce");
+  }
+}
+
+void add_memory(const TrainingPlan& plan, Arguments& out) {
+  const Strategy& s = plan.strategy;
+  if (s.recompute == Recompute::Selective) out.set("recompute-granularity", "selective");
+  if (s.recompute == Recompute::Full) {
+    out.set("recompute-granularity", "full");
+    out.set("recompute-method", "uniform");
+    out.set("recompute-num-layers", 1);
+  }
+  if (s.offload.optimizer) {
+    out.flag("optimizer-cpu-offload");
+    out.set("optimizer-offload-fraction", "1.0");
+    out.flag("use-precision-aware-optimizer");
+  }
+  if (s.offload.activations) {
+    // One layer of each stage stays: Megatron asks for fewer than there are.
+    out.set("cpu-offloading-num-layers", std::max<std::int64_t>(1, plan.model.n_layers / s.pipeline_parallel - 1));
+  }
+}
+
+void add_precision(const TrainingPlan& plan, Arguments& out) {
+  switch (plan.precision) {
+    case Precision::Fp16:
+      out.flag("fp16");
+      break;
+    case Precision::Fp8:
+      out.flag("bf16");
+      out.set("fp8-format", "hybrid");
+      break;
+    case Precision::Fp4:
+      out.flag("bf16");
+      out.set("fp4-format", "e2m1");
+      break;
+    case Precision::Bf16:
+      out.flag("bf16");
+      break;
+    case Precision::Fp32:
+    case Precision::Tf32:
+      break;
+  }
+}
+
+std::string_view optimizer_name(Optimizer optimizer) {
+  return optimizer == Optimizer::SgdMomentum ? "sgd" : optimizer == Optimizer::Muon ? "muon" : "adam";
+}
+
+void check_model(const TrainingPlan& plan, Diagnostics& faults) {
+  if (plan.model.kind == to_string(ModelKind::Decoder)) return;
+  faults.push_back({"not-expressible", "--target",
+                    fmt::format("megatron exports decoders, {} is a {} model", plan.model.name, plan.model.kind),
+                    "plan with --stack ddp, fsdp or deepspeed"});
+}
+
+void check_optimizer(const TrainingPlan& plan, Diagnostics& faults) {
+  const Optimizer o = plan.optimizer;
+  if (o == Optimizer::AdamW || o == Optimizer::SgdMomentum || o == Optimizer::Muon) return;
+  faults.push_back({"not-expressible", "--target", fmt::format("megatron has no optimizer {}", to_string(o)),
+                    "plan with --optimizer adamw"});
+}
+
+}  // namespace
+
+ExportFile framework_entry(std::string_view body) {
+  return {"smplan_entry.py",
+          fmt::format("\"\"\"Runs the framework's own entry point with the exported arguments, under torchrun.\"\"\"\n"
+                      "import runpy\nimport shlex\nimport sys\nfrom pathlib import Path\n\n"
+                      "here = Path(__file__).resolve().parent\nsys.path.insert(0, str(here))\n{}",
+                      body)};
+}
+
+void write_megatron(const ExportJob& job, Export& out, Diagnostics& faults) {
+  const TrainingPlan& plan = job.plan;
+  check_model(plan, faults);
+  check_optimizer(plan, faults);
+  Arguments arguments;
+  add_model(plan, arguments, out);
+  add_split(plan, arguments);
+  arguments.group(fmt::format("{} sequences a step = micro-batch {} x accumulation {} x data {}", plan.global_batch,
+                              plan.strategy.micro_batch, plan.gradient_accumulation, plan.strategy.data_parallel));
+  arguments.set("micro-batch-size", plan.strategy.micro_batch);
+  arguments.set("global-batch-size", plan.global_batch);
+  arguments.set("train-iters", plan.steps());
+  arguments.group(
+      fmt::format("predicted peak {:.1f} of {:.1f} GiB", plan.prediction.peak_gib, plan.prediction.limit_gib));
+  add_precision(plan, arguments);
+  add_memory(plan, arguments);
+  arguments.set("transformer-impl", "transformer_engine");
+  arguments.set("attention-backend", "auto");
+  arguments.set("distributed-backend", "nccl");
+  arguments.group("training: yours to choose");
+  arguments.set("optimizer", optimizer_name(plan.optimizer));
+  arguments.set("lr", "REPLACE-ME-lr");
+  arguments.set("data-path", "REPLACE-ME-data-path");
+  arguments.set("tokenizer-type", "HuggingFaceTokenizer");
+  arguments.set("tokenizer-model", "REPLACE-ME-tokenizer");
+  arguments.set("save", kCheckpointPath);
+  arguments.set("load", kCheckpointPath);
+  arguments.set("save-interval", std::max<std::int64_t>(1, std::min<std::int64_t>(1000, plan.steps())));
+  arguments.set("ckpt-format", "torch_dist");
+  out.files.push_back({"megatron_args.txt", commented(provenance_lines(job)) + arguments.text()});
+  out.files.push_back(framework_entry(
+      "sys.argv = [\"pretrain_gpt.py\", *shlex.split((here / \"megatron_args.txt\").read_text(), comments=True)]\n"
+      "runpy.run_path(str(here / \"pretrain_gpt.py\"), run_name=\"__main__\")\n"));
+  out.placeholders.push_back({"REPLACE-ME-lr", "peak learning rate"});
+  out.placeholders.push_back(
+      {"REPLACE-ME-data-path", "prefix of the tokenized .bin and .idx files under /opt/ml/input/data/train"});
+  out.placeholders.push_back({"REPLACE-ME-tokenizer", "Hugging Face name or folder of the tokenizer"});
+  out.placeholders.push_back(
+      {"pretrain_gpt.py", "Megatron-LM's entry point, to be put in src/ with the megatron package"});
+}
+
+}  // namespace smplan

@@ -1,0 +1,117 @@
+#include <algorithm>
+#include <iterator>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "planner/export/writers.hpp"
+
+// Names of parameters: SageMaker Developer Guide, model parallelism library v2 reference and v1 (archived), read
+// 2026-11-20.
+
+namespace smplan {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Types that the archived library ran on. Source: SageMaker Developer Guide, model parallelism v1, read 2026-11-20.
+constexpr std::string_view kV1Types[] = {"ml.g4dn.12xlarge", "ml.p3.16xlarge", "ml.p3dn.24xlarge", "ml.p4d.24xlarge",
+                                         "ml.p4de.24xlarge"};
+
+std::string number(std::int64_t n) { return fmt::format("{}", n); }
+
+Settings v2_parameters(const TrainingPlan& plan) {
+  const Strategy& s = plan.strategy;
+  // 1 shards nothing; a full shard is said as the degree that it is, because 0 leaves it to the script.
+  Settings out = {{"hybrid_shard_degree", number(s.sharding == Sharding::None ? 1 : s.shard_degree)},
+                  {"tensor_parallel_degree", number(s.tensor_parallel)},
+                  {"context_parallel_degree", number(s.context_parallel)},
+                  {"expert_parallel_degree", number(s.expert_parallel)},
+                  {"sm_activation_offloading", s.offload.activations ? "true" : "false"}};
+  if (s.offload.activations) out.emplace_back("activation_loading_horizon", "2");
+  return out;
+}
+
+Settings v1_parameters(const TrainingPlan& plan) {
+  const Strategy& s = plan.strategy;
+  Settings out = {{"partitions", number(s.pipeline_parallel)},
+                  {"tensor_parallel_degree", number(s.tensor_parallel)},
+                  {"ddp", "true"},
+                  {"microbatches", number(s.pipeline_parallel > 1 ? plan.gradient_accumulation : 1)}};
+  if (s.pipeline_parallel > 1) {
+    out.emplace_back("pipeline", s.schedule == Schedule::GPipe ? "\"simple\"" : "\"interleaved\"");
+    out.emplace_back("placement_strategy", "\"cluster\"");
+  }
+  if (s.sharding == Sharding::FsdpHybrid) out.emplace_back("sharded_data_parallel_degree", number(s.shard_degree));
+  if (s.sharding == Sharding::Zero1) out.emplace_back("shard_optimizer_state", "true");
+  if (s.offload.activations) {
+    out.emplace_back("offload_activations", "true");
+    out.emplace_back("activation_loading_horizon", "4");
+  }
+  if (plan.precision == Precision::Bf16) out.emplace_back("bf16", "true");
+  if (plan.precision == Precision::Fp16) out.emplace_back("fp16", "true");
+  return out;
+}
+
+void write_parameters(const ExportJob& job, std::string_view path, Settings settings, Export& out) {
+  Json parameters = Json::object();
+  for (const auto& setting : settings) parameters[setting.first] = Json::parse(setting.second);
+  out.files.push_back({std::string(path), parameters.dump(2) + "\n"});
+  if (job.plan.strategy.recompute == Recompute::Full) {
+    out.notes.push_back("The plan recomputes activations: the script switches activation checkpointing on.");
+  }
+}
+
+void refuse(Diagnostics& faults, std::string message, std::string hint) {
+  faults.push_back({"not-expressible", "--target", std::move(message), std::move(hint)});
+}
+
+}  // namespace
+
+Settings smp_parameters(const ExportJob& job) {
+  return job.plan.stack->id == "smp-v1" ? v1_parameters(job.plan) : v2_parameters(job.plan);
+}
+
+void write_smp_v2(const ExportJob& job, Export& out, Diagnostics& faults) {
+  const TrainingPlan& plan = job.plan;
+  if (!plan.instance->smp_v2) {
+    refuse(faults, fmt::format("smp-v2 does not run on {}", plan.instance->name), "plan for ml.p4d, ml.p4de or ml.p5");
+  }
+  const Strategy& s = plan.strategy;
+  const std::int64_t product = std::int64_t{s.shard_degree} * s.tensor_parallel * s.expert_parallel;
+  if (plan.world_size() % product != 0) {
+    refuse(faults,
+           fmt::format("smp-v2 needs shard {} x tensor {} x expert {} to divide {} devices", s.shard_degree,
+                       s.tensor_parallel, s.expert_parallel, plan.world_size()),
+           "plan with a smaller --shard-degree");
+  }
+  if (s.context_parallel > 1 && s.shard_degree % s.context_parallel != 0) {
+    refuse(faults,
+           fmt::format("smp-v2 needs context {} to divide the sharding degree {}", s.context_parallel, s.shard_degree),
+           "plan with a --shard-degree that is a multiple of it");
+  }
+  write_parameters(job, "smp_parameters.json", v2_parameters(plan), out);
+  if (s.tensor_parallel > 1 || s.context_parallel > 1 || s.expert_parallel > 1) {
+    out.notes.push_back("Tensor, context and expert parallelism need torch.sagemaker.transform(model) in the script.");
+  }
+  out.notes.push_back("The library ends at PyTorch 2.5.1; new work is better off with FSDP, TorchTitan or Megatron.");
+}
+
+void write_smp_v1(const ExportJob& job, Export& out, Diagnostics& faults) {
+  const TrainingPlan& plan = job.plan;
+  const Strategy& s = plan.strategy;
+  if (std::find(std::begin(kV1Types), std::end(kV1Types), plan.instance->name) == std::end(kV1Types)) {
+    refuse(faults, fmt::format("smp-v1 does not run on {}", plan.instance->name),
+           fmt::format("plan for one of {}", fmt::join(kV1Types, ", ")));
+  }
+  if (s.sharding == Sharding::FsdpHybrid && s.pipeline_parallel > 1) {
+    refuse(faults, "smp-v1 does not shard data parallelism in a pipeline", "plan with --pp 1");
+  }
+  if (s.offload.activations && (s.recompute != Recompute::Full || s.pipeline_parallel < 2)) {
+    refuse(faults, "smp-v1 offloads activations only of a pipeline with recomputation", "plan with --offload none");
+  }
+  write_parameters(job, "smp_parameters.json", v1_parameters(plan), out);
+  out.notes.push_back("The library is archived since 2023-12 and ends at PyTorch 2.0.0.");
+}
+
+}  // namespace smplan

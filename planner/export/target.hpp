@@ -1,0 +1,116 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "base/units.hpp"
+#include "planner/export/training_plan.hpp"
+
+namespace smplan {
+
+/// What a plan cannot know, as far as the user says it. What stays unsaid becomes a placeholder.
+struct ExportOptions {
+  std::optional<std::string> role;    ///< ARN of the execution role
+  std::optional<std::string> bucket;  ///< S3 bucket for code, data, checkpoints and output, in the job's region
+  std::optional<std::string> script;  ///< entry point in source_dir
+  std::optional<std::string> job_name;
+  std::string input_mode = "FastFile";     ///< or File; a file system is read in place
+  std::optional<std::string> file_system;  ///< FSx for Lustre, `fs-0123456789abcdef0`
+  std::optional<Seconds> warm_pool;        ///< how long instances stay for the next job
+};
+
+/// What the API would refuse only after submission: malformed ARNs, names, ids.
+Diagnostics check(const ExportOptions& options);
+
+/// Text in the exported files that the user must replace.
+struct Placeholder {
+  std::string text;
+  std::string meaning;
+  friend bool operator==(const Placeholder&, const Placeholder&) = default;
+};
+
+struct ExportFile {
+  std::string path;  ///< relative to the export's folder
+  std::string content;
+  friend bool operator==(const ExportFile&, const ExportFile&) = default;
+};
+
+/// A plan in the words of a target. The first file is the one that stands for the whole.
+struct Export {
+  std::string target;
+  std::string plan_id;
+  std::vector<ExportFile> files;
+  std::vector<Placeholder> placeholders;
+  std::vector<std::string> notes;  ///< what the reader must know before starting the job
+};
+
+struct ExportJob {
+  const TrainingPlan& plan;
+  const ExportOptions& options;
+  const Catalog& catalog;
+};
+
+/// A set of enumerators as bits, for the capability table.
+template <typename E, typename... Es>
+constexpr std::uint32_t set_of(E first, Es... rest) {
+  return ((1U << static_cast<unsigned>(first)) | ... | (1U << static_cast<unsigned>(rest)));
+}
+template <typename E>
+constexpr bool holds(std::uint32_t set, E value) {
+  return (set >> static_cast<unsigned>(value) & 1U) != 0;
+}
+
+/// What a target has words for. A plan that needs more is refused, with everything named that it needs.
+struct Capabilities {
+  bool tensor = false;
+  bool sequence = false;
+  bool pipeline = false;
+  bool interleaved = false;
+  bool context = false;
+  bool expert = false;
+  bool partial_sharding = false;  ///< a sharding degree below data x context
+  bool offload_optimizer = false;
+  bool offload_parameters = false;
+  bool offload_activations = false;
+  bool offload_to_nvme = false;
+  bool adapters = false;  ///< LoRA
+  bool quantized_adapters = false;
+  bool smddp = false;
+  bool nvidia = true;
+  bool trainium = false;
+  std::uint32_t shardings = 0;   ///< set_of(Sharding...)
+  std::uint32_t recomputes = 0;  ///< set_of(Recompute...)
+  std::uint32_t precisions = 0;  ///< set_of(Precision...)
+};
+
+enum class TargetSide {
+  Launcher,  ///< starts the processes on SageMaker; brings the strategy file of the plan's stack along
+  Strategy,  ///< what the training script reads
+};
+
+/// A format that plans are exported to.
+struct ExportTarget {
+  std::string_view name;
+  std::string_view summary;
+  TargetSide side = TargetSide::Strategy;
+  Capabilities can;
+  std::uint32_t launchers = 0;  ///< set_of(LaunchMethod...), of a launcher
+  /// Faults that no capability covers (a region without images, a model that a framework lacks).
+  void (*write)(const ExportJob& job, Export& out, Diagnostics& faults) = nullptr;
+};
+
+std::span<const ExportTarget> export_targets();
+Result<const ExportTarget*> find_export_target(std::string_view name, std::string_view where);
+
+/// Everything in the plan that the target has no words for; empty if it can say it all.
+Diagnostics refusals(const ExportJob& job, const ExportTarget& target);
+
+/// Writes the plan for a target, with a NOTES.md that lists predictions, placeholders and files.
+Result<Export> export_plan(const ExportJob& job, std::string_view target);
+
+}  // namespace smplan

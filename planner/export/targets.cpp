@@ -1,0 +1,253 @@
+#include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "base/assert.hpp"
+#include "planner/export/text.hpp"
+#include "planner/export/writers.hpp"
+
+namespace smplan {
+namespace {
+
+constexpr std::uint32_t kEverySharding = set_of(Sharding::None, Sharding::Zero1, Sharding::Zero2, Sharding::Zero3,
+                                                Sharding::FsdpFull, Sharding::FsdpGradOp, Sharding::FsdpHybrid);
+constexpr std::uint32_t kEveryRecompute = set_of(Recompute::None, Recompute::Selective, Recompute::Full);
+constexpr std::uint32_t kFullRecompute = set_of(Recompute::None, Recompute::Full);
+constexpr std::uint32_t kEveryPrecision =
+    set_of(Precision::Fp32, Precision::Tf32, Precision::Fp16, Precision::Bf16, Precision::Fp8, Precision::Fp4);
+constexpr std::uint32_t kHalfPrecision = set_of(Precision::Fp32, Precision::Tf32, Precision::Fp16, Precision::Bf16);
+
+/// A launcher starts anything: what can be said is up to the strategy file that it brings along.
+constexpr Capabilities kAnything = {.tensor = true,
+                                    .sequence = true,
+                                    .pipeline = true,
+                                    .interleaved = true,
+                                    .context = true,
+                                    .expert = true,
+                                    .partial_sharding = true,
+                                    .offload_optimizer = true,
+                                    .offload_parameters = true,
+                                    .offload_activations = true,
+                                    .offload_to_nvme = true,
+                                    .adapters = true,
+                                    .quantized_adapters = true,
+                                    .smddp = true,
+                                    .trainium = true,
+                                    .shardings = kEverySharding,
+                                    .recomputes = kEveryRecompute,
+                                    .precisions = kEveryPrecision};
+
+/// Every target: one entry, one writer. What a writer lacks words for is said here and nowhere else.
+constexpr ExportTarget kTargets[] = {
+    {"sagemaker-sdk-v2", "PyTorch estimator of the SageMaker Python SDK 2: a script and its arguments as JSON",
+     TargetSide::Launcher, kAnything,
+     set_of(LaunchMethod::Torchrun, LaunchMethod::Smddp, LaunchMethod::Mpi, LaunchMethod::SmpV1, LaunchMethod::SmpV2),
+     write_sagemaker_sdk_v2},
+    {"sagemaker-sdk-v3", "ModelTrainer of the SageMaker Python SDK 3: a script and its arguments as JSON",
+     TargetSide::Launcher, kAnything, set_of(LaunchMethod::Torchrun, LaunchMethod::Mpi, LaunchMethod::SmpV2),
+     write_sagemaker_sdk_v3},
+    {"create-training-job", "CreateTrainingJob request for boto3 or the AWS command line", TargetSide::Launcher,
+     kAnything,
+     set_of(LaunchMethod::Torchrun, LaunchMethod::Smddp, LaunchMethod::Mpi, LaunchMethod::SmpV1, LaunchMethod::SmpV2),
+     write_create_training_job},
+    {"hyperpod-recipe",
+     "SageMaker HyperPod recipe (YAML)",
+     TargetSide::Strategy,
+     {.tensor = true,
+      .sequence = true,
+      .pipeline = true,
+      .interleaved = true,
+      .context = true,
+      .expert = true,
+      .partial_sharding = true,
+      .offload_activations = true,
+      .adapters = true,
+      .quantized_adapters = true,
+      .shardings =
+          set_of(Sharding::None, Sharding::Zero1, Sharding::FsdpFull, Sharding::FsdpGradOp, Sharding::FsdpHybrid),
+      .recomputes = kEveryRecompute,
+      .precisions = set_of(Precision::Bf16, Precision::Fp8)},
+     0,
+     write_hyperpod_recipe},
+    {"deepspeed",
+     "DeepSpeed configuration (JSON)",
+     TargetSide::Strategy,
+     {.offload_optimizer = true,
+      .offload_parameters = true,
+      .offload_to_nvme = true,
+      .adapters = true,
+      .quantized_adapters = true,
+      .shardings = set_of(Sharding::None, Sharding::Zero1, Sharding::Zero2, Sharding::Zero3),
+      .recomputes = kFullRecompute,
+      .precisions = kHalfPrecision},
+     0,
+     write_deepspeed},
+    {"accelerate",
+     "Hugging Face accelerate configuration (YAML)",
+     TargetSide::Strategy,
+     {.partial_sharding = true,
+      .offload_optimizer = true,
+      .offload_parameters = true,
+      .adapters = true,
+      .quantized_adapters = true,
+      .shardings = kEverySharding,
+      .recomputes = kFullRecompute,
+      .precisions = kHalfPrecision | set_of(Precision::Fp8)},
+     0,
+     write_accelerate},
+    {"fsdp",
+     "PyTorch FSDP: a module that shards a model as planned",
+     TargetSide::Strategy,
+     {.partial_sharding = true,
+      .offload_parameters = true,
+      .offload_activations = true,
+      .adapters = true,
+      .quantized_adapters = true,
+      .smddp = true,
+      .shardings = set_of(Sharding::FsdpFull, Sharding::FsdpGradOp, Sharding::FsdpHybrid),
+      .recomputes = kEveryRecompute,
+      .precisions = kHalfPrecision | set_of(Precision::Fp8)},
+     0,
+     write_fsdp},
+    {"smp-v2",
+     "Parameters of the SageMaker model parallel library 2 (JSON)",
+     TargetSide::Strategy,
+     {.tensor = true,
+      .sequence = true,
+      .context = true,
+      .expert = true,
+      .partial_sharding = true,
+      .offload_activations = true,
+      .adapters = true,
+      .smddp = true,
+      .shardings = set_of(Sharding::None, Sharding::FsdpFull, Sharding::FsdpHybrid),
+      .recomputes = kFullRecompute,
+      .precisions = set_of(Precision::Fp16, Precision::Bf16, Precision::Fp8)},
+     0,
+     write_smp_v2},
+    {"smp-v1",
+     "Parameters of the SageMaker model parallel library 1 (JSON; archived library)",
+     TargetSide::Strategy,
+     {.tensor = true,
+      .pipeline = true,
+      .partial_sharding = true,
+      .offload_activations = true,
+      .smddp = true,
+      .shardings = set_of(Sharding::None, Sharding::Zero1, Sharding::FsdpHybrid),
+      .recomputes = kFullRecompute,
+      .precisions = set_of(Precision::Fp32, Precision::Fp16, Precision::Bf16)},
+     0,
+     write_smp_v1},
+    {"megatron",
+     "Megatron-LM arguments",
+     TargetSide::Strategy,
+     {.tensor = true,
+      .sequence = true,
+      .pipeline = true,
+      .interleaved = true,
+      .context = true,
+      .expert = true,
+      .partial_sharding = true,
+      .offload_optimizer = true,
+      .offload_activations = true,
+      .shardings = set_of(Sharding::None, Sharding::Zero1),
+      .recomputes = kEveryRecompute,
+      .precisions = kEveryPrecision},
+     0,
+     write_megatron},
+    {"torchtitan",
+     "TorchTitan 0.2 configuration (TOML)",
+     TargetSide::Strategy,
+     {.tensor = true,
+      .sequence = true,
+      .pipeline = true,
+      .interleaved = true,
+      .context = true,
+      .expert = true,
+      .partial_sharding = true,
+      .offload_parameters = true,
+      .shardings = set_of(Sharding::None, Sharding::FsdpFull, Sharding::FsdpGradOp, Sharding::FsdpHybrid),
+      .recomputes = kEveryRecompute,
+      .precisions = set_of(Precision::Fp32, Precision::Bf16, Precision::Fp8)},
+     0,
+     write_torchtitan},
+    {"neuronx",
+     "NeuronX Distributed configuration (JSON)",
+     TargetSide::Strategy,
+     {.tensor = true,
+      .sequence = true,
+      .pipeline = true,
+      .interleaved = true,
+      .context = true,
+      .nvidia = false,
+      .trainium = true,
+      .shardings = set_of(Sharding::None, Sharding::Zero1),
+      .recomputes = kEveryRecompute,
+      .precisions = set_of(Precision::Fp32, Precision::Bf16)},
+     0,
+     write_neuronx},
+    {"torchrun", "A shell script that starts the processes of a node, for any cluster", TargetSide::Launcher, kAnything,
+     set_of(LaunchMethod::Torchrun, LaunchMethod::SmpV2), write_torchrun},
+};
+
+/// Keeps the placeholders that the files show, each once.
+void keep_used(Export& out) {
+  std::vector<Placeholder> used;
+  for (Placeholder& placeholder : out.placeholders) {
+    const bool shown = std::any_of(out.files.begin(), out.files.end(), [&](const ExportFile& file) {
+      return file.content.find(placeholder.text) != std::string::npos;
+    });
+    if (shown && std::find(used.begin(), used.end(), placeholder) == used.end()) used.push_back(std::move(placeholder));
+  }
+  out.placeholders = std::move(used);
+}
+
+std::string notes_page(const ExportJob& job, const Export& out, std::string_view summary) {
+  std::string text = fmt::format("# {} for {}\n\n{}.\n\n## The plan\n", out.target, job.plan.model.name, summary);
+  text += commented(provenance_lines(job), "- ");
+  for (const std::string& warning : job.plan.warnings) text += fmt::format("- Warning: {}\n", warning);
+  text += "\n## Replace before use\n";
+  if (out.placeholders.empty()) text += "Nothing.\n";
+  for (const Placeholder& p : out.placeholders) text += fmt::format("- `{}`: {}\n", p.text, p.meaning);
+  if (!out.notes.empty()) text += "\n## Know before use\n" + commented(out.notes, "- ");
+  text += "\n## Files\n";
+  for (const ExportFile& file : out.files) text += fmt::format("- {}\n", file.path);
+  return text;
+}
+
+}  // namespace
+
+std::span<const ExportTarget> export_targets() { return kTargets; }
+
+Result<const ExportTarget*> find_export_target(std::string_view name, std::string_view where) {
+  std::vector<std::string> names;
+  for (const ExportTarget& target : kTargets) {
+    if (target.name == name) return &target;
+    names.emplace_back(target.name);
+  }
+  Diagnostic unknown = unknown_name("export target", name, where, names);
+  if (unknown.hint.empty()) unknown.hint = fmt::format("known: {}", fmt::join(names, ", "));
+  return tl::unexpected<Diagnostics>(Diagnostics{std::move(unknown)});
+}
+
+Result<Export> export_plan(const ExportJob& job, std::string_view target_name) {
+  const Result<const ExportTarget*> target = find_export_target(target_name, "--target");
+  if (!target) return tl::unexpected<Diagnostics>(target.error());
+  Diagnostics faults = check(job.options);
+  const Diagnostics refused = refusals(job, **target);
+  faults.insert(faults.end(), refused.begin(), refused.end());
+  if (!faults.empty()) return tl::unexpected<Diagnostics>(std::move(faults));
+  // The launcher starts as many processes as the strategy divides: the reader of plans saw to it.
+  SMPLAN_ASSERT(std::int64_t{job.plan.instance_count} * job.plan.devices_per_instance() == job.plan.world_size());
+  Export out;
+  out.target = std::string(target_name);
+  out.plan_id = job.plan.id();
+  (*target)->write(job, out, faults);
+  if (!faults.empty()) return tl::unexpected<Diagnostics>(std::move(faults));
+  keep_used(out);
+  out.files.push_back({"NOTES.md", notes_page(job, out, (*target)->summary)});
+  return out;
+}
+
+}  // namespace smplan

@@ -1,0 +1,99 @@
+#include "planner/export/text.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace smplan {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string spaces(int n) { return std::string(static_cast<std::size_t>(n), ' '); }
+
+/// Numbers and strings look alike in JSON, YAML, TOML and Python.
+std::string scalar(const Json& value) { return value.dump(); }
+
+std::string python(const Json& value, int indent) {
+  if (value.is_boolean()) return value.get<bool>() ? "True" : "False";
+  if (value.is_null()) return "None";
+  if (!value.is_structured()) return scalar(value);
+  const char* brackets = value.is_array() ? "[]" : "{}";
+  if (value.empty()) return brackets;
+  std::string text(1, brackets[0]);
+  text += '\n';
+  for (const auto& [key, item] : value.items()) {
+    text += spaces(indent + 4);
+    if (value.is_object()) text += Json(key).dump() + ": ";
+    text += python(item, indent + 4) + ",\n";
+  }
+  return text + spaces(indent) + brackets[1];
+}
+
+std::string yaml(const Json& value, int indent) {
+  std::string text;
+  for (const auto& [key, item] : value.items()) {
+    text += spaces(indent) + key + ':';
+    if (item.is_object() && !item.empty()) {
+      text += '\n' + yaml(item, indent + 2);
+    } else {
+      text += ' ' + (item.is_structured() ? item.dump() : scalar(item)) + '\n';
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string world_equation(const TrainingPlan& plan) {
+  const Strategy& s = plan.strategy;
+  return fmt::format("{} instances x {} processes = data {} x tensor {} x pipeline {} x context {} = {}",
+                     plan.instance_count, plan.devices_per_instance(), s.data_parallel, s.tensor_parallel,
+                     s.pipeline_parallel, s.context_parallel, plan.world_size());
+}
+
+std::vector<std::string> provenance_lines(const ExportJob& job) {
+  const TrainingPlan& plan = job.plan;
+  const PlanPrediction& p = plan.prediction;
+  std::vector<std::string> lines;
+  lines.push_back(fmt::format("smplan {}, plan {} (rank {}): {}, {} parameters, {} tokens, on {} x {} in {}, {}",
+                              plan.smplan_version, plan.id(), plan.rank, plan.model.name,
+                              format_count(static_cast<double>(plan.model.parameters)), format_count(plan.tokens),
+                              plan.instance_count, plan.instance->name, plan.region, to_string(plan.market)));
+  lines.push_back(
+      fmt::format("Strategy: {}, {}, {}; {} sequences of {} tokens a step = micro-batch {} x accumulation {} "
+                  "x data {}; {} steps",
+                  plan.stack->id, to_string(plan.strategy), to_string(plan.precision), plan.global_batch, plan.seq_len,
+                  plan.strategy.micro_batch, plan.gradient_accumulation, plan.strategy.data_parallel, plan.steps()));
+  lines.push_back("World size: " + world_equation(plan));
+  lines.push_back(fmt::format("Predicted: {} a step ({} to {}), {:.1f} of {:.1f} GiB a device, MFU {}",
+                              format_duration(p.step), format_duration(p.step_p10), format_duration(p.step_p90),
+                              p.peak_gib, p.limit_gib, format_percent(p.mfu)));
+  std::string money = "price not known";
+  if (p.hourly_usd && p.total_usd) {
+    money = fmt::format("{}, {} in all (price of {})", format_usd_per_hour(usd_per_hour(*p.hourly_usd)),
+                        format_usd(Usd(*p.total_usd)), p.price_date);
+  }
+  lines.push_back(fmt::format("Predicted: {} to train, {}", format_duration(p.time_to_train), money));
+  return lines;
+}
+
+std::string commented(const std::vector<std::string>& lines, std::string_view prefix) {
+  std::string text;
+  for (const std::string& line : lines) text += std::string(prefix) + line + '\n';
+  return text;
+}
+
+std::string python_literal(std::string_view json, int indent) { return python(Json::parse(json), indent); }
+std::string yaml_block(std::string_view json, int indent) { return yaml(Json::parse(json), indent); }
+
+std::string toml_tables(std::string_view json) {
+  const Json document = Json::parse(json);
+  std::string text;
+  for (const auto& [table, members] : document.items()) {
+    text += fmt::format("{}[{}]\n", text.empty() ? "" : "\n", table);
+    for (const auto& [key, value] : members.items()) text += fmt::format("{} = {}\n", key, value.dump());
+  }
+  return text;
+}
+
+}  // namespace smplan

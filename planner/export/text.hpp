@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "planner/export/target.hpp"
+
+namespace smplan {
+
+/// What the exported files rest on: plan, strategy, world-size equation and predictions, a line each.
+std::vector<std::string> provenance_lines(const ExportJob& job);
+
+/// The lines, each behind `prefix`.
+std::string commented(const std::vector<std::string>& lines, std::string_view prefix = "# ");
+
+/// `2 x 8 = data 2 x tensor 8 x pipeline 1 x context 1 = 16`.
+std::string world_equation(const TrainingPlan& plan);
+
+/// JSON text (an object, a list, a scalar) as Python, YAML or TOML say it. Keys keep their order.
+std::string python_literal(std::string_view json, int indent = 0);
+std::string yaml_block(std::string_view json, int indent = 0);
+/// Tables one level deep: `[name]` and `key = value`.
+std::string toml_tables(std::string_view json);
+
+}  // namespace smplan

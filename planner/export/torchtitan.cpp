@@ -1,0 +1,180 @@
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "planner/export/text.hpp"
+#include "planner/export/writers.hpp"
+
+// Names of keys: pytorch/torchtitan v0.2.2, torchtitan/config/job_config.py. Later versions read Python, not TOML.
+
+namespace smplan {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Flavor {
+  std::string_view preset;
+  std::string_view model;
+  std::string_view flavor;
+};
+
+/// Presets that TorchTitan names itself. Source: torchtitan v0.2.2, models/*/__init__.py.
+constexpr Flavor kFlavors[] = {
+    {"llama-3-8b", "llama3", "8B"},
+    {"llama-3.1-8b", "llama3", "8B"},
+    {"llama-3-70b", "llama3", "70B"},
+    {"llama-3.1-70b", "llama3", "70B"},
+    {"llama-3.1-405b", "llama3", "405B"},
+    {"llama-4-scout", "llama4", "17bx16e"},
+    {"llama-4-maverick", "llama4", "17bx128e"},
+    {"deepseek-v3", "deepseek_v3", "671B"},
+    {"qwen3-0.6b", "qwen3", "0.6B"},
+    {"qwen3-1.7b", "qwen3", "1.7B"},
+    {"qwen3-4b", "qwen3", "4B"},
+    {"qwen3-8b", "qwen3", "8B"},
+    {"qwen3-14b", "qwen3", "14B"},
+    {"qwen3-32b", "qwen3", "32B"},
+};
+
+/// Families whose layers one of its models has, so that a flavor of the right widths is all that is missing.
+constexpr std::pair<std::string_view, std::string_view> kFamilies[] = {
+    {"llama", "llama3"}, {"yi", "llama3"},       {"smollm", "llama3"},        {"mistral", "llama3"},
+    {"qwen3", "qwen3"},  {"qwen3-moe", "qwen3"}, {"deepseek", "deepseek_v3"}, {"gpt-oss", "gpt_oss"}};
+
+Json model_section(const TrainingPlan& plan, Export& out, Diagnostics& faults) {
+  Json model;
+  for (const Flavor& known : kFlavors) {
+    if (known.preset != plan.model.name) continue;
+    model["name"] = known.model;
+    model["flavor"] = known.flavor;
+  }
+  for (const auto& family : kFamilies) {
+    if (!model.empty() || family.first != plan.model.family) continue;
+    model["name"] = family.second;
+    model["flavor"] = "REPLACE-ME-flavor";
+    out.placeholders.push_back(
+        {"REPLACE-ME-flavor",
+         fmt::format("a flavor that you register with {} layers of width {}, {} heads, {} key-value heads",
+                     plan.model.n_layers, plan.model.hidden, plan.model.n_heads, plan.model.n_kv_heads)});
+  }
+  if (model.empty()) {
+    faults.push_back({"not-expressible", "--target",
+                      fmt::format("torchtitan implements no {} model", plan.model.family),
+                      "export to fsdp or megatron"});
+  }
+  model["hf_assets_path"] = "REPLACE-ME-tokenizer";
+  out.placeholders.push_back({"REPLACE-ME-tokenizer", "folder of the tokenizer's files"});
+  model["converters"] = plan.precision == Precision::Fp8 ? Json::array({"float8"}) : Json::array();
+  return model;
+}
+
+/// Experts over whole tensor groups, or over single ranks: whichever of the two divides.
+std::int64_t expert_tensor(const TrainingPlan& plan, Diagnostics& faults) {
+  const Strategy& s = plan.strategy;
+  const std::int64_t ranks = s.shard_degree;
+  if (s.expert_parallel % s.context_parallel == 0 && ranks % s.expert_parallel == 0) return s.tensor_parallel;
+  const std::int64_t split = std::int64_t{s.context_parallel} * s.tensor_parallel;
+  if (s.expert_parallel % split == 0 && ranks * s.tensor_parallel % s.expert_parallel == 0) return 1;
+  faults.push_back({"not-expressible", "--target",
+                    fmt::format("torchtitan cannot lay {} expert ranks over sharding {} x tensor {}", s.expert_parallel,
+                                ranks, s.tensor_parallel),
+                    "plan with a --shard-degree that is a multiple of --ep"});
+  return 1;
+}
+
+std::string_view schedule_name(const Strategy& s) {
+  switch (s.schedule) {
+    case Schedule::GPipe:
+      return "GPipe";
+    case Schedule::Interleaved:
+      return "Interleaved1F1B";
+    case Schedule::ZeroBubble:
+      return "ZBVZeroBubble";
+    case Schedule::OneFOneB:
+      break;
+  }
+  return "1F1B";
+}
+
+Json parallelism(const TrainingPlan& plan, Diagnostics& faults) {
+  const Strategy& s = plan.strategy;
+  Json out;
+  // TorchTitan shards over the context ranks too, and names only what comes on top of them.
+  const std::int64_t shard = std::max(s.shard_degree, s.context_parallel);
+  if (shard % s.context_parallel != 0) {
+    faults.push_back({"not-expressible", "--target",
+                      fmt::format("torchtitan shards over all {} context ranks, the plan over {}", s.context_parallel,
+                                  s.shard_degree),
+                      "plan with a --shard-degree that is a multiple of --cp"});
+  }
+  out["data_parallel_replicate_degree"] = plan.replicas() / shard;
+  out["data_parallel_shard_degree"] = shard / s.context_parallel;
+  out["fsdp_reshard_after_forward"] = s.sharding == Sharding::FsdpGradOp ? "never" : "always";
+  out["tensor_parallel_degree"] = s.tensor_parallel;
+  out["context_parallel_degree"] = s.context_parallel;
+  out["pipeline_parallel_degree"] = s.pipeline_parallel;
+  if (s.pipeline_parallel > 1) {
+    out["pipeline_parallel_schedule"] = schedule_name(s);
+    out["pipeline_parallel_microbatch_size"] = s.micro_batch;
+    if (s.virtual_pipeline > 1) {
+      out["pipeline_parallel_layers_per_stage"] =
+          plan.model.n_layers / (std::int64_t{s.pipeline_parallel} * s.virtual_pipeline);
+    }
+  }
+  out["expert_parallel_degree"] = s.expert_parallel;
+  if (s.expert_parallel > 1) out["expert_tensor_parallel_degree"] = expert_tensor(plan, faults);
+  return out;
+}
+
+Json training(const TrainingPlan& plan) {
+  const Strategy& s = plan.strategy;
+  Json out;
+  // A pipeline cuts the local batch into micro-batches; without one, TorchTitan accumulates up to the global batch.
+  out["local_batch_size"] = s.pipeline_parallel > 1 ? s.micro_batch * plan.gradient_accumulation : s.micro_batch;
+  out["global_batch_size"] = plan.global_batch;
+  out["seq_len"] = plan.seq_len;
+  out["steps"] = plan.steps();
+  const bool full = plan.precision == Precision::Fp32;
+  out["mixed_precision_param"] = full ? "float32" : "bfloat16";
+  out["mixed_precision_reduce"] = "float32";
+  out["enable_cpu_offload"] = s.offload.parameters;
+  return out;
+}
+
+}  // namespace
+
+void write_torchtitan(const ExportJob& job, Export& out, Diagnostics& faults) {
+  const TrainingPlan& plan = job.plan;
+  if (plan.strategy.tensor_parallel > 1 && !plan.strategy.sequence_parallel) {
+    faults.push_back({"not-expressible", "--target", "torchtitan's tensor parallelism is always sequence parallel",
+                      "plan with --sequence-parallel"});
+  }
+  if (plan.optimizer != Optimizer::AdamW) {
+    faults.push_back({"not-expressible", "--target",
+                      fmt::format("torchtitan has no optimizer {}", to_string(plan.optimizer)),
+                      "plan with --optimizer adamw"});
+  }
+  Json config;
+  config["job"]["dump_folder"] = "/opt/ml/model";
+  config["model"] = model_section(plan, out, faults);
+  config["optimizer"] = Json{{"name", "AdamW"}, {"lr", 3e-4}};
+  config["training"] = training(plan);
+  config["parallelism"] = parallelism(plan, faults);
+  const Recompute r = plan.strategy.recompute;
+  config["activation_checkpoint"]["mode"] = std::string(to_string(r));
+  if (r == Recompute::Selective) config["activation_checkpoint"]["selective_ac_option"] = "op";
+  config["compile"]["enable"] = true;
+  config["checkpoint"] = Json{{"enable", true},
+                              {"folder", std::string(kCheckpointPath)},
+                              {"interval", std::max<std::int64_t>(1, std::min<std::int64_t>(1000, plan.steps()))}};
+  out.files.push_back({"torchtitan.toml", commented(provenance_lines(job)) +
+                                              "# For torchtitan 0.2.2; later versions read Python instead of TOML.\n" +
+                                              toml_tables(config.dump())});
+  out.files.push_back(
+      framework_entry("sys.argv = [\"torchtitan.train\", \"--job.config_file\", str(here / \"torchtitan.toml\")]\n"
+                      "runpy.run_module(\"torchtitan.train\", run_name=\"__main__\")\n"));
+  out.notes.push_back(
+      "Add torchtitan==0.2.2 to src/requirements.txt. The learning rate in [optimizer] is the usual one: choose "
+      "yours.");
+}
+
+}  // namespace smplan

@@ -1,0 +1,292 @@
+#include "planner/export/training_plan.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "catalogs/reading.hpp"
+#include "models/layers.hpp"
+#include "planner/plan_json.hpp"
+
+namespace smplan {
+namespace {
+
+constexpr std::int64_t kSchemaVersion = 1;
+constexpr std::int64_t kMaxCount = std::int64_t{1} << 40;
+constexpr std::int32_t kMaxDegree = 1 << 20;
+
+std::int32_t read_degree(ObjectReader& reader, std::string_view key) {
+  return static_cast<std::int32_t>(reader.integer(key, 1, kMaxDegree));
+}
+
+/// A name of an enumeration with its own parser; an unknown one is a fault at the key.
+template <typename Parse>
+auto read_named(ObjectReader& reader, std::string_view key, Parse parse) {
+  const std::size_t faults = reader.diagnostics().size();
+  const std::string name = reader.string(key);
+  const auto value = parse(name);
+  if (!value && reader.diagnostics().size() == faults) {
+    reader.diagnostics().push_back({"unknown-name", reader.location(key),
+                                    fmt::format("unknown {} {}", key, quote(name)),
+                                    "write it as `smplan plan --format json` does"});
+  }
+  return value.value_or(typename decltype(value)::value_type{});
+}
+
+/// Norms, activations and positions of a model that was made up from a size, which is Llama-shaped. Whether it
+/// ties its embeddings shows in its parameter count.
+std::optional<Architecture> llama_like(const TrainedModel& model) {
+  Architecture a;
+  a.name = model.name;
+  a.family = model.family;
+  a.n_layers = model.n_layers;
+  a.hidden = model.hidden;
+  a.n_heads = model.n_heads;
+  a.n_kv_heads = model.n_kv_heads;
+  a.head_dim = model.head_dim;
+  a.ffn_hidden = model.ffn_hidden;
+  a.vocab = model.vocab;
+  for (const bool tied : {false, true}) {
+    a.tied_embeddings = tied;
+    if (count_parameters(a).total() == model.parameters) return a;
+  }
+  return std::nullopt;
+}
+
+/// The preset of that name, if it is the model that the plan was made for and not a namesake.
+std::optional<Architecture> known_architecture(const TrainedModel& model, const Catalog& catalog) {
+  if (const ModelPreset* preset = catalog.find_model(model.name)) {
+    const Architecture& a = preset->architecture;
+    if (count_parameters(a).total() == model.parameters && a.n_layers == model.n_layers && a.hidden == model.hidden) {
+      return a;
+    }
+  }
+  if (model.family == "llama" && model.kind == to_string(ModelKind::Decoder) && model.n_experts == 0) {
+    return llama_like(model);
+  }
+  return std::nullopt;
+}
+
+TrainedModel read_model(const JsonValue& value, const Catalog& catalog, Diagnostics& out) {
+  ObjectReader reader(value, out);
+  TrainedModel model;
+  model.name = read_name(reader, "name");
+  model.family = read_name(reader, "family");
+  model.kind = read_name(reader, "kind");
+  const auto size = [&](std::string_view key, std::int64_t least) { return reader.integer(key, least, kMaxCount); };
+  model.parameters = reader.integer("parameters", 1, std::int64_t{1} << 53);
+  reader.ignore("active_parameters");
+  model.n_layers = size("n_layers", 1);
+  model.n_encoder_layers = size("n_encoder_layers", 0);
+  model.hidden = size("hidden", 1);
+  model.n_heads = size("n_heads", 1);
+  model.n_kv_heads = size("n_kv_heads", 0);
+  model.head_dim = size("head_dim", 0);
+  model.ffn_hidden = size("ffn_hidden", 0);
+  model.vocab = size("vocab", 0);
+  model.n_experts = size("n_experts", 0);
+  model.experts_per_token = size("experts_per_token", 0);
+  const std::size_t faults = out.size();
+  reader.finish();
+  if (out.size() == faults) model.architecture = known_architecture(model, catalog);
+  return model;
+}
+
+void read_request(const JsonValue& value, const Catalog& catalog, TrainingPlan& plan, Diagnostics& out) {
+  ObjectReader reader(value, out);
+  if (const auto model = reader.value("model")) plan.model = read_model(*model, catalog, out);
+  plan.tokens = reader.number("tokens", 1, 1e18);
+  plan.seq_len = reader.integer("seq_len", 1, kMaxCount);
+  plan.optimizer = read_named(reader, "optimizer", optimizer_from);
+  plan.finetune = read_named(reader, "finetune", finetune_from);
+  plan.lora_rank = reader.optional_integer("lora_rank").value_or(0);
+  plan.region = read_name(reader, "region");
+  plan.market = read_named(reader, "market", market_from);
+}
+
+void read_parallel(const JsonValue& value, Strategy& s, Diagnostics& out) {
+  ObjectReader reader(value, out);
+  s.data_parallel = read_degree(reader, "data");
+  s.tensor_parallel = read_degree(reader, "tensor");
+  s.pipeline_parallel = read_degree(reader, "pipeline");
+  s.virtual_pipeline = read_degree(reader, "virtual_pipeline");
+  s.context_parallel = read_degree(reader, "context");
+  s.expert_parallel = read_degree(reader, "expert");
+  s.sequence_parallel = reader.boolean("sequence_parallel");
+  reader.finish();
+}
+
+void read_sharding(const JsonValue& value, Strategy& s, Diagnostics& out) {
+  ObjectReader reader(value, out);
+  s.sharding = read_named(reader, "strategy", sharding_from);
+  s.shard_degree = read_degree(reader, "degree");
+  reader.finish();
+}
+
+void read_memory(const JsonValue& value, PlanPrediction& prediction, Diagnostics& out) {
+  ObjectReader reader(value, out);
+  prediction.peak_gib = reader.number("peak_gib", 0, 1e9);
+  prediction.limit_gib = reader.number("limit_gib", 0, 1e9);
+}
+
+void read_cost(const JsonValue& value, PlanPrediction& prediction, Diagnostics& out) {
+  ObjectReader reader(value, out);
+  prediction.hourly_usd = reader.optional_number("hourly_usd");
+  prediction.total_usd = reader.optional_number("total_usd");
+  prediction.price_date = reader.optional_string("price_date").value_or("");
+}
+
+void read_interval(ObjectReader& reader, PlanPrediction& prediction) {
+  Diagnostics& out = reader.diagnostics();
+  const std::size_t faults = out.size();
+  const std::vector<JsonValue> interval = reader.array("step_time_interval_s");
+  if (interval.size() == 2) {
+    prediction.step_p10 = Seconds(interval[0].as_number(out));
+    prediction.step_p90 = Seconds(interval[1].as_number(out));
+  } else if (out.size() == faults) {
+    out.push_back({"bad-interval", reader.location("step_time_interval_s"),
+                   fmt::format("has {} values", interval.size()), "write the 10th and the 90th percentile"});
+  }
+}
+
+void read_predictions(ObjectReader& reader, PlanPrediction& prediction) {
+  Diagnostics& out = reader.diagnostics();
+  if (const auto memory = reader.value("memory")) read_memory(*memory, prediction, out);
+  prediction.step = Seconds(reader.number("step_time_s", 0, 1e12));
+  read_interval(reader, prediction);
+  prediction.tokens_per_s = reader.number("tokens_per_s");
+  prediction.mfu = reader.number("mfu");
+  prediction.time_to_train = Seconds(reader.number("time_to_train_s", 0, 1e15));
+  if (const auto parts = reader.value("time_components_s")) {
+    ObjectReader time(*parts, out);
+    prediction.productive = Seconds(time.number("productive", 0, 1e15));
+  }
+  if (const auto cost = reader.value("cost")) read_cost(*cost, prediction, out);
+}
+
+void read_strategy(ObjectReader& reader, TrainingPlan& plan) {
+  Diagnostics& out = reader.diagnostics();
+  Strategy& s = plan.strategy;
+  if (const auto parallel = reader.value("parallel")) read_parallel(*parallel, s, out);
+  if (const auto sharding = reader.value("sharding")) read_sharding(*sharding, s, out);
+  s.collectives = read_named(reader, "collectives", collectives_from);
+  if (reader.has("schedule")) s.schedule = read_named(reader, "schedule", schedule_from);
+  reader.ignore("schedule");
+  s.micro_batch = read_degree(reader, "micro_batch");
+  plan.gradient_accumulation = reader.integer("gradient_accumulation", 1, kMaxCount);
+  plan.global_batch = reader.integer("global_batch", 1, kMaxCount);
+  s.recompute = read_named(reader, "recompute", recompute_from);
+  s.offload = read_named(reader, "offload", offload_from);
+  plan.precision = read_named(reader, "dtype", precision_from);
+}
+
+void check_products(const TrainingPlan& plan, std::int64_t n_gpus, const ObjectReader& reader, Diagnostics& out) {
+  const auto differ = [&](std::string_view key, const std::string& message) {
+    out.push_back(
+        {"inconsistent-plan", reader.location(key), message, "write the file with `smplan plan --format json`"});
+  };
+  const Strategy& s = plan.strategy;
+  const std::int64_t devices = std::int64_t{plan.instance_count} * plan.devices_per_instance();
+  if (n_gpus != devices) {
+    differ("n_gpus",
+           fmt::format("{} devices, but {} x {} have {}", n_gpus, plan.instance_count, plan.instance->name, devices));
+  } else if (s.gpus() != n_gpus) {
+    differ("parallel",
+           fmt::format("data {} x tensor {} x pipeline {} x context {} is {}, not the {} devices", s.data_parallel,
+                       s.tensor_parallel, s.pipeline_parallel, s.context_parallel, s.gpus(), n_gpus));
+  }
+  const std::int64_t batch = s.micro_batch * plan.gradient_accumulation * s.data_parallel;
+  if (batch != plan.global_batch) {
+    differ("global_batch", fmt::format("micro-batch {} x accumulation {} x data {} is {}, not {}", s.micro_batch,
+                                       plan.gradient_accumulation, s.data_parallel, batch, plan.global_batch));
+  }
+  if (plan.replicas() % s.shard_degree != 0) {
+    differ("sharding", fmt::format("degree {} does not divide data x context {}", s.shard_degree, plan.replicas()));
+  }
+}
+
+void read_plan(const JsonValue& value, const Catalog& catalog, TrainingPlan& plan, Diagnostics& out) {
+  ObjectReader reader(value, out);
+  const std::size_t faults = out.size();
+  const auto look_up = [&](std::string_view key, auto find) {
+    const std::size_t before = out.size();
+    const std::string name = reader.string(key);
+    using Found = typename decltype(find(name, std::string()))::value_type;
+    if (out.size() != before) return Found{};
+    auto found = find(name, reader.location(key));
+    if (found) return *found;
+    out.insert(out.end(), found.error().begin(), found.error().end());
+    return Found{};
+  };
+  plan.instance =
+      look_up("instance_type", [&](const std::string& n, const std::string& at) { return catalog.instance(n, at); });
+  plan.stack = look_up("stack", [&](const std::string& n, const std::string& at) { return catalog.stack(n, at); });
+  plan.instance_count = read_degree(reader, "instance_count");
+  const std::int64_t n_gpus = reader.integer("n_gpus", 1, kMaxCount);
+  read_strategy(reader, plan);
+  read_predictions(reader, plan.prediction);
+  plan.warnings = read_strings(reader, "warnings");
+  if (out.size() == faults) check_products(plan, n_gpus, reader, out);
+}
+
+std::optional<JsonValue> plan_of_rank(ObjectReader& document, std::int64_t rank) {
+  Diagnostics& out = document.diagnostics();
+  const std::size_t faults = out.size();
+  const std::vector<JsonValue> plans = document.array("plans");
+  for (const JsonValue& plan : plans) {
+    const auto found = plan.find("rank");
+    if (found && found->as_integer(out) == rank) return plan;
+  }
+  if (out.size() == faults) {
+    out.push_back(
+        {"out-of-range", "--rank",
+         plans.empty() ? std::string("the file holds no plan: nothing fitted")
+                       : fmt::format("the file has {} plans, there is no {}", plans.size(), rank),
+         plans.empty() ? "relax the request that it answers" : "choose a smaller rank, or plan with a larger --top"});
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::int64_t TrainingPlan::steps() const {
+  return static_cast<std::int64_t>(
+      std::ceil(tokens / (static_cast<double>(seq_len) * static_cast<double>(global_batch))));
+}
+
+std::string TrainingPlan::id() const {
+  const std::string decided = fmt::format(
+      "{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", model.name, model.parameters, format_shortest(tokens),
+      seq_len, global_batch, to_string(precision), to_string(optimizer), to_string(finetune), lora_rank, instance->name,
+      instance_count, region, to_string(market), stack->id, to_string(strategy), strategy.shard_degree,
+      to_string(strategy.schedule), to_string(strategy.collectives));
+  // FNV-1a, 64 bit: stable over platforms and releases, unlike std::hash.
+  std::uint64_t hash = 14695981039346656037ULL;
+  for (const char c : decided) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+  return fmt::format("{:016x}", hash);
+}
+
+Result<TrainingPlan> read_training_plan(const JsonValue& plan_set, std::int64_t rank, const Catalog& catalog) {
+  Diagnostics out;
+  TrainingPlan plan;
+  plan.rank = static_cast<std::size_t>(rank);
+  ObjectReader document(plan_set, out);
+  const std::int64_t version = document.integer("schema_version");
+  if (out.empty() && version != kSchemaVersion) {
+    return fail("bad-schema", document.location("schema_version"), fmt::format("schema_version is {}", version),
+                fmt::format("this smplan reads version {}; plan again", kSchemaVersion));
+  }
+  plan.smplan_version = document.string("smplan_version");
+  if (const auto request = document.value("request")) read_request(*request, catalog, plan, out);
+  if (const auto chosen = plan_of_rank(document, rank)) read_plan(*chosen, catalog, plan, out);
+  if (!out.empty()) return tl::unexpected<Diagnostics>(std::move(out));
+  return plan;
+}
+
+Result<TrainingPlan> training_plan_of(const PlanSet& set, std::int64_t rank, const Catalog& catalog) {
+  const Result<JsonValue> document = parse_json(to_json(set), "plan.json");
+  if (!document) return tl::unexpected<Diagnostics>(document.error());
+  return read_training_plan(*document, rank, catalog);
+}
+
+}  // namespace smplan

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json_reader.hpp"
+#include "catalogs/catalog.hpp"
+#include "models/strategy.hpp"
+#include "models/workload.hpp"
+#include "planner/plan.hpp"
+
+namespace smplan {
+
+/// The widths that plan.json states, and the whole architecture where the catalog or the name tells it.
+struct TrainedModel {
+  std::string name;
+  std::string family;
+  std::string kind;
+  std::int64_t parameters = 0;
+  std::int64_t n_layers = 0;
+  std::int64_t n_encoder_layers = 0;
+  std::int64_t hidden = 0;
+  std::int64_t n_heads = 0;
+  std::int64_t n_kv_heads = 0;
+  std::int64_t head_dim = 0;
+  std::int64_t ffn_hidden = 0;
+  std::int64_t vocab = 0;
+  std::int64_t n_experts = 0;
+  std::int64_t experts_per_token = 0;
+  /// Norms, activations, positions and the like; nullopt for a model that the catalog does not know.
+  std::optional<Architecture> architecture;
+};
+
+/// What an exported job is expected to need; written into comments so that a reader can compare.
+struct PlanPrediction {
+  double peak_gib = 0;
+  double limit_gib = 0;
+  Seconds step;
+  Seconds step_p10;
+  Seconds step_p90;
+  Seconds time_to_train;
+  Seconds productive;
+  double tokens_per_s = 0;
+  double mfu = 0;
+  std::optional<double> hourly_usd;  ///< nullopt where the price is not known
+  std::optional<double> total_usd;
+  std::string price_date;
+};
+
+/// One plan as the exporters see it: every value that decides the job, none that only ranked it.
+struct TrainingPlan {
+  std::string smplan_version;
+  std::size_t rank = 1;
+  const InstanceType* instance = nullptr;  ///< points into the catalog
+  const Stack* stack = nullptr;            ///< likewise
+  std::int32_t instance_count = 0;
+  std::string region;
+  Market market = Market::OnDemand;
+  TrainedModel model;
+  double tokens = 0;
+  std::int64_t seq_len = 0;
+  std::int64_t global_batch = 0;
+  Precision precision = Precision::Bf16;
+  Optimizer optimizer = Optimizer::AdamW;
+  FineTune finetune = FineTune::Full;
+  std::int64_t lora_rank = 0;
+  Strategy strategy;
+  std::int64_t gradient_accumulation = 1;
+  PlanPrediction prediction;
+  std::vector<std::string> warnings;
+
+  [[nodiscard]] std::int32_t devices_per_instance() const { return instance->accelerator_count; }
+  [[nodiscard]] std::int64_t world_size() const { return strategy.gpus(); }
+  /// Ranks that hold a copy of the model together: what the optimizer states are sharded over at most.
+  [[nodiscard]] std::int64_t replicas() const {
+    return std::int64_t{strategy.data_parallel} * strategy.context_parallel;
+  }
+  /// Optimizer steps that cover the tokens, rounded up.
+  [[nodiscard]] std::int64_t steps() const;
+  /// Sixteen hex digits over everything that decides the job; predictions and prices are left out, so that
+  /// a recalibrated planner that chooses the same job names it alike.
+  [[nodiscard]] std::string id() const;
+};
+
+/// Reads the plan of a rank out of `plan --format json` (schema/plan.schema.json). Every key that decides
+/// the job must be there and of its kind, degrees must multiply to the devices and batches must multiply up; in the
+/// model, the degrees and the sharding an unknown key is a fault. Other keys only ranked the plan and are not read.
+Result<TrainingPlan> read_training_plan(const JsonValue& plan_set, std::int64_t rank, const Catalog& catalog);
+
+/// The same from a search's own answer, through the same reader.
+Result<TrainingPlan> training_plan_of(const PlanSet& set, std::int64_t rank, const Catalog& catalog);
+
+}  // namespace smplan

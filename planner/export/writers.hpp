@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string_view>
+
+#include "planner/export/launch.hpp"
+
+namespace smplan {
+
+// One writer a target; targets.cpp puts them into the table.
+void write_create_training_job(const ExportJob& job, Export& out, Diagnostics& faults);
+void write_sagemaker_sdk_v2(const ExportJob& job, Export& out, Diagnostics& faults);
+void write_sagemaker_sdk_v3(const ExportJob& job, Export& out, Diagnostics& faults);
+void write_hyperpod_recipe(const ExportJob& job, Export& out, Diagnostics& faults);
+void write_torchrun(const ExportJob& job, Export& out, Diagnostics& faults);
+void write_megatron(const ExportJob& job, Export& out, Diagnostics& faults);
+void write_fsdp(const ExportJob& job, Export& out, Diagnostics& faults);
+void write_deepspeed(const ExportJob& job, Export& out, Diagnostics& faults);
+void write_accelerate(const ExportJob& job, Export& out, Diagnostics& faults);
+void write_torchtitan(const ExportJob& job, Export& out, Diagnostics& faults);
+void write_smp_v2(const ExportJob& job, Export& out, Diagnostics& faults);
+void write_smp_v1(const ExportJob& job, Export& out, Diagnostics& faults);
+void write_neuronx(const ExportJob& job, Export& out, Diagnostics& faults);
+
+inline constexpr std::string_view kDeepSpeedFile = "ds_config.json";
+
+/// Parameters of the SageMaker model parallel library, v1 or v2 as the plan's stack says.
+Settings smp_parameters(const ExportJob& job);
+
+/// Class of a model's layers in Hugging Face transformers, for wrapping; empty where none is known.
+std::string_view layer_class(const TrainedModel& model);
+
+/// The module that runs a framework's own entry point under torchrun with the exported arguments.
+ExportFile framework_entry(std::string_view body);
+
+}  // namespace smplan

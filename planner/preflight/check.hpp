@@ -1,0 +1,68 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "planner/preflight/rule.hpp"
+
+namespace smplan {
+
+/// All rules, by family, in the order of their ids.
+std::span<const RuleFamily> rule_families();
+/// nullptr if unknown.
+const Rule* find_rule(std::string_view id);
+
+/// A rule that is not to be reported, and why.
+struct Ignored {
+  std::string rule;
+  std::string path;    ///< only findings there; empty is everywhere
+  std::string reason;  ///< empty where only --ignore says it
+};
+
+struct CheckOptions {
+  Facts facts;
+  RequestSpec request;  ///< what the file cannot say: --model, --seq-len, --region, --budget ...
+  std::optional<std::string> environment_region;
+  std::vector<Ignored> ignored;
+};
+
+struct SkippedRule {
+  std::string_view rule;
+  std::string reason;
+};
+
+struct Findings {
+  std::string file;
+  JobKind kind = JobKind::CreateTrainingJob;
+  std::vector<Finding> findings;  ///< by line, then rule
+  std::vector<std::pair<Finding, std::string>> ignored;  ///< with the reason given
+  int rules_run = 0;
+  std::vector<SkippedRule> skipped;
+  std::optional<Prediction> prediction;
+
+  [[nodiscard]] int count(Severity severity) const;
+};
+
+/// Every rule over one job. Pure: the same job, catalog and options give the same findings. Fails if the
+/// request flags are invalid.
+Result<Findings> check_job(const Job& job, const Catalog& catalog, const SagemakerLimits& limits,
+                           const CheckOptions& options);
+
+/// Reads an ignore file: lines of `C116 [path] # reason`; the reason is required.
+Result<std::vector<Ignored>> read_ignore_file(std::string_view text, std::string_view name);
+
+/// The corrected text, and what was changed in words. Findings without a safe edit change nothing.
+struct Fixed {
+  std::string text;
+  std::vector<std::string> changes;
+};
+Result<Fixed> apply_fixes(std::string_view text, const Job& job, const std::vector<Finding>& findings);
+
+/// The documented form; and the one of code scanning.
+std::string to_json(const Findings& findings);
+std::string to_sarif(const Findings& findings);
+/// The page of all rules, in Markdown.
+std::string rules_page();
+
+}  // namespace smplan

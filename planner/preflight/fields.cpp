@@ -1,0 +1,66 @@
+#include "planner/preflight/fields.hpp"
+
+namespace smplan {
+namespace {
+
+template <typename T, typename Read>
+Field<T> field_of(const Node* node, Read read) {
+  Field<T> field;
+  if (node == nullptr) return field;
+  // A Python None is what a caller writes for "not given".
+  field.stated = !node->is_null();
+  field.where = node->where;
+  if (node->is_array() && !node->items.empty()) node = &node->items.front();  // an argument with stray words
+  field.value = read(*node);
+  return field;
+}
+
+}  // namespace
+
+Text text_field(const Node* node) {
+  return field_of<std::string>(node, [](const Node& n) {
+    // Versions are often written as numbers: 2.1, not "2.1".
+    return n.is_number() ? std::optional(n.text) : text_of(n);
+  });
+}
+Count count_field(const Node* node) { return field_of<std::int64_t>(node, integer_of); }
+Switch switch_field(const Node* node) { return field_of<bool>(node, truth_of); }
+Switch presence(const Node* node) {
+  return field_of<bool>(node, [](const Node& n) { return std::optional(!n.is_null()); });
+}
+
+const Node* first_of(const Node& object, std::initializer_list<std::string_view> names) {
+  for (const std::string_view name : names) {
+    if (const Node* node = object.find(name)) return node;
+  }
+  return nullptr;
+}
+
+void read_script_settings(const Node& h, Job& job) {
+  JobStrategy& s = job.strategy;
+  s.bf16 = switch_field(first_of(h, {"bf16"}));
+  s.fp16 = switch_field(first_of(h, {"fp16"}));
+  s.fp8 = switch_field(first_of(h, {"fp8"}));
+  s.fp4 = switch_field(first_of(h, {"fp4", "mxfp8"}));
+  if (const Node* named = first_of(h, {"dtype", "precision", "mixed_precision", "torch_dtype"})) {
+    const Text name = text_field(named);
+    const auto says = [&](std::string_view word) { return name && name->find(word) != std::string::npos; };
+    if (says("bf16") || says("bfloat16")) s.bf16 = derived(true, named->where);
+    if ((says("fp16") || says("float16")) && !says("bfloat16")) s.fp16 = derived(true, named->where);
+    if (says("fp8")) s.fp8 = derived(true, named->where);
+    if (says("fp4")) s.fp4 = derived(true, named->where);
+    if (says("fp32") || says("float32")) s.fp32 = derived(true, named->where);
+  }
+  s.attention = text_field(first_of(h, {"attn_implementation", "attn-implementation", "attention"}));
+  const Node* flash = first_of(h, {"use_flash_attention_2", "use_flash_attention", "flash_attention"});
+  if (flash != nullptr && switch_field(flash).is(true)) {
+    s.attention = derived(std::string("flash_attention_2"), flash->where);
+  }
+  s.tensor = count_field(first_of(h, {"tensor_parallel_degree", "tensor_model_parallel_size", "tp"}));
+  s.pipeline = count_field(first_of(h, {"pipeline_parallel_degree", "pipeline_model_parallel_size", "pp"}));
+  s.micro_batch = count_field(first_of(h, {"per_device_train_batch_size", "micro_batch_size"}));
+  s.accumulation = count_field(first_of(h, {"gradient_accumulation_steps"}));
+  s.sequence_length = count_field(first_of(h, {"max_seq_length", "seq_length", "max_context_width"}));
+}
+
+}  // namespace smplan

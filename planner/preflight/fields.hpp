@@ -1,0 +1,43 @@
+#pragma once
+
+#include "planner/preflight/job.hpp"
+
+namespace smplan {
+
+// Nodes to fields: absent (nullptr) stays unstated; null, a placeholder or a wrong kind is stated without value.
+Text text_field(const Node* node);
+Count count_field(const Node* node);
+Switch switch_field(const Node* node);
+/// True with the place of `node` if it is there at all.
+Switch presence(const Node* node);
+/// The first of several spellings that is there.
+const Node* first_of(const Node& object, std::initializer_list<std::string_view> names);
+
+/// A value that follows from others, with the place of the one that decides.
+template <typename T>
+Field<T> derived(T value, const Where& where) {
+  Field<T> field;
+  field.value = std::move(value);
+  field.where = where;
+  field.stated = true;
+  return field;
+}
+
+/// By the name of the image repository.
+Framework framework_of(std::string_view repository);
+/// An image URI; one with a placeholder for the region still has a value.
+Text image_field(const Node* node);
+/// Precision, batch and degrees as training scripts usually name them, from hyperparameters.
+void read_script_settings(const Node& hyperparameters, Job& job);
+
+// One reader a kind; each fills what its format can say.
+void read_create_training_job(const Node& root, Job& job);
+void read_estimator(const Node& root, Job& job);
+void read_model_trainer(const Node& root, Job& job);
+void read_hyperpod_recipe(const Node& root, Job& job);
+void read_deepspeed(const Node& root, Job& job);
+void read_accelerate(const Node& root, Job& job);
+void read_megatron(const Node& root, Job& job);
+void read_torchtitan(const Node& root, Job& job);
+
+}  // namespace smplan

@@ -1,0 +1,140 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "planner/preflight/check.hpp"
+#include "planner/preflight/rules/tools.hpp"
+
+namespace smplan {
+namespace {
+
+/// One piece of text in place of another.
+struct Replacement {
+  Span span;
+  std::string text;
+};
+
+/// The member with its comma, so that what is left is JSON: the comma after it, else the one before.
+Span with_comma(std::string_view text, const Node& member, const Node& parent) {
+  std::size_t begin = member.key_span.begin;
+  std::size_t end = member.span.end;
+  const std::size_t next = text.find_first_not_of(" \t\r\n", end);
+  if (next != std::string_view::npos && text[next] == ',') {
+    end = next + 1;
+    // Take the blanks up to the next member, so that no hole stays.
+    const std::size_t after = text.find_first_not_of(" \t\r\n", end);
+    if (after != std::string_view::npos) end = after;
+    return {begin, end};
+  }
+  const std::size_t before = text.find_last_not_of(" \t\r\n", begin == 0 ? 0 : begin - 1);
+  if (before != std::string_view::npos && text[before] == ',' && before > parent.span.begin) return {before, end};
+  return {begin, end};
+}
+
+class Fixer {
+ public:
+  Fixer(std::string_view text, const Node& root) : text_(text), root_(root) {}
+
+  /// All edits of one finding, or none: an edit that meets an earlier one would fight it.
+  bool take(const std::vector<Edit>& edits) {
+    std::vector<Replacement> wanted;
+    for (const Edit& edit : edits) {
+      const std::optional<Replacement> r = replacement(edit);
+      if (!r || clashes(*r)) return false;
+      wanted.push_back(*r);
+    }
+    replacements_.insert(replacements_.end(), wanted.begin(), wanted.end());
+    return true;
+  }
+
+  [[nodiscard]] std::string text() const {
+    std::vector<Replacement> sorted = replacements_;
+    std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.span.begin < b.span.begin; });
+    std::string out;
+    std::size_t at = 0;
+    for (const Replacement& r : sorted) {
+      out += text_.substr(at, r.span.begin - at);
+      out += r.text;
+      at = r.span.end;
+    }
+    out += text_.substr(at);
+    return out;
+  }
+
+ private:
+  [[nodiscard]] bool clashes(const Replacement& r) const {
+    return std::any_of(replacements_.begin(), replacements_.end(), [&](const Replacement& other) {
+      return r.span.begin < other.span.end && other.span.begin < r.span.end;
+    });
+  }
+
+  [[nodiscard]] std::optional<Replacement> replacement(const Edit& edit) const {
+    const Node* node = node_at(root_, edit.path);
+    if (node == nullptr) return std::nullopt;
+    switch (edit.kind) {
+      case Edit::Kind::Set:
+        return Replacement{node->span, edit.json};
+      case Edit::Kind::Rename:
+        return Replacement{node->key_span, json_text(edit.json)};
+      case Edit::Kind::Remove: {
+        const Node* parent = node_at(root_, parent_of(edit.path));
+        if (parent == nullptr || !parent->is_object()) return std::nullopt;
+        return Replacement{with_comma(text_, *node, *parent), ""};
+      }
+      case Edit::Kind::Insert:
+        return insertion(*node, edit.json);
+    }
+    return std::nullopt;
+  }
+
+  [[nodiscard]] std::optional<Replacement> insertion(const Node& object, const std::string& member) const {
+    if (!object.is_object() || object.items.empty()) return std::nullopt;
+    const Node& last = object.items.back();
+    // Indented as the last member is.
+    const std::size_t line = text_.rfind('\n', last.key_span.begin);
+    const bool own_line = line != std::string_view::npos && line > object.span.begin;
+    const std::string gap = own_line ? std::string(text_.substr(line, last.key_span.begin - line)) : std::string(" ");
+    return Replacement{{last.span.end, last.span.end}, "," + gap + member};
+  }
+
+  std::string_view text_;
+  const Node& root_;
+  std::vector<Replacement> replacements_;
+};
+
+std::string in_words(const Edit& edit) {
+  switch (edit.kind) {
+    case Edit::Kind::Set:
+      return fmt::format("set {} to {}", edit.path, edit.json);
+    case Edit::Kind::Remove:
+      return fmt::format("removed {}", edit.path);
+    case Edit::Kind::Rename:
+      return fmt::format("renamed {} to {}", edit.path, edit.json);
+    case Edit::Kind::Insert:
+      return fmt::format("added {}", edit.json);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Fixed> apply_fixes(std::string_view text, const Job& job, const std::vector<Finding>& findings) {
+  if (job.root().span.end == 0) {
+    return fail("not-json", "--fix", fmt::format("{} is not JSON, and only JSON files are rewritten", job.file),
+                "make the changes that the findings name");
+  }
+  Fixer fixer(text, job.root());
+  Fixed fixed;
+  for (const Finding& finding : findings) {
+    if (finding.edits.empty() || !fixer.take(finding.edits)) continue;
+    for (const Edit& edit : finding.edits) fixed.changes.push_back(fmt::format("{}: {}", finding.rule, in_words(edit)));
+  }
+  fixed.text = fixer.text();
+  if (!nlohmann::json::accept(fixed.text)) {
+    return fail("fix-failed", job.file, "the corrected text would not be JSON", "report this as a fault of smplan");
+  }
+  return fixed;
+}
+
+}  // namespace smplan

@@ -1,0 +1,149 @@
+#include "planner/preflight/job.hpp"
+
+#include <array>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "planner/preflight/fields.hpp"
+
+namespace smplan {
+namespace {
+
+struct KindNames {
+  JobKind kind;
+  std::string_view name;
+  std::string_view words;
+  void (*read)(const Node&, Job&);
+};
+
+constexpr std::array<KindNames, kJobKindCount> kKinds = {{
+    {JobKind::CreateTrainingJob, "create-training-job", "a CreateTrainingJob request", read_create_training_job},
+    {JobKind::Estimator, "estimator", "estimator arguments", read_estimator},
+    {JobKind::ModelTrainer, "model-trainer", "ModelTrainer arguments", read_model_trainer},
+    {JobKind::HyperpodRecipe, "hyperpod-recipe", "a HyperPod recipe", read_hyperpod_recipe},
+    {JobKind::DeepSpeed, "deepspeed", "a DeepSpeed configuration", read_deepspeed},
+    {JobKind::Accelerate, "accelerate", "an accelerate configuration", read_accelerate},
+    {JobKind::Megatron, "megatron", "Megatron arguments", read_megatron},
+    {JobKind::TorchTitan, "torchtitan", "a TorchTitan configuration", read_torchtitan},
+}};
+
+const KindNames& names_of(JobKind kind) { return kKinds[static_cast<std::size_t>(kind)]; }
+
+/// A kind and keys that no other kind has at its root; the kind with most of them present wins.
+struct Marks {
+  JobKind kind;
+  std::initializer_list<std::string_view> keys;
+};
+
+const Marks kMarks[] = {
+    {JobKind::CreateTrainingJob,
+     {"TrainingJobName", "AlgorithmSpecification", "ResourceConfig", "InputDataConfig", "OutputDataConfig",
+      "StoppingCondition", "HyperParameters", "RoleArn", "EnableManagedSpotTraining", "CheckpointConfig",
+      "Environment", "VpcConfig", "ServerlessJobConfig"}},
+    {JobKind::Estimator,
+     {"class", "instance_type", "instance_count", "distribution", "framework_version", "entry_point", "py_version",
+      "use_spot_instances", "max_run", "instance_groups", "image_uri", "train_instance_type"}},
+    {JobKind::ModelTrainer,
+     {"training_image", "source_code", "compute", "distributed", "stopping_condition", "base_job_name",
+      "training_input_mode", "output_data_config", "networking"}},
+    {JobKind::HyperpodRecipe,
+     {"trainer", "run", "model", "exp_manager", "use_smp_model", "distributed_backend", "training_config",
+      "recipes", "cluster"}},
+    {JobKind::DeepSpeed,
+     {"zero_optimization", "train_batch_size", "train_micro_batch_size_per_gpu", "gradient_accumulation_steps",
+      "gradient_clipping", "fp16", "bf16", "zero_allow_untested_optimizer", "activation_checkpointing",
+      "steps_per_print"}},
+    {JobKind::Accelerate,
+     {"compute_environment", "distributed_type", "num_machines", "num_processes", "machine_rank", "mixed_precision",
+      "fsdp_config", "parallelism_config", "downcast_bf16"}},
+    {JobKind::TorchTitan, {"parallelism", "training", "activation_checkpoint", "job", "metrics", "compile"}},
+};
+
+bool ends_with_any(std::string_view text, std::initializer_list<std::string_view> ends) {
+  for (const std::string_view end : ends) {
+    if (text.ends_with(end)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string_view to_string(JobKind kind) { return names_of(kind).name; }
+std::string_view in_words(JobKind kind) { return names_of(kind).words; }
+
+std::optional<JobKind> job_kind_from(std::string_view name) {
+  for (const KindNames& names : kKinds) {
+    if (names.name == name) return names.kind;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> job_kind_names() {
+  std::vector<std::string> names;
+  for (const KindNames& kind : kKinds) names.emplace_back(kind.name);
+  return names;
+}
+
+Syntax syntax_of(std::optional<JobKind> kind, std::string_view file, std::string_view text) {
+  const std::size_t start = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
+  const char first = start == std::string_view::npos ? '\0' : text[start];
+  const bool toml_file = ends_with_any(file, {".toml"});
+  if (toml_file || kind == JobKind::TorchTitan) return first == '{' ? Syntax::Json : Syntax::Toml;
+  if (first == '{' || (first == '[' && !ends_with_any(file, {".yaml", ".yml"}))) return Syntax::Json;
+  if (kind == JobKind::Megatron || (!kind && ends_with_any(file, {".sh", ".args", ".txt"})) ||
+      (!kind && first == '-' && text.substr(start).starts_with("--") && !text.substr(start).starts_with("---"))) {
+    return Syntax::Arguments;
+  }
+  return ends_with_any(file, {".json"}) ? Syntax::Json : Syntax::Yaml;
+}
+
+std::optional<JobKind> detect_kind(const Node& document, Syntax syntax) {
+  if (syntax == Syntax::Arguments || document.is_array()) return JobKind::Megatron;
+  const Node* class_name = document.find("class");
+  if (class_name != nullptr && class_name->text == "ModelTrainer") return JobKind::ModelTrainer;
+  std::optional<JobKind> best;
+  std::size_t most = 0;
+  for (const Marks& marks : kMarks) {
+    std::size_t found = 0;
+    for (const std::string_view key : marks.keys) found += document.has(key) ? 1 : 0;
+    if (found > most) {
+      most = found;
+      best = marks.kind;
+    }
+  }
+  return best;
+}
+
+Result<Job> read_job(std::string_view text, std::string_view file, std::optional<JobKind> kind) {
+  const std::string name = file == "-" ? "<stdin>" : std::string(file);
+  const std::size_t start = text.find_first_not_of(" \t\r\n");
+  const bool is_json = start != std::string_view::npos && text[start] == '{';
+  if (ends_with_any(file, {".py"}) && !is_json) {  // the Python side hands over JSON under the script's name
+    return fail("python-script", name, "is a Python script, which this program never reads",
+                fmt::format("`python -m smplan check {}` finds its estimator call without running it", name));
+  }
+  const Syntax syntax = syntax_of(kind, file, text);
+  Result<Node> document = parse_document(text, name, syntax);
+  if (!document) return tl::unexpected<Diagnostics>(document.error());
+  if (!kind) kind = detect_kind(*document, syntax);
+  if (kind == JobKind::Megatron && document->is_array()) document = argument_nodes_of(*document, name);
+  if (!document) return tl::unexpected<Diagnostics>(document.error());
+  if (!document->is_object()) {
+    return fail("wrong-kind", name, fmt::format("must hold an object, holds {}", kind_name(document->kind)),
+                "give the settings of one job");
+  }
+  if (!kind) {
+    return fail("unknown-kind", name, "is of no kind that can be recognised",
+                "say which: --kind create-training-job, estimator, model-trainer, hyperpod-recipe, deepspeed, "
+                "accelerate, megatron or torchtitan");
+  }
+  Job job;
+  job.kind = *kind;
+  job.file = name;
+  job.document = std::make_shared<const Node>(std::move(*document));
+  names_of(*kind).read(job.root(), job);
+  return job;
+}
+
+}  // namespace smplan

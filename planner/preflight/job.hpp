@@ -1,0 +1,155 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "planner/preflight/node.hpp"
+
+namespace smplan {
+
+/// The files that `check` understands.
+enum class JobKind {
+  CreateTrainingJob,
+  Estimator,     ///< keyword arguments of the Python SDK v2
+  ModelTrainer,  ///< keyword arguments of the Python SDK v3
+  HyperpodRecipe,
+  DeepSpeed,
+  Accelerate,
+  Megatron,
+  TorchTitan,
+};
+inline constexpr int kJobKindCount = 8;
+std::string_view to_string(JobKind kind);
+/// The name with an article, for sentences: `a DeepSpeed configuration`.
+std::string_view in_words(JobKind kind);
+std::optional<JobKind> job_kind_from(std::string_view name);
+std::vector<std::string> job_kind_names();
+
+/// A setting and where it stands. A placeholder is stated and has no value: rules that ask for presence
+/// see it, rules that judge the value do not.
+template <typename T>
+struct Field {
+  std::optional<T> value;
+  Where where;
+  bool stated = false;
+
+  explicit operator bool() const { return value.has_value(); }
+  const T& operator*() const { return *value; }
+  const T* operator->() const { return &*value; }
+  [[nodiscard]] T value_or(T other) const { return value.value_or(std::move(other)); }
+  [[nodiscard]] bool is(const T& other) const { return value && *value == other; }
+};
+using Text = Field<std::string>;
+using Count = Field<std::int64_t>;
+using Switch = Field<bool>;
+
+enum class Framework { Unknown, PyTorch, TensorFlow, HuggingFace, Other };
+
+struct JobChannel {
+  Where where;
+  Text name, s3_uri, s3_type, distribution, input_mode;
+  Text file_system_id, file_system_type;
+  std::vector<Text> groups;
+  [[nodiscard]] bool on_file_system() const { return file_system_id.stated || file_system_type.stated; }
+};
+
+struct JobGroup {
+  Where where;
+  Text name, type;
+  Count count;
+};
+
+/// Who starts the training processes, and how many a node.
+struct Launcher {
+  Where where;          ///< of the setting that chooses it
+  bool stated = false;  ///< the file says anything about launching
+  Switch torchrun, mpi, smddp, smp, parameter_server, multi_worker_mirrored, xla, pytorchddp;
+  Count processes_per_node;  ///< as stated
+  Text mpi_options;
+  const Node* smp_parameters = nullptr;    ///< inside the job's document
+  std::optional<Node> own_smp_parameters;  ///< where they stood as JSON in a string
+  std::vector<Text> groups;                ///< distribution.instance_groups
+
+  [[nodiscard]] bool any() const {
+    return torchrun.is(true) || mpi.is(true) || smddp.is(true) || smp.is(true) || parameter_server.is(true) ||
+           multi_worker_mirrored.is(true) || xla.is(true) || pytorchddp.is(true);
+  }
+  [[nodiscard]] const Node* smp_node() const {
+    return own_smp_parameters ? &*own_smp_parameters : smp_parameters;
+  }
+};
+
+/// How the work is split, wherever the file (or a flag) says it.
+struct JobStrategy {
+  Count nodes, devices_per_node, world;
+  Count tensor, pipeline, virtual_pipeline, context, expert, expert_tensor, sequence_ranks;
+  Count data, data_replicate, data_shard, shard_degree;
+  Text sharding;  ///< by the name that the format uses
+  Switch sequence_parallel, pipeline_layout;
+  Count micro_batch, global_batch, accumulation, sequence_length;
+  Count heads, kv_heads, hidden, ffn, vocabulary, layers, experts;
+  Switch bf16, fp16, fp8, fp4, fp32;
+  Text attention;  ///< `flash_attention_2`, `sdpa`, ...
+  Count zero_stage;
+  Text optimizer_offload, parameter_offload, optimizer_nvme_path, parameter_nvme_path;
+};
+
+/// A job as rules see it: the settings that several formats share, each with its place, and the document
+/// for what only one format has.
+struct Job {
+  JobKind kind = JobKind::CreateTrainingJob;
+  std::string file;
+  std::shared_ptr<const Node> document;
+
+  Text class_name;  ///< estimator and model-trainer
+  Framework framework = Framework::Unknown;
+  Text framework_version, transformers_version, py_version, image, algorithm;
+  Text region;
+  Text name, role, input_mode, entry_point, output_uri, output_compression;
+  Text instance_type;
+  Count instance_count;
+  std::vector<JobGroup> groups;
+  Count volume_gb, keep_alive_s;
+  Text volume_kms_key, training_plan;
+  const Node* placement = nullptr;
+  Count max_run_s, max_wait_s, max_pending_s, retries;
+  Switch spot, network_isolation, encrypt_traffic, infra_check;
+  Text checkpoint_uri, checkpoint_path;
+  const Node* checkpoint = nullptr;  ///< the whole setting
+  std::vector<JobChannel> channels;
+  const Node* channel_list = nullptr;
+  const Node* hyperparameters = nullptr;
+  const Node* environment = nullptr;
+  const Node* tags = nullptr;
+  const Node* metrics = nullptr;
+  const Node* subnets = nullptr;
+  const Node* security_groups = nullptr;
+  const Node* entrypoint_words = nullptr;
+  const Node* argument_words = nullptr;
+  const Node* debugger = nullptr;
+  const Node* profiler = nullptr;
+  const Node* compiler = nullptr;
+  bool serverless = false;
+  Launcher launcher;
+  JobStrategy strategy;
+
+  [[nodiscard]] const Node& root() const { return *document; }
+  /// Submitted to SageMaker as it is (and not a configuration that a job's script reads).
+  [[nodiscard]] bool submitted() const {
+    return kind == JobKind::CreateTrainingJob || kind == JobKind::Estimator || kind == JobKind::ModelTrainer;
+  }
+};
+
+/// Guesses the kind from the content; the file name only decides the syntax.
+std::optional<JobKind> detect_kind(const Node& document, Syntax syntax);
+/// The syntax that a kind is written in: the kind's own, JSON where the text starts like it.
+Syntax syntax_of(std::optional<JobKind> kind, std::string_view file, std::string_view text);
+
+/// Text to job. `kind` nullopt: guess. Fails on syntax, on a root that is no object, on an unknown kind.
+Result<Job> read_job(std::string_view text, std::string_view file, std::optional<JobKind> kind);
+
+}  // namespace smplan

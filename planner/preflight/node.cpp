@@ -1,0 +1,111 @@
+#include "planner/preflight/node.hpp"
+
+#include <charconv>
+
+#include <fmt/format.h>
+
+namespace smplan {
+
+const Node* Node::find(std::string_view name) const {
+  if (kind != Kind::Object) return nullptr;
+  for (const Node& item : items) {
+    if (item.key == name) return &item;
+  }
+  return nullptr;
+}
+
+const Node* Node::at(std::initializer_list<std::string_view> names) const {
+  const Node* node = this;
+  for (const std::string_view name : names) {
+    node = node->find(name);
+    if (node == nullptr) return nullptr;
+  }
+  return node;
+}
+
+std::string_view kind_name(Node::Kind kind) {
+  static constexpr std::string_view kNames[] = {"null",     "a boolean", "a whole number", "a number",
+                                                "a string", "a list",    "an object"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+bool is_placeholder(std::string_view text) {
+  if (text.find("REPLACE-ME") != std::string_view::npos) return true;  // what `smplan export` leaves open
+  const std::size_t open = text.find('<');
+  if (open != std::string_view::npos && text.find('>', open) != std::string_view::npos) return true;
+  const std::size_t dollar = text.find("${");
+  return dollar != std::string_view::npos && text.find('}', dollar) != std::string_view::npos;
+}
+
+std::optional<std::int64_t> integer_of(const Node& node) {
+  if (node.kind == Node::Kind::Integer) return node.integer;
+  if (node.kind == Node::Kind::Real && node.real > -9e15 && node.real < 9e15) {
+    const auto whole = static_cast<std::int64_t>(node.real);
+    if (static_cast<double>(whole) == node.real) return whole;
+  }
+  if (node.kind != Node::Kind::String || node.text.empty()) return std::nullopt;
+  std::int64_t value = 0;
+  const char* end = node.text.data() + node.text.size();
+  const auto [stop, error] = std::from_chars(node.text.data(), end, value);
+  return error == std::errc() && stop == end ? std::optional(value) : std::nullopt;
+}
+
+std::optional<double> number_of(const Node& node) {
+  if (node.kind == Node::Kind::Integer) return static_cast<double>(node.integer);
+  if (node.kind == Node::Kind::Real) return node.real;
+  if (node.kind != Node::Kind::String || node.text.empty()) return std::nullopt;
+  double value = 0;
+  const char* end = node.text.data() + node.text.size();
+  const auto [stop, error] = std::from_chars(node.text.data(), end, value);
+  const bool finite = value - value == 0;
+  return error == std::errc() && stop == end && finite ? std::optional(value) : std::nullopt;
+}
+
+std::optional<bool> truth_of(const Node& node) {
+  if (node.kind == Node::Kind::Bool) return node.truth;
+  if (node.kind != Node::Kind::String) return std::nullopt;
+  // Hyperparameters carry JSON inside a string, and scripts print Python's names.
+  if (node.text == "true" || node.text == "True" || node.text == "\"true\"") return true;
+  if (node.text == "false" || node.text == "False" || node.text == "\"false\"") return false;
+  return std::nullopt;
+}
+
+std::optional<std::string> text_of(const Node& node) {
+  if (node.kind != Node::Kind::String || is_placeholder(node.text)) return std::nullopt;
+  return node.text;
+}
+
+std::string pointer_to(std::string_view parent, std::string_view key) {
+  std::string out(parent);
+  out += '/';
+  for (const char c : key) {
+    if (c == '~') {
+      out += "~0";
+    } else if (c == '/') {
+      out += "~1";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+Result<Node> parse_document(std::string_view text, std::string_view name, Syntax syntax) {
+  if (text.size() > kMaxJobBytes) {
+    return fail("file-too-large", std::string(name), fmt::format("is larger than the limit of {} bytes", kMaxJobBytes),
+                "a job file is small: check that this is the right file");
+  }
+  switch (syntax) {
+    case Syntax::Json:
+      return parse_json_nodes(text, name);
+    case Syntax::Yaml:
+      return parse_yaml_nodes(text, name);
+    case Syntax::Toml:
+      return parse_toml_nodes(text, name);
+    case Syntax::Arguments:
+      break;
+  }
+  return parse_argument_nodes(text, name);
+}
+
+}  // namespace smplan

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace smplan {
+
+/// Where something stands in the file that is checked.
+struct Where {
+  std::string path;  ///< JSON pointer, also for YAML, TOML and argument lists
+  int line = 0;      ///< from 1; 0 where the file does not say it
+  friend bool operator==(const Where&, const Where&) = default;
+};
+
+/// Bytes [begin, end) of a text.
+struct Span {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+
+/// A value of a parsed job file, whatever its syntax. Findings point back into the file, so every node
+/// knows its path and line; JSON nodes know their bytes too, so that a fix leaves the rest as it was.
+struct Node {
+  enum class Kind { Null, Bool, Integer, Real, String, Array, Object };
+
+  Kind kind = Kind::Null;
+  bool truth = false;
+  std::int64_t integer = 0;
+  double real = 0;
+  std::string text;  ///< of a string; of a number as written
+  std::string key;   ///< in the object that holds it
+  std::vector<Node> items;
+  Where where;
+  Span span;      ///< JSON only: the value
+  Span key_span;  ///< JSON only: the key with its quotes; empty elsewhere
+
+  [[nodiscard]] bool is_null() const { return kind == Kind::Null; }
+  [[nodiscard]] bool is_string() const { return kind == Kind::String; }
+  [[nodiscard]] bool is_number() const { return kind == Kind::Integer || kind == Kind::Real; }
+  [[nodiscard]] bool is_array() const { return kind == Kind::Array; }
+  [[nodiscard]] bool is_object() const { return kind == Kind::Object; }
+  /// Member of an object; nullptr if there is none or this is no object.
+  [[nodiscard]] const Node* find(std::string_view name) const;
+  /// Follows members by name; nullptr where one is missing.
+  [[nodiscard]] const Node* at(std::initializer_list<std::string_view> names) const;
+  [[nodiscard]] bool has(std::string_view name) const { return find(name) != nullptr; }
+};
+
+std::string_view kind_name(Node::Kind kind);
+
+/// A value that only the user knows: `<role>`, `${BUCKET}`, `<bucket>/data`. Rules neither trust nor judge it.
+bool is_placeholder(std::string_view text);
+/// The value as a rule reads it: a number written as a string counts, a placeholder does not.
+std::optional<std::int64_t> integer_of(const Node& node);
+std::optional<double> number_of(const Node& node);
+std::optional<bool> truth_of(const Node& node);
+std::optional<std::string> text_of(const Node& node);
+
+enum class Syntax { Json, Yaml, Toml, Arguments };
+
+/// Job files are small; what is larger is no job file.
+inline constexpr std::size_t kMaxJobBytes = std::size_t{4} << 20;
+inline constexpr int kMaxJobDepth = 64;
+inline constexpr std::size_t kMaxJobNodes = 200'000;
+
+/// Parses a job file. Refuses duplicate keys, depth, size and alias bombs; faults carry the line.
+Result<Node> parse_document(std::string_view text, std::string_view name, Syntax syntax);
+
+/// RFC 6901: one more token.
+std::string pointer_to(std::string_view parent, std::string_view key);
+
+// One parser a syntax; parse_document() has checked the size.
+Result<Node> parse_json_nodes(std::string_view text, std::string_view name);
+Result<Node> parse_yaml_nodes(std::string_view text, std::string_view name);
+Result<Node> parse_toml_nodes(std::string_view text, std::string_view name);
+Result<Node> parse_argument_nodes(std::string_view text, std::string_view name);
+/// The same from a JSON list of words.
+Result<Node> argument_nodes_of(const Node& list, std::string_view name);
+
+}  // namespace smplan

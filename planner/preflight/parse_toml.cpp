@@ -1,0 +1,79 @@
+#include <fmt/format.h>
+
+// Header only: the one translation unit that sees it.
+#define TOML_EXCEPTIONS 0
+#include <toml++/toml.h>
+
+#include "planner/preflight/node.hpp"
+
+namespace smplan {
+namespace {
+
+int line_of(const toml::node& node) { return static_cast<int>(node.source().begin.line); }
+
+Node convert(const toml::node& value, std::string path) {
+  Node node;
+  node.where = {std::move(path), line_of(value)};
+  if (const toml::table* table = value.as_table()) {
+    node.kind = Node::Kind::Object;
+    for (const auto& [key, member] : *table) {
+      Node item = convert(member, pointer_to(node.where.path, key.str()));
+      item.key = key.str();
+      if (key.source().begin.line != 0) item.where.line = static_cast<int>(key.source().begin.line);
+      node.items.push_back(std::move(item));
+    }
+  } else if (const toml::array* array = value.as_array()) {
+    node.kind = Node::Kind::Array;
+    for (const toml::node& element : *array) {
+      node.items.push_back(convert(element, fmt::format("{}/{}", node.where.path, node.items.size())));
+    }
+  } else if (const auto integer = value.value_exact<std::int64_t>()) {
+    node.kind = Node::Kind::Integer;
+    node.integer = *integer;
+    node.real = static_cast<double>(*integer);
+    node.text = std::to_string(*integer);
+  } else if (const auto truth = value.value_exact<bool>()) {
+    node.kind = Node::Kind::Bool;
+    node.truth = *truth;
+  } else if (const auto real = value.value_exact<double>()) {
+    node.kind = Node::Kind::Real;
+    node.real = *real;
+    node.text = fmt::format("{}", *real);
+  } else if (const auto text = value.value_exact<std::string>()) {
+    node.kind = Node::Kind::String;
+    node.text = *text;
+  } else {
+    // Dates and times: no job key has one.
+    node.kind = Node::Kind::String;
+    node.text = "<date>";
+  }
+  return node;
+}
+
+/// TOML knows `nan` and `inf`; no setting of a job may be one.
+const Node* not_finite(const Node& node) {
+  if (node.kind == Node::Kind::Real && node.real - node.real != 0) return &node;
+  for (const Node& item : node.items) {
+    if (const Node* found = not_finite(item)) return found;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Result<Node> parse_toml_nodes(std::string_view text, std::string_view name) {
+  const toml::parse_result parsed = toml::parse(text);
+  if (!parsed) {
+    const toml::parse_error& error = parsed.error();
+    return fail("toml-syntax", fmt::format("{}:{}:{}", name, error.source().begin.line, error.source().begin.column),
+                std::string(error.description()));
+  }
+  Node root = convert(parsed.table(), "");
+  if (const Node* bad = not_finite(root)) {
+    return fail("not-finite", fmt::format("{}:{}", name, bad->where.line),
+                fmt::format("{} is {}", bad->where.path, bad->text), "give a finite number");
+  }
+  return root;
+}
+
+}  // namespace smplan

@@ -1,0 +1,281 @@
+#include "planner/preflight/predict.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/units.hpp"
+#include "models/layers.hpp"
+#include "planner/preflight/fields.hpp"
+#include "planner/search.hpp"
+
+namespace smplan {
+namespace {
+
+bool names_model(const RequestSpec& spec) { return spec.params || spec.model || spec.hf_config || spec.arch; }
+
+/// The place of a setting that a flag gives.
+Where flag(std::string_view name) { return {"--" + std::string(name), 0}; }
+
+/// Only where the file says nothing, and only one value: a list is a question, not a job.
+void fill(Count& field, const std::optional<std::string>& text, std::string_view name) {
+  if (field.stated || !text) return;
+  const Result<std::int64_t> n = parse_integer_count(*text, name);
+  if (n) field = derived(*n, flag(name));
+}
+
+void fill(Count& field, std::int64_t value, std::string_view name) {
+  if (!field.stated && value > 0) field = derived(value, flag(name));
+}
+
+void fill_architecture(JobStrategy& s, const Architecture& a) {
+  fill(s.heads, a.n_heads, "model");
+  fill(s.kv_heads, a.n_kv_heads, "model");
+  fill(s.hidden, a.hidden, "model");
+  fill(s.ffn, a.is_moe() ? a.moe.expert_ffn_hidden : a.ffn_hidden, "model");
+  fill(s.layers, a.n_layers, "model");
+  fill(s.experts, a.is_moe() ? a.moe.n_experts : 0, "model");
+}
+
+void fill_precision(JobStrategy& s, const std::string& dtype) {
+  if (s.bf16.stated || s.fp16.stated || s.fp8.stated || s.fp4.stated || s.fp32.stated) return;
+  const Switch on = derived(true, flag("dtype"));
+  if (dtype == "bf16") s.bf16 = on;
+  if (dtype == "fp16") s.fp16 = on;
+  if (dtype == "fp8") s.fp8 = on;
+  if (dtype == "fp4") s.fp4 = on;
+  if (dtype == "fp32") s.fp32 = on;
+}
+
+/// The value of a degree for the request; nothing where the job leaves it open.
+void state(std::optional<std::string>& field, const Count& value) {
+  if (!field && value && *value >= 1) field = std::to_string(*value);
+}
+
+std::optional<std::string> stack_of(const Job& job) {
+  switch (job.kind) {
+    case JobKind::DeepSpeed:
+      return "deepspeed";
+    case JobKind::Accelerate:
+      return "fsdp";
+    case JobKind::Megatron:
+      return "megatron";
+    case JobKind::TorchTitan:
+      return "torchtitan";
+    case JobKind::HyperpodRecipe:
+      return job.strategy.shard_degree.stated ? std::optional<std::string>("smp-v2") : std::nullopt;
+    case JobKind::CreateTrainingJob:
+    case JobKind::Estimator:
+    case JobKind::ModelTrainer:
+      break;
+  }
+  if (job.launcher.smp.is(true)) return job.launcher.torchrun.is(true) ? "smp-v2" : "smp-v1";
+  return std::nullopt;
+}
+
+std::optional<std::string> dtype_of(const JobStrategy& s) {
+  if (s.fp8.is(true)) return "fp8";
+  if (s.bf16.is(true)) return "bf16";
+  if (s.fp16.is(true)) return "fp16";
+  if (s.fp32.is(true)) return "fp32";
+  return std::nullopt;
+}
+
+/// The job as a request: its hardware and degrees where no flag says otherwise.
+RequestSpec request_of(const Job& job, const std::vector<Machines>& machines, std::string_view region,
+                       RequestSpec spec) {
+  const JobStrategy& s = job.strategy;
+  if (machines.size() == 1 && machines.front().instance != nullptr) spec.instances = machines.front().instance->name;
+  if (machines.size() == 1 && machines.front().count) spec.count = std::to_string(*machines.front().count);
+  if (!region.empty()) spec.region = std::string(region);
+  if (!spec.market && job.spot.is(true)) spec.market = "spot";
+  if (!spec.stack) spec.stack = stack_of(job);
+  if (!spec.dtype) spec.dtype = dtype_of(s);
+  state(spec.dp, s.data);
+  state(spec.tp, s.tensor);
+  state(spec.pp, s.pipeline);
+  state(spec.vpp, s.virtual_pipeline);
+  state(spec.cp, s.context);
+  state(spec.ep, s.expert);
+  state(spec.micro_batch, s.micro_batch);
+  state(spec.seq_len, s.sequence_length);
+  if (!spec.global_batch_tokens) state(spec.global_batch, s.global_batch);
+  if (job.kind == JobKind::DeepSpeed && !spec.zero_stage && !spec.sharding && s.zero_stage) {
+    spec.zero_stage = std::to_string(*s.zero_stage);
+  }
+  if (!spec.sharding && !spec.zero_stage) state(spec.shard_degree, s.shard_degree);
+  if (!spec.offload && s.optimizer_offload.is("cpu")) {
+    spec.offload = s.parameter_offload.is("cpu") ? "optimizer+params" : "optimizer";
+  }
+  if (!spec.sequence_parallel && s.sequence_parallel) spec.sequence_parallel = *s.sequence_parallel ? "true" : "false";
+  // Limits judge the prediction; they do not shape it.
+  spec.budget.reset();
+  spec.deadline.reset();
+  spec.max_hourly.reset();
+  spec.objective.reset();
+  return spec;
+}
+
+/// Only the model, the work and the market: what another plan for the same work is searched with.
+RequestSpec same_work(const RequestSpec& spec) {
+  RequestSpec work;
+  work.params = spec.params;
+  work.model = spec.model;
+  work.hf_config = spec.hf_config;
+  work.arch = spec.arch;
+  work.tokens = spec.tokens;
+  work.seq_len = spec.seq_len;
+  work.global_batch = spec.global_batch;
+  work.global_batch_tokens = spec.global_batch_tokens;
+  work.dtype = spec.dtype;
+  work.optimizer = spec.optimizer;
+  work.finetune = spec.finetune;
+  work.lora_rank = spec.lora_rank;
+  work.region = spec.region;
+  work.market = spec.market;
+  return work;
+}
+
+std::optional<PlanSet> plans_for(const RequestSpec& spec, const Catalog& catalog) {
+  const Result<PlanRequest> request = resolve(spec, catalog, std::nullopt);
+  if (!request) return std::nullopt;
+  return search(*request, catalog);
+}
+
+std::string described(const Plan& plan) {
+  return fmt::format("{} x {} with {}, {}: {} of {}", plan.instance_count, plan.instance->name, plan.stack->name,
+                     to_string(plan.strategy), format_bytes(plan.memory.peak_device), format_bytes(plan.memory.limit));
+}
+
+/// Up to three plans that fit: on the same machines first, then on more of them.
+std::vector<std::string> cures_for(const RequestSpec& job, const Catalog& catalog) {
+  RequestSpec spec = same_work(job);
+  spec.instances = job.instances;
+  spec.count = job.count;
+  spec.top = "3";
+  std::vector<std::string> cures;
+  std::optional<PlanSet> set = plans_for(spec, catalog);
+  if (!set || set->plans.empty()) {
+    spec.count.reset();
+    set = plans_for(spec, catalog);
+  }
+  if (!set) return cures;
+  for (const Plan& plan : set->plans) {
+    if (cures.size() < 3) cures.push_back(described(plan));
+  }
+  return cures;
+}
+
+/// Gains below this are within the models' error.
+constexpr double kWorthwhile = 0.95;
+
+std::optional<Plan> better_than(const Plan& plan, const RequestSpec& job, const Catalog& catalog) {
+  if (!plan.memory.fits() || plan.price == nullptr) return std::nullopt;
+  const std::optional<PlanSet> set = plans_for(same_work(job), catalog);
+  if (!set) return std::nullopt;
+  const Plan* best = nullptr;
+  for (const Plan& other : set->frontier) {
+    const bool cheaper = other.cost.total() < kWorthwhile * plan.cost.total();
+    const bool faster = other.cost.time_to_train() < kWorthwhile * plan.cost.time_to_train();
+    if (cheaper && faster && (best == nullptr || other.cost.total() < best->cost.total())) best = &other;
+  }
+  return best == nullptr ? std::nullopt : std::optional(*best);
+}
+
+/// Relative error of predicted peaks, one standard deviation: the median of its absolute value over 172
+/// measured runs is 6.4 % (docs/accuracy.md, 2026-11), which is 0.674 deviations of a normal error.
+constexpr double kPeakError = 0.064 / 0.674;
+
+double out_of_memory_probability(const MemoryEstimate& memory) {
+  const double sigma = kPeakError * memory.peak_device.value();
+  const double z = (memory.peak_device.value() - memory.limit.value()) / sigma;
+  return 0.5 * std::erfc(-z / std::sqrt(2.0));
+}
+
+std::string largest_component(const MemoryComponents& c) {
+  const std::array<std::pair<const char*, Bytes>, 8> parts = {{{"weights", c.weights},
+                                                               {"gradients", c.gradients},
+                                                               {"optimizer states", c.optimizer},
+                                                               {"activations", c.activations},
+                                                               {"logits", c.logits},
+                                                               {"communication buffers", c.communication},
+                                                               {"workspace", c.workspace},
+                                                               {"framework", c.framework}}};
+  const auto most =
+      std::max_element(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  return fmt::format("{} ({})", most->first, format_bytes(most->second));
+}
+
+}  // namespace
+
+Result<void> complete_job(Job& job, const Catalog& catalog, const CheckOptions& options) {
+  const RequestSpec& spec = options.request;
+  JobStrategy& s = job.strategy;
+  fill(s.data, spec.dp, "dp");
+  fill(s.tensor, spec.tp, "tp");
+  fill(s.pipeline, spec.pp, "pp");
+  fill(s.virtual_pipeline, spec.vpp, "vpp");
+  fill(s.context, spec.cp, "cp");
+  fill(s.expert, spec.ep, "ep");
+  fill(s.micro_batch, spec.micro_batch, "micro-batch");
+  fill(s.sequence_length, spec.seq_len, "seq-len");
+  fill(s.global_batch, spec.global_batch, "global-batch");
+  if (!s.sequence_parallel.stated && spec.sequence_parallel == "true") {
+    s.sequence_parallel = derived(true, flag("sequence-parallel"));
+  }
+  if (spec.dtype) fill_precision(s, *spec.dtype);
+  if (!names_model(spec)) return {};
+  RequestSpec model_only = same_work(spec);
+  const Result<PlanRequest> request = resolve(model_only, catalog, options.environment_region);
+  if (!request) return tl::unexpected<Diagnostics>(request.error());
+  fill_architecture(s, request->workload.architecture);
+  fill(s.sequence_length, request->workload.seq_len, "seq-len");
+  return {};
+}
+
+PredictionOutcome predict(const Job& job, const std::vector<Machines>& machines, std::string_view region,
+                          const Catalog& catalog, const CheckOptions& options) {
+  PredictionOutcome out;
+  if (!names_model(options.request)) {
+    out.why_not = "no model is given";
+    return out;
+  }
+  const RequestSpec spec = request_of(job, machines, region, options.request);
+  if (!spec.instances || !spec.count) {
+    out.why_not = "the instance type and count are not known";
+    return out;
+  }
+  if (job.strategy.tensor && *job.strategy.tensor > 1) {
+    RequestSpec inside = same_work(spec);
+    inside.instances = spec.instances;
+    inside.count = spec.count;
+    const std::optional<PlanSet> set = plans_for(inside, catalog);
+    out.plan_inside_domain = set && !set->plans.empty();
+  }
+  const Result<PlanRequest> request = resolve(spec, catalog, options.environment_region, Purpose::Estimate);
+  if (!request) {
+    out.why_not = to_string(request.error().front());
+    return out;
+  }
+  const Result<PlanSet> set = estimate(*request, catalog);
+  if (!set) {
+    out.why_not = to_string(set.error().front());
+    return out;
+  }
+  Prediction p;
+  p.request = set->request;
+  p.plan = set->plans.front();
+  p.time_to_train = p.plan.cost.time_to_train();
+  p.cost = p.plan.cost.total();
+  p.out_of_memory = out_of_memory_probability(p.plan.memory);
+  p.largest_memory = largest_component(p.plan.memory.components);
+  p.artifact_bytes = 2 * static_cast<double>(count_parameters(p.request.workload.architecture).total());
+  if (!p.plan.memory.fits()) p.cures = cures_for(spec, catalog);
+  p.better = better_than(p.plan, spec, catalog);
+  out.prediction = std::move(p);
+  return out;
+}
+
+}  // namespace smplan

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "planner/preflight/check.hpp"
+
+namespace smplan {
+
+/// What a prediction came to. `prediction` is empty where too little is known or the configuration cannot
+/// be estimated; `why_not` says which.
+struct PredictionOutcome {
+  std::optional<Prediction> prediction;
+  std::string why_not;
+  /// A plan on the same machines whose tensor group stays inside the NVLink domain; unknown without a model.
+  std::optional<bool> plan_inside_domain;
+};
+
+/// Completes the job's strategy with what the flags and the model say, where the file says nothing.
+/// Fails if the flags are invalid.
+Result<void> complete_job(Job& job, const Catalog& catalog, const CheckOptions& options);
+
+/// Predicts the job with the flags' model. Preconditions: complete_job() has been called.
+PredictionOutcome predict(const Job& job, const std::vector<Machines>& machines, std::string_view region,
+                          const Catalog& catalog, const CheckOptions& options);
+
+}  // namespace smplan

@@ -1,0 +1,189 @@
+// Readers of the files that a job's script reads: they say how the work is split, not on what it runs.
+#include "planner/preflight/fields.hpp"
+
+namespace smplan {
+namespace {
+
+Switch said(bool value, const Node* node) { return value && node != nullptr ? derived(true, node->where) : Switch{}; }
+
+bool mentions(const Node* node, std::string_view word) {
+  return node != nullptr && node->is_string() && node->text.find(word) != std::string::npos;
+}
+
+void read_precision(const Node* named, JobStrategy& s) {
+  s.bf16 = said(mentions(named, "bf16") || mentions(named, "bfloat16"), named);
+  s.fp16 = said(mentions(named, "fp16") || mentions(named, "16-mixed") || (mentions(named, "float16") && !s.bf16), named);
+  if (s.bf16 && mentions(named, "bf16-mixed")) s.fp16 = {};
+  s.fp8 = said(mentions(named, "fp8"), named);
+  s.fp32 = said(named != nullptr && (mentions(named, "float32") || mentions(named, "fp32") || named->text == "32" ||
+                                     named->text == "no"),
+                named);
+}
+
+}  // namespace
+
+void read_hyperpod_recipe(const Node& root, Job& job) {
+  JobStrategy& s = job.strategy;
+  s.devices_per_node = count_field(root.at({"trainer", "devices"}));
+  s.nodes = count_field(root.at({"trainer", "num_nodes"}));
+  read_precision(root.at({"trainer", "precision"}), s);
+  job.instance_type = text_field(first_of(root, {"instance_type"}));
+  if (const Node* backend = root.find("distributed_backend"); mentions(backend, "smddp")) {
+    job.launcher.smddp = derived(true, backend->where);
+  }
+  const Node* m = root.find("model");
+  if (m != nullptr && m->is_object()) {
+    s.tensor = count_field(first_of(*m, {"tensor_model_parallel_degree", "tensor_model_parallel_size"}));
+    s.pipeline = count_field(first_of(*m, {"pipeline_model_parallel_degree", "pipeline_model_parallel_size"}));
+    s.virtual_pipeline = count_field(m->find("virtual_pipeline_model_parallel_size"));
+    s.context = count_field(first_of(*m, {"context_parallel_degree", "context_parallel_size"}));
+    s.expert = count_field(first_of(*m, {"expert_model_parallel_degree", "expert_model_parallel_size"}));
+    s.shard_degree = count_field(m->find("shard_degree"));
+    s.sharding = text_field(m->find("sharding_strategy"));
+    s.micro_batch = count_field(first_of(*m, {"train_batch_size", "micro_batch_size"}));
+    s.global_batch = count_field(m->find("global_batch_size"));
+    s.sequence_length = count_field(first_of(*m, {"max_context_width", "encoder_seq_length", "seq_length"}));
+    s.heads = count_field(m->find("num_attention_heads"));
+    s.kv_heads = count_field(first_of(*m, {"num_key_value_heads", "num_query_groups"}));
+    s.hidden = count_field(m->find("hidden_size"));
+    s.ffn = count_field(first_of(*m, {"intermediate_size", "ffn_hidden_size"}));
+    s.vocabulary = count_field(m->find("vocab_size"));
+    s.layers = count_field(first_of(*m, {"num_hidden_layers", "num_layers"}));
+    s.experts = count_field(first_of(*m, {"num_local_experts", "num_experts", "num_moe_experts"}));
+    s.fp8 = switch_field(m->find("fp8"));
+    if (!s.fp8.is(true)) s.fp8 = {};
+    s.sequence_parallel = switch_field(m->find("sequence_parallel"));
+  }
+  if (const Node* st = root.find("strategy"); st != nullptr && st->is_object()) {  // 2026 NeMo recipes
+    s.tensor = count_field(st->find("tensor_model_parallel_size"));
+    s.pipeline = count_field(st->find("pipeline_model_parallel_size"));
+    s.virtual_pipeline = count_field(st->find("virtual_pipeline_model_parallel_size"));
+    s.context = count_field(st->find("context_parallel_size"));
+    s.expert = count_field(st->find("expert_model_parallel_size"));
+    s.sequence_parallel = switch_field(st->find("sequence_parallel"));
+    s.micro_batch = count_field(root.at({"data", "micro_batch_size"}));
+    s.global_batch = count_field(root.at({"data", "global_batch_size"}));
+    s.sequence_length = count_field(root.at({"data", "seq_length"}));
+  }
+  if (const Node* args = root.at({"training_config", "training_args"})) {  // 2026 fine-tuning recipes
+    s.global_batch = count_field(args->find("train_batch_size"));
+    s.micro_batch = count_field(args->find("micro_train_batch_size"));
+    s.sequence_length = count_field(args->find("max_len"));
+  }
+}
+
+void read_deepspeed(const Node& root, Job& job) {
+  JobStrategy& s = job.strategy;
+  s.global_batch = count_field(root.find("train_batch_size"));
+  s.micro_batch = count_field(root.find("train_micro_batch_size_per_gpu"));
+  s.accumulation = count_field(root.find("gradient_accumulation_steps"));
+  s.bf16 = switch_field(root.at({"bf16", "enabled"}));
+  s.fp16 = switch_field(root.at({"fp16", "enabled"}));
+  s.zero_stage = count_field(root.at({"zero_optimization", "stage"}));
+  s.tensor = count_field(root.at({"tensor_parallel", "autotp_size"}));
+  s.pipeline = count_field(first_of(root, {"pipeline_parallel_size"}));
+  if (!s.pipeline.stated) s.pipeline = count_field(root.at({"pipeline", "stages"}));
+  s.context = count_field(root.find("sequence_parallel_size"));
+  s.optimizer_offload = text_field(root.at({"zero_optimization", "offload_optimizer", "device"}));
+  s.parameter_offload = text_field(root.at({"zero_optimization", "offload_param", "device"}));
+  s.optimizer_nvme_path = text_field(root.at({"zero_optimization", "offload_optimizer", "nvme_path"}));
+  s.parameter_nvme_path = text_field(root.at({"zero_optimization", "offload_param", "nvme_path"}));
+}
+
+void read_accelerate(const Node& root, Job& job) {
+  JobStrategy& s = job.strategy;
+  s.nodes = count_field(root.find("num_machines"));
+  s.world = count_field(root.find("num_processes"));
+  read_precision(root.find("mixed_precision"), s);
+  job.instance_type = text_field(root.find("ec2_instance_type"));
+  job.framework_version = text_field(root.find("pytorch_version"));
+  job.transformers_version = text_field(root.find("transformers_version"));
+  job.py_version = text_field(root.find("py_version"));
+  job.region = text_field(root.find("region"));
+  if (const Node* f = root.find("fsdp_config"); f != nullptr && f->is_object()) {
+    s.sharding = text_field(f->find("fsdp_sharding_strategy"));
+    if (const Node* offload = f->find("fsdp_offload_params"); offload != nullptr && switch_field(offload).is(true)) {
+      s.parameter_offload = derived(std::string("cpu"), offload->where);
+      s.optimizer_offload = s.parameter_offload;
+    }
+  }
+  const Node* p = root.find("parallelism_config");
+  if (p != nullptr && p->is_object()) {
+    s.data_replicate = count_field(first_of(*p, {"parallelism_config_dp_replicate_size", "dp_replicate_size"}));
+    s.data_shard = count_field(first_of(*p, {"parallelism_config_dp_shard_size", "dp_shard_size"}));
+    s.tensor = count_field(first_of(*p, {"parallelism_config_tp_size", "tp_size"}));
+    s.context = count_field(first_of(*p, {"parallelism_config_cp_size", "cp_size"}));
+    s.sequence_ranks = count_field(first_of(*p, {"parallelism_config_sp_size", "sp_size"}));
+  }
+}
+
+void read_megatron(const Node& root, Job& job) {
+  JobStrategy& s = job.strategy;
+  const auto count = [&](std::initializer_list<std::string_view> names) { return count_field(first_of(root, names)); };
+  s.nodes = count({"nnodes", "num-nodes"});
+  s.devices_per_node = count({"nproc-per-node"});
+  s.tensor = count({"tensor-model-parallel-size"});
+  s.pipeline = count({"pipeline-model-parallel-size"});
+  s.virtual_pipeline = count({"num-virtual-stages-per-pipeline-rank"});
+  s.pipeline_layout = presence(first_of(root, {"pipeline-model-parallel-layout", "decoder-first-pipeline-num-layers",
+                                               "decoder-last-pipeline-num-layers"}));
+  s.context = count({"context-parallel-size"});
+  s.expert = count({"expert-model-parallel-size"});
+  s.expert_tensor = count({"expert-tensor-parallel-size"});
+  s.sequence_parallel = switch_field(root.find("sequence-parallel"));
+  s.micro_batch = count({"micro-batch-size"});
+  s.global_batch = count({"global-batch-size"});
+  s.sequence_length = count({"seq-length"});
+  s.layers = count({"num-layers"});
+  s.heads = count({"num-attention-heads"});
+  s.kv_heads = count({"num-query-groups"});
+  s.hidden = count({"hidden-size"});
+  s.ffn = count({"ffn-hidden-size"});
+  s.vocabulary = count({"padded-vocab-size"});
+  s.experts = count({"num-experts"});
+  s.bf16 = switch_field(root.find("bf16"));
+  s.fp16 = switch_field(root.find("fp16"));
+  s.fp8 = presence(first_of(root, {"fp8-format", "fp8"}));
+  s.fp4 = presence(first_of(root, {"fp4-format", "fp4"}));
+  if (const Node* per_stage = root.find("num-layers-per-virtual-pipeline-stage")) {
+    const Count stage = count_field(per_stage);
+    if (stage && *stage > 0 && s.layers && s.pipeline && *s.pipeline > 0) {
+      s.virtual_pipeline = derived(*s.layers / *s.pipeline / *stage, per_stage->where);
+    }
+  }
+  if (const Node* flash = root.find("use-flash-attn")) s.attention = derived(std::string("flash"), flash->where);
+}
+
+void read_torchtitan(const Node& root, Job& job) {
+  JobStrategy& s = job.strategy;
+  if (const Node* p = root.find("parallelism"); p != nullptr) {
+    s.data_replicate = count_field(p->find("data_parallel_replicate_degree"));
+    s.data_shard = count_field(p->find("data_parallel_shard_degree"));
+    if (s.data_shard.is(-1)) s.data_shard.value.reset();  // whatever is left
+    s.tensor = count_field(p->find("tensor_parallel_degree"));
+    s.pipeline = count_field(p->find("pipeline_parallel_degree"));
+    s.context = count_field(p->find("context_parallel_degree"));
+    s.expert = count_field(p->find("expert_parallel_degree"));
+    s.expert_tensor = count_field(p->find("expert_tensor_parallel_degree"));
+    s.pipeline_layout = presence(first_of(*p, {"pipeline_parallel_split_points", "module_fqns_per_model_part"}));
+  }
+  if (const Node* t = root.find("training"); t != nullptr) {
+    s.micro_batch = count_field(t->find("local_batch_size"));
+    s.global_batch = count_field(t->find("global_batch_size"));
+    if (s.global_batch.is(-1)) s.global_batch.value.reset();
+    s.sequence_length = count_field(t->find("seq_len"));
+    const Node* precision = t->find("mixed_precision_param");
+    read_precision(precision, s);
+    if (const Node* offload = t->find("enable_cpu_offload"); offload != nullptr && switch_field(offload).is(true)) {
+      s.optimizer_offload = derived(std::string("cpu"), offload->where);
+    }
+  }
+  if (const Node* converters = root.at({"model", "converters"}); converters != nullptr) {
+    for (const Node& converter : converters->items) {
+      if (mentions(&converter, "float8")) s.fp8 = derived(true, converter.where);
+      if (mentions(&converter, "mx")) s.fp4 = derived(true, converter.where);
+    }
+  }
+}
+
+}  // namespace smplan

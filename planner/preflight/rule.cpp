@@ -1,0 +1,106 @@
+#include "planner/preflight/rule.hpp"
+
+namespace smplan {
+
+std::string_view to_string(Severity severity) {
+  static constexpr std::string_view kNames[] = {"error", "warning", "info"};
+  return kNames[static_cast<std::size_t>(severity)];
+}
+
+std::string_view reason_not_run(Need need) {
+  switch (need) {
+    case Need::Nothing:
+      return "";
+    case Need::Prediction:
+      return "needs a model and hardware to predict with: --model or --params, --instances, --count";
+    case Need::Budget:
+      return "needs --budget beside a model";
+    case Need::Quotas:
+      return "needs the account's quotas: facts.quotas";
+    case Need::Buckets:
+      return "needs the regions of the buckets: facts.buckets";
+    case Need::Datasets:
+      return "needs the size of the data: facts.datasets";
+    case Need::Subnets:
+      return "needs the zones of the subnets: facts.subnets";
+    case Need::SecurityGroups:
+      return "needs the rules of the security groups: facts.security_groups";
+    case Need::PreviousJob:
+      return "needs the job whose warm pool is to be used: facts.previous_job";
+    case Need::CheckpointUris:
+      return "needs the checkpoint locations of other jobs: facts.checkpoint_uris_in_use";
+    case Need::Script:
+      return "needs to know what the training script does: facts.script";
+    case Need::SdkVersion:
+      return "needs the version of the SDK that launches: facts.sagemaker_sdk";
+    case Need::TorchTitanVersion:
+      return "needs the version of TorchTitan: facts.torchtitan";
+    case Need::JobRate:
+      return "needs the rate of submissions: facts.jobs_per_second";
+    case Need::WarmPoolTotal:
+      return "needs how long the pool is to live: facts.warm_pool_total_s";
+  }
+  return "";
+}
+
+std::string_view Report::fix() const { return rule_.fix; }
+
+Finding& Report::at(const Where& where, std::initializer_list<std::string> arguments) {
+  Finding finding;
+  finding.rule = rule_.id;
+  finding.severity = rule_.severity;
+  finding.where = where;
+  auto argument = arguments.begin();
+  std::string_view rest = rule_.message;
+  for (std::size_t hole = rest.find("{}"); hole != std::string_view::npos; hole = rest.find("{}")) {
+    finding.message += rest.substr(0, hole);
+    if (argument != arguments.end()) finding.message += *argument++;
+    rest.remove_prefix(hole + 2);
+  }
+  finding.message += rest;
+  finding.fix = rule_.fix;
+  finding.source = rule_.source;
+  out_.push_back(std::move(finding));
+  return out_.back();
+}
+
+const InstanceType* CheckInput::instance() const { return machines.size() == 1 ? machines.front().instance : nullptr; }
+
+std::optional<std::int64_t> CheckInput::nodes() const {
+  std::int64_t total = 0;
+  for (const Machines& m : machines) {
+    if (!m.count) return job.strategy.nodes.value;
+    total += *m.count;
+  }
+  return machines.empty() ? job.strategy.nodes.value : std::optional(total);
+}
+
+std::optional<std::int64_t> CheckInput::devices_per_node() const {
+  if (const InstanceType* type = instance()) return type->accelerator_count;
+  return job.strategy.devices_per_node.value;
+}
+
+std::optional<std::int64_t> CheckInput::world() const {
+  if (job.strategy.world) return job.strategy.world.value;
+  const auto n = nodes();
+  const auto d = devices_per_node();
+  if (!n || !d || *n <= 0 || *d <= 0 || *n > 1'000'000 || *d > 1'000) return std::nullopt;
+  return *n * *d;
+}
+
+std::int64_t CheckInput::processes_per_node() const {
+  const Launcher& l = job.launcher;
+  if (l.processes_per_node) return *l.processes_per_node;
+  if (l.torchrun.is(true) || l.mpi.is(true) || l.smddp.is(true) || l.pytorchddp.is(true) || l.smp.is(true)) {
+    return devices_per_node().value_or(1);
+  }
+  return 1;
+}
+
+bool CheckInput::pytorch() const {
+  if (job.framework == Framework::PyTorch) return true;
+  return job.framework == Framework::HuggingFace && !job.root().has("tensorflow_version") &&
+         !(job.image && job.image->find("tensorflow") != std::string::npos);
+}
+
+}  // namespace smplan

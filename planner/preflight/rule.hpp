@@ -1,0 +1,165 @@
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "catalogs/catalog.hpp"
+#include "catalogs/sagemaker_limits.hpp"
+#include "planner/plan.hpp"
+#include "planner/preflight/facts.hpp"
+#include "planner/preflight/job.hpp"
+
+namespace smplan {
+
+enum class Severity { Error, Warning, Info };
+std::string_view to_string(Severity severity);
+
+/// One change to a JSON file that alters nothing that SageMaker would have honoured.
+struct Edit {
+  enum class Kind {
+    Set,     ///< the value at `path` becomes `json`
+    Remove,  ///< the member at `path` goes
+    Rename,  ///< its key becomes `json`
+    Insert,  ///< a member `json` (`"key": value`) at the end of the object at `path`
+  };
+  Kind kind = Kind::Set;
+  std::string path;
+  std::string json;
+  friend bool operator==(const Edit&, const Edit&) = default;
+};
+
+/// One fault of a job.
+struct Finding {
+  std::string rule;
+  Severity severity = Severity::Error;
+  Where where;
+  std::string message;
+  std::string fix;
+  std::string source;
+  std::vector<Edit> edits;  ///< empty where no fix is safe
+};
+
+/// What the models say of a job, where the file and the flags name all that they need.
+struct Prediction {
+  PlanRequest request;
+  Plan plan;
+  Seconds time_to_train;
+  Usd cost;
+  double out_of_memory = 0;            ///< probability
+  std::string largest_memory;          ///< component that takes most, with its size
+  std::vector<std::string> cures;      ///< up to three changes that would fit, cheapest first
+  std::optional<Plan> better;          ///< cheaper and faster at once
+  double artifact_bytes = 0;           ///< final weights in 16 bits
+};
+
+/// The machines of one instance group (or of the whole job, where it has no groups).
+struct Machines {
+  Text type;
+  Count count;
+  const InstanceType* instance = nullptr;  ///< nullptr for types without accelerators and unknown ones
+  std::string group;
+};
+
+/// Everything that a rule may look at.
+struct CheckInput {
+  const Job& job;
+  const Catalog& catalog;
+  const SagemakerLimits& limits;
+  const Facts& facts;
+  const Prediction* prediction = nullptr;
+  std::optional<Usd> budget;
+  std::string region;  ///< empty where neither the file nor a flag says it
+  std::vector<Machines> machines;
+  /// A plan on the same machines keeps its tensor group inside the NVLink domain; unknown without a model.
+  std::optional<bool> plan_inside_domain;
+
+  /// Of a job on one instance type; nullptr otherwise.
+  [[nodiscard]] const InstanceType* instance() const;
+  [[nodiscard]] std::optional<std::int64_t> nodes() const;
+  [[nodiscard]] std::optional<std::int64_t> devices_per_node() const;
+  [[nodiscard]] std::optional<std::int64_t> world() const;
+  /// Processes that the launcher starts on a node; 1 without a launcher.
+  [[nodiscard]] std::int64_t processes_per_node() const;
+  /// PyTorch, be it inside Hugging Face's image.
+  [[nodiscard]] bool pytorch() const;
+};
+
+/// Takes the findings of one rule.
+class Report {
+ public:
+  Report(const struct Rule& rule, std::vector<Finding>& out) : rule_(rule), out_(out) {}
+  /// A finding at `where`; the arguments fill the `{}` of the rule's message in order.
+  Finding& at(const Where& where, std::initializer_list<std::string> arguments = {});
+  template <typename T>
+  Finding& at(const Field<T>& field, std::initializer_list<std::string> arguments = {}) {
+    return at(field.where, arguments);
+  }
+  Finding& at(const Node& node, std::initializer_list<std::string> arguments = {}) { return at(node.where, arguments); }
+  /// The fix that the rule gives where the finding knows no better one.
+  [[nodiscard]] std::string_view fix() const;
+
+ private:
+  const struct Rule& rule_;
+  std::vector<Finding>& out_;
+};
+
+/// Kinds of file, as a set.
+using Kinds = std::uint32_t;
+constexpr Kinds one(JobKind kind) { return Kinds{1} << static_cast<int>(kind); }
+inline constexpr Kinds kRequest = one(JobKind::CreateTrainingJob);
+inline constexpr Kinds kEstimator = one(JobKind::Estimator);
+inline constexpr Kinds kTrainer = one(JobKind::ModelTrainer);
+inline constexpr Kinds kSubmitted = kRequest | kEstimator | kTrainer;
+inline constexpr Kinds kRecipe = one(JobKind::HyperpodRecipe);
+inline constexpr Kinds kDeepSpeed = one(JobKind::DeepSpeed);
+inline constexpr Kinds kAccelerate = one(JobKind::Accelerate);
+inline constexpr Kinds kMegatron = one(JobKind::Megatron);
+inline constexpr Kinds kTorchTitan = one(JobKind::TorchTitan);
+inline constexpr Kinds kAnyKind = (Kinds{1} << kJobKindCount) - 1;
+
+/// What a rule needs beside the file; without it the rule is listed as not run.
+enum class Need {
+  Nothing,
+  Prediction,
+  Budget,
+  Quotas,
+  Buckets,
+  Datasets,
+  Subnets,
+  SecurityGroups,
+  PreviousJob,
+  CheckpointUris,
+  Script,
+  SdkVersion,
+  TorchTitanVersion,
+  JobRate,
+  WarmPoolTotal,
+};
+/// Why a rule with this need was not run.
+std::string_view reason_not_run(Need need);
+
+/// One rule: its only row. Findings carry its texts.
+struct Rule {
+  std::string_view id;
+  Severity severity;
+  std::string_view title;
+  std::string_view condition;
+  std::string_view message;  ///< `{}` stand for what the check found
+  std::string_view fix;
+  std::string_view source;
+  Kinds kinds;
+  Need need;
+  void (*check)(const CheckInput&, Report&);
+};
+
+struct RuleFamily {
+  std::string_view title;
+  std::span<const Rule> rules;
+};
+
+}  // namespace smplan

@@ -1,0 +1,153 @@
+// Quotas, regions, secrets.
+#include <algorithm>
+
+#include "planner/preflight/image.hpp"
+#include "planner/preflight/rules/tools.hpp"
+
+namespace smplan {
+namespace {
+
+constexpr std::int64_t kInstancesPerJob = 20;
+
+void instance_quota(const CheckInput& in, Report& report) {
+  for (const Machines& m : in.machines) {
+    if (!m.type || !m.count) continue;
+    const std::string name = quota_name(*m.type, any_spot(in.job) ? "spot training job usage" : "training job usage");
+    const auto known = in.facts.quotas->find(name);
+    const std::int64_t quota = known == in.facts.quotas->end() ? 0 : known->second;
+    if (quota >= *m.count) continue;
+    report.at(m.count, {quote(name), known == in.facts.quotas->end() ? "not among the facts" : count_text(quota), count_text(*m.count)});
+  }
+}
+
+void instances_per_job(const CheckInput& in, Report& report) {
+  const auto nodes = in.nodes();
+  if (!nodes || *nodes <= kInstancesPerJob) return;
+  if (in.facts.quotas) {
+    const auto known = in.facts.quotas->find("Number of instances for a training job");
+    if (known != in.facts.quotas->end() && known->second >= *nodes) return;
+  }
+  const Count& where = in.job.instance_count.stated ? in.job.instance_count : in.job.strategy.nodes;
+  report.at(where, {count_text(*nodes)});
+}
+
+void region_of_type(const CheckInput& in, Report& report) {
+  if (in.region.empty()) return;
+  for (const Machines& m : in.machines) {
+    if (m.instance == nullptr || m.instance->regions.empty() || contains(m.instance->regions, in.region)) continue;
+    report.at(m.type, {m.instance->name, in.region}).fix = "offered in " + list_text(m.instance->regions);
+  }
+}
+
+bool is_account(std::string_view text) {
+  return text.size() == 12 && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+void image_region(const CheckInput& in, Report& report) {
+  const auto image = in.job.image ? parse_image(*in.job.image) : std::nullopt;
+  if (!image) return;
+  if (!image->region.empty() && !in.region.empty() && image->region != in.region) {
+    report.at(in.job.image, {"is in " + image->region + ", the job in " + in.region});
+  }
+  const ContainerRegistry* registry = in.catalog.containers().registry_of(image->repository);
+  const std::string region = image->region.empty() ? in.region : image->region;
+  if (registry == nullptr || region.empty() || !is_account(image->account)) return;
+  const std::string_view account = registry->account_in(region);
+  // A copy in the user's own registry is none of AWS's accounts.
+  const bool of_aws = std::any_of(registry->accounts.begin(), registry->accounts.end(),
+                                  [&](const ContainerRegistry::Account& a) { return a.account == image->account; });
+  if (account.empty() || !of_aws || account == image->account) return;
+  Finding& finding = report.at(in.job.image, {"is served in " + region + " by account " + std::string(account) + ", not " + image->account});
+  finding.fix = "write account " + std::string(account);
+}
+
+std::string_view bucket_of(std::string_view uri) {
+  if (!uri.starts_with("s3://")) return "";
+  uri.remove_prefix(5);
+  return uri.substr(0, uri.find('/'));
+}
+
+void bucket_region(const CheckInput& in, Report& report) {
+  if (in.region.empty()) return;
+  const auto judge = [&](const Text& uri) {
+    if (!uri) return;
+    const auto known = in.facts.buckets->find(std::string(bucket_of(*uri)));
+    if (known != in.facts.buckets->end() && known->second != in.region) {
+      report.at(uri, {quote(bucket_of(*uri)), known->second, in.region});
+    }
+  };
+  judge(in.job.output_uri);
+  judge(in.job.checkpoint_uri);
+  for (const JobChannel& c : in.job.channels) judge(c.s3_uri);
+}
+
+bool names_a_secret(std::string key) {
+  std::transform(key.begin(), key.end(), key.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  for (const std::string_view word : {"secret", "password", "passwd", "api_key", "apikey", "api-key", "access_key", "access_token",
+                                      "auth_token", "hf_token", "hub_token", "wandb_key", "private_key"}) {
+    if (key.find(word) != std::string::npos) return true;
+  }
+  return key == "token" || key.ends_with("_token");
+}
+
+bool looks_secret(std::string_view value) {
+  for (const std::string_view prefix : {"hf_", "AKIA", "ASIA", "ghp_", "github_pat_", "sk-", "xoxb-", "-----BEGIN"}) {
+    if (value.starts_with(prefix) && value.size() >= 16) return true;
+  }
+  return false;
+}
+
+/// A reference to where the secret is kept is what should be there.
+bool is_reference(std::string_view value) {
+  return value.starts_with("arn:aws") || value.starts_with("ssm://") || value.starts_with("secretsmanager");
+}
+
+void secrets(const CheckInput& in, Report& report) {
+  const auto judge = [&](const Node& at, const std::string& key, const std::string& value) {
+    if (value.empty() || is_placeholder(value) || is_reference(value)) return;
+    // Counts and switches (pad_token: 0, use_auth_token: true) are no secrets.
+    if (looks_secret(value) || (names_a_secret(key) && value.size() >= 8)) report.at(at, {quote(key)});
+  };
+  for (const Node* map : {in.job.hyperparameters, in.job.environment}) {
+    if (map == nullptr) continue;
+    for (const Node& entry : map->items) {
+      if (entry.is_string()) judge(entry, entry.key, entry.text);
+    }
+  }
+  if (in.job.tags == nullptr) return;
+  for (const Node& tag : in.job.tags->items) {
+    const bool pair = tag.is_object();
+    judge(tag, pair ? member_text(tag, {"Key", "key"}) : tag.key, pair ? member_text(tag, {"Value", "value"}) : tag.text);
+  }
+}
+
+void submission_rate(const CheckInput& in, Report& report) {
+  if (*in.facts.jobs_per_second > 1) report.at(in.job.root().where, {format_shortest(*in.facts.jobs_per_second)});
+}
+
+constexpr std::string_view kQuotas = "SageMaker service quotas, 2026-11-20";
+
+constexpr Rule kRules[] = {
+    {"C202", Severity::Warning, "Instance quota", "the quota of the type is not known to cover the job", "the quota {} is {}, the job needs {}",
+     "request an increase under Service Quotas", kQuotas, kSubmitted, Need::Quotas, instance_quota},
+    {"C203", Severity::Warning, "Instances of a job", "the job has more than 20 instances and no raised quota is known",
+     "{} instances are over the default quota of 20 for one job", "request the quota \"Number of instances for a training job\"", kQuotas,
+     kSubmitted | kRecipe, Need::Nothing, instances_per_job},
+    {"C204", Severity::Error, "Type not in the region", "the region does not offer the type", "{} is not offered in {}",
+     "choose another region or type", "EC2 instance type offerings, see the catalog's entry", kSubmitted, Need::Nothing, region_of_type},
+    {"C205", Severity::Error, "Image of another region", "the image is in another region than the job, or of another region's account",
+     "the image {}", "use the region's own image", "SageMaker Python SDK v2.257.7, image_uri_config", kSubmitted, Need::Nothing, image_region},
+    {"C206", Severity::Error, "Bucket of another region", "a bucket is in another region than the job", "the bucket {} is in {}, the job in {}",
+     "use a bucket in the job's region", kApi, kSubmitted, Need::Buckets, bucket_region},
+    {"C209", Severity::Info, "Secrets in the open", "a hyperparameter, variable or tag holds what looks like a secret",
+     "{} looks like a secret, and DescribeTrainingJob shows it to everybody", "keep it in Secrets Manager and read it in the script", kApi,
+     kSubmitted, Need::Nothing, secrets},
+    {"C210", Severity::Info, "Rate of submissions", "more than one job a second is submitted", "{} jobs a second are over the quota of 1",
+     "submit more slowly, or let a queue do it", kQuotas, kSubmitted, Need::JobRate, submission_rate},
+};
+
+}  // namespace
+
+std::span<const Rule> account_rules() { return kRules; }
+
+}  // namespace smplan

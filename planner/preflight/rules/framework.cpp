@@ -1,0 +1,208 @@
+// Framework versions: which of them the SDK maps to an image, and which images are still patched.
+#include <algorithm>
+
+#include "planner/preflight/image.hpp"
+#include "planner/preflight/rules/tools.hpp"
+
+namespace smplan {
+namespace {
+
+/// By version and not by image: then the SDK's tables decide. A placeholder for the image is an image.
+bool by_version(const CheckInput& in) {
+  return in.job.kind == JobKind::Estimator && in.job.framework_version && !in.job.image.stated;
+}
+
+bool on_trainium(const CheckInput& in) { return in.job.instance_type && is_trainium_type(*in.job.instance_type); }
+
+bool has_version(const CheckInput& in, std::string_view table, std::string_view version) {
+  for (const FrameworkVersion& v : in.catalog.containers().versions) {
+    if (v.table == table && v.version == version) return true;
+  }
+  return false;
+}
+
+bool judged_for_torchrun(const CheckInput& in) {
+  return by_version(in) && in.pytorch() && in.job.launcher.torchrun.is(true) && !in.job.launcher.smp.is(true) &&
+         !on_trainium(in);
+}
+
+constexpr std::string_view kFirstTorchrun = "1.13.1";
+
+void ddp_version(const CheckInput& in, Report& report) {
+  if (by_version(in) && in.job.launcher.pytorchddp.is(true) && version_before("2.2.0", *in.job.framework_version)) {
+    report.at(in.job.framework_version, {*in.job.framework_version});
+  }
+}
+
+bool split_verdict(const CheckInput& in) {
+  const std::string& version = *in.job.framework_version;
+  const bool launcher = contains(in.limits.torchrun_versions, version);
+  const bool image = has_version(in, "pytorch", version);
+  return launcher != image && !version_before(version, kFirstTorchrun);
+}
+
+void exact_version(const CheckInput& in, Report& report) {
+  if (!judged_for_torchrun(in) || contains(in.limits.torchrun_versions, *in.job.framework_version)) return;
+  if (in.job.framework == Framework::PyTorch && split_verdict(in)) return;  // the next rule's
+  Finding& finding = report.at(in.job.framework_version, {quote(*in.job.framework_version), list_text(in.limits.torchrun_versions)});
+  for (const std::string& known : in.limits.torchrun_versions) {
+    if (known.starts_with(*in.job.framework_version + '.')) {
+      finding.fix = "write " + known + ", or give image_uri";
+      if (has_version(in, "pytorch", known)) {
+        finding.edits = {{Edit::Kind::Set, in.job.framework_version.where.path, json_text(known)}};
+      }
+    }
+  }
+}
+
+void version_without_image(const CheckInput& in, Report& report) {
+  if (!judged_for_torchrun(in) || in.job.framework != Framework::PyTorch || !split_verdict(in)) return;
+  const bool launcher = contains(in.limits.torchrun_versions, *in.job.framework_version);
+  report.at(in.job.framework_version, {*in.job.framework_version, launcher ? "the launcher" : "the image table",
+                                       launcher ? "the image table" : "the launcher"});
+}
+
+/// The SDK's row for the job's version, by full version or alias.
+const FrameworkVersion* sdk_row(const CheckInput& in) {
+  const Job& job = in.job;
+  std::string table = "tensorflow";
+  std::string version = *job.framework_version;
+  if (job.framework == Framework::PyTorch) {
+    table = job.launcher.smp.is(true) && job.launcher.torchrun.is(true) ? "pytorch-smp" : "pytorch";
+  } else if (job.framework == Framework::HuggingFace) {
+    if (!job.transformers_version) return nullptr;
+    table = "huggingface";
+    version = *job.transformers_version + (in.pytorch() ? "/pytorch" : "/tensorflow") + version;
+  } else if (job.framework != Framework::TensorFlow) {
+    return nullptr;
+  }
+  const FrameworkVersion* alias = nullptr;
+  for (const FrameworkVersion& v : in.catalog.containers().versions) {
+    if (v.table != table) continue;
+    if (v.version == version) return &v;
+    if (contains(v.aliases, version)) alias = &v;
+  }
+  return alias;
+}
+
+void python_version(const CheckInput& in, Report& report) {
+  const Text& py = in.job.py_version;
+  if (!py || in.job.image.stated) return;
+  if (py->find("py3") == std::string::npos) {
+    report.at(py, {quote(*py), "only Python 3 containers train"});
+    return;
+  }
+  const FrameworkVersion* row = by_version(in) && !on_trainium(in) ? sdk_row(in) : nullptr;
+  if (row == nullptr || contains(row->pythons, *py)) return;
+  Finding& finding = report.at(py, {quote(*py), row->version + " comes with " + list_text(row->pythons)});
+  if (row->pythons.size() == 1) {
+    finding.fix = "write " + row->pythons.front();
+    finding.edits = {{Edit::Kind::Set, py.where.path, json_text(row->pythons.front())}};
+  }
+}
+
+void trainium_version(const CheckInput& in, Report& report) {
+  if (!by_version(in) || !on_trainium(in) || in.job.framework != Framework::PyTorch) return;
+  const std::string& v = *in.job.framework_version;
+  if (version_before(v, "1.11") || version_before("2.0.0", v)) report.at(in.job.framework_version, {v});
+}
+
+std::string minor_of(std::string_view version) {
+  const std::size_t first = version.find('.');
+  const std::size_t second = first == std::string_view::npos ? first : version.find('.', first + 1);
+  return std::string(version.substr(0, second));
+}
+
+/// Repository and version of the image that will run; empty where that is not known.
+std::pair<std::string, std::string> image_of(const CheckInput& in) {
+  const Job& job = in.job;
+  if (job.image) {
+    const auto image = parse_image(*job.image);
+    return image ? std::pair(image->repository, image->version) : std::pair<std::string, std::string>();
+  }
+  if (!job.framework_version) return {};
+  std::string repository;
+  if (job.framework == Framework::PyTorch) {
+    repository = on_trainium(in) ? "pytorch-training-neuronx" : "pytorch-training";
+  } else if (job.framework == Framework::TensorFlow) {
+    repository = "tensorflow-training";
+  } else if (job.framework == Framework::HuggingFace) {
+    repository = in.pytorch() ? "huggingface-pytorch-training" : "huggingface-tensorflow-training";
+  }
+  return {repository, *job.framework_version};
+}
+
+void patched(const CheckInput& in, Report& report) {
+  const auto [repository, version] = image_of(in);
+  if (repository.empty() || version.empty() || version[0] < '0' || version[0] > '9') return;
+  const ContainerFacts& facts = in.catalog.containers();
+  const std::string today = facts.as_of();
+  std::string until;
+  bool listed = false;
+  const Container* oldest = nullptr;
+  for (const Container& c : facts.images) {
+    if (c.repository != repository) continue;
+    if (oldest == nullptr || version_before(c.version, oldest->version)) oldest = &c;
+    if (minor_of(c.version) != minor_of(version)) continue;
+    listed = true;
+    until = std::max(until, c.patched_until);
+  }
+  if (oldest == nullptr) return;
+  const bool past = listed ? !until.empty() && until < today : version_before(minor_of(version), minor_of(oldest->version));
+  if (!past) return;
+  const Where& where = in.job.image ? in.job.image.where : in.job.framework_version.where;
+  Finding& finding = report.at(where, {repository, version, until.empty() ? "before " + today : "on " + until});
+  const Container* newest = facts.newest(repository, on_trainium(in) ? "neuronx" : "gpu");
+  if (newest != nullptr && !in.region.empty() && !facts.image_uri(*newest, in.region).empty()) {
+    finding.fix = "use " + facts.image_uri(*newest, in.region) +
+                  (newest->patched_until.empty() ? "" : " (until " + newest->patched_until + ")");
+  } else if (newest != nullptr) {
+    finding.fix = "use " + repository + ":" + newest->tag +
+                  (newest->patched_until.empty() ? "" : " (until " + newest->patched_until + ")");
+  }
+}
+
+void newer_than_sdk(const CheckInput& in, Report& report) {
+  if (!by_version(in)) return;
+  const std::string_view table = in.job.framework == Framework::PyTorch      ? "pytorch"
+                                 : in.job.framework == Framework::TensorFlow ? "tensorflow"
+                                                                             : "";
+  std::string newest;
+  for (const FrameworkVersion& v : in.catalog.containers().versions) {
+    if (v.table == table && (newest.empty() || version_before(newest, v.version))) newest = v.version;
+  }
+  const std::string& version = *in.job.framework_version;
+  if (!newest.empty() && version_before(minor_of(newest), minor_of(version))) {
+    report.at(in.job.framework_version, {version, newest});
+  }
+}
+
+constexpr Rule kRules[] = {
+    {"C051", Severity::Error, "pytorchddp on a new PyTorch", "pytorchddp with PyTorch above 2.2.0 and no image",
+     "pytorchddp becomes smdistributed.dataparallel, which ends at PyTorch 2.2.0, and this is {}",
+     "torch_distributed: {\"enabled\": true}", kSdk2, kEstimator, Need::Nothing, ddp_version},
+    {"C052", Severity::Error, "Exact version for torch_distributed",
+     "torch_distributed by a framework version that is not literally on the launcher's list",
+     "torch_distributed does not take framework version {}; it takes {}", "write the full version, or give image_uri",
+     kSdk2, kEstimator, Need::Nothing, exact_version},
+    {"C053", Severity::Error, "Version without an image",
+     "launcher list and image table of the SDK disagree on the version",
+     "version {} is known to {} and not to {}, so no such job can start", "give image_uri, or use 2.5.1 or later", kSdk2,
+     kEstimator, Need::Nothing, version_without_image},
+    {"C056", Severity::Error, "Python version", "py_version is no Python 3, or none that the framework version comes with",
+     "py_version {}: {}", "write the version's own Python", kSdk2, kEstimator, Need::Nothing, python_version},
+    {"C058", Severity::Error, "Version on Trainium", "Trainium by a framework version outside 1.11 to 2.0.0",
+     "the SDK maps no Neuron image to version {}", "give image_uri of pytorch-training-neuronx", kSdk2, kEstimator,
+     Need::Nothing, trainium_version},
+    {"C073", Severity::Warning, "Image no longer patched", "the image's last day of patches is past",
+     "{} {} has had no security patches since {}", "use a newer image", "aws/deep-learning-containers support dates, 2026-11-20",
+     kSubmitted, Need::Nothing, patched},
+    {"C074", Severity::Warning, "Version newer than the SDK", "the framework version is above the SDK's tables",
+     "version {} is newer than the SDK's newest, {}", "give image_uri", kSdk2, kEstimator, Need::Nothing, newer_than_sdk},
+};
+
+}  // namespace
+
+std::span<const Rule> framework_rules() { return kRules; }
+
+}  // namespace smplan

@@ -1,0 +1,246 @@
+// Instances: storage, network, placement.
+#include <set>
+
+#include "planner/preflight/rules/tools.hpp"
+
+namespace smplan {
+namespace {
+
+constexpr std::int64_t kDefaultVolumeGb = 30;
+constexpr std::int64_t kVolumeQuotaGb = 1024;
+
+/// Types that bring their own disks; the service sizes them and takes no volume.
+bool has_nvme(const InstanceType& type) { return type.local_nvme.value() > 0; }
+
+/// Families with instance storage that the catalog does not hold (processors).
+bool is_ebs_only(const CheckInput& in, const Machines& m) {
+  if (m.instance != nullptr) return !has_nvme(*m.instance);
+  const std::string_view family = family_of(*m.type);
+  return in.limits.is_training_type(*m.type) && family.find('d') == std::string_view::npos;
+}
+
+void volume_ignored(const CheckInput& in, Report& report) {
+  const Count& volume = in.job.volume_gb;
+  if (!volume.stated || in.machines.empty()) return;
+  for (const Machines& m : in.machines) {
+    if (m.instance == nullptr || !has_nvme(*m.instance)) return;
+  }
+  const InstanceType& type = *in.machines.front().instance;
+  const std::string gb = volume ? count_text(*volume) + " GB are" : std::string("the volume is");
+  Finding& finding = report.at(volume, {gb, type.name, format_bytes(type.local_nvme)});
+  finding.edits = {{Edit::Kind::Remove, volume.where.path, ""}};
+}
+
+void key_on_nvme(const CheckInput& in, Report& report) {
+  if (!in.job.volume_kms_key.stated) return;
+  for (const Machines& m : in.machines) {
+    if (m.instance == nullptr || !has_nvme(*m.instance)) continue;
+    report.at(in.job.volume_kms_key, {spelled(in.job.kind, "VolumeKmsKeyId"), m.instance->name}).edits = {
+        {Edit::Kind::Remove, in.job.volume_kms_key.where.path, ""}};
+    return;
+  }
+}
+
+/// Bytes that the job reads in File mode, over the channels whose size is known.
+double file_mode_bytes(const CheckInput& in) {
+  double total = 0;
+  for (const JobChannel& c : in.job.channels) {
+    const std::string mode = c.input_mode.value_or(in.job.input_mode.value_or("File"));
+    if (mode != "File" || c.on_file_system() || !in.facts.datasets) continue;
+    for (const std::string& key : {c.s3_uri.value_or(""), c.name.value_or("")}) {
+      const auto known = in.facts.datasets->find(key);
+      if (key.empty() || known == in.facts.datasets->end()) continue;
+      total += known->second.bytes.value_or(0);
+      break;
+    }
+  }
+  return total;
+}
+
+void volume_too_small(const CheckInput& in, Report& report) {
+  const double model = in.prediction == nullptr ? 0 : in.prediction->artifact_bytes;
+  // The finished model and the last checkpoint with its optimizer state stand on the disk together.
+  const double needed = file_mode_bytes(in) + model * 8;
+  for (const Machines& m : in.machines) {
+    if (!m.type || !is_ebs_only(in, m)) continue;
+    const std::int64_t volume = in.job.volume_gb.value_or(kDefaultVolumeGb);
+    if (needed > static_cast<double>(volume) * 1e9) {
+      report.at(in.job.volume_gb.stated ? in.job.volume_gb.where : m.type.where,
+                {count_text(volume), format_bytes(Bytes(needed))});
+      return;
+    }
+  }
+}
+
+void volume_over_quota(const CheckInput& in, Report& report) {
+  const Count& volume = in.job.volume_gb;
+  if (!volume || *volume <= kVolumeQuotaGb) return;
+  for (const Machines& m : in.machines) {
+    if (!m.type || !is_ebs_only(in, m)) return;  // ignored there, and said so
+  }
+  if (in.facts.quotas) {
+    const auto known = in.facts.quotas->find("Size of EBS volume for an instance");
+    if (known != in.facts.quotas->end() && known->second >= *volume) return;
+  }
+  report.at(volume, {count_text(*volume)});
+}
+
+void no_efa(const CheckInput& in, Report& report) {
+  for (const Machines& m : in.machines) {
+    if (m.instance == nullptr || !m.count || *m.count < 2 || m.instance->network.kind == NetworkKind::Efa) continue;
+    report.at(m.type, {count_text(*m.count), m.instance->name});
+  }
+}
+
+void many_single_gpus(const CheckInput& in, Report& report) {
+  for (const Machines& m : in.machines) {
+    if (m.instance == nullptr || !m.count || *m.count < 2 || m.instance->accelerator_count != 1) continue;
+    const InstanceType* better = nullptr;
+    for (const InstanceType& other : in.catalog.instances()) {
+      const bool same = other.accelerator == m.instance->accelerator && other.accelerator_count >= *m.count;
+      const bool sold = other.support == TrainingSupport::OnDemand || other.support == m.instance->support;
+      if (same && sold && (better == nullptr || other.accelerator_count < better->accelerator_count)) better = &other;
+    }
+    if (better == nullptr) continue;
+    report.at(m.type, {count_text(*m.count), m.instance->name, better->name, count_text(better->accelerator_count)});
+  }
+}
+
+/// EFA types that the training toolkit does not set the fabric up for (its list ends before them).
+bool unknown_to_toolkit(std::string_view family) {
+  for (const std::string_view late : {"p5e", "p5en", "p6-b200", "p6-b300", "p6e-gb200", "g6", "g6e", "g7", "g7e", "trn1n", "trn2"}) {
+    if (family == late) return true;
+  }
+  return false;
+}
+
+void toolkit_efa(const CheckInput& in, Report& report) {
+  for (const Machines& m : in.machines) {
+    if (m.instance == nullptr || !m.count || *m.count < 2 || m.instance->network.kind != NetworkKind::Efa) continue;
+    if (!unknown_to_toolkit(family_of(m.instance->name))) continue;
+    if (in.job.environment != nullptr && in.job.environment->has("FI_PROVIDER")) continue;
+    report.at(m.type, {m.instance->name});
+  }
+}
+
+void nccl_proto(const CheckInput& in, Report& report) {
+  const Node* proto = in.job.environment == nullptr ? nullptr : in.job.environment->find("NCCL_PROTO");
+  if (proto != nullptr && in.job.launcher.torchrun.is(true)) report.at(*proto, {quote(proto->text)});
+}
+
+void efa_security_group(const CheckInput& in, Report& report) {
+  const Node* groups = in.job.security_groups;
+  if (groups == nullptr || in.nodes().value_or(1) < 2) return;
+  bool efa = false;
+  for (const Machines& m : in.machines) efa = efa || (m.instance != nullptr && m.instance->network.kind == NetworkKind::Efa);
+  if (!efa) return;
+  for (const Node& group : groups->items) {
+    const auto known = in.facts.security_groups->find(group.text);
+    if (known != in.facts.security_groups->end() && !known->second) report.at(group, {quote(group.text)});
+  }
+}
+
+void disk_without_vpc(const CheckInput& in, Report& report) {
+  if (in.job.subnets != nullptr && !in.job.subnets->is_null()) return;
+  for (const JobChannel& c : in.job.channels) {
+    if (c.on_file_system()) report.at(c.where, {c.file_system_type.value_or("a file system")});
+  }
+}
+
+void lustre_zones(const CheckInput& in, Report& report) {
+  bool lustre = false;
+  for (const JobChannel& c : in.job.channels) lustre = lustre || c.file_system_type.is("FSxLustre");
+  if (!lustre || in.job.subnets == nullptr) return;
+  std::set<std::string> zones;
+  for (const Node& subnet : in.job.subnets->items) {
+    const auto known = in.facts.subnets->find(subnet.text);
+    if (known != in.facts.subnets->end()) zones.insert(known->second);
+  }
+  if (zones.size() > 1) {
+    report.at(*in.job.subnets, {list_text({zones.begin(), zones.end()})});
+  }
+}
+
+void isolation(const CheckInput& in, Report& report) {
+  if (!in.job.network_isolation.is(true)) return;
+  const Facts::Script& s = *in.facts.script;
+  if (s.needs_internet == true) report.at(in.job.network_isolation, {"the script fetches from the network"});
+  if (s.requirements_file == true) report.at(in.job.network_isolation, {"requirements.txt is installed by pip"});
+}
+
+void encryption(const CheckInput& in, Report& report) {
+  if (in.job.encrypt_traffic.is(true) && in.nodes().value_or(1) > 1) {
+    report.at(in.job.encrypt_traffic, {count_text(*in.nodes())});
+  }
+}
+
+void infra_check(const CheckInput& in, Report& report) {
+  if (in.job.infra_check.is(true) || (in.job.infra_check.stated && !in.job.infra_check)) return;
+  for (const Machines& m : in.machines) {
+    if (m.instance == nullptr || !m.count || *m.count < 2) continue;
+    report.at(in.job.infra_check.stated ? in.job.infra_check.where : m.type.where, {count_text(*m.count)});
+  }
+}
+
+void ultraserver(const CheckInput& in, Report& report) {
+  if (in.job.training_plan.stated) return;
+  if (in.job.placement != nullptr && !in.job.placement->is_null()) {
+    report.at(*in.job.placement, {"a placement"});
+    return;
+  }
+  for (const Machines& m : in.machines) {
+    if (m.type && family_of(*m.type) == "p6e-gb200") report.at(m.type, {*m.type});
+  }
+}
+
+constexpr Rule kRules[] = {
+    {"C116", Severity::Warning, "Volume that is ignored", "a volume size is given for types with NVMe disks",
+     "{} ignored on {}: its storage is the {} of NVMe that it has", "leave it out", kApi, kSubmitted, Need::Nothing,
+     volume_ignored},
+    {"C117", Severity::Error, "Volume key on NVMe", "a KMS key for the volume is given for types with NVMe disks",
+     "{} is refused on {}, which has disks of its own", "leave it out", kApi, kSubmitted, Need::Nothing, key_on_nvme},
+    {"C118", Severity::Error, "Volume too small", "data in File mode, checkpoint and model exceed the volume",
+     "a volume of {} GB does not hold {}", "enlarge it, or stream the data (FastFile)", kJudgement, kSubmitted,
+     Need::Nothing, volume_too_small},
+    {"C119", Severity::Error, "Volume over the quota", "the volume is over 1024 GB and no raised quota is known",
+     "{} GB are over the default quota of 1024 GB for an instance's volume", "request the quota, or use a type with NVMe",
+     "SageMaker service quotas, 2026-11-20", kSubmitted, Need::Nothing, volume_over_quota},
+    {"C120", Severity::Warning, "Several nodes without EFA", "more than one instance of a type without EFA",
+     "{} x {} talk over TCP", "use a type with EFA, or one larger instance", "HyperPod recipes launcher, efa.py", kSubmitted,
+     Need::Nothing, no_efa},
+    {"C121", Severity::Warning, "Single-GPU nodes", "several one-GPU instances where one instance holds as many GPUs",
+     "{} x {} exchange gradients over the network; {} has {} of these GPUs inside", "use the larger instance", kDocs,
+     kSubmitted, Need::Nothing, many_single_gpus},
+    {"C122", Severity::Info, "EFA unknown to the toolkit", "several instances of a type that the training toolkit's EFA list lacks",
+     "the training toolkit does not set FI_PROVIDER for {}", "set FI_PROVIDER=efa in the environment; recent libfabric needs none",
+     kToolkit, kSubmitted, Need::Nothing, toolkit_efa},
+    {"C123", Severity::Info, "NCCL_PROTO is overwritten", "NCCL_PROTO is in the environment of a torchrun job",
+     "the container's torchrun sets NCCL_PROTO=simple over {}", "set it inside the script", kToolkit, kSubmitted,
+     Need::Nothing, nccl_proto},
+    {"C124", Severity::Error, "Security group for EFA", "a security group of an EFA job does not let itself in and out",
+     "{} does not allow all traffic to and from itself, which EFA needs", "add rules for all traffic to and from the group", kDocs,
+     kSubmitted, Need::SecurityGroups, efa_security_group},
+    {"C125", Severity::Error, "File system without VPC", "a channel is on EFS or FSx and the job has no VPC setting",
+     "{} is reached through a VPC, and none is given", "give subnets and security groups", kDocs, kSubmitted, Need::Nothing,
+     disk_without_vpc},
+    {"C126", Severity::Error, "FSx for Lustre in several zones", "the subnets of a job on FSx for Lustre are in more than one zone",
+     "FSx for Lustre is in one zone, the subnets are in {}", "give the one subnet in its zone", kDocs, kSubmitted,
+     Need::Subnets, lustre_zones},
+    {"C127", Severity::Warning, "Network isolation", "the job is isolated and the script needs the network",
+     "network isolation lets no call out, and {}", "bring packages and weights in a channel", kApi, kSubmitted, Need::Script,
+     isolation},
+    {"C128", Severity::Warning, "Encrypted traffic", "traffic between the instances of a job is encrypted",
+     "encryption slows every collective between the {} instances", "leave it off unless it is required", kDocs, kSubmitted,
+     Need::Nothing, encryption},
+    {"C129", Severity::Info, "Infrastructure check", "several GPU instances without the check of their health",
+     "{} instances start without a health check", "EnableInfraCheck costs minutes and finds bad nodes before training", kApi,
+     kSubmitted, Need::Nothing, infra_check},
+    {"C130", Severity::Warning, "UltraServer placement", "a placement or p6e-gb200 without a training plan",
+     "{} needs capacity of a training plan", "give the training plan's ARN", kApi, kSubmitted, Need::Nothing, ultraserver},
+};
+
+}  // namespace
+
+std::span<const Rule> instance_rules() { return kRules; }
+
+}  // namespace smplan

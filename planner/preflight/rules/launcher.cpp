@@ -1,0 +1,387 @@
+// Who starts the processes: the distribution dictionary and what it becomes in the container.
+#include <array>
+
+#include "planner/preflight/rules/tools.hpp"
+
+namespace smplan {
+namespace {
+
+const Node* distribution_of(const Job& job) {
+  if (job.kind != JobKind::Estimator) return nullptr;
+  const Node* node = job.root().find("distribution");
+  if (node == nullptr) node = job.root().find("distributions");
+  return node != nullptr && node->is_object() ? node : nullptr;
+}
+
+/// Misspellings found in the wild, with what was meant.
+struct Meant {
+  std::string_view written;
+  std::string_view key;   ///< top-level key that replaces it
+  std::string_view path;  ///< in words
+  std::string_view inner; ///< second level; empty where the value moves as it is
+};
+constexpr std::array<Meant, 12> kMeant = {{
+    {"smdistributed_dataparallel", "smdistributed", "smdistributed.dataparallel", "dataparallel"},
+    {"smdistributed_modelparallel", "smdistributed", "smdistributed.modelparallel", "modelparallel"},
+    {"dataparallel", "smdistributed", "smdistributed.dataparallel", "dataparallel"},
+    {"modelparallel", "smdistributed", "smdistributed.modelparallel", "modelparallel"},
+    {"pytorchx", "torch_distributed", "torch_distributed", ""},
+    {"torchrun", "torch_distributed", "torch_distributed", ""},
+    {"torch_distributed_elastic", "torch_distributed", "torch_distributed", ""},
+    {"ddp", "torch_distributed", "torch_distributed", ""},
+    {"deepspeed", "torch_distributed", "torch_distributed (the script calls deepspeed.initialize)", ""},
+    {"fsdp", "torch_distributed", "torch_distributed (the script wraps the model)", ""},
+    {"accelerate", "torch_distributed", "torch_distributed (the script builds an Accelerator)", ""},
+    {"horovod", "mpi", "mpi", ""},
+}};
+
+
+void unknown_key(const CheckInput& in, Report& report) {
+  const Node* d = distribution_of(in.job);
+  if (d == nullptr) return;
+  const auto devices = in.devices_per_node();
+  for (const Node& entry : d->items) {
+    if (contains(in.limits.distribution, entry.key)) continue;
+    const std::string idle = devices && *devices > 1 ? count_text(*devices - 1) + " of " + count_text(*devices)
+                                                     : std::string("all but one of the");
+    Finding& finding = report.at(entry, {quote(entry.key), idle});
+    for (const Meant& meant : kMeant) {
+      if (meant.written != entry.key) continue;
+      finding.fix = "write " + std::string(meant.path);
+      const bool just_enabled = entry.items.size() == 1 && entry.has("enabled");
+      if (d->has(meant.key) || !just_enabled) break;
+      if (meant.inner.empty()) {
+        finding.edits = {{Edit::Kind::Rename, entry.where.path, std::string(meant.key)}};
+      } else {
+        const bool on = entry.find("enabled")->truth;
+        finding.edits = {{Edit::Kind::Set, entry.where.path,
+                          "{\"" + std::string(meant.inner) + "\": {\"enabled\": " + (on ? "true" : "false") + "}}"},
+                         {Edit::Kind::Rename, entry.where.path, std::string(meant.key)}};
+      }
+    }
+    if (finding.edits.empty() && finding.fix == report.fix()) {
+      const auto near = nearest_names(entry.key, in.limits.distribution, 1);
+      if (!near.empty()) finding.fix = "did you mean " + near.front() + "?";
+    }
+  }
+}
+
+void unknown_inner_key(const CheckInput& in, Report& report) {
+  const Node* d = distribution_of(in.job);
+  const Node* t = d == nullptr ? nullptr : d->find("torch_distributed");
+  if (t == nullptr) return;
+  for (const Node& entry : t->items) {
+    if (entry.key == "enabled") continue;
+    report.at(entry, {quote(entry.key)}).edits = {{Edit::Kind::Remove, entry.where.path, ""}};
+  }
+}
+
+/// The container's own command may launch, and an image that is no AWS one decides for itself.
+bool launches_itself(const CheckInput& in) {
+  const Job& job = in.job;
+  if (job.entrypoint_words != nullptr || job.argument_words != nullptr || job.algorithm.stated) return true;
+  if (job.root().has("training_recipe")) return true;
+  if (const Node* code = job.root().find("source_code"); code != nullptr && code->has("command")) return true;
+  return job.framework == Framework::Other || (job.framework == Framework::Unknown && job.kind != JobKind::Estimator) ||
+         job.class_name.is("Estimator");
+}
+
+void no_launcher(const CheckInput& in, Report& report) {
+  if (in.job.launcher.any() || launches_itself(in) || is_local(in.job)) return;
+  const InstanceType* type = in.instance();
+  const auto nodes = in.nodes();
+  if (type == nullptr || !nodes || *nodes < 1) return;
+  if (type->accelerator_count <= 1 && *nodes <= 1) return;
+  // An unknown key is said by its own rule.
+  if (const Node* d = distribution_of(in.job)) {
+    for (const Node& entry : d->items) {
+      if (!contains(in.limits.distribution, entry.key)) return;
+    }
+  }
+  const std::int64_t world = *nodes * type->accelerator_count;
+  if (world <= *nodes) return;
+  report.at(launcher_place(in.job), {count_text(*nodes), count_text(world)});
+}
+
+void both_smdistributed(const CheckInput& in, Report& report) {
+  const Node* d = distribution_of(in.job);
+  const Node* smd = d == nullptr ? nullptr : d->find("smdistributed");
+  if (smd != nullptr && smd->has("dataparallel") && smd->has("modelparallel")) report.at(*smd);
+}
+
+void pytorchddp_with_smdistributed(const CheckInput& in, Report& report) {
+  const Node* d = distribution_of(in.job);
+  if (d != nullptr && d->has("pytorchddp") && d->has("smdistributed")) report.at(*d->find("pytorchddp"));
+}
+
+void torchrun_on_cpu(const CheckInput& in, Report& report) {
+  if (!in.job.launcher.torchrun.is(true)) return;
+  for (const Machines& m : in.machines) {
+    if (!m.type || is_local(in.job) || is_gpu_type(*m.type) || is_trainium_type(*m.type)) continue;
+    // A heterogeneous job may have processors beside; its own rule looks at the groups.
+    if (in.machines.size() == 1) report.at(in.job.launcher.torchrun, {*m.type});
+  }
+}
+
+void torchrun_entry_point(const CheckInput& in, Report& report) {
+  const Text& entry = in.job.entry_point;
+  if (in.job.kind == JobKind::Estimator && in.job.launcher.torchrun.is(true) && entry && !entry->ends_with(".py")) {
+    report.at(entry, {quote(*entry)});
+  }
+}
+
+void trainium_launcher(const CheckInput& in, Report& report) {
+  const Launcher& l = in.job.launcher;
+  for (const Machines& m : in.machines) {
+    if (!m.type || !is_trainium_type(*m.type) || !l.any()) continue;
+    const bool others = l.mpi.is(true) || l.smddp.is(true) || l.smp.is(true) || l.parameter_server.is(true) ||
+                        l.multi_worker_mirrored.is(true) || l.xla.is(true) || l.pytorchddp.is(true);
+    if (others) report.at(l.where, {*m.type});
+  }
+}
+
+const Node* variable(const Job& job, std::string_view name) {
+  return job.environment == nullptr ? nullptr : job.environment->find(name);
+}
+
+void neuron_cores(const CheckInput& in, Report& report) {
+  const Node* cores = variable(in.job, "NEURON_RT_NUM_CORES");
+  const InstanceType* type = in.instance();
+  if (cores == nullptr || type == nullptr || !is_trainium_type(type->name)) return;
+  const auto n = integer_of(*cores);
+  // Trainium2 shows a logical core for two physical ones; both counts are complete.
+  const std::int64_t logical = type->accelerator_count;
+  const bool second = family_of(type->name) == "trn2";
+  if (!n || *n == logical || (second && *n == 2 * logical) || *n > 2 * logical) return;
+  report.at(*cores, {count_text(*n), type->name, count_text(logical)}).edits = {
+      {Edit::Kind::Remove, cores->where.path, ""}};
+}
+
+void mpi_processes(const CheckInput& in, Report& report) {
+  const Launcher& l = in.job.launcher;
+  const auto devices = in.devices_per_node();
+  if (!l.mpi.is(true) || !devices || in.instance() == nullptr) return;
+  if (!l.processes_per_node.stated) {
+    report.at(l.mpi, {"the number of MPI processes a node is left open", count_text(*devices)});
+  } else if (l.processes_per_node && *l.processes_per_node < *devices) {
+    report.at(l.processes_per_node, {count_text(*l.processes_per_node) + " MPI processes a node leave " +
+                                         count_text(*devices - *l.processes_per_node) + " accelerators idle",
+                                     count_text(*devices)});
+  }
+}
+
+void mpi_too_many(const CheckInput& in, Report& report) {
+  const Launcher& l = in.job.launcher;
+  const auto devices = in.devices_per_node();
+  if (l.mpi.is(true) && devices && in.instance() != nullptr && l.processes_per_node &&
+      *l.processes_per_node > *devices) {
+    report.at(l.processes_per_node, {count_text(*l.processes_per_node), count_text(*devices)});
+  }
+}
+
+void parameter_server_multi_gpu(const CheckInput& in, Report& report) {
+  const auto devices = in.devices_per_node();
+  if (in.job.launcher.parameter_server.is(true) && devices && *devices > 1) {
+    report.at(in.job.launcher.parameter_server, {count_text(*devices)});
+  }
+}
+
+void parameter_server_pytorch(const CheckInput& in, Report& report) {
+  if (in.job.launcher.parameter_server.is(true) && in.pytorch()) report.at(in.job.launcher.parameter_server);
+}
+
+void mirrored_strategy(const CheckInput& in, Report& report) {
+  const Launcher& l = in.job.launcher;
+  if (!l.multi_worker_mirrored.is(true)) return;
+  if (in.pytorch()) report.at(l.multi_worker_mirrored, {"the framework is PyTorch"});
+  if (in.job.framework == Framework::TensorFlow && below(in.job.framework_version, "2.9")) {
+    report.at(l.multi_worker_mirrored, {"TensorFlow is " + *in.job.framework_version});
+  }
+  if (l.smddp.is(true) || l.smp.is(true)) report.at(l.multi_worker_mirrored, {"smdistributed is on too"});
+  if (l.parameter_server.is(true)) report.at(l.multi_worker_mirrored, {"the parameter server is on too"});
+}
+
+void xla_without_compiler(const CheckInput& in, Report& report) {
+  const Node* d = distribution_of(in.job);
+  const Node* xla = d == nullptr ? nullptr : d->find("pytorchxla");
+  if (xla == nullptr || (in.job.compiler != nullptr && !in.job.compiler->is_null())) return;
+  Finding& finding = report.at(*xla);
+  const Node* on = xla->find("enabled");
+  if (on == nullptr || truth_of(*on) == false) finding.edits = {{Edit::Kind::Remove, xla->where.path, ""}};
+}
+
+void nonexistent_class(const CheckInput& in, Report& report) {
+  const auto judge = [&](const std::string& name, const Where& where) {
+    const bool invented = name.find("horovod.Horovod") != std::string::npos || name == "Horovod" ||
+                          name.find("sagemaker.deepspeed") != std::string::npos || name == "DeepSpeed" ||
+                          name.find("PyTorchDDP") != std::string::npos || name.find("sagemaker.horovod") == 0;
+    if (invented) report.at(where, {quote(name)});
+    return invented;
+  };
+  if (in.job.class_name && !judge(*in.job.class_name, in.job.class_name.where)) {
+    constexpr std::array<std::string_view, 9> kKnown = {"PyTorch", "HuggingFace", "TensorFlow", "Estimator", "MXNet",
+                                                        "Chainer", "SKLearn", "XGBoost", "RLEstimator"};
+    bool known = in.job.kind == JobKind::ModelTrainer;
+    for (const std::string_view name : kKnown) known = known || *in.job.class_name == name;
+    if (!known) report.at(in.job.class_name, {quote(*in.job.class_name)});
+  }
+  if (!in.facts.script) return;
+  for (const std::string& name : in.facts.script->imports) judge(name, in.job.root().where);
+}
+
+bool imports(const CheckInput& in, std::string_view prefix) {
+  for (const std::string& name : in.facts.script->imports) {
+    if (name == prefix || name.starts_with(std::string(prefix) + '.')) return true;
+  }
+  return false;
+}
+
+void horovod_on_pytorch(const CheckInput& in, Report& report) {
+  if (in.job.launcher.mpi.is(true) && in.pytorch() && in.job.framework_version &&
+      !below(in.job.framework_version, "2.0") && imports(in, "horovod")) {
+    report.at(in.job.launcher.mpi, {*in.job.framework_version});
+  }
+}
+
+void unknown_arguments(const CheckInput& in, Report& report) {
+  if (in.job.kind == JobKind::ModelTrainer) return;
+  std::vector<std::string> known = in.limits.estimator_base;
+  for (const auto& [name, arguments] : in.limits.estimator_classes) {
+    // Without a class every class's arguments may be meant.
+    if (in.job.class_name && *in.job.class_name != name) continue;
+    known.insert(known.end(), arguments.begin(), arguments.end());
+  }
+  // Keys of our own format beside the SDK's arguments.
+  for (const std::string_view own : {"class", "inputs", "region", "region_name"}) known.emplace_back(own);
+  for (const Node& argument : in.job.root().items) {
+    if (contains(known, argument.key)) continue;
+    bool renamed = false;
+    for (const auto& [old_name, new_name] : in.limits.renamed) renamed = renamed || old_name == argument.key;
+    if (renamed) continue;
+    Finding& finding = report.at(argument, {quote(argument.key)});
+    const auto near = argument.key == "max_retries" ? std::vector<std::string>{"max_retry_attempts"}
+                                                    : nearest_names(argument.key, known, 1);
+    if (!near.empty()) finding.fix = "did you mean " + near.front() + "?";
+  }
+}
+
+void v2_syntax_in_v3(const CheckInput& in, Report& report) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kMoved = {{
+      {"distribution", "distributed=Torchrun() or MPI()"},
+      {"instance_type", "compute=Compute(instance_type=...)"},
+      {"instance_count", "compute=Compute(instance_count=...)"},
+      {"volume_size", "compute=Compute(volume_size_in_gb=...)"},
+      {"use_spot_instances", "compute=Compute(enable_managed_spot_training=...)"},
+      {"framework_version", "training_image=..."},
+      {"py_version", "training_image=..."},
+      {"image_uri", "training_image=..."},
+      {"entry_point", "source_code=SourceCode(entry_script=...)"},
+      {"source_dir", "source_code=SourceCode(source_dir=...)"},
+      {"max_run", "stopping_condition=StoppingCondition(max_runtime_in_seconds=...)"},
+      {"max_wait", "stopping_condition=StoppingCondition(max_wait_time_in_seconds=...)"},
+      {"checkpoint_s3_uri", "checkpoint_config=CheckpointConfig(s3_uri=...)"},
+      {"output_path", "output_data_config=OutputDataConfig(s3_output_path=...)"},
+  }};
+  for (const auto& [old_name, now] : kMoved) {
+    const Node* node = in.job.root().find(old_name);
+    if (node != nullptr) report.at(*node, {std::string(old_name)}).fix = "write " + std::string(now);
+  }
+}
+
+void v3_needs_script(const CheckInput& in, Report& report) {
+  const Node* d = in.job.root().find("distributed");
+  const Node* code = in.job.root().find("source_code");
+  if (d == nullptr || d->is_null() || code == nullptr || code->has("entry_script")) return;
+  report.at(*code);
+}
+
+void v3_mpi_options(const CheckInput& in, Report& report) {
+  const Node* options = in.job.root().at({"distributed", "mpi_additional_options"});
+  if (options != nullptr && options->is_string()) report.at(*options);
+}
+
+void v2_import_under_v3(const CheckInput& in, Report& report) {
+  if (version_before(*in.facts.sagemaker_sdk, "3")) return;
+  report.at(in.job.class_name.stated ? in.job.class_name.where : in.job.root().where, {*in.facts.sagemaker_sdk});
+}
+
+constexpr Rule kRules[] = {
+    {"C046", Severity::Error, "Unknown distribution", "a key of distribution is none that the SDK reads",
+     "{} is taken without a word and starts nothing: one process a node, {} accelerators of every node idle and billed",
+     "use torch_distributed, smdistributed, mpi or another key that the SDK reads", kSdk2, kEstimator, Need::Nothing,
+     unknown_key},
+    {"C047", Severity::Warning, "Unknown key in torch_distributed", "torch_distributed holds more than enabled",
+     "{} is ignored: torchrun starts one process for every accelerator, and DeepSpeed is the script's own business",
+     "drop it; call deepspeed.initialize, or give TrainingArguments its deepspeed file", kSdk2, kEstimator,
+     Need::Nothing, unknown_inner_key},
+    {"C048", Severity::Error, "No launcher", "the job has more accelerators than nodes and nothing starts a process for each",
+     "nothing launches: {} processes start for {} accelerators",
+     "torch_distributed: {\"enabled\": true} (in a request: hyperparameter sagemaker_torch_distributed_enabled \"true\")",
+     kToolkit, kSubmitted, Need::Nothing, no_launcher},
+    {"C049", Severity::Error, "Two smdistributed strategies", "dataparallel and modelparallel stand together",
+     "smdistributed takes dataparallel or modelparallel, not both",
+     "keep one; version 2 of the model-parallel library uses SMDDP's AllGather by its own backend", kSdk2, kEstimator,
+     Need::Nothing, both_smdistributed},
+    {"C050", Severity::Error, "pytorchddp beside smdistributed", "both keys are present",
+     "pytorchddp and smdistributed exclude each other", "keep one of them", kSdk2, kEstimator, Need::Nothing,
+     pytorchddp_with_smdistributed},
+    {"C054", Severity::Error, "torchrun without accelerators", "torch_distributed on an instance without GPU or Trainium",
+     "torch_distributed does not start on {}", "use a p, g or trn type, or plain processes", kSdk2, kSubmitted,
+     Need::Nothing, torchrun_on_cpu},
+    {"C055", Severity::Error, "Entry point of torchrun", "torch_distributed with an entry point that is no Python file",
+     "torch_distributed takes a .py entry point, not {}", "start from Python, or use SourceCode(command=...) of SDK v3",
+     kSdk2, kEstimator, Need::Nothing, torchrun_entry_point},
+    {"C057", Severity::Error, "Launcher on Trainium", "Trainium with a launcher other than torch_distributed",
+     "{} is launched by torch_distributed alone", "torch_distributed: {\"enabled\": true}", kSdk2, kSubmitted,
+     Need::Nothing, trainium_launcher},
+    {"C059", Severity::Warning, "Number of Neuron cores", "NEURON_RT_NUM_CORES names fewer cores than the node has",
+     "{} cores are used of a {}, which has {} (chips are not cores)", "leave it unset, or give the number of cores",
+     kToolkit, kSubmitted, Need::Nothing, neuron_cores},
+    {"C060", Severity::Warning, "MPI processes a node", "processes_per_host is absent or below the accelerators of a node",
+     "{}; the node has {} accelerators", "give one process for each accelerator", kToolkit, kSubmitted, Need::Nothing,
+     mpi_processes},
+    {"C061", Severity::Error, "Too many MPI processes", "processes_per_host is above the accelerators of a node",
+     "{} MPI processes share {} accelerators", "give one process for each accelerator", kJudgement, kSubmitted,
+     Need::Nothing, mpi_too_many},
+    {"C062", Severity::Warning, "Parameter server on several GPUs", "parameter_server on instances with more than one GPU",
+     "the parameter server runs one worker a node: {} accelerators share it",
+     "use MultiWorkerMirroredStrategy or mpi, or instances with one GPU", kSdk2, kSubmitted, Need::Nothing,
+     parameter_server_multi_gpu},
+    {"C063", Severity::Warning, "Parameter server for PyTorch", "parameter_server with PyTorch",
+     "no PyTorch container implements the parameter server", "torch_distributed: {\"enabled\": true}", kSdk2, kSubmitted,
+     Need::Nothing, parameter_server_pytorch},
+    {"C064", Severity::Error, "MultiWorkerMirroredStrategy",
+     "it is on with TensorFlow below 2.9, without TensorFlow, or beside smdistributed or the parameter server",
+     "multi_worker_mirrored_strategy needs TensorFlow 2.9 or later and no other strategy: {}",
+     "keep one strategy; use TensorFlow 2.9 or later", kSdk2, kSubmitted, Need::Nothing, mirrored_strategy},
+    {"C065", Severity::Error, "pytorchxla without the compiler", "the key is present, even switched off, without compiler_config",
+     "the mere key pytorchxla is refused without a Training Compiler", "delete the key", kSdk2, kEstimator, Need::Nothing,
+     xla_without_compiler},
+    {"C066", Severity::Error, "No such class", "the estimator's class or an import does not exist in the SDK",
+     "the SDK has no {}", "use the PyTorch or TensorFlow estimator with a distribution", kSdk2, kEstimator | kTrainer,
+     Need::Nothing, nonexistent_class},
+    {"C067", Severity::Warning, "Horovod in a PyTorch container", "an mpi job imports horovod on PyTorch 2 or later",
+     "recent PyTorch containers (here {}) come without Horovod", "use DDP or FSDP, or install Horovod", kDocs, kSubmitted,
+     Need::Script, horovod_on_pytorch},
+    {"C068", Severity::Warning, "Unknown argument", "an argument is none of the estimator's",
+     "{} is taken without a word and dropped", "see the estimator's signature", kSdk2, kEstimator, Need::Nothing,
+     unknown_arguments},
+    {"C069", Severity::Error, "Arguments of SDK v2 in v3", "ModelTrainer is given an argument of the old estimators",
+     "{} is no argument of ModelTrainer, which refuses unknown ones", "use version 3's own arguments", kSdk3, kTrainer,
+     Need::Nothing, v2_syntax_in_v3},
+    {"C070", Severity::Error, "Launcher without script", "distributed is set and the source code names no entry_script",
+     "a distributed ModelTrainer needs source_code.entry_script", "name the script; a command alone is not launched",
+     kSdk3, kTrainer, Need::Nothing, v3_needs_script},
+    {"C071", Severity::Error, "MPI options as text", "mpi_additional_options is a string",
+     "mpi_additional_options must be a list of words", "split it into words", kSdk3, kTrainer, Need::Nothing,
+     v3_mpi_options},
+    {"C072", Severity::Warning, "Estimators under SDK v3", "an estimator is to be launched by version 3 of the SDK",
+     "SDK {} has no estimators any more", "pin sagemaker<3, or move to ModelTrainer", kSdk3, kEstimator,
+     Need::SdkVersion, v2_import_under_v3},
+};
+
+}  // namespace
+
+std::span<const Rule> launcher_rules() { return kRules; }
+
+}  // namespace smplan

@@ -1,0 +1,331 @@
+// Limits of single settings. The API's model states them and botocore does not look.
+#include <algorithm>
+#include <set>
+
+#include "planner/preflight/image.hpp"
+#include "planner/preflight/rules/tools.hpp"
+
+namespace smplan {
+namespace {
+
+constexpr std::size_t kMaxJobName = 63;
+constexpr std::size_t kMaxImage = 255;
+constexpr std::size_t kMaxUri = 1024;
+constexpr std::size_t kMaxHyperparameters = 100;
+constexpr std::size_t kMaxHyperparameterKey = 256;
+constexpr std::size_t kMaxHyperparameterValue = 2500;
+constexpr std::size_t kMaxVariables = 100;
+constexpr std::size_t kMaxVariable = 512;
+constexpr std::size_t kMaxChannels = 20;
+constexpr std::size_t kMaxChannelName = 64;
+constexpr std::size_t kMaxTags = 50;
+constexpr double kLargeArtifactBytes = 10e9;
+
+bool is_alnum(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+template <typename Allowed>
+bool all_of(std::string_view text, Allowed allowed) {
+  return std::all_of(text.begin(), text.end(), allowed);
+}
+
+bool is_job_name(std::string_view name) {
+  return !name.empty() && name.size() <= kMaxJobName && is_alnum(name.front()) && is_alnum(name.back()) &&
+         all_of(name, [](char c) { return is_alnum(c) || c == '-'; });
+}
+
+/// The nearest name that the service takes; empty where nothing is left of it.
+std::string job_name_from(std::string_view name) {
+  std::string out;
+  for (const char c : name.substr(0, kMaxJobName)) {
+    const char next = is_alnum(c) ? c : '-';
+    if (!out.empty() || next != '-') out += next;
+  }
+  while (!out.empty() && out.back() == '-') out.pop_back();
+  return out;
+}
+
+void job_name(const CheckInput& in, Report& report) {
+  if (!in.job.name || is_job_name(*in.job.name)) return;
+  Finding& finding = report.at(in.job.name, {quote(*in.job.name)});
+  if (const std::string name = job_name_from(*in.job.name); !name.empty()) {
+    finding.fix = "call it " + name;
+    finding.edits = {{Edit::Kind::Set, in.job.name.where.path, json_text(name)}};
+  }
+}
+
+bool is_role_arn(std::string_view arn) {
+  constexpr std::string_view kMiddle = ":iam::";
+  const std::size_t iam = arn.find(kMiddle);
+  if (!arn.starts_with("arn:aws") || iam == std::string_view::npos || arn.size() > 2048) return false;
+  const std::string_view partition = arn.substr(7, iam - 7);
+  const std::string_view account = arn.substr(iam + kMiddle.size(), 12);
+  const std::string_view rest = arn.substr(std::min(arn.size(), iam + kMiddle.size() + 12));
+  return all_of(partition, [](char c) { return c == '-' || (c >= 'a' && c <= 'z'); }) && account.size() == 12 &&
+         all_of(account, [](char c) { return c >= '0' && c <= '9'; }) && rest.starts_with(":role/") && rest.size() > 6;
+}
+
+void role_arn(const CheckInput& in, Report& report) {
+  if (in.job.role && !is_role_arn(*in.job.role)) report.at(in.job.role, {quote(*in.job.role)});
+}
+
+void judge_uri(const Text& uri, const Job& job, Report& report) {
+  if (!uri) return;
+  const bool local = job.kind != JobKind::CreateTrainingJob && uri->starts_with("file://");
+  const bool s3 = (uri->starts_with("s3://") && uri->size() > 5 && (*uri)[5] != '/') || uri->starts_with("https://");
+  if ((!s3 && !local) || uri->size() > kMaxUri) report.at(uri, {quote(*uri)});
+}
+
+/// Members named like URIs anywhere in the request.
+void judge_uris_below(const Node& node, const Job& job, Report& report) {
+  for (const Node& item : node.items) {
+    if ((item.key == "S3Uri" || item.key == "S3OutputPath") && item.is_string() && !is_placeholder(item.text)) {
+      Text uri;
+      uri.value = item.text;
+      uri.where = item.where;
+      judge_uri(uri, job, report);
+    }
+    judge_uris_below(item, job, report);
+  }
+}
+
+void s3_uri(const CheckInput& in, Report& report) {
+  if (in.job.kind == JobKind::CreateTrainingJob) {
+    judge_uris_below(in.job.root(), in.job, report);
+    return;
+  }
+  judge_uri(in.job.output_uri, in.job, report);
+  judge_uri(in.job.checkpoint_uri, in.job, report);
+  for (const JobChannel& channel : in.job.channels) judge_uri(channel.s3_uri, in.job, report);
+}
+
+void image_length(const CheckInput& in, Report& report) {
+  const Text& image = in.job.image;
+  if (image && (image->empty() || image->size() > kMaxImage)) {
+    report.at(image, {count_text(static_cast<std::int64_t>(image->size()))});
+  }
+}
+
+void image_or_algorithm(const CheckInput& in, Report& report) {
+  const Node* holder = in.job.kind == JobKind::CreateTrainingJob ? in.job.root().find("AlgorithmSpecification")
+                                                                 : &in.job.root();
+  if (holder == nullptr || in.job.serverless) return;
+  if (in.job.image.stated && in.job.algorithm.stated) report.at(in.job.image, {"both are given"});
+  if (!in.job.image.stated && !in.job.algorithm.stated) report.at(*holder, {"neither is given"});
+}
+
+void hyperparameter_count(const CheckInput& in, Report& report) {
+  const Node* h = in.job.hyperparameters;
+  if (h != nullptr && h->items.size() > kMaxHyperparameters) {
+    report.at(*h, {count_text(static_cast<std::int64_t>(h->items.size()))});
+  }
+}
+
+void hyperparameter_length(const CheckInput& in, Report& report) {
+  if (in.job.hyperparameters == nullptr) return;
+  for (const Node& h : in.job.hyperparameters->items) {
+    // The SDK sends lists and objects as JSON text.
+    const std::size_t size = h.is_array() || h.is_object() ? h.span.end - h.span.begin : h.text.size();
+    const std::string length = count_text(static_cast<std::int64_t>(size));
+    if (h.key.size() > kMaxHyperparameterKey) {
+      report.at(h, {quote(h.key), "a key", count_text(static_cast<std::int64_t>(h.key.size())), "256"});
+    }
+    if (size > kMaxHyperparameterValue) {
+      report.at(h, {quote(h.key), "a value", length, "2500"});
+    } else if (size > kMaxHyperparameterKey) {
+      Finding& finding = report.at(h, {quote(h.key), "a value", length, "256 in the member's documentation, 2500 in the model"});
+      finding.severity = Severity::Info;
+    }
+  }
+}
+
+bool is_variable_name(std::string_view name) {
+  return !name.empty() && !(name[0] >= '0' && name[0] <= '9') &&
+         all_of(name, [](char c) { return is_alnum(c) || c == '_'; });
+}
+
+void environment(const CheckInput& in, Report& report) {
+  const Node* e = in.job.environment;
+  if (e == nullptr || !e->is_object()) return;
+  if (e->items.size() > kMaxVariables) {
+    report.at(*e, {"the environment", "has " + count_text(static_cast<std::int64_t>(e->items.size())) + " variables, 100 are allowed"});
+  }
+  for (const Node& v : e->items) {
+    if (!is_variable_name(v.key) || v.key.size() > kMaxVariable) {
+      report.at(v, {quote(v.key), "is no name of a variable (letters, digits and _, no digit first)"});
+    }
+    if (v.text.size() > kMaxVariable) {
+      report.at(v, {quote(v.key), "has " + count_text(static_cast<std::int64_t>(v.text.size())) + " characters, 512 are allowed"});
+    }
+  }
+}
+
+void channels(const CheckInput& in, Report& report) {
+  const Job& job = in.job;
+  if (job.channel_list == nullptr || job.channel_list->is_null()) return;
+  if (job.channels.empty() || job.channels.size() > kMaxChannels) {
+    report.at(*job.channel_list, {"there are " + count_text(static_cast<std::int64_t>(job.channels.size())) + " channels, 1 to 20 are allowed"});
+  }
+  std::set<std::string> seen;
+  for (const JobChannel& c : job.channels) {
+    if (!c.name) continue;
+    const bool good = !c.name->empty() && c.name->size() <= kMaxChannelName &&
+                      all_of(*c.name, [](char k) { return is_alnum(k) || k == '.' || k == '-' || k == '_'; });
+    if (!good) report.at(c.name, {quote(*c.name) + " is no channel name (letters, digits, . - _, at most 64)"});
+    if (!seen.insert(*c.name).second) report.at(c.name, {"the channel " + quote(*c.name) + " is there twice"});
+  }
+}
+
+bool lacks_prefix(const SagemakerLimits& limits, std::string_view type) {
+  return !type.starts_with("ml.") && limits.is_training_type("ml." + std::string(type));
+}
+
+void instance_type(const CheckInput& in, Report& report) {
+  for (const Machines& m : in.machines) {
+    if (!m.type || is_local(in.job) || in.limits.is_training_type(*m.type) || lacks_prefix(in.limits, *m.type)) continue;
+    if (in.job.kind == JobKind::HyperpodRecipe) continue;
+    // Types that the user's own catalog knows are newer than our list.
+    if (m.instance != nullptr && m.instance->support != TrainingSupport::NotSupported) continue;
+    Finding& finding = report.at(m.type, {quote(*m.type)});
+    const std::vector<std::string> near = nearest_names(*m.type, in.limits.training_types, 2);
+    if (!near.empty()) finding.fix = "did you mean " + near.front() + (near.size() > 1 ? " or " + near[1] : "") + "?";
+  }
+}
+
+void instance_prefix(const CheckInput& in, Report& report) {
+  for (const Machines& m : in.machines) {
+    if (!m.type || !lacks_prefix(in.limits, *m.type)) continue;
+    Finding& finding = report.at(m.type, {*m.type});
+    finding.fix = "write ml." + *m.type;
+    finding.edits = {{Edit::Kind::Set, m.type.where.path, json_text("ml." + *m.type)}};
+  }
+}
+
+void instance_count(const CheckInput& in, Report& report) {
+  for (const Machines& m : in.machines) {
+    if (m.count && *m.count < 1) report.at(m.count, {count_text(*m.count)});
+  }
+}
+
+void tags(const CheckInput& in, Report& report) {
+  const Node* t = in.job.tags;
+  if (t == nullptr) return;
+  if (t->items.size() > kMaxTags) {
+    report.at(*t, {"there are " + count_text(static_cast<std::int64_t>(t->items.size())) + " tags, 50 are allowed"});
+  }
+  for (const Node& tag : t->items) {
+    const bool pairs = tag.is_object();
+    const std::string key = pairs ? member_text(tag, {"Key", "key"}) : tag.key;
+    const std::string value = pairs ? member_text(tag, {"Value", "value"}) : tag.text;
+    if (key.size() > 128) report.at(tag, {"the key " + quote(key) + " is longer than 128 characters"});
+    if (value.size() > 256) report.at(tag, {"the value of " + quote(key) + " is longer than 256 characters"});
+  }
+}
+
+void vpc(const CheckInput& in, Report& report) {
+  const auto size = [](const Node* n) { return n == nullptr || n->is_null() ? std::size_t{0} : n->items.size(); };
+  const Node* subnets = in.job.subnets;
+  const Node* groups = in.job.security_groups;
+  const Node* vpc = in.job.root().find("VpcConfig");
+  if (size(subnets) == 0 && size(groups) == 0 && vpc == nullptr) return;
+  const Where where = subnets != nullptr ? subnets->where : groups != nullptr ? groups->where : vpc->where;
+  if (size(subnets) == 0) report.at(where, {"has no subnet"});
+  if (size(groups) == 0) report.at(where, {"has no security group"});
+  if (size(subnets) > 16) report.at(*subnets, {"has more than 16 subnets"});
+  if (size(groups) > 5) report.at(*groups, {"has more than 5 security groups"});
+}
+
+void metric_definitions(const CheckInput& in, Report& report) {
+  const Node* m = in.job.metrics;
+  if (m == nullptr) return;
+  if (m->items.size() > 40) report.at(*m, {"there are more than 40 of them"});
+  for (const Node& metric : m->items) {
+    const std::string name = member_text(metric, {"Name", "name"});
+    if (name.size() > 255) report.at(metric, {"the name " + quote(name) + " is longer than 255 characters"});
+    if (member_text(metric, {"Regex", "regex"}).size() > 500) {
+      report.at(metric, {"the expression of " + quote(name) + " is longer than 500 characters"});
+    }
+  }
+}
+
+void container_words(const CheckInput& in, Report& report) {
+  for (const Node* words : {in.job.entrypoint_words, in.job.argument_words}) {
+    if (words == nullptr) continue;
+    if (words->items.size() > 100) report.at(*words, {"has more than 100 words"});
+    for (const Node& word : words->items) {
+      if (word.text.size() > 256) report.at(word, {"has a word of more than 256 characters"});
+    }
+  }
+}
+
+void output_compression(const CheckInput& in, Report& report) {
+  const Text& c = in.job.output_compression;
+  if (c && *c != "GZIP" && *c != "NONE") report.at(c, {quote(*c)});
+}
+
+void gzip_of_large_model(const CheckInput& in, Report& report) {
+  if (in.job.output_compression.is("NONE") || in.prediction->artifact_bytes <= kLargeArtifactBytes) return;
+  const Where where = in.job.output_compression.stated ? in.job.output_compression.where
+                      : in.job.output_uri.stated       ? in.job.output_uri.where
+                                                       : in.job.root().where;
+  report.at(where, {format_bytes(Bytes(in.prediction->artifact_bytes))});
+}
+
+constexpr Rule kRules[] = {
+    {"C005", Severity::Error, "Job name", "the name has other characters than letters, digits and inner hyphens, or more than 63",
+     "{} is no job name: letters, digits and inner hyphens, at most 63", "replace other characters by hyphens", kApi,
+     kSubmitted, Need::Nothing, job_name},
+    {"C006", Severity::Error, "Role ARN", "RoleArn is not the full ARN of a role",
+     "{} is no role ARN; the SDK expands a bare role name, the API does not",
+     "write arn:aws:iam::<account>:role/<name>", kApi, kRequest, Need::Nothing, role_arn},
+    {"C007", Severity::Error, "S3 URI", "a location is not s3://bucket/... or is longer than 1024 characters",
+     "{} is no S3 location", "write s3://bucket/prefix", kApi, kSubmitted, Need::Nothing, s3_uri},
+    {"C008", Severity::Error, "Image URI length", "the image URI is empty or longer than 255 characters",
+     "the image URI has {} characters, 1 to 255 are allowed", "use a shorter repository or tag", kApi, kSubmitted,
+     Need::Nothing, image_length},
+    {"C009", Severity::Error, "Image or algorithm", "an image and an algorithm name are both given, or neither is",
+     "exactly one of image and algorithm name is needed, and {}", "keep one of them", kSdk3, kRequest | kTrainer,
+     Need::Nothing, image_or_algorithm},
+    {"C010", Severity::Error, "Number of hyperparameters", "there are more than 100 hyperparameters",
+     "{} hyperparameters, 100 are allowed", "move them to a configuration file beside the script", kApi, kSubmitted,
+     Need::Nothing, hyperparameter_count},
+    {"C011", Severity::Error, "Length of a hyperparameter",
+     "a key is longer than 256 or a value than 2500 characters (257 to 2500: a note)",
+     "{} has {} of {} characters; the limit is {}", "put long configurations in a file and pass its path", kApi,
+     kSubmitted, Need::Nothing, hyperparameter_length},
+    {"C012", Severity::Error, "Environment", "more than 100 variables, a bad name, or a value over 512 characters",
+     "{} {}", "shorten it or move it to a file", kApi, kSubmitted, Need::Nothing, environment},
+    {"C013", Severity::Error, "Channels", "no channel or more than 20, a bad name, or a name twice", "{}",
+     "give each channel a name of its own", kApi, kSubmitted, Need::Nothing, channels},
+    {"C014", Severity::Error, "Unknown instance type", "the type is none that SageMaker training takes",
+     "{} is no SageMaker training instance type", "see `smplan catalog list instances`",
+     "npm @aws-sdk/client-sagemaker 3.1142.0, TrainingInstanceType (192 types)", kSubmitted | kAccelerate, Need::Nothing,
+     instance_type},
+    {"C015", Severity::Error, "Instance type without ml.", "an EC2 name stands where SageMaker's is due",
+     "{} is the EC2 name; SageMaker's types start with ml.", "add ml.", kApi, kSubmitted | kAccelerate, Need::Nothing,
+     instance_prefix},
+    {"C016", Severity::Error, "Instance count", "fewer than one instance", "{} instances cannot run a job",
+     "ask for at least 1", "SageMaker API model: its minimum is 0, the service wants 1", kSubmitted, Need::Nothing,
+     instance_count},
+    {"C017", Severity::Error, "Tags", "more than 50 tags, a key over 128 or a value over 256 characters", "{}",
+     "shorten or drop tags", kApi, kSubmitted, Need::Nothing, tags},
+    {"C018", Severity::Error, "VPC settings", "not 1 to 16 subnets, not 1 to 5 security groups, or one without the other",
+     "the VPC setting {}", "give both subnets (1 to 16) and security groups (1 to 5)", kApi, kSubmitted, Need::Nothing,
+     vpc},
+    {"C019", Severity::Error, "Metric definitions", "more than 40, a name over 255 or an expression over 500 characters",
+     "metric definitions: {}", "shorten or drop them", kApi, kSubmitted, Need::Nothing, metric_definitions},
+    {"C020", Severity::Error, "Container command", "entry point or arguments have more than 100 words or a word over 256 characters",
+     "the container's command {}", "put the command in a script", kApi, kSubmitted, Need::Nothing, container_words},
+    {"C021", Severity::Error, "Output compression", "the compression is neither GZIP nor NONE",
+     "{} is no output compression", "write GZIP, or NONE for models of several GB", kApi, kRequest | kTrainer,
+     Need::Nothing, output_compression},
+    {"C022", Severity::Warning, "Packing a large model", "the output is compressed and the model is over 10 GB",
+     "packing {} into model.tar.gz runs on one core while all instances are billed",
+     "switch output compression off (NONE; disable_output_compression=True)", kJudgement, kSubmitted, Need::Prediction,
+     gzip_of_large_model},
+};
+
+}  // namespace
+
+std::span<const Rule> limit_rules() { return kRules; }
+
+}  // namespace smplan

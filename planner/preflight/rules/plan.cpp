@@ -1,0 +1,307 @@
+// Arithmetic of a plan: degrees, batch, model. What the frameworks assert at start, minutes into a billed job.
+#include "planner/preflight/rules/tools.hpp"
+
+namespace smplan {
+namespace {
+
+constexpr double kUsualBatchTokens = 4e6;
+/// Products of degrees beyond this are no degrees.
+constexpr std::int64_t kMaxDegree = 1'000'000;
+
+std::int64_t degree(const Count& c) {
+  const std::int64_t n = c.value_or(1);
+  return n < 1 || n > kMaxDegree ? 1 : n;
+}
+
+/// Ranks that hold one copy of the model and share its sequences.
+std::int64_t model_ranks(const JobStrategy& s) { return degree(s.tensor) * degree(s.pipeline) * degree(s.context); }
+
+/// Data-parallel degree as stated: by one number, or as replicas x shards.
+std::optional<std::int64_t> stated_data(const JobStrategy& s) {
+  if (s.data) return degree(s.data);
+  if (s.data_replicate && s.data_shard) return degree(s.data_replicate) * degree(s.data_shard);
+  return std::nullopt;
+}
+
+/// Data-parallel ranks, stated or what is left of the world.
+std::optional<std::int64_t> data_ranks(const CheckInput& in) {
+  if (const auto stated = stated_data(in.job.strategy)) return stated;
+  const auto world = in.world();
+  const std::int64_t ranks = model_ranks(in.job.strategy);
+  if (!world || *world % ranks != 0) return std::nullopt;
+  return *world / ranks;
+}
+
+/// The model-parallel library's sharding has its own rule for the product.
+bool is_smp_recipe(const Job& job) { return job.kind == JobKind::HyperpodRecipe && job.strategy.shard_degree.stated; }
+
+Where degrees_place(const Job& job) {
+  const JobStrategy& s = job.strategy;
+  for (const Count* c : {&s.data, &s.data_shard, &s.tensor, &s.pipeline, &s.context, &s.global_batch}) {
+    if (c->stated) return c->where;
+  }
+  return job.root().where;
+}
+
+std::string product_text(const JobStrategy& s) {
+  return "tensor " + count_text(degree(s.tensor)) + " x pipeline " + count_text(degree(s.pipeline)) + " x context " +
+         count_text(degree(s.context));
+}
+
+void world_size(const CheckInput& in, Report& report) {
+  const JobStrategy& s = in.job.strategy;
+  const auto world = in.world();
+  if (!world || is_smp_recipe(in.job)) return;
+  const bool split = s.tensor.stated || s.pipeline.stated || s.context.stated || s.data.stated || s.data_shard.stated;
+  if (!split) return;
+  const auto data = stated_data(s);
+  const bool fits = data ? *data * model_ranks(s) == *world : *world % model_ranks(s) == 0;
+  if (!fits) {
+    report.at(degrees_place(in.job), {data ? "data " + count_text(*data) + " x " + product_text(s) : product_text(s),
+                                      data ? "is not" : "does not divide", count_text(*world)});
+  }
+}
+
+void batch(const CheckInput& in, Report& report) {
+  const JobStrategy& s = in.job.strategy;
+  if (!s.global_batch || !s.micro_batch || *s.micro_batch < 1) return;
+  const std::int64_t global = *s.global_batch;
+  const auto data = data_ranks(in);
+  const std::int64_t micro = *s.micro_batch * (data ? *data : 1);
+  const std::string ranks = data ? " x " + count_text(*data) + " data ranks" : std::string();
+  if (s.accumulation && *s.accumulation >= 1) {
+    const std::int64_t product = micro * *s.accumulation;
+    const bool fits = data ? global == product : global % product == 0;
+    if (!fits) {
+      report.at(s.global_batch, {count_text(global), "micro-batch " + count_text(*s.micro_batch) + ranks +
+                                                         " x accumulation " + count_text(*s.accumulation)});
+    }
+  } else if (global % micro != 0) {
+    report.at(s.global_batch, {count_text(global), "a multiple of micro-batch " + count_text(*s.micro_batch) + ranks});
+  }
+}
+
+void data_degree(const CheckInput& in, Report& report) {
+  const JobStrategy& s = in.job.strategy;
+  const auto data = stated_data(s);
+  const auto world = in.world();
+  if (!data) return;
+  const std::int64_t cp = degree(s.context);
+  const std::int64_t ep = degree(s.expert);
+  const std::int64_t tp_pp = degree(s.tensor) * degree(s.pipeline);
+  const Where& where = degrees_place(in.job);
+  if (world && cp > 1 && *data * tp_pp == *world) {
+    report.at(where, {count_text(*data), "context", count_text(*world / (tp_pp * cp))});
+  } else if (world && ep > 1 && *data * tp_pp * cp * ep == *world) {
+    report.at(where, {count_text(*data), "expert", count_text(*world / (tp_pp * cp))});
+  } else if (cp > 1 && s.global_batch && s.micro_batch && s.accumulation &&
+             *s.global_batch == *s.micro_batch * *s.accumulation * *data * cp) {
+    report.at(s.global_batch, {count_text(*data * cp), "context", count_text(*data)});
+  }
+}
+
+void divides(const Count& whole, std::int64_t by, std::string_view name, const Where& where, Report& report) {
+  if (whole && by > 1 && *whole % by != 0) report.at(where, {std::string(name) + " " + count_text(*whole), count_text(by)});
+}
+
+void heads(const CheckInput& in, Report& report) {
+  const JobStrategy& s = in.job.strategy;
+  divides(s.heads, degree(s.tensor), "the number of attention heads,", s.tensor.where, report);
+}
+
+void kv_heads(const CheckInput& in, Report& report) {
+  const JobStrategy& s = in.job.strategy;
+  const std::int64_t tp = degree(s.tensor);
+  if (s.kv_heads && tp > 1 && *s.kv_heads > 0 && *s.kv_heads % tp != 0) {
+    report.at(s.tensor, {count_text(*s.kv_heads), count_text(tp)});
+  }
+}
+
+void widths(const CheckInput& in, Report& report) {
+  const JobStrategy& s = in.job.strategy;
+  const std::int64_t tp = degree(s.tensor);
+  divides(s.hidden, tp, "the hidden size,", s.tensor.where, report);
+  divides(s.ffn, tp, "the feed-forward width,", s.tensor.where, report);
+  divides(s.vocabulary, tp, "the padded vocabulary,", s.tensor.where, report);
+}
+
+void layers(const CheckInput& in, Report& report) {
+  const JobStrategy& s = in.job.strategy;
+  if (s.pipeline_layout.is(true)) return;
+  const std::int64_t chunks = degree(s.pipeline) * degree(s.virtual_pipeline);
+  if (s.layers && chunks > 1 && *s.layers % chunks != 0) {
+    report.at(s.pipeline.stated ? s.pipeline.where : s.virtual_pipeline.where,
+              {count_text(*s.layers), count_text(chunks)});
+  }
+}
+
+void experts(const CheckInput& in, Report& report) {
+  const JobStrategy& s = in.job.strategy;
+  const std::int64_t ep = degree(s.expert);
+  if (ep <= 1) return;
+  if (s.experts && *s.experts > 1) {
+    divides(s.experts, ep, "the number of experts,", s.expert.where, report);
+  } else if (s.experts || s.layers) {  // a model that is described, without experts
+    report.at(s.expert, {"a dense model, without experts,", count_text(ep)});
+  }
+}
+
+void context_sequence(const CheckInput& in, Report& report) {
+  const JobStrategy& s = in.job.strategy;
+  const std::int64_t cp = degree(s.context);
+  if (cp > 1 && s.sequence_length && *s.sequence_length % (2 * cp) != 0) {
+    report.at(s.context, {count_text(*s.sequence_length), count_text(2 * cp)});
+  }
+}
+
+void sequence_parallel(const CheckInput& in, Report& report) {
+  const JobStrategy& s = in.job.strategy;
+  if (!s.sequence_parallel.is(true)) return;
+  const std::int64_t tp = degree(s.tensor);
+  if (s.sequence_length && tp > 1 && *s.sequence_length % tp != 0) {
+    report.at(s.sequence_parallel, {count_text(*s.sequence_length), count_text(tp)});
+  }
+}
+
+/// Micro-batches that each data-parallel rank runs in a step.
+std::optional<std::int64_t> micro_batches(const CheckInput& in) {
+  const JobStrategy& s = in.job.strategy;
+  if (s.accumulation) return *s.accumulation;
+  const auto data = data_ranks(in);
+  if (!data || !s.global_batch || !s.micro_batch || *s.micro_batch < 1) return std::nullopt;
+  return *s.global_batch / (*s.micro_batch * *data);
+}
+
+void few_micro_batches(const CheckInput& in, Report& report) {
+  const auto n = micro_batches(in);
+  const std::int64_t pp = degree(in.job.strategy.pipeline);
+  if (n && pp > 1 && *n < pp) report.at(in.job.strategy.pipeline, {count_text(*n), count_text(pp)});
+}
+
+void interleaved(const CheckInput& in, Report& report) {
+  const JobStrategy& s = in.job.strategy;
+  if (degree(s.virtual_pipeline) <= 1) return;
+  const std::int64_t pp = degree(s.pipeline);
+  const auto n = micro_batches(in);
+  if (pp < 2) {
+    report.at(s.virtual_pipeline, {"needs at least 2 pipeline stages"});
+  } else if (n && *n % pp != 0) {
+    report.at(s.virtual_pipeline, {"needs micro-batches (" + count_text(*n) + ") in multiples of the " + count_text(pp) + " stages"});
+  }
+}
+
+void tensor_in_domain(const CheckInput& in, Report& report) {
+  const JobStrategy& s = in.job.strategy;
+  if (!s.tensor || is_smp_recipe(in.job)) return;
+  std::int64_t domain = in.devices_per_node().value_or(0);
+  if (const InstanceType* type = in.instance()) domain = std::max<std::int64_t>(domain, type->fabric.domain_size);
+  if (domain < 1 || *s.tensor <= domain) return;
+  Finding& finding = report.at(s.tensor, {count_text(*s.tensor), count_text(domain)});
+  if (in.plan_inside_domain != true) finding.severity = Severity::Warning;
+}
+
+bool on_instance_store(std::string_view path) { return path.starts_with("/tmp") || path.starts_with("/opt/ml"); }
+
+void nvme(const CheckInput& in, Report& report) {
+  const JobStrategy& s = in.job.strategy;
+  const auto judge = [&](const Text& device, const Text& path) {
+    if (!device.is("nvme")) return;
+    const InstanceType* type = in.instance();
+    if (type != nullptr && type->local_nvme.value() <= 0) {
+      report.at(device, {type->name + " has no NVMe disk"});
+    } else if (path && !on_instance_store(*path)) {
+      report.at(path, {quote(*path) + " is not on the instance's NVMe disks"});
+    }
+  };
+  judge(s.optimizer_offload, s.optimizer_nvme_path);
+  judge(s.parameter_offload, s.parameter_nvme_path);
+}
+
+void token_budget(const CheckInput& in, Report& report) {
+  const JobStrategy& s = in.job.strategy;
+  std::optional<std::int64_t> sequences = s.global_batch.value;
+  Where where = s.global_batch.where;
+  if (!sequences && is_smp_recipe(in.job) && s.micro_batch) {
+    // The recipe adapter has no accumulation: every reader gives one micro-batch.
+    const auto world = in.world();
+    if (world) sequences = *world / (degree(s.tensor) * degree(s.context)) * *s.micro_batch;
+    where = s.micro_batch.where;
+  }
+  if (!sequences || !s.sequence_length) return;
+  const double tokens = static_cast<double>(*sequences) * static_cast<double>(*s.sequence_length);
+  if (tokens > kUsualBatchTokens) report.at(where, {format_count(tokens)});
+}
+
+void fewer_files_than_nodes(const CheckInput& in, Report& report) {
+  const auto nodes = in.nodes();
+  for (const JobChannel& c : in.job.channels) {
+    if (!c.distribution.is("ShardedByS3Key") || !nodes) continue;
+    for (const std::string& key : {c.s3_uri.value_or(""), c.name.value_or("")}) {
+      const auto known = in.facts.datasets->find(key);
+      if (key.empty() || known == in.facts.datasets->end() || !known->second.files) continue;
+      if (*known->second.files < *nodes) {
+        report.at(c.distribution, {count_text(*known->second.files), count_text(*nodes)});
+      }
+      break;
+    }
+  }
+}
+
+constexpr std::string_view kMegatronSource = "Megatron-LM d98e8a6 (2026-08-22), arguments.py";
+constexpr Kinds kSplit = kAnyKind & ~kAccelerate & ~kDeepSpeed;
+
+constexpr Rule kRules[] = {
+    {"C131", Severity::Error, "World size", "data x tensor x pipeline x context is not the number of ranks",
+     "{} {} the {} ranks", "choose degrees whose product is the number of accelerators",
+     "Megatron-LM d98e8a6 arguments.py; TorchTitan v0.2.2 parallel_dims.py", kSplit, Need::Nothing, world_size},
+    {"C132", Severity::Error, "Batch", "the global batch is not micro-batch x data ranks x accumulation",
+     "a global batch of {} is not {}", "change one of the factors", "DeepSpeed 0.19.5 config.py; Megatron-LM d98e8a6",
+     kAnyKind, Need::Nothing, batch},
+    {"C133", Severity::Error, "Data degree", "context or expert ranks are counted as data ranks",
+     "a data degree of {} counts {} ranks too: it should be {}", "data = ranks / (tensor x pipeline x context); expert ranks are data ranks",
+     "Megatron-LM d98e8a6; HyperPod training adapter, sagemaker_base_model.py", kSplit, Need::Nothing, data_degree},
+    {"C134", Severity::Error, "Attention heads", "the heads do not divide by the tensor degree",
+     "{} does not divide by tensor {}", "choose a divisor of the heads", kMegatronSource, kAnyKind, Need::Nothing, heads},
+    {"C135", Severity::Warning, "Key-value heads", "the key-value heads do not divide by the tensor degree",
+     "{} key-value heads are copied over {} tensor ranks: memory and time are not those of a clean split",
+     "keep the tensor degree at the key-value heads or below", kMegatronSource, kAnyKind, Need::Nothing, kv_heads},
+    {"C136", Severity::Error, "Widths", "hidden size, feed-forward width or vocabulary does not divide by the tensor degree",
+     "{} does not divide by tensor {}", "pad the vocabulary, or choose another degree", kMegatronSource, kAnyKind,
+     Need::Nothing, widths},
+    {"C137", Severity::Error, "Layers", "the layers do not divide by the pipeline chunks and no layout is given",
+     "{} layers do not divide by {} pipeline chunks", "give a layout of the stages, or another degree", kMegatronSource,
+     kAnyKind, Need::Nothing, layers},
+    {"C138", Severity::Error, "Experts", "the experts do not divide by the expert degree, or there are none",
+     "{} does not divide by expert degree {}", "choose a divisor of the experts; 1 for a dense model", kMegatronSource,
+     kAnyKind, Need::Nothing, experts},
+    {"C139", Severity::Error, "Sequence and context", "the sequence does not divide by twice the context degree",
+     "a sequence of {} does not divide by twice the context degree, {}", "pad the sequence", kMegatronSource,
+     kMegatron | kRecipe | kTorchTitan | kSubmitted, Need::Nothing, context_sequence},
+    {"C140", Severity::Error, "Sequence parallelism", "the sequence does not divide by the tensor degree",
+     "a sequence of {} does not divide by tensor {}", "pad the sequence, or switch sequence parallelism off",
+     kMegatronSource, kAnyKind, Need::Nothing, sequence_parallel},
+    {"C141", Severity::Warning, "Micro-batches for the pipeline", "there are fewer micro-batches than pipeline stages",
+     "{} micro-batches keep {} stages idle for more than half of the step", "use a smaller micro-batch, fewer data ranks or fewer stages",
+     kJudgement, kAnyKind, Need::Nothing, few_micro_batches},
+    {"C142", Severity::Error, "Interleaved schedule", "model chunks without a pipeline, or micro-batches that do not divide by its stages",
+     "the interleaved schedule {}", "change the batch, or drop the model chunks", kMegatronSource, kAnyKind, Need::Nothing,
+     interleaved},
+    {"C143", Severity::Error, "Tensor parallelism outside the domain",
+     "the tensor degree is above the accelerators of a node or NVLink domain (a warning unless a plan inside costs no more)",
+     "tensor parallelism {} leaves the {} accelerators that reach each other directly", "use pipeline or context parallelism across nodes",
+     kJudgement, kAnyKind, Need::Nothing, tensor_in_domain},
+    {"C146", Severity::Error, "NVMe offload", "offload to NVMe without such a disk, or to a path that is not on it",
+     "NVMe offload: {}", "use /tmp or /opt/ml on a type with NVMe disks", kJudgement, kAnyKind, Need::Nothing, nvme},
+    {"C147", Severity::Warning, "Tokens of a batch", "the global batch is above 4M tokens",
+     "a batch of {} tokens: most training keeps below 4M", "raise tensor or context parallelism, or lower the data degree",
+     "SageMaker developer guide, model-parallel-best-practices-v2", kAnyKind, Need::Nothing, token_budget},
+    {"C148", Severity::Warning, "Files for the nodes", "a sharded channel has fewer files than the job has nodes",
+     "{} files for {} nodes: some get nothing and are billed", "write more files, or replicate the channel", kApi, kSubmitted,
+     Need::Datasets, fewer_files_than_nodes},
+};
+
+}  // namespace
+
+std::span<const Rule> plan_rules() { return kRules; }
+
+}  // namespace smplan

@@ -1,0 +1,112 @@
+// Rules that judge what the models predict for the job.
+#include "models/cost.hpp"
+#include "planner/preflight/rules/tools.hpp"
+
+namespace smplan {
+namespace {
+
+/// 16-bit weights, fp32 master copy and two fp32 moments.
+constexpr double kCheckpointBytesPerArtifactByte = 7;
+constexpr double kLongWithoutCheckpoint = 2 * kSecondsPerHour;
+
+Where hardware_place(const CheckInput& in) {
+  if (in.job.instance_type.stated) return in.job.instance_type.where;
+  if (in.job.strategy.nodes.stated) return in.job.strategy.nodes.where;
+  return in.job.root().where;
+}
+
+std::string joined(const std::vector<std::string>& cures) {
+  std::string out;
+  for (const std::string& cure : cures) out += (out.empty() ? "" : "; ") + cure;
+  return out;
+}
+
+void memory(const CheckInput& in, Report& report) {
+  const Prediction& p = *in.prediction;
+  if (p.plan.memory.fits()) return;
+  Finding& finding = report.at(hardware_place(in), {format_bytes(p.plan.memory.peak_device), format_bytes(p.plan.memory.limit),
+                                                    p.largest_memory});
+  if (!p.cures.empty()) finding.fix = joined(p.cures);
+}
+
+void host_memory(const CheckInput& in, Report& report) {
+  const Plan& plan = in.prediction->plan;
+  if (plan.memory.host_per_node <= plan.instance->host_memory) return;
+  report.at(hardware_place(in), {format_bytes(plan.memory.host_per_node), format_bytes(plan.instance->host_memory)});
+}
+
+void budget(const CheckInput& in, Report& report) {
+  Usd cost = in.prediction->cost;
+  if (in.job.keep_alive_s && *in.job.keep_alive_s > 0 && in.prediction->plan.price != nullptr) {
+    cost += in.prediction->plan.price->rate * Seconds(static_cast<double>(*in.job.keep_alive_s)) *
+            static_cast<double>(in.prediction->plan.instance_count);
+  }
+  if (cost > *in.budget) report.at(hardware_place(in), {format_usd(cost), format_usd(*in.budget)});
+}
+
+void dominated(const CheckInput& in, Report& report) {
+  const Prediction& p = *in.prediction;
+  if (!p.better) return;
+  const Plan& better = *p.better;
+  Finding& finding = report.at(
+      hardware_place(in), {std::to_string(better.instance_count) + " x " + better.instance->name,
+                           format_usd(better.cost.total()), format_duration(better.cost.time_to_train()),
+                           format_usd(p.cost), format_duration(p.time_to_train)});
+  finding.fix = "use " + std::to_string(better.instance_count) + " x " + better.instance->name + " with " +
+                better.stack->name + ", " + to_string(better.strategy);
+}
+
+void interval(const CheckInput& in, Report& report) {
+  const Prediction& p = *in.prediction;
+  const bool none = in.job.submitted() && !in.job.checkpoint_uri.stated;
+  if (none && p.time_to_train.value() > kLongWithoutCheckpoint) {
+    report.at(in.job.root().where, {"a run of " + format_duration(p.time_to_train) + " keeps no checkpoint"});
+    return;
+  }
+  if (!in.facts.script || !in.facts.script->checkpoint_interval_s) return;
+  const double best_s = p.plan.cost.loss.interval.value();
+  if (best_s == 0) return;
+  const double interval_s = *in.facts.script->checkpoint_interval_s;
+  if (interval_s > 4 * best_s || interval_s < best_s / 4) {
+    report.at(in.job.checkpoint_uri.stated ? in.job.checkpoint_uri.where : in.job.root().where,
+              {"every " + format_duration(Seconds(interval_s)) + " is far from the best interval of " +
+               format_duration(Seconds(best_s))});
+  }
+}
+
+void checkpoint_size(const CheckInput& in, Report& report) {
+  if (!in.job.checkpoint_uri.stated) return;
+  const InstanceType& type = *in.prediction->plan.instance;
+  const double bytes = in.prediction->artifact_bytes * kCheckpointBytesPerArtifactByte;
+  const double disk = type.local_nvme.value() > 0 ? type.local_nvme.value()
+                                                   : static_cast<double>(in.job.volume_gb.value_or(30)) * 1e9;
+  const double share = bytes / static_cast<double>(in.prediction->plan.instance_count);
+  if (share > disk) {
+    report.at(in.job.checkpoint_uri, {format_bytes(Bytes(share)), format_bytes(Bytes(disk))});
+  }
+}
+
+constexpr Rule kRules[] = {
+    {"C144", Severity::Error, "Device memory", "the predicted peak is above what the device offers",
+     "predicted {} of device memory, {} is there; most is {}", "shard or split the model further", kJudgement, kAnyKind,
+     Need::Prediction, memory},
+    {"C145", Severity::Error, "Host memory", "what is offloaded is above the memory of the node",
+     "offloading needs {} of host memory, the node has {}", "offload less, use more nodes, or load with cpu_ram_efficient_loading",
+     kJudgement, kAnyKind, Need::Prediction, host_memory},
+    {"C195", Severity::Warning, "Checkpoint interval", "a run over two hours keeps no checkpoint, or its interval is far from the best",
+     "checkpoints: {}", "save about every sqrt(2 x time to save x time between failures)", "Daly 2006; Llama Team 2024, section 3.3.4, for the failures",
+     kSubmitted, Need::Prediction, interval},
+    {"C196", Severity::Warning, "Checkpoint size", "a node's part of a checkpoint is above its disk",
+     "a node's part of a checkpoint is {}, its disk {}", "enlarge the volume, or shard the checkpoint over more nodes", kJudgement,
+     kSubmitted, Need::Prediction, checkpoint_size},
+    {"C207", Severity::Error, "Budget", "the predicted cost is above the budget", "predicted cost {}, the budget is {}",
+     "train on fewer tokens, on a cheaper plan, or raise the budget", kJudgement, kAnyKind, Need::Budget, budget},
+    {"C208", Severity::Warning, "A better plan", "another plan is both cheaper and faster",
+     "{} would cost {} and take {}; this job costs {} and takes {}", "use the better plan", kJudgement, kAnyKind, Need::Prediction, dominated},
+};
+
+}  // namespace
+
+std::span<const Rule> prediction_rules() { return kRules; }
+
+}  // namespace smplan

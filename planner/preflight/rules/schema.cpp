@@ -1,0 +1,253 @@
+// What the API's own model says of a request: members, types. botocore checks part of it, the service the rest.
+#include <algorithm>
+#include <regex>
+#include <utility>
+
+#include "planner/preflight/rules/tools.hpp"
+
+namespace smplan {
+namespace {
+
+struct SchemaFault {
+  enum class Kind { Unknown, Missing, MissingUnlessServerless, WrongType, Value };
+  Kind kind;
+  const Node* node;  ///< at fault; for what is missing, the object that lacks it
+  const RequestField* field;
+  std::string name;    ///< of the member
+  std::string detail;  ///< what was expected
+};
+
+bool right_kind(const Node& node, RequestField::Type type) {
+  using enum RequestField::Type;
+  switch (type) {
+    case String:
+      return node.is_string();
+    case Integer:
+      return node.kind == Node::Kind::Integer;
+    case Boolean:
+      return node.kind == Node::Kind::Bool;
+    case List:
+      return node.is_array();
+    case Structure:
+    case Map:
+      return node.is_object();
+  }
+  return false;
+}
+
+std::string_view type_words(RequestField::Type type) {
+  static constexpr std::string_view kWords[] = {"a string", "a whole number", "a boolean", "an object", "a list",
+                                                "an object"};
+  return kWords[static_cast<std::size_t>(type)];
+}
+
+/// Limits that a rule of their own reports, so that a fault is said once.
+bool has_own_rule(std::string_view path) {
+  for (const std::string_view own :
+       {"TrainingJobName", "RoleArn", "HyperParameters", "Environment", "Tags", "VpcConfig", "AlgorithmSpecification.",
+        "StoppingCondition", "RetryStrategy", "OutputDataConfig.", "CheckpointConfig.", "DebugRuleConfigurations",
+        "ProfilerRuleConfigurations", "DebugHookConfig"}) {
+    if (path.starts_with(own)) return true;
+  }
+  for (const std::string_view own : {"S3Uri", "InputMode", "FileSystemId", "FileSystemType", "ChannelName",
+                                     "InputDataConfig", "InstanceType", "InstanceCount", "KeepAlivePeriodInSeconds",
+                                     "InstanceGroups", "S3OutputPath", "VolumeSizeInGB"}) {
+    if (path.ends_with(own)) return true;
+  }
+  return false;
+}
+
+/// Patterns are matched up to this length: the matcher recurses on every character.
+constexpr std::size_t kMaxMatched = 512;
+
+std::string value_fault(const Node& node, const RequestField& field) {
+  if (node.is_string()) {
+    if (is_placeholder(node.text)) return "";
+    const auto size = static_cast<std::int64_t>(node.text.size());
+    if (!field.values.empty() && !contains(field.values, node.text)) return "one of " + list_text(field.values);
+    if (field.max && size > *field.max) return "at most " + count_text(*field.max) + " characters";
+    if (field.min && size < *field.min) return "at least " + count_text(*field.min) + " characters";
+    if (!field.pattern.empty() && node.text.size() <= kMaxMatched &&
+        !std::regex_match(node.text, std::regex(field.pattern))) {
+      return "text of the form " + field.pattern;
+    }
+    return "";
+  }
+  const bool counted = node.is_array() || node.is_object();
+  const std::int64_t n = counted ? static_cast<std::int64_t>(node.items.size()) : node.integer;
+  const std::string_view unit = counted ? " entries" : "";
+  if (field.max && n > *field.max) return "at most " + count_text(*field.max) + std::string(unit);
+  if (field.min && n < *field.min) return "at least " + count_text(*field.min) + std::string(unit);
+  return "";
+}
+
+void walk(const Node& node, const std::string& path, const SagemakerLimits& limits, std::vector<SchemaFault>& out) {
+  using enum SchemaFault::Kind;
+  const std::string prefix = path.empty() ? "" : path + '.';
+  for (const Node& member : node.items) {
+    const RequestField* field = limits.find(prefix + member.key);
+    if (field == nullptr) {
+      const std::vector<std::string> near = nearest_names(member.key, limits.members_of(path), 1);
+      out.push_back({Unknown, &member, nullptr, member.key, near.empty() ? "" : near.front()});
+      continue;
+    }
+    if (!right_kind(member, field->type)) {
+      out.push_back({WrongType, &member, field, member.key, std::string(type_words(field->type))});
+      continue;
+    }
+    if (!has_own_rule(field->path)) {
+      if (std::string fault = value_fault(member, *field); !fault.empty()) {
+        out.push_back({Value, &member, field, member.key, std::move(fault)});
+      }
+    }
+    if (field->type == RequestField::Type::Structure) walk(member, field->path, limits, out);
+    const RequestField* element = limits.find(field->path + (field->type == RequestField::Type::Map ? "<value>" : "[]"));
+    if (element == nullptr) continue;
+    for (const Node& item : member.items) {
+      if (!right_kind(item, element->type)) {
+        out.push_back({WrongType, &item, element, item.key, std::string(type_words(element->type))});
+      } else if (element->type == RequestField::Type::Structure) {
+        walk(item, element->path, limits, out);
+      }
+    }
+  }
+  for (const RequestField& field : limits.fields) {
+    if (!field.path.starts_with(prefix) || (!field.required && !field.required_unless_serverless)) continue;
+    const std::string rest = field.path.substr(prefix.size());
+    if (rest.find_first_of(".[<") != std::string::npos || node.has(rest)) continue;
+    out.push_back({field.required ? Missing : MissingUnlessServerless, &node, &field, rest, ""});
+  }
+}
+
+std::vector<SchemaFault> schema_faults(const CheckInput& in, SchemaFault::Kind kind) {
+  std::vector<SchemaFault> all;
+  walk(in.job.root(), "", in.limits, all);
+  std::erase_if(all, [&](const SchemaFault& f) { return f.kind != kind; });
+  return all;
+}
+
+/// Inventions found in the wild, with the member that was meant.
+constexpr std::pair<std::string_view, std::string_view> kMeant[] = {
+    {"UseSpot", "EnableManagedSpotTraining"},
+    {"UseSpotInstances", "EnableManagedSpotTraining"},
+    {"WarmPoolConfig", "ResourceConfig.KeepAlivePeriodInSeconds"},
+    {"WarmPool", "ResourceConfig.KeepAlivePeriodInSeconds"},
+    {"MaxRetries", "RetryStrategy.MaximumRetryAttempts"},
+    {"DebuggingHookConfig", "DebugHookConfig"},
+    {"Distribution", "HyperParameters.sagemaker_torch_distributed_enabled"},
+};
+
+std::string meant_by(std::string_view name, std::string_view nearest) {
+  for (const auto& [written, meant] : kMeant) {
+    if (written == name) return std::string(meant);
+  }
+  // A name of the same length class only: half of the letters changed is another word.
+  const std::size_t shorter = std::min(name.size(), nearest.size());
+  const bool alike = !nearest.empty() && shorter * 3 >= std::max(name.size(), nearest.size()) * 2 &&
+                     (name.substr(0, 4) == nearest.substr(0, 4) || name.size() == nearest.size());
+  return alike ? std::string(nearest) : std::string();
+}
+
+void unknown_member(const CheckInput& in, Report& report) {
+  for (const SchemaFault& f : schema_faults(in, SchemaFault::Kind::Unknown)) {
+    const std::string parent = parent_of(f.node->where.path);
+    Finding& finding = report.at(*f.node, {quote(f.name), parent.empty() ? "the request" : parent});
+    const std::string meant = meant_by(f.name, f.detail);
+    if (!meant.empty()) finding.fix = "did you mean " + meant + "? rename it, or delete it";
+  }
+}
+
+void missing_member(const CheckInput& in, Report& report) {
+  for (const SchemaFault& f : schema_faults(in, SchemaFault::Kind::Missing)) {
+    // A serverless job brings its own algorithm, resources and output.
+    report.at(*f.node, {f.name, f.node->where.path.empty() ? "the request" : f.node->where.path});
+  }
+}
+
+void missing_unless_serverless(const CheckInput& in, Report& report) {
+  if (in.job.serverless) return;
+  for (const SchemaFault& f : schema_faults(in, SchemaFault::Kind::MissingUnlessServerless)) {
+    report.at(*f.node, {f.name});
+  }
+}
+
+/// The value in the type that is due, where it can be none else.
+std::optional<std::string> retyped(const Node& node, RequestField::Type type) {
+  if (type == RequestField::Type::String && (node.is_number() || node.kind == Node::Kind::Bool)) {
+    return json_text(node.text);
+  }
+  if (type == RequestField::Type::Boolean && (node.text == "true" || node.text == "false")) return node.text;
+  if (type == RequestField::Type::Integer && node.is_string() && integer_of(node)) return count_text(*integer_of(node));
+  return std::nullopt;
+}
+
+void report_type(const Node& node, RequestField::Type type, std::string expected, Report& report) {
+  Finding& finding = report.at(node, {node.key.empty() ? node.where.path : node.key, std::move(expected),
+                                      std::string(kind_name(node.kind))});
+  if (const auto value = retyped(node, type)) {
+    finding.fix = "write " + *value;
+    finding.edits = {{Edit::Kind::Set, node.where.path, *value}};
+  }
+}
+
+/// Arguments of the SDKs that go into the request as they are.
+void sdk_types(const CheckInput& in, Report& report) {
+  const Node& root = in.job.root();
+  const bool v3 = in.job.kind == JobKind::ModelTrainer;
+  const Node* compute = v3 ? root.find("compute") : &root;
+  const auto expect = [&](const Node* object, std::string_view key, RequestField::Type type) {
+    const Node* node = object == nullptr ? nullptr : object->find(key);
+    if (node == nullptr || node->is_null() || is_placeholder(node->text) || right_kind(*node, type)) return;
+    report_type(*node, type, std::string(type_words(type)), report);
+  };
+  using enum RequestField::Type;
+  for (const std::string_view key : {"instance_count", "keep_alive_period_in_seconds", "volume_size", "volume_size_in_gb"}) {
+    expect(compute, key, Integer);
+  }
+  for (const std::string_view key : {"max_run", "max_wait", "max_retry_attempts"}) expect(&root, key, Integer);
+  for (const std::string_view key : {"use_spot_instances", "enable_managed_spot_training"}) expect(compute, key, Boolean);
+  for (const std::string_view key : {"enable_network_isolation", "encrypt_inter_container_traffic"}) {
+    expect(&root, key, Boolean);
+  }
+  if (in.job.environment != nullptr) {
+    for (const Node& variable : in.job.environment->items) {
+      if (!variable.is_string()) report_type(variable, String, "a string", report);
+    }
+  }
+}
+
+void wrong_type(const CheckInput& in, Report& report) {
+  if (in.job.kind != JobKind::CreateTrainingJob) {
+    sdk_types(in, report);
+    return;
+  }
+  for (const SchemaFault& f : schema_faults(in, SchemaFault::Kind::WrongType)) {
+    report_type(*f.node, f.field->type, f.detail, report);
+  }
+  for (const SchemaFault& f : schema_faults(in, SchemaFault::Kind::Value)) {
+    report.at(*f.node, {f.name, f.detail, quote(f.node->text.empty() ? f.name : f.node->text)});
+  }
+}
+
+constexpr Rule kRules[] = {
+    {"C001", Severity::Error, "Unknown request member", "a key is no member of the structure that holds it",
+     "{} is no member of {}", "delete it, or use the member that was meant", kApi, kRequest, Need::Nothing,
+     unknown_member},
+    {"C002", Severity::Error, "Missing required member", "a structure lacks a member that the API requires",
+     "{} is missing from {}", "add it", kApi, kRequest, Need::Nothing, missing_member},
+    {"C003", Severity::Error, "Missing unless serverless",
+     "AlgorithmSpecification, ResourceConfig or StoppingCondition is absent and the job is not serverless",
+     "{} is missing, and only serverless customization jobs may leave it out", "add it",
+     "SageMaker API model: required until botocore 1.41, optional since 1.43 (2026-08-07)", kRequest, Need::Nothing,
+     missing_unless_serverless},
+    {"C004", Severity::Error, "Wrong type or value",
+     "a value has another JSON type than its member, or is outside the member's enumeration or form",
+     "{} must be {}, is {}", "quote hyperparameters and variables; leave booleans and counts bare", kApi, kSubmitted,
+     Need::Nothing, wrong_type},
+};
+
+}  // namespace
+
+std::span<const Rule> schema_rules() { return kRules; }
+
+}  // namespace smplan

@@ -1,0 +1,109 @@
+// SageMaker's data-parallel library.
+#include "planner/preflight/rules/tools.hpp"
+
+namespace smplan {
+namespace {
+
+bool on(const CheckInput& in) { return in.job.launcher.smddp.is(true); }
+
+void version(const CheckInput& in, Report& report) {
+  if (!on(in) || in.job.image.stated || !in.job.framework_version || in.job.kind != JobKind::Estimator) return;
+  const Text& v = in.job.framework_version;
+  if (in.pytorch()) {
+    for (const FrameworkVersion& known : in.catalog.containers().versions) {
+      if (known.table != "pytorch") continue;
+      const bool same = known.version == *v || contains(known.aliases, *v);
+      if (same && known.smddp == SdkVerdict::Accepted) return;
+    }
+    report.at(v, {"PyTorch " + *v, "2.2.0"});
+  } else if (in.job.framework == Framework::TensorFlow && !below(v, "2.12")) {
+    report.at(v, {"TensorFlow " + *v, "2.11"});
+  }
+}
+
+bool legacy(std::string_view type) { return type == "ml.p3dn.24xlarge" || type == "ml.p3.16xlarge"; }
+
+void instance(const CheckInput& in, Report& report) {
+  if (!on(in)) return;
+  for (const Machines& m : in.machines) {
+    const bool other_group = !in.job.launcher.groups.empty() && !in.job.launcher.groups.front().is(m.group);
+    if (!m.type || other_group || legacy(*m.type) || contains(in.limits.smddp_instances, *m.type)) continue;
+    report.at(m.type, {*m.type});
+  }
+}
+
+void p3(const CheckInput& in, Report& report) {
+  if (on(in) && in.job.instance_type && legacy(*in.job.instance_type)) {
+    report.at(in.job.instance_type, {*in.job.instance_type});
+  }
+}
+
+void p5_without_torchrun(const CheckInput& in, Report& report) {
+  const Launcher& l = in.job.launcher;
+  if (!on(in) && !l.smp.is(true)) return;
+  if (l.torchrun.is(true) || !in.job.instance_type || family_of(*in.job.instance_type).substr(0, 2) != "p5") return;
+  report.at(in.job.instance_type, {*in.job.instance_type});
+}
+
+void single_node(const CheckInput& in, Report& report) {
+  if (on(in) && in.nodes() == 1) report.at(in.job.launcher.smddp);
+}
+
+void with_compiler(const CheckInput& in, Report& report) {
+  if (on(in) && in.job.compiler != nullptr && !in.job.compiler->is_null()) report.at(*in.job.compiler);
+}
+
+/// Since 1.4.0 the library is a process-group backend; the wrapper of before is what old tutorials import.
+void old_imports(const CheckInput& in, Report& report) {
+  if (!on(in) || !in.pytorch()) return;
+  if (in.facts.script) {
+    bool old = false;
+    for (const std::string& name : in.facts.script->imports) {
+      old = old || (name.starts_with("smdistributed.dataparallel.torch.") && name.find("torch_smddp") == std::string::npos);
+    }
+    if (!old) return;
+  } else if (!below(in.job.framework_version, "1.12")) {
+    return;  // scripts of that age are where the old wrapper is found
+  }
+  report.at(in.job.launcher.smddp);
+}
+
+void mixed_precision_claim(const CheckInput& in, Report& report) {
+  if (on(in) && in.facts.script->claims_smddp_amp == true) report.at(in.job.launcher.smddp);
+}
+
+constexpr Rule kRules[] = {
+    {"C082", Severity::Error, "Framework version of SMDDP", "SMDDP by a framework version that the SDK does not take",
+     "SMDDP has no image for {} (the SDK's newest is {})", "torch_distributed with NCCL, or an image that holds SMDDP",
+     kSdk2, kEstimator, Need::Nothing, version},
+    {"C083", Severity::Error, "Instance type of SMDDP", "SMDDP on other types than p4d and p4de",
+     "SMDDP has no kernels for {}, and the SDK does not look", "use ml.p4d.24xlarge or ml.p4de.24xlarge, or NCCL",
+     "SageMaker developer guide, distributed-data-parallel-support (2026)", kSubmitted, Need::Nothing, instance},
+    {"C084", Severity::Warning, "SMDDP on p3", "SMDDP on p3dn.24xlarge or p3.16xlarge",
+     "SMDDP is no longer improved for {}, and its AllGather needs p4", "use NCCL, or p4d", kDocs, kSubmitted,
+     Need::Nothing, p3},
+    {"C085", Severity::Error, "smdistributed on p5", "smdistributed on p5 without torch_distributed",
+     "the smdistributed launchers do not start on {}", "torch_distributed with NCCL; SMDDP has no kernels for p5",
+     "SageMaker Python SDK v2.257.6 (raised in fit() for p5.48xlarge; p5e and p5en slip through)", kSubmitted,
+     Need::Nothing, p5_without_torchrun},
+    {"C086", Severity::Warning, "SMDDP on one node", "SMDDP with a single instance",
+     "SMDDP speeds up traffic between nodes, and there is one", "use NCCL", kDocs, kSubmitted, Need::Nothing,
+     single_node},
+    {"C087", Severity::Error, "SMDDP with the Training Compiler", "SMDDP and compiler_config stand together",
+     "SMDDP and the Training Compiler exclude each other", "drop compiler_config", kSdk2, kSubmitted, Need::Nothing,
+     with_compiler},
+    {"C088", Severity::Info, "Old import of SMDDP",
+     "SMDDP with the imports, or a PyTorch of the age, of its old DistributedDataParallel",
+     "the library's own DistributedDataParallel is deprecated since SMDDP 1.4",
+     "import smdistributed.dataparallel.torch.torch_smddp and init_process_group(\"smddp\"), then PyTorch's DDP", kDocs,
+     kSubmitted, Need::Nothing, old_imports},
+    {"C089", Severity::Info, "SMDDP and mixed precision", "the script relies on SMDDP to switch on mixed precision",
+     "SMDDP does not change the precision", "set bf16 or fp16 in the script", kDocs, kSubmitted, Need::Script,
+     mixed_precision_claim},
+};
+
+}  // namespace
+
+std::span<const Rule> smddp_rules() { return kRules; }
+
+}  // namespace smplan

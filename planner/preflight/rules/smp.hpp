@@ -1,0 +1,14 @@
+#pragma once
+
+#include "planner/preflight/rules/tools.hpp"
+
+namespace smplan {
+
+/// The model-parallel library is on, by its version. torchrun starts version 2, MPI version 1.
+bool is_smp_v1(const CheckInput& in);
+bool is_smp_v2(const CheckInput& in);
+/// A parameter of the library; nullptr if it is not given.
+const Node* smp_parameter(const CheckInput& in, std::string_view name);
+std::optional<std::int64_t> smp_count(const CheckInput& in, std::string_view name);
+
+}  // namespace smplan

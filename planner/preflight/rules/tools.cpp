@@ -1,0 +1,111 @@
+#include "planner/preflight/rules/tools.hpp"
+
+#include <array>
+#include <charconv>
+
+#include <nlohmann/json.hpp>
+
+#include "catalogs/containers.hpp"
+
+namespace smplan {
+
+std::string spelled(JobKind kind, std::string_view api_name) {
+  struct Spelling {
+    std::string_view api, v2, v3;
+  };
+  constexpr std::array<Spelling, 14> kSpellings = {{
+      {"MaxRuntimeInSeconds", "max_run", "max_runtime_in_seconds"},
+      {"MaxWaitTimeInSeconds", "max_wait", "max_wait_time_in_seconds"},
+      {"MaxPendingTimeInSeconds", "max_pending_time", "max_pending_time_in_seconds"},
+      {"EnableManagedSpotTraining", "use_spot_instances", "enable_managed_spot_training"},
+      {"KeepAlivePeriodInSeconds", "keep_alive_period_in_seconds", "keep_alive_period_in_seconds"},
+      {"CheckpointConfig.S3Uri", "checkpoint_s3_uri", "checkpoint_config.s3_uri"},
+      {"VolumeSizeInGB", "volume_size", "volume_size_in_gb"},
+      {"VolumeKmsKeyId", "volume_kms_key", "volume_kms_key_id"},
+      {"InstanceType", "instance_type", "instance_type"},
+      {"InstanceCount", "instance_count", "instance_count"},
+      {"InstanceGroups", "instance_groups", "instance_groups"},
+      {"TrainingImage", "image_uri", "training_image"},
+      {"MaximumRetryAttempts", "max_retry_attempts", "maximum_retry_attempts"},
+      {"TrainingInputMode", "input_mode", "training_input_mode"},
+  }};
+  for (const Spelling& s : kSpellings) {
+    if (s.api != api_name) continue;
+    if (kind == JobKind::Estimator) return std::string(s.v2);
+    if (kind == JobKind::ModelTrainer) return std::string(s.v3);
+  }
+  return std::string(api_name);
+}
+
+std::string count_text(std::int64_t n) { return std::to_string(n); }
+
+std::string_view family_of(std::string_view type) {
+  if (type.starts_with("ml.")) type.remove_prefix(3);
+  const std::size_t dot = type.find('.');
+  return dot == std::string_view::npos ? std::string_view() : type.substr(0, dot);
+}
+
+bool is_trainium_type(std::string_view type) { return family_of(type).starts_with("trn"); }
+bool is_gpu_type(std::string_view type) {
+  const std::string_view family = family_of(type);
+  return family.size() > 1 && (family[0] == 'p' || family[0] == 'g') && family[1] >= '0' && family[1] <= '9';
+}
+
+bool is_local(const Job& job) { return job.instance_type.is("local") || job.instance_type.is("local_gpu"); }
+bool any_spot(const Job& job) { return job.spot.is(true); }
+
+bool below(const Text& version, std::string_view other) {
+  return version && !version->empty() && (*version)[0] >= '0' && (*version)[0] <= '9' && version_before(*version, other);
+}
+
+std::optional<int> compute_capability(const CheckInput& in, const InstanceType& type) {
+  const Accelerator* a = in.catalog.find_accelerator(type.accelerator);
+  if (a == nullptr) return std::nullopt;
+  if (is_trainium_type(type.name)) return 0;
+  const std::size_t dot = a->compute_capability.find('.');
+  if (dot == std::string::npos) {
+    // A Blackwell part whose capability nobody has published yet.
+    return a->architecture.starts_with("Blackwell") ? std::optional(120) : std::nullopt;
+  }
+  return std::stoi(a->compute_capability.substr(0, dot)) * 10 + std::stoi(a->compute_capability.substr(dot + 1));
+}
+
+Where launcher_place(const Job& job) {
+  if (job.launcher.stated) return job.launcher.where;
+  if (job.hyperparameters != nullptr) return job.hyperparameters->where;
+  return job.instance_count.stated ? job.instance_count.where : job.root().where;
+}
+
+std::string quota_name(std::string_view type, std::string_view use) { return std::string(type) + " for " + std::string(use); }
+
+std::string member_text(const Node& node, std::initializer_list<std::string_view> names) {
+  for (const std::string_view name : names) {
+    if (const Node* member = node.find(name)) return member->text;
+  }
+  return "";
+}
+
+std::string list_text(const std::vector<std::string>& names) {
+  std::string out;
+  for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
+  return out;
+}
+
+const Node* node_at(const Node& root, std::string_view pointer) {
+  const Node* node = &root;
+  while (node != nullptr && node->where.path != pointer) {
+    const Node* next = nullptr;
+    for (const Node& item : node->items) {
+      const std::string& path = item.where.path;
+      if (pointer == path || (pointer.starts_with(path) && pointer[path.size()] == '/')) next = &item;
+    }
+    node = next;
+  }
+  return node;
+}
+
+std::string parent_of(std::string_view pointer) { return std::string(pointer.substr(0, pointer.rfind('/'))); }
+
+std::string json_text(std::string_view text) { return nlohmann::json(text).dump(); }
+
+}  // namespace smplan

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "planner/preflight/rule.hpp"
+
+namespace smplan {
+
+// Where the rules' facts come from.
+inline constexpr std::string_view kApi = "SageMaker API model (botocore 1.43.67, 2026-08-07)";
+inline constexpr std::string_view kSdk2 = "SageMaker Python SDK v2.257.6, executed 2026-11-20";
+inline constexpr std::string_view kSdk3 = "SageMaker Python SDK v3.20.0, executed 2026-11-20";
+inline constexpr std::string_view kDocs = "SageMaker developer guide, read 2026-11-20";
+inline constexpr std::string_view kToolkit = "aws/sagemaker-training-toolkit 3383937";
+inline constexpr std::string_view kJudgement = "engineering judgement; the threshold is ours";
+
+/// The setting's name in the file's own format: MaxWaitTimeInSeconds is max_wait in an estimator.
+std::string spelled(JobKind kind, std::string_view api_name);
+
+std::string count_text(std::int64_t n);
+/// `ml.p4d.24xlarge` is of family `p4d`; empty for other texts.
+std::string_view family_of(std::string_view instance_type);
+bool is_trainium_type(std::string_view instance_type);
+bool is_gpu_type(std::string_view instance_type);
+/// `ml.local` and `local_gpu` run on the caller's machine.
+bool is_local(const Job& job);
+bool any_spot(const Job& job);
+/// True if `version` (2.1, 2.10.0) is below `other` by its numbers; false where it is no version.
+bool below(const Text& version, std::string_view other);
+/// Capability of the accelerator as major * 10 + minor; 0 for Trainium, nullopt where unknown.
+std::optional<int> compute_capability(const CheckInput& in, const InstanceType& type);
+/// Where a missing setting of the launcher would stand.
+Where launcher_place(const Job& job);
+/// The name's quota in the console.
+std::string quota_name(std::string_view instance_type, std::string_view use);
+/// Text of a node's first member by any of these names.
+std::string member_text(const Node& node, std::initializer_list<std::string_view> names);
+std::string list_text(const std::vector<std::string>& names);
+/// The node at a JSON pointer of the job, or nullptr.
+const Node* node_at(const Node& root, std::string_view pointer);
+std::string parent_of(std::string_view pointer);
+std::string json_text(std::string_view text);
+
+// The families, in the order of their ids.
+std::span<const Rule> schema_rules();
+std::span<const Rule> limit_rules();
+std::span<const Rule> time_rules();
+std::span<const Rule> warm_pool_rules();
+std::span<const Rule> launcher_rules();
+std::span<const Rule> framework_rules();
+std::span<const Rule> group_rules();
+std::span<const Rule> smddp_rules();
+std::span<const Rule> smp_v1_rules();
+std::span<const Rule> smp_v2_rules();
+std::span<const Rule> compiler_rules();
+std::span<const Rule> instance_rules();
+std::span<const Rule> plan_rules();
+std::span<const Rule> prediction_rules();
+std::span<const Rule> precision_rules();
+std::span<const Rule> deepspeed_rules();
+std::span<const Rule> fsdp_rules();
+std::span<const Rule> trainer_file_rules();
+std::span<const Rule> data_rules();
+std::span<const Rule> checkpoint_rules();
+std::span<const Rule> debugger_rules();
+std::span<const Rule> account_rules();
+
+}  // namespace smplan

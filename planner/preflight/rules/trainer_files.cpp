@@ -1,0 +1,154 @@
+// HyperPod recipes, Megatron's arguments, TorchTitan's TOML, and recipes that an estimator starts.
+#include <algorithm>
+#include <array>
+
+#include "planner/preflight/rules/tools.hpp"
+
+namespace smplan {
+namespace {
+
+/// A recipe for the NeMo adapter, whose schema is the one that is known.
+const Node* adapter_model(const CheckInput& in) {
+  const Node& root = in.job.root();
+  const bool adapter = root.has("use_smp_model") || root.has("distributed_backend") || root.at({"trainer", "num_nodes"});
+  const Node* model = root.find("model");
+  return adapter && model != nullptr && model->is_object() ? model : nullptr;
+}
+
+bool is_absent(const Node* node) { return node == nullptr || node->is_null() || (node->is_string() && node->text.empty()); }
+
+void recipe_keys(const CheckInput& in, Report& report) {
+  const Node* model = adapter_model(in);
+  if (model == nullptr) return;
+  for (const Node& entry : model->items) {
+    if (contains(in.limits.recipe_model, entry.key)) continue;
+    const auto near = nearest_names(entry.key, in.limits.recipe_model, 1);
+    Finding& finding = report.at(entry, {"model has no key " + quote(entry.key)});
+    finding.fix = near.empty() ? "delete it" : "did you mean " + near.front() + "?";
+  }
+  const Node* finetune = model->find("do_finetune");
+  if (finetune != nullptr && truth_of(*finetune) == true && is_absent(model->find("hf_model_name_or_path"))) {
+    report.at(*finetune, {"do_finetune needs hf_model_name_or_path"}).fix = "name the model, or set do_finetune: false";
+  }
+  const Node* data = model->find("data");
+  const Node* synthetic = data == nullptr ? nullptr : data->find("use_synthetic_data");
+  if (data != nullptr && data->is_object() && is_absent(data->find("train_dir")) &&
+      !(synthetic != nullptr && truth_of(*synthetic) == true)) {
+    const Node* train = data->find("train_dir");
+    report.at(train == nullptr ? *data : *train, {"data.train_dir is missing and the data is not synthetic"}).fix =
+        "give train_dir, or set use_synthetic_data: true";
+  }
+  const InstanceType* type = in.instance();
+  if (type != nullptr && !model->has("fp8") && compute_capability(in, *type).value_or(90) < 89) {
+    report.at(*model, {"fp8 is on by default, and " + type->name + " has no FP8 units"}).fix = "set fp8: false";
+  }
+}
+
+void recipe_nodes(const CheckInput& in, Report& report) {
+  const Node* nodes = in.job.root().at({"recipe_overrides", "trainer", "num_nodes"});
+  const auto n = nodes == nullptr ? std::nullopt : integer_of(*nodes);
+  if (n && in.job.instance_count && *n != *in.job.instance_count) {
+    report.at(*nodes, {count_text(*n), count_text(*in.job.instance_count)});
+  }
+}
+
+struct Nova {
+  std::string_view model;
+  std::array<std::int64_t, 3> replicas;
+};
+/// Source: comments of recipes_collection/recipes/fine-tuning/nova, aws/sagemaker-hyperpod-recipes (2026).
+constexpr std::array<Nova, 3> kNova = {{{"nova-micro", {2, 4, 8}}, {"nova-lite", {4, 8, 16}}, {"nova-pro", {6, 12, 24}}}};
+constexpr std::array<std::int64_t, 5> kNovaBatches = {16, 32, 64, 128, 256};
+
+void nova(const CheckInput& in, Report& report) {
+  const Node* type = in.job.root().at({"run", "model_type"});
+  if (type == nullptr || type->text.find("nova") == std::string::npos) return;
+  const Node* replicas = in.job.root().at({"run", "replicas"});
+  // 0 where it is not stated, which no recipe allows and no finding is about.
+  const std::int64_t n = replicas == nullptr ? 0 : integer_of(*replicas).value_or(0);
+  for (const Nova& known : kNova) {
+    // Version 2 has other sizes, which its recipes do not list.
+    if (type->text.find(known.model) == std::string::npos || type->text.find("nova-2") != std::string::npos) continue;
+    if (n != 0 && std::find(known.replicas.begin(), known.replicas.end(), n) == known.replicas.end()) {
+      report.at(*replicas, {count_text(n) + " replicas", count_text(known.replicas[0]) + ", " +
+                                                             count_text(known.replicas[1]) + " or " + count_text(known.replicas[2])});
+    }
+  }
+  const Node* batch = in.job.root().at({"training_config", "global_batch_size"});
+  const std::int64_t g = batch == nullptr ? 0 : integer_of(*batch).value_or(0);
+  if (g != 0 && std::find(kNovaBatches.begin(), kNovaBatches.end(), g) == kNovaBatches.end()) {
+    report.at(*batch, {"a global batch of " + count_text(g), "16, 32, 64, 128 or 256"});
+  }
+}
+
+void titan_expert_tensor(const CheckInput& in, Report& report) {
+  const JobStrategy& s = in.job.strategy;
+  if (!s.expert_tensor || s.expert.value_or(1) <= 1) return;
+  const std::int64_t tp = s.tensor.value_or(1);
+  if (*s.expert_tensor != 1 && *s.expert_tensor != tp) {
+    report.at(s.expert_tensor, {count_text(*s.expert_tensor), count_text(tp)});
+  }
+}
+
+void titan_version(const CheckInput& in, Report& report) {
+  const std::string& version = *in.facts.torchtitan;
+  if (version == "HEAD" || version == "main" || version_before("0.2.2", version)) {
+    report.at(in.job.root().where, {version});
+  }
+}
+
+bool flag(const CheckInput& in, std::string_view name) {
+  const Node* node = in.job.root().find(name);
+  return node != nullptr && truth_of(*node) != false;
+}
+
+void distributed_optimizer(const CheckInput& in, Report& report) {
+  const bool optimizer = flag(in, "use-distributed-optimizer");
+  if (flag(in, "overlap-param-gather") && (!optimizer || !flag(in, "overlap-grad-reduce"))) {
+    report.at(*in.job.root().find("overlap-param-gather"),
+              {"--overlap-param-gather", optimizer ? "--overlap-grad-reduce" : "--use-distributed-optimizer"});
+  }
+  for (const std::string_view name : {"fp8-param-gather", "fp4-param-gather"}) {
+    const bool sharded = optimizer || flag(in, "use-torch-fsdp2") || flag(in, "use-megatron-fsdp");
+    if (flag(in, name) && !sharded) {
+      report.at(*in.job.root().find(name), {"--" + std::string(name), "--use-distributed-optimizer"});
+    }
+  }
+}
+
+void ignored_with_recipe(const CheckInput& in, Report& report) {
+  const Node& root = in.job.root();
+  if (is_absent(root.find("training_recipe"))) return;
+  for (const std::string_view name : {"entry_point", "source_dir", "hyperparameters", "distribution"}) {
+    const Node* node = root.find(name);
+    if (!is_absent(node)) report.at(*node, {std::string(name)});
+  }
+}
+
+constexpr Rule kRules[] = {
+    {"C175", Severity::Error, "Recipe", "a key of the model is unknown, or fine-tuning, data or FP8 lack what they need",
+     "recipe: {}", "see the adapter's schema", "HyperPod training adapter for NeMo 1.4.0, config_schemas.py, executed 2026-11-20", kRecipe,
+     Need::Nothing, recipe_keys},
+    {"C176", Severity::Warning, "Nodes of a recipe", "instance_count and the recipe's trainer.num_nodes differ",
+     "trainer.num_nodes {} is ignored: the job has {} instances", "make them agree", "SageMaker Python SDK v2.257.6, pytorch/estimator.py",
+     kEstimator, Need::Nothing, recipe_nodes},
+    {"C177", Severity::Error, "Nova recipe", "replicas or global batch are not in the recipe's lists", "{} is not allowed; {} are",
+     "use an allowed value", "aws/sagemaker-hyperpod-recipes, recipes/fine-tuning/nova (2026)", kRecipe, Need::Nothing, nova},
+    {"C178", Severity::Error, "Expert tensor degree", "TorchTitan's expert tensor degree is neither 1 nor the tensor degree",
+     "an expert tensor degree of {} is neither 1 nor the tensor degree {}", "use 1, or the tensor degree",
+     "TorchTitan v0.2.2, parallel_dims.py", kTorchTitan, Need::Nothing, titan_expert_tensor},
+    {"C179", Severity::Warning, "TOML for a newer TorchTitan", "the TOML is for a TorchTitan after v0.2.x",
+     "TorchTitan {} reads no TOML: its configurations are Python since 2026", "pin v0.2.2", "pytorch/torchtitan, HEAD of 2026-08", kTorchTitan,
+     Need::TorchTitanVersion, titan_version},
+    {"C180", Severity::Error, "Distributed optimizer", "overlapped or low-precision gathering without the options that it needs",
+     "{} needs {}", "add the option", "Megatron-LM d98e8a6 (2026-08-22), arguments.py", kMegatron, Need::Nothing, distributed_optimizer},
+    {"C181", Severity::Warning, "Arguments beside a recipe", "training_recipe stands with entry_point, source_dir, hyperparameters or distribution",
+     "{} is ignored beside training_recipe", "put it into recipe_overrides, or drop the recipe",
+     "SageMaker Python SDK v2.257.6, pytorch/estimator.py", kEstimator, Need::Nothing, ignored_with_recipe},
+};
+
+}  // namespace
+
+std::span<const Rule> trainer_file_rules() { return kRules; }
+
+}  // namespace smplan

@@ -1,0 +1,71 @@
+#include <fmt/format.h>
+
+#include "planner/request_fields.hpp"
+#include "planner/resolver.hpp"
+
+namespace smplan {
+namespace {
+
+constexpr std::int64_t kMostFiles = 1'000'000'000'000;
+const std::vector<std::string> kModeNames{"sync", "async"};
+
+std::string saves(const RunSetup& run) {
+  if (run.checkpoint_target == CheckpointTarget::None) return "no checkpoints";
+  return fmt::format("checkpoints go to {}{}", to_string(run.checkpoint_target),
+                     run.checkpoint_mode == CheckpointMode::Sync ? "" : " while training goes on");
+}
+
+}  // namespace
+
+void Resolver::read_operation() {
+  RunSetup& run = request_.run;
+  run = run_setup(catalog_.operations(), request_.market);
+  if (spec_.checkpoint_storage) {
+    const auto target = parse_name(*spec_.checkpoint_storage, "checkpoint storage", "--checkpoint-storage",
+                                   checkpoint_target_names(), checkpoint_target_from, faults_);
+    if (target) run.checkpoint_target = *target;
+  }
+  if (spec_.checkpoint_mode) {
+    const auto mode = parse_name(*spec_.checkpoint_mode, "checkpoint mode", "--checkpoint-mode", kModeNames,
+                                 checkpoint_mode_from, faults_);
+    if (mode) run.checkpoint_mode = *mode;
+  }
+  read_data();
+  const Operations& o = run.operations;
+  std::string sentence = fmt::format("hardware fails once in {:.0f} device-hours, a start takes {}",
+                                     o.failures_apart_per_gpu / hours(1),
+                                     format_duration(o.provisioning + o.image_pull + o.model_init + o.first_step));
+  if (!spec_.checkpoint_storage) sentence += ", " + saves(run);
+  if (request_.market == Market::Spot) {
+    sentence += fmt::format(", reclaimed capacity is back after {}", format_duration(o.spot_wait));
+  }
+  if (!run.data) sentence += ", data is streamed fast enough";
+  assume(std::move(sentence));
+}
+
+void Resolver::read_data() {
+  if (!spec_.dataset) {
+    for (const auto& [name, text] : {std::pair("--dataset-files", &spec_.dataset_files),
+                                     std::pair("--input-mode", &spec_.input_mode),
+                                     std::pair("--data-region", &spec_.data_region)}) {
+      if (text->has_value()) add("conflict", name, "says something about a data set of unknown size", "add --dataset");
+    }
+    return;
+  }
+  InputData data;
+  if (const auto size = take(parse_bytes(*spec_.dataset, "--dataset"), faults_)) {
+    data.size = *size;
+    if (!(data.size > Bytes())) add("out-of-range", "--dataset", "a data set of no bytes", "give a size such as 500GB");
+  }
+  if (spec_.dataset_files) {
+    const auto files = parse_bounded(*spec_.dataset_files, "--dataset-files", 1, kMostFiles, faults_);
+    if (files) data.files = *files;
+  }
+  if (spec_.input_mode) {
+    data.mode = parse_name(*spec_.input_mode, "input mode", "--input-mode", input_mode_names(), input_mode_from, faults_);
+  }
+  data.other_region = spec_.data_region && *spec_.data_region != request_.region;
+  request_.run.data = data;
+}
+
+}  // namespace smplan

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+
+#include "planner/export/launch.hpp"
+#include "planner/plan_json.hpp"
+#include "planner/search.hpp"
+
+namespace smplan::test {
+
+inline const Catalog& shipped() {
+  static const Result<Catalog> catalog = Catalog::shipped();
+  EXPECT_TRUE(catalog.has_value()) << (catalog ? "" : to_string(catalog.error()));
+  return *catalog;
+}
+
+/// A small request that fits anywhere; tests change what they are about.
+inline RequestSpec request(const std::string& stack, const std::string& model = "llama-3-8b",
+                           const std::string& instance = "ml.p4de.24xlarge", const std::string& count = "2") {
+  RequestSpec spec;
+  spec.model = model;
+  spec.instances = instance;
+  spec.stack = stack;
+  spec.count = count;
+  spec.tokens = "10B";
+  spec.global_batch = "256";
+  spec.top = "1";
+  return spec;
+}
+
+inline PlanSet answer(const RequestSpec& spec) {
+  const auto resolved = resolve(spec, shipped(), std::nullopt, Purpose::Estimate);
+  EXPECT_TRUE(resolved.has_value()) << (resolved ? "" : to_string(resolved.error()));
+  PlanSet set = search(*resolved, shipped());
+  EXPECT_FALSE(set.plans.empty());
+  return set;
+}
+
+inline TrainingPlan plan(const RequestSpec& spec) {
+  Result<TrainingPlan> read = training_plan_of(answer(spec), 1, shipped());
+  if (!read) throw std::runtime_error(to_string(read.error()));
+  return std::move(*read);
+}
+
+inline Result<Export> exported(const TrainingPlan& plan, std::string_view target, const ExportOptions& options = {}) {
+  return export_plan({plan, options, shipped()}, target);
+}
+
+/// All files in one text; the export must succeed.
+inline std::string text_of(const TrainingPlan& plan, std::string_view target, const ExportOptions& options = {}) {
+  const Result<Export> out = exported(plan, target, options);
+  EXPECT_TRUE(out.has_value()) << target << ": " << (out ? "" : to_string(out.error()));
+  std::string text;
+  if (!out) return text;
+  for (const ExportFile& file : out->files) text += file.content;
+  return text;
+}
+
+/// The reasons of a refusal, one a line; empty if there is none.
+inline std::string refusal(const TrainingPlan& plan, std::string_view target, const ExportOptions& options = {}) {
+  const Result<Export> out = exported(plan, target, options);
+  return out ? std::string() : to_string(out.error());
+}
+
+}  // namespace smplan::test

@@ -1,0 +1,177 @@
+#include "fixture.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace smplan {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using testing::HasSubstr;
+using testing::Not;
+
+Json request_of(const TrainingPlan& plan, const ExportOptions& options = {}) {
+  const Result<Export> out = test::exported(plan, "create-training-job", options);
+  EXPECT_TRUE(out.has_value()) << (out ? "" : to_string(out.error()));
+  return out ? Json::parse(out->files.front().content) : Json();
+}
+
+TrainingPlan fsdp() { return test::plan(test::request("fsdp")); }
+
+TEST(CreateTrainingJob, CarriesTheHyperparametersThatStartEveryProcess) {
+  const Json hyper = request_of(fsdp())["HyperParameters"];
+  EXPECT_EQ(hyper["sagemaker_torch_distributed_enabled"], "true");
+  EXPECT_EQ(hyper["sagemaker_instance_type"], "\"ml.p4de.24xlarge\"");
+  EXPECT_EQ(hyper["sagemaker_program"], "\"train.py\"");
+  for (const auto& [name, value] : hyper.items()) EXPECT_TRUE(value.is_string()) << name;
+}
+
+TEST(CreateTrainingJob, UsesAnImageThatIsPatchedWhenTheCatalogWasMade) {
+  EXPECT_EQ(request_of(fsdp())["AlgorithmSpecification"]["TrainingImage"],
+            "763104351884.dkr.ecr.us-east-1.amazonaws.com/"
+            "pytorch-training:2.10.0-gpu-py313-cu130-ubuntu22.04-sagemaker");
+  EXPECT_THAT(test::text_of(fsdp(), "create-training-job"), HasSubstr("patched until 2027-01-21, as of 2026-11-20"));
+}
+
+TEST(CreateTrainingJob, MayRunAQuarterLongerThanPredictedOrUpToItsSlowEnd) {
+  TrainingPlan plan = fsdp();
+  plan.prediction.time_to_train = Seconds(100000);
+  plan.prediction.step = Seconds(10);
+  plan.prediction.step_p90 = Seconds(11);
+  EXPECT_EQ(request_of(plan)["StoppingCondition"]["MaxRuntimeInSeconds"], 125400)
+      << "100,000 s x 1.25 = 125,000 s, in whole ten minutes: 209 x 600 s";
+  plan.prediction.step_p90 = Seconds(15);
+  EXPECT_EQ(request_of(plan)["StoppingCondition"]["MaxRuntimeInSeconds"], 150000) << "100,000 s x 15/10";
+}
+
+TEST(CreateTrainingJob, NeverRunsLongerThanTwentyEightDaysAndSaysWhatFollows) {
+  TrainingPlan plan = fsdp();
+  plan.prediction.time_to_train = days(70);
+  EXPECT_EQ(request_of(plan)["StoppingCondition"]["MaxRuntimeInSeconds"], 28 * 86400);
+  EXPECT_THAT(test::text_of(plan, "create-training-job"), HasSubstr("3 jobs in a row")) << "70 days / 28 = 2.5";
+}
+
+TEST(CreateTrainingJob, WaitsForSpotTwiceTheRunAndAtMostThirtyDays) {
+  TrainingPlan plan = fsdp();
+  EXPECT_FALSE(request_of(plan)["StoppingCondition"].contains("MaxWaitTimeInSeconds"));
+  EXPECT_FALSE(request_of(plan).contains("EnableManagedSpotTraining"));
+  plan.market = Market::Spot;
+  plan.prediction.time_to_train = Seconds(100000);
+  plan.prediction.step_p90 = plan.prediction.step;
+  Json request = request_of(plan);
+  EXPECT_EQ(request["EnableManagedSpotTraining"], true);
+  EXPECT_EQ(request["StoppingCondition"]["MaxWaitTimeInSeconds"], 250800) << "2 x 125,400 s";
+  EXPECT_TRUE(request.contains("CheckpointConfig"));
+  plan.prediction.time_to_train = days(20);
+  EXPECT_EQ(request_of(plan)["StoppingCondition"]["MaxWaitTimeInSeconds"], 30 * 86400);
+}
+
+TEST(CreateTrainingJob, KeepsNoWarmPoolOfSpotInstances) {
+  TrainingPlan plan = fsdp();
+  ExportOptions options;
+  options.warm_pool = Seconds(1800);
+  EXPECT_EQ(request_of(plan, options)["ResourceConfig"]["KeepAlivePeriodInSeconds"], 1800);
+  plan.market = Market::Spot;
+  EXPECT_THAT(test::refusal(plan, "create-training-job", options), HasSubstr("no warm pool of spot instances"));
+  plan.market = Market::OnDemand;
+  options.warm_pool = Seconds(21601);
+  EXPECT_THAT(test::refusal(plan, "create-training-job", options), HasSubstr("not between 1 s and 6 h"));
+}
+
+TEST(CreateTrainingJob, AsksForAVolumeOnlyWhereTheTypeHasNoDisksOfItsOwn) {
+  EXPECT_FALSE(request_of(fsdp())["ResourceConfig"].contains("VolumeSizeInGB"));
+  const TrainingPlan plan = test::plan(test::request("ddp", "gpt2", "ml.p3.16xlarge"));
+  EXPECT_EQ(request_of(plan)["ResourceConfig"]["VolumeSizeInGB"], 105)
+      << "100 GB + 3 checkpoints of 124.4e6 x 14 B = 5.2 GB";
+}
+
+TEST(CreateTrainingJob, ReadsAFileSystemInsideItsNetwork) {
+  ExportOptions options;
+  EXPECT_FALSE(request_of(fsdp(), options).contains("VpcConfig"));
+  options.file_system = "fs-0123456789abcdef0";
+  const Json request = request_of(fsdp(), options);
+  EXPECT_EQ(request["InputDataConfig"][0]["DataSource"]["FileSystemDataSource"]["FileSystemId"], *options.file_system);
+  EXPECT_EQ(request["VpcConfig"]["Subnets"].size(), 1u) << "Lustre lives in one availability zone";
+}
+
+TEST(CreateTrainingJob, SetsUpEfaBetweenNodesOnly) {
+  EXPECT_EQ(request_of(fsdp())["Environment"]["FI_EFA_USE_DEVICE_RDMA"], "1");
+  const TrainingPlan one = test::plan(test::request("fsdp", "llama-3-8b", "ml.p4de.24xlarge", "1"));
+  EXPECT_FALSE(request_of(one)["Environment"].contains("FI_PROVIDER"));
+  const TrainingPlan ethernet = test::plan(test::request("ddp", "gpt2", "ml.g5.2xlarge"));
+  EXPECT_FALSE(request_of(ethernet)["Environment"].contains("FI_PROVIDER"));
+}
+
+TEST(CreateTrainingJob, TagsThePlanAndSharesNoCheckpointsWithAnother) {
+  const TrainingPlan plan = fsdp();
+  const Json request = request_of(plan);
+  EXPECT_EQ(request["Tags"][0]["Value"], plan.id());
+  EXPECT_THAT(request["CheckpointConfig"]["S3Uri"].get<std::string>(), HasSubstr(plan.id().substr(0, 8)));
+}
+
+TEST(CreateTrainingJob, OfAReservedTypeNamesItsTrainingPlan) {
+  const TrainingPlan plan = test::plan(test::request("megatron", "llama-3-8b", "ml.p5e.48xlarge"));
+  EXPECT_THAT(request_of(plan)["ResourceConfig"]["TrainingPlanArn"].get<std::string>(), HasSubstr("training-plan/"));
+}
+
+TEST(CreateTrainingJob, IsRefusedWhereNoImageIsServed) {
+  TrainingPlan plan = fsdp();
+  plan.region = "mars-north-1";
+  EXPECT_THAT(test::refusal(plan, "create-training-job"), HasSubstr("served in mars-north-1"));
+  EXPECT_EQ(test::refusal(plan, "torchrun"), "") << "a shell script needs no image";
+}
+
+TEST(Smddp, TakesTheLastPyTorchThatHasIt) {
+  RequestSpec spec = test::request("fsdp", "llama-3-8b", "ml.p4d.24xlarge", "4");
+  spec.collectives = "smddp";
+  const TrainingPlan plan = test::plan(spec);
+  const Json request = request_of(plan);
+  EXPECT_THAT(request["AlgorithmSpecification"]["TrainingImage"].get<std::string>(),
+              HasSubstr("pytorch-training:2.2.0-gpu-py310"));
+  EXPECT_EQ(request["HyperParameters"]["sagemaker_distributed_dataparallel_enabled"], "true");
+  EXPECT_FALSE(request["Environment"].contains("PYTORCH_CUDA_ALLOC_CONF"));
+  EXPECT_THAT(test::text_of(plan, "fsdp"), HasSubstr("init_process_group(\"smddp\")"));
+  EXPECT_THAT(test::refusal(plan, "sagemaker-sdk-v3"), HasSubstr("does not start processes by SMDDP"));
+}
+
+TEST(JobName, FitsSageMakerWhateverTheModelIsCalled) {
+  TrainingPlan plan = fsdp();
+  plan.model.name = "--Llama_3.1 (8B) / instruct, tuned on everything";
+  const ExportOptions options;
+  const std::string name = job_name_of({plan, options, test::shipped()});
+  EXPECT_EQ(name, "Llama-3-1-8B-instruct-tu-x2-" + plan.id().substr(0, 8));
+  plan.model.name = "模型";
+  EXPECT_EQ(job_name_of({plan, options, test::shipped()}).substr(0, 4), "p4de");
+}
+
+TEST(ExportOptions, AreRefusedBeforeTheServiceWould) {
+  const auto complaint = [](const ExportOptions& options) { return to_string(check(options)); };
+  EXPECT_THAT(complaint({.role = "MyRole"}), HasSubstr("arn:aws:iam::<12 digits>"));
+  EXPECT_EQ(complaint({.role = "arn:aws-cn:iam::123456789012:role/service-role/x"}), "");
+  EXPECT_THAT(complaint({.bucket = "s3://bucket"}), HasSubstr("--bucket"));
+  EXPECT_EQ(complaint({.bucket = "my-bucket.1"}), "");
+  EXPECT_THAT(complaint({.job_name = "a_b"}), HasSubstr("--job-name"));
+  EXPECT_THAT(complaint({.job_name = "-a"}), HasSubstr("--job-name"));
+  EXPECT_THAT(complaint({.script = "train.sh"}), HasSubstr("--script"));
+  EXPECT_THAT(complaint({.script = "/train.py"}), HasSubstr("--script"));
+  EXPECT_THAT(complaint({.file_system = "fs-xyz"}), HasSubstr("--file-system"));
+  ExportOptions pipe;
+  pipe.input_mode = "Pipe";
+  EXPECT_THAT(test::refusal(fsdp(), "create-training-job", pipe), HasSubstr("Pipe cannot feed several processes"));
+}
+
+TEST(Placeholders, AreOnlyThoseThatTheFilesShow) {
+  ExportOptions options;
+  options.role = "arn:aws:iam::123456789012:role/r";
+  options.bucket = "bucket";
+  options.script = "train.py";
+  const Result<Export> all = test::exported(fsdp(), "create-training-job", options);
+  ASSERT_TRUE(all.has_value());
+  EXPECT_TRUE(all->placeholders.empty());
+  EXPECT_THAT(all->files.front().content, Not(HasSubstr("REPLACE-ME")));
+  const Result<Export> none = test::exported(fsdp(), "create-training-job");
+  ASSERT_TRUE(none.has_value());
+  EXPECT_EQ(none->placeholders.size(), 3u) << "script, role, bucket";
+}
+
+}  // namespace
+}  // namespace smplan

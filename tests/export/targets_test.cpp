@@ -1,0 +1,197 @@
+#include "fixture.hpp"
+
+#include "planner/export/text.hpp"
+
+namespace smplan {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(Targets, AreThoseOfTheContract) {
+  for (const char* name :
+       {"sagemaker-sdk-v2", "sagemaker-sdk-v3", "create-training-job", "hyperpod-recipe", "deepspeed", "accelerate",
+        "fsdp", "smp-v2", "smp-v1", "megatron", "torchtitan", "torchrun"}) {
+    EXPECT_TRUE(find_export_target(name, "--target").has_value()) << name;
+  }
+  const auto unknown = find_export_target("megatron-lm", "--target");
+  ASSERT_FALSE(unknown.has_value());
+  EXPECT_THAT(to_string(unknown.error()), HasSubstr("did you mean megatron"));
+}
+
+/// A plan of a stack with one thing changed, and the targets that have no words for it.
+struct Case {
+  const char* name;
+  const char* stack;
+  void (*change)(TrainingPlan&);
+  const char* words;
+  std::vector<const char*> refused;
+  std::vector<const char*> accepted;
+};
+
+/// Moves data-parallel ranks into another dimension, so that the product stays.
+void move(TrainingPlan& plan, std::int32_t Strategy::*degree, std::int32_t n) {
+  Strategy& s = plan.strategy;
+  s = Strategy{.micro_batch = 1, .recompute = s.recompute};
+  s.*degree = n;
+  s.data_parallel = static_cast<std::int32_t>(std::int64_t{plan.instance_count} * plan.devices_per_instance() / n);
+  plan.gradient_accumulation = plan.global_batch / s.data_parallel;
+}
+
+TEST(Targets, RefuseByNameWhatTheyCannotSay) {
+  const std::vector<Case> cases = {
+      {"pipeline",
+       "megatron",
+       [](TrainingPlan& p) { move(p, &Strategy::pipeline_parallel, 4); },
+       "pipeline parallelism 4",
+       {"fsdp", "deepspeed", "accelerate", "smp-v2"},
+       {"megatron", "torchtitan", "smp-v1"}},
+      {"context",
+       "megatron",
+       [](TrainingPlan& p) { move(p, &Strategy::context_parallel, 2); },
+       "context parallelism 2",
+       {"smp-v1", "fsdp", "deepspeed", "accelerate"},
+       {"megatron", "torchtitan"}},
+      {"tensor",
+       "megatron",
+       [](TrainingPlan& p) { move(p, &Strategy::tensor_parallel, 8); },
+       "tensor parallelism 8",
+       {"fsdp", "deepspeed", "accelerate"},
+       {"megatron", "smp-v1", "smp-v2"}},
+      {"expert",
+       "megatron",
+       [](TrainingPlan& p) { p.strategy.expert_parallel = 2; },
+       "expert parallelism 2",
+       {"smp-v1", "fsdp", "deepspeed", "accelerate"},
+       {"megatron"}},
+      {"zero1",
+       "megatron",
+       [](TrainingPlan& p) {
+         p.strategy.sharding = Sharding::Zero1;
+         p.strategy.shard_degree = p.strategy.data_parallel;
+       },
+       "sharding zero1",
+       {"fsdp", "torchtitan", "smp-v2"},
+       {"megatron", "deepspeed", "accelerate", "smp-v1"}},
+      {"hybrid",
+       "fsdp",
+       [](TrainingPlan& p) {
+         p.strategy.sharding = Sharding::FsdpHybrid;
+         p.strategy.shard_degree = 8;
+       },
+       "sharding over 8 of 16 ranks",
+       {"deepspeed"},
+       {"fsdp", "accelerate", "torchtitan"}},
+      {"activations",
+       "fsdp",
+       [](TrainingPlan& p) { p.strategy.offload.activations = true; },
+       "offload of the activations",
+       {"accelerate", "torchtitan", "deepspeed"},
+       {"fsdp"}},
+      {"fp8",
+       "fsdp",
+       [](TrainingPlan& p) { p.precision = Precision::Fp8; },
+       "number format fp8",
+       {"deepspeed", "smp-v1"},
+       {"fsdp", "accelerate", "torchtitan"}},
+      {"qlora",
+       "fsdp",
+       [](TrainingPlan& p) { p.finetune = FineTune::Qlora; },
+       "QLoRA",
+       {"megatron", "torchtitan", "smp-v2", "smp-v1"},
+       {"fsdp", "accelerate"}},
+      {"smddp",
+       "fsdp",
+       [](TrainingPlan& p) { p.strategy.collectives = Collectives::Smddp; },
+       "SMDDP collectives",
+       {"megatron", "torchtitan", "accelerate", "deepspeed"},
+       {"fsdp"}},
+  };
+  for (const Case& c : cases) {
+    TrainingPlan plan = test::plan(test::request(c.stack));
+    plan.strategy.recompute = Recompute::None;
+    plan.strategy.sequence_parallel = false;
+    c.change(plan);
+    for (const char* target : c.refused) {
+      EXPECT_THAT(test::refusal(plan, target), HasSubstr(std::string(target) + " has no words for " + c.words))
+          << c.name;
+    }
+    for (const char* target : c.accepted) {
+      EXPECT_THAT(test::refusal(plan, target), Not(HasSubstr(c.words))) << c.name << " for " << target;
+    }
+  }
+}
+
+TEST(Targets, LaunchersRefuseWhatTheStrategyFileOfTheStackCannotSay) {
+  TrainingPlan plan = test::plan(test::request("fsdp"));
+  plan.strategy.pipeline_parallel = 2;
+  plan.strategy.data_parallel /= 2;
+  for (const char* target : {"sagemaker-sdk-v2", "sagemaker-sdk-v3", "create-training-job", "torchrun"}) {
+    EXPECT_THAT(test::refusal(plan, target), HasSubstr("fsdp has no words for pipeline parallelism 2"));
+  }
+}
+
+TEST(Targets, StacksThatSageMakerDoesNotStartAreNamed) {
+  TrainingPlan plan = test::plan(test::request("fsdp"));
+  plan.stack = test::shipped().find_stack("maxtext");
+  EXPECT_THAT(test::refusal(plan, "create-training-job"), HasSubstr("cannot start stack maxtext"));
+}
+
+TEST(Targets, HintsNameTargetsThatCan) {
+  TrainingPlan plan = test::plan(test::request("megatron"));
+  move(plan, &Strategy::pipeline_parallel, 4);
+  EXPECT_THAT(test::refusal(plan, "fsdp"), HasSubstr("these can: "));
+  EXPECT_THAT(test::refusal(plan, "fsdp"), HasSubstr("megatron"));
+}
+
+TEST(Exports, NameTheirPredictionsAndTheWorldSizeEquation) {
+  const TrainingPlan plan = test::plan(test::request("megatron"));
+  for (const char* target : {"sagemaker-sdk-v2", "sagemaker-sdk-v3", "create-training-job", "megatron", "torchrun"}) {
+    const std::string text = test::text_of(plan, target);
+    EXPECT_THAT(text, HasSubstr(world_equation(plan))) << target;
+    EXPECT_THAT(text, HasSubstr("Predicted: ")) << target;
+    EXPECT_THAT(text, HasSubstr(plan.id())) << target;
+  }
+}
+
+TEST(Exports, AreTheSameWhateverTheOrderOfCalls) {
+  const TrainingPlan plan = test::plan(test::request("fsdp"));
+  const std::string first = test::text_of(plan, "sagemaker-sdk-v2");
+  test::text_of(plan, "torchrun");
+  EXPECT_EQ(test::text_of(plan, "sagemaker-sdk-v2"), first);
+}
+
+TEST(Megatron, SaysHowAModelDiffersFromGpt2) {
+  const std::string llama = test::text_of(test::plan(test::request("megatron", "llama-3-8b")), "megatron");
+  for (const char* argument : {"--swiglu\n", "--normalization RMSNorm\n", "--num-query-groups 8\n",
+                               "--position-embedding-type rope\n", "--untie-embeddings-and-output-weights\n"}) {
+    EXPECT_THAT(llama, HasSubstr(argument));
+  }
+  const std::string gpt2 = test::text_of(test::plan(test::request("megatron", "gpt2-xl")), "megatron");
+  EXPECT_THAT(gpt2, Not(HasSubstr("--swiglu")));
+  EXPECT_THAT(gpt2, HasSubstr("--position-embedding-type learned_absolute\n"));
+  const std::string moe =
+      test::text_of(test::plan(test::request("megatron", "deepseek-v2-lite", "ml.p4de.24xlarge", "8")), "megatron");
+  EXPECT_THAT(moe, HasSubstr("--moe-layer-freq ([0]*1+[1]*26)\n"));
+  EXPECT_THAT(moe, HasSubstr("--multi-latent-attention\n"));
+}
+
+TEST(Megatron, OfAnUnknownModelSaysWhatIsMissing) {
+  TrainingPlan plan = test::plan(test::request("megatron"));
+  plan.model.architecture.reset();
+  EXPECT_THAT(test::text_of(plan, "megatron"), HasSubstr("Megatron's defaults are GPT-2's"));
+}
+
+TEST(Text, WritesJsonInThreeLanguages) {
+  constexpr std::string_view kJson = R"({"a": {"flag": true, "none": null, "words": ["x", 1]}, "b": 2.5})";
+  EXPECT_EQ(
+      python_literal(kJson),
+      "{\n    \"a\": {\n        \"flag\": True,\n        \"none\": None,\n        \"words\": [\n            \"x\",\n"
+      "            1,\n        ],\n    },\n    \"b\": 2.5,\n}");
+  EXPECT_EQ(yaml_block(kJson), "a:\n  flag: true\n  none: null\n  words: [\"x\",1]\nb: 2.5\n");
+  EXPECT_EQ(toml_tables(R"({"t": {"n": 1, "s": "x"}, "u": {"l": ["a"]}})"),
+            "[t]\nn = 1\ns = \"x\"\n\n[u]\nl = [\"a\"]\n");
+}
+
+}  // namespace
+}  // namespace smplan

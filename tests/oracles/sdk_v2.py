@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""Runs every exported launch.py against the real SageMaker Python SDK 2, without a network.
+
+The script builds the estimator and calls fit(); what the SDK would send is caught, validated by botocore, and
+compared with the CreateTrainingJob request exported for the same plan.
+Usage: sdk_v2.py CORPUS.json
+"""
+
+import contextlib
+import io
+import json
+import os
+import pathlib
+import runpy
+import sys
+import tempfile
+
+import offline
+from corpus import Report, exports, unpack
+from sdk_requests import differences
+
+# Defaults that the SDK states and the service has too: our request leaves them out.
+SDK_DEFAULTS = {
+    ("EnableNetworkIsolation",): False,
+    ("EnableInterContainerTrafficEncryption",): False,
+    ("ResourceConfig", "VolumeSizeInGB"): 30,
+}
+
+
+def without_defaults(request: dict) -> dict:
+    request = json.loads(json.dumps(request))
+    for path, default in SDK_DEFAULTS.items():
+        at = request
+        for key in path[:-1]:
+            at = at.get(key, {})
+        if at.get(path[-1]) == default:
+            del at[path[-1]]
+    return request
+
+
+def launch(entry: dict) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        unpack(entry, folder)
+        script = folder / "src" / json.loads(entry["files"]["estimator.json"])["entry_point"]
+        script.parent.mkdir(exist_ok=True)
+        script.touch()
+        os.environ["AWS_DEFAULT_REGION"] = entry["region"]
+        with contextlib.chdir(folder), contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            runpy.run_path("launch.py", run_name="__main__")
+
+
+def starts_every_process(entry: dict, request: dict) -> list[str]:
+    """Without one of these the container starts one Python process a node."""
+    hyper = request["HyperParameters"]
+    count = request["ResourceConfig"]["InstanceCount"]
+    faults = []
+    if hyper.get("sagemaker_mpi_enabled") == "true":
+        per_node = int(hyper["sagemaker_mpi_num_of_processes_per_host"])
+    elif "true" in (hyper.get("sagemaker_torch_distributed_enabled"), hyper.get("sagemaker_distributed_dataparallel_enabled")):
+        per_node = entry["devices"]  # one a device, by the container
+        if json.loads(hyper["sagemaker_instance_type"]) != entry["instance_type"]:
+            faults.append(f"sagemaker_instance_type is {hyper['sagemaker_instance_type']}")
+    else:
+        return ["no launcher: one process a node would start"]
+    p = entry["parallel"]
+    world = p["data"] * p["tensor"] * p["pipeline"] * p["context"]
+    if per_node * count != world:
+        faults.append(f"{count} x {per_node} processes for a plan of {world}")
+    return faults
+
+
+def main() -> int:
+    requests = offline.answer({"CreateTrainingJob": {"TrainingJobArn": "arn"}, "PutObject": {}, "HeadBucket": {},
+                               "GetCallerIdentity": {"Account": "111122223333"}})
+    offline.silence("sagemaker.telemetry.telemetry_logging")
+    shape = offline.create_training_job_shape()
+    exported = {e["plan_id"]: json.loads(e["files"]["create_training_job.json"]) for e in exports("create-training-job")}
+    report = Report("SageMaker SDK 2")
+    for entry in exports("sagemaker-sdk-v2"):
+        requests.clear()
+        report.judged += 1
+        try:
+            launch(entry)
+        except Exception as fault:  # whatever the SDK raises is the finding
+            report.fault(entry, f"{type(fault).__name__}: {fault}")
+            continue
+        if len(requests) != 1:
+            report.fault(entry, f"{len(requests)} requests were sent")
+            continue
+        sent = requests[0]
+        for text in offline.botocore_faults(sent, shape):
+            report.fault(entry, text)
+        ours = exported[entry["plan_id"]]
+        name = sent["TrainingJobName"]
+        if not name.startswith(ours["TrainingJobName"]):
+            report.fault(entry, f"the job is named {name}, ours {ours['TrainingJobName']}")
+        found = differences({**without_defaults(sent), "TrainingJobName": ""}, {**ours, "TrainingJobName": ""})
+        for text in found + starts_every_process(entry, sent) + starts_every_process(entry, ours):
+            report.fault(entry, text)
+    return report.finish(least=300)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

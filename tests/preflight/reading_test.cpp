@@ -1,0 +1,142 @@
+// Files as they come: four syntaxes, and hostile ones.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/preflight/job_cases.hpp"
+
+namespace smplan {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string refusal(std::string_view text, JobKind kind) {
+  const Result<Job> job = read_job(text, "job", kind);
+  return job ? "accepted" : to_string(job.error());
+}
+
+TEST(Reading, JsonNodesKnowTheirLinesAndBytes) {
+  const std::string text = "{\n  \"ResourceConfig\": {\n    \"InstanceCount\": 2\n  }\n}\n";
+  const Node root = parse_document(text, "job", Syntax::Json).value();
+  const Node* count = root.at({"ResourceConfig", "InstanceCount"});
+  ASSERT_NE(count, nullptr);
+  EXPECT_EQ(count->where, (Where{"/ResourceConfig/InstanceCount", 3}));
+  EXPECT_EQ(text.substr(count->span.begin, count->span.end - count->span.begin), "2");
+  EXPECT_EQ(text.substr(count->key_span.begin, count->key_span.end - count->key_span.begin), "\"InstanceCount\"");
+}
+
+TEST(Reading, YamlKeepsLinesAndReadsWordsAsPyYamlDoes) {
+  const Node root = parse_document("trainer:\n  num_nodes: 4\n  on: yes\n  name: '4'\n  lr: 1.0e-4\n", "job", Syntax::Yaml).value();
+  const Node* trainer = root.find("trainer");
+  ASSERT_NE(trainer, nullptr);
+  EXPECT_EQ(trainer->find("num_nodes")->where, (Where{"/trainer/num_nodes", 2}));
+  EXPECT_EQ(trainer->find("num_nodes")->kind, Node::Kind::Integer);
+  EXPECT_EQ(trainer->find("on")->kind, Node::Kind::Bool);
+  EXPECT_EQ(trainer->find("name")->kind, Node::Kind::String);
+  EXPECT_EQ(trainer->find("lr")->kind, Node::Kind::Real);
+}
+
+TEST(Reading, YamlAliasesAreWrittenOut) {
+  const Node root = parse_document("a: &x {tp: 2}\nb: *x\n", "job", Syntax::Yaml).value();
+  EXPECT_EQ(root.at({"b", "tp"})->integer, 2);
+  EXPECT_EQ(root.at({"b", "tp"})->where.path, "/b/tp");
+}
+
+TEST(Reading, TomlKeepsLines) {
+  const Node root = parse_document("[parallelism]\n\ntensor_parallel_degree = 8\n", "job", Syntax::Toml).value();
+  EXPECT_EQ(root.at({"parallelism", "tensor_parallel_degree"})->where, (Where{"/parallelism/tensor_parallel_degree", 3}));
+}
+
+TEST(Reading, ArgumentsAreReadAsAShellWouldSplitThem) {
+  const Node root = parse_document("torchrun --nproc_per_node 8 pretrain_gpt.py \\\n  --bf16 --seq-length=4096 # note\n  --data-path 'a b' c\n",
+                                   "job", Syntax::Arguments).value();
+  EXPECT_EQ(integer_of(root.find("nproc-per-node")->items.front()), 8);
+  EXPECT_EQ(root.find("bf16")->kind, Node::Kind::Bool);
+  EXPECT_EQ(root.find("seq-length")->integer, 4096);
+  EXPECT_EQ(root.find("seq-length")->where.line, 2);
+  ASSERT_EQ(root.find("data-path")->items.size(), 2U);
+  EXPECT_EQ(root.find("data-path")->items.front().text, "a b");
+}
+
+TEST(Reading, MegatronArgumentsMayBeAJsonList) {
+  const Job job = read_job(R"(["--tensor-model-parallel-size", "8", "--bf16"])", "job", JobKind::Megatron).value();
+  EXPECT_EQ(job.strategy.tensor.value, 8);
+  EXPECT_TRUE(job.strategy.bf16.is(true));
+}
+
+TEST(Hostile, DuplicateKeysAreRefusedInEverySyntax) {
+  EXPECT_THAT(refusal(R"({"a": 1, "a": 2})", JobKind::Estimator), HasSubstr("appears twice"));
+  EXPECT_THAT(refusal("a: 1\na: 2\n", JobKind::Accelerate), HasSubstr("appears twice"));
+  EXPECT_THAT(refusal("a = 1\na = 2\n", JobKind::TorchTitan), HasSubstr("job:2"));
+  EXPECT_THAT(refusal("--bf16\n--bf16\n", JobKind::Megatron), HasSubstr("given twice, first on line 1"));
+}
+
+TEST(Hostile, AliasBombIsCounted) {
+  std::string text = "a: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
+  for (int i = 1; i < 12; ++i) {
+    const std::string last = "*a" + std::to_string(i - 1);
+    text += "b" + std::to_string(i) + ": &a" + std::to_string(i) + " [";
+    for (int j = 0; j < 10; ++j) text += (j == 0 ? "" : ", ") + last;
+    text += "]\n";
+  }
+  EXPECT_THAT(refusal(text, JobKind::Accelerate), HasSubstr("aliases counted"));
+}
+
+TEST(Hostile, DepthIsLimited) {
+  EXPECT_THAT(refusal(std::string(5000, '[') + std::string(5000, ']'), JobKind::Estimator), HasSubstr("deeper"));
+  EXPECT_THAT(refusal("a: " + std::string(1000, '[') + std::string(1000, ']'), JobKind::Accelerate), HasSubstr("deeper"));
+}
+
+TEST(Hostile, AnchorInsideItselfIsRefused) {
+  EXPECT_THAT(refusal("a: &x [1, *x]\n", JobKind::Accelerate), HasSubstr("alias"));
+}
+
+TEST(Hostile, SizeIsLimited) {
+  EXPECT_THAT(refusal(std::string(kMaxJobBytes + 1, ' '), JobKind::Estimator), HasSubstr("larger than the limit"));
+}
+
+TEST(Hostile, NumbersMustBeFinite) {
+  EXPECT_THAT(refusal("x = nan\n", JobKind::TorchTitan), HasSubstr("finite"));
+  EXPECT_THAT(refusal(R"({"a": NaN})", JobKind::Estimator), HasSubstr("job:1"));
+  EXPECT_THAT(refusal(R"({"a": 1e999})", JobKind::Estimator), HasSubstr("too large"));
+}
+
+TEST(Hostile, WrongRootsAndUnknownKindsAreRefused) {
+  EXPECT_THAT(refusal("[1]", JobKind::Estimator), HasSubstr("must hold an object"));
+  EXPECT_THAT(to_string(read_job("{\"x\": 1}", "job.json", std::nullopt).error()), HasSubstr("--kind"));
+  EXPECT_THAT(to_string(read_job("import sagemaker", "launch.py", std::nullopt).error()),
+              HasSubstr("python -m smplan check launch.py"));
+  EXPECT_THAT(refusal("a: b: c\n", JobKind::Accelerate), HasSubstr("job:1"));
+  EXPECT_THAT(refusal("--x 'open\n", JobKind::Megatron), HasSubstr("quote"));
+}
+
+/// Every truncation of every sample is answered, never a crash.
+TEST(Hostile, TruncatedFilesAreRefusedOrChecked) {
+  for (const char* name : {"samples/07_cli_smddp_bogus_fields.json", "samples/06_hyperpod_llama3_70b_p5x64.json"}) {
+    const std::string text = test::read_test_file(name);
+    int refused = 0;
+    for (std::size_t n = 0; n < text.size(); n += 7) {
+      const Result<Job> job = read_job(text.substr(0, n), "job.json", std::nullopt);
+      refused += job ? 0 : 1;
+    }
+    EXPECT_GT(refused, 50) << name;
+  }
+}
+
+TEST(Facts, UnknownKeysAreRefused) {
+  const Result<Facts> facts = read_facts(parse_json(R"({"schema": "smplan.facts/1", "quota": {}})", "facts.json").value());
+  ASSERT_FALSE(facts);
+  EXPECT_THAT(to_string(facts.error()), HasSubstr("quota"));
+}
+
+TEST(IgnoreFile, NeedsAReason) {
+  const auto read = read_ignore_file("# ours\nC116 /ResourceConfig/VolumeSizeInGB # documents the need\n\nC198 # legacy\n", "ignore");
+  ASSERT_TRUE(read);
+  ASSERT_EQ(read->size(), 2U);
+  EXPECT_EQ(read->front().path, "/ResourceConfig/VolumeSizeInGB");
+  EXPECT_EQ(read->front().reason, "documents the need");
+  EXPECT_THAT(to_string(read_ignore_file("C116\n", "ignore").error()), HasSubstr("ignore:1: C116 is ignored without a reason"));
+  EXPECT_THAT(to_string(read_ignore_file("C999 # x\n", "ignore").error()), HasSubstr("no rule"));
+}
+
+}  // namespace
+}  // namespace smplan
