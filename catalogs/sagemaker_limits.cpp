@@ -15,7 +15,8 @@ RequestField::Type type_from(const std::string& name, const std::string& where, 
   if (name == "structure") return Structure;
   if (name == "list") return List;
   if (name == "map") return Map;
-  out.push_back(unknown_name("field type", name, where, {"string", "integer", "long", "boolean", "structure", "list", "map"}));
+  out.push_back(
+      unknown_name("field type", name, where, {"string", "integer", "long", "boolean", "structure", "list", "map"}));
   return String;
 }
 
@@ -54,7 +55,8 @@ void read_file(const JsonValue& document, SagemakerLimits& limits, Diagnostics& 
     one.finish();
   }
   if (const auto renamed = reader.optional_value("renamed")) {
-    for (const std::string& old : renamed->keys(out)) limits.renamed.emplace_back(old, renamed->find(old)->as_string(out));
+    for (const std::string& old : renamed->keys(out))
+      limits.renamed.emplace_back(old, renamed->find(old)->as_string(out));
   }
   const auto list = [&](std::string_view key, std::vector<std::string>& into) {
     if (reader.has(key)) into = strings(reader.optional_array(key), out);

@@ -17,6 +17,7 @@ struct CheckFlags {
   std::string path;
   std::string kind = "auto";
   std::string facts;
+  std::string n_gpus;
   std::vector<std::string> ignore;
   std::string ignore_file;
   bool strict = false;
@@ -106,6 +107,7 @@ Result<Answer> run_check(const CheckFlags& flags, const Context& context) {
   options.facts = facts_from(flags.facts, faults);
   options.request = flags.request;
   options.environment_region = environment_region();
+  if (!flags.n_gpus.empty()) options.n_gpus = parse_bounded(flags.n_gpus, "--n-gpus", 1, 1'000'000, faults);
   const Result<SagemakerLimits> limits = SagemakerLimits::shipped();
   if (!limits) append(faults, limits.error());
   const Result<std::string> text = read_text_file(flags.path);
@@ -128,8 +130,7 @@ Result<Answer> run_check(const CheckFlags& flags, const Context& context) {
     findings = check_job(*job, context.catalog, *limits, options);
     if (!findings) return tl::unexpected<Diagnostics>(findings.error());
   }
-  const bool failed =
-      findings->count(Severity::Error) > 0 || (flags.strict && findings->count(Severity::Warning) > 0);
+  const bool failed = findings->count(Severity::Error) > 0 || (flags.strict && findings->count(Severity::Warning) > 0);
   answer.code = failed ? ExitCode::NoAnswer : ExitCode::Done;
   answer.text = render_findings(*findings, flags, context);
   return answer;
@@ -145,11 +146,15 @@ Command check_command() {
       "  smplan check ds_config.json --instances ml.p4d.24xlarge --count 4 --format sarif --output check.sarif",
       [flags](CLI::App& app) {
         app.add_option("FILE", flags->path, "The job (- is standard input)")->type_name("");
-        app.add_option("--kind", flags->kind, "auto, create-training-job, estimator, model-trainer, hyperpod-recipe, "
-                                              "deepspeed, accelerate, megatron or torchtitan [auto]")
+        app.add_option("--kind", flags->kind,
+                       "auto, create-training-job, estimator, model-trainer, hyperpod-recipe, "
+                       "deepspeed, accelerate, megatron or torchtitan [auto]")
             ->type_name("KIND");
-        app.add_option("--facts", flags->facts, "What only the account, the data and the script can say (smplan.facts/1)")
+        app.add_option("--facts", flags->facts,
+                       "What only the account, the data and the script can say (smplan.facts/1)")
             ->type_name("FILE");
+        app.add_option("--n-gpus", flags->n_gpus, "Accelerators of the job, where its file does not say")
+            ->type_name("N");
         app.add_option("--ignore", flags->ignore, "Rules that are not to be reported: C116,C202")
             ->allow_extra_args(false)
             ->type_name("LIST");

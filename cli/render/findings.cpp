@@ -103,10 +103,10 @@ std::string findings_text(const Findings& findings, const Style& style) {
   if (!out.empty()) out += '\n';
   std::map<std::string, int> reasons;
   for (const SkippedRule& s : findings.skipped) ++reasons[s.reason];
-  out += fmt::format("{}: {}, {}, {}; {} run, {} not run\n", printable(findings.file),
-                     plural(findings.count(Severity::Error), "error"), plural(findings.count(Severity::Warning), "warning"),
-                     plural(findings.count(Severity::Info), "note"), plural(findings.rules_run, "rule"),
-                     findings.skipped.size());
+  out += fmt::format(
+      "{}: {}, {}, {}; {} run, {} not run\n", printable(findings.file),
+      plural(findings.count(Severity::Error), "error"), plural(findings.count(Severity::Warning), "warning"),
+      plural(findings.count(Severity::Info), "note"), plural(findings.rules_run, "rule"), findings.skipped.size());
   for (const auto& [reason, n] : reasons) out += fmt::format("  not run: {} {}\n", n, printable(reason));
   return out;
 }
@@ -161,7 +161,8 @@ std::string findings_junit(const Findings& findings, bool strict) {
   }
   return fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
-      "  <testsuite name=\"smplan check {}\" tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\">\n{}  </testsuite>\n"
+      "  <testsuite name=\"smplan check {}\" tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\">\n{}  "
+      "</testsuite>\n"
       "</testsuites>\n",
       escape_xml(findings.file), tests, failed, findings.skipped.size(), cases);
 }

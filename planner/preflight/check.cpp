@@ -39,6 +39,12 @@ std::vector<Machines> machines_of(const Job& job, const Catalog& catalog, const 
   }
   if (!one.type.stated) return machines;
   one.instance = look_up(one.type);
+  if (!one.count && !one.count.stated && job.strategy.world && one.instance != nullptr &&
+      *job.strategy.world % one.instance->accelerator_count == 0) {
+    one.count.value = *job.strategy.world / one.instance->accelerator_count;
+    one.count.where = job.strategy.world.where;
+    one.count.stated = true;
+  }
   machines.push_back(std::move(one));
   return machines;
 }
@@ -79,8 +85,6 @@ bool given(Need need, const CheckInput& in) {
       return f.security_groups.has_value();
     case Need::PreviousJob:
       return f.previous_job.has_value();
-    case Need::CheckpointUris:
-      return f.checkpoint_uris_in_use.has_value();
     case Need::Script:
       return f.script.has_value();
     case Need::SdkVersion:
@@ -146,8 +150,8 @@ const Rule* find_rule(std::string_view id) {
 }
 
 int Findings::count(Severity severity) const {
-  return static_cast<int>(std::count_if(findings.begin(), findings.end(),
-                                        [&](const Finding& f) { return f.severity == severity; }));
+  return static_cast<int>(
+      std::count_if(findings.begin(), findings.end(), [&](const Finding& f) { return f.severity == severity; }));
 }
 
 Result<Findings> check_job(const Job& given_job, const Catalog& catalog, const SagemakerLimits& limits,
@@ -186,7 +190,8 @@ Result<Findings> check_job(const Job& given_job, const Catalog& catalog, const S
     } else if (!given(rule->need, input)) {
       const bool modelled = rule->need == Need::Prediction || rule->need == Need::Budget;
       const bool failed = modelled && out.prediction == std::nullopt && !outcome.why_not.empty();
-      out.skipped.push_back({rule->id, std::string(reason_not_run(rule->need)) + (failed ? "; " + outcome.why_not : "")});
+      out.skipped.push_back(
+          {rule->id, std::string(reason_not_run(rule->need)) + (failed ? "; " + outcome.why_not : "")});
     } else {
       Report report(*rule, found);
       rule->check(input, report);

@@ -24,6 +24,7 @@ struct CheckOptions {
   Facts facts;
   RequestSpec request;  ///< what the file cannot say: --model, --seq-len, --region, --budget ...
   std::optional<std::string> environment_region;
+  std::optional<std::int64_t> n_gpus;  ///< accelerators of the job, where its file does not say
   std::vector<Ignored> ignored;
 };
 
@@ -35,7 +36,7 @@ struct SkippedRule {
 struct Findings {
   std::string file;
   JobKind kind = JobKind::CreateTrainingJob;
-  std::vector<Finding> findings;  ///< by line, then rule
+  std::vector<Finding> findings;                         ///< by line, then rule
   std::vector<std::pair<Finding, std::string>> ignored;  ///< with the reason given
   int rules_run = 0;
   std::vector<SkippedRule> skipped;

@@ -38,13 +38,11 @@ Facts::Script read_script(const JsonValue& value, Diagnostics& out) {
   script.saves_to = reader.optional_string("saves_to");
   script.needs_internet = reader.optional_bool("needs_internet");
   script.requirements_file = reader.optional_bool("requirements_file");
-  script.resumes = reader.optional_bool("resumes");
   script.rank_in_checkpoint_name = reader.optional_bool("rank_in_checkpoint_name");
   script.activation_checkpointing = reader.optional_bool("activation_checkpointing");
   script.delayed_parameter_init = reader.optional_bool("delayed_parameter_init");
   script.transform_supported = reader.optional_bool("transform_supported");
   script.claims_smddp_amp = reader.optional_bool("claims_smddp_amp");
-  script.torch_compile = reader.optional_bool("torch_compile");
   script.checkpoint_interval_s = reader.optional_number("checkpoint_interval_s");
   script.parameters = reader.optional_integer("parameters");
   reader.finish();

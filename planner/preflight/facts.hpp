@@ -20,18 +20,18 @@ struct Facts {
   struct Script {
     std::vector<std::string> imports;  ///< dotted names that the script or the launching notebook imports
     std::optional<std::string> saves_to;
-    std::optional<bool> needs_internet, requirements_file, resumes, rank_in_checkpoint_name, activation_checkpointing,
-        delayed_parameter_init, transform_supported, claims_smddp_amp, torch_compile;
+    std::optional<bool> needs_internet, requirements_file, rank_in_checkpoint_name, activation_checkpointing,
+        delayed_parameter_init, transform_supported, claims_smddp_amp;
     std::optional<double> checkpoint_interval_s;
     std::optional<std::int64_t> parameters;
   };
 
-  std::optional<std::map<std::string, std::int64_t>> quotas;         ///< by the quota's name in the console
-  std::optional<std::map<std::string, std::string>> buckets;         ///< bucket to region
-  std::optional<std::map<std::string, Dataset>> datasets;            ///< by S3 URI or channel name
-  std::optional<std::map<std::string, std::string>> subnets;         ///< subnet to availability zone
-  std::optional<std::map<std::string, bool>> security_groups;        ///< group to: lets itself in and out
-  std::optional<std::map<std::string, std::string>> previous_job;    ///< the nine fields of a warm pool
+  std::optional<std::map<std::string, std::int64_t>> quotas;       ///< by the quota's name in the console
+  std::optional<std::map<std::string, std::string>> buckets;       ///< bucket to region
+  std::optional<std::map<std::string, Dataset>> datasets;          ///< by S3 URI or channel name
+  std::optional<std::map<std::string, std::string>> subnets;       ///< subnet to availability zone
+  std::optional<std::map<std::string, bool>> security_groups;      ///< group to: lets itself in and out
+  std::optional<std::map<std::string, std::string>> previous_job;  ///< the nine fields of a warm pool
   std::optional<std::vector<std::string>> checkpoint_uris_in_use;
   std::optional<Script> script;
   std::optional<std::string> sagemaker_sdk;  ///< version that the launching environment has

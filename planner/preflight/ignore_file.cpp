@@ -32,10 +32,11 @@ Result<std::vector<Ignored>> read_ignore_file(std::string_view text, std::string
     const std::string_view rule = what.substr(0, blank);
     const std::string_view path = blank == std::string_view::npos ? "" : trim(what.substr(blank));
     if (find_rule(rule) == nullptr) {
-      faults.push_back({"unknown-rule", where, fmt::format("there is no rule {}", quote(rule)), "rules are C001 to C210"});
+      faults.push_back(
+          {"unknown-rule", where, fmt::format("there is no rule {}", quote(rule)), "rules are C001 to C210"});
     } else if (reason.empty()) {
-      faults.push_back({"missing-reason", where, fmt::format("{} is ignored without a reason", rule),
-                        "write the reason after a #"});
+      faults.push_back(
+          {"missing-reason", where, fmt::format("{} is ignored without a reason", rule), "write the reason after a #"});
     } else if (!path.empty() && path.front() != '/') {
       faults.push_back({"bad-path", where, fmt::format("{} is no path", quote(path)),
                         "paths are JSON pointers: /ResourceConfig/VolumeSizeInGB"});

@@ -78,9 +78,7 @@ struct Launcher {
     return torchrun.is(true) || mpi.is(true) || smddp.is(true) || smp.is(true) || parameter_server.is(true) ||
            multi_worker_mirrored.is(true) || xla.is(true) || pytorchddp.is(true);
   }
-  [[nodiscard]] const Node* smp_node() const {
-    return own_smp_parameters ? &*own_smp_parameters : smp_parameters;
-  }
+  [[nodiscard]] const Node* smp_node() const { return own_smp_parameters ? &*own_smp_parameters : smp_parameters; }
 };
 
 /// How the work is split, wherever the file (or a flag) says it.

@@ -135,7 +135,8 @@ Result<Node> tree_of(const std::vector<Word>& words, std::string_view name) {
   for (const Word& word : words) tree.take(word);
   if (!tree.faults.empty()) return tl::unexpected<Diagnostics>(std::move(tree.faults));
   if (tree.root.items.empty()) {
-    return fail("arguments-empty", std::string(name), "holds no --option", "give the argument list of the training run");
+    return fail("arguments-empty", std::string(name), "holds no --option",
+                "give the argument list of the training run");
   }
   return std::move(tree.root);
 }

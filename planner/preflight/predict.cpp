@@ -213,6 +213,7 @@ std::string largest_component(const MemoryComponents& c) {
 Result<void> complete_job(Job& job, const Catalog& catalog, const CheckOptions& options) {
   const RequestSpec& spec = options.request;
   JobStrategy& s = job.strategy;
+  if (options.n_gpus && !job.instance_count.stated && !s.nodes.stated) fill(s.world, *options.n_gpus, "n-gpus");
   fill(s.data, spec.dp, "dp");
   fill(s.tensor, spec.tp, "tp");
   fill(s.pipeline, spec.pp, "pp");

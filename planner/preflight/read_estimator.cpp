@@ -36,7 +36,8 @@ void read_distribution(const Node& d, Launcher& launcher) {
   launcher.mpi_options = text_field(d.at({"mpi", "custom_mpi_options"}));
   if (const Node* groups = d.find("instance_groups")) {
     for (const Node& group : groups->items) {
-      launcher.groups.push_back(text_field(group.is_object() ? first_of(group, {"instance_group_name", "name"}) : &group));
+      launcher.groups.push_back(
+          text_field(group.is_object() ? first_of(group, {"instance_group_name", "name"}) : &group));
     }
   }
 }
@@ -69,8 +70,7 @@ void read_estimator(const Node& root, Job& job) {
   if (job.class_name) job.framework = framework_of_class(*job.class_name);
   job.image = image_field(first_of(root, {"image_uri", "image_name"}));
   job.transformers_version = text_field(root.find("transformers_version"));
-  job.framework_version =
-      text_field(first_of(root, {"framework_version", "pytorch_version", "tensorflow_version"}));
+  job.framework_version = text_field(first_of(root, {"framework_version", "pytorch_version", "tensorflow_version"}));
   if (const auto image = job.image ? parse_image(*job.image) : std::nullopt) {
     const Framework inside = framework_of(image->repository);
     if (job.framework == Framework::Unknown) job.framework = inside;

@@ -12,7 +12,8 @@ bool mentions(const Node* node, std::string_view word) {
 
 void read_precision(const Node* named, JobStrategy& s) {
   s.bf16 = said(mentions(named, "bf16") || mentions(named, "bfloat16"), named);
-  s.fp16 = said(mentions(named, "fp16") || mentions(named, "16-mixed") || (mentions(named, "float16") && !s.bf16), named);
+  s.fp16 =
+      said(mentions(named, "fp16") || mentions(named, "16-mixed") || (mentions(named, "float16") && !s.bf16), named);
   if (s.bf16 && mentions(named, "bf16-mixed")) s.fp16 = {};
   s.fp8 = said(mentions(named, "fp8"), named);
   s.fp32 = said(named != nullptr && (mentions(named, "float32") || mentions(named, "fp32") || named->text == "32" ||

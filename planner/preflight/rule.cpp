@@ -27,8 +27,6 @@ std::string_view reason_not_run(Need need) {
       return "needs the rules of the security groups: facts.security_groups";
     case Need::PreviousJob:
       return "needs the job whose warm pool is to be used: facts.previous_job";
-    case Need::CheckpointUris:
-      return "needs the checkpoint locations of other jobs: facts.checkpoint_uris_in_use";
     case Need::Script:
       return "needs to know what the training script does: facts.script";
     case Need::SdkVersion:

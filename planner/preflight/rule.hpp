@@ -50,11 +50,11 @@ struct Prediction {
   Plan plan;
   Seconds time_to_train;
   Usd cost;
-  double out_of_memory = 0;            ///< probability
-  std::string largest_memory;          ///< component that takes most, with its size
-  std::vector<std::string> cures;      ///< up to three changes that would fit, cheapest first
-  std::optional<Plan> better;          ///< cheaper and faster at once
-  double artifact_bytes = 0;           ///< final weights in 16 bits
+  double out_of_memory = 0;        ///< probability
+  std::string largest_memory;      ///< component that takes most, with its size
+  std::vector<std::string> cures;  ///< up to three changes that would fit, cheapest first
+  std::optional<Plan> better;      ///< cheaper and faster at once
+  double artifact_bytes = 0;       ///< final weights in 16 bits
 };
 
 /// The machines of one instance group (or of the whole job, where it has no groups).
@@ -133,7 +133,6 @@ enum class Need {
   Subnets,
   SecurityGroups,
   PreviousJob,
-  CheckpointUris,
   Script,
   SdkVersion,
   TorchTitanVersion,

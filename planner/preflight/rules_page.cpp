@@ -43,13 +43,34 @@ std::string rules_page() {
   std::string out = fmt::format(
       "# Rules of `smplan check`\n\n"
       "Generated from the rule table by `scripts/checks_page`; do not edit.\n\n"
+      "```\n"
+      "smplan check job.json                          # text; --format json, sarif, github or junit\n"
+      "smplan check job.json --model llama-2-13b      # memory, time and money too\n"
+      "smplan check job.json --facts facts.json       # what only the account, the data and the script can say\n"
+      "smplan check job.json --fix                    # rewrites JSON where that is safe, and says what it changed\n"
+      "smplan check job.json --ignore C116,C202       # or --ignore-file: a line each, C116 [/path] # reason\n"
+      "python -m smplan check launch.py               # a launch script, read by its syntax tree and never run\n"
+      "```\n\n"
+      "It exits with 0 where there is no error (with `--strict`: no warning), with 1 where there is, with 2 where the\n"
+      "file cannot be read. `action.yml` is a GitHub Action, `.pre-commit-hooks.yaml` a pre-commit hook.\n\n"
+      "A facts file is `{{\"schema\": \"smplan.facts/1\", ...}}` with any of: `quotas` (name in the console: value), "
+      "`buckets`\n"
+      "(bucket: region), `datasets` (S3 URI or channel: `bytes`, `files`, `random_access`), `subnets` (subnet: zone),\n"
+      "`security_groups` (group: whether it lets itself in and out), `previous_job` (fields of the warm pool's job),\n"
+      "`checkpoint_uris_in_use`, `sagemaker_sdk`, `torchtitan` (versions), `jobs_per_second`, `warm_pool_total_s`,\n"
+      "`hugging_face_trainer`, and `script` (`imports`, `saves_to`, `needs_internet`, `requirements_file`,\n"
+      "`rank_in_checkpoint_name`, `activation_checkpointing`, `delayed_parameter_init`, `transform_supported`,\n"
+      "`claims_smddp_amp`, `checkpoint_interval_s`, `parameters`).\n\n"
       "{} rules: {} errors, {} warnings, {} notes. A rule that does not apply to the kind of file, or that needs more\n"
-      "than the file says, is listed in the answer as not run, with the reason. `{{}}` in a message stands for what was\n"
+      "than the file says, is listed in the answer as not run, with the reason. `{{}}` in a message stands for what "
+      "was\n"
       "found.\n",
       errors + warnings + infos, errors, warnings, infos);
   for (const RuleFamily& family : rule_families()) {
-    out += fmt::format("\n## {}\n\n| id | severity | when | message | what to do | applies to | source |\n"
-                       "| --- | --- | --- | --- | --- | --- | --- |\n", family.title);
+    out += fmt::format(
+        "\n## {}\n\n| id | severity | when | message | what to do | applies to | source |\n"
+        "| --- | --- | --- | --- | --- | --- | --- |\n",
+        family.title);
     for (const Rule& rule : family.rules) {
       const std::string_view need = reason_not_run(rule.need);
       out += fmt::format("| {} | {} | **{}**: {}{} | {} | {} | {} | {} |\n", rule.id, to_string(rule.severity),

@@ -25,14 +25,17 @@ TEST(Fix, TouchesOnlyWhatItChanges) {
 }
 
 TEST(Fix, MovesAMisspeltDistribution) {
-  const Fixed f = fixed(R"({"class": "PyTorch", "distribution": {"smdistributed_dataparallel": {"enabled": true}}})", JobKind::Estimator);
-  EXPECT_EQ(Json::parse(f.text)["distribution"], Json::parse(R"({"smdistributed": {"dataparallel": {"enabled": true}}})"));
+  const Fixed f = fixed(R"({"class": "PyTorch", "distribution": {"smdistributed_dataparallel": {"enabled": true}}})",
+                        JobKind::Estimator);
+  EXPECT_EQ(Json::parse(f.text)["distribution"],
+            Json::parse(R"({"smdistributed": {"dataparallel": {"enabled": true}}})"));
 }
 
 TEST(Fix, AddsAMemberInTheStyleOfTheFile) {
   const std::string text = "{\n  \"class\": \"PyTorch\",\n  \"framework_version\": \"2.8.0\"\n}\n";
-  EXPECT_EQ(fixed(text, JobKind::Estimator).text,
-            "{\n  \"class\": \"PyTorch\",\n  \"framework_version\": \"2.8.0\",\n  \"debugger_hook_config\": false\n}\n");
+  EXPECT_EQ(
+      fixed(text, JobKind::Estimator).text,
+      "{\n  \"class\": \"PyTorch\",\n  \"framework_version\": \"2.8.0\",\n  \"debugger_hook_config\": false\n}\n");
 }
 
 TEST(Fix, LeavesACleanJobAlone) {
@@ -65,7 +68,8 @@ TEST(Fix, RepairsWhatItClaims) {
     EXPECT_LE(after.count(Severity::Error), before.count(Severity::Error)) << row["rule"] << f.text;
     EXPECT_LT(after.findings.size(), before.findings.size()) << row["rule"] << f.text;
     // A second run finds nothing left to do.
-    EXPECT_THAT(apply_fixes(f.text, read_job(f.text, "job", kind).value(), after.findings)->changes, IsEmpty()) << row["rule"];
+    EXPECT_THAT(apply_fixes(f.text, read_job(f.text, "job", kind).value(), after.findings)->changes, IsEmpty())
+        << row["rule"];
   }
   EXPECT_GE(repaired, 15);
 }

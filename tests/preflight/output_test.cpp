@@ -8,16 +8,20 @@ namespace {
 
 using test::Json;
 
-Findings sample() { return test::check_text(test::read_test_file("samples/07_cli_smddp_bogus_fields.json"), std::nullopt); }
+Findings sample() {
+  return test::check_text(test::read_test_file("samples/07_cli_smddp_bogus_fields.json"), std::nullopt);
+}
 
 TEST(JsonOutput, HasTheDocumentedForm) {
   const Json out = Json::parse(to_json(sample()));
   ASSERT_FALSE(out["findings"].empty());
   for (const Json& f : out["findings"]) {
-    for (const char* key : {"rule", "severity", "path", "line", "message", "fix", "source"}) EXPECT_TRUE(f.contains(key)) << key;
+    for (const char* key : {"rule", "severity", "path", "line", "message", "fix", "source"})
+      EXPECT_TRUE(f.contains(key)) << key;
   }
   const Json& s = out["summary"];
-  const std::size_t total = s["errors"].get<std::size_t>() + s["warnings"].get<std::size_t>() + s["infos"].get<std::size_t>();
+  const std::size_t total =
+      s["errors"].get<std::size_t>() + s["warnings"].get<std::size_t>() + s["infos"].get<std::size_t>();
   EXPECT_EQ(total, out["findings"].size());
   EXPECT_EQ(s["rules_run"].get<std::size_t>() + s["rules_skipped"].size(), 210U);
 }
@@ -57,7 +61,8 @@ TEST(Findings, IgnoredOnesAreKeptApartWithTheirReason) {
 
 TEST(Prediction, IsThereWithAModelAndNamesTheCure) {
   CheckOptions options;
-  options.request = test::request_from({{"model", "llama-2-13b"}, {"seq_len", "4096"}, {"dtype", "bf16"}, {"stack", "ddp"}});
+  options.request =
+      test::request_from({{"model", "llama-2-13b"}, {"seq_len", "4096"}, {"dtype", "bf16"}, {"stack", "ddp"}});
   const Findings findings =
       test::check_text(test::read_test_file("samples/20h_seed004_llama13b.json"), std::nullopt, options);
   ASSERT_TRUE(findings.prediction);

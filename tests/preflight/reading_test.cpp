@@ -25,7 +25,8 @@ TEST(Reading, JsonNodesKnowTheirLinesAndBytes) {
 }
 
 TEST(Reading, YamlKeepsLinesAndReadsWordsAsPyYamlDoes) {
-  const Node root = parse_document("trainer:\n  num_nodes: 4\n  on: yes\n  name: '4'\n  lr: 1.0e-4\n", "job", Syntax::Yaml).value();
+  const Node root =
+      parse_document("trainer:\n  num_nodes: 4\n  on: yes\n  name: '4'\n  lr: 1.0e-4\n", "job", Syntax::Yaml).value();
   const Node* trainer = root.find("trainer");
   ASSERT_NE(trainer, nullptr);
   EXPECT_EQ(trainer->find("num_nodes")->where, (Where{"/trainer/num_nodes", 2}));
@@ -43,12 +44,16 @@ TEST(Reading, YamlAliasesAreWrittenOut) {
 
 TEST(Reading, TomlKeepsLines) {
   const Node root = parse_document("[parallelism]\n\ntensor_parallel_degree = 8\n", "job", Syntax::Toml).value();
-  EXPECT_EQ(root.at({"parallelism", "tensor_parallel_degree"})->where, (Where{"/parallelism/tensor_parallel_degree", 3}));
+  EXPECT_EQ(root.at({"parallelism", "tensor_parallel_degree"})->where,
+            (Where{"/parallelism/tensor_parallel_degree", 3}));
 }
 
 TEST(Reading, ArgumentsAreReadAsAShellWouldSplitThem) {
-  const Node root = parse_document("torchrun --nproc_per_node 8 pretrain_gpt.py \\\n  --bf16 --seq-length=4096 # note\n  --data-path 'a b' c\n",
-                                   "job", Syntax::Arguments).value();
+  const Node root =
+      parse_document(
+          "torchrun --nproc_per_node 8 pretrain_gpt.py \\\n  --bf16 --seq-length=4096 # note\n  --data-path 'a b' c\n",
+          "job", Syntax::Arguments)
+          .value();
   EXPECT_EQ(integer_of(root.find("nproc-per-node")->items.front()), 8);
   EXPECT_EQ(root.find("bf16")->kind, Node::Kind::Bool);
   EXPECT_EQ(root.find("seq-length")->integer, 4096);
@@ -83,7 +88,8 @@ TEST(Hostile, AliasBombIsCounted) {
 
 TEST(Hostile, DepthIsLimited) {
   EXPECT_THAT(refusal(std::string(5000, '[') + std::string(5000, ']'), JobKind::Estimator), HasSubstr("deeper"));
-  EXPECT_THAT(refusal("a: " + std::string(1000, '[') + std::string(1000, ']'), JobKind::Accelerate), HasSubstr("deeper"));
+  EXPECT_THAT(refusal("a: " + std::string(1000, '[') + std::string(1000, ']'), JobKind::Accelerate),
+              HasSubstr("deeper"));
 }
 
 TEST(Hostile, AnchorInsideItselfIsRefused) {
@@ -123,18 +129,21 @@ TEST(Hostile, TruncatedFilesAreRefusedOrChecked) {
 }
 
 TEST(Facts, UnknownKeysAreRefused) {
-  const Result<Facts> facts = read_facts(parse_json(R"({"schema": "smplan.facts/1", "quota": {}})", "facts.json").value());
+  const Result<Facts> facts =
+      read_facts(parse_json(R"({"schema": "smplan.facts/1", "quota": {}})", "facts.json").value());
   ASSERT_FALSE(facts);
   EXPECT_THAT(to_string(facts.error()), HasSubstr("quota"));
 }
 
 TEST(IgnoreFile, NeedsAReason) {
-  const auto read = read_ignore_file("# ours\nC116 /ResourceConfig/VolumeSizeInGB # documents the need\n\nC198 # legacy\n", "ignore");
+  const auto read =
+      read_ignore_file("# ours\nC116 /ResourceConfig/VolumeSizeInGB # documents the need\n\nC198 # legacy\n", "ignore");
   ASSERT_TRUE(read);
   ASSERT_EQ(read->size(), 2U);
   EXPECT_EQ(read->front().path, "/ResourceConfig/VolumeSizeInGB");
   EXPECT_EQ(read->front().reason, "documents the need");
-  EXPECT_THAT(to_string(read_ignore_file("C116\n", "ignore").error()), HasSubstr("ignore:1: C116 is ignored without a reason"));
+  EXPECT_THAT(to_string(read_ignore_file("C116\n", "ignore").error()),
+              HasSubstr("ignore:1: C116 is ignored without a reason"));
   EXPECT_THAT(to_string(read_ignore_file("C999 # x\n", "ignore").error()), HasSubstr("no rule"));
 }
 

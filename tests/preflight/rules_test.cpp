@@ -99,8 +99,8 @@ TEST(Samples, GiveTheirExpectedFindings) {
     if (!flags.empty()) {
       // The one sample with flags: --model llama-2-13b --seq-len 4096 --dtype bf16 --stack ddp.
       ASSERT_EQ(flags, "--model llama-2-13b --seq-len 4096 --dtype bf16 --stack ddp");
-      options.request = test::request_from(
-          {{"model", "llama-2-13b"}, {"seq_len", "4096"}, {"dtype", "bf16"}, {"stack", "ddp"}});
+      options.request =
+          test::request_from({{"model", "llama-2-13b"}, {"seq_len", "4096"}, {"dtype", "bf16"}, {"stack", "ddp"}});
     }
     const std::string text = test::read_test_file("samples/" + sample["file"].get<std::string>());
     const Findings findings = test::check_text(text, std::nullopt, options);

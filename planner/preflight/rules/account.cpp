@@ -16,7 +16,8 @@ void instance_quota(const CheckInput& in, Report& report) {
     const auto known = in.facts.quotas->find(name);
     const std::int64_t quota = known == in.facts.quotas->end() ? 0 : known->second;
     if (quota >= *m.count) continue;
-    report.at(m.count, {quote(name), known == in.facts.quotas->end() ? "not among the facts" : count_text(quota), count_text(*m.count)});
+    report.at(m.count, {quote(name), known == in.facts.quotas->end() ? "not among the facts" : count_text(quota),
+                        count_text(*m.count)});
   }
 }
 
@@ -57,7 +58,8 @@ void image_region(const CheckInput& in, Report& report) {
   const bool of_aws = std::any_of(registry->accounts.begin(), registry->accounts.end(),
                                   [&](const ContainerRegistry::Account& a) { return a.account == image->account; });
   if (account.empty() || !of_aws || account == image->account) return;
-  Finding& finding = report.at(in.job.image, {"is served in " + region + " by account " + std::string(account) + ", not " + image->account});
+  Finding& finding = report.at(
+      in.job.image, {"is served in " + region + " by account " + std::string(account) + ", not " + image->account});
   finding.fix = "write account " + std::string(account);
 }
 
@@ -82,9 +84,11 @@ void bucket_region(const CheckInput& in, Report& report) {
 }
 
 bool names_a_secret(std::string key) {
-  std::transform(key.begin(), key.end(), key.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  for (const std::string_view word : {"secret", "password", "passwd", "api_key", "apikey", "api-key", "access_key", "access_token",
-                                      "auth_token", "hf_token", "hub_token", "wandb_key", "private_key"}) {
+  std::transform(key.begin(), key.end(), key.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  for (const std::string_view word :
+       {"secret", "password", "passwd", "api_key", "apikey", "api-key", "access_key", "access_token", "auth_token",
+        "hf_token", "hub_token", "wandb_key", "private_key"}) {
     if (key.find(word) != std::string::npos) return true;
   }
   return key == "token" || key.ends_with("_token");
@@ -117,7 +121,8 @@ void secrets(const CheckInput& in, Report& report) {
   if (in.job.tags == nullptr) return;
   for (const Node& tag : in.job.tags->items) {
     const bool pair = tag.is_object();
-    judge(tag, pair ? member_text(tag, {"Key", "key"}) : tag.key, pair ? member_text(tag, {"Value", "value"}) : tag.text);
+    judge(tag, pair ? member_text(tag, {"Key", "key"}) : tag.key,
+          pair ? member_text(tag, {"Value", "value"}) : tag.text);
   }
 }
 
@@ -128,22 +133,29 @@ void submission_rate(const CheckInput& in, Report& report) {
 constexpr std::string_view kQuotas = "SageMaker service quotas, 2026-11-20";
 
 constexpr Rule kRules[] = {
-    {"C202", Severity::Warning, "Instance quota", "the quota of the type is not known to cover the job", "the quota {} is {}, the job needs {}",
-     "request an increase under Service Quotas", kQuotas, kSubmitted, Need::Quotas, instance_quota},
+    {"C202", Severity::Warning, "Instance quota", "the quota of the type is not known to cover the job",
+     "the quota {} is {}, the job needs {}", "request an increase under Service Quotas", kQuotas, kSubmitted,
+     Need::Quotas, instance_quota},
     {"C203", Severity::Warning, "Instances of a job", "the job has more than 20 instances and no raised quota is known",
-     "{} instances are over the default quota of 20 for one job", "request the quota \"Number of instances for a training job\"", kQuotas,
-     kSubmitted | kRecipe, Need::Nothing, instances_per_job},
+     "{} instances are over the default quota of 20 for one job",
+     "request the quota \"Number of instances for a training job\"", kQuotas, kSubmitted | kRecipe, Need::Nothing,
+     instances_per_job},
     {"C204", Severity::Error, "Type not in the region", "the region does not offer the type", "{} is not offered in {}",
-     "choose another region or type", "EC2 instance type offerings, see the catalog's entry", kSubmitted, Need::Nothing, region_of_type},
-    {"C205", Severity::Error, "Image of another region", "the image is in another region than the job, or of another region's account",
-     "the image {}", "use the region's own image", "SageMaker Python SDK v2.257.7, image_uri_config", kSubmitted, Need::Nothing, image_region},
-    {"C206", Severity::Error, "Bucket of another region", "a bucket is in another region than the job", "the bucket {} is in {}, the job in {}",
-     "use a bucket in the job's region", kApi, kSubmitted, Need::Buckets, bucket_region},
+     "choose another region or type", "EC2 instance type offerings, see the catalog's entry", kSubmitted, Need::Nothing,
+     region_of_type},
+    {"C205", Severity::Error, "Image of another region",
+     "the image is in another region than the job, or of another region's account", "the image {}",
+     "use the region's own image", "SageMaker Python SDK v2.257.7, image_uri_config", kSubmitted, Need::Nothing,
+     image_region},
+    {"C206", Severity::Error, "Bucket of another region", "a bucket is in another region than the job",
+     "the bucket {} is in {}, the job in {}", "use a bucket in the job's region", kApi, kSubmitted, Need::Buckets,
+     bucket_region},
     {"C209", Severity::Info, "Secrets in the open", "a hyperparameter, variable or tag holds what looks like a secret",
-     "{} looks like a secret, and DescribeTrainingJob shows it to everybody", "keep it in Secrets Manager and read it in the script", kApi,
-     kSubmitted, Need::Nothing, secrets},
-    {"C210", Severity::Info, "Rate of submissions", "more than one job a second is submitted", "{} jobs a second are over the quota of 1",
-     "submit more slowly, or let a queue do it", kQuotas, kSubmitted, Need::JobRate, submission_rate},
+     "{} looks like a secret, and DescribeTrainingJob shows it to everybody",
+     "keep it in Secrets Manager and read it in the script", kApi, kSubmitted, Need::Nothing, secrets},
+    {"C210", Severity::Info, "Rate of submissions", "more than one job a second is submitted",
+     "{} jobs a second are over the quota of 1", "submit more slowly, or let a queue do it", kQuotas, kSubmitted,
+     Need::JobRate, submission_rate},
 };
 
 }  // namespace

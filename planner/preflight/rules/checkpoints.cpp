@@ -49,7 +49,8 @@ void shared_prefix(const CheckInput& in, Report& report) {
   }
   if (in.job.name && uri->find(*in.job.name) != std::string::npos) return;
   const std::string_view last = last_part(*uri);
-  for (const std::string_view common : {"", "checkpoint", "checkpoints", "ckpt", "ckpts", "ck", "model", "models", "output"}) {
+  for (const std::string_view common :
+       {"", "checkpoint", "checkpoints", "ckpt", "ckpts", "ck", "model", "models", "output"}) {
     if (last == common) {
       report.at(uri, {quote(*uri)});
       return;
@@ -71,17 +72,19 @@ void local_mode(const CheckInput& in, Report& report) {
 
 constexpr Rule kRules[] = {
     {"C191", Severity::Warning, "Path of checkpoints", "the script saves outside the folder that is synced",
-     "the script saves to {}, and {} is synced to S3", "save below the synced folder", kDocs, kSubmitted, Need::Script, local_path},
+     "the script saves to {}, and {} is synced to S3", "save below the synced folder", kDocs, kSubmitted, Need::Script,
+     local_path},
     {"C192", Severity::Error, "Reserved path", "checkpoints are kept in a folder that SageMaker uses itself",
      "{} belongs to SageMaker", "use /opt/ml/checkpoints", kJudgement, kSubmitted, Need::Nothing, reserved_path},
     {"C193", Severity::Warning, "Shared checkpoint location", "the location is not the job's own",
-     "{} is not this job's alone: a new job would resume from another's checkpoints", "append the job's name", "notebooks of aws/amazon-sagemaker-examples",
-     kSubmitted, Need::Nothing, shared_prefix},
+     "{} is not this job's alone: a new job would resume from another's checkpoints", "append the job's name",
+     "notebooks of aws/amazon-sagemaker-examples", kSubmitted, Need::Nothing, shared_prefix},
     {"C194", Severity::Warning, "Checkpoint names of several nodes", "several nodes write files of the same name",
-     "{} nodes write the same file names to one location, and the last one wins", "put the rank in the name, or save sharded (DCP)", kDocs,
-     kSubmitted, Need::Script, rank_collision},
-    {"C197", Severity::Error, "Local mode", "checkpoints to S3 or spot capacity in local mode", "{} does not work in local mode", "drop it",
-     "SageMaker Python SDK v2.257.6, estimator.py", kEstimator, Need::Nothing, local_mode},
+     "{} nodes write the same file names to one location, and the last one wins",
+     "put the rank in the name, or save sharded (DCP)", kDocs, kSubmitted, Need::Script, rank_collision},
+    {"C197", Severity::Error, "Local mode", "checkpoints to S3 or spot capacity in local mode",
+     "{} does not work in local mode", "drop it", "SageMaker Python SDK v2.257.6, estimator.py", kEstimator,
+     Need::Nothing, local_mode},
 };
 
 }  // namespace

@@ -41,13 +41,14 @@ void constraints(const CheckInput& in, Report& report) {
 
 constexpr Rule kRules[] = {
     {"C113", Severity::Warning, "Training Compiler", "compiler_config is given",
-     "the Training Compiler gets no new releases; it ends at PyTorch 1.13.1 and TensorFlow 2.11", "use torch.compile", kDocs,
-     kRequest | kEstimator, Need::Nothing, deprecated},
+     "the Training Compiler gets no new releases; it ends at PyTorch 1.13.1 and TensorFlow 2.11", "use torch.compile",
+     kDocs, kRequest | kEstimator, Need::Nothing, deprecated},
     {"C114", Severity::Error, "Compiler configuration", "compiler_config is no TrainingCompilerConfig",
-     "compiler_config must be a TrainingCompilerConfig, is {}", "write TrainingCompilerConfig(enabled=True)", kSdk2, kEstimator,
-     Need::Nothing, object},
-    {"C115", Severity::Error, "Where the compiler runs", "instance, framework or distribution is none that the compiler takes",
-     "the Training Compiler cannot be used: {}", "drop compiler_config", kSdk2, kRequest | kEstimator, Need::Nothing, constraints},
+     "compiler_config must be a TrainingCompilerConfig, is {}", "write TrainingCompilerConfig(enabled=True)", kSdk2,
+     kEstimator, Need::Nothing, object},
+    {"C115", Severity::Error, "Where the compiler runs",
+     "instance, framework or distribution is none that the compiler takes", "the Training Compiler cannot be used: {}",
+     "drop compiler_config", kSdk2, kRequest | kEstimator, Need::Nothing, constraints},
 };
 
 }  // namespace

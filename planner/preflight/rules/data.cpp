@@ -31,7 +31,8 @@ std::string mode_of(const CheckInput& in, const JobChannel& c) {
 
 void fast_file_type(const CheckInput& in, Report& report) {
   for (const JobChannel& c : in.job.channels) {
-    if (mode_of(in, c) == "FastFile" && c.s3_type && (*c.s3_type == "ManifestFile" || *c.s3_type == "AugmentedManifestFile")) {
+    if (mode_of(in, c) == "FastFile" && c.s3_type &&
+        (*c.s3_type == "ManifestFile" || *c.s3_type == "AugmentedManifestFile")) {
       report.at(c.s3_type, {*c.s3_type});
     }
   }
@@ -102,8 +103,8 @@ void file_system(const CheckInput& in, Report& report) {
   for (const JobChannel& c : in.job.channels) {
     if (c.file_system_id) {
       const std::string& id = *c.file_system_id;
-      const bool hex = std::all_of(id.begin() + std::min<std::ptrdiff_t>(3, static_cast<std::ptrdiff_t>(id.size())), id.end(),
-                                   [](char k) { return (k >= '0' && k <= '9') || (k >= 'a' && k <= 'f'); });
+      const bool hex = std::all_of(id.begin() + std::min<std::ptrdiff_t>(3, static_cast<std::ptrdiff_t>(id.size())),
+                                   id.end(), [](char k) { return (k >= '0' && k <= '9') || (k >= 'a' && k <= 'f'); });
       if (!id.starts_with("fs-") || !hex || id.size() < 11 || id.size() > 21) {
         report.at(c.file_system_id, {quote(id) + " is no file system id (fs- and 8 to 18 hexadecimal digits)"});
       }
@@ -124,28 +125,29 @@ void replicated(const CheckInput& in, Report& report) {
 }
 
 constexpr Rule kRules[] = {
-    {"C182", Severity::Error, "Input mode", "the mode is not File, Pipe or FastFile", "{} is no input mode", "write File, FastFile or Pipe",
-     kApi, kSubmitted, Need::Nothing, input_mode},
+    {"C182", Severity::Error, "Input mode", "the mode is not File, Pipe or FastFile", "{} is no input mode",
+     "write File, FastFile or Pipe", kApi, kSubmitted, Need::Nothing, input_mode},
     {"C183", Severity::Error, "FastFile of a manifest", "FastFile with a manifest", "FastFile reads prefixes, not a {}",
      "use S3Prefix, or File mode", kDocs, kSubmitted, Need::Nothing, fast_file_type},
     {"C184", Severity::Error, "Readers of a pipe", "Pipe mode with more than one process a node",
-     "{} processes of a node would read one pipe, and a pipe has one reader", "use FastFile, or a channel for every process", kDocs, kSubmitted,
-     Need::Nothing, pipe_readers},
-    {"C185", Severity::Warning, "Pipe mode", "Pipe mode is used", "FastFile has taken the place of Pipe mode", "use FastFile", kDocs,
-     kSubmitted, Need::Nothing, pipe_legacy},
+     "{} processes of a node would read one pipe, and a pipe has one reader",
+     "use FastFile, or a channel for every process", kDocs, kSubmitted, Need::Nothing, pipe_readers},
+    {"C185", Severity::Warning, "Pipe mode", "Pipe mode is used", "FastFile has taken the place of Pipe mode",
+     "use FastFile", kDocs, kSubmitted, Need::Nothing, pipe_legacy},
     {"C186", Severity::Error, "Data on the disk", "the data in File mode exceed the instance's storage",
-     "{} in File mode do not fit the storage of {}, {}", "use FastFile or FSx for Lustre", kDocs, kSubmitted, Need::Datasets, file_mode_size},
+     "{} in File mode do not fit the storage of {}, {}", "use FastFile or FSx for Lustre", kDocs, kSubmitted,
+     Need::Datasets, file_mode_size},
     {"C187", Severity::Warning, "Small files by FastFile", "FastFile over 100000 files, or with random access",
-     "FastFile is slow with {}", "pack the data in shards (tar, Parquet, .bin) and read them in order", kDocs, kSubmitted, Need::Datasets,
-     many_small_files},
+     "FastFile is slow with {}", "pack the data in shards (tar, Parquet, .bin) and read them in order", kDocs,
+     kSubmitted, Need::Datasets, many_small_files},
     {"C188", Severity::Warning, "Billed download", "downloading in File mode takes more than a tenth of the run",
-     "File mode downloads for about {} while all instances are billed", "use FastFile or FSx for Lustre", kDocs, kSubmitted, Need::Datasets,
-     download_billed},
-    {"C189", Severity::Error, "File system", "the id is no fs-..., or the type neither EFS nor FSxLustre", "{}", "write the id and the type as the console shows them",
-     kApi, kSubmitted, Need::Nothing, file_system},
+     "File mode downloads for about {} while all instances are billed", "use FastFile or FSx for Lustre", kDocs,
+     kSubmitted, Need::Datasets, download_billed},
+    {"C189", Severity::Error, "File system", "the id is no fs-..., or the type neither EFS nor FSxLustre", "{}",
+     "write the id and the type as the console shows them", kApi, kSubmitted, Need::Nothing, file_system},
     {"C190", Severity::Info, "Replicated download", "several nodes each download a replicated channel in File mode",
-     "each of the {} nodes downloads all of the channel", "ShardedByS3Key if the loader expects its part only", kApi, kSubmitted, Need::Nothing,
-     replicated},
+     "each of the {} nodes downloads all of the channel", "ShardedByS3Key if the loader expects its part only", kApi,
+     kSubmitted, Need::Nothing, replicated},
 };
 
 }  // namespace

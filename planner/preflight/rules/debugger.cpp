@@ -5,7 +5,8 @@ namespace smplan {
 namespace {
 
 bool is_off(const Node* node) {
-  return node == nullptr || node->is_null() || (node->kind == Node::Kind::Bool && !node->truth) || truth_of(*node) == false;
+  return node == nullptr || node->is_null() || (node->kind == Node::Kind::Bool && !node->truth) ||
+         truth_of(*node) == false;
 }
 
 void hook_on(const CheckInput& in, Report& report) {
@@ -18,8 +19,10 @@ void hook_on(const CheckInput& in, Report& report) {
   const bool new_torch = in.pytorch() && job.framework_version && !below(job.framework_version, "2.0");
   const bool compiled = job.compiler != nullptr && !job.compiler->is_null();
   if (!new_torch && !l.smddp.is(true) && !l.smp.is(true) && !compiled) return;
-  Finding& finding = report.at(job.debugger != nullptr ? job.debugger->where : job.root().where,
-                               {new_torch ? "PyTorch 2" : compiled ? "the Training Compiler" : "smdistributed"});
+  Finding& finding =
+      report.at(job.debugger != nullptr ? job.debugger->where : job.root().where, {new_torch  ? "PyTorch 2"
+                                                                                   : compiled ? "the Training Compiler"
+                                                                                              : "smdistributed"});
   if (!estimator) {
     finding.fix = "drop DebugHookConfig";
   } else if (job.debugger == nullptr) {
@@ -61,16 +64,20 @@ void rule_count(const CheckInput& in, Report& report) {
 }
 
 constexpr Rule kRules[] = {
-    {"C198", Severity::Warning, "Debugger hook", "the hook is on with PyTorch 2, smdistributed or the Training Compiler",
+    {"C198", Severity::Warning, "Debugger hook",
+     "the hook is on with PyTorch 2, smdistributed or the Training Compiler",
      "the debugger hook, which the SDK switches on, does not work with {}", "set debugger_hook_config=False",
-     "SageMaker Python SDK v2.257.6; notebooks of aws/amazon-sagemaker-examples", kRequest | kEstimator, Need::Nothing, hook_on},
-    {"C199", Severity::Warning, "Framework profiling", "framework profiling with PyTorch 2.0 or TensorFlow 2.12 and later",
+     "SageMaker Python SDK v2.257.6; notebooks of aws/amazon-sagemaker-examples", kRequest | kEstimator, Need::Nothing,
+     hook_on},
+    {"C199", Severity::Warning, "Framework profiling",
+     "framework profiling with PyTorch 2.0 or TensorFlow 2.12 and later",
      "framework version {} gives no framework metrics", "use torch.profiler or Nsight; system metrics stay",
      "SageMaker Python SDK v2.257.6, fw_utils.py", kRequest | kEstimator, Need::Nothing, framework_profile},
-    {"C200", Severity::Error, "Debugger's regions", "debugger or profiler in a region without them", "{} has neither debugger nor profiler",
-     "switch them off", "SageMaker Python SDK v2.257.6, image_uri_config and utils", kRequest | kEstimator, Need::Nothing, region},
-    {"C201", Severity::Error, "Debugger rules", "more than 20 rule configurations or collections", "{} {}, 20 are allowed", "drop some", kApi,
-     kRequest | kEstimator, Need::Nothing, rule_count},
+    {"C200", Severity::Error, "Debugger's regions", "debugger or profiler in a region without them",
+     "{} has neither debugger nor profiler", "switch them off",
+     "SageMaker Python SDK v2.257.6, image_uri_config and utils", kRequest | kEstimator, Need::Nothing, region},
+    {"C201", Severity::Error, "Debugger rules", "more than 20 rule configurations or collections",
+     "{} {}, 20 are allowed", "drop some", kApi, kRequest | kEstimator, Need::Nothing, rule_count},
 };
 
 }  // namespace

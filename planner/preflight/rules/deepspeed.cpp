@@ -35,7 +35,8 @@ void stage_range(const CheckInput& in, Report& report) {
   const Node* node = zero_member(in, "stage");
   if (node == nullptr || node->text == "auto" || is_placeholder(node->text)) return;
   const auto n = integer_of(*node);
-  if (!n || *n < 0 || *n > 3) report.at(*node, {node->text.empty() ? std::string(kind_name(node->kind)) : quote(node->text)});
+  if (!n || *n < 0 || *n > 3)
+    report.at(*node, {node->text.empty() ? std::string(kind_name(node->kind)) : quote(node->text)});
 }
 
 void offload_device(const CheckInput& in, Report& report) {
@@ -84,7 +85,8 @@ void cpu_offload(const CheckInput& in, Report& report) {
     Finding& finding = report.at(*old_key, {std::string(name), now});
     finding.fix = "write \"" + now + "\": {\"device\": \"cpu\"}";
     if (zero_member(in, now) == nullptr && truth_of(*old_key)) {
-      finding.edits = {{Edit::Kind::Set, old_key->where.path, *truth_of(*old_key) ? R"({"device": "cpu"})" : R"({"device": "none"})"},
+      finding.edits = {{Edit::Kind::Set, old_key->where.path,
+                        *truth_of(*old_key) ? R"({"device": "cpu"})" : R"({"device": "none"})"},
                        {Edit::Kind::Rename, old_key->where.path, now}};
     }
   }
@@ -96,7 +98,8 @@ void secondary_partition(const CheckInput& in, Report& report) {
   if (!n || *n == 1) return;
   const auto world = in.world();
   if (*n < 1 || (world && *world % *n != 0)) {
-    report.at(*hpz, {count_text(*n), world ? "does not divide the " + count_text(*world) + " ranks" : "is no number of ranks"});
+    report.at(*hpz, {count_text(*n),
+                     world ? "does not divide the " + count_text(*world) + " ranks" : "is no number of ranks"});
   } else if (stage(in) != 3) {
     report.at(*hpz, {count_text(*n), "does nothing in stage " + count_text(stage(in))});
   }
@@ -127,30 +130,33 @@ constexpr std::string_view kEngine = "DeepSpeed 0.19.5, pipe/engine.py and confi
 
 constexpr Rule kRules[] = {
     {"C158", Severity::Error, "ZeRO with a pipeline", "ZeRO stage 2 or 3 with pipeline parallelism",
-     "ZeRO stage {} and a pipeline of {} stages exclude each other", "use stage 0 or 1, or no pipeline", kEngine, kDeepSpeed, Need::Nothing,
-     pipeline},
+     "ZeRO stage {} and a pipeline of {} stages exclude each other", "use stage 0 or 1, or no pipeline", kEngine,
+     kDeepSpeed, Need::Nothing, pipeline},
     {"C159", Severity::Error, "Unknown ZeRO key", "zero_optimization has a key that DeepSpeed does not know",
-     "{} is no key of zero_optimization, which refuses unknown ones", "delete it", kZero, kDeepSpeed, Need::Nothing, unknown_key},
-    {"C160", Severity::Error, "ZeRO stage", "the stage is not 0, 1, 2 or 3", "ZeRO stage {} does not exist", "write 0, 1, 2 or 3", kZero,
-     kDeepSpeed, Need::Nothing, stage_range},
+     "{} is no key of zero_optimization, which refuses unknown ones", "delete it", kZero, kDeepSpeed, Need::Nothing,
+     unknown_key},
+    {"C160", Severity::Error, "ZeRO stage", "the stage is not 0, 1, 2 or 3", "ZeRO stage {} does not exist",
+     "write 0, 1, 2 or 3", kZero, kDeepSpeed, Need::Nothing, stage_range},
     {"C161", Severity::Error, "Offload device", "the device is not none, cpu or nvme, or nvme has no path", "{}: {}",
      "write none, cpu or nvme with its nvme_path", kZero, kDeepSpeed, Need::Nothing, offload_device},
     {"C162", Severity::Error, "Parameter offload below stage 3", "offload_param with a stage below 3",
-     "offload_param has no effect in stage {}; the schema takes it without a word", "use stage 3, or drop it", kZero, kDeepSpeed,
-     Need::Nothing, parameters_below_3},
-    {"C163", Severity::Error, "Partial offload", "the offload ratio is above 1, or below 1 outside stage 3", "an offload ratio of {} {}",
-     "use stage 3, or offload all", kZero, kDeepSpeed, Need::Nothing, partial_offload},
-    {"C164", Severity::Warning, "cpu_offload", "the deprecated key is used", "{} is deprecated, {} takes its place", "use the new key", kZero,
-     kDeepSpeed, Need::Nothing, cpu_offload},
-    {"C165", Severity::Error, "Secondary partition", "zero_hpz_partition_size does not divide the ranks, or the stage is not 3",
-     "zero_hpz_partition_size {} {}", "use stage 3 and the accelerators of a node", kEngine, kDeepSpeed, Need::Nothing,
-     secondary_partition},
-    {"C166", Severity::Error, "Values left to auto", "a value is auto and the file does not go through Hugging Face's Trainer",
+     "offload_param has no effect in stage {}; the schema takes it without a word", "use stage 3, or drop it", kZero,
+     kDeepSpeed, Need::Nothing, parameters_below_3},
+    {"C163", Severity::Error, "Partial offload", "the offload ratio is above 1, or below 1 outside stage 3",
+     "an offload ratio of {} {}", "use stage 3, or offload all", kZero, kDeepSpeed, Need::Nothing, partial_offload},
+    {"C164", Severity::Warning, "cpu_offload", "the deprecated key is used", "{} is deprecated, {} takes its place",
+     "use the new key", kZero, kDeepSpeed, Need::Nothing, cpu_offload},
+    {"C165", Severity::Error, "Secondary partition",
+     "zero_hpz_partition_size does not divide the ranks, or the stage is not 3", "zero_hpz_partition_size {} {}",
+     "use stage 3 and the accelerators of a node", kEngine, kDeepSpeed, Need::Nothing, secondary_partition},
+    {"C166", Severity::Error, "Values left to auto",
+     "a value is auto and the file does not go through Hugging Face's Trainer",
      "{} is auto, which only Hugging Face's Trainer fills in: DeepSpeed quietly takes its default",
-     "write the value (facts: \"hugging_face_trainer\": true if the Trainer reads this file)", kZero, kDeepSpeed, Need::Nothing,
-     automatic},
-    {"C167", Severity::Error, "Master weights", "16-bit master weights outside ZeRO stages 1 to 3", "{} needs ZeRO stage 1 to 3, and this is {}",
-     "use a stage from 1, or drop the flag", kEngine, kDeepSpeed, Need::Nothing, master_weights},
+     "write the value (facts: \"hugging_face_trainer\": true if the Trainer reads this file)", kZero, kDeepSpeed,
+     Need::Nothing, automatic},
+    {"C167", Severity::Error, "Master weights", "16-bit master weights outside ZeRO stages 1 to 3",
+     "{} needs ZeRO stage 1 to 3, and this is {}", "use a stage from 1, or drop the flag", kEngine, kDeepSpeed,
+     Need::Nothing, master_weights},
 };
 
 }  // namespace

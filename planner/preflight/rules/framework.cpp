@@ -44,7 +44,8 @@ bool split_verdict(const CheckInput& in) {
 void exact_version(const CheckInput& in, Report& report) {
   if (!judged_for_torchrun(in) || contains(in.limits.torchrun_versions, *in.job.framework_version)) return;
   if (in.job.framework == Framework::PyTorch && split_verdict(in)) return;  // the next rule's
-  Finding& finding = report.at(in.job.framework_version, {quote(*in.job.framework_version), list_text(in.limits.torchrun_versions)});
+  Finding& finding =
+      report.at(in.job.framework_version, {quote(*in.job.framework_version), list_text(in.limits.torchrun_versions)});
   for (const std::string& known : in.limits.torchrun_versions) {
     if (known.starts_with(*in.job.framework_version + '.')) {
       finding.fix = "write " + known + ", or give image_uri";
@@ -148,10 +149,12 @@ void patched(const CheckInput& in, Report& report) {
     until = std::max(until, c.patched_until);
   }
   if (oldest == nullptr) return;
-  const bool past = listed ? !until.empty() && until < today : version_before(minor_of(version), minor_of(oldest->version));
+  const bool past =
+      listed ? !until.empty() && until < today : version_before(minor_of(version), minor_of(oldest->version));
   if (!past) return;
   const Where& where = in.job.image ? in.job.image.where : in.job.framework_version.where;
-  Finding& finding = report.at(where, {repository, version, until.empty() ? "before " + today : "on " + until});
+  Finding& finding =
+      report.at(where, {repository, version, until.empty() ? std::string() : " (the last day was " + until + ")"});
   const Container* newest = facts.newest(repository, on_trainium(in) ? "neuronx" : "gpu");
   if (newest != nullptr && !in.region.empty() && !facts.image_uri(*newest, in.region).empty()) {
     finding.fix = "use " + facts.image_uri(*newest, in.region) +
@@ -187,18 +190,20 @@ constexpr Rule kRules[] = {
      kSdk2, kEstimator, Need::Nothing, exact_version},
     {"C053", Severity::Error, "Version without an image",
      "launcher list and image table of the SDK disagree on the version",
-     "version {} is known to {} and not to {}, so no such job can start", "give image_uri, or use 2.5.1 or later", kSdk2,
-     kEstimator, Need::Nothing, version_without_image},
-    {"C056", Severity::Error, "Python version", "py_version is no Python 3, or none that the framework version comes with",
-     "py_version {}: {}", "write the version's own Python", kSdk2, kEstimator, Need::Nothing, python_version},
+     "version {} is known to {} and not to {}, so no such job can start", "give image_uri, or use 2.5.1 or later",
+     kSdk2, kEstimator, Need::Nothing, version_without_image},
+    {"C056", Severity::Error, "Python version",
+     "py_version is no Python 3, or none that the framework version comes with", "py_version {}: {}",
+     "write the version's own Python", kSdk2, kEstimator, Need::Nothing, python_version},
     {"C058", Severity::Error, "Version on Trainium", "Trainium by a framework version outside 1.11 to 2.0.0",
      "the SDK maps no Neuron image to version {}", "give image_uri of pytorch-training-neuronx", kSdk2, kEstimator,
      Need::Nothing, trainium_version},
     {"C073", Severity::Warning, "Image no longer patched", "the image's last day of patches is past",
-     "{} {} has had no security patches since {}", "use a newer image", "aws/deep-learning-containers support dates, 2026-11-20",
-     kSubmitted, Need::Nothing, patched},
+     "{} {} gets no security patches any more{}", "use a newer image",
+     "aws/deep-learning-containers support dates, 2026-11-20", kSubmitted, Need::Nothing, patched},
     {"C074", Severity::Warning, "Version newer than the SDK", "the framework version is above the SDK's tables",
-     "version {} is newer than the SDK's newest, {}", "give image_uri", kSdk2, kEstimator, Need::Nothing, newer_than_sdk},
+     "version {} is newer than the SDK's newest, {}", "give image_uri", kSdk2, kEstimator, Need::Nothing,
+     newer_than_sdk},
 };
 
 }  // namespace

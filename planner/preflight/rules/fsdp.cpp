@@ -71,7 +71,9 @@ void wide_shard_group(const CheckInput& in, Report& report) {
     spanned = nodes.value_or(0);  // -1: all that is left
   }
   if (spanned > kManyNodes) {
-    report.at(s.shard_degree.stated ? s.shard_degree.where : s.sharding.stated ? s.sharding.where : s.data_shard.where,
+    report.at(s.shard_degree.stated ? s.shard_degree.where
+              : s.sharding.stated   ? s.sharding.where
+                                    : s.data_shard.where,
               {count_text(spanned)});
   }
 }
@@ -101,27 +103,31 @@ constexpr std::string_view kSource = "accelerate 1.14.0, parallelism_config.py a
 
 constexpr Rule kRules[] = {
     {"C168", Severity::Error, "Context and sequence ranks", "cp_size and sp_size are both above 1",
-     "context ranks ({}) and sequence ranks ({}) exclude each other", "keep one of them", kSource, kAccelerate, Need::Nothing,
-     context_and_sequence},
+     "context ranks ({}) and sequence ranks ({}) exclude each other", "keep one of them", kSource, kAccelerate,
+     Need::Nothing, context_and_sequence},
     {"C169", Severity::Error, "Tensor or context ranks with replicas alone",
      "tensor or context ranks with several replicas and no shards",
-     "{} replicas without sharding cannot be combined with tensor or context ranks", "shard (dp_shard_size above 1)", kSource,
-     kAccelerate | kTorchTitan, Need::Nothing, pure_data_parallel},
+     "{} replicas without sharding cannot be combined with tensor or context ranks", "shard (dp_shard_size above 1)",
+     kSource, kAccelerate | kTorchTitan, Need::Nothing, pure_data_parallel},
     {"C170", Severity::Error, "Sizes of the mesh", "a size is below 1, or the product is not num_processes", "{}",
      "choose sizes that multiply to num_processes", kSource, kAccelerate, Need::Nothing, sizes},
-    {"C171", Severity::Error, "Sharding strategy", "the name is none that the format knows", "{} is no sharding strategy here; there are {}",
-     "use one of them, in this spelling", "accelerate 1.14.0 constants.py; HyperPod training adapter, config_schemas.py",
-     kAccelerate | kRecipe, Need::Nothing, strategy_name},
-    {"C172", Severity::Warning, "Sharding over many nodes", "parameters of small layers are sharded over more than 16 nodes",
+    {"C171", Severity::Error, "Sharding strategy", "the name is none that the format knows",
+     "{} is no sharding strategy here; there are {}", "use one of them, in this spelling",
+     "accelerate 1.14.0 constants.py; HyperPod training adapter, config_schemas.py", kAccelerate | kRecipe,
+     Need::Nothing, strategy_name},
+    {"C172", Severity::Warning, "Sharding over many nodes",
+     "parameters of small layers are sharded over more than 16 nodes",
      "a shard group over {} nodes is bound by latency", "use hybrid sharding with the least degree that fits",
      "SageMaker developer guide, model-parallel-best-practices-v2", kAccelerate | kRecipe | kTorchTitan, Need::Nothing,
      wide_shard_group},
     {"C173", Severity::Error, "Defaults of accelerate's SageMaker mode", "the file keeps the built-in versions of 2022",
-     "{} is a stale default of accelerate's SageMaker mode", "write current versions, or launch torchrun from an estimator", kSource,
-     kAccelerate, Need::Nothing, sagemaker_defaults},
-    {"C174", Severity::Error, "Wrapping without a layer", "TRANSFORMER_BASED_WRAP without fsdp_transformer_layer_cls_to_wrap",
-     "TRANSFORMER_BASED_WRAP names no layer class to wrap", "name the model's decoder layer, e.g. LlamaDecoderLayer", kSource, kAccelerate,
-     Need::Nothing, wrap_policy},
+     "{} is a stale default of accelerate's SageMaker mode",
+     "write current versions, or launch torchrun from an estimator", kSource, kAccelerate, Need::Nothing,
+     sagemaker_defaults},
+    {"C174", Severity::Error, "Wrapping without a layer",
+     "TRANSFORMER_BASED_WRAP without fsdp_transformer_layer_cls_to_wrap",
+     "TRANSFORMER_BASED_WRAP names no layer class to wrap", "name the model's decoder layer, e.g. LlamaDecoderLayer",
+     kSource, kAccelerate, Need::Nothing, wrap_policy},
 };
 
 }  // namespace

@@ -108,7 +108,8 @@ void many_single_gpus(const CheckInput& in, Report& report) {
 
 /// EFA types that the training toolkit does not set the fabric up for (its list ends before them).
 bool unknown_to_toolkit(std::string_view family) {
-  for (const std::string_view late : {"p5e", "p5en", "p6-b200", "p6-b300", "p6e-gb200", "g6", "g6e", "g7", "g7e", "trn1n", "trn2"}) {
+  for (const std::string_view late :
+       {"p5e", "p5en", "p6-b200", "p6-b300", "p6e-gb200", "g6", "g6e", "g7", "g7e", "trn1n", "trn2"}) {
     if (family == late) return true;
   }
   return false;
@@ -132,7 +133,8 @@ void efa_security_group(const CheckInput& in, Report& report) {
   const Node* groups = in.job.security_groups;
   if (groups == nullptr || in.nodes().value_or(1) < 2) return;
   bool efa = false;
-  for (const Machines& m : in.machines) efa = efa || (m.instance != nullptr && m.instance->network.kind == NetworkKind::Efa);
+  for (const Machines& m : in.machines)
+    efa = efa || (m.instance != nullptr && m.instance->network.kind == NetworkKind::Efa);
   if (!efa) return;
   for (const Node& group : groups->items) {
     const auto known = in.facts.security_groups->find(group.text);
@@ -163,6 +165,11 @@ void lustre_zones(const CheckInput& in, Report& report) {
 
 void isolation(const CheckInput& in, Report& report) {
   if (!in.job.network_isolation.is(true)) return;
+  const Node* requirements = in.job.root().at({"source_code", "requirements"});
+  if (requirements != nullptr && !requirements->is_null()) {
+    report.at(in.job.network_isolation, {"source_code.requirements are installed by pip"});
+  }
+  if (!in.facts.script) return;
   const Facts::Script& s = *in.facts.script;
   if (s.needs_internet == true) report.at(in.job.network_isolation, {"the script fetches from the network"});
   if (s.requirements_file == true) report.at(in.job.network_isolation, {"requirements.txt is installed by pip"});
@@ -203,40 +210,45 @@ constexpr Rule kRules[] = {
      "a volume of {} GB does not hold {}", "enlarge it, or stream the data (FastFile)", kJudgement, kSubmitted,
      Need::Nothing, volume_too_small},
     {"C119", Severity::Error, "Volume over the quota", "the volume is over 1024 GB and no raised quota is known",
-     "{} GB are over the default quota of 1024 GB for an instance's volume", "request the quota, or use a type with NVMe",
-     "SageMaker service quotas, 2026-11-20", kSubmitted, Need::Nothing, volume_over_quota},
+     "{} GB are over the default quota of 1024 GB for an instance's volume",
+     "request the quota, or use a type with NVMe", "SageMaker service quotas, 2026-11-20", kSubmitted, Need::Nothing,
+     volume_over_quota},
     {"C120", Severity::Warning, "Several nodes without EFA", "more than one instance of a type without EFA",
-     "{} x {} talk over TCP", "use a type with EFA, or one larger instance", "HyperPod recipes launcher, efa.py", kSubmitted,
-     Need::Nothing, no_efa},
+     "{} x {} talk over TCP", "use a type with EFA, or one larger instance", "HyperPod recipes launcher, efa.py",
+     kSubmitted, Need::Nothing, no_efa},
     {"C121", Severity::Warning, "Single-GPU nodes", "several one-GPU instances where one instance holds as many GPUs",
      "{} x {} exchange gradients over the network; {} has {} of these GPUs inside", "use the larger instance", kDocs,
      kSubmitted, Need::Nothing, many_single_gpus},
-    {"C122", Severity::Info, "EFA unknown to the toolkit", "several instances of a type that the training toolkit's EFA list lacks",
-     "the training toolkit does not set FI_PROVIDER for {}", "set FI_PROVIDER=efa in the environment; recent libfabric needs none",
-     kToolkit, kSubmitted, Need::Nothing, toolkit_efa},
+    {"C122", Severity::Info, "EFA unknown to the toolkit",
+     "several instances of a type that the training toolkit's EFA list lacks",
+     "the training toolkit does not set FI_PROVIDER for {}",
+     "set FI_PROVIDER=efa in the environment; recent libfabric needs none", kToolkit, kSubmitted, Need::Nothing,
+     toolkit_efa},
     {"C123", Severity::Info, "NCCL_PROTO is overwritten", "NCCL_PROTO is in the environment of a torchrun job",
      "the container's torchrun sets NCCL_PROTO=simple over {}", "set it inside the script", kToolkit, kSubmitted,
      Need::Nothing, nccl_proto},
     {"C124", Severity::Error, "Security group for EFA", "a security group of an EFA job does not let itself in and out",
-     "{} does not allow all traffic to and from itself, which EFA needs", "add rules for all traffic to and from the group", kDocs,
-     kSubmitted, Need::SecurityGroups, efa_security_group},
+     "{} does not allow all traffic to and from itself, which EFA needs",
+     "add rules for all traffic to and from the group", kDocs, kSubmitted, Need::SecurityGroups, efa_security_group},
     {"C125", Severity::Error, "File system without VPC", "a channel is on EFS or FSx and the job has no VPC setting",
-     "{} is reached through a VPC, and none is given", "give subnets and security groups", kDocs, kSubmitted, Need::Nothing,
-     disk_without_vpc},
-    {"C126", Severity::Error, "FSx for Lustre in several zones", "the subnets of a job on FSx for Lustre are in more than one zone",
+     "{} is reached through a VPC, and none is given", "give subnets and security groups", kDocs, kSubmitted,
+     Need::Nothing, disk_without_vpc},
+    {"C126", Severity::Error, "FSx for Lustre in several zones",
+     "the subnets of a job on FSx for Lustre are in more than one zone",
      "FSx for Lustre is in one zone, the subnets are in {}", "give the one subnet in its zone", kDocs, kSubmitted,
      Need::Subnets, lustre_zones},
     {"C127", Severity::Warning, "Network isolation", "the job is isolated and the script needs the network",
-     "network isolation lets no call out, and {}", "bring packages and weights in a channel", kApi, kSubmitted, Need::Script,
-     isolation},
+     "network isolation lets no call out, and {}", "bring packages and weights in a channel", kApi, kSubmitted,
+     Need::Nothing, isolation},
     {"C128", Severity::Warning, "Encrypted traffic", "traffic between the instances of a job is encrypted",
-     "encryption slows every collective between the {} instances", "leave it off unless it is required", kDocs, kSubmitted,
-     Need::Nothing, encryption},
+     "encryption slows every collective between the {} instances", "leave it off unless it is required", kDocs,
+     kSubmitted, Need::Nothing, encryption},
     {"C129", Severity::Info, "Infrastructure check", "several GPU instances without the check of their health",
-     "{} instances start without a health check", "EnableInfraCheck costs minutes and finds bad nodes before training", kApi,
-     kSubmitted, Need::Nothing, infra_check},
+     "{} instances start without a health check", "EnableInfraCheck costs minutes and finds bad nodes before training",
+     kApi, kSubmitted, Need::Nothing, infra_check},
     {"C130", Severity::Warning, "UltraServer placement", "a placement or p6e-gb200 without a training plan",
-     "{} needs capacity of a training plan", "give the training plan's ARN", kApi, kSubmitted, Need::Nothing, ultraserver},
+     "{} needs capacity of a training plan", "give the training plan's ARN", kApi, kSubmitted, Need::Nothing,
+     ultraserver},
 };
 
 }  // namespace

@@ -16,9 +16,9 @@ const Node* distribution_of(const Job& job) {
 /// Misspellings found in the wild, with what was meant.
 struct Meant {
   std::string_view written;
-  std::string_view key;   ///< top-level key that replaces it
-  std::string_view path;  ///< in words
-  std::string_view inner; ///< second level; empty where the value moves as it is
+  std::string_view key;    ///< top-level key that replaces it
+  std::string_view path;   ///< in words
+  std::string_view inner;  ///< second level; empty where the value moves as it is
 };
 constexpr std::array<Meant, 12> kMeant = {{
     {"smdistributed_dataparallel", "smdistributed", "smdistributed.dataparallel", "dataparallel"},
@@ -34,7 +34,6 @@ constexpr std::array<Meant, 12> kMeant = {{
     {"accelerate", "torch_distributed", "torch_distributed (the script builds an Accelerator)", ""},
     {"horovod", "mpi", "mpi", ""},
 }};
-
 
 void unknown_key(const CheckInput& in, Report& report) {
   const Node* d = distribution_of(in.job);
@@ -219,8 +218,8 @@ void nonexistent_class(const CheckInput& in, Report& report) {
     return invented;
   };
   if (in.job.class_name && !judge(*in.job.class_name, in.job.class_name.where)) {
-    constexpr std::array<std::string_view, 9> kKnown = {"PyTorch", "HuggingFace", "TensorFlow", "Estimator", "MXNet",
-                                                        "Chainer", "SKLearn", "XGBoost", "RLEstimator"};
+    constexpr std::array<std::string_view, 9> kKnown = {"PyTorch", "HuggingFace", "TensorFlow", "Estimator",  "MXNet",
+                                                        "Chainer", "SKLearn",     "XGBoost",    "RLEstimator"};
     bool known = in.job.kind == JobKind::ModelTrainer;
     for (const std::string_view name : kKnown) known = known || *in.job.class_name == name;
     if (!known) report.at(in.job.class_name, {quote(*in.job.class_name)});
@@ -314,9 +313,11 @@ constexpr Rule kRules[] = {
      "{} is ignored: torchrun starts one process for every accelerator, and DeepSpeed is the script's own business",
      "drop it; call deepspeed.initialize, or give TrainingArguments its deepspeed file", kSdk2, kEstimator,
      Need::Nothing, unknown_inner_key},
-    {"C048", Severity::Error, "No launcher", "the job has more accelerators than nodes and nothing starts a process for each",
+    {"C048", Severity::Error, "No launcher",
+     "the job has more accelerators than nodes and nothing starts a process for each",
      "nothing launches: {} processes start for {} accelerators",
-     "torch_distributed: {\"enabled\": true} (in a request: hyperparameter sagemaker_torch_distributed_enabled \"true\")",
+     "torch_distributed: {\"enabled\": true} (in a request: hyperparameter sagemaker_torch_distributed_enabled "
+     "\"true\")",
      kToolkit, kSubmitted, Need::Nothing, no_launcher},
     {"C049", Severity::Error, "Two smdistributed strategies", "dataparallel and modelparallel stand together",
      "smdistributed takes dataparallel or modelparallel, not both",
@@ -325,9 +326,9 @@ constexpr Rule kRules[] = {
     {"C050", Severity::Error, "pytorchddp beside smdistributed", "both keys are present",
      "pytorchddp and smdistributed exclude each other", "keep one of them", kSdk2, kEstimator, Need::Nothing,
      pytorchddp_with_smdistributed},
-    {"C054", Severity::Error, "torchrun without accelerators", "torch_distributed on an instance without GPU or Trainium",
-     "torch_distributed does not start on {}", "use a p, g or trn type, or plain processes", kSdk2, kSubmitted,
-     Need::Nothing, torchrun_on_cpu},
+    {"C054", Severity::Error, "torchrun without accelerators",
+     "torch_distributed on an instance without GPU or Trainium", "torch_distributed does not start on {}",
+     "use a p, g or trn type, or plain processes", kSdk2, kSubmitted, Need::Nothing, torchrun_on_cpu},
     {"C055", Severity::Error, "Entry point of torchrun", "torch_distributed with an entry point that is no Python file",
      "torch_distributed takes a .py entry point, not {}", "start from Python, or use SourceCode(command=...) of SDK v3",
      kSdk2, kEstimator, Need::Nothing, torchrun_entry_point},
@@ -337,32 +338,34 @@ constexpr Rule kRules[] = {
     {"C059", Severity::Warning, "Number of Neuron cores", "NEURON_RT_NUM_CORES names fewer cores than the node has",
      "{} cores are used of a {}, which has {} (chips are not cores)", "leave it unset, or give the number of cores",
      kToolkit, kSubmitted, Need::Nothing, neuron_cores},
-    {"C060", Severity::Warning, "MPI processes a node", "processes_per_host is absent or below the accelerators of a node",
-     "{}; the node has {} accelerators", "give one process for each accelerator", kToolkit, kSubmitted, Need::Nothing,
-     mpi_processes},
+    {"C060", Severity::Warning, "MPI processes a node",
+     "processes_per_host is absent or below the accelerators of a node", "{}; the node has {} accelerators",
+     "give one process for each accelerator", kToolkit, kSubmitted, Need::Nothing, mpi_processes},
     {"C061", Severity::Error, "Too many MPI processes", "processes_per_host is above the accelerators of a node",
      "{} MPI processes share {} accelerators", "give one process for each accelerator", kJudgement, kSubmitted,
      Need::Nothing, mpi_too_many},
-    {"C062", Severity::Warning, "Parameter server on several GPUs", "parameter_server on instances with more than one GPU",
+    {"C062", Severity::Warning, "Parameter server on several GPUs",
+     "parameter_server on instances with more than one GPU",
      "the parameter server runs one worker a node: {} accelerators share it",
      "use MultiWorkerMirroredStrategy or mpi, or instances with one GPU", kSdk2, kSubmitted, Need::Nothing,
      parameter_server_multi_gpu},
     {"C063", Severity::Warning, "Parameter server for PyTorch", "parameter_server with PyTorch",
-     "no PyTorch container implements the parameter server", "torch_distributed: {\"enabled\": true}", kSdk2, kSubmitted,
-     Need::Nothing, parameter_server_pytorch},
+     "no PyTorch container implements the parameter server", "torch_distributed: {\"enabled\": true}", kSdk2,
+     kSubmitted, Need::Nothing, parameter_server_pytorch},
     {"C064", Severity::Error, "MultiWorkerMirroredStrategy",
      "it is on with TensorFlow below 2.9, without TensorFlow, or beside smdistributed or the parameter server",
      "multi_worker_mirrored_strategy needs TensorFlow 2.9 or later and no other strategy: {}",
      "keep one strategy; use TensorFlow 2.9 or later", kSdk2, kSubmitted, Need::Nothing, mirrored_strategy},
-    {"C065", Severity::Error, "pytorchxla without the compiler", "the key is present, even switched off, without compiler_config",
-     "the mere key pytorchxla is refused without a Training Compiler", "delete the key", kSdk2, kEstimator, Need::Nothing,
-     xla_without_compiler},
+    {"C065", Severity::Error, "pytorchxla without the compiler",
+     "the key is present, even switched off, without compiler_config",
+     "the mere key pytorchxla is refused without a Training Compiler", "delete the key", kSdk2, kEstimator,
+     Need::Nothing, xla_without_compiler},
     {"C066", Severity::Error, "No such class", "the estimator's class or an import does not exist in the SDK",
      "the SDK has no {}", "use the PyTorch or TensorFlow estimator with a distribution", kSdk2, kEstimator | kTrainer,
      Need::Nothing, nonexistent_class},
     {"C067", Severity::Warning, "Horovod in a PyTorch container", "an mpi job imports horovod on PyTorch 2 or later",
-     "recent PyTorch containers (here {}) come without Horovod", "use DDP or FSDP, or install Horovod", kDocs, kSubmitted,
-     Need::Script, horovod_on_pytorch},
+     "recent PyTorch containers (here {}) come without Horovod", "use DDP or FSDP, or install Horovod", kDocs,
+     kSubmitted, Need::Script, horovod_on_pytorch},
     {"C068", Severity::Warning, "Unknown argument", "an argument is none of the estimator's",
      "{} is taken without a word and dropped", "see the estimator's signature", kSdk2, kEstimator, Need::Nothing,
      unknown_arguments},

@@ -106,8 +106,8 @@ void image_length(const CheckInput& in, Report& report) {
 }
 
 void image_or_algorithm(const CheckInput& in, Report& report) {
-  const Node* holder = in.job.kind == JobKind::CreateTrainingJob ? in.job.root().find("AlgorithmSpecification")
-                                                                 : &in.job.root();
+  const Node* holder =
+      in.job.kind == JobKind::CreateTrainingJob ? in.job.root().find("AlgorithmSpecification") : &in.job.root();
   if (holder == nullptr || in.job.serverless) return;
   if (in.job.image.stated && in.job.algorithm.stated) report.at(in.job.image, {"both are given"});
   if (!in.job.image.stated && !in.job.algorithm.stated) report.at(*holder, {"neither is given"});
@@ -132,7 +132,8 @@ void hyperparameter_length(const CheckInput& in, Report& report) {
     if (size > kMaxHyperparameterValue) {
       report.at(h, {quote(h.key), "a value", length, "2500"});
     } else if (size > kMaxHyperparameterKey) {
-      Finding& finding = report.at(h, {quote(h.key), "a value", length, "256 in the member's documentation, 2500 in the model"});
+      Finding& finding =
+          report.at(h, {quote(h.key), "a value", length, "256 in the member's documentation, 2500 in the model"});
       finding.severity = Severity::Info;
     }
   }
@@ -147,14 +148,16 @@ void environment(const CheckInput& in, Report& report) {
   const Node* e = in.job.environment;
   if (e == nullptr || !e->is_object()) return;
   if (e->items.size() > kMaxVariables) {
-    report.at(*e, {"the environment", "has " + count_text(static_cast<std::int64_t>(e->items.size())) + " variables, 100 are allowed"});
+    report.at(*e, {"the environment",
+                   "has " + count_text(static_cast<std::int64_t>(e->items.size())) + " variables, 100 are allowed"});
   }
   for (const Node& v : e->items) {
     if (!is_variable_name(v.key) || v.key.size() > kMaxVariable) {
       report.at(v, {quote(v.key), "is no name of a variable (letters, digits and _, no digit first)"});
     }
     if (v.text.size() > kMaxVariable) {
-      report.at(v, {quote(v.key), "has " + count_text(static_cast<std::int64_t>(v.text.size())) + " characters, 512 are allowed"});
+      report.at(v, {quote(v.key),
+                    "has " + count_text(static_cast<std::int64_t>(v.text.size())) + " characters, 512 are allowed"});
     }
   }
 }
@@ -163,7 +166,8 @@ void channels(const CheckInput& in, Report& report) {
   const Job& job = in.job;
   if (job.channel_list == nullptr || job.channel_list->is_null()) return;
   if (job.channels.empty() || job.channels.size() > kMaxChannels) {
-    report.at(*job.channel_list, {"there are " + count_text(static_cast<std::int64_t>(job.channels.size())) + " channels, 1 to 20 are allowed"});
+    report.at(*job.channel_list, {"there are " + count_text(static_cast<std::int64_t>(job.channels.size())) +
+                                  " channels, 1 to 20 are allowed"});
   }
   std::set<std::string> seen;
   for (const JobChannel& c : job.channels) {
@@ -181,7 +185,8 @@ bool lacks_prefix(const SagemakerLimits& limits, std::string_view type) {
 
 void instance_type(const CheckInput& in, Report& report) {
   for (const Machines& m : in.machines) {
-    if (!m.type || is_local(in.job) || in.limits.is_training_type(*m.type) || lacks_prefix(in.limits, *m.type)) continue;
+    if (!m.type || is_local(in.job) || in.limits.is_training_type(*m.type) || lacks_prefix(in.limits, *m.type))
+      continue;
     if (in.job.kind == JobKind::HyperpodRecipe) continue;
     // Types that the user's own catalog knows are newer than our list.
     if (m.instance != nullptr && m.instance->support != TrainingSupport::NotSupported) continue;
@@ -271,7 +276,8 @@ void gzip_of_large_model(const CheckInput& in, Report& report) {
 }
 
 constexpr Rule kRules[] = {
-    {"C005", Severity::Error, "Job name", "the name has other characters than letters, digits and inner hyphens, or more than 63",
+    {"C005", Severity::Error, "Job name",
+     "the name has other characters than letters, digits and inner hyphens, or more than 63",
      "{} is no job name: letters, digits and inner hyphens, at most 63", "replace other characters by hyphens", kApi,
      kSubmitted, Need::Nothing, job_name},
     {"C006", Severity::Error, "Role ARN", "RoleArn is not the full ARN of a role",
@@ -298,8 +304,8 @@ constexpr Rule kRules[] = {
      "give each channel a name of its own", kApi, kSubmitted, Need::Nothing, channels},
     {"C014", Severity::Error, "Unknown instance type", "the type is none that SageMaker training takes",
      "{} is no SageMaker training instance type", "see `smplan catalog list instances`",
-     "npm @aws-sdk/client-sagemaker 3.1142.0, TrainingInstanceType (192 types)", kSubmitted | kAccelerate, Need::Nothing,
-     instance_type},
+     "npm @aws-sdk/client-sagemaker 3.1142.0, TrainingInstanceType (192 types)", kSubmitted | kAccelerate,
+     Need::Nothing, instance_type},
     {"C015", Severity::Error, "Instance type without ml.", "an EC2 name stands where SageMaker's is due",
      "{} is the EC2 name; SageMaker's types start with ml.", "add ml.", kApi, kSubmitted | kAccelerate, Need::Nothing,
      instance_prefix},
@@ -308,13 +314,15 @@ constexpr Rule kRules[] = {
      instance_count},
     {"C017", Severity::Error, "Tags", "more than 50 tags, a key over 128 or a value over 256 characters", "{}",
      "shorten or drop tags", kApi, kSubmitted, Need::Nothing, tags},
-    {"C018", Severity::Error, "VPC settings", "not 1 to 16 subnets, not 1 to 5 security groups, or one without the other",
-     "the VPC setting {}", "give both subnets (1 to 16) and security groups (1 to 5)", kApi, kSubmitted, Need::Nothing,
-     vpc},
-    {"C019", Severity::Error, "Metric definitions", "more than 40, a name over 255 or an expression over 500 characters",
-     "metric definitions: {}", "shorten or drop them", kApi, kSubmitted, Need::Nothing, metric_definitions},
-    {"C020", Severity::Error, "Container command", "entry point or arguments have more than 100 words or a word over 256 characters",
-     "the container's command {}", "put the command in a script", kApi, kSubmitted, Need::Nothing, container_words},
+    {"C018", Severity::Error, "VPC settings",
+     "not 1 to 16 subnets, not 1 to 5 security groups, or one without the other", "the VPC setting {}",
+     "give both subnets (1 to 16) and security groups (1 to 5)", kApi, kSubmitted, Need::Nothing, vpc},
+    {"C019", Severity::Error, "Metric definitions",
+     "more than 40, a name over 255 or an expression over 500 characters", "metric definitions: {}",
+     "shorten or drop them", kApi, kSubmitted, Need::Nothing, metric_definitions},
+    {"C020", Severity::Error, "Container command",
+     "entry point or arguments have more than 100 words or a word over 256 characters", "the container's command {}",
+     "put the command in a script", kApi, kSubmitted, Need::Nothing, container_words},
     {"C021", Severity::Error, "Output compression", "the compression is neither GZIP nor NONE",
      "{} is no output compression", "write GZIP, or NONE for models of several GB", kApi, kRequest | kTrainer,
      Need::Nothing, output_compression},

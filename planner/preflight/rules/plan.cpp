@@ -101,7 +101,8 @@ void data_degree(const CheckInput& in, Report& report) {
 }
 
 void divides(const Count& whole, std::int64_t by, std::string_view name, const Where& where, Report& report) {
-  if (whole && by > 1 && *whole % by != 0) report.at(where, {std::string(name) + " " + count_text(*whole), count_text(by)});
+  if (whole && by > 1 && *whole % by != 0)
+    report.at(where, {std::string(name) + " " + count_text(*whole), count_text(by)});
 }
 
 void heads(const CheckInput& in, Report& report) {
@@ -186,7 +187,8 @@ void interleaved(const CheckInput& in, Report& report) {
   if (pp < 2) {
     report.at(s.virtual_pipeline, {"needs at least 2 pipeline stages"});
   } else if (n && *n % pp != 0) {
-    report.at(s.virtual_pipeline, {"needs micro-batches (" + count_text(*n) + ") in multiples of the " + count_text(pp) + " stages"});
+    report.at(s.virtual_pipeline,
+              {"needs micro-batches (" + count_text(*n) + ") in multiples of the " + count_text(pp) + " stages"});
   }
 }
 
@@ -258,14 +260,17 @@ constexpr Rule kRules[] = {
      "a global batch of {} is not {}", "change one of the factors", "DeepSpeed 0.19.5 config.py; Megatron-LM d98e8a6",
      kAnyKind, Need::Nothing, batch},
     {"C133", Severity::Error, "Data degree", "context or expert ranks are counted as data ranks",
-     "a data degree of {} counts {} ranks too: it should be {}", "data = ranks / (tensor x pipeline x context); expert ranks are data ranks",
+     "a data degree of {} counts {} ranks too: it should be {}",
+     "data = ranks / (tensor x pipeline x context); expert ranks are data ranks",
      "Megatron-LM d98e8a6; HyperPod training adapter, sagemaker_base_model.py", kSplit, Need::Nothing, data_degree},
     {"C134", Severity::Error, "Attention heads", "the heads do not divide by the tensor degree",
-     "{} does not divide by tensor {}", "choose a divisor of the heads", kMegatronSource, kAnyKind, Need::Nothing, heads},
+     "{} does not divide by tensor {}", "choose a divisor of the heads", kMegatronSource, kAnyKind, Need::Nothing,
+     heads},
     {"C135", Severity::Warning, "Key-value heads", "the key-value heads do not divide by the tensor degree",
      "{} key-value heads are copied over {} tensor ranks: memory and time are not those of a clean split",
      "keep the tensor degree at the key-value heads or below", kMegatronSource, kAnyKind, Need::Nothing, kv_heads},
-    {"C136", Severity::Error, "Widths", "hidden size, feed-forward width or vocabulary does not divide by the tensor degree",
+    {"C136", Severity::Error, "Widths",
+     "hidden size, feed-forward width or vocabulary does not divide by the tensor degree",
      "{} does not divide by tensor {}", "pad the vocabulary, or choose another degree", kMegatronSource, kAnyKind,
      Need::Nothing, widths},
     {"C137", Severity::Error, "Layers", "the layers do not divide by the pipeline chunks and no layout is given",
@@ -281,23 +286,27 @@ constexpr Rule kRules[] = {
      "a sequence of {} does not divide by tensor {}", "pad the sequence, or switch sequence parallelism off",
      kMegatronSource, kAnyKind, Need::Nothing, sequence_parallel},
     {"C141", Severity::Warning, "Micro-batches for the pipeline", "there are fewer micro-batches than pipeline stages",
-     "{} micro-batches keep {} stages idle for more than half of the step", "use a smaller micro-batch, fewer data ranks or fewer stages",
-     kJudgement, kAnyKind, Need::Nothing, few_micro_batches},
-    {"C142", Severity::Error, "Interleaved schedule", "model chunks without a pipeline, or micro-batches that do not divide by its stages",
-     "the interleaved schedule {}", "change the batch, or drop the model chunks", kMegatronSource, kAnyKind, Need::Nothing,
-     interleaved},
+     "{} micro-batches keep {} stages idle for more than half of the step",
+     "use a smaller micro-batch, fewer data ranks or fewer stages", kJudgement, kAnyKind, Need::Nothing,
+     few_micro_batches},
+    {"C142", Severity::Error, "Interleaved schedule",
+     "model chunks without a pipeline, or micro-batches that do not divide by its stages",
+     "the interleaved schedule {}", "change the batch, or drop the model chunks", kMegatronSource, kAnyKind,
+     Need::Nothing, interleaved},
     {"C143", Severity::Error, "Tensor parallelism outside the domain",
-     "the tensor degree is above the accelerators of a node or NVLink domain (a warning unless a plan inside costs no more)",
-     "tensor parallelism {} leaves the {} accelerators that reach each other directly", "use pipeline or context parallelism across nodes",
-     kJudgement, kAnyKind, Need::Nothing, tensor_in_domain},
+     "the tensor degree is above the accelerators of a node or NVLink domain (a warning unless a plan inside costs no "
+     "more)",
+     "tensor parallelism {} leaves the {} accelerators that reach each other directly",
+     "use pipeline or context parallelism across nodes", kJudgement, kAnyKind, Need::Nothing, tensor_in_domain},
     {"C146", Severity::Error, "NVMe offload", "offload to NVMe without such a disk, or to a path that is not on it",
      "NVMe offload: {}", "use /tmp or /opt/ml on a type with NVMe disks", kJudgement, kAnyKind, Need::Nothing, nvme},
     {"C147", Severity::Warning, "Tokens of a batch", "the global batch is above 4M tokens",
-     "a batch of {} tokens: most training keeps below 4M", "raise tensor or context parallelism, or lower the data degree",
+     "a batch of {} tokens: most training keeps below 4M",
+     "raise tensor or context parallelism, or lower the data degree",
      "SageMaker developer guide, model-parallel-best-practices-v2", kAnyKind, Need::Nothing, token_budget},
     {"C148", Severity::Warning, "Files for the nodes", "a sharded channel has fewer files than the job has nodes",
-     "{} files for {} nodes: some get nothing and are billed", "write more files, or replicate the channel", kApi, kSubmitted,
-     Need::Datasets, fewer_files_than_nodes},
+     "{} files for {} nodes: some get nothing and are billed", "write more files, or replicate the channel", kApi,
+     kSubmitted, Need::Datasets, fewer_files_than_nodes},
 };
 
 }  // namespace

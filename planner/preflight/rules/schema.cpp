@@ -36,8 +36,8 @@ bool right_kind(const Node& node, RequestField::Type type) {
 }
 
 std::string_view type_words(RequestField::Type type) {
-  static constexpr std::string_view kWords[] = {"a string", "a whole number", "a boolean", "an object", "a list",
-                                                "an object"};
+  static constexpr std::string_view kWords[] = {"a string",  "a whole number", "a boolean",
+                                                "an object", "a list",         "an object"};
   return kWords[static_cast<std::size_t>(type)];
 }
 
@@ -49,9 +49,9 @@ bool has_own_rule(std::string_view path) {
         "ProfilerRuleConfigurations", "DebugHookConfig"}) {
     if (path.starts_with(own)) return true;
   }
-  for (const std::string_view own : {"S3Uri", "InputMode", "FileSystemId", "FileSystemType", "ChannelName",
-                                     "InputDataConfig", "InstanceType", "InstanceCount", "KeepAlivePeriodInSeconds",
-                                     "InstanceGroups", "S3OutputPath", "VolumeSizeInGB"}) {
+  for (const std::string_view own :
+       {"S3Uri", "InputMode", "FileSystemId", "FileSystemType", "ChannelName", "InputDataConfig", "InstanceType",
+        "InstanceCount", "KeepAlivePeriodInSeconds", "InstanceGroups", "S3OutputPath", "VolumeSizeInGB"}) {
     if (path.ends_with(own)) return true;
   }
   return false;
@@ -101,7 +101,8 @@ void walk(const Node& node, const std::string& path, const SagemakerLimits& limi
       }
     }
     if (field->type == RequestField::Type::Structure) walk(member, field->path, limits, out);
-    const RequestField* element = limits.find(field->path + (field->type == RequestField::Type::Map ? "<value>" : "[]"));
+    const RequestField* element =
+        limits.find(field->path + (field->type == RequestField::Type::Map ? "<value>" : "[]"));
     if (element == nullptr) continue;
     for (const Node& item : member.items) {
       if (!right_kind(item, element->type)) {
@@ -134,6 +135,7 @@ constexpr std::pair<std::string_view, std::string_view> kMeant[] = {
     {"WarmPool", "ResourceConfig.KeepAlivePeriodInSeconds"},
     {"MaxRetries", "RetryStrategy.MaximumRetryAttempts"},
     {"DebuggingHookConfig", "DebugHookConfig"},
+    {"EnableSageMakerTrainingCompiler", "HyperParameters.sagemaker_training_compiler_enabled"},
     {"Distribution", "HyperParameters.sagemaker_torch_distributed_enabled"},
 };
 
@@ -182,8 +184,8 @@ std::optional<std::string> retyped(const Node& node, RequestField::Type type) {
 }
 
 void report_type(const Node& node, RequestField::Type type, std::string expected, Report& report) {
-  Finding& finding = report.at(node, {node.key.empty() ? node.where.path : node.key, std::move(expected),
-                                      std::string(kind_name(node.kind))});
+  Finding& finding = report.at(
+      node, {node.key.empty() ? node.where.path : node.key, std::move(expected), std::string(kind_name(node.kind))});
   if (const auto value = retyped(node, type)) {
     finding.fix = "write " + *value;
     finding.edits = {{Edit::Kind::Set, node.where.path, *value}};
@@ -201,11 +203,13 @@ void sdk_types(const CheckInput& in, Report& report) {
     report_type(*node, type, std::string(type_words(type)), report);
   };
   using enum RequestField::Type;
-  for (const std::string_view key : {"instance_count", "keep_alive_period_in_seconds", "volume_size", "volume_size_in_gb"}) {
+  for (const std::string_view key :
+       {"instance_count", "keep_alive_period_in_seconds", "volume_size", "volume_size_in_gb"}) {
     expect(compute, key, Integer);
   }
   for (const std::string_view key : {"max_run", "max_wait", "max_retry_attempts"}) expect(&root, key, Integer);
-  for (const std::string_view key : {"use_spot_instances", "enable_managed_spot_training"}) expect(compute, key, Boolean);
+  for (const std::string_view key : {"use_spot_instances", "enable_managed_spot_training"})
+    expect(compute, key, Boolean);
   for (const std::string_view key : {"enable_network_isolation", "encrypt_inter_container_traffic"}) {
     expect(&root, key, Boolean);
   }

@@ -59,7 +59,8 @@ void old_imports(const CheckInput& in, Report& report) {
   if (in.facts.script) {
     bool old = false;
     for (const std::string& name : in.facts.script->imports) {
-      old = old || (name.starts_with("smdistributed.dataparallel.torch.") && name.find("torch_smddp") == std::string::npos);
+      old = old ||
+            (name.starts_with("smdistributed.dataparallel.torch.") && name.find("torch_smddp") == std::string::npos);
     }
     if (!old) return;
   } else if (!below(in.job.framework_version, "1.12")) {

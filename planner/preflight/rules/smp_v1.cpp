@@ -17,7 +17,8 @@ std::optional<std::int64_t> smp_count(const CheckInput& in, std::string_view nam
 
 namespace {
 
-bool has_key_only_in(const CheckInput& in, const std::vector<std::string>& these, const std::vector<std::string>& others) {
+bool has_key_only_in(const CheckInput& in, const std::vector<std::string>& these,
+                     const std::vector<std::string>& others) {
   const Node* parameters = in.job.launcher.smp_node();
   if (parameters == nullptr) return false;
   for (const Node& entry : parameters->items) {
@@ -64,8 +65,8 @@ void values(const CheckInput& in, Report& report) {
   const auto fault = [&](std::string_view key, std::string why) {
     if (const Node* node = smp_parameter(in, key)) report.at(*node, {std::string(key), std::move(why)});
   };
-  for (const std::string_view key : {"partitions", "pipeline_parallel_degree", "microbatches", "active_microbatches",
-                                     "tensor_parallel_degree"}) {
+  for (const std::string_view key :
+       {"partitions", "pipeline_parallel_degree", "microbatches", "active_microbatches", "tensor_parallel_degree"}) {
     const Node* node = smp_parameter(in, key);
     if (node != nullptr && !is_placeholder(node->text) && integer_of(*node).value_or(0) < 1) {
       fault(key, "must be a whole number from 1");
@@ -134,10 +135,12 @@ void degrees(const CheckInput& in, Report& report) {
   const auto world = processes(in);
   if (pp < 1 || tp < 1 || sdp < 1) return;
   const Where& where = in.job.launcher.smp.where;
-  if (sdp > 1 && pp > 1) report.at(where, {"sharded data parallelism " + count_text(sdp) + " excludes pipeline " + count_text(pp)});
+  if (sdp > 1 && pp > 1)
+    report.at(where, {"sharded data parallelism " + count_text(sdp) + " excludes pipeline " + count_text(pp)});
   if (!world) return;
   if (*world % (pp * tp) != 0) {
-    report.at(where, {count_text(*world) + " processes do not divide by pipeline " + count_text(pp) + " x tensor " + count_text(tp)});
+    report.at(where, {count_text(*world) + " processes do not divide by pipeline " + count_text(pp) + " x tensor " +
+                      count_text(tp)});
   } else if ((*world / (pp * tp)) % sdp != 0) {
     report.at(where, {"sharded data parallelism " + count_text(sdp) + " does not divide the " +
                       count_text(*world / (pp * tp)) + " data-parallel ranks"});
@@ -150,7 +153,8 @@ void tensor_degree(const CheckInput& in, Report& report) {
   const Node& node = *smp_parameter(in, "tensor_parallel_degree");
   const auto devices = in.devices_per_node();
   if ((*tp & (*tp - 1)) != 0) report.at(node, {count_text(*tp), "is no power of two"});
-  if (devices && *tp > *devices) report.at(node, {count_text(*tp), "leaves the node's " + count_text(*devices) + " accelerators"});
+  if (devices && *tp > *devices)
+    report.at(node, {count_text(*tp), "leaves the node's " + count_text(*devices) + " accelerators"});
 }
 
 void offload(const CheckInput& in, Report& report) {
@@ -166,27 +170,33 @@ void offload(const CheckInput& in, Report& report) {
 }
 
 constexpr Rule kRules[] = {
-    {"C090", Severity::Warning, "Model-parallel library 1", "modelparallel without torch_distributed, or with keys of version 1",
+    {"C090", Severity::Warning, "Model-parallel library 1",
+     "modelparallel without torch_distributed, or with keys of version 1",
      "version 1 of the model-parallel library is archived: PyTorch 2.0.0 and TensorFlow 2.6 are its last",
-     "use FSDP2 or TorchTitan, Megatron or DeepSpeed, or version 2 of the library", kDocs, kSubmitted, Need::Nothing, archived},
+     "use FSDP2 or TorchTitan, Megatron or DeepSpeed, or version 2 of the library", kDocs, kSubmitted, Need::Nothing,
+     archived},
     {"C091", Severity::Error, "Version 1 needs mpi", "modelparallel of version 1 and mpi is not on",
      "version 1 of the model-parallel library is started by MPI, which is not on; the SDK does not look",
-     "add \"mpi\": {\"enabled\": true, \"processes_per_host\": <accelerators of a node>}", kSdk2, kSubmitted, Need::Nothing,
-     needs_mpi},
-    {"C092", Severity::Error, "Values of version 1", "a parameter of version 1 is outside its range",
-     "{} {}", "give an allowed value", kSdk2, kSubmitted, Need::Nothing, values},
-    {"C093", Severity::Warning, "Unknown key of version 1", "a parameter is none of version 1", "{} is no parameter of the library and is ignored",
-     "delete it", kSdk2, kSubmitted, Need::Nothing, unknown_keys},
-    {"C094", Severity::Error, "Where version 1 runs", "PyTorch above 2.0.0, or another type than g4dn.12xlarge, p3.16xlarge, p3dn, p4d, p4de",
-     "version 1 of the model-parallel library does not run on {}", "use a framework that is maintained", kDocs, kSubmitted,
-     Need::Nothing, framework_and_instance},
-    {"C095", Severity::Error, "Degrees of version 1", "the degrees do not divide the processes",
-     "{}", "choose degrees whose product divides the processes", kDocs, kSubmitted, Need::Nothing, degrees},
-    {"C096", Severity::Warning, "Tensor degree of version 1", "it is no power of two, or above the accelerators of a node",
-     "a tensor degree of {} {}", "use a power of two inside the node", kDocs, kSubmitted, Need::Nothing, tensor_degree},
-    {"C097", Severity::Warning, "Offloaded activations of version 1", "offload_activations without checkpointing and a pipeline, or with one microbatch",
-     "offload_activations does nothing {}", "switch it off, or use a pipeline with several microbatches and checkpointing", kDocs,
-     kSubmitted, Need::Nothing, offload},
+     "add \"mpi\": {\"enabled\": true, \"processes_per_host\": <accelerators of a node>}", kSdk2, kSubmitted,
+     Need::Nothing, needs_mpi},
+    {"C092", Severity::Error, "Values of version 1", "a parameter of version 1 is outside its range", "{} {}",
+     "give an allowed value", kSdk2, kSubmitted, Need::Nothing, values},
+    {"C093", Severity::Warning, "Unknown key of version 1", "a parameter is none of version 1",
+     "{} is no parameter of the library and is ignored", "delete it", kSdk2, kSubmitted, Need::Nothing, unknown_keys},
+    {"C094", Severity::Error, "Where version 1 runs",
+     "PyTorch above 2.0.0, or another type than g4dn.12xlarge, p3.16xlarge, p3dn, p4d, p4de",
+     "version 1 of the model-parallel library does not run on {}", "use a framework that is maintained", kDocs,
+     kSubmitted, Need::Nothing, framework_and_instance},
+    {"C095", Severity::Error, "Degrees of version 1", "the degrees do not divide the processes", "{}",
+     "choose degrees whose product divides the processes", kDocs, kSubmitted, Need::Nothing, degrees},
+    {"C096", Severity::Warning, "Tensor degree of version 1",
+     "it is no power of two, or above the accelerators of a node", "a tensor degree of {} {}",
+     "use a power of two inside the node", kDocs, kSubmitted, Need::Nothing, tensor_degree},
+    {"C097", Severity::Warning, "Offloaded activations of version 1",
+     "offload_activations without checkpointing and a pipeline, or with one microbatch",
+     "offload_activations does nothing {}",
+     "switch it off, or use a pipeline with several microbatches and checkpointing", kDocs, kSubmitted, Need::Nothing,
+     offload},
 };
 
 }  // namespace

@@ -75,7 +75,8 @@ void region(const CheckInput& in, Report& report) {
 void instance(const CheckInput& in, Report& report) {
   if (!applies(in)) return;
   for (const Machines& m : in.machines) {
-    if (m.type && !contains(in.limits.smp_v2_instances, *m.type) && !contains(in.limits.smp_v2_instances, "ml." + *m.type)) {
+    if (m.type && !contains(in.limits.smp_v2_instances, *m.type) &&
+        !contains(in.limits.smp_v2_instances, "ml." + *m.type)) {
       report.at(m.type, {*m.type});
     }
   }
@@ -134,8 +135,9 @@ void ranges(const CheckInput& in, Report& report) {
   judge("the tensor degree", d.tensor, 1);
   judge("the context degree", d.context, 1);
   judge("the expert degree", d.expert, 1);
-  const Node* horizon = in.job.kind == JobKind::HyperpodRecipe ? in.job.root().at({"model", "activation_loading_horizon"})
-                                                               : smp_parameter(in, "activation_loading_horizon");
+  const Node* horizon = in.job.kind == JobKind::HyperpodRecipe
+                            ? in.job.root().at({"model", "activation_loading_horizon"})
+                            : smp_parameter(in, "activation_loading_horizon");
   const auto n = horizon == nullptr ? std::nullopt : integer_of(*horizon);
   if (n && *n < 1) report.at(*horizon, {"the activation loading horizon", count_text(*n), "at least 1"});
 }
@@ -152,7 +154,7 @@ void shard_degree_open(const CheckInput& in, Report& report) {
   const Degrees d = degrees_of(in);
   if (d.shard.stated && !d.shard.is(0)) return;
   report.at(place(in, d.shard), {d.tensor.value_or(1) > 1 ? "the largest degree that is possible"
-                                                           : "what the script's FSDP strategy does"});
+                                                          : "what the script's FSDP strategy does"});
 }
 
 void offload_without_checkpointing(const CheckInput& in, Report& report) {
@@ -164,9 +166,17 @@ void offload_without_checkpointing(const CheckInput& in, Report& report) {
 }
 
 void needs_transform(const CheckInput& in, Report& report) {
-  if (is_smp_v2(in) && degrees_of(in).transforms() && in.facts.script->transform_supported == false) {
-    report.at(in.job.launcher.smp);
+  if (!is_smp_v2(in) || !degrees_of(in).transforms()) return;
+  if (in.facts.script && in.facts.script->transform_supported) {
+    if (!*in.facts.script->transform_supported) report.at(in.job.launcher.smp, {"this model"});
+    return;
   }
+  if (in.prediction == nullptr) return;
+  const std::string& family = in.prediction->request.workload.architecture.family;
+  for (const std::string_view known : {"llama", "mistral", "mixtral", "gpt-neox", "gpt_neox"}) {
+    if (family.starts_with(known)) return;
+  }
+  report.at(in.job.launcher.smp, {family.empty() ? "this model" : "models like " + family});
 }
 
 /// Parameters of the recipe's own architecture, attention and gated feed-forward layers counted.
@@ -175,9 +185,8 @@ std::optional<double> parameters_of(const CheckInput& in) {
   const JobStrategy& s = in.job.strategy;
   if (!s.hidden || !s.layers || !s.ffn) return std::nullopt;
   const auto h = static_cast<double>(*s.hidden);
-  const double kv = s.heads && s.kv_heads && *s.heads > 0
-                        ? static_cast<double>(*s.kv_heads) / static_cast<double>(*s.heads)
-                        : 1.0;
+  const double kv =
+      s.heads && s.kv_heads && *s.heads > 0 ? static_cast<double>(*s.kv_heads) / static_cast<double>(*s.heads) : 1.0;
   const double experts = static_cast<double>(std::max<std::int64_t>(1, s.experts.value_or(1)));
   const double layer = h * h * (2 + 2 * kv) + 3 * h * static_cast<double>(*s.ffn) * experts;
   return layer * static_cast<double>(*s.layers) + 2 * h * static_cast<double>(s.vocabulary.value_or(0));
@@ -188,7 +197,7 @@ void delayed_init(const CheckInput& in, Report& report) {
   const Node* delayed = in.job.root().at({"model", "delayed_param"});
   const bool off = in.job.kind == JobKind::HyperpodRecipe
                        ? delayed == nullptr || truth_of(*delayed) != true
-                       : in.facts.script && in.facts.script->delayed_parameter_init == false;
+                       : !(in.facts.script && in.facts.script->delayed_parameter_init == true);
   const auto parameters = parameters_of(in);
   if (!off || !parameters || *parameters < static_cast<double>(kDelayedInitFrom)) return;
   report.at(delayed != nullptr ? delayed->where : place(in, {}), {format_count(*parameters)});
@@ -210,25 +219,28 @@ void no_smp_with_degrees(const CheckInput& in, Report& report) {
   if (s.expert.value_or(1) > 1) report.at(s.expert, {"expert", count_text(*s.expert)});
 }
 
-constexpr std::string_view kAdapter = "HyperPod training adapter for NeMo 1.4.0, config_schemas.py, executed 2026-11-20";
+constexpr std::string_view kAdapter =
+    "HyperPod training adapter for NeMo 1.4.0, config_schemas.py, executed 2026-11-20";
 constexpr std::string_view kBest = "SageMaker developer guide, model-parallel-best-practices-v2";
 
 constexpr Rule kRules[] = {
-    {"C098", Severity::Error, "Version 2 needs torch_distributed", "modelparallel with keys of version 2 and torch_distributed is not on",
+    {"C098", Severity::Error, "Version 2 needs torch_distributed",
+     "modelparallel with keys of version 2 and torch_distributed is not on",
      "without torch_distributed the SDK takes a plain PyTorch image, which lacks version 2 of the library",
      "add \"torch_distributed\": {\"enabled\": true}", kSdk2, kSubmitted, Need::Nothing, needs_torchrun},
     {"C099", Severity::Error, "Framework version of version 2", "no image of the library has this PyTorch",
-     "no image of the model-parallel library has {}; there are {}", "use FSDP2, TorchTitan or NeMo on a current image", kSdk2,
-     kSubmitted, Need::Nothing, version},
+     "no image of the model-parallel library has {}; there are {}", "use FSDP2, TorchTitan or NeMo on a current image",
+     kSdk2, kSubmitted, Need::Nothing, version},
     {"C100", Severity::Error, "Region of version 2", "the library's images are not in the region",
      "{} has no images of the model-parallel library", "use one of its 17 regions, or another framework",
      "SageMaker Python SDK v2.257.6, pytorch-smp.json", kSubmitted, Need::Nothing, region},
     {"C101", Severity::Error, "Instance type of version 2", "another type than p4d, p4de, p5, p5e",
-     "the model-parallel library is not made for {}", "use p4d, p4de, p5 or p5e", kDocs, kSubmitted | kRecipe, Need::Nothing,
-     instance},
+     "the model-parallel library is not made for {}", "use p4d, p4de, p5 or p5e", kDocs, kSubmitted | kRecipe,
+     Need::Nothing, instance},
     {"C102", Severity::Error, "Unknown parameter of version 2", "a parameter is none of the library's nine",
-     "version 2 of the library has no {}", "drop it", "SageMaker Python SDK v3.20.0 refuses it, v2.257.6 passes it through",
-     kSubmitted, Need::Nothing, unknown_parameter},
+     "version 2 of the library has no {}", "drop it",
+     "SageMaker Python SDK v3.20.0 refuses it, v2.257.6 passes it through", kSubmitted, Need::Nothing,
+     unknown_parameter},
     {"C103", Severity::Error, "Degrees of version 2", "shard x tensor x expert does not divide the ranks",
      "{} ranks are no multiple of shard {} x tensor {} x expert {}", "choose degrees whose product divides the ranks",
      kAdapter, kSubmitted | kRecipe, Need::Nothing, product},
@@ -237,26 +249,30 @@ constexpr Rule kRules[] = {
      kSubmitted | kRecipe, Need::Nothing, context},
     {"C105", Severity::Error, "Ranges of version 2", "a degree is below its minimum or above the ranks",
      "{} is {}, must be {}", "give a value in the range", kDocs, kSubmitted | kRecipe, Need::Nothing, ranges},
-    {"C106", Severity::Warning, "Tensor parallelism across nodes", "the tensor degree is above the accelerators of a node",
-     "tensor parallelism {} leaves the node's {} accelerators and runs at the speed of the network", "stay inside the node",
-     kBest, kSubmitted | kRecipe, Need::Nothing, tensor_across_nodes},
+    {"C106", Severity::Warning, "Tensor parallelism across nodes",
+     "the tensor degree is above the accelerators of a node",
+     "tensor parallelism {} leaves the node's {} accelerators and runs at the speed of the network",
+     "stay inside the node", kBest, kSubmitted | kRecipe, Need::Nothing, tensor_across_nodes},
     {"C107", Severity::Warning, "Shard degree left open", "hybrid_shard_degree is 0 or absent",
-     "hybrid_shard_degree is open, which means {}", "state the lowest degree that fits", kDocs, kSubmitted, Need::Nothing,
-     shard_degree_open},
-    {"C108", Severity::Warning, "Offloading without checkpointing", "sm_activation_offloading is on and the script does no checkpointing",
-     "sm_activation_offloading does nothing without activation checkpointing and offload_wrapper", "wrap the layers, or switch it off",
-     kDocs, kSubmitted, Need::Script, offload_without_checkpointing},
-    {"C109", Severity::Error, "Degrees that need a transformed model", "tensor, context or expert parallelism of a model that the library cannot transform",
-     "tensor, context and expert parallelism need torch.sagemaker.transform, which does not know this model",
-     "use sharding alone, or a framework that knows the model", kDocs, kSubmitted, Need::Script, needs_transform},
+     "hybrid_shard_degree is open, which means {}", "state the lowest degree that fits", kDocs, kSubmitted,
+     Need::Nothing, shard_degree_open},
+    {"C108", Severity::Warning, "Offloading without checkpointing",
+     "sm_activation_offloading is on and the script does no checkpointing",
+     "sm_activation_offloading does nothing without activation checkpointing and offload_wrapper",
+     "wrap the layers, or switch it off", kDocs, kSubmitted, Need::Script, offload_without_checkpointing},
+    {"C109", Severity::Error, "Degrees that need a transformed model",
+     "tensor, context or expert parallelism of a model that the library cannot transform",
+     "tensor, context and expert parallelism need torch.sagemaker.transform, which does not know {}",
+     "use sharding alone, or a framework that knows the model", kDocs, kSubmitted, Need::Nothing, needs_transform},
     {"C110", Severity::Warning, "Delayed initialisation", "over 60 billion parameters are initialised on every rank",
      "{} parameters are built whole in host memory by every rank", "initialise them late (delayed_param)", kBest,
      kSubmitted | kRecipe, Need::Nothing, delayed_init},
-    {"C111", Severity::Error, "FP8 off Hopper", "FP8 on accelerators before Hopper", "{} has no FP8 units", "use bf16, or p5", kDocs,
-     kSubmitted | kRecipe, Need::Nothing, fp8_off_hopper},
-    {"C112", Severity::Warning, "Degrees without the library", "use_smp_model is off and tensor or expert parallelism is asked for",
-     "without the model-parallel library {} parallelism {} is not supported", "set use_smp_model: true, or the degree to 1", kAdapter,
-     kRecipe, Need::Nothing, no_smp_with_degrees},
+    {"C111", Severity::Error, "FP8 off Hopper", "FP8 on accelerators before Hopper", "{} has no FP8 units",
+     "use bf16, or p5", kDocs, kSubmitted | kRecipe, Need::Nothing, fp8_off_hopper},
+    {"C112", Severity::Warning, "Degrees without the library",
+     "use_smp_model is off and tensor or expert parallelism is asked for",
+     "without the model-parallel library {} parallelism {} is not supported",
+     "set use_smp_model: true, or the degree to 1", kAdapter, kRecipe, Need::Nothing, no_smp_with_degrees},
 };
 
 }  // namespace

@@ -4,8 +4,8 @@
 namespace smplan {
 namespace {
 
-constexpr std::int64_t kLongestRun = 2'419'200;       // 28 days
-constexpr std::int64_t kDefaultRunQuota = 432'000;    // 5 days
+constexpr std::int64_t kLongestRun = 2'419'200;     // 28 days
+constexpr std::int64_t kDefaultRunQuota = 432'000;  // 5 days
 constexpr std::int64_t kDefaultRunSdk2 = 86'400;
 constexpr std::int64_t kDefaultRunSdk3 = 3'600;
 constexpr std::int64_t kHour = 3600;
@@ -79,8 +79,8 @@ void spot_without_checkpoint(const CheckInput& in, Report& report) {
   if (!any_spot(in.job) || (in.job.checkpoint != nullptr && !in.job.checkpoint->is_null())) return;
   const bool predicted = in.prediction != nullptr;
   const double seconds = predicted ? in.prediction->time_to_train.value() : static_cast<double>(run_limit(in.job));
-  Finding& finding = report.at(
-      in.job.spot, {format_duration(Seconds(seconds)) + (predicted ? " (predicted)" : " (its limit)")});
+  Finding& finding =
+      report.at(in.job.spot, {format_duration(Seconds(seconds)) + (predicted ? " (predicted)" : " (its limit)")});
   if (seconds <= static_cast<double>(kHour) || (!predicted && !in.job.max_run_s)) finding.severity = Severity::Warning;
 }
 
@@ -158,9 +158,8 @@ constexpr Rule kRules[] = {
      "training is predicted to take {}, the limit is {}", "raise the limit, or use more or faster instances",
      kJudgement, kSubmitted, Need::Prediction, predicted_over_limit},
     {"C027", Severity::Error, "Spot needs a maximum wait", "spot capacity is asked for without a maximum wait",
-     "spot capacity needs {}, at least as long as the maximum runtime",
-     "set it to 1.5 to 2 times the maximum runtime", "SageMaker API reference; neither botocore nor the SDK looks", kSubmitted,
-     Need::Nothing, spot_needs_wait},
+     "spot capacity needs {}, at least as long as the maximum runtime", "set it to 1.5 to 2 times the maximum runtime",
+     "SageMaker API reference; neither botocore nor the SDK looks", kSubmitted, Need::Nothing, spot_needs_wait},
     {"C028", Severity::Error, "Wait shorter than run", "the maximum wait is below the maximum runtime",
      "a maximum wait of {} s is below the maximum runtime of {} s", "the wait counts the run: make it the longer one",
      kApi, kSubmitted, Need::Nothing, wait_below_run},
@@ -186,8 +185,8 @@ constexpr Rule kRules[] = {
     {"C034", Severity::Error, "Spot with a warm pool", "instances are to be kept alive and are spot",
      "warm pools (here {} s) cannot hold spot instances", "drop one of the two",
      "SageMaker developer guide, warm pools; the SDK does not look", kSubmitted, Need::Nothing, spot_warm_pool},
-    {"C035", Severity::Error, "Range of retries", "retry attempts are not 1 to 30", "{} retry attempts; 1 to 30 are allowed",
-     "give 1 to 30", kApi, kSubmitted, Need::Nothing, retry_range},
+    {"C035", Severity::Error, "Range of retries", "retry attempts are not 1 to 30",
+     "{} retry attempts; 1 to 30 are allowed", "give 1 to 30", kApi, kSubmitted, Need::Nothing, retry_range},
     {"C036", Severity::Info, "What retries cover", "a retry strategy is given",
      "retries cover internal server errors only, and all attempts together share the time limits",
      "nothing to do if that is meant", kApi, kSubmitted, Need::Nothing, retry_semantics},

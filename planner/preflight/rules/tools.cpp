@@ -55,7 +55,8 @@ bool is_local(const Job& job) { return job.instance_type.is("local") || job.inst
 bool any_spot(const Job& job) { return job.spot.is(true); }
 
 bool below(const Text& version, std::string_view other) {
-  return version && !version->empty() && (*version)[0] >= '0' && (*version)[0] <= '9' && version_before(*version, other);
+  return version && !version->empty() && (*version)[0] >= '0' && (*version)[0] <= '9' &&
+         version_before(*version, other);
 }
 
 std::optional<int> compute_capability(const CheckInput& in, const InstanceType& type) {
@@ -76,7 +77,9 @@ Where launcher_place(const Job& job) {
   return job.instance_count.stated ? job.instance_count.where : job.root().where;
 }
 
-std::string quota_name(std::string_view type, std::string_view use) { return std::string(type) + " for " + std::string(use); }
+std::string quota_name(std::string_view type, std::string_view use) {
+  return std::string(type) + " for " + std::string(use);
+}
 
 std::string member_text(const Node& node, std::initializer_list<std::string_view> names) {
   for (const std::string_view name : names) {

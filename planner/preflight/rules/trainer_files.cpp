@@ -10,12 +10,15 @@ namespace {
 /// A recipe for the NeMo adapter, whose schema is the one that is known.
 const Node* adapter_model(const CheckInput& in) {
   const Node& root = in.job.root();
-  const bool adapter = root.has("use_smp_model") || root.has("distributed_backend") || root.at({"trainer", "num_nodes"});
+  const bool adapter =
+      root.has("use_smp_model") || root.has("distributed_backend") || root.at({"trainer", "num_nodes"});
   const Node* model = root.find("model");
   return adapter && model != nullptr && model->is_object() ? model : nullptr;
 }
 
-bool is_absent(const Node* node) { return node == nullptr || node->is_null() || (node->is_string() && node->text.empty()); }
+bool is_absent(const Node* node) {
+  return node == nullptr || node->is_null() || (node->is_string() && node->text.empty());
+}
 
 void recipe_keys(const CheckInput& in, Report& report) {
   const Node* model = adapter_model(in);
@@ -57,7 +60,8 @@ struct Nova {
   std::array<std::int64_t, 3> replicas;
 };
 /// Source: comments of recipes_collection/recipes/fine-tuning/nova, aws/sagemaker-hyperpod-recipes (2026).
-constexpr std::array<Nova, 3> kNova = {{{"nova-micro", {2, 4, 8}}, {"nova-lite", {4, 8, 16}}, {"nova-pro", {6, 12, 24}}}};
+constexpr std::array<Nova, 3> kNova = {
+    {{"nova-micro", {2, 4, 8}}, {"nova-lite", {4, 8, 16}}, {"nova-pro", {6, 12, 24}}}};
 constexpr std::array<std::int64_t, 5> kNovaBatches = {16, 32, 64, 128, 256};
 
 void nova(const CheckInput& in, Report& report) {
@@ -70,8 +74,9 @@ void nova(const CheckInput& in, Report& report) {
     // Version 2 has other sizes, which its recipes do not list.
     if (type->text.find(known.model) == std::string::npos || type->text.find("nova-2") != std::string::npos) continue;
     if (n != 0 && std::find(known.replicas.begin(), known.replicas.end(), n) == known.replicas.end()) {
-      report.at(*replicas, {count_text(n) + " replicas", count_text(known.replicas[0]) + ", " +
-                                                             count_text(known.replicas[1]) + " or " + count_text(known.replicas[2])});
+      report.at(*replicas,
+                {count_text(n) + " replicas", count_text(known.replicas[0]) + ", " + count_text(known.replicas[1]) +
+                                                  " or " + count_text(known.replicas[2])});
     }
   }
   const Node* batch = in.job.root().at({"training_config", "global_batch_size"});
@@ -126,23 +131,28 @@ void ignored_with_recipe(const CheckInput& in, Report& report) {
 }
 
 constexpr Rule kRules[] = {
-    {"C175", Severity::Error, "Recipe", "a key of the model is unknown, or fine-tuning, data or FP8 lack what they need",
-     "recipe: {}", "see the adapter's schema", "HyperPod training adapter for NeMo 1.4.0, config_schemas.py, executed 2026-11-20", kRecipe,
-     Need::Nothing, recipe_keys},
+    {"C175", Severity::Error, "Recipe",
+     "a key of the model is unknown, or fine-tuning, data or FP8 lack what they need", "recipe: {}",
+     "see the adapter's schema", "HyperPod training adapter for NeMo 1.4.0, config_schemas.py, executed 2026-11-20",
+     kRecipe, Need::Nothing, recipe_keys},
     {"C176", Severity::Warning, "Nodes of a recipe", "instance_count and the recipe's trainer.num_nodes differ",
-     "trainer.num_nodes {} is ignored: the job has {} instances", "make them agree", "SageMaker Python SDK v2.257.6, pytorch/estimator.py",
-     kEstimator, Need::Nothing, recipe_nodes},
-    {"C177", Severity::Error, "Nova recipe", "replicas or global batch are not in the recipe's lists", "{} is not allowed; {} are",
-     "use an allowed value", "aws/sagemaker-hyperpod-recipes, recipes/fine-tuning/nova (2026)", kRecipe, Need::Nothing, nova},
-    {"C178", Severity::Error, "Expert tensor degree", "TorchTitan's expert tensor degree is neither 1 nor the tensor degree",
+     "trainer.num_nodes {} is ignored: the job has {} instances", "make them agree",
+     "SageMaker Python SDK v2.257.6, pytorch/estimator.py", kEstimator, Need::Nothing, recipe_nodes},
+    {"C177", Severity::Error, "Nova recipe", "replicas or global batch are not in the recipe's lists",
+     "{} is not allowed; {} are", "use an allowed value",
+     "aws/sagemaker-hyperpod-recipes, recipes/fine-tuning/nova (2026)", kRecipe, Need::Nothing, nova},
+    {"C178", Severity::Error, "Expert tensor degree",
+     "TorchTitan's expert tensor degree is neither 1 nor the tensor degree",
      "an expert tensor degree of {} is neither 1 nor the tensor degree {}", "use 1, or the tensor degree",
      "TorchTitan v0.2.2, parallel_dims.py", kTorchTitan, Need::Nothing, titan_expert_tensor},
     {"C179", Severity::Warning, "TOML for a newer TorchTitan", "the TOML is for a TorchTitan after v0.2.x",
-     "TorchTitan {} reads no TOML: its configurations are Python since 2026", "pin v0.2.2", "pytorch/torchtitan, HEAD of 2026-08", kTorchTitan,
-     Need::TorchTitanVersion, titan_version},
-    {"C180", Severity::Error, "Distributed optimizer", "overlapped or low-precision gathering without the options that it needs",
-     "{} needs {}", "add the option", "Megatron-LM d98e8a6 (2026-08-22), arguments.py", kMegatron, Need::Nothing, distributed_optimizer},
-    {"C181", Severity::Warning, "Arguments beside a recipe", "training_recipe stands with entry_point, source_dir, hyperparameters or distribution",
+     "TorchTitan {} reads no TOML: its configurations are Python since 2026", "pin v0.2.2",
+     "pytorch/torchtitan, HEAD of 2026-08", kTorchTitan, Need::TorchTitanVersion, titan_version},
+    {"C180", Severity::Error, "Distributed optimizer",
+     "overlapped or low-precision gathering without the options that it needs", "{} needs {}", "add the option",
+     "Megatron-LM d98e8a6 (2026-08-22), arguments.py", kMegatron, Need::Nothing, distributed_optimizer},
+    {"C181", Severity::Warning, "Arguments beside a recipe",
+     "training_recipe stands with entry_point, source_dir, hyperparameters or distribution",
      "{} is ignored beside training_recipe", "put it into recipe_overrides, or drop the recipe",
      "SageMaker Python SDK v2.257.6, pytorch/estimator.py", kEstimator, Need::Nothing, ignored_with_recipe},
 };

@@ -62,17 +62,16 @@ void pool_cost(const CheckInput& in, Report& report) {
   if (!kept(in)) return;
   const std::string seconds = count_text(*in.job.keep_alive_s);
   const InstanceType* type = in.instance();
-  const Price* price = type == nullptr || in.region.empty()
-                           ? nullptr
-                           : in.catalog.find_price(type->name, in.region, Market::OnDemand);
+  const Price* price =
+      type == nullptr || in.region.empty() ? nullptr : in.catalog.find_price(type->name, in.region, Market::OnDemand);
   const auto nodes = in.nodes();
   if (price == nullptr || !nodes) {
     report.at(in.job.keep_alive_s, {seconds + " s on every instance"});
     return;
   }
   const Usd cost = price->rate * Seconds(static_cast<double>(*in.job.keep_alive_s)) * static_cast<double>(*nodes);
-  report.at(in.job.keep_alive_s, {seconds + " s x " + count_text(*nodes) + " x " +
-                                  format_usd_per_hour(price->rate) + " = " + format_usd(cost)});
+  report.at(in.job.keep_alive_s, {seconds + " s x " + count_text(*nodes) + " x " + format_usd_per_hour(price->rate) +
+                                  " = " + format_usd(cost)});
 }
 
 void pool_total(const CheckInput& in, Report& report) {

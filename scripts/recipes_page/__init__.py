@@ -1,0 +1,1 @@
+"""What docs/recipes.md is made of."""

@@ -1,0 +1,141 @@
+"""`python -m smplan check launch.py` reads estimator calls by their syntax and never runs the script."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from smplan import InputError
+from smplan.__main__ import main
+from smplan._launch_script import read_launch_script
+
+SCRIPT = '''\
+import os
+from sagemaker.pytorch import PyTorch
+
+raise SystemExit("a script that is run ends here")
+
+NODES = 4
+common = dict(max_run=24 * 60 * 60, use_spot_instances=True)
+estimator = PyTorch(
+    entry_point="train.py",
+    role=os.environ["ROLE"],
+    instance_type="ml.p4d.24xlarge",
+    instance_count=NODES,
+    framework_version="2.5",
+    py_version="py311",
+    distribution={
+        "pytorchx": {"enabled": True},
+    },
+    output_path=f"s3://{os.environ['BUCKET']}/out",
+    **common,
+)
+estimator.fit({"train": "data/train"})
+'''
+
+
+def check(tmp_path, capsys, script, *flags):
+    path = tmp_path / "launch.py"
+    path.write_text(script, encoding="utf-8")
+    status = main(["check", str(path), "--format", "json", *flags])
+    out = capsys.readouterr()
+    return status, json.loads(out.out) if out.out else out.err
+
+
+def findings(answer):
+    return {finding["rule"]: finding for finding in answer["findings"]}
+
+
+def test_call_is_read_with_the_lines_of_the_script(tmp_path, capsys):
+    status, answer = check(tmp_path, capsys, SCRIPT)
+    assert status == 1
+    found = findings(answer)
+    assert found["C046"]["line"] == 16
+    assert found["C027"]["line"] == 18  # beside its call: that is where **common stands
+    assert found["C007"]["message"].startswith("'data/train'")
+    assert "C005" not in found  # what only the environment knows is not judged
+
+
+def test_arguments_are_the_calls(tmp_path):
+    call = read_launch_script(SCRIPT, "launch.py").calls[0]
+    arguments = json.loads(call.text)
+    assert arguments["instance_count"] == 4
+    assert arguments["max_run"] == 86400
+    assert arguments["output_path"].startswith("<")
+    assert arguments["inputs"] == {"train": "data/train"}
+    assert call.kind == "estimator"
+
+
+def test_a_name_assigned_twice_has_no_value():
+    script = "n = 1\nn = 2\nPyTorch(instance_count=n)\n"
+    assert json.loads(read_launch_script(script, "launch.py").calls[0].text)["instance_count"] == "<n>"
+
+
+def test_model_trainer_objects_are_read(tmp_path, capsys):
+    script = ("t = ModelTrainer(\n    training_image='123.dkr.ecr.us-east-1.amazonaws.com/mine:1',\n"
+              "    distributed=Torchrun(smp=SMP(pipeline_parallel_degree=2)),\n"
+              "    compute=Compute(instance_type='ml.p5.48xlarge', instance_count=2),\n"
+              "    source_code=SourceCode(command='bash run.sh'),\n    instance_type='ml.p5.48xlarge')\n")
+    status, answer = check(tmp_path, capsys, script)
+    assert status == 1
+    assert answer["kind"] == "model-trainer"
+    assert {"C069", "C070", "C102"} <= set(findings(answer))
+    assert findings(answer)["C102"]["line"] == 3
+
+
+def test_invented_import_is_named(tmp_path, capsys):
+    status, answer = check(tmp_path, capsys, "from sagemaker.horovod import Horovod\ne = Horovod(entry_point='t.py')\n")
+    assert status == 1
+    assert "C066" in findings(answer)
+
+
+def test_clean_script_passes(tmp_path, capsys):
+    image = "763104351884.dkr.ecr.us-east-1.amazonaws.com/pytorch-training:2.10.0-gpu-py313-cu130-ubuntu22.04-sagemaker"
+    script = (f"e = PyTorch(entry_point='t.py', role=role, image_uri='{image}', instance_type='ml.p4d.24xlarge',\n"
+              "    instance_count=2, distribution={'torch_distributed': {'enabled': True}}, max_run=3600,\n"
+              "    debugger_hook_config=False)\n")
+    status, answer = check(tmp_path, capsys, script, "--strict")
+    assert status == 0, answer["findings"]
+
+
+def test_flags_reach_the_models(tmp_path, capsys):
+    _, answer = check(tmp_path, capsys, SCRIPT, "--model", "llama-2-13b", "--stack", "ddp", "--dtype", "bf16")
+    assert "C144" in findings(answer)
+    assert answer["prediction"]["fits"] is False
+
+
+def test_sarif_and_ignore(tmp_path, capsys):
+    path = tmp_path / "launch.py"
+    path.write_text(SCRIPT, encoding="utf-8")
+    main(["check", str(path), "--format", "sarif", "--ignore", "C046"])
+    log = json.loads(capsys.readouterr().out)
+    assert log["version"] == "2.1.0"
+    assert "C046" not in {result["ruleId"] for result in log["runs"][0]["results"]}
+
+
+@pytest.mark.parametrize("script", ["x = ", "print(1)\n", "f(" * 5000 + ")" * 5000, "PyTorch(a=" + "[" * 150 + "]" * 150 + ")"])
+def test_hostile_scripts_are_refused_or_answered(tmp_path, capsys, script):
+    path = tmp_path / "launch.py"
+    path.write_text(script, encoding="utf-8")
+    assert main(["check", str(path)]) in (0, 1, 2)
+
+
+def test_faults_of_flags_are_refused(tmp_path, capsys):
+    status, error = check(tmp_path, capsys, SCRIPT, "--model", "llama-9")
+    assert status == 2
+    assert "llama-9" in error
+    with pytest.raises(InputError):
+        read_launch_script("print(1)\n", "launch.py")
+
+
+def test_module_runs_as_a_program(tmp_path):
+    path = tmp_path / "launch.py"
+    path.write_text(SCRIPT, encoding="utf-8")
+    done = subprocess.run([sys.executable, "-m", "smplan", "check", str(path)], capture_output=True, text=True,
+                          timeout=120, check=False)
+    assert done.returncode == 1, done.stderr
+    assert "error C046" in done.stdout
+    assert f"{path}:16" in done.stdout
+    assert Path(path).read_text(encoding="utf-8") == SCRIPT
