@@ -1,30 +1,10 @@
 #include "cli/commands/export_answer.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
+
+#include "planner/export/export_json.hpp"
 
 namespace smplan::cli {
-namespace {
-
-std::string whole_json(const Export& exported) {
-  using Json = nlohmann::ordered_json;
-  Json out;
-  out["target"] = exported.target;
-  out["plan_id"] = exported.plan_id;
-  out["files"] = Json::array();
-  for (const ExportFile& file : exported.files) {
-    out["files"].push_back(Json{{"path", file.path}, {"content", file.content}});
-  }
-  out["placeholders"] = Json::array();
-  for (const Placeholder& p : exported.placeholders) {
-    out["placeholders"].push_back(Json{{"text", p.text}, {"meaning", p.meaning}});
-  }
-  out["notes"] = exported.notes;
-  return out.dump(2) + "\n";
-}
-
-}  // namespace
-
 Result<Answer> export_answer(const ExportJob& job, const std::string& target, const Context& context) {
   if (context.format == Format::Csv || context.format == Format::Markdown) {
     return fail("bad-format", "--format", "an export is neither CSV nor Markdown",
@@ -34,7 +14,7 @@ Result<Answer> export_answer(const ExportJob& job, const std::string& target, co
   if (!exported) return tl::unexpected<Diagnostics>(exported.error());
   Answer answer;
   if (context.format == Format::Json) {
-    answer.text = whole_json(*exported);
+    answer.text = to_json(*exported);
     return answer;
   }
   answer.text = exported->files.front().content;

@@ -5,7 +5,7 @@
 #include "planner/export/writers.hpp"
 
 // Names of keys: aws/sagemaker-hyperpod-recipes v1.5.1 (FSDP and SMP v2) and 2631995 of 2026-06-23 (checkpointless
-// NeMo).
+// NeMo, fine-tuning).
 
 namespace smplan {
 namespace {
@@ -115,6 +115,8 @@ Json adapter_recipe(const ExportJob& job, Export& out, Diagnostics& faults) {
   const Strategy& s = plan.strategy;
   const bool split = s.tensor_parallel > 1 || s.context_parallel > 1 || s.expert_parallel > 1;
   const bool smp = plan.stack->id == "smp-v2" || split;
+  if (s.offload.parameters)
+    refuse(faults, "FSDP recipes do not offload parameters of such a plan", "plan with --offload none");
   if (s.pipeline_parallel > 1)
     refuse(faults, "FSDP recipes have no pipeline parallelism", "plan with --pp 1 or --stack megatron");
   if (s.recompute == Recompute::Selective) {
@@ -156,6 +158,42 @@ Json adapter_recipe(const ExportJob& job, Export& out, Diagnostics& faults) {
   return recipe;
 }
 
+/// The fine-tuning recipes of 2026: plain FSDP with accumulation and offload, of any Hugging Face model.
+Json finetuning_recipe(const ExportJob& job, Export& out, Diagnostics& faults) {
+  const TrainingPlan& plan = job.plan;
+  const Strategy& s = plan.strategy;
+  const bool hybrid = s.shard_degree < plan.replicas();
+  if (hybrid && s.shard_degree != plan.devices_per_instance()) {
+    refuse(
+        faults,
+        fmt::format("fine-tuning recipes shard over all devices or over those of a node, not over {}", s.shard_degree),
+        fmt::format("plan with --shard-degree {}", plan.devices_per_instance()));
+  }
+  if (s.offload.activations)
+    refuse(faults, "fine-tuning recipes do not offload activations", "plan with --offload none or params");
+  if (s.recompute == Recompute::Selective) {
+    refuse(faults, "fine-tuning recipes recompute all or nothing", "plan with --recompute full or none");
+  }
+  Json recipe;
+  recipe["instance_types"] = Json::array({plan.instance->name});
+  recipe["run"] = Json{{"name", job_name_of(job)}, {"model_type", "llm_finetuning_aws"}};
+  recipe["trainer"] = trainer(plan);
+  Json& training = recipe["training_config"];
+  training["model_config"]["model_name_or_path"] = "REPLACE-ME-hf-model";
+  out.placeholders.push_back({"REPLACE-ME-hf-model", "Hugging Face name or folder of the weights to start from"});
+  Json& arguments = training["training_args"];
+  arguments["train_batch_size"] = plan.global_batch;
+  arguments["micro_train_batch_size"] = s.micro_batch;
+  arguments["max_len"] = plan.seq_len;
+  arguments["gradient_checkpointing"] = s.recompute == Recompute::Full;
+  arguments["strategy"]["fsdp_config"] =
+      Json{{"sharding_strategy", hybrid ? "HYBRID_SHARD" : "FULL_SHARD"}, {"cpu_offload", s.offload.parameters}};
+  out.notes.push_back(
+      "For the fine-tuning (llmft) recipes of sagemaker-hyperpod-recipes of 2026: take the recipe of your model "
+      "and put these values in.");
+  return recipe;
+}
+
 Json nemo_recipe(const ExportJob& job, Export& out, Diagnostics& faults) {
   const TrainingPlan& plan = job.plan;
   const Strategy& s = plan.strategy;
@@ -192,7 +230,14 @@ Json nemo_recipe(const ExportJob& job, Export& out, Diagnostics& faults) {
 void write_hyperpod_recipe(const ExportJob& job, Export& out, Diagnostics& faults) {
   const Sharding sharding = job.plan.strategy.sharding;
   const bool nemo = sharding == Sharding::Zero1 || (sharding == Sharding::None && job.plan.stack->id == "megatron");
-  const Json recipe = nemo ? nemo_recipe(job, out, faults) : adapter_recipe(job, out, faults);
+  const Strategy& s = job.plan.strategy;
+  const bool split =
+      s.tensor_parallel > 1 || s.context_parallel > 1 || s.expert_parallel > 1 || s.pipeline_parallel > 1;
+  const bool finetuning = !split && (job.plan.gradient_accumulation > 1 || s.offload.parameters) &&
+                          (sharding == Sharding::FsdpFull || sharding == Sharding::FsdpHybrid);
+  const Json recipe = nemo         ? nemo_recipe(job, out, faults)
+                      : finetuning ? finetuning_recipe(job, out, faults)
+                                   : adapter_recipe(job, out, faults);
   out.files.push_back({"recipe.yaml", commented(provenance_lines(job)) + yaml_block(recipe.dump())});
 }
 

@@ -107,8 +107,8 @@ void write_smp_v1(const ExportJob& job, Export& out, Diagnostics& faults) {
   if (s.sharding == Sharding::FsdpHybrid && s.pipeline_parallel > 1) {
     refuse(faults, "smp-v1 does not shard data parallelism in a pipeline", "plan with --pp 1");
   }
-  if (s.offload.activations && (s.recompute != Recompute::Full || s.pipeline_parallel < 2)) {
-    refuse(faults, "smp-v1 offloads activations only of a pipeline with recomputation", "plan with --offload none");
+  if (s.offload.activations && s.recompute != Recompute::Full) {
+    refuse(faults, "smp-v1 offloads activations only with recomputation", "plan with --recompute full");
   }
   write_parameters(job, "smp_parameters.json", v1_parameters(plan), out);
   out.notes.push_back("The library is archived since 2023-12 and ends at PyTorch 2.0.0.");

@@ -61,6 +61,7 @@ constexpr ExportTarget kTargets[] = {
       .context = true,
       .expert = true,
       .partial_sharding = true,
+      .offload_parameters = true,
       .offload_activations = true,
       .adapters = true,
       .quantized_adapters = true,

@@ -155,6 +155,10 @@ def entry_script(entry: dict, name: str, expected: list[str]) -> list[str]:
 def recipe(entry: dict) -> list[str]:
     c = yaml.safe_load(entry["files"]["recipe.yaml"])
     out = equal("devices x nodes", c["trainer"]["devices"] * c["trainer"]["num_nodes"], world(entry)) + no_null(c)
+    if "training_config" in c:
+        t = c["training_config"]["training_args"]
+        out += equal("train_batch_size", t["train_batch_size"], entry["global_batch"])
+        return out + ([] if t["train_batch_size"] % (t["micro_train_batch_size"] * world(entry)) == 0 else ["batch"])
     if "strategy" in c:
         s = c["strategy"]
         product = s["tensor_model_parallel_size"] * s["pipeline_model_parallel_size"] * s["context_parallel_size"]
