@@ -12,6 +12,7 @@
 #include "cli/command.hpp"
 #include "cli/commands/measured_files.hpp"
 #include "cli/render/calibration_page.hpp"
+#include "cli/today.hpp"
 #include "planner/validation/calibration_overlay.hpp"
 
 namespace smplan::cli {
@@ -42,12 +43,6 @@ bool is_date(const std::string& text) {
   return std::chrono::year_month_day(std::chrono::year(part[0]), std::chrono::month(static_cast<unsigned>(part[1])),
                                      std::chrono::day(static_cast<unsigned>(part[2])))
       .ok();
-}
-
-std::string today() {
-  const std::chrono::year_month_day date(std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now()));
-  return fmt::format("{:04}-{:02}-{:02}", static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
-                     static_cast<unsigned>(date.day()));
 }
 
 /// A label a run; runs of one label are left out together.

@@ -4,7 +4,11 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/units.hpp"
+#include "catalogs/dates.hpp"
+#include "catalogs/import/import.hpp"
 #include "cli/command.hpp"
+#include "cli/today.hpp"
 #include "cli/render/catalog_page.hpp"
 #include "cli/render/model_page.hpp"
 
@@ -15,9 +19,12 @@ const std::vector<std::string> kKinds = {"instances", "accelerators", "prices", 
 
 struct CatalogFlags {
   std::string action;
-  std::string name;
-  std::optional<std::string> region, market;
+  std::vector<std::string> names;
+  std::optional<std::string> region, market, as_of, max_age;
+  int savings_plan_years = 1;
   bool reference = false;
+  /// What list and show are asked for.
+  [[nodiscard]] std::string name() const { return names.empty() ? std::string() : names.front(); }
 };
 
 Answer done(const Listing& listing, const Context& context) { return {ExitCode::Done, render(listing, context), {}}; }
@@ -28,7 +35,7 @@ Result<Answer> list_prices(const CatalogFlags& flags, const Context& context) {
     market = market_from(*flags.market);
     if (!market) {
       return tl::unexpected<Diagnostics>(
-          {unknown_name("market", *flags.market, "--market", {"on-demand", "spot", "capacity-block"})});
+          {unknown_name("market", *flags.market, "--market", market_names())});
     }
   }
   const Listing listing = price_list(context.catalog, flags.region, market);
@@ -46,39 +53,38 @@ Result<Answer> list_prices(const CatalogFlags& flags, const Context& context) {
 
 Result<Answer> list(const CatalogFlags& flags, const Context& context) {
   const Catalog& catalog = context.catalog;
-  if (flags.name == "prices") return list_prices(flags, context);
+  if (flags.name() == "prices") return list_prices(flags, context);
   if (flags.region || flags.market) {
     return fail("conflict", flags.region ? "--region" : "--market", "goes only with `catalog list prices`");
   }
-  if (flags.name.empty()) return done(catalog_summary(catalog), context);
-  if (flags.name == "instances") return done(instance_list(catalog, flags.reference), context);
-  if (flags.name == "accelerators") return done(accelerator_list(catalog), context);
-  if (flags.name == "models") return done(model_list(catalog.models()), context);
-  if (flags.name == "stacks") return done(stack_list(catalog), context);
-  return tl::unexpected<Diagnostics>({unknown_name("kind of fact", flags.name, "catalog list", kKinds)});
+  if (flags.name().empty()) return done(catalog_summary(catalog), context);
+  if (flags.name() == "instances") return done(instance_list(catalog, flags.reference), context);
+  if (flags.name() == "accelerators") return done(accelerator_list(catalog), context);
+  if (flags.name() == "models") return done(model_list(catalog.models()), context);
+  if (flags.name() == "stacks") return done(stack_list(catalog), context);
+  return tl::unexpected<Diagnostics>({unknown_name("kind of fact", flags.name(), "catalog list", kKinds)});
 }
 
 /// Whatever has this name: instance type, accelerator, stack or model.
 Result<Answer> show(const CatalogFlags& flags, const Context& context) {
   const Catalog& catalog = context.catalog;
-  if (flags.name.empty()) {
+  if (flags.name().empty()) {
     return fail("missing-name", "catalog show", "needs the name of an instance type, accelerator, stack or model",
                 "`smplan catalog list instances` lists names");
   }
-  if (const auto* instance = catalog.find_instance(flags.name)) return done(instance_page(*instance, catalog), context);
-  if (const auto* a = catalog.find_accelerator(flags.name)) return done(accelerator_page(*a, catalog), context);
-  if (const auto* stack = catalog.find_stack(flags.name)) return done(stack_page(*stack), context);
-  if (const auto* m = catalog.find_model(flags.name)) return done(model_page(m->architecture, m), context);
+  if (const auto* instance = catalog.find_instance(flags.name())) return done(instance_page(*instance, catalog), context);
+  if (const auto* a = catalog.find_accelerator(flags.name())) return done(accelerator_page(*a, catalog), context);
+  if (const auto* stack = catalog.find_stack(flags.name())) return done(stack_page(*stack), context);
+  if (const auto* m = catalog.find_model(flags.name())) return done(model_page(m->architecture, m), context);
   std::vector<std::string> known;
   for (const InstanceType& i : catalog.instances()) known.push_back(i.name);
   for (const Accelerator& a : catalog.accelerators()) known.push_back(a.key);
   for (const Stack& s : catalog.stacks()) known.push_back(s.id);
   for (const ModelPreset& m : catalog.models()) known.push_back(m.architecture.name);
-  return tl::unexpected<Diagnostics>({unknown_name("name", flags.name, "catalog show", known)});
+  return tl::unexpected<Diagnostics>({unknown_name("name", flags.name(), "catalog show", known)});
 }
 
-Result<Answer> verify(const Context& context) {
-  const Diagnostics faults = check(context.catalog);
+Listing fault_list(const Diagnostics& faults) {
   Listing listing;
   listing.table.columns = {
       {"FACT"}, {"CODE"}, {"WHAT IS WRONG", Align::Left, 0, 30}, {"WHAT TO DO", Align::Left, 0, 20}};
@@ -86,7 +92,54 @@ Result<Answer> verify(const Context& context) {
     listing.table.rows.push_back({d.location, d.code, d.message, d.hint});
     listing.rows.push_back({{"location", d.location}, {"code", d.code}, {"message", d.message}, {"hint", d.hint}});
   }
-  Answer answer = done(listing, context);
+  return listing;
+}
+
+/// Prices older than `days` on a date: faults where an age was asked for, else one note.
+std::vector<const Price*> stale_prices(const Catalog& catalog, const std::string& date, double days) {
+  std::vector<const Price*> stale;
+  for (const Price& price : catalog.prices()) {
+    const auto age = days_between(price.provenance.as_of, date);
+    if (age && static_cast<double>(*age) > days) stale.push_back(&price);
+  }
+  return stale;
+}
+
+std::string stale_note(const Catalog& catalog, const std::vector<const Price*>& stale, const std::string& date) {
+  const auto oldest = *std::min_element(stale.begin(), stale.end(), [](const Price* a, const Price* b) {
+    return a->provenance.as_of < b->provenance.as_of;
+  });
+  return fmt::format(
+      "{} of {} prices are older than {} days on {} (the oldest, {} in {}, is of {}): refresh them with `smplan catalog "
+      "import`",
+      stale.size(), catalog.prices().size(), kOldPriceDays, date, oldest->instance, oldest->region,
+      oldest->provenance.as_of);
+}
+
+Result<std::string> date_of(const CatalogFlags& flags) {
+  const std::string date = flags.as_of.value_or(today());
+  if (date.size() == 10 && days_between(date, date)) return date;
+  return fail("bad-date", "--as-of", fmt::format("{} is no date", quote(date)), "write YYYY-MM-DD");
+}
+
+Result<Answer> verify(const CatalogFlags& flags, const Context& context) {
+  const Result<std::string> date = date_of(flags);
+  if (!date) return tl::unexpected<Diagnostics>(date.error());
+  Diagnostics faults = check(context.catalog);
+  std::vector<std::string> notes;
+  if (flags.max_age) {
+    const Result<Seconds> age = parse_duration(*flags.max_age, "--max-age");
+    if (!age) return tl::unexpected<Diagnostics>(age.error());
+    for (const Price* p : stale_prices(context.catalog, *date, *age / days(1))) {
+      faults.push_back({"stale-price", fmt::format("prices/{} {} {}", p->instance, p->region, to_string(p->market)),
+                        fmt::format("is of {}, {} days old", p->provenance.as_of,
+                                    *days_between(p->provenance.as_of, *date)),
+                        "import the current price list"});
+    }
+  } else if (const auto stale = stale_prices(context.catalog, *date, kOldPriceDays); !stale.empty()) {
+    notes.push_back(stale_note(context.catalog, stale, *date));
+  }
+  Answer answer = done(fault_list(faults), context);
   answer.code = faults.empty() ? ExitCode::Done : ExitCode::NoAnswer;
   if (context.format == Format::Table && faults.empty()) {
     const Catalog& c = context.catalog;
@@ -94,18 +147,86 @@ Result<Answer> verify(const Context& context) {
         "The catalog is consistent: {} instance types, {} accelerators, {} prices, {} models, {} stacks.\n",
         c.instances().size(), c.accelerators().size(), c.prices().size(), c.models().size(), c.stacks().size());
   }
+  answer.notes = std::move(notes);
   if (!faults.empty()) answer.notes.push_back(fmt::format("{} facts are at fault", faults.size()));
   return answer;
 }
 
+Result<Answer> import(const CatalogFlags& flags, const Context& context) {
+  if (flags.names.empty()) {
+    return fail("missing-name", "catalog import", "needs a file that AWS wrote",
+                "see `smplan catalog --help` for the commands that fetch one");
+  }
+  const Result<std::string> date = date_of(flags);
+  if (!date) return tl::unexpected<Diagnostics>(date.error());
+  ImportOptions options;
+  options.region = flags.region;
+  options.as_of = *date;
+  options.savings_plan_years = flags.savings_plan_years;
+  const Result<ImportedFacts> facts = import_files(flags.names, context.catalog, options);
+  if (!facts) return tl::unexpected<Diagnostics>(facts.error());
+  Answer answer;
+  answer.text = overlay_of(*facts);
+  // What cannot be merged must not be written.
+  Catalog merged = context.catalog;
+  const Result<JsonValue> overlay = parse_json(answer.text, "overlay");
+  const Result<void> accepted = overlay ? merged.merge(*overlay) : tl::unexpected<Diagnostics>(overlay.error());
+  if (!accepted) return tl::unexpected<Diagnostics>(accepted.error());
+  const std::size_t changed = catalog_changes(context.catalog, merged).size();
+  answer.notes = facts->notes;
+  answer.notes.push_back(fmt::format(
+      "{} prices and {} instance types taken, {} facts change; passed over: {} entries for other things, {} for instance "
+      "types that the catalog lacks",
+      facts->prices.size(), facts->instances.size(), changed, facts->other, facts->unknown));
+  const Diagnostics contradictions = check(merged);
+  for (const Diagnostic& d : contradictions) answer.notes.push_back(to_string(d));
+  return answer;
+}
+
+/// What an overlay changes in the catalog, or a second one in the first.
+Result<Answer> diff(const CatalogFlags& flags, const Context& context) {
+  if (flags.names.empty() || flags.names.size() > 2) {
+    return fail("missing-name", "catalog diff", fmt::format("takes one or two overlays, has {}", flags.names.size()),
+                "`smplan catalog diff NEW.json` compares with what is shipped");
+  }
+  std::vector<Catalog> states = {context.catalog};
+  for (const std::string& name : flags.names) {
+    const Result<JsonValue> overlay = read_json_file(name);
+    if (!overlay) return tl::unexpected<Diagnostics>(overlay.error());
+    Catalog next = context.catalog;
+    const Result<void> merged = next.merge(*overlay);
+    if (!merged) return tl::unexpected<Diagnostics>(merged.error());
+    states.push_back(std::move(next));
+  }
+  Listing listing;
+  listing.table.columns = {{"FACT"}, {"BEFORE"}, {"AFTER"}, {"CHANGE", Align::Right}};
+  for (const CatalogChange& c : catalog_changes(states[states.size() - 2], states.back())) {
+    const std::string change = c.ratio          ? fmt::format("{:+.1f}%", (*c.ratio - 1) * 100)
+                               : c.before.empty() ? "new"
+                               : c.after.empty()  ? "gone"
+                                                  : "";
+    listing.table.rows.push_back({c.fact, c.before, c.after, change});
+    listing.rows.push_back({{"fact", c.fact}, {"before", c.before}, {"after", c.after}, {"change", change}});
+  }
+  Answer answer = done(listing, context);
+  if (listing.rows.empty()) answer.notes.push_back("nothing differs");
+  return answer;
+}
+
 Result<Answer> run_catalog(const CatalogFlags& flags, const Context& context) {
+  if (flags.action == "import") return import(flags, context);
+  if (flags.action == "diff") return diff(flags, context);
+  if (flags.names.size() > 1) {
+    return fail("unexpected-argument", "catalog " + flags.action, fmt::format("takes one name, has {}", flags.names.size()));
+  }
   if (flags.action == "list") return list(flags, context);
   if (flags.action == "show") return show(flags, context);
-  if (flags.action == "verify" && flags.name.empty()) return verify(context);
+  if (flags.action == "verify" && flags.names.empty()) return verify(flags, context);
   if (flags.action == "verify") {
-    return fail("unexpected-argument", "catalog verify", fmt::format("takes no name, has '{}'", flags.name));
+    return fail("unexpected-argument", "catalog verify", fmt::format("takes no name, has '{}'", flags.name()));
   }
-  return tl::unexpected<Diagnostics>({unknown_name("action", flags.action, "catalog", {"list", "show", "verify"})});
+  return tl::unexpected<Diagnostics>(
+      {unknown_name("action", flags.action, "catalog", {"list", "show", "import", "diff", "verify"})});
 }
 
 }  // namespace
@@ -113,15 +234,30 @@ Result<Answer> run_catalog(const CatalogFlags& flags, const Context& context) {
 Command catalog_command() {
   auto flags = std::make_shared<CatalogFlags>();
   return {
-      "catalog", "The facts that plans rest on: list them, show one, verify them all",
-      "smplan catalog list instances\n  smplan catalog list prices --region us-west-2 --market spot --format csv\n"
-      "  smplan catalog show ml.p5.48xlarge\n  smplan catalog verify --catalog overlay.json",
+      "catalog", "The facts that plans rest on: list, show, import from AWS, compare, verify",
+      "smplan catalog list prices --region us-west-2 --market spot --format csv\n"
+      "  smplan catalog show ml.p5.48xlarge\n"
+      "  curl -o offer.json https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AmazonSageMaker/current/index.json\n"
+      "  aws ec2 describe-spot-price-history --start-time now > spot.json\n"
+      "  smplan catalog import offer.json spot.json --output prices.json\n"
+      "  smplan catalog diff prices.json\n"
+      "  smplan plan --params 13B --catalog prices.json\n"
+      "  smplan catalog verify --catalog prices.json --max-age 90d",
       [flags](CLI::App& app) {
-        app.add_option("action", flags->action, "list, show or verify")->required()->type_name("");
-        app.add_option("name", flags->name, "list: instances, accelerators, prices, models or stacks; show: any name")
+        app.add_option("action", flags->action, "list, show, import, diff or verify")->required()->type_name("");
+        app.add_option("names", flags->names,
+                       "list: instances, accelerators, prices, models or stacks; show: any name; import: files of AWS; "
+                       "diff: one or two overlays")
             ->type_name("");
         app.add_option("--region", flags->region, "Prices of this region only")->type_name("NAME");
-        app.add_option("--market", flags->market, "on-demand, spot or capacity-block prices only")->type_name("NAME");
+        app.add_option("--market", flags->market, "Prices of this market only: on-demand, spot, capacity-block ...")
+            ->type_name("NAME");
+        app.add_option("--as-of", flags->as_of, "Date for ages, and for imported facts that carry none [today]")
+            ->type_name("YYYY-MM-DD");
+        app.add_option("--max-age", flags->max_age, "verify: older prices are faults, e.g. 90d")->type_name("TIME");
+        app.add_option("--savings-plan-years", flags->savings_plan_years, "import: rates of plans of 1 or 3 years [1]")
+            ->check(CLI::IsMember({1, 3}))
+            ->type_name("N");
         app.add_flag("--reference", flags->reference, "List measured systems that are no AWS types too");
       },
       [flags](const Context& context) { return run_catalog(*flags, context); }};

@@ -1,0 +1,169 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "catalogs/import/reader.hpp"
+
+// Answers of the EC2 and SageMaker APIs.
+
+namespace smplan {
+namespace {
+
+std::string ml_type(std::string name) { return name.rfind("ml.", 0) == 0 ? name : "ml." + name; }
+
+void read_spot(ImportReader& reader, const JsonPiece& piece, Diagnostics& out) {
+  reader.recognised = true;
+  const JsonValue& entry = piece.value;
+  const std::string system = text_member(entry, "ProductDescription", out);
+  const std::string type = ml_type(text_member(entry, "InstanceType", out));
+  const std::string zone = text_member(entry, "AvailabilityZone", out);
+  const std::string timestamp = text_member(entry, "Timestamp", out);
+  const auto price = entry.find("SpotPrice");
+  if (!price || region_of_zone(zone).empty() || date_of(timestamp).empty()) {
+    out.push_back({"missing-key", entry.location(), "is no spot price: needs SpotPrice, AvailabilityZone and Timestamp",
+                   "fetch the file again; nothing was taken from it"});
+    return;
+  }
+  const auto usd = read_usd(price->as_string(out), price->location(), out);
+  if (system.rfind("Linux/UNIX", 0) != 0 || !usd || *usd == 0) {
+    ++reader.facts().other;
+    return;
+  }
+  ImportReader::ZonePrice& last = reader.spot[{type, zone}];
+  if (timestamp >= last.timestamp) last = {timestamp, *usd};
+}
+
+/// USD of a string or a number.
+std::optional<double> fee_of(const JsonValue& entry, Diagnostics& out) {
+  const auto fee = entry.find("UpfrontFee");
+  const std::string currency = text_member(entry, "CurrencyCode", out);
+  if (!fee || (!currency.empty() && currency != "USD")) return std::nullopt;
+  if (fee->is_number()) return fee->as_number(out);
+  const std::string text = fee->as_string(out);
+  char* end = nullptr;
+  const double usd = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end != '\0' || !(usd >= 0) || !std::isfinite(usd)) {
+    out.push_back({"bad-price", fee->location(), fmt::format("{} is no fee in USD", quote(text)),
+                   "fetch the file again; nothing was taken from it"});
+    return std::nullopt;
+  }
+  return usd;
+}
+
+double number_member(const JsonValue& entry, std::string_view key, Diagnostics& out) {
+  const auto member = entry.find(key);
+  return member && !member->is_null() ? member->as_number(out) : 0;
+}
+
+double hours_of(const JsonValue& entry, std::string_view hours_key, std::string_view minutes_key, Diagnostics& out) {
+  return number_member(entry, hours_key, out) + number_member(entry, minutes_key, out) / 60;
+}
+
+void add_block(ImportReader& reader, const std::string& type, const std::string& zone, double usd) {
+  const std::string region = region_of_zone(zone);
+  if (region.empty() || !(usd > 0)) {
+    ++reader.facts().other;
+    return;
+  }
+  const auto [at, fresh] = reader.blocks.try_emplace({type, region}, usd);
+  if (!fresh) at->second = std::min(at->second, usd);
+}
+
+void read_block(ImportReader& reader, const JsonPiece& piece, Diagnostics& out) {
+  reader.recognised = true;
+  const JsonValue& entry = piece.value;
+  // EC2 states the whole duration in both, hours rounded.
+  const double minutes = number_member(entry, "CapacityBlockDurationMinutes", out);
+  const double hours = minutes > 0 ? minutes / 60 : number_member(entry, "CapacityBlockDurationHours", out);
+  const double count = number_member(entry, "InstanceCount", out);
+  const auto fee = fee_of(entry, out);
+  if (!fee || !(hours * count > 0)) {
+    ++reader.facts().other;
+    return;
+  }
+  add_block(reader, ml_type(text_member(entry, "InstanceType", out)), text_member(entry, "AvailabilityZone", out),
+            *fee / (hours * count));
+}
+
+void read_training_plan(ImportReader& reader, const JsonPiece& piece, Diagnostics& out) {
+  reader.recognised = true;
+  const JsonValue& entry = piece.value;
+  const auto fee = fee_of(entry, out);
+  const auto parts = entry.find("ReservedCapacityOfferings");
+  const std::vector<JsonValue> capacities = parts ? parts->as_array(out) : std::vector<JsonValue>();
+  double instance_hours = 0;
+  std::set<std::string> types;
+  std::string zone;
+  for (const JsonValue& capacity : capacities) {
+    // SageMaker states whole hours and the minutes beyond them.
+    instance_hours +=
+        number_member(capacity, "InstanceCount", out) * hours_of(capacity, "DurationHours", "DurationMinutes", out);
+    types.insert(text_member(capacity, "InstanceType", out));
+    zone = text_member(capacity, "AvailabilityZone", out);
+  }
+  // A fee for several types says nothing about one.
+  if (!fee || types.size() != 1 || !(instance_hours > 0)) {
+    ++reader.facts().other;
+    return;
+  }
+  add_block(reader, ml_type(*types.begin()), zone, *fee / instance_hours);
+}
+
+const JsonValue* present(const std::optional<JsonValue>& value) { return value && !value->is_null() ? &*value : nullptr; }
+
+double nested(const JsonValue& entry, std::string_view object, std::string_view key, Diagnostics& out) {
+  const auto outer = entry.find(object);
+  return present(outer) != nullptr ? number_member(*outer, key, out) : 0;
+}
+
+/// Only types that the catalog knows: what accelerator a new one has, and whether training takes it, EC2 does not say.
+void read_instance_type(ImportReader& reader, const JsonPiece& piece, Diagnostics& out) {
+  reader.recognised = true;
+  const JsonValue& entry = piece.value;
+  const std::string name = ml_type(text_member(entry, "InstanceType", out));
+  const InstanceType* known = reader.catalog().find_instance(name);
+  if (known == nullptr) {
+    ++reader.facts().unknown;
+    return;
+  }
+  InstanceType type = *known;
+  if (const double cpus = nested(entry, "VCpuInfo", "DefaultVCpus", out); cpus > 0) type.vcpus = static_cast<int>(cpus);
+  if (const double mib = nested(entry, "MemoryInfo", "SizeInMiB", out); mib > 0) type.host_memory = Bytes(mib * kMiB);
+  if (const double gb = nested(entry, "InstanceStorageInfo", "TotalSizeInGB", out); gb > 0) {
+    type.local_nvme = Bytes(gb * 1e9);
+  }
+  const auto ebs = entry.find("EbsInfo");
+  if (present(ebs) != nullptr) {
+    const double mbit = nested(*ebs, "EbsOptimizedInfo", "BaselineBandwidthInMbps", out);
+    if (mbit > 0) type.ebs_bandwidth = gbit_per_s(mbit / 1000);
+  }
+  const auto gpus = entry.find("GpuInfo");
+  const auto list = present(gpus) != nullptr ? gpus->find("Gpus") : std::nullopt;
+  double count = 0;
+  if (list) {
+    for (const JsonValue& gpu : list->as_array(out)) count += number_member(gpu, "Count", out);
+  }
+  if (count > 0 && count != type.accelerator_count) {
+    reader.facts().notes.push_back(
+        fmt::format("{} has {} GPUs in EC2 and {} in the catalog: not taken", name, count, type.accelerator_count));
+    return;
+  }
+  ++reader.facts().used;
+  const InstanceType fresh = type;
+  type.provenance = {"aws ec2 describe-instance-types", reader.options().as_of};
+  if (fresh == *known) return;
+  reader.facts().instances.push_back(std::move(type));
+}
+
+constexpr std::array<PieceReader, 4> kPieces = {{{"/SpotPriceHistory/*", read_spot},
+                                                 {"/CapacityBlockOfferings/*", read_block},
+                                                 {"/TrainingPlanOfferings/*", read_training_plan},
+                                                 {"/InstanceTypes/*", read_instance_type}}};
+
+}  // namespace
+
+std::span<const PieceReader> ec2_pieces() { return kPieces; }
+
+}  // namespace smplan

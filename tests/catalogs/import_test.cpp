@@ -1,0 +1,257 @@
+#include "catalogs/import/import.hpp"
+
+#include <cstdio>
+#include <fstream>
+
+#include "catalogs/dates.hpp"
+#include "fixture.hpp"
+
+namespace smplan {
+namespace {
+
+std::string sample(const char* name) { return std::string(SMPLAN_TEST_DATA) + "/data/aws/" + name; }
+
+/// A file of the test's own, gone after it.
+class OwnFile {
+ public:
+  explicit OwnFile(const std::string& text) : path_(testing::TempDir() + "smplan_import_" + std::to_string(++count_)) {
+    std::ofstream(path_, std::ios::binary) << text;
+  }
+  OwnFile(const OwnFile&) = delete;
+  OwnFile& operator=(const OwnFile&) = delete;
+  ~OwnFile() { std::remove(path_.c_str()); }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  static inline int count_ = 0;
+  std::string path_;
+};
+
+ImportOptions options() {
+  ImportOptions o;
+  o.as_of = "2026-11-21";
+  return o;
+}
+
+Result<ImportedFacts> import_text(const std::string& text) {
+  const OwnFile file(text);
+  return import_files({file.path()}, test::shipped(), options());
+}
+
+ImportedFacts import_sample(const std::vector<std::string>& paths) {
+  auto facts = import_files(paths, test::shipped(), options());
+  EXPECT_TRUE(facts.has_value()) << (facts ? "" : to_string(facts.error()));
+  return facts ? *facts : ImportedFacts();
+}
+
+double usd(const ImportedFacts& facts, const char* instance, const char* region, Market market = Market::OnDemand) {
+  for (const Price& p : facts.prices) {
+    if (p.instance == instance && p.region == region && p.market == market) return in_usd_per_hour(p.rate);
+  }
+  return 0;
+}
+
+class Offer : public testing::TestWithParam<const char*> {};
+
+TEST_P(Offer, GivesTrainingPricesWithSourceAndDate) {
+  const ImportedFacts facts = import_sample({sample(GetParam())});
+  EXPECT_NEAR(usd(facts, "ml.p5.48xlarge", "us-west-2"), 63.296, 1e-9);
+  EXPECT_NEAR(usd(facts, "ml.p4d.24xlarge", "us-west-2"), 25.251286, 1e-9);
+  EXPECT_NEAR(usd(facts, "ml.g6.xlarge", "ap-northeast-1"), 1.634, 1e-9);
+  EXPECT_NEAR(usd(facts, "ml.m5.large", "us-east-1"), 0.115, 1e-9);
+  EXPECT_GT(facts.other, 0u) << "the row for hosting";
+  for (const Price& p : facts.prices) {
+    EXPECT_EQ(p.basis, PriceBasis::Measured);
+    EXPECT_EQ(p.provenance.as_of, "2026-09-24");
+    EXPECT_EQ(p.provenance.source, "AWS Price List, AmazonSageMaker 20260924235900");
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Formats, Offer, testing::Values("AmazonSageMaker-index.json", "AmazonSageMaker-index.csv"),
+                         [](const auto& test) { return std::string(test.index == 0 ? "json" : "csv"); });
+
+TEST(Import, BothFormatsOfAnOfferSayTheSame) {
+  EXPECT_EQ(overlay_of(import_sample({sample("AmazonSageMaker-index.json")})),
+            overlay_of(import_sample({sample("AmazonSageMaker-index.csv")})));
+}
+
+TEST(Import, ReadsTheQueryApi) {
+  const ImportedFacts facts = import_sample({sample("pricing-get-products.json")});
+  ASSERT_EQ(facts.prices.size(), 1u);
+  EXPECT_NEAR(usd(facts, "ml.m5.large", "us-east-1"), 0.115, 1e-9);
+}
+
+TEST(Import, TakesTheMiddleOfSpotZonesAsProxy) {
+  const ImportedFacts facts = import_sample({sample("describe-spot-price-history.json")});
+  EXPECT_NEAR(usd(facts, "ml.p5.48xlarge", "us-west-2", Market::Spot), (12.6935 + 12.9785) / 2, 1e-9);
+  EXPECT_EQ(facts.prices.front().basis, PriceBasis::Derived);
+  EXPECT_NE(facts.prices.front().formula.find("12.6935"), std::string::npos);
+  EXPECT_EQ(facts.prices.front().provenance.as_of, "2026-03-01");
+}
+
+TEST(Import, KeepsTheLastSpotPriceOfAZone) {
+  const auto facts = import_text(R"({"SpotPriceHistory": [
+    {"AvailabilityZone": "us-west-2a", "InstanceType": "p4d.24xlarge", "ProductDescription": "Linux/UNIX", "SpotPrice": "9", "Timestamp": "2026-03-02T00:00:00Z"},
+    {"AvailabilityZone": "us-west-2a", "InstanceType": "p4d.24xlarge", "ProductDescription": "Linux/UNIX", "SpotPrice": "7", "Timestamp": "2026-03-01T00:00:00Z"},
+    {"AvailabilityZone": "us-west-2b", "InstanceType": "p4d.24xlarge", "ProductDescription": "Windows", "SpotPrice": "99", "Timestamp": "2026-03-03T00:00:00Z"}]})");
+  ASSERT_TRUE(facts.has_value()) << to_string(facts.error());
+  EXPECT_NEAR(usd(*facts, "ml.p4d.24xlarge", "us-west-2", Market::Spot), 9, 1e-9);
+}
+
+TEST(Import, PricesCapacityByTheFeeOfAnInstanceHour) {
+  const auto facts = import_text(R"({"CapacityBlockOfferings": [
+    {"InstanceType": "p5.48xlarge", "AvailabilityZone": "us-east-1b", "InstanceCount": 4, "CapacityBlockDurationHours": 48, "CapacityBlockDurationMinutes": 2880, "UpfrontFee": "7680.00", "CurrencyCode": "USD"},
+    {"InstanceType": "p5.48xlarge", "AvailabilityZone": "us-east-1a", "InstanceCount": 1, "CapacityBlockDurationHours": 24, "UpfrontFee": "1200", "CurrencyCode": "USD"}]})");
+  ASSERT_TRUE(facts.has_value()) << to_string(facts.error());
+  EXPECT_NEAR(usd(*facts, "ml.p5.48xlarge", "us-east-1", Market::CapacityBlock), 40, 1e-9) << "the cheaper offer";
+  EXPECT_EQ(facts->prices.front().provenance.as_of, "2026-11-21");
+  const auto plan = import_text(R"({"TrainingPlanOfferings": [{"UpfrontFee": "4800", "CurrencyCode": "USD",
+    "ReservedCapacityOfferings": [{"InstanceType": "ml.p5.48xlarge", "InstanceCount": 2, "AvailabilityZone": "us-west-2a", "DurationHours": 47, "DurationMinutes": 60}]}]})");
+  ASSERT_TRUE(plan.has_value()) << to_string(plan.error());
+  EXPECT_NEAR(usd(*plan, "ml.p5.48xlarge", "us-west-2", Market::CapacityBlock), 50, 1e-9);
+}
+
+TEST(Import, AnOfferingWithoutAFeeIsNoPrice) {
+  const auto facts = import_files({sample("search-training-plan-offerings.json")}, test::shipped(), options());
+  ASSERT_FALSE(facts.has_value());
+  EXPECT_EQ(facts.error().front().code, "nothing-to-import");
+}
+
+TEST(Import, JoinsSavingsPlansToTheOffersSkus) {
+  const OwnFile plans(R"({"offerCode": "AWSMachineLearningSavingsPlans", "publicationDate": "2026-10-01T00:00:00Z",
+    "terms": {"savingsPlan": [
+      {"sku": "P1", "leaseContractLength": {"duration": 1, "unit": "year"}, "rates": [
+        {"discountedSku": "SYNTHETIC0000001", "discountedUsageType": "USW2-Train:ml.p5.48xlarge", "unit": "Hrs", "discountedRate": {"price": "45.5", "currency": "USD"}},
+        {"discountedSku": "UNSEEN", "discountedUsageType": "USE1-Train:ml.p5.48xlarge", "unit": "Hrs", "discountedRate": {"price": "1", "currency": "USD"}},
+        {"discountedSku": "HOST", "discountedUsageType": "USE1-Host:ml.p5.48xlarge", "unit": "Hrs", "discountedRate": {"price": "1", "currency": "USD"}}]},
+      {"sku": "P3", "leaseContractLength": {"duration": 3, "unit": "year"}, "rates": [
+        {"discountedSku": "SYNTHETIC0000001", "discountedUsageType": "USW2-Train:ml.p5.48xlarge", "unit": "Hrs", "discountedRate": {"price": "30", "currency": "USD"}}]}]}})");
+  const ImportedFacts one = import_sample({sample("AmazonSageMaker-index.json"), plans.path()});
+  EXPECT_NEAR(usd(one, "ml.p5.48xlarge", "us-west-2", Market::SavingsPlan), 45.5, 1e-9);
+  ImportOptions three = options();
+  three.savings_plan_years = 3;
+  const auto long_term = import_files({sample("AmazonSageMaker-index.csv"), plans.path()}, test::shipped(), three);
+  ASSERT_TRUE(long_term.has_value());
+  EXPECT_NEAR(usd(*long_term, "ml.p5.48xlarge", "us-west-2", Market::SavingsPlan), 30, 1e-9);
+}
+
+TEST(Import, RefreshesWhatEc2KnowsOfATypeAndKeepsTheRest) {
+  const auto facts = import_text(R"({"InstanceTypes": [
+    {"InstanceType": "p4d.24xlarge", "VCpuInfo": {"DefaultVCpus": 97}, "GpuInfo": {"Gpus": [{"Count": 8}]}},
+    {"InstanceType": "p5.48xlarge", "GpuInfo": {"Gpus": [{"Count": 4}]}},
+    {"InstanceType": "zz9.large"}]})");
+  ASSERT_TRUE(facts.has_value()) << to_string(facts.error());
+  ASSERT_EQ(facts->instances.size(), 1u);
+  InstanceType expected = *test::shipped().find_instance("ml.p4d.24xlarge");
+  expected.vcpus = 97;
+  expected.provenance = {"aws ec2 describe-instance-types", "2026-11-21"};
+  EXPECT_EQ(facts->instances.front(), expected);
+  ASSERT_EQ(facts->notes.size(), 1u);
+  EXPECT_NE(facts->notes[0].find("4 GPUs in EC2 and 8"), std::string::npos) << facts->notes[0];
+  EXPECT_EQ(facts->unknown, 1u);
+}
+
+TEST(Import, TheShippedTypesAgreeWithEc2) {
+  const ImportedFacts facts = import_sample({sample("describe-instance-types.json")});
+  EXPECT_GT(facts.used, 0u);
+  EXPECT_TRUE(facts.notes.empty()) << facts.notes.front();
+}
+
+TEST(Import, AnOverlayReadsBackAsTheSameFacts) {
+  ImportedFacts facts = import_sample({sample("AmazonSageMaker-index.json"), sample("describe-spot-price-history.json")});
+  for (const InstanceType& i : test::shipped().instances()) facts.instances.push_back(i);
+  Catalog merged = test::shipped();
+  const auto accepted = merged.merge(test::json(overlay_of(facts)));
+  ASSERT_TRUE(accepted.has_value()) << to_string(accepted.error());
+  for (const Price& p : facts.prices) {
+    const Price* back = merged.find_price(p.instance, p.region, p.market);
+    ASSERT_NE(back, nullptr);
+    EXPECT_NEAR(back->rate / p.rate, 1, 1e-12);
+    EXPECT_EQ(back->provenance, p.provenance);
+    EXPECT_EQ(back->formula, p.formula);
+  }
+  for (const CatalogChange& c : catalog_changes(test::shipped(), merged)) {
+    EXPECT_EQ(c.fact.rfind("prices/", 0), 0u) << c.fact << ": " << c.before << " -> " << c.after;
+  }
+}
+
+TEST(Import, TakesOneRegionWhereAsked) {
+  ImportOptions o = options();
+  o.region = "us-west-2";
+  const auto facts = import_files({sample("AmazonSageMaker-index.json")}, test::shipped(), o);
+  ASSERT_TRUE(facts.has_value());
+  for (const Price& p : facts->prices) EXPECT_EQ(p.region, "us-west-2");
+  o.region = "eu-west-1";
+  EXPECT_FALSE(import_files({sample("AmazonSageMaker-index.json")}, test::shipped(), o).has_value());
+}
+
+struct Bad {
+  const char* name;
+  const char* text;
+  const char* code;
+};
+class BadFile : public testing::TestWithParam<Bad> {};
+
+TEST_P(BadFile, IsRefusedWhole) {
+  const auto facts = import_text(GetParam().text);
+  ASSERT_FALSE(facts.has_value());
+  EXPECT_EQ(facts.error().front().code, GetParam().code) << to_string(facts.error());
+}
+#define PRODUCT                                                                                                      \
+  R"("products": {"S": {"sku": "S", "productFamily": "ML Instance", "attributes": {"component": "Training", )" \
+  R"("instanceName": "ml.p5.48xlarge", "regionCode": "us-east-1"}}})"
+#define TERM(price)                                                                                                  \
+  R"("terms": {"OnDemand": {"S": {"S.T": {"priceDimensions": {"S.T.R": {"unit": "Hrs", "pricePerUnit": {"USD": )" price \
+  "}}}}}}}"
+INSTANTIATE_TEST_SUITE_P(
+    Offers, BadFile,
+    testing::Values(Bad{"truncated", R"({"offerCode": "AmazonSageMaker", "products": {"S": {"sku")", "json-syntax"},
+                    Bad{"another_offer", R"({"offerCode": "AmazonEC2", "products": {}})", "wrong-offer"},
+                    Bad{"another_service", R"({"PriceList": ["{\"serviceCode\": \"AmazonEC2\"}"]})", "wrong-offer"},
+                    Bad{"negative_price", "{" PRODUCT ", " TERM(R"("-1.0")") "}", "bad-price"},
+                    Bad{"price_in_words", "{" PRODUCT ", " TERM(R"("NaN")") "}", "bad-price"},
+                    Bad{"monstrous_price", "{" PRODUCT ", " TERM(R"("1e9")") "}", "bad-price"},
+                    Bad{"price_is_a_number", "{" PRODUCT ", " TERM("3.5") "}", "wrong-kind"},
+                    Bad{"terms_first", "{" TERM(R"("1")") ", " PRODUCT "}", "bad-order"},
+                    Bad{"nothing_inside", R"({"offerCode": "AmazonSageMaker", "products": {}, "terms": {}})", "unknown-format"},
+                    Bad{"something_else", R"({"hello": "world"})", "unknown-format"}, Bad{"empty", "", "empty-file"},
+                    Bad{"prose", "These are not prices.\n", "unknown-format"},
+                    Bad{"csv_without_prices", "\"FormatVersion\",\"v1.0\"\n\"Disclaimer\",\"\"\n\"Publication Date\",\"2026\"\n"
+                                              "\"Version\",\"1\"\n\"OfferCode\",\"AmazonSageMaker\"\n\"SKU\",\"TermType\"\n",
+                        "missing-column"}),
+    [](const auto& test) { return test.param.name; });
+
+TEST(Import, OfTwoPricesForOneThingTheHigherStays) {
+  const auto facts = import_text(R"({"products": {
+      "A": {"attributes": {"component": "Training", "instanceName": "ml.p5.48xlarge", "regionCode": "us-east-1"}},
+      "B": {"attributes": {"usagetype": "USE1-Train:ml.p5.48xlarge", "regionCode": "us-east-1"}}},
+    "terms": {"OnDemand": {
+      "A": {"A.T": {"priceDimensions": {"A.T.R": {"unit": "Hrs", "pricePerUnit": {"USD": "63.3"}}}}},
+      "B": {"B.T": {"priceDimensions": {"B.T.R": {"unit": "Hrs", "pricePerUnit": {"USD": "60.1"}}}}}}}})");
+  ASSERT_TRUE(facts.has_value()) << to_string(facts.error());
+  EXPECT_NEAR(usd(*facts, "ml.p5.48xlarge", "us-east-1"), 63.3, 1e-9);
+  EXPECT_EQ(facts->notes.size(), 1u);
+}
+
+TEST(CatalogChanges, ShowNewAndChangedFacts) {
+  const Catalog mine = test::with("prices", R"({"instance": "ml.p5.48xlarge", "region": "us-west-2", "market": "on-demand",
+    "usd_per_hour": 31.648, "basis": "measured", "source": "s", "as_of": "2026-11-01"},
+    {"instance": "ml.p5.48xlarge", "region": "mars-1", "market": "on-demand", "usd_per_hour": 9, "basis": "measured",
+     "source": "s", "as_of": "2026-11-01"})");
+  const auto changes = catalog_changes(test::shipped(), mine);
+  ASSERT_EQ(changes.size(), 2u);
+  EXPECT_EQ(changes[0].fact, "prices/ml.p5.48xlarge us-west-2 on-demand");
+  EXPECT_NEAR(*changes[0].ratio, 0.5, 1e-9);
+  EXPECT_EQ(changes[1].before, "");
+  EXPECT_TRUE(catalog_changes(mine, mine).empty());
+}
+
+TEST(DaysBetween, CountsFromTheFirstDayOfWhatIsNotExact) {
+  EXPECT_EQ(days_between("2026-01-01", "2026-04-02"), 91);
+  EXPECT_EQ(days_between("2026", "2026-01-31"), 30);
+  EXPECT_EQ(days_between("2026-02", "2026-01-31"), -1);
+  EXPECT_EQ(days_between("2026-02-30", "2026-03-01"), std::nullopt);
+  EXPECT_EQ(days_between("", "2026-03-01"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace smplan
