@@ -59,6 +59,9 @@ constexpr Flag kOperation[] = {
     {"--dataset-files", &RequestSpec::dataset_files, "N", "Files of the data set [shards of 256 MB]"},
     {"--input-mode", &RequestSpec::input_mode, "MODE", "file, fastfile, pipe, fsx-lustre or efs [chosen by size]"},
     {"--data-region", &RequestSpec::data_region, "NAME", "Region of the data set's bucket [that of the job]"},
+    {"--jobs", &RequestSpec::jobs, "N", "Such jobs in a row on the same instances [1]"},
+    {"--job-gap", &RequestSpec::job_gap, "TIME", "From the end of one to the start of the next [0s]"},
+    {"--warm-pool", &RequestSpec::warm_pool, "on|off", "Keep the instances between the jobs [off]"},
 };
 constexpr Flag kGoal[] = {
     {"--deadline", &RequestSpec::deadline, "TIME", "Longest time to train, e.g. 7d or 36h"},

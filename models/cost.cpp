@@ -125,6 +125,7 @@ Bill bill_of(const RunCost& c, const RunTerms& t, double scale) {
   const double saves = c.loss.interval > Seconds() ? c.productive / c.loss.interval : 0;
   b.requests = t.requests_per_save * saves + t.requests_for_data;
   b.transfer = t.transfer;
+  b.warm_pool = t.warm_pool;
   return b;
 }
 
@@ -151,8 +152,14 @@ RunTerms run_terms(const RunSetup& setup, const Workload& workload, const Instan
   if (setup.facts != nullptr) add_storage(setup, workload, instance, t);
   const Seconds download = t.input ? t.input->download : Seconds();
   const Seconds prepare = download + o.model_init + o.first_step;
-  t.provisioning = setup.warm ? Seconds() : o.provisioning;
-  t.startup = (setup.warm ? o.warm_start : o.image_pull) + prepare;
+  const auto jobs = static_cast<double>(std::max<std::int64_t>(1, setup.series.jobs));
+  const double cold = setup.warm_pool ? 1 / jobs : 1;
+  t.provisioning = o.provisioning * cold;
+  t.startup = o.image_pull * cold + o.warm_start * (1 - cold) + prepare;
+  if (setup.warm_pool) {
+    const UsdPerSecond hourly = rate * static_cast<double>(instances);
+    t.warm_pool = weigh_warm_pool(setup.series, o, hourly, setup.market).kept / jobs;
+  }
   const Seconds load = t.checkpoint ? t.checkpoint->load : Seconds();
   const Seconds restart = o.provisioning + o.image_pull + prepare + load;
   const std::int64_t devices = std::int64_t{std::max(1, instance.accelerator_count)} * instances;

@@ -9,6 +9,7 @@
 #include "models/goodput.hpp"
 #include "models/input_pipeline.hpp"
 #include "models/step.hpp"
+#include "models/warm_pool.hpp"
 
 namespace smplan {
 
@@ -21,8 +22,9 @@ struct RunSetup {
   CheckpointTarget checkpoint_target = CheckpointTarget::S3;
   CheckpointMode checkpoint_mode = CheckpointMode::Sync;
   std::optional<InputData> data;
-  /// The instances are kept from the job before: no provisioning, no image pull.
-  bool warm = false;
+  JobSeries series;
+  /// Instances are kept between the jobs of the series, so that only the first provisions and pulls the image.
+  bool warm_pool = false;
 };
 /// As the catalog knows it.
 RunSetup run_setup(const OperationFacts& facts, Market market);
@@ -33,8 +35,9 @@ struct RunTerms {
   std::int32_t instances = 0;
   std::int32_t paid_instances = 0;  ///< with those that only the block's size adds
   UsdPerSecond rate;                ///< one instance
-  Seconds provisioning;             ///< not billed
-  Seconds startup;                  ///< billed
+  Seconds provisioning;             ///< not billed; mean over the series
+  Seconds startup;                  ///< billed; mean over the series
+  Usd warm_pool;                    ///< instances kept between jobs, the share of one
   Interruptions interruptions;
   double failure_share = 1;  ///< of the interruptions, hardware; the rest are spot instances taken away
   std::optional<CheckpointTimes> checkpoint;

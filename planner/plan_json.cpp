@@ -128,6 +128,9 @@ Json request_json(const PlanRequest& r) {
   out["sequence_parallel"] = r.sequence_parallel.any() ? Json(nullptr) : Json(r.sequence_parallel.values.front());
   out["checkpoint_storage"] = std::string(to_string(r.run.checkpoint_target));
   out["checkpoint_mode"] = std::string(to_string(r.run.checkpoint_mode));
+  out["jobs"] = r.run.series.jobs;
+  out["job_gap_s"] = number(r.run.series.gap.value());
+  out["warm_pool"] = r.run.warm_pool;
   out["dataset"] = r.run.data ? data_json(*r.run.data) : Json(nullptr);
   out["deadline_s"] = r.deadline ? number(r.deadline->value()) : Json(nullptr);
   out["confidence"] = r.confidence ? number(*r.confidence) : Json(nullptr);
@@ -200,7 +203,8 @@ Json input_json(const InputPlan& input) {
 }
 
 /// What is saved, what interrupts, how data comes.
-Json operation_json(const RunCost& c) {
+Json operation_json(const PlanRequest& r, const Plan& p) {
+  const RunCost& c = p.cost;
   Json out;
   out["checkpoint"] = nullptr;
   if (c.checkpoint) {
@@ -217,6 +221,16 @@ Json operation_json(const RunCost& c) {
   interruptions["spot"] = number(c.reclaims);
   out["expected_interruptions"] = interruptions;
   out["input"] = c.input ? input_json(*c.input) : Json(nullptr);
+  out["warm_pool"] = nullptr;
+  const WarmPool pool = weigh_warm_pool(r.run.series, r.run.operations, c.hourly, r.market);
+  if (pool.possible) {
+    const bool priced = p.price != nullptr;
+    Json series;
+    series["kept_usd"] = priced ? number(pool.kept.value()) : Json(nullptr);
+    series["saved_usd"] = priced ? number(pool.saved.value()) : Json(nullptr);
+    series["sooner_s"] = number(pool.sooner.value());
+    out["warm_pool"] = series;
+  }
   return out;
 }
 
@@ -278,7 +292,7 @@ Json plan_json(const PlanRequest& r, const Plan& p, std::size_t rank) {
       Json::array({number(p.cost.spread.at(0.1).value()), number(p.cost.spread.at(0.9).value())});
   out["deadline_probability"] = r.deadline ? number(p.cost.spread.probability(*r.deadline)) : Json(nullptr);
   out["goodput"] = number(p.cost.goodput);
-  out["operation"] = operation_json(p.cost);
+  out["operation"] = operation_json(r, p);
   out["cost"] = cost_json(r, p);
   out["bottleneck"] = std::string(bottleneck(p.step));
   out["unmeasured"] = p.unmeasured;

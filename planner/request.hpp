@@ -39,7 +39,8 @@ struct RequestSpec {
   std::optional<std::string> dp, tp, pp, vpp, cp, ep, zero_stage, sharding, shard_degree, micro_batch, recompute,
       offload, sequence_parallel;
   // Operation: what is saved where, what is read how.
-  std::optional<std::string> checkpoint_storage, checkpoint_mode, dataset, dataset_files, input_mode, data_region;
+  std::optional<std::string> checkpoint_storage, checkpoint_mode, dataset, dataset_files, input_mode, data_region, jobs,
+      job_gap, warm_pool;
   // Limits and goal.
   std::optional<std::string> deadline, confidence, budget, max_hourly, min_headroom, objective, top;
 };

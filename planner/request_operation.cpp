@@ -7,6 +7,7 @@ namespace smplan {
 namespace {
 
 constexpr std::int64_t kMostFiles = 1'000'000'000'000;
+constexpr std::int64_t kMostJobs = 1'000'000;
 const std::vector<std::string> kModeNames{"sync", "async"};
 
 std::string saves(const RunSetup& run) {
@@ -31,6 +32,7 @@ void Resolver::read_operation() {
     if (mode) run.checkpoint_mode = *mode;
   }
   read_data();
+  read_series();
   const Operations& o = run.operations;
   std::string sentence = fmt::format("hardware fails once in {:.0f} device-hours, a start takes {}",
                                      o.failures_apart_per_gpu / hours(1),
@@ -41,6 +43,35 @@ void Resolver::read_operation() {
   }
   if (!run.data) sentence += ", data is streamed fast enough";
   assume(std::move(sentence));
+}
+
+void Resolver::read_series() {
+  RunSetup& run = request_.run;
+  if (spec_.jobs) {
+    if (const auto n = parse_bounded(*spec_.jobs, "--jobs", 1, kMostJobs, faults_)) run.series.jobs = *n;
+  }
+  if (spec_.job_gap) {
+    if (const auto gap = take(parse_duration(*spec_.job_gap, "--job-gap"), faults_)) run.series.gap = *gap;
+  }
+  if (spec_.warm_pool) {
+    run.warm_pool = parse_switch(*spec_.warm_pool, "--warm-pool", faults_).value_or(false);
+  }
+  if ((spec_.job_gap || run.warm_pool) && run.series.jobs < 2) {
+    add("conflict", spec_.job_gap ? "--job-gap" : "--warm-pool", "is for a series of jobs", "add --jobs 2 or more");
+  }
+  if (!run.warm_pool) return;
+  if (request_.market == Market::Spot) {
+    add("conflict", "--warm-pool", "managed spot training cannot use a warm pool", "drop one of the two");
+  }
+  if (run.series.gap > kWarmPoolMost) {
+    add("out-of-range", "--job-gap",
+        fmt::format("a warm pool waits {} at most, not {}", format_duration(kWarmPoolMost),
+                    format_duration(run.series.gap)),
+        "shorten the gap or drop --warm-pool");
+  } else if (run.series.gap > kWarmPoolQuota) {
+    assume(fmt::format("a quota that lets a warm pool wait {}: the default is {}", format_duration(run.series.gap),
+                       format_duration(kWarmPoolQuota)));
+  }
 }
 
 void Resolver::read_data() {

@@ -37,6 +37,7 @@ class Resolver {
   // request_operation.cpp: checkpoints and data.
   void read_operation();
   void read_data();
+  void read_series();
 
   // request_strategy.cpp: fixed dimensions.
   void read_degrees();

@@ -6,6 +6,7 @@
 #include "cli/command.hpp"
 #include "cli/render/estimate_page.hpp"
 #include "cli/request_options.hpp"
+#include "cli/stale_prices.hpp"
 #include "planner/plan_json.hpp"
 #include "planner/search.hpp"
 
@@ -36,6 +37,7 @@ Result<Answer> run_estimate(const RequestSpec& spec, const Context& context) {
   const MemoryEstimate& memory = set->plans.front().memory;
   Answer answer;
   answer.text = text_of(*set, context);
+  answer.notes = stale_price_notes(set->plans);
   if (!memory.fits()) {
     answer.code = ExitCode::NoAnswer;
     answer.notes.push_back(verdict(memory) + "; `smplan plan` searches what is not fixed");

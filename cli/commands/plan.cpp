@@ -10,6 +10,7 @@
 #include "cli/render/no_plan.hpp"
 #include "cli/render/plan_table.hpp"
 #include "cli/request_options.hpp"
+#include "cli/stale_prices.hpp"
 #include "planner/plan_json.hpp"
 
 namespace smplan::cli {
@@ -43,6 +44,7 @@ Result<Answer> run_plan(const PlanFlags& flags, const Context& context) {
   if (!set.plans.empty()) {
     if (flags.export_target) return export_best(set, *flags.export_target, context);
     answer.text = text_of(set, context);
+    answer.notes = stale_price_notes(set.plans);
     return answer;
   }
   answer.code = ExitCode::NoAnswer;

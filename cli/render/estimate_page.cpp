@@ -134,6 +134,20 @@ std::string operation(const Plan& plan, const PlanRequest& request) {
   return text;
 }
 
+/// What a warm pool would do for the series, used or not.
+std::string series(const Plan& plan, const PlanRequest& request) {
+  const JobSeries& jobs = request.run.series;
+  const WarmPool pool = weigh_warm_pool(jobs, request.run.operations, plan.cost.hourly, request.market);
+  if (!pool.possible) return fmt::format("{} jobs, for which instances cannot be kept warm", jobs.jobs);
+  std::string text = fmt::format("{} jobs {} apart: a warm pool ({}) has them done {} sooner", jobs.jobs,
+                                 format_duration(jobs.gap), request.run.warm_pool ? "used" : "not used",
+                                 format_duration(pool.sooner));
+  if (plan.price == nullptr) return text;
+  text += fmt::format(", costs {} and saves {} of start-up", format_usd(pool.kept), format_usd(pool.saved));
+  if (pool.net() > Usd()) text += fmt::format(": {} for each hour gained", format_usd(Usd(pool.usd_per_hour_gained())));
+  return text;
+}
+
 }  // namespace
 
 std::string estimate_text(const PlanSet& set, const Style& style) {
@@ -148,6 +162,7 @@ std::string estimate_text(const PlanSet& set, const Style& style) {
   text += '\n' + render_text(cost_table(p), style);
   text += labelled("Chance:", chances(p, set.request), style);
   text += labelled("Saves: ", operation(p, set.request), style);
+  if (set.request.run.series.jobs > 1) text += labelled("Series:", series(p, set.request), style);
   if (p.cost.input) text += labelled("Data:  ", explain_input(*p.cost.input, *set.request.run.data), style);
   if (p.price != nullptr) {
     text += labelled("Rate:",

@@ -108,10 +108,12 @@ TEST(EstimateCost, AStartTakesThirteenMinutesAndLessOnAWarmPool) {
   const RunCost cold = cost_of(setup, 1, 1e5, "ml.p4d.24xlarge", 1, 1);
   EXPECT_EQ(cold.startup, Seconds(13 * 60));
   EXPECT_EQ(cold.provisioning, Seconds(390)) << "takes time and is not billed";
-  setup.warm = true;
-  const RunCost warm = cost_of(setup, 1, 1e5, "ml.p4d.24xlarge", 1, 1);
-  EXPECT_EQ(cold.startup - warm.startup, Seconds(390 + 240 - 20));
-  EXPECT_EQ(warm.provisioning, Seconds());
+  setup.warm_pool = true;
+  setup.series = {10, Seconds(60)};
+  const RunCost warm = cost_of(setup, 1, 1e5, "ml.p4d.24xlarge", 1, 10);
+  EXPECT_NEAR((cold.startup - warm.startup).value(), 0.9 * (390 + 240 - 20), 1e-9) << "nine starts of ten are warm";
+  // Nine gaps of a minute at 10 USD an hour, shared by ten jobs.
+  EXPECT_NEAR(warm.bill.warm_pool.value(), 9 * 10.0 / 60 / 10, 1e-12);
 }
 
 TEST(EstimateCost, LowAndHighEncloseTheCost) {

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "planner/plan.hpp"
+
+namespace smplan::cli {
+
+/// A note for standard error where plans rest on prices that are old today; results themselves read no clock.
+std::vector<std::string> stale_price_notes(const std::vector<Plan>& plans);
+
+}  // namespace smplan::cli
