@@ -85,6 +85,8 @@ constexpr Keyword kKeywords[] = {
     {"max_hourly", &RequestSpec::max_hourly},
     {"min_headroom", &RequestSpec::min_headroom},
     {"objective", &RequestSpec::objective},
+    {"cost_weight", &RequestSpec::cost_weight},
+    {"what_if", &RequestSpec::what_if},
     {"top", &RequestSpec::top},
 };
 

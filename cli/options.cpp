@@ -100,6 +100,7 @@ Result<Context> make_context(const CommonOptions& options, const std::vector<std
   context.catalog = std::move(*catalog);
   if (formats.empty()) context.format = static_cast<Format>(*format);
   context.format_name = names[*format];
+  context.output = options.output;
   context.style.color = wants_color(*color, terminal);
   context.style.width = options.output == "-" ? output_width(terminal) : 0;
   context.quiet = options.quiet;

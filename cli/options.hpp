@@ -35,6 +35,7 @@ struct Context {
   Catalog catalog;
   Format format = Format::Table;  ///< where the command has the formats of tables
   std::string format_name;
+  std::string output = "-";  ///< where the answer goes, for commands that write as they go
   Style style;
   bool quiet = false;
 };

@@ -70,6 +70,8 @@ constexpr Flag kGoal[] = {
     {"--max-hourly", &RequestSpec::max_hourly, "USD", "Most money per hour"},
     {"--min-headroom", &RequestSpec::min_headroom, "PART", "Device memory that must stay free, e.g. 5%"},
     {"--objective", &RequestSpec::objective, "NAME", "cost, time, balanced or pareto [cost]"},
+    {"--cost-weight", &RequestSpec::cost_weight, "PART", "Weight of cost against time in the balanced objective [50%]"},
+    {"--what-if", &RequestSpec::what_if, "CHANGES", "Other facts, e.g. price=-20%,efa=2x,memory=+10%"},
     {"--top", &RequestSpec::top, "N", "Plans to show [10]"},
 };
 

@@ -76,10 +76,11 @@ Result<Plan> evaluate(const PlanRequest& request, const Catalog& catalog, const 
                       std::int32_t count, const Stack& stack, const Strategy& strategy) {
   Result<Cluster> one_node = make_cluster(catalog, instance, 1);
   if (!one_node) return tl::unexpected<Diagnostics>(one_node.error());
+  apply(request.scenario, *one_node);
   Workload workload = request.workload;
   workload.precision = effective_precision(request, one_node->accelerator);
   const Price* price = catalog.find_price(instance.name, request.region, request.market);
-  const Group group{&instance, price, &*one_node, &workload, count};
+  const Group group = make_group(request, instance, price, *one_node, workload, count);
   const Cluster cluster = group.cluster();
   Diagnostics faults = check(strategy, workload, stack);
   if (strategy.gpus() != cluster.gpus()) {

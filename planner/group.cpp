@@ -17,10 +17,14 @@ bool faster(const Candidate& a, const Candidate& b) {
   return a.strategy < b.strategy;
 }
 
-RunCost group_cost(const PlanRequest& request, const Group& group, const StepEstimate& step) {
-  const UsdPerSecond rate = group.price != nullptr ? group.price->rate : UsdPerSecond();
-  return estimate_cost(step, *group.workload,
-                       run_terms(request.run, *group.workload, *group.instance, group.count, rate));
+Group make_group(const PlanRequest& request, const InstanceType& instance, const Price* price, const Cluster& one_node,
+                 const Workload& workload, std::int32_t count) {
+  const UsdPerSecond rate = price != nullptr ? price->rate * request.scenario.price : UsdPerSecond();
+  return {&instance, price, &one_node, &workload, count, run_terms(request.run, workload, instance, count, rate)};
+}
+
+RunCost group_cost(const Group& group, const StepEstimate& step) {
+  return estimate_cost(step, *group.workload, group.terms);
 }
 
 Precision effective_precision(const PlanRequest& request, const Accelerator& accelerator) {
@@ -42,7 +46,7 @@ Plan make_plan(const PlanRequest& request, const Group& group, const Stack& stac
   plan.unmeasured = unmeasured_traits(*group.workload, c.strategy, cluster, stack);
   plan.out_of_memory_probability = out_of_memory_probability(c.memory, stack);
   set_interval(plan.step, stack, plan.unmeasured.size());
-  plan.cost = group_cost(request, group, plan.step);
+  plan.cost = group_cost(group, plan.step);
   plan.price = group.price;
   plan.warnings = plan_warnings(request, plan);
   return plan;

@@ -11,8 +11,12 @@ struct Group {
   const Cluster* one_node = nullptr;   ///< the type's hardware; the count is set where it is used
   const Workload* workload = nullptr;  ///< in the number format of this hardware
   std::int32_t count = 0;
+  RunTerms terms;  ///< at the scenario's price; instances are free where the group has none
   [[nodiscard]] Cluster cluster() const;
 };
+
+Group make_group(const PlanRequest& request, const InstanceType& instance, const Price* price, const Cluster& one_node,
+                 const Workload& workload, std::int32_t count);
 
 /// A candidate that fits into memory, priced by the full model.
 struct Candidate {
@@ -23,8 +27,8 @@ struct Candidate {
 /// Within a group cost and time to train both grow with the step time, so step time ranks for every objective.
 bool faster(const Candidate& a, const Candidate& b);
 
-/// Run cost of a step in a group; its instances are free where the group has no price.
-RunCost group_cost(const PlanRequest& request, const Group& group, const StepEstimate& step);
+/// Run cost of a step in a group.
+RunCost group_cost(const Group& group, const StepEstimate& step);
 
 /// The candidate with all that a reader wants to know about it.
 Plan make_plan(const PlanRequest& request, const Group& group, const Stack& stack, const Candidate& candidate);

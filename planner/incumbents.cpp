@@ -11,7 +11,7 @@ bool Incumbents::useless(const PlanRequest& request, const Group& group, Seconds
   if (!has_plan) return false;
   StepEstimate bound;
   bound.components.compute = step;
-  const RunCost run = group_cost(request, group, bound);
+  const RunCost run = group_cost(group, bound);
   const Seconds time = run.time_to_train();
   const Usd cost = run.total();
   if (limit_rejection(request, run)) return true;

@@ -1,6 +1,7 @@
 #include "planner/objective.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace smplan {
 
@@ -48,7 +49,7 @@ Score score(const PlanRequest& request, Seconds time_to_train, Usd total) {
       s.second = cost;
       break;
     case Objective::Balanced:
-      s.value = cost * time;
+      s.value = std::pow(cost, request.cost_weight) * std::pow(time, 1 - request.cost_weight);
       s.second = cost;
       break;
   }

@@ -241,6 +241,22 @@ void Resolver::read_limits() {
     const auto o = parse_name(*spec_.objective, "objective", "--objective", kObjectiveNames, objective_from, faults_);
     if (o) request_.objective = *o;
   }
+  if (spec_.cost_weight) {
+    if (const auto f = take(parse_fraction(*spec_.cost_weight, "--cost-weight"), faults_)) {
+      request_.cost_weight = *f;
+      if (*f > 1) add("out-of-range", "--cost-weight", "a weight of more than all", "give a fraction such as 70%");
+    }
+    if (request_.objective != Objective::Balanced) {
+      add("conflict", "--cost-weight", "only the balanced objective weighs cost against time",
+          "add --objective balanced");
+    }
+  }
+  if (spec_.what_if) {
+    if (const auto scenario = take(parse_scenario(*spec_.what_if, "--what-if"), faults_)) {
+      request_.scenario = *scenario;
+      if (!scenario->is_catalog()) assume("what if: " + to_string(*scenario));
+    }
+  }
   if (spec_.top) {
     if (const auto n = parse_bounded(*spec_.top, "--top", 1, kMaxTop, faults_)) request_.top = static_cast<int>(*n);
   }

@@ -12,13 +12,14 @@
 #include "models/cost.hpp"
 #include "models/strategy.hpp"
 #include "models/workload.hpp"
+#include "planner/scenario.hpp"
 
 namespace smplan {
 
 enum class Objective {
   Cost,
   Time,
-  Balanced,  ///< least product of cost and time
+  Balanced,  ///< least cost^w * time^(1-w): with w = 1/2 their least product
   Pareto,    ///< the time/cost frontier itself, cheapest first
 };
 std::string_view to_string(Objective objective);
@@ -42,7 +43,9 @@ struct RequestSpec {
   std::optional<std::string> checkpoint_storage, checkpoint_mode, dataset, dataset_files, input_mode, data_region, jobs,
       job_gap, warm_pool;
   // Limits and goal.
-  std::optional<std::string> deadline, confidence, budget, max_hourly, min_headroom, objective, top;
+  std::optional<std::string> deadline, confidence, budget, max_hourly, min_headroom, objective, cost_weight,
+      top;
+  std::optional<std::string> what_if;
 };
 
 /// Allowed values of one dimension; empty is "any".
@@ -89,6 +92,10 @@ struct PlanRequest {
   /// an estimate of one exact configuration keeps none.
   double min_headroom = 0.0;
   Objective objective = Objective::Cost;
+  /// Objective::Balanced: weight of the logarithm of the cost, the rest is that of the time.
+  double cost_weight = 0.5;
+  /// What differs from the catalog's facts.
+  Scenario scenario;
   int top = 10;
   /// What was assumed because the request did not say, in words, for the reader.
   std::vector<std::string> assumptions;

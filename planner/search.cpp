@@ -105,6 +105,7 @@ void Search::add_types(const Catalog& catalog) {
     Type type;
     type.instance = instance;
     type.price = catalog.find_price(instance->name, request_.region, request_.market);
+    apply(request_.scenario, *cluster);
     type.one_node = std::move(*cluster);
     const Precision precision = effective_precision(request_, type.one_node.accelerator);
     type.workload = precision == request_.workload.precision ? &default_workload_ : &fp16_workload_;
@@ -146,7 +147,7 @@ void Search::add_groups() {
   });
   for (const Ordered& o : order) {
     const Type& type = types_[o.type];
-    groups_.push_back({type.instance, type.price, &type.one_node, type.workload, o.count});
+    groups_.push_back(make_group(request_, *type.instance, type.price, type.one_node, *type.workload, o.count));
     type_of_group_.push_back(o.type);
   }
 }
@@ -204,8 +205,7 @@ void Search::list_splits_of(std::size_t begin, std::size_t end) {
 StackOutcome Search::search_unit(std::size_t index, std::size_t stack, std::optional<Cluster>& cluster) const {
   const Group& group = groups_[index];
   const Type& type = types_[type_of_group_[index]];
-  const UsdPerSecond rate = group.price != nullptr ? group.price->rate : UsdPerSecond();
-  const bool dear = hourly_rejection(request_, rate * static_cast<double>(group.count)).has_value();
+  const bool dear = hourly_rejection(request_, group.terms.rate * static_cast<double>(group.count)).has_value();
   if (type.stacks[stack] == nullptr || dear) {
     StackOutcome out;
     out.stats.space = 1;
@@ -229,7 +229,7 @@ void Search::merge_group(std::size_t index, std::span<const StackOutcome> outcom
     stats_.pruned += out.stats.pruned;
     if (out.nearest) note_miss(group, *request_.stacks[s], *out.nearest);
     for (const Candidate& c : out.best) {
-      Entry entry{&group, request_.stacks[s], c, group_cost(request_, group, c.step)};
+      Entry entry{&group, request_.stacks[s], c, group_cost(group, c.step)};
       if (!limit_rejection(request_, entry.cost)) entries.push_back(entry);
     }
   }

@@ -190,7 +190,7 @@ void StackSearch::SplitSearch::try_collectives(Strategy s, const MemoryEstimate&
     const StepEstimate step = combine_step(table(sp, c, mb).layers, *group_->workload, s, *cluster_, owner_->stack_);
     ++p.out.stats.evaluated;
     if (has_run_limits(request)) {
-      const auto late = limit_rejection(request, group_cost(request, *group_, step));
+      const auto late = limit_rejection(request, group_cost(*group_, step));
       if (late) refuse(s, *late, 1, p.out);
     }
     const Candidate candidate{s, memory, step};

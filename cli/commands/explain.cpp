@@ -8,6 +8,7 @@
 #include "cli/render/listing.hpp"
 #include "cli/render/no_plan.hpp"
 #include "cli/request_options.hpp"
+#include "planner/whatif.hpp"
 
 namespace smplan::cli {
 namespace {
@@ -15,6 +16,7 @@ namespace {
 struct ExplainFlags {
   RequestSpec spec;
   std::string rank = "1";
+  bool sensitivity = false;
 };
 
 Answer unexplained(const PlanSet& set, const ExplainFlags& flags, const Context& context) {
@@ -40,7 +42,11 @@ Result<Answer> run_explain(const ExplainFlags& flags, const Context& context) {
   Listing listing;
   listing.table.columns = {{"WHY", Align::Left, 0, 40}};
   std::string paragraphs;
-  for (const std::string& sentence : explain(set, context.catalog, static_cast<std::size_t>(*rank))) {
+  std::vector<std::string> sentences = explain(set, context.catalog, static_cast<std::size_t>(*rank));
+  if (flags.sensitivity) {
+    for (std::string& sentence : explain_sensitivity(set, context.catalog)) sentences.push_back(std::move(sentence));
+  }
+  for (const std::string& sentence : sentences) {
     listing.table.rows.push_back({sentence});
     listing.rows.push_back({{"rank", *rank}, {"sentence", sentence}});
     paragraphs += labelled("-", sentence, context.style);
@@ -57,6 +63,8 @@ Command explain_command() {
           [flags](CLI::App& app) {
             add_request_options(app, flags->spec);
             app.add_option("--rank", flags->rank, "Plan to explain [1, the best]")->type_name("N");
+            app.add_flag("--sensitivity", flags->sensitivity,
+                         "Search again with other facts: what changes the best plan, and one instance more or less");
           },
           [flags](const Context& context) { return run_explain(*flags, context); }};
 }

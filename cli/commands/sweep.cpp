@@ -1,0 +1,180 @@
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "base/json_reader.hpp"
+#include "cli/command.hpp"
+#include "cli/request_options.hpp"
+#include "cli/today.hpp"
+#include "planner/sweep.hpp"
+
+namespace smplan::cli {
+namespace {
+
+struct SweepFlags {
+  RequestSpec spec;
+  std::vector<std::string> vary;
+  std::optional<std::string> trials;
+  std::optional<std::string> at_once;
+};
+
+struct SweepWork {
+  std::vector<RequestSpec> requests;
+  SweepOptions options;
+};
+
+Result<SweepWork> understand(const SweepFlags& flags) {
+  Diagnostics faults;
+  const auto take = [&faults](auto result) {
+    if (!result) faults.insert(faults.end(), result.error().begin(), result.error().end());
+    return result;
+  };
+  std::vector<SweepAxis> axes;
+  for (const std::string& text : flags.vary) {
+    if (auto axis = take(parse_sweep_axis(text, "--vary"))) axes.push_back(std::move(*axis));
+  }
+  SweepWork work;
+  const auto positive = [&](const std::string& text, const char* where) -> std::int64_t {
+    const auto n = take(parse_integer_count(text, where));
+    if (n && *n < 1) faults.push_back({"out-of-range", where, fmt::format("{} is less than 1", *n), "give 1 or more"});
+    return n.value_or(1);
+  };
+  if (flags.trials) work.options.trials = Trials{positive(*flags.trials, "--trials"), std::nullopt};
+  if (flags.at_once) {
+    if (!work.options.trials) {
+      faults.push_back({"conflict", "--at-once", "needs --trials", "say how many trials there are"});
+    } else {
+      work.options.trials->at_once = positive(*flags.at_once, "--at-once");
+    }
+  }
+  if (faults.empty()) {
+    if (auto requests = take(sweep_requests(flags.spec, axes, "--vary"))) work.requests = std::move(*requests);
+  }
+  if (!faults.empty()) return tl::unexpected<Diagnostics>(std::move(faults));
+  work.options.environment_region = environment_region();
+  work.options.today = today();
+  return work;
+}
+
+/// Lines that an earlier run of the same sweep wrote, by identity. A last line cut short is none.
+void read_lines(const std::string& path, std::map<std::string, std::string>& lines) {
+  std::ifstream file(path, std::ios::binary);
+  for (std::string line; std::getline(file, line);) {
+    if (file.eof()) break;  // no newline at its end
+    if (auto identity = sweep_identity(line)) lines.insert_or_assign(std::move(*identity), line + '\n');
+  }
+}
+
+/// Where lines go while the sweep runs: standard output, or FILE.part, which becomes FILE at the end.
+class LineSink {
+ public:
+  explicit LineSink(const std::string& output) : output_(output), partial_(output + ".part") {}
+
+  Result<void> open() {
+    if (streams()) return {};
+    read_lines(output_, done_);
+    read_lines(partial_, done_);
+    file_.open(partial_, std::ios::binary | std::ios::trunc);
+    // What is known goes first, so that a second interruption loses nothing.
+    for (const auto& [identity, line] : done_) file_ << line;
+    file_.flush();
+    return state();
+  }
+  [[nodiscard]] const std::string* known(const std::string& identity) const {
+    const auto found = done_.find(identity);
+    return found == done_.end() ? nullptr : &found->second;
+  }
+  Result<void> write(const std::string& line) {
+    if (streams()) {
+      std::fputs(line.c_str(), stdout);
+      std::fflush(stdout);
+      return {};
+    }
+    file_ << line;
+    file_.flush();
+    return state();
+  }
+  /// The file is written by then.
+  void close() {
+    if (streams()) return;
+    file_.close();
+    std::error_code ignored;
+    std::filesystem::remove(partial_, ignored);
+  }
+  [[nodiscard]] bool streams() const { return output_ == "-"; }
+
+ private:
+  Result<void> state() const {
+    if (file_) return {};
+    return fail("unwritable", partial_, "cannot be written", "check that the folder exists and has space");
+  }
+  std::string output_;
+  std::string partial_;
+  std::map<std::string, std::string> done_;
+  std::ofstream file_;
+};
+
+Result<Answer> run_sweep(const SweepFlags& flags, const Context& context) {
+  const Result<SweepWork> work = understand(flags);
+  if (!work) return tl::unexpected<Diagnostics>(work.error());
+  LineSink sink(context.output);
+  if (const Result<void> opened = sink.open(); !opened) return tl::unexpected<Diagnostics>(opened.error());
+  Answer answer;
+  std::size_t reused = 0;
+  std::array<std::size_t, 3> counts{};
+  for (const RequestSpec& spec : work->requests) {
+    const std::string* known = sink.known(sweep_identity(spec, work->options));
+    const SweepLine line =
+        known != nullptr ? SweepLine{sweep_status(*known), *known} : sweep_line(spec, context.catalog, work->options);
+    ++counts[static_cast<std::size_t>(line.status)];
+    if (!sink.streams()) answer.text += line.text;
+    if (known != nullptr) {
+      ++reused;
+    } else if (const Result<void> written = sink.write(line.text); !written) {
+      return tl::unexpected<Diagnostics>(written.error());
+    }
+  }
+  if (!sink.streams()) {
+    const Result<void> written = write_text_file(context.output, answer.text);
+    if (!written) return tl::unexpected<Diagnostics>(written.error());
+    sink.close();
+  }
+  const auto [planned, without, invalid] = counts;
+  answer.notes.push_back(fmt::format("{} requests: {} planned, {} without a plan, {} invalid{}", work->requests.size(),
+                                     planned, without, invalid,
+                                     reused > 0 ? fmt::format("; {} known from before", reused) : ""));
+  if (planned == 0) answer.code = without > 0 ? ExitCode::NoAnswer : ExitCode::BadInput;
+  return answer;
+}
+
+}  // namespace
+
+Command sweep_command() {
+  auto flags = std::make_shared<SweepFlags>();
+  return {"sweep",
+          "Plan a grid of requests, or many trials under one budget; one line of JSON each",
+          "smplan sweep --vary 'params=7B|13B|70B' --vary 'region=us-east-1|eu-west-1' --output sweep.jsonl\n"
+          "  smplan sweep --params 7B --tokens 1B --trials 64 --budget 20000 --max-hourly 500",
+          [flags](CLI::App& app) {
+            app.add_option("--vary", flags->vary, "A member of the request and its values; may be repeated")
+                ->type_name("'NAME=V|V'")
+                ->allow_extra_args(false)
+                ->group("Sweep");
+            app.add_option("--trials", flags->trials, "Independent runs of each request; limits are for all together")
+                ->type_name("N")
+                ->group("Sweep");
+            app.add_option("--at-once", flags->at_once, "Most jobs at a time [as many as there are trials]")
+                ->type_name("N")
+                ->group("Sweep");
+            add_request_options(app, flags->spec);
+          },
+          [flags](const Context& context) { return run_sweep(*flags, context); },
+          {"jsonl"}};
+}
+
+}  // namespace smplan::cli

@@ -1,0 +1,114 @@
+#include "planner/request_names.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace smplan {
+namespace {
+
+using Text = std::optional<std::string>;
+
+constexpr auto kNames = std::to_array<RequestName>({
+    {"params", &RequestSpec::params},
+    {"model", &RequestSpec::model},
+    {"hf_config", &RequestSpec::hf_config},
+    {"arch", &RequestSpec::arch},
+    {"tokens", &RequestSpec::tokens},
+    {"seq_len", &RequestSpec::seq_len},
+    {"global_batch", &RequestSpec::global_batch},
+    {"global_batch_tokens", &RequestSpec::global_batch_tokens},
+    {"dtype", &RequestSpec::dtype},
+    {"optimizer", &RequestSpec::optimizer},
+    {"finetune", &RequestSpec::finetune},
+    {"lora_rank", &RequestSpec::lora_rank},
+    {"instances", &RequestSpec::instances},
+    {"count", &RequestSpec::count},
+    {"max_gpus", &RequestSpec::max_gpus},
+    {"region", &RequestSpec::region},
+    {"market", &RequestSpec::market},
+    {"stack", &RequestSpec::stack},
+    {"collectives", &RequestSpec::collectives},
+    {"dp", &RequestSpec::dp},
+    {"tp", &RequestSpec::tp},
+    {"pp", &RequestSpec::pp},
+    {"vpp", &RequestSpec::vpp},
+    {"cp", &RequestSpec::cp},
+    {"ep", &RequestSpec::ep},
+    {"zero_stage", &RequestSpec::zero_stage},
+    {"sharding", &RequestSpec::sharding},
+    {"shard_degree", &RequestSpec::shard_degree},
+    {"micro_batch", &RequestSpec::micro_batch},
+    {"recompute", &RequestSpec::recompute},
+    {"offload", &RequestSpec::offload},
+    {"sequence_parallel", &RequestSpec::sequence_parallel},
+    {"checkpoint_storage", &RequestSpec::checkpoint_storage},
+    {"checkpoint_mode", &RequestSpec::checkpoint_mode},
+    {"dataset", &RequestSpec::dataset},
+    {"dataset_files", &RequestSpec::dataset_files},
+    {"input_mode", &RequestSpec::input_mode},
+    {"data_region", &RequestSpec::data_region},
+    {"deadline", &RequestSpec::deadline},
+    {"confidence", &RequestSpec::confidence},
+    {"budget", &RequestSpec::budget},
+    {"max_hourly", &RequestSpec::max_hourly},
+    {"min_headroom", &RequestSpec::min_headroom},
+    {"objective", &RequestSpec::objective},
+    {"cost_weight", &RequestSpec::cost_weight},
+    {"top", &RequestSpec::top},
+    {"what_if", &RequestSpec::what_if},
+});
+static_assert(kNames.size() == sizeof(RequestSpec) / sizeof(Text), "a member of RequestSpec has no name");
+
+}  // namespace
+
+std::span<const RequestName> request_names() { return kNames; }
+
+Result<void> assign(RequestSpec& spec, std::string_view name, std::string value, std::string_view where) {
+  std::string wanted(name);
+  std::replace(wanted.begin(), wanted.end(), '-', '_');
+  const auto* known =
+      std::find_if(kNames.begin(), kNames.end(), [&](const RequestName& n) { return n.name == wanted; });
+  if (known == kNames.end()) {
+    std::vector<std::string> names;
+    for (const RequestName& n : kNames) names.emplace_back(n.name);
+    return tl::unexpected<Diagnostics>({unknown_name("member of a request", name, where, names)});
+  }
+  if (value.empty()) {
+    return fail("missing-value", std::string(where), fmt::format("{} has no value", name),
+                fmt::format("write {}=VALUE", name));
+  }
+  spec.*known->field = std::move(value);
+  return {};
+}
+
+Result<RequestSpec> read_request_words(std::string_view words, RequestSpec base, std::string_view where) {
+  Diagnostics faults;
+  for (std::size_t begin = words.find_first_not_of(" \t\n"); begin < words.size();) {
+    const std::size_t end = std::min(words.size(), words.find_first_of(" \t\n", begin));
+    const std::string_view word = words.substr(begin, end - begin);
+    const std::size_t equals = word.find('=');
+    if (equals == std::string_view::npos) {
+      faults.push_back({"bad-request", std::string(where), fmt::format("'{}' sets nothing", word),
+                        "write NAME=VALUE, such as params=13B, or the path of a plan file"});
+    } else if (const auto set = assign(base, word.substr(0, equals), std::string(word.substr(equals + 1)), where);
+               !set) {
+      faults.insert(faults.end(), set.error().begin(), set.error().end());
+    }
+    begin = words.find_first_not_of(" \t\n", end);
+  }
+  if (!faults.empty()) return tl::unexpected<Diagnostics>(std::move(faults));
+  return base;
+}
+
+std::string request_key(const RequestSpec& spec) {
+  nlohmann::ordered_json out = nlohmann::ordered_json::object();
+  for (const RequestName& n : kNames) {
+    if (const Text& value = spec.*n.field) out[std::string(n.name)] = *value;
+  }
+  return out.dump();
+}
+
+}  // namespace smplan

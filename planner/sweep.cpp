@@ -1,0 +1,211 @@
+#include "planner/sweep.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "planner/objective.hpp"
+#include "planner/plan_json.hpp"
+#include "planner/request_names.hpp"
+
+namespace smplan {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string_view to_string(SweepLine::Status status) {
+  switch (status) {
+    case SweepLine::Status::Planned:
+      return "planned";
+    case SweepLine::Status::NoPlan:
+      return "no_plan";
+    case SweepLine::Status::Invalid:
+      return "invalid";
+  }
+  return "invalid";
+}
+
+Json trials_identity(const std::optional<Trials>& trials) {
+  if (!trials) return nullptr;
+  Json out;
+  out["count"] = trials->count;
+  out["limit"] = trials->at_once ? Json(*trials->at_once) : Json(nullptr);
+  return out;
+}
+
+std::string identity_of(const Json& request, const Json& trials, const Json& version) {
+  return Json::array({request, trials, version}).dump();
+}
+
+/// The version as the plan files state it.
+Json version() {
+  static const Json kVersion = Json::parse(to_json(PlanSet{})).at("smplan_version");
+  return kVersion;
+}
+
+/// The plan as `plan --format json` writes it.
+Json plan_member(const PlanRequest& request, const Plan& plan) {
+  PlanSet set;
+  set.request = request;
+  set.plans = {plan};
+  return Json::parse(to_json(set)).at("plans").at(0);
+}
+
+std::string why_none(const PlanSet& set) {
+  if (!set.nearest_miss) return "no candidate is valid";
+  return fmt::format("nothing fits: the nearest fails on {}", smplan::to_string(set.nearest_miss->rejection.reason));
+}
+
+/// A share of the request's limits: one of `at_once` jobs of one of `waves`.
+PlanRequest one_trial(const PlanRequest& all, std::int64_t trials, std::int64_t at_once, std::int64_t waves) {
+  PlanRequest one = all;
+  one.top = 1;
+  if (one.budget) one.budget = *one.budget / static_cast<double>(trials);
+  if (one.deadline) one.deadline = *one.deadline / static_cast<double>(waves);
+  if (one.max_hourly) one.max_hourly = *one.max_hourly / static_cast<double>(at_once);
+  return one;
+}
+
+bool better(const PlanRequest& request, const TrialSchedule& a, const TrialSchedule& b) {
+  const Score sa = score(request, a.makespan, a.total);
+  const Score sb = score(request, b.makespan, b.total);
+  // A job's limit of 28 days holds for each trial, which the search has judged; here the sum of waves ranks.
+  return std::tie(sa.value, sa.second, a.waves) < std::tie(sb.value, sb.second, b.waves);
+}
+
+}  // namespace
+
+Result<SweepAxis> parse_sweep_axis(std::string_view text, std::string_view where) {
+  const std::size_t equals = text.find('=');
+  SweepAxis axis;
+  if (equals == std::string_view::npos || equals == 0 || equals + 1 == text.size()) {
+    return fail("bad-axis", std::string(where), fmt::format("'{}' varies nothing", text),
+                "write NAME=VALUE|VALUE, such as 'params=7B|13B'");
+  }
+  axis.name = text.substr(0, equals);
+  for (std::size_t begin = equals + 1; begin <= text.size();) {
+    const std::size_t end = std::min(text.size(), text.find('|', begin));
+    axis.values.emplace_back(text.substr(begin, end - begin));
+    if (axis.values.back().empty()) {
+      return fail("bad-axis", std::string(where), fmt::format("'{}' has an empty value", text), "remove a '|'");
+    }
+    begin = end + 1;
+  }
+  return axis;
+}
+
+Result<std::vector<RequestSpec>> sweep_requests(const RequestSpec& base, const std::vector<SweepAxis>& axes,
+                                                std::string_view where) {
+  std::vector<RequestSpec> requests{base};
+  Diagnostics faults;
+  for (const SweepAxis& axis : axes) {
+    if (requests.size() * axis.values.size() > kMaxSweepRequests) {
+      return fail("out-of-range", std::string(where),
+                  fmt::format("the axes have more than {} combinations", kMaxSweepRequests), "give fewer values");
+    }
+    std::vector<RequestSpec> more;
+    for (const RequestSpec& request : requests) {
+      for (const std::string& value : axis.values) {
+        more.push_back(request);
+        const Result<void> set = assign(more.back(), axis.name, value, where);
+        if (!set && faults.empty()) faults = set.error();
+      }
+    }
+    requests = std::move(more);
+  }
+  if (!faults.empty()) return tl::unexpected<Diagnostics>(std::move(faults));
+  return requests;
+}
+
+std::optional<TrialSchedule> plan_trials(const PlanRequest& request, const Trials& trials, const Catalog& catalog,
+                                         const SearchOptions& options) {
+  const std::int64_t most = std::min(trials.count, trials.at_once.value_or(trials.count));
+  std::optional<TrialSchedule> best;
+  for (std::int64_t at_once = most; at_once >= 1;) {
+    const std::int64_t waves = (trials.count + at_once - 1) / at_once;
+    // Fewer at a time in as many waves leave each a larger share of the hourly limit.
+    at_once = (trials.count + waves - 1) / waves;
+    const PlanSet set = search(one_trial(request, trials.count, at_once, waves), catalog, options);
+    if (!set.plans.empty()) {
+      const RunCost& cost = set.plans.front().cost;
+      TrialSchedule schedule{set.plans.front(), at_once, waves, cost.time_to_train() * static_cast<double>(waves),
+                             cost.total() * static_cast<double>(trials.count)};
+      if (!best || better(request, schedule, *best)) best = std::move(schedule);
+    }
+    // Without an hourly limit more waves only take longer.
+    if (!request.max_hourly) break;
+    --at_once;
+  }
+  return best;
+}
+
+SweepLine sweep_line(const RequestSpec& spec, const Catalog& catalog, const SweepOptions& options) {
+  Json line;
+  line["request"] = Json::parse(request_key(spec));
+  line["smplan_version"] = version();
+  SweepLine out;
+  std::string message;
+  Json plan = nullptr;
+  Json trials = trials_identity(options.trials);
+  Result<PlanRequest> request = resolve(spec, catalog, options.environment_region);
+  if (!request) {
+    out.status = SweepLine::Status::Invalid;
+    message = smplan::to_string(request.error());
+  } else if (request->today = options.today; options.trials) {
+    if (const auto schedule = plan_trials(*request, *options.trials, catalog, options.search)) {
+      plan = plan_member(*request, schedule->plan);
+      trials["at_once"] = schedule->at_once;
+      trials["waves"] = schedule->waves;
+      trials["makespan_s"] = schedule->makespan.value();
+      trials["total_usd"] = schedule->total.value();
+    } else {
+      out.status = SweepLine::Status::NoPlan;
+      message = "no way to run the trials keeps the limits";
+    }
+  } else {
+    PlanRequest one = *request;
+    one.top = 1;
+    const PlanSet set = search(one, catalog, options.search);
+    if (set.plans.empty()) {
+      out.status = SweepLine::Status::NoPlan;
+      message = why_none(set);
+    } else {
+      plan = plan_member(*request, set.plans.front());
+    }
+  }
+  line["status"] = std::string(to_string(out.status));
+  line["message"] = message;
+  line["plan"] = std::move(plan);
+  line["trials"] = std::move(trials);
+  out.text = line.dump() + '\n';
+  return out;
+}
+
+std::optional<std::string> sweep_identity(std::string_view line) {
+  const Json json = Json::parse(line, nullptr, false);
+  if (!json.is_object() || !json.contains("request") || !json.contains("smplan_version") || !json.contains("trials") ||
+      !json.contains("status")) {
+    return std::nullopt;
+  }
+  Json trials = json["trials"];
+  if (trials.is_object()) {
+    for (const char* answer : {"at_once", "waves", "makespan_s", "total_usd"}) trials.erase(answer);
+  }
+  return identity_of(json["request"], trials, json["smplan_version"]);
+}
+
+std::string sweep_identity(const RequestSpec& spec, const SweepOptions& options) {
+  return identity_of(Json::parse(request_key(spec)), trials_identity(options.trials), version());
+}
+
+SweepLine::Status sweep_status(std::string_view line) {
+  const Json status = Json::parse(line).at("status");
+  for (const auto s : {SweepLine::Status::Planned, SweepLine::Status::NoPlan}) {
+    if (status == std::string(to_string(s))) return s;
+  }
+  return SweepLine::Status::Invalid;
+}
+
+}  // namespace smplan

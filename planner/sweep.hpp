@@ -1,0 +1,68 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "planner/search.hpp"
+
+namespace smplan {
+
+/// One member of the request that a sweep varies, with its values.
+struct SweepAxis {
+  std::string name;
+  std::vector<std::string> values;
+};
+/// `params=7B|13B`: values are separated by `|`, since a value may be a list itself.
+Result<SweepAxis> parse_sweep_axis(std::string_view text, std::string_view where);
+
+/// Most requests of one sweep.
+inline constexpr std::size_t kMaxSweepRequests = 100'000;
+
+/// Every combination, the last axis fastest. Fails for unknown names and more than kMaxSweepRequests.
+Result<std::vector<RequestSpec>> sweep_requests(const RequestSpec& base, const std::vector<SweepAxis>& axes,
+                                                std::string_view where);
+
+/// Independent runs of one request, such as the trials of a hyperparameter search.
+struct Trials {
+  std::int64_t count = 1;
+  std::optional<std::int64_t> at_once;  ///< most jobs at a time, such as an account's quota allows
+};
+
+/// How all trials are run: `at_once` of them at a time on the plan's hardware, `waves` times.
+struct TrialSchedule {
+  Plan plan;
+  std::int64_t at_once = 1;
+  std::int64_t waves = 1;
+  Seconds makespan;
+  Usd total;
+};
+/// The best way to run the trials: budget, deadline and hourly limit are those of all of them together.
+/// Exact: every number of waves is searched with its share of the limits.
+std::optional<TrialSchedule> plan_trials(const PlanRequest& request, const Trials& trials, const Catalog& catalog,
+                                         const SearchOptions& options = {});
+
+/// One request planned, as one line of JSON: `{"request": .., "smplan_version": .., "status":
+/// "planned|no_plan|invalid", "message": .., "plan": .., "trials": ..}`, newline at the end.
+struct SweepOptions {
+  std::optional<Trials> trials;
+  std::optional<std::string> environment_region;
+  std::optional<std::string> today;
+  SearchOptions search;
+};
+struct SweepLine {
+  enum class Status { Planned, NoPlan, Invalid };
+  Status status = Status::Planned;
+  std::string text;
+};
+SweepLine sweep_line(const RequestSpec& spec, const Catalog& catalog, const SweepOptions& options);
+
+/// What a line was made for: its request, its trials and the version that made it. Lines with equal
+/// identities are equal. nullopt if the text is no such line, as the last one of an interrupted sweep.
+std::optional<std::string> sweep_identity(std::string_view line);
+std::string sweep_identity(const RequestSpec& spec, const SweepOptions& options);
+/// Status of a line that was read back. Precondition: it has an identity.
+SweepLine::Status sweep_status(std::string_view line);
+
+}  // namespace smplan

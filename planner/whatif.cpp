@@ -1,0 +1,118 @@
+#include "planner/whatif.hpp"
+
+#include <array>
+
+#include <fmt/format.h>
+
+namespace smplan {
+namespace {
+
+/// Down and up, mild and strong: a fifth is what estimates and prices err by, a factor of two what the
+/// next generation of hardware brings.
+constexpr std::array<double, 4> kFactors{0.8, 1.25, 0.5, 2.0};
+
+bool same_plan(const Plan& a, const Plan& b) {
+  return a.instance == b.instance && a.instance_count == b.instance_count && a.stack == b.stack &&
+         a.strategy == b.strategy;
+}
+
+PlanRequest in_world(const PlanRequest& request, const Scenario& scenario) {
+  PlanRequest changed = request;
+  changed.scenario = scenario;
+  return changed;
+}
+
+std::optional<Plan> best_of(const PlanRequest& request, const Catalog& catalog, const SearchOptions& options) {
+  PlanRequest one = request;
+  one.top = 1;
+  PlanSet set = search(one, catalog, options);
+  if (set.plans.empty()) return std::nullopt;
+  return std::move(set.plans.front());
+}
+
+/// The winner's strategy priced where facts differ.
+std::optional<Plan> kept_plan(const PlanRequest& request, const Catalog& catalog, const Plan& winner) {
+  Result<Plan> plan =
+      evaluate(request, catalog, *winner.instance, winner.instance_count, *winner.stack, winner.strategy);
+  if (!plan || plan->memory.peak_device > plan->memory.limit * (1 - request.min_headroom)) return std::nullopt;
+  return std::move(*plan);
+}
+
+std::string name_of(const Plan& p) {
+  return fmt::format("{} x {} {} {}", p.instance_count, p.instance->name, p.stack->id, to_string(p.strategy));
+}
+
+std::string change(double before, double after) {
+  const double percent = (after / before - 1) * 100;
+  return fmt::format("{}{:.3g}%", percent >= 0 ? "+" : "", percent);
+}
+
+/// `$89,620 (+3.1%) in 14 d (-0.2%)`
+std::string outcome(const Plan& plan, const Plan& reference) {
+  return fmt::format("{} ({}) in {} ({})", format_usd(plan.cost.total()),
+                     change(reference.cost.total().value(), plan.cost.total().value()),
+                     format_duration(plan.cost.time_to_train()),
+                     change(reference.cost.time_to_train().value(), plan.cost.time_to_train().value()));
+}
+
+std::string sentence(const Sensitivity& s, const Plan& reference) {
+  const std::string what = fmt::format("{} x {:g}", s.knob->words, s.factor);
+  if (!s.winner) return what + ": nothing fits";
+  if (!s.changes_winner) return fmt::format("{}: the same plan wins, {}", what, outcome(*s.winner, reference));
+  const std::string kept = s.kept ? ", the plan as it is " + outcome(*s.kept, reference) : ", the plan no longer fits";
+  return fmt::format("{}: {} wins, {}{}", what, name_of(*s.winner), outcome(*s.winner, reference), kept);
+}
+
+std::string sentence(const Neighbour& n, const Plan& reference) {
+  const std::int32_t more = n.count - reference.instance_count;
+  const std::string what = fmt::format("one instance {} ({})", more > 0 ? "more" : "less", n.count);
+  if (!n.plan) return what + ": nothing fits";
+  return fmt::format("{}: {}, {}", what, to_string(n.plan->strategy), outcome(*n.plan, reference));
+}
+
+}  // namespace
+
+std::span<const double> sensitivity_factors() { return kFactors; }
+
+std::vector<Sensitivity> sensitivities(const PlanSet& set, const Catalog& catalog, const SearchOptions& options) {
+  const Plan& winner = set.plans.front();
+  std::vector<Sensitivity> out;
+  for (const ScenarioKnob& knob : scenario_knobs()) {
+    std::array<bool, 2> moved{};  // down, up
+    for (const double factor : kFactors) {
+      bool& done = moved[factor > 1 ? 1 : 0];
+      if (done) continue;
+      Scenario scenario = set.request.scenario;
+      scenario.*knob.factor *= factor;
+      const PlanRequest request = in_world(set.request, scenario);
+      Sensitivity s{&knob, factor, kept_plan(request, catalog, winner), best_of(request, catalog, options), false};
+      s.changes_winner = !s.winner || !same_plan(*s.winner, winner);
+      done = s.changes_winner;
+      out.push_back(std::move(s));
+    }
+  }
+  return out;
+}
+
+std::vector<Neighbour> neighbours_of_count(const PlanSet& set, const Catalog& catalog, const SearchOptions& options) {
+  const Plan& winner = set.plans.front();
+  std::vector<Neighbour> out;
+  for (const std::int32_t count : {winner.instance_count - 1, winner.instance_count + 1}) {
+    if (count < 1) continue;
+    PlanRequest request = set.request;
+    request.instances = {winner.instance};
+    request.counts = {count};
+    out.push_back({count, best_of(request, catalog, options)});
+  }
+  return out;
+}
+
+std::vector<std::string> explain_sensitivity(const PlanSet& set, const Catalog& catalog, const SearchOptions& options) {
+  const Plan& winner = set.plans.front();
+  std::vector<std::string> sentences;
+  for (const Neighbour& n : neighbours_of_count(set, catalog, options)) sentences.push_back(sentence(n, winner));
+  for (const Sensitivity& s : sensitivities(set, catalog, options)) sentences.push_back(sentence(s, winner));
+  return sentences;
+}
+
+}  // namespace smplan
