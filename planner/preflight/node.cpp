@@ -1,6 +1,7 @@
 #include "planner/preflight/node.hpp"
 
 #include <charconv>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -73,6 +74,18 @@ std::optional<bool> truth_of(const Node& node) {
 std::optional<std::string> text_of(const Node& node) {
   if (node.kind != Node::Kind::String || is_placeholder(node.text)) return std::nullopt;
   return node.text;
+}
+
+std::int64_t times(std::int64_t a, std::int64_t b) {
+  std::int64_t out = 0;
+  if (!__builtin_mul_overflow(a, b, &out)) return out;
+  return (a < 0) == (b < 0) ? std::numeric_limits<std::int64_t>::max() : std::numeric_limits<std::int64_t>::min();
+}
+
+std::int64_t plus(std::int64_t a, std::int64_t b) {
+  std::int64_t out = 0;
+  if (!__builtin_add_overflow(a, b, &out)) return out;
+  return a > 0 ? std::numeric_limits<std::int64_t>::max() : std::numeric_limits<std::int64_t>::min();
 }
 
 std::string pointer_to(std::string_view parent, std::string_view key) {

@@ -62,6 +62,10 @@ std::optional<double> number_of(const Node& node);
 std::optional<bool> truth_of(const Node& node);
 std::optional<std::string> text_of(const Node& node);
 
+/// Product, and sum, that stay at the ends of the range: files may state any number.
+std::int64_t times(std::int64_t a, std::int64_t b);
+std::int64_t plus(std::int64_t a, std::int64_t b);
+
 enum class Syntax { Json, Yaml, Toml, Arguments };
 
 /// Job files are small; what is larger is no job file.

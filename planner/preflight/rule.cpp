@@ -68,7 +68,7 @@ std::optional<std::int64_t> CheckInput::nodes() const {
   std::int64_t total = 0;
   for (const Machines& m : machines) {
     if (!m.count) return job.strategy.nodes.value;
-    total += *m.count;
+    total = plus(total, *m.count);
   }
   return machines.empty() ? job.strategy.nodes.value : std::optional(total);
 }

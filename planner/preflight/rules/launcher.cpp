@@ -97,7 +97,7 @@ void no_launcher(const CheckInput& in, Report& report) {
       if (!contains(in.limits.distribution, entry.key)) return;
     }
   }
-  const std::int64_t world = *nodes * type->accelerator_count;
+  const std::int64_t world = times(*nodes, type->accelerator_count);
   if (world <= *nodes) return;
   report.at(launcher_place(in.job), {count_text(*nodes), count_text(world)});
 }

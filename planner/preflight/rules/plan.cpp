@@ -14,12 +14,14 @@ std::int64_t degree(const Count& c) {
 }
 
 /// Ranks that hold one copy of the model and share its sequences.
-std::int64_t model_ranks(const JobStrategy& s) { return degree(s.tensor) * degree(s.pipeline) * degree(s.context); }
+std::int64_t model_ranks(const JobStrategy& s) {
+  return times(times(degree(s.tensor), degree(s.pipeline)), degree(s.context));
+}
 
 /// Data-parallel degree as stated: by one number, or as replicas x shards.
 std::optional<std::int64_t> stated_data(const JobStrategy& s) {
   if (s.data) return degree(s.data);
-  if (s.data_replicate && s.data_shard) return degree(s.data_replicate) * degree(s.data_shard);
+  if (s.data_replicate && s.data_shard) return times(degree(s.data_replicate), degree(s.data_shard));
   return std::nullopt;
 }
 
@@ -55,7 +57,7 @@ void world_size(const CheckInput& in, Report& report) {
   const bool split = s.tensor.stated || s.pipeline.stated || s.context.stated || s.data.stated || s.data_shard.stated;
   if (!split) return;
   const auto data = stated_data(s);
-  const bool fits = data ? *data * model_ranks(s) == *world : *world % model_ranks(s) == 0;
+  const bool fits = data ? times(*data, model_ranks(s)) == *world : *world % model_ranks(s) == 0;
   if (!fits) {
     report.at(degrees_place(in.job), {data ? "data " + count_text(*data) + " x " + product_text(s) : product_text(s),
                                       data ? "is not" : "does not divide", count_text(*world)});
@@ -67,10 +69,10 @@ void batch(const CheckInput& in, Report& report) {
   if (!s.global_batch || !s.micro_batch || *s.micro_batch < 1) return;
   const std::int64_t global = *s.global_batch;
   const auto data = data_ranks(in);
-  const std::int64_t micro = *s.micro_batch * (data ? *data : 1);
+  const std::int64_t micro = times(*s.micro_batch, data ? *data : 1);
   const std::string ranks = data ? " x " + count_text(*data) + " data ranks" : std::string();
   if (s.accumulation && *s.accumulation >= 1) {
-    const std::int64_t product = micro * *s.accumulation;
+    const std::int64_t product = times(micro, *s.accumulation);
     const bool fits = data ? global == product : global % product == 0;
     if (!fits) {
       report.at(s.global_batch, {count_text(global), "micro-batch " + count_text(*s.micro_batch) + ranks +
@@ -88,14 +90,14 @@ void data_degree(const CheckInput& in, Report& report) {
   if (!data) return;
   const std::int64_t cp = degree(s.context);
   const std::int64_t ep = degree(s.expert);
-  const std::int64_t tp_pp = degree(s.tensor) * degree(s.pipeline);
+  const std::int64_t tp_pp = times(degree(s.tensor), degree(s.pipeline));
   const Where& where = degrees_place(in.job);
-  if (world && cp > 1 && *data * tp_pp == *world) {
-    report.at(where, {count_text(*data), "context", count_text(*world / (tp_pp * cp))});
-  } else if (world && ep > 1 && *data * tp_pp * cp * ep == *world) {
-    report.at(where, {count_text(*data), "expert", count_text(*world / (tp_pp * cp))});
+  if (world && cp > 1 && times(*data, tp_pp) == *world) {
+    report.at(where, {count_text(*data), "context", count_text(*world / times(tp_pp, cp))});
+  } else if (world && ep > 1 && times(times(*data, tp_pp), times(cp, ep)) == *world) {
+    report.at(where, {count_text(*data), "expert", count_text(*world / times(tp_pp, cp))});
   } else if (cp > 1 && s.global_batch && s.micro_batch && s.accumulation &&
-             *s.global_batch == *s.micro_batch * *s.accumulation * *data * cp) {
+             *s.global_batch == times(times(*s.micro_batch, *s.accumulation), times(*data, cp))) {
     report.at(s.global_batch, {count_text(*data * cp), "context", count_text(*data)});
   }
 }
@@ -170,7 +172,7 @@ std::optional<std::int64_t> micro_batches(const CheckInput& in) {
   if (s.accumulation) return *s.accumulation;
   const auto data = data_ranks(in);
   if (!data || !s.global_batch || !s.micro_batch || *s.micro_batch < 1) return std::nullopt;
-  return *s.global_batch / (*s.micro_batch * *data);
+  return *s.global_batch / times(*s.micro_batch, *data);
 }
 
 void few_micro_batches(const CheckInput& in, Report& report) {
@@ -226,7 +228,7 @@ void token_budget(const CheckInput& in, Report& report) {
   if (!sequences && is_smp_recipe(in.job) && s.micro_batch) {
     // The recipe adapter has no accumulation: every reader gives one micro-batch.
     const auto world = in.world();
-    if (world) sequences = *world / (degree(s.tensor) * degree(s.context)) * *s.micro_batch;
+    if (world) sequences = times(*world / (degree(s.tensor) * degree(s.context)), *s.micro_batch);
     where = s.micro_batch.where;
   }
   if (!sequences || !s.sequence_length) return;

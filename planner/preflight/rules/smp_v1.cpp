@@ -124,7 +124,7 @@ void framework_and_instance(const CheckInput& in, Report& report) {
 std::optional<std::int64_t> processes(const CheckInput& in) {
   const auto nodes = in.nodes();
   if (!nodes || (in.instance() == nullptr && !in.job.launcher.processes_per_node)) return std::nullopt;
-  return *nodes * in.processes_per_node();
+  return times(*nodes, in.processes_per_node());
 }
 
 void degrees(const CheckInput& in, Report& report) {
@@ -133,7 +133,8 @@ void degrees(const CheckInput& in, Report& report) {
   const std::int64_t tp = smp_count(in, "tensor_parallel_degree").value_or(1);
   const std::int64_t sdp = smp_count(in, "sharded_data_parallel_degree").value_or(1);
   const auto world = processes(in);
-  if (pp < 1 || tp < 1 || sdp < 1) return;
+  constexpr std::int64_t kMost = 1'000'000;  // beyond it no degree is meant
+  if (pp < 1 || tp < 1 || sdp < 1 || pp > kMost || tp > kMost) return;
   const Where& where = in.job.launcher.smp.where;
   if (sdp > 1 && pp > 1)
     report.at(where, {"sharded data parallelism " + count_text(sdp) + " excludes pipeline " + count_text(pp)});
