@@ -113,29 +113,28 @@ RequestSpec request_of(const Job& job, const std::vector<Machines>& machines, st
   // Limits judge the prediction; they do not shape it.
   spec.budget.reset();
   spec.deadline.reset();
+  spec.confidence.reset();
   spec.max_hourly.reset();
   spec.objective.reset();
+  spec.cost_weight.reset();
+  spec.what_if.reset();
   return spec;
 }
 
-/// Only the model, the work and the market: what another plan for the same work is searched with.
-RequestSpec same_work(const RequestSpec& spec) {
-  RequestSpec work;
-  work.params = spec.params;
-  work.model = spec.model;
-  work.hf_config = spec.hf_config;
-  work.arch = spec.arch;
-  work.tokens = spec.tokens;
-  work.seq_len = spec.seq_len;
-  work.global_batch = spec.global_batch;
-  work.global_batch_tokens = spec.global_batch_tokens;
-  work.dtype = spec.dtype;
-  work.optimizer = spec.optimizer;
-  work.finetune = spec.finetune;
-  work.lora_rank = spec.lora_rank;
-  work.region = spec.region;
-  work.market = spec.market;
-  return work;
+/// Everything but hardware, software, dimensions and limits: what another plan for the same work is searched with.
+RequestSpec same_work(RequestSpec spec) {
+  for (const auto field : {&RequestSpec::instances,   &RequestSpec::count,        &RequestSpec::max_gpus,
+                           &RequestSpec::stack,       &RequestSpec::collectives,  &RequestSpec::dp,
+                           &RequestSpec::tp,          &RequestSpec::pp,           &RequestSpec::vpp,
+                           &RequestSpec::cp,          &RequestSpec::ep,           &RequestSpec::zero_stage,
+                           &RequestSpec::sharding,    &RequestSpec::shard_degree, &RequestSpec::micro_batch,
+                           &RequestSpec::recompute,   &RequestSpec::offload,      &RequestSpec::sequence_parallel,
+                           &RequestSpec::deadline,    &RequestSpec::confidence,   &RequestSpec::budget,
+                           &RequestSpec::max_hourly,  &RequestSpec::min_headroom, &RequestSpec::objective,
+                           &RequestSpec::cost_weight, &RequestSpec::what_if,      &RequestSpec::top}) {
+    (spec.*field).reset();
+  }
+  return spec;
 }
 
 std::optional<PlanSet> plans_for(const RequestSpec& spec, const Catalog& catalog) {
@@ -228,8 +227,7 @@ Result<void> complete_job(Job& job, const Catalog& catalog, const CheckOptions& 
   }
   if (spec.dtype) fill_precision(s, *spec.dtype);
   if (!names_model(spec)) return {};
-  RequestSpec model_only = same_work(spec);
-  const Result<PlanRequest> request = resolve(model_only, catalog, options.environment_region);
+  const Result<PlanRequest> request = resolve(same_work(spec), catalog, options.environment_region);
   if (!request) return tl::unexpected<Diagnostics>(request.error());
   fill_architecture(s, request->workload.architecture);
   fill(s.sequence_length, request->workload.seq_len, "seq-len");
