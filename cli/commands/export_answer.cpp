@@ -5,6 +5,7 @@
 #include "planner/export/export_json.hpp"
 
 namespace smplan::cli {
+
 Result<Answer> export_answer(const ExportJob& job, const std::string& target, const Context& context) {
   if (context.format == Format::Csv || context.format == Format::Markdown) {
     return fail("bad-format", "--format", "an export is neither CSV nor Markdown",

@@ -43,6 +43,7 @@ class Verdict:
 @dataclass
 class Smplan:
     binary: pathlib.Path
+    searches: bool = True  # our own plan too
     environment: dict = field(default_factory=lambda: {"PATH": os.environ["PATH"], "LC_ALL": "C"})
 
     def run(self, *arguments: str, given: str = "") -> subprocess.CompletedProcess:
@@ -63,16 +64,18 @@ class Smplan:
         verdict.expressible = export.returncode == 0
         if not verdict.expressible:
             verdict.why_not = export.stderr.strip().removeprefix("smplan: error: --target: ").splitlines()[0]
+        if not self.searches:
+            return verdict
         best = self.run("plan", *work, "--objective", "time", "--top", "1", "--format", "json")
         if best.returncode == 0:
             verdict.best = json.loads(best.stdout)["plans"][0]
         return verdict
 
 
-def verdicts(binary: pathlib.Path, table: pathlib.Path) -> list[Verdict]:
+def verdicts(binary: pathlib.Path, table: pathlib.Path, searches: bool = True) -> list[Verdict]:
     with open(table, newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    smplan = Smplan(binary)
+    smplan = Smplan(binary, searches)
     with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
         return list(pool.map(smplan.judge, rows))
 
