@@ -60,7 +60,8 @@ TokenWork token_work(const Workload& w, const StackProfile& profile) {
                                                        a.moe.n_shared_experts * a.moe.shared_expert_ffn_hidden);
       if (a.moe.shared_expert_gate) weights -= hidden;
       work.router += layers * kFlopsPerWeight * 2 * router;
-      work.routed += layers * kFlopsPerWeight * passes * column * profile.moe_slowdown;
+      // How much routing slows depends on the experts' width; never to less than the stack's own figure or none.
+      work.routed += layers * kFlopsPerWeight * passes * column * std::min(1.0, profile.moe_slowdown);
       if (has_shared) work.shared_column += layers * kFlopsPerWeight * passes * column;
     }
     work.cut += layers * kFlopsPerWeight * passes * weights;

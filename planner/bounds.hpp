@@ -23,7 +23,7 @@ struct TokenWork {
   double router = 0;  ///< whole on every rank
   double head_column = 0;
   double shared_column = 0;  ///< one column of the shared experts
-  double routed = 0;         ///< one routed token through one column of an expert, the stack's slowdown included
+  double routed = 0;         ///< one routed token through one column of an expert
 };
 TokenWork token_work(const Workload& workload, const StackProfile& profile);
 

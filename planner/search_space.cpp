@@ -55,7 +55,8 @@ std::vector<Offload> offload_options(const PlanRequest& request, const Stack& st
 
 }  // namespace
 
-bool spends_no_more(const SavingOption& a, const SavingOption& b) {
+bool spends_no_more(const SavingOption& a, const SavingOption& b, bool pipelined) {
+  if (pipelined && (a.recompute != b.recompute || a.offload.activations != b.offload.activations)) return false;
   // Transfers hide behind recomputation, and activations that are computed again are not transferred.
   if (a.offload.any() && a.recompute != b.recompute) return false;
   return a.recompute <= b.recompute && subset(a.offload, b.offload);
@@ -79,10 +80,13 @@ CommonOptions common_options(const PlanRequest& request, const InstanceType& ins
   std::stable_sort(o.savings.begin(), o.savings.end(),
                    [](const SavingOption& a, const SavingOption& b) { return weight(a) < weight(b); });
   SMPLAN_ASSERT(o.savings.size() <= 64);
-  o.lighter.assign(o.savings.size(), 0);
-  for (std::size_t e = 0; e < o.savings.size(); ++e) {
-    for (std::size_t l = 0; l < e; ++l) {
-      if (spends_no_more(o.savings[l], o.savings[e])) o.lighter[e] |= std::uint64_t{1} << l;
+  for (const bool pipelined : {false, true}) {
+    std::vector<std::uint64_t>& lighter = o.lighter[pipelined ? 1 : 0];
+    lighter.assign(o.savings.size(), 0);
+    for (std::size_t e = 0; e < o.savings.size(); ++e) {
+      for (std::size_t l = 0; l < e; ++l) {
+        if (spends_no_more(o.savings[l], o.savings[e], pipelined)) lighter[e] |= std::uint64_t{1} << l;
+      }
     }
   }
   for (const Collectives c : stack.collectives) {

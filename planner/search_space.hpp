@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -37,7 +38,9 @@ struct SavingOption {
 };
 /// Whether `b` does everything that `a` does, and maybe more: then `a` is never slower
 /// (docs/decisions on pruning), and if `a` fits nobody needs `b`.
-bool spends_no_more(const SavingOption& a, const SavingOption& b);
+/// In a pipeline only where both leave the passes as they are: which rank is the busiest, and so whose
+/// gradients are waited for, may change with them.
+bool spends_no_more(const SavingOption& a, const SavingOption& b, bool pipelined);
 
 /// Divisors of the global batch that the request allows, ascending.
 std::vector<std::int32_t> micro_batch_choices(const PlanRequest& request, const Workload& workload);
@@ -45,8 +48,8 @@ std::vector<std::int32_t> micro_batch_choices(const PlanRequest& request, const 
 /// What one instance type and stack offer every split, whatever the count. Computed once.
 struct CommonOptions {
   std::vector<SavingOption> savings;
-  /// By saving: the savings that spend no more, as bits.
-  std::vector<std::uint64_t> lighter;
+  /// By saving: the savings that spend no more, as bits; without a pipeline and in one.
+  std::array<std::vector<std::uint64_t>, 2> lighter;
   std::vector<Collectives> collectives;
 };
 CommonOptions common_options(const PlanRequest& request, const InstanceType& instance, const Cluster& cluster,

@@ -134,6 +134,7 @@ void StackSearch::SplitSearch::find_valid(Strategy s, Progress& p) const {
 void StackSearch::SplitSearch::try_savings(Strategy s, std::size_t sp, std::size_t sharding, Progress& p) const {
   const CommonOptions& common = owner_->common_;
   const std::uint64_t libraries = common.collectives.size();
+  const std::vector<std::uint64_t>& lighter = common.lighter[s.pipeline_parallel > 1 ? 1 : 0];
   p.fitting.assign(options_->micro_batches.size(), 0);
   for (std::size_t e = 0; e < common.savings.size(); ++e) {
     s.recompute = common.savings[e].recompute;
@@ -142,7 +143,7 @@ void StackSearch::SplitSearch::try_savings(Strategy s, std::size_t sp, std::size
     for (std::size_t i = 0; i < p.valid.size(); ++i) {
       const std::size_t mb = p.valid[i];
       s.micro_batch = micro_batch(mb);
-      if ((p.fitting[mb] & common.lighter[e]) != 0 || p.behind(floor_of(s, sp, mb))) {
+      if ((p.fitting[mb] & lighter[e]) != 0 || p.behind(floor_of(s, sp, mb))) {
         p.out.stats.pruned += libraries;
         continue;
       }
@@ -152,17 +153,23 @@ void StackSearch::SplitSearch::try_savings(Strategy s, std::size_t sp, std::size
         break;
       }
       checked = true;
-      if (!try_memory(s, sp, mb, e, p.oversized[sharding], libraries * (p.valid.size() - i), p)) {
-        break;
-      }
+      const bool grows = memory_grows(s, p.valid.back());
+      if (!try_memory(s, sp, mb, e, p.oversized[sharding], libraries * (p.valid.size() - i), grows, p)) break;
     }
   }
 }
 
-/// Memory grows with the micro-batch, so the first that does not fit ends its row; states that do not
-/// fit alone end every row with the same states.
+bool StackSearch::SplitSearch::memory_grows(const Strategy& s, std::size_t last_mb) const {
+  if (s.pipeline_parallel == 1) return true;
+  const bool fixed_depth = s.schedule == Schedule::OneFOneB || s.schedule == Schedule::ZeroBubble;
+  return fixed_depth && micro_batches_per_step(last_mb) >= s.pipeline_parallel;
+}
+
+/// Where memory grows with the micro-batch the first that does not fit ends its row; states that do not fit
+/// alone end every row with the same states.
 bool StackSearch::SplitSearch::try_memory(const Strategy& s, std::size_t sp, std::size_t mb, std::size_t saving,
-                                          std::uint32_t& oversized, std::uint64_t row_rest, Progress& p) const {
+                                          std::uint32_t& oversized, std::uint64_t row_rest, bool grows,
+                                          Progress& p) const {
   const std::uint32_t states = state_bit(s.offload);
   if (!p.count_misses && (oversized & states) != 0) {
     p.out.rejected[index(RejectionReason::Memory)] += row_rest;
@@ -176,9 +183,11 @@ bool StackSearch::SplitSearch::try_memory(const Strategy& s, std::size_t sp, std
     return true;
   }
   const MemoryComponents& c = memory.components;
-  if (c.weights + c.gradients + c.optimizer > memory.limit) oversized |= states;
-  refuse(s, *rejection, row_rest, p.out);
-  return false;
+  const bool too_large = c.weights + c.gradients + c.optimizer > memory.limit;
+  if (too_large) oversized |= states;
+  const bool ends_row = too_large || grows;
+  refuse(s, *rejection, ends_row ? row_rest : owner_->common_.collectives.size(), p.out);
+  return !ends_row;
 }
 
 void StackSearch::SplitSearch::try_collectives(Strategy s, const MemoryEstimate& memory, std::size_t sp, std::size_t mb,

@@ -55,9 +55,11 @@ class StackSearch::SplitSearch {
   [[nodiscard]] Seconds floor_of(const Strategy& s, std::size_t sp, std::size_t mb) const;
   void find_valid(Strategy s, Progress& p) const;
   void try_savings(Strategy s, std::size_t sp, std::size_t sharding, Progress& p) const;
-  /// False where no larger micro-batch fits either.
+  /// Whether memory grows with the micro-batch: with fewer micro-batches than pipeline ranks fewer are in flight.
+  [[nodiscard]] bool memory_grows(const Strategy& s, std::size_t last_mb) const;
+  /// False where no larger micro-batch fits either; `row_rest` counts it and them.
   bool try_memory(const Strategy& s, std::size_t sp, std::size_t mb, std::size_t saving, std::uint32_t& oversized,
-                  std::uint64_t row_rest, Progress& p) const;
+                  std::uint64_t row_rest, bool grows, Progress& p) const;
   void try_collectives(Strategy s, const MemoryEstimate& memory, std::size_t sp, std::size_t mb, Progress& p) const;
 
   StackSearch* owner_;

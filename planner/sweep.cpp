@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "models/trials.hpp"
 #include "planner/objective.hpp"
 #include "planner/plan_json.hpp"
 #include "planner/request_names.hpp"
@@ -31,6 +32,7 @@ Json trials_identity(const std::optional<Trials>& trials) {
   if (!trials) return nullptr;
   Json out;
   out["count"] = trials->count;
+  out["keep"] = trials->keep;
   out["limit"] = trials->at_once ? Json(*trials->at_once) : Json(nullptr);
   return out;
 }
@@ -41,7 +43,10 @@ std::string identity_of(const Json& request, const Json& trials, const Json& ver
 
 /// The version as the plan files state it.
 Json version() {
-  static const Json kVersion = Json::parse(to_json(PlanSet{})).at("smplan_version");
+  static const Json kVersion = [] {
+    const PlanSet none;
+    return Json::parse(to_json(none)).at("smplan_version");
+  }();
   return kVersion;
 }
 
@@ -59,11 +64,12 @@ std::string why_none(const PlanSet& set) {
 }
 
 /// A share of the request's limits: one of `at_once` jobs of one of `waves`.
-PlanRequest one_trial(const PlanRequest& all, std::int64_t trials, std::int64_t at_once, std::int64_t waves) {
+/// `runs` full runs in all, `rounds` one after the other.
+PlanRequest one_trial(const PlanRequest& all, double runs, std::int64_t at_once, double rounds) {
   PlanRequest one = all;
   one.top = 1;
-  if (one.budget) one.budget = *one.budget / static_cast<double>(trials);
-  if (one.deadline) one.deadline = *one.deadline / static_cast<double>(waves);
+  if (one.budget) one.budget = *one.budget / runs;
+  if (one.deadline) one.deadline = *one.deadline / rounds;
   if (one.max_hourly) one.max_hourly = *one.max_hourly / static_cast<double>(at_once);
   return one;
 }
@@ -122,16 +128,18 @@ Result<std::vector<RequestSpec>> sweep_requests(const RequestSpec& base, const s
 std::optional<TrialSchedule> plan_trials(const PlanRequest& request, const Trials& trials, const Catalog& catalog,
                                          const SearchOptions& options) {
   const std::int64_t most = std::min(trials.count, trials.at_once.value_or(trials.count));
+  const double runs = full_runs(trials.count, trials.keep);
   std::optional<TrialSchedule> best;
   for (std::int64_t at_once = most; at_once >= 1;) {
     const std::int64_t waves = (trials.count + at_once - 1) / at_once;
     // Fewer at a time in as many waves leave each a larger share of the hourly limit.
     at_once = (trials.count + waves - 1) / waves;
-    const PlanSet set = search(one_trial(request, trials.count, at_once, waves), catalog, options);
+    const double rounds =
+        trials.keep > 1 ? std::max(1.0, runs / static_cast<double>(at_once)) : static_cast<double>(waves);
+    const PlanSet set = search(one_trial(request, runs, at_once, rounds), catalog, options);
     if (!set.plans.empty()) {
       const RunCost& cost = set.plans.front().cost;
-      TrialSchedule schedule{set.plans.front(), at_once, waves, cost.time_to_train() * static_cast<double>(waves),
-                             cost.total() * static_cast<double>(trials.count)};
+      TrialSchedule schedule{set.plans.front(), at_once, waves, cost.time_to_train() * rounds, cost.total() * runs};
       if (!best || better(request, schedule, *best)) best = std::move(schedule);
     }
     // Without an hourly limit more waves only take longer.
