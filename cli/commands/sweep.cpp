@@ -16,10 +16,13 @@
 namespace smplan::cli {
 namespace {
 
+/// Beyond this nothing is compared any more.
+constexpr std::int64_t kMostKept = 100;
+
 struct SweepFlags {
   RequestSpec spec;
   std::vector<std::string> vary;
-  std::optional<std::string> trials;
+  std::optional<std::string> trials, early_stopping;
   std::optional<std::string> at_once;
 };
 
@@ -50,6 +53,17 @@ Result<SweepWork> understand(const SweepFlags& flags) {
       faults.push_back({"conflict", "--at-once", "needs --trials", "say how many trials there are"});
     } else {
       work.options.trials->at_once = positive(*flags.at_once, "--at-once");
+    }
+  }
+  if (flags.early_stopping) {
+    const std::int64_t keep = positive(*flags.early_stopping, "--early-stopping");
+    if (!work.options.trials) {
+      faults.push_back({"conflict", "--early-stopping", "needs --trials", "say how many trials there are"});
+    } else if (keep < 2 || keep > kMostKept) {
+      faults.push_back({"out-of-range", "--early-stopping", fmt::format("{} is not between 2 and {}", keep, kMostKept),
+                        "3 keeps one trial in three at each rung"});
+    } else {
+      work.options.trials->keep = static_cast<int>(keep);
     }
   }
   if (faults.empty()) {
@@ -169,6 +183,10 @@ Command sweep_command() {
                 ->type_name("N")
                 ->group("Sweep");
             app.add_option("--at-once", flags->at_once, "Most jobs at a time [as many as there are trials]")
+                ->type_name("N")
+                ->group("Sweep");
+            app.add_option("--early-stopping", flags->early_stopping,
+                           "Successive halving: one trial in N goes on at each rung [all run to their end]")
                 ->type_name("N")
                 ->group("Sweep");
             add_request_options(app, flags->spec);

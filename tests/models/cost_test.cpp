@@ -7,7 +7,7 @@
 #include "catalogs/catalog.hpp"
 #include "models/layers.hpp"
 #include "models/markets.hpp"
-#include "support/step_fixture.hpp"
+#include "tests/support/step_fixture.hpp"
 
 namespace smplan {
 namespace {

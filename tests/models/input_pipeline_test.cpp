@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "support/step_fixture.hpp"
+#include "tests/support/step_fixture.hpp"
 
 namespace smplan {
 namespace {

@@ -90,6 +90,20 @@ TEST(SweepIdentity, OfALineIsThatOfItsRequest) {
   EXPECT_EQ(sweep_identity("{}"), std::nullopt);
 }
 
+TEST(PlanTrials, EarlyStoppingPaysForFullRunsOnly) {
+  const PlanRequest request = request_of(small_request());
+  Trials trials;
+  trials.count = 27;
+  const auto all = plan_trials(request, trials, catalog());
+  trials.keep = 3;
+  const auto stopped = plan_trials(request, trials, catalog());
+  ASSERT_TRUE(all);
+  ASSERT_TRUE(stopped);
+  // 27 trials of which one in three goes on are worth three full runs; the winner still runs to its end.
+  EXPECT_NEAR(stopped->total / all->total, 3.0 / 27, 1e-9);
+  EXPECT_EQ(stopped->makespan, all->makespan) << "all 27 at once";
+}
+
 /// Every number at a time and every plan of the space, without the search's shares.
 struct Enumerated {
   double total = INFINITY;

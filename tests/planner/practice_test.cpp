@@ -1,0 +1,99 @@
+#include <string>
+
+#include "fixtures.hpp"
+
+// What practitioners hold for good practice, as plans must show it.
+
+namespace smplan {
+namespace {
+
+PlanSet best_of(RequestSpec spec) {
+  if (!spec.top) spec.top = "1";
+  return search(test::request_of(spec), test::catalog());
+}
+
+RequestSpec spec_of(const char* model, const char* instances, const char* count) {
+  RequestSpec spec;
+  spec.model = model;
+  spec.instances = instances;
+  spec.count = count;
+  spec.region = "us-east-1";
+  return spec;
+}
+
+TEST(Practice, OneLargeInstanceIsFasterThanManySmallOnesWithTheSameDevices) {
+  for (const char* model : {"llama-3.2-1b", "llama-3.2-3b"}) {
+    const PlanSet large = best_of(spec_of(model, "ml.g6e.48xlarge", "1"));
+    const PlanSet small = best_of(spec_of(model, "ml.g6e.xlarge", "8"));
+    ASSERT_FALSE(large.plans.empty());
+    ASSERT_FALSE(small.plans.empty());
+    EXPECT_EQ(large.plans[0].gpus(), small.plans[0].gpus());
+    EXPECT_LT(large.plans[0].cost.time_to_train(), small.plans[0].cost.time_to_train()) << model;
+  }
+}
+
+TEST(Practice, OneLargeInstanceIsCheaperThanManySmallOnesWhereTheModelFillsIt) {
+  const PlanSet large = best_of(spec_of("llama-2-7b", "ml.p4d.24xlarge", "1"));
+  const PlanSet small = best_of(spec_of("llama-2-7b", "ml.g5.xlarge", "32"));
+  ASSERT_FALSE(large.plans.empty());
+  ASSERT_FALSE(small.plans.empty());
+  EXPECT_LT(large.plans[0].cost.total(), small.plans[0].cost.total());
+  EXPECT_LT(large.plans[0].cost.time_to_train(), small.plans[0].cost.time_to_train());
+}
+
+TEST(Practice, SpotWithoutCheckpointsIsRefusedForLongJobs) {
+  RequestSpec spec = spec_of("llama-2-7b", "ml.p5.48xlarge", "1..8");
+  spec.market = "spot";
+  EXPECT_FALSE(best_of(spec).plans.empty());
+  spec.checkpoint_storage = "none";
+  const PlanSet refused = best_of(spec);
+  EXPECT_TRUE(refused.plans.empty());
+  ASSERT_TRUE(refused.nearest_miss);
+  EXPECT_EQ(refused.nearest_miss->rejection.reason, RejectionReason::NoCheckpoints);
+  spec.tokens = "100M";
+  EXPECT_FALSE(best_of(spec).plans.empty()) << "minutes of work can be done again";
+}
+
+TEST(Practice, RecomputationAndOffloadAreUsedOnlyWhereMemoryBinds) {
+  // Whatever the best plan saves memory with, the same plan without it does not fit.
+  for (const auto& [model, instances, count] :
+       {std::tuple("llama-2-7b", "ml.p5.48xlarge", "1"), std::tuple("llama-2-7b", "ml.p4d.24xlarge", "1..2"),
+        std::tuple("llama-2-13b", "ml.p4d.24xlarge", "2,4"), std::tuple("llama-3.2-3b", "ml.g5.48xlarge", "1")}) {
+    const PlanSet set = best_of(spec_of(model, instances, count));
+    ASSERT_FALSE(set.plans.empty()) << model;
+    const Plan& p = set.plans[0];
+    Strategy lavish = p.strategy;
+    lavish.recompute = Recompute::None;
+    lavish.offload = Offload{};
+    if (lavish == p.strategy) continue;
+    const Result<Plan> without =
+        evaluate(set.request, test::catalog(), *p.instance, p.instance_count, *p.stack, lavish);
+    ASSERT_TRUE(without.has_value());
+    const MemoryEstimate& m = without->memory;
+    const bool fits = m.fits() && m.peak_device <= m.limit * (1 - set.request.min_headroom);
+    EXPECT_FALSE(fits && without->step.time() < p.step.time()) << model << ' ' << to_string(p.strategy);
+  }
+  const PlanSet roomy = best_of(spec_of("llama-3.2-1b", "ml.p5.48xlarge", "1"));
+  ASSERT_FALSE(roomy.plans.empty());
+  EXPECT_EQ(roomy.plans[0].strategy.recompute, Recompute::None);
+  EXPECT_EQ(roomy.plans[0].strategy.offload, Offload{});
+}
+
+TEST(Practice, CertaintyCostsMoneyAndKeepsTheDeadline) {
+  RequestSpec spec = spec_of("llama-2-13b", "ml.p5.48xlarge", "1..32");
+  spec.deadline = "4d";
+  const PlanSet even = best_of(spec);
+  spec.confidence = "90%";
+  const PlanSet certain = best_of(spec);
+  ASSERT_FALSE(even.plans.empty());
+  ASSERT_FALSE(certain.plans.empty());
+  EXPECT_LT(even.plans[0].cost.spread.probability(days(4)), 0.9);
+  EXPECT_GE(certain.plans[0].cost.spread.probability(days(4)), 0.9);
+  EXPECT_GT(certain.plans[0].cost.total(), even.plans[0].cost.total());
+  // The cheapest that is certain: one instance fewer is not.
+  spec.count = std::to_string(certain.plans[0].instance_count - 1);
+  EXPECT_TRUE(best_of(spec).plans.empty());
+}
+
+}  // namespace
+}  // namespace smplan
