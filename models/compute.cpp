@@ -16,6 +16,8 @@ struct Tile {
 // What cuBLAS chooses from, in outline; the cheapest counts.
 constexpr std::array<Tile, 6> kTiles{{{256, 128}, {128, 256}, {128, 128}, {128, 64}, {64, 128}, {64, 64}}};
 constexpr std::array<double, 4> kSplits{1, 2, 4, 8};
+// More than what a bound and the time it bounds can differ by in their last digits.
+constexpr double kRounding = 1 + 1e-9;
 constexpr double kStepOfK = 64;  // elements of k that one main-loop step consumes
 // Partial sums of a split product, fp32, written and read through L2 at twice the DRAM rate.
 constexpr double kSplitBytes = 4;
@@ -75,7 +77,10 @@ double tiled_compute(double m, double n, double k, double batch, double rate, do
     const double tiles = batch * round_up(m / tile.rows) * round_up(n / tile.columns) / sms;
     const double feeding = (1 + half * (1 / tile.rows + 1 / tile.columns)) / best_tile;
     const double per_k = 2 * tile.rows * tile.columns * sms * feeding / rate;
+    // A tile's waves are no less than its load, so that most tiles and splits are out without rounding.
+    const double at_least = tiles * per_k;
     for (std::size_t i = 0; i < kSplits.size(); ++i) {
+      if (at_least * (k + kSplits[i] * p.gemm_half_k) + reduction[i] > fastest * kRounding) break;
       const double load = tiles * kSplits[i];
       const double waves = p.gemm_wave_rounding * round_up(load) + (1 - p.gemm_wave_rounding) * std::max(load, 1.0);
       fastest = std::min(fastest, waves * per_k * depth[i] + reduction[i]);
