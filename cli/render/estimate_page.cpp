@@ -107,18 +107,6 @@ Table cost_table(const Plan& plan) {
 
 namespace {
 
-std::string chances(const Plan& plan, const PlanRequest& request) {
-  const RunCost& c = plan.cost;
-  std::string text = fmt::format("{} to {}", format_duration(c.spread.at(0.1)), format_duration(c.spread.at(0.9)));
-  if (plan.price != nullptr) text += fmt::format(", {} to {}", format_usd(c.low), format_usd(c.high));
-  text += " (P10 to P90)";
-  if (request.deadline) {
-    text += fmt::format("; done within {} with {} probability", format_duration(*request.deadline),
-                        format_percent(c.spread.probability(*request.deadline)));
-  }
-  return text;
-}
-
 std::string operation(const Plan& plan, const PlanRequest& request) {
   const RunCost& c = plan.cost;
   std::string text = fmt::format("{:.2g} hardware failures expected", c.failures);

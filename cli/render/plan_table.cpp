@@ -52,17 +52,12 @@ std::string target(const PlanRequest& r) {
   return text;
 }
 
-/// What to expect beside the expectation.
-std::string chances(const Plan& p, const PlanRequest& r) {
-  const RunCost& c = p.cost;
-  std::string text = fmt::format("{} to {}", format_duration(c.spread.at(0.1)), format_duration(c.spread.at(0.9)));
-  if (p.price != nullptr) text += fmt::format(", {} to {}", format_usd(c.low), format_usd(c.high));
-  text += fmt::format(" (P10 to P90); goodput {}, {:.2g} interruptions", format_percent(c.goodput),
-                      c.loss.interruptions);
-  if (r.deadline) {
-    text += fmt::format("; in time with {} probability", format_percent(c.spread.probability(*r.deadline)));
-  }
-  return text;
+/// Nothing is certain, whatever the rounding says.
+std::string probability(double p) {
+  constexpr double kSure = 0.999;
+  if (p > kSure) return "over 99.9%";
+  if (p < 1 - kSure) return "under 0.1%";
+  return format_percent(p);
 }
 
 std::string best(const Plan& p) {
@@ -93,6 +88,19 @@ std::string job_limit_note() {
 }  // namespace
 
 std::string hardware(const Plan& plan) { return fmt::format("{} x {}", plan.instance_count, plan.instance->name); }
+
+std::string chances(const Plan& plan, const PlanRequest& request) {
+  const RunCost& c = plan.cost;
+  std::string text = fmt::format("{} to {}", format_duration(c.spread.at(0.1)), format_duration(c.spread.at(0.9)));
+  if (plan.price != nullptr) text += fmt::format(", {} to {}", format_usd(c.low), format_usd(c.high));
+  text += fmt::format(" (P10 to P90); goodput {}, {:.2g} interruptions", format_percent(c.goodput),
+                      c.loss.interruptions);
+  if (request.deadline) {
+    text += fmt::format("; done within {} with {} probability", format_duration(*request.deadline),
+                        probability(c.spread.probability(*request.deadline)));
+  }
+  return text;
+}
 
 std::string work(const PlanRequest& request) {
   const Workload& w = request.workload;

@@ -26,4 +26,7 @@ std::string rejections(const PlanSet& set);
 /// Lines on prices, candidates, types left out and assumptions.
 std::string footing(const PlanSet& set, const Style& style);
 
+/// What to expect beside the expectation: P10 to P90 of time and cost, and whether the deadline is met.
+std::string chances(const Plan& plan, const PlanRequest& request);
+
 }  // namespace smplan::cli

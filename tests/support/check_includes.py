@@ -11,7 +11,7 @@ RANK = {"base": 0, "catalogs": 1, "models": 2, "planner": 3, "cli": 4, "bindings
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:<([^>]+)>|"([^"]+)")')
 # Where each third party may be included, as patterns of paths from the root. tl::expected may be everywhere.
 THIRD_PARTY = {
-    "nlohmann/": r"base/json_reader\.cpp|planner/.*\.cpp|cli/.*|bindings/.*",
+    "nlohmann/": r"base/json_(reader|stream)\.cpp|catalogs/import/overlay\.cpp|planner/.*\.cpp|cli/.*|bindings/.*",
     "boost/": r"models/(topology|pipeline)\.cpp",
     "Eigen/": r"models/calibration\.cpp",
     "CLI/": r"cli/.*\.cpp",
