@@ -58,7 +58,9 @@ ExitCode print(const std::string& text) {
 
 ExitCode run(std::vector<std::string> arguments) {
   const std::vector<Command> commands = {plan_command(),    estimate_command(), explain_command(),   models_command(),
-                                         catalog_command(), validate_command(), calibrate_command(), export_command(), check_command()};
+                                         catalog_command(), validate_command(), calibrate_command(), export_command(),
+                                         check_command(),   report_command(),   trace_command(),     compare_command(),
+                                         sweep_command()};
   CommonOptions options;
   CLI::App root(kAbout, "smplan");
   root.footer(kExitCodes);

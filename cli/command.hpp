@@ -41,6 +41,10 @@ Command models_command();
 Command catalog_command();
 Command validate_command();
 Command calibrate_command();
+Command compare_command();
+Command sweep_command();
+Command report_command();
+Command trace_command();
 Command check_command();
 
 }  // namespace smplan::cli

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/result.hpp"
+#include "catalogs/catalog.hpp"
+#include "planner/plan.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace smplan::cli {
+
+/// Where a command gets its plans from: a file that `plan --format json` wrote, or a search of its own.
+struct PlanSource {
+  RequestSpec spec;
+  std::optional<std::string> file;
+};
+
+void add_plan_source(CLI::App& command, PlanSource& source);
+
+/// Refuses a file together with a model.
+Result<void> check_plan_source(const PlanSource& source);
+
+/// The search that the flags ask for.
+Result<PlanSet> searched_plans(const PlanSource& source, const Catalog& catalog);
+
+}  // namespace smplan::cli

@@ -1,0 +1,81 @@
+// Cost against time: the frontier as a line, the listed plans as points; a click chooses the nearest listed plan.
+const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+class Frontier {
+  constructor(box, data, choose) {
+    Object.assign(this, { box, data, choose, chosen: 0 });
+    const priced = (p) => p.total_usd !== null;
+    const points = data.frontier.filter(priced).map((p) => ({ time: p.time_to_train_s, cost: p.total_usd, kind: 1 }));
+    data.plans.forEach((p, index) => {
+      if (p.cost.total_usd !== null) points.push({ time: p.time_to_train_s, cost: p.cost.total_usd, kind: 2, index });
+    });
+    points.sort((a, b) => a.time - b.time || a.kind - b.kind);
+    this.points = points;
+    if (points.length === 0) {
+      box.append(element("p", "Nothing to draw: no plan has a price."));
+      return;
+    }
+    window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
+    window.addEventListener("resize", () => this.draw());
+    this.draw();
+  }
+
+  mark(index) {
+    this.chosen = index;
+    if (this.points.length > 0) this.draw();
+  }
+
+  columns() {
+    const of = (wanted) => this.points.map((p) => (wanted(p) ? p.cost : null));
+    return [this.points.map((p) => p.time / 86400), of((p) => p.kind === 1), of((p) => p.kind === 2),
+      of((p) => p.kind === 2 && p.index === this.chosen)];
+  }
+
+  // The listed plan nearest to where the pointer is, in pixels.
+  nearest(plot, left, top) {
+    let best = null;
+    for (const p of this.points) {
+      if (p.kind !== 2) continue;
+      const far = Math.hypot(plot.valToPos(p.time / 86400, "x") - left, plot.valToPos(p.cost, "y") - top);
+      if (best === null || far < best.far) best = { far, index: p.index };
+    }
+    return best && best.far < 40 ? best.index : null;
+  }
+
+  draw() {
+    this.box.replaceChildren();
+    const times = this.points.map((p) => p.time);
+    const wide = times[times.length - 1] / times[0] > 20;
+    const axis = { stroke: colour("--ink"), grid: { stroke: colour("--line") }, ticks: { stroke: colour("--line") } };
+    const dots = (stroke, size, fill) => ({
+      stroke, paths: () => null, points: { show: true, size, fill, stroke, width: 2 },
+      value: (_, v) => (v === null ? "-" : usd(v)),
+    });
+    const plot = new uPlot({
+      width: Math.max(280, Math.min(this.box.clientWidth, 1100)), height: 340,
+      scales: { x: { time: false, distr: wide ? 3 : 1 }, y: { range: (_, low, high) => {
+        const room = (high - low || high) * 0.08;
+        return [low - room, high + room];
+      } } },
+      axes: [{ ...axis, label: "days to train" }, { ...axis, label: "cost", size: 90, values: (_, all) => all.map(usd) }],
+      series: [{ label: "days", value: (_, v) => (v === null ? "-" : digits(v)) },
+        { label: "frontier", stroke: colour("--bar"), width: 2, spanGaps: true,
+          points: { show: true, size: 7, fill: colour("--bar") }, value: (_, v) => (v === null ? "-" : usd(v)) },
+        { label: "listed plans", ...dots(colour("--bar-2"), 9, colour("--paper")) },
+        { label: "chosen", ...dots(colour("--bar-2"), 13, colour("--bar-2")) }],
+      cursor: { drag: { x: false, y: false } },
+    }, this.columns(), this.box);
+    plot.over.addEventListener("click", () => {
+      const index = this.nearest(plot, plot.cursor.left, plot.cursor.top);
+      if (index !== null) this.choose(index);
+    });
+    plot.root.setAttribute("role", "img");
+    plot.root.setAttribute("aria-label", "Cost against days to train; the table below holds the same figures");
+  }
+}
+
+function fillFrontierTable(table, frontier) {
+  fillTable(table, ["In the list as", "Instances", "Stack", "Strategy", "Time", "Cost"], frontier.map((p) =>
+    [p.rank === null ? "-" : "#" + p.rank, `${p.instance_count} x ${p.instance_type}`, p.stack, p.strategy,
+      duration(p.time_to_train_s), usd(p.total_usd)]));
+}

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/json_reader.hpp"
+#include "base/result.hpp"
+#include "planner/plan.hpp"
+
+namespace smplan {
+
+/// One plan of the page beside what its JSON says.
+struct ReportedPlan {
+  std::vector<std::string> why;  ///< sentences of explain(); empty where only a file is known
+  std::string timeline;          ///< JSON, see timeline_json(); `null` where the step cannot be drawn
+  std::string no_timeline;       ///< why not
+};
+
+/// Everything that the page holds.
+struct ReportData {
+  std::string plan_json;  ///< as `plan --format json` writes it: the page's figures are read from it
+  std::vector<ReportedPlan> plans;
+};
+
+ReportData report_data(const PlanSet& set, const Catalog& catalog);
+/// From a plan file: without explanations, which need the search. Refuses what is no plan file.
+Result<ReportData> report_data(const std::string& text, const std::string& name, const Catalog& catalog);
+
+/// One HTML file that needs nothing else: style, scripts, the chart library and the data are inside it.
+std::string report_html(const ReportData& data);
+
+}  // namespace smplan
