@@ -1,37 +1,28 @@
 """Strategy planner and cost model for distributed training on Amazon SageMaker.
 
 >>> import smplan
->>> best = smplan.plan(params="13B", instances=["ml.p4d.24xlarge"])["plans"][0]
+>>> plans = smplan.plan(params="13B", instances=["ml.p4d.24xlarge"])
+>>> plans[0].instance_type
+'ml.p4d.24xlarge'
 """
 
-import json
-import os
-
-from smplan import _core
+from smplan._batch import BatchEstimate, estimate_batch
+from smplan._check import Finding, Findings, check, guard
 from smplan._core import Catalog
-from smplan._errors import Diagnostic, Error, InputError
-from smplan._keywords import to_text
+from smplan._core import export_targets as export_targets
+from smplan._core import version as __version__
+from smplan._enums import Dtype, Finetune, Market, Objective, Recompute, Sharding
+from smplan._errors import CheckFailed, Diagnostic, Error, InputError
+from smplan._export import Export, ExportFile
+from smplan._measured import Calibration, Validation, calibrate, validate
+from smplan._model import Model
+from smplan._planning import estimate, plan
+from smplan._plans import Plan, PlanSet
+from smplan._views import Cost, Explanation, FrontierPoint, Memory, StepTime
 
-__version__ = _core.version
-__all__ = ["Catalog", "Diagnostic", "Error", "InputError", "estimate", "plan", "__version__"]
-
-
-def plan(*, catalog=None, **request):
-    """Search instance types, counts and strategies; the ranked plans as `smplan plan --format json` gives them.
-
-    Keywords are the flags of `smplan plan` with `_` for `-`. A value is a string as on the command line
-    (`"13B"`, `"7d"`), a number, a bool, or a list of them; None means not given. `plans` is empty if nothing
-    fits, `rejected` says why. Raises InputError with every fault of the request.
-    """
-    return _ask(_core.plan, catalog, request)
-
-
-def estimate(*, catalog=None, **request):
-    """Predict one exact configuration; the same form as plan(), with one plan, which may not fit in memory."""
-    return _ask(_core.estimate, catalog, request)
-
-
-def _ask(question, catalog, request):
-    arguments = {name: to_text(name, value) for name, value in request.items() if value is not None}
-    region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
-    return json.loads(question(catalog or Catalog.shipped(), arguments, region))
+__all__ = [
+    "BatchEstimate", "Calibration", "Catalog", "CheckFailed", "Cost", "Diagnostic", "Dtype", "Error", "Explanation",
+    "Export", "ExportFile", "Finding", "Findings", "Finetune", "FrontierPoint", "InputError", "Market", "Memory",
+    "Model", "Objective", "Plan", "PlanSet", "Recompute", "Sharding", "StepTime", "Validation", "__version__",
+    "calibrate", "check", "estimate", "estimate_batch", "export_targets", "guard", "plan", "validate",
+]

@@ -1,6 +1,11 @@
 """What smplan raises."""
 
-from typing import List, NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, List, NamedTuple, Sequence, Tuple
+
+if TYPE_CHECKING:
+    from smplan._check import Findings
 
 
 class Diagnostic(NamedTuple):
@@ -23,9 +28,20 @@ class Error(Exception):
 class InputError(Error, ValueError):
     """The request or a file is invalid; `diagnostics` lists every fault."""
 
-    def __init__(self, diagnostics: List[Diagnostic]):
+    def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
         super().__init__("\n".join(str(diagnostic) for diagnostic in diagnostics))
-        self.diagnostics = list(diagnostics)
+        self.diagnostics: List[Diagnostic] = list(diagnostics)
 
-    def __reduce__(self):
+    def __reduce__(self) -> Tuple[Any, ...]:
         return type(self), (self.diagnostics,)
+
+
+class CheckFailed(Error, ValueError):
+    """A guarded job has errors and was not submitted; `findings` lists them."""
+
+    def __init__(self, findings: Findings) -> None:
+        super().__init__(f"the job was not submitted\n{findings!r}")
+        self.findings = findings
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return type(self), (self.findings,)

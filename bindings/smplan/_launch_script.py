@@ -2,7 +2,7 @@
 
 import ast
 import json
-from typing import Dict, List, NamedTuple, Optional
+from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
 
 from smplan._errors import Diagnostic, InputError
 
@@ -99,12 +99,12 @@ class _Reader:
         writer.member("class", node.lineno)
         writer.text(json.dumps(short))
         written = set()
-        for keyword in self._keywords(node):
-            if keyword.arg in written:
+        for name, value in self._keywords(node):
+            if name in written:
                 continue
-            written.add(keyword.arg)
-            writer.member(keyword.arg, getattr(keyword.value, "lineno", node.lineno))
-            self._write(writer, keyword.value, 0)
+            written.add(name)
+            writer.member(name, getattr(value, "lineno", node.lineno))
+            self._write(writer, value, 0)
         given = self.fits.get(self.targets.get(id(node), ""))
         if given is not None and "inputs" not in written and short in ESTIMATORS:
             writer.member("inputs", given.lineno)
@@ -113,27 +113,30 @@ class _Reader:
         kind = "model-trainer" if short in TRAINERS else "estimator"
         return LaunchCall(short, kind, node.lineno, writer.result())
 
-    def _keywords(self, node: ast.Call) -> List[ast.keyword]:
+    def _keywords(self, node: ast.Call) -> List[Tuple[str, ast.expr]]:
         """Named arguments; `**name` of a literal dictionary is written out."""
-        out = []
+        out: List[Tuple[str, ast.expr]] = []
         for keyword in node.keywords:
             if keyword.arg is not None:
-                out.append(keyword)
+                out.append((keyword.arg, keyword.value))
                 continue
             value = self._resolved(keyword.value)
             if isinstance(value, ast.Dict):
                 for key, item in zip(value.keys, value.values):
                     if isinstance(key, ast.Constant) and isinstance(key.value, str):
-                        out.append(ast.keyword(arg=key.value, value=item))
+                        out.append((key.value, item))
             elif isinstance(value, ast.Call) and _called(value) == "dict":
-                out += [inner for inner in value.keywords if inner.arg is not None]
+                out += [(inner.arg, inner.value) for inner in value.keywords if inner.arg is not None]
         return out
 
     def _resolved(self, node: ast.expr) -> ast.expr:
-        seen = set()
-        while isinstance(node, ast.Name) and self.values.get(node.id) is not None and node.id not in seen:
+        seen: Set[str] = set()
+        while isinstance(node, ast.Name) and node.id not in seen:
             seen.add(node.id)
-            node = self.values[node.id]
+            value = self.values.get(node.id)
+            if value is None:
+                break
+            node = value
         return node
 
     def _write(self, writer: "_LinedJson", node: ast.expr, depth: int) -> None:
@@ -145,7 +148,7 @@ class _Reader:
             writer.open("{", place)
             seen = set()
             for key, value in zip(node.keys, node.values):
-                if str(key.value) in seen:
+                if not isinstance(key, ast.Constant) or str(key.value) in seen:
                     continue
                 seen.add(str(key.value))
                 writer.member(str(key.value), key.lineno)
@@ -157,9 +160,9 @@ class _Reader:
             if name != "dict":
                 writer.member("class", place)
                 writer.text(json.dumps(name))
-            for keyword in self._keywords(node):
-                writer.member(keyword.arg, keyword.value.lineno)
-                self._write(writer, keyword.value, depth + 1)
+            for argument, value in self._keywords(node):
+                writer.member(argument, value.lineno)
+                self._write(writer, value, depth + 1)
             writer.close("}")
         elif isinstance(node, (ast.List, ast.Tuple)):
             writer.open("[", place)
@@ -177,7 +180,7 @@ class _Reader:
         return not node.args and (name == "dict" or name[:1].isupper())
 
     @staticmethod
-    def _constant(node: ast.expr):
+    def _constant(node: ast.expr) -> Any:
         try:
             value = eval_arithmetic(node)
         except ValueError:
@@ -185,7 +188,7 @@ class _Reader:
         return value
 
 
-def eval_arithmetic(node: ast.expr):
+def eval_arithmetic(node: ast.expr) -> Any:
     """A literal, or whole-number arithmetic of literals such as 24 * 60 * 60. ValueError for all else."""
     if isinstance(node, ast.Constant) and (node.value is None or isinstance(node.value, (str, bool, int, float))):
         if isinstance(node.value, float) and node.value - node.value != 0:
@@ -207,7 +210,7 @@ def eval_arithmetic(node: ast.expr):
 class _LinedJson:
     """JSON text whose keys stand on given lines, so that findings name the lines of the script."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._parts: List[str] = []
         self._line = 1
         self._first = [True]

@@ -13,7 +13,7 @@ from pathlib import Path
 PROGRAM = """
 import sys, smplan
 assert smplan.__version__ == sys.argv[1], smplan.__version__
-assert smplan.plan(model="llama-2-7b", instances="ml.p5.48xlarge", count=1)["plans"]
+assert smplan.plan(model="llama-2-7b", instances="ml.p5.48xlarge", count=1).best.memory.fits
 """
 
 
@@ -34,11 +34,13 @@ def main():
     names = zipfile.ZipFile(wheel).namelist()
     strangers = [name for name in names if not name.startswith(("smplan/", f"smplan-{version}.dist-info/"))]
     assert not strangers, strangers
-    assert {"smplan/py.typed", "smplan/_core.pyi"} <= set(names), names
+    assert {"smplan/py.typed", "smplan/_core.pyi", "smplan/bin/smplan"} <= set(names), names
     venv.create(work / "venv", with_pip=True)
     python = work / "venv/bin/python"
     run(python, "-m", "pip", "install", "--no-index", "--disable-pip-version-check", wheel, cwd=work)
     run(python, "-I", "-c", PROGRAM, version, cwd=work)
+    for program in ([work / "venv/bin/smplan"], [python, "-I", "-m", "smplan"]):
+        run(*program, "plan", "--params", "7B", "--count", "1", "--quiet", cwd=work)
     print(wheel.name)
 
 

@@ -7,12 +7,21 @@ from pathlib import Path
 
 import pytest
 
+import smplan
+
 ROOT = Path(__file__).resolve().parents[2]
+SMALL = {"model": "llama-2-7b", "instances": ["ml.p4d.24xlarge"], "count": [1, 2, 4], "stack": "fsdp", "top": 3}
 
 
 @pytest.fixture(scope="session")
 def plan_schema():
     return json.loads((ROOT / "planner/schema/plan.schema.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="session")
+def small():
+    """Three plans of a small request."""
+    return smplan.plan(**SMALL)
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,173 @@
+#include <chrono>
+#include <optional>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include "bindings/catalog_handle.hpp"
+#include "bindings/errors.hpp"
+#include "bindings/interruptible.hpp"
+#include "bindings/parts.hpp"
+#include "bindings/request.hpp"
+#include "planner/export/target.hpp"
+#include "planner/plan_json.hpp"
+#include "planner/report/report.hpp"
+#include "planner/search.hpp"
+#include "planner/trace/chrome_trace.hpp"
+
+namespace py = pybind11;
+
+namespace smplan::python {
+namespace {
+
+/// A search's own answer. Plans point into the catalog, so the two live together.
+struct Answer {
+  std::shared_ptr<const Catalog> catalog;
+  PlanSet set;
+};
+using SharedAnswer = std::shared_ptr<const Answer>;
+
+enum class Question { Plan, Estimate };
+
+SharedAnswer ask(Question question, const CatalogHandle& handle, const Arguments& arguments,
+                 const std::optional<std::string>& environment_region) {
+  const RequestSpec spec = spec_of(arguments);
+  return interruptible([question, spec, environment_region, catalog = handle.catalog]() -> SharedAnswer {
+    const bool one = question == Question::Estimate;
+    const PlanRequest request =
+        value_or_throw(resolve(spec, *catalog, environment_region, one ? Purpose::Estimate : Purpose::Plan));
+    const auto start = std::chrono::steady_clock::now();
+    PlanSet set = one ? value_or_throw(estimate(request, *catalog)) : search(request, *catalog);
+    set.search.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return std::make_shared<const Answer>(Answer{catalog, std::move(set)});
+  });
+}
+
+const Plan& plan_of(const Answer& answer, std::size_t rank) {
+  if (rank < 1 || rank > answer.set.plans.size()) {
+    throw Refused{{{"out-of-range", "rank",
+                    fmt::format("the list has {} plans, there is no {}", answer.set.plans.size(), rank),
+                    "choose a smaller rank, or a larger top"}}};
+  }
+  return answer.set.plans[rank - 1];
+}
+
+std::vector<std::string> why(const SharedAnswer& answer, std::size_t rank) {
+  if (!answer->set.plans.empty()) plan_of(*answer, rank);
+  return interruptible([answer, rank] { return explain(answer->set, *answer->catalog, rank); });
+}
+
+std::string trace_of(const SimulatedJob& job, const std::string& title) {
+  return chrome_trace(value_or_throw(simulate_step(job)), title);
+}
+
+std::string trace(const SharedAnswer& answer, std::size_t rank, const std::string& title) {
+  plan_of(*answer, rank);
+  return interruptible([answer, rank, title] {
+    return trace_of(value_or_throw(simulated_job(answer->set.request, plan_of(*answer, rank), *answer->catalog)), title);
+  });
+}
+
+std::string report(const SharedAnswer& answer) {
+  return interruptible([answer] { return report_html(report_data(answer->set, *answer->catalog)); });
+}
+
+/// The same three from the text of a plan file.
+TrainingPlan read_plan(const CatalogHandle& handle, const std::string& text, std::int64_t rank) {
+  return value_or_throw(read_training_plan(value_or_throw(parse_json(text, "plan")), rank, *handle.catalog));
+}
+
+std::string trace_of_text(const CatalogHandle& handle, const std::string& text, std::int64_t rank,
+                          const std::string& title) {
+  const py::gil_scoped_release without_lock;
+  return trace_of(value_or_throw(simulated_job(read_plan(handle, text, rank), *handle.catalog)), title);
+}
+
+std::string report_of_text(const CatalogHandle& handle, const std::string& text) {
+  const py::gil_scoped_release without_lock;
+  return report_html(value_or_throw(report_data(text, "plan", *handle.catalog)));
+}
+
+ExportOptions options_of(const std::map<std::string, std::string>& given) {
+  ExportOptions options;
+  const auto take = [&](const char* name, auto& field) {
+    if (const auto found = given.find(name); found != given.end()) field = found->second;
+  };
+  take("role", options.role);
+  take("bucket", options.bucket);
+  take("script", options.script);
+  take("job_name", options.job_name);
+  take("input_mode", options.input_mode);
+  take("file_system", options.file_system);
+  if (const auto found = given.find("warm_pool"); found != given.end()) {
+    options.warm_pool = value_or_throw(parse_duration(found->second, "warm_pool"));
+  }
+  if (Diagnostics faults = check(options); !faults.empty()) throw Refused{std::move(faults)};
+  return options;
+}
+
+/// (files as (path, content), placeholders as (text, meaning), notes, plan id)
+py::tuple export_of_text(const CatalogHandle& handle, const std::string& text, std::int64_t rank,
+                         const std::string& target, const std::map<std::string, std::string>& given) {
+  const TrainingPlan plan = read_plan(handle, text, rank);
+  const ExportOptions options = options_of(given);
+  const Export done = value_or_throw(export_plan({plan, options, *handle.catalog}, target));
+  py::list files;
+  for (const ExportFile& file : done.files) files.append(py::make_tuple(file.path, file.content));
+  py::list placeholders;
+  for (const Placeholder& p : done.placeholders) placeholders.append(py::make_tuple(p.text, p.meaning));
+  return py::make_tuple(files, placeholders, done.notes, done.plan_id);
+}
+
+/// JSON text as this library writes it: of the same values, the same bytes. (Python may shorten a number further.)
+std::string normal_json(const std::string& text) {
+  value_or_throw(parse_json(text, "plan"));
+  return nlohmann::ordered_json::parse(text).dump(2) + "\n";
+}
+
+std::vector<std::string> target_names() {
+  std::vector<std::string> names;
+  for (const ExportTarget& target : export_targets()) names.emplace_back(target.name);
+  return names;
+}
+
+}  // namespace
+
+void bind_answers(py::module_& module) {
+  py::class_<Answer, std::shared_ptr<Answer>>(module, "Answer", "The native side of a PlanSet: its search's own answer.")
+      .def("to_json", [](const Answer& a) { return to_json(a.set); }, "What the command line prints as JSON.")
+      .def("to_csv", [](const Answer& a) { return to_csv(a.set); }, "What the command line prints as CSV.")
+      .def(
+          "explain", [](const std::shared_ptr<Answer>& a, std::size_t rank) { return why(a, rank); }, py::arg("rank"),
+          "Why this plan, in sentences.")
+      .def(
+          "trace",
+          [](const std::shared_ptr<Answer>& a, std::size_t rank, const std::string& title) {
+            return trace(a, rank, title);
+          },
+          py::arg("rank"), py::arg("title"), "The simulated step as Chrome trace events.")
+      .def(
+          "report", [](const std::shared_ptr<Answer>& a) { return report(a); }, "The HTML page.");
+  const auto question = [&](const char* name, Question which, const char* doc) {
+    module.def(
+        name,
+        [which](const CatalogHandle& c, const Arguments& a, const std::optional<std::string>& region) {
+          return std::const_pointer_cast<Answer>(ask(which, c, a, region));
+        },
+        py::arg("catalog"), py::arg("arguments"), py::arg("environment_region"), doc);
+  };
+  question("plan", Question::Plan, "Searches the space of a request.");
+  question("estimate", Question::Estimate, "Predicts one exact configuration.");
+  module.def("trace_of_text", &trace_of_text, py::arg("catalog"), py::arg("text"), py::arg("rank"), py::arg("title"),
+             "The simulated step of a plan file.");
+  module.def("report_of_text", &report_of_text, py::arg("catalog"), py::arg("text"), "The HTML page of a plan file.");
+  module.def("export_of_text", &export_of_text, py::arg("catalog"), py::arg("text"), py::arg("rank"), py::arg("target"),
+             py::arg("options"), "A plan of a plan file in the words of a target.");
+  module.def("normal_json", &normal_json, py::arg("text"), "JSON text as the command line would have written it.");
+  module.attr("keywords") = py::tuple(py::cast(keyword_names()));
+  module.attr("export_targets") = py::tuple(py::cast(target_names()));
+}
+
+}  // namespace smplan::python

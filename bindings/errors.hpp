@@ -1,0 +1,24 @@
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+#include "base/result.hpp"
+
+namespace smplan::python {
+
+/// Carries refused input to the translator, which raises smplan.InputError.
+struct Refused {
+  Diagnostics diagnostics;
+};
+
+template <typename T>
+T value_or_throw(Result<T> result) {
+  if (!result) throw Refused{std::move(result.error())};
+  if constexpr (!std::is_void_v<T>) return std::move(*result);
+}
+
+/// Makes Refused an InputError in Python.
+void translate_errors();
+
+}  // namespace smplan::python

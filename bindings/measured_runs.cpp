@@ -1,0 +1,72 @@
+#include <optional>
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include "base/csv_reader.hpp"
+#include "bindings/catalog_handle.hpp"
+#include "bindings/errors.hpp"
+#include "bindings/interruptible.hpp"
+#include "bindings/parts.hpp"
+#include "planner/validation/calibration_overlay.hpp"
+#include "planner/validation/calibration_report.hpp"
+
+namespace py = pybind11;
+
+namespace smplan::python {
+namespace {
+
+/// Tables as (name, CSV text).
+using Tables = std::vector<std::pair<std::string, std::string>>;
+
+std::vector<MeasuredRun> read_tables(const Tables& tables) {
+  std::vector<MeasuredRun> runs;
+  Diagnostics faults;
+  for (const auto& table : tables) {
+    const Result<CsvTable> parsed = parse_csv(table.second, table.first);
+    Result<std::vector<MeasuredRun>> read =
+        parsed ? read_measured_runs(*parsed, table.first) : tl::unexpected<Diagnostics>(parsed.error());
+    if (read) {
+      std::move(read->begin(), read->end(), std::back_inserter(runs));
+    } else {
+      faults.insert(faults.end(), read.error().begin(), read.error().end());
+    }
+  }
+  if (!faults.empty()) throw Refused{std::move(faults)};
+  return runs;
+}
+
+/// (CSV, JSON) of `smplan validate`.
+std::pair<std::string, std::string> validate(const CatalogHandle& handle, const Tables& tables, std::size_t worst) {
+  return interruptible([catalog = handle.catalog, tables, worst] {
+    const std::vector<ComparedRun> runs = compare_runs(read_tables(tables), *catalog);
+    return std::pair(report_csv(runs), report_json(runs, worst));
+  });
+}
+
+/// (overlay, JSON report) of `smplan calibrate`.
+std::pair<std::string, std::string> fit(const CatalogHandle& handle, const Tables& tables, bool devices,
+                                        std::optional<double> prior_width, const std::vector<std::string>& not_fitted,
+                                        const std::string& source, const std::string& as_of) {
+  CalibrationOptions options;
+  options.scope = devices ? CalibrationScope::StacksAndDevices : CalibrationScope::Stacks;
+  options.prior_scale = prior_width.value_or(devices ? 1.0 : 0.3);
+  options.not_fitted = not_fitted;
+  return interruptible([catalog = handle.catalog, tables, options, source, as_of] {
+    const std::vector<MeasuredRun> runs = read_tables(tables);
+    const CalibrationResult result = value_or_throw(calibrate(runs, *catalog, options));
+    return std::pair(calibration_overlay(result, source, as_of), calibration_json(result, nullptr, runs));
+  });
+}
+
+}  // namespace
+
+void bind_measured_runs(py::module_& module) {
+  module.def("validate", &validate, py::arg("catalog"), py::arg("tables"), py::arg("worst"),
+             "Predicts measured runs; (CSV, JSON).");
+  module.def("calibrate", &fit, py::arg("catalog"), py::arg("tables"), py::arg("devices"), py::arg("prior_width"),
+             py::arg("not_fitted"), py::arg("source"), py::arg("as_of"),
+             "Fits profiles to measured runs; (overlay, JSON report).");
+}
+
+}  // namespace smplan::python

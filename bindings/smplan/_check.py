@@ -1,0 +1,229 @@
+"""Checks of a job before it is submitted: check() and guard()."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+from typing import Any, Dict, FrozenSet, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, TypeVar, Union, overload
+
+from smplan import _core
+from smplan._errors import CheckFailed, Diagnostic, InputError
+from smplan._request import arguments_of, environment_region, shipped_catalog
+
+
+class Finding(NamedTuple):
+    """One fault of a job. `path` is a JSON pointer, `line` None where the job is no file."""
+
+    rule: str
+    severity: str
+    path: str
+    line: Optional[int]
+    message: str
+    fix: str
+    source: str
+
+    def __str__(self) -> str:
+        place = f"line {self.line}, {self.path}" if self.line else self.path
+        return f"{self.severity} {self.rule} at {place}: {self.message} ({self.fix})"
+
+
+class Findings(Sequence[Finding]):
+    """What the rules say of a job, by line. Truthy if there is any finding; `ok` if none is an error."""
+
+    def __init__(self, answers: Sequence[Tuple[str, str]]) -> None:
+        self._answers = tuple(answers)
+        self._documents = [json.loads(text) for text, _ in self._answers]
+        self._findings = tuple(Finding(*(found[name] for name in Finding._fields))
+                               for document in self._documents for found in document["findings"])
+
+    def _severity(self, severity: str) -> Tuple[Finding, ...]:
+        return tuple(finding for finding in self._findings if finding.severity == severity)
+
+    @property
+    def errors(self) -> Tuple[Finding, ...]:
+        """What makes the job fail, or waste most of its money."""
+        return self._severity("error")
+
+    @property
+    def warnings(self) -> Tuple[Finding, ...]:
+        """What is probably not meant."""
+        return self._severity("warning")
+
+    @property
+    def infos(self) -> Tuple[Finding, ...]:
+        """What may be worth knowing."""
+        return self._severity("info")
+
+    @property
+    def ok(self) -> bool:
+        """No finding is an error."""
+        return not self.errors
+
+    def to_dict(self) -> Dict[str, Any]:
+        """What `smplan check --format json` prints; of a launch script with several calls, of the first."""
+        document: Dict[str, Any] = json.loads(self._answers[0][0])
+        return document
+
+    def to_json(self) -> str:
+        """The same as text."""
+        return self._answers[0][0]
+
+    def to_sarif(self) -> str:
+        """What `smplan check --format sarif` prints, for code scanning."""
+        return self._answers[0][1]
+
+    @overload
+    def __getitem__(self, index: int) -> Finding: ...
+    @overload
+    def __getitem__(self, index: slice) -> Tuple[Finding, ...]: ...
+    def __getitem__(self, index: Union[int, slice]) -> Union[Finding, Tuple[Finding, ...]]:
+        return self._findings[index]
+
+    def __len__(self) -> int:
+        return len(self._findings)
+
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(self._findings)
+
+    def __eq__(self, other: object) -> bool:
+        return self._answers == other._answers if isinstance(other, Findings) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._answers)
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return Findings, (self._answers,)
+
+    def __repr__(self) -> str:
+        head = f"Findings({len(self.errors)} errors, {len(self.warnings)} warnings, {len(self.infos)} infos)"
+        return "\n".join([head, *(f"  {finding}" for finding in self)])
+
+    def _repr_html_(self) -> str:
+        from smplan._html import finding_table
+
+        return finding_table(self)
+
+
+def check(job: Any, *, kind: Optional[str] = None, ignore: Sequence[str] = (),
+          facts: Optional[Mapping[str, Any]] = None, catalog: Optional[_core.Catalog] = None,
+          **request: Any) -> Findings:
+    """Checks a job before it is submitted.
+
+    `job`: a file's path (every format of `smplan check`, and launch scripts: `launch.py` is read, never run), a
+    mapping (a CreateTrainingJob request, the keyword arguments of an estimator with "class"), or a live estimator or
+    ModelTrainer of the SageMaker SDK, which is read by its attributes. `kind`: what it is, where the content does not
+    tell. `ignore`: rules not to report. `facts`: what only the account knows (a smplan.facts/1 document). The other
+    keywords are what the job cannot say: model, seq_len, stack, tokens, budget, region ...; with a model the memory,
+    time and money rules apply too. Raises InputError if the job cannot be read.
+
+    >>> import smplan
+    >>> found = smplan.check({"class": "PyTorch", "instance_type": "ml.p4d.24xlarge", "instance_count": 2,
+    ...                       "use_spot_instances": True, "max_run": 3600, "max_wait": 60})
+    >>> found.ok, "max_wait" in found.errors[0].path
+    (False, True)
+    """
+    jobs, imports = _jobs_of(job, kind)
+    known: Dict[str, Any] = dict(facts) if facts is not None else {"schema": "smplan.facts/1"}
+    if imports:
+        known.setdefault("script", {}).setdefault("imports", imports)
+    with arguments_of(request) as arguments:
+        return Findings([_core.check(catalog if catalog is not None else shipped_catalog(), text, name, kind_of,
+                                     arguments, json.dumps(known), list(ignore), environment_region())
+                         for name, text, kind_of in jobs])
+
+
+Estimator = TypeVar("Estimator")
+
+
+def guard(estimator: Estimator, *, strict: bool = False, **options: Any) -> Estimator:
+    """Makes the estimator's fit() check the job first and raise CheckFailed instead of submitting one with errors.
+
+    `strict`: warnings count as well. `options`: keywords of check(). Returns the same object. A ModelTrainer's
+    train() is guarded likewise.
+    """
+    guarded = [name for name in ("fit", "train") if callable(getattr(estimator, name, None))]
+    if not guarded:
+        raise InputError([Diagnostic("wrong-kind", "estimator", f"{type(estimator).__name__} has no fit() or train()",
+                                     "give an estimator or a ModelTrainer of the SageMaker SDK")])
+    for name in guarded:
+        setattr(estimator, name, _checked(getattr(estimator, name), estimator, strict, options))
+    return estimator
+
+
+def _checked(submit: Any, estimator: Any, strict: bool, options: Mapping[str, Any]) -> Any:
+    @functools.wraps(submit)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        found = check(estimator, **options)
+        if found.errors or (strict and found.warnings):
+            raise CheckFailed(found)
+        return submit(*args, **kwargs)
+
+    return checked
+
+
+Job = Tuple[str, str, Optional[str]]  # name, text, kind
+
+
+def _jobs_of(job: Any, kind: Optional[str]) -> Tuple[List[Job], List[str]]:
+    if isinstance(job, Mapping):
+        return [("dict", _json_text(job), kind)], []
+    if isinstance(job, (str, os.PathLike)):
+        path = os.fspath(job)
+        text = _read(path)
+        if not path.endswith(".py"):
+            return [(path, text, kind)], []
+        from smplan._launch_script import read_launch_script
+
+        script = read_launch_script(text, path)
+        return [(path, call.text, call.kind) for call in script.calls], list(script.imports)
+    return [(type(job).__name__, _json_text(_arguments_of(job)), kind or "estimator")], []
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError([Diagnostic("unreadable", path, str(error), "")]) from None
+
+
+def _json_text(job: Mapping[str, Any]) -> str:
+    """What JSON cannot hold (pipeline variables, sessions) becomes a placeholder, which rules neither trust nor judge."""
+    return json.dumps(dict(job), default=lambda value: f"<{type(value).__name__}>", indent=1)
+
+
+# Attributes of an estimator that carry another name than the constructor's argument.
+_RENAMED = {"_hyperparameters": "hyperparameters", "_enable_network_isolation": "enable_network_isolation"}
+# SDK classes whose subclasses and relatives take the arguments of one that the rules know.
+_CLASSES = ("PyTorch", "HuggingFace", "TensorFlow", "ModelTrainer", "Estimator")
+
+
+def _arguments_of(estimator: Any) -> Dict[str, Any]:
+    """The keyword arguments that a live object was made with, as far as its attributes keep them."""
+    attributes = {_RENAMED.get(name, name): value for name, value in getattr(estimator, "__dict__", {}).items()}
+    if "instance_type" not in attributes and "compute" not in attributes:
+        raise InputError([Diagnostic("wrong-kind", "job", f"{type(estimator).__name__} is no job",
+                                     "give a path, a mapping, or an estimator of the SageMaker SDK")])
+    parameters = _parameters(type(estimator))
+    ancestry = [base.__name__ for base in type(estimator).__mro__]
+    arguments: Dict[str, Any] = {"class": next((name for name in _CLASSES if name in ancestry), "Estimator")}
+    for name, value in attributes.items():
+        if value is None or name.startswith("_") or name == "sagemaker_session" or (parameters and name not in parameters):
+            continue
+        # Sessions, pipeline variables and other objects have a place, and a value that only the SDK knows.
+        plain = isinstance(value, (str, int, float, bool, list, tuple, dict))
+        arguments[name] = value if plain else f"<{type(value).__name__}>"
+    return arguments
+
+
+def _parameters(kind: type) -> FrozenSet[str]:
+    """Names that the constructors of a class and its bases take; empty where none is named."""
+    import inspect
+
+    names = set()
+    for base in kind.__mro__:
+        if "__init__" in vars(base) and base is not object:
+            signature = inspect.signature(vars(base)["__init__"])
+            names |= {p.name for p in signature.parameters.values() if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)}
+    return frozenset(names - {"self"})

@@ -1,0 +1,54 @@
+"""Exported plans."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple, Sequence, Tuple, Union
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class ExportFile(NamedTuple):
+    """One file of an export; `path` is relative to its folder."""
+
+    path: str
+    content: str
+
+
+class Export:
+    """A plan in the words of a target. `str(export)` is the file that stands for the whole."""
+
+    def __init__(self, target: str, plan_id: str, files: Sequence[Tuple[str, str]],
+                 placeholders: Sequence[Tuple[str, str]], notes: Sequence[str]) -> None:
+        self.target = target
+        self.plan_id = plan_id
+        self.files = tuple(ExportFile(*file) for file in files)
+        #: Text in the files that must be replaced, with what it stands for.
+        self.placeholders = dict(placeholders)
+        #: What to know before the job is started.
+        self.notes = tuple(notes)
+
+    def write(self, folder: Union[str, os.PathLike[str]]) -> Path:
+        """Writes every file into a folder, which is made if it is missing."""
+        from pathlib import Path
+
+        root = Path(folder)
+        for file in self.files:
+            (root / file.path).parent.mkdir(parents=True, exist_ok=True)
+            (root / file.path).write_text(file.content, encoding="utf-8")
+        return root
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Export):
+            return NotImplemented
+        return (self.target, self.files, self.notes) == (other.target, other.files, other.notes)
+
+    def __hash__(self) -> int:
+        return hash((self.target, self.plan_id))
+
+    def __str__(self) -> str:
+        return self.files[0].content
+
+    def __repr__(self) -> str:
+        return f"Export({self.target!r}, {', '.join(file.path for file in self.files)})"

@@ -1,0 +1,71 @@
+"""Small HTML tables for notebooks: plain elements, no script, text always escaped."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, Iterable, Sequence
+
+if TYPE_CHECKING:
+    from smplan._check import Findings
+    from smplan._measured import Validation
+    from smplan._plans import Plan, PlanSet
+
+MAX_ROWS = 20
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
+    cells = [list(row) for row in rows]
+    top = "".join(f"<th>{escape(name)}</th>" for name in head)
+    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in cells[:MAX_ROWS])
+    more = len(cells) - MAX_ROWS
+    rest = f'<tr><td colspan="{len(head)}">and {more} more</td></tr>' if more > 0 else ""
+    title = f"<caption>{escape(caption)}</caption>" if caption else ""
+    return f"<table>{title}<thead><tr>{top}</tr></thead><tbody>{body}{rest}</tbody></table>"
+
+
+def sentence_list(sentences: Iterable[str]) -> str:
+    return "<ul>" + "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences) + "</ul>"
+
+
+def dollars(amount: float | None) -> str:
+    return "no price" if amount is None else f"${amount:,.0f}"
+
+
+def days(seconds: float) -> str:
+    return f"{seconds / 86400:.3g} d"
+
+
+def plan_table(plans: PlanSet) -> str:
+    model = plans.request.model.name
+    if not plans:
+        return table(["refused for", "candidates"], [(why, str(n)) for why, n in plans.rejected.items() if n],
+                     f"{model}: nothing fits")
+    rows = [(str(p.rank), f"{p.instance_count} x {p.instance_type}", p.stack, p.strategy, f"{p.step_time_s:.3g} s",
+             f"{100 * p.mfu:.1f} %", f"{p.memory.peak_gib:.3g} of {p.memory.limit_gib:.3g} GiB",
+             days(p.time_to_train_s), dollars(p.cost.total_usd)) for p in plans]
+    return table(["#", "instances", "stack", "strategy", "step", "MFU", "memory", "time", "cost"], rows,
+                 f"{model}, {plans.request.objective} first")
+
+
+def plan_sheet(plan: Plan) -> str:
+    low, high = plan.step_time.interval_s
+    rows = [("instances", f"{plan.instance_count} x {plan.instance_type} ({plan.n_gpus} devices)"),
+            ("stack", plan.stack), ("strategy", plan.strategy),
+            ("step", f"{plan.step_time_s:.3g} s (P10 {low:.3g}, P90 {high:.3g}), bound by {plan.bottleneck}"),
+            ("memory", f"{plan.memory.peak_gib:.3g} of {plan.memory.limit_gib:.3g} GiB"),
+            ("MFU", f"{100 * plan.mfu:.1f} %"), ("time to train", days(plan.time_to_train_s)),
+            ("cost", dollars(plan.cost.total_usd)), *(("note", warning) for warning in plan.warnings)]
+    return table(["", "plan " + str(plan.rank)], rows)
+
+
+def error_table(validation: Validation) -> str:
+    report = validation.to_dict()
+    rows = [(group["name"], str(group["n"]), f"{100 * group['mape']:.1f} %", f"{100 * group['bias']:+.1f} %",
+             f"{100 * group['interval_coverage']:.0f} %") for group in report["step_time"]["source"]]
+    return table(["source", "runs", "mean error", "bias", "inside P10-P90"], rows, repr(validation))
+
+
+def finding_table(findings: Findings) -> str:
+    rows = [(f.severity, f.rule, f"line {f.line}" if f.line else f.path, f.message, f.fix) for f in findings]
+    return table(["severity", "rule", "place", "message", "fix"], rows,
+                 f"{len(findings.errors)} errors, {len(findings.warnings)} warnings, {len(findings.infos)} infos")

@@ -1,0 +1,183 @@
+"""Measured runs against predictions: validate() and calibrate()."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple, Union
+
+from smplan import _core
+from smplan._errors import Diagnostic, InputError
+from smplan._request import shipped_catalog
+from smplan._table import Runs, tables_of
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
+
+
+class Validation:
+    """Predictions of measured runs and their errors."""
+
+    def __init__(self, csv_text: str, json_text: str) -> None:
+        self._csv = csv_text
+        self._json = json_text
+
+    @property
+    def rows(self) -> List[Dict[str, str]]:
+        """One dictionary a run, as text: the columns of `smplan validate --format csv`."""
+        import csv
+        import io
+
+        return list(csv.DictReader(io.StringIO(self._csv)))
+
+    @property
+    def runs(self) -> List[Dict[str, Any]]:
+        """One dictionary a run, numbers as numbers, with the measured step time where there is one."""
+        return list(self.to_dict()["runs"])
+
+    @property
+    def summary(self) -> Dict[str, float]:
+        """Errors of the step time over all runs: `n`, `mape`, `bias`, `interval_coverage` ... as fractions."""
+        groups = self.to_dict()["step_time"]["all"]
+        return dict(groups[0]) if groups else {"n": 0}
+
+    def to_csv(self) -> str:
+        """What `smplan validate --format csv` prints."""
+        return self._csv
+
+    def to_json(self) -> str:
+        """What `smplan validate --format json` prints: errors by source, model, accelerator ..."""
+        return self._json
+
+    def to_dict(self) -> Dict[str, Any]:
+        """The same as a dictionary."""
+        report: Dict[str, Any] = json.loads(self._json)
+        return report
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The `runs`, one row each, nested keys joined by a dot. Needs pandas."""
+        import pandas
+
+        return pandas.json_normalize(self.runs)
+
+    def plot(self, ax: Optional[Axes] = None) -> Axes:
+        """Predicted against measured step time, with P10 to P90. Needs matplotlib."""
+        from smplan._plots import predicted_against_measured
+
+        return predicted_against_measured(self, ax)
+
+    def __len__(self) -> int:
+        return int(self.to_dict()["counts"]["rows"])
+
+    def __eq__(self, other: object) -> bool:
+        return (self._csv, self._json) == (other._csv, other._json) if isinstance(other, Validation) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._csv)
+
+    def __repr__(self) -> str:
+        counts, errors = self.to_dict()["counts"], self.summary
+        mape = f", mean error {100 * errors['mape']:.1f} % of {errors['n']:.0f} timed" if errors["n"] else ""
+        return f"Validation({counts['predicted']} of {counts['rows']} runs predicted{mape})"
+
+    def _repr_html_(self) -> str:
+        from smplan._html import error_table
+
+        return error_table(self)
+
+
+class Calibration:
+    """Profiles fitted to measured runs: an overlay that every command and every function here accepts."""
+
+    def __init__(self, overlay: str, report: str, base: _core.Catalog) -> None:
+        self.overlay = overlay
+        self._report = report
+        self._base = base
+
+    @property
+    def catalog(self) -> _core.Catalog:
+        """The catalog with the fitted profiles: plan(catalog=calibration.catalog, ...)."""
+        return self._base.with_overlay_text("calibration", self.overlay)
+
+    @property
+    def mape_before(self) -> float:
+        """Mean error of the step time under the catalog's own profiles, as a fraction."""
+        return float(self.to_dict()["mape_before"])
+
+    @property
+    def mape_after(self) -> float:
+        """The same under the fitted ones: on the runs that they were fitted to."""
+        return float(self.to_dict()["mape_after"])
+
+    def to_dict(self) -> Dict[str, Any]:
+        """What the fit found: every number before and after, with its spread."""
+        report: Dict[str, Any] = json.loads(self._report)
+        return report
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """One row a fitted number. Needs pandas."""
+        import pandas
+
+        return pandas.DataFrame(self.to_dict()["parameters"])
+
+    def save(self, path: Union[str, os.PathLike[str]]) -> None:
+        """Writes the overlay: `smplan plan --calibration FILE`."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.overlay)
+
+    def __eq__(self, other: object) -> bool:
+        return self.overlay == other.overlay if isinstance(other, Calibration) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.overlay)
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return Calibration, (self.overlay, self._report, self._base)
+
+    def __repr__(self) -> str:
+        runs = self.to_dict()["runs"]
+        return f"Calibration({runs} runs, mean error {100 * self.mape_before:.1f} % before, {100 * self.mape_after:.1f} % after)"
+
+
+def validate(runs: Runs, *, catalog: Optional[_core.Catalog] = None, worst: int = 5) -> Validation:
+    """Predicts measured runs and compares. Columns are those of docs/validation.md.
+
+    Measured columns are used for the errors only. Raises InputError with the file and line of what cannot be read.
+
+    >>> import smplan, tempfile, os
+    >>> path = os.path.join(tempfile.mkdtemp(), "runs.csv")
+    >>> _ = open(path, "w").write("id,model,gpu,n_gpus,gpus_per_node,framework,dtype,seq_len,micro_batch,global_batch,"
+    ...     "step_time_s\\nmine,llama-2-7b,A100-80GB,8,8,FSDP,bf16,4096,1,64,9.5\\n")
+    >>> smplan.validate(path).rows[0]["status"]
+    'ok'
+    """
+    answer = _core.validate(catalog if catalog is not None else shipped_catalog(), tables_of(runs), worst)
+    return Validation(*answer)
+
+
+def calibrate(runs: Runs, *, catalog: Optional[_core.Catalog] = None, scope: str = "stacks",
+              prior_width: Optional[float] = None, not_fitted: Sequence[str] = (),
+              as_of: Optional[str] = None) -> Calibration:
+    """Fits stack profiles to measured runs, near the shipped ones: few runs move them little.
+
+    `scope`: "stacks", or "devices" for what accelerators sustain too. `prior_width`: how freely numbers leave the
+    catalog's values (0.3; 1 with devices). `not_fitted`: ids of doubtful runs. `as_of`: date that the overlay carries,
+    today if None. Raises InputError if no run can be predicted and was timed.
+    """
+    import datetime
+
+    if scope not in ("stacks", "devices"):
+        raise InputError([Diagnostic("unknown-name", "scope", f"unknown scope '{scope}'", "one of stacks, devices")])
+    if prior_width is not None and not 0 < prior_width <= 10:
+        raise InputError([Diagnostic("out-of-range", "prior_width", f"is {prior_width}", "a factor above 0, at most 10")])
+    base = catalog if catalog is not None else shipped_catalog()
+    tables = tables_of(runs)
+    date = as_of if as_of is not None else datetime.date.today().isoformat()
+    try:
+        datetime.date.fromisoformat(date)
+    except ValueError:
+        raise InputError([Diagnostic("bad-date", "as_of", f"'{date}' is no date", "write YYYY-MM-DD")]) from None
+    names = ", ".join(dict.fromkeys(name for name, _ in tables))
+    overlay, report = _core.calibrate(base, tables, scope == "devices", prior_width, list(not_fitted), names, date)
+    return Calibration(overlay, report, base)

@@ -1,0 +1,127 @@
+"""The keywords of a request: the command line's flags with `_` for `-`."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+import json
+import os
+from typing import Any, Callable, Dict, Iterator, Mapping, Optional, Sequence, TypedDict, TypeVar, Union
+
+from smplan import _core
+from smplan._keywords import to_text
+from smplan._model import Model
+
+Number = Union[int, float, str]
+"""A number, or text with a suffix: 13e9, "13B"."""
+Numbers = Union[Number, Sequence[Number], range]
+"""One of them, or several: 8, [8, 16], "1..64"."""
+Names = Union[str, Sequence[str]]
+Document = Union[str, "os.PathLike[str]", Mapping[str, Any]]
+"""A JSON file's path, or what it holds."""
+
+
+class Request(TypedDict, total=False):
+    """Every keyword of plan() and estimate(). What is not given has the command line's default."""
+
+    params: Number
+    model: Union[str, Model]
+    hf_config: Document
+    arch: Document
+    tokens: Number
+    seq_len: Number
+    global_batch: Number
+    global_batch_tokens: Number
+    dtype: str
+    optimizer: str
+    finetune: str
+    lora_rank: Number
+    instances: Names
+    count: Numbers
+    max_gpus: Number
+    region: str
+    market: str
+    stack: Names
+    collectives: Names
+    dp: Numbers
+    tp: Numbers
+    pp: Numbers
+    vpp: Numbers
+    cp: Numbers
+    ep: Numbers
+    zero_stage: Numbers
+    sharding: Names
+    shard_degree: Numbers
+    micro_batch: Numbers
+    recompute: Names
+    offload: Names
+    sequence_parallel: Union[bool, str]
+    checkpoint_storage: str
+    checkpoint_mode: str
+    dataset: str
+    dataset_files: Number
+    input_mode: str
+    data_region: str
+    jobs: Number
+    job_gap: str
+    warm_pool: Union[bool, str]
+    deadline: str
+    confidence: Number
+    budget: Number
+    max_hourly: Number
+    min_headroom: Number
+    objective: str
+    cost_weight: Number
+    what_if: Names
+    top: Number
+
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def takes_request(function: Function) -> Function:
+    """Shows the keywords one by one in help(), with None for what is not given."""
+    shown = [p for p in inspect.signature(function).parameters.values() if p.kind is not p.VAR_KEYWORD]
+    for name, kind in Request.__annotations__.items():
+        annotation = kind.__forward_arg__ if hasattr(kind, "__forward_arg__") else kind
+        shown.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation))
+    function.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
+    return function
+
+
+def environment_region() -> Optional[str]:
+    return os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
+
+
+@contextlib.contextmanager
+def arguments_of(request: Mapping[str, Any]) -> Iterator[Dict[str, str]]:
+    """The text of each keyword. Documents given as mappings lie in files as long as the context lasts."""
+    with contextlib.ExitStack() as files:
+        arguments: Dict[str, str] = {}
+        for name, value in request.items():
+            if value is None:
+                continue
+            if isinstance(value, Model):
+                key, value = value.origin
+                arguments[key if name == "model" else name] = _text_of(key, value, files)
+            else:
+                arguments[name] = _text_of(name, value, files)
+        yield arguments
+
+
+def _text_of(name: str, value: Any, files: contextlib.ExitStack) -> str:
+    if name in ("hf_config", "arch") and isinstance(value, Mapping):
+        import tempfile
+
+        folder = files.enter_context(tempfile.TemporaryDirectory(prefix="smplan-"))
+        path = os.path.join(folder, f"{name}.json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(value, file)
+        return path
+    return to_text(name, value)
+
+
+@functools.lru_cache(maxsize=1)
+def shipped_catalog() -> _core.Catalog:
+    return _core.Catalog.shipped()

@@ -1,0 +1,149 @@
+#include "planner/batch_estimate.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <memory>
+#include <thread>
+#include <unordered_map>
+
+#include "models/collectives.hpp"
+
+namespace smplan {
+namespace {
+
+constexpr std::size_t kChunk = 512;
+
+/// What layer tables depend on; many rows share one.
+struct TableKey {
+  std::int32_t tensor, context, expert, micro_batch;
+  bool sequence_parallel;
+  GroupShape tensor_group, context_group, expert_group;
+  friend bool operator==(const TableKey&, const TableKey&) = default;
+};
+
+struct TableKeyHash {
+  std::size_t operator()(const TableKey& k) const {
+    std::size_t h = 0;
+    const auto add = [&h](std::int64_t v) { h = (h ^ static_cast<std::size_t>(v)) * 1099511628211ULL; };
+    for (const std::int64_t v : {k.tensor, k.context, k.expert, k.micro_batch}) add(v);
+    add(k.sequence_parallel ? 1 : 0);
+    for (const GroupShape* g : {&k.tensor_group, &k.context_group, &k.expert_group}) {
+      add(g->ranks);
+      add(g->per_domain);
+      add(g->concurrent_per_node);
+    }
+    return h;
+  }
+};
+
+/// Rows of one thread. Tables stay with it, so that threads share nothing.
+class RowEstimator {
+ public:
+  RowEstimator(const Workload& workload, const Cluster& one_node, const Stack& stack, const BatchColumns& rows,
+               BatchEstimates& out)
+      : workload_(workload), cluster_(one_node), stack_(stack), rows_(rows), out_(out) {}
+
+  void estimate(std::size_t row) {
+    cluster_.nodes = std::max(1, rows_.nodes[row]);
+    const Strategy s = strategy_of(row);
+    const BatchStatus status = judge(s, row);
+    out_.status[row] = static_cast<std::int8_t>(status);
+    if (status != BatchStatus::Fits) return;
+    const MemoryEstimate memory = estimate_memory(workload_, s, cluster_, stack_);
+    if (!memory.fits()) out_.status[row] = static_cast<std::int8_t>(BatchStatus::TooLarge);
+    out_.peak_gib[row] = in_gib(memory.peak_device);
+    const StepEstimate step = combine_step(table_of(s), workload_, s, cluster_, stack_);
+    out_.step_time_s[row] = step.time().value();
+    out_.tokens_per_s[row] = step.tokens_per_s;
+    out_.mfu[row] = step.mfu;
+  }
+
+ private:
+  Strategy strategy_of(std::size_t row) const {
+    Strategy s;
+    s.tensor_parallel = rows_.tensor[row];
+    s.pipeline_parallel = rows_.pipeline[row];
+    s.virtual_pipeline = rows_.virtual_pipeline[row];
+    s.context_parallel = rows_.context[row];
+    s.expert_parallel = rows_.expert[row];
+    s.micro_batch = rows_.micro_batch[row];
+    s.sharding = rows_.sharding[row] < 0 ? stack_.shardings.front() : static_cast<Sharding>(rows_.sharding[row]);
+    s.recompute = static_cast<Recompute>(rows_.recompute[row]);
+    s.sequence_parallel = rows_.sequence_parallel[row] != 0;
+    s.schedule = s.virtual_pipeline > 1 ? Schedule::Interleaved : Schedule::OneFOneB;
+    s.collectives = stack_.collectives.front();
+    const std::int64_t split = std::int64_t{s.tensor_parallel} * s.pipeline_parallel * s.context_parallel;
+    s.data_parallel = rows_.data[row];
+    if (s.data_parallel == 0 && split > 0) s.data_parallel = static_cast<std::int32_t>(cluster_.gpus() / split);
+    s.shard_degree = rows_.shard[row];
+    if (s.shard_degree == 0) s.shard_degree = s.sharding == Sharding::None ? 1 : s.data_parallel * s.context_parallel;
+    return s;
+  }
+
+  BatchStatus judge(const Strategy& s, std::size_t row) const {
+    if (rows_.nodes[row] < 1) return BatchStatus::OutOfRange;
+    switch (quick_check(s, workload_, stack_)) {
+      case Validity::OutOfRange:
+        return BatchStatus::OutOfRange;
+      case Validity::Divisibility:
+        return BatchStatus::Divisibility;
+      case Validity::Unsupported:
+        return BatchStatus::Unsupported;
+      case Validity::Ok:
+        break;
+    }
+    if (s.gpus() != cluster_.gpus()) return BatchStatus::OutOfRange;
+    return s.tensor_parallel > cluster_.domain() ? BatchStatus::Topology : BatchStatus::Fits;
+  }
+
+  const LayerTable& table_of(const Strategy& s) {
+    const Groups groups = group_shapes(s, cluster_);
+    const TableKey key{s.tensor_parallel,   s.context_parallel, s.expert_parallel, s.micro_batch,
+                       s.sequence_parallel, groups.tensor,      groups.context,    groups.expert};
+    const auto found = tables_.find(key);
+    if (found != tables_.end()) return *found->second;
+    return *tables_.emplace(key, std::make_unique<LayerTable>(layer_table(workload_, s, cluster_, stack_)))
+                .first->second;
+  }
+
+  const Workload& workload_;
+  Cluster cluster_;
+  const Stack& stack_;
+  const BatchColumns& rows_;
+  BatchEstimates& out_;
+  std::unordered_map<TableKey, std::unique_ptr<LayerTable>, TableKeyHash> tables_;
+};
+
+}  // namespace
+
+std::string_view to_string(BatchStatus status) {
+  static constexpr std::array<std::string_view, kBatchStatusCount> kNames{"fits",         "too_large",   "out_of_range",
+                                                                          "divisibility", "unsupported", "topology"};
+  return kNames[static_cast<std::size_t>(status)];
+}
+
+BatchEstimates estimate_batch(const Workload& workload, const Cluster& one_node, const Stack& stack,
+                              const BatchColumns& rows, int threads) {
+  BatchEstimates out;
+  out.status.resize(rows.rows());
+  for (auto* column : {&out.peak_gib, &out.step_time_s, &out.tokens_per_s, &out.mfu}) column->resize(rows.rows());
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    RowEstimator estimator(workload, one_node, stack, rows, out);
+    for (std::size_t begin = next.fetch_add(kChunk); begin < rows.rows(); begin = next.fetch_add(kChunk)) {
+      for (std::size_t row = begin; row < std::min(rows.rows(), begin + kChunk); ++row) estimator.estimate(row);
+    }
+  };
+  const std::size_t cores = threads > 0 ? static_cast<std::size_t>(threads)
+                                        : std::max<std::size_t>(1, std::thread::hardware_concurrency());
+  const std::size_t wanted = std::min(cores, (rows.rows() + kChunk - 1) / kChunk);
+  {
+    std::vector<std::jthread> helpers;
+    for (std::size_t i = 1; i < wanted; ++i) helpers.emplace_back(work);
+    work();
+  }
+  return out;
+}
+
+}  // namespace smplan

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "models/step.hpp"
+#include "planner/plan.hpp"
+
+namespace smplan {
+
+/// What came of one row of a batch.
+enum class BatchStatus : std::int8_t {
+  Fits,
+  TooLarge,      ///< priced, but more than the device's memory
+  OutOfRange,    ///< a degree below 1, or more devices than the row's instances have
+  Divisibility,  ///< the numbers do not divide
+  Unsupported,   ///< the stack cannot express it
+  Topology,      ///< a tensor group leaves the node or NVLink domain
+};
+std::string_view to_string(BatchStatus status);
+inline constexpr int kBatchStatusCount = 6;
+
+/// Configurations by column, one row each, all columns of one length. Zeros stand for what follows from the rest:
+/// `data` for what the other degrees leave of the devices, `shard` for data * context (1 without sharding).
+struct BatchColumns {
+  std::span<const std::int32_t> nodes, data, tensor, pipeline, virtual_pipeline, context, expert, shard, micro_batch;
+  std::span<const std::int8_t> sharding, recompute, sequence_parallel;  ///< as the enumerators count; sharding -1: the stack's default
+  [[nodiscard]] std::size_t rows() const { return nodes.size(); }
+};
+
+/// Results by column; rows that cannot be priced have zeros.
+struct BatchEstimates {
+  std::vector<std::int8_t> status;
+  std::vector<double> peak_gib, step_time_s, tokens_per_s, mfu;
+};
+
+/// Many configurations of one workload on one instance type under one stack. Memory of every valid row, time of
+/// every valid row. The same numbers as evaluate(); rows do not depend on each other or on the number of threads.
+/// `threads` 0: all cores.
+BatchEstimates estimate_batch(const Workload& workload, const Cluster& one_node, const Stack& stack,
+                              const BatchColumns& rows, int threads = 0);
+
+}  // namespace smplan

@@ -1,0 +1,93 @@
+"""The package as it is imported, typed, documented and started."""
+
+import doctest
+import importlib
+import inspect
+import os
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import smplan
+from conftest import ROOT
+
+PACKAGE = Path(smplan.__file__).parent
+MODULES = [name for _, name, _ in pkgutil.iter_modules([str(PACKAGE)]) if name not in ("__main__", "_core")]
+EXTRAS = ("numpy", "pandas", "matplotlib", "tqdm", "dask", "sagemaker", "boto3")
+
+
+def python(*arguments, **options):
+    return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, timeout=300, check=False, **options)
+
+
+def test_import_is_quick_and_brings_no_extra():
+    program = ("import sys, time; begin = time.process_time(); import smplan; spent = time.process_time() - begin; "
+               f"print(spent, [name for name in {EXTRAS} if name in sys.modules])")
+    runs = [python("-c", program).stdout.split(" ", 1) for _ in range(5)]
+    assert {extras.strip() for _, extras in runs} == {"[]"}
+    assert min(float(spent) for spent, _ in runs) < 0.1
+
+
+def test_everything_public_is_documented():
+    for name in smplan.__all__:
+        thing = getattr(smplan, name)
+        if name in ("__version__", "export_targets"):
+            continue
+        assert inspect.getdoc(thing), name
+        for member, value in vars(thing).items() if inspect.isclass(thing) else ():
+            if member.startswith("_") or not (callable(value) or isinstance(value, property)):
+                continue
+            assert inspect.getdoc(value), f"{name}.{member}"
+
+
+@pytest.mark.parametrize("name", [*MODULES, ""])
+def test_examples_in_docstrings_hold(name):
+    module = importlib.import_module(f"smplan.{name}" if name else "smplan")
+    assert doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE).failed == 0
+
+
+def test_examples_of_the_native_module_hold():
+    finder, runner = doctest.DocTestFinder(), doctest.DocTestRunner()
+    tests = [test for test in finder.find(smplan.Catalog, "Catalog", module=False) if test.examples]
+    assert len(tests) >= 2
+    for test in tests:
+        assert runner.run(test).failed == 0
+
+
+def test_package_is_typed_to_the_last_line():
+    """mypy --strict over the package as it lies in the source tree."""
+    checked = python("-m", "mypy", "--strict", "--cache-dir", os.devnull, "-p", "smplan", cwd=ROOT,
+                     env={**os.environ, "MYPYPATH": str(ROOT / "bindings"), "PYTHONPATH": ""})
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+def test_stubs_of_the_native_module_are_true():
+    checked = python("-m", "mypy.stubtest", "smplan._core", "--ignore-missing-stub", "--ignore-unused-allowlist", "--allowlist",
+                     str(ROOT / "tests/python/stub_allowlist.txt"), cwd=ROOT)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    native = {name for name in vars(smplan._core) if not name.startswith("_")}
+    stub = (PACKAGE / "_core.pyi").read_text(encoding="utf-8")
+    assert all(f"def {name}(" in stub or f"class {name}:" in stub or f"\n{name}: " in stub for name in native), native
+
+
+def test_module_is_the_command_line(cli):
+    for arguments in (["--version"], ["plan", "--help"], ["plan", "--params", "x"], ["nonsense"]):
+        ours, theirs = python("-m", "smplan", *arguments), cli(*arguments)
+        assert (ours.returncode, ours.stdout, ours.stderr) == (theirs.returncode, theirs.stdout, theirs.stderr)
+
+
+def test_module_checks_launch_scripts(tmp_path):
+    script = tmp_path / "launch.py"
+    script.write_text("from sagemaker.pytorch import PyTorch\n"
+                      "job = PyTorch(entry_point='train.py', role='r', instance_type='ml.p4d.24xlarge',\n"
+                      "              instance_count=2, use_spot_instances=True,\n"
+                      "              max_run=3600, max_wait=60)\n", encoding="utf-8")
+    checked = python("-m", "smplan", "check", str(script))
+    assert checked.returncode == 1 and "launch.py:4" in checked.stdout
+
+
+def test_package_has_its_marker():
+    assert (PACKAGE / "py.typed").is_file()

@@ -1,0 +1,146 @@
+"""What plan() and estimate() take: values of any kind, names with their nearest, every fault at once."""
+
+import inspect
+import threading
+
+import pytest
+
+import smplan
+from conftest import SMALL
+from smplan import _core
+from smplan._request import Request
+
+
+def test_values_may_be_numbers_lists_flags_and_enumerators():
+    as_text = smplan.plan(**{**SMALL, "count": "1,2,4", "tokens": "1e9", "sequence_parallel": "false", "tp": "1"})
+    as_values = smplan.plan(**{**SMALL, "tokens": 1e9, "sequence_parallel": False, "tp": 1, "budget": None})
+    assert as_text == as_values
+    by_name = smplan.plan(**SMALL, objective="time", market="on-demand")
+    by_enumerator = smplan.plan(**SMALL, objective=smplan.Objective.TIME, market=smplan.Market.ON_DEMAND)
+    assert by_name == by_enumerator
+
+
+def test_enumerations_are_those_of_the_planner():
+    assert [s.value for s in smplan.Sharding] == list(_core.shardings)
+    assert [r.value for r in smplan.Recompute] == list(_core.recomputes)
+    for enumeration, keyword in ((smplan.Objective, "objective"), (smplan.Market, "market"),
+                                 (smplan.Finetune, "finetune"), (smplan.Dtype, "dtype")):
+        with pytest.raises(smplan.InputError) as caught:
+            smplan.plan(params="7B", **{keyword: "nonsense"})
+        assert f"--{keyword}" in caught.value.diagnostics[0].location
+        for name in enumeration:
+            try:
+                smplan.plan(**SMALL, **{keyword: name})
+            except smplan.InputError as error:
+                assert not any(d.code.startswith("unknown") and d.location == f"--{keyword}" for d in error.diagnostics), error
+
+
+def test_keywords_are_those_of_the_native_table():
+    assert set(Request.__annotations__) == set(_core.keywords)
+    shown = inspect.signature(smplan.plan).parameters
+    assert set(shown) == {"catalog", *_core.keywords}
+    assert all(parameter.kind is parameter.KEYWORD_ONLY for parameter in shown.values())
+
+
+def test_every_fault_is_reported_at_once():
+    with pytest.raises(smplan.InputError) as caught:
+        smplan.plan(params="-13B", deadline="x", objective="chepa")
+    assert isinstance(caught.value, ValueError)
+    assert isinstance(caught.value, smplan.Error)
+    assert [d.location for d in caught.value.diagnostics] == ["--params", "--deadline", "--objective"]
+    assert all(d.code and d.message for d in caught.value.diagnostics)
+
+
+def test_unknown_names_get_the_nearest_ones():
+    with pytest.raises(smplan.InputError, match="did you mean .*llama-2-13b"):
+        smplan.plan(model="llama-2-13")
+    with pytest.raises(smplan.InputError, match="did you mean seq_len"):
+        smplan.plan(params="13B", seqlen=4096)
+
+
+@pytest.mark.parametrize("value", [{}, [], object(), b"13B", float("nan"), float("inf"), "", "13\0B", "13B" * 10000])
+def test_hostile_values_are_refused(value):
+    with pytest.raises(smplan.InputError):
+        smplan.plan(params=value)
+
+
+def test_positional_arguments_are_refused():
+    with pytest.raises(TypeError):
+        smplan.plan("13B")
+
+
+def test_region_comes_from_the_environment(monkeypatch):
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-west-2")
+    assert smplan.plan(**SMALL)[0].cost.region == "us-west-2"
+    monkeypatch.setenv("AWS_REGION", "us-east-1")
+    assert smplan.plan(**SMALL)[0].cost.region == "us-east-1"
+
+
+def test_models_stand_for_themselves():
+    assert smplan.plan(**{**SMALL, "model": smplan.Model("llama-2-7b")}) == smplan.plan(**SMALL)
+    sized = {"instances": "ml.p4d.24xlarge", "count": 1, "stack": "fsdp"}
+    assert smplan.plan(model=smplan.Model.from_params("7B"), **sized) == smplan.plan(params="7B", **sized)
+
+
+def test_documents_may_be_dictionaries(tmp_path):
+    import json
+
+    config = {"model_type": "llama", "hidden_size": 2048, "num_hidden_layers": 16, "num_attention_heads": 32,
+              "num_key_value_heads": 8, "intermediate_size": 8192, "vocab_size": 128256, "tie_word_embeddings": True,
+              "max_position_embeddings": 131072}
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(config), encoding="utf-8")
+    sized = {"instances": "ml.g5.12xlarge", "count": 1, "stack": "fsdp", "tokens": "1B"}
+    from_path = smplan.plan(hf_config=path, **sized)
+    assert from_path == smplan.plan(hf_config=config, **sized)
+    assert from_path == smplan.plan(model=smplan.Model.from_hf_config(config), **sized)
+    assert smplan.Model.from_hf_config(path).n_layers == 16
+
+
+def test_threads_get_the_same_answer():
+    answers = []
+    threads = [threading.Thread(target=lambda: answers.append(smplan.plan(**SMALL))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(answers) == 4
+    assert all(answer == answers[0] for answer in answers)
+
+
+def test_another_thread_runs_during_a_search():
+    ticks = []
+    stop = threading.Event()
+
+    def tick():
+        while not stop.wait(0.001):
+            ticks.append(None)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    try:
+        smplan.plan(params="13B", top=1)
+    finally:
+        stop.set()
+        thread.join()
+    assert len(ticks) > 5
+
+
+def test_ctrl_c_ends_a_search(tmp_path):
+    import signal
+    import subprocess
+    import sys
+    import time
+
+    # A whole-catalog search of many plans is long enough to be caught in the middle, again and again.
+    program = ("import smplan\nprint('ready', flush=True)\n"
+               "try:\n"
+               "    while True: smplan.plan(params='70B', top=1000)\n"
+               "except KeyboardInterrupt: print('interrupted')\n")
+    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
+    assert out == "interrupted\n"
+    assert process.returncode == 0
