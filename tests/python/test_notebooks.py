@@ -1,19 +1,32 @@
 """Every notebook runs from top to bottom, and none is committed with outputs."""
 
+import ast
 import json
 import pathlib
 
 import pytest
 
+matplotlib = pytest.importorskip("matplotlib")
 NOTEBOOKS = sorted((pathlib.Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
 
 
 def code_cells(notebook):
-    return [cell for cell in json.loads(notebook.read_text())["cells"] if cell["cell_type"] == "code"]
+    return [cell for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"] if cell["cell_type"] == "code"]
+
+
+def run_cell(source, scope):
+    """As a notebook runs it: the value of a last expression is shown, as HTML where it can be."""
+    tree = ast.parse(source)
+    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    exec(compile(tree, "cell", "exec"), scope)
+    if last is None:
+        return None
+    value = eval(compile(ast.Expression(last.value), "cell", "eval"), scope)
+    return value._repr_html_() if hasattr(value, "_repr_html_") else repr(value)
 
 
 def test_there_are_notebooks():
-    assert NOTEBOOKS
+    assert len(NOTEBOOKS) >= 8
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
@@ -23,8 +36,16 @@ def test_outputs_are_stripped(notebook):
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
-def test_runs(notebook, capsys):
-    scope = {}
+def test_tells_its_story(notebook, capsys, monkeypatch):
+    matplotlib.use("Agg")
+    monkeypatch.chdir(notebook.parent)
+    scope, shown = {}, []
     for cell in code_cells(notebook):
-        exec("".join(cell["source"]), scope)
-    assert capsys.readouterr().out
+        shown.append(run_cell("".join(cell["source"]), scope))
+    printed = capsys.readouterr().out
+    assert printed or any(shown)
+    assert "nan" not in printed.lower().split()
+    assert "None" not in printed.split(), "a missing value was printed"
+    from matplotlib import pyplot
+
+    pyplot.close("all")
