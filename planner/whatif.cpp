@@ -1,6 +1,8 @@
 #include "planner/whatif.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -63,6 +65,15 @@ std::string sentence(const Sensitivity& s, const Plan& reference) {
   return fmt::format("{}: {} wins, {}{}", what, name_of(*s.winner), outcome(*s.winner, reference), kept);
 }
 
+/// More than a tenth of a percent of cost or time, or another winner.
+bool matters(const Sensitivity& s, const Plan& reference) {
+  constexpr double kNoticed = 1e-3;
+  if (s.changes_winner) return true;
+  const auto moved = [](double before, double after) { return std::abs(after - before) > kNoticed * before; };
+  return moved(reference.cost.total().value(), s.winner->cost.total().value()) ||
+         moved(reference.cost.time_to_train().value(), s.winner->cost.time_to_train().value());
+}
+
 std::string sentence(const Neighbour& n, const Plan& reference) {
   const std::int32_t more = n.count - reference.instance_count;
   const std::string what = fmt::format("one instance {} ({})", more > 0 ? "more" : "less", n.count);
@@ -111,7 +122,22 @@ std::vector<std::string> explain_sensitivity(const PlanSet& set, const Catalog& 
   const Plan& winner = set.plans.front();
   std::vector<std::string> sentences;
   for (const Neighbour& n : neighbours_of_count(set, catalog, options)) sentences.push_back(sentence(n, winner));
-  for (const Sensitivity& s : sensitivities(set, catalog, options)) sentences.push_back(sentence(s, winner));
+  const std::vector<Sensitivity> all = sensitivities(set, catalog, options);
+  std::string idle;
+  for (const ScenarioKnob& knob : scenario_knobs()) {
+    const auto of_knob = [&](const Sensitivity& s) { return s.knob == &knob; };
+    if (std::any_of(all.begin(), all.end(), [&](const Sensitivity& s) { return of_knob(s) && matters(s, winner); })) {
+      for (const Sensitivity& s : all) {
+        if (of_knob(s)) sentences.push_back(sentence(s, winner));
+      }
+    } else {
+      idle += fmt::format("{}{}", idle.empty() ? "" : ", ", knob.words);
+    }
+  }
+  if (!idle.empty()) {
+    sentences.push_back(
+        fmt::format("from {:g} to {:g} times what they are, these change nothing: {}", kFactors[2], kFactors[3], idle));
+  }
   return sentences;
 }
 
