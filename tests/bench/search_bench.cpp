@@ -69,6 +69,49 @@ void PlanMoeWholeCatalog(benchmark::State& state) {
 }
 BENCHMARK(PlanMoeWholeCatalog)->Arg(2)->Unit(benchmark::kMillisecond)->UseRealTime();
 
+/// The spaces that Calculon searches with its offload tier: one type, one stack, every saving, on one core.
+void CalculonSpace(benchmark::State& state, const char* name, const char* count, const char* batch) {
+  RequestSpec spec = model(name);
+  spec.instances = "ml.p4de.24xlarge";
+  spec.count = count;
+  spec.stack = "megatron,deepspeed";
+  spec.global_batch = batch;
+  spec.min_headroom = "0%";
+  search_space(state, spec, 1);
+}
+BENCHMARK_CAPTURE(CalculonSpace, llama13b_on_64, "llama-2-13b", "8", "4096")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(CalculonSpace, gpt3_175b_on_1024, "gpt3-175b", "128", "8192")->Unit(benchmark::kMillisecond);
+
+/// A trillion parameters on up to 16,384 accelerators, all stacks.
+void PlanTrillionMoe(benchmark::State& state) {
+  RequestSpec spec = model("kimi-k2");
+  spec.instances = "ml.p5.48xlarge,ml.p5en.48xlarge";
+  spec.count = "1..2048";
+  search_space(state, spec, static_cast<int>(state.range(0)));
+}
+BENCHMARK(PlanTrillionMoe)->Arg(1)->Arg(2)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+/// Growth: the same model with ever more instance counts and a batch that has ever more divisors.
+void Growth(benchmark::State& state) {
+  struct Size {
+    const char* instances;
+    const char* count;
+    const char* batch;
+  };
+  static constexpr Size kSizes[] = {{"ml.p5.48xlarge", "1..2", "64"},
+                                    {"ml.p5.48xlarge", "1..8", "256"},
+                                    {"ml.p4d.24xlarge,ml.p5.48xlarge", "1..64", "1024"},
+                                    {"ml.p4*,ml.p5*,ml.g5*,ml.g6*", "1..256", "4096"},
+                                    {"ml.*", "1..512", "12288"}};
+  const Size& size = kSizes[static_cast<std::size_t>(state.range(0))];
+  RequestSpec spec = model("llama-2-13b");
+  spec.instances = size.instances;
+  spec.count = size.count;
+  spec.global_batch = size.batch;
+  search_space(state, spec, 1);
+}
+BENCHMARK(Growth)->DenseRange(0, 4)->Unit(benchmark::kMillisecond);
+
 /// One candidate through all models.
 void EvaluateOne(benchmark::State& state, const char* name, Strategy s, std::int32_t count) {
   RequestSpec spec = model(name);
@@ -101,22 +144,31 @@ BENCHMARK_CAPTURE(EvaluateOne, moe, "mixtral-8x7b",
                   Strategy{.data_parallel = 64, .expert_parallel = 8, .sharding = Sharding::Zero1, .shard_degree = 64},
                   8);
 
-/// A candidate whose layer table is there already, as in the search.
-void CombineOne(benchmark::State& state) {
-  const PlanRequest request = request_of(model("llama-2-13b"));
+/// Memory and step of a candidate whose layer table is there already, as the search evaluates them.
+void EvaluateInSearch(benchmark::State& state, const char* name, Strategy s, std::int32_t count) {
+  const PlanRequest request = request_of(model(name));
   const InstanceType& type = *catalog().find_instance("ml.p5.48xlarge");
   const Stack& stack = *catalog().find_stack("megatron");
-  const Cluster cluster = make_cluster(catalog(), type, 8).value();
-  Strategy s;
-  s.data_parallel = 64;
-  s.sharding = Sharding::Zero1;
-  s.shard_degree = 64;
+  const Cluster cluster = make_cluster(catalog(), type, count).value();
   const LayerTable table = layer_table(request.workload, s, cluster, stack);
   for (auto _ : state) {
+    benchmark::DoNotOptimize(estimate_memory(request.workload, s, cluster, stack));
     benchmark::DoNotOptimize(combine_step(table, request.workload, s, cluster, stack));
   }
   state.SetItemsProcessed(state.iterations());
 }
-BENCHMARK(CombineOne);
+BENCHMARK_CAPTURE(EvaluateInSearch, dense, "llama-2-13b",
+                  Strategy{.data_parallel = 64, .sharding = Sharding::Zero1, .shard_degree = 64}, 8);
+BENCHMARK_CAPTURE(EvaluateInSearch, pipelined, "llama-2-70b",
+                  Strategy{.data_parallel = 4,
+                           .tensor_parallel = 4,
+                           .pipeline_parallel = 4,
+                           .sequence_parallel = true,
+                           .sharding = Sharding::Zero1,
+                           .shard_degree = 4},
+                  8);
+BENCHMARK_CAPTURE(EvaluateInSearch, moe, "mixtral-8x7b",
+                  Strategy{.data_parallel = 64, .expert_parallel = 8, .sharding = Sharding::Zero1, .shard_degree = 64},
+                  8);
 
 }  // namespace
