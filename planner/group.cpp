@@ -23,6 +23,12 @@ Group make_group(const PlanRequest& request, const InstanceType& instance, const
   return {&instance, price, &one_node, &workload, count, run_terms(request.run, workload, instance, count, rate)};
 }
 
+StepEstimate judged_step(const Group& group, const Stack& stack, const Candidate& c) {
+  StepEstimate step = c.step;
+  set_interval(step, stack, unmeasured_traits(*group.workload, c.strategy, group.cluster(), stack).size());
+  return step;
+}
+
 RunCost group_cost(const Group& group, const StepEstimate& step) {
   return estimate_cost(step, *group.workload, group.terms);
 }

@@ -27,6 +27,9 @@ struct Candidate {
 /// Within a group cost and time to train both grow with the step time, so step time ranks for every objective.
 bool faster(const Candidate& a, const Candidate& b);
 
+/// The candidate's step with the interval that its plan will show: wider for what no measured run had.
+StepEstimate judged_step(const Group& group, const Stack& stack, const Candidate& candidate);
+
 /// Run cost of a step in a group.
 RunCost group_cost(const Group& group, const StepEstimate& step);
 

@@ -230,6 +230,8 @@ void Search::merge_group(std::size_t index, std::span<const StackOutcome> outcom
     if (out.nearest) note_miss(group, *request_.stacks[s], *out.nearest);
     for (const Candidate& c : out.best) {
       Entry entry{&group, request_.stacks[s], c, group_cost(group, c.step)};
+      // A deadline with a probability is judged by the interval that the plan shows.
+      if (request_.confidence) entry.cost = group_cost(group, judged_step(group, *request_.stacks[s], c));
       if (!limit_rejection(request_, entry.cost)) entries.push_back(entry);
     }
   }

@@ -25,6 +25,10 @@ REQUESTS = [
     ("estimate --model llama-2-70b --instances ml.p4d.24xlarge --count 32 --stack fsdp --shard-degree 256", 0),
     ("estimate --model llama-13b --instances ml.p4d.24xlarge --count 8 --stack ddp --zero-stage 0", 1),
     ("estimate --params 7B --instances ml.p5.48xlarge --count 2 --stack megatron --tp 2 --pp 2 --dp 4", 0),
+    ("plan --params 7B --market spot --region us-west-2 --instances ml.p4d.24xlarge --deadline 40d --confidence 80%", 0),
+    ("plan --params 7B --market spot --instances ml.p5.48xlarge --count 1 --checkpoint-storage none", 1),
+    ("estimate --params 7B --instances ml.p4d.24xlarge --count 4 --stack fsdp --market training-plan --dataset 500GB "
+     "--dataset-files 10M --checkpoint-storage fsx-lustre --jobs 3 --job-gap 5m --warm-pool on", 0),
 ]
 
 
@@ -49,7 +53,16 @@ def check_plan(plan: dict) -> None:
     assert low <= plan["step_time_s"] <= high, "step time outside its interval"
     memory = plan["memory"]
     assert close(sum(memory["components_gib"].values()), memory["peak_gib"]), "memory components do not sum"
+    time = plan["time_components_s"]
+    assert close(sum(time.values()), plan["time_to_train_s"]), "time components do not sum"
+    assert close(sum(plan["lost_components_s"].values()), time["lost"]), "lost time does not sum"
+    assert close(time["productive"] / plan["time_to_train_s"], plan["goodput"]), "goodput"
+    early, late = plan["time_to_train_interval_s"]
+    assert early <= plan["time_to_train_s"] <= late, "time to train outside its interval"
     cost = plan["cost"]
+    if cost["total_usd"] is not None:
+        low, high = cost["total_interval_usd"]
+        assert low - 1e-9 <= cost["total_usd"] <= high + 1e-9, "cost outside its interval"
     if cost["total_usd"] is not None:
         assert close(sum(cost["components_usd"].values()), cost["total_usd"]), "cost components do not sum"
 

@@ -82,13 +82,14 @@ TEST(Practice, RecomputationAndOffloadAreUsedOnlyWhereMemoryBinds) {
 TEST(Practice, CertaintyCostsMoneyAndKeepsTheDeadline) {
   RequestSpec spec = spec_of("llama-2-13b", "ml.p5.48xlarge", "1..32");
   spec.deadline = "4d";
+  spec.top = "10";
   const PlanSet even = best_of(spec);
   spec.confidence = "90%";
   const PlanSet certain = best_of(spec);
   ASSERT_FALSE(even.plans.empty());
   ASSERT_FALSE(certain.plans.empty());
   EXPECT_LT(even.plans[0].cost.spread.probability(days(4)), 0.9);
-  EXPECT_GE(certain.plans[0].cost.spread.probability(days(4)), 0.9);
+  for (const Plan& p : certain.plans) EXPECT_GE(p.cost.spread.probability(days(4)), 0.9) << to_string(p.strategy);
   EXPECT_GT(certain.plans[0].cost.total(), even.plans[0].cost.total());
   // The cheapest that is certain: one instance fewer is not.
   spec.count = std::to_string(certain.plans[0].instance_count - 1);
