@@ -45,7 +45,7 @@ TEST_F(CatalogSchema, DeclaresEveryNumberOfAStackProfileWithItsBounds) {
     EXPECT_DOUBLE_EQ(member(*declared, "minimum").as_number(out), parameter.low) << parameter.key;
     EXPECT_DOUBLE_EQ(member(*declared, "maximum").as_number(out), parameter.high) << parameter.key;
   }
-  EXPECT_EQ(keys(profile).size(), stack_parameters().size() + 3) << "and stack, source and as_of";
+  EXPECT_EQ(keys(profile).size(), stack_parameters().size() + 4) << "and stack, measured, source and as_of";
 }
 
 TEST_F(CatalogSchema, IsAskedForByTheReadersKeyByKey) {
