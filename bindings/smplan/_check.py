@@ -120,8 +120,8 @@ def check(job: Any, *, kind: Optional[str] = None, ignore: Sequence[str] = (),
     >>> import smplan
     >>> found = smplan.check({"class": "PyTorch", "instance_type": "ml.p4d.24xlarge", "instance_count": 2,
     ...                       "use_spot_instances": True, "max_run": 3600, "max_wait": 60})
-    >>> found.ok, "max_wait" in found.errors[0].path
-    (False, True)
+    >>> found.ok, found.errors[-1].rule, found.errors[-1].path
+    (False, 'C028', '/max_wait')
     """
     jobs, imports = _jobs_of(job, kind)
     known: Dict[str, Any] = dict(facts) if facts is not None else {"schema": "smplan.facts/1"}

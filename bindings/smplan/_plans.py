@@ -73,6 +73,7 @@ class Plan(View):
     deadline_probability: Optional[float]
     goodput: float
     bottleneck: str
+    unmeasured: List[str]
     warnings: List[str]
 
     def __init__(self, data: Mapping[str, Any], plans: PlanSet) -> None:

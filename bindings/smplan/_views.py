@@ -60,6 +60,7 @@ class Memory(View):
     host_per_node_gib: float
     nvme_per_node_gib: float
     worst_pipeline_rank: int
+    out_of_memory_probability: float
 
     @property
     def components_gib(self) -> Dict[str, float]:
@@ -106,6 +107,7 @@ class Cost(View):
     __slots__ = ()
     hourly_usd: Optional[float]
     total_usd: Optional[float]
+    total_interval_usd: Optional[List[float]]
     region: str
     market: str
     price_date: Optional[str]

@@ -87,7 +87,8 @@ TEST(BatchEstimate, SaysWhyARowIsNoPlan) {
   Columns columns;
   columns.add(4, 8, 1, 1, Sharding::Zero1, Recompute::None);
   columns.add(4, 1, 1, 1, Sharding::Zero1, Recompute::None);   // 13B on one A100-40GB each
-  columns.add(4, 10, 1, 1, Sharding::Zero1, Recompute::None);  // 40 heads divide, 32 devices do not
+  columns.add(4, 8, 1, 1, Sharding::Zero1, Recompute::None);
+  columns.data.back() = 8;  // 64 devices of 32
   columns.add(4, 3, 1, 1, Sharding::Zero1, Recompute::None);   // 40 heads
   columns.add(4, 8, 1, 1, Sharding::Zero3, Recompute::None);   // not Megatron's
   columns.add(0, 1, 1, 1, Sharding::Zero1, Recompute::None);
