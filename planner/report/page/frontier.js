@@ -47,6 +47,8 @@ class Frontier {
     const times = this.points.map((p) => p.time);
     const wide = times[times.length - 1] / times[0] > 20;
     const axis = { stroke: colour("--ink"), grid: { stroke: colour("--line") }, ticks: { stroke: colour("--line") } };
+    // On a logarithmic axis every 1, 2 and 5 has a label.
+    const round = (_, splits) => splits.map((v) => ("125".includes(v.toExponential(0)[0]) ? v : null));
     const dots = (stroke, size, fill) => ({
       stroke, paths: () => null, points: { show: true, size, fill, stroke, width: 2 },
       value: (_, v) => (v === null ? "-" : usd(v)),
@@ -57,7 +59,7 @@ class Frontier {
         const room = (high - low || high) * 0.08;
         return [low - room, high + room];
       } } },
-      axes: [{ ...axis, label: "days to train" }, { ...axis, label: "cost", size: 90, values: (_, all) => all.map(usd) }],
+      axes: [{ ...axis, label: "days to train", ...(wide ? { filter: round } : {}) }, { ...axis, label: "cost", size: 90, values: (_, all) => all.map(usd) }],
       series: [{ label: "days", value: (_, v) => (v === null ? "-" : digits(v)) },
         { label: "frontier", stroke: colour("--bar"), width: 2, spanGaps: true,
           points: { show: true, size: 7, fill: colour("--bar") }, value: (_, v) => (v === null ? "-" : usd(v)) },
