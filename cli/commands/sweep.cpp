@@ -1,4 +1,3 @@
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -104,11 +103,7 @@ class LineSink {
     return found == done_.end() ? nullptr : &found->second;
   }
   Result<void> write(const std::string& line) {
-    if (streams()) {
-      std::fputs(line.c_str(), stdout);
-      std::fflush(stdout);
-      return {};
-    }
+    if (streams()) return write_answer("-", line);
     file_ << line;
     file_.flush();
     return state();

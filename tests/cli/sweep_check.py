@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""A sweep that is killed goes on where it was: nothing is lost, nothing is planned twice.
+
+Usage: sweep_check.py SMPLAN_BINARY
+"""
+
+import json
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+BINARY = ""
+ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C"}
+SWEEP = ["sweep", "--model", "gpt2", "--instances", "ml.p4d.24xlarge,ml.g5.12xlarge", "--count", "1..8",
+         "--vary", "tokens=" + "|".join(f"{n}B" for n in range(1, 21)), "--vary", "objective=cost|time"]
+REQUESTS = 40
+
+
+def smplan(*arguments):
+    return subprocess.run([BINARY, *arguments], capture_output=True, timeout=300, env=ENVIRONMENT)
+
+
+class Sweep(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.output = pathlib.Path(folder.name) / "sweep.jsonl"
+        self.partial = self.output.with_name("sweep.jsonl.part")
+
+    def test_a_killed_sweep_goes_on(self):
+        whole = smplan(*SWEEP)
+        self.assertEqual(whole.returncode, 0, whole.stderr)
+        process = subprocess.Popen([BINARY, *SWEEP, "--output", str(self.output)], env=ENVIRONMENT,
+                                   stderr=subprocess.DEVNULL)
+        while process.poll() is None and not (self.partial.exists() and self.partial.read_bytes().count(b"\n") >= 5):
+            time.sleep(0.001)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        self.assertTrue(self.partial.exists(), "the sweep was over before it could be killed")
+        self.assertFalse(self.output.exists(), "a file of part of the answers")
+        # The last line is cut short, as a full disk or a lost power supply leaves it.
+        written = self.partial.read_bytes()
+        self.partial.write_bytes(written[:-20])
+        known = written[:-20].count(b"\n")
+        again = smplan(*SWEEP, "--output", str(self.output))
+        self.assertEqual(again.returncode, 0, again.stderr)
+        self.assertEqual(self.output.read_bytes(), whole.stdout)
+        self.assertIn(f"{known} known from before".encode(), again.stderr)
+        self.assertFalse(self.partial.exists())
+
+    def test_a_larger_sweep_takes_what_a_smaller_one_found(self):
+        few = [*SWEEP[:8], "tokens=1B|2B", *SWEEP[9:], "--output", str(self.output)]
+        self.assertEqual(smplan(*few).returncode, 0)
+        more = smplan(*SWEEP, "--output", str(self.output))
+        self.assertIn(b"4 known from before", more.stderr)
+        requests = [json.dumps(json.loads(line)["request"]) for line in self.output.read_text().splitlines()]
+        self.assertEqual(len(requests), REQUESTS)
+        self.assertEqual(len(set(requests)), REQUESTS)
+
+    def test_a_full_disk_is_reported(self):
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([BINARY, *SWEEP], stdout=full, stderr=subprocess.PIPE, env=ENVIRONMENT, timeout=300)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"standard output: cannot be written", done.stderr)
+
+    def test_a_missing_folder_is_bad_input(self):
+        done = smplan(*SWEEP, "--output", str(self.output.parent / "none" / "sweep.jsonl"))
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"cannot be written", done.stderr)
+
+
+if __name__ == "__main__":
+    BINARY = sys.argv.pop(1)
+    unittest.main()
