@@ -109,8 +109,10 @@ CheckpointTimes checkpoint_times(Bytes size, CheckpointTarget target, Checkpoint
                                  std::int32_t nodes, Bytes capacity, const OperationFacts& facts) {
   const StorageService& service = *facts.storage(storage_key(target));
   const double n = nodes;
-  const Seconds copy = time_of(size, instance.host_link * (n * instance.accelerator_count));
   const Seconds local = time_of(size, local_write_rate(instance, facts) * n);
+  // Where the link is not known, the copy is no faster than the disk.
+  const bool known = instance.host_link > BytesPerSecond() && instance.accelerator_count > 0;
+  const Seconds copy = known ? time_of(size, instance.host_link * (n * instance.accelerator_count)) : local;
   const Seconds write = time_of(size, together(service, service.write_per_node, instance, nodes, capacity));
   CheckpointTimes times;
   times.size = size;

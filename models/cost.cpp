@@ -104,6 +104,14 @@ void add_storage(const RunSetup& setup, const Workload& workload, const Instance
   }
 }
 
+/// A save costs the stall and its requests; those count as the time that their price buys.
+Seconds cheapest_interval(Seconds productive, Seconds step, const RunTerms& t) {
+  CheckpointTimes weighed = *t.checkpoint;
+  const UsdPerSecond hourly = t.rate * static_cast<double>(t.instances);
+  if (hourly > UsdPerSecond()) weighed.stall += t.requests_per_save / hourly;
+  return best_interval(productive, step, weighed, t.interruptions.apart);
+}
+
 /// Amounts for a run whose times are all `scale` of the expected ones, start-up aside.
 Bill bill_of(const RunCost& c, const RunTerms& t, double scale) {
   const UsdPerSecond used = t.rate * static_cast<double>(t.instances);
@@ -186,9 +194,7 @@ RunCost estimate_cost(const StepEstimate& step, const Workload& workload, const 
   c.checkpoint = terms.checkpoint;
   if (c.productive > Seconds()) {
     const CheckpointTimes* saves = terms.checkpoint ? &*terms.checkpoint : nullptr;
-    const Seconds interval = saves != nullptr
-                                 ? best_interval(c.productive, step.time(), *saves, terms.interruptions.apart)
-                                 : c.productive;
+    const Seconds interval = saves != nullptr ? cheapest_interval(c.productive, step.time(), terms) : c.productive;
     c.loss = expected_loss(c.productive, interval, saves, terms.interruptions);
   }
   c.failures = c.loss.interruptions * terms.failure_share;

@@ -96,10 +96,13 @@ TEST(EstimateCost, TimeAndCostGrowWithTheStep) {
 }
 
 TEST(EstimateCost, ScalesWithThePriceOfInstances) {
-  const RunCost once = cost_of(setup_of(), 5, 1e10, "ml.p5.48xlarge", 8, 10);
-  const RunCost twice = cost_of(setup_of(), 5, 1e10, "ml.p5.48xlarge", 8, 20);
+  // Without requests to pay for a save, its interval does not depend on the price.
+  RunSetup setup = setup_of();
+  setup.checkpoint_target = CheckpointTarget::FsxLustre;
+  const RunCost once = cost_of(setup, 5, 1e10, "ml.p5.48xlarge", 8, 10);
+  const RunCost twice = cost_of(setup, 5, 1e10, "ml.p5.48xlarge", 8, 20);
   EXPECT_DOUBLE_EQ(twice.bill.compute.value(), 2 * once.bill.compute.value());
-  EXPECT_EQ(twice.bill.checkpoint_storage, once.bill.checkpoint_storage);
+  EXPECT_EQ(twice.bill.file_system, once.bill.file_system);
   EXPECT_EQ(twice.time_to_train(), once.time_to_train());
 }
 
@@ -202,6 +205,21 @@ TEST(CheckpointTimes, AreSharedByTheInstances) {
   const CheckpointTimes lustre = times(CheckpointTarget::FsxLustre, CheckpointMode::Sync, 10);
   EXPECT_NEAR(lustre.stall.value(), 1e12 / 2e9, 1e-6);
   EXPECT_EQ(lustre.drain, Seconds());
+}
+
+TEST(CheckpointTimes, AreNotFreeWhereTheLinkToTheHostIsUnknown) {
+  const InstanceType& trainium = type_of("ml.trn1.32xlarge");
+  ASSERT_EQ(trainium.host_link, BytesPerSecond());
+  const CheckpointTimes async = checkpoint_times(Bytes(1e12), CheckpointTarget::S3, CheckpointMode::Async, trainium, 4,
+                                                 Bytes(), step_catalog().operations());
+  EXPECT_GT(async.stall, Seconds());
+}
+
+TEST(EstimateCost, SavesLessOftenWhereRequestsCostMoreThanTheStall) {
+  // The same run on instances that cost nothing next to the requests.
+  const RunCost dear = cost_of(setup_of(), 5, 1e9, "ml.p5.48xlarge", 8, 60);
+  const RunCost cheap = cost_of(setup_of(), 5, 1e9, "ml.p5.48xlarge", 8, 0.01);
+  EXPECT_GT(cheap.loss.interval, 2 * dear.loss.interval);
 }
 
 TEST(FileSystem, IsBoughtInStepsForCapacityAndSpeed) {
