@@ -46,7 +46,7 @@ std::string errors_in(const ExportFile& file, JobKind kind, const TrainingPlan& 
 TEST(Check, FindsNoErrorInAnyExport) {
   std::vector<RequestSpec> requests = {
       test::request("megatron"),
-      test::request("megatron", "mixtral-8x7b", "ml.p5.48xlarge", "8"),
+      test::expert_request("mixtral-8x7b", "ml.p5.48xlarge", "8"),
       test::request("fsdp"),
       test::request("fsdp", "llama-2-13b", "ml.g5.48xlarge", "4"),
       test::request("deepspeed"),
@@ -55,8 +55,10 @@ TEST(Check, FindsNoErrorInAnyExport) {
       test::request("smp-v2"),
       test::request("smp-v1", "gpt2", "ml.p4d.24xlarge"),
       test::request("horovod", "bert-large", "ml.p4d.24xlarge"),
-      test::request("neuron", "llama-3-8b", "ml.trn1.32xlarge"),
   };
+  RequestSpec neuron = test::request("neuron", "llama-3-8b", "ml.trn1.32xlarge");
+  neuron.tp = "8";
+  requests.push_back(neuron);
   RequestSpec smddp = test::request("fsdp", "llama-3-8b", "ml.p4d.24xlarge", "4");
   smddp.collectives = "smddp";
   requests.push_back(smddp);

@@ -32,6 +32,13 @@ inline RequestSpec request(const std::string& stack, const std::string& model = 
   return spec;
 }
 
+/// The same with its experts spread, without which they fit on no device.
+inline RequestSpec expert_request(const std::string& model, const std::string& instance, const std::string& count) {
+  RequestSpec spec = request("megatron", model, instance, count);
+  spec.ep = "8";
+  return spec;
+}
+
 inline PlanSet answer(const RequestSpec& spec) {
   const auto resolved = resolve(spec, shipped(), std::nullopt, Purpose::Estimate);
   EXPECT_TRUE(resolved.has_value()) << (resolved ? "" : to_string(resolved.error()));

@@ -171,7 +171,7 @@ TEST(Megatron, SaysHowAModelDiffersFromGpt2) {
   EXPECT_THAT(gpt2, Not(HasSubstr("--swiglu")));
   EXPECT_THAT(gpt2, HasSubstr("--position-embedding-type learned_absolute\n"));
   const std::string moe =
-      test::text_of(test::plan(test::request("megatron", "deepseek-v2-lite", "ml.p4de.24xlarge", "8")), "megatron");
+      test::text_of(test::plan(test::expert_request("deepseek-v2-lite", "ml.p4de.24xlarge", "8")), "megatron");
   EXPECT_THAT(moe, HasSubstr("--moe-layer-freq ([0]*1+[1]*26)\n"));
   EXPECT_THAT(moe, HasSubstr("--multi-latent-attention\n"));
 }
