@@ -36,7 +36,8 @@ constexpr Flag kHardware[] = {
     {"--count", &RequestSpec::count, "N", "Instances: 8, a list 8,16 or a range 1..64 [1..128]"},
     {"--max-gpus", &RequestSpec::max_gpus, "N", "No more accelerators than this"},
     {"--region", &RequestSpec::region, "NAME", "[AWS_REGION, AWS_DEFAULT_REGION, else us-east-1]"},
-    {"--market", &RequestSpec::market, "NAME", "on-demand, spot, capacity-block (training-plan) or savings-plan [on-demand]"},
+    {"--market", &RequestSpec::market, "NAME",
+     "on-demand, spot, capacity-block (training-plan) or savings-plan [on-demand]"},
 };
 constexpr Flag kDimensions[] = {
     {"--dp", &RequestSpec::dp, "N", "Data parallel"},

@@ -28,7 +28,7 @@ Result<std::vector<RequestSpec>> sweep_requests(const RequestSpec& base, const s
 struct Trials {
   std::int64_t count = 1;
   std::optional<std::int64_t> at_once;  ///< most jobs at a time, such as an account's quota allows
-  int keep = 1;  ///< early stopping: one trial in so many goes on at each rung; 1 is none
+  int keep = 1;                         ///< early stopping: one trial in so many goes on at each rung; 1 is none
 };
 
 /// How all trials are run: `at_once` of them at a time on the plan's hardware, `waves` times. Trials that stop early
