@@ -22,13 +22,13 @@ struct Operations {
   Seconds provisioning;  ///< request to running instances; takes time and is not billed
   Seconds image_pull;
   Seconds model_init;
-  Seconds first_step;  ///< compilation, collectives' set-up, caches
-  Seconds warm_start;  ///< on the instances of a warm pool, in place of provisioning and image pull
-  Seconds spot_wait;   ///< until reclaimed capacity is back
-  double spot_monthly = 0;      ///< part of spot instances reclaimed in a month, where the family has no figure
-  double checkpoints_kept = 0;  ///< the last ones; older are deleted
-  Seconds plan_reclaim;         ///< how long before its end a capacity block takes the instances back
-  Bytes token_bytes;            ///< of a token in a tokenised data set
+  Seconds first_step;                ///< compilation, collectives' set-up, caches
+  Seconds warm_start;                ///< on the instances of a warm pool, in place of provisioning and image pull
+  Seconds spot_wait;                 ///< until reclaimed capacity is back
+  double spot_monthly = 0;           ///< part of spot instances reclaimed in a month, where the family has no figure
+  double checkpoints_kept = 0;       ///< the last ones; older are deleted
+  Seconds plan_reclaim;              ///< how long before its end a capacity block takes the instances back
+  Bytes token_bytes;                 ///< of a token in a tokenised data set
   BytesPerSecond loader_per_worker;  ///< what one process of the data loader delivers
   friend bool operator==(const Operations&, const Operations&) = default;
 };
@@ -63,10 +63,10 @@ struct StorageService {
   Bytes min_capacity;   ///< what is paid at least; zero where only what is stored is paid
   Bytes capacity_step;  ///< file systems grow by so much
   UsdPerByteSecond storage;
-  Usd put;               ///< one request that writes
-  Usd get;               ///< one request that reads
+  Usd put;                  ///< one request that writes
+  Usd get;                  ///< one request that reads
   UsdPerByte other_region;  ///< what leaves for another region
-  Seconds open_file;     ///< opening one small file
+  Seconds open_file;        ///< opening one small file
   Provenance provenance;
   friend bool operator==(const StorageService&, const StorageService&) = default;
 };

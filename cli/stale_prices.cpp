@@ -16,7 +16,8 @@ std::vector<std::string> stale_price_notes(const std::vector<Plan>& plans) {
     if (plan.price == nullptr) continue;
     const std::string& date = plan.price->provenance.as_of;
     const auto age = days_between(date, now);
-    if (age && *age > kOldPriceDays) old.emplace(plan.instance->name, fmt::format("{} of {}, {} days old", plan.instance->name, date, *age));
+    if (age && *age > kOldPriceDays)
+      old.emplace(plan.instance->name, fmt::format("{} of {}, {} days old", plan.instance->name, date, *age));
   }
   if (old.empty()) return {};
   std::string list;

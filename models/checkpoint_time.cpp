@@ -59,7 +59,8 @@ BytesPerSecond disk_rate(const InstanceType& instance, const OperationFacts& fac
 BytesPerSecond together(const StorageService& service, BytesPerSecond per_node, const InstanceType& instance,
                         std::int32_t nodes, Bytes capacity) {
   BytesPerSecond node = per_node;
-  if (instance.network.bandwidth_per_node > BytesPerSecond()) node = std::min(node, instance.network.bandwidth_per_node);
+  if (instance.network.bandwidth_per_node > BytesPerSecond())
+    node = std::min(node, instance.network.bandwidth_per_node);
   BytesPerSecond rate = node * static_cast<double>(nodes);
   if (service.throughput_per_tib > BytesPerSecond()) {
     rate = std::min(rate, service.throughput_per_tib * (capacity / Bytes(kTiB)));
@@ -85,7 +86,8 @@ std::string_view storage_key(CheckpointTarget target) { return to_string(target)
 Bytes checkpoint_size(const Workload& w) {
   constexpr double kWeight = 2;
   constexpr double kMaster = 4;
-  const double per_parameter = kWeight + (w.pure_half ? moment_bytes(w.optimizer) / 2 : kMaster + moment_bytes(w.optimizer));
+  const double per_parameter =
+      kWeight + (w.pure_half ? moment_bytes(w.optimizer) / 2 : kMaster + moment_bytes(w.optimizer));
   return Bytes(per_parameter * trained_parameters(w));
 }
 

@@ -15,7 +15,7 @@ namespace smplan {
 /// Where checkpoints outlive the instances.
 enum class CheckpointTarget {
   None,
-  S3,         ///< to the local disk, from where SageMaker uploads in the background
+  S3,  ///< to the local disk, from where SageMaker uploads in the background
   FsxLustre,
   Efs,
 };

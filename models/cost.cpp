@@ -72,8 +72,8 @@ void add_storage(const RunSetup& setup, const Workload& workload, const Instance
   t.file_system = fsx.rate + efs.rate;
   if (saves && facts.storage(storage_key(setup.checkpoint_target)) != nullptr) {
     const Bytes capacity = setup.checkpoint_target == CheckpointTarget::FsxLustre ? fsx.capacity : efs.capacity;
-    t.checkpoint = checkpoint_times(size, setup.checkpoint_target, setup.checkpoint_mode, instance, t.instances,
-                                    capacity, facts);
+    t.checkpoint =
+        checkpoint_times(size, setup.checkpoint_target, setup.checkpoint_mode, instance, t.instances, capacity, facts);
   }
   const StorageService* s3 = facts.storage("s3");
   const bool in_s3 = setup.checkpoint_target == CheckpointTarget::S3 && s3 != nullptr;
@@ -88,9 +88,8 @@ void add_storage(const RunSetup& setup, const Workload& workload, const Instance
                          mode == InputMode::FsxLustre ? fsx.capacity : efs.capacity, facts, setup.operations);
     const bool streams = mode == InputMode::File || mode == InputMode::FastFile || mode == InputMode::Pipe;
     const double copies = mode == InputMode::File ? t.instances : 1;
-    const double epochs = mode == InputMode::File
-                              ? 1
-                              : std::max(1.0, setup.operations.token_bytes * workload.tokens / setup.data->size);
+    const double epochs =
+        mode == InputMode::File ? 1 : std::max(1.0, setup.operations.token_bytes * workload.tokens / setup.data->size);
     const double files = static_cast<double>(setup.data->files);
     if (streams && s3 != nullptr) {
       t.requests_for_data = s3->get * (std::max(files, std::ceil(setup.data->size / kPart)) * copies * epochs);
@@ -99,7 +98,9 @@ void add_storage(const RunSetup& setup, const Workload& workload, const Instance
   }
   const StorageService* volume = facts.storage("volume");
   if (!(instance.local_nvme > Bytes()) && volume != nullptr) {
-    const Bytes each = t.input ? t.input->volume : plan_input({}, instance, t.instances, kept_locally, {}, facts, setup.operations).volume;
+    const Bytes each = t.input
+                           ? t.input->volume
+                           : plan_input({}, instance, t.instances, kept_locally, {}, facts, setup.operations).volume;
     t.volume = volume->storage * each * static_cast<double>(t.instances);
   }
 }
@@ -210,8 +211,7 @@ RunCost estimate_cost(const StepEstimate& step, const Workload& workload, const 
   };
   c.low = cost_at(0.1);
   c.high = cost_at(0.9);
-  c.unsafe = terms.market == Market::Spot && !terms.checkpoint &&
-             c.productive > hours(kSpotWithoutCheckpointHours);
+  c.unsafe = terms.market == Market::Spot && !terms.checkpoint && c.productive > hours(kSpotWithoutCheckpointHours);
   return c;
 }
 

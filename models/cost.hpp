@@ -56,20 +56,20 @@ RunTerms run_terms(const RunSetup& setup, const Workload& workload, const Instan
 
 /// Wall time and money of a whole run.
 struct RunCost {
-  Seconds productive;      ///< steps * step time, or as fast as the data comes
-  Seconds provisioning;    ///< until instances run: not billed
-  Seconds startup;         ///< all of the start, provisioning included
-  LostTime loss;           ///< expected
-  double goodput = 1;      ///< productive / time_to_train
-  UsdPerSecond hourly;     ///< all instances
+  Seconds productive;    ///< steps * step time, or as fast as the data comes
+  Seconds provisioning;  ///< until instances run: not billed
+  Seconds startup;       ///< all of the start, provisioning included
+  LostTime loss;         ///< expected
+  double goodput = 1;    ///< productive / time_to_train
+  UsdPerSecond hourly;   ///< all instances
   Bill bill;
-  Spread spread;           ///< of the time to train
-  Usd low, high;           ///< cost of a run at P10 and P90 of its time
-  double failures = 0;     ///< expected interruptions by hardware
-  double reclaims = 0;     ///< expected interruptions by the spot market
+  Spread spread;        ///< of the time to train
+  Usd low, high;        ///< cost of a run at P10 and P90 of its time
+  double failures = 0;  ///< expected interruptions by hardware
+  double reclaims = 0;  ///< expected interruptions by the spot market
   std::optional<CheckpointTimes> checkpoint;
   std::optional<InputPlan> input;
-  bool unsafe = false;     ///< long, on capacity that can be taken away, and without checkpoints
+  bool unsafe = false;  ///< long, on capacity that can be taken away, and without checkpoints
   [[nodiscard]] Seconds lost() const { return loss.total(); }
   [[nodiscard]] Seconds time_to_train() const { return productive + startup + lost(); }
   [[nodiscard]] Usd total() const { return bill.total(); }

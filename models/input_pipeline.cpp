@@ -53,7 +53,8 @@ const StorageService* source_of(InputMode mode, const OperationFacts& facts) {
 /// What one instance reads: storage at most, and no faster than `readers` processes open files one by one.
 BytesPerSecond read_rate(const StorageService& service, const InstanceType& instance, Bytes file, double readers) {
   BytesPerSecond rate = service.read_per_node;
-  if (instance.network.bandwidth_per_node > BytesPerSecond()) rate = std::min(rate, instance.network.bandwidth_per_node);
+  if (instance.network.bandwidth_per_node > BytesPerSecond())
+    rate = std::min(rate, instance.network.bandwidth_per_node);
   if (service.open_file > Seconds()) rate = std::min(rate, file / service.open_file * readers);
   return rate;
 }
@@ -131,7 +132,8 @@ std::string explain_input(const InputPlan& p, const InputData& data) {
       why = fmt::format("{} do not fit the local disk", format_bytes(data.size));
       break;
     case InputReason::SmallFiles:
-      why = fmt::format("files of {} are too small for S3: pack them into shards, or mount", format_bytes(file_size(data)));
+      why = fmt::format("files of {} are too small for S3: pack them into shards, or mount",
+                        format_bytes(file_size(data)));
       break;
   }
   std::string text = fmt::format("input mode {} ({})", to_string(p.mode), why);

@@ -39,14 +39,14 @@ enum class InputReason { Stated, Small, LargeFiles, SmallFiles, TooLargeForDisk 
 struct InputPlan {
   InputMode mode = InputMode::FastFile;
   InputReason reason = InputReason::Stated;
-  Seconds download;               ///< before the first step, and again on new instances
-  BytesPerSecond needed;          ///< by all devices together at the speed of the plan
-  BytesPerSecond delivered;       ///< at most, by storage and loaders of all instances together
-  BytesPerSecond per_worker;      ///< what one loader process delivers
-  double devices = 1;             ///< of all instances
-  double most_workers = 0;        ///< virtual CPUs a device
-  Bytes volume;                   ///< storage volume to ask for, one instance; zero where NVMe is built in
-  bool fits_disk = true;          ///< File mode: the data set fits the local disk
+  Seconds download;           ///< before the first step, and again on new instances
+  BytesPerSecond needed;      ///< by all devices together at the speed of the plan
+  BytesPerSecond delivered;   ///< at most, by storage and loaders of all instances together
+  BytesPerSecond per_worker;  ///< what one loader process delivers
+  double devices = 1;         ///< of all instances
+  double most_workers = 0;    ///< virtual CPUs a device
+  Bytes volume;               ///< storage volume to ask for, one instance; zero where NVMe is built in
+  bool fits_disk = true;      ///< File mode: the data set fits the local disk
   [[nodiscard]] bool keeps_fed() const { return needed <= delivered; }
   /// Loader processes that keep a device fed.
   [[nodiscard]] double workers_per_device() const;

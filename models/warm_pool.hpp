@@ -26,7 +26,9 @@ struct WarmPool {
   Seconds sooner;         ///< how much earlier the series is done
   [[nodiscard]] Usd net() const { return kept - saved; }
   /// Dollars for each hour gained; below zero the pool pays for itself.
-  [[nodiscard]] double usd_per_hour_gained() const { return sooner > Seconds() ? net() / Usd(1) / (sooner / hours(1)) : 0; }
+  [[nodiscard]] double usd_per_hour_gained() const {
+    return sooner > Seconds() ? net() / Usd(1) / (sooner / hours(1)) : 0;
+  }
 };
 /// Managed spot training cannot use warm pools, and reserved capacity is paid anyway.
 WarmPool weigh_warm_pool(const JobSeries& series, const Operations& operations, UsdPerSecond hourly, Market market);

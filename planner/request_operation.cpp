@@ -34,9 +34,9 @@ void Resolver::read_operation() {
   read_data();
   read_series();
   const Operations& o = run.operations;
-  std::string sentence = fmt::format("hardware fails once in {:.0f} device-hours, a start takes {}",
-                                     o.failures_apart_per_gpu / hours(1),
-                                     format_duration(o.provisioning + o.image_pull + o.model_init + o.first_step));
+  std::string sentence =
+      fmt::format("hardware fails once in {:.0f} device-hours, a start takes {}", o.failures_apart_per_gpu / hours(1),
+                  format_duration(o.provisioning + o.image_pull + o.model_init + o.first_step));
   if (!spec_.checkpoint_storage) sentence += ", " + saves(run);
   if (request_.market == Market::Spot) {
     sentence += fmt::format(", reclaimed capacity is back after {}", format_duration(o.spot_wait));
@@ -76,9 +76,9 @@ void Resolver::read_series() {
 
 void Resolver::read_data() {
   if (!spec_.dataset) {
-    for (const auto& [name, text] : {std::pair("--dataset-files", &spec_.dataset_files),
-                                     std::pair("--input-mode", &spec_.input_mode),
-                                     std::pair("--data-region", &spec_.data_region)}) {
+    for (const auto& [name, text] :
+         {std::pair("--dataset-files", &spec_.dataset_files), std::pair("--input-mode", &spec_.input_mode),
+          std::pair("--data-region", &spec_.data_region)}) {
       if (text->has_value()) add("conflict", name, "says something about a data set of unknown size", "add --dataset");
     }
     return;
@@ -93,7 +93,8 @@ void Resolver::read_data() {
     if (files) data.files = *files;
   }
   if (spec_.input_mode) {
-    data.mode = parse_name(*spec_.input_mode, "input mode", "--input-mode", input_mode_names(), input_mode_from, faults_);
+    data.mode =
+        parse_name(*spec_.input_mode, "input mode", "--input-mode", input_mode_names(), input_mode_from, faults_);
   }
   data.other_region = spec_.data_region && *spec_.data_region != request_.region;
   request_.run.data = data;

@@ -10,7 +10,9 @@ std::string text_of(const Price& p) {
 }
 
 void compare_prices(const Catalog& before, const Catalog& after, std::vector<CatalogChange>& out) {
-  const auto name = [](const Price& p) { return fmt::format("prices/{} {} {}", p.instance, p.region, to_string(p.market)); };
+  const auto name = [](const Price& p) {
+    return fmt::format("prices/{} {} {}", p.instance, p.region, to_string(p.market));
+  };
   for (const Price& p : before.prices()) {
     const Price* now = after.find_price(p.instance, p.region, p.market);
     if (now == nullptr) {

@@ -111,7 +111,9 @@ void read_training_plan(ImportReader& reader, const JsonPiece& piece, Diagnostic
   add_block(reader, ml_type(*types.begin()), zone, *fee / instance_hours);
 }
 
-const JsonValue* present(const std::optional<JsonValue>& value) { return value && !value->is_null() ? &*value : nullptr; }
+const JsonValue* present(const std::optional<JsonValue>& value) {
+  return value && !value->is_null() ? &*value : nullptr;
+}
 
 double nested(const JsonValue& entry, std::string_view object, std::string_view key, Diagnostics& out) {
   const auto outer = entry.find(object);

@@ -19,9 +19,9 @@ struct ImportOptions {
 struct ImportedFacts {
   std::vector<Price> prices;
   std::vector<InstanceType> instances;
-  std::size_t used = 0;         ///< entries taken
-  std::size_t other = 0;        ///< entries for something else: hosting, notebooks, other operating systems
-  std::size_t unknown = 0;      ///< training entries of instance types that the catalog lacks
+  std::size_t used = 0;            ///< entries taken
+  std::size_t other = 0;           ///< entries for something else: hosting, notebooks, other operating systems
+  std::size_t unknown = 0;         ///< training entries of instance types that the catalog lacks
   std::vector<std::string> notes;  ///< what a reader should look at
 };
 
@@ -40,9 +40,9 @@ std::string overlay_of(const ImportedFacts& facts);
 
 /// One fact that two catalogs know differently.
 struct CatalogChange {
-  std::string fact;  ///< `prices/ml.p5.48xlarge us-east-1 on-demand`
-  std::string before;  ///< empty: new
-  std::string after;   ///< empty: gone
+  std::string fact;             ///< `prices/ml.p5.48xlarge us-east-1 on-demand`
+  std::string before;           ///< empty: new
+  std::string after;            ///< empty: gone
   std::optional<double> ratio;  ///< of numbers, after over before
 };
 /// Prices, instance types and operational figures that differ, in catalog order.

@@ -40,9 +40,9 @@ std::pair<std::string, std::string> read_product(const JsonValue& product, Diagn
   if (!family.empty() && family != "ML Instance") return {};
   const std::string location_type = text_member(*attributes, "locationType", out);
   if (!location_type.empty() && location_type != "AWS Region") return {};
-  std::string type = training_type(text_member(*attributes, "instanceName", out),
-                                   text_member(*attributes, "usagetype", out), text_member(*attributes, "component", out),
-                                   text_member(*attributes, "platoinstancetype", out));
+  std::string type =
+      training_type(text_member(*attributes, "instanceName", out), text_member(*attributes, "usagetype", out),
+                    text_member(*attributes, "component", out), text_member(*attributes, "platoinstancetype", out));
   return {std::move(type), text_member(*attributes, "regionCode", out)};
 }
 
@@ -80,7 +80,12 @@ void add_term(ImportReader& reader, const std::pair<std::string, std::string>& p
   for (const std::string& key : terms.keys(out)) {
     const auto hourly = hourly_of(*terms.find(key), out);
     if (!hourly || *hourly == 0) continue;
-    reader.add_price({product.first, product.second, Market::OnDemand, usd_per_hour(*hourly), PriceBasis::Measured, {},
+    reader.add_price({product.first,
+                      product.second,
+                      Market::OnDemand,
+                      usd_per_hour(*hourly),
+                      PriceBasis::Measured,
+                      {},
                       provenance_of(reader)});
   }
 }
@@ -153,10 +158,16 @@ void read_savings_rate(ImportReader& reader, const JsonPiece& piece, Diagnostics
     if (!price) continue;
     const auto usd = read_usd(price->as_string(out), price->location(), out);
     if (!usd || *usd == 0) continue;
-    Provenance source{fmt::format("AWS Price List, Machine Learning Savings Plans, {} year", reader.options().savings_plan_years),
-                      reader.published.empty() ? reader.options().as_of : reader.published};
-    reader.add_price({sku->second.first, sku->second.second, Market::SavingsPlan, usd_per_hour(*usd),
-                      PriceBasis::Measured, {}, std::move(source)});
+    Provenance source{
+        fmt::format("AWS Price List, Machine Learning Savings Plans, {} year", reader.options().savings_plan_years),
+        reader.published.empty() ? reader.options().as_of : reader.published};
+    reader.add_price({sku->second.first,
+                      sku->second.second,
+                      Market::SavingsPlan,
+                      usd_per_hour(*usd),
+                      PriceBasis::Measured,
+                      {},
+                      std::move(source)});
   }
 }
 

@@ -84,8 +84,8 @@ class OfferCsv {
     }
     const std::string& family = field("productfamily");
     const std::string& place = field("locationtype");
-    const std::string type = training_type(field("instancename"), field("usagetype"), field("component"),
-                                           field("platoinstancetype"));
+    const std::string type =
+        training_type(field("instancename"), field("usagetype"), field("component"), field("platoinstancetype"));
     const bool priced = field("termtype") == "OnDemand" && field("currency") == "USD" && field("unit") == "Hrs";
     if (type.empty() || !priced || (!family.empty() && family != "ML Instance") ||
         (!place.empty() && place != "AWS Region") || field("regioncode").empty()) {
@@ -97,7 +97,12 @@ class OfferCsv {
     if (reader_.catalog().find_instance(type) != nullptr) {
       reader_.skus.emplace(field("sku"), std::pair(type, field("regioncode")));
     }
-    reader_.add_price({type, field("regioncode"), Market::OnDemand, usd_per_hour(*usd), PriceBasis::Measured, {},
+    reader_.add_price({type,
+                       field("regioncode"),
+                       Market::OnDemand,
+                       usd_per_hour(*usd),
+                       PriceBasis::Measured,
+                       {},
                        {fmt::format("AWS Price List, AmazonSageMaker {}", reader_.version),
                         reader_.published.empty() ? reader_.options().as_of : reader_.published}});
   }

@@ -33,8 +33,7 @@ void ImportReader::add_price(Price price) {
     return;
   }
   ++facts_.used;
-  const auto [place, fresh] =
-      at_.try_emplace({price.instance, price.region, price.market}, facts_.prices.size());
+  const auto [place, fresh] = at_.try_emplace({price.instance, price.region, price.market}, facts_.prices.size());
   if (fresh) {
     facts_.prices.push_back(std::move(price));
     return;
@@ -62,17 +61,28 @@ void ImportReader::finish() {
     ++range.zones;
   }
   for (const auto& [key, range] : ranges) {
-    Price price{key.first, key.second, Market::Spot, usd_per_hour((range.low + range.high) / 2), PriceBasis::Derived,
-                {}, {"aws ec2 describe-spot-price-history", date_of(range.last)}};
+    Price price{key.first,
+                key.second,
+                Market::Spot,
+                usd_per_hour((range.low + range.high) / 2),
+                PriceBasis::Derived,
+                {},
+                {"aws ec2 describe-spot-price-history", date_of(range.last)}};
     price.formula = range.zones == 1
                         ? "EC2 spot, the one zone observed as proxy for managed spot training"
-                        : fmt::format("EC2 spot, mean of the lowest ({}) and highest ({}) zone as proxy for managed "
-                                      "spot training",
-                                      format_shortest(range.low), format_shortest(range.high));
+                        : fmt::format(
+                              "EC2 spot, mean of the lowest ({}) and highest ({}) zone as proxy for managed "
+                              "spot training",
+                              format_shortest(range.low), format_shortest(range.high));
     add_price(std::move(price));
   }
   for (const auto& [key, usd] : blocks) {
-    add_price({key.first, key.second, Market::CapacityBlock, usd_per_hour(usd), PriceBasis::Measured, {},
+    add_price({key.first,
+               key.second,
+               Market::CapacityBlock,
+               usd_per_hour(usd),
+               PriceBasis::Measured,
+               {},
                {"lowest upfront fee over instances and hours on offer", options_.as_of}});
   }
 }

@@ -8,9 +8,9 @@
 #include "catalogs/dates.hpp"
 #include "catalogs/import/import.hpp"
 #include "cli/command.hpp"
-#include "cli/today.hpp"
 #include "cli/render/catalog_page.hpp"
 #include "cli/render/model_page.hpp"
+#include "cli/today.hpp"
 
 namespace smplan::cli {
 namespace {
@@ -34,8 +34,7 @@ Result<Answer> list_prices(const CatalogFlags& flags, const Context& context) {
   if (flags.market) {
     market = market_from(*flags.market);
     if (!market) {
-      return tl::unexpected<Diagnostics>(
-          {unknown_name("market", *flags.market, "--market", market_names())});
+      return tl::unexpected<Diagnostics>({unknown_name("market", *flags.market, "--market", market_names())});
     }
   }
   const Listing listing = price_list(context.catalog, flags.region, market);
@@ -72,7 +71,8 @@ Result<Answer> show(const CatalogFlags& flags, const Context& context) {
     return fail("missing-name", "catalog show", "needs the name of an instance type, accelerator, stack or model",
                 "`smplan catalog list instances` lists names");
   }
-  if (const auto* instance = catalog.find_instance(flags.name())) return done(instance_page(*instance, catalog), context);
+  if (const auto* instance = catalog.find_instance(flags.name()))
+    return done(instance_page(*instance, catalog), context);
   if (const auto* a = catalog.find_accelerator(flags.name())) return done(accelerator_page(*a, catalog), context);
   if (const auto* stack = catalog.find_stack(flags.name())) return done(stack_page(*stack), context);
   if (const auto* m = catalog.find_model(flags.name())) return done(model_page(m->architecture, m), context);
@@ -110,7 +110,8 @@ std::string stale_note(const Catalog& catalog, const std::vector<const Price*>& 
     return a->provenance.as_of < b->provenance.as_of;
   });
   return fmt::format(
-      "{} of {} prices are older than {} days on {} (the oldest, {} in {}, is of {}): refresh them with `smplan catalog "
+      "{} of {} prices are older than {} days on {} (the oldest, {} in {}, is of {}): refresh them with `smplan "
+      "catalog "
       "import`",
       stale.size(), catalog.prices().size(), kOldPriceDays, date, oldest->instance, oldest->region,
       oldest->provenance.as_of);
@@ -131,10 +132,10 @@ Result<Answer> verify(const CatalogFlags& flags, const Context& context) {
     const Result<Seconds> age = parse_duration(*flags.max_age, "--max-age");
     if (!age) return tl::unexpected<Diagnostics>(age.error());
     for (const Price* p : stale_prices(context.catalog, *date, *age / days(1))) {
-      faults.push_back({"stale-price", fmt::format("prices/{} {} {}", p->instance, p->region, to_string(p->market)),
-                        fmt::format("is of {}, {} days old", p->provenance.as_of,
-                                    *days_between(p->provenance.as_of, *date)),
-                        "import the current price list"});
+      faults.push_back(
+          {"stale-price", fmt::format("prices/{} {} {}", p->instance, p->region, to_string(p->market)),
+           fmt::format("is of {}, {} days old", p->provenance.as_of, *days_between(p->provenance.as_of, *date)),
+           "import the current price list"});
     }
   } else if (const auto stale = stale_prices(context.catalog, *date, kOldPriceDays); !stale.empty()) {
     notes.push_back(stale_note(context.catalog, stale, *date));
@@ -174,10 +175,11 @@ Result<Answer> import(const CatalogFlags& flags, const Context& context) {
   if (!accepted) return tl::unexpected<Diagnostics>(accepted.error());
   const std::size_t changed = catalog_changes(context.catalog, merged).size();
   answer.notes = facts->notes;
-  answer.notes.push_back(fmt::format(
-      "{} prices and {} instance types taken, {} facts change; passed over: {} entries for other things, {} for instance "
-      "types that the catalog lacks",
-      facts->prices.size(), facts->instances.size(), changed, facts->other, facts->unknown));
+  answer.notes.push_back(
+      fmt::format("{} prices and {} instance types taken, {} facts change; passed over: {} entries for other things, "
+                  "{} for instance "
+                  "types that the catalog lacks",
+                  facts->prices.size(), facts->instances.size(), changed, facts->other, facts->unknown));
   const Diagnostics contradictions = check(merged);
   for (const Diagnostic& d : contradictions) answer.notes.push_back(to_string(d));
   return answer;
@@ -201,7 +203,7 @@ Result<Answer> diff(const CatalogFlags& flags, const Context& context) {
   Listing listing;
   listing.table.columns = {{"FACT"}, {"BEFORE"}, {"AFTER"}, {"CHANGE", Align::Right}};
   for (const CatalogChange& c : catalog_changes(states[states.size() - 2], states.back())) {
-    const std::string change = c.ratio          ? fmt::format("{:+.1f}%", (*c.ratio - 1) * 100)
+    const std::string change = c.ratio            ? fmt::format("{:+.1f}%", (*c.ratio - 1) * 100)
                                : c.before.empty() ? "new"
                                : c.after.empty()  ? "gone"
                                                   : "";
@@ -217,7 +219,8 @@ Result<Answer> run_catalog(const CatalogFlags& flags, const Context& context) {
   if (flags.action == "import") return import(flags, context);
   if (flags.action == "diff") return diff(flags, context);
   if (flags.names.size() > 1) {
-    return fail("unexpected-argument", "catalog " + flags.action, fmt::format("takes one name, has {}", flags.names.size()));
+    return fail("unexpected-argument", "catalog " + flags.action,
+                fmt::format("takes one name, has {}", flags.names.size()));
   }
   if (flags.action == "list") return list(flags, context);
   if (flags.action == "show") return show(flags, context);
@@ -237,7 +240,8 @@ Command catalog_command() {
       "catalog", "The facts that plans rest on: list, show, import from AWS, compare, verify",
       "smplan catalog list prices --region us-west-2 --market spot --format csv\n"
       "  smplan catalog show ml.p5.48xlarge\n"
-      "  curl -o offer.json https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AmazonSageMaker/current/index.json\n"
+      "  curl -o offer.json "
+      "https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AmazonSageMaker/current/index.json\n"
       "  aws ec2 describe-spot-price-history --start-time now > spot.json\n"
       "  smplan catalog import offer.json spot.json --output prices.json\n"
       "  smplan catalog diff prices.json\n"

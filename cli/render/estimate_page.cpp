@@ -115,7 +115,8 @@ std::string operation(const Plan& plan, const PlanRequest& request) {
     text += fmt::format("; a checkpoint of {} to {} every {} holds training up for {}",
                         format_bytes(c.checkpoint->size), to_string(request.run.checkpoint_target),
                         format_duration(c.loss.interval), format_duration(c.checkpoint->stall));
-    if (c.checkpoint->drain > Seconds()) text += fmt::format(" and is safe {} later", format_duration(c.checkpoint->drain));
+    if (c.checkpoint->drain > Seconds())
+      text += fmt::format(" and is safe {} later", format_duration(c.checkpoint->drain));
   } else {
     text += "; no checkpoints: an interruption starts the run anew";
   }
@@ -127,9 +128,9 @@ std::string series(const Plan& plan, const PlanRequest& request) {
   const JobSeries& jobs = request.run.series;
   const WarmPool pool = weigh_warm_pool(jobs, request.run.operations, plan.cost.hourly, request.market);
   if (!pool.possible) return fmt::format("{} jobs, for which instances cannot be kept warm", jobs.jobs);
-  std::string text = fmt::format("{} jobs {} apart: a warm pool ({}) has them done {} sooner", jobs.jobs,
-                                 format_duration(jobs.gap), request.run.warm_pool ? "used" : "not used",
-                                 format_duration(pool.sooner));
+  std::string text =
+      fmt::format("{} jobs {} apart: a warm pool ({}) has them done {} sooner", jobs.jobs, format_duration(jobs.gap),
+                  request.run.warm_pool ? "used" : "not used", format_duration(pool.sooner));
   if (plan.price == nullptr) return text;
   text += fmt::format(", costs {} and saves {} of start-up", format_usd(pool.kept), format_usd(pool.saved));
   if (pool.net() > Usd()) text += fmt::format(": {} for each hour gained", format_usd(Usd(pool.usd_per_hour_gained())));

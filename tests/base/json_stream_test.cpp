@@ -28,9 +28,10 @@ Taken take_all(const std::string& text, const std::vector<std::string>& patterns
 }
 
 TEST(StreamJson, HandsOverWhatLiesAtThePatternsInFileOrder) {
-  const Taken t = take_all(R"({"v": 1.50, "skip": {"products": {"no": 1}}, "products": {"A": {"x": [1, {"y": "\"\u00e9"}, []]},
+  const Taken t =
+      take_all(R"({"v": 1.50, "skip": {"products": {"no": 1}}, "products": {"A": {"x": [1, {"y": "\"\u00e9"}, []]},
                                 "B": {}}, "list": [true, null, "s", -3e2]})",
-                           {"/products/*", "/list/*", "/v"});
+               {"/products/*", "/list/*", "/v"});
   ASSERT_TRUE(t.result.has_value()) << to_string(t.result.error());
   EXPECT_EQ(t.pieces, (std::vector<std::string>{"2 v 1.50", "0 A {\"x\":[1,{\"y\":\"\\\"\xC3\xA9\"},[]]}", "0 B {}",
                                                 "1 0 true", "1 1 null", "1 2 \"s\"", "1 3 -3e2"}));
@@ -62,8 +63,7 @@ TEST_P(HostileStream, IsRefusedWithItsReason) {
 INSTANTIATE_TEST_SUITE_P(
     Files, HostileStream,
     testing::Values(Hostile{"truncated", R"({"products": {"A": {"x": 1}, "B": {"x")", "json-syntax"},
-                    Hostile{"trailing", R"({"products": {}} {})", "json-syntax"},
-                    Hostile{"empty", "", "json-syntax"},
+                    Hostile{"trailing", R"({"products": {}} {})", "json-syntax"}, Hostile{"empty", "", "json-syntax"},
                     Hostile{"not_utf8", "{\"products\": {\"A\": \"\xff\"}}", "json-syntax"},
                     Hostile{"deep", std::string(200, '[') + std::string(200, ']'), "json-depth"},
                     Hostile{"long_string", "{\"a\": \"" + std::string(3 << 20, 'x') + "\"}", "file-too-large"},

@@ -157,7 +157,8 @@ TEST(Import, TheShippedTypesAgreeWithEc2) {
 }
 
 TEST(Import, AnOverlayReadsBackAsTheSameFacts) {
-  ImportedFacts facts = import_sample({sample("AmazonSageMaker-index.json"), sample("describe-spot-price-history.json")});
+  ImportedFacts facts =
+      import_sample({sample("AmazonSageMaker-index.json"), sample("describe-spot-price-history.json")});
   for (const InstanceType& i : test::shipped().instances()) facts.instances.push_back(i);
   Catalog merged = test::shipped();
   const auto accepted = merged.merge(test::json(overlay_of(facts)));
@@ -196,10 +197,10 @@ TEST_P(BadFile, IsRefusedWhole) {
   ASSERT_FALSE(facts.has_value());
   EXPECT_EQ(facts.error().front().code, GetParam().code) << to_string(facts.error());
 }
-#define PRODUCT                                                                                                      \
+#define PRODUCT                                                                                                \
   R"("products": {"S": {"sku": "S", "productFamily": "ML Instance", "attributes": {"component": "Training", )" \
   R"("instanceName": "ml.p5.48xlarge", "regionCode": "us-east-1"}}})"
-#define TERM(price)                                                                                                  \
+#define TERM(price)                                                                                                     \
   R"("terms": {"OnDemand": {"S": {"S.T": {"priceDimensions": {"S.T.R": {"unit": "Hrs", "pricePerUnit": {"USD": )" price \
   "}}}}}}}"
 INSTANTIATE_TEST_SUITE_P(
@@ -212,11 +213,13 @@ INSTANTIATE_TEST_SUITE_P(
                     Bad{"monstrous_price", "{" PRODUCT ", " TERM(R"("1e9")") "}", "bad-price"},
                     Bad{"price_is_a_number", "{" PRODUCT ", " TERM("3.5") "}", "wrong-kind"},
                     Bad{"terms_first", "{" TERM(R"("1")") ", " PRODUCT "}", "bad-order"},
-                    Bad{"nothing_inside", R"({"offerCode": "AmazonSageMaker", "products": {}, "terms": {}})", "unknown-format"},
+                    Bad{"nothing_inside", R"({"offerCode": "AmazonSageMaker", "products": {}, "terms": {}})",
+                        "unknown-format"},
                     Bad{"something_else", R"({"hello": "world"})", "unknown-format"}, Bad{"empty", "", "empty-file"},
                     Bad{"prose", "These are not prices.\n", "unknown-format"},
-                    Bad{"csv_without_prices", "\"FormatVersion\",\"v1.0\"\n\"Disclaimer\",\"\"\n\"Publication Date\",\"2026\"\n"
-                                              "\"Version\",\"1\"\n\"OfferCode\",\"AmazonSageMaker\"\n\"SKU\",\"TermType\"\n",
+                    Bad{"csv_without_prices",
+                        "\"FormatVersion\",\"v1.0\"\n\"Disclaimer\",\"\"\n\"Publication Date\",\"2026\"\n"
+                        "\"Version\",\"1\"\n\"OfferCode\",\"AmazonSageMaker\"\n\"SKU\",\"TermType\"\n",
                         "missing-column"}),
     [](const auto& test) { return test.param.name; });
 
@@ -233,7 +236,8 @@ TEST(Import, OfTwoPricesForOneThingTheHigherStays) {
 }
 
 TEST(CatalogChanges, ShowNewAndChangedFacts) {
-  const Catalog mine = test::with("prices", R"({"instance": "ml.p5.48xlarge", "region": "us-west-2", "market": "on-demand",
+  const Catalog mine =
+      test::with("prices", R"({"instance": "ml.p5.48xlarge", "region": "us-west-2", "market": "on-demand",
     "usd_per_hour": 31.648, "basis": "measured", "source": "s", "as_of": "2026-11-01"},
     {"instance": "ml.p5.48xlarge", "region": "mars-1", "market": "on-demand", "usd_per_hour": 9, "basis": "measured",
      "source": "s", "as_of": "2026-11-01"})");

@@ -35,8 +35,8 @@ TEST(Operations, RefuseUnknownFiguresAndRangesThatDoNotHold) {
   ASSERT_EQ(out.size(), 1u);
   EXPECT_NE(out[0].hint.find("provisioning_s"), std::string::npos) << to_string(out);
   out.clear();
-  read_operation_fact(
-      test::json(R"({"key": "provisioning_s", "value": 5, "low": 6, "source": "s", "as_of": "2026"})"), out);
+  read_operation_fact(test::json(R"({"key": "provisioning_s", "value": 5, "low": 6, "source": "s", "as_of": "2026"})"),
+                      out);
   EXPECT_TRUE(test::has_code(out, "bad-range")) << to_string(out);
 }
 

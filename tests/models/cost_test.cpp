@@ -53,9 +53,9 @@ TEST(EstimateCost, InAnIdealWorldIsPriceTimesTime) {
 
 TEST(EstimateCost, PartsSumToTimeAndMoney) {
   const RunCost cost = cost_of(setup_of(), 5, 1e10, "ml.p5.48xlarge", 128, 98.32);
-  EXPECT_DOUBLE_EQ(cost.time_to_train().value(), (cost.productive + cost.startup + cost.loss.checkpoints +
-                                                  cost.loss.rework + cost.loss.restarts)
-                                                     .value());
+  EXPECT_DOUBLE_EQ(
+      cost.time_to_train().value(),
+      (cost.productive + cost.startup + cost.loss.checkpoints + cost.loss.rework + cost.loss.restarts).value());
   EXPECT_DOUBLE_EQ(cost.goodput, cost.productive / cost.time_to_train());
   Usd sum;
   for (const BillPart& part : bill_parts()) sum += cost.bill.*part.amount;
@@ -124,8 +124,7 @@ TEST(EstimateCost, LowAndHighEncloseTheCost) {
   step.p10 = Seconds(4);
   step.p90 = Seconds(6.25);
   const Workload w = work_of(1e10);
-  const RunCost cost =
-      estimate_cost(step, w, run_terms(setup_of(), w, type_of("ml.p5.48xlarge"), 8, usd_per_hour(60)));
+  const RunCost cost = estimate_cost(step, w, run_terms(setup_of(), w, type_of("ml.p5.48xlarge"), 8, usd_per_hour(60)));
   EXPECT_LT(cost.low, cost.total());
   EXPECT_GT(cost.high, cost.total());
   // The step's own interval is a factor of 1.25; chance in failures widens it little on 64 devices.
@@ -180,7 +179,7 @@ TEST(CheckpointSize, MatchesPublishedRuns) {
     w.architecture = step_catalog().find_model(model)->architecture;
     return checkpoint_size(w) / Bytes(1e12);
   };
-  EXPECT_NEAR(size_of("bloom-176b"), 2.3, 0.08 * 2.3);    // BLOOM-176B: 2.3 TB, 13.1 bytes a parameter
+  EXPECT_NEAR(size_of("bloom-176b"), 2.3, 0.08 * 2.3);     // BLOOM-176B: 2.3 TB, 13.1 bytes a parameter
   EXPECT_NEAR(size_of("llama-3-70b"), 0.85, 0.17 * 0.85);  // NeuronX Distributed: 850 GB, 12 bytes a parameter
   w.finetune = FineTune::Lora;
   EXPECT_LT(size_of("llama-3-70b"), 0.005) << "adapters only";

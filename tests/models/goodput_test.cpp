@@ -114,7 +114,8 @@ TEST_P(Simulated, MeanIsWithinAPercentAndDeviationWithinFive) {
       test::simulate_runs(productive, hours(c.interval_h), saves, failures, Seconds(c.restart_s), 4000);
   EXPECT_NEAR(productive.value() + lost.total().value(), runs.mean.value(), 0.01 * runs.mean.value());
   EXPECT_NEAR(lost.deviation.value(), runs.deviation.value(), 0.05 * runs.deviation.value());
-  EXPECT_NEAR(lost.interruptions, runs.interruptions, 0.03 * runs.interruptions + 3 * std::sqrt(lost.interruptions / 4000));
+  EXPECT_NEAR(lost.interruptions, runs.interruptions,
+              0.03 * runs.interruptions + 3 * std::sqrt(lost.interruptions / 4000));
 }
 INSTANTIATE_TEST_SUITE_P(Fleets, Simulated,
                          testing::Values(SimulatedCase{"llama3_405b", 1166, 0.08, 3, 0, 3.09, 600},
