@@ -167,6 +167,7 @@ MemoryComponents stage_peak(const StageLoad& load, const ModelStates& states, co
   base.workspace = Bytes(cublas);
   const double gathered = gathered_bytes(p, w, s, b.compute);
   const double reduction = reduction_bytes(p, s, stack, b);
+  const double weight_side = weight_side_bytes(p, w, s, stack, b);
   const bool per_unit = state_engine(s, stack) == StateEngine::Fsdp && s.pipeline_parallel == 1;
   const double persistent = per_unit ? 0 : reduction;
   const bool trains_head = p.adapters == 0;
@@ -176,7 +177,7 @@ MemoryComponents stage_peak(const StageLoad& load, const ModelStates& states, co
   MemoryComponents backward = base;
   backward.activations = Bytes(saved + tokens * load.recomputed);
   backward.communication = Bytes(gathered + reduction);
-  backward.workspace += Bytes(tokens * load.transient + weight_side_bytes(p, w, s, stack, b));
+  backward.workspace += Bytes(tokens * load.transient + weight_side);
   MemoryComponents peak = backward;
   const auto consider = [&peak](const MemoryComponents& instant) {
     if (instant.total() > peak.total()) peak = instant;
@@ -186,7 +187,7 @@ MemoryComponents stage_peak(const StageLoad& load, const ModelStates& states, co
     loss.activations = Bytes(saved);
     loss.logits = Bytes(logits_bytes(w, s, stack, tokens));
     loss.communication = Bytes(gathered + persistent);
-    loss.workspace += Bytes(weight_side_bytes(p, w, s, stack, b) + (trains_head ? b.compute * p.head : 0));
+    loss.workspace += Bytes(weight_side + (trains_head ? b.compute * p.head : 0));
     consider(loss);
   }
   if (trains_head && p.root > 0) {
@@ -194,7 +195,7 @@ MemoryComponents stage_peak(const StageLoad& load, const ModelStates& states, co
     last_gradients.activations = Bytes((load.in_flight > 1 ? load.in_flight - 1 : 0) * tokens * load.kept_per_token);
     const double root = per_unit ? (stack.gradient_reduce_bytes + b.compute) * p.root : 0;
     last_gradients.communication = Bytes(persistent + root);
-    last_gradients.workspace += Bytes(b.compute * p.root + weight_side_bytes(p, w, s, stack, b));
+    last_gradients.workspace += Bytes(b.compute * p.root + weight_side);
     consider(last_gradients);
   }
   MemoryComponents step = base;
