@@ -2,9 +2,9 @@
 #include <optional>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
+#include <nlohmann/json.hpp>
 
 #include "bindings/catalog_handle.hpp"
 #include "bindings/errors.hpp"
@@ -47,9 +47,9 @@ SharedAnswer ask(Question question, const CatalogHandle& handle, const Arguments
 
 const Plan& plan_of(const Answer& answer, std::size_t rank) {
   if (rank < 1 || rank > answer.set.plans.size()) {
-    throw Refused{{{"out-of-range", "rank",
-                    fmt::format("the list has {} plans, there is no {}", answer.set.plans.size(), rank),
-                    "choose a smaller rank, or a larger top"}}};
+    throw Refused{
+        {{"out-of-range", "rank", fmt::format("the list has {} plans, there is no {}", answer.set.plans.size(), rank),
+          "choose a smaller rank, or a larger top"}}};
   }
   return answer.set.plans[rank - 1];
 }
@@ -66,7 +66,8 @@ std::string trace_of(const SimulatedJob& job, const std::string& title) {
 std::string trace(const SharedAnswer& answer, std::size_t rank, const std::string& title) {
   plan_of(*answer, rank);
   return interruptible([answer, rank, title] {
-    return trace_of(value_or_throw(simulated_job(answer->set.request, plan_of(*answer, rank), *answer->catalog)), title);
+    return trace_of(value_or_throw(simulated_job(answer->set.request, plan_of(*answer, rank), *answer->catalog)),
+                    title);
   });
 }
 
@@ -136,9 +137,12 @@ std::vector<std::string> target_names() {
 }  // namespace
 
 void bind_answers(py::module_& module) {
-  py::class_<Answer, std::shared_ptr<Answer>>(module, "Answer", "The native side of a PlanSet: its search's own answer.")
-      .def("to_json", [](const Answer& a) { return to_json(a.set); }, "What the command line prints as JSON.")
-      .def("to_csv", [](const Answer& a) { return to_csv(a.set); }, "What the command line prints as CSV.")
+  py::class_<Answer, std::shared_ptr<Answer>>(module, "Answer",
+                                              "The native side of a PlanSet: its search's own answer.")
+      .def(
+          "to_json", [](const Answer& a) { return to_json(a.set); }, "What the command line prints as JSON.")
+      .def(
+          "to_csv", [](const Answer& a) { return to_csv(a.set); }, "What the command line prints as CSV.")
       .def(
           "explain", [](const std::shared_ptr<Answer>& a, std::size_t rank) { return why(a, rank); }, py::arg("rank"),
           "Why this plan, in sentences.")

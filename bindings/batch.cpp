@@ -24,8 +24,8 @@ std::vector<T> column(const py::dict& columns, const char* name, std::size_t row
   const bool plain = info.ndim == 1 && static_cast<std::size_t>(info.size) == rows && info.itemsize == sizeof(T) &&
                      (info.size == 0 || info.strides[0] == info.itemsize);
   if (!plain) {
-    throw Refused{{{"bad-shape", name, "is no contiguous column of the batch's length and type",
-                    "use smplan.estimate_batch()"}}};
+    throw Refused{
+        {{"bad-shape", name, "is no contiguous column of the batch's length and type", "use smplan.estimate_batch()"}}};
   }
   const T* data = static_cast<const T*>(info.ptr);
   return std::vector<T>(data, data + info.size);
@@ -50,8 +50,8 @@ struct OwnedColumns {
   std::vector<std::int32_t> nodes, data, tensor, pipeline, virtual_pipeline, context, expert, shard, micro_batch;
   std::vector<std::int8_t> sharding, recompute, sequence_parallel;
   [[nodiscard]] BatchColumns view() const {
-    return {nodes, data, tensor, pipeline, virtual_pipeline, context, expert, shard, micro_batch, sharding, recompute,
-            sequence_parallel};
+    return {nodes,  data,  tensor,      pipeline, virtual_pipeline, context,
+            expert, shard, micro_batch, sharding, recompute,        sequence_parallel};
   }
 };
 
@@ -65,8 +65,8 @@ OwnedColumns columns_of(const py::dict& given) {
   const auto rows = static_cast<std::size_t>(py::len(given["count"]));
   const auto integers = [&](const char* name) { return column<std::int32_t>(given, name, rows); };
   const auto codes = [&](const char* name) { return column<std::int8_t>(given, name, rows); };
-  OwnedColumns c{integers("count"), integers("dp"),           integers("tp"),          integers("pp"),
-                 integers("vpp"),   integers("cp"),           integers("ep"),          integers("shard_degree"),
+  OwnedColumns c{integers("count"),       integers("dp"),    integers("tp"),     integers("pp"),
+                 integers("vpp"),         integers("cp"),    integers("ep"),     integers("shard_degree"),
                  integers("micro_batch"), codes("sharding"), codes("recompute"), codes("sequence_parallel")};
   refuse_codes(c.sharding, -1, static_cast<int>(Sharding::FsdpHybrid), "sharding");
   refuse_codes(c.recompute, 0, static_cast<int>(Recompute::Full), "recompute");

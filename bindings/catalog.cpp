@@ -154,8 +154,8 @@ void bind_catalog(py::module_& module) {
            "    >>> import smplan\n"
            "    >>> smplan.Catalog.shipped().instance('ml.p4d.24xlarge')['accelerator_count']\n"
            "    8\n")
-      .def("price", &price_facts, py::arg("instance"), py::arg("region") = "us-east-1",
-           py::arg("market") = "on-demand", "Price of one instance an hour with its date and source, or None.")
+      .def("price", &price_facts, py::arg("instance"), py::arg("region") = "us-east-1", py::arg("market") = "on-demand",
+           "Price of one instance an hour with its date and source, or None.")
       .def("__eq__",
            [](const CatalogHandle& a, const py::object& b) {
              return py::isinstance<CatalogHandle>(b) && a.overlays == b.cast<const CatalogHandle&>().overlays;

@@ -135,8 +135,8 @@ BatchEstimates estimate_batch(const Workload& workload, const Cluster& one_node,
       for (std::size_t row = begin; row < std::min(rows.rows(), begin + kChunk); ++row) estimator.estimate(row);
     }
   };
-  const std::size_t cores = threads > 0 ? static_cast<std::size_t>(threads)
-                                        : std::max<std::size_t>(1, std::thread::hardware_concurrency());
+  const std::size_t cores =
+      threads > 0 ? static_cast<std::size_t>(threads) : std::max<std::size_t>(1, std::thread::hardware_concurrency());
   const std::size_t wanted = std::min(cores, (rows.rows() + kChunk - 1) / kChunk);
   {
     std::vector<std::jthread> helpers;

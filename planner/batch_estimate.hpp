@@ -25,7 +25,8 @@ inline constexpr int kBatchStatusCount = 6;
 /// `data` for what the other degrees leave of the devices, `shard` for data * context (1 without sharding).
 struct BatchColumns {
   std::span<const std::int32_t> nodes, data, tensor, pipeline, virtual_pipeline, context, expert, shard, micro_batch;
-  std::span<const std::int8_t> sharding, recompute, sequence_parallel;  ///< as the enumerators count; sharding -1: the stack's default
+  std::span<const std::int8_t> sharding, recompute,
+      sequence_parallel;  ///< as the enumerators count; sharding -1: the stack's default
   [[nodiscard]] std::size_t rows() const { return nodes.size(); }
 };
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import functools
 import json
 import os
-from typing import Any, Dict, FrozenSet, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, TypeVar, Union, overload
+from typing import (
+    Any, Dict, FrozenSet, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, TypeVar, Union, overload,
+)
 
 from smplan import _core
 from smplan._errors import CheckFailed, Diagnostic, InputError
@@ -209,7 +211,8 @@ def _arguments_of(estimator: Any) -> Dict[str, Any]:
     ancestry = [base.__name__ for base in type(estimator).__mro__]
     arguments: Dict[str, Any] = {"class": next((name for name in _CLASSES if name in ancestry), "Estimator")}
     for name, value in attributes.items():
-        if value is None or name.startswith("_") or name == "sagemaker_session" or (parameters and name not in parameters):
+        stranger = bool(parameters) and name not in parameters
+        if value is None or name.startswith("_") or name == "sagemaker_session" or stranger:
             continue
         # Sessions, pipeline variables and other objects have a place, and a value that only the SDK knows.
         plain = isinstance(value, (str, int, float, bool, list, tuple, dict))
@@ -225,5 +228,6 @@ def _parameters(kind: type) -> FrozenSet[str]:
     for base in kind.__mro__:
         if "__init__" in vars(base) and base is not object:
             signature = inspect.signature(vars(base)["__init__"])
-            names |= {p.name for p in signature.parameters.values() if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)}
+            names |= {p.name for p in signature.parameters.values()
+                      if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)}
     return frozenset(names - {"self"})

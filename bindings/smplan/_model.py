@@ -110,7 +110,8 @@ class Model:
 
     def __repr__(self) -> str:
         experts = f", {self.n_experts} experts" if self.n_experts else ""
-        return f"Model({self.name!r}, {self.parameters / 1e9:.3g}B parameters, {self.n_layers} layers of {self.hidden}{experts})"
+        size = f"{self.parameters / 1e9:.3g}B parameters, {self.n_layers} layers of {self.hidden}{experts}"
+        return f"Model({self.name!r}, {size})"
 
 
 def _unpickled(facts: Dict[str, Any], origin: Tuple[str, Any]) -> Model:

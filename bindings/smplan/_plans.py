@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union, overload
+from typing import (
+    TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union, overload,
+)
 
 from smplan import _core
 from smplan._errors import Diagnostic, Error, InputError
@@ -232,7 +234,10 @@ class PlanSet(Sequence[Plan]):
 
     @classmethod
     def from_json(cls, text: str) -> PlanSet:
-        """From what `smplan plan --format json` or to_json() wrote. Such plans cannot explain(): that takes the search."""
+        """From what `smplan plan --format json` or to_json() wrote.
+
+        Such plans cannot explain() themselves: that takes the search.
+        """
         return cls(text)
 
     @classmethod
@@ -330,7 +335,8 @@ class PlanSet(Sequence[Plan]):
     def _native(self) -> _core.Answer:
         native = self._native_or_none()
         if native is None:
-            raise Error("these plans were read from a file: ask smplan.plan() with their request for what only the search knows")
+            raise Error("these plans were read from a file: ask smplan.plan() with their request for what only the "
+                        "search knows")
         return native
 
     def _catalog(self) -> _core.Catalog:

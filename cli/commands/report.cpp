@@ -24,7 +24,8 @@ Result<ReportData> data_of(const PlanSource& source, const Catalog& catalog) {
 Result<Answer> run_report(const PlanSource& source, const Context& context) {
   Diagnostics faults;
   if (context.format != Format::Table) {
-    faults.push_back({"bad-format", "--format", "a report is HTML", "leave --format out; `smplan plan` has the others"});
+    faults.push_back(
+        {"bad-format", "--format", "a report is HTML", "leave --format out; `smplan plan` has the others"});
   }
   if (const Result<void> outcome = check_plan_source(source); !outcome) {
     faults.insert(faults.end(), outcome.error().begin(), outcome.error().end());

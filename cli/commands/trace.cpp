@@ -24,8 +24,8 @@ struct Chosen {
 };
 
 Result<Chosen> chosen(const SimulatedJob& job, std::int32_t count, const InstanceType& instance, const Stack& stack) {
-  return Chosen{job, fmt::format("{} on {} x {}, {}, {}", job.workload.architecture.name, count, instance.name, stack.id,
-                                 to_string(job.strategy))};
+  return Chosen{job, fmt::format("{} on {} x {}, {}, {}", job.workload.architecture.name, count, instance.name,
+                                 stack.id, to_string(job.strategy))};
 }
 
 Result<Chosen> from_file(const std::string& file, std::int64_t rank, const Catalog& catalog) {

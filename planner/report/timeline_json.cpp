@@ -27,9 +27,9 @@ std::vector<Pass> passes_of(const Timeline& timeline) {
   std::vector<Pass> passes;
   for (const Stretch& s : timeline.stretches) {
     if (s.phase == Phase::EndOfStep) continue;
-    const bool same = !passes.empty() && std::tie(passes.back().rank, passes.back().phase, passes.back().micro_batch,
-                                                  passes.back().chunk) ==
-                                             std::tie(s.rank, s.phase, s.micro_batch, s.chunk);
+    const bool same =
+        !passes.empty() && std::tie(passes.back().rank, passes.back().phase, passes.back().micro_batch,
+                                    passes.back().chunk) == std::tie(s.rank, s.phase, s.micro_batch, s.chunk);
     if (same) {
       passes.back().end = s.end;
     } else {

@@ -10,7 +10,8 @@ namespace smplan {
 inline constexpr std::size_t kMaxDrawnPasses = 1200;
 
 /// The timeline by passes, small enough for a page:
-/// `{"step_time_s", "ranks", "busiest", "undrawn": null or [from_us, to_us], "passes": [[rank, phase, micro_batch, chunk, start_us,
+/// `{"step_time_s", "ranks", "busiest", "undrawn": null or [from_us, to_us], "passes": [[rank, phase, micro_batch,
+/// chunk, start_us,
 ///   end_us]], "end_of_step": [[name, start_us, end_us]]}`; `phase` counts as Phase does.
 std::string timeline_json(const Timeline& timeline);
 

@@ -44,8 +44,8 @@ std::string in_microseconds(std::int64_t ns) { return fmt::format("{}.{:03}", ns
 
 void name_of(std::string& out, std::string_view kind, std::int32_t rank, int thread, std::string_view name) {
   fmt::format_to(std::back_inserter(out),
-                 "{{\"ph\":\"M\",\"name\":\"{}\",\"pid\":{},\"tid\":{},\"args\":{{\"name\":{}}}}},\n", kind, rank, thread,
-                 json_string(name));
+                 "{{\"ph\":\"M\",\"name\":\"{}\",\"pid\":{},\"tid\":{},\"args\":{{\"name\":{}}}}},\n", kind, rank,
+                 thread, json_string(name));
 }
 
 void names(std::string& out, const Timeline& timeline) {

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 
-#include "tests/planner/fixtures.hpp"
 #include "planner/batch_estimate.hpp"
+#include "tests/planner/fixtures.hpp"
 
 namespace smplan {
 namespace {
@@ -24,8 +24,8 @@ struct Columns {
     sequence_parallel.push_back(0);
   }
   BatchColumns view() const {
-    return {nodes, data, tensor, pipeline, virtual_pipeline, context, expert, shard, micro_batch,
-            sharding, recompute, sequence_parallel};
+    return {nodes,  data,  tensor,      pipeline, virtual_pipeline, context,
+            expert, shard, micro_batch, sharding, recompute,        sequence_parallel};
   }
 };
 
@@ -86,11 +86,11 @@ TEST(BatchEstimate, EveryRowIsWhatEvaluateSays) {
 TEST(BatchEstimate, SaysWhyARowIsNoPlan) {
   Columns columns;
   columns.add(4, 8, 1, 1, Sharding::Zero1, Recompute::None);
-  columns.add(4, 1, 1, 1, Sharding::Zero1, Recompute::None);   // 13B on one A100-40GB each
+  columns.add(4, 1, 1, 1, Sharding::Zero1, Recompute::None);  // 13B on one A100-40GB each
   columns.add(4, 8, 1, 1, Sharding::Zero1, Recompute::None);
-  columns.data.back() = 8;  // 64 devices of 32
-  columns.add(4, 3, 1, 1, Sharding::Zero1, Recompute::None);   // 40 heads
-  columns.add(4, 8, 1, 1, Sharding::Zero3, Recompute::None);   // not Megatron's
+  columns.data.back() = 8;                                    // 64 devices of 32
+  columns.add(4, 3, 1, 1, Sharding::Zero1, Recompute::None);  // 40 heads
+  columns.add(4, 8, 1, 1, Sharding::Zero3, Recompute::None);  // not Megatron's
   columns.add(0, 1, 1, 1, Sharding::Zero1, Recompute::None);
   const PlanRequest r = request();
   const Result<Cluster> node = make_cluster(catalog(), *r.instances.front(), 1);
@@ -98,7 +98,8 @@ TEST(BatchEstimate, SaysWhyARowIsNoPlan) {
   const BatchEstimates batch = estimate_batch(r.workload, *node, *r.stacks.front(), columns.view());
   std::vector<std::string> found;
   for (const std::int8_t status : batch.status) found.emplace_back(to_string(static_cast<BatchStatus>(status)));
-  EXPECT_THAT(found, testing::ElementsAre("fits", "too_large", "out_of_range", "divisibility", "unsupported", "out_of_range"));
+  EXPECT_THAT(found,
+              testing::ElementsAre("fits", "too_large", "out_of_range", "divisibility", "unsupported", "out_of_range"));
 }
 
 TEST(BatchEstimate, KeepsTensorGroupsInsideTheNode) {
@@ -113,7 +114,8 @@ TEST(BatchEstimate, KeepsTensorGroupsInsideTheNode) {
 
 TEST(BatchEstimate, ThreadsChangeNothing) {
   Columns columns;
-  for (int i = 0; i < 3000; ++i) columns.add(1 + i % 32, 1 << (i % 4), 1 << (i % 3), 1, Sharding::Zero1, Recompute::None);
+  for (int i = 0; i < 3000; ++i)
+    columns.add(1 + i % 32, 1 << (i % 4), 1 << (i % 3), 1, Sharding::Zero1, Recompute::None);
   const PlanRequest r = request();
   const Result<Cluster> node = make_cluster(catalog(), *r.instances.front(), 1);
   ASSERT_TRUE(node);

@@ -1,9 +1,9 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
-#include "tests/planner/fixtures.hpp"
 #include "planner/plan_json.hpp"
 #include "planner/report/report.hpp"
+#include "tests/planner/fixtures.hpp"
 
 namespace smplan {
 namespace {

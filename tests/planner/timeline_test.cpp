@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
-#include "tests/planner/fixtures.hpp"
 #include "planner/trace/chrome_trace.hpp"
+#include "tests/planner/fixtures.hpp"
 
 namespace smplan {
 namespace {
@@ -59,7 +59,8 @@ TEST_P(StepTimeline, EveryRankIsBusyOrWaitsForTheWholeStep) {
     end[s.rank] = s.end;
   }
   EXPECT_EQ(end.size(), static_cast<std::size_t>(job.strategy.pipeline_parallel));
-  for (const auto& rank : end) EXPECT_NEAR(rank.second.value(), estimate.time().value(), 1e-9 * estimate.time().value());
+  for (const auto& rank : end)
+    EXPECT_NEAR(rank.second.value(), estimate.time().value(), 1e-9 * estimate.time().value());
 }
 
 TEST_P(StepTimeline, TheBusiestRankSpendsWhatTheEstimateSays) {

@@ -5,7 +5,7 @@ class Frontier {
   constructor(box, data, choose) {
     Object.assign(this, { box, data, choose, chosen: 0 });
     const priced = (p) => p.total_usd !== null;
-    const points = data.frontier.filter(priced).map((p) => ({ time: p.time_to_train_s, cost: p.total_usd, kind: 1 }));
+    const points = (data.frontier ?? []).filter(priced).map((p) => ({ time: p.time_to_train_s, cost: p.total_usd, kind: 1 }));
     data.plans.forEach((p, index) => {
       if (p.cost.total_usd !== null) points.push({ time: p.time_to_train_s, cost: p.cost.total_usd, kind: 2, index });
     });

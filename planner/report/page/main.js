@@ -58,7 +58,7 @@ showAssumptions();
 if (answer.plans.length > 0) {
   list = new PlanList(byId("plans"), byId("filter"), byId("plans-count"), answer.plans, choose);
   frontier = new Frontier(byId("frontier-chart"), answer, choose);
-  fillFrontierTable(byId("frontier-table"), answer.frontier);
+  fillFrontierTable(byId("frontier-table"), answer.frontier ?? []);
   choose(0);
 } else {
   for (const id of ["plans", "frontier", "breakdown"]) byId(id).closest("section").hidden = true;
