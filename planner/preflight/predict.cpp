@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -183,16 +182,6 @@ std::optional<Plan> better_than(const Plan& plan, const RequestSpec& job, const 
   return best == nullptr ? std::nullopt : std::optional(*best);
 }
 
-/// Relative error of predicted peaks, one standard deviation: the median of its absolute value over 172
-/// measured runs is 6.4 % (docs/accuracy.md, 2026-11), which is 0.674 deviations of a normal error.
-constexpr double kPeakError = 0.064 / 0.674;
-
-double out_of_memory_probability(const MemoryEstimate& memory) {
-  const double sigma = kPeakError * memory.peak_device.value();
-  const double z = (memory.peak_device.value() - memory.limit.value()) / sigma;
-  return 0.5 * std::erfc(-z / std::sqrt(2.0));
-}
-
 std::string largest_component(const MemoryComponents& c) {
   const std::array<std::pair<const char*, Bytes>, 8> parts = {{{"weights", c.weights},
                                                                {"gradients", c.gradients},
@@ -268,7 +257,7 @@ PredictionOutcome predict(const Job& job, const std::vector<Machines>& machines,
   p.plan = set->plans.front();
   p.time_to_train = p.plan.cost.time_to_train();
   p.cost = p.plan.cost.total();
-  p.out_of_memory = out_of_memory_probability(p.plan.memory);
+  p.out_of_memory = p.plan.out_of_memory_probability;
   p.largest_memory = largest_component(p.plan.memory.components);
   p.artifact_bytes = 2 * static_cast<double>(count_parameters(p.request.workload.architecture).total());
   if (!p.plan.memory.fits()) p.cures = cures_for(spec, catalog);

@@ -115,6 +115,26 @@ def step_time(found: Figures) -> str:
     return "\n\n".join(parts)
 
 
+def large_group_mean(runs: list[dict]) -> tuple[float, int]:
+    """Mean over groups of ten runs or more of their mean error, and how many there are."""
+    groups: dict[str, list[float]] = {}
+    for run in runs:
+        groups.setdefault(run["group"], []).append(abs(run["predicted_over_measured"] - 1))
+    large = [errors for errors in groups.values() if len(errors) >= 10]
+    return sum(sum(errors) / len(errors) for errors in large) / max(len(large), 1), len(large)
+
+
+def without_doubtful(found: Figures) -> str:
+    runs = found.left_out["source"]["runs"]
+    mean, groups = large_group_mean([run for run in runs if run["fitted"]])
+    doubtful = sum(not run["fitted"] for run in runs)
+    return (
+        f"Without the {doubtful} timed runs of [doubtful.csv](../tests/measured/doubtful.csv) the mean over the {groups} "
+        f"left-out sources of ten runs or more is {percent(mean)}. *In P10-P90* asks of each left-out run for the interval "
+        "that the errors of the other groups on its stack would have given, wider by what none of their runs had."
+    )
+
+
 def left_out(found: Figures) -> str:
     parts = [
         "Each group is predicted under a fit to all other runs that starts from the rough figures of "
@@ -131,6 +151,7 @@ def left_out(found: Figures) -> str:
                 percent(report["worst_of_groups_of_ten_or_more"]),
                 percent(report["all"]["median"]),
                 signed(report["all"]["bias"]),
+                percent(sum(run["in_interval"] for run in report["runs"]) / len(report["runs"])),
             ]
         )
     parts.append(
@@ -142,10 +163,12 @@ def left_out(found: Figures) -> str:
                 "worst of them",
                 "median of all runs",
                 "bias of all runs",
+                "in P10-P90",
             ],
             rows,
         )
     )
+    parts.append(without_doubtful(found))
     for by, noun in (("source", "source"), ("gpu", "accelerator family")):
         groups = [[g["name"], *error_cells(g)] for g in found.left_out[by]["groups"]]
         parts.append(f"### By left-out {noun}\n\n" + table([noun, *ERRORS], groups))
