@@ -24,8 +24,9 @@ class Report:
 
     SHOWN = 20
 
-    def __init__(self, what: str):
+    def __init__(self, what: str, of: str = "exports"):
         self.what = what
+        self.of = of
         self.judged = 0
         self.faults: list[str] = []
 
@@ -37,7 +38,7 @@ class Report:
             print(fault)
         if len(self.faults) > self.SHOWN:
             print(f"... and {len(self.faults) - self.SHOWN} more")
-        print(f"{self.what}: {self.judged} exports, {len(self.faults)} faults")
+        print(f"{self.what}: {self.judged} {self.of}, {len(self.faults)} faults")
         if self.judged < least:
             print(f"only {self.judged} of at least {least} were judged: the corpus has shrunk")
         return 1 if self.faults or self.judged < least else 0
