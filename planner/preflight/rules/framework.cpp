@@ -56,24 +56,49 @@ void exact_version(const CheckInput& in, Report& report) {
   }
 }
 
-void version_without_image(const CheckInput& in, Report& report) {
-  if (!judged_for_torchrun(in) || in.job.framework != Framework::PyTorch || !split_verdict(in)) return;
-  const bool launcher = contains(in.limits.torchrun_versions, *in.job.framework_version);
-  report.at(in.job.framework_version, {*in.job.framework_version, launcher ? "the launcher" : "the image table",
-                                       launcher ? "the image table" : "the launcher"});
+std::string minor_of(std::string_view version) {
+  const std::size_t first = version.find('.');
+  const std::size_t second = first == std::string_view::npos ? first : version.find('.', first + 1);
+  return std::string(version.substr(0, second));
+}
+
+/// The newest version that the SDK maps to an image of the framework; empty for pairs.
+std::string newest_of_sdk(const CheckInput& in) {
+  const std::string_view table = in.job.framework == Framework::PyTorch      ? "pytorch"
+                                 : in.job.framework == Framework::TensorFlow ? "tensorflow"
+                                                                             : "";
+  std::string newest;
+  for (const FrameworkVersion& v : in.catalog.containers().versions) {
+    if (v.table == table && (newest.empty() || version_before(newest, v.version))) newest = v.version;
+  }
+  return newest;
+}
+
+bool above_sdk(const CheckInput& in) {
+  const std::string newest = newest_of_sdk(in);
+  return !newest.empty() && version_before(minor_of(newest), minor_of(*in.job.framework_version));
+}
+
+/// A Hugging Face image is named by both versions in full or by both in short: 4.56 with 2.8, not 4.56 with 2.8.0.
+bool short_pair(const FrameworkVersion& row, const Job& job, std::string_view framework) {
+  const std::size_t at = row.version.find(framework);
+  return at != std::string::npos && contains(row.aliases, *job.transformers_version) &&
+         minor_of(std::string_view(row.version).substr(at + framework.size())) == *job.framework_version;
 }
 
 /// The SDK's row for the job's version, by full version or alias.
 const FrameworkVersion* sdk_row(const CheckInput& in) {
   const Job& job = in.job;
+  const bool pair = job.framework == Framework::HuggingFace;
+  const std::string_view framework = in.pytorch() ? "/pytorch" : "/tensorflow";
   std::string table = "tensorflow";
   std::string version = *job.framework_version;
   if (job.framework == Framework::PyTorch) {
     table = job.launcher.smp.is(true) && job.launcher.torchrun.is(true) ? "pytorch-smp" : "pytorch";
-  } else if (job.framework == Framework::HuggingFace) {
+  } else if (pair) {
     if (!job.transformers_version) return nullptr;
     table = "huggingface";
-    version = *job.transformers_version + (in.pytorch() ? "/pytorch" : "/tensorflow") + version;
+    version = *job.transformers_version + std::string(framework) + version;
   } else if (job.framework != Framework::TensorFlow) {
     return nullptr;
   }
@@ -81,9 +106,33 @@ const FrameworkVersion* sdk_row(const CheckInput& in) {
   for (const FrameworkVersion& v : in.catalog.containers().versions) {
     if (v.table != table) continue;
     if (v.version == version) return &v;
-    if (contains(v.aliases, version)) alias = &v;
+    if (pair ? short_pair(v, job, framework) : contains(v.aliases, version)) alias = &v;
   }
   return alias;
+}
+
+/// An image that the SDK finds by the framework's own table; SMP 2, the compiler and Trainium have tables of their own.
+bool by_own_table(const CheckInput& in) {
+  const Launcher& l = in.job.launcher;
+  const bool compiled = in.job.compiler != nullptr && !in.job.compiler->is_null();
+  if (!by_version(in) || on_trainium(in) || compiled || (l.smp.is(true) && l.torchrun.is(true))) return false;
+  if (in.job.framework == Framework::HuggingFace) return static_cast<bool>(in.job.transformers_version);
+  return in.job.framework == Framework::PyTorch || in.job.framework == Framework::TensorFlow;
+}
+
+void version_without_image(const CheckInput& in, Report& report) {
+  if (!by_own_table(in)) return;
+  const Text& version = in.job.framework_version;
+  if (judged_for_torchrun(in) && in.job.framework == Framework::PyTorch && split_verdict(in)) {
+    const bool launcher = contains(in.limits.torchrun_versions, *version);
+    report.at(version, {*version, launcher ? "is known to the launcher and not to the image table"
+                                           : "is known to the image table and not to the launcher"});
+  } else if (sdk_row(in) == nullptr && !above_sdk(in) &&
+             (!judged_for_torchrun(in) || contains(in.limits.torchrun_versions, *version))) {
+    report.at(version, {*version, in.job.framework == Framework::HuggingFace
+                                      ? "with transformers " + *in.job.transformers_version + " is a pair of no image"
+                                      : "is none of the image table"});
+  }
 }
 
 void python_version(const CheckInput& in, Report& report) {
@@ -106,12 +155,6 @@ void trainium_version(const CheckInput& in, Report& report) {
   if (!by_version(in) || !on_trainium(in) || in.job.framework != Framework::PyTorch) return;
   const std::string& v = *in.job.framework_version;
   if (version_before(v, "1.11") || version_before("2.0.0", v)) report.at(in.job.framework_version, {v});
-}
-
-std::string minor_of(std::string_view version) {
-  const std::size_t first = version.find('.');
-  const std::size_t second = first == std::string_view::npos ? first : version.find('.', first + 1);
-  return std::string(version.substr(0, second));
 }
 
 /// Repository and version of the image that will run; empty where that is not known.
@@ -166,18 +209,8 @@ void patched(const CheckInput& in, Report& report) {
 }
 
 void newer_than_sdk(const CheckInput& in, Report& report) {
-  if (!by_version(in)) return;
-  const std::string_view table = in.job.framework == Framework::PyTorch      ? "pytorch"
-                                 : in.job.framework == Framework::TensorFlow ? "tensorflow"
-                                                                             : "";
-  std::string newest;
-  for (const FrameworkVersion& v : in.catalog.containers().versions) {
-    if (v.table == table && (newest.empty() || version_before(newest, v.version))) newest = v.version;
-  }
-  const std::string& version = *in.job.framework_version;
-  if (!newest.empty() && version_before(minor_of(newest), minor_of(version))) {
-    report.at(in.job.framework_version, {version, newest});
-  }
+  if (by_version(in) && above_sdk(in))
+    report.at(in.job.framework_version, {*in.job.framework_version, newest_of_sdk(in)});
 }
 
 constexpr Rule kRules[] = {
@@ -189,8 +222,8 @@ constexpr Rule kRules[] = {
      "torch_distributed does not take framework version {}; it takes {}", "write the full version, or give image_uri",
      kSdk2, kEstimator, Need::Nothing, exact_version},
     {"C053", Severity::Error, "Version without an image",
-     "launcher list and image table of the SDK disagree on the version",
-     "version {} is known to {} and not to {}, so no such job can start", "give image_uri, or use 2.5.1 or later",
+     "launcher list and image table of the SDK disagree on the version, or the table does not know it",
+     "version {} {}, so no such job can start", "give image_uri, or a version of the SDK's table (2.5.1 or later)",
      kSdk2, kEstimator, Need::Nothing, version_without_image},
     {"C056", Severity::Error, "Python version",
      "py_version is no Python 3, or none that the framework version comes with", "py_version {}: {}",

@@ -65,14 +65,32 @@ void unknown_key(const CheckInput& in, Report& report) {
   }
 }
 
+/// The SDK takes out of a launcher's dictionary what it knows, and loses the rest.
 void unknown_inner_key(const CheckInput& in, Report& report) {
   const Node* d = distribution_of(in.job);
-  const Node* t = d == nullptr ? nullptr : d->find("torch_distributed");
-  if (t == nullptr) return;
-  for (const Node& entry : t->items) {
-    if (entry.key == "enabled") continue;
-    report.at(entry, {quote(entry.key)}).edits = {{Edit::Kind::Remove, entry.where.path, ""}};
+  if (d == nullptr) return;
+  const auto judge = [&](std::initializer_list<std::string_view> path, const std::vector<std::string>& read) {
+    const Node* launcher = d->at(path);
+    if (launcher == nullptr) return;
+    for (const Node& entry : launcher->items) {
+      if (contains(read, entry.key)) continue;
+      Finding& finding = report.at(entry, {quote(entry.key), list_text(read)});
+      const auto near = nearest_names(entry.key, read, 1);
+      if (near.empty()) {
+        finding.edits = {{Edit::Kind::Remove, entry.where.path, ""}};
+      } else {
+        finding.fix = "did you mean " + near.front() + "?";
+      }
+    }
+  };
+  for (const std::string_view plain :
+       {"torch_distributed", "parameter_server", "multi_worker_mirrored_strategy", "pytorchxla"}) {
+    judge({plain}, {"enabled"});
   }
+  judge({"mpi"}, {"enabled", "processes_per_host", "custom_mpi_options"});
+  judge({"pytorchddp"}, {"enabled", "custom_mpi_options"});
+  judge({"smdistributed", "dataparallel"}, {"enabled", "custom_mpi_options"});
+  judge({"smdistributed", "modelparallel"}, {"enabled", "parameters"});
 }
 
 /// The container's own command may launch, and an image that is no AWS one decides for itself.
@@ -309,10 +327,11 @@ constexpr Rule kRules[] = {
      "{} is taken without a word and starts nothing: one process a node, {} accelerators of every node idle and billed",
      "use torch_distributed, smdistributed, mpi or another key that the SDK reads", kSdk2, kEstimator, Need::Nothing,
      unknown_key},
-    {"C047", Severity::Warning, "Unknown key in torch_distributed", "torch_distributed holds more than enabled",
-     "{} is ignored: torchrun starts one process for every accelerator, and DeepSpeed is the script's own business",
-     "drop it; call deepspeed.initialize, or give TrainingArguments its deepspeed file", kSdk2, kEstimator,
-     Need::Nothing, unknown_inner_key},
+    {"C047", Severity::Warning, "Unknown key of a launcher",
+     "a launcher's dictionary holds a key that the SDK does not read",
+     "{} is taken without a word and dropped: of this launcher the SDK reads {}",
+     "drop it; DeepSpeed is the script's: call deepspeed.initialize, or give TrainingArguments its deepspeed file",
+     kSdk2, kEstimator, Need::Nothing, unknown_inner_key},
     {"C048", Severity::Error, "No launcher",
      "the job has more accelerators than nodes and nothing starts a process for each",
      "nothing launches: {} processes start for {} accelerators",

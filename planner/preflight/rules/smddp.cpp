@@ -12,7 +12,8 @@ void version(const CheckInput& in, Report& report) {
   if (in.pytorch()) {
     for (const FrameworkVersion& known : in.catalog.containers().versions) {
       if (known.table != "pytorch") continue;
-      const bool same = known.version == *v || contains(known.aliases, *v);
+      // The launcher's list names short versions up to 1.12 only.
+      const bool same = known.version == *v || (version_before(known.version, "1.13") && contains(known.aliases, *v));
       if (same && known.smddp == SdkVerdict::Accepted) return;
     }
     report.at(v, {"PyTorch " + *v, "2.2.0"});
