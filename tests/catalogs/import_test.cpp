@@ -1,5 +1,7 @@
 #include "catalogs/import/import.hpp"
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <fstream>
 
@@ -11,10 +13,11 @@ namespace {
 
 std::string sample(const char* name) { return std::string(SMPLAN_TEST_DATA) + "/data/aws/" + name; }
 
-/// A file of the test's own, gone after it.
+/// A file of the test's own, gone after it; tests run beside each other in processes of their own.
 class OwnFile {
  public:
-  explicit OwnFile(const std::string& text) : path_(testing::TempDir() + "smplan_import_" + std::to_string(++count_)) {
+  explicit OwnFile(const std::string& text)
+      : path_(testing::TempDir() + "smplan_import_" + std::to_string(getpid()) + "_" + std::to_string(++count_)) {
     std::ofstream(path_, std::ios::binary) << text;
   }
   OwnFile(const OwnFile&) = delete;
