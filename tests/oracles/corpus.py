@@ -19,6 +19,19 @@ def unpack(entry: dict, folder: pathlib.Path) -> None:
         file.write_text(content, encoding="utf-8")
 
 
+def changed(value, patch):
+    """RFC 7396: objects merge, null removes, anything else replaces."""
+    if not isinstance(patch, dict):
+        return patch
+    out = dict(value) if isinstance(value, dict) else {}
+    for key, new in patch.items():
+        if new is None:
+            out.pop(key, None)
+        else:
+            out[key] = changed(out.get(key), new)
+    return out
+
+
 class Report:
     """Counts what was judged; prints the first faults, and fails the program if there are any."""
 

@@ -6,18 +6,12 @@ compared with the CreateTrainingJob request exported for the same plan.
 Usage: sdk_v2.py CORPUS.json
 """
 
-import contextlib
-import io
 import json
-import os
-import pathlib
-import runpy
 import sys
-import tempfile
 
 import offline
-from corpus import Report, exports, unpack
-from sdk_requests import differences
+from corpus import Report, exports
+from sdk_requests import differences, run_launch_script, without_defaults
 
 # Defaults that the SDK states and the service has too: our request leaves them out.
 SDK_DEFAULTS = {
@@ -25,29 +19,6 @@ SDK_DEFAULTS = {
     ("EnableInterContainerTrafficEncryption",): False,
     ("ResourceConfig", "VolumeSizeInGB"): 30,
 }
-
-
-def without_defaults(request: dict) -> dict:
-    request = json.loads(json.dumps(request))
-    for path, default in SDK_DEFAULTS.items():
-        at = request
-        for key in path[:-1]:
-            at = at.get(key, {})
-        if at.get(path[-1]) == default:
-            del at[path[-1]]
-    return request
-
-
-def launch(entry: dict) -> None:
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        unpack(entry, folder)
-        script = folder / "src" / json.loads(entry["files"]["estimator.json"])["entry_point"]
-        script.parent.mkdir(exist_ok=True)
-        script.touch()
-        os.environ["AWS_DEFAULT_REGION"] = entry["region"]
-        with contextlib.chdir(folder), contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-            runpy.run_path("launch.py", run_name="__main__")
 
 
 def starts_every_process(entry: dict, request: dict) -> list[str]:
@@ -81,7 +52,7 @@ def main() -> int:
         requests.clear()
         report.judged += 1
         try:
-            launch(entry)
+            run_launch_script(entry, json.loads(entry["files"]["estimator.json"])["entry_point"])
         except Exception as fault:  # whatever the SDK raises is the finding
             report.fault(entry, f"{type(fault).__name__}: {fault}")
             continue
@@ -95,7 +66,7 @@ def main() -> int:
         name = sent["TrainingJobName"]
         if not name.startswith(ours["TrainingJobName"]):
             report.fault(entry, f"the job is named {name}, ours {ours['TrainingJobName']}")
-        found = differences({**without_defaults(sent), "TrainingJobName": ""}, {**ours, "TrainingJobName": ""})
+        found = differences({**without_defaults(sent, SDK_DEFAULTS), "TrainingJobName": ""}, {**ours, "TrainingJobName": ""})
         for text in found + starts_every_process(entry, sent) + starts_every_process(entry, ours):
             report.fault(entry, text)
     return report.finish(least=300)

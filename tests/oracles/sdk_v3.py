@@ -7,18 +7,12 @@ starts processes by a driver of its own, in the container's entry point, and not
 Usage: sdk_v3.py CORPUS.json
 """
 
-import contextlib
-import io
 import json
-import os
-import pathlib
-import runpy
 import sys
-import tempfile
 
 import offline
-from corpus import Report, exports, unpack
-from sdk_requests import differences
+from corpus import Report, exports
+from sdk_requests import differences, run_launch_script, without_defaults
 
 # A launch takes half a second: every sixth plan is enough to see each stack and instance family.
 STRIDE = 6
@@ -33,30 +27,16 @@ class Sent(Exception):
     """The request has been caught: what follows would wait for the job."""
 
 
-def launch(entry: dict) -> None:
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        unpack(entry, folder)
-        script = folder / "src" / json.loads(entry["files"]["model_trainer.json"])["source_code"]["entry_script"]
-        script.parent.mkdir(exist_ok=True)
-        script.touch()
-        os.environ["AWS_DEFAULT_REGION"] = entry["region"]
-        with contextlib.chdir(folder), contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-            try:
-                runpy.run_path("launch.py", run_name="__main__")
-            except Sent:
-                pass
+TRUST = {"Statement": [{"Effect": "Allow", "Principal": {"Service": "sagemaker.amazonaws.com"}, "Action": "sts:AssumeRole"}]}
+ANSWERS = {
+    "CreateTrainingJob": Sent(), "PutObject": {}, "HeadBucket": {}, "HeadObject": {}, "ListBuckets": {"Buckets": []},
+    "GetCallerIdentity": {"Account": "111122223333", "Arn": "arn:aws:iam::111122223333:user/none"},
+    "SimulatePrincipalPolicy": {"EvaluationResults": []},
+    "GetRole": {"Role": {"Arn": "", "AssumeRolePolicyDocument": TRUST}}}
 
 
 def decided(request: dict) -> dict:
-    request = json.loads(json.dumps({k: v for k, v in request.items() if k not in NOT_COMPARED}))
-    for path, default in SDK_DEFAULTS.items():
-        at = request
-        for key in path[:-1]:
-            at = at.get(key, {})
-        if at.get(path[-1]) == default:
-            del at[path[-1]]
-    return request
+    return without_defaults({k: v for k, v in request.items() if k not in NOT_COMPARED}, SDK_DEFAULTS)
 
 
 def plain(value: str):
@@ -82,12 +62,7 @@ def compare(sent: dict, ours: dict) -> list[str]:
 
 
 def main() -> int:
-    trust = {"Statement": [{"Effect": "Allow", "Principal": {"Service": "sagemaker.amazonaws.com"}, "Action": "sts:AssumeRole"}]}
-    requests = offline.answer({
-        "CreateTrainingJob": Sent(), "PutObject": {}, "HeadBucket": {}, "HeadObject": {}, "ListBuckets": {"Buckets": []},
-        "GetCallerIdentity": {"Account": "111122223333", "Arn": "arn:aws:iam::111122223333:user/none"},
-        "SimulatePrincipalPolicy": {"EvaluationResults": []},
-        "GetRole": {"Role": {"Arn": "", "AssumeRolePolicyDocument": trust}}})
+    requests = offline.answer(ANSWERS)
     offline.silence("sagemaker.core.telemetry.telemetry_logging")
     shape = offline.create_training_job_shape()
     exported = {e["plan_id"]: json.loads(e["files"]["create_training_job.json"]) for e in exports("create-training-job")}
@@ -95,8 +70,11 @@ def main() -> int:
     for entry in exports("sagemaker-sdk-v3")[::STRIDE]:
         requests.clear()
         report.judged += 1
+        script = json.loads(entry["files"]["model_trainer.json"])["source_code"]["entry_script"]
         try:
-            launch(entry)
+            run_launch_script(entry, script)
+        except Sent:
+            pass
         except Exception as fault:  # whatever the SDK raises is the finding
             report.fault(entry, f"{type(fault).__name__}: {fault}")
             continue

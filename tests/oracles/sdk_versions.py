@@ -9,7 +9,8 @@ import pathlib
 import sys
 
 from corpus import Report
-from sdk_refusals import Sdk, findings
+from replay import findings
+from sdk_refusals import Sdk
 
 LAUNCHERS = {
     "PyTorch": [{"mpi": {"enabled": True, "processes_per_host": 8}}, {"torch_distributed": {"enabled": True}},
@@ -73,7 +74,7 @@ def main() -> int:
                 refusal = ""
             except Exception as fault:  # whatever the SDK raises is its refusal
                 refusal = " ".join(str(fault).split())
-            errors = sorted(rule for rule, severity in findings(smplan, job).items() if severity == "error")
+            errors = sorted(rule for rule, severity in findings(smplan, job, "estimator").items() if severity == "error")
             if bool(refusal) != bool(errors):
                 entry = {"target": next(iter(distribution)), "case": " ".join(versions.values())}
                 report.fault(entry, f"the SDK: {refusal[:200] or 'accepts'}; check: {errors or 'no error'}")

@@ -1,0 +1,74 @@
+"""Lets configuration classes of training frameworks be imported where PyTorch is not installed.
+
+Their modules import torch for types and constants, and check settings in plain Python. A stand-in answers every
+import and every attribute of the packages that it is given, and computes nothing.
+"""
+
+import importlib.abc
+import importlib.machinery
+import importlib.metadata
+import os
+import sys
+import types
+
+TORCH = "2.10.0"  # as in the newest container of the catalog
+
+
+class StandIn(types.ModuleType):
+    """A module whose attributes are further stand-ins: classes where the name looks like one."""
+
+    __path__: list[str] = []
+    __version__ = TORCH
+
+    def __getattr__(self, name: str):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if name[0].isupper():
+            made = type(name, (), {"__module__": self.__name__})
+        else:
+            made = sys.modules.setdefault(f"{self.__name__}.{name}", StandIn(f"{self.__name__}.{name}"))
+        setattr(self, name, made)
+        return made
+
+    def __call__(self, *arguments, **named):
+        """As a decorator it leaves what it decorates."""
+        return arguments[0] if len(arguments) == 1 and callable(arguments[0]) and not named else self
+
+
+class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    def __init__(self, packages: tuple[str, ...]):
+        self.packages = packages
+
+    def find_spec(self, name, path=None, target=None):
+        if any(name == package or name.startswith(package + ".") for package in self.packages):
+            return importlib.machinery.ModuleSpec(name, self, is_package=True)
+        return None
+
+    def create_module(self, spec):
+        return StandIn(spec.name)
+
+    def exec_module(self, module):
+        pass
+
+
+def replace(*packages: str) -> None:
+    """From now on these packages, and all inside them, are stand-ins."""
+    sys.meta_path.insert(0, Finder(packages))
+
+
+def without_init(*packages: str) -> None:
+    """The packages' modules can be imported, and their own __init__ never runs."""
+    for name in packages:
+        module = types.ModuleType(name)
+        folders = (os.path.join(entry, *name.split(".")) for entry in sys.path)
+        module.__path__ = [folder for folder in folders if os.path.isdir(folder)]
+        sys.modules[name] = module
+        parent, _, child = name.rpartition(".")
+        if parent:
+            setattr(sys.modules[parent], child, module)
+
+
+def torch() -> None:
+    replace("torch", "triton")
+    version = importlib.metadata.version
+    importlib.metadata.version = lambda name: TORCH if name == "torch" else version(name)
