@@ -13,9 +13,10 @@
 #include "bindings/request.hpp"
 #include "planner/export/target.hpp"
 #include "planner/plan_json.hpp"
-#include "planner/report/report.hpp"
+#include "planner/preflight/report_checks.hpp"
 #include "planner/search.hpp"
 #include "planner/trace/chrome_trace.hpp"
+#include "planner/whatif.hpp"
 
 namespace py = pybind11;
 
@@ -32,17 +33,19 @@ using SharedAnswer = std::shared_ptr<const Answer>;
 enum class Question { Plan, Estimate };
 
 SharedAnswer ask(Question question, const CatalogHandle& handle, const Arguments& arguments,
-                 const std::optional<std::string>& environment_region) {
+                 const std::optional<std::string>& environment_region, const py::object& progress) {
   const RequestSpec spec = spec_of(arguments);
-  return interruptible([question, spec, environment_region, catalog = handle.catalog]() -> SharedAnswer {
+  const auto work = [question, spec, environment_region, catalog = handle.catalog](Monitor& monitor) -> SharedAnswer {
     const bool one = question == Question::Estimate;
     const PlanRequest request =
         value_or_throw(resolve(spec, *catalog, environment_region, one ? Purpose::Estimate : Purpose::Plan));
     const auto start = std::chrono::steady_clock::now();
-    PlanSet set = one ? value_or_throw(estimate(request, *catalog)) : search(request, *catalog);
+    const SearchOptions options{.monitor = &monitor};
+    PlanSet set = one ? value_or_throw(estimate(request, *catalog, options)) : search(request, *catalog, options);
     set.search.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return std::make_shared<const Answer>(Answer{catalog, std::move(set)});
-  });
+  };
+  return interruptible(work, progress);
 }
 
 const Plan& plan_of(const Answer& answer, std::size_t rank) {
@@ -56,7 +59,16 @@ const Plan& plan_of(const Answer& answer, std::size_t rank) {
 
 std::vector<std::string> why(const SharedAnswer& answer, std::size_t rank) {
   if (!answer->set.plans.empty()) plan_of(*answer, rank);
-  return interruptible([answer, rank] { return explain(answer->set, *answer->catalog, rank); });
+  return interruptible([answer, rank](Monitor& monitor) {
+    return explain(answer->set, *answer->catalog, rank, {.monitor = &monitor});
+  });
+}
+
+std::vector<std::string> sensitivity(const SharedAnswer& answer) {
+  plan_of(*answer, 1);
+  return interruptible([answer](Monitor& monitor) {
+    return explain_sensitivity(answer->set, *answer->catalog, {.monitor = &monitor});
+  });
 }
 
 std::string trace_of(const SimulatedJob& job, const std::string& title) {
@@ -65,14 +77,21 @@ std::string trace_of(const SimulatedJob& job, const std::string& title) {
 
 std::string trace(const SharedAnswer& answer, std::size_t rank, const std::string& title) {
   plan_of(*answer, rank);
-  return interruptible([answer, rank, title] {
+  return interruptible([answer, rank, title](Monitor&) {
     return trace_of(value_or_throw(simulated_job(answer->set.request, plan_of(*answer, rank), *answer->catalog)),
                     title);
   });
 }
 
+std::string page_of(ReportData data, const Catalog& catalog) {
+  value_or_throw(add_checks(data, catalog));
+  return report_html(data);
+}
+
 std::string report(const SharedAnswer& answer) {
-  return interruptible([answer] { return report_html(report_data(answer->set, *answer->catalog)); });
+  return interruptible([answer](Monitor& monitor) {
+    return page_of(report_data(answer->set, *answer->catalog, {.monitor = &monitor}), *answer->catalog);
+  });
 }
 
 /// The same three from the text of a plan file.
@@ -88,7 +107,7 @@ std::string trace_of_text(const CatalogHandle& handle, const std::string& text, 
 
 std::string report_of_text(const CatalogHandle& handle, const std::string& text) {
   const py::gil_scoped_release without_lock;
-  return report_html(value_or_throw(report_data(text, "plan", *handle.catalog)));
+  return page_of(value_or_throw(report_data(text, "plan", *handle.catalog)), *handle.catalog);
 }
 
 ExportOptions options_of(const std::map<std::string, std::string>& given) {
@@ -147,6 +166,9 @@ void bind_answers(py::module_& module) {
           "explain", [](const std::shared_ptr<Answer>& a, std::size_t rank) { return why(a, rank); }, py::arg("rank"),
           "Why this plan, in sentences.")
       .def(
+          "sensitivity", [](const std::shared_ptr<Answer>& a) { return sensitivity(a); },
+          "What would change the answer, in sentences.")
+      .def(
           "trace",
           [](const std::shared_ptr<Answer>& a, std::size_t rank, const std::string& title) {
             return trace(a, rank, title);
@@ -157,10 +179,11 @@ void bind_answers(py::module_& module) {
   const auto question = [&](const char* name, Question which, const char* doc) {
     module.def(
         name,
-        [which](const CatalogHandle& c, const Arguments& a, const std::optional<std::string>& region) {
-          return std::const_pointer_cast<Answer>(ask(which, c, a, region));
+        [which](const CatalogHandle& c, const Arguments& a, const std::optional<std::string>& region,
+                const py::object& progress) {
+          return std::const_pointer_cast<Answer>(ask(which, c, a, region, progress));
         },
-        py::arg("catalog"), py::arg("arguments"), py::arg("environment_region"), doc);
+        py::arg("catalog"), py::arg("arguments"), py::arg("environment_region"), py::arg("progress") = py::none(), doc);
   };
   question("plan", Question::Plan, "Searches the space of a request.");
   question("estimate", Question::Estimate, "Predicts one exact configuration.");

@@ -82,7 +82,7 @@ py::dict estimate_columns(const CatalogHandle& handle, const Arguments& argument
     BatchEstimates estimates;
     double limit_gib = 0;
   };
-  Outcome outcome = interruptible([catalog = handle.catalog, spec, environment_region, columns] {
+  Outcome outcome = interruptible([catalog = handle.catalog, spec, environment_region, columns](Monitor&) {
     const PlanRequest request = value_or_throw(resolve(spec, *catalog, environment_region));
     Diagnostics faults;
     if (request.instances.size() != 1) {

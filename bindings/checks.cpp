@@ -36,7 +36,8 @@ std::pair<std::string, std::string> check_text(const CatalogHandle& handle, cons
     }
     options.ignored.push_back({rule, "", ""});
   }
-  return interruptible([catalog = handle.catalog, text, name, wanted, options] {
+  return interruptible([catalog = handle.catalog, text, name, wanted, options](Monitor& monitor) mutable {
+    options.search.monitor = &monitor;
     const SagemakerLimits limits = value_or_throw(SagemakerLimits::shipped());
     const Job job = value_or_throw(read_job(text, name, wanted));
     const Findings findings = value_or_throw(check_job(job, *catalog, limits, options));

@@ -38,25 +38,32 @@ std::vector<MeasuredRun> read_tables(const Tables& tables) {
 
 /// (CSV, JSON) of `smplan validate`.
 std::pair<std::string, std::string> validate(const CatalogHandle& handle, const Tables& tables, std::size_t worst) {
-  return interruptible([catalog = handle.catalog, tables, worst] {
-    const std::vector<ComparedRun> runs = compare_runs(read_tables(tables), *catalog);
-    return std::pair(report_csv(runs), report_json(runs, worst));
+  return interruptible([catalog = handle.catalog, tables, worst](Monitor& monitor) {
+    std::vector<ComparedRun> compared;
+    for (const MeasuredRun& run : read_tables(tables)) {
+      if (monitor.stopped()) break;
+      compared.push_back(std::move(compare_runs({run}, *catalog).front()));
+    }
+    return std::pair(report_csv(compared), report_json(compared, worst));
   });
 }
 
 /// (overlay, JSON report) of `smplan calibrate`.
 std::pair<std::string, std::string> fit(const CatalogHandle& handle, const Tables& tables, bool devices,
                                         std::optional<double> prior_width, const std::vector<std::string>& not_fitted,
-                                        const std::string& source, const std::string& as_of) {
+                                        const std::string& source, const std::string& as_of,
+                                        const py::object& progress) {
   CalibrationOptions options;
   options.scope = devices ? CalibrationScope::StacksAndDevices : CalibrationScope::Stacks;
   options.prior_scale = prior_width.value_or(devices ? 1.0 : 0.3);
   options.not_fitted = not_fitted;
-  return interruptible([catalog = handle.catalog, tables, options, source, as_of] {
+  const auto work = [catalog = handle.catalog, tables, options, source, as_of](Monitor& monitor) mutable {
+    options.fit.monitor = &monitor;
     const std::vector<MeasuredRun> runs = read_tables(tables);
     const CalibrationResult result = value_or_throw(calibrate(runs, *catalog, options));
     return std::pair(calibration_overlay(result, source, as_of), calibration_json(result, nullptr, runs));
-  });
+  };
+  return interruptible(work, progress);
 }
 
 }  // namespace
@@ -65,7 +72,7 @@ void bind_measured_runs(py::module_& module) {
   module.def("validate", &validate, py::arg("catalog"), py::arg("tables"), py::arg("worst"),
              "Predicts measured runs; (CSV, JSON).");
   module.def("calibrate", &fit, py::arg("catalog"), py::arg("tables"), py::arg("devices"), py::arg("prior_width"),
-             py::arg("not_fitted"), py::arg("source"), py::arg("as_of"),
+             py::arg("not_fitted"), py::arg("source"), py::arg("as_of"), py::arg("progress") = py::none(),
              "Fits profiles to measured runs; (overlay, JSON report).");
 }
 

@@ -15,4 +15,5 @@ PYBIND11_MODULE(_core, module) {
   smplan::python::bind_measured_runs(module);
   smplan::python::bind_checks(module);
   smplan::python::bind_batch(module);
+  smplan::python::bind_sweep(module);
 }

@@ -13,5 +13,6 @@ void bind_answers(pybind11::module_& module);
 void bind_measured_runs(pybind11::module_& module);
 void bind_checks(pybind11::module_& module);
 void bind_batch(pybind11::module_& module);
+void bind_sweep(pybind11::module_& module);
 
 }  // namespace smplan::python

@@ -89,7 +89,9 @@ class Optimiser {
   [[nodiscard]] std::vector<double> residuals(const Eigen::VectorXd& u) const {
     std::vector<double> r(problem_.weights.size());
     const std::vector<double> values = scale_.values(u);
-    for_each_row(r.size(), options_.threads, [&](std::size_t i) { r[i] = problem_.residual(i, values); });
+    for_each_row(r.size(), options_.threads, [&](std::size_t i) {
+      if (!stopped(options_.monitor)) r[i] = problem_.residual(i, values);
+    });
     return r;
   }
 
@@ -137,11 +139,14 @@ class Optimiser {
     Linearised at{std::move(r), std::vector<std::vector<double>>(problem_.weights.size())};
     const std::vector<double> here = scale_.values(u);
     for_each_row(at.residuals.size(), options_.threads, [&](std::size_t i) {
+      const std::vector<std::size_t>& on = problem_.depends_on[i];
+      at.slopes[i].resize(on.size());
       std::vector<double> moved = here;
-      for (const std::size_t j : problem_.depends_on[i]) {
+      for (std::size_t a = 0; a < on.size() && !stopped(options_.monitor); ++a) {
+        const std::size_t j = on[a];
         const auto index = static_cast<Eigen::Index>(j);
         moved[j] = scale_.value(index, u[index] + kStep);
-        at.slopes[i].push_back((problem_.residual(i, moved) - at.residuals[i]) / kStep);
+        at.slopes[i][a] = (problem_.residual(i, moved) - at.residuals[i]) / kStep;
         moved[j] = here[j];
       }
     });
@@ -178,9 +183,10 @@ FitResult fit_parameters(const FitProblem& problem, const FitOptions& options) {
   NormalEquations equations = optimiser.normal_equations(u, r);
   double damping = 1e-2;
   constexpr double kMaxDamping = 1e8;
-  while (result.iterations < options.max_iterations) {
+  expect(options.monitor, static_cast<std::uint64_t>(options.max_iterations));
+  while (result.iterations < options.max_iterations && !stopped(options.monitor)) {
     double gained = 0;
-    while (damping < kMaxDamping) {
+    while (damping < kMaxDamping && !stopped(options.monitor)) {
       Eigen::MatrixXd damped = equations.hessian;
       damped.diagonal() *= 1 + damping;
       const Eigen::VectorXd moved = u - damped.ldlt().solve(equations.gradient);
@@ -198,6 +204,7 @@ FitResult fit_parameters(const FitProblem& problem, const FitOptions& options) {
     }
     if (gained > 0) equations = optimiser.normal_equations(u, r);
     ++result.iterations;
+    advance(options.monitor);
     if (gained < options.tolerance) break;
   }
   result.values = optimiser.scale().values(u);

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/monitor.hpp"
+
 namespace smplan {
 
 /// A parameter of a model that is fitted inside bounds, held near a prior.
@@ -38,6 +40,7 @@ struct FitOptions {
   double huber_width = 0.15;
   double tolerance = 1e-5;  ///< relative decrease of the loss at which the fit stops
   unsigned threads = 0;     ///< 0: as many as the machine has; the result does not depend on it
+  Monitor* monitor = nullptr;  ///< counts iterations
 };
 
 struct FitResult {

@@ -51,11 +51,11 @@ std::string_view goal(Objective objective) {
 }
 
 /// Best plan of a narrower request, or the nearest miss.
-PlanSet best_of(const PlanRequest& narrowed, const Catalog& catalog) {
+PlanSet best_of(const PlanRequest& narrowed, const Catalog& catalog, const SearchOptions& options) {
   PlanRequest one = narrowed;
   one.top = 1;
   if (one.objective == Objective::Pareto) one.objective = Objective::Cost;
-  return search(one, catalog);
+  return search(one, catalog, options);
 }
 
 void explain_winner(const PlanSet& set, const Plan& p, std::size_t rank, Lines& out) {
@@ -159,21 +159,22 @@ void explain_alternative(std::string_view name, const PlanSet& other, const Plan
   }
 }
 
-void explain_neighbours(const PlanSet& set, const Catalog& catalog, const Plan& p, Lines& out) {
+void explain_neighbours(const PlanSet& set, const Catalog& catalog, const Plan& p, const SearchOptions& options,
+                        Lines& out) {
   PlanRequest same = set.request;
   same.instances = {p.instance};
   for (const std::int32_t count : {p.instance_count / 2, p.instance_count * 2}) {
     const auto& counts = set.request.counts;
     if (std::find(counts.begin(), counts.end(), count) == counts.end()) continue;
     same.counts = {count};
-    explain_alternative(count < p.instance_count ? "Half the instances" : "Twice the instances", best_of(same, catalog),
-                        p, out);
+    explain_alternative(count < p.instance_count ? "Half the instances" : "Twice the instances",
+                        best_of(same, catalog, options), p, out);
   }
   PlanRequest others = set.request;
   others.instances.erase(std::remove(others.instances.begin(), others.instances.end(), p.instance),
                          others.instances.end());
   if (!others.instances.empty()) {
-    explain_alternative("Best on another instance type", best_of(others, catalog), p, out);
+    explain_alternative("Best on another instance type", best_of(others, catalog, options), p, out);
   }
   PlanRequest stacks = set.request;
   stacks.instances = {p.instance};
@@ -181,7 +182,7 @@ void explain_neighbours(const PlanSet& set, const Catalog& catalog, const Plan& 
   stacks.stacks.erase(std::remove(stacks.stacks.begin(), stacks.stacks.end(), p.stack), stacks.stacks.end());
   for (const Stack* stack : std::vector<const Stack*>(stacks.stacks)) {
     stacks.stacks = {stack};
-    explain_alternative(fmt::format("Same instances with {}", stack->name), best_of(stacks, catalog), p, out);
+    explain_alternative(fmt::format("Same instances with {}", stack->name), best_of(stacks, catalog, options), p, out);
   }
 }
 
@@ -199,7 +200,8 @@ void explain_nothing(const PlanSet& set, Lines& out) {
 
 }  // namespace
 
-std::vector<std::string> explain(const PlanSet& set, const Catalog& catalog, std::size_t rank) {
+std::vector<std::string> explain(const PlanSet& set, const Catalog& catalog, std::size_t rank,
+                                 const SearchOptions& options) {
   Lines out;
   if (set.plans.empty() || rank == 0 || rank > set.plans.size()) {
     if (set.plans.empty()) explain_nothing(set, out);
@@ -209,7 +211,7 @@ std::vector<std::string> explain(const PlanSet& set, const Catalog& catalog, std
   explain_winner(set, plan, rank, out);
   explain_bounds(plan, out);
   explain_strategy(set, catalog, plan, out);
-  explain_neighbours(set, catalog, plan, out);
+  explain_neighbours(set, catalog, plan, options, out);
   for (const std::string& warning : plan.warnings) out.push_back(fmt::format("Note: {}.", warning));
   return out;
 }

@@ -63,6 +63,7 @@ class Search {
   [[nodiscard]] std::vector<TimeCost> points(const std::vector<Entry>& entries) const;
 
   const PlanRequest& request_;
+  Monitor* monitor_;
   int variants_;
   unsigned threads_;
   Workload default_workload_;
@@ -87,6 +88,7 @@ class Search {
 
 Search::Search(const PlanRequest& request, const Catalog& catalog, const SearchOptions& options)
     : request_(request),
+      monitor_(options.monitor),
       variants_(variants_per_group(request)),
       threads_(options.threads > 0 ? static_cast<unsigned>(options.threads)
                                    : std::max(1U, std::thread::hardware_concurrency())),
@@ -96,6 +98,7 @@ Search::Search(const PlanRequest& request, const Catalog& catalog, const SearchO
   micro_batches_ = micro_batch_choices(request, request.workload);
   add_types(catalog);
   add_groups();
+  expect(monitor_, groups_.size() * request.stacks.size());
 }
 
 void Search::add_types(const Catalog& catalog) {
@@ -158,6 +161,10 @@ PlanSet Search::run() {
     const std::size_t end = std::min(groups_.size(), begin + size);
     search_round(begin, end);
     begin = end;
+    if (stopped(monitor_)) {
+      stats_.exact = false;
+      break;
+    }
   }
   return answer();
 }
@@ -170,10 +177,12 @@ void Search::search_round(std::size_t begin, std::size_t end) {
   parallel_for(threads_, outcomes.size(), [&] {
     // Units of one group follow each other: a thread copies the hardware of a group once.
     return [&, group = end, cluster = std::optional<Cluster>()](std::size_t unit) mutable {
+      if (stopped(monitor_)) return;
       const std::size_t g = begin + unit / stacks;
       if (g != group) cluster.reset();
       group = g;
       outcomes[unit] = search_unit(g, unit % stacks, cluster);
+      advance(monitor_);
     };
   });
   for (std::size_t g = begin; g < end; ++g) {
@@ -196,6 +205,7 @@ void Search::list_splits_of(std::size_t begin, std::size_t end) {
   }
   parallel_for(threads_, missing.size(), [&] {
     return [&](std::size_t i) {
+      if (stopped(monitor_)) return;
       const ListKey& key = missing[i]->first;
       missing[i]->second = list_splits(request_, *key.workload, key.gpus, *key.stack, micro_batches_);
     };

@@ -4,12 +4,14 @@
 #include <string>
 #include <vector>
 
+#include "base/monitor.hpp"
 #include "planner/plan.hpp"
 
 namespace smplan {
 
 struct SearchOptions {
-  int threads = 0;  ///< 0: all cores. Results do not depend on it.
+  int threads = 0;             ///< 0: all cores. Results do not depend on it.
+  Monitor* monitor = nullptr;  ///< counts groups under a stack; a search that it stops is not exact
 };
 
 /// The best plans of the whole space that the request spans.
@@ -27,6 +29,7 @@ Result<Plan> evaluate(const PlanRequest& request, const Catalog& catalog, const 
 Result<PlanSet> estimate(const PlanRequest& request, const Catalog& catalog, const SearchOptions& options = {});
 
 /// Why the winner won, what bounds it, what the alternatives lose. Plain sentences.
-std::vector<std::string> explain(const PlanSet& set, const Catalog& catalog, std::size_t rank = 1);
+std::vector<std::string> explain(const PlanSet& set, const Catalog& catalog, std::size_t rank = 1,
+                                 const SearchOptions& options = {});
 
 }  // namespace smplan

@@ -74,6 +74,9 @@ PlanRequest one_trial(const PlanRequest& all, double runs, std::int64_t at_once,
   return one;
 }
 
+/// Beyond this nothing is compared any more.
+constexpr std::int64_t kMostKept = 100;
+
 bool better(const PlanRequest& request, const TrialSchedule& a, const TrialSchedule& b) {
   const Score sa = score(request, a.makespan, a.total);
   const Score sb = score(request, b.makespan, b.total);
@@ -125,6 +128,36 @@ Result<std::vector<RequestSpec>> sweep_requests(const RequestSpec& base, const s
   return requests;
 }
 
+Result<std::optional<Trials>> read_trials(const TrialWords& words) {
+  Diagnostics faults;
+  const auto positive = [&](const std::string& text, const char* where) -> std::int64_t {
+    const Result<std::int64_t> n = parse_integer_count(text, where);
+    if (!n) faults.insert(faults.end(), n.error().begin(), n.error().end());
+    if (n && *n < 1) faults.push_back({"out-of-range", where, fmt::format("{} is less than 1", *n), "give 1 or more"});
+    return n.value_or(1);
+  };
+  if (!words.count) {
+    for (const auto& [given, where] : {std::pair(&words.at_once, "--at-once"),
+                                       std::pair(&words.early_stopping, "--early-stopping")}) {
+      if (*given) faults.push_back({"conflict", where, "needs --trials", "say how many trials there are"});
+    }
+    if (!faults.empty()) return tl::unexpected<Diagnostics>(std::move(faults));
+    return std::optional<Trials>();
+  }
+  Trials trials{positive(*words.count, "--trials"), std::nullopt};
+  if (words.at_once) trials.at_once = positive(*words.at_once, "--at-once");
+  if (words.early_stopping) {
+    const std::int64_t keep = positive(*words.early_stopping, "--early-stopping");
+    if (faults.empty() && (keep < 2 || keep > kMostKept)) {
+      faults.push_back({"out-of-range", "--early-stopping", fmt::format("{} is not between 2 and {}", keep, kMostKept),
+                        "3 keeps one trial in three at each rung"});
+    }
+    trials.keep = static_cast<int>(keep);
+  }
+  if (!faults.empty()) return tl::unexpected<Diagnostics>(std::move(faults));
+  return std::optional(trials);
+}
+
 std::optional<TrialSchedule> plan_trials(const PlanRequest& request, const Trials& trials, const Catalog& catalog,
                                          const SearchOptions& options) {
   const std::int64_t most = std::min(trials.count, trials.at_once.value_or(trials.count));
@@ -143,7 +176,7 @@ std::optional<TrialSchedule> plan_trials(const PlanRequest& request, const Trial
       if (!best || better(request, schedule, *best)) best = std::move(schedule);
     }
     // Without an hourly limit more waves only take longer.
-    if (!request.max_hourly) break;
+    if (!request.max_hourly || stopped(options.monitor)) break;
     --at_once;
   }
   return best;

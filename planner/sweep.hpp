@@ -31,6 +31,13 @@ struct Trials {
   int keep = 1;                         ///< early stopping: one trial in so many goes on at each rung; 1 is none
 };
 
+/// Trials as flags and keywords give them.
+struct TrialWords {
+  std::optional<std::string> count, at_once, early_stopping;
+};
+/// nullopt if none are asked for. Collects every fault.
+Result<std::optional<Trials>> read_trials(const TrialWords& words);
+
 /// How all trials are run: `at_once` of them at a time on the plan's hardware, `waves` times. Trials that stop early
 /// make room for the next: `makespan` is then the work over the places, and one full run at least.
 struct TrialSchedule {

@@ -92,7 +92,7 @@ std::vector<Sensitivity> sensitivities(const PlanSet& set, const Catalog& catalo
     std::array<bool, 2> moved{};  // down, up
     for (const double factor : kFactors) {
       bool& done = moved[factor > 1 ? 1 : 0];
-      if (done) continue;
+      if (done || stopped(options.monitor)) continue;
       Scenario scenario = set.request.scenario;
       scenario.*knob.factor *= factor;
       const PlanRequest request = in_world(set.request, scenario);

@@ -18,11 +18,13 @@ from smplan._measured import Calibration, Validation, calibrate, validate
 from smplan._model import Model
 from smplan._planning import estimate, plan
 from smplan._plans import Plan, PlanSet
+from smplan._sweep import Sweep, SweepLine, sweep
 from smplan._views import Cost, Explanation, FrontierPoint, Memory, StepTime
 
 __all__ = [
     "BatchEstimate", "Calibration", "Catalog", "CheckFailed", "Cost", "Diagnostic", "Dtype", "Error", "Explanation",
     "Export", "ExportFile", "Finding", "Findings", "Finetune", "FrontierPoint", "InputError", "Market", "Memory",
-    "Model", "Objective", "Plan", "PlanSet", "Recompute", "Sharding", "StepTime", "Validation", "__version__",
-    "calibrate", "check", "estimate", "estimate_batch", "export_targets", "guard", "plan", "validate",
+    "Model", "Objective", "Plan", "PlanSet", "Recompute", "Sharding", "StepTime", "Sweep", "SweepLine",
+    "Validation", "__version__",
+    "calibrate", "check", "estimate", "estimate_batch", "export_targets", "guard", "plan", "sweep", "validate",
 ]

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from smplan._check import Findings
     from smplan._measured import Validation
     from smplan._plans import Plan, PlanSet
+    from smplan._sweep import Sweep
 
 MAX_ROWS = 20
 
@@ -63,6 +64,18 @@ def error_table(validation: Validation) -> str:
     rows = [(group["name"], str(group["n"]), f"{100 * group['mape']:.1f} %", f"{100 * group['bias']:+.1f} %",
              f"{100 * group['interval_coverage']:.0f} %") for group in report["step_time"]["source"]]
     return table(["source", "runs", "mean error", "bias", "inside P10-P90"], rows, repr(validation))
+
+
+def sweep_table(sweep: Sweep) -> str:
+    rows = []
+    for line in sweep:
+        given = line.request.to_dict()
+        plan = line.plan
+        answer = ([line.message, "", "", ""] if plan is None else
+                  [f"{plan.instance_count} x {plan.instance_type}", plan.stack, days(plan.time_to_train_s),
+                   dollars(plan.cost.total_usd)])
+        rows.append([*(str(given.get(name, "")) for name in sweep.varied), line.status, *answer])
+    return table([*sweep.varied, "status", "instances", "stack", "time", "cost"], rows, repr(sweep))
 
 
 def finding_table(findings: Findings) -> str:

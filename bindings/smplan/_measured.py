@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple, Un
 
 from smplan import _core
 from smplan._errors import Diagnostic, InputError
-from smplan._request import shipped_catalog
+from smplan._progress import Watching
+from smplan._request import shipped_catalog, today
 from smplan._table import Runs, tables_of
 
 if TYPE_CHECKING:
@@ -17,7 +18,15 @@ if TYPE_CHECKING:
 
 
 class Validation:
-    """Predictions of measured runs and their errors."""
+    """Predictions of measured runs and their errors.
+
+    >>> import smplan, tempfile, os
+    >>> path = os.path.join(tempfile.mkdtemp(), "runs.csv")
+    >>> head = "id,model,gpu,n_gpus,gpus_per_node,framework,dtype,seq_len,micro_batch,global_batch,step_time_s"
+    >>> _ = open(path, "w").write(head + "\\nmine,llama-2-7b,A100-80GB,8,8,FSDP,bf16,4096,1,64,9.5\\n")
+    >>> len(smplan.validate(path)), smplan.validate(path).summary["n"]
+    (1, 1)
+    """
 
     def __init__(self, csv_text: str, json_text: str) -> None:
         self._csv = csv_text
@@ -88,7 +97,12 @@ class Validation:
 
 
 class Calibration:
-    """Profiles fitted to measured runs: an overlay that every command and every function here accepts."""
+    """Profiles fitted to measured runs: an overlay that every command and every function here accepts.
+
+    >>> import smplan
+    >>> smplan.Calibration("{}", '{"runs": 3, "mape_before": 0.2, "mape_after": 0.1}', smplan.Catalog.shipped())
+    Calibration(3 runs, mean error 20.0 % before, 10.0 % after)
+    """
 
     def __init__(self, overlay: str, report: str, base: _core.Catalog) -> None:
         self.overlay = overlay
@@ -163,7 +177,16 @@ def calibrate(runs: Runs, *, catalog: Optional[_core.Catalog] = None, scope: str
 
     `scope`: "stacks", or "devices" for what accelerators sustain too. `prior_width`: how freely numbers leave the
     catalog's values (0.3; 1 with devices). `not_fitted`: ids of doubtful runs. `as_of`: date that the overlay carries,
-    today if None. Raises InputError if no run can be predicted and was timed.
+    today if None. Raises InputError if no run can be predicted and was timed. Ctrl-C is obeyed; shows progress with
+    tqdm if that is installed.
+
+    >>> import smplan, tempfile, os
+    >>> path = os.path.join(tempfile.mkdtemp(), "runs.csv")
+    >>> head = "id,model,gpu,n_gpus,gpus_per_node,framework,dtype,seq_len,micro_batch,global_batch,step_time_s"
+    >>> _ = open(path, "w").write(head + "\\nmine,llama-2-7b,A100-80GB,8,8,FSDP,bf16,4096,1,64,9.5\\n")
+    >>> fitted = smplan.calibrate(path)
+    >>> fitted.mape_after < fitted.mape_before, fitted.catalog.overlays[0][0]
+    (True, 'calibration')
     """
     import datetime
 
@@ -173,11 +196,12 @@ def calibrate(runs: Runs, *, catalog: Optional[_core.Catalog] = None, scope: str
         raise InputError([Diagnostic("out-of-range", "prior_width", f"is {prior_width}", "a factor above 0, at most 10")])
     base = catalog if catalog is not None else shipped_catalog()
     tables = tables_of(runs)
-    date = as_of if as_of is not None else datetime.date.today().isoformat()
+    date = as_of if as_of is not None else today()
     try:
         datetime.date.fromisoformat(date)
     except ValueError:
         raise InputError([Diagnostic("bad-date", "as_of", f"'{date}' is no date", "write YYYY-MM-DD")]) from None
     names = ", ".join(dict.fromkeys(name for name, _ in tables))
-    overlay, report = _core.calibrate(base, tables, scope == "devices", prior_width, list(not_fitted), names, date)
+    with Watching("calibrate") as watch:
+        overlay, report = _core.calibrate(base, tables, scope == "devices", prior_width, list(not_fitted), names, date, watch)
     return Calibration(overlay, report, base)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Mapping, Optional
 
 from smplan import _core
 from smplan._plans import PlanSet, Question
+from smplan._progress import Watching
 from smplan._request import Request, arguments_of, environment_region, shipped_catalog, takes_request
 
 if TYPE_CHECKING:
@@ -18,7 +19,8 @@ def plan(*, catalog: Optional[_core.Catalog] = None, **request: Unpack[Request])
 
     Keywords are the flags of `smplan plan` with `_` for `-`. A value is text as on the command line ("13B", "7d"), a
     number, a bool, or a list of them; None means not given. The set is empty if nothing fits: `rejected` and
-    `nearest_miss` say why. Raises InputError with every fault of the request. Ctrl-C is obeyed.
+    `nearest_miss` say why. Raises InputError with every fault of the request. Ctrl-C is obeyed; a search of more than
+    half a second shows its progress with tqdm if that is installed.
 
     >>> import smplan
     >>> plans = smplan.plan(model="llama-2-7b", instances=["ml.p4d.24xlarge"], count=[1, 2], top=3)
@@ -45,5 +47,6 @@ def estimate(*, catalog: Optional[_core.Catalog] = None, **request: Unpack[Reque
 def _ask(one: bool, catalog: Optional[_core.Catalog], request: Mapping[str, Any]) -> PlanSet:
     with arguments_of(request) as arguments:
         question = Question(one, arguments, environment_region(), catalog if catalog is not None else shipped_catalog())
-        answer = question.ask()
+        with Watching("plan") as watch:
+            answer = question.ask(watch)
     return PlanSet(answer.to_json(), question, answer)

@@ -27,9 +27,9 @@ class Question(NamedTuple):
     region: Optional[str]
     catalog: _core.Catalog
 
-    def ask(self) -> _core.Answer:
+    def ask(self, progress: Optional[Callable[[int, int], None]] = None) -> _core.Answer:
         ask: Callable[..., _core.Answer] = _core.estimate if self.estimate else _core.plan
-        return ask(self.catalog, self.arguments, self.region)
+        return ask(self.catalog, self.arguments, self.region, progress)
 
 
 class Plan(View):
@@ -217,7 +217,13 @@ def _plan_of(plans: PlanSet, rank: int) -> Plan:
 
 
 class PlanSet(Sequence[Plan]):
-    """Ranked plans, best first, with what was asked, assumed and refused. A sequence of Plan."""
+    """Ranked plans, best first, with what was asked, assumed and refused. A sequence of Plan.
+
+    >>> import smplan
+    >>> plans = smplan.plan(model="gpt2", instances="ml.g5.xlarge", count=[1, 2], top=2)
+    >>> len(plans), plans[0] is plans.best, smplan.PlanSet.from_dict(plans.to_dict()) == plans
+    (2, True, True)
+    """
 
     __slots__ = ("_answer", "_data", "_plans", "_question", "_text")
 
@@ -298,6 +304,16 @@ class PlanSet(Sequence[Plan]):
     def explain(self, rank: int = 1) -> Explanation:
         """Why this plan; if nothing fits, why not."""
         return Explanation(self._native().explain(rank))
+
+    def sensitivity(self) -> Explanation:
+        """What would change the answer: an instance more or less; prices, network, speed ... by a fifth, then by half.
+
+        >>> import smplan
+        >>> plans = smplan.plan(model="llama-2-7b", instances="ml.p4d.24xlarge", count=2, stack="fsdp", top=1)
+        >>> [sentence.split(":")[0] for sentence in plans.sensitivity() if sentence.startswith("one instance")]
+        ['one instance less (1)', 'one instance more (3)']
+        """
+        return Explanation(self._native().sensitivity())
 
     def to_pandas(self) -> pandas.DataFrame:
         """One row a plan, nested keys joined by a dot. Needs pandas."""

@@ -122,6 +122,15 @@ def _text_of(name: str, value: Any, files: contextlib.ExitStack) -> str:
     return to_text(name, value)
 
 
+def today() -> str:
+    """The date that answers carry, YYYY-MM-DD; SOURCE_DATE_EPOCH fixes it as on the command line."""
+    import datetime
+
+    fixed = os.environ.get("SOURCE_DATE_EPOCH", "")
+    now = datetime.datetime.now(datetime.timezone.utc)
+    return (datetime.datetime.fromtimestamp(int(fixed), datetime.timezone.utc) if fixed.isdigit() else now).date().isoformat()
+
+
 @functools.lru_cache(maxsize=1)
 def shipped_catalog() -> _core.Catalog:
     return _core.Catalog.shipped()

@@ -5,7 +5,7 @@
 #include "base/json_reader.hpp"
 #include "cli/command.hpp"
 #include "cli/commands/plan_source.hpp"
-#include "planner/report/report.hpp"
+#include "planner/preflight/report_checks.hpp"
 
 namespace smplan::cli {
 namespace {
@@ -31,8 +31,11 @@ Result<Answer> run_report(const PlanSource& source, const Context& context) {
     faults.insert(faults.end(), outcome.error().begin(), outcome.error().end());
   }
   if (!faults.empty()) return tl::unexpected<Diagnostics>(std::move(faults));
-  const Result<ReportData> data = data_of(source, context.catalog);
+  Result<ReportData> data = data_of(source, context.catalog);
   if (!data) return tl::unexpected<Diagnostics>(data.error());
+  if (const Result<void> checked = add_checks(*data, context.catalog); !checked) {
+    return tl::unexpected<Diagnostics>(checked.error());
+  }
   Answer answer{data->plans.empty() ? ExitCode::NoAnswer : ExitCode::Done, report_html(*data), {}};
   if (data->plans.empty()) answer.notes.push_back("nothing fits; the page says why");
   return answer;

@@ -15,14 +15,10 @@
 namespace smplan::cli {
 namespace {
 
-/// Beyond this nothing is compared any more.
-constexpr std::int64_t kMostKept = 100;
-
 struct SweepFlags {
   RequestSpec spec;
   std::vector<std::string> vary;
-  std::optional<std::string> trials, early_stopping;
-  std::optional<std::string> at_once;
+  TrialWords trials;
 };
 
 struct SweepWork {
@@ -41,30 +37,7 @@ Result<SweepWork> understand(const SweepFlags& flags) {
     if (auto axis = take(parse_sweep_axis(text, "--vary"))) axes.push_back(std::move(*axis));
   }
   SweepWork work;
-  const auto positive = [&](const std::string& text, const char* where) -> std::int64_t {
-    const auto n = take(parse_integer_count(text, where));
-    if (n && *n < 1) faults.push_back({"out-of-range", where, fmt::format("{} is less than 1", *n), "give 1 or more"});
-    return n.value_or(1);
-  };
-  if (flags.trials) work.options.trials = Trials{positive(*flags.trials, "--trials"), std::nullopt};
-  if (flags.at_once) {
-    if (!work.options.trials) {
-      faults.push_back({"conflict", "--at-once", "needs --trials", "say how many trials there are"});
-    } else {
-      work.options.trials->at_once = positive(*flags.at_once, "--at-once");
-    }
-  }
-  if (flags.early_stopping) {
-    const std::int64_t keep = positive(*flags.early_stopping, "--early-stopping");
-    if (!work.options.trials) {
-      faults.push_back({"conflict", "--early-stopping", "needs --trials", "say how many trials there are"});
-    } else if (keep < 2 || keep > kMostKept) {
-      faults.push_back({"out-of-range", "--early-stopping", fmt::format("{} is not between 2 and {}", keep, kMostKept),
-                        "3 keeps one trial in three at each rung"});
-    } else {
-      work.options.trials->keep = static_cast<int>(keep);
-    }
-  }
+  if (auto trials = take(read_trials(flags.trials))) work.options.trials = *trials;
   if (faults.empty()) {
     if (auto requests = take(sweep_requests(flags.spec, axes, "--vary"))) work.requests = std::move(*requests);
   }
@@ -174,13 +147,13 @@ Command sweep_command() {
                 ->type_name("'NAME=V|V'")
                 ->allow_extra_args(false)
                 ->group("Sweep");
-            app.add_option("--trials", flags->trials, "Independent runs of each request; limits are for all together")
+            app.add_option("--trials", flags->trials.count, "Independent runs of each request; limits are for all together")
                 ->type_name("N")
                 ->group("Sweep");
-            app.add_option("--at-once", flags->at_once, "Most jobs at a time [as many as there are trials]")
+            app.add_option("--at-once", flags->trials.at_once, "Most jobs at a time [as many as there are trials]")
                 ->type_name("N")
                 ->group("Sweep");
-            app.add_option("--early-stopping", flags->early_stopping,
+            app.add_option("--early-stopping", flags->trials.early_stopping,
                            "Successive halving: one trial in N goes on at each rung [all run to their end]")
                 ->type_name("N")
                 ->group("Sweep");

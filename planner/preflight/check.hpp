@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "planner/preflight/rule.hpp"
+#include "planner/search.hpp"
 
 namespace smplan {
 
@@ -26,6 +27,7 @@ struct CheckOptions {
   std::optional<std::string> environment_region;
   std::optional<std::int64_t> n_gpus;  ///< accelerators of the job, where its file does not say
   std::vector<Ignored> ignored;
+  SearchOptions search;  ///< of the predictions
 };
 
 struct SkippedRule {

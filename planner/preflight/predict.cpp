@@ -136,10 +136,10 @@ RequestSpec same_work(RequestSpec spec) {
   return spec;
 }
 
-std::optional<PlanSet> plans_for(const RequestSpec& spec, const Catalog& catalog) {
+std::optional<PlanSet> plans_for(const RequestSpec& spec, const Catalog& catalog, const SearchOptions& options) {
   const Result<PlanRequest> request = resolve(spec, catalog, std::nullopt);
   if (!request) return std::nullopt;
-  return search(*request, catalog);
+  return search(*request, catalog, options);
 }
 
 std::string described(const Plan& plan) {
@@ -148,16 +148,16 @@ std::string described(const Plan& plan) {
 }
 
 /// Up to three plans that fit: on the same machines first, then on more of them.
-std::vector<std::string> cures_for(const RequestSpec& job, const Catalog& catalog) {
+std::vector<std::string> cures_for(const RequestSpec& job, const Catalog& catalog, const SearchOptions& options) {
   RequestSpec spec = same_work(job);
   spec.instances = job.instances;
   spec.count = job.count;
   spec.top = "3";
   std::vector<std::string> cures;
-  std::optional<PlanSet> set = plans_for(spec, catalog);
+  std::optional<PlanSet> set = plans_for(spec, catalog, options);
   if (!set || set->plans.empty()) {
     spec.count.reset();
-    set = plans_for(spec, catalog);
+    set = plans_for(spec, catalog, options);
   }
   if (!set) return cures;
   for (const Plan& plan : set->plans) {
@@ -169,9 +169,10 @@ std::vector<std::string> cures_for(const RequestSpec& job, const Catalog& catalo
 /// Gains below this are within the models' error.
 constexpr double kWorthwhile = 0.95;
 
-std::optional<Plan> better_than(const Plan& plan, const RequestSpec& job, const Catalog& catalog) {
+std::optional<Plan> better_than(const Plan& plan, const RequestSpec& job, const Catalog& catalog,
+                                const SearchOptions& options) {
   if (!plan.memory.fits() || plan.price == nullptr) return std::nullopt;
-  const std::optional<PlanSet> set = plans_for(same_work(job), catalog);
+  const std::optional<PlanSet> set = plans_for(same_work(job), catalog, options);
   if (!set) return std::nullopt;
   const Plan* best = nullptr;
   for (const Plan& other : set->frontier) {
@@ -239,7 +240,7 @@ PredictionOutcome predict(const Job& job, const std::vector<Machines>& machines,
     RequestSpec inside = same_work(spec);
     inside.instances = spec.instances;
     inside.count = spec.count;
-    const std::optional<PlanSet> set = plans_for(inside, catalog);
+    const std::optional<PlanSet> set = plans_for(inside, catalog, options.search);
     out.plan_inside_domain = set && !set->plans.empty();
   }
   const Result<PlanRequest> request = resolve(spec, catalog, options.environment_region, Purpose::Estimate);
@@ -247,7 +248,7 @@ PredictionOutcome predict(const Job& job, const std::vector<Machines>& machines,
     out.why_not = to_string(request.error().front());
     return out;
   }
-  const Result<PlanSet> set = estimate(*request, catalog);
+  const Result<PlanSet> set = estimate(*request, catalog, options.search);
   if (!set) {
     out.why_not = to_string(set.error().front());
     return out;
@@ -260,8 +261,8 @@ PredictionOutcome predict(const Job& job, const std::vector<Machines>& machines,
   p.out_of_memory = p.plan.out_of_memory_probability;
   p.largest_memory = largest_component(p.plan.memory.components);
   p.artifact_bytes = 2 * static_cast<double>(count_parameters(p.request.workload.architecture).total());
-  if (!p.plan.memory.fits()) p.cures = cures_for(spec, catalog);
-  p.better = better_than(p.plan, spec, catalog);
+  if (!p.plan.memory.fits()) p.cures = cures_for(spec, catalog, options.search);
+  p.better = better_than(p.plan, spec, catalog, options.search);
   out.prediction = std::move(p);
   return out;
 }

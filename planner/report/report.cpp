@@ -100,8 +100,8 @@ std::string extras_json(const ReportData& data) {
   std::string out = "[";
   for (const ReportedPlan& plan : data.plans) {
     if (out.size() > 1) out += ",\n";
-    out += fmt::format("{{\"why\":{},\"timeline\":{},\"no_timeline\":{}}}", Json(plan.why).dump(), plan.timeline,
-                       Json(plan.no_timeline).dump());
+    out += fmt::format("{{\"why\":{},\"timeline\":{},\"no_timeline\":{},\"checks\":{}}}", Json(plan.why).dump(),
+                       plan.timeline, Json(plan.no_timeline).dump(), plan.checks);
   }
   return out + "]";
 }
@@ -116,12 +116,12 @@ std::string title_of(const Json& document) {
 
 }  // namespace
 
-ReportData report_data(const PlanSet& set, const Catalog& catalog) {
+ReportData report_data(const PlanSet& set, const Catalog& catalog, const SearchOptions& options) {
   ReportData data;
   data.plan_json = to_json(set);
   for (std::size_t i = 0; i < set.plans.size(); ++i) {
     ReportedPlan plan;
-    plan.why = explain(set, catalog, i + 1);
+    plan.why = explain(set, catalog, i + 1, options);
     draw(simulated_job(set.request, set.plans[i], catalog), plan);
     data.plans.push_back(std::move(plan));
   }
@@ -151,7 +151,7 @@ std::string report_html(const ReportData& data) {
   // The library's licence travels with it.
   std::string scripts = fmt::format("/*\n{}*/\n", page_file("uPlot-LICENSE.txt"));
   for (const std::string_view name :
-       {"uPlot-1.6.32.iife.min.js", "text.js", "plans.js", "frontier.js", "breakdown.js", "timeline.js", "main.js"}) {
+       {"uPlot-1.6.32.iife.min.js", "text.js", "plans.js", "frontier.js", "breakdown.js", "timeline.js", "checks.js", "main.js"}) {
     scripts += page_file(name);
   }
   PageFiller page(page_file("page.html"));

@@ -5,7 +5,7 @@
 
 #include "base/json_reader.hpp"
 #include "base/result.hpp"
-#include "planner/plan.hpp"
+#include "planner/search.hpp"
 
 namespace smplan {
 
@@ -14,6 +14,7 @@ struct ReportedPlan {
   std::vector<std::string> why;  ///< sentences of explain(); empty where only a file is known
   std::string timeline;          ///< JSON, see timeline_json(); `null` where the step cannot be drawn
   std::string no_timeline;       ///< why not
+  std::string checks = "null";   ///< JSON, see add_checks(); `null` where nobody checked
 };
 
 /// Everything that the page holds.
@@ -22,7 +23,7 @@ struct ReportData {
   std::vector<ReportedPlan> plans;
 };
 
-ReportData report_data(const PlanSet& set, const Catalog& catalog);
+ReportData report_data(const PlanSet& set, const Catalog& catalog, const SearchOptions& options = {});
 /// From a plan file: without explanations, which need the search. Refuses what is no plan file.
 Result<ReportData> report_data(const std::string& text, const std::string& name, const Catalog& catalog);
 

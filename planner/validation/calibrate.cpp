@@ -175,7 +175,7 @@ Calibration observe(const std::vector<MeasuredRun>& runs, const Catalog& catalog
       const std::string& owner = of_stack ? c.stacks[o.stack].id : o.resolved.cluster.accelerator_profile.accelerator;
       if (c.targets[t].owner == owner) o.targets.push_back(t);
     }
-    o.moved_by = moving_targets(c, o);
+    if (!stopped(options.fit.monitor)) o.moved_by = moving_targets(c, o);
   }
   return c;
 }
@@ -267,7 +267,7 @@ std::vector<LeftOutError> leave_out(Calibration& c, const std::vector<MeasuredRu
     for (Observation& o : c.observations) {
       if (o.fitted && groups[o.run] != name) kept.push_back(&o);
     }
-    if (kept.empty()) continue;
+    if (kept.empty() || stopped(options.fit.monitor)) continue;
     const FitResult without = fit(c, kept, runs, options);
     TraitsByStack known = traits_of(kept);
     for (Observation& o : c.observations) {

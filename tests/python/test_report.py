@@ -25,7 +25,9 @@ for (const level of ["error", "warn"]) console[level] = (...words) => faults.pus
 USE = """<script>
 const rows = (id) => [...document.querySelectorAll(`#${id} tbody tr`)].map((row) => row.innerText.trim().split(/\\s*\\t\\s*/));
 const bars = (id) => Object.fromEntries([...document.querySelectorAll(`#${id} tr`)].map((row) => [row.dataset.part, +row.dataset.value]));
-const look = () => ({ title: byId("breakdown-title").innerText, memory: bars("memory"), step: bars("step"),
+const spans = (id) => [...document.querySelectorAll(`#${id} .bar span`)].map((bar) => [parseFloat(bar.style.marginLeft), parseFloat(bar.style.width)]);
+const look = () => ({ waterfall: spans("step"), title: byId("breakdown-title").innerText, memory: bars("memory"), step: bars("step"),
+  checks: rows("checks"), checks_said: byId("checks-line").innerText,
   boxes: document.querySelectorAll("#timeline rect").length, chosen: document.querySelector("#plans .chosen").dataset.rank });
 const seen = { answer: byId("answer").innerText, plans: rows("plans"), first: look(), canvas: document.querySelectorAll("canvas").length,
   frontier: rows("frontier-table").length, assumptions: document.querySelectorAll("#assumptions li").length,
@@ -100,6 +102,32 @@ def test_picking_a_plan_changes_the_breakdown(seen):
     assert seen["first"]["chosen"] == "1" and seen["second"]["chosen"] == "2"
     assert seen["first"]["title"] != seen["second"]["title"]
     assert seen["first"]["step"] != seen["second"]["step"]
+
+
+def test_checks_are_those_of_the_exported_job(seen, plans):
+    for name, plan in (("first", plans[0]), ("second", plans[1])):
+        request = json.loads(str(plan.export("create-training-job")))
+        found = smplan.check(request, kind="create-training-job", region=plan.cost.region)
+        assert [(row[0], row[1], row[3], row[4]) for row in seen[name]["checks"]] == [
+            ("note" if f.severity == "info" else f.severity, f.rule, f.message, f.fix) for f in found]
+        assert len(found) > 0 and found.ok
+        assert f"{len(found.infos)} note" in seen[name]["checks_said"] and "no errors" in seen[name]["checks_said"]
+
+
+def test_sections_come_in_the_order_of_a_decision(plans):
+    page = plans.report()
+    places = [page.index(f'id="{name}"') for name in ("answer", "plans", "frontier-chart", "memory", "step", "timeline", "checks",
+                                                      "why", "assumptions", "prices")]
+    assert places == sorted(places)
+
+
+def test_bars_of_a_step_are_a_waterfall(seen):
+    """Each bar begins where the one before ends, and the last ends at the step."""
+    at = 0
+    for left, width in seen["first"]["waterfall"]:
+        assert left == pytest.approx(at, abs=0.01)
+        at = left + width
+    assert at == pytest.approx(100, abs=0.1)
 
 
 def test_plans_can_be_sorted_and_filtered(seen, plans):

@@ -1,15 +1,21 @@
 // Where the chosen plan's bytes, seconds and dollars go.
 
-// Rows with a bar each, longest first; zeros are left out.
+// A waterfall: rows with a bar each that begins where the one before ends; the others after the rest, longest first in
+// both; zeros are left out.
 function fillBars(table, parts, scale, format, other) {
   const body = element("tbody");
-  for (const [key, value] of Object.entries(parts).sort((a, b) => b[1] - a[1])) {
-    if (value <= 0) continue;
+  const shown = Object.entries(parts).filter(([, value]) => value > 0)
+    .sort((a, b) => other(a[0]) - other(b[0]) || b[1] - a[1]);
+  let before = 0;
+  for (const [key, value] of shown) {
     const row = element("tr");
     row.dataset.part = key;
     row.dataset.value = value;
     const bar = element("span");
-    bar.style.width = `${Math.min(100, (100 * value) / scale)}%`;
+    const left = Math.min(100, (100 * before) / scale);
+    bar.style.marginLeft = `${left}%`;
+    bar.style.width = `${Math.min(100 - left, (100 * value) / scale)}%`;
+    before += value;
     const cell = element("td", null, { class: other(key) ? "bar other" : "bar" });
     cell.append(bar);
     row.append(element("th", words(key), { scope: "row" }), cell, element("td", format(value), { class: "number" }));
@@ -33,8 +39,7 @@ function showBreakdown(plan, request) {
   fillBars(byId("memory"), memory.components_gib, memory.limit_gib, gib, () => false);
   byId("step-line").textContent = `${duration(plan.step_time_s)} a step, bound by ` +
     `${plan.bottleneck}. Blue is work, the other colour is what a step loses.`;
-  const longest = Math.max(...Object.values(plan.step_components_s));
-  fillBars(byId("step"), plan.step_components_s, longest, duration, (key) => !kWork.includes(key));
+  fillBars(byId("step"), plan.step_components_s, plan.step_time_s, duration, (key) => !kWork.includes(key));
   const cost = plan.cost;
   const parts = (object, format) => Object.entries(object ?? {}).filter(([, value]) => typeof value === "number" && value > 0)
     .map(([key, value]) => ["of which " + words(key), format(value)]);

@@ -49,6 +49,7 @@ function choose(index) {
   frontier.mark(index);
   showBreakdown(answer.plans[index], answer.request);
   showTimeline(byId("timeline"), byId("timeline-line"), extras[index]);
+  showChecks(byId("checks"), byId("checks-line"), extras[index] && extras[index].checks);
   if (extras[index] && extras[index].why.length > 0) fillList(byId("why"), extras[index].why);
 }
 
