@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import json
 import os
 from typing import (
-    Any, Dict, FrozenSet, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, TypeVar, Union, overload,
+    Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, TypeVar, Union, overload,
 )
 
 from smplan import _core
 from smplan._errors import CheckFailed, Diagnostic, InputError
+from smplan._live_objects import arguments_of_job, is_model_trainer, plain
 from smplan._request import arguments_of, environment_region, shipped_catalog
 
 
 class Finding(NamedTuple):
-    """One fault of a job. `path` is a JSON pointer, `line` None where the job is no file."""
+    """One fault of a job. `path` is a JSON pointer, `line` None where the job is no file.
+
+    >>> import smplan
+    >>> str(smplan.Finding("C001", "error", "/role", None, "is missing", "name one", "the API"))
+    'error C001 at /role: is missing (name one)'
+    """
 
     rule: str
     severity: str
@@ -31,7 +38,13 @@ class Finding(NamedTuple):
 
 
 class Findings(Sequence[Finding]):
-    """What the rules say of a job, by line. Truthy if there is any finding; `ok` if none is an error."""
+    """What the rules say of a job, by line. Truthy if there is any finding; `ok` if none is an error.
+
+    >>> import smplan
+    >>> found = smplan.check({"class": "PyTorch", "instance_type": "ml.p4d.24xlarge", "instance_count": 0})
+    >>> found.ok, found.errors[0].path
+    (False, '/instance_count')
+    """
 
     def __init__(self, answers: Sequence[Tuple[str, str]]) -> None:
         self._answers = tuple(answers)
@@ -107,6 +120,9 @@ class Findings(Sequence[Finding]):
         return finding_table(self)
 
 
+Job = Tuple[str, str, Optional[str]]  # name, text, kind
+
+
 def check(job: Any, *, kind: Optional[str] = None, ignore: Sequence[str] = (),
           facts: Optional[Mapping[str, Any]] = None, catalog: Optional[_core.Catalog] = None,
           **request: Any) -> Findings:
@@ -125,7 +141,12 @@ def check(job: Any, *, kind: Optional[str] = None, ignore: Sequence[str] = (),
     >>> found.ok, found.errors[-1].rule, found.errors[-1].path
     (False, 'C028', '/max_wait')
     """
-    jobs, imports = _jobs_of(job, kind)
+    return _check(_jobs_of(job, kind), ignore, facts, catalog, request)
+
+
+def _check(read: Tuple[List[Job], List[str]], ignore: Sequence[str], facts: Optional[Mapping[str, Any]],
+           catalog: Optional[_core.Catalog], request: Mapping[str, Any]) -> Findings:
+    jobs, imports = read
     known: Dict[str, Any] = dict(facts) if facts is not None else {"schema": "smplan.facts/1"}
     if imports:
         known.setdefault("script", {}).setdefault("imports", imports)
@@ -142,21 +163,42 @@ def guard(estimator: Estimator, *, strict: bool = False, **options: Any) -> Esti
     """Makes the estimator's fit() check the job first and raise CheckFailed instead of submitting one with errors.
 
     `strict`: warnings count as well. `options`: keywords of check(). Returns the same object. A ModelTrainer's
-    train() is guarded likewise.
+    train() is guarded likewise. Data given to fit() or train() is checked with the job. Raises InputError for what has
+    neither.
+
+    >>> import smplan
+    >>> class PyTorch:
+    ...     def __init__(self, instance_type, instance_count, use_spot_instances, max_run, max_wait):
+    ...         self.__dict__.update(locals())
+    ...     def fit(self, inputs=None):
+    ...         return "submitted"
+    >>> estimator = smplan.guard(PyTorch("ml.p4d.24xlarge", 2, True, max_run=3600, max_wait=60))
+    >>> try:
+    ...     estimator.fit()
+    ... except smplan.CheckFailed as failure:
+    ...     print([finding.rule for finding in failure.findings.errors if finding.path == "/max_wait"])
+    ['C028']
     """
     guarded = [name for name in ("fit", "train") if callable(getattr(estimator, name, None))]
     if not guarded:
         raise InputError([Diagnostic("wrong-kind", "estimator", f"{type(estimator).__name__} has no fit() or train()",
                                      "give an estimator or a ModelTrainer of the SageMaker SDK")])
     for name in guarded:
-        setattr(estimator, name, _checked(getattr(estimator, name), estimator, strict, options))
+        # Past the SDK 3's own setattr, which takes declared fields only.
+        object.__setattr__(estimator, name, _checked(getattr(estimator, name), estimator, strict, options))
     return estimator
 
 
 def _checked(submit: Any, estimator: Any, strict: bool, options: Mapping[str, Any]) -> Any:
     @functools.wraps(submit)
     def checked(*args: Any, **kwargs: Any) -> Any:
-        found = check(estimator, **options)
+        try:
+            submitted = inspect.signature(submit).bind(*args, **kwargs).arguments
+        except TypeError:  # not a call that fit() takes: its own message is the better one
+            return submit(*args, **kwargs)
+        choices = dict(options)
+        job = _jobs_of(estimator, choices.pop("kind", None), submitted)
+        found = _check(job, choices.pop("ignore", ()), choices.pop("facts", None), choices.pop("catalog", None), choices)
         if found.errors or (strict and found.warnings):
             raise CheckFailed(found)
         return submit(*args, **kwargs)
@@ -164,10 +206,7 @@ def _checked(submit: Any, estimator: Any, strict: bool, options: Mapping[str, An
     return checked
 
 
-Job = Tuple[str, str, Optional[str]]  # name, text, kind
-
-
-def _jobs_of(job: Any, kind: Optional[str]) -> Tuple[List[Job], List[str]]:
+def _jobs_of(job: Any, kind: Optional[str], submitted: Optional[Mapping[str, Any]] = None) -> Tuple[List[Job], List[str]]:
     if isinstance(job, Mapping):
         return [("dict", _json_text(job), kind)], []
     if isinstance(job, (str, os.PathLike)):
@@ -179,7 +218,8 @@ def _jobs_of(job: Any, kind: Optional[str]) -> Tuple[List[Job], List[str]]:
 
         script = read_launch_script(text, path)
         return [(path, call.text, call.kind) for call in script.calls], list(script.imports)
-    return [(type(job).__name__, _json_text(_arguments_of(job)), kind or "estimator")], []
+    of_class = "model-trainer" if is_model_trainer(job) else "estimator"
+    return [(type(job).__name__, _json_text(arguments_of_job(job, submitted)), kind or of_class)], []
 
 
 def _read(path: str) -> str:
@@ -191,43 +231,4 @@ def _read(path: str) -> str:
 
 
 def _json_text(job: Mapping[str, Any]) -> str:
-    """What JSON cannot hold (pipeline variables, sessions) becomes a placeholder, which rules neither trust nor judge."""
-    return json.dumps(dict(job), default=lambda value: f"<{type(value).__name__}>", indent=1)
-
-
-# Attributes of an estimator that carry another name than the constructor's argument.
-_RENAMED = {"_hyperparameters": "hyperparameters", "_enable_network_isolation": "enable_network_isolation"}
-# SDK classes whose subclasses and relatives take the arguments of one that the rules know.
-_CLASSES = ("PyTorch", "HuggingFace", "TensorFlow", "ModelTrainer", "Estimator")
-
-
-def _arguments_of(estimator: Any) -> Dict[str, Any]:
-    """The keyword arguments that a live object was made with, as far as its attributes keep them."""
-    attributes = {_RENAMED.get(name, name): value for name, value in getattr(estimator, "__dict__", {}).items()}
-    if "instance_type" not in attributes and "compute" not in attributes:
-        raise InputError([Diagnostic("wrong-kind", "job", f"{type(estimator).__name__} is no job",
-                                     "give a path, a mapping, or an estimator of the SageMaker SDK")])
-    parameters = _parameters(type(estimator))
-    ancestry = [base.__name__ for base in type(estimator).__mro__]
-    arguments: Dict[str, Any] = {"class": next((name for name in _CLASSES if name in ancestry), "Estimator")}
-    for name, value in attributes.items():
-        stranger = bool(parameters) and name not in parameters
-        if value is None or name.startswith("_") or name == "sagemaker_session" or stranger:
-            continue
-        # Sessions, pipeline variables and other objects have a place, and a value that only the SDK knows.
-        plain = isinstance(value, (str, int, float, bool, list, tuple, dict))
-        arguments[name] = value if plain else f"<{type(value).__name__}>"
-    return arguments
-
-
-def _parameters(kind: type) -> FrozenSet[str]:
-    """Names that the constructors of a class and its bases take; empty where none is named."""
-    import inspect
-
-    names = set()
-    for base in kind.__mro__:
-        if "__init__" in vars(base) and base is not object:
-            signature = inspect.signature(vars(base)["__init__"])
-            names |= {p.name for p in signature.parameters.values()
-                      if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)}
-    return frozenset(names - {"self"})
+    return json.dumps(plain(job), indent=1)

@@ -36,8 +36,8 @@ class Sdk:
             self.sessions[region] = Session(boto3.Session(region_name=region))
         return self.sessions[region]
 
-    def launch(self, job: dict) -> dict:
-        """The request of the job; raises what the SDK raises."""
+    def estimator(self, job: dict) -> tuple:
+        """The SDK's own object and what its fit() takes; raises what the SDK raises."""
         from sagemaker.inputs import TrainingInput
         from sagemaker.instance_group import InstanceGroup
 
@@ -58,9 +58,15 @@ class Sdk:
         if "class" in compiler:
             arguments["compiler_config"] = getattr(importlib.import_module(module), compiler.pop("class"))(**compiler)
         arguments["sagemaker_session"] = self.session(arguments.pop("region", REGION))
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            return getattr(importlib.import_module(module), name)(**arguments), inputs
+
+    def launch(self, job: dict) -> dict:
+        """The request of the job; raises what the SDK raises."""
+        estimator, inputs = self.estimator(job)
         self.requests.clear()
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-            getattr(importlib.import_module(module), name)(**arguments).fit(inputs, wait=False)
+            estimator.fit(inputs, wait=False)
         (request,) = self.requests
         return request
 
