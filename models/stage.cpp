@@ -112,7 +112,8 @@ StageModel::StageModel(const LayerTable& table, const Workload& workload, const 
       strategy_(strategy),
       cluster_(cluster),
       stack_(stack),
-      groups_(group_shapes(strategy, cluster)) {
+      groups_(group_shapes(strategy, cluster)),
+      crossing_(boundary_transfer() * (strategy.virtual_pipeline * (1 - stack.profile.pipeline_overlap))) {
   for (int i = 0; i < table.stack.n_runs; ++i) layers_[static_cast<std::size_t>(i)] = layer_time(i);
 }
 
@@ -210,9 +211,8 @@ StageCosts StageModel::stage(std::int32_t index) const {
     costs.forward += shown(table_.edge.head_forward, stack_.profile);
     costs.backward += shown(table_.edge.head_backward, stack_.profile);
   }
-  const Seconds crossing = boundary_transfer() * (strategy_.virtual_pipeline * (1 - stack_.profile.pipeline_overlap));
-  costs.forward.pipeline_comm += crossing;
-  costs.backward.pipeline_comm += crossing;
+  costs.forward.pipeline_comm += crossing_;
+  costs.backward.pipeline_comm += crossing_;
   return costs;
 }
 

@@ -75,6 +75,7 @@ class StageModel {
   const Cluster& cluster_;
   const Stack& stack_;
   Groups groups_;
+  Seconds crossing_;  ///< of a stage boundary, by one micro-batch: what shows
   std::array<LayerTime, 4> layers_{};
 };
 

@@ -14,9 +14,9 @@ namespace {
 /// Pipelines deeper than this are refused by check(strategy).
 constexpr std::size_t kMaxStages = 256;
 
-struct PipelineShape {
-  std::array<StageTime, kMaxStages> stages{};
-  std::size_t busiest = 0;
+struct BusiestStage {
+  std::int32_t index = 0;
+  StageCosts costs;
 };
 
 StageTime stage_time(const StageCosts& costs) {
@@ -25,19 +25,26 @@ StageTime stage_time(const StageCosts& costs) {
       .forward = costs.forward.total(), .backward_input = costs.backward.total() - weight, .backward_weight = weight};
 }
 
-/// Stages differ only by layer count and the two ends; each distinct one is computed once in order.
-PipelineShape pipeline_shape(const StageModel& model, const LayerStack& stack, std::int32_t stages) {
-  PipelineShape shape;
+/// Fills in the time of every stage. Stages differ only by layer count and the two ends; each distinct one is computed
+/// once in order.
+BusiestStage fill_stages(const StageModel& model, const LayerStack& stack, std::span<StageTime> times) {
+  const auto stages = static_cast<std::int32_t>(times.size());
+  BusiestStage busiest;
   std::array<double, 4> before{};
   for (std::int32_t i = 0; i < stages; ++i) {
     const auto index = static_cast<std::size_t>(i);
     const std::array<double, 4> layers = stage_layers(stack, i, stages);
     const bool repeats = i > 1 && i < stages - 1 && layers == before;
-    shape.stages[index] = repeats ? shape.stages[index - 1] : stage_time(model.stage(i));
     before = layers;
-    if (shape.stages[index].total() > shape.stages[shape.busiest].total()) shape.busiest = index;
+    if (repeats) {
+      times[index] = times[index - 1];
+      continue;
+    }
+    const StageCosts costs = model.stage(i);
+    times[index] = stage_time(costs);
+    if (i == 0 || times[index].total() > times[static_cast<std::size_t>(busiest.index)].total()) busiest = {i, costs};
   }
-  return shape;
+  return busiest;
 }
 
 StepComponents busiest_stage_components(const StageCosts& stage, double micro_batches) {
@@ -91,18 +98,22 @@ StepEstimate combine_step(const LayerTable& table, const Workload& workload, con
                           const Cluster& cluster, const Stack& stack) {
   const StageModel model(table, workload, strategy, cluster, stack);
   const std::int64_t micro_batches = strategy.micro_batches(workload);
-  const PipelineShape shape = pipeline_shape(model, table.stack, strategy.pipeline_parallel);
-  const StageCosts busiest = model.stage(static_cast<std::int32_t>(shape.busiest));
+  // Set up for a pipeline only: most strategies have none, and zeroing the table would cost them a tenth of their time.
+  BusiestStage busiest;
+  Seconds bubble;
+  if (strategy.pipeline_parallel > 1) {
+    std::array<StageTime, kMaxStages> times;
+    const auto stages = std::span(times).first(static_cast<std::size_t>(strategy.pipeline_parallel));
+    busiest = fill_stages(model, table.stack, stages);
+    bubble = pipeline_closed_form(stages, micro_batches, strategy.virtual_pipeline, strategy.schedule, Seconds()).bubble;
+  } else {
+    busiest.costs = model.stage(0);
+  }
 
   StepEstimate e;
-  e.components = busiest_stage_components(busiest, static_cast<double>(micro_batches));
-  if (strategy.pipeline_parallel > 1) {
-    const std::span<const StageTime> stages(shape.stages.data(), static_cast<std::size_t>(strategy.pipeline_parallel));
-    const PipelineTime pipeline =
-        pipeline_closed_form(stages, micro_batches, strategy.virtual_pipeline, strategy.schedule, Seconds());
-    e.components.pipeline_bubble = pipeline.bubble;
-  }
-  const StepTail tail = model.tail(static_cast<std::int32_t>(shape.busiest));
+  e.components = busiest_stage_components(busiest.costs, static_cast<double>(micro_batches));
+  e.components.pipeline_bubble = bubble;
+  const StepTail tail = model.tail(busiest.index);
   e.components.data_comm += tail.data_comm;
   e.components.optimizer = tail.optimizer;
   e.components.offload += tail.offload;
