@@ -7,6 +7,7 @@
 #include "bindings/errors.hpp"
 #include "bindings/parts.hpp"
 #include "models/layers.hpp"
+#include "planner/architecture_facts.hpp"
 
 namespace py = pybind11;
 
@@ -18,21 +19,10 @@ py::dict facts_of(const Architecture& a) {
   out["name"] = a.name;
   out["family"] = a.family;
   out["kind"] = std::string(to_string(a.kind));
-  out["parameters"] = count_parameters(a).total();
-  out["active_parameters"] = active_parameters(a);
-  out["n_layers"] = a.n_layers;
-  out["n_encoder_layers"] = a.n_encoder_layers;
-  out["hidden"] = a.hidden;
-  out["n_heads"] = a.n_heads;
-  out["n_kv_heads"] = a.n_kv_heads;
-  out["head_dim"] = a.head_dim;
-  out["ffn_hidden"] = a.ffn_hidden;
+  for (const auto& [name, value] : architecture_facts(a)) out[py::str(std::string(name))] = value;
   out["gated_mlp"] = a.gated_mlp;
-  out["vocab"] = a.vocab;
   out["max_positions"] = a.max_positions;
   out["tied_embeddings"] = a.tied_embeddings;
-  out["n_experts"] = a.moe.n_experts;
-  out["experts_per_token"] = a.moe.top_k;
   out["expert_ffn_hidden"] = a.moe.expert_ffn_hidden;
   out["aliases"] = py::tuple(0);
   out["source"] = py::none();

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "models/layers.hpp"
+#include "planner/architecture_facts.hpp"
 
 namespace smplan {
 namespace {
@@ -56,18 +56,7 @@ Json architecture_json(const Architecture& a) {
   out["name"] = a.name;
   out["family"] = a.family;
   out["kind"] = std::string(to_string(a.kind));
-  out["parameters"] = count_parameters(a).total();
-  out["active_parameters"] = active_parameters(a);
-  out["n_layers"] = a.n_layers;
-  out["n_encoder_layers"] = a.n_encoder_layers;
-  out["hidden"] = a.hidden;
-  out["n_heads"] = a.n_heads;
-  out["n_kv_heads"] = a.n_kv_heads;
-  out["head_dim"] = a.head_dim;
-  out["ffn_hidden"] = a.ffn_hidden;
-  out["vocab"] = a.vocab;
-  out["n_experts"] = a.moe.n_experts;
-  out["experts_per_token"] = a.moe.top_k;
+  for (const auto& [name, value] : architecture_facts(a)) out[std::string(name)] = value;
   return out;
 }
 
