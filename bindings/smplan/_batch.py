@@ -20,7 +20,15 @@ _STACK_DEFAULT = -1  # in the place of a sharding's index
 
 
 class BatchEstimate:
-    """Results by column: numpy arrays over the native memory, not copies. Rows that cannot be priced have zeros."""
+    """Results by column: numpy arrays over the native memory, not copies. Rows that cannot be priced have zeros.
+
+    One entry a row, in the shape that the columns were broadcast to.
+
+    >>> import smplan
+    >>> batch = smplan.estimate_batch(model="gpt2", instances="ml.g5.xlarge", stack="ddp", micro_batch=[1, 2])
+    >>> batch.step_time_s.shape, batch.peak_gib.flags.owndata, len(batch)
+    ((2,), False, 2)
+    """
 
     statuses: Tuple[str, ...] = _core.batch_statuses
 

@@ -11,7 +11,12 @@ class _Name(str, Enum):
 
 
 class Objective(_Name):
-    """What plans are ranked by."""
+    """What plans are ranked by.
+
+    >>> import smplan
+    >>> smplan.Objective.COST == "cost", str(smplan.Objective("time"))
+    (True, 'time')
+    """
 
     COST = "cost"
     TIME = "time"
@@ -20,7 +25,12 @@ class Objective(_Name):
 
 
 class Market(_Name):
-    """How the capacity is bought."""
+    """How the capacity is bought.
+
+    >>> import smplan
+    >>> str(smplan.Market.CAPACITY_BLOCK)
+    'capacity-block'
+    """
 
     ON_DEMAND = "on-demand"
     SPOT = "spot"
@@ -28,7 +38,12 @@ class Market(_Name):
 
 
 class Recompute(_Name):
-    """Which activations are computed again in the backward pass."""
+    """Which activations are computed again in the backward pass.
+
+    >>> import smplan
+    >>> [str(choice) for choice in smplan.Recompute]
+    ['none', 'selective', 'full']
+    """
 
     NONE = "none"
     SELECTIVE = "selective"
@@ -36,7 +51,12 @@ class Recompute(_Name):
 
 
 class Sharding(_Name):
-    """Which state each data-parallel rank keeps to itself."""
+    """Which state each data-parallel rank keeps to itself.
+
+    >>> import smplan
+    >>> smplan.Sharding("fsdp-hybrid").name
+    'FSDP_HYBRID'
+    """
 
     NONE = "none"
     ZERO1 = "zero1"
@@ -48,7 +68,12 @@ class Sharding(_Name):
 
 
 class Finetune(_Name):
-    """What is trained."""
+    """What is trained.
+
+    >>> import smplan
+    >>> [str(choice) for choice in smplan.Finetune]
+    ['full', 'lora', 'qlora']
+    """
 
     FULL = "full"
     LORA = "lora"
@@ -56,7 +81,12 @@ class Finetune(_Name):
 
 
 class Dtype(_Name):
-    """Format of the matrix products."""
+    """Format of the matrix products.
+
+    >>> import smplan
+    >>> smplan.Dtype("bf16") is smplan.Dtype.BF16
+    True
+    """
 
     BF16 = "bf16"
     FP16 = "fp16"

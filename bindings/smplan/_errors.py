@@ -9,7 +9,12 @@ if TYPE_CHECKING:
 
 
 class Diagnostic(NamedTuple):
-    """One reason why an input was refused."""
+    """One reason why an input was refused.
+
+    >>> import smplan
+    >>> str(smplan.Diagnostic("out-of-range", "--top", "is -1", "give 1 or more"))
+    '--top: is -1 (give 1 or more)'
+    """
 
     code: str
     location: str
@@ -22,11 +27,24 @@ class Diagnostic(NamedTuple):
 
 
 class Error(Exception):
-    """Base of everything that smplan raises on purpose."""
+    """Base of everything that smplan raises on purpose.
+
+    >>> import smplan
+    >>> issubclass(smplan.InputError, smplan.Error) and issubclass(smplan.CheckFailed, smplan.Error)
+    True
+    """
 
 
 class InputError(Error, ValueError):
-    """The request or a file is invalid; `diagnostics` lists every fault."""
+    """The request or a file is invalid; `diagnostics` lists every fault.
+
+    >>> import smplan
+    >>> try:
+    ...     smplan.plan(params="13B", deadline="x", objective="chepa")
+    ... except smplan.InputError as error:
+    ...     print([diagnostic.location for diagnostic in error.diagnostics])
+    ['--deadline', '--objective']
+    """
 
     def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
         super().__init__("\n".join(str(diagnostic) for diagnostic in diagnostics))
@@ -37,7 +55,13 @@ class InputError(Error, ValueError):
 
 
 class CheckFailed(Error, ValueError):
-    """A guarded job has errors and was not submitted; `findings` lists them."""
+    """A guarded job has errors and was not submitted; `findings` lists them.
+
+    >>> import smplan
+    >>> failed = smplan.CheckFailed(smplan.check({"class": "PyTorch", "instance_type": "ml.p4d.24xlarge", "max_run": 0}))
+    >>> isinstance(failed, ValueError), failed.findings.ok
+    (True, False)
+    """
 
     def __init__(self, findings: Findings) -> None:
         super().__init__(f"the job was not submitted\n{findings!r}")

@@ -10,14 +10,25 @@ if TYPE_CHECKING:
 
 
 class ExportFile(NamedTuple):
-    """One file of an export; `path` is relative to its folder."""
+    """One file of an export; `path` is relative to its folder.
+
+    >>> import smplan
+    >>> smplan.ExportFile("ds_config.json", "{}").path
+    'ds_config.json'
+    """
 
     path: str
     content: str
 
 
 class Export:
-    """A plan in the words of a target. `str(export)` is the file that stands for the whole."""
+    """A plan in the words of a target. `str(export)` is the file that stands for the whole.
+
+    >>> import smplan
+    >>> job = smplan.estimate(model="gpt2", instances="ml.g5.xlarge", count=1, stack="ddp").best.export("create-training-job", bucket="mine")
+    >>> job.target, job.files[0].path
+    ('create-training-job', 'create_training_job.json')
+    """
 
     def __init__(self, target: str, plan_id: str, files: Sequence[Tuple[str, str]],
                  placeholders: Sequence[Tuple[str, str]], notes: Sequence[str]) -> None:

@@ -49,7 +49,13 @@ class View:
 
 
 class Memory(View):
-    """Bytes on the busiest device at its peak, in GiB, and what the device offers."""
+    """Bytes on the busiest device at its peak, in GiB, and what the device offers.
+
+    >>> import smplan
+    >>> memory = smplan.estimate(model="gpt2", instances="ml.g5.xlarge", count=1, stack="ddp").best.memory
+    >>> memory.fits, round(sum(memory.components_gib.values()) - memory.peak_gib, 9)
+    (True, 0.0)
+    """
 
     __slots__ = ()
     fits: bool
@@ -77,7 +83,13 @@ class Memory(View):
 
 
 class StepTime(View):
-    """Seconds of one optimizer step: `float(step_time)`, its P10 to P90 and its parts."""
+    """Seconds of one optimizer step: `float(step_time)`, its P10 to P90 and its parts.
+
+    >>> import smplan
+    >>> step = smplan.estimate(model="gpt2", instances="ml.g5.xlarge", count=1, stack="ddp").best.step_time
+    >>> step.interval_s[0] < float(step) < step.interval_s[1]
+    True
+    """
 
     __slots__ = ()
     seconds: float
@@ -102,7 +114,13 @@ class StepTime(View):
 
 
 class Cost(View):
-    """Dollars of the whole run; None where the instance type has no price."""
+    """Dollars of the whole run; None where the instance type has no price.
+
+    >>> import smplan
+    >>> cost = smplan.estimate(model="gpt2", instances="ml.g5.xlarge", count=1, stack="ddp").best.cost
+    >>> cost.market, cost.region, cost.total_usd > 0
+    ('on-demand', 'us-east-1', True)
+    """
 
     __slots__ = ()
     hourly_usd: Optional[float]
@@ -126,7 +144,13 @@ class Cost(View):
 
 
 class FrontierPoint(View):
-    """The cheapest way to be that fast. `rank` is None where the list of plans does not have it."""
+    """The cheapest way to be that fast. `rank` is None where the list of plans does not have it.
+
+    >>> import smplan
+    >>> point = smplan.plan(model="gpt2", instances="ml.g5.xlarge", count=1).frontier[0]
+    >>> point.instance_type, point.rank
+    ('ml.g5.xlarge', 1)
+    """
 
     __slots__ = ()
     rank: Optional[int]
@@ -141,7 +165,13 @@ class FrontierPoint(View):
 
 
 class Explanation(Tuple[str, ...]):
-    """Sentences: why a plan won, what bounds it, what its neighbours lose."""
+    """Sentences: why a plan won, what bounds it, what its neighbours lose.
+
+    >>> import smplan
+    >>> print(smplan.Explanation(["first", "second"]))
+    - first
+    - second
+    """
 
     __slots__ = ()
 

@@ -36,7 +36,7 @@ def test_everything_public_is_documented():
         thing = getattr(smplan, name)
         if name in ("__version__", "export_targets"):
             continue
-        assert inspect.getdoc(thing), name
+        assert ">>> " in (inspect.getdoc(thing) or ""), f"{name} has no example"
         for member, value in vars(thing).items() if inspect.isclass(thing) else ():
             if member.startswith("_") or not (callable(value) or isinstance(value, property)):
                 continue
