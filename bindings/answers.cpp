@@ -59,16 +59,14 @@ const Plan& plan_of(const Answer& answer, std::size_t rank) {
 
 std::vector<std::string> why(const SharedAnswer& answer, std::size_t rank) {
   if (!answer->set.plans.empty()) plan_of(*answer, rank);
-  return interruptible([answer, rank](Monitor& monitor) {
-    return explain(answer->set, *answer->catalog, rank, {.monitor = &monitor});
-  });
+  return interruptible(
+      [answer, rank](Monitor& monitor) { return explain(answer->set, *answer->catalog, rank, {.monitor = &monitor}); });
 }
 
 std::vector<std::string> sensitivity(const SharedAnswer& answer) {
   plan_of(*answer, 1);
-  return interruptible([answer](Monitor& monitor) {
-    return explain_sensitivity(answer->set, *answer->catalog, {.monitor = &monitor});
-  });
+  return interruptible(
+      [answer](Monitor& monitor) { return explain_sensitivity(answer->set, *answer->catalog, {.monitor = &monitor}); });
 }
 
 std::string trace_of(const SimulatedJob& job, const std::string& title) {

@@ -38,8 +38,8 @@ struct FitOptions {
   /// Residuals beyond this many units count linearly, not squared (Huber 1964): a few odd runs do
   /// not set a parameter.
   double huber_width = 0.15;
-  double tolerance = 1e-5;  ///< relative decrease of the loss at which the fit stops
-  unsigned threads = 0;     ///< 0: as many as the machine has; the result does not depend on it
+  double tolerance = 1e-5;     ///< relative decrease of the loss at which the fit stops
+  unsigned threads = 0;        ///< 0: as many as the machine has; the result does not depend on it
   Monitor* monitor = nullptr;  ///< counts iterations
 };
 

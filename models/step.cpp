@@ -105,7 +105,8 @@ StepEstimate combine_step(const LayerTable& table, const Workload& workload, con
     std::array<StageTime, kMaxStages> times;
     const auto stages = std::span(times).first(static_cast<std::size_t>(strategy.pipeline_parallel));
     busiest = fill_stages(model, table.stack, stages);
-    bubble = pipeline_closed_form(stages, micro_batches, strategy.virtual_pipeline, strategy.schedule, Seconds()).bubble;
+    bubble =
+        pipeline_closed_form(stages, micro_batches, strategy.virtual_pipeline, strategy.schedule, Seconds()).bubble;
   } else {
     busiest.costs = model.stage(0);
   }

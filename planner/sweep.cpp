@@ -137,8 +137,8 @@ Result<std::optional<Trials>> read_trials(const TrialWords& words) {
     return n.value_or(1);
   };
   if (!words.count) {
-    for (const auto& [given, where] : {std::pair(&words.at_once, "--at-once"),
-                                       std::pair(&words.early_stopping, "--early-stopping")}) {
+    for (const auto& [given, where] :
+         {std::pair(&words.at_once, "--at-once"), std::pair(&words.early_stopping, "--early-stopping")}) {
       if (*given) faults.push_back({"conflict", where, "needs --trials", "say how many trials there are"});
     }
     if (!faults.empty()) return tl::unexpected<Diagnostics>(std::move(faults));

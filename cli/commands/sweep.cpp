@@ -147,7 +147,8 @@ Command sweep_command() {
                 ->type_name("'NAME=V|V'")
                 ->allow_extra_args(false)
                 ->group("Sweep");
-            app.add_option("--trials", flags->trials.count, "Independent runs of each request; limits are for all together")
+            app.add_option("--trials", flags->trials.count,
+                           "Independent runs of each request; limits are for all together")
                 ->type_name("N")
                 ->group("Sweep");
             app.add_option("--at-once", flags->trials.at_once, "Most jobs at a time [as many as there are trials]")

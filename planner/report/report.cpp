@@ -150,8 +150,8 @@ Result<ReportData> report_data(const std::string& text, const std::string& name,
 std::string report_html(const ReportData& data) {
   // The library's licence travels with it.
   std::string scripts = fmt::format("/*\n{}*/\n", page_file("uPlot-LICENSE.txt"));
-  for (const std::string_view name :
-       {"uPlot-1.6.32.iife.min.js", "text.js", "plans.js", "frontier.js", "breakdown.js", "timeline.js", "checks.js", "main.js"}) {
+  for (const std::string_view name : {"uPlot-1.6.32.iife.min.js", "text.js", "plans.js", "frontier.js", "breakdown.js",
+                                      "timeline.js", "checks.js", "main.js"}) {
     scripts += page_file(name);
   }
   PageFiller page(page_file("page.html"));

@@ -26,7 +26,7 @@ def run_cell(source, scope):
 
 
 def test_there_are_notebooks():
-    assert len(NOTEBOOKS) >= 8
+    assert len(NOTEBOOKS) >= 9
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
