@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
@@ -70,6 +71,23 @@ bool write_all(int fd, std::string_view content) {
   return true;
 }
 
+/// Holds back what a user or a scheduler sends to end the process, until the file is in its place or gone again.
+class SignalsHeld {
+ public:
+  SignalsHeld() {
+    sigset_t ending;
+    ::sigemptyset(&ending);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) ::sigaddset(&ending, signal);
+    ::pthread_sigmask(SIG_BLOCK, &ending, &before_);
+  }
+  SignalsHeld(const SignalsHeld&) = delete;
+  SignalsHeld& operator=(const SignalsHeld&) = delete;
+  ~SignalsHeld() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_{};
+};
+
 /// Permissions that an ordinary creation would give: those of the file replaced, else 0666 less the umask.
 mode_t mode_for(const struct stat* replaced) {
   if (replaced != nullptr) return replaced->st_mode & 07777;
@@ -106,6 +124,7 @@ Result<void> write_text_file(const std::string& path, std::string_view content) 
   const std::string target = exists ? std::filesystem::canonical(path, error).string() : path;
   if (error) return unwritable(path, error.value());
   std::string temporary = target + ".XXXXXX";
+  const SignalsHeld held;
   Descriptor out(::mkostemp(temporary.data(), O_CLOEXEC));
   if (out.get() < 0) return unwritable(path, errno);
   const bool written = write_all(out.get(), content) && ::fchmod(out.get(), mode_for(exists ? &info : nullptr)) == 0 &&

@@ -31,9 +31,7 @@ std::pair<std::string, std::string> check_text(const CatalogHandle& handle, cons
   options.environment_region = environment_region;
   if (!facts.empty()) options.facts = value_or_throw(read_facts(value_or_throw(parse_json(facts, "facts"))));
   for (const std::string& rule : ignored) {
-    if (find_rule(rule) == nullptr) {
-      throw Refused{{{"unknown-rule", "ignore", "there is no rule " + quote(rule), "rules are C001 to C210"}}};
-    }
+    if (find_rule(rule) == nullptr) throw Refused{{unknown_rule(rule, "ignore")}};
     options.ignored.push_back({rule, "", ""});
   }
   return interruptible([catalog = handle.catalog, text, name, wanted, options](Monitor& monitor) mutable {

@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <memory>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "cli/arguments.hpp"
 #include "cli/command.hpp"
+#include "cli/interface/description.hpp"
 #include "cli/output.hpp"
+#include "cli/version.hpp"
 
 namespace smplan::cli {
 namespace {
@@ -16,13 +19,45 @@ namespace {
 constexpr const char* kAbout =
     "Plans distributed training on Amazon SageMaker: which instances, how many, which strategy, what it costs.\n"
     "`smplan --params 13B` is `smplan plan --params 13B`.";
-constexpr const char* kExitCodes =
-    "Exit codes: 0 done; 1 nothing fits, or a check found faults; 2 the request or a file is invalid; 3 internal "
-    "fault.\n"
-    "Examples:\n"
-    "  smplan --params 13B\n"
-    "  smplan estimate --model llama-2-70b --instances ml.p4d.24xlarge --count 32 --stack fsdp\n"
-    "  smplan models list";
+
+const std::vector<std::pair<std::string, std::string>> kExitCodes = {
+    {"0", "done"},
+    {"1", "nothing fits, or a check found faults"},
+    {"2", "the request or a file is invalid"},
+    {"3", "internal fault"},
+};
+
+const std::vector<std::pair<std::string, std::string>> kEnvironment = {
+    {"AWS_REGION, AWS_DEFAULT_REGION", "Region where --region is not given"},
+    {"NO_COLOR", "No colour in tables, unless --color says always"},
+    {"COLUMNS", "Width of tables; the terminal's where it is not set"},
+    {"SOURCE_DATE_EPOCH", "Seconds since 1970 that stand for today, to which ages of prices are counted"},
+};
+
+const std::vector<std::string> kExamples = {
+    "smplan --params 13B",
+    "smplan estimate --model llama-2-70b --instances ml.p4d.24xlarge --count 32 --stack fsdp",
+    "smplan models list",
+};
+
+/// Below the list of commands.
+std::string footer() {
+  std::string codes;
+  for (const auto& [code, meaning] : kExitCodes) codes += fmt::format("{} {} {}", codes.empty() ? "" : ";", code, meaning);
+  return fmt::format("Exit codes:{}.\nExamples:\n  {}", codes, fmt::join(kExamples, "\n  "));
+}
+
+/// Lines of an example, which is indented for the help.
+std::vector<std::string> lines_of(const std::string& example) {
+  std::vector<std::string> lines;
+  for (std::size_t begin = 0; begin <= example.size();) {
+    const std::size_t end = std::min(example.find('\n', begin), example.size());
+    const std::size_t word = std::min(example.find_first_not_of(' ', begin), end);
+    lines.push_back(example.substr(word, end - word));
+    begin = end + 1;
+  }
+  return lines;
+}
 
 ExitCode refuse(const Diagnostics& diagnostics) {
   report(diagnostics);
@@ -54,17 +89,26 @@ ExitCode print(const std::string& text) {
   return written ? ExitCode::Done : refuse(written.error());
 }
 
+std::string shipped_version(bool json) {
+  const Result<Catalog> catalog = Catalog::shipped();
+  return version_text(json, catalog.value_or(Catalog()));
+}
+
 }  // namespace
 
 ExitCode run(std::vector<std::string> arguments) {
+  const auto interface = std::make_shared<Interface>();
   const std::vector<Command> commands = {plan_command(),    estimate_command(), explain_command(),   models_command(),
                                          catalog_command(), validate_command(), calibrate_command(), export_command(),
                                          check_command(),   report_command(),   trace_command(),     compare_command(),
-                                         sweep_command()};
+                                         sweep_command(),   completion_command(interface),
+                                         manual_command(interface)};
   CommonOptions options;
   CLI::App root(kAbout, "smplan");
-  root.footer(kExitCodes);
-  root.set_version_flag("--version", "smplan " SMPLAN_VERSION, "Print the version");
+  root.footer(footer());
+  bool as_json = false;
+  root.add_flag("--json", as_json, "With --version: as JSON, with the date of the catalog");
+  root.set_version_flag("--version", [&as_json] { return shipped_version(as_json); }, "Print the version");
   root.require_subcommand(1);
   root.get_formatter()->column_width(34);
   std::vector<std::string> names;
@@ -74,7 +118,13 @@ ExitCode run(std::vector<std::string> arguments) {
     add_common_options(*sub, options, command.formats);
     sub->footer("Example:\n  " + command.example);
     names.push_back(command.name);
+    interface->commands.push_back({command.name, command.summary, lines_of(command.example), describe_arguments(*sub)});
   }
+  interface->about = kAbout;
+  interface->exit_codes = kExitCodes;
+  interface->environment = kEnvironment;
+  interface->examples = kExamples;
+  interface->arguments = describe_arguments(root);
 
   if (arguments.empty()) {
     std::fputs(root.help().c_str(), stderr);

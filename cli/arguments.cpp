@@ -17,7 +17,9 @@ bool is_flag(std::string_view token) { return token.size() > 1 && token[0] == '-
 bool is_negative_number(std::string_view token) {
   return is_flag(token) && (token[1] == '.' || (token[1] >= '0' && token[1] <= '9'));
 }
-bool is_global_question(std::string_view token) { return token == "--help" || token == "-h" || token == "--version"; }
+bool is_global_question(std::string_view token) {
+  return token == "--help" || token == "-h" || token == "--version" || token == "--json";
+}
 
 template <typename Names>
 bool contains(const Names& names, std::string_view name) {

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/result.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/interface/description.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
 
@@ -46,5 +48,8 @@ Command sweep_command();
 Command report_command();
 Command trace_command();
 Command check_command();
+/// Written from the whole command line, which is described once every command is there.
+Command completion_command(std::shared_ptr<const Interface> interface);
+Command manual_command(std::shared_ptr<const Interface> interface);
 
 }  // namespace smplan::cli

@@ -10,6 +10,7 @@
 
 #include "base/json_reader.hpp"
 #include "base/units.hpp"
+#include "cli/interface/description.hpp"
 
 namespace smplan::cli {
 namespace {
@@ -70,11 +71,11 @@ void merge_overlays(Catalog& catalog, const std::vector<std::string>& files, Dia
 void add_common_options(CLI::App& command, CommonOptions& options, const std::vector<std::string>& formats) {
   const std::vector<std::string>& names = formats.empty() ? kFormats : formats;
   const auto add = [&](const char* name, auto& value, const std::string& text, const std::string& type) {
-    return command.add_option(name, value, text)->type_name(type)->group("Output and data");
+    return command.add_option(name, value, text)->type_name(type)->group(kCommonGroup);
   };
   add("--format", options.format, "How to print the answer [" + names.front() + "]", joined(names));
   add("--output", options.output, "Write the answer to FILE, whole or not at all [- is standard output]", "FILE");
-  command.add_flag("--quiet", options.quiet, "No notes on standard error, only faults")->group("Output and data");
+  command.add_flag("--quiet", options.quiet, "No notes on standard error, only faults")->group(kCommonGroup);
   add("--color", options.color, "Colour in tables [auto: on a terminal, unless NO_COLOR is set]", "auto|always|never");
   add("--catalog", options.catalogs, "Facts that add to or replace the shipped ones; may be repeated", "FILE")
       ->allow_extra_args(false);

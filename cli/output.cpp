@@ -24,7 +24,8 @@ bool names_folder(const std::string& destination) {
   if (destination == "-") return false;
   std::error_code error;
   const std::filesystem::path path(destination);
-  return std::filesystem::is_directory(path, error) || !path.has_filename() || !path.has_extension();
+  if (std::filesystem::exists(path, error)) return std::filesystem::is_directory(path, error);
+  return !path.has_filename() || !path.has_extension();
 }
 
 Result<void> write_files(const std::string& folder, const std::vector<OutputFile>& files) {

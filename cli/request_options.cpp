@@ -18,7 +18,7 @@ struct Flag {
 
 constexpr Flag kModel[] = {
     {"--params", &RequestSpec::params, "N", "A realistic model of this many parameters, e.g. 13B"},
-    {"--model", &RequestSpec::model, "NAME", "A public model, see `smplan models list`"},
+    {"--model", &RequestSpec::model, "MODEL", "A public model, see `smplan models list`"},
     {"--hf-config", &RequestSpec::hf_config, "FILE", "A Hugging Face config.json (- is standard input)"},
     {"--arch", &RequestSpec::arch, "FILE", "A smplan.architecture/1 file (- is standard input)"},
 };
@@ -27,17 +27,18 @@ constexpr Flag kWork[] = {
     {"--seq-len", &RequestSpec::seq_len, "N", "Tokens per sequence"},
     {"--global-batch", &RequestSpec::global_batch, "N", "Sequences per optimizer step"},
     {"--global-batch-tokens", &RequestSpec::global_batch_tokens, "N", "The same in tokens, e.g. 4M"},
-    {"--dtype", &RequestSpec::dtype, "TYPE", "bf16, fp16, fp8, tf32 or fp32"},
-    {"--optimizer", &RequestSpec::optimizer, "NAME", "adamw, adam8bit, sgd-momentum, lion, adafactor, muon, lamb"},
-    {"--finetune", &RequestSpec::finetune, "MODE", "full, lora or qlora"},
+    {"--dtype", &RequestSpec::dtype, "bf16|fp16|fp8|tf32|fp32", "Number format of the matrix products"},
+    {"--optimizer", &RequestSpec::optimizer, "adamw|adam8bit|sgd-momentum|lion|adafactor|muon|lamb",
+     "Decides the bytes of the optimizer states"},
+    {"--finetune", &RequestSpec::finetune, "full|lora|qlora", "Fine-tune: all weights, adapters, or adapters on a quantized model"},
     {"--lora-rank", &RequestSpec::lora_rank, "N", "Rank of the adapters"},
 };
 constexpr Flag kHardware[] = {
     {"--count", &RequestSpec::count, "N", "Instances: 8, a list 8,16 or a range 1..64 [1..128]"},
     {"--max-gpus", &RequestSpec::max_gpus, "N", "No more accelerators than this"},
-    {"--region", &RequestSpec::region, "NAME", "[AWS_REGION, AWS_DEFAULT_REGION, else us-east-1]"},
-    {"--market", &RequestSpec::market, "NAME",
-     "on-demand, spot, capacity-block (training-plan) or savings-plan [on-demand]"},
+    {"--region", &RequestSpec::region, "REGION", "Where the job runs [AWS_REGION, AWS_DEFAULT_REGION, else us-east-1]"},
+    {"--market", &RequestSpec::market, "on-demand|spot|capacity-block|training-plan|savings-plan",
+     "How the instances are bought [on-demand]"},
 };
 constexpr Flag kDimensions[] = {
     {"--dp", &RequestSpec::dp, "N", "Data parallel"},
@@ -46,20 +47,23 @@ constexpr Flag kDimensions[] = {
     {"--vpp", &RequestSpec::vpp, "N", "Model chunks per pipeline rank"},
     {"--cp", &RequestSpec::cp, "N", "Context parallel"},
     {"--ep", &RequestSpec::ep, "N", "Expert parallel"},
-    {"--zero-stage", &RequestSpec::zero_stage, "N", "0, 1, 2 or 3"},
-    {"--sharding", &RequestSpec::sharding, "NAME", "none, zero1..3, fsdp-full, fsdp-grad-op, fsdp-hybrid"},
+    {"--zero-stage", &RequestSpec::zero_stage, "0|1|2|3", "Stage of ZeRO"},
+    {"--sharding", &RequestSpec::sharding, "none|zero1|zero2|zero3|fsdp-full|fsdp-grad-op|fsdp-hybrid",
+     "What the ranks of a shard group divide among them"},
     {"--shard-degree", &RequestSpec::shard_degree, "N", "Ranks that share one copy of the states"},
     {"--micro-batch", &RequestSpec::micro_batch, "N", "Sequences per rank and micro-batch"},
-    {"--recompute", &RequestSpec::recompute, "MODE", "none, selective or full"},
-    {"--offload", &RequestSpec::offload, "WHAT", "none, optimizer, params or activations"},
+    {"--recompute", &RequestSpec::recompute, "none|selective|full", "Activations computed anew in the backward pass"},
+    {"--offload", &RequestSpec::offload, "none|optimizer|params|activations", "What waits in host memory"},
 };
 constexpr Flag kOperation[] = {
-    {"--checkpoint-storage", &RequestSpec::checkpoint_storage, "NAME", "s3, fsx-lustre, efs or none [s3]"},
-    {"--checkpoint-mode", &RequestSpec::checkpoint_mode, "MODE", "sync, or async: training goes on while it saves"},
+    {"--checkpoint-storage", &RequestSpec::checkpoint_storage, "s3|fsx-lustre|efs|none", "Where checkpoints go [s3]"},
+    {"--checkpoint-mode", &RequestSpec::checkpoint_mode, "sync|async",
+     "Whether training stands still while a checkpoint is saved"},
     {"--dataset", &RequestSpec::dataset, "SIZE", "Size of the data set, e.g. 500GB [streamed fast enough]"},
     {"--dataset-files", &RequestSpec::dataset_files, "N", "Files of the data set [shards of 256 MB]"},
-    {"--input-mode", &RequestSpec::input_mode, "MODE", "file, fastfile, pipe, fsx-lustre or efs [chosen by size]"},
-    {"--data-region", &RequestSpec::data_region, "NAME", "Region of the data set's bucket [that of the job]"},
+    {"--input-mode", &RequestSpec::input_mode, "file|fastfile|pipe|fsx-lustre|efs",
+     "How data reaches the instances [chosen by size]"},
+    {"--data-region", &RequestSpec::data_region, "REGION", "Region of the data set's bucket [that of the job]"},
     {"--jobs", &RequestSpec::jobs, "N", "Such jobs in a row on the same instances [1]"},
     {"--job-gap", &RequestSpec::job_gap, "TIME", "From the end of one to the start of the next [0s]"},
     {"--warm-pool", &RequestSpec::warm_pool, "on|off", "Keep the instances between the jobs [off]"},
@@ -70,7 +74,7 @@ constexpr Flag kGoal[] = {
     {"--budget", &RequestSpec::budget, "USD", "Most money for the whole run"},
     {"--max-hourly", &RequestSpec::max_hourly, "USD", "Most money per hour"},
     {"--min-headroom", &RequestSpec::min_headroom, "PART", "Device memory that must stay free, e.g. 5%"},
-    {"--objective", &RequestSpec::objective, "NAME", "cost, time, balanced or pareto [cost]"},
+    {"--objective", &RequestSpec::objective, "cost|time|balanced|pareto", "What the best plan is best at [cost]"},
     {"--cost-weight", &RequestSpec::cost_weight, "PART", "Weight of cost against time in the balanced objective [50%]"},
     {"--what-if", &RequestSpec::what_if, "CHANGES", "Other facts, e.g. price=-20%,efa=2x,memory=+10%"},
     {"--top", &RequestSpec::top, "N", "Plans to show [10]"},
@@ -110,12 +114,12 @@ void add_request_options(CLI::App& command, RequestSpec& spec) {
   add_model_options(command, spec);
   add_flags(command, spec, kWork, "Work");
   add_list(command, spec,
-           {"--instances", &RequestSpec::instances, "LIST", "Instance types or patterns: ml.p4d.24xlarge,'ml.p5*'"},
+           {"--instances", &RequestSpec::instances, "INSTANCES", "Instance types or patterns: ml.p4d.24xlarge,'ml.p5*'"},
            "Hardware");
   add_flags(command, spec, kHardware, "Hardware");
-  add_list(command, spec, {"--stack", &RequestSpec::stack, "LIST", "Training stacks, see `smplan catalog list stacks`"},
+  add_list(command, spec, {"--stack", &RequestSpec::stack, "STACKS", "Training stacks, see `smplan catalog list stacks`"},
            "Software");
-  command.add_option("--collectives", spec.collectives, "nccl or smddp")->type_name("NAME")->group("Software");
+  command.add_option("--collectives", spec.collectives, "Library of the collective operations")->type_name("nccl|smddp")->group("Software");
   add_flags(command, spec, kDimensions, "Fixed dimensions (a value, or a list of those allowed)");
   command
       .add_flag("--sequence-parallel{true}", spec.sequence_parallel,

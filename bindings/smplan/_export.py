@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple, Sequence, Tuple, Union
 
+from smplan._files import write_text
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -41,13 +43,13 @@ class Export:
         self.notes = tuple(notes)
 
     def write(self, folder: Union[str, os.PathLike[str]]) -> Path:
-        """Writes every file into a folder, which is made if it is missing."""
+        """Writes every file, whole or not at all, into a folder, which is made if it is missing."""
         from pathlib import Path
 
         root = Path(folder)
         for file in self.files:
             (root / file.path).parent.mkdir(parents=True, exist_ok=True)
-            (root / file.path).write_text(file.content, encoding="utf-8")
+            write_text(root / file.path, file.content)
         return root
 
     def __eq__(self, other: object) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple, Un
 
 from smplan import _core
 from smplan._errors import Diagnostic, InputError
+from smplan._files import write_text
 from smplan._progress import Watching
 from smplan._request import shipped_catalog, today
 from smplan._table import Runs, tables_of
@@ -137,8 +138,7 @@ class Calibration:
 
     def save(self, path: Union[str, os.PathLike[str]]) -> None:
         """Writes the overlay: `smplan plan --calibration FILE`."""
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(self.overlay)
+        write_text(path, self.overlay)
 
     def __eq__(self, other: object) -> bool:
         return self.overlay == other.overlay if isinstance(other, Calibration) else NotImplemented

@@ -11,6 +11,7 @@ from typing import (
 from smplan import _core
 from smplan._errors import Diagnostic, Error, InputError
 from smplan._export import Export
+from smplan._files import write_text
 from smplan._keywords import to_text
 from smplan._views import Cost, Explanation, FrontierPoint, Memory, StepTime, View
 
@@ -403,6 +404,5 @@ class PlanSet(Sequence[Plan]):
 
 def _written(text: str, path: Union[str, os.PathLike[str], None]) -> str:
     if path is not None:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
+        write_text(path, text)
     return text

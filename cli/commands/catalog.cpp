@@ -248,20 +248,20 @@ Command catalog_command() {
       "  smplan plan --params 13B --catalog prices.json\n"
       "  smplan catalog verify --catalog prices.json --max-age 90d",
       [flags](CLI::App& app) {
-        app.add_option("action", flags->action, "list, show, import, diff or verify")->required()->type_name("");
+        app.add_option("action", flags->action, "What to do")->required()->type_name("list|show|import|diff|verify");
         app.add_option("names", flags->names,
                        "list: instances, accelerators, prices, models or stacks; show: any name; import: files of AWS; "
                        "diff: one or two overlays")
             ->type_name("");
-        app.add_option("--region", flags->region, "Prices of this region only")->type_name("NAME");
-        app.add_option("--market", flags->market, "Prices of this market only: on-demand, spot, capacity-block ...")
-            ->type_name("NAME");
+        app.add_option("--region", flags->region, "Prices of this region only")->type_name("REGION");
+        app.add_option("--market", flags->market, "Prices of this market only")
+            ->type_name("on-demand|spot|capacity-block|training-plan|savings-plan");
         app.add_option("--as-of", flags->as_of, "Date for ages, and for imported facts that carry none [today]")
             ->type_name("YYYY-MM-DD");
         app.add_option("--max-age", flags->max_age, "verify: older prices are faults, e.g. 90d")->type_name("TIME");
         app.add_option("--savings-plan-years", flags->savings_plan_years, "import: rates of plans of 1 or 3 years [1]")
-            ->check(CLI::IsMember({1, 3}))
-            ->type_name("N");
+            ->check(CLI::IsMember({1, 3}).description(""))
+            ->type_name("1|3");
         app.add_flag("--reference", flags->reference, "List measured systems that are no AWS types too");
       },
       [flags](const Context& context) { return run_catalog(*flags, context); }};

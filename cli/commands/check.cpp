@@ -1,6 +1,5 @@
 #include <memory>
 
-#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "base/json_reader.hpp"
@@ -25,6 +24,13 @@ struct CheckFlags {
   bool fix = false;
   RequestSpec request;
 };
+
+/// `auto|create-training-job|...`, for the help.
+std::string kind_names() {
+  std::string names = "auto";
+  for (const std::string& name : job_kind_names()) names += '|' + name;
+  return names;
+}
 
 std::optional<JobKind> kind_from(const std::string& name, Diagnostics& faults) {
   if (name == "auto") return std::nullopt;
@@ -54,8 +60,7 @@ std::vector<Ignored> ignored_rules(const CheckFlags& flags, Diagnostics& faults)
   for (const std::string& list : flags.ignore) {
     for (const std::string_view rule : split_list(list, "--ignore", faults)) {
       if (find_rule(rule) == nullptr) {
-        faults.push_back({"unknown-rule", "--ignore", fmt::format("there is no rule {}", quote(rule)),
-                          "rules are C001 to C210, see docs/checks.md"});
+        faults.push_back(unknown_rule(rule, "--ignore"));
       } else {
         ignored.push_back({std::string(rule), "", ""});
       }
@@ -147,9 +152,7 @@ Command check_command() {
       [flags](CLI::App& app) {
         app.add_option("FILE", flags->path, "The job (- is standard input)")->type_name("");
         app.add_option("--kind", flags->kind,
-                       "auto, create-training-job, estimator, model-trainer, hyperpod-recipe, "
-                       "deepspeed, accelerate, megatron or torchtitan [auto]")
-            ->type_name("KIND");
+                       "Format of the file [auto]")->type_name(kind_names());
         app.add_option("--facts", flags->facts,
                        "What only the account, the data and the script can say (smplan.facts/1)")
             ->type_name("FILE");

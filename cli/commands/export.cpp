@@ -68,7 +68,7 @@ Command export_command() {
             app.add_option("--plan", flags->plan, "Answer of `smplan plan --format json` (- is standard input)")
                 ->type_name("FILE");
             app.add_option("--rank", flags->rank, "Plan of the file to export [1, the best]")->type_name("N");
-            app.add_option("--target", flags->target, target_names())->type_name("TARGET");
+            app.add_option("--target", flags->target, "Format to write: " + target_names())->type_name("TARGET");
             const auto job = [&](const char* name, auto& value, const char* text, const char* type) {
               app.add_option(name, value, text)
                   ->type_name(type)

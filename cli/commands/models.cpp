@@ -80,8 +80,8 @@ Command models_command() {
           "smplan models list\n  smplan models show llama-2-13b\n  smplan models show --hf-config config.json --format "
           "json",
           [flags](CLI::App& app) {
-            app.add_option("action", flags->action, "list or show")->required()->type_name("");
-            app.add_option("name", flags->name, "Model to show")->type_name("");
+            app.add_option("action", flags->action, "What to do")->required()->type_name("list|show");
+            app.add_option("name", flags->name, "Model to show")->type_name("MODEL");
             add_model_options(app, flags->spec);
           },
           [flags](const Context& context) { return run_models(*flags, context); }};

@@ -1,6 +1,4 @@
-#include <filesystem>
-#include <fstream>
-#include <map>
+#include <array>
 #include <memory>
 
 #include <fmt/format.h>
@@ -8,6 +6,7 @@
 
 #include "base/json_reader.hpp"
 #include "cli/command.hpp"
+#include "cli/commands/line_sink.hpp"
 #include "cli/request_options.hpp"
 #include "cli/today.hpp"
 #include "planner/sweep.hpp"
@@ -47,60 +46,6 @@ Result<SweepWork> understand(const SweepFlags& flags) {
   return work;
 }
 
-/// Lines that an earlier run of the same sweep wrote, by identity. A last line cut short is none.
-void read_lines(const std::string& path, std::map<std::string, std::string>& lines) {
-  std::ifstream file(path, std::ios::binary);
-  for (std::string line; std::getline(file, line);) {
-    if (file.eof()) break;  // no newline at its end
-    if (auto identity = sweep_identity(line)) lines.insert_or_assign(std::move(*identity), line + '\n');
-  }
-}
-
-/// Where lines go while the sweep runs: standard output, or FILE.part, which becomes FILE at the end.
-class LineSink {
- public:
-  explicit LineSink(const std::string& output) : output_(output), partial_(output + ".part") {}
-
-  Result<void> open() {
-    if (streams()) return {};
-    read_lines(output_, done_);
-    read_lines(partial_, done_);
-    file_.open(partial_, std::ios::binary | std::ios::trunc);
-    // What is known goes first, so that a second interruption loses nothing.
-    for (const auto& [identity, line] : done_) file_ << line;
-    file_.flush();
-    return state();
-  }
-  [[nodiscard]] const std::string* known(const std::string& identity) const {
-    const auto found = done_.find(identity);
-    return found == done_.end() ? nullptr : &found->second;
-  }
-  Result<void> write(const std::string& line) {
-    if (streams()) return write_answer("-", line);
-    file_ << line;
-    file_.flush();
-    return state();
-  }
-  /// The file is written by then.
-  void close() {
-    if (streams()) return;
-    file_.close();
-    std::error_code ignored;
-    std::filesystem::remove(partial_, ignored);
-  }
-  [[nodiscard]] bool streams() const { return output_ == "-"; }
-
- private:
-  Result<void> state() const {
-    if (file_) return {};
-    return fail("unwritable", partial_, "cannot be written", "check that the folder exists and has space");
-  }
-  std::string output_;
-  std::string partial_;
-  std::map<std::string, std::string> done_;
-  std::ofstream file_;
-};
-
 Result<Answer> run_sweep(const SweepFlags& flags, const Context& context) {
   const Result<SweepWork> work = understand(flags);
   if (!work) return tl::unexpected<Diagnostics>(work.error());
@@ -124,7 +69,7 @@ Result<Answer> run_sweep(const SweepFlags& flags, const Context& context) {
   if (!sink.streams()) {
     const Result<void> written = write_text_file(context.output, answer.text);
     if (!written) return tl::unexpected<Diagnostics>(written.error());
-    sink.close();
+    sink.finish();
   }
   const auto [planned, without, invalid] = counts;
   answer.notes.push_back(fmt::format("{} requests: {} planned, {} without a plan, {} invalid{}", work->requests.size(),

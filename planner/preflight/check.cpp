@@ -149,6 +149,15 @@ const Rule* find_rule(std::string_view id) {
   return nullptr;
 }
 
+Diagnostic unknown_rule(std::string_view id, std::string_view where) {
+  std::string_view last;
+  for (const RuleFamily& family : rule_families()) {
+    for (const Rule& rule : family.rules) last = std::max(last, rule.id);
+  }
+  return {"unknown-rule", std::string(where), "there is no rule " + quote(id),
+          "rules are C001 to " + std::string(last) + ", see docs/checks.md"};
+}
+
 int Findings::count(Severity severity) const {
   return static_cast<int>(
       std::count_if(findings.begin(), findings.end(), [&](const Finding& f) { return f.severity == severity; }));

@@ -13,6 +13,8 @@ namespace smplan {
 std::span<const RuleFamily> rule_families();
 /// nullptr if unknown.
 const Rule* find_rule(std::string_view id);
+/// What to say of an id that no rule has.
+Diagnostic unknown_rule(std::string_view id, std::string_view where);
 
 /// A rule that is not to be reported, and why.
 struct Ignored {

@@ -32,8 +32,7 @@ Result<std::vector<Ignored>> read_ignore_file(std::string_view text, std::string
     const std::string_view rule = what.substr(0, blank);
     const std::string_view path = blank == std::string_view::npos ? "" : trim(what.substr(blank));
     if (find_rule(rule) == nullptr) {
-      faults.push_back(
-          {"unknown-rule", where, fmt::format("there is no rule {}", quote(rule)), "rules are C001 to C210"});
+      faults.push_back(unknown_rule(rule, where));
     } else if (reason.empty()) {
       faults.push_back(
           {"missing-reason", where, fmt::format("{} is ignored without a reason", rule), "write the reason after a #"});

@@ -43,7 +43,7 @@ std::string rules_page() {
   std::string out = fmt::format(
       "# Rules of `smplan check`\n\n"
       "Generated from the rule table by `scripts/checks_page`; do not edit.\n\n"
-      "```\n"
+      "```sh\n"
       "smplan check job.json                          # text; --format json, sarif, github or junit\n"
       "smplan check job.json --model llama-2-13b      # memory, time and money too\n"
       "smplan check job.json --facts facts.json       # what only the account, the data and the script can say\n"

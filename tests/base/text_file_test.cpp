@@ -1,7 +1,10 @@
 #include <gmock/gmock.h>
 #include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 
 #include "base/json_reader.hpp"
@@ -70,6 +73,33 @@ TEST_F(TextFile, FailsWithoutLeavingAnything) {
   ASSERT_FALSE(folder);
   EXPECT_EQ(folder.error()[0].code, "file-unwritable");
   EXPECT_EQ(entries(), 1);
+}
+
+TEST_F(TextFile, AnInterruptionLeavesTheOldFileOrTheNew) {
+  const std::string first(1 << 20, '1');
+  const std::string second(1 << 20, '2');
+  for (int attempt = 1; attempt <= 20; ++attempt) {
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      std::signal(SIGALRM, [](int) { ::raise(SIGINT); });
+      const itimerval soon{{0, 0}, {0, 700 * attempt}};
+      ::setitimer(ITIMER_REAL, &soon, nullptr);
+      while (write_text_file(path("a"), first) && write_text_file(path("a"), second)) {
+      }
+      ::_exit(1);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFSIGNALED(status));
+    EXPECT_EQ(WTERMSIG(status), SIGINT);
+    ASSERT_LE(entries(), 1) << "a temporary was left";
+    if (entries() == 1) {
+      const auto content = read_text_file(path("a"));
+      ASSERT_TRUE(content);
+      ASSERT_TRUE(*content == first || *content == second);
+    }
+  }
 }
 
 TEST_F(TextFile, RefusesFoldersMissingAndLargeFiles) {

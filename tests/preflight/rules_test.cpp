@@ -25,7 +25,7 @@ TEST(RuleTable, HoldsEveryRuleOnce) {
   std::vector<std::string> ids = all_rule_ids();
   std::sort(ids.begin(), ids.end());
   std::vector<std::string> expected;
-  for (int i = 1; i <= 210; ++i) expected.push_back("C" + std::to_string(1000 + i).substr(1));
+  for (std::size_t i = 1; i <= ids.size(); ++i) expected.push_back("C" + std::to_string(1000 + i).substr(1));
   EXPECT_EQ(ids, expected);
 }
 
@@ -78,7 +78,8 @@ TEST_P(RulePair, FindsTheFaultAndSparesTheNeighbour) {
     } else {
       EXPECT_THAT(test::rules_of(findings), Not(Contains(rule)));
     }
-    EXPECT_EQ(findings.rules_run + static_cast<int>(findings.skipped.size()), 210);
+    EXPECT_EQ(findings.rules_run + static_cast<int>(findings.skipped.size()),
+              static_cast<int>(all_rule_ids().size()));
     for (const Finding& f : findings.findings) {
       EXPECT_FALSE(f.message.empty() || f.fix.empty() || f.source.empty()) << f.rule;
       EXPECT_EQ(f.message.find("{}"), std::string::npos) << f.rule << ": " << f.message;
@@ -86,7 +87,7 @@ TEST_P(RulePair, FindsTheFaultAndSparesTheNeighbour) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, RulePair, ::testing::Range<std::size_t>(0, 210), [](const auto& info) {
+INSTANTIATE_TEST_SUITE_P(All, RulePair, ::testing::Range<std::size_t>(0, test::rule_cases()["rows"].size()), [](const auto& info) {
   return test::rule_cases()["rows"][info.param]["rule"].template get<std::string>();
 });
 

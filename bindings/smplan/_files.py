@@ -1,0 +1,40 @@
+"""Files that are there whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import tempfile
+from typing import Union
+
+
+def write_text(path: Union[str, os.PathLike[str]], text: str) -> None:
+    """Writes through a temporary in the same folder and renames it. Raises OSError; nothing is left of a failure."""
+    target = os.path.realpath(path)
+    # Pipes and devices cannot be renamed over.
+    if os.path.exists(target) and not stat.S_ISREG(os.stat(target).st_mode):
+        with open(target, "w", encoding="utf-8") as file:
+            file.write(text)
+        return
+    descriptor, temporary = tempfile.mkstemp(prefix=os.path.basename(target) + ".", dir=os.path.dirname(target))
+    try:
+        with open(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+            os.fchmod(file.fileno(), _mode(target))
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def _mode(target: str) -> int:
+    """Permissions of the file replaced, else those of an ordinary creation."""
+    if os.path.exists(target):
+        return stat.S_IMODE(os.stat(target).st_mode)
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
