@@ -81,10 +81,10 @@ std::string reference_page(const Interface& interface) {
   out += "\n" + pairs("exit code", "means", interface.exit_codes);
   out += "\n" + pairs("variable", "does", interface.environment);
   for (const CommandHelp& command : interface.commands) {
-    out += fmt::format("\n## {}\n\n{}. `--format {}`.\n\n```\n{}\n```\n", command.name, command.summary,
+    out += fmt::format("\n## {}\n\n{}. `--format {}`.\n\n```text\n{}\n```\n", command.name, command.summary,
                        formats_of(command), usage(command));
     out += tables(command);
-    out += "\n```\n";
+    out += "\n```sh\n";
     for (const std::string& line : command.examples) out += line + '\n';
     out += "```\n";
   }

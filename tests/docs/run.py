@@ -3,10 +3,10 @@
 
 Fenced blocks say what they are:
   console  `$ command` lines, each followed by its output; a line `...` stands for any lines
-  sh       commands without output; each must succeed
+  sh       commands without output; each must succeed (a true negative answer, exit code 1, is an answer)
   python   run in one session for the page
   diff     worked changes, which tests/docs/extend.py applies; and other words (text, json, c++ ...), which are only shown
-Commands in backticks in a table column headed `command` are run too; a true negative answer (exit code 1) is an answer.
+Commands in backticks in a table column headed `command` are run too.
 `<!-- not run: reason -->` before a block says why it is only shown.
 
 The commands run in a folder of their own, with the FILES below, `my_runs.csv` and the folders of the repository to read from. `curl` and
@@ -27,11 +27,19 @@ TODAY = "1795219200"  # 2026-11-21: ages of prices are counted to this day
 TIMING = re.compile(r'("seconds": )[-+.\de]+')
 FENCE = re.compile(r"^( *)```(.*)$")
 SHOWN = {"text", "json", "diff", "c++", "cmake", "yaml", "csv"}
-# What a user would have: a job in two forms, and what is known of the account.
+# What a user would have: jobs in several forms, what is known of the account, a model's configuration.
+ESTIMATOR = """{"class": "PyTorch", "entry_point": "train.py", "role": "arn:aws:iam::123456789012:role/training",
+ "framework_version": "2.5.1", "py_version": "py311", "instance_type": "ml.p4d.24xlarge", "instance_count": 4,
+ "distribution": {"torch_distributed": {"enabled": true}}}
+"""
 FILES = {
-    "job.json": '{"class": "PyTorch", "entry_point": "train.py", "role": "arn:aws:iam::123456789012:role/training",'
-                ' "framework_version": "2.5.1", "py_version": "py311", "instance_type": "ml.p4d.24xlarge",'
-                ' "instance_count": 4, "distribution": {"torch_distributed": {"enabled": true}}}',
+    "job.json": ESTIMATOR,
+    "estimator.json": ESTIMATOR,
+    "request.json": '{"TrainingJobName": "a-job"}',
+    "ds_config.json": '{"train_micro_batch_size_per_gpu": 1, "zero_optimization": {"stage": 3}, "bf16": {"enabled": true}}',
+    "config.json": '{"model_type": "llama", "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32,'
+                   ' "num_key_value_heads": 32, "intermediate_size": 11008, "vocab_size": 32000,'
+                   ' "max_position_embeddings": 4096, "tie_word_embeddings": false}',
     "facts.json": '{"schema": "smplan.facts/1"}',
     "launch.py": 'from sagemaker.pytorch import PyTorch\nPyTorch(entry_point="train.py", role="role",'
                  ' framework_version="2.5.1", py_version="py311", instance_type="ml.p4d.24xlarge", instance_count=1,'
@@ -85,7 +93,9 @@ class Scratch:
         self.folder = folder
         programs = folder / "bin"
         programs.mkdir()
-        (programs / "smplan").symlink_to(smplan)
+        # In blocks without outputs a true negative answer must not end the block.
+        self.program(programs / "smplan", f'{smplan} "$@" || {{ status=$?; [ "$status${{ANY_ANSWER:-}}" = 1yes ] || exit '
+                                          '$status; }\n')
         for name in FOLDERS:
             (folder / name).symlink_to(root / name)
         (folder / "scripts").mkdir()
@@ -93,7 +103,12 @@ class Scratch:
         self.program(programs / "curl", f'while [ "$1" != -o ]; do shift; done\ncp {root}/tests/data/aws/AmazonSageMaker-index.json "$2"\n')
         self.program(programs / "aws", f"cat {root}/tests/data/aws/describe-spot-price-history.json\n")
         self.program(programs / "python", f'exec {python} "$@"\n')
-        shutil.copy(root / "tests/measured/runs/awsome_dense.csv", folder / "my_runs.csv")
+        for name in ("my_runs.csv", "runs.csv", "runs/first.csv"):
+            (folder / name).parent.mkdir(exist_ok=True)
+            shutil.copy(root / "tests/measured/runs/awsome_dense.csv", folder / name)
+        shutil.copy(root / "tests/measured/runs/aws_qwen3_pretrain.csv", folder / "runs/second.csv")
+        for name in (".zfunc", ".config/fish/completions"):
+            (folder / name).mkdir(parents=True)
         for name, text in FILES.items():
             (folder / name).write_text(text)
         self.environment = {"PATH": f"{programs}:/usr/bin:/bin", "LC_ALL": "C", "SOURCE_DATE_EPOCH": TODAY,
@@ -171,7 +186,7 @@ class Page:
 
     def shell(self, block: Block) -> None:
         self.count += 1
-        status, _, err = self.scratch.run(["bash", "-e", "-c", "\n".join(block.lines)])
+        status, _, err = self.scratch.run(["bash", "-e", "-c", "export ANY_ANSWER=yes\n" + "\n".join(block.lines)])
         if status != 0:
             self.fault(block.first, f"the commands end with {status}: {err}")
 
@@ -211,6 +226,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         scratch = Scratch(pathlib.Path(folder), os.path.abspath(smplan), pathlib.Path(root), python, pythonpath)
         page = Page(pathlib.Path(root, name), scratch, python)
+        if "one.json" in "".join(page.lines):  # two plans to compare
+            for plan in ("one", "two"):
+                scratch.run(["smplan", "plan", "--model", "gpt2", "--max-gpus", "8", "--format", "json", "--output", f"{plan}.json"])
         page.run()
     if os.environ.get("SMPLAN_UPDATE_GOLDEN") == "1":
         page.renew()
