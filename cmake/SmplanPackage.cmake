@@ -15,13 +15,11 @@ set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME smplan)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SHLIBDEPS ON)
-set(CPACK_COMPONENT_PROGRAM_DESCRIPTION "Strategy planner for distributed training on Amazon SageMaker
- Finds instance types, counts and parallel layouts for a training job, with
- their time, memory and cost, and checks jobs before they are submitted.")
+set(CPACK_COMPONENT_PROGRAM_DESCRIPTION "Finds instance types, counts and parallel layouts for a training job, with
+their time, memory and cost, and checks jobs before they are submitted.")
 
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libsmplan-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libexpected-dev, libfmt-dev, libyaml-cpp-dev")
-set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "Headers and libraries of smplan
- For C++ programs: find_package(smplan) gives smplan::planner.")
+set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "For C++ programs: find_package(smplan) gives smplan::planner.")
 include(CPack)
