@@ -43,7 +43,8 @@ const std::vector<std::string> kExamples = {
 /// Below the list of commands.
 std::string footer() {
   std::string codes;
-  for (const auto& [code, meaning] : kExitCodes) codes += fmt::format("{} {} {}", codes.empty() ? "" : ";", code, meaning);
+  for (const auto& [code, meaning] : kExitCodes)
+    codes += fmt::format("{} {} {}", codes.empty() ? "" : ";", code, meaning);
   return fmt::format("Exit codes:{}.\nExamples:\n  {}", codes, fmt::join(kExamples, "\n  "));
 }
 
@@ -98,17 +99,21 @@ std::string shipped_version(bool json) {
 
 ExitCode run(std::vector<std::string> arguments) {
   const auto interface = std::make_shared<Interface>();
-  const std::vector<Command> commands = {plan_command(),    estimate_command(), explain_command(),   models_command(),
-                                         catalog_command(), validate_command(), calibrate_command(), export_command(),
-                                         check_command(),   report_command(),   trace_command(),     compare_command(),
-                                         sweep_command(),   completion_command(interface),
+  const std::vector<Command> commands = {plan_command(),           estimate_command(),
+                                         explain_command(),        models_command(),
+                                         catalog_command(),        validate_command(),
+                                         calibrate_command(),      export_command(),
+                                         check_command(),          report_command(),
+                                         trace_command(),          compare_command(),
+                                         sweep_command(),          completion_command(interface),
                                          manual_command(interface)};
   CommonOptions options;
   CLI::App root(kAbout, "smplan");
   root.footer(footer());
   bool as_json = false;
   root.add_flag("--json", as_json, "With --version: as JSON, with the date of the catalog");
-  root.set_version_flag("--version", [&as_json] { return shipped_version(as_json); }, "Print the version");
+  root.set_version_flag(
+      "--version", [&as_json] { return shipped_version(as_json); }, "Print the version");
   root.require_subcommand(1);
   root.get_formatter()->column_width(34);
   std::vector<std::string> names;

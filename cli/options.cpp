@@ -86,7 +86,8 @@ void add_common_options(CLI::App& command, CommonOptions& options, const std::ve
 Result<Context> make_context(const CommonOptions& options, const std::vector<std::string>& formats) {
   const std::vector<std::string>& names = formats.empty() ? kFormats : formats;
   Diagnostics faults;
-  const auto format = choose(options.format.empty() ? names.front() : options.format, names, "format", "--format", faults);
+  const auto format =
+      choose(options.format.empty() ? names.front() : options.format, names, "format", "--format", faults);
   const auto color = choose(options.color, kColors, "colour mode", "--color", faults);
   Result<Catalog> catalog = Catalog::shipped();
   if (!catalog) {

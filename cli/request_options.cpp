@@ -30,7 +30,8 @@ constexpr Flag kWork[] = {
     {"--dtype", &RequestSpec::dtype, "bf16|fp16|fp8|tf32|fp32", "Number format of the matrix products"},
     {"--optimizer", &RequestSpec::optimizer, "adamw|adam8bit|sgd-momentum|lion|adafactor|muon|lamb",
      "Decides the bytes of the optimizer states"},
-    {"--finetune", &RequestSpec::finetune, "full|lora|qlora", "Fine-tune: all weights, adapters, or adapters on a quantized model"},
+    {"--finetune", &RequestSpec::finetune, "full|lora|qlora",
+     "Fine-tune: all weights, adapters, or adapters on a quantized model"},
     {"--lora-rank", &RequestSpec::lora_rank, "N", "Rank of the adapters"},
 };
 constexpr Flag kHardware[] = {
@@ -113,13 +114,16 @@ void add_model_options(CLI::App& command, RequestSpec& spec) {
 void add_request_options(CLI::App& command, RequestSpec& spec) {
   add_model_options(command, spec);
   add_flags(command, spec, kWork, "Work");
-  add_list(command, spec,
-           {"--instances", &RequestSpec::instances, "INSTANCES", "Instance types or patterns: ml.p4d.24xlarge,'ml.p5*'"},
-           "Hardware");
+  add_list(
+      command, spec,
+      {"--instances", &RequestSpec::instances, "INSTANCES", "Instance types or patterns: ml.p4d.24xlarge,'ml.p5*'"},
+      "Hardware");
   add_flags(command, spec, kHardware, "Hardware");
-  add_list(command, spec, {"--stack", &RequestSpec::stack, "STACKS", "Training stacks, see `smplan catalog list stacks`"},
-           "Software");
-  command.add_option("--collectives", spec.collectives, "Library of the collective operations")->type_name("nccl|smddp")->group("Software");
+  add_list(command, spec,
+           {"--stack", &RequestSpec::stack, "STACKS", "Training stacks, see `smplan catalog list stacks`"}, "Software");
+  command.add_option("--collectives", spec.collectives, "Library of the collective operations")
+      ->type_name("nccl|smddp")
+      ->group("Software");
   add_flags(command, spec, kDimensions, "Fixed dimensions (a value, or a list of those allowed)");
   command
       .add_flag("--sequence-parallel{true}", spec.sequence_parallel,

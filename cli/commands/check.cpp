@@ -151,8 +151,7 @@ Command check_command() {
       "  smplan check ds_config.json --instances ml.p4d.24xlarge --count 4 --format sarif --output check.sarif",
       [flags](CLI::App& app) {
         app.add_option("FILE", flags->path, "The job (- is standard input)")->type_name("");
-        app.add_option("--kind", flags->kind,
-                       "Format of the file [auto]")->type_name(kind_names());
+        app.add_option("--kind", flags->kind, "Format of the file [auto]")->type_name(kind_names());
         app.add_option("--facts", flags->facts,
                        "What only the account, the data and the script can say (smplan.facts/1)")
             ->type_name("FILE");

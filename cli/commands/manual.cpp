@@ -13,7 +13,8 @@ namespace {
 Result<Answer> run_manual(const std::string& name, const Interface& interface, const Context& context) {
   const bool markdown = context.format_name == "markdown";
   if (markdown && !name.empty()) {
-    return fail("conflict", "--format", "the Markdown reference is one page of all commands", "leave out " + quote(name));
+    return fail("conflict", "--format", "the Markdown reference is one page of all commands",
+                "leave out " + quote(name));
   }
   if (markdown) return Answer{ExitCode::Done, reference_page(interface), {}};
   Answer answer;
@@ -40,9 +41,7 @@ Command manual_command(std::shared_ptr<const Interface> interface) {
                   "smplan manual plan --output smplan-plan.1\n"
                   "  smplan manual --output man/\n"
                   "  smplan manual --format markdown --output cli.md",
-                  [name](CLI::App& app) {
-                    app.add_option("command", *name, "Its page alone")->type_name("COMMAND");
-                  },
+                  [name](CLI::App& app) { app.add_option("command", *name, "Its page alone")->type_name("COMMAND"); },
                   [name, interface](const Context& context) { return run_manual(*name, *interface, context); }};
   command.formats = {"man", "markdown"};
   return command;

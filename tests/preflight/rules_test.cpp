@@ -78,8 +78,7 @@ TEST_P(RulePair, FindsTheFaultAndSparesTheNeighbour) {
     } else {
       EXPECT_THAT(test::rules_of(findings), Not(Contains(rule)));
     }
-    EXPECT_EQ(findings.rules_run + static_cast<int>(findings.skipped.size()),
-              static_cast<int>(all_rule_ids().size()));
+    EXPECT_EQ(findings.rules_run + static_cast<int>(findings.skipped.size()), static_cast<int>(all_rule_ids().size()));
     for (const Finding& f : findings.findings) {
       EXPECT_FALSE(f.message.empty() || f.fix.empty() || f.source.empty()) << f.rule;
       EXPECT_EQ(f.message.find("{}"), std::string::npos) << f.rule << ": " << f.message;
@@ -87,9 +86,10 @@ TEST_P(RulePair, FindsTheFaultAndSparesTheNeighbour) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, RulePair, ::testing::Range<std::size_t>(0, test::rule_cases()["rows"].size()), [](const auto& info) {
-  return test::rule_cases()["rows"][info.param]["rule"].template get<std::string>();
-});
+INSTANTIATE_TEST_SUITE_P(All, RulePair, ::testing::Range<std::size_t>(0, test::rule_cases()["rows"].size()),
+                         [](const auto& info) {
+                           return test::rule_cases()["rows"][info.param]["rule"].template get<std::string>();
+                         });
 
 TEST(Samples, GiveTheirExpectedFindings) {
   const Json expected = Json::parse(test::read_test_file("samples/expected.json"));
