@@ -54,10 +54,13 @@ void read_file(const JsonValue& document, SagemakerLimits& limits, Diagnostics& 
     limits.estimator_classes.emplace_back(std::move(name), strings(one.array("arguments"), out));
     one.finish();
   }
-  if (const auto renamed = reader.optional_value("renamed")) {
-    for (const std::string& old : renamed->keys(out))
-      limits.renamed.emplace_back(old, renamed->find(old)->as_string(out));
-  }
+  const auto pairs = [&](std::string_view key, std::vector<std::pair<std::string, std::string>>& into) {
+    const auto object = reader.optional_value(key);
+    if (!object) return;
+    for (const std::string& name : object->keys(out)) into.emplace_back(name, object->find(name)->as_string(out));
+  };
+  pairs("renamed", limits.renamed);
+  pairs("smddp_images", limits.smddp_images);
   const auto list = [&](std::string_view key, std::vector<std::string>& into) {
     if (reader.has(key)) into = strings(reader.optional_array(key), out);
   };

@@ -94,10 +94,13 @@ Result<std::vector<std::string>> fix_file(const CheckFlags& flags, const std::st
   }
   const Result<Fixed> fixed = apply_fixes(text, job, findings.findings);
   if (!fixed) return tl::unexpected<Diagnostics>(fixed.error());
-  if (fixed->changes.empty()) return std::vector<std::string>{"nothing that is safe to fix"};
+  std::vector<std::string> said = fixed->changes;
+  if (said.empty()) said.emplace_back("nothing that is safe to fix");
+  said.insert(said.end(), fixed->left.begin(), fixed->left.end());
+  if (fixed->changes.empty()) return said;
   const Result<void> written = write_text_file(flags.path, fixed->text);
   if (!written) return tl::unexpected<Diagnostics>(written.error());
-  return fixed->changes;
+  return said;
 }
 
 Result<Answer> run_check(const CheckFlags& flags, const Context& context) {

@@ -57,10 +57,12 @@ Result<Findings> check_job(const Job& job, const Catalog& catalog, const Sagemak
 /// Reads an ignore file: lines of `C116 [path] # reason`; the reason is required.
 Result<std::vector<Ignored>> read_ignore_file(std::string_view text, std::string_view name);
 
-/// The corrected text, and what was changed in words. Findings without a safe edit change nothing.
+/// The corrected text, what was changed in words, and which safe edits were left: in YAML and TOML only a single
+/// value is replaced, so that comments and layout stay. Findings without a safe edit change nothing.
 struct Fixed {
   std::string text;
   std::vector<std::string> changes;
+  std::vector<std::string> left;
 };
 Result<Fixed> apply_fixes(std::string_view text, const Job& job, const std::vector<Finding>& findings);
 

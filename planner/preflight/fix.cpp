@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "planner/preflight/check.hpp"
 #include "planner/preflight/rules/tools.hpp"
@@ -34,7 +33,7 @@ Span with_comma(std::string_view text, const Node& member, const Node& parent) {
 
 class Fixer {
  public:
-  Fixer(std::string_view text, const Node& root) : text_(text), root_(root) {}
+  Fixer(std::string_view text, const Node& root, Syntax syntax) : text_(text), root_(root), syntax_(syntax) {}
 
   /// All edits of one finding, or none: an edit that meets an earlier one would fight it.
   bool take(const std::vector<Edit>& edits) {
@@ -71,9 +70,11 @@ class Fixer {
 
   [[nodiscard]] std::optional<Replacement> replacement(const Edit& edit) const {
     const Node* node = node_at(root_, edit.path);
-    if (node == nullptr) return std::nullopt;
+    if (node == nullptr || (syntax_ != Syntax::Json && edit.kind != Edit::Kind::Set)) return std::nullopt;
     switch (edit.kind) {
       case Edit::Kind::Set:
+        // A JSON scalar is one of YAML and of TOML too.
+        if (node->span.end == 0) return std::nullopt;
         return Replacement{node->span, edit.json};
       case Edit::Kind::Rename:
         return Replacement{node->key_span, json_text(edit.json)};
@@ -100,6 +101,7 @@ class Fixer {
 
   std::string_view text_;
   const Node& root_;
+  Syntax syntax_;
   std::vector<Replacement> replacements_;
 };
 
@@ -120,19 +122,26 @@ std::string in_words(const Edit& edit) {
 }  // namespace
 
 Result<Fixed> apply_fixes(std::string_view text, const Job& job, const std::vector<Finding>& findings) {
-  if (job.root().span.end == 0) {
-    return fail("not-json", "--fix", fmt::format("{} is not JSON, and only JSON files are rewritten", job.file),
+  const Syntax syntax = syntax_of(job.kind, job.file, text);
+  if (syntax == Syntax::Arguments) {
+    return fail("fix-arguments", "--fix", fmt::format("{} is a list of arguments, which is not rewritten", job.file),
                 "make the changes that the findings name");
   }
-  Fixer fixer(text, job.root());
+  Fixer fixer(text, job.root(), syntax);
   Fixed fixed;
   for (const Finding& finding : findings) {
-    if (finding.edits.empty() || !fixer.take(finding.edits)) continue;
-    for (const Edit& edit : finding.edits) fixed.changes.push_back(fmt::format("{}: {}", finding.rule, in_words(edit)));
+    if (finding.edits.empty()) continue;
+    if (fixer.take(finding.edits)) {
+      for (const Edit& edit : finding.edits)
+        fixed.changes.push_back(fmt::format("{}: {}", finding.rule, in_words(edit)));
+    } else if (syntax != Syntax::Json) {
+      fixed.left.push_back(fmt::format("{}: {} is left to you: only single plain values are rewritten in YAML and TOML",
+                                       finding.rule, finding.where.path));
+    }
   }
   fixed.text = fixer.text();
-  if (!nlohmann::json::accept(fixed.text)) {
-    return fail("fix-failed", job.file, "the corrected text would not be JSON", "report this as a fault of smplan");
+  if (!parse_document(fixed.text, job.file, syntax)) {
+    return fail("fix-failed", job.file, "the corrected text could not be read", "report this as a fault of smplan");
   }
   return fixed;
 }

@@ -25,7 +25,7 @@ struct Span {
 };
 
 /// A value of a parsed job file, whatever its syntax. Findings point back into the file, so every node
-/// knows its path and line; JSON nodes know their bytes too, so that a fix leaves the rest as it was.
+/// knows its path and line; where a fix can leave the rest as it was, also its bytes.
 struct Node {
   enum class Kind { Null, Bool, Integer, Real, String, Array, Object };
 
@@ -37,7 +37,7 @@ struct Node {
   std::string key;   ///< in the object that holds it
   std::vector<Node> items;
   Where where;
-  Span span;      ///< JSON only: the value
+  Span span;      ///< the value; of YAML and TOML only scalars that stand as they read, else empty
   Span key_span;  ///< JSON only: the key with its quotes; empty elsewhere
 
   [[nodiscard]] bool is_null() const { return kind == Kind::Null; }

@@ -11,13 +11,35 @@ namespace {
 
 int line_of(const toml::node& node) { return static_cast<int>(node.source().begin.line); }
 
-Node convert(const toml::node& value, std::string path) {
+/// Where the lines of a text begin.
+std::vector<std::size_t> line_starts(std::string_view text) {
+  std::vector<std::size_t> starts{0};
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\n') starts.push_back(i + 1);
+  }
+  return starts;
+}
+
+/// Bytes of a value on one line of ASCII, whose columns are bytes; empty elsewhere.
+Span span_of(const toml::source_region& at, std::string_view text, const std::vector<std::size_t>& starts) {
+  if (at.begin.line == 0 || at.begin.line != at.end.line || at.begin.line > starts.size()) return {};
+  const std::size_t line = starts[at.begin.line - 1];
+  const Span span{line + at.begin.column - 1, line + at.end.column - 1};
+  if (span.end > text.size()) return {};
+  for (const char c : text.substr(line, span.end - line)) {
+    if (static_cast<unsigned char>(c) > 127) return {};
+  }
+  return span;
+}
+
+Node convert(const toml::node& value, std::string path, std::string_view text, const std::vector<std::size_t>& starts) {
   Node node;
   node.where = {std::move(path), line_of(value)};
+  if (value.is_value()) node.span = span_of(value.source(), text, starts);
   if (const toml::table* table = value.as_table()) {
     node.kind = Node::Kind::Object;
     for (const auto& [key, member] : *table) {
-      Node item = convert(member, pointer_to(node.where.path, key.str()));
+      Node item = convert(member, pointer_to(node.where.path, key.str()), text, starts);
       item.key = key.str();
       if (key.source().begin.line != 0) item.where.line = static_cast<int>(key.source().begin.line);
       node.items.push_back(std::move(item));
@@ -25,7 +47,7 @@ Node convert(const toml::node& value, std::string path) {
   } else if (const toml::array* array = value.as_array()) {
     node.kind = Node::Kind::Array;
     for (const toml::node& element : *array) {
-      node.items.push_back(convert(element, fmt::format("{}/{}", node.where.path, node.items.size())));
+      node.items.push_back(convert(element, fmt::format("{}/{}", node.where.path, node.items.size()), text, starts));
     }
   } else if (const auto integer = value.value_exact<std::int64_t>()) {
     node.kind = Node::Kind::Integer;
@@ -39,9 +61,9 @@ Node convert(const toml::node& value, std::string path) {
     node.kind = Node::Kind::Real;
     node.real = *real;
     node.text = fmt::format("{}", *real);
-  } else if (const auto text = value.value_exact<std::string>()) {
+  } else if (const auto words = value.value_exact<std::string>()) {
     node.kind = Node::Kind::String;
-    node.text = *text;
+    node.text = *words;
   } else {
     // Dates and times: no job key has one.
     node.kind = Node::Kind::String;
@@ -68,7 +90,7 @@ Result<Node> parse_toml_nodes(std::string_view text, std::string_view name) {
     return fail("toml-syntax", fmt::format("{}:{}:{}", name, error.source().begin.line, error.source().begin.column),
                 std::string(error.description()));
   }
-  Node root = convert(parsed.table(), "");
+  Node root = convert(parsed.table(), "", text, line_starts(text));
   if (const Node* bad = not_finite(root)) {
     return fail("not-finite", fmt::format("{}:{}", name, bad->where.line),
                 fmt::format("{} is {}", bad->where.path, bad->text), "give a finite number");

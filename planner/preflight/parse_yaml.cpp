@@ -58,7 +58,7 @@ void resolve(Node& node) {
 
 class TreeBuilder : public YAML::EventHandler {
  public:
-  explicit TreeBuilder(std::string_view name) : name_(name) {}
+  TreeBuilder(std::string_view text, std::string_view name) : text_(text), name_(name) {}
 
   Node root;
   bool has_document = false;
@@ -99,6 +99,8 @@ class TreeBuilder : public YAML::EventHandler {
     node.text = value;
     node.kind = Node::Kind::String;
     if (tag == "?") resolve(node);
+    // A fix of a value that aliases repeat would change them all.
+    if (anchor == 0) node.span = span_of(value, mark);
     add(std::move(node), anchor);
   }
 
@@ -134,6 +136,17 @@ class TreeBuilder : public YAML::EventHandler {
                               : fmt::format("{}/{}", parent.where.path, parent.items.size());
   }
 
+  /// The scalar with its quotes, where it stands as it reads; empty for escapes, folded lines and blocks.
+  [[nodiscard]] Span span_of(const std::string& value, const YAML::Mark& mark) const {
+    const auto begin = static_cast<std::size_t>(mark.pos);
+    if (value.empty() || begin >= text_.size()) return {};
+    if (text_.substr(begin, value.size()) == value) return {begin, begin + value.size()};
+    const char quote = text_[begin];
+    const std::size_t end = begin + value.size() + 2;
+    const bool quoted = (quote == '"' || quote == '\'') && end <= text_.size() && text_[end - 1] == quote;
+    return quoted && text_.substr(begin + 1, value.size()) == value ? Span{begin, end} : Span{};
+  }
+
   [[nodiscard]] Node leaf(const YAML::Mark& mark) const {
     Node node;
     node.where = {child_path(), mark.line + 1};
@@ -142,6 +155,7 @@ class TreeBuilder : public YAML::EventHandler {
 
   static void relocate(Node& node, const std::string& path, const YAML::Mark& mark) {
     node.where = {path, mark.line + 1};
+    node.span = {};
     for (std::size_t i = 0; i < node.items.size(); ++i) {
       Node& item = node.items[i];
       relocate(item, node.is_object() ? pointer_to(path, item.key) : fmt::format("{}/{}", path, i), mark);
@@ -199,7 +213,7 @@ class TreeBuilder : public YAML::EventHandler {
     parent.node.items.push_back(std::move(node));
   }
 
-  std::string_view name_;
+  std::string_view text_, name_;
   std::vector<Open> open_;
   std::map<YAML::anchor_t, Node> anchors_;
   std::size_t count_ = 0;
@@ -208,7 +222,7 @@ class TreeBuilder : public YAML::EventHandler {
 }  // namespace
 
 Result<Node> parse_yaml_nodes(std::string_view text, std::string_view name) {
-  TreeBuilder builder(name);
+  TreeBuilder builder(text, name);
   try {
     std::istringstream stream{std::string(text)};
     YAML::Parser parser(stream);

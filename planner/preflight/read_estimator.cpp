@@ -15,7 +15,10 @@ Switch enabled(const Node& distribution, std::string_view key) {
   const Node* node = distribution.find(key);
   if (node == nullptr) return {};
   const Node* flag = node->find("enabled");
-  return flag == nullptr ? derived(false, node->where) : switch_field(flag);
+  if (flag == nullptr) return derived(false, node->where);
+  // Any text is true for the SDK, and for the container that reads it back from the request.
+  if (flag->is_string() && !is_placeholder(flag->text)) return derived(!flag->text.empty(), flag->where);
+  return switch_field(flag);
 }
 
 void read_distribution(const Node& d, Launcher& launcher) {

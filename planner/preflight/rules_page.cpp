@@ -47,7 +47,7 @@ std::string rules_page() {
       "smplan check job.json                          # text; --format json, sarif, github or junit\n"
       "smplan check job.json --model llama-2-13b      # memory, time and money too\n"
       "smplan check job.json --facts facts.json       # what only the account, the data and the script can say\n"
-      "smplan check job.json --fix                    # rewrites JSON where that is safe, and says what it changed\n"
+      "smplan check job.json --fix                    # rewrites what is safe (of YAML, TOML: values), and says what\n"
       "smplan check job.json --ignore C116,C202       # or --ignore-file: a line each, C116 [/path] # reason\n"
       "python -m smplan check launch.py               # a launch script, read by its syntax tree and never run\n"
       "```\n\n"

@@ -7,7 +7,8 @@ namespace smplan {
 namespace {
 
 using test::Json;
-using ::testing::ElementsAre;
+using ::testing::Contains;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 Fixed fixed(const std::string& text, JobKind kind) {
@@ -29,6 +30,53 @@ TEST(Fix, MovesAMisspeltDistribution) {
                         JobKind::Estimator);
   EXPECT_EQ(Json::parse(f.text)["distribution"],
             Json::parse(R"({"smdistributed": {"dataparallel": {"enabled": true}}})"));
+}
+
+/// The fix of C046 and the distribution after --fix, for a misspelt SMDDP on a machine and an image.
+std::pair<std::string, Json> corrected(const std::string& key, const Json& job) {
+  Json all = job;
+  all["class"] = all.value("class", "PyTorch");
+  all["distribution"] = {{key, {{"enabled", true}}}};
+  const std::string text = all.dump();
+  for (const Finding& f : test::check_text(text, JobKind::Estimator).findings) {
+    if (f.rule == "C046") return {f.fix, Json::parse(fixed(text, JobKind::Estimator).text)["distribution"]};
+  }
+  return {};
+}
+
+TEST(Fix, NamesSmddpOnlyWhereItWouldStart) {
+  const Json torchrun = {{"torch_distributed", {{"enabled", true}}}};
+  const Json smddp = {{"smdistributed", {{"dataparallel", {{"enabled", true}}}}}};
+  const Json p4d = {{"instance_type", "ml.p4d.24xlarge"}, {"instance_count", 2}, {"framework_version", "2.2.0"}};
+  EXPECT_EQ(corrected("smdistributed_dataparallel", p4d).second, smddp);
+
+  Json other = p4d;
+  other["instance_type"] = "ml.g5.48xlarge";
+  EXPECT_EQ(corrected("smdistributed_dataparallel", other).second, torchrun);
+  EXPECT_THAT(corrected("smdistributed_dataparallel", other).first, HasSubstr("no kernels for ml.g5.48xlarge"));
+
+  other = p4d;
+  other["framework_version"] = "2.4.0";
+  EXPECT_EQ(corrected("dataparallel", other).second, torchrun);
+
+  other = p4d;
+  other["image_uri"] = "763104351884.dkr.ecr.us-east-1.amazonaws.com/pytorch-training:2.4.0-gpu-py311";
+  EXPECT_EQ(corrected("smdistributed_dataparallel", other).second, torchrun);
+  other["image_uri"] = "763104351884.dkr.ecr.us-east-1.amazonaws.com/pytorch-training:2.3.0-gpu-py311";
+  EXPECT_EQ(corrected("smdistributed_dataparallel", other).second, smddp);
+  // What an image of one's own holds is not known.
+  other["image_uri"] = "111122223333.dkr.ecr.us-east-1.amazonaws.com/pytorch-training:2.4.0-gpu-py311";
+  EXPECT_EQ(corrected("smdistributed_dataparallel", other).second, smddp);
+}
+
+TEST(Fix, LeavesAScriptOfAnotherLibraryToItsAuthor) {
+  const Json job = {{"instance_type", "ml.p5.48xlarge"}, {"instance_count", 2}, {"framework_version", "2.8.0"}};
+  const auto [fix, distribution] = corrected("smdistributed_modelparallel", job);
+  EXPECT_THAT(fix, HasSubstr("no image holds it for PyTorch 2.8.0"));
+  EXPECT_TRUE(distribution.contains("smdistributed_modelparallel"));
+
+  const Json tensorflow = {{"class", "TensorFlow"}, {"instance_type", "ml.p3.2xlarge"}, {"instance_count", 2}};
+  EXPECT_THAT(corrected("smdistributed_dataparallel", tensorflow).first, HasSubstr("multi_worker_mirrored_strategy"));
 }
 
 TEST(Fix, AddsAMemberInTheStyleOfTheFile) {
@@ -74,10 +122,45 @@ TEST(Fix, RepairsWhatItClaims) {
   EXPECT_GE(repaired, 15);
 }
 
-TEST(Fix, RefusesOtherSyntaxes) {
-  const std::string text = "compute_environment: LOCAL_MACHINE\n";
-  const Job job = read_job(text, "job", JobKind::Accelerate).value();
-  EXPECT_FALSE(apply_fixes(text, job, {}));
+TEST(Fix, ReplacesValuesOfYaml) {
+  const std::string text =
+      "# the request of July\nTrainingJobName: 'llama_1'  # by hand\nResourceConfig:\n"
+      "  InstanceType: p4d.24xlarge # 8 GPUs\n  InstanceCount: \"2\"\nHyperParameters: {epochs: 3}\n";
+  const Fixed f = fixed(text, JobKind::CreateTrainingJob);
+  EXPECT_EQ(f.text,
+            "# the request of July\nTrainingJobName: \"llama-1\"  # by hand\nResourceConfig:\n"
+            "  InstanceType: \"ml.p4d.24xlarge\" # 8 GPUs\n  InstanceCount: 2\nHyperParameters: {epochs: \"3\"}\n");
+  EXPECT_EQ(f.changes.size(), 4U);
+}
+
+TEST(Fix, LeavesWhatIsMoreThanAValueOfYaml) {
+  const std::string text =
+      "ResourceConfig: {InstanceType: ml.p4d.24xlarge, VolumeSizeInGB: 400}\n"
+      "HyperParameters:\n  epochs: &n 3\n  steps: *n\n";
+  const Fixed f = fixed(text, JobKind::CreateTrainingJob);
+  EXPECT_EQ(f.text, text);
+  EXPECT_THAT(f.left, Contains(HasSubstr("C116: /ResourceConfig/VolumeSizeInGB is left to you")));
+  EXPECT_THAT(f.left, Contains(HasSubstr("/HyperParameters/epochs is left to you")));
+}
+
+TEST(Fix, FindsValuesOfYamlByTheirBytes) {
+  const std::string text = "\xC3\xBC: \"\xC3\xA4\"\nResourceConfig:\r\n  InstanceType: p4d.24xlarge\r\n";
+  EXPECT_THAT(fixed(text, JobKind::CreateTrainingJob).text, HasSubstr("\n  InstanceType: \"ml.p4d.24xlarge\"\r\n"));
+}
+
+TEST(Fix, FindsValuesOfToml) {
+  const std::string text = "[compute]  # of SDK 3\ninstance_type = 'p4d.24xlarge' # 8 GPUs\ninstance_count = 2\n";
+  const Job job = read_job(text, "job.toml", JobKind::ModelTrainer).value();
+  const Findings findings = check_job(job, test::shipped_catalog(), test::shipped_limits(), {}).value();
+  EXPECT_EQ(apply_fixes(text, job, findings.findings)->text,
+            "[compute]  # of SDK 3\ninstance_type = \"ml.p4d.24xlarge\" # 8 GPUs\ninstance_count = 2\n");
+}
+
+TEST(Fix, RefusesArgumentLists) {
+  const std::string text = "--num-layers 32\n";
+  const Result<Fixed> f = apply_fixes(text, read_job(text, "job", JobKind::Megatron).value(), {});
+  ASSERT_FALSE(f);
+  EXPECT_EQ(f.error().front().code, "fix-arguments");
 }
 
 }  // namespace

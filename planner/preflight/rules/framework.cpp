@@ -135,6 +135,15 @@ void version_without_image(const CheckInput& in, Report& report) {
   }
 }
 
+/// The one Neuron image that the SDK takes for any PyTorch version on Trainium.
+const FrameworkVersion* neuron_row(const CheckInput& in) {
+  if (in.job.framework != Framework::PyTorch || !in.job.launcher.torchrun.is(true)) return nullptr;
+  for (const FrameworkVersion& v : in.catalog.containers().versions) {
+    if (v.table == "pytorch-neuron") return &v;
+  }
+  return nullptr;
+}
+
 void python_version(const CheckInput& in, Report& report) {
   const Text& py = in.job.py_version;
   if (!py || in.job.image.stated) return;
@@ -142,7 +151,7 @@ void python_version(const CheckInput& in, Report& report) {
     report.at(py, {quote(*py), "only Python 3 containers train"});
     return;
   }
-  const FrameworkVersion* row = by_version(in) && !on_trainium(in) ? sdk_row(in) : nullptr;
+  const FrameworkVersion* row = !by_version(in) ? nullptr : on_trainium(in) ? neuron_row(in) : sdk_row(in);
   if (row == nullptr || contains(row->pythons, *py)) return;
   Finding& finding = report.at(py, {quote(*py), row->version + " comes with " + list_text(row->pythons)});
   if (row->pythons.size() == 1) {
@@ -154,7 +163,16 @@ void python_version(const CheckInput& in, Report& report) {
 void trainium_version(const CheckInput& in, Report& report) {
   if (!by_version(in) || !on_trainium(in) || in.job.framework != Framework::PyTorch) return;
   const std::string& v = *in.job.framework_version;
-  if (version_before(v, "1.11") || version_before("2.0.0", v)) report.at(in.job.framework_version, {v});
+  if (version_before(v, "1.11") || version_before("2.0.0", v)) {
+    report.at(in.job.framework_version, {v});
+    return;
+  }
+  const FrameworkVersion* row = neuron_row(in);
+  if (row == nullptr || row->version == v || contains(row->aliases, v)) return;
+  Finding& finding = report.at(in.job.framework_version, {v});
+  finding.severity = Severity::Warning;
+  finding.message =
+      "the SDK takes the Neuron image of PyTorch " + row->version + ", whatever version is named: here " + v;
 }
 
 /// Repository and version of the image that will run; empty where that is not known.
@@ -228,7 +246,8 @@ constexpr Rule kRules[] = {
     {"C056", Severity::Error, "Python version",
      "py_version is no Python 3, or none that the framework version comes with", "py_version {}: {}",
      "write the version's own Python", kSdk2, kEstimator, Need::Nothing, python_version},
-    {"C058", Severity::Error, "Version on Trainium", "Trainium by a framework version outside 1.11 to 2.0.0",
+    {"C058", Severity::Error, "Version on Trainium",
+     "Trainium by a framework version outside 1.11 to 2.0.0, or (a warning) by one whose image is another's",
      "the SDK maps no Neuron image to version {}", "give image_uri of pytorch-training-neuronx", kSdk2, kEstimator,
      Need::Nothing, trainium_version},
     {"C073", Severity::Warning, "Image no longer patched", "the image's last day of patches is past",

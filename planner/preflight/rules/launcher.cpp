@@ -1,7 +1,10 @@
 // Who starts the processes: the distribution dictionary and what it becomes in the container.
 #include <array>
 
-#include "planner/preflight/rules/tools.hpp"
+#include <fmt/format.h>
+
+#include "planner/preflight/rules/smddp.hpp"
+#include "planner/preflight/rules/smp.hpp"
 
 namespace smplan {
 namespace {
@@ -35,6 +38,36 @@ constexpr std::array<Meant, 12> kMeant = {{
     {"horovod", "mpi", "mpi", ""},
 }};
 
+/// What to write for a misspelling: what was meant, or torch_distributed where that could not start either.
+void correct(const CheckInput& in, const Node& distribution, const Node& entry, const Meant& meant, Finding& finding) {
+  const std::string obstacle = meant.inner == "dataparallel"    ? smddp_obstacle(in)
+                               : meant.inner == "modelparallel" ? smp_obstacle(in)
+                                                                : std::string();
+  const bool just_enabled = entry.items.size() == 1 && entry.has("enabled");
+  if (!obstacle.empty()) {
+    const bool tensorflow = in.job.framework == Framework::TensorFlow;
+    const std::string instead = tensorflow ? "mpi or multi_worker_mirrored_strategy" : "torch_distributed";
+    const std::string library = meant.inner == "dataparallel" ? "SMDDP" : "the model-parallel library";
+    finding.fix = fmt::format("write {}; {} would not start: {}", instead, library, obstacle);
+    // A script for the model-parallel library does not run without it.
+    const bool same_script = meant.inner == "dataparallel" && !tensorflow;
+    if (same_script && just_enabled && !distribution.has("torch_distributed")) {
+      finding.edits = {{Edit::Kind::Rename, entry.where.path, "torch_distributed"}};
+    }
+    return;
+  }
+  finding.fix = "write " + std::string(meant.path);
+  if (distribution.has(meant.key) || !just_enabled) return;
+  if (meant.inner.empty()) {
+    finding.edits = {{Edit::Kind::Rename, entry.where.path, std::string(meant.key)}};
+  } else {
+    const bool on = entry.find("enabled")->truth;
+    finding.edits = {{Edit::Kind::Set, entry.where.path,
+                      "{\"" + std::string(meant.inner) + "\": {\"enabled\": " + (on ? "true" : "false") + "}}"},
+                     {Edit::Kind::Rename, entry.where.path, std::string(meant.key)}};
+  }
+}
+
 void unknown_key(const CheckInput& in, Report& report) {
   const Node* d = distribution_of(in.job);
   if (d == nullptr) return;
@@ -45,18 +78,7 @@ void unknown_key(const CheckInput& in, Report& report) {
                                                      : std::string("all but one of the");
     Finding& finding = report.at(entry, {quote(entry.key), idle});
     for (const Meant& meant : kMeant) {
-      if (meant.written != entry.key) continue;
-      finding.fix = "write " + std::string(meant.path);
-      const bool just_enabled = entry.items.size() == 1 && entry.has("enabled");
-      if (d->has(meant.key) || !just_enabled) break;
-      if (meant.inner.empty()) {
-        finding.edits = {{Edit::Kind::Rename, entry.where.path, std::string(meant.key)}};
-      } else {
-        const bool on = entry.find("enabled")->truth;
-        finding.edits = {{Edit::Kind::Set, entry.where.path,
-                          "{\"" + std::string(meant.inner) + "\": {\"enabled\": " + (on ? "true" : "false") + "}}"},
-                         {Edit::Kind::Rename, entry.where.path, std::string(meant.key)}};
-      }
+      if (meant.written == entry.key) correct(in, *d, entry, meant, finding);
     }
     if (finding.edits.empty() && finding.fix == report.fix()) {
       const auto near = nearest_names(entry.key, in.limits.distribution, 1);
@@ -174,14 +196,21 @@ void neuron_cores(const CheckInput& in, Report& report) {
       {Edit::Kind::Remove, cores->where.path, ""}};
 }
 
+/// Launchers that take a number of processes: MPI, and the Torchrun of SDK 3.
+bool counts_processes(const CheckInput& in) {
+  const Launcher& l = in.job.launcher;
+  return l.mpi.is(true) || (in.job.kind == JobKind::ModelTrainer && l.torchrun.is(true));
+}
+
 void mpi_processes(const CheckInput& in, Report& report) {
   const Launcher& l = in.job.launcher;
   const auto devices = in.devices_per_node();
-  if (!l.mpi.is(true) || !devices || in.instance() == nullptr) return;
+  if (!counts_processes(in) || !devices || in.instance() == nullptr) return;
   if (!l.processes_per_node.stated) {
+    if (!l.mpi.is(true)) return;  // torchrun starts one a device
     report.at(l.mpi, {"the number of MPI processes a node is left open", count_text(*devices)});
   } else if (l.processes_per_node && *l.processes_per_node < *devices) {
-    report.at(l.processes_per_node, {count_text(*l.processes_per_node) + " MPI processes a node leave " +
+    report.at(l.processes_per_node, {count_text(*l.processes_per_node) + " processes a node leave " +
                                          count_text(*devices - *l.processes_per_node) + " accelerators idle",
                                      count_text(*devices)});
   }
@@ -190,7 +219,7 @@ void mpi_processes(const CheckInput& in, Report& report) {
 void mpi_too_many(const CheckInput& in, Report& report) {
   const Launcher& l = in.job.launcher;
   const auto devices = in.devices_per_node();
-  if (l.mpi.is(true) && devices && in.instance() != nullptr && l.processes_per_node &&
+  if (counts_processes(in) && devices && in.instance() != nullptr && l.processes_per_node &&
       *l.processes_per_node > *devices) {
     report.at(l.processes_per_node, {count_text(*l.processes_per_node), count_text(*devices)});
   }
@@ -282,8 +311,59 @@ void unknown_arguments(const CheckInput& in, Report& report) {
   }
 }
 
-void v2_syntax_in_v3(const CheckInput& in, Report& report) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kMoved = {{
+/// Fields of the configurations that ModelTrainer takes; each refuses others.
+/// Source: SageMaker Python SDK v3.20.0, configs.py and distributed.py.
+struct Configuration {
+  std::string_view argument;
+  std::string_view name;
+  std::vector<std::string> fields;
+};
+const Configuration kConfigurations[] = {
+    {"compute",
+     "Compute",
+     {"instance_type", "instance_count", "instance_groups", "instance_placement_config", "instance_preferences",
+      "enable_managed_spot_training", "keep_alive_period_in_seconds", "selected_instance_count",
+      "selected_instance_type", "training_plan_arn", "volume_kms_key_id", "volume_size_in_gb"}},
+    {"source_code", "SourceCode", {"source_dir", "entry_script", "requirements", "command", "args", "ignore_patterns"}},
+    {"stopping_condition",
+     "StoppingCondition",
+     {"max_runtime_in_seconds", "max_wait_time_in_seconds", "max_pending_time_in_seconds"}},
+    {"networking",
+     "Networking",
+     {"subnets", "security_group_ids", "enable_network_isolation", "enable_inter_container_traffic_encryption"}},
+    {"checkpoint_config", "CheckpointConfig", {"s3_uri", "local_path"}},
+    {"output_data_config", "OutputDataConfig", {"s3_output_path", "kms_key_id", "compression_type"}},
+};
+
+/// Keys that name an object's class in a file, and are no argument.
+bool names_class(std::string_view key) { return key == "class" || key == "_class" || key == "type"; }
+
+void unknown_fields(const Node& object, std::string_view name, const std::vector<std::string>& fields, Report& report) {
+  if (!object.is_object()) return;
+  for (const Node& field : object.items) {
+    if (names_class(field.key) || contains(fields, field.key)) continue;
+    Finding& finding = report.at(field, {quote(field.key), std::string(name)});
+    const auto near = nearest_names(field.key, fields, 1);
+    if (!near.empty()) finding.fix = "did you mean " + near.front() + "?";
+  }
+}
+
+void unknown_fields_in_v3(const CheckInput& in, Report& report) {
+  const Node& root = in.job.root();
+  for (const Configuration& known : kConfigurations) {
+    if (const Node* object = root.find(known.argument)) unknown_fields(*object, known.name, known.fields, report);
+  }
+  const Node* d = root.find("distributed");
+  if (d == nullptr) return;
+  if (in.job.launcher.mpi.is(true)) {
+    unknown_fields(*d, "MPI", {"process_count_per_node", "mpi_additional_options"}, report);
+  } else {
+    unknown_fields(*d, "Torchrun", {"process_count_per_node", "smp"}, report);
+  }
+}
+
+void unknown_arguments_in_v3(const CheckInput& in, Report& report) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 20> kMoved = {{
       {"distribution", "distributed=Torchrun() or MPI()"},
       {"instance_type", "compute=Compute(instance_type=...)"},
       {"instance_count", "compute=Compute(instance_count=...)"},
@@ -298,18 +378,34 @@ void v2_syntax_in_v3(const CheckInput& in, Report& report) {
       {"max_wait", "stopping_condition=StoppingCondition(max_wait_time_in_seconds=...)"},
       {"checkpoint_s3_uri", "checkpoint_config=CheckpointConfig(s3_uri=...)"},
       {"output_path", "output_data_config=OutputDataConfig(s3_output_path=...)"},
+      {"keep_alive_period_in_seconds", "compute=Compute(keep_alive_period_in_seconds=...)"},
+      {"subnets", "networking=Networking(subnets=...)"},
+      {"security_group_ids", "networking=Networking(security_group_ids=...)"},
+      {"enable_network_isolation", "networking=Networking(enable_network_isolation=...)"},
+      {"encrypt_inter_container_traffic", "networking=Networking(enable_inter_container_traffic_encryption=...)"},
+      {"input_mode", "training_input_mode=..."},
   }};
-  for (const auto& [old_name, now] : kMoved) {
-    const Node* node = in.job.root().find(old_name);
-    if (node != nullptr) report.at(*node, {std::string(old_name)}).fix = "write " + std::string(now);
+  for (const Node& argument : in.job.root().items) {
+    // What a file says beside the arguments: which region, what to call methods with.
+    const bool beside = names_class(argument.key) || argument.key == "region" || argument.key == "region_name";
+    if (beside || contains(in.limits.model_trainer, argument.key)) continue;
+    Finding& finding = report.at(argument, {quote(argument.key), "ModelTrainer"});
+    for (const auto& [old_name, now] : kMoved) {
+      if (old_name == argument.key) finding.fix = "write " + std::string(now);
+    }
   }
+  unknown_fields_in_v3(in, report);
 }
 
 void v3_needs_script(const CheckInput& in, Report& report) {
   const Node* d = in.job.root().find("distributed");
   const Node* code = in.job.root().find("source_code");
-  if (d == nullptr || d->is_null() || code == nullptr || code->has("entry_script")) return;
-  report.at(*code);
+  if (code == nullptr || !code->is_object()) return;
+  const Node* script = code->find("entry_script");
+  const bool scripted = script != nullptr && !script->is_null();
+  if (d != nullptr && !d->is_null() && !scripted) report.at(*code, {"entry_script"});
+  const Node* folder = code->find("source_dir");
+  if (scripted && (folder == nullptr || folder->is_null())) report.at(*code, {"source_dir, where the script is"});
 }
 
 void v3_mpi_options(const CheckInput& in, Report& report) {
@@ -357,11 +453,11 @@ constexpr Rule kRules[] = {
     {"C059", Severity::Warning, "Number of Neuron cores", "NEURON_RT_NUM_CORES names fewer cores than the node has",
      "{} cores are used of a {}, which has {} (chips are not cores)", "leave it unset, or give the number of cores",
      kToolkit, kSubmitted, Need::Nothing, neuron_cores},
-    {"C060", Severity::Warning, "MPI processes a node",
-     "processes_per_host is absent or below the accelerators of a node", "{}; the node has {} accelerators",
+    {"C060", Severity::Warning, "Processes a node",
+     "the processes of a node are fewer than its accelerators, or left open to MPI", "{}; the node has {} accelerators",
      "give one process for each accelerator", kToolkit, kSubmitted, Need::Nothing, mpi_processes},
-    {"C061", Severity::Error, "Too many MPI processes", "processes_per_host is above the accelerators of a node",
-     "{} MPI processes share {} accelerators", "give one process for each accelerator", kJudgement, kSubmitted,
+    {"C061", Severity::Error, "Too many processes", "the processes of a node are more than its accelerators",
+     "{} processes share {} accelerators", "give one process for each accelerator", kJudgement, kSubmitted,
      Need::Nothing, mpi_too_many},
     {"C062", Severity::Warning, "Parameter server on several GPUs",
      "parameter_server on instances with more than one GPU",
@@ -388,12 +484,15 @@ constexpr Rule kRules[] = {
     {"C068", Severity::Warning, "Unknown argument", "an argument is none of the estimator's",
      "{} is taken without a word and dropped", "see the estimator's signature", kSdk2, kEstimator, Need::Nothing,
      unknown_arguments},
-    {"C069", Severity::Error, "Arguments of SDK v2 in v3", "ModelTrainer is given an argument of the old estimators",
-     "{} is no argument of ModelTrainer, which refuses unknown ones", "use version 3's own arguments", kSdk3, kTrainer,
-     Need::Nothing, v2_syntax_in_v3},
-    {"C070", Severity::Error, "Launcher without script", "distributed is set and the source code names no entry_script",
-     "a distributed ModelTrainer needs source_code.entry_script", "name the script; a command alone is not launched",
-     kSdk3, kTrainer, Need::Nothing, v3_needs_script},
+    {"C069", Severity::Error, "Unknown argument of SDK v3",
+     "ModelTrainer, or a configuration inside it, is given an argument that it has not, such as one of the old "
+     "estimators",
+     "{} is no argument of {}, which refuses unknown ones", "use version 3's own arguments", kSdk3, kTrainer,
+     Need::Nothing, unknown_arguments_in_v3},
+    {"C070", Severity::Error, "Launcher without script",
+     "distributed is set and the source code names no entry_script, or it names one and no source_dir",
+     "the source code lacks {}", "name the script and its folder; a command alone is not launched", kSdk3, kTrainer,
+     Need::Nothing, v3_needs_script},
     {"C071", Severity::Error, "MPI options as text", "mpi_additional_options is a string",
      "mpi_additional_options must be a list of words", "split it into words", kSdk3, kTrainer, Need::Nothing,
      v3_mpi_options},

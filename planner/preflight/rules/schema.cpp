@@ -183,13 +183,14 @@ std::optional<std::string> retyped(const Node& node, RequestField::Type type) {
   return std::nullopt;
 }
 
-void report_type(const Node& node, RequestField::Type type, std::string expected, Report& report) {
+Finding& report_type(const Node& node, RequestField::Type type, std::string expected, Report& report) {
   Finding& finding = report.at(
       node, {node.key.empty() ? node.where.path : node.key, std::move(expected), std::string(kind_name(node.kind))});
   if (const auto value = retyped(node, type)) {
     finding.fix = "write " + *value;
     finding.edits = {{Edit::Kind::Set, node.where.path, *value}};
   }
+  return finding;
 }
 
 /// Arguments of the SDKs that go into the request as they are.
@@ -208,10 +209,35 @@ void sdk_types(const CheckInput& in, Report& report) {
     expect(compute, key, Integer);
   }
   for (const std::string_view key : {"max_run", "max_wait", "max_retry_attempts"}) expect(&root, key, Integer);
+  for (const std::string_view key :
+       {"max_runtime_in_seconds", "max_wait_time_in_seconds", "max_pending_time_in_seconds"}) {
+    expect(root.find("stopping_condition"), key, Integer);
+  }
+  if (const Node* launcher = v3 ? root.find("distributed") : nullptr) {
+    expect(launcher, "process_count_per_node", Integer);
+    for (const std::string_view key : {"hybrid_shard_degree", "tensor_parallel_degree", "context_parallel_degree",
+                                       "expert_parallel_degree", "activation_loading_horizon"}) {
+      expect(launcher->find("smp"), key, Integer);
+    }
+  }
   for (const std::string_view key : {"use_spot_instances", "enable_managed_spot_training"})
     expect(compute, key, Boolean);
   for (const std::string_view key : {"enable_network_isolation", "encrypt_inter_container_traffic"}) {
     expect(&root, key, Boolean);
+  }
+  // Text is true for the SDK and in the container, "false" as well.
+  const auto flag = [&](const Node* launcher) {
+    const Node* enabled = launcher == nullptr ? nullptr : launcher->find("enabled");
+    if (enabled == nullptr || !enabled->is_string() || is_placeholder(enabled->text)) return;
+    Finding& finding = report_type(*enabled, Boolean, "a boolean", report);
+    if (truth_of(*enabled) != true) finding.edits.clear();  // it is on, and switching it off is not ours to do
+  };
+  if (const Node* distribution = root.find("distribution"); distribution != nullptr && !v3) {
+    for (const Node& launcher : distribution->items) {
+      flag(&launcher);
+      if (launcher.key != "smdistributed") continue;
+      for (const Node& library : launcher.items) flag(&library);
+    }
   }
   if (in.job.environment != nullptr) {
     for (const Node& variable : in.job.environment->items) {

@@ -1,34 +1,72 @@
 // SageMaker's data-parallel library.
-#include "planner/preflight/rules/tools.hpp"
+#include "planner/preflight/rules/smddp.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "planner/preflight/image.hpp"
 
 namespace smplan {
 namespace {
 
 bool on(const CheckInput& in) { return in.job.launcher.smddp.is(true); }
 
-void version(const CheckInput& in, Report& report) {
-  if (!on(in) || in.job.image.stated || !in.job.framework_version || in.job.kind != JobKind::Estimator) return;
+/// Why a framework version names no image with the library; empty where it does.
+std::string version_obstacle(const CheckInput& in) {
   const Text& v = in.job.framework_version;
+  if (in.job.image.stated || !v || in.job.kind != JobKind::Estimator) return {};
   if (in.pytorch()) {
     for (const FrameworkVersion& known : in.catalog.containers().versions) {
       if (known.table != "pytorch") continue;
       // The launcher's list names short versions up to 1.12 only.
       const bool same = known.version == *v || (version_before(known.version, "1.13") && contains(known.aliases, *v));
-      if (same && known.smddp == SdkVerdict::Accepted) return;
+      if (same && known.smddp == SdkVerdict::Accepted) return {};
     }
-    report.at(v, {"PyTorch " + *v, "2.2.0"});
-  } else if (in.job.framework == Framework::TensorFlow && !below(v, "2.12")) {
-    report.at(v, {"TensorFlow " + *v, "2.11"});
+    return fmt::format("the SDK starts it on PyTorch up to 2.2.0, not on {}", *v);
   }
+  if (in.job.framework == Framework::TensorFlow && !below(v, "2.12")) {
+    return fmt::format("the SDK starts it on TensorFlow up to 2.11, not on {}", *v);
+  }
+  return {};
+}
+
+/// Why AWS's own image lacks the library; empty for other images. What is in an account of one's own is not known.
+std::string image_obstacle(const CheckInput& in) {
+  const auto image = in.job.image ? parse_image(*in.job.image) : std::nullopt;
+  if (!image || image->version.empty()) return {};
+  const ContainerRegistry* registry = in.catalog.containers().registry_of(image->repository);
+  if (registry == nullptr) return {};
+  const auto serves = [&](const ContainerRegistry::Account& a) { return a.account == image->account; };
+  if (!image->account.empty() && std::none_of(registry->accounts.begin(), registry->accounts.end(), serves)) return {};
+  for (const auto& [repository, newest] : in.limits.smddp_images) {
+    // 2.3 and 2.3.0 are one image.
+    if (repository != image->repository || image->version == newest || newest.starts_with(image->version + '.'))
+      continue;
+    if (version_before(newest, image->version)) {
+      return fmt::format("{} {} comes without it, {} was the last with it", repository, image->version, newest);
+    }
+  }
+  return {};
+}
+
+void version(const CheckInput& in, Report& report) {
+  if (!on(in)) return;
+  if (const std::string why = version_obstacle(in); !why.empty()) report.at(in.job.framework_version, {why});
+  if (const std::string why = image_obstacle(in); !why.empty()) report.at(in.job.image, {why});
 }
 
 bool legacy(std::string_view type) { return type == "ml.p3dn.24xlarge" || type == "ml.p3.16xlarge"; }
+
+bool has_kernels(const CheckInput& in, std::string_view type) {
+  return legacy(type) || contains(in.limits.smddp_instances, type);
+}
 
 void instance(const CheckInput& in, Report& report) {
   if (!on(in)) return;
   for (const Machines& m : in.machines) {
     const bool other_group = !in.job.launcher.groups.empty() && !in.job.launcher.groups.front().is(m.group);
-    if (!m.type || other_group || legacy(*m.type) || contains(in.limits.smddp_instances, *m.type)) continue;
+    if (!m.type || other_group || has_kernels(in, *m.type)) continue;
     report.at(m.type, {*m.type});
   }
 }
@@ -75,9 +113,11 @@ void mixed_precision_claim(const CheckInput& in, Report& report) {
 }
 
 constexpr Rule kRules[] = {
-    {"C082", Severity::Error, "Framework version of SMDDP", "SMDDP by a framework version that the SDK does not take",
-     "SMDDP has no image for {} (the SDK's newest is {})", "torch_distributed with NCCL, or an image that holds SMDDP",
-     kSdk2, kEstimator, Need::Nothing, version},
+    {"C082", Severity::Error, "Framework version of SMDDP",
+     "SMDDP by a framework version that the SDK does not take, or in an AWS image that no longer holds it",
+     "SMDDP is not there: {}", "torch_distributed with NCCL, or an image that holds SMDDP",
+     "SageMaker Python SDK v2.257.6, executed 2026-11-20; developer guide, distributed-data-parallel-support (2026)",
+     kSubmitted, Need::Nothing, version},
     {"C083", Severity::Error, "Instance type of SMDDP", "SMDDP on other types than p4d and p4de",
      "SMDDP has no kernels for {}, and the SDK does not look", "use ml.p4d.24xlarge or ml.p4de.24xlarge, or NCCL",
      "SageMaker developer guide, distributed-data-parallel-support (2026)", kSubmitted, Need::Nothing, instance},
@@ -105,6 +145,14 @@ constexpr Rule kRules[] = {
 };
 
 }  // namespace
+
+std::string smddp_obstacle(const CheckInput& in) {
+  for (const Machines& m : in.machines) {
+    if (m.type && !has_kernels(in, *m.type)) return fmt::format("it has no kernels for {}", *m.type);
+  }
+  const std::string why = version_obstacle(in);
+  return why.empty() ? image_obstacle(in) : why;
+}
 
 std::span<const Rule> smddp_rules() { return kRules; }
 

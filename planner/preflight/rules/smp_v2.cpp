@@ -1,6 +1,9 @@
 // SageMaker's model-parallel library, version 2, from an estimator or a HyperPod recipe.
 #include <array>
 
+#include <fmt/format.h>
+
+#include "planner/preflight/image.hpp"
 #include "planner/preflight/rules/smp.hpp"
 
 namespace smplan {
@@ -276,6 +279,22 @@ constexpr Rule kRules[] = {
 };
 
 }  // namespace
+
+std::string smp_obstacle(const CheckInput& in) {
+  const Text& v = in.job.framework_version;
+  const auto image = in.job.image ? parse_image(*in.job.image) : std::nullopt;
+  // Version 1 came inside the framework's images up to PyTorch 2.0.0; version 2 has images of its own.
+  if (!in.pytorch() || !v || below(v, "2.0.1") || (image && image->repository == "smdistributed-modelparallel"))
+    return {};
+  if (image) {
+    const bool of_aws = in.catalog.containers().registry_of(image->repository) != nullptr;
+    return of_aws ? fmt::format("{} {} does not hold it", image->repository, image->version) : std::string();
+  }
+  for (const std::string& known : in.limits.smp_v2_versions) {
+    if (known == *v || known.starts_with(*v + '.')) return {};
+  }
+  return in.job.image.stated ? std::string() : fmt::format("no image holds it for PyTorch {}", *v);
+}
 
 std::span<const Rule> smp_v2_rules() { return kRules; }
 

@@ -12,8 +12,9 @@ const Node* adapter_model(const CheckInput& in) {
   const Node& root = in.job.root();
   const bool adapter =
       root.has("use_smp_model") || root.has("distributed_backend") || root.at({"trainer", "num_nodes"});
+  const bool nemo = root.has("strategy");  // its model section is NeMo's
   const Node* model = root.find("model");
-  return adapter && model != nullptr && model->is_object() ? model : nullptr;
+  return adapter && !nemo && model != nullptr && model->is_object() ? model : nullptr;
 }
 
 bool is_absent(const Node* node) {
