@@ -74,14 +74,20 @@ std::vector<std::string> unmet(const TrainingPlan& plan, const Capabilities& can
   return out;
 }
 
-/// Strategy targets that have words for the whole plan, for the hint.
-std::string able(const TrainingPlan& plan) {
+/// Strategy targets that write the whole plan, for the hint.
+std::string able(const ExportJob& job) {
   std::string names;
   for (const ExportTarget& target : export_targets()) {
-    if (target.side != TargetSide::Strategy || !unmet(plan, target.can).empty()) continue;
-    names += (names.empty() ? "" : ", ") + std::string(target.name);
+    if (target.side != TargetSide::Strategy || !unmet(job.plan, target.can).empty()) continue;
+    // A target with several dialects may still refuse in the one that the plan needs.
+    Export written;
+    Diagnostics faults;
+    target.write(job, written, faults);
+    if (faults.empty()) names += (names.empty() ? "" : ", ") + std::string(target.name);
   }
-  return names.empty() ? std::string("plan again with it fixed to 1 or off") : fmt::format("these can: {}", names);
+  std::string hint = names.empty() ? std::string("plan again with it fixed to 1 or off") : "these can: " + names;
+  if (job.plan.finetune != FineTune::Full && job.plan.stack->id != "fsdp") hint += "; or plan with --stack fsdp";
+  return hint;
 }
 
 }  // namespace
@@ -91,7 +97,7 @@ Diagnostics refusals(const ExportJob& job, const ExportTarget& target) {
   Diagnostics out;
   for (const std::string& words : unmet(plan, target.can)) {
     out.push_back(
-        {"not-expressible", "--target", fmt::format("{} has no words for {}", target.name, words), able(plan)});
+        {"not-expressible", "--target", fmt::format("{} has no words for {}", target.name, words), able(job)});
   }
   if (!out.empty() || target.side == TargetSide::Strategy) return out;
   const StackExport* stack = stack_export(plan.stack->id);

@@ -26,6 +26,16 @@ std::string_view model_type(const TrainedModel& model) {
   return {};
 }
 
+/// Models without a class of their own in the adapter go by their Hugging Face name, as custom_model/falcon.yaml does.
+bool is_custom(const TrainedModel& model) {
+  return model_type(model).empty() && model.n_encoder_layers == 0 && !layer_class(model).empty();
+}
+
+void add_hugging_face_model(Json& model, Export& out) {
+  model["hf_model_name_or_path"] = "REPLACE-ME-hf-model";
+  out.placeholders.push_back({"REPLACE-ME-hf-model", "Hugging Face name or folder of the model"});
+}
+
 Json trainer(const TrainingPlan& plan) {
   Json out;
   out["devices"] = plan.devices_per_instance();
@@ -68,7 +78,8 @@ void add_widths(const TrainedModel& m, Json& out) {
 Json adapter_model(const TrainingPlan& plan, bool smp, Export& out) {
   const Strategy& s = plan.strategy;
   Json m;
-  m["model_type"] = model_type(plan.model);
+  const bool custom = is_custom(plan.model);
+  m["model_type"] = custom ? std::string_view(plan.model.family) : model_type(plan.model);
   m["train_batch_size"] = s.micro_batch;
   if (smp) {
     m["tensor_model_parallel_degree"] = s.tensor_parallel;
@@ -89,11 +100,11 @@ Json adapter_model(const TrainingPlan& plan, bool smp, Export& out) {
   m["use_orig_param"] = plan.finetune != FineTune::Full;
   m["fp8"] = plan.precision == Precision::Fp8;
   m["max_context_width"] = plan.seq_len;
-  add_widths(plan.model, m);
+  // The widths of a custom model are those of its Hugging Face configuration.
+  if (!custom) add_widths(plan.model, m);
   m["do_finetune"] = plan.finetune != FineTune::Full;
+  if (custom || plan.finetune != FineTune::Full) add_hugging_face_model(m, out);
   if (plan.finetune != FineTune::Full) {
-    m["hf_model_name_or_path"] = "REPLACE-ME-hf-model";
-    out.placeholders.push_back({"REPLACE-ME-hf-model", "Hugging Face name or folder of the pretrained weights"});
     m["peft"] = Json{{"peft_type", plan.finetune == FineTune::Qlora ? "qlora_4bit" : "lora"},
                      {"rank", plan.lora_rank},
                      {"alpha", 2 * plan.lora_rank},
@@ -122,8 +133,10 @@ Json adapter_recipe(const ExportJob& job, Export& out, Diagnostics& faults) {
   if (s.recompute == Recompute::Selective) {
     refuse(faults, "FSDP recipes recompute all or nothing", "plan with --recompute full or none");
   }
-  if (model_type(plan.model).empty()) {
-    refuse(faults, fmt::format("FSDP recipes know no {} model", plan.model.family), "export to fsdp or accelerate");
+  if (model_type(plan.model).empty() && (smp || !is_custom(plan.model))) {
+    refuse(faults, fmt::format("{} recipes know no {} model", smp ? "SMP" : "FSDP", plan.model.family),
+           smp ? "plan with --stack fsdp and without tensor, context and expert parallelism"
+               : "export to fsdp or accelerate");
   }
   if (plan.gradient_accumulation > 1) {
     refuse(faults,
@@ -197,13 +210,10 @@ Json finetuning_recipe(const ExportJob& job, Export& out, Diagnostics& faults) {
 Json nemo_recipe(const ExportJob& job, Export& out, Diagnostics& faults) {
   const TrainingPlan& plan = job.plan;
   const Strategy& s = plan.strategy;
-  if (plan.finetune != FineTune::Full)
-    refuse(faults, "NeMo recipes export full training only", "plan with --finetune full");
-  if (s.offload.any()) refuse(faults, "NeMo recipes offload nothing", "plan with --offload none");
-  if (plan.strategy.recompute != Recompute::None) {
-    out.notes.push_back(fmt::format("The plan recomputes activations ({}): set it in the recipe's model configuration.",
-                                    to_string(plan.strategy.recompute)));
+  if (plan.finetune == FineTune::Qlora) {
+    refuse(faults, "NeMo recipes do not quantize frozen weights", "plan with --finetune lora or full");
   }
+  if (s.offload.any()) refuse(faults, "NeMo recipes offload nothing", "plan with --offload none");
   Json recipe;
   recipe["run"] = Json{
       {"name", job_name_of(job)}, {"results_dir", "/opt/ml/model"}, {"model_type", "hyperpod_checkpointless_nemo"}};
@@ -219,6 +229,20 @@ Json nemo_recipe(const ExportJob& job, Export& out, Diagnostics& faults) {
   strategy["num_distributed_optimizer_instances"] =
       s.sharding == Sharding::Zero1 ? plan.replicas() / s.shard_degree : 1;
   recipe["strategy"] = strategy;
+  // TransformerConfig of Megatron Core, whose names the recipes' model.config takes.
+  if (s.recompute == Recompute::Selective) {
+    recipe["model"]["config"]["recompute_granularity"] = "selective";
+  } else if (s.recompute == Recompute::Full) {
+    recipe["model"]["config"] =
+        Json{{"recompute_granularity", "full"}, {"recompute_method", "uniform"}, {"recompute_num_layers", 1}};
+  }
+  if (plan.finetune == FineTune::Lora) {
+    recipe["model"]["peft"]["peft_scheme"] = "lora";
+    out.notes.push_back(
+        fmt::format("A recipe chooses LoRA and not its rank: the training script does, in "
+                    "llm.peft.LoRA(dim=...). The plan counts on {}.",
+                    plan.lora_rank));
+  }
   recipe["data"] =
       Json{{"micro_batch_size", s.micro_batch}, {"global_batch_size", plan.global_batch}, {"seq_length", plan.seq_len}};
   out.notes.push_back("For the checkpointless NeMo recipes of 2026, which run on HyperPod with EKS.");

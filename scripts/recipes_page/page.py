@@ -4,6 +4,7 @@ from collections import Counter
 
 from . import compare, mapping
 from .compare import SAME_TIME, Verdict
+from .remarks import REMARKS
 
 HEAD = """# Published configurations
 
@@ -14,7 +15,8 @@ format. Times are predictions on both sides.
 
 Taken as stated, with these readings: where several instance types are allowed, ml.p5.48xlarge if it is among them, else
 the first; training that states no recomputation recomputes in full; DPO counts as training of its method, without the
-frozen reference model; SMP v2 configurations without tensor, context or expert parallelism are FSDP.
+frozen reference model; SMP v2 configurations without tensor, context or expert parallelism are FSDP; each instance of a
+distributed optimizer holds all states.
 
 """
 
@@ -66,6 +68,9 @@ def misfits(found: list[Verdict]) -> str:
         parts = sorted(m["components_gib"].items(), key=lambda p: -p[1])[:3]
         text += (f"| {v.row['id']} | {title(v)} | {compare.shape(v.plan)} | {m['peak_gib']:.1f} | {m['limit_gib']:.1f} | "
                  + ", ".join(f"{k} {g:.1f}" for k, g in parts) + " |\n")
+    known = [v.row["id"] for v in over if v.row["id"] in REMARKS]
+    if known:
+        text += "\nWhat is known of them:\n" + "".join(f"- {name}: {REMARKS[name]}\n" for name in known)
     return text + "\n"
 
 

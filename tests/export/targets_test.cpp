@@ -5,6 +5,7 @@
 namespace smplan {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -144,6 +145,15 @@ TEST(Targets, HintsNameTargetsThatCan) {
   EXPECT_THAT(test::refusal(plan, "fsdp"), HasSubstr("megatron"));
 }
 
+TEST(Targets, HintsNameNoTargetThatWouldRefuse) {
+  RequestSpec spec = test::request("megatron");
+  spec.finetune = "lora";
+  EXPECT_THAT(test::refusal(test::plan(spec), "megatron"),
+              HasSubstr("these can: hyperpod-recipe; or plan with --stack fsdp"));
+  spec.offload = "activations";  // which NeMo's dialect of recipes lacks, and the others have
+  EXPECT_THAT(test::refusal(test::plan(spec), "megatron"), Not(HasSubstr("hyperpod-recipe")));
+}
+
 TEST(Exports, NameTheirPredictionsAndTheWorldSizeEquation) {
   const TrainingPlan plan = test::plan(test::request("megatron"));
   for (const char* target : {"sagemaker-sdk-v2", "sagemaker-sdk-v3", "create-training-job", "megatron", "torchrun"}) {
@@ -159,6 +169,33 @@ TEST(Exports, AreTheSameWhateverTheOrderOfCalls) {
   const std::string first = test::text_of(plan, "sagemaker-sdk-v2");
   test::text_of(plan, "torchrun");
   EXPECT_EQ(test::text_of(plan, "sagemaker-sdk-v2"), first);
+}
+
+TEST(HyperpodRecipe, TakesAnyHuggingFaceModelWithoutTheSmpLibrary) {
+  RequestSpec spec = test::request("fsdp", "falcon-7b");
+  spec.global_batch = "16";
+  spec.micro_batch = "1";
+  spec.recompute = "full";
+  const std::string recipe = test::text_of(test::plan(spec), "hyperpod-recipe");
+  EXPECT_THAT(recipe,
+              AllOf(HasSubstr("model_type: \"falcon\""), HasSubstr("hf_model_name_or_path: \"REPLACE-ME-hf-model\""),
+                    HasSubstr("do_finetune: false"), Not(HasSubstr("num_hidden_layers"))));
+  RequestSpec split = test::request("smp-v2", "gpt-neox-20b");
+  split.tp = "2";
+  EXPECT_THAT(test::refusal(test::plan(split), "hyperpod-recipe"), HasSubstr("SMP recipes know no gpt-neox model"));
+}
+
+TEST(HyperpodRecipe, OfNemoSaysAdaptersAndRecomputation) {
+  RequestSpec spec = test::request("megatron");
+  spec.finetune = "lora";
+  spec.recompute = "full";
+  EXPECT_THAT(
+      test::text_of(test::plan(spec), "hyperpod-recipe"),
+      AllOf(HasSubstr("peft_scheme: \"lora\""), HasSubstr("recompute_granularity: \"full\""),
+            HasSubstr("recompute_method: \"uniform\""), HasSubstr("llm.peft.LoRA(dim=...). The plan counts on 16")));
+  TrainingPlan quantized = test::plan(spec);
+  quantized.finetune = FineTune::Qlora;
+  EXPECT_THAT(test::refusal(quantized, "hyperpod-recipe"), HasSubstr("do not quantize frozen weights"));
 }
 
 TEST(Megatron, SaysHowAModelDiffersFromGpt2) {
