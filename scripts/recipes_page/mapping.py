@@ -97,9 +97,7 @@ def sharding(row: dict) -> list[str]:
     data = int(row["world"]) // (int(row["tp"]) * int(row["pp"]))
     kind, degree = row["zero_or_sharding"].lower(), int(row["shard_degree"] or 1)
     if "zero1" in kind or "distributed" in kind:
-        # Each of several instances of the distributed optimizer holds all states.
-        instances = int((re.search(r"x(\d+) instances", kind) or [0, 1])[1])
-        return ["--sharding", "zero1", "--shard-degree", str(max(1, data // instances))]
+        return ["--sharding", "zero1"]
     if degree >= data and stack(row) in ("fsdp", "smp-v2"):
         return ["--sharding", "fsdp-full"]
     return ["--sharding", "fsdp-hybrid", "--shard-degree", str(degree)]

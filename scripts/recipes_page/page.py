@@ -15,8 +15,8 @@ format. Times are predictions on both sides.
 
 Taken as stated, with these readings: where several instance types are allowed, ml.p5.48xlarge if it is among them, else
 the first; training that states no recomputation recomputes in full; DPO counts as training of its method, without the
-frozen reference model; SMP v2 configurations without tensor, context or expert parallelism are FSDP; each instance of a
-distributed optimizer holds all states.
+frozen reference model; SMP v2 configurations without tensor, context or expert parallelism are FSDP; several instances of a
+distributed optimizer count as one.
 
 """
 

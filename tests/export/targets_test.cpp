@@ -149,7 +149,7 @@ TEST(Targets, HintsNameNoTargetThatWouldRefuse) {
   RequestSpec spec = test::request("megatron");
   spec.finetune = "lora";
   EXPECT_THAT(test::refusal(test::plan(spec), "megatron"),
-              HasSubstr("these can: hyperpod-recipe; or plan with --stack fsdp"));
+              AllOf(HasSubstr("these can: hyperpod-recipe"), HasSubstr("or plan with --stack fsdp")));
   spec.offload = "activations";  // which NeMo's dialect of recipes lacks, and the others have
   EXPECT_THAT(test::refusal(test::plan(spec), "megatron"), Not(HasSubstr("hyperpod-recipe")));
 }
