@@ -21,6 +21,13 @@ constexpr double kLoraHostFactor = 1.6;
 /// What the host spends on issuing one collective through torch.distributed: the step of launch-bound layers
 /// from one to two tensor-parallel ranks, by the six all-reduces of a recomputed layer.
 constexpr Seconds kHostCollective = microseconds(50);
+/// Megatron's fused softmax takes score matrices by fours; where a rank's share of heads and sequences is no whole
+/// number of fours, five PyTorch operations do its work. Fit of the runs of VIA-Research/vTrain (MICRO 2024) with
+/// two heads a rank: one sequence against two.
+constexpr std::int64_t kFusedSoftmaxMatrices = 4;
+constexpr Seconds kHostPlainSoftmax = microseconds(330);
+/// Columns of 16-bit rows that all start on 16 bytes.
+constexpr std::int64_t kColumnStep = 8;
 
 /// Sizes that every term of one layer shares, per rank and micro-batch.
 struct Slice {
@@ -92,6 +99,8 @@ class KernelClock {
   const Cluster& cluster_;
   const Stack& stack_;
 };
+
+std::int64_t padded(std::int64_t columns) { return (columns + kColumnStep - 1) / kColumnStep * kColumnStep; }
 
 /// The low-rank path beside a frozen linear layer of `inputs` and `outputs` values: the input is read once more, the
 /// path's output written and added, and backward the same of the gradients. Its products are small beside that.
@@ -337,10 +346,15 @@ void add_expert_comm(LayerCosts& costs, const Workload& w, const Strategy& s, co
 }
 
 /// The backward pass launches twice the kernels, but from the autograd engine, without Python in between.
-void add_host(LayerCosts& costs, const Workload& w, const LayerSpec& spec, const Strategy& s, const Stack& stack) {
+void add_host(LayerCosts& costs, const Workload& w, const LayerSpec& spec, const Strategy& s, const Stack& stack,
+              const Slice& slice) {
   Seconds host = spec.moe ? stack.profile.host_time_moe_layer : stack.profile.host_time_dense_layer;
   if (w.finetune != FineTune::Full) host *= kLoraHostFactor;
   if (s.tensor_parallel > 1) host += 2 * kHostCollective;
+  const bool flash = w.flash_attention.value_or(stack.flash_attention);
+  if (!flash && stack.fused_kernels && slice.heads * s.micro_batch % kFusedSoftmaxMatrices != 0) {
+    host += kHostPlainSoftmax;
+  }
   costs.forward.host = host;
   costs.backward.host = host;
 }
@@ -369,7 +383,7 @@ LayerCosts layer_costs(const Workload& workload, const LayerSpec& spec, const St
   }
   add_tensor_comm(costs, workload, spec, strategy, groups, cluster, slice);
   add_context_comm(costs, workload, strategy, groups, cluster, slice);
-  add_host(costs, workload, spec, strategy, stack);
+  add_host(costs, workload, spec, strategy, stack, slice);
   return costs;
 }
 
@@ -390,7 +404,8 @@ EdgeCosts edge_costs(const Workload& workload, const Strategy& strategy, const G
     const double predicted = a.kind == ModelKind::Encoder ? kMaskedShare * slice.tokens : slice.tokens;
     const auto rows = std::max<std::int64_t>(1, static_cast<std::int64_t>(predicted));
     const std::int64_t columns = std::max<std::int64_t>(1, a.vocab / slice.tensor);
-    edge.head_forward.gemm += clock.wide_gemm(rows, columns, a.hidden);
+    // Rows of logits that start anywhere slow the products that load them, not the one that writes them.
+    edge.head_forward.gemm += clock.wide_gemm(rows, padded(columns), a.hidden);
     edge.head_backward.gemm += clock.wide_gemm(rows, a.hidden, columns);
     if (slice.trains_weights) edge.head_backward.gemm += clock.wide_gemm(a.hidden, columns, rows);
     // Softmax cross-entropy streams the logits: written, read for the maximum and the sum, gradient written.

@@ -60,8 +60,14 @@ void override_widths(const MeasuredRun& run, Architecture& a) {
   }
 }
 
-/// GPT-2's 50,257 entries padded to a multiple of 128 * 8, as Megatron does.
-constexpr std::int64_t kPaddedGpt2Vocabulary = 51200;
+/// GPT-2's entries, padded where tensor parallelism cuts them as Megatron pads: to a multiple of 128 a rank.
+/// Without it they stay as they are: vTrain's steps show products that load rows of 50,257 (models/compute.cpp).
+std::int64_t gpt2_vocabulary(std::int64_t tensor_parallel) {
+  constexpr std::int64_t kEntries = 50257;
+  if (tensor_parallel == 1) return kEntries;
+  const std::int64_t step = 128 * tensor_parallel;
+  return (kEntries + step - 1) / step * step;
+}
 
 Result<Architecture> from_widths(const MeasuredRun& run, Assumptions& assumptions) {
   if (!run.n_layers || !run.hidden) {
@@ -97,8 +103,8 @@ Result<Architecture> from_widths(const MeasuredRun& run, Assumptions& assumption
   if (run.vocab) {
     a.vocab = *run.vocab;
   } else {
-    a.vocab = kPaddedGpt2Vocabulary;
-    assumptions.push_back("vocab is 51200 (GPT-2, padded)");
+    a.vocab = gpt2_vocabulary(run.tp.value_or(1));
+    assumptions.push_back("vocab is " + std::to_string(a.vocab) + " (GPT-2)");
   }
   if (bare_name(run.model).find("bert") != std::string::npos) a.kind = ModelKind::Encoder;
   const bool gpt_era = !a.gated_mlp;
