@@ -14,6 +14,10 @@ namespace {
 
 constexpr std::string_view kSchema = "smplan.catalog/1";
 
+void sustain(AcceleratorProfile& profile, const SustainedRate& rate) {
+  for (const DeviceParameter& p : device_parameters()) profile.*p.profile = rate.*p.rate;
+}
+
 std::string key_of(const Accelerator& a) { return a.key; }
 std::string key_of(const InstanceType& i) { return i.name; }
 std::string key_of(const Price& p) { return fmt::format("{} {} {}", p.instance, p.region, to_string(p.market)); }
@@ -205,7 +209,7 @@ void Catalog::apply_sustained_rates(std::string_view where, Diagnostics& out) {
       out.push_back(
           unknown_name("accelerator of a sustained rate", rate.accelerator, where, names_of(accelerator_profiles_)));
     } else {
-      profile->sustained_fraction = rate.fraction;
+      sustain(*profile, rate);
     }
   }
 }
@@ -282,7 +286,7 @@ void Catalog::set_sustained_rate(const SustainedRate& rate) {
   std::erase_if(sustained_rates_, [&](const SustainedRate& r) { return r.accelerator == rate.accelerator; });
   sustained_rates_.push_back(rate);
   for (AcceleratorProfile& p : accelerator_profiles_) {
-    if (p.accelerator == rate.accelerator) p.sustained_fraction = rate.fraction;
+    if (p.accelerator == rate.accelerator) sustain(p, rate);
   }
 }
 

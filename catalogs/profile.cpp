@@ -1,5 +1,7 @@
 #include "catalogs/profile.hpp"
 
+#include <array>
+
 #include "catalogs/reading.hpp"
 
 namespace smplan {
@@ -49,11 +51,21 @@ AcceleratorProfile read_accelerator_profile(const JsonValue& value, Diagnostics&
   return profile;
 }
 
+std::span<const DeviceParameter> device_parameters() {
+  static constexpr std::array<DeviceParameter, 2> kParameters{{
+      {"sustained_fraction", &SustainedRate::fraction, &AcceleratorProfile::sustained_fraction, 0.3, 1.2},
+      {"sustained_attention", &SustainedRate::attention, &AcceleratorProfile::sustained_attention, 0.3, 2},
+  }};
+  return kParameters;
+}
+
 SustainedRate read_sustained_rate(const JsonValue& value, Diagnostics& out) {
   ObjectReader reader(value, out);
   SustainedRate rate;
   rate.accelerator = reader.string("accelerator");
-  rate.fraction = reader.number("sustained_fraction", kMinSustainedFraction, kMaxSustainedFraction);
+  for (const DeviceParameter& p : device_parameters()) {
+    rate.*p.rate = read_number_or(reader, p.key, p.low, p.high, 1);
+  }
   rate.provenance = read_provenance(reader);
   reader.finish();
   return rate;

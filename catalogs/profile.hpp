@@ -1,7 +1,9 @@
 #pragma once
 
 #include <array>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "base/json_reader.hpp"
 #include "base/units.hpp"
@@ -50,6 +52,8 @@ struct AcceleratorProfile {
   /// Part of the kernel benchmarks' rate of matrix products and attention that training sustains:
   /// power caps and warm clocks. Fitted on training runs, 1 where there are none.
   double sustained_fraction = 1;
+  /// The same of attention beside matrix products: some benchmarks show the best kernel at the best size only.
+  double sustained_attention = 1;
   Provenance provenance;
 
   [[nodiscard]] const AttentionRates& attention(AttentionKernel kernel) const {
@@ -60,16 +64,25 @@ struct AcceleratorProfile {
 AcceleratorProfile read_accelerator_profile(const JsonValue& value, Diagnostics& out);
 
 /// What training keeps of the kernel rates of one accelerator. Apart from the profile, because runs
-/// and not kernels tell it; the catalog puts it into AcceleratorProfile::sustained_fraction.
+/// and not kernels tell it; the catalog puts it into the accelerator's profile.
 struct SustainedRate {
   std::string accelerator;  ///< key
   double fraction = 1;
+  double attention = 1;
   Provenance provenance;
   friend bool operator==(const SustainedRate&, const SustainedRate&) = default;
 };
 SustainedRate read_sustained_rate(const JsonValue& value, Diagnostics& out);
-inline constexpr double kMinSustainedFraction = 0.3;
-inline constexpr double kMaxSustainedFraction = 1.2;
+
+/// One number of a sustained rate: the only list of them, which reading, writing and fitting walk.
+struct DeviceParameter {
+  std::string_view key;
+  double SustainedRate::*rate = nullptr;
+  double AcceleratorProfile::*profile = nullptr;
+  double low = 0;
+  double high = 1;
+};
+std::span<const DeviceParameter> device_parameters();
 
 /// What a link type decides: `base + steps * step_latency + bytes / (line_rate * efficiency) *
 /// (1 + half_size / (bytes + half_size))`, bytes as they cross one accelerator's wire (see

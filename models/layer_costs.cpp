@@ -79,7 +79,8 @@ class KernelClock {
                                                       cluster_.accelerator_profile, stack_.attention_kernel)
                                : unfused_attention_time(shape, pass, attention_precision(), cluster_.accelerator,
                                                         cluster_.accelerator_profile);
-    return time * (stack_.profile.attention_slowdown / cluster_.accelerator_profile.sustained_fraction);
+    const AcceleratorProfile& p = cluster_.accelerator_profile;
+    return time * (stack_.profile.attention_slowdown / (p.sustained_fraction * p.sustained_attention));
   }
   [[nodiscard]] bool eight_bit() const {
     return workload_.precision == Precision::Fp8 || workload_.precision == Precision::Fp4;

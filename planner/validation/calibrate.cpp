@@ -20,7 +20,8 @@ struct Target {
   std::string_view key;
   FitParameter parameter;
   double shipped = 0;
-  const StackParameter* stack_parameter = nullptr;  ///< null: the device's sustained fraction
+  const StackParameter* stack_parameter = nullptr;    ///< either of a stack
+  const DeviceParameter* device_parameter = nullptr;  ///< or of an accelerator
 };
 
 /// A timed run, ready to be predicted under changing profiles.
@@ -85,17 +86,18 @@ Target stack_target(const Stack& stack, const StackParameter& p, const FitKnob& 
   return {.owner = stack.id, .key = p.key, .parameter = f, .shipped = value, .stack_parameter = &p};
 }
 
-Target device_target(const AcceleratorProfile& device, double prior_scale) {
-  const FitKnob& knob = *find_fit_knob("sustained_fraction");
-  const double value = device.sustained_fraction;
+Target device_target(const AcceleratorProfile& device, const DeviceParameter& p, double prior_scale) {
+  const FitKnob& knob = *find_fit_knob(p.key);
+  const double value = device.*p.profile;
   return {.owner = device.accelerator,
-          .key = knob.key,
-          .parameter = {.name = device.accelerator + "." + std::string(knob.key),
-                        .initial = inside(value, kMinSustainedFraction, kMaxSustainedFraction),
-                        .low = kMinSustainedFraction,
-                        .high = kMaxSustainedFraction,
+          .key = p.key,
+          .parameter = {.name = device.accelerator + "." + std::string(p.key),
+                        .initial = inside(value, p.low, p.high),
+                        .low = p.low,
+                        .high = p.high,
                         .prior_width = prior_scale * knob.prior_width},
-          .shipped = value};
+          .shipped = value,
+          .device_parameter = &p};
 }
 
 /// Index of the stack, with its targets added at its first run.
@@ -114,7 +116,7 @@ std::size_t stack_index(Calibration& c, const Stack& stack, double prior_scale) 
 void add_device(Calibration& c, const AcceleratorProfile& device, double prior_scale) {
   if (std::find(c.devices.begin(), c.devices.end(), device.accelerator) != c.devices.end()) return;
   c.devices.push_back(device.accelerator);
-  c.targets.push_back(device_target(device, prior_scale));
+  for (const DeviceParameter& p : device_parameters()) c.targets.push_back(device_target(device, p, prior_scale));
 }
 
 /// Not for one observation from two threads: its cluster is the scratch pad.
@@ -126,7 +128,7 @@ Seconds predict(const Calibration& c, Observation& o, std::span<const double> va
     if (target.stack_parameter != nullptr) {
       target.stack_parameter->set(stack.profile, values[t]);
     } else {
-      r.cluster.accelerator_profile.sustained_fraction = values[t];
+      r.cluster.accelerator_profile.*target.device_parameter->profile = values[t];
     }
   }
   return estimate_step(r.workload, r.strategy, r.cluster, apply_settings(stack, r.settings)).time();
@@ -343,10 +345,16 @@ void store(Calibration& c, const std::vector<MeasuredRun>& runs, std::span<const
     result.catalog.set_stack_profile(profile);
     result.stacks.push_back(fitted.id);
   }
-  for (std::size_t t = 0; t < c.targets.size(); ++t) {
-    if (c.targets[t].stack_parameter != nullptr) continue;
-    result.catalog.set_sustained_rate({c.targets[t].owner, values[t], {}});
-    result.accelerators.push_back(c.targets[t].owner);
+  for (const std::string& device : c.devices) {
+    SustainedRate rate{.accelerator = device};
+    for (std::size_t t = 0; t < c.targets.size(); ++t) {
+      const Target& target = c.targets[t];
+      if (target.device_parameter != nullptr && target.owner == device) {
+        rate.*target.device_parameter->rate = values[t];
+      }
+    }
+    result.catalog.set_sustained_rate(rate);
+    result.accelerators.push_back(device);
   }
 }
 

@@ -41,9 +41,12 @@ std::string calibration_overlay(const CalibrationResult& result, const std::stri
   if (!result.accelerators.empty()) {
     Json& rates = overlay["sustained_rates"] = Json::array();
     for (const std::string& key : result.accelerators) {
-      const double fraction = result.catalog.find_accelerator_profile(key)->sustained_fraction;
-      rates.push_back(
-          {{"accelerator", key}, {"sustained_fraction", rounded(fraction)}, {"source", told}, {"as_of", as_of}});
+      const AcceleratorProfile& profile = *result.catalog.find_accelerator_profile(key);
+      Json rate = {{"accelerator", key}};
+      for (const DeviceParameter& p : device_parameters()) rate[p.key] = rounded(profile.*p.profile);
+      rate["source"] = told;
+      rate["as_of"] = as_of;
+      rates.push_back(std::move(rate));
     }
   }
   // File names may hold any bytes; JSON may not.

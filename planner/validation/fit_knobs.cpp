@@ -8,7 +8,7 @@ namespace smplan {
 const FitKnob* find_fit_knob(std::string_view key) {
   // Widths by how rough a guess is before any run: 1 spans most of the bounds, 0.5 a factor of about 1.6 for a
   // small number. What few runs can tell apart from other terms is held closer.
-  static constexpr std::array<FitKnob, 23> kKnobs{{
+  static constexpr std::array<FitKnob, 24> kKnobs{{
       {"gemm_slowdown", 1, "time of matrix products relative to kernel benchmarks"},
       {"attention_slowdown", 1, "time of attention kernels relative to kernel benchmarks"},
       {"elementwise_traffic", 1, "memory traffic of element-wise work relative to fused kernels"},
@@ -32,6 +32,7 @@ const FitKnob* find_fit_knob(std::string_view key) {
       {"overlap_contention", 0.5, "slowdown of compute while communication runs beside it"},
       {"straggler", 0.5, "waiting for the slowest rank, by doubling of ranks"},
       {"sustained_fraction", 0.5, "part of kernel benchmark speed that the accelerator sustains in training"},
+      {"sustained_attention", 0.5, "the same of attention kernels, beside it"},
   }};
   const auto* const knob = std::find_if(kKnobs.begin(), kKnobs.end(), [key](const FitKnob& k) { return k.key == key; });
   return knob == kKnobs.end() ? nullptr : &*knob;
