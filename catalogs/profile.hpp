@@ -52,7 +52,7 @@ struct AcceleratorProfile {
   /// Part of the kernel benchmarks' rate of matrix products and attention that training sustains:
   /// power caps and warm clocks. Fitted on training runs, 1 where there are none.
   double sustained_fraction = 1;
-  /// The same of attention beside matrix products: some benchmarks show the best kernel at the best size only.
+  /// What a vendor's attention kernel keeps of that, relative to its benchmark at the best size.
   double sustained_attention = 1;
   Provenance provenance;
 

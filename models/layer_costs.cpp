@@ -80,7 +80,9 @@ class KernelClock {
                                : unfused_attention_time(shape, pass, attention_precision(), cluster_.accelerator,
                                                         cluster_.accelerator_profile);
     const AcceleratorProfile& p = cluster_.accelerator_profile;
-    return time * (stack_.profile.attention_slowdown / (p.sustained_fraction * p.sustained_attention));
+    // Vendors publish their kernels at the best sizes; the others' rates are means over many.
+    const double sustained = flash && stack_.attention_kernel == AttentionKernel::Vendor ? p.sustained_attention : 1;
+    return time * (stack_.profile.attention_slowdown / (p.sustained_fraction * sustained));
   }
   [[nodiscard]] bool eight_bit() const {
     return workload_.precision == Precision::Fp8 || workload_.precision == Precision::Fp4;

@@ -31,8 +31,8 @@ const FitKnob* find_fit_knob(std::string_view key) {
       {"context_overlap", 1, "part of context-parallel exchange under compute"},
       {"overlap_contention", 0.5, "slowdown of compute while communication runs beside it"},
       {"straggler", 0.5, "waiting for the slowest rank, by doubling of ranks"},
-      {"sustained_fraction", 0.5, "part of kernel benchmark speed that the accelerator sustains in training"},
-      {"sustained_attention", 0.5, "the same of attention kernels, beside it"},
+      {"sustained_fraction", 1, "part of kernel benchmark speed that the accelerator sustains in training"},
+      {"sustained_attention", 1, "the same of a vendor's attention kernel, beside it"},
   }};
   const auto* const knob = std::find_if(kKnobs.begin(), kKnobs.end(), [key](const FitKnob& k) { return k.key == key; });
   return knob == kKnobs.end() ? nullptr : &*knob;
