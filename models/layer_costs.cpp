@@ -133,8 +133,9 @@ void add_linear(LayerCosts& costs, const KernelClock& clock, const Workload& w, 
     costs.forward.gemm += clock.copy(kDequantBytesPerWeight * weights);
     costs.backward.gemm += clock.copy(kDequantBytesPerWeight * weights);
   }
-  if (clock.eight_bit()) {
-    // Quantise input (and, backward, output gradient): read 2, write 1 and 1 transposed.
+  if (clock.eight_bit() && batch == 1) {
+    // Quantise input (and, backward, output gradient): read 2, write 1 and 1 transposed. Tokens for experts are
+    // quantised as they are permuted and activated.
     costs.forward.elementwise += clock.copy(4 * rows * static_cast<double>(k));
     costs.backward.elementwise += clock.copy(4 * rows * static_cast<double>(n));
   }
