@@ -9,6 +9,7 @@ namespace smplan {
 namespace {
 
 constexpr double kHalfBytes = 2;  // activations and gathered weights travel in 16 bits
+constexpr double kTransposedBytes = 2;  // an 8-bit tensor read and written
 /// NF4 blocks are unpacked by a table look-up kernel that moves far fewer weights a second than a
 /// copy would: about 75e9 weights/s on an A100 (fine-tuning rows with and without a 4-bit base).
 constexpr double kDequantBytesPerWeight = 27;
@@ -134,10 +135,10 @@ void add_linear(LayerCosts& costs, const KernelClock& clock, const Workload& w, 
     costs.backward.gemm += clock.copy(kDequantBytesPerWeight * weights);
   }
   if (clock.eight_bit() && batch == 1) {
-    // Quantise input (and, backward, output gradient): read 2, write 1 and 1 transposed. Tokens for experts are
-    // quantised as they are permuted and activated.
-    costs.forward.elementwise += clock.copy(4 * rows * static_cast<double>(k));
-    costs.backward.elementwise += clock.copy(4 * rows * static_cast<double>(n));
+    // Inputs (and, backward, output gradients) are quantised by the kernel that makes them; their transposed copies
+    // are read and written once more. Experts' go with the permutation.
+    costs.forward.elementwise += clock.copy(kTransposedBytes * rows * static_cast<double>(k));
+    costs.backward.elementwise += clock.copy(kTransposedBytes * rows * static_cast<double>(n));
   }
 }
 
