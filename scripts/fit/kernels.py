@@ -116,6 +116,9 @@ RELATIVES = {
                                           "training (pytorch/torchtitan against NVIDIA and Mosaic runs)"),
 }
 POWER_FACTOR = {"H100-96GB-HBM2e-500W": 0.82}
+# Products in fp32 run outside the tensor cores, which starve before the CUDA cores do: BERT in fp32 on V100 (runs
+# nvb-033 and nvb-035 of NVIDIA/DeepLearningExamples) takes 1.3 times less than at the tensor cores' fraction.
+CUDA_CORE_EFFICIENCY = 0.9
 NEURON = ["Trainium1", "Trainium2", "Trainium3"]
 NEURON_NOTE = ("prior, no kernel is measured: GEMM and memory fractions of A100 without wave rounding; attention as "
                "FlashAttention-2 on H100, a part that it was not written for")
@@ -193,12 +196,12 @@ def fit_attention(t, hw_of, report):
 
 
 # --- profiles ---------------------------------------------------------------------------------------
-def spread(fractions, peaks, scale=1.0):
+def spread(fractions, peaks, scale=1.0, fp32=None):
     """Fractions by dtype for every dtype that the part has: 16-bit formats are alike, fp4 follows fp8,
-    and fp32 and tf32 follow the 16-bit fraction (same tiles, same caches)."""
+    and fp32 and tf32 follow the 16-bit fraction (same tiles, same caches) unless `fp32` is given."""
     wide = fractions.get("bf16", fractions.get("fp16"))
     eight = fractions.get("fp8", wide)
-    pick = {"fp32": wide, "tf32": wide, "fp16": wide, "bf16": wide, "fp8": eight, "fp4": eight}
+    pick = {"fp32": fp32 or wide, "tf32": wide, "fp16": wide, "bf16": wide, "fp8": eight, "fp4": eight}
     return {d: float(f"{scale * pick[d]:.4g}") for d in pick if d in peaks}
 
 
@@ -211,7 +214,8 @@ def attention_json(fit, peaks, scale=1.0):
 
 def profile_json(key, gemm, flash2, vendor, hw, source):
     scale, peaks = POWER_FACTOR.get(key, 1.0), hw["peak"]
-    out = {"accelerator": key, "gemm_efficiency": spread(gemm["gemm_efficiency"], peaks, scale)}
+    out = {"accelerator": key, "gemm_efficiency": spread(gemm["gemm_efficiency"], peaks, scale,
+                                                           fp32=None if key in NEURON else CUDA_CORE_EFFICIENCY)}
     for name in GEMM_SHAPE + ["memory_efficiency", "kernel_floor_us"]:
         out[name] = float(f"{gemm[name]:.4g}")
     out["flash2"], out["vendor_attention"] = attention_json(flash2, peaks, scale), attention_json(vendor, peaks, scale)
