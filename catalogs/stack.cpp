@@ -91,6 +91,7 @@ Stack read_stack(const JsonValue& value, Diagnostics& out) {
   stack.nvidia = reader.optional_bool("nvidia").value_or(true);
   read_byte_ledger(reader, stack);
   stack.flash_attention = reader.optional_bool("flash_attention").value_or(true);
+  stack.deepspeed_engine = reader.optional_bool("deepspeed_engine").value_or(false);
   stack.quantized_base = reader.optional_bool("quantized_base").value_or(false);
   stack.deduplicated_dispatch = reader.optional_bool("deduplicated_dispatch").value_or(false);
   if (reader.has("attention_kernel")) {

@@ -14,12 +14,6 @@ bool is_fsdp(Sharding sharding) {
 bool shards_weights(Sharding sharding) { return sharding == Sharding::Zero3 || is_fsdp(sharding); }
 bool shards_gradients(Sharding sharding) { return sharding == Sharding::Zero2 || shards_weights(sharding); }
 
-/// DeepSpeed's engine: stage 3 by that name, or 16-bit gradients beside fp32 masters.
-bool is_deepspeed(const Stack& stack) {
-  if (stack.master_bytes > 0 && stack.gradient_bytes <= stack.weight_bytes) return true;
-  return std::find(stack.shardings.begin(), stack.shardings.end(), Sharding::Zero3) != stack.shardings.end();
-}
-
 /// 8-bit moments (Dettmers et al. 2021) stay as they are when all else is 16-bit.
 double moment_bytes(const Workload& w) {
   const double full = optimizer_state_bytes(w.optimizer);
@@ -93,7 +87,7 @@ double optimizer_state_bytes(Optimizer optimizer) {
 
 StateEngine state_engine(const Strategy& strategy, const Stack& stack) {
   if (is_fsdp(strategy.sharding)) return StateEngine::Fsdp;
-  if (is_deepspeed(stack)) return StateEngine::Zero;
+  if (stack.deepspeed_engine) return StateEngine::Zero;
   return stack.master_bytes > 0 ? StateEngine::MainGrads : StateEngine::Replicated;
 }
 
@@ -103,7 +97,7 @@ StateWidths state_widths(const Workload& w, const Strategy& s, const Stack& stac
   if (w.pure_half) return {2, 2, moments, 2};
   StateWidths b{stack.weight_bytes, stack.gradient_bytes, moments + stack.master_bytes, 2};
   // DeepSpeed's BF16_Optimizer (ZeRO-1, pipelines) accumulates gradients in fp32 beside the 16-bit ones.
-  if (s.sharding == Sharding::Zero1 && is_deepspeed(stack) && w.precision == Precision::Bf16 && b.gradient < 4) {
+  if (s.sharding == Sharding::Zero1 && stack.deepspeed_engine && w.precision == Precision::Bf16 && b.gradient < 4) {
     b.gradient += 4;
   }
   return b;
