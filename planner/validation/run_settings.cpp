@@ -73,6 +73,8 @@ RunSettings read_settings(std::string_view text) {
   s.performance_recipe = words.say("container 2") || words.say("items/pretrain");
   s.software_year = words.release_after("container ");
   if (!s.software_year) s.software_year = words.release_after("container nemo ");
+  // grad_reduce_in_fp32 is off in their recipes; Megatron-LM's own default is on.
+  s.half_gradients = words.say("megatron-bridge") || words.say("nemo");
   if (words.say("ep-a2a overlap=on")) s.expert_overlap = true;
   if (words.say("ep-a2a overlap=off")) s.expert_overlap = false;
   return s;
@@ -96,6 +98,7 @@ Stack apply_settings(const Stack& stack, const RunSettings& settings) {
     p.moe_slowdown *= older;
   }
   if (settings.pure_half) adjusted.gradient_reduce_bytes = 2;
+  if (settings.half_gradients) adjusted.gradient_bytes = 2;
   return adjusted;
 }
 
