@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -31,7 +32,7 @@ std::string key_of(const ContainerRegistry& r) { return r.key; }
 std::string key_of(const Container& c) { return fmt::format("{}:{}", c.repository, c.tag); }
 std::string key_of(const OperationFact& f) { return f.key; }
 std::string key_of(const StorageService& s) { return s.key; }
-std::string key_of(const SpotInterruption& s) { return s.family; }
+std::string key_of(const SpotInterruption& s) { return s.region.empty() ? s.types : s.types + " " + s.region; }
 std::string key_of(const FrameworkVersion& v) { return fmt::format("{} {}", v.table, v.version); }
 
 template <typename T>
@@ -50,9 +51,10 @@ std::vector<std::pair<std::string, std::size_t>> sorted_keys(const std::vector<T
   return keys;
 }
 
-/// Reads one array of a catalog document into `entries`: new keys at the end, known ones in place.
-template <typename T>
-void read_section(ObjectReader& document, std::string_view section, T (*read_entry)(const JsonValue&, Diagnostics&),
+/// Reads one array of a catalog document into `entries`: new keys at the end, known ones in place. An item may hold
+/// several entries.
+template <typename T, typename Item>
+void read_section(ObjectReader& document, std::string_view section, Item (*read_item)(const JsonValue&, Diagnostics&),
                   bool may_replace, std::vector<T>& entries) {
   Diagnostics& out = document.diagnostics();
   const std::vector<JsonValue> items = document.optional_array(section);
@@ -60,8 +62,7 @@ void read_section(ObjectReader& document, std::string_view section, T (*read_ent
   const auto known = sorted_keys(entries);
   std::set<std::string> seen;
   entries.reserve(entries.size() + items.size());
-  for (const JsonValue& item : items) {
-    T entry = read_entry(item, out);
+  const auto add = [&](T entry, const JsonValue& item) {
     std::string key = key_of(entry);
     const auto at = std::lower_bound(known.begin(), known.end(), key,
                                      [](const auto& pair, const std::string& name) { return pair.first < name; });
@@ -73,6 +74,13 @@ void read_section(ObjectReader& document, std::string_view section, T (*read_ent
       entries[at->second] = std::move(entry);
     } else {
       entries.push_back(std::move(entry));
+    }
+  };
+  for (const JsonValue& item : items) {
+    if constexpr (std::is_same_v<Item, T>) {
+      add(read_item(item, out), item);
+    } else {
+      for (T& entry : read_item(item, out)) add(std::move(entry), item);
     }
   }
 }
@@ -172,8 +180,9 @@ void check_references(const Catalog& catalog, std::string_view where, Diagnostic
 
 template <typename T>
 const T* Catalog::find(const std::vector<T>& entries, const Index& index, std::string_view name) {
-  const auto at = std::lower_bound(index.begin(), index.end(), name,
-                                   [](const IndexEntry& entry, std::string_view n) { return entry.name.compare(n) < 0; });
+  const auto at = std::lower_bound(index.begin(), index.end(), name, [](const IndexEntry& entry, std::string_view n) {
+    return entry.name.compare(n) < 0;
+  });
   return at != index.end() && at->name == name ? &entries[at->position] : nullptr;
 }
 
@@ -197,7 +206,7 @@ void Catalog::read(const JsonValue& document, Known known, Diagnostics& out) {
   read_section(reader, "framework_versions", read_framework_version, may_replace, containers_.versions);
   read_section(reader, "operations", read_operation_fact, may_replace, operations_.figures);
   read_section(reader, "storages", read_storage_service, may_replace, operations_.storages);
-  read_section(reader, "spot_interruptions", read_spot_interruption, may_replace, operations_.spot);
+  read_section(reader, "spot_interruptions", read_spot_interruptions, may_replace, operations_.spot);
   reader.finish();
 }
 

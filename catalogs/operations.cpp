@@ -64,14 +64,22 @@ const StorageService* OperationFacts::storage(std::string_view key) const {
   return at == storages.end() ? nullptr : &*at;
 }
 
-double OperationFacts::spot_monthly(std::string_view instance) const {
+double OperationFacts::spot_monthly(std::string_view instance, std::string_view region) const {
   constexpr std::string_view kPrefix = "ml.";
-  if (instance.substr(0, kPrefix.size()) == kPrefix) instance.remove_prefix(kPrefix.size());
-  const std::string_view family = instance.substr(0, instance.find('.'));
+  std::string_view family = instance;
+  if (family.substr(0, kPrefix.size()) == kPrefix) family.remove_prefix(kPrefix.size());
+  family = family.substr(0, family.find('.'));
+  const SpotInterruption* best = nullptr;
+  int best_rank = 0;
   for (const SpotInterruption& s : spot) {
-    if (s.family == family) return s.monthly;
+    const bool here = s.region == region;
+    if (!here && !s.region.empty()) continue;
+    const int rank = (s.types == instance ? 3 : s.types == family ? 1 : 0) + (here ? 1 : 0);
+    if (rank <= (here ? 1 : 0) || rank <= best_rank) continue;
+    best = &s;
+    best_rank = rank;
   }
-  return values().spot_monthly;
+  return best != nullptr ? best->monthly : values().spot_monthly;
 }
 
 OperationFact read_operation_fact(const JsonValue& value, Diagnostics& out) {
@@ -117,16 +125,28 @@ StorageService read_storage_service(const JsonValue& value, Diagnostics& out) {
   return s;
 }
 
-SpotInterruption read_spot_interruption(const JsonValue& value, Diagnostics& out) {
+std::vector<SpotInterruption> read_spot_interruptions(const JsonValue& value, Diagnostics& out) {
   constexpr double kMost = 0.999;
   ObjectReader reader(value, out);
+  std::vector<std::string> types = read_strings(reader, "instances");
+  if (types.empty()) {
+    types.push_back(read_name(reader, "family"));
+  } else if (value.find("family")) {
+    out.push_back({"conflict", reader.location("family"), "stands beside instances", "give one of the two"});
+    reader.ignore("family");
+  }
   SpotInterruption s;
-  s.family = read_name(reader, "family");
+  s.region = reader.optional_string("region").value_or("");
   s.monthly = reader.number("monthly", 0, kMost);
   read_range(reader, s.monthly, 0, kMost, s.low, s.high);
   s.provenance = read_provenance(reader);
   reader.finish();
-  return s;
+  std::vector<SpotInterruption> all;
+  for (std::string& name : types) {
+    s.types = std::move(name);
+    all.push_back(s);
+  }
+  return all;
 }
 
 }  // namespace smplan

@@ -25,7 +25,7 @@ struct Operations {
   Seconds first_step;                ///< compilation, collectives' set-up, caches
   Seconds warm_start;                ///< on the instances of a warm pool, in place of provisioning and image pull
   Seconds spot_wait;                 ///< until reclaimed capacity is back
-  double spot_monthly = 0;           ///< part of spot instances reclaimed in a month, where the family has no figure
+  double spot_monthly = 0;           ///< part of spot instances reclaimed in a month, where nothing is known of them
   double checkpoints_kept = 0;       ///< the last ones; older are deleted
   Seconds plan_reclaim;              ///< how long before its end a capacity block takes the instances back
   Bytes token_bytes;                 ///< of a token in a tokenised data set
@@ -71,9 +71,10 @@ struct StorageService {
   friend bool operator==(const StorageService&, const StorageService&) = default;
 };
 
-/// Part of the spot instances of a family that are reclaimed in a month.
+/// Part of the spot instances of a type or family that are reclaimed in a month.
 struct SpotInterruption {
-  std::string family;  ///< `p5`: the types `ml.p5.*`
+  std::string types;   ///< a type (`ml.p5.48xlarge`) or a family (`p5`: the types `ml.p5.*`)
+  std::string region;  ///< empty: any
   double monthly = 0;
   double low = 0;
   double high = 0;
@@ -81,7 +82,7 @@ struct SpotInterruption {
   friend bool operator==(const SpotInterruption&, const SpotInterruption&) = default;
 };
 
-/// Every operational fact. Keys: fact key; storage key; family.
+/// Every operational fact. Keys: fact key; storage key; types and region.
 struct OperationFacts {
   std::vector<OperationFact> figures;
   std::vector<StorageService> storages;
@@ -91,13 +92,15 @@ struct OperationFacts {
   [[nodiscard]] Operations values() const;
   /// nullptr if unknown.
   [[nodiscard]] const StorageService* storage(std::string_view key) const;
-  /// Part of the instances of a type (`ml.p5.48xlarge`) reclaimed in a month: its family's, else the general figure.
-  [[nodiscard]] double spot_monthly(std::string_view instance) const;
+  /// Part of the instances of a type (`ml.p5.48xlarge`) reclaimed in a month: the type's there, the type's anywhere,
+  /// its family's there, its family's anywhere, else the general figure.
+  [[nodiscard]] double spot_monthly(std::string_view instance, std::string_view region) const;
   friend bool operator==(const OperationFacts&, const OperationFacts&) = default;
 };
 
 OperationFact read_operation_fact(const JsonValue& value, Diagnostics& out);
 StorageService read_storage_service(const JsonValue& value, Diagnostics& out);
-SpotInterruption read_spot_interruption(const JsonValue& value, Diagnostics& out);
+/// One rate for a family, or for each of a list of types.
+std::vector<SpotInterruption> read_spot_interruptions(const JsonValue& value, Diagnostics& out);
 
 }  // namespace smplan

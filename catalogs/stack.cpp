@@ -93,6 +93,7 @@ Stack read_stack(const JsonValue& value, Diagnostics& out) {
   stack.flash_attention = reader.optional_bool("flash_attention").value_or(true);
   stack.deepspeed_engine = reader.optional_bool("deepspeed_engine").value_or(false);
   stack.quantized_base = reader.optional_bool("quantized_base").value_or(false);
+  stack.one_writer = reader.optional_bool("one_writer").value_or(false);
   stack.deduplicated_dispatch = reader.optional_bool("deduplicated_dispatch").value_or(false);
   if (reader.has("attention_kernel")) {
     stack.attention_kernel = read_enum(reader, "attention_kernel", kAttentionKernels);

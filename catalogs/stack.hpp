@@ -66,6 +66,8 @@ struct Stack {
   /// Expert dispatch sends a token once to a node, however many of its experts are there.
   bool deduplicated_dispatch = false;
   bool deepspeed_engine = false;  ///< DeepSpeed holds and reduces the states, not the stack itself
+  /// Rank 0 writes checkpoints whole (torch.save); else every rank writes its part, replicas too.
+  bool one_writer = false;
   bool quantized_base = false;  ///< trains adapters over 4-bit weights (bitsandbytes)
   /// Element-wise chains run as one kernel and gathered inputs are gathered again in the backward pass:
   /// fewer tensors are saved. False for eager PyTorch models.

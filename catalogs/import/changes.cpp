@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "catalogs/import/import.hpp"
@@ -70,6 +73,24 @@ void compare_operations(const Catalog& before, const Catalog& after, std::vector
   }
 }
 
+void compare_spot(const Catalog& before, const Catalog& after, std::vector<CatalogChange>& out) {
+  const auto percent = [](double part) { return format_shortest(std::round(part * 1e4) / 100) + "% a month"; };
+  for (const SpotInterruption& is : after.operations().spot) {
+    const auto& known = before.operations().spot;
+    const auto was = std::find_if(known.begin(), known.end(), [&](const SpotInterruption& s) {
+      return s.types == is.types && s.region == is.region;
+    });
+    const std::string name =
+        fmt::format("spot_interruptions/{}{}{}", is.types, is.region.empty() ? "" : " ", is.region);
+    if (was == known.end()) {
+      out.push_back({name, {}, percent(is.monthly), std::nullopt});
+    } else if (was->monthly != is.monthly) {
+      out.push_back({name, percent(was->monthly), percent(is.monthly),
+                     was->monthly > 0 ? std::optional(is.monthly / was->monthly) : std::nullopt});
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<CatalogChange> catalog_changes(const Catalog& before, const Catalog& after) {
@@ -77,6 +98,7 @@ std::vector<CatalogChange> catalog_changes(const Catalog& before, const Catalog&
   compare_instances(before, after, out);
   compare_prices(before, after, out);
   compare_operations(before, after, out);
+  compare_spot(before, after, out);
   return out;
 }
 

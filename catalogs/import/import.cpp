@@ -14,7 +14,7 @@ namespace {
 Result<void> read_json(std::istream& in, std::string_view name, ImportReader& reader) {
   std::vector<std::string> patterns;
   std::vector<PieceReader> readers;
-  for (const auto& table : {offer_pieces(), ec2_pieces()}) {
+  for (const auto& table : {offer_pieces(), ec2_pieces(), spot_advisor_pieces()}) {
     for (const PieceReader& piece : table) {
       patterns.emplace_back(piece.pattern);
       readers.push_back(piece);
@@ -66,7 +66,8 @@ Result<ImportedFacts> import_files(const std::vector<std::string>& paths, const 
     std::string where;
     for (const std::string& path : paths) where += (where.empty() ? "" : ", ") + path;
     return fail("nothing-to-import", where,
-                fmt::format("has no training price of a known instance type{} ({} entries for other things, {} for "
+                fmt::format("has no training price and no interruption rate of a known instance type{} ({} entries for "
+                            "other things, {} for "
                             "unknown instance types)",
                             options.region ? " in " + *options.region : "", facts.other, facts.unknown),
                 "check that the file is the one meant, and --region");

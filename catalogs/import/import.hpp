@@ -19,6 +19,7 @@ struct ImportOptions {
 struct ImportedFacts {
   std::vector<Price> prices;
   std::vector<InstanceType> instances;
+  std::vector<SpotInterruption> spot;
   std::size_t used = 0;            ///< entries taken
   std::size_t other = 0;           ///< entries for something else: hosting, notebooks, other operating systems
   std::size_t unknown = 0;         ///< training entries of instance types that the catalog lacks
@@ -30,6 +31,7 @@ struct ImportedFacts {
 /// - the price list offer of SageMaker, JSON or CSV, one region or all;
 /// - `aws pricing get-products`, `aws ec2 describe-spot-price-history`, `describe-instance-types`,
 ///   `describe-capacity-block-offerings`, `aws sagemaker search-training-plan-offerings`;
+/// - the data file of Spot Instance Advisor;
 /// - the price list of Machine Learning Savings Plans, behind the offer whose SKUs it discounts.
 /// A fault in any file, or nothing to take from them, leaves nothing to use.
 Result<ImportedFacts> import_files(const std::vector<std::string>& paths, const Catalog& catalog,

@@ -72,6 +72,29 @@ Json instance_json(const InstanceType& i) {
   return out;
 }
 
+/// Types of a region and band share an entry.
+Json spot_json(std::vector<SpotInterruption> spot) {
+  const auto group = [](const SpotInterruption& s) { return std::tie(s.region, s.low, s.high); };
+  std::stable_sort(spot.begin(), spot.end(),
+                   [&](const SpotInterruption& a, const SpotInterruption& b) { return group(a) < group(b); });
+  Json out = Json::array();
+  for (std::size_t i = 0; i < spot.size(); ++i) {
+    if (i == 0 || group(spot[i - 1]) != group(spot[i])) {
+      Json entry;
+      entry["region"] = spot[i].region;
+      entry["instances"] = Json::array();
+      entry["monthly"] = decimal(spot[i].monthly);
+      entry["low"] = decimal(spot[i].low);
+      entry["high"] = decimal(spot[i].high);
+      entry["source"] = spot[i].provenance.source;
+      entry["as_of"] = spot[i].provenance.as_of;
+      out.push_back(std::move(entry));
+    }
+    out.back()["instances"].push_back(spot[i].types);
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string overlay_of(const ImportedFacts& facts) {
@@ -88,6 +111,7 @@ std::string overlay_of(const ImportedFacts& facts) {
   for (const InstanceType& i : instances) out["instances"].push_back(instance_json(i));
   if (!prices.empty()) out["prices"] = Json::array();
   for (const Price& p : prices) out["prices"].push_back(price_json(p));
+  if (!facts.spot.empty()) out["spot_interruptions"] = spot_json(facts.spot);
   return out.dump(2) + "\n";
 }
 

@@ -19,6 +19,7 @@ void ImportReader::begin_file() {
   offer_code.clear();
   version.clear();
   published.clear();
+  bands.clear();
   has_products = false;
   recognised = false;
 }

@@ -35,6 +35,12 @@ class ImportReader {
   std::map<std::string, std::pair<std::string, std::string>, std::less<>> skus;
   /// Lowest offer of capacity bought ahead by type and region, USD an instance hour.
   std::map<std::pair<std::string, std::string>, double> blocks;
+  /// Bands of Spot Instance Advisor by index: bounds of the part of instances reclaimed in a month.
+  struct Band {
+    double low = 0;
+    double high = 0;
+  };
+  std::map<std::int64_t, Band> bands;
   std::string offer_code;
   std::string version;
   std::string published;  ///< ISO date
@@ -62,6 +68,7 @@ struct PieceReader {
 };
 std::span<const PieceReader> offer_pieces();
 std::span<const PieceReader> ec2_pieces();
+std::span<const PieceReader> spot_advisor_pieces();
 /// The offer's CSV. `in` stands at its beginning.
 Result<void> read_offer_csv(std::istream& in, std::string_view name, ImportReader& reader);
 

@@ -137,6 +137,23 @@ TEST(Import, JoinsSavingsPlansToTheOffersSkus) {
   EXPECT_NEAR(usd(*long_term, "ml.p5.48xlarge", "us-west-2", Market::SavingsPlan), 30, 1e-9);
 }
 
+TEST(Import, ReadsInterruptionRatesByTypeAndRegion) {
+  const ImportedFacts facts = import_sample({sample("spot-advisor-data.json")});
+  const auto rate = [&](const char* type, const char* region) {
+    for (const SpotInterruption& s : facts.spot) {
+      if (s.types == type && s.region == region) return std::pair(s.low, s.high);
+    }
+    return std::pair(-1.0, -1.0);
+  };
+  EXPECT_EQ(rate("ml.p4d.24xlarge", "us-east-1"), std::pair(0.10, 0.15));
+  EXPECT_EQ(rate("ml.p4d.24xlarge", "us-west-2"), std::pair(0.20, 0.50)) << "over 20 %";
+  EXPECT_EQ(rate("ml.p5.48xlarge", "us-west-2"), std::pair(0.05, 0.10));
+  EXPECT_GT(facts.unknown, 0u) << "a type that the catalog lacks";
+  Catalog merged = test::shipped();
+  ASSERT_TRUE(merged.merge(test::json(overlay_of(facts))).has_value());
+  EXPECT_NEAR(merged.operations().spot_monthly("ml.p5.48xlarge", "us-east-1"), 0.35, 1e-12);
+}
+
 TEST(Import, RefreshesWhatEc2KnowsOfATypeAndKeepsTheRest) {
   const auto facts = import_text(R"({"InstanceTypes": [
     {"InstanceType": "p4d.24xlarge", "VCpuInfo": {"DefaultVCpus": 97}, "GpuInfo": {"Gpus": [{"Count": 8}]}},
@@ -208,22 +225,25 @@ TEST_P(BadFile, IsRefusedWhole) {
   "}}}}}}}"
 INSTANTIATE_TEST_SUITE_P(
     Offers, BadFile,
-    testing::Values(Bad{"truncated", R"({"offerCode": "AmazonSageMaker", "products": {"S": {"sku")", "json-syntax"},
-                    Bad{"another_offer", R"({"offerCode": "AmazonEC2", "products": {}})", "wrong-offer"},
-                    Bad{"another_service", R"({"PriceList": ["{\"serviceCode\": \"AmazonEC2\"}"]})", "wrong-offer"},
-                    Bad{"negative_price", "{" PRODUCT ", " TERM(R"("-1.0")") "}", "bad-price"},
-                    Bad{"price_in_words", "{" PRODUCT ", " TERM(R"("NaN")") "}", "bad-price"},
-                    Bad{"monstrous_price", "{" PRODUCT ", " TERM(R"("1e9")") "}", "bad-price"},
-                    Bad{"price_is_a_number", "{" PRODUCT ", " TERM("3.5") "}", "wrong-kind"},
-                    Bad{"terms_first", "{" TERM(R"("1")") ", " PRODUCT "}", "bad-order"},
-                    Bad{"nothing_inside", R"({"offerCode": "AmazonSageMaker", "products": {}, "terms": {}})",
-                        "unknown-format"},
-                    Bad{"something_else", R"({"hello": "world"})", "unknown-format"}, Bad{"empty", "", "empty-file"},
-                    Bad{"prose", "These are not prices.\n", "unknown-format"},
-                    Bad{"csv_without_prices",
-                        "\"FormatVersion\",\"v1.0\"\n\"Disclaimer\",\"\"\n\"Publication Date\",\"2026\"\n"
-                        "\"Version\",\"1\"\n\"OfferCode\",\"AmazonSageMaker\"\n\"SKU\",\"TermType\"\n",
-                        "missing-column"}),
+    testing::Values(
+        Bad{"truncated", R"({"offerCode": "AmazonSageMaker", "products": {"S": {"sku")", "json-syntax"},
+        Bad{"another_offer", R"({"offerCode": "AmazonEC2", "products": {}})", "wrong-offer"},
+        Bad{"another_service", R"({"PriceList": ["{\"serviceCode\": \"AmazonEC2\"}"]})", "wrong-offer"},
+        Bad{"negative_price", "{" PRODUCT ", " TERM(R"("-1.0")") "}", "bad-price"},
+        Bad{"price_in_words", "{" PRODUCT ", " TERM(R"("NaN")") "}", "bad-price"},
+        Bad{"monstrous_price", "{" PRODUCT ", " TERM(R"("1e9")") "}", "bad-price"},
+        Bad{"price_is_a_number", "{" PRODUCT ", " TERM("3.5") "}", "wrong-kind"},
+        Bad{"terms_first", "{" TERM(R"("1")") ", " PRODUCT "}", "bad-order"},
+        Bad{"nothing_inside", R"({"offerCode": "AmazonSageMaker", "products": {}, "terms": {}})", "unknown-format"},
+        Bad{"something_else", R"({"hello": "world"})", "unknown-format"}, Bad{"empty", "", "empty-file"},
+        Bad{"a_band_in_words", R"({"ranges": [{"index": 0, "label": "seldom"}], "spot_advisor": {}})", "bad-band"},
+        Bad{"an_unknown_band", R"({"spot_advisor": {"us-east-1": {"Linux": {"p5.48xlarge": {"r": 9, "s": 1}}}}})",
+            "bad-band"},
+        Bad{"prose", "These are not prices.\n", "unknown-format"},
+        Bad{"csv_without_prices",
+            "\"FormatVersion\",\"v1.0\"\n\"Disclaimer\",\"\"\n\"Publication Date\",\"2026\"\n"
+            "\"Version\",\"1\"\n\"OfferCode\",\"AmazonSageMaker\"\n\"SKU\",\"TermType\"\n",
+            "missing-column"}),
     [](const auto& test) { return test.param.name; });
 
 TEST(Import, OfTwoPricesForOneThingTheHigherStays) {
@@ -250,6 +270,17 @@ TEST(CatalogChanges, ShowNewAndChangedFacts) {
   EXPECT_NEAR(*changes[0].ratio, 0.5, 1e-9);
   EXPECT_EQ(changes[1].before, "");
   EXPECT_TRUE(catalog_changes(mine, mine).empty());
+}
+
+TEST(NamedDate, IsADayOrTheNextOfItsName) {
+  constexpr const char* kSaturday = "2026-11-21";
+  EXPECT_EQ(named_date("friday", kSaturday), "2026-11-27");
+  EXPECT_EQ(named_date("SUN", kSaturday), "2026-11-22");
+  EXPECT_EQ(named_date("Saturday", kSaturday), "2026-11-28");
+  EXPECT_EQ(named_date("2027-01-31", kSaturday), "2027-01-31");
+  for (const char* none : {"7d", "fr", "2026-02-30", "2026-11", ""})
+    EXPECT_EQ(named_date(none, kSaturday), std::nullopt);
+  EXPECT_EQ(date_after("2026-12-30", 3), "2027-01-02");
 }
 
 TEST(DaysBetween, CountsFromTheFirstDayOfWhatIsNotExact) {

@@ -1,5 +1,7 @@
 #include "catalogs/operations.hpp"
 
+#include <fmt/format.h>
+
 #include "fixture.hpp"
 
 namespace smplan {
@@ -40,10 +42,30 @@ TEST(Operations, RefuseUnknownFiguresAndRangesThatDoNotHold) {
   EXPECT_TRUE(test::has_code(out, "bad-range")) << to_string(out);
 }
 
-TEST(SpotInterruptions, AreThoseOfTheFamilyElseTheGeneralFigure) {
+TEST(SpotInterruptions, AreThoseOfTheTypeThereElseOfTheFamilyElseTheGeneralFigure) {
   const OperationFacts& facts = test::shipped().operations();
-  EXPECT_EQ(facts.spot_monthly("ml.p5.48xlarge"), 0.15);
-  EXPECT_EQ(facts.spot_monthly("ml.p5en.48xlarge"), facts.values().spot_monthly) << "p5en is not p5";
+  EXPECT_EQ(facts.spot_monthly("ml.p5.48xlarge", "us-east-1"), 0.35) << "over 20 % in the advisor of June 2025";
+  EXPECT_EQ(facts.spot_monthly("ml.p5.48xlarge", "us-west-2"), 0.075);
+  EXPECT_EQ(facts.spot_monthly("ml.p5.48xlarge", "mars-1"), 0.15) << "the family's";
+  EXPECT_EQ(facts.spot_monthly("ml.p5e.48xlarge", "us-west-2"), facts.values().spot_monthly) << "p5e is not p5";
+}
+
+TEST(SpotInterruptions, AnOverlayReplacesOneTypeInOneRegion) {
+  const Catalog mine = test::with("spot_interruptions", R"({"instances": ["ml.p5.48xlarge", "ml.p4d.24xlarge"],
+    "region": "us-east-1", "monthly": 0.01, "source": "our jobs", "as_of": "2026-11"})");
+  EXPECT_EQ(mine.operations().spot_monthly("ml.p5.48xlarge", "us-east-1"), 0.01);
+  EXPECT_EQ(mine.operations().spot_monthly("ml.p4d.24xlarge", "us-east-1"), 0.01);
+  EXPECT_EQ(mine.operations().spot_monthly("ml.p5.48xlarge", "us-west-2"), 0.075);
+  EXPECT_EQ(mine.operations().spot.size(), test::shipped().operations().spot.size());
+}
+
+TEST(SpotInterruptions, AreOfAFamilyOrOfTypes) {
+  for (const char* scope : {R"("family": "p5", "instances": ["ml.p5.48xlarge"])", R"("region": "us-east-1")"}) {
+    Diagnostics out;
+    read_spot_interruptions(test::json(fmt::format(R"({{{}, "monthly": 0.1, "source": "s", "as_of": "2026"}})", scope)),
+                            out);
+    EXPECT_EQ(out.size(), 1u) << to_string(out);
+  }
 }
 
 }  // namespace

@@ -28,9 +28,9 @@ class CatalogSchema : public testing::Test {
 TEST_F(CatalogSchema, DeclaresTheSectionsOfACatalog) {
   const JsonValue root = schema();
   const JsonValue sections = member(root, "properties");
-  for (const char* section :
-       {"accelerators", "instances", "prices", "models", "stacks", "stack_profiles", "accelerator_profiles",
-        "fabric_profiles", "registries", "containers", "framework_versions", "operations", "storages", "spot_interruptions"}) {
+  for (const char* section : {"accelerators", "instances", "prices", "models", "stacks", "stack_profiles",
+                              "accelerator_profiles", "fabric_profiles", "registries", "containers",
+                              "framework_versions", "operations", "storages", "spot_interruptions"}) {
     EXPECT_TRUE(sections.find(section).has_value()) << section;
   }
 }
@@ -66,7 +66,7 @@ TEST_F(CatalogSchema, IsAskedForByTheReadersKeyByKey) {
         Case{"sustained_rate", [](const JsonValue&v, Diagnostics&out) { read_sustained_rate(v, out); }},
         Case{"operation", [](const JsonValue&v, Diagnostics&out) { read_operation_fact(v, out); }},
         Case{"storage", [](const JsonValue&v, Diagnostics&out) { read_storage_service(v, out); }},
-        Case{"spot_interruption", [](const JsonValue&v, Diagnostics&out) { read_spot_interruption(v, out); }},
+        Case{"spot_interruption", [](const JsonValue&v, Diagnostics&out) { read_spot_interruptions(v, out); }},
         Case{"registry", [](const JsonValue&v, Diagnostics&out) { read_container_registry(v, out); }},
         Case{"container", [](const JsonValue&v, Diagnostics&out) { read_container(v, out); }},
         Case{"framework_version", [](const JsonValue&v, Diagnostics&out) { read_framework_version(v, out); }},
