@@ -6,6 +6,7 @@
 #include <pybind11/stl.h>
 #include <nlohmann/json.hpp>
 
+#include "base/today.hpp"
 #include "bindings/catalog_handle.hpp"
 #include "bindings/errors.hpp"
 #include "bindings/interruptible.hpp"
@@ -38,7 +39,7 @@ SharedAnswer ask(Question question, const CatalogHandle& handle, const Arguments
   const auto work = [question, spec, environment_region, catalog = handle.catalog](Monitor& monitor) -> SharedAnswer {
     const bool one = question == Question::Estimate;
     const PlanRequest request =
-        value_or_throw(resolve(spec, *catalog, environment_region, one ? Purpose::Estimate : Purpose::Plan));
+        value_or_throw(resolve(spec, *catalog, environment_region, one ? Purpose::Estimate : Purpose::Plan, today()));
     const auto start = std::chrono::steady_clock::now();
     const SearchOptions options{.monitor = &monitor};
     PlanSet set = one ? value_or_throw(estimate(request, *catalog, options)) : search(request, *catalog, options);

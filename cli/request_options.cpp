@@ -38,8 +38,6 @@ constexpr Flag kHardware[] = {
     {"--count", &RequestSpec::count, "N", "Instances: 8, a list 8,16 or a range 1..64 [1..128]"},
     {"--max-gpus", &RequestSpec::max_gpus, "N", "No more accelerators than this"},
     {"--region", &RequestSpec::region, "REGION", "Where the job runs [AWS_REGION, AWS_DEFAULT_REGION, else us-east-1]"},
-    {"--market", &RequestSpec::market, "on-demand|spot|capacity-block|training-plan|savings-plan",
-     "How the instances are bought [on-demand]"},
 };
 constexpr Flag kDimensions[] = {
     {"--dp", &RequestSpec::dp, "N", "Data parallel"},
@@ -62,19 +60,23 @@ constexpr Flag kOperation[] = {
      "Whether training stands still while a checkpoint is saved"},
     {"--dataset", &RequestSpec::dataset, "SIZE", "Size of the data set, e.g. 500GB [streamed fast enough]"},
     {"--dataset-files", &RequestSpec::dataset_files, "N", "Files of the data set [shards of 256 MB]"},
+    {"--sample-size", &RequestSpec::sample_size, "SIZE", "Read for each sequence, e.g. 600kB [4 bytes a token]"},
     {"--input-mode", &RequestSpec::input_mode, "file|fastfile|pipe|fsx-lustre|efs",
-     "How data reaches the instances [chosen by size]"},
+     "How data reaches the instances [by size, files and what keeps devices fed]"},
     {"--data-region", &RequestSpec::data_region, "REGION", "Region of the data set's bucket [that of the job]"},
     {"--jobs", &RequestSpec::jobs, "N", "Such jobs in a row on the same instances [1]"},
     {"--job-gap", &RequestSpec::job_gap, "TIME", "From the end of one to the start of the next [0s]"},
     {"--warm-pool", &RequestSpec::warm_pool, "on|off", "Keep the instances between the jobs [off]"},
 };
 constexpr Flag kGoal[] = {
-    {"--deadline", &RequestSpec::deadline, "TIME", "Longest time to train, e.g. 7d or 36h"},
+    {"--deadline", &RequestSpec::deadline, "TIME",
+     "Longest time to train, e.g. 7d or 36h, or its last day: Friday, 2026-12-24"},
     {"--confidence", &RequestSpec::confidence, "PART", "Probability to meet the deadline, e.g. 90%"},
     {"--budget", &RequestSpec::budget, "USD", "Most money for the whole run"},
     {"--max-hourly", &RequestSpec::max_hourly, "USD", "Most money per hour"},
     {"--min-headroom", &RequestSpec::min_headroom, "PART", "Device memory that must stay free, e.g. 5%"},
+    {"--max-oom-probability", &RequestSpec::max_oom_probability, "PART",
+     "Most chance to run out of device memory, e.g. 1%"},
     {"--objective", &RequestSpec::objective, "cost|time|balanced|pareto", "What the best plan is best at [cost]"},
     {"--cost-weight", &RequestSpec::cost_weight, "PART", "Weight of cost against time in the balanced objective [50%]"},
     {"--what-if", &RequestSpec::what_if, "CHANGES", "Other facts, e.g. price=-20%,efa=2x,memory=+10%"},
@@ -119,6 +121,10 @@ void add_request_options(CLI::App& command, RequestSpec& spec) {
       {"--instances", &RequestSpec::instances, "INSTANCES", "Instance types or patterns: ml.p4d.24xlarge,'ml.p5*'"},
       "Hardware");
   add_flags(command, spec, kHardware, "Hardware");
+  add_list(command, spec,
+           {"--market", &RequestSpec::market, "on-demand|spot|capacity-block|training-plan|savings-plan",
+            "How the instances are bought; several are ranked together [on-demand]"},
+           "Hardware");
   add_list(command, spec,
            {"--stack", &RequestSpec::stack, "STACKS", "Training stacks, see `smplan catalog list stacks`"}, "Software");
   command.add_option("--collectives", spec.collectives, "Library of the collective operations")

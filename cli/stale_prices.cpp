@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "base/today.hpp"
 #include "catalogs/dates.hpp"
-#include "cli/today.hpp"
 
 namespace smplan::cli {
 

@@ -5,6 +5,7 @@
 
 #include "catalogs/reading.hpp"
 #include "models/layers.hpp"
+#include "models/model_states.hpp"
 
 namespace smplan {
 namespace {
@@ -17,24 +18,6 @@ constexpr EnumNames<CheckpointMode, 2> kModes = {{{CheckpointMode::Sync, "sync"}
 
 /// A save to a file system should not hold the steps up for longer: what its throughput is bought for.
 constexpr Seconds kSaveWithin = Seconds(120);
-
-/// Bytes of moments per parameter. Adafactor keeps rows and columns, which are next to nothing.
-double moment_bytes(Optimizer optimizer) {
-  switch (optimizer) {
-    case Optimizer::AdamW:
-    case Optimizer::Lamb:
-      return 8;
-    case Optimizer::Adam8bit:
-      return 2;
-    case Optimizer::SgdMomentum:
-    case Optimizer::Lion:
-    case Optimizer::Muon:
-      return 4;
-    case Optimizer::Adafactor:
-      return 0;
-  }
-  return 8;
-}
 
 double trained_parameters(const Workload& w) {
   if (w.finetune == FineTune::Full) return static_cast<double>(count_parameters(w.architecture).total());
@@ -83,12 +66,13 @@ std::string_view to_string(CheckpointMode mode) { return name_of(kModes, mode); 
 std::optional<CheckpointMode> checkpoint_mode_from(std::string_view name) { return value_of(kModes, name); }
 std::string_view storage_key(CheckpointTarget target) { return to_string(target); }
 
-Bytes checkpoint_size(const Workload& w) {
-  constexpr double kWeight = 2;
-  constexpr double kMaster = 4;
-  const double per_parameter =
-      kWeight + (w.pure_half ? moment_bytes(w.optimizer) / 2 : kMaster + moment_bytes(w.optimizer));
-  return Bytes(per_parameter * trained_parameters(w));
+SaveFormat save_format(const Workload& w, const Stack& stack) {
+  const StateWidths widths = state_widths(w, Strategy{}, stack);
+  return {widths.weight + widths.optimizer, stack.one_writer};
+}
+
+Bytes checkpoint_size(const Workload& w, const SaveFormat& format) {
+  return Bytes(format.bytes_per_parameter * trained_parameters(w));
 }
 
 BytesPerSecond local_write_rate(const InstanceType& instance, const OperationFacts& facts) {
@@ -98,27 +82,31 @@ BytesPerSecond local_read_rate(const InstanceType& instance, const OperationFact
   return disk_rate(instance, facts, instance.local_nvme_read, &StorageService::read_per_node);
 }
 
-Bytes file_system_capacity(const StorageService& service, Bytes stored, Bytes checkpoint) {
+Bytes file_system_capacity(const StorageService& service, Bytes stored, Bytes checkpoint, BytesPerSecond read) {
   Bytes wanted = std::max(stored, service.min_capacity);
   if (service.throughput_per_tib > BytesPerSecond()) {
-    wanted = std::max(wanted, Bytes(kTiB) * (checkpoint / kSaveWithin / service.throughput_per_tib));
+    const BytesPerSecond rate = std::max(checkpoint / kSaveWithin, read);
+    wanted = std::max(wanted, Bytes(kTiB) * (rate / service.throughput_per_tib));
   }
   if (!(service.capacity_step > Bytes()) || wanted <= service.min_capacity) return wanted;
   return service.capacity_step * std::ceil(wanted / service.capacity_step);
 }
 
 CheckpointTimes checkpoint_times(Bytes size, CheckpointTarget target, CheckpointMode mode, const InstanceType& instance,
-                                 std::int32_t nodes, Bytes capacity, const OperationFacts& facts) {
+                                 std::int32_t nodes, bool one_writer, Bytes capacity, const OperationFacts& facts) {
   const StorageService& service = *facts.storage(storage_key(target));
-  const double n = nodes;
+  const std::int32_t writers = one_writer ? 1 : nodes;
+  const double n = writers;
   const Seconds local = time_of(size, local_write_rate(instance, facts) * n);
   // Where the link is not known, the copy is no faster than the disk.
   const bool known = instance.host_link > BytesPerSecond() && instance.accelerator_count > 0;
-  const Seconds copy = known ? time_of(size, instance.host_link * (n * instance.accelerator_count)) : local;
-  const Seconds write = time_of(size, together(service, service.write_per_node, instance, nodes, capacity));
+  const Seconds copy =
+      known ? time_of(size, instance.host_link * (one_writer ? 1 : n * instance.accelerator_count)) : local;
+  const Seconds write = time_of(size, together(service, service.write_per_node, instance, writers, capacity));
   CheckpointTimes times;
   times.size = size;
-  times.load = time_of(size, together(service, service.read_per_node, instance, nodes, capacity));
+  times.load = time_of(one_writer ? size * static_cast<double>(nodes) : size,
+                       together(service, service.read_per_node, instance, nodes, capacity));
   if (target == CheckpointTarget::S3) {
     times.stall = mode == CheckpointMode::Sync ? std::max(copy, local) : copy;
     times.drain = mode == CheckpointMode::Sync ? write : std::max(local, write);

@@ -7,6 +7,7 @@
 
 #include "catalogs/instance.hpp"
 #include "catalogs/operations.hpp"
+#include "catalogs/stack.hpp"
 #include "models/goodput.hpp"
 #include "models/workload.hpp"
 
@@ -31,24 +32,33 @@ enum class CheckpointMode {
 std::string_view to_string(CheckpointMode mode);
 std::optional<CheckpointMode> checkpoint_mode_from(std::string_view name);
 
-/// Bytes of a checkpoint that training can go on from: 16-bit weights, their fp32 master and the optimizer's
-/// moments; of adapters only where only they are trained. Published: 14 bytes a parameter with AdamW; BLOOM-176B
-/// wrote 13.1, Llama-3-70B in NeuronX 12.0.
-Bytes checkpoint_size(const Workload& workload);
+/// What a stack's checkpoints hold and who writes them.
+struct SaveFormat {
+  double bytes_per_parameter = 14;
+  bool one_writer = false;
+  friend bool operator==(const SaveFormat&, const SaveFormat&) = default;
+};
+/// What training can go on from: weights, their fp32 master and the optimizer's moments, as the stack keeps them. With
+/// AdamW 14 bytes where weights are 16-bit (Megatron, DeepSpeed), 12 where they are fp32 (FSDP, DDP). Published:
+/// BLOOM-176B wrote 13.1, OPT-175B 9.6, Llama-3-70B in NeuronX 12.0.
+SaveFormat save_format(const Workload& workload, const Stack& stack);
+
+/// Bytes of a checkpoint; of adapters only where only they are trained.
+Bytes checkpoint_size(const Workload& workload, const SaveFormat& format);
 
 /// One instance's local disk: NVMe where it has some, else its storage volume.
 BytesPerSecond local_write_rate(const InstanceType& instance, const OperationFacts& facts);
 BytesPerSecond local_read_rate(const InstanceType& instance, const OperationFacts& facts);
 
-/// Capacity of a file system that holds `stored`, and takes a checkpoint in two minutes where its throughput grows
-/// with its capacity. Rounded up to what can be bought.
-Bytes file_system_capacity(const StorageService& service, Bytes stored, Bytes checkpoint);
+/// Capacity of a file system that holds `stored`, and, where its throughput grows with its capacity, takes a checkpoint
+/// in two minutes and delivers `read`. Rounded up to what can be bought.
+Bytes file_system_capacity(const StorageService& service, Bytes stored, Bytes checkpoint, BytesPerSecond read = {});
 
-/// What saving and loading takes on `nodes` instances, which share the writing evenly (PyTorch's distributed
-/// checkpoint and Megatron's do, replicated states included). `capacity` is that of the file system, where one
-/// is the target. Precondition: the target is not None and the facts know it.
+/// What saving and loading takes on `nodes` instances, which share the writing evenly; `one_writer`: one device of one
+/// instance writes, and every instance reads all of it. `capacity` is that of the file system, where one is the target.
+/// Precondition: the target is not None and the facts know it.
 CheckpointTimes checkpoint_times(Bytes size, CheckpointTarget target, CheckpointMode mode, const InstanceType& instance,
-                                 std::int32_t nodes, Bytes capacity, const OperationFacts& facts);
+                                 std::int32_t nodes, bool one_writer, Bytes capacity, const OperationFacts& facts);
 
 /// Key of the target in the operational facts.
 std::string_view storage_key(CheckpointTarget target);

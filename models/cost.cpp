@@ -33,7 +33,7 @@ Interruptions spot_reclaims(const RunSetup& setup, const InstanceType& instance,
   if (setup.market != Market::Spot || setup.facts == nullptr) return {};
   const Operations& o = setup.operations;
   Interruptions i;
-  i.apart = fleet_time_between_reclaims(setup.facts->spot_monthly(instance.name), instances);
+  i.apart = fleet_time_between_reclaims(setup.facts->spot_monthly(instance.name, setup.region), instances);
   i.restart = o.spot_wait + restart;
   i.unbilled = o.spot_wait + o.provisioning;
   return i;
@@ -49,47 +49,65 @@ struct FileSystem {
   UsdPerSecond rate;
 };
 FileSystem file_system(const RunSetup& setup, CheckpointTarget target, InputMode mode, std::optional<InputMode> chosen,
-                       Bytes checkpoint) {
+                       Bytes checkpoint, BytesPerSecond read) {
   if (!mounts(setup, target, mode, chosen)) return {};
   const StorageService* service = setup.facts->storage(storage_key(target));
   if (service == nullptr) return {};
   const bool saves = setup.checkpoint_target == target;
   const Bytes kept = saves ? checkpoint * setup.operations.checkpoints_kept : Bytes();
   const Bytes stored = kept + (chosen == mode ? setup.data->size : Bytes());
-  const Bytes capacity = file_system_capacity(*service, stored, saves ? checkpoint : Bytes());
+  const Bytes capacity =
+      file_system_capacity(*service, stored, saves ? checkpoint : Bytes(), chosen == mode ? read : BytesPerSecond());
   return {capacity, service->storage * capacity};
 }
 
-void add_storage(const RunSetup& setup, const Workload& workload, const InstanceType& instance, RunTerms& t) {
+void add_storage(const RunSetup& setup, const Workload& workload, const InstanceType& instance,
+                 FlopsPerSecond device_peak, RunTerms& t) {
   const OperationFacts& facts = *setup.facts;
   const bool saves = setup.checkpoint_target != CheckpointTarget::None;
-  const Bytes size = saves ? checkpoint_size(workload) : Bytes();
-  const Bytes local_disk = instance.local_nvme > Bytes() ? instance.local_nvme : Bytes(16 * kTiB);
+  const Bytes size = saves ? checkpoint_size(workload, t.format) : Bytes();
+  const bool in_s3 = setup.checkpoint_target == CheckpointTarget::S3 && facts.storage("s3") != nullptr;
+  // The local disk holds the save that is being uploaded and the one before.
+  const Bytes kept_locally = in_s3 ? 2 * size / (t.format.one_writer ? 1.0 : t.instances) : Bytes();
+  BytesPerSecond most;
+  const auto mounted = [&](CheckpointTarget target, InputMode mode, std::optional<InputMode> chosen) {
+    return file_system(setup, target, mode, chosen, size, most);
+  };
   std::optional<InputMode> mode;
-  if (setup.data) mode = choose_input_mode(*setup.data, local_disk).first;
-  const FileSystem fsx = file_system(setup, CheckpointTarget::FsxLustre, InputMode::FsxLustre, mode, size);
-  const FileSystem efs = file_system(setup, CheckpointTarget::Efs, InputMode::Efs, mode, size);
+  if (setup.data) {
+    t.sequence_bytes = bytes_per_sequence(*setup.data, workload, setup.operations);
+    const double devices = double{1} * std::max(1, instance.accelerator_count) * t.instances;
+    most = most_needed(workload, t.sequence_bytes, device_peak * devices);
+    t.input = choose_input(
+        *setup.data, instance, t.instances, kept_locally, most,
+        [&](InputMode m) {
+          return m == InputMode::Efs ? mounted(CheckpointTarget::Efs, m, m).capacity
+                                     : mounted(CheckpointTarget::FsxLustre, InputMode::FsxLustre, m).capacity;
+        },
+        facts, setup.operations);
+    mode = t.input->mode;
+  }
+  const FileSystem fsx = mounted(CheckpointTarget::FsxLustre, InputMode::FsxLustre, mode);
+  const FileSystem efs = mounted(CheckpointTarget::Efs, InputMode::Efs, mode);
   t.file_system = fsx.rate + efs.rate;
   if (saves && facts.storage(storage_key(setup.checkpoint_target)) != nullptr) {
     const Bytes capacity = setup.checkpoint_target == CheckpointTarget::FsxLustre ? fsx.capacity : efs.capacity;
-    t.checkpoint =
-        checkpoint_times(size, setup.checkpoint_target, setup.checkpoint_mode, instance, t.instances, capacity, facts);
+    t.checkpoint = checkpoint_times(size, setup.checkpoint_target, setup.checkpoint_mode, instance, t.instances,
+                                    t.format.one_writer, capacity, facts);
   }
   const StorageService* s3 = facts.storage("s3");
-  const bool in_s3 = setup.checkpoint_target == CheckpointTarget::S3 && s3 != nullptr;
   if (in_s3) {
     t.checkpoint_storage = s3->storage * size * setup.operations.checkpoints_kept;
     t.requests_per_save = s3->put * std::ceil(size / kPart);
   }
-  // The local disk holds the save that is being uploaded and the one before.
-  const Bytes kept_locally = in_s3 ? 2 * size / static_cast<double>(t.instances) : Bytes();
   if (setup.data) {
-    t.input = plan_input(*setup.data, instance, t.instances, kept_locally,
-                         mode == InputMode::FsxLustre ? fsx.capacity : efs.capacity, facts, setup.operations);
     const bool streams = mode == InputMode::File || mode == InputMode::FastFile || mode == InputMode::Pipe;
     const double copies = mode == InputMode::File ? t.instances : 1;
     const double epochs =
-        mode == InputMode::File ? 1 : std::max(1.0, setup.operations.token_bytes * workload.tokens / setup.data->size);
+        mode == InputMode::File
+            ? 1
+            : std::max(1.0,
+                       t.sequence_bytes * (workload.tokens / static_cast<double>(workload.seq_len)) / setup.data->size);
     const double files = static_cast<double>(setup.data->files);
     if (streams && s3 != nullptr) {
       t.requests_for_data = s3->get * (std::max(files, std::ceil(setup.data->size / kPart)) * copies * epochs);
@@ -140,25 +158,26 @@ Bill bill_of(const RunCost& c, const RunTerms& t, double scale) {
 
 }  // namespace
 
-RunSetup run_setup(const OperationFacts& facts, Market market) {
+RunSetup run_setup(const OperationFacts& facts, Market market, std::string region) {
   RunSetup setup;
   setup.market = market;
+  setup.region = std::move(region);
   setup.facts = &facts;
   setup.operations = facts.values();
   return setup;
 }
 
 RunTerms run_terms(const RunSetup& setup, const Workload& workload, const InstanceType& instance,
-                   std::int32_t instances, UsdPerSecond rate) {
+                   std::int32_t instances, UsdPerSecond rate, const SaveFormat& format, FlopsPerSecond device_peak) {
   const Operations& o = setup.operations;
   RunTerms t;
   t.market = setup.market;
   t.instances = instances;
   t.paid_instances = purchasable_instances(setup.market, instances);
   t.rate = rate;
-  t.token_bytes = o.token_bytes;
+  t.format = format;
   t.plan_reclaim = o.plan_reclaim;
-  if (setup.facts != nullptr) add_storage(setup, workload, instance, t);
+  if (setup.facts != nullptr) add_storage(setup, workload, instance, device_peak, t);
   const Seconds download = t.input ? t.input->download : Seconds();
   const Seconds prepare = download + o.model_init + o.first_step;
   const auto jobs = static_cast<double>(std::max<std::int64_t>(1, setup.series.jobs));
@@ -186,7 +205,7 @@ RunCost estimate_cost(const StepEstimate& step, const Workload& workload, const 
   c.productive = std::ceil(workload.tokens / workload.tokens_per_step()) * step.time();
   if (terms.input) {
     c.input = terms.input;
-    const Bytes read = terms.token_bytes * workload.tokens;
+    const Bytes read = terms.sequence_bytes * (workload.tokens / static_cast<double>(workload.seq_len));
     if (c.productive > Seconds()) c.input->needed = read / c.productive;
     if (c.input->delivered > BytesPerSecond()) c.productive = std::max(c.productive, read / c.input->delivered);
   }

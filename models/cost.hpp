@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "catalogs/operations.hpp"
 #include "catalogs/price.hpp"
@@ -16,6 +17,7 @@ namespace smplan {
 /// How the runs of a request are operated, whatever the plan.
 struct RunSetup {
   Market market = Market::OnDemand;
+  std::string region;  ///< spot capacity is taken back more often in some
   /// Points into the catalog; nullptr is an ideal world: starts at once, never fails, stores for nothing.
   const OperationFacts* facts = nullptr;
   Operations operations;  ///< facts->values()
@@ -27,9 +29,9 @@ struct RunSetup {
   bool warm_pool = false;
 };
 /// As the catalog knows it.
-RunSetup run_setup(const OperationFacts& facts, Market market);
+RunSetup run_setup(const OperationFacts& facts, Market market, std::string region);
 
-/// What one instance type, count and price make of it. The same for all strategies.
+/// What one instance type, count and price make of it. The same for all strategies of a stack.
 struct RunTerms {
   Market market = Market::OnDemand;
   std::int32_t instances = 0;
@@ -40,9 +42,10 @@ struct RunTerms {
   Usd warm_pool;                    ///< instances kept between jobs, the share of one
   Interruptions interruptions;
   double failure_share = 1;  ///< of the interruptions, hardware; the rest are spot instances taken away
+  SaveFormat format;
   std::optional<CheckpointTimes> checkpoint;
   std::optional<InputPlan> input;  ///< `needed` is that of the plan's step
-  Bytes token_bytes;
+  Bytes sequence_bytes;            ///< of the data set
   UsdPerSecond volume;
   UsdPerSecond file_system;
   UsdPerSecond checkpoint_storage;
@@ -51,8 +54,10 @@ struct RunTerms {
   Usd transfer;
   Seconds plan_reclaim;
 };
+/// `device_peak` bounds what data the devices can use; where it is not given the input mode follows guidance.
 RunTerms run_terms(const RunSetup& setup, const Workload& workload, const InstanceType& instance,
-                   std::int32_t instances, UsdPerSecond rate);
+                   std::int32_t instances, UsdPerSecond rate, const SaveFormat& format = {},
+                   FlopsPerSecond device_peak = {});
 
 /// Wall time and money of a whole run.
 struct RunCost {

@@ -8,6 +8,7 @@
 
 #include "catalogs/reading.hpp"
 #include "models/checkpoint_time.hpp"
+#include "models/flops.hpp"
 
 namespace smplan {
 namespace {
@@ -29,6 +30,8 @@ constexpr Bytes kDefaultVolume = Bytes(30e9);
 constexpr BytesPerSecond kFileModeDownload = BytesPerSecond(50e9 / 300);
 /// Of a volume, what data may fill.
 constexpr double kFill = 0.9;
+/// Of the dense peak; the best of the measured runs reaches 63.7 % (tests/measured/runs/llm_foundry.csv).
+constexpr double kMostUtilisation = 2.0 / 3;
 /// Largest volume that a training job may ask for: 16 TiB.
 constexpr Bytes kLargestVolume = Bytes(16 * kTiB);
 
@@ -87,6 +90,7 @@ InputPlan plan_input(const InputData& data, const InstanceType& instance, std::i
   const Bytes disk = nvme ? instance.local_nvme : kLargestVolume;
   InputPlan plan;
   std::tie(plan.mode, plan.reason) = choose_input_mode(data, disk);
+  plan.preferred = plan.mode;
   const double n = nodes;
   const double cpus = instance.vcpus;
   plan.devices = n * std::max(1, instance.accelerator_count);
@@ -107,13 +111,54 @@ InputPlan plan_input(const InputData& data, const InstanceType& instance, std::i
       rate = std::min(rate, service->throughput_per_tib * (capacity / Bytes(kTiB)));
     }
   }
-  plan.delivered = std::min(rate, operations.loader_per_worker * (readers * n));
+  plan.storage = rate;
+  plan.loaders = operations.loader_per_worker * (readers * n);
+  plan.delivered = std::min(plan.storage, plan.loaders);
   plan.fits_disk = !copied || data.size + kept <= disk * kFill;
   if (!nvme) {
     const Bytes held = (copied ? data.size : Bytes()) + kept;
     plan.volume = std::max(kDefaultVolume, Bytes(1e9) * std::ceil(held / kFill / Bytes(1e9)) + kDefaultVolume);
   }
   return plan;
+}
+
+InputPlan choose_input(const InputData& data, const InstanceType& instance, std::int32_t nodes, Bytes kept,
+                       BytesPerSecond most, const std::function<Bytes(InputMode)>& capacity,
+                       const OperationFacts& facts, const Operations& operations) {
+  const auto plan_of = [&](std::optional<InputMode> mode) {
+    InputData as = data;
+    if (mode) as.mode = mode;
+    const Bytes disk = instance.local_nvme > Bytes() ? instance.local_nvme : kLargestVolume;
+    InputPlan plan =
+        plan_input(as, instance, nodes, kept, capacity(choose_input_mode(as, disk).first), facts, operations);
+    plan.most = most;
+    return plan;
+  };
+  InputPlan preferred = plan_of(std::nullopt);
+  if (data.mode || preferred.delivered >= most) return preferred;
+  InputPlan best = preferred;
+  best.reason = InputReason::LeastWaits;
+  // Copying comes last: idle instances wait for it.
+  for (const InputMode mode : {InputMode::FastFile, InputMode::FsxLustre, InputMode::Efs, InputMode::File}) {
+    InputPlan plan = plan_of(mode);
+    if (!plan.fits_disk || !(plan.delivered > best.delivered)) continue;
+    plan.preferred = preferred.mode;
+    plan.preferred_delivers = preferred.delivered;
+    plan.reason = plan.delivered >= most ? InputReason::KeepsFed : InputReason::LeastWaits;
+    if (plan.reason == InputReason::KeepsFed) return plan;
+    best = plan;
+  }
+  return best;
+}
+
+BytesPerSecond most_needed(const Workload& workload, Bytes per_sequence, FlopsPerSecond peak) {
+  const Flops step = step_flops(workload, Recompute::None, AttentionCounting::CausalHalf).model;
+  if (!(step > Flops())) return {};
+  return per_sequence * static_cast<double>(workload.global_batch) / (step / (peak * kMostUtilisation));
+}
+
+Bytes bytes_per_sequence(const InputData& data, const Workload& workload, const Operations& operations) {
+  return data.sample > Bytes() ? data.sample : operations.token_bytes * static_cast<double>(workload.seq_len);
 }
 
 std::string explain_input(const InputPlan& p, const InputData& data) {
@@ -135,15 +180,26 @@ std::string explain_input(const InputPlan& p, const InputData& data) {
       why = fmt::format("files of {} are too small for S3: pack them into shards, or mount",
                         format_bytes(file_size(data)));
       break;
+    case InputReason::KeepsFed:
+    case InputReason::LeastWaits:
+      why = fmt::format("{} delivers {}, and the devices may need {}{}", to_string(p.preferred),
+                        format_bandwidth(p.mode == p.preferred ? p.delivered : p.preferred_delivers),
+                        format_bandwidth(p.most), p.reason == InputReason::KeepsFed ? "" : ", which no mode delivers");
+      break;
   }
   std::string text = fmt::format("input mode {} ({})", to_string(p.mode), why);
   if (p.download > Seconds()) text += fmt::format(", {} of download", format_duration(p.download));
-  text += fmt::format("; {} needed, up to {} delivered", format_bandwidth(p.needed), format_bandwidth(p.delivered));
+  text += fmt::format("; {} needed, up to {} delivered (storage {}, loaders {})", format_bandwidth(p.needed),
+                      format_bandwidth(p.delivered), format_bandwidth(p.storage), format_bandwidth(p.loaders));
   const double workers = p.workers_per_device();
   text += fmt::format("; {:.0f} loader process{} for each device, which has {:.0f} CPUs", workers,
                       workers == 1 ? "" : "es", p.most_workers);
   if (p.volume > Bytes()) text += fmt::format("; volume of {:.0f} GB", p.volume.value() / 1e9);
-  if (!p.keeps_fed()) text += "; the devices wait for data";
+  if (!p.keeps_fed()) {
+    text += fmt::format("; the devices wait for data: {}", p.loaders < p.storage
+                                                               ? "prepare it ahead, or take types with more CPUs"
+                                                               : "storage is too slow for it");
+  }
   if (!p.fits_disk) text += "; the data set does not fit the local disk";
   return text;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 
 #include "catalogs/instance.hpp"
 #include "catalogs/operations.hpp"
+#include "models/workload.hpp"
 
 namespace smplan {
 
@@ -28,25 +30,39 @@ std::vector<std::string> input_mode_names();
 struct InputData {
   Bytes size;
   std::int64_t files = 0;         ///< 0: not stated, shards of 256 MB
+  Bytes sample;                   ///< read for each sequence; zero: its tokens, tokenised
   std::optional<InputMode> mode;  ///< nullopt: choose_input_mode
   bool other_region = false;      ///< read from a bucket in another region
   friend bool operator==(const InputData&, const InputData&) = default;
 };
 
 /// Why a mode was chosen, for the sentence that explains it.
-enum class InputReason { Stated, Small, LargeFiles, SmallFiles, TooLargeForDisk };
+enum class InputReason {
+  Stated,
+  Small,
+  LargeFiles,
+  SmallFiles,
+  TooLargeForDisk,
+  KeepsFed,    ///< what guidance prefers would let the devices wait
+  LeastWaits,  ///< every mode would; this one delivers most
+};
 
 struct InputPlan {
   InputMode mode = InputMode::FastFile;
   InputReason reason = InputReason::Stated;
-  Seconds download;           ///< before the first step, and again on new instances
-  BytesPerSecond needed;      ///< by all devices together at the speed of the plan
-  BytesPerSecond delivered;   ///< at most, by storage and loaders of all instances together
-  BytesPerSecond per_worker;  ///< what one loader process delivers
-  double devices = 1;         ///< of all instances
-  double most_workers = 0;    ///< virtual CPUs a device
-  Bytes volume;               ///< storage volume to ask for, one instance; zero where NVMe is built in
-  bool fits_disk = true;      ///< File mode: the data set fits the local disk
+  Seconds download;                           ///< before the first step, and again on new instances
+  BytesPerSecond needed;                      ///< by all devices together at the speed of the plan
+  BytesPerSecond most;                        ///< that any plan on these devices can need; zero: not known
+  BytesPerSecond delivered;                   ///< at most, by storage and loaders of all instances together
+  BytesPerSecond storage;                     ///< what storage, network and disk deliver
+  BytesPerSecond loaders;                     ///< what the loader processes deliver, one on each virtual CPU
+  InputMode preferred = InputMode::FastFile;  ///< by guidance alone
+  BytesPerSecond preferred_delivers;          ///< where another mode was chosen
+  BytesPerSecond per_worker;                  ///< what one loader process delivers
+  double devices = 1;                         ///< of all instances
+  double most_workers = 0;                    ///< virtual CPUs a device
+  Bytes volume;                               ///< storage volume to ask for, one instance; zero where NVMe is built in
+  bool fits_disk = true;                      ///< File mode: the data set fits the local disk
   [[nodiscard]] bool keeps_fed() const { return needed <= delivered; }
   /// Loader processes that keep a device fed.
   [[nodiscard]] double workers_per_device() const;
@@ -60,6 +76,20 @@ std::pair<InputMode, InputReason> choose_input_mode(const InputData& data, Bytes
 /// system's, where the mode mounts one. What the devices need depends on the plan: `needed` is left at zero.
 InputPlan plan_input(const InputData& data, const InstanceType& instance, std::int32_t nodes, Bytes kept,
                      Bytes capacity, const OperationFacts& facts, const Operations& operations);
+
+/// The plan of the mode that guidance prefers if it delivers `most`, else of the first that does (streamed,
+/// mounted, copied), else of the one that delivers most. A file system's capacity is `capacity(mode)`. A stated mode
+/// stays.
+InputPlan choose_input(const InputData& data, const InstanceType& instance, std::int32_t nodes, Bytes kept,
+                       BytesPerSecond most, const std::function<Bytes(InputMode)>& capacity,
+                       const OperationFacts& facts, const Operations& operations);
+
+/// The most bytes a second that training reads on devices that reach `peak` together: at two thirds of it, more than
+/// any measured run.
+BytesPerSecond most_needed(const Workload& workload, Bytes per_sequence, FlopsPerSecond peak);
+
+/// Bytes of a sequence: as stated, else its tokens.
+Bytes bytes_per_sequence(const InputData& data, const Workload& workload, const Operations& operations);
 
 /// What the mode was chosen for and whether it keeps the devices fed, for people.
 std::string explain_input(const InputPlan& plan, const InputData& data);

@@ -25,10 +25,15 @@ std::string_view market_rule(Market market) {
       return "spot: waiting for capacity is not billed, instances may be taken away at two minutes' notice, and "
              "MaxWaitTimeInSeconds must cover the waits";
     case Market::CapacityBlock:
-      return "capacity bought ahead: whole days and 1, 2, 4 ... 64 instances are paid whether used or not, and the "
-             "instances go back 30 minutes before the end";
+      // A job's ResourceConfig names a training plan and no EC2 reservation. Source: botocore 1.44.5.
+      return "capacity bought ahead, for SageMaker as a training plan (jobs cannot use EC2 capacity blocks): paid "
+             "upfront, "
+             "whole days and 1, 2, 4 ... 64 instances whether used or not, and the instances go back 30 minutes before "
+             "the end";
     case Market::SavingsPlan:
-      return "savings plan: the hourly commitment runs for one or three years, used or not";
+      // The price list of Machine Learning Savings Plans has rates for Train usage types, none for TrSpt or plans.
+      return "savings plan: the hourly commitment runs for one or three years, used or not; it lowers on-demand rates, "
+             "not those of spot or training plans";
   }
   return {};
 }

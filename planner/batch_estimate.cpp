@@ -41,8 +41,8 @@ struct TableKeyHash {
 class RowEstimator {
  public:
   RowEstimator(const Workload& workload, const Cluster& one_node, const Stack& stack, const BatchColumns& rows,
-               BatchEstimates& out)
-      : workload_(workload), cluster_(one_node), stack_(stack), rows_(rows), out_(out) {}
+               BatchDetail detail, BatchEstimates& out)
+      : workload_(workload), cluster_(one_node), stack_(stack), rows_(rows), detail_(detail), out_(out) {}
 
   void estimate(std::size_t row) {
     cluster_.nodes = std::max(1, rows_.nodes[row]);
@@ -53,6 +53,7 @@ class RowEstimator {
     const MemoryEstimate memory = estimate_memory(workload_, s, cluster_, stack_);
     if (!memory.fits()) out_.status[row] = static_cast<std::int8_t>(BatchStatus::TooLarge);
     out_.peak_gib[row] = in_gib(memory.peak_device);
+    if (detail_ == BatchDetail::Memory) return;
     const StepEstimate step = combine_step(table_of(s), workload_, s, cluster_, stack_);
     out_.step_time_s[row] = step.time().value();
     out_.tokens_per_s[row] = step.tokens_per_s;
@@ -111,6 +112,7 @@ class RowEstimator {
   Cluster cluster_;
   const Stack& stack_;
   const BatchColumns& rows_;
+  BatchDetail detail_;
   BatchEstimates& out_;
   std::unordered_map<TableKey, std::unique_ptr<LayerTable>, TableKeyHash> tables_;
 };
@@ -124,13 +126,16 @@ std::string_view to_string(BatchStatus status) {
 }
 
 BatchEstimates estimate_batch(const Workload& workload, const Cluster& one_node, const Stack& stack,
-                              const BatchColumns& rows, int threads) {
+                              const BatchColumns& rows, int threads, BatchDetail detail) {
   BatchEstimates out;
   out.status.resize(rows.rows());
-  for (auto* column : {&out.peak_gib, &out.step_time_s, &out.tokens_per_s, &out.mfu}) column->resize(rows.rows());
+  out.peak_gib.resize(rows.rows());
+  if (detail == BatchDetail::MemoryAndTime) {
+    for (auto* column : {&out.step_time_s, &out.tokens_per_s, &out.mfu}) column->resize(rows.rows());
+  }
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
-    RowEstimator estimator(workload, one_node, stack, rows, out);
+    RowEstimator estimator(workload, one_node, stack, rows, detail, out);
     for (std::size_t begin = next.fetch_add(kChunk); begin < rows.rows(); begin = next.fetch_add(kChunk)) {
       for (std::size_t row = begin; row < std::min(rows.rows(), begin + kChunk); ++row) estimator.estimate(row);
     }

@@ -30,16 +30,20 @@ struct BatchColumns {
   [[nodiscard]] std::size_t rows() const { return nodes.size(); }
 };
 
-/// Results by column; rows that cannot be priced have zeros.
+/// What is wanted of every row: memory alone takes no layer tables and no step model.
+enum class BatchDetail { MemoryAndTime, Memory };
+
+/// Results by column; rows that cannot be priced have zeros. Without time its columns are empty.
 struct BatchEstimates {
   std::vector<std::int8_t> status;
   std::vector<double> peak_gib, step_time_s, tokens_per_s, mfu;
 };
 
 /// Many configurations of one workload on one instance type under one stack. Memory of every valid row, time of
-/// every valid row. The same numbers as evaluate(); rows do not depend on each other or on the number of threads.
-/// `threads` 0: all cores.
+/// every valid row, where wanted. The same numbers as evaluate(); rows do not depend on each other or on the number of
+/// threads. `threads` 0: all cores.
 BatchEstimates estimate_batch(const Workload& workload, const Cluster& one_node, const Stack& stack,
-                              const BatchColumns& rows, int threads = 0);
+                              const BatchColumns& rows, int threads = 0,
+                              BatchDetail detail = BatchDetail::MemoryAndTime);
 
 }  // namespace smplan

@@ -20,6 +20,8 @@ std::string_view to_string(RejectionReason reason) {
       return "host_memory";
     case RejectionReason::Headroom:
       return "headroom";
+    case RejectionReason::OutOfMemoryRisk:
+      return "oom_probability";
     case RejectionReason::Hourly:
       return "max_hourly";
     case RejectionReason::NoCheckpoints:
@@ -32,7 +34,8 @@ std::string_view to_string(RejectionReason reason) {
   return "unknown";
 }
 
-std::optional<Rejection> memory_rejection(const MemoryEstimate& memory, const Cluster& cluster, double min_headroom) {
+std::optional<Rejection> memory_rejection(const MemoryEstimate& memory, const Cluster& cluster, double min_headroom,
+                                          double safe_part) {
   const double peak = memory.peak_device.value();
   const double limit = memory.limit.value();
   if (!memory.fits()) return Rejection{RejectionReason::Memory, peak, limit};
@@ -44,6 +47,7 @@ std::optional<Rejection> memory_rejection(const MemoryEstimate& memory, const Cl
   }
   const double usable = limit * (1 - min_headroom);
   if (peak > usable) return Rejection{RejectionReason::Headroom, peak, usable};
+  if (peak > limit * safe_part) return Rejection{RejectionReason::OutOfMemoryRisk, peak, limit * safe_part};
   return std::nullopt;
 }
 
@@ -83,6 +87,7 @@ std::string shortfall(const Rejection& r) {
     case RejectionReason::Memory:
     case RejectionReason::HostMemory:
     case RejectionReason::Headroom:
+    case RejectionReason::OutOfMemoryRisk:
       return fmt::format("needs {}, has {}", format_bytes(Bytes(r.needed)), format_bytes(Bytes(r.available)));
     case RejectionReason::Hourly:
       return fmt::format("costs {}, the limit is {}", format_usd_per_hour(UsdPerSecond(r.needed)),

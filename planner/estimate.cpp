@@ -79,8 +79,12 @@ Result<Plan> evaluate(const PlanRequest& request, const Catalog& catalog, const 
   apply(request.scenario, *one_node);
   Workload workload = request.workload;
   workload.precision = effective_precision(request, one_node->accelerator);
-  const Price* price = catalog.find_price(instance.name, request.region, request.market);
-  const Group group = make_group(request, instance, price, *one_node, workload, count);
+  const Market market = request.markets.front();
+  const Price* price = catalog.find_price(instance.name, request.region, market);
+  // The stack may be one that the request does not name.
+  PlanRequest one = request;
+  one.stacks = {&stack};
+  const Group group = make_group(one, instance, price, market, *one_node, workload, count);
   const Cluster cluster = group.cluster();
   Diagnostics faults = check(strategy, workload, stack);
   if (strategy.gpus() != cluster.gpus()) {
@@ -115,6 +119,7 @@ Result<PlanSet> estimate(const PlanRequest& request, const Catalog& catalog, con
   one.deadline.reset();
   one.budget.reset();
   one.max_hourly.reset();
+  one.max_oom_probability.reset();
   PlanSet set = search(one, catalog, options);
   set.request = request;
   if (set.plans.empty() && set.nearest_miss) set.plans.push_back(set.nearest_miss->plan);

@@ -1,5 +1,7 @@
 #include "planner/group.hpp"
 
+#include <algorithm>
+
 #include "planner/uncertainty.hpp"
 
 namespace smplan {
@@ -17,10 +19,30 @@ bool faster(const Candidate& a, const Candidate& b) {
   return a.strategy < b.strategy;
 }
 
-Group make_group(const PlanRequest& request, const InstanceType& instance, const Price* price, const Cluster& one_node,
-                 const Workload& workload, std::int32_t count) {
+const RunTerms& Group::terms_of(const Stack& stack) const {
+  if (terms.size() > 1) {
+    const SaveFormat format = save_format(*workload, stack);
+    for (const RunTerms& t : terms) {
+      if (t.format == format) return t;
+    }
+  }
+  return terms.front();
+}
+
+Group make_group(const PlanRequest& request, const InstanceType& instance, const Price* price, Market market,
+                 const Cluster& one_node, const Workload& workload, std::int32_t count) {
   const UsdPerSecond rate = price != nullptr ? price->rate * request.scenario.price : UsdPerSecond();
-  return {&instance, price, &one_node, &workload, count, run_terms(request.run, workload, instance, count, rate)};
+  const FlopsPerSecond peak = one_node.accelerator.peak_rate(workload.precision);
+  Group group{&instance, price, &one_node, &workload, count, market, {}};
+  RunSetup setup = request.run;
+  setup.market = market;
+  for (const Stack* stack : request.stacks) {
+    const SaveFormat format = save_format(workload, *stack);
+    const bool known =
+        std::any_of(group.terms.begin(), group.terms.end(), [&](const RunTerms& t) { return t.format == format; });
+    if (!known) group.terms.push_back(run_terms(setup, workload, instance, count, rate, format, peak));
+  }
+  return group;
 }
 
 StepEstimate judged_step(const Group& group, const Stack& stack, const Candidate& c) {
@@ -29,8 +51,8 @@ StepEstimate judged_step(const Group& group, const Stack& stack, const Candidate
   return step;
 }
 
-RunCost group_cost(const Group& group, const StepEstimate& step) {
-  return estimate_cost(step, *group.workload, group.terms);
+RunCost group_cost(const Group& group, const Stack& stack, const StepEstimate& step) {
+  return estimate_cost(step, *group.workload, group.terms_of(stack));
 }
 
 Precision effective_precision(const PlanRequest& request, const Accelerator& accelerator) {
@@ -42,6 +64,7 @@ Plan make_plan(const PlanRequest& request, const Group& group, const Stack& stac
   Plan plan;
   plan.instance = group.instance;
   plan.instance_count = group.count;
+  plan.market = group.market;
   plan.stack = &stack;
   plan.strategy = c.strategy;
   plan.precision = group.workload->precision;
@@ -52,7 +75,7 @@ Plan make_plan(const PlanRequest& request, const Group& group, const Stack& stac
   plan.unmeasured = unmeasured_traits(*group.workload, c.strategy, cluster, stack);
   plan.out_of_memory_probability = out_of_memory_probability(c.memory, stack);
   set_interval(plan.step, stack, plan.unmeasured.size());
-  plan.cost = group_cost(group, plan.step);
+  plan.cost = group_cost(group, stack, plan.step);
   plan.price = group.price;
   plan.warnings = plan_warnings(request, plan);
   return plan;

@@ -6,12 +6,12 @@
 
 namespace smplan {
 
-bool Incumbents::useless(const PlanRequest& request, const Group& group, Seconds step) const {
+bool Incumbents::useless(const PlanRequest& request, const Group& group, const Stack& stack, Seconds step) const {
   // Until something fits, what misses a limit may be the nearest miss.
   if (!has_plan) return false;
   StepEstimate bound;
   bound.components.compute = step;
-  const RunCost run = group_cost(group, bound);
+  const RunCost run = group_cost(group, stack, bound);
   const Seconds time = run.time_to_train();
   const Usd cost = run.total();
   if (limit_rejection(request, run)) return true;
@@ -21,7 +21,7 @@ bool Incumbents::useless(const PlanRequest& request, const Group& group, Seconds
   return is_dominated({time.value(), cost.value()}, frontier);
 }
 
-Seconds Incumbents::horizon(const PlanRequest& request, const Group& group, Seconds floor) const {
+Seconds Incumbents::horizon(const PlanRequest& request, const Group& group, const Stack& stack, Seconds floor) const {
   constexpr int kDoublings = 24;
   constexpr int kHalvings = 8;
   Seconds useful = floor;
@@ -31,10 +31,10 @@ Seconds Incumbents::horizon(const PlanRequest& request, const Group& group, Seco
     useful = beyond;
     beyond *= 2;
     if (++doubling > kDoublings) return Seconds(std::numeric_limits<double>::infinity());
-  } while (!useless(request, group, beyond));
+  } while (!useless(request, group, stack, beyond));
   for (int i = 0; i < kHalvings; ++i) {
     const Seconds middle = (useful + beyond) / 2;
-    (useless(request, group, middle) ? beyond : useful) = middle;
+    (useless(request, group, stack, middle) ? beyond : useful) = middle;
   }
   return beyond;
 }

@@ -16,10 +16,11 @@ struct Incumbents {
   std::vector<TimeCost> frontier;   ///< cheapest first
 
   /// Whether a plan of a group with this step, or any slower one there, cannot be part of the answer.
-  [[nodiscard]] bool useless(const PlanRequest& request, const Group& group, Seconds step) const;
+  [[nodiscard]] bool useless(const PlanRequest& request, const Group& group, const Stack& stack, Seconds step) const;
   /// A step time beyond which every plan of the group is useless; infinite where there is none.
   /// `floor` is a step time that is not.
-  [[nodiscard]] Seconds horizon(const PlanRequest& request, const Group& group, Seconds floor) const;
+  [[nodiscard]] Seconds horizon(const PlanRequest& request, const Group& group, const Stack& stack,
+                                Seconds floor) const;
 };
 
 }  // namespace smplan

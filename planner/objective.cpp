@@ -58,7 +58,8 @@ Score score(const PlanRequest& request, Seconds time_to_train, Usd total) {
 
 int variants_per_group(const PlanRequest& request) {
   constexpr int kFewest = 2;
-  const auto groups = static_cast<int>(std::max<std::size_t>(1, request.instances.size() * request.counts.size()));
+  const auto groups = static_cast<int>(
+      std::max<std::size_t>(1, request.instances.size() * request.counts.size() * request.markets.size()));
   return std::max(kFewest, (request.top + groups - 1) / groups);
 }
 

@@ -13,6 +13,10 @@ namespace {
 /// table 4); below half of the low end the hardware mostly waits.
 constexpr double kLowMfu = 0.15;
 constexpr double kThinHeadroom = 0.05;
+constexpr double kDaysPerYear = 365;
+/// Largest training plan on offer; a job's ResourceConfig has one TrainingPlanArn.
+/// Source: SageMaker developer guide, search-training-plan-offerings; botocore 1.44.5.
+constexpr std::int32_t kMostPlanInstances = 64;
 
 void warn_of_price(const PlanRequest& request, const Price& price, std::vector<std::string>& out) {
   if (price.basis == PriceBasis::Derived) {
@@ -57,16 +61,29 @@ std::vector<std::string> plan_warnings(const PlanRequest& request, const Plan& p
   if (plan.price != nullptr) {
     warn_of_price(request, *plan.price, out);
   } else {
-    out.push_back(fmt::format("no {} price of {} in {}: cost is not known", to_string(request.market),
-                              plan.instance->name, request.region));
+    out.push_back(fmt::format("no {} price of {} in {}: cost is not known", to_string(plan.market), plan.instance->name,
+                              request.region));
   }
-  const std::string_view rule = market_rule(request.market);
+  const std::string_view rule = market_rule(plan.market);
   if (!rule.empty()) out.emplace_back(rule);
+  if (plan.market == Market::SavingsPlan && plan.price != nullptr) {
+    const Usd year = plan.cost.hourly * days(kDaysPerYear);
+    out.push_back(
+        fmt::format("a year of the commitment is {}, of which this run uses {}: cheaper than on-demand only if "
+                    "other jobs use the rest",
+                    format_usd(year), format_percent(plan.cost.bill.total() / year)));
+  }
   if (plan.cost.unsafe) out.emplace_back("nothing is saved: spot capacity taken away means starting anew");
   if (plan.cost.input && !(plan.cost.input->keeps_fed() && plan.cost.input->fits_disk)) {
     out.push_back(explain_input(*plan.cost.input, *request.run.data));
   }
-  if (request.market == Market::CapacityBlock && plan.cost.time_to_train() > days(kMostPlanDays)) {
+  if (plan.market == Market::CapacityBlock && plan.instance_count > kMostPlanInstances) {
+    out.push_back(
+        fmt::format("{} instances are more than the {} of a training plan on offer, and a job takes its "
+                    "instances from one plan: ask AWS first",
+                    plan.instance_count, kMostPlanInstances));
+  }
+  if (plan.market == Market::CapacityBlock && plan.cost.time_to_train() > days(kMostPlanDays)) {
     out.push_back(fmt::format("takes longer than the {} days of one training plan", kMostPlanDays));
   }
   if (plan.step.mfu < kLowMfu) {

@@ -21,12 +21,13 @@ enum class RejectionReason {
   Memory,
   HostMemory,
   Headroom,
+  OutOfMemoryRisk,  ///< fits, but by less than --max-oom-probability asks for
   Hourly,
   NoCheckpoints,  ///< long, on spot capacity, and nothing is saved
   Deadline,
   Budget,
 };
-inline constexpr int kRejectionReasonCount = 10;
+inline constexpr int kRejectionReasonCount = 11;
 std::string_view to_string(RejectionReason reason);
 
 /// A candidate that fell short, with how much.
@@ -40,6 +41,7 @@ struct Rejection {
 struct Plan {
   const InstanceType* instance = nullptr;  ///< points into the catalog of the request
   std::int32_t instance_count = 0;
+  Market market = Market::OnDemand;
   const Stack* stack = nullptr;
   Strategy strategy;
   Precision precision = Precision::Bf16;  ///< of the matrix products on this hardware
@@ -53,6 +55,11 @@ struct Plan {
   std::vector<std::string> warnings;
 
   [[nodiscard]] std::int64_t gpus() const { return strategy.gpus(); }
+  /// The same purchase and strategy, whatever the numbers.
+  [[nodiscard]] bool same_as(const Plan& other) const {
+    return instance == other.instance && instance_count == other.instance_count && market == other.market &&
+           stack == other.stack && strategy == other.strategy;
+  }
   [[nodiscard]] bool over_job_limit() const { return cost.time_to_train() > days(kMaxJobDays); }
 };
 
@@ -61,7 +68,7 @@ struct Plan {
 std::vector<std::string> plan_warnings(const PlanRequest& request, const Plan& plan);
 
 /// `space` = `evaluated` + `pruned` + the candidates rejected before the step was priced (divisibility,
-/// unsupported, topology, memory, host memory, headroom, hourly). A set of degrees that does not divide
+/// unsupported, topology, memory, host memory, headroom, risk, hourly). A set of degrees that does not divide
 /// counts once, whatever its other dimensions; so does an instance count over the hourly limit.
 struct SearchStats {
   std::uint64_t space = 0;      ///< candidates enumerated

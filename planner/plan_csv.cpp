@@ -43,7 +43,8 @@ std::vector<std::string> row_of(const PlanSet& set, std::size_t index) {
           number(p.cost.goodput),
           priced ? number(in_usd_per_hour(p.cost.hourly)) : "",
           priced ? number(p.cost.total().value()) : "",
-          priced ? p.price->provenance.as_of : ""};
+          priced ? p.price->provenance.as_of : "",
+          std::string(to_string(p.market))};
 }
 
 }  // namespace
@@ -81,7 +82,8 @@ std::string to_csv(const PlanSet& set) {
                               "goodput",
                               "hourly_usd",
                               "total_usd",
-                              "price_date"});
+                              "price_date",
+                              "market"});
   for (std::size_t i = 0; i < set.plans.size(); ++i) out += csv_line(row_of(set, i));
   return out;
 }

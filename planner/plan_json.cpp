@@ -79,6 +79,7 @@ Json work_json(const PlanRequest& r) {
 Json data_json(const InputData& data) {
   Json out;
   out["gb"] = number(data.size.value() / 1e9);
+  out["sample_bytes"] = data.sample > Bytes() ? count(data.sample.value()) : Json(nullptr);
   out["files"] = data.files > 0 ? Json(data.files) : Json(nullptr);
   out["input_mode"] = data.mode ? Json(std::string(to_string(*data.mode))) : Json(nullptr);
   out["other_region"] = data.other_region;
@@ -99,7 +100,7 @@ Json request_json(const PlanRequest& r) {
   out["count"] = ranges(r.counts);
   out["max_gpus"] = r.max_gpus ? Json(*r.max_gpus) : Json(nullptr);
   out["region"] = r.region;
-  out["market"] = std::string(to_string(r.market));
+  out["market"] = market_list(r);
   out["stack"] = Json::array();
   for (const Stack* s : r.stacks) out["stack"].push_back(s->id);
   out["collectives"] = names(r.collectives);
@@ -126,6 +127,7 @@ Json request_json(const PlanRequest& r) {
   out["budget_usd"] = r.budget ? number(r.budget->value()) : Json(nullptr);
   out["max_hourly_usd"] = r.max_hourly ? number(in_usd_per_hour(*r.max_hourly)) : Json(nullptr);
   out["min_headroom"] = number(r.min_headroom);
+  out["max_oom_probability"] = r.max_oom_probability ? number(*r.max_oom_probability) : Json(nullptr);
   out["objective"] = std::string(to_string(r.objective));
   out["top"] = r.top;
   out["assumptions"] = r.assumptions;
@@ -172,7 +174,7 @@ Json cost_json(const PlanRequest& r, const Plan& p) {
   out["components_usd"] = parts;
   out["total_interval_usd"] = Json::array({dollars(p.cost.low), dollars(p.cost.high)});
   out["region"] = r.region;
-  out["market"] = std::string(to_string(r.market));
+  out["market"] = std::string(to_string(p.market));
   out["price_date"] = p.price != nullptr ? Json(p.price->provenance.as_of) : Json(nullptr);
   out["price_basis"] = p.price != nullptr ? Json(std::string(to_string(p.price->basis))) : Json(nullptr);
   out["price_source"] = p.price != nullptr ? Json(p.price->provenance.source) : Json(nullptr);
@@ -185,6 +187,8 @@ Json input_json(const InputPlan& input) {
   out["download_s"] = number(input.download.value());
   out["needed_mb_per_s"] = number(input.needed.value() / 1e6);
   out["delivered_mb_per_s"] = number(input.delivered.value() / 1e6);
+  out["storage_mb_per_s"] = number(input.storage.value() / 1e6);
+  out["loaders_mb_per_s"] = number(input.loaders.value() / 1e6);
   out["workers_per_device"] = count(input.workers_per_device());
   out["volume_gb"] = number(input.volume.value() / 1e9);
   out["keeps_fed"] = input.keeps_fed();
@@ -211,7 +215,7 @@ Json operation_json(const PlanRequest& r, const Plan& p) {
   out["expected_interruptions"] = interruptions;
   out["input"] = c.input ? input_json(*c.input) : Json(nullptr);
   out["warm_pool"] = nullptr;
-  const WarmPool pool = weigh_warm_pool(r.run.series, r.run.operations, c.hourly, r.market);
+  const WarmPool pool = weigh_warm_pool(r.run.series, r.run.operations, c.hourly, p.market);
   if (pool.possible) {
     const bool priced = p.price != nullptr;
     Json series;
@@ -289,22 +293,18 @@ Json plan_json(const PlanRequest& r, const Plan& p, std::size_t rank) {
   return out;
 }
 
-bool same_plan(const Plan& a, const Plan& b) {
-  return a.instance == b.instance && a.instance_count == b.instance_count && a.stack == b.stack &&
-         a.strategy == b.strategy;
-}
-
 /// A frontier point in short; `rank` where the list has the plan too.
 Json frontier_json(const PlanSet& set, const Plan& p) {
   Json rank = nullptr;
   for (std::size_t i = 0; i < set.plans.size(); ++i) {
-    if (same_plan(set.plans[i], p)) rank = i + 1;
+    if (set.plans[i].same_as(p)) rank = i + 1;
   }
   Json out;
   out["rank"] = rank;
   out["instance_type"] = p.instance->name;
   out["instance_count"] = p.instance_count;
   out["n_gpus"] = p.gpus();
+  out["market"] = std::string(to_string(p.market));
   out["stack"] = p.stack->id;
   out["strategy"] = to_string(p.strategy);
   out["time_to_train_s"] = number(p.cost.time_to_train().value());

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/json_reader.hpp"
+#include "catalogs/dates.hpp"
 #include "models/layers.hpp"
 #include "planner/defaults.hpp"
 #include "planner/request_fields.hpp"
@@ -34,8 +35,9 @@ std::vector<std::string> optimizer_names() {
 }  // namespace
 
 Result<PlanRequest> resolve(const RequestSpec& spec, const Catalog& catalog,
-                            const std::optional<std::string>& environment_region, Purpose purpose) {
-  return Resolver(spec, catalog, purpose).run(environment_region);
+                            const std::optional<std::string>& environment_region, Purpose purpose,
+                            const std::optional<std::string>& today) {
+  return Resolver(spec, catalog, purpose, today).run(environment_region);
 }
 
 Result<PlanRequest> Resolver::run(const std::optional<std::string>& environment_region) {
@@ -54,6 +56,12 @@ Result<PlanRequest> Resolver::run(const std::optional<std::string>& environment_
   if (purpose_ == Purpose::Estimate) check_estimate();
   if (!faults_.empty()) return tl::unexpected<Diagnostics>(std::move(faults_));
   return std::move(request_);
+}
+
+std::string market_list(const PlanRequest& request) {
+  std::string list;
+  for (const Market market : request.markets) list += (list.empty() ? "" : ",") + std::string(to_string(market));
+  return list;
 }
 
 void Resolver::read_model() {
@@ -201,13 +209,28 @@ void Resolver::read_batch(double parameters) {
   assume(fmt::format("global batch of {} sequences ({} tokens)", w.global_batch, format_count(w.tokens_per_step())));
 }
 
-void Resolver::read_limits() {
-  if (spec_.deadline) {
+/// A duration, or a day: then whole days are left from the end of today to the end of that day.
+void Resolver::read_deadline() {
+  request_.deadline_date = today_ ? named_date(*spec_.deadline, *today_) : std::nullopt;
+  if (!request_.deadline_date) {
     request_.deadline = take(parse_duration(*spec_.deadline, "--deadline"), faults_);
     if (request_.deadline && request_.deadline->value() <= 0) {
-      add("out-of-range", "--deadline", "a deadline of no time", "give a duration such as 7d");
+      add("out-of-range", "--deadline", "a deadline of no time", "give a duration such as 7d, or a day");
     }
+    return;
   }
+  const std::int64_t left = *days_between(*today_, *request_.deadline_date);
+  if (left < 1) {
+    add("out-of-range", "--deadline", fmt::format("{} leaves no day after {}", *request_.deadline_date, *today_),
+        "give a later day");
+    return;
+  }
+  request_.deadline = days(static_cast<double>(left));
+  assume(fmt::format("the run is ordered on {} and must be done by the end of {}", *today_, *request_.deadline_date));
+}
+
+void Resolver::read_limits() {
+  if (spec_.deadline) read_deadline();
   if (spec_.confidence) {
     request_.confidence = take(parse_fraction(*spec_.confidence, "--confidence"), faults_);
     if (request_.confidence && (*request_.confidence <= 0 || *request_.confidence >= 1)) {
@@ -233,9 +256,17 @@ void Resolver::read_limits() {
       request_.min_headroom = *f;
       if (*f >= 1) add("out-of-range", "--min-headroom", "a headroom of all the memory", "give a fraction such as 5%");
     }
-  } else if (purpose_ == Purpose::Plan) {
+  } else if (purpose_ == Purpose::Plan && !spec_.max_oom_probability) {
     request_.min_headroom = kDefaultHeadroom;
     assume(fmt::format("{} of device memory stays free", format_percent(kDefaultHeadroom)));
+  }
+  if (spec_.max_oom_probability) {
+    if (const auto f = take(parse_fraction(*spec_.max_oom_probability, "--max-oom-probability"), faults_)) {
+      request_.max_oom_probability = *f;
+      if (*f <= 0 || *f >= 1) {
+        add("out-of-range", "--max-oom-probability", "no estimate of memory is certain", "give a part such as 1%");
+      }
+    }
   }
   if (spec_.objective) {
     const auto o = parse_name(*spec_.objective, "objective", "--objective", kObjectiveNames, objective_from, faults_);

@@ -40,11 +40,11 @@ struct RequestSpec {
   std::optional<std::string> dp, tp, pp, vpp, cp, ep, zero_stage, sharding, shard_degree, micro_batch, recompute,
       offload, sequence_parallel;
   // Operation: what is saved where, what is read how.
-  std::optional<std::string> checkpoint_storage, checkpoint_mode, dataset, dataset_files, input_mode, data_region, jobs,
-      job_gap, warm_pool;
+  std::optional<std::string> checkpoint_storage, checkpoint_mode, dataset, dataset_files, sample_size, input_mode,
+      data_region, jobs, job_gap, warm_pool;
   // Limits and goal.
-  std::optional<std::string> deadline, confidence, budget, max_hourly, min_headroom, objective, cost_weight,
-      top;
+  std::optional<std::string> deadline, confidence, budget, max_hourly, min_headroom, max_oom_probability, objective,
+      cost_weight, top;
   std::optional<std::string> what_if;
 };
 
@@ -68,7 +68,8 @@ struct PlanRequest {
   /// No --dtype: bf16, and fp16 on devices without bf16 units (V100, T4).
   bool precision_defaulted = false;
   std::string region = "us-east-1";
-  Market market = Market::OnDemand;
+  /// How capacity may be bought, in the order of the flag; plans of all of them are ranked together.
+  std::vector<Market> markets{Market::OnDemand};
   std::vector<const InstanceType*> instances;  ///< candidates, catalog order
   /// Types left out, each with the reason (no price there, retired, plan only ...).
   std::vector<std::pair<std::string, std::string>> left_out;
@@ -81,9 +82,11 @@ struct PlanRequest {
   Choice<Recompute> recompute;
   Choice<Offload> offload;
   Choice<bool> sequence_parallel;
-  /// How runs are operated; its market is `market`.
+  /// How runs are operated; its market is the first of `markets`.
   RunSetup run;
   std::optional<Seconds> deadline;
+  /// Where the deadline was given as a day: its ISO date.
+  std::optional<std::string> deadline_date;
   /// Probability with which plans must meet the deadline; nullopt: the expected time must.
   std::optional<double> confidence;
   std::optional<Usd> budget;
@@ -91,6 +94,8 @@ struct PlanRequest {
   /// Fraction of device memory that must stay free. Plans keep kDefaultHeadroom unless told otherwise;
   /// an estimate of one exact configuration keeps none.
   double min_headroom = 0.0;
+  /// Highest chance to run out of device memory.
+  std::optional<double> max_oom_probability;
   Objective objective = Objective::Cost;
   /// Objective::Balanced: weight of the logarithm of the cost, the rest is that of the time.
   double cost_weight = 0.5;
@@ -110,13 +115,18 @@ inline constexpr double kDefaultHeadroom = 0.05;
 /// SageMaker's limit for one training job: plans longer than this rank after all that are not.
 inline constexpr double kMaxJobDays = 28;
 
+/// `on-demand`, or `on-demand,spot`.
+std::string market_list(const PlanRequest& request);
+
 /// What the request is for: a search leaves out instance types without a price, an estimate takes one
 /// named type, priced or not, and one count.
 enum class Purpose { Plan, Estimate };
 
-/// Text to values. Collects every fault. `environment_region` is AWS_REGION or AWS_DEFAULT_REGION.
+/// Text to values. Collects every fault. `environment_region` is AWS_REGION or AWS_DEFAULT_REGION; `today`, an ISO
+/// date, is what a deadline on a day is counted from.
 Result<PlanRequest> resolve(const RequestSpec& spec, const Catalog& catalog,
-                            const std::optional<std::string>& environment_region, Purpose purpose = Purpose::Plan);
+                            const std::optional<std::string>& environment_region, Purpose purpose = Purpose::Plan,
+                            const std::optional<std::string>& today = std::nullopt);
 
 /// Neuron devices have no CUDA compute capability and need a stack of their own.
 inline bool is_trainium(const Accelerator& accelerator) { return accelerator.compute_capability.empty(); }

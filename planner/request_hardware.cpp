@@ -25,8 +25,10 @@ bool lists(const std::vector<T>& values, const T& value) {
 
 void Resolver::read_market(const std::optional<std::string>& environment_region) {
   if (spec_.market) {
-    if (const auto m = parse_name(*spec_.market, "market", "--market", market_names(), market_from, faults_)) {
-      request_.market = *m;
+    const auto markets = parse_names<Market>(*spec_.market, "market", "--market", market_names(), market_from, faults_);
+    if (!markets.empty()) request_.markets.clear();
+    for (const Market m : markets) {
+      if (!lists(request_.markets, m)) request_.markets.push_back(m);
     }
   }
   std::string where = "--region";
@@ -99,21 +101,26 @@ std::string Resolver::reason_to_leave_out(const InstanceType& instance, bool nam
   const Result<Cluster> cluster = make_cluster(catalog_, instance, 1);
   if (!cluster) return cluster.error().front().message;
   if (purpose_ == Purpose::Estimate) return {};
-  const bool orderable = instance.support == TrainingSupport::OnDemand ||
-                         (instance.support == TrainingSupport::PlanOnly && request_.market == Market::CapacityBlock);
+  const bool orderable =
+      instance.support == TrainingSupport::OnDemand ||
+      (instance.support == TrainingSupport::PlanOnly && lists(request_.markets, Market::CapacityBlock));
   if (!orderable && !named) {
     return instance.support_reason.empty() ? std::string(to_string(instance.support)) : instance.support_reason;
   }
-  if (catalog_.find_price(instance.name, request_.region, request_.market) != nullptr) return {};
+  const bool priced = std::any_of(request_.markets.begin(), request_.markets.end(), [&](Market market) {
+    return catalog_.find_price(instance.name, request_.region, market) != nullptr;
+  });
+  if (priced) return {};
   const std::vector<std::string> regions = priced_regions(instance.name);
   const std::string elsewhere = regions.empty() ? "" : fmt::format("; known in {}", fmt::join(regions, ", "));
-  return fmt::format("no {} price in {}{}", to_string(request_.market), request_.region, elsewhere);
+  return fmt::format("no {} price in {}{}", market_list(request_), request_.region, elsewhere);
 }
 
 std::vector<std::string> Resolver::priced_regions(const std::string& instance) const {
   std::vector<std::string> regions;
   for (const Price& p : catalog_.prices()) {
-    if (p.instance == instance && p.market == request_.market && !lists(regions, p.region)) regions.push_back(p.region);
+    if (p.instance == instance && lists(request_.markets, p.market) && !lists(regions, p.region))
+      regions.push_back(p.region);
   }
   std::sort(regions.begin(), regions.end());
   return regions;

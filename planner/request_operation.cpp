@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "planner/request_fields.hpp"
@@ -20,7 +22,7 @@ std::string saves(const RunSetup& run) {
 
 void Resolver::read_operation() {
   RunSetup& run = request_.run;
-  run = run_setup(catalog_.operations(), request_.market);
+  run = run_setup(catalog_.operations(), request_.markets.front(), request_.region);
   if (spec_.checkpoint_storage) {
     const auto target = parse_name(*spec_.checkpoint_storage, "checkpoint storage", "--checkpoint-storage",
                                    checkpoint_target_names(), checkpoint_target_from, faults_);
@@ -38,7 +40,8 @@ void Resolver::read_operation() {
       fmt::format("hardware fails once in {:.0f} device-hours, a start takes {}", o.failures_apart_per_gpu / hours(1),
                   format_duration(o.provisioning + o.image_pull + o.model_init + o.first_step));
   if (!spec_.checkpoint_storage) sentence += ", " + saves(run);
-  if (request_.market == Market::Spot) {
+  const bool spot = std::find(request_.markets.begin(), request_.markets.end(), Market::Spot) != request_.markets.end();
+  if (spot) {
     sentence += fmt::format(", reclaimed capacity is back after {}", format_duration(o.spot_wait));
   }
   if (!run.data) sentence += ", data is streamed fast enough";
@@ -60,7 +63,7 @@ void Resolver::read_series() {
     add("conflict", spec_.job_gap ? "--job-gap" : "--warm-pool", "is for a series of jobs", "add --jobs 2 or more");
   }
   if (!run.warm_pool) return;
-  if (request_.market == Market::Spot) {
+  if (std::find(request_.markets.begin(), request_.markets.end(), Market::Spot) != request_.markets.end()) {
     add("conflict", "--warm-pool", "managed spot training cannot use a warm pool", "drop one of the two");
   }
   if (run.series.gap > kWarmPoolMost) {
@@ -77,8 +80,8 @@ void Resolver::read_series() {
 void Resolver::read_data() {
   if (!spec_.dataset) {
     for (const auto& [name, text] :
-         {std::pair("--dataset-files", &spec_.dataset_files), std::pair("--input-mode", &spec_.input_mode),
-          std::pair("--data-region", &spec_.data_region)}) {
+         {std::pair("--dataset-files", &spec_.dataset_files), std::pair("--sample-size", &spec_.sample_size),
+          std::pair("--input-mode", &spec_.input_mode), std::pair("--data-region", &spec_.data_region)}) {
       if (text->has_value()) add("conflict", name, "says something about a data set of unknown size", "add --dataset");
     }
     return;
@@ -91,6 +94,14 @@ void Resolver::read_data() {
   if (spec_.dataset_files) {
     const auto files = parse_bounded(*spec_.dataset_files, "--dataset-files", 1, kMostFiles, faults_);
     if (files) data.files = *files;
+  }
+  if (spec_.sample_size) {
+    if (const auto size = take(parse_bytes(*spec_.sample_size, "--sample-size"), faults_)) {
+      data.sample = *size;
+      if (!(data.sample > Bytes())) {
+        add("out-of-range", "--sample-size", "a sample of no bytes", "give what is read for a sequence, such as 600kB");
+      }
+    }
   }
   if (spec_.input_mode) {
     data.mode =

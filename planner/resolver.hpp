@@ -7,8 +7,8 @@ namespace smplan {
 /// Fills a PlanRequest from the text of a RequestSpec, collecting every fault. One use.
 class Resolver {
  public:
-  Resolver(const RequestSpec& spec, const Catalog& catalog, Purpose purpose)
-      : spec_(spec), catalog_(catalog), purpose_(purpose) {}
+  Resolver(const RequestSpec& spec, const Catalog& catalog, Purpose purpose, std::optional<std::string> today)
+      : spec_(spec), catalog_(catalog), purpose_(purpose), today_(std::move(today)) {}
 
   Result<PlanRequest> run(const std::optional<std::string>& environment_region);
 
@@ -22,6 +22,7 @@ class Resolver {
   void read_work();
   void read_batch(double parameters);
   void read_limits();
+  void read_deadline();
 
   // request_hardware.cpp: where and with which software.
   void read_market(const std::optional<std::string>& environment_region);
@@ -53,6 +54,7 @@ class Resolver {
   const RequestSpec& spec_;
   const Catalog& catalog_;
   Purpose purpose_;
+  std::optional<std::string> today_;
   bool has_model_ = false;
   bool region_known_ = true;
   std::int64_t preset_seq_len_ = 0;

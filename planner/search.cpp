@@ -20,7 +20,7 @@ constexpr std::size_t kFirstRound = 16;
 /// What all counts of one instance type share.
 struct Type {
   const InstanceType* instance = nullptr;
-  const Price* price = nullptr;
+  std::vector<std::pair<Market, const Price*>> offers;  ///< one at least; without a price where none is known
   Cluster one_node;
   const Workload* workload = nullptr;
   std::vector<std::unique_ptr<StackSearch>> stacks;  ///< nullptr where the stack does not run
@@ -50,6 +50,8 @@ class Search {
 
  private:
   void add_types(const Catalog& catalog);
+  [[nodiscard]] std::vector<std::pair<Market, const Price*>> offers(const InstanceType& instance,
+                                                                    const Catalog& catalog) const;
   void add_groups();
   void search_round(std::size_t begin, std::size_t end);
   void list_splits_of(std::size_t begin, std::size_t end);
@@ -107,7 +109,7 @@ void Search::add_types(const Catalog& catalog) {
     if (!cluster) continue;  // resolve() left such types out
     Type type;
     type.instance = instance;
-    type.price = catalog.find_price(instance->name, request_.region, request_.market);
+    type.offers = offers(*instance, catalog);
     apply(request_.scenario, *cluster);
     type.one_node = std::move(*cluster);
     const Precision precision = effective_precision(request_, type.one_node.accelerator);
@@ -125,6 +127,24 @@ void Search::add_types(const Catalog& catalog) {
   }
 }
 
+/// The markets that sell the type; where none is orderable or priced, what the request names is estimated all the same.
+std::vector<std::pair<Market, const Price*>> Search::offers(const InstanceType& instance,
+                                                            const Catalog& catalog) const {
+  std::vector<std::pair<Market, const Price*>> priced;
+  std::vector<std::pair<Market, const Price*>> orderable;
+  for (const Market market : request_.markets) {
+    const Price* price = catalog.find_price(instance.name, request_.region, market);
+    if (price == nullptr) continue;
+    priced.emplace_back(market, price);
+    const bool sold_so = instance.support == TrainingSupport::OnDemand ||
+                         (instance.support == TrainingSupport::PlanOnly && market == Market::CapacityBlock);
+    if (sold_so) orderable.emplace_back(market, price);
+  }
+  if (!orderable.empty()) return orderable;
+  if (!priced.empty()) return priced;
+  return {{request_.markets.front(), nullptr}};
+}
+
 /// Powers of two before the rest and cheap peak FLOPs before dear ones: good plans come early, and what
 /// comes later is mostly dismissed by its bound.
 void Search::add_groups() {
@@ -133,24 +153,30 @@ void Search::add_groups() {
     double price_of_peak;
     std::size_t type;
     std::int32_t count;
+    std::size_t offer;
   };
   std::vector<Ordered> order;
   for (std::size_t t = 0; t < types_.size(); ++t) {
     const Type& type = types_[t];
     const Cluster& node = type.one_node;
     const double peak = node.accelerator.peak_rate(type.workload->precision).value() * node.gpus_per_node;
-    const double rate = type.price != nullptr ? type.price->rate.value() : 0;
-    for (const std::int32_t count : request_.counts) {
-      if (request_.max_gpus && std::int64_t{node.gpus_per_node} * count > *request_.max_gpus) continue;
-      order.push_back({(count & (count - 1)) != 0, peak > 0 ? rate / peak : 0, t, count});
+    for (std::size_t o = 0; o < type.offers.size(); ++o) {
+      const Price* price = type.offers[o].second;
+      const double rate = price != nullptr ? price->rate.value() : 0;
+      for (const std::int32_t count : request_.counts) {
+        if (request_.max_gpus && std::int64_t{node.gpus_per_node} * count > *request_.max_gpus) continue;
+        order.push_back({(count & (count - 1)) != 0, peak > 0 ? rate / peak : 0, t, count, o});
+      }
     }
   }
   std::sort(order.begin(), order.end(), [](const Ordered& a, const Ordered& b) {
-    return std::tie(a.odd, a.price_of_peak, a.type, a.count) < std::tie(b.odd, b.price_of_peak, b.type, b.count);
+    return std::tie(a.odd, a.price_of_peak, a.type, a.offer, a.count) <
+           std::tie(b.odd, b.price_of_peak, b.type, b.offer, b.count);
   });
   for (const Ordered& o : order) {
     const Type& type = types_[o.type];
-    groups_.push_back(make_group(request_, *type.instance, type.price, type.one_node, *type.workload, o.count));
+    const auto [market, price] = type.offers[o.offer];
+    groups_.push_back(make_group(request_, *type.instance, price, market, type.one_node, *type.workload, o.count));
     type_of_group_.push_back(o.type);
   }
 }
@@ -215,7 +241,7 @@ void Search::list_splits_of(std::size_t begin, std::size_t end) {
 StackOutcome Search::search_unit(std::size_t index, std::size_t stack, std::optional<Cluster>& cluster) const {
   const Group& group = groups_[index];
   const Type& type = types_[type_of_group_[index]];
-  const bool dear = hourly_rejection(request_, group.terms.rate * static_cast<double>(group.count)).has_value();
+  const bool dear = hourly_rejection(request_, group.hourly()).has_value();
   if (type.stacks[stack] == nullptr || dear) {
     StackOutcome out;
     out.stats.space = 1;
@@ -238,22 +264,21 @@ void Search::merge_group(std::size_t index, std::span<const StackOutcome> outcom
     stats_.evaluated += out.stats.evaluated;
     stats_.pruned += out.stats.pruned;
     if (out.nearest) note_miss(group, *request_.stacks[s], *out.nearest);
+    const std::size_t first = entries.size();
     for (const Candidate& c : out.best) {
-      Entry entry{&group, request_.stacks[s], c, group_cost(group, c.step)};
+      Entry entry{&group, request_.stacks[s], c, group_cost(group, *request_.stacks[s], c.step)};
       // A deadline with a probability is judged by the interval that the plan shows.
-      if (request_.confidence) entry.cost = group_cost(group, judged_step(group, *request_.stacks[s], c));
+      if (request_.confidence) {
+        entry.cost = group_cost(group, *request_.stacks[s], judged_step(group, *request_.stacks[s], c));
+      }
       if (!limit_rejection(request_, entry.cost)) entries.push_back(entry);
     }
+    // Later variants of a stack take longer and cost more than its first; another stack saves less or more.
+    if (entries.size() > first) frontier_.push_back(entries[first]);
   }
-  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
-    const Seconds ta = a.candidate.step.time();
-    const Seconds tb = b.candidate.step.time();
-    return std::tie(ta, a.stack->id, a.candidate.strategy) < std::tie(tb, b.stack->id, b.candidate.strategy);
-  });
+  std::sort(entries.begin(), entries.end(), [this](const Entry& a, const Entry& b) { return before(a, b); });
   if (entries.size() > static_cast<std::size_t>(variants_)) entries.resize(static_cast<std::size_t>(variants_));
   ranked_.insert(ranked_.end(), entries.begin(), entries.end());
-  // Later variants of a group take longer and cost more than its first.
-  if (!entries.empty()) frontier_.push_back(entries.front());
 }
 
 void Search::note_miss(const Group& group, const Stack& stack, const Miss& miss) {
@@ -266,8 +291,8 @@ bool Search::before(const Entry& a, const Entry& b) const {
   if (sa != sb) return sa < sb;
   const Seconds ta = a.candidate.step.time();
   const Seconds tb = b.candidate.step.time();
-  return std::tie(ta, a.group->instance->name, a.group->count, a.stack->id, a.candidate.strategy) <
-         std::tie(tb, b.group->instance->name, b.group->count, b.stack->id, b.candidate.strategy);
+  return std::tie(ta, a.group->instance->name, a.group->count, a.group->market, a.stack->id, a.candidate.strategy) <
+         std::tie(tb, b.group->instance->name, b.group->count, b.group->market, b.stack->id, b.candidate.strategy);
 }
 
 std::vector<TimeCost> Search::points(const std::vector<Entry>& entries) const {
@@ -319,10 +344,8 @@ PlanSet Search::answer() const {
   }
   for (std::size_t i = 0; i < set.plans.size(); ++i) {
     const Plan& p = set.plans[i];
-    const bool on_frontier = std::any_of(set.frontier.begin(), set.frontier.end(), [&](const Plan& f) {
-      return f.instance == p.instance && f.instance_count == p.instance_count && f.stack == p.stack &&
-             f.strategy == p.strategy;
-    });
+    const bool on_frontier =
+        std::any_of(set.frontier.begin(), set.frontier.end(), [&](const Plan& f) { return f.same_as(p); });
     if (on_frontier) set.pareto.push_back(i + 1);
   }
   if (set.plans.empty() && nearest_) {

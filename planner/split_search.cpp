@@ -176,7 +176,7 @@ bool StackSearch::SplitSearch::try_memory(const Strategy& s, std::size_t sp, std
     return false;
   }
   const MemoryEstimate memory = estimate_memory(*group_->workload, s, *cluster_, owner_->stack_);
-  const auto rejection = memory_rejection(memory, *cluster_, owner_->request_.min_headroom);
+  const auto rejection = memory_rejection(memory, *cluster_, owner_->request_.min_headroom, owner_->safe_part_);
   if (!rejection) {
     p.fitting[mb] |= std::uint64_t{1} << saving;
     try_collectives(s, memory, sp, mb, p);
@@ -199,7 +199,7 @@ void StackSearch::SplitSearch::try_collectives(Strategy s, const MemoryEstimate&
     const StepEstimate step = combine_step(table(sp, c, mb).layers, *group_->workload, s, *cluster_, owner_->stack_);
     ++p.out.stats.evaluated;
     if (has_run_limits(request)) {
-      const auto late = limit_rejection(request, group_cost(*group_, step));
+      const auto late = limit_rejection(request, group_cost(*group_, owner_->stack_, step));
       if (late) refuse(s, *late, 1, p.out);
     }
     const Candidate candidate{s, memory, step};

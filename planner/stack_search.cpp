@@ -5,6 +5,7 @@
 #include <queue>
 
 #include "planner/split_search.hpp"
+#include "planner/uncertainty.hpp"
 
 namespace smplan {
 
@@ -16,6 +17,7 @@ StackSearch::StackSearch(const PlanRequest& request, const Stack& stack, const I
       micro_batches_(micro_batches),
       common_(common_options(request, instance, one_node, stack)),
       token_work_(token_work(workload, stack.profile)),
+      safe_part_(request.max_oom_probability ? safe_memory_part(stack, *request.max_oom_probability) : 1),
       rate_(work_rate(one_node, workload.precision, stack.profile)),
       variants_(variants),
       tables_(2 * common_.collectives.size() * micro_batches.size()) {}
@@ -84,8 +86,8 @@ class StackSearch::GroupSearch {
   /// Queues the splits that can be part of the answer.
   void look_ahead() {
     const Seconds floor = splits_.floor(owner_.rate_);
-    if (incumbents_.useless(owner_.request_, group_, floor)) return;
-    const Seconds horizon = incumbents_.horizon(owner_.request_, group_, floor);
+    if (incumbents_.useless(owner_.request_, group_, owner_.stack_, floor)) return;
+    const Seconds horizon = incumbents_.horizon(owner_.request_, group_, owner_.stack_, floor);
     if (std::isfinite(horizon.value())) threshold_ = horizon;
     for (std::size_t i = 0; i < splits_.open.size(); ++i) {
       const OpenSplit& split = splits_.open[i];

@@ -44,6 +44,7 @@ class StackSearch {
   std::span<const std::int32_t> micro_batches_;
   CommonOptions common_;
   TokenWork token_work_;
+  double safe_part_;  ///< of device memory, as far as --max-oom-probability allows
   FlopsPerSecond rate_;
   int variants_;
   TableStore tables_;

@@ -190,7 +190,7 @@ SweepLine sweep_line(const RequestSpec& spec, const Catalog& catalog, const Swee
   std::string message;
   Json plan = nullptr;
   Json trials = trials_identity(options.trials);
-  Result<PlanRequest> request = resolve(spec, catalog, options.environment_region);
+  Result<PlanRequest> request = resolve(spec, catalog, options.environment_region, Purpose::Plan, options.today);
   if (!request) {
     out.status = SweepLine::Status::Invalid;
     message = smplan::to_string(request.error());

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/goodput.hpp"
 #include "models/layers.hpp"
 
 namespace smplan {
@@ -83,6 +84,10 @@ double out_of_memory_probability(const MemoryEstimate& memory, const Stack& stac
   const double sigma = stack.profile.memory_sigma;
   if (sigma <= 0) return memory.fits() ? 0 : 1;
   return 0.5 * std::erfc(std::log(memory.limit / memory.peak_device) / (sigma * std::sqrt(2.0)));
+}
+
+double safe_memory_part(const Stack& stack, double most) {
+  return std::min(1.0, std::exp(-stack.profile.memory_sigma * normal_quantile(1 - most)));
 }
 
 }  // namespace smplan

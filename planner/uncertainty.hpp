@@ -24,4 +24,8 @@ void set_interval(StepEstimate& step, const Stack& stack, std::size_t unmeasured
 /// That the device's memory does not suffice, peak memory being log-normal about the estimate.
 double out_of_memory_probability(const MemoryEstimate& memory, const Stack& stack);
 
+/// Part of the device's memory that a peak may take so that the probability stays at `most` (0 < most < 1) or below;
+/// at most all of it.
+double safe_memory_part(const Stack& stack, double most);
+
 }  // namespace smplan

@@ -13,11 +13,6 @@ namespace {
 /// next generation of hardware brings.
 constexpr std::array<double, 4> kFactors{0.8, 1.25, 0.5, 2.0};
 
-bool same_plan(const Plan& a, const Plan& b) {
-  return a.instance == b.instance && a.instance_count == b.instance_count && a.stack == b.stack &&
-         a.strategy == b.strategy;
-}
-
 PlanRequest in_world(const PlanRequest& request, const Scenario& scenario) {
   PlanRequest changed = request;
   changed.scenario = scenario;
@@ -34,8 +29,10 @@ std::optional<Plan> best_of(const PlanRequest& request, const Catalog& catalog, 
 
 /// The winner's strategy priced where facts differ.
 std::optional<Plan> kept_plan(const PlanRequest& request, const Catalog& catalog, const Plan& winner) {
+  PlanRequest sold_so = request;
+  sold_so.markets = {winner.market};
   Result<Plan> plan =
-      evaluate(request, catalog, *winner.instance, winner.instance_count, *winner.stack, winner.strategy);
+      evaluate(sold_so, catalog, *winner.instance, winner.instance_count, *winner.stack, winner.strategy);
   if (!plan || plan->memory.peak_device > plan->memory.limit * (1 - request.min_headroom)) return std::nullopt;
   return std::move(*plan);
 }
@@ -97,7 +94,7 @@ std::vector<Sensitivity> sensitivities(const PlanSet& set, const Catalog& catalo
       scenario.*knob.factor *= factor;
       const PlanRequest request = in_world(set.request, scenario);
       Sensitivity s{&knob, factor, kept_plan(request, catalog, winner), best_of(request, catalog, options), false};
-      s.changes_winner = !s.winner || !same_plan(*s.winner, winner);
+      s.changes_winner = !s.winner || !s.winner->same_as(winner);
       done = s.changes_winner;
       out.push_back(std::move(s));
     }

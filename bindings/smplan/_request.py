@@ -41,7 +41,7 @@ class Request(TypedDict, total=False):
     count: Numbers
     max_gpus: Number
     region: str
-    market: str
+    market: Names
     stack: Names
     collectives: Names
     dp: Numbers
@@ -61,6 +61,7 @@ class Request(TypedDict, total=False):
     checkpoint_mode: str
     dataset: str
     dataset_files: Number
+    sample_size: str
     input_mode: str
     data_region: str
     jobs: Number
@@ -71,6 +72,7 @@ class Request(TypedDict, total=False):
     budget: Number
     max_hourly: Number
     min_headroom: Number
+    max_oom_probability: Number
     objective: str
     cost_weight: Number
     what_if: Names

@@ -8,11 +8,11 @@
 #include <CLI/CLI.hpp>
 
 #include "base/csv_reader.hpp"
+#include "base/today.hpp"
 #include "base/units.hpp"
 #include "cli/command.hpp"
 #include "cli/commands/measured_files.hpp"
 #include "cli/render/calibration_page.hpp"
-#include "cli/today.hpp"
 #include "planner/validation/calibration_overlay.hpp"
 
 namespace smplan::cli {

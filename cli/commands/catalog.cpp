@@ -4,13 +4,13 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/today.hpp"
 #include "base/units.hpp"
 #include "catalogs/dates.hpp"
 #include "catalogs/import/import.hpp"
 #include "cli/command.hpp"
 #include "cli/render/catalog_page.hpp"
 #include "cli/render/model_page.hpp"
-#include "cli/today.hpp"
 
 namespace smplan::cli {
 namespace {
@@ -175,11 +175,10 @@ Result<Answer> import(const CatalogFlags& flags, const Context& context) {
   if (!accepted) return tl::unexpected<Diagnostics>(accepted.error());
   const std::size_t changed = catalog_changes(context.catalog, merged).size();
   answer.notes = facts->notes;
-  answer.notes.push_back(
-      fmt::format("{} prices and {} instance types taken, {} facts change; passed over: {} entries for other things, "
-                  "{} for instance "
-                  "types that the catalog lacks",
-                  facts->prices.size(), facts->instances.size(), changed, facts->other, facts->unknown));
+  answer.notes.push_back(fmt::format(
+      "{} prices, {} instance types and {} interruption rates taken, {} facts change; passed over: {} entries "
+      "for other things, {} for instance types that the catalog lacks",
+      facts->prices.size(), facts->instances.size(), facts->spot.size(), changed, facts->other, facts->unknown));
   const Diagnostics contradictions = check(merged);
   for (const Diagnostic& d : contradictions) answer.notes.push_back(to_string(d));
   return answer;
@@ -243,7 +242,8 @@ Command catalog_command() {
       "  curl -o offer.json "
       "https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AmazonSageMaker/current/index.json\n"
       "  aws ec2 describe-spot-price-history --start-time now > spot.json\n"
-      "  smplan catalog import offer.json spot.json --output prices.json\n"
+      "  curl -o advisor.json https://spot-bid-advisor.s3.amazonaws.com/spot-advisor-data.json\n"
+      "  smplan catalog import offer.json spot.json advisor.json --output prices.json\n"
       "  smplan catalog diff prices.json\n"
       "  smplan plan --params 13B --catalog prices.json\n"
       "  smplan catalog verify --catalog prices.json --max-age 90d",

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/today.hpp"
 #include "cli/command.hpp"
 #include "cli/render/estimate_page.hpp"
 #include "cli/request_options.hpp"
@@ -28,7 +29,7 @@ std::string text_of(const PlanSet& set, const Context& context) {
 }
 
 Result<Answer> run_estimate(const RequestSpec& spec, const Context& context) {
-  const Result<PlanRequest> request = resolve(spec, context.catalog, environment_region(), Purpose::Estimate);
+  const Result<PlanRequest> request = resolve(spec, context.catalog, environment_region(), Purpose::Estimate, today());
   if (!request) return tl::unexpected<Diagnostics>(request.error());
   const auto start = std::chrono::steady_clock::now();
   Result<PlanSet> set = estimate(*request, context.catalog);

@@ -5,10 +5,10 @@
 #include <CLI/CLI.hpp>
 
 #include "base/json_reader.hpp"
+#include "base/today.hpp"
 #include "cli/command.hpp"
 #include "cli/commands/line_sink.hpp"
 #include "cli/request_options.hpp"
-#include "cli/today.hpp"
 #include "planner/sweep.hpp"
 
 namespace smplan::cli {

@@ -110,7 +110,7 @@ namespace {
 std::string operation(const Plan& plan, const PlanRequest& request) {
   const RunCost& c = plan.cost;
   std::string text = fmt::format("{:.2g} hardware failures expected", c.failures);
-  if (request.market == Market::Spot) text += fmt::format(", {:.2g} times capacity taken away", c.reclaims);
+  if (plan.market == Market::Spot) text += fmt::format(", {:.2g} times capacity taken away", c.reclaims);
   if (c.checkpoint) {
     text += fmt::format("; a checkpoint of {} to {} every {} holds training up for {}",
                         format_bytes(c.checkpoint->size), to_string(request.run.checkpoint_target),
@@ -126,7 +126,7 @@ std::string operation(const Plan& plan, const PlanRequest& request) {
 /// What a warm pool would do for the series, used or not.
 std::string series(const Plan& plan, const PlanRequest& request) {
   const JobSeries& jobs = request.run.series;
-  const WarmPool pool = weigh_warm_pool(jobs, request.run.operations, plan.cost.hourly, request.market);
+  const WarmPool pool = weigh_warm_pool(jobs, request.run.operations, plan.cost.hourly, plan.market);
   if (!pool.possible) return fmt::format("{} jobs, for which instances cannot be kept warm", jobs.jobs);
   std::string text =
       fmt::format("{} jobs {} apart: a warm pool ({}) has them done {} sooner", jobs.jobs, format_duration(jobs.gap),

@@ -27,13 +27,14 @@ std::string prices(const PlanSet& set) {
   for (const Plan& plan : set.plans) {
     if (plan.price == nullptr) continue;
     const Price& p = *plan.price;
-    std::string how = fmt::format("{} {}", to_string(p.basis), p.provenance.as_of);
+    std::string how = set.request.markets.size() > 1 ? fmt::format("{}, ", to_string(p.market)) : std::string();
+    how += fmt::format("{} {}", to_string(p.basis), p.provenance.as_of);
     how += p.formula.empty() ? fmt::format(", {}", p.provenance.source) : fmt::format(", {}", p.formula);
     auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == how; });
     if (group == groups.end()) group = groups.insert(groups.end(), {how, {}});
     add_once(group->second, plan.instance->name);
   }
-  std::string text = fmt::format("{} {}", set.request.region, to_string(set.request.market));
+  std::string text = fmt::format("{} {}", set.request.region, market_list(set.request));
   if (groups.empty()) return text + ": none known, no cost is given";
   for (const auto& group : groups) text += fmt::format("; {} ({})", shortened(group.second), group.first);
   return text;

@@ -1,9 +1,11 @@
 #include "cli/render/plan_table.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
+#include "catalogs/dates.hpp"
 #include "models/layers.hpp"
 
 namespace smplan::cli {
@@ -42,12 +44,14 @@ std::string objective_words(Objective objective) {
 }
 
 std::string target(const PlanRequest& r) {
-  std::string text =
-      fmt::format("{} | {} | {} {}", objective_words(r.objective), work(r), r.region, to_string(r.market));
+  std::string text = fmt::format("{} | {} | {} {}", objective_words(r.objective), work(r), r.region, market_list(r));
   if (r.deadline) text += " | deadline " + format_duration(*r.deadline);
+  if (r.deadline_date) text += fmt::format(" ({})", *r.deadline_date);
   if (r.confidence) text += fmt::format(" with {} certainty", format_percent(*r.confidence));
   if (r.budget) text += " | budget " + format_usd(*r.budget);
   if (r.max_hourly) text += " | at most " + format_usd_per_hour(*r.max_hourly);
+  if (r.max_oom_probability)
+    text += fmt::format(" | at most {} chance to run out of memory", format_percent(*r.max_oom_probability));
   if (r.min_headroom > 0) text += " | headroom " + format_percent(r.min_headroom);
   return text;
 }
@@ -99,6 +103,13 @@ std::string chances(const Plan& plan, const PlanRequest& request) {
     text += fmt::format("; done within {} with {} probability", format_duration(*request.deadline),
                         probability(c.spread.probability(*request.deadline)));
   }
+  if (request.deadline_date) {
+    const auto finish = [&](Seconds time) {
+      return date_after(*request.deadline_date,
+                        static_cast<std::int64_t>(std::ceil((time - *request.deadline) / days(1))));
+    };
+    text += fmt::format(", expected on {} (P90 {})", finish(c.time_to_train()), finish(c.spread.at(0.9)));
+  }
   return text;
 }
 
@@ -121,6 +132,8 @@ Table plan_table(const PlanSet& set) {
                    {"P10-P90", Align::Right, 7},  {"MFU", Align::Right, 2},
                    {"TOKENS/s", Align::Right, 8}, {"TIME", Align::Right},
                    {"$/h", Align::Right, 4},      {"TOTAL", Align::Right}};
+  const bool several = set.request.markets.size() > 1;
+  if (several) table.columns.insert(table.columns.begin() + 2, {"MARKET"});
   std::size_t rank = 0;
   for (const Plan& p : set.plans) {
     table.rows.push_back({std::to_string(++rank), p.instance->name, std::to_string(p.instance_count),
@@ -128,6 +141,7 @@ Table plan_table(const PlanSet& set) {
                           memory_cell(p.memory), seconds(p.step.time()),
                           fmt::format("{}-{}", seconds(p.step.p10), seconds(p.step.p90)), format_percent(p.step.mfu),
                           format_count(p.step.tokens_per_s), duration_cell(p), hourly(p), money(p, p.cost.total())});
+    if (several) table.rows.back().insert(table.rows.back().begin() + 2, std::string(to_string(p.market)));
   }
   return table;
 }
@@ -136,10 +150,13 @@ Table frontier_table(const PlanSet& set) {
   Table table;
   table.columns = {{"TIME", Align::Right}, {"TOTAL", Align::Right},      {"$/h", Align::Right, 2}, {"N", Align::Right},
                    {"INSTANCE"},           {"PLAN", Align::Left, 0, 24}, {"STACK", Align::Left, 1}};
+  const bool several = set.request.markets.size() > 1;
+  if (several) table.columns.insert(table.columns.begin() + 5, {"MARKET"});
   for (const std::size_t i : thinned(set.frontier.size())) {
     const Plan& p = set.frontier[i];
     table.rows.push_back({duration_cell(p), money(p, p.cost.total()), hourly(p), std::to_string(p.instance_count),
                           p.instance->name, to_string(p.strategy), p.stack->id});
+    if (several) table.rows.back().insert(table.rows.back().begin() + 5, std::string(to_string(p.market)));
   }
   return table;
 }

@@ -101,7 +101,6 @@ void read_request(const JsonValue& value, const Catalog& catalog, TrainingPlan& 
   plan.finetune = read_named(reader, "finetune", finetune_from);
   plan.lora_rank = reader.optional_integer("lora_rank").value_or(0);
   plan.region = read_name(reader, "region");
-  plan.market = read_named(reader, "market", market_from);
 }
 
 void read_parallel(const JsonValue& value, Strategy& s, Diagnostics& out) {
@@ -129,8 +128,10 @@ void read_memory(const JsonValue& value, PlanPrediction& prediction, Diagnostics
   prediction.limit_gib = reader.number("limit_gib", 0, 1e9);
 }
 
-void read_cost(const JsonValue& value, PlanPrediction& prediction, Diagnostics& out) {
+void read_cost(const JsonValue& value, TrainingPlan& plan, Diagnostics& out) {
   ObjectReader reader(value, out);
+  PlanPrediction& prediction = plan.prediction;
+  plan.market = read_named(reader, "market", market_from);
   prediction.hourly_usd = reader.optional_number("hourly_usd");
   prediction.total_usd = reader.optional_number("total_usd");
   prediction.price_date = reader.optional_string("price_date").value_or("");
@@ -149,7 +150,8 @@ void read_interval(ObjectReader& reader, PlanPrediction& prediction) {
   }
 }
 
-void read_predictions(ObjectReader& reader, PlanPrediction& prediction) {
+void read_predictions(ObjectReader& reader, TrainingPlan& plan) {
+  PlanPrediction& prediction = plan.prediction;
   Diagnostics& out = reader.diagnostics();
   if (const auto memory = reader.value("memory")) read_memory(*memory, prediction, out);
   prediction.step = Seconds(reader.number("step_time_s", 0, 1e12));
@@ -161,7 +163,7 @@ void read_predictions(ObjectReader& reader, PlanPrediction& prediction) {
     ObjectReader time(*parts, out);
     prediction.productive = Seconds(time.number("productive", 0, 1e15));
   }
-  if (const auto cost = reader.value("cost")) read_cost(*cost, prediction, out);
+  if (const auto cost = reader.value("cost")) read_cost(*cost, plan, out);
 }
 
 void read_strategy(ObjectReader& reader, TrainingPlan& plan) {
@@ -224,7 +226,7 @@ void read_plan(const JsonValue& value, const Catalog& catalog, TrainingPlan& pla
   plan.instance_count = read_degree(reader, "instance_count");
   const std::int64_t n_gpus = reader.integer("n_gpus", 1, kMaxCount);
   read_strategy(reader, plan);
-  read_predictions(reader, plan.prediction);
+  read_predictions(reader, plan);
   plan.warnings = read_strings(reader, "warnings");
   if (out.size() == faults) check_products(plan, n_gpus, reader, out);
 }

@@ -27,6 +27,8 @@ REQUESTS = [
     ("estimate --params 7B --instances ml.p5.48xlarge --count 2 --stack megatron --tp 2 --pp 2 --dp 4", 0),
     ("plan --params 7B --market spot --region us-west-2 --instances ml.p4d.24xlarge --deadline 40d --confidence 80%", 0),
     ("plan --params 7B --market spot --instances ml.p5.48xlarge --count 1 --checkpoint-storage none", 1),
+    ("plan --params 7B --market on-demand,spot,capacity-block --instances ml.p5.48xlarge --count 1..4 --dataset 5TB "
+     "--sample-size 20MB --max-oom-probability 1%", 0),
     ("estimate --params 7B --instances ml.p4d.24xlarge --count 4 --stack fsdp --market training-plan --dataset 500GB "
      "--dataset-files 10M --checkpoint-storage fsx-lustre --jobs 3 --job-gap 5m --warm-pool on", 0),
 ]

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "models/checkpoint_time.hpp"
 #include "tests/support/step_fixture.hpp"
 
 namespace smplan {
@@ -76,8 +77,67 @@ TEST(InputPlan, APipeHasOneReader) {
   EXPECT_LT(pipe, plan_of(data, "ml.p4d.24xlarge").delivered);
 }
 
+InputPlan chosen(const InputData& data, const char* instance, double most_gb_per_s) {
+  const OperationFacts& facts = step_catalog().operations();
+  const auto capacity = [&](InputMode mode) {
+    if (mode != InputMode::FsxLustre) return Bytes();
+    return file_system_capacity(*facts.storage("fsx-lustre"), data.size, {}, BytesPerSecond(most_gb_per_s * 1e9));
+  };
+  return choose_input(data, *step_catalog().find_instance(instance), 1, {}, BytesPerSecond(most_gb_per_s * 1e9),
+                      capacity, facts, facts.values());
+}
+
+TEST(ChooseInput, FollowsGuidanceWhereItKeepsTheDevicesFed) {
+  InputData data;
+  data.size = Bytes(5e12);
+  const InputPlan plan = chosen(data, "ml.p4d.24xlarge", 0.5);
+  EXPECT_EQ(plan.mode, InputMode::FastFile);
+  EXPECT_EQ(plan.reason, InputReason::LargeFiles);
+}
+
+TEST(ChooseInput, LeavesAStreamThatWouldLetTheDevicesWait) {
+  // One instance streams 1.1 GB/s from S3; a file system is bought large enough for the rate.
+  InputData data;
+  data.size = Bytes(5e12);
+  const InputPlan plan = chosen(data, "ml.p4d.24xlarge", 5);
+  EXPECT_EQ(plan.mode, InputMode::FsxLustre);
+  EXPECT_EQ(plan.reason, InputReason::KeepsFed);
+  EXPECT_GE(plan.delivered, BytesPerSecond(5e9));
+  const std::string text = explain_input(plan, data);
+  EXPECT_NE(text.find("fastfile delivers"), std::string::npos) << text;
+}
+
+TEST(ChooseInput, SaysWhereNoModeIsFastEnough) {
+  // 96 loader processes of 100 MB/s deliver 9.6 GB/s, whatever the storage.
+  InputData data;
+  data.size = Bytes(5e12);
+  const InputPlan plan = chosen(data, "ml.p4d.24xlarge", 50);
+  EXPECT_EQ(plan.reason, InputReason::LeastWaits);
+  EXPECT_EQ(plan.loaders, BytesPerSecond(9.6e9));
+  EXPECT_NE(explain_input(plan, data).find("no mode delivers"), std::string::npos);
+}
+
+TEST(ChooseInput, LeavesAStatedModeAlone) {
+  const InputData data{Bytes(5e12), 0, {}, InputMode::Pipe, false};
+  const InputPlan plan = chosen(data, "ml.p4d.24xlarge", 50);
+  EXPECT_EQ(plan.mode, InputMode::Pipe);
+  EXPECT_EQ(plan.reason, InputReason::Stated);
+}
+
+TEST(MostNeeded, IsWhatDevicesReadAtTwoThirdsOfTheirPeak) {
+  Workload w;
+  w.architecture = step_catalog().find_model("llama-2-7b")->architecture;
+  w.seq_len = 4096;
+  w.global_batch = 8;
+  // 6 FLOPs a parameter and token, and attention: 1 PFLOP/s takes at most 16,000 tokens a second, four sequences.
+  const BytesPerSecond most = most_needed(w, Bytes(1e6), FlopsPerSecond(1e15));
+  EXPECT_LT(most, BytesPerSecond(4e6));
+  EXPECT_GT(most, BytesPerSecond(3e6));
+  EXPECT_EQ(most_needed(w, Bytes(1e6), FlopsPerSecond()), BytesPerSecond());
+}
+
 TEST(InputPlan, CountsLoadersPerDevice) {
-  InputPlan plan = plan_of({Bytes(1e12), 0, InputMode::FastFile, false}, "ml.p4d.24xlarge", 2);
+  InputPlan plan = plan_of({Bytes(1e12), 0, {}, InputMode::FastFile, false}, "ml.p4d.24xlarge", 2);
   EXPECT_EQ(plan.devices, 16);
   EXPECT_EQ(plan.most_workers, 12);
   plan.needed = BytesPerSecond(16 * 250e6);  // 250 MB/s a device at 100 MB/s a process
@@ -85,15 +145,15 @@ TEST(InputPlan, CountsLoadersPerDevice) {
 }
 
 TEST(InputPlan, AsksForAVolumeOnlyWhereNoNvmeIsBuiltIn) {
-  const InputData data{Bytes(90e9), 0, InputMode::File, false};
+  const InputData data{Bytes(90e9), 0, {}, InputMode::File, false};
   EXPECT_EQ(plan_of(data, "ml.p4d.24xlarge").volume, Bytes());
   // 90 GB at nine tenths full, and the 30 GB that every job has.
   EXPECT_EQ(plan_of(data, "ml.p3.16xlarge").volume, Bytes(130e9));
-  EXPECT_FALSE(plan_of({Bytes(1e12), 0, InputMode::File, false}, "ml.g5.2xlarge").fits_disk);
+  EXPECT_FALSE(plan_of({Bytes(1e12), 0, {}, InputMode::File, false}, "ml.g5.2xlarge").fits_disk);
 }
 
 TEST(ExplainInput, SaysModeReasonAndWhetherDevicesWait) {
-  const InputData data{Bytes(150e9), 10'000'000, std::nullopt, false};
+  const InputData data{Bytes(150e9), 10'000'000, {}, std::nullopt, false};
   InputPlan plan = plan_of(data, "ml.p4d.24xlarge");
   const std::string text = explain_input(plan, data);
   EXPECT_NE(text.find("fsx-lustre"), std::string::npos) << text;

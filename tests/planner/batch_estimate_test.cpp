@@ -37,6 +37,19 @@ PlanRequest request(const char* model = "llama-2-13b") {
   return test::request_of(spec);
 }
 
+TEST(BatchEstimate, GivesMemoryWithoutTime) {
+  const PlanRequest r = request();
+  const Cluster node = make_cluster(catalog(), *r.instances.front(), 1).value();
+  Columns columns;
+  for (const std::int32_t tp : {1, 2, 4, 8}) columns.add(2, tp, 1, 1, Sharding::Zero1, Recompute::None);
+  const BatchEstimates both = estimate_batch(r.workload, node, *r.stacks.front(), columns.view(), 1);
+  const BatchEstimates memory =
+      estimate_batch(r.workload, node, *r.stacks.front(), columns.view(), 1, BatchDetail::Memory);
+  EXPECT_EQ(memory.peak_gib, both.peak_gib);
+  EXPECT_EQ(memory.status, both.status);
+  EXPECT_TRUE(memory.step_time_s.empty() && memory.tokens_per_s.empty() && memory.mfu.empty());
+}
+
 TEST(BatchEstimate, EveryRowIsWhatEvaluateSays) {
   const PlanRequest r = request();
   const InstanceType& instance = *r.instances.front();

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string>
 
 #include "fixtures.hpp"
@@ -94,6 +95,67 @@ TEST(Practice, CertaintyCostsMoneyAndKeepsTheDeadline) {
   // The cheapest that is certain: one instance fewer is not.
   spec.count = std::to_string(certain.plans[0].instance_count - 1);
   EXPECT_TRUE(best_of(spec).plans.empty());
+}
+
+TEST(Practice, LessRiskOfMemoryLeavesMoreOfItFree) {
+  RequestSpec spec = spec_of("llama-2-13b", "ml.p4d.24xlarge", "4");
+  double last = 1;
+  for (const char* most : {"40%", "5%", "0.1%"}) {
+    spec.max_oom_probability = most;
+    const PlanSet set = best_of(spec);
+    ASSERT_FALSE(set.plans.empty()) << most;
+    EXPECT_LE(set.plans[0].out_of_memory_probability, *set.request.max_oom_probability);
+    EXPECT_LE(set.plans[0].out_of_memory_probability, last);
+    last = set.plans[0].out_of_memory_probability;
+  }
+  EXPECT_GT(best_of(spec).rejected[static_cast<std::size_t>(RejectionReason::OutOfMemoryRisk)], 0u);
+}
+
+TEST(Practice, MarketsAreRankedTogether) {
+  RequestSpec spec = spec_of("llama-2-7b", "ml.p5.48xlarge", "2");
+  spec.top = "300";
+  spec.market = "on-demand,spot,capacity-block";
+  const PlanSet mixed = best_of(spec);
+  double cheapest = 1e18;
+  for (const char* market : {"on-demand", "spot", "capacity-block"}) {
+    spec.market = market;
+    const PlanSet alone = best_of(spec);
+    ASSERT_FALSE(alone.plans.empty()) << market;
+    cheapest = std::min(cheapest, alone.plans[0].cost.total().value());
+    const auto sold_so = [&](const Plan& p) { return to_string(p.market) == market; };
+    const auto first = std::find_if(mixed.plans.begin(), mixed.plans.end(), sold_so);
+    ASSERT_NE(first, mixed.plans.end()) << market;
+    EXPECT_TRUE(first->same_as(alone.plans[0])) << market;
+    EXPECT_EQ(first->cost.total(), alone.plans[0].cost.total()) << market;
+  }
+  EXPECT_EQ(mixed.plans[0].cost.total().value(), cheapest);
+}
+
+TEST(Practice, CapacityBoughtAheadTellsItsRule) {
+  RequestSpec spec = spec_of("llama-2-7b", "ml.p5.48xlarge", "96");
+  spec.market = "training-plan";
+  const PlanSet set = best_of(spec);
+  ASSERT_FALSE(set.plans.empty());
+  std::string all;
+  for (const std::string& warning : set.plans[0].warnings) all += warning + "\n";
+  EXPECT_NE(all.find("cannot use EC2 capacity blocks"), std::string::npos) << all;
+  EXPECT_NE(all.find("more than the 64 of a training plan"), std::string::npos) << all;
+  EXPECT_GT(set.plans[0].cost.bill.idle, Usd()) << "128 instances are paid";
+}
+
+TEST(Practice, DataThatStreamsTooSlowlyIsMounted) {
+  RequestSpec spec = spec_of("llama-3.2-1b", "ml.p5.48xlarge", "1");
+  spec.dataset = "5TB";
+  const PlanSet tokens = best_of(spec);
+  ASSERT_FALSE(tokens.plans.empty());
+  EXPECT_EQ(tokens.plans[0].cost.input->mode, InputMode::FastFile);
+  // 20 MB a sequence, some hundred a second: more than one instance streams from S3.
+  spec.sample_size = "20MB";
+  const PlanSet images = best_of(spec);
+  ASSERT_FALSE(images.plans.empty());
+  EXPECT_EQ(images.plans[0].cost.input->mode, InputMode::FsxLustre);
+  EXPECT_EQ(images.plans[0].cost.input->reason, InputReason::KeepsFed);
+  EXPECT_TRUE(images.plans[0].cost.input->keeps_fed());
 }
 
 }  // namespace

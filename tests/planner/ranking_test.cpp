@@ -92,6 +92,8 @@ TEST(Constraints, NameTheFirstThatIsShort) {
   EXPECT_EQ(memory_rejection(memory_of(60, 80, 200), c, 0)->reason, RejectionReason::HostMemory);
   EXPECT_EQ(memory_rejection(memory_of(60, 80, 0, 51), c, 0)->reason, RejectionReason::HostMemory);
   EXPECT_EQ(memory_rejection(memory_of(77, 80), c, 0.05)->reason, RejectionReason::Headroom);
+  EXPECT_EQ(memory_rejection(memory_of(75, 80), c, 0.05, 0.9)->reason, RejectionReason::OutOfMemoryRisk);
+  EXPECT_FALSE(memory_rejection(memory_of(71, 80), c, 0.05, 0.9));
   PlanRequest r;
   r.deadline = days(2);
   r.budget = Usd(100);

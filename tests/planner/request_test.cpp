@@ -49,7 +49,7 @@ TEST(Resolve, FillsAPractitionersDefaults) {
   EXPECT_TRUE(r.precision_defaulted);
   EXPECT_EQ(r.workload.optimizer, Optimizer::AdamW);
   EXPECT_EQ(r.region, "us-east-1");
-  EXPECT_EQ(r.market, Market::OnDemand);
+  EXPECT_EQ(r.markets, std::vector<Market>{Market::OnDemand});
   EXPECT_EQ(r.counts.size(), 128U);
   EXPECT_EQ(r.objective, Objective::Cost);
   EXPECT_EQ(r.top, 10);
@@ -62,7 +62,7 @@ TEST(Resolve, PlansByDefaultWithTypesThatCanBeOrderedAndHaveAPrice) {
   for (const InstanceType* i : r.instances) {
     EXPECT_EQ(i->support, TrainingSupport::OnDemand) << i->name;
     EXPECT_GT(i->accelerator_count, 0) << i->name;
-    EXPECT_NE(catalog().find_price(i->name, r.region, r.market), nullptr) << i->name;
+    EXPECT_NE(catalog().find_price(i->name, r.region, r.markets.front()), nullptr) << i->name;
   }
   // Everything else is named with its reason, but for measured systems and types without accelerators.
   for (const InstanceType& i : catalog().instances()) {
@@ -252,6 +252,52 @@ TEST(Fields, RangesAreSortedWithoutRepeats) {
   Diagnostics out;
   EXPECT_THAT(parse_integers("8, 1..3,2", "--tp", 1, 64, out), ElementsAre(1, 2, 3, 8));
   EXPECT_THAT(out, IsEmpty());
+}
+
+TEST(Resolve, CountsADeadlineOnADayFromTheEndOfToday) {
+  const auto deadline = [](const char* text) {
+    RequestSpec spec = spec_13b();
+    spec.deadline = text;
+    const auto r = resolve(spec, catalog(), std::nullopt, Purpose::Plan, "2026-11-21");  // a Saturday
+    return r ? std::pair(r->deadline.value().value() / 86400, r->deadline_date.value_or(""))
+             : std::pair(-1.0, std::string());
+  };
+  EXPECT_EQ(deadline("Friday"), std::pair(6.0, std::string("2026-11-27")));
+  EXPECT_EQ(deadline("sat"), std::pair(7.0, std::string("2026-11-28"))) << "not today";
+  EXPECT_EQ(deadline("2026-12-24"), std::pair(33.0, std::string("2026-12-24")));
+  EXPECT_EQ(deadline("36h"), std::pair(1.5, std::string()));
+  EXPECT_EQ(deadline("2026-11-21").first, -1) << "no day is left";
+  EXPECT_EQ(deadline("someday").first, -1);
+}
+
+TEST(Resolve, TakesSeveralMarketsOnce) {
+  RequestSpec spec = spec_13b();
+  spec.market = "spot,on-demand,spot,training-plan";
+  const PlanRequest r = request_of(spec);
+  EXPECT_THAT(r.markets, ElementsAre(Market::Spot, Market::OnDemand, Market::CapacityBlock));
+  EXPECT_EQ(market_list(r), "spot,on-demand,capacity-block");
+  spec.market = "spot,lease";
+  EXPECT_EQ(fault_of(spec).location, "--market");
+}
+
+TEST(Resolve, AChanceToRunOutOfMemoryTakesThePlaceOfTheHeadroom) {
+  RequestSpec spec = spec_13b();
+  spec.max_oom_probability = "1%";
+  const PlanRequest r = request_of(spec);
+  EXPECT_EQ(r.max_oom_probability, 0.01);
+  EXPECT_EQ(r.min_headroom, 0);
+  for (const char* bad : {"0", "100%", "often"}) {
+    spec.max_oom_probability = bad;
+    EXPECT_EQ(fault_of(spec).location, "--max-oom-probability") << bad;
+  }
+}
+
+TEST(Resolve, ASampleNeedsADataSet) {
+  RequestSpec spec = spec_13b();
+  spec.sample_size = "600kB";
+  EXPECT_EQ(fault_of(spec).location, "--sample-size");
+  spec.dataset = "2TB";
+  EXPECT_EQ(request_of(spec).run.data->sample, Bytes(600e3));
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "planner/objective.hpp"
 #include "planner/plan_json.hpp"
 #include "planner/search_space.hpp"
+#include "planner/uncertainty.hpp"
 #include "tests/planner/fixtures.hpp"
 
 namespace smplan::test {
@@ -28,6 +29,7 @@ struct BruteForce {
     double time = 0;
     double cost = 0;
     double step = 0;
+    Market market = Market::OnDemand;
   };
   std::vector<Entry> ranked;
   std::vector<Entry> frontier;
@@ -143,6 +145,56 @@ bool holds(const MemoryEstimate& m, const Cluster& c, double headroom) {
          m.peak_device <= m.limit * (1 - headroom);
 }
 
+/// Best of every split of one group, at most `variants` of a stack; every plan goes to `all`. Inside a group and stack
+/// step time ranks for every objective; costs may differ from it in the last digit.
+std::vector<BruteForce::Entry> ideas_of(const PlanRequest& request, const Catalog& facts, const InstanceType& instance,
+                                        Market market, std::int32_t count, std::vector<BruteForce::Entry>& all) {
+  using Entry = BruteForce::Entry;
+  const auto faster = [](const Entry& a, const Entry& b) {
+    return std::tie(a.step, a.strategy) < std::tie(b.step, b.strategy);
+  };
+  const Workload& w = request.workload;
+  const Price* price = facts.find_price(instance.name, request.region, market);
+  if (price == nullptr) return {};
+  const UsdPerSecond rate = price->rate * request.scenario.price;
+  std::vector<Entry> group;
+  for (const Stack* stack : request.stacks) {
+    Cluster cluster = make_cluster(facts, instance, count).value();
+    apply(request.scenario, cluster);
+    if (request.max_gpus && cluster.gpus() > *request.max_gpus) continue;
+    if (stack->id == "smp-v2" && !instance.smp_v2) continue;
+    if (request.max_hourly && rate * static_cast<double>(count) > *request.max_hourly) continue;
+    RunSetup setup = request.run;
+    setup.market = market;
+    const RunTerms terms =
+        run_terms(setup, w, instance, count, rate, save_format(w, *stack), cluster.accelerator.peak_rate(w.precision));
+    std::map<std::tuple<int, int, int, int>, Entry> splits;
+    Enumeration(request, cluster, instance, *stack).each([&](const Strategy& s) {
+      const MemoryEstimate memory = estimate_memory(w, s, cluster, *stack);
+      if (!holds(memory, cluster, request.min_headroom)) return;
+      if (request.max_oom_probability && out_of_memory_probability(memory, *stack) > *request.max_oom_probability)
+        return;
+      const StepEstimate step = estimate_step(w, s, cluster, *stack);
+      const RunCost cost = estimate_cost(step, w, terms);
+      const Entry e{&instance,           count, stack, s, cost.time_to_train().value(), cost.total().value(),
+                    step.time().value(), market};
+      if (cost.unsafe || (request.deadline && cost.time_to_train() > *request.deadline)) return;
+      if (request.budget && cost.total() > *request.budget) return;
+      all.push_back(e);
+      const auto key = std::make_tuple(s.tensor_parallel, s.pipeline_parallel, s.context_parallel, s.expert_parallel);
+      const auto found = splits.find(key);
+      if (found == splits.end() || faster(e, found->second)) splits[key] = e;
+    });
+    std::vector<Entry> of_stack;
+    for (const auto& split : splits) of_stack.push_back(split.second);
+    std::sort(of_stack.begin(), of_stack.end(), faster);
+    const auto most = static_cast<std::size_t>(variants_per_group(request));
+    if (of_stack.size() > most) of_stack.resize(most);
+    group.insert(group.end(), of_stack.begin(), of_stack.end());
+  }
+  return group;
+}
+
 BruteForce brute_force(const PlanRequest& request, const Catalog& facts) {
   using Entry = BruteForce::Entry;
   BruteForce out;
@@ -150,50 +202,19 @@ BruteForce brute_force(const PlanRequest& request, const Catalog& facts) {
     const Score sa = score(request, Seconds(a.time), Usd(a.cost));
     const Score sb = score(request, Seconds(b.time), Usd(b.cost));
     if (sa != sb) return sa < sb;
-    return std::tie(a.step, a.instance->name, a.count, a.stack->id, a.strategy) <
-           std::tie(b.step, b.instance->name, b.count, b.stack->id, b.strategy);
-  };
-  // Inside a group step time ranks for every objective; costs may differ from it in the last digit.
-  const auto faster_in_group = [](const Entry& a, const Entry& b) {
-    return std::tie(a.step, a.stack->id, a.strategy) < std::tie(b.step, b.stack->id, b.strategy);
+    return std::tie(a.step, a.instance->name, a.count, a.market, a.stack->id, a.strategy) <
+           std::tie(b.step, b.instance->name, b.count, b.market, b.stack->id, b.strategy);
   };
   std::vector<Entry> all;
   for (const InstanceType* instance : request.instances) {
-    for (const std::int32_t count : request.counts) {
-      // Best of every split (stack, tensor, pipeline, context, expert) of the group.
-      std::map<std::tuple<std::string, int, int, int, int>, Entry> ideas;
-      for (const Stack* stack : request.stacks) {
-        Cluster cluster = make_cluster(facts, *instance, count).value();
-        apply(request.scenario, cluster);
-        if (request.max_gpus && cluster.gpus() > *request.max_gpus) continue;
-        if (stack->id == "smp-v2" && !instance->smp_v2) continue;
-        const Price* price = facts.find_price(instance->name, request.region, request.market);
-        if (request.max_hourly &&
-            price->rate * request.scenario.price * static_cast<double>(count) > *request.max_hourly)
-          continue;
-        Enumeration(request, cluster, *instance, *stack).each([&](const Strategy& s) {
-          const Workload& w = request.workload;
-          if (!holds(estimate_memory(w, s, cluster, *stack), cluster, request.min_headroom)) return;
-          const StepEstimate step = estimate_step(w, s, cluster, *stack);
-          const RunCost cost =
-              estimate_cost(step, w, run_terms(request.run, w, *instance, count, price->rate * request.scenario.price));
-          const Entry e{instance,           count, stack, s, cost.time_to_train().value(), cost.total().value(),
-                        step.time().value()};
-          if (request.deadline && cost.time_to_train() > *request.deadline) return;
-          if (request.budget && cost.total() > *request.budget) return;
-          all.push_back(e);
-          const auto key =
-              std::make_tuple(stack->id, s.tensor_parallel, s.pipeline_parallel, s.context_parallel, s.expert_parallel);
-          const auto found = ideas.find(key);
-          if (found == ideas.end() || faster_in_group(e, found->second)) ideas[key] = e;
-        });
+    for (const Market market : request.markets) {
+      for (const std::int32_t count : request.counts) {
+        std::vector<Entry> group = ideas_of(request, facts, *instance, market, count, all);
+        std::sort(group.begin(), group.end(), before);
+        const auto most = static_cast<std::size_t>(variants_per_group(request));
+        if (group.size() > most) group.resize(most);
+        out.ranked.insert(out.ranked.end(), group.begin(), group.end());
       }
-      std::vector<Entry> group;
-      for (const auto& idea : ideas) group.push_back(idea.second);
-      std::sort(group.begin(), group.end(), faster_in_group);
-      const auto most = static_cast<std::size_t>(variants_per_group(request));
-      if (group.size() > most) group.resize(most);
-      out.ranked.insert(out.ranked.end(), group.begin(), group.end());
     }
   }
   std::sort(out.ranked.begin(), out.ranked.end(), before);
@@ -213,10 +234,12 @@ BruteForce brute_force(const PlanRequest& request, const Catalog& facts) {
 }
 
 std::string name_of(const Plan& p) {
-  return fmt::format("{} x{} {} {}", p.instance->name, p.instance_count, p.stack->id, to_string(p.strategy));
+  return fmt::format("{} x{} {} {} {}", p.instance->name, p.instance_count, to_string(p.market), p.stack->id,
+                     to_string(p.strategy));
 }
 std::string name_of(const BruteForce::Entry& e) {
-  return fmt::format("{} x{} {} {}", e.instance->name, e.count, e.stack->id, to_string(e.strategy));
+  return fmt::format("{} x{} {} {} {}", e.instance->name, e.count, to_string(e.market), e.stack->id,
+                     to_string(e.strategy));
 }
 
 template <typename T>
@@ -246,6 +269,15 @@ class RandomRequests {
     if (spec.objective == "balanced") spec.cost_weight = pick(std::vector<std::string>{"50%", "20%", "0.9"});
     if (chance(5)) spec.what_if = pick(std::vector<std::string>{"price=-20%,efa=2x", "memory=-50%", "compute=3x"});
     if (chance(3)) spec.min_headroom = "20%";
+    if (chance(4)) spec.max_oom_probability = pick(std::vector<std::string>{"0.1%", "5%", "30%"});
+    if (chance(3)) {
+      spec.market = pick(std::vector<std::string>{"on-demand,spot", "spot,capacity-block,on-demand"});
+    }
+    if (chance(4)) spec.checkpoint_storage = pick(std::vector<std::string>{"fsx-lustre", "efs"});
+    if (chance(5)) {
+      spec.dataset = "3TB";
+      spec.sample_size = pick(std::vector<std::string>{"100kB", "5MB"});
+    }
     PlanRequest r = request_of(spec);
     const std::int64_t heads = 4 << below(3);
     const std::int64_t hidden = 128 * heads * (1 + static_cast<std::int64_t>(below(4)));
@@ -362,7 +394,9 @@ TEST(Search, PlansAreWhatTheModelsSayOfThem) {
   for (int i = 0; i < 30; ++i) {
     const PlanRequest request = random.next();
     for (const Plan& p : search(request, catalog(), {.threads = 1}).plans) {
-      const Result<Plan> again = evaluate(request, catalog(), *p.instance, p.instance_count, *p.stack, p.strategy);
+      PlanRequest sold_so = request;
+      sold_so.markets = {p.market};
+      const Result<Plan> again = evaluate(sold_so, catalog(), *p.instance, p.instance_count, *p.stack, p.strategy);
       ASSERT_TRUE(again) << to_string(again.error());
       EXPECT_EQ(again->step.components, p.step.components);
       EXPECT_EQ(again->memory.components, p.memory.components);

@@ -65,5 +65,17 @@ TEST(OutOfMemory, IsEvenAtTheLimitAndGrowsWithThePeak) {
   EXPECT_DOUBLE_EQ(out_of_memory_probability(memory, c.stack), 1);
 }
 
+TEST(OutOfMemory, TheSafePartOfTheMemoryHasTheChanceAskedFor) {
+  StepCase c = step_case("llama-2-13b", "ml.p5.48xlarge", 4, "megatron");
+  c.stack.profile.memory_sigma = 0.1;
+  for (const double most : {0.001, 0.01, 0.1, 0.4}) {
+    const MemoryEstimate memory{.peak_device = gib(80) * safe_memory_part(c.stack, most), .limit = gib(80)};
+    EXPECT_NEAR(out_of_memory_probability(memory, c.stack), most, 1e-6 * most);
+  }
+  EXPECT_EQ(safe_memory_part(c.stack, 0.7), 1) << "what does not fit is no plan, however bold";
+  c.stack.profile.memory_sigma = 0;
+  EXPECT_EQ(safe_memory_part(c.stack, 0.01), 1);
+}
+
 }  // namespace
 }  // namespace smplan
