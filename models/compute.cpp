@@ -98,7 +98,7 @@ Seconds gemm_time(const GemmShape& shape, Precision precision, const Accelerator
   const double k = static_cast<double>(shape.k);
   const double batch = static_cast<double>(shape.batch);
   const double bytes = element_bytes(precision);
-  const bool narrow = !aligned(shape.n, bytes) || !aligned(shape.k, bytes);
+  const bool narrow = shape.misaligned || !aligned(shape.k, bytes);
   const double rate = a.peak_rate(precision).value() * p.gemm_efficiency[static_cast<std::size_t>(precision)] *
                       (narrow ? kMisalignedEfficiency : 1.0);
   if (!(rate > 0)) return Seconds(std::numeric_limits<double>::infinity());

@@ -14,11 +14,14 @@ struct GemmShape {
   std::int64_t n = 0;
   std::int64_t k = 0;
   std::int64_t batch = 1;
+  /// An operand is stored by rows that do not start on 16 bytes, as in a product that sums over rows.
+  bool misaligned = false;
 };
 
 /// Device time of one GEMM: tiled compute (tiles in waves over the SMs, split along k where that is
-/// faster) and memory traffic, the larger of which dominates, plus a floor. n and k are the contiguous
-/// dimensions: where they are not whole multiples of 16 bytes, loads are narrow and the tensor cores wait.
+/// faster) and memory traffic, the larger of which dominates, plus a floor. Operands lie
+/// by rows of k unless `misaligned` says otherwise: where those are no whole multiples of 16 bytes, loads are narrow
+/// and the tensor cores wait. How the product is written costs nothing.
 /// Infinite for a precision that the device has no units for.
 Seconds gemm_time(const GemmShape& shape, Precision precision, const Accelerator& a, const AcceleratorProfile& p);
 

@@ -30,8 +30,8 @@ constexpr Seconds kHostCollective = microseconds(50);
 /// two heads a rank: one sequence against two.
 constexpr std::int64_t kFusedSoftmaxMatrices = 4;
 constexpr Seconds kHostPlainSoftmax = microseconds(330);
-/// Columns of 16-bit rows that all start on 16 bytes.
-constexpr std::int64_t kColumnStep = 8;
+/// 16-bit elements between the addresses that wide loads want.
+constexpr std::int64_t kLineElements = 8;
 
 /// Sizes that every term of one layer shares, per rank and micro-batch.
 struct Slice {
@@ -63,11 +63,11 @@ class KernelClock {
   KernelClock(const Workload& w, const Cluster& c, const Stack& s) : workload_(w), cluster_(c), stack_(s) {}
 
   [[nodiscard]] Seconds gemm(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch = 1) const {
-    return gemm_in(workload_.precision, m, n, k, batch);
+    return gemm_in(workload_.precision, {.m = m, .n = n, .k = k, .batch = batch});
   }
   /// The output projection and router stay in 16 bits when the layers run in 8 or 4.
-  [[nodiscard]] Seconds wide_gemm(std::int64_t m, std::int64_t n, std::int64_t k) const {
-    return gemm_in(attention_precision(), m, n, k, 1);
+  [[nodiscard]] Seconds wide_gemm(std::int64_t m, std::int64_t n, std::int64_t k, bool misaligned = false) const {
+    return gemm_in(attention_precision(), {.m = m, .n = n, .k = k, .misaligned = misaligned});
   }
   [[nodiscard]] Seconds stream(double bytes) const {
     return streaming_time(Bytes(bytes * stack_.profile.elementwise_traffic), cluster_.accelerator,
@@ -97,8 +97,8 @@ class KernelClock {
     if (!eight_bit()) return workload_.precision;
     return cluster_.accelerator.supports(Precision::Bf16) ? Precision::Bf16 : Precision::Fp16;
   }
-  [[nodiscard]] Seconds gemm_in(Precision p, std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch) const {
-    return gemm_time({.m = m, .n = n, .k = k, .batch = batch}, p, cluster_.accelerator, cluster_.accelerator_profile) *
+  [[nodiscard]] Seconds gemm_in(Precision p, const GemmShape& shape) const {
+    return gemm_time(shape, p, cluster_.accelerator, cluster_.accelerator_profile) *
            (stack_.profile.gemm_slowdown / cluster_.accelerator_profile.sustained_fraction);
   }
 
@@ -106,8 +106,6 @@ class KernelClock {
   const Cluster& cluster_;
   const Stack& stack_;
 };
-
-std::int64_t padded(std::int64_t columns) { return (columns + kColumnStep - 1) / kColumnStep * kColumnStep; }
 
 /// The low-rank path beside a frozen linear layer of `inputs` and `outputs` values: the input is read once more, the
 /// path's output written and added, and backward the same of the gradients. Its products are small beside that.
@@ -413,10 +411,11 @@ EdgeCosts edge_costs(const Workload& workload, const Strategy& strategy, const G
     const double predicted = a.kind == ModelKind::Encoder ? kMaskedShare * slice.tokens : slice.tokens;
     const auto rows = std::max<std::int64_t>(1, static_cast<std::int64_t>(predicted));
     const std::int64_t columns = std::max<std::int64_t>(1, a.vocab / slice.tensor);
-    // Rows of logits that start anywhere slow the products that load them, not the one that writes them.
-    edge.head_forward.gemm += clock.wide_gemm(rows, padded(columns), a.hidden);
+    edge.head_forward.gemm += clock.wide_gemm(rows, columns, a.hidden);
     edge.head_backward.gemm += clock.wide_gemm(rows, a.hidden, columns);
-    if (slice.trains_weights) edge.head_backward.gemm += clock.wide_gemm(a.hidden, columns, rows);
+    // The gradient of the weights loads the logits' gradient by its rows.
+    const bool off_lines = columns % kLineElements != 0;
+    if (slice.trains_weights) edge.head_backward.gemm += clock.wide_gemm(a.hidden, columns, rows, off_lines);
     // Softmax cross-entropy streams the logits: written, read for the maximum and the sum, gradient written.
     const double logits = predicted * static_cast<double>(columns);
     const double bytes = workload.fused_loss ? kHalfBytes : stack.logits_bytes;

@@ -64,7 +64,7 @@ TEST(TrainingPlan, IsReadStrictly) {
            Case{"/plans/0/dtype", "bf17", "unknown dtype 'bf17'"},
            Case{"/plans/0/sharding/degree", 3, "degree 3 does not divide"},
            Case{"/plans/0/step_time_interval_s", Json::array({1}), "has 1 values"},
-           Case{"/request/market", "cheap", "unknown market 'cheap'"},
+           Case{"/plans/0/cost/market", "cheap", "unknown market 'cheap'"},
            Case{"/plans/0/parallel/tensr", 1, "unknown key 'tensr'"},
        }) {
     Json json = document();
