@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cctype>
 
-#include "planner/request.hpp"
-
 namespace smplan {
 namespace {
 
@@ -33,12 +31,7 @@ Precision resolve_precision(const MeasuredRun& run, const RunSettings& settings,
   const std::string name = lower(run.dtype);
   if (name.find("fp8") != std::string::npos) return Precision::Fp8;
   if (name.find("fp4") != std::string::npos) return Precision::Fp4;
-  if (const std::optional<Precision> stated = precision_from(name)) {
-    if (*stated != Precision::Fp32 || !is_trainium(accelerator)) return *stated;
-    // neuronx-cc's default, --auto-cast matmult: weights and sums in fp32, factors rounded.
-    assumptions.push_back("products of fp32 are cast to bf16 by the compiler");
-    return Precision::Tf32;
-  }
+  if (const std::optional<Precision> stated = precision_from(name)) return *stated;
   if (settings.precision) {
     assumptions.push_back("dtype is " + std::string(to_string(*settings.precision)) + ", by the notes");
     return *settings.precision;
