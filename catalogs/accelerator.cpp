@@ -3,6 +3,23 @@
 #include "catalogs/reading.hpp"
 
 namespace smplan {
+namespace {
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// `8.0`, `10.3`; empty where the device has none.
+std::string read_capability(ObjectReader& reader) {
+  std::string text = reader.optional_string("compute_capability").value_or("");
+  const std::size_t dot = text.size() < 3 ? 0 : text.size() - 2;
+  const bool version = (dot == 1 || dot == 2) && is_digit(text[0]) && is_digit(text[dot - 1]) && text[dot] == '.' &&
+                       is_digit(text[dot + 1]);
+  if (text.empty() || version) return text;
+  reader.diagnostics().push_back({"bad-capability", reader.location("compute_capability"),
+                                  quote(text) + " is no compute capability", "write it as NVIDIA does, such as 9.0"});
+  return {};
+}
+
+}  // namespace
 
 Accelerator read_accelerator(const JsonValue& value, Diagnostics& out) {
   ObjectReader reader(value, out);
@@ -10,10 +27,10 @@ Accelerator read_accelerator(const JsonValue& value, Diagnostics& out) {
   a.key = read_name(reader, "key");
   a.name = read_name(reader, "name");
   a.architecture = reader.optional_string("architecture").value_or("");
-  a.compute_capability = reader.optional_string("compute_capability").value_or("");
+  a.compute_capability = read_capability(reader);
   a.marketing_memory = gib(reader.number("marketing_memory_gib", 1, 1e5));
   a.device_memory = Bytes(kMiB * reader.number("device_memory_mib", 1, 1e8));
-  a.memory_bandwidth = gb_per_s(read_number_or(reader, "memory_bandwidth_gb_per_s", 0, 1e6, 0));
+  a.memory_bandwidth = gb_per_s(read_rate_or_zero(reader, "memory_bandwidth_gb_per_s", 1e-3, 1e6));
   a.sm_count = static_cast<int>(read_integer_or(reader, "sm_count", 0, 100000, 0));
   a.power_limit_w = read_number_or(reader, "power_limit_w", 0, 1e5, 0);
   a.l2_cache = Bytes(kMiB * read_number_or(reader, "l2_cache_mib", 0, 1e5, 0));

@@ -25,6 +25,8 @@ constexpr EnumNames<TrainingSupport, 5> kSupport = {{{TrainingSupport::OnDemand,
 
 constexpr double kMaxGbPerS = 1e5;
 constexpr double kMaxGbitPerS = 1e5;
+/// What is there moves something: a rate of nothing would make a step without end.
+constexpr double kMinRate = 1e-3;
 
 IntraNodeFabric read_fabric(ObjectReader& parent) {
   IntraNodeFabric fabric;
@@ -46,7 +48,7 @@ Network read_network(ObjectReader& parent) {
   ObjectReader reader(*object, parent.diagnostics());
   network.kind = read_enum(reader, "kind", kNetworks);
   network.version = reader.optional_string("version").value_or("");
-  network.bandwidth_per_node = gbit_per_s(reader.number("gbit_per_s", 0, kMaxGbitPerS));
+  network.bandwidth_per_node = gbit_per_s(reader.number("gbit_per_s", kMinRate, kMaxGbitPerS));
   network.interfaces = static_cast<int>(read_integer_or(reader, "interfaces", 1, 1024, 1));
   network.gpudirect_rdma = reader.optional_bool("gpudirect_rdma").value_or(false);
   reader.finish();
@@ -67,9 +69,9 @@ void read_accelerators(ObjectReader& reader, InstanceType& instance) {
 
 void read_storage(ObjectReader& reader, InstanceType& instance) {
   instance.local_nvme = Bytes(1e9 * read_number_or(reader, "local_nvme_gb", 0, 1e7, 0));
-  instance.local_nvme_read = gb_per_s(read_number_or(reader, "local_nvme_read_gb_per_s", 0, kMaxGbPerS, 0));
-  instance.local_nvme_write = gb_per_s(read_number_or(reader, "local_nvme_write_gb_per_s", 0, kMaxGbPerS, 0));
-  instance.ebs_bandwidth = gbit_per_s(read_number_or(reader, "ebs_gbit_per_s", 0, kMaxGbitPerS, 0));
+  instance.local_nvme_read = gb_per_s(read_rate_or_zero(reader, "local_nvme_read_gb_per_s", kMinRate, kMaxGbPerS));
+  instance.local_nvme_write = gb_per_s(read_rate_or_zero(reader, "local_nvme_write_gb_per_s", kMinRate, kMaxGbPerS));
+  instance.ebs_bandwidth = gbit_per_s(read_rate_or_zero(reader, "ebs_gbit_per_s", kMinRate, kMaxGbitPerS));
 }
 
 void read_support(ObjectReader& reader, InstanceType& instance) {
@@ -101,8 +103,14 @@ InstanceType read_instance(const JsonValue& value, Diagnostics& out) {
   instance.host_memory = gib(read_number_or(reader, "host_memory_gib", 0, 1e6, 0));
   read_accelerators(reader, instance);
   instance.fabric = read_fabric(reader);
+  const bool linked = instance.accelerator_count > 1 || instance.fabric.domain_size > 1;
+  if (linked && instance.fabric.bandwidth_per_accelerator < gb_per_s(kMinRate)) {
+    out.push_back({"missing-bandwidth", reader.location("fabric"),
+                   fmt::format("{} has several accelerators and no bandwidth between them", instance.name),
+                   "give fabric.gb_per_s_per_accelerator; of PCIe, that of the slot"});
+  }
   instance.network = read_network(reader);
-  instance.host_link = gb_per_s(read_number_or(reader, "host_link_gb_per_s", 0, kMaxGbPerS, 0));
+  instance.host_link = gb_per_s(read_rate_or_zero(reader, "host_link_gb_per_s", kMinRate, kMaxGbPerS));
   read_storage(reader, instance);
   read_support(reader, instance);
   instance.note = reader.optional_string("note").value_or("");

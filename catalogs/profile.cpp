@@ -8,6 +8,8 @@ namespace smplan {
 namespace {
 
 // Wide enough for any fit, narrow enough to catch a wrong unit.
+/// Of nothing at all, steps would never end.
+constexpr double kMinEfficiency = 1e-3;
 constexpr double kMaxEfficiency = 1.5;
 constexpr double kMaxMicroseconds = 1e6;
 constexpr double kMaxElements = 1e5;
@@ -44,7 +46,7 @@ AcceleratorProfile read_accelerator_profile(const JsonValue& value, Diagnostics&
   profile.gemm_floor = read_microseconds(reader, "gemm_floor_us");
   profile.flash2 = read_attention_rates(reader, "flash2");
   profile.vendor_attention = read_attention_rates(reader, "vendor_attention");
-  profile.memory_efficiency = reader.number("memory_efficiency", 0, kMaxEfficiency);
+  profile.memory_efficiency = reader.number("memory_efficiency", kMinEfficiency, kMaxEfficiency);
   profile.kernel_floor = read_microseconds(reader, "kernel_floor_us");
   profile.provenance = read_provenance(reader);
   reader.finish();
@@ -75,11 +77,11 @@ FabricProfile read_fabric_profile(const JsonValue& value, Diagnostics& out) {
   ObjectReader reader(value, out);
   FabricProfile profile;
   profile.fabric = read_name(reader, "fabric");
-  profile.bandwidth_efficiency = reader.number("bandwidth_efficiency", 0, kMaxEfficiency);
+  profile.bandwidth_efficiency = reader.number("bandwidth_efficiency", kMinEfficiency, kMaxEfficiency);
   profile.step_latency = read_microseconds(reader, "step_latency_us");
   profile.base_latency = read_microseconds(reader, "base_latency_us");
   profile.half_size = Bytes(kKiB * reader.number("half_size_kib", 0, kMaxKib));
-  profile.alltoall_efficiency = reader.number("alltoall_efficiency", 0, kMaxEfficiency);
+  profile.alltoall_efficiency = reader.number("alltoall_efficiency", kMinEfficiency, kMaxEfficiency);
   profile.switch_reduction_efficiency = read_number_or(reader, "switch_reduction_efficiency", 0, kMaxEfficiency, 0);
   profile.provenance = read_provenance(reader);
   reader.finish();

@@ -43,6 +43,15 @@ double read_number_or(ObjectReader& reader, std::string_view key, double min, do
   return reader.optional_number(key).value_or(fallback);
 }
 
+double read_rate_or_zero(ObjectReader& reader, std::string_view key, double least, double max) {
+  const double rate = read_number_or(reader, key, 0, max, 0);
+  if (rate == 0 || rate >= least) return rate;
+  reader.diagnostics().push_back({"out-of-range", reader.location(key),
+                                  fmt::format("must be 0 (unknown) or at least {}, is {}", least, rate),
+                                  "check the unit in the key's name"});
+  return 0;
+}
+
 std::int64_t read_integer_or(ObjectReader& reader, std::string_view key, std::int64_t min, std::int64_t max,
                              std::int64_t fallback) {
   if (reader.has(key)) return reader.integer(key, min, max);

@@ -71,6 +71,9 @@ std::vector<std::string> read_strings(ObjectReader& reader, std::string_view key
 std::string read_name(ObjectReader& reader, std::string_view key);
 /// A number in [min, max], or the fallback where the key is absent or null.
 double read_number_or(ObjectReader& reader, std::string_view key, double min, double max, double fallback);
+/// A rate in [least, max], or 0 where the key is absent, null or 0: unknown. What is slower would make steps without
+/// end.
+double read_rate_or_zero(ObjectReader& reader, std::string_view key, double least, double max);
 /// As read_number_or, whole numbers only.
 std::int64_t read_integer_or(ObjectReader& reader, std::string_view key, std::int64_t min, std::int64_t max,
                              std::int64_t fallback);

@@ -351,7 +351,8 @@ std::string to_json(const PlanSet& set) {
   search["seconds"] = number(set.search.seconds);
   search["exact"] = set.search.exact;
   out["search"] = search;
-  return out.dump(2) + "\n";
+  // A path may be no UTF-8, and assumptions name paths.
+  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace smplan

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/utf8.hpp"
+
 namespace smplan {
 namespace {
 
@@ -85,6 +87,10 @@ Result<void> assign(RequestSpec& spec, std::string_view name, std::string value,
     return fail("missing-value", std::string(where), fmt::format("{} has no value", name),
                 fmt::format("write {}=VALUE", name));
   }
+  if (!is_utf8(value)) {
+    return fail("bad-encoding", std::string(where), fmt::format("the value of {} is not UTF-8 text", name),
+                "write it in UTF-8");
+  }
   spec.*known->field = std::move(value);
   return {};
 }
@@ -96,7 +102,7 @@ Result<RequestSpec> read_request_words(std::string_view words, RequestSpec base,
     const std::string_view word = words.substr(begin, end - begin);
     const std::size_t equals = word.find('=');
     if (equals == std::string_view::npos) {
-      faults.push_back({"bad-request", std::string(where), fmt::format("'{}' sets nothing", word),
+      faults.push_back({"bad-request", std::string(where), quote(word) + " sets nothing",
                         "write NAME=VALUE, such as params=13B, or the path of a plan file"});
     } else if (const auto set = assign(base, word.substr(0, equals), std::string(word.substr(equals + 1)), where);
                !set) {
@@ -113,7 +119,7 @@ std::string request_key(const RequestSpec& spec) {
   for (const RequestName& n : kNames) {
     if (const Text& value = spec.*n.field) out[std::string(n.name)] = *value;
   }
-  return out.dump();
+  return out.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 }  // namespace smplan

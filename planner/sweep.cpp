@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/json_reader.hpp"
 #include "models/trials.hpp"
 #include "planner/objective.hpp"
 #include "planner/plan_json.hpp"
@@ -220,11 +221,13 @@ SweepLine sweep_line(const RequestSpec& spec, const Catalog& catalog, const Swee
   line["message"] = message;
   line["plan"] = std::move(plan);
   line["trials"] = std::move(trials);
-  out.text = line.dump() + '\n';
+  out.text = line.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
   return out;
 }
 
 std::optional<std::string> sweep_identity(std::string_view line) {
+  // Our own reader first: it bounds how deep a line can nest.
+  if (!parse_json(line, "line")) return std::nullopt;
   const Json json = Json::parse(line, nullptr, false);
   if (!json.is_object() || !json.contains("request") || !json.contains("smplan_version") || !json.contains("trials") ||
       !json.contains("status")) {

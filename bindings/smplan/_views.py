@@ -159,6 +159,7 @@ class FrontierPoint(View):
     n_gpus: int
     stack: str
     strategy: str
+    market: str
     time_to_train_s: float
     hourly_usd: Optional[float]
     total_usd: Optional[float]

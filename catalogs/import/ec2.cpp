@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <charconv>
 
 #include <fmt/format.h>
 
@@ -35,26 +35,36 @@ void read_spot(ImportReader& reader, const JsonPiece& piece, Diagnostics& out) {
   if (timestamp >= last.timestamp) last = {timestamp, *usd};
 }
 
+/// Counts, hours, sizes and fees; no unit that AWS uses comes near it.
+constexpr double kMost = 1e12;
+
+double number_member(const JsonValue& entry, std::string_view key, Diagnostics& out) {
+  const auto member = entry.find(key);
+  if (!member || member->is_null()) return 0;
+  const double number = member->as_number(out);
+  if (number >= 0 && number <= kMost) return number;
+  out.push_back({"out-of-range", member->location(), fmt::format("must be between 0 and {}, is {}", kMost, number),
+                 "fetch the file again; nothing was taken from it"});
+  return 0;
+}
+
 /// USD of a string or a number.
 std::optional<double> fee_of(const JsonValue& entry, Diagnostics& out) {
   const auto fee = entry.find("UpfrontFee");
   const std::string currency = text_member(entry, "CurrencyCode", out);
   if (!fee || (!currency.empty() && currency != "USD")) return std::nullopt;
-  if (fee->is_number()) return fee->as_number(out);
+  if (fee->is_number()) return number_member(entry, "UpfrontFee", out);
   const std::string text = fee->as_string(out);
-  char* end = nullptr;
-  const double usd = std::strtod(text.c_str(), &end);
-  if (text.empty() || *end != '\0' || !(usd >= 0) || !std::isfinite(usd)) {
+  // Not strtod: its decimal point is the locale's.
+  double usd = 0;
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, usd);
+  if (error != std::errc() || end != last || !(usd >= 0 && usd <= kMost)) {
     out.push_back({"bad-price", fee->location(), fmt::format("{} is no fee in USD", quote(text)),
                    "fetch the file again; nothing was taken from it"});
     return std::nullopt;
   }
   return usd;
-}
-
-double number_member(const JsonValue& entry, std::string_view key, Diagnostics& out) {
-  const auto member = entry.find(key);
-  return member && !member->is_null() ? member->as_number(out) : 0;
 }
 
 double hours_of(const JsonValue& entry, std::string_view hours_key, std::string_view minutes_key, Diagnostics& out) {
@@ -131,7 +141,8 @@ void read_instance_type(ImportReader& reader, const JsonPiece& piece, Diagnostic
     return;
   }
   InstanceType type = *known;
-  if (const double cpus = nested(entry, "VCpuInfo", "DefaultVCpus", out); cpus > 0) type.vcpus = static_cast<int>(cpus);
+  if (const double cpus = nested(entry, "VCpuInfo", "DefaultVCpus", out); cpus > 0)
+    type.vcpus = static_cast<int>(std::min(cpus, 1e9));
   if (const double mib = nested(entry, "MemoryInfo", "SizeInMiB", out); mib > 0) type.host_memory = Bytes(mib * kMiB);
   if (const double gb = nested(entry, "InstanceStorageInfo", "TotalSizeInGB", out); gb > 0) {
     type.local_nvme = Bytes(gb * 1e9);

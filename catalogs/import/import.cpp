@@ -51,6 +51,20 @@ Result<void> read_path(const std::string& path, ImportReader& reader) {
   return read_file(in, path, reader);
 }
 
+/// What the catalog would refuse later is refused now, with the file at hand.
+Result<void> acceptable(const ImportedFacts& facts, const Catalog& catalog, std::string_view where) {
+  const Result<JsonValue> overlay = parse_json(overlay_of(facts), where);
+  Catalog changed = catalog;
+  const Result<void> merged = overlay ? changed.merge(*overlay) : tl::unexpected<Diagnostics>(overlay.error());
+  if (merged) return {};
+  Diagnostics faults = merged.error();
+  for (Diagnostic& fault : faults) {
+    fault.location = where;
+    fault.hint = "fetch the file again; nothing was taken from it";
+  }
+  return tl::unexpected<Diagnostics>(std::move(faults));
+}
+
 }  // namespace
 
 Result<ImportedFacts> import_files(const std::vector<std::string>& paths, const Catalog& catalog,
@@ -62,15 +76,18 @@ Result<ImportedFacts> import_files(const std::vector<std::string>& paths, const 
   }
   reader.finish();
   ImportedFacts facts = std::move(reader.facts());
+  std::string where;
+  for (const std::string& path : paths) where += (where.empty() ? "" : ", ") + path;
   if (facts.used == 0) {
-    std::string where;
-    for (const std::string& path : paths) where += (where.empty() ? "" : ", ") + path;
     return fail("nothing-to-import", where,
                 fmt::format("has no training price and no interruption rate of a known instance type{} ({} entries for "
                             "other things, {} for "
                             "unknown instance types)",
                             options.region ? " in " + *options.region : "", facts.other, facts.unknown),
                 "check that the file is the one meant, and --region");
+  }
+  if (const Result<void> taken = acceptable(facts, catalog, where); !taken) {
+    return tl::unexpected<Diagnostics>(taken.error());
   }
   return facts;
 }

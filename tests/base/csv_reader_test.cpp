@@ -95,6 +95,14 @@ TEST(CsvField, QuotesOnlyWhatNeedsIt) {
   EXPECT_EQ(csv_field(" x"), "\" x\"");
 }
 
+// Found by tests/fuzz: a file with two marks, of which the second is part of a name.
+TEST(CsvLine, KeepsAByteOrderMarkThatIsPartOfAField) {
+  const std::string name = "\xEF\xBB\xBFid";
+  const auto table = parse_csv(csv_line({name, "b"}), "t.csv");
+  ASSERT_TRUE(table);
+  EXPECT_EQ(table->header.front(), name);
+}
+
 TEST(IsUtf8, FollowsTheUnicodeTable) {
   for (const char* good :
        {"", "ascii", "\xc2\x80", "\xe0\xa0\x80", "\xed\x9f\xbf", "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf"}) {

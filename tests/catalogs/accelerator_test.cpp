@@ -106,6 +106,8 @@ TEST(ReadAccelerator, RefusesWhatCannotBe) {
   for (const Case& c : {Case{"\"device_memory_mib\": 81000", "\"device_memory_mib\": -1"},
                         Case{"\"device_memory_mib\": 81000", "\"device_memory_gb\": 80"},
                         Case{"\"bf16\": 300", "\"bf17\": 300"}, Case{"\"bf16\": 300", "\"bf16\": \"300\""},
+                        Case{"\"source\": \"test\"", "\"compute_capability\": \"sm_90\", \"source\": \"test\""},
+                        Case{"\"source\": \"test\"", "\"compute_capability\": \"99999999999.0\", \"source\": \"test\""},
                         Case{"\"source\": \"test\"", "\"source\": \"\""}, Case{"\"2026-11\"", "\"last week\""},
                         Case{"\"2026-11\"", "\"2026-13\""}, Case{"\"as_of\": \"2026-11\"", "\"of\": \"2026-11\""}}) {
     Diagnostics out;

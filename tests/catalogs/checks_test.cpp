@@ -61,6 +61,7 @@ INSTANTIATE_TEST_SUITE_P(
         Contradiction{"ManyAcceleratorsNoFabric", "missing-fact", "instances",
                       R"({"name": "ml.x", "accelerator": "A100-40GB", "accelerator_count": 8,
                       "accelerator_memory_mib": 40335, "network": {"kind": "ethernet", "gbit_per_s": 1},
+                      "fabric": {"kind": "none", "gb_per_s_per_accelerator": 12, "domain_size": 8},
                       "training_support": "on-demand", "source": "test", "as_of": "2026"})"},
         Contradiction{"DomainSmallerThanTheNode", "fabric-contradiction", "instances",
                       R"({"name": "ml.x", "accelerator": "A100-40GB", "accelerator_count": 8,

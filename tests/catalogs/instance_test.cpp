@@ -139,7 +139,11 @@ TEST(ReadInstance, RefusesWhatCannotBe) {
         Case{"\"kind\": \"nvswitch\"", "\"kind\": \"nvlink9\""},
         Case{"\"kind\": \"efa\"", "\"kind\": \"carrier pigeon\""}, Case{"\"domain_size\": 8", "\"domain_size\": 0"},
         Case{"\"on-demand\"", "\"retired\""},  // without a reason
-        Case{"\"accelerator\": \"A100-40GB\",", ""}, Case{"\"interfaces\": 4", "\"interfaces\": 0"}}) {
+        Case{"\"accelerator\": \"A100-40GB\",", ""}, Case{"\"interfaces\": 4", "\"interfaces\": 0"},
+        // Found by tests/fuzz: rates of nothing made steps without end.
+        Case{"\"gbit_per_s\": 400", "\"gbit_per_s\": 0"}, Case{"\"vcpus\": 96", "\"host_link_gb_per_s\": 5e-324"},
+        Case{"\"gb_per_s_per_accelerator\": 300", "\"gb_per_s_per_accelerator\": 0"},
+        Case{"\"fabric\": {\"kind\": \"nvswitch\", \"gb_per_s_per_accelerator\": 300, \"domain_size\": 8},", ""}}) {
     std::string text = kGood;
     const auto at = text.find(c.from);
     ASSERT_NE(at, std::string::npos) << c.from;
