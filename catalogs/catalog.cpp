@@ -168,8 +168,9 @@ void check_references(const Catalog& catalog, std::string_view where, Diagnostic
 
 template <typename T>
 const T* Catalog::find(const std::vector<T>& entries, const Index& index, std::string_view name) {
-  const auto at = std::lower_bound(index.begin(), index.end(), name,
-                                   [](const IndexEntry& entry, std::string_view n) { return entry.name.compare(n) < 0; });
+  const auto at = std::lower_bound(index.begin(), index.end(), name, [](const IndexEntry& entry, std::string_view n) {
+    return entry.name.compare(n) < 0;
+  });
   return at != index.end() && at->name == name ? &entries[at->position] : nullptr;
 }
 

@@ -28,9 +28,9 @@ class CatalogSchema : public testing::Test {
 TEST_F(CatalogSchema, DeclaresTheSectionsOfACatalog) {
   const JsonValue root = schema();
   const JsonValue sections = member(root, "properties");
-  for (const char* section :
-       {"accelerators", "instances", "prices", "models", "stacks", "stack_profiles", "accelerator_profiles",
-        "fabric_profiles", "registries", "containers", "framework_versions", "operations", "storages", "spot_interruptions"}) {
+  for (const char* section : {"accelerators", "instances", "prices", "models", "stacks", "stack_profiles",
+                              "accelerator_profiles", "fabric_profiles", "registries", "containers",
+                              "framework_versions", "operations", "storages", "spot_interruptions"}) {
     EXPECT_TRUE(sections.find(section).has_value()) << section;
   }
 }
