@@ -8,7 +8,7 @@
 namespace smplan {
 namespace {
 
-constexpr double kHalfBytes = 2;  // activations and gathered weights travel in 16 bits
+constexpr double kHalfBytes = 2;        // activations and gathered weights travel in 16 bits
 constexpr double kTransposedBytes = 2;  // an 8-bit tensor read and written
 /// NF4 blocks are unpacked by a table look-up kernel that moves far fewer weights a second than a
 /// copy would: about 75e9 weights/s on an A100 (fine-tuning rows with and without a 4-bit base).

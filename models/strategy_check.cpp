@@ -235,7 +235,8 @@ constexpr std::array kRules{
          [](const Candidate& c) { return lacks(c, to_string(c.w.precision)); }, "choose another --dtype or stack"},
     Rule{Validity::Unsupported, "--finetune",
          [](const Candidate& c) { return c.w.finetune == FineTune::Qlora && !c.stack.quantized_base; },
-         [](const Candidate& c) { return lacks(c, "a 4-bit base model"); }, "use --stack fsdp, deepspeed or hf-trainer"},
+         [](const Candidate& c) { return lacks(c, "a 4-bit base model"); },
+         "use --stack fsdp, deepspeed or hf-trainer"},
 };
 
 }  // namespace

@@ -273,7 +273,8 @@ TEST(AcceleratorFamily, IsOneDesign) {
 
 TEST(FitKnobs, EveryNumberOfAProfileIsFittedOrKnownNotToBe) {
   for (const StackParameter& p : stack_parameters()) {
-    const bool of_memory_or_interval = p.key == "allocator_slack" || p.key == "residual_sigma" || p.key == "memory_sigma";
+    const bool of_memory_or_interval =
+        p.key == "allocator_slack" || p.key == "residual_sigma" || p.key == "memory_sigma";
     EXPECT_EQ(find_fit_knob(p.key) == nullptr, of_memory_or_interval) << p.key;
   }
 }
