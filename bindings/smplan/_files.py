@@ -6,7 +6,7 @@ import contextlib
 import os
 import stat
 import tempfile
-from typing import Union
+from typing import Iterator, Union
 
 
 def write_text(path: Union[str, os.PathLike[str]], text: str) -> None:
@@ -29,6 +29,20 @@ def write_text(path: Union[str, os.PathLike[str]], text: str) -> None:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
+
+
+def whole_lines(path: Union[str, os.PathLike[str], None]) -> Iterator[bytes]:
+    """Lines of a file that is written line by line, if there is one. A last line that was cut short is taken off it."""
+    if path is None or not os.path.exists(path):
+        return
+    with open(path, "r+b") as file:
+        whole = 0
+        for raw in file:
+            if not raw.endswith(b"\n"):
+                file.truncate(whole)
+                return
+            whole += len(raw)
+            yield raw
 
 
 def _mode(target: str) -> int:

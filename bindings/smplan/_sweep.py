@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, 
 
 from smplan import _core
 from smplan._errors import Diagnostic, InputError
+from smplan._files import whole_lines
 from smplan._keywords import to_text
 from smplan._progress import watched
 from smplan._request import arguments_of, environment_region, shipped_catalog, today
@@ -152,19 +153,11 @@ def _combinations(axes: Dict[str, List[Any]], request: Dict[str, Any]) -> List[D
 def _known(output: Union[str, os.PathLike[str], None]) -> Dict[str, str]:
     """Lines of the file by what they answer. A last line that was cut short is taken off the file."""
     done: Dict[str, str] = {}
-    if output is None or not os.path.exists(output):
-        return done
-    with open(output, "r+b") as file:
-        whole = 0
-        for raw in file:
-            if not raw.endswith(b"\n"):
-                file.truncate(whole)
-                break
-            whole += len(raw)
-            text = raw.decode("utf-8", errors="replace")
-            identity = _core.sweep_line_identity(text)
-            if identity is not None:
-                done[identity] = text
+    for raw in whole_lines(output):
+        text = raw.decode("utf-8", errors="replace")
+        identity = _core.sweep_line_identity(text)
+        if identity is not None:
+            done[identity] = text
     return done
 
 

@@ -18,6 +18,7 @@ import os
 from typing import TYPE_CHECKING, Any, BinaryIO, Callable, Dict, Iterable, List, Optional, Union
 
 import smplan
+from smplan._files import whole_lines
 from smplan._keywords import to_text
 
 if TYPE_CHECKING:
@@ -96,19 +97,11 @@ def _identity(texts: Texts) -> str:
 def _known(output: Union[str, os.PathLike[str], None], wanted: Dict[str, Texts]) -> Dict[str, Line]:
     """Lines of the file that answer one of the requests. A last line that was cut short is dropped from the file."""
     done: Dict[str, Line] = {}
-    if output is None or not os.path.exists(output):
-        return done
-    with open(output, "r+b") as file:
-        whole = 0
-        for raw in file:
-            if not raw.endswith(b"\n"):
-                file.truncate(whole)
-                break
-            whole += len(raw)
-            line = json.loads(raw)
-            key = _identity(line["request"])
-            if key in wanted and line["smplan_version"] == smplan.__version__:
-                done[key] = line
+    for raw in whole_lines(output):
+        line = json.loads(raw)
+        key = _identity(line["request"])
+        if key in wanted and line["smplan_version"] == smplan.__version__:
+            done[key] = line
     return done
 
 

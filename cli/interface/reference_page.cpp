@@ -1,23 +1,15 @@
 #include <fmt/format.h>
 
+#include "base/markdown.hpp"
 #include "cli/interface/manual.hpp"
 
 namespace smplan::cli {
 namespace {
 
-/// A cell of a table: bars would end it.
-std::string cell(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '|') out += '\\';
-    out += c;
-  }
-  return out;
-}
-
 std::string pairs(const char* first, const char* second, const std::vector<std::pair<std::string, std::string>>& all) {
   std::string out = fmt::format("| {} | {} |\n| --- | --- |\n", first, second);
-  for (const auto& [name, meaning] : all) out += fmt::format("| `{}` | {} |\n", cell(name), cell(meaning));
+  for (const auto& [name, meaning] : all)
+    out += fmt::format("| `{}` | {} |\n", markdown_cell(name), markdown_cell(meaning));
   return out;
 }
 
@@ -34,8 +26,8 @@ std::string usage(const CommandHelp& command) {
 std::string row(const ArgumentHelp& argument) {
   std::string names;
   for (const std::string& name : argument.names) names += (names.empty() ? "`" : "`, `") + name;
-  const std::string type = argument.type.empty() ? "" : " `" + cell(argument.type) + "`";
-  return fmt::format("| {}`{} | {} |\n", names, type, cell(argument.text));
+  const std::string type = argument.type.empty() ? "" : " `" + markdown_cell(argument.type) + "`";
+  return fmt::format("| {}`{} | {} |\n", names, type, markdown_cell(argument.text));
 }
 
 /// A table for each heading of the help; what all commands have is said once.
@@ -75,7 +67,7 @@ std::string reference_page(const Interface& interface) {
   std::string out = "# Command line\n\nWritten by `smplan manual --format markdown`; do not edit.\n\n";
   out += interface.about + "\n\n| command | does |\n| --- | --- |\n";
   for (const CommandHelp& command : interface.commands) {
-    out += fmt::format("| [{0}](#{0}) | {1} |\n", command.name, cell(command.summary));
+    out += fmt::format("| [{0}](#{0}) | {1} |\n", command.name, markdown_cell(command.summary));
   }
   out += "\n" + common_table(interface);
   out += "\n" + pairs("exit code", "means", interface.exit_codes);

@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/markdown.hpp"
+
 namespace smplan::cli {
 namespace {
 
@@ -146,12 +148,6 @@ std::string csv_cell(const nlohmann::ordered_json& value) {
   std::string quoted = "\"";
   for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
   return quoted + '"';
-}
-
-std::string markdown_cell(std::string_view text) {
-  std::string escaped;
-  for (const char c : text) escaped += c == '|' ? std::string("\\|") : std::string(1, c);
-  return escaped;
 }
 
 }  // namespace

@@ -115,11 +115,12 @@ void sort_findings(std::vector<Finding>& findings) {
 }  // namespace
 
 std::span<const RuleFamily> rule_families() {
-  static const std::array<RuleFamily, 22> kFamilies = {{{"Request schema", schema_rules()},
+  static const std::array<RuleFamily, 23> kFamilies = {{{"Request schema", schema_rules()},
                                                         {"Limits of single settings", limit_rules()},
                                                         {"Time limits, spot, retries", time_rules()},
                                                         {"Warm pools", warm_pool_rules()},
                                                         {"Launchers", launcher_rules()},
+                                                        {"Classes and arguments of the SDK", sdk_interface_rules()},
                                                         {"Framework versions and images", framework_rules()},
                                                         {"Instance groups", group_rules()},
                                                         {"SMDDP", smddp_rules()},

@@ -2,20 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "base/markdown.hpp"
 #include "planner/preflight/check.hpp"
 
 namespace smplan {
 namespace {
-
-/// A cell of a Markdown table must not hold its separator.
-std::string cell(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '|') out += '\\';
-    out += c;
-  }
-  return out;
-}
 
 std::string kinds_in_words(Kinds kinds) {
   if (kinds == kAnyKind) return "all";
@@ -74,8 +65,9 @@ std::string rules_page() {
     for (const Rule& rule : family.rules) {
       const std::string_view need = reason_not_run(rule.need);
       out += fmt::format("| {} | {} | **{}**: {}{} | {} | {} | {} | {} |\n", rule.id, to_string(rule.severity),
-                         cell(rule.title), cell(rule.condition), need.empty() ? "" : fmt::format(" ({})", need),
-                         cell(rule.message), cell(rule.fix), kinds_in_words(rule.kinds), cell(rule.source));
+                         markdown_cell(rule.title), markdown_cell(rule.condition),
+                         need.empty() ? "" : fmt::format(" ({})", need), markdown_cell(rule.message),
+                         markdown_cell(rule.fix), kinds_in_words(rule.kinds), markdown_cell(rule.source));
     }
   }
   return out;

@@ -49,6 +49,7 @@ std::span<const Rule> limit_rules();
 std::span<const Rule> time_rules();
 std::span<const Rule> warm_pool_rules();
 std::span<const Rule> launcher_rules();
+std::span<const Rule> sdk_interface_rules();
 std::span<const Rule> framework_rules();
 std::span<const Rule> group_rules();
 std::span<const Rule> smddp_rules();

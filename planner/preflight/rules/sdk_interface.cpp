@@ -1,0 +1,204 @@
+// What the SDK's classes take: names, imports, arguments and the fields of their configurations.
+#include <array>
+
+#include <fmt/format.h>
+
+#include "planner/preflight/rules/tools.hpp"
+
+namespace smplan {
+namespace {
+
+void nonexistent_class(const CheckInput& in, Report& report) {
+  const auto judge = [&](const std::string& name, const Where& where) {
+    const bool invented = name.find("horovod.Horovod") != std::string::npos || name == "Horovod" ||
+                          name.find("sagemaker.deepspeed") != std::string::npos || name == "DeepSpeed" ||
+                          name.find("PyTorchDDP") != std::string::npos || name.find("sagemaker.horovod") == 0;
+    if (invented) report.at(where, {quote(name)});
+    return invented;
+  };
+  if (in.job.class_name && !judge(*in.job.class_name, in.job.class_name.where)) {
+    constexpr std::array<std::string_view, 9> kKnown = {"PyTorch", "HuggingFace", "TensorFlow", "Estimator",  "MXNet",
+                                                        "Chainer", "SKLearn",     "XGBoost",    "RLEstimator"};
+    bool known = in.job.kind == JobKind::ModelTrainer;
+    for (const std::string_view name : kKnown) known = known || *in.job.class_name == name;
+    if (!known) report.at(in.job.class_name, {quote(*in.job.class_name)});
+  }
+  if (!in.facts.script) return;
+  for (const std::string& name : in.facts.script->imports) judge(name, in.job.root().where);
+}
+
+bool imports(const CheckInput& in, std::string_view prefix) {
+  for (const std::string& name : in.facts.script->imports) {
+    if (name == prefix || name.starts_with(std::string(prefix) + '.')) return true;
+  }
+  return false;
+}
+
+void horovod_on_pytorch(const CheckInput& in, Report& report) {
+  if (in.job.launcher.mpi.is(true) && in.pytorch() && in.job.framework_version &&
+      !below(in.job.framework_version, "2.0") && imports(in, "horovod")) {
+    report.at(in.job.launcher.mpi, {*in.job.framework_version});
+  }
+}
+
+void unknown_arguments(const CheckInput& in, Report& report) {
+  if (in.job.kind == JobKind::ModelTrainer) return;
+  std::vector<std::string> known = in.limits.estimator_base;
+  for (const auto& [name, arguments] : in.limits.estimator_classes) {
+    // Without a class every class's arguments may be meant.
+    if (in.job.class_name && *in.job.class_name != name) continue;
+    known.insert(known.end(), arguments.begin(), arguments.end());
+  }
+  // Keys of our own format beside the SDK's arguments.
+  for (const std::string_view own : {"class", "inputs", "region", "region_name"}) known.emplace_back(own);
+  for (const Node& argument : in.job.root().items) {
+    if (contains(known, argument.key)) continue;
+    bool renamed = false;
+    for (const auto& [old_name, new_name] : in.limits.renamed) renamed = renamed || old_name == argument.key;
+    if (renamed) continue;
+    Finding& finding = report.at(argument, {quote(argument.key)});
+    const auto near = argument.key == "max_retries" ? std::vector<std::string>{"max_retry_attempts"}
+                                                    : nearest_names(argument.key, known, 1);
+    if (!near.empty()) finding.fix = "did you mean " + near.front() + "?";
+  }
+}
+
+/// Fields of the configurations that ModelTrainer takes; each refuses others.
+/// Source: SageMaker Python SDK v3.20.0, configs.py and distributed.py.
+struct Configuration {
+  std::string_view argument;
+  std::string_view name;
+  std::vector<std::string> fields;
+};
+const Configuration kConfigurations[] = {
+    {"compute",
+     "Compute",
+     {"instance_type", "instance_count", "instance_groups", "instance_placement_config", "instance_preferences",
+      "enable_managed_spot_training", "keep_alive_period_in_seconds", "selected_instance_count",
+      "selected_instance_type", "training_plan_arn", "volume_kms_key_id", "volume_size_in_gb"}},
+    {"source_code", "SourceCode", {"source_dir", "entry_script", "requirements", "command", "args", "ignore_patterns"}},
+    {"stopping_condition",
+     "StoppingCondition",
+     {"max_runtime_in_seconds", "max_wait_time_in_seconds", "max_pending_time_in_seconds"}},
+    {"networking",
+     "Networking",
+     {"subnets", "security_group_ids", "enable_network_isolation", "enable_inter_container_traffic_encryption"}},
+    {"checkpoint_config", "CheckpointConfig", {"s3_uri", "local_path"}},
+    {"output_data_config", "OutputDataConfig", {"s3_output_path", "kms_key_id", "compression_type"}},
+};
+
+/// Keys that name an object's class in a file, and are no argument.
+bool names_class(std::string_view key) { return key == "class" || key == "_class" || key == "type"; }
+
+void unknown_fields(const Node& object, std::string_view name, const std::vector<std::string>& fields, Report& report) {
+  if (!object.is_object()) return;
+  for (const Node& field : object.items) {
+    if (names_class(field.key) || contains(fields, field.key)) continue;
+    Finding& finding = report.at(field, {quote(field.key), std::string(name)});
+    const auto near = nearest_names(field.key, fields, 1);
+    if (!near.empty()) finding.fix = "did you mean " + near.front() + "?";
+  }
+}
+
+void unknown_fields_in_v3(const CheckInput& in, Report& report) {
+  const Node& root = in.job.root();
+  for (const Configuration& known : kConfigurations) {
+    if (const Node* object = root.find(known.argument)) unknown_fields(*object, known.name, known.fields, report);
+  }
+  const Node* d = root.find("distributed");
+  if (d == nullptr) return;
+  if (in.job.launcher.mpi.is(true)) {
+    unknown_fields(*d, "MPI", {"process_count_per_node", "mpi_additional_options"}, report);
+  } else {
+    unknown_fields(*d, "Torchrun", {"process_count_per_node", "smp"}, report);
+  }
+}
+
+void unknown_arguments_in_v3(const CheckInput& in, Report& report) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 20> kMoved = {{
+      {"distribution", "distributed=Torchrun() or MPI()"},
+      {"instance_type", "compute=Compute(instance_type=...)"},
+      {"instance_count", "compute=Compute(instance_count=...)"},
+      {"volume_size", "compute=Compute(volume_size_in_gb=...)"},
+      {"use_spot_instances", "compute=Compute(enable_managed_spot_training=...)"},
+      {"framework_version", "training_image=..."},
+      {"py_version", "training_image=..."},
+      {"image_uri", "training_image=..."},
+      {"entry_point", "source_code=SourceCode(entry_script=...)"},
+      {"source_dir", "source_code=SourceCode(source_dir=...)"},
+      {"max_run", "stopping_condition=StoppingCondition(max_runtime_in_seconds=...)"},
+      {"max_wait", "stopping_condition=StoppingCondition(max_wait_time_in_seconds=...)"},
+      {"checkpoint_s3_uri", "checkpoint_config=CheckpointConfig(s3_uri=...)"},
+      {"output_path", "output_data_config=OutputDataConfig(s3_output_path=...)"},
+      {"keep_alive_period_in_seconds", "compute=Compute(keep_alive_period_in_seconds=...)"},
+      {"subnets", "networking=Networking(subnets=...)"},
+      {"security_group_ids", "networking=Networking(security_group_ids=...)"},
+      {"enable_network_isolation", "networking=Networking(enable_network_isolation=...)"},
+      {"encrypt_inter_container_traffic", "networking=Networking(enable_inter_container_traffic_encryption=...)"},
+      {"input_mode", "training_input_mode=..."},
+  }};
+  for (const Node& argument : in.job.root().items) {
+    // What a file says beside the arguments: which region, what to call methods with.
+    const bool beside = names_class(argument.key) || argument.key == "region" || argument.key == "region_name";
+    if (beside || contains(in.limits.model_trainer, argument.key)) continue;
+    Finding& finding = report.at(argument, {quote(argument.key), "ModelTrainer"});
+    for (const auto& [old_name, now] : kMoved) {
+      if (old_name == argument.key) finding.fix = "write " + std::string(now);
+    }
+  }
+  unknown_fields_in_v3(in, report);
+}
+
+void v3_needs_script(const CheckInput& in, Report& report) {
+  const Node* d = in.job.root().find("distributed");
+  const Node* code = in.job.root().find("source_code");
+  if (code == nullptr || !code->is_object()) return;
+  const Node* script = code->find("entry_script");
+  const bool scripted = script != nullptr && !script->is_null();
+  if (d != nullptr && !d->is_null() && !scripted) report.at(*code, {"entry_script"});
+  const Node* folder = code->find("source_dir");
+  if (scripted && (folder == nullptr || folder->is_null())) report.at(*code, {"source_dir, where the script is"});
+}
+
+void v3_mpi_options(const CheckInput& in, Report& report) {
+  const Node* options = in.job.root().at({"distributed", "mpi_additional_options"});
+  if (options != nullptr && options->is_string()) report.at(*options);
+}
+
+void v2_import_under_v3(const CheckInput& in, Report& report) {
+  if (version_before(*in.facts.sagemaker_sdk, "3")) return;
+  report.at(in.job.class_name.stated ? in.job.class_name.where : in.job.root().where, {*in.facts.sagemaker_sdk});
+}
+
+constexpr Rule kRules[] = {
+    {"C066", Severity::Error, "No such class", "the estimator's class or an import does not exist in the SDK",
+     "the SDK has no {}", "use the PyTorch or TensorFlow estimator with a distribution", kSdk2, kEstimator | kTrainer,
+     Need::Nothing, nonexistent_class},
+    {"C067", Severity::Warning, "Horovod in a PyTorch container", "an mpi job imports horovod on PyTorch 2 or later",
+     "recent PyTorch containers (here {}) come without Horovod", "use DDP or FSDP, or install Horovod", kDocs,
+     kSubmitted, Need::Script, horovod_on_pytorch},
+    {"C068", Severity::Warning, "Unknown argument", "an argument is none of the estimator's",
+     "{} is taken without a word and dropped", "see the estimator's signature", kSdk2, kEstimator, Need::Nothing,
+     unknown_arguments},
+    {"C069", Severity::Error, "Unknown argument of SDK v3",
+     "ModelTrainer, or a configuration inside it, is given an argument that it has not, such as one of the old "
+     "estimators",
+     "{} is no argument of {}, which refuses unknown ones", "use version 3's own arguments", kSdk3, kTrainer,
+     Need::Nothing, unknown_arguments_in_v3},
+    {"C070", Severity::Error, "Launcher without script",
+     "distributed is set and the source code names no entry_script, or it names one and no source_dir",
+     "the source code lacks {}", "name the script and its folder; a command alone is not launched", kSdk3, kTrainer,
+     Need::Nothing, v3_needs_script},
+    {"C071", Severity::Error, "MPI options as text", "mpi_additional_options is a string",
+     "mpi_additional_options must be a list of words", "split it into words", kSdk3, kTrainer, Need::Nothing,
+     v3_mpi_options},
+    {"C072", Severity::Warning, "Estimators under SDK v3", "an estimator is to be launched by version 3 of the SDK",
+     "SDK {} has no estimators any more", "pin sagemaker<3, or move to ModelTrainer", kSdk3, kEstimator,
+     Need::SdkVersion, v2_import_under_v3},
+};
+
+}  // namespace
+
+std::span<const Rule> sdk_interface_rules() { return kRules; }
+
+}  // namespace smplan
