@@ -11,10 +11,6 @@ namespace {
 
 constexpr double kHalfBytes = 2;
 
-bool gathers_parameters(Sharding s) {
-  return s == Sharding::Zero3 || s == Sharding::FsdpFull || s == Sharding::FsdpGradOp || s == Sharding::FsdpHybrid;
-}
-
 /// One pass over a layer: compute as it is, communication as far as it shows, the host where it is slower.
 PassParts shown(const PassCosts& costs, const StackProfile& profile) {
   PassParts parts;
@@ -23,9 +19,10 @@ PassParts shown(const PassCosts& costs, const StackProfile& profile) {
   parts.elementwise = costs.elementwise;
   parts.tensor_comm = exposed(costs.tensor_comm, costs.gemm, profile.tensor_overlap);
   parts.context_comm = exposed(costs.context_comm, costs.attention, profile.context_overlap);
-  parts.expert_comm = exposed(costs.expert_comm, costs.compute(), profile.expert_overlap);
-  const Seconds hidden = costs.tensor_comm - parts.tensor_comm + (costs.context_comm - parts.context_comm) +
-                         (costs.expert_comm - parts.expert_comm);
+  Seconds hidden = costs.tensor_comm - parts.tensor_comm + (costs.context_comm - parts.context_comm);
+  // Compute that hides one transfer hides no other.
+  parts.expert_comm = exposed(costs.expert_comm, costs.compute() - hidden, profile.expert_overlap);
+  hidden += costs.expert_comm - parts.expert_comm;
   parts.gemm += hidden * profile.overlap_contention;
   parts.host = std::max(Seconds(), costs.host - parts.total());
   return parts;
@@ -70,6 +67,14 @@ PassParts operator*(double n, const PassParts& p) {
           .pipeline_comm = n * p.pipeline_comm,
           .data_comm = n * p.data_comm,
           .offload = n * p.offload};
+}
+
+bool gathers_parameters(Sharding s) {
+  return s == Sharding::Zero3 || s == Sharding::FsdpFull || s == Sharding::FsdpGradOp || s == Sharding::FsdpHybrid;
+}
+
+double gathered_parameter_bytes(const Workload& workload) {
+  return workload.finetune == FineTune::Qlora ? 0.53 : kHalfBytes;
 }
 
 Seconds exposed(Seconds communication, Seconds window, double overlap) {
@@ -121,7 +126,7 @@ StageModel::LayerTime StageModel::layer_time(int run) const {
   const LayerCosts& costs = table_.layers[static_cast<std::size_t>(run)];
   LayerTime time;
   time.forward = shown(costs.forward, stack_.profile);
-  time.backward = shown(costs.backward, stack_.profile);
+  time.backward = backward_shown(costs);
   time.weight_gradient = costs.weight_gradient;
   if (strategy_.recompute == Recompute::Full) {
     time.backward += recomputed(time.forward);
@@ -131,6 +136,16 @@ StageModel::LayerTime StageModel::layer_time(int run) const {
   add_sharded_parameter_traffic(run, time);
   if (strategy_.offload.activations) add_activation_offload(run, time);
   return time;
+}
+
+/// A zero-bubble schedule runs the weight gradients at another time: nothing of the backward pass hides beside them.
+PassParts StageModel::backward_shown(const LayerCosts& costs) const {
+  if (strategy_.schedule != Schedule::ZeroBubble) return shown(costs.backward, stack_.profile);
+  PassCosts input = costs.backward;
+  input.gemm -= costs.weight_gradient;
+  PassParts parts = shown(input, stack_.profile);
+  parts.gemm += costs.weight_gradient;
+  return parts;
 }
 
 /// Megatron recomputes the attention core where its scores are stored (flash attention keeps none);
@@ -144,10 +159,10 @@ Seconds StageModel::selective_recompute(const PassCosts& forward) const {
 /// and backward, and its gradients scattered under the backward of the next
 /// (Zhao et al. 2023, PyTorch FSDP; Rajbhandari et al. 2020, ZeRO).
 void StageModel::add_sharded_parameter_traffic(int run, LayerTime& time) const {
-  if (!gathers_parameters(strategy_.sharding)) return;
+  // A pipeline keeps its parameters gathered for the whole step: see tail().
+  if (!gathers_parameters(strategy_.sharding) || strategy_.pipeline_parallel > 1) return;
   const RankParameters p =
       layer_rank_parameters(workload_.architecture, table_.stack.runs[static_cast<std::size_t>(run)].spec, strategy_);
-  const double gathered_bytes = workload_.finetune == FineTune::Qlora ? 0.53 : kHalfBytes;
   const Collectives library = strategy_.collectives;
   const auto collective = [&](CollectiveKind kind, double bytes_per_parameter) {
     const Bytes dense(p.dense * bytes_per_parameter);
@@ -158,18 +173,16 @@ void StageModel::add_sharded_parameter_traffic(int run, LayerTime& time) const {
     }
     return t;
   };
-  const Seconds gather = collective(CollectiveKind::AllGather, gathered_bytes);
+  const Seconds gather = collective(CollectiveKind::AllGather, gathered_parameter_bytes(workload_));
   Seconds backward = strategy_.sharding == Sharding::FsdpGradOp ? Seconds() : gather;
   if (workload_.finetune == FineTune::Full) {
     backward += collective(CollectiveKind::ReduceScatter, stack_.gradient_reduce_bytes);
   }
-  // With pipeline parallelism parameters stay gathered for the whole step.
-  const double per_step = strategy_.pipeline_parallel > 1 ? static_cast<double>(strategy_.micro_batches(workload_)) : 1;
-  const Seconds forward_exposed = exposed(gather, time.forward.total() * per_step, stack_.profile.data_overlap);
-  const Seconds backward_exposed = exposed(backward, time.backward.total() * per_step, stack_.profile.data_overlap);
+  const Seconds forward_exposed = exposed(gather, time.forward.total(), stack_.profile.data_overlap);
+  const Seconds backward_exposed = exposed(backward, time.backward.total(), stack_.profile.data_overlap);
   const double contention = stack_.profile.overlap_contention;
-  time.forward.data_comm = (forward_exposed + (gather - forward_exposed) * contention) / per_step;
-  time.backward.data_comm = (backward_exposed + (backward - backward_exposed) * contention) / per_step;
+  time.forward.data_comm = forward_exposed + (gather - forward_exposed) * contention;
+  time.backward.data_comm = backward_exposed + (backward - backward_exposed) * contention;
 }
 
 /// Saved activations leave over the host link under the forward and return under the backward.

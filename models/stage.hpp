@@ -37,16 +37,29 @@ struct StageCosts {
   Seconds weight_gradient;
 };
 
+/// One micro-batch, each the longest over the stages: the others wait for it, and what they transfer hides beside it.
+struct LongestPasses {
+  Seconds forward;
+  Seconds backward;
+  Seconds weight_gradient;
+};
+
 /// What happens once a step, after the last micro-batch of a stage.
 struct StepTail {
   Seconds data_comm;
   Seconds optimizer;
   Seconds offload;
+  [[nodiscard]] Seconds total() const { return data_comm + optimizer + offload; }
 };
 
 /// Part of a communication that compute does not hide: the software overlaps at most `overlap` of
 /// it, and never more than the window it runs beside.
 Seconds exposed(Seconds communication, Seconds window, double overlap);
+
+/// Sharded weights are gathered for each pass and their gradients scattered after it.
+bool gathers_parameters(Sharding sharding);
+/// Bytes of a weight as it is gathered: 16-bit, or the 4-bit format of QLoRA with its scales.
+double gathered_parameter_bytes(const Workload& workload);
 
 /// Puts layers together into pipeline stages. Holds references: lives within one estimate.
 class StageModel {
@@ -55,7 +68,7 @@ class StageModel {
              const Stack& stack);
 
   [[nodiscard]] StageCosts stage(std::int32_t index) const;
-  [[nodiscard]] StepTail tail(std::int32_t index) const;
+  [[nodiscard]] StepTail tail(std::int32_t index, const LongestPasses& longest) const;
 
  private:
   struct LayerTime {
@@ -64,6 +77,7 @@ class StageModel {
     Seconds weight_gradient;
   };
   [[nodiscard]] LayerTime layer_time(int run) const;
+  [[nodiscard]] PassParts backward_shown(const LayerCosts& costs) const;
   [[nodiscard]] Seconds selective_recompute(const PassCosts& forward) const;
   void add_sharded_parameter_traffic(int run, LayerTime& time) const;
   void add_activation_offload(int run, LayerTime& time) const;

@@ -14,37 +14,54 @@ namespace {
 /// Pipelines deeper than this are refused by check(strategy).
 constexpr std::size_t kMaxStages = 256;
 
-struct BusiestStage {
-  std::int32_t index = 0;
-  StageCosts costs;
-};
-
 StageTime stage_time(const StageCosts& costs) {
   const Seconds weight = costs.weight_gradient;
   return {
       .forward = costs.forward.total(), .backward_input = costs.backward.total() - weight, .backward_weight = weight};
 }
 
-/// Fills in the time of every stage. Stages differ only by layer count and the two ends; each distinct one is computed
-/// once in order.
-BusiestStage fill_stages(const StageModel& model, const LayerStack& stack, std::span<StageTime> times) {
+/// Stages differ only by layer count and the two ends: whether this one is as the one before it.
+bool repeats(const LayerStack& stack, std::int32_t stage, std::int32_t stages) {
+  return stage > 1 && stage < stages - 1 &&
+         stage_layers(stack, stage, stages) == stage_layers(stack, stage - 1, stages);
+}
+
+/// Fills in the time of every stage; returns the costs of the busiest, which paces the micro-batches.
+StageCosts fill_stages(const StageModel& model, const LayerStack& stack, std::span<StageTime> times) {
   const auto stages = static_cast<std::int32_t>(times.size());
-  BusiestStage busiest;
-  std::array<double, 4> before{};
+  StageCosts busiest;
+  Seconds longest;
   for (std::int32_t i = 0; i < stages; ++i) {
     const auto index = static_cast<std::size_t>(i);
-    const std::array<double, 4> layers = stage_layers(stack, i, stages);
-    const bool repeats = i > 1 && i < stages - 1 && layers == before;
-    before = layers;
-    if (repeats) {
+    if (repeats(stack, i, stages)) {
       times[index] = times[index - 1];
       continue;
     }
     const StageCosts costs = model.stage(i);
     times[index] = stage_time(costs);
-    if (i == 0 || times[index].total() > times[static_cast<std::size_t>(busiest.index)].total()) busiest = {i, costs};
+    if (i > 0 && times[index].total() <= longest) continue;
+    longest = times[index].total();
+    busiest = costs;
   }
   return busiest;
+}
+
+/// The stage that is longest about its gradients and weights ends the step: the norm is taken over all of them.
+StepTail longest_tail(const StageModel& model, const LayerStack& stack, std::span<const StageTime> times) {
+  const auto stages = static_cast<std::int32_t>(times.size());
+  LongestPasses passes;
+  for (const StageTime& time : times) {
+    passes.forward = std::max(passes.forward, time.forward);
+    passes.backward = std::max(passes.backward, time.backward());
+    passes.weight_gradient = std::max(passes.weight_gradient, time.backward_weight);
+  }
+  StepTail longest = model.tail(0, passes);
+  for (std::int32_t i = 1; i < stages; ++i) {
+    if (repeats(stack, i, stages)) continue;
+    const StepTail tail = model.tail(i, passes);
+    if (tail.total() > longest.total()) longest = tail;
+  }
+  return longest;
 }
 
 StepComponents busiest_stage_components(const StageCosts& stage, double micro_batches) {
@@ -99,22 +116,26 @@ StepEstimate combine_step(const LayerTable& table, const Workload& workload, con
   const StageModel model(table, workload, strategy, cluster, stack);
   const std::int64_t micro_batches = strategy.micro_batches(workload);
   // Set up for a pipeline only: most strategies have none, and zeroing the table would cost them a tenth of their time.
-  BusiestStage busiest;
+  StageCosts busiest;
+  StepTail tail;
   Seconds bubble;
   if (strategy.pipeline_parallel > 1) {
     std::array<StageTime, kMaxStages> times;
     const auto stages = std::span(times).first(static_cast<std::size_t>(strategy.pipeline_parallel));
     busiest = fill_stages(model, table.stack, stages);
+    tail = longest_tail(model, table.stack, stages);
     bubble =
         pipeline_closed_form(stages, micro_batches, strategy.virtual_pipeline, strategy.schedule, Seconds()).bubble;
   } else {
-    busiest.costs = model.stage(0);
+    busiest = model.stage(0);
+    tail = model.tail(0, {.forward = busiest.forward.total(),
+                          .backward = busiest.backward.total(),
+                          .weight_gradient = busiest.weight_gradient});
   }
 
   StepEstimate e;
-  e.components = busiest_stage_components(busiest.costs, static_cast<double>(micro_batches));
+  e.components = busiest_stage_components(busiest, static_cast<double>(micro_batches));
   e.components.pipeline_bubble = bubble;
-  const StepTail tail = model.tail(busiest.index);
   e.components.data_comm += tail.data_comm;
   e.components.optimizer = tail.optimizer;
   e.components.offload += tail.offload;

@@ -16,9 +16,6 @@ constexpr BytesPerSecond kHostMemoryBandwidth = gb_per_s(200);
 constexpr double kHostAdamBytes = 28;
 
 bool reduces_every_micro_batch(Sharding s) { return s == Sharding::Zero2; }
-bool scatters_in_layers(Sharding s) {
-  return s == Sharding::Zero3 || s == Sharding::FsdpFull || s == Sharding::FsdpGradOp || s == Sharding::FsdpHybrid;
-}
 bool shards_optimizer(Sharding s) { return s != Sharding::None; }
 
 struct TailInputs {
@@ -27,9 +24,13 @@ struct TailInputs {
   const Cluster& cluster;
   const Stack& stack;
   const Groups& groups;
+  RankParameters held;
   RankParameters trained;
-  Seconds forward;  ///< one micro-batch on this stage
-  Seconds backward;
+  LongestPasses passes;
+  /// Gradients come out through the backward pass; of a zero-bubble schedule, as it catches up on those of the weights.
+  [[nodiscard]] Seconds gradients_window() const {
+    return strategy.schedule == Schedule::ZeroBubble ? passes.weight_gradient : passes.backward;
+  }
 };
 
 Seconds group_collective(const TailInputs& in, CollectiveKind kind, double bytes_per_parameter, double parameters,
@@ -44,30 +45,47 @@ Seconds over_replicas(const TailInputs& in, CollectiveKind kind, double bytes_pe
          group_collective(in, kind, bytes_per_parameter, in.trained.experts, in.groups.expert_data);
 }
 
+Seconds over_shards(const TailInputs& in, CollectiveKind kind, double bytes_per_parameter, RankParameters parameters) {
+  return group_collective(in, kind, bytes_per_parameter, parameters.dense, in.groups.shard) +
+         group_collective(in, kind, bytes_per_parameter, parameters.experts, in.groups.expert_data);
+}
+
 Seconds shown_beside(const TailInputs& in, Seconds communication, Seconds window) {
   const Seconds shown = exposed(communication, window, in.stack.profile.data_overlap);
   return shown + (communication - shown) * in.stack.profile.overlap_contention;
+}
+
+/// Gradients of a hybrid shard, summed over its replicas.
+Seconds replica_time(const TailInputs& in) {
+  if (in.strategy.sharding != Sharding::FsdpHybrid) return Seconds();
+  const double shard = static_cast<double>(in.groups.shard.ranks);
+  return group_collective(in, CollectiveKind::AllReduce, in.stack.gradient_reduce_bytes, in.trained.total() / shard,
+                          in.groups.replicate);
+}
+
+/// FSDP shards a layer at a time, under its passes; in a pipeline it gathers the weights of a stage under the first
+/// forward, keeps them, and scatters the gradients under the last backward.
+Seconds sharded_parameter_time(const TailInputs& in) {
+  if (in.strategy.pipeline_parallel == 1) return shown_beside(in, replica_time(in), in.gradients_window());
+  const Seconds gather = over_shards(in, CollectiveKind::AllGather, gathered_parameter_bytes(in.workload), in.held);
+  const Seconds scatter = over_shards(in, CollectiveKind::ReduceScatter, in.stack.gradient_reduce_bytes, in.trained);
+  return shown_beside(in, gather, in.passes.forward) +
+         shown_beside(in, scatter + replica_time(in), in.gradients_window());
 }
 
 /// Gradient reduction after the last micro-batch, and the gathering of updated weights.
 Seconds data_parallel_time(const TailInputs& in) {
   const double reduce_bytes = in.stack.gradient_reduce_bytes;
   const Sharding sharding = in.strategy.sharding;
-  if (sharding == Sharding::FsdpHybrid && in.groups.replicate.ranks > 1) {
-    const double shard = static_cast<double>(in.groups.shard.ranks);
-    const Seconds replicas =
-        group_collective(in, CollectiveKind::AllReduce, reduce_bytes, in.trained.total() / shard, in.groups.replicate);
-    return shown_beside(in, replicas, in.backward);
-  }
-  if (scatters_in_layers(sharding)) return Seconds();
+  if (gathers_parameters(sharding)) return sharded_parameter_time(in);
   if (sharding == Sharding::None) {
-    return shown_beside(in, over_replicas(in, CollectiveKind::AllReduce, reduce_bytes), in.backward);
+    return shown_beside(in, over_replicas(in, CollectiveKind::AllReduce, reduce_bytes), in.gradients_window());
   }
   const Seconds scatter = over_replicas(in, CollectiveKind::ReduceScatter, reduce_bytes);
   const Seconds gather = over_replicas(in, CollectiveKind::AllGather, kHalfBytes);
   const double reductions =
       reduces_every_micro_batch(sharding) ? static_cast<double>(in.strategy.micro_batches(in.workload)) : 1;
-  return reductions * shown_beside(in, scatter, in.backward) + shown_beside(in, gather, in.forward);
+  return reductions * shown_beside(in, scatter, in.gradients_window()) + shown_beside(in, gather, in.passes.forward);
 }
 
 /// Optimizer on the device: gradients read for the norm and the update, master weights and moments
@@ -94,46 +112,49 @@ Seconds offloaded_optimizer_time(const TailInputs& in, double parameters) {
   return time;
 }
 
-/// Weights that live on the host come in for every pass of every micro-batch.
-Seconds parameter_offload_time(const TailInputs& in, double parameters) {
+/// Weights that live on the host come in for every pass of every micro-batch: what shows of that beside a pass.
+Seconds fetch_time(const TailInputs& in, double parameters, Seconds pass) {
   if (in.cluster.host_link.value() <= 0) return Seconds();
-  const Seconds transfer = Bytes(kHalfBytes * parameters) / in.cluster.host_link;
-  const Seconds shown = std::max(Seconds(), transfer - in.forward) + std::max(Seconds(), transfer - in.backward);
-  return static_cast<double>(in.strategy.micro_batches(in.workload)) * shown;
+  return std::max(Seconds(), Bytes(kHalfBytes * parameters) / in.cluster.host_link - pass);
 }
 
-RankParameters trained_parameters(const Workload& w, const Strategy& s, const LayerStack& stack, std::int32_t stage) {
-  if (w.finetune == FineTune::Full) return stage_rank_parameters(w.architecture, stack, s, stage);
+RankParameters trained_parameters(const Workload& w, const Strategy& s, const RankParameters& held) {
+  if (w.finetune == FineTune::Full) return held;
   const double adapters = static_cast<double>(lora_parameters(w.architecture, w.lora.rank, w.lora.all_linear));
   return {.dense = adapters / (static_cast<double>(s.tensor_parallel) * s.pipeline_parallel), .experts = 0};
 }
 
 }  // namespace
 
-StepTail StageModel::tail(std::int32_t index) const {
-  const StageCosts costs = stage(index);
-  const TailInputs in{.workload = workload_,
-                      .strategy = strategy_,
-                      .cluster = cluster_,
-                      .stack = stack_,
-                      .groups = groups_,
-                      .trained = trained_parameters(workload_, strategy_, table_.stack, index),
-                      .forward = costs.forward.total(),
-                      .backward = costs.backward.total()};
+StepTail StageModel::tail(std::int32_t index, const LongestPasses& longest) const {
+  const RankParameters held = stage_rank_parameters(workload_.architecture, table_.stack, strategy_, index);
+  TailInputs in{.workload = workload_,
+                .strategy = strategy_,
+                .cluster = cluster_,
+                .stack = stack_,
+                .groups = groups_,
+                .held = held,
+                .trained = trained_parameters(workload_, strategy_, held),
+                .passes = longest};
   const double dense_shards = shards_optimizer(strategy_.sharding) ? static_cast<double>(groups_.shard.ranks) : 1;
   const double expert_shards =
       shards_optimizer(strategy_.sharding) ? static_cast<double>(groups_.expert_data.ranks) : 1;
   const double updated = in.trained.dense / dense_shards + in.trained.experts / expert_shards;
   StepTail tail;
+  if (strategy_.offload.parameters) {
+    const double parameters = held.total() / dense_shards;
+    const Seconds forward = fetch_time(in, parameters, longest.forward);
+    const Seconds backward = fetch_time(in, parameters, longest.backward);
+    tail.offload += static_cast<double>(strategy_.micro_batches(workload_)) * (forward + backward);
+    // The network works while a pass waits for the host link.
+    in.passes.forward += forward;
+    in.passes.backward += backward;
+  }
   tail.data_comm = data_parallel_time(in);
   if (strategy_.offload.optimizer) {
     tail.offload += offloaded_optimizer_time(in, updated);
   } else {
     tail.optimizer = optimizer_time(in, updated);
-  }
-  if (strategy_.offload.parameters) {
-    tail.offload += parameter_offload_time(
-        in, stage_rank_parameters(workload_.architecture, table_.stack, strategy_, index).total() / dense_shards);
   }
   return tail;
 }
