@@ -234,6 +234,20 @@ void Catalog::apply_stack_profiles(std::string_view where, Diagnostics& out) {
       stack->profile = profile;
     }
   }
+  share_profiles(where, out);
+}
+
+void Catalog::share_profiles(std::string_view where, Diagnostics& out) {
+  for (Stack& stack : stacks_) {
+    if (stack.runs_like.empty()) continue;
+    const auto model =
+        std::find_if(stacks_.begin(), stacks_.end(), [&](const Stack& s) { return s.id == stack.runs_like; });
+    if (model == stacks_.end()) {
+      out.push_back(unknown_name("stack that another runs like", stack.runs_like, where, names_of(stacks_)));
+    } else {
+      stack.profile = model->profile;
+    }
+  }
 }
 
 void Catalog::rebuild_indexes(std::string_view where, Diagnostics& out) {
@@ -287,7 +301,7 @@ void Catalog::set_stack_profile(const StackProfile& profile) {
   std::erase_if(stack_profiles_, [&](const StackProfile& p) { return p.stack == profile.stack; });
   stack_profiles_.push_back(profile);
   for (Stack& stack : stacks_) {
-    if (stack.id == profile.stack) stack.profile = profile;
+    if (stack.id == profile.stack || stack.runs_like == profile.stack) stack.profile = profile;
   }
 }
 

@@ -60,6 +60,7 @@ class Catalog {
 
  private:
   void apply_stack_profiles(std::string_view where, Diagnostics& out);
+  void share_profiles(std::string_view where, Diagnostics& out);
   void apply_sustained_rates(std::string_view where, Diagnostics& out);
   /// A name or alias and where its entry stands; sorted by name.
   struct IndexEntry {

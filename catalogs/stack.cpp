@@ -93,6 +93,8 @@ Stack read_stack(const JsonValue& value, Diagnostics& out) {
   stack.flash_attention = reader.optional_bool("flash_attention").value_or(true);
   stack.deepspeed_engine = reader.optional_bool("deepspeed_engine").value_or(false);
   stack.quantized_base = reader.optional_bool("quantized_base").value_or(false);
+  stack.expert_units = reader.optional_bool("expert_units").value_or(false);
+  stack.runs_like = reader.optional_string("runs_like").value_or("");
   stack.one_writer = reader.optional_bool("one_writer").value_or(false);
   stack.deduplicated_dispatch = reader.optional_bool("deduplicated_dispatch").value_or(false);
   if (reader.has("attention_kernel")) {

@@ -68,6 +68,8 @@ struct Stack {
   bool deepspeed_engine = false;  ///< DeepSpeed holds and reduces the states, not the stack itself
   /// Rank 0 writes checkpoints whole (torch.save); else every rank writes its part, replicas too.
   bool one_writer = false;
+  /// FSDP shards each expert by itself, so that one is gathered at a time; else with its layer.
+  bool expert_units = false;
   bool quantized_base = false;  ///< trains adapters over 4-bit weights (bitsandbytes)
   /// Element-wise chains run as one kernel and gathered inputs are gathered again in the backward pass:
   /// fewer tensors are saved. False for eager PyTorch models.
@@ -75,6 +77,8 @@ struct Stack {
   bool supported_for_planning = true;  ///< false: known, but frozen or superseded; planned only when named
   std::string versions;                ///< versions and instances that it runs on, for people
   std::string limitation;              ///< what it cannot do, for messages
+  /// Another stack whose kernels and collectives this one runs, and so whose profile it takes; empty: its own.
+  std::string runs_like;
   /// From the catalog's `stack_profiles` where they have one for this stack, else from the entry itself.
   StackProfile profile;
   Provenance provenance;

@@ -33,6 +33,9 @@ constexpr Flag kWork[] = {
     {"--finetune", &RequestSpec::finetune, "full|lora|qlora",
      "Fine-tune: all weights, adapters, or adapters on a quantized model"},
     {"--lora-rank", &RequestSpec::lora_rank, "N", "Rank of the adapters"},
+    {"--fused-loss", &RequestSpec::fused_loss, "on|off",
+     "The script's loss keeps no logits (Liger, cut cross-entropy) [off]"},
+    {"--flash-attention", &RequestSpec::flash_attention, "on|off", "Attention keeps no scores [as the stack does]"},
 };
 constexpr Flag kHardware[] = {
     {"--count", &RequestSpec::count, "N", "Instances: 8, a list 8,16 or a range 1..64 [1..128]"},
@@ -46,6 +49,7 @@ constexpr Flag kDimensions[] = {
     {"--vpp", &RequestSpec::vpp, "N", "Model chunks per pipeline rank"},
     {"--cp", &RequestSpec::cp, "N", "Context parallel"},
     {"--ep", &RequestSpec::ep, "N", "Expert parallel"},
+    {"--etp", &RequestSpec::etp, "N", "Ranks that one expert is cut over [1, or --tp where --ep is 1]"},
     {"--zero-stage", &RequestSpec::zero_stage, "0|1|2|3", "Stage of ZeRO"},
     {"--sharding", &RequestSpec::sharding, "none|zero1|zero2|zero3|fsdp-full|fsdp-grad-op|fsdp-hybrid",
      "What the ranks of a shard group divide among them"},

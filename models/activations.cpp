@@ -92,8 +92,10 @@ Ledger mlp(const Workload& w, const LayerSpec& spec, const Strategy& s, const Ac
   out.split += width * static_cast<double>(m.n_shared_experts * m.shared_expert_ffn_hidden);
   out.region += 4 * static_cast<double>(m.n_experts);
   // Expert-parallel ranks share the tokens of a tensor group (sequence parallelism); else experts are cut by tensor.
-  const double cut = s.expert_parallel > 1 && !s.sequence_parallel ? s.tensor_parallel : 1;
-  out.split += cut * routed * (width * expert + (inputs ? b.product_input * h : 0));
+  const bool spread = s.expert_parallel > 1;
+  const double cut = spread && !s.sequence_parallel ? s.tensor_parallel : 1;
+  const double gathered = spread ? s.expert_tensor() : 1;  // by the ranks that cut one expert
+  out.split += cut * routed * (width * expert + (inputs ? gathered * b.product_input * h : 0));
   return out;
 }
 

@@ -237,15 +237,17 @@ Groups group_shapes(const Strategy& strategy, const Cluster& cluster) {
   const std::int64_t stage = tensor * data;
   const bool hybrid = strategy.sharding == Sharding::FsdpHybrid;
   const std::int64_t shard = hybrid ? std::min<std::int64_t>(strategy.shard_degree, data) : data;
-  const std::int64_t expert = std::min<std::int64_t>(strategy.expert_parallel, stage);
+  const std::int64_t expert_tensor = std::min<std::int64_t>(strategy.expert_tensor(), stage);
+  const std::int64_t expert = std::min<std::int64_t>(strategy.expert_parallel, stage / expert_tensor);
   Groups groups;
   groups.tensor = shape_of({tensor, 1}, cluster);
   groups.context = shape_of({context, tensor}, cluster);
   groups.data = shape_of({data, tensor}, cluster);
   groups.shard = shape_of({shard, tensor}, cluster);
   groups.replicate = shape_of({data / shard, tensor * shard}, cluster);
-  groups.expert = shape_of({expert, 1}, cluster);
-  groups.expert_data = shape_of({stage / expert, expert}, cluster);
+  groups.expert_tensor = shape_of({expert_tensor, 1}, cluster);
+  groups.expert = shape_of({expert, expert_tensor}, cluster);
+  groups.expert_data = shape_of({stage / (expert * expert_tensor), expert * expert_tensor}, cluster);
   groups.pipeline = neighbours(strategy.pipeline_parallel, stage, cluster);
   return groups;
 }

@@ -44,15 +44,16 @@ CollectiveTime collective_time(CollectiveKind kind, Bytes buffer, const GroupSha
                                Collectives library);
 
 /// Rank order is tensor fastest, then context, then data, then pipeline (Megatron's default), so
-/// that tensor groups stay inside a domain. Experts are not split by tensor parallelism (Megatron's
-/// expert_tensor_parallel_size 1): expert groups are neighbours among the tensor * context * data
-/// ranks of a stage. A group whose ranks straddle domains unevenly is taken at its worst placement.
+/// that tensor groups stay inside a domain. Among the tensor * context * data ranks of a stage experts
+/// have an order of their own, expert tensor fastest, then expert, then expert data. A group whose ranks straddle
+/// domains unevenly is taken at its worst placement.
 struct Groups {
   GroupShape tensor;
   GroupShape context;
-  GroupShape data;       ///< data * context ranks that share a parameter
-  GroupShape shard;      ///< FsdpHybrid: inside a replica; else equals data
-  GroupShape replicate;  ///< FsdpHybrid: across replicas; else one rank
+  GroupShape data;           ///< data * context ranks that share a parameter
+  GroupShape shard;          ///< FsdpHybrid: inside a replica; else equals data
+  GroupShape replicate;      ///< FsdpHybrid: across replicas; else one rank
+  GroupShape expert_tensor;  ///< ranks that cut one expert
   GroupShape expert;
   GroupShape expert_data;  ///< ranks that share an expert parameter
   GroupShape pipeline;     ///< neighbours: two ranks

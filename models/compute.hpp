@@ -16,6 +16,10 @@ struct GemmShape {
   std::int64_t batch = 1;
   /// An operand is stored by rows that do not start on 16 bytes, as in a product that sums over rows.
   bool misaligned = false;
+  [[nodiscard]] Flops flops() const {
+    return Flops(2 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) *
+                 static_cast<double>(batch));
+  }
 };
 
 /// Device time of one GEMM: tiled compute (tiles in waves over the SMs, split along k where that is

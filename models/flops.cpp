@@ -62,6 +62,10 @@ Flops head_forward_flops(const Architecture& a) { return Flops(2 * number(a.voca
 // flash attention, the scores alone (1 product) with it. Sources: Narayanan et al. 2021, appendix;
 // Korthikanti et al. 2022, section 5; Dao 2023 (FlashAttention-2), section 3.1.
 StepFlops step_flops(const Workload& w, Recompute recompute, AttentionCounting counting) {
+  return step_flops(w, recompute, w.flash_attention.value_or(true), counting);
+}
+
+StepFlops step_flops(const Workload& w, Recompute recompute, bool flash, AttentionCounting counting) {
   const Architecture& a = w.architecture;
   const ForwardFlops forward = forward_flops(a, w.seq_len, counting);
   const double linears = forward.linears + head_forward_flops(a).value();
@@ -71,7 +75,6 @@ StepFlops step_flops(const Workload& w, Recompute recompute, AttentionCounting c
     adapters = 2 * number(active_lora_parameters(a, w.lora.rank, w.lora.all_linear));
     model = 2 * linears + 3 * forward.core + 3 * adapters;
   }
-  const bool flash = w.flash_attention.value_or(true);
   double repeated = flash ? forward.core / 2 : 0;
   if (recompute == Recompute::Full) repeated += forward.linears + forward.core + adapters;
   if (recompute == Recompute::Selective && !flash) repeated += forward.core;

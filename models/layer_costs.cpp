@@ -98,8 +98,10 @@ class KernelClock {
     return cluster_.accelerator.supports(Precision::Bf16) ? Precision::Bf16 : Precision::Fp16;
   }
   [[nodiscard]] Seconds gemm_in(Precision p, const GemmShape& shape) const {
-    return gemm_time(shape, p, cluster_.accelerator, cluster_.accelerator_profile) *
-           (stack_.profile.gemm_slowdown / cluster_.accelerator_profile.sustained_fraction);
+    const Seconds time = gemm_time(shape, p, cluster_.accelerator, cluster_.accelerator_profile) *
+                         (stack_.profile.gemm_slowdown / cluster_.accelerator_profile.sustained_fraction);
+    // Factors fitted on other formats must not add up to more than the device can do.
+    return std::max(time, shape.flops() / cluster_.accelerator.peak_rate(p));
   }
 
   const Workload& workload_;
@@ -225,17 +227,16 @@ struct ExpertSlice {
   double routed = 0;  ///< tokens * top_k that enter this rank's experts
 };
 
-/// With expert parallelism the tensor-parallel ranks hold different experts (expert tensor parallel
-/// 1, Megatron's setting for fine-grained experts); without it experts are cut like the dense MLP.
+/// The tensor-parallel ranks bring a slice of the tokens each; the ranks that cut one expert bring theirs together.
 ExpertSlice make_expert_slice(const Workload& w, const Strategy& s, const Slice& slice) {
   const MixtureOfExperts& moe = w.architecture.moe;
   ExpertSlice e;
-  const bool split_tokens = s.expert_parallel > 1;
-  const double local_tokens = split_tokens ? slice.tokens / static_cast<double>(slice.tensor) : slice.tokens;
+  const double cut = s.expert_tensor();
+  const double local_tokens = slice.tokens * cut / static_cast<double>(slice.tensor);
   e.experts = std::max<std::int64_t>(1, moe.n_experts / s.expert_parallel);
   e.routed = local_tokens * static_cast<double>(moe.top_k);
   e.tokens_per_expert = std::max<std::int64_t>(1, static_cast<std::int64_t>(e.routed / static_cast<double>(e.experts)));
-  e.width = split_tokens ? moe.expert_ffn_hidden : std::max<std::int64_t>(1, moe.expert_ffn_hidden / slice.tensor);
+  e.width = std::max<std::int64_t>(1, moe.expert_ffn_hidden / s.expert_tensor());
   return e;
 }
 
@@ -288,7 +289,8 @@ void add_tensor_comm(LayerCosts& costs, const Workload& w, const LayerSpec& spec
                      const Groups& groups, const Cluster& cluster, const Slice& slice) {
   if (s.tensor_parallel == 1) return;
   const Bytes buffer(kHalfBytes * slice.tokens * static_cast<double>(w.architecture.hidden));
-  const bool mlp_is_cut = !spec.moe || s.expert_parallel == 1 || w.architecture.moe.n_shared_experts > 0;
+  const bool experts_are_cut = s.expert_parallel == 1 && s.expert_tensor() > 1;
+  const bool mlp_is_cut = !spec.moe || experts_are_cut || w.architecture.moe.n_shared_experts > 0;
   const double blocks = mlp_is_cut ? 2 : 1;
   if (s.sequence_parallel) {
     const Seconds gather =
@@ -330,7 +332,8 @@ double remote_copies(double n, double top_k) { return (n - 1) * (1 - std::pow(1 
 Seconds expert_exchange(const Workload& w, const Strategy& s, const Groups& groups, const Cluster& cluster,
                         const Stack& stack, const Slice& slice) {
   const ExpertSlice e = make_expert_slice(w, s, slice);
-  const Bytes sent(kHalfBytes * e.routed * static_cast<double>(w.architecture.hidden));
+  // Of the tokens that the cut experts see, each rank brings its share.
+  const Bytes sent(kHalfBytes * e.routed * static_cast<double>(w.architecture.hidden) / s.expert_tensor());
   const double domains = static_cast<double>(groups.expert.domains());
   const Seconds plain = collective_time(CollectiveKind::AllToAll, sent, groups.expert, cluster, s.collectives).time;
   if (domains == 1 || !stack.deduplicated_dispatch) return plain;
@@ -342,13 +345,25 @@ Seconds expert_exchange(const Workload& w, const Strategy& s, const Groups& grou
                   collective_time(CollectiveKind::AllToAll, sent, inside, cluster, s.collectives).time);
 }
 
+/// Ranks that cut one expert gather the tokens routed to it and scatter its output (Megatron Core's token dispatcher).
+Seconds expert_tensor_exchange(const Workload& w, const Strategy& s, const Groups& groups, const Cluster& cluster,
+                               const Slice& slice) {
+  const ExpertSlice e = make_expert_slice(w, s, slice);
+  const Bytes gathered(kHalfBytes * e.routed * static_cast<double>(w.architecture.hidden));
+  const auto once = [&](CollectiveKind kind) {
+    return collective_time(kind, gathered, groups.expert_tensor, cluster, s.collectives).time;
+  };
+  return once(CollectiveKind::AllGather) + once(CollectiveKind::ReduceScatter);
+}
+
 /// Dispatch and combine, forward and backward.
 void add_expert_comm(LayerCosts& costs, const Workload& w, const Strategy& s, const Groups& groups,
                      const Cluster& cluster, const Stack& stack, const Slice& slice) {
   if (s.expert_parallel == 1) return;
-  const Seconds exchange = expert_exchange(w, s, groups, cluster, stack, slice) * stack.profile.moe_slowdown;
-  costs.forward.expert_comm += 2 * exchange;
-  costs.backward.expert_comm += 2 * exchange;
+  const Seconds exchange = 2 * expert_exchange(w, s, groups, cluster, stack, slice) * stack.profile.moe_slowdown +
+                           expert_tensor_exchange(w, s, groups, cluster, slice);
+  costs.forward.expert_comm += exchange;
+  costs.backward.expert_comm += exchange;
 }
 
 /// The backward pass launches twice the kernels, but from the autograd engine, without Python in between.

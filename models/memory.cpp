@@ -43,9 +43,10 @@ StageLoad stage_load(const Workload& w, const Strategy& s, const Stack& stack, c
     on_stage += n;
     out.parameters.dense += n * layer.dense;
     out.parameters.experts += n * layer.experts;
-    out.parameters.unit = std::max(out.parameters.unit, layer.total());
-    const double own_experts = std::max(1.0, static_cast<double>(a.moe.n_experts) / s.expert_parallel);
-    out.parameters.distinct += layer.dense + layer.experts / own_experts;
+    const double expert = layer.experts / rank_experts(a, s);
+    out.parameters.unit =
+        std::max(out.parameters.unit, stack.expert_units ? std::max(layer.dense, expert) : layer.total());
+    out.parameters.distinct += layer.dense + expert;
     out.kept_per_token += n * layer_kept;
     out.largest_kept = std::max(out.largest_kept, layer_kept);
     out.recomputed = std::max(out.recomputed, per_token.saved - layer_kept);
@@ -205,6 +206,9 @@ MemoryComponents stage_peak(const StageLoad& load, const ModelStates& states, co
   return peak;
 }
 
+/// Sums in another order differ by less.
+constexpr Bytes kRounding(1);
+
 struct HostBytes {
   double states = 0;
   double activations = 0;
@@ -244,13 +248,18 @@ MemoryEstimate estimate_memory(const Workload& workload, const Strategy& strateg
       out.worst_stage = stage;
     }
   }
-  out.peak_allocated = worst.total();
-  out.peak_reserved = out.peak_allocated * (1 + stack.profile.allocator_slack);
-  worst.communication += Bytes(communicator_bytes(s));
-  worst.framework = kMemoryConstants.context + out.peak_allocated * stack.profile.allocator_slack;
-  out.components = worst;
-  out.peak_device = worst.total();
   out.limit = cluster.device_memory;
+  out.peak_allocated = worst.total();
+  worst.communication += Bytes(communicator_bytes(s));
+  worst.framework = kMemoryConstants.context;
+  const Bytes cached = out.peak_allocated * stack.profile.allocator_slack;
+  out.wanted = worst.total() + cached;
+  // Before it fails, the caching allocator gives back what it holds but nobody uses (CUDACachingAllocator.cpp).
+  const Bytes kept = std::clamp(out.limit - worst.total() - kRounding, Bytes(), cached);
+  worst.framework += kept;
+  out.components = worst;
+  out.peak_reserved = out.peak_allocated + kept;
+  out.peak_device = worst.total();
   const double ranks = cluster.gpus_per_node;
   out.host_per_node = Bytes(ranks * (host.activations + (s.offload.to_nvme ? 0 : host.states)));
   out.nvme_per_node = Bytes(s.offload.to_nvme ? ranks * host.states : 0);

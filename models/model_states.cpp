@@ -27,8 +27,7 @@ struct Degrees {
 };
 Degrees shard_degrees(const Strategy& s) {
   const double degree = s.shard_degree;
-  if (s.expert_parallel == 1) return {degree, degree};
-  return {degree, std::max(1.0, degree * s.tensor_parallel / s.expert_parallel)};
+  return {degree, std::max(1.0, degree * s.tensor_parallel / (s.expert_parallel * s.expert_tensor()))};
 }
 
 struct Split {

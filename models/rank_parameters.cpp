@@ -1,13 +1,19 @@
 #include "models/rank_parameters.hpp"
 
+#include <algorithm>
+
 #include "models/stage.hpp"
 
 namespace smplan {
 
+double rank_experts(const Architecture& a, const Strategy& s) {
+  return std::max(1.0, static_cast<double>(a.moe.n_experts) / s.expert_parallel);
+}
+
 RankParameters layer_rank_parameters(const Architecture& a, const LayerSpec& spec, const Strategy& s) {
   const LayerParameters p = layer_parameters(a, spec);
   const double tensor = s.tensor_parallel;
-  const double expert_cut = s.expert_parallel > 1 ? s.expert_parallel : s.tensor_parallel;
+  const double expert_cut = static_cast<double>(s.expert_parallel) * s.expert_tensor();
   return {.dense = static_cast<double>(p.attention + p.mlp) / tensor + static_cast<double>(p.norms),
           .experts = static_cast<double>(p.experts) / expert_cut};
 }

@@ -16,6 +16,9 @@ struct RankParameters {
   [[nodiscard]] double total() const { return dense + experts; }
 };
 
+/// Experts of a layer that one rank holds, whole or cut.
+double rank_experts(const Architecture& a, const Strategy& s);
+
 /// One layer of a kind, as one rank holds it. Norms and routers are replicated over tensor ranks.
 RankParameters layer_rank_parameters(const Architecture& a, const LayerSpec& spec, const Strategy& s);
 

@@ -168,8 +168,9 @@ void StageModel::add_sharded_parameter_traffic(int run, LayerTime& time) const {
     const Bytes dense(p.dense * bytes_per_parameter);
     Seconds t = collective_time(kind, dense, groups_.shard, cluster_, library).time;
     if (p.experts > 0) {
-      const Bytes experts(p.experts * bytes_per_parameter);
-      t += collective_time(kind, experts, groups_.expert_data, cluster_, library).time;
+      const double units = stack_.expert_units ? rank_experts(workload_.architecture, strategy_) : 1;
+      const Bytes unit(p.experts / units * bytes_per_parameter);
+      t += units * collective_time(kind, unit, groups_.expert_data, cluster_, library).time;
     }
     return t;
   };

@@ -40,7 +40,7 @@ struct StageCosts {
 /// One micro-batch, each the longest over the stages: the others wait for it, and what they transfer hides beside it.
 struct LongestPasses {
   Seconds forward;
-  Seconds backward;
+  Seconds backward;  ///< of a zero-bubble schedule without the gradients of the weights
   Seconds weight_gradient;
 };
 

@@ -47,12 +47,14 @@ StageCosts fill_stages(const StageModel& model, const LayerStack& stack, std::sp
 }
 
 /// The stage that is longest about its gradients and weights ends the step: the norm is taken over all of them.
-StepTail longest_tail(const StageModel& model, const LayerStack& stack, std::span<const StageTime> times) {
+StepTail longest_tail(const StageModel& model, const LayerStack& stack, Schedule schedule,
+                      std::span<const StageTime> times) {
   const auto stages = static_cast<std::int32_t>(times.size());
   LongestPasses passes;
   for (const StageTime& time : times) {
     passes.forward = std::max(passes.forward, time.forward);
-    passes.backward = std::max(passes.backward, time.backward());
+    const Seconds backward = schedule == Schedule::ZeroBubble ? time.backward_input : time.backward();
+    passes.backward = std::max(passes.backward, backward);
     passes.weight_gradient = std::max(passes.weight_gradient, time.backward_weight);
   }
   StepTail longest = model.tail(0, passes);
@@ -82,12 +84,13 @@ StepComponents busiest_stage_components(const StageCosts& stage, double micro_ba
   return c;
 }
 
-void fill_rates(StepEstimate& e, const Workload& w, const Strategy& s, const Cluster& cluster) {
+void fill_rates(StepEstimate& e, const Workload& w, const Strategy& s, const Cluster& cluster, const Stack& stack) {
   const double time = e.time().value();
   const double gpus = static_cast<double>(s.gpus());
   e.tokens_per_s = w.tokens_per_step() / time;
   e.tokens_per_s_per_gpu = e.tokens_per_s / gpus;
-  const StepFlops flops = step_flops(w, s.recompute, AttentionCounting::FullSquare);
+  const StepFlops flops =
+      step_flops(w, s.recompute, w.flash_attention.value_or(stack.flash_attention), AttentionCounting::FullSquare);
   e.model_flops_per_gpu = flops.model / e.time() / gpus;
   // Against the peak of the format that the matrix products run in.
   const FlopsPerSecond peak = cluster.accelerator.peak_rate(w.precision);
@@ -123,7 +126,7 @@ StepEstimate combine_step(const LayerTable& table, const Workload& workload, con
     std::array<StageTime, kMaxStages> times;
     const auto stages = std::span(times).first(static_cast<std::size_t>(strategy.pipeline_parallel));
     busiest = fill_stages(model, table.stack, stages);
-    tail = longest_tail(model, table.stack, stages);
+    tail = longest_tail(model, table.stack, strategy.schedule, stages);
     bubble =
         pipeline_closed_form(stages, micro_batches, strategy.virtual_pipeline, strategy.schedule, Seconds()).bubble;
   } else {
@@ -146,7 +149,7 @@ StepEstimate combine_step(const LayerTable& table, const Workload& workload, con
   const double spread = std::exp(kZ90 * stack.profile.residual_sigma);
   e.p10 = e.time() / spread;
   e.p90 = e.time() * spread;
-  fill_rates(e, workload, strategy, cluster);
+  fill_rates(e, workload, strategy, cluster, stack);
   return e;
 }
 

@@ -56,6 +56,9 @@ std::string to_string(const Strategy& strategy) {
   append_degree(out, "vpp", strategy.virtual_pipeline);
   append_degree(out, "cp", strategy.context_parallel);
   append_degree(out, "ep", strategy.expert_parallel);
+  if (strategy.expert_tensor() != strategy.usual_expert_tensor()) {
+    append(out, fmt::format("etp{}", strategy.expert_tensor()));
+  }
   append_degree(out, "dp", strategy.data_parallel);
   if (strategy.sequence_parallel) append(out, "sp");
   if (strategy.sharding != Sharding::None) append(out, to_string(strategy.sharding));

@@ -27,8 +27,8 @@ std::optional<Offload> offload_from(std::string_view name);
 
 /// How the work is split. A plain value: candidates are copied and compared by the thousand.
 ///
-/// Ranks: data * tensor * pipeline * context = GPUs; expert divides data * context * tensor (experts of an
-/// expert-parallel rank are whole, so that expert groups may span tensor ranks, as in Megatron Core).
+/// Ranks: data * tensor * pipeline * context = GPUs; expert * expert_tensor divides data * context * tensor (the ranks
+/// of a stage that hold experts are laid out anew, so that expert groups may span tensor ranks, as in Megatron Core).
 /// Sharding degree S divides data * context; FsdpHybrid replicates over (data*context)/S.
 struct Strategy {
   std::int32_t data_parallel = 1;
@@ -37,6 +37,8 @@ struct Strategy {
   std::int32_t virtual_pipeline = 1;  ///< model chunks per pipeline rank; > 1 needs Schedule::Interleaved
   std::int32_t context_parallel = 1;
   std::int32_t expert_parallel = 1;
+  /// Ranks that one expert is cut over; 0 leaves it open, see expert_tensor().
+  std::int32_t expert_tensor_parallel = 0;
   bool sequence_parallel = false;
   Sharding sharding = Sharding::None;
   std::int32_t shard_degree = 1;
@@ -49,6 +51,11 @@ struct Strategy {
   [[nodiscard]] std::int64_t gpus() const {
     return std::int64_t{data_parallel} * tensor_parallel * pipeline_parallel * context_parallel;
   }
+  /// Unless said, experts stay whole where they are spread over ranks, and are cut like all else where they are not.
+  [[nodiscard]] std::int32_t expert_tensor() const {
+    return expert_tensor_parallel > 0 ? expert_tensor_parallel : usual_expert_tensor();
+  }
+  [[nodiscard]] std::int32_t usual_expert_tensor() const { return expert_parallel > 1 ? 1 : tensor_parallel; }
   /// Micro-batches per data-parallel rank and optimizer step.
   [[nodiscard]] std::int64_t micro_batches(const Workload& w) const {
     return w.global_batch / (std::int64_t{data_parallel} * micro_batch);

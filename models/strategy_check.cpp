@@ -19,6 +19,7 @@ struct Candidate {
   }
   [[nodiscard]] std::int64_t chunks() const { return std::int64_t{s.pipeline_parallel} * s.virtual_pipeline; }
   [[nodiscard]] std::int64_t replicas() const { return std::int64_t{s.data_parallel} * s.context_parallel; }
+  [[nodiscard]] std::int64_t expert_ranks() const { return std::int64_t{s.expert_parallel} * s.expert_tensor(); }
 };
 
 /// One reason to refuse a candidate. A table of these serves the search (first broken rule, no
@@ -53,7 +54,7 @@ bool kv_heads_do_not_split(const Candidate& c) {
 bool ffn_does_not_split(const Candidate& c) {
   const std::int64_t tp = c.s.tensor_parallel;
   if (c.arch().ffn_hidden % tp != 0) return true;
-  return c.arch().is_moe() && c.s.expert_parallel == 1 && c.arch().moe.expert_ffn_hidden % tp != 0;
+  return c.arch().is_moe() && c.arch().moe.expert_ffn_hidden % c.s.expert_tensor() != 0;
 }
 /// Embedding, head and a multi-token-prediction block may each take the place of a layer (Megatron Core's
 /// accounting options), so that up to three chunks are one layer short.
@@ -75,6 +76,10 @@ bool zero_with_pipeline(const Candidate& c) {
 bool offloads_whole_parameters(const Candidate& c) {
   const Sharding s = c.s.sharding;
   return c.s.offload.parameters && (s == Sharding::None || s == Sharding::Zero1 || s == Sharding::Zero2);
+}
+bool lacks_expert_parallel(const Candidate& c) {
+  const bool asked = c.s.expert_parallel > 1 || (c.arch().is_moe() && c.s.expert_tensor() != c.s.usual_expert_tensor());
+  return asked && (!c.stack.expert_parallel || !c.arch().is_moe());
 }
 bool lacks_offload(const Candidate& c) {
   const Offload& o = c.s.offload;
@@ -140,9 +145,10 @@ constexpr std::array kRules{
          },
          "choose a divisor of the experts"},
     Rule{Validity::Divisibility, "--ep",
-         [](const Candidate& c) { return c.replicas() * c.s.tensor_parallel % c.s.expert_parallel != 0; },
+         [](const Candidate& c) { return c.replicas() * c.s.tensor_parallel % c.expert_ranks() != 0; },
          [](const Candidate& c) {
-           return fmt::format("expert parallel {} does not divide data x context x tensor = {}", c.s.expert_parallel,
+           return fmt::format("expert parallel {}{} does not divide data x context x tensor = {}", c.s.expert_parallel,
+                              c.s.expert_tensor() > 1 ? fmt::format(" x expert tensor {}", c.s.expert_tensor()) : "",
                               c.replicas() * c.s.tensor_parallel);
          },
          "expert groups lie inside one pipeline stage"},
@@ -180,8 +186,7 @@ constexpr std::array kRules{
     Rule{Validity::Unsupported, "--cp",
          [](const Candidate& c) { return c.s.context_parallel > 1 && !c.stack.context_parallel; },
          [](const Candidate& c) { return lacks(c, "context parallelism"); }, "choose another stack or --cp 1"},
-    Rule{Validity::Unsupported, "--ep",
-         [](const Candidate& c) { return c.s.expert_parallel > 1 && (!c.stack.expert_parallel || !c.arch().is_moe()); },
+    Rule{Validity::Unsupported, "--ep", lacks_expert_parallel,
          [](const Candidate& c) {
            return c.arch().is_moe() ? lacks(c, "expert parallelism")
                                     : fmt::format("{} has no experts to distribute", c.arch().name);

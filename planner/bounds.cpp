@@ -82,10 +82,11 @@ Flops micro_batch_work(const TokenWork& work, const Workload& w, const Split& sp
   if (work.routed <= 0) return Flops(tokens * per_token);
   per_token += work.shared_column * columns(a.moe.n_shared_experts * a.moe.shared_expert_ffn_hidden);
   const std::int64_t experts = std::max<std::int64_t>(1, a.moe.n_experts / split.expert);
-  const bool splits_tokens = split.expert > 1;
-  const double routed = (splits_tokens ? tokens / split.tensor : tokens) * static_cast<double>(a.moe.top_k);
+  const std::int32_t usual = split.expert > 1 ? 1 : split.tensor;
+  const std::int32_t cut = split.expert_tensor > 0 ? split.expert_tensor : usual;
+  const double routed = tokens * cut / split.tensor * static_cast<double>(a.moe.top_k);
   const double whole = std::max(1.0, std::floor(routed / static_cast<double>(experts)));
-  const double width = splits_tokens ? static_cast<double>(a.moe.expert_ffn_hidden) : columns(a.moe.expert_ffn_hidden);
+  const auto width = static_cast<double>(std::max<std::int64_t>(1, a.moe.expert_ffn_hidden / cut));
   return Flops(tokens * per_token + whole * static_cast<double>(experts) * width * work.routed);
 }
 

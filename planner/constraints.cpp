@@ -47,7 +47,8 @@ std::optional<Rejection> memory_rejection(const MemoryEstimate& memory, const Cl
   }
   const double usable = limit * (1 - min_headroom);
   if (peak > usable) return Rejection{RejectionReason::Headroom, peak, usable};
-  if (peak > limit * safe_part) return Rejection{RejectionReason::OutOfMemoryRisk, peak, limit * safe_part};
+  const double wanted = memory.wanted.value();
+  if (wanted > limit * safe_part) return Rejection{RejectionReason::OutOfMemoryRisk, wanted, limit * safe_part};
   return std::nullopt;
 }
 

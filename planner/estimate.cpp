@@ -22,6 +22,7 @@ Strategy plainest(const PlanRequest& request, const Stack& stack) {
   s.virtual_pipeline = first_or(request.vpp, 1);
   s.context_parallel = first_or(request.cp, 1);
   s.expert_parallel = first_or(request.ep, 1);
+  s.expert_tensor_parallel = first_or(request.etp, 0);
   const std::int32_t split = s.tensor_parallel * s.pipeline_parallel * s.context_parallel;
   s.data_parallel = first_or(request.dp, std::max(1, gpus / split));
   s.sharding = first_or(request.sharding, stack.shardings.front());

@@ -73,6 +73,8 @@ Json work_json(const PlanRequest& r) {
   out["optimizer"] = std::string(to_string(w.optimizer));
   out["finetune"] = std::string(to_string(w.finetune));
   out["lora_rank"] = w.finetune == FineTune::Full ? Json(nullptr) : Json(w.lora.rank);
+  out["fused_loss"] = w.fused_loss;
+  out["flash_attention"] = w.flash_attention ? Json(*w.flash_attention) : Json(nullptr);
   return out;
 }
 
@@ -110,6 +112,7 @@ Json request_json(const PlanRequest& r) {
   out["vpp"] = degrees(r.vpp);
   out["cp"] = degrees(r.cp);
   out["ep"] = degrees(r.ep);
+  out["etp"] = degrees(r.etp);
   out["sharding"] = names(r.sharding);
   out["shard_degree"] = degrees(r.shard_degree);
   out["micro_batch"] = degrees(r.micro_batch);
@@ -238,6 +241,7 @@ void add_strategy(Json& out, const PlanRequest& r, const Plan& p) {
   parallel["virtual_pipeline"] = s.virtual_pipeline;
   parallel["context"] = s.context_parallel;
   parallel["expert"] = s.expert_parallel;
+  parallel["expert_tensor"] = r.workload.architecture.is_moe() ? s.expert_tensor() : 1;
   parallel["sequence_parallel"] = s.sequence_parallel;
   out["parallel"] = parallel;
   out["schedule"] = s.pipeline_parallel > 1 ? Json(std::string(to_string(s.schedule))) : Json(nullptr);

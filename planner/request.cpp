@@ -145,6 +145,8 @@ void Resolver::read_formats() {
         parse_name(*spec_.finetune, "fine-tuning mode", "--finetune", kFinetuneNames, finetune_from, faults_);
     if (f) w.finetune = *f;
   }
+  if (spec_.fused_loss) w.fused_loss = parse_switch(*spec_.fused_loss, "--fused-loss", faults_).value_or(false);
+  if (spec_.flash_attention) w.flash_attention = parse_switch(*spec_.flash_attention, "--flash-attention", faults_);
   if (!spec_.lora_rank) return;
   if (const auto rank = parse_bounded(*spec_.lora_rank, "--lora-rank", 1, kMaxLoraRank, faults_)) w.lora.rank = *rank;
   if (w.finetune == FineTune::Full) {

@@ -31,13 +31,14 @@ struct RequestSpec {
   // Model: exactly one.
   std::optional<std::string> params, model, hf_config, arch;
   // Work.
-  std::optional<std::string> tokens, seq_len, global_batch, global_batch_tokens, dtype, optimizer, finetune, lora_rank;
+  std::optional<std::string> tokens, seq_len, global_batch, global_batch_tokens, dtype, optimizer, finetune, lora_rank,
+      fused_loss, flash_attention;
   // Hardware.
   std::optional<std::string> instances, count, max_gpus, region, market;
   // Software.
   std::optional<std::string> stack, collectives;
   // Fixed dimensions; each may list values: `1,2,4`.
-  std::optional<std::string> dp, tp, pp, vpp, cp, ep, zero_stage, sharding, shard_degree, micro_batch, recompute,
+  std::optional<std::string> dp, tp, pp, vpp, cp, ep, etp, zero_stage, sharding, shard_degree, micro_batch, recompute,
       offload, sequence_parallel;
   // Operation: what is saved where, what is read how.
   std::optional<std::string> checkpoint_storage, checkpoint_mode, dataset, dataset_files, sample_size, input_mode,
@@ -77,7 +78,7 @@ struct PlanRequest {
   std::optional<std::int64_t> max_gpus;
   std::vector<const Stack*> stacks;
   Choice<Collectives> collectives;
-  Choice<std::int32_t> dp, tp, pp, vpp, cp, ep, shard_degree, micro_batch;
+  Choice<std::int32_t> dp, tp, pp, vpp, cp, ep, etp, shard_degree, micro_batch;
   Choice<Sharding> sharding;
   Choice<Recompute> recompute;
   Choice<Offload> offload;

@@ -47,15 +47,17 @@ void Resolver::read_degrees() {
   read(spec_.vpp, "--vpp", request_.vpp);
   read(spec_.cp, "--cp", request_.cp);
   read(spec_.ep, "--ep", request_.ep);
+  read(spec_.etp, "--etp", request_.etp);
   read(spec_.shard_degree, "--shard-degree", request_.shard_degree);
   read(spec_.micro_batch, "--micro-batch", request_.micro_batch);
   const auto least = [](const Choice<std::int32_t>& c) { return c.any() ? 1 : c.values.front(); };
   if (least(request_.vpp) > 1 && !request_.pp.any() && request_.pp.values.back() == 1) {
     add("conflict", "--vpp and --pp", "virtual pipeline chunks need a pipeline", "give --pp 2 or more");
   }
-  if (has_model_ && least(request_.ep) > 1 && !request_.workload.architecture.is_moe()) {
-    add("conflict", "--ep", fmt::format("{} has no experts to distribute", request_.workload.architecture.name),
-        "leave --ep out or choose a mixture-of-experts model");
+  for (const auto& [choice, flag] : {std::pair{&request_.ep, "--ep"}, std::pair{&request_.etp, "--etp"}}) {
+    if (!has_model_ || least(*choice) == 1 || request_.workload.architecture.is_moe()) continue;
+    add("conflict", flag, fmt::format("{} has no experts to distribute", request_.workload.architecture.name),
+        fmt::format("leave {} out or choose a mixture-of-experts model", flag));
   }
 }
 
@@ -109,6 +111,9 @@ void Resolver::check_estimate() {
   one(request_.vpp, "--vpp");
   one(request_.cp, "--cp");
   one(request_.ep, "--ep");
+  if (request_.etp.values.size() > 1) {
+    add("ambiguous", "--etp", "an estimate takes one value", "give one value, or use plan");
+  }
   if (request_.dp.values.size() > 1)
     add("ambiguous", "--dp", "an estimate takes one value", "give one value, or use plan");
   if (request_.offload.any()) request_.offload.values = {Offload{}};

@@ -106,6 +106,9 @@ SearchSpace::SearchSpace(const PlanRequest& request, const Workload& workload, s
 
 std::vector<Split> SearchSpace::splits() const {
   std::vector<Split> out;
+  // Cutting experts that are spread already is seldom worth it: tried where the request asks for it.
+  const std::vector<std::int32_t> expert_tensors =
+      request_.etp.any() ? std::vector<std::int32_t>{0} : request_.etp.values;
   const std::vector<std::int32_t> experts = divisors(std::max<std::int64_t>(1, workload_.architecture.moe.n_experts));
   for (const std::int32_t tp : divisors_) {
     if (!tries(tp, request_.tp, stack_.tensor_parallel)) continue;
@@ -121,7 +124,9 @@ std::vector<Split> SearchSpace::splits() const {
         if (!request_.dp.allows(static_cast<std::int32_t>(data))) continue;
         for (const std::int32_t ep : experts) {
           if (!tries(ep, request_.ep, stack_.expert_parallel) || (data * cp * tp) % ep != 0) continue;
-          out.push_back({tp, cp, pp, ep, static_cast<std::int32_t>(data)});
+          for (const std::int32_t etp : expert_tensors) {
+            out.push_back({tp, cp, pp, ep, static_cast<std::int32_t>(data), etp});
+          }
         }
       }
     }
@@ -136,6 +141,7 @@ Strategy SearchSpace::plain_strategy(const Split& split) const {
   s.pipeline_parallel = split.pipeline;
   s.context_parallel = split.context;
   s.expert_parallel = split.expert;
+  s.expert_tensor_parallel = split.expert_tensor;
   s.recompute = stack_.recomputes.front();
   s.collectives = stack_.collectives.front();
   return s;

@@ -19,6 +19,7 @@ struct Split {
   std::int32_t pipeline = 1;
   std::int32_t expert = 1;
   std::int32_t data = 1;
+  std::int32_t expert_tensor = 0;  ///< as Strategy::expert_tensor_parallel
 };
 
 struct ShardingOption {

@@ -34,9 +34,10 @@ StackSearch::SplitSearch::SplitSearch(StackSearch& owner, const Group& group, co
   base_.pipeline_parallel = open.split.pipeline;
   base_.context_parallel = open.split.context;
   base_.expert_parallel = open.split.expert;
+  base_.expert_tensor_parallel = open.split.expert_tensor;
   const Groups groups = group_shapes(base_, cluster);
-  tables_ = &owner.tables_.row({base_.tensor_parallel, base_.context_parallel, base_.expert_parallel, groups.tensor,
-                                groups.context, groups.expert});
+  tables_ = &owner.tables_.row({base_.tensor_parallel, base_.context_parallel, base_.expert_parallel,
+                                base_.expert_tensor(), groups.tensor, groups.context, groups.expert});
 }
 
 /// Tables lie in rows [sequence parallel][collectives][micro-batch] that all splits of a placement share.
@@ -57,8 +58,8 @@ const Table& StackSearch::SplitSearch::table(std::size_t sp, std::size_t c, std:
 
 Seconds StackSearch::SplitSearch::refine(std::optional<Seconds> threshold) {
   const StackProfile& profile = owner_->stack_.profile;
-  const Split split{base_.tensor_parallel, base_.context_parallel, base_.pipeline_parallel, base_.expert_parallel,
-                    base_.data_parallel};
+  const Split split{base_.tensor_parallel, base_.context_parallel, base_.pipeline_parallel,
+                    base_.expert_parallel, base_.data_parallel,    base_.expert_tensor_parallel};
   const double bubble = least_bubble(split, *options_);
   const auto step = [&](Seconds model_time, std::size_t mb) {
     return step_floor(model_time, micro_batches_per_step(mb), base_.pipeline_parallel, bubble, stretch_, profile);

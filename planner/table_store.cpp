@@ -12,6 +12,7 @@ std::size_t TableStore::Hash::operator()(const Placement& key) const {
   mix(key.tensor);
   mix(key.context);
   mix(key.expert);
+  mix(key.expert_tensor);
   for (const GroupShape* g : {&key.tensor_group, &key.context_group, &key.expert_group}) {
     mix(g->ranks);
     mix(g->per_domain);

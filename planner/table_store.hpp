@@ -14,6 +14,7 @@ struct Placement {
   std::int32_t tensor = 1;
   std::int32_t context = 1;
   std::int32_t expert = 1;
+  std::int32_t expert_tensor = 1;
   GroupShape tensor_group;
   GroupShape context_group;
   GroupShape expert_group;

@@ -37,6 +37,8 @@ class Request(TypedDict, total=False):
     optimizer: str
     finetune: str
     lora_rank: Number
+    fused_loss: Union[bool, str]
+    flash_attention: Union[bool, str]
     instances: Names
     count: Numbers
     max_gpus: Number
@@ -50,6 +52,7 @@ class Request(TypedDict, total=False):
     vpp: Numbers
     cp: Numbers
     ep: Numbers
+    etp: Numbers
     zero_stage: Numbers
     sharding: Names
     shard_degree: Numbers

@@ -32,6 +32,11 @@ const Need kNeeds[] = {
      [](const Capabilities& c, const TrainingPlan&) { return c.context; }},
     {[](const TrainingPlan& p) { return over_one<&Strategy::expert_parallel>(p, "expert parallelism"); },
      [](const Capabilities& c, const TrainingPlan&) { return c.expert; }},
+    {[](const TrainingPlan& p) {
+       const bool asked = p.model.n_experts > 0 && p.strategy.expert_tensor() != p.strategy.usual_expert_tensor();
+       return when(asked, fmt::format("expert tensor parallelism over {}", p.strategy.expert_tensor()));
+     },
+     [](const Capabilities& c, const TrainingPlan&) { return c.expert_tensor; }},
     {[](const TrainingPlan& p) { return fmt::format("sharding {}", to_string(p.strategy.sharding)); },
      [](const Capabilities& c, const TrainingPlan& p) { return holds(c.shardings, p.strategy.sharding); }},
     {[](const TrainingPlan& p) {

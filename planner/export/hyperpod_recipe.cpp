@@ -144,6 +144,10 @@ Json adapter_recipe(const ExportJob& job, Export& out, Diagnostics& faults) {
            fmt::format("plan with --global-batch {}, or with a larger --micro-batch",
                        std::int64_t{s.micro_batch} * s.data_parallel));
   }
+  if (plan.model.n_experts > 0 && s.expert_tensor() != s.usual_expert_tensor()) {
+    refuse(faults, fmt::format("FSDP recipes cannot cut an expert over {} ranks", s.expert_tensor()),
+           "plan without --etp, or with --stack megatron");
+  }
   const std::int64_t product = std::int64_t{s.shard_degree} * s.tensor_parallel * s.expert_parallel;
   if (plan.world_size() % product != 0) {
     refuse(faults,
@@ -225,6 +229,7 @@ Json nemo_recipe(const ExportJob& job, Export& out, Diagnostics& faults) {
   strategy["virtual_pipeline_model_parallel_size"] = s.virtual_pipeline > 1 ? Json(s.virtual_pipeline) : Json(nullptr);
   strategy["context_parallel_size"] = s.context_parallel;
   strategy["expert_model_parallel_size"] = s.expert_parallel;
+  if (plan.model.n_experts > 0) strategy["expert_tensor_parallel_size"] = s.expert_tensor();
   strategy["sequence_parallel"] = s.sequence_parallel;
   strategy["num_distributed_optimizer_instances"] =
       s.sharding == Sharding::Zero1 ? plan.replicas() / s.shard_degree : 1;

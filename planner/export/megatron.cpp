@@ -114,7 +114,7 @@ void add_split(const TrainingPlan& plan, Arguments& out) {
   if (s.virtual_pipeline > 1) out.set("num-virtual-stages-per-pipeline-rank", s.virtual_pipeline);
   if (plan.model.n_experts > 0) {
     out.set("expert-model-parallel-size", s.expert_parallel);
-    out.set("expert-tensor-parallel-size", 1);
+    out.set("expert-tensor-parallel-size", s.expert_tensor());
   }
   out.flag_if(s.sequence_parallel, "sequence-parallel");
   if (s.sharding == Sharding::Zero1) {

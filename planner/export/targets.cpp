@@ -25,6 +25,7 @@ constexpr Capabilities kAnything = {.tensor = true,
                                     .interleaved = true,
                                     .context = true,
                                     .expert = true,
+                                    .expert_tensor = true,
                                     .partial_sharding = true,
                                     .offload_optimizer = true,
                                     .offload_parameters = true,
@@ -60,6 +61,7 @@ constexpr ExportTarget kTargets[] = {
       .interleaved = true,
       .context = true,
       .expert = true,
+      .expert_tensor = true,
       .partial_sharding = true,
       .offload_parameters = true,
       .offload_activations = true,
@@ -149,6 +151,7 @@ constexpr ExportTarget kTargets[] = {
       .interleaved = true,
       .context = true,
       .expert = true,
+      .expert_tensor = true,
       .partial_sharding = true,
       .offload_optimizer = true,
       .offload_activations = true,
@@ -166,6 +169,7 @@ constexpr ExportTarget kTargets[] = {
       .interleaved = true,
       .context = true,
       .expert = true,
+      .expert_tensor = true,
       .partial_sharding = true,
       .offload_parameters = true,
       .shardings = set_of(Sharding::None, Sharding::FsdpFull, Sharding::FsdpGradOp, Sharding::FsdpHybrid),
@@ -202,6 +206,18 @@ void keep_used(Export& out) {
     if (shown && std::find(used.begin(), used.end(), placeholder) == used.end()) used.push_back(std::move(placeholder));
   }
   out.placeholders = std::move(used);
+}
+
+/// What the prediction counts on and no setting of a job can bring about.
+void note_kernels(const TrainingPlan& plan, Export& out) {
+  if (plan.fused_loss) {
+    out.notes.push_back(
+        "The plan counts on a loss that keeps no logits: the script uses Liger's or cut cross-entropy.");
+  }
+  if (plan.flash_attention) {
+    out.notes.push_back(*plan.flash_attention ? "The plan counts on flash attention: the script switches it on."
+                                              : "The plan counts on attention without flash kernels.");
+  }
 }
 
 std::string notes_page(const ExportJob& job, const Export& out, std::string_view summary) {
@@ -245,6 +261,7 @@ Result<Export> export_plan(const ExportJob& job, std::string_view target_name) {
   out.target = std::string(target_name);
   out.plan_id = job.plan.id();
   (*target)->write(job, out, faults);
+  note_kernels(job.plan, out);
   if (!faults.empty()) return tl::unexpected<Diagnostics>(std::move(faults));
   keep_used(out);
   out.files.push_back({"NOTES.md", notes_page(job, out, (*target)->summary)});

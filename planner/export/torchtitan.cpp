@@ -67,17 +67,22 @@ Json model_section(const TrainingPlan& plan, Export& out, Diagnostics& faults) {
   return model;
 }
 
-/// Experts over whole tensor groups, or over single ranks: whichever of the two divides.
+/// Cut over whole tensor groups, experts lie over the sharding ranks; whole, over those and the tensor ranks. There is
+/// nothing between (parallel_dims.py).
 std::int64_t expert_tensor(const TrainingPlan& plan, Diagnostics& faults) {
   const Strategy& s = plan.strategy;
   const std::int64_t ranks = s.shard_degree;
-  if (s.expert_parallel % s.context_parallel == 0 && ranks % s.expert_parallel == 0) return s.tensor_parallel;
   const std::int64_t split = std::int64_t{s.context_parallel} * s.tensor_parallel;
-  if (s.expert_parallel % split == 0 && ranks * s.tensor_parallel % s.expert_parallel == 0) return 1;
+  const bool over_shards = s.expert_parallel % s.context_parallel == 0 && ranks % s.expert_parallel == 0;
+  const bool over_all = s.expert_parallel % split == 0 && ranks * s.tensor_parallel % s.expert_parallel == 0;
+  if (s.expert_tensor() == s.tensor_parallel && over_shards) return s.tensor_parallel;
+  if (s.expert_tensor() == 1 && over_all) return 1;
   faults.push_back({"not-expressible", "--target",
-                    fmt::format("torchtitan cannot lay {} expert ranks over sharding {} x tensor {}", s.expert_parallel,
-                                ranks, s.tensor_parallel),
-                    "plan with a --shard-degree that is a multiple of --ep"});
+                    fmt::format("torchtitan cannot lay {} expert ranks, each expert cut over {}, over sharding {} x "
+                                "context {} x tensor {}",
+                                s.expert_parallel, s.expert_tensor(), ranks, s.context_parallel, s.tensor_parallel),
+                    "plan with --etp as large as --tp and a --shard-degree that is a multiple of --ep, or with an --ep "
+                    "that is a multiple of --cp x --tp"});
   return 1;
 }
 

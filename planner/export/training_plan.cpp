@@ -100,6 +100,8 @@ void read_request(const JsonValue& value, const Catalog& catalog, TrainingPlan& 
   plan.optimizer = read_named(reader, "optimizer", optimizer_from);
   plan.finetune = read_named(reader, "finetune", finetune_from);
   plan.lora_rank = reader.optional_integer("lora_rank").value_or(0);
+  plan.fused_loss = reader.optional_bool("fused_loss").value_or(false);
+  plan.flash_attention = reader.optional_bool("flash_attention");
   plan.region = read_name(reader, "region");
 }
 
@@ -111,6 +113,8 @@ void read_parallel(const JsonValue& value, Strategy& s, Diagnostics& out) {
   s.virtual_pipeline = read_degree(reader, "virtual_pipeline");
   s.context_parallel = read_degree(reader, "context");
   s.expert_parallel = read_degree(reader, "expert");
+  // Plans written before 2026-11-21 do not say.
+  if (reader.has("expert_tensor")) s.expert_tensor_parallel = read_degree(reader, "expert_tensor");
   s.sequence_parallel = reader.boolean("sequence_parallel");
   reader.finish();
 }

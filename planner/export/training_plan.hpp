@@ -66,6 +66,8 @@ struct TrainingPlan {
   Optimizer optimizer = Optimizer::AdamW;
   FineTune finetune = FineTune::Full;
   std::int64_t lora_rank = 0;
+  bool fused_loss = false;
+  std::optional<bool> flash_attention;  ///< nullopt: as the stack does
   Strategy strategy;
   std::int64_t gradient_accumulation = 1;
   PlanPrediction prediction;

@@ -152,6 +152,8 @@ Result<SimulatedJob> simulated_job(const TrainingPlan& plan, const Catalog& cata
   job.workload.precision = plan.precision;
   job.workload.optimizer = plan.optimizer;
   job.workload.finetune = plan.finetune;
+  job.workload.fused_loss = plan.fused_loss;
+  job.workload.flash_attention = plan.flash_attention;
   if (plan.lora_rank > 0) job.workload.lora.rank = plan.lora_rank;
   job.workload.tokens = plan.tokens;
   Diagnostics faults = check(job.strategy, job.workload, *job.stack);

@@ -18,6 +18,7 @@ SAME_TIME = 0.05
 class Verdict:
     row: dict
     unmapped: str | None = None
+    reading: str = ""  # of what the row leaves open, where it decides whether it fits
     refused: str | None = None  # an invalid configuration in smplan's eyes
     plan: dict | None = None  # as estimated
     expressible: bool = False
@@ -55,11 +56,14 @@ class Smplan:
         if verdict.unmapped:
             return verdict
         work = mapping.work(row)
-        estimate = self.run("estimate", *work, *mapping.strategy(row), "--min-headroom", "0", "--format", "json")
-        if estimate.returncode == 2:
-            verdict.refused = estimate.stderr.strip().removeprefix("smplan: error: ").splitlines()[0]
-            return verdict
-        verdict.plan = json.loads(estimate.stdout)["plans"][0]
+        for verdict.reading, flags in mapping.readings(row):
+            estimate = self.run("estimate", *work, *overridden(mapping.strategy(row), flags), "--min-headroom", "0", "--format", "json")
+            if estimate.returncode == 2:
+                verdict.refused = estimate.stderr.strip().removeprefix("smplan: error: ").splitlines()[0]
+                return verdict
+            verdict.plan = json.loads(estimate.stdout)["plans"][0]
+            if verdict.fits:
+                break
         export = self.run("export", "--plan", "-", "--target", mapping.target(row), given=estimate.stdout)
         verdict.expressible = export.returncode == 0
         if not verdict.expressible:
@@ -70,6 +74,12 @@ class Smplan:
         if best.returncode == 0:
             verdict.best = json.loads(best.stdout)["plans"][0]
         return verdict
+
+
+def overridden(flags: list[str], later: list[str]) -> list[str]:
+    """Flags with values, the later in place of the earlier."""
+    values = dict(zip(flags[::2], flags[1::2], strict=True)) | dict(zip(later[::2], later[1::2], strict=True))
+    return [word for pair in values.items() for word in pair]
 
 
 def verdicts(binary: pathlib.Path, table: pathlib.Path, searches: bool = True) -> list[Verdict]:
@@ -86,6 +96,8 @@ def shape(plan: dict) -> str:
     words = [plan["stack"]]
     words += [f"{short}{p[name]}" for short, name in (("tp", "tensor"), ("pp", "pipeline"), ("cp", "context"), ("ep", "expert"))
               if p[name] > 1]
+    if p["expert"] > 1 and p["expert_tensor"] > 1:
+        words.append(f"etp{p['expert_tensor']}")
     sharding = plan["sharding"]
     if sharding["strategy"] != "none":
         words.append(f"{sharding['strategy']} {sharding['degree']}")

@@ -60,7 +60,10 @@ def stack(row: dict) -> str:
         return "neuron"
     if "distributed" in kind:
         return "megatron"
-    return "smp-v2" if split else "fsdp"
+    if split:
+        return "smp-v2"
+    adapter = row["source"] == "AWS HyperPod recipes" and "/hf_" in row["path"]
+    return "hyperpod-adapter" if adapter else "fsdp"
 
 
 def instance(row: dict) -> str:
@@ -98,7 +101,7 @@ def sharding(row: dict) -> list[str]:
     kind, degree = row["zero_or_sharding"].lower(), int(row["shard_degree"] or 1)
     if "zero1" in kind or "distributed" in kind:
         return ["--sharding", "zero1"]
-    if degree >= data and stack(row) in ("fsdp", "smp-v2"):
+    if degree >= data and stack(row) in ("fsdp", "hyperpod-adapter", "smp-v2"):
         return ["--sharding", "fsdp-full"]
     return ["--sharding", "fsdp-hybrid", "--shard-degree", str(degree)]
 
@@ -114,9 +117,23 @@ def strategy(row: dict) -> list[str]:
     recompute = {"True": "full", "False": "none", "selective": "selective"}.get(row["act_ckpt"], "full")
     offload = [name for name, key in (("params", "param_offload"), ("activations", "act_offload")) if row[key] == "True"]
     data = int(row["world"]) // (int(row["tp"]) * int(row["pp"]) * int(row["cp"]))
+    # NeMo cuts experts over the tensor ranks unless told otherwise (expert_tensor_parallel_size; Megatron Core,
+    # parallel_state.py).
+    cut = ["--etp", row["tp"]] if stack(row) == "megatron" and int(row["ep"]) > 1 else []
     return ["--stack", stack(row), "--dp", str(data), "--tp", row["tp"], "--pp", row["pp"], "--cp", row["cp"],
-            "--ep", row["ep"], *sharding(row), "--micro-batch", row["micro_batch"], "--recompute", recompute,
+            "--ep", row["ep"], *cut, *sharding(row), "--micro-batch", row["micro_batch"], "--recompute", recompute,
             "--offload", "+".join(offload) or "none"]
+
+
+def readings(row: dict) -> list[tuple[str, list[str]]]:
+    """What the row leaves open and decides memory, from the plain reading to ones that save more: words and flags."""
+    found: list[tuple[str, list[str]]] = [("", [])]
+    if row["method"] == "full":
+        found.append(("a fused loss", ["--fused-loss", "on"]))
+    if stack(row) == "smp-v1":
+        # In its own transformer SMP v1 runs flash attention (Developer Guide, SMP v1, archived).
+        found.append(("flash attention", ["--flash-attention", "on"]))
+    return found
 
 
 def target(row: dict) -> str:

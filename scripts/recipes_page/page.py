@@ -4,7 +4,6 @@ from collections import Counter
 
 from . import compare, mapping
 from .compare import SAME_TIME, Verdict
-from .remarks import REMARKS
 
 HEAD = """# Published configurations
 
@@ -68,9 +67,20 @@ def misfits(found: list[Verdict]) -> str:
         parts = sorted(m["components_gib"].items(), key=lambda p: -p[1])[:3]
         text += (f"| {v.row['id']} | {title(v)} | {compare.shape(v.plan)} | {m['peak_gib']:.1f} | {m['limit_gib']:.1f} | "
                  + ", ".join(f"{k} {g:.1f}" for k, g in parts) + " |\n")
-    known = [v.row["id"] for v in over if v.row["id"] in REMARKS]
-    if known:
-        text += "\nWhat is known of them:\n" + "".join(f"- {name}: {REMARKS[name]}\n" for name in known)
+    return text + "\n"
+
+
+def readings(found: list[Verdict]) -> str:
+    text = "## Read with what they leave open\n"
+    read = [v for v in found if v.fits and v.reading]
+    if not read:
+        return text + "None.\n\n"
+    text += "These fit only with something that neither they nor their source says, and that their software can do.\n\n"
+    text += "| id | configuration | strategy | read with | peak GiB | chance to run out |\n| --- | --- | --- | --- | ---: | ---: |\n"
+    for v in read:
+        m = v.plan["memory"]
+        text += (f"| {v.row['id']} | {title(v)} | {compare.shape(v.plan)} | {v.reading} | {m['peak_gib']:.1f} | "
+                 f"{m['out_of_memory_probability']:.0%} |\n")
     return text + "\n"
 
 
@@ -124,5 +134,5 @@ def habits(found: list[Verdict]) -> str:
 
 
 def render(found: list[Verdict]) -> str:
-    return (HEAD.format(rows=len(found)) + summary(found) + habits(found) + misfits(found) + unexpressed(found) + left_out(found)
+    return (HEAD.format(rows=len(found)) + summary(found) + habits(found) + misfits(found) + readings(found) + unexpressed(found) + left_out(found)
             + comparison(found)).rstrip() + "\n"
