@@ -241,7 +241,7 @@ void add_strategy(Json& out, const PlanRequest& r, const Plan& p) {
   parallel["virtual_pipeline"] = s.virtual_pipeline;
   parallel["context"] = s.context_parallel;
   parallel["expert"] = s.expert_parallel;
-  parallel["expert_tensor"] = r.workload.architecture.is_moe() ? s.expert_tensor() : 1;
+  if (s.expert_tensor() != s.usual_expert_tensor()) parallel["expert_tensor"] = s.expert_tensor();
   parallel["sequence_parallel"] = s.sequence_parallel;
   out["parallel"] = parallel;
   out["schedule"] = s.pipeline_parallel > 1 ? Json(std::string(to_string(s.schedule))) : Json(nullptr);

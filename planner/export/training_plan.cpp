@@ -113,7 +113,6 @@ void read_parallel(const JsonValue& value, Strategy& s, Diagnostics& out) {
   s.virtual_pipeline = read_degree(reader, "virtual_pipeline");
   s.context_parallel = read_degree(reader, "context");
   s.expert_parallel = read_degree(reader, "expert");
-  // Plans written before 2026-11-21 do not say.
   if (reader.has("expert_tensor")) s.expert_tensor_parallel = read_degree(reader, "expert_tensor");
   s.sequence_parallel = reader.boolean("sequence_parallel");
   reader.finish();

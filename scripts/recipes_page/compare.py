@@ -96,7 +96,7 @@ def shape(plan: dict) -> str:
     words = [plan["stack"]]
     words += [f"{short}{p[name]}" for short, name in (("tp", "tensor"), ("pp", "pipeline"), ("cp", "context"), ("ep", "expert"))
               if p[name] > 1]
-    if p["expert"] > 1 and p["expert_tensor"] > 1:
+    if "expert_tensor" in p:
         words.append(f"etp{p['expert_tensor']}")
     sharding = plan["sharding"]
     if sharding["strategy"] != "none":

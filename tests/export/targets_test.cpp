@@ -213,6 +213,25 @@ TEST(Megatron, SaysHowAModelDiffersFromGpt2) {
   EXPECT_THAT(moe, HasSubstr("--multi-latent-attention\n"));
 }
 
+// Megatron cuts experts over the tensor ranks unless told otherwise: what the prediction counts on must be said.
+TEST(Megatron, SaysHowExpertsAreCut) {
+  RequestSpec spec = test::expert_request("deepseek-v2-lite", "ml.p4de.24xlarge", "2");
+  spec.tp = "2";
+  EXPECT_THAT(test::text_of(test::plan(spec), "megatron"), HasSubstr("--expert-tensor-parallel-size 1\n"));
+  spec.etp = "2";
+  EXPECT_THAT(test::text_of(test::plan(spec), "megatron"), HasSubstr("--expert-tensor-parallel-size 2\n"));
+  EXPECT_THAT(test::text_of(test::plan(spec), "hyperpod-recipe"), HasSubstr("expert_tensor_parallel_size: 2\n"));
+  spec.ep = "1";
+  spec.etp.reset();
+  EXPECT_THAT(test::text_of(test::plan(spec), "megatron"), HasSubstr("--expert-tensor-parallel-size 2\n"));
+}
+
+TEST(Notes, SayWhichKernelsThePredictionCountsOn) {
+  RequestSpec spec = test::request("fsdp");
+  spec.fused_loss = "on";
+  EXPECT_THAT(test::text_of(test::plan(spec), "fsdp"), HasSubstr("a loss that keeps no logits"));
+}
+
 TEST(Megatron, OfAnUnknownModelSaysWhatIsMissing) {
   TrainingPlan plan = test::plan(test::request("megatron"));
   plan.model.architecture.reset();

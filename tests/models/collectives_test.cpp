@@ -165,6 +165,17 @@ TEST(GroupShapes, FollowTheRankOrder) {
   EXPECT_EQ(g.pipeline, (GroupShape{2, 1, 8}));
 }
 
+TEST(GroupShapes, ExpertsHaveAnOrderOfTheirOwn) {
+  Strategy s{.data_parallel = 4, .tensor_parallel = 4, .pipeline_parallel = 2, .context_parallel = 2};
+  EXPECT_EQ(group_shapes(s, ideal(8)).expert_data, group_shapes(s, ideal(8)).data) << "cut like all else";
+  s.expert_parallel = 4;
+  s.expert_tensor_parallel = 4;
+  const Groups g = group_shapes(s, ideal(8));
+  EXPECT_EQ(g.expert_tensor, (GroupShape{4, 4, 2}));
+  EXPECT_EQ(g.expert, (GroupShape{4, 2, 4}));       // every fourth rank
+  EXPECT_EQ(g.expert_data, (GroupShape{2, 1, 8}));  // 32 ranks of a stage / 16
+}
+
 TEST(GroupShapes, HybridShardingShardsInsideAndReplicatesAcross) {
   const Groups g = group_shapes({.data_parallel = 32, .sharding = Sharding::FsdpHybrid, .shard_degree = 8}, ideal(4));
   EXPECT_EQ(g.shard, (GroupShape{8, 8, 1}));

@@ -246,6 +246,41 @@ TEST(PeakMemory, FusedLossDropsTheLogits) {
   EXPECT_GT(whole - chunked, gib(10));  // 16384 x 128256 x 14 bytes = 27 GiB less what then decides
 }
 
+TEST(PeakMemory, NearTheEndTheAllocatorGivesBackWhatItCaches) {
+  const Workload w = workload(llama(16, 2048, 32, 8, 8192, 128256), 8192, 8);
+  const auto on = [&](double memory_gib) {
+    return estimate_memory(w, {}, cluster(memory_gib, 1, "9.0"), torch(Sharding::None));
+  };
+  const MemoryEstimate roomy = on(200);
+  expect_consistent(roomy);
+  EXPECT_EQ(roomy.wanted, roomy.peak_device);
+  const double needed = in_gib(roomy.peak_device - (roomy.peak_reserved - roomy.peak_allocated));
+  const MemoryEstimate tight = on(0.5 * (needed + in_gib(roomy.peak_device)));
+  expect_consistent(tight);
+  EXPECT_TRUE(tight.fits());
+  EXPECT_EQ(tight.wanted, roomy.wanted);
+  EXPECT_LT(tight.peak_reserved, roomy.peak_reserved);
+  EXPECT_EQ(tight.peak_allocated, roomy.peak_allocated);
+  const MemoryEstimate over = on(0.99 * needed);
+  expect_consistent(over);
+  EXPECT_FALSE(over.fits());
+  EXPECT_EQ(over.peak_reserved, over.peak_allocated);
+}
+
+TEST(PeakMemory, AnExpertThatIsShardedByItselfIsGatheredByItself) {
+  Architecture a = llama(16, 2048, 32, 8, 8192, 32000);
+  a.moe = {.n_experts = 64, .top_k = 2, .expert_ffn_hidden = 4096};
+  const Strategy s = sharded(Sharding::FsdpFull, 8, 8);
+  Stack stack = torch(Sharding::FsdpFull);
+  const Workload w = workload(a, 2048, 8);
+  const MemoryEstimate layers = estimate_memory(w, s, cluster(79.1, 1, "9.0"), stack);
+  stack.expert_units = true;
+  const MemoryEstimate experts = estimate_memory(w, s, cluster(79.1, 1, "9.0"), stack);
+  // Two units in flight: of 64 experts each, or of one.
+  const double expert_bytes = 2.0 * 3 * 2048 * 4096;
+  EXPECT_GT((layers.components.communication - experts.components.communication).value(), 2 * 60 * expert_bytes);
+}
+
 TEST(Offload, HostHoldsWhatTheDeviceSheds) {
   const Architecture a = llama(32, 4096, 32, 8, 14336, 128256);
   Stack deepspeed = megatron();

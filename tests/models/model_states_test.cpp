@@ -131,6 +131,10 @@ TEST(Experts, AreSharedByFewerRanks) {
   Strategy s = sharded(Sharding::Zero1, 8);
   s.expert_parallel = 4;
   EXPECT_DOUBLE_EQ(model_states(p, adam(), s, megatron()).optimizer, 12e9 / 2);
+  s.tensor_parallel = 4;  // whole experts lie over the tensor ranks too, cut ones do not
+  EXPECT_DOUBLE_EQ(model_states(p, adam(), s, megatron()).optimizer, 12e9 / 8);
+  s.expert_tensor_parallel = 4;
+  EXPECT_DOUBLE_EQ(model_states(p, adam(), s, megatron()).optimizer, 12e9 / 2);
 }
 
 TEST(Offload, MovesBytesToTheHost) {

@@ -178,6 +178,39 @@ TEST(Step, ExpertExchangeAppearsWithExpertParallelism) {
   EXPECT_GT(c.step().components.expert_comm.value(), 0);
 }
 
+TEST(Step, WhatExpertTensorParallelismIsByDefaultMayBeSaid) {
+  StepCase c = step_case("mixtral-8x7b", "ml.p5.48xlarge", 4, "megatron");
+  c.strategy.tensor_parallel = 4;
+  c.strategy.data_parallel = 8;
+  for (const std::int32_t expert : {1, 4}) {
+    c.strategy.expert_parallel = expert;
+    c.strategy.expert_tensor_parallel = 0;
+    const StepEstimate left_open = c.step();
+    c.strategy.expert_tensor_parallel = expert == 1 ? 4 : 1;
+    EXPECT_EQ(c.step().time(), left_open.time()) << expert;
+  }
+}
+
+// A cut expert sees the tokens of all who cut it, with as much less width: the work stays, the exchange grows.
+TEST(Step, CutExpertsExchangeMore) {
+  StepCase c = step_case("mixtral-8x7b", "ml.p5.48xlarge", 4, "megatron");
+  c.strategy.tensor_parallel = 4;
+  c.strategy.data_parallel = 8;
+  c.strategy.expert_parallel = 4;
+  const StepComponents whole = c.step().components;
+  c.strategy.expert_tensor_parallel = 4;
+  const StepComponents cut = c.step().components;
+  EXPECT_GT(cut.expert_comm, whole.expert_comm);
+  EXPECT_NEAR(cut.compute / whole.compute, 1, 0.2);
+}
+
+TEST(Step, ExpertsAsUnitsOfTheirOwnAreGatheredMoreOften) {
+  StepCase c = step_case("mixtral-8x7b", "ml.p5.48xlarge", 4, "fsdp");
+  const Seconds together = c.step().components.data_comm;
+  c.stack.expert_units = true;
+  EXPECT_GT(c.step().components.data_comm, together);
+}
+
 TEST(Step, DeduplicatedDispatchIsNotSlowerAcrossNodes) {
   StepCase c = step_case("qwen3-30b-a3b", "ml.p5.48xlarge", 4, "megatron");
   c.strategy.expert_parallel = 32;

@@ -137,6 +137,34 @@ INSTANTIATE_TEST_SUITE_P(
                s.expert_parallel = 8;
              },
              Validity::Divisibility, "--ep"},
+        Case{"CutExpertsTakeTensorTimesExpertRanks",
+             [](Strategy& s, Workload& w, Stack&) {
+               w.architecture.moe.n_experts = 64;
+               w.architecture.moe.expert_ffn_hidden = 1408;
+               s.data_parallel = 4;
+               s.tensor_parallel = 2;
+               s.expert_parallel = 8;
+               s.expert_tensor_parallel = 2;
+             },
+             Validity::Divisibility, "--ep"},
+        Case{"ExpertsDoNotCut",
+             [](Strategy& s, Workload& w, Stack&) {
+               w.architecture.moe.n_experts = 64;
+               w.architecture.moe.expert_ffn_hidden = 1409;
+               s.data_parallel = 4;
+               s.expert_parallel = 2;
+               s.expert_tensor_parallel = 2;
+             },
+             Validity::Divisibility, "--tp"},
+        Case{"StackLacksCutExperts",
+             [](Strategy& s, Workload& w, Stack& stack) {
+               w.architecture.moe.n_experts = 64;
+               w.architecture.moe.expert_ffn_hidden = 1408;
+               s.data_parallel = 4;
+               s.expert_tensor_parallel = 2;
+               stack.expert_parallel = false;
+             },
+             Validity::Unsupported, "--ep"},
         Case{"NoExperts",
              [](Strategy& s, Workload&, Stack&) {
                s.data_parallel = 2;

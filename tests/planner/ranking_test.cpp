@@ -79,6 +79,7 @@ Cluster host_of(double host_gib, double nvme_gib) {
 MemoryEstimate memory_of(double peak, double limit, double host = 0, double nvme = 0) {
   MemoryEstimate m;
   m.peak_device = gib(peak);
+  m.wanted = gib(peak);
   m.limit = gib(limit);
   m.host_per_node = gib(host);
   m.nvme_per_node = gib(nvme);

@@ -68,6 +68,7 @@ class Enumeration {
             s.pipeline_parallel = pp;
             s.expert_parallel = ep;
             s.data_parallel = static_cast<std::int32_t>(gpus / tp / cp / pp);
+            s.expert_tensor_parallel = r_.etp.any() ? 0 : r_.etp.values.front();
             const bool allowed = r_.tp.allows(tp) && r_.cp.allows(cp) && r_.pp.allows(pp) && r_.ep.allows(ep) &&
                                  r_.dp.allows(s.data_parallel) && tp <= cluster_.domain();
             if (allowed) each_sharding(s, visit);
@@ -292,6 +293,7 @@ class RandomRequests {
     if (chance(4)) r.tp.values = {1, 2};
     if (chance(4)) r.pp.values = {1, 2, 4};
     if (chance(6)) r.vpp.values = {1, 2, 3};
+    if (r.workload.architecture.is_moe() && chance(2)) r.etp.values = {2};
     return r;
   }
   bool chance(std::uint64_t one_in) { return below(one_in) == 0; }

@@ -55,13 +55,14 @@ TEST(Interval, AnAcceleratorThatNoRunHadIsNamed) {
 TEST(OutOfMemory, IsEvenAtTheLimitAndGrowsWithThePeak) {
   StepCase c = step_case("llama-2-13b", "ml.p5.48xlarge", 4, "megatron");
   c.stack.profile.memory_sigma = 0.1;
-  MemoryEstimate memory{.peak_device = gib(80), .limit = gib(80)};
+  MemoryEstimate memory{.wanted = gib(80), .limit = gib(80)};
   EXPECT_DOUBLE_EQ(out_of_memory_probability(memory, c.stack), 0.5);
-  memory.peak_device = gib(80 * std::exp(-0.1 * kZ90));
+  memory.wanted = gib(80 * std::exp(-0.1 * kZ90));
   EXPECT_NEAR(out_of_memory_probability(memory, c.stack), 0.1, 1e-9);
-  memory.peak_device = gib(80 * std::exp(0.1 * kZ90));
+  memory.wanted = gib(80 * std::exp(0.1 * kZ90));
   EXPECT_NEAR(out_of_memory_probability(memory, c.stack), 0.9, 1e-9);
   c.stack.profile.memory_sigma = 0;
+  memory.peak_device = gib(81);
   EXPECT_DOUBLE_EQ(out_of_memory_probability(memory, c.stack), 1);
 }
 
@@ -69,7 +70,7 @@ TEST(OutOfMemory, TheSafePartOfTheMemoryHasTheChanceAskedFor) {
   StepCase c = step_case("llama-2-13b", "ml.p5.48xlarge", 4, "megatron");
   c.stack.profile.memory_sigma = 0.1;
   for (const double most : {0.001, 0.01, 0.1, 0.4}) {
-    const MemoryEstimate memory{.peak_device = gib(80) * safe_memory_part(c.stack, most), .limit = gib(80)};
+    const MemoryEstimate memory{.wanted = gib(80) * safe_memory_part(c.stack, most), .limit = gib(80)};
     EXPECT_NEAR(out_of_memory_probability(memory, c.stack), most, 1e-6 * most);
   }
   EXPECT_EQ(safe_memory_part(c.stack, 0.7), 1) << "what does not fit is no plan, however bold";

@@ -77,6 +77,7 @@ Strategy RandomRequests::random_strategy(const Configuration& c, const Cluster& 
   if (chance(5)) s.context_parallel = take(16);
   s.data_parallel = static_cast<std::int32_t>(left);
   if (w.architecture.is_moe() && chance(2)) s.expert_parallel = power_up_to(w.architecture.moe.n_experts);
+  if (w.architecture.is_moe() && chance(4)) s.expert_tensor_parallel = power_up_to(8);
   s.sequence_parallel = s.tensor_parallel > 1 && chance(2);
   s.sharding = pick(c.stack->shardings);
   const std::int32_t replicas = s.data_parallel * s.context_parallel;
