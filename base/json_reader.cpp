@@ -362,9 +362,10 @@ std::string JsonValue::dump() const {
   return out;
 }
 
-Result<JsonValue> parse_json(std::string_view text, std::string_view name) {
+Result<JsonValue> parse_json(std::string_view text, std::string_view file, std::string_view pointer) {
+  const std::string name = pointer.empty() ? std::string(file) : fmt::format("{}:{}", file, pointer);
   if (text.size() > kMaxJsonBytes) {
-    return fail("json-too-large", std::string(name), fmt::format("is larger than {} bytes", kMaxJsonBytes),
+    return fail("json-too-large", name, fmt::format("is larger than {} bytes", kMaxJsonBytes),
                 "split the file or drop what is not needed");
   }
   // The library takes NUL for the end of the text and would ignore what follows.
@@ -374,10 +375,10 @@ Result<JsonValue> parse_json(std::string_view text, std::string_view name) {
   TreeBuilder builder(text, name);
   if (!nlohmann::json::sax_parse(text, &builder)) return tl::unexpected<Diagnostics>(std::move(builder.faults));
   auto document = std::make_shared<JsonValue::Document>();
-  document->name = name;
+  document->name = file;
   document->root = std::move(builder.root);
   const void* root = &document->root;
-  return JsonValue(std::move(document), root, "");
+  return JsonValue(std::move(document), root, std::string(pointer));
 }
 
 Result<JsonValue> read_json_file(const std::string& path) {

@@ -42,7 +42,7 @@ class JsonValue {
   std::string dump() const;
 
  private:
-  friend Result<JsonValue> parse_json(std::string_view, std::string_view);
+  friend Result<JsonValue> parse_json(std::string_view, std::string_view, std::string_view);
   struct Document;
   JsonValue(std::shared_ptr<const Document> document, const void* node, std::string pointer);
 
@@ -58,8 +58,9 @@ inline constexpr std::size_t kMaxJsonValues = 8'000'000;
 
 /// Parses one JSON document. Refuses duplicate keys, invalid UTF-8, NaN/Infinity, trailing text,
 /// anything over the limits above; syntax errors carry line and column.
-/// A UTF-8 BOM is accepted. `name` is the file name (or `<stdin>`) for locations.
-Result<JsonValue> parse_json(std::string_view text, std::string_view name);
+/// A UTF-8 BOM is accepted. `name` is the file name (or `<stdin>`) for locations, `pointer` the place of the text in
+/// that file where it is a part of it.
+Result<JsonValue> parse_json(std::string_view text, std::string_view name, std::string_view pointer = {});
 
 /// Reads a whole file (`-` is standard input) into memory, up to `max_bytes`.
 Result<std::string> read_text_file(const std::string& path, std::size_t max_bytes = kMaxJsonBytes);

@@ -205,9 +205,9 @@ class PieceCutter : public nlohmann::json_sax<nlohmann::json> {
     const std::size_t pattern = *pattern_;
     pattern_.reset();
     if (!faults_.empty()) return;
-    std::string where = name_ + ":";
-    for (const Level& level : path_) where += "/" + (level.array ? std::to_string(level.position) : level.key);
-    const Result<JsonValue> value = parse_json(text_, where);
+    std::string pointer;
+    for (const Level& level : path_) pointer += "/" + (level.array ? std::to_string(level.position) : level.key);
+    const Result<JsonValue> value = parse_json(text_, name_, pointer);
     faults_ = value ? take_({pattern, own_key(), *value}) : value.error();
   }
 

@@ -18,6 +18,18 @@ std::string saves(const RunSetup& run) {
                      run.checkpoint_mode == CheckpointMode::Sync ? "" : " while training goes on");
 }
 
+/// File mode puts a copy of the data on each instance: a job that fills its disk ends there.
+void leave_out_small_disks(PlanRequest& request, const OperationFacts& facts) {
+  const InputData& data = *request.run.data;
+  std::erase_if(request.instances, [&](const InstanceType* instance) {
+    if (plan_input(data, *instance, 1, {}, {}, facts, request.run.operations).fits_disk) return false;
+    request.left_out.emplace_back(instance->name,
+                                  fmt::format("{} do not fit its disk in File mode", format_bytes(data.size)));
+    return true;
+  });
+  std::sort(request.left_out.begin(), request.left_out.end());
+}
+
 }  // namespace
 
 void Resolver::read_operation() {
@@ -109,6 +121,13 @@ void Resolver::read_data() {
   }
   data.other_region = spec_.data_region && *spec_.data_region != request_.region;
   request_.run.data = data;
+  if (data.mode != InputMode::File || request_.instances.empty() || purpose_ != Purpose::Plan) return;
+  leave_out_small_disks(request_, catalog_.operations());
+  if (request_.instances.empty()) {
+    add("conflict", "--input-mode",
+        fmt::format("{} fit no local disk, and File mode copies them to each", format_bytes(data.size)),
+        "choose fastfile or fsx-lustre, or leave the choice to smplan");
+  }
 }
 
 }  // namespace smplan

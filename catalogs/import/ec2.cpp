@@ -26,11 +26,18 @@ void read_spot(ImportReader& reader, const JsonPiece& piece, Diagnostics& out) {
                    "fetch the file again; nothing was taken from it"});
     return;
   }
-  const auto usd = read_usd(price->as_string(out), price->location(), out);
-  if (system.rfind("Linux/UNIX", 0) != 0 || !usd || *usd == 0) {
+  const auto usd = read_usd(*price, out);
+  // Training runs in no Local Zone: its zones are the region's name and a letter.
+  const bool local = zone.size() != region_of_zone(zone).size() + 1;
+  if (system.rfind("Linux/UNIX", 0) != 0 || local || !usd || *usd == 0) {
     ++reader.facts().other;
     return;
   }
+  if (reader.catalog().find_instance(type) == nullptr) {
+    ++reader.facts().unknown;
+    return;
+  }
+  if (!has_room(reader.spot.size(), entry.location(), out)) return;
   ImportReader::ZonePrice& last = reader.spot[{type, zone}];
   if (timestamp >= last.timestamp) last = {timestamp, *usd};
 }
@@ -48,13 +55,18 @@ double number_member(const JsonValue& entry, std::string_view key, Diagnostics& 
   return 0;
 }
 
-/// USD of a string or a number.
-std::optional<double> fee_of(const JsonValue& entry, Diagnostics& out) {
+/// USD of a string or a number; what has none, or one in another currency, is counted.
+std::optional<double> fee_of(ImportReader& reader, const JsonValue& entry, Diagnostics& out) {
   const auto fee = entry.find("UpfrontFee");
   const std::string currency = text_member(entry, "CurrencyCode", out);
-  if (!fee || (!currency.empty() && currency != "USD")) return std::nullopt;
+  if (!fee || (!currency.empty() && currency != "USD")) {
+    reader.pass_over(fee ? currency : "");
+    return std::nullopt;
+  }
   if (fee->is_number()) return number_member(entry, "UpfrontFee", out);
+  const std::size_t faults = out.size();
   const std::string text = fee->as_string(out);
+  if (out.size() != faults) return std::nullopt;
   // Not strtod: its decimal point is the locale's.
   double usd = 0;
   const char* const last = text.data() + text.size();
@@ -71,12 +83,17 @@ double hours_of(const JsonValue& entry, std::string_view hours_key, std::string_
   return number_member(entry, hours_key, out) + number_member(entry, minutes_key, out) / 60;
 }
 
-void add_block(ImportReader& reader, const std::string& type, const std::string& zone, double usd) {
+void add_block(ImportReader& reader, const std::string& type, const std::string& zone, double usd, Diagnostics& out) {
   const std::string region = region_of_zone(zone);
   if (region.empty() || !(usd > 0)) {
     ++reader.facts().other;
     return;
   }
+  if (reader.catalog().find_instance(type) == nullptr) {
+    ++reader.facts().unknown;
+    return;
+  }
+  if (!has_room(reader.blocks.size(), reader.file, out)) return;
   const auto [at, fresh] = reader.blocks.try_emplace({type, region}, usd);
   if (!fresh) at->second = std::min(at->second, usd);
 }
@@ -88,19 +105,21 @@ void read_block(ImportReader& reader, const JsonPiece& piece, Diagnostics& out) 
   const double minutes = number_member(entry, "CapacityBlockDurationMinutes", out);
   const double hours = minutes > 0 ? minutes / 60 : number_member(entry, "CapacityBlockDurationHours", out);
   const double count = number_member(entry, "InstanceCount", out);
-  const auto fee = fee_of(entry, out);
-  if (!fee || !(hours * count > 0)) {
+  const auto fee = fee_of(reader, entry, out);
+  if (!fee) return;
+  if (!(hours * count > 0)) {
     ++reader.facts().other;
     return;
   }
   add_block(reader, ml_type(text_member(entry, "InstanceType", out)), text_member(entry, "AvailabilityZone", out),
-            *fee / (hours * count));
+            *fee / (hours * count), out);
 }
 
 void read_training_plan(ImportReader& reader, const JsonPiece& piece, Diagnostics& out) {
   reader.recognised = true;
   const JsonValue& entry = piece.value;
-  const auto fee = fee_of(entry, out);
+  const auto fee = fee_of(reader, entry, out);
+  if (!fee) return;
   const auto parts = entry.find("ReservedCapacityOfferings");
   const std::vector<JsonValue> capacities = parts ? parts->as_array(out) : std::vector<JsonValue>();
   double instance_hours = 0;
@@ -114,11 +133,11 @@ void read_training_plan(ImportReader& reader, const JsonPiece& piece, Diagnostic
     zone = text_member(capacity, "AvailabilityZone", out);
   }
   // A fee for several types says nothing about one.
-  if (!fee || types.size() != 1 || !(instance_hours > 0)) {
+  if (types.size() != 1 || !(instance_hours > 0)) {
     ++reader.facts().other;
     return;
   }
-  add_block(reader, ml_type(*types.begin()), zone, *fee / instance_hours);
+  add_block(reader, ml_type(*types.begin()), zone, *fee / instance_hours, out);
 }
 
 const JsonValue* present(const std::optional<JsonValue>& value) {
@@ -170,7 +189,17 @@ void read_instance_type(ImportReader& reader, const JsonPiece& piece, Diagnostic
   reader.facts().instances.push_back(std::move(type));
 }
 
-constexpr std::array<PieceReader, 4> kPieces = {{{"/SpotPriceHistory/*", read_spot},
+/// An answer cut into pages: the command line fetches all of them unless told otherwise.
+void read_next_token(ImportReader& reader, const JsonPiece& piece, Diagnostics& out) {
+  if (piece.value.is_null() || piece.value.as_string(out).empty()) return;
+  reader.facts().notes.push_back(
+      fmt::format("{} is one page of several (it has a NextToken): import all of them in one call, or fetch it again "
+                  "without --max-items and --no-paginate",
+                  reader.file));
+}
+
+constexpr std::array<PieceReader, 5> kPieces = {{{"/NextToken", read_next_token},
+                                                 {"/SpotPriceHistory/*", read_spot},
                                                  {"/CapacityBlockOfferings/*", read_block},
                                                  {"/TrainingPlanOfferings/*", read_training_plan},
                                                  {"/InstanceTypes/*", read_instance_type}}};

@@ -1,8 +1,11 @@
 #include "catalogs/import/import.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -27,14 +30,49 @@ Result<void> read_json(std::istream& in, std::string_view name, ImportReader& re
   });
 }
 
-Result<void> read_file(std::istream& in, std::string_view name, ImportReader& reader) {
-  reader.begin_file();
-  // JSON starts with a brace; the offer's CSV with the quoted name of its first row.
+tl::unexpected<Diagnostics> unreadable(const std::string& path, int error) {
+  return fail("file-unreadable", path,
+              fmt::format("cannot be read: {}", std::generic_category().message(error != 0 ? error : EIO)),
+              "check the path and its permissions");
+}
+
+/// What the first byte gives away of a file that is neither JSON nor CSV.
+struct Disguise {
+  int first;
+  const char* what;
+  const char* remedy;
+};
+constexpr Disguise kDisguises[] = {
+    {0x1f, "is compressed", "unpack it on the way: gunzip -c FILE | smplan catalog import -"},
+    {0xff, "is UTF-16 text, as PowerShell writes it", "write it as UTF-8, e.g. with Out-File -Encoding utf8"},
+    {'<', "is XML or HTML, as servers report errors in", "read what it says, and fetch the file again"},
+    {'[', "is a JSON array, a part of an answer", "write the whole answer: fetch it again without --query"},
+};
+
+/// Passes over white space and the mark that editors put in front of UTF-8.
+void skip_to_content(std::istream& in) {
+  constexpr int kMark[] = {0xef, 0xbb, 0xbf};
   in >> std::ws;
+  for (const int byte : kMark) {
+    if (in.peek() != byte) break;
+    in.get();
+  }
+  in >> std::ws;
+}
+
+Result<void> read_file(std::istream& in, std::string_view name, ImportReader& reader) {
+  reader.begin_file(name);
+  errno = 0;
+  skip_to_content(in);
   const int first = in.peek();
+  if (in.bad()) return unreadable(std::string(name), errno);
   if (first == std::char_traits<char>::eof()) {
     return fail("empty-file", std::string(name), "is empty", "fetch the file again");
   }
+  for (const Disguise& d : kDisguises) {
+    if (first == d.first) return fail("unknown-format", std::string(name), d.what, d.remedy);
+  }
+  // JSON starts with a brace; the offer's CSV with the quoted name of its first row.
   const Result<void> read = first == '{' ? read_json(in, name, reader) : read_offer_csv(in, name, reader);
   if (!read) return read;
   if (!reader.recognised) {
@@ -46,8 +84,11 @@ Result<void> read_file(std::istream& in, std::string_view name, ImportReader& re
 
 Result<void> read_path(const std::string& path, ImportReader& reader) {
   if (path == "-") return read_file(std::cin, "<stdin>", reader);
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) return unreadable(path, EISDIR);
+  errno = 0;
   std::ifstream in(path, std::ios::binary);
-  if (!in) return fail("file-unreadable", path, "cannot be read", "check the path and its permissions");
+  if (!in) return unreadable(path, errno);
   return read_file(in, path, reader);
 }
 
@@ -57,10 +98,14 @@ Result<void> acceptable(const ImportedFacts& facts, const Catalog& catalog, std:
   Catalog changed = catalog;
   const Result<void> merged = overlay ? changed.merge(*overlay) : tl::unexpected<Diagnostics>(overlay.error());
   if (merged) return {};
-  Diagnostics faults = merged.error();
-  for (Diagnostic& fault : faults) {
-    fault.location = where;
-    fault.hint = "fetch the file again; nothing was taken from it";
+  // The overlay has no lines that a reader could look up, and one fault of a file is one of each of its prices.
+  Diagnostics faults;
+  for (const Diagnostic& fault : merged.error()) {
+    const bool told =
+        std::any_of(faults.begin(), faults.end(), [&](const Diagnostic& d) { return d.message == fault.message; });
+    if (!told)
+      faults.push_back(
+          {fault.code, std::string(where), fault.message, "fetch the file again; nothing was taken from it"});
   }
   return tl::unexpected<Diagnostics>(std::move(faults));
 }
@@ -79,11 +124,12 @@ Result<ImportedFacts> import_files(const std::vector<std::string>& paths, const 
   std::string where;
   for (const std::string& path : paths) where += (where.empty() ? "" : ", ") + path;
   if (facts.used == 0) {
+    std::string foreign;
+    for (const std::string& currency : reader.currencies) foreign += ", prices in " + currency;
     return fail("nothing-to-import", where,
-                fmt::format("has no training price and no interruption rate of a known instance type{} ({} entries for "
-                            "other things, {} for "
-                            "unknown instance types)",
-                            options.region ? " in " + *options.region : "", facts.other, facts.unknown),
+                fmt::format("has no training price in USD and no interruption rate of a known instance type{} ({} "
+                            "entries for other things{}, {} for unknown instance types)",
+                            options.region ? " in " + *options.region : "", facts.other, foreign, facts.unknown),
                 "check that the file is the one meant, and --region");
   }
   if (const Result<void> taken = acceptable(facts, catalog, where); !taken) {

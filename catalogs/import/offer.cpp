@@ -49,28 +49,37 @@ std::pair<std::string, std::string> read_product(const JsonValue& product, Diagn
 void read_offer_product(ImportReader& reader, const JsonPiece& piece, Diagnostics& out) {
   reader.recognised = true;
   reader.has_products = true;
+  if (const auto attributes = piece.value.find("attributes"); attributes) {
+    const std::string payment = text_member(*attributes, "purchaseOption", out);
+    if (!payment.empty() && has_room(reader.payments.size(), piece.value.location(), out)) {
+      reader.payments.emplace(text_member(piece.value, "sku", out), payment);
+    }
+  }
   auto product = read_product(piece.value, out);
   if (product.first.empty() || product.second.empty()) {
     ++reader.facts().other;
   } else if (reader.catalog().find_instance(product.first) == nullptr) {
     ++reader.facts().unknown;
-  } else {
+  } else if (has_room(reader.skus.size(), piece.value.location(), out)) {
     reader.skus.emplace(piece.key, std::move(product));
   }
 }
 
 /// The hourly price of an on-demand term, if it has one in dollars.
-std::optional<double> hourly_of(const JsonValue& term, Diagnostics& out) {
+std::optional<double> hourly_of(ImportReader& reader, const JsonValue& term, Diagnostics& out) {
   const auto dimensions = term.find("priceDimensions");
-  if (!dimensions) return std::nullopt;
   std::optional<double> found;
-  for (const std::string& key : dimensions->keys(out)) {
+  const std::vector<std::string> keys = dimensions ? dimensions->keys(out) : std::vector<std::string>();
+  for (const std::string& key : keys) {
     const auto dimension = dimensions->find(key);
     const auto price = dimension->find("pricePerUnit");
     const auto usd = price ? price->find("USD") : std::nullopt;
     const std::string unit = text_member(*dimension, "unit", out);
+    if (price && !usd) {
+      for (const std::string& currency : price->keys(out)) reader.pass_over(currency);
+    }
     if (!usd || (unit != "Hrs" && unit != "Hours" && unit != "hrs")) continue;
-    found = read_usd(usd->as_string(out), usd->location(), out);
+    found = read_usd(*usd, out);
   }
   return found;
 }
@@ -78,8 +87,13 @@ std::optional<double> hourly_of(const JsonValue& term, Diagnostics& out) {
 void add_term(ImportReader& reader, const std::pair<std::string, std::string>& product, const JsonValue& terms,
               Diagnostics& out) {
   for (const std::string& key : terms.keys(out)) {
-    const auto hourly = hourly_of(*terms.find(key), out);
-    if (!hourly || *hourly == 0) continue;
+    const auto hourly = hourly_of(reader, *terms.find(key), out);
+    if (!hourly) continue;
+    if (*hourly == 0) {
+      ++reader.facts().other;
+      continue;
+    }
+    if (!has_room(reader.facts().prices.size(), terms.location(), out)) return;
     reader.add_price({product.first,
                       product.second,
                       Market::OnDemand,
@@ -130,54 +144,77 @@ void read_query_product(ImportReader& reader, const JsonPiece& piece, Diagnostic
   add_term(reader, found, *on_demand, out);
 }
 
-/// A savings plan with all its rates. The type is in the usage type; its region only in the offer's SKU or in an
-/// overlay's date: rates of unknown SKUs are counted.
-void read_savings_rate(ImportReader& reader, const JsonPiece& piece, Diagnostics& out) {
+// Savings plans: rates of one are megabytes, so that its parts are read one by one, in the order in which AWS writes
+// them.
+
+void read_plan_sku(ImportReader& reader, const JsonPiece& piece, Diagnostics& out) {
   reader.recognised = true;
-  const auto lease = piece.value.find("leaseContractLength");
-  const auto years = lease ? lease->find("duration") : std::nullopt;
-  if (years && years->as_integer(out) != reader.options().savings_plan_years) {
+  reader.plan = {piece.value.as_string(out), {}, {}};
+}
+void read_plan_description(ImportReader& reader, const JsonPiece& piece, Diagnostics& out) {
+  reader.plan.description = piece.value.as_string(out);
+}
+void read_plan_length(ImportReader& reader, const JsonPiece& piece, Diagnostics& out) {
+  const auto duration = piece.value.find("duration");
+  if (duration && text_member(piece.value, "unit", out) == "year") reader.plan.years = duration->as_integer(out);
+}
+
+/// What is paid at once buys lower rates, at another date than the hours: only rates without are an hourly price.
+bool paid_by_the_hour(const ImportReader& reader) {
+  const auto payment = reader.payments.find(reader.plan.sku);
+  const std::string& text = payment != reader.payments.end() ? payment->second : reader.plan.description;
+  return text.find("Upfront") == std::string::npos || text.find("No Upfront") != std::string::npos;
+}
+
+/// The type and its region come from the offer's SKU: usage types spell regions in codes of their own.
+void read_savings_rate(ImportReader& reader, const JsonPiece& piece, Diagnostics& out) {
+  const JsonValue& rate = piece.value;
+  if (!reader.plan.years) {
+    out.push_back({"bad-order", rate.location(), "is a rate of a savings plan that has not said its years yet",
+                   "fetch the file again: AWS writes leaseContractLength first"});
+    return;
+  }
+  const std::string type = training_type({}, text_member(rate, "discountedUsageType", out), {}, {});
+  if (*reader.plan.years != reader.options().savings_plan_years || !paid_by_the_hour(reader) || type.empty() ||
+      text_member(rate, "unit", out) != "Hrs") {
     ++reader.facts().other;
     return;
   }
-  const auto rates = piece.value.find("rates");
-  if (!rates) return;
-  for (const JsonValue& rate : rates->as_array(out)) {
-    const std::string type = training_type({}, text_member(rate, "discountedUsageType", out), {}, {});
-    const auto sku = reader.skus.find(text_member(rate, "discountedSku", out));
-    if (type.empty()) {
-      ++reader.facts().other;
-      continue;
-    }
-    if (sku == reader.skus.end()) {
-      ++reader.facts().unknown;
-      continue;
-    }
-    const auto discounted = rate.find("discountedRate");
-    const auto price = discounted ? discounted->find("price") : std::nullopt;
-    if (!price) continue;
-    const auto usd = read_usd(price->as_string(out), price->location(), out);
-    if (!usd || *usd == 0) continue;
-    Provenance source{
-        fmt::format("AWS Price List, Machine Learning Savings Plans, {} year", reader.options().savings_plan_years),
-        reader.published.empty() ? reader.options().as_of : reader.published};
-    reader.add_price({sku->second.first,
-                      sku->second.second,
-                      Market::SavingsPlan,
-                      usd_per_hour(*usd),
-                      PriceBasis::Measured,
-                      {},
-                      std::move(source)});
+  const auto sku = reader.skus.find(text_member(rate, "discountedSku", out));
+  if (sku == reader.skus.end()) {
+    ++reader.facts().unknown;
+    return;
   }
+  const auto discounted = rate.find("discountedRate");
+  const auto price = discounted ? discounted->find("price") : std::nullopt;
+  const std::string currency = discounted ? text_member(*discounted, "currency", out) : std::string();
+  if (!price || currency != "USD") {
+    reader.pass_over(currency);
+    return;
+  }
+  const auto usd = read_usd(*price, out);
+  if (!usd || *usd == 0) return;
+  reader.add_price({sku->second.first,
+                    sku->second.second,
+                    Market::SavingsPlan,
+                    usd_per_hour(*usd),
+                    PriceBasis::Measured,
+                    {},
+                    {fmt::format("AWS Price List, Machine Learning Savings Plans, {} year, no upfront payment",
+                                 reader.options().savings_plan_years),
+                     reader.published.empty() ? reader.options().as_of : reader.published}});
 }
 
-constexpr std::array<PieceReader, 7> kPieces = {{{"/offerCode", read_offer_code},
-                                                 {"/version", read_version},
-                                                 {"/publicationDate", read_published},
-                                                 {"/products/*", read_offer_product},
-                                                 {"/terms/OnDemand/*", read_offer_term},
-                                                 {"/terms/savingsPlan/*", read_savings_rate},
-                                                 {"/PriceList/*", read_query_product}}};
+constexpr std::array<PieceReader, 10> kPieces = {{{"/offerCode", read_offer_code},
+                                                  {"/version", read_version},
+                                                  {"/publicationDate", read_published},
+                                                  {"/products/*", read_offer_product},
+                                                  {"/terms/OnDemand/*", read_offer_term},
+                                                  {"/terms/savingsPlan/*/sku", read_plan_sku},
+                                                  {"/terms/savingsPlan/*/description", read_plan_description},
+                                                  {"/terms/savingsPlan/*/leaseContractLength", read_plan_length},
+                                                  {"/terms/savingsPlan/*/rates/*", read_savings_rate},
+                                                  {"/PriceList/*", read_query_product}}};
 
 }  // namespace
 

@@ -86,15 +86,20 @@ class OfferCsv {
     const std::string& place = field("locationtype");
     const std::string type =
         training_type(field("instancename"), field("usagetype"), field("component"), field("platoinstancetype"));
-    const bool priced = field("termtype") == "OnDemand" && field("currency") == "USD" && field("unit") == "Hrs";
+    const bool priced = field("termtype") == "OnDemand" && field("unit") == "Hrs";
     if (type.empty() || !priced || (!family.empty() && family != "ML Instance") ||
         (!place.empty() && place != "AWS Region") || field("regioncode").empty()) {
       ++reader_.facts().other;
       return;
     }
+    if (field("currency") != "USD") {
+      reader_.pass_over(field("currency"));
+      return;
+    }
     const auto usd = read_usd(field("priceperunit"), where + ":PricePerUnit", out);
     if (!usd || *usd == 0) return;
     if (reader_.catalog().find_instance(type) != nullptr) {
+      if (!has_room(reader_.skus.size(), where, out)) return;
       reader_.skus.emplace(field("sku"), std::pair(type, field("regioncode")));
     }
     reader_.add_price({type,

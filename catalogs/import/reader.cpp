@@ -10,12 +10,24 @@ namespace smplan {
 namespace {
 
 constexpr double kMaxUsdPerHour = 10000;
+/// Of notes of one kind; the rest is a number.
+constexpr std::size_t kShownConflicts = 5;
 
 bool starts_with(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
 
+/// `us-gov-west-1`; not `Any`, and nothing that a terminal would obey.
+bool is_region(std::string_view name) {
+  constexpr std::size_t kLongest = 32;
+  const auto plain = [](char c) { return c == '-' || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  return name.size() <= kLongest && name.find('-') != std::string_view::npos && name.back() >= '0' &&
+         name.back() <= '9' && std::all_of(name.begin(), name.end(), plain);
+}
+
 }  // namespace
 
-void ImportReader::begin_file() {
+void ImportReader::begin_file(std::string_view name) {
+  file = name;
+  plan = {};
   offer_code.clear();
   version.clear();
   published.clear();
@@ -24,11 +36,19 @@ void ImportReader::begin_file() {
   recognised = false;
 }
 
+bool ImportReader::wanted(std::string_view region) {
+  if (is_region(region) && (!options_.region || region == *options_.region)) return true;
+  ++facts_.other;
+  return false;
+}
+
+void ImportReader::pass_over(std::string_view currency) {
+  ++facts_.other;
+  if (!currency.empty() && currency.size() <= 3) currencies.emplace(currency);
+}
+
 void ImportReader::add_price(Price price) {
-  if (options_.region && price.region != *options_.region) {
-    ++facts_.other;
-    return;
-  }
+  if (!wanted(price.region)) return;
   if (catalog_.find_instance(price.instance) == nullptr) {
     ++facts_.unknown;
     return;
@@ -41,9 +61,11 @@ void ImportReader::add_price(Price price) {
   }
   Price& known = facts_.prices[place->second];
   if (known.rate == price.rate) return;
-  facts_.notes.push_back(fmt::format("{} {} {} has two prices, {} and {}: the higher is taken", price.instance,
-                                     price.region, to_string(price.market), format_usd_per_hour(known.rate),
-                                     format_usd_per_hour(price.rate)));
+  if (++conflicts_ <= kShownConflicts) {
+    facts_.notes.push_back(fmt::format("{} {} {} has two prices, {} and {}: the higher is taken", price.instance,
+                                       price.region, to_string(price.market), format_usd_per_hour(known.rate),
+                                       format_usd_per_hour(price.rate)));
+  }
   if (price.rate > known.rate) known = std::move(price);
 }
 
@@ -86,6 +108,12 @@ void ImportReader::finish() {
                {},
                {"lowest upfront fee over instances and hours on offer", options_.as_of}});
   }
+  if (conflicts_ > kShownConflicts) {
+    facts_.notes.push_back(fmt::format("{} more have two prices", conflicts_ - kShownConflicts));
+  }
+  for (const std::string& currency : currencies) {
+    facts_.notes.push_back(fmt::format("prices in {} are passed over: only those in USD are taken", currency));
+  }
 }
 
 std::string training_type(std::string_view instance_name, std::string_view usage_type, std::string_view component,
@@ -111,6 +139,20 @@ std::optional<double> read_usd(std::string_view text, std::string_view where, Di
                  fmt::format("{} is no price between 0 and {} USD an instance hour", quote(text), kMaxUsdPerHour),
                  "fetch the file again; nothing was taken from it"});
   return std::nullopt;
+}
+
+std::optional<double> read_usd(const JsonValue& price, Diagnostics& out) {
+  const std::size_t faults = out.size();
+  const std::string text = price.as_string(out);
+  return out.size() == faults ? read_usd(text, price.location(), out) : std::nullopt;
+}
+
+bool has_room(std::size_t entries, std::string_view where, Diagnostics& out) {
+  constexpr std::size_t kMost = 500'000;
+  if (entries < kMost) return true;
+  out.push_back({"too-many-entries", std::string(where), fmt::format("comes after {} others", kMost),
+                 "fetch the file again, for one region; nothing was taken from it"});
+  return false;
 }
 
 std::string region_of_zone(std::string_view zone) {

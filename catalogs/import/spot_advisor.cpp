@@ -46,13 +46,9 @@ void read_band(ImportReader& reader, const JsonPiece& piece, Diagnostics& out) {
 void read_region(ImportReader& reader, const JsonPiece& piece, Diagnostics& out) {
   reader.recognised = true;
   const auto linux_types = piece.value.find("Linux");
-  if (!linux_types) return;
+  if (!linux_types || !reader.wanted(piece.key)) return;
   for (const std::string& name : linux_types->keys(out)) {
     const std::string type = "ml." + name;
-    if (reader.options().region && *reader.options().region != piece.key) {
-      ++reader.facts().other;
-      continue;
-    }
     if (reader.catalog().find_instance(type) == nullptr) {
       ++reader.facts().unknown;
       continue;
@@ -66,6 +62,7 @@ void read_region(ImportReader& reader, const JsonPiece& piece, Diagnostics& out)
                      "fetch the file again: AWS writes the bands first"});
       return;
     }
+    if (!has_room(reader.facts().spot.size(), entry->location(), out)) return;
     ++reader.facts().used;
     const auto [low, high] = band->second;
     reader.facts().spot.push_back(

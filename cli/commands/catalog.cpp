@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <memory>
+#include <span>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include "base/today.hpp"
@@ -21,7 +23,7 @@ struct CatalogFlags {
   std::string action;
   std::vector<std::string> names;
   std::optional<std::string> region, market, as_of, max_age;
-  int savings_plan_years = 1;
+  std::optional<int> savings_plan_years;
   bool reference = false;
   /// What list and show are asked for.
   [[nodiscard]] std::string name() const { return names.empty() ? std::string() : names.front(); }
@@ -105,6 +107,19 @@ std::vector<const Price*> stale_prices(const Catalog& catalog, const std::string
   return stale;
 }
 
+/// What is dated after today would pass for fresh until then.
+Diagnostics future_prices(std::span<const Price> prices, const std::string& date) {
+  Diagnostics faults;
+  for (const Price& p : prices) {
+    const auto age = days_between(p.provenance.as_of, date);
+    if (!age || *age >= 0) continue;
+    faults.push_back({"future-price", fmt::format("prices/{} {} {}", p.instance, p.region, to_string(p.market)),
+                      fmt::format("is of {}, after {}", p.provenance.as_of, date),
+                      "correct the date, or give that of today with --as-of"});
+  }
+  return faults;
+}
+
 std::string stale_note(const Catalog& catalog, const std::vector<const Price*>& stale, const std::string& date) {
   const auto oldest = *std::min_element(stale.begin(), stale.end(), [](const Price* a, const Price* b) {
     return a->provenance.as_of < b->provenance.as_of;
@@ -127,6 +142,7 @@ Result<Answer> verify(const CatalogFlags& flags, const Context& context) {
   const Result<std::string> date = date_of(flags);
   if (!date) return tl::unexpected<Diagnostics>(date.error());
   Diagnostics faults = check(context.catalog);
+  for (Diagnostic& fault : future_prices(context.catalog.prices(), *date)) faults.push_back(std::move(fault));
   std::vector<std::string> notes;
   if (flags.max_age) {
     const Result<Seconds> age = parse_duration(*flags.max_age, "--max-age");
@@ -163,7 +179,7 @@ Result<Answer> import(const CatalogFlags& flags, const Context& context) {
   ImportOptions options;
   options.region = flags.region;
   options.as_of = *date;
-  options.savings_plan_years = flags.savings_plan_years;
+  options.savings_plan_years = flags.savings_plan_years.value_or(1);
   const Result<ImportedFacts> facts = import_files(flags.names, context.catalog, options);
   if (!facts) return tl::unexpected<Diagnostics>(facts.error());
   Answer answer;
@@ -179,8 +195,12 @@ Result<Answer> import(const CatalogFlags& flags, const Context& context) {
       "{} prices, {} instance types and {} interruption rates taken, {} facts change; passed over: {} entries "
       "for other things, {} for instance types that the catalog lacks",
       facts->prices.size(), facts->instances.size(), facts->spot.size(), changed, facts->other, facts->unknown));
-  const Diagnostics contradictions = check(merged);
-  for (const Diagnostic& d : contradictions) answer.notes.push_back(to_string(d));
+  if (changed == 0) answer.notes.push_back("the catalog says the same already");
+  if (const Diagnostics future = future_prices(facts->prices, *date); !future.empty()) {
+    answer.notes.push_back(
+        fmt::format("{} prices are dated after {}, the first {}", future.size(), *date, to_string(future.front())));
+  }
+  for (const Diagnostic& d : check(merged)) answer.notes.push_back(to_string(d));
   return answer;
 }
 
@@ -214,7 +234,30 @@ Result<Answer> diff(const CatalogFlags& flags, const Context& context) {
   return answer;
 }
 
+/// A flag that an action would ignore is a misunderstanding.
+Result<void> flags_fit(const CatalogFlags& flags) {
+  struct Rule {
+    bool given;
+    const char* flag;
+    std::vector<std::string> actions;
+  };
+  const Rule rules[] = {{flags.region.has_value(), "--region", {"list", "import"}},
+                        {flags.market.has_value(), "--market", {"list"}},
+                        {flags.as_of.has_value(), "--as-of", {"import", "verify"}},
+                        {flags.max_age.has_value(), "--max-age", {"verify"}},
+                        {flags.savings_plan_years.has_value(), "--savings-plan-years", {"import"}},
+                        {flags.reference, "--reference", {"list"}}};
+  for (const Rule& rule : rules) {
+    if (!rule.given || std::count(rule.actions.begin(), rule.actions.end(), flags.action) != 0) continue;
+    return fail("conflict", rule.flag,
+                fmt::format("says nothing to `catalog {}`, only to `catalog {}`", flags.action,
+                            fmt::join(rule.actions, "` and `catalog ")));
+  }
+  return {};
+}
+
 Result<Answer> run_catalog(const CatalogFlags& flags, const Context& context) {
+  if (const Result<void> fit = flags_fit(flags); !fit) return tl::unexpected<Diagnostics>(fit.error());
   if (flags.action == "import") return import(flags, context);
   if (flags.action == "diff") return diff(flags, context);
   if (flags.names.size() > 1) {

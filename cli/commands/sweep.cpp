@@ -1,11 +1,13 @@
 #include <array>
 #include <memory>
+#include <optional>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "base/json_reader.hpp"
 #include "base/today.hpp"
+#include "base/units.hpp"
 #include "cli/command.hpp"
 #include "cli/commands/line_sink.hpp"
 #include "cli/request_options.hpp"
@@ -46,12 +48,29 @@ Result<SweepWork> understand(const SweepFlags& flags) {
   return work;
 }
 
+/// Trials of one request in a sentence; grids answer in lines only.
+std::optional<std::string> schedule_in_words(const std::string& line) {
+  const Result<JsonValue> answer = parse_json(line, "line");
+  const auto plan = answer ? answer->find("plan") : std::nullopt;
+  const auto trials = answer ? answer->find("trials") : std::nullopt;
+  if (!plan || !trials || !plan->is_object()) return std::nullopt;
+  Diagnostics none;
+  const auto number = [&](const JsonValue& object, const char* key) { return object.find(key)->as_number(none); };
+  const double keep = number(*trials, "keep");
+  return fmt::format(
+      "{} trials{}: {} at a time, each on {} x {}; all done in {} for {}", number(*trials, "count"),
+      keep > 1 ? fmt::format(", of which one in {} goes on at each rung", keep) : "", number(*trials, "at_once"),
+      number(*plan, "instance_count"), plan->find("instance_type")->as_string(none),
+      format_duration(Seconds(number(*trials, "makespan_s"))), format_usd(Usd(number(*trials, "total_usd"))));
+}
+
 Result<Answer> run_sweep(const SweepFlags& flags, const Context& context) {
   const Result<SweepWork> work = understand(flags);
   if (!work) return tl::unexpected<Diagnostics>(work.error());
   LineSink sink(context.output);
   if (const Result<void> opened = sink.open(); !opened) return tl::unexpected<Diagnostics>(opened.error());
   Answer answer;
+  std::string last;
   std::size_t reused = 0;
   std::array<std::size_t, 3> counts{};
   for (const RequestSpec& spec : work->requests) {
@@ -59,6 +78,7 @@ Result<Answer> run_sweep(const SweepFlags& flags, const Context& context) {
     const SweepLine line =
         known != nullptr ? SweepLine{sweep_status(*known), *known} : sweep_line(spec, context.catalog, work->options);
     ++counts[static_cast<std::size_t>(line.status)];
+    last = line.text;
     if (!sink.streams()) answer.text += line.text;
     if (known != nullptr) {
       ++reused;
@@ -75,6 +95,9 @@ Result<Answer> run_sweep(const SweepFlags& flags, const Context& context) {
   answer.notes.push_back(fmt::format("{} requests: {} planned, {} without a plan, {} invalid{}", work->requests.size(),
                                      planned, without, invalid,
                                      reused > 0 ? fmt::format("; {} known from before", reused) : ""));
+  if (work->options.trials && work->requests.size() == 1) {
+    if (auto words = schedule_in_words(last)) answer.notes.push_back(std::move(*words));
+  }
   if (planned == 0) answer.code = without > 0 ? ExitCode::NoAnswer : ExitCode::BadInput;
   return answer;
 }

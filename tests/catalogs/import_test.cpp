@@ -137,6 +137,35 @@ TEST(Import, JoinsSavingsPlansToTheOffersSkus) {
   EXPECT_NEAR(usd(*long_term, "ml.p5.48xlarge", "us-west-2", Market::SavingsPlan), 30, 1e-9);
 }
 
+std::string plan_of(const char* sku, const char* description, const char* price, const char* currency) {
+  return std::string(R"({"sku": ")") + sku + R"(", "description": ")" + description +
+         R"(", "leaseContractLength": {"duration": 1, "unit": "year"}, "rates": [
+    {"discountedSku": "SYNTHETIC0000001", "discountedUsageType": "USW2-Train:ml.p5.48xlarge", "unit": "Hrs",
+     "discountedRate": {"price": ")" +
+         price + R"(", "currency": ")" + currency + R"("}}]})";
+}
+
+TEST(Import, TakesOfSavingsPlansWhatIsPaidByTheHour) {
+  const auto with = [](const std::string& plans, const char* products = "[]") {
+    const OwnFile file(R"({"offerCode": "AWSMachineLearningSavingsPlans", "products": )" + std::string(products) +
+                       R"(, "terms": {"savingsPlan": [)" + plans + "]}}");
+    const ImportedFacts facts = import_sample({sample("AmazonSageMaker-index.json"), file.path()});
+    EXPECT_LE(facts.notes.size(), 1u);
+    return usd(facts, "ml.p5.48xlarge", "us-west-2", Market::SavingsPlan);
+  };
+  const std::string all = plan_of("A", "1 year All Upfront Machine Learning Savings Plan", "40", "USD");
+  const std::string some = plan_of("B", "1 year Partial Upfront Machine Learning Savings Plan", "50", "USD");
+  const std::string none = plan_of("C", "1 year No Upfront Machine Learning Savings Plan", "45", "USD");
+  EXPECT_NEAR(with(all + "," + some + "," + none), 45, 1e-9);
+  EXPECT_EQ(with(all), 0);
+  EXPECT_NEAR(with(plan_of("A", "", "40", "USD") + "," + plan_of("B", "", "45", "USD"),
+                   R"([{"sku": "A", "attributes": {"purchaseOption": "All Upfront"}},
+                       {"sku": "B", "attributes": {"purchaseOption": "No Upfront"}}])"),
+              45, 1e-9)
+      << "the list's products say it where descriptions do not";
+  EXPECT_EQ(with(plan_of("C", "No Upfront", "45", "CNY")), 0);
+}
+
 TEST(Import, ReadsInterruptionRatesByTypeAndRegion) {
   const ImportedFacts facts = import_sample({sample("spot-advisor-data.json")});
   const auto rate = [&](const char* type, const char* region) {
@@ -247,6 +276,8 @@ INSTANTIATE_TEST_SUITE_P(
             "bad-price"},
         Bad{"something_else", R"({"hello": "world"})", "unknown-format"}, Bad{"empty", "", "empty-file"},
         Bad{"a_band_in_words", R"({"ranges": [{"index": 0, "label": "seldom"}], "spot_advisor": {}})", "bad-band"},
+        Bad{"a_savings_rate_before_its_years",
+            R"({"terms": {"savingsPlan": [{"sku": "P", "rates": [{"discountedSku": "S"}]}]}})", "bad-order"},
         Bad{"an_unknown_band", R"({"spot_advisor": {"us-east-1": {"Linux": {"p5.48xlarge": {"r": 9, "s": 1}}}}})",
             "bad-band"},
         Bad{"prose", "These are not prices.\n", "unknown-format"},
@@ -255,6 +286,88 @@ INSTANTIATE_TEST_SUITE_P(
             "\"Version\",\"1\"\n\"OfferCode\",\"AmazonSageMaker\"\n\"SKU\",\"TermType\"\n",
             "missing-column"}),
     [](const auto& test) { return test.param.name; });
+
+std::string message_of(const std::string& text) {
+  const auto facts = import_text(text);
+  return facts ? "taken" : to_string(facts.error());
+}
+
+TEST(Import, SaysWhatAFileIsThatIsNoAnswerOfAws) {
+  EXPECT_NE(message_of("\x1f\x8b\x08rest").find("gunzip -c FILE | smplan catalog import -"), std::string::npos);
+  EXPECT_NE(message_of("\xff\xfe{").find("UTF-16"), std::string::npos);
+  EXPECT_NE(message_of("<?xml version=\"1.0\"?><Error/>").find("is XML or HTML"), std::string::npos);
+  EXPECT_NE(message_of("[{\"SpotPrice\": \"1\"}]").find("without --query"), std::string::npos);
+  const auto folder = import_files({testing::TempDir()}, test::shipped(), options());
+  ASSERT_FALSE(folder.has_value());
+  EXPECT_NE(to_string(folder.error()).find("Is a directory"), std::string::npos) << to_string(folder.error());
+}
+
+/// One row of a spot price history, with a member replaced or added.
+std::string history(const char* zone, const char* member = R"("InstanceType": "p5.48xlarge")", const char* top = "") {
+  return std::string(R"({"SpotPriceHistory": [{"ProductDescription": "Linux/UNIX", "SpotPrice": "9",
+    "Timestamp": "2026-03-02T00:00:00Z", "AvailabilityZone": ")") +
+         zone + "\", " + member + "}]" + top + "}";
+}
+
+TEST(Import, TakesFilesThatStartWithAByteOrderMark) {
+  EXPECT_EQ(message_of("\xef\xbb\xbf" + history("us-west-2a")), "taken");
+}
+
+TEST(Import, PassesOverLocalZonesAndWhatIsNoRegion) {
+  EXPECT_EQ(message_of(history("us-west-2a")), "taken");
+  for (const char* zone : {"us-west-2-lax-1a", "US-WEST-2a", "us\\n-west-2a"}) {
+    EXPECT_NE(message_of(history(zone)).find("1 entries for other things"), std::string::npos);
+  }
+}
+
+TEST(Import, TellsThatAnAnswerHasMorePages) {
+  const auto page = import_text(history("us-west-2a", R"("InstanceType": "p5.48xlarge")", R"(, "NextToken": "abc")"));
+  ASSERT_TRUE(page.has_value());
+  ASSERT_EQ(page->notes.size(), 1u);
+  EXPECT_NE(page->notes[0].find("is one page of several"), std::string::npos);
+  const auto last = import_text(history("us-west-2a", R"("InstanceType": "p5.48xlarge")", R"(, "NextToken": "")"));
+  ASSERT_TRUE(last.has_value());
+  EXPECT_TRUE(last->notes.empty());
+}
+
+TEST(Import, NamesThePlaceOfAFaultAsAPointerIntoTheFile) {
+  const auto facts = import_text("{" PRODUCT ", " TERM("3.5") "}");
+  ASSERT_FALSE(facts.has_value());
+  ASSERT_EQ(facts.error().size(), 1u) << to_string(facts.error());
+  const std::string& where = facts.error()[0].location;
+  EXPECT_EQ(where.substr(where.find(':')), ":/terms/OnDemand/S/S.T/priceDimensions/S.T.R/pricePerUnit/USD");
+}
+
+TEST(Import, ReckonsInDollarsOnly) {
+  const std::string chinese = message_of("{" PRODUCT R"(, "terms": {"OnDemand": {"S": {"S.T": {"priceDimensions":
+    {"S.T.R": {"unit": "Hrs", "pricePerUnit": {"CNY": "400"}}}}}}}})");
+  EXPECT_NE(chinese.find("prices in CNY"), std::string::npos) << chinese;
+  const auto fee = import_text(R"({"CapacityBlockOfferings": [
+    {"InstanceType": "p5.48xlarge", "AvailabilityZone": "us-east-1b", "InstanceCount": 1, "CapacityBlockDurationHours": 24, "UpfrontFee": "1200", "CurrencyCode": "USD"},
+    {"InstanceType": "p5.48xlarge", "AvailabilityZone": "us-east-1b", "InstanceCount": 1, "CapacityBlockDurationHours": 24, "UpfrontFee": "12", "CurrencyCode": "EUR"}]})");
+  ASSERT_TRUE(fee.has_value()) << to_string(fee.error());
+  EXPECT_NEAR(usd(*fee, "ml.p5.48xlarge", "us-east-1", Market::CapacityBlock), 50, 1e-9);
+  ASSERT_EQ(fee->notes.size(), 1u);
+  EXPECT_NE(fee->notes[0].find("prices in EUR are passed over"), std::string::npos);
+}
+
+TEST(Import, ReportsAFaultOfTheFileOnceNotForEachOfItsPrices) {
+  const std::string undated = message_of(R"({"publicationDate": "2026-99-99", )" PRODUCT ", " TERM(R"("1")") "}");
+  EXPECT_EQ(undated.find("is not a date"), undated.rfind("is not a date")) << undated;
+  std::string products, terms;
+  for (int i = 0; i < 20; ++i) {
+    const std::string sku = "S" + std::to_string(i);
+    products += (i == 0 ? "\"" : ",\"") + sku + R"(": {"attributes": {"component": "Training",
+      "instanceName": "ml.p5.48xlarge", "regionCode": "us-east-1"}})";
+    terms += (i == 0 ? "\"" : ",\"") + sku + R"(": {"T": {"priceDimensions": {"R": {"unit": "Hrs",
+      "pricePerUnit": {"USD": ")" +
+             std::to_string(40 + i) + R"("}}}}})";
+  }
+  const auto facts = import_text("{\"products\": {" + products + "}, \"terms\": {\"OnDemand\": {" + terms + "}}}");
+  ASSERT_TRUE(facts.has_value()) << to_string(facts.error());
+  ASSERT_EQ(facts->notes.size(), 6u) << "five and the number of the others";
+  EXPECT_EQ(facts->notes.back(), "14 more have two prices");
+}
 
 TEST(Import, OfTwoPricesForOneThingTheHigherStays) {
   const auto facts = import_text(R"({"products": {

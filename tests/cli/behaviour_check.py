@@ -114,6 +114,31 @@ class Files(unittest.TestCase):
         self.assertEqual(prices, [1.25])
 
 
+class Catalog(unittest.TestCase):
+    PRICE = {"instance": "ml.p5.48xlarge", "region": "us-west-2", "market": "on-demand", "usd_per_hour": 60,
+             "basis": "measured", "source": "a contract", "as_of": "2026-11-01"}
+
+    def verified(self, as_of):
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            json.dump({"schema": "smplan.catalog/1", "prices": [self.PRICE]}, file)
+            file.flush()
+            return smplan("catalog", "verify", "--format", "json", "--as-of", as_of, "--catalog", file.name)
+
+    def test_a_price_of_tomorrow_is_a_fault(self):
+        self.assertEqual(self.verified("2026-11-01").returncode, 0)
+        done = self.verified("2026-10-31")
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual([(f["code"], f["location"]) for f in json.loads(done.stdout)],
+                         [("future-price", "prices/ml.p5.48xlarge us-west-2 on-demand")])
+
+    def test_a_flag_that_an_action_would_ignore_is_refused(self):
+        for arguments in (("import", "x.json", "--market", "spot"), ("diff", "x.json", "--region", "us-east-1"),
+                          ("verify", "--savings-plan-years", "3"), ("list", "--max-age", "90d")):
+            done = smplan("catalog", *arguments)
+            self.assertEqual(done.returncode, 2, arguments)
+            self.assertIn(f"says nothing to `catalog {arguments[0]}`".encode(), done.stderr)
+
+
 class Terminal(unittest.TestCase):
     def test_colour_is_for_terminals(self):
         self.assertNotIn(b"\x1b", smplan("catalog", "list").stdout)

@@ -7,6 +7,7 @@
 #include "catalogs/catalog.hpp"
 #include "models/layers.hpp"
 #include "models/markets.hpp"
+#include "run_simulation.hpp"
 #include "tests/support/step_fixture.hpp"
 
 namespace smplan {
@@ -133,6 +134,42 @@ TEST(EstimateCost, LowAndHighEncloseTheCost) {
   EXPECT_NEAR(cost.spread.at(0.9) / cost.time_to_train(), 1.25, 0.01);
   EXPECT_NEAR(cost.high / cost.total(), 1.25, 0.01);
 }
+
+struct Fleet {
+  const char* name;
+  Market market;
+  const char* instance;
+  std::int32_t count;
+  double days;
+  CheckpointTarget target;
+  CheckpointMode mode;
+};
+/// Runs at the catalog's own figures of failures, reclaimed capacity, starts and storage, played event by event.
+class WholeRun : public ::testing::TestWithParam<Fleet> {};
+
+TEST_P(WholeRun, TakesWhatSimulatedRunsTakeOnTheMean) {
+  const Fleet& f = GetParam();
+  RunSetup setup = setup_of(f.market);
+  setup.checkpoint_target = f.target;
+  setup.checkpoint_mode = f.mode;
+  const Workload w = work_of(f.days * 86400 / 10 * 10000);
+  const RunTerms terms = run_terms(setup, w, type_of(f.instance), f.count, usd_per_hour(30));
+  const RunCost cost = estimate_cost(step_of(10), w, terms);
+  const test::SimulatedRuns runs = test::simulate_runs(cost.productive, cost.loss.interval, *cost.checkpoint,
+                                                       terms.interruptions, terms.interruptions.restart, 4000);
+  EXPECT_NEAR((cost.productive + cost.lost()).value(), runs.mean.value(), 0.01 * runs.mean.value());
+  EXPECT_GT(cost.loss.interruptions, 0.1) << "or there is nothing to see";
+}
+INSTANTIATE_TEST_SUITE_P(
+    Fleets, WholeRun,
+    ::testing::Values(
+        Fleet{"one_gpu_on_spot", Market::Spot, "ml.g5.xlarge", 1, 20, CheckpointTarget::S3, CheckpointMode::Sync},
+        Fleet{"p4d_on_spot", Market::Spot, "ml.p4d.24xlarge", 16, 60, CheckpointTarget::S3, CheckpointMode::Sync},
+        Fleet{"p5_in_s3", Market::OnDemand, "ml.p5.48xlarge", 128, 30, CheckpointTarget::S3, CheckpointMode::Async},
+        Fleet{"p5_as_llama3", Market::OnDemand, "ml.p5.48xlarge", 2048, 54, CheckpointTarget::FsxLustre,
+              CheckpointMode::Sync},
+        Fleet{"p5_on_efs", Market::OnDemand, "ml.p5.48xlarge", 32, 100, CheckpointTarget::Efs, CheckpointMode::Async}),
+    [](const auto& test) { return test.param.name; });
 
 TEST(Spot, PaysNothingWhileItWaits) {
   const RunCost spot = cost_of(setup_of(Market::Spot), 5, 1e10, "ml.p5.48xlarge", 16, 20);

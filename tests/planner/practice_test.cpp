@@ -143,6 +143,21 @@ TEST(Practice, CapacityBoughtAheadTellsItsRule) {
   EXPECT_GT(set.plans[0].cost.bill.idle, Usd()) << "128 instances are paid";
 }
 
+TEST(Practice, DataIsCopiedOnlyToDisksThatHoldIt) {
+  RequestSpec spec = spec_of("llama-3.2-1b", "ml.p4d.24xlarge,ml.p5.48xlarge", "1");
+  spec.input_mode = "file";
+  spec.dataset = "12TB";  // p4d has 8 TB, p5 30
+  const PlanSet set = best_of(spec);
+  ASSERT_FALSE(set.plans.empty());
+  EXPECT_EQ(set.plans[0].instance->name, "ml.p5.48xlarge");
+  ASSERT_EQ(set.request.left_out.size(), 1u);
+  EXPECT_NE(set.request.left_out[0].second.find("do not fit its disk"), std::string::npos);
+  spec.dataset = "200TB";
+  const Result<PlanRequest> none = resolve(spec, test::catalog(), std::nullopt);
+  ASSERT_FALSE(none.has_value());
+  EXPECT_EQ(none.error().front().location, "--input-mode") << to_string(none.error());
+}
+
 TEST(Practice, DataThatStreamsTooSlowlyIsMounted) {
   RequestSpec spec = spec_of("llama-3.2-1b", "ml.p5.48xlarge", "1");
   spec.dataset = "5TB";
