@@ -205,6 +205,11 @@ void check_products(const TrainingPlan& plan, std::int64_t n_gpus, const ObjectR
     differ("global_batch", fmt::format("micro-batch {} x accumulation {} x data {} is {}, not {}", s.micro_batch,
                                        plan.gradient_accumulation, s.data_parallel, batch, plan.global_batch));
   }
+  const std::int64_t expert_ranks = std::int64_t{s.expert_parallel} * s.expert_tensor();
+  if (plan.replicas() * s.tensor_parallel % expert_ranks != 0) {
+    differ("parallel", fmt::format("expert {} x expert_tensor {} does not divide data x context x tensor {}",
+                                   s.expert_parallel, s.expert_tensor(), plan.replicas() * s.tensor_parallel));
+  }
   if (plan.replicas() % s.shard_degree != 0) {
     differ("sharding", fmt::format("degree {} does not divide data x context {}", s.shard_degree, plan.replicas()));
   }
@@ -276,6 +281,7 @@ Result<TrainingPlan> read_training_plan(const JsonValue& plan_set, std::int64_t 
   TrainingPlan plan;
   plan.rank = static_cast<std::size_t>(rank);
   ObjectReader document(plan_set, out);
+  if (!out.empty()) return tl::unexpected<Diagnostics>(std::move(out));
   const std::int64_t version = document.integer("schema_version");
   if (out.empty() && version != kSchemaVersion) {
     return fail("bad-schema", document.location("schema_version"), fmt::format("schema_version is {}", version),

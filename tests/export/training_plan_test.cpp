@@ -57,6 +57,7 @@ TEST(TrainingPlan, IsReadStrictly) {
            Case{"/schema_version", 2, "schema_version is 2"},
            Case{"/plans/0/instance_type", "ml.p4dn.24xlarge", "unknown instance type 'ml.p4dn.24xlarge'"},
            Case{"/plans/0/stack", "megatron-llm", "unknown stack"},
+           Case{"/plans/0/parallel/expert", 32, "expert 32 x expert_tensor 1 does not divide"},
            Case{"/plans/0/n_gpus", 8, "8 devices, but 2 x ml.p4de.24xlarge have 16"},
            Case{"/plans/0/parallel/data", 5, "is not the 16 devices"},
            Case{"/plans/0/parallel/tensor", 0, "/plans/0/parallel/tensor"},
@@ -83,6 +84,12 @@ TEST(TrainingPlan, NeedsEveryKeyThatDecidesTheJob) {
     Json json = document();
     json["plans"][0].erase(key);
     EXPECT_THAT(faults(json), HasSubstr(key)) << "is missing and not missed";
+  }
+}
+
+TEST(TrainingPlan, SaysOfWhatIsNoPlanOnlyThat) {
+  for (const Json& no_plan : {Json::array(), Json(nullptr), Json("plan")}) {
+    EXPECT_THAT(faults(no_plan), testing::AllOf(HasSubstr("must be an object"), testing::Not(HasSubstr("--rank")))) << no_plan;
   }
 }
 
