@@ -56,10 +56,10 @@ def leaves(value, path=()):
         yield path
 
 
-def mutants(answer: dict, path: tuple):
-    """The answer without the leaf, and with another value of its type there."""
-    for drop in (True, False):
-        out = copy.deepcopy(answer)
+def mutated(answer: dict, paths: list[tuple], drop: bool) -> dict:
+    """The answer without the leaves, or with other values of their types there."""
+    out = copy.deepcopy(answer)
+    for path in reversed(paths):
         inner = out
         for key in path[:-1]:
             inner = inner[key]
@@ -68,16 +68,26 @@ def mutants(answer: dict, path: tuple):
             del inner[path[-1]]
         else:
             inner[path[-1]] = not value if isinstance(value, bool) else value + ("x" if isinstance(value, str) else 1)
-        yield out
+    return out
 
 
 def label(path: tuple, sku: str) -> str:
     return "/".join("*" if isinstance(key, int) or key.startswith(sku) else key for key in path)
 
 
-def members_read(run, answer: dict, sku: str = "\0") -> set[str]:
+def misjudged(run, answer: dict, listed: set[str], sku: str = "\0") -> set[str]:
+    """Members that are listed and change nothing, or are not listed and do."""
     base = run(answer)
-    return {label(path, sku) for path in leaves(answer) if any(run(mutant) != base for mutant in mutants(answer, path))}
+
+    def matter(paths: list[tuple]) -> bool:
+        return any(run(mutated(answer, paths, drop)) != base for drop in (True, False))
+
+    read = [path for path in leaves(answer) if label(path, sku) in listed]
+    rest = [path for path in leaves(answer) if label(path, sku) not in listed]
+    out = listed - {label(path, sku) for path in read if matter([path])}
+    if matter(rest):
+        out |= {label(path, sku) for path in rest if matter([path])} or {"members together"}
+    return out
 
 
 P5 = "p5.48xlarge"
@@ -132,7 +142,7 @@ def judge_models(run, report: Report) -> None:
             report.fault(entry, f"differs between aws 1 and 2: {outcomes}")
         if outcomes[2].code != 0 or outcomes[2].prices() != case.prices:
             report.fault(entry, f"gives {outcomes[2]}, not {case.prices}")
-        if difference := members_read(run, answers[2]) ^ case.read:
+        if difference := misjudged(run, answers[2], case.read):
             report.fault(entry, f"what is read differs from what is listed in {sorted(difference)}")
 
 
@@ -179,8 +189,7 @@ def judge_products(run, report: Report) -> None:
         for outcome in (answered(product), run(offer_of(product))):
             if outcome.code != 0 or outcome.prices() != expected:
                 report.fault(entry, f"gives {outcome}, not {expected}")
-        found = members_read(answered, product, product["product"]["sku"])
-        if difference := found ^ (PRODUCT_MEMBERS | read):
+        if difference := misjudged(answered, product, PRODUCT_MEMBERS | read, product["product"]["sku"]):
             report.fault(entry, f"what is read differs from what is listed in {sorted(difference)}")
 
 
