@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Dict, Optional, Sequence, Tuple, Union
 
 from smplan import _core
 from smplan._errors import Diagnostic, InputError
+from smplan._progress import Watching
 from smplan._request import arguments_of, environment_region, shipped_catalog
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 _INTEGERS = {"count": 1, "dp": 0, "tp": 1, "pp": 1, "vpp": 1, "cp": 1, "ep": 1, "shard_degree": 0, "micro_batch": 1}
 
 _STACK_DEFAULT = -1  # in the place of a sharding's index
+_UNKNOWN = -2
 
 
 class BatchEstimate:
@@ -102,9 +104,9 @@ def estimate_batch(*, catalog: Optional[_core.Catalog] = None, instances: str, s
     flat = {name: numpy.ascontiguousarray(numpy.broadcast_to(array, shape)).ravel() for name, array in arrays.items()}
     # The request is for the hardware and the work; its own degrees are any.
     known = {**request, "instances": instances, "stack": stack, "count": 1}
-    with arguments_of(known) as arguments:
+    with arguments_of(known) as arguments, Watching("estimate_batch") as watch:
         answer = _core.estimate_batch(catalog if catalog is not None else shipped_catalog(), arguments,
-                                      environment_region(), flat)
+                                      environment_region(), flat, watch)
     shown = {name: numpy.broadcast_to(numpy.asarray(value), shape)
              for name, value in {**columns, "recompute": recompute, "sharding": sharding or "default"}.items()
              if numpy.ndim(value) > 0}
@@ -126,10 +128,13 @@ def _integers(name: str, value: Any) -> Any:
 def _codes(name: str, value: Any, names: Sequence[str]) -> Any:
     import numpy
 
-    found, codes = numpy.unique(numpy.asarray(value), return_inverse=True)
-    strangers = [str(item) for item in found if str(item) not in names]
-    if strangers:
+    given = numpy.asarray(value).astype(str, copy=False)
+    codes = numpy.full(given.shape, _UNKNOWN, numpy.int8)
+    # One comparison a name is far cheaper than sorting a million of them.
+    for code, known in enumerate(names):
+        codes[given == known] = code
+    strangers = numpy.unique(given[codes == _UNKNOWN])
+    if strangers.size:
         raise InputError([Diagnostic("unknown-name", name, f"unknown {name} '{stranger}'", f"one of {', '.join(names)}")
                           for stranger in strangers])
-    table = numpy.array([names.index(str(item)) for item in found], dtype=numpy.int8)
-    return table[codes].reshape(numpy.shape(value))
+    return codes
