@@ -6,8 +6,9 @@ from html import escape
 from typing import TYPE_CHECKING, Iterable, Sequence
 
 if TYPE_CHECKING:
+    from smplan._catalog_import import CatalogImport
     from smplan._check import Findings
-    from smplan._measured import Validation
+    from smplan._measured import Calibration, Validation
     from smplan._plans import Plan, PlanSet
     from smplan._sweep import Sweep
 
@@ -64,6 +65,24 @@ def error_table(validation: Validation) -> str:
     rows = [(group["name"], str(group["n"]), f"{100 * group['mape']:.1f} %", f"{100 * group['bias']:+.1f} %",
              f"{100 * group['interval_coverage']:.0f} %") for group in report["step_time"]["source"]]
     return table(["source", "runs", "mean error", "bias", "inside P10-P90"], rows, repr(validation))
+
+
+def fit_tables(calibration: Calibration) -> str:
+    moved = [p for p in calibration.to_dict()["parameters"] if p["runs"]]
+    rows = [(p["owner"], p["meaning"], f"{p['prior']:.3g}", f"{p['value']:.3g}", f"{p['spread']:.2g}", str(p["runs"]))
+            for p in moved]
+    fitted = table(["of", "number", "before", "after", "+-", "runs"], rows, repr(calibration))
+    left_out = calibration.left_out
+    if left_out is None:
+        return fitted
+    groups = [(g["name"], str(g["n"]), f"{100 * g['mape']:.1f} %", f"{100 * g['bias']:+.1f} %") for g in left_out.groups]
+    return fitted + table([left_out.by, "runs", "mean error", "bias"], groups, "each predicted by a fit without it")
+
+
+def change_table(imported: CatalogImport) -> str:
+    rows = [(c["fact"], c["before"] or "new", c["after"] or "gone",
+             "" if c["ratio"] is None else f"{100 * (c['ratio'] - 1):+.1f} %") for c in imported.changes]
+    return table(["fact", "before", "after", "change"], rows, repr(imported)) + sentence_list(imported.notes)
 
 
 def sweep_table(sweep: Sweep) -> str:
