@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Dict, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple, Union
 
 from smplan import _core
 from smplan._errors import Diagnostic, InputError
@@ -57,6 +57,19 @@ class BatchEstimate:
         fits: numpy.ndarray[Any, Any] = self.status == 0
         return fits
 
+    @property
+    def varied(self) -> Tuple[str, ...]:
+        """Names of the dimensions that were given as arrays."""
+        return tuple(self._given)
+
+    def fastest(self, most: int = 1) -> List[Tuple[int, Tuple[Any, ...]]]:
+        """The rows that fit with the shortest step, best first: flat index, and the values of what was `varied`."""
+        import numpy
+
+        fitting = numpy.flatnonzero(self.fits)
+        best = fitting[numpy.argsort(self.step_time_s.ravel()[fitting], kind="stable")][:most]
+        return [(int(at), tuple(column.flat[at] for column in self._given.values())) for at in best]
+
     def to_pandas(self) -> pandas.DataFrame:
         """What was given and what came of it, one row a configuration. Needs pandas."""
         import pandas
@@ -70,8 +83,26 @@ class BatchEstimate:
     def __len__(self) -> int:
         return int(self.status.size)
 
+    def __eq__(self, other: object) -> bool:
+        import numpy
+
+        if not isinstance(other, BatchEstimate):
+            return NotImplemented
+        ours, theirs = vars(self), vars(other)
+        columns = ours.keys() - {"_given"}
+        return (self.varied == other.varied
+                and all(numpy.array_equal(ours[name], theirs[name]) for name in columns)
+                and all(numpy.array_equal(mine, yours) for mine, yours in zip(self._given.values(), other._given.values())))
+
+    __hash__ = None  # type: ignore[assignment]  # arrays may be written to
+
     def __repr__(self) -> str:
         return f"BatchEstimate({len(self)} configurations, {int(self.fits.sum())} fit)"
+
+    def _repr_html_(self) -> str:
+        from smplan._html import batch_table
+
+        return batch_table(self)
 
 
 def estimate_batch(*, catalog: Optional[_core.Catalog] = None, instances: str, stack: str, count: Column = 1,
