@@ -1,3 +1,4 @@
+#include <memory>
 #include <optional>
 
 #include <pybind11/pybind11.h>
@@ -61,28 +62,30 @@ void refuse_codes(const std::vector<std::int8_t>& codes, int least, int most, co
   }
 }
 
-OwnedColumns columns_of(const py::dict& given) {
+std::shared_ptr<const OwnedColumns> columns_of(const py::dict& given) {
   const auto rows = static_cast<std::size_t>(py::len(given["count"]));
   const auto integers = [&](const char* name) { return column<std::int32_t>(given, name, rows); };
   const auto codes = [&](const char* name) { return column<std::int8_t>(given, name, rows); };
-  OwnedColumns c{integers("count"),       integers("dp"),    integers("tp"),     integers("pp"),
-                 integers("vpp"),         integers("cp"),    integers("ep"),     integers("shard_degree"),
-                 integers("micro_batch"), codes("sharding"), codes("recompute"), codes("sequence_parallel")};
-  refuse_codes(c.sharding, -1, static_cast<int>(Sharding::FsdpHybrid), "sharding");
-  refuse_codes(c.recompute, 0, static_cast<int>(Recompute::Full), "recompute");
+  auto c = std::make_shared<OwnedColumns>(
+      OwnedColumns{integers("count"), integers("dp"), integers("tp"), integers("pp"), integers("vpp"), integers("cp"),
+                   integers("ep"), integers("shard_degree"), integers("micro_batch"), codes("sharding"),
+                   codes("recompute"), codes("sequence_parallel")});
+  refuse_codes(c->sharding, -1, static_cast<int>(Sharding::FsdpHybrid), "sharding");
+  refuse_codes(c->recompute, 0, static_cast<int>(Recompute::Full), "recompute");
   return c;
 }
 
 /// Workload, hardware and stack from the request's own keywords, strategies from the columns.
 py::dict estimate_columns(const CatalogHandle& handle, const Arguments& arguments,
-                          const std::optional<std::string>& environment_region, const py::dict& given) {
-  const OwnedColumns columns = columns_of(given);
+                          const std::optional<std::string>& environment_region, const py::dict& given,
+                          const py::object& progress) {
+  const std::shared_ptr<const OwnedColumns> columns = columns_of(given);
   const RequestSpec spec = spec_of(arguments);
   struct Outcome {
     BatchEstimates estimates;
     double limit_gib = 0;
   };
-  Outcome outcome = interruptible([catalog = handle.catalog, spec, environment_region, columns](Monitor&) {
+  const auto work = [catalog = handle.catalog, spec, environment_region, columns](Monitor& monitor) {
     const PlanRequest request = value_or_throw(resolve(spec, *catalog, environment_region));
     Diagnostics faults;
     if (request.instances.size() != 1) {
@@ -98,9 +101,11 @@ py::dict estimate_columns(const CatalogHandle& handle, const Arguments& argument
       throw Refused{{{"unsupported", "stack", request.stacks.front()->name + " does not run on " + instance.name,
                       "choose another stack or dtype"}}};
     }
-    return Outcome{estimate_batch(workload, one_node, *request.stacks.front(), columns.view()),
+    return Outcome{estimate_batch(workload, one_node, *request.stacks.front(), columns->view(), 0,
+                                  BatchDetail::MemoryAndTime, &monitor),
                    in_gib(one_node.device_memory)};
-  });
+  };
+  Outcome outcome = interruptible(work, progress);
   py::dict out;
   out["status"] = Column<std::int8_t>{std::move(outcome.estimates.status)};
   out["peak_gib"] = Column<double>{std::move(outcome.estimates.peak_gib)};
@@ -124,7 +129,8 @@ void bind_batch(py::module_& module) {
   bind_column<double>(module, "DoubleColumn");
   bind_column<std::int8_t>(module, "ByteColumn");
   module.def("estimate_batch", &estimate_columns, py::arg("catalog"), py::arg("arguments"),
-             py::arg("environment_region"), py::arg("columns"), "Many configurations at once, by column.");
+             py::arg("environment_region"), py::arg("columns"), py::arg("progress") = py::none(),
+             "Many configurations at once, by column.");
   module.attr("batch_statuses") = names_of<BatchStatus>(kBatchStatusCount);
   module.attr("shardings") = names_of<Sharding>(static_cast<int>(Sharding::FsdpHybrid) + 1);
   module.attr("recomputes") = names_of<Recompute>(static_cast<int>(Recompute::Full) + 1);

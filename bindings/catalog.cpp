@@ -1,13 +1,17 @@
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
+#include <tuple>
 
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
 #include "bindings/catalog_handle.hpp"
 #include "bindings/errors.hpp"
+#include "bindings/interruptible.hpp"
 #include "bindings/parts.hpp"
+#include "catalogs/import/import.hpp"
 
 namespace py = pybind11;
 
@@ -101,6 +105,36 @@ std::vector<std::string> regions(const CatalogHandle& handle) {
   return out;
 }
 
+/// (overlay, notes, counts) of `smplan catalog import`.
+std::tuple<std::string, std::vector<std::string>, std::map<std::string, std::size_t>> import_catalog(
+    const CatalogHandle& handle, const std::vector<std::string>& paths, const std::optional<std::string>& region,
+    const std::string& as_of, int savings_plan_years) {
+  return interruptible([=, catalog = handle.catalog](Monitor&) {
+    const ImportOptions options{.region = region, .as_of = as_of, .savings_plan_years = savings_plan_years};
+    const ImportedFacts facts = value_or_throw(import_files(paths, *catalog, options));
+    const std::map<std::string, std::size_t> counts{{"prices", facts.prices.size()},
+                                                    {"instances", facts.instances.size()},
+                                                    {"interruption_rates", facts.spot.size()},
+                                                    {"other_entries", facts.other},
+                                                    {"unknown_instances", facts.unknown}};
+    return std::tuple(overlay_of(facts), facts.notes, counts);
+  });
+}
+
+/// Facts that a catalog knows differently from another one.
+py::list changes(const CatalogHandle& after, const CatalogHandle& before) {
+  py::list out;
+  for (const CatalogChange& c : catalog_changes(*before.catalog, *after.catalog)) {
+    py::dict change;
+    change["fact"] = c.fact;
+    change["before"] = c.before;
+    change["after"] = c.after;
+    change["ratio"] = c.ratio;
+    out.append(change);
+  }
+  return out;
+}
+
 }  // namespace
 
 CatalogHandle make_catalog(const std::vector<NamedText>& overlays) {
@@ -156,6 +190,19 @@ void bind_catalog(py::module_& module) {
            "    8\n")
       .def("price", &price_facts, py::arg("instance"), py::arg("region") = "us-east-1", py::arg("market") = "on-demand",
            "Price of one instance an hour with its date and source, or None.")
+      .def(
+          "verify", [](const CatalogHandle& h) { return python_diagnostics(check(*h.catalog)); },
+          "Facts that contradict each other, as a list of Diagnostic: none in the shipped catalog.\n\n"
+          "    >>> import smplan\n"
+          "    >>> smplan.Catalog.shipped().verify()\n"
+          "    []\n")
+      .def("changes", &changes, py::arg("before"),
+           "What this catalog knows differently from `before`: dictionaries of `fact`, `before`, `after` (text, empty\n"
+           "if there is none) and `ratio` of numbers.\n\n"
+           "    >>> import smplan\n"
+           "    >>> shipped = smplan.Catalog.shipped()\n"
+           "    >>> shipped.changes(shipped)\n"
+           "    []\n")
       .def("__eq__",
            [](const CatalogHandle& a, const py::object& b) {
              return py::isinstance<CatalogHandle>(b) && a.overlays == b.cast<const CatalogHandle&>().overlays;
@@ -169,6 +216,9 @@ void bind_catalog(py::module_& module) {
            })
       .def(py::pickle([](const CatalogHandle& h) { return py::make_tuple(pairs_of(h)); },
                       [](const py::tuple& state) { return from_pairs(state[0].cast<Overlays>()); }));
+  module.def("import_catalog", &import_catalog, py::arg("catalog"), py::arg("paths"), py::arg("region"),
+             py::arg("as_of"), py::arg("savings_plan_years"),
+             "What files of AWS say about what the catalog knows; (overlay, notes, counts).");
 }
 
 }  // namespace smplan::python

@@ -9,16 +9,18 @@ namespace {
 
 /// The exception types live in Python, where their bases and texts read best.
 void raise_input_error(const Refused& refused) {
-  const py::module_ errors = py::module_::import("smplan._errors");
-  py::list diagnostics;
-  for (const Diagnostic& d : refused.diagnostics) {
-    diagnostics.append(errors.attr("Diagnostic")(d.code, d.location, d.message, d.hint));
-  }
-  const py::object type = errors.attr("InputError");
-  PyErr_SetObject(type.ptr(), type(diagnostics).ptr());
+  const py::object type = py::module_::import("smplan._errors").attr("InputError");
+  PyErr_SetObject(type.ptr(), type(python_diagnostics(refused.diagnostics)).ptr());
 }
 
 }  // namespace
+
+py::list python_diagnostics(const Diagnostics& diagnostics) {
+  const py::object type = py::module_::import("smplan._errors").attr("Diagnostic");
+  py::list out;
+  for (const Diagnostic& d : diagnostics) out.append(type(d.code, d.location, d.message, d.hint));
+  return out;
+}
 
 void translate_errors() {
   py::register_exception_translator([](std::exception_ptr thrown) {

@@ -1,9 +1,22 @@
 #include <pybind11/pybind11.h>
 
 #include "bindings/errors.hpp"
+#include "bindings/interruptible.hpp"
 #include "bindings/parts.hpp"
 
 namespace py = pybind11;
+
+namespace {
+
+/// Interrupted work ends within moments; it must not outlive what it reads.
+void wait_for_unseen_work() {
+  const py::gil_scoped_release without_lock;
+  for (int turns = 0; smplan::python::running_work > 0 && turns < 200; ++turns) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+}
+
+}  // namespace
 
 PYBIND11_MODULE(_core, module) {
   module.doc() = "The native half of smplan: text and numbers in, text and numbers out. Use `smplan` itself.";
@@ -16,4 +29,5 @@ PYBIND11_MODULE(_core, module) {
   smplan::python::bind_checks(module);
   smplan::python::bind_batch(module);
   smplan::python::bind_sweep(module);
+  py::module_::import("atexit").attr("register")(py::cpp_function(&wait_for_unseen_work));
 }

@@ -161,9 +161,12 @@ std::int64_t per_block(const Stride& s, std::int64_t block) {
 }
 
 GroupShape shape_of(const Stride& s, const Cluster& cluster) {
+  // Most strategies leave most dimensions at one rank, and most nodes are one domain: divisions saved for the million.
+  if (s.count == 1) return {.ranks = 1, .per_domain = 1, .concurrent_per_node = cluster.gpus_per_node};
   const std::int64_t per_node = per_block(s, cluster.gpus_per_node);
+  const bool one_domain = cluster.domain() == cluster.gpus_per_node;
   return {.ranks = s.count,
-          .per_domain = per_block(s, cluster.domain()),
+          .per_domain = one_domain ? per_node : per_block(s, cluster.domain()),
           .concurrent_per_node = std::max<std::int64_t>(1, cluster.gpus_per_node / per_node)};
 }
 

@@ -30,10 +30,11 @@ struct ForwardFlops {
   double core = 0;     ///< attention cores, all layers, per token
 };
 
-ForwardFlops forward_flops(const Architecture& a, std::int64_t seq_len, AttentionCounting counting) {
+ForwardFlops forward_flops(const LayerStack& layers, const Architecture& a, std::int64_t seq_len,
+                           AttentionCounting counting) {
   ForwardFlops sum;
-  for (const LayerRun& run : layer_stack(a)) {
-    sum.linears += number(run.count) * 2 * number(active_matmul_parameters(a, run.spec));
+  for (const LayerRun& run : layers) {
+    sum.linears += number(run.count) * 2 * number(run.active_matmul);
     sum.core += number(run.count) * attention_core_flops(a, run.spec, seq_len, counting).value();
   }
   return sum;
@@ -62,12 +63,13 @@ Flops head_forward_flops(const Architecture& a) { return Flops(2 * number(a.voca
 // flash attention, the scores alone (1 product) with it. Sources: Narayanan et al. 2021, appendix;
 // Korthikanti et al. 2022, section 5; Dao 2023 (FlashAttention-2), section 3.1.
 StepFlops step_flops(const Workload& w, Recompute recompute, AttentionCounting counting) {
-  return step_flops(w, recompute, w.flash_attention.value_or(true), counting);
+  return step_flops(layer_stack(w.architecture), w, recompute, w.flash_attention.value_or(true), counting);
 }
 
-StepFlops step_flops(const Workload& w, Recompute recompute, bool flash, AttentionCounting counting) {
+StepFlops step_flops(const LayerStack& layers, const Workload& w, Recompute recompute, bool flash,
+                     AttentionCounting counting) {
   const Architecture& a = w.architecture;
-  const ForwardFlops forward = forward_flops(a, w.seq_len, counting);
+  const ForwardFlops forward = forward_flops(layers, a, w.seq_len, counting);
   const double linears = forward.linears + head_forward_flops(a).value();
   double model = 3 * (linears + forward.core);
   double adapters = 0;

@@ -25,7 +25,9 @@ Flops attention_core_flops(const Architecture& a, const LayerSpec& spec, std::in
 /// Output projection to the vocabulary, forward, one token.
 Flops head_forward_flops(const Architecture& a);
 StepFlops step_flops(const Workload& workload, Recompute recompute, AttentionCounting counting);
-/// The same, where the software and not the workload says whether attention is flash attention.
-StepFlops step_flops(const Workload& workload, Recompute recompute, bool flash_attention, AttentionCounting counting);
+/// The same where the workload's layers are at hand, and the software and not the workload says whether attention is
+/// flash attention.
+StepFlops step_flops(const LayerStack& layers, const Workload& workload, Recompute recompute, bool flash_attention,
+                     AttentionCounting counting);
 
 }  // namespace smplan

@@ -14,7 +14,7 @@ void add(LayerStack& stack, const LayerSpec& spec, std::int64_t count) {
     }
   }
   SMPLAN_ASSERT(stack.n_runs < static_cast<int>(stack.runs.size()));
-  stack.runs[stack.n_runs++] = {spec, count};
+  stack.runs[stack.n_runs++] = {.spec = spec, .count = count};
 }
 
 bool is_moe_layer(const Architecture& a, std::int64_t layer) {
@@ -35,15 +35,7 @@ LayerSpec decoder_layer(const Architecture& a, std::int64_t layer) {
   return spec;
 }
 
-}  // namespace
-
-std::int64_t LayerStack::total() const {
-  std::int64_t sum = 0;
-  for (const LayerRun& run : *this) sum += run.count;
-  return sum;
-}
-
-LayerStack layer_stack(const Architecture& a) {
+LayerStack kinds_of_layers(const Architecture& a) {
   LayerStack stack;
   if (a.kind == ModelKind::EncoderDecoder) {
     add(stack, {.encoder = true, .ffn_hidden = a.ffn_hidden}, a.n_encoder_layers);
@@ -65,6 +57,23 @@ LayerStack layer_stack(const Architecture& a) {
   }
   stack.interleaved = true;
   for (std::int64_t layer = 0; layer < a.n_layers; ++layer) add(stack, decoder_layer(a, layer), 1);
+  return stack;
+}
+
+}  // namespace
+
+std::int64_t LayerStack::total() const {
+  std::int64_t sum = 0;
+  for (const LayerRun& run : *this) sum += run.count;
+  return sum;
+}
+
+LayerStack layer_stack(const Architecture& a) {
+  LayerStack stack = kinds_of_layers(a);
+  for (LayerRun& run : std::span(stack.runs).first(static_cast<std::size_t>(stack.n_runs))) {
+    run.parameters = layer_parameters(a, run.spec);
+    run.active_matmul = active_matmul_parameters(a, run.spec);
+  }
   return stack;
 }
 

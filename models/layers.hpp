@@ -19,9 +19,22 @@ struct LayerSpec {
   friend bool operator==(const LayerSpec&, const LayerSpec&) = default;
 };
 
+/// Parameters of one layer of a kind. `experts` is what expert parallelism divides.
+struct LayerParameters {
+  std::int64_t attention = 0;
+  std::int64_t mlp = 0;      ///< dense MLP, or shared experts and router of a MoE layer
+  std::int64_t experts = 0;  ///< routed experts
+  std::int64_t norms = 0;    ///< replicated over tensor-parallel ranks
+  [[nodiscard]] std::int64_t total() const { return attention + mlp + experts + norms; }
+};
+LayerParameters layer_parameters(const Architecture& architecture, const LayerSpec& spec);
+
+/// Layers of one kind, with what every estimate asks of them.
 struct LayerRun {
   LayerSpec spec;
   std::int64_t count = 0;
+  LayerParameters parameters;      ///< of one layer
+  std::int64_t active_matmul = 0;  ///< active_matmul_parameters() of one layer
 };
 
 /// The layers of a model, grouped by kind, in depth order of first appearance.
@@ -39,10 +52,18 @@ struct LayerStack {
 
 LayerStack layer_stack(const Architecture& architecture);
 
-/// Parameters by part. Exact integers; sums equal the published count of every preset.
-struct ParameterCount {
+/// Parameters outside the layers.
+struct EdgeParameters {
   std::int64_t embedding = 0;  ///< token (and learned position, token-type) embeddings, embedding norm
   std::int64_t head = 0;       ///< output projection if untied, its bias
+  std::int64_t extra = 0;
+};
+EdgeParameters edge_parameters(const Architecture& architecture);
+
+/// Parameters by part. Exact integers; sums equal the published count of every preset.
+struct ParameterCount {
+  std::int64_t embedding = 0;
+  std::int64_t head = 0;
   std::int64_t attention = 0;  ///< all layers
   std::int64_t dense_mlp = 0;
   std::int64_t router = 0;
@@ -58,16 +79,6 @@ struct ParameterCount {
 ParameterCount count_parameters(const Architecture& architecture);
 /// Parameters that touch one token: routed experts counted top_k times.
 std::int64_t active_parameters(const Architecture& architecture);
-
-/// Parameters of one layer of a kind. `experts` is what expert parallelism divides.
-struct LayerParameters {
-  std::int64_t attention = 0;
-  std::int64_t mlp = 0;      ///< dense MLP, or shared experts and router of a MoE layer
-  std::int64_t experts = 0;  ///< routed experts
-  std::int64_t norms = 0;    ///< replicated over tensor-parallel ranks
-  [[nodiscard]] std::int64_t total() const { return attention + mlp + experts + norms; }
-};
-LayerParameters layer_parameters(const Architecture& architecture, const LayerSpec& spec);
 
 /// Weights that multiply one token in a layer (no biases, no norms; `top_k` of the routed experts).
 std::int64_t active_matmul_parameters(const Architecture& architecture, const LayerSpec& spec);

@@ -26,7 +26,7 @@ struct StageLoad {
 };
 
 StageLoad stage_load(const Workload& w, const Strategy& s, const Stack& stack, const LayerStack& layers,
-                     const ParameterCount& whole, const ActivationOptions& options, std::int32_t stage) {
+                     const EdgeParameters& whole, const ActivationOptions& options, std::int32_t stage) {
   const Architecture& a = w.architecture;
   const std::array<double, 4> counts = stage_layers(layers, stage, s.pipeline_parallel);
   StageLoad out;
@@ -36,9 +36,9 @@ StageLoad stage_load(const Workload& w, const Strategy& s, const Stack& stack, c
   for (int i = 0; i < layers.n_runs; ++i) {
     const double n = counts[static_cast<std::size_t>(i)];
     if (n <= 0) continue;
-    const LayerSpec& spec = layers.runs[static_cast<std::size_t>(i)].spec;
-    const RankParameters layer = layer_rank_parameters(a, spec, s);
-    const TokenActivations per_token = token_activations(w, spec, s, options);
+    const LayerRun& run = layers.runs[static_cast<std::size_t>(i)];
+    const RankParameters layer = layer_rank_parameters(run, s);
+    const TokenActivations per_token = token_activations(w, run.spec, s, options);
     const double layer_kept = kept(per_token, s.recompute);
     on_stage += n;
     out.parameters.dense += n * layer.dense;
@@ -218,10 +218,14 @@ struct HostBytes {
 
 MemoryEstimate estimate_memory(const Workload& workload, const Strategy& strategy, const Cluster& cluster,
                                const Stack& stack) {
+  return estimate_memory(layer_stack(workload.architecture), workload, strategy, cluster, stack);
+}
+
+MemoryEstimate estimate_memory(const LayerStack& layers, const Workload& workload, const Strategy& strategy,
+                               const Cluster& cluster, const Stack& stack) {
   const Workload& w = workload;
   const Strategy& s = strategy;
-  const LayerStack layers = layer_stack(w.architecture);
-  const ParameterCount whole = count_parameters(w.architecture);
+  const EdgeParameters whole = edge_parameters(w.architecture);
   const ActivationOptions options =
       activation_options(w, s, w.flash_attention.value_or(stack.flash_attention), stack.fused_kernels);
   const StateWidths b = state_widths(w, s, stack);

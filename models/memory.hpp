@@ -45,6 +45,9 @@ Bytes layer_activation_bytes(const Workload& w, const LayerSpec& spec, const Str
 
 MemoryEstimate estimate_memory(const Workload& workload, const Strategy& strategy, const Cluster& cluster,
                                const Stack& stack);
+/// The same where the workload's layers are at hand: they are the same for every strategy.
+MemoryEstimate estimate_memory(const LayerStack& layers, const Workload& workload, const Strategy& strategy,
+                               const Cluster& cluster, const Stack& stack);
 
 /// Bytes per parameter that the optimizer keeps beside the weights (moments only).
 double optimizer_state_bytes(Optimizer optimizer);

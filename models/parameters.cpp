@@ -112,6 +112,17 @@ std::int64_t active_matmul_parameters(const Architecture& a, const LayerSpec& sp
   return sum;
 }
 
+EdgeParameters edge_parameters(const Architecture& a) {
+  EdgeParameters p;
+  p.embedding = a.vocab * a.hidden;
+  if (a.positions == PositionEncoding::Learned) p.embedding += a.max_positions * a.hidden;
+  if (a.embedding_norm) p.embedding += norm_parameters(a, a.hidden);
+  if (!a.tied_embeddings) p.head = a.vocab * a.hidden;
+  if (a.lm_head_bias) p.head += a.vocab;
+  p.extra = a.extra_parameters;
+  return p;
+}
+
 ParameterCount count_parameters(const Architecture& a) {
   ParameterCount total;
   for (const LayerRun& run : layer_stack(a)) {
@@ -123,14 +134,12 @@ ParameterCount count_parameters(const Architecture& a) {
     total.shared_experts += run.count * p.shared_experts;
     total.norms += run.count * p.norms;
   }
-  total.embedding = a.vocab * a.hidden;
-  if (a.positions == PositionEncoding::Learned) total.embedding += a.max_positions * a.hidden;
-  if (a.embedding_norm) total.embedding += norm_parameters(a, a.hidden);
-  if (!a.tied_embeddings) total.head = a.vocab * a.hidden;
-  if (a.lm_head_bias) total.head += a.vocab;
+  const EdgeParameters edge = edge_parameters(a);
+  total.embedding = edge.embedding;
+  total.head = edge.head;
+  total.extra = edge.extra;
   const std::int64_t stacks = a.kind == ModelKind::EncoderDecoder ? 2 : 1;
   if (a.final_norm) total.norms += stacks * norm_parameters(a, a.hidden);
-  total.extra = a.extra_parameters;
   return total;
 }
 

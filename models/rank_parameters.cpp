@@ -10,8 +10,8 @@ double rank_experts(const Architecture& a, const Strategy& s) {
   return std::max(1.0, static_cast<double>(a.moe.n_experts) / s.expert_parallel);
 }
 
-RankParameters layer_rank_parameters(const Architecture& a, const LayerSpec& spec, const Strategy& s) {
-  const LayerParameters p = layer_parameters(a, spec);
+RankParameters layer_rank_parameters(const LayerRun& run, const Strategy& s) {
+  const LayerParameters& p = run.parameters;
   const double tensor = s.tensor_parallel;
   const double expert_cut = static_cast<double>(s.expert_parallel) * s.expert_tensor();
   return {.dense = static_cast<double>(p.attention + p.mlp) / tensor + static_cast<double>(p.norms),
@@ -24,11 +24,11 @@ RankParameters stage_rank_parameters(const Architecture& a, const LayerStack& st
   RankParameters total;
   for (int i = 0; i < stack.n_runs; ++i) {
     const auto index = static_cast<std::size_t>(i);
-    const RankParameters layer = layer_rank_parameters(a, stack.runs[index].spec, s);
+    const RankParameters layer = layer_rank_parameters(stack.runs[index], s);
     total.dense += layers[index] * layer.dense;
     total.experts += layers[index] * layer.experts;
   }
-  const ParameterCount whole = count_parameters(a);
+  const EdgeParameters whole = edge_parameters(a);
   const double tensor = s.tensor_parallel;
   const bool first = stage == 0;
   const bool last = stage == s.pipeline_parallel - 1;

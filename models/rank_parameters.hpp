@@ -20,7 +20,7 @@ struct RankParameters {
 double rank_experts(const Architecture& a, const Strategy& s);
 
 /// One layer of a kind, as one rank holds it. Norms and routers are replicated over tensor ranks.
-RankParameters layer_rank_parameters(const Architecture& a, const LayerSpec& spec, const Strategy& s);
+RankParameters layer_rank_parameters(const LayerRun& run, const Strategy& s);
 
 /// A whole pipeline rank: its layers, the embedding on the first, the head (or a copy of the tied
 /// embedding) on the last.

@@ -40,45 +40,12 @@ PassParts recomputed(const PassParts& forward) {
 
 }  // namespace
 
-PassParts& PassParts::operator+=(const PassParts& o) {
-  gemm += o.gemm;
-  attention += o.attention;
-  elementwise += o.elementwise;
-  recompute += o.recompute;
-  host += o.host;
-  tensor_comm += o.tensor_comm;
-  context_comm += o.context_comm;
-  expert_comm += o.expert_comm;
-  pipeline_comm += o.pipeline_comm;
-  data_comm += o.data_comm;
-  offload += o.offload;
-  return *this;
-}
-
-PassParts operator*(double n, const PassParts& p) {
-  return {.gemm = n * p.gemm,
-          .attention = n * p.attention,
-          .elementwise = n * p.elementwise,
-          .recompute = n * p.recompute,
-          .host = n * p.host,
-          .tensor_comm = n * p.tensor_comm,
-          .context_comm = n * p.context_comm,
-          .expert_comm = n * p.expert_comm,
-          .pipeline_comm = n * p.pipeline_comm,
-          .data_comm = n * p.data_comm,
-          .offload = n * p.offload};
-}
-
 bool gathers_parameters(Sharding s) {
   return s == Sharding::Zero3 || s == Sharding::FsdpFull || s == Sharding::FsdpGradOp || s == Sharding::FsdpHybrid;
 }
 
 double gathered_parameter_bytes(const Workload& workload) {
   return workload.finetune == FineTune::Qlora ? 0.53 : kHalfBytes;
-}
-
-Seconds exposed(Seconds communication, Seconds window, double overlap) {
-  return std::max(communication * (1 - overlap), communication - window);
 }
 
 std::array<double, 4> stage_layers(const LayerStack& stack, std::int32_t stage, std::int32_t stages) {
@@ -111,13 +78,13 @@ std::array<double, 4> stage_layers(const LayerStack& stack, std::int32_t stage, 
 }
 
 StageModel::StageModel(const LayerTable& table, const Workload& workload, const Strategy& strategy,
-                       const Cluster& cluster, const Stack& stack)
+                       const Groups& groups, const Cluster& cluster, const Stack& stack)
     : table_(table),
       workload_(workload),
       strategy_(strategy),
       cluster_(cluster),
       stack_(stack),
-      groups_(group_shapes(strategy, cluster)),
+      groups_(groups),
       crossing_(boundary_transfer() * (strategy.virtual_pipeline * (1 - stack.profile.pipeline_overlap))) {
   for (int i = 0; i < table.stack.n_runs; ++i) layers_[static_cast<std::size_t>(i)] = layer_time(i);
 }
@@ -161,8 +128,7 @@ Seconds StageModel::selective_recompute(const PassCosts& forward) const {
 void StageModel::add_sharded_parameter_traffic(int run, LayerTime& time) const {
   // A pipeline keeps its parameters gathered for the whole step: see tail().
   if (!gathers_parameters(strategy_.sharding) || strategy_.pipeline_parallel > 1) return;
-  const RankParameters p =
-      layer_rank_parameters(workload_.architecture, table_.stack.runs[static_cast<std::size_t>(run)].spec, strategy_);
+  const RankParameters p = layer_rank_parameters(table_.stack.runs[static_cast<std::size_t>(run)], strategy_);
   const Collectives library = strategy_.collectives;
   const auto collective = [&](CollectiveKind kind, double bytes_per_parameter) {
     const Bytes dense(p.dense * bytes_per_parameter);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -27,8 +28,34 @@ struct PassParts {
     return gemm + attention + elementwise + recompute + host + tensor_comm + context_comm + expert_comm +
            pipeline_comm + data_comm + offload;
   }
-  PassParts& operator+=(const PassParts& o);
-  friend PassParts operator*(double n, const PassParts& p);
+  // Defined here because a step is mostly these sums: calls would cost it a fifth of its time.
+  PassParts& operator+=(const PassParts& o) {
+    gemm += o.gemm;
+    attention += o.attention;
+    elementwise += o.elementwise;
+    recompute += o.recompute;
+    host += o.host;
+    tensor_comm += o.tensor_comm;
+    context_comm += o.context_comm;
+    expert_comm += o.expert_comm;
+    pipeline_comm += o.pipeline_comm;
+    data_comm += o.data_comm;
+    offload += o.offload;
+    return *this;
+  }
+  friend PassParts operator*(double n, const PassParts& p) {
+    return {.gemm = n * p.gemm,
+            .attention = n * p.attention,
+            .elementwise = n * p.elementwise,
+            .recompute = n * p.recompute,
+            .host = n * p.host,
+            .tensor_comm = n * p.tensor_comm,
+            .context_comm = n * p.context_comm,
+            .expert_comm = n * p.expert_comm,
+            .pipeline_comm = n * p.pipeline_comm,
+            .data_comm = n * p.data_comm,
+            .offload = n * p.offload};
+  }
 };
 
 struct StageCosts {
@@ -54,7 +81,9 @@ struct StepTail {
 
 /// Part of a communication that compute does not hide: the software overlaps at most `overlap` of
 /// it, and never more than the window it runs beside.
-Seconds exposed(Seconds communication, Seconds window, double overlap);
+inline Seconds exposed(Seconds communication, Seconds window, double overlap) {
+  return std::max(communication * (1 - overlap), communication - window);
+}
 
 /// Sharded weights are gathered for each pass and their gradients scattered after it.
 bool gathers_parameters(Sharding sharding);
@@ -64,8 +93,8 @@ double gathered_parameter_bytes(const Workload& workload);
 /// Puts layers together into pipeline stages. Holds references: lives within one estimate.
 class StageModel {
  public:
-  StageModel(const LayerTable& table, const Workload& workload, const Strategy& strategy, const Cluster& cluster,
-             const Stack& stack);
+  StageModel(const LayerTable& table, const Workload& workload, const Strategy& strategy, const Groups& groups,
+             const Cluster& cluster, const Stack& stack);
 
   [[nodiscard]] StageCosts stage(std::int32_t index) const;
   [[nodiscard]] StepTail tail(std::int32_t index, const LongestPasses& longest) const;
@@ -88,7 +117,7 @@ class StageModel {
   const Strategy& strategy_;
   const Cluster& cluster_;
   const Stack& stack_;
-  Groups groups_;
+  const Groups& groups_;
   Seconds crossing_;  ///< of a stage boundary, by one micro-batch: what shows
   std::array<LayerTime, 4> layers_{};
 };

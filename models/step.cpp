@@ -11,29 +11,32 @@
 namespace smplan {
 namespace {
 
-/// Pipelines deeper than this are refused by check(strategy).
-constexpr std::size_t kMaxStages = 256;
-
 StageTime stage_time(const StageCosts& costs) {
   const Seconds weight = costs.weight_gradient;
   return {
       .forward = costs.forward.total(), .backward_input = costs.backward.total() - weight, .backward_weight = weight};
 }
 
-/// Stages differ only by layer count and the two ends: whether this one is as the one before it.
-bool repeats(const LayerStack& stack, std::int32_t stage, std::int32_t stages) {
-  return stage > 1 && stage < stages - 1 &&
-         stage_layers(stack, stage, stages) == stage_layers(stack, stage - 1, stages);
+/// Stages differ only by layer count and the two ends: which of them are as the one before.
+std::vector<bool> repeated_stages(const LayerStack& stack, std::int32_t stages) {
+  std::vector<bool> repeated(static_cast<std::size_t>(stages));
+  std::array<double, 4> before{};
+  for (std::int32_t i = 1; i < stages - 1; ++i) {
+    const std::array<double, 4> layers = stage_layers(stack, i, stages);
+    repeated[static_cast<std::size_t>(i)] = i > 1 && layers == before;
+    before = layers;
+  }
+  return repeated;
 }
 
 /// Fills in the time of every stage; returns the costs of the busiest, which paces the micro-batches.
-StageCosts fill_stages(const StageModel& model, const LayerStack& stack, std::span<StageTime> times) {
+StageCosts fill_stages(const StageModel& model, const std::vector<bool>& repeated, std::span<StageTime> times) {
   const auto stages = static_cast<std::int32_t>(times.size());
   StageCosts busiest;
   Seconds longest;
   for (std::int32_t i = 0; i < stages; ++i) {
     const auto index = static_cast<std::size_t>(i);
-    if (repeats(stack, i, stages)) {
+    if (repeated[index]) {
       times[index] = times[index - 1];
       continue;
     }
@@ -47,7 +50,7 @@ StageCosts fill_stages(const StageModel& model, const LayerStack& stack, std::sp
 }
 
 /// The stage that is longest about its gradients and weights ends the step: the norm is taken over all of them.
-StepTail longest_tail(const StageModel& model, const LayerStack& stack, Schedule schedule,
+StepTail longest_tail(const StageModel& model, const std::vector<bool>& repeated, Schedule schedule,
                       std::span<const StageTime> times) {
   const auto stages = static_cast<std::int32_t>(times.size());
   LongestPasses passes;
@@ -59,7 +62,7 @@ StepTail longest_tail(const StageModel& model, const LayerStack& stack, Schedule
   }
   StepTail longest = model.tail(0, passes);
   for (std::int32_t i = 1; i < stages; ++i) {
-    if (repeats(stack, i, stages)) continue;
+    if (repeated[static_cast<std::size_t>(i)]) continue;
     const StepTail tail = model.tail(i, passes);
     if (tail.total() > longest.total()) longest = tail;
   }
@@ -84,13 +87,14 @@ StepComponents busiest_stage_components(const StageCosts& stage, double micro_ba
   return c;
 }
 
-void fill_rates(StepEstimate& e, const Workload& w, const Strategy& s, const Cluster& cluster, const Stack& stack) {
+void fill_rates(StepEstimate& e, const LayerStack& layers, const Workload& w, const Strategy& s, const Cluster& cluster,
+                const Stack& stack) {
   const double time = e.time().value();
   const double gpus = static_cast<double>(s.gpus());
   e.tokens_per_s = w.tokens_per_step() / time;
   e.tokens_per_s_per_gpu = e.tokens_per_s / gpus;
-  const StepFlops flops =
-      step_flops(w, s.recompute, w.flash_attention.value_or(stack.flash_attention), AttentionCounting::FullSquare);
+  const StepFlops flops = step_flops(layers, w, s.recompute, w.flash_attention.value_or(stack.flash_attention),
+                                     AttentionCounting::FullSquare);
   e.model_flops_per_gpu = flops.model / e.time() / gpus;
   // Against the peak of the format that the matrix products run in.
   const FlopsPerSecond peak = cluster.accelerator.peak_rate(w.precision);
@@ -116,17 +120,21 @@ LayerTable layer_table(const Workload& workload, const Strategy& strategy, const
 
 StepEstimate combine_step(const LayerTable& table, const Workload& workload, const Strategy& strategy,
                           const Cluster& cluster, const Stack& stack) {
-  const StageModel model(table, workload, strategy, cluster, stack);
+  return combine_step(table, workload, strategy, group_shapes(strategy, cluster), cluster, stack);
+}
+
+StepEstimate combine_step(const LayerTable& table, const Workload& workload, const Strategy& strategy,
+                          const Groups& groups, const Cluster& cluster, const Stack& stack) {
+  const StageModel model(table, workload, strategy, groups, cluster, stack);
   const std::int64_t micro_batches = strategy.micro_batches(workload);
-  // Set up for a pipeline only: most strategies have none, and zeroing the table would cost them a tenth of their time.
   StageCosts busiest;
   StepTail tail;
   Seconds bubble;
   if (strategy.pipeline_parallel > 1) {
-    std::array<StageTime, kMaxStages> times;
-    const auto stages = std::span(times).first(static_cast<std::size_t>(strategy.pipeline_parallel));
-    busiest = fill_stages(model, table.stack, stages);
-    tail = longest_tail(model, table.stack, strategy.schedule, stages);
+    std::vector<StageTime> stages(static_cast<std::size_t>(strategy.pipeline_parallel));
+    const std::vector<bool> repeated = repeated_stages(table.stack, strategy.pipeline_parallel);
+    busiest = fill_stages(model, repeated, stages);
+    tail = longest_tail(model, repeated, strategy.schedule, stages);
     bubble =
         pipeline_closed_form(stages, micro_batches, strategy.virtual_pipeline, strategy.schedule, Seconds()).bubble;
   } else {
@@ -149,7 +157,7 @@ StepEstimate combine_step(const LayerTable& table, const Workload& workload, con
   const double spread = std::exp(kZ90 * stack.profile.residual_sigma);
   e.p10 = e.time() / spread;
   e.p90 = e.time() * spread;
-  fill_rates(e, workload, strategy, cluster, stack);
+  fill_rates(e, table.stack, workload, strategy, cluster, stack);
   return e;
 }
 

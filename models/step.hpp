@@ -76,6 +76,9 @@ LayerTable layer_table(const Workload& workload, const Strategy& strategy, const
 /// One optimizer step from its parts.
 StepEstimate combine_step(const LayerTable& table, const Workload& workload, const Strategy& strategy,
                           const Cluster& cluster, const Stack& stack);
+/// The same where group_shapes(strategy, cluster) are at hand.
+StepEstimate combine_step(const LayerTable& table, const Workload& workload, const Strategy& strategy,
+                          const Groups& groups, const Cluster& cluster, const Stack& stack);
 
 /// One optimizer step. Preconditions: check(strategy, workload, stack) is empty and
 /// strategy.gpus() == cluster.gpus().

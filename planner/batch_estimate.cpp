@@ -42,7 +42,13 @@ class RowEstimator {
  public:
   RowEstimator(const Workload& workload, const Cluster& one_node, const Stack& stack, const BatchColumns& rows,
                BatchDetail detail, BatchEstimates& out)
-      : workload_(workload), cluster_(one_node), stack_(stack), rows_(rows), detail_(detail), out_(out) {}
+      : workload_(workload),
+        layers_(layer_stack(workload.architecture)),
+        cluster_(one_node),
+        stack_(stack),
+        rows_(rows),
+        detail_(detail),
+        out_(out) {}
 
   void estimate(std::size_t row) {
     cluster_.nodes = std::max(1, rows_.nodes[row]);
@@ -50,11 +56,12 @@ class RowEstimator {
     const BatchStatus status = judge(s, row);
     out_.status[row] = static_cast<std::int8_t>(status);
     if (status != BatchStatus::Fits) return;
-    const MemoryEstimate memory = estimate_memory(workload_, s, cluster_, stack_);
+    const MemoryEstimate memory = estimate_memory(layers_, workload_, s, cluster_, stack_);
     if (!memory.fits()) out_.status[row] = static_cast<std::int8_t>(BatchStatus::TooLarge);
     out_.peak_gib[row] = in_gib(memory.peak_device);
     if (detail_ == BatchDetail::Memory) return;
-    const StepEstimate step = combine_step(table_of(s), workload_, s, cluster_, stack_);
+    const Groups groups = group_shapes(s, cluster_);
+    const StepEstimate step = combine_step(table_of(s, groups), workload_, s, groups, cluster_, stack_);
     out_.step_time_s[row] = step.time().value();
     out_.tokens_per_s[row] = step.tokens_per_s;
     out_.mfu[row] = step.mfu;
@@ -98,8 +105,7 @@ class RowEstimator {
     return s.tensor_parallel > cluster_.domain() ? BatchStatus::Topology : BatchStatus::Fits;
   }
 
-  const LayerTable& table_of(const Strategy& s) {
-    const Groups groups = group_shapes(s, cluster_);
+  const LayerTable& table_of(const Strategy& s, const Groups& groups) {
     const TableKey key{s.tensor_parallel,   s.context_parallel, s.expert_parallel, s.micro_batch,
                        s.sequence_parallel, groups.tensor,      groups.context,    groups.expert};
     const auto found = tables_.find(key);
@@ -109,6 +115,7 @@ class RowEstimator {
   }
 
   const Workload& workload_;
+  LayerStack layers_;
   Cluster cluster_;
   const Stack& stack_;
   const BatchColumns& rows_;
@@ -126,23 +133,27 @@ std::string_view to_string(BatchStatus status) {
 }
 
 BatchEstimates estimate_batch(const Workload& workload, const Cluster& one_node, const Stack& stack,
-                              const BatchColumns& rows, int threads, BatchDetail detail) {
+                              const BatchColumns& rows, int threads, BatchDetail detail, Monitor* monitor) {
   BatchEstimates out;
   out.status.resize(rows.rows());
   out.peak_gib.resize(rows.rows());
   if (detail == BatchDetail::MemoryAndTime) {
     for (auto* column : {&out.step_time_s, &out.tokens_per_s, &out.mfu}) column->resize(rows.rows());
   }
+  const std::size_t chunks = (rows.rows() + kChunk - 1) / kChunk;
+  expect(monitor, chunks);
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
     RowEstimator estimator(workload, one_node, stack, rows, detail, out);
-    for (std::size_t begin = next.fetch_add(kChunk); begin < rows.rows(); begin = next.fetch_add(kChunk)) {
+    for (std::size_t chunk = next++; chunk < chunks && !stopped(monitor); chunk = next++) {
+      const std::size_t begin = chunk * kChunk;
       for (std::size_t row = begin; row < std::min(rows.rows(), begin + kChunk); ++row) estimator.estimate(row);
+      advance(monitor);
     }
   };
   const std::size_t cores =
       threads > 0 ? static_cast<std::size_t>(threads) : std::max<std::size_t>(1, std::thread::hardware_concurrency());
-  const std::size_t wanted = std::min(cores, (rows.rows() + kChunk - 1) / kChunk);
+  const std::size_t wanted = std::min(cores, chunks);
   {
     std::vector<std::jthread> helpers;
     for (std::size_t i = 1; i < wanted; ++i) helpers.emplace_back(work);

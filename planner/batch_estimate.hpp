@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "base/monitor.hpp"
 #include "models/step.hpp"
 #include "planner/plan.hpp"
 
@@ -41,9 +42,9 @@ struct BatchEstimates {
 
 /// Many configurations of one workload on one instance type under one stack. Memory of every valid row, time of
 /// every valid row, where wanted. The same numbers as evaluate(); rows do not depend on each other or on the number of
-/// threads. `threads` 0: all cores.
+/// threads. `threads` 0: all cores. Told to stop, it leaves rows as they are.
 BatchEstimates estimate_batch(const Workload& workload, const Cluster& one_node, const Stack& stack,
                               const BatchColumns& rows, int threads = 0,
-                              BatchDetail detail = BatchDetail::MemoryAndTime);
+                              BatchDetail detail = BatchDetail::MemoryAndTime, Monitor* monitor = nullptr);
 
 }  // namespace smplan

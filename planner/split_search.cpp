@@ -176,7 +176,7 @@ bool StackSearch::SplitSearch::try_memory(const Strategy& s, std::size_t sp, std
     p.out.rejected[index(RejectionReason::Memory)] += row_rest;
     return false;
   }
-  const MemoryEstimate memory = estimate_memory(*group_->workload, s, *cluster_, owner_->stack_);
+  const MemoryEstimate memory = estimate_memory(owner_->layers_, *group_->workload, s, *cluster_, owner_->stack_);
   const auto rejection = memory_rejection(memory, *cluster_, owner_->request_.min_headroom, owner_->safe_part_);
   if (!rejection) {
     p.fitting[mb] |= std::uint64_t{1} << saving;

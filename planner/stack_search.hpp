@@ -43,6 +43,7 @@ class StackSearch {
   const Stack& stack_;
   std::span<const std::int32_t> micro_batches_;
   CommonOptions common_;
+  LayerStack layers_;
   TokenWork token_work_;
   double safe_part_;  ///< of device memory, as far as --max-oom-probability allows
   FlopsPerSecond rate_;

@@ -7,6 +7,7 @@
 """
 
 from smplan._batch import BatchEstimate, estimate_batch
+from smplan._catalog_import import CatalogImport, import_catalog
 from smplan._check import Finding, Findings, check, guard
 from smplan._core import Catalog
 from smplan._core import export_targets as export_targets
@@ -22,9 +23,9 @@ from smplan._sweep import Sweep, SweepLine, sweep
 from smplan._views import Cost, Explanation, FrontierPoint, Memory, StepTime
 
 __all__ = [
-    "BatchEstimate", "Calibration", "Catalog", "CheckFailed", "Cost", "Diagnostic", "Dtype", "Error", "Explanation",
-    "Export", "ExportFile", "Finding", "Findings", "Finetune", "FrontierPoint", "InputError", "Market", "Memory",
+    "BatchEstimate", "Calibration", "Catalog", "CatalogImport", "CheckFailed", "Cost", "Diagnostic", "Dtype", "Error",
+    "Explanation", "Export", "ExportFile", "Finding", "Findings", "Finetune", "FrontierPoint", "InputError", "Market", "Memory",
     "Model", "Objective", "Plan", "PlanSet", "Recompute", "Sharding", "StepTime", "Sweep", "SweepLine",
     "Validation", "__version__",
-    "calibrate", "check", "estimate", "estimate_batch", "export_targets", "guard", "plan", "sweep", "validate",
+    "calibrate", "check", "estimate", "estimate_batch", "export_targets", "guard", "import_catalog", "plan", "sweep", "validate",
 ]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Dict, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple, Union
 
 from smplan import _core
 from smplan._errors import Diagnostic, InputError
+from smplan._progress import Watching
 from smplan._request import arguments_of, environment_region, shipped_catalog
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 _INTEGERS = {"count": 1, "dp": 0, "tp": 1, "pp": 1, "vpp": 1, "cp": 1, "ep": 1, "shard_degree": 0, "micro_batch": 1}
 
 _STACK_DEFAULT = -1  # in the place of a sharding's index
+_UNKNOWN = -2
 
 
 class BatchEstimate:
@@ -55,6 +57,19 @@ class BatchEstimate:
         fits: numpy.ndarray[Any, Any] = self.status == 0
         return fits
 
+    @property
+    def varied(self) -> Tuple[str, ...]:
+        """Names of the dimensions that were given as arrays."""
+        return tuple(self._given)
+
+    def fastest(self, most: int = 1) -> List[Tuple[int, Tuple[Any, ...]]]:
+        """The rows that fit with the shortest step, best first: flat index, and the values of what was `varied`."""
+        import numpy
+
+        fitting = numpy.flatnonzero(self.fits)
+        best = fitting[numpy.argsort(self.step_time_s.ravel()[fitting], kind="stable")][:most]
+        return [(int(at), tuple(column.flat[at] for column in self._given.values())) for at in best]
+
     def to_pandas(self) -> pandas.DataFrame:
         """What was given and what came of it, one row a configuration. Needs pandas."""
         import pandas
@@ -68,8 +83,26 @@ class BatchEstimate:
     def __len__(self) -> int:
         return int(self.status.size)
 
+    def __eq__(self, other: object) -> bool:
+        import numpy
+
+        if not isinstance(other, BatchEstimate):
+            return NotImplemented
+        ours, theirs = vars(self), vars(other)
+        columns = ours.keys() - {"_given"}
+        return (self.varied == other.varied
+                and all(numpy.array_equal(ours[name], theirs[name]) for name in columns)
+                and all(numpy.array_equal(mine, yours) for mine, yours in zip(self._given.values(), other._given.values())))
+
+    __hash__ = None  # type: ignore[assignment]  # arrays may be written to
+
     def __repr__(self) -> str:
         return f"BatchEstimate({len(self)} configurations, {int(self.fits.sum())} fit)"
+
+    def _repr_html_(self) -> str:
+        from smplan._html import batch_table
+
+        return batch_table(self)
 
 
 def estimate_batch(*, catalog: Optional[_core.Catalog] = None, instances: str, stack: str, count: Column = 1,
@@ -81,7 +114,8 @@ def estimate_batch(*, catalog: Optional[_core.Catalog] = None, instances: str, s
     Each dimension is a number or an array; they are broadcast against each other as numpy does. `dp` 0 is what the
     other degrees leave of the devices, `shard_degree` 0 is dp * cp (1 without sharding); `sharding` None is the stack's
     default. The other keywords are those of plan(): model, tokens, seq_len, global_batch, dtype ... The numbers are
-    those of estimate(); about a million configurations take a second. Raises InputError with every fault.
+    those of estimate(); about a million configurations take a second of one core. Raises InputError with every fault.
+    Ctrl-C is obeyed; shows progress with tqdm if that is installed.
 
     >>> import numpy, smplan
     >>> batch = smplan.estimate_batch(model="llama-2-13b", instances="ml.p4d.24xlarge", stack="megatron", count=4,
@@ -102,9 +136,9 @@ def estimate_batch(*, catalog: Optional[_core.Catalog] = None, instances: str, s
     flat = {name: numpy.ascontiguousarray(numpy.broadcast_to(array, shape)).ravel() for name, array in arrays.items()}
     # The request is for the hardware and the work; its own degrees are any.
     known = {**request, "instances": instances, "stack": stack, "count": 1}
-    with arguments_of(known) as arguments:
+    with arguments_of(known) as arguments, Watching("estimate_batch") as watch:
         answer = _core.estimate_batch(catalog if catalog is not None else shipped_catalog(), arguments,
-                                      environment_region(), flat)
+                                      environment_region(), flat, watch)
     shown = {name: numpy.broadcast_to(numpy.asarray(value), shape)
              for name, value in {**columns, "recompute": recompute, "sharding": sharding or "default"}.items()
              if numpy.ndim(value) > 0}
@@ -126,10 +160,13 @@ def _integers(name: str, value: Any) -> Any:
 def _codes(name: str, value: Any, names: Sequence[str]) -> Any:
     import numpy
 
-    found, codes = numpy.unique(numpy.asarray(value), return_inverse=True)
-    strangers = [str(item) for item in found if str(item) not in names]
-    if strangers:
+    given = numpy.asarray(value).astype(str, copy=False)
+    codes = numpy.full(given.shape, _UNKNOWN, numpy.int8)
+    # One comparison a name is far cheaper than sorting a million of them.
+    for code, known in enumerate(names):
+        codes[given == known] = code
+    strangers = numpy.unique(given[codes == _UNKNOWN])
+    if strangers.size:
         raise InputError([Diagnostic("unknown-name", name, f"unknown {name} '{stranger}'", f"one of {', '.join(names)}")
                           for stranger in strangers])
-    table = numpy.array([names.index(str(item)) for item in found], dtype=numpy.int8)
-    return table[codes].reshape(numpy.shape(value))
+    return codes

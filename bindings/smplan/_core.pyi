@@ -2,6 +2,8 @@
 
 from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 
+from smplan._errors import Diagnostic
+
 version: str
 keywords: Tuple[str, ...]
 export_targets: Tuple[str, ...]
@@ -9,6 +11,7 @@ job_kinds: Tuple[str, ...]
 batch_statuses: Tuple[str, ...]
 shardings: Tuple[str, ...]
 recomputes: Tuple[str, ...]
+run_groupings: Tuple[str, ...]
 
 class Catalog:
     def __init__(self, overlays: Sequence[Tuple[str, str]] = ...) -> None: ...
@@ -18,6 +21,8 @@ class Catalog:
     def with_overlay_text(self, name: str, text: str) -> Catalog: ...
     def instance(self, name: str) -> Dict[str, Any]: ...
     def price(self, instance: str, region: str = ..., market: str = ...) -> Optional[Dict[str, Any]]: ...
+    def verify(self) -> List[Diagnostic]: ...
+    def changes(self, before: Catalog) -> List[Dict[str, Any]]: ...
     @property
     def overlays(self) -> List[Tuple[str, str]]: ...
     @property
@@ -32,6 +37,10 @@ class Catalog:
     def regions(self) -> List[str]: ...
     def __eq__(self, other: object) -> bool: ...
     def __hash__(self) -> int: ...
+
+def import_catalog(
+    catalog: Catalog, paths: Sequence[str], region: Optional[str], as_of: str, savings_plan_years: int
+) -> Tuple[str, List[str], Dict[str, int]]: ...
 
 class DoubleColumn:
     def __buffer__(self, flags: int, /) -> memoryview: ...
@@ -85,6 +94,8 @@ def calibrate(
     devices: bool,
     prior_width: Optional[float],
     not_fitted: Sequence[str],
+    cross_validate: Optional[str],
+    intervals: Optional[str],
     source: str,
     as_of: str,
     progress: Optional[Callable[[int, int], None]] = ...,
@@ -100,5 +111,9 @@ def check(
     environment_region: Optional[str],
 ) -> Tuple[str, str]: ...
 def estimate_batch(
-    catalog: Catalog, arguments: Mapping[str, str], environment_region: Optional[str], columns: Dict[str, Any]
+    catalog: Catalog,
+    arguments: Mapping[str, str],
+    environment_region: Optional[str],
+    columns: Dict[str, Any],
+    progress: Optional[Callable[[int, int], None]] = ...,
 ) -> Dict[str, Any]: ...

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Iterable, Mapping, Sequence
 
 if TYPE_CHECKING:
+    from smplan._batch import BatchEstimate
+    from smplan._catalog_import import CatalogImport
     from smplan._check import Findings
-    from smplan._measured import Validation
+    from smplan._measured import Calibration, Validation
     from smplan._plans import Plan, PlanSet
     from smplan._sweep import Sweep
 
 MAX_ROWS = 20
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "", most: int = MAX_ROWS) -> str:
     cells = [list(row) for row in rows]
     top = "".join(f"<th>{escape(name)}</th>" for name in head)
-    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in cells[:MAX_ROWS])
-    more = len(cells) - MAX_ROWS
+    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in cells[:most])
+    more = len(cells) - most
     rest = f'<tr><td colspan="{len(head)}">and {more} more</td></tr>' if more > 0 else ""
     title = f"<caption>{escape(caption)}</caption>" if caption else ""
     return f"<table>{title}<thead><tr>{top}</tr></thead><tbody>{body}{rest}</tbody></table>"
@@ -26,6 +28,23 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "")
 
 def sentence_list(sentences: Iterable[str]) -> str:
     return "<ul>" + "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences) + "</ul>"
+
+
+def facts_table(data: Mapping[str, Any], caption: str) -> str:
+    """Names and values; members of objects are named by both names, what is unknown is left out."""
+    rows = []
+    for name, value in data.items():
+        parts = value.items() if isinstance(value, dict) else [(None, value)]
+        rows += [(name if part is None else f"{name}: {part}", _worded(item)) for part, item in parts if item is not None]
+    return table(["", ""], rows, caption, most=len(rows))
+
+
+def _worded(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    return ", ".join(map(_worded, value)) if isinstance(value, (list, tuple)) else str(value)
 
 
 def dollars(amount: float | None) -> str:
@@ -66,6 +85,24 @@ def error_table(validation: Validation) -> str:
     return table(["source", "runs", "mean error", "bias", "inside P10-P90"], rows, repr(validation))
 
 
+def fit_tables(calibration: Calibration) -> str:
+    moved = [p for p in calibration.to_dict()["parameters"] if p["runs"]]
+    rows = [(p["owner"], p["meaning"], f"{p['prior']:.3g}", f"{p['value']:.3g}", f"{p['spread']:.2g}", str(p["runs"]))
+            for p in moved]
+    fitted = table(["of", "number", "before", "after", "+-", "runs"], rows, repr(calibration))
+    left_out = calibration.left_out
+    if left_out is None:
+        return fitted
+    groups = [(g["name"], str(g["n"]), f"{100 * g['mape']:.1f} %", f"{100 * g['bias']:+.1f} %") for g in left_out.groups]
+    return fitted + table([left_out.by, "runs", "mean error", "bias"], groups, "each predicted by a fit without it")
+
+
+def change_table(imported: CatalogImport) -> str:
+    rows = [(c["fact"], c["before"] or "new", c["after"] or "gone",
+             "" if c["ratio"] is None else f"{100 * (c['ratio'] - 1):+.1f} %") for c in imported.changes]
+    return table(["fact", "before", "after", "change"], rows, repr(imported)) + sentence_list(imported.notes)
+
+
 def sweep_table(sweep: Sweep) -> str:
     rows = []
     for line in sweep:
@@ -76,6 +113,13 @@ def sweep_table(sweep: Sweep) -> str:
                    dollars(plan.cost.total_usd)])
         rows.append([*(str(given.get(name, "")) for name in sweep.varied), line.status, *answer])
     return table([*sweep.varied, "status", "instances", "stack", "time", "cost"], rows, repr(sweep))
+
+
+def batch_table(batch: BatchEstimate) -> str:
+    """The fastest rows that fit, by what was varied."""
+    rows = [(*(str(value) for value in given), f"{batch.step_time_s.flat[at]:.3g} s", f"{100 * batch.mfu.flat[at]:.1f} %",
+             f"{batch.peak_gib.flat[at]:.3g} of {batch.limit_gib:.3g} GiB") for at, given in batch.fastest(5)]
+    return table([*batch.varied, "step", "MFU", "memory"], rows, f"{batch!r}, the fastest of them")
 
 
 def finding_table(findings: Findings) -> str:

@@ -10,8 +10,9 @@ from smplan import _core
 from smplan._errors import Diagnostic, InputError
 from smplan._files import write_text
 from smplan._progress import Watching
-from smplan._request import shipped_catalog, today
+from smplan._request import as_date, shipped_catalog
 from smplan._table import Runs, tables_of
+from smplan._views import View
 
 if TYPE_CHECKING:
     import pandas
@@ -125,6 +126,19 @@ class Calibration:
         """The same under the fitted ones: on the runs that they were fitted to."""
         return float(self.to_dict()["mape_after"])
 
+    @property
+    def left_out(self) -> Optional[View]:
+        """Errors of each group of runs under a fit without it: `by`, `all`, `groups`, `runs`, shares as fractions.
+
+        None unless `cross_validate` was given. This is how the fit does on what it has not seen.
+        """
+        report = self.to_dict().get("left_out")
+        return None if report is None else View(report)
+
+    def to_json(self) -> str:
+        """What `smplan calibrate --fit-report --format json` prints beside the overlay."""
+        return self._report
+
     def to_dict(self) -> Dict[str, Any]:
         """What the fit found: every number before and after, with its spread."""
         report: Dict[str, Any] = json.loads(self._report)
@@ -151,7 +165,14 @@ class Calibration:
 
     def __repr__(self) -> str:
         runs = self.to_dict()["runs"]
-        return f"Calibration({runs} runs, mean error {100 * self.mape_before:.1f} % before, {100 * self.mape_after:.1f} % after)"
+        left_out = "" if self.left_out is None else f", {100 * self.left_out.all.mape:.1f} % left out"
+        return (f"Calibration({runs} runs, mean error {100 * self.mape_before:.1f} % before, "
+                f"{100 * self.mape_after:.1f} % after{left_out})")
+
+    def _repr_html_(self) -> str:
+        from smplan._html import fit_tables
+
+        return fit_tables(self)
 
 
 def validate(runs: Runs, *, catalog: Optional[_core.Catalog] = None, worst: int = 5) -> Validation:
@@ -172,13 +193,16 @@ def validate(runs: Runs, *, catalog: Optional[_core.Catalog] = None, worst: int 
 
 def calibrate(runs: Runs, *, catalog: Optional[_core.Catalog] = None, scope: str = "stacks",
               prior_width: Optional[float] = None, not_fitted: Sequence[str] = (),
+              cross_validate: Optional[str] = None, intervals: Optional[str] = None,
               as_of: Optional[str] = None) -> Calibration:
     """Fits stack profiles to measured runs, near the shipped ones: few runs move them little.
 
     `scope`: "stacks", or "devices" for what accelerators sustain too. `prior_width`: how freely numbers leave the
-    catalog's values (0.3; 1 with devices). `not_fitted`: ids of doubtful runs. `as_of`: date that the overlay carries,
-    today if None. Raises InputError if no run can be predicted and was timed. Ctrl-C is obeyed; shows progress with
-    tqdm if that is installed.
+    catalog's values (0.3; 1 with devices). `not_fitted`: ids of doubtful runs. `cross_validate`: "source", "file",
+    "model", "gpu" or "stack": each group of runs is predicted by a fit without it as well, see Calibration.left_out.
+    `intervals`: the same names, whose left-out errors then give the width of P10 to P90; the fit's own if None.
+    `as_of`: date that the overlay carries, YYYY-MM-DD, today if None. Raises InputError if no run can be predicted and
+    was timed, or if all fall into one group. Ctrl-C is obeyed; shows progress with tqdm if that is installed.
 
     >>> import smplan, tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "runs.csv")
@@ -188,20 +212,19 @@ def calibrate(runs: Runs, *, catalog: Optional[_core.Catalog] = None, scope: str
     >>> fitted.mape_after < fitted.mape_before, fitted.catalog.overlays[0][0]
     (True, 'calibration')
     """
-    import datetime
-
     if scope not in ("stacks", "devices"):
         raise InputError([Diagnostic("unknown-name", "scope", f"unknown scope '{scope}'", "one of stacks, devices")])
     if prior_width is not None and not 0 < prior_width <= 10:
         raise InputError([Diagnostic("out-of-range", "prior_width", f"is {prior_width}", "a factor above 0, at most 10")])
+    for name, grouping in (("cross_validate", cross_validate), ("intervals", intervals)):
+        if grouping is not None and grouping not in _core.run_groupings:
+            raise InputError([Diagnostic("unknown-name", name, f"unknown grouping '{grouping}'",
+                                         f"one of {', '.join(_core.run_groupings)}")])
+    date = as_date(as_of)
     base = catalog if catalog is not None else shipped_catalog()
     tables = tables_of(runs)
-    date = as_of if as_of is not None else today()
-    try:
-        datetime.date.fromisoformat(date)
-    except ValueError:
-        raise InputError([Diagnostic("bad-date", "as_of", f"'{date}' is no date", "write YYYY-MM-DD")]) from None
     names = ", ".join(dict.fromkeys(name for name, _ in tables))
     with Watching("calibrate") as watch:
-        overlay, report = _core.calibrate(base, tables, scope == "devices", prior_width, list(not_fitted), names, date, watch)
+        overlay, report = _core.calibrate(base, tables, scope == "devices", prior_width, list(not_fitted), cross_validate,
+                                          intervals, names, date, watch)
     return Calibration(overlay, report, base)

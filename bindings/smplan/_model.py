@@ -7,6 +7,7 @@ import os
 from typing import Any, Dict, Mapping, NoReturn, Optional, Tuple, Union
 
 from smplan import _core
+from smplan._errors import Diagnostic, InputError
 from smplan._keywords import to_text
 
 
@@ -113,6 +114,11 @@ class Model:
         size = f"{self.parameters / 1e9:.3g}B parameters, {self.n_layers} layers of {self.hidden}{experts}"
         return f"Model({self.name!r}, {size})"
 
+    def _repr_html_(self) -> str:
+        from smplan._html import facts_table
+
+        return facts_table(self._facts, self.name)
+
 
 def _unpickled(facts: Dict[str, Any], origin: Tuple[str, Any]) -> Model:
     return Model._made(facts, origin)
@@ -122,5 +128,8 @@ def _document(given: Union[str, os.PathLike[str], Mapping[str, Any]]) -> Tuple[A
     if isinstance(given, Mapping):
         return dict(given), "dict"
     path = os.fspath(given)
-    with open(path, encoding="utf-8") as file:
-        return json.load(file), path
+    try:
+        with open(path, encoding="utf-8") as file:
+            return json.load(file), path
+    except (OSError, ValueError) as error:
+        raise InputError([Diagnostic("file-unreadable", path, str(error), "give the path of a JSON file")]) from None

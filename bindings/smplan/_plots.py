@@ -47,18 +47,42 @@ def pareto(plans: PlanSet, ax: Optional[Axes]) -> Axes:
     if line:
         ax.step([x for x, _, _ in line], [y for _, y, _ in line], where="post", color=BLUE, lw=1, alpha=0.5)
         ax.plot([x for x, _, _ in line], [y for _, y, _ in line], "o", color=BLUE, label="frontier")
-        # Every second name at most, so that neighbours stay apart.
-        for x, y, name in line[:: max(1, len(line) // 5)]:
-            ax.annotate(name, (x, y), xytext=(5, 5), textcoords="offset points", fontsize=8)
         if line[-1][0] > 20 * line[0][0]:
             ax.set_xscale("log")
+            ax.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
     if listed:
         ax.plot(*zip(*listed), "o", mfc="none", mec=VERMILION, ms=9, label="listed plans")
-    ax.yaxis.set_major_formatter(lambda value, _: f"${value:,.0f}")
+    ax.margins(x=0.06, y=0.08)
+    cents = 2 if max((y for _, y in listed), default=100.0) < 100 else 0
+    ax.yaxis.set_major_formatter(lambda value, _: f"${value:,.{cents}f}")
     ax.set(xlabel="days to train", ylabel="cost of the run", title=f"{plans.request.model.name}: what more money buys in time")
     ax.legend(frameon=False)
     _bare(ax)
+    _name_points(ax, line, listed)
     return ax
+
+
+def _name_points(ax: Axes, points: Sequence[Tuple[float, float, str]], others: Sequence[Tuple[float, float]]) -> None:
+    """Names as many points as there is room for, the ends first: names keep clear of all points and of each other.
+
+    Above and right of a point the frontier has passed; in the last fifth of the axes names end at their point.
+    """
+    ax.figure.canvas.draw()  # the layout decides where points lie
+    to_pixels = ax.transData.transform
+    width, height = ax.bbox.width, ax.bbox.height
+    marks = [(float(x), float(y)) for x, y in map(to_pixels, [*(point[:2] for point in points), *others])]
+    taken = [(x - 6, y - 6, x + 6, y + 6) for x, y in marks]
+    for x, y, name in sorted(points, key=lambda point: point not in (points[0], points[-1])):
+        px, py = to_pixels((x, y))
+        ends = px > ax.bbox.x0 + 0.8 * width
+        length, line = 0.62 * 8 * len(name) * ax.figure.dpi / 72, 10 * ax.figure.dpi / 72
+        left, bottom = (px - length if ends else px), py + 6
+        box = (left, bottom, left + length, bottom + line)
+        clear = not any(box[0] < t[2] and t[0] < box[2] and box[1] < t[3] and t[1] < box[3] for t in taken)
+        if clear and box[3] < ax.bbox.y0 + 1.06 * height:
+            taken.append(box)
+            ax.annotate(name, (x, y), xytext=(0 if ends else 2, 5), textcoords="offset points", fontsize=8,
+                        ha="right" if ends else "left")
 
 
 def memory(plans: Sequence[Plan], ax: Optional[Axes]) -> Axes:
@@ -69,7 +93,7 @@ def memory(plans: Sequence[Plan], ax: Optional[Axes]) -> Axes:
             ax.barh(row, size, left=left, height=0.7, color=MEMORY_COLOURS.get(part, GREY), label=part if row == 0 else None)
             left += size
         limit = plan.memory.limit_gib
-        ax.plot([limit, limit], [row - 0.45, row + 0.45], color="black", lw=2, label="device" if row == 0 else None)
+        ax.plot([limit, limit], [row - 0.45, row + 0.45], color="black", lw=2, label="device limit" if row == 0 else None)
     ax.set_yticks(range(len(plans)), [f"{p.rank}. {_name(p)}\n{p.strategy}" for p in plans], fontsize=8)
     ax.invert_yaxis()
     ax.set(xlabel="GiB on the busiest device", title="Device memory")
@@ -80,20 +104,28 @@ def memory(plans: Sequence[Plan], ax: Optional[Axes]) -> Axes:
 
 def waterfall(plan: Plan, ax: Optional[Axes]) -> Axes:
     ax = _axes(ax)
-    parts = sorted(((k, v) for k, v in plan.step_time.components_s.items() if v > 0.001 * plan.step_time_s),
+    step = plan.step_time_s
+    parts = sorted(((k, v) for k, v in plan.step_time.components_s.items() if v > 0.001 * step),
                    key=lambda part: (part[0] not in WORK, -part[1]))
     left = 0.0
+    labelled = set()
     for row, (name, seconds) in enumerate(parts):
-        ax.barh(row, seconds, left=left, color=BLUE if name in WORK else ORANGE)
-        ax.text(left + seconds, row, f" {seconds:.3g} s", va="center", fontsize=8)
+        colour, kind = (BLUE, "work") if name in WORK else (ORANGE, "communication and waiting")
+        ax.barh(row, seconds, left=left, color=colour, label=None if kind in labelled else kind)
+        labelled.add(kind)
+        # Late bars have their number in front of them, where the axes are empty.
+        late = left > 0.5 * step
+        ax.text(left if late else left + seconds, row, f" {seconds:.3g} s ", va="center", ha="right" if late else "left", fontsize=8)
         left += seconds
-    ax.set_yticks(range(len(parts)), [name.replace("_", " ") for name, _ in parts])
-    ax.invert_yaxis()
     low, high = plan.step_time.interval_s
-    ax.axvspan(low, high, color=GREY, alpha=0.15, label="P10 to P90")
-    ax.axvline(plan.step_time_s, color="black", lw=1)
-    ax.set(xlabel="seconds", title=f"One step of {_name(plan)}: {plan.step_time_s:.3g} s at {100 * plan.mfu:.0f} % MFU")
-    ax.legend(frameon=False, loc="lower left")
+    ax.barh(len(parts), step, color=GREY)
+    ax.errorbar(step, len(parts), xerr=[[step - low], [high - step]], color="black", capsize=4, lw=1, label="P10 to P90")
+    ax.text(0, len(parts), f" {step:.3g} s", va="center", fontsize=8)
+    ax.set_yticks(range(len(parts) + 1), [*(name.replace("_", " ") for name, _ in parts), "step"])
+    ax.invert_yaxis()
+    ax.set(xlabel="seconds", xlim=(0, None), title=f"One step of {_name(plan)}: {step:.3g} s at {100 * plan.mfu:.0f} % MFU")
+    # The corner that the bars leave free, above the last one.
+    ax.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1.3 / (len(parts) + 1)))
     _bare(ax)
     return ax
 
@@ -101,22 +133,51 @@ def waterfall(plan: Plan, ax: Optional[Axes]) -> Axes:
 def timeline(plan: Plan, ax: Optional[Axes]) -> Axes:
     events = [e for e in json.loads(plan.trace())["traceEvents"] if e["ph"] == "X"]
     ranks = 1 + max(e["pid"] for e in events)
-    ax = _axes(ax, 10, 1.2 + 0.3 * ranks)
-    colours = {"forward": SKY, "backward": ORANGE, "input gradient": ORANGE, "weight gradient": GREEN, "end of step": PURPLE}
+    ax = _axes(ax, 10, 1.4 + 0.3 * ranks)
+    passes = {"forward": SKY, "backward": ORANGE, "input gradient": ORANGE, "weight gradient": GREEN, "end of step": PURPLE}
     spans: Dict[Tuple[int, str], List[Tuple[float, float]]] = {}
     for e in events:
         if e["cat"] != "pipeline_bubble":
             spans.setdefault((e["pid"], e["args"]["pass"]), []).append((e["ts"] / 1e6, e["dur"] / 1e6))
-    shown = set()
-    for (rank, name), boxes in sorted(spans.items()):
-        ax.broken_barh(_joined(boxes), (rank - 0.4, 0.8), facecolors=colours[name], label=None if name in shown else name)
-        shown.add(name)
+    joined = {key: _joined(boxes) for key, boxes in spans.items()}
+    begin, end = _dull_middle(joined, ranks, plan.step_time_s)
+    gap = end - begin
+    for name, colour in passes.items():
+        for rank in range(ranks):
+            boxes = joined.get((rank, name), [])
+            shown = [(start if start < begin else start - gap, length) for start, length in boxes
+                     if start + length <= begin or start >= end]
+            if shown:
+                ax.broken_barh(shown, (rank - 0.4, 0.8), facecolors=colour, label=name if rank == 0 else None)
+    if gap > 0:
+        ax.axvline(begin, color="white", lw=8)
+        ax.axvline(begin, color=GREY, lw=1, ls=":")
+        ax.annotate(f"{gap:.3g} s more of the same", (begin, 1), xycoords=("data", "axes fraction"), xytext=(0, 2),
+                    textcoords="offset points", ha="center", fontsize=8)
+    shown_end = plan.step_time_s - gap
+    ticks = [t for t in ax.get_xticks() if 0 <= t < begin - 0.05 * shown_end or (t > begin + 0.05 * shown_end and t <= shown_end)]
+    ax.set_xticks(ticks, [f"{t if t < begin else t + gap:.3g}" for t in ticks])
     ax.set_yticks(range(ranks), [f"rank {rank}" for rank in range(ranks)])
     ax.invert_yaxis()
-    ax.set(xlabel="seconds", xlim=(0, plan.step_time_s), title=f"One pipeline of {_name(plan)}, {plan.strategy}")
-    ax.legend(frameon=False, ncols=4, fontsize=8, loc="upper left", bbox_to_anchor=(0, -0.25))
+    ax.set(xlabel="seconds", xlim=(0, shown_end))
+    ax.set_title(f"One pipeline of {_name(plan)}, {plan.strategy}", pad=18 if gap > 0 else 6)
+    ax.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
     _bare(ax)
     return ax
+
+
+def _dull_middle(spans: Dict[Tuple[int, str], List[Tuple[float, float]]], ranks: int, step: float) -> Tuple[float, float]:
+    """Seconds in the middle of a step that repeat what comes before: hundreds of passes would be a blur.
+
+    What is left at both ends holds filling and draining of the pipeline and some passes of each rank beside.
+    """
+    forward = spans.get((0, "forward"), [])
+    if len(forward) < 3 * (ranks + 6):
+        return step, step
+    turn = (forward[-1][0] - forward[0][0]) / (len(forward) - 1)
+    edge = (ranks + 4) * turn
+    last = max(start + length for (_, name), boxes in spans.items() if name != "end of step" for start, length in boxes)
+    return edge, last - edge
 
 
 def _joined(boxes: List[Tuple[float, float]]) -> List[Tuple[float, float]]:
@@ -141,15 +202,24 @@ def scaling(plans: Sequence[Plan], ax: Optional[Axes] = None) -> Axes:
     ax.plot(devices, [rates[0] * n / devices[0] for n in devices], "--", color=GREY, label="perfect scaling")
     ax.plot(devices, rates, "o-", color=BLUE, label="predicted")
     for p in ordered:
-        ax.annotate(f"{100 * p.mfu:.0f} %", (p.n_gpus, p.tokens_per_s), xytext=(4, -12), textcoords="offset points", fontsize=8)
+        ax.annotate(f"{100 * p.mfu:.0f} %", (p.n_gpus, p.tokens_per_s), xytext=(5, -12), textcoords="offset points", fontsize=8)
     ax.set_xscale("log", base=2)
     ax.set_yscale("log", base=2)
     ax.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-    ax.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+    ax.yaxis.set_major_formatter(lambda value, _: _short(value))
+    ax.margins(0.08)
     ax.set(xlabel="devices", ylabel="tokens a second", title="Scaling, with MFU at each point")
     ax.legend(frameon=False)
     _bare(ax)
     return ax
+
+
+def _short(count: float) -> str:
+    """`131k`, `1.05M`."""
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if count >= size:
+            return f"{count / size:.3g}{letter}"
+    return f"{count:.3g}"
 
 
 def predicted_against_measured(validation: Validation, ax: Optional[Axes]) -> Axes:
@@ -161,11 +231,16 @@ def predicted_against_measured(validation: Validation, ax: Optional[Axes]) -> Ax
     predicted = [run["predicted_step_time_s"] for run in points]
     below = [run["predicted_step_time_s"] - run["predicted_step_time_interval_s"][0] for run in points]
     above = [run["predicted_step_time_interval_s"][1] - run["predicted_step_time_s"] for run in points]
-    ends = [min(measured + predicted), max(measured + predicted)]
-    ax.plot(ends, ends, "--", color=GREY, label="as predicted")
-    ax.errorbar(measured, predicted, yerr=[below, above], fmt="o", ms=4, color=BLUE, ecolor=SKY, lw=1, label="P10 to P90")
-    ax.set(xscale="log", yscale="log", xlabel="measured step time (s)", ylabel="predicted step time (s)", title=repr(validation))
-    ax.title.set_fontsize(10)
-    ax.legend(frameon=False)
+    ends = [min(measured + predicted) / 1.3, max(measured + predicted) * 1.3]
+    ax.plot(ends, ends, "--", color=GREY, label="predicted as measured")
+    crowd = len(points) > 200
+    ax.errorbar(measured, predicted, yerr=[below, above], fmt="o", ms=2.5 if crowd else 4, alpha=0.6 if crowd else 1, color=BLUE,
+                ecolor=SKY, lw=1, label="runs, P10 to P90")
+    ax.set(xscale="log", yscale="log", xlim=ends, ylim=ends, aspect="equal", xlabel="measured step time (s)",
+           ylabel="predicted step time (s)",
+           title=f"{len(points):,} measured runs, mean error {100 * validation.summary['mape']:.1f} %")
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_formatter(lambda value, _: f"{value:g}")
+    ax.legend(frameon=False, loc="upper left")
     _bare(ax)
     return ax

@@ -10,6 +10,7 @@ import os
 from typing import Any, Callable, Dict, Iterator, Mapping, Optional, Sequence, TypedDict, TypeVar, Union
 
 from smplan import _core
+from smplan._errors import Diagnostic, InputError
 from smplan._keywords import to_text
 from smplan._model import Model
 
@@ -125,6 +126,19 @@ def _text_of(name: str, value: Any, files: contextlib.ExitStack) -> str:
             json.dump(value, file)
         return path
     return to_text(name, value)
+
+
+def as_date(date: Optional[str]) -> str:
+    """The date itself if it is one, today if None."""
+    import datetime
+
+    if date is None:
+        return today()
+    try:
+        datetime.date.fromisoformat(date)
+    except ValueError:
+        raise InputError([Diagnostic("bad-date", "as_of", f"'{date}' is no date", "write YYYY-MM-DD")]) from None
+    return date
 
 
 def today() -> str:

@@ -47,6 +47,11 @@ class View:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self._data.items())})"
 
+    def _repr_html_(self) -> str:
+        from smplan._html import facts_table
+
+        return facts_table(self._data, type(self).__name__)
+
 
 class Memory(View):
     """Bytes on the busiest device at its peak, in GiB, and what the device offers.

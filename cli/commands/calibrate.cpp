@@ -14,6 +14,7 @@
 #include "cli/commands/measured_files.hpp"
 #include "cli/render/calibration_page.hpp"
 #include "planner/validation/calibration_overlay.hpp"
+#include "planner/validation/run_groups.hpp"
 
 namespace smplan::cli {
 namespace {
@@ -29,8 +30,6 @@ struct CalibrateFlags {
   bool fit_report = false;
 };
 
-const std::vector<std::string> kGroupings = {"source", "file", "model", "gpu", "stack"};
-
 bool is_date(const std::string& text) {
   if (text.size() != 10 || text[4] != '-' || text[7] != '-') return false;
   std::array<int, 3> part{};  // year, month, day
@@ -45,25 +44,6 @@ bool is_date(const std::string& text) {
       .ok();
 }
 
-/// A label a run; runs of one label are left out together.
-std::vector<std::string> labels(const std::string& grouping, const MeasuredFiles& measured, const Catalog& catalog) {
-  if (grouping == "file") return measured.files;
-  std::vector<std::string> groups;
-  for (const MeasuredRun& run : measured.runs) {
-    if (grouping == "source") {
-      groups.push_back(run.source);
-    } else if (grouping == "model") {
-      groups.push_back(run.model);
-    } else if (grouping == "gpu") {
-      groups.push_back(accelerator_family(run, catalog));
-    } else {
-      groups.push_back(stack_of(run, catalog));
-    }
-    if (groups.back().empty()) groups.back() = "(not stated)";
-  }
-  return groups;
-}
-
 /// Everything about the flags that can be wrong before a file is read.
 Result<CalibrationOptions> understand(const CalibrateFlags& flags) {
   Diagnostics faults;
@@ -76,8 +56,9 @@ Result<CalibrationOptions> understand(const CalibrateFlags& flags) {
   }
   const auto check_grouping = [&](const std::string& name, std::string_view flag, std::string_view other) {
     if (name == other) return;
-    if (std::find(kGroupings.begin(), kGroupings.end(), name) != kGroupings.end()) return;
-    faults.push_back(unknown_name("grouping", name, flag, kGroupings));
+    const std::vector<std::string>& known = run_groupings();
+    if (std::find(known.begin(), known.end(), name) != known.end()) return;
+    faults.push_back(unknown_name("grouping", name, flag, known));
   };
   check_grouping(flags.cross_validate, "--cross-validate", "");
   check_grouping(flags.intervals, "--intervals", "fit");
@@ -162,14 +143,14 @@ Result<Answer> run_calibrate(const CalibrateFlags& flags, const Context& context
   }
 
   const Catalog& catalog = context.catalog;
+  const auto groups = [&](const std::string& by) { return run_groups(by, measured->runs, measured->files, catalog); };
   std::optional<LeftOutReport> left_out;
   if (!flags.cross_validate.empty()) {
-    const auto errors =
-        cross_validate(measured->runs, catalog, *options, labels(flags.cross_validate, *measured, catalog));
+    const auto errors = cross_validate(measured->runs, catalog, *options, groups(flags.cross_validate));
     if (!errors) return tl::unexpected<Diagnostics>(errors.error());
     left_out = summarise_left_out(flags.cross_validate, *errors);
   }
-  if (flags.intervals != "fit") options->interval_groups = labels(flags.intervals, *measured, catalog);
+  if (flags.intervals != "fit") options->interval_groups = groups(flags.intervals);
   const Result<CalibrationResult> result = calibrate(measured->runs, catalog, *options);
   if (!result) return tl::unexpected<Diagnostics>(result.error());
 

@@ -119,6 +119,7 @@ std::string title_of(const Json& document) {
 ReportData report_data(const PlanSet& set, const Catalog& catalog, const SearchOptions& options) {
   ReportData data;
   data.plan_json = to_json(set);
+  if (set.plans.empty()) data.why_nothing = explain(set, catalog, 1, options);
   for (std::size_t i = 0; i < set.plans.size(); ++i) {
     ReportedPlan plan;
     plan.why = explain(set, catalog, i + 1, options);
@@ -157,7 +158,7 @@ std::string report_html(const ReportData& data) {
   PageFiller page(page_file("page.html"));
   page.fill("title", escaped(title_of(Json::parse(data.plan_json))));
   page.fill("style", fmt::format("{}\n{}", page_file("uPlot-1.6.32.min.css"), page_file("page.css")));
-  page.fill("why", data.plans.empty() ? std::string() : list_items(data.plans.front().why));
+  page.fill("why", list_items(data.plans.empty() ? data.why_nothing : data.plans.front().why));
   page.fill("plan", in_script(data.plan_json));
   page.fill("extras", in_script(extras_json(data)));
   page.fill("scripts", scripts);

@@ -21,6 +21,7 @@ struct ReportedPlan {
 struct ReportData {
   std::string plan_json;  ///< as `plan --format json` writes it: the page's figures are read from it
   std::vector<ReportedPlan> plans;
+  std::vector<std::string> why_nothing;  ///< sentences of explain() where there is no plan
 };
 
 ReportData report_data(const PlanSet& set, const Catalog& catalog, const SearchOptions& options = {});

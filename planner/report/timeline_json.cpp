@@ -40,6 +40,9 @@ std::vector<Pass> passes_of(const Timeline& timeline) {
   return passes;
 }
 
+/// As many passes of a rank as a lane shows apart from each other.
+constexpr std::size_t kClearPasses = 80;
+
 std::int64_t in_us(Seconds time) { return std::llround(time.value() * 1e6); }
 
 }  // namespace
@@ -47,8 +50,11 @@ std::int64_t in_us(Seconds time) { return std::llround(time.value() * 1e6); }
 std::string timeline_json(const Timeline& timeline) {
   std::vector<Pass> passes = passes_of(timeline);
   Json undrawn = nullptr;
-  if (passes.size() > kMaxDrawnPasses) {
-    const auto half = static_cast<std::ptrdiff_t>(kMaxDrawnPasses / 2);
+  // Filling and draining of the pipeline, and some turns of each rank beside: hundreds more would be a blur.
+  const auto ranks = static_cast<std::size_t>(timeline.ranks);
+  const std::size_t kept = std::min(kMaxDrawnPasses / 2, 2 * ranks * (ranks + 6));
+  if (passes.size() > std::max(3 * kept, kClearPasses * ranks)) {
+    const auto half = static_cast<std::ptrdiff_t>(kept);
     undrawn = Json::array({in_us((passes.begin() + half)->start), in_us((passes.end() - half)->start)});
     passes.erase(passes.begin() + half, passes.end() - half);
   }

@@ -172,8 +172,9 @@ Result<Timeline> simulate_step(const SimulatedJob& job) {
                 "take a smaller --global-batch or a larger --micro-batch");
   }
   const LayerTable table = layer_table(job.workload, s, job.cluster, *job.stack);
-  const StepEstimate estimate = combine_step(table, job.workload, s, job.cluster, *job.stack);
-  const StageModel model(table, job.workload, s, job.cluster, *job.stack);
+  const Groups groups = group_shapes(s, job.cluster);
+  const StepEstimate estimate = combine_step(table, job.workload, s, groups, job.cluster, *job.stack);
+  const StageModel model(table, job.workload, s, groups, job.cluster, *job.stack);
   std::vector<StageCosts> costs;
   std::vector<StageTime> stages;
   for (std::int32_t i = 0; i < s.pipeline_parallel; ++i) {

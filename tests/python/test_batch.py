@@ -1,5 +1,7 @@
 """estimate_batch(): the numbers of estimate(), by the million."""
 
+import copy
+import pickle
 import time
 
 import numpy
@@ -42,6 +44,43 @@ def test_results_are_views_of_the_native_memory():
     assert (kept == expected).all()
 
 
+def test_a_batch_is_a_value():
+    def batch(micro_batch=1):
+        return smplan.estimate_batch(**WORK, count=2, tp=[1, 2, 4, 8], recompute="full", micro_batch=micro_batch)
+
+    one = batch()
+    for other in (batch(), copy.deepcopy(one), pickle.loads(pickle.dumps(one))):
+        assert other == one
+    assert one != batch(micro_batch=2)
+    at, (tp,) = one.fastest()[0]
+    assert one.step_time_s[at] == one.step_time_s[one.fits].min() and tp == [1, 2, 4, 8][at]
+    assert one.varied == ("tp",) and "<th>tp</th>" in one._repr_html_()
+
+
+@pytest.mark.parametrize("work, powers", [
+    ({"model": "llama-2-13b", "instances": "ml.p4d.24xlarge", "stack": "megatron", "sharding": "zero1"},
+     {"count": 5, "tp": 4, "pp": 3, "cp": 2, "micro_batch": 3}),
+    ({"model": "mixtral-8x7b", "instances": "ml.p5.48xlarge", "stack": "megatron", "sharding": "zero1"},
+     {"count": 5, "tp": 3, "pp": 2, "ep": 4, "micro_batch": 3}),
+    ({"model": "llama-2-7b", "instances": "ml.p4d.24xlarge", "stack": "fsdp", "sharding": "fsdp-full", "finetune": "lora"},
+     {"count": 6, "micro_batch": 4})], ids=["dense", "experts", "adapters"])
+def test_rows_of_every_kind_are_what_estimate_says(work, powers):
+    """To the last bit: pipelines, experts, contexts, sharded parameters, savings."""
+    rng = numpy.random.default_rng(11)
+    rows = 100
+    columns = {name: 2 ** rng.integers(0, most, rows) for name, most in powers.items()}
+    columns["recompute"] = rng.choice(["none", "selective", "full"], rows)
+    columns["sequence_parallel"] = (rng.integers(0, 2, rows) == 1) & (columns.get("tp", 1) > 1)
+    batch = smplan.estimate_batch(**work, **columns)
+    priced = numpy.flatnonzero(batch.status <= 1)
+    assert len(priced) > 20
+    for row in priced:
+        fixed = {name: column[row].item() for name, column in columns.items()}
+        plan = smplan.estimate(**work, **{name: fixed.get(name, 1) for name in ("tp", "pp", "cp", "ep", "vpp")}, **{
+            name: value for name, value in fixed.items() if name not in ("tp", "pp", "cp", "ep")}).best
+        assert (plan.step_time_s, plan.memory.peak_gib) == (batch.step_time_s[row], batch.peak_gib[row]), fixed
+
+
 @pytest.mark.parametrize("wrong", [{"tp": [1.5]}, {"tp": [0]}, {"count": [1 << 30]}, {"recompute": "som"},
                                    {"sharding": ["zero1", "zero9"]}, {"stack": "fsdp,megatron"}, {"model": "lama"}])
 def test_wrong_columns_are_refused(wrong):
@@ -49,12 +88,16 @@ def test_wrong_columns_are_refused(wrong):
         smplan.estimate_batch(**{**WORK, **wrong})
 
 
-def test_a_hundred_thousand_take_less_than_a_second():
+def test_a_hundred_thousand_take_a_third_of_a_second_of_one_core():
+    """A tenth on a machine of its own; neighbours on its cores and caches slow it down."""
     rng = numpy.random.default_rng(7)
     n = 100_000
     columns = {"count": 2 ** rng.integers(0, 7, n), "tp": 2 ** rng.integers(0, 4, n), "pp": 2 ** rng.integers(0, 3, n),
                "micro_batch": 2 ** rng.integers(0, 4, n)}
-    begin = time.perf_counter()
-    batch = smplan.estimate_batch(**WORK, **columns, sharding="zero1")
-    assert time.perf_counter() - begin < 1
+    spent = []
+    for _ in range(3):
+        begin = time.process_time()  # of all threads
+        batch = smplan.estimate_batch(**WORK, **columns, sharding="zero1")
+        spent.append(time.process_time() - begin)
+    assert min(spent) < 0.34
     assert 0.1 < batch.fits.mean() < 1

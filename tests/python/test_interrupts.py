@@ -12,6 +12,7 @@ from conftest import ROOT
 # Runs the call again and again until the signal comes, then looks whether anything still works behind its back.
 PROGRAM = """
 import sys, time
+import numpy
 import smplan
 runs = sorted(__import__("glob").glob({runs!r}))
 def call():
@@ -32,6 +33,9 @@ CALLS = {
     "plan": "smplan.plan(params='70B', top=1000)",
     "estimate": "smplan.estimate(model='llama-2-70b', instances='ml.p5.48xlarge', count=128)",
     "sweep": "smplan.sweep({'params': ['7B', '70B', '180B']})",
+    "estimate_batch": "smplan.estimate_batch(model='llama-2-70b', instances='ml.p5.48xlarge', stack='megatron', "
+                      "sharding='zero1', count=16, tp=numpy.full(2_000_000, 8, numpy.int32), micro_batch=1)",
+    "cross_validate": "smplan.calibrate(runs, cross_validate='model')",
     "explain": "smplan.plan(params='70B', instances='ml.p4d*', top=1).sensitivity()",
     "report": "smplan.plan(params='70B', top=20).report()",
     "validate": "smplan.validate(runs)",

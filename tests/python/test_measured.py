@@ -65,10 +65,22 @@ def test_a_fitted_catalog_predicts_the_runs_better():
     assert after == pytest.approx(fitted.mape_after, rel=1e-3)  # the overlay keeps six digits
 
 
-@pytest.mark.parametrize("wrong", [{"scope": "all"}, {"prior_width": 0}, {"prior_width": 11}, {"as_of": "yesterday"}])
+@pytest.mark.parametrize("wrong", [{"scope": "all"}, {"prior_width": 0}, {"prior_width": 11}, {"as_of": "yesterday"},
+                                   {"cross_validate": "colour"}, {"intervals": "fit"}, {"cross_validate": "file"}])
 def test_calibration_refuses_wrong_options(wrong):
     with pytest.raises(smplan.InputError):
         smplan.calibrate(RUNS, **wrong)
+
+
+def test_left_out_groups_are_those_of_the_command_line(cli):
+    other = ROOT / "tests/measured/runs/nanotron.csv"
+    fitted = smplan.calibrate([RUNS, other], cross_validate="file", intervals="model", as_of="2026-11-20")
+    asked = cli("calibrate", str(RUNS), str(other), "--cross-validate", "file", "--intervals", "model", "--fit-report",
+                "--as-of", "2026-11-20", "--format", "json", "--output", "/dev/null")
+    assert fitted.to_json() == asked.stdout
+    assert fitted.left_out.by == "file" and {group["name"] for group in fitted.left_out.groups} == {RUNS.name, other.name}
+    assert "left out" in repr(fitted) and fitted._repr_html_().count("<table>") == 2
+    assert smplan.calibrate(RUNS).left_out is None
 
 
 def test_report_of_a_calibration_is_json(cli):

@@ -29,22 +29,21 @@ const kWork = ["compute", "attention", "elementwise", "optimizer"];
 function showBreakdown(plan, request) {
   byId("breakdown-title").textContent =
     `Plan ${plan.rank}: ${plan.instance_count} x ${plan.instance_type}, ${plan.stack}, ${strategyOf(plan)}`;
-  const interval = plan.step_time_interval_s.map(duration).join(" to ");
-  fillCards(byId("facts"), [["Devices", digits(plan.n_gpus, 9)], ["Step (P10 to P90)", interval],
+  fillCards(byId("facts"), [["Devices", digits(plan.n_gpus, 9)], ["Step (P10 to P90)", interval(plan.step_time_interval_s)],
     ["Tokens a second", digits(plan.tokens_per_s)], ["MFU", percent(plan.mfu)], ["Goodput", percent(plan.goodput)],
     ["Accumulation", String(plan.gradient_accumulation)]]);
   const memory = plan.memory;
   byId("memory-line").textContent = `${gib(memory.peak_gib)} of the ${gib(memory.limit_gib)} that the device offers; ` +
-    (memory.fits ? `${gib(memory.limit_gib - memory.peak_gib)} stay free.` : "it does not fit.");
+    (memory.fits ? `${gib(memory.limit_gib - memory.peak_gib)} stay free, up to the red line.` : "it does not fit.");
   fillBars(byId("memory"), memory.components_gib, memory.limit_gib, gib, () => false);
   byId("step-line").textContent = `${duration(plan.step_time_s)} a step, bound by ` +
     `${plan.bottleneck}. Blue is work, the other colour is what a step loses.`;
   fillBars(byId("step"), plan.step_components_s, plan.step_time_s, duration, (key) => !kWork.includes(key));
   const cost = plan.cost;
   const parts = (object, format) => Object.entries(object ?? {}).filter(([, value]) => typeof value === "number" && value > 0)
-    .map(([key, value]) => ["of which " + words(key), format(value)]);
-  fillFacts(byId("money"), [["Time to train", duration(plan.time_to_train_s)], ...parts(plan.time_components_s, duration),
-    ["Cost", usd(cost.total_usd)], ...parts(cost.components_usd, usd),
+    .map(([key, value]) => [words(key), format(value), "part"]);
+  fillFacts(byId("money"), [["Time to train", duration(plan.time_to_train_s), "whole"],
+    ...parts(plan.time_components_s, duration), ["Cost", usd(cost.total_usd), "whole"], ...parts(cost.components_usd, usd),
     ["Rate", cost.hourly_usd === null ? "no price" : `${usd(cost.hourly_usd)}/h`],
     ["Price", cost.price_date === null ? "none" : `${cost.market} in ${cost.region}, ${cost.price_basis}, ${cost.price_date}`],
     ["Steps", digits(Math.ceil(request.tokens / request.global_batch_tokens), 9)]]);

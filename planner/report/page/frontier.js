@@ -46,23 +46,28 @@ class Frontier {
     this.box.replaceChildren();
     const times = this.points.map((p) => p.time);
     const wide = times[times.length - 1] / times[0] > 20;
-    const axis = { stroke: colour("--ink"), grid: { stroke: colour("--line") }, ticks: { stroke: colour("--line") } };
-    // On a logarithmic axis every 1, 2 and 5 has a label.
-    const round = (_, splits) => splits.map((v) => ("125".includes(v.toExponential(0)[0]) ? v : null));
+    const width = Math.max(280, Math.min(this.box.clientWidth, 1100));
+    const narrow = width < 500;
+    const line = { stroke: colour("--line"), width: 1 };
+    const axis = { stroke: colour("--ink"), grid: line, ticks: line };
+    // On a logarithmic axis every 1, 2 and 5 has a label and a line; where there is little room, every 1.
+    const round = (_, splits) => splits.map((v) => ((narrow ? "1" : "125").includes(v.toExponential(0)[0]) ? v : null));
+    const across = wide ? { filter: round, grid: { ...line, filter: round }, ticks: { ...line, filter: round } } : {};
     const dots = (stroke, size, fill) => ({
       stroke, paths: () => null, points: { show: true, size, fill, stroke, width: 2 },
-      value: (_, v) => (v === null ? "-" : usd(v)),
+      value: (_, v) => (v === null ? "" : usd(v)),
     });
     const plot = new uPlot({
-      width: Math.max(280, Math.min(this.box.clientWidth, 1100)), height: 340,
+      width, height: 340,
       scales: { x: { time: false, distr: wide ? 3 : 1 }, y: { range: (_, low, high) => {
         const room = (high - low || high) * 0.08;
         return [low - room, high + room];
       } } },
-      axes: [{ ...axis, label: "days to train", ...(wide ? { filter: round } : {}) }, { ...axis, label: "cost", size: 90, values: (_, all) => all.map(usd) }],
-      series: [{ label: "days", value: (_, v) => (v === null ? "-" : digits(v)) },
+      axes: [{ ...axis, label: "days to train", ...across },
+        { ...axis, ...(narrow ? {} : { label: "cost" }), size: narrow ? 72 : 90, values: (_, all) => all.map(usd) }],
+      series: [{ label: "days", value: (_, v) => (v === null ? "" : digits(v)) },
         { label: "frontier", stroke: colour("--bar"), width: 2, spanGaps: true,
-          points: { show: true, size: 7, fill: colour("--bar") }, value: (_, v) => (v === null ? "-" : usd(v)) },
+          points: { show: true, size: 7, fill: colour("--bar") }, value: (_, v) => (v === null ? "" : usd(v)) },
         { label: "listed plans", ...dots(colour("--bar-2"), 9, colour("--paper")) },
         { label: "chosen", ...dots(colour("--bar-2"), 13, colour("--bar-2")) }],
       cursor: { drag: { x: false, y: false } },

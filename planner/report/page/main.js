@@ -29,6 +29,7 @@ function showAssumptions() {
   const r = answer.request;
   fillList(byId("assumptions"), r.assumptions);
   byId("left-out-summary").textContent = `${r.left_out.length} instance types were left out`;
+  byId("left-out-summary").parentElement.hidden = r.left_out.length === 0;
   fillTable(byId("left-out"), ["Instance type", "Reason"], r.left_out.map((l) => [l.instance_type, l.reason]));
   const prices = new Map();
   for (const p of answer.plans) prices.set(p.instance_type, p.cost);
@@ -63,4 +64,7 @@ if (answer.plans.length > 0) {
   choose(0);
 } else {
   for (const id of ["plans", "frontier", "breakdown"]) byId(id).closest("section").hidden = true;
+  byId("why-title").textContent = "Why nothing fits";
+  byId("why").closest("section").hidden = byId("why").children.length === 0;
+  byId("prices-part").hidden = true;
 }

@@ -14,11 +14,18 @@ const count = (n) => {
   return digits(n, 7);
 };
 const duration = (s) => {
+  if (s === 0) return "0 s";
   if (s >= 86400) return digits(s / 86400) + " d";
   if (s >= 3600) return digits(s / 3600) + " h";
   if (s >= 60) return digits(s / 60) + " min";
   if (s >= 1) return digits(s) + " s";
   return digits(1000 * s) + " ms";
+};
+// "15.9 to 26.7 s": the unit once where both ends have the same.
+const interval = ([low, high]) => {
+  const [from, to] = [duration(low), duration(high)];
+  const unit = to.slice(to.indexOf(" "));
+  return `${from.endsWith(unit) ? from.slice(0, -unit.length) : from} to ${to}`;
 };
 const words = (key) => key.replaceAll("_", " ");
 
@@ -38,11 +45,11 @@ function fillCards(list, cards) {
   }));
 }
 
-// A table of names and values.
+// A table of names and values; a third member is the row's class.
 function fillFacts(table, rows) {
   const body = element("tbody");
-  for (const [name, value] of rows) {
-    const row = element("tr");
+  for (const [name, value, kind] of rows) {
+    const row = element("tr", null, kind ? { class: kind } : {});
     row.append(element("th", name, { scope: "row" }), element("td", value));
     body.append(row);
   }
