@@ -52,10 +52,10 @@ std::array<double, 4> stage_layers(const LayerStack& stack, std::int32_t stage, 
   std::array<double, 4> layers{};
   const std::int64_t total = stack.total();
   const std::int64_t base = total / stages;
-  const std::int64_t extra = total % stages;
+  const std::int64_t extra = total - base * stages;
   // Uneven depth: the spare layers go to the ranks after the first, which has the embedding.
   const auto layers_of = [&](std::int64_t s) {
-    const std::int64_t turn = (s + stages - 1) % stages;
+    const std::int64_t turn = s == 0 ? stages - 1 : s - 1;
     return base + (turn < extra ? 1 : 0);
   };
   if (stack.interleaved) {

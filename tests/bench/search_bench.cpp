@@ -2,9 +2,11 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <random>
 
 #include <benchmark/benchmark.h>
 
+#include "planner/batch_estimate.hpp"
 #include "planner/search.hpp"
 
 namespace {
@@ -170,5 +172,29 @@ BENCHMARK_CAPTURE(EvaluateInSearch, pipelined, "llama-2-70b",
 BENCHMARK_CAPTURE(EvaluateInSearch, moe, "mixtral-8x7b",
                   Strategy{.data_parallel = 64, .expert_parallel = 8, .sharding = Sharding::Zero1, .shard_degree = 64},
                   8);
+
+/// Rows of a batch on one core, each degree a random power of two below the given ones: 0.75 to 1 of them are valid.
+void Batch(benchmark::State& state, const char* name, int tensor, int pipeline, int expert) {
+  const PlanRequest request = request_of(model(name));
+  const Cluster node = make_cluster(catalog(), *catalog().find_instance("ml.p5.48xlarge"), 1).value();
+  std::mt19937 random(7);
+  const auto powers = [&](int most) {
+    std::vector<std::int32_t> column(100000);
+    for (std::int32_t& value : column) value = 1 << (random() % static_cast<unsigned>(most));
+    return column;
+  };
+  const std::vector<std::int32_t> nodes = powers(7), tp = powers(tensor), pp = powers(pipeline), ep = powers(expert);
+  const std::vector<std::int32_t> one = powers(1), micro_batch = powers(4), follows(one.size());
+  const std::vector<std::int8_t> zero1(one.size(), static_cast<std::int8_t>(Sharding::Zero1)), none(one.size());
+  const BatchColumns rows{nodes, follows, tp, pp, one, one, ep, follows, micro_batch, zero1, none, none};
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(
+        estimate_batch(request.workload, node, *catalog().find_stack("megatron"), rows, 1).step_time_s.data());
+  }
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(one.size()));
+}
+BENCHMARK_CAPTURE(Batch, dense, "llama-2-13b", 4, 1, 1)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(Batch, pipelined, "llama-2-13b", 4, 3, 1)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(Batch, moe, "mixtral-8x7b", 4, 3, 4)->Unit(benchmark::kMillisecond);
 
 }  // namespace
