@@ -53,9 +53,8 @@ class Workshop:
         self.compile = {entry["file"]: entry for entry in database if " -c " in entry["command"]}
         self.link, self.checks = {}, {}
         for name in sorted({name for names in PROGRAMS.values() for name in names}):
-            target = f"smplan_{name}_tests"
-            program = next(path for path in build.rglob(target) if path.is_file())
-            self.link[name] = self.link_command(self.output([*ninja, "commands", "-s", target]))
+            program = next(path for path in build.rglob(f"smplan_{name}_tests") if path.is_file())
+            self.link[name] = self.link_command(self.output([*ninja, "commands", "-s", str(program.relative_to(build))]))
             check = Check(["{program}", "--gtest_fail_fast", "--gtest_brief=1"], program.parent)
             check.cost_s(program)
             self.checks[name] = [check]
