@@ -19,7 +19,7 @@ struct RankParameters {
 /// Experts of a layer that one rank holds, whole or cut.
 double rank_experts(const Architecture& a, const Strategy& s);
 
-/// One layer of a kind, as one rank holds it. Norms and routers are replicated over tensor ranks.
+/// One layer of a kind, as one rank holds it. Norms are on every tensor rank; so are routers, too small to tell apart.
 RankParameters layer_rank_parameters(const LayerRun& run, const Strategy& s);
 
 /// A whole pipeline rank: its layers, the embedding on the first, the head (or a copy of the tied

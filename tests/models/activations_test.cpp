@@ -108,6 +108,71 @@ TEST(ModernBlock, SequenceParallelDividesEverything) {
   s.tensor_parallel = 8;
   s.sequence_parallel = true;
   EXPECT_DOUBLE_EQ(layer_activation_bytes(w, dense(w), s, true).value(), 4096.0 * 274688 / 8);
+  s.recompute = Recompute::Full;
+  EXPECT_DOUBLE_EQ(layer_activation_bytes(w, dense(w), s, true).value(), 4096.0 * 2 * 8192 / 8);
+}
+
+TEST(ModernBlock, InFullPrecisionKeepsTwiceTheBytesButForTheLogSumExp) {
+  Workload w = llama_70b(4096);
+  w.precision = Precision::Fp32;
+  EXPECT_DOUBLE_EQ(layer_activation_bytes(w, dense(w), Strategy{}, true).value(), 4096.0 * (2 * (274688 - 256) + 256));
+}
+
+TEST(ModernBlock, WhoseHalvesShareANormKeepsOneNormLess) {
+  Workload w = llama_70b(4096);
+  w.architecture.parallel_block = true;
+  EXPECT_DOUBLE_EQ(layer_activation_bytes(w, dense(w), Strategy{}, true).value(), 4096.0 * (274688 - 4 * 8192));
+}
+
+TEST(ModernBlock, OverAnEncoderKeepsASecondAttention) {
+  const Workload w = llama_70b(4096);
+  LayerSpec spec = dense(w);
+  spec.cross_attention = true;
+  // Norm in and out, queries, keys and values, output, log-sum-exp.
+  const double attention = 4 * 8192 + 2 * 80 * 128 + 2 * 8192 + 4 * 64;
+  EXPECT_DOUBLE_EQ(layer_activation_bytes(w, spec, Strategy{}, true).value(), 4096.0 * (274688 + attention));
+}
+
+TEST(LatentAttention, KeepsCompressedAndExpandedVectorsAndTheRotatedOnceMore) {
+  Workload w = llama_70b(4096);
+  w.architecture.latent = {
+      .q_lora_rank = 1536, .kv_lora_rank = 512, .qk_nope_head_dim = 128, .qk_rope_head_dim = 64, .v_head_dim = 128};
+  const double compressed = 4 * (1536 + 512) + 2 * 64;
+  const double expanded = 2 * 64 * (2 * 192 + 256) + 2 * 8192;
+  EXPECT_DOUBLE_EQ(layer_activation_bytes(w, dense(w), Strategy{}, true).value(),
+                   4096.0 * (8 * 8192 + 6 * 28672 + 4 * 64 + compressed + expanded));
+}
+
+TEST(UnfusedKernels, KeepTheGateOnceMoreAndInputsAsGathered) {
+  const Workload w = llama_70b(4096);
+  Strategy s;
+  const double alone = token_activations(w, dense(w), s, {.unfused = true}).saved;
+  EXPECT_DOUBLE_EQ(alone, 274688 + 2 * 28672);
+  s.tensor_parallel = 8;
+  s.sequence_parallel = true;
+  // Of the two inputs of 2 h bytes this rank has an eighth and keeps all.
+  const double gathered = 2 * 2 * 8192 * 7;
+  EXPECT_DOUBLE_EQ(token_activations(w, dense(w), s, {.unfused = true}).saved, (alone + gathered) / 8);
+}
+
+TEST(Backward, HoldsTheGradientsOfItsWidestOperationBesideTheOneThatFlows) {
+  const Workload w = llama_70b(4096);
+  const auto transient = [&](const Workload& of, const LayerSpec& spec, const Strategy& s, ActivationOptions options) {
+    return token_activations(of, spec, s, options).transient;
+  };
+  Strategy s;
+  EXPECT_DOUBLE_EQ(transient(w, dense(w), s, {}), 4 * 28672 + 2 * 8192) << "gate and up";
+  EXPECT_DOUBLE_EQ(transient(w, dense(w), s, {.unfused = true}), 2 * 28672 + 2 * 8192);
+  EXPECT_DOUBLE_EQ(transient(w, dense(w), s, {.flash_attention = false}), 2 * 2 * 64 * 4096)
+      << "a layer's scores and their gradient";
+  Workload experts = w;
+  experts.architecture.moe = {.n_experts = 64, .top_k = 4, .expert_ffn_hidden = 1024};
+  EXPECT_DOUBLE_EQ(transient(experts, {.moe = true}, s, {}), 2 * 80 * 128 + 2 * 8192 + 2 * 8192 * (1 + 4))
+      << "queries, keys and values, and a gradient for each routed copy";
+  s.tensor_parallel = 8;
+  EXPECT_DOUBLE_EQ(transient(w, dense(w), s, {}), 4 * 28672 / 8 + 2 * 8192);
+  s.sequence_parallel = true;
+  EXPECT_DOUBLE_EQ(transient(w, dense(w), s, {}), (4 * 28672 + 2 * 8192) / 8);
 }
 
 TEST(ModernBlock, ContextParallelDividesTokens) {
@@ -155,6 +220,32 @@ TEST(Recomputation, KeepsLessTheMoreIsDoneAgain) {
       last = kept_bytes;
     }
   }
+}
+
+TEST(Recomputation, ByOperationKeepsEveryOtherProduct) {
+  const Workload w = llama_70b(4096);
+  Strategy s;
+  s.sharding = Sharding::FsdpFull;
+  s.recompute = Recompute::Selective;
+  // Layer input and norm; queries and attention output, values, gate; log-sum-exp.
+  EXPECT_DOUBLE_EQ(layer_activation_bytes(w, dense(w), s, true).value(),
+                   4096.0 * (2 * 2 * 8192 + 2 * (2 * 8192 + 8 * 128 + 28672) + 4 * 64));
+}
+
+TEST(Experts, OnOtherRanksAreNotDividedByTensorRanksThatDoNotShareTheTokens) {
+  Workload w = llama_70b(4096);
+  w.architecture.moe = {.n_experts = 64, .top_k = 2, .expert_ffn_hidden = 1024};
+  Strategy s;
+  s.tensor_parallel = 8;
+  s.expert_parallel = 4;
+  const double attention = 2 * 80 * 128 + 2 * 8192 + 4 * 64;
+  const double experts = 2 * (6 * 1024 + 2 * 8192);
+  const double router = 4 * 64;
+  EXPECT_DOUBLE_EQ(layer_activation_bytes(w, {.moe = true}, s, true).value(),
+                   4096.0 * (8 * 8192 + router + attention / 8 + experts));
+  s.sequence_parallel = true;
+  EXPECT_DOUBLE_EQ(layer_activation_bytes(w, {.moe = true}, s, true).value(),
+                   4096.0 * (8 * 8192 + router + attention + experts) / 8);
 }
 
 TEST(Experts, TopKTokensAreKept) {

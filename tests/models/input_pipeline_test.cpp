@@ -68,6 +68,15 @@ TEST(InputPlan, ManySmallFilesFromS3StarveTheDevices) {
   EXPECT_TRUE(lustre.keeps_fed());
 }
 
+TEST(InputPlan, AFileSystemIsReadAtItsOwnRate) {
+  const StorageService& efs = *step_catalog().operations().storage("efs");
+  InputData data;
+  data.size = Bytes(5e12);
+  data.mode = InputMode::Efs;
+  EXPECT_EQ(plan_of(data, "ml.p4d.24xlarge").storage, efs.read_per_node);
+  EXPECT_EQ(plan_of(data, "ml.p4d.24xlarge", 16).storage, 16.0 * efs.read_per_node);
+}
+
 TEST(InputPlan, APipeHasOneReader) {
   InputData data;
   data.size = Bytes(5e12);

@@ -184,6 +184,46 @@ INSTANTIATE_TEST_SUITE_P(
         BadSpec{"Top", &RequestSpec::top, "0", "--top", "between 1"}),
     [](const auto& info) { return std::string(info.param.name); });
 
+struct Limit {
+  const char* name;
+  std::optional<std::string> RequestSpec::*field;
+  const char* last;
+  const char* beyond;
+  const char* location;
+};
+class ResolveLimits : public ::testing::TestWithParam<Limit> {};
+
+TEST_P(ResolveLimits, TakeTheLastValueAndRefuseTheNext) {
+  const Limit& limit = GetParam();
+  const auto refused = [&](const char* value) {
+    RequestSpec spec = spec_13b();
+    spec.*limit.field = value;
+    for (const Diagnostic& d : faults_of(spec)) {
+      if (d.location == limit.location) return true;
+    }
+    return false;
+  };
+  EXPECT_FALSE(refused(limit.last));
+  EXPECT_TRUE(refused(limit.beyond));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Flags, ResolveLimits,
+    ::testing::Values(Limit{"SeqLen", &RequestSpec::seq_len, "16777216", "16777217", "--seq-len"},
+                      Limit{"OneToken", &RequestSpec::seq_len, "1", "0", "--seq-len"},
+                      Limit{"Batch", &RequestSpec::global_batch, "16777216", "16777217", "--global-batch"},
+                      Limit{"OneSequence", &RequestSpec::global_batch, "1", "0", "--global-batch"},
+                      Limit{"BatchTokens", &RequestSpec::global_batch_tokens, "4096", "4095", "--global-batch-tokens"},
+                      Limit{"MostTokens", &RequestSpec::global_batch_tokens, "68719476736", "68719480832",
+                            "--global-batch-tokens"},
+                      Limit{"Count", &RequestSpec::count, "2048", "2049", "--count"},
+                      Limit{"OneInstance", &RequestSpec::count, "1", "0", "--count"},
+                      Limit{"Top", &RequestSpec::top, "1000", "1001", "--top"},
+                      Limit{"Headroom", &RequestSpec::min_headroom, "99.9%", "100%", "--min-headroom"},
+                      Limit{"Budget", &RequestSpec::budget, "0.01", "0", "--budget"},
+                      Limit{"Hourly", &RequestSpec::max_hourly, "0.01", "0", "--max-hourly"}),
+    [](const auto& info) { return std::string(info.param.name); });
+
 TEST(Resolve, CollectsEveryFaultInOnePass) {
   RequestSpec spec = spec_13b();
   spec.tokens = "none";
@@ -242,6 +282,32 @@ TEST(Defaults, BatchGrowsWithTheModelAndIsAPowerOfTwo) {
   EXPECT_EQ(sequences_of(4e6, 4096), 1024);
   EXPECT_EQ(sequences_of(3e6, 4096), 732);
   EXPECT_EQ(sequences_of(1, 4096), 1);
+}
+
+TEST(Defaults, BatchesAreHalfAMillionTwoMillionAndFourMillionTokens) {
+  EXPECT_EQ(default_batch_tokens(0.999e9), 524'288);
+  EXPECT_EQ(default_batch_tokens(1e9), 2'097'152);
+  EXPECT_EQ(default_batch_tokens(9.99e9), 2'097'152);
+  EXPECT_EQ(default_batch_tokens(1e10), 4'194'304);
+}
+
+TEST(Defaults, ABatchWithinATwentiethOfAPowerOfTwoIsThatPower) {
+  EXPECT_EQ(sequences_of(1024, 1), 1024);
+  EXPECT_EQ(sequences_of(976, 1), 1024);
+  EXPECT_EQ(sequences_of(975, 1), 975);
+  EXPECT_EQ(sequences_of(1077, 1), 1024);
+  EXPECT_EQ(sequences_of(1078, 1), 1078);
+}
+
+TEST(Defaults, SequencesAreThoseOfTheModelAndAtMost4096ByThemselves) {
+  Architecture a = small_model(4, 512, 8);
+  a.max_positions = 1024;
+  EXPECT_EQ(default_seq_len(a, 0), 1024);
+  EXPECT_EQ(default_seq_len(a, 8192), 8192) << "what the preset says";
+  a.max_positions = 131072;
+  EXPECT_EQ(default_seq_len(a, 0), 4096);
+  a.max_positions = 0;
+  EXPECT_EQ(default_seq_len(a, 0), 4096);
 }
 
 TEST(Defaults, AdaptersTrainOnTokensPerTrainedParameter) {

@@ -27,6 +27,39 @@ TEST(Traits, NameWhatIsInUseAndNothingElse) {
   EXPECT_FALSE(has("tensor parallelism") || has("low-rank adapters") || has("offloading"));
 }
 
+TEST(Traits, ClassesOfSizeEndWhereTheySay) {
+  const auto has = [](const StepCase& c, const char* trait) {
+    const std::vector<std::string> found = traits(c.workload, c.strategy, c.cluster);
+    return std::find(found.begin(), found.end(), trait) != found.end();
+  };
+  StepCase c = step_case("llama-2-13b", "ml.p5.48xlarge", 4, "megatron");
+  const std::vector<std::pair<std::int64_t, const char*>> lengths = {
+      {1023, "sequences under 1k"},     {1024, "sequences of 1k to 8k"},   {8192, "sequences of 1k to 8k"},
+      {8193, "sequences of 8k to 64k"}, {65536, "sequences of 8k to 64k"}, {65537, "sequences over 64k"}};
+  for (const auto& [length, name] : lengths) {
+    c.workload.seq_len = length;
+    EXPECT_TRUE(has(c, name)) << length;
+  }
+  const std::vector<std::pair<std::int32_t, const char*>> clusters = {
+      {1, "one node"},         {2, "2 to 16 nodes"},     {16, "2 to 16 nodes"},
+      {17, "17 to 128 nodes"}, {128, "17 to 128 nodes"}, {129, "over 128 nodes"}};
+  for (const auto& [nodes, name] : clusters) {
+    c.cluster.nodes = nodes;
+    EXPECT_TRUE(has(c, name)) << nodes;
+  }
+}
+
+TEST(Traits, ADegreeOfTwoIsAlreadyInUse) {
+  StepCase c = step_case("mixtral-8x7b", "ml.p5.48xlarge", 4, "megatron");
+  const std::size_t without = traits(c.workload, c.strategy, c.cluster).size();
+  for (std::int32_t Strategy::*degree : {&Strategy::tensor_parallel, &Strategy::pipeline_parallel,
+                                         &Strategy::context_parallel, &Strategy::expert_parallel}) {
+    Strategy s = c.strategy;
+    s.*degree = 2;
+    EXPECT_EQ(traits(c.workload, s, c.cluster).size(), without + 1);
+  }
+}
+
 TEST(Interval, WidensByEachUnmeasuredTraitUpToFour) {
   StepCase c = step_case("llama-2-13b", "ml.p5.48xlarge", 4, "megatron");
   c.stack.profile.measured = traits(c.workload, c.strategy, c.cluster);

@@ -1,0 +1,110 @@
+"""Compiles one mutant, links it into the test programs of a finished build and lets them judge it."""
+
+import dataclasses
+import json
+import pathlib
+import resource
+import shlex
+import subprocess
+import sys
+
+from .changes import Mutant
+
+# The tests that can see a folder, nearest first; the command line comes last.
+PROGRAMS = {"models": ("models", "planner", "measured"), "planner": ("planner", "measured", "export", "preflight")}
+SLOWEST_GOLDEN_S = 1.0
+MEMORY_LIMIT = 4 << 30
+# Processor time shows a loop without end on a busy machine too; the clock is for a program that waits for ever.
+WALL_LIMIT_S = 1800
+
+
+@dataclasses.dataclass
+class Check:
+    command: list[str]  # {program} stands for the program under test
+    folder: pathlib.Path
+    limit_s: int = 600  # of processor time
+
+    def passes(self, program: pathlib.Path) -> bool:
+        limits = ["prlimit", f"--as={MEMORY_LIMIT}", f"--cpu={self.limit_s}"]
+        command = [word.replace("{program}", str(program)) for word in self.command]
+        try:
+            done = subprocess.run([*limits, *command], cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.DEVNULL, timeout=WALL_LIMIT_S)  # fmt: skip
+        except subprocess.TimeoutExpired:
+            return False
+        return done.returncode == 0
+
+    def cost_s(self, program: pathlib.Path) -> float:
+        """Its processor time with a program that is right; sets the limit."""
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        if not self.passes(program):
+            raise SystemExit(f"scripts/mutation: fails before any change: {shlex.join(self.command)} ({program})")
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        self.limit_s = int(10 + 5 * seconds)
+        return seconds
+
+
+class Workshop:
+    def __init__(self, root: pathlib.Path, build: pathlib.Path):
+        self.root, self.build = root, build
+        ninja = ["ninja", "-C", str(build), "-t"]
+        database = json.loads(self.output([*ninja, "compdb"]))
+        self.compile = {entry["file"]: entry for entry in database if " -c " in entry["command"]}
+        self.link, self.checks = {}, {}
+        for name in sorted({name for names in PROGRAMS.values() for name in names}):
+            program = next(path for path in build.rglob(f"smplan_{name}_tests") if path.is_file())
+            self.link[name] = self.link_command(self.output([*ninja, "commands", "-s", str(program.relative_to(build))]))
+            check = Check(["{program}", "--gtest_fail_fast", "--gtest_brief=1"], program.parent)
+            check.cost_s(program)
+            self.checks[name] = [check]
+        self.link["smplan"] = self.link_command(self.output([*ninja, "commands", "-s", "smplan"]))
+        self.checks["smplan"] = self.golden_checks()
+
+    @staticmethod
+    def output(command: list[str]) -> str:
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+    @staticmethod
+    def link_command(commands: str) -> list[str]:
+        """The linker's part of what CMake lets Ninja run: `: && c++ ... && <discovery of the tests>`."""
+        return shlex.split(commands.split(" && ")[1])
+
+    def golden_checks(self) -> list[Check]:
+        runner = self.root / "tests/golden/run.py"
+        cases = sorted(path.parent for path in runner.parent.glob("*/cmd"))
+        checks = [Check([sys.executable, str(runner), "{program}", str(case)], self.build) for case in cases]
+        return [check for check in checks if check.cost_s(self.build / "smplan") < SLOWEST_GOLDEN_S]
+
+    def compiles(self, mutant: Mutant, folder: pathlib.Path) -> bool:
+        source = self.root / mutant.path
+        (folder / source.name).write_text(mutant.apply(source.read_text()))
+        entry = self.compile[str(source)]
+        words, kept = shlex.split(entry["command"]), []
+        if pathlib.Path(words[0]).name == "ccache":
+            words = words[1:]
+        while words:
+            word = words.pop(0)
+            if word in ("-o", "-MT", "-MF", "-c"):
+                words.pop(0)
+            elif word != "-MD":
+                kept.append(word)
+        # A return that is gone must not leave a function without one: that is undefined, not wrong.
+        kept += ["-O1", "-Werror=return-type", "-c", str(folder / source.name), "-o", str(folder / "mutant.o")]
+        return subprocess.run(kept, cwd=entry["directory"], capture_output=True).returncode == 0
+
+    def program(self, name: str, folder: pathlib.Path) -> pathlib.Path:
+        """The program with the mutated object before the libraries, whose own is then not taken."""
+        command = list(self.link[name])
+        output = command.index("-o")
+        command[output : output + 2] = [str(folder / "mutant.o"), "-o", str(folder / name)]
+        subprocess.run(command, cwd=self.build, check=True, capture_output=True)
+        return folder / name
+
+    def killer(self, mutant: Mutant, folder: pathlib.Path) -> str:
+        """Which program's tests fail; empty where the mutant survives."""
+        for name in (*PROGRAMS[mutant.path.split("/")[0]], "smplan"):
+            program = self.program(name, folder)
+            if not all(check.passes(program) for check in self.checks[name]):
+                return name
+        return ""

@@ -1,0 +1,403 @@
+#include "models/layer_costs.hpp"
+
+#include <gtest/gtest.h>
+
+#include "models/compute.hpp"
+#include "tests/support/step_fixture.hpp"
+
+namespace smplan {
+namespace {
+
+using testing::step_case;
+using testing::StepCase;
+
+/// A device that computes in no time and moves one byte a second without delay: device times are bytes, which can be
+/// counted by hand.
+StepCase byte_counter() {
+  StepCase c = step_case("llama-2-7b", "ml.p4d.24xlarge", 2, "megatron");
+  c.cluster.accelerator.peak.fill(FlopsPerSecond(1e40));
+  c.cluster.accelerator.memory_bandwidth = BytesPerSecond(1);
+  AcceleratorProfile& p = c.cluster.accelerator_profile;
+  p.memory_efficiency = p.sustained_fraction = p.sustained_attention = 1;
+  p.kernel_floor = p.gemm_floor = Seconds();
+  p.gemm_efficiency.fill(1);
+  p.flash2.forward_efficiency.fill(1);
+  p.flash2.backward_efficiency.fill(1);
+  c.stack.profile = StackProfile{};
+  c.stack.attention_kernel = AttentionKernel::Flash2;
+  c.stack.gradient_bytes = 4;
+  c.stack.logits_bytes = 6;
+  Architecture& a = c.workload.architecture;
+  a = Architecture{};
+  a.n_layers = 4;
+  a.hidden = 64;
+  a.n_heads = 8;
+  a.n_kv_heads = 2;
+  a.head_dim = 8;
+  a.ffn_hidden = 160;
+  a.vocab = 1000;
+  c.workload.seq_len = 128;
+  c.strategy = Strategy{};
+  c.strategy.micro_batch = 2;  // 256 tokens
+  return c;
+}
+
+StepCase expert_counter() {
+  StepCase c = byte_counter();
+  c.workload.architecture.moe = {.n_experts = 8, .top_k = 2, .expert_ffn_hidden = 32};
+  return c;
+}
+
+LayerCosts costs_of(const StepCase& c, LayerSpec spec = {.ffn_hidden = 160}) {
+  return layer_costs(c.workload, spec, c.strategy, group_shapes(c.strategy, c.cluster), c.cluster, c.stack);
+}
+
+EdgeCosts edges_of(const StepCase& c) {
+  return edge_costs(c.workload, c.strategy, group_shapes(c.strategy, c.cluster), c.cluster, c.stack);
+}
+
+/// Operands and result of m x k times k x n in 16 bits.
+double product(double m, double n, double k) { return 2 * (m * k + k * n + m * n); }
+
+Seconds collective(const StepCase& c, CollectiveKind kind, double bytes, const GroupShape& group) {
+  return collective_time(kind, Bytes(bytes), group, c.cluster, c.strategy.collectives).time;
+}
+
+constexpr double kDenseWeights = 64 * 96 + 64 * 64 + 64 * 320 + 160 * 64;
+constexpr double kRelative = 1e-12;
+#define EXPECT_BYTES(time, bytes) EXPECT_NEAR((time).value(), bytes, kRelative*(bytes))
+
+TEST(LayerProducts, OfADenseLayerAreFourForwardAndTwiceThatBackward) {
+  const LayerCosts costs = costs_of(byte_counter());
+  const double forward = product(256, 96, 64) + product(256, 64, 64) + product(256, 320, 64) + product(256, 64, 160);
+  EXPECT_BYTES(costs.forward.gemm, forward);
+  // Each weight's gradient is added to the one that is kept in 4 bytes: read and written.
+  EXPECT_BYTES(costs.weight_gradient, forward + 8 * kDenseWeights);
+  EXPECT_BYTES(costs.backward.gemm, 2 * forward + 8 * kDenseWeights);
+}
+
+TEST(LayerProducts, AreCutByTensorRanksButForTheLastKeyHead) {
+  StepCase c = byte_counter();
+  c.strategy.tensor_parallel = 4;
+  EXPECT_BYTES(costs_of(c).forward.gemm,
+               product(256, 32, 64) + product(256, 64, 16) + product(256, 80, 64) + product(256, 64, 40));
+}
+
+TEST(LayerProducts, OfContextRanksHaveTheirShareOfTheRows) {
+  StepCase c = byte_counter();
+  c.strategy.context_parallel = 2;
+  EXPECT_BYTES(costs_of(c).forward.gemm,
+               product(128, 96, 64) + product(128, 64, 64) + product(128, 320, 64) + product(128, 64, 160));
+}
+
+TEST(LayerProducts, WithoutAGateHaveOneUpProjection) {
+  StepCase c = byte_counter();
+  c.workload.architecture.gated_mlp = false;
+  EXPECT_BYTES(costs_of(c).forward.gemm,
+               product(256, 96, 64) + product(256, 64, 64) + product(256, 160, 64) + product(256, 64, 160));
+}
+
+TEST(LayerProducts, OfLatentAttentionGoThroughTheLowRanks) {
+  StepCase c = byte_counter();
+  LatentAttention& latent = c.workload.architecture.latent;
+  latent = {.q_lora_rank = 24, .kv_lora_rank = 16, .qk_nope_head_dim = 8, .qk_rope_head_dim = 4, .v_head_dim = 8};
+  const double mlp = product(256, 320, 64) + product(256, 64, 160);
+  const double keys = product(256, 20, 64) + product(256, 128, 16) + product(256, 64, 64);
+  EXPECT_BYTES(costs_of(c).forward.gemm, mlp + keys + product(256, 24, 64) + product(256, 96, 24));
+  latent.q_lora_rank = 0;
+  EXPECT_BYTES(costs_of(c).forward.gemm, mlp + keys + product(256, 96, 64));
+}
+
+TEST(LayerProducts, OfADecoderThatAlsoReadsAnEncoderHaveASecondAttention) {
+  const StepCase c = byte_counter();
+  const LayerCosts once = costs_of(c);
+  const LayerCosts twice = costs_of(c, {.cross_attention = true, .ffn_hidden = 160});
+  EXPECT_BYTES(twice.forward.gemm - once.forward.gemm, product(256, 96, 64) + product(256, 64, 64));
+  EXPECT_BYTES(twice.forward.attention, 2 * once.forward.attention.value());
+}
+
+TEST(Adapters, ReadAndAddBesideFrozenProducts) {
+  StepCase c = byte_counter();
+  const LayerCosts full = costs_of(c);
+  c.workload.finetune = FineTune::Lora;
+  const LayerCosts lora = costs_of(c);
+  EXPECT_EQ(lora.forward.gemm, full.forward.gemm);
+  EXPECT_EQ(lora.backward.gemm, full.forward.gemm);
+  EXPECT_EQ(lora.weight_gradient, Seconds());
+  const double inputs = 256 * (64 + 64 + 64 + 160);
+  const double outputs = 256 * (96 + 64 + 320 + 64);
+  EXPECT_BYTES(lora.forward.elementwise - full.forward.elementwise, 2 * (inputs + 2 * outputs));
+  EXPECT_BYTES(lora.backward.elementwise - full.backward.elementwise, 2 * (2 * inputs + outputs));
+}
+
+TEST(Adapters, OverFourBitsUnpackEveryWeightInBothPasses) {
+  StepCase c = byte_counter();
+  c.workload.finetune = FineTune::Lora;
+  const LayerCosts lora = costs_of(c);
+  c.workload.finetune = FineTune::Qlora;
+  const LayerCosts qlora = costs_of(c);
+  // 75e9 weights a second on an A100, whose memory streams 2.0e12 B/s.
+  EXPECT_BYTES(qlora.forward.gemm - lora.forward.gemm, 27 * kDenseWeights);
+  EXPECT_BYTES(qlora.backward.gemm - lora.backward.gemm, 27 * kDenseWeights);
+  EXPECT_EQ(qlora.forward.elementwise, lora.forward.elementwise);
+}
+
+TEST(EightBits, HalveTheOperandsAndWriteTransposedCopies) {
+  StepCase c = byte_counter();
+  const LayerCosts half = costs_of(c);
+  c.workload.precision = Precision::Fp8;
+  const LayerCosts eight = costs_of(c);
+  const double inputs = 256 * (64 + 64 + 64 + 160);
+  const double outputs = 256 * (96 + 64 + 320 + 64);
+  EXPECT_BYTES(eight.forward.gemm, inputs + kDenseWeights + 2 * outputs);
+  EXPECT_BYTES(eight.forward.elementwise - half.forward.elementwise, 2 * inputs);
+  EXPECT_BYTES(eight.backward.elementwise - half.backward.elementwise, 2 * outputs);
+  EXPECT_EQ(eight.forward.attention, half.forward.attention) << "attention stays in 16 bits";
+}
+
+TEST(LayerTraffic, OfNormsResidualsRotationAndActivationIsCountedByHand) {
+  StepCase c = byte_counter();
+  const double hidden = 256 * 64;
+  const double rotated = 256 * (8 + 2) * 8;
+  const double wide = 256 * 160;
+  // Forward: a norm reads and writes, an addition reads two and writes one, the activation reads two and writes one.
+  EXPECT_BYTES(costs_of(c).forward.elementwise, 2 * (4 * hidden + 6 * hidden + 2 * rotated + 3 * wide));
+  EXPECT_BYTES(costs_of(c).backward.elementwise, 2 * (8 * hidden + 2 * hidden + 2 * rotated + 5 * wide));
+  c.workload.architecture.gated_mlp = false;
+  c.workload.architecture.positions = PositionEncoding::Learned;
+  EXPECT_BYTES(costs_of(c).forward.elementwise, 2 * (4 * hidden + 6 * hidden + 2 * wide));
+  EXPECT_BYTES(costs_of(c).backward.elementwise, 2 * (8 * hidden + 2 * hidden + 3 * wide));
+}
+
+TEST(LayerTraffic, OfNormsIsDividedBySequenceParallelism) {
+  StepCase c = byte_counter();
+  c.strategy.tensor_parallel = 4;
+  const double hidden = 256 * 64;
+  const double rest = 2 * (2 * 256 * (2 + 1) * 8 + 3 * 256 * 40);
+  EXPECT_BYTES(costs_of(c).forward.elementwise, 2 * 10 * hidden + rest);
+  c.strategy.sequence_parallel = true;
+  EXPECT_BYTES(costs_of(c).forward.elementwise, 2 * 10 * hidden / 4 + rest);
+}
+
+TEST(LayerTraffic, OfUnfusedSoftwareIsMoreByItsFactor) {
+  StepCase c = byte_counter();
+  const Seconds fused = costs_of(c).forward.elementwise;
+  c.stack.profile.elementwise_traffic = 1.75;
+  EXPECT_BYTES(costs_of(c).forward.elementwise, 1.75 * fused.value());
+}
+
+TEST(AttentionCosts, StreamQueriesKeysValuesAndOutputsAndTwiceThatBackward) {
+  StepCase c = byte_counter();
+  const double streamed = 2 * 2 * 16.0 * (8 * 128 + 2 * 128);
+  EXPECT_BYTES(costs_of(c).forward.attention, streamed);
+  EXPECT_BYTES(costs_of(c).backward.attention, 2 * streamed);
+  c.stack.profile.attention_slowdown = 1.5;
+  c.cluster.accelerator_profile.sustained_fraction = 0.75;
+  c.cluster.accelerator_profile.sustained_attention = 0.5;
+  EXPECT_BYTES(costs_of(c).forward.attention, 2 * streamed);
+  c.stack.attention_kernel = AttentionKernel::Vendor;
+  c.cluster.accelerator_profile.vendor_attention = c.cluster.accelerator_profile.flash2;
+  EXPECT_BYTES(costs_of(c).forward.attention, 4 * streamed) << "vendors publish their best sizes";
+}
+
+TEST(AttentionCosts, OfLatentHeadsHaveTheirWidthsAndAsManyKeys) {
+  StepCase c = byte_counter();
+  c.workload.architecture.latent = {
+      .q_lora_rank = 24, .kv_lora_rank = 16, .qk_nope_head_dim = 8, .qk_rope_head_dim = 4, .v_head_dim = 8};
+  EXPECT_BYTES(costs_of(c).forward.attention, 2 * 2 * (12 + 8.0) * (8 * 128 + 8 * 128));
+}
+
+TEST(AttentionCosts, OfADecoderOverAnEncoderSeeHalfAndThenAllKeys) {
+  StepCase c = step_case("llama-2-7b", "ml.p5.48xlarge", 1, "megatron");
+  c.stack.profile.attention_slowdown = 1;
+  const AcceleratorProfile& p = c.cluster.accelerator_profile;
+  AttentionShape shape{
+      .heads = 32, .kv_heads = 32, .query_len = 4096, .key_len = 4096, .head_dim = 128, .value_dim = 128};
+  const auto time = [&](bool causal) {
+    shape.causal = causal;
+    return flash_attention_time(shape, Pass::Forward, Precision::Bf16, c.cluster.accelerator, p,
+                                c.stack.attention_kernel);
+  };
+  const double kept =
+      p.sustained_fraction * (c.stack.attention_kernel == AttentionKernel::Vendor ? p.sustained_attention : 1);
+  const LayerCosts costs = costs_of(c, {.cross_attention = true, .ffn_hidden = 160});
+  EXPECT_NEAR(costs.forward.attention / (time(true) + time(false)), 1 / kept, kRelative / kept);
+}
+
+TEST(RoutedExperts, AreProductsOfTheTokensThatComeToThisRank) {
+  StepCase c = expert_counter();
+  c.strategy.expert_parallel = 4;
+  c.strategy.data_parallel = 4;
+  const LayerCosts costs = costs_of(c, {.moe = true});
+  const double attention = product(256, 96, 64) + product(256, 64, 64);
+  const double router = product(256, 8, 64);
+  // 512 routed tokens come to two of the eight experts.
+  const double experts = 2 * (product(256, 64, 64) + product(256, 64, 32));
+  EXPECT_BYTES(costs.forward.gemm, attention + router + experts);
+  const double gradients = 8 * (64 * 96 + 64 * 64 + 2 * (64 * 64 + 32 * 64));
+  EXPECT_BYTES(costs.backward.gemm, 2 * (attention + experts) + router + gradients);
+  const double hidden = 256 * 64;
+  const double rotated = 256 * 80;
+  EXPECT_BYTES(costs.forward.elementwise, 2 * (10 * hidden + 2 * rotated + 4 * 512 * 64 + 3 * 512 * 32));
+  EXPECT_BYTES(costs.backward.elementwise, 2 * (10 * hidden + 2 * rotated + 4 * 512 * 64 + 5 * 512 * 32));
+}
+
+TEST(RoutedExperts, ThatAreSharedByAllRunBesideAsADenseLayer) {
+  StepCase c = expert_counter();
+  const LayerCosts without = costs_of(c, {.moe = true});
+  c.workload.architecture.moe.n_shared_experts = 2;
+  c.workload.architecture.moe.shared_expert_ffn_hidden = 24;
+  EXPECT_BYTES(costs_of(c, {.moe = true}).forward.gemm - without.forward.gemm,
+               product(256, 96, 64) + product(256, 64, 48));
+}
+
+TEST(RoutedExperts, OfAThousandColumnsFeelHalfOfWhatRoutingSlows) {
+  StepCase c = expert_counter();
+  c.workload.architecture.moe.expert_ffn_hidden = 1000;
+  const LayerCosts even = costs_of(c, {.moe = true});
+  c.stack.profile.moe_slowdown = 3;
+  const LayerCosts slow = costs_of(c, {.moe = true});
+  const double attention = product(256, 96, 64) + product(256, 64, 64);
+  EXPECT_BYTES(slow.forward.gemm, 2 * even.forward.gemm.value() - attention);
+  const double routed = 2 * (4 * 512 * 64 + 3 * 512 * 1000.0);
+  EXPECT_BYTES(slow.forward.elementwise, even.forward.elementwise.value() + 2 * routed);
+}
+
+TEST(RoutedExperts, ThatAreCutSeeTheTokensOfAllWhoCutThem) {
+  StepCase c = expert_counter();
+  c.strategy.tensor_parallel = 4;
+  c.strategy.expert_parallel = 4;
+  const auto experts = [&](std::int32_t cut) {
+    c.strategy.expert_tensor_parallel = cut;
+    const double attention = product(256, 32, 64) + product(256, 64, 16);
+    return costs_of(c, {.moe = true}).forward.gemm.value() - attention - product(256, 8, 64);
+  };
+  EXPECT_NEAR(experts(1), 2 * (product(64, 64, 64) + product(64, 64, 32)), 1e-6);
+  EXPECT_NEAR(experts(2), 2 * (product(128, 32, 64) + product(128, 64, 16)), 1e-6);
+}
+
+TEST(TensorTraffic, IsTwoAllReducesAPassOrTheGathersAndScattersOfSequenceParallelism) {
+  StepCase c = byte_counter();
+  c.strategy.tensor_parallel = 4;
+  const GroupShape group = group_shapes(c.strategy, c.cluster).tensor;
+  const double hidden = 2 * 256 * 64;
+  const Seconds reduce = collective(c, CollectiveKind::AllReduce, hidden, group);
+  EXPECT_EQ(costs_of(c).forward.tensor_comm, 2 * reduce);
+  EXPECT_EQ(costs_of(c).backward.tensor_comm, 2 * reduce);
+  c.strategy.sequence_parallel = true;
+  const Seconds gather = collective(c, CollectiveKind::AllGather, hidden, group);
+  const Seconds scatter = collective(c, CollectiveKind::ReduceScatter, hidden, group);
+  EXPECT_EQ(costs_of(c).forward.tensor_comm, 2 * (gather + scatter));
+  EXPECT_EQ(costs_of(c).backward.tensor_comm, 2 * (2 * gather + scatter));
+}
+
+TEST(TensorTraffic, OfALayerWithWholeExpertsIsThatOfItsAttention) {
+  StepCase c = expert_counter();
+  c.strategy.tensor_parallel = 4;
+  const Seconds cut = costs_of(c, {.moe = true}).forward.tensor_comm;
+  c.strategy.expert_parallel = 4;
+  EXPECT_EQ(2 * costs_of(c, {.moe = true}).forward.tensor_comm, cut);
+  c.workload.architecture.moe.n_shared_experts = 1;
+  c.workload.architecture.moe.shared_expert_ffn_hidden = 32;
+  EXPECT_EQ(costs_of(c, {.moe = true}).forward.tensor_comm, cut) << "shared experts are cut like a dense layer";
+}
+
+TEST(ContextTraffic, TakesKeysAndValuesAroundOnceForwardAndTwiceBackward) {
+  StepCase c = byte_counter();
+  c.strategy.context_parallel = 2;
+  const GroupShape group = group_shapes(c.strategy, c.cluster).context;
+  const Seconds around = collective(c, CollectiveKind::AllGather, 2 * 256 * (2 * 2 * 8), group);
+  EXPECT_EQ(costs_of(c).forward.context_comm, around);
+  EXPECT_EQ(costs_of(c).backward.context_comm, 2 * around);
+  c.workload.architecture.latent = {
+      .q_lora_rank = 24, .kv_lora_rank = 16, .qk_nope_head_dim = 8, .qk_rope_head_dim = 4, .v_head_dim = 8};
+  EXPECT_EQ(costs_of(c).forward.context_comm, collective(c, CollectiveKind::AllGather, 2 * 256 * 8 * 20, group));
+}
+
+TEST(ExpertTraffic, DispatchesAndCombinesEveryRoutedTokenInBothPasses) {
+  StepCase c = expert_counter();
+  c.strategy.expert_parallel = 4;
+  c.strategy.data_parallel = 4;
+  c.stack.profile.moe_slowdown = 1.5;
+  const Seconds exchange =
+      collective(c, CollectiveKind::AllToAll, 2 * 512 * 64, group_shapes(c.strategy, c.cluster).expert);
+  EXPECT_EQ(costs_of(c, {.moe = true}).forward.expert_comm, 2 * exchange * 1.5);
+  EXPECT_EQ(costs_of(c, {.moe = true}).backward.expert_comm, 2 * exchange * 1.5);
+}
+
+TEST(ExpertTraffic, WithoutCopiesSendsATokenOnceToANode) {
+  StepCase c = expert_counter();
+  c.workload.architecture.moe.n_experts = 16;
+  c.strategy.expert_parallel = 16;
+  c.strategy.data_parallel = 16;
+  c.stack.deduplicated_dispatch = true;
+  const GroupShape both = group_shapes(c.strategy, c.cluster).expert;
+  ASSERT_EQ(both.domains(), 2);
+  GroupShape inside = both;
+  inside.ranks = 8;
+  // Two experts are both on the own node for a quarter of the tokens; the other three quarters cross once, not on
+  // average once for each pair: 0.75 of what a plain exchange sends.
+  const double sent = 2 * 512 * 64;
+  const Seconds exchange = std::max(collective(c, CollectiveKind::AllToAll, 0.75 * sent, both),
+                                    collective(c, CollectiveKind::AllToAll, sent, inside));
+  EXPECT_EQ(costs_of(c, {.moe = true}).forward.expert_comm, 2 * exchange);
+}
+
+TEST(HostTime, GrowsByAdaptersCollectivesAndOperationsThatAreNotFused) {
+  StepCase c = byte_counter();
+  c.stack.profile.host_time_dense_layer = microseconds(1000);
+  c.stack.profile.host_time_moe_layer = microseconds(3000);
+  const auto host = [&](LayerSpec spec = {.ffn_hidden = 160}) { return costs_of(c, spec).forward.host.value() * 1e3; };
+  EXPECT_DOUBLE_EQ(host(), 1);
+  EXPECT_DOUBLE_EQ(host({.moe = true}), 3);
+  EXPECT_EQ(costs_of(c).backward.host, costs_of(c).forward.host);
+  c.workload.finetune = FineTune::Lora;
+  EXPECT_DOUBLE_EQ(host(), 1.6);
+  c.workload.finetune = FineTune::Qlora;
+  EXPECT_DOUBLE_EQ(host(), 2.2);
+  c.workload.finetune = FineTune::Full;
+  c.strategy.tensor_parallel = 2;
+  EXPECT_DOUBLE_EQ(host(), 1.1);
+  c.workload.flash_attention = false;
+  EXPECT_DOUBLE_EQ(host(), 1.1) << "4 heads of 2 sequences are two fours of score matrices";
+  c.strategy.tensor_parallel = 8;
+  EXPECT_DOUBLE_EQ(host(), 1.1 + 0.33) << "1 head of 2 sequences is half a four";
+}
+
+TEST(Edges, AreAnEmbeddingANormAndAProjectionToTheVocabulary) {
+  StepCase c = byte_counter();
+  const EdgeCosts edge = edges_of(c);
+  const double hidden = 256 * 64;
+  EXPECT_BYTES(edge.embedding_forward.elementwise, 2 * 2 * hidden);
+  EXPECT_BYTES(edge.embedding_backward.elementwise, 2 * 3 * hidden);
+  EXPECT_BYTES(edge.head_forward.elementwise, 2 * 2 * hidden + 6 * 256 * 1000.0);
+  EXPECT_BYTES(edge.head_backward.elementwise, 2 * 4 * hidden + 6 * 256 * 1000.0);
+  EXPECT_BYTES(edge.head_forward.gemm, product(256, 1000, 64));
+  EXPECT_BYTES(edge.head_backward.gemm, 2 * product(256, 1000, 64));
+  c.workload.finetune = FineTune::Lora;
+  EXPECT_BYTES(edges_of(c).head_backward.gemm, product(256, 1000, 64));
+  c.workload.fused_loss = true;
+  EXPECT_BYTES(edges_of(c).head_forward.elementwise, 2 * 2 * hidden + 2 * 256 * 1000.0);
+}
+
+TEST(Edges, CutTheVocabularyAndReduceTheGradientOfTheHiddenState) {
+  StepCase c = byte_counter();
+  c.strategy.tensor_parallel = 4;
+  const EdgeCosts edge = edges_of(c);
+  EXPECT_BYTES(edge.head_forward.gemm, product(256, 250, 64));
+  EXPECT_EQ(edge.head_forward.tensor_comm, Seconds());
+  EXPECT_EQ(edge.head_backward.tensor_comm,
+            collective(c, CollectiveKind::AllReduce, 2 * 256 * 64, group_shapes(c.strategy, c.cluster).tensor));
+}
+
+TEST(Edges, OfAnEncoderPredictTheMaskedTokensOnly) {
+  StepCase c = byte_counter();
+  c.workload.architecture.kind = ModelKind::Encoder;
+  c.workload.architecture.final_norm = false;
+  const EdgeCosts edge = edges_of(c);
+  EXPECT_BYTES(edge.head_forward.gemm, product(38, 1000, 64));  // 15 % of 256
+  EXPECT_BYTES(edge.head_forward.elementwise, 6 * 38.4 * 1000);
+}
+
+}  // namespace
+}  // namespace smplan

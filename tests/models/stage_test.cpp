@@ -1,0 +1,242 @@
+#include "models/stage.hpp"
+
+#include <gtest/gtest.h>
+
+#include "models/memory.hpp"
+#include "models/rank_parameters.hpp"
+#include "tests/support/step_fixture.hpp"
+
+namespace smplan {
+namespace {
+
+using testing::step_case;
+using testing::StepCase;
+
+/// Four equal layers whose passes take round numbers of seconds, so that what shows can be counted.
+LayerTable table_of(const Architecture& a) {
+  LayerTable table;
+  table.stack = layer_stack(a);
+  LayerCosts& layer = table.layers[0];
+  layer.forward = {.gemm = Seconds(10), .attention = Seconds(4), .elementwise = Seconds(2)};
+  layer.backward = {.gemm = Seconds(20), .attention = Seconds(8), .elementwise = Seconds(4)};
+  layer.weight_gradient = Seconds(9);
+  table.edge.embedding_forward.elementwise = Seconds(0.25);
+  table.edge.embedding_backward.elementwise = Seconds(0.5);
+  table.edge.head_forward.gemm = Seconds(3);
+  table.edge.head_backward.gemm = Seconds(6);
+  return table;
+}
+
+struct StageCase : StepCase {
+  LayerTable table;
+
+  [[nodiscard]] StageCosts stage(std::int32_t index = 0) const {
+    const Groups groups = group_shapes(strategy, cluster);
+    return StageModel(table, workload, strategy, groups, cluster, stack).stage(index);
+  }
+  LayerCosts& layer() { return table.layers[0]; }
+};
+
+/// One device of which nothing overlaps; each test says what does.
+StageCase alone(const char* stack = "megatron") {
+  StageCase c{step_case("llama-2-7b", "ml.p4d.24xlarge", 2, stack), {}};
+  c.workload.architecture.n_layers = 4;
+  c.strategy = Strategy{};
+  c.stack.profile = StackProfile{};
+  c.table = table_of(c.workload.architecture);
+  return c;
+}
+
+TEST(Stage, IsItsLayersWithTheEmbeddingAndTheHead) {
+  const StageCosts costs = alone().stage();
+  EXPECT_EQ(costs.forward.gemm, Seconds(4 * 10 + 3));
+  EXPECT_EQ(costs.forward.attention, Seconds(4 * 4));
+  EXPECT_EQ(costs.forward.elementwise, Seconds(4 * 2 + 0.25));
+  EXPECT_EQ(costs.forward.total(), Seconds(67.25));
+  EXPECT_EQ(costs.backward.total(), Seconds(4 * 32 + 6.5));
+  EXPECT_EQ(costs.weight_gradient, Seconds(4 * 9));
+}
+
+TEST(Stage, TheFirstHasTheEmbeddingAndTheLastTheHead) {
+  StageCase c = alone();
+  c.strategy.pipeline_parallel = 4;
+  c.stack.profile.pipeline_overlap = 1;
+  EXPECT_EQ(c.stage(0).forward.total(), Seconds(16.25));
+  EXPECT_EQ(c.stage(1).forward.total(), Seconds(16));
+  EXPECT_EQ(c.stage(3).forward.total(), Seconds(19));
+  EXPECT_EQ(c.stage(0).backward.total(), Seconds(32.5));
+  EXPECT_EQ(c.stage(3).backward.total(), Seconds(38));
+}
+
+TEST(Stage, TransfersHideUnderWhatRunsBesideThemAndNoneTwice) {
+  StageCase c = alone();
+  c.layer().forward.tensor_comm = Seconds(3);
+  c.layer().forward.context_comm = Seconds(2);
+  c.layer().forward.expert_comm = Seconds(20);
+  c.stack.profile.tensor_overlap = 0.5;
+  c.stack.profile.context_overlap = 1;
+  c.stack.profile.expert_overlap = 1;
+  c.stack.profile.overlap_contention = 0.1;
+  const PassParts forward = c.stage().forward;
+  EXPECT_EQ(forward.tensor_comm, 4 * Seconds(1.5));
+  EXPECT_EQ(forward.context_comm, Seconds());
+  // 16 s of compute, of which 3.5 s already hide the other two.
+  EXPECT_EQ(forward.expert_comm, 4 * Seconds(20 - 12.5));
+  EXPECT_NEAR(forward.gemm.value(), 4 * (10 + 0.1 * (3.5 + 12.5)) + 3, 1e-12);
+}
+
+TEST(Stage, TheHostShowsAsFarAsItIsSlower) {
+  StageCase c = alone();
+  c.layer().forward.host = Seconds(21);
+  c.layer().backward.host = Seconds(30);
+  EXPECT_EQ(c.stage().forward.host, 4 * Seconds(21 - 16));
+  EXPECT_EQ(c.stage().backward.host, Seconds());
+}
+
+TEST(Stage, RecomputationIsTheForwardAgainWithItsTransfersAndHost) {
+  StageCase c = alone();
+  c.layer().forward.tensor_comm = Seconds(3);
+  c.layer().forward.host = Seconds(21);
+  c.strategy.recompute = Recompute::Full;
+  const PassParts backward = c.stage().backward;
+  EXPECT_EQ(backward.recompute, 4 * Seconds(16));
+  EXPECT_EQ(backward.tensor_comm, 4 * Seconds(3));
+  EXPECT_EQ(backward.host, 4 * Seconds(21 - 19));
+  EXPECT_EQ(backward.gemm, Seconds(4 * 20 + 6)) << "booked once";
+  EXPECT_EQ(backward.attention, Seconds(4 * 8));
+}
+
+TEST(Stage, SelectiveRecomputationIsWhatTheSoftwareDropped) {
+  StageCase megatron = alone();
+  megatron.strategy.recompute = Recompute::Selective;
+  EXPECT_EQ(megatron.stage().backward.recompute, Seconds()) << "flash attention stores no scores";
+  megatron.workload.flash_attention = false;
+  EXPECT_EQ(megatron.stage().backward.recompute, 4 * Seconds(4));
+  StageCase fsdp = alone("fsdp");
+  fsdp.strategy.sharding = Sharding::FsdpFull;
+  fsdp.strategy.recompute = Recompute::Selective;
+  EXPECT_EQ(fsdp.stage().backward.recompute, 4 * Seconds(2 + 10.0 / 2)) << "every second product";
+}
+
+TEST(Stage, ZeroBubbleLeavesLessOfTheBackwardPassToHideUnder) {
+  StageCase c = alone();
+  c.layer().backward.tensor_comm = Seconds(15);
+  c.stack.profile.tensor_overlap = 1;
+  EXPECT_EQ(c.stage().backward.tensor_comm, Seconds());
+  c.strategy.schedule = Schedule::ZeroBubble;
+  EXPECT_EQ(c.stage().backward.tensor_comm, 4 * Seconds(15 - (20 - 9)));
+  EXPECT_EQ(c.stage().backward.gemm, Seconds(4 * 20 + 6));
+}
+
+TEST(Stage, BoundariesAreCrossedByEachChunkInBothPasses) {
+  StageCase c = alone();
+  c.strategy.pipeline_parallel = 2;
+  c.strategy.micro_batch = 3;
+  const auto crossing = [&](double bytes) {
+    return collective_time(CollectiveKind::PointToPoint, Bytes(bytes), group_shapes(c.strategy, c.cluster).pipeline,
+                           c.cluster, c.strategy.collectives)
+        .time;
+  };
+  const double activations = 2.0 * 4096 * 3 * 4096;
+  EXPECT_EQ(c.stage().forward.pipeline_comm, crossing(activations));
+  EXPECT_EQ(c.stage().backward.pipeline_comm, crossing(activations));
+  c.strategy.virtual_pipeline = 2;
+  c.stack.profile.pipeline_overlap = 0.75;
+  EXPECT_NEAR(c.stage().forward.pipeline_comm / crossing(activations), 2 * 0.25, 1e-12);
+  c.strategy.context_parallel = 2;
+  c.strategy.tensor_parallel = 4;
+  c.strategy.sequence_parallel = true;
+  EXPECT_NEAR(c.stage().forward.pipeline_comm / crossing(activations / 8), 2 * 0.25, 1e-12);
+  c.strategy.pipeline_parallel = 1;
+  EXPECT_EQ(c.stage().forward.pipeline_comm, Seconds());
+}
+
+TEST(Stage, ShardedWeightsAreGatheredForEachPassAndTheirGradientsScattered) {
+  StageCase c = alone("fsdp");
+  c.strategy.data_parallel = 16;
+  c.strategy.shard_degree = 16;
+  c.strategy.sharding = Sharding::FsdpFull;
+  c.stack.gradient_reduce_bytes = 4;
+  const double parameters = layer_rank_parameters(*c.table.stack.begin(), c.strategy).dense;
+  const auto collective = [&](CollectiveKind kind, double bytes) {
+    return collective_time(kind, Bytes(bytes * parameters), group_shapes(c.strategy, c.cluster).shard, c.cluster,
+                           c.strategy.collectives)
+        .time;
+  };
+  const Seconds gather = collective(CollectiveKind::AllGather, 2);
+  const Seconds scatter = collective(CollectiveKind::ReduceScatter, 4);
+  EXPECT_EQ(c.stage().forward.data_comm, 4 * gather);
+  EXPECT_EQ(c.stage().backward.data_comm, 4 * (gather + scatter));
+  c.strategy.sharding = Sharding::FsdpGradOp;
+  EXPECT_EQ(c.stage().backward.data_comm, 4 * scatter) << "kept for the backward pass";
+  c.stack.profile.data_overlap = 0.75;
+  c.stack.profile.overlap_contention = 0.2;
+  EXPECT_NEAR(c.stage().forward.data_comm / (4 * gather), 0.25 + 0.2 * 0.75, 1e-12) << "hidden transfers slow compute";
+  c.strategy.pipeline_parallel = 2;
+  EXPECT_EQ(c.stage().forward.data_comm, Seconds()) << "a pipeline gathers once a step";
+}
+
+TEST(Stage, FrozenWeightsAreGatheredInTheirFormatAndScatterNothing) {
+  StageCase c = alone("fsdp");
+  c.strategy.data_parallel = 16;
+  c.strategy.shard_degree = 16;
+  c.strategy.sharding = Sharding::FsdpFull;
+  const double parameters = layer_rank_parameters(*c.table.stack.begin(), c.strategy).dense;
+  const auto gather = [&](double bytes) {
+    return collective_time(CollectiveKind::AllGather, Bytes(bytes * parameters),
+                           group_shapes(c.strategy, c.cluster).shard, c.cluster, c.strategy.collectives)
+        .time;
+  };
+  c.workload.finetune = FineTune::Lora;
+  EXPECT_EQ(c.stage().forward.data_comm, 4 * gather(2));
+  EXPECT_EQ(c.stage().backward.data_comm, 4 * gather(2));
+  c.workload.finetune = FineTune::Qlora;
+  EXPECT_EQ(c.stage().forward.data_comm, 4 * gather(0.53)) << "4 bits and their scales";
+}
+
+TEST(Stage, OffloadedActivationsWaitForTheLinkOnlyWhereItIsSlower) {
+  StageCase c = alone();
+  c.strategy.offload.activations = true;
+  const Bytes saved = layer_activation_bytes(c.workload, c.table.stack.begin()->spec, c.strategy, true);
+  c.cluster.host_link = saved / Seconds(40);
+  EXPECT_NEAR(c.stage().forward.offload.value(), 4 * (40 - 16), 1e-9);
+  EXPECT_NEAR(c.stage().backward.offload.value(), 4 * (40 - 32), 1e-9);
+  c.cluster.host_link = saved / Seconds(15);
+  EXPECT_EQ(c.stage().forward.offload, Seconds());
+}
+
+TEST(RankParameters, OfAllStagesAreThoseOfTheModel) {
+  for (const char* name : {"llama-2-7b", "gpt2", "mixtral-8x7b", "deepseek-v3"}) {
+    const Architecture a = testing::step_catalog().find_model(name)->architecture;
+    const LayerStack stack = layer_stack(a);
+    for (const std::int32_t stages : {1, 4}) {
+      Strategy s;
+      s.pipeline_parallel = stages;
+      double sum = 0;
+      for (std::int32_t stage = 0; stage < stages; ++stage) sum += stage_rank_parameters(a, stack, s, stage).total();
+      const ParameterCount count = count_parameters(a);
+      const double copies = stages > 1 && count.head == 0 ? static_cast<double>(count.embedding) : 0;
+      // The final norm stands in no layer.
+      EXPECT_NEAR(sum, static_cast<double>(count.total()) + copies, 2.0 * static_cast<double>(a.hidden)) << name;
+    }
+  }
+}
+
+TEST(RankParameters, TensorRanksShareProductsAndExpertRanksExperts) {
+  const Architecture a = testing::step_catalog().find_model("mixtral-8x7b")->architecture;
+  const LayerRun run = *layer_stack(a).begin();
+  const LayerParameters whole = layer_parameters(a, run.spec);
+  Strategy s;
+  s.tensor_parallel = 4;
+  s.expert_parallel = 2;
+  EXPECT_EQ(rank_experts(a, s), 4);
+  EXPECT_DOUBLE_EQ(layer_rank_parameters(run, s).experts, static_cast<double>(whole.experts) / 2);
+  s.expert_tensor_parallel = 4;
+  EXPECT_DOUBLE_EQ(layer_rank_parameters(run, s).experts, static_cast<double>(whole.experts) / 8);
+  EXPECT_DOUBLE_EQ(layer_rank_parameters(run, s).dense,
+                   static_cast<double>(whole.attention + whole.mlp) / 4 + static_cast<double>(whole.norms))
+      << "norms are on every rank";
+}
+
+}  // namespace
+}  // namespace smplan

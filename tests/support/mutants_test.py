@@ -1,0 +1,48 @@
+"""The changes that scripts/mutation makes: each kind once, and none in what is no code."""
+
+import pathlib
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
+
+from mutants.changes import mutants_of, shuffled  # noqa: E402
+
+
+def changed(text: str) -> list[str]:
+    return [mutant.becomes for mutant in mutants_of("models/a.cpp", text + "\n")]
+
+
+class Changes(unittest.TestCase):
+    def test_operators(self):
+        self.assertEqual(changed("bool f = a < b && !c;"), ["bool f = a <= b && !c;", "bool f = a < b || !c;", "bool f = a < b && c;"])
+        self.assertEqual(changed("auto x = std::min(a, b) * c;"), ["auto x = std::max(a, b) * c;", "auto x = std::min(a, b) / c;"])
+
+    def test_constants(self):
+        self.assertEqual(changed("auto n = 1'000;"), ["auto n = 1001;"])
+        self.assertEqual(changed("auto x = 0.25_GiB;"), ["auto x = 0.5_GiB;"])
+        self.assertEqual(changed("bool on = true;"), ["bool on = false;"])
+
+    def test_statements(self):
+        self.assertEqual(changed("{\n    total += part;"), ["total -= part;", ";"])
+        self.assertEqual(changed("{\n    if (done) return;\n    go();"), ["if (done) ;", ";"])
+        self.assertEqual(changed("{\n    const int part = whole;"), [])
+
+    def test_last_return_stays(self):
+        self.assertEqual(changed("int f() {\n  return x;\n}\n"), [])
+
+    def test_only_code(self):
+        for text in ("// a < 1", "/* a\n < 1 */", '#include "a+1"', 'auto s = "a < 1 \\" + 2";', "char c = '1';",
+                     'auto s = R"(a < 1 " + 2)";', "static_assert(kBytes == 4);", "std::array<int, 4> a;", "auto n = 0xff;", "auto n2 = a1;"):  # fmt: skip
+            self.assertEqual(changed(text), [], text)
+
+    def test_the_seed_decides_and_an_edit_elsewhere_does_not(self):
+        lines = "a = b < c;\nd = e + f;\ng = h * 2;\n"
+        first = [mutant.becomes for mutant in shuffled(mutants_of("models/a.cpp", lines), 1)]
+        moved = [mutant.becomes for mutant in shuffled(mutants_of("models/a.cpp", "\n\n" + lines), 1)]
+        self.assertEqual(first, moved)
+
+
+if __name__ == "__main__":
+    unittest.main()
