@@ -18,7 +18,7 @@ constexpr double kHalfBytes = 2;
 Seconds host_beside(Seconds host, Seconds device) {
   const double h = host.value() * host.value();
   const double d = device.value() * device.value();
-  return Seconds(std::sqrt(std::sqrt(h * h + d * d))) - device;
+  return std::max(Seconds(), Seconds(std::sqrt(std::sqrt(h * h + d * d))) - device);
 }
 
 /// One pass over a layer: compute as it is, communication as far as it shows, the host where it is slower.

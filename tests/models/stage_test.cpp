@@ -1,5 +1,7 @@
 #include "models/stage.hpp"
 
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include "models/memory.hpp"
@@ -85,12 +87,14 @@ TEST(Stage, TransfersHideUnderWhatRunsBesideThemAndNoneTwice) {
   EXPECT_NEAR(forward.gemm.value(), 4 * (10 + 0.1 * (3.5 + 12.5)) + 3, 1e-12);
 }
 
-TEST(Stage, TheHostShowsAsFarAsItIsSlower) {
+TEST(Stage, HostAndDeviceTakeTheNormOfTheTwo) {
   StageCase c = alone();
-  c.layer().forward.host = Seconds(21);
-  c.layer().backward.host = Seconds(30);
-  EXPECT_EQ(c.stage().forward.host, 4 * Seconds(21 - 16));
-  EXPECT_EQ(c.stage().backward.host, Seconds());
+  c.layer().forward.host = Seconds(16);
+  c.layer().backward.host = Seconds(0.1);
+  EXPECT_NEAR(c.stage().forward.host.value(), 4 * 16 * (std::pow(2, 0.25) - 1), 1e-12) << "as long as each other";
+  EXPECT_NEAR(c.stage().backward.host.value(), 0, 1e-9);
+  c.layer().forward.host = Seconds(1600);
+  EXPECT_NEAR(c.stage().forward.host.value(), 4 * (1600 - 16), 1e-4) << "bound by the host";
 }
 
 TEST(Stage, RecomputationIsTheForwardAgainWithItsTransfersAndHost) {
@@ -101,7 +105,7 @@ TEST(Stage, RecomputationIsTheForwardAgainWithItsTransfersAndHost) {
   const PassParts backward = c.stage().backward;
   EXPECT_EQ(backward.recompute, 4 * Seconds(16));
   EXPECT_EQ(backward.tensor_comm, 4 * Seconds(3));
-  EXPECT_EQ(backward.host, 4 * Seconds(21 - 19));
+  EXPECT_NEAR(backward.host.value(), 4 * (std::sqrt(std::hypot(21.0 * 21, 19.0 * 19)) - 19), 1e-12);
   EXPECT_EQ(backward.gemm, Seconds(4 * 20 + 6)) << "booked once";
   EXPECT_EQ(backward.attention, Seconds(4 * 8));
 }
