@@ -82,6 +82,17 @@ std::optional<std::string> dtype_of(const JobStrategy& s) {
   return std::nullopt;
 }
 
+/// Sequences of a step where the job gives them as micro-batch x accumulation of every data rank.
+Count global_batch_of(const JobStrategy& s, const std::vector<Machines>& machines) {
+  if (s.global_batch || machines.size() != 1 || machines.front().instance == nullptr || !machines.front().count) {
+    return s.global_batch;
+  }
+  const std::int64_t world = times(*machines.front().count, machines.front().instance->accelerator_count);
+  const std::int64_t split = times(times(s.tensor.value_or(1), s.pipeline.value_or(1)), s.context.value_or(1));
+  if (!s.micro_batch || !s.accumulation || split < 1 || world % split != 0) return {};
+  return derived(times(times(*s.micro_batch, *s.accumulation), world / split), s.accumulation.where);
+}
+
 /// The job as a request: its hardware and degrees where no flag says otherwise.
 RequestSpec request_of(const Job& job, const std::vector<Machines>& machines, std::string_view region,
                        RequestSpec spec) {
@@ -98,9 +109,10 @@ RequestSpec request_of(const Job& job, const std::vector<Machines>& machines, st
   state(spec.vpp, s.virtual_pipeline);
   state(spec.cp, s.context);
   state(spec.ep, s.expert);
+  if (s.experts.value_or(1) > 1) state(spec.etp, s.expert_tensor);
   state(spec.micro_batch, s.micro_batch);
   state(spec.seq_len, s.sequence_length);
-  if (!spec.global_batch_tokens) state(spec.global_batch, s.global_batch);
+  if (!spec.global_batch_tokens) state(spec.global_batch, global_batch_of(s, machines));
   if (job.kind == JobKind::DeepSpeed && !spec.zero_stage && !spec.sharding && s.zero_stage) {
     spec.zero_stage = std::to_string(*s.zero_stage);
   }
@@ -122,15 +134,34 @@ RequestSpec request_of(const Job& job, const std::vector<Machines>& machines, st
 
 /// Everything but hardware, software, dimensions and limits: what another plan for the same work is searched with.
 RequestSpec same_work(RequestSpec spec) {
-  for (const auto field : {&RequestSpec::instances,   &RequestSpec::count,        &RequestSpec::max_gpus,
-                           &RequestSpec::stack,       &RequestSpec::collectives,  &RequestSpec::dp,
-                           &RequestSpec::tp,          &RequestSpec::pp,           &RequestSpec::vpp,
-                           &RequestSpec::cp,          &RequestSpec::ep,           &RequestSpec::zero_stage,
-                           &RequestSpec::sharding,    &RequestSpec::shard_degree, &RequestSpec::micro_batch,
-                           &RequestSpec::recompute,   &RequestSpec::offload,      &RequestSpec::sequence_parallel,
-                           &RequestSpec::deadline,    &RequestSpec::confidence,   &RequestSpec::budget,
-                           &RequestSpec::max_hourly,  &RequestSpec::min_headroom, &RequestSpec::objective,
-                           &RequestSpec::cost_weight, &RequestSpec::what_if,      &RequestSpec::top}) {
+  for (const auto field : {&RequestSpec::instances,
+                           &RequestSpec::count,
+                           &RequestSpec::max_gpus,
+                           &RequestSpec::stack,
+                           &RequestSpec::collectives,
+                           &RequestSpec::dp,
+                           &RequestSpec::tp,
+                           &RequestSpec::pp,
+                           &RequestSpec::vpp,
+                           &RequestSpec::cp,
+                           &RequestSpec::ep,
+                           &RequestSpec::etp,
+                           &RequestSpec::zero_stage,
+                           &RequestSpec::sharding,
+                           &RequestSpec::shard_degree,
+                           &RequestSpec::micro_batch,
+                           &RequestSpec::recompute,
+                           &RequestSpec::offload,
+                           &RequestSpec::sequence_parallel,
+                           &RequestSpec::deadline,
+                           &RequestSpec::confidence,
+                           &RequestSpec::budget,
+                           &RequestSpec::max_hourly,
+                           &RequestSpec::min_headroom,
+                           &RequestSpec::objective,
+                           &RequestSpec::cost_weight,
+                           &RequestSpec::what_if,
+                           &RequestSpec::top}) {
     (spec.*field).reset();
   }
   return spec;
@@ -209,6 +240,7 @@ Result<void> complete_job(Job& job, const Catalog& catalog, const CheckOptions& 
   fill(s.virtual_pipeline, spec.vpp, "vpp");
   fill(s.context, spec.cp, "cp");
   fill(s.expert, spec.ep, "ep");
+  fill(s.expert_tensor, spec.etp, "etp");
   fill(s.micro_batch, spec.micro_batch, "micro-batch");
   fill(s.sequence_length, spec.seq_len, "seq-len");
   fill(s.global_batch, spec.global_batch, "global-batch");

@@ -61,6 +61,8 @@ void read_hyperpod_recipe(const Node& root, Job& job) {
     s.virtual_pipeline = count_field(st->find("virtual_pipeline_model_parallel_size"));
     s.context = count_field(st->find("context_parallel_size"));
     s.expert = count_field(st->find("expert_model_parallel_size"));
+    s.expert_tensor = count_field(st->find("expert_tensor_parallel_size"));
+    if (!s.expert_tensor.stated) s.expert_tensor = s.tensor;  // as in Megatron
     s.sequence_parallel = switch_field(st->find("sequence_parallel"));
     s.micro_batch = count_field(root.at({"data", "micro_batch_size"}));
     s.global_batch = count_field(root.at({"data", "global_batch_size"}));
@@ -131,6 +133,7 @@ void read_megatron(const Node& root, Job& job) {
   s.context = count({"context-parallel-size"});
   s.expert = count({"expert-model-parallel-size"});
   s.expert_tensor = count({"expert-tensor-parallel-size"});
+  if (!s.expert_tensor.stated) s.expert_tensor = s.tensor;  // Megatron's default
   s.sequence_parallel = switch_field(root.find("sequence-parallel"));
   s.micro_batch = count({"micro-batch-size"});
   s.global_batch = count({"global-batch-size"});
@@ -153,6 +156,18 @@ void read_megatron(const Node& root, Job& job) {
     }
   }
   if (const Node* flash = root.find("use-flash-attn")) s.attention = derived(std::string("flash"), flash->where);
+}
+
+/// A pipeline cuts the local batch into micro-batches of their own size; else it is one.
+void cut_local_batch(const Node& root, JobStrategy& s) {
+  const Count local = s.micro_batch;
+  if (s.pipeline.value_or(1) > 1) {
+    s.micro_batch = count_field(root.at({"parallelism", "pipeline_parallel_microbatch_size"}));
+    if (!s.micro_batch.stated) s.micro_batch = derived(std::int64_t{1}, local.stated ? local.where : s.pipeline.where);
+  }
+  // Without a global batch a step is one local batch a rank.
+  if (s.global_batch || !local || !s.micro_batch || *s.micro_batch < 1 || *local % *s.micro_batch != 0) return;
+  s.accumulation = derived(*local / *s.micro_batch, local.where);
 }
 
 void read_torchtitan(const Node& root, Job& job) {
@@ -179,6 +194,7 @@ void read_torchtitan(const Node& root, Job& job) {
       s.optimizer_offload = derived(std::string("cpu"), offload->where);
     }
   }
+  cut_local_batch(root, s);
   if (const Node* converters = root.at({"model", "converters"}); converters != nullptr) {
     for (const Node& converter : converters->items) {
       if (mentions(&converter, "float8")) s.fp8 = derived(true, converter.where);

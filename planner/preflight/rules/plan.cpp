@@ -21,7 +21,9 @@ std::int64_t model_ranks(const JobStrategy& s) {
 /// Data-parallel degree as stated: by one number, or as replicas x shards.
 std::optional<std::int64_t> stated_data(const JobStrategy& s) {
   if (s.data) return degree(s.data);
-  if (s.data_replicate && s.data_shard) return times(degree(s.data_replicate), degree(s.data_shard));
+  // Replicas that are not stated are one, in TorchTitan and in accelerate.
+  if (s.data_shard && (s.data_replicate || !s.data_replicate.stated))
+    return times(degree(s.data_replicate), degree(s.data_shard));
   return std::nullopt;
 }
 
@@ -54,13 +56,23 @@ void world_size(const CheckInput& in, Report& report) {
   const JobStrategy& s = in.job.strategy;
   const auto world = in.world();
   if (!world || is_smp_recipe(in.job)) return;
-  const bool split = s.tensor.stated || s.pipeline.stated || s.context.stated || s.data.stated || s.data_shard.stated;
+  const bool split = s.tensor.stated || s.pipeline.stated || s.context.stated || s.data.stated || s.data_shard.stated ||
+                     s.expert.stated || s.expert_tensor.stated;
   if (!split) return;
   const auto data = stated_data(s);
   const bool fits = data ? times(*data, model_ranks(s)) == *world : *world % model_ranks(s) == 0;
   if (!fits) {
     report.at(degrees_place(in.job), {data ? "data " + count_text(*data) + " x " + product_text(s) : product_text(s),
                                       data ? "is not" : "does not divide", count_text(*world)});
+    return;
+  }
+  // Experts are cut over ranks of their own, which fill the world once more.
+  const std::int64_t expert_ranks = times(times(degree(s.expert_tensor), degree(s.expert)), degree(s.pipeline));
+  if (*world % expert_ranks != 0) {
+    report.at(s.expert_tensor.stated ? s.expert_tensor.where : s.expert.where,
+              {"expert tensor " + count_text(degree(s.expert_tensor)) + " x expert " + count_text(degree(s.expert)) +
+                   " x pipeline " + count_text(degree(s.pipeline)),
+               "does not divide", count_text(*world)});
   }
 }
 
@@ -255,7 +267,8 @@ constexpr std::string_view kMegatronSource = "Megatron-LM d98e8a6 (2026-08-22), 
 constexpr Kinds kSplit = kAnyKind & ~kAccelerate & ~kDeepSpeed;
 
 constexpr Rule kRules[] = {
-    {"C131", Severity::Error, "World size", "data x tensor x pipeline x context is not the number of ranks",
+    {"C131", Severity::Error, "World size",
+     "data x tensor x pipeline x context is not the number of ranks, or the ranks of experts do not divide it",
      "{} {} the {} ranks", "choose degrees whose product is the number of accelerators",
      "Megatron-LM d98e8a6 arguments.py; TorchTitan v0.2.2 parallel_dims.py", kSplit, Need::Nothing, world_size},
     {"C132", Severity::Error, "Batch", "the global batch is not micro-batch x data ranks x accumulation",
