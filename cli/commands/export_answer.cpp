@@ -1,5 +1,8 @@
 #include "cli/commands/export_answer.hpp"
 
+#include <cstdint>
+#include <optional>
+
 #include <fmt/format.h>
 
 #include "planner/export/export_json.hpp"
@@ -29,9 +32,19 @@ Result<Answer> export_answer(const ExportJob& job, const std::string& target, co
 }
 
 Result<Answer> export_best(const PlanSet& set, const std::string& target, const Context& context) {
-  const Result<TrainingPlan> plan = training_plan_of(set, 1, context.catalog);
-  if (!plan) return tl::unexpected<Diagnostics>(plan.error());
-  return export_answer({*plan, ExportOptions{}, context.catalog}, target, context);
+  std::optional<Diagnostics> refusal;
+  for (std::int64_t rank = 1; rank <= static_cast<std::int64_t>(set.plans.size()); ++rank) {
+    const Result<TrainingPlan> plan = training_plan_of(set, rank, context.catalog);
+    if (!plan) return tl::unexpected<Diagnostics>(plan.error());
+    Result<Answer> answer = export_answer({*plan, ExportOptions{}, context.catalog}, target, context);
+    if (answer && refusal) {
+      answer->notes.insert(answer->notes.begin(),
+                           fmt::format("this is plan {}; of the first, {}", rank, refusal->front().message));
+    }
+    if (answer || answer.error().front().code != "not-expressible") return answer;
+    if (!refusal) refusal = answer.error();
+  }
+  return tl::unexpected<Diagnostics>(*refusal);
 }
 
 }  // namespace smplan::cli

@@ -8,7 +8,7 @@ namespace smplan::cli {
 /// The exported files; --format json has them all in one document, with placeholders and notes.
 Result<Answer> export_answer(const ExportJob& job, const std::string& target, const Context& context);
 
-/// The same for the first plan of a search, with nothing said that the plan does not know.
+/// The same for the best plan of a search that the target has words for, with nothing said that the plan does not know.
 Result<Answer> export_best(const PlanSet& set, const std::string& target, const Context& context);
 
 }  // namespace smplan::cli

@@ -167,6 +167,16 @@ class Requests(unittest.TestCase):
         named = smplan("plan", "--params", "1B", "--format", "json").stdout
         self.assertEqual(seconds.sub(b"", bare), seconds.sub(b"", named))
 
+    def test_plan_exports_the_best_plan_that_the_target_has_words_for(self):
+        asked = ("plan", "--model", "llama-2-7b", "--instances", "ml.p4d.24xlarge", "--count", "2")
+        done = smplan(*asked, "--stack", "megatron,fsdp", "--top", "60", "--export", "fsdp")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, rb"^smplan: this is plan [1-9][0-9]*; of the first, fsdp has no words for ")
+        self.assertIn(b"fully_shard", done.stdout)
+        done = smplan(*asked, "--stack", "megatron", "--export", "fsdp")
+        self.assertEqual(done.returncode, 2)
+        self.assertEqual(done.stdout, b"")
+
     def test_region_comes_from_the_environment_unless_given(self):
         def region(*arguments, **environment):
             done = smplan("plan", "--params", "1B", "--format", "json", *arguments, **environment)
