@@ -262,7 +262,8 @@ void write_hyperpod_recipe(const ExportJob& job, Export& out, Diagnostics& fault
   const Strategy& s = job.plan.strategy;
   const bool split =
       s.tensor_parallel > 1 || s.context_parallel > 1 || s.expert_parallel > 1 || s.pipeline_parallel > 1;
-  const bool finetuning = !split && (job.plan.gradient_accumulation > 1 || s.offload.parameters) &&
+  const bool adapter = job.plan.stack->id == "hyperpod-adapter";
+  const bool finetuning = !adapter && !split && (job.plan.gradient_accumulation > 1 || s.offload.parameters) &&
                           (sharding == Sharding::FsdpFull || sharding == Sharding::FsdpHybrid);
   const Json recipe = nemo         ? nemo_recipe(job, out, faults)
                       : finetuning ? finetuning_recipe(job, out, faults)

@@ -23,7 +23,6 @@ constexpr StackExport kStacks[] = {
     {"hf-trainer", LaunchMethod::Torchrun, "", kUserScript},
     {"neuron", LaunchMethod::Torchrun, "neuronx", kUserScript},
     {"smp-v2", LaunchMethod::SmpV2, "smp-v2", kUserScript},
-    {"hyperpod-adapter", LaunchMethod::Torchrun, "hyperpod-recipe", kUserScript},
     {"smp-v1", LaunchMethod::SmpV1, "smp-v1", kUserScript},
     {"horovod", LaunchMethod::Mpi, "", kUserScript},
 };
