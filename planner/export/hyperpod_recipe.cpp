@@ -218,11 +218,28 @@ Json nemo_recipe(const ExportJob& job, Export& out, Diagnostics& faults) {
     refuse(faults, "NeMo recipes do not quantize frozen weights", "plan with --finetune lora or full");
   }
   if (s.offload.any()) refuse(faults, "NeMo recipes offload nothing", "plan with --offload none");
+  if (plan.precision != Precision::Bf16) {
+    refuse(faults, fmt::format("NeMo recipes train in bf16, not in {}", to_string(plan.precision)),
+           "plan with --dtype bf16, or export to megatron");
+  }
+  if (plan.model.kind != to_string(ModelKind::Decoder)) {
+    refuse(faults, fmt::format("NeMo recipes train decoders, {} is of kind {}", plan.model.name, plan.model.kind),
+           "plan with --stack ddp, fsdp or deepspeed");
+  }
+  const std::int64_t chunks = std::int64_t{s.pipeline_parallel} * s.virtual_pipeline;
+  if (plan.model.n_layers % chunks != 0) {
+    refuse(faults, fmt::format("NeMo recipes do not cut {} layers into {} uneven stages", plan.model.n_layers, chunks),
+           "plan with a --pp that divides the layers, or export to megatron");
+  }
   Json recipe;
   recipe["run"] = Json{
       {"name", job_name_of(job)}, {"results_dir", "/opt/ml/model"}, {"model_type", "hyperpod_checkpointless_nemo"}};
   recipe["instance_types"] = Json::array({plan.instance->name});
   recipe["trainer"] = trainer(plan);
+  // Lightning takes a precision or a plugin that brings one, and the recipes have the plugin.
+  recipe["trainer"].erase("precision");
+  recipe["plugins"] =
+      Json{{"_target_", "nemo.lightning.pytorch.plugins.MegatronMixedPrecision"}, {"precision", "bf16-mixed"}};
   Json strategy;
   strategy["tensor_model_parallel_size"] = s.tensor_parallel;
   strategy["pipeline_model_parallel_size"] = s.pipeline_parallel;
@@ -235,11 +252,12 @@ Json nemo_recipe(const ExportJob& job, Export& out, Diagnostics& faults) {
       s.sharding == Sharding::Zero1 ? plan.replicas() / s.shard_degree : 1;
   recipe["strategy"] = strategy;
   // TransformerConfig of Megatron Core, whose names the recipes' model.config takes.
-  if (s.recompute == Recompute::Selective) {
-    recipe["model"]["config"]["recompute_granularity"] = "selective";
-  } else if (s.recompute == Recompute::Full) {
-    recipe["model"]["config"] =
-        Json{{"recompute_granularity", "full"}, {"recompute_method", "uniform"}, {"recompute_num_layers", 1}};
+  Json& config = recipe["model"]["config"];
+  config = Json{{"seq_length", plan.seq_len}, {"vocab_size", plan.model.vocab}};
+  if (s.recompute != Recompute::None) config["recompute_granularity"] = std::string(to_string(s.recompute));
+  if (s.recompute == Recompute::Full) {
+    config["recompute_method"] = "uniform";
+    config["recompute_num_layers"] = 1;
   }
   if (plan.finetune == FineTune::Lora) {
     recipe["model"]["peft"]["peft_scheme"] = "lora";
@@ -250,7 +268,11 @@ Json nemo_recipe(const ExportJob& job, Export& out, Diagnostics& faults) {
   }
   recipe["data"] =
       Json{{"micro_batch_size", s.micro_batch}, {"global_batch_size", plan.global_batch}, {"seq_length", plan.seq_len}};
-  out.notes.push_back("For the checkpointless NeMo recipes of 2026, which run on HyperPod with EKS.");
+  recipe["dataset"]["dataset_path"] = "REPLACE-ME-data-path";
+  out.placeholders.push_back({"REPLACE-ME-data-path", "the data set, as the training script of the recipe reads it"});
+  out.notes.push_back(
+      "For the checkpointless NeMo recipes of 2026, which run on HyperPod with EKS: take the recipe nearest to your "
+      "model and put these values in. The model's widths are in its training script.");
   return recipe;
 }
 

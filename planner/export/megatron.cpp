@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "planner/export/megatron.hpp"
 #include "planner/export/text.hpp"
 #include "planner/export/writers.hpp"
 
@@ -55,9 +56,21 @@ void add_latent_attention(const LatentAttention& latent, Arguments& out) {
   out.set("v-head-dim", latent.v_head_dim);
 }
 
+constexpr std::string_view kRotaryBase = "REPLACE-ME-rotary-base";
+
 /// What the widths leave open. Megatron's defaults are GPT-2's.
 void add_kind(const Architecture& a, Arguments& out) {
   out.flag_if(a.gated_mlp, "swiglu");
+  if (a.family == "nemotron") {  // as Megatron trained them
+    out.flag("squared-relu");
+    out.flag("apply-layernorm-1p");
+    out.set("rotary-percent", "0.5");
+  }
+  // GPT-2 and GPT-3 were trained with dropout; what came after was not.
+  if (a.family != "gpt") {
+    out.set("attention-dropout", "0.0");
+    out.set("hidden-dropout", "0.0");
+  }
   if (a.norm == NormKind::RmsNorm) out.set("normalization", "RMSNorm");
   const bool biased = a.mlp_bias || a.attention_output_bias;
   out.flag_if(!biased, "disable-bias-linear");
@@ -67,6 +80,7 @@ void add_kind(const Architecture& a, Arguments& out) {
   switch (a.positions) {
     case PositionEncoding::Rope:
       out.set("position-embedding-type", "rope");
+      out.set("rotary-base", kRotaryBase);
       break;
     case PositionEncoding::Learned:
       out.set("position-embedding-type", "learned_absolute");
@@ -76,6 +90,10 @@ void add_kind(const Architecture& a, Arguments& out) {
     case PositionEncoding::None:
       out.set("position-embedding-type", "none");
       break;
+  }
+  if (a.sliding_window > 0) {
+    out.set("window-size", fmt::format("{},0", a.sliding_window));
+    if (a.sliding_window_stride > 0) out.set("window-attn-skip-freq", a.sliding_window_stride);
   }
   if (a.has_latent_attention()) add_latent_attention(a.latent, out);
 }
@@ -100,7 +118,7 @@ void add_model(const TrainingPlan& plan, Arguments& out, Export& exported) {
   } else {
     exported.notes.push_back(
         fmt::format("{} is not in the catalog: add norm, activation, position encoding and tied "
-                    "embeddings to megatron_args.txt, where Megatron's defaults are GPT-2's.",
+                    "embeddings to megatron_args.txt, where Megatron's defaults are GPT-2's, dropout of 0.1 included.",
                     m.name));
   }
 }
@@ -111,7 +129,11 @@ void add_split(const TrainingPlan& plan, Arguments& out) {
   out.set("tensor-model-parallel-size", s.tensor_parallel);
   out.set("pipeline-model-parallel-size", s.pipeline_parallel);
   out.set("context-parallel-size", s.context_parallel);
-  if (s.virtual_pipeline > 1) out.set("num-virtual-stages-per-pipeline-rank", s.virtual_pipeline);
+  if (const std::string layout = megatron_layout(plan); !layout.empty()) {
+    out.set("pipeline-model-parallel-layout", fmt::format("'{}'", layout));  // says the virtual stages too
+  } else if (s.virtual_pipeline > 1) {
+    out.set("num-virtual-stages-per-pipeline-rank", s.virtual_pipeline);
+  }
   if (plan.model.n_experts > 0) {
     out.set("expert-model-parallel-size", s.expert_parallel);
     out.set("expert-tensor-parallel-size", s.expert_tensor());
@@ -174,20 +196,6 @@ std::string_view optimizer_name(Optimizer optimizer) {
   return optimizer == Optimizer::SgdMomentum ? "sgd" : optimizer == Optimizer::Muon ? "muon" : "adam";
 }
 
-void check_model(const TrainingPlan& plan, Diagnostics& faults) {
-  if (plan.model.kind == to_string(ModelKind::Decoder)) return;
-  faults.push_back({"not-expressible", "--target",
-                    fmt::format("megatron exports decoders, {} is a {} model", plan.model.name, plan.model.kind),
-                    "plan with --stack ddp, fsdp or deepspeed"});
-}
-
-void check_optimizer(const TrainingPlan& plan, Diagnostics& faults) {
-  const Optimizer o = plan.optimizer;
-  if (o == Optimizer::AdamW || o == Optimizer::SgdMomentum || o == Optimizer::Muon) return;
-  faults.push_back({"not-expressible", "--target", fmt::format("megatron has no optimizer {}", to_string(o)),
-                    "plan with --optimizer adamw"});
-}
-
 }  // namespace
 
 ExportFile framework_entry(std::string_view body) {
@@ -200,8 +208,7 @@ ExportFile framework_entry(std::string_view body) {
 
 void write_megatron(const ExportJob& job, Export& out, Diagnostics& faults) {
   const TrainingPlan& plan = job.plan;
-  check_model(plan, faults);
-  check_optimizer(plan, faults);
+  check_megatron(plan, faults);
   Arguments arguments;
   add_model(plan, arguments, out);
   add_split(plan, arguments);
@@ -215,7 +222,7 @@ void write_megatron(const ExportJob& job, Export& out, Diagnostics& faults) {
   add_precision(plan, arguments);
   add_memory(plan, arguments);
   arguments.set("transformer-impl", "transformer_engine");
-  arguments.set("attention-backend", "auto");
+  arguments.set("attention-backend", !plan.flash_attention ? "auto" : *plan.flash_attention ? "flash" : "unfused");
   arguments.set("distributed-backend", "nccl");
   arguments.group("training: yours to choose");
   arguments.set("optimizer", optimizer_name(plan.optimizer));
@@ -231,6 +238,7 @@ void write_megatron(const ExportJob& job, Export& out, Diagnostics& faults) {
   out.files.push_back(framework_entry(
       "sys.argv = [\"pretrain_gpt.py\", *shlex.split((here / \"megatron_args.txt\").read_text(), comments=True)]\n"
       "runpy.run_path(str(here / \"pretrain_gpt.py\"), run_name=\"__main__\")\n"));
+  out.placeholders.push_back({std::string(kRotaryBase), "rope_theta of the model's config.json"});
   out.placeholders.push_back({"REPLACE-ME-lr", "peak learning rate"});
   out.placeholders.push_back(
       {"REPLACE-ME-data-path", "prefix of the tokenized .bin and .idx files under /opt/ml/input/data/train"});

@@ -63,7 +63,8 @@ Json model_section(const TrainingPlan& plan, Export& out, Diagnostics& faults) {
   }
   model["hf_assets_path"] = "REPLACE-ME-tokenizer";
   out.placeholders.push_back({"REPLACE-ME-tokenizer", "folder of the tokenizer's files"});
-  model["converters"] = plan.precision == Precision::Fp8 ? Json::array({"float8"}) : Json::array();
+  // The names of the converters' registry (components/quantization/float8.py); upstream's own TOMLs keep older ones.
+  model["converters"] = plan.precision == Precision::Fp8 ? Json::array({"quantize.linear.float8"}) : Json::array();
   return model;
 }
 
@@ -100,6 +101,28 @@ std::string_view schedule_name(const Strategy& s) {
   return "1F1B";
 }
 
+/// TorchTitan weighs embedding and head as a layer each, and derives the stages from the layers of one, rounded up
+/// (distributed/pipeline_parallel.py). Where the layers divide, the plan counts on equal stages: weights of nothing.
+void add_stages(const TrainingPlan& plan, Json& out, Diagnostics& faults) {
+  const std::int64_t chunks = std::int64_t{plan.strategy.pipeline_parallel} * plan.strategy.virtual_pipeline;
+  const bool even = plan.model.n_layers % chunks == 0;
+  if (even) {
+    out["pipeline_parallel_first_stage_less_layers"] = 0;
+    out["pipeline_parallel_last_stage_less_layers"] = 0;
+  }
+  if (plan.strategy.virtual_pipeline == 1) return;
+  const std::int64_t weight = plan.model.n_layers + (even ? 0 : 2);
+  const std::int64_t per_stage = (weight + chunks - 1) / chunks;
+  const std::int64_t stages = (weight + per_stage - 1) / per_stage;
+  if (stages != chunks) {
+    faults.push_back(
+        {"not-expressible", "--target",
+         fmt::format("torchtitan cuts {} layers into {} stages, not into {}", plan.model.n_layers, stages, chunks),
+         "plan with --vpp 1, or with a --vpp that divides the layers of a stage"});
+  }
+  out["pipeline_parallel_layers_per_stage"] = per_stage;
+}
+
 Json parallelism(const TrainingPlan& plan, Diagnostics& faults) {
   const Strategy& s = plan.strategy;
   Json out;
@@ -120,10 +143,7 @@ Json parallelism(const TrainingPlan& plan, Diagnostics& faults) {
   if (s.pipeline_parallel > 1) {
     out["pipeline_parallel_schedule"] = schedule_name(s);
     out["pipeline_parallel_microbatch_size"] = s.micro_batch;
-    if (s.virtual_pipeline > 1) {
-      out["pipeline_parallel_layers_per_stage"] =
-          plan.model.n_layers / (std::int64_t{s.pipeline_parallel} * s.virtual_pipeline);
-    }
+    add_stages(plan, out, faults);
   }
   out["expert_parallel_degree"] = s.expert_parallel;
   if (s.expert_parallel > 1) out["expert_tensor_parallel_degree"] = expert_tensor(plan, faults);
@@ -157,6 +177,10 @@ void write_torchtitan(const ExportJob& job, Export& out, Diagnostics& faults) {
     faults.push_back({"not-expressible", "--target",
                       fmt::format("torchtitan has no optimizer {}", to_string(plan.optimizer)),
                       "plan with --optimizer adamw"});
+  }
+  if (plan.fused_loss) {
+    faults.push_back({"not-expressible", "--target", "torchtitan 0.2.2 has no loss that keeps no logits",
+                      "plan with --fused-loss off"});
   }
   Json config;
   config["job"]["dump_folder"] = "/opt/ml/model";

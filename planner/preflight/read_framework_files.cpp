@@ -27,7 +27,8 @@ void read_hyperpod_recipe(const Node& root, Job& job) {
   JobStrategy& s = job.strategy;
   s.devices_per_node = count_field(root.at({"trainer", "devices"}));
   s.nodes = count_field(root.at({"trainer", "num_nodes"}));
-  read_precision(root.at({"trainer", "precision"}), s);
+  const Node* plugin = root.at({"plugins", "precision"});  // 2026 NeMo recipes
+  read_precision(plugin != nullptr ? plugin : root.at({"trainer", "precision"}), s);
   job.instance_type = text_field(first_of(root, {"instance_type"}));
   if (const Node* backend = root.find("distributed_backend"); mentions(backend, "smddp")) {
     job.launcher.smddp = derived(true, backend->where);
@@ -128,8 +129,9 @@ void read_megatron(const Node& root, Job& job) {
   s.tensor = count({"tensor-model-parallel-size"});
   s.pipeline = count({"pipeline-model-parallel-size"});
   s.virtual_pipeline = count({"num-virtual-stages-per-pipeline-rank"});
-  s.pipeline_layout = presence(first_of(root, {"pipeline-model-parallel-layout", "decoder-first-pipeline-num-layers",
-                                               "decoder-last-pipeline-num-layers"}));
+  s.pipeline_layout = presence(first_of(
+      root, {"pipeline-model-parallel-layout", "decoder-first-pipeline-num-layers", "decoder-last-pipeline-num-layers",
+             "account-for-embedding-in-pipeline-split", "account-for-loss-in-pipeline-split"}));
   s.context = count({"context-parallel-size"});
   s.expert = count({"expert-model-parallel-size"});
   s.expert_tensor = count({"expert-tensor-parallel-size"});

@@ -226,6 +226,121 @@ TEST(Megatron, SaysHowExpertsAreCut) {
   EXPECT_THAT(test::text_of(test::plan(spec), "megatron"), HasSubstr("--expert-tensor-parallel-size 2\n"));
 }
 
+// A name that the registry lacks is a KeyError on every rank.
+TEST(Torchtitan, NamesTheFloat8ConverterAsItsRegistryDoes) {
+  RequestSpec spec = test::request("torchtitan", "llama-3-8b", "ml.p5.48xlarge");
+  spec.dtype = "fp8";
+  EXPECT_THAT(test::text_of(test::plan(spec), "torchtitan"), HasSubstr("[\"quantize.linear.float8\"]"));
+}
+
+// Left to its weights of a layer for embedding and head, TorchTitan makes 9 stages of 32 layers by 4, and raises.
+TEST(Torchtitan, CutsAnInterleavedPipelineIntoTheStagesOfThePlan) {
+  RequestSpec spec = test::request("torchtitan", "llama-3-8b", "ml.p5.48xlarge");
+  spec.pp = "2";
+  spec.vpp = "4";
+  EXPECT_THAT(test::text_of(test::plan(spec), "torchtitan"),
+              AllOf(HasSubstr("pipeline_parallel_first_stage_less_layers = 0\n"),
+                    HasSubstr("pipeline_parallel_last_stage_less_layers = 0\n"),
+                    HasSubstr("pipeline_parallel_layers_per_stage = 4\n")));
+  TrainingPlan uneven = test::plan(spec);
+  uneven.model.n_layers = 30;  // 32 with embedding and head: 4 a stage
+  EXPECT_THAT(test::text_of(uneven, "torchtitan"),
+              AllOf(HasSubstr("layers_per_stage = 4\n"), Not(HasSubstr("less_layers"))));
+  uneven.model.n_layers = 25;
+  EXPECT_THAT(test::refusal(uneven, "torchtitan"), HasSubstr("cuts 25 layers into 7 stages, not into 8"));
+}
+
+// Megatron's own defaults: dropout of 0.1 and a rotary base of 10000, which train another model without a word.
+TEST(Megatron, TrainsWithoutDropoutAndAsksForTheRotaryBase) {
+  EXPECT_THAT(test::text_of(test::plan(test::request("megatron")), "megatron"),
+              AllOf(HasSubstr("--attention-dropout 0.0\n--hidden-dropout 0.0\n"),
+                    HasSubstr("--rotary-base REPLACE-ME-rotary-base\n"), HasSubstr("- `REPLACE-ME-rotary-base`: ")));
+  EXPECT_THAT(test::text_of(test::plan(test::request("megatron", "gpt2-xl")), "megatron"),
+              AllOf(Not(HasSubstr("dropout")), Not(HasSubstr("rotary"))));
+}
+
+TEST(Megatron, SaysWindowsAndSquaredRelu) {
+  EXPECT_THAT(test::text_of(test::plan(test::request("megatron", "mistral-7b")), "megatron"),
+              HasSubstr("--window-size 4096,0\n"));
+  RequestSpec spec = test::request("megatron", "nemotron-4-15b");
+  spec.tp = "8";
+  EXPECT_THAT(test::text_of(test::plan(spec), "megatron"),
+              AllOf(HasSubstr("--squared-relu\n"), HasSubstr("--rotary-percent 0.5\n")));
+}
+
+TEST(Megatron, RefusesModelsThatItsArgumentsWouldMakeOthers) {
+  for (const auto& [model, what] : {std::pair{"bloom-3b", "ALiBi"},
+                                    {"mpt-7b", "ALiBi"},
+                                    {"gpt-j-6b", "side by side"},
+                                    {"phi-2", "side by side"},
+                                    {"gemma-2-9b", "GeGLU"},
+                                    {"opt-6.7b", "ReLU"},
+                                    {"llama-4-scout", "in chunks"}}) {
+    TrainingPlan plan = test::plan(test::request("megatron"));
+    plan.model.name = model;
+    plan.model.architecture = (*test::shipped().find_model(model)).architecture;
+    plan.model.family = plan.model.architecture->family;
+    EXPECT_THAT(test::refusal(plan, "megatron"), HasSubstr(what)) << model;
+  }
+}
+
+TEST(Megatron, SaysTheLayersOfStagesThatDoNotDivide) {
+  RequestSpec spec = test::request("megatron", "llama-3-8b", "ml.p4de.24xlarge", "3");
+  spec.global_batch = "384";
+  spec.pp = "3";
+  const TrainingPlan plan = test::plan(spec);  // 32 layers; the first stage, with the embedding, has fewest
+  EXPECT_THAT(test::text_of(plan, "megatron"), HasSubstr("--pipeline-model-parallel-layout 'Et*10|t*11|t*11L'\n"));
+  EXPECT_THAT(test::refusal(plan, "hyperpod-recipe"), HasSubstr("do not cut 32 layers into 3 uneven stages"));
+  TrainingPlan interleaved = plan;
+  interleaved.strategy.virtual_pipeline = 2;
+  EXPECT_THAT(test::text_of(interleaved, "megatron"),
+              AllOf(HasSubstr("layout 'Et*5|t*6|t*6|t*5|t*5|t*5L'\n"), Not(HasSubstr("num-virtual-stages"))));
+}
+
+TEST(Megatron, OffloadsActivationsOnlyWhereItDoesNotRaise) {
+  TrainingPlan plan = test::plan(test::request("megatron"));
+  plan.strategy.recompute = Recompute::None;
+  plan.strategy.offload.activations = true;
+  EXPECT_EQ(test::refusal(plan, "megatron"), "");
+  plan.strategy.recompute = Recompute::Full;
+  EXPECT_THAT(test::refusal(plan, "megatron"), HasSubstr("beside recomputation"));
+  RequestSpec staged = test::request("megatron");
+  staged.pp = "2";
+  plan = test::plan(staged);
+  plan.strategy.offload.activations = true;
+  EXPECT_THAT(test::refusal(plan, "megatron"), HasSubstr("no activations in a pipeline"));
+}
+
+// Whose own entry points compute the loss: no script of the user's can fuse it.
+TEST(FusedLoss, IsRefusedWhereTheFrameworkOwnsTheLoss) {
+  for (const char* stack : {"megatron", "torchtitan"}) {
+    RequestSpec spec = test::request(stack);
+    spec.fused_loss = "on";
+    EXPECT_THAT(test::refusal(test::plan(spec), stack), HasSubstr("no loss that keeps no logits")) << stack;
+  }
+}
+
+TEST(Megatron, TakesTheAttentionThatThePlanCountsOn) {
+  TrainingPlan plan = test::plan(test::request("megatron"));
+  EXPECT_THAT(test::text_of(plan, "megatron"), HasSubstr("--attention-backend auto\n"));
+  plan.flash_attention = false;
+  EXPECT_THAT(test::text_of(plan, "megatron"), HasSubstr("--attention-backend unfused\n"));
+  plan.flash_attention = true;
+  EXPECT_THAT(test::text_of(plan, "megatron"), HasSubstr("--attention-backend flash\n"));
+}
+
+TEST(HyperpodRecipe, OfNemoIsOfBf16DecodersAndAsksForItsData) {
+  TrainingPlan plan = test::plan(test::request("megatron"));
+  EXPECT_THAT(test::text_of(plan, "hyperpod-recipe"),
+              AllOf(HasSubstr("precision: \"bf16-mixed\""), HasSubstr("vocab_size: 128256"),
+                    HasSubstr("seq_length: 8192"), HasSubstr("- `REPLACE-ME-data-path`: ")));
+  plan.precision = Precision::Fp8;
+  EXPECT_THAT(test::refusal(plan, "hyperpod-recipe"), HasSubstr("NeMo recipes train in bf16, not in fp8"));
+  plan.precision = Precision::Bf16;
+  plan.model.kind = to_string(ModelKind::EncoderDecoder);
+  EXPECT_THAT(test::refusal(plan, "hyperpod-recipe"), HasSubstr("NeMo recipes train decoders"));
+}
+
 TEST(Notes, SayWhichKernelsThePredictionCountsOn) {
   RequestSpec spec = test::request("fsdp");
   spec.fused_loss = "on";

@@ -143,8 +143,10 @@ class Megatron:
         for name, value in arguments.items():
             if MEGATRON.get(name) == "count":
                 value = int(value)
-            elif name == "optimizer-offload-fraction":
+            elif name in ("optimizer-offload-fraction", "attention-dropout", "hidden-dropout", "rotary-percent"):
                 value = float(value)
+            elif name == "window-size":
+                value = tuple(int(side) for side in value.split(","))
             elif name == "moe-layer-freq":  # a count, or a list written as Python
                 value = eval(value, {"__builtins__": {}})
             out[RENAMED.get(name, name.replace("-", "_"))] = value

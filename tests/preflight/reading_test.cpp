@@ -48,6 +48,16 @@ TEST(Reading, TomlKeepsLines) {
             (Where{"/parallelism/tensor_parallel_degree", 3}));
 }
 
+TEST(Reading, MegatronStagesMayBeUnevenInFourWays) {
+  for (const char* layout : {"--pipeline-model-parallel-layout 'Et*7|t*8L'", "--decoder-last-pipeline-num-layers 7",
+                             "--account-for-embedding-in-pipeline-split", "--account-for-loss-in-pipeline-split"}) {
+    const Result<Job> job =
+        read_job(std::string("--num-layers 15 --pipeline-model-parallel-size 2 ") + layout, "job", JobKind::Megatron);
+    ASSERT_TRUE(job.has_value()) << layout;
+    EXPECT_TRUE(job->strategy.pipeline_layout.is(true)) << layout;
+  }
+}
+
 TEST(Reading, ArgumentsAreReadAsAShellWouldSplitThem) {
   const Node root =
       parse_document(

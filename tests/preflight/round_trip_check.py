@@ -16,6 +16,9 @@ PLANS = [
     ["--model", "llama-2-7b", "--instances", "ml.p4d.24xlarge", "--stack", "smp-v1"],
     ["--model", "llama-2-7b", "--instances", "ml.trn1.32xlarge", "--stack", "neuron"],
     ["--model", "mixtral-8x7b", "--instances", "ml.p5.48xlarge", "--stack", "megatron"],
+    # 126 and 61 layers over stages that do not divide them
+    ["--model", "llama-3.1-405b", "--instances", "ml.p6-b200.48xlarge", "--count", "32", "--stack", "megatron", "--pp", "16"],
+    ["--model", "deepseek-v3", "--instances", "ml.p5en.48xlarge", "--count", "64", "--stack", "megatron", "--pp", "8"],
     ["--params", "1B", "--instances", "ml.p4d.24xlarge", "--stack", "ddp"],
 ]
 # What each exported file is, by its name; other files are scripts and notes for people.

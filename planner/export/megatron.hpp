@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+
+#include "planner/export/target.hpp"
+
+namespace smplan {
+
+/// What Megatron-LM refuses at start, or would train as another model.
+void check_megatron(const TrainingPlan& plan, Diagnostics& faults);
+
+/// `E,t*7|t*8|...|t*7,L` without the commas: the layers of each pipeline chunk, where they do not divide; else empty.
+std::string megatron_layout(const TrainingPlan& plan);
+
+}  // namespace smplan

@@ -1,0 +1,90 @@
+#include <fmt/format.h>
+
+#include "planner/export/megatron.hpp"
+
+// Read against NVIDIA/Megatron-LM d98e8a6: megatron/training/arguments.py, core/transformer/transformer_config.py.
+
+namespace smplan {
+namespace {
+
+/// What layers have beside the widths that the catalog holds, and Megatron's arguments or we have no words for.
+struct Peculiarity {
+  std::string_view family;
+  std::string_view what;
+};
+constexpr Peculiarity kPeculiar[] = {
+    {"gemma", "GeGLU, norms of its own and soft caps"},
+    {"gpt-oss", "a clamped, shifted gate and attention sinks"},
+    {"grok", "GeGLU and soft caps"},
+    {"opt", "ReLU"},
+};
+
+std::string peculiarity(const TrainedModel& model) {
+  const Architecture& a = *model.architecture;
+  if (a.positions == PositionEncoding::Alibi) return "ALiBi";
+  if (a.positions == PositionEncoding::RelativeBias) return "relative position biases";
+  if (a.parallel_block) return "attention and MLP side by side";
+  if (a.embedding_norm) return "a norm on the embedding";
+  if (a.name.substr(0, 8) == "llama-4-") return "attention in chunks";
+  for (const Peculiarity& p : kPeculiar) {
+    if (p.family == model.family) return std::string(p.what);
+  }
+  return {};
+}
+
+void refuse(Diagnostics& faults, std::string message, std::string hint) {
+  faults.push_back({"not-expressible", "--target", std::move(message), std::move(hint)});
+}
+
+}  // namespace
+
+void check_megatron(const TrainingPlan& plan, Diagnostics& faults) {
+  const Strategy& s = plan.strategy;
+  if (plan.model.kind != to_string(ModelKind::Decoder)) {
+    refuse(faults, fmt::format("megatron exports decoders, {} is of kind {}", plan.model.name, plan.model.kind),
+           "plan with --stack ddp, fsdp or deepspeed");
+  } else if (plan.model.architecture) {
+    const std::string what = peculiarity(plan.model);
+    if (!what.empty()) {
+      refuse(faults, fmt::format("megatron's arguments cannot say what {} has: {}", plan.model.name, what),
+             "plan with --stack fsdp or deepspeed");
+    }
+  }
+  const Optimizer o = plan.optimizer;
+  if (o != Optimizer::AdamW && o != Optimizer::SgdMomentum && o != Optimizer::Muon) {
+    refuse(faults, fmt::format("megatron has no optimizer {}", to_string(o)), "plan with --optimizer adamw");
+  }
+  // TransformerConfig.__post_init__ raises on both.
+  if (s.offload.activations && s.pipeline_parallel > 1) {
+    refuse(faults, "megatron offloads no activations in a pipeline", "plan with --offload none, or with --pp 1");
+  }
+  if (s.offload.activations && s.recompute != Recompute::None) {
+    refuse(faults, "megatron offloads no activations beside recomputation",
+           "plan with --offload none, or with --recompute none");
+  }
+  // Its fused cross-entropies, native and Transformer Engine's, both take the logits.
+  if (plan.fused_loss) refuse(faults, "megatron has no loss that keeps no logits", "plan with --fused-loss off");
+}
+
+std::string megatron_layout(const TrainingPlan& plan) {
+  const Strategy& s = plan.strategy;
+  const std::int64_t ranks = s.pipeline_parallel;
+  const std::int64_t chunks = s.virtual_pipeline;
+  if (plan.model.n_layers % (ranks * chunks) == 0) return {};
+  const auto part = [](std::int64_t whole, std::int64_t parts, std::int64_t turn) {
+    return whole / parts + (turn < whole % parts ? 1 : 0);
+  };
+  std::string out;
+  for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
+    for (std::int64_t rank = 0; rank < ranks; ++rank) {
+      // As the models cut: what is left over goes to the ranks, and to the chunks, after the first with its embedding.
+      const std::int64_t of_rank = part(plan.model.n_layers, ranks, rank == 0 ? ranks - 1 : rank - 1);
+      const std::int64_t layers = part(of_rank, chunks, rank == 0 ? chunks - 1 - chunk : chunk);
+      out += out.empty() ? "E" : "|";
+      if (layers > 0) out += fmt::format("t*{}", layers);
+    }
+  }
+  return out + "L";
+}
+
+}  // namespace smplan
