@@ -184,6 +184,35 @@ TEST(Estimate, TakesTheDegreesThatAreGivenAndOneElsewhere) {
   EXPECT_TRUE(set.plans[0].memory.fits());
 }
 
+TEST(Estimate, TrainsInFp16WhereTheDeviceHasNoBf16AndNoneWasAskedFor) {
+  RequestSpec spec;
+  spec.params = "350M";
+  spec.instances = "ml.p3.16xlarge";
+  spec.count = "1";
+  spec.stack = "fsdp";
+  const PlanSet set = estimate_of(spec);
+  const Plan& plan = set.plans.front();
+  EXPECT_EQ(plan.precision, Precision::Fp16);
+  const Result<Plan> alone = evaluate(set.request, catalog(), *plan.instance, 1, *plan.stack, plan.strategy);
+  ASSERT_TRUE(alone) << to_string(alone.error());
+  EXPECT_EQ(alone->precision, Precision::Fp16);
+  EXPECT_EQ(alone->step.time(), plan.step.time());
+}
+
+TEST(Estimate, ThatIsStoppedBeforeItHasAPlanFailsWithAReason) {
+  RequestSpec spec;
+  spec.params = "350M";
+  spec.instances = "ml.p4d.24xlarge";
+  spec.count = "1";
+  const auto request = resolve(spec, catalog(), std::nullopt, Purpose::Estimate);
+  ASSERT_TRUE(request);
+  Monitor stopped;
+  stopped.stop();
+  const auto set = estimate(*request, catalog(), {.monitor = &stopped});
+  ASSERT_FALSE(set);
+  EXPECT_FALSE(set.error().empty());
+}
+
 TEST(Estimate, SaysWhichRuleAnInvalidStrategyBreaks) {
   RequestSpec spec;
   spec.model = "llama-2-13b";

@@ -96,6 +96,54 @@ TEST(BatchEstimate, EveryRowIsWhatEvaluateSays) {
   EXPECT_GT(priced, 20U);
 }
 
+TEST(BatchEstimate, ReadsEveryColumn) {
+  const PlanRequest r = request("mixtral-8x7b");
+  const InstanceType& instance = *r.instances.front();
+  const Stack& stack = *r.stacks.front();
+  Strategy plain;
+  plain.tensor_parallel = 4;
+  plain.pipeline_parallel = 4;
+  plain.data_parallel = 4;
+  plain.sharding = Sharding::Zero1;
+  plain.shard_degree = 4;
+  plain.collectives = stack.collectives.front();
+  std::vector<Strategy> strategies(7, plain);
+  strategies[1].virtual_pipeline = 2;
+  strategies[1].schedule = Schedule::Interleaved;
+  strategies[2].context_parallel = 2;
+  strategies[2].data_parallel = 2;
+  strategies[3].expert_parallel = 4;
+  strategies[3].sequence_parallel = true;
+  strategies[4].sequence_parallel = true;
+  strategies[5].sharding = Sharding::None;
+  strategies[5].shard_degree = 1;
+  strategies[6].shard_degree = 2;
+  Columns columns;
+  for (const Strategy& s : strategies) {
+    columns.add(8, 4, 4, 1, s.sharding, Recompute::None);
+    columns.data.back() = s.data_parallel;
+    columns.virtual_pipeline.back() = s.virtual_pipeline;
+    columns.context.back() = s.context_parallel;
+    columns.expert.back() = s.expert_parallel;
+    columns.shard.back() = s.shard_degree;
+    columns.sequence_parallel.back() = s.sequence_parallel ? 1 : 0;
+  }
+  const BatchEstimates batch =
+      estimate_batch(r.workload, make_cluster(catalog(), instance, 1).value(), stack, columns.view());
+  for (std::size_t row = 0; row < strategies.size(); ++row) {
+    const Result<Plan> plan = evaluate(r, catalog(), instance, 8, stack, strategies[row]);
+    const auto status = static_cast<BatchStatus>(batch.status[row]);
+    ASSERT_EQ(plan.has_value(), status == BatchStatus::Fits || status == BatchStatus::TooLarge) << row;
+    if (!plan) continue;
+    EXPECT_EQ(batch.step_time_s[row], plan->step.time().value()) << row;
+    EXPECT_EQ(batch.peak_gib[row], in_gib(plan->memory.peak_device)) << row;
+    if (row > 0) {
+      EXPECT_TRUE(batch.step_time_s[row] != batch.step_time_s[0] || batch.peak_gib[row] != batch.peak_gib[0])
+          << "a column that makes no difference proves nothing: " << row;
+    }
+  }
+}
+
 TEST(BatchEstimate, SaysWhyARowIsNoPlan) {
   Columns columns;
   columns.add(4, 8, 1, 1, Sharding::Zero1, Recompute::None);
