@@ -152,7 +152,10 @@ void set_times(const ExportJob& job, Launch& launch, Diagnostics& faults) {
     const auto wait = static_cast<std::int64_t>(static_cast<double>(launch.max_run_s) * kSpotWait);
     launch.max_wait_s = std::min(wait, kMaxWaitSeconds);
   }
-  if (!job.options.warm_pool) return;
+  // Ten minutes at least: a job of a series may start later than planned.
+  std::optional<Seconds> kept = job.options.warm_pool;
+  if (!kept && job.plan.warm_pool) kept = std::max(*job.plan.warm_pool, Seconds(600));
+  if (!kept) return;
   if (spot) {
     faults.push_back({"conflict", "--warm-pool", "SageMaker keeps no warm pool of spot instances",
                       "plan with --market on-demand, or leave the warm pool out"});
@@ -160,10 +163,10 @@ void set_times(const ExportJob& job, Launch& launch, Diagnostics& faults) {
   }
   // Source: SageMaker API reference, ResourceConfig.KeepAlivePeriodInSeconds, read 2026-11-20.
   constexpr double kMaxKeepAlive = 21600;
-  const double seconds = job.options.warm_pool->value();
+  const double seconds = kept->value();
   if (seconds < 1 || seconds > kMaxKeepAlive) {
     faults.push_back({"out-of-range", "--warm-pool",
-                      fmt::format("{} is not between 1 s and 6 h", format_duration(*job.options.warm_pool)),
+                      fmt::format("{} is not between 1 s and 6 h", format_duration(*kept)),
                       "an hour is the usual quota"});
     return;
   }
@@ -182,13 +185,19 @@ std::int64_t volume_of(const TrainingPlan& plan) {
 
 void set_data(const ExportJob& job, Launch& launch, const std::string& bucket, Export& out, Diagnostics& faults) {
   const ExportOptions& options = job.options;
-  if (options.input_mode != "FastFile" && options.input_mode != "File") {
-    faults.push_back({"unknown-input-mode", "--input-mode",
-                      fmt::format("unknown input mode {}", quote(options.input_mode)),
+  const std::optional<InputMode> planned = job.plan.input_mode;
+  const std::string mode = options.input_mode.value_or(planned == InputMode::File ? "File" : "FastFile");
+  if (mode != "FastFile" && mode != "File") {
+    faults.push_back({"unknown-input-mode", "--input-mode", fmt::format("unknown input mode {}", quote(mode)),
                       "FastFile streams, File copies first; Pipe cannot feed several processes of a node"});
   }
-  launch.input_mode = options.input_mode;
+  launch.input_mode = mode;
   if (!options.file_system) {
+    if (planned && !options.input_mode && *planned != InputMode::File && *planned != InputMode::FastFile) {
+      launch.notes.push_back(
+          fmt::format("The plan counts on {} for its data, this job streams it from S3 (FastFile){}.",
+                      to_string(*planned), *planned == InputMode::FsxLustre ? ": export with --file-system" : ""));
+    }
     launch.channels = {{"train", fmt::format("s3://{}/data/train/", bucket), "", ""}};
     return;
   }
@@ -321,6 +330,10 @@ Launch prepare_launch(const ExportJob& job, Export& out, Diagnostics& faults) {
   set_times(job, launch, faults);
   launch.volume_gb = volume_of(job.plan);
   set_data(job, launch, bucket, out, faults);
+  if (job.plan.checkpoint_storage != CheckpointTarget::S3) {
+    launch.notes.push_back(fmt::format("The plan counts on {} for checkpoints, this job synchronises {} with S3.",
+                                       to_string(job.plan.checkpoint_storage), kCheckpointPath));
+  }
   launch.notes.insert(launch.notes.begin(), "Image: " + launch.image_note + ".");
   return launch;
 }

@@ -111,6 +111,12 @@ void write_smp_v1(const ExportJob& job, Export& out, Diagnostics& faults) {
     refuse(faults, "smp-v1 offloads activations only with recomputation", "plan with --recompute full");
   }
   write_parameters(job, "smp_parameters.json", v1_parameters(plan), out);
+  if (s.pipeline_parallel > 1) {
+    out.notes.push_back(fmt::format(
+        "The library cuts the batch that the script feeds into its {0} microbatches: the script feeds {1} x "
+        "{0} sequences (micro_batch x gradient_accumulation) and accumulates nothing itself.",
+        plan.gradient_accumulation, s.micro_batch));
+  }
   out.notes.push_back("The library is archived since 2023-12 and ends at PyTorch 2.0.0.");
 }
 

@@ -19,9 +19,9 @@ struct ExportOptions {
   std::optional<std::string> bucket;  ///< S3 bucket for code, data, checkpoints and output, in the job's region
   std::optional<std::string> script;  ///< entry point in source_dir
   std::optional<std::string> job_name;
-  std::string input_mode = "FastFile";     ///< or File; a file system is read in place
+  std::optional<std::string> input_mode;   ///< FastFile or File; else the plan's; a file system is read in place
   std::optional<std::string> file_system;  ///< FSx for Lustre, `fs-0123456789abcdef0`
-  std::optional<Seconds> warm_pool;        ///< how long instances stay for the next job
+  std::optional<Seconds> warm_pool;        ///< how long instances stay for the next job; else the plan's
 };
 
 /// What the API would refuse only after submission: malformed ARNs, names, ids.
@@ -73,7 +73,7 @@ struct Capabilities {
   bool interleaved = false;
   bool context = false;
   bool expert = false;
-  bool expert_tensor = false;  ///< another cut of the experts than the usual
+  bool expert_tensor = false;     ///< another cut of the experts than the usual
   bool partial_sharding = false;  ///< a sharding degree below data x context
   bool offload_optimizer = false;
   bool offload_parameters = false;

@@ -103,6 +103,16 @@ void read_request(const JsonValue& value, const Catalog& catalog, TrainingPlan& 
   plan.fused_loss = reader.optional_bool("fused_loss").value_or(false);
   plan.flash_attention = reader.optional_bool("flash_attention");
   plan.region = read_name(reader, "region");
+  if (const auto data = reader.optional_value("dataset")) {
+    ObjectReader dataset(*data, out);
+    if (dataset.has("input_mode")) plan.input_mode = read_named(dataset, "input_mode", input_mode_from);
+  }
+  if (reader.has("checkpoint_storage")) {
+    plan.checkpoint_storage = read_named(reader, "checkpoint_storage", checkpoint_target_from);
+  }
+  if (reader.optional_bool("warm_pool").value_or(false)) {
+    plan.warm_pool = Seconds(reader.optional_number("job_gap_s").value_or(0));
+  }
 }
 
 void read_parallel(const JsonValue& value, Strategy& s, Diagnostics& out) {

@@ -7,6 +7,8 @@
 
 #include "base/json_reader.hpp"
 #include "catalogs/catalog.hpp"
+#include "models/checkpoint_time.hpp"
+#include "models/input_pipeline.hpp"
 #include "models/strategy.hpp"
 #include "models/workload.hpp"
 #include "planner/plan.hpp"
@@ -68,6 +70,9 @@ struct TrainingPlan {
   std::int64_t lora_rank = 0;
   bool fused_loss = false;
   std::optional<bool> flash_attention;  ///< nullopt: as the stack does
+  std::optional<InputMode> input_mode;  ///< nullopt: the plan has no data set
+  CheckpointTarget checkpoint_storage = CheckpointTarget::S3;
+  std::optional<Seconds> warm_pool;  ///< how long instances wait for the next job, where they do
   Strategy strategy;
   std::int64_t gradient_accumulation = 1;
   PlanPrediction prediction;

@@ -17,6 +17,13 @@ Field<T> field_of(const Node* node, Read read) {
 
 }  // namespace
 
+Text unquoted(Text field) {
+  if (field && field->size() >= 2 && field->front() == '"' && field->back() == '"') {
+    field.value = field->substr(1, field->size() - 2);
+  }
+  return field;
+}
+
 Text text_field(const Node* node) {
   return field_of<std::string>(node, [](const Node& n) {
     // Versions are often written as numbers: 2.1, not "2.1".
@@ -58,9 +65,13 @@ void read_script_settings(const Node& h, Job& job) {
   }
   s.tensor = count_field(first_of(h, {"tensor_parallel_degree", "tensor_model_parallel_size", "tp"}));
   s.pipeline = count_field(first_of(h, {"pipeline_parallel_degree", "pipeline_model_parallel_size", "pp"}));
-  s.micro_batch = count_field(first_of(h, {"per_device_train_batch_size", "micro_batch_size"}));
-  s.accumulation = count_field(first_of(h, {"gradient_accumulation_steps"}));
-  s.sequence_length = count_field(first_of(h, {"max_seq_length", "seq_length", "max_context_width"}));
+  s.micro_batch = count_field(first_of(h, {"per_device_train_batch_size", "micro_batch_size", "micro_batch"}));
+  s.accumulation = count_field(first_of(h, {"gradient_accumulation_steps", "gradient_accumulation"}));
+  s.sequence_length = count_field(first_of(h, {"max_seq_length", "seq_length", "max_context_width", "seq_len"}));
+  s.steps = count_field(h.find("max_steps"));
+  s.finetune = unquoted(text_field(h.find("finetune")));
+  s.lora_rank = count_field(h.find("lora_rank"));
+  s.recompute = unquoted(text_field(h.find("activation_checkpointing")));
 }
 
 }  // namespace smplan

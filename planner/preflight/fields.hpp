@@ -10,6 +10,8 @@ Count count_field(const Node* node);
 Switch switch_field(const Node* node);
 /// True with the place of `node` if it is there at all.
 Switch presence(const Node* node);
+/// Without the quotes of JSON that the SDK keeps around a hyperparameter's text.
+Text unquoted(Text field);
 /// The first of several spellings that is there.
 const Node* first_of(const Node& object, std::initializer_list<std::string_view> names);
 

@@ -88,7 +88,9 @@ struct JobStrategy {
   Count data, data_replicate, data_shard, shard_degree;
   Text sharding;  ///< by the name that the format uses
   Switch sequence_parallel, pipeline_layout;
-  Count micro_batch, global_batch, accumulation, sequence_length;
+  Count micro_batch, global_batch, accumulation, sequence_length, steps;
+  Text finetune, recompute;  ///< as the script names them
+  Count lora_rank;
   Count heads, kv_heads, hidden, ffn, vocabulary, layers, experts;
   Switch bf16, fp16, fp8, fp4, fp32;
   Text attention;  ///< `flash_attention_2`, `sdpa`, ...

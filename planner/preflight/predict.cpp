@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 
 #include "base/units.hpp"
+#include "catalogs/stack.hpp"
 #include "models/layers.hpp"
+#include "models/workload.hpp"
 #include "planner/preflight/fields.hpp"
 #include "planner/search.hpp"
 
@@ -93,6 +95,19 @@ Count global_batch_of(const JobStrategy& s, const std::vector<Machines>& machine
   return derived(times(times(*s.micro_batch, *s.accumulation), world / split), s.accumulation.where);
 }
 
+/// What is trained and how, where a script's settings use our names; its other words mean what only it knows.
+void state_training(RequestSpec& spec, const JobStrategy& s) {
+  const std::optional<FineTune> mode = finetune_from(s.finetune.value_or(""));
+  if (!spec.finetune && mode) {
+    spec.finetune = *s.finetune;
+    if (*mode != FineTune::Full) state(spec.lora_rank, s.lora_rank);
+  }
+  if (!spec.recompute && recompute_from(s.recompute.value_or(""))) spec.recompute = *s.recompute;
+  if (spec.tokens || !spec.global_batch || !s.steps || *s.steps < 1 || !s.sequence_length) return;
+  const Result<std::int64_t> batch = parse_integer_count(*spec.global_batch, "--global-batch");
+  if (batch) spec.tokens = std::to_string(times(times(*s.steps, *batch), *s.sequence_length));
+}
+
 /// The job as a request: its hardware and degrees where no flag says otherwise.
 RequestSpec request_of(const Job& job, const std::vector<Machines>& machines, std::string_view region,
                        RequestSpec spec) {
@@ -113,6 +128,7 @@ RequestSpec request_of(const Job& job, const std::vector<Machines>& machines, st
   state(spec.micro_batch, s.micro_batch);
   state(spec.seq_len, s.sequence_length);
   if (!spec.global_batch_tokens) state(spec.global_batch, global_batch_of(s, machines));
+  state_training(spec, s);
   if (job.kind == JobKind::DeepSpeed && !spec.zero_stage && !spec.sharding && s.zero_stage) {
     spec.zero_stage = std::to_string(*s.zero_stage);
   }
@@ -130,6 +146,12 @@ RequestSpec request_of(const Job& job, const std::vector<Machines>& machines, st
   spec.cost_weight.reset();
   spec.what_if.reset();
   return spec;
+}
+
+/// Whether the job's split stands in a file beside it: guessing one would judge another job.
+bool splits_elsewhere(const Job& job, const RequestSpec& spec) {
+  if (!job.submitted() || spec.tp || spec.pp) return false;
+  return job.entry_point.is("smplan_entry.py") || spec.stack == "megatron" || spec.stack == "torchtitan";
 }
 
 /// Everything but hardware, software, dimensions and limits: what another plan for the same work is searched with.
@@ -268,6 +290,10 @@ PredictionOutcome predict(const Job& job, const std::vector<Machines>& machines,
     out.why_not = "the instance type and count are not known";
     return out;
   }
+  if (splits_elsewhere(job, spec)) {
+    out.why_not = "the degrees are not in this file: check the Megatron arguments or the TOML beside it, or give --tp";
+    return out;
+  }
   if (job.strategy.tensor && *job.strategy.tensor > 1) {
     RequestSpec inside = same_work(spec);
     inside.instances = spec.instances;
@@ -288,6 +314,7 @@ PredictionOutcome predict(const Job& job, const std::vector<Machines>& machines,
   Prediction p;
   p.request = set->request;
   p.plan = set->plans.front();
+  p.tokens_assumed = !spec.tokens;
   p.time_to_train = p.plan.cost.time_to_train();
   p.cost = p.plan.cost.total();
   p.out_of_memory = p.plan.out_of_memory_probability;

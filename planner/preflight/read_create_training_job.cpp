@@ -6,14 +6,6 @@
 namespace smplan {
 namespace {
 
-/// Hyperparameters carry JSON in a string: `"\"us-west-2\""` is us-west-2.
-Text unquoted(Text field) {
-  if (field && field->size() >= 2 && field->front() == '"' && field->back() == '"') {
-    field.value = field->substr(1, field->size() - 2);
-  }
-  return field;
-}
-
 /// What the training containers read to decide which processes to start.
 /// Source: aws/sagemaker-training-toolkit 3383937, params.py and entry_point.py.
 void read_launcher(const Node& h, Launcher& launcher) {

@@ -49,6 +49,7 @@ struct Prediction {
   PlanRequest request;
   Plan plan;
   Seconds time_to_train;
+  bool tokens_assumed = false;  ///< neither the job nor a flag says how many
   Usd cost;
   double out_of_memory = 0;        ///< probability
   std::string largest_memory;      ///< component that takes most, with its size

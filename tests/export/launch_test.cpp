@@ -6,6 +6,7 @@ namespace smplan {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -23,6 +24,37 @@ TEST(CreateTrainingJob, CarriesTheHyperparametersThatStartEveryProcess) {
   EXPECT_EQ(hyper["sagemaker_instance_type"], "\"ml.p4de.24xlarge\"");
   EXPECT_EQ(hyper["sagemaker_program"], "\"train.py\"");
   for (const auto& [name, value] : hyper.items()) EXPECT_TRUE(value.is_string()) << name;
+}
+
+// The plan was priced and timed with these: a job without them is another one.
+TEST(CreateTrainingJob, KeepsThePoolAndTheInputModeOfThePlan) {
+  RequestSpec spec = test::request("fsdp");
+  spec.jobs = "5";
+  spec.warm_pool = "on";
+  spec.job_gap = "20m";
+  spec.dataset = "2TB";
+  spec.input_mode = "file";
+  const TrainingPlan plan = test::plan(spec);
+  EXPECT_EQ(request_of(plan)["ResourceConfig"]["KeepAlivePeriodInSeconds"], 1200);
+  EXPECT_EQ(request_of(plan)["AlgorithmSpecification"]["TrainingInputMode"], "File");
+  ExportOptions stated;
+  stated.warm_pool = Seconds(1800);
+  stated.input_mode = "FastFile";
+  EXPECT_EQ(request_of(plan, stated)["ResourceConfig"]["KeepAlivePeriodInSeconds"], 1800);
+  EXPECT_EQ(request_of(plan, stated)["AlgorithmSpecification"]["TrainingInputMode"], "FastFile");
+}
+
+TEST(CreateTrainingJob, SaysWhereItsStorageIsNotThatOfThePlan) {
+  RequestSpec spec = test::request("fsdp");
+  spec.dataset = "2TB";
+  spec.input_mode = "fsx-lustre";
+  spec.checkpoint_storage = "fsx-lustre";
+  const TrainingPlan plan = test::plan(spec);
+  EXPECT_THAT(test::text_of(plan, "create-training-job"),
+              AllOf(HasSubstr("counts on fsx-lustre for its data"), HasSubstr("counts on fsx-lustre for checkpoints")));
+  ExportOptions mounted;
+  mounted.file_system = "fs-0123456789abcdef0";
+  EXPECT_THAT(test::text_of(plan, "create-training-job", mounted), Not(HasSubstr("for its data")));
 }
 
 TEST(CreateTrainingJob, UsesAnImageThatIsPatchedWhenTheCatalogWasMade) {

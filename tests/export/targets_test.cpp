@@ -341,6 +341,16 @@ TEST(HyperpodRecipe, OfNemoIsOfBf16DecodersAndAsksForItsData) {
   EXPECT_THAT(test::refusal(plan, "hyperpod-recipe"), HasSubstr("NeMo recipes train decoders"));
 }
 
+TEST(Notes, SayWhatTheScriptMustDoForOffloadAndMicrobatches) {
+  RequestSpec offloaded = test::request("deepspeed");
+  offloaded.offload = "optimizer";
+  EXPECT_THAT(test::text_of(test::plan(offloaded), "deepspeed"), HasSubstr("DeepSpeedCPUAdam"));
+  RequestSpec staged = test::request("smp-v1", "gpt2-xl");
+  staged.pp = "2";
+  staged.micro_batch = "1";
+  EXPECT_THAT(test::text_of(test::plan(staged), "smp-v1"), HasSubstr("accumulates nothing itself"));
+}
+
 TEST(Notes, SayWhichKernelsThePredictionCountsOn) {
   RequestSpec spec = test::request("fsdp");
   spec.fused_loss = "on";

@@ -89,7 +89,8 @@ TEST(TrainingPlan, NeedsEveryKeyThatDecidesTheJob) {
 
 TEST(TrainingPlan, SaysOfWhatIsNoPlanOnlyThat) {
   for (const Json& no_plan : {Json::array(), Json(nullptr), Json("plan")}) {
-    EXPECT_THAT(faults(no_plan), testing::AllOf(HasSubstr("must be an object"), testing::Not(HasSubstr("--rank")))) << no_plan;
+    EXPECT_THAT(faults(no_plan), testing::AllOf(HasSubstr("must be an object"), testing::Not(HasSubstr("--rank"))))
+        << no_plan;
   }
 }
 

@@ -17,12 +17,13 @@ CheckOptions on_gpus(std::int64_t n) {
 }
 
 /// What `text` is predicted as on eight p5.48xlarge.
-Prediction predicted(const std::string& text, JobKind kind, const std::string& model) {
+Prediction predicted(const std::string& text, JobKind kind, const std::string& model,
+                     const std::optional<std::string>& tokens = "10B") {
   CheckOptions options;
   options.request.model = model;
   options.request.instances = "ml.p5.48xlarge";
   options.request.count = "8";
-  options.request.tokens = "10B";
+  options.request.tokens = tokens;
   const Findings findings = test::check_text(text, kind, options);
   if (!findings.prediction) throw std::runtime_error("nothing predicted");
   return *findings.prediction;
@@ -65,6 +66,55 @@ TEST(TorchTitanPipeline, CutsTheLocalBatch) {
   const Prediction p = predicted(pipeline, JobKind::TorchTitan, "llama-3-70b");
   EXPECT_EQ(p.plan.strategy.micro_batch, 1);
   EXPECT_EQ(p.request.workload.global_batch, 2 * 64) << "two data ranks";
+}
+
+/// A request with the hyperparameters that exports write, in JSON inside strings as the SDK sends them.
+std::string exported_request(const test::Json& hyperparameters) {
+  test::Json job = test::rule_cases()["bases"]["request"];
+  job["HyperParameters"].update(hyperparameters);
+  return job.dump();
+}
+
+TEST(ExportedHyperparameters, ShapeThePrediction) {
+  const Prediction p = predicted(exported_request({{"seq_len", "4096"},
+                                                   {"micro_batch", "2"},
+                                                   {"gradient_accumulation", "4"},
+                                                   {"max_steps", "10"},
+                                                   {"finetune", "\"qlora\""},
+                                                   {"lora_rank", "8"},
+                                                   {"activation_checkpointing", "\"full\""}}),
+                                 JobKind::CreateTrainingJob, "llama-2-7b", std::nullopt);
+  const Workload& work = p.request.workload;
+  const std::int64_t batch = 2 * 4 * 16;  // two p4d.24xlarge
+  EXPECT_EQ(work.global_batch, batch);
+  EXPECT_EQ(work.tokens, 10.0 * static_cast<double>(batch) * 4096);
+  EXPECT_EQ(work.finetune, FineTune::Qlora);
+  EXPECT_EQ(work.lora.rank, 8);
+  EXPECT_EQ(p.plan.strategy.recompute, Recompute::Full);
+}
+
+TEST(ExportedHyperparameters, AreNotASplitThatStandsElsewhere) {
+  CheckOptions options;
+  options.request.model = "llama-3-70b";
+  const std::string text = exported_request({{"sagemaker_program", "\"smplan_entry.py\""}});
+  EXPECT_FALSE(test::check_text(text, JobKind::CreateTrainingJob, options).prediction);
+  options.request.tp = "8";
+  EXPECT_TRUE(test::check_text(text, JobKind::CreateTrainingJob, options).prediction);
+}
+
+TEST(TooLittleTime, IsAWarningWhereTokensAreAssumed) {
+  CheckOptions options;
+  options.request.model = "llama-2-7b";
+  const auto severity = [&] {
+    for (const Finding& f :
+         test::check_text(exported_request(test::Json::object()), JobKind::CreateTrainingJob, options).findings) {
+      if (f.rule == "C026") return f.severity;
+    }
+    return Severity::Info;
+  };
+  EXPECT_EQ(severity(), Severity::Warning);
+  options.request.tokens = "140B";
+  EXPECT_EQ(severity(), Severity::Error);
 }
 
 }  // namespace

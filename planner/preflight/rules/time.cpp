@@ -49,8 +49,13 @@ std::int64_t run_limit(const Job& job) {
 void predicted_over_limit(const CheckInput& in, Report& report) {
   const Seconds limit(static_cast<double>(run_limit(in.job)));
   if (in.prediction->time_to_train <= limit) return;
-  report.at(in.job.max_run_s.stated ? in.job.max_run_s.where : stopping_place(in.job, in.job.root().where),
-            {format_duration(in.prediction->time_to_train), format_duration(limit)});
+  Finding& finding =
+      report.at(in.job.max_run_s.stated ? in.job.max_run_s.where : stopping_place(in.job, in.job.root().where),
+                {format_duration(in.prediction->time_to_train), format_duration(limit)});
+  if (!in.prediction->tokens_assumed) return;
+  finding.severity = Severity::Warning;
+  finding.message += ", if it is to see 20 tokens a parameter";
+  finding.fix = "say how much it trains on with --tokens";
 }
 
 void spot_needs_wait(const CheckInput& in, Report& report) {
@@ -154,7 +159,8 @@ constexpr Rule kRules[] = {
     {"C025", Severity::Warning, "Default runtime", "no maximum runtime is given",
      "no maximum runtime is given, so the job ends after {}", "set it to 1.2 to 1.5 times the expected time",
      "SageMaker Python SDK v2.257.6 estimator.py (86400 s); v3.20.0 (3600 s)", kSubmitted, Need::Nothing, run_default},
-    {"C026", Severity::Error, "Too little time", "the predicted time is over the maximum runtime",
+    {"C026", Severity::Error, "Too little time",
+     "the predicted time is over the maximum runtime (a warning where the tokens are assumed)",
      "training is predicted to take {}, the limit is {}", "raise the limit, or use more or faster instances",
      kJudgement, kSubmitted, Need::Prediction, predicted_over_limit},
     {"C027", Severity::Error, "Spot needs a maximum wait", "spot capacity is asked for without a maximum wait",
