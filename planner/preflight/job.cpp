@@ -59,6 +59,19 @@ const Marks kMarks[] = {
     {JobKind::TorchTitan, {"parallelism", "training", "activation_checkpoint", "job", "metrics", "compile"}},
 };
 
+std::size_t marks_in(const Node& document, const Marks& marks) {
+  std::size_t found = 0;
+  for (const std::string_view key : marks.keys) found += document.has(key) ? 1 : 0;
+  return found;
+}
+
+std::size_t marks_of(const Node& document, JobKind kind) {
+  for (const Marks& marks : kMarks) {
+    if (marks.kind == kind) return marks_in(document, marks);
+  }
+  return 0;
+}
+
 bool ends_with_any(std::string_view text, std::initializer_list<std::string_view> ends) {
   for (const std::string_view end : ends) {
     if (text.ends_with(end)) return true;
@@ -104,8 +117,7 @@ std::optional<JobKind> detect_kind(const Node& document, Syntax syntax) {
   std::optional<JobKind> best;
   std::size_t most = 0;
   for (const Marks& marks : kMarks) {
-    std::size_t found = 0;
-    for (const std::string_view key : marks.keys) found += document.has(key) ? 1 : 0;
+    const std::size_t found = marks_in(document, marks);
     if (found > most) {
       most = found;
       best = marks.kind;
@@ -125,12 +137,22 @@ Result<Job> read_job(std::string_view text, std::string_view file, std::optional
   const Syntax syntax = syntax_of(kind, file, text);
   Result<Node> document = parse_document(text, name, syntax);
   if (!document) return tl::unexpected<Diagnostics>(document.error());
-  if (!kind) kind = detect_kind(*document, syntax);
+  const std::optional<JobKind> looks = detect_kind(*document, syntax);
+  if (!kind) {
+    kind = looks;
+  } else if (document->is_object() && looks && looks != kind && marks_of(*document, *kind) == 0) {
+    return fail("wrong-kind", name,
+                fmt::format("holds no key of {}, it looks like {}", in_words(*kind), in_words(*looks)),
+                fmt::format("check it with --kind {}", to_string(*looks)));
+  }
   if (kind == JobKind::Megatron && document->is_array()) document = argument_nodes_of(*document, name);
   if (!document) return tl::unexpected<Diagnostics>(document.error());
   if (!document->is_object()) {
     return fail("wrong-kind", name, fmt::format("must hold an object, holds {}", kind_name(document->kind)),
                 "give the settings of one job");
+  }
+  if (document->items.empty()) {
+    return fail("empty-job", name, "holds no setting", "give the settings of one job");
   }
   if (!kind) {
     return fail("unknown-kind", name, "is of no kind that can be recognised",

@@ -1,11 +1,19 @@
 #include "planner/preflight/node.hpp"
 
+#include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <limits>
 
 #include <fmt/format.h>
 
 namespace smplan {
+namespace {
+
+/// Beyond it not every whole number is a double.
+constexpr double kLargest = 9e15;
+
+}  // namespace
 
 const Node* Node::find(std::string_view name) const {
   if (kind != Kind::Object) return nullptr;
@@ -40,9 +48,9 @@ bool is_placeholder(std::string_view text) {
 
 std::optional<std::int64_t> integer_of(const Node& node) {
   if (node.kind == Node::Kind::Integer) return node.integer;
-  if (node.kind == Node::Kind::Real && node.real > -9e15 && node.real < 9e15) {
-    const auto whole = static_cast<std::int64_t>(node.real);
-    if (static_cast<double>(whole) == node.real) return whole;
+  if (node.kind == Node::Kind::Real && std::trunc(node.real) == node.real) {
+    // Monstrous numbers break limits like any others; cut here, no product of theirs overflows.
+    return static_cast<std::int64_t>(std::clamp(node.real, -kLargest, kLargest));
   }
   if (node.kind != Node::Kind::String || node.text.empty()) return std::nullopt;
   std::int64_t value = 0;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <charconv>
 #include <map>
 #include <sstream>
@@ -184,9 +185,44 @@ class TreeBuilder : public YAML::EventHandler {
     open_.push_back({std::move(node), anchor, {}, 0, false});
   }
 
+  static void move_to(Node& node, const std::string& path) {
+    node.where.path = path;
+    for (std::size_t i = 0; i < node.items.size(); ++i) {
+      Node& item = node.items[i];
+      move_to(item, node.is_object() ? pointer_to(path, item.key) : fmt::format("{}/{}", path, i));
+    }
+  }
+
+  /// `<<` brings the keys of one mapping, or of each of a list, where its own mapping lacks them: YAML 1.1's merge key,
+  /// which PyYAML's loader follows. Anything else under it stays an unknown key.
+  static void merge(Node& mapping) {
+    std::vector<Node>& items = mapping.items;
+    const auto found = std::find_if(items.begin(), items.end(), [](const Node& item) { return item.key == "<<"; });
+    if (!mapping.is_object() || found == items.end()) return;
+    std::vector<Node> sources;
+    if (found->is_object()) {
+      sources.push_back(*found);
+    } else {
+      sources = found->items;
+    }
+    const auto is_object = [](const Node& source) { return source.is_object(); };
+    if (sources.empty() || !std::all_of(sources.begin(), sources.end(), is_object)) return;
+    items.erase(found);
+    for (Node& source : sources) {
+      for (Node& item : source.items) {
+        const bool stated =
+            std::any_of(items.begin(), items.end(), [&](const Node& own) { return own.key == item.key; });
+        if (stated) continue;
+        move_to(item, pointer_to(mapping.where.path, item.key));
+        items.push_back(std::move(item));
+      }
+    }
+  }
+
   void close() {
     Open done = std::move(open_.back());
     open_.pop_back();
+    merge(done.node);
     add(std::move(done.node), done.anchor);
   }
 

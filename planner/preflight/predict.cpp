@@ -66,7 +66,8 @@ std::optional<std::string> stack_of(const Job& job) {
     case JobKind::TorchTitan:
       return "torchtitan";
     case JobKind::HyperpodRecipe:
-      return job.strategy.shard_degree.stated ? std::optional<std::string>("smp-v2") : std::nullopt;
+      if (!job.strategy.shard_degree.stated) return std::nullopt;
+      return switch_field(job.root().find("use_smp_model")).is(false) ? "hyperpod-adapter" : "smp-v2";
     case JobKind::CreateTrainingJob:
     case JobKind::Estimator:
     case JobKind::ModelTrainer:

@@ -42,6 +42,32 @@ TEST(Reading, YamlAliasesAreWrittenOut) {
   EXPECT_EQ(root.at({"b", "tp"})->where.path, "/b/tp");
 }
 
+TEST(Reading, YamlMergeKeysFillInWhatIsNotStated) {
+  const Result<Node> root = parse_document(
+      "first: &first {a: 1, b: 2}\nsecond: &second\n  b: 3\n  c: 4\none:\n  <<: *first\n  a: 9\n"
+      "both:\n  <<: [*first, *second]\nodd:\n  <<: text\n",
+      "job", Syntax::Yaml);
+  ASSERT_TRUE(root);
+  const Node& one = *root->find("one");
+  EXPECT_EQ(one.items.size(), 2U);
+  EXPECT_EQ(one.find("a")->integer, 9);
+  EXPECT_EQ(one.find("b")->integer, 2);
+  EXPECT_EQ(one.find("b")->where.path, "/one/b");
+  const Node& both = *root->find("both");
+  EXPECT_EQ(both.items.size(), 3U);
+  EXPECT_EQ(both.find("b")->integer, 2) << "the first that has it";
+  EXPECT_EQ(both.find("c")->integer, 4);
+  EXPECT_NE(root->find("odd")->find("<<"), nullptr) << "what cannot be merged stays to be reported";
+}
+
+TEST(Reading, MonstrousWholeNumbersStayWholeNumbers) {
+  const Result<Node> root = parse_document("a: 1180591620717411303424\nb: -1e300\nc: 1.5\n", "job", Syntax::Yaml);
+  ASSERT_TRUE(root);
+  EXPECT_EQ(integer_of(*root->find("a")), 9'000'000'000'000'000);
+  EXPECT_EQ(integer_of(*root->find("b")), -9'000'000'000'000'000);
+  EXPECT_EQ(integer_of(*root->find("c")), std::nullopt);
+}
+
 TEST(Reading, TomlKeepsLines) {
   const Node root = parse_document("[parallelism]\n\ntensor_parallel_degree = 8\n", "job", Syntax::Toml).value();
   EXPECT_EQ(root.at({"parallelism", "tensor_parallel_degree"})->where,
@@ -122,6 +148,9 @@ TEST(Hostile, WrongRootsAndUnknownKindsAreRefused) {
   EXPECT_THAT(to_string(read_job("import sagemaker", "launch.py", std::nullopt).error()),
               HasSubstr("python -m smplan check launch.py"));
   EXPECT_THAT(refusal("a: b: c\n", JobKind::Accelerate), HasSubstr("job:1"));
+  EXPECT_THAT(refusal(R"({"instance_type": "ml.p4d.24xlarge"})", JobKind::DeepSpeed),
+              HasSubstr("holds no key of a DeepSpeed configuration, it looks like estimator arguments"));
+  EXPECT_THAT(refusal("", JobKind::TorchTitan), HasSubstr("holds no setting"));
   EXPECT_THAT(refusal("--x 'open\n", JobKind::Megatron), HasSubstr("quote"));
 }
 
