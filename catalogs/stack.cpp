@@ -32,9 +32,11 @@ void read_dimensions(ObjectReader& reader, Stack& stack) {
   stack.expert_parallel = reader.boolean("expert_parallel");
   stack.shardings = read_enums(reader, "shardings", kShardings);
   stack.recomputes = read_enums(reader, "recomputes", kRecomputes);
+  stack.partial_recompute = reader.optional_bool("partial_recompute").value_or(false);
   stack.schedules = read_enums(reader, "schedules", kSchedules);
   stack.collectives = read_enums(reader, "collectives", kCollectives);
   stack.offloads = read_strings(reader, "offloads");
+  stack.offloads_activations_alone = reader.optional_bool("offloads_activations_alone").value_or(false);
   stack.precisions = read_strings(reader, "precisions");
 }
 

@@ -48,9 +48,12 @@ struct Stack {
   bool expert_parallel = false;
   std::vector<Sharding> shardings;    ///< allowed; the first is the default
   std::vector<Recompute> recomputes;  ///< allowed; the first is the default
+  bool partial_recompute = false;     ///< full recomputation of some of the layers of a chunk
   std::vector<Schedule> schedules;
   std::vector<Collectives> collectives;
   std::vector<std::string> offloads;  ///< `none`, `optimizer`, `params`, `activations`
+  /// Activations leave the device only without a pipeline and without recomputation (Megatron Core).
+  bool offloads_activations_alone = false;
   std::vector<std::string> precisions;
   bool trainium = false;  ///< runs on Neuron devices
   bool nvidia = true;

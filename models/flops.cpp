@@ -63,11 +63,11 @@ Flops head_forward_flops(const Architecture& a) { return Flops(2 * number(a.voca
 // flash attention, the scores alone (1 product) with it. Sources: Narayanan et al. 2021, appendix;
 // Korthikanti et al. 2022, section 5; Dao 2023 (FlashAttention-2), section 3.1.
 StepFlops step_flops(const Workload& w, Recompute recompute, AttentionCounting counting) {
-  return step_flops(layer_stack(w.architecture), w, recompute, w.flash_attention.value_or(true), counting);
+  return step_flops(layer_stack(w.architecture), w, recompute, 1, w.flash_attention.value_or(true), counting);
 }
 
-StepFlops step_flops(const LayerStack& layers, const Workload& w, Recompute recompute, bool flash,
-                     AttentionCounting counting) {
+StepFlops step_flops(const LayerStack& layers, const Workload& w, Recompute recompute, double recomputed_part,
+                     bool flash, AttentionCounting counting) {
   const Architecture& a = w.architecture;
   const ForwardFlops forward = forward_flops(layers, a, w.seq_len, counting);
   const double linears = forward.linears + head_forward_flops(a).value();
@@ -78,7 +78,7 @@ StepFlops step_flops(const LayerStack& layers, const Workload& w, Recompute reco
     model = 2 * linears + 3 * forward.core + 3 * adapters;
   }
   double repeated = flash ? forward.core / 2 : 0;
-  if (recompute == Recompute::Full) repeated += forward.linears + forward.core + adapters;
+  if (recompute == Recompute::Full) repeated += recomputed_part * (forward.linears + forward.core + adapters);
   if (recompute == Recompute::Selective && !flash) repeated += forward.core;
   const double tokens = w.tokens_per_step();
   return {.model = Flops(model * tokens), .hardware = Flops((model + repeated) * tokens)};

@@ -26,8 +26,8 @@ Flops attention_core_flops(const Architecture& a, const LayerSpec& spec, std::in
 Flops head_forward_flops(const Architecture& a);
 StepFlops step_flops(const Workload& workload, Recompute recompute, AttentionCounting counting);
 /// The same where the workload's layers are at hand, and the software and not the workload says whether attention is
-/// flash attention.
-StepFlops step_flops(const LayerStack& layers, const Workload& workload, Recompute recompute, bool flash_attention,
-                     AttentionCounting counting);
+/// flash attention. `recomputed_part` of the layers is recomputed, where that is full.
+StepFlops step_flops(const LayerStack& layers, const Workload& workload, Recompute recompute, double recomputed_part,
+                     bool flash_attention, AttentionCounting counting);
 
 }  // namespace smplan

@@ -33,6 +33,10 @@ StageLoad stage_load(const Workload& w, const Strategy& s, const Stack& stack, c
   out.first = stage == 0;
   out.last = stage == s.pipeline_parallel - 1;
   double on_stage = 0;
+  for (const double n : counts) on_stage += n;
+  // Layers done again lie first in a chunk. A backward pass has let go of those behind them by then.
+  const double part = s.recompute == Recompute::Full ? s.recomputed_part(on_stage) : 1;
+  double freed = 0;
   for (int i = 0; i < layers.n_runs; ++i) {
     const double n = counts[static_cast<std::size_t>(i)];
     if (n <= 0) continue;
@@ -40,18 +44,19 @@ StageLoad stage_load(const Workload& w, const Strategy& s, const Stack& stack, c
     const RankParameters layer = layer_rank_parameters(run, s);
     const TokenActivations per_token = token_activations(w, run.spec, s, options);
     const double layer_kept = kept(per_token, s.recompute);
-    on_stage += n;
     out.parameters.dense += n * layer.dense;
     out.parameters.experts += n * layer.experts;
     const double expert = layer.experts / rank_experts(a, s);
     out.parameters.unit =
         std::max(out.parameters.unit, stack.expert_units ? std::max(layer.dense, expert) : layer.total());
     out.parameters.distinct += layer.dense + expert;
-    out.kept_per_token += n * layer_kept;
+    out.kept_per_token += n * (part * layer_kept + (1 - part) * per_token.saved);
+    if (part < 1) freed += n / on_stage * (per_token.saved - layer_kept);
     out.largest_kept = std::max(out.largest_kept, layer_kept);
     out.recomputed = std::max(out.recomputed, per_token.saved - layer_kept);
     out.transient = std::max(out.transient, per_token.transient);
   }
+  out.recomputed -= freed;
   // DeepSpeed's pipeline keeps what a stage sent until its gradient comes back; Megatron frees it.
   if (s.pipeline_parallel > 1 && state_engine(s, stack) == StateEngine::Zero) {
     out.kept_per_token += 2 * static_cast<double>(a.hidden);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "models/memory.hpp"
 #include "models/model_states.hpp"
@@ -12,9 +13,9 @@ namespace {
 
 constexpr double kHalfBytes = 2;
 
-/// What the host adds to a pass of the device. Within a pass now the one and now the other is behind, so that where both
-/// take about as long neither hides the other whole: the pass takes the 4-norm of the two. Of the exponents 3 to 8 and
-/// the maximum, 4 leaves the least error on sources left out of the fit.
+/// What the host adds to a pass of the device. Within a pass now the one and now the other is behind, so that where
+/// both take about as long neither hides the other whole: the pass takes the 4-norm of the two. Of the exponents 3 to 8
+/// and the maximum, 4 leaves the least error on sources left out of the fit.
 Seconds host_beside(Seconds host, Seconds device) {
   const double h = host.value() * host.value();
   const double d = device.value() * device.value();
@@ -96,18 +97,21 @@ StageModel::StageModel(const LayerTable& table, const Workload& workload, const 
       stack_(stack),
       groups_(groups),
       crossing_(boundary_transfer() * (strategy.virtual_pipeline * (1 - stack.profile.pipeline_overlap))) {
-  for (int i = 0; i < table.stack.n_runs; ++i) layers_[static_cast<std::size_t>(i)] = layer_time(i);
+  for (int i = 0; i < table.stack.n_runs; ++i) {
+    layers_[static_cast<std::size_t>(i)] = layer_time(i, strategy.recompute);
+    if (strategy.recompute_layers > 0) kept_[static_cast<std::size_t>(i)] = layer_time(i, Recompute::None);
+  }
 }
 
-StageModel::LayerTime StageModel::layer_time(int run) const {
+StageModel::LayerTime StageModel::layer_time(int run, Recompute recompute) const {
   const LayerCosts& costs = table_.layers[static_cast<std::size_t>(run)];
   LayerTime time;
   time.forward = shown(costs.forward, stack_.profile);
   time.backward = backward_shown(costs);
   time.weight_gradient = costs.weight_gradient;
-  if (strategy_.recompute == Recompute::Full) {
+  if (recompute == Recompute::Full) {
     time.backward += recomputed(time.forward);
-  } else if (strategy_.recompute == Recompute::Selective) {
+  } else if (recompute == Recompute::Selective) {
     time.backward.recompute += selective_recompute(costs.forward);
   }
   add_sharded_parameter_traffic(run, time);
@@ -185,13 +189,17 @@ Seconds StageModel::boundary_transfer() const {
 
 StageCosts StageModel::stage(std::int32_t index) const {
   const std::array<double, 4> layers = stage_layers(table_.stack, index, strategy_.pipeline_parallel);
+  const double part = strategy_.recomputed_part(std::accumulate(layers.begin(), layers.end(), 0.0));
   StageCosts costs;
   for (int i = 0; i < table_.stack.n_runs; ++i) {
     const auto run = static_cast<std::size_t>(i);
     if (layers[run] == 0) continue;
-    costs.forward += layers[run] * layers_[run].forward;
-    costs.backward += layers[run] * layers_[run].backward;
+    costs.forward += (part * layers[run]) * layers_[run].forward;
+    costs.backward += (part * layers[run]) * layers_[run].backward;
     costs.weight_gradient += layers[run] * layers_[run].weight_gradient;
+    if (part == 1) continue;
+    costs.forward += ((1 - part) * layers[run]) * kept_[run].forward;
+    costs.backward += ((1 - part) * layers[run]) * kept_[run].backward;
   }
   if (index == 0) {
     costs.forward += shown(table_.edge.embedding_forward, stack_.profile);

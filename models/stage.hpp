@@ -105,7 +105,7 @@ class StageModel {
     PassParts backward;
     Seconds weight_gradient;
   };
-  [[nodiscard]] LayerTime layer_time(int run) const;
+  [[nodiscard]] LayerTime layer_time(int run, Recompute recompute) const;
   [[nodiscard]] PassParts backward_shown(const LayerCosts& costs) const;
   [[nodiscard]] Seconds selective_recompute(const PassCosts& forward) const;
   void add_sharded_parameter_traffic(int run, LayerTime& time) const;
@@ -120,6 +120,7 @@ class StageModel {
   const Groups& groups_;
   Seconds crossing_;  ///< of a stage boundary, by one micro-batch: what shows
   std::array<LayerTime, 4> layers_{};
+  std::array<LayerTime, 4> kept_{};  ///< of layers that keep everything, where only some are recomputed
 };
 
 /// Layers of each run on one pipeline rank. Fractions appear where kinds alternate through the depth.

@@ -67,7 +67,11 @@ std::string to_string(const Strategy& strategy) {
   if (strategy.pipeline_parallel > 1 && strategy.schedule != Schedule::OneFOneB) {
     append(out, to_string(strategy.schedule));
   }
-  if (strategy.recompute != Recompute::None) append(out, to_string(strategy.recompute));
+  if (strategy.recompute_layers > 0) {
+    append(out, fmt::format("{}{}", to_string(strategy.recompute), strategy.recompute_layers));
+  } else if (strategy.recompute != Recompute::None) {
+    append(out, to_string(strategy.recompute));
+  }
   if (strategy.offload.any()) append(out, fmt::format("offload:{}", to_string(strategy.offload)));
   if (strategy.collectives != Collectives::Nccl) append(out, to_string(strategy.collectives));
   return out.empty() ? "single" : out;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <optional>
@@ -45,6 +46,9 @@ struct Strategy {
   std::int32_t micro_batch = 1;  ///< sequences per data-parallel rank and micro-batch
   Schedule schedule = Schedule::OneFOneB;
   Recompute recompute = Recompute::None;
+  /// With Recompute::Full: layers of each model chunk whose forward is done again, the others keep everything; 0 is
+  /// all of them. As Megatron's `--recompute-method block --recompute-num-layers`.
+  std::int32_t recompute_layers = 0;
   Offload offload;
   Collectives collectives = Collectives::Nccl;
 
@@ -56,6 +60,11 @@ struct Strategy {
     return expert_tensor_parallel > 0 ? expert_tensor_parallel : usual_expert_tensor();
   }
   [[nodiscard]] std::int32_t usual_expert_tensor() const { return expert_parallel > 1 ? 1 : tensor_parallel; }
+  /// Part of `layers` layers of one pipeline rank that is recomputed, where recomputation is full; 1 without a number.
+  [[nodiscard]] double recomputed_part(double layers) const {
+    if (recompute_layers == 0) return 1;
+    return std::min(1.0, static_cast<double>(recompute_layers) * virtual_pipeline / layers);
+  }
   /// Micro-batches per data-parallel rank and optimizer step.
   [[nodiscard]] std::int64_t micro_batches(const Workload& w) const {
     return w.global_batch / (std::int64_t{data_parallel} * micro_batch);

@@ -69,6 +69,13 @@ bool pads_sequence(const Candidate& c) {
   if (cp > 1 && c.w.seq_len % (2 * cp) != 0) return true;
   return c.s.sequence_parallel && c.w.seq_len % (cp * c.s.tensor_parallel) != 0;
 }
+/// The most layers of a chunk: uneven depths leave some chunks one layer more.
+std::int64_t chunk_layers(const Candidate& c) { return (c.layers() + c.chunks() - 1) / c.chunks(); }
+bool offloads_what_it_recomputes(const Candidate& c) {
+  if (!c.s.offload.activations) return false;
+  if (c.s.recompute_layers > 0) return true;
+  return c.stack.offloads_activations_alone && (c.s.pipeline_parallel > 1 || c.s.recompute != Recompute::None);
+}
 bool zero_with_pipeline(const Candidate& c) {
   return c.s.pipeline_parallel > 1 && (c.s.sharding == Sharding::Zero2 || c.s.sharding == Sharding::Zero3);
 }
@@ -222,6 +229,32 @@ constexpr std::array kRules{
          [](const Candidate& c) { return !lists(c.stack.recomputes, c.s.recompute); },
          [](const Candidate& c) { return lacks(c, fmt::format("{} recomputation", to_string(c.s.recompute))); },
          "choose another recomputation"},
+    Rule{Validity::OutOfRange, "--recompute-layers", [](const Candidate& c) { return c.s.recompute_layers < 0; },
+         [](const Candidate& c) { return fmt::format("{} layers cannot be recomputed", c.s.recompute_layers); },
+         "give 1 or more"},
+    Rule{Validity::Divisibility, "--recompute-layers",
+         [](const Candidate& c) { return c.s.recompute_layers > chunk_layers(c); },
+         [](const Candidate& c) {
+           return fmt::format("recomputes {} layers of a chunk that has {}", c.s.recompute_layers, chunk_layers(c));
+         },
+         "name no more than a pipeline chunk holds; leave it out for all"},
+    Rule{Validity::Unsupported, "--recompute-layers",
+         [](const Candidate& c) { return c.s.recompute_layers > 0 && c.s.recompute != Recompute::Full; },
+         [](const Candidate& c) {
+           return fmt::format("a number of recomputed layers with --recompute {}", to_string(c.s.recompute));
+         },
+         "use --recompute full"},
+    Rule{Validity::Unsupported, "--recompute-layers",
+         [](const Candidate& c) { return c.s.recompute_layers > 0 && !c.stack.partial_recompute; },
+         [](const Candidate& c) { return lacks(c, "recomputation of a number of layers"); },
+         "leave --recompute-layers out or use --stack megatron or fsdp"},
+    Rule{Validity::Unsupported, "--offload", offloads_what_it_recomputes,
+         [](const Candidate& c) {
+           return fmt::format("{} offloads activations only {}", c.stack.name,
+                              c.stack.offloads_activations_alone ? "without a pipeline and without recomputation"
+                                                                 : "of all layers alike");
+         },
+         "use --offload none"},
     Rule{Validity::Unsupported, "--collectives",
          [](const Candidate& c) { return !lists(c.stack.collectives, c.s.collectives); },
          [](const Candidate& c) { return lacks(c, to_string(c.s.collectives)); }, "use --collectives nccl"},

@@ -95,6 +95,31 @@ TEST(Step, FullRecomputationAddsOneForward) {
   EXPECT_NEAR(full.recompute.value(), third, 0.12 * third) << "a forward is about a third of forward and backward";
 }
 
+TEST(Step, RecomputationOfSomeLayersAddsTheirShare) {
+  StepCase c = megatron_13b();
+  c.strategy.recompute = Recompute::Full;
+  const StepEstimate whole = c.step();
+  c.strategy.recompute_layers = 10;  // of 40
+  const StepEstimate part = c.step();
+  EXPECT_NEAR(part.components.recompute.value(), 0.25 * whole.components.recompute.value(), 1e-9);
+  EXPECT_NEAR((part.hfu - part.mfu) / part.mfu, 0.25 * (whole.hfu - whole.mfu) / whole.mfu, 0.05);
+  c.strategy.recompute_layers = 40;
+  EXPECT_DOUBLE_EQ(c.time().value(), whole.time().value());
+}
+
+// In 2 x 2 chunks of 10 layers, 5 of each are half of the model.
+TEST(Step, RecomputedLayersCountInEachChunk) {
+  StepCase c = cut_13b();
+  c.workload.global_batch = 64;
+  c.strategy.schedule = Schedule::Interleaved;
+  c.strategy.pipeline_parallel = 2;
+  c.strategy.virtual_pipeline = 2;
+  c.strategy.recompute = Recompute::Full;
+  const StepComponents whole = c.step().components;
+  c.strategy.recompute_layers = 5;
+  EXPECT_NEAR(c.step().components.recompute.value(), 0.5 * whole.recompute.value(), 1e-9);
+}
+
 TEST(Step, BubbleOfOneForwardOneBackwardIsTheClosedForm) {
   StepCase c = cut_13b();
   c.workload.architecture.vocab = 0;  // no head: both stages alike

@@ -81,6 +81,72 @@ INSTANTIATE_TEST_SUITE_P(
              ""},
         Case{"MoreStagesThanLayers", [](Strategy& s, Workload&, Stack&) { s.pipeline_parallel = 64; },
              Validity::Divisibility, "--pp"},
+        Case{"SomeLayersRecomputed",
+             [](Strategy& s, Workload&, Stack& stack) {
+               s.pipeline_parallel = 4;
+               s.recompute = Recompute::Full;
+               s.recompute_layers = 8;
+               stack.partial_recompute = true;
+             },
+             Validity::Ok, ""},
+        Case{"MoreLayersRecomputedThanAChunkHas",
+             [](Strategy& s, Workload&, Stack& stack) {
+               s.pipeline_parallel = 4;
+               s.recompute = Recompute::Full;
+               s.recompute_layers = 9;
+               stack.partial_recompute = true;
+             },
+             Validity::Divisibility, "--recompute-layers"},
+        Case{"FewerThanNoLayersRecomputed",
+             [](Strategy& s, Workload&, Stack&) {
+               s.recompute = Recompute::Full;
+               s.recompute_layers = -1;
+             },
+             Validity::OutOfRange, "--recompute-layers"},
+        Case{"LayersOfNoRecomputation",
+             [](Strategy& s, Workload&, Stack& stack) {
+               s.recompute_layers = 8;
+               stack.partial_recompute = true;
+             },
+             Validity::Unsupported, "--recompute-layers"},
+        Case{"StackRecomputesAllLayers",
+             [](Strategy& s, Workload&, Stack&) {
+               s.recompute = Recompute::Full;
+               s.recompute_layers = 8;
+             },
+             Validity::Unsupported, "--recompute-layers"},
+        Case{"SomeLayersRecomputedAndAllOffloaded",
+             [](Strategy& s, Workload&, Stack& stack) {
+               s.recompute = Recompute::Full;
+               s.recompute_layers = 8;
+               s.offload.activations = true;
+               stack.partial_recompute = true;
+               stack.offloads = {"none", "activations"};
+             },
+             Validity::Unsupported, "--offload"},
+        Case{"OffloadBesideRecomputation",
+             [](Strategy& s, Workload&, Stack& stack) {
+               s.recompute = Recompute::Full;
+               s.offload.activations = true;
+               stack.offloads = {"none", "activations"};
+             },
+             Validity::Ok, ""},
+        Case{"OffloadAloneBesideRecomputation",
+             [](Strategy& s, Workload&, Stack& stack) {
+               s.recompute = Recompute::Full;
+               s.offload.activations = true;
+               stack.offloads = {"none", "activations"};
+               stack.offloads_activations_alone = true;
+             },
+             Validity::Unsupported, "--offload"},
+        Case{"OffloadAloneInAPipeline",
+             [](Strategy& s, Workload&, Stack& stack) {
+               s.pipeline_parallel = 2;
+               s.offload.activations = true;
+               stack.offloads = {"none", "activations"};
+               stack.offloads_activations_alone = true;
+             },
+             Validity::Unsupported, "--offload"},
         Case{"InterleavedChunksDoNotDivide",
              [](Strategy& s, Workload&, Stack&) {
                s.pipeline_parallel = 4;
@@ -215,6 +281,9 @@ TEST(StrategyText, SaysOnlyWhatDiffers) {
   s.micro_batch = 2;
   s.recompute = Recompute::Selective;
   EXPECT_EQ(to_string(s), "tp8 pp2 dp4 sp zero1 shard4 mb2 selective");
+  s.recompute = Recompute::Full;
+  s.recompute_layers = 12;
+  EXPECT_EQ(to_string(s), "tp8 pp2 dp4 sp zero1 shard4 mb2 full12");
 }
 
 TEST(OffloadText, ReadsBackWhatItWrites) {
