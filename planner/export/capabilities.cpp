@@ -47,6 +47,11 @@ const Need kNeeds[] = {
      [](const Capabilities& c, const TrainingPlan&) { return c.partial_sharding; }},
     {[](const TrainingPlan& p) { return fmt::format("recomputation {}", to_string(p.strategy.recompute)); },
      [](const Capabilities& c, const TrainingPlan& p) { return holds(c.recomputes, p.strategy.recompute); }},
+    {[](const TrainingPlan& p) {
+       const std::int32_t layers = p.strategy.recompute_layers;
+       return when(layers > 0, fmt::format("recomputation of {} layers a chunk", layers));
+     },
+     [](const Capabilities& c, const TrainingPlan&) { return c.partial_recompute; }},
     {[](const TrainingPlan& p) { return fmt::format("number format {}", to_string(p.precision)); },
      [](const Capabilities& c, const TrainingPlan& p) { return holds(c.precisions, p.precision); }},
     {[](const TrainingPlan& p) { return when(p.strategy.offload.optimizer, "offload of the optimizer"); },

@@ -49,8 +49,14 @@ constexpr std::string_view kMesh =
     "    return type(module).__name__ == LAYER_CLASS\n";
 
 /// How the plan recomputes; applied before sharding, so that the wrapped layer is the unit.
-std::string recompute(Recompute mode) {
-  switch (mode) {
+std::string recompute(const Strategy& s) {
+  if (s.recompute_layers > 0) {
+    return fmt::format(
+        "    recomputed = [module for module in model.modules() if is_layer(module)][:{}]\n"
+        "    apply_activation_checkpointing(model, check_fn=lambda module: module in recomputed)\n",
+        s.recompute_layers);
+  }
+  switch (s.recompute) {
     case Recompute::None:
       return "";
     case Recompute::Full:
@@ -101,7 +107,7 @@ std::string fsdp2(const TrainingPlan& plan, std::string_view layer) {
       "\n\ndef apply(model):\n"
       "    \"\"\"Shards a model in place as planned; build the optimizer from its parameters afterwards.\"\"\"\n";
   if (fp8) text += "    convert_to_float8_training(model)\n";
-  text += recompute(s.recompute);
+  text += recompute(s);
   text += fmt::format(
       "    options = {{\n"
       "        \"mesh\": device_mesh(),\n"
@@ -150,7 +156,7 @@ std::string fsdp1_smddp(const TrainingPlan& plan, std::string_view layer) {
              "    )\n{}"
              "    return model\n",
              strategy_name(s, plan.replicas() / s.shard_degree), s.offload.parameters ? "True" : "False",
-             recompute(s.recompute));
+             recompute(s));
 }
 
 }  // namespace

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -130,7 +132,7 @@ Json adapter_recipe(const ExportJob& job, Export& out, Diagnostics& faults) {
     refuse(faults, "FSDP recipes do not offload parameters of such a plan", "plan with --offload none");
   if (s.pipeline_parallel > 1)
     refuse(faults, "FSDP recipes have no pipeline parallelism", "plan with --pp 1 or --stack megatron");
-  if (s.recompute == Recompute::Selective) {
+  if (s.recompute == Recompute::Selective || s.recompute_layers > 0) {
     refuse(faults, "FSDP recipes recompute all or nothing", "plan with --recompute full or none");
   }
   if (model_type(plan.model).empty() && (smp || !is_custom(plan.model))) {
@@ -188,7 +190,7 @@ Json finetuning_recipe(const ExportJob& job, Export& out, Diagnostics& faults) {
   }
   if (s.offload.activations)
     refuse(faults, "fine-tuning recipes do not offload activations", "plan with --offload none or params");
-  if (s.recompute == Recompute::Selective) {
+  if (s.recompute == Recompute::Selective || s.recompute_layers > 0) {
     refuse(faults, "fine-tuning recipes recompute all or nothing", "plan with --recompute full or none");
   }
   Json recipe;
@@ -256,8 +258,8 @@ Json nemo_recipe(const ExportJob& job, Export& out, Diagnostics& faults) {
   config = Json{{"seq_length", plan.seq_len}, {"vocab_size", plan.model.vocab}};
   if (s.recompute != Recompute::None) config["recompute_granularity"] = std::string(to_string(s.recompute));
   if (s.recompute == Recompute::Full) {
-    config["recompute_method"] = "uniform";
-    config["recompute_num_layers"] = 1;
+    config["recompute_method"] = s.recompute_layers > 0 ? "block" : "uniform";
+    config["recompute_num_layers"] = std::max(1, s.recompute_layers);
   }
   if (plan.finetune == FineTune::Lora) {
     recipe["model"]["peft"]["peft_scheme"] = "lora";

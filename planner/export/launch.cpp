@@ -123,6 +123,9 @@ Settings script_settings(const ExportJob& job) {
                   {"finetune", json_string(to_string(p.finetune))},
                   {"activation_checkpointing", json_string(to_string(p.strategy.recompute))},
                   {"checkpoint_dir", json_string(kCheckpointPath)}};
+  if (p.strategy.recompute_layers > 0) {
+    out.emplace_back("activation_checkpointing_layers", text(p.strategy.recompute_layers));
+  }
   if (p.finetune != FineTune::Full) out.emplace_back("lora_rank", text(p.lora_rank));
   return out;
 }

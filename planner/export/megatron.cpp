@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "planner/export/megatron.hpp"
@@ -156,8 +158,8 @@ void add_memory(const TrainingPlan& plan, Arguments& out) {
   if (s.recompute == Recompute::Selective) out.set("recompute-granularity", "selective");
   if (s.recompute == Recompute::Full) {
     out.set("recompute-granularity", "full");
-    out.set("recompute-method", "uniform");
-    out.set("recompute-num-layers", 1);
+    out.set("recompute-method", s.recompute_layers > 0 ? "block" : "uniform");
+    out.set("recompute-num-layers", std::max(1, s.recompute_layers));
   }
   if (s.offload.optimizer) {
     out.flag("optimizer-cpu-offload");

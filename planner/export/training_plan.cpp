@@ -191,6 +191,7 @@ void read_strategy(ObjectReader& reader, TrainingPlan& plan) {
   plan.gradient_accumulation = reader.integer("gradient_accumulation", 1, kMaxCount);
   plan.global_batch = reader.integer("global_batch", 1, kMaxCount);
   s.recompute = read_named(reader, "recompute", recompute_from);
+  if (reader.has("recompute_layers")) s.recompute_layers = read_degree(reader, "recompute_layers");
   s.offload = read_named(reader, "offload", offload_from);
   plan.precision = read_named(reader, "dtype", precision_from);
 }

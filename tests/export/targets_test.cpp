@@ -226,6 +226,24 @@ TEST(Megatron, SaysHowExpertsAreCut) {
   EXPECT_THAT(test::text_of(test::plan(spec), "megatron"), HasSubstr("--expert-tensor-parallel-size 2\n"));
 }
 
+TEST(Recomputation, OfSomeLayersIsWrittenOrRefused) {
+  RequestSpec spec = test::request("megatron", "llama-3-8b", "ml.p5.48xlarge");
+  spec.recompute_layers = "30";
+  const TrainingPlan megatron = test::plan(spec);
+  EXPECT_THAT(test::text_of(megatron, "megatron"),
+              HasSubstr("--recompute-granularity full\n--recompute-method block\n--recompute-num-layers 30\n"));
+  EXPECT_THAT(test::text_of(megatron, "hyperpod-recipe"),
+              AllOf(HasSubstr("recompute_method: \"block\"\n"), HasSubstr("recompute_num_layers: 30\n")));
+  spec = test::request("fsdp", "llama-3-8b", "ml.p5.48xlarge");
+  spec.recompute_layers = "30";
+  const TrainingPlan fsdp = test::plan(spec);
+  EXPECT_THAT(test::text_of(fsdp, "fsdp"), HasSubstr("if is_layer(module)][:30]\n"));
+  EXPECT_THAT(test::text_of(fsdp, "create-training-job"), HasSubstr("\"activation_checkpointing_layers\": \"30\""));
+  EXPECT_THAT(test::refusal(fsdp, "accelerate"),
+              HasSubstr("accelerate has no words for recomputation of 30 layers a chunk"));
+  EXPECT_THAT(test::refusal(fsdp, "hyperpod-recipe"), HasSubstr("recompute all or nothing"));
+}
+
 // A name that the registry lacks is a KeyError on every rank.
 TEST(Torchtitan, NamesTheFloat8ConverterAsItsRegistryDoes) {
   RequestSpec spec = test::request("torchtitan", "llama-3-8b", "ml.p5.48xlarge");
