@@ -56,6 +56,8 @@ constexpr Flag kDimensions[] = {
     {"--shard-degree", &RequestSpec::shard_degree, "N", "Ranks that share one copy of the states"},
     {"--micro-batch", &RequestSpec::micro_batch, "N", "Sequences per rank and micro-batch"},
     {"--recompute", &RequestSpec::recompute, "none|selective|full", "Activations computed anew in the backward pass"},
+    {"--recompute-layers", &RequestSpec::recompute_layers, "N",
+     "Layers of a pipeline chunk that are recomputed whole [all, or as few as fit]"},
     {"--offload", &RequestSpec::offload, "none|optimizer|params|activations", "What waits in host memory"},
 };
 constexpr Flag kOperation[] = {

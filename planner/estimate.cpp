@@ -31,6 +31,7 @@ Strategy plainest(const PlanRequest& request, const Stack& stack) {
   s.micro_batch = first_or(request.micro_batch, 1);
   s.schedule = s.virtual_pipeline > 1 ? Schedule::Interleaved : Schedule::OneFOneB;
   s.recompute = first_or(request.recompute, stack.recomputes.front());
+  if (s.recompute == Recompute::Full) s.recompute_layers = first_or(request.recompute_layers, 0);
   s.offload = first_or(request.offload, Offload{});
   s.sequence_parallel = first_or(request.sequence_parallel, false);
   s.collectives = first_or(request.collectives, stack.collectives.front());

@@ -101,7 +101,10 @@ void explain_strategy(const PlanSet& set, const Catalog& catalog, const Plan& p,
   };
   for (const Recompute r : {Recompute::None, Recompute::Selective, Recompute::Full}) {
     add(fmt::format("{} recomputation", r == Recompute::None ? std::string_view("no") : to_string(r)),
-        [r](Strategy& s) { s.recompute = r; });
+        [r](Strategy& s) {
+          s.recompute = r;
+          s.recompute_layers = 0;
+        });
   }
   add("twice the micro-batch", [](Strategy& s) { s.micro_batch *= 2; });
   if (p.strategy.micro_batch > 1) add("half the micro-batch", [](Strategy& s) { s.micro_batch /= 2; });

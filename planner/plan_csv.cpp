@@ -44,7 +44,8 @@ std::vector<std::string> row_of(const PlanSet& set, std::size_t index) {
           priced ? number(in_usd_per_hour(p.cost.hourly)) : "",
           priced ? number(p.cost.total().value()) : "",
           priced ? p.price->provenance.as_of : "",
-          std::string(to_string(p.market))};
+          std::string(to_string(p.market)),
+          s.recompute_layers > 0 ? text(s.recompute_layers) : ""};
 }
 
 }  // namespace
@@ -83,7 +84,8 @@ std::string to_csv(const PlanSet& set) {
                               "hourly_usd",
                               "total_usd",
                               "price_date",
-                              "market"});
+                              "market",
+                              "recompute_layers"});
   for (std::size_t i = 0; i < set.plans.size(); ++i) out += csv_line(row_of(set, i));
   return out;
 }

@@ -117,6 +117,7 @@ Json request_json(const PlanRequest& r) {
   out["shard_degree"] = degrees(r.shard_degree);
   out["micro_batch"] = degrees(r.micro_batch);
   out["recompute"] = names(r.recompute);
+  out["recompute_layers"] = degrees(r.recompute_layers);
   out["offload"] = names(r.offload);
   out["sequence_parallel"] = r.sequence_parallel.any() ? Json(nullptr) : Json(r.sequence_parallel.values.front());
   out["checkpoint_storage"] = std::string(to_string(r.run.checkpoint_target));
@@ -253,6 +254,7 @@ void add_strategy(Json& out, const PlanRequest& r, const Plan& p) {
   out["gradient_accumulation"] = p.micro_batches;
   out["global_batch"] = r.workload.global_batch;
   out["recompute"] = std::string(to_string(s.recompute));
+  if (s.recompute_layers > 0) out["recompute_layers"] = s.recompute_layers;
   out["offload"] = to_string(s.offload);
   out["dtype"] = std::string(to_string(p.precision));
 }

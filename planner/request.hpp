@@ -39,7 +39,7 @@ struct RequestSpec {
   std::optional<std::string> stack, collectives;
   // Fixed dimensions; each may list values: `1,2,4`.
   std::optional<std::string> dp, tp, pp, vpp, cp, ep, etp, zero_stage, sharding, shard_degree, micro_batch, recompute,
-      offload, sequence_parallel;
+      recompute_layers, offload, sequence_parallel;
   // Operation: what is saved where, what is read how.
   std::optional<std::string> checkpoint_storage, checkpoint_mode, dataset, dataset_files, sample_size, input_mode,
       data_region, jobs, job_gap, warm_pool;
@@ -81,6 +81,8 @@ struct PlanRequest {
   Choice<std::int32_t> dp, tp, pp, vpp, cp, ep, etp, shard_degree, micro_batch;
   Choice<Sharding> sharding;
   Choice<Recompute> recompute;
+  /// Layers of a chunk that full recomputation takes; 0 is all of them. Any: all, or the least number that fits.
+  Choice<std::int32_t> recompute_layers;
   Choice<Offload> offload;
   Choice<bool> sequence_parallel;
   /// How runs are operated; its market is the first of `markets`.

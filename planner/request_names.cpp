@@ -47,6 +47,7 @@ constexpr auto kNames = std::to_array<RequestName>({
     {"shard_degree", &RequestSpec::shard_degree},
     {"micro_batch", &RequestSpec::micro_batch},
     {"recompute", &RequestSpec::recompute},
+    {"recompute_layers", &RequestSpec::recompute_layers},
     {"offload", &RequestSpec::offload},
     {"sequence_parallel", &RequestSpec::sequence_parallel},
     {"checkpoint_storage", &RequestSpec::checkpoint_storage},

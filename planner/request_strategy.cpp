@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "models/layers.hpp"
 #include "planner/request_fields.hpp"
 #include "planner/resolver.hpp"
 
@@ -82,7 +83,9 @@ void Resolver::read_savings() {
   if (spec_.recompute) {
     request_.recompute.values = parse_names<Recompute>(*spec_.recompute, "recomputation", "--recompute",
                                                        kRecomputeNames, recompute_from, faults_);
+    request_.recompute_layers.values = {0};
   }
+  if (spec_.recompute_layers) read_recompute_layers();
   if (spec_.offload) {
     request_.offload.values =
         parse_names<Offload>(*spec_.offload, "offload", "--offload", kOffloadNames, offload_from, faults_);
@@ -92,6 +95,24 @@ void Resolver::read_savings() {
       request_.sequence_parallel.values = {*on};
     }
   }
+}
+
+/// A number of layers is one of full recomputation, which then need not be named.
+void Resolver::read_recompute_layers() {
+  constexpr const char* kFlag = "--recompute-layers";
+  request_.recompute_layers.values = parse_integers(*spec_.recompute_layers, kFlag, 1, kMaxDegree, faults_);
+  if (!spec_.recompute) request_.recompute.values = {Recompute::Full};
+  if (!request_.recompute.allows(Recompute::Full)) {
+    add("conflict", "--recompute and --recompute-layers", "a number of layers is recomputed whole",
+        "give --recompute full, or leave it out");
+  }
+  const std::vector<std::int32_t>& given = request_.recompute_layers.values;
+  if (!has_model_ || given.empty()) return;
+  const Architecture& model = request_.workload.architecture;
+  const std::int64_t layers = layer_stack(model).total();
+  if (given.front() <= layers) return;
+  add("conflict", kFlag, fmt::format("{} layers; {} has {}", given.front(), model.name, layers),
+      "name fewer, or leave it out for all");
 }
 
 /// An estimate is about one cluster, and its degrees are what the request says or 1.
@@ -116,6 +137,10 @@ void Resolver::check_estimate() {
   }
   if (request_.dp.values.size() > 1)
     add("ambiguous", "--dp", "an estimate takes one value", "give one value, or use plan");
+  if (request_.recompute_layers.values.size() > 1) {
+    add("ambiguous", "--recompute-layers", "an estimate takes one value", "give one value, or use plan");
+  }
+  if (request_.recompute_layers.any()) request_.recompute_layers.values = {0};
   if (request_.offload.any()) request_.offload.values = {Offload{}};
   if (faults_.empty() && !request_.dp.any()) {
     const std::int64_t split = std::int64_t{request_.tp.values[0]} * request_.pp.values[0] * request_.cp.values[0];

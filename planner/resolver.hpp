@@ -44,6 +44,7 @@ class Resolver {
   void read_degrees();
   void read_sharding();
   void read_savings();
+  void read_recompute_layers();
   void check_estimate();
 
   void add(std::string code, std::string where, std::string message, std::string hint = {}) {

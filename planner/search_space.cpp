@@ -34,9 +34,24 @@ bool subset(const Offload& a, const Offload& b) {
          (!a.to_nvme || b.to_nvme);
 }
 
+/// Whatever recomputes less comes first; of selective recomputation and some layers neither does.
+int recompute_level(const SavingOption& o) {
+  return o.recompute == Recompute::Full ? (o.some_layers ? 2 : 3) : static_cast<int>(o.recompute);
+}
+
+bool recomputes_no_more(const SavingOption& a, const SavingOption& b) {
+  return recompute_level(a) <= recompute_level(b) && !(a.recompute == Recompute::Selective && b.some_layers);
+}
+
+bool recomputes_alike(const SavingOption& a, const SavingOption& b) { return recompute_level(a) == recompute_level(b); }
+
 int weight(const SavingOption& o) {
-  return static_cast<int>(o.recompute) + o.offload.optimizer + o.offload.parameters + o.offload.activations +
-         o.offload.to_nvme;
+  return recompute_level(o) + o.offload.optimizer + o.offload.parameters + o.offload.activations + o.offload.to_nvme;
+}
+
+/// Numbers of layers that were asked for are tried under every stack, to be refused by name.
+bool recomputes_some(const PlanRequest& request, const Stack& stack) {
+  return request.recompute_layers.any() ? stack.partial_recompute : request.recompute_layers.values.back() > 0;
 }
 
 std::vector<Offload> offload_options(const PlanRequest& request, const Stack& stack, const Cluster& cluster) {
@@ -55,11 +70,17 @@ std::vector<Offload> offload_options(const PlanRequest& request, const Stack& st
 
 }  // namespace
 
-bool spends_no_more(const SavingOption& a, const SavingOption& b, bool pipelined) {
-  if (pipelined && (a.recompute != b.recompute || a.offload.activations != b.offload.activations)) return false;
+std::int32_t layers_to_recompute(const PlanRequest& request, std::int32_t index) {
+  const std::vector<std::int32_t>& given = request.recompute_layers.values;
+  return given.empty() ? index + 1 : given[static_cast<std::size_t>(index)];
+}
+
+bool spends_no_more(const SavingOption& a, const SavingOption& b) {
+  // Whatever else is offloaded may leave room for fewer layers.
+  if (a.some_layers && b.some_layers) return false;
   // Transfers hide behind recomputation, and activations that are computed again are not transferred.
-  if (a.offload.any() && a.recompute != b.recompute) return false;
-  return a.recompute <= b.recompute && subset(a.offload, b.offload);
+  if (a.offload.any() && !recomputes_alike(a, b)) return false;
+  return recomputes_no_more(a, b) && subset(a.offload, b.offload);
 }
 
 std::vector<std::int32_t> micro_batch_choices(const PlanRequest& request, const Workload& workload) {
@@ -75,18 +96,21 @@ CommonOptions common_options(const PlanRequest& request, const InstanceType& ins
   CommonOptions o;
   for (const Recompute recompute : stack.recomputes) {
     if (!request.recompute.allows(recompute)) continue;
-    for (const Offload& offload : offload_options(request, stack, cluster)) o.savings.push_back({recompute, offload});
+    const bool full = recompute == Recompute::Full;
+    for (const Offload& offload : offload_options(request, stack, cluster)) {
+      if (!full || request.recompute_layers.allows(0)) o.savings.push_back({recompute, false, offload});
+      if (full && recomputes_some(request, stack)) o.savings.push_back({recompute, true, offload});
+    }
   }
+  o.partial = static_cast<std::size_t>(
+      std::count_if(o.savings.begin(), o.savings.end(), [](const SavingOption& s) { return s.some_layers; }));
   std::stable_sort(o.savings.begin(), o.savings.end(),
                    [](const SavingOption& a, const SavingOption& b) { return weight(a) < weight(b); });
   SMPLAN_ASSERT(o.savings.size() <= 64);
-  for (const bool pipelined : {false, true}) {
-    std::vector<std::uint64_t>& lighter = o.lighter[pipelined ? 1 : 0];
-    lighter.assign(o.savings.size(), 0);
-    for (std::size_t e = 0; e < o.savings.size(); ++e) {
-      for (std::size_t l = 0; l < e; ++l) {
-        if (spends_no_more(o.savings[l], o.savings[e], pipelined)) lighter[e] |= std::uint64_t{1} << l;
-      }
+  o.lighter.assign(o.savings.size(), 0);
+  for (std::size_t e = 0; e < o.savings.size(); ++e) {
+    for (std::size_t l = 0; l < e; ++l) {
+      if (spends_no_more(o.savings[l], o.savings[e])) o.lighter[e] |= std::uint64_t{1} << l;
     }
   }
   for (const Collectives c : stack.collectives) {
@@ -99,6 +123,7 @@ SearchSpace::SearchSpace(const PlanRequest& request, const Workload& workload, s
                          std::span<const std::int32_t> micro_batches)
     : request_(request),
       workload_(workload),
+      layers_(layer_stack(workload.architecture).total()),
       gpus_(gpus),
       stack_(stack),
       micro_batches_(micro_batches),
@@ -195,30 +220,37 @@ SplitOptions SearchSpace::options(const Split& split) const {
   return o;
 }
 
+std::int32_t SearchSpace::layer_counts(const Split& split, std::int32_t chunks) const {
+  const std::vector<std::int32_t>& given = request_.recompute_layers.values;
+  if (!given.empty()) return given.back() > 0 ? static_cast<std::int32_t>(given.size()) : 0;
+  const std::int64_t all = std::int64_t{split.pipeline} * chunks;
+  return static_cast<std::int32_t>((layers_ + all - 1) / all - 1);
+}
+
 std::vector<ScheduleOption> SearchSpace::schedules(const Split& split) const {
   if (split.pipeline == 1) {
-    return request_.vpp.allows(1) ? std::vector<ScheduleOption>{{}} : std::vector<ScheduleOption>{};
+    if (!request_.vpp.allows(1)) return {};
+    return {{Schedule::OneFOneB, 1, layer_counts(split, 1)}};
   }
   std::vector<ScheduleOption> out;
   Strategy s = plain_strategy(split);
   s.sharding = stack_.shardings.front();
-  const Architecture& a = workload_.architecture;
-  const std::int64_t layers = a.n_layers + (a.kind == ModelKind::EncoderDecoder ? a.n_encoder_layers : 0);
   for (const Schedule schedule : stack_.schedules) {
     if (schedule != Schedule::Interleaved) {
-      if (request_.vpp.allows(1)) out.push_back({schedule, 1});
+      if (request_.vpp.allows(1)) out.push_back({schedule, 1, layer_counts(split, 1)});
       continue;
     }
     s.schedule = schedule;
     // A batch that the interleaved schedule takes, so that only the chunks can be refused.
     Workload probe = workload_;
     probe.global_batch = std::int64_t{split.data} * split.pipeline;
-    for (std::int32_t chunks = 2; std::int64_t{chunks} * split.pipeline <= layers; ++chunks) {
+    for (std::int32_t chunks = 2; std::int64_t{chunks} * split.pipeline <= layers_; ++chunks) {
       s.virtual_pipeline = chunks;
       // Uneven chunks are valid where embedding and head stand for layers, but nobody picks them unasked.
-      if (request_.vpp.any() && layers % (std::int64_t{split.pipeline} * chunks) != 0) continue;
-      if (request_.vpp.allows(chunks) && quick_check(s, probe, stack_) == Validity::Ok)
-        out.push_back({schedule, chunks});
+      if (request_.vpp.any() && layers_ % (std::int64_t{split.pipeline} * chunks) != 0) continue;
+      if (request_.vpp.allows(chunks) && quick_check(s, probe, stack_) == Validity::Ok) {
+        out.push_back({schedule, chunks, layer_counts(split, chunks)});
+      }
     }
   }
   return out;

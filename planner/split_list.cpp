@@ -25,9 +25,10 @@ void set_floors(OpenSplit& open, const TokenWork& token, const Workload& w, cons
 void count_by_tensor(SplitList& list, const OpenSplit& open) {
   auto same = std::find_if(list.tensors.begin(), list.tensors.end(),
                            [&](const SplitList::Tensor& t) { return t.degree == open.split.tensor; });
-  if (same == list.tensors.end()) same = list.tensors.insert(same, {open.split.tensor, 0, 0});
+  if (same == list.tensors.end()) same = list.tensors.insert(same, {open.split.tensor, 0, 0, 0});
   ++same->splits;
   same->choices += open.choices;
+  same->partial_choices += open.partial_choices;
 }
 
 }  // namespace
@@ -56,10 +57,11 @@ SplitList list_splits(const PlanRequest& request, const Workload& workload, std:
   list.stretch = straggler_stretch(gpus, stack.profile);
   for (const Split& split : space.splits()) {
     auto broken = space.check(split);
-    OpenSplit open{split, {}, 0, Flops(), Seconds()};
+    OpenSplit open{split, {}, 0, 0, Flops(), Seconds()};
     if (!broken) {
       open.options = space.options(split);
       open.choices = open.options.product();
+      open.partial_choices = open.options.partial_product();
       const SplitOptions& o = open.options;
       if (open.choices == 0) {
         const bool divides = !o.micro_batches.empty() && !o.shardings.empty() && !o.schedules.empty();

@@ -16,9 +16,10 @@ double least_bubble(const Split& split, const SplitOptions& options);
 struct OpenSplit {
   Split split;
   SplitOptions options;
-  std::uint64_t choices = 0;  ///< candidates for each saving and collective library
-  Flops work;                 ///< matrix products of one device and step, bubble included, at the least
-  Seconds host;               ///< launches that nothing hides, at the least
+  std::uint64_t choices = 0;          ///< candidates for each saving and collective library
+  std::uint64_t partial_choices = 0;  ///< the same where a saving recomputes some layers
+  Flops work;                         ///< matrix products of one device and step, bubble included, at the least
+  Seconds host;                       ///< launches that nothing hides, at the least
 
   /// No candidate of the split takes less on devices with this rate.
   [[nodiscard]] Seconds floor(FlopsPerSecond rate, double stretch) const;
@@ -36,6 +37,7 @@ struct SplitList {
     std::int32_t degree = 1;
     std::uint64_t splits = 0;
     std::uint64_t choices = 0;
+    std::uint64_t partial_choices = 0;
   };
   std::vector<Tensor> tensors;
 

@@ -87,15 +87,19 @@ Seconds StackSearch::SplitSearch::refine(std::optional<Seconds> threshold) {
 
 Seconds StackSearch::SplitSearch::floor_of(const Strategy& s, std::size_t sp, std::size_t mb) const {
   const Floor& floor = floors_[slot(sp, mb)];
-  const Seconds time =
-      s.recompute == Recompute::Full ? floor.forward_backward + floor.recompute : floor.forward_backward;
+  Seconds time = floor.forward_backward;
+  if (s.recompute == Recompute::Full) {
+    // The rank with the most layers recomputes the least part of its own.
+    const std::int64_t most = (owner_->layers_.total() + s.pipeline_parallel - 1) / s.pipeline_parallel;
+    time += s.recomputed_part(static_cast<double>(most)) * floor.recompute;
+  }
   const double bubble = bubble_floor(s.schedule, s.pipeline_parallel, s.virtual_pipeline);
   return step_floor(time, micro_batches_per_step(mb), s.pipeline_parallel, bubble, stretch_, owner_->stack_.profile);
 }
 
 std::optional<Candidate> StackSearch::SplitSearch::run(std::optional<Seconds> threshold, bool count_misses,
                                                        StackOutcome& out) const {
-  Progress p{out, threshold, count_misses, std::nullopt, {}, {}, {}};
+  Progress p{out, threshold, count_misses, std::nullopt, {}, {}, {}, 0};
   p.oversized.assign(options_->shardings.size(), 0);
   Strategy s = base_;
   for (std::size_t sp = 0; sp < options_->sequence_parallel.size(); ++sp) {
@@ -103,6 +107,7 @@ std::optional<Candidate> StackSearch::SplitSearch::run(std::optional<Seconds> th
     for (const ScheduleOption& schedule : options_->schedules) {
       s.schedule = schedule.schedule;
       s.virtual_pipeline = schedule.chunks;
+      p.layer_counts = schedule.layer_counts;
       for (std::size_t sharding = 0; sharding < options_->shardings.size(); ++sharding) {
         s.sharding = options_->shardings[sharding].sharding;
         s.shard_degree = options_->shardings[sharding].degree;
@@ -127,37 +132,53 @@ void StackSearch::SplitSearch::find_valid(Strategy s, Progress& p) const {
       continue;
     }
     const bool unsupported = validity == Validity::Unsupported;
+    const std::uint64_t partial = common.partial * static_cast<std::uint64_t>(p.layer_counts);
     p.out.rejected[index(unsupported ? RejectionReason::Unsupported : RejectionReason::Divisibility)] +=
-        std::uint64_t{common.savings.size()} * common.collectives.size();
+        (common.savings.size() - common.partial + partial) * common.collectives.size();
   }
 }
 
 void StackSearch::SplitSearch::try_savings(Strategy s, std::size_t sp, std::size_t sharding, Progress& p) const {
   const CommonOptions& common = owner_->common_;
-  const std::uint64_t libraries = common.collectives.size();
-  const std::vector<std::uint64_t>& lighter = common.lighter[s.pipeline_parallel > 1 ? 1 : 0];
   p.fitting.assign(options_->micro_batches.size(), 0);
   for (std::size_t e = 0; e < common.savings.size(); ++e) {
-    s.recompute = common.savings[e].recompute;
-    s.offload = common.savings[e].offload;
+    const SavingOption& saving = common.savings[e];
+    const std::int32_t counts = saving.some_layers ? layer_counts_that_divide(s, p) : 1;
+    if (counts == 0) continue;
+    const std::uint64_t candidates = common.collectives.size() * static_cast<std::uint64_t>(counts);
+    s.recompute = saving.recompute;
+    s.recompute_layers = saving.some_layers ? layers_to_recompute(owner_->request_, 0) : 0;
+    s.offload = saving.offload;
     bool checked = false;
     for (std::size_t i = 0; i < p.valid.size(); ++i) {
       const std::size_t mb = p.valid[i];
       s.micro_batch = micro_batch(mb);
-      if ((p.fitting[mb] & lighter[e]) != 0 || p.behind(floor_of(s, sp, mb))) {
-        p.out.stats.pruned += libraries;
+      if ((p.fitting[mb] & common.lighter[e]) != 0 || p.behind(floor_of(s, sp, mb))) {
+        p.out.stats.pruned += candidates;
         continue;
       }
       // Which savings a sharding allows does not depend on the micro-batch.
       if (!checked && quick_check(s, *group_->workload, owner_->stack_) != Validity::Ok) {
-        p.out.rejected[index(RejectionReason::Unsupported)] += libraries * (p.valid.size() - i);
+        p.out.rejected[index(RejectionReason::Unsupported)] += candidates * (p.valid.size() - i);
         break;
       }
       checked = true;
       const bool grows = memory_grows(s, p.valid.back());
-      if (!try_memory(s, sp, mb, e, p.oversized[sharding], libraries * (p.valid.size() - i), grows, p)) break;
+      const std::uint64_t row_rest = candidates * (p.valid.size() - i);
+      if (!try_memory(s, sp, mb, e, counts, p.oversized[sharding], row_rest, grows, p)) break;
     }
   }
+}
+
+/// Numbers of layers to recompute that a chunk has; the request's others are counted.
+std::int32_t StackSearch::SplitSearch::layer_counts_that_divide(const Strategy& s, Progress& p) const {
+  const std::int64_t chunks = std::int64_t{s.pipeline_parallel} * s.virtual_pipeline;
+  const std::int64_t layers = (owner_->layers_.total() + chunks - 1) / chunks;
+  std::int32_t counts = p.layer_counts;
+  while (counts > 0 && layers_to_recompute(owner_->request_, counts - 1) > layers) --counts;
+  p.out.rejected[index(RejectionReason::Divisibility)] +=
+      owner_->common_.collectives.size() * p.valid.size() * static_cast<std::uint64_t>(p.layer_counts - counts);
+  return counts;
 }
 
 bool StackSearch::SplitSearch::memory_grows(const Strategy& s, std::size_t last_mb) const {
@@ -168,27 +189,63 @@ bool StackSearch::SplitSearch::memory_grows(const Strategy& s, std::size_t last_
 
 /// Where memory grows with the micro-batch the first that does not fit ends its row; states that do not fit
 /// alone end every row with the same states.
-bool StackSearch::SplitSearch::try_memory(const Strategy& s, std::size_t sp, std::size_t mb, std::size_t saving,
-                                          std::uint32_t& oversized, std::uint64_t row_rest, bool grows,
-                                          Progress& p) const {
+bool StackSearch::SplitSearch::try_memory(Strategy s, std::size_t sp, std::size_t mb, std::size_t saving,
+                                          std::int32_t counts, std::uint32_t& oversized, std::uint64_t row_rest,
+                                          bool grows, Progress& p) const {
   const std::uint32_t states = state_bit(s.offload);
   if (!p.count_misses && (oversized & states) != 0) {
     p.out.rejected[index(RejectionReason::Memory)] += row_rest;
     return false;
   }
+  const bool some_layers = owner_->common_.savings[saving].some_layers;
+  if (some_layers) s.recompute_layers = layers_to_recompute(owner_->request_, counts - 1);
   const MemoryEstimate memory = estimate_memory(owner_->layers_, *group_->workload, s, *cluster_, owner_->stack_);
   const auto rejection = memory_rejection(memory, *cluster_, owner_->request_.min_headroom, owner_->safe_part_);
   if (!rejection) {
     p.fitting[mb] |= std::uint64_t{1} << saving;
-    try_collectives(s, memory, sp, mb, p);
+    if (some_layers) {
+      try_layer_counts(s, sp, mb, counts, p);
+    } else {
+      try_collectives(s, memory, sp, mb, p);
+    }
     return true;
   }
   const MemoryComponents& c = memory.components;
   const bool too_large = c.weights + c.gradients + c.optimizer > memory.limit;
   if (too_large) oversized |= states;
   const bool ends_row = too_large || grows;
-  refuse(s, *rejection, ends_row ? row_rest : owner_->common_.collectives.size(), p.out);
+  const std::uint64_t candidates = owner_->common_.collectives.size() * static_cast<std::uint64_t>(counts);
+  refuse(s, *rejection, ends_row ? row_rest : candidates, p.out);
   return !ends_row;
+}
+
+/// Memory falls and time rises with every layer more, so that the least number that fits is the fastest.
+void StackSearch::SplitSearch::try_layer_counts(Strategy s, std::size_t sp, std::size_t mb, std::int32_t counts,
+                                                Progress& p) const {
+  const std::uint64_t libraries = owner_->common_.collectives.size();
+  RejectionReason reason = RejectionReason::Memory;
+  std::int32_t first = 0;
+  for (std::int32_t last = counts - 1; first < last;) {
+    const std::int32_t middle = first + (last - first) / 2;
+    s.recompute_layers = layers_to_recompute(owner_->request_, middle);
+    const MemoryEstimate memory = estimate_memory(owner_->layers_, *group_->workload, s, *cluster_, owner_->stack_);
+    const auto rejection = memory_rejection(memory, *cluster_, owner_->request_.min_headroom, owner_->safe_part_);
+    if (!rejection) {
+      last = middle;
+    } else {
+      reason = rejection->reason;
+      first = middle + 1;
+    }
+  }
+  p.out.rejected[index(reason)] += libraries * static_cast<std::uint64_t>(first);
+  p.out.stats.pruned += libraries * static_cast<std::uint64_t>(counts - 1 - first);
+  s.recompute_layers = layers_to_recompute(owner_->request_, first);
+  if (p.behind(floor_of(s, sp, mb))) {
+    p.out.stats.pruned += libraries;
+    return;
+  }
+  const MemoryEstimate memory = estimate_memory(owner_->layers_, *group_->workload, s, *cluster_, owner_->stack_);
+  try_collectives(s, memory, sp, mb, p);
 }
 
 void StackSearch::SplitSearch::try_collectives(Strategy s, const MemoryEstimate& memory, std::size_t sp, std::size_t mb,

@@ -33,6 +33,7 @@ class StackSearch::SplitSearch {
     std::vector<std::uint32_t> oversized;
     std::vector<std::uint64_t> fitting;  ///< by micro-batch, as bits: savings that fit
     std::vector<std::size_t> valid;      ///< micro-batches of the row, as indices into options
+    std::int32_t layer_counts = 0;       ///< numbers of layers to recompute that the schedule leaves
     [[nodiscard]] bool behind(Seconds bound) const {
       return (threshold && bound > *threshold) || (best && bound > best->step.time());
     }
@@ -54,12 +55,15 @@ class StackSearch::SplitSearch {
   }
   [[nodiscard]] Seconds floor_of(const Strategy& s, std::size_t sp, std::size_t mb) const;
   void find_valid(Strategy s, Progress& p) const;
+  [[nodiscard]] std::int32_t layer_counts_that_divide(const Strategy& s, Progress& p) const;
   void try_savings(Strategy s, std::size_t sp, std::size_t sharding, Progress& p) const;
   /// Whether memory grows with the micro-batch: with fewer micro-batches than pipeline ranks fewer are in flight.
   [[nodiscard]] bool memory_grows(const Strategy& s, std::size_t last_mb) const;
+  /// Prices the least of the `counts` numbers of recomputed layers that fits. Precondition: the largest does.
+  void try_layer_counts(Strategy s, std::size_t sp, std::size_t mb, std::int32_t counts, Progress& p) const;
   /// False where no larger micro-batch fits either; `row_rest` counts it and them.
-  bool try_memory(const Strategy& s, std::size_t sp, std::size_t mb, std::size_t saving, std::uint32_t& oversized,
-                  std::uint64_t row_rest, bool grows, Progress& p) const;
+  bool try_memory(Strategy s, std::size_t sp, std::size_t mb, std::size_t saving, std::int32_t counts,
+                  std::uint32_t& oversized, std::uint64_t row_rest, bool grows, Progress& p) const;
   void try_collectives(Strategy s, const MemoryEstimate& memory, std::size_t sp, std::size_t mb, Progress& p) const;
 
   StackSearch* owner_;

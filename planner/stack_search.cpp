@@ -46,7 +46,7 @@ class StackSearch::GroupSearch {
         queue_.push({floor, next.split, searches_.size() - 1});
         continue;
       }
-      searched += splits_.open[next.split].choices * per_choice_;
+      searched += candidates(splits_.open[next.split]);
       search(searches_[next.search]);
     }
     out_.stats.pruned += candidates_ - searched;
@@ -64,10 +64,17 @@ class StackSearch::GroupSearch {
     }
   };
 
+  /// Of a split, or of all with one tensor degree.
+  template <typename Splits>
+  [[nodiscard]] std::uint64_t candidates(const Splits& s) const {
+    const CommonOptions& common = owner_.common_;
+    return common.collectives.size() *
+           (s.choices * (common.savings.size() - common.partial) + s.partial_choices * common.partial);
+  }
+
   /// Counts the space. False if no split is open.
   bool open() {
     const std::int64_t domain = cluster_.domain();
-    per_choice_ = owner_.common_.savings.size() * owner_.common_.collectives.size();
     for (std::size_t r = 0; r < splits_.closed.size(); ++r) {
       out_.stats.space += splits_.closed[r];
       out_.rejected[r] += splits_.closed[r];
@@ -75,11 +82,11 @@ class StackSearch::GroupSearch {
     for (const SplitList::Tensor& t : splits_.tensors) {
       // Tensor groups stay inside a node or NVLink domain.
       const auto reason = t.degree > domain  ? std::optional(RejectionReason::Topology)
-                          : per_choice_ == 0 ? std::optional(RejectionReason::Unsupported)
+                          : candidates(t) == 0 ? std::optional(RejectionReason::Unsupported)
                                              : std::nullopt;
       if (reason) out_.rejected[static_cast<std::size_t>(*reason)] += t.splits;
-      out_.stats.space += reason ? t.splits : t.choices * per_choice_;
-      if (!reason) candidates_ += t.choices * per_choice_;
+      out_.stats.space += reason ? t.splits : candidates(t);
+      if (!reason) candidates_ += candidates(t);
     }
     return candidates_ > 0;
   }
@@ -117,7 +124,6 @@ class StackSearch::GroupSearch {
   const SplitList& splits_;
   const Incumbents& incumbents_;
   StackOutcome& out_;
-  std::uint64_t per_choice_ = 0;
   std::uint64_t candidates_ = 0;
   std::optional<Seconds> threshold_;  ///< no slower step can matter
   std::priority_queue<Waiting> queue_;

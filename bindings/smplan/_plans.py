@@ -90,6 +90,12 @@ class Plan(View):
         return plans
 
     @property
+    def recompute_layers(self) -> Optional[int]:
+        """Layers of each pipeline chunk that full recomputation takes; None is all of them."""
+        layers: Optional[int] = self._data.get("recompute_layers")
+        return layers
+
+    @property
     def memory(self) -> Memory:
         """Bytes on the busiest device, by what they are."""
         return Memory(self._data["memory"])
@@ -115,6 +121,7 @@ class Plan(View):
         sharding = self._data["sharding"]
         parts += [f"{sharding['strategy']}/{sharding['degree']}"] if sharding["degree"] > 1 else []
         parts.append(f"mb{self._data['micro_batch']}")
+        parts += [f"{self.recompute_layers} layers"] if self.recompute_layers else []
         parts += [f"{self._data[key]} {key}" for key in ("recompute", "offload") if self._data[key] != "none"]
         return " ".join(parts)
 

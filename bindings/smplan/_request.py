@@ -59,6 +59,7 @@ class Request(TypedDict, total=False):
     shard_degree: Numbers
     micro_batch: Numbers
     recompute: Names
+    recompute_layers: Numbers
     offload: Names
     sequence_parallel: Union[bool, str]
     checkpoint_storage: str

@@ -15,7 +15,8 @@ from smplan._request import environment_region, shipped_catalog
 
 REQUEST_FLAGS = ("params", "model", "hf-config", "arch", "tokens", "seq-len", "global-batch", "global-batch-tokens",
                  "dtype", "optimizer", "finetune", "region", "market", "stack", "tp", "pp", "cp", "ep", "dp",
-                 "zero-stage", "sharding", "shard-degree", "micro-batch", "recompute", "offload", "budget", "deadline")
+                 "zero-stage", "sharding", "shard-degree", "micro-batch", "recompute",
+                 "recompute-layers", "offload", "budget", "deadline")
 
 
 def parser() -> argparse.ArgumentParser:

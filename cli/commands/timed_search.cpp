@@ -31,6 +31,7 @@ std::optional<Plan> smallest_fit(const PlanRequest& request, const RequestSpec& 
                       &open.shard_degree,
                       &open.micro_batch,
                       &open.recompute,
+                      &open.recompute_layers,
                       &open.offload,
                       &open.sequence_parallel,
                       &open.deadline,

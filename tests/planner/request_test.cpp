@@ -170,6 +170,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadSpec{"HugeTp", &RequestSpec::tp, "99999999999999999999", "--tp", ""},
         BadSpec{"ZeroStage", &RequestSpec::zero_stage, "4", "--zero-stage", "0 and 3"},
         BadSpec{"Recompute", &RequestSpec::recompute, "al", "--recompute", "full"},
+        BadSpec{"RecomputeLayers", &RequestSpec::recompute_layers, "0", "--recompute-layers", "between 1 and"},
+        BadSpec{"MoreLayersThanTheModel", &RequestSpec::recompute_layers, "41..50", "--recompute-layers", "has 40"},
         BadSpec{"Offload", &RequestSpec::offload, "gpu", "--offload", "optimizer"},
         BadSpec{"SequenceParallel", &RequestSpec::sequence_parallel, "maybe", "--sequence-parallel", "true"},
         BadSpec{"ExpertsOfDense", &RequestSpec::ep, "4", "--ep", "no experts"},

@@ -130,7 +130,14 @@ class Enumeration {
         s.offload = {(bits & 8) != 0, (bits & 4) != 0, (bits & 2) != 0, (bits & 1) != 0};
         if (!r_.recompute.allows(recompute) || !r_.offload.allows(s.offload)) continue;
         if (s.offload.to_nvme && cluster_.local_nvme.value() <= 0) continue;
-        if (quick_check(s, r_.workload, stack_) == Validity::Ok) visit(s);
+        const std::int32_t chunks = s.pipeline_parallel * s.virtual_pipeline;
+        const auto most = static_cast<std::int32_t>((r_.workload.architecture.n_layers + chunks - 1) / chunks);
+        const bool open = r_.recompute_layers.any();
+        for (std::int32_t n = 0; n <= most - (open ? 1 : 0); ++n) {
+          s.recompute_layers = n;
+          if (recompute == Recompute::Full ? !r_.recompute_layers.allows(n) : n > 0) continue;
+          if (quick_check(s, r_.workload, stack_) == Validity::Ok) visit(s);
+        }
       }
     }
   }
@@ -290,6 +297,7 @@ class RandomRequests {
     if (chance(4)) r.workload.finetune = FineTune::Lora;
     if (chance(2)) r.offload.values = {Offload{}};
     if (chance(2)) r.recompute.values = {pick(std::vector<Recompute>{Recompute::None, Recompute::Full})};
+    if (chance(6)) r.recompute_layers.values = pick(std::vector<std::vector<std::int32_t>>{{0}, {2}, {1, 3, 6}});
     if (chance(4)) r.tp.values = {1, 2};
     if (chance(4)) r.pp.values = {1, 2, 4};
     if (chance(6)) r.vpp.values = {1, 2, 3};
@@ -423,7 +431,10 @@ TEST(Pruning, RestsOnWhatTheModelsDo) {
       const Seconds time = estimate_step(w, s, cluster, stack).time();
       const LayerTable table = layer_table(w, s, cluster, stack);
       Seconds floor = table_floor(table, stack.profile);
-      if (s.recompute == Recompute::Full) floor += recompute_floor(table, stack.profile);
+      if (s.recompute == Recompute::Full) {
+        const std::int64_t most = (table.stack.total() + s.pipeline_parallel - 1) / s.pipeline_parallel;
+        floor += s.recomputed_part(static_cast<double>(most)) * recompute_floor(table, stack.profile);
+      }
       const double bubble = bubble_floor(s.schedule, s.pipeline_parallel, s.virtual_pipeline);
       EXPECT_LE(step_floor(floor, static_cast<double>(s.micro_batches(w)), s.pipeline_parallel, bubble,
                            straggler_stretch(cluster.gpus(), stack.profile), stack.profile),
@@ -438,13 +449,23 @@ TEST(Pruning, RestsOnWhatTheModelsDo) {
         for (int bits = 0; bits < 16; ++bits) {
           Strategy lighter = s;
           lighter.recompute = recompute;
+          lighter.recompute_layers = 0;
           lighter.offload = {(bits & 8) != 0, (bits & 4) != 0, (bits & 2) != 0, (bits & 1) != 0};
-          const bool pipelined = s.pipeline_parallel > 1;
-          if (!spends_no_more({recompute, lighter.offload}, {s.recompute, s.offload}, pipelined)) continue;
+          const SavingOption spent{s.recompute, s.recompute_layers > 0, s.offload};
+          if (!spends_no_more({recompute, false, lighter.offload}, spent)) continue;
           if (quick_check(lighter, w, stack) != Validity::Ok) continue;
           EXPECT_LE(estimate_step(w, lighter, cluster, stack).time().value(), time.value() * (1 + 1e-12))
               << to_string(lighter) << " against " << to_string(s);
         }
+      }
+      // A recomputed layer more saves memory and costs time.
+      if (s.recompute_layers > 0) {
+        Strategy fewer = s;
+        if (--fewer.recompute_layers == 0) fewer.recompute = Recompute::None;
+        EXPECT_LE(estimate_step(w, fewer, cluster, stack).time().value(), time.value() * (1 + 1e-12)) << to_string(s);
+        EXPECT_GE(estimate_memory(w, fewer, cluster, stack).wanted.value(),
+                  estimate_memory(w, s, cluster, stack).wanted.value() * (1 - 1e-12))
+            << to_string(s);
       }
       // Memory grows with the micro-batch, as long as as many are in flight.
       const bool fixed_depth = s.schedule == Schedule::OneFOneB || s.schedule == Schedule::ZeroBubble;
