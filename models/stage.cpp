@@ -12,9 +12,9 @@ namespace {
 
 constexpr double kHalfBytes = 2;
 
-/// What the host adds to a pass of the device. Within a pass now the one and now the other is behind, so that where both
-/// take about as long neither hides the other whole: the pass takes the 4-norm of the two. Of the exponents 3 to 8 and
-/// the maximum, 4 leaves the least error on sources left out of the fit.
+/// What the host adds to a pass of the device. Within a pass now the one and now the other is behind, so that where
+/// both take about as long neither hides the other whole: the pass takes the 4-norm of the two. Of the exponents 3 to 8
+/// and the maximum, 4 leaves the least error on sources left out of the fit.
 Seconds host_beside(Seconds host, Seconds device) {
   const double h = host.value() * host.value();
   const double d = device.value() * device.value();
