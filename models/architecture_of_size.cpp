@@ -114,7 +114,6 @@ Architecture interpolated(double parameters) {
     for (std::int64_t hidden = style.hidden_step; static_cast<double>(hidden) <= widest; hidden += style.hidden_step) {
       const std::int64_t ffn = fitting_ffn(style, layers, hidden, parameters);
       const double ratio = static_cast<double>(ffn) / static_cast<double>(hidden);
-      if (ratio < 1.5 || ratio > 6) continue;
       const Architecture a = shaped(style, layers, hidden, ffn);
       const double error = relative_error(a, parameters);
       if (error > kTolerance) continue;

@@ -66,7 +66,7 @@ StageLoad stage_load(const Workload& w, const Strategy& s, const Stack& stack, c
   const double projection = static_cast<double>(whole.head > 0 ? whole.head : whole.embedding) / tensor;
   if (out.first) out.parameters.root += embedding;
   if (out.last && (whole.head > 0 || !out.first)) out.parameters.root += projection;
-  if (out.last && a.vocab > 0) out.parameters.head = projection;
+  if (a.vocab > 0) out.parameters.head = projection;
   if (w.finetune != FineTune::Full) {
     const double share = on_stage / static_cast<double>(layers.total());
     out.parameters.adapters = static_cast<double>(lora_parameters(a, w.lora.rank, w.lora.all_linear)) * share / tensor;

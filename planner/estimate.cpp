@@ -9,32 +9,35 @@ namespace smplan {
 namespace {
 
 template <typename T>
-T first_or(const Choice<T>& choice, T otherwise) {
-  return choice.any() ? otherwise : choice.values.front();
+void take(const Choice<T>& choice, T& value) {
+  if (!choice.any()) value = choice.values.front();
 }
 
-/// What the request says and the plainest value of everything else.
+/// What the request says and the plainest value of everything else; data parallelism takes the devices that are left.
 Strategy plainest(const PlanRequest& request, const Stack& stack) {
   const std::int32_t gpus = request.instances.front()->accelerator_count * request.counts.front();
   Strategy s;
-  s.tensor_parallel = first_or(request.tp, 1);
-  s.pipeline_parallel = first_or(request.pp, 1);
-  s.virtual_pipeline = first_or(request.vpp, 1);
-  s.context_parallel = first_or(request.cp, 1);
-  s.expert_parallel = first_or(request.ep, 1);
-  s.expert_tensor_parallel = first_or(request.etp, 0);
-  const std::int32_t split = s.tensor_parallel * s.pipeline_parallel * s.context_parallel;
-  s.data_parallel = first_or(request.dp, std::max(1, gpus / split));
-  s.sharding = first_or(request.sharding, stack.shardings.front());
-  s.shard_degree =
-      first_or(request.shard_degree, s.sharding == Sharding::None ? 1 : s.data_parallel * s.context_parallel);
-  s.micro_batch = first_or(request.micro_batch, 1);
-  s.schedule = s.virtual_pipeline > 1 ? Schedule::Interleaved : Schedule::OneFOneB;
-  s.recompute = first_or(request.recompute, stack.recomputes.front());
-  if (s.recompute == Recompute::Full) s.recompute_layers = first_or(request.recompute_layers, 0);
-  s.offload = first_or(request.offload, Offload{});
-  s.sequence_parallel = first_or(request.sequence_parallel, false);
-  s.collectives = first_or(request.collectives, stack.collectives.front());
+  take(request.tp, s.tensor_parallel);
+  take(request.pp, s.pipeline_parallel);
+  take(request.vpp, s.virtual_pipeline);
+  take(request.cp, s.context_parallel);
+  take(request.ep, s.expert_parallel);
+  take(request.etp, s.expert_tensor_parallel);
+  const std::int64_t split = std::int64_t{s.tensor_parallel} * s.pipeline_parallel * s.context_parallel;
+  s.data_parallel = std::max(1, static_cast<std::int32_t>(gpus / split));
+  s.sharding = stack.shardings.front();
+  take(request.sharding, s.sharding);
+  if (s.sharding != Sharding::None) s.shard_degree = s.data_parallel * s.context_parallel;
+  take(request.shard_degree, s.shard_degree);
+  take(request.micro_batch, s.micro_batch);
+  if (s.virtual_pipeline > 1) s.schedule = Schedule::Interleaved;
+  s.recompute = stack.recomputes.front();
+  take(request.recompute, s.recompute);
+  if (s.recompute == Recompute::Full) take(request.recompute_layers, s.recompute_layers);
+  take(request.offload, s.offload);
+  take(request.sequence_parallel, s.sequence_parallel);
+  s.collectives = stack.collectives.front();
+  take(request.collectives, s.collectives);
   return s;
 }
 

@@ -95,9 +95,9 @@ Search::Search(const PlanRequest& request, const Catalog& catalog, const SearchO
       threads_(options.threads > 0 ? static_cast<unsigned>(options.threads)
                                    : std::max(1U, std::thread::hardware_concurrency())),
       default_workload_(request.workload),
-      fp16_workload_(request.workload) {
+      fp16_workload_(request.workload),
+      micro_batches_(micro_batch_choices(request, request.workload)) {
   fp16_workload_.precision = Precision::Fp16;
-  micro_batches_ = micro_batch_choices(request, request.workload);
   add_types(catalog);
   add_groups();
   expect(monitor_, groups_.size() * request.stacks.size());

@@ -16,26 +16,16 @@ PlanSet timed_search(const PlanRequest& request, const Catalog& catalog) {
 
 std::optional<Plan> smallest_fit(const PlanRequest& request, const RequestSpec& spec, const Catalog& catalog) {
   RequestSpec open = spec;
-  for (auto* limit : {&open.instances,
-                      &open.count,
-                      &open.max_gpus,
-                      &open.stack,
-                      &open.dp,
-                      &open.tp,
-                      &open.pp,
-                      &open.vpp,
-                      &open.cp,
-                      &open.ep,
-                      &open.zero_stage,
-                      &open.sharding,
-                      &open.shard_degree,
-                      &open.micro_batch,
-                      &open.recompute,
-                      &open.recompute_layers,
-                      &open.offload,
-                      &open.sequence_parallel,
-                      &open.deadline,
-                      &open.budget,
+  for (auto* limit : {&open.instances,    &open.count,
+                      &open.max_gpus,     &open.stack,
+                      &open.dp,           &open.tp,
+                      &open.pp,           &open.vpp,
+                      &open.cp,           &open.ep,
+                      &open.zero_stage,   &open.sharding,
+                      &open.shard_degree, &open.micro_batch,
+                      &open.recompute,    &open.recompute_layers,
+                      &open.offload,      &open.sequence_parallel,
+                      &open.deadline,     &open.budget,
                       &open.max_hourly}) {
     limit->reset();
   }

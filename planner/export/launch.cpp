@@ -298,7 +298,7 @@ std::string job_name_of(const ExportJob& job) {
     }
   }
   // Room for the count, the id and the time stamp that the SDKs append.
-  name = name.substr(0, 24);
+  if (name.size() > 24) name.resize(24);
   while (!name.empty() && name.back() == '-') name.pop_back();
   return fmt::format("{}-x{}-{}", name.empty() ? "job" : name, plan.instance_count, plan.id().substr(0, 8));
 }

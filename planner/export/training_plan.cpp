@@ -12,7 +12,7 @@ namespace smplan {
 namespace {
 
 constexpr std::int64_t kSchemaVersion = 1;
-constexpr std::int64_t kMaxCount = std::int64_t{1} << 40;
+constexpr std::int64_t kMaxCount = std::int64_t{1} << 32;
 constexpr std::int32_t kMaxDegree = 1 << 20;
 
 std::int32_t read_degree(ObjectReader& reader, std::string_view key) {
@@ -46,6 +46,7 @@ std::optional<Architecture> llama_like(const TrainedModel& model) {
   a.head_dim = model.head_dim;
   a.ffn_hidden = model.ffn_hidden;
   a.vocab = model.vocab;
+  if (!check(a, model.name).empty()) return std::nullopt;
   for (const bool tied : {false, true}) {
     a.tied_embeddings = tied;
     if (count_parameters(a).total() == model.parameters) return a;
@@ -99,7 +100,7 @@ void read_request(const JsonValue& value, const Catalog& catalog, TrainingPlan& 
   plan.seq_len = reader.integer("seq_len", 1, kMaxCount);
   plan.optimizer = read_named(reader, "optimizer", optimizer_from);
   plan.finetune = read_named(reader, "finetune", finetune_from);
-  plan.lora_rank = reader.optional_integer("lora_rank").value_or(0);
+  if (reader.has("lora_rank")) plan.lora_rank = reader.integer("lora_rank", 1, kMaxCount);
   plan.fused_loss = reader.optional_bool("fused_loss").value_or(false);
   plan.flash_attention = reader.optional_bool("flash_attention");
   plan.region = read_name(reader, "region");
@@ -196,6 +197,13 @@ void read_strategy(ObjectReader& reader, TrainingPlan& plan) {
   plan.precision = read_named(reader, "dtype", precision_from);
 }
 
+/// Of a file's numbers, which may be beyond 64 bits together; exact where they are those of a plan.
+double product(std::initializer_list<std::int64_t> factors) {
+  double out = 1;
+  for (const std::int64_t factor : factors) out *= static_cast<double>(factor);
+  return out;
+}
+
 void check_products(const TrainingPlan& plan, std::int64_t n_gpus, const ObjectReader& reader, Diagnostics& out) {
   const auto differ = [&](std::string_view key, const std::string& message) {
     out.push_back(
@@ -203,17 +211,18 @@ void check_products(const TrainingPlan& plan, std::int64_t n_gpus, const ObjectR
   };
   const Strategy& s = plan.strategy;
   const std::int64_t devices = std::int64_t{plan.instance_count} * plan.devices_per_instance();
+  const double gpus = product({s.data_parallel, s.tensor_parallel, s.pipeline_parallel, s.context_parallel});
   if (n_gpus != devices) {
     differ("n_gpus",
            fmt::format("{} devices, but {} x {} have {}", n_gpus, plan.instance_count, plan.instance->name, devices));
-  } else if (s.gpus() != n_gpus) {
+  } else if (gpus != static_cast<double>(n_gpus)) {
     differ("parallel",
-           fmt::format("data {} x tensor {} x pipeline {} x context {} is {}, not the {} devices", s.data_parallel,
-                       s.tensor_parallel, s.pipeline_parallel, s.context_parallel, s.gpus(), n_gpus));
+           fmt::format("data {} x tensor {} x pipeline {} x context {} is {:.0f}, not the {} devices", s.data_parallel,
+                       s.tensor_parallel, s.pipeline_parallel, s.context_parallel, gpus, n_gpus));
   }
-  const std::int64_t batch = s.micro_batch * plan.gradient_accumulation * s.data_parallel;
-  if (batch != plan.global_batch) {
-    differ("global_batch", fmt::format("micro-batch {} x accumulation {} x data {} is {}, not {}", s.micro_batch,
+  const double batch = product({s.micro_batch, plan.gradient_accumulation, s.data_parallel});
+  if (batch != static_cast<double>(plan.global_batch)) {
+    differ("global_batch", fmt::format("micro-batch {} x accumulation {} x data {} is {:.0f}, not {}", s.micro_batch,
                                        plan.gradient_accumulation, s.data_parallel, batch, plan.global_batch));
   }
   const std::int64_t expert_ranks = std::int64_t{s.expert_parallel} * s.expert_tensor();

@@ -40,7 +40,7 @@ std::vector<Machines> machines_of(const Job& job, const Catalog& catalog, const 
   if (!one.type.stated) return machines;
   one.instance = look_up(one.type);
   if (!one.count && !one.count.stated && job.strategy.world && one.instance != nullptr &&
-      *job.strategy.world % one.instance->accelerator_count == 0) {
+      one.instance->accelerator_count > 0 && *job.strategy.world % one.instance->accelerator_count == 0) {
     one.count.value = *job.strategy.world / one.instance->accelerator_count;
     one.count.where = job.strategy.world.where;
     one.count.stated = true;

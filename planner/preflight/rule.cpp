@@ -79,7 +79,7 @@ std::optional<std::int64_t> CheckInput::devices_per_node() const {
 }
 
 std::optional<std::int64_t> CheckInput::world() const {
-  if (job.strategy.world) return job.strategy.world.value;
+  if (job.strategy.world && *job.strategy.world >= 1) return job.strategy.world.value;
   const auto n = nodes();
   const auto d = devices_per_node();
   if (!n || !d || *n <= 0 || *d <= 0 || *n > 1'000'000 || *d > 1'000) return std::nullopt;

@@ -135,6 +135,13 @@ Result<ReportData> report_data(const std::string& text, const std::string& name,
   Diagnostics faults;
   const std::optional<JsonValue> plans = document->find("plans");
   if (!plans) return fail("no-plan-file", name, "has no member 'plans'", "write it with `smplan plan --format json`");
+  // What the page's title names; the plans below are read whole.
+  ObjectReader root(*document, faults);
+  if (const auto request = root.value("request")) {
+    ObjectReader asked(*request, faults);
+    if (const auto model = asked.value("model")) ObjectReader(*model, faults).string("name");
+  }
+  if (!faults.empty()) return tl::unexpected<Diagnostics>(std::move(faults));
   ReportData data;
   data.plan_json = text;
   for (std::size_t i = 0; i < plans->as_array(faults).size(); ++i) {

@@ -156,7 +156,8 @@ Result<SimulatedJob> simulated_job(const TrainingPlan& plan, const Catalog& cata
   job.workload.flash_attention = plan.flash_attention;
   if (plan.lora_rank > 0) job.workload.lora.rank = plan.lora_rank;
   job.workload.tokens = plan.tokens;
-  Diagnostics faults = check(job.strategy, job.workload, *job.stack);
+  Diagnostics faults = check(job.workload);
+  if (faults.empty()) faults = check(job.strategy, job.workload, *job.stack);
   if (!faults.empty()) return tl::unexpected<Diagnostics>(std::move(faults));
   return job;
 }

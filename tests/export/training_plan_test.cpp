@@ -77,6 +77,20 @@ TEST(TrainingPlan, IsReadStrictly) {
   }
 }
 
+TEST(TrainingPlan, NumbersBeyond64BitsTogetherAreInconsistent) {
+  Json degrees = document();
+  for (const char* axis : {"data", "tensor", "pipeline", "context"}) degrees["plans"][0]["parallel"][axis] = 1 << 17;
+  EXPECT_THAT(faults(degrees), HasSubstr("is 295147905179352825856, not the 16 devices"));
+  Json widths = document();
+  widths["request"]["model"]["name"] = "mine";
+  for (const char* width : {"hidden", "n_heads", "head_dim", "ffn_hidden", "vocab"}) {
+    widths["request"]["model"][width] = 1 << 24;
+  }
+  const Result<TrainingPlan> plan = read(widths);
+  ASSERT_TRUE(plan) << to_string(plan.error());
+  EXPECT_FALSE(plan->model.architecture) << "a model of 10^18 parameters is not Llama-shaped";
+}
+
 TEST(TrainingPlan, NeedsEveryKeyThatDecidesTheJob) {
   for (const char* key : {"instance_type", "instance_count", "n_gpus", "stack", "collectives", "parallel", "sharding",
                           "micro_batch", "gradient_accumulation", "global_batch", "recompute", "offload", "dtype",

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "planner/preflight/check.hpp"
+#include "planner/request_names.hpp"
 #include "tests/fuzz/planning.hpp"
 #include "tests/fuzz/target.hpp"
 
@@ -16,12 +17,12 @@ const SagemakerLimits& shipped_limits() {
 struct JobText {
   std::string file = "job.json";
   std::optional<JobKind> kind;
-  bool with_model = false;
+  std::string_view words;  ///< what flags say, `model=gpt2 instances=ml.m5.large`
   std::string_view text;
 };
 
-/// `deepspeed ds.json model`, then the file: its kind (`auto` for a guess), its name, and whether flags name a
-/// model. A text without such a line is a file whose kind is guessed.
+/// `deepspeed ds.json model=gpt2 count=2`, then the file: its kind (`auto` for a guess), its name, and what flags say.
+/// A text without such a line is a file whose kind is guessed.
 JobText split(std::string_view bytes) {
   JobText job;
   job.text = bytes;
@@ -36,7 +37,7 @@ JobText split(std::string_view bytes) {
   if (blank == std::string_view::npos) return job;
   const std::size_t second = line.find(' ', blank + 1);
   job.file = line.substr(blank + 1, second == std::string_view::npos ? second : second - blank - 1);
-  job.with_model = second != std::string_view::npos && line.substr(second + 1) == "model";
+  if (second != std::string_view::npos) job.words = line.substr(second + 1);
   return job;
 }
 
@@ -49,10 +50,11 @@ void job(std::string_view bytes) {
   }
   CheckOptions options;
   options.search.threads = 1;
-  if (input.with_model) {
-    options.request.model = "llama-2-7b";
-    options.request.tokens = "1B";
-  }
+  const Result<RequestSpec> flags = read_request_words(input.words, {}, "flags");
+  if (flags) options.request = *flags;
+  // Files have targets of their own; here a name must not lead to one.
+  options.request.hf_config.reset();
+  options.request.arch.reset();
   const Result<Findings> findings = check_job(*read, shipped_catalog(), shipped_limits(), options);
   if (!findings) return;
   require(parse_json(to_json(*findings), "findings.json").has_value(), "findings are JSON");

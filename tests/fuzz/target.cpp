@@ -6,7 +6,8 @@
 namespace smplan::fuzz {
 
 const Target* find_target(std::string_view name) {
-  for (const auto& group : {base_targets(), catalog_targets(), planner_targets(), preflight_targets()}) {
+  for (const auto& group :
+       {base_targets(), catalog_targets(), plan_file_targets(), planner_targets(), preflight_targets()}) {
     for (const Target& target : group) {
       if (target.name == name) return &target;
     }

@@ -13,6 +13,7 @@ struct Target {
 
 std::span<const Target> base_targets();
 std::span<const Target> catalog_targets();
+std::span<const Target> plan_file_targets();
 std::span<const Target> planner_targets();
 std::span<const Target> preflight_targets();
 

@@ -2,7 +2,7 @@
 """Runs one golden case: `cmd` in the case's folder, its output against `stdout`, `stderr` and `exit`.
 
 Text must agree exactly, numbers to 1e-9 relative. SMPLAN_UPDATE_GOLDEN=1 writes what is found instead.
-Usage: run.py SMPLAN_BINARY CASE_FOLDER
+Usage: run.py SMPLAN_BINARY CASE_FOLDER [SECONDS]
 """
 
 import os
@@ -20,7 +20,7 @@ TODAY = "1795219200"  # 2026-11-21
 TIMING = re.compile(r'("seconds": )[-+.\de]+')
 
 
-def run(binary: str, case: pathlib.Path) -> dict[str, str]:
+def run(binary: str, case: pathlib.Path, seconds: float) -> dict[str, str]:
     words = shlex.split((case / "cmd").read_text())
     if words[0] != "smplan":
         raise SystemExit(f"{case}/cmd: must start with smplan")
@@ -31,7 +31,7 @@ def run(binary: str, case: pathlib.Path) -> dict[str, str]:
         env={"PATH": "/usr/bin:/bin", "LC_ALL": "C", "SOURCE_DATE_EPOCH": TODAY, **environment(case)},
         input=given.read_bytes() if given.exists() else b"",
         capture_output=True,
-        timeout=120,
+        timeout=seconds,
     )
     return {
         "stdout": TIMING.sub(r"\g<1>0", process.stdout.decode()),
@@ -59,7 +59,7 @@ def differs(expected: str, found: str) -> bool:
 
 def main() -> int:
     binary, case = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2])
-    found = run(binary, case)
+    found = run(binary, case, float(sys.argv[3]) if len(sys.argv) > 3 else 120)
     if os.environ.get("SMPLAN_UPDATE_GOLDEN") == "1":
         for name, text in found.items():
             (case / name).write_text(text)

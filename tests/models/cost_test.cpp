@@ -54,6 +54,22 @@ TEST(EstimateCost, InAnIdealWorldIsPriceTimesTime) {
   EXPECT_EQ(cost.goodput, 1);
 }
 
+// 10,000 sequences of 1 MB are read; 1000 steps of 2 s need 5 MB/s.
+TEST(EstimateCost, WaitsForDataThatComesSlower) {
+  const Workload w = work_of(1e7);
+  RunTerms terms = run_terms(RunSetup{}, w, type_of("ml.p4d.24xlarge"), 1, usd_per_hour(10));
+  terms.sequence_bytes = Bytes(1e6);
+  const auto at = [&](double mb_per_s) {
+    terms.input = InputPlan{.delivered = BytesPerSecond(mb_per_s * 1e6)};
+    return estimate_cost(step_of(2), w, terms);
+  };
+  EXPECT_DOUBLE_EQ(at(10).productive.value(), 2000);
+  EXPECT_DOUBLE_EQ(at(10).input->needed.value(), 5e6);
+  EXPECT_DOUBLE_EQ(at(2.5).productive.value(), 4000);
+  EXPECT_DOUBLE_EQ(at(2.5).input->needed.value(), 5e6) << "at the speed of the plan";
+  EXPECT_DOUBLE_EQ(at(0).productive.value(), 2000) << "nothing is known of the source";
+}
+
 TEST(EstimateCost, PartsSumToTimeAndMoney) {
   const RunCost cost = cost_of(setup_of(), 5, 1e10, "ml.p5.48xlarge", 128, 98.32);
   EXPECT_DOUBLE_EQ(

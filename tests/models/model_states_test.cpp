@@ -125,6 +125,16 @@ TEST(LowRank, OnlyAdaptersHaveStates) {
   EXPECT_NEAR(total(model_states(p, w, Strategy{}, torch())), 1e9 * 4.127 / 8 + 16e6, 1e5);
 }
 
+// 16 bytes an adapter parameter under FSDP, 2 + 4 + 12 under Megatron; the frozen weights have 2.
+TEST(LowRank, AdaptersAreShardedAsWeightsAre) {
+  Workload w = adam();
+  w.finetune = FineTune::Lora;
+  StageParameters p = dense(1e9);
+  p.adapters = 1e6;
+  EXPECT_DOUBLE_EQ(total(model_states(p, w, sharded(Sharding::FsdpFull, 16), torch())), (2e9 + 16e6) / 16);
+  EXPECT_DOUBLE_EQ(total(model_states(p, w, sharded(Sharding::Zero1, 8), megatron())), 2e9 + 6e6 + 12e6 / 8);
+}
+
 TEST(Experts, AreSharedByFewerRanks) {
   StageParameters p;
   p.experts = 1e9;

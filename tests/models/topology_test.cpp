@@ -1,5 +1,8 @@
 #include "models/topology.hpp"
 
+#include <set>
+#include <string>
+
 #include <gtest/gtest.h>
 
 namespace smplan {
@@ -46,6 +49,20 @@ TEST(V100Mesh, PathsWidenThroughOtherDevices) {
   EXPECT_DOUBLE_EQ(gb(mesh.path_bandwidth(0, 3)), 50);
   EXPECT_DOUBLE_EQ(gb(mesh.path_bandwidth(0, 1)), 50);  // 0-3-2-1 is wider than the direct 25
   EXPECT_DOUBLE_EQ(gb(mesh.path_bandwidth(0, 7)), 50);
+}
+
+TEST(Topology, NamesEveryDeviceOnceAndLinksOnlyThose) {
+  for (const FabricKind kind : {FabricKind::NvlinkMesh, FabricKind::Nvswitch, FabricKind::Pcie}) {
+    const Topology topology(node(kind, 8, 150, 12.5, 1));
+    const std::vector<std::string> names = topology.devices();
+    const std::set<std::string> distinct(names.begin(), names.end());
+    EXPECT_EQ(distinct.size(), names.size());
+    for (int i = 0; i < 8; ++i) EXPECT_EQ(distinct.count("accelerator" + std::to_string(i)), 1U);
+    for (const TopologyLink& link : topology.links()) {
+      EXPECT_TRUE(distinct.count(link.from) == 1 && distinct.count(link.to) == 1) << link.from << " " << link.to;
+      EXPECT_GT(link.bandwidth, BytesPerSecond());
+    }
+  }
 }
 
 TEST(Switch, GivesEveryPairAndRingTheFullRate) {

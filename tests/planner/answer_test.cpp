@@ -72,6 +72,19 @@ TEST(PlanJson, FrontierIsUndominatedAndRanksPointIntoThePlans) {
   }
 }
 
+TEST(PlanJson, WritesTheDataPathInMegabytesASecond) {
+  RequestSpec spec = small_request();
+  spec.dataset = "2TB";
+  const PlanSet set = plans_of(spec);
+  const InputPlan& plan = *set.plans.at(0).cost.input;
+  const Json input = Json::parse(to_json(set))["plans"][0]["operation"]["input"];
+  EXPECT_EQ(input["needed_mb_per_s"], plan.needed.value() / 1e6);
+  EXPECT_EQ(input["storage_mb_per_s"], plan.storage.value() / 1e6);
+  EXPECT_EQ(input["loaders_mb_per_s"], plan.loaders.value() / 1e6);
+  EXPECT_EQ(input["delivered_mb_per_s"], std::min(input["storage_mb_per_s"], input["loaders_mb_per_s"]));
+  EXPECT_EQ(input["keeps_fed"], input["needed_mb_per_s"] <= input["delivered_mb_per_s"]);
+}
+
 TEST(PlanJson, EndsWithANewlineAndWritesCountsWhole) {
   const std::string text = to_json(plans_of(small_request()));
   EXPECT_EQ(text.back(), '\n');
@@ -213,19 +226,71 @@ TEST(Estimate, ThatIsStoppedBeforeItHasAPlanFailsWithAReason) {
   EXPECT_FALSE(set.error().empty());
 }
 
-TEST(Estimate, SaysWhichRuleAnInvalidStrategyBreaks) {
+/// One dimension of an estimate that no candidate can have, and what is said of it.
+struct Impossible {
+  const char* name;
+  const char* model;
+  const char* stack;
+  std::optional<std::string> RequestSpec::*field;
+  const char* value;
+  const char* location;
+  const char* says;
+};
+class EstimateRefuses : public ::testing::TestWithParam<Impossible> {};
+
+TEST_P(EstimateRefuses, OnlyWhatIsWrongInTheWordsOfItsRule) {
+  const Impossible& wrong = GetParam();
+  RequestSpec spec;
+  spec.model = wrong.model;
+  spec.instances = "ml.p4d.24xlarge";
+  spec.count = "3";
+  spec.stack = wrong.stack;
+  spec.global_batch = "192";
+  spec.*wrong.field = wrong.value;
+  const auto request = resolve(spec, catalog(), std::nullopt, Purpose::Estimate);
+  ASSERT_TRUE(request) << to_string(request.error());
+  const auto set = estimate(*request, catalog());
+  ASSERT_FALSE(set);
+  for (const Diagnostic& d : set.error()) EXPECT_EQ(d.location, wrong.location) << to_string(d);
+  EXPECT_THAT(set.error().front().message, HasSubstr(wrong.says));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Dimensions, EstimateRefuses,
+    ::testing::Values(
+        Impossible{"Tensor", "llama-2-13b", "megatron", &RequestSpec::tp, "3", "--tp", "40 attention heads"},
+        Impossible{"Pipeline", "gpt2", "megatron", &RequestSpec::pp, "24", "--pp", "12 layers are too few for 24"},
+        Impossible{"Chunks", "llama-2-13b", "megatron", &RequestSpec::vpp, "2", "--vpp", "need each other"},
+        Impossible{"Context", "llama-2-13b", "megatron", &RequestSpec::cp, "3", "--cp --sequence-parallel",
+                   "context parallel 3"},
+        Impossible{"Experts", "mixtral-8x7b", "megatron", &RequestSpec::ep, "3", "--ep", "8 experts"},
+        Impossible{"CutExperts", "mixtral-8x7b", "megatron", &RequestSpec::etp, "3", "--tp", "feed-forward width"},
+        Impossible{"Shards", "llama-2-13b", "megatron", &RequestSpec::shard_degree, "5", "--shard-degree",
+                   "shard degree 5 does not divide data x context = 24"},
+        Impossible{"MicroBatch", "llama-2-13b", "megatron", &RequestSpec::micro_batch, "3", "--dp --micro-batch",
+                   "data parallel 24 x micro-batch 3"},
+        Impossible{"Sharding", "llama-2-13b", "megatron", &RequestSpec::sharding, "zero3", "--sharding", "zero3"},
+        Impossible{"Recompute", "llama-2-13b", "ddp", &RequestSpec::recompute, "selective", "--recompute", "selective"},
+        Impossible{"Offload", "llama-2-13b", "ddp", &RequestSpec::offload, "optimizer", "--offload", "optimizer"},
+        Impossible{"Sequence", "llama-2-13b", "megatron", &RequestSpec::sequence_parallel, "true",
+                   "--sequence-parallel", "needs tensor parallelism"},
+        Impossible{"Collectives", "llama-2-13b", "megatron", &RequestSpec::collectives, "smddp", "--collectives",
+                   "smddp"}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+TEST(Estimate, OfMoreRanksThanNumbersHoldIsRefused) {
   RequestSpec spec;
   spec.model = "llama-2-13b";
   spec.instances = "ml.p4d.24xlarge";
-  spec.count = "3";
-  spec.tp = "3";
-  spec.stack = "megatron";
+  spec.count = "1";
+  spec.tp = "4096";
+  spec.pp = "4096";
+  spec.cp = "4096";
   const auto request = resolve(spec, catalog(), std::nullopt, Purpose::Estimate);
   ASSERT_TRUE(request);
   const auto set = estimate(*request, catalog());
   ASSERT_FALSE(set);
-  EXPECT_EQ(set.error().front().location, "--tp");
-  EXPECT_THAT(set.error().front().message, HasSubstr("40 attention heads"));
+  EXPECT_THAT(to_string(set.error()), HasSubstr("the strategy is for 68719476736 devices, 1 x ml.p4d.24xlarge has 8"));
 }
 
 TEST(Warnings, TellOldAndDerivedPrices) {
@@ -244,6 +309,89 @@ TEST(Warnings, TellOldAndDerivedPrices) {
   EXPECT_THAT(plan_warnings(request, plan).back(), HasSubstr("91 days old"));
   price.basis = PriceBasis::Derived;
   EXPECT_EQ(plan_warnings(request, plan).size(), quiet + 2);
+}
+
+TEST(Warnings, BeginWhereTheTextSays) {
+  PlanRequest request = request_of(small_request());
+  Plan plan = search(request, catalog()).plans.front();
+  plan.memory.limit = gib(100);
+  plan.memory.peak_device = gib(50);
+  plan.step.mfu = 0.5;
+  plan.unmeasured.clear();
+  plan.cost = {};
+  const auto warned = [&](const char* of) {
+    for (const std::string& warning : plan_warnings(request, plan)) {
+      if (warning.find(of) != std::string::npos) return true;
+    }
+    return false;
+  };
+  const auto peak = [&](double part) { plan.memory.peak_device = gib(100 * part); };
+  peak(0.949);
+  EXPECT_FALSE(warned("stays free"));
+  peak(0.951);
+  EXPECT_TRUE(warned("stays free"));
+  peak(1);
+  EXPECT_TRUE(warned("stays free") && !warned("out of memory"));
+  peak(1.001);
+  EXPECT_TRUE(warned("out of memory") && !warned("stays free"));
+  peak(0.5);
+  plan.step.mfu = 0.15;
+  EXPECT_FALSE(warned("utilisation"));
+  plan.step.mfu = 0.149;
+  EXPECT_TRUE(warned("utilisation"));
+  EXPECT_FALSE(warned("no measured run"));
+  plan.unmeasured = {"pipeline parallelism"};
+  EXPECT_TRUE(warned("no measured run of ") && warned("pipeline parallelism"));
+  plan.cost.productive = days(28);
+  EXPECT_FALSE(warned("restarts from checkpoints"));
+  plan.cost.productive = days(28.01);
+  EXPECT_TRUE(warned("restarts from checkpoints"));
+  EXPECT_FALSE(warned("cost is not known"));
+  plan.price = nullptr;
+  EXPECT_TRUE(warned("cost is not known"));
+}
+
+TEST(Warnings, OfATrainingPlanAreItsSizeAndLength) {
+  const PlanRequest request = request_of(small_request());
+  Plan plan = search(request, catalog()).plans.front();
+  plan.market = Market::CapacityBlock;
+  plan.cost = {};
+  const auto warnings = [&](std::int32_t instances, double length) {
+    plan.instance_count = instances;
+    plan.cost.productive = days(length);
+    return plan_warnings(request, plan).size();
+  };
+  const std::size_t quiet = warnings(64, 20);
+  EXPECT_EQ(warnings(65, 20), quiet + 1);
+  const std::size_t long_job = warnings(64, 182);
+  EXPECT_EQ(long_job, quiet + 1) << "longer than one job, not longer than a plan";
+  EXPECT_EQ(warnings(64, 182.01), long_job + 1);
+}
+
+/// A plan of a given time and cost beside the first of a set.
+std::string second_against_first(double time_s, double usd) {
+  RequestSpec spec;
+  spec.model = "gpt2";
+  spec.instances = "ml.p4d.24xlarge";
+  spec.count = "1";
+  spec.stack = "ddp";
+  PlanSet set = plans_of(spec);
+  Plan plain = set.plans.front();
+  plain.cost = {};
+  plain.cost.productive = Seconds(time_s);
+  plain.cost.bill.compute = Usd(usd);
+  set.plans = {plain, plain};
+  set.plans[1].cost.productive = Seconds(1000);
+  set.plans[1].cost.bill.compute = Usd(1000);
+  return explain(set, catalog(), 2).at(1);
+}
+
+TEST(Explain, SaysHowFarAPlanIsFromTheFirst) {
+  EXPECT_THAT(second_against_first(1000, 1000), HasSubstr("(the same) and 16.7 min (the same)"));
+  EXPECT_THAT(second_against_first(1000.4, 1000.4), HasSubstr("(the same) and 16.7 min (the same)"));
+  EXPECT_THAT(second_against_first(1250, 800), HasSubstr("(20.0% cheaper) and 20.8 min (25.0% longer)"));
+  EXPECT_THAT(second_against_first(999, 2000), HasSubstr("(100.0% dearer) and 16.6 min (0.1% shorter)"));
+  EXPECT_THAT(second_against_first(2500, 2001), HasSubstr("(2.0 times as much) and 41.7 min (2.5 times as much)"));
 }
 
 TEST(Explain, ComparesTheWinnerWithItsNeighboursInNumbers) {

@@ -75,6 +75,10 @@ TEST(ReportPage, RefusesWhatIsNoPlanFile) {
   const Result<ReportData> read = report_data("{}", "x.json", catalog());
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().front().code, "no-plan-file");
+  for (const char* nameless :
+       {R"({"plans": []})", R"({"plans": [], "request": {}})", R"({"plans": [], "request": {"model": {"name": 1}}})"}) {
+    EXPECT_FALSE(report_data(nameless, "x.json", catalog())) << nameless << " has no name for the page's title";
+  }
 }
 
 }  // namespace

@@ -19,6 +19,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 RequestSpec spec_13b() {
   RequestSpec spec;
@@ -219,6 +220,8 @@ INSTANTIATE_TEST_SUITE_P(
                       Limit{"MostTokens", &RequestSpec::global_batch_tokens, "68719476736", "68719480832",
                             "--global-batch-tokens"},
                       Limit{"Count", &RequestSpec::count, "2048", "2049", "--count"},
+                      Limit{"Jobs", &RequestSpec::jobs, "1000000", "1000001", "--jobs"},
+                      Limit{"OneJob", &RequestSpec::jobs, "1", "0", "--jobs"},
                       Limit{"OneInstance", &RequestSpec::count, "1", "0", "--count"},
                       Limit{"Top", &RequestSpec::top, "1000", "1001", "--top"},
                       Limit{"Headroom", &RequestSpec::min_headroom, "99.9%", "100%", "--min-headroom"},
@@ -249,6 +252,20 @@ TEST(Resolve, SaysWhyNoTypeIsLeft) {
   const Diagnostics faults = faults_of(spec);
   ASSERT_FALSE(faults.empty());
   EXPECT_THAT(to_string(faults), HasSubstr("ml.p3.2xlarge"));
+}
+
+TEST(Resolve, ShowsThreeReasonsAndCountsTheRest) {
+  const auto refusal_of = [](const char* instances) {
+    RequestSpec spec = spec_13b();
+    spec.instances = instances;
+    spec.region = "ap-northeast-1";
+    spec.market = "capacity-block";
+    return fault_of(spec).message;
+  };
+  const std::string three = refusal_of("ml.p3.2xlarge,ml.p3.8xlarge,ml.p3.16xlarge");
+  EXPECT_THAT(three, HasSubstr("ml.p3.16xlarge"));
+  EXPECT_THAT(three, Not(HasSubstr("more")));
+  EXPECT_THAT(refusal_of("ml.p3.2xlarge,ml.p3.8xlarge,ml.p3.16xlarge,ml.g5.xlarge"), HasSubstr("; and 1 more"));
 }
 
 TEST(ResolveEstimate, IsAboutOneTypeAndOneCount) {
@@ -335,6 +352,7 @@ TEST(Resolve, CountsADeadlineOnADayFromTheEndOfToday) {
   };
   EXPECT_EQ(deadline("Friday"), std::pair(6.0, std::string("2026-11-27")));
   EXPECT_EQ(deadline("sat"), std::pair(7.0, std::string("2026-11-28"))) << "not today";
+  EXPECT_EQ(deadline("2026-11-22"), std::pair(1.0, std::string("2026-11-22"))) << "the first day that is left";
   EXPECT_EQ(deadline("2026-12-24"), std::pair(33.0, std::string("2026-12-24")));
   EXPECT_EQ(deadline("36h"), std::pair(1.5, std::string()));
   EXPECT_EQ(deadline("2026-11-21").first, -1) << "no day is left";
@@ -361,6 +379,70 @@ TEST(Resolve, AChanceToRunOutOfMemoryTakesThePlaceOfTheHeadroom) {
     spec.max_oom_probability = bad;
     EXPECT_EQ(fault_of(spec).location, "--max-oom-probability") << bad;
   }
+}
+
+TEST(Resolve, AWarmPoolWaitsForASeriesSixHoursAtMost) {
+  RequestSpec spec = spec_13b();
+  spec.jobs = "2";
+  spec.warm_pool = "on";
+  const auto wait = [&](const char* gap) {
+    spec.job_gap = gap;
+    return request_of(spec).assumptions;
+  };
+  EXPECT_THAT(wait("60m"), Not(Contains(HasSubstr("warm pool wait"))));
+  EXPECT_THAT(wait("61m"), Contains(HasSubstr("a quota that lets a warm pool wait")));
+  EXPECT_THAT(wait("6h"), Contains(HasSubstr("a quota that lets a warm pool wait")));
+  spec.job_gap = "361m";
+  EXPECT_EQ(fault_of(spec).location, "--job-gap");
+  spec.job_gap = "1m";
+  spec.jobs = "1";
+  EXPECT_EQ(fault_of(spec).location, "--job-gap") << "there is no gap";
+  spec.job_gap.reset();
+  EXPECT_EQ(fault_of(spec).location, "--warm-pool");
+  spec.jobs = "2";
+  spec.market = "spot";
+  EXPECT_EQ(fault_of(spec).location, "--warm-pool");
+}
+
+TEST(Resolve, SaysHowARunStartsFailsAndIsSaved) {
+  const auto operation = [](const RequestSpec& spec) {
+    for (const std::string& said : request_of(spec).assumptions) {
+      if (said.starts_with("hardware fails")) return said;
+    }
+    return std::string();
+  };
+  RequestSpec spec = spec_13b();
+  const Operations& o = request_of(spec).run.operations;
+  const std::string start = format_duration(o.provisioning + o.image_pull + o.model_init + o.first_step);
+  EXPECT_THAT(operation(spec), HasSubstr("a start takes " + start));
+  EXPECT_THAT(operation(spec), HasSubstr("checkpoints go to s3"));
+  EXPECT_THAT(operation(spec), HasSubstr("data is streamed fast enough"));
+  EXPECT_THAT(operation(spec), Not(HasSubstr("reclaimed")));
+  spec.checkpoint_storage = "none";
+  spec.dataset = "1GB";
+  spec.market = "on-demand,spot";
+  EXPECT_THAT(operation(spec), Not(HasSubstr("checkpoints")));
+  EXPECT_THAT(operation(spec), Not(HasSubstr("streamed")));
+  EXPECT_THAT(operation(spec), HasSubstr("reclaimed capacity is back"));
+}
+
+TEST(Resolve, ADataSetHasFilesAndSamples) {
+  RequestSpec spec = spec_13b();
+  spec.dataset = "2TB";
+  spec.dataset_files = "1000000000000";
+  spec.data_region = "eu-west-1";
+  EXPECT_EQ(request_of(spec).run.data->files, 1'000'000'000'000);
+  EXPECT_TRUE(request_of(spec).run.data->other_region);
+  spec.data_region = "us-east-1";
+  EXPECT_FALSE(request_of(spec).run.data->other_region);
+  spec.sample_size = "0";
+  EXPECT_EQ(fault_of(spec).location, "--sample-size");
+  spec.sample_size.reset();
+  spec.dataset_files = "1000000000001";
+  EXPECT_EQ(fault_of(spec).location, "--dataset-files");
+  spec.dataset_files.reset();
+  spec.dataset = "0";
+  EXPECT_EQ(fault_of(spec).location, "--dataset");
 }
 
 TEST(Resolve, ASampleNeedsADataSet) {

@@ -42,6 +42,39 @@ TEST(Scenario, OfOneChangesNothing) {
   EXPECT_EQ(cluster.network.bandwidth_per_node, before.network.bandwidth_per_node);
 }
 
+TEST(Scenario, EachAssumptionScalesWhatItNamesAndNothingElse) {
+  const struct {
+    double Scenario::*factor;
+    double (*value)(const Cluster&);
+  } knobs[] = {
+      {&Scenario::compute, [](const Cluster& c) { return c.accelerator_profile.sustained_fraction; }},
+      {&Scenario::memory, [](const Cluster& c) { return c.device_memory.value(); }},
+      {&Scenario::memory_bandwidth, [](const Cluster& c) { return c.accelerator.memory_bandwidth.value(); }},
+      {&Scenario::nvlink, [](const Cluster& c) { return c.fabric.bandwidth_per_accelerator.value(); }},
+      {&Scenario::nvlink, [](const Cluster& c) { return c.ring_bandwidth[4].value(); }},
+      {&Scenario::efa, [](const Cluster& c) { return c.network.bandwidth_per_node.value(); }},
+      {&Scenario::host_link, [](const Cluster& c) { return c.host_link.value(); }},
+  };
+  const Cluster before = make_cluster(catalog(), *catalog().find_instance("ml.p3.16xlarge"), 2).value();
+  for (const auto& changed : knobs) {
+    Scenario scenario;
+    scenario.*changed.factor = 3;
+    Cluster after = before;
+    apply(scenario, after);
+    for (const auto& knob : knobs) {
+      ASSERT_GT(knob.value(before), 0);
+      EXPECT_DOUBLE_EQ(knob.value(after), (knob.factor == changed.factor ? 3 : 1) * knob.value(before));
+    }
+  }
+}
+
+TEST(Scenario, FactorsReachFromAHundredthToAHundred) {
+  for (const char* in : {"efa=0.01x", "efa=100x", "efa=-99%"}) EXPECT_TRUE(parse_scenario(in, "--what-if")) << in;
+  for (const char* out : {"efa=0.0099x", "efa=100.1x", "efa=-99.1%", "efa=2y", "efa=2xx", "efa=x", "efa=+%"}) {
+    EXPECT_FALSE(parse_scenario(out, "--what-if")) << out;
+  }
+}
+
 // Half the price, half the instances' part of the bill: the same plan wins, for what is billed by the hour.
 TEST(Scenario, PricesScaleTheBillAndNotTheTime) {
   RequestSpec spec;

@@ -389,6 +389,33 @@ TEST(Search, EqualsBruteForceUnderLimits) {
   EXPECT_GT(without_plans, 3);
 }
 
+// Two recomputations and two collective libraries, and one micro-batch for each divisor of a rank's share.
+TEST(Search, CountsItsSpace) {
+  RequestSpec spec;
+  spec.model = "gpt2";
+  spec.instances = "ml.p4d.24xlarge";
+  spec.count = "1";
+  spec.stack = "ddp";
+  const auto space = [&](const char* batch) {
+    spec.global_batch = batch;
+    return search(request_of(spec), catalog()).search.space;
+  };
+  EXPECT_EQ(space("8"), 4U);
+  EXPECT_EQ(space("48"), 4U * 4);
+  EXPECT_EQ(space("12"), 1U) << "the one split that ranks of one device allow does not divide";
+  spec.micro_batch = "2,3";
+  EXPECT_EQ(space("48"), 4U * 2);
+}
+
+TEST(Search, PricesFewOfItsCandidates) {
+  RequestSpec spec;
+  spec.params = "13B";
+  spec.instances = "ml.p4d.24xlarge,ml.p5.48xlarge";
+  spec.count = "1..16";
+  const SearchStats stats = search(request_of(spec), catalog(), {.threads = 1}).search;
+  EXPECT_LT(50 * stats.evaluated, stats.space);
+}
+
 TEST(Search, GivesTheSameBytesOnAnyNumberOfThreads) {
   RandomRequests random(3);
   for (int i = 0; i < 10; ++i) {

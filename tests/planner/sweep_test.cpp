@@ -90,6 +90,42 @@ TEST(SweepIdentity, OfALineIsThatOfItsRequest) {
   EXPECT_EQ(sweep_identity("{}"), std::nullopt);
 }
 
+TEST(TrialWords, AreCountsOfOneOrMore) {
+  const auto read = read_trials({"64", "8", "3"});
+  ASSERT_TRUE(read && *read);
+  EXPECT_EQ((*read)->count, 64);
+  EXPECT_EQ((*read)->at_once, 8);
+  EXPECT_EQ((*read)->keep, 3);
+  const auto plain = read_trials({"1", std::nullopt, std::nullopt});
+  ASSERT_TRUE(plain && *plain);
+  EXPECT_EQ((*plain)->at_once, std::nullopt);
+  EXPECT_EQ((*plain)->keep, 1);
+  const auto none = read_trials({});
+  ASSERT_TRUE(none);
+  EXPECT_FALSE(*none);
+}
+
+TEST(TrialWords, NameTheFlagThatIsWrong) {
+  const struct {
+    TrialWords words;
+    std::vector<std::string> where;
+  } cases[] = {{{"0", "0", "0"}, {"--trials", "--at-once", "--early-stopping"}},
+               {{"many", "2", "3"}, {"--trials"}},
+               {{"4", "2", "1"}, {"--early-stopping"}},
+               {{"4", "2", "101"}, {"--early-stopping"}},
+               {{std::nullopt, "2", "3"}, {"--at-once", "--early-stopping"}},
+               {{std::nullopt, std::nullopt, "3"}, {"--early-stopping"}}};
+  for (const auto& c : cases) {
+    const auto read = read_trials(c.words);
+    ASSERT_FALSE(read);
+    std::vector<std::string> where;
+    for (const Diagnostic& d : read.error()) where.push_back(d.location);
+    EXPECT_EQ(where, c.where);
+  }
+  EXPECT_TRUE(read_trials({"4", "1", "2"}));
+  EXPECT_TRUE(read_trials({"4", "1", "100"}));
+}
+
 TEST(PlanTrials, EarlyStoppingPaysForFullRunsOnly) {
   const PlanRequest request = request_of(small_request());
   Trials trials;

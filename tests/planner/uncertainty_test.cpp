@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "models/layers.hpp"
 #include "tests/support/step_fixture.hpp"
 
 namespace smplan {
@@ -47,6 +48,46 @@ TEST(Traits, ClassesOfSizeEndWhereTheySay) {
     c.cluster.nodes = nodes;
     EXPECT_TRUE(has(c, name)) << nodes;
   }
+}
+
+TEST(Traits, ClassesOfParametersEndWhereTheySay) {
+  StepCase c = step_case("gpt2", "ml.p5.48xlarge", 1, "megatron");
+  Architecture& a = c.workload.architecture;
+  a.extra_parameters = 0;
+  const std::int64_t others = count_parameters(a).total();
+  const std::vector<std::pair<double, const char*>> sizes = {
+      {1e9 - 1, "models under 1B"},    {1e9, "models of 1B to 15B"},         {15e9 - 1, "models of 1B to 15B"},
+      {15e9, "models of 15B to 100B"}, {100e9 - 1, "models of 15B to 100B"}, {100e9, "models over 100B"}};
+  for (const auto& [size, name] : sizes) {
+    a.extra_parameters = static_cast<std::int64_t>(size) - others;
+    EXPECT_EQ(traits(c.workload, c.strategy, c.cluster).at(2), name) << size;
+  }
+}
+
+TEST(Traits, AdaptersAndEveryKindOfOffloadCount) {
+  const StepCase c = step_case("llama-2-13b", "ml.p5.48xlarge", 4, "megatron");
+  const std::vector<std::string> plain = traits(c.workload, c.strategy, c.cluster);
+  const auto more = [&](const Workload& w, const Strategy& s) {
+    std::vector<std::string> found = traits(w, s, c.cluster);
+    EXPECT_TRUE(std::equal(plain.begin(), plain.end(), found.begin()));
+    found.erase(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(plain.size()));
+    return found;
+  };
+  using Names = std::vector<std::string>;
+  Workload adapters = c.workload;
+  adapters.finetune = FineTune::Lora;
+  EXPECT_EQ(more(adapters, c.strategy), Names{"low-rank adapters"});
+  adapters.finetune = FineTune::Qlora;
+  EXPECT_EQ(more(adapters, c.strategy), (Names{"low-rank adapters", "a 4-bit base"}));
+  for (bool Offload::*part : {&Offload::optimizer, &Offload::parameters, &Offload::activations}) {
+    Strategy s = c.strategy;
+    s.offload.*part = true;
+    EXPECT_EQ(more(c.workload, s), Names{"offloading"});
+  }
+  Strategy s = c.strategy;
+  s.pipeline_parallel = 2;
+  s.context_parallel = 2;
+  EXPECT_EQ(more(c.workload, s), (Names{"pipeline parallelism", "context parallelism"}));
 }
 
 TEST(Traits, ADegreeOfTwoIsAlreadyInUse) {

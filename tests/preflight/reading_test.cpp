@@ -142,6 +142,16 @@ TEST(Hostile, NumbersMustBeFinite) {
   EXPECT_THAT(refusal(R"({"a": 1e999})", JobKind::Estimator), HasSubstr("too large"));
 }
 
+TEST(Hostile, ProcessesOnATypeWithoutAcceleratorsMakeNoWorld) {
+  CheckOptions options;
+  options.request.instances = "ml.m5.large";
+  for (const char* text : {"num_processes: 8", "num_processes: 0"}) {
+    const Result<Job> job = read_job(text, "accelerate.yaml", JobKind::Accelerate);
+    ASSERT_TRUE(job) << to_string(job.error());
+    EXPECT_TRUE(check_job(*job, test::shipped_catalog(), test::shipped_limits(), options)) << text;
+  }
+}
+
 TEST(Hostile, WrongRootsAndUnknownKindsAreRefused) {
   EXPECT_THAT(refusal("[1]", JobKind::Estimator), HasSubstr("must hold an object"));
   EXPECT_THAT(to_string(read_job("{\"x\": 1}", "job.json", std::nullopt).error()), HasSubstr("--kind"));
