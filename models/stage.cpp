@@ -97,9 +97,10 @@ StageModel::StageModel(const LayerTable& table, const Workload& workload, const 
       stack_(stack),
       groups_(groups),
       crossing_(boundary_transfer() * (strategy.virtual_pipeline * (1 - stack.profile.pipeline_overlap))) {
+  if (strategy.recompute_layers > 0) kept_.emplace();
   for (int i = 0; i < table.stack.n_runs; ++i) {
     layers_[static_cast<std::size_t>(i)] = layer_time(i, strategy.recompute);
-    if (strategy.recompute_layers > 0) kept_[static_cast<std::size_t>(i)] = layer_time(i, Recompute::None);
+    if (kept_) (*kept_)[static_cast<std::size_t>(i)] = layer_time(i, Recompute::None);
   }
 }
 
@@ -189,7 +190,7 @@ Seconds StageModel::boundary_transfer() const {
 
 StageCosts StageModel::stage(std::int32_t index) const {
   const std::array<double, 4> layers = stage_layers(table_.stack, index, strategy_.pipeline_parallel);
-  const double part = strategy_.recomputed_part(std::accumulate(layers.begin(), layers.end(), 0.0));
+  const double part = kept_ ? strategy_.recomputed_part(std::accumulate(layers.begin(), layers.end(), 0.0)) : 1;
   StageCosts costs;
   for (int i = 0; i < table_.stack.n_runs; ++i) {
     const auto run = static_cast<std::size_t>(i);
@@ -198,8 +199,8 @@ StageCosts StageModel::stage(std::int32_t index) const {
     costs.backward += (part * layers[run]) * layers_[run].backward;
     costs.weight_gradient += layers[run] * layers_[run].weight_gradient;
     if (part == 1) continue;
-    costs.forward += ((1 - part) * layers[run]) * kept_[run].forward;
-    costs.backward += ((1 - part) * layers[run]) * kept_[run].backward;
+    costs.forward += ((1 - part) * layers[run]) * (*kept_)[run].forward;
+    costs.backward += ((1 - part) * layers[run]) * (*kept_)[run].backward;
   }
   if (index == 0) {
     costs.forward += shown(table_.edge.embedding_forward, stack_.profile);

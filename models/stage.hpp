@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 
 #include "base/units.hpp"
 #include "models/collectives.hpp"
@@ -120,7 +121,8 @@ class StageModel {
   const Groups& groups_;
   Seconds crossing_;  ///< of a stage boundary, by one micro-batch: what shows
   std::array<LayerTime, 4> layers_{};
-  std::array<LayerTime, 4> kept_{};  ///< of layers that keep everything, where only some are recomputed
+  /// Of layers that keep everything, where only some are recomputed.
+  std::optional<std::array<LayerTime, 4>> kept_;
 };
 
 /// Layers of each run on one pipeline rank. Fractions appear where kinds alternate through the depth.
