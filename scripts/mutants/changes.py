@@ -50,6 +50,11 @@ class Mutant:
     def apply(self, text: str) -> str:
         return text[: self.start] + self.replacement + text[self.end :]
 
+    def is_listed_as(self, entry: dict[str, str]) -> bool:
+        """Whether an entry of equivalent.toml is about it: without `becomes`, about every change of the line."""
+        same_line = (entry["file"], entry["was"]) == (self.path, self.was)
+        return same_line and entry.get("becomes", self.becomes) == self.becomes
+
 
 def code_only(text: str) -> str:
     """The text with everything that must not change blanked, each character at its place."""

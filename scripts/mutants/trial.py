@@ -7,12 +7,15 @@ import resource
 import shlex
 import subprocess
 import sys
+import tempfile
 
 from .changes import Mutant
 
 # The tests that can see a folder, nearest first; the command line comes last.
 PROGRAMS = {"models": ("models", "planner", "measured"), "planner": ("planner", "measured", "export", "preflight")}
 SLOWEST_GOLDEN_S = 1.0
+# Tests that take longer wait until all others of every program have passed: most mutants are dead by then.
+SLOW_TEST_S = 0.5
 MEMORY_LIMIT = 4 << 30
 # Processor time shows a loop without end on a busy machine too; the clock is for a program that waits for ever.
 WALL_LIMIT_S = 1800
@@ -55,11 +58,9 @@ class Workshop:
         for name in sorted({name for names in PROGRAMS.values() for name in names}):
             program = next(path for path in build.rglob(f"smplan_{name}_tests") if path.is_file())
             self.link[name] = self.link_command(self.output([*ninja, "commands", "-s", str(program.relative_to(build))]))
-            check = Check(["{program}", "--gtest_fail_fast", "--gtest_brief=1"], program.parent)
-            check.cost_s(program)
-            self.checks[name] = [check]
+            self.checks[name] = self.test_checks(program)
         self.link["smplan"] = self.link_command(self.output([*ninja, "commands", "-s", "smplan"]))
-        self.checks["smplan"] = self.golden_checks()
+        self.golden = self.golden_checks()
 
     @staticmethod
     def output(command: list[str]) -> str:
@@ -69,6 +70,25 @@ class Workshop:
     def link_command(commands: str) -> list[str]:
         """The linker's part of what CMake lets Ninja run: `: && c++ ... && <discovery of the tests>`."""
         return shlex.split(commands.split(" && ")[1])
+
+    @staticmethod
+    def test_checks(program: pathlib.Path) -> tuple[Check, Check]:
+        """The quick tests of a program, and the slow ones."""
+        with tempfile.NamedTemporaryFile(suffix=".json") as report:
+            subprocess.run([program, f"--gtest_output=json:{report.name}"], cwd=program.parent, check=True, capture_output=True)
+            suites = json.load(report)["testsuites"]
+        slow = [
+            f"{suite['name']}.{test['name']}"
+            for suite in suites
+            for test in suite["testsuite"]
+            if float(test["time"].removesuffix("s")) > SLOW_TEST_S
+        ]
+        names = ":".join(slow)
+        command = ["{program}", "--gtest_fail_fast", "--gtest_brief=1"]
+        checks = tuple(Check([*command, f"--gtest_filter={part}"], program.parent) for part in (f"*-{names}", names))
+        for check in checks:
+            check.cost_s(program)
+        return checks
 
     def golden_checks(self) -> list[Check]:
         runner = self.root / "tests/golden/run.py"
@@ -103,8 +123,12 @@ class Workshop:
 
     def killer(self, mutant: Mutant, folder: pathlib.Path) -> str:
         """Which program's tests fail; empty where the mutant survives."""
-        for name in (*PROGRAMS[mutant.path.split("/")[0]], "smplan"):
-            program = self.program(name, folder)
-            if not all(check.passes(program) for check in self.checks[name]):
+        names = PROGRAMS[mutant.path.split("/")[0]]
+        programs = {}
+        for name, check in [(name, self.checks[name][slow]) for slow in (0, 1) for name in names]:
+            if name not in programs:
+                programs[name] = self.program(name, folder)
+            if not check.passes(programs[name]):
                 return name
-        return ""
+        program = self.program("smplan", folder)
+        return "" if all(check.passes(program) for check in self.golden) else "smplan"

@@ -406,6 +406,60 @@ TEST(Explain, ComparesTheWinnerWithItsNeighboursInNumbers) {
   EXPECT_TRUE(explain(set, catalog(), 99).empty());
 }
 
+TEST(Explain, ChangesOneDimensionAtATime) {
+  RequestSpec spec;
+  spec.model = "gpt2";
+  spec.instances = "ml.p4d.24xlarge";
+  spec.count = "1";
+  spec.stack = "megatron";
+  spec.tp = "2";
+  spec.micro_batch = "2";
+  spec.sequence_parallel = "true";
+  spec.sharding = "zero1";
+  const PlanSet set = plans_of(spec);
+  const Plan& p = set.plans.at(0);
+  ASSERT_EQ(p.strategy.data_parallel, 4);
+  std::string all;
+  for (const std::string& line : explain(set, catalog())) all += line + "\n";
+  const auto says = [&](const std::string& name, auto change) {
+    Strategy s = p.strategy;
+    change(s);
+    s.shard_degree = s.data_parallel;
+    const Result<Plan> other = evaluate(set.request, catalog(), *p.instance, 1, *p.stack, s);
+    ASSERT_TRUE(other) << name << to_string(other.error());
+    EXPECT_THAT(all, HasSubstr("With " + name + ": a step takes " + format_duration(other->step.time()) + " ("));
+    EXPECT_THAT(all, HasSubstr(", " + format_bytes(other->memory.peak_device) + " a device."));
+  };
+  says("half the micro-batch", [](Strategy& s) { s.micro_batch = 1; });
+  says("twice the micro-batch", [](Strategy& s) { s.micro_batch = 4; });
+  says("twice the tensor parallelism", [](Strategy& s) { s.tensor_parallel = 4, s.data_parallel = 2; });
+  says("half the tensor parallelism", [](Strategy& s) {
+    s.tensor_parallel = 1;
+    s.data_parallel = 8;
+    s.sequence_parallel = false;
+  });
+  says("twice the pipeline", [](Strategy& s) { s.pipeline_parallel = 2, s.data_parallel = 2; });
+  for (const Recompute r : {Recompute::Selective, Recompute::Full}) {
+    says(std::string(to_string(r)) + " recomputation", [r](Strategy& s) { s.recompute = r; });
+  }
+}
+
+TEST(Search, ShowsBothEndsOfTheFrontierAndWhatLiesBetween) {
+  RequestSpec spec = small_request();
+  spec.objective = "pareto";
+  for (const std::size_t top : {1U, 2U, 3U}) {
+    spec.top = std::to_string(top);
+    const PlanSet set = plans_of(spec);
+    ASSERT_GT(set.frontier.size(), 3U);
+    ASSERT_EQ(set.plans.size(), top);
+    EXPECT_TRUE(set.plans.front().same_as(set.frontier.front()));
+    if (top > 1) {
+      EXPECT_TRUE(set.plans.back().same_as(set.frontier.back()));
+    }
+    EXPECT_EQ(set.pareto.size(), top) << "each of them lies on it";
+  }
+}
+
 TEST(Explain, SaysWhatIsNearestWhenNothingFits) {
   RequestSpec spec;
   spec.params = "70B";

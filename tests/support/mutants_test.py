@@ -37,6 +37,15 @@ class Changes(unittest.TestCase):
                      'auto s = R"(a < 1 " + 2)";', "static_assert(kBytes == 4);", "std::array<int, 4> a;", "auto n = 0xff;", "auto n2 = a1;"):  # fmt: skip
             self.assertEqual(changed(text), [], text)
 
+    def test_entries_name_one_change_or_every_one_of_a_line(self):
+        less, plus = mutants_of("models/a.cpp", "bool f = a < b + c;\n")
+        line = {"file": "models/a.cpp", "was": "bool f = a < b + c;"}
+        self.assertTrue(less.is_listed_as(line) and plus.is_listed_as(line))
+        one = line | {"becomes": "bool f = a <= b + c;"}
+        self.assertTrue(less.is_listed_as(one))
+        self.assertFalse(plus.is_listed_as(one))
+        self.assertFalse(less.is_listed_as(line | {"file": "models/b.cpp"}))
+
     def test_the_seed_decides_and_an_edit_elsewhere_does_not(self):
         lines = "a = b < c;\nd = e + f;\ng = h * 2;\n"
         first = [mutant.becomes for mutant in shuffled(mutants_of("models/a.cpp", lines), 1)]

@@ -1,0 +1,152 @@
+// What a step does once, after its last micro-batch: gradients, optimizer, offloaded states.
+
+#include <gtest/gtest.h>
+
+#include "models/compute.hpp"
+#include "models/layers.hpp"
+#include "models/rank_parameters.hpp"
+#include "tests/support/step_fixture.hpp"
+
+namespace smplan {
+namespace {
+
+using testing::step_case;
+using testing::StepCase;
+
+/// Nothing hides: what communicates shows whole.
+StepCase bare(const char* model, const char* stack, Sharding sharding) {
+  StepCase c = step_case(model, "ml.p4d.24xlarge", 2, stack);
+  c.stack.profile.data_overlap = 0;
+  c.stack.gradient_reduce_bytes = 4;
+  c.strategy.sharding = sharding;
+  c.strategy.shard_degree = sharding == Sharding::None ? 1 : c.strategy.data_parallel;
+  return c;
+}
+
+RankParameters held(const StepCase& c) {
+  return stage_rank_parameters(c.workload.architecture, layer_stack(c.workload.architecture), c.strategy, 0);
+}
+
+double collective(const StepCase& c, CollectiveKind kind, double bytes, const GroupShape& group) {
+  return collective_time(kind, Bytes(bytes), group, c.cluster, c.strategy.collectives).time.value();
+}
+
+TEST(GradientReduction, IsWhatEachShardingSends) {
+  const double weights = held(bare("gpt2", "megatron", Sharding::None)).dense;
+  const auto reduced = [&](Sharding sharding, double micro_batches, auto expected) {
+    StepCase c = bare("gpt2", "deepspeed", sharding);
+    c.workload.global_batch = static_cast<std::int64_t>(c.strategy.data_parallel * micro_batches);
+    const GroupShape group = group_shapes(c.strategy, c.cluster).data;
+    const double found = c.step().components.data_comm.value();
+    EXPECT_NEAR(found / expected(c, group), 1, 1e-12) << to_string(sharding);
+  };
+  const auto scatter = [&](const StepCase& c, const GroupShape& g) {
+    return collective(c, CollectiveKind::ReduceScatter, 4 * weights, g);
+  };
+  const auto gather = [&](const StepCase& c, const GroupShape& g) {
+    return collective(c, CollectiveKind::AllGather, 2 * weights, g);
+  };
+  reduced(Sharding::None, 3, [&](const StepCase& c, const GroupShape& g) {
+    return collective(c, CollectiveKind::AllReduce, 4 * weights, g);
+  });
+  reduced(Sharding::Zero1, 3, [&](const StepCase& c, const GroupShape& g) { return scatter(c, g) + gather(c, g); });
+  reduced(Sharding::Zero2, 3, [&](const StepCase& c, const GroupShape& g) { return 3 * scatter(c, g) + gather(c, g); });
+}
+
+TEST(GradientReduction, OfExpertsIsAmongTheRanksThatShareThem) {
+  StepCase c = bare("mixtral-8x7b", "megatron", Sharding::None);
+  c.strategy.expert_parallel = 8;
+  const RankParameters p = held(c);
+  const Groups groups = group_shapes(c.strategy, c.cluster);
+  ASSERT_GT(p.experts, 0);
+  ASSERT_LT(groups.expert_data.ranks, groups.data.ranks);
+  EXPECT_NEAR(c.step().components.data_comm.value(),
+              collective(c, CollectiveKind::AllReduce, 4 * p.dense, groups.data) +
+                  collective(c, CollectiveKind::AllReduce, 4 * p.experts, groups.expert_data),
+              1e-12);
+}
+
+TEST(GradientReduction, OfAdaptersIsThatOfTheirFewParameters) {
+  StepCase c = bare("llama-2-7b", "megatron", Sharding::None);
+  c.workload.finetune = FineTune::Lora;
+  const auto adapters =
+      static_cast<double>(lora_parameters(c.workload.architecture, c.workload.lora.rank, c.workload.lora.all_linear));
+  EXPECT_NEAR(c.step().components.data_comm.value(),
+              collective(c, CollectiveKind::AllReduce, 4 * adapters, group_shapes(c.strategy, c.cluster).data), 1e-12);
+}
+
+TEST(GradientReduction, HidesUpToItsShareAndContendsForTheRest) {
+  StepCase c = bare("gpt2", "ddp", Sharding::None);
+  const Seconds whole = c.step().components.data_comm;
+  c.stack.profile.data_overlap = 0.75;
+  c.stack.profile.overlap_contention = 0;
+  EXPECT_NEAR(c.step().components.data_comm / whole, 0.25, 1e-9);
+  c.stack.profile.overlap_contention = 0.4;
+  EXPECT_NEAR(c.step().components.data_comm / whole, 0.25 + 0.75 * 0.4, 1e-9);
+}
+
+// Sharded inside a node, the gradients of a shard are summed over the nodes: an eighth of the parameters.
+TEST(GradientReduction, OfAHybridShardCrossesTheReplicasToo) {
+  StepCase c = bare("gpt2", "fsdp", Sharding::FsdpHybrid);
+  c.strategy.shard_degree = 8;
+  const Groups groups = group_shapes(c.strategy, c.cluster);
+  ASSERT_EQ(groups.replicate.ranks, 2);
+  const double across = collective(c, CollectiveKind::AllReduce, 4 * held(c).total() / 8, groups.replicate);
+  c.workload.global_batch = 16;
+  const double once = c.step().components.data_comm.value();
+  c.workload.global_batch = 32;
+  const double twice = c.step().components.data_comm.value();
+  EXPECT_NEAR(2 * once - twice, across, 1e-9) << "the shards' own traffic comes with every micro-batch";
+}
+
+// Gradients are read for the norm and the update, states and master weights read and written, weights written.
+TEST(OptimizerTime, StreamsEveryByteOfTheRanksShare) {
+  StepCase c = bare("gpt2", "megatron", Sharding::None);
+  const double weights = held(c).total();
+  const auto streamed = [&](double bytes) {
+    return streaming_time(Bytes(bytes), c.cluster.accelerator, c.cluster.accelerator_profile).value();
+  };
+  const double each = 2 * c.stack.gradient_bytes + 2 * (c.stack.master_bytes + 8) + c.stack.weight_bytes;
+  EXPECT_DOUBLE_EQ(c.step().components.optimizer.value(), streamed(weights * each));
+  c.strategy.sharding = Sharding::Zero1;
+  c.strategy.shard_degree = 16;
+  EXPECT_DOUBLE_EQ(c.step().components.optimizer.value(), streamed(weights / 16 * each));
+  c.workload.optimizer = Optimizer::SgdMomentum;
+  EXPECT_DOUBLE_EQ(c.step().components.optimizer.value(), streamed(weights / 16 * (each - 8)));
+}
+
+// Ren et al. 2021: 16-bit gradients out and weights in over the link, Adam at the host's memory, 28 bytes a parameter.
+TEST(OffloadedOptimizer, TakesTheLinkTheHostAndTheDisk) {
+  StepCase c = bare("gpt2", "deepspeed", Sharding::Zero1);
+  c.strategy.offload.optimizer = true;
+  c.cluster.host_link = gb_per_s(10);
+  c.cluster.local_nvme_read = gb_per_s(4);
+  c.cluster.local_nvme_write = gb_per_s(2);
+  const double share = held(c).total() / 16;
+  const double adam = share / 10e9 * 4 + 8 * share * 28 / 200e9;
+  EXPECT_NEAR(c.step().components.offload / Seconds(adam), 1, 1e-9);
+  EXPECT_EQ(c.step().components.optimizer, Seconds());
+  c.strategy.offload.to_nvme = true;
+  const double states = 8 * share * (c.stack.master_bytes + 8);
+  EXPECT_NEAR(c.step().components.offload / Seconds(adam + states / 4e9 + states / 2e9), 1, 1e-9);
+  c.cluster.local_nvme_write = BytesPerSecond();
+  EXPECT_NEAR(c.step().components.offload / Seconds(adam + 2 * states / 4e9), 1, 1e-9) << "written as it is read";
+}
+
+TEST(OffloadedParameters, ComeInForBothPassesOfEveryMicroBatch) {
+  StepCase c = bare("gpt2", "fsdp", Sharding::FsdpFull);
+  c.strategy.offload.parameters = true;
+  c.workload.global_batch = 3 * 16;
+  const auto at = [&](double gb) {
+    c.cluster.host_link = gb_per_s(gb);
+    return c.step().components.offload.value();
+  };
+  const double share = held(c).total() / 16;
+  // Half the rate, twice the time: the difference is the transfer at the higher one.
+  EXPECT_NEAR((at(0.0005) - at(0.001)) / (3 * 2 * 2 * share / 0.001e9), 1, 1e-9);
+  EXPECT_EQ(at(1e6), 0) << "a fast link hides beside the passes";
+  EXPECT_EQ(at(0), 0) << "an unknown one is not guessed";
+}
+
+}  // namespace
+}  // namespace smplan
