@@ -95,6 +95,7 @@ Stack read_stack(const JsonValue& value, Diagnostics& out) {
   stack.flash_attention = reader.optional_bool("flash_attention").value_or(true);
   stack.deepspeed_engine = reader.optional_bool("deepspeed_engine").value_or(false);
   stack.quantized_base = reader.optional_bool("quantized_base").value_or(false);
+  stack.usual_lora_rank = reader.optional_integer("usual_lora_rank").value_or(16);
   stack.expert_units = reader.optional_bool("expert_units").value_or(false);
   stack.runs_like = reader.optional_string("runs_like").value_or("");
   stack.one_writer = reader.optional_bool("one_writer").value_or(false);

@@ -73,6 +73,8 @@ struct Stack {
   bool one_writer = false;
   /// FSDP shards each expert by itself, so that one is gathered at a time; else with its layer.
   bool expert_units = false;
+  /// Rank of adapters where a run does not say: what the framework's own scripts set.
+  std::int64_t usual_lora_rank = 16;
   bool quantized_base = false;  ///< trains adapters over 4-bit weights (bitsandbytes)
   /// Element-wise chains run as one kernel and gathered inputs are gathered again in the backward pass:
   /// fewer tensors are saved. False for eager PyTorch models.

@@ -19,8 +19,11 @@ COLUMNS = (
     "n_experts top_k expert_ffn_hidden gpu instance n_gpus gpus_per_node internode_gbps_per_node network framework "
     "dtype tp pp vpp cp ep dp sequence_parallel shard shard_degree micro_batch global_batch recompute offload "
     "flash_attention optimizer lora step_time_s tokens_per_s_per_gpu samples_per_s tflops_per_gpu tflops_kind mfu_pct "
-    "hfu_pct peak_mem_gib_per_gpu mem_kind"
+    "hfu_pct peak_mem_gib_per_gpu mem_kind "
+    "method quant batch grad_accum grad_ckpt packing compile lora_rank peak_mem_gib"
 ).split()
+# Of tables of fine-tuning memory; no prediction reads them.
+UNREAD = set("lora_targets peak_mem_printed unit_printed tokens_per_s train_time_s oom".split())
 SETTINGS = pathlib.Path(__file__).parent.parent / "planner/validation/run_settings.cpp"
 
 
@@ -50,10 +53,25 @@ def settings_of(notes: str, words: list[str]) -> str:
     return "; ".join(notes[begin:end].rstrip(".") for begin, end in merged)
 
 
-def import_table(source: pathlib.Path, target: pathlib.Path, words: list[str]) -> int:
+METHODS = ("full", "lora", "qlora")
+Row = dict[str, str]
+
+
+def measurement(row: Row) -> tuple[str, ...]:
+    """What two tables of one source have in common where they tell of one run."""
+    model = re.sub(r"[^a-z0-9]", "", row["model"].lower())
+    figure = row.get("step_time_s") or row.get("peak_mem_gib") or row.get("peak_mem_gib_per_gpu") or ""
+    return row["source"], model, row["n_gpus"], row["seq_len"], str(float(figure)) if figure else row["id"]
+
+
+def import_table(source: pathlib.Path, target: pathlib.Path, words: list[str], told: set[tuple[str, ...]]) -> int:
+    """Rows without a figure, of other methods than full, LoRA and QLoRA, and those that an earlier table told, are left out."""
     with source.open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    if rows and (unknown := set(rows[0]) - set(COLUMNS) - {"notes"}):
+        rows: list[Row] = list(csv.DictReader(file))
+    if rows and "oom" in rows[0]:
+        rows = [row for row in rows if row["method"] in METHODS and (row["step_time_s"] or row["peak_mem_gib"]) and measurement(row) not in told]
+    told.update(measurement(row) for row in rows)
+    if rows and (unknown := set(rows[0]) - set(COLUMNS) - UNREAD - {"notes"}):
         raise SystemExit(f"{source}: columns that no reader knows: {', '.join(sorted(unknown))}")
     # A column that a table never fills is left out: absent and empty mean the same.
     filled = [column for column in COLUMNS if any(row.get(column) for row in rows)]
@@ -72,10 +90,11 @@ def main() -> int:
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     words = setting_words()
+    told: set[tuple[str, ...]] = set()
     for name in sys.argv[2:]:
         source = pathlib.Path(name)
         target = folder / source.name.removeprefix("runs_")
-        print(f"{target}: {import_table(source, target, words)} runs")
+        print(f"{target}: {import_table(source, target, words, told)} runs")
     return 0
 
 

@@ -59,6 +59,12 @@ class RowReader {
     return std::nullopt;
   }
 
+  /// The first of the names that the table has: tables of training runs and of fine-tuning memory name some
+  /// differently.
+  std::string_view spelled(std::string_view column, std::string_view other) const {
+    return table_.column(column) || !table_.column(other) ? column : other;
+  }
+
   Diagnostics faults;
 
  private:
@@ -71,6 +77,13 @@ class RowReader {
   const CsvRow& row_;
   std::string_view where_;
 };
+
+/// Words of `grad_ckpt` for what `recompute` calls none and full. Under FSDP the policy is named: its layers.
+std::string recompute_of(std::string checkpointing) {
+  if (checkpointing == "0") return "none";
+  if (checkpointing == "1" || checkpointing == "fsdp-full") return "full";
+  return checkpointing;
+}
 
 MeasuredRun read_run(const CsvTable& table, const CsvRow& row, std::string_view where) {
   RowReader in(table, row, where);
@@ -86,12 +99,15 @@ MeasuredRun read_run(const CsvTable& table, const CsvRow& row, std::string_view 
   run.dtype = in.text("dtype");
   run.mlp = in.text("mlp");
   run.shard = in.text("shard");
-  run.recompute = in.text("recompute");
+  run.recompute = recompute_of(in.text(in.spelled("recompute", "grad_ckpt")));
   run.offload = in.text("offload");
+  run.offload = run.offload.substr(0, run.offload.find(' '));  // `params (CPU)`
   run.optimizer = in.text("optimizer");
   run.tflops_kind = in.text("tflops_kind");
   run.mem_kind = in.text("mem_kind");
   run.notes = in.text("notes");
+  run.method = in.text("method");
+  run.quant = in.text("quant");
   run.params_b = in.number("params_b");
   run.n_layers = in.positive("n_layers");
   run.hidden = in.positive("hidden");
@@ -114,11 +130,15 @@ MeasuredRun read_run(const CsvTable& table, const CsvRow& row, std::string_view 
   run.ep = in.positive("ep");
   run.dp = in.positive("dp");
   run.shard_degree = in.positive("shard_degree");
-  run.micro_batch = in.positive("micro_batch");
+  run.micro_batch = in.positive(in.spelled("micro_batch", "batch"));
   run.global_batch = in.positive("global_batch");
+  run.grad_accum = in.positive("grad_accum");
+  run.lora_rank = in.positive("lora_rank");
   run.sequence_parallel = in.flag("sequence_parallel");
   run.flash_attention = in.flag("flash_attention");
   run.lora = in.flag("lora");
+  run.packing = in.flag("packing");
+  run.compile = in.flag("compile");
   RowReader measured(table, row, where);
   run.step_time_s = measured.number("step_time_s");
   run.tokens_per_s_per_gpu = measured.number("tokens_per_s_per_gpu");
@@ -126,7 +146,7 @@ MeasuredRun read_run(const CsvTable& table, const CsvRow& row, std::string_view 
   run.tflops_per_gpu = measured.number("tflops_per_gpu");
   run.mfu_pct = measured.number("mfu_pct");
   run.hfu_pct = measured.number("hfu_pct");
-  run.peak_mem_gib_per_gpu = measured.number("peak_mem_gib_per_gpu");
+  run.peak_mem_gib_per_gpu = measured.number(measured.spelled("peak_mem_gib_per_gpu", "peak_mem_gib"));
   run.measured_faults = std::move(measured.faults);
   run.faults = std::move(in.faults);
   return run;

@@ -17,13 +17,15 @@ struct MeasuredRun {
   std::size_t line = 0;
   std::string id, source, model, gpu, instance, network, framework, dtype, mlp, shard, recompute, offload, optimizer,
       tflops_kind, mem_kind, notes;
+  /// Tables of fine-tuning memory: `full`, `lora`, `qlora`, ..., and the format of the frozen weights.
+  std::string method, quant;
   std::optional<double> params_b;
   std::optional<std::int64_t> n_layers, hidden, ffn_hidden, n_heads, n_kv_heads, head_dim, vocab, seq_len, n_experts,
       top_k, expert_ffn_hidden;
   std::optional<std::int64_t> n_gpus, gpus_per_node;
   std::optional<double> internode_gbps_per_node;
-  std::optional<std::int64_t> tp, pp, vpp, cp, ep, dp, shard_degree, micro_batch, global_batch;
-  std::optional<bool> sequence_parallel, flash_attention, lora;
+  std::optional<std::int64_t> tp, pp, vpp, cp, ep, dp, shard_degree, micro_batch, global_batch, grad_accum, lora_rank;
+  std::optional<bool> sequence_parallel, flash_attention, lora, packing, compile;
 
   // Measured: for the error report only, never read by a prediction.
   std::optional<double> step_time_s, tokens_per_s_per_gpu, samples_per_s, tflops_per_gpu, mfu_pct, hfu_pct,

@@ -60,7 +60,7 @@ RunPrediction predict_run(const MeasuredRun& run, const Catalog& catalog) {
 
 std::optional<Seconds> measured_step_time(const MeasuredRun& run, const Catalog& catalog) {
   const Result<ResolvedRun> resolved = resolve_run(run, catalog);
-  if (!resolved) return std::nullopt;
+  if (!resolved || resolved->settings.seq_len_is_limit) return std::nullopt;
   const Workload& w = resolved->workload;
   const double gpus = static_cast<double>(resolved->strategy.gpus());
   if (run.tokens_per_s_per_gpu && *run.tokens_per_s_per_gpu > 0) {

@@ -26,7 +26,7 @@ constexpr std::int32_t kMostStages = 256;
 /// Gbit/s of a node's network: a thousand times what is sold.
 constexpr double kMostNetwork = 1e7;
 
-constexpr std::array<Limit, 22> kLimits{{{"n_layers", &MeasuredRun::n_layers, kMostLayers},
+constexpr std::array<Limit, 24> kLimits{{{"n_layers", &MeasuredRun::n_layers, kMostLayers},
                                          {"hidden", &MeasuredRun::hidden, kMostWidth},
                                          {"ffn_hidden", &MeasuredRun::ffn_hidden, kMostWidth},
                                          {"n_heads", &MeasuredRun::n_heads, kMostHeads},
@@ -47,6 +47,8 @@ constexpr std::array<Limit, 22> kLimits{{{"n_layers", &MeasuredRun::n_layers, kM
                                          {"dp", &MeasuredRun::dp, kMostRanks},
                                          {"shard_degree", &MeasuredRun::shard_degree, kMostRanks},
                                          {"micro_batch", &MeasuredRun::micro_batch, kMostSequences},
+                                         {"grad_accum", &MeasuredRun::grad_accum, kMostSequences},
+                                         {"lora_rank", &MeasuredRun::lora_rank, kMostWidth},
                                          {"global_batch", &MeasuredRun::global_batch, kMostSequences}}};
 
 /// A fault of the model or workload, told of the row.

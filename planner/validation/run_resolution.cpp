@@ -28,7 +28,8 @@ Optimizer resolve_optimizer(const MeasuredRun& run, Assumptions& assumptions) {
 
 Precision resolve_precision(const MeasuredRun& run, const RunSettings& settings, const Accelerator& accelerator,
                             Assumptions& assumptions) {
-  const std::string name = lower(run.dtype);
+  std::string name = lower(run.dtype);
+  if (const std::size_t pure = name.find("-true"); pure != std::string::npos) name.erase(pure);
   if (name.find("fp8") != std::string::npos) return Precision::Fp8;
   if (name.find("fp4") != std::string::npos) return Precision::Fp4;
   if (const std::optional<Precision> stated = precision_from(name)) return *stated;
@@ -84,8 +85,8 @@ Result<void> resolve_batch(const MeasuredRun& run, Workload& w, Strategy& s, Ass
   }
   const std::int64_t dp = s.data_parallel;
   if (!run.global_batch) {
-    w.global_batch = *run.micro_batch * dp;
-    assumptions.push_back("global_batch is micro_batch x dp");
+    w.global_batch = *run.micro_batch * dp * run.grad_accum.value_or(1);
+    if (!run.grad_accum) assumptions.push_back("global_batch is micro_batch x dp");
   } else {
     w.global_batch = *run.global_batch;
   }
@@ -139,13 +140,22 @@ void resolve_sequence_parallel(const MeasuredRun& run, const Stack& stack, Strat
   }
 }
 
-void resolve_finetune(const MeasuredRun& run, const RunSettings& settings, Workload& w) {
-  if (settings.four_bit_base) {
+Result<void> resolve_finetune(const MeasuredRun& run, const RunSettings& settings, const Stack& stack, Workload& w,
+                              Assumptions& assumptions) {
+  const std::string method = lower(run.method);
+  if (!method.empty() && method != "full" && method != "lora" && method != "qlora") {
+    return fail("unsupported", run.id, "no model of the method '" + run.method + "'", "full, lora and qlora are known");
+  }
+  if (settings.four_bit_base || method == "qlora" || !run.quant.empty()) {
     w.finetune = FineTune::Qlora;
-  } else if (run.lora.value_or(false)) {
+  } else if (run.lora.value_or(method == "lora")) {
     w.finetune = FineTune::Lora;
   }
-  if (settings.lora_rank) w.lora.rank = *settings.lora_rank;
+  if (w.finetune == FineTune::Full) return {};
+  const std::optional<std::int64_t> rank = run.lora_rank ? run.lora_rank : settings.lora_rank;
+  w.lora.rank = rank.value_or(stack.usual_lora_rank);
+  if (!rank) assumptions.push_back("the rank of the adapters is " + std::to_string(w.lora.rank));
+  return {};
 }
 
 }  // namespace
@@ -159,7 +169,9 @@ Result<ResolvedRun> resolve_run(const MeasuredRun& run, const Catalog& catalog) 
   if (Result<void> r = check_limits(run); !r) return tl::unexpected(r.error());
   ResolvedRun resolved;
   Assumptions& assumptions = resolved.assumptions;
-  const RunSettings settings = read_settings(run.notes + " " + run.model + " " + run.framework);
+  RunSettings settings = read_settings(run.notes + " " + run.model + " " + run.framework);
+  if (lower(run.dtype).find("-true") != std::string::npos) settings.pure_half = true;  // LitGPT: weights too
+  if (run.compile) settings.compiled = run.compile;
 
   Result<Architecture> architecture = resolve_architecture(run, catalog, assumptions);
   if (!architecture) return tl::unexpected(architecture.error());
@@ -168,6 +180,9 @@ Result<ResolvedRun> resolve_run(const MeasuredRun& run, const Catalog& catalog) 
   Result<Stack> stack = resolve_stack(run, catalog, assumptions);
   if (!stack) return tl::unexpected(stack.error());
   if (!run.seq_len) return fail("unsupported", run.id, "seq_len is not stated", "state it");
+  if (run.packing == false) {
+    return fail("unsupported", run.id, "sequences are not packed, seq_len is only their limit", "state packed runs");
+  }
 
   Workload& w = resolved.workload;
   Strategy& s = resolved.strategy;
@@ -184,7 +199,7 @@ Result<ResolvedRun> resolve_run(const MeasuredRun& run, const Catalog& catalog) 
   w.pure_half = settings.pure_half;
   w.fused_loss = settings.fused_loss;
   w.flash_attention = run.flash_attention;
-  resolve_finetune(run, settings, w);
+  if (Result<void> r = resolve_finetune(run, settings, *stack, w, assumptions); !r) return tl::unexpected(r.error());
 
   if (Result<void> r = resolve_degrees(run, *stack, s, assumptions); !r) return tl::unexpected(r.error());
   bound_virtual_pipeline(w.architecture, s);

@@ -55,11 +55,12 @@ RunSettings read_settings(std::string_view text) {
   if (words.say("_bf16_config") || words.say("label bf16")) s.precision = Precision::Bf16;
   s.lora_rank = words.number_after("lora rank ");
   if (!s.lora_rank) s.lora_rank = words.number_after("rank=");
-  s.pure_half = words.say("mp_mode=pure");
+  s.pure_half = words.say("mp_mode=pure") || words.say("torchtune");  // its recipes keep weights in dtype
   s.tied_embeddings = words.say("tied=1");
   s.four_bit_base = words.say_any(std::array<std::string_view, 6>{"q-lora", "qlora", "nf4", "gptq", "4-bit", "int4"});
-  s.fused_loss =
-      words.say_any(std::array<std::string_view, 4>{"liger", "fused cross-entropy", "fused-linear", "cut cross"});
+  s.fused_loss = words.say_any(
+      std::array<std::string_view, 5>{"liger", "fused cross-entropy", "fused-linear", "cut cross", "+chunked ce"});
+  s.seq_len_is_limit = words.say("samples are shorter") || words.say("longest alpaca sample");
   // A list of techniques says what ran; "no compile" may speak of the row beside it.
   if (words.say_any(std::array<std::string_view, 3>{"+ compile", "+compile", "torch.compile"})) {
     s.compiled = true;

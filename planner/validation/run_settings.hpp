@@ -13,6 +13,7 @@ namespace smplan {
 struct RunSettings {
   std::optional<Precision> precision;
   std::optional<std::int64_t> lora_rank;
+  bool seq_len_is_limit = false;  ///< most samples are shorter: memory peaks at the longest, time is not of it
   bool pure_half = false;       ///< `MP_mode=PURE`: 16-bit parameters, reduction and buffers
   bool half_gradients = false;  ///< 16-bit gradient buffers beside fp32 master weights
   bool four_bit_base = false;   ///< Q-LoRA, NF4, GPTQ
