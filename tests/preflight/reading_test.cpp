@@ -104,11 +104,22 @@ TEST(Reading, MegatronArgumentsMayBeAJsonList) {
   EXPECT_TRUE(job.strategy.bf16.is(true));
 }
 
-TEST(Hostile, DuplicateKeysAreRefusedInEverySyntax) {
+TEST(Reading, OfARepeatedArgumentTheLastCountsAndIsWarnedOf) {
+  const Findings findings = test::check_text("--micro-batch-size 1\n--bf16\n--micro-batch-size 4\n", JobKind::Megatron);
+  ASSERT_EQ(findings.findings.size(), 1U);
+  const Finding& warning = findings.findings.front();
+  EXPECT_EQ(warning.rule, "C180");
+  EXPECT_EQ(warning.severity, Severity::Warning);
+  EXPECT_EQ(warning.where.line, 3);
+  EXPECT_EQ(warning.message, "--micro-batch-size overrides that of line 1");
+  EXPECT_EQ(read_job("--micro-batch-size 1 --micro-batch-size 4", "job", JobKind::Megatron)->strategy.micro_batch.value,
+            4);
+}
+
+TEST(Hostile, DuplicateKeysAreRefusedInEveryTree) {
   EXPECT_THAT(refusal(R"({"a": 1, "a": 2})", JobKind::Estimator), HasSubstr("appears twice"));
   EXPECT_THAT(refusal("a: 1\na: 2\n", JobKind::Accelerate), HasSubstr("appears twice"));
   EXPECT_THAT(refusal("a = 1\na = 2\n", JobKind::TorchTitan), HasSubstr("job:2"));
-  EXPECT_THAT(refusal("--bf16\n--bf16\n", JobKind::Megatron), HasSubstr("given twice, first on line 1"));
 }
 
 TEST(Hostile, AliasBombIsCounted) {
