@@ -266,7 +266,7 @@ void fewer_files_than_nodes(const CheckInput& in, Report& report) {
 }
 
 constexpr std::string_view kMegatronSource = "Megatron-LM d98e8a6 (2026-08-22), arguments.py";
-constexpr Kinds kSplit = kAnyKind & ~kAccelerate & ~kDeepSpeed;
+constexpr Kinds kSplit = kAnyKind & ~kAccelerate & ~kDeepSpeed & ~kSmp;
 
 constexpr Rule kRules[] = {
     {"C131", Severity::Error, "World size",
