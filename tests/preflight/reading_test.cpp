@@ -137,6 +137,15 @@ TEST(Hostile, DepthIsLimited) {
   EXPECT_THAT(refusal(std::string(5000, '[') + std::string(5000, ']'), JobKind::Estimator), HasSubstr("deeper"));
   EXPECT_THAT(refusal("a: " + std::string(1000, '[') + std::string(1000, ']'), JobKind::Accelerate),
               HasSubstr("deeper"));
+  std::string dotted = "a = 1 # " + std::string(1000, '.') + "\n";
+  for (int i = 0; i < 100'000; ++i) dotted += "b.";
+  EXPECT_THAT(refusal(dotted + "c = 1\n", JobKind::TorchTitan), HasSubstr("job:2: is nested deeper"));
+  EXPECT_THAT(refusal("a = " + std::string(100, '[') + std::string(100, ']'), JobKind::TorchTitan),
+              HasSubstr("deeper"));
+  EXPECT_THAT(refusal("a = '''\n" + std::string(1000, '.') + "\n'''\nb = \"\\\"" + std::string(100, '[') + "\"\n",
+                      JobKind::TorchTitan),
+              "accepted")
+      << "strings nest nothing";
 }
 
 TEST(Hostile, AnchorInsideItselfIsRefused) {
