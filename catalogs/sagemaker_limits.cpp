@@ -54,6 +54,20 @@ void read_file(const JsonValue& document, SagemakerLimits& limits, Diagnostics& 
     limits.estimator_classes.emplace_back(std::move(name), strings(one.array("arguments"), out));
     one.finish();
   }
+  const auto types = [&](std::string_view key, std::vector<ArgumentTypes>& into) {
+    for (const JsonValue& entry : reader.optional_array(key)) {
+      ObjectReader one(entry, out);
+      ArgumentTypes row;
+      for (const std::string& name : strings(one.array("types"), out)) {
+        row.types.push_back(type_from(name, one.location("types"), out));
+      }
+      row.arguments = strings(one.array("arguments"), out);
+      one.finish();
+      into.push_back(std::move(row));
+    }
+  };
+  types("estimator_types", limits.estimator_types);
+  types("model_trainer_types", limits.model_trainer_types);
   const auto pairs = [&](std::string_view key, std::vector<std::pair<std::string, std::string>>& into) {
     const auto object = reader.optional_value(key);
     if (!object) return;

@@ -25,12 +25,19 @@ struct RequestField {
   std::vector<std::string> values;       ///< of an enumeration
 };
 
+/// Keyword arguments of the SDK that share what they may be.
+struct ArgumentTypes {
+  std::vector<RequestField::Type> types;  ///< any of these
+  std::vector<std::string> arguments;
+};
+
 /// What SageMaker's API and its Python SDK take: names and limits, no formulas.
 struct SagemakerLimits {
   std::vector<RequestField> fields;
   std::vector<std::string> training_types;  ///< sorted
   std::vector<std::string> estimator_base;
   std::vector<std::pair<std::string, std::vector<std::string>>> estimator_classes;
+  std::vector<ArgumentTypes> estimator_types, model_trainer_types;
   std::vector<std::pair<std::string, std::string>> renamed;  ///< SDK v1 name, v2 name
   std::vector<std::string> distribution, torchrun_versions, smp_v2_versions, smp_v1, smp_v2, model_trainer,
       zero_optimization, recipe_model;

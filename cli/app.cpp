@@ -74,7 +74,7 @@ ExitCode execute(const Command& command, const CommonOptions& options) {
     for (const std::string& note : answer->notes) std::fputs(("smplan: " + note + '\n').c_str(), stderr);
   }
   const bool aside_only = options.output == "-" && !answer->aside.empty();
-  const bool folder = !answer->files.empty() && names_folder(options.output);
+  const bool folder = !answer->files.empty() && names_folder(options.output, answer->files.front().path);
   const Result<void> written = folder ? write_files(options.output, answer->files)
                                       : write_answer(options.output, aside_only ? answer->aside : answer->text);
   if (!written) return refuse(written.error());

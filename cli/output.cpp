@@ -20,12 +20,12 @@ Result<void> write_answer(const std::string& destination, std::string_view text)
   return {};
 }
 
-bool names_folder(const std::string& destination) {
+bool names_folder(const std::string& destination, const std::string& first_file) {
   if (destination == "-") return false;
   std::error_code error;
   const std::filesystem::path path(destination);
   if (std::filesystem::exists(path, error)) return std::filesystem::is_directory(path, error);
-  return !path.has_filename() || !path.has_extension();
+  return path.extension() != std::filesystem::path(first_file).extension();
 }
 
 Result<void> write_files(const std::string& folder, const std::vector<OutputFile>& files) {

@@ -18,8 +18,9 @@ struct OutputFile {
   std::string content;
 };
 
-/// Whether an answer of several files goes into a folder: one that exists, ends in a slash, or has no extension.
-bool names_folder(const std::string& destination);
+/// Whether an answer of several files goes into a folder: wherever the destination does not name the first file alone,
+/// by its ending (`job.json` of `create_training_job.json`).
+bool names_folder(const std::string& destination, const std::string& first_file);
 
 /// Writes the files into a folder, made if it is missing; each whole or not at all.
 Result<void> write_files(const std::string& folder, const std::vector<OutputFile>& files);

@@ -180,7 +180,7 @@ void StageModel::add_activation_offload(int run, LayerTime& time) const {
 
 /// One crossing of a stage boundary by a micro-batch's activations.
 Seconds StageModel::boundary_transfer() const {
-  if (strategy_.pipeline_parallel == 1) return Seconds();
+  if (strategy_.pipeline_parallel == 1) return {};
   double bytes = kHalfBytes * static_cast<double>(workload_.seq_len) * strategy_.micro_batch /
                  strategy_.context_parallel * static_cast<double>(workload_.architecture.hidden);
   if (strategy_.sequence_parallel) bytes /= strategy_.tensor_parallel;

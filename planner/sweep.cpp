@@ -111,6 +111,11 @@ Result<std::vector<RequestSpec>> sweep_requests(const RequestSpec& base, const s
   std::vector<RequestSpec> requests{base};
   Diagnostics faults;
   for (const SweepAxis& axis : axes) {
+    const auto same = [&](const SweepAxis& other) { return other.name == axis.name; };
+    if (std::count_if(axes.begin(), axes.end(), same) > 1) {
+      return fail("repeated-axis", std::string(where), fmt::format("{} is varied twice", axis.name),
+                  fmt::format("give all its values at once: '{}=A|B'", axis.name));
+    }
     if (requests.size() * axis.values.size() > kMaxSweepRequests) {
       return fail("out-of-range", std::string(where),
                   fmt::format("the axes have more than {} combinations", kMaxSweepRequests), "give fewer values");
@@ -134,7 +139,10 @@ Result<std::optional<Trials>> read_trials(const TrialWords& words) {
   const auto positive = [&](const std::string& text, const char* where) -> std::int64_t {
     const Result<std::int64_t> n = parse_integer_count(text, where);
     if (!n) faults.insert(faults.end(), n.error().begin(), n.error().end());
-    if (n && *n < 1) faults.push_back({"out-of-range", where, fmt::format("{} is less than 1", *n), "give 1 or more"});
+    if (n && *n > kMaxTrials) {
+      faults.push_back({"out-of-range", where, fmt::format("{} is not between 1 and {}", *n, kMaxTrials),
+                        "plan fewer trials, and multiply"});
+    }
     return n.value_or(1);
   };
   if (!words.count) {

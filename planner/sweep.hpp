@@ -20,9 +20,12 @@ Result<SweepAxis> parse_sweep_axis(std::string_view text, std::string_view where
 /// Most requests of one sweep.
 inline constexpr std::size_t kMaxSweepRequests = 100'000;
 
-/// Every combination, the last axis fastest. Fails for unknown names and more than kMaxSweepRequests.
+/// Every combination, the last axis fastest. Fails for unknown and repeated names and more than kMaxSweepRequests.
 Result<std::vector<RequestSpec>> sweep_requests(const RequestSpec& base, const std::vector<SweepAxis>& axes,
                                                 std::string_view where);
+
+/// Most trials of one request: far beyond a tuning job's 750, and each number of them at a time is a search.
+inline constexpr std::int64_t kMaxTrials = 10'000;
 
 /// Independent runs of one request, such as the trials of a hyperparameter search.
 struct Trials {

@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 
 #include "cli/output.hpp"
@@ -17,8 +18,10 @@ namespace smplan::cli {
 namespace {
 
 /// Lines that an earlier run of the same sweep wrote, by identity. A last line cut short is none. Returns the bytes
-/// of whole lines.
+/// of whole lines; none of a pipe or a device, which may never end.
 std::int64_t read_lines(const std::string& path, std::map<std::string, std::string>& lines) {
+  std::error_code unknown;
+  if (!std::filesystem::is_regular_file(path, unknown)) return 0;
   std::ifstream file(path, std::ios::binary);
   std::int64_t whole = 0;
   for (std::string line; std::getline(file, line);) {

@@ -100,6 +100,15 @@ std::string able(const ExportJob& job) {
   return hint;
 }
 
+/// Targets that start processes this way.
+std::string starters(LaunchMethod launcher) {
+  std::string names;
+  for (const ExportTarget& target : export_targets()) {
+    if (holds(target.launchers, launcher)) names += (names.empty() ? "" : " or ") + std::string(target.name);
+  }
+  return names;
+}
+
 }  // namespace
 
 Diagnostics refusals(const ExportJob& job, const ExportTarget& target) {
@@ -120,7 +129,7 @@ Diagnostics refusals(const ExportJob& job, const ExportTarget& target) {
   if (!holds(target.launchers, launcher)) {
     return {{"not-expressible", "--target",
              fmt::format("{} does not start processes by {}", target.name, to_string(launcher)),
-             "use sagemaker-sdk-v2 or create-training-job"}};
+             fmt::format("use {}", starters(launcher))}};
   }
   if (stack->strategy_target.empty()) return out;
   const auto strategy = find_export_target(stack->strategy_target, "--target");

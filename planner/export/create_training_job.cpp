@@ -30,6 +30,8 @@ void add_launcher(Json& hyper, const ExportJob& job, const Launch& launch) {
     case LaunchMethod::Mpi:
       mpi();
       break;
+    case LaunchMethod::Recipe:  // the target is not in its list: only the SDK reads recipes
+      break;
   }
   if (!launch.library_parameters.empty()) {
     Json parameters = Json::object();

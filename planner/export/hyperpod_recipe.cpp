@@ -20,7 +20,9 @@ constexpr std::pair<std::string_view, std::string_view> kModelTypes[] = {
     {"mistral", "mistral"}, {"mixtral", "mixtral"},      {"qwen2", "qwen_v2"},
     {"qwen3", "qwen_v3"},   {"deepseek", "deepseek_r1"}, {"gpt-oss", "gpt_oss"}};
 
-std::string_view model_type(const TrainedModel& model) {
+}  // namespace
+
+std::string_view recipe_model_type(const TrainedModel& model) {
   if (model.name.substr(0, 8) == "llama-4-") return "llama_v4";
   for (const auto& entry : kModelTypes) {
     if (entry.first == model.family) return entry.second;
@@ -28,9 +30,11 @@ std::string_view model_type(const TrainedModel& model) {
   return {};
 }
 
+namespace {
+
 /// Models without a class of their own in the adapter go by their Hugging Face name, as custom_model/falcon.yaml does.
 bool is_custom(const TrainedModel& model) {
-  return model_type(model).empty() && model.n_encoder_layers == 0 && !layer_class(model).empty();
+  return recipe_model_type(model).empty() && model.n_encoder_layers == 0 && !layer_class(model).empty();
 }
 
 void add_hugging_face_model(Json& model, Export& out) {
@@ -81,7 +85,7 @@ Json adapter_model(const TrainingPlan& plan, bool smp, Export& out) {
   const Strategy& s = plan.strategy;
   Json m;
   const bool custom = is_custom(plan.model);
-  m["model_type"] = custom ? std::string_view(plan.model.family) : model_type(plan.model);
+  m["model_type"] = custom ? std::string_view(plan.model.family) : recipe_model_type(plan.model);
   m["train_batch_size"] = s.micro_batch;
   if (smp) {
     m["tensor_model_parallel_degree"] = s.tensor_parallel;
@@ -135,7 +139,7 @@ Json adapter_recipe(const ExportJob& job, Export& out, Diagnostics& faults) {
   if (s.recompute == Recompute::Selective || s.recompute_layers > 0) {
     refuse(faults, "FSDP recipes recompute all or nothing", "plan with --recompute full or none");
   }
-  if (model_type(plan.model).empty() && (smp || !is_custom(plan.model))) {
+  if (recipe_model_type(plan.model).empty() && (smp || !is_custom(plan.model))) {
     refuse(faults, fmt::format("{} recipes know no {} model", smp ? "SMP" : "FSDP", plan.model.family),
            smp ? "plan with --stack fsdp and without tensor, context and expert parallelism"
                : "export to fsdp or accelerate");
@@ -173,7 +177,7 @@ Json adapter_recipe(const ExportJob& job, Export& out, Diagnostics& faults) {
   recipe["model"] = adapter_model(plan, smp, out);
   out.notes.push_back(
       "For sagemaker-hyperpod-recipes v1.5.1: later versions dropped these recipes. As a training job: "
-      "cluster: sm_jobs, or PyTorch(training_recipe=...) of the Python SDK 2.");
+      "cluster: sm_jobs, or the target sagemaker-sdk-v2.");
   return recipe;
 }
 

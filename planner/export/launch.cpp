@@ -22,6 +22,7 @@ constexpr StackExport kStacks[] = {
     {"torchtitan", LaunchMethod::Torchrun, "torchtitan", "smplan_entry.py"},
     {"hf-trainer", LaunchMethod::Torchrun, "", kUserScript},
     {"neuron", LaunchMethod::Torchrun, "neuronx", kUserScript},
+    {"hyperpod-adapter", LaunchMethod::Recipe, "hyperpod-recipe", ""},
     {"smp-v2", LaunchMethod::SmpV2, "smp-v2", kUserScript},
     {"smp-v1", LaunchMethod::SmpV1, "smp-v1", kUserScript},
     {"horovod", LaunchMethod::Mpi, "", kUserScript},
@@ -81,6 +82,10 @@ std::string sdk_image(const ContainerFacts& facts, std::string_view version, std
 }
 
 void choose_image(const ExportJob& job, Launch& launch, Diagnostics& faults) {
+  if (launch.launcher == LaunchMethod::Recipe) {
+    launch.image_note = "the one that the SDK keeps for recipes, of the model parallel library v2";
+    return;
+  }
   const ContainerFacts& facts = job.catalog.containers();
   const std::string& region = job.plan.region;
   const bool smp = launch.launcher == LaunchMethod::SmpV2;
@@ -102,6 +107,10 @@ void choose_image(const ExportJob& job, Launch& launch, Diagnostics& faults) {
                                       : "past its end of patches " + image->patched_until;
       launch.image_note = fmt::format("PyTorch {}, {}, as of {}", image->version, support, facts.as_of());
     }
+  }
+  if (launch.launcher == LaunchMethod::Mpi) {
+    launch.notes.push_back(
+        "The image comes without Horovod: src/requirements.txt installs it, or plan with --stack ddp.");
   }
   if (launch.image_uri.empty()) {
     faults.push_back({"no-image", "--region",
@@ -184,6 +193,25 @@ std::int64_t volume_of(const TrainingPlan& plan) {
   constexpr double kBytesPerParameter = 14;  // 16-bit weights, fp32 copy and two moments
   const double checkpoints = 3 * kBytesPerParameter * static_cast<double>(plan.model.parameters) / 1e9;
   return std::min<std::int64_t>(1024, 100 + static_cast<std::int64_t>(checkpoints));
+}
+
+/// What an account has before anybody asks for more. Source: SageMaker service quotas, read 2026-11-20.
+constexpr std::int64_t kUsualRunSeconds = 432'000;
+constexpr std::int32_t kUsualInstances = 20;
+
+void note_quotas(const TrainingPlan& plan, Launch& launch) {
+  if (launch.max_run_s > kUsualRunSeconds) {
+    launch.notes.push_back(
+        fmt::format("max_run is over the {} s of a new account: raise the quota \"Longest run time for a "
+                    "training job\".",
+                    kUsualRunSeconds));
+  }
+  if (plan.instance_count > kUsualInstances) {
+    launch.notes.push_back(
+        fmt::format("{} instances are over the {} of a new account: raise the quota \"Number of instances "
+                    "for a training job\".",
+                    plan.instance_count, kUsualInstances));
+  }
 }
 
 void set_data(const ExportJob& job, Launch& launch, const std::string& bucket, Export& out, Diagnostics& faults) {
@@ -271,6 +299,8 @@ std::string_view to_string(LaunchMethod launcher) {
       return "MPI";
     case LaunchMethod::SmpV1:
       return "the model parallel library v1";
+    case LaunchMethod::Recipe:
+      return "a recipe";
     case LaunchMethod::SmpV2:
       break;
   }
@@ -314,7 +344,7 @@ Launch prepare_processes(const ExportJob& job, Export& out, Diagnostics& faults)
     out.placeholders.push_back(
         {std::string(kUserScript), "your training script, in src/; it reads the hyperparameters as --name value"});
   }
-  launch.hyperparameters = script_settings(job);
+  if (launch.launcher != LaunchMethod::Recipe) launch.hyperparameters = script_settings(job);
   add_strategy(job, stack, launch, out, faults);
   set_environment(job, launch);
   return launch;
@@ -331,6 +361,7 @@ Launch prepare_launch(const ExportJob& job, Export& out, Diagnostics& faults) {
   launch.checkpoint_uri = base + "/checkpoints/";
   launch.output_uri = base + "/output/";
   set_times(job, launch, faults);
+  note_quotas(job.plan, launch);
   launch.volume_gb = volume_of(job.plan);
   set_data(job, launch, bucket, out, faults);
   if (job.plan.checkpoint_storage != CheckpointTarget::S3) {

@@ -17,6 +17,7 @@ enum class LaunchMethod {
   Mpi,       ///< mpirun
   SmpV1,     ///< mpirun with the model parallel library v1
   SmpV2,     ///< torchrun in the image of the model parallel library v2
+  Recipe,    ///< the SDK 2 reads a recipe: it brings image, script and torchrun
 };
 
 /// How a stack is started and which target writes its strategy file.

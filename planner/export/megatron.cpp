@@ -29,17 +29,22 @@ class Arguments {
   std::string text_;
 };
 
-void add_experts(const TrainingPlan& plan, Arguments& out) {
+void add_experts(const TrainingPlan& plan, Arguments& out, Export& exported) {
   if (plan.model.n_experts == 0) return;
   out.set("num-experts", plan.model.n_experts);
   out.set("moe-router-topk", plan.model.experts_per_token);
   out.flag("moe-grouped-gemm");
   out.set("moe-token-dispatcher-type", "alltoall");
+  exported.notes.push_back(
+      "How tokens are routed is not in the catalog, and Megatron's default is softmax scores without balancing. "
+      "DeepSeek-V3 and its kin take --moe-router-score-function sigmoid, --moe-router-enable-expert-bias and "
+      "--moe-router-topk-scaling-factor (routed_scaling_factor of config.json).");
   if (!plan.model.architecture) return;
   const MixtureOfExperts& moe = plan.model.architecture->moe;
   out.set("moe-ffn-hidden-size", moe.expert_ffn_hidden);
   if (moe.n_shared_experts > 0) {
     out.set("moe-shared-expert-intermediate-size", moe.n_shared_experts * moe.shared_expert_ffn_hidden);
+    out.flag_if(plan.model.family == "qwen2-moe", "moe-shared-expert-gate");
   }
   if (moe.n_leading_dense_layers > 0) {
     out.set("moe-layer-freq", fmt::format("([0]*{}+[1]*{})", moe.n_leading_dense_layers,
@@ -114,7 +119,7 @@ void add_model(const TrainingPlan& plan, Arguments& out, Export& exported) {
   if (m.head_dim > 0 && m.head_dim * m.n_heads != m.hidden) out.set("kv-channels", m.head_dim);
   out.set("seq-length", plan.seq_len);
   out.set("max-position-embeddings", plan.seq_len);
-  add_experts(plan, out);
+  add_experts(plan, out, exported);
   if (m.architecture) {
     add_kind(*m.architecture, out);
   } else {

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <iterator>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -30,6 +33,8 @@ Json distribution(const Launch& launch) {
       out["torch_distributed"]["enabled"] = true;
       out["smdistributed"]["modelparallel"]["enabled"] = true;
       break;
+    case LaunchMethod::Recipe:  // the SDK writes it
+      break;
   }
   if (!launch.library_parameters.empty()) {
     Json& parameters = out["smdistributed"]["modelparallel"]["parameters"];
@@ -53,18 +58,25 @@ std::vector<Keyword> keywords(const ExportJob& job, const Launch& launch) {
   Json tags = Json::array();
   for (const auto& tag : launch.tags) tags.push_back(Json{{"Key", tag.first}, {"Value", tag.second}});
   const PlanPrediction& p = job.plan.prediction;
-  std::vector<Keyword> out = {
-      {"entry_point", launch.script, ""},
-      {"source_dir", "src", ""},
-      {"role", launch.role, ""},
-      {"image_uri", launch.image_uri, launch.image_note},
-      {"instance_type", job.plan.instance->name, ""},
-      {"instance_count", job.plan.instance_count, ""},
-      {"distribution", distribution(launch), world_equation(job.plan)},
-      {"hyperparameters", hyper, ""},
-      {"environment", environment, ""},
-      {"max_run", launch.max_run_s, fmt::format("predicted {}, and a margin", format_duration(p.time_to_train))},
-  };
+  const bool recipe = launch.launcher == LaunchMethod::Recipe;
+  std::vector<Keyword> out;
+  if (recipe) {
+    out.push_back({"training_recipe", "src/recipe.yaml", world_equation(job.plan)});
+  } else {
+    out.push_back({"entry_point", launch.script, ""});
+  }
+  out.push_back({"source_dir", "src", ""});
+  out.push_back({"role", launch.role, ""});
+  if (!recipe) out.push_back({"image_uri", launch.image_uri, launch.image_note});
+  out.push_back({"instance_type", job.plan.instance->name, ""});
+  out.push_back({"instance_count", job.plan.instance_count, ""});
+  if (!recipe) {  // the SDK ignores both beside a recipe
+    out.push_back({"distribution", distribution(launch), world_equation(job.plan)});
+    out.push_back({"hyperparameters", hyper, ""});
+  }
+  out.push_back({"environment", environment, ""});
+  out.push_back(
+      {"max_run", launch.max_run_s, fmt::format("predicted {}, and a margin", format_duration(p.time_to_train))});
   if (launch.max_wait_s > 0) {
     out.push_back({"use_spot_instances", true, ""});
     out.push_back({"max_wait", launch.max_wait_s, "running, waiting for capacity and redoing lost work"});
@@ -122,10 +134,29 @@ std::string script(const ExportJob& job, const Launch& launch, const std::vector
       commented(provenance_lines(job)), lustre ? "FileSystemInput" : "TrainingInput", call, inputs(launch));
 }
 
+/// Model types that the SDK has a training script for, by how they begin. Source: SageMaker Python SDK v2.257.7,
+/// pytorch/estimator.py, _get_training_recipe_gpu_script.
+constexpr std::string_view kRecipeScripts[] = {"llama_v3", "mistral", "mixtral", "deepseek", "gpt_oss"};
+
+void check_recipe(const ExportJob& job, Export& out, Diagnostics& faults) {
+  const std::string_view type = recipe_model_type(job.plan.model);
+  const bool known = std::any_of(std::begin(kRecipeScripts), std::end(kRecipeScripts),
+                                 [&](std::string_view script) { return type.substr(0, script.size()) == script; });
+  if (!known) {
+    faults.push_back({"not-expressible", "--target",
+                      fmt::format("the SDK starts no recipes of {} models, only of {}", job.plan.model.family,
+                                  fmt::join(kRecipeScripts, ", ")),
+                      "export to hyperpod-recipe, or plan with --stack fsdp"});
+  }
+  out.notes.push_back(
+      "The SDK clones the adapter from GitHub when the estimator is made, and puts its training script into src/.");
+}
+
 }  // namespace
 
 void write_sagemaker_sdk_v2(const ExportJob& job, Export& out, Diagnostics& faults) {
   const Launch launch = prepare_launch(job, out, faults);
+  if (launch.launcher == LaunchMethod::Recipe) check_recipe(job, out, faults);
   out.notes.insert(out.notes.end(), launch.notes.begin(), launch.notes.end());
   const std::vector<Keyword> arguments = keywords(job, launch);
   Json kwargs;

@@ -26,6 +26,9 @@ inline constexpr std::string_view kDeepSpeedFile = "ds_config.json";
 /// Parameters of the SageMaker model parallel library, v1 or v2 as the plan's stack says.
 Settings smp_parameters(const ExportJob& job);
 
+/// The adapter's `model_type` of recipes; empty where it knows none.
+std::string_view recipe_model_type(const TrainedModel& model);
+
 /// Class of a model's layers in Hugging Face transformers, for wrapping; empty where none is known.
 std::string_view layer_class(const TrainedModel& model);
 

@@ -1,4 +1,5 @@
 #include "planner/preflight/fields.hpp"
+#include "planner/preflight/image.hpp"
 
 namespace smplan {
 namespace {
@@ -41,6 +42,30 @@ const Node* first_of(const Node& object, std::initializer_list<std::string_view>
     if (const Node* node = object.find(name)) return node;
   }
   return nullptr;
+}
+
+Framework framework_of(std::string_view repository) {
+  if (repository.find("huggingface") != std::string_view::npos) return Framework::HuggingFace;
+  if (repository.find("pytorch") != std::string_view::npos) return Framework::PyTorch;
+  if (repository.find("smdistributed-modelparallel") != std::string_view::npos) return Framework::PyTorch;
+  if (repository.find("tensorflow") != std::string_view::npos) return Framework::TensorFlow;
+  return Framework::Other;
+}
+
+Text image_field(const Node* node) {
+  Text field = text_field(node);
+  // A placeholder region leaves repository and tag to be judged.
+  if (node != nullptr && node->is_string() && parse_image(node->text)) field.value = node->text;
+  return field;
+}
+
+void read_image(const Node* node, Job& job) {
+  job.image = image_field(node);
+  const auto image = job.image ? parse_image(*job.image) : std::nullopt;
+  if (!image) return;
+  job.framework = framework_of(image->repository);
+  if (job.framework == Framework::Other || image->version.empty()) return;
+  job.framework_version = derived(image->version, job.image.where);
 }
 
 void read_script_settings(const Node& h, Job& job) {

@@ -29,6 +29,8 @@ Field<T> derived(T value, const Where& where) {
 Framework framework_of(std::string_view repository);
 /// An image URI; one with a placeholder for the region still has a value.
 Text image_field(const Node* node);
+/// The image, with the framework and the version that its name says.
+void read_image(const Node* node, Job& job);
 /// Precision, batch and degrees as training scripts usually name them, from hyperparameters.
 void read_script_settings(const Node& hyperparameters, Job& job);
 
@@ -41,5 +43,6 @@ void read_deepspeed(const Node& root, Job& job);
 void read_accelerate(const Node& root, Job& job);
 void read_megatron(const Node& root, Job& job);
 void read_torchtitan(const Node& root, Job& job);
+void read_smp(const Node& root, Job& job);
 
 }  // namespace smplan

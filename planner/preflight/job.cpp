@@ -26,6 +26,7 @@ constexpr std::array<KindNames, kJobKindCount> kKinds = {{
     {JobKind::Accelerate, "accelerate", "an accelerate configuration", read_accelerate},
     {JobKind::Megatron, "megatron", "Megatron arguments", read_megatron},
     {JobKind::TorchTitan, "torchtitan", "a TorchTitan configuration", read_torchtitan},
+    {JobKind::Smp, "smp", "parameters of the model-parallel library", read_smp},
 }};
 
 const KindNames& names_of(JobKind kind) { return kKinds[static_cast<std::size_t>(kind)]; }
@@ -57,6 +58,10 @@ const Marks kMarks[] = {
      {"compute_environment", "distributed_type", "num_machines", "num_processes", "machine_rank", "mixed_precision",
       "fsdp_config", "parallelism_config", "downcast_bf16"}},
     {JobKind::TorchTitan, {"parallelism", "training", "activation_checkpoint", "job", "metrics", "compile"}},
+    {JobKind::Smp,
+     {"hybrid_shard_degree", "sm_activation_offloading", "tensor_parallel_degree", "context_parallel_degree",
+      "expert_parallel_degree", "partitions", "microbatches", "pipeline_parallel_degree", "placement_strategy",
+      "sharded_data_parallel_degree", "shard_optimizer_state", "offload_activations"}},
 };
 
 std::size_t marks_in(const Node& document, const Marks& marks) {
@@ -157,7 +162,7 @@ Result<Job> read_job(std::string_view text, std::string_view file, std::optional
   if (!kind) {
     return fail("unknown-kind", name, "is of no kind that can be recognised",
                 "say which: --kind create-training-job, estimator, model-trainer, hyperpod-recipe, deepspeed, "
-                "accelerate, megatron or torchtitan");
+                "accelerate, megatron, torchtitan or smp");
   }
   Job job;
   job.kind = *kind;

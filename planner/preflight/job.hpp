@@ -21,8 +21,9 @@ enum class JobKind {
   Accelerate,
   Megatron,
   TorchTitan,
+  Smp,  ///< parameters of the SageMaker model-parallel library
 };
-inline constexpr int kJobKindCount = 8;
+inline constexpr int kJobKindCount = 9;
 std::string_view to_string(JobKind kind);
 /// The name with an article, for sentences: `a DeepSpeed configuration`.
 std::string_view in_words(JobKind kind);
@@ -96,6 +97,7 @@ struct JobStrategy {
   Text attention;  ///< `flash_attention_2`, `sdpa`, ...
   Count zero_stage;
   Text optimizer_offload, parameter_offload, optimizer_nvme_path, parameter_nvme_path;
+  Switch activation_offload;
 };
 
 /// A job as rules see it: the settings that several formats share, each with its place, and the document

@@ -37,8 +37,9 @@ struct Node {
   std::string key;   ///< in the object that holds it
   std::vector<Node> items;
   Where where;
-  Span span;      ///< the value; of YAML and TOML only scalars that stand as they read, else empty
-  Span key_span;  ///< JSON only: the key with its quotes; empty elsewhere
+  Span span;                ///< the value; of YAML and TOML only scalars that stand as they read, else empty
+  Span key_span;            ///< JSON only: the key with its quotes; empty elsewhere
+  int overridden_line = 0;  ///< of an option that stands twice: where the one stood that no longer counts
 
   [[nodiscard]] bool is_null() const { return kind == Kind::Null; }
   [[nodiscard]] bool is_string() const { return kind == Kind::String; }

@@ -60,13 +60,13 @@ Result<std::vector<Word>> split_words(std::string_view text, std::string_view na
 
 bool is_option(const Word& word) { return word.text.size() > 2 && word.text.starts_with("--"); }
 
-/// `--key value`, `--key=value` and `--flag` as members of one object; `--key a b` is a list.
+/// `--key value`, `--key=value` and `--flag` as members of one object; `--key a b` is a list. Of an option that stands
+/// twice the last counts, as for argparse: launch scripts override their defaults that way.
 class ArgumentTree {
  public:
-  explicit ArgumentTree(std::string_view name) : name_(name) { root.kind = Node::Kind::Object; }
+  ArgumentTree() { root.kind = Node::Kind::Object; }
 
   Node root;
-  Diagnostics faults;
 
   void take(const Word& word) {
     if (!is_option(word)) {
@@ -78,12 +78,11 @@ class ArgumentTree {
     for (char& c : key) {
       if (c == '_') c = '-';
     }
-    if (const Node* known = root.find(key)) {
-      faults.push_back({"duplicate-key", fmt::format("{}:{}", name_, word.line),
-                        fmt::format("--{} is given twice, first on line {}", key, known->where.line),
-                        "keep one of them"});
-    }
     Node node;
+    if (const Node* known = root.find(key)) {
+      node.overridden_line = known->where.line;
+      root.items.erase(root.items.begin() + (known - root.items.data()));
+    }
     node.where = {pointer_to("", key), word.line};
     node.key = std::move(key);
     node.kind = Node::Kind::Bool;
@@ -111,9 +110,10 @@ class ArgumentTree {
 
   static void add_value(Node& option, const Word& word) {
     if (option.kind == Node::Kind::Bool) {
-      std::string key = std::move(option.key);
-      option = leaf(word, option.where);
-      option.key = std::move(key);
+      Node value = leaf(word, option.where);
+      value.key = std::move(option.key);
+      value.overridden_line = option.overridden_line;
+      option = std::move(value);
       return;
     }
     if (!option.is_array()) {
@@ -121,19 +121,17 @@ class ArgumentTree {
       list.kind = Node::Kind::Array;
       list.where = option.where;
       list.key = option.key;
+      list.overridden_line = option.overridden_line;
       list.items.push_back(std::move(option));
       option = std::move(list);
     }
     option.items.push_back(leaf(word, {fmt::format("{}/{}", option.where.path, option.items.size()), word.line}));
   }
-
-  std::string_view name_;
 };
 
 Result<Node> tree_of(const std::vector<Word>& words, std::string_view name) {
-  ArgumentTree tree(name);
+  ArgumentTree tree;
   for (const Word& word : words) tree.take(word);
-  if (!tree.faults.empty()) return tl::unexpected<Diagnostics>(std::move(tree.faults));
   if (tree.root.items.empty()) {
     return fail("arguments-empty", std::string(name), "holds no --option",
                 "give the argument list of the training run");

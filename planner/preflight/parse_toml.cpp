@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
 // Header only: the one translation unit that sees it.
@@ -72,6 +74,61 @@ Node convert(const toml::node& value, std::string path, std::string_view text, c
   return node;
 }
 
+/// Behind the string that begins at `at`; what is wrong with it is the parser's to say.
+std::size_t string_end(std::string_view text, std::size_t at) {
+  const char quote = text[at];
+  const std::string_view three = text.substr(at, 3);
+  const bool lines = three.size() == 3 && three[1] == quote && three[2] == quote;
+  for (std::size_t i = at + (lines ? 3 : 1); i < text.size(); ++i) {
+    if (quote == '"' && text[i] == '\\') {
+      ++i;
+    } else if (lines ? text.substr(i, 3) == three : text[i] == quote || text[i] == '\n') {
+      return i + (lines ? 3 : 1);
+    }
+  }
+  return text.size();
+}
+
+/// The first line on which brackets and dotted keys nest too deep, or 0. The parser bounds brackets alone, and takes
+/// its tables apart by recursion.
+std::size_t too_deep_line(std::string_view text) {
+  std::vector<std::size_t> outer;  // depths around the open brackets
+  std::size_t base = 0;
+  std::size_t dots = 0;
+  for (std::size_t i = 0; i < text.size();) {
+    const char c = text[i];
+    if (c == '"' || c == '\'') {
+      i = string_end(text, i);
+      continue;
+    }
+    if (c == '#') {
+      i = std::min(text.find('\n', i), text.size());
+      continue;
+    }
+    ++i;
+    if (c == '[' || c == '{') {
+      outer.push_back(base);
+      base += dots + 1;
+      dots = 0;
+    } else if (c == ']' || c == '}') {
+      if (!outer.empty()) {
+        base = outer.back();
+        outer.pop_back();
+      }
+      dots = 0;
+    } else if (c == '.') {
+      ++dots;
+    } else if (c == ',' || c == '\n') {
+      dots = 0;
+    }
+    if (base + dots > static_cast<std::size_t>(kMaxJobDepth)) {
+      return 1 +
+             static_cast<std::size_t>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(i), '\n'));
+    }
+  }
+  return 0;
+}
+
 /// TOML knows `nan` and `inf`; no setting of a job may be one.
 const Node* not_finite(const Node& node) {
   if (node.kind == Node::Kind::Real && node.real - node.real != 0) return &node;
@@ -84,6 +141,10 @@ const Node* not_finite(const Node& node) {
 }  // namespace
 
 Result<Node> parse_toml_nodes(std::string_view text, std::string_view name) {
+  if (const std::size_t line = too_deep_line(text); line > 0) {
+    return fail("toml-too-deep", fmt::format("{}:{}", name, line),
+                fmt::format("is nested deeper than {} levels", kMaxJobDepth), "flatten the document");
+  }
   const toml::parse_result parsed = toml::parse(text);
   if (!parsed) {
     const toml::parse_error& error = parsed.error();

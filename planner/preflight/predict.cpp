@@ -71,6 +71,7 @@ std::optional<std::string> stack_of(const Job& job) {
     case JobKind::CreateTrainingJob:
     case JobKind::Estimator:
     case JobKind::ModelTrainer:
+    case JobKind::Smp:
       break;
   }
   if (job.launcher.smp.is(true)) return job.launcher.torchrun.is(true) ? "smp-v2" : "smp-v1";
@@ -94,6 +95,22 @@ Count global_batch_of(const JobStrategy& s, const std::vector<Machines>& machine
   const std::int64_t split = times(times(s.tensor.value_or(1), s.pipeline.value_or(1)), s.context.value_or(1));
   if (!s.micro_batch || !s.accumulation || split < 1 || world % split != 0) return {};
   return derived(times(times(*s.micro_batch, *s.accumulation), world / split), s.accumulation.where);
+}
+
+/// What is kept on the host, by the words of --offload; empty where the file says nothing of it.
+std::optional<std::string> offload_of(const Job& job) {
+  const JobStrategy& s = job.strategy;
+  // FSDP moves the optimizer's states with the parameters, by one switch.
+  const bool fsdp = job.kind == JobKind::Accelerate || job.kind == JobKind::TorchTitan;
+  const bool optimizer = s.optimizer_offload.is("cpu");
+  std::string words;
+  const auto add = [&](bool wanted, std::string_view word) {
+    if (wanted) words += (words.empty() ? "" : "+") + std::string(word);
+  };
+  add(optimizer && !fsdp, "optimizer");
+  add(optimizer && s.parameter_offload.is("cpu"), "params");
+  add(s.activation_offload.is(true), "activations");
+  return words.empty() ? std::nullopt : std::optional(words);
 }
 
 /// What is trained and how, where a script's settings use our names; its other words mean what only it knows.
@@ -134,9 +151,8 @@ RequestSpec request_of(const Job& job, const std::vector<Machines>& machines, st
     spec.zero_stage = std::to_string(*s.zero_stage);
   }
   if (!spec.sharding && !spec.zero_stage) state(spec.shard_degree, s.shard_degree);
-  if (!spec.offload && s.optimizer_offload.is("cpu")) {
-    spec.offload = s.parameter_offload.is("cpu") ? "optimizer+params" : "optimizer";
-  }
+  if (job.kind == JobKind::Megatron && !spec.sharding && !spec.zero_stage && s.sharding) spec.sharding = *s.sharding;
+  if (!spec.offload) spec.offload = offload_of(job);
   if (!spec.sequence_parallel && s.sequence_parallel) spec.sequence_parallel = *s.sequence_parallel ? "true" : "false";
   // Limits judge the prediction; they do not shape it.
   spec.budget.reset();

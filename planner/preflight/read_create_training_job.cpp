@@ -1,7 +1,6 @@
 #include <array>
 
 #include "planner/preflight/fields.hpp"
-#include "planner/preflight/image.hpp"
 
 namespace smplan {
 namespace {
@@ -23,11 +22,14 @@ void read_launcher(const Node& h, Launcher& launcher) {
       {"sagemaker_pytorch_ddp_enabled", &Launcher::pytorchddp},
   }};
   for (const Key& key : kKeys) {
-    launcher.*key.field = switch_field(h.find(key.name));
-    if ((launcher.*key.field).stated) {
-      launcher.stated = true;
-      launcher.where = (launcher.*key.field).where;
-    }
+    const Node* node = h.find(key.name);
+    Switch& on = launcher.*key.field;
+    on = switch_field(node);
+    if (!on.stated) continue;
+    // The container decodes JSON and takes Python's truth of it: 1 starts too.
+    if (const auto number = number_of(*node); !on && number) on.value = *number != 0;
+    launcher.stated = true;
+    launcher.where = on.where;
   }
   launcher.processes_per_node = count_field(h.find("sagemaker_mpi_num_of_processes_per_host"));
   launcher.mpi_options = text_field(h.find("sagemaker_mpi_custom_mpi_options"));
@@ -95,39 +97,16 @@ void read_resources(const Node& r, Job& job) {
 
 }  // namespace
 
-Framework framework_of(std::string_view repository) {
-  if (repository.find("huggingface") != std::string_view::npos) return Framework::HuggingFace;
-  if (repository.find("pytorch") != std::string_view::npos) return Framework::PyTorch;
-  if (repository.find("smdistributed-modelparallel") != std::string_view::npos) return Framework::PyTorch;
-  if (repository.find("tensorflow") != std::string_view::npos) return Framework::TensorFlow;
-  return Framework::Other;
-}
-
-Text image_field(const Node* node) {
-  Text field = text_field(node);
-  // A placeholder region leaves repository and tag to be judged.
-  if (node != nullptr && node->is_string() && parse_image(node->text)) field.value = node->text;
-  return field;
-}
-
 void read_create_training_job(const Node& root, Job& job) {
   job.name = text_field(root.find("TrainingJobName"));
   job.role = text_field(root.find("RoleArn"));
   if (const Node* a = root.find("AlgorithmSpecification")) {
-    job.image = image_field(a->find("TrainingImage"));
+    read_image(a->find("TrainingImage"), job);
     job.algorithm = text_field(a->find("AlgorithmName"));
     job.input_mode = text_field(a->find("TrainingInputMode"));
     job.metrics = a->find("MetricDefinitions");
     job.entrypoint_words = a->find("ContainerEntrypoint");
     job.argument_words = a->find("ContainerArguments");
-  }
-  if (job.image) {
-    if (const auto image = parse_image(*job.image)) {
-      job.framework = framework_of(image->repository);
-      if (job.framework != Framework::Other && !image->version.empty()) {
-        job.framework_version = derived(image->version, job.image.where);
-      }
-    }
   }
   if (const Node* r = root.find("ResourceConfig")) read_resources(*r, job);
   if (const Node* s = root.find("StoppingCondition")) {

@@ -11,14 +11,41 @@ Framework framework_of_class(std::string_view name) {
   return name == "Estimator" ? Framework::Unknown : Framework::Other;
 }
 
+/// As Python takes a value, and the container that reads it back from the request: any text is true, and so is 1.
+bool truth_in_python(const Node& node) {
+  switch (node.kind) {
+    case Node::Kind::Null:
+      return false;
+    case Node::Kind::Bool:
+      return node.truth;
+    case Node::Kind::Integer:
+      return node.integer != 0;
+    case Node::Kind::Real:
+      return node.real != 0;
+    case Node::Kind::String:
+      return !node.text.empty();
+    case Node::Kind::Array:
+    case Node::Kind::Object:
+      break;
+  }
+  return !node.items.empty();
+}
+
 Switch enabled(const Node& distribution, std::string_view key) {
   const Node* node = distribution.find(key);
   if (node == nullptr) return {};
   const Node* flag = node->find("enabled");
   if (flag == nullptr) return derived(false, node->where);
-  // Any text is true for the SDK, and for the container that reads it back from the request.
-  if (flag->is_string() && !is_placeholder(flag->text)) return derived(!flag->text.empty(), flag->where);
-  return switch_field(flag);
+  return is_placeholder(flag->text) ? switch_field(flag) : derived(truth_in_python(*flag), flag->where);
+}
+
+/// Of the model-parallel library the SDK asks for True itself, and drops it for any other value.
+Switch enabled_library(const Node& smdistributed) {
+  const Node* flag = smdistributed.at({"modelparallel", "enabled"});
+  if (flag == nullptr || flag->kind == Node::Kind::Bool || is_placeholder(flag->text)) {
+    return enabled(smdistributed, "modelparallel");
+  }
+  return derived(false, flag->where);
 }
 
 void read_distribution(const Node& d, Launcher& launcher) {
@@ -32,7 +59,7 @@ void read_distribution(const Node& d, Launcher& launcher) {
   launcher.pytorchddp = enabled(d, "pytorchddp");
   if (const Node* smd = d.find("smdistributed")) {
     launcher.smddp = enabled(*smd, "dataparallel");
-    launcher.smp = enabled(*smd, "modelparallel");
+    launcher.smp = enabled_library(*smd);
     launcher.smp_parameters = smd->at({"modelparallel", "parameters"});
   }
   launcher.processes_per_node = count_field(d.at({"mpi", "processes_per_host"}));

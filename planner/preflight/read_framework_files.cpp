@@ -121,6 +121,33 @@ void read_accelerate(const Node& root, Job& job) {
   }
 }
 
+namespace {
+
+bool on(const Node* flag) { return flag != nullptr && truth_of(*flag) != false; }
+
+/// An argument list says all: what it leaves out is off.
+void read_megatron_memory(const Node& root, JobStrategy& s) {
+  s.recompute = text_field(root.find("recompute-granularity"));
+  if (const Node* selective = root.find("recompute-activations"); !s.recompute.stated && on(selective)) {
+    s.recompute = derived(std::string("selective"), selective->where);
+  }
+  if (!s.recompute.stated) s.recompute = derived(std::string("none"), root.where);
+  // Of FSDP, and of an optimizer in several instances, the models of this stack know nothing.
+  const Count instances = count_field(root.find("num-distributed-optimizer-instances"));
+  if (!on(root.find("use-torch-fsdp2")) && !on(root.find("use-megatron-fsdp")) && instances.value_or(1) == 1) {
+    const Node* sharded = root.find("use-distributed-optimizer");
+    s.sharding = derived(std::string(on(sharded) ? "zero1" : "none"), on(sharded) ? sharded->where : root.where);
+  }
+  if (const Node* optimizer = root.find("optimizer-cpu-offload"); on(optimizer)) {
+    s.optimizer_offload = derived(std::string("cpu"), optimizer->where);
+  }
+  if (const Node* layers = root.find("cpu-offloading-num-layers"); layers != nullptr) {
+    s.activation_offload = derived(integer_of(*layers).value_or(0) > 0, layers->where);
+  }
+}
+
+}  // namespace
+
 void read_megatron(const Node& root, Job& job) {
   JobStrategy& s = job.strategy;
   const auto count = [&](std::initializer_list<std::string_view> names) { return count_field(first_of(root, names)); };
@@ -158,6 +185,7 @@ void read_megatron(const Node& root, Job& job) {
     }
   }
   if (const Node* flash = root.find("use-flash-attn")) s.attention = derived(std::string("flash"), flash->where);
+  read_megatron_memory(root, s);
 }
 
 /// A pipeline cuts the local batch into micro-batches of their own size; else it is one.
@@ -194,15 +222,33 @@ void read_torchtitan(const Node& root, Job& job) {
     read_precision(precision, s);
     if (const Node* offload = t->find("enable_cpu_offload"); offload != nullptr && switch_field(offload).is(true)) {
       s.optimizer_offload = derived(std::string("cpu"), offload->where);
+      s.parameter_offload = s.optimizer_offload;
     }
   }
   cut_local_batch(root, s);
+  s.recompute = text_field(root.at({"activation_checkpoint", "mode"}));
+  if (!s.recompute.stated) s.recompute = derived(std::string("selective"), root.where);  // TorchTitan's default
   if (const Node* converters = root.at({"model", "converters"}); converters != nullptr) {
     for (const Node& converter : converters->items) {
       if (mentions(&converter, "float8")) s.fp8 = derived(true, converter.where);
       if (mentions(&converter, "mx")) s.fp4 = derived(true, converter.where);
     }
   }
+}
+
+void read_smp(const Node& root, Job& job) {
+  JobStrategy& s = job.strategy;
+  s.shard_degree = count_field(root.find("hybrid_shard_degree"));
+  s.tensor = count_field(root.find("tensor_parallel_degree"));
+  s.context = count_field(root.find("context_parallel_degree"));
+  s.expert = count_field(root.find("expert_parallel_degree"));
+  s.pipeline = count_field(first_of(root, {"pipeline_parallel_degree", "partitions"}));
+  s.activation_offload = switch_field(first_of(root, {"sm_activation_offloading", "offload_activations"}));
+  job.launcher.smp = derived(true, root.where);
+  job.launcher.smp_parameters = &root;
+  // The file is read by a job that is started as its version needs it.
+  const bool second = s.shard_degree.stated || root.has("sm_activation_offloading");
+  (second ? job.launcher.torchrun : job.launcher.mpi) = derived(true, root.where);
 }
 
 }  // namespace smplan

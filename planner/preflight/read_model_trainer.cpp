@@ -1,5 +1,4 @@
 #include "planner/preflight/fields.hpp"
-#include "planner/preflight/image.hpp"
 
 namespace smplan {
 namespace {
@@ -63,16 +62,8 @@ JobChannel read_input(const Node& node) {
 
 void read_model_trainer(const Node& root, Job& job) {
   job.class_name = text_field(root.find("class"));
-  job.image = image_field(root.find("training_image"));
+  read_image(root.find("training_image"), job);
   job.algorithm = text_field(root.find("algorithm_name"));
-  if (job.image) {
-    if (const auto image = parse_image(*job.image)) {
-      job.framework = framework_of(image->repository);
-      if (job.framework != Framework::Other && !image->version.empty()) {
-        job.framework_version = derived(image->version, job.image.where);
-      }
-    }
-  }
   job.name = text_field(root.find("base_job_name"));
   job.role = text_field(root.find("role"));
   job.region = text_field(first_of(root, {"region", "region_name"}));

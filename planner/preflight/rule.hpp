@@ -121,6 +121,7 @@ inline constexpr Kinds kDeepSpeed = one(JobKind::DeepSpeed);
 inline constexpr Kinds kAccelerate = one(JobKind::Accelerate);
 inline constexpr Kinds kMegatron = one(JobKind::Megatron);
 inline constexpr Kinds kTorchTitan = one(JobKind::TorchTitan);
+inline constexpr Kinds kSmp = one(JobKind::Smp);
 inline constexpr Kinds kAnyKind = (Kinds{1} << kJobKindCount) - 1;
 
 /// What a rule needs beside the file; without it the rule is listed as not run.

@@ -100,7 +100,7 @@ std::string extras_json(const ReportData& data) {
   std::string out = "[";
   for (const ReportedPlan& plan : data.plans) {
     if (out.size() > 1) out += ",\n";
-    out += fmt::format("{{\"why\":{},\"timeline\":{},\"no_timeline\":{},\"checks\":{}}}", Json(plan.why).dump(),
+    out += fmt::format(R"({{"why":{},"timeline":{},"no_timeline":{},"checks":{}}})", Json(plan.why).dump(),
                        plan.timeline, Json(plan.no_timeline).dump(), plan.checks);
   }
   return out + "]";

@@ -6,6 +6,8 @@
 #include <sstream>
 #include <streambuf>
 
+#include "tests/support/sanitizers.hpp"
+
 namespace smplan {
 namespace {
 
@@ -116,6 +118,7 @@ TEST(StreamJson, HoldsOnePieceAtATime) {
   });
   ASSERT_TRUE(result.has_value()) << to_string(result.error());
   EXPECT_EQ(pieces, 30'001u);
+  if (test::kSanitized) GTEST_SKIP() << "freed memory is held back, so that the peak says nothing";
   EXPECT_LT(peak_kib() - before, 8 * 1024) << "KiB more than before";
 }
 

@@ -74,10 +74,19 @@ class EveryWriter(Case):
             for name, command in writers(pathlib.Path(inputs)).items():
                 with self.subTest(name):
                     # /proc takes no new files, not even from root.
-                    done = smplan(*command, "--output", "/proc/answer.out")
+                    done = smplan(*command, "--output", "/proc/answer.json")
                     self.assertEqual(done.returncode, 2)
-                    self.assertIn(b"smplan: error: /proc/answer.out", done.stderr)
+                    self.assertIn(b"smplan: error: /proc/answer.json", done.stderr)
                     self.assertIn(b"cannot be written", done.stderr)
+
+    def test_makes_a_folder_of_several_files_unless_the_first_alone_is_named(self):
+        with tempfile.TemporaryDirectory() as inputs:
+            export = writers(pathlib.Path(inputs))["export"]
+            for name in ("job", "job.v2", "job.json"):
+                self.assertEqual(smplan(*export, "--output", str(self.folder / name)).returncode, 0)
+        for name in ("job", "job.v2"):
+            self.assertTrue((self.folder / name / "NOTES.md").is_file(), name)
+        self.assertIn("TrainingJobName", json.loads((self.folder / "job.json").read_text()))
 
     def test_reports_a_full_device(self):
         with tempfile.TemporaryDirectory() as inputs:

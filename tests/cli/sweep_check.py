@@ -67,6 +67,11 @@ class Sweep(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn(b"standard output: cannot be written", done.stderr)
 
+    def test_a_device_is_written_and_never_read(self):
+        self.output.symlink_to("/dev/zero")
+        done = smplan(*SWEEP, "--output", str(self.output))
+        self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_a_missing_folder_is_bad_input(self):
         done = smplan(*SWEEP, "--output", str(self.output.parent / "none" / "sweep.jsonl"))
         self.assertEqual(done.returncode, 2)

@@ -24,6 +24,7 @@ std::optional<JobKind> kind_of(const std::string& path) {
   if (name == "accelerate_config.yaml") return JobKind::Accelerate;
   if (name == "megatron_args.txt") return JobKind::Megatron;
   if (name == "torchtitan.toml") return JobKind::TorchTitan;
+  if (name == "smp_parameters.json") return JobKind::Smp;
   return std::nullopt;
 }
 
@@ -62,6 +63,9 @@ TEST(Check, FindsNoErrorInAnyExport) {
   RequestSpec smddp = test::request("fsdp", "llama-3-8b", "ml.p4d.24xlarge", "4");
   smddp.collectives = "smddp";
   requests.push_back(smddp);
+  RequestSpec adapter = test::request("hyperpod-adapter", "llama-3-8b", "ml.p5.48xlarge");
+  adapter.global_batch = "16";
+  requests.push_back(adapter);
   int judged = 0;
   for (const RequestSpec& request : requests) {
     const TrainingPlan plan = test::plan(request);

@@ -213,6 +213,8 @@ int run(const std::string& path) {
       {&RequestSpec::pp, "2", "gpt-neox-20b", "smp-v1"},
       {&RequestSpec::tp, "4", "gpt-neox-20b", "smp-v1"},
       {&RequestSpec::region, "eu-west-1", "llama-3-8b", "fsdp"},
+      {&RequestSpec::global_batch, "32", "llama-3-8b", "hyperpod-adapter"},  // recipes accumulate nothing
+      {&RequestSpec::global_batch, "32", "mistral-7b", "hyperpod-adapter"},
   };
   for (const Special& special : kSpecials) {
     for (const char* type : {"ml.p4d.24xlarge", "ml.p4de.24xlarge", "ml.p5.48xlarge"}) {

@@ -7,6 +7,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using testing::AllOf;
+using testing::Contains;
+using testing::Each;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -80,6 +82,22 @@ TEST(CreateTrainingJob, NeverRunsLongerThanTwentyEightDaysAndSaysWhatFollows) {
   plan.prediction.time_to_train = days(70);
   EXPECT_EQ(request_of(plan)["StoppingCondition"]["MaxRuntimeInSeconds"], 28 * 86400);
   EXPECT_THAT(test::text_of(plan, "create-training-job"), HasSubstr("3 jobs in a row")) << "70 days / 28 = 2.5";
+}
+
+TEST(CreateTrainingJob, SaysWhichUsualQuotasItPasses) {
+  const auto notes = [](const TrainingPlan& plan) { return test::exported(plan, "create-training-job").value().notes; };
+  TrainingPlan plan = fsdp();
+  EXPECT_THAT(notes(plan), Each(Not(HasSubstr("quota"))));
+  plan.prediction.time_to_train = days(10);
+  EXPECT_THAT(notes(plan), Contains(HasSubstr("over the 432000 s of a new account")));
+  RequestSpec many = test::request("fsdp", "llama-3-8b", "ml.p4de.24xlarge", "24");
+  many.global_batch = "768";
+  EXPECT_THAT(notes(test::plan(many)), Contains(HasSubstr("24 instances are over the 20")));
+}
+
+TEST(CreateTrainingJob, SaysThatHorovodIsNotInTheImage) {
+  const TrainingPlan plan = test::plan(test::request("horovod", "bert-large", "ml.p4d.24xlarge"));
+  EXPECT_THAT(test::exported(plan, "create-training-job").value().notes, Contains(HasSubstr("without Horovod")));
 }
 
 TEST(CreateTrainingJob, WaitsForSpotTwiceTheRunAndAtMostThirtyDays) {

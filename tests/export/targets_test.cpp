@@ -6,6 +6,7 @@ namespace smplan {
 namespace {
 
 using testing::AllOf;
+using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -130,6 +131,36 @@ TEST(Targets, LaunchersRefuseWhatTheStrategyFileOfTheStackCannotSay) {
   for (const char* target : {"sagemaker-sdk-v2", "sagemaker-sdk-v3", "create-training-job", "torchrun"}) {
     EXPECT_THAT(test::refusal(plan, target), HasSubstr("fsdp has no words for pipeline parallelism 2"));
   }
+}
+
+TEST(Targets, TheAdapterIsStartedByItsRecipeThroughTheSdk2Alone) {
+  const auto adapter = [](const std::string& model) {
+    RequestSpec spec = test::request("hyperpod-adapter", model, "ml.p5.48xlarge");
+    spec.global_batch = "16";  // recipes accumulate nothing
+    return test::plan(spec);
+  };
+  const Result<Export> out = test::exported(adapter("llama-3-8b"), "sagemaker-sdk-v2");
+  ASSERT_TRUE(out) << to_string(out.error().front());
+  const std::string& script = out->files.front().content;
+  EXPECT_THAT(script, HasSubstr("training_recipe=\"src/recipe.yaml\""));
+  for (const char* ignored : {"entry_point=", "hyperparameters=", "distribution={", "image_uri="}) {
+    EXPECT_THAT(script, Not(HasSubstr(ignored)));
+  }
+  EXPECT_TRUE(std::any_of(out->files.begin(), out->files.end(),
+                          [](const ExportFile& file) { return file.path == "src/recipe.yaml"; }));
+  EXPECT_THAT(test::refusal(adapter("llama-3-8b"), "create-training-job"),
+              HasSubstr("does not start processes by a recipe (use sagemaker-sdk-v2)"));
+  EXPECT_THAT(test::refusal(adapter("qwen2.5-7b"), "sagemaker-sdk-v2"), HasSubstr("no recipes of qwen2 models"));
+}
+
+TEST(Megatron, NamesTheRoutingThatTheCatalogDoesNotHold) {
+  const auto exported = [](const std::string& model) {
+    return test::exported(test::plan(test::expert_request(model, "ml.p5.48xlarge", "8")), "megatron").value();
+  };
+  const Export mixtral = exported("mixtral-8x7b");
+  EXPECT_THAT(mixtral.notes, Contains(HasSubstr("--moe-router-score-function sigmoid")));
+  EXPECT_THAT(mixtral.files.front().content, Not(HasSubstr("--moe-shared-expert-gate")));
+  EXPECT_THAT(exported("qwen2-57b-a14b").files.front().content, HasSubstr("--moe-shared-expert-gate\n"));
 }
 
 TEST(Targets, StacksThatSageMakerDoesNotStartAreNamed) {

@@ -53,7 +53,7 @@ void lists(std::string_view bytes) {
     static_cast<void>(to_string(*scenario));
   }
   const Result<SweepAxis> axis = parse_sweep_axis(bytes, "--axis");
-  if (axis) static_cast<void>(sweep_requests({}, {*axis, *axis}, "--axis"));
+  if (axis) static_cast<void>(sweep_requests({}, {*axis}, "--axis"));
   const std::string text(bytes);
   static_cast<void>(read_trials({text, text, text}));
   if (sweep_identity(bytes)) static_cast<void>(sweep_status(bytes));

@@ -17,16 +17,13 @@
 #include "base/json_reader.hpp"
 #include "tests/fuzz/mutator.hpp"
 #include "tests/fuzz/target.hpp"
+#include "tests/support/sanitizers.hpp"
 
 namespace {
 
 constexpr int kMaxSeconds = 10;
 constexpr std::uint64_t kSeed = 20261121;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr rlim_t kMaxMemory = RLIM_INFINITY;  // shadow memory takes terabytes of addresses
-#else
-constexpr rlim_t kMaxMemory = rlim_t{2} << 30;
-#endif
+constexpr rlim_t kMaxMemory = smplan::test::kSanitized ? RLIM_INFINITY : rlim_t{2} << 30;
 
 // What the handler of a deadly signal reads.
 std::string input;       // NOLINT(cert-err58-cpp)

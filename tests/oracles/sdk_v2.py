@@ -2,14 +2,17 @@
 """Runs every exported launch.py against the real SageMaker Python SDK 2, without a network.
 
 The script builds the estimator and calls fit(); what the SDK would send is caught, validated by botocore, and
-compared with the CreateTrainingJob request exported for the same plan.
+compared with the CreateTrainingJob request exported for the same plan. Of a recipe, which no request of ours can
+start, the SDK's request must launch it.
 Usage: sdk_v2.py CORPUS.json
 """
 
 import json
+import pathlib
 import sys
 
 import offline
+import sagemaker.pytorch.estimator
 from corpus import Report, exports
 from sdk_requests import differences, run_launch_script, without_defaults
 
@@ -41,7 +44,30 @@ def starts_every_process(entry: dict, request: dict) -> list[str]:
     return faults
 
 
+def adapter_repository(_url: str, folder: str) -> None:
+    """What the SDK clones to start a recipe, with empty training scripts."""
+    for script in ("llama/llama_pretrain.py", "mistral/mistral_pretrain.py", "mixtral/mixtral_pretrain.py",
+                   "deepseek/deepseek_pretrain.py", "custom_model/custom_pretrain.py"):
+        file = pathlib.Path(folder, "examples", script)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch()
+
+
+def recipe_faults(sent: dict) -> list[str]:
+    """Hydra finds the resolved recipe beside the adapter's script, in the image of the model parallel library."""
+    hyper = sent["HyperParameters"]
+    faults = []
+    if not json.loads(hyper["config-name"]).startswith("recipe_") or hyper["config-path"] != '"."':
+        faults.append(f"config-name is {hyper['config-name']}, config-path {hyper['config-path']}")
+    if not json.loads(hyper["sagemaker_program"]).endswith("_pretrain.py"):
+        faults.append(f"the script is {hyper['sagemaker_program']}")
+    if "smdistributed-modelparallel" not in sent["AlgorithmSpecification"]["TrainingImage"]:
+        faults.append(f"the image is {sent['AlgorithmSpecification']['TrainingImage']}")
+    return faults
+
+
 def main() -> int:
+    sagemaker.pytorch.estimator._run_clone_command = adapter_repository
     requests = offline.answer({"CreateTrainingJob": {"TrainingJobArn": "arn"}, "PutObject": {}, "HeadBucket": {},
                                "GetCallerIdentity": {"Account": "111122223333"}})
     offline.silence("sagemaker.telemetry.telemetry_logging")
@@ -52,7 +78,8 @@ def main() -> int:
         requests.clear()
         report.judged += 1
         try:
-            run_launch_script(entry, json.loads(entry["files"]["estimator.json"])["entry_point"])
+            arguments = json.loads(entry["files"]["estimator.json"])
+            run_launch_script(entry, arguments.get("entry_point", "unused.py"))
         except Exception as fault:  # whatever the SDK raises is the finding
             report.fault(entry, f"{type(fault).__name__}: {fault}")
             continue
@@ -62,6 +89,10 @@ def main() -> int:
         sent = requests[0]
         for text in offline.botocore_faults(sent, shape):
             report.fault(entry, text)
+        if "training_recipe" in arguments:
+            for text in recipe_faults(sent) + starts_every_process(entry, sent):
+                report.fault(entry, text)
+            continue
         ours = exported[entry["plan_id"]]
         name = sent["TrainingJobName"]
         if not name.startswith(ours["TrainingJobName"]):

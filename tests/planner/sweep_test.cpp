@@ -47,6 +47,7 @@ TEST(SweepRequests, RefuseUnknownNamesAndTooManyCombinations) {
   const auto unknown = sweep_requests(small_request(), {{"tokenz", {"1B"}}}, "--vary");
   ASSERT_FALSE(unknown);
   EXPECT_NE(to_string(unknown.error()).find("tokens"), std::string::npos);
+  EXPECT_FALSE(sweep_requests(small_request(), {{"tp", {"1"}}, {"tp", {"2"}}}, "--vary")) << "one would hide the other";
   const std::vector<std::string> many(1000, "1");
   EXPECT_FALSE(sweep_requests(small_request(), {{"top", many}, {"dp", many}}, "--vary"));
 }
@@ -111,6 +112,7 @@ TEST(TrialWords, NameTheFlagThatIsWrong) {
     std::vector<std::string> where;
   } cases[] = {{{"0", "0", "0"}, {"--trials", "--at-once", "--early-stopping"}},
                {{"many", "2", "3"}, {"--trials"}},
+               {{"10001", "9000000000000000000", "3"}, {"--trials", "--at-once"}},
                {{"4", "2", "1"}, {"--early-stopping"}},
                {{"4", "2", "101"}, {"--early-stopping"}},
                {{std::nullopt, "2", "3"}, {"--at-once", "--early-stopping"}},

@@ -104,11 +104,22 @@ TEST(Reading, MegatronArgumentsMayBeAJsonList) {
   EXPECT_TRUE(job.strategy.bf16.is(true));
 }
 
-TEST(Hostile, DuplicateKeysAreRefusedInEverySyntax) {
+TEST(Reading, OfARepeatedArgumentTheLastCountsAndIsWarnedOf) {
+  const Findings findings = test::check_text("--micro-batch-size 1\n--bf16\n--micro-batch-size 4\n", JobKind::Megatron);
+  ASSERT_EQ(findings.findings.size(), 1U);
+  const Finding& warning = findings.findings.front();
+  EXPECT_EQ(warning.rule, "C180");
+  EXPECT_EQ(warning.severity, Severity::Warning);
+  EXPECT_EQ(warning.where.line, 3);
+  EXPECT_EQ(warning.message, "--micro-batch-size overrides that of line 1");
+  EXPECT_EQ(read_job("--micro-batch-size 1 --micro-batch-size 4", "job", JobKind::Megatron)->strategy.micro_batch.value,
+            4);
+}
+
+TEST(Hostile, DuplicateKeysAreRefusedInEveryTree) {
   EXPECT_THAT(refusal(R"({"a": 1, "a": 2})", JobKind::Estimator), HasSubstr("appears twice"));
   EXPECT_THAT(refusal("a: 1\na: 2\n", JobKind::Accelerate), HasSubstr("appears twice"));
   EXPECT_THAT(refusal("a = 1\na = 2\n", JobKind::TorchTitan), HasSubstr("job:2"));
-  EXPECT_THAT(refusal("--bf16\n--bf16\n", JobKind::Megatron), HasSubstr("given twice, first on line 1"));
 }
 
 TEST(Hostile, AliasBombIsCounted) {
@@ -126,6 +137,15 @@ TEST(Hostile, DepthIsLimited) {
   EXPECT_THAT(refusal(std::string(5000, '[') + std::string(5000, ']'), JobKind::Estimator), HasSubstr("deeper"));
   EXPECT_THAT(refusal("a: " + std::string(1000, '[') + std::string(1000, ']'), JobKind::Accelerate),
               HasSubstr("deeper"));
+  std::string dotted = "a = 1 # " + std::string(1000, '.') + "\n";
+  for (int i = 0; i < 100'000; ++i) dotted += "b.";
+  EXPECT_THAT(refusal(dotted + "c = 1\n", JobKind::TorchTitan), HasSubstr("job:2: is nested deeper"));
+  EXPECT_THAT(refusal("a = " + std::string(100, '[') + std::string(100, ']'), JobKind::TorchTitan),
+              HasSubstr("deeper"));
+  EXPECT_THAT(refusal("a = '''\n" + std::string(1000, '.') + "\n'''\nb = \"\\\"" + std::string(100, '[') + "\"\n",
+                      JobKind::TorchTitan),
+              "accepted")
+      << "strings nest nothing";
 }
 
 TEST(Hostile, AnchorInsideItselfIsRefused) {

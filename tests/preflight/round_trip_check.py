@@ -31,9 +31,10 @@ KINDS = {
     "accelerate_config.yaml": "accelerate",
     "megatron_args.txt": "megatron",
     "torchtitan.toml": "torchtitan",
+    "smp_parameters.json": "smp",
 }
 TARGETS = ["sagemaker-sdk-v2", "sagemaker-sdk-v3", "create-training-job", "hyperpod-recipe", "deepspeed", "accelerate",
-           "megatron", "torchtitan"]
+           "megatron", "torchtitan", "smp-v2", "smp-v1"]
 
 
 def main() -> int:

@@ -88,8 +88,25 @@ TEST_P(RulePair, FindsTheFaultAndSparesTheNeighbour) {
 
 INSTANTIATE_TEST_SUITE_P(All, RulePair, ::testing::Range<std::size_t>(0, test::rule_cases()["rows"].size()),
                          [](const auto& info) {
-                           return test::rule_cases()["rows"][info.param]["rule"].template get<std::string>();
+                           const Json& rows = test::rule_cases()["rows"];
+                           std::size_t before = 0;  // pairs of the same rule
+                           while (before < info.param &&
+                                  rows[info.param - before - 1]["rule"] == rows[info.param]["rule"]) {
+                             ++before;
+                           }
+                           const std::string rule = rows[info.param]["rule"];
+                           return before == 0 ? rule : rule + "_" + std::to_string(before + 1);
                          });
+
+TEST(WrongTypes, AreSaidWhereTheyStand) {
+  Json job = test::rule_cases()["bases"]["estimator"];
+  job["distribution"] = "torch_distributed";
+  std::vector<std::string> said;
+  for (const Finding& f : test::check_text(job.dump(), JobKind::Estimator).findings) {
+    said.push_back(f.rule + ' ' + f.where.path);
+  }
+  EXPECT_EQ(said, std::vector<std::string>{"C004 /distribution"});
+}
 
 TEST(Samples, GiveTheirExpectedFindings) {
   const Json expected = Json::parse(test::read_test_file("samples/expected.json"));

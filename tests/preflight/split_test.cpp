@@ -68,6 +68,34 @@ TEST(TorchTitanPipeline, CutsTheLocalBatch) {
   EXPECT_EQ(p.request.workload.global_batch, 2 * 64) << "two data ranks";
 }
 
+TEST(MegatronArguments, SayHowMemoryIsSaved) {
+  const auto strategy = [](const std::string& more) {
+    const std::string text = "--tensor-model-parallel-size 8 --seq-length 4096 --micro-batch-size 1 " + more;
+    return predicted(text, JobKind::Megatron, "llama-2-70b").plan.strategy;
+  };
+  const Strategy plain = strategy("");
+  EXPECT_EQ(plain.recompute, Recompute::None);
+  EXPECT_EQ(plain.sharding, Sharding::None);
+  EXPECT_FALSE(plain.offload.any());
+  const Strategy saving = strategy("--use-distributed-optimizer --recompute-granularity full --optimizer-cpu-offload");
+  EXPECT_EQ(saving.recompute, Recompute::Full);
+  EXPECT_EQ(saving.sharding, Sharding::Zero1);
+  EXPECT_TRUE(saving.offload.optimizer);
+  EXPECT_EQ(strategy("--recompute-activations").recompute, Recompute::Selective);
+  EXPECT_TRUE(strategy("--cpu-offloading-num-layers 8").offload.activations);
+}
+
+TEST(TorchTitanToml, SaysHowMemoryIsSaved) {
+  const auto strategy = [](const std::string& more) {
+    return predicted("[training]\nlocal_batch_size = 1\nseq_len = 4096\n" + more, JobKind::TorchTitan, "llama-2-7b")
+        .plan.strategy;
+  };
+  EXPECT_EQ(strategy("").recompute, Recompute::Selective) << "TorchTitan's default";
+  EXPECT_EQ(strategy("[activation_checkpoint]\nmode = \"none\"\n").recompute, Recompute::None);
+  EXPECT_EQ(strategy("[activation_checkpoint]\nmode = \"full\"\n").recompute, Recompute::Full);
+  EXPECT_TRUE(strategy("enable_cpu_offload = true\n").offload.parameters);
+}
+
 /// A request with the hyperparameters that exports write, in JSON inside strings as the SDK sends them.
 std::string exported_request(const test::Json& hyperparameters) {
   test::Json job = test::rule_cases()["bases"]["request"];

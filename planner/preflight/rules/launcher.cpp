@@ -131,11 +131,14 @@ void no_launcher(const CheckInput& in, Report& report) {
   const auto nodes = in.nodes();
   if (type == nullptr || !nodes || *nodes < 1) return;
   if (type->accelerator_count <= 1 && *nodes <= 1) return;
-  // An unknown key is said by its own rule.
+  // An unknown key and a value of the wrong type are said by their own rules; a placeholder may be anything.
   if (const Node* d = distribution_of(in.job)) {
     for (const Node& entry : d->items) {
-      if (!contains(in.limits.distribution, entry.key)) return;
+      const bool launches = entry.key != "instance_groups";
+      if (!contains(in.limits.distribution, entry.key) || (launches && !entry.is_object())) return;
     }
+  } else if (const Node* other = in.job.root().find("distribution"); other != nullptr && !other->is_null()) {
+    return;
   }
   const std::int64_t world = times(*nodes, type->accelerator_count);
   if (world <= *nodes) return;

@@ -36,8 +36,10 @@ std::optional<std::int64_t> data_ranks(const CheckInput& in) {
   return *world / ranks;
 }
 
-/// The model-parallel library's sharding has its own rule for the product.
-bool is_smp_recipe(const Job& job) { return job.kind == JobKind::HyperpodRecipe && job.strategy.shard_degree.stated; }
+/// The model-parallel library's degrees have rules of their own for the product.
+bool is_smp(const Job& job) {
+  return job.kind == JobKind::Smp || (job.kind == JobKind::HyperpodRecipe && job.strategy.shard_degree.stated);
+}
 
 Where degrees_place(const Job& job) {
   const JobStrategy& s = job.strategy;
@@ -55,7 +57,7 @@ std::string product_text(const JobStrategy& s) {
 void world_size(const CheckInput& in, Report& report) {
   const JobStrategy& s = in.job.strategy;
   const auto world = in.world();
-  if (!world || is_smp_recipe(in.job)) return;
+  if (!world || is_smp(in.job)) return;
   const bool split = s.tensor.stated || s.pipeline.stated || s.context.stated || s.data.stated || s.data_shard.stated ||
                      s.expert.stated || s.expert_tensor.stated;
   if (!split) return;
@@ -208,7 +210,7 @@ void interleaved(const CheckInput& in, Report& report) {
 
 void tensor_in_domain(const CheckInput& in, Report& report) {
   const JobStrategy& s = in.job.strategy;
-  if (!s.tensor || is_smp_recipe(in.job)) return;
+  if (!s.tensor || is_smp(in.job)) return;
   std::int64_t domain = in.devices_per_node().value_or(0);
   if (const InstanceType* type = in.instance()) domain = std::max<std::int64_t>(domain, type->fabric.domain_size);
   if (domain < 1 || *s.tensor <= domain) return;
@@ -237,7 +239,7 @@ void token_budget(const CheckInput& in, Report& report) {
   const JobStrategy& s = in.job.strategy;
   std::optional<std::int64_t> sequences = s.global_batch.value;
   Where where = s.global_batch.where;
-  if (!sequences && is_smp_recipe(in.job) && s.micro_batch) {
+  if (!sequences && is_smp(in.job) && s.micro_batch) {
     // The recipe adapter has no accumulation: every reader gives one micro-batch.
     const auto world = in.world();
     if (world) sequences = times(*world / (degree(s.tensor) * degree(s.context)), *s.micro_batch);
@@ -264,7 +266,7 @@ void fewer_files_than_nodes(const CheckInput& in, Report& report) {
 }
 
 constexpr std::string_view kMegatronSource = "Megatron-LM d98e8a6 (2026-08-22), arguments.py";
-constexpr Kinds kSplit = kAnyKind & ~kAccelerate & ~kDeepSpeed;
+constexpr Kinds kSplit = kAnyKind & ~kAccelerate & ~kDeepSpeed & ~kSmp;
 
 constexpr Rule kRules[] = {
     {"C131", Severity::Error, "World size",

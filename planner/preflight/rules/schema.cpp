@@ -193,50 +193,73 @@ Finding& report_type(const Node& node, RequestField::Type type, std::string expe
   return finding;
 }
 
-/// Arguments of the SDKs that go into the request as they are.
+bool right_kind(const Node& node, std::span<const RequestField::Type> types) {
+  return std::any_of(types.begin(), types.end(), [&](RequestField::Type type) { return right_kind(node, type); });
+}
+
+void expect(const Node* object, std::string_view key, std::span<const RequestField::Type> types, Report& report) {
+  const Node* node = object == nullptr ? nullptr : object->find(key);
+  if (node == nullptr || node->is_null() || is_placeholder(node->text) || right_kind(*node, types)) return;
+  std::string expected;
+  for (const RequestField::Type type : types) {
+    expected += (expected.empty() ? "" : " or ") + std::string(type_words(type));
+  }
+  Finding& finding = report_type(*node, types.front(), std::move(expected), report);
+  // Text is true for the SDK, "false" as well: switching off what it switches on is not ours to do.
+  if (types.front() == RequestField::Type::Boolean && truth_of(*node) == false) finding.edits.clear();
+}
+
+/// A launcher's dictionary, and what switches it on.
+void launcher_types(const Node& launcher, Report& report) {
+  using enum RequestField::Type;
+  if (!launcher.is_object()) {
+    if (launcher.is_null() || is_placeholder(launcher.text)) return;
+    Finding& finding = report_type(launcher, Map, "an object", report);
+    if (launcher.kind == Node::Kind::Bool && launcher.truth) finding.fix = "write {\"enabled\": true}";
+    return;
+  }
+  const Node* enabled = launcher.find("enabled");
+  if (enabled == nullptr || enabled->kind == Node::Kind::Bool || is_placeholder(enabled->text)) return;
+  // Of this library alone the SDK asks for True itself; the others start by whatever Python takes for true.
+  const bool strict = launcher.key == "modelparallel" && !enabled->is_null();
+  if (!strict && !enabled->is_string()) return;
+  Finding& finding = report_type(*enabled, Boolean, "a boolean", report);
+  if (strict || truth_of(*enabled) != true) finding.edits.clear();  // what it does now would change
+  if (strict) finding.fix = "write true: the SDK drops the library without a word for any other value";
+}
+
+/// Arguments of the SDKs: some go into the request as they are, of others the SDK reads the members.
 void sdk_types(const CheckInput& in, Report& report) {
+  using enum RequestField::Type;
+  static constexpr RequestField::Type kCount[] = {Integer};
+  static constexpr RequestField::Type kSwitch[] = {Boolean};
   const Node& root = in.job.root();
   const bool v3 = in.job.kind == JobKind::ModelTrainer;
-  const Node* compute = v3 ? root.find("compute") : &root;
-  const auto expect = [&](const Node* object, std::string_view key, RequestField::Type type) {
-    const Node* node = object == nullptr ? nullptr : object->find(key);
-    if (node == nullptr || node->is_null() || is_placeholder(node->text) || right_kind(*node, type)) return;
-    report_type(*node, type, std::string(type_words(type)), report);
-  };
-  using enum RequestField::Type;
-  for (const std::string_view key :
-       {"instance_count", "keep_alive_period_in_seconds", "volume_size", "volume_size_in_gb"}) {
-    expect(compute, key, Integer);
+  for (const ArgumentTypes& row : v3 ? in.limits.model_trainer_types : in.limits.estimator_types) {
+    for (const std::string& argument : row.arguments) expect(&root, argument, row.types, report);
   }
-  for (const std::string_view key : {"max_run", "max_wait", "max_retry_attempts"}) expect(&root, key, Integer);
-  for (const std::string_view key :
-       {"max_runtime_in_seconds", "max_wait_time_in_seconds", "max_pending_time_in_seconds"}) {
-    expect(root.find("stopping_condition"), key, Integer);
-  }
-  if (const Node* launcher = v3 ? root.find("distributed") : nullptr) {
-    expect(launcher, "process_count_per_node", Integer);
+  if (v3) {
+    const Node* compute = root.find("compute");
+    for (const std::string_view key : {"instance_count", "keep_alive_period_in_seconds", "volume_size_in_gb"}) {
+      expect(compute, key, kCount, report);
+    }
+    expect(compute, "enable_managed_spot_training", kSwitch, report);
+    for (const std::string_view key :
+         {"max_runtime_in_seconds", "max_wait_time_in_seconds", "max_pending_time_in_seconds"}) {
+      expect(root.find("stopping_condition"), key, kCount, report);
+    }
+    const Node* launcher = root.find("distributed");
+    expect(launcher, "process_count_per_node", kCount, report);
     for (const std::string_view key : {"hybrid_shard_degree", "tensor_parallel_degree", "context_parallel_degree",
                                        "expert_parallel_degree", "activation_loading_horizon"}) {
-      expect(launcher->find("smp"), key, Integer);
+      expect(launcher == nullptr ? nullptr : launcher->find("smp"), key, kCount, report);
     }
-  }
-  for (const std::string_view key : {"use_spot_instances", "enable_managed_spot_training"})
-    expect(compute, key, Boolean);
-  for (const std::string_view key : {"enable_network_isolation", "encrypt_inter_container_traffic"}) {
-    expect(&root, key, Boolean);
-  }
-  // Text is true for the SDK and in the container, "false" as well.
-  const auto flag = [&](const Node* launcher) {
-    const Node* enabled = launcher == nullptr ? nullptr : launcher->find("enabled");
-    if (enabled == nullptr || !enabled->is_string() || is_placeholder(enabled->text)) return;
-    Finding& finding = report_type(*enabled, Boolean, "a boolean", report);
-    if (truth_of(*enabled) != true) finding.edits.clear();  // it is on, and switching it off is not ours to do
-  };
-  if (const Node* distribution = root.find("distribution"); distribution != nullptr && !v3) {
+  } else if (const Node* distribution = root.find("distribution")) {
     for (const Node& launcher : distribution->items) {
-      flag(&launcher);
+      if (!contains(in.limits.distribution, launcher.key) || launcher.key == "instance_groups") continue;
+      launcher_types(launcher, report);
       if (launcher.key != "smdistributed") continue;
-      for (const Node& library : launcher.items) flag(&library);
+      for (const Node& library : launcher.items) launcher_types(library, report);
     }
   }
   if (in.job.environment != nullptr) {

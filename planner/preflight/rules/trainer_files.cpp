@@ -112,20 +112,47 @@ void distributed_optimizer(const CheckInput& in, Report& report) {
   const bool optimizer = flag(in, "use-distributed-optimizer");
   if (flag(in, "overlap-param-gather") && (!optimizer || !flag(in, "overlap-grad-reduce"))) {
     report.at(*in.job.root().find("overlap-param-gather"),
-              {"--overlap-param-gather", optimizer ? "--overlap-grad-reduce" : "--use-distributed-optimizer"});
+              {"overlap-param-gather",
+               std::string("needs ") + (optimizer ? "--overlap-grad-reduce" : "--use-distributed-optimizer")});
   }
   for (const std::string_view name : {"fp8-param-gather", "fp4-param-gather"}) {
     const bool sharded = optimizer || flag(in, "use-torch-fsdp2") || flag(in, "use-megatron-fsdp");
     if (flag(in, name) && !sharded) {
-      report.at(*in.job.root().find(name), {"--" + std::string(name), "--use-distributed-optimizer"});
+      report.at(*in.job.root().find(name), {std::string(name), "needs --use-distributed-optimizer"});
     }
   }
+}
+
+/// TransformerConfig.__post_init__ raises on both.
+void offloaded_activations(const CheckInput& in, Report& report) {
+  const JobStrategy& s = in.job.strategy;
+  if (!s.activation_offload.is(true)) return;
+  const auto exclude = [&](const char* what, const char* fix) {
+    report.at(s.activation_offload, {"cpu-offloading-num-layers", what}).fix = fix;
+  };
+  if (s.pipeline.value_or(1) > 1) exclude("excludes a pipeline", "drop it, or use --pipeline-model-parallel-size 1");
+  if (s.recompute && *s.recompute != "none") exclude("excludes recomputation", "keep one of them");
+}
+
+void repeated_options(const CheckInput& in, Report& report) {
+  for (const Node& option : in.job.root().items) {
+    if (option.overridden_line == 0) continue;
+    Finding& finding = report.at(option, {option.key, "overrides that of line " + count_text(option.overridden_line)});
+    finding.severity = Severity::Warning;
+    finding.fix = "keep one of them";
+  }
+}
+
+void megatron_options(const CheckInput& in, Report& report) {
+  distributed_optimizer(in, report);
+  offloaded_activations(in, report);
+  repeated_options(in, report);
 }
 
 void ignored_with_recipe(const CheckInput& in, Report& report) {
   const Node& root = in.job.root();
   if (is_absent(root.find("training_recipe"))) return;
-  for (const std::string_view name : {"entry_point", "source_dir", "hyperparameters", "distribution"}) {
+  for (const std::string_view name : {"entry_point", "hyperparameters", "distribution"}) {
     const Node* node = root.find(name);
     if (!is_absent(node)) report.at(*node, {std::string(name)});
   }
@@ -149,11 +176,13 @@ constexpr Rule kRules[] = {
     {"C179", Severity::Warning, "TOML for a newer TorchTitan", "the TOML is for a TorchTitan after v0.2.x",
      "TorchTitan {} reads no TOML: its configurations are Python since 2026", "pin v0.2.2",
      "pytorch/torchtitan, HEAD of 2026-08", kTorchTitan, Need::TorchTitanVersion, titan_version},
-    {"C180", Severity::Error, "Distributed optimizer",
-     "overlapped or low-precision gathering without the options that it needs", "{} needs {}", "add the option",
-     "Megatron-LM d98e8a6 (2026-08-22), arguments.py", kMegatron, Need::Nothing, distributed_optimizer},
+    {"C180", Severity::Error, "Options of Megatron",
+     "overlapped or low-precision gathering lacks the options that it needs, activations are offloaded in a pipeline "
+     "or beside recomputation, or an option stands twice (a warning)",
+     "--{} {}", "add the option", "Megatron-LM d98e8a6 (2026-08-22), arguments.py and transformer_config.py", kMegatron,
+     Need::Nothing, megatron_options},
     {"C181", Severity::Warning, "Arguments beside a recipe",
-     "training_recipe stands with entry_point, source_dir, hyperparameters or distribution",
+     "training_recipe stands with entry_point, hyperparameters or distribution",
      "{} is ignored beside training_recipe", "put it into recipe_overrides, or drop the recipe",
      "SageMaker Python SDK v2.257.6, pytorch/estimator.py", kEstimator, Need::Nothing, ignored_with_recipe},
 };
