@@ -155,7 +155,7 @@ TEST(Targets, TheAdapterIsStartedByItsRecipeThroughTheSdk2Alone) {
 
 TEST(Megatron, NamesTheRoutingThatTheCatalogDoesNotHold) {
   const auto exported = [](const std::string& model) {
-    return test::exported(test::plan(test::expert_request(model, "ml.p5.48xlarge", "8")), "megatron").value();
+    return test::exported(test::plan(test::expert_request(model, "ml.p5en.48xlarge", "8")), "megatron").value();
   };
   const Export mixtral = exported("mixtral-8x7b");
   EXPECT_THAT(mixtral.notes, Contains(HasSubstr("--moe-router-score-function sigmoid")));
