@@ -33,6 +33,8 @@ constexpr Flag kWork[] = {
     {"--finetune", &RequestSpec::finetune, "full|lora|qlora",
      "Fine-tune: all weights, adapters, or adapters on a quantized model"},
     {"--lora-rank", &RequestSpec::lora_rank, "N", "Rank of the adapters"},
+    {"--lora-embeddings", &RequestSpec::lora_embeddings, "on|off",
+     "Train embedding and head beside the adapters (modules_to_save of PEFT) [off]"},
     {"--fused-loss", &RequestSpec::fused_loss, "on|off",
      "The script's loss keeps no logits (Liger, cut cross-entropy) [off]"},
     {"--flash-attention", &RequestSpec::flash_attention, "on|off", "Attention keeps no scores [as the stack does]"},

@@ -21,7 +21,7 @@ constexpr Seconds kSaveWithin = Seconds(120);
 
 double trained_parameters(const Workload& w) {
   if (w.finetune == FineTune::Full) return static_cast<double>(count_parameters(w.architecture).total());
-  return static_cast<double>(lora_parameters(w.architecture, w.lora.rank, w.lora.all_linear));
+  return static_cast<double>(trained_lora_parameters(w.architecture, w.lora));
 }
 
 BytesPerSecond disk_rate(const InstanceType& instance, const OperationFacts& facts, BytesPerSecond stated,

@@ -70,12 +70,13 @@ StepFlops step_flops(const LayerStack& layers, const Workload& w, Recompute reco
                      bool flash, AttentionCounting counting) {
   const Architecture& a = w.architecture;
   const ForwardFlops forward = forward_flops(layers, a, w.seq_len, counting);
-  const double linears = forward.linears + head_forward_flops(a).value();
+  const double head = head_forward_flops(a).value();
+  const double linears = forward.linears + head;
   double model = 3 * (linears + forward.core);
   double adapters = 0;
   if (w.finetune != FineTune::Full) {
     adapters = 2 * number(active_lora_parameters(a, w.lora.rank, w.lora.all_linear));
-    model = 2 * linears + 3 * forward.core + 3 * adapters;
+    model = 2 * linears + 3 * forward.core + 3 * adapters + (w.trains_embeddings() ? head : 0);
   }
   double repeated = flash ? forward.core / 2 : 0;
   if (recompute == Recompute::Full) repeated += recomputed_part * (forward.linears + forward.core + adapters);

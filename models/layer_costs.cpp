@@ -41,7 +41,6 @@ struct Slice {
   std::int64_t tensor = 1;
   std::int64_t heads = 1;
   std::int64_t kv_heads = 1;
-  bool trains_weights = true;  ///< false for a frozen base under adapters
 };
 
 Slice make_slice(const Workload& w, const Strategy& s) {
@@ -53,7 +52,6 @@ Slice make_slice(const Workload& w, const Strategy& s) {
   slice.norm_tokens = s.sequence_parallel ? slice.tokens / static_cast<double>(slice.tensor) : slice.tokens;
   slice.heads = std::max<std::int64_t>(1, a.n_heads / slice.tensor);
   slice.kv_heads = std::max<std::int64_t>(1, a.n_kv_heads / slice.tensor);
-  slice.trains_weights = w.finetune == FineTune::Full;
   return slice;
 }
 
@@ -430,7 +428,7 @@ EdgeCosts edge_costs(const Workload& workload, const Strategy& strategy, const G
     edge.head_backward.gemm += clock.wide_gemm(rows, a.hidden, columns);
     // The gradient of the weights loads the logits' gradient by its rows.
     const bool off_lines = columns % kLineElements != 0;
-    if (slice.trains_weights) edge.head_backward.gemm += clock.wide_gemm(a.hidden, columns, rows, off_lines);
+    if (workload.trains_embeddings()) edge.head_backward.gemm += clock.wide_gemm(a.hidden, columns, rows, off_lines);
     // Softmax cross-entropy streams the logits: written, read for the maximum and the sum, gradient written.
     const double logits = predicted * static_cast<double>(columns);
     const double bytes = workload.fused_loss ? kHalfBytes : stack.logits_bytes;

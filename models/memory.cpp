@@ -62,14 +62,12 @@ StageLoad stage_load(const Workload& w, const Strategy& s, const Stack& stack, c
     out.kept_per_token += 2 * static_cast<double>(a.hidden);
   }
   const double tensor = s.tensor_parallel;
-  const double embedding = static_cast<double>(whole.embedding + whole.extra) / tensor;
-  const double projection = static_cast<double>(whole.head > 0 ? whole.head : whole.embedding) / tensor;
-  if (out.first) out.parameters.root += embedding;
-  if (out.last && (whole.head > 0 || !out.first)) out.parameters.root += projection;
-  if (a.vocab > 0) out.parameters.head = projection;
+  out.parameters.root = stage_root_parameters(whole, s, stage);
+  if (a.vocab > 0) out.parameters.head = static_cast<double>(whole.head > 0 ? whole.head : whole.embedding) / tensor;
   if (w.finetune != FineTune::Full) {
     const double share = on_stage / static_cast<double>(layers.total());
     out.parameters.adapters = static_cast<double>(lora_parameters(a, w.lora.rank, w.lora.all_linear)) * share / tensor;
+    if (w.trains_embeddings()) out.parameters.trained_root = out.parameters.root;
   }
   out.in_flight = s.pipeline_parallel == 1 ? 1.0
                                            : in_flight_micro_batches(stage, s.pipeline_parallel, s.micro_batches(w),
@@ -176,7 +174,7 @@ MemoryComponents stage_peak(const StageLoad& load, const ModelStates& states, co
   const double weight_side = weight_side_bytes(p, w, s, stack, b);
   const bool per_unit = state_engine(s, stack) == StateEngine::Fsdp && s.pipeline_parallel == 1;
   const double persistent = per_unit ? 0 : reduction;
-  const bool trains_head = p.adapters == 0;
+  const bool trains_head = w.trains_embeddings();
   double saved = load.in_flight * tokens * load.kept_per_token;
   if (s.offload.activations) saved = std::min(saved, 2 * tokens * load.largest_kept);
 

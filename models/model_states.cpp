@@ -1,6 +1,7 @@
 #include "models/model_states.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "models/memory.hpp"
 #include "models/memory_constants.hpp"
@@ -14,10 +15,11 @@ bool is_fsdp(Sharding sharding) {
 bool shards_weights(Sharding sharding) { return sharding == Sharding::Zero3 || is_fsdp(sharding); }
 bool shards_gradients(Sharding sharding) { return sharding == Sharding::Zero2 || shards_weights(sharding); }
 
-/// 8-bit moments (Dettmers et al. 2021) stay as they are when all else is 16-bit.
-double moment_bytes(const Workload& w) {
-  const double full = optimizer_state_bytes(w.optimizer);
-  return w.pure_half && w.optimizer != Optimizer::Adam8bit ? full / 2 : full;
+/// No fp32 master: torch's optimizers keep their moments in the format of the parameters. 8-bit ones (Dettmers et al.
+/// 2021) stay as they are.
+StateWidths half_widths(Optimizer optimizer) {
+  const double moments = optimizer_state_bytes(optimizer);
+  return {2, 2, optimizer == Optimizer::Adam8bit ? moments : moments / 2, 2};
 }
 
 /// The ranks that share a parameter: data x context, and for experts of an expert-parallel rank fewer.
@@ -64,6 +66,25 @@ double step_transient(StateEngine engine, const StateWidths& b, double own, cons
   return 0;
 }
 
+/// Parameters that share their number formats.
+struct TrainedPart {
+  Split size;
+  StateWidths widths;
+};
+
+/// All of the rank, or the adapters and what is trained beside them: of embedding and head PEFT trains a copy in the
+/// 16 bits of the frozen weights. Engines with states of their own keep those of it too.
+std::array<TrainedPart, 2> trained_parts(const StageParameters& p, const Workload& w, const Strategy& s,
+                                         const Stack& stack, const Degrees& d) {
+  const StateWidths widths = state_widths(w, s, stack);
+  if (w.finetune == FineTune::Full) return {TrainedPart{split(p, d), widths}, TrainedPart{}};
+  const StateEngine engine = state_engine(s, stack);
+  const bool torch_states = engine == StateEngine::Replicated || engine == StateEngine::Fsdp;
+  const StateWidths copied = torch_states ? half_widths(w.optimizer) : widths;
+  return {TrainedPart{{p.adapters, p.adapters / d.dense}, widths},
+          TrainedPart{{p.trained_root, p.trained_root / d.dense}, copied}};
+}
+
 }  // namespace
 
 double optimizer_state_bytes(Optimizer optimizer) {
@@ -91,9 +112,9 @@ StateEngine state_engine(const Strategy& strategy, const Stack& stack) {
 }
 
 StateWidths state_widths(const Workload& w, const Strategy& s, const Stack& stack) {
-  const double moments = moment_bytes(w);
+  const double moments = optimizer_state_bytes(w.optimizer);
   if (w.precision == Precision::Fp32 || w.precision == Precision::Tf32) return {4, 4, moments, 4};
-  if (w.pure_half) return {2, 2, moments, 2};
+  if (w.pure_half) return half_widths(w.optimizer);
   StateWidths b{stack.weight_bytes, stack.gradient_bytes, moments + stack.master_bytes, 2};
   // DeepSpeed's BF16_Optimizer (ZeRO-1, pipelines) accumulates gradients in fp32 beside the 16-bit ones.
   if (s.sharding == Sharding::Zero1 && stack.deepspeed_engine && w.precision == Precision::Bf16 && b.gradient < 4) {
@@ -103,25 +124,27 @@ StateWidths state_widths(const Workload& w, const Strategy& s, const Stack& stac
 }
 
 ModelStates model_states(const StageParameters& p, const Workload& w, const Strategy& s, const Stack& stack) {
-  const StateWidths b = state_widths(w, s, stack);
   const StateEngine engine = state_engine(s, stack);
   const Degrees d = s.sharding == Sharding::None ? Degrees{} : shard_degrees(s);
   const bool frozen = w.finetune != FineTune::Full;
-  const Split trained = frozen ? Split{p.adapters, p.adapters / d.dense} : split(p, d);
 
   ModelStates out;
-  out.weights = b.weight * (shards_weights(s.sharding) ? trained.sharded : trained.whole);
-  if (frozen) out.weights += frozen_weights(p, w, d, shards_weights(s.sharding));
-  out.gradients = b.gradient * (shards_gradients(s.sharding) ? trained.sharded : trained.whole);
-  const double own = s.sharding == Sharding::None ? trained.whole : trained.sharded;
-  out.optimizer = b.optimizer * own;
-  // Muon orthogonalises matrices; embedding and head stay with AdamW. Source: Jordan et al. 2024.
-  if (w.optimizer == Optimizer::Muon && !frozen) out.optimizer += 4 * p.root * (own / trained.whole);
-  out.step_transient = step_transient(engine, b, own, s);
-  if (s.offload.optimizer) {
-    // The host updates: it holds moments, master weights and the fp32 gradient of the rank's part.
-    out.offloaded += out.optimizer + 4 * own;
-    out.optimizer = 0;
+  if (frozen) out.weights = frozen_weights(p, w, d, shards_weights(s.sharding));
+  for (const TrainedPart& part : trained_parts(p, w, s, stack, d)) {
+    const StateWidths& b = part.widths;
+    const double own = s.sharding == Sharding::None ? part.size.whole : part.size.sharded;
+    double optimizer = b.optimizer * own;
+    // Muon orthogonalises matrices; embedding and head stay with AdamW. Source: Jordan et al. 2024.
+    if (w.optimizer == Optimizer::Muon && !frozen && own > 0) optimizer += 4 * p.root * (own / part.size.whole);
+    out.weights += b.weight * (shards_weights(s.sharding) ? part.size.sharded : part.size.whole);
+    out.gradients += b.gradient * (shards_gradients(s.sharding) ? part.size.sharded : part.size.whole);
+    out.step_transient += step_transient(engine, b, own, s);
+    if (s.offload.optimizer) {
+      // The host updates: it holds moments, master weights and the fp32 gradient of the rank's part.
+      out.offloaded += optimizer + 4 * own;
+    } else {
+      out.optimizer += optimizer;
+    }
   }
   if (s.offload.parameters) {
     out.offloaded += out.weights;

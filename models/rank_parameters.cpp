@@ -18,6 +18,16 @@ RankParameters layer_rank_parameters(const LayerRun& run, const Strategy& s) {
           .experts = static_cast<double>(p.experts) / expert_cut};
 }
 
+double stage_root_parameters(const EdgeParameters& whole, const Strategy& s, std::int32_t stage) {
+  const bool first = stage == 0;
+  const bool last = stage == s.pipeline_parallel - 1;
+  std::int64_t root = 0;
+  if (first) root += whole.embedding + whole.extra;
+  if (last) root += whole.head;
+  if (last && !first && whole.head == 0) root += whole.embedding;
+  return static_cast<double>(root) / s.tensor_parallel;
+}
+
 RankParameters stage_rank_parameters(const Architecture& a, const LayerStack& stack, const Strategy& s,
                                      std::int32_t stage) {
   const std::array<double, 4> layers = stage_layers(stack, stage, s.pipeline_parallel);
@@ -28,13 +38,7 @@ RankParameters stage_rank_parameters(const Architecture& a, const LayerStack& st
     total.dense += layers[index] * layer.dense;
     total.experts += layers[index] * layer.experts;
   }
-  const EdgeParameters whole = edge_parameters(a);
-  const double tensor = s.tensor_parallel;
-  const bool first = stage == 0;
-  const bool last = stage == s.pipeline_parallel - 1;
-  if (first) total.dense += static_cast<double>(whole.embedding + whole.extra) / tensor;
-  if (last && whole.head > 0) total.dense += static_cast<double>(whole.head) / tensor;
-  if (last && !first && whole.head == 0) total.dense += static_cast<double>(whole.embedding) / tensor;
+  total.dense += stage_root_parameters(edge_parameters(a), s, stage);
   return total;
 }
 

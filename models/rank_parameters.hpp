@@ -22,8 +22,10 @@ double rank_experts(const Architecture& a, const Strategy& s);
 /// One layer of a kind, as one rank holds it. Norms are on every tensor rank; so are routers, too small to tell apart.
 RankParameters layer_rank_parameters(const LayerRun& run, const Strategy& s);
 
-/// A whole pipeline rank: its layers, the embedding on the first, the head (or a copy of the tied
-/// embedding) on the last.
+/// Outside the layers: the embedding on the first rank, the head (or a copy of the tied embedding) on the last.
+double stage_root_parameters(const EdgeParameters& whole, const Strategy& s, std::int32_t stage);
+
+/// A whole pipeline rank, its layers and what is outside of them.
 RankParameters stage_rank_parameters(const Architecture& a, const LayerStack& stack, const Strategy& s,
                                      std::int32_t stage);
 

@@ -118,10 +118,12 @@ Seconds fetch_time(const TailInputs& in, double parameters, Seconds pass) {
   return std::max(Seconds(), Bytes(kHalfBytes * parameters) / in.cluster.host_link - pass);
 }
 
-RankParameters trained_parameters(const Workload& w, const Strategy& s, const RankParameters& held) {
+RankParameters trained_parameters(const Workload& w, const Strategy& s, const RankParameters& held,
+                                  std::int32_t stage) {
   if (w.finetune == FineTune::Full) return held;
   const double adapters = static_cast<double>(lora_parameters(w.architecture, w.lora.rank, w.lora.all_linear));
-  return {.dense = adapters / (static_cast<double>(s.tensor_parallel) * s.pipeline_parallel), .experts = 0};
+  const double root = w.trains_embeddings() ? stage_root_parameters(edge_parameters(w.architecture), s, stage) : 0;
+  return {.dense = adapters / (static_cast<double>(s.tensor_parallel) * s.pipeline_parallel) + root, .experts = 0};
 }
 
 }  // namespace
@@ -134,7 +136,7 @@ StepTail StageModel::tail(std::int32_t index, const LongestPasses& longest) cons
                 .stack = stack_,
                 .groups = groups_,
                 .held = held,
-                .trained = trained_parameters(workload_, strategy_, held),
+                .trained = trained_parameters(workload_, strategy_, held, index),
                 .passes = longest};
   const double dense_shards = shards_optimizer(strategy_.sharding) ? static_cast<double>(groups_.shard.ranks) : 1;
   const double expert_shards =

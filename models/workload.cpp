@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "models/layers.hpp"
+
 namespace smplan {
 namespace {
 
@@ -68,6 +70,11 @@ std::optional<FineTune> finetune_from(std::string_view name) {
     if (known == name) return value;
   }
   return std::nullopt;
+}
+
+std::int64_t trained_lora_parameters(const Architecture& a, const Lora& lora) {
+  const EdgeParameters edge = edge_parameters(a);
+  return lora_parameters(a, lora.rank, lora.all_linear) + (lora.train_embeddings ? edge.embedding + edge.head : 0);
 }
 
 Diagnostics check(const Workload& workload) {

@@ -26,8 +26,13 @@ struct Lora {
   std::int64_t rank = 16;
   /// Adapters sit on the attention projections, and on the MLP too if true.
   bool all_linear = true;
+  /// Embedding and head are trained whole beside the adapters (`modules_to_save` of PEFT).
+  bool train_embeddings = false;
   friend bool operator==(const Lora&, const Lora&) = default;
 };
+
+/// What a LoRA run trains in all: the adapters and, where they are trained too, embedding and head.
+std::int64_t trained_lora_parameters(const Architecture& architecture, const Lora& lora);
 
 /// What is trained, on how much, in which number formats.
 struct Workload {
@@ -48,6 +53,7 @@ struct Workload {
   [[nodiscard]] double tokens_per_step() const {
     return static_cast<double>(seq_len) * static_cast<double>(global_batch);
   }
+  [[nodiscard]] bool trains_embeddings() const { return finetune == FineTune::Full || lora.train_embeddings; }
   friend bool operator==(const Workload&, const Workload&) = default;
 };
 

@@ -73,6 +73,7 @@ Json work_json(const PlanRequest& r) {
   out["optimizer"] = std::string(to_string(w.optimizer));
   out["finetune"] = std::string(to_string(w.finetune));
   out["lora_rank"] = w.finetune == FineTune::Full ? Json(nullptr) : Json(w.lora.rank);
+  if (w.lora.train_embeddings) out["lora_embeddings"] = true;
   out["fused_loss"] = w.fused_loss;
   out["flash_attention"] = w.flash_attention ? Json(*w.flash_attention) : Json(nullptr);
   return out;

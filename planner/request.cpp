@@ -147,6 +147,13 @@ void Resolver::read_formats() {
   }
   if (spec_.fused_loss) w.fused_loss = parse_switch(*spec_.fused_loss, "--fused-loss", faults_).value_or(false);
   if (spec_.flash_attention) w.flash_attention = parse_switch(*spec_.flash_attention, "--flash-attention", faults_);
+  if (spec_.lora_embeddings) {
+    w.lora.train_embeddings = parse_switch(*spec_.lora_embeddings, "--lora-embeddings", faults_).value_or(false);
+  }
+  if (w.finetune == FineTune::Full && w.lora.train_embeddings) {
+    add("conflict", "--lora-embeddings", "full training trains embedding and head anyway",
+        "add --finetune lora or --finetune qlora");
+  }
   if (!spec_.lora_rank) return;
   if (const auto rank = parse_bounded(*spec_.lora_rank, "--lora-rank", 1, kMaxLoraRank, faults_)) w.lora.rank = *rank;
   if (w.finetune == FineTune::Full) {

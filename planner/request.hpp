@@ -32,7 +32,7 @@ struct RequestSpec {
   std::optional<std::string> params, model, hf_config, arch;
   // Work.
   std::optional<std::string> tokens, seq_len, global_batch, global_batch_tokens, dtype, optimizer, finetune, lora_rank,
-      fused_loss, flash_attention;
+      lora_embeddings, fused_loss, flash_attention;
   // Hardware.
   std::optional<std::string> instances, count, max_gpus, region, market;
   // Software.

@@ -26,6 +26,7 @@ constexpr auto kNames = std::to_array<RequestName>({
     {"optimizer", &RequestSpec::optimizer},
     {"finetune", &RequestSpec::finetune},
     {"lora_rank", &RequestSpec::lora_rank},
+    {"lora_embeddings", &RequestSpec::lora_embeddings},
     {"fused_loss", &RequestSpec::fused_loss},
     {"flash_attention", &RequestSpec::flash_attention},
     {"instances", &RequestSpec::instances},

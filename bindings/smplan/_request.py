@@ -38,6 +38,7 @@ class Request(TypedDict, total=False):
     optimizer: str
     finetune: str
     lora_rank: Number
+    lora_embeddings: Union[bool, str]
     fused_loss: Union[bool, str]
     flash_attention: Union[bool, str]
     instances: Names

@@ -66,6 +66,8 @@ const Need kNeeds[] = {
      [](const Capabilities& c, const TrainingPlan&) { return c.adapters; }},
     {[](const TrainingPlan& p) { return when(p.finetune == FineTune::Qlora, "QLoRA"); },
      [](const Capabilities& c, const TrainingPlan&) { return c.quantized_adapters; }},
+    {[](const TrainingPlan& p) { return when(p.lora_embeddings, "embeddings trained beside adapters"); },
+     [](const Capabilities& c, const TrainingPlan&) { return c.trained_embeddings; }},
     {[](const TrainingPlan& p) { return when(p.strategy.collectives == Collectives::Smddp, "SMDDP collectives"); },
      [](const Capabilities& c, const TrainingPlan&) { return c.smddp; }},
     {[](const TrainingPlan& p) {

@@ -136,6 +136,7 @@ Settings script_settings(const ExportJob& job) {
     out.emplace_back("activation_checkpointing_layers", text(p.strategy.recompute_layers));
   }
   if (p.finetune != FineTune::Full) out.emplace_back("lora_rank", text(p.lora_rank));
+  if (p.lora_embeddings) out.emplace_back("lora_embeddings", "true");
   return out;
 }
 

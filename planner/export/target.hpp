@@ -82,6 +82,7 @@ struct Capabilities {
   bool offload_to_nvme = false;
   bool adapters = false;  ///< LoRA
   bool quantized_adapters = false;
+  bool trained_embeddings = false;  ///< beside adapters
   bool smddp = false;
   bool nvidia = true;
   bool trainium = false;

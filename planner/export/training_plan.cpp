@@ -101,6 +101,7 @@ void read_request(const JsonValue& value, const Catalog& catalog, TrainingPlan& 
   plan.optimizer = read_named(reader, "optimizer", optimizer_from);
   plan.finetune = read_named(reader, "finetune", finetune_from);
   if (reader.has("lora_rank")) plan.lora_rank = reader.integer("lora_rank", 1, kMaxCount);
+  plan.lora_embeddings = reader.optional_bool("lora_embeddings").value_or(false);
   plan.fused_loss = reader.optional_bool("fused_loss").value_or(false);
   plan.flash_attention = reader.optional_bool("flash_attention");
   plan.region = read_name(reader, "region");

@@ -68,6 +68,7 @@ struct TrainingPlan {
   Optimizer optimizer = Optimizer::AdamW;
   FineTune finetune = FineTune::Full;
   std::int64_t lora_rank = 0;
+  bool lora_embeddings = false;
   bool fused_loss = false;
   std::optional<bool> flash_attention;  ///< nullopt: as the stack does
   std::optional<InputMode> input_mode;  ///< nullopt: the plan has no data set

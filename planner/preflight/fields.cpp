@@ -96,6 +96,8 @@ void read_script_settings(const Node& h, Job& job) {
   s.steps = count_field(h.find("max_steps"));
   s.finetune = unquoted(text_field(h.find("finetune")));
   s.lora_rank = count_field(h.find("lora_rank"));
+  s.lora_embeddings = switch_field(h.find("lora_embeddings"));
+  s.recompute_layers = count_field(h.find("activation_checkpointing_layers"));
   s.recompute = unquoted(text_field(h.find("activation_checkpointing")));
 }
 

@@ -91,7 +91,9 @@ struct JobStrategy {
   Switch sequence_parallel, pipeline_layout;
   Count micro_batch, global_batch, accumulation, sequence_length, steps;
   Text finetune, recompute;  ///< as the script names them
+  Count recompute_layers;    ///< of each pipeline chunk, where not all
   Count lora_rank;
+  Switch lora_embeddings;
   Count heads, kv_heads, hidden, ffn, vocabulary, layers, experts;
   Switch bf16, fp16, fp8, fp4, fp32;
   Text attention;  ///< `flash_attention_2`, `sdpa`, ...

@@ -119,8 +119,13 @@ void state_training(RequestSpec& spec, const JobStrategy& s) {
   if (!spec.finetune && mode) {
     spec.finetune = *s.finetune;
     if (*mode != FineTune::Full) state(spec.lora_rank, s.lora_rank);
+    if (*mode != FineTune::Full && s.lora_embeddings.is(true)) spec.lora_embeddings = "on";
   }
-  if (!spec.recompute && recompute_from(s.recompute.value_or(""))) spec.recompute = *s.recompute;
+  const std::optional<Recompute> recompute = recompute_from(s.recompute.value_or(""));
+  if (!spec.recompute && !spec.recompute_layers && recompute) {
+    spec.recompute = *s.recompute;
+    if (*recompute == Recompute::Full) state(spec.recompute_layers, s.recompute_layers);
+  }
   if (spec.tokens || !spec.global_batch || !s.steps || *s.steps < 1 || !s.sequence_length) return;
   const Result<std::int64_t> batch = parse_integer_count(*spec.global_batch, "--global-batch");
   if (batch) spec.tokens = std::to_string(times(times(*s.steps, *batch), *s.sequence_length));
@@ -190,6 +195,7 @@ RequestSpec same_work(RequestSpec spec) {
                            &RequestSpec::shard_degree,
                            &RequestSpec::micro_batch,
                            &RequestSpec::recompute,
+                           &RequestSpec::recompute_layers,
                            &RequestSpec::offload,
                            &RequestSpec::sequence_parallel,
                            &RequestSpec::deadline,

@@ -132,6 +132,10 @@ void read_megatron_memory(const Node& root, JobStrategy& s) {
     s.recompute = derived(std::string("selective"), selective->where);
   }
   if (!s.recompute.stated) s.recompute = derived(std::string("none"), root.where);
+  // The other method, `uniform`, recomputes all layers in groups of this size.
+  if (text_field(root.find("recompute-method")).is("block")) {
+    s.recompute_layers = count_field(root.find("recompute-num-layers"));
+  }
   // Of FSDP, and of an optimizer in several instances, the models of this stack know nothing.
   const Count instances = count_field(root.find("num-distributed-optimizer-instances"));
   if (!on(root.find("use-torch-fsdp2")) && !on(root.find("use-megatron-fsdp")) && instances.value_or(1) == 1) {

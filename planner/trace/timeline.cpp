@@ -155,6 +155,7 @@ Result<SimulatedJob> simulated_job(const TrainingPlan& plan, const Catalog& cata
   job.workload.fused_loss = plan.fused_loss;
   job.workload.flash_attention = plan.flash_attention;
   if (plan.lora_rank > 0) job.workload.lora.rank = plan.lora_rank;
+  job.workload.lora.train_embeddings = plan.lora_embeddings;
   job.workload.tokens = plan.tokens;
   Diagnostics faults = check(job.workload);
   if (faults.empty()) faults = check(job.strategy, job.workload, *job.stack);

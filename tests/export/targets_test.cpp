@@ -102,6 +102,15 @@ TEST(Targets, RefuseByNameWhatTheyCannotSay) {
        "QLoRA",
        {"megatron", "torchtitan", "smp-v2", "smp-v1"},
        {"fsdp", "accelerate"}},
+      {"embeddings",
+       "fsdp",
+       [](TrainingPlan& p) {
+         p.finetune = FineTune::Lora;
+         p.lora_embeddings = true;
+       },
+       "embeddings trained beside adapters",
+       {"hyperpod-recipe", "megatron", "smp-v2"},
+       {"fsdp", "accelerate", "deepspeed"}},
       {"smddp",
        "fsdp",
        [](TrainingPlan& p) { p.strategy.collectives = Collectives::Smddp; },
@@ -255,6 +264,14 @@ TEST(Megatron, SaysHowExpertsAreCut) {
   spec.ep = "1";
   spec.etp.reset();
   EXPECT_THAT(test::text_of(test::plan(spec), "megatron"), HasSubstr("--expert-tensor-parallel-size 2\n"));
+}
+
+TEST(Adapters, EmbeddingsTrainedBesideThemAreToldToTheScript) {
+  RequestSpec spec = test::request("fsdp");
+  spec.finetune = "lora";
+  EXPECT_THAT(test::text_of(test::plan(spec), "create-training-job"), Not(HasSubstr("lora_embeddings")));
+  spec.lora_embeddings = "on";
+  EXPECT_THAT(test::text_of(test::plan(spec), "create-training-job"), HasSubstr("\"lora_embeddings\": \"true\""));
 }
 
 TEST(Recomputation, OfSomeLayersIsWrittenOrRefused) {

@@ -181,6 +181,9 @@ TEST(StepFlops, FrozenWeightsSaveAThirdAtMost) {
   EXPECT_GT(lora, full * 2 / 3);
   w.finetune = FineTune::Qlora;
   EXPECT_DOUBLE_EQ(step_flops(w, Recompute::None, FullSquare).model.value(), lora);
+  w.lora.train_embeddings = true;
+  EXPECT_NEAR(step_flops(w, Recompute::None, FullSquare).model.value() - lora, 2.0 * 128256 * 4096 * 8 * 4096, 1e3)
+      << "the weight gradient of the head";
 }
 
 TEST(StepFlops, ScaleWithTheBatch) {

@@ -376,6 +376,8 @@ TEST(Edges, AreAnEmbeddingANormAndAProjectionToTheVocabulary) {
   EXPECT_BYTES(edge.head_backward.gemm, 2 * product(256, 1000, 64));
   c.workload.finetune = FineTune::Lora;
   EXPECT_BYTES(edges_of(c).head_backward.gemm, product(256, 1000, 64));
+  c.workload.lora.train_embeddings = true;
+  EXPECT_EQ(edges_of(c).head_backward.gemm, edge.head_backward.gemm);
   c.workload.fused_loss = true;
   EXPECT_BYTES(edges_of(c).head_forward.elementwise, 2 * 2 * hidden + 2 * 256 * 1000.0);
 }

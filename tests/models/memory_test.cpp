@@ -334,6 +334,22 @@ TEST(Offload, ActivationsLeaveTwoLayersBehind) {
   EXPECT_TRUE(m.fits());
 }
 
+// 32000 x 4096 untied, twice: copy, gradient and moments of 16 bits, and the update's list of tensors on top.
+TEST(LowRank, TrainedEmbeddingsAddTheirStates) {
+  Workload w = workload(llama(32, 4096, 32, 32, 11008, 32000), 256, 1);
+  w.finetune = FineTune::Lora;
+  Strategy s;
+  s.recompute = Recompute::Full;
+  const Cluster c = cluster(79.1, 1, "8.0");
+  const MemoryComponents frozen = estimate_memory(w, s, c, torch(Sharding::None)).components;
+  w.lora.train_embeddings = true;
+  const MemoryComponents trained = estimate_memory(w, s, c, torch(Sharding::None)).components;
+  const double root = 2 * 32000 * 4096.0;
+  EXPECT_DOUBLE_EQ((trained.weights - frozen.weights).value(), 2 * root);
+  EXPECT_DOUBLE_EQ((trained.gradients - frozen.gradients).value(), 2 * root);
+  EXPECT_DOUBLE_EQ((trained.optimizer - frozen.optimizer).value(), 4 * root);
+}
+
 TEST(LowRank, SeventyBillionFitOnEightH100) {
   const Architecture a = llama(80, 8192, 64, 8, 28672, 128256);
   Workload w = workload(a, 8192, 8);

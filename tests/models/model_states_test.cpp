@@ -125,6 +125,29 @@ TEST(LowRank, OnlyAdaptersHaveStates) {
   EXPECT_NEAR(total(model_states(p, w, Strategy{}, torch())), 1e9 * 4.127 / 8 + 16e6, 1e5);
 }
 
+// The frozen root stays beside its trained copy: 2 bytes, and 2 + 2 + 4 of the copy. DeepSpeed keeps its fp32 states of
+// the copy, 2 + 2 + 12.
+TEST(LowRank, EmbeddingsTrainedBesideAdaptersAreCopiedInTheirFormat) {
+  Workload w = adam();
+  w.finetune = FineTune::Lora;
+  StageParameters p = dense(1e9);
+  p.root = 1e8;
+  p.adapters = 1e6;
+  const ModelStates frozen = model_states(p, w, Strategy{}, torch());
+  const ModelStates zero = model_states(p, w, Strategy{}, deepspeed());
+  p.trained_root = 1e8;
+  const ModelStates trained = model_states(p, w, Strategy{}, torch());
+  EXPECT_DOUBLE_EQ(trained.weights - frozen.weights, 2e8);
+  EXPECT_DOUBLE_EQ(trained.gradients - frozen.gradients, 2e8);
+  EXPECT_DOUBLE_EQ(trained.optimizer - frozen.optimizer, 4e8);
+  EXPECT_DOUBLE_EQ(trained.step_transient - frozen.step_transient, 2e8);
+  EXPECT_DOUBLE_EQ(p.trainable(), 1.01e8);
+  EXPECT_DOUBLE_EQ(total(model_states(p, w, Strategy{}, deepspeed())) - total(zero), 16e8);
+  w.optimizer = Optimizer::Adam8bit;
+  p.adapters = 0;
+  EXPECT_DOUBLE_EQ(model_states(p, w, Strategy{}, torch()).optimizer, 2e8) << "8-bit moments stay as they are";
+}
+
 // 16 bytes an adapter parameter under FSDP, 2 + 4 + 12 under Megatron; the frozen weights have 2.
 TEST(LowRank, AdaptersAreShardedAsWeightsAre) {
   Workload w = adam();

@@ -177,6 +177,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadSpec{"SequenceParallel", &RequestSpec::sequence_parallel, "maybe", "--sequence-parallel", "true"},
         BadSpec{"ExpertsOfDense", &RequestSpec::ep, "4", "--ep", "no experts"},
         BadSpec{"CutExpertsOfDense", &RequestSpec::etp, "4", "--etp", "no experts"},
+        BadSpec{"LoraEmbeddings", &RequestSpec::lora_embeddings, "on", "--lora-embeddings", "full training"},
         BadSpec{"FusedLoss", &RequestSpec::fused_loss, "liger", "--fused-loss", "true"},
         BadSpec{"FlashAttention", &RequestSpec::flash_attention, "3", "--flash-attention", "true"},
         BadSpec{"Deadline", &RequestSpec::deadline, "7", "--deadline", ""},

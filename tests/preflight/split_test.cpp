@@ -81,6 +81,9 @@ TEST(MegatronArguments, SayHowMemoryIsSaved) {
   EXPECT_EQ(saving.recompute, Recompute::Full);
   EXPECT_EQ(saving.sharding, Sharding::Zero1);
   EXPECT_TRUE(saving.offload.optimizer);
+  const std::string full = "--recompute-granularity full --recompute-num-layers 3 --recompute-method ";
+  EXPECT_EQ(strategy(full + "block").recompute_layers, 3);
+  EXPECT_EQ(strategy(full + "uniform").recompute_layers, 0) << "all, in groups of three";
   EXPECT_EQ(strategy("--recompute-activations").recompute, Recompute::Selective);
   EXPECT_TRUE(strategy("--cpu-offloading-num-layers 8").offload.activations);
 }
@@ -110,6 +113,8 @@ TEST(ExportedHyperparameters, ShapeThePrediction) {
                                                    {"max_steps", "10"},
                                                    {"finetune", "\"qlora\""},
                                                    {"lora_rank", "8"},
+                                                   {"lora_embeddings", "true"},
+                                                   {"activation_checkpointing_layers", "5"},
                                                    {"activation_checkpointing", "\"full\""}}),
                                  JobKind::CreateTrainingJob, "llama-2-7b", std::nullopt);
   const Workload& work = p.request.workload;
@@ -118,6 +123,8 @@ TEST(ExportedHyperparameters, ShapeThePrediction) {
   EXPECT_EQ(work.tokens, 10.0 * static_cast<double>(batch) * 4096);
   EXPECT_EQ(work.finetune, FineTune::Qlora);
   EXPECT_EQ(work.lora.rank, 8);
+  EXPECT_TRUE(work.lora.train_embeddings);
+  EXPECT_EQ(p.plan.strategy.recompute_layers, 5);
   EXPECT_EQ(p.plan.strategy.recompute, Recompute::Full);
 }
 
