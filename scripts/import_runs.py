@@ -53,7 +53,7 @@ def settings_of(notes: str, words: list[str]) -> str:
     return "; ".join(notes[begin:end].rstrip(".") for begin, end in merged)
 
 
-METHODS = ("full", "lora", "qlora")
+METHODS = ("full", "lora", "lora+emb/head trainable", "qlora")
 Row = dict[str, str]
 
 
@@ -64,12 +64,17 @@ def measurement(row: Row) -> tuple[str, ...]:
     return row["source"], model, row["n_gpus"], row["seq_len"], str(float(figure)) if figure else row["id"]
 
 
+def is_usable(row: Row) -> bool:
+    stated = row["step_time_s"] or row["peak_mem_gib"]
+    return bool(stated) and row["method"] in METHODS and (row["batch"] or "1").isdigit()
+
+
 def import_table(source: pathlib.Path, target: pathlib.Path, words: list[str], told: set[tuple[str, ...]]) -> int:
-    """Rows without a figure, of other methods than full, LoRA and QLoRA, and those that an earlier table told, are left out."""
+    """Rows of a memory table without a figure, of methods or batches that no model takes, or told before are left out."""
     with source.open(newline="", encoding="utf-8") as file:
         rows: list[Row] = list(csv.DictReader(file))
     if rows and "oom" in rows[0]:
-        rows = [row for row in rows if row["method"] in METHODS and (row["step_time_s"] or row["peak_mem_gib"]) and measurement(row) not in told]
+        rows = [row for row in rows if is_usable(row) and measurement(row) not in told]
     told.update(measurement(row) for row in rows)
     if rows and (unknown := set(rows[0]) - set(COLUMNS) - UNREAD - {"notes"}):
         raise SystemExit(f"{source}: columns that no reader knows: {', '.join(sorted(unknown))}")

@@ -110,7 +110,7 @@ Result<void> resolve_batch(const MeasuredRun& run, Workload& w, Strategy& s, Ass
 }
 
 void resolve_sharding(const MeasuredRun& run, const Stack& stack, Strategy& s, Assumptions& assumptions) {
-  const std::optional<Sharding> stated = sharding_from(run.shard);
+  const std::optional<Sharding> stated = stated_sharding(run);
   s.sharding = stated.value_or(stack.shardings.empty() ? Sharding::None : stack.shardings.front());
   const std::int32_t ranks = s.data_parallel * s.context_parallel;
   if (ranks == 1 && s.sharding == Sharding::Zero1) s.sharding = Sharding::None;
@@ -142,16 +142,21 @@ void resolve_sequence_parallel(const MeasuredRun& run, const Stack& stack, Strat
 
 Result<void> resolve_finetune(const MeasuredRun& run, const RunSettings& settings, const Stack& stack, Workload& w,
                               Assumptions& assumptions) {
-  const std::string method = lower(run.method);
+  // `lora+emb/head trainable`: what stands behind the plus is trained whole.
+  const std::string stated = lower(run.method);
+  const std::string method = stated.substr(0, stated.find("+emb"));
   if (!method.empty() && method != "full" && method != "lora" && method != "qlora") {
     return fail("unsupported", run.id, "no model of the method '" + run.method + "'", "full, lora and qlora are known");
   }
-  if (settings.four_bit_base || method == "qlora" || !run.quant.empty()) {
+  // Words beside a stated method may speak of other rows of its table.
+  const bool four_bits = method.empty() ? settings.four_bit_base : method == "qlora";
+  if (four_bits || !run.quant.empty()) {
     w.finetune = FineTune::Qlora;
   } else if (run.lora.value_or(method == "lora")) {
     w.finetune = FineTune::Lora;
   }
   if (w.finetune == FineTune::Full) return {};
+  w.lora.train_embeddings = settings.lora_embeddings || method != stated;
   const std::optional<std::int64_t> rank = run.lora_rank ? run.lora_rank : settings.lora_rank;
   w.lora.rank = rank.value_or(stack.usual_lora_rank);
   if (!rank) assumptions.push_back("the rank of the adapters is " + std::to_string(w.lora.rank));

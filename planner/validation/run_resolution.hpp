@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,8 @@ Result<Architecture> resolve_architecture(const MeasuredRun& run, const Catalog&
 const Accelerator* resolve_accelerator(const MeasuredRun& run, const Catalog& catalog);
 Result<Cluster> resolve_cluster(const MeasuredRun& run, const Catalog& catalog, Assumptions& assumptions);
 Result<Stack> resolve_stack(const MeasuredRun& run, const Catalog& catalog, Assumptions& assumptions);
+/// nullopt where the row names none. `fsdp` alone shards all that it can, its default.
+std::optional<Sharding> stated_sharding(const MeasuredRun& run);
 /// Refuses figures that no machine or model has, before anything is computed from them.
 Result<void> check_limits(const MeasuredRun& run);
 /// Refuses what the models have no answer for once the row is understood.

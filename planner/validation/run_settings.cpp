@@ -58,6 +58,7 @@ RunSettings read_settings(std::string_view text) {
   s.pure_half = words.say("mp_mode=pure") || words.say("torchtune");  // its recipes keep weights in dtype
   s.tied_embeddings = words.say("tied=1");
   s.four_bit_base = words.say_any(std::array<std::string_view, 6>{"q-lora", "qlora", "nf4", "gptq", "4-bit", "int4"});
+  s.lora_embeddings = words.say_any(std::array<std::string_view, 2>{"lora (emb)", "modules_to_save"});
   s.fused_loss = words.say_any(
       std::array<std::string_view, 5>{"liger", "fused cross-entropy", "fused-linear", "cut cross", "+chunked ce"});
   s.seq_len_is_limit = words.say("samples are shorter") || words.say("longest alpaca sample");

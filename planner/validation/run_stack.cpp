@@ -56,6 +56,10 @@ bool is_early_megatron(const Stack& stack, const MeasuredRun& run) {
 
 }  // namespace
 
+std::optional<Sharding> stated_sharding(const MeasuredRun& run) {
+  return run.shard == "fsdp" ? Sharding::FsdpFull : sharding_from(run.shard);
+}
+
 Result<Stack> resolve_stack(const MeasuredRun& run, const Catalog& catalog, Assumptions& assumptions) {
   const Accelerator* accelerator = resolve_accelerator(run, catalog);
   const Stack* stack = named_in(run.framework, accelerator, catalog);
@@ -65,7 +69,7 @@ Result<Stack> resolve_stack(const MeasuredRun& run, const Catalog& catalog, Assu
     assumptions.push_back("framework is treated as " + stack->id);
   }
   // A launcher such as HF Trainer leaves sharding to another program, whose bytes and overlap count.
-  const std::optional<Sharding> sharding = sharding_from(run.shard);
+  const std::optional<Sharding> sharding = stated_sharding(run);
   if (sharding && std::find(stack->shardings.begin(), stack->shardings.end(), *sharding) == stack->shardings.end() &&
       !stack->tensor_parallel) {
     const Stack* shards = catalog.find_stack(implied_stack(run, accelerator));

@@ -2,11 +2,13 @@
 #include <array>
 #include <cmath>
 #include <random>
+#include <stdexcept>
 
 #include <gtest/gtest.h>
 
 #include "planner/validation/calibrate.hpp"
 #include "planner/validation/report.hpp"
+#include "planner/validation/run_resolution.hpp"
 #include "tests/support/measured_runs.hpp"
 
 namespace smplan {
@@ -232,6 +234,80 @@ TEST(MeasuredRuns, TensorOverlapStatedToBeOffCostsTime) {
       "b,llama-2-70b,H100-80GB,8,Megatron-LM,4096,1,8,1,\n");
   const auto compared = compare_runs(runs, shipped_catalog());
   EXPECT_GT(compared[0].prediction.step.time(), compared[1].prediction.step.time());
+}
+
+/// Rows of a table of fine-tuning memory: its own names of columns.
+ResolvedRun resolved(const std::string& cells) {
+  const auto runs = test::runs_from(
+      "id,model,gpu,n_gpus,framework,dtype,seq_len,batch,shard,grad_ckpt,method,quant,lora_rank,packing,peak_mem_gib,"
+      "notes\na,llama-2-7b,A100-40GB," +
+      cells + "\n");
+  Result<ResolvedRun> run = resolve_run(runs.at(0), shipped_catalog());
+  if (!run) throw std::runtime_error(to_string(run.error()));
+  return std::move(*run);
+}
+
+TEST(MemoryTables, NameColumnsInTheirOwnWay) {
+  const ResolvedRun run = resolved("1,LitGPT,bf16-true,512,4,none,1,lora,,8,,18.4,");
+  EXPECT_EQ(run.strategy.micro_batch, 4);
+  EXPECT_EQ(run.workload.global_batch, 4);
+  EXPECT_EQ(run.strategy.recompute, Recompute::Full);
+  EXPECT_EQ(run.workload.finetune, FineTune::Lora);
+  EXPECT_EQ(run.workload.lora.rank, 8);
+  EXPECT_TRUE(run.workload.pure_half);
+  EXPECT_EQ(resolved("1,LitGPT,bf16,512,4,none,0,lora,,8,,18.4,").strategy.recompute, Recompute::None);
+  const auto runs = test::runs_from("id,model,gpu,n_gpus,seq_len,batch,peak_mem_gib\na,gpt2,A10G,1,512,1,7.5\n");
+  EXPECT_EQ(runs[0].peak_mem_gib_per_gpu, 7.5);
+}
+
+TEST(MemoryTables, AStatedMethodCountsAndNotTheWordsBesideIt) {
+  const auto mode = [](const char* method, const char* quant, const char* notes) {
+    return resolved(std::string("1,torchtune,bf16,512,4,none,1,") + method + "," + quant + ",,,18.4," + notes)
+        .workload.finetune;
+  };
+  EXPECT_EQ(mode("full", "", "QLoRA"), FineTune::Full);
+  EXPECT_EQ(mode("lora", "", "QLoRA"), FineTune::Lora);
+  EXPECT_EQ(mode("lora", "bnb.nf4", ""), FineTune::Qlora);
+  EXPECT_EQ(mode("qlora", "", ""), FineTune::Qlora);
+  EXPECT_EQ(mode("", "", "QLoRA"), FineTune::Qlora);
+  EXPECT_THROW(mode("adapter", "", ""), std::runtime_error);
+}
+
+TEST(MemoryTables, TrainedEmbeddingsAreReadFromTheMethodOrTheNotes) {
+  const auto trains = [](const char* method, const char* notes) {
+    const ResolvedRun run =
+        resolved(std::string("1,HF-Trainer,bf16,512,1,none,1,") + method + ",,64,,33.7," + notes);
+    EXPECT_EQ(run.workload.finetune, FineTune::Lora) << method;
+    return run.workload.lora.train_embeddings;
+  };
+  EXPECT_TRUE(trains("lora+emb/head trainable", ""));
+  EXPECT_TRUE(trains("lora", "LoRA (emb); grad accumulation 8"));
+  EXPECT_FALSE(trains("lora", "LoRA; grad accumulation 8"));
+}
+
+TEST(MemoryTables, RankIsThatOfTheFrameworksScriptsUnlessStated) {
+  EXPECT_EQ(resolved("1,HF-Trainer,bf16,512,1,none,1,lora,,,,33.7,").workload.lora.rank, 64);
+  EXPECT_EQ(resolved("1,ddp,bf16,512,1,none,1,lora,,,,33.7,").workload.lora.rank, 16);
+}
+
+TEST(MemoryTables, SequencesThatAreOnlyALimitHaveNoTime) {
+  const auto runs = test::runs_from(
+      "id,model,gpu,n_gpus,framework,seq_len,batch,grad_ckpt,method,packing,step_time_s,peak_mem_gib,notes\n"
+      "a,llama-2-7b,A100-40GB,1,LitGPT,512,1,0,lora,,0.5,18.4,samples are shorter\n"
+      "b,llama-2-7b,A100-40GB,1,LitGPT,512,1,0,lora,1,0.5,18.4,\n"
+      "c,llama-2-7b,A100-40GB,1,LitGPT,512,1,0,lora,0,0.5,18.4,\n");
+  const auto compared = compare_runs(runs, shipped_catalog());
+  EXPECT_FALSE(compared[0].has_time_error());
+  EXPECT_TRUE(compared[0].has_memory_error());
+  EXPECT_TRUE(compared[1].has_time_error());
+  EXPECT_EQ(compared[2].prediction.status, RunStatus::Unsupported) << "neither figure is of sequences so long";
+}
+
+TEST(MeasuredRuns, FsdpAloneShardsAllThatItCan) {
+  const ResolvedRun run = resolved("2,LitGPT,bf16,512,4,fsdp,1,lora,,8,,18.4,");
+  EXPECT_EQ(run.strategy.sharding, Sharding::FsdpFull);
+  EXPECT_EQ(run.stack.id, "fsdp");
+  EXPECT_EQ(run.strategy.shard_degree, 2);
 }
 
 }  // namespace
