@@ -34,7 +34,7 @@ struct StageParameters {
   double unit = 0;
   /// One weight gradient of each shape of the layers on the rank (experts share one shape).
   double distinct = 0;
-  double adapters = 0;  ///< trainable low-rank parameters; 0 in full training
+  double adapters = 0;      ///< trainable low-rank parameters; 0 in full training
   double trained_root = 0;  ///< what of `root` is trained beside adapters
   [[nodiscard]] double total() const { return dense + experts + root; }
   [[nodiscard]] double trainable() const { return adapters > 0 ? adapters + trained_root : total(); }

@@ -21,8 +21,8 @@ double nearest_power_of_two(double x) { return std::exp2(std::round(std::log2(st
 }  // namespace
 
 double default_tokens(const Architecture& architecture, FineTune mode, const Lora& lora) {
-  const std::int64_t trained = mode == FineTune::Full ? count_parameters(architecture).total()
-                                                      : trained_lora_parameters(architecture, lora);
+  const std::int64_t trained =
+      mode == FineTune::Full ? count_parameters(architecture).total() : trained_lora_parameters(architecture, lora);
   return kTokensPerParameter * static_cast<double>(trained);
 }
 

@@ -81,9 +81,9 @@ class StackSearch::GroupSearch {
     }
     for (const SplitList::Tensor& t : splits_.tensors) {
       // Tensor groups stay inside a node or NVLink domain.
-      const auto reason = t.degree > domain  ? std::optional(RejectionReason::Topology)
+      const auto reason = t.degree > domain    ? std::optional(RejectionReason::Topology)
                           : candidates(t) == 0 ? std::optional(RejectionReason::Unsupported)
-                                             : std::nullopt;
+                                               : std::nullopt;
       if (reason) out_.rejected[static_cast<std::size_t>(*reason)] += t.splits;
       out_.stats.space += reason ? t.splits : candidates(t);
       if (!reason) candidates_ += candidates(t);

@@ -155,8 +155,7 @@ std::string fsdp1_smddp(const TrainingPlan& plan, std::string_view layer) {
              "        limit_all_gathers=True,\n"
              "    )\n{}"
              "    return model\n",
-             strategy_name(s, plan.replicas() / s.shard_degree), s.offload.parameters ? "True" : "False",
-             recompute(s));
+             strategy_name(s, plan.replicas() / s.shard_degree), s.offload.parameters ? "True" : "False", recompute(s));
 }
 
 }  // namespace

@@ -73,8 +73,8 @@ struct Capabilities {
   bool interleaved = false;
   bool context = false;
   bool expert = false;
-  bool expert_tensor = false;     ///< another cut of the experts than the usual
-  bool partial_sharding = false;  ///< a sharding degree below data x context
+  bool expert_tensor = false;      ///< another cut of the experts than the usual
+  bool partial_sharding = false;   ///< a sharding degree below data x context
   bool partial_recompute = false;  ///< full recomputation of a number of layers
   bool offload_optimizer = false;
   bool offload_parameters = false;

@@ -130,7 +130,7 @@ TEST(TorchTitan, ReservedWithinFivePercent) {
 }
 
 // Each of 40 layers that is recomputed gives back what it saves but for its input. With one layer left that is not,
-// the backward pass has freed as much as the recomputed layers before it need. No vocabulary: nothing peaks at the loss.
+// the backward pass has freed as much as the recomputed layers before it need. No vocabulary: the loss is no peak.
 TEST(PartialRecomputation, SavesTheSameWithEveryLayer) {
   const Workload w = workload(llama(40, 5120, 40, 40, 13824, 0), 4096, 8);
   const auto activations = [&](Recompute recompute, std::int32_t layers) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 #include <random>
+#include <span>
 #include <tuple>
 
 #include <gtest/gtest.h>
@@ -191,17 +192,14 @@ double heaviest(const std::vector<std::int64_t>& split, const std::vector<double
   return most;
 }
 
-double brute_force(std::vector<std::int64_t>& split, std::size_t stage, std::int64_t left,
-                   const std::vector<double>& cost, double first, double last) {
-  if (stage + 1 == split.size()) {
-    split[stage] = left;
-    return heaviest(split, cost, first, last);
-  }
+/// The least that the heaviest stage can weigh, by trying every length of the first stage.
+double brute_force(std::span<const double> cost, std::size_t stages, double first, double last) {
+  if (stages == 1) return std::accumulate(cost.begin(), cost.end(), first) + last;
   double best = std::numeric_limits<double>::infinity();
-  const auto later = static_cast<std::int64_t>(split.size() - stage - 1);
-  for (std::int64_t n = 1; n + later <= left; ++n) {
-    split[stage] = n;
-    best = std::min(best, brute_force(split, stage + 1, left - n, cost, first, last));
+  double stage = first;
+  for (std::size_t n = 1; n + stages <= cost.size() + 1; ++n) {
+    stage += cost[n - 1];
+    best = std::min(best, std::max(stage, brute_force(cost.subspan(n), stages - 1, 0, last)));
   }
   return best;
 }
@@ -216,8 +214,7 @@ TEST(BalanceLayers, HeaviestStageIsThatOfBruteForce) {
     const double first = dyadic(random, 0, 64);
     const double last = dyadic(random, 0, 64);
     const auto split = balance_layers(cost, first, last, p);
-    std::vector<std::int64_t> scratch(static_cast<std::size_t>(p));
-    EXPECT_EQ(heaviest(split, cost, first, last), brute_force(scratch, 0, n, cost, first, last));
+    EXPECT_EQ(heaviest(split, cost, first, last), brute_force(cost, static_cast<std::size_t>(p), first, last));
     EXPECT_EQ(std::accumulate(split.begin(), split.end(), std::int64_t{0}), n);
     EXPECT_GE(*std::min_element(split.begin(), split.end()), 1);
   }

@@ -275,8 +275,7 @@ TEST(MemoryTables, AStatedMethodCountsAndNotTheWordsBesideIt) {
 
 TEST(MemoryTables, TrainedEmbeddingsAreReadFromTheMethodOrTheNotes) {
   const auto trains = [](const char* method, const char* notes) {
-    const ResolvedRun run =
-        resolved(std::string("1,HF-Trainer,bf16,512,1,none,1,") + method + ",,64,,33.7," + notes);
+    const ResolvedRun run = resolved(std::string("1,HF-Trainer,bf16,512,1,none,1,") + method + ",,64,,33.7," + notes);
     EXPECT_EQ(run.workload.finetune, FineTune::Lora) << method;
     return run.workload.lora.train_embeddings;
   };

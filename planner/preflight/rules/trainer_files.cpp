@@ -182,9 +182,9 @@ constexpr Rule kRules[] = {
      "--{} {}", "add the option", "Megatron-LM d98e8a6 (2026-08-22), arguments.py and transformer_config.py", kMegatron,
      Need::Nothing, megatron_options},
     {"C181", Severity::Warning, "Arguments beside a recipe",
-     "training_recipe stands with entry_point, hyperparameters or distribution",
-     "{} is ignored beside training_recipe", "put it into recipe_overrides, or drop the recipe",
-     "SageMaker Python SDK v2.257.6, pytorch/estimator.py", kEstimator, Need::Nothing, ignored_with_recipe},
+     "training_recipe stands with entry_point, hyperparameters or distribution", "{} is ignored beside training_recipe",
+     "put it into recipe_overrides, or drop the recipe", "SageMaker Python SDK v2.257.6, pytorch/estimator.py",
+     kEstimator, Need::Nothing, ignored_with_recipe},
 };
 
 }  // namespace
