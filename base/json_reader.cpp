@@ -8,6 +8,7 @@
 #include <numeric>
 #include <variant>
 
+#include "base/escape.hpp"
 #include "base/units.hpp"
 
 namespace smplan {
@@ -47,21 +48,6 @@ struct Object {
 const Object* object_of(const Node& node) {
   const auto* owner = node.get<std::unique_ptr<Object>>();
   return owner == nullptr ? nullptr : owner->get();
-}
-
-/// Reference token of a JSON pointer. Source: RFC 6901, section 3.
-std::string escape_pointer(std::string_view key) {
-  std::string out;
-  for (const char c : key) {
-    if (c == '~') {
-      out += "~0";
-    } else if (c == '/') {
-      out += "~1";
-    } else {
-      out += c;
-    }
-  }
-  return out;
 }
 
 /// `7:12` of a byte offset: lines count from 1, columns in characters from 1.

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/escape.hpp"
 #include "base/units.hpp"
 
 namespace smplan::cli {
@@ -64,26 +65,10 @@ std::string escape_github(std::string_view text, bool property) {
 }
 
 std::string escape_xml(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        // XML 1.0 knows no other control characters, not even escaped.
-        out += static_cast<unsigned char>(c) < 0x20 ? '?' : c;
-    }
-  }
+  std::string out = escape_markup(text);
+  // XML 1.0 knows no other control characters, not even escaped.
+  std::replace_if(
+      out.begin(), out.end(), [](unsigned char c) { return c < 0x20; }, '?');
   return out;
 }
 

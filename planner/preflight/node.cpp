@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "base/escape.hpp"
+
 namespace smplan {
 namespace {
 
@@ -97,18 +99,7 @@ std::int64_t plus(std::int64_t a, std::int64_t b) {
 }
 
 std::string pointer_to(std::string_view parent, std::string_view key) {
-  std::string out(parent);
-  out += '/';
-  for (const char c : key) {
-    if (c == '~') {
-      out += "~0";
-    } else if (c == '/') {
-      out += "~1";
-    } else {
-      out += c;
-    }
-  }
-  return out;
+  return fmt::format("{}/{}", parent, escape_pointer(key));
 }
 
 Result<Node> parse_document(std::string_view text, std::string_view name, Syntax syntax) {

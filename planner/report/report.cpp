@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/embedded_file.hpp"
+#include "base/escape.hpp"
 #include "planner/plan_json.hpp"
 #include "planner/report/timeline_json.hpp"
 #include "planner/search.hpp"
@@ -25,30 +26,6 @@ std::string_view page_file(std::string_view name) {
     if (file.name == name) return file.content;
   }
   throw std::logic_error(fmt::format("the report has no file {}", name));
-}
-
-/// In HTML text and attributes.
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
 }
 
 /// JSON that no HTML parser takes for the end of its script element; reads back to the same values.
@@ -91,7 +68,7 @@ void draw(const Result<SimulatedJob>& job, ReportedPlan& plan) {
 
 std::string list_items(const std::vector<std::string>& sentences) {
   std::string out;
-  for (const std::string& sentence : sentences) out += "<li>" + escaped(sentence) + "</li>\n";
+  for (const std::string& sentence : sentences) out += "<li>" + escape_markup(sentence) + "</li>\n";
   return out;
 }
 
@@ -163,7 +140,7 @@ std::string report_html(const ReportData& data) {
     scripts += page_file(name);
   }
   PageFiller page(page_file("page.html"));
-  page.fill("title", escaped(title_of(Json::parse(data.plan_json))));
+  page.fill("title", escape_markup(title_of(Json::parse(data.plan_json))));
   page.fill("style", fmt::format("{}\n{}", page_file("uPlot-1.6.32.min.css"), page_file("page.css")));
   page.fill("why", list_items(data.plans.empty() ? data.why_nothing : data.plans.front().why));
   page.fill("plan", in_script(data.plan_json));
