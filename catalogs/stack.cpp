@@ -56,7 +56,7 @@ void check_lists(const Stack& stack, const ObjectReader& reader, Diagnostics& ou
     }
   }
   for (const std::string& name : stack.offloads) {
-    const std::vector<std::string> known = {"none", "optimizer", "params", "activations"};
+    const std::vector<std::string> known = {"none", "optimizer", "params", "activations", "nvme"};
     if (std::find(known.begin(), known.end(), name) == known.end()) {
       out.push_back(unknown_name("offload", name, reader.location("offloads"), known));
     }

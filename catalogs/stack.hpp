@@ -51,7 +51,7 @@ struct Stack {
   bool partial_recompute = false;     ///< full recomputation of some of the layers of a chunk
   std::vector<Schedule> schedules;
   std::vector<Collectives> collectives;
-  std::vector<std::string> offloads;  ///< `none`, `optimizer`, `params`, `activations`
+  std::vector<std::string> offloads;  ///< `none`, `optimizer`, `params`, `activations`; `nvme`: the first two there
   /// Activations leave the device only without a pipeline and without recomputation (Megatron Core).
   bool offloads_activations_alone = false;
   std::vector<std::string> precisions;

@@ -73,12 +73,14 @@ ExitCode execute(const Command& command, const CommonOptions& options) {
   if (!context->quiet) {
     for (const std::string& note : answer->notes) std::fputs(("smplan: " + note + '\n').c_str(), stderr);
   }
-  const bool aside_only = options.output == "-" && !answer->aside.empty();
-  const bool folder = !answer->files.empty() && names_folder(options.output, answer->files.front().path);
-  const Result<void> written = folder ? write_files(options.output, answer->files)
-                                      : write_answer(options.output, aside_only ? answer->aside : answer->text);
-  if (!written) return refuse(written.error());
-  if (!aside_only && !answer->aside.empty()) {
+  const bool aside_only = !answer->aside.empty() && (options.output == "-" || answer->text.empty());
+  if (!aside_only) {
+    const bool folder = !answer->files.empty() && names_folder(options.output, answer->files.front().path);
+    const Result<void> written =
+        folder ? write_files(options.output, answer->files) : write_answer(options.output, answer->text);
+    if (!written) return refuse(written.error());
+  }
+  if (!answer->aside.empty()) {
     const Result<void> beside = write_answer("-", answer->aside);
     if (!beside) return refuse(beside.error());
   }

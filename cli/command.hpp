@@ -18,7 +18,8 @@ struct Answer {
   ExitCode code = ExitCode::Done;
   std::string text;
   std::vector<std::string> notes;
-  /// A report beside the data: goes to standard output where --output takes the text, and in its place otherwise.
+  /// A report beside the data: goes to standard output where --output takes the text, and in its place otherwise. Alone
+  /// it leaves --output unwritten.
   std::string aside{};
   /// An answer of several files; `text` is the first of them. Written where --output names a folder.
   std::vector<OutputFile> files{};

@@ -92,7 +92,8 @@ bool lacks_offload(const Candidate& c) {
   const Offload& o = c.s.offload;
   return (o.optimizer && !lists_name(c.stack.offloads, "optimizer")) ||
          (o.parameters && !lists_name(c.stack.offloads, "params")) ||
-         (o.activations && !lists_name(c.stack.offloads, "activations"));
+         (o.activations && !lists_name(c.stack.offloads, "activations")) ||
+         (o.to_nvme && !lists_name(c.stack.offloads, "nvme"));
 }
 
 constexpr std::array kRules{

@@ -62,6 +62,7 @@ std::vector<Offload> offload_options(const PlanRequest& request, const Stack& st
     if (o.optimizer && !lists(stack.offloads, "optimizer")) continue;
     if (o.parameters && !lists(stack.offloads, "params")) continue;
     if (o.activations && !lists(stack.offloads, "activations")) continue;
+    if (o.to_nvme && !lists(stack.offloads, "nvme")) continue;
     if (o.to_nvme && ((!o.optimizer && !o.parameters) || cluster.local_nvme.value() <= 0)) continue;
     options.push_back(o);
   }

@@ -160,7 +160,7 @@ std::string fsdp1_smddp(const TrainingPlan& plan, std::string_view layer) {
 
 }  // namespace
 
-void write_fsdp(const ExportJob& job, Export& out, Diagnostics& /*faults*/) {
+void write_fsdp(const ExportJob& job, Export& out, Diagnostics& faults) {
   const TrainingPlan& plan = job.plan;
   std::string_view layer = layer_class(plan.model);
   if (layer.empty()) {
@@ -168,6 +168,11 @@ void write_fsdp(const ExportJob& job, Export& out, Diagnostics& /*faults*/) {
     out.placeholders.push_back({std::string(layer), "class of the model's layers, the unit of sharding"});
   }
   const bool smddp = plan.strategy.collectives == Collectives::Smddp;
+  if (smddp && plan.strategy.recompute == Recompute::Selective) {
+    faults.push_back({"not-expressible", "--target",
+                      "PyTorch 2.2, the last with SMDDP, has no selective checkpointing (2.5 brought it)",
+                      "plan with --recompute full or none, or with --collectives nccl"});
+  }
   out.files.push_back(
       {"fsdp_strategy.py", commented(provenance_lines(job)) +
                                "# The training script calls apply(model) before it builds the optimizer.\n" +

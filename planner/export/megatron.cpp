@@ -146,10 +146,11 @@ void add_split(const TrainingPlan& plan, Arguments& out) {
     out.set("expert-tensor-parallel-size", s.expert_tensor());
   }
   out.flag_if(s.sequence_parallel, "sequence-parallel");
-  if (s.sharding == Sharding::Zero1) {
+  // Megatron offloads none but the distributed optimizer, though it be over one replica each.
+  if (s.sharding == Sharding::Zero1 || s.offload.optimizer) {
     out.flag("use-distributed-optimizer");
-    out.flag("overlap-grad-reduce");
-    out.flag("overlap-param-gather");
+    out.flag_if(plan.replicas() > 1, "overlap-grad-reduce");
+    out.flag_if(plan.replicas() > 1, "overlap-param-gather");
     if (s.shard_degree < plan.replicas()) {
       out.set("num-distributed-optimizer-instances", plan.replicas() / s.shard_degree);
     }

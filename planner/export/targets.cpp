@@ -219,6 +219,11 @@ void keep_used(Export& out) {
 
 /// What the prediction counts on and no setting of a job can bring about.
 void note_kernels(const TrainingPlan& plan, Export& out) {
+  if (plan.finetune != FineTune::Full) {
+    out.notes.push_back(
+        fmt::format("The script brings the adapters, of rank {} on every linear layer{}.", plan.lora_rank,
+                    plan.lora_embeddings ? ", and trains embedding and head (modules_to_save of PEFT)" : ""));
+  }
   if (plan.fused_loss) {
     out.notes.push_back(
         "The plan counts on a loss that keeps no logits: the script uses Liger's or cut cross-entropy.");

@@ -51,6 +51,13 @@ std::string world_equation(const TrainingPlan& plan) {
                      s.pipeline_parallel, s.context_parallel, plan.world_size());
 }
 
+std::string training_words(const TrainingPlan& plan) {
+  const std::string optimizer(to_string(plan.optimizer));
+  if (plan.finetune == FineTune::Full) return optimizer;
+  return fmt::format("{}, {} of rank {}{}", optimizer, plan.finetune == FineTune::Lora ? "LoRA" : "QLoRA",
+                     plan.lora_rank, plan.lora_embeddings ? " with embedding and head trained" : "");
+}
+
 std::vector<std::string> provenance_lines(const ExportJob& job) {
   const TrainingPlan& plan = job.plan;
   const PlanPrediction& p = plan.prediction;
@@ -59,11 +66,11 @@ std::vector<std::string> provenance_lines(const ExportJob& job) {
                               plan.smplan_version, plan.id(), plan.rank, plan.model.name,
                               format_count(static_cast<double>(plan.model.parameters)), format_count(plan.tokens),
                               plan.instance_count, plan.instance->name, plan.region, to_string(plan.market)));
-  lines.push_back(
-      fmt::format("Strategy: {}, {}, {}; {} sequences of {} tokens a step = micro-batch {} x accumulation {} "
-                  "x data {}; {} steps",
-                  plan.stack->id, to_string(plan.strategy), to_string(plan.precision), plan.global_batch, plan.seq_len,
-                  plan.strategy.micro_batch, plan.gradient_accumulation, plan.strategy.data_parallel, plan.steps()));
+  lines.push_back(fmt::format(
+      "Strategy: {}, {}, {}, {}; {} sequences of {} tokens a step = micro-batch {} x accumulation {} "
+      "x data {}; {} steps",
+      plan.stack->id, to_string(plan.strategy), to_string(plan.precision), training_words(plan), plan.global_batch,
+      plan.seq_len, plan.strategy.micro_batch, plan.gradient_accumulation, plan.strategy.data_parallel, plan.steps()));
   lines.push_back("World size: " + world_equation(plan));
   lines.push_back(fmt::format("Predicted: {} a step ({} to {}), {:.1f} of {:.1f} GiB a device, MFU {}",
                               format_duration(p.step), format_duration(p.step_p10), format_duration(p.step_p90),

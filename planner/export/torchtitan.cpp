@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <iterator>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -16,6 +19,10 @@ struct Flavor {
   std::string_view model;
   std::string_view flavor;
 };
+
+/// Models whose attention (FlexAttention, sinks) raises where a context is cut. Source: torchtitan v0.2.2,
+/// models/deepseek_v3/infra/parallelize.py, llama4/model/args.py, gpt_oss/model/args.py.
+constexpr std::string_view kWholeContexts[] = {"deepseek_v3", "llama4", "gpt_oss"};
 
 /// Presets that TorchTitan names itself. Source: torchtitan v0.2.2, models/*/__init__.py.
 constexpr Flavor kFlavors[] = {
@@ -60,6 +67,13 @@ Json model_section(const TrainingPlan& plan, Export& out, Diagnostics& faults) {
     faults.push_back({"not-expressible", "--target",
                       fmt::format("torchtitan implements no {} model", plan.model.family),
                       "export to fsdp or megatron"});
+  }
+  const std::string name = model.is_null() ? "" : model.value("name", "");
+  if (plan.strategy.context_parallel > 1 &&
+      std::find(std::begin(kWholeContexts), std::end(kWholeContexts), name) != std::end(kWholeContexts)) {
+    faults.push_back({"not-expressible", "--target",
+                      fmt::format("torchtitan has no context parallelism for {}", plan.model.name),
+                      "plan with --cp 1, or export to megatron"});
   }
   model["hf_assets_path"] = "REPLACE-ME-tokenizer";
   out.placeholders.push_back({"REPLACE-ME-tokenizer", "folder of the tokenizer's files"});
@@ -153,6 +167,9 @@ Json parallelism(const TrainingPlan& plan, Diagnostics& faults) {
 Json training(const TrainingPlan& plan) {
   const Strategy& s = plan.strategy;
   Json out;
+  // Its default is the fixture of its own tests.
+  out["dataset"] = "c4";
+  out["dataset_path"] = "/opt/ml/input/data/train";
   // A pipeline cuts the local batch into micro-batches; without one, TorchTitan accumulates up to the global batch.
   out["local_batch_size"] = s.pipeline_parallel > 1 ? s.micro_batch * plan.gradient_accumulation : s.micro_batch;
   out["global_batch_size"] = plan.global_batch;
@@ -204,6 +221,10 @@ void write_torchtitan(const ExportJob& job, Export& out, Diagnostics& faults) {
   out.notes.push_back(
       "Add torchtitan==0.2.2 to src/requirements.txt. The learning rate in [optimizer] is the usual one: choose "
       "yours.");
+  out.notes.push_back(
+      "The data set c4 reads the column `text` of what lies in the channel `train`; data of another form needs a "
+      "loader "
+      "of yours in DATASETS of torchtitan.hf_datasets.text_datasets.");
 }
 
 }  // namespace smplan

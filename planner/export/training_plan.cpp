@@ -287,10 +287,10 @@ std::int64_t TrainingPlan::steps() const {
 
 std::string TrainingPlan::id() const {
   const std::string decided = fmt::format(
-      "{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", model.name, model.parameters, format_shortest(tokens),
+      "{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}{}", model.name, model.parameters, format_shortest(tokens),
       seq_len, global_batch, to_string(precision), to_string(optimizer), to_string(finetune), lora_rank, instance->name,
       instance_count, region, to_string(market), stack->id, to_string(strategy), strategy.shard_degree,
-      to_string(strategy.schedule), to_string(strategy.collectives));
+      to_string(strategy.schedule), to_string(strategy.collectives), lora_embeddings ? "|embeddings" : "");
   // FNV-1a, 64 bit: stable over platforms and releases, unlike std::hash.
   std::uint64_t hash = 14695981039346656037ULL;
   for (const char c : decided) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;

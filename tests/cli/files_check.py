@@ -88,6 +88,14 @@ class EveryWriter(Case):
             self.assertTrue((self.folder / name / "NOTES.md").is_file(), name)
         self.assertIn("TrainingJobName", json.loads((self.folder / "job.json").read_text()))
 
+    def test_writes_no_job_where_no_plan_fits(self):
+        target = self.folder / "none"
+        done = smplan("plan", "--model", "llama-3.1-405b", "--instances", "ml.g5.xlarge", "--count", "1",
+                      "--export", "sagemaker-sdk-v2", "--output", str(target))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"no plan", done.stdout)
+        self.assertFalse(target.exists())
+
     def test_reports_a_full_device(self):
         with tempfile.TemporaryDirectory() as inputs:
             for name, command in writers(pathlib.Path(inputs)).items():

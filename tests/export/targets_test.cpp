@@ -293,6 +293,60 @@ TEST(Recomputation, OfSomeLayersIsWrittenOrRefused) {
 }
 
 // A name that the registry lacks is a KeyError on every rank.
+TEST(Torchtitan, ReadsTheDataOfTheJobAndNotItsOwnFixture) {
+  const std::string text = test::text_of(test::plan(test::request("torchtitan")), "torchtitan");
+  EXPECT_THAT(text, HasSubstr("dataset = \"c4\"\ndataset_path = \"/opt/ml/input/data/train\"\n"));
+}
+
+// Its FlexAttention raises where a context is cut; Llama 3's attention does not.
+TEST(Torchtitan, CutsTheContextOfModelsThatCan) {
+  const auto cut = [](const char* model) {
+    TrainingPlan plan = test::plan(test::request("torchtitan"));
+    move(plan, &Strategy::context_parallel, 2);
+    plan.strategy.sharding = Sharding::FsdpFull;
+    plan.strategy.shard_degree = plan.replicas();
+    plan.model.name = model;
+    return test::refusal(plan, "torchtitan");
+  };
+  EXPECT_THAT(cut("deepseek-v3"), HasSubstr("no context parallelism for deepseek-v3"));
+  EXPECT_THAT(cut("llama-4-scout"), HasSubstr("no context parallelism"));
+  EXPECT_THAT(cut("llama-3-8b"), Not(HasSubstr("no context parallelism")));
+}
+
+// megatron/core/optimizer: a precision-aware optimizer, which offload needs, must be distributed.
+TEST(Megatron, OffloadsByTheDistributedOptimizerThoughItBeOverOneReplica) {
+  RequestSpec spec = test::request("megatron", "gpt3-1.3b", "ml.g5.2xlarge", "1");
+  spec.seq_len = "1024";
+  spec.micro_batch = "1";
+  spec.recompute = "full";
+  spec.offload = "optimizer";
+  EXPECT_THAT(test::text_of(test::plan(spec), "megatron"),
+              AllOf(HasSubstr("--use-distributed-optimizer\n"), HasSubstr("--optimizer-cpu-offload\n"),
+                    Not(HasSubstr("--overlap-param-gather"))));
+}
+
+TEST(Fsdp, OfSmddpHasNoSelectiveCheckpointing) {
+  RequestSpec spec = test::request("fsdp", "llama-3.2-1b", "ml.p4d.24xlarge", "4");
+  spec.collectives = "smddp";
+  spec.recompute = "selective";
+  EXPECT_THAT(test::refusal(test::plan(spec), "fsdp"), HasSubstr("no selective checkpointing"));
+  spec.recompute = "full";
+  EXPECT_THAT(test::text_of(test::plan(spec), "fsdp"), HasSubstr("apply_activation_checkpointing"));
+}
+
+TEST(Provenance, SaysWhatIsTrainedAndByWhat) {
+  RequestSpec spec = test::request("deepspeed");
+  spec.finetune = "lora";
+  spec.lora_rank = "8";
+  spec.lora_embeddings = "on";
+  spec.optimizer = "adam8bit";
+  const Export adapters = test::exported(test::plan(spec), "deepspeed").value();
+  EXPECT_THAT(adapters.notes, Contains(HasSubstr("adapters, of rank 8 on every linear layer, and trains embedding")));
+  EXPECT_THAT(adapters.files.back().content, HasSubstr("adam8bit, LoRA of rank 8 with embedding and head trained"));
+  EXPECT_THAT(test::exported(test::plan(test::request("deepspeed")), "deepspeed").value().notes,
+              Not(Contains(HasSubstr("adapters"))));
+}
+
 TEST(Torchtitan, NamesTheFloat8ConverterAsItsRegistryDoes) {
   RequestSpec spec = test::request("torchtitan", "llama-3-8b", "ml.p5.48xlarge");
   spec.dtype = "fp8";

@@ -133,6 +133,7 @@ TEST(TrainingPlan, IdDependsOnTheJobAndNotOnPredictions) {
   EXPECT_TRUE(differs([](TrainingPlan& p) { p.strategy.shard_degree += 1; }));
   EXPECT_TRUE(differs([](TrainingPlan& p) { p.seq_len = 2048; }));
   EXPECT_TRUE(differs([](TrainingPlan& p) { p.market = Market::Spot; }));
+  EXPECT_TRUE(differs([](TrainingPlan& p) { p.lora_embeddings = true; })) << "or one would resume the other's states";
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ TORCHTITAN = {
     "job": {"config_file", "dump_folder", "description"},
     "model": {"name", "flavor", "hf_assets_path", "converters"},
     "optimizer": {"name", "lr", "beta1", "beta2", "eps", "weight_decay"},
-    "training": {"dataset", "local_batch_size", "global_batch_size", "seq_len", "max_norm", "steps", "enable_cpu_offload",
+    "training": {"dataset", "dataset_path", "local_batch_size", "global_batch_size", "seq_len", "max_norm", "steps", "enable_cpu_offload",
                  "mixed_precision_param", "mixed_precision_reduce"},
     "parallelism": {"data_parallel_replicate_degree", "data_parallel_shard_degree", "fsdp_reshard_after_forward",
                     "tensor_parallel_degree", "pipeline_parallel_degree", "pipeline_parallel_schedule",
