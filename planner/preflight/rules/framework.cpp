@@ -175,6 +175,88 @@ void trainium_version(const CheckInput& in, Report& report) {
       "the SDK takes the Neuron image of PyTorch " + row->version + ", whatever version is named: here " + v;
 }
 
+/// An image of AWS's own: what others put into theirs, no name says.
+std::optional<ImageName> image_of_aws(const CheckInput& in) {
+  const auto image = in.job.image ? parse_image(*in.job.image) : std::nullopt;
+  if (!image || image->account.empty()) return std::nullopt;
+  for (const ContainerRegistry& registry : in.catalog.containers().registries) {
+    for (const ContainerRegistry::Account& a : registry.accounts) {
+      if (a.account == image->account) return image;
+    }
+  }
+  return std::nullopt;
+}
+
+/// The newest training image of the job's framework for its hardware; empty where none is known.
+std::string fitting_image(const CheckInput& in) {
+  const ContainerFacts& facts = in.catalog.containers();
+  std::string repository;
+  if (in.job.class_name.is("TensorFlow") || (in.job.framework == Framework::TensorFlow && !in.job.class_name)) {
+    repository = "tensorflow-training";
+  } else if (in.job.framework == Framework::HuggingFace) {
+    repository = "huggingface-pytorch-training";
+  } else {
+    repository = "pytorch-training";
+  }
+  const bool neuron = on_trainium(in);
+  const Container* newest = facts.newest(repository + (neuron ? "-neuronx" : ""), neuron ? "neuronx" : "gpu");
+  if (newest == nullptr) return "";
+  const std::string uri = in.region.empty() ? std::string() : facts.image_uri(*newest, in.region);
+  return uri.empty() ? newest->repository + ":" + newest->tag : uri;
+}
+
+/// Who brings a command needs no toolkit in the image; a ModelTrainer always does.
+bool own_command(const Job& job) {
+  return job.kind == JobKind::ModelTrainer || (job.entrypoint_words != nullptr && !job.entrypoint_words->is_null());
+}
+
+bool trains(const ImageName& image) { return image.repository.find("-inference") == std::string::npos; }
+
+/// What the image is for, where that is not this job; empty where it fits.
+std::string other_purpose(const CheckInput& in, const ImageName& image) {
+  const Job& job = in.job;
+  if (!trains(image)) return "inference, and has no training toolkit";
+  if (!own_command(job) && (image.tag + '-').find("-ec2-") != std::string::npos) {
+    return "EC2, and has no training toolkit";
+  }
+  const bool tensorflow = image.repository.find("tensorflow") != std::string::npos;
+  const bool pytorch = image.repository.find("pytorch") != std::string::npos;
+  if (tensorflow && (job.class_name.is("PyTorch") || job.launcher.torchrun.is(true))) return "TensorFlow";
+  if (pytorch && job.class_name.is("TensorFlow")) return "PyTorch";
+  if (!job.instance_type || !job.groups.empty()) return "";
+  const std::string& type = *job.instance_type;
+  const bool neuron = image.accelerator.starts_with("neuron");
+  if (neuron && is_gpu_type(type)) return "Neuron, and " + type + " has GPUs";
+  if (image.accelerator == "gpu" && is_trainium_type(type)) return "GPUs, and " + type + " has Trainium";
+  if (image.accelerator == "cpu" && (is_gpu_type(type) || is_trainium_type(type))) {
+    return "CPUs, and " + type + " has " + (is_gpu_type(type) ? "GPUs" : "Trainium");
+  }
+  return "";
+}
+
+/// A framework's inference image may train by a command; without a launcher a CPU image runs, if slowly.
+bool runs_anyway(const Job& job, const ImageName& image) {
+  return trains(image) ? image.accelerator == "cpu" && !job.launcher.any() : own_command(job);
+}
+
+void other_image(const CheckInput& in, Report& report) {
+  const auto image = image_of_aws(in);
+  if (!image) return;
+  const std::string purpose = other_purpose(in, *image);
+  if (purpose.empty()) return;
+  Finding& finding = report.at(in.job.image);
+  finding.message = "the image is for " + purpose;
+  finding.source = "names of the images of aws/deep-learning-containers, 2026-11-20";
+  const std::string fitting = fitting_image(in);
+  finding.fix = fitting.empty() ? "use a training image for this hardware" : "use " + fitting;
+  if (runs_anyway(in.job, *image)) finding.severity = Severity::Warning;
+}
+
+void image_for_hardware(const CheckInput& in, Report& report) {
+  if (in.job.kind == JobKind::Estimator) trainium_version(in, report);
+  other_image(in, report);
+}
+
 /// Repository and version of the image that will run; empty where that is not known.
 std::pair<std::string, std::string> image_of(const CheckInput& in) {
   const Job& job = in.job;
@@ -246,10 +328,11 @@ constexpr Rule kRules[] = {
     {"C056", Severity::Error, "Python version",
      "py_version is no Python 3, or none that the framework version comes with", "py_version {}: {}",
      "write the version's own Python", kSdk2, kEstimator, Need::Nothing, python_version},
-    {"C058", Severity::Error, "Version on Trainium",
-     "Trainium by a framework version outside 1.11 to 2.0.0, or (a warning) by one whose image is another's",
-     "the SDK maps no Neuron image to version {}", "give image_uri of pytorch-training-neuronx", kSdk2, kEstimator,
-     Need::Nothing, trainium_version},
+    {"C058", Severity::Error, "Image for the hardware",
+     "one of AWS's images is for other hardware, for inference, for EC2 or for another framework; Trainium by a "
+     "framework version outside 1.11 to 2.0.0, or (a warning) by one whose image is another's",
+     "the SDK maps no Neuron image to version {}", "give image_uri of pytorch-training-neuronx", kSdk2, kSubmitted,
+     Need::Nothing, image_for_hardware},
     {"C073", Severity::Warning, "Image no longer patched", "the image's last day of patches is past",
      "{} {} gets no security patches any more{}", "use a newer image",
      "aws/deep-learning-containers support dates, 2026-11-20", kSubmitted, Need::Nothing, patched},

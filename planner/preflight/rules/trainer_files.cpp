@@ -7,14 +7,22 @@
 namespace smplan {
 namespace {
 
+std::string_view run_model_type(const CheckInput& in) {
+  const Node* type = in.job.root().at({"run", "model_type"});
+  return type == nullptr ? std::string_view() : std::string_view(type->text);
+}
+
 /// A recipe for the NeMo adapter, whose schema is the one that is known.
 const Node* adapter_model(const CheckInput& in) {
   const Node& root = in.job.root();
   const bool adapter =
       root.has("use_smp_model") || root.has("distributed_backend") || root.at({"trainer", "num_nodes"});
-  const bool nemo = root.has("strategy");  // its model section is NeMo's
+  // The model section of NeMo's own recipes is NeMo's.
+  const bool nemo = root.has("strategy") || root.at({"model", "mcore_gpt"}) != nullptr;
+  // The Neuron recipes train with NeuronX Distributed and have a model section of their own.
+  const bool neuron = root.has("distributed_strategy") || run_model_type(in).starts_with("neuron");
   const Node* model = root.find("model");
-  return adapter && !nemo && model != nullptr && model->is_object() ? model : nullptr;
+  return adapter && !nemo && !neuron && model != nullptr && model->is_object() ? model : nullptr;
 }
 
 bool is_absent(const Node* node) {
@@ -58,27 +66,28 @@ void recipe_nodes(const CheckInput& in, Report& report) {
 
 struct Nova {
   std::string_view model;
-  std::array<std::int64_t, 3> replicas;
+  std::vector<std::int64_t> replicas;  ///< of all instances together, which a recipe does not name
 };
-/// Source: comments of recipes_collection/recipes/fine-tuning/nova, aws/sagemaker-hyperpod-recipes (2026).
-constexpr std::array<Nova, 3> kNova = {
-    {{"nova-micro", {2, 4, 8}}, {"nova-lite", {4, 8, 16}}, {"nova-pro", {6, 12, 24}}}};
+/// Source: comments of recipes_collection/recipes/{fine-tuning,training}/nova, aws/sagemaker-hyperpod-recipes, v1.5.1
+/// and HEAD of 2026-11.
+const std::array<Nova, 3> kNova = {
+    {{"nova-micro", {1, 2, 4, 8, 16, 32}}, {"nova-lite", {1, 4, 8, 16, 32}}, {"nova-pro", {6, 12, 24}}}};
 constexpr std::array<std::int64_t, 5> kNovaBatches = {16, 32, 64, 128, 256};
 
 void nova(const CheckInput& in, Report& report) {
-  const Node* type = in.job.root().at({"run", "model_type"});
-  if (type == nullptr || type->text.find("nova") == std::string::npos) return;
+  const std::string_view type = run_model_type(in);
+  // Evaluations ship with one replica. Source: recipes_collection/recipes/evaluation/nova, read 2026-11-22.
+  if (type.find("nova") == std::string_view::npos || in.job.root().has("evaluation")) return;
   const Node* replicas = in.job.root().at({"run", "replicas"});
   // 0 where it is not stated, which no recipe allows and no finding is about.
   const std::int64_t n = replicas == nullptr ? 0 : integer_of(*replicas).value_or(0);
   for (const Nova& known : kNova) {
     // Version 2 has other sizes, which its recipes do not list.
-    if (type->text.find(known.model) == std::string::npos || type->text.find("nova-2") != std::string::npos) continue;
-    if (n != 0 && std::find(known.replicas.begin(), known.replicas.end(), n) == known.replicas.end()) {
-      report.at(*replicas,
-                {count_text(n) + " replicas", count_text(known.replicas[0]) + ", " + count_text(known.replicas[1]) +
-                                                  " or " + count_text(known.replicas[2])});
-    }
+    if (type.find(known.model) == std::string_view::npos || type.find("nova-2") != std::string_view::npos) continue;
+    if (n == 0 || std::find(known.replicas.begin(), known.replicas.end(), n) != known.replicas.end()) continue;
+    std::vector<std::string> allowed;
+    for (const std::int64_t count : known.replicas) allowed.push_back(count_text(count));
+    report.at(*replicas, {count_text(n) + " replicas", list_text(allowed)});
   }
   const Node* batch = in.job.root().at({"training_config", "global_batch_size"});
   const std::int64_t g = batch == nullptr ? 0 : integer_of(*batch).value_or(0);
