@@ -82,7 +82,7 @@ void CalculonSpace(benchmark::State& state, const char* name, const char* count,
   search_space(state, spec, 1);
 }
 BENCHMARK_CAPTURE(CalculonSpace, llama13b_on_64, "llama-2-13b", "8", "10080")->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(CalculonSpace, gpt3_175b_on_1024, "gpt3-175b", "128", "40320")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(CalculonSpace, gpt3_175b_on_1024, "gpt3-175b", "128", "161280")->Unit(benchmark::kMillisecond);
 
 /// A trillion parameters on up to 16,384 accelerators, all stacks.
 void PlanTrillionMoe(benchmark::State& state) {
