@@ -62,6 +62,34 @@ TEST_F(SizeGrid, LooksLikeAPublishedTransformer) {
   });
 }
 
+struct Made {
+  double size;
+  std::int64_t layers, hidden, ffn;
+};
+
+TEST(ArchitectureOfSize, MakesTheModelsThatItsDepthsComeFrom) {
+  for (const Made& made : {
+           Made{1e6, 6, 96, 224},             // llama2.c
+           Made{1.3e9, 24, 2048, 5120},       // GPT-3 XL
+           Made{6.7e9, 32, 4096, 11008},      // Llama-2 7B
+           Made{1.3e10, 40, 5120, 13824},     // Llama-2 13B
+           Made{7e10, 80, 8192, 28416},       // Llama-3.1 70B has 28672
+           Made{1.75e11, 96, 12288, 39936},   // GPT-3 175B
+           Made{4.05e11, 120, 16384, 56320},  // Llama-3.1 405B has 126 layers, which divide badly
+           Made{1e12, 128, 24576, 88064},     // GPT 1T has 25600
+           Made{1e13, 192, 63488, 230400},
+           // Between: 6 * 2^(ln 3 / ln 124) = 7.0, nearest even depth by its logarithm 8; 128 * 1.5^(log 3) = 155.
+           Made{3e6, 8, 160, 400},
+           Made{3e12, 160, 38912, 133120},
+       }) {
+    const auto a = architecture_of_size(made.size, {});
+    ASSERT_TRUE(a.has_value()) << made.size;
+    EXPECT_EQ(a->n_layers, made.layers) << made.size;
+    EXPECT_EQ(a->hidden, made.hidden) << made.size;
+    EXPECT_EQ(a->ffn_hidden, made.ffn) << made.size;
+  }
+}
+
 TEST(ArchitectureOfSize, PrefersAPublishedModelOfThatSize) {
   EXPECT_EQ(architecture_of_size(13e9)->name, "llama-2-13b");
   EXPECT_EQ(architecture_of_size(8e9)->name, "llama-3.1-8b");
