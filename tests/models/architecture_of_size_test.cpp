@@ -78,8 +78,8 @@ TEST(ArchitectureOfSize, MakesTheModelsThatItsDepthsComeFrom) {
            Made{4.05e11, 120, 16384, 56320},  // Llama-3.1 405B has 126 layers, which divide badly
            Made{1e12, 128, 24576, 88064},     // GPT 1T has 25600
            Made{1e13, 192, 63488, 230400},
-           // Between: 6 * 2^(ln 3 / ln 124) = 7.0, nearest even depth by its logarithm 8; 128 * 1.5^(log 3) = 155.
-           Made{3e6, 8, 160, 400},
+           // Between: 6 * 2^(ln 4.65 / ln 124) = 7.5, of which 8 divides best; 128 * 1.5^(log 3) = 155.
+           Made{4.65e6, 8, 192, 576},
            Made{3e12, 160, 38912, 133120},
        }) {
     const auto a = architecture_of_size(made.size, {});
@@ -95,6 +95,28 @@ TEST(ArchitectureOfSize, PrefersAPublishedModelOfThatSize) {
   EXPECT_EQ(architecture_of_size(8e9)->name, "llama-3.1-8b");
   EXPECT_EQ(architecture_of_size(70e9)->name, "llama-3.1-70b");
   EXPECT_EQ(architecture_of_size(405e9)->name, "llama-3.1-405b");
+}
+
+TEST(ArchitectureOfSize, TakesNoPresetThatIsShapedUnlikeALlama) {
+  ModelPreset preset;
+  preset.architecture = *architecture_of_size(6.7e9, {});
+  preset.architecture.name = "there";
+  const auto takes = [&](auto change) {
+    ModelPreset changed = preset;
+    change(changed.architecture);
+    const double size = static_cast<double>(count_parameters(changed.architecture).total());
+    return architecture_of_size(size, std::span(&changed, 1))->name == "there";
+  };
+  EXPECT_TRUE(takes([](Architecture&) {}));
+  EXPECT_FALSE(takes([](Architecture& a) { a.kind = ModelKind::Encoder; }));
+  EXPECT_FALSE(takes([](Architecture& a) { a.moe = {.n_experts = 2, .top_k = 1, .expert_ffn_hidden = a.ffn_hidden}; }));
+  EXPECT_FALSE(takes([](Architecture& a) { a.latent = {.kv_lora_rank = 512}; }));
+  EXPECT_FALSE(takes([](Architecture& a) { a.gated_mlp = false; }));
+  EXPECT_FALSE(takes([](Architecture& a) { a.norm = NormKind::LayerNorm; }));
+  EXPECT_FALSE(takes([](Architecture& a) { a.positions = PositionEncoding::Learned; }));
+  EXPECT_FALSE(takes([](Architecture& a) { a.sliding_window = 4096; }));
+  EXPECT_FALSE(takes([](Architecture& a) { a.n_heads = a.n_kv_heads = 20; }));
+  EXPECT_FALSE(takes([](Architecture& a) { a.n_layers = 31; }));
 }
 
 TEST(ArchitectureOfSize, LeavesDepthsThatDivideBadlyToThoseWhoAskForThem) {
