@@ -179,24 +179,6 @@ struct Topology::Impl {
             .distance_zero(infinity));
     return width[to];
   }
-
-  /// Weakest hop of the best order when direct links form no ring.
-  double routed_ring(int ranks) const {
-    std::array<std::array<double, kMaxMeshNode>, kMaxMeshNode> hop{};
-    for (int i = 0; i < ranks; ++i) {
-      for (int j = 0; j < ranks; ++j) hop[i][j] = i == j ? 0 : widest(i, j);
-    }
-    std::vector<int> order(static_cast<std::size_t>(ranks));
-    for (int i = 0; i < ranks; ++i) order[i] = i;
-    double best = 0;
-    do {
-      double weakest = std::numeric_limits<double>::infinity();
-      for (int i = 0; i < ranks; ++i) weakest = std::min(weakest, hop[order[i]][order[(i + 1) % ranks]]);
-      best = std::max(best, weakest);
-    } while (std::next_permutation(order.begin() + 1, order.end()));
-    // Detours share wires with direct hops, so no more than one link's worth gets through.
-    return std::min(best, fabric_rate / kLinksPerV100);
-  }
 };
 
 Topology::Topology(const Cluster& cluster) : impl_(std::make_unique<Impl>()) {
@@ -255,7 +237,8 @@ BytesPerSecond Topology::ring_bandwidth(int ranks) const {
   LinkTable free = kHybridCubeMesh;
   constexpr int kDirections = 2;
   const int rings = most_rings(direct_rings(ranks), 0, free);
-  return BytesPerSecond(rings > 0 ? kDirections * rings * link : impl_->routed_ring(ranks));
+  // Where direct links form no ring, hops take detours that share wires with the direct ones: one link's worth.
+  return BytesPerSecond(rings > 0 ? kDirections * rings * link : link);
 }
 
 }  // namespace smplan

@@ -35,9 +35,8 @@ class Topology {
   [[nodiscard]] BytesPerSecond egress_per_accelerator() const;
   /// What rings over the first `ranks` accelerators carry together. With a switch: one
   /// accelerator's rate. On a mesh: as many link-disjoint rings as fit, each used in both
-  /// directions; where direct links form no ring, the weakest hop of the best order, hops going
-  /// through other devices. A V100 hybrid mesh carries 150 GB/s over 8, 100 over 4, 50 or less over
-  /// 2, 3, 5 or 6.
+  /// directions; where direct links form no ring, one link's worth through other devices. A V100
+  /// hybrid mesh carries 150 GB/s over 8, 100 over 4 and 7, 50 or less over 2, 3, 5 or 6.
   [[nodiscard]] BytesPerSecond ring_bandwidth(int ranks) const;
 
  private:

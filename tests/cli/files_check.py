@@ -167,13 +167,20 @@ class Fixing(Case):
         self.assertEqual(self.names(), ["estimator.json"])
 
 
+def default_signals():
+    """A shell that runs the tests in the background has SIGINT ignored, nohup SIGHUP."""
+    for ending in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(ending, signal.SIG_DFL)
+
+
 class Stopping(Case):
     def test_a_run_that_is_stopped_leaves_nothing_and_says_by_what(self):
         """The request takes a second or more, so that a signal after a tenth meets the search."""
         for ending in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             with self.subTest(ending.name):
                 process = subprocess.Popen([BINARY, "plan", "--model", "deepseek-v3", "--output", str(self.folder / "plan.txt")],
-                                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT)
+                                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT,
+                                           preexec_fn=default_signals)
                 time.sleep(0.1)
                 process.send_signal(ending)
                 output, errors = process.communicate(timeout=60)

@@ -62,11 +62,61 @@ TEST_F(SizeGrid, LooksLikeAPublishedTransformer) {
   });
 }
 
+struct Made {
+  double size;
+  std::int64_t layers, hidden, ffn;
+};
+
+TEST(ArchitectureOfSize, MakesTheModelsThatItsDepthsComeFrom) {
+  for (const Made& made : {
+           Made{1e6, 6, 96, 224},             // llama2.c
+           Made{1.3e9, 24, 2048, 5120},       // GPT-3 XL
+           Made{6.7e9, 32, 4096, 11008},      // Llama-2 7B
+           Made{1.3e10, 40, 5120, 13824},     // Llama-2 13B
+           Made{7e10, 80, 8192, 28416},       // Llama-3.1 70B has 28672
+           Made{1.75e11, 96, 12288, 39936},   // GPT-3 175B
+           Made{4.05e11, 120, 16384, 56320},  // Llama-3.1 405B has 126 layers, which divide badly
+           Made{1e12, 128, 24576, 88064},     // GPT 1T has 25600
+           Made{1e13, 192, 63488, 230400},
+           // Between: 6 * 2^(ln 4.65 / ln 124) = 7.5, of which 8 divides best; 128 * 1.5^(log 3) = 155.
+           Made{4.65e6, 8, 192, 576},
+           Made{3e12, 160, 38912, 133120},
+       }) {
+    const auto a = architecture_of_size(made.size, {});
+    ASSERT_TRUE(a.has_value()) << made.size;
+    EXPECT_EQ(a->n_layers, made.layers) << made.size;
+    EXPECT_EQ(a->hidden, made.hidden) << made.size;
+    EXPECT_EQ(a->ffn_hidden, made.ffn) << made.size;
+  }
+}
+
 TEST(ArchitectureOfSize, PrefersAPublishedModelOfThatSize) {
   EXPECT_EQ(architecture_of_size(13e9)->name, "llama-2-13b");
   EXPECT_EQ(architecture_of_size(8e9)->name, "llama-3.1-8b");
   EXPECT_EQ(architecture_of_size(70e9)->name, "llama-3.1-70b");
   EXPECT_EQ(architecture_of_size(405e9)->name, "llama-3.1-405b");
+}
+
+TEST(ArchitectureOfSize, TakesNoPresetThatIsShapedUnlikeALlama) {
+  ModelPreset preset;
+  preset.architecture = *architecture_of_size(6.7e9, {});
+  preset.architecture.name = "there";
+  const auto takes = [&](auto change) {
+    ModelPreset changed = preset;
+    change(changed.architecture);
+    const double size = static_cast<double>(count_parameters(changed.architecture).total());
+    return architecture_of_size(size, std::span(&changed, 1))->name == "there";
+  };
+  EXPECT_TRUE(takes([](Architecture&) {}));
+  EXPECT_FALSE(takes([](Architecture& a) { a.kind = ModelKind::Encoder; }));
+  EXPECT_FALSE(takes([](Architecture& a) { a.moe = {.n_experts = 2, .top_k = 1, .expert_ffn_hidden = a.ffn_hidden}; }));
+  EXPECT_FALSE(takes([](Architecture& a) { a.latent = {.kv_lora_rank = 512}; }));
+  EXPECT_FALSE(takes([](Architecture& a) { a.gated_mlp = false; }));
+  EXPECT_FALSE(takes([](Architecture& a) { a.norm = NormKind::LayerNorm; }));
+  EXPECT_FALSE(takes([](Architecture& a) { a.positions = PositionEncoding::Learned; }));
+  EXPECT_FALSE(takes([](Architecture& a) { a.sliding_window = 4096; }));
+  EXPECT_FALSE(takes([](Architecture& a) { a.n_heads = a.n_kv_heads = 20; }));
+  EXPECT_FALSE(takes([](Architecture& a) { a.n_layers = 31; }));
 }
 
 TEST(ArchitectureOfSize, LeavesDepthsThatDivideBadlyToThoseWhoAskForThem) {

@@ -70,6 +70,37 @@ TEST(EstimateCost, WaitsForDataThatComesSlower) {
   EXPECT_DOUBLE_EQ(at(0).productive.value(), 2000) << "nothing is known of the source";
 }
 
+/// One instance at 10 USD an hour that is sought for 390 s, then started for 210 s.
+RunTerms sought_then_started() {
+  RunTerms terms = run_terms(RunSetup{}, work_of(1e7), type_of("ml.p4d.24xlarge"), 1, usd_per_hour(10));
+  terms.provisioning = Seconds(390);
+  terms.startup = Seconds(210);
+  return terms;
+}
+
+TEST(EstimateCost, VolumesArePaidWithTheirInstancesFileSystemsFromTheBeginning) {
+  RunTerms terms = sought_then_started();
+  terms.volume = UsdPerSecond(1);
+  terms.file_system = UsdPerSecond(2);
+  terms.checkpoint_storage = UsdPerSecond(3);
+  // 1000 steps of 2 s: 2210 s on instances of 2600 s in all.
+  const RunCost cost = estimate_cost(step_of(2), work_of(1e7), terms);
+  EXPECT_DOUBLE_EQ(cost.bill.startup.value(), 210 * 10.0 / 3600);
+  EXPECT_DOUBLE_EQ(cost.bill.volume.value(), 2210);
+  EXPECT_DOUBLE_EQ(cost.bill.file_system.value(), 2 * 2600);
+  EXPECT_DOUBLE_EQ(cost.bill.checkpoint_storage.value(), 3 * 2600);
+}
+
+TEST(CapacityBlock, HoldsARunOfADayLessTheLastHalfHourAndTheSearchForInstances) {
+  RunTerms terms = sought_then_started();
+  terms.market = Market::CapacityBlock;
+  terms.plan_reclaim = Seconds(1800);
+  // A day without its last half hour has 84,600 s: 84,510 s on instances fit, though the run takes 84,900.
+  const RunCost cost = estimate_cost(step_of(2), work_of(84300 / 2 * 1e4), terms);
+  EXPECT_DOUBLE_EQ(cost.time_to_train().value(), 84900);
+  EXPECT_NEAR(cost.total().value(), 240, 1e-9);
+}
+
 TEST(EstimateCost, PartsSumToTimeAndMoney) {
   const RunCost cost = cost_of(setup_of(), 5, 1e10, "ml.p5.48xlarge", 128, 98.32);
   EXPECT_DOUBLE_EQ(

@@ -148,5 +148,21 @@ TEST(OffloadedParameters, ComeInForBothPassesOfEveryMicroBatch) {
   EXPECT_EQ(at(0), 0) << "an unknown one is not guessed";
 }
 
+// In a pipeline the weights of a stage are gathered under its first forward: 16 tokens are too few to hide that.
+TEST(OffloadedParameters, LeaveTheNetworkTheTimeThatAPassWaitsForThem) {
+  StepCase c = bare("llama-2-7b", "fsdp", Sharding::FsdpFull);
+  c.stack.profile.data_overlap = 1;
+  c.stack.profile.overlap_contention = 0;
+  c.strategy.pipeline_parallel = 2;
+  c.strategy.data_parallel = c.strategy.shard_degree = 8;
+  c.strategy.offload.parameters = true;
+  c.workload.seq_len = 16;
+  c.workload.global_batch = 16;
+  c.cluster.host_link = gb_per_s(1e6);
+  EXPECT_GT(c.step().components.data_comm, Seconds());
+  c.cluster.host_link = gb_per_s(0.1);
+  EXPECT_EQ(c.step().components.data_comm, Seconds());
+}
+
 }  // namespace
 }  // namespace smplan

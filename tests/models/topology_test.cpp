@@ -41,6 +41,7 @@ TEST(V100Mesh, RingsDropWhereLinksFormNone) {
   EXPECT_DOUBLE_EQ(gb(mesh.ring_bandwidth(4)), 100);  // two
   EXPECT_DOUBLE_EQ(gb(mesh.ring_bandwidth(5)), 25);   // none: device 4 touches the quad by one device
   EXPECT_DOUBLE_EQ(gb(mesh.ring_bandwidth(6)), 50);
+  EXPECT_DOUBLE_EQ(gb(mesh.ring_bandwidth(7)), 100);  // two: 0-4-5-6-2-1-3 and 0-4-6-5-1-2-3
   EXPECT_DOUBLE_EQ(gb(mesh.ring_bandwidth(8)), 150);  // three: every link is used
 }
 

@@ -43,10 +43,16 @@ CALLS = {
 }
 
 
+def default_signals():
+    """A shell that runs the tests in the background has Ctrl-C ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 def test_ctrl_c_ends(call):
     program = PROGRAM.format(call=call, runs=str(ROOT / "tests/measured/runs/*.csv"))
-    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               preexec_fn=default_signals)  # fmt: skip
     assert process.stdout.readline() == "ready\n"
     time.sleep(0.8)
     sent = time.time()
