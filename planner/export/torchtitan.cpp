@@ -167,8 +167,8 @@ Json parallelism(const TrainingPlan& plan, Diagnostics& faults) {
 Json training(const TrainingPlan& plan) {
   const Strategy& s = plan.strategy;
   Json out;
-  // Its default is the fixture of its own tests.
-  out["dataset"] = "c4";
+  // The loader of its tests reads any folder, that of `c4` only a copy of allenai/c4 (hf_datasets/text_datasets.py).
+  out["dataset"] = "c4_test";
   out["dataset_path"] = "/opt/ml/input/data/train";
   // A pipeline cuts the local batch into micro-batches; without one, TorchTitan accumulates up to the global batch.
   out["local_batch_size"] = s.pipeline_parallel > 1 ? s.micro_batch * plan.gradient_accumulation : s.micro_batch;
@@ -222,9 +222,8 @@ void write_torchtitan(const ExportJob& job, Export& out, Diagnostics& faults) {
       "Add torchtitan==0.2.2 to src/requirements.txt. The learning rate in [optimizer] is the usual one: choose "
       "yours.");
   out.notes.push_back(
-      "The data set c4 reads the column `text` of what lies in the channel `train`; data of another form needs a "
-      "loader "
-      "of yours in DATASETS of torchtitan.hf_datasets.text_datasets.");
+      "c4_test is the loader that reads any folder: here the channel `train`, files with a column `text`, all of them "
+      "before the first step. Register a loader that streams in torchtitan.hf_datasets.text_datasets for large data.");
 }
 
 }  // namespace smplan

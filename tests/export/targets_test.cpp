@@ -295,7 +295,7 @@ TEST(Recomputation, OfSomeLayersIsWrittenOrRefused) {
 // A name that the registry lacks is a KeyError on every rank.
 TEST(Torchtitan, ReadsTheDataOfTheJobAndNotItsOwnFixture) {
   const std::string text = test::text_of(test::plan(test::request("torchtitan")), "torchtitan");
-  EXPECT_THAT(text, HasSubstr("dataset = \"c4\"\ndataset_path = \"/opt/ml/input/data/train\"\n"));
+  EXPECT_THAT(text, HasSubstr("dataset = \"c4_test\"\ndataset_path = \"/opt/ml/input/data/train\"\n"));
 }
 
 // Its FlexAttention raises where a context is cut; Llama 3's attention does not.

@@ -84,7 +84,7 @@ def torchtitan(entry: dict) -> list[str]:
     product = math.prod(p[f"{d}_degree"] for d in ("data_parallel_replicate", "data_parallel_shard", "tensor_parallel",
                                                    "context_parallel", "pipeline_parallel"))
     out += equal("product of the degrees", product, world(entry))
-    out += equal("data set", (t.get("dataset"), t.get("dataset_path")), ("c4", "/opt/ml/input/data/train"))
+    out += equal("data set", (t.get("dataset"), t.get("dataset_path")), ("c4_test", "/opt/ml/input/data/train"))
     ranks = p["data_parallel_replicate_degree"] * p["data_parallel_shard_degree"]
     out += equal("data ranks", ranks, entry["parallel"]["data"])
     if t["global_batch_size"] % (t["local_batch_size"] * ranks) != 0:
