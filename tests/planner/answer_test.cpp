@@ -389,6 +389,7 @@ std::string second_against_first(double time_s, double usd) {
 TEST(Explain, SaysHowFarAPlanIsFromTheFirst) {
   EXPECT_THAT(second_against_first(1000, 1000), HasSubstr("(the same) and 16.7 min (the same)"));
   EXPECT_THAT(second_against_first(1000.4, 1000.4), HasSubstr("(the same) and 16.7 min (the same)"));
+  EXPECT_THAT(second_against_first(1000.6, 1000.6), HasSubstr("(0.1% dearer) and 16.7 min (0.1% longer)"));
   EXPECT_THAT(second_against_first(1250, 800), HasSubstr("(20.0% cheaper) and 20.8 min (25.0% longer)"));
   EXPECT_THAT(second_against_first(999, 2000), HasSubstr("(100.0% dearer) and 16.6 min (0.1% shorter)"));
   EXPECT_THAT(second_against_first(2500, 2001), HasSubstr("(2.0 times as much) and 41.7 min (2.5 times as much)"));
