@@ -21,8 +21,8 @@ struct Flavor {
 };
 
 /// Models whose attention (FlexAttention, sinks) raises where a context is cut. Source: torchtitan v0.2.2,
-/// models/deepseek_v3/infra/parallelize.py, llama4/model/args.py, gpt_oss/model/args.py.
-constexpr std::string_view kWholeContexts[] = {"deepseek_v3", "llama4", "gpt_oss"};
+/// models/deepseek_v3/infra/parallelize.py and gpt_oss/model/args.py.
+constexpr std::string_view kWholeContexts[] = {"deepseek_v3", "gpt_oss"};
 
 /// Presets that TorchTitan names itself. Source: torchtitan v0.2.2, models/*/__init__.py.
 constexpr Flavor kFlavors[] = {
