@@ -72,6 +72,29 @@ TEST(Switch, GivesEveryPairAndRingTheFullRate) {
   EXPECT_DOUBLE_EQ(gb(hgx.ring_bandwidth(3)), 300);
 }
 
+// Trainium: 16 devices are 4 x 4, 12 are 3 x 4, each with four neighbours; 7 are a ring, with two.
+TEST(Torus, SplitsARateBetweenFourNeighbours) {
+  struct Case {
+    int accelerators;
+    double each;
+  };
+  for (const Case& c : {Case{16, 100}, Case{12, 100}, Case{7, 50}}) {
+    const Topology torus(node(FabricKind::NeuronLink, c.accelerators, 100, 50, 4));
+    for (int i = 0; i < c.accelerators; ++i) {
+      const std::string name = "accelerator" + std::to_string(i);
+      double sum = 0;
+      for (const TopologyLink& link : torus.links()) {
+        const bool inside = link.from.starts_with("accelerator") && link.to.starts_with("accelerator");
+        if (inside && (link.from == name || link.to == name)) sum += gb(link.bandwidth);
+      }
+      EXPECT_DOUBLE_EQ(sum, c.each) << name << " of " << c.accelerators;
+    }
+  }
+  const Topology torus(node(FabricKind::NeuronLink, 12, 100, 50, 4));
+  EXPECT_EQ(torus.links()[0].to, "accelerator1");
+  EXPECT_EQ(torus.links()[1].to, "accelerator3");
+}
+
 TEST(Egress, IsTheMinimumCut) {
   Cluster rdma = node(FabricKind::Nvswitch, 8, 300, 50, 4);
   rdma.network.gpudirect_rdma = true;
