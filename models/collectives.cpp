@@ -198,22 +198,6 @@ std::string_view to_string(CollectiveKind kind) {
   return "?";
 }
 
-std::string_view to_string(CollectiveAlgorithm algorithm) {
-  switch (algorithm) {
-    case CollectiveAlgorithm::Ring:
-      return "ring";
-    case CollectiveAlgorithm::Tree:
-      return "tree";
-    case CollectiveAlgorithm::Hierarchical:
-      return "hierarchical";
-    case CollectiveAlgorithm::InSwitch:
-      return "in-switch";
-    case CollectiveAlgorithm::Pairwise:
-      return "pairwise";
-  }
-  return "?";
-}
-
 CollectiveTime collective_time(CollectiveKind kind, Bytes buffer, const GroupShape& group, const Cluster& cluster,
                                [[maybe_unused]] Collectives library) {
   SMPLAN_ASSERT(group.per_domain >= 1 && group.per_domain <= std::max<std::int64_t>(1, group.ranks));

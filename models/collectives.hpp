@@ -22,7 +22,6 @@ struct GroupShape {
 };
 
 enum class CollectiveAlgorithm { Ring, Tree, Hierarchical, InSwitch, Pairwise };
-std::string_view to_string(CollectiveAlgorithm algorithm);
 
 struct CollectiveTime {
   Seconds time;

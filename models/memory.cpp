@@ -21,7 +21,6 @@ struct StageLoad {
   double recomputed = 0;      ///< what the layer under recomputation adds to its kept part, per token
   double transient = 0;       ///< per token
   double in_flight = 1;       ///< micro-batches
-  bool first = true;
   bool last = true;
 };
 
@@ -30,7 +29,6 @@ StageLoad stage_load(const Workload& w, const Strategy& s, const Stack& stack, c
   const Architecture& a = w.architecture;
   const std::array<double, 4> counts = stage_layers(layers, stage, s.pipeline_parallel);
   StageLoad out;
-  out.first = stage == 0;
   out.last = stage == s.pipeline_parallel - 1;
   double on_stage = 0;
   for (const double n : counts) on_stage += n;
