@@ -35,6 +35,7 @@ Json prediction_json(const Prediction& p) {
   out["step_time_s"] = plan.step.time().value();
   out["time_to_train_s"] = p.time_to_train.value();
   out["total_usd"] = plan.price == nullptr ? Json(nullptr) : Json(p.cost.value());
+  if (!p.left_open.empty()) out["left_open"] = p.left_open;
   if (p.better) {
     Json& better = out["better"];
     better["instance_type"] = p.better->instance->name;

@@ -10,6 +10,7 @@
 #include "models/layers.hpp"
 #include "models/workload.hpp"
 #include "planner/preflight/fields.hpp"
+#include "planner/preflight/rules/tools.hpp"
 #include "planner/search.hpp"
 
 namespace smplan {
@@ -75,7 +76,10 @@ std::optional<std::string> stack_of(const Job& job) {
       break;
   }
   if (job.launcher.smp.is(true)) return job.launcher.torchrun.is(true) ? "smp-v2" : "smp-v1";
-  return std::nullopt;
+  // The names of our own scripts and of TrainingArguments.
+  const bool deepspeed =
+      job.hyperparameters != nullptr && first_of(*job.hyperparameters, {"deepspeed_config", "deepspeed"}) != nullptr;
+  return deepspeed ? std::optional<std::string>("deepspeed") : std::nullopt;
 }
 
 std::optional<std::string> dtype_of(const JobStrategy& s) {
@@ -173,7 +177,46 @@ RequestSpec request_of(const Job& job, const std::vector<Machines>& machines, st
 /// Whether the job's split stands in a file beside it: guessing one would judge another job.
 bool splits_elsewhere(const Job& job, const RequestSpec& spec) {
   if (!job.submitted() || spec.tp || spec.pp) return false;
-  return job.entry_point.is("smplan_entry.py") || spec.stack == "megatron" || spec.stack == "torchtitan";
+  // No model of today trains on Neuron cores without a tensor degree, which is the script's.
+  const bool neuron = spec.stack == "neuron" || is_trainium_type(spec.instances.value_or(""));
+  return neuron || job.entry_point.is("smplan_entry.py") || spec.stack == "megatron" || spec.stack == "torchtitan";
+}
+
+/// Where the file and the flags leave it to the script: which stacks are meant, and whether anything is offloaded.
+/// Returns what was left open, in words.
+std::string leave_open(PlanRequest& request, const RequestSpec& spec, std::initializer_list<std::string_view> stacks) {
+  std::string open;
+  const auto add = [&](bool left, std::string_view what) {
+    if (left) open += (open.empty() ? "" : ", ") + std::string(what);
+  };
+  if (!spec.stack && request.tp.allows(1) && request.pp.allows(1)) {
+    std::erase_if(request.stacks, [&](const Stack* stack) {
+      return std::find(stacks.begin(), stacks.end(), std::string_view(stack->id)) == stacks.end();
+    });
+  }
+  add(!spec.stack, "stack");
+  add(!spec.sharding && !spec.zero_stage && !spec.shard_degree, "sharding");
+  add(!spec.offload, "offloading");
+  if (!spec.offload) request.offload.values.clear();
+  return open;
+}
+
+/// The job as its file and the flags say; what they leave to the script is taken as fits best. So a job that is called
+/// too large or too slow is so in every way to run it.
+Result<PlanSet> estimate_job(PlanRequest request, const Job& job, const RequestSpec& spec, const Catalog& catalog,
+                             const SearchOptions& options, std::string& left_open) {
+  if (!job.submitted() || job.launcher.smp.is(true)) return estimate(request, catalog, options);
+  // Horovod is what mpi is mostly for, and it is never planned unasked.
+  const Stack* horovod = catalog.find_stack("horovod");
+  if (job.launcher.mpi.is(true) && !spec.stack && horovod != nullptr) {
+    PlanRequest by_mpi = request;
+    by_mpi.stacks = {horovod};
+    left_open = leave_open(by_mpi, spec, {horovod->id});
+    const Result<PlanSet> set = estimate(by_mpi, catalog, options);
+    if (set && set->plans.front().memory.fits()) return set;
+  }
+  left_open = leave_open(request, spec, {"fsdp", "deepspeed", "ddp", "hf-trainer"});
+  return estimate(request, catalog, options);
 }
 
 /// Everything but hardware, software, dimensions and limits: what another plan for the same work is searched with.
@@ -300,7 +343,7 @@ PredictionOutcome predict(const Job& job, const std::vector<Machines>& machines,
     return out;
   }
   if (splits_elsewhere(job, spec)) {
-    out.why_not = "the degrees are not in this file: check the Megatron arguments or the TOML beside it, or give --tp";
+    out.why_not = "the degrees are not in this file: check the arguments or the TOML beside it, or give --tp";
     return out;
   }
   if (job.strategy.tensor && *job.strategy.tensor > 1) {
@@ -315,12 +358,12 @@ PredictionOutcome predict(const Job& job, const std::vector<Machines>& machines,
     out.why_not = to_string(request.error().front());
     return out;
   }
-  const Result<PlanSet> set = estimate(*request, catalog, options.search);
+  Prediction p;
+  const Result<PlanSet> set = estimate_job(*request, job, spec, catalog, options.search, p.left_open);
   if (!set) {
     out.why_not = to_string(set.error().front());
     return out;
   }
-  Prediction p;
   p.request = set->request;
   p.plan = set->plans.front();
   p.tokens_assumed = !spec.tokens;

@@ -50,6 +50,7 @@ struct Prediction {
   Plan plan;
   Seconds time_to_train;
   bool tokens_assumed = false;  ///< neither the job nor a flag says how many
+  std::string left_open;        ///< `stack, sharding`: what only the script says; the plan has the best of them
   Usd cost;
   double out_of_memory = 0;        ///< probability
   std::string largest_memory;      ///< component that takes most, with its size
