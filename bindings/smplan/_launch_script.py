@@ -8,6 +8,9 @@ from smplan._errors import Diagnostic, InputError
 
 ESTIMATORS = {"PyTorch", "HuggingFace", "TensorFlow", "Estimator", "Horovod", "PyTorchDDP", "DeepSpeed"}
 TRAINERS = {"ModelTrainer"}
+# Arguments whose absence is a fault; where a dictionary's content is not followed they may be in it.
+OPEN = ("distribution", "max_run", "checkpoint_s3_uri", "debugger_hook_config")
+OPEN_TRAINER = ("distributed", "compute", "stopping_condition", "checkpoint_config", "training_image")
 # Deeper values are no arguments of a job; the limit keeps a hostile script from exhausting the stack.
 MAX_DEPTH = 40
 MAX_BYTES = 4 << 20
@@ -20,6 +23,14 @@ class LaunchCall(NamedTuple):
     kind: str
     line: int
     text: str
+
+
+class Change(NamedTuple):
+    """A dictionary's key set after it was made; `key` None: changed in a way that is not followed."""
+
+    line: int
+    key: Optional[str]
+    value: Optional[ast.expr]
 
 
 class LaunchScript(NamedTuple):
@@ -67,6 +78,7 @@ class _Reader:
         self.values: Dict[str, Optional[ast.expr]] = {}
         self.fits: Dict[str, ast.expr] = {}
         self.targets: Dict[int, str] = {}
+        self.changes: Dict[str, List[Change]] = {}
         for node in ast.walk(tree):
             if isinstance(node, ast.Import):
                 self.imports += [alias.name for alias in node.names]
@@ -78,6 +90,41 @@ class _Reader:
                 self.values[node.target.id] = None
             elif isinstance(node, ast.Call):
                 self._note_fit(node)
+            self._note_change(node)
+
+    def _note_change(self, node: ast.AST) -> None:
+        """`name[key] = value` and `name.update(...)`, and that other lines change a dictionary as well."""
+        if isinstance(node, (ast.Assign, ast.AugAssign, ast.Delete)):
+            targets = node.targets if isinstance(node, (ast.Assign, ast.Delete)) else [node.target]
+            for target in targets:
+                if not isinstance(target, ast.Subscript) or not isinstance(target.value, ast.Name):
+                    continue
+                key = target.slice.value if isinstance(target.slice, ast.Constant) else None
+                plain = isinstance(node, ast.Assign) and len(targets) == 1 and isinstance(key, str)
+                self._change(target.value.id, node.lineno, key if plain else None, node.value if plain else None)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
+            name = node.func.value.id
+            if node.func.attr == "update":
+                given: List[Tuple[Optional[str], Optional[ast.expr]]] = [(k.arg, k.value) for k in node.keywords]
+                for argument in node.args:
+                    given += self._literal_items(argument)
+                for key, value in given:
+                    self._change(name, node.lineno, key, value if key is not None else None)
+            elif node.func.attr in ("pop", "popitem", "clear", "setdefault"):
+                self._change(name, node.lineno, None, None)
+
+    def _change(self, name: str, line: int, key: Optional[str], value: Optional[ast.expr]) -> None:
+        self.changes.setdefault(name, []).append(Change(line, key, value))
+
+    @staticmethod
+    def _literal_items(node: ast.expr) -> List[Tuple[Optional[str], Optional[ast.expr]]]:
+        """Keys and values of a dictionary as it is written; (None, None) for what is not."""
+        if isinstance(node, ast.Dict):
+            return [(k.value, v) if isinstance(k, ast.Constant) and isinstance(k.value, str) else (None, None)
+                    for k, v in zip(node.keys, node.values)]
+        if isinstance(node, ast.Call) and _called(node) == "dict" and not node.args:
+            return [(k.arg, k.value if k.arg is not None else None) for k in node.keywords]
+        return [(None, None)]
 
     def _assign(self, name: str, value: ast.expr) -> None:
         # A name that is assigned twice has no one value.
@@ -99,7 +146,7 @@ class _Reader:
         writer.member("class", node.lineno)
         writer.text(json.dumps(short))
         written = set()
-        for name, value in self._keywords(node):
+        for name, value in self._keywords(node, OPEN_TRAINER if short in TRAINERS else OPEN):
             if name in written:
                 continue
             written.add(name)
@@ -113,21 +160,27 @@ class _Reader:
         kind = "model-trainer" if short in TRAINERS else "estimator"
         return LaunchCall(short, kind, node.lineno, writer.result())
 
-    def _keywords(self, node: ast.Call) -> List[Tuple[str, ast.expr]]:
-        """Named arguments; `**name` of a literal dictionary is written out."""
-        out: List[Tuple[str, ast.expr]] = []
+    def _keywords(self, node: ast.Call, may_be_given: Tuple[str, ...] = ()) -> List[Tuple[str, ast.expr]]:
+        """Named arguments; `**name` of a literal dictionary is written out, with what is put into it up to the call."""
+        out: Dict[str, ast.expr] = {}
+        is_open = False
         for keyword in node.keywords:
             if keyword.arg is not None:
-                out.append((keyword.arg, keyword.value))
+                out[keyword.arg] = keyword.value
                 continue
-            value = self._resolved(keyword.value)
-            if isinstance(value, ast.Dict):
-                for key, item in zip(value.keys, value.values):
-                    if isinstance(key, ast.Constant) and isinstance(key.value, str):
-                        out.append((key.value, item))
-            elif isinstance(value, ast.Call) and _called(value) == "dict":
-                out += [(inner.arg, inner.value) for inner in value.keywords if inner.arg is not None]
-        return out
+            items = self._literal_items(self._resolved(keyword.value))
+            if isinstance(keyword.value, ast.Name):
+                changes = sorted(self.changes.get(keyword.value.id, []), key=lambda change: change.line)
+                items += [(change.key, change.value) for change in changes if change.line < node.lineno]
+            for key, value in items:
+                if key is None or value is None:
+                    is_open = True
+                else:
+                    out[key] = value
+        if is_open:  # what is not seen may be given: a placeholder is no fault
+            for name in may_be_given:
+                out.setdefault(name, ast.copy_location(ast.Name(id="not followed", ctx=ast.Load()), node))
+        return list(out.items())
 
     def _resolved(self, node: ast.expr) -> ast.expr:
         seen: Set[str] = set()
