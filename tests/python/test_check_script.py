@@ -139,3 +139,22 @@ def test_module_runs_as_a_program(tmp_path):
     assert "error C046" in done.stdout
     assert f"{path}:16" in done.stdout
     assert Path(path).read_text(encoding="utf-8") == SCRIPT
+
+
+def test_a_dictionary_is_followed_up_to_the_call():
+    script = ('kw = {"instance_count": 2, "max_run": 60}\n'
+              'kw["distribution"] = {"torch_distributed": {"enabled": True}}\n'
+              'kw.update({"max_run": 3600}, instance_type="ml.p4d.24xlarge")\n'
+              'PyTorch("train.py", **kw)\n'
+              'kw["instance_count"] = 4\n')
+    arguments = json.loads(read_launch_script(script, "launch.py").calls[0].text)
+    assert arguments == {"class": "PyTorch", "instance_count": 2, "max_run": 3600, "instance_type": "ml.p4d.24xlarge",
+                         "distribution": {"torch_distributed": {"enabled": True}}}
+
+
+@pytest.mark.parametrize("change", ["kw.update(more())", "kw[name()] = 1", "kw.pop('max_run')", "kw = more(kw)", "del kw['a']"])
+def test_what_is_not_followed_may_launch(tmp_path, capsys, change):
+    script = ('kw = {"instance_type": "ml.p4d.24xlarge", "instance_count": 2, "framework_version": "2.8.0"}\n'
+              f'{change}\nPyTorch(entry_point="train.py", role="Training", **kw)\n')
+    out = check(tmp_path, capsys, script)
+    assert "C048" not in str(out)
