@@ -102,8 +102,7 @@ Count global_batch_of(const JobStrategy& s, const std::vector<Machines>& machine
 }
 
 /// What is kept on the host, by the words of --offload; empty where the file says nothing of it.
-std::optional<std::string> offload_of(const Job& job) {
-  const JobStrategy& s = job.strategy;
+std::optional<std::string> offload_of(const Job& job, const JobStrategy& s) {
   // FSDP moves the optimizer's states with the parameters, by one switch.
   const bool fsdp = job.kind == JobKind::Accelerate || job.kind == JobKind::TorchTitan;
   const bool optimizer = s.optimizer_offload.is("cpu");
@@ -135,10 +134,30 @@ void state_training(RequestSpec& spec, const JobStrategy& s) {
   if (batch) spec.tokens = std::to_string(times(times(*s.steps, *batch), *s.sequence_length));
 }
 
+/// With the degrees of the model-parallel library, which a job that is submitted states among its launcher's
+/// parameters.
+JobStrategy whole_strategy(const Job& job) {
+  JobStrategy s = job.strategy;
+  const Node* parameters = job.submitted() ? job.launcher.smp_node() : nullptr;
+  if (parameters == nullptr) return s;
+  Job library;
+  read_smp(*parameters, library);
+  const JobStrategy& stated = library.strategy;
+  for (const auto field : {&JobStrategy::tensor, &JobStrategy::pipeline, &JobStrategy::context, &JobStrategy::expert,
+                           &JobStrategy::shard_degree}) {
+    if ((stated.*field).stated) s.*field = stated.*field;
+  }
+  if (stated.activation_offload.stated) s.activation_offload = stated.activation_offload;
+  const Node* optimizer = parameters->find("shard_optimizer_state");
+  if (optimizer != nullptr && truth_of(*optimizer) == true)
+    s.sharding = derived(std::string("zero1"), optimizer->where);
+  return s;
+}
+
 /// The job as a request: its hardware and degrees where no flag says otherwise.
 RequestSpec request_of(const Job& job, const std::vector<Machines>& machines, std::string_view region,
                        RequestSpec spec) {
-  const JobStrategy& s = job.strategy;
+  const JobStrategy s = whole_strategy(job);
   if (machines.size() == 1 && machines.front().instance != nullptr) spec.instances = machines.front().instance->name;
   if (machines.size() == 1 && machines.front().count) spec.count = std::to_string(*machines.front().count);
   if (!region.empty()) spec.region = std::string(region);
@@ -160,8 +179,9 @@ RequestSpec request_of(const Job& job, const std::vector<Machines>& machines, st
     spec.zero_stage = std::to_string(*s.zero_stage);
   }
   if (!spec.sharding && !spec.zero_stage) state(spec.shard_degree, s.shard_degree);
-  if (job.kind == JobKind::Megatron && !spec.sharding && !spec.zero_stage && s.sharding) spec.sharding = *s.sharding;
-  if (!spec.offload) spec.offload = offload_of(job);
+  const bool says_sharding = job.kind == JobKind::Megatron || (job.submitted() && job.launcher.smp.is(true));
+  if (says_sharding && !spec.sharding && !spec.zero_stage && s.sharding) spec.sharding = *s.sharding;
+  if (!spec.offload) spec.offload = offload_of(job, s);
   if (!spec.sequence_parallel && s.sequence_parallel) spec.sequence_parallel = *s.sequence_parallel ? "true" : "false";
   // Limits judge the prediction; they do not shape it.
   spec.budget.reset();

@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Every export of some plans, checked with `smplan check`, has no errors. Usage: round_trip_check.py SMPLAN_BINARY"""
+"""Every export of some plans, checked with `smplan check` with and without the model, has no errors.
+
+Usage: round_trip_check.py SMPLAN_BINARY
+"""
 
 import json
 import pathlib
@@ -20,6 +23,13 @@ PLANS = [
     ["--model", "llama-3.1-405b", "--instances", "ml.p6-b200.48xlarge", "--count", "32", "--stack", "megatron", "--pp", "16"],
     ["--model", "deepseek-v3", "--instances", "ml.p5en.48xlarge", "--count", "64", "--stack", "megatron", "--pp", "8"],
     ["--params", "1B", "--instances", "ml.p4d.24xlarge", "--stack", "ddp"],
+    # What only the script says: hybrid sharding with offload, DeepSpeed's file, Horovod, a vision model
+    ["--model", "llama-2-7b", "--instances", "ml.g5.48xlarge", "--count", "2", "--stack", "fsdp", "--tokens", "1B"],
+    ["--model", "llama-2-7b", "--instances", "ml.p4d.24xlarge", "--count", "2", "--stack", "fsdp", "--collectives", "smddp"],
+    ["--model", "llama-2-7b", "--instances", "ml.g5.12xlarge", "--count", "1", "--stack", "deepspeed", "--finetune", "lora",
+     "--tokens", "10M"],
+    ["--model", "bert-large", "--instances", "ml.g5.12xlarge", "--count", "2", "--stack", "horovod", "--tokens", "1B"],
+    ["--model", "vit-l-16", "--instances", "ml.g5.12xlarge", "--count", "1", "--stack", "hf-trainer", "--tokens", "1B"],
 ]
 # What each exported file is, by its name; other files are scripts and notes for people.
 KINDS = {
@@ -60,12 +70,14 @@ def main() -> int:
                     kind = KINDS.get(file.name)
                     if kind is None:
                         continue
-                    checked = run("check", str(file), "--format", "json")
-                    answer = json.loads(checked.stdout) if checked.stdout else {"kind": None, "findings": []}
-                    errors = [f for f in answer["findings"] if f["severity"] == "error"]
-                    if checked.returncode != 0 or errors or answer["kind"] != kind:
-                        faults.append(f"{' '.join(flags)} -> {target}/{file.name} ({answer['kind']}): {checked.stderr}"
-                                      + "; ".join(f"{f['rule']} {f['message']}" for f in errors))
+                    for model in [], flags[:2]:  # --model NAME or --params SIZE
+                        checked = run("check", str(file), *model, "--format", "json")
+                        answer = json.loads(checked.stdout) if checked.stdout else {"kind": None, "findings": []}
+                        errors = [f for f in answer["findings"] if f["severity"] == "error"]
+                        if checked.returncode != 0 or errors or answer["kind"] != kind:
+                            said = "; ".join(f"{f['rule']} {f['message']}" for f in errors)
+                            faults.append(f"{' '.join(flags)} -> {target}/{file.name} ({answer['kind']}) "
+                                          f"{' '.join(model)}: {checked.stderr}{said}")
                     seen.add(kind)
     missing = set(KINDS.values()) - seen
     if missing:
