@@ -104,6 +104,11 @@ void read_accelerate(const Node& root, Job& job) {
   job.transformers_version = text_field(root.find("transformers_version"));
   job.py_version = text_field(root.find("py_version"));
   job.region = text_field(root.find("region"));
+  // In its SageMaker mode accelerate makes an estimator of this, with smdistributed for DATA_PARALLEL.
+  const Node* type = root.find("distributed_type");
+  if (text_field(root.find("compute_environment")).is("AMAZON_SAGEMAKER") && mentions(type, "DATA_PARALLEL")) {
+    job.launcher.smddp = derived(true, type->where);
+  }
   if (const Node* f = root.find("fsdp_config"); f != nullptr && f->is_object()) {
     s.sharding = text_field(f->find("fsdp_sharding_strategy"));
     if (const Node* offload = f->find("fsdp_offload_params"); offload != nullptr && switch_field(offload).is(true)) {

@@ -1,5 +1,6 @@
 // Quotas, regions, secrets.
 #include <algorithm>
+#include <array>
 
 #include "planner/preflight/image.hpp"
 #include "planner/preflight/rules/tools.hpp"
@@ -132,6 +133,51 @@ void submission_rate(const CheckInput& in, Report& report) {
 
 constexpr std::string_view kQuotas = "SageMaker service quotas, 2026-11-20";
 
+/// Members whose texts are the script's own.
+constexpr std::array<std::string_view, 6> kToldToScripts = {
+    "HyperParameters", "hyperparameters", "Environment", "environment", "MetricDefinitions", "metric_definitions"};
+
+using Placeholders = std::vector<std::pair<std::string, const Node*>>;
+
+/// What stands for the value: `REPLACE-ME-role`, `<role>`, `${BUCKET}`.
+std::string placeholder_in(std::string_view text, bool any) {
+  constexpr std::string_view kName = "REPLACE-ME";
+  constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-";
+  if (const std::size_t at = text.find(kName); at != std::string_view::npos) {
+    return std::string(text.substr(at, text.find_first_not_of(kLetters, at) - at));
+  }
+  if (!any || !is_placeholder(text)) return {};
+  const std::size_t open = text.find('<');
+  if (open != std::string_view::npos) return std::string(text.substr(open, text.find('>', open) + 1 - open));
+  const std::size_t dollar = text.find("${");
+  return std::string(text.substr(dollar, text.find('}', dollar) + 1 - dollar));
+}
+
+/// Each placeholder once, where it stands first.
+void collect_placeholders(const Node& node, bool any, Placeholders& out) {
+  if (node.is_string()) {
+    std::string name = placeholder_in(node.text, any);
+    const auto same = [&](const auto& known) { return known.first == name; };
+    if (!name.empty() && std::none_of(out.begin(), out.end(), same)) out.emplace_back(std::move(name), &node);
+  }
+  for (const Node& item : node.items) {
+    // What scripts are told may hold such text for good: a token <pad>, a pattern (?P<loss>.*).
+    const bool told = std::find(kToldToScripts.begin(), kToldToScripts.end(), item.key) != kToldToScripts.end();
+    collect_placeholders(item, any && !told, out);
+  }
+}
+
+void placeholders_left(const CheckInput& in, Report& report) {
+  // Of a script the reader writes <what it cannot know>, and a recipe's ${...} is filled in by Hydra.
+  const bool any = in.job.submitted() && !in.job.file.ends_with(".py");
+  Placeholders found;
+  collect_placeholders(in.job.root(), any, found);
+  for (const auto& [name, node] : found) {
+    Finding& finding = report.at(*node, {name});
+    if (!name.starts_with("REPLACE-ME")) finding.severity = Severity::Info;
+  }
+}
+
 constexpr Rule kRules[] = {
     {"C202", Severity::Warning, "Instance quota", "the quota of the type is not known to cover the job",
      "the quota {} is {}, the job needs {}", "request an increase under Service Quotas", kQuotas, kSubmitted,
@@ -156,6 +202,11 @@ constexpr Rule kRules[] = {
     {"C210", Severity::Info, "Rate of submissions", "more than one job a second is submitted",
      "{} jobs a second are over the quota of 1", "submit more slowly, or let a queue do it", kQuotas, kSubmitted,
      Need::JobRate, submission_rate},
+    {"C211", Severity::Warning, "Placeholder left",
+     "a value that `smplan export` leaves to the user (REPLACE-ME) stands unfilled, or (a note) text like <role> or "
+     "${ROLE} in what is submitted",
+     "{} is still a placeholder, and what it stands for is not checked", "replace it, and check again", kJudgement, kAnyKind,
+     Need::Nothing, placeholders_left},
 };
 
 }  // namespace

@@ -21,7 +21,47 @@ void pipeline(const CheckInput& in, Report& report) {
   }
 }
 
+/// Keys of the file itself, unknown ones of which DeepSpeed leaves to the caller. Source: DeepSpeed 0.19.5,
+/// runtime/constants.py and docs/_pages/config-json.md.
+constexpr std::string_view kTopLevel[] = {"train_batch_size",
+                                          "train_micro_batch_size_per_gpu",
+                                          "gradient_accumulation_steps",
+                                          "gradient_clipping",
+                                          "zero_optimization",
+                                          "zero_allow_untested_optimizer",
+                                          "zero_force_ds_cpu_optimizer",
+                                          "bf16",
+                                          "fp16",
+                                          "amp",
+                                          "optimizer",
+                                          "scheduler",
+                                          "activation_checkpointing",
+                                          "steps_per_print",
+                                          "wall_clock_breakdown",
+                                          "prescale_gradients",
+                                          "gradient_predivide_factor",
+                                          "communication_data_type",
+                                          "sparse_attention",
+                                          "sparse_gradients",
+                                          "flops_profiler",
+                                          "tensorboard",
+                                          "comms_logger",
+                                          "data_efficiency",
+                                          "elasticity",
+                                          "tensor_parallel",
+                                          "pipeline",
+                                          "checkpoint",
+                                          "data_types"};
+
 void unknown_key(const CheckInput& in, Report& report) {
+  for (const Node& entry : in.job.root().items) {
+    const std::string_view meant = one_slip_from(entry.key, kTopLevel);
+    if (meant.empty()) continue;
+    Finding& finding = report.at(entry);
+    finding.severity = Severity::Warning;
+    finding.message = quote(entry.key) + " is dropped without a word";
+    finding.fix = "did you mean " + std::string(meant) + "?";
+  }
   if (zero(in) == nullptr) return;
   for (const Node& entry : zero(in)->items) {
     if (contains(in.limits.zero_optimization, entry.key)) continue;
@@ -32,7 +72,8 @@ void unknown_key(const CheckInput& in, Report& report) {
 }
 
 void stage_range(const CheckInput& in, Report& report) {
-  const Node* node = zero_member(in, "stage");
+  const bool accelerate = in.job.kind == JobKind::Accelerate;
+  const Node* node = accelerate ? in.job.root().at({"deepspeed_config", "zero_stage"}) : zero_member(in, "stage");
   if (node == nullptr || node->text == "auto" || is_placeholder(node->text)) return;
   const auto n = integer_of(*node);
   if (!n || *n < 0 || *n > 3)
@@ -40,6 +81,14 @@ void stage_range(const CheckInput& in, Report& report) {
 }
 
 void offload_device(const CheckInput& in, Report& report) {
+  for (const std::string_view name : {"offload_optimizer_device", "offload_param_device"}) {
+    const Node* device = in.job.root().at({"deepspeed_config", name});
+    if (device == nullptr || !device->is_string() || is_placeholder(device->text)) continue;
+    const std::string& d = device->text;
+    if (d != "none" && d != "cpu" && d != "nvme") {
+      report.at(*device, {std::string(name), quote(d) + " is none of none, cpu, nvme"});
+    }
+  }
   for (const std::string_view name : {"offload_optimizer", "offload_param"}) {
     const Node* offload = zero_member(in, name);
     const Node* device = offload == nullptr ? nullptr : offload->find("device");
@@ -132,13 +181,15 @@ constexpr Rule kRules[] = {
     {"C158", Severity::Error, "ZeRO with a pipeline", "ZeRO stage 2 or 3 with pipeline parallelism",
      "ZeRO stage {} and a pipeline of {} stages exclude each other", "use stage 0 or 1, or no pipeline", kEngine,
      kDeepSpeed, Need::Nothing, pipeline},
-    {"C159", Severity::Error, "Unknown ZeRO key", "zero_optimization has a key that DeepSpeed does not know",
+    {"C159", Severity::Error, "Unknown ZeRO key",
+     "zero_optimization has a key that DeepSpeed does not know, or (a warning) a key of the file is a slip of a known "
+     "one",
      "{} is no key of zero_optimization, which refuses unknown ones", "delete it", kZero, kDeepSpeed, Need::Nothing,
      unknown_key},
     {"C160", Severity::Error, "ZeRO stage", "the stage is not 0, 1, 2 or 3", "ZeRO stage {} does not exist",
-     "write 0, 1, 2 or 3", kZero, kDeepSpeed, Need::Nothing, stage_range},
+     "write 0, 1, 2 or 3", kZero, kDeepSpeed | kAccelerate, Need::Nothing, stage_range},
     {"C161", Severity::Error, "Offload device", "the device is not none, cpu or nvme, or nvme has no path", "{}: {}",
-     "write none, cpu or nvme with its nvme_path", kZero, kDeepSpeed, Need::Nothing, offload_device},
+     "write none, cpu or nvme with its nvme_path", kZero, kDeepSpeed | kAccelerate, Need::Nothing, offload_device},
     {"C162", Severity::Error, "Parameter offload below stage 3", "offload_param with a stage below 3",
      "offload_param has no effect in stage {}; the schema takes it without a word", "use stage 3, or drop it", kZero,
      kDeepSpeed, Need::Nothing, parameters_below_3},

@@ -85,9 +85,14 @@ void sagemaker_defaults(const CheckInput& in, Report& report) {
     const Node* node = in.job.root().find(key);
     if (node != nullptr && node->text == value) report.at(*node, {std::string(key) + " " + std::string(value)});
   };
-  stale("pytorch_version", "1.10.2");
+  const auto no_newer = [&](std::string_view key, std::string_view value) {
+    const Node* node = in.job.root().find(key);
+    if (node == nullptr || node->text.empty() || node->text[0] < '0' || node->text[0] > '9') return;
+    if (!version_before(value, node->text)) report.at(*node, {std::string(key) + " " + node->text});
+  };
+  no_newer("pytorch_version", "1.10.2");
+  no_newer("transformers_version", "4.17.0");
   stale("py_version", "py38");
-  stale("transformers_version", "4.17.0");
   stale("ec2_instance_type", "ml.p4dn.24xlarge");
 }
 
@@ -120,8 +125,9 @@ constexpr Rule kRules[] = {
      "a shard group over {} nodes is bound by latency", "use hybrid sharding with the least degree that fits",
      "SageMaker developer guide, model-parallel-best-practices-v2", kAccelerate | kRecipe | kTorchTitan, Need::Nothing,
      wide_shard_group},
-    {"C173", Severity::Error, "Defaults of accelerate's SageMaker mode", "the file keeps the built-in versions of 2022",
-     "{} is a stale default of accelerate's SageMaker mode",
+    {"C173", Severity::Error, "Defaults of accelerate's SageMaker mode",
+     "the file keeps the built-in versions of 2022, or older ones",
+     "{} is no newer than the stale default of accelerate's SageMaker mode",
      "write current versions, or launch torchrun from an estimator", kSource, kAccelerate, Need::Nothing,
      sagemaker_defaults},
     {"C174", Severity::Error, "Wrapping without a layer",

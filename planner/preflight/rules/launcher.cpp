@@ -1,4 +1,5 @@
 // Who starts the processes: the distribution dictionary and what it becomes in the container.
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
@@ -167,7 +168,8 @@ void torchrun_on_cpu(const CheckInput& in, Report& report) {
 
 void torchrun_entry_point(const CheckInput& in, Report& report) {
   const Text& entry = in.job.entry_point;
-  if (in.job.kind == JobKind::Estimator && in.job.launcher.torchrun.is(true) && entry && !entry->ends_with(".py")) {
+  // ModelTrainer takes a shell script, of which the SDK makes a command.
+  if (in.job.launcher.torchrun.is(true) && entry && !entry->ends_with(".py")) {
     report.at(entry, {quote(*entry)});
   }
 }
@@ -205,7 +207,20 @@ bool counts_processes(const CheckInput& in) {
   return l.mpi.is(true) || (in.job.kind == JobKind::ModelTrainer && l.torchrun.is(true));
 }
 
+/// num_processes of accelerate is the total.
+void accelerate_processes(const CheckInput& in, Report& report) {
+  const auto devices = in.devices_per_node();
+  const auto nodes = in.nodes();
+  const Count& total = in.job.strategy.world;
+  if (in.instance() == nullptr || !devices || !nodes || !total || *nodes < 1) return;
+  if (*total >= times(*devices, *nodes)) return;
+  report.at(total, {count_text(*total) + " processes over all of " + count_text(*nodes) + " nodes leave " +
+                        count_text(times(*devices, *nodes) - *total) + " accelerators idle",
+                    count_text(*devices)});
+}
+
 void mpi_processes(const CheckInput& in, Report& report) {
+  if (in.job.kind == JobKind::Accelerate) return accelerate_processes(in, report);
   const Launcher& l = in.job.launcher;
   const auto devices = in.devices_per_node();
   if (!counts_processes(in) || !devices || in.instance() == nullptr) return;
@@ -226,6 +241,12 @@ void mpi_too_many(const CheckInput& in, Report& report) {
       *l.processes_per_node > *devices) {
     report.at(l.processes_per_node, {count_text(*l.processes_per_node), count_text(*devices)});
   }
+  // torchrun starts one a device of the node, seen or not.
+  const Node* visible = in.job.environment == nullptr ? nullptr : in.job.environment->find("CUDA_VISIBLE_DEVICES");
+  const auto text = visible == nullptr ? std::nullopt : text_of(*visible);
+  if (!text || !devices || !(l.torchrun.is(true) || l.smddp.is(true))) return;
+  const std::int64_t seen = text->empty() ? 0 : 1 + std::count(text->begin(), text->end(), ',');
+  if (*devices > seen) report.at(*visible, {count_text(*devices), count_text(seen) + " visible"});
 }
 
 void parameter_server_multi_gpu(const CheckInput& in, Report& report) {
@@ -287,7 +308,7 @@ constexpr Rule kRules[] = {
      "use a p, g or trn type, or plain processes", kSdk2, kSubmitted, Need::Nothing, torchrun_on_cpu},
     {"C055", Severity::Error, "Entry point of torchrun", "torch_distributed with an entry point that is no Python file",
      "torch_distributed takes a .py entry point, not {}", "start from Python, or use SourceCode(command=...) of SDK v3",
-     kSdk2, kEstimator, Need::Nothing, torchrun_entry_point},
+     kSdk2, kEstimator | kRequest, Need::Nothing, torchrun_entry_point},
     {"C057", Severity::Error, "Launcher on Trainium", "Trainium with a launcher other than torch_distributed",
      "{} is launched by torch_distributed alone", "torch_distributed: {\"enabled\": true}", kSdk2, kSubmitted,
      Need::Nothing, trainium_launcher},
@@ -296,8 +317,10 @@ constexpr Rule kRules[] = {
      kToolkit, kSubmitted, Need::Nothing, neuron_cores},
     {"C060", Severity::Warning, "Processes a node",
      "the processes of a node are fewer than its accelerators, or left open to MPI", "{}; the node has {} accelerators",
-     "give one process for each accelerator", kToolkit, kSubmitted, Need::Nothing, mpi_processes},
-    {"C061", Severity::Error, "Too many processes", "the processes of a node are more than its accelerators",
+     "give one process for each accelerator", kToolkit, kSubmitted | kAccelerate, Need::Nothing, mpi_processes},
+    {"C061", Severity::Error, "Too many processes",
+     "the processes of a node are more than its accelerators, or than "
+     "CUDA_VISIBLE_DEVICES shows",
      "{} processes share {} accelerators", "give one process for each accelerator", kJudgement, kSubmitted,
      Need::Nothing, mpi_too_many},
     {"C062", Severity::Warning, "Parameter server on several GPUs",

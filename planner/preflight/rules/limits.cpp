@@ -219,8 +219,18 @@ void tags(const CheckInput& in, Report& report) {
   }
   for (const Node& tag : t->items) {
     const bool pairs = tag.is_object();
+    if (pairs && in.job.kind == JobKind::Estimator && !(tag.has("Key") && tag.has("Value"))) {
+      report.at(tag, {"a tag lacks Key or Value, in this spelling"});
+    }
     const std::string key = pairs ? member_text(tag, {"Key", "key"}) : tag.key;
     const std::string value = pairs ? member_text(tag, {"Value", "value"}) : tag.text;
+    if (key.starts_with("aws:")) report.at(tag, {"the key " + quote(key) + " is AWS's: aws: is reserved"});
+    const auto again = [&](const Node& other) {
+      return &other < &tag && other.is_object() && !key.empty() && member_text(other, {"Key", "key"}) == key;
+    };
+    if (std::any_of(t->items.begin(), t->items.end(), again)) {
+      report.at(tag, {"the key " + quote(key) + " stands twice"});
+    }
     if (key.size() > 128) report.at(tag, {"the key " + quote(key) + " is longer than 128 characters"});
     if (value.size() > 256) report.at(tag, {"the value of " + quote(key) + " is longer than 256 characters"});
   }
@@ -312,8 +322,11 @@ constexpr Rule kRules[] = {
     {"C016", Severity::Error, "Instance count", "fewer than one instance", "{} instances cannot run a job",
      "ask for at least 1", "SageMaker API model: its minimum is 0, the service wants 1", kSubmitted, Need::Nothing,
      instance_count},
-    {"C017", Severity::Error, "Tags", "more than 50 tags, a key over 128 or a value over 256 characters", "{}",
-     "shorten or drop tags", kApi, kSubmitted, Need::Nothing, tags},
+    {"C017", Severity::Error, "Tags",
+     "more than 50 tags, a key over 128 or a value over 256 characters, one of AWS's own, twice or without the names "
+     "Key "
+     "and Value",
+     "{}", "shorten or drop tags", kApi, kSubmitted, Need::Nothing, tags},
     {"C018", Severity::Error, "VPC settings",
      "not 1 to 16 subnets, not 1 to 5 security groups, or one without the other", "the VPC setting {}",
      "give both subnets (1 to 16) and security groups (1 to 5)", kApi, kSubmitted, Need::Nothing, vpc},

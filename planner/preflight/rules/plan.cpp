@@ -130,7 +130,12 @@ void kv_heads(const CheckInput& in, Report& report) {
   const JobStrategy& s = in.job.strategy;
   const std::int64_t tp = degree(s.tensor);
   if (s.kv_heads && tp > 1 && *s.kv_heads > 0 && *s.kv_heads % tp != 0) {
-    report.at(s.tensor, {count_text(*s.kv_heads), count_text(tp)});
+    Finding& finding = report.at(s.tensor, {count_text(*s.kv_heads), count_text(tp)});
+    if (in.job.kind != JobKind::Megatron || tp % *s.kv_heads == 0) return;
+    finding.severity = Severity::Error;
+    finding.message = count_text(*s.kv_heads) + " key-value heads are neither a multiple nor a divisor of the " +
+                      count_text(tp) + " tensor ranks, which Megatron refuses";
+    finding.fix = "choose a tensor degree that divides them, or that they divide";
   }
 }
 
@@ -283,7 +288,8 @@ constexpr Rule kRules[] = {
     {"C134", Severity::Error, "Attention heads", "the heads do not divide by the tensor degree",
      "{} does not divide by tensor {}", "choose a divisor of the heads", kMegatronSource, kAnyKind, Need::Nothing,
      heads},
-    {"C135", Severity::Warning, "Key-value heads", "the key-value heads do not divide by the tensor degree",
+    {"C135", Severity::Warning, "Key-value heads",
+     "the key-value heads do not divide by the tensor degree (an error for Megatron where neither divides the other)",
      "{} key-value heads are copied over {} tensor ranks: memory and time are not those of a clean split",
      "keep the tensor degree at the key-value heads or below", kMegatronSource, kAnyKind, Need::Nothing, kv_heads},
     {"C136", Severity::Error, "Widths",

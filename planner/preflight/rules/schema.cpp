@@ -1,5 +1,6 @@
 // What the API's own model says of a request: members, types. botocore checks part of it, the service the rest.
 #include <algorithm>
+#include <cctype>
 #include <regex>
 #include <utility>
 
@@ -159,7 +160,66 @@ void unknown_member(const CheckInput& in, Report& report) {
   }
 }
 
+bool given(const Node& root, const SagemakerLimits& limits, std::string_view name) {
+  const auto there = [&](std::string_view key) {
+    const Node* node = root.find(key);
+    return node != nullptr && !node->is_null();
+  };
+  for (const auto& [old_name, new_name] : limits.renamed) {
+    if (new_name == name && there(old_name)) return true;
+  }
+  return there(name);
+}
+
+/// Arguments without which the SDK's constructors raise. Where several kinds of them are missing, the file is a part of
+/// a call, and a script's reader may not see all of one.
+void missing_argument(const CheckInput& in, Report& report) {
+  const Node& root = in.job.root();
+  const auto has = [&](std::string_view name) { return given(root, in.limits, name); };
+  const bool plain = in.job.class_name.is("Estimator");
+  const bool of_framework = in.job.class_name && in.job.framework != Framework::Other && !plain;
+  if (!(plain || of_framework) || in.job.file.ends_with(".py") || has("training_recipe")) return;
+  std::vector<std::string> missing;
+  if (!has("role")) missing.emplace_back("role");
+  if (!has("instance_groups") && !(has("instance_count") && has("instance_type"))) {
+    missing.emplace_back(has("instance_count")  ? "instance_type"
+                         : has("instance_type") ? "instance_count"
+                                                : "instance_type with instance_count");
+  }
+  if (of_framework && !has("entry_point")) missing.emplace_back("entry_point");
+  const bool version = has("framework_version") || has("pytorch_version") || has("tensorflow_version");
+  if (!has("image_uri") && (plain || !version)) {
+    missing.emplace_back(plain ? "image_uri" : "framework_version or image_uri");
+  }
+  if (missing.size() != 1) return;
+  report.at(root, {missing.front(), "the arguments"}).source = kSdk2;
+}
+
+/// Without it the SDK takes one ml.m5.xlarge.
+void missing_compute(const CheckInput& in, Report& report) {
+  const Node& root = in.job.root();
+  if (!given(root, in.limits, "distributed") || given(root, in.limits, "compute")) return;
+  Finding& finding = report.at(root, {"compute", "the arguments"});
+  finding.severity = Severity::Warning;
+  finding.message += ": the SDK takes 1 x ml.m5.xlarge, without accelerators";
+  finding.source = kSdk3;
+}
+
+/// DeepSpeed asserts it, unless the Trainer writes it in.
+void missing_batch(const CheckInput& in, Report& report) {
+  const Node& root = in.job.root();
+  if (root.has("train_batch_size") || root.has("train_micro_batch_size_per_gpu") || root.has("elasticity")) return;
+  if (in.facts.hugging_face_trainer == true) return;
+  Finding& finding = report.at(root, {"train_batch_size or train_micro_batch_size_per_gpu", "the file"});
+  finding.severity = Severity::Warning;
+  finding.fix = "give one of them (facts: \"hugging_face_trainer\": true if the Trainer reads this file)";
+  finding.source = "DeepSpeed 0.19.5, runtime/config.py";
+}
+
 void missing_member(const CheckInput& in, Report& report) {
+  if (in.job.kind == JobKind::Estimator) return missing_argument(in, report);
+  if (in.job.kind == JobKind::ModelTrainer) return missing_compute(in, report);
+  if (in.job.kind == JobKind::DeepSpeed) return missing_batch(in, report);
   for (const SchemaFault& f : schema_faults(in, SchemaFault::Kind::Missing)) {
     // A serverless job brings its own algorithm, resources and output.
     report.at(*f.node, {f.name, f.node->where.path.empty() ? "the request" : f.node->where.path});
@@ -269,7 +329,48 @@ void sdk_types(const CheckInput& in, Report& report) {
   }
 }
 
+/// Sections that DeepSpeed unpacks, and the names that it looks up. Source: DeepSpeed 0.19.5, runtime/config.py,
+/// runtime/engine.py, runtime/lr_schedules.py; PyTorch 2.10, torch.optim.
+void deepspeed_types(const CheckInput& in, Report& report) {
+  static constexpr std::string_view kSource = "DeepSpeed 0.19.5, runtime/config.py and engine.py";
+  static constexpr std::string_view kSections[] = {
+      "bf16",           "fp16",        "optimizer",        "scheduler", "activation_checkpointing",
+      "flops_profiler", "tensorboard", "zero_optimization"};
+  static const std::vector<std::string> kOptimizers = {
+      "adam",   "adamw",   "lamb",  "onebitadam", "onebitlamb", "zerooneadam", "lion",     "muon",
+      "muadam", "muadamw", "musgd", "sgd",        "adagrad",    "rmsprop",     "adadelta", "adamax",
+      "asgd",   "lbfgs",   "nadam", "radam",      "rprop",      "sparseadam",  "adafactor"};
+  static const std::vector<std::string> kSchedulers = {"LRRangeTest", "OneCycle", "WarmupLR", "WarmupDecayLR",
+                                                       "WarmupCosineLR"};
+  const Node& root = in.job.root();
+  for (const std::string_view name : kSections) {
+    const Node* node = root.find(name);
+    const bool deprecated = name == "zero_optimization" && node != nullptr && node->kind == Node::Kind::Bool;
+    if (node == nullptr || node->is_null() || node->is_object() || deprecated || is_placeholder(node->text)) continue;
+    report.at(*node, {node->key, "an object", std::string(kind_name(node->kind))}).source = kSource;
+  }
+  const auto judge = [&](std::string_view section, const std::vector<std::string>& known, bool any_case) {
+    const Node* type = root.at({section, "type"});
+    if (type == nullptr || !type->is_string() || is_placeholder(type->text) || type->text == "auto") return;
+    std::string name = type->text;
+    if (any_case)
+      std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+    // The schedulers of torch.optim.lr_scheduler are taken too.
+    if (contains(known, name) || (!any_case && (name.ends_with("LR") || name.find("Annealing") != std::string::npos))) {
+      return;
+    }
+    Finding& finding =
+        report.at(*type, {"the type of " + std::string(section), "one that is known", quote(type->text)});
+    const auto near = nearest_names(name, known, 1);
+    if (!near.empty()) finding.fix = "did you mean " + near.front() + "?";
+    finding.source = kSource;
+  };
+  judge("optimizer", kOptimizers, true);
+  judge("scheduler", kSchedulers, false);
+}
+
 void wrong_type(const CheckInput& in, Report& report) {
+  if (in.job.kind == JobKind::DeepSpeed) return deepspeed_types(in, report);
   if (in.job.kind != JobKind::CreateTrainingJob) {
     sdk_types(in, report);
     return;
@@ -286,8 +387,12 @@ constexpr Rule kRules[] = {
     {"C001", Severity::Error, "Unknown request member", "a key is no member of the structure that holds it",
      "{} is no member of {}", "delete it, or use the member that was meant", kApi, kRequest, Need::Nothing,
      unknown_member},
-    {"C002", Severity::Error, "Missing required member", "a structure lacks a member that the API requires",
-     "{} is missing from {}", "add it", kApi, kRequest, Need::Nothing, missing_member},
+    {"C002", Severity::Error, "Missing required member",
+     "a structure lacks a member that the API requires, an estimator one argument that the SDK requires, or (a "
+     "warning) "
+     "a "
+     "launched ModelTrainer its compute, or a DeepSpeed file both batch sizes",
+     "{} is missing from {}", "add it", kApi, kSubmitted | kDeepSpeed, Need::Nothing, missing_member},
     {"C003", Severity::Error, "Missing unless serverless",
      "AlgorithmSpecification, ResourceConfig or StoppingCondition is absent and the job is not serverless",
      "{} is missing, and only serverless customization jobs may leave it out", "add it",
@@ -295,8 +400,8 @@ constexpr Rule kRules[] = {
      missing_unless_serverless},
     {"C004", Severity::Error, "Wrong type or value",
      "a value has another JSON type than its member, or is outside the member's enumeration or form",
-     "{} must be {}, is {}", "quote hyperparameters and variables; leave booleans and counts bare", kApi, kSubmitted,
-     Need::Nothing, wrong_type},
+     "{} must be {}, is {}", "quote hyperparameters and variables; leave booleans and counts bare", kApi,
+     kSubmitted | kDeepSpeed, Need::Nothing, wrong_type},
 };
 
 }  // namespace

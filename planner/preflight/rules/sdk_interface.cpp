@@ -152,6 +152,9 @@ void unknown_arguments_in_v3(const CheckInput& in, Report& report) {
 void v3_needs_script(const CheckInput& in, Report& report) {
   const Node* d = in.job.root().find("distributed");
   const Node* code = in.job.root().find("source_code");
+  if (d != nullptr && !d->is_null() && (code == nullptr || code->is_null())) {
+    report.at(*d, {"entry_script: there is no source code at all"});
+  }
   if (code == nullptr || !code->is_object()) return;
   const Node* script = code->find("entry_script");
   const bool scripted = script != nullptr && !script->is_null();

@@ -59,7 +59,9 @@ void version(const CheckInput& in, Report& report) {
 bool legacy(std::string_view type) { return type == "ml.p3dn.24xlarge" || type == "ml.p3.16xlarge"; }
 
 bool has_kernels(const CheckInput& in, std::string_view type) {
-  return legacy(type) || contains(in.limits.smddp_instances, type);
+  // C015 says that ml. is missing.
+  const std::string name = type.starts_with("ml.") ? std::string(type) : "ml." + std::string(type);
+  return legacy(name) || contains(in.limits.smddp_instances, name);
 }
 
 void instance(const CheckInput& in, Report& report) {
@@ -120,7 +122,8 @@ constexpr Rule kRules[] = {
      kSubmitted, Need::Nothing, version},
     {"C083", Severity::Error, "Instance type of SMDDP", "SMDDP on other types than p4d and p4de",
      "SMDDP has no kernels for {}, and the SDK does not look", "use ml.p4d.24xlarge or ml.p4de.24xlarge, or NCCL",
-     "SageMaker developer guide, distributed-data-parallel-support (2026)", kSubmitted, Need::Nothing, instance},
+     "SageMaker developer guide, distributed-data-parallel-support (2026)", kSubmitted | kAccelerate, Need::Nothing,
+     instance},
     {"C084", Severity::Warning, "SMDDP on p3", "SMDDP on p3dn.24xlarge or p3.16xlarge",
      "SMDDP is no longer improved for {}, and its AllGather needs p4", "use NCCL, or p4d", kDocs, kSubmitted,
      Need::Nothing, p3},

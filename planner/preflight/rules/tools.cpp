@@ -109,6 +109,27 @@ const Node* node_at(const Node& root, std::string_view pointer) {
 
 std::string parent_of(std::string_view pointer) { return std::string(pointer.substr(0, pointer.rfind('/'))); }
 
+bool one_slip_apart(std::string_view a, std::string_view b) {
+  if (a.size() < b.size()) std::swap(a, b);
+  if (a == b || a.size() > b.size() + 1) return false;
+  std::size_t same = 0;
+  while (same < b.size() && a[same] == b[same]) ++same;
+  const std::string_view rest_a = a.substr(same);
+  const std::string_view rest_b = b.substr(same);
+  if (a.size() > b.size()) return rest_a.substr(1) == rest_b;
+  if (rest_a.substr(1) == rest_b.substr(1)) return true;
+  return rest_a.size() > 1 && rest_a[0] == rest_b[1] && rest_a[1] == rest_b[0] && rest_a.substr(2) == rest_b.substr(2);
+}
+
+std::string_view one_slip_from(std::string_view name, std::span<const std::string_view> known) {
+  std::string_view meant;
+  for (const std::string_view other : known) {
+    if (other == name) return {};
+    if (meant.empty() && one_slip_apart(name, other)) meant = other;
+  }
+  return meant;
+}
+
 std::string json_text(std::string_view text) { return nlohmann::json(text).dump(); }
 
 }  // namespace smplan

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +43,10 @@ std::string list_text(const std::vector<std::string>& names);
 const Node* node_at(const Node& root, std::string_view pointer);
 std::string parent_of(std::string_view pointer);
 std::string json_text(std::string_view text);
+/// True if one letter more, less or other, or two swapped, make `a` of `b`, and they are not the same.
+bool one_slip_apart(std::string_view a, std::string_view b);
+/// The known name that `name` is a slip of; empty if it is known itself, or like none.
+std::string_view one_slip_from(std::string_view name, std::span<const std::string_view> known);
 
 // The families, in the order of their ids.
 std::span<const Rule> schema_rules();

@@ -105,6 +105,153 @@ void titan_expert_tensor(const CheckInput& in, Report& report) {
   }
 }
 
+/// A table of the file, and its keys between blanks.
+struct TitanSection {
+  std::string_view path;
+  std::string_view keys;
+};
+/// Source: TorchTitan v0.2.2, config/job_config.py.
+constexpr TitanSection kTitan[] = {
+    {"",
+     "job profiling metrics model optimizer lr_scheduler training parallelism checkpoint activation_checkpoint"
+     " compile quantize comm memory_estimation fault_tolerance experimental validation debug"},
+    {"activation_checkpoint",
+     "mode selective_ac_option per_op_sac_force_recompute_mm_shapes_by_fqns early_stop memory_budget "
+     "visualize_memory_budget_pareto preserve_rng_state determinism_check debug"},
+    {"checkpoint",
+     "enable enable_ft_dataloader_checkpoints folder interval initial_load_path initial_load_model_only "
+     "initial_load_in_hf initial_load_in_hf_quantized last_save_model_only last_save_in_hf export_dtype "
+     "async_mode keep_latest_k load_step exclude_from_loading enable_first_step_checkpoint "
+     "create_seed_checkpoint load_only"},
+    {"comm",
+     "init_timeout_seconds train_timeout_seconds trace_buf_size save_traces_folder save_traces_file_prefix "
+     "mode"},
+    {"compile", "enable components backend"},
+    {"debug", "seed deterministic deterministic_warn_only moe_force_load_balance"},
+    {"experimental", "custom_import custom_args_module"},
+    {"fault_tolerance",
+     "enable process_group process_group_timeout_ms replica_id group_size min_replica_size semi_sync_method"},
+    {"job", "config_file dump_folder description print_config save_config_file custom_config_module"},
+    {"lr_scheduler", "warmup_steps total_steps decay_ratio decay_type min_lr_factor"},
+    {"memory_estimation", "enable disable_fake_mode"},
+    {"metrics", "log_freq enable_tensorboard disable_color_printing save_tb_folder save_for_all_ranks enable_wandb"},
+    {"model", "name flavor hf_assets_path tokenizer_path converters print_after_conversion"},
+    {"optimizer", "name lr beta1 beta2 eps weight_decay implementation early_step_in_backward"},
+    {"parallelism",
+     "data_parallel_replicate_degree data_parallel_shard_degree fsdp_reshard_after_forward "
+     "tensor_parallel_degree disable_loss_parallel enable_async_tensor_parallel pipeline_parallel_degree "
+     "module_fqns_per_model_part pipeline_parallel_first_stage_less_layers "
+     "pipeline_parallel_last_stage_less_layers pipeline_parallel_layers_per_stage pipeline_parallel_schedule "
+     "pipeline_parallel_schedule_csv pipeline_parallel_microbatch_size "
+     "pipeline_parallel_expert_parallel_overlap context_parallel_degree context_parallel_load_balancer "
+     "context_parallel_rotate_method expert_parallel_degree expert_tensor_parallel_degree "
+     "expert_parallel_comm_backend"},
+    {"profiling",
+     "enable_profiling save_traces_folder profile_freq profiler_active profiler_warmup enable_memory_snapshot "
+     "save_memory_snapshot_folder"},
+    {"quantize", "linear grouped_mm"},
+    {"quantize.grouped_mm", "float8 mx"},
+    {"quantize.grouped_mm.float8", "fqns"},
+    {"quantize.grouped_mm.mx", "recipe_name fqns"},
+    {"quantize.linear", "float8 mx"},
+    {"quantize.linear.float8",
+     "enable_fsdp_float8_all_gather precompute_float8_dynamic_scale_for_fsdp recipe_name filter_fqns emulate"},
+    {"quantize.linear.mx", "mxfp8_dim1_cast_kernel_choice recipe_name filter_fqns"},
+    {"training",
+     "dataset dataset_path local_batch_size global_batch_size seq_len max_norm steps enable_cpu_offload dtype "
+     "mixed_precision_param mixed_precision_reduce gc_freq gc_debug dataloader"},
+    {"training.dataloader", "num_workers persistent_workers pin_memory prefetch_factor"},
+    {"validation", "enable dataset dataset_path local_batch_size seq_len freq steps dataloader"},
+    {"validation.dataloader", "num_workers persistent_workers pin_memory prefetch_factor"},
+};
+
+std::vector<std::string> words(std::string_view text) {
+  std::vector<std::string> out;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    if (end > 0) out.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out;
+}
+
+/// config/manager.py refuses fields that the dataclasses lack.
+void titan_keys(const Node& section, const std::string& path, Report& report) {
+  const auto known = std::find_if(std::begin(kTitan), std::end(kTitan), [&](const auto& s) { return s.path == path; });
+  if (known == std::end(kTitan) || !section.is_object()) return;
+  const std::vector<std::string> keys = words(known->keys);
+  for (const Node& entry : section.items) {
+    if (contains(keys, entry.key)) {
+      titan_keys(entry, path.empty() ? entry.key : path + '.' + entry.key, report);
+      continue;
+    }
+    // Whole sections may be brought by --job.custom_config_module on the command line.
+    const auto slip = [&](const std::string& key) { return one_slip_apart(entry.key, key); };
+    if (path.empty() && std::none_of(keys.begin(), keys.end(), slip)) continue;
+    Finding& finding =
+        report.at(entry, {(path.empty() ? "there is no section " : path + " has no key ") + quote(entry.key)});
+    const auto near = nearest_names(entry.key, keys, 1);
+    finding.fix = near.empty() ? "delete it" : "did you mean " + near.front() + "?";
+  }
+}
+
+void titan_values(const CheckInput& in, Report& report) {
+  const Node& root = in.job.root();
+  const Node* mode = root.at({"activation_checkpoint", "mode"});
+  static const std::vector<std::string> kModes = {"selective", "full", "memory_budget", "none"};
+  if (mode != nullptr && !is_placeholder(mode->text) && !contains(kModes, mode->text)) {
+    report.at(*mode, {"there is no mode " + quote(mode->text)}).fix = "use one of " + list_text(kModes);
+  }
+  static const std::vector<std::string> kConverters = {"quantize.linear.float8", "quantize.grouped_mm.float8",
+                                                       "quantize.linear.mx", "quantize.grouped_mm.mx"};
+  const Node* converters = root.at({"model", "converters"});
+  // A module of one's own may register others.
+  if (converters != nullptr && !root.at({"experimental", "custom_import"})) {
+    for (const Node& converter : converters->items) {
+      if (!contains(kConverters, converter.text)) {
+        report.at(converter, {"there is no converter " + quote(converter.text)}).fix =
+            "use one of " + list_text(kConverters);
+      }
+    }
+  }
+}
+
+/// Models whose attention cannot be cut by context raise NotImplementedError. Source: TorchTitan v0.2.2,
+/// models/deepseek_v3/infra/parallelize.py, models/llama4/model/args.py, models/gpt_oss/model/args.py.
+void titan_context(const CheckInput& in, Report& report) {
+  const JobStrategy& s = in.job.strategy;
+  const Node* name = in.job.root().at({"model", "name"});
+  const Node* flavor = in.job.root().at({"model", "flavor"});
+  if (s.context.value_or(1) <= 1 || name == nullptr || flavor == nullptr) return;
+  const bool flex = (name->text == "deepseek_v3" && flavor->text != "debugmodel") ||
+                    (name->text == "llama4" && flavor->text.ends_with("_irope")) || name->text == "gpt_oss";
+  if (!flex) return;
+  report
+      .at(s.context, {name->text + " " + flavor->text + " has no context parallelism: its attention is FlexAttention"})
+      .fix = "use context_parallel_degree = 1, and tensor or pipeline ranks";
+}
+
+/// The default is a fixture of 2000 rows.
+void titan_data(const CheckInput& in, Report& report) {
+  const Node* training = in.job.root().find("training");
+  if (training == nullptr || in.job.root().at({"experimental", "custom_import"}) != nullptr) return;
+  const Node* dataset = training->find("dataset");
+  if (dataset != nullptr && dataset->text != "c4_test") return;
+  Finding& finding =
+      report.at(dataset == nullptr ? *training : *dataset, {"training reads c4_test, a fixture of 2000 rows"});
+  finding.severity = Severity::Warning;
+  finding.fix = "name the dataset and its dataset_path";
+}
+
+void titan_file(const CheckInput& in, Report& report) {
+  const Node& root = in.job.root();
+  const bool extended = root.at({"experimental", "custom_args_module"}) || root.at({"job", "custom_config_module"});
+  if (!extended) titan_keys(root, "", report);
+  titan_values(in, report);
+  titan_context(in, report);
+  titan_data(in, report);
+}
+
 void titan_version(const CheckInput& in, Report& report) {
   const std::string& version = *in.facts.torchtitan;
   if (version == "HEAD" || version == "main" || version_before("0.2.2", version)) {
@@ -143,6 +290,112 @@ void offloaded_activations(const CheckInput& in, Report& report) {
   if (s.recompute && *s.recompute != "none") exclude("excludes recomputation", "keep one of them");
 }
 
+/// The offloaded optimizer is built on the precision-aware one, and that on the distributed one.
+void offloaded_optimizer(const CheckInput& in, Report& report) {
+  const Node& root = in.job.root();
+  if (flag(in, "optimizer-cpu-offload") && !flag(in, "use-precision-aware-optimizer")) {
+    report.at(*root.find("optimizer-cpu-offload"), {"optimizer-cpu-offload", "needs --use-precision-aware-optimizer"});
+  }
+  if (flag(in, "use-precision-aware-optimizer") && !flag(in, "use-distributed-optimizer") &&
+      !flag(in, "use-megatron-fsdp")) {
+    report.at(*root.find("use-precision-aware-optimizer"),
+              {"use-precision-aware-optimizer", "needs --use-distributed-optimizer"});
+  }
+}
+
+void recomputation(const CheckInput& in, Report& report) {
+  const Node& root = in.job.root();
+  const Node* granularity = root.find("recompute-granularity");
+  if (granularity == nullptr || is_placeholder(granularity->text)) return;
+  const auto fault = [&](std::string text, std::string fix) {
+    report.at(*granularity, {"recompute-granularity", std::move(text)}).fix = std::move(fix);
+  };
+  const bool method = root.has("recompute-method");
+  const bool layers = root.has("recompute-num-layers");
+  if (granularity->text == "full") {
+    if (!method) fault("full needs --recompute-method", "add --recompute-method uniform or block");
+    if (!layers) fault("full needs --recompute-num-layers", "add --recompute-num-layers 1");
+  } else if (granularity->text == "selective") {
+    if (layers) fault("selective excludes --recompute-num-layers", "drop the number of layers");
+  } else {
+    fault("must be full or selective, is " + quote(granularity->text), "write full or selective");
+  }
+}
+
+void sequence_of_positions(const CheckInput& in, Report& report) {
+  const Node* positions = in.job.root().find("max-position-embeddings");
+  const auto n = positions == nullptr ? std::nullopt : integer_of(*positions);
+  const Count& length = in.job.strategy.sequence_length;
+  if (!n || !length || *n >= *length) return;
+  report.at(*positions, {"max-position-embeddings", count_text(*n) + " is below --seq-length " + count_text(*length)})
+      .fix = "raise it to the sequence length";
+}
+
+/// Options that stand in most argument lists, each longer than a slip. No other option of Megatron-LM d98e8a6 is one
+/// letter away from one of them.
+constexpr std::array<std::string_view, 52> kCommonOptions = {"attention-backend",
+                                                             "attention-dropout",
+                                                             "context-parallel-size",
+                                                             "cpu-offloading-num-layers",
+                                                             "data-path",
+                                                             "disable-bias-linear",
+                                                             "distributed-backend",
+                                                             "expert-model-parallel-size",
+                                                             "expert-tensor-parallel-size",
+                                                             "ffn-hidden-size",
+                                                             "global-batch-size",
+                                                             "group-query-attention",
+                                                             "hidden-dropout",
+                                                             "hidden-size",
+                                                             "kv-channels",
+                                                             "max-position-embeddings",
+                                                             "micro-batch-size",
+                                                             "moe-ffn-hidden-size",
+                                                             "moe-grouped-gemm",
+                                                             "moe-router-topk",
+                                                             "moe-token-dispatcher-type",
+                                                             "multi-latent-attention",
+                                                             "normalization",
+                                                             "num-attention-heads",
+                                                             "num-distributed-optimizer-instances",
+                                                             "num-experts",
+                                                             "num-layers",
+                                                             "num-query-groups",
+                                                             "num-virtual-stages-per-pipeline-rank",
+                                                             "optimizer-cpu-offload",
+                                                             "optimizer-offload-fraction",
+                                                             "overlap-grad-reduce",
+                                                             "overlap-param-gather",
+                                                             "pipeline-model-parallel-layout",
+                                                             "pipeline-model-parallel-size",
+                                                             "position-embedding-type",
+                                                             "recompute-granularity",
+                                                             "recompute-method",
+                                                             "recompute-num-layers",
+                                                             "rotary-base",
+                                                             "rotary-percent",
+                                                             "save-interval",
+                                                             "seq-length",
+                                                             "sequence-parallel",
+                                                             "tensor-model-parallel-size",
+                                                             "tokenizer-model",
+                                                             "tokenizer-type",
+                                                             "train-iters",
+                                                             "transformer-impl",
+                                                             "untie-embeddings-and-output-weights",
+                                                             "use-distributed-optimizer",
+                                                             "use-precision-aware-optimizer"};
+
+void misspelt_options(const CheckInput& in, Report& report) {
+  for (const Node& option : in.job.root().items) {
+    const std::string_view meant = one_slip_from(option.key, kCommonOptions);
+    // What ends in a digit (--data-path2) or in a shell's bracket is no slip.
+    const bool ends_in_letter = !option.key.empty() && option.key.back() >= 'a' && option.key.back() <= 'z';
+    if (meant.empty() || !ends_in_letter) continue;
+    report.at(option, {option.key, "is no option of Megatron"}).fix = "did you mean --" + std::string(meant) + "?";
+  }
+}
+
 void repeated_options(const CheckInput& in, Report& report) {
   for (const Node& option : in.job.root().items) {
     if (option.overridden_line == 0) continue;
@@ -155,6 +408,10 @@ void repeated_options(const CheckInput& in, Report& report) {
 void megatron_options(const CheckInput& in, Report& report) {
   distributed_optimizer(in, report);
   offloaded_activations(in, report);
+  offloaded_optimizer(in, report);
+  recomputation(in, report);
+  sequence_of_positions(in, report);
+  misspelt_options(in, report);
   repeated_options(in, report);
 }
 
@@ -186,14 +443,20 @@ constexpr Rule kRules[] = {
      "TorchTitan {} reads no TOML: its configurations are Python since 2026", "pin v0.2.2",
      "pytorch/torchtitan, HEAD of 2026-08", kTorchTitan, Need::TorchTitanVersion, titan_version},
     {"C180", Severity::Error, "Options of Megatron",
-     "overlapped or low-precision gathering lacks the options that it needs, activations are offloaded in a pipeline "
-     "or beside recomputation, or an option stands twice (a warning)",
+     "an option lacks another that it needs (overlapped or low-precision gathering, an offloaded optimizer, full "
+     "recomputation), activations are offloaded in a pipeline or beside recomputation, the sequence is longer than the "
+     "positions, a name is misspelt, or an option stands twice (a warning)",
      "--{} {}", "add the option", "Megatron-LM d98e8a6 (2026-08-22), arguments.py and transformer_config.py", kMegatron,
      Need::Nothing, megatron_options},
     {"C181", Severity::Warning, "Arguments beside a recipe",
      "training_recipe stands with entry_point, hyperparameters or distribution", "{} is ignored beside training_recipe",
      "put it into recipe_overrides, or drop the recipe", "SageMaker Python SDK v2.257.6, pytorch/estimator.py",
      kEstimator, Need::Nothing, ignored_with_recipe},
+    {"C212", Severity::Error, "Keys of TorchTitan",
+     "a section, key, mode or converter is none of TorchTitan's, the model cannot be cut by context, or (a warning) no "
+     "data set is named",
+     "{}", "see TorchTitan's job_config.py", "TorchTitan v0.2.2, config/job_config.py and models", kTorchTitan,
+     Need::Nothing, titan_file},
 };
 
 }  // namespace
