@@ -26,6 +26,37 @@ TEST(JsonOutput, HasTheDocumentedForm) {
   EXPECT_EQ(s["rules_run"].get<std::size_t>() + s["rules_skipped"].size(), 212U);
 }
 
+TEST(JsonOutput, HoldsThePredictionAndTheBetterPlan) {
+  CheckOptions options;
+  options.request.model = "llama-2-13b";
+  options.request.seq_len = "4096";
+  options.request.dtype = "bf16";
+  options.request.stack = "ddp";
+  options.request.budget = "50000";
+  Findings findings =
+      test::check_text(test::read_test_file("samples/20h_seed004_llama13b.json"), std::nullopt, options);
+  ASSERT_TRUE(findings.prediction.has_value());
+  const Plan plan = findings.prediction->plan;
+  EXPECT_FALSE(Json::parse(to_json(findings))["prediction"].contains("better")) << "nothing is cheaper and faster";
+  findings.prediction->better = plan;
+  Plan& better = *findings.prediction->better;
+  better.cost.startup += Seconds(60);
+  const Json out = Json::parse(to_json(findings))["prediction"];
+  EXPECT_EQ(out["instance_type"], "ml.p4d.24xlarge");
+  EXPECT_EQ(out["instance_count"], 8);
+  EXPECT_EQ(out["stack"], "ddp");
+  EXPECT_EQ(out["fits"], false);
+  EXPECT_DOUBLE_EQ(out["peak_gib"].get<double>() * 1024 * 1024 * 1024, plan.memory.peak_device.value());
+  EXPECT_DOUBLE_EQ(out["limit_gib"].get<double>() * 1024 * 1024 * 1024, plan.memory.limit.value());
+  EXPECT_EQ(out["step_time_s"], plan.step.time().value());
+  EXPECT_EQ(out["time_to_train_s"], findings.prediction->time_to_train.value());
+  EXPECT_EQ(out["total_usd"], findings.prediction->cost.value());
+  EXPECT_EQ(out["better"]["instance_type"], better.instance->name);
+  EXPECT_EQ(out["better"]["stack"], better.stack->id);
+  EXPECT_EQ(out["better"]["time_to_train_s"], better.cost.time_to_train().value());
+  EXPECT_EQ(out["better"]["total_usd"], better.cost.total().value());
+}
+
 /// The members that SARIF 2.1.0 (OASIS, 2020) requires, and those that code scanning reads.
 TEST(Sarif, HasTheRequiredShape) {
   const Json out = Json::parse(to_sarif(sample()));
@@ -63,7 +94,7 @@ TEST(Prediction, IsThereWithAModelAndNamesTheCure) {
   CheckOptions options;
   options.request =
       test::request_from({{"model", "llama-2-13b"}, {"seq_len", "4096"}, {"dtype", "bf16"}, {"stack", "ddp"}});
-  const Findings findings =
+  Findings findings =
       test::check_text(test::read_test_file("samples/20h_seed004_llama13b.json"), std::nullopt, options);
   ASSERT_TRUE(findings.prediction);
   // 13.0e9 parameters x 16 bytes of states are over 190 GiB a replica.
