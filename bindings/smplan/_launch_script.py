@@ -100,8 +100,10 @@ class _Reader:
                 if not isinstance(target, ast.Subscript) or not isinstance(target.value, ast.Name):
                     continue
                 key = target.slice.value if isinstance(target.slice, ast.Constant) else None
-                plain = isinstance(node, ast.Assign) and len(targets) == 1 and isinstance(key, str)
-                self._change(target.value.id, node.lineno, key if plain else None, node.value if plain else None)
+                if isinstance(node, ast.Assign) and len(targets) == 1 and isinstance(key, str):
+                    self._change(target.value.id, node.lineno, key, node.value)
+                else:
+                    self._change(target.value.id, node.lineno, None, None)
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
             name = node.func.value.id
             if node.func.attr == "update":

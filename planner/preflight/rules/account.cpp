@@ -205,8 +205,8 @@ constexpr Rule kRules[] = {
     {"C211", Severity::Warning, "Placeholder left",
      "a value that `smplan export` leaves to the user (REPLACE-ME) stands unfilled, or (a note) text like <role> or "
      "${ROLE} in what is submitted",
-     "{} is still a placeholder, and what it stands for is not checked", "replace it, and check again", kJudgement, kAnyKind,
-     Need::Nothing, placeholders_left},
+     "{} is still a placeholder, and what it stands for is not checked", "replace it, and check again", kJudgement,
+     kAnyKind, Need::Nothing, placeholders_left},
 };
 
 }  // namespace
