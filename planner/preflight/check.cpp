@@ -115,7 +115,7 @@ void sort_findings(std::vector<Finding>& findings) {
 }  // namespace
 
 std::span<const RuleFamily> rule_families() {
-  static const std::array<RuleFamily, 23> kFamilies = {{{"Request schema", schema_rules()},
+  static const std::array<RuleFamily, 25> kFamilies = {{{"Request schema", schema_rules()},
                                                         {"Limits of single settings", limit_rules()},
                                                         {"Time limits, spot, retries", time_rules()},
                                                         {"Warm pools", warm_pool_rules()},
@@ -133,7 +133,9 @@ std::span<const RuleFamily> rule_families() {
                                                         {"Precision and kernels", precision_rules()},
                                                         {"DeepSpeed", deepspeed_rules()},
                                                         {"FSDP and accelerate", fsdp_rules()},
-                                                        {"Recipes, Megatron, TorchTitan", trainer_file_rules()},
+                                                        {"HyperPod recipes", recipe_rules()},
+                                                        {"TorchTitan", torchtitan_rules()},
+                                                        {"Megatron", megatron_rules()},
                                                         {"Data", data_rules()},
                                                         {"Checkpoints", checkpoint_rules()},
                                                         {"Debugger and profiler", debugger_rules()},

@@ -1,4 +1,5 @@
 #include "planner/preflight/fields.hpp"
+
 #include "planner/preflight/image.hpp"
 
 namespace smplan {

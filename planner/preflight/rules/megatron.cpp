@@ -1,0 +1,179 @@
+// Megatron's arguments.
+#include <algorithm>
+#include <array>
+
+#include "planner/preflight/rules/tools.hpp"
+
+namespace smplan {
+namespace {
+
+bool flag(const CheckInput& in, std::string_view name) {
+  const Node* node = in.job.root().find(name);
+  return node != nullptr && truth_of(*node) != false;
+}
+
+void distributed_optimizer(const CheckInput& in, Report& report) {
+  const bool optimizer = flag(in, "use-distributed-optimizer");
+  if (flag(in, "overlap-param-gather") && (!optimizer || !flag(in, "overlap-grad-reduce"))) {
+    report.at(*in.job.root().find("overlap-param-gather"),
+              {"overlap-param-gather",
+               std::string("needs ") + (optimizer ? "--overlap-grad-reduce" : "--use-distributed-optimizer")});
+  }
+  for (const std::string_view name : {"fp8-param-gather", "fp4-param-gather"}) {
+    const bool sharded = optimizer || flag(in, "use-torch-fsdp2") || flag(in, "use-megatron-fsdp");
+    if (flag(in, name) && !sharded) {
+      report.at(*in.job.root().find(name), {std::string(name), "needs --use-distributed-optimizer"});
+    }
+  }
+}
+
+/// TransformerConfig.__post_init__ raises on both.
+void offloaded_activations(const CheckInput& in, Report& report) {
+  const JobStrategy& s = in.job.strategy;
+  if (!s.activation_offload.is(true)) return;
+  const auto exclude = [&](const char* what, const char* fix) {
+    report.at(s.activation_offload, {"cpu-offloading-num-layers", what}).fix = fix;
+  };
+  if (s.pipeline.value_or(1) > 1) exclude("excludes a pipeline", "drop it, or use --pipeline-model-parallel-size 1");
+  if (s.recompute && *s.recompute != "none") exclude("excludes recomputation", "keep one of them");
+}
+
+/// The offloaded optimizer is built on the precision-aware one, and that on the distributed one.
+void offloaded_optimizer(const CheckInput& in, Report& report) {
+  const Node& root = in.job.root();
+  if (flag(in, "optimizer-cpu-offload") && !flag(in, "use-precision-aware-optimizer")) {
+    report.at(*root.find("optimizer-cpu-offload"), {"optimizer-cpu-offload", "needs --use-precision-aware-optimizer"});
+  }
+  if (flag(in, "use-precision-aware-optimizer") && !flag(in, "use-distributed-optimizer") &&
+      !flag(in, "use-megatron-fsdp")) {
+    report.at(*root.find("use-precision-aware-optimizer"),
+              {"use-precision-aware-optimizer", "needs --use-distributed-optimizer"});
+  }
+}
+
+void recomputation(const CheckInput& in, Report& report) {
+  const Node& root = in.job.root();
+  const Node* granularity = root.find("recompute-granularity");
+  if (granularity == nullptr || is_placeholder(granularity->text)) return;
+  const auto fault = [&](std::string text, std::string fix) {
+    report.at(*granularity, {"recompute-granularity", std::move(text)}).fix = std::move(fix);
+  };
+  const bool method = root.has("recompute-method");
+  const bool layers = root.has("recompute-num-layers");
+  if (granularity->text == "full") {
+    if (!method) fault("full needs --recompute-method", "add --recompute-method uniform or block");
+    if (!layers) fault("full needs --recompute-num-layers", "add --recompute-num-layers 1");
+  } else if (granularity->text == "selective") {
+    if (layers) fault("selective excludes --recompute-num-layers", "drop the number of layers");
+  } else {
+    fault("must be full or selective, is " + quote(granularity->text), "write full or selective");
+  }
+}
+
+void sequence_of_positions(const CheckInput& in, Report& report) {
+  const Node* positions = in.job.root().find("max-position-embeddings");
+  const auto n = positions == nullptr ? std::nullopt : integer_of(*positions);
+  const Count& length = in.job.strategy.sequence_length;
+  if (!n || !length || *n >= *length) return;
+  report.at(*positions, {"max-position-embeddings", count_text(*n) + " is below --seq-length " + count_text(*length)})
+      .fix = "raise it to the sequence length";
+}
+
+/// Options that stand in most argument lists, each longer than a slip. No other option of Megatron-LM d98e8a6 is one
+/// letter away from one of them.
+constexpr std::array<std::string_view, 52> kCommonOptions = {"attention-backend",
+                                                             "attention-dropout",
+                                                             "context-parallel-size",
+                                                             "cpu-offloading-num-layers",
+                                                             "data-path",
+                                                             "disable-bias-linear",
+                                                             "distributed-backend",
+                                                             "expert-model-parallel-size",
+                                                             "expert-tensor-parallel-size",
+                                                             "ffn-hidden-size",
+                                                             "global-batch-size",
+                                                             "group-query-attention",
+                                                             "hidden-dropout",
+                                                             "hidden-size",
+                                                             "kv-channels",
+                                                             "max-position-embeddings",
+                                                             "micro-batch-size",
+                                                             "moe-ffn-hidden-size",
+                                                             "moe-grouped-gemm",
+                                                             "moe-router-topk",
+                                                             "moe-token-dispatcher-type",
+                                                             "multi-latent-attention",
+                                                             "normalization",
+                                                             "num-attention-heads",
+                                                             "num-distributed-optimizer-instances",
+                                                             "num-experts",
+                                                             "num-layers",
+                                                             "num-query-groups",
+                                                             "num-virtual-stages-per-pipeline-rank",
+                                                             "optimizer-cpu-offload",
+                                                             "optimizer-offload-fraction",
+                                                             "overlap-grad-reduce",
+                                                             "overlap-param-gather",
+                                                             "pipeline-model-parallel-layout",
+                                                             "pipeline-model-parallel-size",
+                                                             "position-embedding-type",
+                                                             "recompute-granularity",
+                                                             "recompute-method",
+                                                             "recompute-num-layers",
+                                                             "rotary-base",
+                                                             "rotary-percent",
+                                                             "save-interval",
+                                                             "seq-length",
+                                                             "sequence-parallel",
+                                                             "tensor-model-parallel-size",
+                                                             "tokenizer-model",
+                                                             "tokenizer-type",
+                                                             "train-iters",
+                                                             "transformer-impl",
+                                                             "untie-embeddings-and-output-weights",
+                                                             "use-distributed-optimizer",
+                                                             "use-precision-aware-optimizer"};
+
+void misspelt_options(const CheckInput& in, Report& report) {
+  for (const Node& option : in.job.root().items) {
+    const std::string_view meant = one_slip_from(option.key, kCommonOptions);
+    // What ends in a digit (--data-path2) or in a shell's bracket is no slip.
+    const bool ends_in_letter = !option.key.empty() && option.key.back() >= 'a' && option.key.back() <= 'z';
+    if (meant.empty() || !ends_in_letter) continue;
+    report.at(option, {option.key, "is no option of Megatron"}).fix = "did you mean --" + std::string(meant) + "?";
+  }
+}
+
+void repeated_options(const CheckInput& in, Report& report) {
+  for (const Node& option : in.job.root().items) {
+    if (option.overridden_line == 0) continue;
+    Finding& finding = report.at(option, {option.key, "overrides that of line " + count_text(option.overridden_line)});
+    finding.severity = Severity::Warning;
+    finding.fix = "keep one of them";
+  }
+}
+
+void megatron_options(const CheckInput& in, Report& report) {
+  distributed_optimizer(in, report);
+  offloaded_activations(in, report);
+  offloaded_optimizer(in, report);
+  recomputation(in, report);
+  sequence_of_positions(in, report);
+  misspelt_options(in, report);
+  repeated_options(in, report);
+}
+
+constexpr Rule kRules[] = {
+    {"C180", Severity::Error, "Options of Megatron",
+     "an option lacks another that it needs (overlapped or low-precision gathering, an offloaded optimizer, full "
+     "recomputation), activations are offloaded in a pipeline or beside recomputation, the sequence is longer than the "
+     "positions, a name is misspelt, or an option stands twice (a warning)",
+     "--{} {}", "add the option", "Megatron-LM d98e8a6 (2026-08-22), arguments.py and transformer_config.py", kMegatron,
+     Need::Nothing, megatron_options},
+};
+
+}  // namespace
+
+std::span<const Rule> megatron_rules() { return kRules; }
+
+}  // namespace smplan
