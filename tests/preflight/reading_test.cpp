@@ -116,6 +116,72 @@ TEST(Reading, OfARepeatedArgumentTheLastCountsAndIsWarnedOf) {
             4);
 }
 
+TEST(Reading, EnabledIsTakenAsPythonTakesIt) {
+  const auto torchrun = [](const std::string& value) {
+    const std::string text =
+        R"({"class": "PyTorch", "distribution": {"torch_distributed": {"enabled": )" + value + "}}}";
+    return read_job(text, "job", JobKind::Estimator).value().launcher.torchrun.is(true);
+  };
+  for (const char* truth : {"true", "1", "-2", "0.5", "\"false\"", "[0]", "{\"a\": 0}"})
+    EXPECT_TRUE(torchrun(truth)) << truth;
+  for (const char* falsehood : {"false", "0", "0.0", "\"\"", "[]", "{}", "null"}) {
+    EXPECT_FALSE(torchrun(falsehood)) << falsehood;
+  }
+}
+
+TEST(Reading, TheModelParallelLibraryIsEnabledByTrueAlone) {
+  const auto library = [](const std::string& value) {
+    const std::string text =
+        R"({"class": "PyTorch", "distribution": {"smdistributed": {"modelparallel": {"enabled": )" + value + "}}}}";
+    return read_job(text, "job", JobKind::Estimator).value().launcher.smp.is(true);
+  };
+  EXPECT_TRUE(library("true"));
+  for (const char* other : {"1", "\"true\"", "[1]", "false"}) EXPECT_FALSE(library(other)) << other;
+}
+
+TEST(Reading, EstimatorsNameTheirChannels) {
+  const Job job = read_job(R"({"class": "PyTorch", "inputs": {
+      "train": "s3://bucket/train",
+      "lustre": {"file_system_id": "fs-1", "file_system_type": "FSxLustre", "instance_groups": ["a", "b"]},
+      "test": {"s3_uri": "s3://bucket/test", "s3_data_type": "S3Prefix", "distribution": "ShardedByS3Key",
+               "input_mode": "FastFile"}}})",
+                           "job", JobKind::Estimator)
+                      .value();
+  ASSERT_EQ(job.channels.size(), 3U);
+  EXPECT_EQ(*job.channels[0].name, "train");
+  EXPECT_EQ(*job.channels[0].s3_uri, "s3://bucket/train");
+  EXPECT_EQ(*job.channels[1].file_system_id, "fs-1");
+  EXPECT_EQ(*job.channels[1].file_system_type, "FSxLustre");
+  ASSERT_EQ(job.channels[1].groups.size(), 2U);
+  EXPECT_EQ(*job.channels[1].groups[1], "b");
+  EXPECT_FALSE(job.channels[1].s3_uri);
+  EXPECT_EQ(*job.channels[2].s3_uri, "s3://bucket/test");
+  EXPECT_EQ(*job.channels[2].distribution, "ShardedByS3Key");
+  EXPECT_EQ(*job.channels[2].input_mode, "FastFile");
+}
+
+TEST(Reading, InputsWithoutANameAreTheTrainingChannel) {
+  const Job job = read_job(R"({"class": "PyTorch", "inputs": "s3://bucket/all"})", "job", JobKind::Estimator).value();
+  ASSERT_EQ(job.channels.size(), 1U);
+  EXPECT_EQ(*job.channels[0].name, "training");
+  EXPECT_EQ(*job.channels[0].s3_uri, "s3://bucket/all");
+}
+
+TEST(Reading, ALauncherNamesItsInstanceGroups) {
+  const Job job = read_job(R"({"class": "PyTorch", "instance_groups": [
+      {"instance_group_name": "gpu", "instance_type": "ml.p4d.24xlarge", "instance_count": 2},
+      {"name": "cpu", "instance_type": "ml.c5.xlarge", "instance_count": 1}],
+      "distribution": {"instance_groups": ["gpu", {"instance_group_name": "cpu"}]}})",
+                           "job", JobKind::Estimator)
+                      .value();
+  ASSERT_EQ(job.groups.size(), 2U);
+  EXPECT_EQ(*job.groups[1].name, "cpu");
+  EXPECT_EQ(*job.groups[0].count, 2);
+  ASSERT_EQ(job.launcher.groups.size(), 2U);
+  EXPECT_EQ(*job.launcher.groups[0], "gpu");
+  EXPECT_EQ(*job.launcher.groups[1], "cpu");
+}
+
 TEST(Hostile, DuplicateKeysAreRefusedInEveryTree) {
   EXPECT_THAT(refusal(R"({"a": 1, "a": 2})", JobKind::Estimator), HasSubstr("appears twice"));
   EXPECT_THAT(refusal("a: 1\na: 2\n", JobKind::Accelerate), HasSubstr("appears twice"));
