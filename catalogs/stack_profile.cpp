@@ -9,7 +9,7 @@ namespace smplan {
 std::span<const StackParameter> stack_parameters() {
   using P = StackProfile;
   static constexpr double kLongest = 1e6;  // one second, in microseconds
-  static const std::array<StackParameter, 25> kParameters{{
+  static const std::array<StackParameter, 26> kParameters{{
       {.key = "gemm_slowdown", .number = &P::gemm_slowdown, .low = 0.5, .high = 4},
       {.key = "attention_slowdown", .number = &P::attention_slowdown, .low = 0.3, .high = 6},
       {.key = "elementwise_traffic", .number = &P::elementwise_traffic, .low = 0.2, .high = 8},
@@ -20,6 +20,7 @@ std::span<const StackParameter> stack_parameters() {
       {.key = "host_time_moe_layer_us", .time = &P::host_time_moe_layer, .low = 0, .high = kLongest},
       {.key = "moe_slowdown", .number = &P::moe_slowdown, .low = 0.5, .high = 6},
       {.key = "graphed_moe_host", .number = &P::graphed_moe_host},
+      {.key = "fused_experts", .number = &P::fused_experts},
       {.key = "moe_yearly_gain", .number = &P::moe_yearly_gain, .low = 0, .high = 2},
       {.key = "host_time_micro_batch_us", .time = &P::host_time_micro_batch, .low = 0, .high = kLongest},
       {.key = "host_time_step_us", .time = &P::host_time_step, .low = 0, .high = 10 * kLongest},

@@ -30,6 +30,8 @@ struct StackProfile {
   double moe_slowdown = 1;
   /// Host time of a MoE layer under a vendor's performance recipe (CUDA graphs), as a part of the above.
   double graphed_moe_host = 1;
+  /// What is left of `moe_slowdown` beyond 1 where the experts' products are fused and a step is one CUDA graph.
+  double fused_experts = 1;
   /// MoE software gets faster: slowdown and host time fall by this a year (natural logarithm); the
   /// figures above are those of kSoftwareYear.
   double moe_yearly_gain = 0;

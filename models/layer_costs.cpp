@@ -15,6 +15,9 @@ constexpr double kTransposedBytes = 2;  // an 8-bit tensor read and written
 constexpr double kDequantBytesPerWeight = 27;
 /// Masked language models predict 15 % of the tokens (Devlin et al. 2019); the head sees only those.
 constexpr double kMaskedShare = 0.15;
+// Grouped products take each expert's rows in whole blocks: 32 values share a scale in 8 bits (OCP microscaling
+// formats).
+constexpr std::int64_t kGroupRows = 32;
 /// Width at which an expert's products feel half of what routing slows (runs of 768 to 32768 columns).
 constexpr double kNarrowExpert = 1000;
 /// Low-rank adapters launch two small products beside every linear layer.
@@ -219,8 +222,8 @@ void add_dense_mlp(LayerCosts& costs, const KernelClock& clock, const Workload& 
 
 /// Routed tokens of this rank's experts under balanced routing, and the experts' share of width.
 struct ExpertSlice {
-  std::int64_t experts = 1;  ///< on this rank
-  std::int64_t tokens_per_expert = 1;
+  std::int64_t experts = 1;            ///< on this rank
+  std::int64_t tokens_per_expert = 1;  ///< padded
   std::int64_t width = 1;
   double routed = 0;  ///< tokens * top_k that enter this rank's experts
 };
@@ -233,7 +236,8 @@ ExpertSlice make_expert_slice(const Workload& w, const Strategy& s, const Slice&
   const double local_tokens = slice.tokens * cut / static_cast<double>(slice.tensor);
   e.experts = std::max<std::int64_t>(1, moe.n_experts / s.expert_parallel);
   e.routed = local_tokens * static_cast<double>(moe.top_k);
-  e.tokens_per_expert = std::max<std::int64_t>(1, static_cast<std::int64_t>(e.routed / static_cast<double>(e.experts)));
+  const auto tokens = static_cast<std::int64_t>(e.routed / static_cast<double>(e.experts));
+  e.tokens_per_expert = std::max<std::int64_t>(1, (tokens + kGroupRows - 1) / kGroupRows) * kGroupRows;
   e.width = std::max<std::int64_t>(1, moe.expert_ffn_hidden / s.expert_tensor());
   return e;
 }
@@ -332,15 +336,18 @@ Seconds expert_exchange(const Workload& w, const Strategy& s, const Groups& grou
   const ExpertSlice e = make_expert_slice(w, s, slice);
   // Of the tokens that the cut experts see, each rank brings its share.
   const Bytes sent(kHalfBytes * e.routed * static_cast<double>(w.architecture.hidden) / s.expert_tensor());
-  const double domains = static_cast<double>(groups.expert.domains());
-  const Seconds plain = collective_time(CollectiveKind::AllToAll, sent, groups.expert, cluster, s.collectives).time;
-  if (domains == 1 || !stack.deduplicated_dispatch) return plain;
+  const auto exchanged = [&](Bytes bytes, const GroupShape& group) {
+    return collective_time(CollectiveKind::AllToAll, bytes, group, cluster, s.collectives).time;
+  };
+  if (!stack.deduplicated_dispatch) return exchanged(sent, groups.expert);
   const double top_k = static_cast<double>(w.architecture.moe.top_k);
-  const double kept = remote_copies(domains, top_k) / (top_k * (1 - 1 / domains));
+  const auto kept = [top_k](double n) { return remote_copies(n, top_k) / (top_k * (1 - 1 / n)); };
+  const Bytes once_a_rank = sent * kept(static_cast<double>(groups.expert.ranks));
+  const double domains = static_cast<double>(groups.expert.domains());
+  if (domains == 1) return exchanged(once_a_rank, groups.expert);
   GroupShape inside = groups.expert;
   inside.ranks = groups.expert.per_domain;
-  return std::max(collective_time(CollectiveKind::AllToAll, sent * kept, groups.expert, cluster, s.collectives).time,
-                  collective_time(CollectiveKind::AllToAll, sent, inside, cluster, s.collectives).time);
+  return std::max(exchanged(sent * kept(domains), groups.expert), exchanged(once_a_rank, inside));
 }
 
 /// Ranks that cut one expert gather the tokens routed to it and scatter its output (Megatron Core's token dispatcher).

@@ -18,7 +18,7 @@ const FitKnob* find_fit_knob(std::string_view key) {
       {"host_time_dense_layer_us", 1, "host time to launch the forward of a dense layer"},
       {"host_time_moe_layer_us", 1, "host time to launch the forward of a mixture-of-experts layer"},
       {"moe_slowdown", 1, "time of expert products and dispatch relative to balanced routing at kernel speed"},
-      {"graphed_moe_host", 1, "host time of such a layer under CUDA graphs, as a part of the time without"},
+      {"fused_experts", 1, "part of that slowdown left where products are fused and a step is one CUDA graph"},
       {"moe_yearly_gain", 0.5, "fall of both by a year of software, natural logarithm"},
       {"host_time_micro_batch_us", 1, "host time of a micro-batch"},
       {"host_time_step_us", 1.5, "host time of a step"},

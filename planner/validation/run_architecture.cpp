@@ -60,16 +60,31 @@ void override_widths(const MeasuredRun& run, Architecture& a) {
   }
 }
 
+constexpr std::int64_t kGpt2Entries = 50257;
+
 /// GPT-2's entries, padded where tensor parallelism cuts them as Megatron pads: to a multiple of 128 a rank.
 /// Without it they stay as they are: vTrain's steps show products that load rows of 50,257 (models/compute.cpp).
 std::int64_t gpt2_vocabulary(std::int64_t tensor_parallel) {
-  constexpr std::int64_t kEntries = 50257;
-  if (tensor_parallel == 1) return kEntries;
+  if (tensor_parallel == 1) return kGpt2Entries;
   const std::int64_t step = 128 * tensor_parallel;
-  return (kEntries + step - 1) / step * step;
+  return (kGpt2Entries + step - 1) / step * step;
 }
 
-Result<Architecture> from_widths(const MeasuredRun& run, Assumptions& assumptions) {
+/// The vocabulary of the family that a name begins with, where all its presets share one: Nemotron-3 has Nemotron's.
+std::optional<std::int64_t> vocabulary_of_family(const Catalog& catalog, std::string_view name) {
+  const std::string wanted = bare_name(name);
+  std::optional<std::int64_t> shared;
+  for (const ModelPreset& preset : catalog.models()) {
+    const Architecture& a = preset.architecture;
+    const std::string family = bare_name(a.family);
+    if (family.empty() || wanted.rfind(family, 0) != 0) continue;
+    if (shared && *shared != a.vocab) return std::nullopt;
+    shared = a.vocab;
+  }
+  return shared;
+}
+
+Result<Architecture> from_widths(const MeasuredRun& run, const Catalog& catalog, Assumptions& assumptions) {
   if (!run.n_layers || !run.hidden) {
     return fail("unsupported", run.id,
                 "the model '" + run.model + "' is not in the catalog and n_layers and hidden are not both stated",
@@ -102,6 +117,9 @@ Result<Architecture> from_widths(const MeasuredRun& run, Assumptions& assumption
   }
   if (run.vocab) {
     a.vocab = *run.vocab;
+  } else if (const auto shared = vocabulary_of_family(catalog, run.model); shared && *shared != kGpt2Entries) {
+    a.vocab = *shared;
+    assumptions.push_back("vocab is " + std::to_string(a.vocab) + " (its family's)");
   } else {
     a.vocab = gpt2_vocabulary(run.tp.value_or(1));
     assumptions.push_back("vocab is " + std::to_string(a.vocab) + " (GPT-2)");
@@ -131,7 +149,7 @@ Result<Architecture> from_widths(const MeasuredRun& run, Assumptions& assumption
 
 Result<Architecture> resolve_architecture(const MeasuredRun& run, const Catalog& catalog, Assumptions& assumptions) {
   const ModelPreset* preset = find_preset(catalog, run.model);
-  if (preset == nullptr || contradicts(run, preset->architecture)) return from_widths(run, assumptions);
+  if (preset == nullptr || contradicts(run, preset->architecture)) return from_widths(run, catalog, assumptions);
   Architecture a = preset->architecture;
   if (!run.hidden) assumptions.push_back("widths are those of " + a.name);
   override_widths(run, a);

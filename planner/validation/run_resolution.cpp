@@ -163,6 +163,18 @@ Result<void> resolve_finetune(const MeasuredRun& run, const RunSettings& setting
   return {};
 }
 
+/// NVIDIA's MXFP8 recipes for mixtures of experts run forward and backward as one CUDA graph with fused expert products
+/// and overlapped exchange: on Grace Blackwell from container 26.06, on Blackwell from 26.08 (Megatron-Bridge 0.5.1
+/// notes).
+bool runs_as_one_graph(const RunSettings& settings, const Workload& w, const Accelerator& accelerator) {
+  constexpr double kJune2026 = 2026 + 5.0 / 12;
+  constexpr double kAugust2026 = 2026 + 7.0 / 12;
+  if (!settings.software_year || !w.architecture.is_moe() || w.precision != Precision::Fp8) return false;
+  const double released = *settings.software_year + 0.01;
+  const bool grace = accelerator.key.rfind("GB", 0) == 0;
+  return accelerator.architecture.rfind("Blackwell", 0) == 0 && released >= (grace ? kJune2026 : kAugust2026);
+}
+
 }  // namespace
 
 Result<ResolvedRun> resolve_run(const MeasuredRun& run, const Catalog& catalog) {
@@ -215,8 +227,9 @@ Result<ResolvedRun> resolve_run(const MeasuredRun& run, const Catalog& catalog) 
   s.offload = offload_from(run.offload.empty() ? "none" : run.offload).value_or(Offload{});
   w.tokens = w.tokens_per_step();
   if (Result<void> r = check_resolved(run, w, s); !r) return tl::unexpected(r.error());
-  resolved.cluster = std::move(*cluster);
+  settings.graphed_iteration = runs_as_one_graph(settings, w, cluster->accelerator);
   resolved.stack = apply_settings(*stack, settings);
+  resolved.cluster = std::move(*cluster);
   resolved.settings = settings;
   return resolved;
 }

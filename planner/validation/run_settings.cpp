@@ -76,6 +76,7 @@ RunSettings read_settings(std::string_view text) {
   s.performance_recipe = words.say("container 2") || words.say("items/pretrain");
   s.software_year = words.release_after("container ");
   if (!s.software_year) s.software_year = words.release_after("container nemo ");
+  if (!s.software_year && words.say("items/pretrain")) s.software_year = kSoftwareYear;  // cards of the main branch
   // grad_reduce_in_fp32 is off in their recipes; Megatron-LM's own default is on.
   s.half_gradients = words.say("megatron-bridge") || words.say("nemo");
   if (words.say("ep-a2a overlap=on")) s.expert_overlap = true;
@@ -95,6 +96,11 @@ Stack apply_settings(const Stack& stack, const RunSettings& settings) {
   if (settings.expert_overlap) p.expert_overlap = *settings.expert_overlap ? p.expert_overlap_when_on : 0;
   if (settings.deduplicated_dispatch) adjusted.deduplicated_dispatch = *settings.deduplicated_dispatch;
   if (settings.performance_recipe) p.host_time_moe_layer *= p.graphed_moe_host;
+  if (settings.graphed_iteration) {
+    p.host_time_moe_layer = Seconds();
+    p.expert_overlap = p.expert_overlap_when_on;
+    p.moe_slowdown = 1 + (p.moe_slowdown - 1) * p.fused_experts;
+  }
   if (settings.software_year) {
     const double older = std::exp(p.moe_yearly_gain * (kSoftwareYear - *settings.software_year));
     p.host_time_moe_layer *= older;

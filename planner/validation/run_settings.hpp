@@ -27,6 +27,7 @@ struct RunSettings {
   bool performance_recipe = false;            ///< a vendor's tuned configuration
   std::optional<double> software_year;        ///< `container 26.04` is 2026.25
   std::optional<bool> expert_overlap;         ///< all-to-all under other work
+  bool graphed_iteration = false;             ///< forward and backward as one CUDA graph, experts' products fused
 };
 
 /// Reads the words; what they do not say stays unset.

@@ -242,6 +242,17 @@ TEST(RoutedExperts, AreProductsOfTheTokensThatComeToThisRank) {
   EXPECT_BYTES(costs.backward.elementwise, 2 * (10 * hidden + 2 * rotated + 4 * 512 * 64 + 5 * 512 * 32));
 }
 
+TEST(RoutedExperts, TakeTheirRowsInBlocksOfThirtyTwo) {
+  StepCase c = expert_counter();
+  c.workload.architecture.moe.top_k = 1;
+  c.workload.architecture.moe.n_experts = 5;
+  // 256 tokens are 51 rows for each of five experts, in two blocks.
+  const double router = product(256, 5, 64);
+  const double attention = product(256, 96, 64) + product(256, 64, 64);
+  EXPECT_BYTES(costs_of(c, {.moe = true}).forward.gemm,
+               attention + router + 5 * (product(64, 64, 64) + product(64, 64, 32)));
+}
+
 TEST(RoutedExperts, ThatAreSharedByAllRunBesideAsADenseLayer) {
   StepCase c = expert_counter();
   const LayerCosts without = costs_of(c, {.moe = true});
@@ -319,6 +330,7 @@ TEST(ExpertTraffic, DispatchesAndCombinesEveryRoutedTokenInBothPasses) {
   c.strategy.expert_parallel = 4;
   c.strategy.data_parallel = 4;
   c.stack.profile.moe_slowdown = 1.5;
+  c.stack.deduplicated_dispatch = false;
   const Seconds exchange =
       collective(c, CollectiveKind::AllToAll, 2 * 512 * 64, group_shapes(c.strategy, c.cluster).expert);
   EXPECT_EQ(costs_of(c, {.moe = true}).forward.expert_comm, 2 * exchange * 1.5);
@@ -336,10 +348,22 @@ TEST(ExpertTraffic, WithoutCopiesSendsATokenOnceToANode) {
   GroupShape inside = both;
   inside.ranks = 8;
   // Two experts are both on the own node for a quarter of the tokens; the other three quarters cross once, not on
-  // average once for each pair: 0.75 of what a plain exchange sends.
+  // average once for each pair: 0.75 of what a plain exchange sends. Of the ranks, both are one for a sixteenth of the
+  // tokens: 31 of 32 copies are left.
   const double sent = 2 * 512 * 64;
   const Seconds exchange = std::max(collective(c, CollectiveKind::AllToAll, 0.75 * sent, both),
-                                    collective(c, CollectiveKind::AllToAll, sent, inside));
+                                    collective(c, CollectiveKind::AllToAll, sent * 31 / 32, inside));
+  EXPECT_EQ(costs_of(c, {.moe = true}).forward.expert_comm, 2 * exchange);
+}
+
+TEST(ExpertTraffic, WithoutCopiesSendsATokenOnceToARank) {
+  StepCase c = expert_counter();
+  c.strategy.expert_parallel = 4;
+  c.strategy.data_parallel = 4;
+  c.stack.deduplicated_dispatch = true;
+  // Two experts on four ranks are on one for a quarter of the tokens: 7 of 8 copies are left.
+  const Seconds exchange =
+      collective(c, CollectiveKind::AllToAll, 2 * 512 * 64 * 7. / 8, group_shapes(c.strategy, c.cluster).expert);
   EXPECT_EQ(costs_of(c, {.moe = true}).forward.expert_comm, 2 * exchange);
 }
 

@@ -236,6 +236,52 @@ TEST(MeasuredRuns, TensorOverlapStatedToBeOffCostsTime) {
   EXPECT_GT(compared[0].prediction.step.time(), compared[1].prediction.step.time());
 }
 
+TEST(MeasuredRuns, RecipesOfMixturesInEightBitsRunAsOneGraphFromTheReleaseThatBroughtIt) {
+  const auto graphed = [](const std::string& model, const std::string& gpu, const std::string& dtype,
+                          const std::string& notes) {
+    const auto runs =
+        test::runs_from("id,model,gpu,n_gpus,framework,dtype,seq_len,micro_batch,global_batch,tp,pp,ep,notes\na," +
+                        model + "," + gpu + ",8,Megatron-Bridge," + dtype + ",4096,4,512,1,1,8," + notes + "\n");
+    return resolve_run(runs.at(0), shipped_catalog()).value().settings.graphed_iteration;
+  };
+  EXPECT_TRUE(graphed("qwen3-30b-a3b", "GB200", "fp8", "container 26.06; NeMo"));
+  EXPECT_TRUE(graphed("qwen3-30b-a3b", "GB300", "fp8", "container 26.08; NeMo"));
+  EXPECT_TRUE(graphed("qwen3-30b-a3b", "GB300", "fp8", "items/pretrain; label fp8"));
+  EXPECT_FALSE(graphed("qwen3-30b-a3b", "GB200", "fp8", "container 26.04; NeMo"));
+  EXPECT_FALSE(graphed("qwen3-30b-a3b", "GB200", "fp8", "NeMo"));
+  EXPECT_FALSE(graphed("qwen3-30b-a3b", "GB200", "bf16", "container 26.06; NeMo"));
+  EXPECT_FALSE(graphed("qwen3-30b-a3b", "B200", "fp8", "container 26.06; NeMo"));
+  EXPECT_TRUE(graphed("qwen3-30b-a3b", "B300", "fp8", "container 26.08; NeMo"));
+  EXPECT_FALSE(graphed("qwen3-30b-a3b", "H100-80GB", "fp8", "container 26.08; NeMo"));
+  EXPECT_FALSE(graphed("qwen3-8b", "GB200", "fp8", "container 26.08; NeMo"));
+}
+
+TEST(MeasuredRuns, OneGraphHidesTheHostAndMoreOfTheExchange) {
+  const auto runs = test::runs_from(
+      "id,model,gpu,n_gpus,framework,dtype,seq_len,micro_batch,global_batch,tp,pp,ep,notes\n"
+      "a,qwen3-30b-a3b,GB200,8,Megatron-Bridge,fp8,4096,4,512,1,1,8,container 26.06\n"
+      "b,qwen3-30b-a3b,GB200,8,Megatron-Bridge,fp8,4096,4,512,1,1,8,container 26.05\n");
+  const auto compared = compare_runs(runs, shipped_catalog());
+  const StepComponents& graphed = compared[0].prediction.step.components;
+  const StepComponents& launched = compared[1].prediction.step.components;
+  EXPECT_LT(graphed.host, launched.host);
+  EXPECT_LT(graphed.expert_comm, launched.expert_comm);
+  EXPECT_LT(graphed.elementwise, launched.elementwise);
+  EXPECT_EQ(graphed.attention, launched.attention);
+}
+
+TEST(MeasuredRuns, AVocabularyThatIsNotStatedIsTheFamilys) {
+  const auto vocabulary = [](const std::string& model) {
+    const auto runs = test::runs_from("id,model,gpu,n_gpus,framework,seq_len,micro_batch,tp,pp,n_layers,hidden\na," +
+                                      model + ",H100-80GB,8,Megatron-LM,4096,1,1,1,12,1024\n");
+    return resolve_run(runs.at(0), shipped_catalog()).value().workload.architecture.vocab;
+  };
+  EXPECT_EQ(vocabulary("Nemotron-3-8B"), 256000);
+  EXPECT_EQ(vocabulary("BERT-tiny"), 30522);
+  EXPECT_EQ(vocabulary("somebody's own"), 50257);
+  EXPECT_EQ(vocabulary("llama-9"), 50257) << "Llamas have had three vocabularies";
+}
+
 /// Rows of a table of fine-tuning memory: its own names of columns.
 ResolvedRun resolved(const std::string& cells) {
   const auto runs = test::runs_from(
