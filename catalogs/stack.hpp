@@ -71,6 +71,9 @@ struct Stack {
   bool deepspeed_engine = false;  ///< DeepSpeed holds and reduces the states, not the stack itself
   /// Rank 0 writes checkpoints whole (torch.save); else every rank writes its part, replicas too.
   bool one_writer = false;
+  /// FSDP accumulates without synchronising (`no_sync`): until the last micro-batch every rank holds the gradients of
+  /// all its parameters whole, of frozen ones too. What a measured run did; plans reduce each micro-batch.
+  bool whole_gradients = false;
   /// FSDP shards each expert by itself, so that one is gathered at a time; else with its layer.
   bool expert_units = false;
   /// Rank of adapters where a run does not say: what the framework's own scripts set.

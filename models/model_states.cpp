@@ -146,6 +146,11 @@ ModelStates model_states(const StageParameters& p, const Workload& w, const Stra
       out.optimizer += optimizer;
     }
   }
+  if (engine == StateEngine::Fsdp && stack.whole_gradients) {
+    // Units without a trained parameter, the root beside adapters, have none.
+    const double with_gradients = frozen ? p.dense + p.experts + p.adapters + p.trained_root : p.total();
+    out.gradients = state_widths(w, s, stack).gradient * with_gradients;
+  }
   if (s.offload.parameters) {
     out.offloaded += out.weights;
     out.weights = 0;

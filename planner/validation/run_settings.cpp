@@ -56,6 +56,7 @@ RunSettings read_settings(std::string_view text) {
   s.lora_rank = words.number_after("lora rank ");
   if (!s.lora_rank) s.lora_rank = words.number_after("rank=");
   s.pure_half = words.say("mp_mode=pure") || words.say("torchtune");  // its recipes keep weights in dtype
+  s.whole_gradients = words.say("litgpt");  // fabric.no_backward_sync around all but the last micro-batch
   s.tied_embeddings = words.say("tied=1");
   s.four_bit_base = words.say_any(std::array<std::string_view, 6>{"q-lora", "qlora", "nf4", "gptq", "4-bit", "int4"});
   s.lora_embeddings = words.say_any(std::array<std::string_view, 2>{"lora (emb)", "modules_to_save"});
@@ -73,7 +74,7 @@ RunSettings read_settings(std::string_view text) {
       !words.say_any(std::array<std::string_view, 3>{"no tp-comm overlap", "no tp comm overlap", "no tp overlap"});
   if (words.say("dispatcher=alltoall")) s.deduplicated_dispatch = false;
   if (words.say("deepep") || words.say("hybridep")) s.deduplicated_dispatch = true;
-  s.performance_recipe = words.say("container 2") || words.say("items/pretrain");
+  s.performance_recipe = words.say("container 2") || words.say("container nemo 2") || words.say("items/pretrain");
   s.software_year = words.release_after("container ");
   if (!s.software_year) s.software_year = words.release_after("container nemo ");
   if (!s.software_year && words.say("items/pretrain")) s.software_year = kSoftwareYear;  // cards of the main branch
@@ -107,6 +108,7 @@ Stack apply_settings(const Stack& stack, const RunSettings& settings) {
     p.moe_slowdown *= older;
   }
   if (settings.pure_half) adjusted.gradient_reduce_bytes = 2;
+  adjusted.whole_gradients = settings.whole_gradients;
   if (settings.half_gradients) adjusted.gradient_bytes = 2;
   return adjusted;
 }

@@ -16,6 +16,7 @@ struct RunSettings {
   bool seq_len_is_limit = false;  ///< most samples are shorter: memory peaks at the longest, time is not of it
   bool pure_half = false;         ///< `MP_mode=PURE`: 16-bit parameters, reduction and buffers
   bool half_gradients = false;    ///< 16-bit gradient buffers beside fp32 master weights
+  bool whole_gradients = false;   ///< FSDP accumulates them unsharded
   bool four_bit_base = false;     ///< Q-LoRA, NF4, GPTQ
   bool lora_embeddings = false;   ///< embedding and head trained beside the adapters
   bool tied_embeddings = false;

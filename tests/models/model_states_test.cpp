@@ -149,6 +149,25 @@ TEST(LowRank, EmbeddingsTrainedBesideAdaptersAreCopiedInTheirFormat) {
 }
 
 // 16 bytes an adapter parameter under FSDP, 2 + 4 + 12 under Megatron; the frozen weights have 2.
+TEST(Fsdp, AccumulatingWithoutSynchronisingKeepsGradientsWhole) {
+  Workload w = adam();
+  Stack stack = torch();
+  stack.whole_gradients = true;
+  const StageParameters p = dense(1e9);
+  const ModelStates full = model_states(p, w, sharded(Sharding::FsdpFull, 4), stack);
+  EXPECT_DOUBLE_EQ(full.gradients, 4e9);
+  EXPECT_DOUBLE_EQ(full.weights, 1e9);
+  EXPECT_DOUBLE_EQ(model_states(p, w, sharded(Sharding::None, 4), stack).gradients, 4e9);
+  // Of adapters the frozen weights' gradients are there too.
+  w.finetune = FineTune::Lora;
+  w.pure_half = true;
+  StageParameters adapted = p;
+  adapted.adapters = 1e7;
+  adapted.root = 1e8;
+  EXPECT_DOUBLE_EQ(model_states(adapted, w, sharded(Sharding::FsdpFull, 4), stack).gradients, 2 * 1.01e9);
+  EXPECT_DOUBLE_EQ(model_states(adapted, w, sharded(Sharding::None, 4), stack).gradients, 2 * 1e7);
+}
+
 TEST(LowRank, AdaptersAreShardedAsWeightsAre) {
   Workload w = adam();
   w.finetune = FineTune::Lora;
