@@ -51,7 +51,7 @@ LayerStack kinds_of_layers(const Architecture& a) {
   if (!moe_alternates && !window_alternates) {
     // Kinds follow each other: leading dense layers, then one kind.
     const std::int64_t leading = a.is_moe() ? a.moe.n_leading_dense_layers : 0;
-    if (leading > 0) add(stack, decoder_layer(a, 0), leading);
+    add(stack, decoder_layer(a, 0), leading);
     add(stack, decoder_layer(a, leading), a.n_layers - leading);
     return stack;
   }

@@ -13,7 +13,6 @@ constexpr std::int64_t kMostJobs = 1'000'000;
 const std::vector<std::string> kModeNames{"sync", "async"};
 
 std::string saves(const RunSetup& run) {
-  if (run.checkpoint_target == CheckpointTarget::None) return "no checkpoints";
   return fmt::format("checkpoints go to {}{}", to_string(run.checkpoint_target),
                      run.checkpoint_mode == CheckpointMode::Sync ? "" : " while training goes on");
 }

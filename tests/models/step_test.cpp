@@ -1,5 +1,7 @@
 #include "models/step.hpp"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "models/stage.hpp"
@@ -49,6 +51,36 @@ TEST(StageLayers, CoverTheModelOnceWhateverTheDepth) {
         EXPECT_NEAR(moe, static_cast<double>(depth - 3), 1e-9);
       }
     }
+  }
+}
+
+TEST(StageLayers, OfKindsThatAlternateAreOnEveryStage) {
+  LayerStack stack;
+  stack.n_runs = 2;
+  stack.runs[0] = {.spec = {.ffn_hidden = 1}, .count = 20};
+  stack.runs[1] = {.spec = {.moe = true}, .count = 60};
+  stack.interleaved = true;
+  for (std::int32_t s = 0; s < 4; ++s) {
+    EXPECT_DOUBLE_EQ(stage_layers(stack, s, 4)[0], 5) << s;
+    EXPECT_DOUBLE_EQ(stage_layers(stack, s, 4)[1], 15) << s;
+  }
+}
+
+TEST(LongestParts, StandByLengthAndInTheOrderOfTheTableWhereEqual) {
+  StepComponents components;
+  components.optimizer = Seconds(2);
+  components.host = Seconds(1);
+  const std::vector<StepPart> parts = longest_parts(components);
+  ASSERT_EQ(parts.size(), step_parts().size());
+  EXPECT_EQ(parts[0].key, "optimizer");
+  EXPECT_EQ(parts[1].key, "host");
+  std::size_t last = 0;
+  for (std::size_t i = 2; i < parts.size(); ++i) {
+    const auto found = std::find_if(step_parts().begin(), step_parts().end(),
+                                    [&](const StepPart& p) { return p.key == parts[i].key; });
+    const auto at = static_cast<std::size_t>(found - step_parts().begin());
+    EXPECT_GE(at, last) << parts[i].key;
+    last = at;
   }
 }
 
