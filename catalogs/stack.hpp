@@ -64,8 +64,10 @@ struct Stack {
   double master_bytes = 4;           ///< fp32 copy beside the 16-bit weights; 0 if the weights are fp32
   /// Bytes of logits, log-probabilities and their gradient per token and vocabulary entry.
   double logits_bytes = 4;
-  bool flash_attention = true;
+  /// Rank of adapters where a run does not say: what the framework's own scripts set.
+  std::int64_t usual_lora_rank = 16;
   AttentionKernel attention_kernel = AttentionKernel::Flash2;
+  bool flash_attention = true;
   /// Expert dispatch sends a token once to a node, however many of its experts are there.
   bool deduplicated_dispatch = false;
   bool deepspeed_engine = false;  ///< DeepSpeed holds and reduces the states, not the stack itself
@@ -76,8 +78,6 @@ struct Stack {
   bool whole_gradients = false;
   /// FSDP shards each expert by itself, so that one is gathered at a time; else with its layer.
   bool expert_units = false;
-  /// Rank of adapters where a run does not say: what the framework's own scripts set.
-  std::int64_t usual_lora_rank = 16;
   bool quantized_base = false;  ///< trains adapters over 4-bit weights (bitsandbytes)
   /// Element-wise chains run as one kernel and gathered inputs are gathered again in the backward pass:
   /// fewer tensors are saved. False for eager PyTorch models.

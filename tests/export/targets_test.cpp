@@ -304,7 +304,7 @@ TEST(Torchtitan, CutsTheContextOfModelsThatCan) {
     TrainingPlan plan = test::plan(test::request("torchtitan"));
     move(plan, &Strategy::context_parallel, 2);
     plan.strategy.sharding = Sharding::FsdpFull;
-    plan.strategy.shard_degree = plan.replicas();
+    plan.strategy.shard_degree = static_cast<std::int32_t>(plan.replicas());
     plan.model.name = model;
     return test::refusal(plan, "torchtitan");
   };
