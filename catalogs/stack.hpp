@@ -68,7 +68,7 @@ struct Stack {
   std::int64_t usual_lora_rank = 16;
   AttentionKernel attention_kernel = AttentionKernel::Flash2;
   bool flash_attention = true;
-  /// Expert dispatch sends a token once to a node, however many of its experts are there.
+  /// Expert dispatch sends a token once to a node and once to a rank, however many of its experts are there.
   bool deduplicated_dispatch = false;
   bool deepspeed_engine = false;  ///< DeepSpeed holds and reduces the states, not the stack itself
   /// Rank 0 writes checkpoints whole (torch.save); else every rank writes its part, replicas too.

@@ -15,8 +15,7 @@ constexpr double kTransposedBytes = 2;  // an 8-bit tensor read and written
 constexpr double kDequantBytesPerWeight = 27;
 /// Masked language models predict 15 % of the tokens (Devlin et al. 2019); the head sees only those.
 constexpr double kMaskedShare = 0.15;
-// Grouped products take each expert's rows in whole blocks: 32 values share a scale in 8 bits (OCP microscaling
-// formats).
+/// Grouped products take each expert's rows in whole blocks: 32 values share a scale (OCP microscaling formats).
 constexpr std::int64_t kGroupRows = 32;
 /// Width at which an expert's products feel half of what routing slows (runs of 768 to 32768 columns).
 constexpr double kNarrowExpert = 1000;
@@ -325,12 +324,12 @@ void add_context_comm(LayerCosts& costs, const Workload& w, const Strategy& s, c
   costs.backward.context_comm += 2 * around;
 }
 
-/// Nodes other than its own that a token's experts lie on, of `n` equally likely ones.
+/// Nodes or ranks other than its own that a token's experts lie on, of `n` equally likely ones.
 double remote_copies(double n, double top_k) { return (n - 1) * (1 - std::pow(1 - 1 / n, top_k)); }
 
 /// One exchange of the routed tokens between expert ranks. A plain all-to-all sends a token once for
-/// each of its experts; a deduplicating dispatcher sends it once to each node and spreads it there
-/// (DeepEP, HybridEP).
+/// each of its experts; a deduplicating dispatcher sends it once to each node and from there once to
+/// each rank (DeepEP, HybridEP).
 Seconds expert_exchange(const Workload& w, const Strategy& s, const Groups& groups, const Cluster& cluster,
                         const Stack& stack, const Slice& slice) {
   const ExpertSlice e = make_expert_slice(w, s, slice);

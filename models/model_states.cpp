@@ -127,6 +127,8 @@ ModelStates model_states(const StageParameters& p, const Workload& w, const Stra
   const StateEngine engine = state_engine(s, stack);
   const Degrees d = s.sharding == Sharding::None ? Degrees{} : shard_degrees(s);
   const bool frozen = w.finetune != FineTune::Full;
+  const bool whole_gradients = engine == StateEngine::Fsdp && stack.whole_gradients;
+  const bool cut_gradients = shards_gradients(s.sharding) && !whole_gradients;
 
   ModelStates out;
   if (frozen) out.weights = frozen_weights(p, w, d, shards_weights(s.sharding));
@@ -137,7 +139,7 @@ ModelStates model_states(const StageParameters& p, const Workload& w, const Stra
     // Muon orthogonalises matrices; embedding and head stay with AdamW. Source: Jordan et al. 2024.
     if (w.optimizer == Optimizer::Muon && !frozen && own > 0) optimizer += 4 * p.root * (own / part.size.whole);
     out.weights += b.weight * (shards_weights(s.sharding) ? part.size.sharded : part.size.whole);
-    out.gradients += b.gradient * (shards_gradients(s.sharding) ? part.size.sharded : part.size.whole);
+    out.gradients += b.gradient * (cut_gradients ? part.size.sharded : part.size.whole);
     out.step_transient += step_transient(engine, b, own, s);
     if (s.offload.optimizer) {
       // The host updates: it holds moments, master weights and the fp32 gradient of the rank's part.
@@ -146,11 +148,8 @@ ModelStates model_states(const StageParameters& p, const Workload& w, const Stra
       out.optimizer += optimizer;
     }
   }
-  if (engine == StateEngine::Fsdp && stack.whole_gradients) {
-    // Units without a trained parameter, the root beside adapters, have none.
-    const double with_gradients = frozen ? p.dense + p.experts + p.adapters + p.trained_root : p.total();
-    out.gradients = state_widths(w, s, stack).gradient * with_gradients;
-  }
+  // A unit with a trained parameter has gradients of all its own; the root beside adapters is a unit without.
+  if (frozen && whole_gradients) out.gradients += state_widths(w, s, stack).gradient * (p.dense + p.experts);
   if (s.offload.parameters) {
     out.offloaded += out.weights;
     out.weights = 0;

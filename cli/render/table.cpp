@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/markdown.hpp"
+#include "base/words.hpp"
 
 namespace smplan::cli {
 namespace {
@@ -20,20 +21,10 @@ std::size_t display_width(std::string_view text) {
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
-std::vector<std::string_view> words(std::string_view text) {
-  std::vector<std::string_view> out;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
-    if (end > 0) out.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return out;
-}
-
 /// Text broken at blanks into lines of at most `width`; a longer word has a line of its own.
 std::vector<std::string> broken(std::string_view text, std::size_t width) {
   std::vector<std::string> out;
-  for (const std::string_view word : words(text)) {
+  for (const std::string_view word : words_of(text)) {
     if (out.empty() || display_width(out.back()) + 1 + display_width(word) > width) {
       out.emplace_back(word);
     } else {
@@ -53,7 +44,7 @@ std::size_t column_width(const Table& table, std::size_t column) {
 std::size_t word_width(const Table& table, std::size_t column) {
   std::size_t width = display_width(table.columns[column].name);
   for (const auto& row : table.rows) {
-    for (const std::string_view word : words(row[column])) width = std::max(width, display_width(word));
+    for (const std::string_view word : words_of(row[column])) width = std::max(width, display_width(word));
   }
   return width;
 }

@@ -426,11 +426,7 @@ double interval_sigma(std::vector<double> log_ratios, double prior) {
 std::string accelerator_family(const MeasuredRun& run, const Catalog& catalog) {
   Assumptions ignored;
   const Result<Cluster> cluster = resolve_cluster(run, catalog, ignored);
-  if (!cluster) return run.gpu;
-  const Accelerator& a = cluster->accelerator;
-  if (a.architecture.rfind("Blackwell", 0) != 0) return a.architecture;
-  // Chips of one design beside x86 hosts, or beside Grace in racks.
-  return a.key.rfind("GB", 0) == 0 ? "Grace Blackwell" : "Blackwell";
+  return cluster ? family_of(cluster->accelerator) : run.gpu;
 }
 
 std::string stack_of(const MeasuredRun& run, const Catalog& catalog) {

@@ -72,6 +72,11 @@ const Accelerator* resolve_accelerator(const MeasuredRun& run, const Catalog& ca
   return catalog.find_accelerator(accelerator_key(run, catalog));
 }
 
+std::string family_of(const Accelerator& accelerator) {
+  if (accelerator.architecture.rfind("Blackwell", 0) != 0) return accelerator.architecture;
+  return accelerator.key.rfind("GB", 0) == 0 ? "Grace Blackwell" : "Blackwell";
+}
+
 Result<Cluster> resolve_cluster(const MeasuredRun& run, const Catalog& catalog, Assumptions& assumptions) {
   if (!run.n_gpus) return fail("unsupported", run.id, "n_gpus is not stated", "state how many accelerators ran");
   const std::string accelerator = accelerator_key(run, catalog);

@@ -170,9 +170,9 @@ bool runs_as_one_graph(const RunSettings& settings, const Workload& w, const Acc
   constexpr double kJune2026 = 2026 + 5.0 / 12;
   constexpr double kAugust2026 = 2026 + 7.0 / 12;
   if (!settings.software_year || !w.architecture.is_moe() || w.precision != Precision::Fp8) return false;
-  const double released = *settings.software_year + 0.01;
-  const bool grace = accelerator.key.rfind("GB", 0) == 0;
-  return accelerator.architecture.rfind("Blackwell", 0) == 0 && released >= (grace ? kJune2026 : kAugust2026);
+  const std::string family = family_of(accelerator);
+  if (family == "Grace Blackwell") return *settings.software_year >= kJune2026;
+  return family == "Blackwell" && *settings.software_year >= kAugust2026;
 }
 
 }  // namespace

@@ -34,6 +34,8 @@ using Assumptions = std::vector<std::string>;
 Result<Architecture> resolve_architecture(const MeasuredRun& run, const Catalog& catalog, Assumptions& assumptions);
 /// nullptr where the catalog has none of that name.
 const Accelerator* resolve_accelerator(const MeasuredRun& run, const Catalog& catalog);
+/// The chip's design; Blackwell's is one beside x86 hosts and another beside Grace in racks.
+std::string family_of(const Accelerator& accelerator);
 Result<Cluster> resolve_cluster(const MeasuredRun& run, const Catalog& catalog, Assumptions& assumptions);
 Result<Stack> resolve_stack(const MeasuredRun& run, const Catalog& catalog, Assumptions& assumptions);
 /// nullopt where the row names none. `fsdp` alone shards all that it can, its default.

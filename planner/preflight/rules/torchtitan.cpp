@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/words.hpp"
 #include "planner/preflight/rules/tools.hpp"
 
 namespace smplan {
@@ -76,21 +77,12 @@ constexpr TitanSection kTitan[] = {
     {"validation.dataloader", "num_workers persistent_workers pin_memory prefetch_factor"},
 };
 
-std::vector<std::string> words(std::string_view text) {
-  std::vector<std::string> out;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
-    if (end > 0) out.emplace_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return out;
-}
-
 /// config/manager.py refuses fields that the dataclasses lack.
 void titan_keys(const Node& section, const std::string& path, Report& report) {
   const auto known = std::find_if(std::begin(kTitan), std::end(kTitan), [&](const auto& s) { return s.path == path; });
   if (known == std::end(kTitan) || !section.is_object()) return;
-  const std::vector<std::string> keys = words(known->keys);
+  const std::vector<std::string_view> found = words_of(known->keys);
+  const std::vector<std::string> keys(found.begin(), found.end());
   for (const Node& entry : section.items) {
     if (contains(keys, entry.key)) {
       titan_keys(entry, path.empty() ? entry.key : path + '.' + entry.key, report);
