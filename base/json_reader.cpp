@@ -348,20 +348,20 @@ std::string JsonValue::dump() const {
   return out;
 }
 
-Result<JsonValue> parse_json(std::string_view text, std::string_view file, std::string_view pointer) {
-  const std::string name = pointer.empty() ? std::string(file) : fmt::format("{}:{}", file, pointer);
+Result<JsonValue> parse_json(std::string_view text, std::string_view name, std::string_view pointer) {
+  const std::string place = pointer.empty() ? std::string(name) : fmt::format("{}:{}", name, pointer);
   if (text.size() > kMaxJsonBytes) {
-    return fail("json-too-large", name, fmt::format("is larger than {} bytes", kMaxJsonBytes),
+    return fail("json-too-large", place, fmt::format("is larger than {} bytes", kMaxJsonBytes),
                 "split the file or drop what is not needed");
   }
   // The library takes NUL for the end of the text and would ignore what follows.
   if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos) {
-    return fail("json-syntax", fmt::format("{}:{}", name, line_and_column(text, nul + 1)), "holds a NUL character");
+    return fail("json-syntax", fmt::format("{}:{}", place, line_and_column(text, nul + 1)), "holds a NUL character");
   }
-  TreeBuilder builder(text, name);
+  TreeBuilder builder(text, place);
   if (!nlohmann::json::sax_parse(text, &builder)) return tl::unexpected<Diagnostics>(std::move(builder.faults));
   auto document = std::make_shared<JsonValue::Document>();
-  document->name = file;
+  document->name = name;
   document->root = std::move(builder.root);
   const void* root = &document->root;
   return JsonValue(std::move(document), root, std::string(pointer));

@@ -15,6 +15,7 @@ namespace smplan {
 /// Whose fused attention kernels a stack runs.
 enum class AttentionKernel {
   Flash2,  ///< FlashAttention-2 class: not written for Hopper's and Blackwell's instructions
+  Triton,  ///< the first FlashAttention as written in Triton, before FlashAttention-2
   Vendor,  ///< cuDNN, Transformer Engine, FlashAttention-3: the best that the part has
 };
 

@@ -20,8 +20,8 @@ constexpr EnumNames<Schedule, 4> kSchedules = {{{Schedule::GPipe, "gpipe"},
                                                 {Schedule::OneFOneB, "1f1b"},
                                                 {Schedule::Interleaved, "interleaved"},
                                                 {Schedule::ZeroBubble, "zero-bubble"}}};
-constexpr EnumNames<AttentionKernel, 2> kAttentionKernels = {
-    {{AttentionKernel::Flash2, "flash2"}, {AttentionKernel::Vendor, "vendor"}}};
+constexpr EnumNames<AttentionKernel, 3> kAttentionKernels = {
+    {{AttentionKernel::Flash2, "flash2"}, {AttentionKernel::Triton, "triton"}, {AttentionKernel::Vendor, "vendor"}}};
 constexpr EnumNames<Collectives, 2> kCollectives = {{{Collectives::Nccl, "nccl"}, {Collectives::Smddp, "smddp"}}};
 
 void read_dimensions(ObjectReader& reader, Stack& stack) {
@@ -97,6 +97,10 @@ Stack read_stack(const JsonValue& value, Diagnostics& out) {
   stack.quantized_base = reader.optional_bool("quantized_base").value_or(false);
   stack.usual_lora_rank = reader.optional_integer("usual_lora_rank").value_or(16);
   stack.expert_units = reader.optional_bool("expert_units").value_or(false);
+  stack.stages_by_weights = reader.optional_bool("stages_by_weights").value_or(false);
+  stack.reports_rank_zero = reader.optional_bool("reports_rank_zero").value_or(false);
+  stack.synchronous_zero = reader.optional_bool("synchronous_zero").value_or(false);
+  stack.casts_fp32_products = reader.optional_bool("casts_fp32_products").value_or(false);
   stack.runs_like = reader.optional_string("runs_like").value_or("");
   stack.one_writer = reader.optional_bool("one_writer").value_or(false);
   stack.deduplicated_dispatch = reader.optional_bool("deduplicated_dispatch").value_or(false);

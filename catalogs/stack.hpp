@@ -78,6 +78,15 @@ struct Stack {
   bool whole_gradients = false;
   /// FSDP shards each expert by itself, so that one is gathered at a time; else with its layer.
   bool expert_units = false;
+  /// Pipeline stages are cut by weights that multiply a token, the output head's among them; else by layers.
+  bool stages_by_weights = false;
+  /// The peak memory that it writes is that of rank 0's allocator, which is on the first pipeline stage.
+  bool reports_rank_zero = false;
+  /// With sharded optimizer states gradients are all-reduced whole after the backward pass and weights gathered after
+  /// the update: neither hides beside a pass.
+  bool synchronous_zero = false;
+  /// Products of fp32 tensors run in bf16 (the Neuron compiler's default); everything else keeps fp32.
+  bool casts_fp32_products = false;
   bool quantized_base = false;  ///< trains adapters over 4-bit weights (bitsandbytes)
   /// Element-wise chains run as one kernel and gathered inputs are gathered again in the backward pass:
   /// fewer tensors are saved. False for eager PyTorch models.
@@ -90,6 +99,10 @@ struct Stack {
   /// From the catalog's `stack_profiles` where they have one for this stack, else from the entry itself.
   StackProfile profile;
   Provenance provenance;
+  /// Format that the matrix products of a run in `precision` have.
+  [[nodiscard]] Precision product_precision(Precision precision) const {
+    return casts_fp32_products && precision == Precision::Fp32 ? Precision::Bf16 : precision;
+  }
   friend bool operator==(const Stack&, const Stack&) = default;
 };
 

@@ -12,6 +12,8 @@ constexpr double kQueryBlock = 128;
 // A masked edge cuts 128 x 128 blocks along their diagonal: half of each is computed for nothing.
 constexpr double kEdgeKeys = 64;
 constexpr std::int64_t kHeadDimStep = 32;  // kernels exist for head_dim 32, 64, 96, 128, ...; others are padded
+/// Of FlashAttention in Triton beside FlashAttention-2: the middle of 1.3 to 2.5 (Dao 2023, 2307.08691, section 4.1).
+constexpr double kTritonSlowdown = 1.9;
 constexpr double kReferenceHeadDim = 128;  // what AttentionRates' efficiencies are quoted at
 // Bytes per score beyond what the GEMMs move: softmax reads and writes forward, and reads twice and
 // writes backward; an additive mask is one more read and write each way. Fit of scripts/fit/kernels.py
@@ -56,7 +58,8 @@ Seconds flash_attention_time(const AttentionShape& s, Pass pass, Precision preci
   const AttentionRates& rates = p.attention(kernel);
   const bool forward = pass == Pass::Forward;
   const auto& efficiency = forward ? rates.forward_efficiency : rates.backward_efficiency;
-  const double rate = a.peak_rate(precision).value() * efficiency[static_cast<std::size_t>(precision)];
+  const double slowdown = kernel == AttentionKernel::Triton ? kTritonSlowdown : 1;
+  const double rate = a.peak_rate(precision).value() * efficiency[static_cast<std::size_t>(precision)] / slowdown;
   if (!(rate > 0)) return Seconds(std::numeric_limits<double>::infinity());
 
   const double query_dim = static_cast<double>(round_up(s.head_dim, kHeadDimStep));

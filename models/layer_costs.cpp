@@ -8,7 +8,7 @@
 namespace smplan {
 namespace {
 
-constexpr double kHalfBytes = 2;        // activations and gathered weights travel in 16 bits
+constexpr double kHalfBytes = 2;        // of activations, and of gathered weights on their way
 constexpr double kTransposedBytes = 2;  // an 8-bit tensor read and written
 /// NF4 blocks are unpacked by a table look-up kernel that moves far fewer weights a second than a
 /// copy would: about 75e9 weights/s on an A100 (fine-tuning rows with and without a 4-bit base).
@@ -63,15 +63,20 @@ class KernelClock {
   KernelClock(const Workload& w, const Cluster& c, const Stack& s) : workload_(w), cluster_(c), stack_(s) {}
 
   [[nodiscard]] Seconds gemm(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch = 1) const {
-    return gemm_in(workload_.precision, {.m = m, .n = n, .k = k, .batch = batch});
+    return gemm_in(stack_.product_precision(workload_.precision), {.m = m, .n = n, .k = k, .batch = batch});
   }
   /// The output projection and router stay in 16 bits when the layers run in 8 or 4.
   [[nodiscard]] Seconds wide_gemm(std::int64_t m, std::int64_t n, std::int64_t k, bool misaligned = false) const {
     return gemm_in(attention_precision(), {.m = m, .n = n, .k = k, .misaligned = misaligned});
   }
-  [[nodiscard]] Seconds stream(double bytes) const {
-    return streaming_time(Bytes(bytes * stack_.profile.elementwise_traffic), cluster_.accelerator,
+  [[nodiscard]] Seconds stream(Bytes bytes) const {
+    return streaming_time(bytes * stack_.profile.elementwise_traffic, cluster_.accelerator,
                           cluster_.accelerator_profile);
+  }
+  /// Elements read and written, in the format of the activations.
+  [[nodiscard]] Seconds stream(double elements) const {
+    const bool whole = workload_.precision == Precision::Fp32 || workload_.precision == Precision::Tf32;
+    return stream(Bytes((whole ? 4 : kHalfBytes) * elements));
   }
   /// Traffic that no fusion avoids.
   [[nodiscard]] Seconds copy(double bytes) const {
@@ -94,7 +99,7 @@ class KernelClock {
 
  private:
   [[nodiscard]] Precision attention_precision() const {
-    if (!eight_bit()) return workload_.precision;
+    if (!eight_bit()) return stack_.product_precision(workload_.precision);
     return cluster_.accelerator.supports(Precision::Bf16) ? Precision::Bf16 : Precision::Fp16;
   }
   [[nodiscard]] Seconds gemm_in(Precision p, const GemmShape& shape) const {
@@ -112,8 +117,8 @@ class KernelClock {
 /// The low-rank path beside a frozen linear layer of `inputs` and `outputs` values: the input is read once more, the
 /// path's output written and added, and backward the same of the gradients. Its products are small beside that.
 void add_adapter(LayerCosts& costs, const KernelClock& clock, double inputs, double outputs) {
-  costs.forward.elementwise += clock.stream(kHalfBytes * (inputs + 2 * outputs));
-  costs.backward.elementwise += clock.stream(kHalfBytes * (2 * inputs + outputs));
+  costs.forward.elementwise += clock.stream(inputs + 2 * outputs);
+  costs.backward.elementwise += clock.stream(2 * inputs + outputs);
 }
 
 /// Adds y = x W (m x k times k x n) in all passes: forward, gradient of x, gradient of W.
@@ -145,9 +150,9 @@ void add_linear(LayerCosts& costs, const KernelClock& clock, const Workload& w, 
   }
 }
 
-void add_elementwise(LayerCosts& costs, const KernelClock& clock, double forward_bytes, double backward_bytes) {
-  costs.forward.elementwise += clock.stream(forward_bytes);
-  costs.backward.elementwise += clock.stream(backward_bytes);
+void add_elementwise(LayerCosts& costs, const KernelClock& clock, double forward_elements, double backward_elements) {
+  costs.forward.elementwise += clock.stream(forward_elements);
+  costs.backward.elementwise += clock.stream(backward_elements);
 }
 
 void add_attention_projections(LayerCosts& costs, const KernelClock& clock, const Workload& w, const Stack& stack,
@@ -197,18 +202,16 @@ void add_memory_bound(LayerCosts& costs, const KernelClock& clock, const Workloa
   const Architecture& a = w.architecture;
   const double h = static_cast<double>(a.hidden);
   const double norms = static_cast<double>(a.norms_per_layer);
-  add_elementwise(costs, clock, norms * 2 * kHalfBytes * slice.norm_tokens * h,
-                  norms * 4 * kHalfBytes * slice.norm_tokens * h);
+  add_elementwise(costs, clock, norms * 2 * slice.norm_tokens * h, norms * 4 * slice.norm_tokens * h);
   // Two residual additions: read two, write one.
-  add_elementwise(costs, clock, 2 * 3 * kHalfBytes * slice.norm_tokens * h, 2 * kHalfBytes * slice.norm_tokens * h);
+  add_elementwise(costs, clock, 2 * 3 * slice.norm_tokens * h, 2 * slice.norm_tokens * h);
   if (a.positions == PositionEncoding::Rope) {
     const double rotated = slice.tokens * static_cast<double>((slice.heads + slice.kv_heads) * a.head_dim);
-    add_elementwise(costs, clock, 2 * kHalfBytes * rotated, 2 * kHalfBytes * rotated);
+    add_elementwise(costs, clock, 2 * rotated, 2 * rotated);
   }
   const double width = static_cast<double>(spec.ffn_hidden) / static_cast<double>(slice.tensor);
   const double activated = slice.tokens * width;
-  add_elementwise(costs, clock, (a.gated_mlp ? 3 : 2) * kHalfBytes * activated,
-                  (a.gated_mlp ? 5 : 3) * kHalfBytes * activated);
+  add_elementwise(costs, clock, (a.gated_mlp ? 3 : 2) * activated, (a.gated_mlp ? 5 : 3) * activated);
 }
 
 void add_dense_mlp(LayerCosts& costs, const KernelClock& clock, const Workload& w, const Stack& stack,
@@ -254,10 +257,9 @@ LayerCosts routed_mlp(const KernelClock& clock, const Workload& w, const Stack& 
   add_linear(costs, clock, w, stack, e.tokens_per_expert, (a.gated_mlp ? 2 : 1) * e.width, a.hidden, e.experts);
   add_linear(costs, clock, w, stack, e.tokens_per_expert, a.hidden, e.width, e.experts);
   // Permute before and un-permute after: each reads and writes the routed tokens.
-  add_elementwise(costs, clock, 4 * kHalfBytes * e.routed * h, 4 * kHalfBytes * e.routed * h);
+  add_elementwise(costs, clock, 4 * e.routed * h, 4 * e.routed * h);
   const double activated = e.routed * static_cast<double>(e.width);
-  add_elementwise(costs, clock, (a.gated_mlp ? 3 : 2) * kHalfBytes * activated,
-                  (a.gated_mlp ? 5 : 3) * kHalfBytes * activated);
+  add_elementwise(costs, clock, (a.gated_mlp ? 3 : 2) * activated, (a.gated_mlp ? 5 : 3) * activated);
   return costs;
 }
 
@@ -420,11 +422,11 @@ EdgeCosts edge_costs(const Workload& workload, const Strategy& strategy, const G
   const KernelClock clock(workload, cluster, stack);
   const double h = static_cast<double>(a.hidden);
   EdgeCosts edge;
-  edge.embedding_forward.elementwise = clock.stream(2 * kHalfBytes * slice.norm_tokens * h);
-  edge.embedding_backward.elementwise = clock.stream(3 * kHalfBytes * slice.norm_tokens * h);
+  edge.embedding_forward.elementwise = clock.stream(2 * slice.norm_tokens * h);
+  edge.embedding_backward.elementwise = clock.stream(3 * slice.norm_tokens * h);
   if (a.final_norm) {
-    edge.head_forward.elementwise += clock.stream(2 * kHalfBytes * slice.norm_tokens * h);
-    edge.head_backward.elementwise += clock.stream(4 * kHalfBytes * slice.norm_tokens * h);
+    edge.head_forward.elementwise += clock.stream(2 * slice.norm_tokens * h);
+    edge.head_backward.elementwise += clock.stream(4 * slice.norm_tokens * h);
   }
   if (a.vocab > 0) {
     const double predicted = a.kind == ModelKind::Encoder ? kMaskedShare * slice.tokens : slice.tokens;
@@ -437,9 +439,10 @@ EdgeCosts edge_costs(const Workload& workload, const Strategy& strategy, const G
     if (workload.trains_embeddings()) edge.head_backward.gemm += clock.wide_gemm(a.hidden, columns, rows, off_lines);
     // Softmax cross-entropy streams the logits: written, read for the maximum and the sum, gradient written.
     const double logits = predicted * static_cast<double>(columns);
-    const double bytes = workload.fused_loss ? kHalfBytes : stack.logits_bytes;
-    edge.head_forward.elementwise += clock.stream(bytes * logits);
-    edge.head_backward.elementwise += clock.stream(bytes * logits);
+    const Seconds streamed =
+        workload.fused_loss ? clock.stream(logits) : clock.stream(Bytes(stack.logits_bytes * logits));
+    edge.head_forward.elementwise += streamed;
+    edge.head_backward.elementwise += streamed;
     if (strategy.tensor_parallel > 1) {
       const Bytes hidden_gradient(kHalfBytes * slice.tokens * h);
       edge.head_backward.tensor_comm +=

@@ -77,4 +77,13 @@ LayerStack layer_stack(const Architecture& a) {
   return stack;
 }
 
+LayerStack layer_stack(const Architecture& a, const Stack& software) {
+  LayerStack stack = layer_stack(a);
+  if (!software.stages_by_weights) return stack;
+  double weights = 0;
+  for (const LayerRun& run : stack) weights += static_cast<double>(run.count * run.active_matmul);
+  stack.head_layers = static_cast<double>(a.vocab * a.hidden) * static_cast<double>(stack.total()) / weights;
+  return stack;
+}
+
 }  // namespace smplan

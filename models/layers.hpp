@@ -6,6 +6,7 @@
 
 #include "base/result.hpp"
 #include "catalogs/architecture.hpp"
+#include "catalogs/stack.hpp"
 
 namespace smplan {
 
@@ -44,6 +45,8 @@ struct LayerStack {
   /// True where kinds alternate through the depth (Llama 4, Gemma windows), so that every
   /// pipeline stage holds its share of each; false where they follow each other (DeepSeek, T5).
   bool interleaved = false;
+  /// Layers that the output head counts for where pipeline stages are cut by weights; 0 where it does not count.
+  double head_layers = 0;
 
   [[nodiscard]] std::int64_t total() const;
   [[nodiscard]] const LayerRun* begin() const { return runs.data(); }
@@ -51,6 +54,8 @@ struct LayerStack {
 };
 
 LayerStack layer_stack(const Architecture& architecture);
+/// The same as `software` cuts it into pipeline stages.
+LayerStack layer_stack(const Architecture& architecture, const Stack& software);
 
 /// Parameters outside the layers.
 struct EdgeParameters {

@@ -219,7 +219,7 @@ struct HostBytes {
 
 MemoryEstimate estimate_memory(const Workload& workload, const Strategy& strategy, const Cluster& cluster,
                                const Stack& stack) {
-  return estimate_memory(layer_stack(workload.architecture), workload, strategy, cluster, stack);
+  return estimate_memory(layer_stack(workload.architecture, stack), workload, strategy, cluster, stack);
 }
 
 MemoryEstimate estimate_memory(const LayerStack& layers, const Workload& workload, const Strategy& strategy,
@@ -248,6 +248,7 @@ MemoryEstimate estimate_memory(const LayerStack& layers, const Workload& workloa
     if (s.offload.activations) {
       host.activations = std::max(host.activations, load.in_flight * tokens * load.kept_per_token);
     }
+    if (stage == 0) out.first_stage_allocated = peak.total();
     if (i == 0 || peak.total() > worst.total()) {
       worst = peak;
       out.worst_stage = stage;
@@ -260,11 +261,18 @@ MemoryEstimate estimate_memory(const LayerStack& layers, const Workload& workloa
   const Bytes cached = out.peak_allocated * stack.profile.allocator_slack;
   out.wanted = worst.total() + cached;
   // Before it fails, the caching allocator gives back what it holds but nobody uses (CUDACachingAllocator.cpp).
-  const Bytes kept = std::clamp(out.limit - worst.total() - kRounding, Bytes(), cached);
+  const auto kept_beside = [&](Bytes used, Bytes wanted) {
+    return std::clamp(out.limit - used - kRounding, Bytes(), wanted);
+  };
+  const Bytes kept = kept_beside(worst.total(), cached);
   worst.framework += kept;
   out.components = worst;
   out.peak_reserved = out.peak_allocated + kept;
   out.peak_device = worst.total();
+  const Bytes outside = out.peak_device - out.peak_reserved;
+  out.first_stage_reserved =
+      out.first_stage_allocated +
+      kept_beside(out.first_stage_allocated + outside, out.first_stage_allocated * stack.profile.allocator_slack);
   const double ranks = cluster.gpus_per_node;
   out.host_per_node = Bytes(ranks * (host.activations + (s.offload.to_nvme ? 0 : host.states)));
   out.nvme_per_node = Bytes(s.offload.to_nvme ? ranks * host.states : 0);

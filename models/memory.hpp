@@ -30,9 +30,12 @@ struct MemoryEstimate {
   Bytes peak_allocated;  ///< what torch.cuda.max_memory_allocated would say
   Bytes peak_reserved;   ///< what the caching allocator holds
   Bytes peak_device;     ///< what nvidia-smi would say: components.total()
-  Bytes wanted;          ///< peak_device if memory had no end: near the limit the allocator caches less
-  Bytes limit;           ///< device memory as reported
-  Bytes host_per_node;   ///< what offloading needs of the host
+  /// The same two of the first pipeline rank, whatever the worst one needs.
+  Bytes first_stage_allocated;
+  Bytes first_stage_reserved;
+  Bytes wanted;         ///< peak_device if memory had no end: near the limit the allocator caches less
+  Bytes limit;          ///< device memory as reported
+  Bytes host_per_node;  ///< what offloading needs of the host
   Bytes nvme_per_node;
   std::int32_t worst_stage = 0;  ///< pipeline rank that peaks
 

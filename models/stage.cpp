@@ -13,6 +13,18 @@ namespace {
 
 constexpr double kHalfBytes = 2;
 
+std::int64_t first_layer(const LayerStack& stack, std::int64_t total, std::int64_t stage, std::int64_t stages) {
+  if (stage == 0) return 0;
+  if (stage == stages) return total;
+  if (stack.head_layers > 0) {
+    // A stage is full with the layer that takes it beyond its share (nanotron, models/base.py).
+    const double share = (static_cast<double>(total) + stack.head_layers) / static_cast<double>(stages);
+    return std::min(total, static_cast<std::int64_t>(share * static_cast<double>(stage)) + 1);
+  }
+  // Uneven depth: the spare layers go to the ranks after the first, which has the embedding.
+  return total / stages * stage + std::min(stage - 1, total % stages);
+}
+
 /// What the host adds to a pass of the device. Within a pass now the one and now the other is behind, so that where
 /// both take about as long neither hides the other whole: the pass takes the 4-norm of the two. Of the exponents 3 to 8
 /// and the maximum, 4 leaves the least error on sources left out of the fit.
@@ -62,22 +74,15 @@ double gathered_parameter_bytes(const Workload& workload) {
 std::array<double, 4> stage_layers(const LayerStack& stack, std::int32_t stage, std::int32_t stages) {
   std::array<double, 4> layers{};
   const std::int64_t total = stack.total();
-  const std::int64_t base = total / stages;
-  const std::int64_t extra = total - base * stages;
-  // Uneven depth: the spare layers go to the ranks after the first, which has the embedding.
-  const auto layers_of = [&](std::int64_t s) {
-    const std::int64_t turn = s == 0 ? stages - 1 : s - 1;
-    return base + (turn < extra ? 1 : 0);
-  };
+  const std::int64_t begin = first_layer(stack, total, stage, stages);
+  const std::int64_t end = first_layer(stack, total, stage + 1, stages);
   if (stack.interleaved) {
-    const double share = static_cast<double>(layers_of(stage)) / static_cast<double>(total);
+    const double share = static_cast<double>(end - begin) / static_cast<double>(total);
     for (int i = 0; i < stack.n_runs; ++i) {
       layers[static_cast<std::size_t>(i)] = share * static_cast<double>(stack.runs[static_cast<std::size_t>(i)].count);
     }
     return layers;
   }
-  const std::int64_t begin = base * stage + std::min(std::max<std::int64_t>(0, stage - 1), extra);
-  const std::int64_t end = begin + layers_of(stage);
   std::int64_t run_begin = 0;
   for (int i = 0; i < stack.n_runs; ++i) {
     const std::int64_t run_end = run_begin + stack.runs[static_cast<std::size_t>(i)].count;

@@ -98,7 +98,7 @@ void fill_rates(StepEstimate& e, const LayerStack& layers, const Workload& w, co
                                      AttentionCounting::FullSquare);
   e.model_flops_per_gpu = flops.model / e.time() / gpus;
   // Against the peak of the format that the matrix products run in.
-  const FlopsPerSecond peak = cluster.accelerator.peak_rate(w.precision);
+  const FlopsPerSecond peak = cluster.accelerator.peak_rate(stack.product_precision(w.precision));
   if (peak.value() > 0) {
     e.mfu = e.model_flops_per_gpu / peak;
     e.hfu = (flops.hardware / e.time() / gpus) / peak;
@@ -109,7 +109,7 @@ void fill_rates(StepEstimate& e, const LayerStack& layers, const Workload& w, co
 
 LayerTable layer_table(const Workload& workload, const Strategy& strategy, const Cluster& cluster, const Stack& stack) {
   LayerTable table;
-  table.stack = layer_stack(workload.architecture);
+  table.stack = layer_stack(workload.architecture, stack);
   const Groups groups = group_shapes(strategy, cluster);
   for (int i = 0; i < table.stack.n_runs; ++i) {
     const auto index = static_cast<std::size_t>(i);

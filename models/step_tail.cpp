@@ -81,8 +81,9 @@ Seconds data_parallel_time(const TailInputs& in) {
   if (sharding == Sharding::None) {
     return shown_beside(in, over_replicas(in, CollectiveKind::AllReduce, reduce_bytes), in.gradients_window());
   }
-  const Seconds scatter = over_replicas(in, CollectiveKind::ReduceScatter, reduce_bytes);
   const Seconds gather = over_replicas(in, CollectiveKind::AllGather, kHalfBytes);
+  if (in.stack.synchronous_zero) return over_replicas(in, CollectiveKind::AllReduce, reduce_bytes) + gather;
+  const Seconds scatter = over_replicas(in, CollectiveKind::ReduceScatter, reduce_bytes);
   const double reductions =
       reduces_every_micro_batch(sharding) ? static_cast<double>(in.strategy.micro_batches(in.workload)) : 1;
   return reductions * shown_beside(in, scatter, in.gradients_window()) + shown_beside(in, gather, in.passes.forward);

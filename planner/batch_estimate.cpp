@@ -43,7 +43,7 @@ class RowEstimator {
   RowEstimator(const Workload& workload, const Cluster& one_node, const Stack& stack, const BatchColumns& rows,
                BatchDetail detail, BatchEstimates& out)
       : workload_(workload),
-        layers_(layer_stack(workload.architecture)),
+        layers_(layer_stack(workload.architecture, stack)),
         cluster_(one_node),
         stack_(stack),
         rows_(rows),

@@ -32,7 +32,6 @@ const RunTerms& Group::terms_of(const Stack& stack) const {
 Group make_group(const PlanRequest& request, const InstanceType& instance, const Price* price, Market market,
                  const Cluster& one_node, const Workload& workload, std::int32_t count) {
   const UsdPerSecond rate = price != nullptr ? price->rate * request.scenario.price : UsdPerSecond();
-  const FlopsPerSecond peak = one_node.accelerator.peak_rate(workload.precision);
   Group group{&instance, price, &one_node, &workload, count, market, {}};
   RunSetup setup = request.run;
   setup.market = market;
@@ -40,7 +39,9 @@ Group make_group(const PlanRequest& request, const InstanceType& instance, const
     const SaveFormat format = save_format(workload, *stack);
     const bool known =
         std::any_of(group.terms.begin(), group.terms.end(), [&](const RunTerms& t) { return t.format == format; });
-    if (!known) group.terms.push_back(run_terms(setup, workload, instance, count, rate, format, peak));
+    if (known) continue;
+    const FlopsPerSecond peak = one_node.accelerator.peak_rate(stack->product_precision(workload.precision));
+    group.terms.push_back(run_terms(setup, workload, instance, count, rate, format, peak));
   }
   return group;
 }

@@ -314,7 +314,7 @@ std::map<std::string, std::vector<double>> memory_errors_by_stack(const std::vec
     if (!resolved) continue;
     const ResolvedRun& r = *resolved;
     const MemoryEstimate memory = estimate_memory(r.workload, r.strategy, r.cluster, r.stack);
-    const double ratio = peak_of_kind(memory, run.mem_kind) / gib(*run.peak_mem_gib_per_gpu);
+    const double ratio = reported_peak(memory, r.stack, run.mem_kind) / gib(*run.peak_mem_gib_per_gpu);
     if (ratio > 0) errors[r.stack.id].push_back(std::log(ratio));
   }
   return errors;

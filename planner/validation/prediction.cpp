@@ -17,7 +17,8 @@ std::string join(const std::vector<std::string>& parts) {
 
 }  // namespace
 
-Bytes peak_of_kind(const MemoryEstimate& m, std::string_view kind) {
+Bytes reported_peak(const MemoryEstimate& m, const Stack& stack, std::string_view kind) {
+  if (stack.reports_rank_zero) return kind == "max_allocated" ? m.first_stage_allocated : m.first_stage_reserved;
   if (kind == "max_allocated") return m.peak_allocated;
   if (kind == "max_reserved") return m.peak_reserved;
   return m.peak_device;
@@ -54,7 +55,7 @@ RunPrediction predict_run(const MeasuredRun& run, const Catalog& catalog) {
   p.unmeasured = unmeasured_traits(resolved->workload, resolved->strategy, resolved->cluster, resolved->stack);
   set_interval(p.step, resolved->stack, p.unmeasured.size());
   p.memory = estimate_memory(resolved->workload, resolved->strategy, resolved->cluster, resolved->stack);
-  p.peak = peak_of_kind(p.memory, run.mem_kind);
+  p.peak = reported_peak(p.memory, resolved->stack, run.mem_kind);
   return p;
 }
 

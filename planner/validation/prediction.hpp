@@ -24,15 +24,15 @@ struct RunPrediction {
   std::string message;  ///< assumptions, or why there is no prediction
   StepEstimate step;
   MemoryEstimate memory;
-  Bytes peak;         ///< of the kind that the row's mem_kind names; device memory where it names none
+  Bytes peak;         ///< of the kind that the row's mem_kind names, see reported_peak()
   std::string stack;  ///< resolved stack, for grouping
   std::string accelerator;
   Precision precision = Precision::Bf16;
   std::vector<std::string> unmeasured;  ///< traits that no run behind the stack's profile had
 };
 
-/// Peak memory as `max_allocated` or `max_reserved` count it; else what nvidia-smi would show.
-Bytes peak_of_kind(const MemoryEstimate& memory, std::string_view kind);
+/// Peak memory as `max_allocated` or `max_reserved` count it; else what the stack writes itself, or nvidia-smi shows.
+Bytes reported_peak(const MemoryEstimate& memory, const Stack& stack, std::string_view kind);
 
 RunPrediction predict_run(const MeasuredRun& run, const Catalog& catalog);
 

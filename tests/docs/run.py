@@ -46,7 +46,7 @@ FILES = {
                  ' distribution={"torch_distributed": {"enabled": True}}).fit()\n',
 }
 FOLDERS = ("tests", "notebooks", "docs", "catalogs", "planner")
-SECONDS = 240
+SECONDS = int(os.environ.get("SMPLAN_DOCS_SECONDS", "240"))  # of one block; programs with a sanitizer need more
 
 
 class Block:

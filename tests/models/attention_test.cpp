@@ -118,6 +118,16 @@ TEST(FlashAttention, OfTheVendorIsTwiceAsFastOnHopperAndTheSameOnAmpere) {
   EXPECT_EQ(ampere.flash(s, Pass::Forward), ampere.flash(s, Pass::Forward, AttentionKernel::Vendor));
 }
 
+TEST(FlashAttention, InTritonTakesUpToTwoAndAHalfTimesAsLong) {
+  const Device d = device("A100-80GB");
+  const AttentionShape s = shape(8192);
+  for (const Pass pass : {Pass::Forward, Pass::Backward}) {
+    const double slower = d.flash(s, pass, AttentionKernel::Triton) / d.flash(s, pass);
+    EXPECT_GT(slower, 1.3);
+    EXPECT_LT(slower, 2.5);
+  }
+}
+
 TEST(FlashAttention, PadsOddHeadDimensions) {
   const Device d = device("A100-80GB");
   EXPECT_EQ(d.flash(shape(4096, 80), Pass::Forward), d.flash(shape(4096, 96), Pass::Forward));

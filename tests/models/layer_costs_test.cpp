@@ -186,6 +186,30 @@ TEST(LayerTraffic, OfUnfusedSoftwareIsMoreByItsFactor) {
   EXPECT_BYTES(costs_of(c).forward.elementwise, 1.75 * fused.value());
 }
 
+TEST(LayerTraffic, OfThirtyTwoBitElementsIsTwiceThatOfSixteen) {
+  StepCase c = byte_counter();
+  const Seconds half = costs_of(c).forward.elementwise;
+  for (const Precision whole : {Precision::Fp32, Precision::Tf32}) {
+    c.workload.precision = whole;
+    EXPECT_BYTES(costs_of(c).forward.elementwise, 2 * half.value());
+    EXPECT_BYTES(edges_of(c).head_forward.elementwise, 4 * 2 * 256 * 64 + 6 * 256 * 1000.0)
+        << "the stack's bytes of the logits are whole already";
+  }
+}
+
+TEST(LayerProducts, OfFp32RunInSixteenBitsWhereTheCompilerCastsThem) {
+  StepCase c = byte_counter();
+  const LayerCosts half = costs_of(c);
+  c.workload.precision = Precision::Fp32;
+  EXPECT_GT(costs_of(c).forward.gemm, half.forward.gemm);
+  c.stack.casts_fp32_products = true;
+  EXPECT_EQ(costs_of(c).forward.gemm, half.forward.gemm);
+  EXPECT_EQ(costs_of(c).backward.attention, half.backward.attention);
+  EXPECT_GT(costs_of(c).forward.elementwise, half.forward.elementwise);
+  c.workload.precision = Precision::Tf32;
+  EXPECT_EQ(c.stack.product_precision(c.workload.precision), Precision::Tf32);
+}
+
 TEST(AttentionCosts, StreamQueriesKeysValuesAndOutputsAndTwiceThatBackward) {
   StepCase c = byte_counter();
   const double streamed = 2 * 2 * 16.0 * (8 * 128 + 2 * 128);

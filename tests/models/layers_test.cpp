@@ -24,6 +24,14 @@ TEST(LayerStack, OfADenseDecoderIsOneRun) {
   EXPECT_FALSE(stack.interleaved);
 }
 
+TEST(LayerStack, CountsTheHeadAsLayersWhereStagesAreCutByWeights) {
+  Stack software;
+  EXPECT_EQ(layer_stack(decoder(12), software).head_layers, 0);
+  software.stages_by_weights = true;
+  // A layer has 4 products of 64 by 64 and 3 of 64 by 128, the head one of 64 by 100.
+  EXPECT_DOUBLE_EQ(layer_stack(decoder(12), software).head_layers, 100.0 / (4 * 64 + 3 * 128));
+}
+
 TEST(LayerStack, PutsDeepSeeksDenseLayersFirst) {
   Architecture a = decoder(61);
   a.moe = {.n_experts = 256, .top_k = 8, .expert_ffn_hidden = 32, .n_leading_dense_layers = 3};

@@ -303,6 +303,22 @@ TEST(PeakMemory, AnExpertThatIsShardedByItselfIsGatheredByItself) {
   EXPECT_GT((layers.components.communication - experts.components.communication).value(), 2 * 60 * expert_bytes);
 }
 
+TEST(PeakMemory, OfTheFirstStageHasNoLogits) {
+  const Architecture a = llama(16, 2048, 32, 8, 8192, 131072);
+  Strategy s = sharded(Sharding::None, 1, 1);
+  const Workload w = workload(a, 4096, 8);
+  const MemoryEstimate whole = estimate_memory(w, s, cluster(79.1, 1, "9.0"), megatron());
+  EXPECT_EQ(whole.first_stage_allocated, whole.peak_allocated);
+  EXPECT_EQ(whole.first_stage_reserved, whole.peak_reserved);
+  s.pipeline_parallel = 2;
+  s.micro_batch = 4;
+  s.recompute = Recompute::Full;
+  const MemoryEstimate cut = estimate_memory(w, s, cluster(79.1, 1, "9.0"), megatron());
+  ASSERT_EQ(cut.worst_stage, 1);
+  EXPECT_LT(cut.first_stage_allocated, cut.peak_allocated);
+  EXPECT_GT(cut.components.logits, cut.peak_allocated - cut.first_stage_allocated);
+}
+
 TEST(Offload, HostHoldsWhatTheDeviceSheds) {
   const Architecture a = llama(32, 4096, 32, 8, 14336, 128256);
   Stack deepspeed = megatron();

@@ -53,6 +53,18 @@ TEST(GradientReduction, IsWhatEachShardingSends) {
   reduced(Sharding::Zero2, 3, [&](const StepCase& c, const GroupShape& g) { return 3 * scatter(c, g) + gather(c, g); });
 }
 
+TEST(GradientReduction, OfSynchronousZeroIsAWholeAllReduceThatNothingHides) {
+  StepCase c = bare("gpt2", "nanotron", Sharding::Zero1);
+  c.stack.profile.data_overlap = 0.9;
+  c.stack.synchronous_zero = true;
+  const double weights = held(c).dense;
+  const GroupShape group = group_shapes(c.strategy, c.cluster).data;
+  EXPECT_NEAR(c.step().components.data_comm.value(),
+              collective(c, CollectiveKind::AllReduce, 4 * weights, group) +
+                  collective(c, CollectiveKind::AllGather, 2 * weights, group),
+              1e-12);
+}
+
 TEST(GradientReduction, OfExpertsIsAmongTheRanksThatShareThem) {
   StepCase c = bare("mixtral-8x7b", "megatron", Sharding::None);
   c.strategy.expert_parallel = 8;

@@ -54,6 +54,21 @@ TEST(StageLayers, CoverTheModelOnceWhateverTheDepth) {
   }
 }
 
+TEST(StageLayers, CutByWeightsGiveTheStageOfTheHeadFewer) {
+  LayerStack stack;
+  stack.n_runs = 1;
+  stack.runs[0] = {.spec = {.ffn_hidden = 1}, .count = 16};
+  stack.head_layers = 4;
+  // 20 layers' weights: the first stage is full with the layer after its ten.
+  EXPECT_EQ(stage_layers(stack, 0, 2)[0], 11);
+  EXPECT_EQ(stage_layers(stack, 1, 2)[0], 5);
+  for (const std::int32_t stages : {1, 3, 4, 8, 16}) {
+    double layers = 0;
+    for (std::int32_t s = 0; s < stages; ++s) layers += stage_layers(stack, s, stages)[0];
+    EXPECT_EQ(layers, 16) << stages;
+  }
+}
+
 TEST(StageLayers, OfKindsThatAlternateAreOnEveryStage) {
   LayerStack stack;
   stack.n_runs = 2;

@@ -348,6 +348,21 @@ TEST(MemoryTables, SequencesThatAreOnlyALimitHaveNoTime) {
   EXPECT_EQ(compared[2].prediction.status, RunStatus::Unsupported) << "neither figure is of sequences so long";
 }
 
+TEST(MeasuredRuns, MemoryIsWhatTheStackWritesWhereTheKindIsNotStated) {
+  const auto runs = test::runs_from(
+      "id,model,gpu,n_gpus,framework,seq_len,micro_batch,global_batch,tp,pp,dp,mem_kind\n"
+      "a,llama-2-7b,H100-80GB,8,nanotron v0.5,4096,1,32,1,4,2,unknown\n"
+      "b,llama-2-7b,H100-80GB,8,nanotron v0.5,4096,1,32,1,4,2,max_allocated\n"
+      "c,llama-2-7b,H100-80GB,8,nanotron v0.5,4096,1,32,1,4,2,max_reserved\n"
+      "d,llama-2-7b,H100-80GB,8,Megatron-LM,4096,1,32,1,4,2,unknown\n");
+  const auto compared = compare_runs(runs, shipped_catalog());
+  const auto prediction = [&](std::size_t i) -> const RunPrediction& { return compared[i].prediction; };
+  EXPECT_EQ(prediction(0).peak, prediction(0).memory.first_stage_reserved);
+  EXPECT_EQ(prediction(1).peak, prediction(1).memory.first_stage_allocated);
+  EXPECT_EQ(prediction(2).peak, prediction(2).memory.first_stage_reserved);
+  EXPECT_EQ(prediction(3).peak, prediction(3).memory.peak_device);
+}
+
 TEST(MeasuredRuns, FsdpAloneShardsAllThatItCan) {
   const ResolvedRun run = resolved("2,LitGPT,bf16,512,4,fsdp,1,lora,,8,,18.4,");
   EXPECT_EQ(run.strategy.sharding, Sharding::FsdpFull);
