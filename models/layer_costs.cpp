@@ -17,7 +17,7 @@ constexpr double kDequantBytesPerWeight = 27;
 constexpr double kMaskedShare = 0.15;
 /// Grouped products take each expert's rows in whole blocks: 32 values share a scale (OCP microscaling formats).
 constexpr std::int64_t kGroupRows = 32;
-/// Width at which an expert's products feel half of what routing slows (runs of 768 to 32768 columns).
+/// Width at which an expert feels half of what routing slows (runs of 768 to 32768 columns).
 constexpr double kNarrowExpert = 1000;
 /// Low-rank adapters launch two small products beside every linear layer.
 constexpr double kLoraHostFactor = 1.6;
@@ -263,9 +263,9 @@ LayerCosts routed_mlp(const KernelClock& clock, const Workload& w, const Stack& 
   return costs;
 }
 
-/// Uneven groups and padding cost a product less, the wider the expert: Mixtral's 14336 columns run like a dense
-/// layer's, DeepSeek's 2048 do not.
-double product_slowdown(double moe_slowdown, std::int64_t expert_width) {
+/// Uneven groups and padding cost less, the wider the expert: Mixtral's 14336 columns run like a dense layer's,
+/// DeepSeek's 2048 do not.
+double routing_slowdown(double moe_slowdown, std::int64_t expert_width) {
   return 1 + (moe_slowdown - 1) * kNarrowExpert / (kNarrowExpert + static_cast<double>(expert_width));
 }
 
@@ -273,13 +273,12 @@ void add_moe_mlp(LayerCosts& costs, const KernelClock& clock, const Workload& w,
                  const Slice& slice) {
   const MixtureOfExperts& moe = w.architecture.moe;
   const LayerCosts routed = routed_mlp(clock, w, stack, s, slice);
-  const double slowdown = stack.profile.moe_slowdown;
-  const double products = product_slowdown(slowdown, moe.expert_ffn_hidden);
-  costs.forward.gemm += routed.forward.gemm * products;
+  const double slowdown = routing_slowdown(stack.profile.moe_slowdown, moe.expert_ffn_hidden);
+  costs.forward.gemm += routed.forward.gemm * slowdown;
   costs.forward.elementwise += routed.forward.elementwise * slowdown;
-  costs.backward.gemm += routed.backward.gemm * products;
+  costs.backward.gemm += routed.backward.gemm * slowdown;
   costs.backward.elementwise += routed.backward.elementwise * slowdown;
-  costs.weight_gradient += routed.weight_gradient * products;
+  costs.weight_gradient += routed.weight_gradient * slowdown;
   if (moe.n_shared_experts > 0) {
     add_dense_mlp(costs, clock, w, stack, moe.n_shared_experts * moe.shared_expert_ffn_hidden, slice);
   }
