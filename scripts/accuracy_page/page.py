@@ -138,7 +138,8 @@ def without_doubtful(found: Figures) -> str:
 def left_out(found: Figures) -> str:
     parts = [
         "Each group is predicted under a fit to all other runs that starts from the rough figures of "
-        "[priors.json](../scripts/fit/priors.json), which no run has touched.",
+        "[priors.json](../scripts/fit/priors.json), which no fit has touched; the few that were set when the runs were "
+        "known say so there.",
         "![Errors by left-out source](accuracy/left_out.svg)",
     ]
     rows = []
@@ -234,11 +235,38 @@ def refused(found: Figures) -> str:
     return table(["reason", "status", "rows"], rows, texts=2)
 
 
+def mean_error(runs: list[dict], predicted: str, measured: str) -> str:
+    if not runs:
+        return "none"
+    return percent(sum(abs(run[predicted] / run[measured] - 1) for run in runs) / len(runs))
+
+
+def weight_of_doubtful(found: Figures) -> list[list[str]]:
+    """Mean errors of all runs and of the groups that have doubtful ones, with and without these."""
+    names = {row["id"] for row in found.doubtful}
+    figures = (
+        ("step time", found.timed, "source", "predicted_step_time_s", "measured_step_time_s"),
+        ("peak memory", found.weighed, "mem_kind", "predicted_peak_mem_gib", "measured_peak_mem_gib"),
+    )
+    rows = []
+    for what, runs, key, predicted, measured in figures:
+        touched = sorted({run[key] for run in runs if run["id"] in names})
+        for group in ["", *touched]:
+            members = [run for run in runs if group in ("", run[key])]
+            clean = [run for run in members if run["id"] not in names]
+            means = [mean_error(chosen, predicted, measured) for chosen in (members, clean)]
+            rows.append([f"{what}, {group or 'all'}", str(len(members)), means[0], str(len(clean)), means[1]])
+    return rows
+
+
 def doubtful(found: Figures) -> str:
     rows = [[row["id"], row["reason"]] for row in found.doubtful]
     return (
         f"Nothing is fitted on {len(rows)} runs, {percent(len(rows) / found.validation['counts']['rows'])} of all; their "
-        "errors are in every figure above.\n\n" + table(["run", "why"], rows, texts=2)
+        "errors are in every figure above. What they weigh:\n\n"
+        + table(["figure", "runs", "mean", "runs without them", "mean"], weight_of_doubtful(found))
+        + "\n\n"
+        + table(["run", "why"], rows, texts=2)
     )
 
 
