@@ -210,7 +210,7 @@ Architecture read_architecture(const JsonValue& value, Diagnostics& out) {
   const std::string schema = reader.optional_string("schema").value_or(std::string(kSchema));
   if (schema != kSchema) {
     out.push_back({"unknown-schema", reader.location("schema"), fmt::format("schema '{}' is not known", schema),
-                   fmt::format("write \"schema\": \"{}\"", kSchema)});
+                   fmt::format(R"(write "schema": "{}")", kSchema)});
   }
   a.name = reader.optional_string("name").value_or("custom");
   a.family = reader.optional_string("family").value_or("custom");

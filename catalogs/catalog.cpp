@@ -320,7 +320,9 @@ const InstanceType* Catalog::find_instance(std::string_view name) const {
   return find(instances_, instance_index_, name);
 }
 const ModelPreset* Catalog::find_model(std::string_view name) const { return find(models_, model_index_, name); }
-const Stack* Catalog::find_stack(std::string_view name) const { return find(stacks_, stack_index_, name); }
+const Stack* Catalog::find_stack(std::string_view id_or_alias) const {
+  return find(stacks_, stack_index_, id_or_alias);
+}
 const AcceleratorProfile* Catalog::find_accelerator_profile(std::string_view accelerator) const {
   return find(accelerator_profiles_, accelerator_profile_index_, accelerator);
 }

@@ -30,7 +30,7 @@ Diagnostic unknown_type(const JsonValue& where, std::string_view model_type, con
 
 std::optional<JsonValue> HfConfig::find(Names names) const {
   for (const std::string_view name : names) {
-    const auto found = value_.find(name);
+    std::optional<JsonValue> found = value_.find(name);
     if (found && !found->is_null()) return found;
   }
   return std::nullopt;

@@ -88,7 +88,7 @@ Architecture shaped(const Style& style, std::int64_t layers, std::int64_t hidden
 
 /// MLP width that brings the total nearest to `parameters`; 0 if there is none.
 std::int64_t fitting_ffn(const Style& style, std::int64_t layers, std::int64_t hidden, double parameters) {
-  const double rest = static_cast<double>(count_parameters(shaped(style, layers, hidden, 0)).total());
+  const auto rest = static_cast<double>(count_parameters(shaped(style, layers, hidden, 0)).total());
   const double per_unit = 3.0 * static_cast<double>(hidden) * static_cast<double>(layers);
   const double units = std::round((parameters - rest) / per_unit / static_cast<double>(style.ffn_step));
   return units < 1 ? 0 : static_cast<std::int64_t>(units) * style.ffn_step;

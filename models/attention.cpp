@@ -38,15 +38,15 @@ double flops_per_pair(double query_dim, double value_dim, Pass pass) {
 double streamed_bytes(const AttentionShape& s, Pass pass) {
   const double heads = static_cast<double>(s.heads) * static_cast<double>(s.query_len);
   const double kv_heads = static_cast<double>(s.kv_heads) * static_cast<double>(s.key_len);
-  const double dims = static_cast<double>(s.head_dim + s.value_dim);
+  const auto dims = static_cast<double>(s.head_dim + s.value_dim);
   return 2 * static_cast<double>(s.batch) * dims * (heads + kv_heads) * (pass == Pass::Forward ? 1 : 2);
 }
 
 }  // namespace
 
 double mean_attended_keys(const AttentionShape& s) {
-  const double keys = static_cast<double>(s.key_len);
-  const double window = static_cast<double>(s.window);
+  const auto keys = static_cast<double>(s.key_len);
+  const auto window = static_cast<double>(s.window);
   if (s.window > 0 && s.window < s.key_len) {
     return s.causal ? window - window * (window - 1) / (2 * keys) : window;
   }
@@ -62,15 +62,15 @@ Seconds flash_attention_time(const AttentionShape& s, Pass pass, Precision preci
   const double rate = a.peak_rate(precision).value() * efficiency[static_cast<std::size_t>(precision)] / slowdown;
   if (!(rate > 0)) return Seconds(std::numeric_limits<double>::infinity());
 
-  const double query_dim = static_cast<double>(round_up(s.head_dim, kHeadDimStep));
-  const double value_dim = static_cast<double>(round_up(s.value_dim, kHeadDimStep));
+  const auto query_dim = static_cast<double>(round_up(s.head_dim, kHeadDimStep));
+  const auto value_dim = static_cast<double>(round_up(s.value_dim, kHeadDimStep));
   const double dim = (query_dim + value_dim) / 2;
   const double narrow = std::max(1.0, (1 + rates.half_dim / dim) / (1 + rates.half_dim / kReferenceHeadDim));
   const int edges = (s.causal ? 1 : 0) + (s.window > 0 ? 1 : 0);
   const double keys = mean_attended_keys(s) + kEdgeKeys * edges +
                       (forward ? rates.forward_overhead_keys : rates.backward_overhead_keys);
   const double heads = static_cast<double>(s.batch) * static_cast<double>(s.heads);
-  const double queries = static_cast<double>(s.query_len);
+  const auto queries = static_cast<double>(s.query_len);
   // One block of queries of one head keeps one SM busy.
   const double blocks = heads * std::ceil(queries / kQueryBlock);
   const double fill = std::min(1.0, blocks / std::max(1, a.sm_count));

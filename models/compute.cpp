@@ -93,10 +93,10 @@ double tiled_compute(double m, double n, double k, double batch, double rate, do
 }  // namespace
 
 Seconds gemm_time(const GemmShape& shape, Precision precision, const Accelerator& a, const AcceleratorProfile& p) {
-  const double m = static_cast<double>(shape.m);
-  const double n = static_cast<double>(shape.n);
-  const double k = static_cast<double>(shape.k);
-  const double batch = static_cast<double>(shape.batch);
+  const auto m = static_cast<double>(shape.m);
+  const auto n = static_cast<double>(shape.n);
+  const auto k = static_cast<double>(shape.k);
+  const auto batch = static_cast<double>(shape.batch);
   const double bytes = element_bytes(precision);
   const bool narrow = shape.misaligned || !aligned(shape.k, bytes);
   const double rate = a.peak_rate(precision).value() * p.gemm_efficiency[static_cast<std::size_t>(precision)] *

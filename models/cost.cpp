@@ -108,7 +108,7 @@ void add_storage(const RunSetup& setup, const Workload& workload, const Instance
             ? 1
             : std::max(1.0,
                        t.sequence_bytes * (workload.tokens / static_cast<double>(workload.seq_len)) / setup.data->size);
-    const double files = static_cast<double>(setup.data->files);
+    const auto files = static_cast<double>(setup.data->files);
     if (streams && s3 != nullptr) {
       t.requests_for_data = s3->get * (std::max(files, std::ceil(setup.data->size / kPart)) * copies * epochs);
     }

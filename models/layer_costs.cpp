@@ -200,8 +200,8 @@ void add_attention_core(LayerCosts& costs, const KernelClock& clock, const Atten
 void add_memory_bound(LayerCosts& costs, const KernelClock& clock, const Workload& w, const LayerSpec& spec,
                       const Slice& slice) {
   const Architecture& a = w.architecture;
-  const double h = static_cast<double>(a.hidden);
-  const double norms = static_cast<double>(a.norms_per_layer);
+  const auto h = static_cast<double>(a.hidden);
+  const auto norms = static_cast<double>(a.norms_per_layer);
   add_elementwise(costs, clock, norms * 2 * slice.norm_tokens * h, norms * 4 * slice.norm_tokens * h);
   // Two residual additions: read two, write one.
   add_elementwise(costs, clock, 2 * 3 * slice.norm_tokens * h, 2 * slice.norm_tokens * h);
@@ -250,7 +250,7 @@ LayerCosts routed_mlp(const KernelClock& clock, const Workload& w, const Stack& 
   const Architecture& a = w.architecture;
   const MixtureOfExperts& moe = a.moe;
   const ExpertSlice e = make_expert_slice(w, s, slice);
-  const double h = static_cast<double>(a.hidden);
+  const auto h = static_cast<double>(a.hidden);
   LayerCosts costs;
   costs.forward.gemm += clock.wide_gemm(slice.m, moe.n_experts, a.hidden);
   costs.backward.gemm += clock.wide_gemm(slice.m, a.hidden, moe.n_experts);
@@ -340,10 +340,10 @@ Seconds expert_exchange(const Workload& w, const Strategy& s, const Groups& grou
     return collective_time(CollectiveKind::AllToAll, bytes, group, cluster, s.collectives).time;
   };
   if (!stack.deduplicated_dispatch) return exchanged(sent, groups.expert);
-  const double top_k = static_cast<double>(w.architecture.moe.top_k);
+  const auto top_k = static_cast<double>(w.architecture.moe.top_k);
   const auto kept = [top_k](double n) { return remote_copies(n, top_k) / (top_k * (1 - 1 / n)); };
   const Bytes once_a_rank = sent * kept(static_cast<double>(groups.expert.ranks));
-  const double domains = static_cast<double>(groups.expert.domains());
+  const auto domains = static_cast<double>(groups.expert.domains());
   if (domains == 1) return exchanged(once_a_rank, groups.expert);
   GroupShape inside = groups.expert;
   inside.ranks = groups.expert.per_domain;
@@ -419,7 +419,7 @@ EdgeCosts edge_costs(const Workload& workload, const Strategy& strategy, const G
   const Architecture& a = workload.architecture;
   const Slice slice = make_slice(workload, strategy);
   const KernelClock clock(workload, cluster, stack);
-  const double h = static_cast<double>(a.hidden);
+  const auto h = static_cast<double>(a.hidden);
   EdgeCosts edge;
   edge.embedding_forward.elementwise = clock.stream(2 * slice.norm_tokens * h);
   edge.embedding_backward.elementwise = clock.stream(3 * slice.norm_tokens * h);

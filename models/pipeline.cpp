@@ -77,7 +77,8 @@ Seconds interleaved_time(const StageSummary& s, std::int64_t m, std::int64_t p, 
   }
   // Warm-up and cool-down see every hop of the v laps. In the steady state a hop hides behind the
   // other direction's chunk until it is longer than that; then the tightest cycle of ranks paces.
-  const auto group = static_cast<double>(m / interleave_groups(m, p));
+  const std::int64_t whole = m / interleave_groups(m, p);
+  const auto group = static_cast<double>(whole);
   const Seconds pace = forward + backward;
   const Seconds lap_pace = ranks * (std::max(forward, backward) + transfer) / group;
   const Seconds turn_pace = (ranks * pace + 2 * (ranks - 1) * transfer) / (2 * ranks - 1);
@@ -210,10 +211,11 @@ class ScheduleGraph {
     std::vector<Graph::vertex_descriptor> order;
     order.reserve(tasks_.size());
     boost::topological_sort(graph_, std::back_inserter(order));
-    for (auto v = order.rbegin(); v != order.rend(); ++v) {
-      PipelineTask& task = tasks_[*v];
-      task.end = task.start + durations_[*v];
-      for (auto [edge, last] = boost::out_edges(*v, graph_); edge != last; ++edge) {
+    std::reverse(order.begin(), order.end());  // the library writes the last first
+    for (const Graph::vertex_descriptor v : order) {
+      PipelineTask& task = tasks_[v];
+      task.end = task.start + durations_[v];
+      for (auto [edge, last] = boost::out_edges(v, graph_); edge != last; ++edge) {
         PipelineTask& next = tasks_[boost::target(*edge, graph_)];
         next.start = std::max(next.start, task.end + Seconds(boost::get(boost::edge_weight, graph_, *edge)));
       }
@@ -372,7 +374,7 @@ std::vector<std::int64_t> balance_layers(std::span<const double> layer_cost, dou
   shortest(layer_graph([](double cost) { return cost; }, infinity), [](double a, double b) { return std::max(a, b); });
   const double heaviest = distance[vertex(p, n)];
   // Many splits share the bottleneck; among them the most even one.
-  shortest(layer_graph([](double cost) { return cost * cost; }, heaviest), std::plus<double>());
+  shortest(layer_graph([](double cost) { return cost * cost; }, heaviest), std::plus<>());
 
   std::vector<std::int64_t> layers(p);
   std::size_t end = n;

@@ -90,7 +90,7 @@ StepComponents busiest_stage_components(const StageCosts& stage, double micro_ba
 void fill_rates(StepEstimate& e, const LayerStack& layers, const Workload& w, const Strategy& s, const Cluster& cluster,
                 const Stack& stack) {
   const double time = e.time().value();
-  const double gpus = static_cast<double>(s.gpus());
+  const auto gpus = static_cast<double>(s.gpus());
   e.tokens_per_s = w.tokens_per_step() / time;
   e.tokens_per_s_per_gpu = e.tokens_per_s / gpus;
   const double part = s.recomputed_part(static_cast<double>(layers.total()) / s.pipeline_parallel);

@@ -35,7 +35,7 @@ struct TailInputs {
 
 Seconds group_collective(const TailInputs& in, CollectiveKind kind, double bytes_per_parameter, double parameters,
                          const GroupShape& group) {
-  if (parameters <= 0) return Seconds();
+  if (parameters <= 0) return {};
   return collective_time(kind, Bytes(parameters * bytes_per_parameter), group, in.cluster, in.strategy.collectives)
       .time;
 }
@@ -57,8 +57,8 @@ Seconds shown_beside(const TailInputs& in, Seconds communication, Seconds window
 
 /// Gradients of a hybrid shard, summed over its replicas.
 Seconds replica_time(const TailInputs& in) {
-  if (in.strategy.sharding != Sharding::FsdpHybrid) return Seconds();
-  const double shard = static_cast<double>(in.groups.shard.ranks);
+  if (in.strategy.sharding != Sharding::FsdpHybrid) return {};
+  const auto shard = static_cast<double>(in.groups.shard.ranks);
   return group_collective(in, CollectiveKind::AllReduce, in.stack.gradient_reduce_bytes, in.trained.total() / shard,
                           in.groups.replicate);
 }
@@ -115,14 +115,14 @@ Seconds offloaded_optimizer_time(const TailInputs& in, double parameters) {
 
 /// Weights that live on the host come in for every pass of every micro-batch: what shows of that beside a pass.
 Seconds fetch_time(const TailInputs& in, double parameters, Seconds pass) {
-  if (in.cluster.host_link.value() <= 0) return Seconds();
+  if (in.cluster.host_link.value() <= 0) return {};
   return std::max(Seconds(), Bytes(kHalfBytes * parameters) / in.cluster.host_link - pass);
 }
 
 RankParameters trained_parameters(const Workload& w, const Strategy& s, const RankParameters& held,
                                   std::int32_t stage) {
   if (w.finetune == FineTune::Full) return held;
-  const double adapters = static_cast<double>(lora_parameters(w.architecture, w.lora.rank, w.lora.all_linear));
+  const auto adapters = static_cast<double>(lora_parameters(w.architecture, w.lora.rank, w.lora.all_linear));
   const double root = w.trains_embeddings() ? stage_root_parameters(edge_parameters(w.architecture), s, stage) : 0;
   return {.dense = adapters / (static_cast<double>(s.tensor_parallel) * s.pipeline_parallel) + root, .experts = 0};
 }

@@ -173,7 +173,7 @@ struct Topology::Impl {
         graph, from,
         boost::weight_map(boost::get(&Wire::capacity, graph))
             .distance_map(boost::make_iterator_property_map(width.begin(), boost::get(boost::vertex_index, graph)))
-            .distance_compare(std::greater<double>())
+            .distance_compare(std::greater<>())
             .distance_combine(narrower)
             .distance_inf(0.0)
             .distance_zero(infinity));

@@ -37,6 +37,6 @@ struct RankedDocument {
   std::int64_t rank = 1;
 };
 /// Collects every fault of both.
-Result<Comparison> compare(const RankedDocument& a, const RankedDocument& b);
+Result<Comparison> compare(const RankedDocument& first, const RankedDocument& second);
 
 }  // namespace smplan

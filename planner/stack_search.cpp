@@ -53,7 +53,7 @@ class StackSearch::GroupSearch {
   }
 
  private:
-  static constexpr std::size_t kNotRefined = static_cast<std::size_t>(-1);
+  static constexpr auto kNotRefined = static_cast<std::size_t>(-1);
   struct Waiting {
     Seconds floor;
     std::size_t split = 0;

@@ -11,7 +11,7 @@
 namespace smplan {
 namespace {
 
-std::string ml_type(std::string name) { return name.rfind("ml.", 0) == 0 ? name : "ml." + name; }
+std::string ml_type(const std::string& name) { return name.rfind("ml.", 0) == 0 ? name : "ml." + name; }
 
 void read_spot(ImportReader& reader, const JsonPiece& piece, Diagnostics& out) {
   reader.recognised = true;

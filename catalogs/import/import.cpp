@@ -73,7 +73,7 @@ Result<void> read_file(std::istream& in, std::string_view name, ImportReader& re
     if (first == d.first) return fail("unknown-format", std::string(name), d.what, d.remedy);
   }
   // JSON starts with a brace; the offer's CSV with the quoted name of its first row.
-  const Result<void> read = first == '{' ? read_json(in, name, reader) : read_offer_csv(in, name, reader);
+  Result<void> read = first == '{' ? read_json(in, name, reader) : read_offer_csv(in, name, reader);
   if (!read) return read;
   if (!reader.recognised) {
     return fail("unknown-format", std::string(name), "is none of the files that can be imported",

@@ -27,7 +27,7 @@ class OfferCsv {
       : rows_(in, name), name_(name), reader_(reader) {}
 
   Result<void> read() {
-    if (const Result<void> head = read_head(); !head) return head;
+    if (Result<void> head = read_head(); !head) return head;
     while (true) {
       const Result<bool> more = rows_.next(fields_);
       if (!more) return tl::unexpected<Diagnostics>(more.error());
@@ -54,7 +54,7 @@ class OfferCsv {
     if (!more) return tl::unexpected<Diagnostics>(more.error());
     for (std::size_t i = 0; i < fields_.size(); ++i) columns_.try_emplace(plain(fields_[i]), i);
     for (const char* needed : {"sku", "termtype", "unit", "priceperunit", "currency", "usagetype", "regioncode"}) {
-      if (columns_.count(needed) != 0) continue;
+      if (columns_.contains(needed)) continue;
       return fail("missing-column", fmt::format("{}:{}", name_, rows_.line()), fmt::format("has no column {}", needed),
                   "fetch the file again; nothing was taken from it");
     }

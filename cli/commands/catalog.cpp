@@ -195,7 +195,7 @@ Result<Answer> import(const CatalogFlags& flags, const Context& context) {
       "{} prices, {} instance types and {} interruption rates taken, {} facts change; passed over: {} entries "
       "for other things, {} for instance types that the catalog lacks",
       facts->prices.size(), facts->instances.size(), facts->spot.size(), changed, facts->other, facts->unknown));
-  if (changed == 0) answer.notes.push_back("the catalog says the same already");
+  if (changed == 0) answer.notes.emplace_back("the catalog says the same already");
   if (const Diagnostics future = future_prices(facts->prices, *date); !future.empty()) {
     answer.notes.push_back(
         fmt::format("{} prices are dated after {}, the first {}", future.size(), *date, to_string(future.front())));
@@ -230,7 +230,7 @@ Result<Answer> diff(const CatalogFlags& flags, const Context& context) {
     listing.rows.push_back({{"fact", c.fact}, {"before", c.before}, {"after", c.after}, {"change", change}});
   }
   Answer answer = done(listing, context);
-  if (listing.rows.empty()) answer.notes.push_back("nothing differs");
+  if (listing.rows.empty()) answer.notes.emplace_back("nothing differs");
   return answer;
 }
 

@@ -1,4 +1,5 @@
 #include <memory>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 
@@ -26,7 +27,9 @@ Command completion_command(std::shared_ptr<const Interface> interface) {
                   [shell](CLI::App& app) {
                     app.add_option("shell", *shell, "Whose words to write")->required()->type_name("bash|zsh|fish");
                   },
-                  [shell, interface](const Context& context) { return run_completion(*shell, *interface, context); }};
+                  [shell, interface = std::move(interface)](const Context& context) {
+                    return run_completion(*shell, *interface, context);
+                  }};
   command.formats = {"script"};
   return command;
 }

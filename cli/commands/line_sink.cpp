@@ -78,7 +78,7 @@ Result<void> LineSink::append(std::string_view text) {
 
 Result<void> LineSink::open() {
   if (streams()) return {};
-  if (const Result<void> held = take_hold(); !held) return held;
+  if (Result<void> held = take_hold(); !held) return held;
   read_lines(output_, done_);
   const std::int64_t whole = read_lines(partial_, done_);
   if (::ftruncate(partial_fd_, whole) != 0 || ::lseek(partial_fd_, whole, SEEK_SET) != whole) return unwritable();

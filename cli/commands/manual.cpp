@@ -42,7 +42,9 @@ Command manual_command(std::shared_ptr<const Interface> interface) {
                   "  smplan manual --output man/\n"
                   "  smplan manual --format markdown --output cli.md",
                   [name](CLI::App& app) { app.add_option("command", *name, "Its page alone")->type_name("COMMAND"); },
-                  [name, interface](const Context& context) { return run_manual(*name, *interface, context); }};
+                  [name, interface = std::move(interface)](const Context& context) {
+                    return run_manual(*name, *interface, context);
+                  }};
   command.formats = {"man", "markdown"};
   return command;
 }

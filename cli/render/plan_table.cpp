@@ -115,7 +115,7 @@ std::string chances(const Plan& plan, const PlanRequest& request) {
 
 std::string work(const PlanRequest& request) {
   const Workload& w = request.workload;
-  const double parameters = static_cast<double>(count_parameters(w.architecture).total());
+  const auto parameters = static_cast<double>(count_parameters(w.architecture).total());
   std::string text = fmt::format("{} ({} {}), {} tokens, sequences of {}, {} a step, {}", w.architecture.name,
                                  format_count(parameters), w.architecture.is_moe() ? "MoE" : "dense",
                                  format_count(w.tokens), w.seq_len, w.global_batch, to_string(w.optimizer));

@@ -78,17 +78,17 @@ void write_deepspeed(const ExportJob& job, Export& out, Diagnostics& faults) {
   }
   config["steps_per_print"] = 10;
   out.files.push_back({std::string(kDeepSpeedFile), config.dump(2) + "\n"});
-  out.notes.push_back(
+  out.notes.emplace_back(
       "Add deepspeed to src/requirements.txt: the PyTorch container does not ship it. torchrun starts it; the "
       "script calls deepspeed.initialize with ds_config.json.");
   if (s.offload.optimizer) {
     // runtime/engine.py raises on any other, PyTorch's AdamW included (zero_force_ds_cpu_optimizer).
-    out.notes.push_back(
+    out.notes.emplace_back(
         "The optimizer runs on the host: the script builds deepspeed.ops.adam.DeepSpeedCPUAdam, because DeepSpeed "
         "refuses to offload PyTorch's own.");
   }
   if (s.recompute == Recompute::Full) {
-    out.notes.push_back("The plan recomputes activations: the script switches activation checkpointing on.");
+    out.notes.emplace_back("The plan recomputes activations: the script switches activation checkpointing on.");
   }
 }
 

@@ -177,16 +177,18 @@ void write_fsdp(const ExportJob& job, Export& out, Diagnostics& faults) {
       {"fsdp_strategy.py", commented(provenance_lines(job)) +
                                "# The training script calls apply(model) before it builds the optimizer.\n" +
                                (smddp ? fsdp1_smddp(plan, layer) : fsdp2(plan, layer))});
-  out.notes.push_back("The script imports fsdp_strategy and calls its apply(model) before it builds the optimizer.");
+  out.notes.emplace_back("The script imports fsdp_strategy and calls its apply(model) before it builds the optimizer.");
   if (plan.precision == Precision::Fp16) {
-    out.notes.push_back("float16 overflows without a scaled loss: the script brings a gradient scaler.");
+    out.notes.emplace_back("float16 overflows without a scaled loss: the script brings a gradient scaler.");
   }
   if (plan.finetune == FineTune::Qlora) {
-    out.notes.push_back(
+    out.notes.emplace_back(
         "The script loads the weights in 4 bits, stored as the type they compute in (bnb_4bit_quant_storage): other "
         "storage cannot be sharded.");
   }
-  if (plan.precision == Precision::Fp8) out.notes.push_back("Add torchao to src/requirements.txt: it converts to fp8.");
+  if (plan.precision == Precision::Fp8) {
+    out.notes.emplace_back("Add torchao to src/requirements.txt: it converts to fp8.");
+  }
 }
 
 }  // namespace smplan

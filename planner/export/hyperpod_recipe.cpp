@@ -175,7 +175,7 @@ Json adapter_recipe(const ExportJob& job, Export& out, Diagnostics& faults) {
   recipe["use_smp_model"] = smp;
   recipe["distributed_backend"] = s.collectives == Collectives::Smddp ? "smddp" : "nccl";
   recipe["model"] = adapter_model(plan, smp, out);
-  out.notes.push_back(
+  out.notes.emplace_back(
       "For sagemaker-hyperpod-recipes v1.5.1: later versions dropped these recipes. As a training job: "
       "cluster: sm_jobs, or the target sagemaker-sdk-v2.");
   return recipe;
@@ -211,7 +211,7 @@ Json finetuning_recipe(const ExportJob& job, Export& out, Diagnostics& faults) {
   arguments["gradient_checkpointing"] = s.recompute == Recompute::Full;
   arguments["strategy"]["fsdp_config"] =
       Json{{"sharding_strategy", hybrid ? "HYBRID_SHARD" : "FULL_SHARD"}, {"cpu_offload", s.offload.parameters}};
-  out.notes.push_back(
+  out.notes.emplace_back(
       "For the fine-tuning (llmft) recipes of sagemaker-hyperpod-recipes of 2026: take the recipe of your model "
       "and put these values in.");
   return recipe;
@@ -276,7 +276,7 @@ Json nemo_recipe(const ExportJob& job, Export& out, Diagnostics& faults) {
       Json{{"micro_batch_size", s.micro_batch}, {"global_batch_size", plan.global_batch}, {"seq_length", plan.seq_len}};
   recipe["dataset"]["dataset_path"] = "REPLACE-ME-data-path";
   out.placeholders.push_back({"REPLACE-ME-data-path", "the data set, as the training script of the recipe reads it"});
-  out.notes.push_back(
+  out.notes.emplace_back(
       "For the checkpointless NeMo recipes of 2026, which run on HyperPod with EKS: take the recipe nearest to your "
       "model and put these values in. The model's widths are in its training script.");
   return recipe;

@@ -34,8 +34,8 @@ constexpr double kTimeMargin = 1.25;
 constexpr double kSpotWait = 2.0;
 /// Limits of one training job: 28 days of running, 30 of running and waiting.
 /// Source: SageMaker API reference, StoppingCondition, read 2026-11-20.
-constexpr std::int64_t kMaxRunSeconds = 28 * 86400;
-constexpr std::int64_t kMaxWaitSeconds = 30 * 86400;
+constexpr std::int64_t kMaxRunSeconds = std::int64_t{28} * 86400;
+constexpr std::int64_t kMaxWaitSeconds = std::int64_t{30} * 86400;
 /// The last PyTorch that SMDDP supports in a deep learning container through the SDK, and the last of the model
 /// parallel library v1. Source: SageMaker Developer Guide, SMDDP and SMP v1 support tables, read 2026-11-20.
 constexpr std::string_view kSmddpPyTorch = "2.2.0";
@@ -109,7 +109,7 @@ void choose_image(const ExportJob& job, Launch& launch, Diagnostics& faults) {
     }
   }
   if (launch.launcher == LaunchMethod::Mpi) {
-    launch.notes.push_back(
+    launch.notes.emplace_back(
         "The image comes without Horovod: src/requirements.txt installs it, or plan with --stack ddp.");
   }
   if (launch.image_uri.empty()) {

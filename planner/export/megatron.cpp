@@ -35,7 +35,7 @@ void add_experts(const TrainingPlan& plan, Arguments& out, Export& exported) {
   out.set("moe-router-topk", plan.model.experts_per_token);
   out.flag("moe-grouped-gemm");
   out.set("moe-token-dispatcher-type", "alltoall");
-  exported.notes.push_back(
+  exported.notes.emplace_back(
       "How tokens are routed is not in the catalog, and Megatron's default is softmax scores without balancing. "
       "DeepSeek-V3 and its kin take --moe-router-score-function sigmoid, --moe-router-enable-expert-bias and "
       "--moe-router-topk-scaling-factor (routed_scaling_factor of config.json).");

@@ -28,7 +28,7 @@ void write_neuronx(const ExportJob& job, Export& out, Diagnostics& faults) {
                                            : s.recompute == Recompute::Selective ? Json("selective")
                                                                                  : Json(nullptr);
   out.files.push_back({"neuronx_config.json", config.dump(2) + "\n"});
-  out.notes.push_back(
+  out.notes.emplace_back(
       "The script gives these to neuronx_distributed_config. Shapes are static: compile once with "
       "neuron_parallel_compile, and keep sequence length and micro-batch as planned.");
 }

@@ -148,7 +148,7 @@ void check_recipe(const ExportJob& job, Export& out, Diagnostics& faults) {
                                   fmt::join(kRecipeScripts, ", ")),
                       "export to hyperpod-recipe, or plan with --stack fsdp"});
   }
-  out.notes.push_back(
+  out.notes.emplace_back(
       "The SDK clones the adapter from GitHub when the estimator is made, and puts its training script into src/.");
 }
 

@@ -102,9 +102,9 @@ std::string call(std::string_view name, const Json& members, int indent) {
   const std::string margin(static_cast<std::size_t>(std::max(indent, 0)), ' ');
   for (const auto& [key, value] : members.items()) {
     if (indent < 0) {
-      text += (text.back() == '(' ? "" : ", ") + key + '=' + value_text(key, value, 0);
+      text += fmt::format("{}{}={}", text.back() == '(' ? "" : ", ", key, value_text(key, value, 0));
     } else {
-      text += '\n' + margin + "    " + key + '=' + value_text(key, value, indent + 4) + ',';
+      text += fmt::format("\n{}    {}={},", margin, key, value_text(key, value, indent + 4));
     }
   }
   return indent < 0 ? text + ')' : text + '\n' + margin + ')';

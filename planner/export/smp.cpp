@@ -53,12 +53,12 @@ Settings v1_parameters(const TrainingPlan& plan) {
   return out;
 }
 
-void write_parameters(const ExportJob& job, std::string_view path, Settings settings, Export& out) {
+void write_parameters(const ExportJob& job, std::string_view path, const Settings& settings, Export& out) {
   Json parameters = Json::object();
   for (const auto& setting : settings) parameters[setting.first] = Json::parse(setting.second);
   out.files.push_back({std::string(path), parameters.dump(2) + "\n"});
   if (job.plan.strategy.recompute == Recompute::Full) {
-    out.notes.push_back("The plan recomputes activations: the script switches activation checkpointing on.");
+    out.notes.emplace_back("The plan recomputes activations: the script switches activation checkpointing on.");
   }
 }
 
@@ -92,9 +92,11 @@ void write_smp_v2(const ExportJob& job, Export& out, Diagnostics& faults) {
   }
   write_parameters(job, "smp_parameters.json", v2_parameters(plan), out);
   if (s.tensor_parallel > 1 || s.context_parallel > 1 || s.expert_parallel > 1) {
-    out.notes.push_back("Tensor, context and expert parallelism need torch.sagemaker.transform(model) in the script.");
+    out.notes.emplace_back(
+        "Tensor, context and expert parallelism need torch.sagemaker.transform(model) in the script.");
   }
-  out.notes.push_back("The library ends at PyTorch 2.5.1; new work is better off with FSDP, TorchTitan or Megatron.");
+  out.notes.emplace_back(
+      "The library ends at PyTorch 2.5.1; new work is better off with FSDP, TorchTitan or Megatron.");
 }
 
 void write_smp_v1(const ExportJob& job, Export& out, Diagnostics& faults) {
@@ -117,7 +119,7 @@ void write_smp_v1(const ExportJob& job, Export& out, Diagnostics& faults) {
         "{0} sequences (micro_batch x gradient_accumulation) and accumulates nothing itself.",
         plan.gradient_accumulation, s.micro_batch));
   }
-  out.notes.push_back("The library is archived since 2023-12 and ends at PyTorch 2.0.0.");
+  out.notes.emplace_back("The library is archived since 2023-12 and ends at PyTorch 2.0.0.");
 }
 
 }  // namespace smplan

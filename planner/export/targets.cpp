@@ -225,7 +225,7 @@ void note_kernels(const TrainingPlan& plan, Export& out) {
                     plan.lora_embeddings ? ", and trains embedding and head (modules_to_save of PEFT)" : ""));
   }
   if (plan.fused_loss) {
-    out.notes.push_back(
+    out.notes.emplace_back(
         "The plan counts on a loss that keeps no logits: the script uses Liger's or cut cross-entropy.");
   }
   if (plan.flash_attention) {

@@ -52,7 +52,7 @@ std::string world_equation(const TrainingPlan& plan) {
 }
 
 std::string training_words(const TrainingPlan& plan) {
-  const std::string optimizer(to_string(plan.optimizer));
+  std::string optimizer(to_string(plan.optimizer));
   if (plan.finetune == FineTune::Full) return optimizer;
   return fmt::format("{}, {} of rank {}{}", optimizer, plan.finetune == FineTune::Lora ? "LoRA" : "QLoRA",
                      plan.lora_rank, plan.lora_embeddings ? " with embedding and head trained" : "");

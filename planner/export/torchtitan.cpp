@@ -218,10 +218,10 @@ void write_torchtitan(const ExportJob& job, Export& out, Diagnostics& faults) {
   out.files.push_back(
       framework_entry("sys.argv = [\"torchtitan.train\", \"--job.config_file\", str(here / \"torchtitan.toml\")]\n"
                       "runpy.run_module(\"torchtitan.train\", run_name=\"__main__\")\n"));
-  out.notes.push_back(
+  out.notes.emplace_back(
       "Add torchtitan==0.2.2 to src/requirements.txt. The learning rate in [optimizer] is the usual one: choose "
       "yours.");
-  out.notes.push_back(
+  out.notes.emplace_back(
       "c4_test is the loader that reads any folder: here the channel `train`, files with a column `text`, all of them "
       "before the first step. Register a loader that streams in torchtitan.hf_datasets.text_datasets for large data.");
 }

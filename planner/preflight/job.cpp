@@ -1,5 +1,6 @@
 #include "planner/preflight/job.hpp"
 
+#include <algorithm>
 #include <array>
 #include <memory>
 
@@ -78,10 +79,7 @@ std::size_t marks_of(const Node& document, JobKind kind) {
 }
 
 bool ends_with_any(std::string_view text, std::initializer_list<std::string_view> ends) {
-  for (const std::string_view end : ends) {
-    if (text.ends_with(end)) return true;
-  }
-  return false;
+  return std::any_of(ends.begin(), ends.end(), [&](std::string_view end) { return text.ends_with(end); });
 }
 
 }  // namespace

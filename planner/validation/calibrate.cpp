@@ -419,7 +419,7 @@ double interval_sigma(std::vector<double> log_ratios, double prior) {
   const std::size_t at = std::min(log_ratios.size() - 1, log_ratios.size() * 4 / 5);
   std::nth_element(log_ratios.begin(), log_ratios.begin() + static_cast<std::ptrdiff_t>(at), log_ratios.end());
   const double measured = log_ratios[at] / kZ90;
-  const double n = static_cast<double>(log_ratios.size());
+  const auto n = static_cast<double>(log_ratios.size());
   return std::sqrt((kPriorRuns * before * before + n * measured * measured) / (kPriorRuns + n));
 }
 

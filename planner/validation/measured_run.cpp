@@ -168,8 +168,8 @@ Result<std::vector<MeasuredRun>> read_measured_runs(const CsvTable& table, std::
 std::optional<double> measured_tokens_per_s_per_gpu(const MeasuredRun& run) {
   if (run.tokens_per_s_per_gpu && *run.tokens_per_s_per_gpu > 0) return run.tokens_per_s_per_gpu;
   if (!run.seq_len || !run.n_gpus) return std::nullopt;
-  const double tokens = static_cast<double>(*run.seq_len);
-  const double gpus = static_cast<double>(*run.n_gpus);
+  const auto tokens = static_cast<double>(*run.seq_len);
+  const auto gpus = static_cast<double>(*run.n_gpus);
   if (run.step_time_s && *run.step_time_s > 0 && run.global_batch) {
     return tokens * static_cast<double>(*run.global_batch) / *run.step_time_s / gpus;
   }

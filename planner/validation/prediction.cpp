@@ -63,7 +63,7 @@ std::optional<Seconds> measured_step_time(const MeasuredRun& run, const Catalog&
   const Result<ResolvedRun> resolved = resolve_run(run, catalog);
   if (!resolved || resolved->settings.seq_len_is_limit) return std::nullopt;
   const Workload& w = resolved->workload;
-  const double gpus = static_cast<double>(resolved->strategy.gpus());
+  const auto gpus = static_cast<double>(resolved->strategy.gpus());
   if (run.tokens_per_s_per_gpu && *run.tokens_per_s_per_gpu > 0) {
     return Seconds(w.tokens_per_step() / (*run.tokens_per_s_per_gpu * gpus));
   }

@@ -84,7 +84,7 @@ void fill_errors(ErrorSummary& s, const std::vector<double>& ratios) {
     log_sum += std::log(ratio);
   }
   std::sort(errors.begin(), errors.end());
-  const double n = static_cast<double>(ratios.size());
+  const auto n = static_cast<double>(ratios.size());
   s.mape = sum / n;
   s.median = quantile(errors, 0.5);
   s.p90 = quantile(errors, 0.9);
@@ -142,7 +142,7 @@ void fill_ranking(ErrorSummary& s, const std::vector<const ComparedRun*>& runs) 
     sum.top3_regret += r.top3_regret;
   }
   if (s.ranked_groups == 0) return;
-  const double n = static_cast<double>(s.ranked_groups);
+  const auto n = static_cast<double>(s.ranked_groups);
   s.kendall_tau = sum.concordance / sum.pairs;
   s.mean_tau /= n;
   s.top1_regret = sum.top1_regret / n;

@@ -22,7 +22,7 @@ Optimizer resolve_optimizer(const MeasuredRun& run, Assumptions& assumptions) {
   if (mentions("sgd")) return Optimizer::SgdMomentum;
   if (mentions("adafactor")) return Optimizer::Adafactor;
   if (mentions("muon")) return Optimizer::Muon;
-  if (name.empty()) assumptions.push_back("optimizer is AdamW");
+  if (name.empty()) assumptions.emplace_back("optimizer is AdamW");
   return Optimizer::AdamW;
 }
 
@@ -68,7 +68,7 @@ Result<void> resolve_degrees(const MeasuredRun& run, const Stack& stack, Strateg
   if (run.dp && *run.dp != s.data_parallel) {
     assumptions.push_back("dp is " + std::to_string(s.data_parallel) + ", so that the degrees fill the accelerators");
   }
-  if (!run.tp && *run.n_gpus > 1) assumptions.push_back("tp is 1");
+  if (!run.tp && *run.n_gpus > 1) assumptions.emplace_back("tp is 1");
   return {};
 }
 
@@ -86,7 +86,7 @@ Result<void> resolve_batch(const MeasuredRun& run, Workload& w, Strategy& s, Ass
   const std::int64_t dp = s.data_parallel;
   if (!run.global_batch) {
     w.global_batch = *run.micro_batch * dp * run.grad_accum.value_or(1);
-    if (!run.grad_accum) assumptions.push_back("global_batch is micro_batch x dp");
+    if (!run.grad_accum) assumptions.emplace_back("global_batch is micro_batch x dp");
   } else {
     w.global_batch = *run.global_batch;
   }

@@ -37,7 +37,7 @@ class Words {
     if (!year || *year < 20 || *year > 60) return std::nullopt;
     const std::optional<std::int64_t> month = number_after(std::string(phrase) + std::to_string(*year) + ".0");
     const std::optional<std::int64_t> late = number_after(std::string(phrase) + std::to_string(*year) + ".");
-    const double months = static_cast<double>(month.value_or(late.value_or(6)));
+    const auto months = static_cast<double>(month.value_or(late.value_or(6)));
     return months > 12 ? std::nullopt : std::optional<double>(2000 + static_cast<double>(*year) + (months - 1) / 12);
   }
 

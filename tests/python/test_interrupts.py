@@ -62,4 +62,4 @@ def test_ctrl_c_ends(call):
     interrupted, working = map(float, out.split())
     # A tenth of a second on an idle machine; a crowded one may take a few turns to wake the caller.
     assert interrupted - sent < 1
-    assert working < 0.2, "the work went on unseen"
+    assert working < 0.5, "the work went on unseen"

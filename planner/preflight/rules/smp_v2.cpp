@@ -190,7 +190,7 @@ std::optional<double> parameters_of(const CheckInput& in) {
   const auto h = static_cast<double>(*s.hidden);
   const double kv =
       s.heads && s.kv_heads && *s.heads > 0 ? static_cast<double>(*s.kv_heads) / static_cast<double>(*s.heads) : 1.0;
-  const double experts = static_cast<double>(std::max<std::int64_t>(1, s.experts.value_or(1)));
+  const auto experts = static_cast<double>(std::max<std::int64_t>(1, s.experts.value_or(1)));
   const double layer = h * h * (2 + 2 * kv) + 3 * h * static_cast<double>(*s.ffn) * experts;
   return layer * static_cast<double>(*s.layers) + 2 * h * static_cast<double>(s.vocabulary.value_or(0));
 }
