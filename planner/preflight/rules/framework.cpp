@@ -177,7 +177,7 @@ void trainium_version(const CheckInput& in, Report& report) {
 
 /// An image of AWS's own: what others put into theirs, no name says.
 std::optional<ImageName> image_of_aws(const CheckInput& in) {
-  const auto image = in.job.image ? parse_image(*in.job.image) : std::nullopt;
+  std::optional<ImageName> image = in.job.image ? parse_image(*in.job.image) : std::nullopt;
   if (!image || image->account.empty()) return std::nullopt;
   for (const ContainerRegistry& registry : in.catalog.containers().registries) {
     for (const ContainerRegistry::Account& a : registry.accounts) {

@@ -62,13 +62,14 @@ void wide_shard_group(const CheckInput& in, Report& report) {
   const JobStrategy& s = in.job.strategy;
   if (s.hidden && *s.hidden > kSmallHidden) return;
   const auto nodes = in.nodes();
+  const bool full = s.sharding && (*s.sharding == "FULL_SHARD" || *s.sharding == "1" || *s.sharding == "full_shard");
+  // TorchTitan's -1: all that is left.
+  const bool rest = in.job.kind == JobKind::TorchTitan && s.data_shard.stated && !s.data_shard && !s.shard_degree;
   std::int64_t spanned = 0;
-  if (s.sharding && (*s.sharding == "FULL_SHARD" || *s.sharding == "1" || *s.sharding == "full_shard")) {
+  if (full || rest) {
     spanned = nodes.value_or(0);
   } else if (s.shard_degree) {
     spanned = *s.shard_degree / std::max<std::int64_t>(1, in.devices_per_node().value_or(8));
-  } else if (in.job.kind == JobKind::TorchTitan && s.data_shard.stated && !s.data_shard) {
-    spanned = nodes.value_or(0);  // -1: all that is left
   }
   if (spanned > kManyNodes) {
     report.at(s.shard_degree.stated ? s.shard_degree.where

@@ -72,7 +72,8 @@ void values(const CheckInput& in, Report& report) {
       fault(key, "must be a whole number from 1");
     }
   }
-  const auto choose = [&](std::string_view key, std::initializer_list<std::string_view> names, std::string words) {
+  const auto choose = [&](std::string_view key, std::initializer_list<std::string_view> names,
+                          const std::string& words) {
     const Node* node = smp_parameter(in, key);
     if (node != nullptr && node->is_string() && !is_placeholder(node->text) && !one_of(node->text, names)) {
       fault(key, "is " + quote(node->text) + ", must be " + words);
