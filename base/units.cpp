@@ -370,7 +370,7 @@ std::string format_percent(double fraction) {
 std::string format_shortest(double x) {
   std::array<char, 32> buffer;
   const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), x);
-  return {buffer.data(), end.ptr};
+  return std::string(buffer.data(), end.ptr);
 }
 
 }  // namespace smplan

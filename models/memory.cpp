@@ -258,21 +258,18 @@ MemoryEstimate estimate_memory(const LayerStack& layers, const Workload& workloa
   out.peak_allocated = worst.total();
   worst.communication += Bytes(communicator_bytes(s));
   worst.framework = kMemoryConstants.context;
-  const Bytes cached = out.peak_allocated * stack.profile.allocator_slack;
-  out.wanted = worst.total() + cached;
+  const Bytes outside = worst.total() - out.peak_allocated;
+  const double slack = stack.profile.allocator_slack;
+  out.wanted = worst.total() + out.peak_allocated * slack;
   // Before it fails, the caching allocator gives back what it holds but nobody uses (CUDACachingAllocator.cpp).
-  const auto kept_beside = [&](Bytes used, Bytes wanted) {
-    return std::clamp(out.limit - used - kRounding, Bytes(), wanted);
+  const auto reserved = [&](Bytes allocated) {
+    return allocated + std::clamp(out.limit - outside - allocated - kRounding, Bytes(), allocated * slack);
   };
-  const Bytes kept = kept_beside(worst.total(), cached);
-  worst.framework += kept;
+  out.peak_reserved = reserved(out.peak_allocated);
+  out.first_stage_reserved = reserved(out.first_stage_allocated);
+  worst.framework += out.peak_reserved - out.peak_allocated;
   out.components = worst;
-  out.peak_reserved = out.peak_allocated + kept;
   out.peak_device = worst.total();
-  const Bytes outside = out.peak_device - out.peak_reserved;
-  out.first_stage_reserved =
-      out.first_stage_allocated +
-      kept_beside(out.first_stage_allocated + outside, out.first_stage_allocated * stack.profile.allocator_slack);
   const double ranks = cluster.gpus_per_node;
   out.host_per_node = Bytes(ranks * (host.activations + (s.offload.to_nvme ? 0 : host.states)));
   out.nvme_per_node = Bytes(s.offload.to_nvme ? ranks * host.states : 0);
