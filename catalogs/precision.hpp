@@ -11,6 +11,11 @@ enum class Precision { Fp32, Tf32, Fp16, Bf16, Fp8, Fp4 };
 
 inline constexpr int kPrecisionCount = 6;
 
+/// Weights and activations are kept in 32 bits; in 16 for all narrower formats of the products.
+constexpr bool keeps_32_bits(Precision precision) {
+  return precision == Precision::Fp32 || precision == Precision::Tf32;
+}
+
 std::string_view to_string(Precision precision);
 std::optional<Precision> precision_from(std::string_view name);
 

@@ -37,7 +37,7 @@ Result<void> write_files(const std::string& folder, const std::vector<OutputFile
       return fail("folder-unwritable", path.parent_path().string(), fmt::format("cannot be made: {}", error.message()),
                   "check that the folder above exists and is writable");
     }
-    const Result<void> written = write_text_file(path.string(), file.content);
+    Result<void> written = write_text_file(path.string(), file.content);
     if (!written) return written;
   }
   return {};

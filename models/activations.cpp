@@ -21,7 +21,7 @@ struct Widths {
 };
 
 Widths widths(const Workload& w, const ActivationOptions& o) {
-  if (w.precision == Precision::Fp32 || w.precision == Precision::Tf32) return {4, 4};
+  if (keeps_32_bits(w.precision)) return {4, 4};
   return {2, o.fp8_inputs ? 1.0 : 2.0};
 }
 

@@ -75,8 +75,7 @@ class KernelClock {
   }
   /// Elements read and written, in the format of the activations.
   [[nodiscard]] Seconds stream(double elements) const {
-    const bool whole = workload_.precision == Precision::Fp32 || workload_.precision == Precision::Tf32;
-    return stream(Bytes((whole ? 4 : kHalfBytes) * elements));
+    return stream(Bytes((keeps_32_bits(workload_.precision) ? 4 : kHalfBytes) * elements));
   }
   /// Traffic that no fusion avoids.
   [[nodiscard]] Seconds copy(double bytes) const {

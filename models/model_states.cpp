@@ -113,7 +113,7 @@ StateEngine state_engine(const Strategy& strategy, const Stack& stack) {
 
 StateWidths state_widths(const Workload& w, const Strategy& s, const Stack& stack) {
   const double moments = optimizer_state_bytes(w.optimizer);
-  if (w.precision == Precision::Fp32 || w.precision == Precision::Tf32) return {4, 4, moments, 4};
+  if (keeps_32_bits(w.precision)) return {4, 4, moments, 4};
   if (w.pure_half) return half_widths(w.optimizer);
   StateWidths b{stack.weight_bytes, stack.gradient_bytes, moments + stack.master_bytes, 2};
   // DeepSpeed's BF16_Optimizer (ZeRO-1, pipelines) accumulates gradients in fp32 beside the 16-bit ones.

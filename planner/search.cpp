@@ -55,7 +55,7 @@ class Search {
   void add_groups();
   void search_round(std::size_t begin, std::size_t end);
   void list_splits_of(std::size_t begin, std::size_t end);
-  [[nodiscard]] StackOutcome search_unit(std::size_t group, std::size_t stack, std::optional<Cluster>& cluster) const;
+  [[nodiscard]] StackOutcome search_unit(std::size_t index, std::size_t stack, std::optional<Cluster>& cluster) const;
   void merge_group(std::size_t index, std::span<const StackOutcome> outcomes);
   void note_miss(const Group& group, const Stack& stack, const Miss& miss);
   void keep_best();

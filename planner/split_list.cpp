@@ -13,7 +13,8 @@ void set_floors(OpenSplit& open, const TokenWork& token, const Workload& w, cons
   const double bubble = least_bubble(open.split, open.options);
   bool first = true;
   for (const std::size_t i : open.options.micro_batches) {
-    const auto n = static_cast<double>(w.global_batch / open.split.data / micro_batches[i]);
+    const std::int64_t count = w.global_batch / open.split.data / micro_batches[i];
+    const auto n = static_cast<double>(count);
     const Flops work = micro_batch_work(token, w, open.split, micro_batches[i]) * ((n + bubble) / open.split.pipeline);
     const Seconds host = profile.host_time_step + n * profile.host_time_micro_batch;
     open.work = first ? work : std::min(open.work, work);

@@ -12,7 +12,7 @@ namespace smplan {
 class StackSearch::SplitSearch {
  public:
   /// Keeps references.
-  SplitSearch(StackSearch& owner, const Group& group, const Cluster& cluster, const OpenSplit& split);
+  SplitSearch(StackSearch& owner, const Group& group, const Cluster& cluster, const OpenSplit& open);
 
   /// Makes the tables of the micro-batches whose work alone is not behind the threshold. Returns a step time
   /// that no candidate undercuts.
@@ -51,7 +51,8 @@ class StackSearch::SplitSearch {
     return owner_->micro_batches_[options_->micro_batches[mb]];
   }
   [[nodiscard]] double micro_batches_per_step(std::size_t mb) const {
-    return static_cast<double>(group_->workload->global_batch / base_.data_parallel / micro_batch(mb));
+    const std::int64_t whole = group_->workload->global_batch / base_.data_parallel / micro_batch(mb);
+    return static_cast<double>(whole);
   }
   [[nodiscard]] Seconds floor_of(const Strategy& s, std::size_t sp, std::size_t mb) const;
   void find_valid(Strategy s, Progress& p) const;

@@ -13,7 +13,8 @@ std::string rate(FlopsPerSecond r) { return r.value() > 0 ? fmt::format("{:g}", 
 
 template <typename Entry>
 void summarise(Listing& listing, const char* kind, const std::vector<Entry>& entries) {
-  std::string first, last;
+  std::string first;
+  std::string last;
   for (const Entry& entry : entries) {
     const std::string& date = entry.provenance.as_of;
     if (first.empty() || date < first) first = date;

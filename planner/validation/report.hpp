@@ -55,7 +55,7 @@ ErrorSummary summarise_ratios(std::string name, const std::vector<double>& ratio
 
 enum class GroupBy { All, Source, Model, Accelerator, Stack, Parallelism, Precision };
 std::string_view to_string(GroupBy by);
-std::optional<GroupBy> group_by_from(std::string_view name);
+std::optional<GroupBy> group_by_from(std::string_view wanted);
 
 /// Step-time errors, one summary a group, largest group first.
 std::vector<ErrorSummary> summarise_time(const std::vector<ComparedRun>& runs, GroupBy by);

@@ -31,8 +31,8 @@ struct RunSettings {
   bool graphed_iteration = false;             ///< forward and backward as one CUDA graph, experts' products fused
 };
 
-/// Reads the words; what they do not say stays unset.
-RunSettings read_settings(std::string_view words);
+/// Reads the text; what it does not say stays unset.
+RunSettings read_settings(std::string_view text);
 
 /// The stack with those of its profile's switches thrown that the settings name.
 Stack apply_settings(const Stack& stack, const RunSettings& settings);
