@@ -69,6 +69,11 @@ void read_byte_ledger(ObjectReader& reader, Stack& stack) {
   stack.gradient_reduce_bytes = reader.number("gradient_reduce_bytes", 0, 16);
   stack.master_bytes = reader.number("master_bytes", 0, 16);
   stack.logits_bytes = reader.number("logits_bytes", 0, 64);
+  if (reader.has("fused_logits_bytes")) {
+    stack.fused_logits_bytes = reader.number("fused_logits_bytes", 0, 64);
+  } else {
+    reader.ignore("fused_logits_bytes");
+  }
 }
 
 }  // namespace

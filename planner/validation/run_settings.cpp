@@ -60,8 +60,9 @@ RunSettings read_settings(std::string_view text) {
   s.tied_embeddings = words.say("tied=1");
   s.four_bit_base = words.say_any(std::array<std::string_view, 6>{"q-lora", "qlora", "nf4", "gptq", "4-bit", "int4"});
   s.lora_embeddings = words.say_any(std::array<std::string_view, 2>{"lora (emb)", "modules_to_save"});
-  s.fused_loss = words.say_any(
-      std::array<std::string_view, 5>{"liger", "fused cross-entropy", "fused-linear", "cut cross", "+chunked ce"});
+  s.fused_loss = words.say_any(std::array<std::string_view, 4>{"liger", "fused-linear", "cut cross", "+chunked ce"});
+  s.fused_cross_entropy = words.say_any(
+      std::array<std::string_view, 3>{"fused cross-entropy", "fused cross entropy", "cross-entropy-loss-fusion"});
   s.seq_len_is_limit = words.say("samples are shorter") || words.say("longest alpaca sample");
   // A list of techniques says what ran; "no compile" may speak of the row beside it.
   if (words.say_any(std::array<std::string_view, 3>{"+ compile", "+compile", "torch.compile"})) {
@@ -108,6 +109,7 @@ Stack apply_settings(const Stack& stack, const RunSettings& settings) {
     p.moe_slowdown *= older;
   }
   if (settings.pure_half) adjusted.gradient_reduce_bytes = 2;
+  if (settings.fused_cross_entropy) adjusted.logits_bytes = stack.fused_logits_bytes.value_or(stack.logits_bytes);
   adjusted.whole_gradients = settings.whole_gradients;
   if (settings.half_gradients) adjusted.gradient_bytes = 2;
   return adjusted;

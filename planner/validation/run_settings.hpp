@@ -20,8 +20,9 @@ struct RunSettings {
   bool four_bit_base = false;     ///< Q-LoRA, NF4, GPTQ
   bool lora_embeddings = false;   ///< embedding and head trained beside the adapters
   bool tied_embeddings = false;
-  bool fused_loss = false;       ///< Liger, fused or chunked cross-entropy
-  std::optional<bool> compiled;  ///< torch.compile
+  bool fused_loss = false;           ///< Liger, chunked cross-entropy: no logits are kept
+  bool fused_cross_entropy = false;  ///< the framework's own, which takes all logits at once
+  std::optional<bool> compiled;      ///< torch.compile
   bool async_tensor_parallel = false;
   bool tensor_overlap = true;                 ///< false: stated to be off
   std::optional<bool> deduplicated_dispatch;  ///< DeepEP or HybridEP against plain all-to-all

@@ -236,6 +236,19 @@ TEST(MeasuredRuns, TensorOverlapStatedToBeOffCostsTime) {
   EXPECT_GT(compared[0].prediction.step.time(), compared[1].prediction.step.time());
 }
 
+TEST(MeasuredRuns, AFusedCrossEntropyTakesAnotherCopyOfTheLogitsUnderMegatronOnly) {
+  const auto runs = test::runs_from(
+      "id,model,gpu,n_gpus,framework,dtype,seq_len,micro_batch,tp,pp,mem_kind,notes\n"
+      "a,llama-3.2-1b,H100-80GB,8,Megatron-LM,bf16,8192,1,1,1,max_allocated,fused cross-entropy\n"
+      "b,llama-3.2-1b,H100-80GB,8,Megatron-LM,bf16,8192,1,1,1,max_allocated,\n"
+      "c,llama-3.2-1b,H100-80GB,8,FSDP,bf16,8192,1,1,1,max_allocated,fused cross-entropy\n"
+      "d,llama-3.2-1b,H100-80GB,8,FSDP,bf16,8192,1,1,1,max_allocated,\n");
+  const auto compared = compare_runs(runs, shipped_catalog());
+  const double logits = 8192.0 * 128256;
+  EXPECT_NEAR((compared[0].prediction.peak - compared[1].prediction.peak).value(), 4 * logits, 0.01 * logits);
+  EXPECT_EQ(compared[2].prediction.peak, compared[3].prediction.peak);
+}
+
 TEST(MeasuredRuns, RecipesOfMixturesInEightBitsRunAsOneGraphFromTheReleaseThatBroughtIt) {
   const auto graphed = [](const std::string& model, const std::string& gpu, const std::string& dtype,
                           const std::string& notes) {
