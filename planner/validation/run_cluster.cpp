@@ -1,34 +1,60 @@
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 #include "planner/validation/run_resolution.hpp"
 
 namespace smplan {
 namespace {
 
-/// Form factors and spellings that tables add to the names of the catalog.
-std::string accelerator_key(const MeasuredRun& run, const Catalog& catalog) {
-  std::string name = run.gpu;
-  for (const std::string_view part : {"-SXM5", "-SXM4", "-SXM2", "-SXM", "NVIDIA ", "-PCIe", " PCIe", "-PCIE"}) {
-    const std::size_t at = name.find(part);
-    if (at != std::string::npos) name.erase(at, part.size());
+/// The words of an accelerator's name that tell it from others, in lower case: `NVIDIA H100 80GB HBM3`,
+/// `H100-SXM5-80GB` and `H100-80GB` are all `h100-80gb`.
+std::string plain_name(std::string_view written) {
+  constexpr std::array<std::string_view, 16> kFormFactors{"nvidia", "tesla", "aws",   "dgx",  "hgx",  "sxm",
+                                                          "sxm2",   "sxm3",  "sxm4",  "sxm5", "sxm6", "pcie",
+                                                          "hbm2e",  "hbm3",  "hbm3e", "nvl72"};
+  std::string plain;
+  std::string word;
+  const auto finish = [&] {
+    if (word == "gb" && !plain.empty()) {
+      plain += word;  // `80 GB`
+    } else if (!word.empty() && std::find(kFormFactors.begin(), kFormFactors.end(), word) == kFormFactors.end()) {
+      plain += (plain.empty() ? "" : "-") + word;
+    }
+    word.clear();
+  };
+  for (const char c : written) {
+    if (c == ' ' || c == '-' || c == '_') {
+      finish();
+    } else {
+      word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
   }
-  if (catalog.find_accelerator(name) != nullptr) return name;
+  finish();
+  return plain;
+}
+
+/// Empty where the catalog has no such accelerator.
+std::string accelerator_key(const MeasuredRun& run, const Catalog& catalog) {
+  const std::string name = plain_name(run.gpu);
+  if (name.empty()) return {};
+  for (const Accelerator& accelerator : catalog.accelerators()) {
+    if (plain_name(accelerator.key) == name) return accelerator.key;
+  }
   struct Family {
-    std::string_view written;
+    std::string_view plain;
     std::string_view key;
   };
   // A bare family name is the part that its cloud instances and DGX systems of the time carried.
-  constexpr std::array<Family, 8> kFamilies{{{"V100", "V100-16GB"},
-                                             {"V100-SXM2", "V100-16GB"},
-                                             {"A100", "A100-40GB"},
-                                             {"H100", "H100-80GB"},
-                                             {"H200-141GB", "H200"},
-                                             {"GH200", "H200"},
+  constexpr std::array<Family, 7> kFamilies{{{"v100", "V100-16GB"},
+                                             {"a100", "A100-40GB"},
+                                             {"h100", "H100-80GB"},
+                                             {"h200-141gb", "H200"},
+                                             {"gh200", "H200"},
                                              {"trn1", "Trainium1"},
                                              {"trn2", "Trainium2"}}};
   for (const Family& family : kFamilies) {
-    if (name == family.written) return std::string(family.key);
+    if (name == family.plain) return std::string(family.key);
   }
   return {};
 }
@@ -58,6 +84,7 @@ const InstanceType* nearest_system(const MeasuredRun& run, const Catalog& catalo
     if (run.gpus_per_node && system.accelerator_count == *run.gpus_per_node) score += 8;
     if (run.gpus_per_node && system.accelerator_count > *run.gpus_per_node) score += 1;
     if (system.support == TrainingSupport::Reference) score += 2;
+    if (run.n_gpus.value_or(1) > 1 && system.accelerator_count > 1) score += 1;  // a lone one has no fabric
     if (score > best_score) {
       best = &system;
       best_score = score;

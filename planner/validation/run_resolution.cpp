@@ -1,6 +1,7 @@
 #include "planner/validation/run_resolution.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 
 namespace smplan {
@@ -28,11 +29,25 @@ Optimizer resolve_optimizer(const MeasuredRun& run, Assumptions& assumptions) {
 
 Precision resolve_precision(const MeasuredRun& run, const RunSettings& settings, const Accelerator& accelerator,
                             Assumptions& assumptions) {
-  std::string name = lower(run.dtype);
-  if (const std::size_t pure = name.find("-true"); pure != std::string::npos) name.erase(pure);
-  if (name.find("fp8") != std::string::npos) return Precision::Fp8;
-  if (name.find("fp4") != std::string::npos) return Precision::Fp4;
-  if (const std::optional<Precision> stated = precision_from(name)) return *stated;
+  const std::string name = lower(run.dtype);
+  // `bfloat16`, `bf16-mixed`, `mxfp8`: what frameworks call them. The order keeps float16 out of bfloat16.
+  struct Spelling {
+    std::string_view part;
+    Precision precision;
+  };
+  constexpr std::array<Spelling, 10> kSpellings{{{"fp8", Precision::Fp8},
+                                                 {"fp4", Precision::Fp4},
+                                                 {"bf16", Precision::Bf16},
+                                                 {"bfloat16", Precision::Bf16},
+                                                 {"fp16", Precision::Fp16},
+                                                 {"float16", Precision::Fp16},
+                                                 {"half", Precision::Fp16},
+                                                 {"tf32", Precision::Tf32},
+                                                 {"fp32", Precision::Fp32},
+                                                 {"float32", Precision::Fp32}}};
+  for (const Spelling& spelling : kSpellings) {
+    if (name.find(spelling.part) != std::string::npos) return spelling.precision;
+  }
   if (settings.precision) {
     assumptions.push_back("dtype is " + std::string(to_string(*settings.precision)) + ", by the notes");
     return *settings.precision;

@@ -40,12 +40,23 @@ const Stack* named_in(std::string_view framework, const Accelerator* accelerator
   return best;
 }
 
+/// Whether one device has room for a replica's states under Adam, 16 bytes a parameter (Rajbhandari et al. 2020).
+bool holds_replica(const MeasuredRun& run, const Accelerator& accelerator) {
+  constexpr double kStateBytes = 16;
+  return Bytes(kStateBytes * 1e9 * run.params_b.value_or(0)) <= accelerator.device_memory;
+}
+
 /// What kind of program the stated dimensions need, for frameworks that the catalog does not know.
 std::string_view implied_stack(const MeasuredRun& run, const Accelerator* accelerator) {
   if (accelerator != nullptr && is_trainium(*accelerator)) return "neuron";
   if (run.tp.value_or(1) > 1 || run.pp.value_or(1) > 1 || run.ep.value_or(1) > 1) return "megatron";
   if (run.shard.rfind("fsdp", 0) == 0) return "fsdp";
   if (run.shard.rfind("zero", 0) == 0) return "deepspeed";
+  const bool full = run.method.empty() || run.method == "full";
+  if (run.shard.empty() && full && !run.lora.value_or(false) && accelerator != nullptr &&
+      !holds_replica(run, *accelerator)) {
+    return "fsdp";
+  }
   return "ddp";
 }
 

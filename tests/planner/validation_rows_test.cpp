@@ -217,6 +217,40 @@ TEST(MeasuredRuns, NoRunOnTrainiumIsTakenForOneOfAnNvidiaStack) {
   EXPECT_EQ(stack_of(runs[2], shipped_catalog()), "neuron");
 }
 
+TEST(MeasuredRuns, AcceleratorsAndFormatsAreReadAsTablesSpellThem) {
+  const auto read = [](const std::string& gpu, const std::string& dtype) {
+    const auto runs = test::runs_from("id,model,gpu,n_gpus,framework,dtype,seq_len,micro_batch\na,gpt2," + gpu +
+                                      ",2,FSDP," + dtype + ",1024,1\n");
+    const ComparedRun run = compare_runs(runs, shipped_catalog())[0];
+    if (run.prediction.status != RunStatus::Ok) return run.prediction.message;
+    return run.prediction.accelerator + " " + std::string(to_string(run.prediction.precision));
+  };
+  for (const char* gpu : {"H100", "H100-80GB", "H100-80GB-SXM", "H100 SXM5", "H100-SXM5-80GB", "NVIDIA H100 80GB HBM3",
+                          "NVIDIA H100 80 GB HBM3"}) {
+    EXPECT_EQ(read(gpu, "bf16"), "H100-80GB bf16") << gpu;
+  }
+  EXPECT_EQ(read("H100-96GB-SXM-HBM2e-500W", "fp8"), "H100-96GB-HBM2e-500W fp8");
+  EXPECT_EQ(read("A100 40GB", "bfloat16"), "A100-40GB bf16");
+  EXPECT_EQ(read("A100-SXM4-80GB", "bf16-mixed"), "A100-80GB bf16");
+  EXPECT_EQ(read("Tesla V100-SXM2-32GB", "float16"), "V100-32GB fp16");
+  EXPECT_EQ(read("GB200 NVL72", "mxfp8"), "GB200 fp8");
+  EXPECT_EQ(read("T4", "float32"), "T4 fp32");
+  EXPECT_EQ(
+      read("H100 NVL", "bf16"),
+      "the accelerator 'H100 NVL' is not in the catalog ('smplan catalog list accelerators' shows the known ones)");
+}
+
+TEST(MeasuredRuns, AnUnknownProgramShardsWhatOneDeviceCannotHold) {
+  const auto runs = test::runs_from(
+      "id,model,params_b,gpu,n_gpus,framework,seq_len,micro_batch,method\n"
+      "a,llama-2-7b,6.74,H100-80GB,8,somebody's own,4096,1,full\n"
+      "b,gpt2,0.124,H100-80GB,8,somebody's own,1024,1,full\n"
+      "c,llama-2-7b,6.74,H100-80GB,8,somebody's own,4096,1,lora\n");
+  EXPECT_EQ(stack_of(runs[0], shipped_catalog()), "fsdp");
+  EXPECT_EQ(stack_of(runs[1], shipped_catalog()), "ddp");
+  EXPECT_EQ(stack_of(runs[2], shipped_catalog()), "ddp");
+}
+
 TEST(MeasuredRuns, BlankDegreesMeanNoneWhereParametersAreShardedByDefault) {
   const auto runs = test::runs_from(
       "id,model,gpu,n_gpus,framework,seq_len,micro_batch,global_batch\n"
