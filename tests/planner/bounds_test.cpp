@@ -74,6 +74,7 @@ TEST(MicroBatchWork, GivesEveryExpertAWholeToken) {
   const double h = 256;
   const double rest = 2 * (6 * (4 * h * h + h * 32000) + 4 * h * 8);
   EXPECT_DOUBLE_EQ(flops(w, {}, 1), rest + 6 * 8 * 3 * h * h) << "4 routed tokens over 8 experts";
+  EXPECT_DOUBLE_EQ(flops(w, {.expert = 4}, 1), rest + 6 * 4 * 3 * h * h) << "4 over the 2 of a rank";
 }
 
 TEST(MicroBatchWork, CountsSharedExpertsForEveryToken) {

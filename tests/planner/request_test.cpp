@@ -188,6 +188,22 @@ INSTANTIATE_TEST_SUITE_P(
         BadSpec{"Top", &RequestSpec::top, "0", "--top", "between 1"}),
     [](const auto& info) { return std::string(info.param.name); });
 
+TEST(Resolve, RefusesChunksOfAPipelineThatCannotBe) {
+  const auto refused = [](const char* pp, const char* vpp) {
+    RequestSpec spec = spec_13b();
+    if (pp != nullptr) spec.pp = pp;
+    spec.vpp = vpp;
+    const Diagnostics faults = faults_of(spec);
+    return !faults.empty() && faults.front().location == "--vpp and --pp";
+  };
+  EXPECT_TRUE(refused("1", "2"));
+  EXPECT_TRUE(refused("1", "2,5"));
+  EXPECT_FALSE(refused("1", "1,2"));
+  EXPECT_FALSE(refused("1,2", "2"));
+  EXPECT_FALSE(refused("2", "2"));
+  EXPECT_FALSE(refused(nullptr, "2"));
+}
+
 struct Limit {
   const char* name;
   std::optional<std::string> RequestSpec::*field;
