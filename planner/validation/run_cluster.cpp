@@ -10,9 +10,9 @@ namespace {
 /// The words of an accelerator's name that tell it from others, in lower case: `NVIDIA H100 80GB HBM3`,
 /// `H100-SXM5-80GB` and `H100-80GB` are all `h100-80gb`.
 std::string plain_name(std::string_view written) {
-  constexpr std::array<std::string_view, 16> kFormFactors{"nvidia", "tesla", "aws",   "dgx",  "hgx",  "sxm",
-                                                          "sxm2",   "sxm3",  "sxm4",  "sxm5", "sxm6", "pcie",
-                                                          "hbm2e",  "hbm3",  "hbm3e", "nvl72"};
+  constexpr std::array<std::string_view, 17> kFormFactors{"nvidia", "tesla", "aws",  "dgx",   "hgx",  "sxm",
+                                                          "sxm2",   "sxm3",  "sxm4", "sxm5",  "sxm6", "pcie",
+                                                          "hbm2",   "hbm2e", "hbm3", "hbm3e", "nvl72"};
   std::string plain;
   std::string word;
   const auto finish = [&] {

@@ -232,6 +232,7 @@ TEST(MeasuredRuns, AcceleratorsAndFormatsAreReadAsTablesSpellThem) {
   EXPECT_EQ(read("H100-96GB-SXM-HBM2e-500W", "fp8"), "H100-96GB-HBM2e-500W fp8");
   EXPECT_EQ(read("A100 40GB", "bfloat16"), "A100-40GB bf16");
   EXPECT_EQ(read("A100-SXM4-80GB", "bf16-mixed"), "A100-80GB bf16");
+  EXPECT_EQ(read("A100 40 GB HBM2", "bf16"), "A100-40GB bf16");
   EXPECT_EQ(read("Tesla V100-SXM2-32GB", "float16"), "V100-32GB fp16");
   EXPECT_EQ(read("GB200 NVL72", "mxfp8"), "GB200 fp8");
   EXPECT_EQ(read("T4", "float32"), "T4 fp32");
