@@ -69,11 +69,7 @@ void read_byte_ledger(ObjectReader& reader, Stack& stack) {
   stack.gradient_reduce_bytes = reader.number("gradient_reduce_bytes", 0, 16);
   stack.master_bytes = reader.number("master_bytes", 0, 16);
   stack.logits_bytes = reader.number("logits_bytes", 0, 64);
-  if (reader.has("fused_logits_bytes")) {
-    stack.fused_logits_bytes = reader.number("fused_logits_bytes", 0, 64);
-  } else {
-    reader.ignore("fused_logits_bytes");
-  }
+  stack.fused_logits_bytes = read_number_or(reader, "fused_logits_bytes", 0, 64, stack.logits_bytes);
 }
 
 }  // namespace
@@ -105,6 +101,8 @@ Stack read_stack(const JsonValue& value, Diagnostics& out) {
   stack.stages_by_weights = reader.optional_bool("stages_by_weights").value_or(false);
   stack.reports_rank_zero = reader.optional_bool("reports_rank_zero").value_or(false);
   stack.synchronous_zero = reader.optional_bool("synchronous_zero").value_or(false);
+  stack.synchronous_reduction = reader.optional_bool("synchronous_reduction").value_or(false);
+  stack.scattered_sends = reader.optional_bool("scattered_sends").value_or(false);
   stack.casts_fp32_products = reader.optional_bool("casts_fp32_products").value_or(false);
   stack.runs_like = reader.optional_string("runs_like").value_or("");
   stack.one_writer = reader.optional_bool("one_writer").value_or(false);

@@ -64,8 +64,7 @@ struct Stack {
   double master_bytes = 4;           ///< fp32 copy beside the 16-bit weights; 0 if the weights are fp32
   /// Bytes of logits, log-probabilities and their gradient per token and vocabulary entry.
   double logits_bytes = 4;
-  /// The same under the framework's own fused cross-entropy, where that takes all logits at once.
-  std::optional<double> fused_logits_bytes;
+  double fused_logits_bytes = 4;  ///< the same under the framework's own fused cross-entropy on all logits at once
   /// Rank of adapters where a run does not say: what the framework's own scripts set.
   std::int64_t usual_lora_rank = 16;
   AttentionKernel attention_kernel = AttentionKernel::Flash2;
@@ -87,6 +86,10 @@ struct Stack {
   /// With sharded optimizer states gradients are all-reduced whole after the backward pass and weights gathered after
   /// the update: neither hides beside a pass.
   bool synchronous_zero = false;
+  /// Gradients are reduced once the last backward pass has ended, and weights gathered after the update.
+  bool synchronous_reduction = false;
+  /// Each rank of a tensor group sends its slice of a stage's output on; the next stage's group gathers them.
+  bool scattered_sends = false;
   /// Products of fp32 tensors run in bf16 (the Neuron compiler's default); everything else keeps fp32.
   bool casts_fp32_products = false;
   bool quantized_base = false;  ///< trains adapters over 4-bit weights (bitsandbytes)

@@ -186,11 +186,17 @@ void StageModel::add_activation_offload(int run, LayerTime& time) const {
 /// One crossing of a stage boundary by a micro-batch's activations.
 Seconds StageModel::boundary_transfer() const {
   if (strategy_.pipeline_parallel == 1) return {};
-  double bytes = kHalfBytes * static_cast<double>(workload_.seq_len) * strategy_.micro_batch /
-                 strategy_.context_parallel * static_cast<double>(workload_.architecture.hidden);
-  if (strategy_.sequence_parallel) bytes /= strategy_.tensor_parallel;
-  return collective_time(CollectiveKind::PointToPoint, Bytes(bytes), groups_.pipeline, cluster_, strategy_.collectives)
-      .time;
+  const double bytes = kHalfBytes * static_cast<double>(workload_.seq_len) * strategy_.micro_batch /
+                       strategy_.context_parallel * static_cast<double>(workload_.architecture.hidden);
+  const auto send = [&](double message) {
+    return collective_time(CollectiveKind::PointToPoint, Bytes(message), groups_.pipeline, cluster_,
+                           strategy_.collectives)
+        .time;
+  };
+  if (strategy_.sequence_parallel) return send(bytes / strategy_.tensor_parallel);
+  if (!stack_.scattered_sends) return send(bytes);
+  return send(bytes / strategy_.tensor_parallel) +
+         collective_time(CollectiveKind::AllGather, Bytes(bytes), groups_.tensor, cluster_, strategy_.collectives).time;
 }
 
 StageCosts StageModel::stage(std::int32_t index) const {

@@ -102,7 +102,7 @@ TEST(ReadStack, ReadsDimensionsLedgerAndProfile) {
 
 TEST(ReadStack, AFusedLossHasALedgerOfItsOwnWhereOneIsGiven) {
   Diagnostics out;
-  EXPECT_FALSE(read_stack(json(kGood), out).fused_logits_bytes.has_value());
+  EXPECT_EQ(read_stack(json(kGood), out).fused_logits_bytes, 4.0);
   std::string text = kGood;
   text.replace(text.find("\"logits_bytes\": 4"), 17, "\"logits_bytes\": 4, \"fused_logits_bytes\": 10");
   EXPECT_EQ(read_stack(json(text), out).fused_logits_bytes, 10.0);

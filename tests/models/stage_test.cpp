@@ -155,6 +155,22 @@ TEST(Stage, BoundariesAreCrossedByEachChunkInBothPasses) {
   EXPECT_EQ(c.stage().forward.pipeline_comm, Seconds());
 }
 
+TEST(Stage, ATensorGroupThatSendsSlicesGathersThemBehindTheBoundary) {
+  StageCase c = alone();
+  c.strategy.pipeline_parallel = 2;
+  c.strategy.tensor_parallel = 4;
+  c.stack.scattered_sends = true;
+  const Groups groups = group_shapes(c.strategy, c.cluster);
+  const auto time = [&](CollectiveKind kind, double bytes, const GroupShape& group) {
+    return collective_time(kind, Bytes(bytes), group, c.cluster, c.strategy.collectives).time;
+  };
+  const double activations = 2.0 * 4096 * 4096;
+  const Seconds slice = time(CollectiveKind::PointToPoint, activations / 4, groups.pipeline);
+  EXPECT_EQ(c.stage().forward.pipeline_comm, slice + time(CollectiveKind::AllGather, activations, groups.tensor));
+  c.strategy.sequence_parallel = true;
+  EXPECT_EQ(c.stage().forward.pipeline_comm, slice);
+}
+
 TEST(Stage, ShardedWeightsAreGatheredForEachPassAndTheirGradientsScattered) {
   StageCase c = alone("fsdp");
   c.strategy.data_parallel = 16;

@@ -65,6 +65,18 @@ TEST(GradientReduction, OfSynchronousZeroIsAWholeAllReduceThatNothingHides) {
               1e-12);
 }
 
+TEST(GradientReduction, AfterTheBackwardPassHidesBesideNothing) {
+  for (const Sharding sharding : {Sharding::None, Sharding::Zero1}) {
+    StepCase overlapped = bare("gpt2", "megatron-2021", sharding);
+    overlapped.stack.synchronous_reduction = false;
+    overlapped.stack.profile.data_overlap = 0;
+    StepCase synchronous = overlapped;
+    synchronous.stack.synchronous_reduction = true;
+    synchronous.stack.profile.data_overlap = 0.9;
+    EXPECT_EQ(synchronous.step().components.data_comm, overlapped.step().components.data_comm) << to_string(sharding);
+  }
+}
+
 TEST(GradientReduction, OfExpertsIsAmongTheRanksThatShareThem) {
   StepCase c = bare("mixtral-8x7b", "megatron", Sharding::None);
   c.strategy.expert_parallel = 8;
