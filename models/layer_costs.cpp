@@ -24,9 +24,10 @@ constexpr double kLoraHostFactor = 1.6;
 /// Over a 4-bit base each of them unpacks its weights first. Runs of QwenLM/Qwen, launch-bound at 256 to 1,024
 /// tokens: 1.4 s with such a base against 1.0 s without.
 constexpr double kQloraHostFactor = 2.2;
-/// What the host spends on issuing one collective through torch.distributed: the step of launch-bound layers
-/// from one to two tensor-parallel ranks, by the six all-reduces of a recomputed layer.
-constexpr Seconds kHostCollective = microseconds(50);
+/// What the host spends on issuing one collective through torch.distributed: the step of launch-bound layers from one
+/// to two, four and eight tensor-parallel ranks (0.3, 0.4 and 0.9 ms in the runs of VIA-Research/vTrain), by the six
+/// all-reduces of a recomputed layer.
+Seconds host_collective(std::int64_t ranks) { return microseconds(40) + static_cast<double>(ranks) * microseconds(12); }
 /// Megatron's fused softmax takes score matrices by fours; where a rank's share of heads and sequences is no whole
 /// number of fours, five PyTorch operations do its work. Fit of the runs of VIA-Research/vTrain (MICRO 2024) with
 /// two heads a rank: one sequence against two.
@@ -243,6 +244,12 @@ ExpertSlice make_expert_slice(const Workload& w, const Strategy& s, const Slice&
   return e;
 }
 
+/// Biases of experts join the output of a grouped product expert by expert, weighted in fp32, and the parts are put
+/// together and cast back: values of 16 bits that this moves for each value of the output (d98e8a6 of
+/// NVIDIA/Megatron-LM, TEGroupedMLP._apply_bias, counted operation by operation).
+constexpr double kExpertBiasForward = 14;
+constexpr double kExpertBiasBackward = 20;
+
 /// Router, permutation, routed experts.
 LayerCosts routed_mlp(const KernelClock& clock, const Workload& w, const Stack& stack, const Strategy& s,
                       const Slice& slice) {
@@ -257,6 +264,9 @@ LayerCosts routed_mlp(const KernelClock& clock, const Workload& w, const Stack& 
   add_linear(costs, clock, w, stack, e.tokens_per_expert, a.hidden, e.width, e.experts);
   // Permute before and un-permute after: each reads and writes the routed tokens.
   add_elementwise(costs, clock, 4 * e.routed * h, 4 * e.routed * h);
+  if (moe.expert_bias) {
+    add_elementwise(costs, clock, kExpertBiasForward * e.routed * h, kExpertBiasBackward * e.routed * h);
+  }
   const double activated = e.routed * static_cast<double>(e.width);
   add_elementwise(costs, clock, (a.gated_mlp ? 3 : 2) * activated, (a.gated_mlp ? 5 : 3) * activated);
   return costs;
@@ -376,7 +386,7 @@ void add_host(LayerCosts& costs, const Workload& w, const LayerSpec& spec, const
   Seconds host = spec.moe ? stack.profile.host_time_moe_layer : stack.profile.host_time_dense_layer;
   if (w.finetune == FineTune::Lora) host *= kLoraHostFactor;
   if (w.finetune == FineTune::Qlora) host *= kQloraHostFactor;
-  if (s.tensor_parallel > 1) host += 2 * kHostCollective;
+  if (s.tensor_parallel > 1) host += 2 * host_collective(s.tensor_parallel);
   const bool flash = w.flash_attention.value_or(stack.flash_attention);
   if (!flash && stack.fused_kernels && slice.heads * s.micro_batch % kFusedSoftmaxMatrices != 0) {
     host += kHostPlainSoftmax;

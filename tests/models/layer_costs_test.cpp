@@ -298,6 +298,16 @@ TEST(RoutedExperts, OfAThousandColumnsFeelHalfOfWhatRoutingSlows) {
   EXPECT_BYTES(slow.forward.elementwise, even.forward.elementwise.value() + routed);
 }
 
+TEST(RoutedExperts, AddTheirBiasesInOperationsOfTheirOwn) {
+  StepCase c = expert_counter();
+  const LayerCosts plain = costs_of(c, {.moe = true});
+  c.workload.architecture.moe.expert_bias = true;
+  const LayerCosts biased = costs_of(c, {.moe = true});
+  EXPECT_BYTES(biased.forward.elementwise - plain.forward.elementwise, 2 * 14 * 512 * 64.0);
+  EXPECT_BYTES(biased.backward.elementwise - plain.backward.elementwise, 2 * 20 * 512 * 64.0);
+  EXPECT_EQ(biased.forward.gemm, plain.forward.gemm);
+}
+
 TEST(RoutedExperts, ThatAreCutSeeTheTokensOfAllWhoCutThem) {
   StepCase c = expert_counter();
   c.strategy.tensor_parallel = 4;
@@ -405,11 +415,11 @@ TEST(HostTime, GrowsByAdaptersCollectivesAndOperationsThatAreNotFused) {
   EXPECT_DOUBLE_EQ(host(), 2.2);
   c.workload.finetune = FineTune::Full;
   c.strategy.tensor_parallel = 2;
-  EXPECT_DOUBLE_EQ(host(), 1.1);
+  EXPECT_DOUBLE_EQ(host(), 1 + 2 * 0.064);
   c.workload.flash_attention = false;
-  EXPECT_DOUBLE_EQ(host(), 1.1) << "4 heads of 2 sequences are two fours of score matrices";
+  EXPECT_DOUBLE_EQ(host(), 1 + 2 * 0.064) << "4 heads of 2 sequences are two fours of score matrices";
   c.strategy.tensor_parallel = 8;
-  EXPECT_DOUBLE_EQ(host(), 1.1 + 0.33) << "1 head of 2 sequences is half a four";
+  EXPECT_DOUBLE_EQ(host(), 1 + 2 * 0.136 + 0.33) << "1 head of 2 sequences is half a four";
 }
 
 TEST(Edges, AreAnEmbeddingANormAndAProjectionToTheVocabulary) {
