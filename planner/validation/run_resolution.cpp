@@ -190,6 +190,14 @@ bool runs_as_one_graph(const RunSettings& settings, const Workload& w, const Acc
   return family == "Blackwell" && *settings.software_year >= kAugust2026;
 }
 
+/// NVIDIA's recipes for eight-GPU nodes interleave stages to run the exchange of one chunk under the passes of another;
+/// on Grace Blackwell they leave it bare (Megatron-Bridge 0.2.0 to 0.5.0, scripts/performance/configs: eleven of the
+/// fifteen with interleaved stages and experts).
+bool overlaps_exchange(const RunSettings& settings, const Strategy& s, const Cluster& cluster) {
+  constexpr int kNode = 8;
+  return settings.performance_recipe && s.virtual_pipeline > 1 && s.expert_parallel > 1 && cluster.domain() <= kNode;
+}
+
 }  // namespace
 
 Result<ResolvedRun> resolve_run(const MeasuredRun& run, const Catalog& catalog) {
@@ -243,6 +251,10 @@ Result<ResolvedRun> resolve_run(const MeasuredRun& run, const Catalog& catalog) 
   w.tokens = w.tokens_per_step();
   if (Result<void> r = check_resolved(run, w, s); !r) return tl::unexpected(r.error());
   settings.graphed_iteration = runs_as_one_graph(settings, w, cluster->accelerator);
+  if (!settings.expert_overlap && overlaps_exchange(settings, s, *cluster)) {
+    settings.expert_overlap = true;
+    assumptions.push_back("the exchange of experts is overlapped, as in NVIDIA's recipes for such nodes");
+  }
   resolved.stack = apply_settings(*stack, settings);
   resolved.cluster = std::move(*cluster);
   resolved.settings = settings;

@@ -318,6 +318,20 @@ TEST(MeasuredRuns, OneGraphHidesTheHostAndMoreOfTheExchange) {
   EXPECT_EQ(graphed.attention, launched.attention);
 }
 
+TEST(MeasuredRuns, RecipesForNodesOfEightOverlapTheExchangeOfInterleavedStages) {
+  const auto overlapped = [](const std::string& gpu, const std::string& stages, const std::string& notes) {
+    const auto runs = test::runs_from(
+        "id,model,gpu,n_gpus,framework,dtype,seq_len,micro_batch,global_batch,tp,pp,vpp,ep,notes\na,qwen3-30b-a3b," +
+        gpu + ",16,Megatron-Bridge,bf16,4096,1,512,1,2," + stages + ",8," + notes + "\n");
+    return resolve_run(runs.at(0), shipped_catalog()).value().settings.expert_overlap;
+  };
+  EXPECT_EQ(overlapped("H100-80GB", "12", "container 26.02; NeMo"), true);
+  EXPECT_EQ(overlapped("H100-80GB", "1", "container 26.02; NeMo"), std::nullopt);
+  EXPECT_EQ(overlapped("H100-80GB", "12", "NeMo"), std::nullopt);
+  EXPECT_EQ(overlapped("GB200", "12", "container 26.02; NeMo"), std::nullopt);
+  EXPECT_EQ(overlapped("H100-80GB", "12", "container 26.02; EP-A2A overlap=off"), false) << "what a row states counts";
+}
+
 TEST(MeasuredRuns, AVocabularyThatIsNotStatedIsTheFamilys) {
   const auto vocabulary = [](const std::string& model) {
     const auto runs = test::runs_from("id,model,gpu,n_gpus,framework,seq_len,micro_batch,tp,pp,n_layers,hidden\na," +
