@@ -115,24 +115,18 @@ def step_time(found: Figures) -> str:
     return "\n\n".join(parts)
 
 
-def large_group_mean(runs: list[dict]) -> tuple[float, int]:
-    """Mean over groups of ten runs or more of their mean error, and how many there are."""
+def large_group_errors(runs: list[dict]) -> list[float]:
+    """Mean errors of the groups of ten runs or more."""
     groups: dict[str, list[float]] = {}
     for run in runs:
         groups.setdefault(run["group"], []).append(abs(run["predicted_over_measured"] - 1))
-    large = [errors for errors in groups.values() if len(errors) >= 10]
-    return sum(sum(errors) / len(errors) for errors in large) / max(len(large), 1), len(large)
+    return [sum(errors) / len(errors) for errors in groups.values() if len(errors) >= 10]
 
 
-def without_doubtful(found: Figures) -> str:
-    runs = found.left_out["source"]["runs"]
-    mean, groups = large_group_mean([run for run in runs if run["fitted"]])
-    doubtful = sum(not run["fitted"] for run in runs)
-    return (
-        f"Without the {doubtful} timed runs of [doubtful.csv](../tests/measured/doubtful.csv) the mean over the {groups} "
-        f"left-out sources of ten runs or more is {percent(mean)}. *In P10-P90* asks of each left-out run for the interval "
-        "that the errors of the other groups on its stack would have given, wider by what none of their runs had."
-    )
+def without_doubtful(report: dict) -> list[str]:
+    """Groups, mean and worst of what is left where no doubtful run counts."""
+    errors = large_group_errors([run for run in report["runs"] if run["fitted"]])
+    return [str(len(errors)), percent(sum(errors) / max(len(errors), 1)), percent(max(errors, default=0))]
 
 
 def left_out(found: Figures) -> str:
@@ -150,6 +144,7 @@ def left_out(found: Figures) -> str:
                 str(report["groups_of_ten_or_more"]),
                 percent(report["mean_of_groups_of_ten_or_more"]),
                 percent(report["worst_of_groups_of_ten_or_more"]),
+                *without_doubtful(report),
                 percent(report["all"]["median"]),
                 signed(report["all"]["bias"]),
                 percent(sum(run["in_interval"] for run in report["runs"]) / len(report["runs"])),
@@ -162,6 +157,9 @@ def left_out(found: Figures) -> str:
                 "groups of ten runs or more",
                 "mean over them",
                 "worst of them",
+                "groups without doubtful runs",
+                "mean over them",
+                "worst of them",
                 "median of all runs",
                 "bias of all runs",
                 "in P10-P90",
@@ -169,7 +167,12 @@ def left_out(found: Figures) -> str:
             rows,
         )
     )
-    parts.append(without_doubtful(found))
+    doubtful = sum(not run["fitted"] for run in found.left_out["source"]["runs"])
+    parts.append(
+        f"Doubtful runs are the {doubtful} timed ones of [doubtful.csv](../tests/measured/doubtful.csv); no fit sees them. "
+        "*In P10-P90* asks of each left-out run for the interval that the errors of the other groups on its stack would "
+        "have given, wider by what none of their runs had."
+    )
     for by, noun in (("source", "source"), ("gpu", "accelerator family")):
         groups = [[g["name"], *error_cells(g)] for g in found.left_out[by]["groups"]]
         parts.append(f"### By left-out {noun}\n\n" + table([noun, *ERRORS], groups))
