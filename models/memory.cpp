@@ -97,7 +97,9 @@ double gathered_bytes(const StageParameters& p, const Workload& w, const Strateg
     case Sharding::FsdpGradOp:
       return width * layers + compute * p.root;
     case Sharding::Zero3:
-      return width * std::min(p.total(), std::max(kMemoryConstants.zero_live_parameters, p.unit));
+      // The head stays from its forward to its backward; a layer is gathered into one buffer and copied out of it
+      // (DeepSpeed edaa722, partitioned_param_coordinator.py and AllGatherCoalescedHandle).
+      return width * (std::min(p.total(), std::max(kMemoryConstants.zero_live_parameters, p.unit + p.head)) + p.unit);
     default:
       return 0;
   }

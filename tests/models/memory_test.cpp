@@ -303,6 +303,23 @@ TEST(PeakMemory, AnExpertThatIsShardedByItselfIsGatheredByItself) {
   EXPECT_GT((layers.components.communication - experts.components.communication).value(), 2 * 60 * expert_bytes);
 }
 
+TEST(PeakMemory, OfStageThreeHoldsTheHeadAndALayerTwice) {
+  Stack deepspeed = megatron();
+  deepspeed.gradient_bytes = 2;
+  deepspeed.deepspeed_engine = true;
+  Strategy s = sharded(Sharding::Zero3, 64, 64);
+  s.recompute = Recompute::Full;
+  const auto communication = [&](std::int64_t layers, std::int64_t vocabulary) {
+    const Architecture a = llama(layers, 8192, 64, 8, 28672, vocabulary);
+    return estimate_memory(workload(a, 4096, 64), s, cluster(79.1, 8, "9.0"), deepspeed).components.communication;
+  };
+  EXPECT_DOUBLE_EQ((communication(40, 150000) - communication(40, 100000)).value(), 2 * 50000.0 * 8192);
+  EXPECT_EQ(communication(40, 150000), communication(80, 150000)) << "the other layers are shards";
+  const double layer = 8192.0 * (2 * 8192 + 2 * 1024 + 3 * 28672 + 2);
+  EXPECT_NEAR((communication(40, 8000) - communication(1, 8000)).value(), 2 * (1e9 - layer - 2 * 8000 * 8192.0), 1e5)
+      << "a thousand million parameters stay, or all there are";
+}
+
 TEST(PeakMemory, OfTheFirstStageHasNoLogits) {
   const Architecture a = llama(16, 2048, 32, 8, 8192, 131072);
   Strategy s = sharded(Sharding::None, 1, 1);
