@@ -191,8 +191,8 @@ bool runs_as_one_graph(const RunSettings& settings, const Workload& w, const Acc
 }
 
 /// NVIDIA's recipes for eight-GPU nodes interleave stages to run the exchange of one chunk under the passes of another;
-/// on Grace Blackwell they leave it bare (Megatron-Bridge 0.2.0 to 0.5.0, scripts/performance/configs: eleven of the
-/// fifteen with interleaved stages and experts).
+/// on Grace Blackwell they leave it bare (Megatron-Bridge 0.2.0 to 0.5.0, scripts/performance/configs: 28 of the 38
+/// that interleave stages of experts on such nodes, by release, model and device).
 bool overlaps_exchange(const RunSettings& settings, const Strategy& s, const Cluster& cluster) {
   constexpr int kNode = 8;
   return settings.performance_recipe && s.virtual_pipeline > 1 && s.expert_parallel > 1 && cluster.domain() <= kNode;
