@@ -70,6 +70,7 @@ void read_byte_ledger(ObjectReader& reader, Stack& stack) {
   stack.master_bytes = reader.number("master_bytes", 0, 16);
   stack.logits_bytes = reader.number("logits_bytes", 0, 64);
   stack.fused_logits_bytes = read_number_or(reader, "fused_logits_bytes", 0, 64, stack.logits_bytes);
+  stack.parallel_logits_bytes = read_number_or(reader, "parallel_logits_bytes", 0, 64, stack.logits_bytes);
 }
 
 }  // namespace

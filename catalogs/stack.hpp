@@ -64,7 +64,8 @@ struct Stack {
   double master_bytes = 4;           ///< fp32 copy beside the 16-bit weights; 0 if the weights are fp32
   /// Bytes of logits, log-probabilities and their gradient per token and vocabulary entry.
   double logits_bytes = 4;
-  double fused_logits_bytes = 4;  ///< the same under the framework's own fused cross-entropy on all logits at once
+  double fused_logits_bytes = 4;     ///< the same under the framework's own fused cross-entropy on all logits at once
+  double parallel_logits_bytes = 4;  ///< the same of a slice where tensor-parallel ranks share the vocabulary
   /// Rank of adapters where a run does not say: what the framework's own scripts set.
   std::int64_t usual_lora_rank = 16;
   AttentionKernel attention_kernel = AttentionKernel::Flash2;

@@ -81,7 +81,8 @@ double logits_bytes(const Workload& w, const Strategy& s, const Stack& stack, do
   const double region_cut = s.sequence_parallel ? s.tensor_parallel : 1;
   const auto hidden = static_cast<double>(a.hidden);
   const double width = w.fused_loss ? std::min(hidden, static_cast<double>(a.vocab)) : static_cast<double>(a.vocab);
-  return tokens * (stack.logits_bytes * width / s.tensor_parallel + 4 * hidden / region_cut);
+  const double bytes = s.tensor_parallel > 1 ? stack.parallel_logits_bytes : stack.logits_bytes;
+  return tokens * (bytes * width / s.tensor_parallel + 4 * hidden / region_cut);
 }
 
 /// Parameters gathered for use, beside the shards: whole units in flight and the root, which stays. Under a

@@ -4,6 +4,8 @@
 #include <array>
 #include <cctype>
 
+#include "models/memory.hpp"
+
 namespace smplan {
 namespace {
 
@@ -87,6 +89,14 @@ Result<void> resolve_degrees(const MeasuredRun& run, const Stack& stack, Strateg
   return {};
 }
 
+/// A schedule that is called interleaved without the number of its chunks has two a rank, torchtitan's default
+/// (parallelisms/pipeline_llama.py, 2024-12).
+void resolve_interleaving(const MeasuredRun& run, const RunSettings& settings, Strategy& s, Assumptions& assumptions) {
+  if (!settings.interleaved || run.vpp || s.pipeline_parallel == 1) return;
+  s.virtual_pipeline = 2;
+  assumptions.emplace_back("vpp is 2, as the schedule is interleaved");
+}
+
 /// Layers per rank bound the chunks; rows give virtual stages either as chunks or as layers per chunk.
 void bound_virtual_pipeline(const Architecture& a, Strategy& s) {
   const std::int64_t layers_per_rank = std::max<std::int64_t>(1, a.n_layers / s.pipeline_parallel);
@@ -94,7 +104,23 @@ void bound_virtual_pipeline(const Architecture& a, Strategy& s) {
   s.schedule = s.virtual_pipeline > 1 ? Schedule::Interleaved : Schedule::OneFOneB;
 }
 
-Result<void> resolve_batch(const MeasuredRun& run, Workload& w, Strategy& s, Assumptions& assumptions) {
+/// What a run does that states no micro-batch. torchtitan cuts the local batch into as many as stages; who cuts the
+/// model by tensor parallelism and has no pipeline to fill takes the largest that fits; others take one sequence.
+std::int64_t usual_micro_batch(std::int64_t local, const Workload& w, Strategy s, const Cluster& cluster,
+                               const Stack& stack) {
+  if (s.pipeline_parallel > 1) {
+    return s.sharding == Sharding::FsdpFull ? std::max<std::int64_t>(1, local / s.pipeline_parallel) : 1;
+  }
+  if (!stack.tensor_parallel) return 1;
+  for (std::int64_t m = local; m > 1 && m % 2 == 0; m /= 2) {
+    s.micro_batch = static_cast<std::int32_t>(m);
+    if (estimate_memory(w, s, cluster, stack).fits()) return m;
+  }
+  return 1;
+}
+
+Result<void> resolve_batch(const MeasuredRun& run, const Cluster& cluster, const Stack& stack, Workload& w, Strategy& s,
+                           Assumptions& assumptions) {
   if (!run.micro_batch && !run.global_batch) {
     return fail("unsupported", run.id, "neither micro_batch nor global_batch is stated", "state one of them");
   }
@@ -106,15 +132,9 @@ Result<void> resolve_batch(const MeasuredRun& run, Workload& w, Strategy& s, Ass
     w.global_batch = *run.global_batch;
   }
   const std::int64_t local = std::max<std::int64_t>(1, w.global_batch / dp);
-  std::int64_t micro_batch = run.micro_batch.value_or(0);
-  if (micro_batch == 0) {
-    // torchtitan cuts the local batch into as many micro-batches as stages; elsewhere one sequence.
-    micro_batch = s.pipeline_parallel > 1 && s.sharding == Sharding::FsdpFull
-                      ? std::max<std::int64_t>(1, local / s.pipeline_parallel)
-                      : 1;
-    assumptions.push_back("micro_batch is " + std::to_string(micro_batch));
-  }
-  micro_batch = std::min(micro_batch, local);
+  const std::int64_t micro_batch =
+      std::min(run.micro_batch ? *run.micro_batch : usual_micro_batch(local, w, s, cluster, stack), local);
+  if (!run.micro_batch) assumptions.push_back("micro_batch is " + std::to_string(micro_batch));
   s.micro_batch = static_cast<std::int32_t>(micro_batch);
   const std::int64_t whole = (local + micro_batch / 2) / micro_batch * micro_batch * dp;
   if (whole != w.global_batch) {
@@ -242,12 +262,13 @@ Result<ResolvedRun> resolve_run(const MeasuredRun& run, const Catalog& catalog) 
   if (Result<void> r = resolve_finetune(run, settings, *stack, w, assumptions); !r) return tl::unexpected(r.error());
 
   if (Result<void> r = resolve_degrees(run, *stack, s, assumptions); !r) return tl::unexpected(r.error());
+  resolve_interleaving(run, settings, s, assumptions);
   bound_virtual_pipeline(w.architecture, s);
   resolve_sharding(run, *stack, s, assumptions);
-  if (Result<void> r = resolve_batch(run, w, s, assumptions); !r) return tl::unexpected(r.error());
   resolve_recompute(run, *stack, s, assumptions);
   resolve_sequence_parallel(run, *stack, s, assumptions);
   s.offload = offload_from(run.offload.empty() ? "none" : run.offload).value_or(Offload{});
+  if (Result<void> r = resolve_batch(run, *cluster, *stack, w, s, assumptions); !r) return tl::unexpected(r.error());
   w.tokens = w.tokens_per_step();
   if (Result<void> r = check_resolved(run, w, s); !r) return tl::unexpected(r.error());
   settings.graphed_iteration = runs_as_one_graph(settings, w, cluster->accelerator);

@@ -73,6 +73,7 @@ RunSettings read_settings(std::string_view text) {
   s.async_tensor_parallel = words.say_any(std::array<std::string_view, 3>{"asynctp", "async tp", "async-tp"});
   s.tensor_overlap =
       !words.say_any(std::array<std::string_view, 3>{"no tp-comm overlap", "no tp comm overlap", "no tp overlap"});
+  s.interleaved = words.say("interleaved 1f1b");
   if (words.say("dispatcher=alltoall")) s.deduplicated_dispatch = false;
   if (words.say("deepep") || words.say("hybridep")) s.deduplicated_dispatch = true;
   s.performance_recipe = words.say("container 2") || words.say("container nemo 2") || words.say("items/pretrain");

@@ -27,6 +27,7 @@ struct RunSettings {
   bool tensor_overlap = true;                 ///< false: stated to be off
   std::optional<bool> deduplicated_dispatch;  ///< DeepEP or HybridEP against plain all-to-all
   bool performance_recipe = false;            ///< a vendor's tuned configuration
+  bool interleaved = false;                   ///< each stage runs several chunks of layers in turn
   std::optional<double> software_year;        ///< `container 26.04` is 2026.25
   std::optional<bool> expert_overlap;         ///< all-to-all under other work
   bool graphed_iteration = false;             ///< forward and backward as one CUDA graph, experts' products fused

@@ -65,6 +65,14 @@ bool is_early_megatron(const Stack& stack, const MeasuredRun& run) {
   return stack.id == "megatron" && run.dtype == "fp16" && !run.flash_attention.value_or(false);
 }
 
+/// The trainer script of the first Qwen models trains whole models under DeepSpeed, be it on one device
+/// (QwenLM/Qwen, finetune/finetune_ds.sh, 2023).
+bool is_qwen_script(const Stack& stack, const MeasuredRun& run, const Catalog& catalog) {
+  const ModelPreset* preset = catalog.find_model(lower(run.model));
+  const bool whole = run.method.empty() ? !run.lora.value_or(true) : run.method == "full";
+  return stack.id == "hf-trainer" && whole && preset != nullptr && preset->architecture.family == "qwen";
+}
+
 }  // namespace
 
 std::optional<Sharding> stated_sharding(const MeasuredRun& run) {
@@ -85,6 +93,11 @@ Result<Stack> resolve_stack(const MeasuredRun& run, const Catalog& catalog, Assu
       !stack->tensor_parallel) {
     const Stack* shards = catalog.find_stack(implied_stack(run, accelerator));
     if (shards != nullptr) stack = shards;
+  }
+  if (is_qwen_script(*stack, run, catalog)) {
+    const Stack* deepspeed = catalog.find_stack("deepspeed");
+    if (deepspeed != nullptr) stack = deepspeed;
+    assumptions.emplace_back("the trainer runs on DeepSpeed, as Qwen's script for whole models does");
   }
   if (is_early_megatron(*stack, run)) {
     const Stack* early = catalog.find_stack("megatron-2021");

@@ -100,12 +100,15 @@ TEST(ReadStack, ReadsDimensionsLedgerAndProfile) {
   EXPECT_DOUBLE_EQ(s.profile.host_time_step.value(), 1e-3);
 }
 
-TEST(ReadStack, AFusedLossHasALedgerOfItsOwnWhereOneIsGiven) {
+TEST(ReadStack, AFusedOrASharedLossHasALedgerOfItsOwnWhereOneIsGiven) {
   Diagnostics out;
   EXPECT_EQ(read_stack(json(kGood), out).fused_logits_bytes, 4.0);
+  EXPECT_EQ(read_stack(json(kGood), out).parallel_logits_bytes, 4.0);
   std::string text = kGood;
-  text.replace(text.find("\"logits_bytes\": 4"), 17, "\"logits_bytes\": 4, \"fused_logits_bytes\": 10");
+  text.replace(text.find("\"logits_bytes\": 4"), 17,
+               "\"logits_bytes\": 4, \"fused_logits_bytes\": 10, \"parallel_logits_bytes\": 16");
   EXPECT_EQ(read_stack(json(text), out).fused_logits_bytes, 10.0);
+  EXPECT_EQ(read_stack(json(text), out).parallel_logits_bytes, 16.0);
   EXPECT_TRUE(out.empty()) << to_string(out);
 }
 

@@ -52,7 +52,7 @@ Stack torch(Sharding sharding) {
   s.gradient_bytes = 4;
   s.gradient_reduce_bytes = 4;
   s.master_bytes = 0;
-  s.logits_bytes = 14;
+  s.logits_bytes = s.parallel_logits_bytes = 14;
   s.shardings = {sharding};
   s.profile.allocator_slack = 0.06;
   return s;
@@ -334,6 +334,20 @@ TEST(PeakMemory, OfTheFirstStageHasNoLogits) {
   ASSERT_EQ(cut.worst_stage, 1);
   EXPECT_LT(cut.first_stage_allocated, cut.peak_allocated);
   EXPECT_GT(cut.components.logits, cut.peak_allocated - cut.first_stage_allocated);
+}
+
+TEST(PeakMemory, LogitsSharedByTensorRanksHaveALedgerOfTheirOwn) {
+  Stack stack = megatron();
+  stack.parallel_logits_bytes = 16;
+  const Workload w = workload(llama(4, 2048, 32, 8, 8192, 131072), 4096, 8);
+  Strategy s = sharded(Sharding::None, 1, 1);
+  s.recompute = Recompute::Full;
+  const Bytes whole = estimate_memory(w, s, cluster(79.1, 1, "9.0"), stack).components.logits;
+  s.tensor_parallel = 2;
+  const Bytes half = estimate_memory(w, s, cluster(79.1, 1, "9.0"), stack).components.logits;
+  const double last_norm = 4.0 * 4096 * 2048;
+  EXPECT_DOUBLE_EQ(whole.value(), 4.0 * 4096 * 131072 + last_norm);
+  EXPECT_DOUBLE_EQ(half.value(), 16.0 * 4096 * 131072 / 2 + last_norm);
 }
 
 TEST(Offload, HostHoldsWhatTheDeviceSheds) {

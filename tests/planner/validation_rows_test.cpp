@@ -344,6 +344,55 @@ TEST(MeasuredRuns, AVocabularyThatIsNotStatedIsTheFamilys) {
   EXPECT_EQ(vocabulary("llama-9"), 50257) << "Llamas have had three vocabularies";
 }
 
+TEST(MeasuredRuns, AnInterleavedScheduleHasTwoChunksARankUnlessItsNumberIsStated) {
+  const auto chunks = [](const char* vpp, const char* notes) {
+    const auto runs = test::runs_from(
+        "id,model,gpu,n_gpus,framework,seq_len,global_batch,tp,pp,vpp,notes\n"
+        "a,llama-3.1-405b,H100-80GB,64,torchtitan,8192,32,8,8," +
+        std::string(vpp) + "," + notes + "\n");
+    const Result<ResolvedRun> run = resolve_run(runs.at(0), shipped_catalog());
+    EXPECT_TRUE(run) << to_string(run.error());
+    return run->strategy.virtual_pipeline;
+  };
+  EXPECT_EQ(chunks("", "schedule=Interleaved 1F1B"), 2);
+  EXPECT_EQ(chunks("3", "schedule=Interleaved 1F1B"), 3);
+  EXPECT_EQ(chunks("", "schedule=1F1B"), 1);
+  EXPECT_EQ(chunks("", "pre-interleaving schedule"), 1);
+}
+
+TEST(MeasuredRuns, WithoutAPipelineTheMicroBatchIsTheLargestThatFits) {
+  const auto micro_batch = [](const char* framework, const char* gpu, const char* degrees) {
+    const auto runs = test::runs_from(
+        "id,model,gpu,n_gpus,framework,dtype,seq_len,global_batch,tp,pp,micro_batch,recompute\n"
+        "a,llama-2-7b," +
+        std::string(gpu) + ",8," + framework + ",bf16,4096,256," + degrees + ",full\n");
+    const Result<ResolvedRun> run = resolve_run(runs.at(0), shipped_catalog());
+    EXPECT_TRUE(run) << to_string(run.error());
+    return run->strategy.micro_batch;
+  };
+  EXPECT_EQ(micro_batch("Megatron-LM", "H100-80GB", "4,1,"), 64) << "of 128 sequences a replica";
+  EXPECT_EQ(micro_batch("Megatron-LM", "A100-40GB", "4,1,"), 32);
+  EXPECT_EQ(micro_batch("Megatron-LM", "H100-80GB", "4,1,2"), 2);
+  EXPECT_EQ(micro_batch("Megatron-LM", "H100-80GB", "2,4,"), 1) << "a pipeline wants many";
+  EXPECT_EQ(micro_batch("deepspeed", "H100-80GB", "1,1,"), 1);
+}
+
+TEST(MeasuredRuns, QwensScriptTrainsWholeModelsUnderDeepSpeed) {
+  const auto stack = [](const char* model, const char* lora) {
+    const auto runs = test::runs_from(
+        "id,model,gpu,n_gpus,framework,seq_len,micro_batch,lora\n"
+        "a," +
+        std::string(model) + ",A100-80GB,1,HF-Trainer,512,1," + lora + "\n");
+    const Result<ResolvedRun> run = resolve_run(runs.at(0), shipped_catalog());
+    EXPECT_TRUE(run) << to_string(run.error());
+    return run->stack.id;
+  };
+  EXPECT_EQ(stack("Qwen-1.8B", "0"), "deepspeed");
+  EXPECT_EQ(stack("Qwen-1.8B", "1"), "hf-trainer");
+  EXPECT_EQ(stack("Qwen-1.8B", ""), "hf-trainer") << "not stated whether whole";
+  EXPECT_EQ(stack("qwen2.5-1.5b", "0"), "hf-trainer") << "another script";
+}
+
 /// Rows of a table of fine-tuning memory: its own names of columns.
 ResolvedRun resolved(const std::string& cells) {
   const auto runs = test::runs_from(
