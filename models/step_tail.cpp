@@ -29,7 +29,18 @@ struct TailInputs {
   LongestPasses passes;
   /// Gradients come out through the backward pass; of a zero-bubble schedule, as it catches up on those of the weights.
   [[nodiscard]] Seconds gradients_window() const {
-    return strategy.schedule == Schedule::ZeroBubble ? passes.weight_gradient : passes.backward;
+    return rounds() * (strategy.schedule == Schedule::ZeroBubble ? passes.weight_gradient : passes.backward);
+  }
+  /// Weights come back through the forward pass.
+  [[nodiscard]] Seconds weights_window() const { return rounds() * passes.forward; }
+  /// Passes of a stage beside which its transfers run. Interleaved chunks take turns by groups of as many micro-batches
+  /// as stages (Narayanan et al. 2021, section 2.2): those of all chunks but one run beside a whole group.
+  [[nodiscard]] double rounds() const {
+    if (strategy.schedule != Schedule::Interleaved) return 1;
+    const double chunks = strategy.virtual_pipeline;
+    const double group = static_cast<double>(
+        std::min<std::int64_t>(strategy.pipeline_parallel, strategy.micro_batches(workload)));
+    return (1 + group * (chunks - 1)) / chunks;
   }
 };
 
@@ -70,7 +81,7 @@ Seconds sharded_parameter_time(const TailInputs& in) {
   if (in.strategy.pipeline_parallel == 1) return shown_beside(in, replica_time(in), in.gradients_window());
   const Seconds gather = over_shards(in, CollectiveKind::AllGather, gathered_parameter_bytes(in.workload), in.held);
   const Seconds scatter = over_shards(in, CollectiveKind::ReduceScatter, in.stack.gradient_reduce_bytes, in.trained);
-  return shown_beside(in, gather, in.passes.forward) +
+  return shown_beside(in, gather, in.weights_window()) +
          shown_beside(in, scatter + replica_time(in), in.gradients_window());
 }
 
@@ -87,7 +98,7 @@ Seconds data_parallel_time(const TailInputs& in) {
   const Seconds scatter = over_replicas(in, CollectiveKind::ReduceScatter, reduce_bytes);
   const double reductions =
       reduces_every_micro_batch(sharding) ? static_cast<double>(in.strategy.micro_batches(in.workload)) : 1;
-  return reductions * shown_beside(in, scatter, in.gradients_window()) + shown_beside(in, gather, in.passes.forward);
+  return reductions * shown_beside(in, scatter, in.gradients_window()) + shown_beside(in, gather, in.weights_window());
 }
 
 /// Optimizer on the device: gradients read for the norm and the update, master weights and moments
