@@ -22,10 +22,15 @@ constexpr double kSoftmaxForwardBytes = 9.8;
 constexpr double kSoftmaxBackwardBytes = 14.6;
 constexpr double kMaskForwardBytes = 4.0;
 constexpr double kMaskBackwardBytes = 6.1;
-// Heads whose rows do not start on 16 bytes leave the tensor cores in batched products.
-// Source: runs of VIA-Research/vTrain (MICRO 2024) with head_dim not a multiple of 8.
-constexpr double kMisalignedHeadSlowdown = 7;
+// Of the fp32 peak: 9 to 11 TFLOP/s on A100, from pairs of runs of BigScience's BLOOM prequel that differ by their
+// heads alone (head_dim 108 beside 144 and 128, 450 beside 224).
+constexpr double kSimtShare = 0.5;
+constexpr double kFp16PerFp32 = 16;  // of tensor cores, where a part's fp32 peak is not stated: A100's
 constexpr std::int64_t kHeadAlignment = 8;
+
+bool leaves_tensor_cores(const AttentionShape& s) {
+  return s.head_dim % kHeadAlignment != 0 || s.value_dim % kHeadAlignment != 0;
+}
 
 std::int64_t round_up(std::int64_t n, std::int64_t step) { return (n + step - 1) / step * step; }
 
@@ -82,8 +87,8 @@ Seconds flash_attention_time(const AttentionShape& s, Pass pass, Precision preci
 Seconds unfused_attention_time(const AttentionShape& s, Pass pass, Precision precision, const Accelerator& a,
                                const AcceleratorProfile& p) {
   const std::int64_t heads = s.batch * s.heads;
-  const std::int64_t query_dim = round_up(s.head_dim, kHeadAlignment);
-  const std::int64_t value_dim = round_up(s.value_dim, kHeadAlignment);
+  const std::int64_t query_dim = s.head_dim;
+  const std::int64_t value_dim = s.value_dim;
   const auto product = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
     return gemm_time({.m = m, .n = n, .k = k, .batch = heads}, precision, a, p);
   };
@@ -94,12 +99,22 @@ Seconds unfused_attention_time(const AttentionShape& s, Pass pass, Precision pre
     products = product(s.query_len, s.key_len, value_dim) + product(s.key_len, value_dim, s.query_len) +
                product(s.query_len, query_dim, s.key_len) + product(s.key_len, query_dim, s.query_len);
   }
-  if (query_dim != s.head_dim || value_dim != s.value_dim) products *= kMisalignedHeadSlowdown;
+  if (leaves_tensor_cores(s)) products = Seconds();
   const double scores = static_cast<double>(heads) * static_cast<double>(s.query_len) * static_cast<double>(s.key_len);
   const bool masked = s.causal || s.window > 0;
   const double bytes = forward ? kSoftmaxForwardBytes + (masked ? kMaskForwardBytes : 0)
                                : kSoftmaxBackwardBytes + (masked ? kMaskBackwardBytes : 0);
   return products + streaming_time(Bytes(scores * bytes), a, p);
+}
+
+Seconds misaligned_attention_time(const AttentionShape& s, Pass pass, const Accelerator& a) {
+  if (!leaves_tensor_cores(s)) return {};
+  const double fp32 = a.peak_rate(Precision::Fp32).value();
+  const double rate = kSimtShare * (fp32 > 0 ? fp32 : a.peak_rate(Precision::Fp16).value() / kFp16PerFp32);
+  if (!(rate > 0)) return Seconds(std::numeric_limits<double>::infinity());
+  const double pairs = static_cast<double>(s.batch * s.heads) * static_cast<double>(s.query_len * s.key_len);
+  const double passes = pass == Pass::Forward ? 1 : 2;
+  return Seconds(pairs * passes * 2 * static_cast<double>(s.head_dim + s.value_dim) / rate);
 }
 
 }  // namespace smplan

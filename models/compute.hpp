@@ -47,9 +47,13 @@ enum class Pass { Forward, Backward };
 /// Source: Dao 2023 (arXiv 2307.08691).
 Seconds flash_attention_time(const AttentionShape& shape, Pass pass, Precision precision, const Accelerator& a,
                              const AcceleratorProfile& p, AttentionKernel kernel);
-/// Scores materialised: batched GEMMs over all pairs (masked ones too) and the softmax's traffic.
+/// Scores materialised: batched GEMMs over all pairs (masked ones too) and the softmax's traffic. Without the GEMMs
+/// where heads do not start on 16 bytes: misaligned_attention_time() has those.
 Seconds unfused_attention_time(const AttentionShape& shape, Pass pass, Precision precision, const Accelerator& a,
                                const AcceleratorProfile& p);
+/// The batched GEMMs of heads whose rows do not start on 16 bytes leave the tensor cores, whatever runs around them.
+/// Zero for other heads.
+Seconds misaligned_attention_time(const AttentionShape& shape, Pass pass, const Accelerator& a);
 /// Keys that a query attends to, averaged over the queries.
 double mean_attended_keys(const AttentionShape& shape);
 

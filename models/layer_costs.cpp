@@ -91,7 +91,8 @@ class KernelClock {
     const AcceleratorProfile& p = cluster_.accelerator_profile;
     // Vendors publish their kernels at the best sizes; the others' rates are means over many.
     const double sustained = flash && stack_.attention_kernel == AttentionKernel::Vendor ? p.sustained_attention : 1;
-    return time * (stack_.profile.attention_slowdown / (p.sustained_fraction * sustained));
+    const Seconds simt = flash ? Seconds() : misaligned_attention_time(shape, pass, cluster_.accelerator);
+    return time * (stack_.profile.attention_slowdown / (p.sustained_fraction * sustained)) + simt;
   }
   [[nodiscard]] bool eight_bit() const {
     return workload_.precision == Precision::Fp8 || workload_.precision == Precision::Fp4;
