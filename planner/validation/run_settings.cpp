@@ -110,7 +110,9 @@ Stack apply_settings(const Stack& stack, const RunSettings& settings) {
     p.moe_slowdown *= older;
   }
   if (settings.pure_half) adjusted.gradient_reduce_bytes = 2;
-  if (settings.fused_cross_entropy) adjusted.logits_bytes = stack.fused_logits_bytes;
+  if (settings.fused_cross_entropy) {
+    adjusted.logits_bytes = adjusted.parallel_logits_bytes = stack.fused_logits_bytes;
+  }
   adjusted.whole_gradients = settings.whole_gradients;
   if (settings.half_gradients) adjusted.gradient_bytes = 2;
   return adjusted;
