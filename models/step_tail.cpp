@@ -38,8 +38,8 @@ struct TailInputs {
   [[nodiscard]] double rounds() const {
     if (strategy.schedule != Schedule::Interleaved) return 1;
     const double chunks = strategy.virtual_pipeline;
-    const double group = static_cast<double>(
-        std::min<std::int64_t>(strategy.pipeline_parallel, strategy.micro_batches(workload)));
+    const double group =
+        static_cast<double>(std::min<std::int64_t>(strategy.pipeline_parallel, strategy.micro_batches(workload)));
     return (1 + group * (chunks - 1)) / chunks;
   }
 };
