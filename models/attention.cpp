@@ -87,19 +87,20 @@ Seconds flash_attention_time(const AttentionShape& s, Pass pass, Precision preci
 Seconds unfused_attention_time(const AttentionShape& s, Pass pass, Precision precision, const Accelerator& a,
                                const AcceleratorProfile& p) {
   const std::int64_t heads = s.batch * s.heads;
-  const std::int64_t query_dim = s.head_dim;
-  const std::int64_t value_dim = s.value_dim;
+  const bool forward = pass == Pass::Forward;
   const auto product = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
     return gemm_time({.m = m, .n = n, .k = k, .batch = heads}, precision, a, p);
   };
-  const bool forward = pass == Pass::Forward;
-  Seconds products = product(s.query_len, s.key_len, query_dim) + product(s.query_len, value_dim, s.key_len);
-  if (!forward) {
+  Seconds products;
+  if (leaves_tensor_cores(s)) {
+    // misaligned_attention_time() has them.
+  } else if (forward) {
+    products = product(s.query_len, s.key_len, s.head_dim) + product(s.query_len, s.value_dim, s.key_len);
+  } else {
     // dP has the shape of the scores; dV is P' dO; dQ and dK are dS K and dS' Q.
-    products = product(s.query_len, s.key_len, value_dim) + product(s.key_len, value_dim, s.query_len) +
-               product(s.query_len, query_dim, s.key_len) + product(s.key_len, query_dim, s.query_len);
+    products = product(s.query_len, s.key_len, s.value_dim) + product(s.key_len, s.value_dim, s.query_len) +
+               product(s.query_len, s.head_dim, s.key_len) + product(s.key_len, s.head_dim, s.query_len);
   }
-  if (leaves_tensor_cores(s)) products = Seconds();
   const double scores = static_cast<double>(heads) * static_cast<double>(s.query_len) * static_cast<double>(s.key_len);
   const bool masked = s.causal || s.window > 0;
   const double bytes = forward ? kSoftmaxForwardBytes + (masked ? kMaskForwardBytes : 0)
