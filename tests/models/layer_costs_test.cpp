@@ -401,6 +401,23 @@ TEST(ExpertTraffic, WithoutCopiesSendsATokenOnceToARank) {
   EXPECT_EQ(costs_of(c, {.moe = true}).forward.expert_comm, 2 * exchange);
 }
 
+TEST(ExpertTraffic, AcrossARackKeepsToTheSpeedOfTheLinksWithoutCopiesOnly) {
+  const auto exchange = [](std::int32_t ranks, bool deduplicated, double slowdown) {
+    StepCase c = expert_counter();
+    c.workload.architecture.moe.n_experts = 16;
+    c.cluster.nodes = 2;
+    c.cluster.fabric.domain_size = 72;
+    c.strategy.expert_parallel = ranks;
+    c.strategy.data_parallel = 16;
+    c.stack.deduplicated_dispatch = deduplicated;
+    c.stack.profile.moe_slowdown = slowdown;
+    return costs_of(c, {.moe = true}).forward.expert_comm;
+  };
+  EXPECT_EQ(exchange(16, true, 2), exchange(16, true, 1));
+  EXPECT_EQ(exchange(8, true, 2), 2 * exchange(8, true, 1));
+  EXPECT_EQ(exchange(16, false, 2), 2 * exchange(16, false, 1));
+}
+
 TEST(HostTime, GrowsByAdaptersCollectivesAndOperationsThatAreNotFused) {
   StepCase c = byte_counter();
   c.stack.profile.host_time_dense_layer = microseconds(1000);
