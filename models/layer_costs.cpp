@@ -10,6 +10,9 @@ namespace {
 
 constexpr double kHalfBytes = 2;        // of activations, and of gathered weights on their way
 constexpr double kTransposedBytes = 2;  // an 8-bit tensor read and written
+/// NVFP4 quantises in kernels of its own: one pass for the largest element, one that reads again, transforms, rounds
+/// and writes both layouts, half a byte and a scale for every 16 (NVFP4BlockScaling of Transformer Engine; 2509.25149).
+constexpr double kFourBitBytes = 2 + 2 + 2 * (0.5 + 1.0 / 16);
 /// NF4 blocks are unpacked by a table look-up kernel that moves far fewer weights a second than a
 /// copy would: about 75e9 weights/s on an A100 (fine-tuning rows with and without a 4-bit base).
 constexpr double kDequantBytesPerWeight = 27;
@@ -146,8 +149,9 @@ void add_linear(LayerCosts& costs, const KernelClock& clock, const Workload& w, 
   if (clock.eight_bit() && batch == 1) {
     // Inputs (and, backward, output gradients) are quantised by the kernel that makes them; their transposed copies
     // are read and written once more. Experts' go with the permutation.
-    costs.forward.elementwise += clock.copy(kTransposedBytes * rows * static_cast<double>(k));
-    costs.backward.elementwise += clock.copy(kTransposedBytes * rows * static_cast<double>(n));
+    const double bytes = w.precision == Precision::Fp4 ? kFourBitBytes : kTransposedBytes;
+    costs.forward.elementwise += clock.copy(bytes * rows * static_cast<double>(k));
+    costs.backward.elementwise += clock.copy(bytes * rows * static_cast<double>(n));
   }
 }
 

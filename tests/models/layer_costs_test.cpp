@@ -155,6 +155,15 @@ TEST(EightBits, HalveTheOperandsAndWriteTransposedCopies) {
   EXPECT_EQ(eight.forward.attention, half.forward.attention) << "attention stays in 16 bits";
 }
 
+TEST(FourBits, AreQuantisedInTwoPassesOfTheirOwn) {
+  StepCase c = byte_counter();
+  const LayerCosts half = costs_of(c);
+  c.workload.precision = Precision::Fp4;
+  const LayerCosts four = costs_of(c);
+  EXPECT_BYTES(four.forward.elementwise - half.forward.elementwise, 5.125 * 256 * (64 + 64 + 64 + 160));
+  EXPECT_BYTES(four.backward.elementwise - half.backward.elementwise, 5.125 * 256 * (96 + 64 + 320 + 64));
+}
+
 TEST(LayerTraffic, OfNormsResidualsRotationAndActivationIsCountedByHand) {
   StepCase c = byte_counter();
   const double hidden = 256 * 64;
