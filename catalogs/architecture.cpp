@@ -168,6 +168,7 @@ void read_switches(ObjectReader& reader, Architecture& a) {
   flag("parallel_block", a.parallel_block);
   flag("final_norm", a.final_norm);
   flag("embedding_norm", a.embedding_norm);
+  flag("half_logits", a.half_logits);
   flag("lm_head_bias", a.lm_head_bias);
 }
 

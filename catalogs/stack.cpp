@@ -114,6 +114,13 @@ Stack read_stack(const JsonValue& value, Diagnostics& out) {
     reader.ignore("attention_kernel");
   }
   stack.fused_kernels = reader.optional_bool("fused_kernels").value_or(true);
+  stack.whole_gradients = reader.optional_bool("whole_gradients").value_or(false);
+  stack.plain_layers = reader.optional_bool("plain_layers").value_or(false);
+  stack.fused_qkv = reader.optional_bool("fused_qkv").value_or(false);
+  stack.liger_kernels = reader.optional_bool("liger_kernels").value_or(false);
+  stack.fused_optimizer = reader.optional_bool("fused_optimizer").value_or(false);
+  stack.adapter_dropout = reader.optional_bool("adapter_dropout").value_or(false);
+  stack.lightning_quantization = reader.optional_bool("lightning_quantization").value_or(false);
   stack.supported_for_planning = reader.optional_bool("supported_for_planning").value_or(true);
   stack.versions = reader.optional_string("versions").value_or("");
   stack.limitation = reader.optional_string("limitation").value_or("");

@@ -76,8 +76,11 @@ struct Stack {
   /// Rank 0 writes checkpoints whole (torch.save); else every rank writes its part, replicas too.
   bool one_writer = false;
   /// FSDP accumulates without synchronising (`no_sync`): until the last micro-batch every rank holds the gradients of
-  /// all its parameters whole, of frozen ones too. What a measured run did; plans reduce each micro-batch.
+  /// all its parameters whole, of frozen ones too.
   bool whole_gradients = false;
+  /// Torch's optimizers let go of gradients after the update, so that a step of one micro-batch begins without. What a
+  /// measured run did; a plan's script may hold them.
+  bool releases_gradients = false;
   /// FSDP shards each expert by itself, so that one is gathered at a time; else with its layer.
   bool expert_units = false;
   /// Pipeline stages are cut by weights that multiply a token, the output head's among them; else by layers.
@@ -97,6 +100,17 @@ struct Stack {
   /// Element-wise chains run as one kernel and gathered inputs are gathered again in the backward pass:
   /// fewer tensors are saved. False for eager PyTorch models.
   bool fused_kernels = true;
+  /// Layers are plain PyTorch code (Transformers, torchtune, LitGPT): norms compute in fp32 and keep what they compute,
+  /// keys and values are repeated for every query head.
+  bool plain_layers = false;
+  /// One product makes queries, keys and values, and adapters scatter into it (LitGPT): both outputs stay whole.
+  bool fused_qkv = false;
+  /// Norms and gates run as Liger's kernels, which write the gate's gradients over its inputs (Hsu et al. 2024).
+  bool liger_kernels = false;
+  bool fused_optimizer = false;  ///< updates in place; torch's default holds a list of temporaries
+  bool adapter_dropout = false;  ///< adapters drop out a copy of their input, whose mask stays
+  /// 4-bit weights as Lightning Fabric holds them: the head's too; inputs of frozen products stay.
+  bool lightning_quantization = false;
   bool supported_for_planning = true;  ///< false: known, but frozen or superseded; planned only when named
   std::string versions;                ///< versions and instances that it runs on, for people
   std::string limitation;              ///< what it cannot do, for messages

@@ -9,13 +9,14 @@ namespace smplan {
 std::span<const StackParameter> stack_parameters() {
   using P = StackProfile;
   static constexpr double kLongest = 1e6;  // one second, in microseconds
-  static const std::array<StackParameter, 26> kParameters{{
+  static const std::array<StackParameter, 27> kParameters{{
       {.key = "gemm_slowdown", .number = &P::gemm_slowdown, .low = 0.5, .high = 4},
       {.key = "attention_slowdown", .number = &P::attention_slowdown, .low = 0.3, .high = 6},
       {.key = "elementwise_traffic", .number = &P::elementwise_traffic, .low = 0.2, .high = 8},
       {.key = "compiled_traffic", .number = &P::compiled_traffic, .low = 0.2, .high = 8},
       {.key = "eager_traffic", .number = &P::eager_traffic, .low = 0.2, .high = 12},
       {.key = "compiled_host", .number = &P::compiled_host, .low = 0, .high = 2},
+      {.key = "gathered_host", .number = &P::gathered_host, .low = 0.5, .high = 10},
       {.key = "host_time_dense_layer_us", .time = &P::host_time_dense_layer, .low = 0, .high = kLongest},
       {.key = "host_time_moe_layer_us", .time = &P::host_time_moe_layer, .low = 0, .high = kLongest},
       {.key = "moe_slowdown", .number = &P::moe_slowdown, .low = 0.5, .high = 6},

@@ -54,6 +54,8 @@ struct StackProfile {
   double compiled_traffic = 1;
   double eager_traffic = 1;
   double compiled_host = 1;
+  /// Host time of a layer under ZeRO-3, whose hooks gather its weights, relative to a plain one.
+  double gathered_host = 1;
   /// Overlap where the run states asynchronous tensor parallelism, or all-to-all overlap, to be on.
   double async_tensor_overlap = 0.5;
   double expert_overlap_when_on = 0.5;

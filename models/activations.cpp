@@ -25,8 +25,23 @@ Widths widths(const Workload& w, const ActivationOptions& o) {
   return {2, o.fp8_inputs ? 1.0 : 2.0};
 }
 
-/// A frozen product without an adapter needs no weight gradient and so keeps no input.
-bool keeps_mlp_inputs(const Workload& w) { return w.finetune == FineTune::Full || w.lora.all_linear; }
+/// Bytes of an element of an input that `products` matrices read, kept for their gradients. Of a frozen matrix none is
+/// needed; an adapter needs its own, and where it drops some out a copy with its mask.
+double product_inputs(const Workload& w, const ActivationOptions& o, const Widths& b, bool adapted, int products) {
+  if (w.finetune == FineTune::Full) return b.product_input;
+  const double frozen = o.frozen_inputs ? b.element : 0;
+  if (!adapted) return frozen;
+  return o.adapter_dropout ? frozen + products * (b.element + 1) : b.product_input;
+}
+
+bool adapts_mlp(const Workload& w) { return w.lora.targets == LoraTargets::Linear; }
+
+/// Input of a norm. Transformers' and torchtune's root-mean-square norms cast it to fp32, keep that, and what they
+/// normalised too if it meets a trained weight (transformers 4.45, LlamaRMSNorm; torchtune 0.3, RMSNorm).
+double norm_input_bytes(const Workload& w, const ActivationOptions& o, const Widths& b) {
+  if (!o.plain_layers || w.architecture.norm != NormKind::RmsNorm) return b.element;
+  return 4 + (w.finetune == FineTune::Full ? b.element : 0);
+}
 
 /// Queries, keys, values and their sources. With latent attention (DeepSeek-V2, 2405.04434, eq. 37-47) the
 /// compressed and the expanded vectors are both kept, and queries and keys once more with their rotary part.
@@ -41,6 +56,22 @@ Ledger projected(const Architecture& a, const Widths& b) {
             .split = b.element * heads * (2 * query + expanded)};
   }
   return {.split = b.element * static_cast<double>((a.n_heads + 2 * a.n_kv_heads) * a.head_dim)};
+}
+
+/// What plain layers keep of queries, keys and values beside those that attention reads: values are a view of one
+/// product's output, which stays whole behind the rotated queries and keys, and scattered adapters keep theirs
+/// (LitGPT of 2023-10 and 2024, lora.py; derivatives.yaml of PyTorch, index_copy). Repeated heads are copies instead.
+double beside_projected(const Workload& w, const ActivationOptions& o, const Widths& b) {
+  const Architecture& a = w.architecture;
+  if (a.has_latent_attention()) return 0;
+  const double pair = b.element * static_cast<double>((a.n_heads + a.n_kv_heads) * a.head_dim);
+  const bool grouped = a.n_kv_heads < a.n_heads;
+  double bytes = 0;
+  if (o.plain_layers && grouped) bytes += 2 * b.element * static_cast<double>((a.n_heads - a.n_kv_heads) * a.head_dim);
+  if (o.fused_qkv && !grouped) bytes += pair;
+  const bool scattered = w.finetune != FineTune::Full && w.lora.targets == LoraTargets::QueryValue;
+  if (o.fused_qkv && scattered) bytes += pair;
+  return bytes;
 }
 
 double attention_output(const Architecture& a) {
@@ -61,13 +92,16 @@ Ledger attention(const Workload& w, const ActivationOptions& o, const Widths& b)
   const Architecture& a = w.architecture;
   const auto h = static_cast<double>(a.hidden);
   Ledger out = projected(a, b);
-  out.region += b.element * h + b.product_input * h + (o.dropout ? h : 0);  // norm in, norm out, mask
-  out.split += b.product_input * attention_output(a);
+  const int readers = o.fused_qkv ? 1 : (w.lora.targets == LoraTargets::QueryValue ? 2 : 3);
+  out.region += h * (norm_input_bytes(w, o, b) + product_inputs(w, o, b, true, readers) + (o.dropout ? 1 : 0));
+  // The backward pass of attention needs its output too: without dropout one tensor serves both.
+  const bool own_copy = w.finetune != FineTune::Full && o.adapter_dropout && w.lora.targets != LoraTargets::QueryValue;
+  out.split += (b.product_input + (own_copy ? b.element + 1 : 0)) * attention_output(a) + beside_projected(w, o, b);
   return out;
 }
 
-double mlp_width_factor(const Workload& w, const ActivationOptions& o, const Widths& b, bool inputs) {
-  const double down_input = inputs ? b.product_input : 0;
+double mlp_width_factor(const Workload& w, const ActivationOptions& o, const Widths& b) {
+  const double down_input = product_inputs(w, o, b, adapts_mlp(w), 1);
   if (!w.architecture.gated_mlp) return b.element + down_input;
   return 2 * b.element + down_input + (o.unfused ? b.element : 0);
 }
@@ -77,11 +111,12 @@ double mlp_width_factor(const Workload& w, const ActivationOptions& o, const Wid
 Ledger mlp(const Workload& w, const LayerSpec& spec, const Strategy& s, const ActivationOptions& o, const Widths& b) {
   const Architecture& a = w.architecture;
   const auto h = static_cast<double>(a.hidden);
-  const bool inputs = keeps_mlp_inputs(w);
-  const double width = mlp_width_factor(w, o, b, inputs);
-  const double norm_output = inputs && !a.parallel_block ? b.product_input * h : 0;
-  const double norm_input = a.parallel_block ? 0 : b.element * h;
-  Ledger out{.region = norm_input + norm_output + (o.dropout ? h : 0)};
+  const double width = mlp_width_factor(w, o, b);
+  const double inputs = product_inputs(w, o, b, adapts_mlp(w), a.gated_mlp ? 2 : 1);
+  // A parallel block reads the norm of its attention, which is kept there; only dropped-out copies are its own.
+  const bool copies = w.finetune != FineTune::Full && o.adapter_dropout && adapts_mlp(w);
+  const double own_inputs = a.parallel_block ? (copies ? b.element + 1 : 0) : norm_input_bytes(w, o, b) + inputs;
+  Ledger out{.region = h * (own_inputs + (o.dropout ? 1 : 0))};
   if (!spec.moe) {
     out.split = width * static_cast<double>(spec.ffn_hidden);
     return out;
@@ -95,7 +130,7 @@ Ledger mlp(const Workload& w, const LayerSpec& spec, const Strategy& s, const Ac
   const bool spread = s.expert_parallel > 1;
   const double cut = spread && !s.sequence_parallel ? s.tensor_parallel : 1;
   const double gathered = spread ? s.expert_tensor() : 1;  // by the ranks that cut one expert
-  out.split += cut * routed * (width * expert + (inputs ? gathered * b.product_input * h : 0));
+  out.split += cut * routed * (width * expert + gathered * inputs * h);
   return out;
 }
 
@@ -117,8 +152,8 @@ Ledger per_operation(const Workload& w, const LayerSpec& spec, const Widths& b) 
 double transient(const Workload& w, const LayerSpec& spec, const ActivationOptions& o, double region_cut,
                  double split_cut, const Widths& b) {
   const Architecture& a = w.architecture;
-  // One kernel makes both gradients of a gate; kernels apart free what they have consumed.
-  const double inner = a.gated_mlp && !o.unfused ? 2 * b.element : b.element;
+  // One kernel makes both gradients of a gate, Liger's in place; kernels apart free what they have consumed.
+  const double inner = a.gated_mlp && !o.unfused && !o.liger_kernels ? 2 * b.element : b.element;
   const double width =
       spec.moe ? static_cast<double>(a.moe.top_k * a.moe.expert_ffn_hidden) : static_cast<double>(spec.ffn_hidden);
   const double qkv = projected(a, b).split + b.element * attention_output(a);
@@ -129,16 +164,21 @@ double transient(const Workload& w, const LayerSpec& spec, const ActivationOptio
 
 }  // namespace
 
-ActivationOptions activation_options(const Workload& w, const Strategy& s, bool flash_attention, bool fused_kernels) {
+ActivationOptions activation_options(const Workload& w, const Strategy& s, const Stack& stack) {
   const Architecture& a = w.architecture;
   const bool fsdp =
       s.sharding == Sharding::FsdpFull || s.sharding == Sharding::FsdpGradOp || s.sharding == Sharding::FsdpHybrid;
-  return {.flash_attention = flash_attention,
+  return {.flash_attention = w.flash_attention.value_or(stack.flash_attention),
           // GPT-2 and GPT-3 were trained with dropout, later decoders without.
           .dropout = a.positions == PositionEncoding::Learned && !a.gated_mlp && w.finetune == FineTune::Full,
           // torchao, FSDP's fp8, keeps 16-bit inputs and casts again in the backward pass.
           .fp8_inputs = w.precision == Precision::Fp8 && !fsdp,
-          .unfused = !fused_kernels,
+          .unfused = !stack.fused_kernels,
+          .liger_kernels = stack.liger_kernels,
+          .plain_layers = stack.plain_layers,
+          .fused_qkv = stack.fused_qkv,
+          .adapter_dropout = stack.adapter_dropout,
+          .frozen_inputs = w.finetune == FineTune::Qlora && stack.lightning_quantization,
           .per_operation_selective = fsdp};
 }
 
@@ -191,7 +231,9 @@ double kept(const TokenActivations& activations, Recompute recompute) {
 }
 
 Bytes layer_activation_bytes(const Workload& w, const LayerSpec& spec, const Strategy& s, bool flash_attention) {
-  const TokenActivations per_token = token_activations(w, spec, s, activation_options(w, s, flash_attention, true));
+  ActivationOptions options = activation_options(w, s, Stack{});
+  options.flash_attention = flash_attention;
+  const TokenActivations per_token = token_activations(w, spec, s, options);
   const double tokens = static_cast<double>(w.seq_len) * s.micro_batch / s.context_parallel;
   return Bytes(tokens * kept(per_token, s.recompute));
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/units.hpp"
+#include "catalogs/stack.hpp"
 #include "models/layers.hpp"
 #include "models/strategy.hpp"
 #include "models/workload.hpp"
@@ -15,13 +16,18 @@ struct ActivationOptions {
   /// Kernels apart: silu and product save one more tensor, and inputs gathered from sequence-parallel ranks
   /// are kept whole.
   bool unfused = false;
+  bool liger_kernels = false;    ///< as Stack has them
+  bool plain_layers = false;     ///< as Stack has them
+  bool fused_qkv = false;        ///< as Stack has it
+  bool adapter_dropout = false;  ///< as Stack has it
+  bool frozen_inputs = false;    ///< kept of products with 4-bit weights, though nothing needs them
   /// FSDP's selective checkpointing: every second product and the attention output are kept,
   /// the rest is done again (torchtitan's per-operation policy). Else selective drops the scores only.
   bool per_operation_selective = false;
 };
 
 /// What follows from the workload, the strategy and how the software runs a layer.
-ActivationOptions activation_options(const Workload& w, const Strategy& s, bool flash_attention, bool fused_kernels);
+ActivationOptions activation_options(const Workload& w, const Strategy& s, const Stack& stack);
 
 /// Bytes of one token in one layer, on one rank before context parallelism divides the tokens.
 struct TokenActivations {

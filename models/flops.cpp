@@ -75,7 +75,7 @@ StepFlops step_flops(const LayerStack& layers, const Workload& w, Recompute reco
   double model = 3 * (linears + forward.core);
   double adapters = 0;
   if (w.finetune != FineTune::Full) {
-    adapters = 2 * number(active_lora_parameters(a, w.lora.rank, w.lora.all_linear));
+    adapters = 2 * number(active_lora_parameters(a, w.lora.rank, w.lora.targets));
     model = 2 * linears + 3 * forward.core + 3 * adapters + (w.trains_embeddings() ? head : 0);
   }
   double repeated = flash ? forward.core / 2 : 0;

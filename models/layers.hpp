@@ -88,11 +88,18 @@ std::int64_t active_parameters(const Architecture& architecture);
 /// Weights that multiply one token in a layer (no biases, no norms; `top_k` of the routed experts).
 std::int64_t active_matmul_parameters(const Architecture& architecture, const LayerSpec& spec);
 
-/// Trainable adapter parameters of a LoRA run: `rank * (in + out)` per linear map. Attention projections,
-/// with `all_linear` also the MLPs (every expert's); never router, embedding or head. Source: Hu et al. 2021.
-std::int64_t lora_parameters(const Architecture& architecture, std::int64_t rank, bool all_linear);
+/// Maps that carry adapters.
+enum class LoraTargets {
+  QueryValue,  ///< Hu et al. 2021, section 4.2; PEFT's default for Llama
+  Attention,   ///< all its projections
+  Linear,      ///< those and the MLPs (every expert's); never router, embedding or head
+};
+
+/// Trainable adapter parameters of a LoRA run: `rank * (in + out)` per linear map. With latent attention queries and
+/// values are not told apart: all its projections count. Source: Hu et al. 2021.
+std::int64_t lora_parameters(const Architecture& architecture, std::int64_t rank, LoraTargets targets);
 /// Those that touch one token: `top_k` of the routed experts.
-std::int64_t active_lora_parameters(const Architecture& architecture, std::int64_t rank, bool all_linear);
+std::int64_t active_lora_parameters(const Architecture& architecture, std::int64_t rank, LoraTargets targets);
 
 /// A realistic dense (Llama-shaped) architecture within 2 % of a parameter count: a preset where one
 /// matches, else interpolated widths. Fails below 1M and above 10T parameters.

@@ -64,7 +64,7 @@ StageLoad stage_load(const Workload& w, const Strategy& s, const Stack& stack, c
   if (a.vocab > 0) out.parameters.head = static_cast<double>(whole.head > 0 ? whole.head : whole.embedding) / tensor;
   if (w.finetune != FineTune::Full) {
     const double share = on_stage / static_cast<double>(layers.total());
-    out.parameters.adapters = static_cast<double>(lora_parameters(a, w.lora.rank, w.lora.all_linear)) * share / tensor;
+    out.parameters.adapters = static_cast<double>(lora_parameters(a, w.lora.rank, w.lora.targets)) * share / tensor;
     if (w.trains_embeddings()) out.parameters.trained_root = out.parameters.root;
   }
   out.in_flight = s.pipeline_parallel == 1 ? 1.0
@@ -81,7 +81,8 @@ double logits_bytes(const Workload& w, const Strategy& s, const Stack& stack, do
   const double region_cut = s.sequence_parallel ? s.tensor_parallel : 1;
   const auto hidden = static_cast<double>(a.hidden);
   const double width = w.fused_loss ? std::min(hidden, static_cast<double>(a.vocab)) : static_cast<double>(a.vocab);
-  const double bytes = s.tensor_parallel > 1 ? stack.parallel_logits_bytes : stack.logits_bytes;
+  double bytes = s.tensor_parallel > 1 ? stack.parallel_logits_bytes : stack.logits_bytes;
+  if (a.half_logits && (stack.deepspeed_engine || w.pure_half)) bytes = kMemoryConstants.half_logits_bytes;
   return tokens * (bytes * width / s.tensor_parallel + 4 * hidden / region_cut);
 }
 
@@ -145,6 +146,16 @@ double weight_side_bytes(const StageParameters& p, const Workload& w, const Stra
   }
 }
 
+/// What the backward pass finds of the gradients: where they are released, only the head's are there when its layers
+/// begin.
+double gradients_before_layers(double gradients, const StageParameters& p, const Workload& w, const Strategy& s,
+                               const Stack& stack) {
+  const StateEngine engine = state_engine(s, stack);
+  const bool torch = engine == StateEngine::Replicated || engine == StateEngine::Fsdp;
+  if (!stack.releases_gradients || !torch || s.pipeline_parallel > 1 || s.micro_batches(w) > 1) return gradients;
+  return w.trains_embeddings() ? gradients * p.root / p.total() : 0;
+}
+
 double cublas_bytes(const Cluster& cluster) {
   const std::string& capability = cluster.accelerator.compute_capability;
   const bool before_hopper = capability.size() == 3 && capability[0] < '9';
@@ -179,7 +190,11 @@ MemoryComponents stage_peak(const StageLoad& load, const ModelStates& states, co
   double saved = load.in_flight * tokens * load.kept_per_token;
   if (s.offload.activations) saved = std::min(saved, 2 * tokens * load.largest_kept);
 
+  const bool reads_quantized_head = w.finetune == FineTune::Qlora && stack.lightning_quantization;
+  const double before_layers = gradients_before_layers(states.gradients, p, w, s, stack);
+
   MemoryComponents backward = base;
+  backward.gradients = Bytes(before_layers);
   backward.activations = Bytes(saved + tokens * load.recomputed);
   backward.communication = Bytes(gathered + reduction);
   backward.workspace += Bytes(tokens * load.transient + weight_side);
@@ -189,10 +204,12 @@ MemoryComponents stage_peak(const StageLoad& load, const ModelStates& states, co
   };
   if (load.last) {
     MemoryComponents loss = base;
+    loss.gradients = Bytes(before_layers);
     loss.activations = Bytes(saved);
     loss.logits = Bytes(logits_bytes(w, s, stack, tokens));
     loss.communication = Bytes(gathered + persistent);
-    loss.workspace += Bytes(weight_side + (trains_head ? b.compute * p.head : 0));
+    loss.workspace += Bytes(weight_side + (trains_head ? b.compute * p.head : 0) +
+                            (reads_quantized_head ? kMemoryConstants.quantized_head_bytes * p.head : 0));
     consider(loss);
   }
   if (trains_head && p.root > 0) {
@@ -230,8 +247,7 @@ MemoryEstimate estimate_memory(const LayerStack& layers, const Workload& workloa
   const Workload& w = workload;
   const Strategy& s = strategy;
   const EdgeParameters whole = edge_parameters(w.architecture);
-  const ActivationOptions options =
-      activation_options(w, s, w.flash_attention.value_or(stack.flash_attention), stack.fused_kernels);
+  const ActivationOptions options = activation_options(w, s, stack);
   const StateWidths b = state_widths(w, s, stack);
   const double tokens = static_cast<double>(w.seq_len) * s.micro_batch / s.context_parallel;
   const double cublas = cublas_bytes(cluster);

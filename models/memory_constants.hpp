@@ -30,6 +30,15 @@ struct MemoryConstants {
   /// NF4: half a byte and one 8-bit scale a block of 64, themselves in blocks of 256 with an fp32 scale.
   /// Source: Dettmers et al. 2023, section 3.
   double nf4_bytes = 0.5 + 1.0 / 64 + 4.0 / (64 * 256);
+  /// The same with fp32 scales that are not quantised themselves.
+  double nf4_plain_bytes = 0.5 + 4.0 / 64;
+  /// A quantised head while it multiplies: its 16-bit copies in the format of the quantisation and of the computation
+  /// take 4 (lightning 2.1, plugins/precision/bitsandbytes.py; bitsandbytes 0.42, MatMul4Bit). Peaks of five of
+  /// LitGPT's models say 5.5 to 7.
+  double quantized_head_bytes = 6;
+  /// Logits and loss that nothing casts to fp32: both, their shifted copy and the gradient in 16 bits.
+  /// Source: Qwen/Qwen-7B, modeling_qwen.py, 2023.
+  double half_logits_bytes = 8;
 };
 
 inline constexpr MemoryConstants kMemoryConstants{};

@@ -40,10 +40,17 @@ Split split(const StageParameters& p, const Degrees& d) {
   return {p.total(), (p.dense + p.root) / d.dense + p.experts / d.experts};
 }
 
-/// Frozen weights: 16-bit, or NF4 in the layers (embedding and head stay 16-bit).
-double frozen_weights(const StageParameters& p, const Workload& w, const Degrees& d, bool sharded) {
-  const double width = w.finetune == FineTune::Qlora ? kMemoryConstants.nf4_bytes : 2.0;
-  const double dense = width * p.dense + 2.0 * p.root;
+/// Frozen weights: 16-bit, or NF4 in the layers. Embedding and head stay 16-bit, but Lightning quantises each linear
+/// map, and LitGPT's head is one of its own, tied or not.
+double frozen_weights(const StageParameters& p, const Workload& w, const Stack& stack, const Degrees& d, bool sharded) {
+  const bool four_bits = w.finetune == FineTune::Qlora;
+  const double nf4 = w.lora.nested_scales ? kMemoryConstants.nf4_bytes : kMemoryConstants.nf4_plain_bytes;
+  const double width = four_bits ? nf4 : 2.0;
+  double root = 2.0 * p.root;
+  if (four_bits && stack.lightning_quantization) {
+    root += width * p.head - (w.architecture.tied_embeddings ? 0 : 2.0 * p.head);
+  }
+  const double dense = width * p.dense + root;
   const double experts = width * p.experts;
   return sharded ? dense / d.dense + experts / d.experts : dense + experts;
 }
@@ -51,8 +58,9 @@ double frozen_weights(const StageParameters& p, const Workload& w, const Degrees
 /// What runs beside the states in the optimizer step. DeepSpeed copies its gradient partition to fp32
 /// (stage 3: a sub-group at a time). torch's default `foreach` update holds one more tensor list of the
 /// size of the weights. Fused kernels (Megatron) need nothing. Source: torch.optim documentation, 2.4.
-double step_transient(StateEngine engine, const StateWidths& b, double own, const Strategy& s) {
-  if (s.offload.optimizer) return 0;
+double step_transient(const Stack& stack, const StateWidths& b, double own, const Strategy& s) {
+  if (s.offload.optimizer || stack.fused_optimizer) return 0;
+  const StateEngine engine = state_engine(s, stack);
   switch (engine) {
     case StateEngine::Zero:
       if (b.gradient >= 4) return 0;  // already fp32
@@ -131,7 +139,7 @@ ModelStates model_states(const StageParameters& p, const Workload& w, const Stra
   const bool cut_gradients = shards_gradients(s.sharding) && !whole_gradients;
 
   ModelStates out;
-  if (frozen) out.weights = frozen_weights(p, w, d, shards_weights(s.sharding));
+  if (frozen) out.weights = frozen_weights(p, w, stack, d, shards_weights(s.sharding));
   for (const TrainedPart& part : trained_parts(p, w, s, stack, d)) {
     const StateWidths& b = part.widths;
     const double own = s.sharding == Sharding::None ? part.size.whole : part.size.sharded;
@@ -140,7 +148,7 @@ ModelStates model_states(const StageParameters& p, const Workload& w, const Stra
     if (w.optimizer == Optimizer::Muon && !frozen && own > 0) optimizer += 4 * p.root * (own / part.size.whole);
     out.weights += b.weight * (shards_weights(s.sharding) ? part.size.sharded : part.size.whole);
     out.gradients += b.gradient * (cut_gradients ? part.size.sharded : part.size.whole);
-    out.step_transient += step_transient(engine, b, own, s);
+    out.step_transient += step_transient(stack, b, own, s);
     if (s.offload.optimizer) {
       // The host updates: it holds moments, master weights and the fp32 gradient of the rank's part.
       out.offloaded += optimizer + 4 * own;

@@ -3,7 +3,7 @@
 namespace smplan {
 namespace {
 
-enum class Part { Attention, DenseMlp, SharedExpert, Router, Expert };
+enum class Part { QueryValue, Attention, DenseMlp, SharedExpert, Router, Expert };
 
 /// Calls `visit(part, inputs, outputs, copies)` for every weight matrix of a layer. The one place that knows
 /// which matrices a layer has; counts, FLOPs and adapters are sums over it.
@@ -22,8 +22,9 @@ void for_each_linear(const Architecture& a, const LayerSpec& spec, Visit&& visit
     visit(Part::Attention, a.n_heads * l.v_head_dim, h, 1);
   } else {
     const std::int64_t blocks = spec.cross_attention ? 2 : 1;
-    visit(Part::Attention, h, a.n_heads * a.head_dim, blocks);
-    visit(Part::Attention, h, a.n_kv_heads * a.head_dim, 2 * blocks);
+    visit(Part::QueryValue, h, a.n_heads * a.head_dim, blocks);
+    visit(Part::QueryValue, h, a.n_kv_heads * a.head_dim, blocks);
+    visit(Part::Attention, h, a.n_kv_heads * a.head_dim, blocks);
     visit(Part::Attention, a.n_heads * a.head_dim, h, blocks);
   }
   const std::int64_t up_projections = a.gated_mlp ? 2 : 1;
@@ -49,6 +50,7 @@ ParameterCount layer_parts(const Architecture& a, const LayerSpec& spec) {
   for_each_linear(a, spec, [&p](Part part, std::int64_t in, std::int64_t out, std::int64_t copies) {
     const std::int64_t weights = in * out * copies;
     switch (part) {
+      case Part::QueryValue:
       case Part::Attention:
         p.attention += weights;
         break;
@@ -81,11 +83,17 @@ ParameterCount layer_parts(const Architecture& a, const LayerSpec& spec) {
   return p;
 }
 
-std::int64_t adapter_parameters(const Architecture& a, std::int64_t rank, bool all_linear, bool active_only) {
+bool carries_adapter(const Architecture& a, Part part, LoraTargets targets) {
+  if (part == Part::QueryValue) return true;
+  if (part == Part::Attention) return targets != LoraTargets::QueryValue || a.has_latent_attention();
+  return targets == LoraTargets::Linear && part != Part::Router;
+}
+
+std::int64_t adapter_parameters(const Architecture& a, std::int64_t rank, LoraTargets targets, bool active_only) {
   std::int64_t sum = 0;
   for (const LayerRun& run : layer_stack(a)) {
     for_each_linear(a, run.spec, [&](Part part, std::int64_t in, std::int64_t out, std::int64_t copies) {
-      if (part == Part::Router || (part != Part::Attention && !all_linear)) return;
+      if (!carries_adapter(a, part, targets)) return;
       if (part == Part::Expert && active_only) copies = copies / a.moe.n_experts * a.moe.top_k;
       sum += run.count * copies * rank * (in + out);
     });
@@ -149,12 +157,12 @@ std::int64_t active_parameters(const Architecture& a) {
   return count.total() - count.experts + count.experts / a.moe.n_experts * a.moe.top_k;
 }
 
-std::int64_t lora_parameters(const Architecture& a, std::int64_t rank, bool all_linear) {
-  return adapter_parameters(a, rank, all_linear, false);
+std::int64_t lora_parameters(const Architecture& a, std::int64_t rank, LoraTargets targets) {
+  return adapter_parameters(a, rank, targets, false);
 }
 
-std::int64_t active_lora_parameters(const Architecture& a, std::int64_t rank, bool all_linear) {
-  return adapter_parameters(a, rank, all_linear, true);
+std::int64_t active_lora_parameters(const Architecture& a, std::int64_t rank, LoraTargets targets) {
+  return adapter_parameters(a, rank, targets, true);
 }
 
 }  // namespace smplan

@@ -12,8 +12,13 @@ constexpr double kHalfBytes = 2;
 /// Memory bandwidth that the vectorised CPU Adam of DeepSpeed reaches on a two-socket host, whole node.
 /// Prior: half of eight DDR4-3200 channels a socket (2 x 204.8 GB/s).
 constexpr BytesPerSecond kHostMemoryBandwidth = gb_per_s(200);
-/// Bytes that CPU Adam moves per parameter: fp32 weight, two moments read and written, gradient read.
-constexpr double kHostAdamBytes = 28;
+/// Bytes of host memory per parameter: the gradient arrives in fp32 (4) and is scaled in place (8), Adam reads it,
+/// reads and writes weight and two moments (28), and the weight is cast to 16 bits (6). Source: DeepSpeed edaa722,
+/// stage3.py,
+/// `_offload_grad_partition_at_boundary`, `unscale_and_clip_grads`, `_reassign_or_swap_out_partitioned_parameters`.
+constexpr double kHostAdamBytes = 46;
+/// Over the host link: fp32 gradient out, 16-bit weight in.
+constexpr double kHostLinkBytes = 6;
 
 bool reduces_every_micro_batch(Sharding s) { return s == Sharding::Zero2; }
 bool shards_optimizer(Sharding s) { return s != Sharding::None; }
@@ -109,11 +114,11 @@ Seconds optimizer_time(const TailInputs& in, double parameters) {
   return streaming_time(Bytes(parameters * bytes), in.cluster.accelerator, in.cluster.accelerator_profile);
 }
 
-/// Optimizer on the host: gradients out and weights in over the host link, Adam at host memory
-/// speed, states through NVMe where they live there. Source: Ren et al. 2021 (ZeRO-Offload).
+/// Optimizer on the host (ZeRO-Offload, Ren et al. 2021): gradients out and weights in over the host link, the update
+/// at the speed of host memory, states through NVMe where they live there.
 Seconds offloaded_optimizer_time(const TailInputs& in, double parameters) {
   Seconds time;
-  if (in.cluster.host_link.value() > 0) time += Bytes(2 * kHalfBytes * parameters) / in.cluster.host_link;
+  if (in.cluster.host_link.value() > 0) time += Bytes(kHostLinkBytes * parameters) / in.cluster.host_link;
   const double per_node = parameters * in.cluster.gpus_per_node;
   time += Bytes(kHostAdamBytes * per_node) / kHostMemoryBandwidth;
   if (in.strategy.offload.to_nvme && in.cluster.local_nvme_read.value() > 0) {
@@ -134,7 +139,7 @@ Seconds fetch_time(const TailInputs& in, double parameters, Seconds pass) {
 RankParameters trained_parameters(const Workload& w, const Strategy& s, const RankParameters& held,
                                   std::int32_t stage) {
   if (w.finetune == FineTune::Full) return held;
-  const auto adapters = static_cast<double>(lora_parameters(w.architecture, w.lora.rank, w.lora.all_linear));
+  const auto adapters = static_cast<double>(lora_parameters(w.architecture, w.lora.rank, w.lora.targets));
   const double root = w.trains_embeddings() ? stage_root_parameters(edge_parameters(w.architecture), s, stage) : 0;
   return {.dense = adapters / (static_cast<double>(s.tensor_parallel) * s.pipeline_parallel) + root, .experts = 0};
 }

@@ -74,7 +74,7 @@ std::optional<FineTune> finetune_from(std::string_view name) {
 
 std::int64_t trained_lora_parameters(const Architecture& a, const Lora& lora) {
   const EdgeParameters edge = edge_parameters(a);
-  return lora_parameters(a, lora.rank, lora.all_linear) + (lora.train_embeddings ? edge.embedding + edge.head : 0);
+  return lora_parameters(a, lora.rank, lora.targets) + (lora.train_embeddings ? edge.embedding + edge.head : 0);
 }
 
 Diagnostics check(const Workload& workload) {

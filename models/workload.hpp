@@ -7,6 +7,7 @@
 #include "base/result.hpp"
 #include "catalogs/architecture.hpp"
 #include "catalogs/precision.hpp"
+#include "models/layers.hpp"
 
 namespace smplan {
 
@@ -24,10 +25,10 @@ std::optional<FineTune> finetune_from(std::string_view name);
 
 struct Lora {
   std::int64_t rank = 16;
-  /// Adapters sit on the attention projections, and on the MLP too if true.
-  bool all_linear = true;
+  LoraTargets targets = LoraTargets::Linear;
   /// Embedding and head are trained whole beside the adapters (`modules_to_save` of PEFT).
   bool train_embeddings = false;
+  bool nested_scales = true;  ///< of a 4-bit base: scales are quantised too (double quantisation of QLoRA)
   friend bool operator==(const Lora&, const Lora&) = default;
 };
 

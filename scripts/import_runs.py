@@ -20,10 +20,10 @@ COLUMNS = (
     "dtype tp pp vpp cp ep dp sequence_parallel shard shard_degree micro_batch global_batch recompute offload "
     "flash_attention optimizer lora step_time_s tokens_per_s_per_gpu samples_per_s tflops_per_gpu tflops_kind mfu_pct "
     "hfu_pct peak_mem_gib_per_gpu mem_kind "
-    "method quant batch grad_accum grad_ckpt packing compile lora_rank peak_mem_gib"
+    "method quant batch grad_accum grad_ckpt packing compile lora_rank lora_targets peak_mem_gib"
 ).split()
 # Of tables of fine-tuning memory; no prediction reads them.
-UNREAD = set("lora_targets peak_mem_printed unit_printed tokens_per_s train_time_s oom".split())
+UNREAD = set("peak_mem_printed unit_printed tokens_per_s train_time_s oom".split())
 SETTINGS = pathlib.Path(__file__).parent.parent / "planner/validation/run_settings.cpp"
 
 

@@ -21,6 +21,8 @@ constexpr StackExport kStacks[] = {
     {"ddp", LaunchMethod::Torchrun, "", kUserScript},
     {"torchtitan", LaunchMethod::Torchrun, "torchtitan", "smplan_entry.py"},
     {"hf-trainer", LaunchMethod::Torchrun, "", kUserScript},
+    {"torchtune", LaunchMethod::Torchrun, "", kUserScript},
+    {"litgpt", LaunchMethod::Torchrun, "", kUserScript},
     {"neuron", LaunchMethod::Torchrun, "neuronx", kUserScript},
     {"hyperpod-adapter", LaunchMethod::Recipe, "hyperpod-recipe", ""},
     {"smp-v2", LaunchMethod::SmpV2, "smp-v2", kUserScript},

@@ -8,13 +8,14 @@ namespace smplan {
 const FitKnob* find_fit_knob(std::string_view key) {
   // Widths by how rough a guess is before any run: 1 spans most of the bounds, 0.5 a factor of about 1.6 for a
   // small number. What few runs can tell apart from other terms is held closer.
-  static constexpr std::array<FitKnob, 24> kKnobs{{
+  static constexpr std::array<FitKnob, 25> kKnobs{{
       {"gemm_slowdown", 1, "time of matrix products relative to kernel benchmarks"},
       {"attention_slowdown", 1, "time of attention kernels relative to kernel benchmarks"},
       {"elementwise_traffic", 1, "memory traffic of element-wise work relative to fused kernels"},
       {"compiled_traffic", 1, "the same where torch.compile is stated to be on"},
       {"eager_traffic", 1, "the same where it is stated to be off"},
       {"compiled_host", 1, "host time under torch.compile relative to eager"},
+      {"gathered_host", 1, "host time of a layer whose weights ZeRO-3 gathers relative to a plain one"},
       {"host_time_dense_layer_us", 1, "host time to launch the forward of a dense layer"},
       {"host_time_moe_layer_us", 1, "host time to launch the forward of a mixture-of-experts layer"},
       {"moe_slowdown", 1, "time of expert products and dispatch relative to balanced routing at kernel speed"},

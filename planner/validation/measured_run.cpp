@@ -108,6 +108,7 @@ MeasuredRun read_run(const CsvTable& table, const CsvRow& row, std::string_view 
   run.notes = in.text("notes");
   run.method = in.text("method");
   run.quant = in.text("quant");
+  run.lora_targets = in.text("lora_targets");
   run.params_b = in.number("params_b");
   run.n_layers = in.positive("n_layers");
   run.hidden = in.positive("hidden");

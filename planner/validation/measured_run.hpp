@@ -18,7 +18,7 @@ struct MeasuredRun {
   std::string id, source, model, gpu, instance, network, framework, dtype, mlp, shard, recompute, offload, optimizer,
       tflops_kind, mem_kind, notes;
   /// Tables of fine-tuning memory: `full`, `lora`, `qlora`, ..., and the format of the frozen weights.
-  std::string method, quant;
+  std::string method, quant, lora_targets;
   std::optional<double> params_b;
   std::optional<std::int64_t> n_layers, hidden, ffn_hidden, n_heads, n_kv_heads, head_dim, vocab, seq_len, n_experts,
       top_k, expert_ffn_hidden;

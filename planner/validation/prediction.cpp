@@ -18,6 +18,8 @@ std::string join(const std::vector<std::string>& parts) {
 }  // namespace
 
 Bytes reported_peak(const MemoryEstimate& m, const Stack& stack, std::string_view kind) {
+  // torchtune's `peak memory active` is the allocator's, as far as blocks are in use.
+  if (kind.rfind("active", 0) == 0 || kind.find("torchtune active") != std::string_view::npos) kind = "max_allocated";
   if (stack.reports_rank_zero) return kind == "max_allocated" ? m.first_stage_allocated : m.first_stage_reserved;
   if (kind == "max_allocated") return m.peak_allocated;
   if (kind == "max_reserved") return m.peak_reserved;

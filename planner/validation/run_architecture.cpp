@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 
 #include "planner/validation/run_resolution.hpp"
 
@@ -145,6 +146,15 @@ Result<Architecture> from_widths(const MeasuredRun& run, const Catalog& catalog,
   return a;
 }
 
+/// A count of parameters that holds the vocabulary twice tells of a head of its own, where the published model has none
+/// (LitGPT's Falcon).
+bool counts_own_head(const MeasuredRun& run, const Architecture& a) {
+  if (!a.tied_embeddings || !run.params_b) return false;
+  constexpr double kRounding = 0.1;  // of the head
+  const auto head = static_cast<double>(a.vocab * a.hidden);
+  return std::abs(*run.params_b * 1e9 - static_cast<double>(count_parameters(a).total()) - head) < kRounding * head;
+}
+
 }  // namespace
 
 Result<Architecture> resolve_architecture(const MeasuredRun& run, const Catalog& catalog, Assumptions& assumptions) {
@@ -153,6 +163,10 @@ Result<Architecture> resolve_architecture(const MeasuredRun& run, const Catalog&
   Architecture a = preset->architecture;
   if (!run.hidden) assumptions.push_back("widths are those of " + a.name);
   override_widths(run, a);
+  if (counts_own_head(run, a)) {
+    a.tied_embeddings = false;
+    assumptions.emplace_back("the head is not tied, by params_b");
+  }
   return a;
 }
 

@@ -119,17 +119,17 @@ std::int64_t usual_micro_batch(std::int64_t local, const Workload& w, Strategy s
   return 1;
 }
 
-Result<void> resolve_batch(const MeasuredRun& run, const Cluster& cluster, const Stack& stack, Workload& w, Strategy& s,
-                           Assumptions& assumptions) {
-  if (!run.micro_batch && !run.global_batch) {
+Result<void> resolve_batch(const MeasuredRun& run, std::optional<std::int64_t> global_batch, const Cluster& cluster,
+                           const Stack& stack, Workload& w, Strategy& s, Assumptions& assumptions) {
+  if (!run.micro_batch && !global_batch) {
     return fail("unsupported", run.id, "neither micro_batch nor global_batch is stated", "state one of them");
   }
   const std::int64_t dp = s.data_parallel;
-  if (!run.global_batch) {
+  if (!global_batch) {
     w.global_batch = *run.micro_batch * dp * run.grad_accum.value_or(1);
     if (!run.grad_accum) assumptions.emplace_back("global_batch is micro_batch x dp");
   } else {
-    w.global_batch = *run.global_batch;
+    w.global_batch = *global_batch;
   }
   const std::int64_t local = std::max<std::int64_t>(1, w.global_batch / dp);
   const std::int64_t micro_batch =
@@ -145,9 +145,11 @@ Result<void> resolve_batch(const MeasuredRun& run, const Cluster& cluster, const
 }
 
 void resolve_sharding(const MeasuredRun& run, const Stack& stack, Strategy& s, Assumptions& assumptions) {
-  const std::optional<Sharding> stated = stated_sharding(run);
-  s.sharding = stated.value_or(stack.shardings.empty() ? Sharding::None : stack.shardings.front());
+  std::optional<Sharding> stated = stated_sharding(run);
   const std::int32_t ranks = s.data_parallel * s.context_parallel;
+  // DeepSpeed runs its stage on one device too, where nothing is cut.
+  if (stated == Sharding::None && ranks == 1 && stack.deepspeed_engine && !stack.pipeline_parallel) stated.reset();
+  s.sharding = stated.value_or(stack.shardings.empty() ? Sharding::None : stack.shardings.front());
   if (ranks == 1 && s.sharding == Sharding::Zero1) s.sharding = Sharding::None;
   if (!stated && ranks > 1) assumptions.push_back("sharding is " + std::string(to_string(s.sharding)));
   s.shard_degree = s.sharding == Sharding::None ? 1 : ranks;
@@ -160,6 +162,9 @@ void resolve_sharding(const MeasuredRun& run, const Stack& stack, Strategy& s, A
 void resolve_recompute(const MeasuredRun& run, const Stack& stack, Strategy& s, Assumptions& assumptions) {
   if (const std::optional<Recompute> stated = recompute_from(run.recompute)) {
     s.recompute = *stated;
+  } else if (run.recompute.empty() && s.sharding == Sharding::FsdpFull && stack.shardings.front() == Sharding::None) {
+    s.recompute = Recompute::Full;  // LitGPT checkpoints the layers that it shards, and only those
+    assumptions.emplace_back("recompute is full, as the layers are sharded");
   } else if (!run.recompute.empty()) {
     s.recompute = Recompute::Selective;  // a list of operations
   } else {
@@ -173,6 +178,26 @@ void resolve_sequence_parallel(const MeasuredRun& run, const Stack& stack, Strat
   if (!run.sequence_parallel && s.tensor_parallel > 1) {
     assumptions.push_back(s.sequence_parallel ? "sequence parallelism is on" : "sequence parallelism is off");
   }
+}
+
+/// `q_proj+v_proj`, `query+key+value+projection+mlp+head`, `all linear incl. output`. Not stated: every linear map.
+LoraTargets targets_of(std::string_view stated) {
+  const std::string text = lower(stated);
+  bool queries_and_values = !text.empty();
+  std::size_t begin = 0;
+  while (begin < text.size()) {
+    const std::size_t end = std::min(text.find_first_of("+, ", begin), text.size());
+    const std::string name = text.substr(begin, end - begin);
+    begin = end + 1;
+    if (name == "all" || name == "mlp" || name == "gate_proj" || name == "up_proj" || name == "down_proj") {
+      return LoraTargets::Linear;
+    }
+    if (name != "q" && name != "v" && name != "query" && name != "value" && name != "q_proj" && name != "v_proj") {
+      queries_and_values = false;
+    }
+  }
+  if (text.empty()) return LoraTargets::Linear;
+  return queries_and_values ? LoraTargets::QueryValue : LoraTargets::Attention;
 }
 
 Result<void> resolve_finetune(const MeasuredRun& run, const RunSettings& settings, const Stack& stack, Workload& w,
@@ -191,6 +216,9 @@ Result<void> resolve_finetune(const MeasuredRun& run, const RunSettings& setting
     w.finetune = FineTune::Lora;
   }
   if (w.finetune == FineTune::Full) return {};
+  w.lora.targets = targets_of(run.lora_targets);
+  // `bnb.nf4` and `bnb.nf4-dq` are Lightning's names; elsewhere 4 bits mean QLoRA's double quantisation.
+  w.lora.nested_scales = !stack.lightning_quantization || lower(run.quant).find("-dq") != std::string::npos;
   w.lora.train_embeddings = settings.lora_embeddings || method != stated;
   const std::optional<std::int64_t> rank = run.lora_rank ? run.lora_rank : settings.lora_rank;
   w.lora.rank = rank.value_or(stack.usual_lora_rank);
@@ -241,7 +269,8 @@ Result<ResolvedRun> resolve_run(const MeasuredRun& run, const Catalog& catalog) 
   Result<Stack> stack = resolve_stack(run, catalog, assumptions);
   if (!stack) return tl::unexpected(stack.error());
   if (!run.seq_len) return fail("unsupported", run.id, "seq_len is not stated", "state it");
-  if (run.packing == false) {
+  const bool packed = run.packing.value_or(!settings.unpacked);
+  if (!packed && !settings.seq_len_is_limit) {
     return fail("unsupported", run.id, "sequences are not packed, seq_len is only their limit", "state packed runs");
   }
 
@@ -269,7 +298,14 @@ Result<ResolvedRun> resolve_run(const MeasuredRun& run, const Catalog& catalog) 
   resolve_recompute(run, *stack, s, assumptions);
   resolve_sequence_parallel(run, *stack, s, assumptions);
   s.offload = offload_from(run.offload.empty() ? "none" : run.offload).value_or(Offload{});
-  if (Result<void> r = resolve_batch(run, *cluster, *stack, w, s, assumptions); !r) return tl::unexpected(r.error());
+  std::optional<std::int64_t> global_batch = run.global_batch;
+  // Tables repeat the batch of one device for several: each still takes the micro-batch of the row.
+  if (!global_batch && settings.global_batch) {
+    global_batch = std::max(*settings.global_batch, run.micro_batch.value_or(1) * s.data_parallel);
+  }
+  if (Result<void> r = resolve_batch(run, global_batch, *cluster, *stack, w, s, assumptions); !r) {
+    return tl::unexpected(r.error());
+  }
   w.tokens = w.tokens_per_step();
   if (Result<void> r = check_resolved(run, w, s); !r) return tl::unexpected(r.error());
   settings.graphed_iteration = runs_as_one_graph(settings, w, cluster->accelerator);
@@ -278,6 +314,7 @@ Result<ResolvedRun> resolve_run(const MeasuredRun& run, const Catalog& catalog) 
     assumptions.push_back("the exchange of experts is overlapped, as in NVIDIA's recipes for such nodes");
   }
   resolved.stack = apply_settings(*stack, settings);
+  resolved.stack.releases_gradients = true;
   resolved.cluster = std::move(*cluster);
   resolved.settings = settings;
   return resolved;

@@ -45,6 +45,11 @@ class Words {
   std::string text_;
 };
 
+/// Logits, log-probabilities and gradient, each in fp32.
+constexpr double kWholeLogitsBytes = 12;
+/// The same as one kernel forward and one backward: 16-bit logits and their gradient.
+constexpr double kCompiledLogitsBytes = 4;
+
 }  // namespace
 
 RunSettings read_settings(std::string_view text) {
@@ -56,20 +61,30 @@ RunSettings read_settings(std::string_view text) {
   s.lora_rank = words.number_after("lora rank ");
   if (!s.lora_rank) s.lora_rank = words.number_after("rank=");
   s.pure_half = words.say("mp_mode=pure") || words.say("torchtune");  // its recipes keep weights in dtype
-  s.whole_gradients = words.say("litgpt");  // fabric.no_backward_sync around all but the last micro-batch
   s.tied_embeddings = words.say("tied=1");
   s.four_bit_base = words.say_any(std::array<std::string_view, 6>{"q-lora", "qlora", "nf4", "gptq", "4-bit", "int4"});
-  s.lora_embeddings = words.say_any(std::array<std::string_view, 2>{"lora (emb)", "modules_to_save"});
-  s.fused_loss = words.say_any(std::array<std::string_view, 4>{"liger", "fused-linear", "cut cross", "+chunked ce"});
+  s.lora_embeddings =
+      words.say_any(std::array<std::string_view, 3>{"lora (emb)", "modules_to_save", "lm_head also trained"});
+  s.liger_kernels = words.say("liger") && !words.say("liger=0");
+  s.fused_loss = s.liger_kernels || words.say("fused-linear") || words.say("cut cross");
+  // Its list of optimizations begins with the plain loss; its recipes come with the chunked one.
+  s.whole_logits = words.say_any(std::array<std::string_view, 3>{"step: baseline", "step: +packed", "step: +compile"});
   s.fused_cross_entropy = words.say_any(
       std::array<std::string_view, 3>{"fused cross-entropy", "fused cross entropy", "cross-entropy-loss-fusion"});
-  s.seq_len_is_limit = words.say("samples are shorter") || words.say("longest alpaca sample");
+  s.global_batch = words.number_after("global_batch ");
+  if (!s.global_batch) s.global_batch = words.number_after("effective minibatch ");
+  s.seq_len_is_limit = words.say_any(
+      std::array<std::string_view, 3>{"samples are shorter", "longest alpaca sample", "variable lengths (max"});
   // A list of techniques says what ran; "no compile" may speak of the row beside it.
-  if (words.say_any(std::array<std::string_view, 3>{"+ compile", "+compile", "torch.compile"})) {
+  if (words.say_any(std::array<std::string_view, 4>{"+ compile", "+compile", "compile +", "torch.compile"})) {
     s.compiled = true;
   } else if (words.say("no compile") || words.say("eager")) {
     s.compiled = false;
   }
+  // torchtitan compiles the loss too since 2025 (components/loss.py), beside PyTorch 2.7 and later.
+  constexpr std::int64_t kFirstMinor = 7;
+  s.compiled_loss = s.compiled.value_or(false) && words.number_after("pytorch 2.").value_or(0) >= kFirstMinor;
+  s.unpacked = words.say("packing=0");
   s.async_tensor_parallel = words.say_any(std::array<std::string_view, 3>{"asynctp", "async tp", "async-tp"});
   s.tensor_overlap =
       !words.say_any(std::array<std::string_view, 3>{"no tp-comm overlap", "no tp comm overlap", "no tp overlap"});
@@ -109,11 +124,17 @@ Stack apply_settings(const Stack& stack, const RunSettings& settings) {
     p.host_time_moe_layer *= older;
     p.moe_slowdown *= older;
   }
+  adjusted.liger_kernels = stack.liger_kernels || settings.liger_kernels;
+  if (settings.liger_kernels || settings.compiled.value_or(false)) {
+    adjusted.fused_kernels = true;
+    adjusted.plain_layers = false;
+  }
+  if (settings.compiled_loss) adjusted.logits_bytes = kCompiledLogitsBytes;
+  if (settings.whole_logits) adjusted.logits_bytes = kWholeLogitsBytes;
   if (settings.pure_half) adjusted.gradient_reduce_bytes = 2;
   if (settings.fused_cross_entropy) {
     adjusted.logits_bytes = adjusted.parallel_logits_bytes = stack.fused_logits_bytes;
   }
-  adjusted.whole_gradients = settings.whole_gradients;
   if (settings.half_gradients) adjusted.gradient_bytes = 2;
   return adjusted;
 }

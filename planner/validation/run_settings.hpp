@@ -13,14 +13,18 @@ namespace smplan {
 struct RunSettings {
   std::optional<Precision> precision;
   std::optional<std::int64_t> lora_rank;
+  std::optional<std::int64_t> global_batch;
   bool seq_len_is_limit = false;  ///< most samples are shorter: memory peaks at the longest, time is not of it
   bool pure_half = false;         ///< `MP_mode=PURE`: 16-bit parameters, reduction and buffers
   bool half_gradients = false;    ///< 16-bit gradient buffers beside fp32 master weights
-  bool whole_gradients = false;   ///< FSDP accumulates them unsharded
   bool four_bit_base = false;     ///< Q-LoRA, NF4, GPTQ
   bool lora_embeddings = false;   ///< embedding and head trained beside the adapters
   bool tied_embeddings = false;
-  bool fused_loss = false;           ///< Liger, chunked cross-entropy: no logits are kept
+  bool fused_loss = false;           ///< Liger, cut cross-entropy: no logits are kept
+  bool unpacked = false;             ///< sequences are shorter than stated
+  bool compiled_loss = false;        ///< torch.compile of the loss beside the layers
+  bool whole_logits = false;         ///< a loss of all logits in fp32 where the framework's own takes chunks
+  bool liger_kernels = false;        ///< norms and gates as one kernel each
   bool fused_cross_entropy = false;  ///< the framework's own, which takes all logits at once
   std::optional<bool> compiled;      ///< torch.compile
   bool async_tensor_parallel = false;

@@ -65,12 +65,16 @@ bool is_early_megatron(const Stack& stack, const MeasuredRun& run) {
   return stack.id == "megatron" && run.dtype == "fp16" && !run.flash_attention.value_or(false);
 }
 
-/// The trainer script of the first Qwen models trains whole models under DeepSpeed, be it on one device
-/// (QwenLM/Qwen, finetune/finetune_ds.sh, 2023).
-bool is_qwen_script(const Stack& stack, const MeasuredRun& run, const Catalog& catalog) {
+/// The trainer script of the first Qwen models runs DeepSpeed, be it on one device: stage 3 for whole models, stage 2
+/// for 4-bit ones (QwenLM/Qwen, finetune/finetune_ds.sh and finetune_qlora_single_gpu.sh, 2023).
+std::optional<Sharding> qwen_stage(const Stack& stack, const MeasuredRun& run, const Catalog& catalog) {
   const ModelPreset* preset = catalog.find_model(lower(run.model));
+  if (stack.id != "hf-trainer" || preset == nullptr || preset->architecture.family != "qwen") return std::nullopt;
   const bool whole = run.method.empty() ? !run.lora.value_or(true) : run.method == "full";
-  return stack.id == "hf-trainer" && whole && preset != nullptr && preset->architecture.family == "qwen";
+  if (whole) return Sharding::Zero3;
+  const bool four_bits =
+      run.method.empty() ? lower(run.notes).find("q-lora") != std::string::npos : run.method == "qlora";
+  return four_bits ? std::optional(Sharding::Zero2) : std::nullopt;
 }
 
 }  // namespace
@@ -94,10 +98,13 @@ Result<Stack> resolve_stack(const MeasuredRun& run, const Catalog& catalog, Assu
     const Stack* shards = catalog.find_stack(implied_stack(run, accelerator));
     if (shards != nullptr) stack = shards;
   }
-  if (is_qwen_script(*stack, run, catalog)) {
-    const Stack* deepspeed = catalog.find_stack("deepspeed");
-    if (deepspeed != nullptr) stack = deepspeed;
-    assumptions.emplace_back("the trainer runs on DeepSpeed, as Qwen's script for whole models does");
+  if (const std::optional<Sharding> stage = qwen_stage(*stack, run, catalog)) {
+    if (const Stack* deepspeed = catalog.find_stack("deepspeed")) {
+      assumptions.emplace_back("the trainer runs on DeepSpeed, as Qwen's script does");
+      Stack staged = *deepspeed;
+      staged.shardings = {*stage};
+      return staged;
+    }
   }
   if (is_early_megatron(*stack, run)) {
     const Stack* early = catalog.find_stack("megatron-2021");

@@ -175,7 +175,7 @@ TEST(StepFlops, FrozenWeightsSaveAThirdAtMost) {
   Workload w = on(llama_3_8b(), 4096, 8);
   const double full = step_flops(w, Recompute::None, FullSquare).model.value();
   w.finetune = FineTune::Lora;
-  w.lora = {.rank = 16, .all_linear = true};
+  w.lora = {.rank = 16, .targets = LoraTargets::Linear};
   const double lora = step_flops(w, Recompute::None, FullSquare).model.value();
   EXPECT_LT(lora, full);
   EXPECT_GT(lora, full * 2 / 3);

@@ -412,5 +412,38 @@ TEST(LowRank, SeventyBillionFitOnEightH100) {
   EXPECT_FALSE(estimate_memory(w, s, c, torch(Sharding::FsdpFull)).fits());
 }
 
+// zero_grad() of torch lets go of gradients: before the one backward pass of a step only the head's are to come.
+TEST(PlainDataParallel, HoldsGradientsFromStepToStepOnlyWhenItAccumulates) {
+  Stack stack = torch(Sharding::None);
+  stack.releases_gradients = true;
+  const Architecture a = llama(32, 4096, 32, 32, 11008, 32000);
+  const auto gradients = [&](std::int64_t global_batch) {
+    Strategy s = sharded(Sharding::None, 1, 1);
+    s.micro_batch = 16;
+    s.recompute = Recompute::Full;
+    return estimate_memory(workload(a, 4096, global_batch), s, cluster(512, 1, "9.0"), stack).components.gradients;
+  };
+  const double whole = 4.0 * 6738415616;
+  EXPECT_NEAR(gradients(32).value() / whole, 1, 1e-5);
+  EXPECT_NEAR(gradients(16).value() / (4.0 * 2 * 32000 * 4096), 1, 1e-3);
+  stack.releases_gradients = false;
+  EXPECT_EQ(gradients(16), gradients(32)) << "a plan's script may hold them";
+}
+
+// Of the first Qwen models' own code: 2 bytes each of logits, shifted logits, log-probabilities and gradient.
+TEST(HalfLogits, StayInSixteenBitsWhereNothingCastsThem) {
+  Architecture a = llama(4, 1024, 8, 8, 2816, 151936);
+  const auto logits = [&](bool deepspeed) {
+    Stack stack = torch(Sharding::None);
+    stack.deepspeed_engine = deepspeed;
+    return estimate_memory(workload(a, 8192, 1), Strategy{}, cluster(80, 1, "8.0"), stack).components.logits.value();
+  };
+  const double rest = 4.0 * 1024;
+  EXPECT_DOUBLE_EQ(logits(true), 8192 * (14.0 * 151936 + rest));
+  a.half_logits = true;
+  EXPECT_DOUBLE_EQ(logits(true), 8192 * (8.0 * 151936 + rest));
+  EXPECT_DOUBLE_EQ(logits(false), 8192 * (14.0 * 151936 + rest)) << "autocast takes the loss in fp32";
+}
+
 }  // namespace
 }  // namespace smplan

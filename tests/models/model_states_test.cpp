@@ -199,5 +199,29 @@ TEST(Offload, MovesBytesToTheHost) {
   EXPECT_EQ(there.step_transient, 0);
 }
 
+// Half a byte and an fp32 scale a block of 64 of all linear maps; embedding in 16 bits, the head a map of its own.
+TEST(LightningQuantization, TakesTheHeadTooAndKeepsScalesInFp32) {
+  Workload w = adam();
+  w.finetune = FineTune::Qlora;
+  w.lora.nested_scales = false;
+  StageParameters p = dense(1e9);
+  p.root = 2e8;
+  p.head = 1e8;
+  Stack stack = torch();
+  EXPECT_DOUBLE_EQ(model_states(p, w, Strategy{}, stack).weights, 0.5625e9 + 4e8);
+  stack.lightning_quantization = true;
+  EXPECT_DOUBLE_EQ(model_states(p, w, Strategy{}, stack).weights, 0.5625 * 1.1e9 + 2e8);
+  w.architecture.tied_embeddings = true;
+  p.root = 1e8;
+  EXPECT_DOUBLE_EQ(model_states(p, w, Strategy{}, stack).weights, 0.5625 * 1.1e9 + 2e8);
+}
+
+TEST(Optimizers, FusedOnesUpdateInPlace) {
+  Stack stack = torch();
+  EXPECT_DOUBLE_EQ(model_states(dense(1e9), adam(), Strategy{}, stack).step_transient, 4e9);
+  stack.fused_optimizer = true;
+  EXPECT_DOUBLE_EQ(model_states(dense(1e9), adam(), Strategy{}, stack).step_transient, 0);
+}
+
 }  // namespace
 }  // namespace smplan

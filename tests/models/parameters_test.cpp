@@ -134,18 +134,21 @@ TEST(ActiveParameters, OfADenseModelAreAll) { EXPECT_EQ(active_parameters(arch("
 
 // PEFT prints 39,976,960 and 41,943,040 trainable parameters for rank 16 on all seven projections.
 TEST(LoraParameters, MatchWhatPeftPrints) {
-  EXPECT_EQ(lora_parameters(arch("llama-2-7b"), 16, true), 39'976'960);
-  EXPECT_EQ(lora_parameters(arch("llama-3-8b"), 16, true), 41'943'040);
+  EXPECT_EQ(lora_parameters(arch("llama-2-7b"), 16, LoraTargets::Linear), 39'976'960);
+  EXPECT_EQ(lora_parameters(arch("llama-3-8b"), 16, LoraTargets::Linear), 41'943'040);
   // 4 projections x 32 layers x 16 x (4096 + 4096)
-  EXPECT_EQ(lora_parameters(arch("llama-2-7b"), 16, false), 16'777'216);
+  EXPECT_EQ(lora_parameters(arch("llama-2-7b"), 16, LoraTargets::Attention), 16'777'216);
+  EXPECT_EQ(lora_parameters(arch("llama-2-7b"), 8, LoraTargets::QueryValue), 4'194'304) << "as LitGPT prints";
+  EXPECT_EQ(lora_parameters(arch("llama-2-13b"), 8, LoraTargets::QueryValue), 6'553'600) << "as LitGPT prints";
 }
 
 TEST(LoraParameters, GrowLinearlyWithRankAndCountTheActiveExperts) {
   const Architecture& a = arch("mixtral-8x7b");
-  EXPECT_EQ(lora_parameters(a, 32, true), 2 * lora_parameters(a, 16, true));
-  const std::int64_t attention = lora_parameters(a, 16, false);
-  EXPECT_EQ(active_lora_parameters(a, 16, false), attention);
-  EXPECT_EQ((lora_parameters(a, 16, true) - attention) / 4, active_lora_parameters(a, 16, true) - attention);
+  EXPECT_EQ(lora_parameters(a, 32, LoraTargets::Linear), 2 * lora_parameters(a, 16, LoraTargets::Linear));
+  const std::int64_t attention = lora_parameters(a, 16, LoraTargets::Attention);
+  EXPECT_EQ(active_lora_parameters(a, 16, LoraTargets::Attention), attention);
+  EXPECT_EQ((lora_parameters(a, 16, LoraTargets::Linear) - attention) / 4,
+            active_lora_parameters(a, 16, LoraTargets::Linear) - attention);
 }
 
 }  // namespace

@@ -350,7 +350,7 @@ TEST(Defaults, AdaptersTrainOnTokensPerTrainedParameter) {
   const Architecture a = small_model(4, 512, 8);
   const Lora lora;
   EXPECT_DOUBLE_EQ(default_tokens(a, FineTune::Lora, lora),
-                   20.0 * static_cast<double>(lora_parameters(a, lora.rank, lora.all_linear)));
+                   20.0 * static_cast<double>(lora_parameters(a, lora.rank, lora.targets)));
 }
 
 TEST(Fields, RangesAreSortedWithoutRepeats) {

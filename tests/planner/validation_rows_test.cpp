@@ -378,16 +378,20 @@ TEST(MeasuredRuns, WithoutAPipelineTheMicroBatchIsTheLargestThatFits) {
   EXPECT_EQ(micro_batch("deepspeed", "H100-80GB", "1,1,"), 1);
 }
 
-TEST(MeasuredRuns, QwensScriptTrainsWholeModelsUnderDeepSpeed) {
-  const auto stack = [](const char* model, const char* lora) {
+TEST(MeasuredRuns, QwensScriptRunsDeepSpeedOnOneDeviceToo) {
+  const auto run_of = [](const char* model, const char* lora, const char* notes) {
     const auto runs = test::runs_from(
-        "id,model,gpu,n_gpus,framework,seq_len,micro_batch,lora\n"
+        "id,model,gpu,n_gpus,framework,seq_len,micro_batch,shard,lora,notes\n"
         "a," +
-        std::string(model) + ",A100-80GB,1,HF-Trainer,512,1," + lora + "\n");
-    const Result<ResolvedRun> run = resolve_run(runs.at(0), shipped_catalog());
+        std::string(model) + ",A100-80GB,1,HF-Trainer,512,1,none," + lora + "," + notes + "\n");
+    Result<ResolvedRun> run = resolve_run(runs.at(0), shipped_catalog());
     EXPECT_TRUE(run) << to_string(run.error());
-    return run->stack.id;
+    return std::move(*run);
   };
+  const auto stack = [&](const char* model, const char* lora) { return run_of(model, lora, "").stack.id; };
+  EXPECT_EQ(run_of("Qwen-1.8B", "0", "").strategy.sharding, Sharding::Zero3);
+  EXPECT_EQ(run_of("Qwen-1.8B", "1", "Q-LoRA").stack.id, "deepspeed");
+  EXPECT_EQ(run_of("Qwen-1.8B", "1", "Q-LoRA").strategy.sharding, Sharding::Zero2);
   EXPECT_EQ(stack("Qwen-1.8B", "0"), "deepspeed");
   EXPECT_EQ(stack("Qwen-1.8B", "1"), "hf-trainer");
   EXPECT_EQ(stack("Qwen-1.8B", ""), "hf-trainer") << "not stated whether whole";
@@ -476,10 +480,78 @@ TEST(MeasuredRuns, MemoryIsWhatTheStackWritesWhereTheKindIsNotStated) {
 }
 
 TEST(MeasuredRuns, FsdpAloneShardsAllThatItCan) {
-  const ResolvedRun run = resolved("2,LitGPT,bf16,512,4,fsdp,1,lora,,8,,18.4,");
+  const ResolvedRun run = resolved("2,HF-Trainer,bf16,512,4,fsdp,1,lora,,8,,18.4,");
   EXPECT_EQ(run.strategy.sharding, Sharding::FsdpFull);
   EXPECT_EQ(run.stack.id, "fsdp");
   EXPECT_EQ(run.strategy.shard_degree, 2);
+}
+
+TEST(MeasuredRuns, LitGptCheckpointsTheLayersThatItShards) {
+  EXPECT_EQ(resolved("2,LitGPT,bf16-true,512,4,fsdp,,lora,,8,,18.4,").strategy.recompute, Recompute::Full);
+  EXPECT_EQ(resolved("2,LitGPT,bf16-true,512,4,none,,lora,,8,,18.4,").strategy.recompute, Recompute::None);
+  EXPECT_EQ(resolved("2,LitGPT,bf16-true,512,4,fsdp,0,lora,,8,,18.4,").strategy.recompute, Recompute::None);
+}
+
+TEST(MemoryTables, BatchOfAStepMayBeInTheNotes) {
+  EXPECT_EQ(resolved("1,LitGPT,bf16,512,4,none,0,full,,,,18.4,global_batch 32").workload.global_batch, 32);
+  EXPECT_EQ(resolved("1,LitGPT,bf16,512,4,none,0,lora,,8,,18.4,effective minibatch 128").workload.global_batch, 128);
+  EXPECT_EQ(resolved("4,LitGPT,bf16,512,4,none,0,lora,,8,,18.4,global_batch 8").strategy.micro_batch, 4)
+      << "a figure of one device, repeated";
+}
+
+TEST(MemoryTables, TargetsOfAdaptersAreReadAsTheyAreSpelled) {
+  const auto targets = [](const char* stated) {
+    const auto runs =
+        test::runs_from(std::string("id,model,gpu,n_gpus,framework,seq_len,batch,method,lora_targets,peak_mem_gib\n"
+                                    "a,llama-2-7b,A100-40GB,1,PEFT,512,1,lora,") +
+                        stated + ",18.4\n");
+    return resolve_run(runs.at(0), shipped_catalog())->workload.lora.targets;
+  };
+  EXPECT_EQ(targets("query+value"), LoraTargets::QueryValue);
+  EXPECT_EQ(targets("v_proj+q_proj"), LoraTargets::QueryValue);
+  EXPECT_EQ(targets("\"q,v\""), LoraTargets::QueryValue);
+  EXPECT_EQ(targets("q_proj+k_proj+v_proj+o_proj"), LoraTargets::Attention);
+  EXPECT_EQ(targets("query+key+value+projection+mlp+head"), LoraTargets::Linear);
+  EXPECT_EQ(targets("all linear incl. output"), LoraTargets::Linear);
+  EXPECT_EQ(targets("gate_proj+o_proj+q_proj"), LoraTargets::Linear);
+  EXPECT_EQ(targets(""), LoraTargets::Linear);
+}
+
+TEST(MemoryTables, ACountWithTheVocabularyTwiceHasAHeadOfItsOwn) {
+  const auto tied = [](const char* params_b) {
+    const auto runs =
+        test::runs_from(std::string("id,model,params_b,gpu,n_gpus,framework,seq_len,batch\na,falcon-7b,") + params_b +
+                        ",A100-40GB,1,LitGPT,512,1\n");
+    return resolve_run(runs.at(0), shipped_catalog())->workload.architecture.tied_embeddings;
+  };
+  EXPECT_TRUE(tied("6.92"));
+  EXPECT_FALSE(tied("7.217"));
+  EXPECT_TRUE(tied(""));
+}
+
+TEST(MemoryTables, WhatTorchtuneCallsActiveIsAllocated) {
+  const auto runs = test::runs_from(
+      "id,model,gpu,n_gpus,framework,dtype,seq_len,batch,method,mem_kind\n"
+      "a,llama-3.2-3b,A100-80GB,1,torchtune,bf16,4096,2,full,active (torchtune peak memory active)\n"
+      "b,llama-3.2-3b,A100-80GB,1,torchtune,bf16,4096,2,full,unknown (torchtune active/allocated)\n");
+  for (const ComparedRun& run : compare_runs(runs, shipped_catalog())) {
+    EXPECT_EQ(run.prediction.peak, run.prediction.memory.peak_allocated);
+  }
+}
+
+TEST(Notes, LigerSwitchedOffIsNotLiger) {
+  EXPECT_TRUE(read_settings("packing=1, Liger=1").fused_loss);
+  EXPECT_TRUE(read_settings("HF + Liger").liger_kernels);
+  EXPECT_FALSE(read_settings("packing=1, Liger=0").fused_loss);
+  EXPECT_FALSE(read_settings("packing=1, Liger=0").unpacked);
+  EXPECT_TRUE(read_settings("packing=0, Liger=0").unpacked);
+}
+
+TEST(Notes, TheLossIsCompiledWithTheLayersSinceTheirReleasesSayHow) {
+  EXPECT_TRUE(read_settings("NGC PyTorch 2.8.0a0; compile + float8").compiled_loss);
+  EXPECT_FALSE(read_settings("NGC PyTorch 2.8.0a0; no compile").compiled_loss);
+  EXPECT_FALSE(read_settings("PyTorch 2.6.0; + compile + float8").compiled_loss);
+  EXPECT_FALSE(read_settings("+ compile + float8").compiled_loss);
 }
 
 }  // namespace
