@@ -68,6 +68,9 @@ Stack bare(const Stack& stack) {
   return b;
 }
 
+/// Stacks that run the same code share a profile, whose numbers are fitted once.
+const std::string& profile_owner(const Stack& stack) { return stack.runs_like.empty() ? stack.id : stack.runs_like; }
+
 /// The logit scale needs values strictly inside the bounds.
 double inside(double x, double low, double high) {
   const double margin = 0.005 * (high - low);
@@ -76,14 +79,14 @@ double inside(double x, double low, double high) {
 
 Target stack_target(const Stack& stack, const StackParameter& p, const FitKnob& knob, double prior_scale) {
   const double value = p.get(stack.profile);
-  FitParameter f{.name = stack.id + "." + std::string(p.key),
+  FitParameter f{.name = profile_owner(stack) + "." + std::string(p.key),
                  .low = p.low,
                  .high = p.high,
                  .prior_width = prior_scale * knob.prior_width};
   // Times range over decades: their bounds are set around the catalog's value.
   if (p.time != nullptr) f.high = std::min(p.high, std::max(10 * value, 100.0));
   f.initial = inside(value, f.low, f.high);
-  return {.owner = stack.id, .key = p.key, .parameter = f, .shipped = value, .stack_parameter = &p};
+  return {.owner = profile_owner(stack), .key = p.key, .parameter = f, .shipped = value, .stack_parameter = &p};
 }
 
 Target device_target(const AcceleratorProfile& device, const DeviceParameter& p, double prior_scale) {
@@ -100,16 +103,19 @@ Target device_target(const AcceleratorProfile& device, const DeviceParameter& p,
           .device_parameter = &p};
 }
 
-/// Index of the stack, with its targets added at its first run.
+/// Index of the stack, with the targets of its profile added at their first run.
 std::size_t stack_index(Calibration& c, const Stack& stack, double prior_scale) {
+  bool shared = false;
   for (std::size_t i = 0; i < c.stacks.size(); ++i) {
     if (c.stacks[i].id == stack.id) return i;
+    shared = shared || profile_owner(c.stacks[i]) == profile_owner(stack);
   }
+  c.stacks.push_back(bare(stack));
+  if (shared) return c.stacks.size() - 1;
   for (const StackParameter& p : stack_parameters()) {
     const FitKnob* knob = find_fit_knob(p.key);
     if (knob != nullptr) c.targets.push_back(stack_target(stack, p, *knob, prior_scale));
   }
-  c.stacks.push_back(bare(stack));
   return c.stacks.size() - 1;
 }
 
@@ -174,7 +180,8 @@ Calibration observe(const std::vector<MeasuredRun>& runs, const Catalog& catalog
   for (Observation& o : c.observations) {
     for (std::size_t t = 0; t < c.targets.size(); ++t) {
       const bool of_stack = c.targets[t].stack_parameter != nullptr;
-      const std::string& owner = of_stack ? c.stacks[o.stack].id : o.resolved.cluster.accelerator_profile.accelerator;
+      const std::string& owner =
+          of_stack ? profile_owner(c.stacks[o.stack]) : o.resolved.cluster.accelerator_profile.accelerator;
       if (c.targets[t].owner == owner) o.targets.push_back(t);
     }
     if (!stopped(options.fit.monitor)) o.moved_by = moving_targets(c, o);
@@ -228,16 +235,23 @@ tl::unexpected<Diagnostics> no_runs() {
               "'smplan validate' says of each row why");
 }
 
-/// What the runs of a stack had, in order.
-using TraitsByStack = std::map<std::size_t, std::set<std::string>>;
+/// What the runs behind a profile had, in order.
+using TraitsByProfile = std::map<std::string, std::set<std::string>>;
 
-TraitsByStack traits_of(const std::vector<Observation*>& observations) {
-  TraitsByStack found;
-  for (const Observation* o : observations) found[o->stack].insert(o->traits.begin(), o->traits.end());
+TraitsByProfile traits_of(const Calibration& c, const std::vector<Observation*>& observations) {
+  TraitsByProfile found;
+  for (const Observation* o : observations) {
+    found[profile_owner(c.stacks[o->stack])].insert(o->traits.begin(), o->traits.end());
+  }
   return found;
 }
 
-/// Whether each error lies in the interval that the errors of the other groups on its stack would have given.
+const std::string& owner_of(const Calibration& c, const LeftOutError& error) {
+  const auto of_run = [&](const Stack& stack) { return stack.id == error.stack; };
+  return profile_owner(*std::find_if(c.stacks.begin(), c.stacks.end(), of_run));
+}
+
+/// Whether each error lies in the interval that the errors of the other groups behind its profile would have given.
 void mark_inside(const Calibration& c, std::vector<LeftOutError>& errors) {
   for (const Stack& stack : c.stacks) {
     std::map<std::string, std::vector<LeftOutError*>> groups;
@@ -247,7 +261,7 @@ void mark_inside(const Calibration& c, std::vector<LeftOutError>& errors) {
     for (const auto& [name, own] : groups) {
       std::vector<double> others;
       for (const LeftOutError& e : errors) {
-        if (e.stack == stack.id && e.group != name && e.fitted) others.push_back(std::log(e.ratio));
+        if (owner_of(c, e) == profile_owner(stack) && e.group != name && e.fitted) others.push_back(std::log(e.ratio));
       }
       Stack judged = stack;
       judged.profile.residual_sigma = interval_sigma(std::move(others), stack.profile.residual_sigma);
@@ -271,11 +285,12 @@ std::vector<LeftOutError> leave_out(Calibration& c, const std::vector<MeasuredRu
     }
     if (kept.empty() || stopped(options.fit.monitor)) continue;
     const FitResult without = fit(c, kept, runs, options);
-    TraitsByStack known = traits_of(kept);
+    TraitsByProfile known = traits_of(c, kept);
     for (Observation& o : c.observations) {
       if (groups[o.run] != name) continue;
-      const auto unmeasured = std::count_if(o.traits.begin(), o.traits.end(),
-                                            [&](const std::string& t) { return !known[o.stack].contains(t); });
+      const std::set<std::string>& had = known[profile_owner(c.stacks[o.stack])];
+      const auto unmeasured =
+          std::count_if(o.traits.begin(), o.traits.end(), [&](const std::string& t) { return !had.contains(t); });
       errors.push_back({.run = o.run,
                         .group = name,
                         .stack = c.stacks[o.stack].id,
@@ -288,25 +303,27 @@ std::vector<LeftOutError> leave_out(Calibration& c, const std::vector<MeasuredRu
   return errors;
 }
 
-/// Log errors by stack: of left-out groups where they are named, else of the fit.
-std::map<std::string, std::vector<double>> errors_by_stack(Calibration& c, const std::vector<MeasuredRun>& runs,
-                                                           const CalibrationOptions& options,
-                                                           const std::vector<double>& fitted) {
+/// Log errors by profile: of left-out groups where they are named, else of the fit.
+std::map<std::string, std::vector<double>> errors_by_profile(Calibration& c, const std::vector<MeasuredRun>& runs,
+                                                             const CalibrationOptions& options,
+                                                             const std::vector<double>& fitted) {
   std::map<std::string, std::vector<double>> errors;
-  for (const Stack& stack : c.stacks) errors[stack.id] = {};
+  for (const Stack& stack : c.stacks) errors[profile_owner(stack)] = {};
   if (!options.interval_groups.empty()) {
     for (const LeftOutError& e : leave_out(c, runs, options, options.interval_groups)) {
-      if (e.fitted) errors[e.stack].push_back(std::log(e.ratio));
+      if (e.fitted) errors[owner_of(c, e)].push_back(std::log(e.ratio));
     }
     return errors;
   }
-  for (Observation* o : all_fitted(c)) errors[c.stacks[o->stack].id].push_back(log_error(c, *o, fitted));
+  for (Observation* o : all_fitted(c)) {
+    errors[profile_owner(c.stacks[o->stack])].push_back(log_error(c, *o, fitted));
+  }
   return errors;
 }
 
 /// Log errors of peak memory. The ledger has no fitted number, so these are those of new runs too.
-std::map<std::string, std::vector<double>> memory_errors_by_stack(const std::vector<MeasuredRun>& runs,
-                                                                  const Catalog& catalog) {
+std::map<std::string, std::vector<double>> memory_errors_by_profile(const std::vector<MeasuredRun>& runs,
+                                                                    const Catalog& catalog) {
   std::map<std::string, std::vector<double>> errors;
   for (const MeasuredRun& run : runs) {
     if (!run.peak_mem_gib_per_gpu || *run.peak_mem_gib_per_gpu <= 0) continue;
@@ -315,7 +332,7 @@ std::map<std::string, std::vector<double>> memory_errors_by_stack(const std::vec
     const ResolvedRun& r = *resolved;
     const MemoryEstimate memory = estimate_memory(r.workload, r.strategy, r.cluster, r.stack);
     const double ratio = reported_peak(memory, r.stack, run.mem_kind) / gib(*run.peak_mem_gib_per_gpu);
-    if (ratio > 0) errors[r.stack.id].push_back(std::log(ratio));
+    if (ratio > 0) errors[profile_owner(r.stack)].push_back(std::log(ratio));
   }
   return errors;
 }
@@ -323,27 +340,24 @@ std::map<std::string, std::vector<double>> memory_errors_by_stack(const std::vec
 /// Puts the fitted numbers into the catalog.
 void store(Calibration& c, const std::vector<MeasuredRun>& runs, std::span<const double> values,
            const std::map<std::string, std::vector<double>>& errors, CalibrationResult& result) {
-  const TraitsByStack found = traits_of(all_fitted(c));
-  const std::map<std::string, std::vector<double>> memory = memory_errors_by_stack(runs, result.catalog);
-  for (std::size_t i = 0; i < c.stacks.size(); ++i) {
-    const Stack& fitted = c.stacks[i];
-    StackProfile profile = result.catalog.find_stack(fitted.id)->profile;
-    profile.stack = fitted.id;
+  const TraitsByProfile found = traits_of(c, all_fitted(c));
+  const std::map<std::string, std::vector<double>> memory = memory_errors_by_profile(runs, result.catalog);
+  for (const auto& [owner, own_errors] : errors) {
+    StackProfile profile = result.catalog.find_stack(owner)->profile;
+    profile.stack = owner;
     for (std::size_t t = 0; t < c.targets.size(); ++t) {
       const Target& target = c.targets[t];
-      if (target.stack_parameter != nullptr && target.owner == fitted.id) {
-        target.stack_parameter->set(profile, values[t]);
-      }
+      if (target.stack_parameter != nullptr && target.owner == owner) target.stack_parameter->set(profile, values[t]);
     }
-    profile.residual_sigma = interval_sigma(errors.at(fitted.id), profile.residual_sigma);
-    if (memory.contains(fitted.id)) profile.memory_sigma = interval_sigma(memory.at(fitted.id), profile.memory_sigma);
-    if (found.contains(i)) {
+    profile.residual_sigma = interval_sigma(own_errors, profile.residual_sigma);
+    if (memory.contains(owner)) profile.memory_sigma = interval_sigma(memory.at(owner), profile.memory_sigma);
+    if (found.contains(owner)) {
       std::set<std::string> all(profile.measured.begin(), profile.measured.end());
-      all.insert(found.at(i).begin(), found.at(i).end());
+      all.insert(found.at(owner).begin(), found.at(owner).end());
       profile.measured.assign(all.begin(), all.end());
     }
     result.catalog.set_stack_profile(profile);
-    result.stacks.push_back(fitted.id);
+    result.stacks.push_back(owner);
   }
   for (const std::string& device : c.devices) {
     SustainedRate rate{.accelerator = device};
@@ -390,7 +404,7 @@ Result<CalibrationResult> calibrate(const std::vector<MeasuredRun>& runs, const 
   }
   result.mape_before = mean_error(c, c.shipped());
   result.mape_after = mean_error(c, values);
-  store(c, runs, values, errors_by_stack(c, runs, options, fitted.values), result);
+  store(c, runs, values, errors_by_profile(c, runs, options, fitted.values), result);
   return result;
 }
 
