@@ -16,7 +16,7 @@ std::span<const StackParameter> stack_parameters() {
       {.key = "compiled_traffic", .number = &P::compiled_traffic, .low = 0.2, .high = 8},
       {.key = "eager_traffic", .number = &P::eager_traffic, .low = 0.2, .high = 12},
       {.key = "compiled_host", .number = &P::compiled_host, .low = 0, .high = 2},
-      {.key = "gathered_host", .number = &P::gathered_host, .low = 0.5, .high = 10},
+      {.key = "gathered_host", .number = &P::gathered_host, .low = 1, .high = 10},
       {.key = "host_time_dense_layer_us", .time = &P::host_time_dense_layer, .low = 0, .high = kLongest},
       {.key = "host_time_moe_layer_us", .time = &P::host_time_moe_layer, .low = 0, .high = kLongest},
       {.key = "moe_slowdown", .number = &P::moe_slowdown, .low = 0.5, .high = 6},

@@ -396,16 +396,10 @@ void add_expert_comm(LayerCosts& costs, const Workload& w, const Strategy& s, co
   costs.backward.expert_comm += exchange;
 }
 
-/// ZeRO-3 hangs hooks on every module; the other stages of DeepSpeed launch plain layers.
-double gathering_host(const Strategy& s, const Stack& stack) {
-  return s.sharding == Sharding::Zero3 ? stack.profile.gathered_host : 1;
-}
-
 /// The backward pass launches twice the kernels, but from the autograd engine, without Python in between.
 void add_host(LayerCosts& costs, const Workload& w, const LayerSpec& spec, const Strategy& s, const Stack& stack,
               const Slice& slice) {
   Seconds host = spec.moe ? stack.profile.host_time_moe_layer : stack.profile.host_time_dense_layer;
-  host *= gathering_host(s, stack);
   if (w.finetune == FineTune::Lora) host *= kLoraHostFactor;
   if (w.finetune == FineTune::Qlora) host *= kQloraHostFactor;
   if (s.tensor_parallel > 1) host += 2 * host_collective(s.tensor_parallel);
@@ -480,8 +474,8 @@ EdgeCosts edge_costs(const Workload& workload, const Strategy& strategy, const G
               .time;
     }
   }
-  edge.head_forward.host = stack.profile.host_time_dense_layer * gathering_host(strategy, stack);
-  edge.head_backward.host = edge.head_forward.host;
+  edge.head_forward.host = stack.profile.host_time_dense_layer;
+  edge.head_backward.host = stack.profile.host_time_dense_layer;
   return edge;
 }
 

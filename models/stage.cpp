@@ -34,8 +34,13 @@ Seconds host_beside(Seconds host, Seconds device) {
   return std::max(Seconds(), Seconds(std::sqrt(std::sqrt(h * h + d * d))) - device);
 }
 
+/// Host time of a pass. ZeRO-3 hangs hooks that gather weights on every module; the other stages launch plain layers.
+Seconds launch_time(const PassCosts& costs, const StackProfile& profile, Sharding sharding) {
+  return costs.host * (sharding == Sharding::Zero3 ? profile.gathered_host : 1);
+}
+
 /// One pass over a layer: compute as it is, communication as far as it shows, the host where it is slower.
-PassParts shown(const PassCosts& costs, const StackProfile& profile) {
+PassParts shown(const PassCosts& costs, const StackProfile& profile, Sharding sharding) {
   PassParts parts;
   parts.gemm = costs.gemm;
   parts.attention = costs.attention;
@@ -47,7 +52,7 @@ PassParts shown(const PassCosts& costs, const StackProfile& profile) {
   parts.expert_comm = exposed(costs.expert_comm, costs.compute() - hidden, profile.expert_overlap);
   hidden += costs.expert_comm - parts.expert_comm;
   parts.gemm += hidden * profile.overlap_contention;
-  parts.host = host_beside(costs.host, parts.total());
+  parts.host = host_beside(launch_time(costs, profile, sharding), parts.total());
   return parts;
 }
 
@@ -112,7 +117,7 @@ StageModel::StageModel(const LayerTable& table, const Workload& workload, const 
 StageModel::LayerTime StageModel::layer_time(int run, Recompute recompute) const {
   const LayerCosts& costs = table_.layers[static_cast<std::size_t>(run)];
   LayerTime time;
-  time.forward = shown(costs.forward, stack_.profile);
+  time.forward = shown(costs.forward, stack_.profile, strategy_.sharding);
   time.backward = backward_shown(costs);
   time.weight_gradient = costs.weight_gradient;
   if (recompute == Recompute::Full) {
@@ -127,10 +132,10 @@ StageModel::LayerTime StageModel::layer_time(int run, Recompute recompute) const
 
 /// A zero-bubble schedule runs the weight gradients at another time: nothing of the backward pass hides beside them.
 PassParts StageModel::backward_shown(const LayerCosts& costs) const {
-  if (strategy_.schedule != Schedule::ZeroBubble) return shown(costs.backward, stack_.profile);
+  if (strategy_.schedule != Schedule::ZeroBubble) return shown(costs.backward, stack_.profile, strategy_.sharding);
   PassCosts input = costs.backward;
   input.gemm -= costs.weight_gradient;
-  PassParts parts = shown(input, stack_.profile);
+  PassParts parts = shown(input, stack_.profile, strategy_.sharding);
   parts.gemm += costs.weight_gradient;
   return parts;
 }
@@ -214,12 +219,12 @@ StageCosts StageModel::stage(std::int32_t index) const {
     costs.backward += ((1 - part) * layers[run]) * (*kept_)[run].backward;
   }
   if (index == 0) {
-    costs.forward += shown(table_.edge.embedding_forward, stack_.profile);
-    costs.backward += shown(table_.edge.embedding_backward, stack_.profile);
+    costs.forward += shown(table_.edge.embedding_forward, stack_.profile, strategy_.sharding);
+    costs.backward += shown(table_.edge.embedding_backward, stack_.profile, strategy_.sharding);
   }
   if (index == strategy_.pipeline_parallel - 1) {
-    costs.forward += shown(table_.edge.head_forward, stack_.profile);
-    costs.backward += shown(table_.edge.head_backward, stack_.profile);
+    costs.forward += shown(table_.edge.head_forward, stack_.profile, strategy_.sharding);
+    costs.backward += shown(table_.edge.head_backward, stack_.profile, strategy_.sharding);
   }
   costs.forward.pipeline_comm += crossing_;
   costs.backward.pipeline_comm += crossing_;

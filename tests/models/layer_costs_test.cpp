@@ -448,20 +448,6 @@ TEST(HostTime, GrowsByAdaptersCollectivesAndOperationsThatAreNotFused) {
   EXPECT_DOUBLE_EQ(host(), 1 + 2 * 0.136 + 0.33) << "1 head of 2 sequences is half a four";
 }
 
-TEST(HostTime, GrowsByTheHooksThatGatherWeights) {
-  StepCase c = byte_counter();
-  c.stack.profile.host_time_dense_layer = microseconds(1000);
-  c.stack.profile.gathered_host = 3;
-  const auto host = [&](Sharding sharding) {
-    c.strategy.sharding = sharding;
-    EXPECT_EQ(edges_of(c).head_forward.host, costs_of(c).forward.host);
-    return costs_of(c).forward.host.value() * 1e3;
-  };
-  EXPECT_DOUBLE_EQ(host(Sharding::Zero3), 3);
-  EXPECT_DOUBLE_EQ(host(Sharding::Zero2), 1);
-  EXPECT_DOUBLE_EQ(host(Sharding::None), 1);
-}
-
 TEST(Edges, AreAnEmbeddingANormAndAProjectionToTheVocabulary) {
   StepCase c = byte_counter();
   const EdgeCosts edge = edges_of(c);

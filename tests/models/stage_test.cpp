@@ -258,5 +258,18 @@ TEST(RankParameters, TensorRanksShareProductsAndExpertRanksExperts) {
       << "norms are on every rank";
 }
 
+TEST(Stage, UnderZeroThreeLaunchesTheHooksThatGatherWeights) {
+  StageCase c = alone("deepspeed");
+  c.stack.profile.gathered_host = 3;
+  c.layer().forward.host = Seconds(1600);
+  const auto host = [&](Sharding sharding) {
+    c.strategy.sharding = sharding;
+    return c.stage().forward.host.value();
+  };
+  EXPECT_NEAR(host(Sharding::Zero3), 4 * (3 * 1600 - 16), 1e-4);
+  EXPECT_NEAR(host(Sharding::Zero2), 4 * (1600 - 16), 1e-4);
+  EXPECT_EQ(host(Sharding::None), host(Sharding::Zero2));
+}
+
 }  // namespace
 }  // namespace smplan
