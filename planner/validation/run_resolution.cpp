@@ -9,15 +9,8 @@
 namespace smplan {
 namespace {
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
-}
-
 Optimizer resolve_optimizer(const MeasuredRun& run, Assumptions& assumptions) {
-  const std::string name = lower(run.optimizer);
+  const std::string name = lower_case(run.optimizer);
   const auto mentions = [&](std::string_view part) { return name.find(part) != std::string::npos; };
   if (mentions("8bit") || mentions("8-bit")) return Optimizer::Adam8bit;
   if (mentions("lamb")) return Optimizer::Lamb;
@@ -31,7 +24,7 @@ Optimizer resolve_optimizer(const MeasuredRun& run, Assumptions& assumptions) {
 
 Precision resolve_precision(const MeasuredRun& run, const RunSettings& settings, const Accelerator& accelerator,
                             Assumptions& assumptions) {
-  const std::string name = lower(run.dtype);
+  const std::string name = lower_case(run.dtype);
   // `bfloat16`, `bf16-mixed`, `mxfp8`: what frameworks call them. The order keeps float16 out of bfloat16.
   struct Spelling {
     std::string_view part;
@@ -182,7 +175,7 @@ void resolve_sequence_parallel(const MeasuredRun& run, const Stack& stack, Strat
 
 /// `q_proj+v_proj`, `query+key+value+projection+mlp+head`, `all linear incl. output`. Not stated: every linear map.
 LoraTargets targets_of(std::string_view stated) {
-  const std::string text = lower(stated);
+  const std::string text = lower_case(stated);
   bool queries_and_values = !text.empty();
   std::size_t begin = 0;
   while (begin < text.size()) {
@@ -203,7 +196,7 @@ LoraTargets targets_of(std::string_view stated) {
 Result<void> resolve_finetune(const MeasuredRun& run, const RunSettings& settings, const Stack& stack, Workload& w,
                               Assumptions& assumptions) {
   // `lora+emb/head trainable`: what stands behind the plus is trained whole.
-  const std::string stated = lower(run.method);
+  const std::string stated = lower_case(run.method);
   const std::string method = stated.substr(0, stated.find("+emb"));
   if (!method.empty() && method != "full" && method != "lora" && method != "qlora") {
     return fail("unsupported", run.id, "no model of the method '" + run.method + "'", "full, lora and qlora are known");
@@ -218,7 +211,7 @@ Result<void> resolve_finetune(const MeasuredRun& run, const RunSettings& setting
   if (w.finetune == FineTune::Full) return {};
   w.lora.targets = targets_of(run.lora_targets);
   // `bnb.nf4` and `bnb.nf4-dq` are Lightning's names; elsewhere 4 bits mean QLoRA's double quantisation.
-  w.lora.nested_scales = !stack.lightning_quantization || lower(run.quant).find("-dq") != std::string::npos;
+  w.lora.nested_scales = !stack.lightning_quantization || lower_case(run.quant).find("-dq") != std::string::npos;
   w.lora.train_embeddings = settings.lora_embeddings || method != stated;
   const std::optional<std::int64_t> rank = run.lora_rank ? run.lora_rank : settings.lora_rank;
   w.lora.rank = rank.value_or(stack.usual_lora_rank);
@@ -249,6 +242,13 @@ bool overlaps_exchange(const RunSettings& settings, const Strategy& s, const Clu
 
 }  // namespace
 
+std::string lower_case(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return out;
+}
+
 Result<ResolvedRun> resolve_run(const MeasuredRun& run, const Catalog& catalog) {
   if (!run.faults.empty()) {
     Diagnostics faults = run.faults;
@@ -259,7 +259,7 @@ Result<ResolvedRun> resolve_run(const MeasuredRun& run, const Catalog& catalog) 
   ResolvedRun resolved;
   Assumptions& assumptions = resolved.assumptions;
   RunSettings settings = read_settings(run.notes + " " + run.model + " " + run.framework);
-  if (lower(run.dtype).find("-true") != std::string::npos) settings.pure_half = true;  // LitGPT: weights too
+  if (lower_case(run.dtype).find("-true") != std::string::npos) settings.pure_half = true;  // LitGPT: weights too
   if (run.compile) settings.compiled = run.compile;
 
   Result<Architecture> architecture = resolve_architecture(run, catalog, assumptions);

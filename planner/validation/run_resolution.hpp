@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "catalogs/catalog.hpp"
@@ -31,6 +32,7 @@ Result<ResolvedRun> resolve_run(const MeasuredRun& run, const Catalog& catalog);
 
 // The parts, each in a file of its own.
 using Assumptions = std::vector<std::string>;
+std::string lower_case(std::string_view text);
 Result<Architecture> resolve_architecture(const MeasuredRun& run, const Catalog& catalog, Assumptions& assumptions);
 /// nullptr where the catalog has none of that name.
 const Accelerator* resolve_accelerator(const MeasuredRun& run, const Catalog& catalog);

@@ -1,18 +1,10 @@
 #include <algorithm>
-#include <cctype>
 
 #include "planner/request.hpp"
 #include "planner/validation/run_resolution.hpp"
 
 namespace smplan {
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
-}
 
 bool runs_on(const Stack& stack, const Accelerator* accelerator) {
   if (accelerator == nullptr) return true;
@@ -22,11 +14,11 @@ bool runs_on(const Stack& stack, const Accelerator* accelerator) {
 /// The stack for the accelerator whose id or alias the framework's text contains; the longest match wins, so
 /// that `Megatron-DeepSpeed` is not `Megatron-LM`.
 const Stack* named_in(std::string_view framework, const Accelerator* accelerator, const Catalog& catalog) {
-  const std::string text = lower(framework);
+  const std::string text = lower_case(framework);
   const Stack* best = nullptr;
   std::size_t best_length = 0;
   const auto consider = [&](const Stack& stack, std::string_view name) {
-    const std::string key = lower(name);
+    const std::string key = lower_case(name);
     if (key.size() > best_length && text.find(key) != std::string::npos) {
       best = &stack;
       best_length = key.size();
@@ -68,12 +60,12 @@ bool is_early_megatron(const Stack& stack, const MeasuredRun& run) {
 /// The trainer script of the first Qwen models runs DeepSpeed, be it on one device: stage 3 for whole models, stage 2
 /// for 4-bit ones (QwenLM/Qwen, finetune/finetune_ds.sh and finetune_qlora_single_gpu.sh, 2023).
 std::optional<Sharding> qwen_stage(const Stack& stack, const MeasuredRun& run, const Catalog& catalog) {
-  const ModelPreset* preset = catalog.find_model(lower(run.model));
+  const ModelPreset* preset = catalog.find_model(lower_case(run.model));
   if (stack.id != "hf-trainer" || preset == nullptr || preset->architecture.family != "qwen") return std::nullopt;
   const bool whole = run.method.empty() ? !run.lora.value_or(true) : run.method == "full";
   if (whole) return Sharding::Zero3;
   const bool four_bits =
-      run.method.empty() ? lower(run.notes).find("q-lora") != std::string::npos : run.method == "qlora";
+      run.method.empty() ? lower_case(run.notes).find("q-lora") != std::string::npos : run.method == "qlora";
   return four_bits ? std::optional(Sharding::Zero2) : std::nullopt;
 }
 
