@@ -112,6 +112,7 @@ InstanceType read_instance(const JsonValue& value, Diagnostics& out) {
   instance.network = read_network(reader);
   instance.host_link = gb_per_s(read_rate_or_zero(reader, "host_link_gb_per_s", kMinRate, kMaxGbPerS));
   read_storage(reader, instance);
+  instance.blocking_launches = reader.optional_bool("blocking_launches").value_or(false);
   read_support(reader, instance);
   instance.note = reader.optional_string("note").value_or("");
   instance.provenance = read_provenance(reader);

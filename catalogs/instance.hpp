@@ -71,6 +71,8 @@ struct InstanceType {
   BytesPerSecond ebs_bandwidth;
   TrainingSupport support = TrainingSupport::NotSupported;
   std::string support_reason;  ///< why it is not OnDemand; empty if it is
+  /// CUDA_LAUNCH_BLOCKING is set there: the host waits for every kernel, so that its own time adds to the device's.
+  bool blocking_launches = false;
   bool smddp = false;
   bool smp_v2 = false;
   bool training_plan = false;        ///< flexible training plans / capacity blocks offer it

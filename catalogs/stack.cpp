@@ -98,6 +98,8 @@ Stack read_stack(const JsonValue& value, Diagnostics& out) {
   stack.deepspeed_engine = reader.optional_bool("deepspeed_engine").value_or(false);
   stack.quantized_base = reader.optional_bool("quantized_base").value_or(false);
   stack.usual_lora_rank = reader.optional_integer("usual_lora_rank").value_or(16);
+  stack.vocab_multiple = reader.optional_integer("vocab_multiple").value_or(1);
+  stack.torch_parallelism = reader.optional_bool("torch_parallelism").value_or(false);
   stack.expert_units = reader.optional_bool("expert_units").value_or(false);
   stack.stages_by_weights = reader.optional_bool("stages_by_weights").value_or(false);
   stack.reports_rank_zero = reader.optional_bool("reports_rank_zero").value_or(false);

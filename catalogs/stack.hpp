@@ -70,6 +70,8 @@ struct Stack {
   std::int64_t usual_lora_rank = 16;
   AttentionKernel attention_kernel = AttentionKernel::Flash2;
   bool flash_attention = true;
+  /// The vocabulary is padded to a multiple of this on every tensor rank (Megatron's make_vocab_size_divisible_by).
+  std::int64_t vocab_multiple = 1;
   /// Expert dispatch sends a token once to a node and once to a rank, however many of its experts are there.
   bool deduplicated_dispatch = false;
   bool deepspeed_engine = false;  ///< DeepSpeed holds and reduces the states, not the stack itself
@@ -100,6 +102,12 @@ struct Stack {
   /// Element-wise chains run as one kernel and gathered inputs are gathered again in the backward pass:
   /// fewer tensors are saved. False for eager PyTorch models.
   bool fused_kernels = true;
+  /// Tensor and pipeline ranks are PyTorch's own (DTensor, torch.distributed.pipelining): gathered inputs and partial
+  /// sums of gradients stand whole, and a stage holds a buffer for every micro-batch that it receives.
+  bool torch_parallelism = false;
+  /// Products and the collectives beside them run in slices (async TP): of partial sums a slice stands. What a measured
+  /// run did.
+  bool async_tensor_parallel = false;
   /// Layers are plain PyTorch code (Transformers, torchtune, LitGPT): norms compute in fp32 and keep what they compute,
   /// keys and values are repeated for every query head.
   bool plain_layers = false;

@@ -48,6 +48,7 @@ Cluster from_instance(const InstanceType& instance, std::int32_t nodes) {
   cluster.device_memory = instance.accelerator_memory;
   cluster.host_memory = instance.host_memory;
   cluster.host_link = instance.host_link;
+  cluster.blocking_launches = instance.blocking_launches;
   cluster.local_nvme = instance.local_nvme;
   cluster.local_nvme_read = instance.local_nvme_read;
   cluster.local_nvme_write = instance.local_nvme_write;

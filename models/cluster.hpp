@@ -25,6 +25,7 @@ struct Cluster {
   Bytes device_memory;       ///< per accelerator, as reported, before the context
   Bytes host_memory;         ///< per node
   BytesPerSecond host_link;  ///< per accelerator, one direction
+  bool blocking_launches = false;  ///< the host waits for every kernel
   Bytes local_nvme;
   BytesPerSecond local_nvme_read;
   BytesPerSecond local_nvme_write;

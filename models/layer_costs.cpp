@@ -61,6 +61,12 @@ Slice make_slice(const Workload& w, const Strategy& s) {
   return slice;
 }
 
+/// Rows of the output projection on one rank, padding with them.
+std::int64_t vocabulary_slice(std::int64_t vocab, std::int64_t tensor, std::int64_t multiple) {
+  const std::int64_t step = tensor * multiple;
+  return (vocab + step - 1) / step * multiple;
+}
+
 /// The device and the software on it, as one clock for kernels.
 class KernelClock {
  public:
@@ -455,7 +461,7 @@ EdgeCosts edge_costs(const Workload& workload, const Strategy& strategy, const G
   if (a.vocab > 0) {
     const double predicted = a.kind == ModelKind::Encoder ? kMaskedShare * slice.tokens : slice.tokens;
     const auto rows = std::max<std::int64_t>(1, static_cast<std::int64_t>(predicted));
-    const std::int64_t columns = std::max<std::int64_t>(1, a.vocab / slice.tensor);
+    const std::int64_t columns = vocabulary_slice(a.vocab, slice.tensor, stack.vocab_multiple);
     edge.head_forward.gemm += clock.wide_gemm(rows, columns, a.hidden);
     edge.head_backward.gemm += clock.wide_gemm(rows, a.hidden, columns);
     // The gradient of the weights loads the logits' gradient by its rows.

@@ -12,6 +12,10 @@ namespace smplan {
 namespace {
 
 constexpr double kHalfBytes = 2;
+/// What a launch costs that is waited for (CUDA_LAUNCH_BLOCKING=1), by one that is not: the host learns late of each
+/// kernel's end, and without a queue between them tensor ranks wait for the slowest host at every all-reduce. Of 1 to 5,
+/// 4 leaves the least error on sources left out of the fit, the BLOOM prequel (2022), which ran so, among them.
+constexpr double kWaitedLaunches = 4;
 
 std::int64_t first_layer(const LayerStack& stack, std::int64_t total, std::int64_t stage, std::int64_t stages) {
   if (stage == 0) return 0;
@@ -32,28 +36,6 @@ Seconds host_beside(Seconds host, Seconds device) {
   const double h = host.value() * host.value();
   const double d = device.value() * device.value();
   return std::max(Seconds(), Seconds(std::sqrt(std::sqrt(h * h + d * d))) - device);
-}
-
-/// Host time of a pass. ZeRO-3 hangs hooks that gather weights on every module; the other stages launch plain layers.
-Seconds launch_time(const PassCosts& costs, const StackProfile& profile, Sharding sharding) {
-  return costs.host * (sharding == Sharding::Zero3 ? profile.gathered_host : 1);
-}
-
-/// One pass over a layer: compute as it is, communication as far as it shows, the host where it is slower.
-PassParts shown(const PassCosts& costs, const StackProfile& profile, Sharding sharding) {
-  PassParts parts;
-  parts.gemm = costs.gemm;
-  parts.attention = costs.attention;
-  parts.elementwise = costs.elementwise;
-  parts.tensor_comm = exposed(costs.tensor_comm, costs.gemm, profile.tensor_overlap);
-  parts.context_comm = exposed(costs.context_comm, costs.attention, profile.context_overlap);
-  Seconds hidden = costs.tensor_comm - parts.tensor_comm + (costs.context_comm - parts.context_comm);
-  // Compute that hides one transfer hides no other.
-  parts.expert_comm = exposed(costs.expert_comm, costs.compute() - hidden, profile.expert_overlap);
-  hidden += costs.expert_comm - parts.expert_comm;
-  parts.gemm += hidden * profile.overlap_contention;
-  parts.host = host_beside(launch_time(costs, profile, sharding), parts.total());
-  return parts;
 }
 
 /// The forward done again in the backward pass, compute booked as recomputation.
@@ -114,10 +96,34 @@ StageModel::StageModel(const LayerTable& table, const Workload& workload, const 
   }
 }
 
+/// Host time of a pass. ZeRO-3 hangs hooks that gather weights on every module; the other stages launch plain layers.
+Seconds StageModel::launch_time(const PassCosts& costs) const {
+  return costs.host * (strategy_.sharding == Sharding::Zero3 ? stack_.profile.gathered_host : 1);
+}
+
+/// One pass over a layer: compute as it is, communication as far as it shows, the host where it is slower.
+PassParts StageModel::shown(const PassCosts& costs) const {
+  const StackProfile& profile = stack_.profile;
+  PassParts parts;
+  parts.gemm = costs.gemm;
+  parts.attention = costs.attention;
+  parts.elementwise = costs.elementwise;
+  parts.tensor_comm = exposed(costs.tensor_comm, costs.gemm, profile.tensor_overlap);
+  parts.context_comm = exposed(costs.context_comm, costs.attention, profile.context_overlap);
+  Seconds hidden = costs.tensor_comm - parts.tensor_comm + (costs.context_comm - parts.context_comm);
+  // Compute that hides one transfer hides no other.
+  parts.expert_comm = exposed(costs.expert_comm, costs.compute() - hidden, profile.expert_overlap);
+  hidden += costs.expert_comm - parts.expert_comm;
+  parts.gemm += hidden * profile.overlap_contention;
+  const Seconds host = launch_time(costs);
+  parts.host = cluster_.blocking_launches ? kWaitedLaunches * host : host_beside(host, parts.total());
+  return parts;
+}
+
 StageModel::LayerTime StageModel::layer_time(int run, Recompute recompute) const {
   const LayerCosts& costs = table_.layers[static_cast<std::size_t>(run)];
   LayerTime time;
-  time.forward = shown(costs.forward, stack_.profile, strategy_.sharding);
+  time.forward = shown(costs.forward);
   time.backward = backward_shown(costs);
   time.weight_gradient = costs.weight_gradient;
   if (recompute == Recompute::Full) {
@@ -132,10 +138,10 @@ StageModel::LayerTime StageModel::layer_time(int run, Recompute recompute) const
 
 /// A zero-bubble schedule runs the weight gradients at another time: nothing of the backward pass hides beside them.
 PassParts StageModel::backward_shown(const LayerCosts& costs) const {
-  if (strategy_.schedule != Schedule::ZeroBubble) return shown(costs.backward, stack_.profile, strategy_.sharding);
+  if (strategy_.schedule != Schedule::ZeroBubble) return shown(costs.backward);
   PassCosts input = costs.backward;
   input.gemm -= costs.weight_gradient;
-  PassParts parts = shown(input, stack_.profile, strategy_.sharding);
+  PassParts parts = shown(input);
   parts.gemm += costs.weight_gradient;
   return parts;
 }
@@ -219,12 +225,12 @@ StageCosts StageModel::stage(std::int32_t index) const {
     costs.backward += ((1 - part) * layers[run]) * (*kept_)[run].backward;
   }
   if (index == 0) {
-    costs.forward += shown(table_.edge.embedding_forward, stack_.profile, strategy_.sharding);
-    costs.backward += shown(table_.edge.embedding_backward, stack_.profile, strategy_.sharding);
+    costs.forward += shown(table_.edge.embedding_forward);
+    costs.backward += shown(table_.edge.embedding_backward);
   }
   if (index == strategy_.pipeline_parallel - 1) {
-    costs.forward += shown(table_.edge.head_forward, stack_.profile, strategy_.sharding);
-    costs.backward += shown(table_.edge.head_backward, stack_.profile, strategy_.sharding);
+    costs.forward += shown(table_.edge.head_forward);
+    costs.backward += shown(table_.edge.head_backward);
   }
   costs.forward.pipeline_comm += crossing_;
   costs.backward.pipeline_comm += crossing_;

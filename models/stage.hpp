@@ -107,6 +107,8 @@ class StageModel {
     Seconds weight_gradient;
   };
   [[nodiscard]] LayerTime layer_time(int run, Recompute recompute) const;
+  [[nodiscard]] Seconds launch_time(const PassCosts& costs) const;
+  [[nodiscard]] PassParts shown(const PassCosts& costs) const;
   [[nodiscard]] PassParts backward_shown(const LayerCosts& costs) const;
   [[nodiscard]] Seconds selective_recompute(const PassCosts& forward) const;
   void add_sharded_parameter_traffic(int run, LayerTime& time) const;

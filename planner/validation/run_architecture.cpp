@@ -61,16 +61,6 @@ void override_widths(const MeasuredRun& run, Architecture& a) {
   }
 }
 
-constexpr std::int64_t kGpt2Entries = 50257;
-
-/// GPT-2's entries, padded where tensor parallelism cuts them as Megatron pads: to a multiple of 128 a rank.
-/// Without it they stay as they are: vTrain's steps show products that load rows of 50,257 (models/compute.cpp).
-std::int64_t gpt2_vocabulary(std::int64_t tensor_parallel) {
-  if (tensor_parallel == 1) return kGpt2Entries;
-  const std::int64_t step = 128 * tensor_parallel;
-  return (kGpt2Entries + step - 1) / step * step;
-}
-
 /// The vocabulary of the family that a name begins with, where all its presets share one: Nemotron-3 has Nemotron's.
 std::optional<std::int64_t> vocabulary_of_family(const Catalog& catalog, std::string_view name) {
   const std::string wanted = bare_name(name);
@@ -122,7 +112,7 @@ Result<Architecture> from_widths(const MeasuredRun& run, const Catalog& catalog,
     a.vocab = *shared;
     assumptions.push_back("vocab is " + std::to_string(a.vocab) + " (its family's)");
   } else {
-    a.vocab = gpt2_vocabulary(run.tp.value_or(1));
+    a.vocab = kGpt2Entries;
     assumptions.push_back("vocab is " + std::to_string(a.vocab) + " (GPT-2)");
   }
   if (bare_name(run.model).find("bert") != std::string::npos) a.kind = ModelKind::Encoder;

@@ -308,6 +308,8 @@ Result<ResolvedRun> resolve_run(const MeasuredRun& run, const Catalog& catalog) 
   }
   w.tokens = w.tokens_per_step();
   if (Result<void> r = check_resolved(run, w, s); !r) return tl::unexpected(r.error());
+  // vTrain's steps show products that load rows of 50,257 (models/compute.cpp), as long as no tensor ranks cut them.
+  settings.exact_vocabulary = !run.vocab && w.architecture.vocab == kGpt2Entries && s.tensor_parallel == 1;
   settings.graphed_iteration = runs_as_one_graph(settings, w, cluster->accelerator);
   if (!settings.expert_overlap && overlaps_exchange(settings, s, *cluster)) {
     settings.expert_overlap = true;

@@ -110,7 +110,10 @@ Stack apply_settings(const Stack& stack, const RunSettings& settings) {
     if (*settings.compiled) p.host_time_dense_layer *= p.compiled_host;
   }
   if (!settings.tensor_overlap) p.tensor_overlap = 0;
-  if (settings.async_tensor_parallel) p.tensor_overlap = std::max(p.tensor_overlap, p.async_tensor_overlap);
+  if (settings.async_tensor_parallel) {
+    adjusted.async_tensor_parallel = true;
+    p.tensor_overlap = std::max(p.tensor_overlap, p.async_tensor_overlap);
+  }
   if (settings.expert_overlap) p.expert_overlap = *settings.expert_overlap ? p.expert_overlap_when_on : 0;
   if (settings.deduplicated_dispatch) adjusted.deduplicated_dispatch = *settings.deduplicated_dispatch;
   if (settings.performance_recipe) p.host_time_moe_layer *= p.graphed_moe_host;
@@ -129,6 +132,7 @@ Stack apply_settings(const Stack& stack, const RunSettings& settings) {
     adjusted.fused_kernels = true;
     adjusted.plain_layers = false;
   }
+  if (settings.exact_vocabulary) adjusted.vocab_multiple = 1;
   if (settings.compiled_loss) adjusted.logits_bytes = kCompiledLogitsBytes;
   if (settings.whole_logits) adjusted.logits_bytes = kWholeLogitsBytes;
   if (settings.pure_half) adjusted.gradient_reduce_bytes = 2;

@@ -64,8 +64,10 @@ UNMEASURED = [
      "NVLink step give 25 us for 8 B on 2 x 8 A100 where the ABCI user guide prints 22.5 us with SHARP"),
     ("roce", "efa-v3", dict(base_latency_us=6.8, step_latency_us=5.0),
      "no sweep: as infiniband, the same verbs over Ethernet"),
-    ("omnipath", "efa-host", dict(base_latency_us=6.8, step_latency_us=5.0),
-     "no sweep: efficiency of efa-host, where the host also moves the data (PSM2 onload); latencies as infiniband"),
+    ("omnipath", "efa-host", dict(base_latency_us=6.8, step_latency_us=5.0, bandwidth_efficiency=0.355),
+     "all-reduces of 4 GB over 4 x 8 A100, one ring through one 100 Gbit/s adapter: mean bus bandwidth of 160 lines "
+     "35.5 Gbit/s (bigscience-workshop/bigscience experiments/bandwidth/all_reduce_bench-a100-n4.txt, 2022-01); no size "
+     "but this one: half size of efa-host, where the host also moves the data; latencies as infiniband"),
     ("ethernet", "efa-host", {},
      "no sweep of TCP between nodes is used: efa-host, which also stages through host memory"),
 ]

@@ -27,6 +27,7 @@ StepCase byte_counter() {
   c.stack.attention_kernel = AttentionKernel::Flash2;
   c.stack.gradient_bytes = 4;
   c.stack.logits_bytes = 6;
+  c.stack.vocab_multiple = 1;
   Architecture& a = c.workload.architecture;
   a = Architecture{};
   a.n_layers = 4;
@@ -474,6 +475,17 @@ TEST(Edges, CutTheVocabularyAndReduceTheGradientOfTheHiddenState) {
   EXPECT_EQ(edge.head_forward.tensor_comm, Seconds());
   EXPECT_EQ(edge.head_backward.tensor_comm,
             collective(c, CollectiveKind::AllReduce, 2 * 256 * 64, group_shapes(c.strategy, c.cluster).tensor));
+}
+
+// Megatron-LM, tokenizer.py: 1,000 entries become 1,024, half for each of two ranks; one more is 128 more on both.
+TEST(Edges, PadTheVocabularyOnEveryTensorRank) {
+  StepCase c = byte_counter();
+  c.stack.vocab_multiple = 128;
+  EXPECT_BYTES(edges_of(c).head_forward.gemm, product(256, 1024, 64));
+  c.strategy.tensor_parallel = 2;
+  EXPECT_BYTES(edges_of(c).head_forward.gemm, product(256, 512, 64));
+  c.workload.architecture.vocab = 1025;
+  EXPECT_BYTES(edges_of(c).head_forward.gemm, product(256, 640, 64));
 }
 
 TEST(Edges, OfAnEncoderPredictTheMaskedTokensOnly) {

@@ -97,6 +97,15 @@ TEST(Stage, HostAndDeviceTakeTheNormOfTheTwo) {
   EXPECT_NEAR(c.stage().forward.host.value(), 4 * (1600 - 16), 1e-4) << "bound by the host";
 }
 
+TEST(Stage, LaunchesThatAreWaitedForHideNothingOfTheHost) {
+  StageCase c = alone();
+  c.layer().forward.host = Seconds(2);
+  EXPECT_LT(c.stage().forward.host, Seconds(0.01));
+  c.cluster.blocking_launches = true;
+  EXPECT_EQ(c.stage().forward.host, 4 * 4 * Seconds(2)) << "four layers, each launch four times as long";
+  EXPECT_EQ(c.stage().forward.gemm, alone().stage().forward.gemm);
+}
+
 TEST(Stage, RecomputationIsTheForwardAgainWithItsTransfersAndHost) {
   StageCase c = alone();
   c.layer().forward.tensor_comm = Seconds(3);
