@@ -147,6 +147,14 @@ Ledger per_operation(const Workload& w, const LayerSpec& spec, const Widths& b) 
           .split = b.element * (2 * heads + values + mlp_products) + 4 * static_cast<double>(a.n_heads)};
 }
 
+/// Gradients of the hidden states that stand at once, in their whole size. DTensor holds the partial sums of every
+/// product of a gate, and the copy that its reduce-scatter over the sequence makes first; in slices only one of them.
+double partial_sums(const Architecture& a, const ActivationOptions& o, double region_cut) {
+  if (!o.whole_regions || region_cut <= 1) return 1 / region_cut;
+  if (o.sliced_regions) return 1;
+  return a.gated_mlp ? 3 : 2;
+}
+
 /// Backward of the widest operation: gradients of the MLP's inner tensors, or of queries, keys and values,
 /// beside the gradient that flows through.
 double transient(const Workload& w, const LayerSpec& spec, const ActivationOptions& o, double region_cut,
@@ -159,7 +167,7 @@ double transient(const Workload& w, const LayerSpec& spec, const ActivationOptio
   const double qkv = projected(a, b).split + b.element * attention_output(a);
   const double h =
       b.element * static_cast<double>(a.hidden) * (spec.moe ? 1.0 + static_cast<double>(a.moe.top_k) : 1.0);
-  return std::max(inner * width, qkv) / split_cut + h / region_cut;
+  return std::max(inner * width, qkv) / split_cut + h * partial_sums(a, o, region_cut);
 }
 
 }  // namespace
@@ -174,6 +182,8 @@ ActivationOptions activation_options(const Workload& w, const Strategy& s, const
           // torchao, FSDP's fp8, keeps 16-bit inputs and casts again in the backward pass.
           .fp8_inputs = w.precision == Precision::Fp8 && !fsdp,
           .unfused = !stack.fused_kernels,
+          .whole_regions = stack.torch_parallelism,
+          .sliced_regions = stack.async_tensor_parallel,
           .liger_kernels = stack.liger_kernels,
           .plain_layers = stack.plain_layers,
           .fused_qkv = stack.fused_qkv,
@@ -197,7 +207,7 @@ TokenActivations token_activations(const Workload& w, const LayerSpec& spec, con
   whole.split += feed_forward.split;
   const double tensor = s.tensor_parallel;
   const double region_cut = s.sequence_parallel ? tensor : 1;
-  if (options.unfused && s.sequence_parallel) {
+  if ((options.unfused || options.whole_regions) && s.sequence_parallel) {
     // Inputs of the first products of attention and MLP, kept as gathered instead of as a slice.
     const int products = (a.parallel_block ? 1 : 2) + (spec.cross_attention ? 1 : 0);
     whole.region += products * b.product_input * static_cast<double>(a.hidden) * (tensor - 1);

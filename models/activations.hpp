@@ -16,6 +16,8 @@ struct ActivationOptions {
   /// Kernels apart: silu and product save one more tensor, and inputs gathered from sequence-parallel ranks
   /// are kept whole.
   bool unfused = false;
+  bool whole_regions = false;    ///< `torch_parallelism` as Stack has it
+  bool sliced_regions = false;   ///< `async_tensor_parallel` as Stack has it
   bool liger_kernels = false;    ///< as Stack has them
   bool plain_layers = false;     ///< as Stack has them
   bool fused_qkv = false;        ///< as Stack has it

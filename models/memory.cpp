@@ -21,6 +21,7 @@ struct StageLoad {
   double recomputed = 0;      ///< what the layer under recomputation adds to its kept part, per token
   double transient = 0;       ///< per token
   double in_flight = 1;       ///< micro-batches
+  double transfers = 0;       ///< buffers between stages, per token, all micro-batches
   bool last = true;
 };
 
@@ -59,6 +60,11 @@ StageLoad stage_load(const Workload& w, const Strategy& s, const Stack& stack, c
   if (s.pipeline_parallel > 1 && state_engine(s, stack) == StateEngine::Zero) {
     out.kept_per_token += 2 * static_cast<double>(a.hidden);
   }
+  // PyTorch's holds one for every micro-batch each way, and beside the received what it sent until the gradient comes.
+  if (s.pipeline_parallel > 1 && stack.torch_parallelism) {
+    const double inputs = static_cast<double>(s.micro_batches(w) * s.virtual_pipeline);
+    out.transfers = 2 * inputs * 2 * static_cast<double>(a.hidden) / (s.sequence_parallel ? s.tensor_parallel : 1);
+  }
   const double tensor = s.tensor_parallel;
   out.parameters.root = stage_root_parameters(whole, s, stage);
   if (a.vocab > 0) out.parameters.head = static_cast<double>(whole.head > 0 ? whole.head : whole.embedding) / tensor;
@@ -83,7 +89,9 @@ double logits_bytes(const Workload& w, const Strategy& s, const Stack& stack, do
   const double width = w.fused_loss ? std::min(hidden, static_cast<double>(a.vocab)) : static_cast<double>(a.vocab);
   double bytes = s.tensor_parallel > 1 ? stack.parallel_logits_bytes : stack.logits_bytes;
   if (a.half_logits && (stack.deepspeed_engine || w.pure_half)) bytes = kMemoryConstants.half_logits_bytes;
-  return tokens * (bytes * width / s.tensor_parallel + 4 * hidden / region_cut);
+  // DTensor gathers the normalised states for the head.
+  const double gathered = stack.torch_parallelism && region_cut > 1 ? 2 * hidden : 0;
+  return tokens * (bytes * width / s.tensor_parallel + 4 * hidden / region_cut + gathered);
 }
 
 /// Parameters gathered for use, beside the shards: whole units in flight and the root, which stays. Under a
@@ -114,9 +122,15 @@ double reduction_bytes(const StageParameters& p, const Strategy& s, const Stack&
     case StateEngine::Replicated:
       // DDP's buckets are a second copy of the gradients unless `gradient_as_bucket_view` is set.
       return s.data_parallel > 1 ? b.gradient * p.trainable() : 0;
-    case StateEngine::Zero:
-      if (s.data_parallel * s.context_parallel == 1) return 0;
-      return kMemoryConstants.zero_buckets * b.compute * std::min(kMemoryConstants.zero_bucket_elements, p.trainable());
+    case StateEngine::Zero: {
+      const bool sharded = s.sharding != Sharding::None;
+      if (!sharded && s.data_parallel * s.context_parallel == 1) return 0;
+      const double buckets = kMemoryConstants.zero_buckets * b.compute;
+      // Whole from the first backward pass on, however little is trained and on one rank too (DeepSpeed edaa722,
+      // stage_1_and_2.py, `setup_buckets`); a pipeline reduces at its end, when activations are gone.
+      const double elements = kMemoryConstants.zero_bucket_elements;
+      return buckets * (sharded && s.pipeline_parallel == 1 ? elements : std::min(elements, p.trainable()));
+    }
     case StateEngine::Fsdp:
       // Under a pipeline gradients stay whole, in the format of the reduction, until the last micro-batch.
       if (s.pipeline_parallel > 1) return stack.gradient_reduce_bytes * p.trainable();
@@ -180,7 +194,7 @@ MemoryComponents stage_peak(const StageLoad& load, const ModelStates& states, co
   base.weights = Bytes(states.weights);
   base.gradients = Bytes(states.gradients);
   base.optimizer = Bytes(states.optimizer);
-  base.workspace = Bytes(cublas);
+  base.workspace = Bytes(cublas + tokens * load.transfers);
   const double gathered = gathered_bytes(p, w, s, b.compute);
   const double reduction = reduction_bytes(p, s, stack, b);
   const double weight_side = weight_side_bytes(p, w, s, stack, b);

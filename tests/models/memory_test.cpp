@@ -320,6 +320,58 @@ TEST(PeakMemory, OfStageThreeHoldsTheHeadAndALayerTwice) {
       << "a thousand million parameters stay, or all there are";
 }
 
+// DeepSpeed edaa722, stage_1_and_2.py, `setup_buckets`: two of 5e8 elements, on one rank and for adapters too.
+TEST(PeakMemory, OfStageTwoHoldsTwoWholeBuckets) {
+  Stack deepspeed = megatron();
+  deepspeed.gradient_bytes = 2;
+  deepspeed.deepspeed_engine = true;
+  Workload w = workload(llama(24, 2048, 16, 16, 5504, 32000), 256, 8);
+  w.finetune = FineTune::Lora;
+  const auto communication = [&](Sharding sharding, std::int32_t ranks) {
+    Strategy s = sharded(sharding, ranks, sharding == Sharding::None ? 1 : ranks);
+    s.recompute = Recompute::Full;
+    return estimate_memory(w, s, cluster(79.1, 1, "9.0"), deepspeed).components.communication.value();
+  };
+  EXPECT_EQ(communication(Sharding::Zero2, 1), 2 * 2 * 5e8);
+  EXPECT_EQ(communication(Sharding::None, 1), 0);
+  EXPECT_LT(communication(Sharding::None, 8), communication(Sharding::Zero2, 8)) << "its buckets hold adapters only";
+}
+
+// DTensor's gathered inputs of attention and MLP, what a gate's two products and a reduce-scatter leave of gradients.
+TEST(TorchParallelism, HoldsTensorRegionsWhole) {
+  Stack stack = torch(Sharding::FsdpFull);
+  Strategy s = sharded(Sharding::FsdpFull, 8, 8);
+  s.tensor_parallel = 4;
+  s.sequence_parallel = true;
+  s.recompute = Recompute::Full;
+  s.micro_batch = 8;
+  const Workload w = workload(llama(80, 8192, 64, 8, 28672, 1000), 8192, 64);
+  const auto peak = [&] { return estimate_memory(w, s, cluster(600, 4, "9.0"), stack).peak_allocated.value(); };
+  const double whole = 2.0 * 8 * 8192 * 8192;
+  const double slices = peak();
+  stack.torch_parallelism = true;
+  EXPECT_NEAR(peak() - slices, whole * (2 * 0.75 + 2.75), 1);
+  stack.async_tensor_parallel = true;
+  EXPECT_NEAR(peak() - slices, whole * (2 * 0.75 + 0.75), 1);
+}
+
+// torch.distributed.pipelining, stage.py: each micro-batch has a buffer for its gradient, and its output stays.
+TEST(TorchParallelism, HoldsTwoTransfersForEveryMicroBatch) {
+  Stack stack = torch(Sharding::FsdpFull);
+  Strategy s = sharded(Sharding::FsdpFull, 2, 2);
+  s.pipeline_parallel = 4;
+  s.recompute = Recompute::Full;
+  const Architecture a = llama(16, 4096, 32, 8, 14336, 1000);
+  const auto peak = [&](std::int64_t micro_batches) {
+    const Workload w = workload(a, 4096, 2 * micro_batches);
+    return estimate_memory(w, s, cluster(600, 1, "9.0"), stack).first_stage_allocated.value();
+  };
+  const double before = peak(16);
+  stack.torch_parallelism = true;
+  EXPECT_NEAR(peak(16) - before, 2 * 16 * 2.0 * 4096 * 4096, 1);
+  EXPECT_NEAR(peak(32) - peak(16), 2 * 16 * 2.0 * 4096 * 4096, 1);
+}
+
 TEST(PeakMemory, OfTheFirstStageHasNoLogits) {
   const Architecture a = llama(16, 2048, 32, 8, 8192, 131072);
   Strategy s = sharded(Sharding::None, 1, 1);
