@@ -13,8 +13,8 @@ namespace {
 
 constexpr double kHalfBytes = 2;
 /// What a launch costs that is waited for (CUDA_LAUNCH_BLOCKING=1), by one that is not: the host learns late of each
-/// kernel's end, and without a queue between them tensor ranks wait for the slowest host at every all-reduce. Of 1 to 5,
-/// 4 leaves the least error on sources left out of the fit, the BLOOM prequel (2022), which ran so, among them.
+/// kernel's end, and without a queue between them tensor ranks wait for the slowest host at every all-reduce. Of 1 to
+/// 5, 4 leaves the least error on sources left out of the fit, the BLOOM prequel (2022), which ran so, among them.
 constexpr double kWaitedLaunches = 4;
 
 std::int64_t first_layer(const LayerStack& stack, std::int64_t total, std::int64_t stage, std::int64_t stages) {

@@ -251,6 +251,27 @@ const std::string& owner_of(const Calibration& c, const LeftOutError& error) {
   return profile_owner(*std::find_if(c.stacks.begin(), c.stacks.end(), of_run));
 }
 
+/// Runs of a prior, and the most of a group: they share what the model does not know of it, so that many tell of a new
+/// group no more than these.
+constexpr double kPriorRuns = 10;
+
+/// Log errors, and how many runs of each left-out group they are of; no groups where each run speaks for itself.
+struct ErrorSample {
+  std::vector<double> logs;
+  std::map<std::string, double> groups;
+
+  void add(const LeftOutError& error) {
+    logs.push_back(std::log(error.ratio));
+    ++groups[error.group];
+  }
+  [[nodiscard]] double sigma(double prior) && {
+    double independent = groups.empty() ? static_cast<double>(logs.size()) : 0;
+    for (const auto& [group, runs] : groups) independent += std::min(runs, kPriorRuns);
+    return interval_sigma(std::move(logs), prior, independent);
+  }
+};
+using ErrorsByProfile = std::map<std::string, ErrorSample>;
+
 /// Whether each error lies in the interval that the errors of the other groups behind its profile would have given.
 void mark_inside(const Calibration& c, std::vector<LeftOutError>& errors) {
   for (const Stack& stack : c.stacks) {
@@ -259,12 +280,12 @@ void mark_inside(const Calibration& c, std::vector<LeftOutError>& errors) {
       if (e.stack == stack.id) groups[e.group].push_back(&e);
     }
     for (const auto& [name, own] : groups) {
-      std::vector<double> others;
+      ErrorSample others;
       for (const LeftOutError& e : errors) {
-        if (owner_of(c, e) == profile_owner(stack) && e.group != name && e.fitted) others.push_back(std::log(e.ratio));
+        if (owner_of(c, e) == profile_owner(stack) && e.group != name && e.fitted) others.add(e);
       }
       Stack judged = stack;
-      judged.profile.residual_sigma = interval_sigma(std::move(others), stack.profile.residual_sigma);
+      judged.profile.residual_sigma = std::move(others).sigma(stack.profile.residual_sigma);
       for (LeftOutError* e : own) {
         e->inside = std::abs(std::log(e->ratio)) <= kZ90 * total_sigma(judged, e->unmeasured);
       }
@@ -304,27 +325,25 @@ std::vector<LeftOutError> leave_out(Calibration& c, const std::vector<MeasuredRu
 }
 
 /// Log errors by profile: of left-out groups where they are named, else of the fit.
-std::map<std::string, std::vector<double>> errors_by_profile(Calibration& c, const std::vector<MeasuredRun>& runs,
-                                                             const CalibrationOptions& options,
-                                                             const std::vector<double>& fitted) {
-  std::map<std::string, std::vector<double>> errors;
+ErrorsByProfile errors_by_profile(Calibration& c, const std::vector<MeasuredRun>& runs,
+                                  const CalibrationOptions& options, const std::vector<double>& fitted) {
+  ErrorsByProfile errors;
   for (const Stack& stack : c.stacks) errors[profile_owner(stack)] = {};
   if (!options.interval_groups.empty()) {
     for (const LeftOutError& e : leave_out(c, runs, options, options.interval_groups)) {
-      if (e.fitted) errors[owner_of(c, e)].push_back(std::log(e.ratio));
+      if (e.fitted) errors[owner_of(c, e)].add(e);
     }
     return errors;
   }
   for (Observation* o : all_fitted(c)) {
-    errors[profile_owner(c.stacks[o->stack])].push_back(log_error(c, *o, fitted));
+    errors[profile_owner(c.stacks[o->stack])].logs.push_back(log_error(c, *o, fitted));
   }
   return errors;
 }
 
 /// Log errors of peak memory. The ledger has no fitted number, so these are those of new runs too.
-std::map<std::string, std::vector<double>> memory_errors_by_profile(const std::vector<MeasuredRun>& runs,
-                                                                    const Catalog& catalog) {
-  std::map<std::string, std::vector<double>> errors;
+ErrorsByProfile memory_errors_by_profile(const std::vector<MeasuredRun>& runs, const Catalog& catalog) {
+  ErrorsByProfile errors;
   for (const MeasuredRun& run : runs) {
     if (!run.peak_mem_gib_per_gpu || *run.peak_mem_gib_per_gpu <= 0) continue;
     const Result<ResolvedRun> resolved = resolve_run(run, catalog);
@@ -332,25 +351,25 @@ std::map<std::string, std::vector<double>> memory_errors_by_profile(const std::v
     const ResolvedRun& r = *resolved;
     const MemoryEstimate memory = estimate_memory(r.workload, r.strategy, r.cluster, r.stack);
     const double ratio = reported_peak(memory, r.stack, run.mem_kind) / gib(*run.peak_mem_gib_per_gpu);
-    if (ratio > 0) errors[profile_owner(r.stack)].push_back(std::log(ratio));
+    if (ratio > 0) errors[profile_owner(r.stack)].logs.push_back(std::log(ratio));
   }
   return errors;
 }
 
 /// Puts the fitted numbers into the catalog.
-void store(Calibration& c, const std::vector<MeasuredRun>& runs, std::span<const double> values,
-           const std::map<std::string, std::vector<double>>& errors, CalibrationResult& result) {
+void store(Calibration& c, const std::vector<MeasuredRun>& runs, std::span<const double> values, ErrorsByProfile errors,
+           CalibrationResult& result) {
   const TraitsByProfile found = traits_of(c, all_fitted(c));
-  const std::map<std::string, std::vector<double>> memory = memory_errors_by_profile(runs, result.catalog);
-  for (const auto& [owner, own_errors] : errors) {
+  ErrorsByProfile memory = memory_errors_by_profile(runs, result.catalog);
+  for (auto& [owner, own_errors] : errors) {
     StackProfile profile = result.catalog.find_stack(owner)->profile;
     profile.stack = owner;
     for (std::size_t t = 0; t < c.targets.size(); ++t) {
       const Target& target = c.targets[t];
       if (target.stack_parameter != nullptr && target.owner == owner) target.stack_parameter->set(profile, values[t]);
     }
-    profile.residual_sigma = interval_sigma(own_errors, profile.residual_sigma);
-    if (memory.contains(owner)) profile.memory_sigma = interval_sigma(memory.at(owner), profile.memory_sigma);
+    profile.residual_sigma = std::move(own_errors).sigma(profile.residual_sigma);
+    if (memory.contains(owner)) profile.memory_sigma = std::move(memory.at(owner)).sigma(profile.memory_sigma);
     if (found.contains(owner)) {
       std::set<std::string> all(profile.measured.begin(), profile.measured.end());
       all.insert(found.at(owner).begin(), found.at(owner).end());
@@ -424,8 +443,7 @@ Result<std::vector<LeftOutError>> cross_validate(const std::vector<MeasuredRun>&
   return leave_out(c, runs, options, groups);
 }
 
-double interval_sigma(std::vector<double> log_ratios, double prior) {
-  constexpr double kPriorRuns = 10;
+double interval_sigma(std::vector<double> log_ratios, double prior, double independent) {
   constexpr double kRoughGuess = 0.15;  // typical of a stack that was fitted on runs of its own kind
   const double before = prior > 0 ? prior : kRoughGuess;
   if (log_ratios.empty()) return before;
@@ -433,8 +451,7 @@ double interval_sigma(std::vector<double> log_ratios, double prior) {
   const std::size_t at = std::min(log_ratios.size() - 1, log_ratios.size() * 4 / 5);
   std::nth_element(log_ratios.begin(), log_ratios.begin() + static_cast<std::ptrdiff_t>(at), log_ratios.end());
   const double measured = log_ratios[at] / kZ90;
-  const auto n = static_cast<double>(log_ratios.size());
-  return std::sqrt((kPriorRuns * before * before + n * measured * measured) / (kPriorRuns + n));
+  return std::sqrt((kPriorRuns * before * before + independent * measured * measured) / (kPriorRuns + independent));
 }
 
 std::string accelerator_family(const MeasuredRun& run, const Catalog& catalog) {

@@ -76,8 +76,8 @@ Result<std::vector<LeftOutError>> cross_validate(const std::vector<MeasuredRun>&
                                                  const std::vector<std::string>& groups);
 
 /// Standard deviation of log(predicted / measured) for P10-P90: the normal distribution's that holds
-/// four fifths of the errors, with `prior` counted as ten runs. Outliers do not widen it.
-double interval_sigma(std::vector<double> log_ratios, double prior);
+/// four fifths of the errors, which count as `independent` runs, and `prior` as ten. Outliers do not widen it.
+double interval_sigma(std::vector<double> log_ratios, double prior, double independent);
 
 /// Accelerators of one design: what is left out together to see how a new one would be predicted.
 /// The accelerator's name where the catalog lacks it.

@@ -172,21 +172,27 @@ TEST(CalibrationOverlay, SurvivesFileNamesThatAreNoText) {
 TEST(IntervalSigma, HoldsFourFifthsOfManyErrors) {
   std::vector<double> errors;
   for (int i = 1; i <= 1000; ++i) errors.push_back(i % 2 == 0 ? 0.001 * i : -0.001 * i);
-  EXPECT_NEAR(interval_sigma(errors, 0.15), 0.8 / 1.28155, 0.01);
+  EXPECT_NEAR(interval_sigma(errors, 0.15, 1000), 0.8 / 1.28155, 0.01);
 }
 
 TEST(IntervalSigma, FewErrorsStayNearThePrior) {
-  EXPECT_DOUBLE_EQ(interval_sigma({}, 0.2), 0.2);
-  const double one = interval_sigma({0.6}, 0.15);
+  EXPECT_DOUBLE_EQ(interval_sigma({}, 0.2, 0), 0.2);
+  const double one = interval_sigma({0.6}, 0.15, 1);
   EXPECT_GT(one, 0.15);
   EXPECT_LT(one, 0.25);
 }
 
+TEST(IntervalSigma, OfRunsThatAreNotIndependentStaysNearerThePrior) {
+  const std::vector<double> errors(400, 0.0512624);  // one standard deviation is 0.04
+  EXPECT_NEAR(interval_sigma(errors, 0.15, 400), 0.0459, 1e-4);
+  EXPECT_NEAR(interval_sigma(errors, 0.15, 10), std::sqrt((0.15 * 0.15 + 0.04 * 0.04) / 2), 1e-6);
+}
+
 TEST(IntervalSigma, OutliersDoNotWidenIt) {
   std::vector<double> errors(95, 0.1);
-  const double before = interval_sigma(errors, 0.15);
+  const double before = interval_sigma(errors, 0.15, 100);
   errors.insert(errors.end(), 5, 3.0);
-  EXPECT_NEAR(interval_sigma(errors, 0.15), before, 0.002);
+  EXPECT_NEAR(interval_sigma(errors, 0.15, 100), before, 0.002);
 }
 
 std::vector<std::string> sources(const std::vector<MeasuredRun>& runs) {
