@@ -153,9 +153,10 @@ void add_linear(LayerCosts& costs, const KernelClock& clock, const Workload& w, 
     costs.backward.gemm += clock.copy(kDequantBytesPerWeight * weights);
   }
   if (clock.eight_bit() && batch == 1) {
-    // Inputs (and, backward, output gradients) are quantised by the kernel that makes them; their transposed copies
-    // are read and written once more. Experts' go with the permutation.
-    const double bytes = w.precision == Precision::Fp4 ? kFourBitBytes : kTransposedBytes;
+    // Inputs (and, backward, output gradients) are quantised by the kernel that makes them; their transposed copies,
+    // which only gradients of weights read, are read and written once more. Experts' go with the permutation.
+    const double transposed = w.finetune == FineTune::Full ? kTransposedBytes : 0;
+    const double bytes = w.precision == Precision::Fp4 ? kFourBitBytes : transposed;
     costs.forward.elementwise += clock.copy(bytes * rows * static_cast<double>(k));
     costs.backward.elementwise += clock.copy(bytes * rows * static_cast<double>(n));
   }
