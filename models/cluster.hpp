@@ -22,9 +22,9 @@ struct Cluster {
   FabricProfile network_profile;
   std::int32_t gpus_per_node = 1;
   std::int32_t nodes = 1;
-  Bytes device_memory;       ///< per accelerator, as reported, before the context
-  Bytes host_memory;         ///< per node
-  BytesPerSecond host_link;  ///< per accelerator, one direction
+  Bytes device_memory;             ///< per accelerator, as reported, before the context
+  Bytes host_memory;               ///< per node
+  BytesPerSecond host_link;        ///< per accelerator, one direction
   bool blocking_launches = false;  ///< the host waits for every kernel
   Bytes local_nvme;
   BytesPerSecond local_nvme_read;
