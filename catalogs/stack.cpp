@@ -24,6 +24,9 @@ constexpr EnumNames<AttentionKernel, 3> kAttentionKernels = {
     {{AttentionKernel::Flash2, "flash2"}, {AttentionKernel::Triton, "triton"}, {AttentionKernel::Vendor, "vendor"}}};
 constexpr EnumNames<Collectives, 2> kCollectives = {{{Collectives::Nccl, "nccl"}, {Collectives::Smddp, "smddp"}}};
 
+constexpr std::int64_t kMostRank = 1 << 20;
+constexpr std::int64_t kMostPadding = 1 << 20;
+
 void read_dimensions(ObjectReader& reader, Stack& stack) {
   stack.tensor_parallel = reader.boolean("tensor_parallel");
   stack.sequence_parallel = reader.boolean("sequence_parallel");
@@ -97,8 +100,8 @@ Stack read_stack(const JsonValue& value, Diagnostics& out) {
   stack.flash_attention = reader.optional_bool("flash_attention").value_or(true);
   stack.deepspeed_engine = reader.optional_bool("deepspeed_engine").value_or(false);
   stack.quantized_base = reader.optional_bool("quantized_base").value_or(false);
-  stack.usual_lora_rank = reader.optional_integer("usual_lora_rank").value_or(16);
-  stack.vocab_multiple = reader.optional_integer("vocab_multiple").value_or(1);
+  stack.usual_lora_rank = read_integer_or(reader, "usual_lora_rank", 1, kMostRank, 16);
+  stack.vocab_multiple = read_integer_or(reader, "vocab_multiple", 1, kMostPadding, 1);
   stack.torch_parallelism = reader.optional_bool("torch_parallelism").value_or(false);
   stack.expert_units = reader.optional_bool("expert_units").value_or(false);
   stack.stages_by_weights = reader.optional_bool("stages_by_weights").value_or(false);

@@ -122,6 +122,8 @@ TEST(ReadStack, RefusesWhatCannotBe) {
         Case{"[\"bf16\"]", "[\"bf61\"]"}, Case{"[\"bf16\"]", "[16]"},
         Case{"\"offloads\": [\"none\"]", "\"offloads\": [\"attic\"]"},
         Case{"\"weight_bytes\": 2", "\"weight_bytes\": -2"},
+        Case{"\"weight_bytes\": 2", "\"weight_bytes\": 2, \"vocab_multiple\": 0"},
+        Case{"\"weight_bytes\": 2", "\"weight_bytes\": 2, \"usual_lora_rank\": -1"},
         Case{"\"tensor_parallel\": true", "\"tensor_parallel\": 1"}, Case{"\"tensor_parallel\": true,", ""},
         Case{"\"gemm_slowdown\": 1.25", "\"gemm_speedup\": 1.25"}}) {
     std::string text = kGood;
