@@ -169,6 +169,12 @@ def predict(row, profiles):
     return min(best, base + steps + 2 * math.ceil(math.log2(nodes)) * n_step + max(inside, across))
 
 
+def near(name, relative, profiles):
+    """The relative's constants. It takes as long to get up to speed, so that on a faster line the size grows with it."""
+    faster = FABRIC_RATE.get(name, 1) / FABRIC_RATE.get(relative, 1)
+    return {**profiles[relative], "half_size_mib": profiles[relative]["half_size_mib"] * faster}
+
+
 def fit(name, prior, rows, profiles):
     mine = [r for r in rows if r["network"] == name or (r["network"] is None and r["fabric"] == name)]
     free = [p for p in PARAMETERS if prior[p] > 0]
@@ -224,7 +230,7 @@ def main():
     rows, profiles, fitted = load(sys.argv[1]), {}, {}
     print(f"{'fabric':18}{'large n':>8}{'mean%':>7}{'med%':>7}{'small n':>8}{'mean%':>7}{'med%':>7}   parameters")
     for name, prior in FITS:
-        prior = dict(profiles[prior]) if isinstance(prior, str) else dict(prior)
+        prior = near(name, prior, profiles) if isinstance(prior, str) else dict(prior)
         profiles[name], mine = fit(name, prior, rows, profiles)
         fitted[name] = mine
         large = errors([r for r in mine if r["size"] >= 2**20], profiles)
