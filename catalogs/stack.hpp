@@ -108,6 +108,9 @@ struct Stack {
   /// Products and the collectives beside them run in slices (async TP): of partial sums a slice stands. What a measured
   /// run did.
   bool async_tensor_parallel = false;
+  /// Context ranks exchange their tokens for heads (Jacobs et al. 2023, Ulysses; cp_comm_type a2a of Megatron), which
+  /// nothing hides, instead of passing keys and values around. What a measured run did.
+  bool all_to_all_context = false;
   /// Layers are plain PyTorch code (Transformers, torchtune, LitGPT): norms compute in fp32 and keep what they compute,
   /// keys and values are repeated for every query head.
   bool plain_layers = false;

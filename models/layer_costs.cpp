@@ -330,11 +330,33 @@ void add_tensor_comm(LayerCosts& costs, const Workload& w, const LayerSpec& spec
   }
 }
 
+/// Queries, keys, values and the output change hands one by one, and backward their gradients; each is laid out anew
+/// before and after (TransformerEngine 2, attention/dot_product_attention/context_parallel.py).
+void add_head_exchange(LayerCosts& costs, const Workload& w, const Strategy& s, const Groups& groups,
+                       const Cluster& cluster, const Slice& slice) {
+  for (const std::int64_t heads : {slice.heads, slice.kv_heads, slice.kv_heads, slice.heads}) {
+    const Bytes tensor(kHalfBytes * slice.tokens * static_cast<double>(heads * w.architecture.head_dim));
+    const Seconds exchange =
+        collective_time(CollectiveKind::AllToAll, tensor, groups.context, cluster, s.collectives).time;
+    constexpr double kReadAndWrittenTwice = 4;
+    const Seconds copies =
+        streaming_time(kReadAndWrittenTwice * tensor, cluster.accelerator, cluster.accelerator_profile);
+    for (PassCosts* pass : {&costs.forward, &costs.backward}) {
+      pass->context_comm += exchange;
+      pass->elementwise += copies;
+    }
+  }
+}
+
 /// Ring attention: keys and values visit every rank; backward moves their gradients too.
 void add_context_comm(LayerCosts& costs, const Workload& w, const Strategy& s, const Groups& groups,
-                      const Cluster& cluster, const Slice& slice) {
+                      const Cluster& cluster, const Stack& stack, const Slice& slice) {
   if (s.context_parallel == 1) return;
   const Architecture& a = w.architecture;
+  if (stack.all_to_all_context && !a.has_latent_attention()) {
+    add_head_exchange(costs, w, s, groups, cluster, slice);
+    return;
+  }
   const double kv_width = a.has_latent_attention()
                               ? static_cast<double>(slice.heads * (a.latent.qk_nope_head_dim +
                                                                    a.latent.qk_rope_head_dim + a.latent.v_head_dim))
@@ -441,7 +463,7 @@ LayerCosts layer_costs(const Workload& workload, const LayerSpec& spec, const St
     add_dense_mlp(costs, clock, workload, stack, spec.ffn_hidden, slice);
   }
   add_tensor_comm(costs, workload, spec, strategy, groups, cluster, slice);
-  add_context_comm(costs, workload, strategy, groups, cluster, slice);
+  add_context_comm(costs, workload, strategy, groups, cluster, stack, slice);
   add_host(costs, workload, spec, strategy, stack, slice);
   return costs;
 }

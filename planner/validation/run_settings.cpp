@@ -86,6 +86,7 @@ RunSettings read_settings(std::string_view text) {
   s.compiled_loss = s.compiled.value_or(false) && words.number_after("pytorch 2.").value_or(0) >= kFirstMinor;
   s.unpacked = words.say("packing=0");
   s.async_tensor_parallel = words.say_any(std::array<std::string_view, 3>{"asynctp", "async tp", "async-tp"});
+  s.all_to_all_context = words.say("cp a2a");
   s.tensor_overlap =
       !words.say_any(std::array<std::string_view, 3>{"no tp-comm overlap", "no tp comm overlap", "no tp overlap"});
   s.interleaved = words.say("interleaved 1f1b");
@@ -113,6 +114,10 @@ Stack apply_settings(const Stack& stack, const RunSettings& settings) {
   if (settings.async_tensor_parallel) {
     adjusted.async_tensor_parallel = true;
     p.tensor_overlap = std::max(p.tensor_overlap, p.async_tensor_overlap);
+  }
+  if (settings.all_to_all_context) {
+    adjusted.all_to_all_context = true;
+    p.context_overlap = 0;
   }
   if (settings.expert_overlap) p.expert_overlap = *settings.expert_overlap ? p.expert_overlap_when_on : 0;
   if (settings.deduplicated_dispatch) adjusted.deduplicated_dispatch = *settings.deduplicated_dispatch;

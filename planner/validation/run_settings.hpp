@@ -21,6 +21,7 @@ struct RunSettings {
   bool lora_embeddings = false;   ///< embedding and head trained beside the adapters
   bool tied_embeddings = false;
   bool fused_loss = false;           ///< Liger, cut cross-entropy: no logits are kept
+  bool all_to_all_context = false;   ///< context ranks exchange tokens for heads
   bool exact_vocabulary = false;     ///< no padding
   bool unpacked = false;             ///< sequences are shorter than stated
   bool compiled_loss = false;        ///< torch.compile of the loss beside the layers

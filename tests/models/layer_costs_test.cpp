@@ -357,6 +357,21 @@ TEST(TensorTraffic, OfALayerWithWholeExpertsIsThatOfItsAttention) {
   EXPECT_EQ(costs_of(c, {.moe = true}).forward.tensor_comm, cut) << "shared experts are cut like a dense layer";
 }
 
+TEST(ContextTraffic, OfUlyssesExchangesQueriesKeysValuesAndOutputInBothPasses) {
+  StepCase c = byte_counter();
+  c.strategy.context_parallel = 2;
+  const LayerCosts around = costs_of(c);
+  c.stack.all_to_all_context = true;
+  const LayerCosts exchanged = costs_of(c);
+  const GroupShape group = group_shapes(c.strategy, c.cluster).context;
+  const Seconds heads = collective(c, CollectiveKind::AllToAll, 2 * 128 * 64, group);
+  const Seconds key_value_heads = collective(c, CollectiveKind::AllToAll, 2 * 128 * 16, group);
+  EXPECT_NEAR(exchanged.forward.context_comm.value(), (2 * heads + 2 * key_value_heads).value(), 1e-15);
+  EXPECT_EQ(exchanged.backward.context_comm, exchanged.forward.context_comm);
+  EXPECT_BYTES(exchanged.forward.elementwise - around.forward.elementwise, 4.0 * 2 * 128 * (64 + 16 + 16 + 64));
+  EXPECT_EQ(exchanged.forward.attention, around.forward.attention);
+}
+
 TEST(ContextTraffic, TakesKeysAndValuesAroundOnceForwardAndTwiceBackward) {
   StepCase c = byte_counter();
   c.strategy.context_parallel = 2;

@@ -539,6 +539,11 @@ TEST(MemoryTables, WhatTorchtuneCallsActiveIsAllocated) {
   }
 }
 
+TEST(Notes, SayWhetherContextRanksExchangeHeads) {
+  EXPECT_TRUE(read_settings("flash attn; CP a2a (Ulysses-style)").all_to_all_context);
+  EXPECT_FALSE(read_settings("flash attn; CP p2p").all_to_all_context);
+}
+
 TEST(Notes, LigerSwitchedOffIsNotLiger) {
   EXPECT_TRUE(read_settings("packing=1, Liger=1").fused_loss);
   EXPECT_TRUE(read_settings("HF + Liger").liger_kernels);
