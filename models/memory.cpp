@@ -62,7 +62,7 @@ StageLoad stage_load(const Workload& w, const Strategy& s, const Stack& stack, c
   }
   // PyTorch's holds one for every micro-batch each way, and beside the received what it sent until the gradient comes.
   if (s.pipeline_parallel > 1 && stack.torch_parallelism) {
-    const double inputs = static_cast<double>(s.micro_batches(w) * s.virtual_pipeline);
+    const auto inputs = static_cast<double>(s.micro_batches(w) * s.virtual_pipeline);
     out.transfers = 2 * inputs * 2 * static_cast<double>(a.hidden) / (s.sequence_parallel ? s.tensor_parallel : 1);
   }
   const double tensor = s.tensor_parallel;

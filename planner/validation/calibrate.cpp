@@ -264,10 +264,10 @@ struct ErrorSample {
     logs.push_back(std::log(error.ratio));
     ++groups[error.group];
   }
-  [[nodiscard]] double sigma(double prior) && {
+  [[nodiscard]] double sigma(double prior) const {
     double independent = groups.empty() ? static_cast<double>(logs.size()) : 0;
     for (const auto& [group, runs] : groups) independent += std::min(runs, kPriorRuns);
-    return interval_sigma(std::move(logs), prior, independent);
+    return interval_sigma(logs, prior, independent);
   }
 };
 using ErrorsByProfile = std::map<std::string, ErrorSample>;
@@ -285,7 +285,7 @@ void mark_inside(const Calibration& c, std::vector<LeftOutError>& errors) {
         if (owner_of(c, e) == profile_owner(stack) && e.group != name && e.fitted) others.add(e);
       }
       Stack judged = stack;
-      judged.profile.residual_sigma = std::move(others).sigma(stack.profile.residual_sigma);
+      judged.profile.residual_sigma = others.sigma(stack.profile.residual_sigma);
       for (LeftOutError* e : own) {
         e->inside = std::abs(std::log(e->ratio)) <= kZ90 * total_sigma(judged, e->unmeasured);
       }
@@ -357,19 +357,19 @@ ErrorsByProfile memory_errors_by_profile(const std::vector<MeasuredRun>& runs, c
 }
 
 /// Puts the fitted numbers into the catalog.
-void store(Calibration& c, const std::vector<MeasuredRun>& runs, std::span<const double> values, ErrorsByProfile errors,
-           CalibrationResult& result) {
+void store(Calibration& c, const std::vector<MeasuredRun>& runs, std::span<const double> values,
+           const ErrorsByProfile& errors, CalibrationResult& result) {
   const TraitsByProfile found = traits_of(c, all_fitted(c));
-  ErrorsByProfile memory = memory_errors_by_profile(runs, result.catalog);
-  for (auto& [owner, own_errors] : errors) {
+  const ErrorsByProfile memory = memory_errors_by_profile(runs, result.catalog);
+  for (const auto& [owner, own_errors] : errors) {
     StackProfile profile = result.catalog.find_stack(owner)->profile;
     profile.stack = owner;
     for (std::size_t t = 0; t < c.targets.size(); ++t) {
       const Target& target = c.targets[t];
       if (target.stack_parameter != nullptr && target.owner == owner) target.stack_parameter->set(profile, values[t]);
     }
-    profile.residual_sigma = std::move(own_errors).sigma(profile.residual_sigma);
-    if (memory.contains(owner)) profile.memory_sigma = std::move(memory.at(owner)).sigma(profile.memory_sigma);
+    profile.residual_sigma = own_errors.sigma(profile.residual_sigma);
+    if (memory.contains(owner)) profile.memory_sigma = memory.at(owner).sigma(profile.memory_sigma);
     if (found.contains(owner)) {
       std::set<std::string> all(profile.measured.begin(), profile.measured.end());
       all.insert(found.at(owner).begin(), found.at(owner).end());
