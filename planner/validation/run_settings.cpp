@@ -89,6 +89,8 @@ RunSettings read_settings(std::string_view text) {
   s.all_to_all_context = words.say("cp a2a");
   s.tensor_overlap =
       !words.say_any(std::array<std::string_view, 3>{"no tp-comm overlap", "no tp comm overlap", "no tp overlap"});
+  // Opt-in there (megatron/training/arguments.py), on in the recipes of NeMo and Megatron-Bridge.
+  s.gradient_overlap = !words.say("megatron-lm") || words.say("overlap-grad-reduce");
   s.interleaved = words.say("interleaved 1f1b");
   if (words.say("dispatcher=alltoall")) s.deduplicated_dispatch = false;
   if (words.say("deepep") || words.say("hybridep")) s.deduplicated_dispatch = true;
@@ -111,6 +113,7 @@ Stack apply_settings(const Stack& stack, const RunSettings& settings) {
     if (*settings.compiled) p.host_time_dense_layer *= p.compiled_host;
   }
   if (!settings.tensor_overlap) p.tensor_overlap = 0;
+  if (!settings.gradient_overlap) adjusted.synchronous_reduction = true;
   if (settings.async_tensor_parallel) {
     adjusted.async_tensor_parallel = true;
     p.tensor_overlap = std::max(p.tensor_overlap, p.async_tensor_overlap);

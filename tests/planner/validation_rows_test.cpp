@@ -544,6 +544,16 @@ TEST(Notes, SayWhetherContextRanksExchangeHeads) {
   EXPECT_FALSE(read_settings("flash attn; CP p2p").all_to_all_context);
 }
 
+TEST(Notes, MegatronReducesGradientsAfterThePassesUnlessTheyOverlap) {
+  const Stack& megatron = *shipped_catalog().find_stack("megatron");
+  const auto waits = [&](std::string_view notes) {
+    return apply_settings(megatron, read_settings(notes)).synchronous_reduction;
+  };
+  EXPECT_TRUE(waits("no TP-comm overlap Megatron-LM"));
+  EXPECT_FALSE(waits("overlap-grad-reduce, overlap-param-gather Megatron-LM"));
+  EXPECT_FALSE(waits("container 26.04; NeMo Megatron-Bridge"));
+}
+
 TEST(Notes, LigerSwitchedOffIsNotLiger) {
   EXPECT_TRUE(read_settings("packing=1, Liger=1").fused_loss);
   EXPECT_TRUE(read_settings("HF + Liger").liger_kernels);
