@@ -123,6 +123,7 @@ Stack read_stack(const JsonValue& value, Diagnostics& out) {
   stack.plain_layers = reader.optional_bool("plain_layers").value_or(false);
   stack.fused_qkv = reader.optional_bool("fused_qkv").value_or(false);
   stack.liger_kernels = reader.optional_bool("liger_kernels").value_or(false);
+  stack.checkpoint_stops_early = reader.optional_bool("checkpoint_stops_early").value_or(false);
   stack.fused_optimizer = reader.optional_bool("fused_optimizer").value_or(false);
   stack.adapter_dropout = reader.optional_bool("adapter_dropout").value_or(false);
   stack.lightning_quantization = reader.optional_bool("lightning_quantization").value_or(false);

@@ -118,6 +118,9 @@ struct Stack {
   bool fused_qkv = false;
   /// Norms and gates run as Liger's kernels, which write the gate's gradients over its inputs (Hsu et al. 2024).
   bool liger_kernels = false;
+  /// Recomputation stops once all that the backward pass reads is there: what only makes the layer's output does not
+  /// run again (torch.utils.checkpoint without re-entrance since PyTorch 2.1; compilers drop it as dead code).
+  bool checkpoint_stops_early = false;
   bool fused_optimizer = false;  ///< updates in place; torch's default holds a list of temporaries
   bool adapter_dropout = false;  ///< adapters drop out a copy of their input, whose mask stays
   /// 4-bit weights as Lightning Fabric holds them: the head's too; inputs of frozen products stay.

@@ -24,10 +24,13 @@ Flops attention_core_flops(const Architecture& a, const LayerSpec& spec, std::in
                            AttentionCounting counting);
 /// Output projection to the vocabulary, forward, one token.
 Flops head_forward_flops(const Architecture& a);
+/// Whether a layer's last product makes its output alone: no norm, router weight or adapter comes after it, and
+/// nothing of the backward pass reads it.
+bool ends_in_product(const Workload& workload, const LayerSpec& spec);
 StepFlops step_flops(const Workload& workload, Recompute recompute, AttentionCounting counting);
-/// The same where the workload's layers are at hand, and the software and not the workload says whether attention is
-/// flash attention. `recomputed_part` of the layers is recomputed, where that is full.
+/// The same where the workload's layers are at hand, and the software says what the workload leaves open.
+/// `recomputed_part` of the layers is recomputed, where that is full.
 StepFlops step_flops(const LayerStack& layers, const Workload& workload, Recompute recompute, double recomputed_part,
-                     bool flash_attention, AttentionCounting counting);
+                     const Stack& stack, AttentionCounting counting);
 
 }  // namespace smplan

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "models/compute.hpp"
+#include "models/flops.hpp"
 
 namespace smplan {
 namespace {
@@ -231,7 +232,9 @@ void add_dense_mlp(LayerCosts& costs, const KernelClock& clock, const Workload& 
   const Architecture& a = w.architecture;
   const std::int64_t width = std::max<std::int64_t>(1, ffn_hidden / slice.tensor);
   add_linear(costs, clock, w, stack, slice.m, (a.gated_mlp ? 2 : 1) * width, a.hidden);
+  const Seconds before = costs.forward.gemm;
   add_linear(costs, clock, w, stack, slice.m, a.hidden, width);
+  costs.unread.gemm = costs.forward.gemm - before;
 }
 
 /// Routed tokens of this rank's experts under balanced routing, and the experts' share of width.
@@ -321,11 +324,13 @@ void add_tensor_comm(LayerCosts& costs, const Workload& w, const LayerSpec& spec
     const Seconds scatter =
         collective_time(CollectiveKind::ReduceScatter, buffer, groups.tensor, cluster, s.collectives).time;
     costs.forward.tensor_comm += blocks * (gather + scatter);
+    costs.unread.tensor_comm = scatter;
     costs.backward.tensor_comm += blocks * (2 * gather + scatter);
   } else {
     const Seconds reduce =
         collective_time(CollectiveKind::AllReduce, buffer, groups.tensor, cluster, s.collectives).time;
     costs.forward.tensor_comm += blocks * reduce;
+    costs.unread.tensor_comm = reduce;
     costs.backward.tensor_comm += blocks * reduce;
   }
 }
@@ -436,8 +441,7 @@ void add_host(LayerCosts& costs, const Workload& w, const LayerSpec& spec, const
   if (!flash && stack.fused_kernels && slice.heads * s.micro_batch % kFusedSoftmaxMatrices != 0) {
     host += kHostPlainSoftmax;
   }
-  costs.forward.host = host;
-  costs.backward.host = host;
+  costs.forward.host = costs.backward.host = host;
 }
 
 }  // namespace
@@ -465,7 +469,16 @@ LayerCosts layer_costs(const Workload& workload, const LayerSpec& spec, const St
   add_tensor_comm(costs, workload, spec, strategy, groups, cluster, slice);
   add_context_comm(costs, workload, strategy, groups, cluster, stack, slice);
   add_host(costs, workload, spec, strategy, stack, slice);
+  if (!ends_in_product(workload, spec)) costs.unread = PassCosts();
   return costs;
+}
+
+PassCosts replayed(const LayerCosts& costs, const Stack& stack) {
+  PassCosts again = costs.forward;
+  if (!stack.checkpoint_stops_early) return again;
+  again.gemm -= costs.unread.gemm;
+  again.tensor_comm -= costs.unread.tensor_comm;
+  return again;
 }
 
 EdgeCosts edge_costs(const Workload& workload, const Strategy& strategy, const Groups& groups, const Cluster& cluster,
@@ -504,7 +517,7 @@ EdgeCosts edge_costs(const Workload& workload, const Strategy& strategy, const G
     }
   }
   edge.head_forward.host = stack.profile.host_time_dense_layer;
-  edge.head_backward.host = stack.profile.host_time_dense_layer;
+  edge.head_backward.host = edge.head_forward.host;
   return edge;
 }
 

@@ -25,6 +25,7 @@ struct PassCosts {
 struct LayerCosts {
   PassCosts forward;
   PassCosts backward;
+  PassCosts unread;         ///< part of forward that makes the layer's output and nothing that backward reads
   Seconds weight_gradient;  ///< part of backward.gemm that zero-bubble schedules may delay
 };
 
@@ -41,6 +42,9 @@ struct EdgeCosts {
 /// micro_batch and the groups' placement: the search computes it once per such combination.
 LayerCosts layer_costs(const Workload& workload, const LayerSpec& spec, const Strategy& strategy, const Groups& groups,
                        const Cluster& cluster, const Stack& stack);
+
+/// The forward as full recomputation runs it again under the backward pass.
+PassCosts replayed(const LayerCosts& costs, const Stack& stack);
 
 EdgeCosts edge_costs(const Workload& workload, const Strategy& strategy, const Groups& groups, const Cluster& cluster,
                      const Stack& stack);

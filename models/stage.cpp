@@ -127,7 +127,7 @@ StageModel::LayerTime StageModel::layer_time(int run, Recompute recompute) const
   time.backward = backward_shown(costs);
   time.weight_gradient = costs.weight_gradient;
   if (recompute == Recompute::Full) {
-    time.backward += recomputed(time.forward);
+    time.backward += recomputed(shown(replayed(costs, stack_)));
   } else if (recompute == Recompute::Selective) {
     time.backward.recompute += selective_recompute(costs.forward);
   }

@@ -37,8 +37,8 @@ Seconds table_floor(const LayerTable& table, const StackProfile& profile) {
          pass_floor(e.head_forward, profile) + pass_floor(e.head_backward, profile);
 }
 
-Seconds recompute_floor(const LayerTable& table, const StackProfile& profile) {
-  return over_layers(table, [&](const LayerCosts& layer) { return pass_floor(layer.forward, profile); });
+Seconds recompute_floor(const LayerTable& table, const Stack& stack) {
+  return over_layers(table, [&](const LayerCosts& layer) { return pass_floor(replayed(layer, stack), stack.profile); });
 }
 
 TokenWork token_work(const Workload& w, const StackProfile& profile) {

@@ -14,7 +14,7 @@ inline constexpr double kBoundRounding = 1 - 1e-9;
 /// Forward and backward of all layers and both ends, one micro-batch: exposed communication at its least.
 Seconds table_floor(const LayerTable& table, const StackProfile& profile);
 /// What full recomputation adds to it.
-Seconds recompute_floor(const LayerTable& table, const StackProfile& profile);
+Seconds recompute_floor(const LayerTable& table, const Stack& stack);
 
 /// Matrix products that every strategy computes, forward and backward, as FLOPs of one token through the
 /// whole model: what a device needs at its best rate no candidate undercuts.

@@ -51,7 +51,7 @@ const Table& StackSearch::SplitSearch::table(std::size_t sp, std::size_t c, std:
     const StackProfile& profile = owner_->stack_.profile;
     Table made{layer_table(*group_->workload, s, *cluster_, owner_->stack_), Seconds(), Seconds()};
     made.forward_backward = table_floor(made.layers, profile);
-    made.recompute = recompute_floor(made.layers, profile);
+    made.recompute = recompute_floor(made.layers, owner_->stack_);
     return made;
   });
 }

@@ -61,6 +61,7 @@ RunSettings read_settings(std::string_view text) {
   s.lora_rank = words.number_after("lora rank ");
   if (!s.lora_rank) s.lora_rank = words.number_after("rank=");
   s.pure_half = words.say("mp_mode=pure") || words.say("torchtune");  // its recipes keep weights in dtype
+  s.checkpoints_run_through = words.say("mp_mode=pure");  // the tables of LLM Foundry made with PyTorch 1.13
   s.tied_embeddings = words.say("tied=1");
   s.four_bit_base = words.say_any(std::array<std::string_view, 6>{"q-lora", "qlora", "nf4", "gptq", "4-bit", "int4"});
   s.lora_embeddings =
@@ -114,6 +115,7 @@ Stack apply_settings(const Stack& stack, const RunSettings& settings) {
   }
   if (!settings.tensor_overlap) p.tensor_overlap = 0;
   if (!settings.gradient_overlap) adjusted.synchronous_reduction = true;
+  if (settings.checkpoints_run_through) adjusted.checkpoint_stops_early = false;
   if (settings.async_tensor_parallel) {
     adjusted.async_tensor_parallel = true;
     p.tensor_overlap = std::max(p.tensor_overlap, p.async_tensor_overlap);

@@ -31,6 +31,7 @@ struct RunSettings {
   std::optional<bool> compiled;      ///< torch.compile
   bool async_tensor_parallel = false;
   bool tensor_overlap = true;                 ///< false: stated to be off
+  bool checkpoints_run_through = false;       ///< PyTorch before 2.1
   bool gradient_overlap = true;               ///< false: a framework that leaves it off, and nothing says it is on
   std::optional<bool> deduplicated_dispatch;  ///< DeepEP or HybridEP against plain all-to-all
   bool performance_recipe = false;            ///< a vendor's tuned configuration

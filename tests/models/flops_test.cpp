@@ -186,6 +186,21 @@ TEST(StepFlops, FrozenWeightsSaveAThirdAtMost) {
       << "the weight gradient of the head";
 }
 
+TEST(StepFlops, OfRecomputationThatStopsEarlyLackTheLastProduct) {
+  const Workload w = on(llama_3_8b(), 4096, 1);
+  const LayerStack layers = layer_stack(w.architecture);
+  Stack stack;
+  const auto hardware = [&](Recompute r, double part) {
+    return step_flops(layers, w, r, part, stack, FullSquare).hardware.value();
+  };
+  const double through = hardware(Recompute::Full, 0.5);
+  const double kept = hardware(Recompute::None, 1);
+  EXPECT_DOUBLE_EQ(hardware(Recompute::Full, 1), step_flops(w, Recompute::Full, FullSquare).hardware.value());
+  stack.checkpoint_stops_early = true;
+  EXPECT_NEAR(through - hardware(Recompute::Full, 0.5), 0.5 * 4096 * 32 * 2.0 * 4096 * 14336, 1e6);
+  EXPECT_DOUBLE_EQ(hardware(Recompute::None, 1), kept);
+}
+
 TEST(StepFlops, ScaleWithTheBatch) {
   const Workload one = on(llama_3_8b(), 4096, 1);
   const Workload many = on(llama_3_8b(), 4096, 512);

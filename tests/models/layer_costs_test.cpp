@@ -77,6 +77,20 @@ TEST(LayerProducts, OfADenseLayerAreFourForwardAndTwiceThatBackward) {
   EXPECT_BYTES(costs.backward.gemm, 2 * forward + 8 * kDenseWeights);
 }
 
+TEST(LayerProducts, TheLastMakesOnlyTheOutputUnlessSomethingComesAfterIt) {
+  StepCase c = byte_counter();
+  EXPECT_BYTES(costs_of(c).unread.gemm, product(256, 64, 160));
+  c.workload.architecture.norms_per_layer = 4;
+  EXPECT_EQ(costs_of(c).unread.gemm, Seconds()) << "a norm reads it";
+  c.workload.architecture.norms_per_layer = 2;
+  c.workload.finetune = FineTune::Lora;
+  EXPECT_EQ(costs_of(c).unread.gemm, Seconds()) << "an adapter comes after it";
+  StepCase experts = expert_counter();
+  experts.workload.architecture.moe.n_shared_experts = 1;
+  experts.workload.architecture.moe.shared_expert_ffn_hidden = 32;
+  EXPECT_EQ(costs_of(experts, {.moe = true}).unread.gemm, Seconds()) << "outputs of experts are weighed by the router";
+}
+
 TEST(LayerProducts, AreCutByTensorRanksButForTheLastKeyHead) {
   StepCase c = byte_counter();
   c.strategy.tensor_parallel = 4;
@@ -355,6 +369,15 @@ TEST(TensorTraffic, OfALayerWithWholeExpertsIsThatOfItsAttention) {
   c.workload.architecture.moe.n_shared_experts = 1;
   c.workload.architecture.moe.shared_expert_ffn_hidden = 32;
   EXPECT_EQ(costs_of(c, {.moe = true}).forward.tensor_comm, cut) << "shared experts are cut like a dense layer";
+}
+
+TEST(TensorTraffic, TheLastTransferMakesOnlyTheOutput) {
+  StepCase c = byte_counter();
+  c.strategy.tensor_parallel = 4;
+  const GroupShape group = group_shapes(c.strategy, c.cluster).tensor;
+  EXPECT_EQ(costs_of(c).unread.tensor_comm, collective(c, CollectiveKind::AllReduce, 2 * 256 * 64, group));
+  c.strategy.sequence_parallel = true;
+  EXPECT_EQ(costs_of(c).unread.tensor_comm, collective(c, CollectiveKind::ReduceScatter, 2 * 256 * 64, group));
 }
 
 TEST(ContextTraffic, OfUlyssesExchangesQueriesKeysValuesAndOutputInBothPasses) {

@@ -119,6 +119,19 @@ TEST(Stage, RecomputationIsTheForwardAgainWithItsTransfersAndHost) {
   EXPECT_EQ(backward.attention, Seconds(4 * 8));
 }
 
+TEST(Stage, RecomputationThatStopsEarlyLeavesOutWhatNothingReads) {
+  StageCase c = alone();
+  c.strategy.recompute = Recompute::Full;
+  c.layer().forward.tensor_comm = Seconds(3);
+  c.layer().unread = {.gemm = Seconds(4), .tensor_comm = Seconds(1)};
+  const PassParts through = c.stage().backward;
+  c.stack.checkpoint_stops_early = true;
+  const PassParts early = c.stage().backward;
+  EXPECT_EQ(through.recompute - early.recompute, Seconds(4 * 4));
+  EXPECT_EQ(through.tensor_comm - early.tensor_comm, Seconds(4 * 1));
+  EXPECT_EQ(c.stage().forward.tensor_comm, Seconds(4 * 3)) << "the forward pass itself runs whole";
+}
+
 TEST(Stage, SelectiveRecomputationIsWhatTheSoftwareDropped) {
   StageCase megatron = alone();
   megatron.strategy.recompute = Recompute::Selective;

@@ -460,7 +460,7 @@ TEST(Pruning, RestsOnWhatTheModelsDo) {
       Seconds floor = table_floor(table, stack.profile);
       if (s.recompute == Recompute::Full) {
         const std::int64_t most = (table.stack.total() + s.pipeline_parallel - 1) / s.pipeline_parallel;
-        floor += s.recomputed_part(static_cast<double>(most)) * recompute_floor(table, stack.profile);
+        floor += s.recomputed_part(static_cast<double>(most)) * recompute_floor(table, stack);
       }
       const double bubble = bubble_floor(s.schedule, s.pipeline_parallel, s.virtual_pipeline);
       EXPECT_LE(step_floor(floor, static_cast<double>(s.micro_batches(w)), s.pipeline_parallel, bubble,

@@ -554,6 +554,12 @@ TEST(Notes, MegatronReducesGradientsAfterThePassesUnlessTheyOverlap) {
   EXPECT_FALSE(waits("container 26.04; NeMo Megatron-Bridge"));
 }
 
+TEST(Notes, CheckpointsOfOlderTorchRunThrough) {
+  const Stack& foundry = *shipped_catalog().find_stack("llm-foundry");
+  EXPECT_TRUE(apply_settings(foundry, read_settings("MP_mode=DEFAULT")).checkpoint_stops_early);
+  EXPECT_FALSE(apply_settings(foundry, read_settings("MP_mode=PURE")).checkpoint_stops_early);
+}
+
 TEST(Notes, LigerSwitchedOffIsNotLiger) {
   EXPECT_TRUE(read_settings("packing=1, Liger=1").fused_loss);
   EXPECT_TRUE(read_settings("HF + Liger").liger_kernels);
