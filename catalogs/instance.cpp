@@ -27,6 +27,8 @@ constexpr double kMaxGbPerS = 1e5;
 constexpr double kMaxGbitPerS = 1e5;
 /// What is there moves something: a rate of nothing would make a step without end.
 constexpr double kMinRate = 1e-3;
+constexpr double kMinHostSpeed = 0.1;
+constexpr double kMaxHostSpeed = 10;
 
 IntraNodeFabric read_fabric(ObjectReader& parent) {
   IntraNodeFabric fabric;
@@ -113,6 +115,7 @@ InstanceType read_instance(const JsonValue& value, Diagnostics& out) {
   instance.host_link = gb_per_s(read_rate_or_zero(reader, "host_link_gb_per_s", kMinRate, kMaxGbPerS));
   read_storage(reader, instance);
   instance.blocking_launches = reader.optional_bool("blocking_launches").value_or(false);
+  instance.host_speed = read_number_or(reader, "host_speed", kMinHostSpeed, kMaxHostSpeed, 1);
   read_support(reader, instance);
   instance.note = reader.optional_string("note").value_or("");
   instance.provenance = read_provenance(reader);

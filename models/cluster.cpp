@@ -49,6 +49,7 @@ Cluster from_instance(const InstanceType& instance, std::int32_t nodes) {
   cluster.host_memory = instance.host_memory;
   cluster.host_link = instance.host_link;
   cluster.blocking_launches = instance.blocking_launches;
+  cluster.host_speed = instance.host_speed;
   cluster.local_nvme = instance.local_nvme;
   cluster.local_nvme_read = instance.local_nvme_read;
   cluster.local_nvme_write = instance.local_nvme_write;

@@ -26,6 +26,7 @@ struct Cluster {
   Bytes host_memory;               ///< per node
   BytesPerSecond host_link;        ///< per accelerator, one direction
   bool blocking_launches = false;  ///< the host waits for every kernel
+  double host_speed = 1;           ///< see InstanceType
   Bytes local_nvme;
   BytesPerSecond local_nvme_read;
   BytesPerSecond local_nvme_write;

@@ -431,8 +431,8 @@ void add_expert_comm(LayerCosts& costs, const Workload& w, const Strategy& s, co
 }
 
 /// The backward pass launches twice the kernels, but from the autograd engine, without Python in between.
-void add_host(LayerCosts& costs, const Workload& w, const LayerSpec& spec, const Strategy& s, const Stack& stack,
-              const Slice& slice) {
+void add_host(LayerCosts& costs, const Workload& w, const LayerSpec& spec, const Strategy& s, const Cluster& cluster,
+              const Stack& stack, const Slice& slice) {
   Seconds host = spec.moe ? stack.profile.host_time_moe_layer : stack.profile.host_time_dense_layer;
   if (w.finetune == FineTune::Lora) host *= kLoraHostFactor;
   if (w.finetune == FineTune::Qlora) host *= kQloraHostFactor;
@@ -441,7 +441,7 @@ void add_host(LayerCosts& costs, const Workload& w, const LayerSpec& spec, const
   if (!flash && stack.fused_kernels && slice.heads * s.micro_batch % kFusedSoftmaxMatrices != 0) {
     host += kHostPlainSoftmax;
   }
-  costs.forward.host = costs.backward.host = host;
+  costs.forward.host = costs.backward.host = host / cluster.host_speed;
 }
 
 }  // namespace
@@ -468,7 +468,7 @@ LayerCosts layer_costs(const Workload& workload, const LayerSpec& spec, const St
   }
   add_tensor_comm(costs, workload, spec, strategy, groups, cluster, slice);
   add_context_comm(costs, workload, strategy, groups, cluster, stack, slice);
-  add_host(costs, workload, spec, strategy, stack, slice);
+  add_host(costs, workload, spec, strategy, cluster, stack, slice);
   if (!ends_in_product(workload, spec)) costs.unread = PassCosts();
   return costs;
 }
@@ -516,7 +516,7 @@ EdgeCosts edge_costs(const Workload& workload, const Strategy& strategy, const G
               .time;
     }
   }
-  edge.head_forward.host = stack.profile.host_time_dense_layer;
+  edge.head_forward.host = stack.profile.host_time_dense_layer / cluster.host_speed;
   edge.head_backward.host = edge.head_forward.host;
   return edge;
 }

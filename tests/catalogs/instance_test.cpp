@@ -141,7 +141,8 @@ TEST(ReadInstance, RefusesWhatCannotBe) {
         Case{"\"on-demand\"", "\"retired\""},  // without a reason
         Case{"\"accelerator\": \"A100-40GB\",", ""}, Case{"\"interfaces\": 4", "\"interfaces\": 0"},
         // Found by tests/fuzz: rates of nothing made steps without end.
-        Case{"\"gbit_per_s\": 400", "\"gbit_per_s\": 0"}, Case{"\"vcpus\": 96", "\"host_link_gb_per_s\": 5e-324"},
+        Case{"\"gbit_per_s\": 400", "\"gbit_per_s\": 0"}, Case{"\"vcpus\": 96", "\"host_speed\": 0"},
+        Case{"\"vcpus\": 96", "\"host_link_gb_per_s\": 5e-324"},
         Case{"\"gb_per_s_per_accelerator\": 300", "\"gb_per_s_per_accelerator\": 0"},
         Case{"\"fabric\": {\"kind\": \"nvswitch\", \"gb_per_s_per_accelerator\": 300, \"domain_size\": 8},", ""}}) {
     std::string text = kGood;

@@ -91,6 +91,17 @@ TEST(LayerProducts, TheLastMakesOnlyTheOutputUnlessSomethingComesAfterIt) {
   EXPECT_EQ(costs_of(experts, {.moe = true}).unread.gemm, Seconds()) << "outputs of experts are weighed by the router";
 }
 
+TEST(LayerHost, TakesLongerWhereItIsSlower) {
+  StepCase c = byte_counter();
+  c.stack.profile.host_time_dense_layer = Seconds(3);
+  const LayerCosts same = costs_of(c);
+  c.cluster.host_speed = 0.75;
+  EXPECT_EQ(costs_of(c).forward.host, Seconds(4));
+  EXPECT_EQ(costs_of(c).backward.host, Seconds(4));
+  EXPECT_EQ(edges_of(c).head_backward.host, Seconds(4));
+  EXPECT_EQ(costs_of(c).forward.compute(), same.forward.compute());
+}
+
 TEST(LayerProducts, AreCutByTensorRanksButForTheLastKeyHead) {
   StepCase c = byte_counter();
   c.strategy.tensor_parallel = 4;

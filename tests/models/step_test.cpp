@@ -215,6 +215,7 @@ TEST(Step, SlowHostShowsOnlyWhereTheDeviceIsFaster) {
 TEST(Step, LaunchBoundLayersTakeTheHostOncePerPass) {
   StepCase c = step_case("llama-3.2-1b", "ml.p5.48xlarge", 1, "megatron");
   c.stack.profile.host_time_dense_layer = Seconds(0.5);
+  c.cluster.host_speed = 1;
   const auto layers = static_cast<double>(c.workload.architecture.n_layers);
   const auto micro_batches = static_cast<double>(c.strategy.micro_batches(c.workload));
   const Seconds two_passes = c.time();
