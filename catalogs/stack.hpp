@@ -68,10 +68,10 @@ struct Stack {
   double parallel_logits_bytes = 4;  ///< the same of a slice where tensor-parallel ranks share the vocabulary
   /// Rank of adapters where a run does not say: what the framework's own scripts set.
   std::int64_t usual_lora_rank = 16;
-  AttentionKernel attention_kernel = AttentionKernel::Flash2;
-  bool flash_attention = true;
   /// The vocabulary is padded to a multiple of this on every tensor rank (Megatron's make_vocab_size_divisible_by).
   std::int64_t vocab_multiple = 1;
+  AttentionKernel attention_kernel = AttentionKernel::Flash2;
+  bool flash_attention = true;
   /// Expert dispatch sends a token once to a node and once to a rank, however many of its experts are there.
   bool deduplicated_dispatch = false;
   bool deepspeed_engine = false;  ///< DeepSpeed holds and reduces the states, not the stack itself
