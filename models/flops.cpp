@@ -50,33 +50,12 @@ double output_products(const LayerStack& layers, const Workload& w) {
   return sum;
 }
 
-StepFlops flops_of(const LayerStack& layers, const Workload& w, Recompute recompute, double recomputed_part, bool flash,
-                   bool stops_early, AttentionCounting counting) {
-  const Architecture& a = w.architecture;
-  const ForwardFlops forward = forward_flops(layers, a, w.seq_len, counting);
-  const double head = head_forward_flops(a).value();
-  const double linears = forward.linears + head;
-  double model = 3 * (linears + forward.core);
-  double adapters = 0;
-  if (w.finetune != FineTune::Full) {
-    adapters = 2 * number(active_lora_parameters(a, w.lora.rank, w.lora.targets));
-    model = 2 * linears + 3 * forward.core + 3 * adapters + (w.trains_embeddings() ? head : 0);
-  }
-  double repeated = flash ? forward.core / 2 : 0;
-  if (recompute == Recompute::Full) {
-    const double unread = stops_early ? output_products(layers, w) : 0;
-    repeated += recomputed_part * (forward.linears - unread + forward.core + adapters);
-  }
-  if (recompute == Recompute::Selective && !flash) repeated += forward.core;
-  const double tokens = w.tokens_per_step();
-  return {.model = Flops(model * tokens), .hardware = Flops((model + repeated) * tokens)};
-}
-
 }  // namespace
 
 bool ends_in_product(const Workload& w, const LayerSpec& spec) {
   constexpr int kNormsBefore = 2;
-  return !spec.moe && w.architecture.norms_per_layer <= kNormsBefore && w.finetune == FineTune::Full;
+  const Architecture& a = w.architecture;
+  return !spec.moe && a.norms_per_layer <= kNormsBefore && a.final_norm && w.finetune == FineTune::Full;
 }
 
 Flops attention_core_flops(const Architecture& a, const LayerSpec& spec, std::int64_t seq_len,
@@ -94,19 +73,36 @@ Flops layer_forward_flops(const Architecture& a, const LayerSpec& spec, std::int
 
 Flops head_forward_flops(const Architecture& a) { return Flops(2 * number(a.vocab) * number(a.hidden)); }
 
+StepFlops step_flops(const Workload& w, Recompute recompute, AttentionCounting counting) {
+  return step_flops(layer_stack(w.architecture), w, recompute, 1, Stack{}, counting);
+}
+
 // Backward costs twice the forward: gradients of the inputs and of the weights. Frozen weights (LoRA) need
 // the former only. Full recomputation repeats the layers' forward; selective recomputation, and the backward
 // pass of flash attention by itself, repeats parts of the attention core: all of it (2 products) without
 // flash attention, the scores alone (1 product) with it. Sources: Narayanan et al. 2021, appendix;
 // Korthikanti et al. 2022, section 5; Dao 2023 (FlashAttention-2), section 3.1.
-StepFlops step_flops(const Workload& w, Recompute recompute, AttentionCounting counting) {
-  return flops_of(layer_stack(w.architecture), w, recompute, 1, w.flash_attention.value_or(true), false, counting);
-}
-
 StepFlops step_flops(const LayerStack& layers, const Workload& w, Recompute recompute, double recomputed_part,
                      const Stack& stack, AttentionCounting counting) {
-  return flops_of(layers, w, recompute, recomputed_part, w.flash_attention.value_or(stack.flash_attention),
-                  stack.checkpoint_stops_early, counting);
+  const Architecture& a = w.architecture;
+  const bool flash = w.flash_attention.value_or(stack.flash_attention);
+  const ForwardFlops forward = forward_flops(layers, a, w.seq_len, counting);
+  const double head = head_forward_flops(a).value();
+  const double linears = forward.linears + head;
+  double model = 3 * (linears + forward.core);
+  double adapters = 0;
+  if (w.finetune != FineTune::Full) {
+    adapters = 2 * number(active_lora_parameters(a, w.lora.rank, w.lora.targets));
+    model = 2 * linears + 3 * forward.core + 3 * adapters + (w.trains_embeddings() ? head : 0);
+  }
+  double repeated = flash ? forward.core / 2 : 0;
+  if (recompute == Recompute::Full) {
+    const double unread = stack.checkpoint_stops_early ? output_products(layers, w) : 0;
+    repeated += recomputed_part * (forward.linears - unread + forward.core + adapters);
+  }
+  if (recompute == Recompute::Selective && !flash) repeated += forward.core;
+  const double tokens = w.tokens_per_step();
+  return {.model = Flops(model * tokens), .hardware = Flops((model + repeated) * tokens)};
 }
 
 }  // namespace smplan

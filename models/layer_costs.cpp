@@ -227,14 +227,15 @@ void add_memory_bound(LayerCosts& costs, const KernelClock& clock, const Workloa
   add_elementwise(costs, clock, (a.gated_mlp ? 3 : 2) * activated, (a.gated_mlp ? 5 : 3) * activated);
 }
 
-void add_dense_mlp(LayerCosts& costs, const KernelClock& clock, const Workload& w, const Stack& stack,
-                   std::int64_t ffn_hidden, const Slice& slice) {
+/// Returns the forward time of the last product.
+Seconds add_dense_mlp(LayerCosts& costs, const KernelClock& clock, const Workload& w, const Stack& stack,
+                      std::int64_t ffn_hidden, const Slice& slice) {
   const Architecture& a = w.architecture;
   const std::int64_t width = std::max<std::int64_t>(1, ffn_hidden / slice.tensor);
   add_linear(costs, clock, w, stack, slice.m, (a.gated_mlp ? 2 : 1) * width, a.hidden);
   const Seconds before = costs.forward.gemm;
   add_linear(costs, clock, w, stack, slice.m, a.hidden, width);
-  costs.unread.gemm = costs.forward.gemm - before;
+  return costs.forward.gemm - before;
 }
 
 /// Routed tokens of this rank's experts under balanced routing, and the experts' share of width.
@@ -310,10 +311,11 @@ void add_moe_mlp(LayerCosts& costs, const KernelClock& clock, const Workload& w,
 
 /// Tensor parallelism: two all-reduces forward and two backward (Shoeybi et al. 2019); with sequence
 /// parallelism each is a gather and a scatter, and the backward gathers the inputs again
-/// (Korthikanti et al. 2022). Experts that are not cut by tensor parallelism need none.
-void add_tensor_comm(LayerCosts& costs, const Workload& w, const LayerSpec& spec, const Strategy& s,
-                     const Groups& groups, const Cluster& cluster, const Slice& slice) {
-  if (s.tensor_parallel == 1) return;
+/// (Korthikanti et al. 2022). Experts that are not cut by tensor parallelism need none. Returns the time of the
+/// transfer that ends the forward pass.
+Seconds add_tensor_comm(LayerCosts& costs, const Workload& w, const LayerSpec& spec, const Strategy& s,
+                        const Groups& groups, const Cluster& cluster, const Slice& slice) {
+  if (s.tensor_parallel == 1) return Seconds();
   const Bytes buffer(kHalfBytes * slice.tokens * static_cast<double>(w.architecture.hidden));
   const bool experts_are_cut = s.expert_parallel == 1 && s.expert_tensor() > 1;
   const bool mlp_is_cut = !spec.moe || experts_are_cut || w.architecture.moe.n_shared_experts > 0;
@@ -324,15 +326,13 @@ void add_tensor_comm(LayerCosts& costs, const Workload& w, const LayerSpec& spec
     const Seconds scatter =
         collective_time(CollectiveKind::ReduceScatter, buffer, groups.tensor, cluster, s.collectives).time;
     costs.forward.tensor_comm += blocks * (gather + scatter);
-    costs.unread.tensor_comm = scatter;
     costs.backward.tensor_comm += blocks * (2 * gather + scatter);
-  } else {
-    const Seconds reduce =
-        collective_time(CollectiveKind::AllReduce, buffer, groups.tensor, cluster, s.collectives).time;
-    costs.forward.tensor_comm += blocks * reduce;
-    costs.unread.tensor_comm = reduce;
-    costs.backward.tensor_comm += blocks * reduce;
+    return scatter;
   }
+  const Seconds reduce = collective_time(CollectiveKind::AllReduce, buffer, groups.tensor, cluster, s.collectives).time;
+  costs.forward.tensor_comm += blocks * reduce;
+  costs.backward.tensor_comm += blocks * reduce;
+  return reduce;
 }
 
 /// Queries, keys, values and the output change hands one by one, and backward their gradients; each is laid out anew
@@ -460,16 +460,17 @@ LayerCosts layer_costs(const Workload& workload, const LayerSpec& spec, const St
     add_attention_core(costs, clock, cross);
   }
   add_memory_bound(costs, clock, workload, spec, slice);
+  PassCosts last;
   if (spec.moe) {
     add_moe_mlp(costs, clock, workload, stack, strategy, slice);
     add_expert_comm(costs, workload, strategy, groups, cluster, stack, slice);
   } else {
-    add_dense_mlp(costs, clock, workload, stack, spec.ffn_hidden, slice);
+    last.gemm = add_dense_mlp(costs, clock, workload, stack, spec.ffn_hidden, slice);
   }
-  add_tensor_comm(costs, workload, spec, strategy, groups, cluster, slice);
+  last.tensor_comm = add_tensor_comm(costs, workload, spec, strategy, groups, cluster, slice);
   add_context_comm(costs, workload, strategy, groups, cluster, stack, slice);
   add_host(costs, workload, spec, strategy, cluster, stack, slice);
-  if (!ends_in_product(workload, spec)) costs.unread = PassCosts();
+  if (ends_in_product(workload, spec)) costs.unread = last;
   return costs;
 }
 

@@ -83,6 +83,9 @@ TEST(LayerProducts, TheLastMakesOnlyTheOutputUnlessSomethingComesAfterIt) {
   c.workload.architecture.norms_per_layer = 4;
   EXPECT_EQ(costs_of(c).unread.gemm, Seconds()) << "a norm reads it";
   c.workload.architecture.norms_per_layer = 2;
+  c.workload.architecture.final_norm = false;
+  EXPECT_EQ(costs_of(c).unread.gemm, Seconds()) << "the layer's own last norm reads it";
+  c.workload.architecture.final_norm = true;
   c.workload.finetune = FineTune::Lora;
   EXPECT_EQ(costs_of(c).unread.gemm, Seconds()) << "an adapter comes after it";
   StepCase experts = expert_counter();
