@@ -26,6 +26,7 @@ Accelerator read_accelerator(const JsonValue& value, Diagnostics& out) {
   Accelerator a;
   a.key = read_name(reader, "key");
   a.name = read_name(reader, "name");
+  a.aliases = read_strings(reader, "aliases");
   a.architecture = reader.optional_string("architecture").value_or("");
   a.compute_capability = read_capability(reader);
   a.marketing_memory = gib(reader.number("marketing_memory_gib", 1, 1e5));

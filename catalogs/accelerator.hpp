@@ -15,10 +15,11 @@ namespace smplan {
 /// What one accelerator (as the framework sees one device) can do on paper, and what its driver
 /// really offers. Rates are dense: no structured sparsity.
 struct Accelerator {
-  std::string key;                 ///< `A100-40GB`, the name that instances refer to
-  std::string name;                ///< vendor's name
-  std::string architecture;        ///< `Ampere GA100`
-  std::string compute_capability;  ///< `8.0`; empty for Trainium
+  std::string key;                   ///< `A100-40GB`, the name that instances refer to
+  std::string name;                  ///< vendor's name
+  std::vector<std::string> aliases;  ///< other names, as measured runs and users spell them
+  std::string architecture;          ///< `Ampere GA100`
+  std::string compute_capability;    ///< `8.0`; empty for Trainium
   Bytes marketing_memory;
   /// What the device reports as total (nvidia-smi or torch), before any CUDA context.
   Bytes device_memory;

@@ -39,6 +39,7 @@ template <typename T>
 std::vector<std::string> aliases_of(const T&) {
   return {};
 }
+std::vector<std::string> aliases_of(const Accelerator& a) { return a.aliases; }
 std::vector<std::string> aliases_of(const ModelPreset& m) { return m.aliases; }
 std::vector<std::string> aliases_of(const Stack& s) { return s.aliases; }
 

@@ -53,7 +53,18 @@ def settings_of(notes: str, words: list[str]) -> str:
     return "; ".join(notes[begin:end].rstrip(".") for begin, end in merged)
 
 
-METHODS = ("full", "lora", "lora+emb/head trainable", "qlora")
+RESOLUTION = pathlib.Path(__file__).parent.parent / "planner/validation/run_resolution.cpp"
+
+
+def known_methods() -> set[str]:
+    """What a run may train: everything, or the adapters that trains_adapters() names."""
+    code = RESOLUTION.read_text()
+    start = code.index("bool trains_adapters(")
+    words = " ".join(re.findall(r'"([^"]+)"', code[start : code.index("\n}", start)])).split()
+    return {"full", "lora+emb/head trainable", *words}
+
+
+METHODS = known_methods()
 Row = dict[str, str]
 
 

@@ -5,11 +5,16 @@
 namespace smplan {
 namespace {
 
-/// Family of the catalog to layer class. Source: huggingface/transformers v5.3, models/*/modeling_*.py, 2026-08.
+/// Family of the catalog to layer class. Source: huggingface/transformers v5.3, models/*/modeling_*.py, 2026-08; of
+/// InternLM2, GLM, Baichuan2 and DeepSeek-MoE the code beside their checkpoints.
 constexpr std::pair<std::string_view, std::string_view> kLayerClasses[] = {
     {"llama", "LlamaDecoderLayer"},
     {"smollm", "LlamaDecoderLayer"},
     {"yi", "LlamaDecoderLayer"},
+    {"code-llama", "LlamaDecoderLayer"},
+    {"open-llama", "LlamaDecoderLayer"},
+    {"deepseek-llm", "LlamaDecoderLayer"},
+    {"falcon3", "LlamaDecoderLayer"},
     {"mistral", "MistralDecoderLayer"},
     {"mixtral", "MixtralDecoderLayer"},
     {"qwen2", "Qwen2DecoderLayer"},
@@ -33,12 +38,26 @@ constexpr std::pair<std::string_view, std::string_view> kLayerClasses[] = {
     {"t5", "T5Block"},
     {"vit", "ViTLayer"},
     {"starcoder2", "Starcoder2DecoderLayer"},
+    {"gpt-bigcode", "GPTBigCodeBlock"},
+    {"gpt-neo", "GPTNeoBlock"},
+    {"smollm3", "SmolLM3DecoderLayer"},
+    {"stablelm", "StableLmDecoderLayer"},
+    {"cohere", "CohereDecoderLayer"},
+    {"dbrx", "DbrxBlock"},
+    {"olmoe", "OlmoeDecoderLayer"},
+    {"distilbert", "TransformerBlock"},
+    {"xlm-roberta", "XLMRobertaLayer"},
+    {"mt5", "MT5Block"},
+    {"internlm2", "InternLM2DecoderLayer"},
+    {"glm", "GLMBlock"},
+    {"deepseek-moe", "DeepseekDecoderLayer"},
 };
 
 /// Later generations of a family that transformers gives classes of their own.
 constexpr std::pair<std::string_view, std::string_view> kGenerations[] = {
-    {"gemma-2-", "Gemma2DecoderLayer"}, {"gemma-3-", "Gemma3DecoderLayer"}, {"llama-4-", "Llama4TextDecoderLayer"},
-    {"phi-3-", "Phi3DecoderLayer"},     {"phi-4", "Phi3DecoderLayer"},      {"deepseek-v2", "DeepseekV2DecoderLayer"},
+    {"baichuan2-7b", "DecoderLayer"},   {"baichuan2-13b", "BaichuanLayer"},        {"gemma-2-", "Gemma2DecoderLayer"},
+    {"gemma-3-", "Gemma3DecoderLayer"}, {"llama-4-", "Llama4TextDecoderLayer"},    {"phi-3-", "Phi3DecoderLayer"},
+    {"phi-4", "Phi3DecoderLayer"},      {"deepseek-v2", "DeepseekV2DecoderLayer"},
 };
 
 }  // namespace

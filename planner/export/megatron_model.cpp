@@ -13,9 +13,12 @@ struct Peculiarity {
   std::string_view what;
 };
 constexpr Peculiarity kPeculiar[] = {
+    {"dbrx", "clipped queries, keys and values"},
     {"gemma", "GeGLU, norms of its own and soft caps"},
+    {"gpt-neo", "every other layer attending locally"},
     {"gpt-oss", "a clamped, shifted gate and attention sinks"},
     {"grok", "GeGLU and soft caps"},
+    {"olmoe", "norms over the queries and keys of all heads"},
     {"opt", "ReLU"},
 };
 

@@ -7,19 +7,26 @@
 namespace smplan {
 namespace {
 
-/// The words of an accelerator's name that tell it from others, in lower case: `NVIDIA H100 80GB HBM3`,
-/// `H100-SXM5-80GB` and `H100-80GB` are all `h100-80gb`.
-std::string plain_name(std::string_view written) {
-  constexpr std::array<std::string_view, 17> kFormFactors{"nvidia", "tesla", "aws",  "dgx",   "hgx",  "sxm",
-                                                          "sxm2",   "sxm3",  "sxm4", "sxm5",  "sxm6", "pcie",
-                                                          "hbm2",   "hbm2e", "hbm3", "hbm3e", "nvl72"};
-  std::string plain;
+/// What tells one accelerator's name from another's.
+struct PlainName {
+  std::string
+      words;  ///< in lower case, without the vendor's: `NVIDIA H100 80GB HBM3` and `H100-SXM5-80GB` are `h100-80gb`
+  bool pcie = false;  ///< the card, which runs slower than the module of the same name
+};
+
+PlainName plain_name(std::string_view written) {
+  constexpr std::array<std::string_view, 17> kFormFactors{"nvidia", "tesla", "geforce", "aws",   "dgx",  "hgx",
+                                                          "sxm",    "sxm2",  "sxm3",    "sxm4",  "sxm5", "sxm6",
+                                                          "hbm2",   "hbm2e", "hbm3",    "hbm3e", "nvl72"};
+  PlainName plain;
   std::string word;
   const auto finish = [&] {
-    if (word == "gb" && !plain.empty()) {
-      plain += word;  // `80 GB`
+    if (word == "gb" && !plain.words.empty()) {
+      plain.words += word;  // `80 GB`
+    } else if (word == "pcie") {
+      plain.pcie = true;
     } else if (!word.empty() && std::find(kFormFactors.begin(), kFormFactors.end(), word) == kFormFactors.end()) {
-      plain += (plain.empty() ? "" : "-") + word;
+      plain.words += (plain.words.empty() ? "" : "-") + word;
     }
     word.clear();
   };
@@ -34,27 +41,23 @@ std::string plain_name(std::string_view written) {
   return plain;
 }
 
+bool has_name(const Accelerator& accelerator, const PlainName& name, bool same_form) {
+  const auto matches = [&](const std::string& written) {
+    const PlainName plain = plain_name(written);
+    return plain.words == name.words && (!same_form || plain.pcie == name.pcie);
+  };
+  return matches(accelerator.key) || std::any_of(accelerator.aliases.begin(), accelerator.aliases.end(), matches);
+}
+
 /// Empty where the catalog has no such accelerator.
 std::string accelerator_key(const MeasuredRun& run, const Catalog& catalog) {
-  const std::string name = plain_name(run.gpu);
-  if (name.empty()) return {};
-  for (const Accelerator& accelerator : catalog.accelerators()) {
-    if (plain_name(accelerator.key) == name) return accelerator.key;
-  }
-  struct Family {
-    std::string_view plain;
-    std::string_view key;
-  };
-  // A bare family name is the part that its cloud instances and DGX systems of the time carried.
-  constexpr std::array<Family, 7> kFamilies{{{"v100", "V100-16GB"},
-                                             {"a100", "A100-40GB"},
-                                             {"h100", "H100-80GB"},
-                                             {"h200-141gb", "H200"},
-                                             {"gh200", "H200"},
-                                             {"trn1", "Trainium1"},
-                                             {"trn2", "Trainium2"}}};
-  for (const Family& family : kFamilies) {
-    if (name == family.plain) return std::string(family.key);
+  const PlainName name = plain_name(run.gpu);
+  if (name.words.empty()) return {};
+  // Some parts exist as a card only, which their names do not say.
+  for (const bool same_form : {true, false}) {
+    for (const Accelerator& accelerator : catalog.accelerators()) {
+      if (has_name(accelerator, name, same_form)) return accelerator.key;
+    }
   }
   return {};
 }

@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "models/memory.hpp"
+#include "models/model_states.hpp"
 
 namespace smplan {
 namespace {
@@ -193,30 +194,62 @@ LoraTargets targets_of(std::string_view stated) {
   return queries_and_values ? LoraTargets::QueryValue : LoraTargets::Attention;
 }
 
+/// Methods that leave the weights alone and train few numbers beside them (huggingface/peft 0.21, PeftType, and what
+/// its LoraConfig calls variants). Their gradients pass through the same frozen layers as LoRA's.
+bool trains_adapters(std::string_view method) {
+  constexpr std::string_view kMethods =
+      " lora qlora adalora dora pissa rslora adamss adaptionprompt adaption_prompt beft boft bone c3a cpt deft delora "
+      "fourierft frod glora gralora hira hra ia3 lily ln_tuning loha lokr miss multitask_prompt_tuning oft p_tuning "
+      "peanut poly prefix_tuning prompt_tuning psoft ptuning pvera randlora road shadow shira supertuning tinylora "
+      "trainable_tokens unilora vblora vera waveft xlora ";
+  return kMethods.find(" " + std::string(method) + " ") != std::string_view::npos;
+}
+
 Result<void> resolve_finetune(const MeasuredRun& run, const RunSettings& settings, const Stack& stack, Workload& w,
                               Assumptions& assumptions) {
   // `lora+emb/head trainable`: what stands behind the plus is trained whole.
   const std::string stated = lower_case(run.method);
   const std::string method = stated.substr(0, stated.find("+emb"));
-  if (!method.empty() && method != "full" && method != "lora" && method != "qlora") {
-    return fail("unsupported", run.id, "no model of the method '" + run.method + "'", "full, lora and qlora are known");
+  const bool adapters = trains_adapters(method);
+  if (!method.empty() && method != "full" && !adapters) {
+    return fail("unsupported", run.id, "no model of the method '" + run.method + "'",
+                "full, lora, qlora and the adapters of PEFT are known");
   }
   // Words beside a stated method may speak of other rows of its table.
   const bool four_bits = method.empty() ? settings.four_bit_base : method == "qlora";
   if (four_bits || !run.quant.empty()) {
     w.finetune = FineTune::Qlora;
-  } else if (run.lora.value_or(method == "lora")) {
+  } else if (run.lora.value_or(adapters)) {
     w.finetune = FineTune::Lora;
   }
   if (w.finetune == FineTune::Full) return {};
-  w.lora.targets = targets_of(run.lora_targets);
+  const bool own_kind = adapters && method != "lora" && method != "qlora";
+  if (own_kind) assumptions.push_back("adapters of the kind " + method + " are taken as LoRA's");
+  w.lora.targets = own_kind && run.lora_targets.empty() ? LoraTargets::QueryValue : targets_of(run.lora_targets);
   // `bnb.nf4` and `bnb.nf4-dq` are Lightning's names; elsewhere 4 bits mean QLoRA's double quantisation.
   w.lora.nested_scales = !stack.lightning_quantization || lower_case(run.quant).find("-dq") != std::string::npos;
   w.lora.train_embeddings = settings.lora_embeddings || method != stated;
-  const std::optional<std::int64_t> rank = run.lora_rank ? run.lora_rank : settings.lora_rank;
+  std::optional<std::int64_t> rank = run.lora_rank ? run.lora_rank : settings.lora_rank;
+  // LoRA's kin are called so; what others call their rank is no width of two matrices, and they train fewer numbers.
+  if (own_kind && !method.ends_with("ora")) rank = 1;
   w.lora.rank = rank.value_or(stack.usual_lora_rank);
   if (!rank) assumptions.push_back("the rank of the adapters is " + std::to_string(w.lora.rank));
   return {};
+}
+
+/// On one device the states of AdamW must fit; where they do not, the run that finished had another optimizer. Tables
+/// of memory name the method; those of speed do not, and an optimizer hardly changes that.
+Result<void> check_unstated_optimizer(const MeasuredRun& run, const Workload& w, const Strategy& s, const Stack& stack,
+                                      const Accelerator& accelerator) {
+  const bool full = !run.method.empty() && w.finetune == FineTune::Full;
+  if (!run.optimizer.empty() || run.n_gpus != 1 || !full || s.offload.optimizer) return {};
+  const StateWidths widths = state_widths(w, s, stack);
+  const double bytes = widths.weight + widths.gradient + widths.optimizer;
+  if (Bytes(bytes * static_cast<double>(count_parameters(w.architecture).total())) <= accelerator.device_memory) {
+    return {};
+  }
+  return fail("unsupported", run.id, "the optimizer is not stated, and AdamW's states do not fit the device",
+              "state the optimizer");
 }
 
 /// NVIDIA's MXFP8 recipes for mixtures of experts run forward and backward as one CUDA graph with fused expert products
@@ -307,6 +340,9 @@ Result<ResolvedRun> resolve_run(const MeasuredRun& run, const Catalog& catalog) 
     return tl::unexpected(r.error());
   }
   w.tokens = w.tokens_per_step();
+  if (Result<void> r = check_unstated_optimizer(run, w, s, *stack, cluster->accelerator); !r) {
+    return tl::unexpected(r.error());
+  }
   if (Result<void> r = check_resolved(run, w, s); !r) return tl::unexpected(r.error());
   // vTrain's steps show products that load rows of 50,257 (models/compute.cpp), as long as no tensor ranks cut them.
   settings.exact_vocabulary = !run.vocab && w.architecture.vocab == kGpt2Entries && s.tensor_parallel == 1;

@@ -60,7 +60,8 @@ RunSettings read_settings(std::string_view text) {
   if (words.say("_bf16_config") || words.say("label bf16")) s.precision = Precision::Bf16;
   s.lora_rank = words.number_after("lora rank ");
   if (!s.lora_rank) s.lora_rank = words.number_after("rank=");
-  s.pure_half = words.say("mp_mode=pure") || words.say("torchtune");  // its recipes keep weights in dtype
+  // torchtune's recipes and Answer.AI's script keep weights in dtype.
+  s.pure_half = words.say_any(std::array<std::string_view, 3>{"mp_mode=pure", "torchtune", "fsdp+qlora"});
   s.checkpoints_run_through = words.say("mp_mode=pure");  // the tables of LLM Foundry made with PyTorch 1.13
   s.tied_embeddings = words.say("tied=1");
   s.four_bit_base = words.say_any(std::array<std::string_view, 6>{"q-lora", "qlora", "nf4", "gptq", "4-bit", "int4"});

@@ -114,8 +114,32 @@ RELATIVES = {
     "RTX-PRO-6000": ("A40", "as A40, the same SM layout two generations earlier"),
     "H100-96GB-HBM2e-500W": ("H100-80GB", "H100 with matrix rates x 0.82: what 500 W leave of the rates of 700 W in "
                                           "training (pytorch/torchtitan against NVIDIA and Mosaic runs)"),
+    "V100-16GB-PCIe": ("V100-32GB", "as V100 SXM2"),
+    "V100-32GB-PCIe": ("V100-32GB", "as V100 SXM2"),
+    "TITAN-RTX": ("V100-32GB", "as V100, the previous generation of the same tensor core"),
+    "RTX-2080-Ti": ("V100-32GB", "as V100, the previous generation of the same tensor core"),
+    "A100-40GB-PCIe": ("A100-80GB", "A100 with matrix rates x 0.93, the ratio of the best products of both "
+                                    "(stas00/ml-engineering@744d01e)"),
+    "A100-80GB-PCIe": ("A100-80GB", "A100 with matrix rates x 0.93, the ratio of the best products of both "
+                                    "(stas00/ml-engineering@744d01e)"),
+    "A800-80GB": ("A100-80GB", "as A100, which it is but for NVLink"),
+    "A30": ("A100-80GB", "as A100, half of the same silicon"),
+    "A10": ("A40", "as A40, the same silicon; throttling at 150 W is not measured"),
+    "RTX-A6000": ("A40", "as A40, the same silicon"),
+    "RTX-3090": ("A10G", "as A10G, the same silicon at half of A40's tensor rate too"),
+    "RTX-4090": ("A10G", "as A10G, the same SM layout a generation earlier, at half of its tensor rate too"),
+    "L40": ("A40", "as A40, the same SM layout a generation earlier"),
+    "RTX-6000-Ada": ("A40", "as A40, the same SM layout a generation earlier"),
+    "H100-80GB-PCIe": ("H100-80GB", "H100 with matrix rates x 0.85: NVIDIA gives the card 65 % of the module's speed, "
+                                    "its data sheet 76 % of the rate (H100 whitepaper)"),
+    "H100-94GB-NVL": ("H100-80GB", "as H100 PCIe, whose watts for a FLOP/s it has"),
+    "H800-80GB": ("H100-80GB", "as H100, which it is but for NVLink"),
+    "H20-96GB": ("H100-80GB", "as H100; what fewer SMs on the same memory gain is not measured"),
+    "GH200-96GB": ("H100-80GB", "as H100, the same silicon"),
+    "GH200-144GB": ("H100-80GB", "as H100, the same silicon"),
 }
-POWER_FACTOR = {"H100-96GB-HBM2e-500W": 0.82}
+POWER_FACTOR = {"H100-96GB-HBM2e-500W": 0.82, "A100-40GB-PCIe": 0.93, "A100-80GB-PCIe": 0.93, "H100-80GB-PCIe": 0.85,
+                "H100-94GB-NVL": 0.85}
 # Products in fp32 run outside the tensor cores, which starve before the CUDA cores do: BERT in fp32 on V100 (runs
 # nvb-033 and nvb-035 of NVIDIA/DeepLearningExamples) takes 1.3 times less than at the tensor cores' fraction.
 CUDA_CORE_EFFICIENCY = 0.9
@@ -262,7 +286,7 @@ def build_profiles(hw_of, gemms, gemm_points, flash, flash_points):
                 "(g5.12xlarge); attention as A40",
         ada, ada)
     for key, (relative, note) in RELATIVES.items():
-        f2 = {"V100-32GB": first, "A40": ada, "H100-80GB": hopper}[relative]
+        f2 = {"V100-32GB": first, "A100-80GB": ampere, "A40": ada, "A10G": ada, "H100-80GB": hopper}[relative]
         add(key, note, f2, flash["H200-vendor"] if relative == "H100-80GB" else f2, relative)
     for key in NEURON:
         gemms[key] = dict(gemms["A100-80GB"], gemm_wave_rounding=0.0)

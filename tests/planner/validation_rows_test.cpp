@@ -3,7 +3,9 @@
 #include <cmath>
 #include <random>
 #include <stdexcept>
+#include <string>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "planner/validation/calibrate.hpp"
@@ -236,9 +238,55 @@ TEST(MeasuredRuns, AcceleratorsAndFormatsAreReadAsTablesSpellThem) {
   EXPECT_EQ(read("Tesla V100-SXM2-32GB", "float16"), "V100-32GB fp16");
   EXPECT_EQ(read("GB200 NVL72", "mxfp8"), "GB200 fp8");
   EXPECT_EQ(read("T4", "float32"), "T4 fp32");
-  EXPECT_EQ(
-      read("H100 NVL", "bf16"),
-      "the accelerator 'H100 NVL' is not in the catalog ('smplan catalog list accelerators' shows the known ones)");
+  EXPECT_EQ(read("H100-80GB-PCIe", "bf16"), "H100-80GB-PCIe bf16");
+  EXPECT_EQ(read("NVIDIA H100 PCIe", "bf16"), "H100-80GB-PCIe bf16") << "an alias, in any order of its words";
+  EXPECT_EQ(read("A10G PCIe", "bf16"), "A10G bf16") << "exists as a card only";
+  EXPECT_EQ(read("H100 NVL", "bf16"), "H100-94GB-NVL bf16");
+  EXPECT_EQ(read("GeForce RTX 4090", "bf16"), "RTX-4090 bf16");
+  EXPECT_EQ(read("MI300X", "bf16"),
+            "the accelerator 'MI300X' is not in the catalog ('smplan catalog list accelerators' shows the known ones)");
+}
+
+TEST(MeasuredRuns, ACardIsSlowerThanTheModuleOfItsName) {
+  const auto seconds = [](const std::string& gpu) {
+    const auto runs =
+        test::runs_from("id,model,gpu,n_gpus,framework,seq_len,micro_batch\na,llama-2-7b," + gpu + ",8,FSDP,4096,1\n");
+    return compare_runs(runs, shipped_catalog())[0].prediction.step.time().value();
+  };
+  EXPECT_GT(seconds("H100-80GB-PCIe"), 1.3 * seconds("H100-80GB"));
+  EXPECT_GT(seconds("A100-80GB-PCIe"), 1.05 * seconds("A100-80GB"));
+  EXPECT_GT(seconds("H800"), seconds("H100")) << "less NVLink";
+}
+
+TEST(MeasuredRuns, AdaptersOfOtherKindsAreReadAsLora) {
+  const auto peak = [](const std::string& method, const std::string& targets) {
+    const auto runs = test::runs_from(
+        "id,model,gpu,n_gpus,framework,seq_len,micro_batch,method,lora_targets,lora_rank\n"
+        "a,llama-3.2-3b,L40S,1,PEFT,768,4," +
+        method + "," + targets + ",32\n");
+    const ComparedRun run = compare_runs(runs, shipped_catalog())[0];
+    if (run.prediction.status != RunStatus::Ok) return run.prediction.message;
+    return fmt::format("{:.2f}", run.prediction.peak.value() / kGiB);
+  };
+  const std::string lora = peak("lora", "q_proj+v_proj");
+  EXPECT_EQ(peak("dora", "q_proj+v_proj"), lora);
+  EXPECT_LT(std::stod(peak("oft", "q_proj+v_proj")), std::stod(lora)) << "its rank is no width";
+  EXPECT_LT(std::stod(peak("prompt_tuning", "")), std::stod(peak("lora", "")));
+  EXPECT_EQ(peak("distillation", ""),
+            "no model of the method 'distillation' (full, lora, qlora and the adapters of PEFT are known)");
+}
+
+TEST(MeasuredRuns, OfOneDeviceThatAdamWDoesNotFitMustSayTheirOptimizer) {
+  const auto runs = test::runs_from(
+      "id,model,gpu,n_gpus,framework,seq_len,micro_batch,method,optimizer\n"
+      "a,llama-3.1-8b,RTX4090,1,torchtune,2048,1,full,\n"
+      "b,llama-3.1-8b,RTX4090,1,torchtune,2048,1,full,AdamW\n"
+      "c,llama-3.1-8b,H200,1,torchtune,2048,1,full,\n"
+      "d,llama-3.1-8b,RTX4090,1,torchtune,2048,1,lora,\n");
+  const auto compared = compare_runs(runs, shipped_catalog());
+  EXPECT_EQ(compared[0].prediction.message,
+            "the optimizer is not stated, and AdamW's states do not fit the device (state the optimizer)");
+  for (std::size_t i = 1; i < compared.size(); ++i) EXPECT_EQ(compared[i].prediction.status, RunStatus::Ok) << i;
 }
 
 TEST(MeasuredRuns, AnUnknownProgramShardsWhatOneDeviceCannotHold) {
@@ -402,7 +450,7 @@ TEST(MeasuredRuns, QwensScriptRunsDeepSpeedOnOneDeviceToo) {
 ResolvedRun resolved(const std::string& cells) {
   const auto runs = test::runs_from(
       "id,model,gpu,n_gpus,framework,dtype,seq_len,batch,shard,grad_ckpt,method,quant,lora_rank,packing,peak_mem_gib,"
-      "notes\na,llama-2-7b,A100-40GB," +
+      "notes\na,gpt2-xl,A100-40GB," +
       cells + "\n");
   Result<ResolvedRun> run = resolve_run(runs.at(0), shipped_catalog());
   if (!run) throw std::runtime_error(to_string(run.error()));
