@@ -137,7 +137,7 @@ Seconds predict(const Calibration& c, Observation& o, std::span<const double> va
       r.cluster.accelerator_profile.*target.device_parameter->profile = values[t];
     }
   }
-  return estimate_step(r.workload, r.strategy, r.cluster, apply_settings(stack, r.settings)).time();
+  return step_of(r, apply_settings(stack, r.settings)).time();
 }
 
 /// Which numbers change the prediction anywhere in their bounds, the others at the catalog's values.
@@ -168,7 +168,7 @@ Calibration observe(const std::vector<MeasuredRun>& runs, const Catalog& catalog
     Observation o{.run = i, .resolved = std::move(*resolved), .measured = *measured};
     const ResolvedRun& r = o.resolved;
     o.traits = traits(r.workload, r.strategy, r.cluster);
-    const double ratio = estimate_step(r.workload, r.strategy, r.cluster, r.stack).time() / o.measured;
+    const double ratio = step_of(r, r.stack).time() / o.measured;
     if (!std::isfinite(ratio) || ratio <= 0) continue;
     o.fitted = std::find(options.not_fitted.begin(), options.not_fitted.end(), runs[i].id) == options.not_fitted.end();
     o.stack = stack_index(c, *catalog.find_stack(r.stack.id), options.prior_scale);

@@ -38,6 +38,17 @@ std::string_view to_string(RunStatus status) {
   return "?";
 }
 
+StepEstimate step_of(const ResolvedRun& run, const Stack& stack) {
+  if (!run.mean_seq_len) return estimate_step(run.workload, run.strategy, run.cluster, stack);
+  Workload computed = run.workload;
+  computed.seq_len = *run.mean_seq_len;
+  StepEstimate step = estimate_step(computed, run.strategy, run.cluster, stack);
+  const double counted = run.workload.tokens_per_step() / computed.tokens_per_step();
+  step.tokens_per_s *= counted;
+  step.tokens_per_s_per_gpu *= counted;
+  return step;
+}
+
 RunPrediction predict_run(const MeasuredRun& run, const Catalog& catalog) {
   RunPrediction p;
   p.id = run.id;
@@ -53,7 +64,7 @@ RunPrediction predict_run(const MeasuredRun& run, const Catalog& catalog) {
   p.stack = resolved->stack.id;
   p.accelerator = resolved->cluster.accelerator.key;
   p.precision = resolved->workload.precision;
-  p.step = estimate_step(resolved->workload, resolved->strategy, resolved->cluster, resolved->stack);
+  p.step = step_of(*resolved, resolved->stack);
   p.unmeasured = unmeasured_traits(resolved->workload, resolved->strategy, resolved->cluster, resolved->stack);
   set_interval(p.step, resolved->stack, p.unmeasured.size());
   p.memory = estimate_memory(resolved->workload, resolved->strategy, resolved->cluster, resolved->stack);

@@ -10,6 +10,8 @@
 
 namespace smplan {
 
+struct ResolvedRun;
+
 enum class RunStatus {
   Ok,
   Unsupported,  ///< the row does not say enough, or names what the catalog does not know
@@ -33,6 +35,9 @@ struct RunPrediction {
 
 /// Peak memory as `max_allocated` or `max_reserved` count it; else what the stack writes itself, or nvidia-smi shows.
 Bytes reported_peak(const MemoryEstimate& memory, const Stack& stack, std::string_view kind);
+
+/// A step of the run under a stack that its settings were applied to. Tokens are counted by the row's seq_len.
+StepEstimate step_of(const ResolvedRun& run, const Stack& stack);
 
 RunPrediction predict_run(const MeasuredRun& run, const Catalog& catalog);
 

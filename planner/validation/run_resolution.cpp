@@ -265,6 +265,18 @@ bool runs_as_one_graph(const RunSettings& settings, const Workload& w, const Acc
   return family == "Blackwell" && *settings.software_year >= kAugust2026;
 }
 
+/// NVIDIA's scripts for BERT bin the sequences of their second phase by length, 64 tokens a bin, and cut each batch to
+/// its longest (NVIDIA/DeepLearningExamples, PyTorch/LanguageModeling/BERT, phase2_bin_size; NVIDIA/LDDL). Half of
+/// Wikipedia's tokens at that length would be padding (Krell et al. 2021, 2107.02027): a batch has the other half and
+/// half a bin.
+std::optional<std::int64_t> binned_seq_len(const Workload& w, const Stack& stack) {
+  constexpr std::int64_t kSecondPhase = 512;
+  constexpr std::int64_t kBin = 64;
+  const bool script = stack.id == "ddp" && w.architecture.family == "bert" && w.optimizer == Optimizer::Lamb;
+  if (!script || w.seq_len != kSecondPhase) return std::nullopt;
+  return kSecondPhase / 2 + kBin / 2;
+}
+
 /// NVIDIA's recipes for eight-GPU nodes interleave stages to run the exchange of one chunk under the passes of another;
 /// on Grace Blackwell they leave it bare (Megatron-Bridge 0.2.0 to 0.5.0, scripts/performance/configs: 28 of the 38
 /// that interleave stages of experts on such nodes, by release, model and device).
@@ -340,6 +352,10 @@ Result<ResolvedRun> resolve_run(const MeasuredRun& run, const Catalog& catalog) 
     return tl::unexpected(r.error());
   }
   w.tokens = w.tokens_per_step();
+  resolved.mean_seq_len = binned_seq_len(w, *stack);
+  if (resolved.mean_seq_len) {
+    assumptions.push_back("batches are binned by length to " + std::to_string(*resolved.mean_seq_len) + " tokens");
+  }
   if (Result<void> r = check_unstated_optimizer(run, w, s, *stack, cluster->accelerator); !r) {
     return tl::unexpected(r.error());
   }

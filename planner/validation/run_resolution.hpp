@@ -21,6 +21,9 @@ struct ResolvedRun {
   Cluster cluster;
   Stack stack;  ///< settings applied
   RunSettings settings;
+  /// Tokens of a sequence that steps compute on average, where batches are cut to their longest; the longest of all, of
+  /// seq_len tokens, still decide on memory.
+  std::optional<std::int64_t> mean_seq_len;
   /// What the row left open and an obvious default filled, in words.
   std::vector<std::string> assumptions;
 };

@@ -276,6 +276,25 @@ TEST(MeasuredRuns, AdaptersOfOtherKindsAreReadAsLora) {
             "no model of the method 'distillation' (full, lora, qlora and the adapters of PEFT are known)");
 }
 
+TEST(MeasuredRuns, NvidiasBertComputesTheTokensThatItsBinsHold) {
+  const auto read = [](const std::string& cells) {
+    const auto runs = test::runs_from(
+        "id,model,gpu,n_gpus,framework,dtype,optimizer,seq_len,micro_batch,global_batch\n"
+        "a,bert-large,A100-80GB,8," +
+        cells + "\n");
+    return predict_run(runs[0], shipped_catalog());
+  };
+  const RunPrediction binned = read("PyTorch-DDP,fp16,lamb,512,32,32768");
+  const RunPrediction whole = read("PyTorch-DDP,fp16,adamw,512,32,32768");
+  EXPECT_GT(binned.step.time() / whole.step.time(), 288.0 / 512) << "the exchange and the optimizer are no shorter";
+  EXPECT_LT(binned.step.time() / whole.step.time(), 0.7);
+  EXPECT_NEAR(binned.step.tokens_per_s * binned.step.time().value(), 32768.0 * 512, 1) << "counted as the row counts";
+  EXPECT_EQ(binned.peak, read("PyTorch-DDP,fp16,adamw,512,32,32768").peak) << "some batches are full";
+  EXPECT_EQ(read("PyTorch-DDP,fp16,lamb,128,256,65536").step.time(),
+            read("PyTorch-DDP,fp16,adamw,128,256,65536").step.time())
+      << "the first phase is not binned";
+}
+
 TEST(MeasuredRuns, OfOneDeviceThatAdamWDoesNotFitMustSayTheirOptimizer) {
   const auto runs = test::runs_from(
       "id,model,gpu,n_gpus,framework,seq_len,micro_batch,method,optimizer\n"
