@@ -41,6 +41,12 @@ Precision resolve_precision(const MeasuredRun& run, const RunSettings& settings,
                                                  {"tf32", Precision::Tf32},
                                                  {"fp32", Precision::Fp32},
                                                  {"float32", Precision::Fp32}}};
+  // Scales by row and column take their rate from the 8-bit units: torchtitan's table of 2025-06 has such runs within 4
+  // % of bf16, with one scale a tensor they are 1.4 times as fast.
+  if (settings.rowwise_scales && name.find("fp8") != std::string::npos) {
+    assumptions.emplace_back("products with a scale a row run at the rate of bf16");
+    return Precision::Bf16;
+  }
   for (const Spelling& spelling : kSpellings) {
     if (name.find(spelling.part) != std::string::npos) return spelling.precision;
   }
@@ -85,10 +91,13 @@ Result<void> resolve_degrees(const MeasuredRun& run, const Stack& stack, Strateg
 
 /// A schedule that is called interleaved without the number of its chunks has two a rank, torchtitan's default
 /// (parallelisms/pipeline_llama.py, 2024-12).
+/// Megatron Core overlaps the exchange of experts in interleaved pipelines only (transformer_config.py, 0.17.1).
 void resolve_interleaving(const MeasuredRun& run, const RunSettings& settings, Strategy& s, Assumptions& assumptions) {
-  if (!settings.interleaved || run.vpp || s.pipeline_parallel == 1) return;
+  const bool overlaps = settings.expert_overlap.value_or(false) && s.expert_parallel > 1;
+  if ((!settings.interleaved && !overlaps) || run.vpp || s.pipeline_parallel == 1) return;
   s.virtual_pipeline = 2;
-  assumptions.emplace_back("vpp is 2, as the schedule is interleaved");
+  assumptions.emplace_back(overlaps ? "vpp is 2, as the exchange of experts is overlapped"
+                                    : "vpp is 2, as the schedule is interleaved");
 }
 
 /// Layers per rank bound the chunks; rows give virtual stages either as chunks or as layers per chunk.
@@ -153,7 +162,15 @@ void resolve_sharding(const MeasuredRun& run, const Stack& stack, Strategy& s, A
   }
 }
 
-void resolve_recompute(const MeasuredRun& run, const Stack& stack, Strategy& s, Assumptions& assumptions) {
+/// Overlapped exchange of experts allows no recomputation. Who trains DeepSeek-V3 or Kimi K2 on few nodes without that
+/// recomputes whole layers, or they do not fit (Megatron-Bridge 0.4.2, recipes/deepseek/deepseek_v3.py, 32 nodes;
+/// awslabs/awsome-distributed-ai, bench_kimi_k2_pretrain.py).
+bool recomputes_for_room(const RunSettings& settings, const Architecture& a) {
+  return a.is_moe() && a.has_latent_attention() && !settings.expert_overlap.value_or(true);
+}
+
+void resolve_recompute(const MeasuredRun& run, const RunSettings& settings, const Architecture& architecture,
+                       const Stack& stack, Strategy& s, Assumptions& assumptions) {
   if (const std::optional<Recompute> stated = recompute_from(run.recompute)) {
     s.recompute = *stated;
   } else if (run.recompute.empty() && s.sharding == Sharding::FsdpFull && stack.shardings.front() == Sharding::None) {
@@ -161,6 +178,9 @@ void resolve_recompute(const MeasuredRun& run, const Stack& stack, Strategy& s, 
     assumptions.emplace_back("recompute is full, as the layers are sharded");
   } else if (!run.recompute.empty()) {
     s.recompute = Recompute::Selective;  // a list of operations
+  } else if (recomputes_for_room(settings, architecture)) {
+    s.recompute = Recompute::Full;
+    assumptions.emplace_back("recompute is full, as the exchange of experts is not overlapped");
   } else {
     s.recompute = stack.recomputes.empty() ? Recompute::None : stack.recomputes.front();
     assumptions.push_back("recompute is " + std::string(to_string(s.recompute)));
@@ -265,6 +285,16 @@ bool runs_as_one_graph(const RunSettings& settings, const Workload& w, const Acc
   return family == "Blackwell" && *settings.software_year >= kAugust2026;
 }
 
+/// NeMo's performance scripts pad experts to capacity and run layers as CUDA graphs on Blackwell where mixtures of
+/// experts have no pipeline (NVIDIA/NeMo, scripts/performance/recommended_model_configs of B200 and GB200: cuda_graphs;
+/// NVIDIA/dgxc-benchmarking, grok1/launch.sh).
+bool graphs_layers(const MeasuredRun& run, const Workload& w, const Strategy& s, const Accelerator& accelerator) {
+  const std::string framework = lower_case(run.framework);
+  const bool scripts = framework.find("nemo") != std::string::npos && framework.find("bridge") == std::string::npos;
+  return scripts && accelerator.architecture.rfind("Blackwell", 0) == 0 && w.architecture.is_moe() &&
+         s.pipeline_parallel == 1;
+}
+
 /// NVIDIA's scripts for BERT bin the sequences of their second phase by length, 64 tokens a bin, and cut each batch to
 /// its longest (NVIDIA/DeepLearningExamples, PyTorch/LanguageModeling/BERT, phase2_bin_size; NVIDIA/LDDL). Half of
 /// Wikipedia's tokens at that length would be padding (Krell et al. 2021, 2107.02027): a batch has the other half and
@@ -340,7 +370,7 @@ Result<ResolvedRun> resolve_run(const MeasuredRun& run, const Catalog& catalog) 
   resolve_interleaving(run, settings, s, assumptions);
   bound_virtual_pipeline(w.architecture, s);
   resolve_sharding(run, *stack, s, assumptions);
-  resolve_recompute(run, *stack, s, assumptions);
+  resolve_recompute(run, settings, w.architecture, *stack, s, assumptions);
   resolve_sequence_parallel(run, *stack, s, assumptions);
   s.offload = offload_from(run.offload.empty() ? "none" : run.offload).value_or(Offload{});
   std::optional<std::int64_t> global_batch = run.global_batch;
@@ -363,6 +393,7 @@ Result<ResolvedRun> resolve_run(const MeasuredRun& run, const Catalog& catalog) 
   // vTrain's steps show products that load rows of 50,257 (models/compute.cpp), as long as no tensor ranks cut them.
   settings.exact_vocabulary = !run.vocab && w.architecture.vocab == kGpt2Entries && s.tensor_parallel == 1;
   settings.graphed_iteration = runs_as_one_graph(settings, w, cluster->accelerator);
+  settings.graphed_layers = graphs_layers(run, w, s, cluster->accelerator);
   if (!settings.expert_overlap && overlaps_exchange(settings, s, *cluster)) {
     settings.expert_overlap = true;
     assumptions.push_back("the exchange of experts is overlapped, as in NVIDIA's recipes for such nodes");

@@ -58,6 +58,7 @@ RunSettings read_settings(std::string_view text) {
   if (words.say_any(std::array<std::string_view, 3>{"nvfp4", "fp4_", "label fp4"})) s.precision = Precision::Fp4;
   if (words.say_any(std::array<std::string_view, 3>{"fp8mx", "_fp8", "label fp8"})) s.precision = Precision::Fp8;
   if (words.say("_bf16_config") || words.say("label bf16")) s.precision = Precision::Bf16;
+  s.rowwise_scales = words.say("rowwise");
   s.lora_rank = words.number_after("lora rank ");
   if (!s.lora_rank) s.lora_rank = words.number_after("rank=");
   // torchtune's recipes and Answer.AI's script keep weights in dtype.
@@ -128,6 +129,7 @@ Stack apply_settings(const Stack& stack, const RunSettings& settings) {
   if (settings.expert_overlap) p.expert_overlap = *settings.expert_overlap ? p.expert_overlap_when_on : 0;
   if (settings.deduplicated_dispatch) adjusted.deduplicated_dispatch = *settings.deduplicated_dispatch;
   if (settings.performance_recipe) p.host_time_moe_layer *= p.graphed_moe_host;
+  if (settings.graphed_layers) p.host_time_moe_layer = Seconds();
   if (settings.graphed_iteration) {
     p.host_time_moe_layer = Seconds();
     p.expert_overlap = p.expert_overlap_when_on;

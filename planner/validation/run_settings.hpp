@@ -38,6 +38,8 @@ struct RunSettings {
   bool interleaved = false;                   ///< each stage runs several chunks of layers in turn
   std::optional<double> software_year;        ///< `container 26.04` is 2026.25
   std::optional<bool> expert_overlap;         ///< all-to-all under other work
+  bool graphed_layers = false;                ///< layers of experts as CUDA graphs
+  bool rowwise_scales = false;                ///< of 8-bit products
   bool graphed_iteration = false;             ///< forward and backward as one CUDA graph, experts' products fused
 };
 

@@ -276,6 +276,50 @@ TEST(MeasuredRuns, AdaptersOfOtherKindsAreReadAsLora) {
             "no model of the method 'distillation' (full, lora, qlora and the adapters of PEFT are known)");
 }
 
+/// What a run of experts on 64 devices resolves to, and its notes change.
+ResolvedRun experts(const std::string& model, const std::string& gpu, const std::string& framework, int stages,
+                    const std::string& notes) {
+  const auto runs = test::runs_from(
+      "id,model,gpu,n_gpus,framework,dtype,seq_len,tp,pp,ep,micro_batch,global_batch,notes\n"
+      "a," +
+      model + "," + gpu + ",64," + framework + ",bf16,4096,1," + std::to_string(stages) + ",8,1,256," + notes + "\n");
+  return resolve_run(runs.at(0), shipped_catalog()).value();
+}
+
+TEST(MeasuredRuns, OverlappedExpertsNeedChunksAndLeaveNoRoomToRecompute) {
+  const std::string on = "EP-A2A overlap=on";
+  const std::string off = "EP-A2A overlap=off";
+  EXPECT_EQ(experts("qwen3-235b-a22b", "B300", "Megatron-Bridge", 4, on).strategy.virtual_pipeline, 2);
+  EXPECT_EQ(experts("qwen3-235b-a22b", "B300", "Megatron-Bridge", 4, off).strategy.virtual_pipeline, 1);
+  EXPECT_EQ(experts("qwen3-235b-a22b", "B300", "Megatron-Bridge", 1, on).strategy.virtual_pipeline, 1);
+  EXPECT_EQ(experts("kimi-k2", "B300", "Megatron-Bridge", 8, on).strategy.recompute, Recompute::None);
+  EXPECT_EQ(experts("kimi-k2", "B300", "Megatron-Bridge", 8, off).strategy.recompute, Recompute::Full);
+  EXPECT_EQ(experts("kimi-k2", "B300", "Megatron-Bridge", 8, "").strategy.recompute, Recompute::None) << "not stated";
+  EXPECT_EQ(experts("qwen3-235b-a22b", "B300", "Megatron-Bridge", 4, off).strategy.recompute, Recompute::None);
+}
+
+TEST(MeasuredRuns, NemoGraphsExpertsOnBlackwellWithoutAPipeline) {
+  const auto host = [](const std::string& gpu, const std::string& framework, int stages) {
+    return experts("mixtral-8x7b", gpu, framework, stages, "").stack.profile.host_time_moe_layer;
+  };
+  EXPECT_EQ(host("GB200", "NeMo", 1), Seconds());
+  EXPECT_GT(host("GB200", "NeMo", 4), Seconds());
+  EXPECT_GT(host("H100-80GB", "NeMo", 1), Seconds());
+  EXPECT_GT(host("GB200", "Megatron-Bridge", 1), Seconds());
+}
+
+TEST(MeasuredRuns, ScalesOfRowsTakeTheRateOfEightBits) {
+  const auto precision = [](const std::string& notes) {
+    const auto runs = test::runs_from(
+        "id,model,gpu,n_gpus,framework,dtype,seq_len,micro_batch,notes\n"
+        "a,llama-3.1-8b,H100,8,torchtitan,fp8,8192,1," +
+        notes + "\n");
+    return predict_run(runs[0], shipped_catalog()).precision;
+  };
+  EXPECT_EQ(precision("fp8-tensorwise"), Precision::Fp8);
+  EXPECT_EQ(precision("fp8-rowwise"), Precision::Bf16);
+}
+
 TEST(MeasuredRuns, NvidiasBertComputesTheTokensThatItsBinsHold) {
   const auto read = [](const std::string& cells) {
     const auto runs = test::runs_from(
