@@ -9,9 +9,10 @@
 namespace smplan {
 namespace {
 
-/// What one unmeasured trait adds, a standard deviation of log(predicted / measured). At this value P10 to P90 holds 84
-/// % of the runs of left-out sources, 81 % of those of models and 79 % of those of stacks (docs/accuracy.md).
-constexpr double kUnmeasuredSigma = 0.06;
+/// What one unmeasured trait adds, a standard deviation of log(predicted / measured). At this value P10 to P90 holds 83
+/// % of the runs of left-out sources and models, 81 % of those of accelerators and 86 % of those of stacks
+/// (docs/accuracy.md).
+constexpr double kUnmeasuredSigma = 0.05;
 /// Traits are not independent: a stack without any run is not ten times as uncertain as one that lacks one.
 constexpr std::size_t kMostUnmeasured = 4;
 
