@@ -1,52 +1,74 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
+#include <cstdlib>
 
 #include "planner/validation/run_resolution.hpp"
 
 namespace smplan {
 namespace {
 
-/// What tells one accelerator's name from another's.
+/// What tells one accelerator's name from another's: `NVIDIA H100 80GB HBM3`, `H100-SXM5-80GB` and `H100 (80 GB)` are
+/// all h100 of 80 GiB.
 struct PlainName {
-  std::string
-      words;  ///< in lower case, without the vendor's: `NVIDIA H100 80GB HBM3` and `H100-SXM5-80GB` are `h100-80gb`
-  bool pcie = false;  ///< the card, which runs slower than the module of the same name
+  std::string words;                 ///< in lower case, without the vendor's
+  std::optional<double> memory_gib;  ///< as written
+  bool pcie = false;                 ///< the card, which runs slower than the module of the same name
 };
+
+std::vector<std::string> words_of(std::string_view written) {
+  constexpr std::string_view kBetween = " -_(),/";
+  std::vector<std::string> words(1);
+  for (const char c : written) {
+    if (kBetween.find(c) == std::string_view::npos) {
+      words.back() += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    } else if (!words.back().empty()) {
+      words.emplace_back();
+    }
+  }
+  return words;
+}
 
 PlainName plain_name(std::string_view written) {
   constexpr std::array<std::string_view, 17> kFormFactors{"nvidia", "tesla", "geforce", "aws",   "dgx",  "hgx",
                                                           "sxm",    "sxm2",  "sxm3",    "sxm4",  "sxm5", "sxm6",
                                                           "hbm2",   "hbm2e", "hbm3",    "hbm3e", "nvl72"};
+  const auto is_unit = [](std::string_view word) { return word == "gb" || word == "gib" || word == "g"; };
   PlainName plain;
-  std::string word;
-  const auto finish = [&] {
-    if (word == "gb" && !plain.words.empty()) {
-      plain.words += word;  // `80 GB`
+  const std::vector<std::string> words = words_of(written);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    const std::size_t digits = std::min(word.find_first_not_of("0123456789"), word.size());
+    const bool number_before_unit = digits == word.size() && i + 1 < words.size() && is_unit(words[i + 1]);
+    if (digits > 0 && (number_before_unit || is_unit(word.substr(digits)))) {
+      plain.memory_gib = std::strtod(word.c_str(), nullptr);
     } else if (word == "pcie") {
       plain.pcie = true;
-    } else if (!word.empty() && std::find(kFormFactors.begin(), kFormFactors.end(), word) == kFormFactors.end()) {
+    } else if (!word.empty() && !is_unit(word) &&
+               std::find(kFormFactors.begin(), kFormFactors.end(), word) == kFormFactors.end()) {
       plain.words += (plain.words.empty() ? "" : "-") + word;
     }
-    word.clear();
-  };
-  for (const char c : written) {
-    if (c == ' ' || c == '-' || c == '_') {
-      finish();
-    } else {
-      word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    }
   }
-  finish();
   return plain;
 }
 
-bool has_name(const Accelerator& accelerator, const PlainName& name, bool same_form) {
+/// How far apart the memory is that a name writes and that the accelerator has; empty where the name is another's. A
+/// name without memory is one that the catalog writes so too.
+std::optional<double> memory_gap(const Accelerator& accelerator, const PlainName& name, bool same_form) {
+  // Some write what the stacks hold, others what they offer: 192 and 180 GB of B200.
+  constexpr double kSameMemory = 0.07;
+  const double marketing = accelerator.marketing_memory / gib(1);
+  const double gap = name.memory_gib ? std::abs(*name.memory_gib / marketing - 1) : 0;
   const auto matches = [&](const std::string& written) {
     const PlainName plain = plain_name(written);
-    return plain.words == name.words && (!same_form || plain.pcie == name.pcie);
+    const bool same_memory = plain.memory_gib == name.memory_gib || (name.memory_gib && gap < kSameMemory);
+    return plain.words == name.words && same_memory && (!same_form || plain.pcie == name.pcie);
   };
-  return matches(accelerator.key) || std::any_of(accelerator.aliases.begin(), accelerator.aliases.end(), matches);
+  if (!matches(accelerator.key) && std::none_of(accelerator.aliases.begin(), accelerator.aliases.end(), matches)) {
+    return std::nullopt;
+  }
+  return gap;
 }
 
 /// Empty where the catalog has no such accelerator.
@@ -55,9 +77,16 @@ std::string accelerator_key(const MeasuredRun& run, const Catalog& catalog) {
   if (name.words.empty()) return {};
   // Some parts exist as a card only, which their names do not say.
   for (const bool same_form : {true, false}) {
+    const Accelerator* nearest = nullptr;
+    std::optional<double> least;
     for (const Accelerator& accelerator : catalog.accelerators()) {
-      if (has_name(accelerator, name, same_form)) return accelerator.key;
+      const std::optional<double> gap = memory_gap(accelerator, name, same_form);
+      if (gap && (!least || *gap < *least)) {
+        nearest = &accelerator;
+        least = gap;
+      }
     }
+    if (nearest != nullptr) return nearest->key;
   }
   return {};
 }

@@ -33,20 +33,22 @@ const Stack* named_in(std::string_view framework, const Accelerator* accelerator
 }
 
 /// Whether one device has room for a replica's states under Adam, 16 bytes a parameter (Rajbhandari et al. 2020).
-bool holds_replica(const MeasuredRun& run, const Accelerator& accelerator) {
+bool holds_replica(const MeasuredRun& run, const Accelerator& accelerator, const Catalog& catalog) {
   constexpr double kStateBytes = 16;
-  return Bytes(kStateBytes * 1e9 * run.params_b.value_or(0)) <= accelerator.device_memory;
+  const ModelPreset* preset = catalog.find_model(lower_case(run.model));
+  const double known = preset == nullptr ? 0 : static_cast<double>(count_parameters(preset->architecture).total());
+  return Bytes(kStateBytes * (run.params_b ? 1e9 * *run.params_b : known)) <= accelerator.device_memory;
 }
 
 /// What kind of program the stated dimensions need, for frameworks that the catalog does not know.
-std::string_view implied_stack(const MeasuredRun& run, const Accelerator* accelerator) {
+std::string_view implied_stack(const MeasuredRun& run, const Accelerator* accelerator, const Catalog& catalog) {
   if (accelerator != nullptr && is_trainium(*accelerator)) return "neuron";
   if (run.tp.value_or(1) > 1 || run.pp.value_or(1) > 1 || run.ep.value_or(1) > 1) return "megatron";
   if (run.shard.rfind("fsdp", 0) == 0) return "fsdp";
   if (run.shard.rfind("zero", 0) == 0) return "deepspeed";
   const bool full = run.method.empty() || run.method == "full";
   if (run.shard.empty() && full && !run.lora.value_or(false) && accelerator != nullptr &&
-      !holds_replica(run, *accelerator)) {
+      !holds_replica(run, *accelerator, catalog)) {
     return "fsdp";
   }
   return "ddp";
@@ -79,7 +81,7 @@ Result<Stack> resolve_stack(const MeasuredRun& run, const Catalog& catalog, Assu
   const Accelerator* accelerator = resolve_accelerator(run, catalog);
   const Stack* stack = named_in(run.framework, accelerator, catalog);
   if (stack == nullptr) {
-    stack = catalog.find_stack(implied_stack(run, accelerator));
+    stack = catalog.find_stack(implied_stack(run, accelerator, catalog));
     if (stack == nullptr) return fail("unsupported", run.id, "no stack is known for '" + run.framework + "'");
     assumptions.push_back("framework is treated as " + stack->id);
   }
@@ -87,7 +89,7 @@ Result<Stack> resolve_stack(const MeasuredRun& run, const Catalog& catalog, Assu
   const std::optional<Sharding> sharding = stated_sharding(run);
   if (sharding && std::find(stack->shardings.begin(), stack->shardings.end(), *sharding) == stack->shardings.end() &&
       !stack->tensor_parallel) {
-    const Stack* shards = catalog.find_stack(implied_stack(run, accelerator));
+    const Stack* shards = catalog.find_stack(implied_stack(run, accelerator, catalog));
     if (shards != nullptr) stack = shards;
   }
   if (const std::optional<Sharding> stage = qwen_stage(*stack, run, catalog)) {

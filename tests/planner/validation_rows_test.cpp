@@ -219,6 +219,19 @@ TEST(MeasuredRuns, NoRunOnTrainiumIsTakenForOneOfAnNvidiaStack) {
   EXPECT_EQ(stack_of(runs[2], shipped_catalog()), "neuron");
 }
 
+TEST(MeasuredRuns, AnUnknownFrameworkShardsWhatNoDeviceHolds) {
+  const auto runs = test::runs_from(
+      "id,model,params_b,gpu,n_gpus,framework,seq_len,micro_batch\n"
+      "a,llama-2-7b,,A100-80GB,8,somebody's own,4096,1\n"
+      "b,somebody's own,7,A100-80GB,8,somebody's own,4096,1\n"
+      "c,llama-2-7b,,B200,8,somebody's own,4096,1\n"
+      "d,gpt2,,A100-80GB,8,somebody's own,1024,1\n");
+  EXPECT_EQ(stack_of(runs[0], shipped_catalog()), "fsdp");
+  EXPECT_EQ(stack_of(runs[1], shipped_catalog()), "fsdp");
+  EXPECT_EQ(stack_of(runs[2], shipped_catalog()), "ddp");
+  EXPECT_EQ(stack_of(runs[3], shipped_catalog()), "ddp");
+}
+
 TEST(MeasuredRuns, AcceleratorsAndFormatsAreReadAsTablesSpellThem) {
   const auto read = [](const std::string& gpu, const std::string& dtype) {
     const auto runs = test::runs_from("id,model,gpu,n_gpus,framework,dtype,seq_len,micro_batch\na,gpt2," + gpu +
@@ -228,7 +241,7 @@ TEST(MeasuredRuns, AcceleratorsAndFormatsAreReadAsTablesSpellThem) {
     return run.prediction.accelerator + " " + std::string(to_string(run.prediction.precision));
   };
   for (const char* gpu : {"H100", "H100-80GB", "H100-80GB-SXM", "H100 SXM5", "H100-SXM5-80GB", "NVIDIA H100 80GB HBM3",
-                          "NVIDIA H100 80 GB HBM3"}) {
+                          "NVIDIA H100 80 GB HBM3", "H100 (80G)", "H100_80GiB"}) {
     EXPECT_EQ(read(gpu, "bf16"), "H100-80GB bf16") << gpu;
   }
   EXPECT_EQ(read("H100-96GB-SXM-HBM2e-500W", "fp8"), "H100-96GB-HBM2e-500W fp8");
@@ -242,6 +255,13 @@ TEST(MeasuredRuns, AcceleratorsAndFormatsAreReadAsTablesSpellThem) {
   EXPECT_EQ(read("NVIDIA H100 PCIe", "bf16"), "H100-80GB-PCIe bf16") << "an alias, in any order of its words";
   EXPECT_EQ(read("A10G PCIe", "bf16"), "A10G bf16") << "exists as a card only";
   EXPECT_EQ(read("H100 NVL", "bf16"), "H100-94GB-NVL bf16");
+  EXPECT_EQ(read("H100-94GB", "bf16"), "H100-94GB-NVL bf16") << "96 GB is near, 94 is nearer";
+  EXPECT_EQ(read("NVIDIA A10G-24GB", "bf16"), "A10G bf16") << "memory beside a name that needs none";
+  EXPECT_EQ(read("B200-192GB", "bf16"), "B200 bf16") << "what its stacks hold";
+  EXPECT_EQ(read("NVIDIA GH200 480GB", "bf16"), "GH200-96GB bf16") << "the driver writes the host's memory";
+  for (const char* gpu : {"H20-141GB", "A10G-80GB", "80GB", "H100-99999999999999999999GB"}) {
+    EXPECT_NE(read(gpu, "bf16").find("is not in the catalog"), std::string::npos) << gpu;
+  }
   EXPECT_EQ(read("GeForce RTX 4090", "bf16"), "RTX-4090 bf16");
   EXPECT_EQ(read("MI300X", "bf16"),
             "the accelerator 'MI300X' is not in the catalog ('smplan catalog list accelerators' shows the known ones)");
