@@ -16,6 +16,13 @@ constexpr EnumNames<Sharding, 7> kShardings = {{{Sharding::None, "none"},
                                                 {Sharding::FsdpHybrid, "fsdp-hybrid"}}};
 constexpr EnumNames<Recompute, 3> kRecomputes = {
     {{Recompute::None, "none"}, {Recompute::Selective, "selective"}, {Recompute::Full, "full"}}};
+constexpr EnumNames<LayerModule, 7> kLayerModules = {{{LayerModule::CoreAttention, "core_attn"},
+                                                      {LayerModule::LatentUpProjection, "mla_up_proj"},
+                                                      {LayerModule::Norms, "layernorm"},
+                                                      {LayerModule::ExpertActivation, "moe_act"},
+                                                      {LayerModule::DenseMlp, "mlp"},
+                                                      {LayerModule::SharedExperts, "shared_experts"},
+                                                      {LayerModule::Experts, "moe"}}};
 constexpr EnumNames<Schedule, 4> kSchedules = {{{Schedule::GPipe, "gpipe"},
                                                 {Schedule::OneFOneB, "1f1b"},
                                                 {Schedule::Interleaved, "interleaved"},
@@ -82,6 +89,8 @@ std::string_view to_string(Sharding sharding) { return name_of(kShardings, shard
 std::optional<Sharding> sharding_from(std::string_view name) { return value_of(kShardings, name); }
 std::string_view to_string(Recompute recompute) { return name_of(kRecomputes, recompute); }
 std::optional<Recompute> recompute_from(std::string_view name) { return value_of(kRecomputes, name); }
+std::string_view to_string(LayerModule module) { return name_of(kLayerModules, module); }
+std::optional<LayerModule> layer_module_from(std::string_view name) { return value_of(kLayerModules, name); }
 std::string_view to_string(Schedule schedule) { return name_of(kSchedules, schedule); }
 std::optional<Schedule> schedule_from(std::string_view name) { return value_of(kSchedules, name); }
 std::string_view to_string(Collectives collectives) { return name_of(kCollectives, collectives); }

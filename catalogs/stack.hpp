@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json_reader.hpp"
@@ -27,6 +30,19 @@ std::optional<Sharding> sharding_from(std::string_view name);
 enum class Recompute { None, Selective, Full };
 std::string_view to_string(Recompute recompute);
 std::optional<Recompute> recompute_from(std::string_view name);
+
+/// Parts of a layer that selective recomputation may run again, as Megatron Core's `recompute_modules` names them.
+enum class LayerModule : std::uint8_t {
+  CoreAttention,       ///< `core_attn`
+  LatentUpProjection,  ///< `mla_up_proj`, with rotary embedding
+  Norms,               ///< `layernorm`, before attention and MLP
+  ExpertActivation,    ///< `moe_act`
+  DenseMlp,            ///< `mlp`
+  SharedExperts,       ///< `shared_experts`
+  Experts,             ///< `moe`: router, exchange, routed and shared experts
+};
+std::string_view to_string(LayerModule module);
+std::optional<LayerModule> layer_module_from(std::string_view name);
 
 enum class Schedule { GPipe, OneFOneB, Interleaved, ZeroBubble };
 std::string_view to_string(Schedule schedule);
@@ -55,6 +71,9 @@ struct Stack {
   /// Activations leave the device only without a pipeline and without recomputation (Megatron Core).
   bool offloads_activations_alone = false;
   std::vector<std::string> precisions;
+  /// What selective recomputation runs again; none named: the attention core where its scores are stored, and under
+  /// FSDP what its policy does not keep. What a measured run did.
+  std::vector<LayerModule> selective_modules;
   bool trainium = false;  ///< runs on Neuron devices
   bool nvidia = true;
   /// Bytes per parameter of the replica that holds them, mixed precision (bf16/fp16).

@@ -88,12 +88,22 @@ double scores(const Workload& w, const LayerSpec& spec, const ActivationOptions&
   return heads * static_cast<double>(keys) * (o.dropout ? 2 * b.element + 1 : b.element);
 }
 
+/// Kept of a hidden value for the products of queries, keys and values.
+double attention_inputs(const Workload& w, const ActivationOptions& o, const Widths& b) {
+  const int readers = o.fused_qkv ? 1 : (w.lora.targets == LoraTargets::QueryValue ? 2 : 3);
+  return product_inputs(w, o, b, true, readers);
+}
+
+/// Kept of a hidden value for the first products of an MLP.
+double mlp_inputs(const Workload& w, const ActivationOptions& o, const Widths& b) {
+  return product_inputs(w, o, b, adapts_mlp(w), w.architecture.gated_mlp ? 2 : 1);
+}
+
 Ledger attention(const Workload& w, const ActivationOptions& o, const Widths& b) {
   const Architecture& a = w.architecture;
   const auto h = static_cast<double>(a.hidden);
   Ledger out = projected(a, b);
-  const int readers = o.fused_qkv ? 1 : (w.lora.targets == LoraTargets::QueryValue ? 2 : 3);
-  out.region += h * (norm_input_bytes(w, o, b) + product_inputs(w, o, b, true, readers) + (o.dropout ? 1 : 0));
+  out.region += h * (norm_input_bytes(w, o, b) + attention_inputs(w, o, b) + (o.dropout ? 1 : 0));
   // The backward pass of attention needs its output too: without dropout one tensor serves both.
   const bool own_copy = w.finetune != FineTune::Full && o.adapter_dropout && w.lora.targets != LoraTargets::QueryValue;
   out.split += (b.product_input + (own_copy ? b.element + 1 : 0)) * attention_output(a) + beside_projected(w, o, b);
@@ -106,13 +116,16 @@ double mlp_width_factor(const Workload& w, const ActivationOptions& o, const Wid
   return 2 * b.element + down_input + (o.unfused ? b.element : 0);
 }
 
+/// Expert-parallel ranks share the tokens of a tensor group (sequence parallelism); else experts are cut by tensor.
+double routed_cut(const Strategy& s) { return s.expert_parallel > 1 && !s.sequence_parallel ? s.tensor_parallel : 1; }
+
 /// Routed tokens arrive top_k times: their permuted input, the expert's inner tensors, their output
 /// (weighted sum needs it), and fp32 router probabilities.
 Ledger mlp(const Workload& w, const LayerSpec& spec, const Strategy& s, const ActivationOptions& o, const Widths& b) {
   const Architecture& a = w.architecture;
   const auto h = static_cast<double>(a.hidden);
   const double width = mlp_width_factor(w, o, b);
-  const double inputs = product_inputs(w, o, b, adapts_mlp(w), a.gated_mlp ? 2 : 1);
+  const double inputs = mlp_inputs(w, o, b);
   // A parallel block reads the norm of its attention, which is kept there; only dropped-out copies are its own.
   const bool copies = w.finetune != FineTune::Full && o.adapter_dropout && adapts_mlp(w);
   const double own_inputs = a.parallel_block ? (copies ? b.element + 1 : 0) : norm_input_bytes(w, o, b) + inputs;
@@ -126,11 +139,43 @@ Ledger mlp(const Workload& w, const LayerSpec& spec, const Strategy& s, const Ac
   const auto expert = static_cast<double>(m.expert_ffn_hidden);
   out.split += width * static_cast<double>(m.n_shared_experts * m.shared_expert_ffn_hidden);
   out.region += 4 * static_cast<double>(m.n_experts);
-  // Expert-parallel ranks share the tokens of a tensor group (sequence parallelism); else experts are cut by tensor.
-  const bool spread = s.expert_parallel > 1;
-  const double cut = spread && !s.sequence_parallel ? s.tensor_parallel : 1;
-  const double gathered = spread ? s.expert_tensor() : 1;  // by the ranks that cut one expert
-  out.split += cut * routed * (width * expert + gathered * inputs * h);
+  const double gathered = s.expert_parallel > 1 ? s.expert_tensor() : 1;  // by the ranks that cut one expert
+  out.split += routed_cut(s) * routed * (width * expert + gathered * inputs * h);
+  return out;
+}
+
+/// What the modules that selective recomputation runs again do not keep: all but their inputs.
+Ledger discarded(const Workload& w, const LayerSpec& spec, const Strategy& s, const ActivationOptions& o,
+                 const Widths& b) {
+  const Architecture& a = w.architecture;
+  const MixtureOfExperts& m = a.moe;
+  const auto h = static_cast<double>(a.hidden);
+  const auto has = [&](LayerModule module) {
+    return std::find(o.selective_modules.begin(), o.selective_modules.end(), module) != o.selective_modules.end();
+  };
+  const double width = mlp_width_factor(w, o, b);
+  Ledger out;
+  if (has(LayerModule::CoreAttention) && !o.flash_attention) out.split += scores(w, spec, o, b);
+  if (has(LayerModule::LatentUpProjection) && a.has_latent_attention()) out.split += projected(a, b).split;
+  if (has(LayerModule::Norms))
+    out.region += h * (attention_inputs(w, o, b) + (a.parallel_block ? 0 : mlp_inputs(w, o, b)));
+  if (!spec.moe) {
+    if (has(LayerModule::DenseMlp)) out.split += width * static_cast<double>(spec.ffn_hidden);
+    return out;
+  }
+  if (has(LayerModule::Experts)) {
+    const Ledger inside = mlp(w, spec, s, o, b);
+    out.split += inside.split;
+    out.region += 4 * static_cast<double>(m.n_experts);
+    return out;
+  }
+  if (has(LayerModule::SharedExperts)) {
+    out.split += width * static_cast<double>(m.n_shared_experts * m.shared_expert_ffn_hidden);
+  }
+  if (has(LayerModule::ExpertActivation)) {
+    out.split +=
+        routed_cut(s) * product_inputs(w, o, b, adapts_mlp(w), 1) * static_cast<double>(m.top_k * m.expert_ffn_hidden);
+  }
   return out;
 }
 
@@ -189,7 +234,8 @@ ActivationOptions activation_options(const Workload& w, const Strategy& s, const
           .fused_qkv = stack.fused_qkv,
           .adapter_dropout = stack.adapter_dropout,
           .frozen_inputs = w.finetune == FineTune::Qlora && stack.lightning_quantization,
-          .per_operation_selective = fsdp};
+          .per_operation_selective = fsdp,
+          .selective_modules = stack.selective_modules};
 }
 
 TokenActivations token_activations(const Workload& w, const LayerSpec& spec, const Strategy& s,
@@ -219,6 +265,9 @@ TokenActivations token_activations(const Workload& w, const LayerSpec& spec, con
   if (options.per_operation_selective) {
     const Ledger products = per_operation(w, spec, b);
     out.selective = std::min(out.selective, products.region / region_cut + products.split / tensor);
+  } else if (!options.selective_modules.empty()) {
+    const Ledger again = discarded(w, spec, s, options, b);
+    out.selective = out.saved - again.region / region_cut - again.split / tensor;
   }
   out.input = b.element * static_cast<double>(a.hidden) / region_cut;
   out.transient = transient(w, spec, options, region_cut, tensor, b);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "base/units.hpp"
 #include "catalogs/stack.hpp"
 #include "models/layers.hpp"
@@ -26,6 +28,7 @@ struct ActivationOptions {
   /// FSDP's selective checkpointing: every second product and the attention output are kept,
   /// the rest is done again (torchtitan's per-operation policy). Else selective drops the scores only.
   bool per_operation_selective = false;
+  std::span<const LayerModule> selective_modules;  ///< the stack's own
 };
 
 /// What follows from the workload, the strategy and how the software runs a layer.

@@ -50,6 +50,44 @@ double output_products(const LayerStack& layers, const Workload& w) {
   return sum;
 }
 
+/// Products of one module of one layer, per token.
+double module_products(const Architecture& a, const LayerSpec& spec, LayerModule module) {
+  const MixtureOfExperts& m = a.moe;
+  const double matrices = (a.gated_mlp ? 3 : 2) * number(a.hidden);
+  const double shared = matrices * number(m.n_shared_experts * m.shared_expert_ffn_hidden);
+  switch (module) {
+    case LayerModule::LatentUpProjection: {
+      const LatentAttention& l = a.latent;
+      return 2 * number(a.n_heads) *
+             (number(l.q_lora_rank * (l.qk_nope_head_dim + l.qk_rope_head_dim)) +
+              number(l.kv_lora_rank * (l.qk_nope_head_dim + l.v_head_dim)));
+    }
+    case LayerModule::DenseMlp:
+      return spec.moe ? 0 : 2 * matrices * number(spec.ffn_hidden);
+    case LayerModule::SharedExperts:
+      return spec.moe ? 2 * shared : 0;
+    case LayerModule::Experts:
+      return spec.moe ? 2 * (matrices * number(m.top_k * m.expert_ffn_hidden) + shared + number(a.hidden * m.n_experts))
+                      : 0;
+    case LayerModule::CoreAttention:
+    case LayerModule::Norms:
+    case LayerModule::ExpertActivation:
+      return 0;
+  }
+  return 0;
+}
+
+/// What selective recomputation runs again, all layers, per token; without named modules stored scores.
+double selective_flops(const LayerStack& layers, const Architecture& a, const Stack& stack, bool flash, double core) {
+  if (stack.selective_modules.empty()) return flash ? 0 : core;
+  double sum = 0;
+  for (const LayerModule module : stack.selective_modules) {
+    if (module == LayerModule::CoreAttention) sum += core;
+    for (const LayerRun& run : layers) sum += number(run.count) * module_products(a, run.spec, module);
+  }
+  return sum;
+}
+
 }  // namespace
 
 bool ends_in_product(const Workload& w, const LayerSpec& spec) {
@@ -100,7 +138,7 @@ StepFlops step_flops(const LayerStack& layers, const Workload& w, Recompute reco
     const double unread = stack.checkpoint_stops_early ? output_products(layers, w) : 0;
     repeated += recomputed_part * (forward.linears - unread + forward.core + adapters);
   }
-  if (recompute == Recompute::Selective && !flash) repeated += forward.core;
+  if (recompute == Recompute::Selective) repeated += selective_flops(layers, a, stack, flash, forward.core);
   const double tokens = w.tokens_per_step();
   return {.model = Flops(model * tokens), .hardware = Flops((model + repeated) * tokens)};
 }

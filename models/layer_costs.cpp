@@ -168,21 +168,28 @@ void add_elementwise(LayerCosts& costs, const KernelClock& clock, double forward
   costs.backward.elementwise += clock.stream(backward_elements);
 }
 
+/// Queries, keys and values of latent attention from their compressed vectors.
+void add_up_projections(LayerCosts& costs, const KernelClock& clock, const Workload& w, const Stack& stack,
+                        const Slice& slice) {
+  const LatentAttention& l = w.architecture.latent;
+  if (l.q_lora_rank > 0) {
+    const std::int64_t qk_dim = l.qk_nope_head_dim + l.qk_rope_head_dim;
+    add_linear(costs, clock, w, stack, slice.m, slice.heads * qk_dim, l.q_lora_rank);
+  }
+  add_linear(costs, clock, w, stack, slice.m, slice.heads * (l.qk_nope_head_dim + l.v_head_dim), l.kv_lora_rank);
+}
+
 void add_attention_projections(LayerCosts& costs, const KernelClock& clock, const Workload& w, const Stack& stack,
                                const Slice& slice) {
   const Architecture& a = w.architecture;
   const std::int64_t m = slice.m;
   if (a.has_latent_attention()) {
     const LatentAttention& l = a.latent;
-    const std::int64_t qk_dim = l.qk_nope_head_dim + l.qk_rope_head_dim;
-    if (l.q_lora_rank > 0) {
-      add_linear(costs, clock, w, stack, m, l.q_lora_rank, a.hidden);
-      add_linear(costs, clock, w, stack, m, slice.heads * qk_dim, l.q_lora_rank);
-    } else {
-      add_linear(costs, clock, w, stack, m, slice.heads * qk_dim, a.hidden);
-    }
+    const std::int64_t query =
+        l.q_lora_rank > 0 ? l.q_lora_rank : slice.heads * (l.qk_nope_head_dim + l.qk_rope_head_dim);
+    add_linear(costs, clock, w, stack, m, query, a.hidden);
     add_linear(costs, clock, w, stack, m, l.kv_lora_rank + l.qk_rope_head_dim, a.hidden);
-    add_linear(costs, clock, w, stack, m, slice.heads * (l.qk_nope_head_dim + l.v_head_dim), l.kv_lora_rank);
+    add_up_projections(costs, clock, w, stack, slice);
     add_linear(costs, clock, w, stack, m, a.hidden, slice.heads * l.v_head_dim);
     return;
   }
@@ -209,22 +216,33 @@ void add_attention_core(LayerCosts& costs, const KernelClock& clock, const Atten
   costs.backward.attention += clock.attention(shape, Pass::Backward);
 }
 
+void add_norms(LayerCosts& costs, const KernelClock& clock, const Architecture& a, const Slice& slice) {
+  const double values = static_cast<double>(a.norms_per_layer) * slice.norm_tokens * static_cast<double>(a.hidden);
+  add_elementwise(costs, clock, 2 * values, 4 * values);
+}
+
+void add_rotary_embedding(LayerCosts& costs, const KernelClock& clock, const Architecture& a, const Slice& slice) {
+  if (a.positions != PositionEncoding::Rope) return;
+  const double rotated = slice.tokens * static_cast<double>((slice.heads + slice.kv_heads) * a.head_dim);
+  add_elementwise(costs, clock, 2 * rotated, 2 * rotated);
+}
+
+/// The activation function of an MLP, or gate and product.
+void add_activation(LayerCosts& costs, const KernelClock& clock, const Architecture& a, double activated) {
+  add_elementwise(costs, clock, (a.gated_mlp ? 3 : 2) * activated, (a.gated_mlp ? 5 : 3) * activated);
+}
+
 /// Norms, residuals, rotary embedding, activation function: read and write counts of fused kernels.
 void add_memory_bound(LayerCosts& costs, const KernelClock& clock, const Workload& w, const LayerSpec& spec,
                       const Slice& slice) {
   const Architecture& a = w.architecture;
   const auto h = static_cast<double>(a.hidden);
-  const auto norms = static_cast<double>(a.norms_per_layer);
-  add_elementwise(costs, clock, norms * 2 * slice.norm_tokens * h, norms * 4 * slice.norm_tokens * h);
+  add_norms(costs, clock, a, slice);
   // Two residual additions: read two, write one.
   add_elementwise(costs, clock, 2 * 3 * slice.norm_tokens * h, 2 * slice.norm_tokens * h);
-  if (a.positions == PositionEncoding::Rope) {
-    const double rotated = slice.tokens * static_cast<double>((slice.heads + slice.kv_heads) * a.head_dim);
-    add_elementwise(costs, clock, 2 * rotated, 2 * rotated);
-  }
+  add_rotary_embedding(costs, clock, a, slice);
   const double width = static_cast<double>(spec.ffn_hidden) / static_cast<double>(slice.tensor);
-  const double activated = slice.tokens * width;
-  add_elementwise(costs, clock, (a.gated_mlp ? 3 : 2) * activated, (a.gated_mlp ? 5 : 3) * activated);
+  add_activation(costs, clock, a, slice.tokens * width);
 }
 
 /// Returns the forward time of the last product.
@@ -283,8 +301,7 @@ LayerCosts routed_mlp(const KernelClock& clock, const Workload& w, const Stack& 
   if (moe.expert_bias) {
     add_elementwise(costs, clock, kExpertBiasForward * e.routed * h, kExpertBiasBackward * e.routed * h);
   }
-  const double activated = e.routed * static_cast<double>(e.width);
-  add_elementwise(costs, clock, (a.gated_mlp ? 3 : 2) * activated, (a.gated_mlp ? 5 : 3) * activated);
+  add_activation(costs, clock, a, e.routed * static_cast<double>(e.width));
   return costs;
 }
 
@@ -444,6 +461,65 @@ void add_host(LayerCosts& costs, const Workload& w, const LayerSpec& spec, const
   costs.forward.host = costs.backward.host = host / cluster.host_speed;
 }
 
+/// What one module costs forward.
+PassCosts module_forward(LayerModule module, const KernelClock& clock, const Workload& w, const LayerSpec& spec,
+                         const Strategy& s, const Groups& groups, const Cluster& cluster, const Stack& stack,
+                         const Slice& slice) {
+  const Architecture& a = w.architecture;
+  const MixtureOfExperts& moe = a.moe;
+  LayerCosts only;
+  switch (module) {
+    case LayerModule::CoreAttention:
+      add_attention_core(only, clock, attention_shape(w, spec, s, slice));
+      break;
+    case LayerModule::LatentUpProjection:
+      if (!a.has_latent_attention()) break;
+      add_up_projections(only, clock, w, stack, slice);
+      add_rotary_embedding(only, clock, a, slice);
+      break;
+    case LayerModule::Norms:
+      add_norms(only, clock, a, slice);
+      break;
+    case LayerModule::ExpertActivation:
+      if (spec.moe) {
+        const ExpertSlice e = make_expert_slice(w, s, slice);
+        add_activation(only, clock, a, e.routed * static_cast<double>(e.width));
+      }
+      break;
+    case LayerModule::DenseMlp:
+      if (!spec.moe) add_dense_mlp(only, clock, w, stack, spec.ffn_hidden, slice);
+      break;
+    case LayerModule::SharedExperts:
+      if (spec.moe && moe.n_shared_experts > 0) {
+        add_dense_mlp(only, clock, w, stack, moe.n_shared_experts * moe.shared_expert_ffn_hidden, slice);
+      }
+      break;
+    case LayerModule::Experts:
+      if (!spec.moe) break;
+      add_moe_mlp(only, clock, w, stack, s, slice);
+      add_expert_comm(only, w, s, groups, cluster, stack, slice);
+      break;
+  }
+  return only.forward;
+}
+
+/// The forward of what selective recomputation runs again. The host launches that and keeps the random state for it:
+/// each of the modules of Moonlight-16B adds 0.3 to 0.9 ms a layer to a step that launches bound
+/// (NVIDIA-NeMo/Megatron-Bridge, skills/nemo-mbridge-perf-activation-recompute, eight H100), an eighth of what a layer
+/// of experts takes forward.
+PassCosts selective_forward(const KernelClock& clock, const Workload& w, const LayerSpec& spec, const Strategy& s,
+                            const Groups& groups, const Cluster& cluster, const Stack& stack, const Slice& slice,
+                            Seconds layer_host) {
+  constexpr double kHostShare = 0.12;
+  PassCosts again;
+  for (const LayerModule module : stack.selective_modules) {
+    PassCosts forward = module_forward(module, clock, w, spec, s, groups, cluster, stack, slice);
+    if (forward.compute() > Seconds()) forward.host = kHostShare * layer_host;
+    again += forward;
+  }
+  return again;
+}
+
 }  // namespace
 
 LayerCosts layer_costs(const Workload& workload, const LayerSpec& spec, const Strategy& strategy, const Groups& groups,
@@ -471,6 +547,8 @@ LayerCosts layer_costs(const Workload& workload, const LayerSpec& spec, const St
   add_context_comm(costs, workload, strategy, groups, cluster, stack, slice);
   add_host(costs, workload, spec, strategy, cluster, stack, slice);
   if (ends_in_product(workload, spec)) costs.unread = last;
+  costs.selective =
+      selective_forward(clock, workload, spec, strategy, groups, cluster, stack, slice, costs.forward.host);
   return costs;
 }
 

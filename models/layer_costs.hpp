@@ -20,11 +20,22 @@ struct PassCosts {
   Seconds context_comm;
   Seconds expert_comm;
   [[nodiscard]] Seconds compute() const { return gemm + attention + elementwise; }
+  PassCosts& operator+=(const PassCosts& o) {
+    gemm += o.gemm;
+    attention += o.attention;
+    elementwise += o.elementwise;
+    host += o.host;
+    tensor_comm += o.tensor_comm;
+    context_comm += o.context_comm;
+    expert_comm += o.expert_comm;
+    return *this;
+  }
 };
 
 struct LayerCosts {
   PassCosts forward;
   PassCosts backward;
+  PassCosts selective;      ///< forward of the stack's selective_modules
   PassCosts unread;         ///< part of forward that makes the layer's output and nothing that backward reads
   Seconds weight_gradient;  ///< part of backward.gemm that zero-bubble schedules may delay
 };

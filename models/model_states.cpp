@@ -113,6 +113,10 @@ double optimizer_state_bytes(Optimizer optimizer) {
   return 8;
 }
 
+double moment_bytes(const Workload& workload) {
+  return optimizer_state_bytes(workload.optimizer) / (workload.half_moments ? 2 : 1);
+}
+
 StateEngine state_engine(const Strategy& strategy, const Stack& stack) {
   if (is_fsdp(strategy.sharding)) return StateEngine::Fsdp;
   if (stack.deepspeed_engine) return StateEngine::Zero;
@@ -120,7 +124,7 @@ StateEngine state_engine(const Strategy& strategy, const Stack& stack) {
 }
 
 StateWidths state_widths(const Workload& w, const Strategy& s, const Stack& stack) {
-  const double moments = optimizer_state_bytes(w.optimizer);
+  const double moments = moment_bytes(w);
   if (keeps_32_bits(w.precision)) return {4, 4, moments, 4};
   if (w.pure_half) return half_widths(w.optimizer);
   StateWidths b{stack.weight_bytes, stack.gradient_bytes, moments + stack.master_bytes, 2};

@@ -124,12 +124,12 @@ StageModel::LayerTime StageModel::layer_time(int run, Recompute recompute) const
   const LayerCosts& costs = table_.layers[static_cast<std::size_t>(run)];
   LayerTime time;
   time.forward = shown(costs.forward);
-  time.backward = backward_shown(costs);
+  time.backward = backward_shown(costs.backward, costs.weight_gradient);
   time.weight_gradient = costs.weight_gradient;
   if (recompute == Recompute::Full) {
     time.backward += recomputed(shown(replayed(costs, stack_)));
   } else if (recompute == Recompute::Selective) {
-    time.backward.recompute += selective_recompute(costs.forward);
+    time.backward.recompute += selective_recompute(costs, time.backward);
   }
   add_sharded_parameter_traffic(run, time);
   if (strategy_.offload.activations) add_activation_offload(run, time);
@@ -137,19 +137,25 @@ StageModel::LayerTime StageModel::layer_time(int run, Recompute recompute) const
 }
 
 /// A zero-bubble schedule runs the weight gradients at another time: nothing of the backward pass hides beside them.
-PassParts StageModel::backward_shown(const LayerCosts& costs) const {
-  if (strategy_.schedule != Schedule::ZeroBubble) return shown(costs.backward);
-  PassCosts input = costs.backward;
-  input.gemm -= costs.weight_gradient;
-  PassParts parts = shown(input);
-  parts.gemm += costs.weight_gradient;
+PassParts StageModel::backward_shown(PassCosts backward, Seconds weight_gradient) const {
+  if (strategy_.schedule != Schedule::ZeroBubble) return shown(backward);
+  backward.gemm -= weight_gradient;
+  PassParts parts = shown(backward);
+  parts.gemm += weight_gradient;
   return parts;
 }
 
-/// Megatron recomputes the attention core where its scores are stored (flash attention keeps none);
-/// FSDP's per-operation policy recomputes memory-bound kernels and every second product.
-Seconds StageModel::selective_recompute(const PassCosts& forward) const {
+/// FSDP's per-operation policy recomputes memory-bound kernels and every second product. Megatron recomputes the
+/// modules that it is told, under the same backward pass; else the attention core where its scores are stored (flash
+/// attention keeps none).
+Seconds StageModel::selective_recompute(const LayerCosts& costs, const PassParts& backward) const {
+  const PassCosts& forward = costs.forward;
   if (state_engine(strategy_, stack_) == StateEngine::Fsdp) return forward.elementwise + 0.5 * forward.gemm;
+  if (!stack_.selective_modules.empty()) {
+    PassCosts both = costs.backward;
+    both += costs.selective;
+    return backward_shown(both, costs.weight_gradient).total() - backward.total();
+  }
   return workload_.flash_attention.value_or(stack_.flash_attention) ? Seconds() : forward.attention;
 }
 

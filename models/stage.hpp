@@ -109,8 +109,8 @@ class StageModel {
   [[nodiscard]] LayerTime layer_time(int run, Recompute recompute) const;
   [[nodiscard]] Seconds launch_time(const PassCosts& costs) const;
   [[nodiscard]] PassParts shown(const PassCosts& costs) const;
-  [[nodiscard]] PassParts backward_shown(const LayerCosts& costs) const;
-  [[nodiscard]] Seconds selective_recompute(const PassCosts& forward) const;
+  [[nodiscard]] PassParts backward_shown(PassCosts backward, Seconds weight_gradient) const;
+  [[nodiscard]] Seconds selective_recompute(const LayerCosts& costs, const PassParts& backward) const;
   void add_sharded_parameter_traffic(int run, LayerTime& time) const;
   void add_activation_offload(int run, LayerTime& time) const;
   [[nodiscard]] Seconds boundary_transfer() const;

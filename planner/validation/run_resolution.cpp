@@ -169,7 +169,20 @@ bool recomputes_for_room(const RunSettings& settings, const Architecture& a) {
   return a.is_moe() && a.has_latent_attention() && !settings.expert_overlap.value_or(true);
 }
 
-void resolve_recompute(const MeasuredRun& run, const RunSettings& settings, const Architecture& architecture,
+/// `mla_up_proj,mlp`; words that name no module of Megatron Core are passed over.
+std::vector<LayerModule> modules_in(std::string_view list) {
+  constexpr std::string_view kName = "abcdefghijklmnopqrstuvwxyz_";
+  const std::string text = lower_case(list);
+  std::vector<LayerModule> modules;
+  for (std::size_t begin = text.find_first_of(kName); begin != std::string::npos;) {
+    const std::size_t end = std::min(text.find_first_not_of(kName, begin), text.size());
+    if (const auto module = layer_module_from(text.substr(begin, end - begin))) modules.push_back(*module);
+    begin = text.find_first_of(kName, end);
+  }
+  return modules;
+}
+
+void resolve_recompute(const MeasuredRun& run, RunSettings& settings, const Architecture& architecture,
                        const Stack& stack, Strategy& s, Assumptions& assumptions) {
   if (const std::optional<Recompute> stated = recompute_from(run.recompute)) {
     s.recompute = *stated;
@@ -178,6 +191,7 @@ void resolve_recompute(const MeasuredRun& run, const RunSettings& settings, cons
     assumptions.emplace_back("recompute is full, as the layers are sharded");
   } else if (!run.recompute.empty()) {
     s.recompute = Recompute::Selective;  // a list of operations
+    settings.recomputed_modules = modules_in(run.recompute);
   } else if (recomputes_for_room(settings, architecture)) {
     s.recompute = Recompute::Full;
     assumptions.emplace_back("recompute is full, as the exchange of experts is not overlapped");
@@ -272,49 +286,6 @@ Result<void> check_unstated_optimizer(const MeasuredRun& run, const Workload& w,
               "state the optimizer");
 }
 
-/// NVIDIA's MXFP8 recipes for mixtures of experts run forward and backward as one CUDA graph with fused expert products
-/// and overlapped exchange: on Grace Blackwell from container 26.06, on Blackwell from 26.08 (Megatron-Bridge 0.5.1
-/// notes). Kimi's do not (its scripts/performance/configs/kimi, 0.5.0 and 0.5.1).
-bool runs_as_one_graph(const RunSettings& settings, const Workload& w, const Accelerator& accelerator) {
-  constexpr double kJune2026 = 2026 + 5.0 / 12;
-  constexpr double kAugust2026 = 2026 + 7.0 / 12;
-  if (!settings.software_year || !w.architecture.is_moe() || w.precision != Precision::Fp8) return false;
-  if (w.architecture.name.rfind("kimi", 0) == 0) return false;
-  const std::string family = family_of(accelerator);
-  if (family == "Grace Blackwell") return *settings.software_year >= kJune2026;
-  return family == "Blackwell" && *settings.software_year >= kAugust2026;
-}
-
-/// NeMo's performance scripts pad experts to capacity and run layers as CUDA graphs on Blackwell where mixtures of
-/// experts have no pipeline (NVIDIA/NeMo, scripts/performance/recommended_model_configs of B200 and GB200: cuda_graphs;
-/// NVIDIA/dgxc-benchmarking, grok1/launch.sh).
-bool graphs_layers(const MeasuredRun& run, const Workload& w, const Strategy& s, const Accelerator& accelerator) {
-  const std::string framework = lower_case(run.framework);
-  const bool scripts = framework.find("nemo") != std::string::npos && framework.find("bridge") == std::string::npos;
-  return scripts && accelerator.architecture.rfind("Blackwell", 0) == 0 && w.architecture.is_moe() &&
-         s.pipeline_parallel == 1;
-}
-
-/// NVIDIA's scripts for BERT bin the sequences of their second phase by length, 64 tokens a bin, and cut each batch to
-/// its longest (NVIDIA/DeepLearningExamples, PyTorch/LanguageModeling/BERT, phase2_bin_size; NVIDIA/LDDL). Half of
-/// Wikipedia's tokens at that length would be padding (Krell et al. 2021, 2107.02027): a batch has the other half and
-/// half a bin.
-std::optional<std::int64_t> binned_seq_len(const Workload& w, const Stack& stack) {
-  constexpr std::int64_t kSecondPhase = 512;
-  constexpr std::int64_t kBin = 64;
-  const bool script = stack.id == "ddp" && w.architecture.family == "bert" && w.optimizer == Optimizer::Lamb;
-  if (!script || w.seq_len != kSecondPhase) return std::nullopt;
-  return kSecondPhase / 2 + kBin / 2;
-}
-
-/// NVIDIA's recipes for eight-GPU nodes interleave stages to run the exchange of one chunk under the passes of another;
-/// on Grace Blackwell they leave it bare (Megatron-Bridge 0.2.0 to 0.5.0, scripts/performance/configs: 28 of the 38
-/// that interleave stages of experts on such nodes, by release, model and device).
-bool overlaps_exchange(const RunSettings& settings, const Strategy& s, const Cluster& cluster) {
-  constexpr int kNode = 8;
-  return settings.performance_recipe && s.virtual_pipeline > 1 && s.expert_parallel > 1 && cluster.domain() <= kNode;
-}
-
 }  // namespace
 
 std::string lower_case(std::string_view text) {
@@ -362,6 +333,8 @@ Result<ResolvedRun> resolve_run(const MeasuredRun& run, const Catalog& catalog) 
   }
   w.optimizer = resolve_optimizer(run, assumptions);
   w.pure_half = settings.pure_half;
+  w.half_moments = recipe_halves_moments(run, w.architecture) && !keeps_32_bits(w.precision);
+  if (w.half_moments) assumptions.emplace_back("moments are bf16, as in Megatron-Bridge's recipe");
   w.fused_loss = settings.fused_loss;
   w.flash_attention = run.flash_attention;
   if (Result<void> r = resolve_finetune(run, settings, *stack, w, assumptions); !r) return tl::unexpected(r.error());
@@ -392,12 +365,7 @@ Result<ResolvedRun> resolve_run(const MeasuredRun& run, const Catalog& catalog) 
   if (Result<void> r = check_resolved(run, w, s); !r) return tl::unexpected(r.error());
   // vTrain's steps show products that load rows of 50,257 (models/compute.cpp), as long as no tensor ranks cut them.
   settings.exact_vocabulary = !run.vocab && w.architecture.vocab == kGpt2Entries && s.tensor_parallel == 1;
-  settings.graphed_iteration = runs_as_one_graph(settings, w, cluster->accelerator);
-  settings.graphed_layers = graphs_layers(run, w, s, cluster->accelerator);
-  if (!settings.expert_overlap && overlaps_exchange(settings, s, *cluster)) {
-    settings.expert_overlap = true;
-    assumptions.push_back("the exchange of experts is overlapped, as in NVIDIA's recipes for such nodes");
-  }
+  follow_recipes(run, w, *cluster, s, settings, assumptions);
   resolved.stack = apply_settings(*stack, settings);
   resolved.stack.releases_gradients = true;
   resolved.cluster = std::move(*cluster);

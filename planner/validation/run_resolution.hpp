@@ -48,6 +48,13 @@ Result<Cluster> resolve_cluster(const MeasuredRun& run, const Catalog& catalog, 
 Result<Stack> resolve_stack(const MeasuredRun& run, const Catalog& catalog, Assumptions& assumptions);
 /// nullopt where the row names none. `fsdp` alone shards all that it can, its default.
 std::optional<Sharding> stated_sharding(const MeasuredRun& run);
+/// Whether the vendor's recipe keeps moments in 16 bits, where the row names no optimizer.
+bool recipe_halves_moments(const MeasuredRun& run, const Architecture& architecture);
+/// Tokens of a sequence that a script computes on average which cuts its batches to their longest.
+std::optional<std::int64_t> binned_seq_len(const Workload& workload, const Stack& stack);
+/// What vendors' tuned configurations set and their tables leave out.
+void follow_recipes(const MeasuredRun& run, const Workload& workload, const Cluster& cluster, Strategy& strategy,
+                    RunSettings& settings, Assumptions& assumptions);
 /// Refuses figures that no machine or model has, before anything is computed from them.
 Result<void> check_limits(const MeasuredRun& run);
 /// Refuses what the models have no answer for once the row is understood.

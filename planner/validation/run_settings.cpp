@@ -153,6 +153,7 @@ Stack apply_settings(const Stack& stack, const RunSettings& settings) {
     adjusted.logits_bytes = adjusted.parallel_logits_bytes = stack.fused_logits_bytes;
   }
   if (settings.half_gradients) adjusted.gradient_bytes = 2;
+  if (!settings.recomputed_modules.empty()) adjusted.selective_modules = settings.recomputed_modules;
   return adjusted;
 }
 

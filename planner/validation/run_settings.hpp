@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "catalogs/precision.hpp"
 #include "catalogs/stack.hpp"
@@ -30,17 +31,18 @@ struct RunSettings {
   bool fused_cross_entropy = false;  ///< the framework's own, which takes all logits at once
   std::optional<bool> compiled;      ///< torch.compile
   bool async_tensor_parallel = false;
-  bool tensor_overlap = true;                 ///< false: stated to be off
-  bool checkpoints_run_through = false;       ///< PyTorch before 2.1
-  bool gradient_overlap = true;               ///< false: a framework that leaves it off, and nothing says it is on
-  std::optional<bool> deduplicated_dispatch;  ///< DeepEP or HybridEP against plain all-to-all
-  bool performance_recipe = false;            ///< a vendor's tuned configuration
-  bool interleaved = false;                   ///< each stage runs several chunks of layers in turn
-  std::optional<double> software_year;        ///< `container 26.04` is 2026.25
-  std::optional<bool> expert_overlap;         ///< all-to-all under other work
-  bool graphed_layers = false;                ///< layers of experts as CUDA graphs
-  bool rowwise_scales = false;                ///< of 8-bit products
-  bool graphed_iteration = false;             ///< forward and backward as one CUDA graph, experts' products fused
+  bool tensor_overlap = true;                   ///< false: stated to be off
+  bool checkpoints_run_through = false;         ///< PyTorch before 2.1
+  bool gradient_overlap = true;                 ///< false: a framework that leaves it off, and nothing says it is on
+  std::optional<bool> deduplicated_dispatch;    ///< DeepEP or HybridEP against plain all-to-all
+  bool performance_recipe = false;              ///< a vendor's tuned configuration
+  bool interleaved = false;                     ///< each stage runs several chunks of layers in turn
+  std::optional<double> software_year;          ///< `container 26.04` is 2026.25
+  std::optional<bool> expert_overlap;           ///< all-to-all under other work
+  bool graphed_layers = false;                  ///< layers of experts as CUDA graphs
+  std::vector<LayerModule> recomputed_modules;  ///< of selective recomputation; empty: the stack's own
+  bool rowwise_scales = false;                  ///< of 8-bit products
+  bool graphed_iteration = false;               ///< forward and backward as one CUDA graph, experts' products fused
 };
 
 /// Reads the text; what it does not say stays unset.

@@ -232,6 +232,51 @@ TEST(Recomputation, ByOperationKeepsEveryOtherProduct) {
                    4096.0 * (2 * 2 * 8192 + 2 * (2 * 8192 + 8 * 128 + 28672) + 4 * 64));
 }
 
+double selective_per_token(const Workload& w, const LayerSpec& spec, std::vector<LayerModule> modules) {
+  Stack stack;
+  stack.selective_modules = std::move(modules);
+  return token_activations(w, spec, Strategy{}, activation_options(w, Strategy{}, stack)).selective;
+}
+
+TEST(Recomputation, OfModulesKeepsAllButWhatTheyMake) {
+  Workload w = llama_70b(4096);
+  const double all = selective_per_token(w, dense(w), {});
+  const auto dropped = [&](LayerModule module) { return all - selective_per_token(w, dense(w), {module}); };
+  EXPECT_DOUBLE_EQ(dropped(LayerModule::Norms), 2 * 2 * 8192);
+  EXPECT_DOUBLE_EQ(dropped(LayerModule::DenseMlp), 6 * 28672) << "gate, up and their product";
+  EXPECT_DOUBLE_EQ(dropped(LayerModule::CoreAttention), 0) << "flash attention keeps no scores";
+  for (const LayerModule absent : {LayerModule::LatentUpProjection, LayerModule::ExpertActivation,
+                                   LayerModule::SharedExperts, LayerModule::Experts}) {
+    EXPECT_DOUBLE_EQ(dropped(absent), 0);
+  }
+  EXPECT_DOUBLE_EQ(all - selective_per_token(w, dense(w), {LayerModule::Norms, LayerModule::DenseMlp}),
+                   2 * 2 * 8192 + 6 * 28672);
+  w.flash_attention = false;
+  const double stored = 64.0 * 4096 * 2;
+  EXPECT_DOUBLE_EQ(selective_per_token(w, dense(w), {LayerModule::Norms}) -
+                       selective_per_token(w, dense(w), {LayerModule::Norms, LayerModule::CoreAttention}),
+                   stored);
+}
+
+TEST(Recomputation, OfModulesOfExpertsDropsWhatIsRouted) {
+  Workload w = llama_70b(4096);
+  w.architecture.moe = {
+      .n_experts = 64, .top_k = 2, .expert_ffn_hidden = 1024, .n_shared_experts = 1, .shared_expert_ffn_hidden = 512};
+  const LayerSpec spec{.moe = true};
+  const double all = selective_per_token(w, spec, {});
+  const auto dropped = [&](std::vector<LayerModule> modules) { return all - selective_per_token(w, spec, modules); };
+  EXPECT_DOUBLE_EQ(dropped({LayerModule::ExpertActivation}), 2 * 2 * 1024);
+  EXPECT_DOUBLE_EQ(dropped({LayerModule::SharedExperts}), 6 * 512);
+  const double experts = 2 * (6 * 1024 + 2 * 8192) + 6 * 512 + 4 * 64;
+  EXPECT_DOUBLE_EQ(dropped({LayerModule::Experts}), experts);
+  EXPECT_DOUBLE_EQ(dropped({LayerModule::ExpertActivation, LayerModule::Experts}), experts) << "counted once";
+  EXPECT_DOUBLE_EQ(dropped({LayerModule::DenseMlp}), 0);
+  w.architecture.latent = {
+      .q_lora_rank = 24, .kv_lora_rank = 16, .qk_nope_head_dim = 128, .qk_rope_head_dim = 64, .v_head_dim = 128};
+  EXPECT_DOUBLE_EQ(selective_per_token(w, spec, {}) - selective_per_token(w, spec, {LayerModule::LatentUpProjection}),
+                   2.0 * 64 * (2 * 192 + 256));
+}
+
 TEST(Experts, OnOtherRanksAreNotDividedByTensorRanksThatDoNotShareTheTokens) {
   Workload w = llama_70b(4096);
   w.architecture.moe = {.n_experts = 64, .top_k = 2, .expert_ffn_hidden = 1024};

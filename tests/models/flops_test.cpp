@@ -171,6 +171,31 @@ TEST(StepFlops, FlashAttentionAddsHalfACoreForwardToTheHardwareCount) {
   expect_near((step_flops(w, Recompute::Selective, FullSquare).hardware - flops.model).value(), core, 1e-9);
 }
 
+TEST(StepFlops, OfSelectedModulesAreTheirProducts) {
+  Workload w = on(llama_3_8b(), 8192, 1);
+  Stack stack;
+  const auto again = [&](std::vector<LayerModule> modules) {
+    stack.selective_modules = std::move(modules);
+    const LayerStack layers = layer_stack(w.architecture);
+    return (step_flops(layers, w, Recompute::Selective, 1, stack, FullSquare).hardware -
+            step_flops(layers, w, Recompute::None, 1, stack, FullSquare).hardware)
+               .value() /
+           (32 * 8192.0);
+  };
+  expect_near(again({LayerModule::DenseMlp}), 2.0 * 3 * 4096 * 14336, 1e-9);
+  expect_near(again({LayerModule::CoreAttention}), attention_core_flops(w.architecture, {}, 8192, FullSquare).value(),
+              1e-9);
+  EXPECT_EQ(again({LayerModule::Norms, LayerModule::ExpertActivation, LayerModule::Experts}), 0);
+  w.architecture.moe = {
+      .n_experts = 8, .top_k = 2, .expert_ffn_hidden = 512, .n_shared_experts = 1, .shared_expert_ffn_hidden = 256};
+  expect_near(again({LayerModule::Experts}), 2.0 * 4096 * (3 * (2 * 512 + 256) + 8), 1e-9);
+  expect_near(again({LayerModule::SharedExperts}), 2.0 * 4096 * 3 * 256, 1e-9);
+  EXPECT_EQ(again({LayerModule::DenseMlp}), 0);
+  w.architecture.latent = {
+      .q_lora_rank = 24, .kv_lora_rank = 16, .qk_nope_head_dim = 8, .qk_rope_head_dim = 4, .v_head_dim = 8};
+  expect_near(again({LayerModule::LatentUpProjection}), 2.0 * 32 * (24 * 12 + 16 * 16), 1e-9);
+}
+
 TEST(StepFlops, FrozenWeightsSaveAThirdAtMost) {
   Workload w = on(llama_3_8b(), 4096, 8);
   const double full = step_flops(w, Recompute::None, FullSquare).model.value();

@@ -324,6 +324,37 @@ TEST(RoutedExperts, ThatAreSharedByAllRunBesideAsADenseLayer) {
                product(256, 96, 64) + product(256, 64, 48));
 }
 
+TEST(SelectiveModules, CostTheirForwardAgain) {
+  StepCase c = expert_counter();
+  c.workload.architecture.moe.n_shared_experts = 2;
+  c.workload.architecture.moe.shared_expert_ffn_hidden = 24;
+  c.workload.architecture.latent = {
+      .q_lora_rank = 24, .kv_lora_rank = 16, .qk_nope_head_dim = 8, .qk_rope_head_dim = 4, .v_head_dim = 8};
+  c.stack.profile.host_time_moe_layer = Seconds(100);
+  const LayerSpec spec{.moe = true};
+  const auto again = [&](std::vector<LayerModule> modules, LayerSpec of) {
+    c.stack.selective_modules = std::move(modules);
+    return costs_of(c, of).selective;
+  };
+  EXPECT_EQ(again({}, spec).compute(), Seconds());
+  EXPECT_BYTES(again({LayerModule::LatentUpProjection}, spec).gemm, product(256, 96, 24) + product(256, 128, 16));
+  EXPECT_BYTES(again({LayerModule::Norms}, spec).compute(), 2 * 2 * 2 * 256 * 64.0);
+  EXPECT_BYTES(again({LayerModule::ExpertActivation}, spec).compute(), 2 * 3 * 512 * 32.0);
+  EXPECT_BYTES(again({LayerModule::SharedExperts}, spec).compute(), product(256, 96, 64) + product(256, 64, 48));
+  EXPECT_EQ(again({LayerModule::DenseMlp}, spec).compute(), Seconds());
+  EXPECT_BYTES(again({LayerModule::DenseMlp}, {.ffn_hidden = 160}).compute(),
+               product(256, 320, 64) + product(256, 64, 160));
+  const LayerCosts whole = costs_of(c, spec);
+  EXPECT_EQ(again({LayerModule::CoreAttention}, spec).attention, whole.forward.attention);
+  c.strategy.expert_parallel = c.strategy.data_parallel = 4;
+  const PassCosts experts = again({LayerModule::Experts}, spec);
+  EXPECT_EQ(experts.expert_comm, costs_of(c, spec).forward.expert_comm) << "dispatched and combined again";
+  EXPECT_GT(experts.expert_comm, Seconds());
+  const PassCosts two = again({LayerModule::Norms, LayerModule::ExpertActivation}, spec);
+  EXPECT_EQ(two.host, 2 * again({LayerModule::Norms}, spec).host);
+  EXPECT_EQ(again({LayerModule::DenseMlp}, spec).host, Seconds()) << "nothing there, nothing launched";
+}
+
 TEST(RoutedExperts, OfAThousandColumnsFeelHalfOfWhatRoutingSlows) {
   StepCase c = expert_counter();
   c.workload.architecture.moe.expert_ffn_hidden = 1000;

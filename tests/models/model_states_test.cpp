@@ -105,6 +105,13 @@ TEST(Optimizers, MuonLeavesEmbeddingsToAdam) {
   EXPECT_DOUBLE_EQ(model_states(p, w, Strategy{}, megatron()).optimizer, 1.1e9 * 8 + 1e8 * 4);
 }
 
+TEST(HalfMoments, SaveFourBytesAParameter) {
+  Workload w = adam();
+  const double whole = total(model_states(dense(1e9), w, Strategy{}, megatron()));
+  w.half_moments = true;
+  EXPECT_DOUBLE_EQ(whole - total(model_states(dense(1e9), w, Strategy{}, megatron())), 4e9);
+}
+
 TEST(PureHalf, EightBytes) {
   Workload w = adam();
   w.pure_half = true;

@@ -144,6 +144,19 @@ TEST(Stage, SelectiveRecomputationIsWhatTheSoftwareDropped) {
   EXPECT_EQ(fsdp.stage().backward.recompute, 4 * Seconds(2 + 10.0 / 2)) << "every second product";
 }
 
+TEST(Stage, SelectedModulesRunUnderTheBackwardPass) {
+  StageCase c = alone();
+  c.strategy.recompute = Recompute::Selective;
+  c.stack.selective_modules = {LayerModule::Norms};
+  c.layer().selective = {.elementwise = Seconds(2)};
+  EXPECT_EQ(c.stage().backward.recompute, 4 * Seconds(2));
+  c.layer().backward.host = Seconds(1e-3);
+  c.layer().selective.host = Seconds(1e-3);
+  EXPECT_NEAR(c.stage().backward.recompute.value(), 4 * 2, 1e-9) << "a device that is busy hides their launches";
+  c.strategy.recompute = Recompute::None;
+  EXPECT_EQ(c.stage().backward.recompute, Seconds());
+}
+
 TEST(Stage, ZeroBubbleLeavesLessOfTheBackwardPassToHideUnder) {
   StageCase c = alone();
   c.layer().backward.tensor_comm = Seconds(15);

@@ -318,6 +318,53 @@ TEST(MeasuredRuns, OverlappedExpertsNeedChunksAndLeaveNoRoomToRecompute) {
   EXPECT_EQ(experts("qwen3-235b-a22b", "B300", "Megatron-Bridge", 4, off).strategy.recompute, Recompute::None);
 }
 
+TEST(MeasuredRuns, AListOfModulesIsWhatSelectiveRecomputationTakes) {
+  const auto modules = [](const std::string& list) {
+    const auto runs = test::runs_from(
+        "id,model,gpu,n_gpus,framework,dtype,seq_len,tp,ep,micro_batch,global_batch,recompute\n"
+        "a,moonlight-16b-a3b,H100-80GB,8,Megatron-Bridge,bf16,4096,2,8,1,4,\"" +
+        list + "\"\n");
+    const ResolvedRun run = resolve_run(runs.at(0), shipped_catalog()).value();
+    EXPECT_EQ(run.strategy.recompute, Recompute::Selective);
+    return run.stack.selective_modules;
+  };
+  using Modules = std::vector<LayerModule>;
+  EXPECT_EQ(modules("mla_up_proj,mlp"), (Modules{LayerModule::LatentUpProjection, LayerModule::DenseMlp}));
+  EXPECT_EQ(modules("['layernorm', 'moe_act']"), (Modules{LayerModule::Norms, LayerModule::ExpertActivation}));
+  EXPECT_EQ(modules("Core_Attn+shared_experts moe"),
+            (Modules{LayerModule::CoreAttention, LayerModule::SharedExperts, LayerModule::Experts}));
+  EXPECT_EQ(modules("selective"), Modules{});
+  EXPECT_EQ(modules("every second product"), Modules{}) << "no module's name";
+}
+
+TEST(MeasuredRuns, NvidiasRecipesRecomputeWhereMemoryIsShort) {
+  const auto modules = [](const std::string& model, const std::string& gpu, const std::string& notes) {
+    const ResolvedRun run = experts(model, gpu, "Megatron-Bridge", 1, notes);
+    EXPECT_EQ(run.strategy.recompute == Recompute::Selective, !run.stack.selective_modules.empty());
+    return run.stack.selective_modules;
+  };
+  using Modules = std::vector<LayerModule>;
+  const Modules latent{LayerModule::LatentUpProjection};
+  const Modules memory_bound{LayerModule::Norms, LayerModule::ExpertActivation};
+  EXPECT_EQ(modules("deepseek-v3", "B200", "container 26.02; NeMo"), latent);
+  EXPECT_EQ(modules("kimi-k2", "GB300", "container 26.02; NeMo"), latent);
+  EXPECT_EQ(modules("gpt-oss-120b", "GB200", "container 26.02; NeMo"), memory_bound);
+  EXPECT_EQ(modules("gpt-oss-120b", "GB300", "container 26.02; NeMo"), Modules{});
+  EXPECT_EQ(modules("qwen3-235b-a22b", "B200", "container 26.02; NeMo"), Modules{});
+  EXPECT_EQ(modules("deepseek-v3", "B200", ""), Modules{}) << "nobody's recipe";
+}
+
+TEST(MeasuredRuns, MegatronBridgeHalvesTheMomentsOfSomeModels) {
+  const auto halved = [](const std::string& model, const std::string& framework) {
+    return experts(model, "H100-80GB", framework, 1, "").workload.half_moments;
+  };
+  EXPECT_TRUE(halved("moonlight-16b-a3b", "Megatron-Bridge"));
+  EXPECT_TRUE(halved("deepseek-v3", "Megatron-Bridge"));
+  EXPECT_FALSE(halved("kimi-k2", "Megatron-Bridge"));
+  EXPECT_FALSE(halved("qwen3-30b-a3b", "Megatron-Bridge"));
+  EXPECT_FALSE(halved("deepseek-v3", "Megatron-LM"));
+}
+
 TEST(MeasuredRuns, NemoGraphsExpertsOnBlackwellWithoutAPipeline) {
   const auto host = [](const std::string& gpu, const std::string& framework, int stages) {
     return experts("mixtral-8x7b", gpu, framework, stages, "").stack.profile.host_time_moe_layer;
