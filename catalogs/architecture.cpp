@@ -166,6 +166,7 @@ void read_switches(ObjectReader& reader, Architecture& a) {
   flag("mlp_bias", a.mlp_bias);
   flag("qk_norm", a.qk_norm);
   flag("parallel_block", a.parallel_block);
+  flag("scaled_rotary", a.scaled_rotary);
   flag("final_norm", a.final_norm);
   flag("embedding_norm", a.embedding_norm);
   flag("half_logits", a.half_logits);

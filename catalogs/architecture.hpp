@@ -70,6 +70,7 @@ struct Architecture {
   bool attention_output_bias = false;
   bool mlp_bias = false;
   bool qk_norm = false;         ///< norms of width head_dim on queries and keys
+  bool scaled_rotary = false;   ///< rotary embedding times a factor other than 1 (YaRN's, Peng et al. 2023: gpt-oss)
   bool parallel_block = false;  ///< attention and MLP read the same norm (GPT-NeoX, Falcon)
   std::int64_t norms_per_layer = 2;
   bool final_norm = true;

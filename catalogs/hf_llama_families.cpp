@@ -147,6 +147,7 @@ void read_gpt_oss(HfConfig& c, Architecture& a) {
   a.moe.top_k = c.integer({"num_experts_per_tok", "experts_per_token"});
   a.moe.expert_ffn_hidden = a.ffn_hidden;
   a.moe.router_bias = a.moe.expert_bias = true;
+  a.scaled_rotary = true;
   a.extra_parameters = a.n_layers * a.n_heads;
   a.extra_parameters_note = "attention sinks, one per head and layer";
 }

@@ -221,10 +221,21 @@ void add_norms(LayerCosts& costs, const KernelClock& clock, const Architecture& 
   add_elementwise(costs, clock, 2 * values, 4 * values);
 }
 
-void add_rotary_embedding(LayerCosts& costs, const KernelClock& clock, const Architecture& a, const Slice& slice) {
+/// Values read and written for each that is rotated, in one kernel or in Megatron Core's PyTorch operations: two
+/// products, the turned half, their sum and a copy; backward the same and the gradients of two slices (d98e8a6 of
+/// NVIDIA/Megatron-LM, rope_utils.py, counted operation by operation).
+constexpr double kRotaryKernel = 2;
+constexpr double kRotaryOperationsForward = 12;
+constexpr double kRotaryOperationsBackward = 17;
+
+/// Transformer Engine's kernel takes no factor beside the angles.
+void add_rotary_embedding(LayerCosts& costs, const KernelClock& clock, const Architecture& a, const Stack& stack,
+                          const Slice& slice) {
   if (a.positions != PositionEncoding::Rope) return;
   const double rotated = slice.tokens * static_cast<double>((slice.heads + slice.kv_heads) * a.head_dim);
-  add_elementwise(costs, clock, 2 * rotated, 2 * rotated);
+  const bool operations = a.scaled_rotary && stack.fused_kernels && !stack.torch_parallelism;
+  add_elementwise(costs, clock, (operations ? kRotaryOperationsForward : kRotaryKernel) * rotated,
+                  (operations ? kRotaryOperationsBackward : kRotaryKernel) * rotated);
 }
 
 /// The activation function of an MLP, or gate and product.
@@ -234,13 +245,13 @@ void add_activation(LayerCosts& costs, const KernelClock& clock, const Architect
 
 /// Norms, residuals, rotary embedding, activation function: read and write counts of fused kernels.
 void add_memory_bound(LayerCosts& costs, const KernelClock& clock, const Workload& w, const LayerSpec& spec,
-                      const Slice& slice) {
+                      const Stack& stack, const Slice& slice) {
   const Architecture& a = w.architecture;
   const auto h = static_cast<double>(a.hidden);
   add_norms(costs, clock, a, slice);
   // Two residual additions: read two, write one.
   add_elementwise(costs, clock, 2 * 3 * slice.norm_tokens * h, 2 * slice.norm_tokens * h);
-  add_rotary_embedding(costs, clock, a, slice);
+  add_rotary_embedding(costs, clock, a, stack, slice);
   const double width = static_cast<double>(spec.ffn_hidden) / static_cast<double>(slice.tensor);
   add_activation(costs, clock, a, slice.tokens * width);
 }
@@ -475,7 +486,7 @@ PassCosts module_forward(LayerModule module, const KernelClock& clock, const Wor
     case LayerModule::LatentUpProjection:
       if (!a.has_latent_attention()) break;
       add_up_projections(only, clock, w, stack, slice);
-      add_rotary_embedding(only, clock, a, slice);
+      add_rotary_embedding(only, clock, a, stack, slice);
       break;
     case LayerModule::Norms:
       add_norms(only, clock, a, slice);
@@ -535,7 +546,7 @@ LayerCosts layer_costs(const Workload& workload, const LayerSpec& spec, const St
     cross.causal = false;
     add_attention_core(costs, clock, cross);
   }
-  add_memory_bound(costs, clock, workload, spec, slice);
+  add_memory_bound(costs, clock, workload, spec, stack, slice);
   PassCosts last;
   if (spec.moe) {
     add_moe_mlp(costs, clock, workload, stack, strategy, slice);

@@ -207,6 +207,17 @@ TEST(LayerTraffic, OfNormsResidualsRotationAndActivationIsCountedByHand) {
   EXPECT_BYTES(costs_of(c).backward.elementwise, 2 * (8 * hidden + 2 * hidden + 3 * wide));
 }
 
+TEST(LayerTraffic, OfAScaledRotationIsThatOfItsOperationsWhereTheKernelHasNoFactor) {
+  StepCase c = byte_counter();
+  const LayerCosts kernel = costs_of(c);
+  c.workload.architecture.scaled_rotary = true;
+  const double rotated = 256 * 80;
+  EXPECT_BYTES(costs_of(c).forward.elementwise - kernel.forward.elementwise, 2 * (12 - 2) * rotated);
+  EXPECT_BYTES(costs_of(c).backward.elementwise - kernel.backward.elementwise, 2 * (17 - 2) * rotated);
+  c.stack.torch_parallelism = true;  // compiled
+  EXPECT_EQ(costs_of(c).forward.elementwise, kernel.forward.elementwise);
+}
+
 TEST(LayerTraffic, OfNormsIsDividedBySequenceParallelism) {
   StepCase c = byte_counter();
   c.strategy.tensor_parallel = 4;
