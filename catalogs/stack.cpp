@@ -87,6 +87,9 @@ void read_byte_ledger(ObjectReader& reader, Stack& stack) {
 
 std::string_view to_string(Sharding sharding) { return name_of(kShardings, sharding); }
 std::optional<Sharding> sharding_from(std::string_view name) { return value_of(kShardings, name); }
+bool is_fsdp(Sharding sharding) {
+  return sharding == Sharding::FsdpFull || sharding == Sharding::FsdpGradOp || sharding == Sharding::FsdpHybrid;
+}
 std::string_view to_string(Recompute recompute) { return name_of(kRecomputes, recompute); }
 std::optional<Recompute> recompute_from(std::string_view name) { return value_of(kRecomputes, name); }
 std::string_view to_string(LayerModule module) { return name_of(kLayerModules, module); }

@@ -26,6 +26,7 @@ enum class Sharding {
 };
 std::string_view to_string(Sharding sharding);
 std::optional<Sharding> sharding_from(std::string_view name);
+bool is_fsdp(Sharding sharding);
 
 enum class Recompute { None, Selective, Full };
 std::string_view to_string(Recompute recompute);

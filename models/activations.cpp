@@ -157,8 +157,9 @@ Ledger discarded(const Workload& w, const LayerSpec& spec, const Strategy& s, co
   Ledger out;
   if (has(LayerModule::CoreAttention) && !o.flash_attention) out.split += scores(w, spec, o, b);
   if (has(LayerModule::LatentUpProjection) && a.has_latent_attention()) out.split += projected(a, b).split;
-  if (has(LayerModule::Norms))
+  if (has(LayerModule::Norms)) {
     out.region += h * (attention_inputs(w, o, b) + (a.parallel_block ? 0 : mlp_inputs(w, o, b)));
+  }
   if (!spec.moe) {
     if (has(LayerModule::DenseMlp)) out.split += width * static_cast<double>(spec.ffn_hidden);
     return out;
@@ -219,8 +220,7 @@ double transient(const Workload& w, const LayerSpec& spec, const ActivationOptio
 
 ActivationOptions activation_options(const Workload& w, const Strategy& s, const Stack& stack) {
   const Architecture& a = w.architecture;
-  const bool fsdp =
-      s.sharding == Sharding::FsdpFull || s.sharding == Sharding::FsdpGradOp || s.sharding == Sharding::FsdpHybrid;
+  const bool fsdp = is_fsdp(s.sharding);
   return {.flash_attention = w.flash_attention.value_or(stack.flash_attention),
           // GPT-2 and GPT-3 were trained with dropout, later decoders without.
           .dropout = a.positions == PositionEncoding::Learned && !a.gated_mlp && w.finetune == FineTune::Full,

@@ -26,9 +26,9 @@ struct ActivationOptions {
   bool adapter_dropout = false;  ///< as Stack has it
   bool frozen_inputs = false;    ///< kept of products with 4-bit weights, though nothing needs them
   /// FSDP's selective checkpointing: every second product and the attention output are kept,
-  /// the rest is done again (torchtitan's per-operation policy). Else selective drops the scores only.
+  /// the rest is done again (torchtitan's per-operation policy).
   bool per_operation_selective = false;
-  std::span<const LayerModule> selective_modules;  ///< the stack's own
+  std::span<const LayerModule> selective_modules;  ///< the stack's own; none, and no such policy: the scores
 };
 
 /// What follows from the workload, the strategy and how the software runs a layer.

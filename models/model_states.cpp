@@ -9,9 +9,6 @@
 namespace smplan {
 namespace {
 
-bool is_fsdp(Sharding sharding) {
-  return sharding == Sharding::FsdpFull || sharding == Sharding::FsdpGradOp || sharding == Sharding::FsdpHybrid;
-}
 bool shards_weights(Sharding sharding) { return sharding == Sharding::Zero3 || is_fsdp(sharding); }
 bool shards_gradients(Sharding sharding) { return sharding == Sharding::Zero2 || shards_weights(sharding); }
 

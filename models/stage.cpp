@@ -50,9 +50,7 @@ PassParts recomputed(const PassParts& forward) {
 
 }  // namespace
 
-bool gathers_parameters(Sharding s) {
-  return s == Sharding::Zero3 || s == Sharding::FsdpFull || s == Sharding::FsdpGradOp || s == Sharding::FsdpHybrid;
-}
+bool gathers_parameters(Sharding s) { return s == Sharding::Zero3 || is_fsdp(s); }
 
 double gathered_parameter_bytes(const Workload& workload) {
   return workload.finetune == FineTune::Qlora ? 0.53 : kHalfBytes;

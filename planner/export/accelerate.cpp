@@ -11,8 +11,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-bool is_fsdp(Sharding s) { return s == Sharding::FsdpFull || s == Sharding::FsdpGradOp || s == Sharding::FsdpHybrid; }
-
 Json fsdp(const TrainingPlan& plan, Export& out) {
   const Strategy& s = plan.strategy;
   Json config;

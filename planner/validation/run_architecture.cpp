@@ -91,7 +91,11 @@ Result<Architecture> from_widths(const MeasuredRun& run, const Catalog& catalog,
   } else {
     if (a.head_dim == 0) a.head_dim = 128;
     a.n_heads = std::max<std::int64_t>(1, a.hidden / a.head_dim);
-    assumptions.push_back("n_heads is hidden / " + std::to_string(a.head_dim));
+    if (run.n_kv_heads && a.n_heads % *run.n_kv_heads != 0) {
+      a.n_heads = *run.n_kv_heads;
+      a.head_dim = run.head_dim.value_or(0);
+    }
+    assumptions.push_back("n_heads is " + std::to_string(a.n_heads));
   }
   if (a.head_dim == 0) a.head_dim = std::max<std::int64_t>(1, a.hidden / a.n_heads);
   a.n_kv_heads = run.n_kv_heads.value_or(a.n_heads);

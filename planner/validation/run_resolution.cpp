@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <set>
 
 #include "models/memory.hpp"
 #include "models/model_states.hpp"
@@ -169,17 +170,22 @@ bool recomputes_for_room(const RunSettings& settings, const Architecture& a) {
   return a.is_moe() && a.has_latent_attention() && !settings.expert_overlap.value_or(true);
 }
 
-/// `mla_up_proj,mlp`; words that name no module of Megatron Core are passed over.
+/// `mla_up_proj,mlp`, each once, and none that a block of experts holds beside that block; words that name no module of
+/// Megatron Core are passed over.
 std::vector<LayerModule> modules_in(std::string_view list) {
   constexpr std::string_view kName = "abcdefghijklmnopqrstuvwxyz_";
   const std::string text = lower_case(list);
-  std::vector<LayerModule> modules;
+  std::set<LayerModule> modules;
   for (std::size_t begin = text.find_first_of(kName); begin != std::string::npos;) {
     const std::size_t end = std::min(text.find_first_not_of(kName, begin), text.size());
-    if (const auto module = layer_module_from(text.substr(begin, end - begin))) modules.push_back(*module);
+    if (const auto module = layer_module_from(text.substr(begin, end - begin))) modules.insert(*module);
     begin = text.find_first_of(kName, end);
   }
-  return modules;
+  if (modules.contains(LayerModule::Experts)) {
+    modules.erase(LayerModule::ExpertActivation);
+    modules.erase(LayerModule::SharedExperts);
+  }
+  return {modules.begin(), modules.end()};
 }
 
 void resolve_recompute(const MeasuredRun& run, RunSettings& settings, const Architecture& architecture,
@@ -191,7 +197,7 @@ void resolve_recompute(const MeasuredRun& run, RunSettings& settings, const Arch
     assumptions.emplace_back("recompute is full, as the layers are sharded");
   } else if (!run.recompute.empty()) {
     s.recompute = Recompute::Selective;  // a list of operations
-    settings.recomputed_modules = modules_in(run.recompute);
+    if (!is_fsdp(s.sharding)) settings.recomputed_modules = modules_in(run.recompute);
   } else if (recomputes_for_room(settings, architecture)) {
     s.recompute = Recompute::Full;
     assumptions.emplace_back("recompute is full, as the exchange of experts is not overlapped");

@@ -1,0 +1,58 @@
+#include "models/kernel_clock.hpp"
+
+#include <algorithm>
+
+namespace smplan {
+namespace {
+
+constexpr double kFullBytes = 4;
+constexpr double kHalfBytes = 2;
+
+}  // namespace
+
+Seconds KernelClock::gemm(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch) const {
+  return gemm_in(stack_.product_precision(workload_.precision), {.m = m, .n = n, .k = k, .batch = batch});
+}
+
+Seconds KernelClock::wide_gemm(std::int64_t m, std::int64_t n, std::int64_t k, bool misaligned) const {
+  return gemm_in(attention_precision(), {.m = m, .n = n, .k = k, .misaligned = misaligned});
+}
+
+Seconds KernelClock::stream(Bytes bytes) const {
+  return streaming_time(bytes * stack_.profile.elementwise_traffic, cluster_.accelerator, cluster_.accelerator_profile);
+}
+
+Seconds KernelClock::stream(double elements) const {
+  return stream(Bytes((keeps_32_bits(workload_.precision) ? kFullBytes : kHalfBytes) * elements));
+}
+
+Seconds KernelClock::copy(Bytes bytes) const {
+  return streaming_time(bytes, cluster_.accelerator, cluster_.accelerator_profile);
+}
+
+Seconds KernelClock::attention(const AttentionShape& shape, Pass pass) const {
+  const bool flash = workload_.flash_attention.value_or(stack_.flash_attention);
+  const Seconds time = flash ? flash_attention_time(shape, pass, attention_precision(), cluster_.accelerator,
+                                                    cluster_.accelerator_profile, stack_.attention_kernel)
+                             : unfused_attention_time(shape, pass, attention_precision(), cluster_.accelerator,
+                                                      cluster_.accelerator_profile);
+  const AcceleratorProfile& p = cluster_.accelerator_profile;
+  // Vendors publish their kernels at the best sizes; the others' rates are means over many.
+  const double sustained = flash && stack_.attention_kernel == AttentionKernel::Vendor ? p.sustained_attention : 1;
+  const Seconds simt = flash ? Seconds() : misaligned_attention_time(shape, pass, cluster_.accelerator);
+  return time * (stack_.profile.attention_slowdown / (p.sustained_fraction * sustained)) + simt;
+}
+
+Precision KernelClock::attention_precision() const {
+  if (!eight_bit()) return stack_.product_precision(workload_.precision);
+  return cluster_.accelerator.supports(Precision::Bf16) ? Precision::Bf16 : Precision::Fp16;
+}
+
+Seconds KernelClock::gemm_in(Precision precision, const GemmShape& shape) const {
+  const Seconds time = gemm_time(shape, precision, cluster_.accelerator, cluster_.accelerator_profile) *
+                       (stack_.profile.gemm_slowdown / cluster_.accelerator_profile.sustained_fraction);
+  // Factors fitted on other formats must not add up to more than the device can do.
+  return std::max(time, shape.flops() / cluster_.accelerator.peak_rate(precision));
+}
+
+}  // namespace smplan

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+
+#include "catalogs/stack.hpp"
+#include "models/cluster.hpp"
+#include "models/collectives.hpp"
+#include "models/kernel_clock.hpp"
+#include "models/layers.hpp"
+#include "models/strategy.hpp"
+#include "models/workload.hpp"
+
+namespace smplan {
+
+/// Sizes that every term of one layer shares, per rank and micro-batch.
+struct Slice {
+  double tokens = 0;       ///< s * b / c
+  double norm_tokens = 0;  ///< tokens that this rank normalises: / t with sequence parallel
+  std::int64_t m = 0;      ///< tokens as a matrix dimension
+  std::int64_t tensor = 1;
+  std::int64_t heads = 1;
+  std::int64_t kv_heads = 1;
+};
+
+Slice make_slice(const Workload& workload, const Strategy& strategy);
+
+/// One layer on one rank: what its terms are computed from. Holds references.
+struct LayerInputs {
+  const Workload& workload;
+  const LayerSpec& spec;
+  const Strategy& strategy;
+  const Groups& groups;
+  const Cluster& cluster;
+  const Stack& stack;
+  Slice slice = make_slice(workload, strategy);
+  KernelClock clock{workload, cluster, stack};
+};
+
+/// Routed tokens of this rank's experts under balanced routing, and the experts' share of width.
+struct ExpertSlice {
+  std::int64_t experts = 1;            ///< on this rank
+  std::int64_t tokens_per_expert = 1;  ///< padded
+  std::int64_t width = 1;
+  double routed = 0;  ///< tokens * top_k that enter this rank's experts
+};
+
+ExpertSlice make_expert_slice(const LayerInputs& in);
+
+}  // namespace smplan

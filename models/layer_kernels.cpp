@@ -1,0 +1,200 @@
+#include "models/layer_kernels.hpp"
+
+#include <algorithm>
+
+namespace smplan {
+namespace {
+
+constexpr double kTransposedBytes = 2;  // an 8-bit tensor read and written
+/// NVFP4 quantises in kernels of its own: one pass for the largest element, one that reads again, transforms, rounds
+/// and writes both layouts, half a byte and a scale for every 16 (NVFP4BlockScaling of Transformer Engine; 2509.25149).
+constexpr double kFourBitBytes = 2 + 2 + 2 * (0.5 + 1.0 / 16);
+/// NF4 blocks are unpacked by a table look-up kernel that moves far fewer weights a second than a
+/// copy would: about 75e9 weights/s on an A100 (fine-tuning rows with and without a 4-bit base).
+constexpr double kDequantBytesPerWeight = 27;
+/// Width at which an expert feels half of what routing slows (runs of 768 to 32768 columns).
+constexpr double kNarrowExpert = 1000;
+/// Values read and written for each that is rotated, in one kernel or in Megatron Core's PyTorch operations: two
+/// products, the turned half, their sum and a copy; backward the same and the gradients of two slices (d98e8a6 of
+/// NVIDIA/Megatron-LM, rope_utils.py, counted operation by operation).
+constexpr double kRotaryKernel = 2;
+constexpr double kRotaryOperationsForward = 12;
+constexpr double kRotaryOperationsBackward = 17;
+/// Biases of experts join the output of a grouped product expert by expert, weighted in fp32, and the parts are put
+/// together and cast back: values of 16 bits that this moves for each value of the output (d98e8a6 of
+/// NVIDIA/Megatron-LM, TEGroupedMLP._apply_bias, counted operation by operation).
+constexpr double kExpertBiasForward = 14;
+constexpr double kExpertBiasBackward = 20;
+
+/// The low-rank path beside a frozen linear layer of `inputs` and `outputs` values: the input is read once more, the
+/// path's output written and added, and backward the same of the gradients. Its products are small beside that.
+void add_adapter(LayerCosts& costs, const LayerInputs& in, double inputs, double outputs) {
+  costs.forward.elementwise += in.clock.stream(inputs + 2 * outputs);
+  costs.backward.elementwise += in.clock.stream(2 * inputs + outputs);
+}
+
+/// Adds y = x W (m x k times k x n) in all passes: forward, gradient of x, gradient of W.
+void add_linear(LayerCosts& costs, const LayerInputs& in, std::int64_t m, std::int64_t n, std::int64_t k,
+                std::int64_t batch = 1) {
+  const double weights = static_cast<double>(n) * static_cast<double>(k) * static_cast<double>(batch);
+  const double rows = static_cast<double>(m) * static_cast<double>(batch);
+  costs.forward.gemm += in.clock.gemm(m, n, k, batch);
+  costs.backward.gemm += in.clock.gemm(m, k, n, batch);
+  if (in.workload.finetune == FineTune::Full) {
+    Seconds weight_gradient = in.clock.gemm(k, n, m, batch);
+    // The gradient is added to the main gradient: one read and one write of it.
+    weight_gradient += in.clock.copy(Bytes(2 * in.stack.gradient_bytes * weights));
+    costs.backward.gemm += weight_gradient;
+    costs.weight_gradient += weight_gradient;
+  }
+  if (in.workload.finetune != FineTune::Full) {
+    add_adapter(costs, in, rows * static_cast<double>(k), rows * static_cast<double>(n));
+  }
+  if (in.workload.finetune == FineTune::Qlora) {
+    costs.forward.gemm += in.clock.copy(Bytes(kDequantBytesPerWeight * weights));
+    costs.backward.gemm += in.clock.copy(Bytes(kDequantBytesPerWeight * weights));
+  }
+  if (in.clock.eight_bit() && batch == 1) {
+    // Inputs (and, backward, output gradients) are quantised by the kernel that makes them; their transposed copies,
+    // which only gradients of weights read, are read and written once more. Experts' go with the permutation.
+    const double transposed = in.workload.finetune == FineTune::Full ? kTransposedBytes : 0;
+    const double bytes = in.workload.precision == Precision::Fp4 ? kFourBitBytes : transposed;
+    costs.forward.elementwise += in.clock.copy(Bytes(bytes * rows * static_cast<double>(k)));
+    costs.backward.elementwise += in.clock.copy(Bytes(bytes * rows * static_cast<double>(n)));
+  }
+}
+
+void add_elementwise(LayerCosts& costs, const LayerInputs& in, double forward_elements, double backward_elements) {
+  costs.forward.elementwise += in.clock.stream(forward_elements);
+  costs.backward.elementwise += in.clock.stream(backward_elements);
+}
+
+/// Router, permutation, routed experts.
+LayerCosts routed_mlp(const LayerInputs& in) {
+  const Architecture& a = in.workload.architecture;
+  const MixtureOfExperts& moe = a.moe;
+  const ExpertSlice e = make_expert_slice(in);
+  const auto h = static_cast<double>(a.hidden);
+  LayerCosts costs;
+  costs.forward.gemm += in.clock.wide_gemm(in.slice.m, moe.n_experts, a.hidden);
+  costs.backward.gemm += in.clock.wide_gemm(in.slice.m, a.hidden, moe.n_experts);
+  add_linear(costs, in, e.tokens_per_expert, (a.gated_mlp ? 2 : 1) * e.width, a.hidden, e.experts);
+  add_linear(costs, in, e.tokens_per_expert, a.hidden, e.width, e.experts);
+  // Permute before and un-permute after: each reads and writes the routed tokens.
+  add_elementwise(costs, in, 4 * e.routed * h, 4 * e.routed * h);
+  if (moe.expert_bias) {
+    add_elementwise(costs, in, kExpertBiasForward * e.routed * h, kExpertBiasBackward * e.routed * h);
+  }
+  add_activation(costs, in, e.routed * static_cast<double>(e.width));
+  return costs;
+}
+
+/// Uneven groups and padding cost less, the wider the expert: Mixtral's 14336 columns run like a dense layer's,
+/// DeepSeek's 2048 do not.
+double routing_slowdown(double moe_slowdown, std::int64_t expert_width) {
+  return 1 + (moe_slowdown - 1) * kNarrowExpert / (kNarrowExpert + static_cast<double>(expert_width));
+}
+
+}  // namespace
+
+void add_up_projections(LayerCosts& costs, const LayerInputs& in) {
+  const LatentAttention& l = in.workload.architecture.latent;
+  if (l.q_lora_rank > 0) {
+    const std::int64_t qk_dim = l.qk_nope_head_dim + l.qk_rope_head_dim;
+    add_linear(costs, in, in.slice.m, in.slice.heads * qk_dim, l.q_lora_rank);
+  }
+  add_linear(costs, in, in.slice.m, in.slice.heads * (l.qk_nope_head_dim + l.v_head_dim), l.kv_lora_rank);
+}
+
+void add_attention_projections(LayerCosts& costs, const LayerInputs& in) {
+  const Architecture& a = in.workload.architecture;
+  const std::int64_t m = in.slice.m;
+  if (a.has_latent_attention()) {
+    const LatentAttention& l = a.latent;
+    const std::int64_t query =
+        l.q_lora_rank > 0 ? l.q_lora_rank : in.slice.heads * (l.qk_nope_head_dim + l.qk_rope_head_dim);
+    add_linear(costs, in, m, query, a.hidden);
+    add_linear(costs, in, m, l.kv_lora_rank + l.qk_rope_head_dim, a.hidden);
+    add_up_projections(costs, in);
+    add_linear(costs, in, m, a.hidden, in.slice.heads * l.v_head_dim);
+    return;
+  }
+  add_linear(costs, in, m, (in.slice.heads + 2 * in.slice.kv_heads) * a.head_dim, a.hidden);
+  add_linear(costs, in, m, a.hidden, in.slice.heads * a.head_dim);
+}
+
+AttentionShape attention_shape(const LayerInputs& in) {
+  const Architecture& a = in.workload.architecture;
+  const bool latent = a.has_latent_attention();
+  return {.batch = in.strategy.micro_batch,
+          .heads = in.slice.heads,
+          .kv_heads = latent ? in.slice.heads : in.slice.kv_heads,
+          .query_len = std::max<std::int64_t>(1, in.workload.seq_len / in.strategy.context_parallel),
+          .key_len = in.workload.seq_len,
+          .head_dim = latent ? a.latent.qk_nope_head_dim + a.latent.qk_rope_head_dim : a.head_dim,
+          .value_dim = latent ? a.latent.v_head_dim : a.head_dim,
+          .causal = a.kind == ModelKind::Decoder || (a.kind == ModelKind::EncoderDecoder && !in.spec.encoder),
+          .window = in.spec.window};
+}
+
+void add_attention_core(LayerCosts& costs, const LayerInputs& in, const AttentionShape& shape) {
+  costs.forward.attention += in.clock.attention(shape, Pass::Forward);
+  costs.backward.attention += in.clock.attention(shape, Pass::Backward);
+}
+
+void add_norms(LayerCosts& costs, const LayerInputs& in) {
+  const Architecture& a = in.workload.architecture;
+  const double values = static_cast<double>(a.norms_per_layer) * in.slice.norm_tokens * static_cast<double>(a.hidden);
+  add_elementwise(costs, in, 2 * values, 4 * values);
+}
+
+/// Transformer Engine's kernel takes no factor beside the angles.
+void add_rotary_embedding(LayerCosts& costs, const LayerInputs& in) {
+  const Architecture& a = in.workload.architecture;
+  if (a.positions != PositionEncoding::Rope) return;
+  const double rotated = in.slice.tokens * static_cast<double>((in.slice.heads + in.slice.kv_heads) * a.head_dim);
+  const bool operations = a.scaled_rotary && in.stack.fused_kernels && !in.stack.torch_parallelism;
+  add_elementwise(costs, in, (operations ? kRotaryOperationsForward : kRotaryKernel) * rotated,
+                  (operations ? kRotaryOperationsBackward : kRotaryKernel) * rotated);
+}
+
+void add_activation(LayerCosts& costs, const LayerInputs& in, double activated) {
+  const Architecture& a = in.workload.architecture;
+  add_elementwise(costs, in, (a.gated_mlp ? 3 : 2) * activated, (a.gated_mlp ? 5 : 3) * activated);
+}
+
+void add_memory_bound(LayerCosts& costs, const LayerInputs& in) {
+  const Architecture& a = in.workload.architecture;
+  const auto h = static_cast<double>(a.hidden);
+  add_norms(costs, in);
+  // Two residual additions: read two, write one.
+  add_elementwise(costs, in, 2 * 3 * in.slice.norm_tokens * h, 2 * in.slice.norm_tokens * h);
+  add_rotary_embedding(costs, in);
+  const double width = static_cast<double>(in.spec.ffn_hidden) / static_cast<double>(in.slice.tensor);
+  add_activation(costs, in, in.slice.tokens * width);
+}
+
+Seconds add_dense_mlp(LayerCosts& costs, const LayerInputs& in, std::int64_t ffn_hidden) {
+  const Architecture& a = in.workload.architecture;
+  const std::int64_t width = std::max<std::int64_t>(1, ffn_hidden / in.slice.tensor);
+  add_linear(costs, in, in.slice.m, (a.gated_mlp ? 2 : 1) * width, a.hidden);
+  const Seconds before = costs.forward.gemm;
+  add_linear(costs, in, in.slice.m, a.hidden, width);
+  return costs.forward.gemm - before;
+}
+
+void add_moe_mlp(LayerCosts& costs, const LayerInputs& in) {
+  const MixtureOfExperts& moe = in.workload.architecture.moe;
+  const LayerCosts routed = routed_mlp(in);
+  const double slowdown = routing_slowdown(in.stack.profile.moe_slowdown, moe.expert_ffn_hidden);
+  costs.forward.gemm += routed.forward.gemm * slowdown;
+  costs.forward.elementwise += routed.forward.elementwise * slowdown;
+  costs.backward.gemm += routed.backward.gemm * slowdown;
+  costs.backward.elementwise += routed.backward.elementwise * slowdown;
+  costs.weight_gradient += routed.weight_gradient * slowdown;
+  if (moe.n_shared_experts > 0) {
+    add_dense_mlp(costs, in, moe.n_shared_experts * moe.shared_expert_ffn_hidden);
+  }
+}
+
+}  // namespace smplan

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+
+#include "models/compute.hpp"
+#include "models/layer_costs.hpp"
+#include "models/layer_inputs.hpp"
+
+/// What the parts of a layer compute, forward and backward; read and write counts are those of fused kernels.
+namespace smplan {
+
+void add_attention_projections(LayerCosts& costs, const LayerInputs& in);
+/// Queries, keys and values of latent attention from their compressed vectors.
+void add_up_projections(LayerCosts& costs, const LayerInputs& in);
+AttentionShape attention_shape(const LayerInputs& in);
+void add_attention_core(LayerCosts& costs, const LayerInputs& in, const AttentionShape& shape);
+
+void add_norms(LayerCosts& costs, const LayerInputs& in);
+void add_rotary_embedding(LayerCosts& costs, const LayerInputs& in);
+/// The activation function of an MLP, or gate and product, of so many values.
+void add_activation(LayerCosts& costs, const LayerInputs& in, double activated);
+/// Norms, residuals, rotary embedding and the dense MLP's activation function.
+void add_memory_bound(LayerCosts& costs, const LayerInputs& in);
+
+/// Returns the forward time of the last product.
+Seconds add_dense_mlp(LayerCosts& costs, const LayerInputs& in, std::int64_t ffn_hidden);
+/// Router, permutation, routed and shared experts.
+void add_moe_mlp(LayerCosts& costs, const LayerInputs& in);
+
+}  // namespace smplan

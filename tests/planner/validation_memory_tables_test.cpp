@@ -1,0 +1,144 @@
+// Tables of fine-tuning memory: their columns, methods and kinds of memory.
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "planner/validation/report.hpp"
+#include "planner/validation/run_resolution.hpp"
+#include "tests/support/measured_runs.hpp"
+
+namespace smplan {
+namespace {
+
+using test::shipped_catalog;
+
+/// Rows of a table of fine-tuning memory: its own names of columns.
+ResolvedRun resolved(const std::string& cells) {
+  const auto runs = test::runs_from(
+      "id,model,gpu,n_gpus,framework,dtype,seq_len,batch,shard,grad_ckpt,method,quant,lora_rank,packing,peak_mem_gib,"
+      "notes\na,gpt2-xl,A100-40GB," +
+      cells + "\n");
+  Result<ResolvedRun> run = resolve_run(runs.at(0), shipped_catalog());
+  if (!run) throw std::runtime_error(to_string(run.error()));
+  return std::move(*run);
+}
+
+TEST(MemoryTables, NameColumnsInTheirOwnWay) {
+  const ResolvedRun run = resolved("1,LitGPT,bf16-true,512,4,none,1,lora,,8,,18.4,");
+  EXPECT_EQ(run.strategy.micro_batch, 4);
+  EXPECT_EQ(run.workload.global_batch, 4);
+  EXPECT_EQ(run.strategy.recompute, Recompute::Full);
+  EXPECT_EQ(run.workload.finetune, FineTune::Lora);
+  EXPECT_EQ(run.workload.lora.rank, 8);
+  EXPECT_TRUE(run.workload.pure_half);
+  EXPECT_EQ(resolved("1,LitGPT,bf16,512,4,none,0,lora,,8,,18.4,").strategy.recompute, Recompute::None);
+  const auto runs = test::runs_from("id,model,gpu,n_gpus,seq_len,batch,peak_mem_gib\na,gpt2,A10G,1,512,1,7.5\n");
+  EXPECT_EQ(runs[0].peak_mem_gib_per_gpu, 7.5);
+}
+
+TEST(MemoryTables, AStatedMethodCountsAndNotTheWordsBesideIt) {
+  const auto mode = [](const char* method, const char* quant, const char* notes) {
+    return resolved(std::string("1,torchtune,bf16,512,4,none,1,") + method + "," + quant + ",,,18.4," + notes)
+        .workload.finetune;
+  };
+  EXPECT_EQ(mode("full", "", "QLoRA"), FineTune::Full);
+  EXPECT_EQ(mode("lora", "", "QLoRA"), FineTune::Lora);
+  EXPECT_EQ(mode("lora", "bnb.nf4", ""), FineTune::Qlora);
+  EXPECT_EQ(mode("qlora", "", ""), FineTune::Qlora);
+  EXPECT_EQ(mode("", "", "QLoRA"), FineTune::Qlora);
+  EXPECT_THROW(mode("adapter", "", ""), std::runtime_error);
+}
+
+TEST(MemoryTables, TrainedEmbeddingsAreReadFromTheMethodOrTheNotes) {
+  const auto trains = [](const char* method, const char* notes) {
+    const ResolvedRun run = resolved(std::string("1,HF-Trainer,bf16,512,1,none,1,") + method + ",,64,,33.7," + notes);
+    EXPECT_EQ(run.workload.finetune, FineTune::Lora) << method;
+    return run.workload.lora.train_embeddings;
+  };
+  EXPECT_TRUE(trains("lora+emb/head trainable", ""));
+  EXPECT_TRUE(trains("lora", "LoRA (emb); grad accumulation 8"));
+  EXPECT_FALSE(trains("lora", "LoRA; grad accumulation 8"));
+}
+
+TEST(MemoryTables, RankIsThatOfTheFrameworksScriptsUnlessStated) {
+  EXPECT_EQ(resolved("1,HF-Trainer,bf16,512,1,none,1,lora,,,,33.7,").workload.lora.rank, 64);
+  EXPECT_EQ(resolved("1,ddp,bf16,512,1,none,1,lora,,,,33.7,").workload.lora.rank, 16);
+}
+
+TEST(MemoryTables, SequencesThatAreOnlyALimitHaveNoTime) {
+  const auto runs = test::runs_from(
+      "id,model,gpu,n_gpus,framework,seq_len,batch,grad_ckpt,method,packing,step_time_s,peak_mem_gib,notes\n"
+      "a,llama-2-7b,A100-40GB,1,LitGPT,512,1,0,lora,,0.5,18.4,samples are shorter\n"
+      "b,llama-2-7b,A100-40GB,1,LitGPT,512,1,0,lora,1,0.5,18.4,\n"
+      "c,llama-2-7b,A100-40GB,1,LitGPT,512,1,0,lora,0,0.5,18.4,\n");
+  const auto compared = compare_runs(runs, shipped_catalog());
+  EXPECT_FALSE(compared[0].has_time_error());
+  EXPECT_TRUE(compared[0].has_memory_error());
+  EXPECT_TRUE(compared[1].has_time_error());
+  EXPECT_EQ(compared[2].prediction.status, RunStatus::Unsupported) << "neither figure is of sequences so long";
+}
+
+TEST(MemoryTables, FsdpAloneShardsAllThatItCan) {
+  const ResolvedRun run = resolved("2,HF-Trainer,bf16,512,4,fsdp,1,lora,,8,,18.4,");
+  EXPECT_EQ(run.strategy.sharding, Sharding::FsdpFull);
+  EXPECT_EQ(run.stack.id, "fsdp");
+  EXPECT_EQ(run.strategy.shard_degree, 2);
+}
+
+TEST(MemoryTables, LitGptCheckpointsTheLayersThatItShards) {
+  EXPECT_EQ(resolved("2,LitGPT,bf16-true,512,4,fsdp,,lora,,8,,18.4,").strategy.recompute, Recompute::Full);
+  EXPECT_EQ(resolved("2,LitGPT,bf16-true,512,4,none,,lora,,8,,18.4,").strategy.recompute, Recompute::None);
+  EXPECT_EQ(resolved("2,LitGPT,bf16-true,512,4,fsdp,0,lora,,8,,18.4,").strategy.recompute, Recompute::None);
+}
+
+TEST(MemoryTables, BatchOfAStepMayBeInTheNotes) {
+  EXPECT_EQ(resolved("1,LitGPT,bf16,512,4,none,0,full,,,,18.4,global_batch 32").workload.global_batch, 32);
+  EXPECT_EQ(resolved("1,LitGPT,bf16,512,4,none,0,lora,,8,,18.4,effective minibatch 128").workload.global_batch, 128);
+  EXPECT_EQ(resolved("4,LitGPT,bf16,512,4,none,0,lora,,8,,18.4,global_batch 8").strategy.micro_batch, 4)
+      << "a figure of one device, repeated";
+}
+
+TEST(MemoryTables, TargetsOfAdaptersAreReadAsTheyAreSpelled) {
+  const auto targets = [](const char* stated) {
+    const auto runs =
+        test::runs_from(std::string("id,model,gpu,n_gpus,framework,seq_len,batch,method,lora_targets,peak_mem_gib\n"
+                                    "a,llama-2-7b,A100-40GB,1,PEFT,512,1,lora,") +
+                        stated + ",18.4\n");
+    return resolve_run(runs.at(0), shipped_catalog())->workload.lora.targets;
+  };
+  EXPECT_EQ(targets("query+value"), LoraTargets::QueryValue);
+  EXPECT_EQ(targets("v_proj+q_proj"), LoraTargets::QueryValue);
+  EXPECT_EQ(targets("\"q,v\""), LoraTargets::QueryValue);
+  EXPECT_EQ(targets("q_proj+k_proj+v_proj+o_proj"), LoraTargets::Attention);
+  EXPECT_EQ(targets("query+key+value+projection+mlp+head"), LoraTargets::Linear);
+  EXPECT_EQ(targets("all linear incl. output"), LoraTargets::Linear);
+  EXPECT_EQ(targets("gate_proj+o_proj+q_proj"), LoraTargets::Linear);
+  EXPECT_EQ(targets(""), LoraTargets::Linear);
+}
+
+TEST(MemoryTables, ACountWithTheVocabularyTwiceHasAHeadOfItsOwn) {
+  const auto tied = [](const char* params_b) {
+    const auto runs =
+        test::runs_from(std::string("id,model,params_b,gpu,n_gpus,framework,seq_len,batch\na,falcon-7b,") + params_b +
+                        ",A100-40GB,1,LitGPT,512,1\n");
+    return resolve_run(runs.at(0), shipped_catalog())->workload.architecture.tied_embeddings;
+  };
+  EXPECT_TRUE(tied("6.92"));
+  EXPECT_FALSE(tied("7.217"));
+  EXPECT_TRUE(tied(""));
+}
+
+TEST(MemoryTables, WhatTorchtuneCallsActiveIsAllocated) {
+  const auto runs = test::runs_from(
+      "id,model,gpu,n_gpus,framework,dtype,seq_len,batch,method,mem_kind\n"
+      "a,llama-3.2-3b,A100-80GB,1,torchtune,bf16,4096,2,full,active (torchtune peak memory active)\n"
+      "b,llama-3.2-3b,A100-80GB,1,torchtune,bf16,4096,2,full,unknown (torchtune active/allocated)\n");
+  for (const ComparedRun& run : compare_runs(runs, shipped_catalog())) {
+    EXPECT_EQ(run.prediction.peak, run.prediction.memory.peak_allocated);
+  }
+}
+
+}  // namespace
+}  // namespace smplan

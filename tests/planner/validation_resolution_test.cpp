@@ -1,0 +1,332 @@
+// How the columns and notes of a measured run are read.
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "planner/validation/calibrate.hpp"
+#include "planner/validation/report.hpp"
+#include "planner/validation/run_resolution.hpp"
+#include "tests/support/measured_runs.hpp"
+
+namespace smplan {
+namespace {
+
+using test::shipped_catalog;
+
+TEST(MeasuredRuns, NoRunOnTrainiumIsTakenForOneOfAnNvidiaStack) {
+  const auto runs = test::runs_from(
+      "id,model,gpu,n_gpus,framework,seq_len,micro_batch,tp,pp\n"
+      "a,llama-2-7b,Trainium1,64,nemo-megatron,4096,1,8,1\n"
+      "b,llama-2-7b,H100-80GB,64,NeMo-Megatron,4096,1,8,1\n"
+      "c,llama-2-7b,Trainium1,64,somebody's own,4096,1,8,1\n");
+  EXPECT_EQ(stack_of(runs[0], shipped_catalog()), "neuron-nemo");
+  EXPECT_EQ(stack_of(runs[1], shipped_catalog()), "megatron");
+  EXPECT_EQ(stack_of(runs[2], shipped_catalog()), "neuron");
+}
+
+TEST(MeasuredRuns, AnUnknownFrameworkShardsWhatNoDeviceHolds) {
+  const auto runs = test::runs_from(
+      "id,model,params_b,gpu,n_gpus,framework,seq_len,micro_batch\n"
+      "a,llama-2-7b,,A100-80GB,8,somebody's own,4096,1\n"
+      "b,somebody's own,7,A100-80GB,8,somebody's own,4096,1\n"
+      "c,llama-2-7b,,B200,8,somebody's own,4096,1\n"
+      "d,gpt2,,A100-80GB,8,somebody's own,1024,1\n");
+  EXPECT_EQ(stack_of(runs[0], shipped_catalog()), "fsdp");
+  EXPECT_EQ(stack_of(runs[1], shipped_catalog()), "fsdp");
+  EXPECT_EQ(stack_of(runs[2], shipped_catalog()), "ddp");
+  EXPECT_EQ(stack_of(runs[3], shipped_catalog()), "ddp");
+}
+
+TEST(MeasuredRuns, AcceleratorsAndFormatsAreReadAsTablesSpellThem) {
+  const auto read = [](const std::string& gpu, const std::string& dtype) {
+    const auto runs = test::runs_from("id,model,gpu,n_gpus,framework,dtype,seq_len,micro_batch\na,gpt2," + gpu +
+                                      ",2,FSDP," + dtype + ",1024,1\n");
+    const ComparedRun run = compare_runs(runs, shipped_catalog())[0];
+    if (run.prediction.status != RunStatus::Ok) return run.prediction.message;
+    return run.prediction.accelerator + " " + std::string(to_string(run.prediction.precision));
+  };
+  for (const char* gpu : {"H100", "H100-80GB", "H100-80GB-SXM", "H100 SXM5", "H100-SXM5-80GB", "NVIDIA H100 80GB HBM3",
+                          "NVIDIA H100 80 GB HBM3", "H100 (80G)", "H100_80GiB"}) {
+    EXPECT_EQ(read(gpu, "bf16"), "H100-80GB bf16") << gpu;
+  }
+  EXPECT_EQ(read("H100-96GB-SXM-HBM2e-500W", "fp8"), "H100-96GB-HBM2e-500W fp8");
+  EXPECT_EQ(read("A100 40GB", "bfloat16"), "A100-40GB bf16");
+  EXPECT_EQ(read("A100-SXM4-80GB", "bf16-mixed"), "A100-80GB bf16");
+  EXPECT_EQ(read("A100 40 GB HBM2", "bf16"), "A100-40GB bf16");
+  EXPECT_EQ(read("Tesla V100-SXM2-32GB", "float16"), "V100-32GB fp16");
+  EXPECT_EQ(read("GB200 NVL72", "mxfp8"), "GB200 fp8");
+  EXPECT_EQ(read("T4", "float32"), "T4 fp32");
+  EXPECT_EQ(read("H100-80GB-PCIe", "bf16"), "H100-80GB-PCIe bf16");
+  EXPECT_EQ(read("NVIDIA H100 PCIe", "bf16"), "H100-80GB-PCIe bf16") << "an alias, in any order of its words";
+  EXPECT_EQ(read("A10G PCIe", "bf16"), "A10G bf16") << "exists as a card only";
+  EXPECT_EQ(read("H100 NVL", "bf16"), "H100-94GB-NVL bf16");
+  EXPECT_EQ(read("H100-94GB", "bf16"), "H100-94GB-NVL bf16") << "96 GB is near, 94 is nearer";
+  EXPECT_EQ(read("NVIDIA A10G-24GB", "bf16"), "A10G bf16") << "memory beside a name that needs none";
+  EXPECT_EQ(read("B200-192GB", "bf16"), "B200 bf16") << "what its stacks hold";
+  EXPECT_EQ(read("NVIDIA GH200 480GB", "bf16"), "GH200-96GB bf16") << "the driver writes the host's memory";
+  for (const char* gpu : {"H20-141GB", "A10G-80GB", "80GB", "H100-99999999999999999999GB"}) {
+    EXPECT_NE(read(gpu, "bf16").find("is not in the catalog"), std::string::npos) << gpu;
+  }
+  EXPECT_EQ(read("GeForce RTX 4090", "bf16"), "RTX-4090 bf16");
+  EXPECT_EQ(read("MI300X", "bf16"),
+            "the accelerator 'MI300X' is not in the catalog ('smplan catalog list accelerators' shows the known ones)");
+}
+
+TEST(MeasuredRuns, ACardIsSlowerThanTheModuleOfItsName) {
+  const auto seconds = [](const std::string& gpu) {
+    const auto runs =
+        test::runs_from("id,model,gpu,n_gpus,framework,seq_len,micro_batch\na,llama-2-7b," + gpu + ",8,FSDP,4096,1\n");
+    return compare_runs(runs, shipped_catalog())[0].prediction.step.time().value();
+  };
+  EXPECT_GT(seconds("H100-80GB-PCIe"), 1.3 * seconds("H100-80GB"));
+  EXPECT_GT(seconds("A100-80GB-PCIe"), 1.05 * seconds("A100-80GB"));
+  EXPECT_GT(seconds("H800"), seconds("H100")) << "less NVLink";
+}
+
+TEST(MeasuredRuns, AdaptersOfOtherKindsAreReadAsLora) {
+  const auto peak = [](const std::string& method, const std::string& targets) {
+    const auto runs = test::runs_from(
+        "id,model,gpu,n_gpus,framework,seq_len,micro_batch,method,lora_targets,lora_rank\n"
+        "a,llama-3.2-3b,L40S,1,PEFT,768,4," +
+        method + "," + targets + ",32\n");
+    const ComparedRun run = compare_runs(runs, shipped_catalog())[0];
+    if (run.prediction.status != RunStatus::Ok) return run.prediction.message;
+    return fmt::format("{:.2f}", run.prediction.peak.value() / kGiB);
+  };
+  const std::string lora = peak("lora", "q_proj+v_proj");
+  EXPECT_EQ(peak("dora", "q_proj+v_proj"), lora);
+  EXPECT_LT(std::stod(peak("oft", "q_proj+v_proj")), std::stod(lora)) << "its rank is no width";
+  EXPECT_LT(std::stod(peak("prompt_tuning", "")), std::stod(peak("lora", "")));
+  EXPECT_EQ(peak("distillation", ""),
+            "no model of the method 'distillation' (full, lora, qlora and the adapters of PEFT are known)");
+}
+
+TEST(MeasuredRuns, AListOfModulesIsWhatSelectiveRecomputationTakes) {
+  const auto modules = [](const std::string& list, const std::string& sharding = "zero1") {
+    const auto runs = test::runs_from(
+        "id,model,gpu,n_gpus,framework,dtype,seq_len,tp,ep,micro_batch,global_batch,shard,recompute\n"
+        "a,moonlight-16b-a3b,H100-80GB,8,Megatron-Bridge,bf16,4096,2,8,1,4," +
+        sharding + ",\"" + list + "\"\n");
+    const ResolvedRun run = resolve_run(runs.at(0), shipped_catalog()).value();
+    EXPECT_EQ(run.strategy.recompute, Recompute::Selective);
+    return run.stack.selective_modules;
+  };
+  using Modules = std::vector<LayerModule>;
+  EXPECT_EQ(modules("mla_up_proj,mlp"), (Modules{LayerModule::LatentUpProjection, LayerModule::DenseMlp}));
+  EXPECT_EQ(modules("['layernorm', 'moe_act']"), (Modules{LayerModule::Norms, LayerModule::ExpertActivation}));
+  EXPECT_EQ(modules("Core_Attn+shared_experts"), (Modules{LayerModule::CoreAttention, LayerModule::SharedExperts}));
+  EXPECT_EQ(modules("moe_act,layernorm,layernorm"), (Modules{LayerModule::Norms, LayerModule::ExpertActivation}));
+  EXPECT_EQ(modules("shared_experts moe moe_act"), Modules{LayerModule::Experts}) << "the block holds both";
+  EXPECT_EQ(modules("layernorm,moe_act", "fsdp-full"), Modules{}) << "its policy goes by operations";
+  EXPECT_EQ(modules("selective"), Modules{});
+  EXPECT_EQ(modules("every second product"), Modules{}) << "no module's name";
+}
+
+TEST(MeasuredRuns, ScalesOfRowsTakeTheRateOfEightBits) {
+  const auto precision = [](const std::string& notes) {
+    const auto runs = test::runs_from(
+        "id,model,gpu,n_gpus,framework,dtype,seq_len,micro_batch,notes\n"
+        "a,llama-3.1-8b,H100,8,torchtitan,fp8,8192,1," +
+        notes + "\n");
+    return predict_run(runs[0], shipped_catalog()).precision;
+  };
+  EXPECT_EQ(precision("fp8-tensorwise"), Precision::Fp8);
+  EXPECT_EQ(precision("fp8-rowwise"), Precision::Bf16);
+}
+
+TEST(MeasuredRuns, OfOneDeviceThatAdamWDoesNotFitMustSayTheirOptimizer) {
+  const auto runs = test::runs_from(
+      "id,model,gpu,n_gpus,framework,seq_len,micro_batch,method,optimizer\n"
+      "a,llama-3.1-8b,RTX4090,1,torchtune,2048,1,full,\n"
+      "b,llama-3.1-8b,RTX4090,1,torchtune,2048,1,full,AdamW\n"
+      "c,llama-3.1-8b,H200,1,torchtune,2048,1,full,\n"
+      "d,llama-3.1-8b,RTX4090,1,torchtune,2048,1,lora,\n");
+  const auto compared = compare_runs(runs, shipped_catalog());
+  EXPECT_EQ(compared[0].prediction.message,
+            "the optimizer is not stated, and AdamW's states do not fit the device (state the optimizer)");
+  for (std::size_t i = 1; i < compared.size(); ++i) EXPECT_EQ(compared[i].prediction.status, RunStatus::Ok) << i;
+}
+
+TEST(MeasuredRuns, AnUnknownProgramShardsWhatOneDeviceCannotHold) {
+  const auto runs = test::runs_from(
+      "id,model,params_b,gpu,n_gpus,framework,seq_len,micro_batch,method\n"
+      "a,llama-2-7b,6.74,H100-80GB,8,somebody's own,4096,1,full\n"
+      "b,gpt2,0.124,H100-80GB,8,somebody's own,1024,1,full\n"
+      "c,llama-2-7b,6.74,H100-80GB,8,somebody's own,4096,1,lora\n");
+  EXPECT_EQ(stack_of(runs[0], shipped_catalog()), "fsdp");
+  EXPECT_EQ(stack_of(runs[1], shipped_catalog()), "ddp");
+  EXPECT_EQ(stack_of(runs[2], shipped_catalog()), "ddp");
+}
+
+TEST(MeasuredRuns, BlankDegreesMeanNoneWhereParametersAreShardedByDefault) {
+  const auto runs = test::runs_from(
+      "id,model,gpu,n_gpus,framework,seq_len,micro_batch,global_batch\n"
+      "a,llama-2-70b,H100-80GB,64,MaxText,4096,2,128\n"
+      "b,llama-2-70b,H100-80GB,64,Megatron-LM,4096,2,128\n");
+  const auto compared = compare_runs(runs, shipped_catalog());
+  EXPECT_EQ(compared[0].prediction.status, RunStatus::Ok) << compared[0].prediction.message;
+  EXPECT_EQ(compared[1].prediction.status, RunStatus::Unsupported);
+}
+
+TEST(MeasuredRuns, TensorOverlapStatedToBeOffCostsTime) {
+  const auto runs = test::runs_from(
+      "id,model,gpu,n_gpus,framework,seq_len,micro_batch,tp,pp,notes\n"
+      "a,llama-2-70b,H100-80GB,8,Megatron-LM,4096,1,8,1,no TP-comm overlap\n"
+      "b,llama-2-70b,H100-80GB,8,Megatron-LM,4096,1,8,1,\n");
+  const auto compared = compare_runs(runs, shipped_catalog());
+  EXPECT_GT(compared[0].prediction.step.time(), compared[1].prediction.step.time());
+}
+
+TEST(MeasuredRuns, AFusedCrossEntropyTakesAnotherCopyOfTheLogitsUnderMegatronOnly) {
+  const auto runs = test::runs_from(
+      "id,model,gpu,n_gpus,framework,dtype,seq_len,micro_batch,tp,pp,mem_kind,notes\n"
+      "a,llama-3.2-1b,H100-80GB,8,Megatron-LM,bf16,8192,1,1,1,max_allocated,fused cross-entropy\n"
+      "b,llama-3.2-1b,H100-80GB,8,Megatron-LM,bf16,8192,1,1,1,max_allocated,\n"
+      "c,llama-3.2-1b,H100-80GB,8,FSDP,bf16,8192,1,1,1,max_allocated,fused cross-entropy\n"
+      "d,llama-3.2-1b,H100-80GB,8,FSDP,bf16,8192,1,1,1,max_allocated,\n");
+  const auto compared = compare_runs(runs, shipped_catalog());
+  const double logits = 8192.0 * 128256;
+  EXPECT_NEAR((compared[0].prediction.peak - compared[1].prediction.peak).value(), 4 * logits, 0.01 * logits);
+  EXPECT_EQ(compared[2].prediction.peak, compared[3].prediction.peak);
+}
+
+TEST(MeasuredRuns, AVocabularyThatIsNotStatedIsTheFamilys) {
+  const auto vocabulary = [](const std::string& model) {
+    const auto runs = test::runs_from("id,model,gpu,n_gpus,framework,seq_len,micro_batch,tp,pp,n_layers,hidden\na," +
+                                      model + ",H100-80GB,8,Megatron-LM,4096,1,1,1,12,1024\n");
+    return resolve_run(runs.at(0), shipped_catalog()).value().workload.architecture.vocab;
+  };
+  EXPECT_EQ(vocabulary("Nemotron-3-8B"), 256000);
+  EXPECT_EQ(vocabulary("BERT-tiny"), 30522);
+  EXPECT_EQ(vocabulary("somebody's own"), 50257);
+  EXPECT_EQ(vocabulary("llama-9"), 50257) << "Llamas have had three vocabularies";
+}
+
+TEST(MeasuredRuns, HeadsThatAreNotStatedAreOf128ValuesUnlessTheirKeysSayOtherwise) {
+  const auto heads = [](const std::string& cells) {
+    const auto runs = test::runs_from(
+        "id,model,gpu,n_gpus,framework,seq_len,micro_batch,tp,pp,n_layers,hidden,n_kv_heads,head_dim\n"
+        "a,own,H100-80GB,8,Megatron-LM,4096,1,1,1,12," +
+        cells + "\n");
+    const Architecture a = resolve_run(runs.at(0), shipped_catalog()).value().workload.architecture;
+    return std::array{a.n_heads, a.n_kv_heads, a.head_dim};
+  };
+  using Heads = std::array<std::int64_t, 3>;
+  EXPECT_EQ(heads("4096,,"), (Heads{32, 32, 128}));
+  EXPECT_EQ(heads("4096,8,"), (Heads{32, 8, 128}));
+  EXPECT_EQ(heads("2560,,64"), (Heads{40, 40, 64}));
+  EXPECT_EQ(heads("2560,32,"), (Heads{32, 32, 80})) << "20 heads cannot share 32 keys";
+}
+
+TEST(MeasuredRuns, AnInterleavedScheduleHasTwoChunksARankUnlessItsNumberIsStated) {
+  const auto chunks = [](const char* vpp, const char* notes) {
+    const auto runs = test::runs_from(
+        "id,model,gpu,n_gpus,framework,seq_len,global_batch,tp,pp,vpp,notes\n"
+        "a,llama-3.1-405b,H100-80GB,64,torchtitan,8192,32,8,8," +
+        std::string(vpp) + "," + notes + "\n");
+    const Result<ResolvedRun> run = resolve_run(runs.at(0), shipped_catalog());
+    EXPECT_TRUE(run) << to_string(run.error());
+    return run->strategy.virtual_pipeline;
+  };
+  EXPECT_EQ(chunks("", "schedule=Interleaved 1F1B"), 2);
+  EXPECT_EQ(chunks("3", "schedule=Interleaved 1F1B"), 3);
+  EXPECT_EQ(chunks("", "schedule=1F1B"), 1);
+  EXPECT_EQ(chunks("", "pre-interleaving schedule"), 1);
+}
+
+TEST(MeasuredRuns, WithoutAPipelineTheMicroBatchIsTheLargestThatFits) {
+  const auto micro_batch = [](const char* framework, const char* gpu, const char* degrees) {
+    const auto runs = test::runs_from(
+        "id,model,gpu,n_gpus,framework,dtype,seq_len,global_batch,tp,pp,micro_batch,recompute\n"
+        "a,llama-2-7b," +
+        std::string(gpu) + ",8," + framework + ",bf16,4096,256," + degrees + ",full\n");
+    const Result<ResolvedRun> run = resolve_run(runs.at(0), shipped_catalog());
+    EXPECT_TRUE(run) << to_string(run.error());
+    return run->strategy.micro_batch;
+  };
+  EXPECT_EQ(micro_batch("Megatron-LM", "H100-80GB", "4,1,"), 64) << "of 128 sequences a replica";
+  EXPECT_EQ(micro_batch("Megatron-LM", "A100-40GB", "4,1,"), 32);
+  EXPECT_EQ(micro_batch("Megatron-LM", "H100-80GB", "4,1,2"), 2);
+  EXPECT_EQ(micro_batch("Megatron-LM", "H100-80GB", "2,4,"), 1) << "a pipeline wants many";
+  EXPECT_EQ(micro_batch("deepspeed", "H100-80GB", "1,1,"), 1);
+}
+
+TEST(MeasuredRuns, QwensScriptRunsDeepSpeedOnOneDeviceToo) {
+  const auto run_of = [](const char* model, const char* lora, const char* notes) {
+    const auto runs = test::runs_from(
+        "id,model,gpu,n_gpus,framework,seq_len,micro_batch,shard,lora,notes\n"
+        "a," +
+        std::string(model) + ",A100-80GB,1,HF-Trainer,512,1,none," + lora + "," + notes + "\n");
+    Result<ResolvedRun> run = resolve_run(runs.at(0), shipped_catalog());
+    EXPECT_TRUE(run) << to_string(run.error());
+    return std::move(*run);
+  };
+  const auto stack = [&](const char* model, const char* lora) { return run_of(model, lora, "").stack.id; };
+  EXPECT_EQ(run_of("Qwen-1.8B", "0", "").strategy.sharding, Sharding::Zero3);
+  EXPECT_EQ(run_of("Qwen-1.8B", "1", "Q-LoRA").stack.id, "deepspeed");
+  EXPECT_EQ(run_of("Qwen-1.8B", "1", "Q-LoRA").strategy.sharding, Sharding::Zero2);
+  EXPECT_EQ(stack("Qwen-1.8B", "0"), "deepspeed");
+  EXPECT_EQ(stack("Qwen-1.8B", "1"), "hf-trainer");
+  EXPECT_EQ(stack("Qwen-1.8B", ""), "hf-trainer") << "not stated whether whole";
+  EXPECT_EQ(stack("qwen2.5-1.5b", "0"), "hf-trainer") << "another script";
+}
+
+TEST(MeasuredRuns, MemoryIsWhatTheStackWritesWhereTheKindIsNotStated) {
+  const auto runs = test::runs_from(
+      "id,model,gpu,n_gpus,framework,seq_len,micro_batch,global_batch,tp,pp,dp,mem_kind\n"
+      "a,llama-2-7b,H100-80GB,8,nanotron v0.5,4096,1,32,1,4,2,unknown\n"
+      "b,llama-2-7b,H100-80GB,8,nanotron v0.5,4096,1,32,1,4,2,max_allocated\n"
+      "c,llama-2-7b,H100-80GB,8,nanotron v0.5,4096,1,32,1,4,2,max_reserved\n"
+      "d,llama-2-7b,H100-80GB,8,Megatron-LM,4096,1,32,1,4,2,unknown\n");
+  const auto compared = compare_runs(runs, shipped_catalog());
+  const auto prediction = [&](std::size_t i) -> const RunPrediction& { return compared[i].prediction; };
+  EXPECT_EQ(prediction(0).peak, prediction(0).memory.first_stage_reserved);
+  EXPECT_EQ(prediction(1).peak, prediction(1).memory.first_stage_allocated);
+  EXPECT_EQ(prediction(2).peak, prediction(2).memory.first_stage_reserved);
+  EXPECT_EQ(prediction(3).peak, prediction(3).memory.peak_device);
+}
+
+TEST(Notes, SayWhetherContextRanksExchangeHeads) {
+  EXPECT_TRUE(read_settings("flash attn; CP a2a (Ulysses-style)").all_to_all_context);
+  EXPECT_FALSE(read_settings("flash attn; CP p2p").all_to_all_context);
+}
+
+TEST(Notes, MegatronReducesGradientsAfterThePassesUnlessTheyOverlap) {
+  const Stack& megatron = *shipped_catalog().find_stack("megatron");
+  const auto waits = [&](std::string_view notes) {
+    return apply_settings(megatron, read_settings(notes)).synchronous_reduction;
+  };
+  EXPECT_TRUE(waits("no TP-comm overlap Megatron-LM"));
+  EXPECT_FALSE(waits("overlap-grad-reduce, overlap-param-gather Megatron-LM"));
+  EXPECT_FALSE(waits("container 26.04; NeMo Megatron-Bridge"));
+}
+
+TEST(Notes, CheckpointsOfOlderTorchRunThrough) {
+  const Stack& foundry = *shipped_catalog().find_stack("llm-foundry");
+  EXPECT_TRUE(apply_settings(foundry, read_settings("MP_mode=DEFAULT")).checkpoint_stops_early);
+  EXPECT_FALSE(apply_settings(foundry, read_settings("MP_mode=PURE")).checkpoint_stops_early);
+}
+
+TEST(Notes, LigerSwitchedOffIsNotLiger) {
+  EXPECT_TRUE(read_settings("packing=1, Liger=1").fused_loss);
+  EXPECT_TRUE(read_settings("HF + Liger").liger_kernels);
+  EXPECT_FALSE(read_settings("packing=1, Liger=0").fused_loss);
+  EXPECT_FALSE(read_settings("packing=1, Liger=0").unpacked);
+  EXPECT_TRUE(read_settings("packing=0, Liger=0").unpacked);
+}
+
+TEST(Notes, TheLossIsCompiledWithTheLayersSinceTheirReleasesSayHow) {
+  EXPECT_TRUE(read_settings("NGC PyTorch 2.8.0a0; compile + float8").compiled_loss);
+  EXPECT_FALSE(read_settings("NGC PyTorch 2.8.0a0; no compile").compiled_loss);
+  EXPECT_FALSE(read_settings("PyTorch 2.6.0; + compile + float8").compiled_loss);
+  EXPECT_FALSE(read_settings("+ compile + float8").compiled_loss);
+}
+
+}  // namespace
+}  // namespace smplan
