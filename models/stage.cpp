@@ -50,6 +50,14 @@ PassParts recomputed(const PassParts& forward) {
 
 }  // namespace
 
+Seconds beside_compute(Seconds communication, Seconds window, const Stack& stack, const Accelerator& accelerator) {
+  constexpr double kTwoWaves = 0.5;
+  const bool deals_out_beforehand = accelerator.architecture.rfind("Hopper", 0) == 0;
+  const double contention = std::max(stack.profile.overlap_contention, deals_out_beforehand ? kTwoWaves : 0);
+  const Seconds shown = exposed(communication, window, stack.profile.data_overlap);
+  return shown + (communication - shown) * contention;
+}
+
 bool gathers_parameters(Sharding s) { return s == Sharding::Zero3 || is_fsdp(s); }
 
 double gathered_parameter_bytes(const Workload& workload) {
@@ -180,11 +188,8 @@ void StageModel::add_sharded_parameter_traffic(int run, LayerTime& time) const {
   if (workload_.finetune == FineTune::Full) {
     backward += collective(CollectiveKind::ReduceScatter, stack_.gradient_reduce_bytes);
   }
-  const Seconds forward_exposed = exposed(gather, time.forward.total(), stack_.profile.data_overlap);
-  const Seconds backward_exposed = exposed(backward, time.backward.total(), stack_.profile.data_overlap);
-  const double contention = stack_.profile.overlap_contention;
-  time.forward.data_comm = forward_exposed + (gather - forward_exposed) * contention;
-  time.backward.data_comm = backward_exposed + (backward - backward_exposed) * contention;
+  time.forward.data_comm = beside_compute(gather, time.forward.total(), stack_, cluster_.accelerator);
+  time.backward.data_comm = beside_compute(backward, time.backward.total(), stack_, cluster_.accelerator);
 }
 
 /// Saved activations leave over the host link under the forward and return under the backward.

@@ -86,6 +86,13 @@ inline Seconds exposed(Seconds communication, Seconds window, double overlap) {
   return std::max(communication * (1 - overlap), communication - window);
 }
 
+/// What data-parallel traffic costs beside a window of compute: what is exposed, and of the rest the stack's
+/// `overlap_contention`. Products of Hopper deal their tiles out beforehand to one block for each multiprocessor: where
+/// a collective holds some, the last blocks wait for the first, and a product takes twice as long
+/// (pytorch/pytorch#143988, of FSDP on H100). Half of a hidden transfer is thus lost. Earlier products launch more
+/// blocks than fit and Blackwell's take tiles as they go (cluster launch control, docs.nvidia.com/cutlass).
+Seconds beside_compute(Seconds communication, Seconds window, const Stack& stack, const Accelerator& accelerator);
+
 /// Sharded weights are gathered for each pass and their gradients scattered after it.
 bool gathers_parameters(Sharding sharding);
 /// Bytes of a weight as it is gathered: 16-bit, or the 4-bit format of QLoRA with its scales.

@@ -68,8 +68,7 @@ Seconds over_shards(const TailInputs& in, CollectiveKind kind, double bytes_per_
 
 Seconds shown_beside(const TailInputs& in, Seconds communication, Seconds window) {
   if (in.stack.synchronous_reduction) return communication;
-  const Seconds shown = exposed(communication, window, in.stack.profile.data_overlap);
-  return shown + (communication - shown) * in.stack.profile.overlap_contention;
+  return beside_compute(communication, window, in.stack, in.cluster.accelerator);
 }
 
 /// Gradients of a hybrid shard, summed over its replicas.

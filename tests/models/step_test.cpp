@@ -1,6 +1,8 @@
 #include "models/step.hpp"
 
 #include <algorithm>
+#include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -30,6 +32,22 @@ TEST(Exposed, FollowsTheOverlapUntilTheWindowIsTooShort) {
   EXPECT_DOUBLE_EQ(exposed(Seconds(1), Seconds(10), 0.75).value(), 0.25);
   EXPECT_DOUBLE_EQ(exposed(Seconds(8), Seconds(2), 1.0).value(), 6) << "perfect overlap cannot hide 8 s in 2 s";
   EXPECT_DOUBLE_EQ(exposed(Seconds(3), Seconds(9), 0).value(), 3);
+}
+
+TEST(BesideCompute, HiddenTransfersSlowProductsAndHoppersByHalf) {
+  Stack stack;
+  stack.profile.data_overlap = 0.75;
+  stack.profile.overlap_contention = 0.1;
+  const auto shown = [&](std::string architecture) {
+    Accelerator accelerator;
+    accelerator.architecture = std::move(architecture);
+    return beside_compute(Seconds(1), Seconds(10), stack, accelerator).value();
+  };
+  EXPECT_DOUBLE_EQ(shown("Ampere GA100"), 0.25 + 0.75 * 0.1);
+  EXPECT_DOUBLE_EQ(shown("Hopper GH100"), 0.25 + 0.75 * 0.5);
+  EXPECT_DOUBLE_EQ(shown("Blackwell GB100"), 0.25 + 0.75 * 0.1) << "blocks take tiles as they go";
+  stack.profile.overlap_contention = 0.8;
+  EXPECT_DOUBLE_EQ(shown("Hopper GH100"), 0.25 + 0.75 * 0.8);
 }
 
 TEST(StageLayers, CoverTheModelOnceWhateverTheDepth) {
