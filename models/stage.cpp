@@ -176,12 +176,15 @@ void StageModel::add_sharded_parameter_traffic(int run, LayerTime& time) const {
   const Collectives library = strategy_.collectives;
   // DeepSpeed gathers into a buffer and copies each parameter out of it, and gradients into one before they are reduced
   // (0.9 to 0.16, zero/partition_parameters.py, AllGatherCoalescedHandle; zero/stage3.py, __add_grad_to_ipg_bucket).
-  const double copied = state_engine(strategy_, stack_) == StateEngine::Zero ? 2 : 0;
+  const bool copies = state_engine(strategy_, stack_) == StateEngine::Zero;
   const auto collective = [&](CollectiveKind kind, double bytes_per_parameter) {
     const Bytes dense(p.dense * bytes_per_parameter);
-    Seconds t = collective_time(kind, dense, groups_.shard, cluster_, library).time +
-                streaming_time(copied * Bytes(p.total() * bytes_per_parameter), cluster_.accelerator,
-                               cluster_.accelerator_profile);
+    Seconds t = collective_time(kind, dense, groups_.shard, cluster_, library).time;
+    if (copies) {
+      constexpr double kReadAndWritten = 2;
+      t += streaming_time(Bytes(kReadAndWritten * p.total() * bytes_per_parameter), cluster_.accelerator,
+                          cluster_.accelerator_profile);
+    }
     if (p.experts > 0) {
       const double units = stack_.expert_units ? rank_experts(workload_.architecture, strategy_) : 1;
       const Bytes unit(p.experts / units * bytes_per_parameter);

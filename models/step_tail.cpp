@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <array>
+#include <numeric>
 
 #include "models/compute.hpp"
 #include "models/memory.hpp"
@@ -32,6 +34,7 @@ struct TailInputs {
   RankParameters held;
   RankParameters trained;
   LongestPasses passes;
+  double layers = 0;  ///< of this stage
   /// Gradients come out through the backward pass; of a zero-bubble schedule, as it catches up on those of the weights.
   [[nodiscard]] Seconds gradients_window() const {
     return rounds() * (strategy.schedule == Schedule::ZeroBubble ? passes.weight_gradient : passes.backward);
@@ -89,6 +92,15 @@ Seconds sharded_parameter_time(const TailInputs& in) {
          shown_beside(in, scatter + replica_time(in), in.gradients_window());
 }
 
+/// nanotron flattens, gathers and copies back the slice that each rank has of each tensor, one by one from Python
+/// (0.5, distributed.py, all_gather_coalesced): six tensors a layer, two slicings, two views and a copy each. At 2 to 3
+/// microseconds an operation; its runs on 64 nodes would have 12 too.
+Seconds slicing_time(const TailInputs& in) {
+  constexpr double kLayerTensors = 6;
+  constexpr Seconds kSlice = microseconds(12);
+  return in.layers * kLayerTensors * in.strategy.data_parallel * kSlice / in.cluster.host_speed;
+}
+
 /// Gradient reduction after the last micro-batch, and the gathering of updated weights.
 Seconds data_parallel_time(const TailInputs& in) {
   const double reduce_bytes = in.stack.gradient_reduce_bytes;
@@ -98,7 +110,9 @@ Seconds data_parallel_time(const TailInputs& in) {
     return shown_beside(in, over_replicas(in, CollectiveKind::AllReduce, reduce_bytes), in.gradients_window());
   }
   const Seconds gather = over_replicas(in, CollectiveKind::AllGather, kHalfBytes);
-  if (in.stack.synchronous_zero) return over_replicas(in, CollectiveKind::AllReduce, reduce_bytes) + gather;
+  if (in.stack.synchronous_zero) {
+    return over_replicas(in, CollectiveKind::AllReduce, reduce_bytes) + gather + slicing_time(in);
+  }
   const Seconds scatter = over_replicas(in, CollectiveKind::ReduceScatter, reduce_bytes);
   const double reductions =
       reduces_every_micro_batch(sharding) ? static_cast<double>(in.strategy.micro_batches(in.workload)) : 1;
@@ -147,6 +161,7 @@ RankParameters trained_parameters(const Workload& w, const Strategy& s, const Ra
 
 StepTail StageModel::tail(std::int32_t index, const LongestPasses& longest) const {
   const RankParameters held = stage_rank_parameters(workload_.architecture, table_.stack, strategy_, index);
+  const std::array<double, 4> layers = stage_layers(table_.stack, index, strategy_.pipeline_parallel);
   TailInputs in{.workload = workload_,
                 .strategy = strategy_,
                 .cluster = cluster_,
@@ -154,7 +169,8 @@ StepTail StageModel::tail(std::int32_t index, const LongestPasses& longest) cons
                 .groups = groups_,
                 .held = held,
                 .trained = trained_parameters(workload_, strategy_, held, index),
-                .passes = longest};
+                .passes = longest,
+                .layers = std::accumulate(layers.begin(), layers.end(), 0.0)};
   const double dense_shards = shards_optimizer(strategy_.sharding) ? static_cast<double>(groups_.shard.ranks) : 1;
   const double expert_shards =
       shards_optimizer(strategy_.sharding) ? static_cast<double>(groups_.expert_data.ranks) : 1;

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "models/compute.hpp"
 #include "models/memory.hpp"
 #include "models/rank_parameters.hpp"
 #include "tests/support/step_fixture.hpp"
@@ -229,6 +230,22 @@ TEST(Stage, ShardedWeightsAreGatheredForEachPassAndTheirGradientsScattered) {
   EXPECT_NEAR(c.stage().forward.data_comm / (4 * gather), 0.25 + 0.2 * 0.75, 1e-12) << "hidden transfers slow compute";
   c.strategy.pipeline_parallel = 2;
   EXPECT_EQ(c.stage().forward.data_comm, Seconds()) << "a pipeline gathers once a step";
+}
+
+TEST(Stage, DeepSpeedCopiesWhatItGathersAndWhatItReduces) {
+  StageCase c = alone("deepspeed");
+  c.strategy.data_parallel = 16;
+  c.strategy.shard_degree = 16;
+  c.strategy.sharding = Sharding::FsdpFull;
+  c.stack.gradient_reduce_bytes = 4;
+  const StageCosts views = c.stage();
+  c.strategy.sharding = Sharding::Zero3;
+  const double parameters = layer_rank_parameters(*c.table.stack.begin(), c.strategy).dense;
+  const auto copy = [&](double bytes) {
+    return streaming_time(Bytes(2 * bytes * parameters), c.cluster.accelerator, c.cluster.accelerator_profile);
+  };
+  EXPECT_NEAR((c.stage().forward.data_comm - views.forward.data_comm) / (4 * copy(2)), 1, 1e-9);
+  EXPECT_NEAR((c.stage().backward.data_comm - views.backward.data_comm) / (4 * (copy(2) + copy(4))), 1, 1e-9);
 }
 
 TEST(Stage, FrozenWeightsAreGatheredInTheirFormatAndScatterNothing) {
