@@ -133,6 +133,7 @@ Stack read_stack(const JsonValue& value, Diagnostics& out) {
   stack.fused_kernels = reader.optional_bool("fused_kernels").value_or(true);
   stack.whole_gradients = reader.optional_bool("whole_gradients").value_or(false);
   stack.plain_layers = reader.optional_bool("plain_layers").value_or(false);
+  stack.autocast = reader.optional_bool("autocast").value_or(false);
   stack.fused_qkv = reader.optional_bool("fused_qkv").value_or(false);
   stack.liger_kernels = reader.optional_bool("liger_kernels").value_or(false);
   stack.checkpoint_stops_early = reader.optional_bool("checkpoint_stops_early").value_or(false);

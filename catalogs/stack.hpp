@@ -134,6 +134,8 @@ struct Stack {
   /// Layers are plain PyTorch code (Transformers, torchtune, LitGPT): norms compute in fp32 and keep what they compute,
   /// keys and values are repeated for every query head.
   bool plain_layers = false;
+  /// Weights are fp32 and PyTorch's autocast runs products in 16 bits and norms in 32.
+  bool autocast = false;
   /// One product makes queries, keys and values, and adapters scatter into it (LitGPT): both outputs stay whole.
   bool fused_qkv = false;
   /// Norms and gates run as Liger's kernels, which write the gate's gradients over its inputs (Hsu et al. 2024).

@@ -7,6 +7,15 @@ namespace {
 
 constexpr double kFullBytes = 4;
 constexpr double kHalfBytes = 2;
+/// Under autocast norms read and write 32 bits, the residuals that meet them too, and a cast stands before the
+/// products; activation functions keep 16 (PyTorch, op-specific behaviour of torch.amp): half of the tensors are of
+/// each.
+constexpr double kAutocastBytes = 3;
+
+double element_bytes(const Workload& w, const Stack& stack) {
+  if (keeps_32_bits(w.precision)) return kFullBytes;
+  return stack.autocast ? kAutocastBytes : kHalfBytes;
+}
 
 }  // namespace
 
@@ -23,7 +32,7 @@ Seconds KernelClock::stream(Bytes bytes) const {
 }
 
 Seconds KernelClock::stream(double elements) const {
-  return stream(Bytes((keeps_32_bits(workload_.precision) ? kFullBytes : kHalfBytes) * elements));
+  return stream(Bytes(element_bytes(workload_, stack_) * elements));
 }
 
 Seconds KernelClock::copy(Bytes bytes) const {

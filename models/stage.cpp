@@ -51,12 +51,15 @@ PassParts recomputed(const PassParts& forward) {
 
 }  // namespace
 
-Seconds beside_compute(Seconds communication, Seconds window, const Stack& stack, const Accelerator& accelerator) {
+double contention(const Stack& stack, const Accelerator& accelerator) {
   constexpr double kTwoWaves = 0.5;
   const bool deals_out_beforehand = accelerator.architecture.rfind("Hopper", 0) == 0;
-  const double contention = std::max(stack.profile.overlap_contention, deals_out_beforehand ? kTwoWaves : 0);
+  return std::max(stack.profile.overlap_contention, deals_out_beforehand ? kTwoWaves : 0);
+}
+
+Seconds beside_compute(Seconds communication, Seconds window, const Stack& stack, const Accelerator& accelerator) {
   const Seconds shown = exposed(communication, window, stack.profile.data_overlap);
-  return shown + (communication - shown) * contention;
+  return shown + (communication - shown) * contention(stack, accelerator);
 }
 
 bool gathers_parameters(Sharding s) { return s == Sharding::Zero3 || is_fsdp(s); }
@@ -95,7 +98,7 @@ StageModel::StageModel(const LayerTable& table, const Workload& workload, const 
       cluster_(cluster),
       stack_(stack),
       groups_(groups),
-      crossing_(boundary_transfer() * (strategy.virtual_pipeline * (1 - stack.profile.pipeline_overlap))) {
+      crossing_(strategy.virtual_pipeline * (shown_crossing(boundary_transfer()))) {
   if (strategy.recompute_layers > 0) kept_.emplace();
   for (int i = 0; i < table.stack.n_runs; ++i) {
     layers_[static_cast<std::size_t>(i)] = layer_time(i, strategy.recompute);
@@ -210,6 +213,12 @@ void StageModel::add_activation_offload(int run, LayerTime& time) const {
   const Seconds transfer = saved / cluster_.host_link;
   time.forward.offload += std::max(Seconds(), transfer - time.forward.total());
   time.backward.offload += std::max(Seconds(), transfer - time.backward.total());
+}
+
+/// Sends and receives run beside the passes of other chunks, and slow them.
+Seconds StageModel::shown_crossing(Seconds transfer) const {
+  const double overlap = stack_.profile.pipeline_overlap;
+  return transfer * (1 - overlap + overlap * contention(stack_, cluster_.accelerator));
 }
 
 /// One crossing of a stage boundary by a micro-batch's activations.

@@ -86,11 +86,13 @@ inline Seconds exposed(Seconds communication, Seconds window, double overlap) {
   return std::max(communication * (1 - overlap), communication - window);
 }
 
-/// What data-parallel traffic costs beside a window of compute: what is exposed, and of the rest the stack's
-/// `overlap_contention`. Products of Hopper deal their tiles out beforehand to one block for each multiprocessor: where
-/// a collective holds some, the last blocks wait for the first, and a product takes twice as long
-/// (pytorch/pytorch#143988, of FSDP on H100). Half of a hidden transfer is thus lost. Earlier products launch more
-/// blocks than fit and Blackwell's take tiles as they go (cluster launch control, docs.nvidia.com/cutlass).
+/// What compute loses of each second of a transfer that hides beside it: the stack's `overlap_contention`. Products of
+/// Hopper deal their tiles out beforehand to one block for each multiprocessor: where a collective holds some, the last
+/// blocks wait for the first, and a product takes twice as long (pytorch/pytorch#143988, of FSDP on H100), so that half
+/// is lost. Earlier products launch more blocks than fit and Blackwell's take tiles as they go (cluster launch control,
+/// docs.nvidia.com/cutlass).
+double contention(const Stack& stack, const Accelerator& accelerator);
+/// What data-parallel traffic costs beside a window of compute.
 Seconds beside_compute(Seconds communication, Seconds window, const Stack& stack, const Accelerator& accelerator);
 
 /// Sharded weights are gathered for each pass and their gradients scattered after it.
@@ -121,6 +123,7 @@ class StageModel {
   void add_sharded_parameter_traffic(int run, LayerTime& time) const;
   void add_activation_offload(int run, LayerTime& time) const;
   [[nodiscard]] Seconds boundary_transfer() const;
+  [[nodiscard]] Seconds shown_crossing(Seconds transfer) const;
 
   const LayerTable& table_;
   const Workload& workload_;

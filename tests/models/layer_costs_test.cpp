@@ -68,6 +68,18 @@ constexpr double kDenseWeights = 64 * 96 + 64 * 64 + 64 * 320 + 160 * 64;
 constexpr double kRelative = 1e-12;
 #define EXPECT_BYTES(time, bytes) EXPECT_NEAR((time).value(), bytes, kRelative*(bytes))
 
+TEST(LayerCosts, UnderAutocastHalfOfTheTensorsHave32Bits) {
+  StepCase c = byte_counter();
+  const Seconds half = costs_of(c).forward.elementwise;
+  c.stack.autocast = true;
+  EXPECT_EQ(costs_of(c).forward.elementwise, 1.5 * half);
+  c.workload.precision = Precision::Fp32;
+  const Seconds whole = costs_of(c).forward.elementwise;
+  EXPECT_EQ(whole, 2 * half);
+  c.stack.autocast = false;
+  EXPECT_EQ(costs_of(c).forward.elementwise, whole) << "nothing to cast";
+}
+
 TEST(LayerProducts, OfADenseLayerAreFourForwardAndTwiceThatBackward) {
   const LayerCosts costs = costs_of(byte_counter());
   const double forward = product(256, 96, 64) + product(256, 64, 64) + product(256, 320, 64) + product(256, 64, 160);

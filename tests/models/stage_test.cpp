@@ -187,6 +187,10 @@ TEST(Stage, BoundariesAreCrossedByEachChunkInBothPasses) {
   c.strategy.tensor_parallel = 4;
   c.strategy.sequence_parallel = true;
   EXPECT_NEAR(c.stage().forward.pipeline_comm / crossing(activations / 8), 2 * 0.25, 1e-12);
+  c.stack.profile.overlap_contention = 0.2;
+  EXPECT_NEAR(c.stage().forward.pipeline_comm / crossing(activations / 8), 2 * (0.25 + 0.75 * 0.2), 1e-12);
+  c.cluster.accelerator.architecture = "Hopper GH100";
+  EXPECT_NEAR(c.stage().forward.pipeline_comm / crossing(activations / 8), 2 * (0.25 + 0.75 * 0.5), 1e-12);
   c.strategy.pipeline_parallel = 1;
   EXPECT_EQ(c.stage().forward.pipeline_comm, Seconds());
 }
