@@ -165,7 +165,14 @@ EdgeCosts edge_costs(const Workload& workload, const Strategy& strategy, const G
     edge.head_backward.gemm += clock.wide_gemm(rows, a.hidden, columns);
     // The gradient of the weights loads the logits' gradient by its rows.
     const bool off_lines = columns % kLineElements != 0;
-    if (workload.trains_embeddings()) edge.head_backward.gemm += clock.wide_gemm(a.hidden, columns, rows, off_lines);
+    if (workload.trains_embeddings()) {
+      // Both gradients are added to main gradients. The embedding's, almost all zero, is written whole before.
+      const double weights = static_cast<double>(columns) * h;
+      const Bytes added(2 * stack.gradient_bytes * weights);
+      const Bytes written_and_read(2 * kHalfBytes * weights);
+      edge.head_backward.gemm += clock.wide_gemm(a.hidden, columns, rows, off_lines) + clock.copy(added);
+      edge.embedding_backward.elementwise += clock.copy(written_and_read + added);
+    }
     // Softmax cross-entropy streams the logits: written, read for the maximum and the sum, gradient written.
     const double logits = predicted * static_cast<double>(columns);
     const Seconds streamed =

@@ -560,13 +560,15 @@ TEST(Edges, AreAnEmbeddingANormAndAProjectionToTheVocabulary) {
   const EdgeCosts edge = edges_of(c);
   const double hidden = 256 * 64;
   EXPECT_BYTES(edge.embedding_forward.elementwise, 2 * 2 * hidden);
-  EXPECT_BYTES(edge.embedding_backward.elementwise, 2 * 3 * hidden);
+  const double entries = 1000 * 64;
+  EXPECT_BYTES(edge.embedding_backward.elementwise, 2 * 3 * hidden + (2 + 2 + 2 * 4) * entries);
   EXPECT_BYTES(edge.head_forward.elementwise, 2 * 2 * hidden + 6 * 256 * 1000.0);
   EXPECT_BYTES(edge.head_backward.elementwise, 2 * 4 * hidden + 6 * 256 * 1000.0);
   EXPECT_BYTES(edge.head_forward.gemm, product(256, 1000, 64));
-  EXPECT_BYTES(edge.head_backward.gemm, 2 * product(256, 1000, 64));
+  EXPECT_BYTES(edge.head_backward.gemm, 2 * product(256, 1000, 64) + 2 * 4 * entries);
   c.workload.finetune = FineTune::Lora;
   EXPECT_BYTES(edges_of(c).head_backward.gemm, product(256, 1000, 64));
+  EXPECT_BYTES(edges_of(c).embedding_backward.elementwise, 2 * 3 * hidden);
   c.workload.lora.train_embeddings = true;
   EXPECT_EQ(edges_of(c).head_backward.gemm, edge.head_backward.gemm);
   c.workload.fused_loss = true;
