@@ -98,7 +98,7 @@ StageModel::StageModel(const LayerTable& table, const Workload& workload, const 
       cluster_(cluster),
       stack_(stack),
       groups_(groups),
-      crossing_(strategy.virtual_pipeline * (shown_crossing(boundary_transfer()))) {
+      crossing_(strategy.virtual_pipeline * shown_crossing(boundary_transfer())) {
   if (strategy.recompute_layers > 0) kept_.emplace();
   for (int i = 0; i < table.stack.n_runs; ++i) {
     layers_[static_cast<std::size_t>(i)] = layer_time(i, strategy.recompute);
