@@ -31,9 +31,9 @@ std::vector<std::string> words_of(std::string_view written) {
 }
 
 PlainName plain_name(std::string_view written) {
-  constexpr std::array<std::string_view, 17> kFormFactors{"nvidia", "tesla", "geforce", "aws",   "dgx",  "hgx",
-                                                          "sxm",    "sxm2",  "sxm3",    "sxm4",  "sxm5", "sxm6",
-                                                          "hbm2",   "hbm2e", "hbm3",    "hbm3e", "nvl72"};
+  constexpr std::array<std::string_view, 20> kFormFactors{
+      "nvidia", "tesla", "geforce", "amd",  "instinct", "aws",  "dgx",   "hgx",  "oam",   "sxm",
+      "sxm2",   "sxm3",  "sxm4",    "sxm5", "sxm6",     "hbm2", "hbm2e", "hbm3", "hbm3e", "nvl72"};
   const auto is_unit = [](std::string_view word) { return word == "gb" || word == "gib" || word == "g"; };
   PlainName plain;
   const std::vector<std::string> words = words_of(written);

@@ -137,9 +137,15 @@ RELATIVES = {
     "H20-96GB": ("H100-80GB", "as H100; what fewer SMs on the same memory gain is not measured"),
     "GH200-96GB": ("H100-80GB", "as H100, the same silicon"),
     "GH200-144GB": ("H100-80GB", "as H100, the same silicon"),
+    "MI300X": ("A100-80GB", "A100 with matrix rates x 0.59, the ratio of what the best products of both reach of their "
+                            "data sheets (stas00/ml-engineering@744d01e); nothing else of it is measured"),
+    "MI325X": ("A100-80GB", "A100 with matrix rates x 0.69, the ratio of what the best products of both reach of their "
+                            "data sheets (stas00/ml-engineering@744d01e); nothing else of it is measured"),
+    "MI355X": ("A100-80GB", "A100 with matrix rates x 0.72, the ratio of what the best products of both reach of their "
+                            "data sheets (stas00/ml-engineering@744d01e); nothing else of it is measured"),
 }
 POWER_FACTOR = {"H100-96GB-HBM2e-500W": 0.82, "A100-40GB-PCIe": 0.93, "A100-80GB-PCIe": 0.93, "H100-80GB-PCIe": 0.85,
-                "H100-94GB-NVL": 0.85}
+                "H100-94GB-NVL": 0.85, "MI300X": 0.59, "MI325X": 0.69, "MI355X": 0.72}
 # Products in fp32 run outside the tensor cores, which starve before the CUDA cores do: BERT in fp32 on V100 (runs
 # nvb-033 and nvb-035 of NVIDIA/DeepLearningExamples) takes 1.3 times less than at the tensor cores' fraction.
 CUDA_CORE_EFFICIENCY = 0.9
