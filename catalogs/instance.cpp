@@ -7,9 +7,10 @@
 namespace smplan {
 namespace {
 
-constexpr EnumNames<FabricKind, 5> kFabrics = {{{FabricKind::None, "none"},
+constexpr EnumNames<FabricKind, 6> kFabrics = {{{FabricKind::None, "none"},
                                                 {FabricKind::Pcie, "pcie"},
                                                 {FabricKind::NvlinkMesh, "nvlink-mesh"},
+                                                {FabricKind::FullMesh, "full-mesh"},
                                                 {FabricKind::Nvswitch, "nvswitch"},
                                                 {FabricKind::NeuronLink, "neuronlink"}}};
 constexpr EnumNames<NetworkKind, 5> kNetworks = {{{NetworkKind::Ethernet, "ethernet"},

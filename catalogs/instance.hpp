@@ -14,6 +14,7 @@ enum class FabricKind {
   None,        ///< a single accelerator
   Pcie,        ///< through the host's PCIe switches
   NvlinkMesh,  ///< direct NVLink pairs without a switch (V100 hybrid cube mesh)
+  FullMesh,    ///< a link between any two (Infinity Fabric of MI300X)
   Nvswitch,    ///< all-to-all at full rate
   NeuronLink,  ///< Trainium chip-to-chip torus
 };

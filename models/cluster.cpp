@@ -71,6 +71,8 @@ std::string_view fabric_profile_key(const InstanceType& instance, const Accelera
       return nvswitch_key(instance.fabric, accelerator);
     case FabricKind::NvlinkMesh:
       return "nvlink-mesh-v100";
+    case FabricKind::FullMesh:
+      return "full-mesh-mi300x";
     case FabricKind::NeuronLink:
       return "neuronlink";
     case FabricKind::Pcie:
@@ -112,10 +114,10 @@ Result<Cluster> make_cluster(const Catalog& catalog, const InstanceType& instanc
   if (nodes < 1) {
     faults.push_back({"bad-count", instance.name, fmt::format("{} nodes is no cluster", nodes), "ask for at least 1"});
   }
-  const bool mesh = instance.fabric.kind == FabricKind::NvlinkMesh;
+  const bool mesh = instance.fabric.kind == FabricKind::NvlinkMesh || instance.fabric.kind == FabricKind::FullMesh;
   if (mesh && instance.accelerator_count > kMaxMeshNode) {
     faults.push_back({"unsupported-fabric", instance.name,
-                      fmt::format("an NVLink mesh of {} accelerators is not modelled", instance.accelerator_count),
+                      fmt::format("a mesh of {} accelerators is not modelled", instance.accelerator_count),
                       fmt::format("meshes have up to {}; name a switched fabric", kMaxMeshNode)});
   }
   require_links(instance, nodes, faults);

@@ -111,6 +111,10 @@ struct Topology::Impl {
           if (kHybridCubeMesh[i][j] > 0) connect(i, j, kHybridCubeMesh[i][j] * fabric_rate / kLinksPerV100);
         }
       }
+    } else if (fabric == FabricKind::FullMesh) {
+      for (int i = 0; i < accelerators; ++i) {
+        for (int j = i + 1; j < accelerators; ++j) connect(i, j, fabric_rate / (accelerators - 1));
+      }
     } else if (fabric == FabricKind::NeuronLink && accelerators > 1) {
       wire_torus();
     }
@@ -231,6 +235,9 @@ BytesPerSecond Topology::egress_per_accelerator() const {
 BytesPerSecond Topology::ring_bandwidth(int ranks) const {
   SMPLAN_ASSERT(ranks <= impl_->accelerators);
   if (ranks < 2) return BytesPerSecond(0);
+  if (impl_->fabric == FabricKind::FullMesh) {
+    return BytesPerSecond(impl_->fabric_rate * (ranks - 1) / (impl_->accelerators - 1));
+  }
   if (impl_->fabric != FabricKind::NvlinkMesh) return BytesPerSecond(impl_->fabric_rate);
   const double link = impl_->fabric_rate / kLinksPerV100;
   if (ranks == 2) return BytesPerSecond(kHybridCubeMesh[0][1] * link);

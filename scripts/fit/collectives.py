@@ -58,6 +58,10 @@ UNMEASURED = [
     ("neuronlink", "nvlink-mesh-v100", dict(alltoall_efficiency=0.4, step_latency_us=1.0),
      "no usable nccom sweep: nvlink-mesh-v100, also a mesh without a switch; all-to-all on a 4x4 torus halves again "
      "what rings reach (mean hop distance 2)"),
+    ("full-mesh-mi300x", "nvswitch-h100", dict(bandwidth_efficiency=0.72, alltoall_efficiency=0.72,
+                                               switch_reduction_efficiency=0.0),
+     "no sweep, all-reduces of 4 GiB on two and eight MI300X reach 74 and 70 % of their links (stas00/ml-engineering "
+     "network/README.md); the rest as nvswitch-h100, all-to-all as the ring"),
     ("infiniband", "efa-v3", dict(base_latency_us=6.8, step_latency_us=5.0),
      "no NCCL sweep without SHARP names its InfiniBand: efficiency of efa-v3, also RDMA straight from GPU memory; "
      "latencies of NCCL's tree in NVIDIA/nccl src/graph/tuning.cc (LL: base 6.8 us, 5 us a hop), which with 0.6 us an "

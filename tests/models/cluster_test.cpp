@@ -44,7 +44,7 @@ TEST(MakeCluster, PicksFabricByGenerationAndNetworkByVersion) {
         Case{"ml.p6-b300.48xlarge", "nvswitch-b200", "efa-v3"}, Case{"ml.p6e-gb200.36xlarge", "nvl72-gb200", "efa-v3"},
         Case{"ml.g5.xlarge", "pcie", "ethernet"}, Case{"ml.g5.48xlarge", "pcie", "efa-host"},
         Case{"ml.trn1.32xlarge", "neuronlink", "efa-v1"}, Case{"dgx-2-v100", "nvswitch-v100", "infiniband"},
-        Case{"opa-a100-80gb", "nvswitch-a100", "omnipath"}}) {
+        Case{"opa-a100-80gb", "nvswitch-a100", "omnipath"}, Case{"oam-mi300x", "full-mesh-mi300x", "roce"}}) {
     const InstanceType* instance = catalog().find_instance(c.instance);
     ASSERT_NE(instance, nullptr) << c.instance;
     const Accelerator* accelerator = catalog().find_accelerator(instance->accelerator);

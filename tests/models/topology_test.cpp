@@ -52,8 +52,16 @@ TEST(V100Mesh, PathsWidenThroughOtherDevices) {
   EXPECT_DOUBLE_EQ(gb(mesh.path_bandwidth(0, 7)), 50);
 }
 
+TEST(FullMesh, GivesAGroupTheLinksBetweenItsRanks) {
+  const Topology mesh(node(FabricKind::FullMesh, 8, 448, 50, 8));
+  EXPECT_DOUBLE_EQ(gb(mesh.ring_bandwidth(2)), 64);
+  EXPECT_DOUBLE_EQ(gb(mesh.ring_bandwidth(4)), 3 * 64);
+  EXPECT_DOUBLE_EQ(gb(mesh.ring_bandwidth(8)), 448);
+  EXPECT_DOUBLE_EQ(gb(mesh.path_bandwidth(0, 5)), 64);
+}
+
 TEST(Topology, NamesEveryDeviceOnceAndLinksOnlyThose) {
-  for (const FabricKind kind : {FabricKind::NvlinkMesh, FabricKind::Nvswitch, FabricKind::Pcie}) {
+  for (const FabricKind kind : {FabricKind::NvlinkMesh, FabricKind::FullMesh, FabricKind::Nvswitch, FabricKind::Pcie}) {
     const Topology topology(node(kind, 8, 150, 12.5, 1));
     const std::vector<std::string> names = topology.devices();
     const std::set<std::string> distinct(names.begin(), names.end());
