@@ -24,6 +24,8 @@ class KernelClock {
   [[nodiscard]] Seconds stream(double elements) const;
   /// Traffic that no fusion avoids.
   [[nodiscard]] Seconds copy(Bytes bytes) const;
+  /// Of adding a gradient to the main gradient, which is read and written.
+  [[nodiscard]] Bytes accumulation(double weights) const { return Bytes(2 * stack_.gradient_bytes * weights); }
   [[nodiscard]] Seconds attention(const AttentionShape& shape, Pass pass) const;
   [[nodiscard]] bool eight_bit() const {
     return workload_.precision == Precision::Fp8 || workload_.precision == Precision::Fp4;

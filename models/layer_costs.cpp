@@ -168,10 +168,10 @@ EdgeCosts edge_costs(const Workload& workload, const Strategy& strategy, const G
     if (workload.trains_embeddings()) {
       // Both gradients are added to main gradients. The embedding's, almost all zero, is written whole before.
       const double weights = static_cast<double>(columns) * h;
-      const Bytes added(2 * stack.gradient_bytes * weights);
       const Bytes written_and_read(2 * kHalfBytes * weights);
-      edge.head_backward.gemm += clock.wide_gemm(a.hidden, columns, rows, off_lines) + clock.copy(added);
-      edge.embedding_backward.elementwise += clock.copy(written_and_read + added);
+      edge.head_backward.gemm +=
+          clock.wide_gemm(a.hidden, columns, rows, off_lines) + clock.copy(clock.accumulation(weights));
+      edge.embedding_backward.elementwise += clock.copy(written_and_read + clock.accumulation(weights));
     }
     // Softmax cross-entropy streams the logits: written, read for the maximum and the sum, gradient written.
     const double logits = predicted * static_cast<double>(columns);

@@ -41,13 +41,10 @@ void add_linear(LayerCosts& costs, const LayerInputs& in, std::int64_t m, std::i
   costs.forward.gemm += in.clock.gemm(m, n, k, batch);
   costs.backward.gemm += in.clock.gemm(m, k, n, batch);
   if (in.workload.finetune == FineTune::Full) {
-    Seconds weight_gradient = in.clock.gemm(k, n, m, batch);
-    // The gradient is added to the main gradient: one read and one write of it.
-    weight_gradient += in.clock.copy(Bytes(2 * in.stack.gradient_bytes * weights));
+    const Seconds weight_gradient = in.clock.gemm(k, n, m, batch) + in.clock.copy(in.clock.accumulation(weights));
     costs.backward.gemm += weight_gradient;
     costs.weight_gradient += weight_gradient;
-  }
-  if (in.workload.finetune != FineTune::Full) {
+  } else {
     add_adapter(costs, in, rows * static_cast<double>(k), rows * static_cast<double>(n));
   }
   if (in.workload.finetune == FineTune::Qlora) {

@@ -144,7 +144,7 @@ RELATIVES = {
     "MI355X": ("A100-80GB", "A100 with matrix rates x 0.72, the ratio of what the best products of both reach of their "
                             "data sheets (stas00/ml-engineering@744d01e); nothing else of it is measured"),
 }
-POWER_FACTOR = {"H100-96GB-HBM2e-500W": 0.82, "A100-40GB-PCIe": 0.93, "A100-80GB-PCIe": 0.93, "H100-80GB-PCIe": 0.85,
+MATRIX_FACTOR = {"H100-96GB-HBM2e-500W": 0.82, "A100-40GB-PCIe": 0.93, "A100-80GB-PCIe": 0.93, "H100-80GB-PCIe": 0.85,
                 "H100-94GB-NVL": 0.85, "MI300X": 0.59, "MI325X": 0.69, "MI355X": 0.72}
 # Products in fp32 run outside the tensor cores, which starve before the CUDA cores do: BERT in fp32 on V100 (runs
 # nvb-033 and nvb-035 of NVIDIA/DeepLearningExamples) takes 1.3 times less than at the tensor cores' fraction.
@@ -243,7 +243,7 @@ def attention_json(fit, peaks, scale=1.0):
 
 
 def profile_json(key, gemm, flash2, vendor, hw, source):
-    scale, peaks = POWER_FACTOR.get(key, 1.0), hw["peak"]
+    scale, peaks = MATRIX_FACTOR.get(key, 1.0), hw["peak"]
     out = {"accelerator": key, "gemm_efficiency": spread(gemm["gemm_efficiency"], peaks, scale,
                                                            fp32=None if key in NEURON else CUDA_CORE_EFFICIENCY)}
     for name in GEMM_SHAPE + ["memory_efficiency", "kernel_floor_us"]:

@@ -50,6 +50,15 @@ StageCase alone(const char* stack = "megatron") {
   return c;
 }
 
+/// As alone(), its weights over 16 devices.
+StageCase sharded(const char* stack) {
+  StageCase c = alone(stack);
+  c.strategy.data_parallel = 16;
+  c.strategy.shard_degree = 16;
+  c.strategy.sharding = Sharding::FsdpFull;
+  return c;
+}
+
 TEST(Stage, IsItsLayersWithTheEmbeddingAndTheHead) {
   const StageCosts costs = alone().stage();
   EXPECT_EQ(costs.forward.gemm, Seconds(4 * 10 + 3));
@@ -212,10 +221,7 @@ TEST(Stage, ATensorGroupThatSendsSlicesGathersThemBehindTheBoundary) {
 }
 
 TEST(Stage, ShardedWeightsAreGatheredForEachPassAndTheirGradientsScattered) {
-  StageCase c = alone("fsdp");
-  c.strategy.data_parallel = 16;
-  c.strategy.shard_degree = 16;
-  c.strategy.sharding = Sharding::FsdpFull;
+  StageCase c = sharded("fsdp");
   c.stack.gradient_reduce_bytes = 4;
   const double parameters = layer_rank_parameters(*c.table.stack.begin(), c.strategy).dense;
   const auto collective = [&](CollectiveKind kind, double bytes) {
@@ -237,10 +243,7 @@ TEST(Stage, ShardedWeightsAreGatheredForEachPassAndTheirGradientsScattered) {
 }
 
 TEST(Stage, DeepSpeedCopiesWhatItGathersAndWhatItReduces) {
-  StageCase c = alone("deepspeed");
-  c.strategy.data_parallel = 16;
-  c.strategy.shard_degree = 16;
-  c.strategy.sharding = Sharding::FsdpFull;
+  StageCase c = sharded("deepspeed");
   c.stack.gradient_reduce_bytes = 4;
   const StageCosts views = c.stage();
   c.strategy.sharding = Sharding::Zero3;
@@ -253,10 +256,7 @@ TEST(Stage, DeepSpeedCopiesWhatItGathersAndWhatItReduces) {
 }
 
 TEST(Stage, FrozenWeightsAreGatheredInTheirFormatAndScatterNothing) {
-  StageCase c = alone("fsdp");
-  c.strategy.data_parallel = 16;
-  c.strategy.shard_degree = 16;
-  c.strategy.sharding = Sharding::FsdpFull;
+  StageCase c = sharded("fsdp");
   const double parameters = layer_rank_parameters(*c.table.stack.begin(), c.strategy).dense;
   const auto gather = [&](double bytes) {
     return collective_time(CollectiveKind::AllGather, Bytes(bytes * parameters),
