@@ -25,6 +25,12 @@ constexpr std::string_view kSchema = "smplan.architecture/1";
 constexpr std::int64_t kMaxLayers = 10'000;
 constexpr std::int64_t kMaxWidth = std::int64_t{1} << 24;
 constexpr std::int64_t kMaxExperts = 100'000;
+constexpr std::int64_t kMaxDepth = 64;
+// Of mamba_ssm's Mamba2, of Qwen3-Next's convolution, and of the chunked delta rule of flash-linear-attention.
+constexpr std::int64_t kUsualConvolution = 4;
+constexpr std::int64_t kUsualStateChunk = 256;
+constexpr std::int64_t kUsualDeltaChunk = 64;
+constexpr std::string_view kLayerLetters = "M*-E";
 constexpr double kMaxParameters = 1e16;
 
 /// Collects faults of one architecture, each named by its field.
@@ -76,6 +82,51 @@ void check_attention(const Architecture& a, Checker& c) {
             "latent attention with biases or query and key norms is not modelled");
 }
 
+void check_state_mixer(const Architecture& a, Checker& c) {
+  const StateMixer& m = a.state;
+  c.between("state.n_heads", m.n_heads, 0, kMaxWidth);
+  c.between("attention_stride", a.attention_stride, 0, kMaxLayers);
+  const bool used = a.attention_stride > 0 || a.layer_pattern.find('M') != std::string::npos;
+  if (!a.has_state_mixer()) {
+    c.require(m == StateMixer{}, "state widths are given, but state.n_heads is 0");
+    c.require(!used, "attention_stride, or an M in layer_pattern, needs the widths of a state mixer (state)");
+    return;
+  }
+  c.require(used, "a state mixer is described, but neither layer_pattern nor attention_stride puts it in a layer");
+  c.between("state.head_dim", m.head_dim, 1, kMaxWidth);
+  c.between("state.n_groups", m.n_groups, 1, kMaxWidth);
+  c.between("state.state_dim", m.state_dim, 1, kMaxWidth);
+  c.between("state.conv_kernel", m.conv_kernel, 1, kMaxWidth);
+  c.between("state.chunk", m.chunk, 1, kMaxWidth);
+  if (m.n_groups > 0) {
+    c.require(m.n_heads % m.n_groups == 0,
+              fmt::format("state.n_heads ({}) must be a multiple of state.n_groups ({})", m.n_heads, m.n_groups));
+  }
+  c.require(a.kind == ModelKind::Decoder, "state mixers are known for decoders only");
+}
+
+void check_pattern(const Architecture& a, Checker& c) {
+  const std::string& pattern = a.layer_pattern;
+  if (pattern.empty()) return;
+  const auto has = [&pattern](char letter) { return pattern.find(letter) != std::string::npos; };
+  c.require(pattern.find_first_not_of(kLayerLetters) == std::string::npos,
+            fmt::format("layer_pattern '{}' has letters other than M, *, - and E", pattern));
+  c.require(static_cast<std::int64_t>(pattern.size()) == a.n_layers,
+            fmt::format("layer_pattern has {} letters for {} layers", pattern.size(), a.n_layers));
+  c.require(has('E') == a.is_moe(), "an E in layer_pattern and moe need each other");
+  c.require(a.kind == ModelKind::Decoder, "layer_pattern is known for decoders only");
+  c.require(a.attention_stride == 0 && a.sliding_window_stride == 0 && a.moe.layer_stride == 1 &&
+                a.moe.n_leading_dense_layers == 0,
+            "layer_pattern says what every layer is: attention_stride, sliding_window_stride, moe.layer_stride and "
+            "moe.n_leading_dense_layers contradict it");
+}
+
+/// Whether some layer has an MLP of width ffn_hidden.
+bool has_dense_mlp(const Architecture& a) {
+  if (!a.layer_pattern.empty()) return a.layer_pattern.find('-') != std::string::npos;
+  return !a.is_moe() || a.moe.layer_stride > 1 || a.moe.n_leading_dense_layers > 0;
+}
+
 void check_experts(const Architecture& a, Checker& c) {
   const MixtureOfExperts& m = a.moe;
   c.between("moe.n_experts", m.n_experts, 0, kMaxExperts);
@@ -85,6 +136,7 @@ void check_experts(const Architecture& a, Checker& c) {
   }
   c.between("moe.top_k", m.top_k, 1, m.n_experts);
   c.between("moe.expert_ffn_hidden", m.expert_ffn_hidden, 1, kMaxWidth);
+  c.between("moe.latent_hidden", m.latent_hidden, 0, kMaxWidth);
   c.between("moe.n_shared_experts", m.n_shared_experts, 0, kMaxExperts);
   c.between("moe.shared_expert_ffn_hidden", m.shared_expert_ffn_hidden, m.n_shared_experts > 0 ? 1 : 0, kMaxWidth);
   c.between("moe.n_leading_dense_layers", m.n_leading_dense_layers, 0, std::max<std::int64_t>(a.n_layers, 1) - 1);
@@ -99,9 +151,12 @@ double parameter_bound(const Architecture& a) {
   const double heads = d(a.n_heads) * (d(a.head_dim) + d(a.latent.qk_nope_head_dim) + d(a.latent.qk_rope_head_dim) +
                                        d(a.latent.v_head_dim) + 1);
   const double attention = 8 * (h + heads) * (h + d(a.latent.q_lora_rank) + d(a.latent.kv_lora_rank));
-  const double experts = d(a.moe.n_experts) * d(a.moe.expert_ffn_hidden + 2) +
+  const double states = h * (3 * d(a.state.values()) + 2 * d(a.state.keys()) + 2 * d(a.state.n_heads)) +
+                        d(a.state.conv_kernel + 2) * (2 * d(a.state.keys()) + d(a.state.values() + 2));
+  const double experts = d(a.moe.latent_hidden) + d(a.moe.n_experts) * d(a.moe.expert_ffn_hidden + 2) +
                          d(a.moe.n_shared_experts) * d(a.moe.shared_expert_ffn_hidden + 2) + d(a.ffn_hidden + 2);
-  return d(a.n_layers + a.n_encoder_layers) * (attention + 4 * h * experts + h * d(a.norms_per_layer + 2)) +
+  return d(a.n_layers + a.n_encoder_layers + a.prediction.depth) *
+             (attention + states + 2 * h * h + 4 * h * experts + h * d(a.norms_per_layer + 4)) +
          2 * (d(a.vocab) + d(a.max_positions)) * (h + 1) + d(a.extra_parameters);
 }
 
@@ -117,12 +172,36 @@ LatentAttention read_latent(const JsonValue& value, Diagnostics& out) {
   return l;
 }
 
+StateMixer read_state_mixer(const JsonValue& value, Diagnostics& out) {
+  ObjectReader reader(value, out);
+  StateMixer m;
+  m.n_heads = reader.integer("n_heads");
+  m.head_dim = reader.integer("head_dim");
+  m.n_groups = reader.integer("n_groups");
+  m.state_dim = reader.integer("state_dim");
+  m.delta_rule = reader.optional_bool("delta_rule").value_or(false);
+  m.conv_kernel = reader.optional_integer("conv_kernel").value_or(kUsualConvolution);
+  m.chunk = reader.optional_integer("chunk").value_or(m.delta_rule ? kUsualDeltaChunk : kUsualStateChunk);
+  reader.finish();
+  return m;
+}
+
+MultiTokenPrediction read_prediction(const JsonValue& value, Diagnostics& out) {
+  ObjectReader reader(value, out);
+  MultiTokenPrediction p;
+  p.depth = reader.integer("depth");
+  p.shared_block = reader.optional_bool("shared_block").value_or(false);
+  reader.finish();
+  return p;
+}
+
 MixtureOfExperts read_experts(const JsonValue& value, Diagnostics& out) {
   ObjectReader reader(value, out);
   MixtureOfExperts m;
   m.n_experts = reader.integer("n_experts");
   m.top_k = reader.integer("top_k");
   m.expert_ffn_hidden = reader.integer("expert_ffn_hidden");
+  m.latent_hidden = reader.optional_integer("latent_hidden").value_or(0);
   m.n_shared_experts = reader.optional_integer("n_shared_experts").value_or(0);
   m.shared_expert_ffn_hidden = reader.optional_integer("shared_expert_ffn_hidden").value_or(0);
   m.shared_expert_gate = reader.optional_bool("shared_expert_gate").value_or(false);
@@ -152,6 +231,8 @@ void read_widths(ObjectReader& reader, Architecture& a) {
   a.norms_per_layer = reader.optional_integer("norms_per_layer").value_or(a.norms_per_layer);
   a.sliding_window = reader.optional_integer("sliding_window").value_or(0);
   a.sliding_window_stride = reader.optional_integer("sliding_window_stride").value_or(0);
+  a.layer_pattern = reader.optional_string("layer_pattern").value_or("");
+  a.attention_stride = reader.optional_integer("attention_stride").value_or(0);
   a.extra_parameters = reader.optional_integer("extra_parameters").value_or(0);
   a.extra_parameters_note = reader.optional_string("extra_parameters_note").value_or("");
 }
@@ -165,6 +246,7 @@ void read_switches(ObjectReader& reader, Architecture& a) {
   flag("attention_output_bias", a.attention_output_bias);
   flag("mlp_bias", a.mlp_bias);
   flag("qk_norm", a.qk_norm);
+  flag("attention_output_gate", a.attention_output_gate);
   flag("parallel_block", a.parallel_block);
   flag("scaled_rotary", a.scaled_rotary);
   flag("final_norm", a.final_norm);
@@ -187,8 +269,9 @@ Diagnostics check(const Architecture& a, std::string_view where) {
   c.between("norms_per_layer", a.norms_per_layer, 0, 16);
   c.between("extra_parameters", a.extra_parameters, 0, std::int64_t{1} << 50);
   c.require(a.vocab > 0 || !a.lm_head_bias, "lm_head_bias needs a vocabulary");
-  const bool all_layers_moe = a.is_moe() && a.moe.layer_stride == 1 && a.moe.n_leading_dense_layers == 0;
-  c.between("ffn_hidden", a.ffn_hidden, all_layers_moe ? 0 : 1, kMaxWidth);
+  c.between("ffn_hidden", a.ffn_hidden, has_dense_mlp(a) ? 1 : 0, kMaxWidth);
+  c.between("multi_token_prediction.depth", a.prediction.depth, 0, kMaxDepth);
+  c.require(a.prediction.depth == 0 || a.kind == ModelKind::Decoder, "decoders alone predict further tokens");
   if (a.kind == ModelKind::EncoderDecoder) {
     c.between("n_encoder_layers", a.n_encoder_layers, 1, kMaxLayers);
     c.require(a.sliding_window == 0, "sliding windows in an encoder-decoder are not modelled");
@@ -196,6 +279,8 @@ Diagnostics check(const Architecture& a, std::string_view where) {
     c.require(a.n_encoder_layers == 0, "n_encoder_layers belongs to kind encoder-decoder only");
   }
   check_attention(a, c);
+  check_state_mixer(a, c);
+  check_pattern(a, c);
   check_experts(a, c);
   Diagnostics out = c.take();
   if (out.empty() && !(parameter_bound(a) <= kMaxParameters)) {
@@ -222,7 +307,11 @@ Architecture read_architecture(const JsonValue& value, Diagnostics& out) {
   read_widths(reader, a);
   read_switches(reader, a);
   if (const auto latent = reader.optional_value("latent")) a.latent = read_latent(*latent, out);
+  if (const auto state = reader.optional_value("state")) a.state = read_state_mixer(*state, out);
   if (const auto moe = reader.optional_value("moe")) a.moe = read_experts(*moe, out);
+  if (const auto further = reader.optional_value("multi_token_prediction")) {
+    a.prediction = read_prediction(*further, out);
+  }
   reader.finish();
   if (out.size() == faults) {
     for (Diagnostic& fault : check(a, value.location())) out.push_back(std::move(fault));

@@ -31,11 +31,35 @@ struct LatentAttention {
   friend bool operator==(const LatentAttention&, const LatentAttention&) = default;
 };
 
+/// Mixing of tokens through a running state, in time linear in the sequence: Mamba-2 (Dao & Gu 2024, 2405.21060), whose
+/// C, B and x are queries, keys and values here, or the gated delta rule (Yang et al. 2024, 2412.06464). All zero for a
+/// model without.
+struct StateMixer {
+  std::int64_t n_heads = 0;  ///< of values; > 0 switches it on
+  std::int64_t head_dim = 0;
+  std::int64_t n_groups = 0;     ///< heads of keys and queries
+  std::int64_t state_dim = 0;    ///< of a key
+  std::int64_t conv_kernel = 0;  ///< tokens under the causal convolution of queries, keys and values
+  std::int64_t chunk = 0;        ///< tokens between two states that the kernels write
+  bool delta_rule = false;
+  [[nodiscard]] std::int64_t values() const { return n_heads * head_dim; }
+  [[nodiscard]] std::int64_t keys() const { return n_groups * state_dim; }
+  friend bool operator==(const StateMixer&, const StateMixer&) = default;
+};
+
+/// Blocks of one attention and one MLP that predict tokens beyond the next (DeepSeek-V3, 2412.19437, section 2.2).
+struct MultiTokenPrediction {
+  std::int64_t depth = 0;     ///< tokens beyond the next
+  bool shared_block = false;  ///< one block serves all depths
+  friend bool operator==(const MultiTokenPrediction&, const MultiTokenPrediction&) = default;
+};
+
 /// Mixture of experts; `n_experts` = 0 for a dense model.
 struct MixtureOfExperts {
   std::int64_t n_experts = 0;
   std::int64_t top_k = 0;
   std::int64_t expert_ffn_hidden = 0;
+  std::int64_t latent_hidden = 0;             ///< routed experts read and write this width (LatentMoE); 0: the model's
   std::int64_t n_shared_experts = 0;          ///< always-on experts
   std::int64_t shared_expert_ffn_hidden = 0;  ///< width of each shared expert
   bool shared_expert_gate = false;            ///< Qwen2-MoE: one sigmoid gate of width hidden
@@ -69,7 +93,8 @@ struct Architecture {
   bool qkv_bias = false;
   bool attention_output_bias = false;
   bool mlp_bias = false;
-  bool qk_norm = false;         ///< norms of width head_dim on queries and keys
+  bool qk_norm = false;                ///< norms of width head_dim on queries and keys
+  bool attention_output_gate = false;  ///< queries come with as many gates of the attention's output (Qwen3-Next)
   bool scaled_rotary = false;   ///< rotary embedding times a factor other than 1 (YaRN's, Peng et al. 2023: gpt-oss)
   bool parallel_block = false;  ///< attention and MLP read the same norm (GPT-NeoX, Falcon)
   std::int64_t norms_per_layer = 2;
@@ -81,14 +106,22 @@ struct Architecture {
   /// the others windowed; 0: every layer windowed.
   std::int64_t sliding_window = 0;
   std::int64_t sliding_window_stride = 0;
+  /// One letter a layer, each of which is one part alone, as Megatron Core's hybrid_layer_pattern has them: `M` state
+  /// mixer, `*` attention, `-` MLP, `E` experts. Empty: every layer has a mixer and an MLP.
+  std::string layer_pattern;
+  std::int64_t attention_stride = 0;  ///< every n-th layer attends, the others have the state mixer; 0: all attend
   /// Parameters outside the formulas above (token-type embeddings, poolers, relative biases,
   /// attention sinks, patch projection), whole model; named in `extra_parameters_note`.
   std::int64_t extra_parameters = 0;
   std::string extra_parameters_note;
   LatentAttention latent;
+  StateMixer state;
   MixtureOfExperts moe;
+  MultiTokenPrediction prediction;
 
   [[nodiscard]] bool is_moe() const { return moe.n_experts > 0; }
+  [[nodiscard]] bool has_state_mixer() const { return state.n_heads > 0; }
+  [[nodiscard]] std::int64_t routed_hidden() const { return moe.latent_hidden > 0 ? moe.latent_hidden : hidden; }
   [[nodiscard]] bool has_latent_attention() const { return latent.kv_lora_rank > 0; }
   friend bool operator==(const Architecture&, const Architecture&) = default;
 };

@@ -40,6 +40,7 @@ void read_dimensions(ObjectReader& reader, Stack& stack) {
   stack.pipeline_parallel = reader.boolean("pipeline_parallel");
   stack.context_parallel = reader.boolean("context_parallel");
   stack.expert_parallel = reader.boolean("expert_parallel");
+  stack.state_mixers = reader.optional_bool("state_mixers").value_or(false);
   stack.shardings = read_enums(reader, "shardings", kShardings);
   stack.recomputes = read_enums(reader, "recomputes", kRecomputes);
   stack.partial_recompute = reader.optional_bool("partial_recompute").value_or(false);

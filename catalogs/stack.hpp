@@ -63,6 +63,7 @@ struct Stack {
   bool pipeline_parallel = false;
   bool context_parallel = false;
   bool expert_parallel = false;
+  bool state_mixers = false;          ///< has kernels for layers of Mamba-2 and the gated delta rule
   std::vector<Sharding> shardings;    ///< allowed; the first is the default
   std::vector<Recompute> recomputes;  ///< allowed; the first is the default
   bool partial_recompute = false;     ///< full recomputation of some of the layers of a chunk
@@ -94,6 +95,7 @@ struct Stack {
   bool flash_attention = true;
   /// Expert dispatch sends a token once to a node and once to a rank, however many of its experts are there.
   bool deduplicated_dispatch = false;
+  bool balanced_routing = false;  ///< tokens are dealt out evenly over the experts, as in benchmarks. What a run did.
   bool deepspeed_engine = false;  ///< DeepSpeed holds and reduces the states, not the stack itself
   /// Rank 0 writes checkpoints whole (torch.save); else every rank writes its part, replicas too.
   bool one_writer = false;

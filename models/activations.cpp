@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "models/memory.hpp"
+#include "models/state_mixer.hpp"
 
 namespace smplan {
 namespace {
@@ -55,7 +56,8 @@ Ledger projected(const Architecture& a, const Widths& b) {
     return {.region = compressed + b.element * static_cast<double>(l.qk_rope_head_dim),
             .split = b.element * heads * (2 * query + expanded)};
   }
-  return {.split = b.element * static_cast<double>((a.n_heads + 2 * a.n_kv_heads) * a.head_dim)};
+  const std::int64_t gates = a.attention_output_gate ? a.n_heads : 0;
+  return {.split = b.element * static_cast<double>((a.n_heads + gates + 2 * a.n_kv_heads) * a.head_dim)};
 }
 
 /// What plain layers keep of queries, keys and values beside those that attention reads: values are a view of one
@@ -83,6 +85,7 @@ double attention_output(const Architecture& a) {
 /// Korthikanti et al. 2022, equation 1). Flash attention keeps one fp32 log-sum-exp a head instead.
 double scores(const Workload& w, const LayerSpec& spec, const ActivationOptions& o, const Widths& b) {
   const auto heads = static_cast<double>(w.architecture.n_heads);
+  if (spec.mixer != Mixer::Attention) return 0;
   if (o.flash_attention) return 4 * heads;
   const std::int64_t keys = spec.window > 0 ? std::min(spec.window, w.seq_len) : w.seq_len;
   return heads * static_cast<double>(keys) * (o.dropout ? 2 * b.element + 1 : b.element);
@@ -110,6 +113,33 @@ Ledger attention(const Workload& w, const ActivationOptions& o, const Widths& b)
   return out;
 }
 
+/// What the first product made, what the kernels keep, and the input of the last.
+Ledger state_mixer(const Workload& w, const ActivationOptions& o, const Widths& b) {
+  const Architecture& a = w.architecture;
+  const auto values = static_cast<double>(a.state.values());
+  return {.region = static_cast<double>(a.hidden) * (norm_input_bytes(w, o, b) + product_inputs(w, o, b, true, 1)),
+          .split = b.element * static_cast<double>(state_mixer_inputs(a.state)) + state_mixer_kept(a.state).value() +
+                   product_inputs(w, o, b, true, 1) * values};
+}
+
+Ledger mixer(const Workload& w, const LayerSpec& spec, const ActivationOptions& o, const Widths& b) {
+  switch (spec.mixer) {
+    case Mixer::None:
+      return {};
+    case Mixer::State:
+      return state_mixer(w, o, b);
+    case Mixer::Attention:
+      break;
+  }
+  Ledger whole = attention(w, o, b);
+  if (spec.cross_attention) {
+    const Ledger cross = attention(w, o, b);
+    whole.region += cross.region;
+    whole.split += cross.split;
+  }
+  return whole;
+}
+
 double mlp_width_factor(const Workload& w, const ActivationOptions& o, const Widths& b) {
   const double down_input = product_inputs(w, o, b, adapts_mlp(w), 1);
   if (!w.architecture.gated_mlp) return b.element + down_input;
@@ -122,6 +152,7 @@ double routed_cut(const Strategy& s) { return s.expert_parallel > 1 && !s.sequen
 /// Routed tokens arrive top_k times: their permuted input, the expert's inner tensors, their output
 /// (weighted sum needs it), and fp32 router probabilities.
 Ledger mlp(const Workload& w, const LayerSpec& spec, const Strategy& s, const ActivationOptions& o, const Widths& b) {
+  if (!spec.has_mlp()) return {};
   const Architecture& a = w.architecture;
   const auto h = static_cast<double>(a.hidden);
   const double width = mlp_width_factor(w, o, b);
@@ -140,7 +171,8 @@ Ledger mlp(const Workload& w, const LayerSpec& spec, const Strategy& s, const Ac
   out.split += width * static_cast<double>(m.n_shared_experts * m.shared_expert_ffn_hidden);
   out.region += 4 * static_cast<double>(m.n_experts);
   const double gathered = s.expert_parallel > 1 ? s.expert_tensor() : 1;  // by the ranks that cut one expert
-  out.split += routed_cut(s) * routed * (width * expert + gathered * inputs * h);
+  if (m.latent_hidden > 0) out.region += (b.product_input + b.element) * static_cast<double>(m.latent_hidden);
+  out.split += routed_cut(s) * routed * (width * expert + gathered * inputs * static_cast<double>(a.routed_hidden()));
   return out;
 }
 
@@ -156,9 +188,11 @@ Ledger discarded(const Workload& w, const LayerSpec& spec, const Strategy& s, co
   const double width = mlp_width_factor(w, o, b);
   Ledger out;
   if (has(LayerModule::CoreAttention) && !o.flash_attention) out.split += scores(w, spec, o, b);
-  if (has(LayerModule::LatentUpProjection) && a.has_latent_attention()) out.split += projected(a, b).split;
+  const bool attends = spec.mixer == Mixer::Attention;
+  if (has(LayerModule::LatentUpProjection) && a.has_latent_attention() && attends) out.split += projected(a, b).split;
   if (has(LayerModule::Norms)) {
-    out.region += h * (attention_inputs(w, o, b) + (a.parallel_block ? 0 : mlp_inputs(w, o, b)));
+    if (spec.mixer != Mixer::None) out.region += h * attention_inputs(w, o, b);
+    if (spec.has_mlp() && !a.parallel_block) out.region += h * mlp_inputs(w, o, b);
   }
   if (!spec.moe) {
     if (has(LayerModule::DenseMlp)) out.split += width * static_cast<double>(spec.ffn_hidden);
@@ -187,6 +221,11 @@ Ledger per_operation(const Workload& w, const LayerSpec& spec, const Widths& b) 
   const double mlp_products = spec.moe ? static_cast<double>(a.moe.top_k * a.moe.expert_ffn_hidden +
                                                              a.moe.n_shared_experts * a.moe.shared_expert_ffn_hidden)
                                        : static_cast<double>(spec.ffn_hidden);
+  if (spec.mixer != Mixer::Attention) {
+    const std::int64_t first = spec.mixer == Mixer::State ? state_mixer_inputs(a.state) : 0;
+    return {.region = spec.parts() * b.element * static_cast<double>(a.hidden),
+            .split = b.element * (static_cast<double>(first) + mlp_products)};
+  }
   const double heads = attention_output(a);
   const auto values = static_cast<double>(a.n_kv_heads * a.head_dim);
   return {.region = 2 * b.element * static_cast<double>(a.hidden),
@@ -210,10 +249,13 @@ double transient(const Workload& w, const LayerSpec& spec, const ActivationOptio
   const double inner = a.gated_mlp && !o.unfused && !o.liger_kernels ? 2 * b.element : b.element;
   const double width =
       spec.moe ? static_cast<double>(a.moe.top_k * a.moe.expert_ffn_hidden) : static_cast<double>(spec.ffn_hidden);
-  const double qkv = projected(a, b).split + b.element * attention_output(a);
-  const double h =
-      b.element * static_cast<double>(a.hidden) * (spec.moe ? 1.0 + static_cast<double>(a.moe.top_k) : 1.0);
-  return std::max(inner * width, qkv) / split_cut + h * partial_sums(a, o, region_cut);
+  const double mixed = spec.mixer == Mixer::State
+                           ? b.element * static_cast<double>(state_mixer_inputs(a.state) + a.state.values())
+                           : projected(a, b).split + b.element * attention_output(a);
+  const double routed = spec.moe ? static_cast<double>(a.moe.top_k * a.routed_hidden()) : 0;
+  const double h = b.element * (static_cast<double>(a.hidden) + routed);
+  return std::max(inner * width, spec.mixer == Mixer::None ? 0 : mixed) / split_cut +
+         h * partial_sums(a, o, region_cut);
 }
 
 }  // namespace
@@ -242,12 +284,7 @@ TokenActivations token_activations(const Workload& w, const LayerSpec& spec, con
                                    const ActivationOptions& options) {
   const Architecture& a = w.architecture;
   const Widths b = widths(w, options);
-  Ledger whole = attention(w, options, b);
-  if (spec.cross_attention) {
-    const Ledger cross = attention(w, options, b);
-    whole.region += cross.region;
-    whole.split += cross.split;
-  }
+  Ledger whole = mixer(w, spec, options, b);
   const Ledger feed_forward = mlp(w, spec, s, options, b);
   whole.region += feed_forward.region;
   whole.split += feed_forward.split;
@@ -255,7 +292,7 @@ TokenActivations token_activations(const Workload& w, const LayerSpec& spec, con
   const double region_cut = s.sequence_parallel ? tensor : 1;
   if ((options.unfused || options.whole_regions) && s.sequence_parallel) {
     // Inputs of the first products of attention and MLP, kept as gathered instead of as a slice.
-    const int products = (a.parallel_block ? 1 : 2) + (spec.cross_attention ? 1 : 0);
+    const int products = spec.parts() - (a.parallel_block ? 1 : 0) + (spec.cross_attention ? 1 : 0);
     whole.region += products * b.product_input * static_cast<double>(a.hidden) * (tensor - 1);
   }
   const double stored_scores = scores(w, spec, options, b) * (spec.cross_attention ? 2 : 1);

@@ -20,7 +20,10 @@ constexpr EnumNames<CheckpointMode, 2> kModes = {{{CheckpointMode::Sync, "sync"}
 constexpr Seconds kSaveWithin = Seconds(120);
 
 double trained_parameters(const Workload& w) {
-  if (w.finetune == FineTune::Full) return static_cast<double>(count_parameters(w.architecture).total());
+  if (w.finetune == FineTune::Full) {
+    const ParameterCount count = count_parameters(w.architecture);
+    return static_cast<double>(count.total() + count.further_tokens);
+  }
   return static_cast<double>(trained_lora_parameters(w.architecture, w.lora));
 }
 

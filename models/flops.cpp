@@ -25,6 +25,15 @@ double core_flops_per_key(const Architecture& a) {
   return 4 * number(a.n_heads) * number(a.head_dim);
 }
 
+/// A state mixer beside its projections, one token: the state's update and what is read from it, as Megatron-LM counts
+/// them (d98e8a6, training/training.py: 7 operations for each element of the state, with the delta rule 8 and the
+/// convolution).
+double state_flops(const StateMixer& m) {
+  const double elements = number(m.values()) * number(m.state_dim);
+  if (!m.delta_rule) return 7 * elements;
+  return 8 * elements + 2 * number(m.conv_kernel) * number(2 * m.keys() + m.values());
+}
+
 struct ForwardFlops {
   double linears = 0;  ///< matrix products with weights, all layers, per token
   double core = 0;     ///< attention cores, all layers, per token
@@ -53,11 +62,13 @@ double output_products(const LayerStack& layers, const Workload& w) {
 /// Products of one module of one layer, per token.
 double module_products(const Architecture& a, const LayerSpec& spec, LayerModule module) {
   const MixtureOfExperts& m = a.moe;
-  const double matrices = (a.gated_mlp ? 3 : 2) * number(a.hidden);
+  const double products = a.gated_mlp ? 3 : 2;
+  const double matrices = products * number(a.hidden);
   const double shared = matrices * number(m.n_shared_experts * m.shared_expert_ffn_hidden);
   switch (module) {
     case LayerModule::LatentUpProjection: {
       const LatentAttention& l = a.latent;
+      if (spec.mixer != Mixer::Attention) return 0;
       return 2 * number(a.n_heads) *
              (number(l.q_lora_rank * (l.qk_nope_head_dim + l.qk_rope_head_dim)) +
               number(l.kv_lora_rank * (l.qk_nope_head_dim + l.v_head_dim)));
@@ -67,7 +78,8 @@ double module_products(const Architecture& a, const LayerSpec& spec, LayerModule
     case LayerModule::SharedExperts:
       return spec.moe ? 2 * shared : 0;
     case LayerModule::Experts:
-      return spec.moe ? 2 * (matrices * number(m.top_k * m.expert_ffn_hidden) + shared + number(a.hidden * m.n_experts))
+      return spec.moe ? 2 * (products * number(a.routed_hidden() * m.top_k * m.expert_ffn_hidden) + shared +
+                             number(a.hidden * (m.n_experts + 2 * m.latent_hidden)))
                       : 0;
     case LayerModule::CoreAttention:
     case LayerModule::Norms:
@@ -93,11 +105,12 @@ double selective_flops(const LayerStack& layers, const Architecture& a, const St
 bool ends_in_product(const Workload& w, const LayerSpec& spec) {
   constexpr int kNormsBefore = 2;
   const Architecture& a = w.architecture;
-  return !spec.moe && a.norms_per_layer <= kNormsBefore && a.final_norm && w.finetune == FineTune::Full;
+  return spec.ffn_hidden > 0 && a.norms_per_layer <= kNormsBefore && a.final_norm && w.finetune == FineTune::Full;
 }
 
 Flops attention_core_flops(const Architecture& a, const LayerSpec& spec, std::int64_t seq_len,
                            AttentionCounting counting) {
+  if (spec.mixer != Mixer::Attention) return Flops(spec.mixer == Mixer::State ? state_flops(a.state) : 0);
   double keys = attended_keys(spec, seq_len, counting);
   // Cross-attention sees every position of the encoder, whose input is taken as long as the decoder's.
   if (spec.cross_attention) keys += number(seq_len);
@@ -109,7 +122,9 @@ Flops layer_forward_flops(const Architecture& a, const LayerSpec& spec, std::int
   return Flops(2 * number(active_matmul_parameters(a, spec))) + attention_core_flops(a, spec, seq_len, counting);
 }
 
-Flops head_forward_flops(const Architecture& a) { return Flops(2 * number(a.vocab) * number(a.hidden)); }
+Flops head_forward_flops(const Architecture& a) {
+  return Flops(2 * number(a.vocab) * number(a.hidden) * number(1 + a.prediction.depth));
+}
 
 StepFlops step_flops(const Workload& w, Recompute recompute, AttentionCounting counting) {
   return step_flops(layer_stack(w.architecture), w, recompute, 1, Stack{}, counting);

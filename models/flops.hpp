@@ -19,10 +19,10 @@ struct StepFlops {
 /// Forward FLOPs of one token in one layer (per-sequence attention included), whole model width.
 Flops layer_forward_flops(const Architecture& a, const LayerSpec& spec, std::int64_t seq_len,
                           AttentionCounting counting);
-/// Attention core (scores and weighted values) alone, forward, one token.
+/// Attention core (scores and weighted values) alone, forward, one token; of a layer with a state mixer that.
 Flops attention_core_flops(const Architecture& a, const LayerSpec& spec, std::int64_t seq_len,
                            AttentionCounting counting);
-/// Output projection to the vocabulary, forward, one token.
+/// Output projection to the vocabulary, forward, one token, for all the tokens that are predicted from it.
 Flops head_forward_flops(const Architecture& a);
 /// Whether a layer's last product makes its output alone: no norm, router weight or adapter comes after it, and
 /// nothing of the backward pass reads it.

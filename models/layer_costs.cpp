@@ -38,14 +38,25 @@ std::int64_t vocabulary_slice(std::int64_t vocab, std::int64_t tensor, std::int6
   return (vocab + step - 1) / step * multiple;
 }
 
+/// What the host takes to launch a layer. Of a dense one the mixer is half; experts come instead of the other.
+Seconds host_time(const LayerSpec& spec, const StackProfile& profile) {
+  constexpr double kMixerShare = 0.5;
+  const Seconds mixer = kMixerShare * profile.host_time_dense_layer;
+  const Seconds whole = spec.moe ? profile.host_time_moe_layer : profile.host_time_dense_layer;
+  if (spec.mixer == Mixer::None) return std::max(Seconds(), whole - mixer);
+  return spec.has_mlp() ? whole : mixer;
+}
+
 /// The backward pass launches twice the kernels, but from the autograd engine, without Python in between.
 void add_host(LayerCosts& costs, const LayerInputs& in) {
-  Seconds host = in.spec.moe ? in.stack.profile.host_time_moe_layer : in.stack.profile.host_time_dense_layer;
+  Seconds host = host_time(in.spec, in.stack.profile);
   if (in.workload.finetune == FineTune::Lora) host *= kLoraHostFactor;
   if (in.workload.finetune == FineTune::Qlora) host *= kQloraHostFactor;
-  if (in.strategy.tensor_parallel > 1) host += 2 * host_collective(in.strategy.tensor_parallel);
+  if (in.strategy.tensor_parallel > 1) host += in.spec.parts() * host_collective(in.strategy.tensor_parallel);
   const bool flash = in.workload.flash_attention.value_or(in.stack.flash_attention);
-  if (!flash && in.stack.fused_kernels && in.slice.heads * in.strategy.micro_batch % kFusedSoftmaxMatrices != 0) {
+  const bool scores = in.spec.mixer == Mixer::Attention;
+  if (scores && !flash && in.stack.fused_kernels &&
+      in.slice.heads * in.strategy.micro_batch % kFusedSoftmaxMatrices != 0) {
     host += kHostPlainSoftmax;
   }
   costs.forward.host = costs.backward.host = host / in.cluster.host_speed;
@@ -58,10 +69,10 @@ PassCosts module_forward(LayerModule module, const LayerInputs& in) {
   LayerCosts only;
   switch (module) {
     case LayerModule::CoreAttention:
-      add_attention_core(only, in, attention_shape(in));
+      if (in.spec.mixer == Mixer::Attention) add_attention_core(only, in, attention_shape(in));
       break;
     case LayerModule::LatentUpProjection:
-      if (!a.has_latent_attention()) break;
+      if (!a.has_latent_attention() || in.spec.mixer != Mixer::Attention) break;
       add_up_projections(only, in);
       add_rotary_embedding(only, in);
       break;
@@ -75,7 +86,7 @@ PassCosts module_forward(LayerModule module, const LayerInputs& in) {
       }
       break;
     case LayerModule::DenseMlp:
-      if (!in.spec.moe) add_dense_mlp(only, in, in.spec.ffn_hidden);
+      if (in.spec.ffn_hidden > 0) add_dense_mlp(only, in, in.spec.ffn_hidden);
       break;
     case LayerModule::SharedExperts:
       if (in.spec.moe && moe.n_shared_experts > 0) {
@@ -89,6 +100,18 @@ PassCosts module_forward(LayerModule module, const LayerInputs& in) {
       break;
   }
   return only.forward;
+}
+
+void add_attention(LayerCosts& costs, const LayerInputs& in) {
+  add_attention_projections(costs, in);
+  add_attention_core(costs, in, attention_shape(in));
+  if (in.spec.cross_attention) {
+    add_attention_projections(costs, in);
+    AttentionShape cross = attention_shape(in);
+    cross.causal = false;
+    add_attention_core(costs, in, cross);
+  }
+  add_rotary_embedding(costs, in);
 }
 
 /// The forward of what selective recomputation runs again. The host launches that and keeps the random state for it:
@@ -112,20 +135,18 @@ LayerCosts layer_costs(const Workload& workload, const LayerSpec& spec, const St
                        const Cluster& cluster, const Stack& stack) {
   const LayerInputs in{workload, spec, strategy, groups, cluster, stack};
   LayerCosts costs;
-  add_attention_projections(costs, in);
-  add_attention_core(costs, in, attention_shape(in));
-  if (spec.cross_attention) {
-    add_attention_projections(costs, in);
-    AttentionShape cross = attention_shape(in);
-    cross.causal = false;
-    add_attention_core(costs, in, cross);
-  }
-  add_memory_bound(costs, in);
+  if (spec.further_token && spec.mixer != Mixer::None) add_joined_embedding(costs, in);
+  if (spec.mixer == Mixer::Attention) add_attention(costs, in);
+  if (spec.mixer == Mixer::State) add_state_mixer(costs, in);
+  add_norms(costs, in);
+  add_residuals(costs, in);
   PassCosts last;
   if (spec.moe) {
     add_moe_mlp(costs, in);
     add_expert_comm(costs, in);
-  } else {
+  } else if (spec.ffn_hidden > 0) {
+    const double width = static_cast<double>(spec.ffn_hidden) / static_cast<double>(in.slice.tensor);
+    add_activation(costs, in, in.slice.tokens * width);
     last.gemm = add_dense_mlp(costs, in, spec.ffn_hidden);
   }
   last.tensor_comm = add_tensor_comm(costs, in);
@@ -188,6 +209,9 @@ EdgeCosts edge_costs(const Workload& workload, const Strategy& strategy, const G
   }
   edge.head_forward.host = stack.profile.host_time_dense_layer / cluster.host_speed;
   edge.head_backward.host = edge.head_forward.host;
+  const auto predictions = static_cast<double>(1 + a.prediction.depth);
+  edge.head_forward *= predictions;
+  edge.head_backward *= predictions;
   return edge;
 }
 

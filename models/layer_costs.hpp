@@ -30,6 +30,16 @@ struct PassCosts {
     expert_comm += o.expert_comm;
     return *this;
   }
+  PassCosts& operator*=(double times) {
+    gemm *= times;
+    attention *= times;
+    elementwise *= times;
+    host *= times;
+    tensor_comm *= times;
+    context_comm *= times;
+    expert_comm *= times;
+    return *this;
+  }
 };
 
 struct LayerCosts {
@@ -38,6 +48,20 @@ struct LayerCosts {
   PassCosts selective;      ///< forward of the stack's selective_modules
   PassCosts unread;         ///< part of forward that makes the layer's output and nothing that backward reads
   Seconds weight_gradient;  ///< part of backward.gemm that zero-bubble schedules may delay
+  LayerCosts& operator+=(const LayerCosts& o) {
+    forward += o.forward;
+    backward += o.backward;
+    selective += o.selective;
+    unread += o.unread;
+    weight_gradient += o.weight_gradient;
+    return *this;
+  }
+  LayerCosts& operator*=(double times) {
+    for (PassCosts* pass : {&forward, &backward, &selective, &unread}) *pass *= times;
+    weight_gradient *= times;
+    return *this;
+  }
+  friend LayerCosts operator*(double times, LayerCosts costs) { return costs *= times; }
 };
 
 /// Costs outside the layers: what the first stage adds (embedding) and the last (final norm, output

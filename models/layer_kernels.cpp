@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "models/state_mixer.hpp"
+
 namespace smplan {
 namespace {
 
@@ -25,6 +27,14 @@ constexpr double kRotaryOperationsBackward = 17;
 /// NVIDIA/Megatron-LM, TEGroupedMLP._apply_bias, counted operation by operation).
 constexpr double kExpertBiasForward = 14;
 constexpr double kExpertBiasBackward = 20;
+
+/// What a multiprocessor moves in the kernels of a state mixer, which leave it more to compute than memory to wait for:
+/// Nemotron 3's runs on Hopper and Blackwell, whose memories differ by 2.4 and their multiprocessors by 1.1 (8 to 11
+/// leave about the same error).
+constexpr BytesPerSecond kStateRate = BytesPerSecond(10e9);
+/// The same of the delta rule, whose chunks are each a triangular system: two runs of Qwen3.6-35B on H100 and GB200
+/// (Megatron-Bridge's verification cards; their sequence follows from their throughput) want 2.1 to 2.7 GB/s.
+constexpr BytesPerSecond kDeltaRate = BytesPerSecond(2.5e9);
 
 /// The low-rank path beside a frozen linear layer of `inputs` and `outputs` values: the input is read once more, the
 /// path's output written and added, and backward the same of the gradients. Its products are small beside that.
@@ -71,12 +81,12 @@ LayerCosts routed_mlp(const LayerInputs& in) {
   const Architecture& a = in.workload.architecture;
   const MixtureOfExperts& moe = a.moe;
   const ExpertSlice e = make_expert_slice(in);
-  const auto h = static_cast<double>(a.hidden);
+  const auto h = static_cast<double>(a.routed_hidden());
   LayerCosts costs;
   costs.forward.gemm += in.clock.wide_gemm(in.slice.m, moe.n_experts, a.hidden);
   costs.backward.gemm += in.clock.wide_gemm(in.slice.m, a.hidden, moe.n_experts);
-  add_linear(costs, in, e.tokens_per_expert, (a.gated_mlp ? 2 : 1) * e.width, a.hidden, e.experts);
-  add_linear(costs, in, e.tokens_per_expert, a.hidden, e.width, e.experts);
+  add_linear(costs, in, e.tokens_per_expert, (a.gated_mlp ? 2 : 1) * e.width, a.routed_hidden(), e.experts);
+  add_linear(costs, in, e.tokens_per_expert, a.routed_hidden(), e.width, e.experts);
   // Permute before and un-permute after: each reads and writes the routed tokens.
   add_elementwise(costs, in, 4 * e.routed * h, 4 * e.routed * h);
   if (moe.expert_bias) {
@@ -116,8 +126,51 @@ void add_attention_projections(LayerCosts& costs, const LayerInputs& in) {
     add_linear(costs, in, m, a.hidden, in.slice.heads * l.v_head_dim);
     return;
   }
-  add_linear(costs, in, m, (in.slice.heads + 2 * in.slice.kv_heads) * a.head_dim, a.hidden);
+  const std::int64_t queries = (a.attention_output_gate ? 2 : 1) * in.slice.heads;
+  add_linear(costs, in, m, (queries + 2 * in.slice.kv_heads) * a.head_dim, a.hidden);
   add_linear(costs, in, m, a.hidden, in.slice.heads * a.head_dim);
+  if (a.attention_output_gate) {
+    // The sigmoid of a gate times the output: both read, one written; backward their gradients too.
+    const double gated = in.slice.tokens * static_cast<double>(in.slice.heads * a.head_dim);
+    add_elementwise(costs, in, 3 * gated, 5 * gated);
+  }
+}
+
+Seconds add_state_mixer(LayerCosts& costs, const LayerInputs& in) {
+  const Architecture& a = in.workload.architecture;
+  const StateMixer& m = a.state;
+  const std::int64_t tensor = in.slice.tensor;
+  add_linear(costs, in, in.slice.m, state_mixer_inputs(m) / tensor, a.hidden);
+  const double tokens = in.slice.tokens / static_cast<double>(tensor);
+  const BytesPerSecond rate = m.delta_rule ? kDeltaRate : kStateRate;
+  const auto scan = [&](Pass pass) {
+    const Bytes traffic = tokens * state_mixer_traffic(m, pass);
+    const Seconds streamed = in.clock.copy(traffic);
+    const int multiprocessors = in.cluster.accelerator.sm_count;
+    return multiprocessors > 0 ? std::max(streamed, traffic / (multiprocessors * rate)) : streamed;
+  };
+  costs.forward.elementwise += scan(Pass::Forward);
+  costs.backward.elementwise += scan(Pass::Backward);
+  if (in.stack.sequence_parallel && in.strategy.micro_batch > 1) {
+    // Megatron lays sequences side by side and the kernels want them one after the other: all that goes in and comes
+    // out is copied (Megatron Core, ssm/mamba_mixer.py).
+    constexpr double kReadAndWritten = 2 * 2;
+    const Seconds copies =
+        in.clock.copy(Bytes(kReadAndWritten * tokens * static_cast<double>(state_mixer_inputs(m) + m.values())));
+    costs.forward.elementwise += copies;
+    costs.backward.elementwise += copies;
+  }
+  const Seconds before = costs.forward.gemm;
+  add_linear(costs, in, in.slice.m, a.hidden, m.values() / tensor);
+  return costs.forward.gemm - before;
+}
+
+void add_joined_embedding(LayerCosts& costs, const LayerInputs& in) {
+  const std::int64_t h = in.workload.architecture.hidden;
+  add_linear(costs, in, in.slice.m, std::max<std::int64_t>(1, h / in.slice.tensor), 2 * h);
+  // A norm of each, and the two laid side by side.
+  const double values = in.slice.norm_tokens * static_cast<double>(h);
+  add_elementwise(costs, in, 8 * values, 12 * values);
 }
 
 AttentionShape attention_shape(const LayerInputs& in) {
@@ -145,6 +198,12 @@ void add_norms(LayerCosts& costs, const LayerInputs& in) {
   add_elementwise(costs, in, 2 * values, 4 * values);
 }
 
+void add_residuals(LayerCosts& costs, const LayerInputs& in) {
+  // Of each part: read two, write one.
+  const double values = in.spec.parts() * in.slice.norm_tokens * static_cast<double>(in.workload.architecture.hidden);
+  add_elementwise(costs, in, 3 * values, values);
+}
+
 /// Transformer Engine's kernel takes no factor beside the angles.
 void add_rotary_embedding(LayerCosts& costs, const LayerInputs& in) {
   const Architecture& a = in.workload.architecture;
@@ -158,17 +217,6 @@ void add_rotary_embedding(LayerCosts& costs, const LayerInputs& in) {
 void add_activation(LayerCosts& costs, const LayerInputs& in, double activated) {
   const Architecture& a = in.workload.architecture;
   add_elementwise(costs, in, (a.gated_mlp ? 3 : 2) * activated, (a.gated_mlp ? 5 : 3) * activated);
-}
-
-void add_memory_bound(LayerCosts& costs, const LayerInputs& in) {
-  const Architecture& a = in.workload.architecture;
-  const auto h = static_cast<double>(a.hidden);
-  add_norms(costs, in);
-  // Two residual additions: read two, write one.
-  add_elementwise(costs, in, 2 * 3 * in.slice.norm_tokens * h, 2 * in.slice.norm_tokens * h);
-  add_rotary_embedding(costs, in);
-  const double width = static_cast<double>(in.spec.ffn_hidden) / static_cast<double>(in.slice.tensor);
-  add_activation(costs, in, in.slice.tokens * width);
 }
 
 Seconds add_dense_mlp(LayerCosts& costs, const LayerInputs& in, std::int64_t ffn_hidden) {
@@ -189,6 +237,11 @@ void add_moe_mlp(LayerCosts& costs, const LayerInputs& in) {
   costs.backward.gemm += routed.backward.gemm * slowdown;
   costs.backward.elementwise += routed.backward.elementwise * slowdown;
   costs.weight_gradient += routed.weight_gradient * slowdown;
+  if (moe.latent_hidden > 0) {
+    const auto rows = std::max<std::int64_t>(1, static_cast<std::int64_t>(in.slice.norm_tokens));
+    add_linear(costs, in, rows, moe.latent_hidden, in.workload.architecture.hidden);
+    add_linear(costs, in, rows, in.workload.architecture.hidden, moe.latent_hidden);
+  }
   if (moe.n_shared_experts > 0) {
     add_dense_mlp(costs, in, moe.n_shared_experts * moe.shared_expert_ffn_hidden);
   }

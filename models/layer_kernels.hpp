@@ -14,13 +14,17 @@ void add_attention_projections(LayerCosts& costs, const LayerInputs& in);
 void add_up_projections(LayerCosts& costs, const LayerInputs& in);
 AttentionShape attention_shape(const LayerInputs& in);
 void add_attention_core(LayerCosts& costs, const LayerInputs& in, const AttentionShape& shape);
+/// Returns the forward time of the last product.
+Seconds add_state_mixer(LayerCosts& costs, const LayerInputs& in);
+/// What joins the input of a block for a further token with an embedding.
+void add_joined_embedding(LayerCosts& costs, const LayerInputs& in);
 
 void add_norms(LayerCosts& costs, const LayerInputs& in);
+/// Of the residual connections around the parts of a layer.
+void add_residuals(LayerCosts& costs, const LayerInputs& in);
 void add_rotary_embedding(LayerCosts& costs, const LayerInputs& in);
 /// The activation function of an MLP, or gate and product, of so many values.
 void add_activation(LayerCosts& costs, const LayerInputs& in, double activated);
-/// Norms, residuals, rotary embedding and the dense MLP's activation function.
-void add_memory_bound(LayerCosts& costs, const LayerInputs& in);
 
 /// Returns the forward time of the last product.
 Seconds add_dense_mlp(LayerCosts& costs, const LayerInputs& in, std::int64_t ffn_hidden);

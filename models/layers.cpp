@@ -1,11 +1,13 @@
 #include "models/layers.hpp"
 
+#include <span>
+
 #include "base/assert.hpp"
 
 namespace smplan {
 namespace {
 
-void add(LayerStack& stack, const LayerSpec& spec, std::int64_t count) {
+void add(LayerStack& stack, const LayerSpec& spec, std::int64_t count, std::int64_t sharing = 1) {
   if (count == 0) return;
   for (int i = 0; i < stack.n_runs; ++i) {
     if (stack.runs[i].spec == spec) {
@@ -14,7 +16,7 @@ void add(LayerStack& stack, const LayerSpec& spec, std::int64_t count) {
     }
   }
   SMPLAN_ASSERT(stack.n_runs < static_cast<int>(stack.runs.size()));
-  stack.runs[stack.n_runs++] = {.spec = spec, .count = count};
+  stack.runs[stack.n_runs++] = {.spec = spec, .count = count, .sharing = sharing};
 }
 
 bool is_moe_layer(const Architecture& a, std::int64_t layer) {
@@ -27,12 +29,41 @@ bool is_windowed_layer(const Architecture& a, std::int64_t layer) {
   return a.sliding_window_stride == 0 || (layer + 1) % a.sliding_window_stride != 0;
 }
 
+/// A layer that is one part alone, by its letter in Architecture::layer_pattern.
+LayerSpec pattern_layer(const Architecture& a, char letter) {
+  LayerSpec spec{.mixer = Mixer::None};
+  if (letter == 'M') spec.mixer = Mixer::State;
+  if (letter == '*') spec = {.mixer = Mixer::Attention, .window = a.sliding_window};
+  spec.moe = letter == 'E';
+  if (letter == '-') spec.ffn_hidden = a.ffn_hidden;
+  return spec;
+}
+
 LayerSpec decoder_layer(const Architecture& a, std::int64_t layer) {
   LayerSpec spec;
+  if (a.attention_stride > 0 && (layer + 1) % a.attention_stride != 0) spec.mixer = Mixer::State;
   spec.moe = is_moe_layer(a, layer);
   spec.ffn_hidden = spec.moe ? 0 : a.ffn_hidden;
   spec.window = is_windowed_layer(a, layer) ? a.sliding_window : 0;
   return spec;
+}
+
+/// Blocks of attention over all tokens and the MLP that the model ends with.
+void add_further_tokens(LayerStack& stack, const Architecture& a) {
+  const std::int64_t depth = a.prediction.depth;
+  const std::int64_t sharing = a.prediction.shared_block ? depth : 1;
+  const auto further = [](LayerSpec spec) {
+    spec.further_token = true;
+    spec.window = 0;
+    return spec;
+  };
+  if (a.layer_pattern.empty()) {
+    LayerSpec last = decoder_layer(a, a.n_layers - 1);
+    last.mixer = Mixer::Attention;
+    return add(stack, further(last), depth, sharing);
+  }
+  add(stack, further(pattern_layer(a, '*')), depth, sharing);
+  add(stack, further(pattern_layer(a, a.is_moe() ? 'E' : '-')), depth, sharing);
 }
 
 LayerStack kinds_of_layers(const Architecture& a) {
@@ -46,9 +77,15 @@ LayerStack kinds_of_layers(const Architecture& a) {
     add(stack, {.encoder = true, .ffn_hidden = a.ffn_hidden, .window = a.sliding_window}, a.n_layers);
     return stack;
   }
+  if (!a.layer_pattern.empty()) {
+    stack.interleaved = true;
+    for (const char letter : a.layer_pattern) add(stack, pattern_layer(a, letter), 1);
+    return stack;
+  }
   const bool moe_alternates = a.is_moe() && a.moe.layer_stride > 1;
   const bool window_alternates = a.sliding_window > 0 && a.sliding_window_stride > 1;
-  if (!moe_alternates && !window_alternates) {
+  const bool mixer_alternates = a.attention_stride > 1;
+  if (!moe_alternates && !window_alternates && !mixer_alternates) {
     // Kinds follow each other: leading dense layers, then one kind.
     const std::int64_t leading = a.is_moe() ? a.moe.n_leading_dense_layers : 0;
     add(stack, decoder_layer(a, 0), leading);
@@ -64,12 +101,19 @@ LayerStack kinds_of_layers(const Architecture& a) {
 
 std::int64_t LayerStack::total() const {
   std::int64_t sum = 0;
-  for (const LayerRun& run : *this) sum += run.count;
+  for (const LayerRun& run : *this) sum += run.spec.further_token ? 0 : run.count;
   return sum;
+}
+
+std::int64_t LayerStack::most_on_a_stage(std::int64_t stages) const {
+  std::int64_t further = 0;
+  for (const LayerRun& run : *this) further += run.spec.further_token ? run.count : 0;
+  return (total() + stages - 1) / stages + further;
 }
 
 LayerStack layer_stack(const Architecture& a) {
   LayerStack stack = kinds_of_layers(a);
+  add_further_tokens(stack, a);
   for (LayerRun& run : std::span(stack.runs).first(static_cast<std::size_t>(stack.n_runs))) {
     run.parameters = layer_parameters(a, run.spec);
     run.active_matmul = active_matmul_parameters(a, run.spec);

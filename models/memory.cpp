@@ -28,7 +28,7 @@ struct StageLoad {
 StageLoad stage_load(const Workload& w, const Strategy& s, const Stack& stack, const LayerStack& layers,
                      const EdgeParameters& whole, const ActivationOptions& options, std::int32_t stage) {
   const Architecture& a = w.architecture;
-  const std::array<double, 4> counts = stage_layers(layers, stage, s.pipeline_parallel);
+  const PerKind<double> counts = stage_layers(layers, stage, s.pipeline_parallel);
   StageLoad out;
   out.last = stage == s.pipeline_parallel - 1;
   double on_stage = 0;
@@ -43,8 +43,9 @@ StageLoad stage_load(const Workload& w, const Strategy& s, const Stack& stack, c
     const RankParameters layer = layer_rank_parameters(run, s);
     const TokenActivations per_token = token_activations(w, run.spec, s, options);
     const double layer_kept = kept(per_token, s.recompute);
-    out.parameters.dense += n * layer.dense;
-    out.parameters.experts += n * layer.experts;
+    const double owned = n / static_cast<double>(run.sharing);
+    out.parameters.dense += owned * layer.dense;
+    out.parameters.experts += owned * layer.experts;
     const double expert = layer.experts / rank_experts(a, s);
     out.parameters.unit =
         std::max(out.parameters.unit, stack.expert_units ? std::max(layer.dense, expert) : layer.total());
@@ -91,7 +92,8 @@ double logits_bytes(const Workload& w, const Strategy& s, const Stack& stack, do
   if (a.half_logits && (stack.deepspeed_engine || w.pure_half)) bytes = kMemoryConstants.half_logits_bytes;
   // DTensor gathers the normalised states for the head.
   const double gathered = stack.torch_parallelism && region_cut > 1 ? 2 * hidden : 0;
-  return tokens * (bytes * width / s.tensor_parallel + 4 * hidden / region_cut + gathered);
+  const auto predictions = static_cast<double>(1 + a.prediction.depth);
+  return predictions * tokens * (bytes * width / s.tensor_parallel + 4 * hidden / region_cut + gathered);
 }
 
 /// Parameters gathered for use, beside the shards: whole units in flight and the root, which stays. Under a

@@ -30,13 +30,14 @@ double stage_root_parameters(const EdgeParameters& whole, const Strategy& s, std
 
 RankParameters stage_rank_parameters(const Architecture& a, const LayerStack& stack, const Strategy& s,
                                      std::int32_t stage) {
-  const std::array<double, 4> layers = stage_layers(stack, stage, s.pipeline_parallel);
+  const PerKind<double> layers = stage_layers(stack, stage, s.pipeline_parallel);
   RankParameters total;
   for (int i = 0; i < stack.n_runs; ++i) {
     const auto index = static_cast<std::size_t>(i);
     const RankParameters layer = layer_rank_parameters(stack.runs[index], s);
-    total.dense += layers[index] * layer.dense;
-    total.experts += layers[index] * layer.experts;
+    const double owned = layers[index] / static_cast<double>(stack.runs[index].sharing);
+    total.dense += owned * layer.dense;
+    total.experts += owned * layer.experts;
   }
   total.dense += stage_root_parameters(edge_parameters(a), s, stage);
   return total;

@@ -68,24 +68,27 @@ double gathered_parameter_bytes(const Workload& workload) {
   return workload.finetune == FineTune::Qlora ? 0.53 : kHalfBytes;
 }
 
-std::array<double, 4> stage_layers(const LayerStack& stack, std::int32_t stage, std::int32_t stages) {
-  std::array<double, 4> layers{};
+PerKind<double> stage_layers(const LayerStack& stack, std::int32_t stage, std::int32_t stages) {
+  PerKind<double> layers{};
   const std::int64_t total = stack.total();
   const std::int64_t begin = first_layer(stack, total, stage, stages);
   const std::int64_t end = first_layer(stack, total, stage + 1, stages);
-  if (stack.interleaved) {
-    const double share = static_cast<double>(end - begin) / static_cast<double>(total);
-    for (int i = 0; i < stack.n_runs; ++i) {
-      layers[static_cast<std::size_t>(i)] = share * static_cast<double>(stack.runs[static_cast<std::size_t>(i)].count);
-    }
-    return layers;
-  }
+  const double share = static_cast<double>(end - begin) / static_cast<double>(total);
   std::int64_t run_begin = 0;
   for (int i = 0; i < stack.n_runs; ++i) {
-    const std::int64_t run_end = run_begin + stack.runs[static_cast<std::size_t>(i)].count;
-    const std::int64_t inside = std::min(end, run_end) - std::max(begin, run_begin);
-    layers[static_cast<std::size_t>(i)] = static_cast<double>(std::max<std::int64_t>(0, inside));
-    run_begin = run_end;
+    const LayerRun& run = stack.runs[static_cast<std::size_t>(i)];
+    double& here = layers[static_cast<std::size_t>(i)];
+    const auto count = static_cast<double>(run.count);
+    if (run.spec.further_token) {
+      here = stage == stages - 1 ? count : 0;
+    } else if (stack.interleaved) {
+      here = share * count;
+    } else {
+      const std::int64_t run_end = run_begin + run.count;
+      const std::int64_t inside = std::min(end, run_end) - std::max(begin, run_begin);
+      here = static_cast<double>(std::max<std::int64_t>(0, inside));
+      run_begin = run_end;
+    }
   }
   return layers;
 }
@@ -238,7 +241,7 @@ Seconds StageModel::boundary_transfer() const {
 }
 
 StageCosts StageModel::stage(std::int32_t index) const {
-  const std::array<double, 4> layers = stage_layers(table_.stack, index, strategy_.pipeline_parallel);
+  const PerKind<double> layers = stage_layers(table_.stack, index, strategy_.pipeline_parallel);
   const double part = kept_ ? strategy_.recomputed_part(std::accumulate(layers.begin(), layers.end(), 0.0)) : 1;
   StageCosts costs;
   for (int i = 0; i < table_.stack.n_runs; ++i) {

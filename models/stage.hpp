@@ -132,12 +132,13 @@ class StageModel {
   const Stack& stack_;
   const Groups& groups_;
   Seconds crossing_;  ///< of a stage boundary, by one micro-batch: what shows
-  std::array<LayerTime, 4> layers_{};
+  PerKind<LayerTime> layers_{};
   /// Of layers that keep everything, where only some are recomputed.
-  std::optional<std::array<LayerTime, 4>> kept_;
+  std::optional<PerKind<LayerTime>> kept_;
 };
 
-/// Layers of each run on one pipeline rank. Fractions appear where kinds alternate through the depth.
-std::array<double, 4> stage_layers(const LayerStack& stack, std::int32_t stage, std::int32_t stages);
+/// Layers of each run on one pipeline rank. Fractions appear where kinds alternate through the depth. What predicts
+/// further tokens is on the last.
+PerKind<double> stage_layers(const LayerStack& stack, std::int32_t stage, std::int32_t stages);
 
 }  // namespace smplan

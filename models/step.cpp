@@ -20,9 +20,9 @@ StageTime stage_time(const StageCosts& costs) {
 /// Stages differ only by layer count and the two ends: which of them are as the one before.
 std::vector<bool> repeated_stages(const LayerStack& stack, std::int32_t stages) {
   std::vector<bool> repeated(static_cast<std::size_t>(stages));
-  std::array<double, 4> before{};
+  PerKind<double> before{};
   for (std::int32_t i = 1; i < stages - 1; ++i) {
-    const std::array<double, 4> layers = stage_layers(stack, i, stages);
+    const PerKind<double> layers = stage_layers(stack, i, stages);
     repeated[static_cast<std::size_t>(i)] = i > 1 && layers == before;
     before = layers;
   }
@@ -110,9 +110,16 @@ LayerTable layer_table(const Workload& workload, const Strategy& strategy, const
   LayerTable table;
   table.stack = layer_stack(workload.architecture, stack);
   const Groups groups = group_shapes(strategy, cluster);
+  Workload half = workload;
+  if (workload.half_layers > 0) half.precision = Precision::Bf16;
+  const double share = static_cast<double>(workload.half_layers) / static_cast<double>(table.stack.total());
   for (int i = 0; i < table.stack.n_runs; ++i) {
     const auto index = static_cast<std::size_t>(i);
-    table.layers[index] = layer_costs(workload, table.stack.runs[index].spec, strategy, groups, cluster, stack);
+    LayerCosts& costs = table.layers[index];
+    costs = layer_costs(workload, table.stack.runs[index].spec, strategy, groups, cluster, stack);
+    if (workload.half_layers == 0) continue;
+    costs *= 1 - share;
+    costs += share * layer_costs(half, table.stack.runs[index].spec, strategy, groups, cluster, stack);
   }
   table.edge = edge_costs(workload, strategy, groups, cluster, stack);
   return table;

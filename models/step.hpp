@@ -68,7 +68,7 @@ struct StepEstimate {
 /// but for the placement of the groups, so a search computes it once for many strategies.
 struct LayerTable {
   LayerStack stack;
-  std::array<LayerCosts, 4> layers{};
+  PerKind<LayerCosts> layers{};
   EdgeCosts edge;
 };
 LayerTable layer_table(const Workload& workload, const Strategy& strategy, const Cluster& cluster, const Stack& stack);

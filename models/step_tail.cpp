@@ -161,7 +161,7 @@ RankParameters trained_parameters(const Workload& w, const Strategy& s, const Ra
 
 StepTail StageModel::tail(std::int32_t index, const LongestPasses& longest) const {
   const RankParameters held = stage_rank_parameters(workload_.architecture, table_.stack, strategy_, index);
-  const std::array<double, 4> layers = stage_layers(table_.stack, index, strategy_.pipeline_parallel);
+  const PerKind<double> layers = stage_layers(table_.stack, index, strategy_.pipeline_parallel);
   TailInputs in{.workload = workload_,
                 .strategy = strategy_,
                 .cluster = cluster_,

@@ -56,6 +56,13 @@ bool ffn_does_not_split(const Candidate& c) {
   if (c.arch().ffn_hidden % tp != 0) return true;
   return c.arch().is_moe() && c.arch().moe.expert_ffn_hidden % c.s.expert_tensor() != 0;
 }
+/// Each tensor rank has whole groups of a state mixer, and the ranks of a context whole heads of those.
+bool state_mixer_does_not_split(const Candidate& c) {
+  const StateMixer& m = c.arch().state;
+  if (!c.arch().has_state_mixer()) return false;
+  const std::int64_t tp = c.s.tensor_parallel;
+  return m.n_groups % tp != 0 || m.n_heads % (tp * c.s.context_parallel) != 0;
+}
 /// Embedding, head and a multi-token-prediction block may each take the place of a layer (Megatron Core's
 /// accounting options), so that up to three chunks are one layer short.
 bool uneven_chunks(const Candidate& c) {
@@ -121,6 +128,14 @@ constexpr std::array kRules{
            return fmt::format("the feed-forward width does not divide by tensor parallel {}", c.s.tensor_parallel);
          },
          "choose a divisor of the width"},
+    Rule{Validity::Divisibility, "--tp --cp", state_mixer_does_not_split,
+         [](const Candidate& c) {
+           return fmt::format(
+               "a state mixer of {} groups and {} heads does not divide by tensor parallel {}{}",
+               c.arch().state.n_groups, c.arch().state.n_heads, c.s.tensor_parallel,
+               c.s.context_parallel > 1 ? fmt::format(" x context parallel {}", c.s.context_parallel) : std::string());
+         },
+         "choose a divisor of the groups, with context ranks of the heads"},
     Rule{Validity::Divisibility, "--pp", [](const Candidate& c) { return c.layers() < c.chunks(); },
          [](const Candidate& c) {
            return fmt::format("{} layers are too few for {} pipeline chunks", c.layers(), c.chunks());
@@ -200,6 +215,10 @@ constexpr std::array kRules{
                                     : fmt::format("{} has no experts to distribute", c.arch().name);
          },
          "use --ep 1"},
+    Rule{Validity::Unsupported, "--stack",
+         [](const Candidate& c) { return c.arch().has_state_mixer() && !c.stack.state_mixers; },
+         [](const Candidate& c) { return lacks(c, "state mixers (Mamba-2, the gated delta rule)"); },
+         "choose another stack"},
     Rule{Validity::Unsupported, "--vpp",
          [](const Candidate& c) {
            const bool interleaved = c.s.schedule == Schedule::Interleaved;

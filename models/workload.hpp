@@ -47,6 +47,8 @@ struct Workload {
   double tokens = 0;  ///< whole run
   /// Weights, gradients and optimizer all in the 16-bit format, no fp32 master.
   bool pure_half = false;
+  /// Layers whose products stay in 16 bits where the others' take eight or four. What a measured run did.
+  std::int64_t half_layers = 0;
   /// Moments in the 16-bit format beside fp32 masters (Megatron Core's precision-aware optimizer).
   bool half_moments = false;
   std::optional<bool> flash_attention;  ///< nullopt: the stack's default

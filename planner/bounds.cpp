@@ -56,18 +56,20 @@ TokenWork token_work(const Workload& w, const StackProfile& profile) {
     if (run.spec.moe) {
       const double router = hidden * static_cast<double>(a.moe.n_experts);
       const double column = matrices * hidden;
-      weights -= router + column * static_cast<double>(a.moe.top_k * a.moe.expert_ffn_hidden +
-                                                       a.moe.n_shared_experts * a.moe.shared_expert_ffn_hidden);
+      const double routed_column = matrices * static_cast<double>(a.routed_hidden());
+      weights -= router + routed_column * static_cast<double>(a.moe.top_k * a.moe.expert_ffn_hidden) +
+                 column * static_cast<double>(a.moe.n_shared_experts * a.moe.shared_expert_ffn_hidden);
       if (a.moe.shared_expert_gate) weights -= hidden;
       work.router += layers * kFlopsPerWeight * 2 * router;
       // How much routing slows depends on the experts' width; never to less than the stack's own figure or none.
-      work.routed += layers * kFlopsPerWeight * passes * column * std::min(1.0, profile.moe_slowdown);
+      work.routed += layers * kFlopsPerWeight * passes * routed_column * std::min(1.0, profile.moe_slowdown);
       if (has_shared) work.shared_column += layers * kFlopsPerWeight * passes * column;
     }
     work.cut += layers * kFlopsPerWeight * passes * weights;
   }
   const bool every_token_has_logits = a.kind == ModelKind::Decoder || a.kind == ModelKind::EncoderDecoder;
-  if (a.vocab > 0 && every_token_has_logits) work.head_column = kFlopsPerWeight * passes * hidden;
+  const auto predictions = static_cast<double>(1 + a.prediction.depth);
+  if (a.vocab > 0 && every_token_has_logits) work.head_column = predictions * kFlopsPerWeight * passes * hidden;
   return work;
 }
 

@@ -145,7 +145,8 @@ void Resolver::read_stacks() {
   }
   if (!spec_.stack) {
     for (const Stack& stack : catalog_.stacks()) {
-      if (stack.supported_for_planning && runs_somewhere(stack)) request_.stacks.push_back(&stack);
+      if (stack.supported_for_planning && runs_somewhere(stack) && has_kernels(stack))
+        request_.stacks.push_back(&stack);
     }
     return;
   }
@@ -155,6 +156,11 @@ void Resolver::read_stacks() {
     if (!request_.instances.empty() && !runs_somewhere(**stack)) {
       add("conflict", "--stack", fmt::format("{} runs on none of the instance types", (*stack)->name),
           "choose another stack or other --instances");
+    } else if (!has_kernels(**stack)) {
+      add("conflict", "--stack",
+          fmt::format("{} has no state mixers, {} has (Mamba-2 or the gated delta rule)", (*stack)->name,
+                      request_.workload.architecture.name),
+          "use --stack megatron, fsdp, deepspeed or ddp");
     } else if (!lists(request_.stacks, *stack)) {
       request_.stacks.push_back(*stack);
     }
@@ -167,6 +173,10 @@ bool Resolver::runs_somewhere(const Stack& stack) const {
     const Accelerator* accelerator = catalog_.find_accelerator(instance->accelerator);
     return accelerator != nullptr && (is_trainium(*accelerator) ? stack.trainium : stack.nvidia);
   });
+}
+
+bool Resolver::has_kernels(const Stack& stack) const {
+  return stack.state_mixers || !request_.workload.architecture.has_state_mixer();
 }
 
 }  // namespace smplan

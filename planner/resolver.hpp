@@ -34,6 +34,7 @@ class Resolver {
   void refuse_empty_selection();
   void read_stacks();
   [[nodiscard]] bool runs_somewhere(const Stack& stack) const;
+  [[nodiscard]] bool has_kernels(const Stack& stack) const;
 
   // request_operation.cpp: checkpoints and data.
   void read_operation();

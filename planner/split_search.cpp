@@ -90,7 +90,7 @@ Seconds StackSearch::SplitSearch::floor_of(const Strategy& s, std::size_t sp, st
   Seconds time = floor.forward_backward;
   if (s.recompute == Recompute::Full) {
     // The rank with the most layers recomputes the least part of its own.
-    const std::int64_t most = (owner_->layers_.total() + s.pipeline_parallel - 1) / s.pipeline_parallel;
+    const std::int64_t most = owner_->layers_.most_on_a_stage(s.pipeline_parallel);
     time += s.recomputed_part(static_cast<double>(most)) * floor.recompute;
   }
   const double bubble = bubble_floor(s.schedule, s.pipeline_parallel, s.virtual_pipeline);

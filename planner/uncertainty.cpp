@@ -53,6 +53,7 @@ std::vector<std::string> traits(const Workload& w, const Strategy& s, const Clus
   add(s.pipeline_parallel > 1, "pipeline parallelism");
   add(s.context_parallel > 1, "context parallelism");
   add(s.expert_parallel > 1, "expert parallelism");
+  add(w.architecture.has_state_mixer(), w.architecture.state.delta_rule ? "the gated delta rule" : "state mixers");
   add(w.finetune != FineTune::Full, "low-rank adapters");
   add(w.finetune == FineTune::Qlora, "a 4-bit base");
   add(s.offload.optimizer || s.offload.parameters || s.offload.activations, "offloading");

@@ -53,6 +53,7 @@ void add_parameters(FactSheet& sheet, const Architecture& a) {
   if (a.is_moe()) add_count(sheet, "active_parameters", active_parameters(a));
   add_count(sheet, "parameters_embedding", count.embedding);
   add_count(sheet, "parameters_attention", count.attention);
+  add_count(sheet, "parameters_state_mixers", count.state_mixers);
   add_count(sheet, "parameters_dense_mlp", count.dense_mlp);
   add_count(sheet, "parameters_router", count.router);
   add_count(sheet, "parameters_experts", count.experts);
@@ -60,6 +61,7 @@ void add_parameters(FactSheet& sheet, const Architecture& a) {
   add_count(sheet, "parameters_norms", count.norms);
   add_count(sheet, "parameters_head", count.head);
   add_count(sheet, "parameters_extra", count.extra);
+  add_count(sheet, "parameters_further_tokens", count.further_tokens);
   if (!a.extra_parameters_note.empty()) sheet.add("parameters_extra_note", a.extra_parameters_note);
 }
 

@@ -21,6 +21,7 @@ constexpr std::pair<std::string_view, std::string_view> kLayerClasses[] = {
     {"qwen2-moe", "Qwen2MoeDecoderLayer"},
     {"qwen3", "Qwen3DecoderLayer"},
     {"qwen3-moe", "Qwen3MoeDecoderLayer"},
+    {"qwen3-next", "Qwen3NextDecoderLayer"},
     {"deepseek", "DeepseekV3DecoderLayer"},
     {"gemma", "GemmaDecoderLayer"},
     {"falcon", "FalconDecoderLayer"},
@@ -33,6 +34,7 @@ constexpr std::pair<std::string_view, std::string_view> kLayerClasses[] = {
     {"mpt", "MptBlock"},
     {"gpt-oss", "GptOssDecoderLayer"},
     {"nemotron", "NemotronDecoderLayer"},
+    {"nemotron-h", "NemotronHBlock"},
     {"bert", "BertLayer"},
     {"roberta", "RobertaLayer"},
     {"t5", "T5Block"},
@@ -55,9 +57,15 @@ constexpr std::pair<std::string_view, std::string_view> kLayerClasses[] = {
 
 /// Later generations of a family that transformers gives classes of their own.
 constexpr std::pair<std::string_view, std::string_view> kGenerations[] = {
-    {"baichuan2-7b", "DecoderLayer"},   {"baichuan2-13b", "BaichuanLayer"},        {"gemma-2-", "Gemma2DecoderLayer"},
-    {"gemma-3-", "Gemma3DecoderLayer"}, {"llama-4-", "Llama4TextDecoderLayer"},    {"phi-3-", "Phi3DecoderLayer"},
-    {"phi-4", "Phi3DecoderLayer"},      {"deepseek-v2", "DeepseekV2DecoderLayer"},
+    {"baichuan2-7b", "DecoderLayer"},
+    {"baichuan2-13b", "BaichuanLayer"},
+    {"gemma-2-", "Gemma2DecoderLayer"},
+    {"gemma-3-", "Gemma3DecoderLayer"},
+    {"llama-4-", "Llama4TextDecoderLayer"},
+    {"phi-3-", "Phi3DecoderLayer"},
+    {"phi-4", "Phi3DecoderLayer"},
+    {"qwen3.6-", "Qwen3_5MoeDecoderLayer"},
+    {"deepseek-v2", "DeepseekV2DecoderLayer"},
 };
 
 }  // namespace

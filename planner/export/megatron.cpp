@@ -44,8 +44,9 @@ void add_experts(const TrainingPlan& plan, Arguments& out, Export& exported) {
   out.set("moe-ffn-hidden-size", moe.expert_ffn_hidden);
   if (moe.n_shared_experts > 0) {
     out.set("moe-shared-expert-intermediate-size", moe.n_shared_experts * moe.shared_expert_ffn_hidden);
-    out.flag_if(plan.model.family == "qwen2-moe", "moe-shared-expert-gate");
+    out.flag_if(moe.shared_expert_gate, "moe-shared-expert-gate");
   }
+  if (moe.latent_hidden > 0) out.set("moe-latent-size", moe.latent_hidden);
   if (moe.n_leading_dense_layers > 0) {
     out.set("moe-layer-freq", fmt::format("([0]*{}+[1]*{})", moe.n_leading_dense_layers,
                                           plan.model.n_layers - moe.n_leading_dense_layers));
@@ -63,6 +64,31 @@ void add_latent_attention(const LatentAttention& latent, Arguments& out) {
   out.set("v-head-dim", latent.v_head_dim);
 }
 
+/// Mamba-2 as layers of a pattern, or the gated delta rule as a variant of attention.
+void add_state_mixer(const StateMixer& state, std::int64_t attention_stride, Arguments& out) {
+  if (!state.delta_rule) {
+    out.set("mamba-num-heads", state.n_heads);
+    out.set("mamba-head-dim", state.head_dim);
+    out.set("mamba-num-groups", state.n_groups);
+    out.set("mamba-state-dim", state.state_dim);
+    return;
+  }
+  out.set("experimental-attention-variant", "gated_delta_net");
+  out.set("linear-attention-freq", attention_stride);
+  out.set("linear-num-value-heads", state.n_heads);
+  out.set("linear-value-head-dim", state.head_dim);
+  out.set("linear-num-key-heads", state.n_groups);
+  out.set("linear-key-head-dim", state.state_dim);
+  out.set("linear-conv-kernel-dim", state.conv_kernel);
+}
+
+/// Blocks that predict further tokens; a pattern names their layers and so their number itself.
+void add_prediction(const Architecture& a, Arguments& out) {
+  if (a.prediction.depth == 0) return;
+  if (a.layer_pattern.empty()) out.set("mtp-num-layers", a.prediction.depth);
+  out.flag_if(a.prediction.shared_block, "mtp-use-repeated-layer");
+}
+
 constexpr std::string_view kRotaryBase = "REPLACE-ME-rotary-base";
 
 /// What the widths leave open. Megatron's defaults are GPT-2's.
@@ -73,6 +99,7 @@ void add_kind(const Architecture& a, Arguments& out) {
     out.flag("apply-layernorm-1p");
     out.set("rotary-percent", "0.5");
   }
+  out.flag_if(a.family == "nemotron-h", "squared-relu");
   // GPT-2 and GPT-3 were trained with dropout; what came after was not.
   if (a.family != "gpt") {
     out.set("attention-dropout", "0.0");
@@ -83,6 +110,7 @@ void add_kind(const Architecture& a, Arguments& out) {
   out.flag_if(!biased, "disable-bias-linear");
   out.flag_if(a.qkv_bias && !biased, "add-qkv-bias");
   out.flag_if(a.qk_norm, "qk-layernorm");
+  out.flag_if(a.attention_output_gate, "attention-output-gate");
   out.flag_if(!a.tied_embeddings, "untie-embeddings-and-output-weights");
   switch (a.positions) {
     case PositionEncoding::Rope:
@@ -103,12 +131,19 @@ void add_kind(const Architecture& a, Arguments& out) {
     if (a.sliding_window_stride > 0) out.set("window-attn-skip-freq", a.sliding_window_stride);
   }
   if (a.has_latent_attention()) add_latent_attention(a.latent, out);
+  if (a.has_state_mixer()) add_state_mixer(a.state, a.attention_stride, out);
+  add_prediction(a, out);
 }
 
 void add_model(const TrainingPlan& plan, Arguments& out, Export& exported) {
   const TrainedModel& m = plan.model;
   out.group(m.name);
-  out.set("num-layers", m.n_layers);
+  if (const std::string pattern = megatron_pattern(plan); !pattern.empty()) {
+    out.set("hybrid-layer-pattern", fmt::format("'{}'", pattern));  // says layers and stages
+    out.set("spec", "megatron.core.models.hybrid.hybrid_layer_specs hybrid_stack_spec");
+  } else {
+    out.set("num-layers", m.n_layers);
+  }
   out.set("hidden-size", m.hidden);
   out.set("ffn-hidden-size", m.ffn_hidden);
   out.set("num-attention-heads", m.n_heads);
@@ -138,7 +173,7 @@ void add_split(const TrainingPlan& plan, Arguments& out) {
   out.set("context-parallel-size", s.context_parallel);
   if (const std::string layout = megatron_layout(plan); !layout.empty()) {
     out.set("pipeline-model-parallel-layout", fmt::format("'{}'", layout));  // says the virtual stages too
-  } else if (s.virtual_pipeline > 1) {
+  } else if (s.virtual_pipeline > 1 && megatron_pattern(plan).empty()) {
     out.set("num-virtual-stages-per-pipeline-rank", s.virtual_pipeline);
   }
   if (plan.model.n_experts > 0) {
@@ -243,16 +278,18 @@ void write_megatron(const ExportJob& job, Export& out, Diagnostics& faults) {
   arguments.set("save-interval", std::max<std::int64_t>(1, std::min<std::int64_t>(1000, plan.steps())));
   arguments.set("ckpt-format", "torch_dist");
   out.files.push_back({"megatron_args.txt", commented(provenance_lines(job)) + arguments.text()});
+  const std::string_view script = megatron_pattern(plan).empty() ? "pretrain_gpt.py" : "pretrain_hybrid.py";
   out.files.push_back(framework_entry(
-      "sys.argv = [\"pretrain_gpt.py\", *shlex.split((here / \"megatron_args.txt\").read_text(), comments=True)]\n"
-      "runpy.run_path(str(here / \"pretrain_gpt.py\"), run_name=\"__main__\")\n"));
+      fmt::format("sys.argv = [\"{0}\", *shlex.split((here / \"megatron_args.txt\").read_text(), comments=True)]\n"
+                  "runpy.run_path(str(here / \"{0}\"), run_name=\"__main__\")\n",
+                  script)));
   out.placeholders.push_back({std::string(kRotaryBase), "rope_theta of the model's config.json"});
   out.placeholders.push_back({"REPLACE-ME-lr", "peak learning rate"});
   out.placeholders.push_back(
       {"REPLACE-ME-data-path", "prefix of the tokenized .bin and .idx files under /opt/ml/input/data/train"});
   out.placeholders.push_back({"REPLACE-ME-tokenizer", "Hugging Face name or folder of the tokenizer"});
   out.placeholders.push_back(
-      {"pretrain_gpt.py", "Megatron-LM's entry point, to be put in src/ with the megatron package"});
+      {std::string(script), "Megatron-LM's entry point, to be put in src/ with the megatron package"});
 }
 
 }  // namespace smplan

@@ -92,6 +92,22 @@ TEST(ArchitectureFile, MixtureAndLatentWidthsAreRead) {
   EXPECT_EQ(a.moe.layer_stride, 1);
 }
 
+TEST(ArchitectureFile, HybridsAreReadWithTheUsualConvolutionAndChunk) {
+  Diagnostics out;
+  const Architecture a = read(R"({"n_layers": 4, "hidden": 64, "n_heads": 4, "ffn_hidden": 128, "vocab": 10,
+    "norms_per_layer": 1, "layer_pattern": "M-M*",
+    "state": {"n_heads": 8, "head_dim": 16, "n_groups": 2, "state_dim": 32},
+    "multi_token_prediction": {"depth": 2, "shared_block": true}})",
+                              out);
+  EXPECT_THAT(out, IsEmpty()) << to_string(out);
+  EXPECT_TRUE(a.has_state_mixer());
+  EXPECT_EQ(a.state.values(), 128);
+  EXPECT_EQ(a.state.keys(), 64);
+  EXPECT_EQ(a.state.conv_kernel, 4);
+  EXPECT_EQ(a.state.chunk, 256);
+  EXPECT_TRUE(a.prediction.shared_block);
+}
+
 struct BadCase {
   const char* name;
   void (*spoil)(Architecture&);
@@ -135,6 +151,36 @@ INSTANTIATE_TEST_SUITE_P(
                 "n_leading_dense_layers"},
         BadCase{"HalfLatent", [](Architecture& a) { a.latent.v_head_dim = 8; }, "latent"},
         BadCase{"NoPositionTable", [](Architecture& a) { a.positions = PositionEncoding::Learned; }, "max_positions"},
+        BadCase{"MixerInNoLayer",
+                [](Architecture& a) {
+                  a.state = {
+                      .n_heads = 4, .head_dim = 16, .n_groups = 2, .state_dim = 8, .conv_kernel = 4, .chunk = 32};
+                },
+                "neither layer_pattern nor attention_stride"},
+        BadCase{"StrideWithoutMixer", [](Architecture& a) { a.attention_stride = 4; }, "needs the widths"},
+        BadCase{"GroupsDoNotDivideHeads",
+                [](Architecture& a) {
+                  a.attention_stride = 2;
+                  a.state = {
+                      .n_heads = 4, .head_dim = 16, .n_groups = 3, .state_dim = 8, .conv_kernel = 4, .chunk = 32};
+                },
+                "state.n_groups"},
+        BadCase{"NoChunk",
+                [](Architecture& a) {
+                  a.attention_stride = 2;
+                  a.state = {.n_heads = 4, .head_dim = 16, .n_groups = 2, .state_dim = 8, .conv_kernel = 4};
+                },
+                "state.chunk"},
+        BadCase{"PatternTooShort", [](Architecture& a) { a.layer_pattern = "*"; }, "1 letters for 2 layers"},
+        BadCase{"UnknownLetter", [](Architecture& a) { a.layer_pattern = "*X"; }, "other than M, *, - and E"},
+        BadCase{"ExpertsOnlyInThePattern", [](Architecture& a) { a.layer_pattern = "*E"; }, "need each other"},
+        BadCase{"PatternAndStride",
+                [](Architecture& a) {
+                  a.layer_pattern = "*-";
+                  a.sliding_window_stride = 2;
+                },
+                "contradict"},
+        BadCase{"EndlessPrediction", [](Architecture& a) { a.prediction.depth = 65; }, "multi_token_prediction.depth"},
         BadCase{"OverflowingWidths",
                 [](Architecture& a) {
                   a.hidden = a.ffn_hidden = a.vocab = 1 << 24;
@@ -170,7 +216,8 @@ TEST(ModelPresets, OnlyPapersRound) {
     if (preset.published_rounding == 0) continue;
     EXPECT_LE(preset.published_rounding, preset.published_parameters / 20) << preset.architecture.name;
     const std::string& family = preset.architecture.family;
-    EXPECT_TRUE(family == "gpt" || family == "opt" || family == "nemotron" || family == "grok") << family;
+    const std::set<std::string> rounded{"gpt", "opt", "nemotron", "grok", "nemotron-h", "qwen3-next"};
+    EXPECT_TRUE(rounded.contains(family)) << family;
   }
 }
 

@@ -95,6 +95,21 @@ TEST(HfConfig, UnknownTypeNamesTheKnownOnesAndTheKeysOfAnArchitectureFile) {
   }
 }
 
+TEST(HfConfig, LayersOfAHybridMayBeWords) {
+  const std::string rest = R"("model_type": "nemotron_h", "hidden_size": 64, "num_hidden_layers": 4,
+    "num_attention_heads": 4, "head_dim": 16, "intermediate_size": 128, "vocab_size": 100, "mamba_num_heads": 8,
+    "mamba_head_dim": 16, "ssm_state_size": 16, "n_groups": 2)";
+  const auto words = read("{" + rest + R"(, "layers_block_type": ["mamba", "mlp", "attention", "mlp"]})");
+  ASSERT_TRUE(words.has_value()) << to_string(words.error());
+  EXPECT_EQ(words->layer_pattern, "M-*-");
+  const auto unknown = read("{" + rest + R"(, "layers_block_type": ["mamba", "conv", "attention", "mlp"]})");
+  ASSERT_FALSE(unknown.has_value());
+  EXPECT_THAT(to_string(unknown.error()), HasSubstr("layer_pattern"));
+  const auto silent = read("{" + rest + "}");
+  ASSERT_FALSE(silent.has_value());
+  EXPECT_THAT(to_string(silent.error()), HasSubstr("which layer is what is not stated"));
+}
+
 TEST(HfConfig, EveryMissingKeyIsNamed) {
   const auto read_result = read(R"({"model_type": "llama", "hidden_size": 4096, "num_attention_heads": 32})");
   ASSERT_FALSE(read_result.has_value());

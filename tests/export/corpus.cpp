@@ -184,6 +184,8 @@ int run(const std::string& path) {
       {&RequestSpec::vpp, "2", "llama-3-8b", "megatron"},
       {&RequestSpec::cp, "2", "llama-3-8b", "megatron"},
       {&RequestSpec::ep, "4", "mixtral-8x7b", "megatron"},
+      {&RequestSpec::pp, "4", "nemotron-h-8b", "megatron"},
+      {&RequestSpec::vpp, "2", "nemotron-3-nano-30b-a3b", "megatron"},
       {&RequestSpec::tp, "8", "llama-3-70b", "megatron"},
       {&RequestSpec::offload, "optimizer", "llama-2-13b", "megatron"},
       {&RequestSpec::dtype, "fp8", "llama-3-8b", "megatron"},

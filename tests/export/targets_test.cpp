@@ -417,6 +417,29 @@ TEST(Megatron, SaysTheLayersOfStagesThatDoNotDivide) {
               AllOf(HasSubstr("layout 'Et*5|t*6|t*6|t*5|t*5|t*5L'\n"), Not(HasSubstr("num-virtual-stages"))));
 }
 
+TEST(Megatron, WritesHybridsAsAPatternThatSaysStagesAndFurtherTokens) {
+  RequestSpec spec = test::expert_request("nemotron-3-super", "ml.p6-b200.48xlarge", "8");
+  spec.pp = "4";
+  spec.seq_len = "8192";
+  spec.recompute = "full";
+  const std::string text = test::text_of(test::plan(spec), "megatron");
+  EXPECT_THAT(text, HasSubstr("--hybrid-layer-pattern "
+                              "'MEMEMEM*EMEMEMEM*EMEME|MEM*EMEMEMEMEM*EMEMEME|MEM*EMEMEMEMEM*EMEMEME|MEM*EMEMEMEM*"
+                              "EMEMEMEME/*E/*E'\n"));
+  EXPECT_THAT(text, AllOf(HasSubstr("--spec megatron.core.models.hybrid.hybrid_layer_specs hybrid_stack_spec\n"),
+                          HasSubstr("--mamba-num-heads 128\n"), HasSubstr("--moe-latent-size 1024\n"),
+                          HasSubstr("--mtp-use-repeated-layer\n"), HasSubstr("--squared-relu\n"),
+                          Not(HasSubstr("--num-layers")), Not(HasSubstr("rotary"))));
+}
+
+TEST(Megatron, WritesTheGatedDeltaRuleAsAVariantOfAttention) {
+  const std::string text =
+      test::text_of(test::plan(test::expert_request("qwen3-next-80b-a3b", "ml.p6-b200.48xlarge", "8")), "megatron");
+  EXPECT_THAT(text, AllOf(HasSubstr("--experimental-attention-variant gated_delta_net\n--linear-attention-freq 4\n"),
+                          HasSubstr("--linear-num-value-heads 32\n"), HasSubstr("--attention-output-gate\n"),
+                          HasSubstr("--moe-shared-expert-gate\n"), HasSubstr("--num-layers 48\n")));
+}
+
 TEST(Megatron, OffloadsActivationsOnlyWhereItDoesNotRaise) {
   TrainingPlan plan = test::plan(test::request("megatron"));
   plan.strategy.recompute = Recompute::None;

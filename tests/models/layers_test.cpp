@@ -156,5 +156,62 @@ TEST(LayerParameters, OfLatentAttentionFollowTheClosedForm) {
             64 * 4 * 24 + 20 * (64 + 4 * 28) + 64 * 8 + 4 * 12 * 64);
 }
 
+Architecture hybrid(const std::string& pattern) {
+  Architecture a = decoder(static_cast<std::int64_t>(pattern.size()));
+  a.layer_pattern = pattern;
+  a.state = {.n_heads = 8, .head_dim = 16, .n_groups = 2, .state_dim = 32, .conv_kernel = 4, .chunk = 64};
+  if (pattern.find('E') != std::string::npos) a.moe = {.n_experts = 8, .top_k = 2, .expert_ffn_hidden = 32};
+  return a;
+}
+
+TEST(LayerStack, OfAPatternHasOnePartALayer) {
+  const LayerStack stack = layer_stack(hybrid("MEM*EM-"));
+  ASSERT_EQ(stack.n_runs, 4);
+  EXPECT_EQ(stack.total(), 7);
+  EXPECT_TRUE(stack.interleaved);
+  const auto is = [&](int run, Mixer mixer, bool moe, std::int64_t ffn_hidden, std::int64_t count) {
+    const LayerRun& r = stack.runs[static_cast<std::size_t>(run)];
+    EXPECT_TRUE(r.spec.mixer == mixer && r.spec.moe == moe && r.spec.ffn_hidden == ffn_hidden) << run;
+    EXPECT_EQ(r.count, count) << run;
+    EXPECT_EQ(r.spec.parts(), 1) << run;
+  };
+  is(0, Mixer::State, false, 0, 3);
+  is(1, Mixer::None, true, 0, 2);
+  is(2, Mixer::Attention, false, 0, 1);
+  is(3, Mixer::None, false, 128, 1);
+}
+
+TEST(LayerStack, OfQwen3NextAttendsInOneLayerOfFour) {
+  Architecture a = hybrid("M");
+  a.layer_pattern.clear();
+  a.n_layers = 48;
+  a.attention_stride = 4;
+  const LayerStack stack = layer_stack(a);
+  ASSERT_EQ(stack.n_runs, 2);
+  EXPECT_EQ(stack.runs[0].spec.mixer, Mixer::State);
+  EXPECT_EQ(stack.runs[0].count, 36);
+  EXPECT_EQ(stack.runs[1].spec.mixer, Mixer::Attention);
+  EXPECT_EQ(stack.runs[1].count, 12);
+  EXPECT_EQ(stack.runs[1].spec.parts(), 2);
+}
+
+TEST(LayerStack, EndsWithTheBlocksThatPredictFurtherTokens) {
+  Architecture a = hybrid("MEM*");
+  a.prediction = {.depth = 2, .shared_block = true};
+  const LayerStack stack = layer_stack(a);
+  ASSERT_EQ(stack.n_runs, 5);
+  EXPECT_EQ(stack.total(), 4) << "not among the model's layers";
+  for (const int run : {3, 4}) {
+    const LayerRun& r = stack.runs[static_cast<std::size_t>(run)];
+    EXPECT_TRUE(r.spec.further_token);
+    EXPECT_EQ(r.count, 2);
+    EXPECT_EQ(r.sharing, 2);
+  }
+  EXPECT_EQ(stack.runs[3].spec.mixer, Mixer::Attention);
+  EXPECT_TRUE(stack.runs[4].spec.moe);
+  a.prediction.shared_block = false;
+  EXPECT_EQ(layer_stack(a).runs[3].sharing, 1);
+}
+
 }  // namespace
 }  // namespace smplan

@@ -58,6 +58,7 @@ TEST(Parameters, LandmarksAreExact) {
   EXPECT_EQ(total("deepseek-v3"), 671'026'419'200);
   EXPECT_EQ(total("qwen3-235b-a22b"), 235'093'634'560);
   EXPECT_EQ(total("gpt-oss-120b"), 116'829'156'672);
+  EXPECT_EQ(total("nemotron-3-nano-30b-a3b"), 31'577'940'288);
   EXPECT_EQ(total("bloom-176b"), 176'247'271'424);
   EXPECT_EQ(total("gpt-neox-20b"), 20'554'567'680);
   EXPECT_EQ(total("bert-large"), 335'141'888);
@@ -81,14 +82,26 @@ TEST(Parameters, LayersSumToTheWholeForEveryPreset) {
     const ParameterCount whole = count_parameters(p.architecture);
     std::int64_t layers = 0;
     for (const LayerRun& run : layer_stack(p.architecture)) {
-      layers += run.count * layer_parameters(p.architecture, run.spec).total();
+      layers += run.count / run.sharing * layer_parameters(p.architecture, run.spec).total();
     }
     const std::int64_t stacks = p.architecture.kind == ModelKind::EncoderDecoder ? 2 : 1;
     const bool two_vectors = p.architecture.norm == NormKind::LayerNorm && p.architecture.norm_bias;
     const std::int64_t final_norms =
         p.architecture.final_norm ? stacks * p.architecture.hidden * (two_vectors ? 2 : 1) : 0;
-    EXPECT_EQ(layers + final_norms + whole.embedding + whole.head + whole.extra, whole.total()) << p.architecture.name;
+    EXPECT_EQ(layers + final_norms + whole.embedding + whole.head + whole.extra, whole.total() + whole.further_tokens)
+        << p.architecture.name;
   }
+}
+
+// One block of Nemotron 3 Super for both further tokens: attention, experts, and what joins the embedding.
+TEST(Parameters, OfFurtherTokensAreABlockBesideThePublishedCount) {
+  const ParameterCount count = count_parameters(arch("nemotron-3-super-120b-a12b"));
+  const std::int64_t h = 4096;
+  const std::int64_t values = 32 * 128;
+  const std::int64_t attention = h * (values + 2 * 2 * 128) + values * h + h;
+  const std::int64_t experts = std::int64_t{512} * 2 * 1024 * 2688 + 2 * h * 1024 + 2 * h * 5376 + h * 512 + 512 + h;
+  EXPECT_EQ(count.further_tokens, attention + experts + 2 * h * h + 3 * h);
+  EXPECT_EQ(count_parameters(arch("nemotron-3-nano-30b-a3b")).further_tokens, 0);
 }
 
 struct ActiveCase {

@@ -327,5 +327,26 @@ TEST(Stage, UnderZeroThreeLaunchesTheHooksThatGatherWeights) {
   EXPECT_EQ(host(Sharding::None), host(Sharding::Zero2));
 }
 
+TEST(StageLayers, WhatPredictsFurtherTokensIsOnTheLastStage) {
+  for (const char* model : {"nemotron-3-super-120b-a12b", "llama-2-7b"}) {
+    Architecture a = testing::step_catalog().find_model(model)->architecture;
+    a.prediction.depth = 2;
+    const LayerStack stack = layer_stack(a);
+    double own = 0;
+    for (std::int32_t stage = 0; stage < 4; ++stage) {
+      const PerKind<double> layers = stage_layers(stack, stage, 4);
+      for (int i = 0; i < stack.n_runs; ++i) {
+        const auto run = static_cast<std::size_t>(i);
+        if (stack.runs[run].spec.further_token) {
+          EXPECT_EQ(layers[run], stage == 3 ? 2 : 0) << model;
+        } else {
+          own += layers[run];
+        }
+      }
+    }
+    EXPECT_DOUBLE_EQ(own, static_cast<double>(a.n_layers)) << model;
+  }
+}
+
 }  // namespace
 }  // namespace smplan

@@ -150,6 +150,9 @@ class Megatron:
             elif name == "moe-layer-freq":  # a count, or a list written as Python
                 value = eval(value, {"__builtins__": {}})
             out[RENAMED.get(name, name.replace("-", "_"))] = value
+        if pattern := out.pop("hybrid_layer_pattern", ""):
+            out["num_layers"] = sum(letter in "M*-E" for letter in pattern.split("/")[0])
+            out["is_hybrid_model"] = True
         out["add_bias_linear"] = not out.pop("disable_bias_linear", False)
         out["cpu_offloading"] = "cpu_offloading_num_layers" in out
         out.pop("attention_backend", None)  # an enumeration of the library

@@ -125,11 +125,16 @@ def megatron(entry: dict) -> list[str]:
 
     tp, pp, cp = n("tensor-model-parallel-size"), n("pipeline-model-parallel-size"), n("context-parallel-size")
     vpp, ep = n("num-virtual-stages-per-pipeline-rank"), n("expert-model-parallel-size")
+    pattern = str(a.get("hybrid-layer-pattern", "")).split("/")[0]
+    segments = pattern.split("|")
+    if pattern:
+        vpp = len(segments) // pp
+        out += [] if len(segments) == pp * vpp and max(map(len, segments)) - min(map(len, segments)) <= 2 else [f"segments {segments}"]
     p = entry["parallel"]
     out += equal("degrees", (tp, pp, cp, vpp, ep), (p["tensor"], p["pipeline"], p["context"], p["virtual_pipeline"], p["expert"]))
     # arguments.py of d98e8a6: validate_args
     dp = world(entry) // (tp * pp * cp)
-    facts = {"world divides": world(entry) % (tp * pp * cp), "layers divide": n("num-layers") % (pp * vpp),
+    facts = {"world divides": world(entry) % (tp * pp * cp), "layers divide": 0 if pattern else n("num-layers") % (pp * vpp),
              "batch divides": n("global-batch-size") % (n("micro-batch-size") * dp), "heads divide": n("num-attention-heads") % tp,
              "experts divide": n("num-experts", 0) % ep, "tokens divide": n("seq-length") % (2 * cp) if cp > 1 else 0,
              "experts lie in the ranks": world(entry) // pp % ep}
@@ -138,7 +143,7 @@ def megatron(entry: dict) -> list[str]:
         out.append("bf16 and fp16")
     if "overlap-param-gather" in a and not {"use-distributed-optimizer", "overlap-grad-reduce"} <= set(a):
         out.append("overlap-param-gather without the distributed optimizer")
-    return out + entry_script(entry, "pretrain_gpt.py", [f"--{k}" for k in a])
+    return out + entry_script(entry, "pretrain_hybrid.py" if pattern else "pretrain_gpt.py", [f"--{k}" for k in a])
 
 
 def entry_script(entry: dict, name: str, expected: list[str]) -> list[str]:

@@ -246,6 +246,18 @@ INSTANTIATE_TEST_SUITE_P(
                       Limit{"Hourly", &RequestSpec::max_hourly, "0.01", "0", "--max-hourly"}),
     [](const auto& info) { return std::string(info.param.name); });
 
+TEST(Resolve, TakesForAHybridTheStacksThatHaveItsKernels) {
+  RequestSpec spec;
+  spec.model = "nemotron-h-8b";
+  for (const Stack* stack : request_of(spec).stacks) EXPECT_TRUE(stack->state_mixers) << stack->id;
+  spec.stack = "torchtitan";
+  const Diagnostic fault = fault_of(spec);
+  EXPECT_EQ(fault.location, "--stack");
+  EXPECT_EQ(
+      fault.message,
+      "torchtitan (FSDP2, TP, PP, CP, EP) has no state mixers, nemotron-h-8b has (Mamba-2 or the gated delta rule)");
+}
+
 TEST(Resolve, CollectsEveryFaultInOnePass) {
   RequestSpec spec = spec_13b();
   spec.tokens = "none";

@@ -291,6 +291,7 @@ class RandomRequests {
     const std::int64_t hidden = 128 * heads * (1 + static_cast<std::int64_t>(below(4)));
     const std::int64_t layers = 4 + static_cast<std::int64_t>(below(9));
     r.workload.architecture = chance(4) ? small_moe(layers, hidden, heads, 4) : small_model(layers, hidden, heads);
+    if (chance(3)) make_hybrid(r.workload.architecture);
     r.workload.seq_len = 1024 << below(3);
     r.workload.global_batch = pick(std::vector<int>{6, 8, 12, 16});
     r.workload.tokens = 1e9 * static_cast<double>(1 + below(200));
@@ -307,6 +308,22 @@ class RandomRequests {
   bool chance(std::uint64_t one_in) { return below(one_in) == 0; }
 
  private:
+  /// State mixers in some layers, parts of their own in others, blocks for further tokens.
+  void make_hybrid(Architecture& a) {
+    a.state = {.n_heads = 16, .head_dim = 64, .n_groups = 4, .state_dim = 64, .conv_kernel = 4, .chunk = 128};
+    if (chance(2)) {
+      a.attention_stride = 2 + static_cast<std::int64_t>(below(2));
+      a.state.delta_rule = chance(2);
+    } else {
+      a.norms_per_layer = 1;
+      const std::string letters = a.is_moe() ? "M*E" : "M*-";
+      for (std::int64_t i = 0; i < a.n_layers; ++i) a.layer_pattern.push_back(letters[below(letters.size())]);
+      a.layer_pattern.replace(0, letters.size(), letters);
+    }
+    if (a.is_moe() && chance(2)) a.moe.latent_hidden = a.hidden / 2;
+    if (chance(3)) a.prediction = {.depth = 2, .shared_block = chance(2)};
+    ASSERT_TRUE(check(a, "hybrid").empty()) << to_string(check(a, "hybrid"));
+  }
   std::uint64_t below(std::uint64_t n) { return engine_() % n; }
   template <typename T>
   const T& pick(const std::vector<T>& values) {
@@ -459,7 +476,7 @@ TEST(Pruning, RestsOnWhatTheModelsDo) {
       const LayerTable table = layer_table(w, s, cluster, stack);
       Seconds floor = table_floor(table, stack.profile);
       if (s.recompute == Recompute::Full) {
-        const std::int64_t most = (table.stack.total() + s.pipeline_parallel - 1) / s.pipeline_parallel;
+        const std::int64_t most = table.stack.most_on_a_stage(s.pipeline_parallel);
         floor += s.recomputed_part(static_cast<double>(most)) * recompute_floor(table, stack);
       }
       const double bubble = bubble_floor(s.schedule, s.pipeline_parallel, s.virtual_pipeline);
