@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 
 #include "models/collectives.hpp"
 #include "models/compute.hpp"
@@ -15,11 +16,11 @@ Seconds transfer(const LayerInputs& in, CollectiveKind kind, Bytes bytes, const 
   return collective_time(kind, bytes, group, in.cluster, in.strategy.collectives).time;
 }
 
-/// Queries, keys, values and the output change hands one by one, and backward their gradients; each is laid out anew
+/// Tensors of so many values a token change hands one by one, and backward their gradients; each is laid out anew
 /// before and after (TransformerEngine 2, attention/dot_product_attention/context_parallel.py).
-void add_head_exchange(LayerCosts& costs, const LayerInputs& in) {
-  for (const std::int64_t heads : {in.slice.heads, in.slice.kv_heads, in.slice.kv_heads, in.slice.heads}) {
-    const Bytes tensor(kHalfBytes * in.slice.tokens * static_cast<double>(heads * in.workload.architecture.head_dim));
+void add_head_exchange(LayerCosts& costs, const LayerInputs& in, std::initializer_list<std::int64_t> widths) {
+  for (const std::int64_t width : widths) {
+    const Bytes tensor(kHalfBytes * in.slice.tokens * static_cast<double>(width));
     const Seconds exchange = transfer(in, CollectiveKind::AllToAll, tensor, in.groups.context);
     constexpr double kReadAndWrittenTwice = 4;
     const Seconds copies =
@@ -36,12 +37,12 @@ double remote_copies(double n, double top_k) { return (n - 1) * (1 - std::pow(1 
 
 /// One exchange of the routed tokens between expert ranks. A plain all-to-all sends a token once for
 /// each of its experts; a deduplicating dispatcher sends it once to each node and from there once to
-/// each rank (DeepEP, HybridEP).
-Seconds expert_exchange(const LayerInputs& in) {
+/// each rank (DeepEP, HybridEP), with `beside` more bytes.
+Seconds expert_exchange(const LayerInputs& in, double beside) {
   const ExpertSlice e = make_expert_slice(in);
+  const auto hidden = static_cast<double>(in.workload.architecture.routed_hidden());
   // Of the tokens that the cut experts see, each rank brings its share.
-  const Bytes sent(kHalfBytes * e.routed * static_cast<double>(in.workload.architecture.hidden) /
-                   in.strategy.expert_tensor());
+  const Bytes sent((kHalfBytes * hidden + beside) * e.routed / in.strategy.expert_tensor());
   const auto exchanged = [&](Bytes bytes, const GroupShape& group) {
     return transfer(in, CollectiveKind::AllToAll, bytes, group);
   };
@@ -56,23 +57,46 @@ Seconds expert_exchange(const LayerInputs& in) {
   return std::max(exchanged(sent * kept(domains), in.groups.expert), exchanged(once_a_rank, inside));
 }
 
+/// With a token go, in fp32, its probabilities of all experts of the NVLink domain that it goes to, and backward their
+/// gradients come with it (HybridEP of deepseek-ai/DeepEP, csrc/hybrid_ep/executor: expert_output_prob).
+double probability_bytes(const LayerInputs& in) {
+  if (!in.stack.deduplicated_dispatch) return 0;
+  constexpr double kFullBytes = 4;
+  return kFullBytes * static_cast<double>(in.workload.architecture.moe.n_experts) /
+         static_cast<double>(in.groups.expert.domains());
+}
+
+/// Before the first exchange each rank gathers which tokens of all ranks go to which experts, a byte for each pair, and
+/// reads that to lay out what it will receive (the same, allgather_routing_map and metadata_preprocess_core).
+Seconds routing_map_time(const LayerInputs& in) {
+  if (!in.stack.deduplicated_dispatch) return Seconds();
+  const std::int64_t pairs = in.groups.expert.ranks * in.workload.architecture.moe.n_experts;
+  const Bytes map(in.slice.norm_tokens * static_cast<double>(pairs));
+  return transfer(in, CollectiveKind::AllGather, map, in.groups.expert) + in.clock.copy(map);
+}
+
 /// Ranks that cut one expert gather the tokens routed to it and scatter its output (Megatron Core's token dispatcher).
 Seconds expert_tensor_exchange(const LayerInputs& in) {
   const ExpertSlice e = make_expert_slice(in);
-  const Bytes gathered(kHalfBytes * e.routed * static_cast<double>(in.workload.architecture.hidden));
+  const Bytes gathered(kHalfBytes * e.routed * static_cast<double>(in.workload.architecture.routed_hidden()));
   const auto once = [&](CollectiveKind kind) { return transfer(in, kind, gathered, in.groups.expert_tensor); };
   return once(CollectiveKind::AllGather) + once(CollectiveKind::ReduceScatter);
 }
 
-/// What staging, imbalance and the slowest card make of an exchange. Over more ranks of a rack than a node has, each
-/// with few experts to sort for, a deduplicating dispatcher writes straight into the others' memory and keeps to the
-/// speed of the links. Chosen among no such case, all of a rack and all of one NVLink domain by what is left out of the
-/// fit: sources 13.2 %, 13.2 and 13.2, this 13.1; Megatron-Bridge 12.7 %, 12.2 and 13.2, this 11.2.
+/// What staging, imbalance and the slowest card make of an exchange. Inside an NVLink domain staging is what is left,
+/// half of it; between nodes the network paces tokens that are dealt out evenly, and the slowest card others. Over more
+/// ranks of a rack than a node has, each with few experts to sort for, a deduplicating dispatcher writes straight into
+/// the others' memory and keeps to the speed of the links. Chosen by what is left out of the fit: Megatron-Bridge 6.6 %
+/// and sources 9.1 %, against 11.0 and 9.6 with all of it everywhere and 9.0 and 9.3 with none inside a domain.
 double exchange_slowdown(const LayerInputs& in) {
   constexpr std::int64_t kNode = 8;
+  constexpr double kStaging = 0.5;
   const GroupShape& group = in.groups.expert;
-  const bool across_a_rack = group.domains() == 1 && group.ranks > kNode;
-  return across_a_rack && in.stack.deduplicated_dispatch ? 1 : in.stack.profile.moe_slowdown;
+  const bool one_domain = group.domains() == 1;
+  if (in.stack.deduplicated_dispatch && one_domain && group.ranks > kNode) return 1;
+  const double slowdown = in.stack.profile.moe_slowdown;
+  if (one_domain) return 1 + kStaging * (slowdown - 1);
+  return in.stack.balanced_routing ? 1 : slowdown;
 }
 
 }  // namespace
@@ -81,8 +105,9 @@ Seconds add_tensor_comm(LayerCosts& costs, const LayerInputs& in) {
   if (in.strategy.tensor_parallel == 1) return Seconds();
   const Bytes buffer(kHalfBytes * in.slice.tokens * static_cast<double>(in.workload.architecture.hidden));
   const bool experts_are_cut = in.strategy.expert_parallel == 1 && in.strategy.expert_tensor() > 1;
-  const bool mlp_is_cut = !in.spec.moe || experts_are_cut || in.workload.architecture.moe.n_shared_experts > 0;
-  const double blocks = mlp_is_cut ? 2 : 1;
+  const bool experts_alone = in.spec.moe && !experts_are_cut && in.workload.architecture.moe.n_shared_experts == 0;
+  const int blocks = in.spec.parts() - (experts_alone ? 1 : 0);
+  if (blocks == 0) return Seconds();
   if (in.strategy.sequence_parallel) {
     const Seconds gather = transfer(in, CollectiveKind::AllGather, buffer, in.groups.tensor);
     const Seconds scatter = transfer(in, CollectiveKind::ReduceScatter, buffer, in.groups.tensor);
@@ -97,10 +122,17 @@ Seconds add_tensor_comm(LayerCosts& costs, const LayerInputs& in) {
 }
 
 void add_context_comm(LayerCosts& costs, const LayerInputs& in) {
-  if (in.strategy.context_parallel == 1) return;
+  if (in.strategy.context_parallel == 1 || in.spec.mixer == Mixer::None) return;
   const Architecture& a = in.workload.architecture;
+  if (in.spec.mixer == Mixer::State) {
+    // A running state needs the whole sequence (Megatron Core, ssm/mamba_context_parallel.py).
+    add_head_exchange(costs, in, {state_mixer_inputs(a.state) / in.slice.tensor, a.state.values() / in.slice.tensor});
+    return;
+  }
   if (in.stack.all_to_all_context && !a.has_latent_attention()) {
-    add_head_exchange(costs, in);
+    const std::int64_t queries = in.slice.heads * a.head_dim;
+    const std::int64_t keys = in.slice.kv_heads * a.head_dim;
+    add_head_exchange(costs, in, {queries, keys, keys, queries});
     return;
   }
   const double kv_width = a.has_latent_attention()
@@ -115,9 +147,10 @@ void add_context_comm(LayerCosts& costs, const LayerInputs& in) {
 
 void add_expert_comm(LayerCosts& costs, const LayerInputs& in) {
   if (in.strategy.expert_parallel == 1) return;
-  const Seconds exchange = 2 * expert_exchange(in) * exchange_slowdown(in) + expert_tensor_exchange(in);
-  costs.forward.expert_comm += exchange;
-  costs.backward.expert_comm += exchange;
+  const Seconds exchanges = expert_exchange(in, probability_bytes(in)) + expert_exchange(in, 0);
+  const Seconds both = exchanges * exchange_slowdown(in) + expert_tensor_exchange(in);
+  costs.forward.expert_comm += routing_map_time(in) + both;
+  costs.backward.expert_comm += both;
 }
 
 }  // namespace smplan

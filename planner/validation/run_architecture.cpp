@@ -155,6 +155,12 @@ Result<Architecture> resolve_architecture(const MeasuredRun& run, const Catalog&
   const ModelPreset* preset = find_preset(catalog, run.model);
   if (preset == nullptr || contradicts(run, preset->architecture)) return from_widths(run, catalog, assumptions);
   Architecture a = preset->architecture;
+  if (!a.layer_pattern.empty() && run.n_layers.value_or(a.n_layers) != a.n_layers) {
+    return fail("unsupported", run.id,
+                "n_layers is " + std::to_string(*run.n_layers) + ", and the pattern of " + a.name + " has " +
+                    std::to_string(a.n_layers) + " layers",
+                "state no n_layers, or that of the pattern");
+  }
   if (!run.hidden) assumptions.push_back("widths are those of " + a.name);
   override_widths(run, a);
   if (counts_own_head(run, a)) {

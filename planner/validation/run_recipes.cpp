@@ -8,12 +8,12 @@ namespace {
 
 /// NVIDIA's MXFP8 recipes for mixtures of experts run forward and backward as one CUDA graph with fused expert products
 /// and overlapped exchange: on Grace Blackwell from container 26.06, on Blackwell from 26.08 (Megatron-Bridge 0.5.1
-/// notes). Kimi's do not (its scripts/performance/configs/kimi, 0.5.0 and 0.5.1).
+/// notes). Kimi's and those of hybrids do not (its scripts/performance/configs, kimi and nemotronh, 0.5.0 and 0.5.1).
 bool runs_as_one_graph(const RunSettings& settings, const Workload& w, const Accelerator& accelerator) {
   constexpr double kJune2026 = 2026 + 5.0 / 12;
   constexpr double kAugust2026 = 2026 + 7.0 / 12;
   if (!settings.software_year || !w.architecture.is_moe() || w.precision != Precision::Fp8) return false;
-  if (w.architecture.name.rfind("kimi", 0) == 0) return false;
+  if (w.architecture.name.rfind("kimi", 0) == 0 || w.architecture.has_state_mixer()) return false;
   const std::string family = family_of(accelerator);
   if (family == "Grace Blackwell") return *settings.software_year >= kJune2026;
   return family == "Blackwell" && *settings.software_year >= kAugust2026;
@@ -37,9 +37,40 @@ bool overlaps_exchange(const RunSettings& settings, const Strategy& s, const Clu
   return settings.performance_recipe && s.virtual_pipeline > 1 && s.expert_parallel > 1 && cluster.domain() <= kNode;
 }
 
+/// NVIDIA's recipes capture router and attention of layers with experts as CUDA graphs on racks; on eight-GPU nodes
+/// those of Qwen3-30B do, but in fp8 on Hopper, of GPT-OSS where memory is large, of hybrids on Blackwell, and the
+/// others from container 26.06 on B300 (Megatron-Bridge 0.2.0 to 0.5.1, scripts/performance/configs: cuda_graph_scope).
+bool graphs_experts(const RunSettings& settings, const Workload& w, const Cluster& cluster) {
+  constexpr int kNode = 8;
+  constexpr double kJune2026 = 2026 + 5.0 / 12;
+  const Architecture& a = w.architecture;
+  if (!settings.performance_recipe || !a.is_moe()) return false;
+  if (cluster.domain() > kNode) return true;
+  const bool hopper = cluster.accelerator.architecture.rfind("Hopper", 0) == 0;
+  const bool roomy = cluster.accelerator.device_memory > gib(250);
+  if (a.name.rfind("qwen3-30b", 0) == 0) return !hopper || w.precision != Precision::Fp8;
+  if (a.has_state_mixer()) return !hopper;
+  return roomy && (a.moe.expert_bias || settings.software_year.value_or(0) >= kJune2026);
+}
+
+/// NVIDIA's recipes send a token once to each rank (HybridEP, DeepEP) on racks and, from container 26.02, on eight-GPU
+/// nodes too, but for Qwen3-235B and GPT-OSS there; before, DeepSeek on Hopper alone (Megatron-Bridge 0.2.0 to 0.5.1,
+/// scripts/performance/configs: moe_flex_dispatcher_backend, moe_token_dispatcher_type).
+bool dispatches_once(const RunSettings& settings, const Architecture& a, const Cluster& cluster) {
+  constexpr int kNode = 8;
+  constexpr double kFebruary2026 = 2026 + 1.0 / 12;
+  if (!settings.performance_recipe) return false;
+  if (cluster.domain() > kNode) return true;
+  if (settings.software_year.value_or(0) < kFebruary2026) {
+    return a.family == "deepseek" && cluster.accelerator.architecture.rfind("Hopper", 0) == 0;
+  }
+  return a.name.rfind("qwen3-235b", 0) != 0 && !a.moe.expert_bias;
+}
+
 /// Modules that NVIDIA's recipes recompute where memory is short (Megatron-Bridge 0.2.0 to 0.5.1, scripts/performance/
 /// configs): of DeepSeek-V3 and Kimi K2 the projections up from the latent vectors, but for one graph on 288 GB; of
-/// GPT-OSS norms and activations, but on 288 GB or in one graph; of Qwen3 nothing.
+/// GPT-OSS norms and activations, but on 288 GB or in one graph; of Qwen3 nothing; of Nemotron 3 on 80 GB experts,
+/// norms and attention.
 std::vector<LayerModule> recipe_modules(const RunSettings& settings, const Architecture& a,
                                         const Accelerator& accelerator) {
   if (!settings.performance_recipe || !a.is_moe()) return {};
@@ -47,6 +78,9 @@ std::vector<LayerModule> recipe_modules(const RunSettings& settings, const Archi
   if (a.has_latent_attention() && !(roomy && settings.graphed_iteration)) return {LayerModule::LatentUpProjection};
   if (a.moe.expert_bias && !roomy && !settings.graphed_iteration) {
     return {LayerModule::Norms, LayerModule::ExpertActivation};
+  }
+  if (a.family == "nemotron-h" && accelerator.device_memory < gib(100)) {
+    return {LayerModule::Experts, LayerModule::Norms, LayerModule::CoreAttention};
   }
   return {};
 }
@@ -58,6 +92,14 @@ std::vector<LayerModule> recipe_modules(const RunSettings& settings, const Archi
 bool recipe_halves_moments(const MeasuredRun& run, const Architecture& a) {
   const bool recipe = run.optimizer.empty() && lower_case(run.framework).find("bridge") != std::string::npos;
   return recipe && (a.family == "olmoe" || (a.family == "deepseek" && a.name.rfind("kimi", 0) != 0));
+}
+
+/// Megatron-Bridge's NVFP4 recipe of hybrids keeps the first layer and the last 14 in bf16 (0.4.0 to 0.6.0,
+/// nemotron_3_super_bf16_with_nvfp4_mixed).
+std::int64_t recipe_half_layers(const MeasuredRun& run, const Workload& w) {
+  constexpr std::int64_t kFirstAndLast = 1 + 14;
+  const bool recipe = lower_case(run.framework).find("bridge") != std::string::npos;
+  return recipe && w.architecture.has_state_mixer() && w.precision == Precision::Fp4 ? kFirstAndLast : 0;
 }
 
 /// NVIDIA's scripts for BERT bin the sequences of their second phase by length, 64 tokens a bin, and cut each batch to
@@ -75,7 +117,11 @@ std::optional<std::int64_t> binned_seq_len(const Workload& w, const Stack& stack
 void follow_recipes(const MeasuredRun& run, const Workload& w, const Cluster& cluster, Strategy& s,
                     RunSettings& settings, Assumptions& assumptions) {
   settings.graphed_iteration = runs_as_one_graph(settings, w, cluster.accelerator);
+  settings.graphed_experts = graphs_experts(settings, w, cluster);
   settings.graphed_layers = graphs_layers(run, w, s, cluster.accelerator);
+  if (w.architecture.is_moe() && !settings.deduplicated_dispatch) {
+    settings.deduplicated_dispatch = dispatches_once(settings, w.architecture, cluster);
+  }
   if (!settings.expert_overlap && overlaps_exchange(settings, s, cluster)) {
     settings.expert_overlap = true;
     assumptions.push_back("the exchange of experts is overlapped, as in NVIDIA's recipes for such nodes");

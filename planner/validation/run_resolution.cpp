@@ -341,6 +341,10 @@ Result<ResolvedRun> resolve_run(const MeasuredRun& run, const Catalog& catalog) 
   w.pure_half = settings.pure_half;
   w.half_moments = recipe_halves_moments(run, w.architecture) && !keeps_32_bits(w.precision);
   if (w.half_moments) assumptions.emplace_back("moments are bf16, as in Megatron-Bridge's recipe");
+  w.half_layers = recipe_half_layers(run, w);
+  if (w.half_layers > 0) {
+    assumptions.push_back(std::to_string(w.half_layers) + " layers keep 16 bits, as in Megatron-Bridge's recipe");
+  }
   w.fused_loss = settings.fused_loss;
   w.flash_attention = run.flash_attention;
   if (Result<void> r = resolve_finetune(run, settings, *stack, w, assumptions); !r) return tl::unexpected(r.error());

@@ -50,6 +50,8 @@ Result<Stack> resolve_stack(const MeasuredRun& run, const Catalog& catalog, Assu
 std::optional<Sharding> stated_sharding(const MeasuredRun& run);
 /// Whether the vendor's recipe keeps moments in 16 bits, where the row names no optimizer.
 bool recipe_halves_moments(const MeasuredRun& run, const Architecture& architecture);
+/// Layers that the vendor's recipe for narrow formats keeps in 16 bits.
+std::int64_t recipe_half_layers(const MeasuredRun& run, const Workload& workload);
 /// Tokens of a sequence that a script computes on average which cuts its batches to their longest.
 std::optional<std::int64_t> binned_seq_len(const Workload& workload, const Stack& stack);
 /// What vendors' tuned configurations set and their tables leave out.

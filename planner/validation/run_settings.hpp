@@ -39,6 +39,7 @@ struct RunSettings {
   bool interleaved = false;                     ///< each stage runs several chunks of layers in turn
   std::optional<double> software_year;          ///< `container 26.04` is 2026.25
   std::optional<bool> expert_overlap;           ///< all-to-all under other work
+  bool graphed_experts = false;                 ///< router and attention of layers with experts run as CUDA graphs
   bool graphed_layers = false;                  ///< layers of experts as CUDA graphs
   std::vector<LayerModule> recomputed_modules;  ///< of selective recomputation; empty: the stack's own
   bool rowwise_scales = false;                  ///< of 8-bit products

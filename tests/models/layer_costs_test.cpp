@@ -3,70 +3,21 @@
 #include <gtest/gtest.h>
 
 #include "models/compute.hpp"
-#include "tests/support/step_fixture.hpp"
+#include "tests/support/byte_counter.hpp"
 
 namespace smplan {
 namespace {
 
+using testing::byte_counter;
+using testing::collective;
+using testing::costs_of;
+using testing::edges_of;
+using testing::expert_counter;
+using testing::kDenseWeights;
+using testing::kRelative;
+using testing::product;
 using testing::step_case;
 using testing::StepCase;
-
-/// A device that computes in no time and moves one byte a second without delay: device times are bytes, which can be
-/// counted by hand.
-StepCase byte_counter() {
-  StepCase c = step_case("llama-2-7b", "ml.p4d.24xlarge", 2, "megatron");
-  c.cluster.accelerator.peak.fill(FlopsPerSecond(1e40));
-  c.cluster.accelerator.memory_bandwidth = BytesPerSecond(1);
-  AcceleratorProfile& p = c.cluster.accelerator_profile;
-  p.memory_efficiency = p.sustained_fraction = p.sustained_attention = 1;
-  p.kernel_floor = p.gemm_floor = Seconds();
-  p.gemm_efficiency.fill(1);
-  p.flash2.forward_efficiency.fill(1);
-  p.flash2.backward_efficiency.fill(1);
-  c.stack.profile = StackProfile{};
-  c.stack.attention_kernel = AttentionKernel::Flash2;
-  c.stack.gradient_bytes = 4;
-  c.stack.logits_bytes = 6;
-  c.stack.vocab_multiple = 1;
-  Architecture& a = c.workload.architecture;
-  a = Architecture{};
-  a.n_layers = 4;
-  a.hidden = 64;
-  a.n_heads = 8;
-  a.n_kv_heads = 2;
-  a.head_dim = 8;
-  a.ffn_hidden = 160;
-  a.vocab = 1000;
-  c.workload.seq_len = 128;
-  c.strategy = Strategy{};
-  c.strategy.micro_batch = 2;  // 256 tokens
-  return c;
-}
-
-StepCase expert_counter() {
-  StepCase c = byte_counter();
-  c.workload.architecture.moe = {.n_experts = 8, .top_k = 2, .expert_ffn_hidden = 32};
-  return c;
-}
-
-LayerCosts costs_of(const StepCase& c, LayerSpec spec = {.ffn_hidden = 160}) {
-  return layer_costs(c.workload, spec, c.strategy, group_shapes(c.strategy, c.cluster), c.cluster, c.stack);
-}
-
-EdgeCosts edges_of(const StepCase& c) {
-  return edge_costs(c.workload, c.strategy, group_shapes(c.strategy, c.cluster), c.cluster, c.stack);
-}
-
-/// Operands and result of m x k times k x n in 16 bits.
-double product(double m, double n, double k) { return 2 * (m * k + k * n + m * n); }
-
-Seconds collective(const StepCase& c, CollectiveKind kind, double bytes, const GroupShape& group) {
-  return collective_time(kind, Bytes(bytes), group, c.cluster, c.strategy.collectives).time;
-}
-
-constexpr double kDenseWeights = 64 * 96 + 64 * 64 + 64 * 320 + 160 * 64;
-constexpr double kRelative = 1e-12;
-#define EXPECT_BYTES(time, bytes) EXPECT_NEAR((time).value(), bytes, kRelative*(bytes))
 
 TEST(LayerCosts, UnderAutocastHalfOfTheTensorsHave32Bits) {
   StepCase c = byte_counter();
@@ -411,127 +362,6 @@ TEST(RoutedExperts, ThatAreCutSeeTheTokensOfAllWhoCutThem) {
   };
   EXPECT_NEAR(experts(1), 2 * (product(64, 64, 64) + product(64, 64, 32)), 1e-6);
   EXPECT_NEAR(experts(2), 2 * (product(128, 32, 64) + product(128, 64, 16)), 1e-6);
-}
-
-TEST(TensorTraffic, IsTwoAllReducesAPassOrTheGathersAndScattersOfSequenceParallelism) {
-  StepCase c = byte_counter();
-  c.strategy.tensor_parallel = 4;
-  const GroupShape group = group_shapes(c.strategy, c.cluster).tensor;
-  const double hidden = 2 * 256 * 64;
-  const Seconds reduce = collective(c, CollectiveKind::AllReduce, hidden, group);
-  EXPECT_EQ(costs_of(c).forward.tensor_comm, 2 * reduce);
-  EXPECT_EQ(costs_of(c).backward.tensor_comm, 2 * reduce);
-  c.strategy.sequence_parallel = true;
-  const Seconds gather = collective(c, CollectiveKind::AllGather, hidden, group);
-  const Seconds scatter = collective(c, CollectiveKind::ReduceScatter, hidden, group);
-  EXPECT_EQ(costs_of(c).forward.tensor_comm, 2 * (gather + scatter));
-  EXPECT_EQ(costs_of(c).backward.tensor_comm, 2 * (2 * gather + scatter));
-}
-
-TEST(TensorTraffic, OfALayerWithWholeExpertsIsThatOfItsAttention) {
-  StepCase c = expert_counter();
-  c.strategy.tensor_parallel = 4;
-  const Seconds cut = costs_of(c, {.moe = true}).forward.tensor_comm;
-  c.strategy.expert_parallel = 4;
-  EXPECT_EQ(2 * costs_of(c, {.moe = true}).forward.tensor_comm, cut);
-  c.workload.architecture.moe.n_shared_experts = 1;
-  c.workload.architecture.moe.shared_expert_ffn_hidden = 32;
-  EXPECT_EQ(costs_of(c, {.moe = true}).forward.tensor_comm, cut) << "shared experts are cut like a dense layer";
-}
-
-TEST(TensorTraffic, TheLastTransferMakesOnlyTheOutput) {
-  StepCase c = byte_counter();
-  c.strategy.tensor_parallel = 4;
-  const GroupShape group = group_shapes(c.strategy, c.cluster).tensor;
-  EXPECT_EQ(costs_of(c).unread.tensor_comm, collective(c, CollectiveKind::AllReduce, 2 * 256 * 64, group));
-  c.strategy.sequence_parallel = true;
-  EXPECT_EQ(costs_of(c).unread.tensor_comm, collective(c, CollectiveKind::ReduceScatter, 2 * 256 * 64, group));
-}
-
-TEST(ContextTraffic, OfUlyssesExchangesQueriesKeysValuesAndOutputInBothPasses) {
-  StepCase c = byte_counter();
-  c.strategy.context_parallel = 2;
-  const LayerCosts around = costs_of(c);
-  c.stack.all_to_all_context = true;
-  const LayerCosts exchanged = costs_of(c);
-  const GroupShape group = group_shapes(c.strategy, c.cluster).context;
-  const Seconds heads = collective(c, CollectiveKind::AllToAll, 2 * 128 * 64, group);
-  const Seconds key_value_heads = collective(c, CollectiveKind::AllToAll, 2 * 128 * 16, group);
-  EXPECT_NEAR(exchanged.forward.context_comm.value(), (2 * heads + 2 * key_value_heads).value(), 1e-15);
-  EXPECT_EQ(exchanged.backward.context_comm, exchanged.forward.context_comm);
-  EXPECT_BYTES(exchanged.forward.elementwise - around.forward.elementwise, 4.0 * 2 * 128 * (64 + 16 + 16 + 64));
-  EXPECT_EQ(exchanged.forward.attention, around.forward.attention);
-}
-
-TEST(ContextTraffic, TakesKeysAndValuesAroundOnceForwardAndTwiceBackward) {
-  StepCase c = byte_counter();
-  c.strategy.context_parallel = 2;
-  const GroupShape group = group_shapes(c.strategy, c.cluster).context;
-  const Seconds around = collective(c, CollectiveKind::AllGather, 2 * 256 * (2 * 2 * 8), group);
-  EXPECT_EQ(costs_of(c).forward.context_comm, around);
-  EXPECT_EQ(costs_of(c).backward.context_comm, 2 * around);
-  c.workload.architecture.latent = {
-      .q_lora_rank = 24, .kv_lora_rank = 16, .qk_nope_head_dim = 8, .qk_rope_head_dim = 4, .v_head_dim = 8};
-  EXPECT_EQ(costs_of(c).forward.context_comm, collective(c, CollectiveKind::AllGather, 2 * 256 * 8 * 20, group));
-}
-
-TEST(ExpertTraffic, DispatchesAndCombinesEveryRoutedTokenInBothPasses) {
-  StepCase c = expert_counter();
-  c.strategy.expert_parallel = 4;
-  c.strategy.data_parallel = 4;
-  c.stack.profile.moe_slowdown = 1.5;
-  c.stack.deduplicated_dispatch = false;
-  const Seconds exchange =
-      collective(c, CollectiveKind::AllToAll, 2 * 512 * 64, group_shapes(c.strategy, c.cluster).expert);
-  EXPECT_EQ(costs_of(c, {.moe = true}).forward.expert_comm, 2 * exchange * 1.5);
-  EXPECT_EQ(costs_of(c, {.moe = true}).backward.expert_comm, 2 * exchange * 1.5);
-}
-
-TEST(ExpertTraffic, WithoutCopiesSendsATokenOnceToANode) {
-  StepCase c = expert_counter();
-  c.workload.architecture.moe.n_experts = 16;
-  c.strategy.expert_parallel = 16;
-  c.strategy.data_parallel = 16;
-  c.stack.deduplicated_dispatch = true;
-  const GroupShape both = group_shapes(c.strategy, c.cluster).expert;
-  ASSERT_EQ(both.domains(), 2);
-  GroupShape inside = both;
-  inside.ranks = 8;
-  // Two experts are both on the own node for a quarter of the tokens; the other three quarters cross once, not on
-  // average once for each pair: 0.75 of what a plain exchange sends. Of the ranks, both are one for a sixteenth of the
-  // tokens: 31 of 32 copies are left.
-  const double sent = 2 * 512 * 64;
-  const Seconds exchange = std::max(collective(c, CollectiveKind::AllToAll, 0.75 * sent, both),
-                                    collective(c, CollectiveKind::AllToAll, sent * 31 / 32, inside));
-  EXPECT_EQ(costs_of(c, {.moe = true}).forward.expert_comm, 2 * exchange);
-}
-
-TEST(ExpertTraffic, WithoutCopiesSendsATokenOnceToARank) {
-  StepCase c = expert_counter();
-  c.strategy.expert_parallel = 4;
-  c.strategy.data_parallel = 4;
-  c.stack.deduplicated_dispatch = true;
-  // Two experts on four ranks are on one for a quarter of the tokens: 7 of 8 copies are left.
-  const Seconds exchange =
-      collective(c, CollectiveKind::AllToAll, 2 * 512 * 64 * 7. / 8, group_shapes(c.strategy, c.cluster).expert);
-  EXPECT_EQ(costs_of(c, {.moe = true}).forward.expert_comm, 2 * exchange);
-}
-
-TEST(ExpertTraffic, AcrossARackKeepsToTheSpeedOfTheLinksWithoutCopiesOnly) {
-  const auto exchange = [](std::int32_t ranks, bool deduplicated, double slowdown) {
-    StepCase c = expert_counter();
-    c.workload.architecture.moe.n_experts = 16;
-    c.cluster.nodes = 2;
-    c.cluster.fabric.domain_size = 72;
-    c.strategy.expert_parallel = ranks;
-    c.strategy.data_parallel = 16;
-    c.stack.deduplicated_dispatch = deduplicated;
-    c.stack.profile.moe_slowdown = slowdown;
-    return costs_of(c, {.moe = true}).forward.expert_comm;
-  };
-  EXPECT_EQ(exchange(16, true, 2), exchange(16, true, 1));
-  EXPECT_EQ(exchange(8, true, 2), 2 * exchange(8, true, 1));
-  EXPECT_EQ(exchange(16, false, 2), 2 * exchange(16, false, 1));
 }
 
 TEST(HostTime, GrowsByAdaptersCollectivesAndOperationsThatAreNotFused) {

@@ -52,6 +52,75 @@ TEST(MeasuredRuns, NvidiasRecipesRecomputeWhereMemoryIsShort) {
   EXPECT_EQ(modules("deepseek-v3", "B200", ""), Modules{}) << "nobody's recipe";
 }
 
+TEST(MeasuredRuns, NvidiasRecipesSendTokensOnceToARankOnRacksAndLaterOnMostNodes) {
+  const auto once = [](const std::string& model, const std::string& gpu, const std::string& notes) {
+    return experts(model, gpu, "Megatron-Bridge", 1, notes).stack.deduplicated_dispatch;
+  };
+  EXPECT_TRUE(once("qwen3-235b-a22b", "GB200", "container 25.09; NeMo"));
+  EXPECT_TRUE(once("deepseek-v3", "H100-80GB", "container 25.11; NeMo"));
+  EXPECT_FALSE(once("deepseek-v3", "B200", "container 25.11; NeMo"));
+  EXPECT_TRUE(once("deepseek-v3", "B200", "container 26.02; NeMo"));
+  EXPECT_FALSE(once("qwen3-30b-a3b", "H100-80GB", "container 25.11; NeMo"));
+  EXPECT_TRUE(once("qwen3-30b-a3b", "H100-80GB", "container 26.02; NeMo"));
+  EXPECT_FALSE(once("qwen3-235b-a22b", "H100-80GB", "container 26.04; NeMo"));
+  EXPECT_FALSE(once("gpt-oss-120b", "B300", "container 26.04; NeMo"));
+  EXPECT_FALSE(once("qwen3-235b-a22b", "GB200", "")) << "nobody's recipe";
+  EXPECT_TRUE(once("qwen3-235b-a22b", "H100-80GB", "deepep")) << "stated";
+  EXPECT_FALSE(once("qwen3-235b-a22b", "GB200", "container 26.04; NeMo; dispatcher=alltoall")) << "stated";
+}
+
+TEST(MeasuredRuns, NvidiasRecipesGraphTheRoutingOfSomeModelsOnNodes) {
+  const auto host = [](const std::string& model, const std::string& gpu, const std::string& notes) {
+    const StackProfile& p = experts(model, gpu, "Megatron-Bridge", 1, notes).stack.profile;
+    const StackProfile& as_shipped = shipped_catalog().find_stack("megatron")->profile;
+    return p.host_time_moe_layer / as_shipped.host_time_moe_layer;
+  };
+  const double graphed = shipped_catalog().find_stack("megatron")->profile.graphed_moe_host;
+  const auto at_once = [&](const std::string& model, const std::string& gpu) {
+    // In the software of the fit's year, so that nothing is older.
+    return host(model, gpu, "items/pretrain; label bf16");
+  };
+  EXPECT_DOUBLE_EQ(at_once("deepseek-v3", "GB200"), graphed);
+  EXPECT_DOUBLE_EQ(at_once("qwen3-30b-a3b", "H100-80GB"), graphed);
+  EXPECT_DOUBLE_EQ(at_once("gpt-oss-120b", "B300"), graphed);
+  EXPECT_DOUBLE_EQ(at_once("deepseek-v3", "B200"), 0.6);
+  EXPECT_DOUBLE_EQ(at_once("qwen3-235b-a22b", "H100-80GB"), 0.6);
+  EXPECT_DOUBLE_EQ(at_once("nemotron-3-nano", "H100-80GB"), 0.6);
+  EXPECT_DOUBLE_EQ(at_once("nemotron-3-nano", "B200"), graphed);
+  EXPECT_DOUBLE_EQ(host("qwen3-235b-a22b", "H100-80GB", ""), 1) << "nobody's recipe";
+}
+
+TEST(MeasuredRuns, BenchmarksDealTokensOutEvenly) {
+  EXPECT_TRUE(experts("qwen3-30b-a3b", "B200", "Megatron-Bridge", 1, "container 26.02").stack.balanced_routing);
+  EXPECT_FALSE(experts("qwen3-30b-a3b", "B200", "Megatron-Bridge", 1, "").stack.balanced_routing);
+}
+
+TEST(MeasuredRuns, TheFourBitRecipeOfHybridsKeepsFifteenLayersInSixteen) {
+  const auto kept = [](const std::string& model, const std::string& dtype) {
+    const auto runs =
+        test::runs_from("id,model,gpu,n_gpus,framework,dtype,seq_len,tp,pp,ep,micro_batch,global_batch\na," + model +
+                        ",GB300,64,Megatron-Bridge," + dtype + ",8192,1,1,64,1,512\n");
+    return resolve_run(runs.at(0), shipped_catalog()).value().workload.half_layers;
+  };
+  EXPECT_EQ(kept("nemotron-3-super", "nvfp4"), 15);
+  EXPECT_EQ(kept("nemotron-3-super", "fp8"), 0);
+  EXPECT_EQ(kept("qwen3-235b-a22b", "nvfp4"), 0);
+}
+
+TEST(MeasuredRuns, OfAHybridTakeThePatternAsItIs) {
+  const auto read = [](const std::string& layers) {
+    const auto runs = test::runs_from(
+        "id,model,gpu,n_gpus,framework,dtype,seq_len,tp,pp,ep,micro_batch,global_batch,n_layers\n"
+        "a,nemotron-3-nano,H100-80GB,16,Megatron-Bridge,bf16,8192,1,1,8,1,1024," +
+        layers + "\n");
+    return resolve_run(runs.at(0), shipped_catalog());
+  };
+  ASSERT_TRUE(read("").has_value());
+  ASSERT_TRUE(read("52").has_value());
+  ASSERT_FALSE(read("26").has_value());
+  EXPECT_NE(to_string(read("26").error()).find("has 52 layers"), std::string::npos);
+}
+
 TEST(MeasuredRuns, MegatronBridgeHalvesTheMomentsOfSomeModels) {
   const auto halved = [](const std::string& model, const std::string& framework) {
     return experts(model, "H100-80GB", framework, 1, "").workload.half_moments;
