@@ -78,8 +78,8 @@ void check_attention(const Architecture& a, Checker& c) {
   c.between("latent.v_head_dim", l.v_head_dim, 1, kMaxWidth);
   c.require(a.n_kv_heads == a.n_heads, "latent attention has as many KV heads as heads");
   c.require(a.kind == ModelKind::Decoder, "latent attention is known for decoders only");
-  c.require(!a.qkv_bias && !a.attention_output_bias && !a.qk_norm,
-            "latent attention with biases or query and key norms is not modelled");
+  c.require(!a.qkv_bias && !a.attention_output_bias && !a.qk_norm && !a.attention_output_gate,
+            "latent attention with biases, an output gate or query and key norms is not modelled");
 }
 
 void check_state_mixer(const Architecture& a, Checker& c) {
@@ -109,11 +109,15 @@ void check_pattern(const Architecture& a, Checker& c) {
   const std::string& pattern = a.layer_pattern;
   if (pattern.empty()) return;
   const auto has = [&pattern](char letter) { return pattern.find(letter) != std::string::npos; };
-  c.require(pattern.find_first_not_of(kLayerLetters) == std::string::npos,
-            fmt::format("layer_pattern '{}' has letters other than M, *, - and E", pattern));
+  const std::size_t unknown = pattern.find_first_not_of(kLayerLetters);
+  c.require(unknown == std::string::npos,
+            fmt::format("layer_pattern has other letters than M, *, - and E, first as layer {}", unknown + 1));
   c.require(static_cast<std::int64_t>(pattern.size()) == a.n_layers,
             fmt::format("layer_pattern has {} letters for {} layers", pattern.size(), a.n_layers));
   c.require(has('E') == a.is_moe(), "an E in layer_pattern and moe need each other");
+  c.require(!a.parallel_block, "parts that are layers of their own are no parallel_block");
+  c.require(a.prediction.depth == 0 || has('E') || has('-'),
+            "a block for further tokens has an MLP, and layer_pattern has none");
   c.require(a.kind == ModelKind::Decoder, "layer_pattern is known for decoders only");
   c.require(a.attention_stride == 0 && a.sliding_window_stride == 0 && a.moe.layer_stride == 1 &&
                 a.moe.n_leading_dense_layers == 0,
@@ -156,7 +160,8 @@ double parameter_bound(const Architecture& a) {
   const double experts = d(a.moe.latent_hidden) + d(a.moe.n_experts) * d(a.moe.expert_ffn_hidden + 2) +
                          d(a.moe.n_shared_experts) * d(a.moe.shared_expert_ffn_hidden + 2) + d(a.ffn_hidden + 2);
   return d(a.n_layers + a.n_encoder_layers + a.prediction.depth) *
-             (attention + states + 2 * h * h + 4 * h * experts + h * d(a.norms_per_layer + 4)) +
+             (attention + states + 2 * h * h + 4 * (h + d(a.moe.latent_hidden)) * experts +
+              h * d(a.norms_per_layer + 4)) +
          2 * (d(a.vocab) + d(a.max_positions)) * (h + 1) + d(a.extra_parameters);
 }
 
@@ -228,10 +233,11 @@ void read_widths(ObjectReader& reader, Architecture& a) {
   a.ffn_hidden = reader.integer("ffn_hidden");
   a.vocab = reader.integer("vocab");
   a.max_positions = reader.optional_integer("max_positions").value_or(0);
-  a.norms_per_layer = reader.optional_integer("norms_per_layer").value_or(a.norms_per_layer);
   a.sliding_window = reader.optional_integer("sliding_window").value_or(0);
   a.sliding_window_stride = reader.optional_integer("sliding_window_stride").value_or(0);
   a.layer_pattern = reader.optional_string("layer_pattern").value_or("");
+  const std::int64_t usual_norms = a.layer_pattern.empty() ? a.norms_per_layer : 1;
+  a.norms_per_layer = reader.optional_integer("norms_per_layer").value_or(usual_norms);
   a.attention_stride = reader.optional_integer("attention_stride").value_or(0);
   a.extra_parameters = reader.optional_integer("extra_parameters").value_or(0);
   a.extra_parameters_note = reader.optional_string("extra_parameters_note").value_or("");

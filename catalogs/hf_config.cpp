@@ -23,7 +23,7 @@ Diagnostic unknown_type(const JsonValue& where, std::string_view model_type, con
           fmt::format("model_type '{}' is not one of those that can be read: {}", model_type, fmt::join(names, ", ")),
           "describe it in an architecture file and pass that with --arch; it needs n_layers, hidden, n_heads, "
           "ffn_hidden and vocab, and where they differ from a Llama's, n_kv_heads, head_dim, tied_embeddings, "
-          "gated_mlp, norm, positions, latent and moe"};
+          "gated_mlp, norm, positions, latent, state, layer_pattern, attention_stride and moe"};
 }
 
 }  // namespace

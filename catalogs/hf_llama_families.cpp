@@ -171,6 +171,16 @@ void read_delta_mixers(HfConfig& c, Architecture& a) {
   a.head_dim = c.integer_or({"head_dim"}, 256);
   a.qk_norm = a.attention_output_gate = true;
   a.attention_stride = c.integer_or({"full_attention_interval"}, 4);
+  if (const auto types = c.find({"layer_types"})) {
+    std::int64_t layer = 0;
+    for (const JsonValue& type : types->as_array(c.diagnostics())) {
+      const bool attends = a.attention_stride > 0 && ++layer % a.attention_stride == 0;
+      const bool said = type.as_string(c.diagnostics()) == "full_attention";
+      c.refuse_unless(said == attends, "layer_types",
+                      "attention at other depths than every n-th layer is not modelled");
+      if (said != attends) break;
+    }
+  }
   a.state = {.n_heads = c.integer_or({"linear_num_value_heads"}, 32),
              .head_dim = c.integer_or({"linear_value_head_dim"}, 128),
              .n_groups = c.integer_or({"linear_num_key_heads"}, 16),
@@ -205,7 +215,12 @@ std::string layer_letters(HfConfig& c, const JsonValue& pattern) {
     const std::string word = layer.as_string(c.diagnostics());
     const auto known =
         std::find_if(kWords.begin(), kWords.end(), [&](const auto& entry) { return entry.first == word; });
-    letters.push_back(known == kWords.end() ? '?' : known->second);
+    if (known == kWords.end()) {
+      c.refuse_unless(false, "layers_block_type",
+                      "layers of other kinds than mamba, attention, mlp and moe are not modelled");
+      break;
+    }
+    letters.push_back(known->second);
   }
   return letters;
 }
@@ -259,6 +274,8 @@ constexpr std::array kFamilies = {
     HfFamily{"qwen3", read_qwen3},
     HfFamily{"qwen3_5", read_qwen3_5},
     HfFamily{"qwen3_5_moe", read_qwen3_next},
+    HfFamily{"qwen3_5_moe_text", read_qwen3_next},
+    HfFamily{"qwen3_5_text", read_qwen3_5},
     HfFamily{"qwen3_moe", read_qwen3_moe},
     HfFamily{"qwen3_next", read_qwen3_next},
 };

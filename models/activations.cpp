@@ -202,6 +202,7 @@ Ledger discarded(const Workload& w, const LayerSpec& spec, const Strategy& s, co
     const Ledger inside = mlp(w, spec, s, o, b);
     out.split += inside.split;
     out.region += 4 * static_cast<double>(m.n_experts);
+    if (m.latent_hidden > 0) out.region += (b.product_input + b.element) * static_cast<double>(m.latent_hidden);
     return out;
   }
   if (has(LayerModule::SharedExperts)) {
@@ -228,7 +229,7 @@ Ledger per_operation(const Workload& w, const LayerSpec& spec, const Widths& b) 
   }
   const double heads = attention_output(a);
   const auto values = static_cast<double>(a.n_kv_heads * a.head_dim);
-  return {.region = 2 * b.element * static_cast<double>(a.hidden),
+  return {.region = spec.parts() * b.element * static_cast<double>(a.hidden),
           .split = b.element * (2 * heads + values + mlp_products) + 4 * static_cast<double>(a.n_heads)};
 }
 

@@ -37,6 +37,7 @@ double state_flops(const StateMixer& m) {
 struct ForwardFlops {
   double linears = 0;  ///< matrix products with weights, all layers, per token
   double core = 0;     ///< attention cores, all layers, per token
+  double states = 0;   ///< state mixers beside their projections, all layers, per token
 };
 
 ForwardFlops forward_flops(const LayerStack& layers, const Architecture& a, std::int64_t seq_len,
@@ -44,7 +45,8 @@ ForwardFlops forward_flops(const LayerStack& layers, const Architecture& a, std:
   ForwardFlops sum;
   for (const LayerRun& run : layers) {
     sum.linears += number(run.count) * 2 * number(run.active_matmul);
-    sum.core += number(run.count) * attention_core_flops(a, run.spec, seq_len, counting).value();
+    const double between = number(run.count) * attention_core_flops(a, run.spec, seq_len, counting).value();
+    (run.spec.mixer == Mixer::State ? sum.states : sum.core) += between;
   }
   return sum;
 }
@@ -142,16 +144,16 @@ StepFlops step_flops(const LayerStack& layers, const Workload& w, Recompute reco
   const ForwardFlops forward = forward_flops(layers, a, w.seq_len, counting);
   const double head = head_forward_flops(a).value();
   const double linears = forward.linears + head;
-  double model = 3 * (linears + forward.core);
+  double model = 3 * (linears + forward.core + forward.states);
   double adapters = 0;
   if (w.finetune != FineTune::Full) {
     adapters = 2 * number(active_lora_parameters(a, w.lora.rank, w.lora.targets));
-    model = 2 * linears + 3 * forward.core + 3 * adapters + (w.trains_embeddings() ? head : 0);
+    model = 2 * linears + 3 * (forward.core + forward.states) + 3 * adapters + (w.trains_embeddings() ? head : 0);
   }
   double repeated = flash ? forward.core / 2 : 0;
   if (recompute == Recompute::Full) {
     const double unread = stack.checkpoint_stops_early ? output_products(layers, w) : 0;
-    repeated += recomputed_part * (forward.linears - unread + forward.core + adapters);
+    repeated += recomputed_part * (forward.linears - unread + forward.core + forward.states + adapters);
   }
   if (recompute == Recompute::Selective) repeated += selective_flops(layers, a, stack, flash, forward.core);
   const double tokens = w.tokens_per_step();

@@ -136,7 +136,7 @@ void add_attention_projections(LayerCosts& costs, const LayerInputs& in) {
   }
 }
 
-Seconds add_state_mixer(LayerCosts& costs, const LayerInputs& in) {
+void add_state_mixer(LayerCosts& costs, const LayerInputs& in) {
   const Architecture& a = in.workload.architecture;
   const StateMixer& m = a.state;
   const std::int64_t tensor = in.slice.tensor;
@@ -160,9 +160,7 @@ Seconds add_state_mixer(LayerCosts& costs, const LayerInputs& in) {
     costs.forward.elementwise += copies;
     costs.backward.elementwise += copies;
   }
-  const Seconds before = costs.forward.gemm;
   add_linear(costs, in, in.slice.m, a.hidden, m.values() / tensor);
-  return costs.forward.gemm - before;
 }
 
 void add_joined_embedding(LayerCosts& costs, const LayerInputs& in) {

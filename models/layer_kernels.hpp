@@ -14,8 +14,7 @@ void add_attention_projections(LayerCosts& costs, const LayerInputs& in);
 void add_up_projections(LayerCosts& costs, const LayerInputs& in);
 AttentionShape attention_shape(const LayerInputs& in);
 void add_attention_core(LayerCosts& costs, const LayerInputs& in, const AttentionShape& shape);
-/// Returns the forward time of the last product.
-Seconds add_state_mixer(LayerCosts& costs, const LayerInputs& in);
+void add_state_mixer(LayerCosts& costs, const LayerInputs& in);
 /// What joins the input of a block for a further token with an embedding.
 void add_joined_embedding(LayerCosts& costs, const LayerInputs& in);
 

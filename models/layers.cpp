@@ -44,11 +44,12 @@ LayerSpec decoder_layer(const Architecture& a, std::int64_t layer) {
   if (a.attention_stride > 0 && (layer + 1) % a.attention_stride != 0) spec.mixer = Mixer::State;
   spec.moe = is_moe_layer(a, layer);
   spec.ffn_hidden = spec.moe ? 0 : a.ffn_hidden;
-  spec.window = is_windowed_layer(a, layer) ? a.sliding_window : 0;
+  if (spec.mixer == Mixer::Attention && is_windowed_layer(a, layer)) spec.window = a.sliding_window;
   return spec;
 }
 
-/// Blocks of attention over all tokens and the MLP that the model ends with.
+/// Blocks of attention over all tokens, with the MLP that the last layer has; in a pattern with experts, where it has
+/// any.
 void add_further_tokens(LayerStack& stack, const Architecture& a) {
   const std::int64_t depth = a.prediction.depth;
   const std::int64_t sharing = a.prediction.shared_block ? depth : 1;

@@ -51,8 +51,9 @@ struct LayerRun {
   std::int64_t active_matmul = 0;  ///< active_matmul_parameters() of one layer
 };
 
-/// Kinds of layers that a model may have: more than any published one has.
-inline constexpr std::size_t kMaxLayerKinds = 6;
+/// Kinds of layers that a model may have: attention with a window and without, or a state mixer, each with experts or
+/// without, and a block for further tokens.
+inline constexpr std::size_t kMaxLayerKinds = 7;
 /// One value for each kind of layer of a stack.
 template <typename T>
 using PerKind = std::array<T, kMaxLayerKinds>;

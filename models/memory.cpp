@@ -67,10 +67,10 @@ StageLoad stage_load(const Workload& w, const Strategy& s, const Stack& stack, c
     out.transfers = 2 * inputs * 2 * static_cast<double>(a.hidden) / (s.sequence_parallel ? s.tensor_parallel : 1);
   }
   const double tensor = s.tensor_parallel;
-  out.parameters.root = stage_root_parameters(whole, s, stage);
+  out.parameters.root = stage_root_parameters(a, s, stage);
   if (a.vocab > 0) out.parameters.head = static_cast<double>(whole.head > 0 ? whole.head : whole.embedding) / tensor;
   if (w.finetune != FineTune::Full) {
-    const double share = on_stage / static_cast<double>(layers.total());
+    const double share = on_stage / static_cast<double>(layers.most_on_a_stage(1));
     out.parameters.adapters = static_cast<double>(lora_parameters(a, w.lora.rank, w.lora.targets)) * share / tensor;
     if (w.trains_embeddings()) out.parameters.trained_root = out.parameters.root;
   }

@@ -5,8 +5,6 @@ namespace {
 
 enum class Part { QueryValue, Attention, StateMixer, DenseMlp, SharedExpert, Router, Expert };
 
-/// Calls `visit(part, inputs, outputs, copies)` for every weight matrix of a layer. The one place that knows
-/// which matrices a layer has; counts, FLOPs and adapters are sums over it.
 /// Latent attention: queries through their own low rank (or full rank without one), keys and values
 /// through a shared latent beside one rotary key. Source: DeepSeek-V2, arXiv 2405.04434, appendix C.
 template <typename Visit>
@@ -29,6 +27,8 @@ void for_each_attention_linear(const Architecture& a, const LayerSpec& spec, Vis
   }
 }
 
+/// Calls `visit(part, inputs, outputs, copies)` for every weight matrix of a layer. The one place that knows
+/// which matrices a layer has; counts, FLOPs and adapters are sums over it.
 template <typename Visit>
 void for_each_linear(const Architecture& a, const LayerSpec& spec, Visit&& visit) {
   const std::int64_t h = a.hidden;
@@ -125,7 +125,9 @@ std::int64_t adapter_parameters(const Architecture& a, std::int64_t rank, LoraTa
     for_each_linear(a, run.spec, [&](Part part, std::int64_t in, std::int64_t out, std::int64_t copies) {
       if (!carries_adapter(a, part, targets)) return;
       if (part == Part::Expert && active_only) copies = copies / a.moe.n_experts * a.moe.top_k;
-      sum += run.count / run.sharing * copies * rank * (in + out);
+      // Shared weights have one adapter, which touches a token at every depth.
+      const std::int64_t layers = active_only ? run.count : run.count / run.sharing;
+      sum += layers * copies * rank * (in + out);
     });
   }
   return sum;

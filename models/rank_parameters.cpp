@@ -18,13 +18,15 @@ RankParameters layer_rank_parameters(const LayerRun& run, const Strategy& s) {
           .experts = static_cast<double>(p.experts) / expert_cut};
 }
 
-double stage_root_parameters(const EdgeParameters& whole, const Strategy& s, std::int32_t stage) {
+double stage_root_parameters(const Architecture& a, const Strategy& s, std::int32_t stage) {
+  const EdgeParameters whole = edge_parameters(a);
   const bool first = stage == 0;
   const bool last = stage == s.pipeline_parallel - 1;
   std::int64_t root = 0;
   if (first) root += whole.embedding + whole.extra;
   if (last) root += whole.head;
-  if (last && !first && whole.head == 0) root += whole.embedding;
+  // A tied head is the embedding, and what predicts further tokens looks them up.
+  if (last && !first && (whole.head == 0 || a.prediction.depth > 0)) root += whole.embedding;
   return static_cast<double>(root) / s.tensor_parallel;
 }
 
@@ -39,7 +41,7 @@ RankParameters stage_rank_parameters(const Architecture& a, const LayerStack& st
     total.dense += owned * layer.dense;
     total.experts += owned * layer.experts;
   }
-  total.dense += stage_root_parameters(edge_parameters(a), s, stage);
+  total.dense += stage_root_parameters(a, s, stage);
   return total;
 }
 

@@ -23,7 +23,7 @@ double rank_experts(const Architecture& a, const Strategy& s);
 RankParameters layer_rank_parameters(const LayerRun& run, const Strategy& s);
 
 /// Outside the layers: the embedding on the first rank, the head (or a copy of the tied embedding) on the last.
-double stage_root_parameters(const EdgeParameters& whole, const Strategy& s, std::int32_t stage);
+double stage_root_parameters(const Architecture& architecture, const Strategy& s, std::int32_t stage);
 
 /// A whole pipeline rank, its layers and what is outside of them.
 RankParameters stage_rank_parameters(const Architecture& a, const LayerStack& stack, const Strategy& s,

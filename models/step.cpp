@@ -110,14 +110,14 @@ LayerTable layer_table(const Workload& workload, const Strategy& strategy, const
   LayerTable table;
   table.stack = layer_stack(workload.architecture, stack);
   const Groups groups = group_shapes(strategy, cluster);
-  Workload half = workload;
-  if (workload.half_layers > 0) half.precision = Precision::Bf16;
   const double share = static_cast<double>(workload.half_layers) / static_cast<double>(table.stack.total());
   for (int i = 0; i < table.stack.n_runs; ++i) {
     const auto index = static_cast<std::size_t>(i);
     LayerCosts& costs = table.layers[index];
     costs = layer_costs(workload, table.stack.runs[index].spec, strategy, groups, cluster, stack);
     if (workload.half_layers == 0) continue;
+    Workload half = workload;
+    half.precision = Precision::Bf16;
     costs *= 1 - share;
     costs += share * layer_costs(half, table.stack.runs[index].spec, strategy, groups, cluster, stack);
   }

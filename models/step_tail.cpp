@@ -153,7 +153,7 @@ RankParameters trained_parameters(const Workload& w, const Strategy& s, const Ra
                                   std::int32_t stage) {
   if (w.finetune == FineTune::Full) return held;
   const auto adapters = static_cast<double>(lora_parameters(w.architecture, w.lora.rank, w.lora.targets));
-  const double root = w.trains_embeddings() ? stage_root_parameters(edge_parameters(w.architecture), s, stage) : 0;
+  const double root = w.trains_embeddings() ? stage_root_parameters(w.architecture, s, stage) : 0;
   return {.dense = adapters / (static_cast<double>(s.tensor_parallel) * s.pipeline_parallel) + root, .experts = 0};
 }
 

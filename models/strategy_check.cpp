@@ -56,12 +56,17 @@ bool ffn_does_not_split(const Candidate& c) {
   if (c.arch().ffn_hidden % tp != 0) return true;
   return c.arch().is_moe() && c.arch().moe.expert_ffn_hidden % c.s.expert_tensor() != 0;
 }
-/// Each tensor rank has whole groups of a state mixer, and the ranks of a context whole heads of those.
+/// Each tensor rank has whole groups of a state mixer, and the ranks of a context whole heads of those: by Mamba-2
+/// groups may be copied over them, by the delta rule not (Megatron Core d98e8a6, ssm/mamba_context_parallel.py and
+/// transformer/transformer_config.py).
 bool state_mixer_does_not_split(const Candidate& c) {
   const StateMixer& m = c.arch().state;
   if (!c.arch().has_state_mixer()) return false;
   const std::int64_t tp = c.s.tensor_parallel;
-  return m.n_groups % tp != 0 || m.n_heads % (tp * c.s.context_parallel) != 0;
+  const std::int64_t cp = c.s.context_parallel;
+  if (m.n_groups % tp != 0 || m.n_heads % (tp * cp) != 0) return true;
+  const std::int64_t groups = m.n_groups / tp;
+  return groups % cp != 0 && (m.delta_rule || cp % groups != 0);
 }
 /// Embedding, head and a multi-token-prediction block may each take the place of a layer (Megatron Core's
 /// accounting options), so that up to three chunks are one layer short.

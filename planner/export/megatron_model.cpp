@@ -1,3 +1,4 @@
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -55,6 +56,10 @@ void check_megatron(const TrainingPlan& plan, Diagnostics& faults) {
              "plan with --stack fsdp or deepspeed");
     }
   }
+  if (!plan.model.architecture && plan.model.state_mixer_heads > 0) {
+    refuse(faults, fmt::format("a plan file does not say which layers of {} mix by a state", plan.model.name),
+           "add the model to the catalog with --catalog, or plan with --stack fsdp or deepspeed");
+  }
   const Optimizer o = plan.optimizer;
   if (o != Optimizer::AdamW && o != Optimizer::SgdMomentum && o != Optimizer::Muon) {
     refuse(faults, fmt::format("megatron has no optimizer {}", to_string(o)), "plan with --optimizer adamw");
@@ -104,8 +109,9 @@ std::string megatron_pattern(const TrainingPlan& plan) {
   const Architecture& a = *plan.model.architecture;
   std::string out;
   std::size_t at = 0;
+  bool first = true;
   for (const std::int64_t layers : chunk_layers(plan)) {
-    if (at > 0) out.push_back('|');
+    if (!std::exchange(first, false)) out.push_back('|');
     out += a.layer_pattern.substr(at, static_cast<std::size_t>(layers));
     at += static_cast<std::size_t>(layers);
   }

@@ -87,6 +87,7 @@ TrainedModel read_model(const JsonValue& value, const Catalog& catalog, Diagnost
   model.vocab = size("vocab", 0);
   model.n_experts = size("n_experts", 0);
   model.experts_per_token = size("experts_per_token", 0);
+  model.state_mixer_heads = reader.has("state_mixer_heads") ? size("state_mixer_heads", 1) : 0;
   const std::size_t faults = out.size();
   reader.finish();
   if (out.size() == faults) model.architecture = known_architecture(model, catalog);

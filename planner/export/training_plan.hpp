@@ -31,6 +31,7 @@ struct TrainedModel {
   std::int64_t vocab = 0;
   std::int64_t n_experts = 0;
   std::int64_t experts_per_token = 0;
+  std::int64_t state_mixer_heads = 0;
   /// Norms, activations, positions and the like; nullopt for a model that the catalog does not know.
   std::optional<Architecture> architecture;
 };

@@ -155,6 +155,17 @@ void read_megatron_memory(const Node& root, JobStrategy& s) {
   }
 }
 
+/// A letter a layer, a bar before each pipeline chunk, after a slash what predicts further tokens.
+void read_pattern(const Node& pattern, JobStrategy& s) {
+  const std::string letters = text_of(pattern).value_or("");
+  const std::string own = letters.substr(0, letters.find('/'));
+  const auto bars = std::count(own.begin(), own.end(), '|');
+  s.layers = derived(static_cast<std::int64_t>(own.size()) - bars, pattern.where);
+  if (bars == 0) return;
+  s.pipeline_layout = derived(true, pattern.where);
+  if (s.pipeline && *s.pipeline > 0) s.virtual_pipeline = derived((bars + 1) / *s.pipeline, pattern.where);
+}
+
 }  // namespace
 
 void read_megatron(const Node& root, Job& job) {
@@ -168,6 +179,7 @@ void read_megatron(const Node& root, Job& job) {
   s.pipeline_layout = presence(first_of(
       root, {"pipeline-model-parallel-layout", "decoder-first-pipeline-num-layers", "decoder-last-pipeline-num-layers",
              "account-for-embedding-in-pipeline-split", "account-for-loss-in-pipeline-split"}));
+  if (const Node* pattern = root.find("hybrid-layer-pattern")) read_pattern(*pattern, s);
   s.context = count({"context-parallel-size"});
   s.expert = count({"expert-model-parallel-size"});
   s.expert_tensor = count({"expert-tensor-parallel-size"});
@@ -176,7 +188,7 @@ void read_megatron(const Node& root, Job& job) {
   s.micro_batch = count({"micro-batch-size"});
   s.global_batch = count({"global-batch-size"});
   s.sequence_length = count({"seq-length"});
-  s.layers = count({"num-layers"});
+  if (!s.layers.stated) s.layers = count({"num-layers"});
   s.heads = count({"num-attention-heads"});
   s.kv_heads = count({"num-query-groups"});
   s.hidden = count({"hidden-size"});

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -6,11 +7,13 @@
 namespace smplan {
 namespace {
 
+constexpr int kNode = 8;  // GPUs of one NVLink domain, where that is no rack
+constexpr double kJune2026 = 2026 + 5.0 / 12;
+
 /// NVIDIA's MXFP8 recipes for mixtures of experts run forward and backward as one CUDA graph with fused expert products
 /// and overlapped exchange: on Grace Blackwell from container 26.06, on Blackwell from 26.08 (Megatron-Bridge 0.5.1
 /// notes). Kimi's and those of hybrids do not (its scripts/performance/configs, kimi and nemotronh, 0.5.0 and 0.5.1).
 bool runs_as_one_graph(const RunSettings& settings, const Workload& w, const Accelerator& accelerator) {
-  constexpr double kJune2026 = 2026 + 5.0 / 12;
   constexpr double kAugust2026 = 2026 + 7.0 / 12;
   if (!settings.software_year || !w.architecture.is_moe() || w.precision != Precision::Fp8) return false;
   if (w.architecture.name.rfind("kimi", 0) == 0 || w.architecture.has_state_mixer()) return false;
@@ -33,7 +36,6 @@ bool graphs_layers(const MeasuredRun& run, const Workload& w, const Strategy& s,
 /// on Grace Blackwell they leave it bare (Megatron-Bridge 0.2.0 to 0.5.0, scripts/performance/configs: 28 of the 38
 /// that interleave stages of experts on such nodes, by release, model and device).
 bool overlaps_exchange(const RunSettings& settings, const Strategy& s, const Cluster& cluster) {
-  constexpr int kNode = 8;
   return settings.performance_recipe && s.virtual_pipeline > 1 && s.expert_parallel > 1 && cluster.domain() <= kNode;
 }
 
@@ -41,8 +43,6 @@ bool overlaps_exchange(const RunSettings& settings, const Strategy& s, const Clu
 /// those of Qwen3-30B do, but in fp8 on Hopper, of GPT-OSS where memory is large, of hybrids on Blackwell, and the
 /// others from container 26.06 on B300 (Megatron-Bridge 0.2.0 to 0.5.1, scripts/performance/configs: cuda_graph_scope).
 bool graphs_experts(const RunSettings& settings, const Workload& w, const Cluster& cluster) {
-  constexpr int kNode = 8;
-  constexpr double kJune2026 = 2026 + 5.0 / 12;
   const Architecture& a = w.architecture;
   if (!settings.performance_recipe || !a.is_moe()) return false;
   if (cluster.domain() > kNode) return true;
@@ -57,7 +57,6 @@ bool graphs_experts(const RunSettings& settings, const Workload& w, const Cluste
 /// nodes too, but for Qwen3-235B and GPT-OSS there; before, DeepSeek on Hopper alone (Megatron-Bridge 0.2.0 to 0.5.1,
 /// scripts/performance/configs: moe_flex_dispatcher_backend, moe_token_dispatcher_type).
 bool dispatches_once(const RunSettings& settings, const Architecture& a, const Cluster& cluster) {
-  constexpr int kNode = 8;
   constexpr double kFebruary2026 = 2026 + 1.0 / 12;
   if (!settings.performance_recipe) return false;
   if (cluster.domain() > kNode) return true;
@@ -99,7 +98,8 @@ bool recipe_halves_moments(const MeasuredRun& run, const Architecture& a) {
 std::int64_t recipe_half_layers(const MeasuredRun& run, const Workload& w) {
   constexpr std::int64_t kFirstAndLast = 1 + 14;
   const bool recipe = lower_case(run.framework).find("bridge") != std::string::npos;
-  return recipe && w.architecture.has_state_mixer() && w.precision == Precision::Fp4 ? kFirstAndLast : 0;
+  if (!recipe || w.architecture.family != "nemotron-h" || w.precision != Precision::Fp4) return 0;
+  return std::min(kFirstAndLast, w.architecture.n_layers);
 }
 
 /// NVIDIA's scripts for BERT bin the sequences of their second phase by length, 64 tokens a bin, and cut each batch to

@@ -134,8 +134,9 @@ Stack apply_settings(const Stack& stack, const RunSettings& settings) {
   if (settings.deduplicated_dispatch) adjusted.deduplicated_dispatch = *settings.deduplicated_dispatch;
   // moe_router_force_load_balancing
   adjusted.balanced_routing = settings.performance_recipe;
-  if (settings.performance_recipe)
+  if (settings.performance_recipe) {
     p.host_time_moe_layer *= settings.graphed_experts ? p.graphed_moe_host : kFusedRouting;
+  }
   if (settings.graphed_layers) p.host_time_moe_layer = Seconds();
   if (settings.graphed_iteration) {
     p.host_time_moe_layer = Seconds();

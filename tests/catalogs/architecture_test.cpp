@@ -95,7 +95,7 @@ TEST(ArchitectureFile, MixtureAndLatentWidthsAreRead) {
 TEST(ArchitectureFile, HybridsAreReadWithTheUsualConvolutionAndChunk) {
   Diagnostics out;
   const Architecture a = read(R"({"n_layers": 4, "hidden": 64, "n_heads": 4, "ffn_hidden": 128, "vocab": 10,
-    "norms_per_layer": 1, "layer_pattern": "M-M*",
+    "layer_pattern": "M-M*",
     "state": {"n_heads": 8, "head_dim": 16, "n_groups": 2, "state_dim": 32},
     "multi_token_prediction": {"depth": 2, "shared_block": true}})",
                               out);
@@ -106,6 +106,7 @@ TEST(ArchitectureFile, HybridsAreReadWithTheUsualConvolutionAndChunk) {
   EXPECT_EQ(a.state.conv_kernel, 4);
   EXPECT_EQ(a.state.chunk, 256);
   EXPECT_TRUE(a.prediction.shared_block);
+  EXPECT_EQ(a.norms_per_layer, 1) << "of the one part that a layer is";
 }
 
 struct BadCase {
@@ -172,7 +173,7 @@ INSTANTIATE_TEST_SUITE_P(
                 },
                 "state.chunk"},
         BadCase{"PatternTooShort", [](Architecture& a) { a.layer_pattern = "*"; }, "1 letters for 2 layers"},
-        BadCase{"UnknownLetter", [](Architecture& a) { a.layer_pattern = "*X"; }, "other than M, *, - and E"},
+        BadCase{"UnknownLetter", [](Architecture& a) { a.layer_pattern = "*X"; }, "first as layer 2"},
         BadCase{"ExpertsOnlyInThePattern", [](Architecture& a) { a.layer_pattern = "*E"; }, "need each other"},
         BadCase{"PatternAndStride",
                 [](Architecture& a) {
@@ -180,6 +181,17 @@ INSTANTIATE_TEST_SUITE_P(
                   a.sliding_window_stride = 2;
                 },
                 "contradict"},
+        BadCase{"PredictionWithoutMlp",
+                [](Architecture& a) {
+                  a.layer_pattern = "**";
+                  a.prediction.depth = 1;
+                },
+                "has an MLP"},
+        BadCase{"OverflowingLatentExperts",
+                [](Architecture& a) {
+                  a.moe = {.n_experts = 100'000, .top_k = 1, .expert_ffn_hidden = 1 << 24, .latent_hidden = 1 << 24};
+                },
+                "1e16"},
         BadCase{"EndlessPrediction", [](Architecture& a) { a.prediction.depth = 65; }, "multi_token_prediction.depth"},
         BadCase{"OverflowingWidths",
                 [](Architecture& a) {

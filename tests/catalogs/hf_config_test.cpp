@@ -104,10 +104,22 @@ TEST(HfConfig, LayersOfAHybridMayBeWords) {
   EXPECT_EQ(words->layer_pattern, "M-*-");
   const auto unknown = read("{" + rest + R"(, "layers_block_type": ["mamba", "conv", "attention", "mlp"]})");
   ASSERT_FALSE(unknown.has_value());
-  EXPECT_THAT(to_string(unknown.error()), HasSubstr("layer_pattern"));
+  EXPECT_THAT(to_string(unknown.error()), HasSubstr("other kinds than mamba"));
   const auto silent = read("{" + rest + "}");
   ASSERT_FALSE(silent.has_value());
   EXPECT_THAT(to_string(silent.error()), HasSubstr("which layer is what is not stated"));
+}
+
+TEST(HfConfig, AttentionMustComeAtEveryNthLayer) {
+  const auto with = [](const std::string& types) {
+    return read(R"({"model_type": "qwen3_5", "hidden_size": 64, "num_hidden_layers": 4, "num_attention_heads": 4,
+      "intermediate_size": 128, "vocab_size": 100, "full_attention_interval": 2, "layer_types": [)" +
+                types + "]}");
+  };
+  const std::string linear = R"("linear_attention")";
+  const std::string full = R"("full_attention")";
+  EXPECT_TRUE(with(linear + "," + full + "," + linear + "," + full).has_value());
+  EXPECT_FALSE(with(full + "," + linear + "," + linear + "," + full).has_value());
 }
 
 TEST(HfConfig, EveryMissingKeyIsNamed) {
