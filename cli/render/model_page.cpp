@@ -21,6 +21,16 @@ void add_positive(FactSheet& sheet, const std::string& key, std::int64_t number)
   if (number != 0) sheet.add(key, number);
 }
 
+void add_state_mixers(FactSheet& sheet, const Architecture& a) {
+  if (!a.layer_pattern.empty()) sheet.add("layer_pattern", a.layer_pattern);
+  add_positive(sheet, "attention_stride", a.attention_stride);
+  sheet.add("state_mixer", a.state.delta_rule ? "gated delta rule" : "Mamba-2");
+  sheet.add("state_heads", a.state.n_heads);
+  sheet.add("state_head_dim", a.state.head_dim);
+  sheet.add("state_groups", a.state.n_groups);
+  sheet.add("state_dim", a.state.state_dim);
+}
+
 void add_widths(FactSheet& sheet, const Architecture& a) {
   sheet.add("layers", a.n_layers);
   add_positive(sheet, "encoder_layers", a.n_encoder_layers);
@@ -39,12 +49,16 @@ void add_widths(FactSheet& sheet, const Architecture& a) {
     sheet.add("kv_lora_rank", a.latent.kv_lora_rank);
     add_positive(sheet, "q_lora_rank", a.latent.q_lora_rank);
   }
+  if (a.attention_output_gate) sheet.add("attention_output_gate", "yes", true);
+  if (a.has_state_mixer()) add_state_mixers(sheet, a);
   if (a.is_moe()) {
     sheet.add("experts", a.moe.n_experts);
     sheet.add("experts_per_token", a.moe.top_k);
     sheet.add("expert_ffn_hidden", a.moe.expert_ffn_hidden);
+    add_positive(sheet, "expert_latent_hidden", a.moe.latent_hidden);
     add_positive(sheet, "shared_experts", a.moe.n_shared_experts);
   }
+  add_positive(sheet, "further_tokens", a.prediction.depth);
 }
 
 void add_parameters(FactSheet& sheet, const Architecture& a) {
