@@ -122,6 +122,8 @@ struct Architecture {
   [[nodiscard]] bool is_moe() const { return moe.n_experts > 0; }
   [[nodiscard]] bool has_state_mixer() const { return state.n_heads > 0; }
   [[nodiscard]] std::int64_t routed_hidden() const { return moe.latent_hidden > 0 ? moe.latent_hidden : hidden; }
+  /// Tokens that are predicted from each, the next one among them.
+  [[nodiscard]] std::int64_t predictions() const { return 1 + prediction.depth; }
   [[nodiscard]] bool has_latent_attention() const { return latent.kv_lora_rank > 0; }
   friend bool operator==(const Architecture&, const Architecture&) = default;
 };

@@ -149,6 +149,12 @@ double mlp_width_factor(const Workload& w, const ActivationOptions& o, const Wid
 /// Expert-parallel ranks share the tokens of a tensor group (sequence parallelism); else experts are cut by tensor.
 double routed_cut(const Strategy& s) { return s.expert_parallel > 1 && !s.sequence_parallel ? s.tensor_parallel : 1; }
 
+/// Of each token in fp32 its probabilities, and in the width of routed experts, where they have their own, what goes in
+/// and what comes out.
+double routing_bytes(const MixtureOfExperts& m, const Widths& b) {
+  return 4 * static_cast<double>(m.n_experts) + (b.product_input + b.element) * static_cast<double>(m.latent_hidden);
+}
+
 /// Routed tokens arrive top_k times: their permuted input, the expert's inner tensors, their output
 /// (weighted sum needs it), and fp32 router probabilities.
 Ledger mlp(const Workload& w, const LayerSpec& spec, const Strategy& s, const ActivationOptions& o, const Widths& b) {
@@ -169,9 +175,8 @@ Ledger mlp(const Workload& w, const LayerSpec& spec, const Strategy& s, const Ac
   const auto routed = static_cast<double>(m.top_k);
   const auto expert = static_cast<double>(m.expert_ffn_hidden);
   out.split += width * static_cast<double>(m.n_shared_experts * m.shared_expert_ffn_hidden);
-  out.region += 4 * static_cast<double>(m.n_experts);
+  out.region += routing_bytes(m, b);
   const double gathered = s.expert_parallel > 1 ? s.expert_tensor() : 1;  // by the ranks that cut one expert
-  if (m.latent_hidden > 0) out.region += (b.product_input + b.element) * static_cast<double>(m.latent_hidden);
   out.split += routed_cut(s) * routed * (width * expert + gathered * inputs * static_cast<double>(a.routed_hidden()));
   return out;
 }
@@ -201,8 +206,7 @@ Ledger discarded(const Workload& w, const LayerSpec& spec, const Strategy& s, co
   if (has(LayerModule::Experts)) {
     const Ledger inside = mlp(w, spec, s, o, b);
     out.split += inside.split;
-    out.region += 4 * static_cast<double>(m.n_experts);
-    if (m.latent_hidden > 0) out.region += (b.product_input + b.element) * static_cast<double>(m.latent_hidden);
+    out.region += routing_bytes(m, b);
     return out;
   }
   if (has(LayerModule::SharedExperts)) {

@@ -125,7 +125,7 @@ Flops layer_forward_flops(const Architecture& a, const LayerSpec& spec, std::int
 }
 
 Flops head_forward_flops(const Architecture& a) {
-  return Flops(2 * number(a.vocab) * number(a.hidden) * number(1 + a.prediction.depth));
+  return Flops(2 * number(a.vocab) * number(a.hidden) * number(a.predictions()));
 }
 
 StepFlops step_flops(const Workload& w, Recompute recompute, AttentionCounting counting) {

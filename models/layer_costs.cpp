@@ -209,7 +209,7 @@ EdgeCosts edge_costs(const Workload& workload, const Strategy& strategy, const G
   }
   edge.head_forward.host = stack.profile.host_time_dense_layer / cluster.host_speed;
   edge.head_backward.host = edge.head_forward.host;
-  const auto predictions = static_cast<double>(1 + a.prediction.depth);
+  const auto predictions = static_cast<double>(a.predictions());
   edge.head_forward *= predictions;
   edge.head_backward *= predictions;
   return edge;

@@ -100,8 +100,8 @@ struct ParameterCount {
   std::int64_t shared_experts = 0;
   std::int64_t norms = 0;
   std::int64_t extra = 0;
-  std::int64_t further_tokens =
-      0;  ///< blocks that predict them: trained, but in no published count, and not in total()
+  /// Blocks that predict them: trained, but in no published count, and not in total().
+  std::int64_t further_tokens = 0;
   [[nodiscard]] std::int64_t total() const {
     return embedding + head + attention + state_mixers + dense_mlp + router + experts + shared_experts + norms + extra;
   }

@@ -92,7 +92,7 @@ double logits_bytes(const Workload& w, const Strategy& s, const Stack& stack, do
   if (a.half_logits && (stack.deepspeed_engine || w.pure_half)) bytes = kMemoryConstants.half_logits_bytes;
   // DTensor gathers the normalised states for the head.
   const double gathered = stack.torch_parallelism && region_cut > 1 ? 2 * hidden : 0;
-  const auto predictions = static_cast<double>(1 + a.prediction.depth);
+  const auto predictions = static_cast<double>(a.predictions());
   return predictions * tokens * (bytes * width / s.tensor_parallel + 4 * hidden / region_cut + gathered);
 }
 

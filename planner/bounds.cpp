@@ -68,7 +68,7 @@ TokenWork token_work(const Workload& w, const StackProfile& profile) {
     work.cut += layers * kFlopsPerWeight * passes * weights;
   }
   const bool every_token_has_logits = a.kind == ModelKind::Decoder || a.kind == ModelKind::EncoderDecoder;
-  const auto predictions = static_cast<double>(1 + a.prediction.depth);
+  const auto predictions = static_cast<double>(a.predictions());
   if (a.vocab > 0 && every_token_has_logits) work.head_column = predictions * kFlopsPerWeight * passes * hidden;
   return work;
 }

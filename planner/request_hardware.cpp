@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "models/cluster.hpp"
 #include "planner/request_fields.hpp"
@@ -145,8 +146,8 @@ void Resolver::read_stacks() {
   }
   if (!spec_.stack) {
     for (const Stack& stack : catalog_.stacks()) {
-      if (stack.supported_for_planning && runs_somewhere(stack) && has_kernels(stack))
-        request_.stacks.push_back(&stack);
+      const bool runs = runs_somewhere(stack) && has_kernels(stack);
+      if (stack.supported_for_planning && runs) request_.stacks.push_back(&stack);
     }
     return;
   }
@@ -157,10 +158,14 @@ void Resolver::read_stacks() {
       add("conflict", "--stack", fmt::format("{} runs on none of the instance types", (*stack)->name),
           "choose another stack or other --instances");
     } else if (!has_kernels(**stack)) {
+      std::vector<std::string_view> able;
+      for (const Stack& other : catalog_.stacks()) {
+        if (has_kernels(other)) able.push_back(other.id);
+      }
       add("conflict", "--stack",
           fmt::format("{} has no state mixers, {} has (Mamba-2 or the gated delta rule)", (*stack)->name,
                       request_.workload.architecture.name),
-          "use --stack megatron, fsdp, deepspeed or ddp");
+          fmt::format("use --stack with one of {}", fmt::join(able, ", ")));
     } else if (!lists(request_.stacks, *stack)) {
       request_.stacks.push_back(*stack);
     }

@@ -256,6 +256,8 @@ TEST(Resolve, TakesForAHybridTheStacksThatHaveItsKernels) {
   EXPECT_EQ(
       fault.message,
       "torchtitan (FSDP2, TP, PP, CP, EP) has no state mixers, nemotron-h-8b has (Mamba-2 or the gated delta rule)");
+  EXPECT_THAT(fault.hint, HasSubstr("megatron"));
+  EXPECT_THAT(fault.hint, Not(HasSubstr("torchtitan")));
 }
 
 TEST(Resolve, CollectsEveryFaultInOnePass) {

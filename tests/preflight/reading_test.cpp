@@ -84,6 +84,18 @@ TEST(Reading, MegatronStagesMayBeUnevenInFourWays) {
   }
 }
 
+TEST(Reading, AHybridPatternSaysLayersAndStages) {
+  const Job job = read_job("--hybrid-layer-pattern 'M-M*|M-M|M-M*|M-M/*-' --pipeline-model-parallel-size 2", "job",
+                           JobKind::Megatron)
+                      .value();
+  EXPECT_TRUE(job.strategy.layers.is(std::int64_t{14})) << "what predicts further tokens is no layer of these";
+  EXPECT_TRUE(job.strategy.virtual_pipeline.is(std::int64_t{2}));
+  EXPECT_TRUE(job.strategy.pipeline_layout.is(true));
+  const Job whole = read_job("--hybrid-layer-pattern M-M*", "job", JobKind::Megatron).value();
+  EXPECT_TRUE(whole.strategy.layers.is(std::int64_t{4}));
+  EXPECT_FALSE(whole.strategy.pipeline_layout.is(true)) << "no bar is no cut";
+}
+
 TEST(Reading, ArgumentsAreReadAsAShellWouldSplitThem) {
   const Node root =
       parse_document(
