@@ -62,9 +62,9 @@ std::pair<std::string, std::string> fit(const CatalogHandle& handle, const Table
                                         const std::optional<std::string>& cross_validated,
                                         const std::optional<std::string>& intervals, const std::string& source,
                                         const std::string& as_of, const py::object& progress) {
-  CalibrationOptions options;
-  options.scope = devices ? CalibrationScope::StacksAndDevices : CalibrationScope::Stacks;
-  options.prior_scale = prior_width.value_or(devices ? 1.0 : 0.3);
+  CalibrationOptions options =
+      calibration_options(devices ? CalibrationScope::StacksAndDevices : CalibrationScope::Stacks);
+  options.prior_scale = prior_width.value_or(options.prior_scale);
   options.not_fitted = not_fitted;
   const auto work = [=, catalog = handle.catalog](Monitor& monitor) mutable {
     options.fit.monitor = &monitor;

@@ -9,7 +9,7 @@ namespace smplan {
 std::span<const StackParameter> stack_parameters() {
   using P = StackProfile;
   static constexpr double kLongest = 1e6;  // one second, in microseconds
-  static const std::array<StackParameter, 27> kParameters{{
+  static const std::array<StackParameter, 38> kParameters{{
       {.key = "gemm_slowdown", .number = &P::gemm_slowdown, .low = 0.5, .high = 4},
       {.key = "attention_slowdown", .number = &P::attention_slowdown, .low = 0.3, .high = 6},
       {.key = "elementwise_traffic", .number = &P::elementwise_traffic, .low = 0.2, .high = 8},
@@ -22,9 +22,20 @@ std::span<const StackParameter> stack_parameters() {
       {.key = "moe_slowdown", .number = &P::moe_slowdown, .low = 0.5, .high = 6},
       {.key = "graphed_moe_host", .number = &P::graphed_moe_host},
       {.key = "fused_experts", .number = &P::fused_experts},
+      {.key = "staged_exchange", .number = &P::staged_exchange},
+      {.key = "fused_routing_host", .number = &P::fused_routing_host},
+      {.key = "narrow_expert", .number = &P::narrow_expert, .low = 10, .high = 1e4},
       {.key = "moe_yearly_gain", .number = &P::moe_yearly_gain, .low = 0, .high = 2},
       {.key = "host_time_micro_batch_us", .time = &P::host_time_micro_batch, .low = 0, .high = kLongest},
       {.key = "host_time_step_us", .time = &P::host_time_step, .low = 0, .high = 10 * kLongest},
+      {.key = "host_collective_us", .time = &P::host_collective, .low = 0, .high = kLongest, .shared = true},
+      {.key = "host_collective_rank_us", .time = &P::host_collective_rank, .low = 0, .high = kLongest, .shared = true},
+      {.key = "host_plain_softmax_us", .time = &P::host_plain_softmax, .low = 0, .high = kLongest, .shared = true},
+      {.key = "waited_launch", .number = &P::waited_launch, .low = 1, .high = 10, .shared = true},
+      {.key = "quantized_host", .number = &P::quantized_host, .low = 1, .high = 6, .shared = true},
+      {.key = "dequantized_bytes", .number = &P::dequantized_bytes, .low = 2.5, .high = 100, .shared = true},
+      {.key = "state_mixer_gb_per_s", .number = &P::state_mixer_gb_per_s, .low = 1, .high = 100, .shared = true},
+      {.key = "delta_rule_gb_per_s", .number = &P::delta_rule_gb_per_s, .low = 0.5, .high = 100, .shared = true},
       {.key = "tensor_overlap", .number = &P::tensor_overlap},
       {.key = "async_tensor_overlap", .number = &P::async_tensor_overlap},
       {.key = "data_overlap", .number = &P::data_overlap},

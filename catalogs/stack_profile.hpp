@@ -32,6 +32,13 @@ struct StackProfile {
   double graphed_moe_host = 1;
   /// What is left of `moe_slowdown` beyond 1 where the experts' products are fused and a step is one CUDA graph.
   double fused_experts = 1;
+  /// The same of an exchange of tokens inside one NVLink domain: what staging in buffers costs there.
+  double staged_exchange = 0.5;
+  /// Host time of a MoE layer where a recipe fuses routing, padding and permutation but captures no graph, as a part of
+  /// `host_time_moe_layer`.
+  double fused_routing_host = 0.5;
+  /// Columns of an expert at which it feels half of what routing slows.
+  double narrow_expert = 1000;
   /// MoE software gets faster: slowdown and host time fall by this a year (natural logarithm); the
   /// figures above are those of kSoftwareYear.
   double moe_yearly_gain = 0;
@@ -56,6 +63,21 @@ struct StackProfile {
   double compiled_host = 1;
   /// Host time of a layer under ZeRO-3, whose hooks gather its weights, relative to a plain one.
   double gathered_host = 1;
+  /// Host time of a layer whose adapters lie over a 4-bit base, which is unpacked first, relative to a plain one.
+  double quantized_host = 2;
+  /// Bytes that a copy moves in the time in which one weight of a 4-bit base is unpacked by table look-up.
+  double dequantized_bytes = 25;
+  /// Host time to issue a collective, and for each of its ranks until the last host has.
+  Seconds host_collective = microseconds(40);
+  Seconds host_collective_rank = microseconds(10);
+  /// Host time of a softmax that takes PyTorch's operations because the fused kernel takes other shapes.
+  Seconds host_plain_softmax = microseconds(200);
+  /// Host time of a launch that is waited for, relative to one that is not.
+  double waited_launch = 2.5;
+  /// What a multiprocessor moves, in GB/s, in the scan of a Mamba-2 mixer and in the gated delta rule's: kernels that
+  /// leave it more to compute than memory to wait for.
+  double state_mixer_gb_per_s = 10;
+  double delta_rule_gb_per_s = 2.5;
   /// Overlap where the run states asynchronous tensor parallelism, or all-to-all overlap, to be on.
   double async_tensor_overlap = 0.5;
   double expert_overlap_when_on = 0.5;
@@ -77,6 +99,7 @@ struct StackParameter {
   Seconds StackProfile::*time = nullptr;   ///< or a time, in microseconds in files
   double low = 0;
   double high = 1;
+  bool shared = false;  ///< what the host, PyTorch or a kernel decides for every stack alike: fitted once
 
   [[nodiscard]] double get(const StackProfile& p) const {
     return time != nullptr ? (p.*time).value() * 1e6 : p.*number;

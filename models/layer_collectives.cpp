@@ -83,19 +83,17 @@ Seconds expert_tensor_exchange(const LayerInputs& in) {
   return once(CollectiveKind::AllGather) + once(CollectiveKind::ReduceScatter);
 }
 
-/// What staging, imbalance and the slowest card make of an exchange. Inside an NVLink domain staging is what is left,
-/// half of it; between nodes the network paces tokens that are dealt out evenly, and the slowest card others. Over more
-/// ranks of a rack than a node has, each with few experts to sort for, a deduplicating dispatcher writes straight into
-/// the others' memory and keeps to the speed of the links. Chosen by what is left out of the fit: Megatron-Bridge 6.6 %
-/// and sources 9.1 %, against 11.0 and 9.6 with all of it everywhere and 9.0 and 9.3 with none inside a domain.
+/// What staging, imbalance and the slowest card make of an exchange. Inside an NVLink domain staging is what is left;
+/// between nodes the network paces tokens that are dealt out evenly, and the slowest card others. Over more ranks of a
+/// rack than a node has, each with few experts to sort for, a deduplicating dispatcher writes straight into the others'
+/// memory and keeps to the speed of the links.
 double exchange_slowdown(const LayerInputs& in) {
   constexpr std::int64_t kNode = 8;
-  constexpr double kStaging = 0.5;
   const GroupShape& group = in.groups.expert;
   const bool one_domain = group.domains() == 1;
   if (in.stack.deduplicated_dispatch && one_domain && group.ranks > kNode) return 1;
   const double slowdown = in.stack.profile.moe_slowdown;
-  if (one_domain) return 1 + kStaging * (slowdown - 1);
+  if (one_domain) return 1 + in.stack.profile.staged_exchange * (slowdown - 1);
   return in.stack.balanced_routing ? 1 : slowdown;
 }
 

@@ -15,20 +15,11 @@ namespace {
 constexpr double kHalfBytes = 2;  // of activations
 /// Masked language models predict 15 % of the tokens (Devlin et al. 2019); the head sees only those.
 constexpr double kMaskedShare = 0.15;
-/// Low-rank adapters launch two small products beside every linear layer.
+/// Low-rank adapters launch two small products beside every linear layer (1.66 by scripts/fit/host_time.py).
 constexpr double kLoraHostFactor = 1.6;
-/// Over a 4-bit base each of them unpacks its weights first. Runs of QwenLM/Qwen, launch-bound at 256 to 1,024
-/// tokens: 1.4 s with such a base against 1.0 s without.
-constexpr double kQloraHostFactor = 2.2;
-/// What the host spends on issuing one collective through torch.distributed: the step of launch-bound layers from one
-/// to two, four and eight tensor-parallel ranks (0.3, 0.4 and 0.9 ms in the runs of VIA-Research/vTrain), by the six
-/// all-reduces of a recomputed layer.
-Seconds host_collective(std::int64_t ranks) { return microseconds(40) + static_cast<double>(ranks) * microseconds(12); }
 /// Megatron's fused softmax takes score matrices by fours; where a rank's share of heads and sequences is no whole
-/// number of fours, five PyTorch operations do its work. Fit of the runs of VIA-Research/vTrain (MICRO 2024) with
-/// two heads a rank: one sequence against two.
+/// number of fours, five PyTorch operations do its work.
 constexpr std::int64_t kFusedSoftmaxMatrices = 4;
-constexpr Seconds kHostPlainSoftmax = microseconds(330);
 /// 16-bit elements between the addresses that wide loads want.
 constexpr std::int64_t kLineElements = 8;
 
@@ -49,15 +40,20 @@ Seconds host_time(const LayerSpec& spec, const StackProfile& profile) {
 
 /// The backward pass launches twice the kernels, but from the autograd engine, without Python in between.
 void add_host(LayerCosts& costs, const LayerInputs& in) {
-  Seconds host = host_time(in.spec, in.stack.profile);
+  const StackProfile& profile = in.stack.profile;
+  Seconds host = host_time(in.spec, profile);
   if (in.workload.finetune == FineTune::Lora) host *= kLoraHostFactor;
-  if (in.workload.finetune == FineTune::Qlora) host *= kQloraHostFactor;
-  if (in.strategy.tensor_parallel > 1) host += in.spec.parts() * host_collective(in.strategy.tensor_parallel);
+  if (in.workload.finetune == FineTune::Qlora) host *= profile.quantized_host;
+  const std::int64_t tensor = in.strategy.tensor_parallel;
+  if (tensor > 1) {
+    const Seconds collective = profile.host_collective + static_cast<double>(tensor) * profile.host_collective_rank;
+    host += in.spec.parts() * collective;
+  }
   const bool flash = in.workload.flash_attention.value_or(in.stack.flash_attention);
   const bool scores = in.spec.mixer == Mixer::Attention;
   if (scores && !flash && in.stack.fused_kernels &&
       in.slice.heads * in.strategy.micro_batch % kFusedSoftmaxMatrices != 0) {
-    host += kHostPlainSoftmax;
+    host += profile.host_plain_softmax;
   }
   costs.forward.host = costs.backward.host = host / in.cluster.host_speed;
 }

@@ -11,11 +11,6 @@ constexpr double kTransposedBytes = 2;  // an 8-bit tensor read and written
 /// NVFP4 quantises in kernels of its own: one pass for the largest element, one that reads again, transforms, rounds
 /// and writes both layouts, half a byte and a scale for every 16 (NVFP4BlockScaling of Transformer Engine; 2509.25149).
 constexpr double kFourBitBytes = 2 + 2 + 2 * (0.5 + 1.0 / 16);
-/// NF4 blocks are unpacked by a table look-up kernel that moves far fewer weights a second than a
-/// copy would: about 75e9 weights/s on an A100 (fine-tuning rows with and without a 4-bit base).
-constexpr double kDequantBytesPerWeight = 27;
-/// Width at which an expert feels half of what routing slows (runs of 768 to 32768 columns).
-constexpr double kNarrowExpert = 1000;
 /// Values read and written for each that is rotated, in one kernel or in Megatron Core's PyTorch operations: two
 /// products, the turned half, their sum and a copy; backward the same and the gradients of two slices (d98e8a6 of
 /// NVIDIA/Megatron-LM, rope_utils.py, counted operation by operation).
@@ -27,14 +22,6 @@ constexpr double kRotaryOperationsBackward = 17;
 /// NVIDIA/Megatron-LM, TEGroupedMLP._apply_bias, counted operation by operation).
 constexpr double kExpertBiasForward = 14;
 constexpr double kExpertBiasBackward = 20;
-
-/// What a multiprocessor moves in the kernels of a state mixer, which leave it more to compute than memory to wait for:
-/// Nemotron 3's runs on Hopper and Blackwell, whose memories differ by 2.4 and their multiprocessors by 1.1 (8 to 11
-/// leave about the same error).
-constexpr BytesPerSecond kStateRate = BytesPerSecond(10e9);
-/// The same of the delta rule, whose chunks are each a triangular system: two runs of Qwen3.6-35B on H100 and GB200
-/// (Megatron-Bridge's verification cards; their sequence follows from their throughput) want 2.1 to 2.7 GB/s.
-constexpr BytesPerSecond kDeltaRate = BytesPerSecond(2.5e9);
 
 /// The low-rank path beside a frozen linear layer of `inputs` and `outputs` values: the input is read once more, the
 /// path's output written and added, and backward the same of the gradients. Its products are small beside that.
@@ -58,8 +45,8 @@ void add_linear(LayerCosts& costs, const LayerInputs& in, std::int64_t m, std::i
     add_adapter(costs, in, rows * static_cast<double>(k), rows * static_cast<double>(n));
   }
   if (in.workload.finetune == FineTune::Qlora) {
-    costs.forward.gemm += in.clock.copy(Bytes(kDequantBytesPerWeight * weights));
-    costs.backward.gemm += in.clock.copy(Bytes(kDequantBytesPerWeight * weights));
+    costs.forward.gemm += in.clock.copy(Bytes(in.stack.profile.dequantized_bytes * weights));
+    costs.backward.gemm += in.clock.copy(Bytes(in.stack.profile.dequantized_bytes * weights));
   }
   if (in.clock.eight_bit() && batch == 1) {
     // Inputs (and, backward, output gradients) are quantised by the kernel that makes them; their transposed copies,
@@ -98,8 +85,8 @@ LayerCosts routed_mlp(const LayerInputs& in) {
 
 /// Uneven groups and padding cost less, the wider the expert: Mixtral's 14336 columns run like a dense layer's,
 /// DeepSeek's 2048 do not.
-double routing_slowdown(double moe_slowdown, std::int64_t expert_width) {
-  return 1 + (moe_slowdown - 1) * kNarrowExpert / (kNarrowExpert + static_cast<double>(expert_width));
+double routing_slowdown(const StackProfile& p, std::int64_t expert_width) {
+  return 1 + (p.moe_slowdown - 1) * p.narrow_expert / (p.narrow_expert + static_cast<double>(expert_width));
 }
 
 }  // namespace
@@ -142,7 +129,8 @@ void add_state_mixer(LayerCosts& costs, const LayerInputs& in) {
   const std::int64_t tensor = in.slice.tensor;
   add_linear(costs, in, in.slice.m, state_mixer_inputs(m) / tensor, a.hidden);
   const double tokens = in.slice.tokens / static_cast<double>(tensor);
-  const BytesPerSecond rate = m.delta_rule ? kDeltaRate : kStateRate;
+  const StackProfile& profile = in.stack.profile;
+  const BytesPerSecond rate = gb_per_s(m.delta_rule ? profile.delta_rule_gb_per_s : profile.state_mixer_gb_per_s);
   const auto scan = [&](Pass pass) {
     const Bytes traffic = tokens * state_mixer_traffic(m, pass);
     const Seconds streamed = in.clock.copy(traffic);
@@ -229,7 +217,7 @@ Seconds add_dense_mlp(LayerCosts& costs, const LayerInputs& in, std::int64_t ffn
 void add_moe_mlp(LayerCosts& costs, const LayerInputs& in) {
   const MixtureOfExperts& moe = in.workload.architecture.moe;
   const LayerCosts routed = routed_mlp(in);
-  const double slowdown = routing_slowdown(in.stack.profile.moe_slowdown, moe.expert_ffn_hidden);
+  const double slowdown = routing_slowdown(in.stack.profile, moe.expert_ffn_hidden);
   costs.forward.gemm += routed.forward.gemm * slowdown;
   costs.forward.elementwise += routed.forward.elementwise * slowdown;
   costs.backward.gemm += routed.backward.gemm * slowdown;

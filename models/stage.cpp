@@ -13,10 +13,6 @@ namespace smplan {
 namespace {
 
 constexpr double kHalfBytes = 2;
-/// What a launch costs that is waited for (CUDA_LAUNCH_BLOCKING=1), by one that is not: the host learns late of each
-/// kernel's end, and without a queue between them tensor ranks wait for the slowest host at every all-reduce. Of 1 to
-/// 5, 4 leaves the least error on sources left out of the fit, the BLOOM prequel (2022), which ran so, among them.
-constexpr double kWaitedLaunches = 4;
 
 std::int64_t first_layer(const LayerStack& stack, std::int64_t total, std::int64_t stage, std::int64_t stages) {
   if (stage == 0) return 0;
@@ -31,8 +27,8 @@ std::int64_t first_layer(const LayerStack& stack, std::int64_t total, std::int64
 }
 
 /// What the host adds to a pass of the device. Within a pass now the one and now the other is behind, so that where
-/// both take about as long neither hides the other whole: the pass takes the 4-norm of the two. Of the exponents 3 to 8
-/// and the maximum, 4 leaves the least error on sources left out of the fit.
+/// both take about as long neither hides the other whole: the pass takes the 4-norm of the two. Exponents of 4 to 6
+/// leave about the same error on sources left out of the fit, 3 and the maximum more.
 Seconds host_beside(Seconds host, Seconds device) {
   const double h = host.value() * host.value();
   const double d = device.value() * device.value();
@@ -129,7 +125,9 @@ PassParts StageModel::shown(const PassCosts& costs) const {
   hidden += costs.expert_comm - parts.expert_comm;
   parts.gemm += hidden * profile.overlap_contention;
   const Seconds host = launch_time(costs);
-  parts.host = cluster_.blocking_launches ? kWaitedLaunches * host : host_beside(host, parts.total());
+  // Where launches are waited for the host learns late of each kernel's end, and without a queue between them tensor
+  // ranks wait for the slowest host at every all-reduce.
+  parts.host = cluster_.blocking_launches ? profile.waited_launch * host : host_beside(host, parts.total());
   return parts;
 }
 

@@ -49,8 +49,7 @@ Result<CalibrationOptions> understand(const CalibrateFlags& flags) {
   Diagnostics faults;
   CalibrationOptions options;
   if (flags.scope == "devices") {
-    options.scope = CalibrationScope::StacksAndDevices;
-    options.prior_scale = 1;
+    options = calibration_options(CalibrationScope::StacksAndDevices);
   } else if (flags.scope != "stacks") {
     faults.push_back(unknown_name("scope", flags.scope, "--scope", {"stacks", "devices"}));
   }

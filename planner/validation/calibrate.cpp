@@ -22,6 +22,11 @@ struct Target {
   double shipped = 0;
   const StackParameter* stack_parameter = nullptr;    ///< either of a stack
   const DeviceParameter* device_parameter = nullptr;  ///< or of an accelerator
+
+  /// Whether it is a number of that stack's profile.
+  [[nodiscard]] bool of_profile(std::string_view stack) const {
+    return stack_parameter != nullptr && (stack_parameter->shared || owner == stack);
+  }
 };
 
 /// A timed run, ready to be predicted under changing profiles.
@@ -68,6 +73,9 @@ Stack bare(const Stack& stack) {
   return b;
 }
 
+/// Owner of the numbers that are the same for every stack.
+constexpr std::string_view kEveryStack = "every stack";
+
 /// Stacks that run the same code share a profile, whose numbers are fitted once.
 const std::string& profile_owner(const Stack& stack) { return stack.runs_like.empty() ? stack.id : stack.runs_like; }
 
@@ -79,14 +87,15 @@ double inside(double x, double low, double high) {
 
 Target stack_target(const Stack& stack, const StackParameter& p, const FitKnob& knob, double prior_scale) {
   const double value = p.get(stack.profile);
-  FitParameter f{.name = profile_owner(stack) + "." + std::string(p.key),
+  const std::string owner(p.shared ? kEveryStack : profile_owner(stack));
+  FitParameter f{.name = owner + "." + std::string(p.key),
                  .low = p.low,
                  .high = p.high,
                  .prior_width = prior_scale * knob.prior_width};
   // Times range over decades: their bounds are set around the catalog's value.
   if (p.time != nullptr) f.high = std::min(p.high, std::max(10 * value, 100.0));
   f.initial = inside(value, f.low, f.high);
-  return {.owner = profile_owner(stack), .key = p.key, .parameter = f, .shipped = value, .stack_parameter = &p};
+  return {.owner = owner, .key = p.key, .parameter = f, .shipped = value, .stack_parameter = &p};
 }
 
 Target device_target(const AcceleratorProfile& device, const DeviceParameter& p, double prior_scale) {
@@ -105,16 +114,17 @@ Target device_target(const AcceleratorProfile& device, const DeviceParameter& p,
 
 /// Index of the stack, with the targets of its profile added at their first run.
 std::size_t stack_index(Calibration& c, const Stack& stack, double prior_scale) {
-  bool shared = false;
+  bool known_profile = false;
   for (std::size_t i = 0; i < c.stacks.size(); ++i) {
     if (c.stacks[i].id == stack.id) return i;
-    shared = shared || profile_owner(c.stacks[i]) == profile_owner(stack);
+    known_profile = known_profile || profile_owner(c.stacks[i]) == profile_owner(stack);
   }
   c.stacks.push_back(bare(stack));
-  if (shared) return c.stacks.size() - 1;
+  if (known_profile) return c.stacks.size() - 1;
+  const bool first = c.stacks.size() == 1;
   for (const StackParameter& p : stack_parameters()) {
     const FitKnob* knob = find_fit_knob(p.key);
-    if (knob != nullptr) c.targets.push_back(stack_target(stack, p, *knob, prior_scale));
+    if (knob != nullptr && (first || !p.shared)) c.targets.push_back(stack_target(stack, p, *knob, prior_scale));
   }
   return c.stacks.size() - 1;
 }
@@ -179,10 +189,11 @@ Calibration observe(const std::vector<MeasuredRun>& runs, const Catalog& catalog
   }
   for (Observation& o : c.observations) {
     for (std::size_t t = 0; t < c.targets.size(); ++t) {
-      const bool of_stack = c.targets[t].stack_parameter != nullptr;
-      const std::string& owner =
-          of_stack ? profile_owner(c.stacks[o.stack]) : o.resolved.cluster.accelerator_profile.accelerator;
-      if (c.targets[t].owner == owner) o.targets.push_back(t);
+      const Target& target = c.targets[t];
+      const bool reads = target.device_parameter != nullptr
+                             ? target.owner == o.resolved.cluster.accelerator_profile.accelerator
+                             : target.of_profile(profile_owner(c.stacks[o.stack]));
+      if (reads) o.targets.push_back(t);
     }
     if (!stopped(options.fit.monitor)) o.moved_by = moving_targets(c, o);
   }
@@ -213,6 +224,11 @@ FitResult fit(const Calibration& c, const std::vector<Observation*>& observation
   };
   problem.weights = run_weights(observations, runs);
   for (const Observation* o : observations) problem.depends_on.push_back(o->moved_by);
+  FitResult all = fit_parameters(problem, options.fit);
+  if (options.least_narrowing <= 0) return all;
+  for (std::vector<std::size_t>& on : problem.depends_on) {
+    std::erase_if(on, [&](std::size_t t) { return all.narrowing[t] > 1 - options.least_narrowing; });
+  }
   return fit_parameters(problem, options.fit);
 }
 
@@ -366,7 +382,7 @@ void store(Calibration& c, const std::vector<MeasuredRun>& runs, std::span<const
     profile.stack = owner;
     for (std::size_t t = 0; t < c.targets.size(); ++t) {
       const Target& target = c.targets[t];
-      if (target.stack_parameter != nullptr && target.owner == owner) target.stack_parameter->set(profile, values[t]);
+      if (target.of_profile(owner)) target.stack_parameter->set(profile, values[t]);
     }
     profile.residual_sigma = own_errors.sigma(profile.residual_sigma);
     if (memory.contains(owner)) profile.memory_sigma = memory.at(owner).sigma(profile.memory_sigma);
@@ -393,6 +409,15 @@ void store(Calibration& c, const std::vector<MeasuredRun>& runs, std::span<const
 
 }  // namespace
 
+CalibrationOptions calibration_options(CalibrationScope scope) {
+  CalibrationOptions options{.scope = scope};
+  if (scope == CalibrationScope::StacksAndDevices) {
+    options.prior_scale = 1;
+    options.least_narrowing = 0.1;
+  }
+  return options;
+}
+
 Result<CalibrationResult> calibrate(const std::vector<MeasuredRun>& runs, const Catalog& catalog,
                                     const CalibrationOptions& options) {
   Calibration c = observe(runs, catalog, options);
@@ -402,6 +427,7 @@ Result<CalibrationResult> calibrate(const std::vector<MeasuredRun>& runs, const 
   CalibrationResult result;
   result.catalog = catalog;
   result.runs = all_fitted(c).size();
+  constexpr double kUntold = 1 - 1e-9;  // of the prior's width is left: held there, but for rounding
   std::vector<std::size_t> runs_on(c.targets.size());
   for (const Observation& o : c.observations) {
     if (!o.fitted) continue;
@@ -409,8 +435,8 @@ Result<CalibrationResult> calibrate(const std::vector<MeasuredRun>& runs, const 
   }
   for (std::size_t t = 0; t < c.targets.size(); ++t) {
     const Target& target = c.targets[t];
-    // What no run depends on keeps the catalog's figure to the last digit, also where that is a bound.
-    if (runs_on[t] == 0) values[t] = target.shipped;
+    // What no run tells keeps the catalog's figure to the last digit, also where that is a bound.
+    if (runs_on[t] == 0 || fitted.narrowing[t] > kUntold) values[t] = target.shipped;
     result.parameters.push_back({.owner = target.owner,
                                  .key = std::string(target.key),
                                  .meaning = find_fit_knob(target.key)->meaning,

@@ -10,10 +10,6 @@
 namespace smplan {
 namespace {
 
-/// Of the host's time for a layer of experts, where recipes fuse routing, padding and permutation but capture nothing
-/// as a graph; 0.5 to 0.7 leave the same error.
-constexpr double kFusedRouting = 0.6;
-
 class Words {
  public:
   explicit Words(std::string_view text) : text_(text) {
@@ -135,7 +131,7 @@ Stack apply_settings(const Stack& stack, const RunSettings& settings) {
   // moe_router_force_load_balancing
   adjusted.balanced_routing = settings.performance_recipe;
   if (settings.performance_recipe) {
-    p.host_time_moe_layer *= settings.graphed_experts ? p.graphed_moe_host : kFusedRouting;
+    p.host_time_moe_layer *= settings.graphed_experts ? p.graphed_moe_host : p.fused_routing_host;
   }
   if (settings.graphed_layers) p.host_time_moe_layer = Seconds();
   if (settings.graphed_iteration) {

@@ -16,6 +16,7 @@ class Figures:
     fit: dict  # smplan calibrate --fit-report --format json
     tables: list[str]  # names of the tables
     doubtful: list[dict]  # runs that nothing is fitted on: id, reason
+    chosen: list[dict]  # constants of the code that runs told: file, text, meaning, prior, value, spread, told_by
 
     def summary(self, by: str) -> list[dict]:
         return self.validation["step_time"][by]
@@ -36,6 +37,14 @@ class Figures:
 def doubtful(path: pathlib.Path) -> list[dict]:
     with path.open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
+
+
+def chosen(root: pathlib.Path) -> list[dict]:
+    constants = json.loads((root / "scripts/fit/chosen.json").read_text(encoding="utf-8"))["constants"]
+    for constant in constants:
+        if constant["text"] not in (root / constant["file"]).read_text(encoding="utf-8"):
+            raise SystemExit(f"scripts/fit/chosen.json: {constant['file']} does not say {constant['text']!r}")
+    return constants
 
 
 def collect(binary: pathlib.Path, root: pathlib.Path) -> Figures:
@@ -61,4 +70,5 @@ def collect(binary: pathlib.Path, root: pathlib.Path) -> Figures:
         fit=ask(*fit, "--fit-report"),
         tables=[path.name for path in runs],
         doubtful=doubtful(root / "tests/measured/doubtful.csv"),
+        chosen=chosen(root),
     )

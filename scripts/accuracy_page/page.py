@@ -286,10 +286,17 @@ def parameters(found: Figures) -> str:
         ]
         for p in told
     ]
+    by_hand = [[c["meaning"], f"`{c['file']}`", c["prior"], c["value"], c["spread"], c["told_by"]] for c in found.chosen]
     return (
-        f"{len(told)} numbers are told by the runs (they narrow the prior by more than a twentieth); none belongs to a "
-        f"run, a model or a source. The other {len(found.fit['parameters']) - len(told)} stay at or near the prior.\n\n"
+        f"{len(told) + len(by_hand)} numbers are told by training runs: {len(told)} that the fit moves and "
+        f"{len(by_hand)} chosen by hand. None belongs to a run, a model or a source. The fit frees what the runs narrow "
+        f"by a tenth or more; the other {len(found.fit['parameters']) - len(told)} numbers keep their priors "
+        "(scripts/fit/priors.json). What an accelerator reaches of its data sheet in a kernel, and a link in a "
+        "collective, was fitted on kernel timings and collective sweeps and no training run: see "
+        "[models.md](models.md#where-parameters-come-from).\n\n"
         + table(["profile", "number", "meaning", "prior", "fitted", "runs"], rows, texts=3)
+        + "\n\nChosen by hand, with all sources in sight, so that left-out errors are a little too kind to them:\n\n"
+        + table(["meaning", "in", "prior", "value", "as good", "told by"], by_hand, texts=6)
     )
 
 

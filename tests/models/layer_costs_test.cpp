@@ -124,11 +124,11 @@ TEST(Adapters, ReadAndAddBesideFrozenProducts) {
 
 TEST(Adapters, OverFourBitsUnpackEveryWeightInBothPasses) {
   StepCase c = byte_counter();
+  c.stack.profile.dequantized_bytes = 27;
   c.workload.finetune = FineTune::Lora;
   const LayerCosts lora = costs_of(c);
   c.workload.finetune = FineTune::Qlora;
   const LayerCosts qlora = costs_of(c);
-  // 75e9 weights a second on an A100, whose memory streams 2.0e12 B/s.
   EXPECT_BYTES(qlora.forward.gemm - lora.forward.gemm, 27 * kDenseWeights);
   EXPECT_BYTES(qlora.backward.gemm - lora.backward.gemm, 27 * kDenseWeights);
   EXPECT_EQ(qlora.forward.elementwise, lora.forward.elementwise);
@@ -366,8 +366,13 @@ TEST(RoutedExperts, ThatAreCutSeeTheTokensOfAllWhoCutThem) {
 
 TEST(HostTime, GrowsByAdaptersCollectivesAndOperationsThatAreNotFused) {
   StepCase c = byte_counter();
-  c.stack.profile.host_time_dense_layer = microseconds(1000);
-  c.stack.profile.host_time_moe_layer = microseconds(3000);
+  StackProfile& profile = c.stack.profile;
+  profile.host_time_dense_layer = microseconds(1000);
+  profile.host_time_moe_layer = microseconds(3000);
+  profile.quantized_host = 2.2;
+  profile.host_collective = microseconds(40);
+  profile.host_collective_rank = microseconds(12);
+  profile.host_plain_softmax = microseconds(330);
   const auto host = [&](LayerSpec spec = {.ffn_hidden = 160}) { return costs_of(c, spec).forward.host.value() * 1e3; };
   EXPECT_DOUBLE_EQ(host(), 1);
   EXPECT_DOUBLE_EQ(host({.moe = true}), 3);

@@ -112,6 +112,7 @@ TEST(Stage, LaunchesThatAreWaitedForHideNothingOfTheHost) {
   c.layer().forward.host = Seconds(2);
   EXPECT_LT(c.stage().forward.host, Seconds(0.01));
   c.cluster.blocking_launches = true;
+  c.stack.profile.waited_launch = 4;
   EXPECT_EQ(c.stage().forward.host, 4 * 4 * Seconds(2)) << "four layers, each launch four times as long";
   EXPECT_EQ(c.stage().forward.gemm, alone().stage().forward.gemm);
 }

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <cmath>
+#include <set>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -97,6 +99,51 @@ TEST(Calibrate, DevicesMoveOnlyWhenAsked) {
   EXPECT_EQ(fit->accelerators, std::vector<std::string>{"A100-40GB"});
   EXPECT_LT(fit->catalog.find_accelerator_profile("A100-40GB")->sustained_fraction,
             shipped_catalog().find_accelerator_profile("A100-40GB")->sustained_fraction);
+}
+
+TEST(Calibrate, WhatRunsHardlyNarrowKeepsItsPrior) {
+  const auto moved = [](double least_narrowing) {
+    CalibrationOptions options = calibration_options(CalibrationScope::StacksAndDevices);
+    options.least_narrowing = least_narrowing;
+    std::set<std::string> keys;
+    for (const FittedParameter& p : calibrate(slower(1.2, 4), shipped_catalog(), options)->parameters) {
+      if (p.value != p.prior) keys.insert(p.key);
+    }
+    return keys;
+  };
+  const std::set<std::string> all = moved(0);
+  const std::set<std::string> told = moved(0.1);
+  EXPECT_TRUE(told.contains("gemm_slowdown"));
+  EXPECT_LT(told.size(), all.size());
+  EXPECT_TRUE(std::includes(all.begin(), all.end(), told.begin(), told.end()));
+  EXPECT_TRUE(moved(1).empty());
+}
+
+TEST(Calibrate, NumbersThatStacksShareAreFittedOnce) {
+  std::vector<MeasuredRun> runs = test::runs_from(
+      "id,source,model,gpu,n_gpus,gpus_per_node,framework,dtype,seq_len,tp,micro_batch,global_batch\n"
+      "a,me,gpt2-xl,A100-80GB,8,8,Megatron-LM,bf16,1024,8,1,64\n"
+      "b,me,gpt2-xl,A100-80GB,8,8,Megatron-DeepSpeed,bf16,1024,8,1,64\n");
+  for (MeasuredRun& run : runs) {
+    run.step_time_s = 1.3 * predict_run(run, shipped_catalog()).step.time().value();
+  }
+  const Result<CalibrationResult> fit = calibrate(runs, shipped_catalog(), {.prior_scale = 1});
+  ASSERT_TRUE(fit);
+  EXPECT_EQ(fit->stacks, (std::vector<std::string>{"megatron", "megatron-deepspeed"}));
+  const auto of_key = [&](std::string_view key) {
+    std::vector<std::string> owners;
+    for (const FittedParameter& p : fit->parameters) {
+      if (p.key == key) owners.push_back(p.owner);
+    }
+    return owners;
+  };
+  EXPECT_EQ(of_key("host_collective_us"), std::vector<std::string>{"every stack"});
+  EXPECT_EQ(of_key("gemm_slowdown"), (std::vector<std::string>{"megatron", "megatron-deepspeed"}));
+  const auto collective = [](const Catalog& catalog, const char* stack) {
+    return catalog.find_stack(stack)->profile.host_collective;
+  };
+  EXPECT_GT(collective(fit->catalog, "megatron"), collective(shipped_catalog(), "megatron"));
+  EXPECT_EQ(collective(fit->catalog, "megatron"), collective(fit->catalog, "megatron-deepspeed"));
 }
 
 TEST(Calibrate, RefusesRunsWithoutATime) {
@@ -344,12 +391,21 @@ TEST(AcceleratorFamily, IsOneDesign) {
   EXPECT_EQ(family("unheard-of"), "unheard-of");
 }
 
+TEST(StackProfiles, ShareWhatIsOfNoStack) {
+  for (const StackParameter& p : stack_parameters()) {
+    if (!p.shared) continue;
+    for (const Stack& stack : shipped_catalog().stacks()) {
+      EXPECT_EQ(p.get(stack.profile), p.get(shipped_catalog().find_stack("megatron")->profile)) << stack.id << p.key;
+    }
+  }
+}
+
 TEST(FitKnobs, EveryNumberOfAProfileIsFittedOrKnownNotToBe) {
   for (const StackParameter& p : stack_parameters()) {
     const bool of_memory_or_interval =
         p.key == "allocator_slack" || p.key == "residual_sigma" || p.key == "memory_sigma";
-    // No run tells it from the host's time without graphs, whose rough part it stays.
-    const bool beside_another = p.key == "graphed_moe_host";
+    // Runs tell it and `moe_slowdown` only together.
+    const bool beside_another = p.key == "narrow_expert";
     EXPECT_EQ(find_fit_knob(p.key) == nullptr, of_memory_or_interval || beside_another) << p.key;
   }
 }
