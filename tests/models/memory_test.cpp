@@ -268,6 +268,24 @@ TEST(PeakMemory, FusedLossDropsTheLogits) {
   EXPECT_GT(whole - chunked, gib(10));  // 16384 x 128256 x 14 bytes = 27 GiB less what then decides
 }
 
+TEST(PeakMemory, FurtherTokensHaveLogitsOfTheirOwnAndShareABlock) {
+  const auto predicting = [](std::int64_t depth, bool shared) {
+    Architecture a = llama(16, 2048, 32, 8, 8192, 128256);
+    a.prediction = {.depth = depth, .shared_block = shared};
+    return estimate_memory(workload(a, 8192, 8), {}, cluster(79.1, 1, "9.0"), torch(Sharding::None)).components;
+  };
+  const MemoryComponents next = predicting(0, false);
+  const MemoryComponents shared = predicting(2, true);
+  const MemoryComponents apart = predicting(2, false);
+  EXPECT_DOUBLE_EQ(shared.logits.value(), 3 * next.logits.value());
+  EXPECT_EQ(apart.logits, shared.logits);
+  const Bytes block = shared.weights - next.weights;
+  EXPECT_GT(block, Bytes());
+  EXPECT_DOUBLE_EQ((apart.weights - next.weights).value(), 2 * block.value());
+  EXPECT_DOUBLE_EQ((apart.optimizer - next.optimizer).value(), 2 * (shared.optimizer - next.optimizer).value());
+  EXPECT_EQ(apart.activations, shared.activations) << "run twice, be it with the same weights";
+}
+
 TEST(PeakMemory, NearTheEndTheAllocatorGivesBackWhatItCaches) {
   const Workload w = workload(llama(16, 2048, 32, 8, 8192, 128256), 8192, 8);
   const auto on = [&](double memory_gib) {
