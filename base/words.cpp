@@ -14,4 +14,11 @@ std::vector<std::string_view> words_of(std::string_view text) {
   return out;
 }
 
+std::string lower_case(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return out;
+}
+
 }  // namespace smplan

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -7,5 +8,8 @@ namespace smplan {
 
 /// What stands between blanks, however many; views into `text`.
 std::vector<std::string_view> words_of(std::string_view text);
+
+/// ASCII letters only, whatever the locale.
+std::string lower_case(std::string_view text);
 
 }  // namespace smplan

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/embedded_file.hpp"
+#include "base/words.hpp"
 
 namespace smplan {
 namespace {
@@ -95,14 +96,21 @@ void check_schema(ObjectReader& document) {
   }
 }
 
+/// A name as the index of its kind has it. Models are called as their authors, papers and people please; what AWS and
+/// frameworks read has one spelling.
+template <typename T>
+std::string indexed_name(const std::string& name) {
+  return std::is_same_v<T, ModelPreset> ? lower_case(name) : name;
+}
+
 /// Sorted names and aliases; one name for two entries is reported.
 template <typename T, typename Index>
 void build_index(const std::vector<T>& entries, std::string_view where, Index& index, Diagnostics& out) {
   index.clear();
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const auto position = static_cast<std::uint32_t>(i);
-    index.push_back({key_of(entries[i]), position});
-    for (const std::string& alias : aliases_of(entries[i])) index.push_back({alias, position});
+    index.push_back({indexed_name<T>(key_of(entries[i])), position});
+    for (const std::string& alias : aliases_of(entries[i])) index.push_back({indexed_name<T>(alias), position});
   }
   std::sort(index.begin(), index.end(),
             [](const auto& a, const auto& b) { return std::tie(a.name, a.position) < std::tie(b.name, b.position); });
@@ -320,7 +328,9 @@ const Accelerator* Catalog::find_accelerator(std::string_view key) const {
 const InstanceType* Catalog::find_instance(std::string_view name) const {
   return find(instances_, instance_index_, name);
 }
-const ModelPreset* Catalog::find_model(std::string_view name) const { return find(models_, model_index_, name); }
+const ModelPreset* Catalog::find_model(std::string_view name) const {
+  return find(models_, model_index_, lower_case(name));
+}
 const Stack* Catalog::find_stack(std::string_view id_or_alias) const {
   return find(stacks_, stack_index_, id_or_alias);
 }

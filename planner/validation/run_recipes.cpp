@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "base/words.hpp"
 #include "planner/validation/run_resolution.hpp"
 
 namespace smplan {

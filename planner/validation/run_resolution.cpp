@@ -5,6 +5,7 @@
 #include <cctype>
 #include <set>
 
+#include "base/words.hpp"
 #include "models/memory.hpp"
 #include "models/model_states.hpp"
 
@@ -293,13 +294,6 @@ Result<void> check_unstated_optimizer(const MeasuredRun& run, const Workload& w,
 }
 
 }  // namespace
-
-std::string lower_case(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
-}
 
 Result<ResolvedRun> resolve_run(const MeasuredRun& run, const Catalog& catalog) {
   if (!run.faults.empty()) {

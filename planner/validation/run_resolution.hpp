@@ -35,7 +35,6 @@ Result<ResolvedRun> resolve_run(const MeasuredRun& run, const Catalog& catalog);
 
 // The parts, each in a file of its own.
 using Assumptions = std::vector<std::string>;
-std::string lower_case(std::string_view text);
 /// Entries of GPT-2's vocabulary, where a run states none and its model is no preset.
 inline constexpr std::int64_t kGpt2Entries = 50257;
 

@@ -2,20 +2,18 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <string>
+
+#include "base/words.hpp"
 
 namespace smplan {
 namespace {
 
 class Words {
  public:
-  explicit Words(std::string_view text) : text_(text) {
-    std::transform(text_.begin(), text_.end(), text_.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  }
+  explicit Words(std::string_view text) : text_(lower_case(text)) {}
   [[nodiscard]] bool say(std::string_view phrase) const { return text_.find(phrase) != std::string::npos; }
   template <std::size_t N>
   [[nodiscard]] bool say_any(const std::array<std::string_view, N>& phrases) const {

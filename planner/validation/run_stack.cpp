@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/words.hpp"
 #include "planner/request.hpp"
 #include "planner/validation/run_resolution.hpp"
 
@@ -35,7 +36,7 @@ const Stack* named_in(std::string_view framework, const Accelerator* accelerator
 /// Whether one device has room for a replica's states under Adam, 16 bytes a parameter (Rajbhandari et al. 2020).
 bool holds_replica(const MeasuredRun& run, const Accelerator& accelerator, const Catalog& catalog) {
   constexpr double kStateBytes = 16;
-  const ModelPreset* preset = catalog.find_model(lower_case(run.model));
+  const ModelPreset* preset = catalog.find_model(run.model);
   const double known = preset == nullptr ? 0 : static_cast<double>(count_parameters(preset->architecture).total());
   return Bytes(kStateBytes * (run.params_b ? 1e9 * *run.params_b : known)) <= accelerator.device_memory;
 }
@@ -62,7 +63,7 @@ bool is_early_megatron(const Stack& stack, const MeasuredRun& run) {
 /// The trainer script of the first Qwen models runs DeepSpeed, be it on one device: stage 3 for whole models, stage 2
 /// for 4-bit ones (QwenLM/Qwen, finetune/finetune_ds.sh and finetune_qlora_single_gpu.sh, 2023).
 std::optional<Sharding> qwen_stage(const Stack& stack, const MeasuredRun& run, const Catalog& catalog) {
-  const ModelPreset* preset = catalog.find_model(lower_case(run.model));
+  const ModelPreset* preset = catalog.find_model(run.model);
   if (stack.id != "hf-trainer" || preset == nullptr || preset->architecture.family != "qwen") return std::nullopt;
   const bool whole = run.method.empty() ? !run.lora.value_or(true) : run.method == "full";
   if (whole) return Sharding::Zero3;

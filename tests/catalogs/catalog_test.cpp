@@ -32,6 +32,14 @@ TEST(Catalog, HasASourceAndADateForEveryFact) {
   for (const Stack& s : shipped().stacks()) EXPECT_TRUE(stated(s.provenance)) << s.id;
 }
 
+TEST(Catalog, FindsModelsInUpperOrLowerCaseAndInstancesAsAwsSpellsThem) {
+  const ModelPreset* preset = shipped().find_model("llama-3.1-70b");
+  ASSERT_NE(preset, nullptr);
+  EXPECT_EQ(shipped().find_model("Llama-3.1-70B"), preset);
+  EXPECT_EQ(shipped().find_model("META-LLAMA/llama-3.1-70b"), preset);
+  EXPECT_EQ(shipped().find_instance("ML.P5.48XLARGE"), nullptr);
+}
+
 TEST(Catalog, FindsEveryEntryByItsKey) {
   for (const Accelerator& a : shipped().accelerators()) EXPECT_EQ(shipped().find_accelerator(a.key), &a);
   for (const InstanceType& i : shipped().instances()) EXPECT_EQ(shipped().find_instance(i.name), &i);

@@ -1,9 +1,9 @@
 // What the API's own model says of a request: members, types. botocore checks part of it, the service the rest.
 #include <algorithm>
-#include <cctype>
 #include <regex>
 #include <utility>
 
+#include "base/words.hpp"
 #include "planner/preflight/rules/tools.hpp"
 
 namespace smplan {
@@ -352,9 +352,7 @@ void deepspeed_types(const CheckInput& in, Report& report) {
   const auto judge = [&](std::string_view section, const std::vector<std::string>& known, bool any_case) {
     const Node* type = root.at({section, "type"});
     if (type == nullptr || !type->is_string() || is_placeholder(type->text) || type->text == "auto") return;
-    std::string name = type->text;
-    if (any_case)
-      std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+    const std::string name = any_case ? lower_case(type->text) : type->text;
     // The schedulers of torch.optim.lr_scheduler are taken too.
     if (contains(known, name) || (!any_case && (name.ends_with("LR") || name.find("Annealing") != std::string::npos))) {
       return;
