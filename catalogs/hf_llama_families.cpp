@@ -69,6 +69,37 @@ void read_qwen3_moe(HfConfig& c, Architecture& a) {
   read_qwen_experts(c, a);
 }
 
+/// Norms of queries and keys over all heads at once, where Architecture counts those over one.
+void widen_qk_norm(Architecture& a) {
+  a.qk_norm = true;
+  a.extra_parameters = a.n_layers * (a.n_heads + a.n_kv_heads - 2) * a.head_dim;
+  a.extra_parameters_note = "norms of queries and keys span all heads";
+}
+
+void read_olmo2(HfConfig& c, Architecture& a) {
+  read_llama(c, a);
+  widen_qk_norm(a);
+}
+
+void read_smollm3(HfConfig& c, Architecture& a) {
+  read_llama(c, a);
+  a.tied_embeddings = c.flag("tie_word_embeddings", true);
+}
+
+void read_seed_oss(HfConfig& c, Architecture& a) {
+  read_llama(c, a);
+  a.head_dim = c.integer_or({"head_dim"}, 128);
+  a.qkv_bias = c.flag("attention_bias", true);
+  a.attention_output_bias = c.flag("attention_out_bias", false);
+}
+
+void read_minimax_m2(HfConfig& c, Architecture& a) {
+  read_mixtral(c, a);
+  a.head_dim = c.integer_or({"head_dim"}, 128);
+  a.moe.router_bias = c.flag("use_routing_bias", true);
+  if (c.flag("use_qk_norm", true)) widen_qk_norm(a);
+}
+
 // Llama 4 attends in chunks of 8192 tokens on three layers of four; its query and key norms have no weights.
 void read_llama4(HfConfig& c, Architecture& a) {
   read_llama(c, a);
@@ -83,6 +114,24 @@ void read_llama4(HfConfig& c, Architecture& a) {
   a.sliding_window_stride = c.integer_or({"no_rope_layer_interval"}, 4);
 }
 
+void read_shared_and_routed_experts(HfConfig& c, Architecture& a) {
+  a.moe.n_experts = c.integer({"n_routed_experts"});
+  a.moe.top_k = c.integer({"num_experts_per_tok"});
+  a.moe.expert_ffn_hidden = c.integer({"moe_intermediate_size"});
+  a.moe.n_shared_experts = c.integer_or({"n_shared_experts"}, 0);
+  a.moe.shared_expert_ffn_hidden = a.moe.n_shared_experts > 0 ? a.moe.expert_ffn_hidden : 0;
+  a.moe.n_leading_dense_layers = c.integer_or({"first_k_dense_replace"}, 0);
+}
+
+// The multi-token-prediction layer is left out, as in the published count.
+void read_glm4_moe(HfConfig& c, Architecture& a) {
+  read_llama(c, a);
+  a.attention_output_bias = false;
+  a.qk_norm = c.flag("use_qk_norm", false);
+  read_shared_and_routed_experts(c, a);
+  a.moe.router_bias = true;
+}
+
 // The multi-token-prediction layers of V3 are left out, as in its published count.
 void read_deepseek(HfConfig& c, Architecture& a) {
   read_llama(c, a);
@@ -94,12 +143,7 @@ void read_deepseek(HfConfig& c, Architecture& a) {
   a.head_dim = a.latent.qk_nope_head_dim + a.latent.qk_rope_head_dim;
   a.n_kv_heads = a.n_heads;
   if (!c.find({"n_routed_experts"})) return;
-  a.moe.n_experts = c.integer({"n_routed_experts"});
-  a.moe.top_k = c.integer({"num_experts_per_tok"});
-  a.moe.expert_ffn_hidden = c.integer({"moe_intermediate_size"});
-  a.moe.n_shared_experts = c.integer_or({"n_shared_experts"}, 0);
-  a.moe.shared_expert_ffn_hidden = a.moe.n_shared_experts > 0 ? a.moe.expert_ffn_hidden : 0;
-  a.moe.n_leading_dense_layers = c.integer_or({"first_k_dense_replace"}, 0);
+  read_shared_and_routed_experts(c, a);
   a.moe.layer_stride = c.integer_or({"moe_layer_freq"}, 1);
 }
 
@@ -259,15 +303,19 @@ constexpr std::array kFamilies = {
     HfFamily{"gemma2", read_gemma2},
     HfFamily{"gemma3", read_gemma3},
     HfFamily{"gemma3_text", read_gemma3},
+    HfFamily{"glm4_moe", read_glm4_moe},
     HfFamily{"gpt_oss", read_gpt_oss},
+    HfFamily{"granite", read_llama},
     HfFamily{"kimi_k2", read_deepseek_v3},
     HfFamily{"llama", read_llama},
     HfFamily{"llama4", read_llama4},
     HfFamily{"llama4_text", read_llama4},
+    HfFamily{"minimax_m2", read_minimax_m2},
     HfFamily{"mistral", read_mistral},
     HfFamily{"mixtral", read_mixtral},
     HfFamily{"nemotron", read_nemotron},
     HfFamily{"nemotron_h", read_nemotron_h},
+    HfFamily{"olmo2", read_olmo2},
     HfFamily{"phi3", read_phi3},
     HfFamily{"qwen2", read_qwen2},
     HfFamily{"qwen2_moe", read_qwen2_moe},
@@ -278,6 +326,8 @@ constexpr std::array kFamilies = {
     HfFamily{"qwen3_5_text", read_qwen3_5},
     HfFamily{"qwen3_moe", read_qwen3_moe},
     HfFamily{"qwen3_next", read_qwen3_next},
+    HfFamily{"seed_oss", read_seed_oss},
+    HfFamily{"smollm3", read_smollm3},
 };
 
 }  // namespace
