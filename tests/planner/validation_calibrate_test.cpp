@@ -400,6 +400,17 @@ TEST(StackProfiles, ShareWhatIsOfNoStack) {
   }
 }
 
+TEST(StackProfiles, WithoutRunsOfExpertsTakeTheirCostFromTheStackThatHasThem) {
+  const StackProfile& measured = shipped_catalog().find_stack("megatron")->profile;
+  EXPECT_GT(measured.moe_slowdown, 1.5);
+  for (const Stack& stack : shipped_catalog().stacks()) {
+    const std::vector<std::string>& had = stack.profile.measured;
+    if (std::find(had.begin(), had.end(), "mixture of experts") != had.end()) continue;
+    EXPECT_EQ(stack.profile.moe_slowdown, measured.moe_slowdown) << stack.id;
+    EXPECT_EQ(stack.profile.host_time_moe_layer, measured.host_time_moe_layer) << stack.id;
+  }
+}
+
 TEST(FitKnobs, EveryNumberOfAProfileIsFittedOrKnownNotToBe) {
   for (const StackParameter& p : stack_parameters()) {
     const bool of_memory_or_interval =
