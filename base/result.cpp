@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "base/utf8.hpp"
+#include "base/words.hpp"
 
 namespace smplan {
 namespace {
@@ -14,9 +15,6 @@ namespace {
 constexpr std::size_t kMaxQuoted = 80;
 /// Longer names are no typing errors; comparing them would only cost time.
 constexpr std::size_t kMaxCompared = 128;
-
-/// ASCII only: std::tolower depends on the locale.
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 /// Optimal string alignment distance, letters compared without case: insertion, deletion, replacement
 /// and the swap of two neighbours cost 1. Source: Damerau 1964, restricted form.
@@ -28,9 +26,10 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   for (std::size_t i = 1; i <= a.size(); ++i) {
     row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const bool same = lower(a[i - 1]) == lower(b[j - 1]);
+      const bool same = lower_case(a[i - 1]) == lower_case(b[j - 1]);
       row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (same ? 0 : 1)});
-      const bool swapped = i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1]);
+      const bool swapped = i > 1 && j > 1 && lower_case(a[i - 1]) == lower_case(b[j - 2]) &&
+                           lower_case(a[i - 2]) == lower_case(b[j - 1]);
       if (swapped) row[j] = std::min(row[j], before_last[j - 2] + 1);
     }
     std::swap(before_last, last);

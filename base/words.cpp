@@ -14,10 +14,11 @@ std::vector<std::string_view> words_of(std::string_view text) {
   return out;
 }
 
+char lower_case(char letter) { return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter; }
+
 std::string lower_case(std::string_view text) {
   std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  for (char& letter : out) letter = lower_case(letter);
   return out;
 }
 

@@ -9,7 +9,8 @@ namespace smplan {
 /// What stands between blanks, however many; views into `text`.
 std::vector<std::string_view> words_of(std::string_view text);
 
-/// ASCII letters only, whatever the locale.
+/// ASCII letters only: std::tolower depends on the locale.
+char lower_case(char letter);
 std::string lower_case(std::string_view text);
 
 }  // namespace smplan

@@ -11,7 +11,9 @@ namespace {
 
 std::vector<HfFamily> families() {
   std::vector<HfFamily> all;
-  for (const auto group : {hf_llama_families(), hf_gpt_families()}) all.insert(all.end(), group.begin(), group.end());
+  for (const auto group : {hf_llama_families(), hf_hybrid_families(), hf_gpt_families()}) {
+    all.insert(all.end(), group.begin(), group.end());
+  }
   std::sort(all.begin(), all.end(), [](const HfFamily& x, const HfFamily& y) { return x.model_type < y.model_type; });
   return all;
 }

@@ -55,9 +55,18 @@ std::span<const HfFamily> hf_llama_families();
 /// GPT-2 and what follows its block: layer norms and a plain two-matrix MLP; encoders and T5 too.
 std::span<const HfFamily> hf_gpt_families();
 
-// Shared by both groups.
+/// Attention beside state mixers: Nemotron-H, Nemotron 3, Qwen3-Next and what follows it.
+std::span<const HfFamily> hf_hybrid_families();
+
+// Shared by the groups.
 void read_hf_attention(HfConfig& c, Architecture& a);
 /// Names that all families since LLaMA share.
 void read_hf_common(HfConfig& c, Architecture& a, bool tied_by_default);
+void read_llama(HfConfig& c, Architecture& a);
+void read_qwen_experts(HfConfig& c, Architecture& a);
+/// The one that every token passes, through a gate of its own.
+void read_qwen_shared_expert(HfConfig& c, Architecture& a);
+/// As DeepSeek names them.
+void read_hf_routed_experts(HfConfig& c, Architecture& a);
 
 }  // namespace smplan

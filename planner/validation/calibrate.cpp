@@ -224,12 +224,20 @@ FitResult fit(const Calibration& c, const std::vector<Observation*>& observation
   };
   problem.weights = run_weights(observations, runs);
   for (const Observation* o : observations) problem.depends_on.push_back(o->moved_by);
-  FitResult all = fit_parameters(problem, options.fit);
-  if (options.least_narrowing <= 0) return all;
-  for (std::vector<std::size_t>& on : problem.depends_on) {
-    std::erase_if(on, [&](std::size_t t) { return all.narrowing[t] > 1 - options.least_narrowing; });
+  FitResult fitted = fit_parameters(problem, options.fit);
+  if (options.least_narrowing > 0) {
+    for (std::vector<std::size_t>& on : problem.depends_on) {
+      std::erase_if(on, [&](std::size_t t) { return fitted.narrowing[t] > 1 - options.least_narrowing; });
+    }
+    fitted = fit_parameters(problem, options.fit);
   }
-  return fit_parameters(problem, options.fit);
+  // What no run tells keeps the catalog's figure to the last digit, also where that is a bound.
+  std::vector<double> values = c.shipped();
+  for (const std::vector<std::size_t>& on : problem.depends_on) {
+    for (const std::size_t t : on) values[t] = fitted.values[t];
+  }
+  fitted.values = std::move(values);
+  return fitted;
 }
 
 std::vector<Observation*> all_fitted(Calibration& c) {
@@ -423,11 +431,9 @@ Result<CalibrationResult> calibrate(const std::vector<MeasuredRun>& runs, const 
   Calibration c = observe(runs, catalog, options);
   if (all_fitted(c).empty()) return no_runs();
   const FitResult fitted = fit(c, all_fitted(c), runs, options);
-  std::vector<double> values = fitted.values;
   CalibrationResult result;
   result.catalog = catalog;
   result.runs = all_fitted(c).size();
-  constexpr double kUntold = 1 - 1e-9;  // of the prior's width is left: held there, but for rounding
   std::vector<std::size_t> runs_on(c.targets.size());
   for (const Observation& o : c.observations) {
     if (!o.fitted) continue;
@@ -435,21 +441,19 @@ Result<CalibrationResult> calibrate(const std::vector<MeasuredRun>& runs, const 
   }
   for (std::size_t t = 0; t < c.targets.size(); ++t) {
     const Target& target = c.targets[t];
-    // What no run tells keeps the catalog's figure to the last digit, also where that is a bound.
-    if (runs_on[t] == 0 || fitted.narrowing[t] > kUntold) values[t] = target.shipped;
     result.parameters.push_back({.owner = target.owner,
                                  .key = std::string(target.key),
                                  .meaning = find_fit_knob(target.key)->meaning,
                                  .prior = target.shipped,
                                  .prior_spread = fitted.prior_spreads[t],
-                                 .value = values[t],
+                                 .value = fitted.values[t],
                                  .spread = fitted.spreads[t],
                                  .runs = runs_on[t],
                                  .determined = fitted.narrowing[t] < 0.95});
   }
   result.mape_before = mean_error(c, c.shipped());
-  result.mape_after = mean_error(c, values);
-  store(c, runs, values, errors_by_profile(c, runs, options, fitted.values), result);
+  result.mape_after = mean_error(c, fitted.values);
+  store(c, runs, fitted.values, errors_by_profile(c, runs, options, fitted.values), result);
   return result;
 }
 

@@ -2,6 +2,7 @@
 #include <cctype>
 #include <cmath>
 
+#include "base/words.hpp"
 #include "planner/validation/run_resolution.hpp"
 
 namespace smplan {
@@ -14,7 +15,7 @@ std::string bare_name(std::string_view name) {
   for (const char c : name) {
     if (c == '(') ++depth;
     if (depth == 0 && std::isalnum(static_cast<unsigned char>(c))) {
-      bare.push_back(static_cast<char>(std::tolower(static_cast<unsigned char>(c))));
+      bare.push_back(lower_case(c));
     }
     if (c == ')' && depth > 0) --depth;
   }

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 #include <cstdlib>
 
+#include "base/words.hpp"
 #include "planner/validation/run_resolution.hpp"
 
 namespace smplan {
@@ -17,12 +17,12 @@ struct PlainName {
   bool pcie = false;                 ///< the card, which runs slower than the module of the same name
 };
 
-std::vector<std::string> words_of(std::string_view written) {
+std::vector<std::string> name_words(std::string_view written) {
   constexpr std::string_view kBetween = " -_(),/";
   std::vector<std::string> words(1);
   for (const char c : written) {
     if (kBetween.find(c) == std::string_view::npos) {
-      words.back() += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+      words.back() += lower_case(c);
     } else if (!words.back().empty()) {
       words.emplace_back();
     }
@@ -36,7 +36,7 @@ PlainName plain_name(std::string_view written) {
       "sxm2",   "sxm3",  "sxm4",    "sxm5", "sxm6",     "hbm2", "hbm2e", "hbm3", "hbm3e", "nvl72"};
   const auto is_unit = [](std::string_view word) { return word == "gb" || word == "gib" || word == "g"; };
   PlainName plain;
-  const std::vector<std::string> words = words_of(written);
+  const std::vector<std::string> words = name_words(written);
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
     const std::size_t digits = std::min(word.find_first_not_of("0123456789"), word.size());
