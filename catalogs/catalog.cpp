@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/embedded_file.hpp"
-#include "base/words.hpp"
+#include "catalogs/model_names.hpp"
 
 namespace smplan {
 namespace {
@@ -100,7 +100,7 @@ void check_schema(ObjectReader& document) {
 /// frameworks read has one spelling.
 template <typename T>
 std::string indexed_name(const std::string& name) {
-  return std::is_same_v<T, ModelPreset> ? lower_case(name) : name;
+  return std::is_same_v<T, ModelPreset> ? plain_model_name(name) : name;
 }
 
 /// Sorted names and aliases; one name for two entries is reported.
@@ -329,7 +329,8 @@ const InstanceType* Catalog::find_instance(std::string_view name) const {
   return find(instances_, instance_index_, name);
 }
 const ModelPreset* Catalog::find_model(std::string_view name) const {
-  return find(models_, model_index_, lower_case(name));
+  const ModelPreset* named = find(models_, model_index_, plain_model_name(name));
+  return named != nullptr ? named : find(models_, model_index_, plain_base_model_name(name));
 }
 const Stack* Catalog::find_stack(std::string_view id_or_alias) const {
   return find(stacks_, stack_index_, id_or_alias);

@@ -45,7 +45,7 @@ class Catalog {
   /// Pointers stay valid while the catalog lives unmerged; nullptr if unknown.
   [[nodiscard]] const Accelerator* find_accelerator(std::string_view key) const;
   [[nodiscard]] const InstanceType* find_instance(std::string_view name) const;
-  /// In upper or lower case.
+  /// However it is spelled, with or without publisher and kind of training: model_names.hpp.
   [[nodiscard]] const ModelPreset* find_model(std::string_view name_or_alias) const;
   [[nodiscard]] const Stack* find_stack(std::string_view id_or_alias) const;
   [[nodiscard]] const AcceleratorProfile* find_accelerator_profile(std::string_view accelerator) const;

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <system_error>
 
+#include "base/words.hpp"
+
 namespace smplan {
 namespace {
 
@@ -51,10 +53,10 @@ class RowReader {
   }
 
   std::optional<bool> flag(std::string_view column) {
-    const std::string cell = text(column);
+    const std::string cell = lower_case(text(column));
     if (cell.empty()) return std::nullopt;
-    if (cell == "1" || cell == "true" || cell == "True") return true;
-    if (cell == "0" || cell == "false" || cell == "False") return false;
+    if (cell == "1" || cell == "true" || cell == "yes") return true;
+    if (cell == "0" || cell == "false" || cell == "no") return false;
     refuse(column, cell, "0 or 1");
     return std::nullopt;
   }
@@ -78,13 +80,6 @@ class RowReader {
   std::string_view where_;
 };
 
-/// Words of `grad_ckpt` for what `recompute` calls none and full. Under FSDP the policy is named: its layers.
-std::string recompute_of(std::string checkpointing) {
-  if (checkpointing == "0") return "none";
-  if (checkpointing == "1" || checkpointing == "fsdp-full") return "full";
-  return checkpointing;
-}
-
 MeasuredRun read_run(const CsvTable& table, const CsvRow& row, std::string_view where) {
   RowReader in(table, row, where);
   MeasuredRun run;
@@ -99,9 +94,8 @@ MeasuredRun read_run(const CsvTable& table, const CsvRow& row, std::string_view 
   run.dtype = in.text("dtype");
   run.mlp = in.text("mlp");
   run.shard = in.text("shard");
-  run.recompute = recompute_of(in.text(in.spelled("recompute", "grad_ckpt")));
+  run.recompute = in.text(in.spelled("recompute", "grad_ckpt"));
   run.offload = in.text("offload");
-  run.offload = run.offload.substr(0, run.offload.find(' '));  // `params (CPU)`
   run.optimizer = in.text("optimizer");
   run.tflops_kind = in.text("tflops_kind");
   run.mem_kind = in.text("mem_kind");

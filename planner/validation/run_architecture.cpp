@@ -4,34 +4,30 @@
 
 #include "base/words.hpp"
 #include "planner/validation/run_resolution.hpp"
+#include "planner/validation/run_words.hpp"
 
 namespace smplan {
 namespace {
 
-/// Letters and digits in lower case, without what stands in brackets: `Llama3-70B(trunc)` -> `llama370b`.
-std::string bare_name(std::string_view name) {
-  std::string bare;
+/// `Llama3-70B(trunc)` -> `Llama3-70B`.
+std::string without_brackets(std::string_view name) {
+  std::string kept;
   int depth = 0;
   for (const char c : name) {
     if (c == '(') ++depth;
-    if (depth == 0 && std::isalnum(static_cast<unsigned char>(c))) {
-      bare.push_back(lower_case(c));
-    }
+    if (depth == 0) kept.push_back(c);
     if (c == ')' && depth > 0) --depth;
   }
-  return bare;
+  return kept;
 }
 
-const ModelPreset* find_preset(const Catalog& catalog, std::string_view name) {
-  const std::string wanted = bare_name(name);
-  if (wanted.empty()) return nullptr;
-  for (const ModelPreset& preset : catalog.models()) {
-    if (bare_name(preset.architecture.name) == wanted) return &preset;
-    for (const std::string& alias : preset.aliases) {
-      if (bare_name(alias) == wanted) return &preset;
-    }
+/// Letters and digits in lower case.
+std::string bare_name(std::string_view name) {
+  std::string bare;
+  for (const char c : without_brackets(name)) {
+    if (std::isalnum(static_cast<unsigned char>(c))) bare.push_back(lower_case(c));
   }
-  return nullptr;
+  return bare;
 }
 
 /// The widths of a preset do not describe a row that states others.
@@ -100,7 +96,7 @@ Result<Architecture> from_widths(const MeasuredRun& run, const Catalog& catalog,
   }
   if (a.head_dim == 0) a.head_dim = std::max<std::int64_t>(1, a.hidden / a.n_heads);
   a.n_kv_heads = run.n_kv_heads.value_or(a.n_heads);
-  a.gated_mlp = run.mlp == "swiglu" || run.mlp == "geglu";
+  a.gated_mlp = is_gated(run.mlp);
   if (run.mlp.empty()) {
     a.gated_mlp = run.ffn_hidden && *run.ffn_hidden != 4 * a.hidden;
     assumptions.push_back(a.gated_mlp ? "mlp is swiglu" : "mlp is gelu");
@@ -150,10 +146,36 @@ bool counts_own_head(const MeasuredRun& run, const Architecture& a) {
   return std::abs(*run.params_b * 1e9 - static_cast<double>(count_parameters(a).total()) - head) < kRounding * head;
 }
 
+/// A run that finished had positions for its sequences, however many the published model learned.
+void extend_positions(const MeasuredRun& run, Architecture& a, Assumptions& assumptions) {
+  const std::int64_t wanted = run.seq_len.value_or(0);
+  if (a.positions != PositionEncoding::Learned || a.kind == ModelKind::Vision || wanted <= a.max_positions) return;
+  a.max_positions = wanted;
+  assumptions.push_back("the model learns " + std::to_string(wanted) + " positions");
+}
+
 }  // namespace
 
+const ModelPreset* find_preset(const MeasuredRun& run, const Catalog& catalog) {
+  if (const ModelPreset* named = catalog.find_model(without_brackets(run.model))) return named;
+  // `llama31_8b`: names of files have no points. Where two models would be called so, neither is meant.
+  const std::string wanted = bare_name(run.model);
+  if (wanted.empty()) return nullptr;
+  const ModelPreset* found = nullptr;
+  for (const ModelPreset& preset : catalog.models()) {
+    const auto& aliases = preset.aliases;
+    if (bare_name(preset.architecture.name) != wanted &&
+        std::none_of(aliases.begin(), aliases.end(), [&](const auto& alias) { return bare_name(alias) == wanted; })) {
+      continue;
+    }
+    if (found != nullptr) return nullptr;
+    found = &preset;
+  }
+  return found;
+}
+
 Result<Architecture> resolve_architecture(const MeasuredRun& run, const Catalog& catalog, Assumptions& assumptions) {
-  const ModelPreset* preset = find_preset(catalog, run.model);
+  const ModelPreset* preset = find_preset(run, catalog);
   if (preset == nullptr || contradicts(run, preset->architecture)) return from_widths(run, catalog, assumptions);
   Architecture a = preset->architecture;
   if (!a.layer_pattern.empty() && run.n_layers.value_or(a.n_layers) != a.n_layers) {
@@ -164,6 +186,7 @@ Result<Architecture> resolve_architecture(const MeasuredRun& run, const Catalog&
   }
   if (!run.hidden) assumptions.push_back("widths are those of " + a.name);
   override_widths(run, a);
+  extend_positions(run, a, assumptions);
   if (counts_own_head(run, a)) {
     a.tied_embeddings = false;
     assumptions.emplace_back("the head is not tied, by params_b");

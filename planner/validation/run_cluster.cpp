@@ -71,10 +71,32 @@ std::optional<double> memory_gap(const Accelerator& accelerator, const PlainName
   return gap;
 }
 
-/// Empty where the catalog has no such accelerator.
+NetworkKind network_kind(std::string_view written, NetworkKind fallback) {
+  for (const std::string& word : name_words(written)) {
+    const auto begins = [&](std::string_view name) { return word.rfind(name, 0) == 0; };
+    if (begins("efa")) return NetworkKind::Efa;
+    if (begins("roce")) return NetworkKind::RoCE;
+    if (word == "ib" || begins("infiniband") || begins("rdma")) return NetworkKind::Infiniband;
+    if (begins("opa") || begins("omni")) return NetworkKind::OmniPath;
+    if (begins("tcp") || begins("ethernet")) return NetworkKind::Ethernet;
+  }
+  return fallback;
+}
+
+/// `ml.p5.48xlarge`, or `p5.48xlarge` as EC2 calls it; nullptr where the catalog has none.
+const InstanceType* stated_instance(const MeasuredRun& run, const Catalog& catalog) {
+  if (run.instance.empty()) return nullptr;
+  const InstanceType* named = catalog.find_instance(run.instance);
+  return named != nullptr ? named : catalog.find_instance("ml." + run.instance);
+}
+
+/// Empty where the catalog has no such accelerator. A row that names none has its instance's.
 std::string accelerator_key(const MeasuredRun& run, const Catalog& catalog) {
   const PlainName name = plain_name(run.gpu);
-  if (name.words.empty()) return {};
+  if (name.words.empty()) {
+    const InstanceType* stated = stated_instance(run, catalog);
+    return stated == nullptr ? std::string() : stated->accelerator;
+  }
   // Some parts exist as a card only, which their names do not say.
   for (const bool same_form : {true, false}) {
     const Accelerator* nearest = nullptr;
@@ -91,22 +113,10 @@ std::string accelerator_key(const MeasuredRun& run, const Catalog& catalog) {
   return {};
 }
 
-NetworkKind network_kind(std::string_view written, NetworkKind fallback) {
-  const auto mentions = [&](std::string_view part) { return written.find(part) != std::string_view::npos; };
-  if (mentions("EFA")) return NetworkKind::Efa;
-  if (mentions("RoCE")) return NetworkKind::RoCE;
-  if (mentions("IB") || mentions("InfiniBand") || mentions("RDMA")) return NetworkKind::Infiniband;
-  if (mentions("OPA") || mentions("Omni")) return NetworkKind::OmniPath;
-  if (mentions("TCP") || mentions("Ethernet")) return NetworkKind::Ethernet;
-  return fallback;
-}
-
 /// The catalog's system most like the row's: same accelerator, then network, then node size.
 const InstanceType* nearest_system(const MeasuredRun& run, const Catalog& catalog, const std::string& accelerator) {
-  if (!run.instance.empty()) {
-    const InstanceType* named = catalog.find_instance(run.instance);
-    if (named != nullptr && named->accelerator == accelerator) return named;
-  }
+  const InstanceType* stated = stated_instance(run, catalog);
+  if (stated != nullptr && stated->accelerator == accelerator) return stated;
   const InstanceType* best = nullptr;
   int best_score = -1;
   for (const InstanceType& system : catalog.instances()) {
@@ -123,6 +133,14 @@ const InstanceType* nearest_system(const MeasuredRun& run, const Catalog& catalo
     }
   }
   return best;
+}
+
+/// As many as the system has, or as stated. Where that is not stated and leaves nodes in part empty, fewer of each ran.
+std::int64_t devices_per_node(const MeasuredRun& run, const InstanceType& system) {
+  if (run.gpus_per_node) return std::min(*run.gpus_per_node, *run.n_gpus);
+  std::int64_t devices = std::clamp<std::int64_t>(system.accelerator_count, 1, *run.n_gpus);
+  while (*run.n_gpus % devices != 0) --devices;
+  return devices;
 }
 
 }  // namespace
@@ -147,10 +165,9 @@ Result<Cluster> resolve_cluster(const MeasuredRun& run, const Catalog& catalog, 
   if (system == nullptr) {
     return fail("unsupported", run.id, "no system with " + accelerator + " is in the catalog", "add one by --catalog");
   }
-  if (run.instance != system->name) assumptions.push_back("system is like " + system->name);
+  if (stated_instance(run, catalog) != system) assumptions.push_back("system is like " + system->name);
 
-  const std::int64_t per_node = std::min<std::int64_t>(
-      run.gpus_per_node.value_or(std::max<std::int64_t>(1, system->accelerator_count)), *run.n_gpus);
+  const std::int64_t per_node = devices_per_node(run, *system);
   const std::int64_t nodes = (*run.n_gpus + per_node - 1) / per_node;
   if (nodes * per_node != *run.n_gpus) {
     return fail("invalid", run.id,

@@ -1,56 +1,38 @@
 #include "planner/validation/run_resolution.hpp"
 
 #include <algorithm>
-#include <array>
-#include <set>
 
 #include "base/words.hpp"
 #include "models/memory.hpp"
 #include "models/model_states.hpp"
+#include "planner/validation/run_words.hpp"
 
 namespace smplan {
 namespace {
 
+/// `shard 'cut' is not understood`, so that a default in its place is no surprise.
+void note_unread(std::string_view column, const std::string& cell, Assumptions& assumptions) {
+  if (!cell.empty()) assumptions.push_back(std::string(column) + " '" + cell + "' is not understood");
+}
+
 Optimizer resolve_optimizer(const MeasuredRun& run, Assumptions& assumptions) {
-  const std::string name = lower_case(run.optimizer);
-  const auto mentions = [&](std::string_view part) { return name.find(part) != std::string::npos; };
-  if (mentions("8bit") || mentions("8-bit")) return Optimizer::Adam8bit;
-  if (mentions("lamb")) return Optimizer::Lamb;
-  if (mentions("lion")) return Optimizer::Lion;
-  if (mentions("sgd")) return Optimizer::SgdMomentum;
-  if (mentions("adafactor")) return Optimizer::Adafactor;
-  if (mentions("muon")) return Optimizer::Muon;
-  if (name.empty()) assumptions.emplace_back("optimizer is AdamW");
+  if (const std::optional<Optimizer> stated = optimizer_in(run.optimizer)) return *stated;
+  note_unread("optimizer", run.optimizer, assumptions);
+  assumptions.emplace_back("optimizer is AdamW");
   return Optimizer::AdamW;
 }
 
 Precision resolve_precision(const MeasuredRun& run, const RunSettings& settings, const Accelerator& accelerator,
                             Assumptions& assumptions) {
-  const std::string name = lower_case(run.dtype);
-  // `bfloat16`, `bf16-mixed`, `mxfp8`: what frameworks call them. The order keeps float16 out of bfloat16.
-  struct Spelling {
-    std::string_view part;
-    Precision precision;
-  };
-  constexpr std::array<Spelling, 10> kSpellings{{{"fp8", Precision::Fp8},
-                                                 {"fp4", Precision::Fp4},
-                                                 {"bf16", Precision::Bf16},
-                                                 {"bfloat16", Precision::Bf16},
-                                                 {"fp16", Precision::Fp16},
-                                                 {"float16", Precision::Fp16},
-                                                 {"half", Precision::Fp16},
-                                                 {"tf32", Precision::Tf32},
-                                                 {"fp32", Precision::Fp32},
-                                                 {"float32", Precision::Fp32}}};
+  const std::optional<Precision> stated = precision_in(run.dtype);
   // Scales by row and column take their rate from the 8-bit units: torchtitan's table of 2025-06 has such runs within 4
   // % of bf16, with one scale a tensor they are 1.4 times as fast.
-  if (settings.rowwise_scales && name.find("fp8") != std::string::npos) {
+  if (settings.rowwise_scales && stated == Precision::Fp8) {
     assumptions.emplace_back("products with a scale a row run at the rate of bf16");
     return Precision::Bf16;
   }
-  for (const Spelling& spelling : kSpellings) {
-    if (name.find(spelling.part) != std::string::npos) return spelling.precision;
-  }
+  if (stated) return *stated;
+  note_unread("dtype", run.dtype, assumptions);
   if (settings.precision) {
     assumptions.push_back("dtype is " + std::string(to_string(*settings.precision)) + ", by the notes");
     return *settings.precision;
@@ -58,6 +40,20 @@ Precision resolve_precision(const MeasuredRun& run, const RunSettings& settings,
   const Precision fallback = accelerator.supports(Precision::Bf16) ? Precision::Bf16 : Precision::Fp16;
   assumptions.push_back("dtype is " + std::string(to_string(fallback)));
   return fallback;
+}
+
+/// The optimizer's cell may speak of the host (`AdamW (CPU offload)`), and the sharding's (`zero2+offload`).
+Offload resolve_offload(const MeasuredRun& run, Assumptions& assumptions) {
+  if (run.offload.empty()) {
+    const std::string beside = lower_case(run.optimizer + " " + run.shard);
+    Offload offload;
+    offload.optimizer = beside.find("offload") != std::string::npos || beside.find("cpu") != std::string::npos;
+    if (offload.optimizer) assumptions.emplace_back("the optimizer runs on the host");
+    return offload;
+  }
+  const std::optional<Offload> stated = offload_in(run.offload);
+  if (!stated) note_unread("offload", run.offload, assumptions);
+  return stated.value_or(Offload{});
 }
 
 /// Degrees of parallelism. One accelerator needs none; a framework that shards parameters by default uses
@@ -148,12 +144,22 @@ Result<void> resolve_batch(const MeasuredRun& run, std::optional<std::int64_t> g
   return {};
 }
 
-void resolve_sharding(const MeasuredRun& run, const Stack& stack, Strategy& s, Assumptions& assumptions) {
-  std::optional<Sharding> stated = stated_sharding(run);
+/// What the stack does unless told otherwise; who can shard does where the model leaves no choice.
+Sharding usual_sharding(const Stack& stack, bool must_shard) {
+  if (stack.shardings.empty()) return Sharding::None;
+  const bool second = must_shard && stack.shardings.front() == Sharding::None && stack.shardings.size() > 1;
+  return stack.shardings[second ? 1 : 0];
+}
+
+void resolve_sharding(const MeasuredRun& run, const Stack& stack, bool must_shard, Strategy& s,
+                      Assumptions& assumptions) {
+  const std::optional<Sharding> stated = stated_sharding(run);
+  if (!stated) note_unread("shard", run.shard, assumptions);
   const std::int32_t ranks = s.data_parallel * s.context_parallel;
+  s.sharding = stated ? *stated : usual_sharding(stack, must_shard);
   // DeepSpeed runs its stage on one device too, where nothing is cut.
-  if (stated == Sharding::None && ranks == 1 && stack.deepspeed_engine && !stack.pipeline_parallel) stated.reset();
-  s.sharding = stated.value_or(stack.shardings.empty() ? Sharding::None : stack.shardings.front());
+  const bool engine_alone = ranks == 1 && stack.deepspeed_engine && !stack.pipeline_parallel;
+  if (engine_alone && s.sharding == Sharding::None) s.sharding = usual_sharding(stack, must_shard);
   if (ranks == 1 && s.sharding == Sharding::Zero1) s.sharding = Sharding::None;
   if (!stated && ranks > 1) assumptions.push_back("sharding is " + std::string(to_string(s.sharding)));
   s.shard_degree = s.sharding == Sharding::None ? 1 : ranks;
@@ -170,34 +176,19 @@ bool recomputes_for_room(const RunSettings& settings, const Architecture& a) {
   return a.is_moe() && a.has_latent_attention() && !settings.expert_overlap.value_or(true);
 }
 
-/// `mla_up_proj,mlp`, each once, and none that a block of experts holds beside that block; words that name no module of
-/// Megatron Core are passed over.
-std::vector<LayerModule> modules_in(std::string_view list) {
-  constexpr std::string_view kName = "abcdefghijklmnopqrstuvwxyz_";
-  const std::string text = lower_case(list);
-  std::set<LayerModule> modules;
-  for (std::size_t begin = text.find_first_of(kName); begin != std::string::npos;) {
-    const std::size_t end = std::min(text.find_first_not_of(kName, begin), text.size());
-    if (const auto module = layer_module_from(text.substr(begin, end - begin))) modules.insert(*module);
-    begin = text.find_first_of(kName, end);
-  }
-  if (modules.contains(LayerModule::Experts)) {
-    modules.erase(LayerModule::ExpertActivation);
-    modules.erase(LayerModule::SharedExperts);
-  }
-  return {modules.begin(), modules.end()};
-}
-
 void resolve_recompute(const MeasuredRun& run, RunSettings& settings, const Architecture& architecture,
                        const Stack& stack, Strategy& s, Assumptions& assumptions) {
-  if (const std::optional<Recompute> stated = recompute_from(run.recompute)) {
+  if (const std::optional<Recompute> stated = recompute_in(run.recompute)) {
     s.recompute = *stated;
-  } else if (run.recompute.empty() && s.sharding == Sharding::FsdpFull && stack.shardings.front() == Sharding::None) {
+    if (s.recompute == Recompute::Selective && !is_fsdp(s.sharding)) {
+      settings.recomputed_modules = modules_in(run.recompute);
+    }
+    return;
+  }
+  note_unread("recompute", run.recompute, assumptions);
+  if (s.sharding == Sharding::FsdpFull && stack.shardings.front() == Sharding::None) {
     s.recompute = Recompute::Full;  // LitGPT checkpoints the layers that it shards, and only those
     assumptions.emplace_back("recompute is full, as the layers are sharded");
-  } else if (!run.recompute.empty()) {
-    s.recompute = Recompute::Selective;  // a list of operations
-    if (!is_fsdp(s.sharding)) settings.recomputed_modules = modules_in(run.recompute);
   } else if (recomputes_for_room(settings, architecture)) {
     s.recompute = Recompute::Full;
     assumptions.emplace_back("recompute is full, as the exchange of experts is not overlapped");
@@ -345,10 +336,10 @@ Result<ResolvedRun> resolve_run(const MeasuredRun& run, const Catalog& catalog) 
   if (Result<void> r = resolve_degrees(run, *stack, s, assumptions); !r) return tl::unexpected(r.error());
   resolve_interleaving(run, settings, s, assumptions);
   bound_virtual_pipeline(w.architecture, s);
-  resolve_sharding(run, *stack, s, assumptions);
+  resolve_sharding(run, *stack, must_shard(run, &cluster->accelerator, catalog), s, assumptions);
   resolve_recompute(run, settings, w.architecture, *stack, s, assumptions);
   resolve_sequence_parallel(run, *stack, s, assumptions);
-  s.offload = offload_from(run.offload.empty() ? "none" : run.offload).value_or(Offload{});
+  s.offload = resolve_offload(run, assumptions);
   std::optional<std::int64_t> global_batch = run.global_batch;
   // Tables repeat the batch of one device for several: each still takes the micro-batch of the row.
   if (!global_batch && settings.global_batch) {

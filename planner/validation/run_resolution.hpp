@@ -38,6 +38,8 @@ using Assumptions = std::vector<std::string>;
 /// Entries of GPT-2's vocabulary, where a run states none and its model is no preset.
 inline constexpr std::int64_t kGpt2Entries = 50257;
 
+/// The catalog's model of the row's name; nullptr where it has none.
+const ModelPreset* find_preset(const MeasuredRun& run, const Catalog& catalog);
 Result<Architecture> resolve_architecture(const MeasuredRun& run, const Catalog& catalog, Assumptions& assumptions);
 /// nullptr where the catalog has none of that name.
 const Accelerator* resolve_accelerator(const MeasuredRun& run, const Catalog& catalog);
@@ -45,8 +47,10 @@ const Accelerator* resolve_accelerator(const MeasuredRun& run, const Catalog& ca
 std::string family_of(const Accelerator& accelerator);
 Result<Cluster> resolve_cluster(const MeasuredRun& run, const Catalog& catalog, Assumptions& assumptions);
 Result<Stack> resolve_stack(const MeasuredRun& run, const Catalog& catalog, Assumptions& assumptions);
-/// nullopt where the row names none. `fsdp` alone shards all that it can, its default.
+/// By its column or by the framework's name; nullopt where neither says.
 std::optional<Sharding> stated_sharding(const MeasuredRun& run);
+/// Whether states were cut, by the size of the model that was trained whole, though the row does not say so.
+bool must_shard(const MeasuredRun& run, const Accelerator* accelerator, const Catalog& catalog);
 /// Whether the vendor's recipe keeps moments in 16 bits, where the row names no optimizer.
 bool recipe_halves_moments(const MeasuredRun& run, const Architecture& architecture);
 /// Layers that the vendor's recipe for narrow formats keeps in 16 bits.

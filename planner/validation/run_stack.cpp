@@ -3,6 +3,7 @@
 #include "base/words.hpp"
 #include "planner/request.hpp"
 #include "planner/validation/run_resolution.hpp"
+#include "planner/validation/run_words.hpp"
 
 namespace smplan {
 namespace {
@@ -36,7 +37,7 @@ const Stack* named_in(std::string_view framework, const Accelerator* accelerator
 /// Whether one device has room for a replica's states under Adam, 16 bytes a parameter (Rajbhandari et al. 2020).
 bool holds_replica(const MeasuredRun& run, const Accelerator& accelerator, const Catalog& catalog) {
   constexpr double kStateBytes = 16;
-  const ModelPreset* preset = catalog.find_model(run.model);
+  const ModelPreset* preset = find_preset(run, catalog);
   const double known = preset == nullptr ? 0 : static_cast<double>(count_parameters(preset->architecture).total());
   return Bytes(kStateBytes * (run.params_b ? 1e9 * *run.params_b : known)) <= accelerator.device_memory;
 }
@@ -45,14 +46,29 @@ bool holds_replica(const MeasuredRun& run, const Accelerator& accelerator, const
 std::string_view implied_stack(const MeasuredRun& run, const Accelerator* accelerator, const Catalog& catalog) {
   if (accelerator != nullptr && is_trainium(*accelerator)) return "neuron";
   if (run.tp.value_or(1) > 1 || run.pp.value_or(1) > 1 || run.ep.value_or(1) > 1) return "megatron";
-  if (run.shard.rfind("fsdp", 0) == 0) return "fsdp";
-  if (run.shard.rfind("zero", 0) == 0) return "deepspeed";
-  const bool full = run.method.empty() || run.method == "full";
-  if (run.shard.empty() && full && !run.lora.value_or(false) && accelerator != nullptr &&
-      !holds_replica(run, *accelerator, catalog)) {
-    return "fsdp";
+  if (const std::optional<Sharding> sharding = stated_sharding(run)) {
+    if (is_fsdp(*sharding)) return "fsdp";
+    return *sharding == Sharding::None ? "ddp" : "deepspeed";
   }
-  return "ddp";
+  return must_shard(run, accelerator, catalog) ? "fsdp" : "ddp";
+}
+
+/// The program whose bytes and overlap count where a launcher leaves sharding to another: the one that the framework's
+/// name holds beside it (`HF Trainer + FSDP`), or what the stated sharding or the model's size need; nullptr where the
+/// stack does it itself.
+const Stack* sharder_of(const Stack& stack, const MeasuredRun& run, const Accelerator* accelerator,
+                        const Catalog& catalog) {
+  if (stack.tensor_parallel) return nullptr;
+  const bool launcher = stack.id == "hf-trainer";
+  const std::string framework = lower_case(run.framework);
+  for (const char* program : {"fsdp", "deepspeed"}) {
+    if (launcher && framework.find(program) != std::string::npos) return catalog.find_stack(program);
+  }
+  const std::optional<Sharding> sharding = stated_sharding(run);
+  const bool able =
+      !sharding || std::find(stack.shardings.begin(), stack.shardings.end(), *sharding) != stack.shardings.end();
+  if (able && !(launcher && must_shard(run, accelerator, catalog))) return nullptr;
+  return catalog.find_stack(implied_stack(run, accelerator, catalog));
 }
 
 /// Megatron-LM before flash attention and overlapped communication trained in fp16.
@@ -63,7 +79,7 @@ bool is_early_megatron(const Stack& stack, const MeasuredRun& run) {
 /// The trainer script of the first Qwen models runs DeepSpeed, be it on one device: stage 3 for whole models, stage 2
 /// for 4-bit ones (QwenLM/Qwen, finetune/finetune_ds.sh and finetune_qlora_single_gpu.sh, 2023).
 std::optional<Sharding> qwen_stage(const Stack& stack, const MeasuredRun& run, const Catalog& catalog) {
-  const ModelPreset* preset = catalog.find_model(run.model);
+  const ModelPreset* preset = find_preset(run, catalog);
   if (stack.id != "hf-trainer" || preset == nullptr || preset->architecture.family != "qwen") return std::nullopt;
   const bool whole = run.method.empty() ? !run.lora.value_or(true) : run.method == "full";
   if (whole) return Sharding::Zero3;
@@ -74,8 +90,14 @@ std::optional<Sharding> qwen_stage(const Stack& stack, const MeasuredRun& run, c
 
 }  // namespace
 
+bool must_shard(const MeasuredRun& run, const Accelerator* accelerator, const Catalog& catalog) {
+  const bool full = run.method.empty() || run.method == "full";
+  return !stated_sharding(run) && full && !run.lora.value_or(false) && run.n_gpus.value_or(1) > 1 &&
+         accelerator != nullptr && !holds_replica(run, *accelerator, catalog);
+}
+
 std::optional<Sharding> stated_sharding(const MeasuredRun& run) {
-  return run.shard == "fsdp" ? Sharding::FsdpFull : sharding_from(run.shard);
+  return run.shard.empty() ? zero_stage_in(run.framework) : sharding_in(run.shard);
 }
 
 Result<Stack> resolve_stack(const MeasuredRun& run, const Catalog& catalog, Assumptions& assumptions) {
@@ -86,12 +108,9 @@ Result<Stack> resolve_stack(const MeasuredRun& run, const Catalog& catalog, Assu
     if (stack == nullptr) return fail("unsupported", run.id, "no stack is known for '" + run.framework + "'");
     assumptions.push_back("framework is treated as " + stack->id);
   }
-  // A launcher such as HF Trainer leaves sharding to another program, whose bytes and overlap count.
-  const std::optional<Sharding> sharding = stated_sharding(run);
-  if (sharding && std::find(stack->shardings.begin(), stack->shardings.end(), *sharding) == stack->shardings.end() &&
-      !stack->tensor_parallel) {
-    const Stack* shards = catalog.find_stack(implied_stack(run, accelerator, catalog));
-    if (shards != nullptr) stack = shards;
+  if (const Stack* sharder = sharder_of(*stack, run, accelerator, catalog)) {
+    stack = sharder;
+    assumptions.push_back("states are sharded by " + stack->id);
   }
   if (const std::optional<Sharding> stage = qwen_stage(*stack, run, catalog)) {
     if (const Stack* deepspeed = catalog.find_stack("deepspeed")) {

@@ -40,6 +40,25 @@ TEST(Catalog, FindsModelsInUpperOrLowerCaseAndInstancesAsAwsSpellsThem) {
   EXPECT_EQ(shipped().find_instance("ML.P5.48XLARGE"), nullptr);
 }
 
+TEST(Catalog, FindsModelsAsHubAndPapersCallThem) {
+  const auto found = [](std::string_view name) {
+    const ModelPreset* preset = shipped().find_model(name);
+    return preset == nullptr ? std::string("none") : preset->architecture.name;
+  };
+  EXPECT_EQ(found("Llama 3.1 8B"), "llama-3.1-8b");
+  EXPECT_EQ(found("meta-llama/Llama-3.1-8B-Instruct"), "llama-3.1-8b");
+  EXPECT_EQ(found("NousResearch/Llama-2-7b-chat-hf"), "llama-2-7b");
+  EXPECT_EQ(found("google/gemma-2-9b-it"), "gemma-2-9b");
+  EXPECT_EQ(found("Qwen/Qwen3-235B-A22B-Instruct-2507"), "qwen3-235b-a22b");
+  EXPECT_EQ(found("mistralai/Mixtral-8x7B-Instruct-v0.1"), "mixtral-8x7b");
+  EXPECT_EQ(found("OPT-1.3B"), "opt-1.3b");
+  EXPECT_EQ(found("OPT-13B"), "opt-13b") << "a point between digits is no decoration";
+  EXPECT_EQ(found("llama-27b"), "none") << "nor is a dash";
+  for (const char* name : {"", "/", "-", "instruct", "2507", "meta-llama/", "llama-3.1-8b-med"}) {
+    EXPECT_EQ(found(name), "none") << name;
+  }
+}
+
 TEST(Catalog, FindsEveryEntryByItsKey) {
   for (const Accelerator& a : shipped().accelerators()) EXPECT_EQ(shipped().find_accelerator(a.key), &a);
   for (const InstanceType& i : shipped().instances()) EXPECT_EQ(shipped().find_instance(i.name), &i);

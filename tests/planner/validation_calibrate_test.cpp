@@ -106,7 +106,8 @@ TEST(Calibrate, WhatRunsHardlyNarrowKeepsItsPrior) {
     CalibrationOptions options = calibration_options(CalibrationScope::StacksAndDevices);
     options.least_narrowing = least_narrowing;
     std::set<std::string> keys;
-    for (const FittedParameter& p : calibrate(slower(1.2, 4), shipped_catalog(), options)->parameters) {
+    const Result<CalibrationResult> fit = calibrate(slower(1.2, 4), shipped_catalog(), options);
+    for (const FittedParameter& p : fit.value().parameters) {
       if (p.value != p.prior) keys.insert(p.key);
     }
     return keys;

@@ -1,0 +1,57 @@
+#include "catalogs/model_names.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "base/words.hpp"
+
+namespace smplan {
+namespace {
+
+bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
+bool is_letter_or_digit(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
+
+/// `2507` and `0324` tell year and month, or month and day.
+bool is_release(std::string_view word) {
+  constexpr std::size_t kDigits = 4;
+  return word.size() == kDigits && std::all_of(word.begin(), word.end(), is_digit);
+}
+
+bool tells_no_width(std::string_view word) {
+  constexpr std::array<std::string_view, 12> kWords = {"instruct", "it",  "chat", "base", "hf",       "sft",
+                                                       "dpo",      "bf16", "pt",   "fp8",  "thinking", "preview"};
+  return is_release(word) || std::find(kWords.begin(), kWords.end(), word) != kWords.end();
+}
+
+}  // namespace
+
+std::string plain_model_name(std::string_view name) {
+  std::string plain;
+  char between = 0;
+  for (const char c : name) {
+    if (!is_letter_or_digit(c)) {
+      between = between == 0 || c == '.' ? c : between;
+      continue;
+    }
+    if (between != 0 && !plain.empty() && is_digit(plain.back()) && is_digit(c)) {
+      plain.push_back(between == '.' ? '.' : '-');
+    }
+    between = 0;
+    plain.push_back(lower_case(c));
+  }
+  return plain;
+}
+
+std::string plain_base_model_name(std::string_view name) {
+  name.remove_prefix(name.rfind('/') + 1);
+  std::string kept;
+  while (!name.empty()) {
+    const std::size_t end = std::min(name.find_first_of("-_ "), name.size());
+    if (!tells_no_width(lower_case(name.substr(0, end)))) kept.append(kept.empty() ? "" : "-").append(name, 0, end);
+    name.remove_prefix(std::min(end + 1, name.size()));
+  }
+  return plain_model_name(kept);
+}
+
+}  // namespace smplan

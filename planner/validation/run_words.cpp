@@ -1,0 +1,180 @@
+#include "planner/validation/run_words.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <set>
+#include <utility>
+
+#include "base/words.hpp"
+
+namespace smplan {
+namespace {
+
+bool mentions(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+/// Letters and digits in lower case: `FULL_SHARD` and `full shard` are `fullshard`.
+std::string squeezed(std::string_view words) {
+  std::string out;
+  for (const char c : words) {
+    if (std::isalnum(static_cast<unsigned char>(c))) out.push_back(lower_case(c));
+  }
+  return out;
+}
+
+/// What stands before a remark: `zero1 dp2`, `zero2+offload`, `full (uniform)`.
+std::string_view before_remark(std::string_view words) { return words.substr(0, words.find_first_of(" +,(")); }
+
+template <typename T, std::size_t N>
+std::optional<T> find_word(const std::array<std::pair<std::string_view, T>, N>& table, std::string_view word) {
+  const auto at = std::find_if(table.begin(), table.end(), [&](const auto& entry) { return entry.first == word; });
+  return at == table.end() ? std::nullopt : std::optional(at->second);
+}
+
+/// Names of FSDP (ShardingStrategy), of DeepSpeed (`stage`) and of Megatron (use_distributed_optimizer).
+constexpr std::array<std::pair<std::string_view, Sharding>, 35> kShardings{{
+    {"none", Sharding::None},
+    {"no", Sharding::None},
+    {"noshard", Sharding::None},
+    {"ddp", Sharding::None},
+    {"zero0", Sharding::None},
+    {"stage0", Sharding::None},
+    {"0", Sharding::None},
+    {"zero1", Sharding::Zero1},
+    {"zerostage1", Sharding::Zero1},
+    {"stage1", Sharding::Zero1},
+    {"1", Sharding::Zero1},
+    {"distributedoptimizer", Sharding::Zero1},
+    {"distopt", Sharding::Zero1},
+    {"zero2", Sharding::Zero2},
+    {"zerostage2", Sharding::Zero2},
+    {"stage2", Sharding::Zero2},
+    {"2", Sharding::Zero2},
+    {"zero3", Sharding::Zero3},
+    {"zerostage3", Sharding::Zero3},
+    {"stage3", Sharding::Zero3},
+    {"3", Sharding::Zero3},
+    {"fsdp", Sharding::FsdpFull},
+    {"fsdp1", Sharding::FsdpFull},
+    {"fsdp2", Sharding::FsdpFull},
+    {"fsdpfull", Sharding::FsdpFull},
+    {"full", Sharding::FsdpFull},
+    {"fullshard", Sharding::FsdpFull},
+    {"fsdpfullshard", Sharding::FsdpFull},
+    {"gradop", Sharding::FsdpGradOp},
+    {"shardgradop", Sharding::FsdpGradOp},
+    {"fsdpgradop", Sharding::FsdpGradOp},
+    {"hsdp", Sharding::FsdpHybrid},
+    {"hybridshard", Sharding::FsdpHybrid},
+    {"fsdphybrid", Sharding::FsdpHybrid},
+    {"fsdphybridshard", Sharding::FsdpHybrid},
+}};
+
+constexpr std::array<std::pair<std::string_view, Recompute>, 20> kRecomputes{{
+    {"none", Recompute::None},
+    {"no", Recompute::None},
+    {"off", Recompute::None},
+    {"false", Recompute::None},
+    {"disabled", Recompute::None},
+    {"0", Recompute::None},
+    {"selective", Recompute::Selective},
+    {"op", Recompute::Selective},
+    {"full", Recompute::Full},
+    {"yes", Recompute::Full},
+    {"on", Recompute::Full},
+    {"true", Recompute::Full},
+    {"enabled", Recompute::Full},
+    {"1", Recompute::Full},
+    {"all", Recompute::Full},
+    {"uniform", Recompute::Full},
+    {"block", Recompute::Full},
+    {"layers", Recompute::Full},
+    {"activationcheckpointing", Recompute::Full},
+    {"gradientcheckpointing", Recompute::Full},
+}};
+
+}  // namespace
+
+std::optional<Sharding> sharding_in(std::string_view words) {
+  if (mentions(words, "/")) return std::nullopt;  // `zero2/3`: one or the other
+  const std::optional<Sharding> whole = find_word(kShardings, squeezed(words));
+  return whole ? whole : find_word(kShardings, squeezed(before_remark(words)));
+}
+
+std::optional<Sharding> zero_stage_in(std::string_view framework) {
+  const std::string text = squeezed(framework);
+  const std::size_t zero = text.find("zero");
+  return zero == std::string::npos ? std::nullopt : sharding_in(std::string_view(text).substr(zero, 5));
+}
+
+std::optional<Recompute> recompute_in(std::string_view words) {
+  const std::string text = squeezed(words);
+  if (const auto known = find_word(kRecomputes, text)) return known;
+  if (text.rfind("selective", 0) == 0) return Recompute::Selective;
+  if (text.rfind("full", 0) == 0 || text.rfind("fsdpfull", 0) == 0) return Recompute::Full;
+  return modules_in(words).empty() ? std::nullopt : std::optional(Recompute::Selective);
+}
+
+std::vector<LayerModule> modules_in(std::string_view list) {
+  constexpr std::string_view kName = "abcdefghijklmnopqrstuvwxyz_";
+  const std::string text = lower_case(list);
+  std::set<LayerModule> modules;
+  for (std::size_t begin = text.find_first_of(kName); begin != std::string::npos;) {
+    const std::size_t end = std::min(text.find_first_not_of(kName, begin), text.size());
+    if (const auto module = layer_module_from(text.substr(begin, end - begin))) modules.insert(*module);
+    begin = text.find_first_of(kName, end);
+  }
+  if (modules.contains(LayerModule::Experts)) {
+    modules.erase(LayerModule::ExpertActivation);
+    modules.erase(LayerModule::SharedExperts);
+  }
+  return {modules.begin(), modules.end()};
+}
+
+std::optional<Optimizer> optimizer_in(std::string_view words) {
+  const std::string text = lower_case(words);
+  // The order keeps `adamw_8bit` and `adafactor` out of Adam.
+  constexpr std::array<std::pair<std::string_view, Optimizer>, 8> kNames{{{"8bit", Optimizer::Adam8bit},
+                                                                          {"8-bit", Optimizer::Adam8bit},
+                                                                          {"lamb", Optimizer::Lamb},
+                                                                          {"lion", Optimizer::Lion},
+                                                                          {"sgd", Optimizer::SgdMomentum},
+                                                                          {"adafactor", Optimizer::Adafactor},
+                                                                          {"muon", Optimizer::Muon},
+                                                                          {"adam", Optimizer::AdamW}}};
+  for (const auto& [name, optimizer] : kNames) {
+    if (mentions(text, name)) return optimizer;
+  }
+  return std::nullopt;
+}
+
+std::optional<Offload> offload_in(std::string_view words) {
+  const std::string text = lower_case(words.substr(0, words.find_first_of(" (")));
+  if (const auto known = offload_from(text)) return known;
+  if (text == "0" || text == "no" || text == "false") return Offload{};
+  if (text == "cpu" || text == "1" || text == "yes" || text == "true") return offload_from("optimizer");
+  return std::nullopt;
+}
+
+std::optional<Precision> precision_in(std::string_view words) {
+  const std::string text = lower_case(words);
+  // The order keeps float16 out of bfloat16.
+  constexpr std::array<std::pair<std::string_view, Precision>, 10> kNames{{{"fp8", Precision::Fp8},
+                                                                           {"fp4", Precision::Fp4},
+                                                                           {"bf16", Precision::Bf16},
+                                                                           {"bfloat16", Precision::Bf16},
+                                                                           {"fp16", Precision::Fp16},
+                                                                           {"float16", Precision::Fp16},
+                                                                           {"half", Precision::Fp16},
+                                                                           {"tf32", Precision::Tf32},
+                                                                           {"fp32", Precision::Fp32},
+                                                                           {"float32", Precision::Fp32}}};
+  for (const auto& [name, precision] : kNames) {
+    if (mentions(text, name)) return precision;
+  }
+  return std::nullopt;
+}
+
+bool is_gated(std::string_view mlp) { return mentions(lower_case(mlp), "glu"); }
+
+}  // namespace smplan

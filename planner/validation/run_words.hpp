@@ -1,0 +1,36 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "catalogs/precision.hpp"
+#include "catalogs/stack.hpp"
+#include "models/strategy.hpp"
+#include "models/workload.hpp"
+
+namespace smplan {
+
+// Cells of a table of runs as people write them. nullopt: the words say nothing that is known.
+
+/// `zero1`, `ZeRO-3`, `stage 2`, `2`, `FULL_SHARD`, `hsdp`, `ddp`, `distributed optimizer`. `fsdp` alone shards all that
+/// it can, its default.
+std::optional<Sharding> sharding_in(std::string_view words);
+/// The stage that a framework is called with: `HF + DeepSpeed ZeRO-1`.
+std::optional<Sharding> zero_stage_in(std::string_view framework);
+
+/// `none`, `selective (core attn)`, `full`, `uniform`, `yes`, `0`, or modules of Megatron Core, which are selective.
+std::optional<Recompute> recompute_in(std::string_view words);
+/// `mla_up_proj,mlp`, each once, and none that a block of experts holds beside that block.
+std::vector<LayerModule> modules_in(std::string_view list);
+
+std::optional<Optimizer> optimizer_in(std::string_view words);
+/// `optimizer+params`, `params (CPU)`, `cpu`, and what an optimizer's or a sharding's cell says of the host.
+std::optional<Offload> offload_in(std::string_view words);
+/// `bfloat16`, `bf16-mixed`, `mxfp8`.
+std::optional<Precision> precision_in(std::string_view words);
+/// `swiglu`, `GeGLU`: whether a gate stands beside the up projection.
+bool is_gated(std::string_view mlp);
+
+}  // namespace smplan

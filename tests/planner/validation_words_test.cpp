@@ -1,0 +1,148 @@
+// Cells of a table of runs, as people write them.
+#include <algorithm>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "planner/validation/run_resolution.hpp"
+#include "planner/validation/run_words.hpp"
+#include "tests/support/measured_runs.hpp"
+
+namespace smplan {
+namespace {
+
+using test::shipped_catalog;
+
+ResolvedRun resolved(const std::string& columns, const std::string& cells) {
+  const auto runs = test::runs_from("id,seq_len,micro_batch," + columns + "\na,4096,1," + cells + "\n");
+  Result<ResolvedRun> run = resolve_run(runs[0], shipped_catalog());
+  if (!run) throw std::runtime_error(run.error().front().message);
+  return *run;
+}
+
+bool says(const ResolvedRun& run, const std::string& assumption) {
+  return std::find(run.assumptions.begin(), run.assumptions.end(), assumption) != run.assumptions.end();
+}
+
+TEST(RunWords, ShardingIsCalledByItsStageByItsStrategyOrByItsProgram) {
+  const std::vector<std::pair<std::string, std::optional<Sharding>>> spellings = {
+      {"none", Sharding::None},
+      {"NO_SHARD", Sharding::None},
+      {"DDP", Sharding::None},
+      {"0", Sharding::None},
+      {"zero1 dp2", Sharding::Zero1},
+      {"ZeRO-1", Sharding::Zero1},
+      {"distributed optimizer", Sharding::Zero1},
+      {"stage 2", Sharding::Zero2},
+      {"zero2+offload", Sharding::Zero2},
+      {"ZeRO stage-3", Sharding::Zero3},
+      {"fsdp", Sharding::FsdpFull},
+      {"FSDP2", Sharding::FsdpFull},
+      {"FULL_SHARD", Sharding::FsdpFull},
+      {"SHARD_GRAD_OP", Sharding::FsdpGradOp},
+      {"fsdp-grad-op", Sharding::FsdpGradOp},
+      {"hsdp", Sharding::FsdpHybrid},
+      {"fsdp-hybrid", Sharding::FsdpHybrid},
+      {"zero2/3 (see the script)", std::nullopt},
+      {"zero4", std::nullopt},
+      {"", std::nullopt},
+  };
+  for (const auto& [words, sharding] : spellings) EXPECT_EQ(sharding_in(words), sharding) << words;
+  EXPECT_EQ(zero_stage_in("HF + DeepSpeed ZeRO-1"), Sharding::Zero1);
+  EXPECT_EQ(zero_stage_in("DeepSpeed (zero 2)"), Sharding::Zero2);
+  EXPECT_EQ(zero_stage_in("ZeRO"), std::nullopt);
+}
+
+TEST(RunWords, RecomputationIsASwitchAKindOrAListOfModules) {
+  for (const char* words : {"none", "0", "False", "off"}) EXPECT_EQ(recompute_in(words), Recompute::None) << words;
+  for (const char* words : {"full", "full (uniform, 1)", "yes", "1", "True", "block", "activation checkpointing"}) {
+    EXPECT_EQ(recompute_in(words), Recompute::Full) << words;
+  }
+  for (const char* words : {"selective", "selective-op", "Selective (core attn)", "mla_up_proj,mlp"}) {
+    EXPECT_EQ(recompute_in(words), Recompute::Selective) << words;
+  }
+  for (const char* words : {"", "flash", "10 layers"}) EXPECT_EQ(recompute_in(words), std::nullopt) << words;
+}
+
+TEST(RunWords, OptimizersFormatsAndGatesAreReadInAnyCase) {
+  EXPECT_EQ(optimizer_in("paged_adamw_8bit"), Optimizer::Adam8bit);
+  EXPECT_EQ(optimizer_in("DistributedFusedAdam"), Optimizer::AdamW);
+  EXPECT_EQ(optimizer_in("Adafactor"), Optimizer::Adafactor);
+  EXPECT_EQ(optimizer_in("Shampoo"), std::nullopt);
+  EXPECT_EQ(precision_in("MXFP8"), Precision::Fp8);
+  EXPECT_EQ(precision_in("bfloat16"), Precision::Bf16);
+  EXPECT_EQ(precision_in("int8"), std::nullopt);
+  EXPECT_TRUE(is_gated("SwiGLU"));
+  EXPECT_FALSE(is_gated("squared ReLU"));
+  EXPECT_TRUE(offload_in("params (CPU)")->parameters);
+  EXPECT_TRUE(offload_in("cpu")->optimizer);
+  EXPECT_FALSE(offload_in("No")->any());
+  EXPECT_EQ(offload_in("somewhere"), std::nullopt);
+}
+
+TEST(RunWords, WhatIsNotUnderstoodIsSaidBesideTheDefaultInItsPlace) {
+  const ResolvedRun run =
+      resolved("model,gpu,n_gpus,framework,shard,recompute,optimizer,dtype,offload",
+               "llama-2-7b,A100-80GB,8,FSDP,diagonal,now and then,Shampoo,int8,to the moon");
+  for (const char* word : {"shard 'diagonal'", "recompute 'now and then'", "optimizer 'Shampoo'", "dtype 'int8'",
+                           "offload 'to the moon'"}) {
+    EXPECT_TRUE(says(run, std::string(word) + " is not understood")) << word;
+  }
+  EXPECT_EQ(run.strategy.sharding, Sharding::FsdpFull);
+}
+
+TEST(RunWords, TheHostsPartMayStandBesideOptimizerOrSharding) {
+  EXPECT_TRUE(resolved("model,gpu,n_gpus,framework,optimizer", "llama-2-7b,A100-80GB,8,DeepSpeed,DeepSpeedCPUAdam")
+                  .strategy.offload.optimizer);
+  EXPECT_TRUE(resolved("model,gpu,n_gpus,framework,shard", "llama-2-7b,A100-80GB,8,DeepSpeed,zero2+offload")
+                  .strategy.offload.optimizer);
+  EXPECT_FALSE(resolved("model,gpu,n_gpus,framework,optimizer,offload",
+                        "llama-2-7b,A100-80GB,8,DeepSpeed,AdamW (CPU offload),none")
+                   .strategy.offload.any());
+}
+
+TEST(RunWords, ALauncherShardsByTheProgramBesideItOrByNeed) {
+  const auto run = [](const std::string& model, const std::string& framework) {
+    const ResolvedRun r = resolved("model,gpu,n_gpus,framework", model + ",A100-80GB,8," + framework);
+    return r.stack.id + " " + std::string(to_string(r.strategy.sharding));
+  };
+  EXPECT_EQ(run("llama-2-7b", "HF Trainer + FSDP"), "fsdp fsdp-full");
+  EXPECT_EQ(run("llama-2-7b", "Axolotl (DeepSpeed ZeRO-2)"), "deepspeed zero2");
+  EXPECT_EQ(run("llama-2-7b", "LLaMA-Factory"), "fsdp fsdp-full") << "112 GB of states do not fit";
+  EXPECT_EQ(run("tinyllama-1.1b", "LLaMA-Factory"), "hf-trainer none");
+  EXPECT_EQ(run("llama-2-7b", "torchtune"), "torchtune fsdp-full");
+  EXPECT_EQ(run("tinyllama-1.1b", "torchtune"), "torchtune none");
+  EXPECT_EQ(run("llama-2-7b", "PyTorch DDP"), "ddp none") << "says what it does";
+}
+
+TEST(RunWords, TheMachineIsItsInstancesWhereNoAcceleratorIsNamed) {
+  const ResolvedRun run = resolved("model,instance,n_gpus,framework,network", "llama-2-7b,p5.48xlarge,16,FSDP,efa v2");
+  EXPECT_EQ(run.cluster.accelerator.key, "H100-80GB");
+  EXPECT_EQ(run.cluster.nodes, 2);
+  EXPECT_EQ(run.cluster.network.kind, NetworkKind::Efa);
+  EXPECT_EQ(resolved("model,gpu,n_gpus,framework", "llama-2-7b,H100,12,FSDP").cluster.nodes, 2) << "of six each";
+}
+
+TEST(RunWords, ARunThatFinishedHadPositionsForItsSequences) {
+  const ResolvedRun run = resolved("model,gpu,n_gpus,framework,tp,pp", "GPT-3 175B,A100-80GB,64,Megatron-LM,8,8");
+  EXPECT_EQ(run.workload.architecture.max_positions, 4096);
+  EXPECT_TRUE(says(run, "the model learns 4096 positions"));
+}
+
+TEST(RunWords, NamesOfFilesHaveNoPointsAndMustNameOneModelOnly) {
+  const auto model = [](const std::string& name) {
+    return resolved("model,gpu,n_gpus,framework", name + ",A100-80GB,8,FSDP").workload.architecture.name;
+  };
+  EXPECT_EQ(model("llama31_8b"), "llama-3.1-8b");
+  EXPECT_EQ(model("Llama3-70B(trunc)"), "llama-3-70b");
+  EXPECT_EQ(model("OPT-13B"), "opt-13b");
+  const auto runs = test::runs_from("id,model,gpu,n_gpus,seq_len,micro_batch\na,opt_1_3b,A100,1,2048,1\n");
+  EXPECT_FALSE(resolve_run(runs[0], shipped_catalog())) << "1.3 or 13 billion";
+}
+
+}  // namespace
+}  // namespace smplan
