@@ -1,4 +1,5 @@
 #include <optional>
+#include <tuple>
 
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -41,6 +42,19 @@ TableRuns read_tables(const Tables& tables) {
     }
   }
   if (!faults.empty()) throw Refused{std::move(faults)};
+  return all;
+}
+
+/// (table, column, the known one that it may mean) of columns that nothing reads; tables that cannot be read have none.
+std::vector<std::tuple<std::string, std::string, std::string>> unread(const Tables& tables) {
+  std::vector<std::tuple<std::string, std::string, std::string>> all;
+  for (const auto& [name, text] : tables) {
+    const Result<CsvTable> parsed = parse_csv(text, name);
+    if (!parsed) continue;
+    for (UnreadColumn& column : unread_columns(*parsed)) {
+      all.emplace_back(name, std::move(column.name), std::move(column.nearest));
+    }
+  }
   return all;
 }
 
@@ -93,6 +107,8 @@ void bind_measured_runs(py::module_& module) {
              py::arg("not_fitted"), py::arg("cross_validate"), py::arg("intervals"), py::arg("source"),
              py::arg("as_of"), py::arg("progress") = py::none(),
              "Fits profiles to measured runs; (overlay, JSON report).");
+  module.def("unread_columns", &unread, py::arg("tables"),
+             "(table, column, the known one that it may mean) of columns that nothing reads.");
   module.attr("run_groupings") = py::tuple(py::cast(run_groupings()));
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple, Union
 
 from smplan import _core
@@ -175,10 +176,20 @@ class Calibration:
         return fit_tables(self)
 
 
+def _read(runs: Runs) -> List[Tuple[str, str]]:
+    """The tables; warns of columns that nothing reads but whose names are near a known one."""
+    tables = tables_of(runs)
+    for table, column, nearest in _core.unread_columns(tables):
+        if nearest:
+            warnings.warn(f"{table}: the column '{column}' is not read; did you mean '{nearest}'?", stacklevel=3)
+    return tables
+
+
 def validate(runs: Runs, *, catalog: Optional[_core.Catalog] = None, worst: int = 5) -> Validation:
     """Predicts measured runs and compares. Columns are those of docs/validation.md.
 
-    Measured columns are used for the errors only. Raises InputError with the file and line of what cannot be read.
+    Measured columns are used for the errors only. Raises InputError with the file and line of what cannot be read, and
+    warns (UserWarning) of a column that is not read but named much like one that is.
 
     >>> import smplan, tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "runs.csv")
@@ -187,7 +198,7 @@ def validate(runs: Runs, *, catalog: Optional[_core.Catalog] = None, worst: int 
     >>> smplan.validate(path).rows[0]["status"]
     'ok'
     """
-    answer = _core.validate(catalog if catalog is not None else shipped_catalog(), tables_of(runs), worst)
+    answer = _core.validate(catalog if catalog is not None else shipped_catalog(), _read(runs), worst)
     return Validation(*answer)
 
 
@@ -223,7 +234,7 @@ def calibrate(runs: Runs, *, catalog: Optional[_core.Catalog] = None, scope: str
                                          f"one of {', '.join(_core.run_groupings)}")])
     date = as_date(as_of)
     base = catalog if catalog is not None else shipped_catalog()
-    tables = tables_of(runs)
+    tables = _read(runs)
     names = ", ".join(dict.fromkeys(name for name, _ in tables))
     with Watching("calibrate") as watch:
         overlay, report = _core.calibrate(base, tables, scope == "devices", prior_width, list(not_fitted), cross_validate,

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include "base/csv_reader.hpp"
@@ -14,10 +15,23 @@ std::string file_name(const std::string& path) {
   return path == "-" ? "standard input" : path.substr(path.find_last_of('/') + 1);
 }
 
-Result<std::vector<MeasuredRun>> read_one(const std::string& path) {
+/// `runs.csv: 'micro_bach' is not read (micro_batch?)`
+std::string unread_note(const std::string& file, const std::vector<UnreadColumn>& unread) {
+  std::vector<std::string> names;
+  for (const UnreadColumn& column : unread) {
+    names.push_back(quote(column.name) + (column.nearest.empty() ? "" : " (" + column.nearest + "?)"));
+  }
+  return fmt::format("{}: {} of its columns {} not read: {}; docs/validation.md lists those that are", file,
+                     names.size(), names.size() == 1 ? "is" : "are", fmt::join(names, ", "));
+}
+
+Result<std::vector<MeasuredRun>> read_one(const std::string& path, std::vector<std::string>& notes) {
   const Result<CsvTable> table = read_csv_file(path);
   if (!table) return tl::unexpected<Diagnostics>(table.error());
-  return read_measured_runs(*table, file_name(path));
+  Result<std::vector<MeasuredRun>> runs = read_measured_runs(*table, file_name(path));
+  const std::vector<UnreadColumn> unread = unread_columns(*table);
+  if (runs && !unread.empty()) notes.push_back(unread_note(file_name(path), unread));
+  return runs;
 }
 
 }  // namespace
@@ -36,7 +50,7 @@ Result<MeasuredFiles> read_measured_files(const std::vector<std::string>& paths)
   MeasuredFiles all;
   Diagnostics faults;
   for (const std::string& path : paths) {
-    Result<std::vector<MeasuredRun>> runs = read_one(path);
+    Result<std::vector<MeasuredRun>> runs = read_one(path, all.notes);
     if (!runs) {
       faults.insert(faults.end(), runs.error().begin(), runs.error().end());
       continue;
@@ -55,8 +69,12 @@ std::vector<std::string> measured_notes(const MeasuredFiles& measured) {
     cells += run.measured_faults.size();
     if (first == nullptr && !run.measured_faults.empty()) first = &run.measured_faults.front();
   }
-  if (first == nullptr) return {};
-  return {fmt::format("{} measured cells hold no number and count as empty; the first: {}", cells, to_string(*first))};
+  std::vector<std::string> notes = measured.notes;
+  if (first != nullptr) {
+    notes.push_back(
+        fmt::format("{} measured cells hold no number and count as empty; the first: {}", cells, to_string(*first)));
+  }
+  return notes;
 }
 
 }  // namespace smplan::cli

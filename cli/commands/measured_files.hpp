@@ -15,6 +15,7 @@ namespace smplan::cli {
 struct MeasuredFiles {
   std::vector<MeasuredRun> runs;
   std::vector<std::string> files;  ///< of each run: the table that it stands in, without folders
+  std::vector<std::string> notes;  ///< of the tables: columns that nothing reads
 };
 
 /// The positional argument: one table or more.
@@ -23,7 +24,7 @@ void add_measured_files(CLI::App& command, std::vector<std::string>& paths);
 /// Reads every table; all unreadable ones are reported together.
 Result<MeasuredFiles> read_measured_files(const std::vector<std::string>& paths);
 
-/// Measured cells that hold no number, for standard error; empty if there are none.
+/// What was passed over, for standard error: columns that nothing reads, measured cells that hold no number.
 std::vector<std::string> measured_notes(const MeasuredFiles& measured);
 
 }  // namespace smplan::cli

@@ -1,22 +1,66 @@
 #include "planner/validation/measured_run.hpp"
 
+#include <array>
 #include <charconv>
 #include <cmath>
+#include <set>
 #include <system_error>
+#include <utility>
 
 #include "base/words.hpp"
 
 namespace smplan {
 namespace {
 
-/// Reads typed cells of one row and collects the faults.
+/// What other tables call a column: those of fine-tuning memory, `smplan plan --format csv` and its JSON.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 24> kOtherNames{{
+    {"micro_batch", "batch"},
+    {"recompute", "grad_ckpt"},
+    {"peak_mem_gib_per_gpu", "peak_mem_gib"},
+    {"instance", "instance_type"},
+    {"gpu", "accelerator"},
+    {"framework", "stack"},
+    {"dtype", "precision"},
+    {"dp", "data_parallel"},
+    {"dp", "data"},
+    {"tp", "tensor_parallel"},
+    {"tp", "tensor"},
+    {"pp", "pipeline_parallel"},
+    {"pp", "pipeline"},
+    {"vpp", "virtual_pipeline"},
+    {"cp", "context_parallel"},
+    {"cp", "context"},
+    {"ep", "expert_parallel"},
+    {"ep", "expert"},
+    {"sequence_parallel", "sequence"},
+    {"shard", "sharding"},
+    {"shard", "zero_stage"},
+    {"global_batch", "global_batch_size"},
+    {"micro_batch", "micro_batch_size"},
+    {"grad_accum", "gradient_accumulation"},
+}};
+
+/// For people: where a row's figures come from.
+constexpr std::string_view kReference = "source_ref";
+
+/// Where a column stands under its own name or, lacking that, under another.
+std::optional<std::size_t> position(const CsvTable& table, std::string_view column) {
+  std::optional<std::size_t> index = table.column(column);
+  for (const auto& [name, other] : kOtherNames) {
+    if (!index && name == column) index = table.column(other);
+  }
+  return index;
+}
+
+/// Reads typed cells of one row and collects the faults and the columns.
 class RowReader {
  public:
   RowReader(const CsvTable& table, const CsvRow& row, std::string_view where)
       : table_(table), row_(row), where_(where) {}
 
-  std::string text(std::string_view column) const {
-    const std::optional<std::size_t> index = table_.column(column);
+  std::string text(std::string_view column) {
+    columns.push_back(column);
+    const std::optional<std::size_t> index = position(table_, column);
     return index && *index < row_.fields.size() ? row_.fields[*index] : std::string();
   }
 
@@ -61,13 +105,8 @@ class RowReader {
     return std::nullopt;
   }
 
-  /// The first of the names that the table has: tables of training runs and of fine-tuning memory name some
-  /// differently.
-  std::string_view spelled(std::string_view column, std::string_view other) const {
-    return table_.column(column) || !table_.column(other) ? column : other;
-  }
-
   Diagnostics faults;
+  std::vector<std::string_view> columns;  ///< asked for
 
  private:
   void refuse(std::string_view column, std::string_view value, std::string_view expected) {
@@ -80,7 +119,13 @@ class RowReader {
   std::string_view where_;
 };
 
-MeasuredRun read_run(const CsvTable& table, const CsvRow& row, std::string_view where) {
+/// The run, and the columns that told of it.
+struct RunAndColumns {
+  MeasuredRun run;
+  std::vector<std::string_view> columns;
+};
+
+RunAndColumns read_run(const CsvTable& table, const CsvRow& row, std::string_view where) {
   RowReader in(table, row, where);
   MeasuredRun run;
   run.line = row.line;
@@ -94,7 +139,7 @@ MeasuredRun read_run(const CsvTable& table, const CsvRow& row, std::string_view 
   run.dtype = in.text("dtype");
   run.mlp = in.text("mlp");
   run.shard = in.text("shard");
-  run.recompute = in.text(in.spelled("recompute", "grad_ckpt"));
+  run.recompute = in.text("recompute");
   run.offload = in.text("offload");
   run.optimizer = in.text("optimizer");
   run.tflops_kind = in.text("tflops_kind");
@@ -125,7 +170,7 @@ MeasuredRun read_run(const CsvTable& table, const CsvRow& row, std::string_view 
   run.ep = in.positive("ep");
   run.dp = in.positive("dp");
   run.shard_degree = in.positive("shard_degree");
-  run.micro_batch = in.positive(in.spelled("micro_batch", "batch"));
+  run.micro_batch = in.positive("micro_batch");
   run.global_batch = in.positive("global_batch");
   run.grad_accum = in.positive("grad_accum");
   run.lora_rank = in.positive("lora_rank");
@@ -141,10 +186,11 @@ MeasuredRun read_run(const CsvTable& table, const CsvRow& row, std::string_view 
   run.tflops_per_gpu = measured.number("tflops_per_gpu");
   run.mfu_pct = measured.number("mfu_pct");
   run.hfu_pct = measured.number("hfu_pct");
-  run.peak_mem_gib_per_gpu = measured.number(measured.spelled("peak_mem_gib_per_gpu", "peak_mem_gib"));
+  run.peak_mem_gib_per_gpu = measured.number("peak_mem_gib_per_gpu");
   run.measured_faults = std::move(measured.faults);
   run.faults = std::move(in.faults);
-  return run;
+  in.columns.insert(in.columns.end(), measured.columns.begin(), measured.columns.end());
+  return {std::move(run), std::move(in.columns)};
 }
 
 }  // namespace
@@ -156,8 +202,24 @@ Result<std::vector<MeasuredRun>> read_measured_runs(const CsvTable& table, std::
   }
   std::vector<MeasuredRun> runs;
   runs.reserve(table.rows.size());
-  for (const CsvRow& row : table.rows) runs.push_back(read_run(table, row, where));
+  for (const CsvRow& row : table.rows) runs.push_back(read_run(table, row, where).run);
   return runs;
+}
+
+std::vector<UnreadColumn> unread_columns(const CsvTable& table) {
+  const std::vector<std::string_view> columns = read_run(table, {}, {}).columns;
+  std::set<std::size_t> read;
+  for (const std::string_view column : columns) {
+    if (const std::optional<std::size_t> at = position(table, column)) read.insert(*at);
+  }
+  const std::vector<std::string> known(columns.begin(), columns.end());
+  std::vector<UnreadColumn> unread;
+  for (std::size_t i = 0; i < table.header.size(); ++i) {
+    if (read.contains(i) || table.header[i] == kReference) continue;
+    const std::vector<std::string> nearest = nearest_names(table.header[i], known, 1);
+    unread.push_back({table.header[i], nearest.empty() ? std::string() : nearest.front()});
+  }
+  return unread;
 }
 
 std::optional<double> measured_tokens_per_s_per_gpu(const MeasuredRun& run) {

@@ -37,9 +37,16 @@ struct MeasuredRun {
   Diagnostics measured_faults;
 };
 
-/// Reads every row; a missing `id` column or an unreadable table fails the whole file. Unknown
-/// columns are kept out of the way, columns that are absent count as empty.
+/// Reads every row; a missing `id` column or an unreadable table fails the whole file. Unknown columns are passed over
+/// (`unread_columns` tells of them), columns that are absent count as empty.
 Result<std::vector<MeasuredRun>> read_measured_runs(const CsvTable& table, std::string_view where);
+
+/// A column that no reader asks for, and the known one that it may mean; empty if none is near.
+struct UnreadColumn {
+  std::string name;
+  std::string nearest;
+};
+std::vector<UnreadColumn> unread_columns(const CsvTable& table);
 
 /// Measured tokens per second and accelerator: stated, or restated from step time, or from
 /// samples; nullopt if the row has no speed in these units.

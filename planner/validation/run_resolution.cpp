@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/result.hpp"
 #include "base/words.hpp"
 #include "models/memory.hpp"
 #include "models/model_states.hpp"
@@ -12,7 +13,7 @@ namespace {
 
 /// `shard 'cut' is not understood`, so that a default in its place is no surprise.
 void note_unread(std::string_view column, const std::string& cell, Assumptions& assumptions) {
-  if (!cell.empty()) assumptions.push_back(std::string(column) + " '" + cell + "' is not understood");
+  if (!cell.empty()) assumptions.push_back(std::string(column) + " " + quote(cell) + " is not understood");
 }
 
 Optimizer resolve_optimizer(const MeasuredRun& run, Assumptions& assumptions) {

@@ -14,8 +14,8 @@ namespace smplan {
 
 // Cells of a table of runs as people write them. nullopt: the words say nothing that is known.
 
-/// `zero1`, `ZeRO-3`, `stage 2`, `2`, `FULL_SHARD`, `hsdp`, `ddp`, `distributed optimizer`. `fsdp` alone shards all that
-/// it can, its default.
+/// `zero1`, `ZeRO-3`, `stage 2`, `2`, `FULL_SHARD`, `hsdp`, `ddp`, `distributed optimizer`. `fsdp` alone shards all
+/// that it can, its default.
 std::optional<Sharding> sharding_in(std::string_view words);
 /// The stage that a framework is called with: `HF + DeepSpeed ZeRO-1`.
 std::optional<Sharding> zero_stage_in(std::string_view framework);

@@ -71,6 +71,38 @@ TEST(MeasuredRuns, ColumnsInAnyOrderAndUnknownOnesMeanTheSame) {
   EXPECT_EQ(report_csv(compare_runs(a, shipped_catalog())), report_csv(compare_runs(b, shipped_catalog())));
 }
 
+TEST(MeasuredRuns, ColumnsHaveTheNamesThatPlansGiveThem) {
+  const auto run = [](const std::string& header, const std::string& cells) {
+    return test::runs_from("id,model,seq_len,micro_batch," + header + "\nx,llama-2-7b,4096,1," + cells + "\n");
+  };
+  const auto plain = run("gpu,n_gpus,framework,dtype,tp,pp,dp,shard,sequence_parallel,grad_accum",
+                         "H100-80GB,16,megatron,bf16,2,2,4,zero1,1,8");
+  const auto planned = run("gpu,n_gpus,stack,dtype,tensor,pipeline,data,sharding,sequence,gradient_accumulation",
+                           "H100-80GB,16,megatron,bf16,2,2,4,zero1,1,8");
+  const auto spelled_out =
+      run("accelerator,n_gpus,stack,precision,tensor_parallel,pipeline_parallel,data_parallel,zero_stage,"
+          "sequence_parallel,gradient_accumulation",
+          "H100-80GB,16,megatron,bf16,2,2,4,1,1,8");
+  const std::string expected = report_csv(compare_runs(plain, shipped_catalog()));
+  EXPECT_NE(expected.find(",ok,"), std::string::npos) << expected;
+  EXPECT_EQ(report_csv(compare_runs(planned, shipped_catalog())), expected);
+  EXPECT_EQ(report_csv(compare_runs(spelled_out, shipped_catalog())), expected);
+}
+
+TEST(MeasuredRuns, ColumnsThatNothingReadsAreNamed) {
+  const auto unread = [](std::string_view header) {
+    std::string all;
+    for (const UnreadColumn& c : unread_columns(parse_csv(header, "runs.csv").value())) {
+      all += c.name + "(" + c.nearest + ") ";
+    }
+    return all;
+  };
+  EXPECT_EQ(unread("id,model,micro_bach,rack,source_ref,tp,hfu_pct\n"), "micro_bach(micro_batch) rack() ");
+  EXPECT_EQ(unread("id,micro_batch,batch\n"), "batch() ") << "the column's own name counts";
+  EXPECT_EQ(unread("id,batch\n"), "");
+  EXPECT_EQ(unread("id\n"), "");
+}
+
 /// A prediction is a finite positive number of seconds and bytes, or a reason why there is none.
 void expect_harmless(const MeasuredRun& run) {
   const ComparedRun c = compare_runs({run}, shipped_catalog()).at(0);

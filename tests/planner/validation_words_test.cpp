@@ -85,9 +85,8 @@ TEST(RunWords, OptimizersFormatsAndGatesAreReadInAnyCase) {
 }
 
 TEST(RunWords, WhatIsNotUnderstoodIsSaidBesideTheDefaultInItsPlace) {
-  const ResolvedRun run =
-      resolved("model,gpu,n_gpus,framework,shard,recompute,optimizer,dtype,offload",
-               "llama-2-7b,A100-80GB,8,FSDP,diagonal,now and then,Shampoo,int8,to the moon");
+  const ResolvedRun run = resolved("model,gpu,n_gpus,framework,shard,recompute,optimizer,dtype,offload",
+                                   "llama-2-7b,A100-80GB,8,FSDP,diagonal,now and then,Shampoo,int8,to the moon");
   for (const char* word : {"shard 'diagonal'", "recompute 'now and then'", "optimizer 'Shampoo'", "dtype 'int8'",
                            "offload 'to the moon'"}) {
     EXPECT_TRUE(says(run, std::string(word) + " is not understood")) << word;

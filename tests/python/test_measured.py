@@ -36,6 +36,14 @@ def test_validation_reads_several_files_and_reads_back_as_a_frame():
     assert "mean error" in repr(both) and "<table>" in both._repr_html_()
 
 
+def test_a_misspelled_column_is_told_and_others_are_not():
+    frame = pandas.DataFrame({"id": ["a"], "model": ["llama-2-7b"], "gpu": ["H100"], "n_gpus": ["8"],
+                              "seq_len": ["4096"], "micro_bach": ["1"], "rack": ["7"]})
+    with pytest.warns(UserWarning, match="'micro_bach' is not read; did you mean 'micro_batch'") as told:
+        smplan.validate(frame)
+    assert len(told) == 1 and told[0].filename == __file__
+
+
 @pytest.mark.parametrize("runs", ["/nowhere/runs.csv", [], 7, None])
 def test_what_is_no_table_is_refused(runs):
     with pytest.raises(smplan.InputError):
