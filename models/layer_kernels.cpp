@@ -48,11 +48,13 @@ void add_linear(LayerCosts& costs, const LayerInputs& in, std::int64_t m, std::i
     costs.forward.gemm += in.clock.copy(Bytes(in.stack.profile.dequantized_bytes * weights));
     costs.backward.gemm += in.clock.copy(Bytes(in.stack.profile.dequantized_bytes * weights));
   }
-  if (in.clock.eight_bit() && batch == 1) {
+  const bool four_bit = in.workload.precision == Precision::Fp4;
+  if (in.clock.eight_bit() && (four_bit || batch == 1)) {
     // Inputs (and, backward, output gradients) are quantised by the kernel that makes them; their transposed copies,
-    // which only gradients of weights read, are read and written once more. Experts' go with the permutation.
+    // which only gradients of weights read, are read and written once more. Experts' go with the permutation, but for
+    // NVFP4's passes.
     const double transposed = in.workload.finetune == FineTune::Full ? kTransposedBytes : 0;
-    const double bytes = in.workload.precision == Precision::Fp4 ? kFourBitBytes : transposed;
+    const double bytes = four_bit ? kFourBitBytes : transposed;
     costs.forward.elementwise += in.clock.copy(Bytes(bytes * rows * static_cast<double>(k)));
     costs.backward.elementwise += in.clock.copy(Bytes(bytes * rows * static_cast<double>(n)));
   }

@@ -156,6 +156,19 @@ TEST(FourBits, AreQuantisedInTwoPassesOfTheirOwn) {
   EXPECT_BYTES(four.backward.elementwise - half.backward.elementwise, 5.125 * 256 * (96 + 64 + 320 + 64));
 }
 
+TEST(FourBits, AreQuantisedSoBeforeExpertsTooWhereEightBitsComeOutOfThePermutation) {
+  StepCase c = expert_counter();
+  const LayerCosts half = costs_of(c, {.moe = true});
+  c.workload.precision = Precision::Fp8;
+  const LayerCosts eight = costs_of(c, {.moe = true});
+  c.workload.precision = Precision::Fp4;
+  const LayerCosts four = costs_of(c, {.moe = true});
+  const double attention = 256 * (64 + 64);
+  const double experts = 512 * (64 + 32);
+  EXPECT_BYTES(eight.forward.elementwise - half.forward.elementwise, 2 * attention);
+  EXPECT_BYTES(four.forward.elementwise - half.forward.elementwise, 5.125 * (attention + experts));
+}
+
 TEST(LayerTraffic, OfNormsResidualsRotationAndActivationIsCountedByHand) {
   StepCase c = byte_counter();
   const double hidden = 256 * 64;
