@@ -110,6 +110,14 @@ Seconds StageModel::launch_time(const PassCosts& costs) const {
   return costs.host * (strategy_.sharding == Sharding::Zero3 ? stack_.profile.gathered_host : 1);
 }
 
+/// Products and collectives of tensor ranks overlap through memory that the ranks map from each other (Userbuffers of
+/// Transformer Engine, PyTorch's symmetric memory), which neither PCIe cards behind a host nor other nodes offer.
+double StageModel::tensor_overlap() const {
+  const FabricKind fabric = cluster_.fabric.kind;
+  const bool mapped = fabric != FabricKind::Pcie && fabric != FabricKind::None && groups_.tensor.domains() == 1;
+  return mapped ? stack_.profile.tensor_overlap : 0;
+}
+
 /// One pass over a layer: compute as it is, communication as far as it shows, the host where it is slower.
 PassParts StageModel::shown(const PassCosts& costs) const {
   const StackProfile& profile = stack_.profile;
@@ -117,7 +125,7 @@ PassParts StageModel::shown(const PassCosts& costs) const {
   parts.gemm = costs.gemm;
   parts.attention = costs.attention;
   parts.elementwise = costs.elementwise;
-  parts.tensor_comm = exposed(costs.tensor_comm, costs.gemm, profile.tensor_overlap);
+  parts.tensor_comm = exposed(costs.tensor_comm, costs.gemm, tensor_overlap());
   parts.context_comm = exposed(costs.context_comm, costs.attention, profile.context_overlap);
   Seconds hidden = costs.tensor_comm - parts.tensor_comm + (costs.context_comm - parts.context_comm);
   // Compute that hides one transfer hides no other.
@@ -212,8 +220,11 @@ void StageModel::add_activation_offload(int run, LayerTime& time) const {
   const Bytes saved =
       layer_activation_bytes(workload_, table_.stack.runs[static_cast<std::size_t>(run)].spec, strategy_, flash);
   const Seconds transfer = saved / cluster_.host_link;
-  time.forward.offload += std::max(Seconds(), transfer - time.forward.total());
-  time.backward.offload += std::max(Seconds(), transfer - time.backward.total());
+  // Tensor ranks without links of their own speak over the same PCIe lanes meanwhile.
+  const bool shared = cluster_.fabric.kind == FabricKind::Pcie;
+  const auto window = [&](const PassParts& pass) { return pass.total() - (shared ? pass.tensor_comm : Seconds()); };
+  time.forward.offload += std::max(Seconds(), transfer - window(time.forward));
+  time.backward.offload += std::max(Seconds(), transfer - window(time.backward));
 }
 
 /// Sends and receives run beside the passes of other chunks, and slow them.

@@ -97,6 +97,21 @@ TEST(Stage, TransfersHideUnderWhatRunsBesideThemAndNoneTwice) {
   EXPECT_NEAR(forward.gemm.value(), 4 * (10 + 0.1 * (3.5 + 12.5)) + 3, 1e-12);
 }
 
+TEST(Stage, TensorRanksOverlapThroughMemoryThatTheyMapOnly) {
+  StageCase c = alone();
+  c.layer().forward.tensor_comm = Seconds(5);
+  c.stack.profile.tensor_overlap = 0.6;
+  c.strategy.tensor_parallel = 8;
+  c.strategy.data_parallel = 2;
+  EXPECT_EQ(c.stage().forward.tensor_comm, Seconds(4 * 2));
+  c.strategy.tensor_parallel = 16;
+  c.strategy.data_parallel = 1;
+  EXPECT_EQ(c.stage().forward.tensor_comm, Seconds(4 * 5)) << "over two nodes";
+  c.strategy.tensor_parallel = 8;
+  c.cluster.fabric.kind = FabricKind::Pcie;
+  EXPECT_EQ(c.stage().forward.tensor_comm, Seconds(4 * 5)) << "through the host";
+}
+
 TEST(Stage, HostAndDeviceTakeTheNormOfTheTwo) {
   StageCase c = alone();
   c.layer().forward.host = Seconds(16);
@@ -280,6 +295,17 @@ TEST(Stage, OffloadedActivationsWaitForTheLinkOnlyWhereItIsSlower) {
   EXPECT_NEAR(c.stage().backward.offload.value(), 4 * (40 - 32), 1e-9);
   c.cluster.host_link = saved / Seconds(15);
   EXPECT_EQ(c.stage().forward.offload, Seconds());
+}
+
+TEST(Stage, OffloadedActivationsShareThePcieLanesWithTheCollectivesOfCards) {
+  StageCase c = alone();
+  c.strategy.offload.activations = true;
+  c.layer().forward.tensor_comm = Seconds(5);
+  const double forward = 10 + 4 + 2;
+  c.cluster.host_link = layer_activation_bytes(c.workload, c.table.stack.runs[0].spec, c.strategy, true) / Seconds(20);
+  EXPECT_NEAR(c.stage().forward.offload.value(), 0, 1e-9) << "beside compute and NVLink";
+  c.cluster.fabric.kind = FabricKind::Pcie;
+  EXPECT_NEAR(c.stage().forward.offload.value(), 4 * (20 - forward), 1e-9);
 }
 
 TEST(RankParameters, OfAllStagesAreThoseOfTheModel) {
