@@ -72,6 +72,9 @@ struct Stack {
   std::vector<std::string> offloads;  ///< `none`, `optimizer`, `params`, `activations`; `nvme`: the first two there
   /// Activations leave the device only without a pipeline and without recomputation (Megatron Core).
   bool offloads_activations_alone = false;
+  /// Activations are copied to the host and back on the stream that computes, so that nothing hides it: PyTorch's
+  /// torch.autograd.graph.save_on_cpu.
+  bool offload_waits = false;
   std::vector<std::string> precisions;
   /// What selective recomputation runs again; none named: the attention core where its scores are stored, and under
   /// FSDP what its policy does not keep. What a measured run did.

@@ -213,7 +213,7 @@ void StageModel::add_sharded_parameter_traffic(int run, LayerTime& time) const {
   time.backward.data_comm = beside_compute(backward, time.backward.total(), stack_, cluster_.accelerator);
 }
 
-/// Saved activations leave over the host link under the forward and return under the backward.
+/// Saved activations leave over the host link under the forward and return under the backward, or while both wait.
 void StageModel::add_activation_offload(int run, LayerTime& time) const {
   if (cluster_.host_link.value() <= 0) return;
   const bool flash = workload_.flash_attention.value_or(stack_.flash_attention);
@@ -222,7 +222,9 @@ void StageModel::add_activation_offload(int run, LayerTime& time) const {
   const Seconds transfer = saved / cluster_.host_link;
   // Tensor ranks without links of their own speak over the same PCIe lanes meanwhile.
   const bool shared = cluster_.fabric.kind == FabricKind::Pcie;
-  const auto window = [&](const PassParts& pass) { return pass.total() - (shared ? pass.tensor_comm : Seconds()); };
+  const auto window = [&](const PassParts& pass) {
+    return stack_.offload_waits ? Seconds() : pass.total() - (shared ? pass.tensor_comm : Seconds());
+  };
   time.forward.offload += std::max(Seconds(), transfer - window(time.forward));
   time.backward.offload += std::max(Seconds(), transfer - window(time.backward));
 }

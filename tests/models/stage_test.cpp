@@ -295,6 +295,9 @@ TEST(Stage, OffloadedActivationsWaitForTheLinkOnlyWhereItIsSlower) {
   EXPECT_NEAR(c.stage().backward.offload.value(), 4 * (40 - 32), 1e-9);
   c.cluster.host_link = saved / Seconds(15);
   EXPECT_EQ(c.stage().forward.offload, Seconds());
+  c.stack.offload_waits = true;
+  EXPECT_NEAR(c.stage().forward.offload.value(), 4 * 15, 1e-9) << "copied on the stream that computes";
+  EXPECT_NEAR(c.stage().backward.offload.value(), 4 * 15, 1e-9);
 }
 
 TEST(Stage, OffloadedActivationsShareThePcieLanesWithTheCollectivesOfCards) {
