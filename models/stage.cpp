@@ -110,12 +110,14 @@ Seconds StageModel::launch_time(const PassCosts& costs) const {
   return costs.host * (strategy_.sharding == Sharding::Zero3 ? stack_.profile.gathered_host : 1);
 }
 
-/// Products and collectives of tensor ranks overlap through memory that the ranks map from each other (Userbuffers of
-/// Transformer Engine, PyTorch's symmetric memory), which neither PCIe cards behind a host nor other nodes offer.
+/// Products and collectives of tensor ranks overlap through memory that each rank maps from every other (Userbuffers of
+/// Transformer Engine, PyTorch's symmetric memory). Cards behind a host's PCIe switches, the half of an NVLink mesh that
+/// no link joins, and other nodes offer none.
 double StageModel::tensor_overlap() const {
   const FabricKind fabric = cluster_.fabric.kind;
-  const bool mapped = fabric != FabricKind::Pcie && fabric != FabricKind::None && groups_.tensor.domains() == 1;
-  return mapped ? stack_.profile.tensor_overlap : 0;
+  const bool any_to_any =
+      fabric == FabricKind::Nvswitch || fabric == FabricKind::FullMesh || fabric == FabricKind::NeuronLink;
+  return any_to_any && groups_.tensor.domains() == 1 ? stack_.profile.tensor_overlap : 0;
 }
 
 /// One pass over a layer: compute as it is, communication as far as it shows, the host where it is slower.

@@ -108,8 +108,10 @@ TEST(Stage, TensorRanksOverlapThroughMemoryThatTheyMapOnly) {
   c.strategy.data_parallel = 1;
   EXPECT_EQ(c.stage().forward.tensor_comm, Seconds(4 * 5)) << "over two nodes";
   c.strategy.tensor_parallel = 8;
-  c.cluster.fabric.kind = FabricKind::Pcie;
-  EXPECT_EQ(c.stage().forward.tensor_comm, Seconds(4 * 5)) << "through the host";
+  for (const FabricKind without : {FabricKind::Pcie, FabricKind::NvlinkMesh}) {
+    c.cluster.fabric.kind = without;
+    EXPECT_EQ(c.stage().forward.tensor_comm, Seconds(4 * 5)) << "not between any two";
+  }
 }
 
 TEST(Stage, HostAndDeviceTakeTheNormOfTheTwo) {
