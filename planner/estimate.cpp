@@ -108,7 +108,7 @@ Result<Plan> evaluate(const PlanRequest& request, const Catalog& catalog, const 
     faults.push_back(
         {"unsupported", "--stack",
          fmt::format("{} in {} does not run on {}", stack.name, to_string(workload.precision), instance.name),
-         "choose another stack or --dtype"});
+         fmt::format("choose another stack or --dtype; {}", stack.limitation)});
   }
   if (!faults.empty()) return tl::unexpected<Diagnostics>(std::move(faults));
   const Candidate candidate{strategy, estimate_memory(workload, strategy, cluster, stack),

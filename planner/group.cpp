@@ -1,6 +1,7 @@
 #include "planner/group.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "planner/uncertainty.hpp"
 
@@ -84,6 +85,8 @@ Plan make_plan(const PlanRequest& request, const Group& group, const Stack& stac
 
 bool stack_runs_on(const Stack& stack, const Cluster& cluster, const InstanceType& instance, Precision precision) {
   if (!(is_trainium(cluster.accelerator) ? stack.trainium : stack.nvidia)) return false;
+  const std::string& capability = cluster.accelerator.compute_capability;
+  if (!capability.empty() && std::strtod(capability.c_str(), nullptr) < stack.least_capability) return false;
   // The one stack that AWS limits to a list of instance types.
   if (stack.id == "smp-v2" && !instance.smp_v2) return false;
   return cluster.accelerator.supports(precision);

@@ -212,6 +212,24 @@ TEST(Estimate, TrainsInFp16WhereTheDeviceHasNoBf16AndNoneWasAskedFor) {
   EXPECT_EQ(alone->step.time(), plan.step.time());
 }
 
+TEST(Estimate, OfAStackWhoseKernelsTheDeviceCannotRunIsRefused) {
+  RequestSpec spec;
+  spec.params = "350M";
+  spec.instances = "ml.g4dn.12xlarge";
+  spec.count = "1";
+  spec.stack = "deepspeed";
+  EXPECT_EQ(estimate_of(spec).plans.front().stack->id, "deepspeed");
+  spec.stack = "megatron";
+  const auto request = resolve(spec, catalog(), std::nullopt, Purpose::Estimate);
+  ASSERT_TRUE(request);
+  const auto set = estimate(*request, catalog());
+  ASSERT_FALSE(set);
+  EXPECT_EQ(set.error().front().location, "--stack");
+  EXPECT_THAT(set.error().front().hint, HasSubstr("needs Ampere or newer"));
+  spec.instances = "ml.g5.12xlarge";
+  EXPECT_EQ(estimate_of(spec).plans.front().stack->id, "megatron");
+}
+
 TEST(Estimate, ThatIsStoppedBeforeItHasAPlanFailsWithAReason) {
   RequestSpec spec;
   spec.params = "350M";
