@@ -111,8 +111,8 @@ Seconds StageModel::launch_time(const PassCosts& costs) const {
 }
 
 /// Products and collectives of tensor ranks overlap through memory that each rank maps from every other (Userbuffers of
-/// Transformer Engine, PyTorch's symmetric memory). Cards behind a host's PCIe switches, the half of an NVLink mesh that
-/// no link joins, and other nodes offer none.
+/// Transformer Engine, PyTorch's symmetric memory). Cards behind a host's PCIe switches, the half of an NVLink mesh
+/// that no link joins, and other nodes offer none.
 double StageModel::tensor_overlap() const {
   const FabricKind fabric = cluster_.fabric.kind;
   const bool any_to_any =
