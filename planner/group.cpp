@@ -83,10 +83,14 @@ Plan make_plan(const PlanRequest& request, const Group& group, const Stack& stac
   return plan;
 }
 
+bool stack_has(const Stack& stack, const Accelerator& accelerator) {
+  if (is_trainium(accelerator)) return stack.trainium;
+  const std::string& capability = accelerator.compute_capability;
+  return stack.nvidia && (capability.empty() || std::strtod(capability.c_str(), nullptr) >= stack.least_capability);
+}
+
 bool stack_runs_on(const Stack& stack, const Cluster& cluster, const InstanceType& instance, Precision precision) {
-  if (!(is_trainium(cluster.accelerator) ? stack.trainium : stack.nvidia)) return false;
-  const std::string& capability = cluster.accelerator.compute_capability;
-  if (!capability.empty() && std::strtod(capability.c_str(), nullptr) < stack.least_capability) return false;
+  if (!stack_has(stack, cluster.accelerator)) return false;
   // The one stack that AWS limits to a list of instance types.
   if (stack.id == "smp-v2" && !instance.smp_v2) return false;
   return cluster.accelerator.supports(precision);

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "models/cluster.hpp"
+#include "planner/group.hpp"
 #include "planner/request_fields.hpp"
 #include "planner/resolver.hpp"
 
@@ -156,7 +157,7 @@ void Resolver::read_stacks() {
     if (!stack) continue;
     if (!request_.instances.empty() && !runs_somewhere(**stack)) {
       add("conflict", "--stack", fmt::format("{} runs on none of the instance types", (*stack)->name),
-          "choose another stack or other --instances");
+          fmt::format("choose another stack or other --instances; {}", (*stack)->limitation));
     } else if (!has_kernels(**stack)) {
       std::vector<std::string_view> able;
       for (const Stack& other : catalog_.stacks()) {
@@ -176,7 +177,7 @@ void Resolver::read_stacks() {
 bool Resolver::runs_somewhere(const Stack& stack) const {
   return std::any_of(request_.instances.begin(), request_.instances.end(), [&](const InstanceType* instance) {
     const Accelerator* accelerator = catalog_.find_accelerator(instance->accelerator);
-    return accelerator != nullptr && (is_trainium(*accelerator) ? stack.trainium : stack.nvidia);
+    return accelerator != nullptr && stack_has(stack, *accelerator);
   });
 }
 
