@@ -19,8 +19,8 @@ bool is_release(std::string_view word) {
 }
 
 bool tells_no_width(std::string_view word) {
-  constexpr std::array<std::string_view, 12> kWords = {"instruct", "it",   "chat", "base", "hf",       "sft",
-                                                       "dpo",      "bf16", "pt",   "fp8",  "thinking", "preview"};
+  constexpr std::array<std::string_view, 14> kWords = {"instruct", "it", "chat", "base",     "hf",      "sft", "dpo",
+                                                       "bf16",     "pt", "fp8",  "thinking", "preview", "bnb", "4bit"};
   return is_release(word) || std::find(kWords.begin(), kWords.end(), word) != kWords.end();
 }
 

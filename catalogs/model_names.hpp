@@ -11,7 +11,7 @@ namespace smplan {
 std::string plain_model_name(std::string_view name);
 
 /// The same without what never changes the widths: who publishes the weights (`meta-llama/`), how they were trained on
-/// (`Instruct`, `chat`, `it`), their format (`hf`) and the month of a release (`-2507`).
+/// (`Instruct`, `chat`, `it`), their format (`hf`, `bnb-4bit`) and the month of a release (`-2507`).
 std::string plain_base_model_name(std::string_view name);
 
 }  // namespace smplan

@@ -51,6 +51,9 @@ TEST(Catalog, FindsModelsAsHubAndPapersCallThem) {
   EXPECT_EQ(found("google/gemma-2-9b-it"), "gemma-2-9b");
   EXPECT_EQ(found("Qwen/Qwen3-235B-A22B-Instruct-2507"), "qwen3-235b-a22b");
   EXPECT_EQ(found("mistralai/Mixtral-8x7B-Instruct-v0.1"), "mixtral-8x7b");
+  EXPECT_EQ(found("mistralai/Mistral-7B-Instruct-v0.2"), "mistral-7b");
+  EXPECT_EQ(found("mistralai/Mistral-7B-Instruct-v0.3"), "mistral-7b-v0.3") << "another vocabulary";
+  EXPECT_EQ(found("unsloth/Llama-3.3-70B-Instruct-bnb-4bit"), "llama-3.1-70b");
   EXPECT_EQ(found("OPT-1.3B"), "opt-1.3b");
   EXPECT_EQ(found("OPT-13B"), "opt-13b") << "a point between digits is no decoration";
   EXPECT_EQ(found("llama-27b"), "none") << "nor is a dash";
