@@ -26,13 +26,27 @@ std::string squeezed(std::string_view words) {
 std::string_view before_remark(std::string_view words) { return words.substr(0, words.find_first_of(" +,(")); }
 
 template <typename T, std::size_t N>
-std::optional<T> find_word(const std::array<std::pair<std::string_view, T>, N>& table, std::string_view word) {
-  const auto at = std::find_if(table.begin(), table.end(), [&](const auto& entry) { return entry.first == word; });
-  return at == table.end() ? std::nullopt : std::optional(at->second);
+using Names = std::array<std::pair<std::string_view, T>, N>;
+
+template <typename T, std::size_t N, typename Matches>
+std::optional<T> first_where(const Names<T, N>& names, Matches matches) {
+  const auto at = std::find_if(names.begin(), names.end(), [&](const auto& entry) { return matches(entry.first); });
+  return at == names.end() ? std::nullopt : std::optional(at->second);
+}
+
+template <typename T, std::size_t N>
+std::optional<T> find_word(const Names<T, N>& names, std::string_view word) {
+  return first_where(names, [&](std::string_view name) { return name == word; });
+}
+
+/// The first name, in the table's order, that stands anywhere in the text.
+template <typename T, std::size_t N>
+std::optional<T> find_part(const Names<T, N>& names, std::string_view text) {
+  return first_where(names, [&](std::string_view name) { return mentions(text, name); });
 }
 
 /// Names of FSDP (ShardingStrategy), of DeepSpeed (`stage`) and of Megatron (use_distributed_optimizer).
-constexpr std::array<std::pair<std::string_view, Sharding>, 35> kShardings{{
+constexpr Names<Sharding, 35> kShardings{{
     {"none", Sharding::None},
     {"no", Sharding::None},
     {"noshard", Sharding::None},
@@ -70,7 +84,7 @@ constexpr std::array<std::pair<std::string_view, Sharding>, 35> kShardings{{
     {"fsdphybridshard", Sharding::FsdpHybrid},
 }};
 
-constexpr std::array<std::pair<std::string_view, Recompute>, 20> kRecomputes{{
+constexpr Names<Recompute, 20> kRecomputes{{
     {"none", Recompute::None},
     {"no", Recompute::None},
     {"off", Recompute::None},
@@ -92,6 +106,28 @@ constexpr std::array<std::pair<std::string_view, Recompute>, 20> kRecomputes{{
     {"activationcheckpointing", Recompute::Full},
     {"gradientcheckpointing", Recompute::Full},
 }};
+
+/// The order keeps `adamw_8bit` out of Adam.
+constexpr Names<Optimizer, 8> kOptimizers{{{"8bit", Optimizer::Adam8bit},
+                                           {"8-bit", Optimizer::Adam8bit},
+                                           {"lamb", Optimizer::Lamb},
+                                           {"lion", Optimizer::Lion},
+                                           {"sgd", Optimizer::SgdMomentum},
+                                           {"adafactor", Optimizer::Adafactor},
+                                           {"muon", Optimizer::Muon},
+                                           {"adam", Optimizer::AdamW}}};
+
+/// The order keeps float16 out of bfloat16.
+constexpr Names<Precision, 10> kPrecisions{{{"fp8", Precision::Fp8},
+                                            {"fp4", Precision::Fp4},
+                                            {"bf16", Precision::Bf16},
+                                            {"bfloat16", Precision::Bf16},
+                                            {"fp16", Precision::Fp16},
+                                            {"float16", Precision::Fp16},
+                                            {"half", Precision::Fp16},
+                                            {"tf32", Precision::Tf32},
+                                            {"fp32", Precision::Fp32},
+                                            {"float32", Precision::Fp32}}};
 
 }  // namespace
 
@@ -131,22 +167,7 @@ std::vector<LayerModule> modules_in(std::string_view list) {
   return {modules.begin(), modules.end()};
 }
 
-std::optional<Optimizer> optimizer_in(std::string_view words) {
-  const std::string text = lower_case(words);
-  // The order keeps `adamw_8bit` and `adafactor` out of Adam.
-  constexpr std::array<std::pair<std::string_view, Optimizer>, 8> kNames{{{"8bit", Optimizer::Adam8bit},
-                                                                          {"8-bit", Optimizer::Adam8bit},
-                                                                          {"lamb", Optimizer::Lamb},
-                                                                          {"lion", Optimizer::Lion},
-                                                                          {"sgd", Optimizer::SgdMomentum},
-                                                                          {"adafactor", Optimizer::Adafactor},
-                                                                          {"muon", Optimizer::Muon},
-                                                                          {"adam", Optimizer::AdamW}}};
-  for (const auto& [name, optimizer] : kNames) {
-    if (mentions(text, name)) return optimizer;
-  }
-  return std::nullopt;
-}
+std::optional<Optimizer> optimizer_in(std::string_view words) { return find_part(kOptimizers, lower_case(words)); }
 
 std::optional<Offload> offload_in(std::string_view words) {
   const std::string text = lower_case(words.substr(0, words.find_first_of(" (")));
@@ -156,24 +177,7 @@ std::optional<Offload> offload_in(std::string_view words) {
   return std::nullopt;
 }
 
-std::optional<Precision> precision_in(std::string_view words) {
-  const std::string text = lower_case(words);
-  // The order keeps float16 out of bfloat16.
-  constexpr std::array<std::pair<std::string_view, Precision>, 10> kNames{{{"fp8", Precision::Fp8},
-                                                                           {"fp4", Precision::Fp4},
-                                                                           {"bf16", Precision::Bf16},
-                                                                           {"bfloat16", Precision::Bf16},
-                                                                           {"fp16", Precision::Fp16},
-                                                                           {"float16", Precision::Fp16},
-                                                                           {"half", Precision::Fp16},
-                                                                           {"tf32", Precision::Tf32},
-                                                                           {"fp32", Precision::Fp32},
-                                                                           {"float32", Precision::Fp32}}};
-  for (const auto& [name, precision] : kNames) {
-    if (mentions(text, name)) return precision;
-  }
-  return std::nullopt;
-}
+std::optional<Precision> precision_in(std::string_view words) { return find_part(kPrecisions, lower_case(words)); }
 
 bool is_gated(std::string_view mlp) { return mentions(lower_case(mlp), "glu"); }
 
