@@ -44,6 +44,15 @@ void flash_attention(const CheckInput& in, Report& report) {
   });
 }
 
+/// Megatron's layers are Transformer Engine's unless it is told otherwise.
+void transformer_engine(const CheckInput& in, Report& report) {
+  const Node* implementation = in.job.root().find("transformer-impl");
+  if (implementation != nullptr && implementation->text == "local") return;
+  for_gpus(in, [&](const InstanceType& type, int has) {
+    if (has < kAmpere) report.at(implementation ? *implementation : in.job.root(), {type.name, type.accelerator});
+  });
+}
+
 void fp16_and_bf16(const CheckInput& in, Report& report) {
   if (in.job.strategy.fp16.is(true) && in.job.strategy.bf16.is(true)) report.at(in.job.strategy.fp16);
 }
@@ -96,6 +105,10 @@ constexpr Rule kRules[] = {
     {"C157", Severity::Info, "Hyperparameter amp", "amp is passed as a hyperparameter",
      "amp is only an argument of the script: the estimator does nothing with it", "check that the script reads --amp",
      kSdk2, kEstimator, Need::Nothing, amp_argument},
+    {"C213", Severity::Error, "Transformer Engine before Ampere", "Megatron with Transformer Engine on V100 or T4",
+     "{} ({}) is older than what Transformer Engine supports", "use --transformer-impl local, or Ampere or later",
+     "nvidia.github.io/TransformerEngine/support_matrix.html, read 2026-11-24", kMegatron, Need::Nothing,
+     transformer_engine},
 };
 
 }  // namespace
