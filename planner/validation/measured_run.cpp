@@ -12,8 +12,10 @@
 namespace smplan {
 namespace {
 
-/// What other tables call a column: those of fine-tuning memory, `smplan plan --format csv` and its JSON.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 24> kOtherNames{{
+using ColumnNames = std::pair<std::string_view, std::string_view>;
+
+/// What other tables call a column: those of fine-tuning memory, and smplan's own long names.
+constexpr std::array<ColumnNames, 18> kOtherNames{{
     {"micro_batch", "batch"},
     {"recompute", "grad_ckpt"},
     {"peak_mem_gib_per_gpu", "peak_mem_gib"},
@@ -22,17 +24,11 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 24> kOtherNa
     {"framework", "stack"},
     {"dtype", "precision"},
     {"dp", "data_parallel"},
-    {"dp", "data"},
     {"tp", "tensor_parallel"},
-    {"tp", "tensor"},
     {"pp", "pipeline_parallel"},
-    {"pp", "pipeline"},
     {"vpp", "virtual_pipeline"},
     {"cp", "context_parallel"},
-    {"cp", "context"},
     {"ep", "expert_parallel"},
-    {"ep", "expert"},
-    {"sequence_parallel", "sequence"},
     {"shard", "sharding"},
     {"shard", "zero_stage"},
     {"global_batch", "global_batch_size"},
@@ -40,15 +36,31 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 24> kOtherNa
     {"grad_accum", "gradient_accumulation"},
 }};
 
+/// `smplan plan --format csv`, where these words mean degrees; elsewhere `data` may name a data set.
+constexpr std::array<ColumnNames, 6> kPlanNames{{
+    {"dp", "data"},
+    {"tp", "tensor"},
+    {"pp", "pipeline"},
+    {"cp", "context"},
+    {"ep", "expert"},
+    {"sequence_parallel", "sequence"},
+}};
+
+bool is_plan(const CsvTable& table) { return table.column("tensor") && table.column("pipeline"); }
+
 /// For people: where a row's figures come from.
 constexpr std::string_view kReference = "source_ref";
 
 /// Where a column stands under its own name or, lacking that, under another.
 std::optional<std::size_t> position(const CsvTable& table, std::string_view column) {
   std::optional<std::size_t> index = table.column(column);
-  for (const auto& [name, other] : kOtherNames) {
-    if (!index && name == column) index = table.column(other);
-  }
+  const auto look_for = [&](const auto& names) {
+    for (const auto& [name, other] : names) {
+      if (!index && name == column) index = table.column(other);
+    }
+  };
+  look_for(kOtherNames);
+  if (is_plan(table)) look_for(kPlanNames);
   return index;
 }
 
@@ -217,7 +229,9 @@ std::vector<UnreadColumn> unread_columns(const CsvTable& table) {
   for (std::size_t i = 0; i < table.header.size(); ++i) {
     if (read.contains(i) || table.header[i] == kReference) continue;
     const std::vector<std::string> nearest = nearest_names(table.header[i], known, 1);
-    unread.push_back({table.header[i], nearest.empty() ? std::string() : nearest.front()});
+    // Slips rarely begin with the first letter; other words that look alike are no help.
+    const bool slip = !nearest.empty() && !table.header[i].empty() && nearest[0][0] == table.header[i][0];
+    unread.push_back({table.header[i], slip ? nearest[0] : std::string()});
   }
   return unread;
 }

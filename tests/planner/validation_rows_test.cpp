@@ -87,6 +87,11 @@ TEST(MeasuredRuns, ColumnsHaveTheNamesThatPlansGiveThem) {
   EXPECT_NE(expected.find(",ok,"), std::string::npos) << expected;
   EXPECT_EQ(report_csv(compare_runs(planned, shipped_catalog())), expected);
   EXPECT_EQ(report_csv(compare_runs(spelled_out, shipped_catalog())), expected);
+  const auto data_set = run("gpu,n_gpus,framework,dtype,tp,pp,dp,shard,sequence_parallel,grad_accum,data",
+                            "H100-80GB,16,megatron,bf16,2,2,4,zero1,1,8,C4");
+  EXPECT_EQ(report_csv(compare_runs(data_set, shipped_catalog())), expected);
+  EXPECT_EQ(run("data", "C4").front().dp, std::nullopt) << "names a data set where no other column is a plan's";
+  EXPECT_TRUE(run("data", "C4").front().faults.empty());
 }
 
 TEST(MeasuredRuns, ColumnsThatNothingReadsAreNamed) {

@@ -1,5 +1,6 @@
 """validate() and calibrate() answer as the command line does, from files and from frames."""
 
+import io
 import json
 import pickle
 
@@ -42,6 +43,15 @@ def test_a_misspelled_column_is_told_and_others_are_not():
     with pytest.warns(UserWarning, match="'micro_bach' is not read; did you mean 'micro_batch'") as told:
         smplan.validate(frame)
     assert len(told) == 1 and told[0].filename == __file__
+
+
+@pytest.mark.filterwarnings("ignore:.* is not read")
+def test_a_plans_own_table_is_a_table_of_runs(cli):
+    table = cli("plan", "--model", "llama-2-13b", "--instances", "ml.p5.48xlarge", "--top", "4", "--format", "csv").stdout
+    plans = pandas.read_csv(io.StringIO(table), dtype=str, keep_default_na=False)
+    plans.insert(0, "id", [f"plan {i}" for i in range(len(plans))])
+    rows = smplan.validate(plans.assign(model="llama-2-13b", seq_len="4096")).rows
+    assert [float(row["predicted_step_time_s"]) for row in rows] == pytest.approx([float(t) for t in plans["step_time_s"]])
 
 
 @pytest.mark.parametrize("runs", ["/nowhere/runs.csv", [], 7, None])
