@@ -22,4 +22,17 @@ std::string lower_case(std::string_view text) {
   return out;
 }
 
+bool is_letter_or_digit(char c) {
+  const char letter = lower_case(c);
+  return (letter >= 'a' && letter <= 'z') || (c >= '0' && c <= '9');
+}
+
+std::string letters_and_digits(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (is_letter_or_digit(c)) out.push_back(lower_case(c));
+  }
+  return out;
+}
+
 }  // namespace smplan

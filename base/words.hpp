@@ -13,4 +13,8 @@ std::vector<std::string_view> words_of(std::string_view text);
 char lower_case(char letter);
 std::string lower_case(std::string_view text);
 
+bool is_letter_or_digit(char c);
+/// ASCII letters and digits alone, in lower case: `FULL_SHARD` and `full shard` are `fullshard`.
+std::string letters_and_digits(std::string_view text);
+
 }  // namespace smplan

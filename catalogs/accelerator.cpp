@@ -21,6 +21,12 @@ std::string read_capability(ObjectReader& reader) {
 
 }  // namespace
 
+int Accelerator::capability() const {
+  int tenths = 0;
+  for (const char c : compute_capability) tenths = is_digit(c) ? 10 * tenths + (c - '0') : tenths;
+  return tenths;
+}
+
 Accelerator read_accelerator(const JsonValue& value, Diagnostics& out) {
   ObjectReader reader(value, out);
   Accelerator a;

@@ -35,6 +35,8 @@ struct Accelerator {
   Provenance provenance;
 
   [[nodiscard]] FlopsPerSecond peak_rate(Precision p) const { return peak[static_cast<std::size_t>(p)]; }
+  /// Ten times the compute capability: 80 for 8.0; 0 where it has none or nobody has published it.
+  [[nodiscard]] int capability() const;
   [[nodiscard]] bool supports(Precision p) const { return peak_rate(p).value() > 0; }
   friend bool operator==(const Accelerator&, const Accelerator&) = default;
 };

@@ -2,15 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
 #include "base/words.hpp"
 
 namespace smplan {
 namespace {
 
-bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
-bool is_letter_or_digit(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// `2507` and `0324` tell year and month, or month and day.
 bool is_release(std::string_view word) {

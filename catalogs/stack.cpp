@@ -1,6 +1,7 @@
 #include "catalogs/stack.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "catalogs/reading.hpp"
 
@@ -48,7 +49,7 @@ void read_dimensions(ObjectReader& reader, Stack& stack) {
   stack.collectives = read_enums(reader, "collectives", kCollectives);
   stack.offloads = read_strings(reader, "offloads");
   stack.offloads_activations_alone = reader.optional_bool("offloads_activations_alone").value_or(false);
-  stack.least_capability = read_number_or(reader, "least_capability", 0, 99, 0);
+  stack.least_capability = static_cast<int>(std::lround(10 * read_number_or(reader, "least_capability", 0, 99, 0)));
   stack.offload_waits = reader.optional_bool("offload_waits").value_or(false);
   stack.precisions = read_strings(reader, "precisions");
 }

@@ -72,8 +72,8 @@ struct Stack {
   std::vector<std::string> offloads;  ///< `none`, `optimizer`, `params`, `activations`; `nvme`: the first two there
   /// Activations leave the device only without a pipeline and without recomputation (Megatron Core).
   bool offloads_activations_alone = false;
-  /// Compute capability of an NVIDIA device that its kernels need.
-  double least_capability = 0;
+  /// Ten times the compute capability of an NVIDIA device that its kernels need, as Accelerator::capability() has it.
+  int least_capability = 0;
   /// Activations are copied to the host and back on the stream that computes, so that nothing hides it: PyTorch's
   /// torch.autograd.graph.save_on_cpu.
   bool offload_waits = false;

@@ -173,8 +173,9 @@ double gradients_before_layers(double gradients, const StageParameters& p, const
 }
 
 double cublas_bytes(const Cluster& cluster) {
-  const std::string& capability = cluster.accelerator.compute_capability;
-  const bool before_hopper = capability.size() == 3 && capability[0] < '9';
+  constexpr int kHopper = 90;
+  const int capability = cluster.accelerator.capability();
+  const bool before_hopper = capability > 0 && capability < kHopper;
   return (before_hopper ? kMemoryConstants.cublas_workspace_before_hopper : kMemoryConstants.cublas_workspace).value();
 }
 

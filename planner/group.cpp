@@ -1,7 +1,6 @@
 #include "planner/group.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "planner/uncertainty.hpp"
 
@@ -85,8 +84,7 @@ Plan make_plan(const PlanRequest& request, const Group& group, const Stack& stac
 
 bool stack_has(const Stack& stack, const Accelerator& accelerator) {
   if (is_trainium(accelerator)) return stack.trainium;
-  const std::string& capability = accelerator.compute_capability;
-  return stack.nvidia && (capability.empty() || std::strtod(capability.c_str(), nullptr) >= stack.least_capability);
+  return stack.nvidia && accelerator.capability() >= stack.least_capability;
 }
 
 bool stack_runs_on(const Stack& stack, const Cluster& cluster, const InstanceType& instance, Precision precision) {

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 
 #include "base/words.hpp"
@@ -21,14 +20,8 @@ std::string without_brackets(std::string_view name) {
   return kept;
 }
 
-/// Letters and digits in lower case.
-std::string bare_name(std::string_view name) {
-  std::string bare;
-  for (const char c : without_brackets(name)) {
-    if (std::isalnum(static_cast<unsigned char>(c))) bare.push_back(lower_case(c));
-  }
-  return bare;
-}
+/// `Llama3-70B(trunc)` -> `llama370b`.
+std::string bare_name(std::string_view name) { return letters_and_digits(without_brackets(name)); }
 
 /// The widths of a preset do not describe a row that states others.
 bool contradicts(const MeasuredRun& run, const Architecture& a) {

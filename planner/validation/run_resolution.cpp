@@ -146,21 +146,21 @@ Result<void> resolve_batch(const MeasuredRun& run, std::optional<std::int64_t> g
 }
 
 /// What the stack does unless told otherwise; who can shard does where the model leaves no choice.
-Sharding usual_sharding(const Stack& stack, bool must_shard) {
+Sharding usual_sharding(const Stack& stack, bool too_large) {
   if (stack.shardings.empty()) return Sharding::None;
-  const bool second = must_shard && stack.shardings.front() == Sharding::None && stack.shardings.size() > 1;
+  const bool second = too_large && stack.shardings.front() == Sharding::None && stack.shardings.size() > 1;
   return stack.shardings[second ? 1 : 0];
 }
 
-void resolve_sharding(const MeasuredRun& run, const Stack& stack, bool must_shard, Strategy& s,
+void resolve_sharding(const MeasuredRun& run, const Stack& stack, bool too_large, Strategy& s,
                       Assumptions& assumptions) {
   const std::optional<Sharding> stated = stated_sharding(run);
   if (!stated) note_unread("shard", run.shard, assumptions);
   const std::int32_t ranks = s.data_parallel * s.context_parallel;
-  s.sharding = stated ? *stated : usual_sharding(stack, must_shard);
+  s.sharding = stated ? *stated : usual_sharding(stack, too_large);
   // DeepSpeed runs its stage on one device too, where nothing is cut.
   const bool engine_alone = ranks == 1 && stack.deepspeed_engine && !stack.pipeline_parallel;
-  if (engine_alone && s.sharding == Sharding::None) s.sharding = usual_sharding(stack, must_shard);
+  if (engine_alone && s.sharding == Sharding::None) s.sharding = usual_sharding(stack, too_large);
   if (ranks == 1 && s.sharding == Sharding::Zero1) s.sharding = Sharding::None;
   if (!stated && ranks > 1) assumptions.push_back("sharding is " + std::string(to_string(s.sharding)));
   s.shard_degree = s.sharding == Sharding::None ? 1 : ranks;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <set>
 #include <utility>
 
@@ -12,15 +11,6 @@ namespace smplan {
 namespace {
 
 bool mentions(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
-
-/// Letters and digits in lower case: `FULL_SHARD` and `full shard` are `fullshard`.
-std::string squeezed(std::string_view words) {
-  std::string out;
-  for (const char c : words) {
-    if (std::isalnum(static_cast<unsigned char>(c))) out.push_back(lower_case(c));
-  }
-  return out;
-}
 
 /// What stands before a remark: `zero1 dp2`, `zero2+offload`, `full (uniform)`.
 std::string_view before_remark(std::string_view words) { return words.substr(0, words.find_first_of(" +,(")); }
@@ -133,18 +123,18 @@ constexpr Names<Precision, 10> kPrecisions{{{"fp8", Precision::Fp8},
 
 std::optional<Sharding> sharding_in(std::string_view words) {
   if (mentions(words, "/")) return std::nullopt;  // `zero2/3`: one or the other
-  const std::optional<Sharding> whole = find_word(kShardings, squeezed(words));
-  return whole ? whole : find_word(kShardings, squeezed(before_remark(words)));
+  const std::optional<Sharding> whole = find_word(kShardings, letters_and_digits(words));
+  return whole ? whole : find_word(kShardings, letters_and_digits(before_remark(words)));
 }
 
 std::optional<Sharding> zero_stage_in(std::string_view framework) {
-  const std::string text = squeezed(framework);
+  const std::string text = letters_and_digits(framework);
   const std::size_t zero = text.find("zero");
   return zero == std::string::npos ? std::nullopt : sharding_in(std::string_view(text).substr(zero, 5));
 }
 
 std::optional<Recompute> recompute_in(std::string_view words) {
-  const std::string text = squeezed(words);
+  const std::string text = letters_and_digits(words);
   if (const auto known = find_word(kRecomputes, text)) return known;
   if (text.rfind("selective", 0) == 0) return Recompute::Selective;
   if (text.rfind("full", 0) == 0 || text.rfind("fsdpfull", 0) == 0) return Recompute::Full;

@@ -16,5 +16,13 @@ TEST(Words, StandBetweenBlanksHoweverMany) {
   EXPECT_THAT(words_of("   "), IsEmpty());
 }
 
+TEST(LettersAndDigits, AreWhatSpellingsOfOneWordShare) {
+  for (const char* spelling : {"FULL_SHARD", "full shard", "Full-Shard (1)"}) {
+    EXPECT_EQ(letters_and_digits(spelling).substr(0, 9), "fullshard") << spelling;
+  }
+  EXPECT_EQ(letters_and_digits("ZeRO-3"), "zero3");
+  EXPECT_EQ(letters_and_digits("\xc3\xa9 _-"), "") << "ASCII only, whatever the locale";
+}
+
 }  // namespace
 }  // namespace smplan

@@ -58,6 +58,15 @@ TEST(Accelerators, OfVoltaAndTuringHaveNoBf16) {
   }
 }
 
+TEST(Accelerators, CapabilityIsATenfold) {
+  Accelerator a;
+  EXPECT_EQ(a.capability(), 0);
+  a.compute_capability = "8.9";
+  EXPECT_EQ(a.capability(), 89);
+  a.compute_capability = "10.3";
+  EXPECT_EQ(a.capability(), 103);
+}
+
 TEST(Accelerators, OfTrainiumAreNeuronCoresNotChips) {
   // A Trainium chip: 2 cores, 32 GiB, 190 TFLOP/s; a Trainium2 chip: 4 logical cores, 96 GiB, 667 TFLOP/s.
   const Accelerator* trn1 = shipped().find_accelerator("Trainium1");

@@ -63,12 +63,9 @@ std::optional<int> compute_capability(const CheckInput& in, const InstanceType& 
   const Accelerator* a = in.catalog.find_accelerator(type.accelerator);
   if (a == nullptr) return std::nullopt;
   if (is_trainium_type(type.name)) return 0;
-  const std::size_t dot = a->compute_capability.find('.');
-  if (dot == std::string::npos) {
-    // A Blackwell part whose capability nobody has published yet.
-    return a->architecture.starts_with("Blackwell") ? std::optional(120) : std::nullopt;
-  }
-  return std::stoi(a->compute_capability.substr(0, dot)) * 10 + std::stoi(a->compute_capability.substr(dot + 1));
+  if (a->capability() > 0) return a->capability();
+  // A Blackwell part whose capability nobody has published yet.
+  return a->architecture.starts_with("Blackwell") ? std::optional(120) : std::nullopt;
 }
 
 Where launcher_place(const Job& job) {
