@@ -295,7 +295,7 @@ Result<ResolvedRun> resolve_run(const MeasuredRun& run, const Catalog& catalog) 
   if (Result<void> r = check_limits(run); !r) return tl::unexpected(r.error());
   ResolvedRun resolved;
   Assumptions& assumptions = resolved.assumptions;
-  RunSettings settings = read_settings(run.notes + " " + run.model + " " + run.framework);
+  RunSettings settings = read_settings(run.notes + " " + run.framework, run.model);
   if (lower_case(run.dtype).find("-true") != std::string::npos) settings.pure_half = true;  // LitGPT: weights too
   if (run.compile) settings.compiled = run.compile;
 

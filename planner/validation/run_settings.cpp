@@ -50,7 +50,7 @@ constexpr double kCompiledLogitsBytes = 4;
 
 }  // namespace
 
-RunSettings read_settings(std::string_view text) {
+RunSettings read_settings(std::string_view text, std::string_view model) {
   const Words words(text);
   RunSettings s;
   if (words.say_any(std::array<std::string_view, 3>{"nvfp4", "fp4_", "label fp4"})) s.precision = Precision::Fp4;
@@ -63,7 +63,8 @@ RunSettings read_settings(std::string_view text) {
   s.pure_half = words.say_any(std::array<std::string_view, 3>{"mp_mode=pure", "torchtune", "fsdp+qlora"});
   s.checkpoints_run_through = words.say("mp_mode=pure");  // the tables of LLM Foundry made with PyTorch 1.13
   s.tied_embeddings = words.say("tied=1");
-  s.four_bit_base = words.say_any(std::array<std::string_view, 6>{"q-lora", "qlora", "nf4", "gptq", "4-bit", "int4"});
+  constexpr std::array<std::string_view, 6> kFourBits{"q-lora", "qlora", "nf4", "gptq", "4-bit", "int4"};
+  s.four_bit_base = words.say_any(kFourBits) || Words(model).say_any(kFourBits);
   s.lora_embeddings =
       words.say_any(std::array<std::string_view, 3>{"lora (emb)", "modules_to_save", "lm_head also trained"});
   s.liger_kernels = words.say("liger") && !words.say("liger=0");

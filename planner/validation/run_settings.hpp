@@ -46,8 +46,9 @@ struct RunSettings {
   bool graphed_iteration = false;               ///< forward and backward as one CUDA graph, experts' products fused
 };
 
-/// Reads the text; what it does not say stays unset.
-RunSettings read_settings(std::string_view text);
+/// Reads the notes and the framework's name, joined; what they do not say stays unset. The model's name says no more
+/// than that its weights have 4 bits: other words in it name something else (`Mistral-NeMo` is no recipe of NeMo).
+RunSettings read_settings(std::string_view text, std::string_view model = {});
 
 /// The stack with those of its profile's switches thrown that the settings name.
 Stack apply_settings(const Stack& stack, const RunSettings& settings);

@@ -300,6 +300,21 @@ TEST(Notes, SayWhetherContextRanksExchangeHeads) {
   EXPECT_FALSE(read_settings("flash attn; CP p2p").all_to_all_context);
 }
 
+TEST(Notes, AModelsNameIsNoSetting) {
+  // Mistral-NeMo and Nemotron are models, NeMo's recipes are not in their names: the gradients' buffer stays in 32
+  // bits.
+  const auto runs = test::runs_from(
+      "id,model,gpu,n_gpus,framework,n_layers,hidden,n_heads,ffn_hidden,vocab,seq_len,micro_batch,tp\n"
+      "a,Mistral-NeMo-12B,H100-80GB,8,Megatron-LM,32,4096,32,11008,32000,4096,1,8\n"
+      "b,Nemotron-eager,H100-80GB,8,Megatron-LM,32,4096,32,11008,32000,4096,1,8\n"
+      "c,any other,H100-80GB,8,Megatron-LM,32,4096,32,11008,32000,4096,1,8\n"
+      "d,Qwen-7B-Chat-Int4,H100-80GB,1,HF Trainer,32,4096,32,11008,32000,4096,1,1\n");
+  const auto run = [&](std::size_t i) { return resolve_run(runs[i], shipped_catalog()).value(); };
+  EXPECT_EQ(run(0).stack, run(2).stack);
+  EXPECT_EQ(run(1).stack, run(2).stack);
+  EXPECT_EQ(run(3).workload.finetune, FineTune::Qlora) << "what the weights are, the name does say";
+}
+
 TEST(Notes, MegatronReducesGradientsAfterThePassesUnlessTheyOverlap) {
   const Stack& megatron = *shipped_catalog().find_stack("megatron");
   const auto waits = [&](std::string_view notes) {
