@@ -17,13 +17,19 @@ std::string join(const std::vector<std::string>& parts) {
 
 }  // namespace
 
-Bytes reported_peak(const MemoryEstimate& m, const Stack& stack, std::string_view kind) {
-  // torchtune's `peak memory active` is the allocator's, as far as blocks are in use.
-  if (kind.rfind("active", 0) == 0 || kind.find("torchtune active") != std::string_view::npos) kind = "max_allocated";
-  if (stack.reports_rank_zero) return kind == "max_allocated" ? m.first_stage_allocated : m.first_stage_reserved;
-  if (kind == "max_allocated") return m.peak_allocated;
-  if (kind == "max_reserved") return m.peak_reserved;
-  return m.peak_device;
+Bytes reported_peak(const MemoryEstimate& m, const Stack& stack, MemoryKind kind) {
+  const bool rank_zero = stack.reports_rank_zero;
+  switch (kind) {
+    case MemoryKind::Allocated:
+      return rank_zero ? m.first_stage_allocated : m.peak_allocated;
+    case MemoryKind::Reserved:
+      return rank_zero ? m.first_stage_reserved : m.peak_reserved;
+    case MemoryKind::Device:
+      return m.peak_device;
+    case MemoryKind::Unstated:
+      break;
+  }
+  return rank_zero ? m.first_stage_reserved : m.peak_device;
 }
 
 std::string_view to_string(RunStatus status) {
@@ -68,7 +74,7 @@ RunPrediction predict_run(const MeasuredRun& run, const Catalog& catalog) {
   p.unmeasured = unmeasured_traits(resolved->workload, resolved->strategy, resolved->cluster, resolved->stack);
   set_interval(p.step, resolved->stack, p.unmeasured.size());
   p.memory = estimate_memory(resolved->workload, resolved->strategy, resolved->cluster, resolved->stack);
-  p.peak = reported_peak(p.memory, resolved->stack, run.mem_kind);
+  p.peak = reported_peak(p.memory, resolved->stack, resolved->memory_kind);
   return p;
 }
 
@@ -86,7 +92,7 @@ std::optional<Seconds> measured_step_time(const MeasuredRun& run, const Catalog&
   }
   const StepFlops flops = step_flops(w, resolved->strategy.recompute, AttentionCounting::FullSquare);
   if (run.tflops_per_gpu && *run.tflops_per_gpu > 0) {
-    const Flops counted = run.tflops_kind == "hardware" ? flops.hardware : flops.model;
+    const Flops counted = resolved->flops_kind == FlopsKind::Hardware ? flops.hardware : flops.model;
     return counted / (tflops(*run.tflops_per_gpu) * gpus);
   }
   const FlopsPerSecond peak = resolved->cluster.accelerator.peak_rate(w.precision);

@@ -7,6 +7,7 @@
 #include "models/memory.hpp"
 #include "models/step.hpp"
 #include "planner/validation/measured_run.hpp"
+#include "planner/validation/run_words.hpp"
 
 namespace smplan {
 
@@ -33,8 +34,9 @@ struct RunPrediction {
   std::vector<std::string> unmeasured;  ///< traits that no run behind the stack's profile had
 };
 
-/// Peak memory as `max_allocated` or `max_reserved` count it; else what the stack writes itself, or nvidia-smi shows.
-Bytes reported_peak(const MemoryEstimate& memory, const Stack& stack, std::string_view kind);
+/// Peak memory as a figure of that kind counts it: on the fullest device, or on rank 0 of stacks that write of it
+/// alone.
+Bytes reported_peak(const MemoryEstimate& memory, const Stack& stack, MemoryKind kind);
 
 /// A step of the run under a stack that its settings were applied to. Tokens are counted by the row's seq_len.
 StepEstimate step_of(const ResolvedRun& run, const Stack& stack);

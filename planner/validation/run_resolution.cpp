@@ -6,7 +6,6 @@
 #include "base/words.hpp"
 #include "models/memory.hpp"
 #include "models/model_states.hpp"
-#include "planner/validation/run_words.hpp"
 
 namespace smplan {
 namespace {
@@ -14,6 +13,20 @@ namespace {
 /// `shard 'cut' is not understood`, so that a default in its place is no surprise.
 void note_unread(std::string_view column, const std::string& cell, Assumptions& assumptions) {
   if (!cell.empty()) assumptions.push_back(std::string(column) + " " + quote(cell) + " is not understood");
+}
+
+/// What the row's figures count, for the comparison with them.
+void resolve_kinds(const MeasuredRun& run, ResolvedRun& resolved) {
+  if (const std::optional<MemoryKind> kind = memory_kind_in(run.mem_kind)) {
+    resolved.memory_kind = *kind;
+  } else {
+    note_unread("mem_kind", run.mem_kind, resolved.assumptions);
+  }
+  if (const std::optional<FlopsKind> kind = flops_kind_in(run.tflops_kind)) {
+    resolved.flops_kind = *kind;
+  } else {
+    note_unread("tflops_kind", run.tflops_kind, resolved.assumptions);
+  }
 }
 
 Optimizer resolve_optimizer(const MeasuredRun& run, Assumptions& assumptions) {
@@ -350,6 +363,7 @@ Result<ResolvedRun> resolve_run(const MeasuredRun& run, const Catalog& catalog) 
     return tl::unexpected(r.error());
   }
   w.tokens = w.tokens_per_step();
+  resolve_kinds(run, resolved);
   resolved.mean_seq_len = binned_seq_len(w, *stack);
   if (resolved.mean_seq_len) {
     assumptions.push_back("batches are binned by length to " + std::to_string(*resolved.mean_seq_len) + " tokens");

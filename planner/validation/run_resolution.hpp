@@ -11,6 +11,7 @@
 #include "models/workload.hpp"
 #include "planner/validation/measured_run.hpp"
 #include "planner/validation/run_settings.hpp"
+#include "planner/validation/run_words.hpp"
 
 namespace smplan {
 
@@ -21,6 +22,8 @@ struct ResolvedRun {
   Cluster cluster;
   Stack stack;  ///< settings applied
   RunSettings settings;
+  MemoryKind memory_kind = MemoryKind::Unstated;  ///< of the row's figure of memory
+  FlopsKind flops_kind = FlopsKind::Model;        ///< of its TFLOP/s
   /// Tokens of a sequence that steps compute on average, where batches are cut to their longest; the longest of all, of
   /// seq_len tokens, still decide on memory.
   std::optional<std::int64_t> mean_seq_len;

@@ -119,6 +119,22 @@ constexpr Names<Precision, 10> kPrecisions{{{"fp8", Precision::Fp8},
                                             {"fp32", Precision::Fp32},
                                             {"float32", Precision::Fp32}}};
 
+/// What the allocator calls active are the blocks that tensors hold; reserved ones were once called cached.
+constexpr Names<MemoryKind, 8> kMemoryKinds{{{"allocated", MemoryKind::Allocated},
+                                             {"active", MemoryKind::Allocated},
+                                             {"reserved", MemoryKind::Reserved},
+                                             {"cached", MemoryKind::Reserved},
+                                             {"smi", MemoryKind::Device},
+                                             {"nvml", MemoryKind::Device},
+                                             {"device", MemoryKind::Device},
+                                             {"unknown", MemoryKind::Unstated}}};
+
+constexpr Names<FlopsKind, 5> kFlopsKinds{{{"hardware", FlopsKind::Hardware},
+                                           {"hfu", FlopsKind::Hardware},
+                                           {"model", FlopsKind::Model},
+                                           {"mfu", FlopsKind::Model},
+                                           {"unknown", FlopsKind::Model}}};
+
 }  // namespace
 
 std::optional<Sharding> sharding_in(std::string_view words) {
@@ -168,6 +184,20 @@ std::optional<Offload> offload_in(std::string_view words) {
 }
 
 std::optional<Precision> precision_in(std::string_view words) { return find_part(kPrecisions, lower_case(words)); }
+
+std::optional<MemoryKind> memory_kind_in(std::string_view words) {
+  const std::string text = lower_case(words);
+  if (words_of(text).empty()) return MemoryKind::Unstated;
+  if (mentions(text, "allocated") && mentions(text, "reserved")) return std::nullopt;  // one or the other
+  return find_part(kMemoryKinds, text);
+}
+
+std::optional<FlopsKind> flops_kind_in(std::string_view words) {
+  const std::string text = lower_case(words);
+  if (words_of(text).empty()) return FlopsKind::Model;
+  if (mentions(text, "hardware") && mentions(text, "model")) return std::nullopt;
+  return find_part(kFlopsKinds, text);
+}
 
 bool is_gated(std::string_view mlp) { return mentions(lower_case(mlp), "glu"); }
 

@@ -30,6 +30,25 @@ std::optional<Optimizer> optimizer_in(std::string_view words);
 std::optional<Offload> offload_in(std::string_view words);
 /// `bfloat16`, `bf16-mixed`, `mxfp8`.
 std::optional<Precision> precision_in(std::string_view words);
+
+/// What a figure of peak memory counts.
+enum class MemoryKind {
+  Unstated,   ///< what the stack writes itself, or nvidia-smi shows
+  Allocated,  ///< by tensors: torch.cuda.max_memory_allocated
+  Reserved,   ///< by the allocator, its free blocks too: torch.cuda.max_memory_reserved
+  Device,     ///< by the process, its context and libraries too: nvidia-smi, NVML
+};
+/// `max_allocated`, `torch.cuda.max_memory_reserved`, `peak active`, `nvidia-smi`. Empty and `unknown` are Unstated.
+std::optional<MemoryKind> memory_kind_in(std::string_view words);
+
+/// What a rate of FLOPs counts.
+enum class FlopsKind {
+  Model,     ///< forward and backward once
+  Hardware,  ///< what is recomputed too
+};
+/// `model`, `hardware`, `HFU`. Empty and `unknown` are Model.
+std::optional<FlopsKind> flops_kind_in(std::string_view words);
+
 /// `swiglu`, `GeGLU`: whether a gate stands beside the up projection.
 bool is_gated(std::string_view mlp);
 

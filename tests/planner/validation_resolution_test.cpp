@@ -286,13 +286,17 @@ TEST(MeasuredRuns, MemoryIsWhatTheStackWritesWhereTheKindIsNotStated) {
       "a,llama-2-7b,H100-80GB,8,nanotron v0.5,4096,1,32,1,4,2,unknown\n"
       "b,llama-2-7b,H100-80GB,8,nanotron v0.5,4096,1,32,1,4,2,max_allocated\n"
       "c,llama-2-7b,H100-80GB,8,nanotron v0.5,4096,1,32,1,4,2,max_reserved\n"
-      "d,llama-2-7b,H100-80GB,8,Megatron-LM,4096,1,32,1,4,2,unknown\n");
+      "d,llama-2-7b,H100-80GB,8,Megatron-LM,4096,1,32,1,4,2,unknown\n"
+      "e,llama-2-7b,H100-80GB,8,nanotron v0.5,4096,1,32,1,4,2,nvidia-smi\n"
+      "f,llama-2-7b,H100-80GB,8,Megatron-LM,4096,1,32,1,4,2,max memory allocated\n");
   const auto compared = compare_runs(runs, shipped_catalog());
   const auto prediction = [&](std::size_t i) -> const RunPrediction& { return compared[i].prediction; };
   EXPECT_EQ(prediction(0).peak, prediction(0).memory.first_stage_reserved);
   EXPECT_EQ(prediction(1).peak, prediction(1).memory.first_stage_allocated);
   EXPECT_EQ(prediction(2).peak, prediction(2).memory.first_stage_reserved);
   EXPECT_EQ(prediction(3).peak, prediction(3).memory.peak_device);
+  EXPECT_EQ(prediction(4).peak, prediction(4).memory.peak_device) << "which no stack writes";
+  EXPECT_EQ(prediction(5).peak, prediction(5).memory.peak_allocated);
 }
 
 TEST(Notes, SayWhetherContextRanksExchangeHeads) {

@@ -84,6 +84,40 @@ TEST(RunWords, OptimizersFormatsAndGatesAreReadInAnyCase) {
   EXPECT_EQ(offload_in("somewhere"), std::nullopt);
 }
 
+TEST(RunWords, FiguresOfMemoryAreCalledAsProgramsCallThem) {
+  const std::vector<std::pair<MemoryKind, std::vector<const char*>>> spellings = {
+      {MemoryKind::Allocated,
+       {"max_allocated", "max allocated", "Allocated", "torch.cuda.max_memory_allocated", "active (torchtune)",
+        "unknown (torchtune active/allocated)", "peak_active"}},
+      {MemoryKind::Reserved, {"max_reserved", "reserved", "torch.cuda.max_memory_reserved()", "max_memory_cached"}},
+      {MemoryKind::Device, {"nvidia-smi", "NVML", "nvidia_smi", "pynvml", "device"}},
+      {MemoryKind::Unstated, {"", " ", "unknown"}},
+  };
+  for (const auto& [kind, cells] : spellings) {
+    for (const char* words : cells) EXPECT_EQ(memory_kind_in(words), kind) << words;
+  }
+  for (const char* words : {"max_alocated", "max", "reserved/allocated"}) {
+    EXPECT_EQ(memory_kind_in(words), std::nullopt) << words;
+  }
+}
+
+TEST(RunWords, RatesCountRecomputationWhereTheyAreTheHardwares) {
+  for (const char* words : {"hardware", "Hardware FLOPs", "HFU"}) {
+    EXPECT_EQ(flops_kind_in(words), FlopsKind::Hardware) << words;
+  }
+  for (const char* words : {"model", "MFU", "", "unknown"}) EXPECT_EQ(flops_kind_in(words), FlopsKind::Model) << words;
+  EXPECT_EQ(flops_kind_in("hardwear"), std::nullopt);
+  EXPECT_EQ(flops_kind_in("model or hardware"), std::nullopt);
+}
+
+TEST(RunWords, AFigureWhoseKindIsNotUnderstoodSaysSo) {
+  const ResolvedRun run =
+      resolved("model,gpu,n_gpus,framework,mem_kind,tflops_kind", "llama-2-7b,A100-80GB,8,FSDP,max_alocated,hardwear");
+  EXPECT_TRUE(says(run, "mem_kind 'max_alocated' is not understood"));
+  EXPECT_TRUE(says(run, "tflops_kind 'hardwear' is not understood"));
+  EXPECT_EQ(run.memory_kind, MemoryKind::Unstated);
+}
+
 TEST(RunWords, WhatIsNotUnderstoodIsSaidBesideTheDefaultInItsPlace) {
   const ResolvedRun run = resolved("model,gpu,n_gpus,framework,shard,recompute,optimizer,dtype,offload",
                                    "llama-2-7b,A100-80GB,8,FSDP,diagonal,now and then,Shampoo,int8,to the moon");
