@@ -18,7 +18,11 @@ def main() -> int:
         shutil.copyfile(root / name, out / name)
     page = (root / "docs/extending.md").read_text(encoding="utf-8")
     diffs = re.findall(r"^```diff\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    rules = "".join(path.read_text(encoding="utf-8") for path in sorted((root / "planner/preflight/rules").glob("*.cpp")))
     for diff in diffs:
+        for rule in re.findall(r'^\+ *\{"(C\d+)"', diff, re.MULTILINE):
+            if f'{{"{rule}"' in rules:
+                sys.exit(f"docs/extending.md adds the rule {rule}, which there is already: take the next free number")
         name = re.match(r"--- a/(\S+)\n", diff).group(1)
         if name not in files:
             sys.exit(f"docs/extending.md changes {name}, which tests/docs/CMakeLists.txt does not build")

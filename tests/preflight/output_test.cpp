@@ -23,7 +23,9 @@ TEST(JsonOutput, HasTheDocumentedForm) {
   const std::size_t total =
       s["errors"].get<std::size_t>() + s["warnings"].get<std::size_t>() + s["infos"].get<std::size_t>();
   EXPECT_EQ(total, out["findings"].size());
-  EXPECT_EQ(s["rules_run"].get<std::size_t>() + s["rules_skipped"].size(), 213U);
+  std::size_t rules = 0;
+  for (const RuleFamily& family : rule_families()) rules += family.rules.size();
+  EXPECT_EQ(s["rules_run"].get<std::size_t>() + s["rules_skipped"].size(), rules) << "each runs or says why not";
 }
 
 TEST(JsonOutput, HoldsThePredictionAndTheBetterPlan) {
