@@ -1,92 +1,86 @@
+#include <array>
+
 #include "base/csv_reader.hpp"
 #include "planner/plan_json.hpp"
 
 namespace smplan {
 namespace {
 
-std::string number(double value) { return format_shortest(value); }
+/// One plan of the table.
+struct Row {
+  const PlanSet& set;
+  std::size_t index;
+  const Plan& plan;
+  const Strategy& strategy;
 
-std::vector<std::string> row_of(const PlanSet& set, std::size_t index) {
-  const Plan& p = set.plans[index];
-  const Strategy& s = p.strategy;
-  const bool priced = p.price != nullptr;
-  const auto text = [](auto integer) { return std::to_string(integer); };
-  return {text(index + 1),
-          p.instance->name,
-          text(p.instance_count),
-          text(p.gpus()),
-          p.stack->id,
-          std::string(to_string(s.collectives)),
-          text(s.data_parallel),
-          text(s.tensor_parallel),
-          text(s.pipeline_parallel),
-          text(s.virtual_pipeline),
-          text(s.context_parallel),
-          text(s.expert_parallel),
-          s.sequence_parallel ? "1" : "0",
-          std::string(to_string(s.sharding)),
-          text(s.shard_degree),
-          text(s.micro_batch),
-          text(p.micro_batches),
-          text(set.request.workload.global_batch),
-          std::string(to_string(s.recompute)),
-          to_string(s.offload),
-          std::string(to_string(p.precision)),
-          p.memory.fits() ? "1" : "0",
-          number(in_gib(p.memory.peak_device)),
-          number(in_gib(p.memory.limit)),
-          number(p.step.time().value()),
-          number(p.step.tokens_per_s),
-          number(p.step.tokens_per_s_per_gpu),
-          number(p.step.mfu),
-          number(p.cost.time_to_train().value()),
-          number(p.cost.goodput),
-          priced ? number(in_usd_per_hour(p.cost.hourly)) : "",
-          priced ? number(p.cost.total().value()) : "",
-          priced ? p.price->provenance.as_of : "",
-          std::string(to_string(p.market)),
-          s.recompute_layers > 0 ? text(s.recompute_layers) : ""};
-}
+  [[nodiscard]] bool has_experts() const { return set.request.workload.architecture.is_moe(); }
+  [[nodiscard]] bool priced() const { return plan.price != nullptr; }
+};
+
+struct Column {
+  std::string_view name;
+  std::string (*cell)(const Row&);
+};
+
+std::string text(std::int64_t count) { return std::to_string(count); }
+std::string number(double value) { return format_shortest(value); }
+std::string flag(bool value) { return value ? "1" : "0"; }
+
+constexpr std::array<Column, 37> kColumns{{
+    {"rank", [](const Row& r) { return text(static_cast<std::int64_t>(r.index) + 1); }},
+    {"instance_type", [](const Row& r) { return r.plan.instance->name; }},
+    {"instance_count", [](const Row& r) { return text(r.plan.instance_count); }},
+    {"n_gpus", [](const Row& r) { return text(r.plan.gpus()); }},
+    {"stack", [](const Row& r) { return r.plan.stack->id; }},
+    {"collectives", [](const Row& r) { return std::string(to_string(r.strategy.collectives)); }},
+    {"data", [](const Row& r) { return text(r.strategy.data_parallel); }},
+    {"tensor", [](const Row& r) { return text(r.strategy.tensor_parallel); }},
+    {"pipeline", [](const Row& r) { return text(r.strategy.pipeline_parallel); }},
+    {"virtual_pipeline", [](const Row& r) { return text(r.strategy.virtual_pipeline); }},
+    {"schedule",
+     [](const Row& r) {
+       return r.strategy.pipeline_parallel > 1 ? std::string(to_string(r.strategy.schedule)) : std::string();
+     }},
+    {"context", [](const Row& r) { return text(r.strategy.context_parallel); }},
+    {"expert", [](const Row& r) { return text(r.strategy.expert_parallel); }},
+    {"expert_tensor", [](const Row& r) { return r.has_experts() ? text(r.strategy.expert_tensor()) : std::string(); }},
+    {"sequence", [](const Row& r) { return flag(r.strategy.sequence_parallel); }},
+    {"sharding", [](const Row& r) { return std::string(to_string(r.strategy.sharding)); }},
+    {"shard_degree", [](const Row& r) { return text(r.strategy.shard_degree); }},
+    {"micro_batch", [](const Row& r) { return text(r.strategy.micro_batch); }},
+    {"gradient_accumulation", [](const Row& r) { return text(r.plan.micro_batches); }},
+    {"global_batch", [](const Row& r) { return text(r.set.request.workload.global_batch); }},
+    {"recompute", [](const Row& r) { return std::string(to_string(r.strategy.recompute)); }},
+    {"offload", [](const Row& r) { return to_string(r.strategy.offload); }},
+    {"dtype", [](const Row& r) { return std::string(to_string(r.plan.precision)); }},
+    {"fits", [](const Row& r) { return flag(r.plan.memory.fits()); }},
+    {"peak_gib", [](const Row& r) { return number(in_gib(r.plan.memory.peak_device)); }},
+    {"limit_gib", [](const Row& r) { return number(in_gib(r.plan.memory.limit)); }},
+    {"step_time_s", [](const Row& r) { return number(r.plan.step.time().value()); }},
+    {"tokens_per_s", [](const Row& r) { return number(r.plan.step.tokens_per_s); }},
+    {"tokens_per_s_per_gpu", [](const Row& r) { return number(r.plan.step.tokens_per_s_per_gpu); }},
+    {"mfu", [](const Row& r) { return number(r.plan.step.mfu); }},
+    {"time_to_train_s", [](const Row& r) { return number(r.plan.cost.time_to_train().value()); }},
+    {"goodput", [](const Row& r) { return number(r.plan.cost.goodput); }},
+    {"hourly_usd", [](const Row& r) { return r.priced() ? number(in_usd_per_hour(r.plan.cost.hourly)) : ""; }},
+    {"total_usd", [](const Row& r) { return r.priced() ? number(r.plan.cost.total().value()) : ""; }},
+    {"price_date", [](const Row& r) { return r.priced() ? r.plan.price->provenance.as_of : ""; }},
+    {"market", [](const Row& r) { return std::string(to_string(r.plan.market)); }},
+    {"recompute_layers",
+     [](const Row& r) { return r.strategy.recompute_layers > 0 ? text(r.strategy.recompute_layers) : std::string(); }},
+}};
 
 }  // namespace
 
 std::string to_csv(const PlanSet& set) {
-  std::string out = csv_line({"rank",
-                              "instance_type",
-                              "instance_count",
-                              "n_gpus",
-                              "stack",
-                              "collectives",
-                              "data",
-                              "tensor",
-                              "pipeline",
-                              "virtual_pipeline",
-                              "context",
-                              "expert",
-                              "sequence",
-                              "sharding",
-                              "shard_degree",
-                              "micro_batch",
-                              "gradient_accumulation",
-                              "global_batch",
-                              "recompute",
-                              "offload",
-                              "dtype",
-                              "fits",
-                              "peak_gib",
-                              "limit_gib",
-                              "step_time_s",
-                              "tokens_per_s",
-                              "tokens_per_s_per_gpu",
-                              "mfu",
-                              "time_to_train_s",
-                              "goodput",
-                              "hourly_usd",
-                              "total_usd",
-                              "price_date",
-                              "market",
-                              "recompute_layers"});
-  for (std::size_t i = 0; i < set.plans.size(); ++i) out += csv_line(row_of(set, i));
+  std::vector<std::string> cells;
+  for (const Column& column : kColumns) cells.emplace_back(column.name);
+  std::string out = csv_line(cells);
+  for (std::size_t i = 0; i < set.plans.size(); ++i) {
+    const Row row{set, i, set.plans[i], set.plans[i].strategy};
+    for (std::size_t c = 0; c < kColumns.size(); ++c) cells[c] = kColumns[c].cell(row);
+    out += csv_line(cells);
+  }
   return out;
 }
 

@@ -15,7 +15,7 @@ namespace {
 using ColumnNames = std::pair<std::string_view, std::string_view>;
 
 /// What other tables call a column: those of fine-tuning memory, and smplan's own long names.
-constexpr std::array<ColumnNames, 18> kOtherNames{{
+constexpr std::array<ColumnNames, 19> kOtherNames{{
     {"micro_batch", "batch"},
     {"recompute", "grad_ckpt"},
     {"peak_mem_gib_per_gpu", "peak_mem_gib"},
@@ -29,6 +29,7 @@ constexpr std::array<ColumnNames, 18> kOtherNames{{
     {"vpp", "virtual_pipeline"},
     {"cp", "context_parallel"},
     {"ep", "expert_parallel"},
+    {"etp", "expert_tensor_parallel"},
     {"shard", "sharding"},
     {"shard", "zero_stage"},
     {"global_batch", "global_batch_size"},
@@ -37,12 +38,13 @@ constexpr std::array<ColumnNames, 18> kOtherNames{{
 }};
 
 /// `smplan plan --format csv`, where these words mean degrees; elsewhere `data` may name a data set.
-constexpr std::array<ColumnNames, 6> kPlanNames{{
+constexpr std::array<ColumnNames, 7> kPlanNames{{
     {"dp", "data"},
     {"tp", "tensor"},
     {"pp", "pipeline"},
     {"cp", "context"},
     {"ep", "expert"},
+    {"etp", "expert_tensor"},
     {"sequence_parallel", "sequence"},
 }};
 
@@ -152,6 +154,7 @@ RunAndColumns read_run(const CsvTable& table, const CsvRow& row, std::string_vie
   run.mlp = in.text("mlp");
   run.shard = in.text("shard");
   run.recompute = in.text("recompute");
+  run.schedule = in.text("schedule");
   run.offload = in.text("offload");
   run.optimizer = in.text("optimizer");
   run.tflops_kind = in.text("tflops_kind");
@@ -180,11 +183,13 @@ RunAndColumns read_run(const CsvTable& table, const CsvRow& row, std::string_vie
   run.vpp = in.positive("vpp");
   run.cp = in.positive("cp");
   run.ep = in.positive("ep");
+  run.etp = in.positive("etp");
   run.dp = in.positive("dp");
   run.shard_degree = in.positive("shard_degree");
   run.micro_batch = in.positive("micro_batch");
   run.global_batch = in.positive("global_batch");
   run.grad_accum = in.positive("grad_accum");
+  run.recompute_layers = in.positive("recompute_layers");
   run.lora_rank = in.positive("lora_rank");
   run.sequence_parallel = in.flag("sequence_parallel");
   run.flash_attention = in.flag("flash_attention");

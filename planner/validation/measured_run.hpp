@@ -15,8 +15,8 @@ namespace smplan {
 /// Columns are documented in docs/validation.md; an empty cell is nullopt or an empty string.
 struct MeasuredRun {
   std::size_t line = 0;
-  std::string id, source, model, gpu, instance, network, framework, dtype, mlp, shard, recompute, offload, optimizer,
-      tflops_kind, mem_kind, notes;
+  std::string id, source, model, gpu, instance, network, framework, dtype, mlp, shard, recompute, schedule, offload,
+      optimizer, tflops_kind, mem_kind, notes;
   /// Tables of fine-tuning memory: `full`, `lora`, `qlora`, ..., and the format of the frozen weights.
   std::string method, quant, lora_targets;
   std::optional<double> params_b;
@@ -24,7 +24,8 @@ struct MeasuredRun {
       top_k, expert_ffn_hidden;
   std::optional<std::int64_t> n_gpus, gpus_per_node;
   std::optional<double> internode_gbps_per_node;
-  std::optional<std::int64_t> tp, pp, vpp, cp, ep, dp, shard_degree, micro_batch, global_batch, grad_accum, lora_rank;
+  std::optional<std::int64_t> tp, pp, vpp, cp, ep, etp, dp, shard_degree, micro_batch, global_batch, grad_accum,
+      recompute_layers, lora_rank;
   std::optional<bool> sequence_parallel, flash_attention, lora, packing, compile;
 
   // Measured: for the error report only, never read by a prediction.

@@ -26,7 +26,7 @@ constexpr std::int32_t kMostStages = 256;
 /// Gbit/s of a node's network: a thousand times what is sold.
 constexpr double kMostNetwork = 1e7;
 
-constexpr std::array<Limit, 24> kLimits{{{"n_layers", &MeasuredRun::n_layers, kMostLayers},
+constexpr std::array<Limit, 26> kLimits{{{"n_layers", &MeasuredRun::n_layers, kMostLayers},
                                          {"hidden", &MeasuredRun::hidden, kMostWidth},
                                          {"ffn_hidden", &MeasuredRun::ffn_hidden, kMostWidth},
                                          {"n_heads", &MeasuredRun::n_heads, kMostHeads},
@@ -44,10 +44,12 @@ constexpr std::array<Limit, 24> kLimits{{{"n_layers", &MeasuredRun::n_layers, kM
                                          {"vpp", &MeasuredRun::vpp, kMostRanks},
                                          {"cp", &MeasuredRun::cp, kMostRanks},
                                          {"ep", &MeasuredRun::ep, kMostRanks},
+                                         {"etp", &MeasuredRun::etp, kMostRanks},
                                          {"dp", &MeasuredRun::dp, kMostRanks},
                                          {"shard_degree", &MeasuredRun::shard_degree, kMostRanks},
                                          {"micro_batch", &MeasuredRun::micro_batch, kMostSequences},
                                          {"grad_accum", &MeasuredRun::grad_accum, kMostSequences},
+                                         {"recompute_layers", &MeasuredRun::recompute_layers, kMostLayers},
                                          {"lora_rank", &MeasuredRun::lora_rank, kMostWidth},
                                          {"global_batch", &MeasuredRun::global_batch, kMostSequences}}};
 
@@ -82,6 +84,15 @@ Result<void> check_resolved(const MeasuredRun& run, const Workload& w, const Str
         "invalid", run.id,
         std::to_string(layers) + " layers are too few for " + std::to_string(s.pipeline_parallel) + " pipeline ranks",
         "correct n_layers or pp");
+  }
+  // Rows state expert degrees that divide nothing; who says how experts are cut says how they fill the ranks.
+  const std::int64_t stage_ranks = s.gpus() / s.pipeline_parallel;
+  const std::int64_t expert_ranks = std::int64_t{s.expert_parallel} * s.expert_tensor();
+  if (s.expert_tensor_parallel > 0 && stage_ranks % expert_ranks != 0) {
+    return fail("invalid", run.id,
+                "ep x etp = " + std::to_string(expert_ranks) + " does not divide the " + std::to_string(stage_ranks) +
+                    " ranks of a stage",
+                "correct ep or etp");
   }
   if (s.pipeline_parallel > kMostStages) {
     return fail("unsupported", run.id, "pp is " + std::to_string(s.pipeline_parallel),

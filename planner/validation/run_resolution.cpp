@@ -15,6 +15,14 @@ void note_unread(std::string_view column, const std::string& cell, Assumptions& 
   if (!cell.empty()) assumptions.push_back(std::string(column) + " " + quote(cell) + " is not understood");
 }
 
+/// What notes and names say, and the columns that say more.
+RunSettings settings_of(const MeasuredRun& run) {
+  RunSettings settings = read_settings(run.notes + " " + run.framework, run.model);
+  if (lower_case(run.dtype).find("-true") != std::string::npos) settings.pure_half = true;  // LitGPT: weights too
+  if (run.compile) settings.compiled = run.compile;
+  return settings;
+}
+
 /// What the row's figures count, for the comparison with them.
 void resolve_kinds(const MeasuredRun& run, ResolvedRun& resolved) {
   if (const std::optional<MemoryKind> kind = memory_kind_in(run.mem_kind)) {
@@ -105,17 +113,22 @@ Result<void> resolve_degrees(const MeasuredRun& run, const Stack& stack, Strateg
 /// Megatron Core overlaps the exchange of experts in interleaved pipelines only (transformer_config.py, 0.17.1).
 void resolve_interleaving(const MeasuredRun& run, const RunSettings& settings, Strategy& s, Assumptions& assumptions) {
   const bool overlaps = settings.expert_overlap.value_or(false) && s.expert_parallel > 1;
-  if ((!settings.interleaved && !overlaps) || run.vpp || s.pipeline_parallel == 1) return;
+  const bool interleaved = settings.interleaved || schedule_in(run.schedule) == Schedule::Interleaved;
+  if ((!interleaved && !overlaps) || run.vpp || s.pipeline_parallel == 1) return;
   s.virtual_pipeline = 2;
   assumptions.emplace_back(overlaps ? "vpp is 2, as the exchange of experts is overlapped"
                                     : "vpp is 2, as the schedule is interleaved");
 }
 
-/// Layers per rank bound the chunks; rows give virtual stages either as chunks or as layers per chunk.
-void bound_virtual_pipeline(const Architecture& a, Strategy& s) {
+/// Layers per rank bound the chunks; rows give virtual stages either as chunks or as layers per chunk. Chunks run
+/// interleaved, whatever the row calls the schedule.
+void resolve_schedule(const MeasuredRun& run, const Architecture& a, Strategy& s, Assumptions& assumptions) {
   const std::int64_t layers_per_rank = std::max<std::int64_t>(1, a.n_layers / s.pipeline_parallel);
   s.virtual_pipeline = static_cast<std::int32_t>(std::min<std::int64_t>(s.virtual_pipeline, layers_per_rank));
-  s.schedule = s.virtual_pipeline > 1 ? Schedule::Interleaved : Schedule::OneFOneB;
+  const std::optional<Schedule> stated = schedule_in(run.schedule);
+  if (!stated) note_unread("schedule", run.schedule, assumptions);
+  const bool plain = stated && *stated != Schedule::Interleaved && s.pipeline_parallel > 1;
+  s.schedule = s.virtual_pipeline > 1 ? Schedule::Interleaved : plain ? *stated : Schedule::OneFOneB;
 }
 
 /// What a run does that states no micro-batch. torchtitan cuts the local batch into as many as stages; who cuts the
@@ -190,10 +203,17 @@ bool recomputes_for_room(const RunSettings& settings, const Architecture& a) {
   return a.is_moe() && a.has_latent_attention() && !settings.expert_overlap.value_or(true);
 }
 
+/// Of each chunk; 0, all of them, where the row names no number.
+std::int32_t recomputed_layers(const MeasuredRun& run, const Architecture& a, const Strategy& s) {
+  const std::int64_t chunks = std::int64_t{s.pipeline_parallel} * s.virtual_pipeline;
+  return static_cast<std::int32_t>(std::min(run.recompute_layers.value_or(0), (a.n_layers + chunks - 1) / chunks));
+}
+
 void resolve_recompute(const MeasuredRun& run, RunSettings& settings, const Architecture& architecture,
                        const Stack& stack, Strategy& s, Assumptions& assumptions) {
   if (const std::optional<Recompute> stated = recompute_in(run.recompute)) {
     s.recompute = *stated;
+    if (s.recompute == Recompute::Full) s.recompute_layers = recomputed_layers(run, architecture, s);
     if (s.recompute == Recompute::Selective && !is_fsdp(s.sharding)) {
       settings.recomputed_modules = modules_in(run.recompute);
     }
@@ -308,9 +328,7 @@ Result<ResolvedRun> resolve_run(const MeasuredRun& run, const Catalog& catalog) 
   if (Result<void> r = check_limits(run); !r) return tl::unexpected(r.error());
   ResolvedRun resolved;
   Assumptions& assumptions = resolved.assumptions;
-  RunSettings settings = read_settings(run.notes + " " + run.framework, run.model);
-  if (lower_case(run.dtype).find("-true") != std::string::npos) settings.pure_half = true;  // LitGPT: weights too
-  if (run.compile) settings.compiled = run.compile;
+  RunSettings settings = settings_of(run);
 
   Result<Architecture> architecture = resolve_architecture(run, catalog, assumptions);
   if (!architecture) return tl::unexpected(architecture.error());
@@ -349,9 +367,10 @@ Result<ResolvedRun> resolve_run(const MeasuredRun& run, const Catalog& catalog) 
 
   if (Result<void> r = resolve_degrees(run, *stack, s, assumptions); !r) return tl::unexpected(r.error());
   resolve_interleaving(run, settings, s, assumptions);
-  bound_virtual_pipeline(w.architecture, s);
+  resolve_schedule(run, w.architecture, s, assumptions);
   resolve_sharding(run, *stack, must_shard(run, &cluster->accelerator, catalog), s, assumptions);
   resolve_recompute(run, settings, w.architecture, *stack, s, assumptions);
+  if (w.architecture.is_moe()) s.expert_tensor_parallel = static_cast<std::int32_t>(run.etp.value_or(0));
   resolve_sequence_parallel(run, *stack, s, assumptions);
   s.offload = resolve_offload(run, assumptions);
   std::optional<std::int64_t> global_batch = run.global_batch;

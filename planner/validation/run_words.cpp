@@ -97,6 +97,12 @@ constexpr Names<Recompute, 20> kRecomputes{{
     {"gradientcheckpointing", Recompute::Full},
 }};
 
+/// The order keeps interleaved 1F1B out of plain 1F1B.
+constexpr Names<Schedule, 4> kSchedules{{{"interleaved", Schedule::Interleaved},
+                                         {"1f1b", Schedule::OneFOneB},
+                                         {"gpipe", Schedule::GPipe},
+                                         {"zerobubble", Schedule::ZeroBubble}}};
+
 /// The order keeps `adamw_8bit` out of Adam.
 constexpr Names<Optimizer, 8> kOptimizers{{{"8bit", Optimizer::Adam8bit},
                                            {"8-bit", Optimizer::Adam8bit},
@@ -172,6 +178,8 @@ std::vector<LayerModule> modules_in(std::string_view list) {
   }
   return {modules.begin(), modules.end()};
 }
+
+std::optional<Schedule> schedule_in(std::string_view words) { return find_part(kSchedules, letters_and_digits(words)); }
 
 std::optional<Optimizer> optimizer_in(std::string_view words) { return find_part(kOptimizers, lower_case(words)); }
 

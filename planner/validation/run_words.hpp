@@ -25,6 +25,9 @@ std::optional<Recompute> recompute_in(std::string_view words);
 /// `mla_up_proj,mlp`, each once, and none that a block of experts holds beside that block.
 std::vector<LayerModule> modules_in(std::string_view list);
 
+/// `1f1b`, `interleaved 1F1B`, `GPipe`, `zero-bubble`.
+std::optional<Schedule> schedule_in(std::string_view words);
+
 std::optional<Optimizer> optimizer_in(std::string_view words);
 /// `optimizer+params`, `params (CPU)`, `cpu`, and what an optimizer's or a sharding's cell says of the host.
 std::optional<Offload> offload_in(std::string_view words);

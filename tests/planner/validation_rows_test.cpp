@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "planner/plan_json.hpp"
+#include "planner/search.hpp"
 #include "planner/validation/report.hpp"
 #include "planner/validation/run_resolution.hpp"
 #include "tests/support/measured_runs.hpp"
@@ -94,6 +96,54 @@ TEST(MeasuredRuns, ColumnsHaveTheNamesThatPlansGiveThem) {
   EXPECT_TRUE(run("data", "C4").front().faults.empty());
 }
 
+/// The table of the plans with what a table of runs has to say beside it.
+std::vector<MeasuredRun> runs_of(const PlanSet& set, const std::string& model, const std::string& seq_len) {
+  const CsvTable plans = parse_csv(to_csv(set), "plans.csv").value();
+  std::vector<std::string> header = plans.header;
+  header.insert(header.end(), {"id", "model", "seq_len"});
+  std::string table = csv_line(header);
+  for (const CsvRow& row : plans.rows) {
+    std::vector<std::string> cells = row.fields;
+    cells.insert(cells.end(), {"a", model, seq_len});
+    table += csv_line(cells);
+  }
+  return test::runs_from(table);
+}
+
+TEST(MeasuredRuns, PlansReadBackTakeTheTimeThatTheyWerePlannedToTake) {
+  struct Case {
+    const char* name;
+    RequestSpec spec;
+  };
+  RequestSpec cut;
+  cut.ep = "4";
+  cut.tp = "4";
+  cut.etp = "2";
+  RequestSpec pipelined;
+  pipelined.stack = "smp-v1";
+  pipelined.pp = "4";
+  RequestSpec recomputed;
+  recomputed.recompute = "full";
+  recomputed.recompute_layers = "3";
+  for (Case& c : std::vector<Case>{{"mixtral-8x7b", cut}, {"llama-2-13b", pipelined}, {"llama-2-13b", recomputed}}) {
+    c.spec.model = c.name;
+    c.spec.instances = "ml.p4d.24xlarge";
+    c.spec.count = "8";
+    c.spec.seq_len = "4096";
+    if (!c.spec.stack) c.spec.stack = "megatron";
+    const Result<PlanRequest> request = resolve(c.spec, shipped_catalog(), std::nullopt);
+    ASSERT_TRUE(request) << to_string(request.error());
+    const PlanSet set = search(*request, shipped_catalog(), {});
+    ASSERT_FALSE(set.plans.empty()) << c.name;
+    const std::vector<MeasuredRun> runs = runs_of(set, c.name, "4096");
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      const RunPrediction p = predict_run(runs[i], shipped_catalog());
+      ASSERT_EQ(p.status, RunStatus::Ok) << p.message;
+      EXPECT_NEAR(p.step.time() / set.plans[i].step.time(), 1, 1e-9) << to_string(set.plans[i].strategy);
+    }
+  }
+}
+
 TEST(MeasuredRuns, ColumnsThatNothingReadsAreNamed) {
   const auto unread = [](std::string_view header) {
     std::string all;
@@ -166,6 +216,7 @@ const std::vector<std::string>& columns() {
                                                  "vpp",
                                                  "cp",
                                                  "ep",
+                                                 "etp",
                                                  "dp",
                                                  "sequence_parallel",
                                                  "shard",
@@ -173,6 +224,8 @@ const std::vector<std::string>& columns() {
                                                  "micro_batch",
                                                  "global_batch",
                                                  "recompute",
+                                                 "recompute_layers",
+                                                 "schedule",
                                                  "offload",
                                                  "flash_attention",
                                                  "optimizer",
@@ -197,14 +250,13 @@ TEST(HostileRows, RandomCellsNeverDoHarm) {
 
 /// Rows that make sense but for one or two cells reach further into the models.
 TEST(HostileRows, AFewWrongCellsInAGoodRowNeverDoHarm) {
-  const std::vector<std::string> good = {"x",      "s",     "",      "",      "32",        "4096",
-                                         "16384",  "32",    "8",     "128",   "50304",     "2048",
-                                         "swiglu", "8",     "2",     "14336", "H100-80GB", "",
-                                         "64",     "8",     "3200",  "IB",    "megatron",  "bf16",
-                                         "4",      "2",     "2",     "2",     "4",         "4",
-                                         "1",      "zero1", "",      "1",     "256",       "selective",
-                                         "none",   "1",     "adamw", "0",     "1.0",       "max_allocated",
-                                         ""};
+  const std::vector<std::string> good = {
+      "x",         "s",     "",     "",       "32",       "4096",  "16384", "32",        "8",
+      "128",       "50304", "2048", "swiglu", "8",        "2",     "14336", "H100-80GB", "",
+      "64",        "8",     "3200", "IB",     "megatron", "bf16",  "4",     "2",         "2",
+      "2",         "4",     "1",    "4",      "1",        "zero1", "",      "1",         "256",
+      "selective", "",      "",     "none",   "1",        "adamw", "0",     "1.0",       "max_allocated",
+      ""};
   ASSERT_EQ(good.size(), columns().size());
   std::mt19937_64 random(7);
   int predicted = 0;
@@ -226,12 +278,14 @@ TEST(HostileRows, ShippedRowsWithOneWrongCellNeverDoHarm) {
   std::mt19937_64 random(11);
   const auto& runs = test::measured_runs();
   using Count = std::optional<std::int64_t> MeasuredRun::*;
-  const std::array<Count, 19> counts{
-      &MeasuredRun::n_layers,   &MeasuredRun::hidden,      &MeasuredRun::ffn_hidden,  &MeasuredRun::n_heads,
-      &MeasuredRun::n_kv_heads, &MeasuredRun::head_dim,    &MeasuredRun::vocab,       &MeasuredRun::seq_len,
-      &MeasuredRun::n_experts,  &MeasuredRun::top_k,       &MeasuredRun::n_gpus,      &MeasuredRun::gpus_per_node,
-      &MeasuredRun::tp,         &MeasuredRun::pp,          &MeasuredRun::vpp,         &MeasuredRun::cp,
-      &MeasuredRun::ep,         &MeasuredRun::micro_batch, &MeasuredRun::global_batch};
+  const std::array<Count, 21> counts{
+      &MeasuredRun::n_layers,     &MeasuredRun::hidden,     &MeasuredRun::ffn_hidden,
+      &MeasuredRun::n_heads,      &MeasuredRun::n_kv_heads, &MeasuredRun::head_dim,
+      &MeasuredRun::vocab,        &MeasuredRun::seq_len,    &MeasuredRun::n_experts,
+      &MeasuredRun::top_k,        &MeasuredRun::n_gpus,     &MeasuredRun::gpus_per_node,
+      &MeasuredRun::tp,           &MeasuredRun::pp,         &MeasuredRun::vpp,
+      &MeasuredRun::cp,           &MeasuredRun::ep,         &MeasuredRun::micro_batch,
+      &MeasuredRun::global_batch, &MeasuredRun::etp,        &MeasuredRun::recompute_layers};
   const std::array<std::int64_t, 9> values{1, 2, 3, 5, 64, 1000, 65536, 3'000'000'000, 8'999'999'999'999'999};
   for (int trial = 0; trial < 6000; ++trial) {
     MeasuredRun run = runs[random() % runs.size()];

@@ -68,6 +68,31 @@ TEST(RunWords, RecomputationIsASwitchAKindOrAListOfModules) {
   for (const char* words : {"", "flash", "10 layers"}) EXPECT_EQ(recompute_in(words), std::nullopt) << words;
 }
 
+TEST(RunWords, PipelinesRunByTheNamesOfTheirSchedules) {
+  EXPECT_EQ(schedule_in("1F1B"), Schedule::OneFOneB);
+  EXPECT_EQ(schedule_in("interleaved 1F1B"), Schedule::Interleaved);
+  EXPECT_EQ(schedule_in("Interleaved1F1B"), Schedule::Interleaved);
+  EXPECT_EQ(schedule_in("GPipe"), Schedule::GPipe);
+  EXPECT_EQ(schedule_in("Zero Bubble (ZB-H1)"), Schedule::ZeroBubble);
+  EXPECT_EQ(schedule_in("afap"), std::nullopt);
+  const auto schedule = [](const std::string& columns, const std::string& cells) {
+    return resolved("model,gpu,n_gpus,framework,tp,pp," + columns, "llama-2-7b,A100-80GB,8,Megatron-LM,2,4," + cells);
+  };
+  EXPECT_EQ(schedule("schedule", "gpipe").strategy.schedule, Schedule::GPipe);
+  EXPECT_EQ(schedule("schedule", "interleaved").strategy.virtual_pipeline, 2);
+  EXPECT_EQ(schedule("schedule,vpp", "1f1b,4").strategy.schedule, Schedule::Interleaved);
+  EXPECT_TRUE(says(schedule("schedule", "afap"), "schedule 'afap' is not understood"));
+}
+
+TEST(RunWords, ExpertsAreCutAsTheRowSaysWhereThatFillsTheRanks) {
+  const auto moe = [](const std::string& etp) {
+    return resolved("model,gpu,n_gpus,framework,tp,pp,ep,etp", "mixtral-8x7b,H100-80GB,16,megatron,4,1,4," + etp);
+  };
+  EXPECT_EQ(moe("2").strategy.expert_tensor(), 2);
+  EXPECT_EQ(moe("").strategy.expert_tensor(), 1);
+  EXPECT_THROW(moe("3"), std::runtime_error) << "16 ranks are no multiple of 12";
+}
+
 TEST(RunWords, OptimizersFormatsAndGatesAreReadInAnyCase) {
   EXPECT_EQ(optimizer_in("paged_adamw_8bit"), Optimizer::Adam8bit);
   EXPECT_EQ(optimizer_in("DistributedFusedAdam"), Optimizer::AdamW);
