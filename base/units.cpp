@@ -9,6 +9,8 @@
 #include <optional>
 #include <vector>
 
+#include "base/words.hpp"
+
 namespace smplan {
 namespace {
 
@@ -78,12 +80,6 @@ struct CountSuffix {
 constexpr CountSuffix kCountSuffixes[] = {{"", 0}, {"k", 3}, {"K", 3}, {"M", 6}, {"B", 9}, {"G", 9}, {"T", 12}};
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
 
 struct Number {
   std::string_view digits;  ///< as written, checked to be a number

@@ -9,6 +9,9 @@ namespace smplan {
 /// What stands between blanks, however many; views into `text`.
 std::vector<std::string_view> words_of(std::string_view text);
 
+/// Without blanks, tabs and carriage returns at either end; a view into `text`.
+std::string_view trim(std::string_view text);
+
 /// ASCII letters only: std::tolower depends on the locale.
 char lower_case(char letter);
 std::string lower_case(std::string_view text);

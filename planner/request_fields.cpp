@@ -6,15 +6,10 @@
 #include <fmt/format.h>
 
 #include "base/units.hpp"
+#include "base/words.hpp"
 
 namespace smplan {
 namespace {
-
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
 
 std::optional<std::int64_t> plain_integer(std::string_view text) {
   std::int64_t value = 0;

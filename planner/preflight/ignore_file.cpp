@@ -1,18 +1,9 @@
 #include <fmt/format.h>
 
+#include "base/words.hpp"
 #include "planner/preflight/check.hpp"
 
 namespace smplan {
-namespace {
-
-std::string_view trim(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r";
-  const std::size_t begin = text.find_first_not_of(kBlanks);
-  if (begin == std::string_view::npos) return "";
-  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
-}
-
-}  // namespace
 
 Result<std::vector<Ignored>> read_ignore_file(std::string_view text, std::string_view name) {
   std::vector<Ignored> ignored;

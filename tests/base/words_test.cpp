@@ -16,6 +16,13 @@ TEST(Words, StandBetweenBlanksHoweverMany) {
   EXPECT_THAT(words_of("   "), IsEmpty());
 }
 
+TEST(Trim, TakesBlanksFromBothEndsAndNothingFromBetween) {
+  EXPECT_EQ(trim(" \t80 GiB\r"), "80 GiB");
+  EXPECT_EQ(trim("one"), "one");
+  EXPECT_EQ(trim(" \t "), "");
+  EXPECT_EQ(trim(""), "");
+}
+
 TEST(LettersAndDigits, AreWhatSpellingsOfOneWordShare) {
   for (const char* spelling : {"FULL_SHARD", "full shard", "Full-Shard (1)"}) {
     EXPECT_EQ(letters_and_digits(spelling).substr(0, 9), "fullshard") << spelling;
