@@ -487,7 +487,7 @@ double interval_sigma(std::vector<double> log_ratios, double prior, double indep
 std::string accelerator_family(const MeasuredRun& run, const Catalog& catalog) {
   Assumptions ignored;
   const Result<Cluster> cluster = resolve_cluster(run, catalog, ignored);
-  return cluster ? family_of(cluster->accelerator) : run.gpu;
+  return cluster ? silicon_generation(cluster->accelerator) : run.gpu;
 }
 
 std::string stack_of(const MeasuredRun& run, const Catalog& catalog) {

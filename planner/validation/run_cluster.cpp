@@ -149,7 +149,7 @@ const Accelerator* resolve_accelerator(const MeasuredRun& run, const Catalog& ca
   return catalog.find_accelerator(accelerator_key(run, catalog));
 }
 
-std::string family_of(const Accelerator& accelerator) {
+std::string silicon_generation(const Accelerator& accelerator) {
   if (accelerator.architecture.rfind("Blackwell", 0) != 0) return accelerator.architecture;
   return accelerator.key.rfind("GB", 0) == 0 ? "Grace Blackwell" : "Blackwell";
 }

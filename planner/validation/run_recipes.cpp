@@ -18,9 +18,9 @@ bool runs_as_one_graph(const RunSettings& settings, const Workload& w, const Acc
   constexpr double kAugust2026 = 2026 + 7.0 / 12;
   if (!settings.software_year || !w.architecture.is_moe() || w.precision != Precision::Fp8) return false;
   if (w.architecture.name.rfind("kimi", 0) == 0 || w.architecture.has_state_mixer()) return false;
-  const std::string family = family_of(accelerator);
-  if (family == "Grace Blackwell") return *settings.software_year >= kJune2026;
-  return family == "Blackwell" && *settings.software_year >= kAugust2026;
+  const std::string generation = silicon_generation(accelerator);
+  if (generation == "Grace Blackwell") return *settings.software_year >= kJune2026;
+  return generation == "Blackwell" && *settings.software_year >= kAugust2026;
 }
 
 /// NeMo's performance scripts pad experts to capacity and run layers as CUDA graphs on Blackwell where mixtures of

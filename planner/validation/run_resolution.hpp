@@ -47,7 +47,7 @@ Result<Architecture> resolve_architecture(const MeasuredRun& run, const Catalog&
 /// nullptr where the catalog has none of that name.
 const Accelerator* resolve_accelerator(const MeasuredRun& run, const Catalog& catalog);
 /// The chip's design; Blackwell's is one beside x86 hosts and another beside Grace in racks.
-std::string family_of(const Accelerator& accelerator);
+std::string silicon_generation(const Accelerator& accelerator);
 Result<Cluster> resolve_cluster(const MeasuredRun& run, const Catalog& catalog, Assumptions& assumptions);
 Result<Stack> resolve_stack(const MeasuredRun& run, const Catalog& catalog, Assumptions& assumptions);
 /// By its column or by the framework's name; nullopt where neither says.
