@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kUserScript = "train.py";
 
-/// The newest stacks first; Horovod and the model parallel libraries for who still runs them.
+/// By how a job starts them: torchrun, a recipe, the launchers of the model parallel libraries, MPI.
 constexpr StackExport kStacks[] = {
     {"megatron", LaunchMethod::Torchrun, "megatron", "smplan_entry.py"},
     {"fsdp", LaunchMethod::Torchrun, "fsdp", kUserScript},
