@@ -58,6 +58,8 @@ Listing accelerator_page(const Accelerator& a, const Catalog& catalog) {
   }
   if (a.sm_count > 0) sheet.add("sm_count", std::int64_t{a.sm_count});
   if (a.power_limit_w > 0) sheet.add("power_limit_w", fmt::format("{:g}", a.power_limit_w), a.power_limit_w);
+  const double cache_mib = a.l2_cache.value() / kMiB;
+  if (cache_mib > 0) sheet.add("l2_cache_mib", fmt::format("{:g}", cache_mib), cache_mib);
   std::vector<std::string> hosts;
   for (const InstanceType& i : catalog.instances()) {
     if (i.accelerator == a.key) hosts.push_back(i.name);
