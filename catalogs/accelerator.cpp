@@ -34,6 +34,7 @@ Accelerator read_accelerator(const JsonValue& value, Diagnostics& out) {
   a.name = read_name(reader, "name");
   a.aliases = read_strings(reader, "aliases");
   a.architecture = reader.optional_string("architecture").value_or("");
+  a.vendor = read_vendor(reader);
   a.compute_capability = read_capability(reader);
   a.marketing_memory = gib(reader.number("marketing_memory_gib", 1, 1e5));
   a.device_memory = Bytes(kMiB * reader.number("device_memory_mib", 1, 1e8));

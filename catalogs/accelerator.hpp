@@ -9,6 +9,7 @@
 #include "base/units.hpp"
 #include "catalogs/precision.hpp"
 #include "catalogs/provenance.hpp"
+#include "catalogs/vendor.hpp"
 
 namespace smplan {
 
@@ -19,11 +20,12 @@ struct Accelerator {
   std::string name;                  ///< vendor's name
   std::vector<std::string> aliases;  ///< other names, as measured runs and users spell them
   std::string architecture;          ///< `Ampere GA100`
-  std::string compute_capability;    ///< `8.0`; empty for Trainium
+  std::string compute_capability;    ///< `8.0`; empty where it has none or nobody has published it
   Bytes marketing_memory;
   /// What the device reports as total (nvidia-smi or torch), before any CUDA context.
   Bytes device_memory;
   BytesPerSecond memory_bandwidth;
+  Vendor vendor = Vendor::Nvidia;
   int sm_count = 0;  ///< streaming multiprocessors; 0 where unknown
   /// Power cap in watts; 0 where unknown. Throttling shows in the profile, not here.
   double power_limit_w = 0;
@@ -35,7 +37,7 @@ struct Accelerator {
   Provenance provenance;
 
   [[nodiscard]] FlopsPerSecond peak_rate(Precision p) const { return peak[static_cast<std::size_t>(p)]; }
-  /// Ten times the compute capability: 80 for 8.0; 0 where it has none or nobody has published it.
+  /// Ten times the compute capability: 80 for 8.0; 0 where it is empty.
   [[nodiscard]] int capability() const;
   [[nodiscard]] bool supports(Precision p) const { return peak_rate(p).value() > 0; }
   friend bool operator==(const Accelerator&, const Accelerator&) = default;

@@ -191,9 +191,6 @@ void check_stack(const Stack& s, Report& report) {
   if (s.profile.provenance.source.empty()) {
     report.add("missing-profile", where, "has no stack profile", "add it to stack_profiles");
   }
-  if (!s.nvidia && !s.trainium) {
-    report.add("stack-contradiction", where, "runs neither on NVIDIA nor on Trainium devices", "set one of them");
-  }
 }
 
 }  // namespace

@@ -62,6 +62,7 @@ void check_lists(const Stack& stack, const ObjectReader& reader, Diagnostics& ou
   need(stack.recomputes.empty(), "recomputes");
   need(stack.collectives.empty(), "collectives");
   need(stack.precisions.empty(), "precisions");
+  need(stack.vendors.empty(), "vendors");
   need(stack.pipeline_parallel && stack.schedules.empty(), "schedules");
   for (const std::string& name : stack.precisions) {
     if (!precision_from(name)) {
@@ -103,6 +104,16 @@ std::optional<Schedule> schedule_from(std::string_view name) { return value_of(k
 std::string_view to_string(Collectives collectives) { return name_of(kCollectives, collectives); }
 std::optional<Collectives> collectives_from(std::string_view name) { return value_of(kCollectives, name); }
 
+bool Stack::is_built_for(Vendor vendor) const {
+  return std::find(vendors.begin(), vendors.end(), vendor) != vendors.end();
+}
+
+bool Stack::runs_on(const Accelerator& accelerator) const {
+  const int capability = accelerator.capability();
+  const bool too_old = accelerator.vendor == Vendor::Nvidia && capability > 0 && capability < least_capability;
+  return is_built_for(accelerator.vendor) && !too_old;
+}
+
 Stack read_stack(const JsonValue& value, Diagnostics& out) {
   ObjectReader reader(value, out);
   Stack stack;
@@ -110,8 +121,7 @@ Stack read_stack(const JsonValue& value, Diagnostics& out) {
   stack.name = read_name(reader, "name");
   stack.aliases = read_strings(reader, "aliases");
   read_dimensions(reader, stack);
-  stack.trainium = reader.optional_bool("trainium").value_or(false);
-  stack.nvidia = reader.optional_bool("nvidia").value_or(true);
+  stack.vendors = read_vendors(reader);
   read_byte_ledger(reader, stack);
   stack.flash_attention = reader.optional_bool("flash_attention").value_or(true);
   stack.deepspeed_engine = reader.optional_bool("deepspeed_engine").value_or(false);

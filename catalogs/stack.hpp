@@ -8,6 +8,7 @@
 
 #include "base/json_reader.hpp"
 #include "base/units.hpp"
+#include "catalogs/accelerator.hpp"
 #include "catalogs/profile.hpp"
 #include "catalogs/provenance.hpp"
 #include "catalogs/stack_profile.hpp"
@@ -70,6 +71,7 @@ struct Stack {
   std::vector<Schedule> schedules;
   std::vector<Collectives> collectives;
   std::vector<std::string> offloads;  ///< `none`, `optimizer`, `params`, `activations`; `nvme`: the first two there
+  std::vector<Vendor> vendors;        ///< of the devices that it is built for
   /// Activations leave the device only without a pipeline and without recomputation (Megatron Core).
   bool offloads_activations_alone = false;
   /// Ten times the compute capability of an NVIDIA device that its kernels need, as Accelerator::capability() has it.
@@ -81,8 +83,6 @@ struct Stack {
   /// What selective recomputation runs again; none named: the attention core where its scores are stored, and under
   /// FSDP what its policy does not keep. What a measured run did.
   std::vector<LayerModule> selective_modules;
-  bool trainium = false;  ///< runs on Neuron devices
-  bool nvidia = true;
   /// Bytes per parameter of the replica that holds them, mixed precision (bf16/fp16).
   double weight_bytes = 2;
   double gradient_bytes = 2;         ///< as kept between micro-batches
@@ -166,6 +166,10 @@ struct Stack {
   [[nodiscard]] Precision product_precision(Precision precision) const {
     return casts_fp32_products && precision == Precision::Fp32 ? Precision::Bf16 : precision;
   }
+  [[nodiscard]] bool is_built_for(Vendor vendor) const;
+  /// Whether it is built for the vendor's devices and its kernels for this generation. One whose capability nobody has
+  /// published is newer than the kernels' oldest.
+  [[nodiscard]] bool runs_on(const Accelerator& accelerator) const;
   friend bool operator==(const Stack&, const Stack&) = default;
 };
 

@@ -82,13 +82,8 @@ Plan make_plan(const PlanRequest& request, const Group& group, const Stack& stac
   return plan;
 }
 
-bool stack_has(const Stack& stack, const Accelerator& accelerator) {
-  if (is_trainium(accelerator)) return stack.trainium;
-  return stack.nvidia && accelerator.capability() >= stack.least_capability;
-}
-
 bool stack_runs_on(const Stack& stack, const Cluster& cluster, const InstanceType& instance, Precision precision) {
-  if (!stack_has(stack, cluster.accelerator)) return false;
+  if (!stack.runs_on(cluster.accelerator)) return false;
   // The one stack that AWS limits to a list of instance types.
   if (stack.id == "smp-v2" && !instance.smp_v2) return false;
   return cluster.accelerator.supports(precision);

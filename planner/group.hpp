@@ -45,10 +45,7 @@ Plan make_plan(const PlanRequest& request, const Group& group, const Stack& stac
 /// The number format of the request, or its default on this hardware.
 Precision effective_precision(const PlanRequest& request, const Accelerator& accelerator);
 
-/// Whether the stack has this vendor's devices, of this generation.
-bool stack_has(const Stack& stack, const Accelerator& accelerator);
-
-/// Whether the stack has the devices of the type, and they have the format.
+/// Whether the stack runs on the devices of the type, and they have the format.
 bool stack_runs_on(const Stack& stack, const Cluster& cluster, const InstanceType& instance, Precision precision);
 
 }  // namespace smplan

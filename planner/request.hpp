@@ -131,7 +131,4 @@ Result<PlanRequest> resolve(const RequestSpec& spec, const Catalog& catalog,
                             const std::optional<std::string>& environment_region, Purpose purpose = Purpose::Plan,
                             const std::optional<std::string>& today = std::nullopt);
 
-/// Neuron devices have no CUDA compute capability and need a stack of their own.
-inline bool is_trainium(const Accelerator& accelerator) { return accelerator.compute_capability.empty(); }
-
 }  // namespace smplan

@@ -177,7 +177,7 @@ void Resolver::read_stacks() {
 bool Resolver::runs_somewhere(const Stack& stack) const {
   return std::any_of(request_.instances.begin(), request_.instances.end(), [&](const InstanceType* instance) {
     const Accelerator* accelerator = catalog_.find_accelerator(instance->accelerator);
-    return accelerator != nullptr && stack_has(stack, *accelerator);
+    return accelerator != nullptr && stack.runs_on(*accelerator);
   });
 }
 

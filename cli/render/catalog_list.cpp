@@ -43,6 +43,12 @@ std::string shardings(const Stack& s) {
   return names;
 }
 
+std::string vendors(const Stack& s) {
+  std::string names;
+  for (const Vendor vendor : s.vendors) names += (names.empty() ? "" : ", ") + text(to_string(vendor));
+  return names;
+}
+
 }  // namespace
 
 Listing catalog_summary(const Catalog& catalog) {
@@ -151,14 +157,13 @@ Listing stack_list(const Catalog& catalog) {
       {"STACK"},   {"NAME", Align::Left, 2, 30},      {"SPLITS"}, {"SHARDING"}, {"DEVICES", Align::Left, 1},
       {"PLANNED"}, {"LIMITATION", Align::Left, 3, 30}};
   for (const Stack& s : catalog.stacks()) {
-    const char* devices = s.nvidia && s.trainium ? "nvidia, trainium" : s.trainium ? "trainium" : "nvidia";
-    list.table.rows.push_back({s.id, s.name, features(s), shardings(s), devices,
+    list.table.rows.push_back({s.id, s.name, features(s), shardings(s), vendors(s),
                                s.supported_for_planning ? "yes" : "when named", s.limitation});
     list.rows.push_back({{"id", s.id},
                          {"name", s.name},
                          {"splits", features(s)},
                          {"sharding", shardings(s)},
-                         {"devices", devices},
+                         {"devices", vendors(s)},
                          {"planned", s.supported_for_planning},
                          {"versions", s.versions},
                          {"limitation", s.limitation},

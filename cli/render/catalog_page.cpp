@@ -47,6 +47,7 @@ Listing accelerator_page(const Accelerator& a, const Catalog& catalog) {
   sheet.add("accelerator", a.key);
   sheet.add("name", a.name);
   sheet.add("architecture", a.architecture);
+  sheet.add("vendor", std::string(to_string(a.vendor)));
   add_text(sheet, "compute_capability", a.compute_capability);
   add_bytes(sheet, "device_memory", a.device_memory);
   add_bytes(sheet, "marketing_memory", a.marketing_memory);
@@ -124,8 +125,7 @@ Listing stack_page(const Stack& s) {
   add_names(sheet, "collectives", spelled(s.collectives));
   add_names(sheet, "offload", s.offloads);
   add_names(sheet, "dtypes", s.precisions);
-  add_switch(sheet, "nvidia", s.nvidia);
-  add_switch(sheet, "trainium", s.trainium);
+  add_names(sheet, "vendors", spelled(s.vendors));
   add_switch(sheet, "flash_attention", s.flash_attention);
   add_switch(sheet, "planned_by_default", s.supported_for_planning);
   add_text(sheet, "versions", s.versions);

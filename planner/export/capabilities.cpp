@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "planner/export/launch.hpp"
@@ -71,9 +73,12 @@ const Need kNeeds[] = {
     {[](const TrainingPlan& p) { return when(p.strategy.collectives == Collectives::Smddp, "SMDDP collectives"); },
      [](const Capabilities& c, const TrainingPlan&) { return c.smddp; }},
     {[](const TrainingPlan& p) {
-       return p.stack->nvidia ? std::string("NVIDIA devices") : std::string("Neuron devices");
+       return std::string(p.stack->is_built_for(Vendor::Aws) ? "Neuron devices" : "NVIDIA devices");
      },
-     [](const Capabilities& c, const TrainingPlan& p) { return p.stack->nvidia ? c.nvidia : c.trainium; }},
+     [](const Capabilities& c, const TrainingPlan& p) {
+       return std::any_of(p.stack->vendors.begin(), p.stack->vendors.end(),
+                          [&](Vendor vendor) { return holds(c.vendors, vendor); });
+     }},
 };
 
 /// Every need that the target does not meet, in words.

@@ -97,7 +97,7 @@ void choose_image(const ExportJob& job, Launch& launch, Diagnostics& faults) {
     launch.image_uri = sdk_image(facts, version, region);
     launch.image_note = fmt::format("PyTorch {}, the last with this library; past its end of patches", version);
   } else {
-    const bool neuron = !job.plan.stack->nvidia;
+    const bool neuron = job.plan.stack->is_built_for(Vendor::Aws);
     const Container* image = neuron ? facts.newest("pytorch-training-neuronx", "neuronx")
                              : smp  ? facts.newest("smdistributed-modelparallel", "gpu")
                                     : facts.newest("pytorch-training", "gpu");
@@ -146,12 +146,13 @@ void set_environment(const ExportJob& job, Launch& launch) {
   const TrainingPlan& p = job.plan;
   const Network& network = p.instance->network;
   auto& env = launch.environment;
+  const bool neuron = p.stack->is_built_for(Vendor::Aws);
   if (p.instance_count > 1 && network.kind == NetworkKind::Efa) {
     // Newer types are not in the container's own list, so that it would not set these.
     env.emplace_back("FI_PROVIDER", "efa");
-    if (network.gpudirect_rdma || !p.stack->nvidia) env.emplace_back("FI_EFA_USE_DEVICE_RDMA", "1");
+    if (network.gpudirect_rdma || neuron) env.emplace_back("FI_EFA_USE_DEVICE_RDMA", "1");
   }
-  if (!p.stack->nvidia) return;
+  if (neuron) return;
   env.emplace_back("NCCL_DEBUG", "WARN");
   if (launch.launcher == LaunchMethod::Torchrun)
     env.emplace_back("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True");

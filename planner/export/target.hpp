@@ -84,11 +84,10 @@ struct Capabilities {
   bool quantized_adapters = false;
   bool trained_embeddings = false;  ///< beside adapters
   bool smddp = false;
-  bool nvidia = true;
-  bool trainium = false;
-  std::uint32_t shardings = 0;   ///< set_of(Sharding...)
-  std::uint32_t recomputes = 0;  ///< set_of(Recompute...)
-  std::uint32_t precisions = 0;  ///< set_of(Precision...)
+  std::uint32_t vendors = set_of(Vendor::Nvidia);  ///< set_of(Vendor...)
+  std::uint32_t shardings = 0;                     ///< set_of(Sharding...)
+  std::uint32_t recomputes = 0;                    ///< set_of(Recompute...)
+  std::uint32_t precisions = 0;                    ///< set_of(Precision...)
 };
 
 enum class TargetSide {

@@ -1,16 +1,15 @@
 #include <algorithm>
 
 #include "base/words.hpp"
-#include "planner/request.hpp"
 #include "planner/validation/run_resolution.hpp"
 #include "planner/validation/run_words.hpp"
 
 namespace smplan {
 namespace {
 
-bool runs_on(const Stack& stack, const Accelerator* accelerator) {
-  if (accelerator == nullptr) return true;
-  return is_trainium(*accelerator) ? stack.trainium : stack.nvidia;
+/// By the vendor alone: runs on devices older than today's kernels are measured too.
+bool may_run_on(const Stack& stack, const Accelerator* accelerator) {
+  return accelerator == nullptr || stack.is_built_for(accelerator->vendor);
 }
 
 /// The stack for the accelerator whose id or alias the framework's text contains; the longest match wins, so
@@ -27,7 +26,7 @@ const Stack* named_in(std::string_view framework, const Accelerator* accelerator
     }
   };
   for (const Stack& stack : catalog.stacks()) {
-    if (!runs_on(stack, accelerator)) continue;
+    if (!may_run_on(stack, accelerator)) continue;
     consider(stack, stack.id);
     for (const std::string& alias : stack.aliases) consider(stack, alias);
   }
@@ -44,7 +43,7 @@ bool holds_replica(const MeasuredRun& run, const Accelerator& accelerator, const
 
 /// What kind of program the stated dimensions need, for frameworks that the catalog does not know.
 std::string_view implied_stack(const MeasuredRun& run, const Accelerator* accelerator, const Catalog& catalog) {
-  if (accelerator != nullptr && is_trainium(*accelerator)) return "neuron";
+  if (accelerator != nullptr && accelerator->vendor == Vendor::Aws) return "neuron";
   if (run.tp.value_or(1) > 1 || run.pp.value_or(1) > 1 || run.ep.value_or(1) > 1) return "megatron";
   if (const std::optional<Sharding> sharding = stated_sharding(run)) {
     if (is_fsdp(*sharding)) return "fsdp";

@@ -86,19 +86,37 @@ TEST(Accelerators, WithoutComputeFactsAreKnownAndSayWhy) {
   EXPECT_NE(a->note.find("cannot be planned"), std::string::npos);
 }
 
-constexpr const char* kGood = R"({"key": "X", "name": "X", "marketing_memory_gib": 80, "device_memory_mib": 81000,
+constexpr const char* kGood =
+    R"({"key": "X", "name": "X", "vendor": "nvidia", "marketing_memory_gib": 80, "device_memory_mib": 81000,
   "memory_bandwidth_gb_per_s": 2000, "peak_tflops": {"bf16": 300}, "source": "test", "as_of": "2026-11"})";
 
 TEST(ReadAccelerator, TakesUnitsFromTheKeys) {
   Diagnostics out;
   const Accelerator a = read_accelerator(json(kGood), out);
   EXPECT_TRUE(out.empty()) << to_string(out);
+  EXPECT_EQ(a.vendor, Vendor::Nvidia);
   EXPECT_EQ(a.marketing_memory, gib(80));
   EXPECT_EQ(a.device_memory.value(), 81000.0 * 1024 * 1024);
   EXPECT_EQ(a.memory_bandwidth, gb_per_s(2000));
   EXPECT_EQ(a.peak_rate(Precision::Bf16), tflops(300));
   EXPECT_FALSE(a.supports(Precision::Fp8));
   EXPECT_EQ(a.provenance.as_of, "2026-11");
+}
+
+TEST(ReadAccelerator, WantsToKnowWhoMakesIt) {
+  Diagnostics out;
+  std::string silent = kGood;
+  silent.erase(silent.find("\"vendor\": \"nvidia\", "), std::string_view("\"vendor\": \"nvidia\", ").size());
+  read_accelerator(json(silent), out);
+  ASSERT_EQ(out.size(), 1U);
+  EXPECT_NE(out.front().message.find("'vendor' is missing"), std::string::npos) << to_string(out);
+}
+
+TEST(ShippedAccelerators, OfAwsAreTrainiumAndOnlyThose) {
+  for (const Accelerator& a : shipped().accelerators()) {
+    EXPECT_EQ(a.vendor == Vendor::Aws, a.key.rfind("Trainium", 0) == 0) << a.key;
+    EXPECT_EQ(a.vendor == Vendor::Amd, a.key.rfind("MI", 0) == 0) << a.key;
+  }
 }
 
 std::string edited(std::string text, std::string_view from, std::string_view to) {
@@ -117,8 +135,9 @@ TEST(ReadAccelerator, RefusesWhatCannotBe) {
                         Case{"\"bf16\": 300", "\"bf17\": 300"}, Case{"\"bf16\": 300", "\"bf16\": \"300\""},
                         Case{"\"source\": \"test\"", "\"compute_capability\": \"sm_90\", \"source\": \"test\""},
                         Case{"\"source\": \"test\"", "\"compute_capability\": \"99999999999.0\", \"source\": \"test\""},
-                        Case{"\"source\": \"test\"", "\"source\": \"\""}, Case{"\"2026-11\"", "\"last week\""},
-                        Case{"\"2026-11\"", "\"2026-13\""}, Case{"\"as_of\": \"2026-11\"", "\"of\": \"2026-11\""}}) {
+                        Case{"\"nvidia\"", "\"Nvidia\""}, Case{"\"source\": \"test\"", "\"source\": \"\""},
+                        Case{"\"2026-11\"", "\"last week\""}, Case{"\"2026-11\"", "\"2026-13\""},
+                        Case{"\"as_of\": \"2026-11\"", "\"of\": \"2026-11\""}}) {
     Diagnostics out;
     read_accelerator(json(edited(kGood, c.from, c.to)), out);
     EXPECT_FALSE(out.empty()) << c.to;

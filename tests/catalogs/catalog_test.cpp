@@ -116,7 +116,8 @@ TEST(CatalogMerge, ReplacesAKnownKeyInPlace) {
 }
 
 TEST(CatalogMerge, AddsANewKeyAtTheEnd) {
-  const Catalog merged = with("accelerators", R"({"key": "A0-1GB", "name": "A0", "marketing_memory_gib": 1,
+  const Catalog merged =
+      with("accelerators", R"({"key": "A0-1GB", "name": "A0", "vendor": "nvidia", "marketing_memory_gib": 1,
     "device_memory_mib": 1000, "peak_tflops": {}, "source": "test", "as_of": "2026"})");
   EXPECT_EQ(merged.accelerators().size(), shipped().accelerators().size() + 1);
   EXPECT_EQ(merged.accelerators().back().key, "A0-1GB");
@@ -174,8 +175,8 @@ TEST(CatalogMerge, RefusesAnAliasThatAnotherStackHas) {
       json(overlay("stacks", R"({"id": "mine", "name": "Mine", "aliases": ["NeMo"], "tensor_parallel": false,
     "sequence_parallel": false, "pipeline_parallel": false, "context_parallel": false, "expert_parallel": false,
     "shardings": ["none"], "recomputes": ["none"], "schedules": [], "collectives": ["nccl"], "offloads": ["none"],
-    "precisions": ["bf16"], "weight_bytes": 2, "gradient_bytes": 4, "gradient_reduce_bytes": 2, "master_bytes": 4,
-    "logits_bytes": 4, "profile": {"source": "test", "as_of": "2026"}, "source": "test", "as_of": "2026"})")));
+    "precisions": ["bf16"], "vendors": ["nvidia"], "weight_bytes": 2, "gradient_bytes": 4,
+    "gradient_reduce_bytes": 2, "master_bytes": 4, "logits_bytes": 4, "profile": {"source": "test", "as_of": "2026"}, "source": "test", "as_of": "2026"})")));
   ASSERT_FALSE(merged.has_value());
   EXPECT_TRUE(has_code(merged.error(), "duplicate-name")) << to_string(merged.error());
 }

@@ -16,8 +16,8 @@ TEST(CatalogChecks, MissAStackProfile) {
   const Diagnostics found = check(with("stacks", R"({"id": "mine", "name": "Mine", "tensor_parallel": false,
     "sequence_parallel": false, "pipeline_parallel": false, "context_parallel": false, "expert_parallel": false,
     "shardings": ["none"], "recomputes": ["none"], "schedules": [], "collectives": ["nccl"], "offloads": ["none"],
-    "precisions": ["bf16"], "weight_bytes": 2, "gradient_bytes": 4, "gradient_reduce_bytes": 2, "master_bytes": 4,
-    "logits_bytes": 4, "source": "test", "as_of": "2026"})"));
+    "precisions": ["bf16"], "vendors": ["nvidia"], "weight_bytes": 2, "gradient_bytes": 4,
+    "gradient_reduce_bytes": 2, "master_bytes": 4, "logits_bytes": 4, "source": "test", "as_of": "2026"})"));
   EXPECT_EQ(
       std::count_if(found.begin(), found.end(),
                     [](const Diagnostic& d) { return d.code == "missing-profile" && d.location == "stacks/mine"; }),
@@ -43,16 +43,19 @@ TEST_P(Contradictory, IsReported) {
 INSTANTIATE_TEST_SUITE_P(
     Facts, Contradictory,
     testing::Values(
-        Contradiction{"MoreMemoryThanSold", "memory-contradiction", "accelerators",
-                      R"({"key": "T4", "name": "T4", "marketing_memory_gib": 14, "device_memory_mib": 14909,
+        Contradiction{
+            "MoreMemoryThanSold", "memory-contradiction", "accelerators",
+            R"({"key": "T4", "name": "T4", "vendor": "nvidia", "marketing_memory_gib": 14, "device_memory_mib": 14909,
                       "memory_bandwidth_gb_per_s": 320, "peak_tflops": {"fp32": 8.1, "fp16": 65}, "source": "test",
                       "as_of": "2026"})"},
-        Contradiction{"SparsePeakBesideDense", "peak-order", "accelerators",
-                      R"({"key": "L4", "name": "L4", "marketing_memory_gib": 24, "device_memory_mib": 22559,
+        Contradiction{
+            "SparsePeakBesideDense", "peak-order", "accelerators",
+            R"({"key": "L4", "name": "L4", "vendor": "nvidia", "marketing_memory_gib": 24, "device_memory_mib": 22559,
                       "memory_bandwidth_gb_per_s": 300, "peak_tflops": {"fp32": 30.3, "bf16": 242, "fp8": 121},
                       "source": "test", "as_of": "2026"})"},
-        Contradiction{"PeakWithoutBandwidth", "missing-fact", "accelerators",
-                      R"({"key": "New", "name": "New", "marketing_memory_gib": 24, "device_memory_mib": 22559,
+        Contradiction{
+            "PeakWithoutBandwidth", "missing-fact", "accelerators",
+            R"({"key": "New", "name": "New", "vendor": "nvidia", "marketing_memory_gib": 24, "device_memory_mib": 22559,
                       "peak_tflops": {"bf16": 242}, "source": "test", "as_of": "2026"})"},
         Contradiction{"OtherMemoryThanTheAccelerator", "memory-contradiction", "instances",
                       R"({"name": "ml.x", "accelerator": "A100-40GB", "accelerator_count": 1,
@@ -96,12 +99,12 @@ INSTANTIATE_TEST_SUITE_P(
                       "backward_overhead_keys": 1, "half_dim": 1},
                       "memory_efficiency": 0.8, "kernel_floor_us": 4, "source": "test",
                       "as_of": "2026"})"},
-        Contradiction{"StackOfNoDevice", "stack-contradiction", "stacks",
+        Contradiction{"SequenceWithoutTensorParallelism", "stack-contradiction", "stacks",
                       R"({"id": "mine", "name": "Mine", "tensor_parallel": false, "sequence_parallel": true,
                       "pipeline_parallel": false, "context_parallel": false, "expert_parallel": false,
                       "shardings": ["none"], "recomputes": ["none"], "schedules": [], "collectives": ["nccl"],
-                      "offloads": ["none"], "precisions": ["bf16"], "weight_bytes": 2, "gradient_bytes": 4,
-                      "gradient_reduce_bytes": 2, "master_bytes": 4, "logits_bytes": 4,
+                      "offloads": ["none"], "precisions": ["bf16"], "vendors": ["nvidia"], "weight_bytes": 2,
+                      "gradient_bytes": 4, "gradient_reduce_bytes": 2, "master_bytes": 4, "logits_bytes": 4,
                       "profile": {"source": "test", "as_of": "2026"}, "source": "test", "as_of": "2026"})"}),
     [](const testing::TestParamInfo<Contradiction>& test_case) { return test_case.param.name; });
 

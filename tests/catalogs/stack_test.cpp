@@ -59,13 +59,31 @@ TEST(Stacks, ExpressWhatTheirDocumentsSay) {
   EXPECT_TRUE(stack("smp-v2").tensor_parallel);
   EXPECT_FALSE(stack("fsdp").tensor_parallel);
   EXPECT_EQ(stack("fsdp").shardings.front(), Sharding::FsdpFull);
-  EXPECT_TRUE(stack("neuron").trainium);
-  EXPECT_FALSE(stack("neuron").nvidia);
+  EXPECT_EQ(stack("neuron").vendors, std::vector{Vendor::Aws});
   EXPECT_EQ(stack("ddp").shardings.front(), Sharding::None);
 }
 
 TEST(Stacks, OfTrainiumAndNvidiaDoNotMix) {
-  for (const Stack& s : shipped().stacks()) EXPECT_NE(s.trainium, s.nvidia) << s.id;
+  for (const Stack& s : shipped().stacks()) {
+    EXPECT_NE(s.is_built_for(Vendor::Aws), s.is_built_for(Vendor::Nvidia)) << s.id;
+  }
+}
+
+TEST(Stacks, RunOnTheirVendorsDevicesUnlessThoseAreKnownToBeOlderThanTheirKernels) {
+  const auto device = [](Vendor vendor, const char* capability) {
+    Accelerator a;
+    a.vendor = vendor;
+    a.compute_capability = capability;
+    return a;
+  };
+  const Stack& megatron = stack("megatron");  // Transformer Engine, from 8.0 on
+  EXPECT_TRUE(megatron.runs_on(device(Vendor::Nvidia, "8.0")));
+  EXPECT_FALSE(megatron.runs_on(device(Vendor::Nvidia, "7.5")));
+  EXPECT_TRUE(megatron.runs_on(device(Vendor::Nvidia, ""))) << "nobody has published it yet";
+  EXPECT_TRUE(megatron.runs_on(device(Vendor::Amd, "")));
+  EXPECT_FALSE(megatron.runs_on(device(Vendor::Aws, "")));
+  EXPECT_TRUE(stack("neuron").runs_on(device(Vendor::Aws, "")));
+  EXPECT_FALSE(stack("neuron").runs_on(device(Vendor::Nvidia, "")));
 }
 
 TEST(StackEnumerations, ReadBack) {
@@ -86,7 +104,7 @@ TEST(StackEnumerations, ReadBack) {
 constexpr const char* kGood = R"({"id": "mine", "name": "Mine", "tensor_parallel": true, "sequence_parallel": false,
   "pipeline_parallel": true, "context_parallel": false, "expert_parallel": false, "shardings": ["zero1"],
   "recomputes": ["none"], "schedules": ["1f1b"], "collectives": ["nccl"], "offloads": ["none"], "precisions": ["bf16"],
-  "weight_bytes": 2, "gradient_bytes": 4, "gradient_reduce_bytes": 2, "master_bytes": 4, "logits_bytes": 4,
+  "vendors": ["nvidia", "amd"], "weight_bytes": 2, "gradient_bytes": 4, "gradient_reduce_bytes": 2, "master_bytes": 4, "logits_bytes": 4,
   "profile": {"gemm_slowdown": 1.25, "host_time_step_us": 1000, "source": "test", "as_of": "2026"},
   "source": "test", "as_of": "2026"})";
 
@@ -96,6 +114,7 @@ TEST(ReadStack, ReadsDimensionsLedgerAndProfile) {
   EXPECT_TRUE(out.empty()) << to_string(out);
   EXPECT_TRUE(s.tensor_parallel);
   EXPECT_EQ(s.shardings, std::vector<Sharding>{Sharding::Zero1});
+  EXPECT_EQ(s.vendors, (std::vector{Vendor::Nvidia, Vendor::Amd}));
   EXPECT_DOUBLE_EQ(s.profile.gemm_slowdown, 1.25);
   EXPECT_DOUBLE_EQ(s.profile.host_time_step.value(), 1e-3);
 }
@@ -119,8 +138,8 @@ TEST(ReadStack, RefusesWhatCannotBe) {
   };
   for (const Case& c :
        {Case{"[\"zero1\"]", "[\"zero7\"]"}, Case{"[\"zero1\"]", "[]"}, Case{"[\"1f1b\"]", "[]"},
-        Case{"[\"bf16\"]", "[\"bf61\"]"}, Case{"[\"bf16\"]", "[16]"},
-        Case{"\"offloads\": [\"none\"]", "\"offloads\": [\"attic\"]"},
+        Case{"[\"bf16\"]", "[\"bf61\"]"}, Case{"[\"bf16\"]", "[16]"}, Case{"[\"nvidia\", \"amd\"]", "[]"},
+        Case{"\"amd\"", "\"intel\""}, Case{"\"offloads\": [\"none\"]", "\"offloads\": [\"attic\"]"},
         Case{"\"weight_bytes\": 2", "\"weight_bytes\": -2"},
         Case{"\"weight_bytes\": 2", "\"weight_bytes\": 2, \"vocab_multiple\": 0"},
         Case{"\"weight_bytes\": 2", "\"weight_bytes\": 2, \"usual_lora_rank\": -1"},

@@ -228,6 +228,30 @@ TEST(Estimate, OfAStackWhoseKernelsTheDeviceCannotRunIsRefused) {
   EXPECT_EQ(estimate_of(spec).plans.front().stack->id, "megatron");
 }
 
+TEST(Plan, OnADeviceWhoseCapabilityNobodyHasPublishedTakesItsVendorsStacks) {
+  Catalog catalog = test::catalog();
+  const Result<JsonValue> overlay = parse_json(
+      R"({"schema": "smplan.catalog/1", "accelerators": [{"key": "L4", "name": "L4", "vendor": "nvidia",
+          "marketing_memory_gib": 24, "device_memory_mib": 22559, "memory_bandwidth_gb_per_s": 300,
+          "peak_tflops": {"fp32": 30.3, "tf32": 60, "fp16": 121, "bf16": 121, "fp8": 242},
+          "source": "test", "as_of": "2026"}]})",
+      "overlay.json");
+  ASSERT_TRUE(overlay && catalog.merge(*overlay));
+  RequestSpec spec;
+  spec.params = "350M";
+  spec.instances = "ml.g6.12xlarge";
+  spec.count = "1";
+  const Result<PlanRequest> any = resolve(spec, catalog, std::nullopt);
+  ASSERT_TRUE(any) << to_string(any.error());
+  const PlanSet set = search(*any, catalog, {});
+  ASSERT_FALSE(set.plans.empty());
+  for (const Plan& plan : set.plans) EXPECT_TRUE(plan.stack->is_built_for(Vendor::Nvidia)) << plan.stack->id;
+  spec.stack = "neuron";
+  EXPECT_FALSE(resolve(spec, catalog, std::nullopt)) << "which is AWS's";
+  spec.stack = "megatron";
+  EXPECT_TRUE(resolve(spec, catalog, std::nullopt)) << "it may well be new enough";
+}
+
 TEST(Estimate, ThatIsStoppedBeforeItHasAPlanFailsWithAReason) {
   RequestSpec spec;
   spec.params = "350M";

@@ -191,7 +191,7 @@ const Node* variable(const Job& job, std::string_view name) {
 void neuron_cores(const CheckInput& in, Report& report) {
   const Node* cores = variable(in.job, "NEURON_RT_NUM_CORES");
   const InstanceType* type = in.instance();
-  if (cores == nullptr || type == nullptr || !is_trainium_type(type->name)) return;
+  if (cores == nullptr || type == nullptr || !has_trainium(in, *type)) return;
   const auto n = integer_of(*cores);
   // Trainium2 shows a logical core for two physical ones; both counts are complete.
   const std::int64_t logical = type->accelerator_count;

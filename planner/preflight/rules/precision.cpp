@@ -13,7 +13,7 @@ constexpr int kBlackwell = 100;
 template <typename Judge>
 void for_gpus(const CheckInput& in, Judge judge) {
   for (const Machines& m : in.machines) {
-    if (m.instance == nullptr || is_trainium_type(m.instance->name)) continue;
+    if (m.instance == nullptr || has_trainium(in, *m.instance)) continue;
     if (const auto capability = compute_capability(in, *m.instance)) judge(*m.instance, *capability);
   }
 }

@@ -59,10 +59,15 @@ bool below(const Text& version, std::string_view other) {
          version_before(*version, other);
 }
 
+bool has_trainium(const CheckInput& in, const InstanceType& type) {
+  const Accelerator* a = in.catalog.find_accelerator(type.accelerator);
+  return a != nullptr && a->vendor == Vendor::Aws;
+}
+
 std::optional<int> compute_capability(const CheckInput& in, const InstanceType& type) {
   const Accelerator* a = in.catalog.find_accelerator(type.accelerator);
   if (a == nullptr) return std::nullopt;
-  if (is_trainium_type(type.name)) return 0;
+  if (has_trainium(in, type)) return 0;
   if (a->capability() > 0) return a->capability();
   // A Blackwell part whose capability nobody has published yet.
   return a->architecture.starts_with("Blackwell") ? std::optional(120) : std::nullopt;

@@ -23,6 +23,7 @@ std::string spelled(JobKind kind, std::string_view api_name);
 std::string count_text(std::int64_t n);
 /// `ml.p4d.24xlarge` is of family `p4d`; empty for other texts.
 std::string_view family_of(std::string_view instance_type);
+/// By its name: files name types that the catalog lacks.
 bool is_trainium_type(std::string_view instance_type);
 bool is_gpu_type(std::string_view instance_type);
 /// `ml.local` and `local_gpu` run on the caller's machine.
@@ -30,6 +31,7 @@ bool is_local(const Job& job);
 bool any_spot(const Job& job);
 /// True if `version` (2.1, 2.10.0) is below `other` by its numbers; false where it is no version.
 bool below(const Text& version, std::string_view other);
+bool has_trainium(const CheckInput& in, const InstanceType& type);
 /// Capability of the accelerator as major * 10 + minor; 0 for Trainium, nullopt where unknown.
 std::optional<int> compute_capability(const CheckInput& in, const InstanceType& type);
 /// Where a missing setting of the launcher would stand.
