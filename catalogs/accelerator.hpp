@@ -27,7 +27,7 @@ struct Accelerator {
   BytesPerSecond memory_bandwidth;
   Vendor vendor = Vendor::Nvidia;
   int sm_count = 0;  ///< streaming multiprocessors; 0 where unknown
-  /// Power cap in watts; 0 where unknown. Throttling shows in the profile, not here.
+  /// Power cap in watts; 0 where unknown. What it costs is told by the energy of a FLOP in the profile.
   double power_limit_w = 0;
   Bytes l2_cache;
   /// Peak dense rate by Precision; zero where the device has no such unit.

@@ -13,6 +13,7 @@ constexpr double kMinEfficiency = 1e-3;
 constexpr double kMaxEfficiency = 1.5;
 constexpr double kMaxMicroseconds = 1e6;
 constexpr double kMaxElements = 1e5;
+constexpr double kMaxPicojoules = 100;
 constexpr double kMaxKib = 1 << 20;
 
 Seconds read_microseconds(ObjectReader& reader, std::string_view key) {
@@ -48,6 +49,7 @@ AcceleratorProfile read_accelerator_profile(const JsonValue& value, Diagnostics&
   profile.vendor_attention = read_attention_rates(reader, "vendor_attention");
   profile.memory_efficiency = reader.number("memory_efficiency", kMinEfficiency, kMaxEfficiency);
   profile.kernel_floor = read_microseconds(reader, "kernel_floor_us");
+  profile.energy_per_flop_pj = read_number_or(reader, "energy_per_flop_pj", 0, kMaxPicojoules, 0);
   profile.provenance = read_provenance(reader);
   reader.finish();
   return profile;

@@ -50,8 +50,11 @@ struct AcceleratorProfile {
   double memory_efficiency = 0;
   /// Ramp of a streaming kernel, back to back.
   Seconds kernel_floor;
-  /// Part of the kernel benchmarks' rate of matrix products and attention that training sustains:
-  /// power caps and warm clocks. Fitted on training runs, 1 where there are none.
+  /// What the whole device spends on a 16-bit FLOP of its tensor cores in training, in picojoules; 0 where the power
+  /// cap is not known to bind. With the cap, the rate that seconds of work sustain (powered_rate in models/compute.hpp).
+  double energy_per_flop_pj = 0;
+  /// Part of the kernel benchmarks' rate of matrix products and attention that training sustains
+  /// within the power cap: warm clocks. Fitted on training runs, 1 where there are none.
   double sustained_fraction = 1;
   /// What a vendor's attention kernel keeps of that, relative to its benchmark at the best size.
   double sustained_attention = 1;

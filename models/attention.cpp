@@ -58,6 +58,11 @@ double mean_attended_keys(const AttentionShape& s) {
   return s.causal ? (keys + 1) / 2 : keys;
 }
 
+Flops attention_flops(const AttentionShape& s, Pass pass) {
+  const double pairs = static_cast<double>(s.batch * s.heads) * static_cast<double>(s.query_len) * mean_attended_keys(s);
+  return Flops(pairs * flops_per_pair(static_cast<double>(s.head_dim), static_cast<double>(s.value_dim), pass));
+}
+
 Seconds flash_attention_time(const AttentionShape& s, Pass pass, Precision precision, const Accelerator& a,
                              const AcceleratorProfile& p, AttentionKernel kernel) {
   const AttentionRates& rates = p.attention(kernel);

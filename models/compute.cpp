@@ -110,6 +110,15 @@ Seconds gemm_time(const GemmShape& shape, Precision precision, const Accelerator
   return Seconds(roofline(compute, traffic / bandwidth)) + p.gemm_floor;
 }
 
+FlopsPerSecond powered_rate(Precision precision, const Accelerator& a, const AcceleratorProfile& p) {
+  const FlopsPerSecond peak = a.peak_rate(precision);
+  if (!(p.energy_per_flop_pj > 0) || !(a.power_limit_w > 0) || precision == Precision::Fp32) return peak;
+  constexpr double kPicojoule = 1e-12;
+  const FlopsPerSecond at_16_bits(a.power_limit_w / (p.energy_per_flop_pj * kPicojoule));
+  // Half the bits, twice the rate at the same power.
+  return peak * std::min(1.0, at_16_bits / a.peak_rate(Precision::Bf16));
+}
+
 Seconds streaming_time(Bytes traffic, const Accelerator& a, const AcceleratorProfile& p) {
   return traffic / (a.memory_bandwidth * p.memory_efficiency) + p.kernel_floor;
 }

@@ -43,6 +43,13 @@ struct AttentionShape {
 
 enum class Pass { Forward, Backward };
 
+/// What the power cap lets the tensor cores do in `precision` for seconds on end. The peak where the profile states no
+/// energy, and of fp32, which runs elsewhere. Kernel timings last microseconds and may lie above it.
+FlopsPerSecond powered_rate(Precision precision, const Accelerator& a, const AcceleratorProfile& p);
+
+/// Of the pairs that a query attends to, without what a kernel pads or masks.
+Flops attention_flops(const AttentionShape& shape, Pass pass);
+
 /// Fused attention core. Backward recomputes the scores: five products against two.
 /// Source: Dao 2023 (arXiv 2307.08691).
 Seconds flash_attention_time(const AttentionShape& shape, Pass pass, Precision precision, const Accelerator& a,

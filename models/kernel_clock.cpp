@@ -41,15 +41,20 @@ Seconds KernelClock::copy(Bytes bytes) const {
 
 Seconds KernelClock::attention(const AttentionShape& shape, Pass pass) const {
   const bool flash = workload_.flash_attention.value_or(stack_.flash_attention);
-  const Seconds time = flash ? flash_attention_time(shape, pass, attention_precision(), cluster_.accelerator,
+  const Seconds kernel = flash ? flash_attention_time(shape, pass, attention_precision(), cluster_.accelerator,
                                                     cluster_.accelerator_profile, stack_.attention_kernel)
                              : unfused_attention_time(shape, pass, attention_precision(), cluster_.accelerator,
                                                       cluster_.accelerator_profile);
   const AcceleratorProfile& p = cluster_.accelerator_profile;
+  const Seconds time = powered(kernel, attention_flops(shape, pass), attention_precision());
   // Vendors publish their kernels at the best sizes; the others' rates are means over many.
   const double sustained = flash && stack_.attention_kernel == AttentionKernel::Vendor ? p.sustained_attention : 1;
   const Seconds simt = flash ? Seconds() : misaligned_attention_time(shape, pass, cluster_.accelerator);
   return time * (stack_.profile.attention_slowdown / (p.sustained_fraction * sustained)) + simt;
+}
+
+Seconds KernelClock::powered(Seconds kernel, Flops flops, Precision precision) const {
+  return std::max(kernel, flops / powered_rate(precision, cluster_.accelerator, cluster_.accelerator_profile));
 }
 
 Precision KernelClock::attention_precision() const {
@@ -58,8 +63,10 @@ Precision KernelClock::attention_precision() const {
 }
 
 Seconds KernelClock::gemm_in(Precision precision, const GemmShape& shape) const {
-  const Seconds time = gemm_time(shape, precision, cluster_.accelerator, cluster_.accelerator_profile) *
-                       (stack_.profile.gemm_slowdown / cluster_.accelerator_profile.sustained_fraction);
+  const AcceleratorProfile& p = cluster_.accelerator_profile;
+  const Seconds kernel = gemm_time(shape, precision, cluster_.accelerator, p);
+  const Seconds time =
+      powered(kernel, shape.flops(), precision) * (stack_.profile.gemm_slowdown / p.sustained_fraction);
   // Factors fitted on other formats must not add up to more than the device can do.
   return std::max(time, shape.flops() / cluster_.accelerator.peak_rate(precision));
 }

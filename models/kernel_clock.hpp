@@ -33,6 +33,8 @@ class KernelClock {
 
  private:
   [[nodiscard]] Precision attention_precision() const;
+  /// The kernel's time where the power cap allows its rate, the time at the cap's rate elsewhere.
+  [[nodiscard]] Seconds powered(Seconds kernel, Flops flops, Precision precision) const;
   [[nodiscard]] Seconds gemm_in(Precision precision, const GemmShape& shape) const;
 
   const Workload& workload_;

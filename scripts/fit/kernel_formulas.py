@@ -72,7 +72,8 @@ def load_hardware(path):
     for a in json.load(open(path))["accelerators"]:
         if a["peak_tflops"]:
             out[a["key"]] = {"peak": {d: v * 1e12 for d, v in a["peak_tflops"].items()},
-                             "sms": a.get("sm_count") or 1, "bw": a["memory_bandwidth_gb_per_s"] * 1e9}
+                             "sms": a.get("sm_count") or 1, "bw": a["memory_bandwidth_gb_per_s"] * 1e9,
+                             "architecture": a["architecture"]}
     return out
 
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "models/kernel_clock.hpp"
 #include "tests/support/kernel_points.hpp"
 
 namespace smplan {
@@ -207,6 +208,36 @@ TEST(GemmTime, ReproducesMeasuredKernels) {
                         {"H200 fp8", 0.15},
                         {"V100-16GB fp16", 0.12},
                         {"V100-32GB fp16", 0.06}});
+}
+
+TEST(PoweredRate, IsTheCapOverTheEnergyOfAFlop) {
+  const Device b200 = device("B200");
+  const double at_16_bits = 1000 / 0.92;  // W over pJ: TFLOP/s
+  EXPECT_NEAR(powered_rate(Precision::Bf16, b200.accelerator, b200.profile).value() / 1e12, at_16_bits, 1e-6);
+  EXPECT_NEAR(powered_rate(Precision::Fp8, b200.accelerator, b200.profile).value() / 1e12, 2 * at_16_bits, 1e-6)
+      << "half the bits, twice the rate";
+  EXPECT_EQ(powered_rate(Precision::Fp32, b200.accelerator, b200.profile), b200.accelerator.peak_rate(Precision::Fp32));
+}
+
+TEST(PoweredRate, IsThePeakWhereNoCapIsKnownToBind) {
+  for (const std::string& key : {"A100-80GB", "Trainium1", "L40S"}) {
+    const Device d = device(key);
+    EXPECT_EQ(powered_rate(Precision::Bf16, d.accelerator, d.profile), d.accelerator.peak_rate(Precision::Bf16)) << key;
+  }
+}
+
+TEST(PoweredRate, BindsTheProductsOfAPassAndNotSmallOnes) {
+  const Accelerator& a = *shipped_catalog().find_accelerator("B200");
+  AcceleratorProfile profile = *shipped_catalog().find_accelerator_profile("B200");
+  profile.sustained_fraction = 1;
+  Stack stack;
+  stack.profile.gemm_slowdown = 1;
+  const Workload workload{.precision = Precision::Bf16};
+  const Cluster cluster{.accelerator = a, .accelerator_profile = profile};
+  const KernelClock clock(workload, cluster, stack);
+  const GemmShape large{.m = 16384, .n = 16384, .k = 16384};
+  EXPECT_EQ(clock.gemm(large.m, large.n, large.k), large.flops() / powered_rate(Precision::Bf16, a, profile));
+  EXPECT_EQ(clock.gemm(256, 256, 4096), gemm_time({.m = 256, .n = 256, .k = 4096}, Precision::Bf16, a, profile));
 }
 
 TEST(StreamingTime, ReproducesMeasuredKernels) {
