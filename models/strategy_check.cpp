@@ -96,6 +96,14 @@ bool offloads_whole_parameters(const Candidate& c) {
   const Sharding s = c.s.sharding;
   return c.s.offload.parameters && (s == Sharding::None || s == Sharding::Zero1 || s == Sharding::Zero2);
 }
+/// DeepSpeed moves what ZeRO shards, so that without a stage `offload_optimizer` does nothing; NVMe is ZeRO-Infinity's,
+/// which is stage 3 (DeepSpeed configuration, `offload_optimizer`; Rajbhandari et al. 2021).
+bool offloads_without_zero(const Candidate& c) {
+  return c.stack.deepspeed_engine && c.s.offload.optimizer && c.s.sharding == Sharding::None;
+}
+bool nvme_below_zero3(const Candidate& c) {
+  return c.stack.deepspeed_engine && c.s.offload.to_nvme && c.s.sharding != Sharding::Zero3;
+}
 bool lacks_expert_parallel(const Candidate& c) {
   const bool asked = c.s.expert_parallel > 1 || (c.arch().is_moe() && c.s.expert_tensor() != c.s.usual_expert_tensor());
   return asked && (!c.stack.expert_parallel || !c.arch().is_moe());
@@ -289,6 +297,15 @@ constexpr std::array kRules{
     Rule{Validity::Unsupported, "--offload", offloads_whole_parameters,
          [](const Candidate& c) { return fmt::format("{} does not offload parameters", to_string(c.s.sharding)); },
          "shard the parameters (zero3, fsdp-full)"},
+    Rule{Validity::Unsupported, "--offload", offloads_without_zero,
+         [](const Candidate& c) { return fmt::format("{} offloads the optimizer in a ZeRO stage only", c.stack.name); },
+         "shard it (zero1, zero2, zero3)"},
+    Rule{Validity::Unsupported, "--offload", nvme_below_zero3,
+         [](const Candidate& c) {
+           return fmt::format("{} offloads to NVMe with zero3 only, not with {}", c.stack.name,
+                              to_string(c.s.sharding));
+         },
+         "use --sharding zero3, or offload to host memory"},
     Rule{Validity::Unsupported, "--offload",
          [](const Candidate& c) { return c.s.offload.to_nvme && !c.s.offload.optimizer && !c.s.offload.parameters; },
          [](const Candidate&) { return std::string("only optimizer and parameters go to NVMe"); },

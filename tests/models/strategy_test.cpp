@@ -256,6 +256,37 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"StackLacksNvme",
              [](Strategy& s, Workload&, Stack&) { s.offload = {.optimizer = true, .to_nvme = true}; },
              Validity::Unsupported, "--offload"},
+        Case{"DeepSpeedOffloadsWhatZeroShards",
+             [](Strategy& s, Workload&, Stack& stack) {
+               stack.deepspeed_engine = true;
+               s.offload.optimizer = true;
+             },
+             Validity::Unsupported, "--offload"},
+        Case{"DeepSpeedOffloadsInTheFirstStage",
+             [](Strategy& s, Workload&, Stack& stack) {
+               stack.deepspeed_engine = true;
+               s.sharding = Sharding::Zero1;
+               s.offload.optimizer = true;
+             },
+             Validity::Ok, ""},
+        Case{"OtherStacksOffloadWithoutZero", [](Strategy& s, Workload&, Stack&) { s.offload.optimizer = true; },
+             Validity::Ok, ""},
+        Case{"DeepSpeedReachesNvmeInTheThirdStageOnly",
+             [](Strategy& s, Workload&, Stack& stack) {
+               stack.deepspeed_engine = true;
+               stack.offloads = {"none", "optimizer", "nvme"};
+               s.sharding = Sharding::Zero2;
+               s.offload = {.optimizer = true, .to_nvme = true};
+             },
+             Validity::Unsupported, "--offload"},
+        Case{"DeepSpeedReachesNvmeInTheThirdStage",
+             [](Strategy& s, Workload&, Stack& stack) {
+               stack.deepspeed_engine = true;
+               stack.offloads = {"none", "optimizer", "nvme"};
+               s.sharding = Sharding::Zero3;
+               s.offload = {.optimizer = true, .to_nvme = true};
+             },
+             Validity::Ok, ""},
         Case{"StackLacksOffload", [](Strategy& s, Workload&, Stack&) { s.offload.parameters = true; },
              Validity::Unsupported, "--offload"},
         Case{"StackLacksRecompute", [](Strategy& s, Workload&, Stack&) { s.recompute = Recompute::Selective; },

@@ -318,6 +318,33 @@ INSTANTIATE_TEST_SUITE_P(
                    "smddp"}),
     [](const auto& info) { return std::string(info.param.name); });
 
+TEST(Estimate, OfDeepSpeedOffloadsOnlyWhatItsStageCan) {
+  RequestSpec spec;
+  spec.model = "llama-2-13b";
+  spec.instances = "ml.p4d.24xlarge";
+  spec.count = "1";
+  spec.stack = "deepspeed";
+  spec.global_batch = "8";
+  struct Case {
+    const char* sharding;
+    const char* offload;
+    const char* says;  ///< nullptr: taken
+  };
+  for (const Case& c : {Case{"none", "optimizer", "offloads the optimizer in a ZeRO stage only"},
+                        Case{"zero2", "optimizer+nvme", "offloads to NVMe with zero3 only, not with zero2"},
+                        Case{"zero1", "optimizer", nullptr}, Case{"zero3", "optimizer+nvme", nullptr}}) {
+    spec.sharding = c.sharding;
+    spec.offload = c.offload;
+    const auto request = resolve(spec, catalog(), std::nullopt, Purpose::Estimate);
+    ASSERT_TRUE(request) << to_string(request.error());
+    const auto set = estimate(*request, catalog());
+    EXPECT_EQ(set.has_value(), c.says == nullptr) << c.sharding;
+    if (!set) {
+      EXPECT_THAT(to_string(set.error()), HasSubstr(c.says));
+    }
+  }
+}
+
 TEST(Estimate, OfMoreRanksThanNumbersHoldIsRefused) {
   RequestSpec spec;
   spec.model = "llama-2-13b";

@@ -109,9 +109,19 @@ bool offloads(const Node* offload) {
   return device != nullptr && device->text != "none";
 }
 
-void parameters_below_3(const CheckInput& in, Report& report) {
-  const Node* offload = zero_member(in, "offload_param");
-  if (offloads(offload) && stage(in) < 3) report.at(*offload, {count_text(stage(in))});
+/// Parameters leave the device in stage 3, optimizer states in any stage that shards them; stages 1 and 2 take NVMe for
+/// host memory (runtime/zero/stage_1_and_2.py).
+void offload_below_stage(const CheckInput& in, Report& report) {
+  const std::string n = count_text(stage(in));
+  const Node* parameters = zero_member(in, "offload_param");
+  if (offloads(parameters) && stage(in) < 3) report.at(*parameters, {"offload_param has no effect", n});
+  const Node* optimizer = zero_member(in, "offload_optimizer");
+  if (!offloads(optimizer)) return;
+  if (stage(in) < 1) {
+    report.at(*optimizer, {"offload_optimizer has no effect", n}).fix = "use a stage from 1, or drop it";
+  } else if (stage(in) < 3 && optimizer->find("device")->text == "nvme") {
+    report.at(*optimizer, {"offload_optimizer stays in host memory, off the NVMe,", n}).fix = "use stage 3, or cpu";
+  }
 }
 
 void partial_offload(const CheckInput& in, Report& report) {
@@ -190,9 +200,10 @@ constexpr Rule kRules[] = {
      "write 0, 1, 2 or 3", kZero, kDeepSpeed | kAccelerate, Need::Nothing, stage_range},
     {"C161", Severity::Error, "Offload device", "the device is not none, cpu or nvme, or nvme has no path", "{}: {}",
      "write none, cpu or nvme with its nvme_path", kZero, kDeepSpeed | kAccelerate, Need::Nothing, offload_device},
-    {"C162", Severity::Error, "Parameter offload below stage 3", "offload_param with a stage below 3",
-     "offload_param has no effect in stage {}; the schema takes it without a word", "use stage 3, or drop it", kZero,
-     kDeepSpeed, Need::Nothing, parameters_below_3},
+    {"C162", Severity::Error, "Offload below its stage",
+     "offload_param or NVMe with a stage below 3, or offload_optimizer in stage 0",
+     "{} in stage {}; the schema takes it without a word", "use stage 3, or drop it", kZero, kDeepSpeed, Need::Nothing,
+     offload_below_stage},
     {"C163", Severity::Error, "Partial offload", "the offload ratio is above 1, or below 1 outside stage 3",
      "an offload ratio of {} {}", "use stage 3, or offload all", kZero, kDeepSpeed, Need::Nothing, partial_offload},
     {"C164", Severity::Warning, "cpu_offload", "the deprecated key is used", "{} is deprecated, {} takes its place",
