@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include <fmt/format.h>
+
 #include "models/activations.hpp"
 #include "models/memory_constants.hpp"
 #include "models/model_states.hpp"
@@ -254,6 +256,16 @@ struct HostBytes {
 
 }  // namespace
 
+std::string host_shortfall(const MemoryEstimate& m) {
+  const auto sentence = [](const char* what, Bytes needed, Bytes available) {
+    return fmt::format("out of {}: offloading needs {} a node, has {}", what, format_bytes(needed),
+                       format_bytes(available));
+  };
+  if (!m.fits_host()) return sentence("host memory", m.host_per_node, m.host_limit);
+  if (!m.fits_nvme()) return sentence("NVMe space", m.nvme_per_node, m.nvme_limit);
+  return {};
+}
+
 MemoryEstimate estimate_memory(const Workload& workload, const Strategy& strategy, const Cluster& cluster,
                                const Stack& stack) {
   return estimate_memory(layer_stack(workload.architecture, stack), workload, strategy, cluster, stack);
@@ -309,6 +321,8 @@ MemoryEstimate estimate_memory(const LayerStack& layers, const Workload& workloa
   const double ranks = cluster.gpus_per_node;
   out.host_per_node = Bytes(ranks * (host.activations + (s.offload.to_nvme ? 0 : host.states)));
   out.nvme_per_node = Bytes(s.offload.to_nvme ? ranks * host.states : 0);
+  out.host_limit = cluster.host_memory;
+  out.nvme_limit = cluster.local_nvme;
   return out;
 }
 

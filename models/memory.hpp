@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "base/units.hpp"
 #include "models/cluster.hpp"
 #include "models/layers.hpp"
@@ -37,10 +39,18 @@ struct MemoryEstimate {
   Bytes limit;          ///< device memory as reported
   Bytes host_per_node;  ///< what offloading needs of the host
   Bytes nvme_per_node;
+  Bytes host_limit;  ///< memory of a node
+  Bytes nvme_limit;
   std::int32_t worst_stage = 0;  ///< pipeline rank that peaks
 
-  [[nodiscard]] bool fits() const { return peak_device <= limit; }
+  [[nodiscard]] bool fits_device() const { return peak_device <= limit; }
+  [[nodiscard]] bool fits_host() const { return host_per_node <= host_limit; }
+  [[nodiscard]] bool fits_nvme() const { return nvme_per_node <= nvme_limit; }
+  [[nodiscard]] bool fits() const { return fits_device() && fits_host() && fits_nvme(); }
 };
+
+/// What offloading lacks of a node's memory or disks, one sentence; empty where both hold it.
+std::string host_shortfall(const MemoryEstimate& memory);
 
 /// Activation bytes that one layer saves for backward, one micro-batch, one rank.
 /// Source: Korthikanti et al. 2022, tables 2-3 for GPT; saved-tensor ledger for gated, GQA, MoE, MLA.

@@ -34,16 +34,15 @@ std::string_view to_string(RejectionReason reason) {
   return "unknown";
 }
 
-std::optional<Rejection> memory_rejection(const MemoryEstimate& memory, const Cluster& cluster, double min_headroom,
-                                          double safe_part) {
+std::optional<Rejection> memory_rejection(const MemoryEstimate& memory, double min_headroom, double safe_part) {
   const double peak = memory.peak_device.value();
   const double limit = memory.limit.value();
-  if (!memory.fits()) return Rejection{RejectionReason::Memory, peak, limit};
-  if (memory.host_per_node > cluster.host_memory) {
-    return Rejection{RejectionReason::HostMemory, memory.host_per_node.value(), cluster.host_memory.value()};
+  if (!memory.fits_device()) return Rejection{RejectionReason::Memory, peak, limit};
+  if (!memory.fits_host()) {
+    return Rejection{RejectionReason::HostMemory, memory.host_per_node.value(), memory.host_limit.value()};
   }
-  if (memory.nvme_per_node > cluster.local_nvme) {
-    return Rejection{RejectionReason::HostMemory, memory.nvme_per_node.value(), cluster.local_nvme.value()};
+  if (!memory.fits_nvme()) {
+    return Rejection{RejectionReason::HostMemory, memory.nvme_per_node.value(), memory.nvme_limit.value()};
   }
   const double usable = limit * (1 - min_headroom);
   if (peak > usable) return Rejection{RejectionReason::Headroom, peak, usable};

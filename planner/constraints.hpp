@@ -8,8 +8,7 @@ namespace smplan {
 
 /// Whether the devices, the host and its disks hold what the candidate needs, and leave the headroom.
 /// `safe_part` is the part of the device's memory up to which the chance to run out is allowed.
-std::optional<Rejection> memory_rejection(const MemoryEstimate& memory, const Cluster& cluster, double min_headroom,
-                                          double safe_part = 1);
+std::optional<Rejection> memory_rejection(const MemoryEstimate& memory, double min_headroom, double safe_part = 1);
 
 /// Whether limit_rejection can refuse anything.
 bool has_run_limits(const PlanRequest& request);

@@ -138,10 +138,12 @@ void explain_strategy(const PlanSet& set, const Catalog& catalog, const Plan& p,
     const Result<Plan> other = evaluate(set.request, catalog, *p.instance, p.instance_count, *p.stack, v.strategy);
     if (!other) {
       out.push_back(fmt::format("With {}: not possible, {}.", v.name, other.error().front().message));
-    } else if (!other->memory.fits()) {
+    } else if (!other->memory.fits_device()) {
       out.push_back(fmt::format("With {}: does not fit, needs {} of {} ({} too much).", v.name,
                                 format_bytes(other->memory.peak_device), format_bytes(other->memory.limit),
                                 format_bytes(other->memory.peak_device - other->memory.limit)));
+    } else if (const std::string short_of = host_shortfall(other->memory); !short_of.empty()) {
+      out.push_back(fmt::format("With {}: {}.", v.name, short_of));
     } else {
       out.push_back(fmt::format("With {}: a step takes {} ({}), {} a device.", v.name,
                                 format_duration(other->step.time()),

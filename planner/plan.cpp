@@ -41,7 +41,7 @@ void warn_of_support(const InstanceType& instance, std::vector<std::string>& out
 std::vector<std::string> plan_warnings(const PlanRequest& request, const Plan& plan) {
   std::vector<std::string> out;
   const MemoryEstimate& m = plan.memory;
-  if (!m.fits()) {
+  if (!m.fits_device()) {
     out.push_back(
         fmt::format("out of memory: needs {} a device, has {}", format_bytes(m.peak_device), format_bytes(m.limit)));
   } else if (m.peak_device > m.limit * (1 - kThinHeadroom)) {
@@ -49,6 +49,7 @@ std::vector<std::string> plan_warnings(const PlanRequest& request, const Plan& p
                               format_bytes(m.limit - m.peak_device), format_bytes(m.limit),
                               format_percent(plan.out_of_memory_probability)));
   }
+  if (std::string short_of = host_shortfall(m); !short_of.empty()) out.push_back(std::move(short_of));
   if (!plan.unmeasured.empty()) {
     out.push_back(fmt::format("no measured run of {} had {}: the interval is wider for it", plan.stack->id,
                               fmt::join(plan.unmeasured, ", ")));

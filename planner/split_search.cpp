@@ -200,7 +200,7 @@ bool StackSearch::SplitSearch::try_memory(Strategy s, std::size_t sp, std::size_
   const bool some_layers = owner_->common_.savings[saving].some_layers;
   if (some_layers) s.recompute_layers = layers_to_recompute(owner_->request_, counts - 1);
   const MemoryEstimate memory = estimate_memory(owner_->layers_, *group_->workload, s, *cluster_, owner_->stack_);
-  const auto rejection = memory_rejection(memory, *cluster_, owner_->request_.min_headroom, owner_->safe_part_);
+  const auto rejection = memory_rejection(memory, owner_->request_.min_headroom, owner_->safe_part_);
   if (!rejection) {
     p.fitting[mb] |= std::uint64_t{1} << saving;
     if (some_layers) {
@@ -229,7 +229,7 @@ void StackSearch::SplitSearch::try_layer_counts(Strategy s, std::size_t sp, std:
     const std::int32_t middle = first + (last - first) / 2;
     s.recompute_layers = layers_to_recompute(owner_->request_, middle);
     const MemoryEstimate memory = estimate_memory(owner_->layers_, *group_->workload, s, *cluster_, owner_->stack_);
-    const auto rejection = memory_rejection(memory, *cluster_, owner_->request_.min_headroom, owner_->safe_part_);
+    const auto rejection = memory_rejection(memory, owner_->request_.min_headroom, owner_->safe_part_);
     if (!rejection) {
       last = middle;
     } else {

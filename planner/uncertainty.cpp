@@ -83,7 +83,7 @@ void set_interval(StepEstimate& step, const Stack& stack, std::size_t unmeasured
 double out_of_memory_probability(const MemoryEstimate& memory, const Stack& stack) {
   if (memory.wanted <= Bytes()) return 0;
   const double sigma = stack.profile.memory_sigma;
-  if (sigma <= 0) return memory.fits() ? 0 : 1;
+  if (sigma <= 0) return memory.fits_device() ? 0 : 1;
   return 0.5 * std::erfc(std::log(memory.limit / memory.wanted) / (sigma * std::sqrt(2.0)));
 }
 

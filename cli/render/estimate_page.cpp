@@ -39,9 +39,10 @@ std::string beside_the_device(const MemoryEstimate& m) {
 }  // namespace
 
 std::string verdict(const MemoryEstimate& m) {
-  if (!m.fits()) {
+  if (!m.fits_device()) {
     return fmt::format("out of memory: needs {}, has {} a device", format_bytes(m.peak_device), format_bytes(m.limit));
   }
+  if (std::string short_of = host_shortfall(m); !short_of.empty()) return short_of;
   const Bytes free = m.limit - m.peak_device;
   return fmt::format("fits, {} ({}) free", format_bytes(free), format_percent(free / m.limit));
 }

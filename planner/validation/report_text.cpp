@@ -50,7 +50,8 @@ Json run_json(const ComparedRun& c) {
   row["predicted_step_time_interval_s"] = {p.step.p10.value(), p.step.p90.value()};
   row["predicted_tokens_per_s_per_gpu"] = p.step.tokens_per_s_per_gpu;
   row["predicted_peak_mem_gib"] = in_gib(p.peak);
-  row["fits"] = p.memory.fits();
+  // Of measured systems the host's memory is seldom known.
+  row["fits"] = p.memory.fits_device();
   if (c.measured_time) row["measured_step_time_s"] = c.measured_time->value();
   if (c.has_memory_error()) {
     row["measured_peak_mem_gib"] = *c.run.peak_mem_gib_per_gpu;
@@ -78,7 +79,8 @@ std::string report_csv(const std::vector<ComparedRun>& runs) {
       const double low = rate * (p.step.time() / p.step.p90);
       const double high = rate * (p.step.time() / p.step.p10);
       out += "," + format_shortest(p.step.time().value()) + "," + format_shortest(rate) + "," + format_shortest(low) +
-             "," + format_shortest(high) + "," + format_shortest(in_gib(p.peak)) + "," + (p.memory.fits() ? "1" : "0");
+             "," + format_shortest(high) + "," + format_shortest(in_gib(p.peak)) + "," +
+             (p.memory.fits_device() ? "1" : "0");
     } else {
       out += ",,,,,,";
     }

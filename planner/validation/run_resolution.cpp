@@ -141,7 +141,7 @@ std::int64_t usual_micro_batch(std::int64_t local, const Workload& w, Strategy s
   if (!stack.tensor_parallel) return 1;
   for (std::int64_t m = local; m > 1 && m % 2 == 0; m /= 2) {
     s.micro_batch = static_cast<std::int32_t>(m);
-    if (estimate_memory(w, s, cluster, stack).fits()) return m;
+    if (estimate_memory(w, s, cluster, stack).fits_device()) return m;
   }
   return 1;
 }

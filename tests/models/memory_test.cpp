@@ -32,6 +32,7 @@ Cluster cluster(double memory_gib, std::int32_t nodes, const char* compute_capab
   c.gpus_per_node = 8;
   c.nodes = nodes;
   c.device_memory = gib(memory_gib);
+  c.host_memory = gib(1152);
   c.accelerator.compute_capability = compute_capability;
   return c;
 }
@@ -438,6 +439,24 @@ TEST(Offload, HostHoldsWhatTheDeviceSheds) {
   const MemoryEstimate nvme = estimate_memory(w, s, cluster(79.1, 1, "9.0"), deepspeed);
   EXPECT_EQ(nvme.host_per_node, Bytes(0));
   EXPECT_EQ(nvme.nvme_per_node, host.host_per_node);
+}
+
+TEST(Offload, FitsWhereDeviceHostAndDisksAllHoldTheirPart) {
+  MemoryEstimate m;
+  m.limit = gib(80);
+  m.host_limit = gib(500);
+  m.nvme_limit = gib(800);
+  EXPECT_TRUE(m.fits());
+  EXPECT_EQ(host_shortfall(m), "");
+  m.host_per_node = gib(501);
+  EXPECT_TRUE(m.fits_device());
+  EXPECT_FALSE(m.fits());
+  EXPECT_EQ(host_shortfall(m), "out of host memory: offloading needs 501 GiB a node, has 500 GiB");
+  m.host_per_node = gib(500);
+  EXPECT_TRUE(m.fits());
+  m.nvme_per_node = gib(801);
+  EXPECT_FALSE(m.fits());
+  EXPECT_NE(host_shortfall(m).find("out of NVMe space"), std::string::npos);
 }
 
 TEST(Offload, ActivationsLeaveTwoLayersBehind) {

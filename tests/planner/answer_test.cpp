@@ -14,6 +14,7 @@
 namespace smplan::test {
 namespace {
 
+using ::testing::Contains;
 using ::testing::HasSubstr;
 using Json = nlohmann::json;
 
@@ -180,6 +181,28 @@ TEST(Estimate, RefusesPlainDataParallelOf13BAndTakesItSharded) {
   const PlanSet sharded = estimate_of(spec);
   EXPECT_TRUE(sharded.plans[0].memory.fits());
   EXPECT_EQ(sharded.plans[0].strategy.shard_degree, 64);
+}
+
+// 16 bytes a parameter on the host: 208 GB of LLaMA-13B, which 192 GiB do not hold and 768 GiB do.
+TEST(Estimate, DoesNotFitWhereTheHostLacksRoomForWhatIsOffloaded) {
+  RequestSpec spec;
+  spec.model = "llama-13b";
+  spec.instances = "ml.g5.12xlarge";
+  spec.count = "1";
+  spec.stack = "deepspeed";
+  spec.sharding = "zero3";
+  spec.offload = "optimizer+params";
+  spec.micro_batch = "1";
+  spec.recompute = "full";
+  spec.global_batch = "8";
+  const PlanSet small = estimate_of(spec);
+  const MemoryEstimate& memory = small.plans[0].memory;
+  EXPECT_TRUE(memory.fits_device());
+  EXPECT_EQ(memory.host_limit, small.plans[0].instance->host_memory);
+  EXPECT_FALSE(memory.fits());
+  EXPECT_THAT(small.plans[0].warnings, Contains(HasSubstr("out of host memory: offloading needs")));
+  spec.instances = "ml.g5.48xlarge";
+  EXPECT_TRUE(estimate_of(spec).plans[0].memory.fits());
 }
 
 TEST(Estimate, TakesTheDegreesThatAreGivenAndOneElsewhere) {

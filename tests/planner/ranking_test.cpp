@@ -69,13 +69,6 @@ TEST(Score, PlansLongerThanOneJobComeLastUnlessTheDeadlineAllowsThem) {
   EXPECT_LT(score(r, days(27), Usd(1000)), score(r, days(29), Usd(10)));
 }
 
-Cluster host_of(double host_gib, double nvme_gib) {
-  Cluster c;
-  c.host_memory = gib(host_gib);
-  c.local_nvme = gib(nvme_gib);
-  return c;
-}
-
 MemoryEstimate memory_of(double peak, double limit, double host = 0, double nvme = 0) {
   MemoryEstimate m;
   m.peak_device = gib(peak);
@@ -83,18 +76,19 @@ MemoryEstimate memory_of(double peak, double limit, double host = 0, double nvme
   m.limit = gib(limit);
   m.host_per_node = gib(host);
   m.nvme_per_node = gib(nvme);
+  m.host_limit = gib(100);
+  m.nvme_limit = gib(50);
   return m;
 }
 
 TEST(Constraints, NameTheFirstThatIsShort) {
-  const Cluster c = host_of(100, 50);
-  EXPECT_FALSE(memory_rejection(memory_of(60, 80), c, 0));
-  EXPECT_EQ(memory_rejection(memory_of(81, 80, 200), c, 0)->reason, RejectionReason::Memory);
-  EXPECT_EQ(memory_rejection(memory_of(60, 80, 200), c, 0)->reason, RejectionReason::HostMemory);
-  EXPECT_EQ(memory_rejection(memory_of(60, 80, 0, 51), c, 0)->reason, RejectionReason::HostMemory);
-  EXPECT_EQ(memory_rejection(memory_of(77, 80), c, 0.05)->reason, RejectionReason::Headroom);
-  EXPECT_EQ(memory_rejection(memory_of(75, 80), c, 0.05, 0.9)->reason, RejectionReason::OutOfMemoryRisk);
-  EXPECT_FALSE(memory_rejection(memory_of(71, 80), c, 0.05, 0.9));
+  EXPECT_FALSE(memory_rejection(memory_of(60, 80), 0));
+  EXPECT_EQ(memory_rejection(memory_of(81, 80, 200), 0)->reason, RejectionReason::Memory);
+  EXPECT_EQ(memory_rejection(memory_of(60, 80, 200), 0)->reason, RejectionReason::HostMemory);
+  EXPECT_EQ(memory_rejection(memory_of(60, 80, 0, 51), 0)->reason, RejectionReason::HostMemory);
+  EXPECT_EQ(memory_rejection(memory_of(77, 80), 0.05)->reason, RejectionReason::Headroom);
+  EXPECT_EQ(memory_rejection(memory_of(75, 80), 0.05, 0.9)->reason, RejectionReason::OutOfMemoryRisk);
+  EXPECT_FALSE(memory_rejection(memory_of(71, 80), 0.05, 0.9));
   PlanRequest r;
   r.deadline = days(2);
   r.budget = Usd(100);

@@ -28,16 +28,16 @@ std::string joined(const std::vector<std::string>& cures) {
 
 void memory(const CheckInput& in, Report& report) {
   const Prediction& p = *in.prediction;
-  if (p.plan.memory.fits()) return;
+  if (p.plan.memory.fits_device()) return;
   Finding& finding = report.at(hardware_place(in), {format_bytes(p.plan.memory.peak_device),
                                                     format_bytes(p.plan.memory.limit), p.largest_memory});
   if (!p.cures.empty()) finding.fix = joined(p.cures);
 }
 
 void host_memory(const CheckInput& in, Report& report) {
-  const Plan& plan = in.prediction->plan;
-  if (plan.memory.host_per_node <= plan.instance->host_memory) return;
-  report.at(hardware_place(in), {format_bytes(plan.memory.host_per_node), format_bytes(plan.instance->host_memory)});
+  const MemoryEstimate& memory = in.prediction->plan.memory;
+  if (memory.fits_host()) return;
+  report.at(hardware_place(in), {format_bytes(memory.host_per_node), format_bytes(memory.host_limit)});
 }
 
 void budget(const CheckInput& in, Report& report) {
