@@ -30,6 +30,9 @@ constexpr double kMaxGbitPerS = 1e5;
 constexpr double kMinRate = 1e-3;
 constexpr double kMinHostSpeed = 0.1;
 constexpr double kMaxHostSpeed = 10;
+constexpr std::int64_t kLargestSale = 4096;
+/// Each count is tried against each size.
+constexpr std::size_t kMostSales = 16;
 
 IntraNodeFabric read_fabric(ObjectReader& parent) {
   IntraNodeFabric fabric;
@@ -77,6 +80,29 @@ void read_storage(ObjectReader& reader, InstanceType& instance) {
   instance.ebs_bandwidth = gbit_per_s(read_rate_or_zero(reader, "ebs_gbit_per_s", kMinRate, kMaxGbitPerS));
 }
 
+void read_sold_in(ObjectReader& reader, InstanceType& instance) {
+  const auto list = reader.optional_value("sold_in");
+  if (!list) return;
+  Diagnostics& out = reader.diagnostics();
+  std::int64_t last = 0;
+  for (const JsonValue& size : list->as_array(out)) {
+    const std::int64_t n = size.as_integer(out);
+    if (n <= last || n > kLargestSale) {
+      out.push_back({"out-of-range", size.location(),
+                     fmt::format("must be a number of instances from {} to {}, is {}", last + 1, kLargestSale, n),
+                     "list each size once, the smallest first"});
+      return;
+    }
+    instance.sold_in.push_back(static_cast<std::int32_t>(n));
+    last = n;
+  }
+  if (instance.sold_in.empty() || instance.sold_in.size() > kMostSales) {
+    out.push_back({"bad-list", reader.location("sold_in"),
+                   fmt::format("sold_in has {} sizes, not 1 to {}", instance.sold_in.size(), kMostSales),
+                   "name the smallest, or leave the key out where instances are sold one by one"});
+  }
+}
+
 void read_support(ObjectReader& reader, InstanceType& instance) {
   instance.support = read_enum(reader, "training_support", kSupport);
   instance.support_reason = reader.optional_string("support_reason").value_or("");
@@ -89,6 +115,7 @@ void read_support(ObjectReader& reader, InstanceType& instance) {
   instance.smddp = reader.optional_bool("smddp").value_or(false);
   instance.smp_v2 = reader.optional_bool("smp_v2").value_or(false);
   instance.training_plan = reader.optional_bool("training_plan").value_or(false);
+  read_sold_in(reader, instance);
   instance.regions = read_strings(reader, "regions");
 }
 
@@ -97,6 +124,20 @@ void read_support(ObjectReader& reader, InstanceType& instance) {
 std::string_view to_string(FabricKind kind) { return name_of(kFabrics, kind); }
 std::string_view to_string(NetworkKind kind) { return name_of(kNetworks, kind); }
 std::string_view to_string(TrainingSupport support) { return name_of(kSupport, support); }
+
+bool InstanceType::sells(std::int32_t count) const {
+  if (sold_in.empty()) return true;
+  if (count < 1) return false;
+  std::vector<bool> sum(static_cast<std::size_t>(count) + 1);
+  sum[0] = true;
+  for (std::size_t n = 1; n < sum.size(); ++n) {
+    for (const std::int32_t size : sold_in) {
+      const auto step = static_cast<std::size_t>(size);
+      sum[n] = sum[n] || (step <= n && sum[n - step]);
+    }
+  }
+  return sum.back();
+}
 
 InstanceType read_instance(const JsonValue& value, Diagnostics& out) {
   ObjectReader reader(value, out);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -79,11 +80,16 @@ struct InstanceType {
   double host_speed = 1;
   bool smddp = false;
   bool smp_v2 = false;
-  bool training_plan = false;        ///< flexible training plans / capacity blocks offer it
+  bool training_plan = false;  ///< flexible training plans / capacity blocks offer it
+  /// Instances of each size that is sold (UltraServers of 9 or 18), ascending; empty where one is sold by itself.
+  std::vector<std::int32_t> sold_in;
   std::vector<std::string> regions;  ///< where EC2 offers it; empty where unknown
   std::string note;
   Provenance provenance;
   friend bool operator==(const InstanceType&, const InstanceType&) = default;
+
+  /// Whether so many can be bought: a sum of the sizes that are sold.
+  [[nodiscard]] bool sells(std::int32_t count) const;
 };
 
 InstanceType read_instance(const JsonValue& value, Diagnostics& out);

@@ -173,7 +173,8 @@ RunTerms run_terms(const RunSetup& setup, const Workload& workload, const Instan
   RunTerms t;
   t.market = setup.market;
   t.instances = instances;
-  t.paid_instances = purchasable_instances(setup.market, instances);
+  // What is sold in UltraServers comes in their sizes, not in blocks.
+  t.paid_instances = instance.sold_in.empty() ? purchasable_instances(setup.market, instances) : instances;
   t.rate = rate;
   t.format = format;
   t.plan_reclaim = o.plan_reclaim;

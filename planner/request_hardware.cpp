@@ -103,6 +103,12 @@ std::string Resolver::reason_to_leave_out(const InstanceType& instance, bool nam
   const Result<Cluster> cluster = make_cluster(catalog_, instance, 1);
   if (!cluster) return cluster.error().front().message;
   if (purpose_ == Purpose::Estimate) return {};
+  const bool sold = std::any_of(request_.counts.begin(), request_.counts.end(),
+                                [&](std::int32_t count) { return instance.sells(count); });
+  if (!sold && !request_.counts.empty()) {
+    return fmt::format("sold in {} instances, and no count asked for is a sum of these",
+                       fmt::join(instance.sold_in, " or "));
+  }
   const bool orderable =
       instance.support == TrainingSupport::OnDemand ||
       (instance.support == TrainingSupport::PlanOnly && lists(request_.markets, Market::CapacityBlock));

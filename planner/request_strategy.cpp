@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "models/layers.hpp"
 #include "planner/request_fields.hpp"
@@ -115,6 +116,21 @@ void Resolver::read_recompute_layers() {
       "name fewer, or leave it out for all");
 }
 
+/// Counts between those that are sold are nobody's cluster.
+void Resolver::check_sale() {
+  const InstanceType& instance = *request_.instances.front();
+  const std::int32_t count = request_.counts.front();
+  if (instance.sells(count)) return;
+  std::int32_t more = count;
+  while (!instance.sells(more)) ++more;
+  std::int32_t fewer = count;
+  while (fewer > 0 && !instance.sells(fewer)) --fewer;
+  add("conflict", "--count",
+      fmt::format("{} is sold in {} instances, and {} is no sum of these", instance.name,
+                  fmt::join(instance.sold_in, " or "), count),
+      fewer > 0 ? fmt::format("give --count {} or {}", fewer, more) : fmt::format("give --count {}", more));
+}
+
 /// An estimate is about one cluster, and its degrees are what the request says or 1.
 void Resolver::check_estimate() {
   if (!spec_.instances || request_.instances.size() > 1) {
@@ -123,6 +139,7 @@ void Resolver::check_estimate() {
   if (!spec_.count || request_.counts.size() > 1) {
     add("ambiguous", "--count", "an estimate is for one number of instances", "give one, such as --count 8");
   }
+  if (request_.instances.size() == 1 && request_.counts.size() == 1) check_sale();
   const auto one = [this](Choice<std::int32_t>& choice, const char* where) {
     if (choice.values.size() > 1) add("ambiguous", where, "an estimate takes one value", "give one value, or use plan");
     if (choice.any()) choice.values = {1};

@@ -47,6 +47,7 @@ class Resolver {
   void read_savings();
   void read_recompute_layers();
   void check_estimate();
+  void check_sale();
 
   void add(std::string code, std::string where, std::string message, std::string hint = {}) {
     faults_.push_back({std::move(code), std::move(where), std::move(message), std::move(hint)});

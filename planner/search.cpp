@@ -164,6 +164,7 @@ void Search::add_groups() {
       const Price* price = type.offers[o].second;
       const double rate = price != nullptr ? price->rate.value() : 0;
       for (const std::int32_t count : request_.counts) {
+        if (!type.instance->sells(count)) continue;
         if (request_.max_gpus && std::int64_t{node.gpus_per_node} * count > *request_.max_gpus) continue;
         order.push_back({(count & (count - 1)) != 0, peak > 0 ? rate / peak : 0, t, count, o});
       }

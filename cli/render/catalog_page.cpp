@@ -98,6 +98,9 @@ Listing instance_page(const InstanceType& i, const Catalog& catalog) {
   add_switch(sheet, "smddp", i.smddp);
   add_switch(sheet, "smp_v2", i.smp_v2);
   add_switch(sheet, "training_plan", i.training_plan);
+  if (!i.sold_in.empty()) {
+    sheet.add("sold_in", fmt::format("{}", fmt::join(i.sold_in, ", ")), nlohmann::ordered_json(i.sold_in));
+  }
   for (const Price& p : catalog.prices()) {
     if (p.instance != i.name) continue;
     const double hourly = hourly_usd(p);

@@ -82,6 +82,16 @@ TEST(Instances, OfUltraServersShareOneNvlinkDomain) {
   EXPECT_EQ(gb200.fabric.kind, FabricKind::Nvswitch);
 }
 
+TEST(Instances, OfUltraServersAreSoldInWholeOnes) {
+  const InstanceType& gb200 = type("ml.p6e-gb200.36xlarge");
+  for (const std::int32_t count : {9, 18, 27, 36, 45, 72}) EXPECT_TRUE(gb200.sells(count)) << count;
+  for (const std::int32_t count : {-9, 0, 1, 4, 8, 10, 17, 20, 64}) EXPECT_FALSE(gb200.sells(count)) << count;
+  for (const InstanceType& i : shipped().instances()) {
+    EXPECT_EQ(i.sold_in.empty(), i.name != gb200.name) << i.name;
+    EXPECT_EQ(i.sells(7), i.name != gb200.name) << i.name;
+  }
+}
+
 TEST(Instances, WithoutNvlinkStayOnPcie) {
   for (const char* name : {"ml.g4dn.12xlarge", "ml.g5.48xlarge", "ml.g6.48xlarge", "ml.g6e.24xlarge"}) {
     EXPECT_EQ(type(name).fabric.kind, FabricKind::Pcie) << name;
@@ -128,6 +138,16 @@ TEST(ReadInstance, TakesUnitsFromTheKeys) {
   EXPECT_EQ(i.local_nvme.value(), 0);
 }
 
+TEST(ReadInstance, CountsAreSumsOfTheSizesThatAreSold) {
+  std::string text = kGood;
+  text.replace(text.find("\"vcpus\": 96"), 11, "\"sold_in\": [4, 6]");
+  Diagnostics out;
+  const InstanceType i = read_instance(json(text), out);
+  EXPECT_TRUE(out.empty()) << to_string(out);
+  for (const std::int32_t count : {4, 6, 8, 10, 14}) EXPECT_TRUE(i.sells(count)) << count;
+  for (const std::int32_t count : {1, 2, 5, 7, 9}) EXPECT_FALSE(i.sells(count)) << count;
+}
+
 TEST(ReadInstance, RefusesWhatCannotBe) {
   struct Case {
     const char* from;
@@ -142,7 +162,10 @@ TEST(ReadInstance, RefusesWhatCannotBe) {
         Case{"\"accelerator\": \"A100-40GB\",", ""}, Case{"\"interfaces\": 4", "\"interfaces\": 0"},
         // Found by tests/fuzz: rates of nothing made steps without end.
         Case{"\"gbit_per_s\": 400", "\"gbit_per_s\": 0"}, Case{"\"vcpus\": 96", "\"host_speed\": 0"},
-        Case{"\"vcpus\": 96", "\"host_link_gb_per_s\": 5e-324"},
+        Case{"\"vcpus\": 96", "\"host_link_gb_per_s\": 5e-324"}, Case{"\"vcpus\": 96", "\"sold_in\": []"},
+        Case{"\"vcpus\": 96", "\"sold_in\": [18, 9]"}, Case{"\"vcpus\": 96", "\"sold_in\": [9, 9]"},
+        Case{"\"vcpus\": 96", "\"sold_in\": [0]"}, Case{"\"vcpus\": 96", "\"sold_in\": [4294967305]"},
+        Case{"\"vcpus\": 96", "\"sold_in\": [1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17]"},
         Case{"\"gb_per_s_per_accelerator\": 300", "\"gb_per_s_per_accelerator\": 0"},
         Case{"\"fabric\": {\"kind\": \"nvswitch\", \"gb_per_s_per_accelerator\": 300, \"domain_size\": 8},", ""}}) {
     std::string text = kGood;

@@ -249,6 +249,13 @@ TEST(CapacityBlock, IsPaidInWholeDaysAndBlocks) {
   EXPECT_GT(b.idle, 0.5 * instances);
 }
 
+TEST(CapacityBlock, OfUltraServersHasNoMoreThanTheirInstances) {
+  const Workload w = work_of(1e7);
+  const RunSetup setup = setup_of(Market::CapacityBlock);
+  EXPECT_EQ(run_terms(setup, w, type_of("ml.p6e-gb200.36xlarge"), 9, usd_per_hour(42)).paid_instances, 9);
+  EXPECT_EQ(run_terms(setup, w, type_of("ml.p5.48xlarge"), 9, usd_per_hour(42)).paid_instances, 16);
+}
+
 TEST(Markets, RoundUpToWhatIsSold) {
   EXPECT_EQ(purchasable_instances(Market::OnDemand, 3), 3);
   EXPECT_EQ(purchasable_instances(Market::CapacityBlock, 1), 1);

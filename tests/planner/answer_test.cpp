@@ -1,6 +1,7 @@
 // The whole way from a request to what people and programs read.
 
 #include <cmath>
+#include <set>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -203,6 +204,41 @@ TEST(Estimate, DoesNotFitWhereTheHostLacksRoomForWhatIsOffloaded) {
   EXPECT_THAT(small.plans[0].warnings, Contains(HasSubstr("out of host memory: offloading needs")));
   spec.instances = "ml.g5.48xlarge";
   EXPECT_TRUE(estimate_of(spec).plans[0].memory.fits());
+}
+
+TEST(Estimate, OfWhatIsSoldInUltraServersIsOfWholeOnes) {
+  RequestSpec spec;
+  spec.model = "llama-2-7b";
+  spec.instances = "ml.p6e-gb200.36xlarge";
+  spec.stack = "fsdp";
+  const auto told = [&](const char* count) {
+    spec.count = count;
+    const auto request = resolve(spec, catalog(), std::nullopt, Purpose::Estimate);
+    return request ? std::string() : to_string(request.error());
+  };
+  EXPECT_THAT(told("4"), HasSubstr("sold in 9 or 18 instances, and 4 is no sum of these"));
+  EXPECT_THAT(told("4"), HasSubstr("give --count 9"));
+  EXPECT_THAT(told("20"), HasSubstr("give --count 18 or 27"));
+  EXPECT_EQ(told("9"), "");
+  EXPECT_EQ(told("36"), "");
+}
+
+TEST(Plans, OfWhatIsSoldInUltraServersAreOfWholeOnes) {
+  RequestSpec spec;
+  spec.model = "gpt2";
+  spec.instances = "ml.p6e-gb200.36xlarge";
+  spec.market = "capacity-block";
+  spec.global_batch = "288";
+  spec.count = "1..40";
+  spec.stack = "fsdp";
+  spec.top = "1000";
+  std::set<std::int32_t> counts;
+  for (const Plan& p : plans_of(spec).plans) counts.insert(p.instance_count);
+  EXPECT_EQ(counts, (std::set<std::int32_t>{9, 18, 36})) << "27 instances do not share 288 sequences";
+  spec.count = "4..8";
+  const auto request = resolve(spec, catalog(), std::nullopt);
+  ASSERT_FALSE(request);
+  EXPECT_THAT(to_string(request.error()), HasSubstr("sold in 9 or 18 instances, and no count asked for is a sum"));
 }
 
 TEST(Estimate, TakesTheDegreesThatAreGivenAndOneElsewhere) {
