@@ -56,6 +56,8 @@ Json instance_json(const InstanceType& i) {
     if (value > 0) out[key] = decimal(value);
   };
   positive("host_link_gb_per_s", i.host_link.value() / 1e9);
+  if (i.host_speed != 1) out["host_speed"] = decimal(i.host_speed);
+  if (i.blocking_launches) out["blocking_launches"] = true;
   positive("local_nvme_gb", i.local_nvme.value() / 1e9);
   positive("local_nvme_read_gb_per_s", i.local_nvme_read.value() / 1e9);
   positive("local_nvme_write_gb_per_s", i.local_nvme_write.value() / 1e9);
