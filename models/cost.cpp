@@ -61,6 +61,20 @@ FileSystem file_system(const RunSetup& setup, CheckpointTarget target, InputMode
   return {capacity, service->storage * capacity};
 }
 
+/// 16-bit weights, as models are published. Every instance gets all of them: a frozen base is in no checkpoint.
+Seconds fetch_base_weights(const RunSetup& setup, const Workload& workload, const InstanceType& instance,
+                           std::int32_t instances, std::optional<InputMode> data_mode, Bytes capacity) {
+  if (workload.finetune == FineTune::Full) return {};
+  InputData weights;
+  weights.size = Bytes(2.0 * static_cast<double>(count_parameters(workload.architecture).total()));
+  // Beside the data where a file system is mounted, else a channel that is copied at the start.
+  const bool mounted = data_mode == InputMode::FsxLustre || data_mode == InputMode::Efs;
+  weights.mode = mounted ? *data_mode : InputMode::File;
+  const InputPlan way = plan_input(weights, instance, instances, {}, capacity, *setup.facts, setup.operations);
+  if (!mounted) return way.download;
+  return way.storage > BytesPerSecond() ? weights.size * static_cast<double>(instances) / way.storage : Seconds();
+}
+
 void add_storage(const RunSetup& setup, const Workload& workload, const InstanceType& instance,
                  FlopsPerSecond device_peak, RunTerms& t) {
   const OperationFacts& facts = *setup.facts;
@@ -89,6 +103,8 @@ void add_storage(const RunSetup& setup, const Workload& workload, const Instance
   }
   const FileSystem fsx = mounted(CheckpointTarget::FsxLustre, InputMode::FsxLustre, mode);
   const FileSystem efs = mounted(CheckpointTarget::Efs, InputMode::Efs, mode);
+  t.base_weights = fetch_base_weights(setup, workload, instance, t.instances, mode,
+                                      mode == InputMode::Efs ? efs.capacity : fsx.capacity);
   t.file_system = fsx.rate + efs.rate;
   if (saves && facts.storage(storage_key(setup.checkpoint_target)) != nullptr) {
     const Bytes capacity = setup.checkpoint_target == CheckpointTarget::FsxLustre ? fsx.capacity : efs.capacity;
@@ -180,7 +196,7 @@ RunTerms run_terms(const RunSetup& setup, const Workload& workload, const Instan
   t.plan_reclaim = o.plan_reclaim;
   if (setup.facts != nullptr) add_storage(setup, workload, instance, device_peak, t);
   const Seconds download = t.input ? t.input->download : Seconds();
-  const Seconds prepare = download + o.model_init + o.first_step;
+  const Seconds prepare = download + t.base_weights + o.model_init + o.first_step;
   const auto jobs = static_cast<double>(std::max<std::int64_t>(1, setup.series.jobs));
   const double cold = setup.warm_pool ? 1 / jobs : 1;
   t.provisioning = o.provisioning * cold;

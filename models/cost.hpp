@@ -45,6 +45,7 @@ struct RunTerms {
   SaveFormat format;
   std::optional<CheckpointTimes> checkpoint;
   std::optional<InputPlan> input;  ///< `needed` is that of the plan's step
+  Seconds base_weights;            ///< fetching what adapters are trained on, at each start
   Bytes sequence_bytes;            ///< of the data set
   UsdPerSecond volume;
   UsdPerSecond file_system;

@@ -169,6 +169,34 @@ TEST(EstimateCost, AStartTakesThirteenMinutesAndLessOnAWarmPool) {
   EXPECT_NEAR(warm.bill.warm_pool.value(), 9 * 10.0 / 60 / 10, 1e-12);
 }
 
+// Llama-2-7B in 16 bits is 13.5 GB; File mode copies 50 GB in five minutes.
+TEST(EstimateCost, AdaptersFetchTheirBaseAtEachStart) {
+  Workload w = work_of(1e9);
+  const auto terms = [&](const RunSetup& setup, std::int32_t count) {
+    return run_terms(setup, w, type_of("ml.p4d.24xlarge"), count, usd_per_hour(10));
+  };
+  const RunTerms all = terms(setup_of(), 4);
+  EXPECT_EQ(all.base_weights, Seconds()) << "training from scratch has none";
+  w.finetune = FineTune::Lora;
+  const RunTerms lora = terms(setup_of(), 4);
+  EXPECT_NEAR(lora.base_weights.value(), 13.48 * 6, 0.1);
+  EXPECT_EQ(terms(setup_of(), 64).base_weights, lora.base_weights) << "each instance by itself";
+  EXPECT_NEAR((lora.startup - all.startup).value(), lora.base_weights.value(), 1e-9);
+  const Seconds saved = all.checkpoint->load - lora.checkpoint->load;
+  EXPECT_NEAR((lora.interruptions.restart - all.interruptions.restart + saved).value(), lora.base_weights.value(), 1e-6)
+      << "and again at each restart";
+  EXPECT_EQ(terms(RunSetup{}, 4).base_weights, Seconds()) << "in an ideal world";
+}
+
+TEST(EstimateCost, BaseWeightsComeFromTheFileSystemThatIsMounted) {
+  Workload w = work_of(1e9);
+  w.finetune = FineTune::Qlora;
+  RunSetup setup = setup_of();
+  setup.data = InputData{Bytes(1e12), 0, {}, InputMode::Efs, false};
+  const RunTerms terms = run_terms(setup, w, type_of("ml.p4d.24xlarge"), 4, usd_per_hour(10));
+  EXPECT_NEAR(terms.base_weights.value(), 13.48e9 / 0.5e9, 0.05) << "0.5 GB/s to each instance";
+}
+
 TEST(EstimateCost, LowAndHighEncloseTheCost) {
   StepEstimate step = step_of(5);
   step.p10 = Seconds(4);
