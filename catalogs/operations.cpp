@@ -113,6 +113,8 @@ StorageService read_storage_service(const JsonValue& value, Diagnostics& out) {
   s.read_per_node = gb_per_s(reader.number("read_gb_per_s_per_node", 0, kMaxRate));
   s.write_per_node = gb_per_s(reader.number("write_gb_per_s_per_node", 0, kMaxRate));
   s.throughput_per_tib = gb_per_s(read_number_or(reader, "gb_per_s_per_tib", 0, kMaxRate, 0));
+  s.read_total = gb_per_s(read_number_or(reader, "read_gb_per_s", 0, kMaxRate, 0));
+  s.write_total = gb_per_s(read_number_or(reader, "write_gb_per_s", 0, kMaxRate, 0));
   s.min_capacity = gib(read_number_or(reader, "min_capacity_gib", 0, 1e9, 0));
   s.capacity_step = gib(read_number_or(reader, "capacity_step_gib", 0, 1e9, 0));
   s.storage = UsdPerByteSecond(reader.number("usd_per_gb_month", 0, 1000) / 1e9 / kMonthSeconds);

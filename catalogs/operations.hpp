@@ -60,6 +60,9 @@ struct StorageService {
   BytesPerSecond write_per_node;  ///< at most, one instance
   /// Of the whole file system per TiB of capacity; zero where capacity does not limit it.
   BytesPerSecond throughput_per_tib;
+  /// Of the whole file system, whatever its capacity; zero where nothing limits it so.
+  BytesPerSecond read_total;
+  BytesPerSecond write_total;
   Bytes min_capacity;   ///< what is paid at least; zero where only what is stored is paid
   Bytes capacity_step;  ///< file systems grow by so much
   UsdPerByteSecond storage;

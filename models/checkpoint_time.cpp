@@ -42,8 +42,8 @@ BytesPerSecond disk_rate(const InstanceType& instance, const OperationFacts& fac
 }
 
 /// All nodes together, at the slowest of clients, network and file system.
-BytesPerSecond together(const StorageService& service, BytesPerSecond per_node, const InstanceType& instance,
-                        std::int32_t nodes, Bytes capacity) {
+BytesPerSecond together(const StorageService& service, BytesPerSecond per_node, BytesPerSecond total,
+                        const InstanceType& instance, std::int32_t nodes, Bytes capacity) {
   BytesPerSecond node = per_node;
   if (instance.network.bandwidth_per_node > BytesPerSecond())
     node = std::min(node, instance.network.bandwidth_per_node);
@@ -51,7 +51,7 @@ BytesPerSecond together(const StorageService& service, BytesPerSecond per_node, 
   if (service.throughput_per_tib > BytesPerSecond()) {
     rate = std::min(rate, service.throughput_per_tib * (capacity / Bytes(kTiB)));
   }
-  return rate;
+  return total > BytesPerSecond() ? std::min(rate, total) : rate;
 }
 
 Seconds time_of(Bytes bytes, BytesPerSecond rate) { return rate > BytesPerSecond() ? bytes / rate : Seconds(); }
@@ -105,11 +105,12 @@ CheckpointTimes checkpoint_times(Bytes size, CheckpointTarget target, Checkpoint
   const bool known = instance.host_link > BytesPerSecond() && instance.accelerator_count > 0;
   const Seconds copy =
       known ? time_of(size, instance.host_link * (one_writer ? 1 : n * instance.accelerator_count)) : local;
-  const Seconds write = time_of(size, together(service, service.write_per_node, instance, writers, capacity));
+  const Seconds write =
+      time_of(size, together(service, service.write_per_node, service.write_total, instance, writers, capacity));
   CheckpointTimes times;
   times.size = size;
   times.load = time_of(one_writer ? size * static_cast<double>(nodes) : size,
-                       together(service, service.read_per_node, instance, nodes, capacity));
+                       together(service, service.read_per_node, service.read_total, instance, nodes, capacity));
   if (target == CheckpointTarget::S3) {
     times.stall = mode == CheckpointMode::Sync ? std::max(copy, local) : copy;
     times.drain = mode == CheckpointMode::Sync ? write : std::max(local, write);

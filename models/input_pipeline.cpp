@@ -110,6 +110,7 @@ InputPlan plan_input(const InputData& data, const InstanceType& instance, std::i
     if (!copied && service->throughput_per_tib > BytesPerSecond()) {
       rate = std::min(rate, service->throughput_per_tib * (capacity / Bytes(kTiB)));
     }
+    if (!copied && service->read_total > BytesPerSecond()) rate = std::min(rate, service->read_total);
   }
   plan.storage = rate;
   plan.loaders = operations.loader_per_worker * (readers * n);

@@ -341,6 +341,18 @@ TEST(CheckpointTimes, AreSharedByTheInstances) {
   EXPECT_EQ(lustre.drain, Seconds());
 }
 
+// EFS takes 5 GiB/s and gives 60 in us-east-1, however many clients: 1 TB from 64 instances is no faster than from 11.
+TEST(CheckpointTimes, OfEfsEndAtTheThroughputOfTheFileSystem) {
+  const auto times = [&](std::int32_t nodes) {
+    return checkpoint_times(Bytes(1e12), CheckpointTarget::Efs, CheckpointMode::Sync, type_of("ml.p4d.24xlarge"), nodes,
+                            false, {}, step_catalog().operations());
+  };
+  EXPECT_NEAR(times(4).stall.value(), 1e12 / (4 * 0.5e9), 1e-6);
+  EXPECT_NEAR(times(64).stall.value(), 1e12 / (5 * 1.073741824e9), 0.1);
+  EXPECT_NEAR(times(64).load.value(), 1e12 / (64 * 0.5e9), 1e-6) << "reading ends later";
+  EXPECT_NEAR(times(512).load.value(), 1e12 / (60 * 1.073741824e9), 0.01);
+}
+
 TEST(CheckpointTimes, AreNotFreeWhereTheLinkToTheHostIsUnknown) {
   const InstanceType& trainium = type_of("ml.trn1.32xlarge");
   ASSERT_EQ(trainium.host_link, BytesPerSecond());

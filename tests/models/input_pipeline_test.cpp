@@ -75,6 +75,9 @@ TEST(InputPlan, AFileSystemIsReadAtItsOwnRate) {
   data.mode = InputMode::Efs;
   EXPECT_EQ(plan_of(data, "ml.p4d.24xlarge").storage, efs.read_per_node);
   EXPECT_EQ(plan_of(data, "ml.p4d.24xlarge", 16).storage, 16.0 * efs.read_per_node);
+  // 60 GiB/s in all, of 0.5 GB/s each: enough for 128 instances.
+  EXPECT_EQ(plan_of(data, "ml.p4d.24xlarge", 128).storage, 128.0 * efs.read_per_node);
+  EXPECT_NEAR(plan_of(data, "ml.p4d.24xlarge", 512).storage.value(), 60 * 1.073741824e9, 0.03e9);
 }
 
 TEST(InputPlan, APipeHasOneReader) {
