@@ -44,6 +44,16 @@ double norm_input_bytes(const Workload& w, const ActivationOptions& o, const Wid
   return 4 + (w.finetune == FineTune::Full ? b.element : 0);
 }
 
+/// Norms beyond the one before each part keep their inputs too: those of queries and keys, and of a part's output.
+Ledger further_norm_inputs(const Workload& w, const ActivationOptions& o, const Widths& b, bool attends) {
+  constexpr std::int64_t kNormsBefore = 2;
+  const Architecture& a = w.architecture;
+  const double width = norm_input_bytes(w, o, b);
+  const bool of_heads = attends && a.qk_norm && !a.has_latent_attention();
+  return {.region = a.norms_per_layer > kNormsBefore ? width * static_cast<double>(a.hidden) : 0,
+          .split = of_heads ? width * static_cast<double>((a.n_heads + a.n_kv_heads) * a.head_dim) : 0};
+}
+
 /// Queries, keys, values and their sources. With latent attention (DeepSeek-V2, 2405.04434, eq. 37-47) the
 /// compressed and the expanded vectors are both kept, and queries and keys once more with their rotary part.
 Ledger projected(const Architecture& a, const Widths& b) {
@@ -106,10 +116,12 @@ Ledger attention(const Workload& w, const ActivationOptions& o, const Widths& b)
   const Architecture& a = w.architecture;
   const auto h = static_cast<double>(a.hidden);
   Ledger out = projected(a, b);
-  out.region += h * (norm_input_bytes(w, o, b) + attention_inputs(w, o, b) + (o.dropout ? 1 : 0));
+  const Ledger further = further_norm_inputs(w, o, b, true);
+  out.region += h * (norm_input_bytes(w, o, b) + attention_inputs(w, o, b) + (o.dropout ? 1 : 0)) + further.region;
   // The backward pass of attention needs its output too: without dropout one tensor serves both.
   const bool own_copy = w.finetune != FineTune::Full && o.adapter_dropout && w.lora.targets != LoraTargets::QueryValue;
-  out.split += (b.product_input + (own_copy ? b.element + 1 : 0)) * attention_output(a) + beside_projected(w, o, b);
+  out.split += (b.product_input + (own_copy ? b.element + 1 : 0)) * attention_output(a) + beside_projected(w, o, b) +
+               further.split;
   return out;
 }
 
@@ -166,7 +178,7 @@ Ledger mlp(const Workload& w, const LayerSpec& spec, const Strategy& s, const Ac
   // A parallel block reads the norm of its attention, which is kept there; only dropped-out copies are its own.
   const bool copies = w.finetune != FineTune::Full && o.adapter_dropout && adapts_mlp(w);
   const double own_inputs = a.parallel_block ? (copies ? b.element + 1 : 0) : norm_input_bytes(w, o, b) + inputs;
-  Ledger out{.region = h * (own_inputs + (o.dropout ? 1 : 0))};
+  Ledger out{.region = h * (own_inputs + (o.dropout ? 1 : 0)) + further_norm_inputs(w, o, b, false).region};
   if (!spec.moe) {
     out.split = width * static_cast<double>(spec.ffn_hidden);
     return out;
@@ -176,7 +188,7 @@ Ledger mlp(const Workload& w, const LayerSpec& spec, const Strategy& s, const Ac
   const auto expert = static_cast<double>(m.expert_ffn_hidden);
   out.split += width * static_cast<double>(m.n_shared_experts * m.shared_expert_ffn_hidden);
   out.region += routing_bytes(m, b);
-  const double gathered = s.expert_parallel > 1 ? s.expert_tensor() : 1;  // by the ranks that cut one expert
+  const double gathered = s.expert_tensor();  // by the ranks that cut one expert
   out.split += routed_cut(s) * routed * (width * expert + gathered * inputs * static_cast<double>(a.routed_hidden()));
   return out;
 }
@@ -331,10 +343,8 @@ double kept(const TokenActivations& activations, Recompute recompute) {
   return activations.saved;
 }
 
-Bytes layer_activation_bytes(const Workload& w, const LayerSpec& spec, const Strategy& s, bool flash_attention) {
-  ActivationOptions options = activation_options(w, s, Stack{});
-  options.flash_attention = flash_attention;
-  const TokenActivations per_token = token_activations(w, spec, s, options);
+Bytes layer_activation_bytes(const Workload& w, const LayerSpec& spec, const Strategy& s, const Stack& stack) {
+  const TokenActivations per_token = token_activations(w, spec, s, activation_options(w, s, stack));
   const double tokens = static_cast<double>(w.seq_len) * s.micro_batch / s.context_parallel;
   return Bytes(tokens * kept(per_token, s.recompute));
 }

@@ -54,7 +54,7 @@ std::string host_shortfall(const MemoryEstimate& memory);
 
 /// Activation bytes that one layer saves for backward, one micro-batch, one rank.
 /// Source: Korthikanti et al. 2022, tables 2-3 for GPT; saved-tensor ledger for gated, GQA, MoE, MLA.
-Bytes layer_activation_bytes(const Workload& w, const LayerSpec& spec, const Strategy& s, bool flash_attention);
+Bytes layer_activation_bytes(const Workload& w, const LayerSpec& spec, const Strategy& s, const Stack& stack);
 
 MemoryEstimate estimate_memory(const Workload& workload, const Strategy& strategy, const Cluster& cluster,
                                const Stack& stack);

@@ -218,9 +218,8 @@ void StageModel::add_sharded_parameter_traffic(int run, LayerTime& time) const {
 /// Saved activations leave over the host link under the forward and return under the backward, or while both wait.
 void StageModel::add_activation_offload(int run, LayerTime& time) const {
   if (cluster_.host_link.value() <= 0) return;
-  const bool flash = workload_.flash_attention.value_or(stack_.flash_attention);
   const Bytes saved =
-      layer_activation_bytes(workload_, table_.stack.runs[static_cast<std::size_t>(run)].spec, strategy_, flash);
+      layer_activation_bytes(workload_, table_.stack.runs[static_cast<std::size_t>(run)].spec, strategy_, stack_);
   const Seconds transfer = saved / cluster_.host_link;
   // Tensor ranks without links of their own speak over the same PCIe lanes meanwhile.
   const bool shared = cluster_.fabric.kind == FabricKind::Pcie;

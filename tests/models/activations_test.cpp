@@ -52,7 +52,7 @@ double first_rank_gib(const Published& p, bool sequence_parallel, Recompute reco
   spec.ffn_hidden = w.architecture.ffn_hidden;
   const double micro_batches = in_flight_micro_batches(0, p.pipeline, s.micro_batches(w), p.chunks, s.schedule);
   const double layers = micro_batches * static_cast<double>(p.layers) / p.pipeline;
-  return in_gib(layer_activation_bytes(w, spec, s, false)) * layers;
+  return in_gib(layer_activation_bytes(w, spec, s, Stack{})) * layers;
 }
 
 TEST_P(KorthikantiActivations, MatchTheLastDigit) {
@@ -92,14 +92,14 @@ TEST(ModernBlock, KeepsTheLedgerOfEightHiddenSixFfn) {
   // Per token: norms 8h, queries and attention output 4 a dh, keys and values 4 g dh, gate, up and product 6f,
   // log-sum-exp 4a: 8*8192 + 4*64*128 + 4*8*128 + 6*28672 + 4*64 = 274688 bytes.
   const Workload w = llama_70b(4096);
-  EXPECT_DOUBLE_EQ(layer_activation_bytes(w, dense(w), Strategy{}, true).value(), 4096.0 * 274688);
+  EXPECT_DOUBLE_EQ(layer_activation_bytes(w, dense(w), Strategy{}, Stack{}).value(), 4096.0 * 274688);
 }
 
 TEST(ModernBlock, FullRecomputationKeepsTheInput) {
   const Workload w = llama_70b(4096);
   Strategy s;
   s.recompute = Recompute::Full;
-  EXPECT_DOUBLE_EQ(layer_activation_bytes(w, dense(w), s, true).value(), 4096.0 * 2 * 8192);
+  EXPECT_DOUBLE_EQ(layer_activation_bytes(w, dense(w), s, Stack{}).value(), 4096.0 * 2 * 8192);
 }
 
 TEST(ModernBlock, SequenceParallelDividesEverything) {
@@ -107,21 +107,38 @@ TEST(ModernBlock, SequenceParallelDividesEverything) {
   Strategy s;
   s.tensor_parallel = 8;
   s.sequence_parallel = true;
-  EXPECT_DOUBLE_EQ(layer_activation_bytes(w, dense(w), s, true).value(), 4096.0 * 274688 / 8);
+  EXPECT_DOUBLE_EQ(layer_activation_bytes(w, dense(w), s, Stack{}).value(), 4096.0 * 274688 / 8);
   s.recompute = Recompute::Full;
-  EXPECT_DOUBLE_EQ(layer_activation_bytes(w, dense(w), s, true).value(), 4096.0 * 2 * 8192 / 8);
+  EXPECT_DOUBLE_EQ(layer_activation_bytes(w, dense(w), s, Stack{}).value(), 4096.0 * 2 * 8192 / 8);
 }
 
 TEST(ModernBlock, InFullPrecisionKeepsTwiceTheBytesButForTheLogSumExp) {
   Workload w = llama_70b(4096);
   w.precision = Precision::Fp32;
-  EXPECT_DOUBLE_EQ(layer_activation_bytes(w, dense(w), Strategy{}, true).value(), 4096.0 * (2 * (274688 - 256) + 256));
+  EXPECT_DOUBLE_EQ(layer_activation_bytes(w, dense(w), Strategy{}, Stack{}).value(),
+                   4096.0 * (2 * (274688 - 256) + 256));
 }
 
 TEST(ModernBlock, WhoseHalvesShareANormKeepsOneNormLess) {
   Workload w = llama_70b(4096);
   w.architecture.parallel_block = true;
-  EXPECT_DOUBLE_EQ(layer_activation_bytes(w, dense(w), Strategy{}, true).value(), 4096.0 * (274688 - 4 * 8192));
+  EXPECT_DOUBLE_EQ(layer_activation_bytes(w, dense(w), Strategy{}, Stack{}).value(), 4096.0 * (274688 - 4 * 8192));
+}
+
+TEST(ModernBlock, KeepsTheInputsOfFurtherNorms) {
+  Workload w = llama_70b(4096);
+  w.architecture.qk_norm = true;
+  const double heads = 2 * (64 + 8) * 128;
+  EXPECT_DOUBLE_EQ(layer_activation_bytes(w, dense(w), Strategy{}, Stack{}).value(), 4096.0 * (274688 + heads));
+  w.architecture.norms_per_layer = 4;
+  EXPECT_DOUBLE_EQ(layer_activation_bytes(w, dense(w), Strategy{}, Stack{}).value(),
+                   4096.0 * (274688 + heads + 2 * 2 * 8192));
+  Stack plain;
+  plain.plain_layers = true;
+  const Bytes cast = layer_activation_bytes(w, dense(w), Strategy{}, plain);
+  w.architecture.qk_norm = false;
+  EXPECT_DOUBLE_EQ((cast - layer_activation_bytes(w, dense(w), Strategy{}, plain)).value(), 4096.0 * 3 * heads)
+      << "in 32 bits and once more in 16";
 }
 
 TEST(ModernBlock, OverAnEncoderKeepsASecondAttention) {
@@ -130,7 +147,7 @@ TEST(ModernBlock, OverAnEncoderKeepsASecondAttention) {
   spec.cross_attention = true;
   // Norm in and out, queries, keys and values, output, log-sum-exp.
   const double attention = 4 * 8192 + 2 * 80 * 128 + 2 * 8192 + 4 * 64;
-  EXPECT_DOUBLE_EQ(layer_activation_bytes(w, spec, Strategy{}, true).value(), 4096.0 * (274688 + attention));
+  EXPECT_DOUBLE_EQ(layer_activation_bytes(w, spec, Strategy{}, Stack{}).value(), 4096.0 * (274688 + attention));
 }
 
 TEST(LatentAttention, KeepsCompressedAndExpandedVectorsAndTheRotatedOnceMore) {
@@ -139,7 +156,7 @@ TEST(LatentAttention, KeepsCompressedAndExpandedVectorsAndTheRotatedOnceMore) {
       .q_lora_rank = 1536, .kv_lora_rank = 512, .qk_nope_head_dim = 128, .qk_rope_head_dim = 64, .v_head_dim = 128};
   const double compressed = 4 * (1536 + 512) + 2 * 64;
   const double expanded = 2 * 64 * (2 * 192 + 256) + 2 * 8192;
-  EXPECT_DOUBLE_EQ(layer_activation_bytes(w, dense(w), Strategy{}, true).value(),
+  EXPECT_DOUBLE_EQ(layer_activation_bytes(w, dense(w), Strategy{}, Stack{}).value(),
                    4096.0 * (8 * 8192 + 6 * 28672 + 4 * 64 + compressed + expanded));
 }
 
@@ -179,30 +196,31 @@ TEST(ModernBlock, ContextParallelDividesTokens) {
   const Workload w = llama_70b(32768);
   Strategy s;
   s.context_parallel = 8;
-  EXPECT_DOUBLE_EQ(layer_activation_bytes(w, dense(w), s, true).value(), 4096.0 * 274688);
+  EXPECT_DOUBLE_EQ(layer_activation_bytes(w, dense(w), s, Stack{}).value(), 4096.0 * 274688);
 }
 
 TEST(ModernBlock, FlashKeepsLessThanScores) {
-  const Workload w = llama_70b(4096);
-  EXPECT_LT(layer_activation_bytes(w, dense(w), Strategy{}, true),
-            layer_activation_bytes(w, dense(w), Strategy{}, false));
+  Workload w = llama_70b(4096);
+  const Bytes flash = layer_activation_bytes(w, dense(w), Strategy{}, Stack{});
+  w.flash_attention = false;
+  EXPECT_LT(flash, layer_activation_bytes(w, dense(w), Strategy{}, Stack{}));
 }
 
 TEST(LowRank, FrozenMlpKeepsNoProductInputs) {
   Workload w = llama_70b(4096);
   w.finetune = FineTune::Lora;
   w.lora.targets = LoraTargets::Linear;
-  const Bytes everywhere = layer_activation_bytes(w, dense(w), Strategy{}, true);
+  const Bytes everywhere = layer_activation_bytes(w, dense(w), Strategy{}, Stack{});
   w.lora.targets = LoraTargets::Attention;
-  const Bytes attention_only = layer_activation_bytes(w, dense(w), Strategy{}, true);
+  const Bytes attention_only = layer_activation_bytes(w, dense(w), Strategy{}, Stack{});
   EXPECT_DOUBLE_EQ((everywhere - attention_only).value(), 4096.0 * (2 * 8192 + 2 * 28672));
 }
 
 TEST(Fp8, KeepsProductInputsInOneByte) {
   Workload w = llama_70b(4096);
-  const Bytes bf16 = layer_activation_bytes(w, dense(w), Strategy{}, true);
+  const Bytes bf16 = layer_activation_bytes(w, dense(w), Strategy{}, Stack{});
   w.precision = Precision::Fp8;
-  const Bytes fp8 = layer_activation_bytes(w, dense(w), Strategy{}, true);
+  const Bytes fp8 = layer_activation_bytes(w, dense(w), Strategy{}, Stack{});
   // Both norm outputs, the attention output and the MLP's product.
   EXPECT_DOUBLE_EQ((bf16 - fp8).value(), 4096.0 * (2 * 8192 + 64 * 128 + 28672));
 }
@@ -215,7 +233,7 @@ TEST(Recomputation, KeepsLessTheMoreIsDoneAgain) {
     Bytes last = gib(1e9);
     for (const Recompute r : {Recompute::None, Recompute::Selective, Recompute::Full}) {
       s.recompute = r;
-      const Bytes kept_bytes = layer_activation_bytes(w, dense(w), s, true);
+      const Bytes kept_bytes = layer_activation_bytes(w, dense(w), s, Stack{});
       EXPECT_LE(kept_bytes, last);
       last = kept_bytes;
     }
@@ -228,7 +246,7 @@ TEST(Recomputation, ByOperationKeepsEveryOtherProduct) {
   s.sharding = Sharding::FsdpFull;
   s.recompute = Recompute::Selective;
   // Layer input and norm; queries and attention output, values, gate; log-sum-exp.
-  EXPECT_DOUBLE_EQ(layer_activation_bytes(w, dense(w), s, true).value(),
+  EXPECT_DOUBLE_EQ(layer_activation_bytes(w, dense(w), s, Stack{}).value(),
                    4096.0 * (2 * 2 * 8192 + 2 * (2 * 8192 + 8 * 128 + 28672) + 4 * 64));
 }
 
@@ -286,10 +304,10 @@ TEST(Experts, OnOtherRanksAreNotDividedByTensorRanksThatDoNotShareTheTokens) {
   const double attention = 2 * 80 * 128 + 2 * 8192 + 4 * 64;
   const double experts = 2 * (6 * 1024 + 2 * 8192);
   const double router = 4 * 64;
-  EXPECT_DOUBLE_EQ(layer_activation_bytes(w, {.moe = true}, s, true).value(),
+  EXPECT_DOUBLE_EQ(layer_activation_bytes(w, {.moe = true}, s, Stack{}).value(),
                    4096.0 * (8 * 8192 + router + attention / 8 + experts));
   s.sequence_parallel = true;
-  EXPECT_DOUBLE_EQ(layer_activation_bytes(w, {.moe = true}, s, true).value(),
+  EXPECT_DOUBLE_EQ(layer_activation_bytes(w, {.moe = true}, s, Stack{}).value(),
                    4096.0 * (8 * 8192 + router + attention + experts) / 8);
 }
 
@@ -300,9 +318,9 @@ TEST(Experts, TopKTokensAreKept) {
   LayerSpec spec;
   spec.moe = true;
   w.architecture.moe.top_k = 2;
-  const Bytes two = layer_activation_bytes(w, spec, Strategy{}, true);
+  const Bytes two = layer_activation_bytes(w, spec, Strategy{}, Stack{});
   w.architecture.moe.top_k = 4;
-  const Bytes four = layer_activation_bytes(w, spec, Strategy{}, true);
+  const Bytes four = layer_activation_bytes(w, spec, Strategy{}, Stack{});
   // Two more copies of the routed input, gate, up and product.
   EXPECT_DOUBLE_EQ((four - two).value(), 4096.0 * 2 * (2 * 8192 + 6 * 1024));
 }

@@ -291,7 +291,7 @@ TEST(Stage, FrozenWeightsAreGatheredInTheirFormatAndScatterNothing) {
 TEST(Stage, OffloadedActivationsWaitForTheLinkOnlyWhereItIsSlower) {
   StageCase c = alone();
   c.strategy.offload.activations = true;
-  const Bytes saved = layer_activation_bytes(c.workload, c.table.stack.begin()->spec, c.strategy, true);
+  const Bytes saved = layer_activation_bytes(c.workload, c.table.stack.begin()->spec, c.strategy, c.stack);
   c.cluster.host_link = saved / Seconds(40);
   EXPECT_NEAR(c.stage().forward.offload.value(), 4 * (40 - 16), 1e-9);
   EXPECT_NEAR(c.stage().backward.offload.value(), 4 * (40 - 32), 1e-9);
@@ -307,7 +307,8 @@ TEST(Stage, OffloadedActivationsShareThePcieLanesWithTheCollectivesOfCards) {
   c.strategy.offload.activations = true;
   c.layer().forward.tensor_comm = Seconds(5);
   const double forward = 10 + 4 + 2;
-  c.cluster.host_link = layer_activation_bytes(c.workload, c.table.stack.runs[0].spec, c.strategy, true) / Seconds(20);
+  c.cluster.host_link =
+      layer_activation_bytes(c.workload, c.table.stack.runs[0].spec, c.strategy, c.stack) / Seconds(20);
   EXPECT_NEAR(c.stage().forward.offload.value(), 0, 1e-9) << "beside compute and NVLink";
   c.cluster.fabric.kind = FabricKind::Pcie;
   EXPECT_NEAR(c.stage().forward.offload.value(), 4 * (20 - forward), 1e-9);
