@@ -91,9 +91,13 @@ double module_products(const Architecture& a, const LayerSpec& spec, LayerModule
   return 0;
 }
 
-/// What selective recomputation runs again, all layers, per token; without named modules stored scores.
-double selective_flops(const LayerStack& layers, const Architecture& a, const Stack& stack, bool flash, double core) {
-  if (stack.selective_modules.empty()) return flash ? 0 : core;
+/// What selective recomputation runs again, all layers, per token: of FSDP's policy by operation every second product,
+/// else the modules that the stack names or the attention core.
+double selective_flops(const LayerStack& layers, const Architecture& a, const Strategy& s, const Stack& stack,
+                       const ForwardFlops& forward) {
+  if (is_fsdp(s.sharding)) return forward.linears / 2;
+  const double core = forward.core;
+  if (stack.selective_modules.empty()) return core;
   double sum = 0;
   for (const LayerModule module : stack.selective_modules) {
     if (module == LayerModule::CoreAttention) sum += core;
@@ -129,7 +133,9 @@ Flops head_forward_flops(const Architecture& a) {
 }
 
 StepFlops step_flops(const Workload& w, Recompute recompute, AttentionCounting counting) {
-  return step_flops(layer_stack(w.architecture), w, recompute, 1, Stack{}, counting);
+  Strategy strategy;
+  strategy.recompute = recompute;
+  return step_flops(layer_stack(w.architecture), w, strategy, 1, Stack{}, counting);
 }
 
 // Backward costs twice the forward: gradients of the inputs and of the weights. Frozen weights (LoRA) need
@@ -137,7 +143,7 @@ StepFlops step_flops(const Workload& w, Recompute recompute, AttentionCounting c
 // pass of flash attention by itself, repeats parts of the attention core: all of it (2 products) without
 // flash attention, the scores alone (1 product) with it. Sources: Narayanan et al. 2021, appendix;
 // Korthikanti et al. 2022, section 5; Dao 2023 (FlashAttention-2), section 3.1.
-StepFlops step_flops(const LayerStack& layers, const Workload& w, Recompute recompute, double recomputed_part,
+StepFlops step_flops(const LayerStack& layers, const Workload& w, const Strategy& s, double recomputed_part,
                      const Stack& stack, AttentionCounting counting) {
   const Architecture& a = w.architecture;
   const bool flash = w.flash_attention.value_or(stack.flash_attention);
@@ -151,11 +157,11 @@ StepFlops step_flops(const LayerStack& layers, const Workload& w, Recompute reco
     model = 2 * linears + 3 * (forward.core + forward.states) + 3 * adapters + (w.trains_embeddings() ? head : 0);
   }
   double repeated = flash ? forward.core / 2 : 0;
-  if (recompute == Recompute::Full) {
+  if (s.recompute == Recompute::Full) {
     const double unread = stack.checkpoint_stops_early ? output_products(layers, w) : 0;
     repeated += recomputed_part * (forward.linears - unread + forward.core + forward.states + adapters);
   }
-  if (recompute == Recompute::Selective) repeated += selective_flops(layers, a, stack, flash, forward.core);
+  if (s.recompute == Recompute::Selective) repeated += selective_flops(layers, a, s, stack, forward);
   const double tokens = w.tokens_per_step();
   return {.model = Flops(model * tokens), .hardware = Flops((model + repeated) * tokens)};
 }

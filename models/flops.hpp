@@ -3,6 +3,7 @@
 #include "base/units.hpp"
 #include "catalogs/stack.hpp"
 #include "models/layers.hpp"
+#include "models/strategy.hpp"
 #include "models/workload.hpp"
 
 namespace smplan {
@@ -30,7 +31,7 @@ bool ends_in_product(const Workload& workload, const LayerSpec& spec);
 StepFlops step_flops(const Workload& workload, Recompute recompute, AttentionCounting counting);
 /// The same where the workload's layers are at hand, and the software says what the workload leaves open.
 /// `recomputed_part` of the layers is recomputed, where that is full.
-StepFlops step_flops(const LayerStack& layers, const Workload& workload, Recompute recompute, double recomputed_part,
-                     const Stack& stack, AttentionCounting counting);
+StepFlops step_flops(const LayerStack& layers, const Workload& workload, const Strategy& strategy,
+                     double recomputed_part, const Stack& stack, AttentionCounting counting);
 
 }  // namespace smplan

@@ -167,8 +167,8 @@ PassParts StageModel::backward_shown(PassCosts backward, Seconds weight_gradient
 }
 
 /// FSDP's per-operation policy recomputes memory-bound kernels and every second product. Megatron recomputes the
-/// modules that it is told, under the same backward pass; else the attention core where its scores are stored (flash
-/// attention keeps none).
+/// modules that it is told, under the same backward pass; else the attention core, that of flash attention too
+/// (megatron/core/transformer/attention.py, `checkpoint_core_attention`).
 Seconds StageModel::selective_recompute(const LayerCosts& costs, const PassParts& backward) const {
   const PassCosts& forward = costs.forward;
   if (state_engine(strategy_, stack_) == StateEngine::Fsdp) return forward.elementwise + 0.5 * forward.gemm;
@@ -177,7 +177,7 @@ Seconds StageModel::selective_recompute(const LayerCosts& costs, const PassParts
     both += costs.selective;
     return backward_shown(both, costs.weight_gradient).total() - backward.total();
   }
-  return workload_.flash_attention.value_or(stack_.flash_attention) ? Seconds() : forward.attention;
+  return forward.attention + forward.context_comm;
 }
 
 /// ZeRO-3 and FSDP: the parameters of a layer are gathered while its predecessor computes, forward

@@ -94,7 +94,7 @@ void fill_rates(StepEstimate& e, const LayerStack& layers, const Workload& w, co
   e.tokens_per_s = w.tokens_per_step() / time;
   e.tokens_per_s_per_gpu = e.tokens_per_s / gpus;
   const double part = s.recomputed_part(static_cast<double>(layers.total()) / s.pipeline_parallel);
-  const StepFlops flops = step_flops(layers, w, s.recompute, part, stack, AttentionCounting::FullSquare);
+  const StepFlops flops = step_flops(layers, w, s, part, stack, AttentionCounting::FullSquare);
   e.model_flops_per_gpu = flops.model / e.time() / gpus;
   // Against the peak of the format that the matrix products run in.
   const FlopsPerSecond peak = cluster.accelerator.peak_rate(stack.product_precision(w.precision));

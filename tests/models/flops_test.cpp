@@ -165,10 +165,27 @@ TEST(StepFlops, FlashAttentionAddsHalfACoreForwardToTheHardwareCount) {
   const StepFlops flops = step_flops(w, Recompute::None, FullSquare);
   const double core = 32 * 8192 * attention_core_flops(w.architecture, {}, 8192, FullSquare).value();
   expect_near((flops.hardware - flops.model).value(), core / 2, 1e-9);
-  // Selective recomputation is what flash attention does anyway.
-  EXPECT_EQ(step_flops(w, Recompute::Selective, FullSquare).hardware, flops.hardware);
+  // Megatron's selective recomputation runs its forward again all the same.
+  expect_near((step_flops(w, Recompute::Selective, FullSquare).hardware - flops.hardware).value(), core, 1e-9);
   w.flash_attention = false;
   expect_near((step_flops(w, Recompute::Selective, FullSquare).hardware - flops.model).value(), core, 1e-9);
+}
+
+Strategy recomputing(Recompute recompute) {
+  Strategy s;
+  s.recompute = recompute;
+  return s;
+}
+
+TEST(StepFlops, FsdpRecomputesEverySecondProduct) {
+  const Workload w = on(llama_3_8b(), 8192, 1);
+  const LayerStack layers = layer_stack(w.architecture);
+  Strategy s = recomputing(Recompute::Selective);
+  s.sharding = Sharding::FsdpFull;
+  const Flops again = step_flops(layers, w, s, 1, Stack{}, FullSquare).hardware -
+                      step_flops(layers, w, Strategy{}, 1, Stack{}, FullSquare).hardware;
+  const double products = 8192 * 32 * 2.0 * static_cast<double>(active_matmul_parameters(w.architecture, {.ffn_hidden = 14336}));
+  expect_near(again.value(), products / 2, 1e-9);
 }
 
 TEST(StepFlops, OfSelectedModulesAreTheirProducts) {
@@ -177,8 +194,8 @@ TEST(StepFlops, OfSelectedModulesAreTheirProducts) {
   const auto again = [&](std::vector<LayerModule> modules) {
     stack.selective_modules = std::move(modules);
     const LayerStack layers = layer_stack(w.architecture);
-    return (step_flops(layers, w, Recompute::Selective, 1, stack, FullSquare).hardware -
-            step_flops(layers, w, Recompute::None, 1, stack, FullSquare).hardware)
+    return (step_flops(layers, w, recomputing(Recompute::Selective), 1, stack, FullSquare).hardware -
+            step_flops(layers, w, Strategy{}, 1, stack, FullSquare).hardware)
                .value() /
            (32 * 8192.0);
   };
@@ -216,7 +233,7 @@ TEST(StepFlops, OfRecomputationThatStopsEarlyLackTheLastProduct) {
   const LayerStack layers = layer_stack(w.architecture);
   Stack stack;
   const auto hardware = [&](Recompute r, double part) {
-    return step_flops(layers, w, r, part, stack, FullSquare).hardware.value();
+    return step_flops(layers, w, recomputing(r), part, stack, FullSquare).hardware.value();
   };
   const double through = hardware(Recompute::Full, 0.5);
   const double kept = hardware(Recompute::None, 1);

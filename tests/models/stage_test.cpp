@@ -163,9 +163,11 @@ TEST(Stage, RecomputationThatStopsEarlyLeavesOutWhatNothingReads) {
 TEST(Stage, SelectiveRecomputationIsWhatTheSoftwareDropped) {
   StageCase megatron = alone();
   megatron.strategy.recompute = Recompute::Selective;
-  EXPECT_EQ(megatron.stage().backward.recompute, Seconds()) << "flash attention stores no scores";
-  megatron.workload.flash_attention = false;
-  EXPECT_EQ(megatron.stage().backward.recompute, 4 * Seconds(4));
+  EXPECT_EQ(megatron.stage().backward.recompute, 4 * Seconds(4)) << "the attention core, flash attention too";
+  megatron.layer().forward.context_comm = Seconds(100);
+  const Seconds shown = megatron.stage().forward.context_comm;
+  EXPECT_GT(megatron.stage().backward.recompute, 4 * Seconds(4) + 0.9 * shown) << "and its keys are sent again";
+  EXPECT_EQ(megatron.stage().backward.context_comm, Seconds());
   StageCase fsdp = alone("fsdp");
   fsdp.strategy.sharding = Sharding::FsdpFull;
   fsdp.strategy.recompute = Recompute::Selective;
