@@ -59,7 +59,8 @@ double mean_attended_keys(const AttentionShape& s) {
 }
 
 Flops attention_flops(const AttentionShape& s, Pass pass) {
-  const double pairs = static_cast<double>(s.batch * s.heads) * static_cast<double>(s.query_len) * mean_attended_keys(s);
+  const double pairs =
+      static_cast<double>(s.batch * s.heads) * static_cast<double>(s.query_len) * mean_attended_keys(s);
   return Flops(pairs * flops_per_pair(static_cast<double>(s.head_dim), static_cast<double>(s.value_dim), pass));
 }
 
