@@ -215,6 +215,24 @@ void StageModel::add_sharded_parameter_traffic(int run, LayerTime& time) const {
   time.backward.data_comm = beside_compute(backward, time.backward.total(), stack_, cluster_.accelerator);
 }
 
+/// Embedding and head lie outside of the layers, in FSDP's root unit: nothing computes yet when it is gathered, nor
+/// still when its gradients are scattered. torchtitan gives the head a unit of its own and DeepSpeed fetches by module,
+/// so that the layers hide the head's.
+void StageModel::add_root_traffic(std::int32_t index, StageCosts& costs) const {
+  if (!gathers_parameters(strategy_.sharding) || strategy_.pipeline_parallel > 1) return;
+  const bool by_module = stack_.torch_parallelism || state_engine(strategy_, stack_) == StateEngine::Zero;
+  const EdgeParameters whole = edge_parameters(workload_.architecture);
+  const double parameters = by_module ? static_cast<double>(whole.embedding) / strategy_.tensor_parallel
+                                      : stage_root_parameters(workload_.architecture, strategy_, index);
+  const auto time = [&](CollectiveKind kind, double bytes) {
+    return collective_time(kind, Bytes(parameters * bytes), groups_.shard, cluster_, strategy_.collectives).time;
+  };
+  costs.forward.data_comm += time(CollectiveKind::AllGather, kHalfBytes);
+  if (workload_.trains_embeddings()) {
+    costs.backward.data_comm += time(CollectiveKind::ReduceScatter, stack_.gradient_reduce_bytes);
+  }
+}
+
 /// Saved activations leave over the host link under the forward and return under the backward, or while both wait.
 void StageModel::add_activation_offload(int run, LayerTime& time) const {
   if (cluster_.host_link.value() <= 0) return;
@@ -274,6 +292,7 @@ StageCosts StageModel::stage(std::int32_t index) const {
     costs.forward += shown(table_.edge.head_forward);
     costs.backward += shown(table_.edge.head_backward);
   }
+  add_root_traffic(index, costs);
   costs.forward.pipeline_comm += crossing_;
   costs.backward.pipeline_comm += crossing_;
   return costs;

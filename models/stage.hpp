@@ -122,6 +122,7 @@ class StageModel {
   [[nodiscard]] PassParts backward_shown(PassCosts backward, Seconds weight_gradient) const;
   [[nodiscard]] Seconds selective_recompute(const LayerCosts& costs, const PassParts& backward) const;
   void add_sharded_parameter_traffic(int run, LayerTime& time) const;
+  void add_root_traffic(std::int32_t index, StageCosts& costs) const;
   void add_activation_offload(int run, LayerTime& time) const;
   [[nodiscard]] Seconds boundary_transfer() const;
   [[nodiscard]] Seconds shown_crossing(Seconds transfer) const;

@@ -50,9 +50,10 @@ StageCase alone(const char* stack = "megatron") {
   return c;
 }
 
-/// As alone(), its weights over 16 devices.
+/// As alone(), its weights over 16 devices; no embedding, so that what the layers send is all.
 StageCase sharded(const char* stack) {
   StageCase c = alone(stack);
+  c.workload.architecture.vocab = 0;
   c.strategy.data_parallel = 16;
   c.strategy.shard_degree = 16;
   c.strategy.sharding = Sharding::FsdpFull;
@@ -273,6 +274,28 @@ TEST(Stage, DeepSpeedCopiesWhatItGathersAndWhatItReduces) {
   };
   EXPECT_NEAR((c.stage().forward.data_comm - views.forward.data_comm) / (4 * copy(2)), 1, 1e-9);
   EXPECT_NEAR((c.stage().backward.data_comm - views.backward.data_comm) / (4 * (copy(2) + copy(4))), 1, 1e-9);
+}
+
+TEST(Stage, TheRootUnitIsGatheredBeforeAndScatteredAfterAnythingComputes) {
+  StageCase c = sharded("fsdp");
+  c.workload.architecture.vocab = 32000;
+  c.stack.profile.data_overlap = 1;
+  c.stack.profile.overlap_contention = 0;
+  const GroupShape shard = group_shapes(c.strategy, c.cluster).shard;
+  const auto time = [&](CollectiveKind kind, double bytes) {
+    return collective_time(kind, Bytes(bytes), shard, c.cluster, c.strategy.collectives).time;
+  };
+  const double embedding = 32000.0 * 4096;
+  EXPECT_EQ(c.stage().forward.data_comm, time(CollectiveKind::AllGather, 2 * 2 * embedding)) << "the head is in it too";
+  EXPECT_EQ(c.stage().backward.data_comm,
+            time(CollectiveKind::ReduceScatter, c.stack.gradient_reduce_bytes * 2 * embedding));
+  c.stack.torch_parallelism = true;
+  EXPECT_EQ(c.stage().forward.data_comm, time(CollectiveKind::AllGather, 2 * embedding)) << "the head is a unit";
+  c.workload.finetune = FineTune::Lora;
+  EXPECT_EQ(c.stage().backward.data_comm, Seconds());
+  c.strategy.pipeline_parallel = 2;
+  c.strategy.sharding = Sharding::None;
+  EXPECT_EQ(c.stage().forward.data_comm, Seconds());
 }
 
 TEST(Stage, FrozenWeightsAreGatheredInTheirFormatAndScatterNothing) {
