@@ -234,7 +234,12 @@ Groups group_shapes(const Strategy& strategy, const Cluster& cluster) {
   groups.replicate = shape_of({data / shard, tensor * shard}, cluster);
   groups.expert_tensor = shape_of({expert_tensor, 1}, cluster);
   groups.expert = shape_of({expert, expert_tensor}, cluster);
-  groups.expert_data = shape_of({stage / (expert * expert_tensor), expert * expert_tensor}, cluster);
+  const std::int64_t held = expert * expert_tensor;
+  const std::int64_t expert_data = stage / held;
+  const std::int64_t expert_shard = std::clamp<std::int64_t>(shard * tensor / held, 1, expert_data);
+  groups.expert_data = shape_of({expert_data, held}, cluster);
+  groups.expert_shard = shape_of({expert_shard, held}, cluster);
+  groups.expert_replicate = shape_of({expert_data / expert_shard, held * expert_shard}, cluster);
   groups.pipeline = neighbours(strategy.pipeline_parallel, stage, cluster);
   return groups;
 }

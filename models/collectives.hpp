@@ -54,8 +54,10 @@ struct Groups {
   GroupShape replicate;      ///< FsdpHybrid: across replicas; else one rank
   GroupShape expert_tensor;  ///< ranks that cut one expert
   GroupShape expert;
-  GroupShape expert_data;  ///< ranks that share an expert parameter
-  GroupShape pipeline;     ///< neighbours: two ranks
+  GroupShape expert_data;       ///< ranks that share an expert parameter
+  GroupShape expert_shard;      ///< FsdpHybrid: of those the ones inside a replica; else equals expert_data
+  GroupShape expert_replicate;  ///< FsdpHybrid: of those the ones across replicas; else one rank
+  GroupShape pipeline;          ///< neighbours: two ranks
 };
 struct Strategy;
 Groups group_shapes(const Strategy& strategy, const Cluster& cluster);

@@ -202,7 +202,7 @@ void StageModel::add_sharded_parameter_traffic(int run, LayerTime& time) const {
     if (p.experts > 0) {
       const double units = stack_.expert_units ? rank_experts(workload_.architecture, strategy_) : 1;
       const Bytes unit(p.experts / units * bytes_per_parameter);
-      t += units * collective_time(kind, unit, groups_.expert_data, cluster_, library).time;
+      t += units * collective_time(kind, unit, groups_.expert_shard, cluster_, library).time;
     }
     return t;
   };

@@ -66,7 +66,7 @@ Seconds over_replicas(const TailInputs& in, CollectiveKind kind, double bytes_pe
 
 Seconds over_shards(const TailInputs& in, CollectiveKind kind, double bytes_per_parameter, RankParameters parameters) {
   return group_collective(in, kind, bytes_per_parameter, parameters.dense, in.groups.shard) +
-         group_collective(in, kind, bytes_per_parameter, parameters.experts, in.groups.expert_data);
+         group_collective(in, kind, bytes_per_parameter, parameters.experts, in.groups.expert_shard);
 }
 
 Seconds shown_beside(const TailInputs& in, Seconds communication, Seconds window) {
@@ -77,15 +77,21 @@ Seconds shown_beside(const TailInputs& in, Seconds communication, Seconds window
 /// Gradients of a hybrid shard, summed over its replicas.
 Seconds replica_time(const TailInputs& in) {
   if (in.strategy.sharding != Sharding::FsdpHybrid) return {};
-  const auto shard = static_cast<double>(in.groups.shard.ranks);
-  return group_collective(in, CollectiveKind::AllReduce, in.stack.gradient_reduce_bytes, in.trained.total() / shard,
-                          in.groups.replicate);
+  const double bytes = in.stack.gradient_reduce_bytes;
+  const double dense = in.trained.dense / static_cast<double>(in.groups.shard.ranks);
+  const double experts = in.trained.experts / static_cast<double>(in.groups.expert_shard.ranks);
+  return group_collective(in, CollectiveKind::AllReduce, bytes, dense, in.groups.replicate) +
+         group_collective(in, CollectiveKind::AllReduce, bytes, experts, in.groups.expert_replicate);
 }
 
-/// FSDP shards a layer at a time, under its passes; in a pipeline it gathers the weights of a stage under the first
-/// forward, keeps them, and scatters the gradients under the last backward.
+/// FSDP shards a layer at a time, under its passes, and sums over replicas after every micro-batch unless a script
+/// tells it otherwise (fully_shard, `set_requires_all_reduce`); in a pipeline it gathers the weights of a stage under
+/// the first forward, keeps them, and scatters the gradients under the last backward.
 Seconds sharded_parameter_time(const TailInputs& in) {
-  if (in.strategy.pipeline_parallel == 1) return shown_beside(in, replica_time(in), in.gradients_window());
+  if (in.strategy.pipeline_parallel == 1) {
+    const auto micro_batches = static_cast<double>(in.strategy.micro_batches(in.workload));
+    return micro_batches * shown_beside(in, replica_time(in), in.gradients_window());
+  }
   const Seconds gather = over_shards(in, CollectiveKind::AllGather, gathered_parameter_bytes(in.workload), in.held);
   const Seconds scatter = over_shards(in, CollectiveKind::ReduceScatter, in.stack.gradient_reduce_bytes, in.trained);
   return shown_beside(in, gather, in.weights_window()) +

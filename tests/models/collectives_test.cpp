@@ -183,6 +183,19 @@ TEST(GroupShapes, HybridShardingShardsInsideAndReplicatesAcross) {
   EXPECT_EQ(g.data, (GroupShape{32, 8, 1}));
 }
 
+TEST(GroupShapes, ExpertsOfAHybridShardStayInTheirReplica) {
+  const Strategy s{.data_parallel = 32, .expert_parallel = 4, .sharding = Sharding::FsdpHybrid, .shard_degree = 8};
+  const Groups g = group_shapes(s, ideal(4));
+  EXPECT_EQ(g.expert_data.ranks, 8);
+  EXPECT_EQ(g.expert_shard, (GroupShape{2, 2, 4}));  // every fourth of a node's ranks
+  EXPECT_EQ(g.expert_replicate, (GroupShape{4, 1, 8}));
+  Strategy full = s;
+  full.sharding = Sharding::FsdpFull;
+  full.shard_degree = 32;
+  EXPECT_EQ(group_shapes(full, ideal(4)).expert_shard, group_shapes(full, ideal(4)).expert_data);
+  EXPECT_EQ(group_shapes(full, ideal(4)).expert_replicate.ranks, 1);
+}
+
 TEST(GroupShapes, StraddlingGroupsAreTakenAtTheirWorst) {
   // Tensor groups of 6 on nodes of 8: the second is ranks 6-7 and 8-11.
   EXPECT_EQ(group_shapes({.data_parallel = 4, .tensor_parallel = 6}, ideal(3)).tensor.domains(), 2);
