@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "models/checkpoint_time.hpp"
 #include "models/topology.hpp"
 
 namespace smplan {
@@ -47,12 +48,11 @@ Cluster from_instance(const InstanceType& instance, std::int32_t nodes) {
   cluster.nodes = nodes;
   cluster.device_memory = instance.accelerator_memory;
   cluster.host_memory = instance.host_memory;
+  cluster.vcpus = instance.vcpus;
   cluster.host_link = instance.host_link;
   cluster.blocking_launches = instance.blocking_launches;
   cluster.host_speed = instance.host_speed;
   cluster.local_nvme = instance.local_nvme;
-  cluster.local_nvme_read = instance.local_nvme_read;
-  cluster.local_nvme_write = instance.local_nvme_write;
   return cluster;
 }
 
@@ -139,6 +139,10 @@ Result<Cluster> make_cluster(const Catalog& catalog, const InstanceType& instanc
   cluster.accelerator_profile = *profile;
   cluster.fabric_profile = *fabric;
   cluster.network_profile = *network;
+  if (instance.local_nvme > Bytes()) {
+    cluster.local_nvme_read = local_read_rate(instance, catalog.operations());
+    cluster.local_nvme_write = local_write_rate(instance, catalog.operations());
+  }
   if (mesh) measure_mesh(cluster);
   return cluster;
 }

@@ -126,6 +126,8 @@ enum class LoraTargets {
 std::int64_t lora_parameters(const Architecture& architecture, std::int64_t rank, LoraTargets targets);
 /// Those that touch one token: `top_k` of the routed experts.
 std::int64_t active_lora_parameters(const Architecture& architecture, std::int64_t rank, LoraTargets targets);
+/// Those of routed experts, all of them.
+std::int64_t expert_lora_parameters(const Architecture& architecture, std::int64_t rank, LoraTargets targets);
 
 /// A realistic dense (Llama-shaped) architecture within 2 % of a parameter count: a preset where one
 /// matches, else interpolated widths. Fails below 1M and above 10T parameters.

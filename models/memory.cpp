@@ -73,7 +73,9 @@ StageLoad stage_load(const Workload& w, const Strategy& s, const Stack& stack, c
   if (a.vocab > 0) out.parameters.head = static_cast<double>(whole.head > 0 ? whole.head : whole.embedding) / tensor;
   if (w.finetune != FineTune::Full) {
     const double share = on_stage / static_cast<double>(layers.most_on_a_stage(1));
-    out.parameters.adapters = static_cast<double>(lora_parameters(a, w.lora.rank, w.lora.targets)) * share / tensor;
+    const RankParameters adapters = adapter_rank_parameters(a, w.lora, s);
+    out.parameters.adapters = adapters.dense * share;
+    out.parameters.expert_adapters = adapters.experts * share;
     if (w.trains_embeddings()) out.parameters.trained_root = out.parameters.root;
   }
   out.in_flight = s.pipeline_parallel == 1 ? 1.0

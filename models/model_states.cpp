@@ -56,7 +56,7 @@ double frozen_weights(const StageParameters& p, const Workload& w, const Stack& 
 /// (stage 3: a sub-group at a time). torch's default `foreach` update holds one more tensor list of the
 /// size of the weights. Fused kernels (Megatron) need nothing. Source: torch.optim documentation, 2.4.
 double step_transient(const Stack& stack, const StateWidths& b, double own, const Strategy& s) {
-  if (s.offload.optimizer || stack.fused_optimizer) return 0;
+  if (updates_on_host(s) || stack.fused_optimizer) return 0;
   const StateEngine engine = state_engine(s, stack);
   switch (engine) {
     case StateEngine::Zero:
@@ -86,8 +86,8 @@ std::array<TrainedPart, 2> trained_parts(const StageParameters& p, const Workloa
   const StateEngine engine = state_engine(s, stack);
   const bool torch_states = engine == StateEngine::Replicated || engine == StateEngine::Fsdp;
   const StateWidths copied = torch_states ? half_widths(w.optimizer) : widths;
-  return {TrainedPart{{p.adapters, p.adapters / d.dense}, widths},
-          TrainedPart{{p.trained_root, p.trained_root / d.dense}, copied}};
+  const Split adapters{p.adapters + p.expert_adapters, p.adapters / d.dense + p.expert_adapters / d.experts};
+  return {TrainedPart{adapters, widths}, TrainedPart{{p.trained_root, p.trained_root / d.dense}, copied}};
 }
 
 }  // namespace
@@ -120,6 +120,8 @@ StateEngine state_engine(const Strategy& strategy, const Stack& stack) {
   return stack.master_bytes > 0 ? StateEngine::MainGrads : StateEngine::Replicated;
 }
 
+bool updates_on_host(const Strategy& s) { return s.offload.optimizer || (s.offload.parameters && is_fsdp(s.sharding)); }
+
 StateWidths state_widths(const Workload& w, const Strategy& s, const Stack& stack) {
   const double moments = moment_bytes(w);
   if (keeps_32_bits(w.precision)) return {4, 4, moments, 4};
@@ -148,9 +150,12 @@ ModelStates model_states(const StageParameters& p, const Workload& w, const Stra
     // Muon orthogonalises matrices; embedding and head stay with AdamW. Source: Jordan et al. 2024.
     if (w.optimizer == Optimizer::Muon && !frozen && own > 0) optimizer += 4 * p.root * (own / part.size.whole);
     out.weights += b.weight * (shards_weights(s.sharding) ? part.size.sharded : part.size.whole);
-    out.gradients += b.gradient * (cut_gradients ? part.size.sharded : part.size.whole);
+    // FSDP's gradients follow the parameters that they are of.
+    if (!(s.offload.parameters && is_fsdp(s.sharding) && cut_gradients)) {
+      out.gradients += b.gradient * (cut_gradients ? part.size.sharded : part.size.whole);
+    }
     out.step_transient += step_transient(stack, b, own, s);
-    if (s.offload.optimizer) {
+    if (updates_on_host(s)) {
       // The host updates: it holds moments, master weights and the fp32 gradient of the rank's part.
       out.offloaded += optimizer + 4 * own;
     } else {

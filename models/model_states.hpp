@@ -15,6 +15,10 @@ enum class StateEngine {
 };
 StateEngine state_engine(const Strategy& strategy, const Stack& stack);
 
+/// Whether the host holds gradients and optimizer states and updates the weights: where it was told to, and with
+/// FSDP's parameters (torch's CPUOffloadPolicy keeps sharded parameters, gradients and states there together).
+bool updates_on_host(const Strategy& strategy);
+
 /// Bytes per parameter before sharding.
 struct StateWidths {
   double weight = 0;
@@ -34,10 +38,11 @@ struct StageParameters {
   double unit = 0;
   /// One weight gradient of each shape of the layers on the rank (experts share one shape).
   double distinct = 0;
-  double adapters = 0;      ///< trainable low-rank parameters; 0 in full training
-  double trained_root = 0;  ///< what of `root` is trained beside adapters
+  double adapters = 0;         ///< trainable low-rank parameters, without those of experts; 0 in full training
+  double expert_adapters = 0;  ///< those of routed experts
+  double trained_root = 0;     ///< what of `root` is trained beside adapters
   [[nodiscard]] double total() const { return dense + experts + root; }
-  [[nodiscard]] double trainable() const { return adapters > 0 ? adapters + trained_root : total(); }
+  [[nodiscard]] double trainable() const { return adapters > 0 ? adapters + expert_adapters + trained_root : total(); }
 };
 
 /// Bytes of one rank after sharding: what stays on the device and what offloading moves away.

@@ -119,11 +119,14 @@ bool carries_adapter(const Architecture& a, Part part, LoraTargets targets) {
   return targets == LoraTargets::Linear && part != Part::Router;
 }
 
-std::int64_t adapter_parameters(const Architecture& a, std::int64_t rank, LoraTargets targets, bool active_only) {
+enum class Counted { All, Active, Experts };
+
+std::int64_t adapter_parameters(const Architecture& a, std::int64_t rank, LoraTargets targets, Counted counted) {
+  const bool active_only = counted == Counted::Active;
   std::int64_t sum = 0;
   for (const LayerRun& run : layer_stack(a)) {
     for_each_linear(a, run.spec, [&](Part part, std::int64_t in, std::int64_t out, std::int64_t copies) {
-      if (!carries_adapter(a, part, targets)) return;
+      if (!carries_adapter(a, part, targets) || (counted == Counted::Experts && part != Part::Expert)) return;
       if (part == Part::Expert && active_only) copies = copies / a.moe.n_experts * a.moe.top_k;
       // Shared weights have one adapter, which touches a token at every depth.
       const std::int64_t layers = active_only ? run.count : run.count / run.sharing;
@@ -199,11 +202,15 @@ std::int64_t active_parameters(const Architecture& a) {
 }
 
 std::int64_t lora_parameters(const Architecture& a, std::int64_t rank, LoraTargets targets) {
-  return adapter_parameters(a, rank, targets, false);
+  return adapter_parameters(a, rank, targets, Counted::All);
 }
 
 std::int64_t active_lora_parameters(const Architecture& a, std::int64_t rank, LoraTargets targets) {
-  return adapter_parameters(a, rank, targets, true);
+  return adapter_parameters(a, rank, targets, Counted::Active);
+}
+
+std::int64_t expert_lora_parameters(const Architecture& a, std::int64_t rank, LoraTargets targets) {
+  return adapter_parameters(a, rank, targets, Counted::Experts);
 }
 
 }  // namespace smplan

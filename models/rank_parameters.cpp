@@ -30,6 +30,13 @@ double stage_root_parameters(const Architecture& a, const Strategy& s, std::int3
   return static_cast<double>(root) / s.tensor_parallel;
 }
 
+RankParameters adapter_rank_parameters(const Architecture& a, const Lora& lora, const Strategy& s) {
+  const auto all = static_cast<double>(lora_parameters(a, lora.rank, lora.targets));
+  const auto experts = static_cast<double>(expert_lora_parameters(a, lora.rank, lora.targets));
+  return {.dense = (all - experts) / s.tensor_parallel,
+          .experts = experts / (static_cast<double>(s.expert_parallel) * s.expert_tensor())};
+}
+
 RankParameters stage_rank_parameters(const Architecture& a, const LayerStack& stack, const Strategy& s,
                                      std::int32_t stage) {
   const PerKind<double> layers = stage_layers(stack, stage, s.pipeline_parallel);

@@ -25,6 +25,9 @@ RankParameters layer_rank_parameters(const LayerRun& run, const Strategy& s);
 /// Outside the layers: the embedding on the first rank, the head (or a copy of the tied embedding) on the last.
 double stage_root_parameters(const Architecture& architecture, const Strategy& s, std::int32_t stage);
 
+/// Low-rank adapters of all stages together, cut as the weights that they stand beside.
+RankParameters adapter_rank_parameters(const Architecture& a, const Lora& lora, const Strategy& s);
+
 /// A whole pipeline rank, its layers and what is outside of them.
 RankParameters stage_rank_parameters(const Architecture& a, const LayerStack& stack, const Strategy& s,
                                      std::int32_t stage);

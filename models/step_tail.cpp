@@ -4,6 +4,7 @@
 
 #include "models/compute.hpp"
 #include "models/memory.hpp"
+#include "models/model_states.hpp"
 #include "models/rank_parameters.hpp"
 #include "models/stage.hpp"
 
@@ -19,8 +20,13 @@ constexpr BytesPerSecond kHostMemoryBandwidth = gb_per_s(200);
 /// stage3.py,
 /// `_offload_grad_partition_at_boundary`, `unscale_and_clip_grads`, `_reassign_or_swap_out_partitioned_parameters`.
 constexpr double kHostAdamBytes = 46;
-/// Over the host link: fp32 gradient out, 16-bit weight in.
-constexpr double kHostLinkBytes = 6;
+/// Of the vectors that Adam reads a processor thread moves at most this: a core streams about 10 GB/s and has two.
+constexpr BytesPerSecond kMemoryBandwidthPerVcpu = gb_per_s(5);
+/// torch's Adam on the host, which FSDP runs, takes this much longer than DeepSpeed's: 1.39 and 0.22 s for 1 billion
+/// parameters, 14.8 and 2.6 s for 10 (Ren et al. 2021, ZeRO-Offload, table 4).
+constexpr double kTorchHostAdam = 6;
+/// Over the host link: a gradient in fp32.
+constexpr double kGradientOutBytes = 4;
 
 bool reduces_every_micro_batch(Sharding s) { return s == Sharding::Zero2; }
 bool shards_optimizer(Sharding s) { return s != Sharding::None; }
@@ -133,13 +139,38 @@ Seconds optimizer_time(const TailInputs& in, double parameters) {
   return streaming_time(Bytes(parameters * bytes), in.cluster.accelerator, in.cluster.accelerator_profile);
 }
 
-/// Optimizer on the host (ZeRO-Offload, Ren et al. 2021): gradients out and weights in over the host link, the update
-/// at the speed of host memory, states through NVMe where they live there.
+/// Muon orthogonalises each matrix of a layer by five Newton-Schulz steps of three products (Jordan et al. 2024), taken
+/// as square. Ranks that share the states share the matrices (Moonlight, Liu et al. 2025).
+Seconds orthogonalization_time(const TailInputs& in, const RankParameters& updated) {
+  constexpr double kProducts = 5 * 3;
+  const Architecture& a = in.workload.architecture;
+  if (in.workload.optimizer != Optimizer::Muon || in.workload.finetune != FineTune::Full) return {};
+  const Precision half = in.cluster.accelerator.supports(Precision::Bf16) ? Precision::Bf16 : Precision::Fp16;
+  const auto matrices = [&](double parameters, std::int64_t side) {
+    if (parameters <= 0 || side <= 0) return Seconds();
+    const Seconds product =
+        gemm_time({.m = side, .n = side, .k = side}, half, in.cluster.accelerator, in.cluster.accelerator_profile);
+    return parameters / (static_cast<double>(side) * static_cast<double>(side)) * kProducts * product;
+  };
+  return matrices(updated.dense, a.hidden) + matrices(updated.experts, std::min(a.hidden, a.moe.expert_ffn_hidden));
+}
+
+/// What a host's Adam streams; an unknown number of processors limits nothing.
+BytesPerSecond host_adam_rate(const TailInputs& in) {
+  BytesPerSecond rate = kHostMemoryBandwidth;
+  if (in.cluster.vcpus > 0) rate = std::min(rate, kMemoryBandwidthPerVcpu * static_cast<double>(in.cluster.vcpus));
+  return is_fsdp(in.strategy.sharding) ? rate / kTorchHostAdam : rate;
+}
+
+/// Optimizer on the host (ZeRO-Offload, Ren et al. 2021): gradients out over the host link and 16-bit weights in, but
+/// for FSDP's, which come with every pass; the update at the speed of host memory, states through NVMe where they live
+/// there.
 Seconds offloaded_optimizer_time(const TailInputs& in, double parameters) {
   Seconds time;
-  if (in.cluster.host_link.value() > 0) time += Bytes(kHostLinkBytes * parameters) / in.cluster.host_link;
+  const double link_bytes = kGradientOutBytes + (is_fsdp(in.strategy.sharding) ? 0 : kHalfBytes);
+  if (in.cluster.host_link.value() > 0) time += Bytes(link_bytes * parameters) / in.cluster.host_link;
   const double per_node = parameters * in.cluster.gpus_per_node;
-  time += Bytes(kHostAdamBytes * per_node) / kHostMemoryBandwidth;
+  time += Bytes(kHostAdamBytes * per_node) / host_adam_rate(in);
   if (in.strategy.offload.to_nvme && in.cluster.local_nvme_read.value() > 0) {
     const Bytes states(per_node * (in.stack.master_bytes + moment_bytes(in.workload)));
     const BytesPerSecond write =
@@ -149,18 +180,32 @@ Seconds offloaded_optimizer_time(const TailInputs& in, double parameters) {
   return time;
 }
 
-/// Weights that live on the host come in for every pass of every micro-batch: what shows of that beside a pass.
+/// Of a weight that lives on the host: FSDP's stays in the format of its states and is cast on the device.
+double fetched_bytes(const TailInputs& in) {
+  if (in.workload.finetune != FineTune::Full || !is_fsdp(in.strategy.sharding)) {
+    return gathered_parameter_bytes(in.workload);
+  }
+  return state_widths(in.workload, in.strategy, in.stack).weight;
+}
+
+/// Weights that live on the host or on NVMe come in for every pass of every micro-batch: what shows beside a pass.
 Seconds fetch_time(const TailInputs& in, double parameters, Seconds pass) {
-  if (in.cluster.host_link.value() <= 0) return {};
-  return std::max(Seconds(), Bytes(kHalfBytes * parameters) / in.cluster.host_link - pass);
+  const Cluster& c = in.cluster;
+  if (c.host_link.value() <= 0) return {};
+  const Bytes bytes(fetched_bytes(in) * parameters);
+  Seconds time = bytes / c.host_link;
+  if (in.strategy.offload.to_nvme && c.local_nvme_read.value() > 0) {
+    time = std::max(time, bytes * c.gpus_per_node / c.local_nvme_read);
+  }
+  return std::max(Seconds(), time - pass);
 }
 
 RankParameters trained_parameters(const Workload& w, const Strategy& s, const RankParameters& held,
                                   std::int32_t stage) {
   if (w.finetune == FineTune::Full) return held;
-  const auto adapters = static_cast<double>(lora_parameters(w.architecture, w.lora.rank, w.lora.targets));
+  const RankParameters adapters = adapter_rank_parameters(w.architecture, w.lora, s);
   const double root = w.trains_embeddings() ? stage_root_parameters(w.architecture, s, stage) : 0;
-  return {.dense = adapters / (static_cast<double>(s.tensor_parallel) * s.pipeline_parallel) + root, .experts = 0};
+  return {.dense = adapters.dense / s.pipeline_parallel + root, .experts = adapters.experts / s.pipeline_parallel};
 }
 
 }  // namespace
@@ -179,8 +224,8 @@ StepTail StageModel::tail(std::int32_t index, const LongestPasses& longest) cons
                 .layers = std::accumulate(layers.begin(), layers.end(), 0.0)};
   const double dense_shards = shards_optimizer(strategy_.sharding) ? static_cast<double>(groups_.shard.ranks) : 1;
   const double expert_shards =
-      shards_optimizer(strategy_.sharding) ? static_cast<double>(groups_.expert_data.ranks) : 1;
-  const double updated = in.trained.dense / dense_shards + in.trained.experts / expert_shards;
+      shards_optimizer(strategy_.sharding) ? static_cast<double>(groups_.expert_shard.ranks) : 1;
+  const RankParameters updated{.dense = in.trained.dense / dense_shards, .experts = in.trained.experts / expert_shards};
   StepTail tail;
   if (strategy_.offload.parameters) {
     const double parameters = held.total() / dense_shards;
@@ -192,11 +237,13 @@ StepTail StageModel::tail(std::int32_t index, const LongestPasses& longest) cons
     in.passes.backward += backward;
   }
   tail.data_comm = data_parallel_time(in);
-  if (strategy_.offload.optimizer) {
-    tail.offload += offloaded_optimizer_time(in, updated);
+  if (updates_on_host(strategy_)) {
+    tail.offload += offloaded_optimizer_time(in, updated.total());
   } else {
-    tail.optimizer = optimizer_time(in, updated);
+    tail.optimizer = optimizer_time(in, updated.total());
   }
+  const double root = stage_root_parameters(workload_.architecture, strategy_, index) / dense_shards;
+  tail.optimizer += orthogonalization_time(in, {.dense = updated.dense - root, .experts = updated.experts});
   return tail;
 }
 

@@ -32,6 +32,14 @@ TEST(MakeCluster, KnowsHostsThatLaunchSlowerThanTheVendorsOwn) {
   EXPECT_EQ(speed("ml.p5en.48xlarge"), 1);
 }
 
+TEST(MakeCluster, ReadsLocalDisksAsFastAsTheirKindWhereNobodyMeasuredThem) {
+  const auto cluster = [](const char* name) { return make_cluster(catalog(), *catalog().find_instance(name), 1); };
+  EXPECT_NEAR(cluster("ml.p4d.24xlarge")->local_nvme_read / gb_per_s(16), 1, 1e-9) << "stated";
+  const double tib = cluster("ml.g5.xlarge")->local_nvme / Bytes(kTiB);
+  EXPECT_NEAR(cluster("ml.g5.xlarge")->local_nvme_read / gb_per_s(tib), 1, 1e-9) << "1 GB/s a TiB";
+  EXPECT_EQ(cluster("ml.p3.2xlarge")->local_nvme_read, BytesPerSecond()) << "has none";
+}
+
 TEST(MakeCluster, PicksFabricByGenerationAndNetworkByVersion) {
   struct Case {
     const char* instance;

@@ -184,7 +184,8 @@ TEST(StepFlops, FsdpRecomputesEverySecondProduct) {
   s.sharding = Sharding::FsdpFull;
   const Flops again = step_flops(layers, w, s, 1, Stack{}, FullSquare).hardware -
                       step_flops(layers, w, Strategy{}, 1, Stack{}, FullSquare).hardware;
-  const double products = 8192 * 32 * 2.0 * static_cast<double>(active_matmul_parameters(w.architecture, {.ffn_hidden = 14336}));
+  const double products =
+      8192 * 32 * 2.0 * static_cast<double>(active_matmul_parameters(w.architecture, {.ffn_hidden = 14336}));
   expect_near(again.value(), products / 2, 1e-9);
 }
 

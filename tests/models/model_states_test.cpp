@@ -196,6 +196,27 @@ TEST(Experts, AreSharedByFewerRanks) {
   EXPECT_DOUBLE_EQ(model_states(p, adam(), s, megatron()).optimizer, 12e9 / 2);
 }
 
+TEST(Offload, OfFsdpsParametersTakesGradientsAndStatesWithThem) {
+  Strategy s = sharded(Sharding::FsdpFull, 8);
+  s.offload.parameters = true;
+  const ModelStates there = model_states(dense(1e9), adam(), s, torch());
+  EXPECT_DOUBLE_EQ(there.weights + there.gradients + there.optimizer + there.step_transient, 0);
+  EXPECT_DOUBLE_EQ(there.offloaded, 1e9 / 8 * (4 + 8 + 4));
+}
+
+TEST(Adapters, OfExpertsAreSharedByFewerRanks) {
+  Workload w = adam();
+  w.finetune = FineTune::Lora;
+  StageParameters p = dense(1e9);
+  p.adapters = 1e6;
+  p.expert_adapters = 4e6;
+  Strategy s = sharded(Sharding::FsdpFull, 8);
+  EXPECT_DOUBLE_EQ(model_states(p, w, s, torch()).gradients, 4 * 5e6 / 8);
+  s.expert_parallel = 4;
+  EXPECT_DOUBLE_EQ(model_states(p, w, s, torch()).gradients, 4 * (1e6 / 8 + 4e6 / 2));
+  EXPECT_DOUBLE_EQ(p.trainable(), 5e6);
+}
+
 TEST(Offload, MovesBytesToTheHost) {
   Strategy s = sharded(Sharding::Zero3, 8);
   const ModelStates here = model_states(dense(8e9), adam(), s, deepspeed());

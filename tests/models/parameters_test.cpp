@@ -160,6 +160,9 @@ TEST(LoraParameters, GrowLinearlyWithRankAndCountTheActiveExperts) {
   EXPECT_EQ(lora_parameters(a, 32, LoraTargets::Linear), 2 * lora_parameters(a, 16, LoraTargets::Linear));
   const std::int64_t attention = lora_parameters(a, 16, LoraTargets::Attention);
   EXPECT_EQ(active_lora_parameters(a, 16, LoraTargets::Attention), attention);
+  EXPECT_EQ(expert_lora_parameters(a, 16, LoraTargets::Attention), 0);
+  EXPECT_EQ(expert_lora_parameters(a, 16, LoraTargets::Linear),
+            lora_parameters(a, 16, LoraTargets::Linear) - attention);
   EXPECT_EQ((lora_parameters(a, 16, LoraTargets::Linear) - attention) / 4,
             active_lora_parameters(a, 16, LoraTargets::Linear) - attention);
 }

@@ -169,6 +169,24 @@ TEST(OptimizerTime, StreamsEveryByteOfTheRanksShare) {
   EXPECT_DOUBLE_EQ(c.step().components.optimizer.value(), streamed(weights / 16 * (each - 8)));
 }
 
+// Five steps of three products for each matrix; embedding and head stay with AdamW.
+TEST(OptimizerTime, OfMuonOrthogonalisesTheMatricesOfTheRanksShare) {
+  StepCase c = bare("llama-2-7b", "fsdp", Sharding::FsdpFull);
+  c.workload.optimizer = Optimizer::SgdMomentum;
+  const Seconds streamed = tail_of(c).optimizer;
+  c.workload.optimizer = Optimizer::Muon;
+  const double root = stage_root_parameters(c.workload.architecture, c.strategy, 0);
+  const double matrices = (held(c).total() - root) / 16 / (4096.0 * 4096.0);
+  const Seconds product = gemm_time({.m = 4096, .n = 4096, .k = 4096}, Precision::Bf16, c.cluster.accelerator,
+                                    c.cluster.accelerator_profile);
+  EXPECT_NEAR((tail_of(c).optimizer - streamed) / (15 * matrices * product), 1, 1e-9);
+  c.workload.finetune = FineTune::Lora;
+  c.workload.lora.targets = LoraTargets::Linear;
+  const Seconds adapters = tail_of(c).optimizer;
+  c.workload.optimizer = Optimizer::SgdMomentum;
+  EXPECT_EQ(tail_of(c).optimizer, adapters) << "of adapters nobody does";
+}
+
 // fp32 gradients out and 16-bit weights in over the link; scaling, Adam and casts in the host's memory, 46 bytes a
 // parameter.
 TEST(OffloadedOptimizer, TakesTheLinkTheHostAndTheDisk) {
@@ -188,6 +206,45 @@ TEST(OffloadedOptimizer, TakesTheLinkTheHostAndTheDisk) {
   EXPECT_NEAR(c.step().components.offload / Seconds(adam + 2 * states / 4e9), 1, 1e-9) << "written as it is read";
 }
 
+TEST(OffloadedOptimizer, IsAsFastAsTheHostsProcessorsAndItsKernel) {
+  StepCase c = bare("gpt2", "deepspeed", Sharding::Zero3);
+  c.strategy.offload.optimizer = true;
+  c.cluster.host_link = gb_per_s(10);
+  const double share = held(c).total() / 16;
+  const double link = share / 10e9 * 6;
+  c.cluster.vcpus = 8;
+  EXPECT_NEAR(tail_of(c).offload / Seconds(link + 8 * share * 46 / 40e9), 1, 1e-9) << "5 GB/s each";
+  c.cluster.vcpus = 0;
+  EXPECT_NEAR(tail_of(c).offload / Seconds(link + 8 * share * 46 / 200e9), 1, 1e-9) << "not known";
+}
+
+// torch keeps gradients and states where the parameters are, and updates there with its own Adam.
+TEST(OffloadedParameters, OfFsdpAreUpdatedOnTheHost) {
+  StepCase c = bare("gpt2", "fsdp", Sharding::FsdpFull);
+  c.strategy.offload.parameters = true;
+  c.cluster.host_link = gb_per_s(10);
+  const double share = held(c).total() / 16;
+  LongestPasses never;
+  never.forward = never.backward = Seconds(1e6);
+  const Groups groups = group_shapes(c.strategy, c.cluster);
+  const LayerTable table = layer_table(c.workload, c.strategy, c.cluster, c.stack);
+  const StepTail tail = StageModel(table, c.workload, c.strategy, groups, c.cluster, c.stack).tail(0, never);
+  EXPECT_NEAR(tail.offload / Seconds(share / 10e9 * 4 + 6 * 8 * share * 46 / 200e9), 1, 1e-9);
+  EXPECT_EQ(tail.optimizer, Seconds());
+}
+
+TEST(OffloadedParameters, OnNvmeComeFromTheDiskThatAllDevicesShare) {
+  StepCase c = bare("gpt2", "deepspeed", Sharding::Zero3);
+  c.strategy.offload = {.parameters = true, .to_nvme = true};
+  c.workload.global_batch = 16;
+  c.cluster.host_link = gb_per_s(10);
+  c.cluster.local_nvme_read = gb_per_s(4);
+  const double share = held(c).total() / 16;
+  EXPECT_NEAR(tail_of(c).offload / Seconds(2 * 8 * 2 * share / 4e9), 1, 1e-9) << "both passes";
+  c.workload.finetune = FineTune::Qlora;
+  EXPECT_NEAR(tail_of(c).offload / Seconds(2 * 8 * 0.53 * share / 4e9), 1, 1e-9) << "4 bits and their scales";
+}
+
 TEST(OffloadedParameters, ComeInForBothPassesOfEveryMicroBatch) {
   StepCase c = bare("gpt2", "fsdp", Sharding::FsdpFull);
   c.strategy.offload.parameters = true;
@@ -198,9 +255,11 @@ TEST(OffloadedParameters, ComeInForBothPassesOfEveryMicroBatch) {
   };
   const double share = held(c).total() / 16;
   // Half the rate, twice the time: the difference is the transfer at the higher one.
-  EXPECT_NEAR((at(0.0005) - at(0.001)) / (3 * 2 * 2 * share / 0.001e9), 1, 1e-9);
-  EXPECT_EQ(at(1e6), 0) << "a fast link hides beside the passes";
-  EXPECT_EQ(at(0), 0) << "an unknown one is not guessed";
+  // In the 4 bytes of their states; the gradients leave once.
+  EXPECT_NEAR((at(0.0005) - at(0.001)) / ((3 * 2 * 4 + 4) * share / 0.001e9), 1, 1e-9);
+  const double update = 6 * 8 * share * 46 / 200e9;
+  EXPECT_NEAR(at(1e6), update, 1e-6 * update) << "a fast link hides beside the passes";
+  EXPECT_NEAR(at(0), update, 1e-9 * update) << "an unknown one is not guessed";
 }
 
 // In a pipeline the weights of a stage are gathered under its first forward: 16 tokens are too few to hide that.
