@@ -374,7 +374,8 @@ ErrorsByProfile memory_errors_by_profile(const std::vector<MeasuredRun>& runs, c
     if (!resolved) continue;
     const ResolvedRun& r = *resolved;
     const MemoryEstimate memory = estimate_memory(r.workload, r.strategy, r.cluster, r.stack);
-    const double ratio = reported_peak(memory, r.stack, r.memory_kind) / gib(*run.peak_mem_gib_per_gpu);
+    const Bytes peak = reported_peak(memory, r.stack, r.memory_kind) * r.devices_per_counted;
+    const double ratio = peak / gib(*run.peak_mem_gib_per_gpu);
     if (ratio > 0) errors[profile_owner(r.stack)].logs.push_back(std::log(ratio));
   }
   return errors;

@@ -74,7 +74,8 @@ RunPrediction predict_run(const MeasuredRun& run, const Catalog& catalog) {
   p.unmeasured = unmeasured_traits(resolved->workload, resolved->strategy, resolved->cluster, resolved->stack);
   set_interval(p.step, resolved->stack, p.unmeasured.size());
   p.memory = estimate_memory(resolved->workload, resolved->strategy, resolved->cluster, resolved->stack);
-  p.peak = reported_peak(p.memory, resolved->stack, resolved->memory_kind);
+  p.peak = reported_peak(p.memory, resolved->stack, resolved->memory_kind) * resolved->devices_per_counted;
+  p.step.tokens_per_s_per_gpu *= resolved->devices_per_counted;
   return p;
 }
 
@@ -82,7 +83,8 @@ std::optional<Seconds> measured_step_time(const MeasuredRun& run, const Catalog&
   const Result<ResolvedRun> resolved = resolve_run(run, catalog);
   if (!resolved || resolved->settings.seq_len_is_limit) return std::nullopt;
   const Workload& w = resolved->workload;
-  const auto gpus = static_cast<double>(resolved->strategy.gpus());
+  const auto devices = static_cast<double>(resolved->strategy.gpus());
+  const double gpus = devices / resolved->devices_per_counted;  // as the row counts them
   if (run.tokens_per_s_per_gpu && *run.tokens_per_s_per_gpu > 0) {
     return Seconds(w.tokens_per_step() / (*run.tokens_per_s_per_gpu * gpus));
   }
@@ -96,8 +98,8 @@ std::optional<Seconds> measured_step_time(const MeasuredRun& run, const Catalog&
     return counted / (tflops(*run.tflops_per_gpu) * gpus);
   }
   const FlopsPerSecond peak = resolved->cluster.accelerator.peak_rate(w.precision);
-  if (run.mfu_pct && *run.mfu_pct > 0) return flops.model / (peak * gpus * (*run.mfu_pct / 100));
-  if (run.hfu_pct && *run.hfu_pct > 0) return flops.hardware / (peak * gpus * (*run.hfu_pct / 100));
+  if (run.mfu_pct && *run.mfu_pct > 0) return flops.model / (peak * devices * (*run.mfu_pct / 100));
+  if (run.hfu_pct && *run.hfu_pct > 0) return flops.hardware / (peak * devices * (*run.hfu_pct / 100));
   return std::nullopt;
 }
 

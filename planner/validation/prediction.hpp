@@ -27,7 +27,7 @@ struct RunPrediction {
   std::string message;  ///< assumptions, or why there is no prediction
   StepEstimate step;
   MemoryEstimate memory;
-  Bytes peak;         ///< of the kind that the row's mem_kind names, see reported_peak()
+  Bytes peak;         ///< of the kind that the row's mem_kind names, see reported_peak(); of each device that it counts
   std::string stack;  ///< resolved stack, for grouping
   std::string accelerator;
   Precision precision = Precision::Bf16;

@@ -31,9 +31,10 @@ std::vector<std::string> name_words(std::string_view written) {
 }
 
 PlainName plain_name(std::string_view written) {
-  constexpr std::array<std::string_view, 20> kFormFactors{
-      "nvidia", "tesla", "geforce", "amd",  "instinct", "aws",  "dgx",   "hgx",  "oam",   "sxm",
-      "sxm2",   "sxm3",  "sxm4",    "sxm5", "sxm6",     "hbm2", "hbm2e", "hbm3", "hbm3e", "nvl72"};
+  constexpr std::array<std::string_view, 24> kFormFactors{"nvidia", "tesla", "geforce",    "amd",  "instinct", "aws",
+                                                          "dgx",    "hgx",   "oam",        "sxm",  "sxm2",     "sxm3",
+                                                          "sxm4",   "sxm5",  "sxm6",       "hbm2", "hbm2e",    "hbm3",
+                                                          "hbm3e",  "nvl72", "neuroncore", "core", "chip",     "chips"};
   const auto is_unit = [](std::string_view word) { return word == "gb" || word == "gib" || word == "g"; };
   PlainName plain;
   const std::vector<std::string> words = name_words(written);

@@ -319,15 +319,16 @@ Result<void> check_unstated_optimizer(const MeasuredRun& run, const Workload& w,
 
 }  // namespace
 
-Result<ResolvedRun> resolve_run(const MeasuredRun& run, const Catalog& catalog) {
-  if (!run.faults.empty()) {
-    Diagnostics faults = run.faults;
+Result<ResolvedRun> resolve_run(const MeasuredRun& stated, const Catalog& catalog) {
+  if (!stated.faults.empty()) {
+    Diagnostics faults = stated.faults;
     for (Diagnostic& d : faults) d.code = "invalid";
     return tl::unexpected(faults);
   }
-  if (Result<void> r = check_limits(run); !r) return tl::unexpected(r.error());
+  if (Result<void> r = check_limits(stated); !r) return tl::unexpected(r.error());
   ResolvedRun resolved;
   Assumptions& assumptions = resolved.assumptions;
+  const MeasuredRun run = counted_in_cores(stated, catalog, assumptions);
   RunSettings settings = settings_of(run);
 
   Result<Architecture> architecture = resolve_architecture(run, catalog, assumptions);
@@ -398,6 +399,7 @@ Result<ResolvedRun> resolve_run(const MeasuredRun& run, const Catalog& catalog) 
   resolved.stack.releases_gradients = true;
   resolved.cluster = std::move(*cluster);
   resolved.settings = settings;
+  resolved.devices_per_counted = static_cast<double>(*run.n_gpus) / static_cast<double>(*stated.n_gpus);
   return resolved;
 }
 

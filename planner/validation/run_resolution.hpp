@@ -27,6 +27,9 @@ struct ResolvedRun {
   /// Tokens of a sequence that steps compute on average, where batches are cut to their longest; the longest of all, of
   /// seq_len tokens, still decide on memory.
   std::optional<std::int64_t> mean_seq_len;
+  /// Devices behind each one that the row counts: the cores of a chip, where it counts chips. Its rates and its memory
+  /// are then those of a chip.
+  double devices_per_counted = 1;
   /// What the row left open and an obvious default filled, in words.
   std::vector<std::string> assumptions;
 };
@@ -46,6 +49,8 @@ const ModelPreset* find_preset(const MeasuredRun& run, const Catalog& catalog);
 Result<Architecture> resolve_architecture(const MeasuredRun& run, const Catalog& catalog, Assumptions& assumptions);
 /// nullptr where the catalog has none of that name.
 const Accelerator* resolve_accelerator(const MeasuredRun& run, const Catalog& catalog);
+/// The row with n_gpus and gpus_per_node in NeuronCores, the ranks that Trainium runs, where it counts chips.
+MeasuredRun counted_in_cores(const MeasuredRun& run, const Catalog& catalog, Assumptions& assumptions);
 /// The chip's design; Blackwell's is one beside x86 hosts and another beside Grace in racks.
 std::string silicon_generation(const Accelerator& accelerator);
 Result<Cluster> resolve_cluster(const MeasuredRun& run, const Catalog& catalog, Assumptions& assumptions);

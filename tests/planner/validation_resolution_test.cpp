@@ -30,6 +30,31 @@ TEST(MeasuredRuns, NoRunOnTrainiumIsTakenForOneOfAnNvidiaStack) {
   EXPECT_EQ(stack_of(runs[2], shipped_catalog()), "neuron");
 }
 
+TEST(MeasuredRuns, ChipsOfTrainiumAreCountedAsTheirCores) {
+  const auto predicted = [](const std::string& columns, const std::string& cells) {
+    const auto runs =
+        test::runs_from("id,model,framework,dtype,tp,pp,seq_len,micro_batch,tokens_per_s_per_gpu," + columns +
+                        "\na,llama-2-7b,NeuronX Distributed,bf16,8,1,4096,1,1000," + cells + "\n");
+    return compare_runs(runs, shipped_catalog()).at(0);
+  };
+  const ComparedRun cores = predicted("gpu,n_gpus,gpus_per_node", "Trainium1,64,32");
+  EXPECT_NE(cores.prediction.message.find("n_gpus counts NeuronCores"), std::string::npos);
+  for (const auto& [columns, cells] :
+       std::vector<std::pair<std::string, std::string>>{{"gpu,n_gpus,gpus_per_node", "Trainium1,32,16"},
+                                                        {"gpu,n_gpus,dp", "trn1,32,8"},
+                                                        {"gpu,n_gpus", "Trainium chips,32"}}) {
+    const ComparedRun chips = predicted(columns, cells);
+    ASSERT_EQ(chips.prediction.status, RunStatus::Ok) << chips.prediction.message;
+    EXPECT_NE(chips.prediction.message.find("n_gpus counts chips of 2 NeuronCores"), std::string::npos) << cells;
+    EXPECT_EQ(chips.prediction.step.time(), cores.prediction.step.time()) << cells;
+    EXPECT_DOUBLE_EQ(chips.prediction.step.tokens_per_s_per_gpu, 2 * cores.prediction.step.tokens_per_s_per_gpu);
+    EXPECT_EQ(chips.prediction.peak, cores.prediction.peak * 2);
+    EXPECT_EQ(*chips.measured_time, *cores.measured_time * 2) << "the rate is a chip's";
+  }
+  EXPECT_NE(predicted("gpu,n_gpus,gpus_per_node", "Trainium2,16,16").prediction.message.find("of 4 NeuronCores"),
+            std::string::npos);
+}
+
 TEST(MeasuredRuns, AnUnknownFrameworkShardsWhatNoDeviceHolds) {
   const auto runs = test::runs_from(
       "id,model,params_b,gpu,n_gpus,framework,seq_len,micro_batch\n"
