@@ -17,17 +17,24 @@ struct PlainName {
   bool pcie = false;                 ///< the card, which runs slower than the module of the same name
 };
 
-std::vector<std::string> name_words(std::string_view written) {
-  constexpr std::string_view kBetween = " -_(),/";
+std::vector<std::string> name_words(std::string_view written, std::string_view between = " -_(),;/") {
   std::vector<std::string> words(1);
   for (const char c : written) {
-    if (kBetween.find(c) == std::string_view::npos) {
+    if (between.find(c) == std::string_view::npos) {
       words.back() += lower_case(c);
     } else if (!words.back().empty()) {
       words.emplace_back();
     }
   }
   return words;
+}
+
+/// `8x` and `x8` count devices, and so does the beginning of `8xH100`.
+std::string without_count(const std::string& word) {
+  const std::size_t digits = std::min(word.find_first_not_of("0123456789"), word.size());
+  if (digits > 0 && digits < word.size() && word[digits] == 'x') return word.substr(digits + 1);
+  const bool count = word.size() > 1 && word[0] == 'x' && word.find_first_not_of("0123456789", 1) == std::string::npos;
+  return count ? std::string() : word;
 }
 
 PlainName plain_name(std::string_view written) {
@@ -39,7 +46,7 @@ PlainName plain_name(std::string_view written) {
   PlainName plain;
   const std::vector<std::string> words = name_words(written);
   for (std::size_t i = 0; i < words.size(); ++i) {
-    const std::string& word = words[i];
+    const std::string word = without_count(words[i]);
     const std::size_t digits = std::min(word.find_first_not_of("0123456789"), word.size());
     const bool number_before_unit = digits == word.size() && i + 1 < words.size() && is_unit(words[i + 1]);
     if (digits > 0 && (number_before_unit || is_unit(word.substr(digits)))) {
@@ -72,32 +79,59 @@ std::optional<double> memory_gap(const Accelerator& accelerator, const PlainName
   return gap;
 }
 
-NetworkKind network_kind(std::string_view written, NetworkKind fallback) {
+/// nullopt where no word names a network between nodes.
+std::optional<NetworkKind> network_kind(std::string_view written) {
   for (const std::string& word : name_words(written)) {
     const auto begins = [&](std::string_view name) { return word.rfind(name, 0) == 0; };
     if (begins("efa")) return NetworkKind::Efa;
     if (begins("roce")) return NetworkKind::RoCE;
     if (word == "ib" || begins("infiniband") || begins("rdma")) return NetworkKind::Infiniband;
+    // InfiniBand's rates, `HDR200`
+    if (begins("edr") || begins("hdr") || begins("ndr") || begins("xdr")) return NetworkKind::Infiniband;
     if (begins("opa") || begins("omni")) return NetworkKind::OmniPath;
-    if (begins("tcp") || begins("ethernet")) return NetworkKind::Ethernet;
+    if (begins("tcp") || begins("ethernet") || word.ends_with("gbe")) return NetworkKind::Ethernet;
   }
-  return fallback;
+  return std::nullopt;
 }
 
-/// `ml.p5.48xlarge`, or `p5.48xlarge` as EC2 calls it; nullptr where the catalog has none.
+/// Names of instances have a hyphen of their own: `p6-b300.48xlarge`.
+std::vector<std::string> instance_words(const MeasuredRun& run) { return name_words(run.instance, " (),;/"); }
+
+/// `ml.p5.48xlarge`, or `p5.48xlarge` as EC2 calls it, words beside it or not; nullptr where the catalog has none.
 const InstanceType* stated_instance(const MeasuredRun& run, const Catalog& catalog) {
-  if (run.instance.empty()) return nullptr;
-  const InstanceType* named = catalog.find_instance(run.instance);
-  return named != nullptr ? named : catalog.find_instance("ml." + run.instance);
+  for (const std::string& word : instance_words(run)) {
+    if (const InstanceType* named = catalog.find_instance(word)) return named;
+    if (const InstanceType* named = catalog.find_instance("ml." + word)) return named;
+  }
+  return nullptr;
 }
 
-/// Empty where the catalog has no such accelerator. A row that names none has its instance's.
+/// Whether the row names the family alone: `p4d`, `AWS trn1n instances`.
+bool names_family(const std::vector<std::string>& words, const InstanceType& system) {
+  constexpr std::string_view kPrefix = "ml.";
+  if (system.name.rfind(kPrefix, 0) != 0) return false;
+  const std::size_t end = system.name.find('.', kPrefix.size());
+  return std::find(words.begin(), words.end(), system.name.substr(kPrefix.size(), end - kPrefix.size())) != words.end();
+}
+
+/// The accelerator of the instance or of its family; empty where neither is known.
+std::string accelerator_of_instance(const MeasuredRun& run, const Catalog& catalog) {
+  if (const InstanceType* stated = stated_instance(run, catalog)) return stated->accelerator;
+  const std::vector<std::string> words = instance_words(run);
+  for (const InstanceType& system : catalog.instances()) {
+    if (system.accelerator_count > 0 && names_family(words, system)) return system.accelerator;
+  }
+  return {};
+}
+
+/// Empty where the catalog has no such accelerator. A row that names none has its instance's, and one that leaves the
+/// memory open the one that its instance has: p4de's A100 holds 80 GB.
 std::string accelerator_key(const MeasuredRun& run, const Catalog& catalog) {
   const PlainName name = plain_name(run.gpu);
-  if (name.words.empty()) {
-    const InstanceType* stated = stated_instance(run, catalog);
-    return stated == nullptr ? std::string() : stated->accelerator;
-  }
+  const std::string beside = accelerator_of_instance(run, catalog);
+  if (name.words.empty()) return beside;
+  const PlainName held = plain_name(beside);
+  if (!name.memory_gib && held.words == name.words && held.pcie == name.pcie) return beside;
   // Some parts exist as a card only, which their names do not say.
   for (const bool same_form : {true, false}) {
     const Accelerator* nearest = nullptr;
@@ -114,21 +148,48 @@ std::string accelerator_key(const MeasuredRun& run, const Catalog& catalog) {
   return {};
 }
 
-/// The catalog's system most like the row's: same accelerator, then network, then node size.
+/// Devices that a row of n lets run on each node of such a system: all of them where that fills the nodes.
+std::int64_t usual_devices_per_node(std::int64_t n_gpus, const InstanceType& system) {
+  std::int64_t devices = std::clamp<std::int64_t>(system.accelerator_count, 1, n_gpus);
+  while (n_gpus % devices != 0) --devices;
+  return devices;
+}
+
+/// How well sizes of one family fit, where nothing else tells them apart: the fewest nodes, then the fewest devices
+/// left idle, then the network nearest to the stated one. Smaller is better.
+std::array<double, 3> misfit(const MeasuredRun& run, const InstanceType& system) {
+  const std::int64_t n_gpus = run.n_gpus.value_or(1);
+  const std::int64_t used = run.gpus_per_node ? std::min<std::int64_t>(system.accelerator_count, *run.gpus_per_node)
+                                              : usual_devices_per_node(n_gpus, system);
+  const double stated = run.internode_gbps_per_node.value_or(0);
+  const double offered = system.network.bandwidth_per_node / gbit_per_s(1);
+  const bool compare = stated > 0 && offered > 0;
+  return {-static_cast<double>(used), static_cast<double>(system.accelerator_count - used),
+          compare ? std::abs(std::log(offered / stated)) : 0};
+}
+
+/// The catalog's system most like the row's: same accelerator, then node size, then network. Reference systems of one
+/// accelerator are those of several makers, of which the first is the vendor's own; instances come in sizes.
 const InstanceType* nearest_system(const MeasuredRun& run, const Catalog& catalog, const std::string& accelerator) {
   const InstanceType* stated = stated_instance(run, catalog);
   if (stated != nullptr && stated->accelerator == accelerator) return stated;
+  const std::vector<std::string> words = instance_words(run);
+  const std::optional<NetworkKind> network = network_kind(run.network);
   const InstanceType* best = nullptr;
   int best_score = -1;
   for (const InstanceType& system : catalog.instances()) {
     if (system.accelerator != accelerator || system.accelerator_count == 0) continue;
+    const bool reference = system.support == TrainingSupport::Reference;
     int score = 0;
-    if (network_kind(run.network, system.network.kind) == system.network.kind && !run.network.empty()) score += 4;
+    if (names_family(words, system)) score += 16;
+    if (network == system.network.kind) score += 4;
     if (run.gpus_per_node && system.accelerator_count == *run.gpus_per_node) score += 8;
     if (run.gpus_per_node && system.accelerator_count > *run.gpus_per_node) score += 1;
-    if (system.support == TrainingSupport::Reference) score += 2;
+    if (reference) score += 2;
     if (run.n_gpus.value_or(1) > 1 && system.accelerator_count > 1) score += 1;  // a lone one has no fabric
-    if (score > best_score) {
+    const bool fits_better =
+        best != nullptr && score == best_score && !reference && misfit(run, system) < misfit(run, *best);
+    if (score > best_score || fits_better) {
       best = &system;
       best_score = score;
     }
@@ -138,10 +199,7 @@ const InstanceType* nearest_system(const MeasuredRun& run, const Catalog& catalo
 
 /// As many as the system has, or as stated. Where that is not stated and leaves nodes in part empty, fewer of each ran.
 std::int64_t devices_per_node(const MeasuredRun& run, const InstanceType& system) {
-  if (run.gpus_per_node) return std::min(*run.gpus_per_node, *run.n_gpus);
-  std::int64_t devices = std::clamp<std::int64_t>(system.accelerator_count, 1, *run.n_gpus);
-  while (*run.n_gpus % devices != 0) --devices;
-  return devices;
+  return run.gpus_per_node ? std::min(*run.gpus_per_node, *run.n_gpus) : usual_devices_per_node(*run.n_gpus, system);
 }
 
 }  // namespace
@@ -166,7 +224,11 @@ Result<Cluster> resolve_cluster(const MeasuredRun& run, const Catalog& catalog, 
   if (system == nullptr) {
     return fail("unsupported", run.id, "no system with " + accelerator + " is in the catalog", "add one by --catalog");
   }
-  if (stated_instance(run, catalog) != system) assumptions.push_back("system is like " + system->name);
+  const InstanceType* stated = stated_instance(run, catalog);
+  if (stated != nullptr && stated != system) {
+    assumptions.push_back(stated->name + " has " + stated->accelerator + ", not " + accelerator);
+  }
+  if (stated != system) assumptions.push_back("system is like " + system->name);
 
   const std::int64_t per_node = devices_per_node(run, *system);
   const std::int64_t nodes = (*run.n_gpus + per_node - 1) / per_node;
@@ -179,7 +241,11 @@ Result<Cluster> resolve_cluster(const MeasuredRun& run, const Catalog& catalog, 
   if (run.internode_gbps_per_node && *run.internode_gbps_per_node > 0) {
     used.network.bandwidth_per_node = gbit_per_s(*run.internode_gbps_per_node);
   }
-  used.network.kind = network_kind(run.network, used.network.kind);
+  const std::optional<NetworkKind> network = network_kind(run.network);
+  if (!network && nodes > 1 && !run.network.empty()) {
+    assumptions.push_back("network " + quote(run.network) + " is not understood");
+  }
+  used.network.kind = network.value_or(used.network.kind);
   // A part of a node keeps its share of the node's fabric, not of its network cards.
   used.accelerator_count = static_cast<int>(per_node);
   if (used.fabric.domain_size <= system->accelerator_count) used.fabric.domain_size = static_cast<int>(per_node);

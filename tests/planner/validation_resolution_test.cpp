@@ -77,7 +77,7 @@ TEST(MeasuredRuns, AcceleratorsAndFormatsAreReadAsTablesSpellThem) {
     return run.prediction.accelerator + " " + std::string(to_string(run.prediction.precision));
   };
   for (const char* gpu : {"H100", "H100-80GB", "H100-80GB-SXM", "H100 SXM5", "H100-SXM5-80GB", "NVIDIA H100 80GB HBM3",
-                          "NVIDIA H100 80 GB HBM3", "H100 (80G)", "H100_80GiB"}) {
+                          "NVIDIA H100 80 GB HBM3", "H100 (80G)", "H100_80GiB", "8xH100", "H100 x8", "8x H100-SXM"}) {
     EXPECT_EQ(read(gpu, "bf16"), "H100-80GB bf16") << gpu;
   }
   EXPECT_EQ(read("H100-96GB-SXM-HBM2e-500W", "fp8"), "H100-96GB-HBM2e-500W fp8");
@@ -105,6 +105,48 @@ TEST(MeasuredRuns, AcceleratorsAndFormatsAreReadAsTablesSpellThem) {
   EXPECT_EQ(read("GeForce RTX 4090", "bf16"), "RTX-4090 bf16");
   EXPECT_EQ(read("Gaudi2", "bf16"),
             "the accelerator 'Gaudi2' is not in the catalog ('smplan catalog list accelerators' shows the known ones)");
+}
+
+TEST(MeasuredRuns, TheSystemIsTheSizeOfItsFamilyThatTheRowFills) {
+  const auto system = [](const std::string& columns, const std::string& cells) {
+    const auto runs = test::runs_from("id,model,framework,dtype,tp,pp,seq_len,micro_batch," + columns +
+                                      "\na,gpt2,own,bf16,1,1,1024,1," + cells + "\n");
+    Assumptions assumptions;
+    const Result<Cluster> cluster = resolve_cluster(runs.at(0), shipped_catalog(), assumptions);
+    if (!cluster) return to_string(cluster.error());
+    const bool stated = assumptions.empty();
+    return (stated ? "as stated" : assumptions.back()) + " x " + std::to_string(cluster->nodes);
+  };
+  const std::string like = "system is like ";
+  EXPECT_EQ(system("gpu,n_gpus", "A10G,8"), like + "ml.g5.48xlarge x 1");
+  EXPECT_EQ(system("gpu,n_gpus", "A10G,4"), like + "ml.g5.12xlarge x 1");
+  EXPECT_EQ(system("gpu,n_gpus", "A10G,12"), like + "ml.g5.48xlarge x 2") << "6 of 8 each";
+  EXPECT_EQ(system("gpu,n_gpus", "A10G,1"), like + "ml.g5.xlarge x 1");
+  EXPECT_EQ(system("gpu,n_gpus,gpus_per_node", "A10G,8,2"), like + "ml.g5.12xlarge x 4");
+  EXPECT_EQ(system("gpu,n_gpus", "L40S,16"), like + "ml.g6e.48xlarge x 2");
+  EXPECT_EQ(system("gpu,n_gpus", "Trainium1,64"), like + "ml.trn1.32xlarge x 2");
+  EXPECT_EQ(system("gpu,n_gpus,internode_gbps_per_node", "Trainium1,64,1600"), like + "ml.trn1n.32xlarge x 2");
+  EXPECT_EQ(system("gpu,n_gpus,network", "H100,16,EFA"), like + "ml.p5.48xlarge x 2");
+  EXPECT_EQ(system("gpu,n_gpus,network", "H100,16,NDR"), like + "dgx-h100 x 2");
+  EXPECT_EQ(system("gpu,n_gpus", "H100,16"), like + "dgx-h100 x 2");
+  EXPECT_EQ(system("instance,n_gpus", "4x p6-b300.48xlarge (EFA),32"), "as stated x 4");
+  EXPECT_EQ(system("instance,n_gpus", "AWS p4d,16"), like + "ml.p4d.24xlarge x 2");
+  EXPECT_EQ(system("instance,gpu,n_gpus", "p5,H100,8"), like + "ml.p5.48xlarge x 1");
+  EXPECT_EQ(system("instance,gpu,n_gpus", "p4de.24xlarge,A100,8"), "as stated x 1") << "which has 80 GB";
+  EXPECT_EQ(system("instance,gpu,n_gpus", "p4d.24xlarge,A100-80GB,8"), like + "dgx-a100-80gb x 1")
+      << "the device counts";
+}
+
+TEST(MeasuredRuns, ANetworkThatIsNotKnownIsNamedWhereNodesNeedOne) {
+  const auto message = [](const std::string& cells) {
+    const auto runs =
+        test::runs_from("id,model,gpu,framework,seq_len,micro_batch,n_gpus,network\na,gpt2,H100,FSDP,1024,1," + cells);
+    return predict_run(runs.at(0), shipped_catalog()).message;
+  };
+  const std::string unread = "network 'Slingshot' is not understood";
+  EXPECT_NE(message("16,Slingshot\n").find(unread), std::string::npos);
+  EXPECT_EQ(message("8,Slingshot\n").find(unread), std::string::npos);
+  EXPECT_EQ(message("16,100GbE\n").find("not understood"), std::string::npos);
 }
 
 TEST(MeasuredRuns, ACardIsSlowerThanTheModuleOfItsName) {
