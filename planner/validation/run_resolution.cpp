@@ -6,6 +6,7 @@
 #include "base/words.hpp"
 #include "models/memory.hpp"
 #include "models/model_states.hpp"
+#include "planner/validation/phrases.hpp"
 
 namespace smplan {
 namespace {
@@ -17,7 +18,7 @@ void note_unread(std::string_view column, const std::string& cell, Assumptions& 
 
 /// What notes and names say, and the columns that say more.
 RunSettings settings_of(const MeasuredRun& run) {
-  RunSettings settings = read_settings(run.notes + " " + run.framework, run.model);
+  RunSettings settings = read_settings(run.notes + " " + run.framework);
   if (lower_case(run.dtype).find("-true") != std::string::npos) settings.pure_half = true;  // LitGPT: weights too
   if (run.compile) settings.compiled = run.compile;
   return settings;
@@ -67,9 +68,9 @@ Precision resolve_precision(const MeasuredRun& run, const RunSettings& settings,
 /// The optimizer's cell may speak of the host (`AdamW (CPU offload)`), and the sharding's (`zero2+offload`).
 Offload resolve_offload(const MeasuredRun& run, Assumptions& assumptions) {
   if (run.offload.empty()) {
-    const std::string beside = lower_case(run.optimizer + " " + run.shard);
+    const Phrases beside(run.optimizer + "; " + run.shard);
     Offload offload;
-    offload.optimizer = beside.find("offload") != std::string::npos || beside.find("cpu") != std::string::npos;
+    offload.optimizer = beside.say("offload") ? !beside.deny("cpu") : beside.say("cpu") && !beside.deny("offload");
     if (offload.optimizer) assumptions.emplace_back("the optimizer runs on the host");
     return offload;
   }
@@ -78,11 +79,12 @@ Offload resolve_offload(const MeasuredRun& run, Assumptions& assumptions) {
   return stated.value_or(Offload{});
 }
 
-/// Degrees of parallelism. One accelerator needs none; a framework that shards parameters by default uses
-/// none unless stated; another model-parallel run that does not say how it was cut cannot be predicted.
+/// Degrees of parallelism. One accelerator needs none; who shards parameters or gradients uses none unless stated;
+/// another model-parallel run that does not say how it was cut cannot be predicted.
 Result<void> resolve_degrees(const MeasuredRun& run, const Stack& stack, Strategy& s, Assumptions& assumptions) {
-  const bool model_parallel =
-      stack.tensor_parallel && stack.pipeline_parallel && stack.shardings.front() != Sharding::FsdpFull;
+  const Sharding sharding = stated_sharding(run).value_or(stack.shardings.front());
+  const bool cuts_weights = sharding == Sharding::Zero2 || sharding == Sharding::Zero3 || is_fsdp(sharding);
+  const bool model_parallel = stack.tensor_parallel && stack.pipeline_parallel && !cuts_weights;
   if (model_parallel && *run.n_gpus > 1 && !run.tp && !run.pp && run.dp.value_or(0) != *run.n_gpus) {
     return fail("unsupported", run.id,
                 "tp and pp are not stated for a model-parallel run on " + std::to_string(*run.n_gpus) + " accelerators",
@@ -105,6 +107,7 @@ Result<void> resolve_degrees(const MeasuredRun& run, const Stack& stack, Strateg
     assumptions.push_back("dp is " + std::to_string(s.data_parallel) + ", so that the degrees fill the accelerators");
   }
   if (!run.tp && *run.n_gpus > 1) assumptions.emplace_back("tp is 1");
+  if (!run.pp && stack.pipeline_parallel && *run.n_gpus > 1) assumptions.emplace_back("pp is 1");
   return {};
 }
 
@@ -171,22 +174,25 @@ Result<void> resolve_batch(const MeasuredRun& run, std::optional<std::int64_t> g
   return {};
 }
 
+/// torchtune's recipes for several devices shard by FSDP, those for one do not (meta-pytorch/torchtune, recipes/
+/// *_distributed.py).
+bool shards_on_many(const Stack& stack, const MeasuredRun& run) { return stack.id == "torchtune" && *run.n_gpus > 1; }
+
 /// What the stack does unless told otherwise; who can shard does where the model leaves no choice.
-Sharding usual_sharding(const Stack& stack, bool too_large) {
+Sharding usual_sharding(const Stack& stack, bool shards) {
   if (stack.shardings.empty()) return Sharding::None;
-  const bool second = too_large && stack.shardings.front() == Sharding::None && stack.shardings.size() > 1;
+  const bool second = shards && stack.shardings.front() == Sharding::None && stack.shardings.size() > 1;
   return stack.shardings[second ? 1 : 0];
 }
 
-void resolve_sharding(const MeasuredRun& run, const Stack& stack, bool too_large, Strategy& s,
-                      Assumptions& assumptions) {
+void resolve_sharding(const MeasuredRun& run, const Stack& stack, bool shards, Strategy& s, Assumptions& assumptions) {
   const std::optional<Sharding> stated = stated_sharding(run);
   if (!stated) note_unread("shard", run.shard, assumptions);
   const std::int32_t ranks = s.data_parallel * s.context_parallel;
-  s.sharding = stated ? *stated : usual_sharding(stack, too_large);
+  s.sharding = stated ? *stated : usual_sharding(stack, shards);
   // DeepSpeed runs its stage on one device too, where nothing is cut.
   const bool engine_alone = ranks == 1 && stack.deepspeed_engine && !stack.pipeline_parallel;
-  if (engine_alone && s.sharding == Sharding::None) s.sharding = usual_sharding(stack, too_large);
+  if (engine_alone && s.sharding == Sharding::None) s.sharding = usual_sharding(stack, shards);
   if (ranks == 1 && s.sharding == Sharding::Zero1) s.sharding = Sharding::None;
   if (!stated && ranks > 1) assumptions.push_back("sharding is " + std::string(to_string(s.sharding)));
   s.shard_degree = s.sharding == Sharding::None ? 1 : ranks;
@@ -259,44 +265,28 @@ LoraTargets targets_of(std::string_view stated) {
   return queries_and_values ? LoraTargets::QueryValue : LoraTargets::Attention;
 }
 
-/// Methods that leave the weights alone and train few numbers beside them (huggingface/peft 0.21, PeftType, and what
-/// its LoraConfig calls variants). Their gradients pass through the same frozen layers as LoRA's.
-bool trains_adapters(std::string_view method) {
-  constexpr std::string_view kMethods =
-      " lora qlora adalora dora pissa rslora adamss adaptionprompt adaption_prompt beft boft bone c3a cpt deft delora "
-      "fourierft frod glora gralora hira hra ia3 lily ln_tuning loha lokr miss multitask_prompt_tuning oft p_tuning "
-      "peanut poly prefix_tuning prompt_tuning psoft ptuning pvera randlora road shadow shira supertuning tinylora "
-      "trainable_tokens unilora vblora vera waveft xlora ";
-  return kMethods.find(" " + std::string(method) + " ") != std::string_view::npos;
-}
-
 Result<void> resolve_finetune(const MeasuredRun& run, const RunSettings& settings, const Stack& stack, Workload& w,
                               Assumptions& assumptions) {
-  // `lora+emb/head trainable`: what stands behind the plus is trained whole.
-  const std::string stated = lower_case(run.method);
-  const std::string method = stated.substr(0, stated.find("+emb"));
-  const bool adapters = trains_adapters(method);
-  if (!method.empty() && method != "full" && !adapters) {
+  const std::optional<Method> method = method_in(run.method);
+  if (!method) {
     return fail("unsupported", run.id, "no model of the method '" + run.method + "'",
                 "full, lora, qlora and the adapters of PEFT are known");
   }
-  // Words beside a stated method may speak of other rows of its table.
-  const bool four_bits = method.empty() ? settings.four_bit_base : method == "qlora";
-  if (four_bits || !run.quant.empty()) {
-    w.finetune = FineTune::Qlora;
-  } else if (run.lora.value_or(adapters)) {
-    w.finetune = FineTune::Lora;
+  if (!run.quant.empty() && !four_bits_in(run.quant)) {
+    note_unread("quant", run.quant, assumptions);
+    assumptions.emplace_back("frozen weights have 16 bits");
   }
+  w.finetune = trained_part(run);
   if (w.finetune == FineTune::Full) return {};
-  const bool own_kind = adapters && method != "lora" && method != "qlora";
-  if (own_kind) assumptions.push_back("adapters of the kind " + method + " are taken as LoRA's");
+  const bool own_kind = !method->kind.empty() && method->kind != "lora" && method->kind != "qlora";
+  if (own_kind) assumptions.push_back("adapters of the kind " + method->kind + " are taken as LoRA's");
   w.lora.targets = own_kind && run.lora_targets.empty() ? LoraTargets::QueryValue : targets_of(run.lora_targets);
   // `bnb.nf4` and `bnb.nf4-dq` are Lightning's names; elsewhere 4 bits mean QLoRA's double quantisation.
   w.lora.nested_scales = !stack.lightning_quantization || lower_case(run.quant).find("-dq") != std::string::npos;
-  w.lora.train_embeddings = settings.lora_embeddings || method != stated;
-  std::optional<std::int64_t> rank = run.lora_rank ? run.lora_rank : settings.lora_rank;
+  w.lora.train_embeddings = settings.lora_embeddings || method->trains_embeddings;
+  std::optional<std::int64_t> rank = run.lora_rank ? run.lora_rank : method->rank ? method->rank : settings.lora_rank;
   // LoRA's kin are called so; what others call their rank is no width of two matrices, and they train fewer numbers.
-  if (own_kind && !method.ends_with("ora")) rank = 1;
+  if (own_kind && !method->kind.ends_with("ora")) rank = 1;
   w.lora.rank = rank.value_or(stack.usual_lora_rank);
   if (!rank) assumptions.push_back("the rank of the adapters is " + std::to_string(w.lora.rank));
   return {};
@@ -369,7 +359,8 @@ Result<ResolvedRun> resolve_run(const MeasuredRun& stated, const Catalog& catalo
   if (Result<void> r = resolve_degrees(run, *stack, s, assumptions); !r) return tl::unexpected(r.error());
   resolve_interleaving(run, settings, s, assumptions);
   resolve_schedule(run, w.architecture, s, assumptions);
-  resolve_sharding(run, *stack, must_shard(run, &cluster->accelerator, catalog), s, assumptions);
+  const bool shards = must_shard(run, &cluster->accelerator, catalog) || shards_on_many(*stack, run);
+  resolve_sharding(run, *stack, shards, s, assumptions);
   resolve_recompute(run, settings, w.architecture, *stack, s, assumptions);
   if (w.architecture.is_moe()) s.expert_tensor_parallel = static_cast<std::int32_t>(run.etp.value_or(0));
   resolve_sequence_parallel(run, *stack, s, assumptions);

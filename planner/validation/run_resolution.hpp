@@ -55,9 +55,23 @@ MeasuredRun counted_in_cores(const MeasuredRun& run, const Catalog& catalog, Ass
 std::string silicon_generation(const Accelerator& accelerator);
 Result<Cluster> resolve_cluster(const MeasuredRun& run, const Catalog& catalog, Assumptions& assumptions);
 Result<Stack> resolve_stack(const MeasuredRun& run, const Catalog& catalog, Assumptions& assumptions);
-/// By its column or by the framework's name; nullopt where neither says.
+/// How a row's weights are trained.
+struct Method {
+  std::string kind;                ///< `lora`, `qlora`, `oft` ...; empty: all of them
+  bool trains_embeddings = false;  ///< embedding and head beside the adapters
+  std::optional<std::int64_t> rank;
+  friend bool operator==(const Method&, const Method&) = default;
+};
+/// `full`, `SFT`, `LoRA (r=16)`, `lora+emb/head trainable`; an empty cell says nothing and trains all. nullopt: no
+/// method that is modelled.
+std::optional<Method> method_in(std::string_view cell);
+/// Whether frozen weights of that format have 4 bits: `bnb.nf4`, `int4 (GPTQ)`, `none`. nullopt: neither 4 nor 16.
+std::optional<bool> four_bits_in(std::string_view quant);
+/// By the method, the format of frozen weights, the flag and the words of the row, in this order.
+FineTune trained_part(const MeasuredRun& run);
+/// By its column, by the framework's name or by FSDP's strategy in the notes; nullopt where none says.
 std::optional<Sharding> stated_sharding(const MeasuredRun& run);
-/// Whether states were cut, by the size of the model that was trained whole, though the row does not say so.
+/// Whether states were cut, as one device cannot hold a replica's, though the row does not say so.
 bool must_shard(const MeasuredRun& run, const Accelerator* accelerator, const Catalog& catalog);
 /// Whether the vendor's recipe keeps moments in 16 bits, where the row names no optimizer.
 bool recipe_halves_moments(const MeasuredRun& run, const Architecture& architecture);

@@ -6,26 +6,21 @@
 #include <cmath>
 #include <string>
 
-#include "base/words.hpp"
+#include "planner/validation/phrases.hpp"
 
 namespace smplan {
 namespace {
 
-class Words {
+class Words : public Phrases {
  public:
-  explicit Words(std::string_view text) : text_(lower_case(text)) {}
-  [[nodiscard]] bool say(std::string_view phrase) const { return text_.find(phrase) != std::string::npos; }
-  template <std::size_t N>
-  [[nodiscard]] bool say_any(const std::array<std::string_view, N>& phrases) const {
-    return std::any_of(phrases.begin(), phrases.end(), [&](std::string_view p) { return say(p); });
-  }
+  using Phrases::Phrases;
   /// The whole number right after a phrase.
   [[nodiscard]] std::optional<std::int64_t> number_after(std::string_view phrase) const {
-    const std::size_t at = text_.find(phrase);
+    const std::size_t at = text().find(phrase);
     if (at == std::string::npos) return std::nullopt;
     std::int64_t value = 0;
-    const char* begin = text_.data() + at + phrase.size();
-    const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), value);
+    const char* begin = text().data() + at + phrase.size();
+    const auto [end, error] = std::from_chars(begin, text().data() + text().size(), value);
     if (error != std::errc() || end == begin || value <= 0) return std::nullopt;
     return value;
   }
@@ -38,9 +33,6 @@ class Words {
     const auto months = static_cast<double>(month.value_or(late.value_or(6)));
     return months > 12 ? std::nullopt : std::optional<double>(2000 + static_cast<double>(*year) + (months - 1) / 12);
   }
-
- private:
-  std::string text_;
 };
 
 /// Logits, log-probabilities and gradient, each in fp32.
@@ -50,11 +42,24 @@ constexpr double kCompiledLogitsBytes = 4;
 
 }  // namespace
 
-RunSettings read_settings(std::string_view text, std::string_view model) {
+bool says_four_bit_format(const Phrases& words) {
+  constexpr std::array<std::string_view, 6> kFourBits{"nf4", "gptq", "4-bit", "4bit", "int4", "awq"};
+  const std::vector<std::string_view> others{"adam",   "adamw",     "optimizer", "optimizers", "lion",
+                                             "states", "gradients", "gradient",  "kv",         "activations"};
+  return std::any_of(kFourBits.begin(), kFourBits.end(),
+                     [&](std::string_view name) { return words.say_word(name, others); });
+}
+
+bool says_four_bit_weights(const Phrases& words) {
+  return says_four_bit_format(words) || words.say_word("q-lora") || words.say_word("qlora");
+}
+
+RunSettings read_settings(std::string_view text) {
   const Words words(text);
   RunSettings s;
   if (words.say_any(std::array<std::string_view, 3>{"nvfp4", "fp4_", "label fp4"})) s.precision = Precision::Fp4;
   if (words.say_any(std::array<std::string_view, 3>{"fp8mx", "_fp8", "label fp8"})) s.precision = Precision::Fp8;
+  if (words.say("float8")) s.precision = Precision::Fp8;
   if (words.say("_bf16_config") || words.say("label bf16")) s.precision = Precision::Bf16;
   s.rowwise_scales = words.say("rowwise");
   s.lora_rank = words.number_after("lora rank ");
@@ -63,11 +68,9 @@ RunSettings read_settings(std::string_view text, std::string_view model) {
   s.pure_half = words.say_any(std::array<std::string_view, 3>{"mp_mode=pure", "torchtune", "fsdp+qlora"});
   s.checkpoints_run_through = words.say("mp_mode=pure");  // the tables of LLM Foundry made with PyTorch 1.13
   s.tied_embeddings = words.say("tied=1");
-  constexpr std::array<std::string_view, 6> kFourBits{"q-lora", "qlora", "nf4", "gptq", "4-bit", "int4"};
-  s.four_bit_base = words.say_any(kFourBits) || Words(model).say_any(kFourBits);
   s.lora_embeddings =
       words.say_any(std::array<std::string_view, 3>{"lora (emb)", "modules_to_save", "lm_head also trained"});
-  s.liger_kernels = words.say("liger") && !words.say("liger=0");
+  s.liger_kernels = words.say("liger");
   s.fused_loss = s.liger_kernels || words.say("fused-linear") || words.say("cut cross");
   // Its list of optimizations begins with the plain loss; its recipes come with the chunked one.
   s.whole_logits = words.say_any(std::array<std::string_view, 3>{"step: baseline", "step: +packed", "step: +compile"});
@@ -80,7 +83,7 @@ RunSettings read_settings(std::string_view text, std::string_view model) {
   // A list of techniques says what ran; "no compile" may speak of the row beside it.
   if (words.say_any(std::array<std::string_view, 4>{"+ compile", "+compile", "compile +", "torch.compile"})) {
     s.compiled = true;
-  } else if (words.say("no compile") || words.say("eager")) {
+  } else if (words.say("no compile") || words.deny("torch.compile") || words.deny("compile") || words.say("eager")) {
     s.compiled = false;
   }
   // torchtitan compiles the loss too since 2025 (components/loss.py), beside PyTorch 2.7 and later.

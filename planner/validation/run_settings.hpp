@@ -18,7 +18,6 @@ struct RunSettings {
   bool seq_len_is_limit = false;  ///< most samples are shorter: memory peaks at the longest, time is not of it
   bool pure_half = false;         ///< `MP_mode=PURE`: 16-bit parameters, reduction and buffers
   bool half_gradients = false;    ///< 16-bit gradient buffers beside fp32 master weights
-  bool four_bit_base = false;     ///< Q-LoRA, NF4, GPTQ
   bool lora_embeddings = false;   ///< embedding and head trained beside the adapters
   bool tied_embeddings = false;
   bool fused_loss = false;           ///< Liger, cut cross-entropy: no logits are kept
@@ -46,9 +45,15 @@ struct RunSettings {
   bool graphed_iteration = false;               ///< forward and backward as one CUDA graph, experts' products fused
 };
 
-/// Reads the notes and the framework's name, joined; what they do not say stays unset. The model's name says no more
-/// than that its weights have 4 bits: other words in it name something else (`Mistral-NeMo` is no recipe of NeMo).
-RunSettings read_settings(std::string_view text, std::string_view model = {});
+/// Reads the notes and the framework's name, joined; what they do not say stays unset. The model's name is no setting:
+/// words in it name something else (`Mistral-NeMo` is no recipe of NeMo).
+RunSettings read_settings(std::string_view text);
+
+class Phrases;
+/// The frozen weights, and neither the optimizer's states nor gradients, have 4 bits.
+bool says_four_bit_format(const Phrases& words);
+/// The same, or the method is called QLoRA.
+bool says_four_bit_weights(const Phrases& words);
 
 /// The stack with those of its profile's switches thrown that the settings name.
 Stack apply_settings(const Stack& stack, const RunSettings& settings);

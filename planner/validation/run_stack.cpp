@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/words.hpp"
+#include "planner/validation/phrases.hpp"
 #include "planner/validation/run_resolution.hpp"
 #include "planner/validation/run_words.hpp"
 
@@ -33,12 +34,15 @@ const Stack* named_in(std::string_view framework, const Accelerator* accelerator
   return best;
 }
 
-/// Whether one device has room for a replica's states under Adam, 16 bytes a parameter (Rajbhandari et al. 2020).
+/// Whether one device has room for what a replica needs: all states under Adam, 16 bytes a parameter (Rajbhandari et
+/// al. 2020), or frozen weights.
 bool holds_replica(const MeasuredRun& run, const Accelerator& accelerator, const Catalog& catalog) {
-  constexpr double kStateBytes = 16;
+  constexpr double kFourBits = 0.5;
+  const FineTune trained = trained_part(run);
+  const double bytes = trained == FineTune::Full ? 16 : trained == FineTune::Lora ? 2 : kFourBits;
   const ModelPreset* preset = find_preset(run, catalog);
   const double known = preset == nullptr ? 0 : static_cast<double>(count_parameters(preset->architecture).total());
-  return Bytes(kStateBytes * (run.params_b ? 1e9 * *run.params_b : known)) <= accelerator.device_memory;
+  return Bytes(bytes * (run.params_b ? 1e9 * *run.params_b : known)) <= accelerator.device_memory;
 }
 
 /// What kind of program the stated dimensions need, for frameworks that the catalog does not know.
@@ -72,7 +76,7 @@ const Stack* sharder_of(const Stack& stack, const MeasuredRun& run, const Accele
 
 /// Megatron-LM before flash attention and overlapped communication trained in fp16.
 bool is_early_megatron(const Stack& stack, const MeasuredRun& run) {
-  return stack.id == "megatron" && run.dtype == "fp16" && !run.flash_attention.value_or(false);
+  return stack.id == "megatron" && precision_in(run.dtype) == Precision::Fp16 && !run.flash_attention.value_or(false);
 }
 
 /// The trainer script of the first Qwen models runs DeepSpeed, be it on one device: stage 3 for whole models, stage 2
@@ -80,23 +84,24 @@ bool is_early_megatron(const Stack& stack, const MeasuredRun& run) {
 std::optional<Sharding> qwen_stage(const Stack& stack, const MeasuredRun& run, const Catalog& catalog) {
   const ModelPreset* preset = find_preset(run, catalog);
   if (stack.id != "hf-trainer" || preset == nullptr || preset->architecture.family != "qwen") return std::nullopt;
-  const bool whole = run.method.empty() ? !run.lora.value_or(true) : run.method == "full";
-  if (whole) return Sharding::Zero3;
-  const bool four_bits =
-      run.method.empty() ? lower_case(run.notes).find("q-lora") != std::string::npos : run.method == "qlora";
-  return four_bits ? std::optional(Sharding::Zero2) : std::nullopt;
+  if (run.method.empty() && !run.lora) return std::nullopt;  // not stated whether whole
+  const FineTune trained = trained_part(run);
+  if (trained == FineTune::Full) return Sharding::Zero3;
+  return trained == FineTune::Qlora ? std::optional(Sharding::Zero2) : std::nullopt;
 }
 
 }  // namespace
 
 bool must_shard(const MeasuredRun& run, const Accelerator* accelerator, const Catalog& catalog) {
-  const bool full = run.method.empty() || run.method == "full";
-  return !stated_sharding(run) && full && !run.lora.value_or(false) && run.n_gpus.value_or(1) > 1 &&
-         accelerator != nullptr && !holds_replica(run, *accelerator, catalog);
+  return !stated_sharding(run) && run.n_gpus.value_or(1) > 1 && accelerator != nullptr &&
+         !holds_replica(run, *accelerator, catalog);
 }
 
 std::optional<Sharding> stated_sharding(const MeasuredRun& run) {
-  return run.shard.empty() ? zero_stage_in(run.framework) : sharding_in(run.shard);
+  if (!run.shard.empty()) return sharding_in(run.shard);
+  if (const auto stage = zero_stage_in(run.framework)) return stage;
+  if (const auto strategy = fsdp_strategy_in(run.framework + "; " + run.notes)) return strategy;
+  return Phrases(run.framework).say_word("fsdp") ? std::optional(Sharding::FsdpFull) : std::nullopt;
 }
 
 Result<Stack> resolve_stack(const MeasuredRun& run, const Catalog& catalog, Assumptions& assumptions) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/words.hpp"
+#include "planner/validation/phrases.hpp"
 
 namespace smplan {
 namespace {
@@ -74,6 +75,14 @@ constexpr Names<Sharding, 35> kShardings{{
     {"fsdphybridshard", Sharding::FsdpHybrid},
 }};
 
+/// FSDP's strategies among other words.
+constexpr Names<Sharding, 6> kStrategies{{{"shard_grad_op", Sharding::FsdpGradOp},
+                                          {"grad_op", Sharding::FsdpGradOp},
+                                          {"hybrid_shard", Sharding::FsdpHybrid},
+                                          {"hsdp", Sharding::FsdpHybrid},
+                                          {"full_shard", Sharding::FsdpFull},
+                                          {"full shard", Sharding::FsdpFull}}};
+
 constexpr Names<Recompute, 20> kRecomputes{{
     {"none", Recompute::None},
     {"no", Recompute::None},
@@ -114,7 +123,8 @@ constexpr Names<Optimizer, 8> kOptimizers{{{"8bit", Optimizer::Adam8bit},
                                            {"adam", Optimizer::AdamW}}};
 
 /// The order keeps float16 out of bfloat16.
-constexpr Names<Precision, 10> kPrecisions{{{"fp8", Precision::Fp8},
+constexpr Names<Precision, 11> kPrecisions{{{"fp8", Precision::Fp8},
+                                            {"float8", Precision::Fp8},
                                             {"fp4", Precision::Fp4},
                                             {"bf16", Precision::Bf16},
                                             {"bfloat16", Precision::Bf16},
@@ -143,16 +153,36 @@ constexpr Names<FlopsKind, 5> kFlopsKinds{{{"hardware", FlopsKind::Hardware},
 
 }  // namespace
 
+std::optional<Sharding> fsdp_strategy_in(std::string_view text) {
+  // Each as a word of its own; a table that compares two names neither.
+  const Phrases words(text);
+  std::optional<Sharding> found;
+  for (const auto& [name, sharding] : kStrategies) {
+    if (!words.say_word(name)) continue;
+    if (found && *found != sharding) return std::nullopt;
+    found = sharding;
+  }
+  return found;
+}
+
 std::optional<Sharding> sharding_in(std::string_view words) {
-  if (mentions(words, "/")) return std::nullopt;  // `zero2/3`: one or the other
-  const std::optional<Sharding> whole = find_word(kShardings, letters_and_digits(words));
-  return whole ? whole : find_word(kShardings, letters_and_digits(before_remark(words)));
+  if (mentions(words, "/")) return std::nullopt;                                     // `zero2/3`: one or the other
+  if (mentions(letters_and_digits(words), "hybridshardzero2")) return std::nullopt;  // not modelled
+  if (const auto whole = find_word(kShardings, letters_and_digits(words))) return whole;
+  if (const auto strategy = fsdp_strategy_in(words)) return strategy;
+  if (const auto first = find_word(kShardings, letters_and_digits(before_remark(words)))) return first;
+  if (const auto stage = zero_stage_in(words)) return stage;
+  return denies(words) ? std::optional(Sharding::None) : std::nullopt;
 }
 
 std::optional<Sharding> zero_stage_in(std::string_view framework) {
   const std::string text = letters_and_digits(framework);
-  const std::size_t zero = text.find("zero");
-  return zero == std::string::npos ? std::nullopt : sharding_in(std::string_view(text).substr(zero, 5));
+  for (const std::string_view name : {"zerostage", "zero"}) {
+    const std::size_t at = text.find(name);
+    if (at == std::string::npos) continue;
+    if (const auto stage = find_word(kShardings, text.substr(at, name.size() + 1))) return stage;
+  }
+  return std::nullopt;
 }
 
 std::optional<Recompute> recompute_in(std::string_view words) {
@@ -160,6 +190,7 @@ std::optional<Recompute> recompute_in(std::string_view words) {
   if (const auto known = find_word(kRecomputes, text)) return known;
   if (text.rfind("selective", 0) == 0) return Recompute::Selective;
   if (text.rfind("full", 0) == 0 || text.rfind("fsdpfull", 0) == 0) return Recompute::Full;
+  if (denies(words)) return Recompute::None;
   return modules_in(words).empty() ? std::nullopt : std::optional(Recompute::Selective);
 }
 
@@ -186,12 +217,15 @@ std::optional<Optimizer> optimizer_in(std::string_view words) { return find_part
 std::optional<Offload> offload_in(std::string_view words) {
   const std::string text = lower_case(words.substr(0, words.find_first_of(" (")));
   if (const auto known = offload_from(text)) return known;
-  if (text == "0" || text == "no" || text == "false") return Offload{};
+  if (text == "0" || (denies(words) && words.find_first_of(",;") == std::string_view::npos)) return Offload{};
   if (text == "cpu" || text == "1" || text == "yes" || text == "true") return offload_from("optimizer");
   return std::nullopt;
 }
 
-std::optional<Precision> precision_in(std::string_view words) { return find_part(kPrecisions, lower_case(words)); }
+std::optional<Precision> precision_in(std::string_view words) {
+  const Phrases phrases(words);
+  return first_where(kPrecisions, [&](std::string_view name) { return phrases.say(name); });
+}
 
 std::optional<MemoryKind> memory_kind_in(std::string_view words) {
   const std::string text = lower_case(words);

@@ -17,10 +17,13 @@ namespace smplan {
 /// `zero1`, `ZeRO-3`, `stage 2`, `2`, `FULL_SHARD`, `hsdp`, `ddp`, `distributed optimizer`. `fsdp` alone shards all
 /// that it can, its default.
 std::optional<Sharding> sharding_in(std::string_view words);
+/// `SHARD_GRAD_OP` or `HSDP` among other words, where they say no other strategy beside it and do not deny it.
+std::optional<Sharding> fsdp_strategy_in(std::string_view text);
 /// The stage that a framework is called with: `HF + DeepSpeed ZeRO-1`.
 std::optional<Sharding> zero_stage_in(std::string_view framework);
 
-/// `none`, `selective (core attn)`, `full`, `uniform`, `yes`, `0`, or modules of Megatron Core, which are selective.
+/// `none`, `no recompute`, `selective (core attn)`, `full`, `uniform`, `yes`, `0`, or modules of Megatron Core, which
+/// are selective.
 std::optional<Recompute> recompute_in(std::string_view words);
 /// `mla_up_proj,mlp`, each once, and none that a block of experts holds beside that block.
 std::vector<LayerModule> modules_in(std::string_view list);

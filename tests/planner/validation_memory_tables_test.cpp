@@ -51,6 +51,52 @@ TEST(MemoryTables, AStatedMethodCountsAndNotTheWordsBesideIt) {
   EXPECT_THROW(mode("adapter", "", ""), std::runtime_error);
 }
 
+TEST(MemoryTables, EveryWeightIsTrainedByWhateverNameThatHas) {
+  for (const char* cell : {"full", "Full", "FULL", "full fine-tuning", "Full-parameter", "SFT", "pretraining", ""}) {
+    ASSERT_TRUE(method_in(cell)) << cell;
+    EXPECT_EQ(method_in(cell)->kind, "") << cell;
+  }
+  for (const char* cell : {"lora", "LoRA", "LoRA SFT", "LoRA (r=8)", "bf16 LoRA"}) {
+    ASSERT_TRUE(method_in(cell)) << cell;
+    EXPECT_EQ(method_in(cell)->kind, "lora") << cell;
+  }
+  for (const char* cell : {"QLoRA", "Q-LoRA", "LoRA 4-bit", "qlora r=64"}) {
+    ASSERT_TRUE(method_in(cell)) << cell;
+    EXPECT_EQ(method_in(cell)->kind, "qlora") << cell;
+  }
+  EXPECT_EQ(method_in("LoRA (r=8)")->rank, 8);
+  EXPECT_EQ(method_in("no lora")->kind, "");
+  EXPECT_EQ(method_in("DPO"), std::nullopt);
+}
+
+TEST(MemoryTables, OnlyWordsOfTheWeightsFormatSayThatTheyHaveFourBits) {
+  const auto trained = [](const std::string& lora, const std::string& quant, const std::string& notes,
+                          const std::string& model = "gpt2") {
+    return trained_part(
+        test::runs_from("id,model,lora,quant,notes\na," + model + "," + lora + "," + quant + "," + notes + "\n").at(0));
+  };
+  for (const char* notes : {"4-bit base", "load_in_4bit=True", "load_in_4bit", "bnb nf4", "Q-LoRA", "int4 weights"}) {
+    EXPECT_EQ(trained("1", "", notes), FineTune::Qlora) << notes;
+  }
+  for (const char* notes : {"no 4-bit", "load_in_4bit=False", "4-bit AdamW", "without QLoRA", "print4", "8-bit"}) {
+    EXPECT_EQ(trained("1", "", notes), FineTune::Lora) << notes;
+  }
+  EXPECT_EQ(trained("0", "", "slower than QLoRA"), FineTune::Full) << "of another row";
+  EXPECT_EQ(trained("0", "", "4-bit base"), FineTune::Qlora) << "which nobody trains whole";
+  EXPECT_EQ(trained("1", "", "", "unsloth/llama-3-8b-bnb-4bit"), FineTune::Qlora);
+  for (const char* quant : {"none", "no", "bf16", "16-bit"})
+    EXPECT_EQ(trained("1", quant, ""), FineTune::Lora) << quant;
+  for (const char* quant : {"nf4", "bnb.nf4-dq", "int4 (GPTQ)", "4bit", "fp4"}) {
+    EXPECT_EQ(trained("1", quant, ""), FineTune::Qlora) << quant;
+  }
+  const std::string message = predict_run(test::runs_from("id,model,gpu,n_gpus,framework,seq_len,batch,lora,quant\n"
+                                                          "a,gpt2,A10G,1,PEFT,512,1,1,int8\n")
+                                              .at(0),
+                                          shipped_catalog())
+                                  .message;
+  EXPECT_NE(message.find("quant 'int8' is not understood; frozen weights have 16 bits"), std::string::npos) << message;
+}
+
 TEST(MemoryTables, TrainedEmbeddingsAreReadFromTheMethodOrTheNotes) {
   const auto trains = [](const char* method, const char* notes) {
     const ResolvedRun run = resolved(std::string("1,HF-Trainer,bf16,512,1,none,1,") + method + ",,64,,33.7," + notes);

@@ -174,6 +174,8 @@ TEST(MeasuredRuns, AdaptersOfOtherKindsAreReadAsLora) {
   EXPECT_EQ(peak("dora", "q_proj+v_proj"), lora);
   EXPECT_LT(std::stod(peak("oft", "q_proj+v_proj")), std::stod(lora)) << "its rank is no width";
   EXPECT_LT(std::stod(peak("prompt_tuning", "")), std::stod(peak("lora", "")));
+  EXPECT_EQ(peak("LoRA (r=32)", "q_proj+v_proj"), lora);
+  EXPECT_EQ(peak("4-bit LoRA", ""), peak("QLoRA", ""));
   EXPECT_EQ(peak("distillation", ""),
             "no model of the method 'distillation' (full, lora, qlora and the adapters of PEFT are known)");
 }
@@ -232,6 +234,23 @@ TEST(MeasuredRuns, AnUnknownProgramShardsWhatOneDeviceCannotHold) {
   EXPECT_EQ(stack_of(runs[0], shipped_catalog()), "fsdp");
   EXPECT_EQ(stack_of(runs[1], shipped_catalog()), "ddp");
   EXPECT_EQ(stack_of(runs[2], shipped_catalog()), "ddp");
+}
+
+TEST(MeasuredRuns, AdaptersAreShardedWhereOneDeviceCannotHoldTheirBase) {
+  const auto sharding = [](const std::string& framework, const std::string& model, const std::string& cells) {
+    const auto runs = test::runs_from("id,model,gpu,n_gpus,seq_len,micro_batch,framework,method,quant\na," + model +
+                                      ",H100-80GB,8,2048,1," + framework + "," + cells + "\n");
+    const Result<ResolvedRun> run = resolve_run(runs[0], shipped_catalog());
+    return run ? std::string(to_string(run->strategy.sharding)) : to_string(run.error());
+  };
+  EXPECT_EQ(sharding("HF-Trainer", "llama-2-70b", "lora,"), "fsdp-full");
+  EXPECT_EQ(sharding("HF-Trainer", "llama-2-70b", "qlora,"), "none") << "35 GB";
+  EXPECT_EQ(sharding("HF-Trainer", "llama-2-70b", "lora,nf4"), "none");
+  EXPECT_EQ(sharding("HF-Trainer", "llama-2-7b", "lora,"), "none");
+  EXPECT_EQ(sharding("HF-Trainer", "llama-2-7b", "Full,"), "fsdp-full");
+  EXPECT_EQ(sharding("torchtune", "llama-3.2-1b", "lora,"), "fsdp-full") << "as its recipes for several devices do";
+  EXPECT_EQ(sharding("torchtune", "llama-3.2-1b", "full,"), "fsdp-full");
+  EXPECT_EQ(sharding("LitGPT", "llama-3.2-1b", "lora,"), "none");
 }
 
 TEST(MeasuredRuns, BlankDegreesMeanNoneWhereParametersAreShardedByDefault) {

@@ -45,7 +45,15 @@ TEST(RunWords, ShardingIsCalledByItsStageByItsStrategyOrByItsProgram) {
       {"FULL_SHARD", Sharding::FsdpFull},
       {"SHARD_GRAD_OP", Sharding::FsdpGradOp},
       {"fsdp-grad-op", Sharding::FsdpGradOp},
+      {"FSDP SHARD_GRAD_OP", Sharding::FsdpGradOp},
+      {"ShardingStrategy.SHARD_GRAD_OP", Sharding::FsdpGradOp},
       {"hsdp", Sharding::FsdpHybrid},
+      {"FSDP (HYBRID_SHARD)", Sharding::FsdpHybrid},
+      {"fsdp hsdp", Sharding::FsdpHybrid},
+      {"_HYBRID_SHARD_ZERO2", std::nullopt},
+      {"DeepSpeed ZeRO-2", Sharding::Zero2},
+      {"not sharded", Sharding::None},
+      {"no sharding", Sharding::None},
       {"fsdp-hybrid", Sharding::FsdpHybrid},
       {"zero2/3 (see the script)", std::nullopt},
       {"zero4", std::nullopt},
@@ -58,7 +66,10 @@ TEST(RunWords, ShardingIsCalledByItsStageByItsStrategyOrByItsProgram) {
 }
 
 TEST(RunWords, RecomputationIsASwitchAKindOrAListOfModules) {
-  for (const char* words : {"none", "0", "False", "off"}) EXPECT_EQ(recompute_in(words), Recompute::None) << words;
+  for (const char* words : {"none", "0", "False", "off", "no recompute", "none (0 layers)",
+                            "No activation checkpointing", "without", "AC off", "checkpointing: disabled"}) {
+    EXPECT_EQ(recompute_in(words), Recompute::None) << words;
+  }
   for (const char* words : {"full", "full (uniform, 1)", "yes", "1", "True", "block", "activation checkpointing"}) {
     EXPECT_EQ(recompute_in(words), Recompute::Full) << words;
   }
@@ -101,12 +112,34 @@ TEST(RunWords, OptimizersFormatsAndGatesAreReadInAnyCase) {
   EXPECT_EQ(precision_in("MXFP8"), Precision::Fp8);
   EXPECT_EQ(precision_in("bfloat16"), Precision::Bf16);
   EXPECT_EQ(precision_in("int8"), std::nullopt);
+  EXPECT_EQ(precision_in("bf16 + float8"), Precision::Fp8);
+  for (const char* words : {"bf16, no fp8", "bf16 (no float8)", "BF16, FP8 off"}) {
+    EXPECT_EQ(precision_in(words), Precision::Bf16) << words;
+  }
   EXPECT_TRUE(is_gated("SwiGLU"));
   EXPECT_FALSE(is_gated("squared ReLU"));
   EXPECT_TRUE(offload_in("params (CPU)")->parameters);
   EXPECT_TRUE(offload_in("cpu")->optimizer);
-  EXPECT_FALSE(offload_in("No")->any());
+  for (const char* words : {"No", "no offload", "without offloading", "disabled", "False"}) {
+    ASSERT_TRUE(offload_in(words)) << words;
+    EXPECT_FALSE(offload_in(words)->any()) << words;
+  }
+  EXPECT_EQ(offload_in("no params, optimizer"), std::nullopt) << "one of the two";
   EXPECT_EQ(offload_in("somewhere"), std::nullopt);
+}
+
+TEST(RunWords, TheHostIsNamedBesideAnOptimizerUnlessDenied) {
+  const auto offloads = [](const char* optimizer, const char* shard) {
+    return resolved("model,gpu,n_gpus,framework,optimizer,shard",
+                    std::string("gpt2,H100,8,deepspeed,") + optimizer + "," + shard)
+        .strategy.offload.optimizer;
+  };
+  EXPECT_TRUE(offloads("AdamW (CPU offload)", "zero2"));
+  EXPECT_TRUE(offloads("DeepSpeedCPUAdam", "zero2"));
+  EXPECT_TRUE(offloads("AdamW", "zero2+offload"));
+  EXPECT_FALSE(offloads("AdamW (no CPU offload)", "zero2"));
+  EXPECT_FALSE(offloads("AdamW", "\"zero2, no offload\""));
+  EXPECT_FALSE(offloads("AdamW offload=False", "zero2"));
 }
 
 TEST(RunWords, FiguresOfMemoryAreCalledAsProgramsCallThem) {
@@ -173,7 +206,7 @@ TEST(RunWords, ALauncherShardsByTheProgramBesideItOrByNeed) {
   EXPECT_EQ(run("llama-2-7b", "LLaMA-Factory"), "fsdp fsdp-full") << "112 GB of states do not fit";
   EXPECT_EQ(run("tinyllama-1.1b", "LLaMA-Factory"), "hf-trainer none");
   EXPECT_EQ(run("llama-2-7b", "torchtune"), "torchtune fsdp-full");
-  EXPECT_EQ(run("tinyllama-1.1b", "torchtune"), "torchtune none");
+  EXPECT_EQ(run("tinyllama-1.1b", "torchtune"), "torchtune fsdp-full") << "as its recipes for several devices do";
   EXPECT_EQ(run("llama-2-7b", "PyTorch DDP"), "ddp none") << "says what it does";
 }
 
