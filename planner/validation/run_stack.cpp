@@ -13,15 +13,46 @@ bool may_run_on(const Stack& stack, const Accelerator* accelerator) {
   return accelerator == nullptr || stack.is_built_for(accelerator->vendor);
 }
 
-/// The stack for the accelerator whose id or alias the framework's text contains; the longest match wins, so
-/// that `Megatron-DeepSpeed` is not `Megatron-LM`.
+/// Letters and digits alone, and before which of them a word may begin and after which it may end: at other
+/// characters and, within `PyTorchFSDP2` and `MegatronLM`, where capitals follow small letters.
+struct SqueezedName {
+  std::string text;
+  std::vector<bool> begins, ends;
+};
+
+SqueezedName squeezed(std::string_view name) {
+  SqueezedName s;
+  const auto kept = [&](std::size_t i) { return i < name.size() && is_letter_or_digit(name[i]); };
+  const auto is_small = [](char c) { return c >= 'a' && c <= 'z'; };
+  const auto is_capital = [](char c) { return c >= 'A' && c <= 'Z'; };
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (!kept(i)) continue;
+    s.text.push_back(lower_case(name[i]));
+    s.begins.push_back(i == 0 || !kept(i - 1) || (is_small(name[i - 1]) && is_capital(name[i])));
+    s.ends.push_back(!kept(i + 1) || (is_small(name[i]) && is_capital(name[i + 1])) ||
+                     (!is_digit(name[i]) && is_digit(name[i + 1])));
+  }
+  return s;
+}
+
+bool holds_word(const SqueezedName& name, const std::string& word) {
+  if (word.empty()) return false;
+  for (std::size_t at = name.text.find(word); at != std::string::npos; at = name.text.find(word, at + 1)) {
+    if (name.begins[at] && name.ends[at + word.size() - 1]) return true;
+  }
+  return false;
+}
+
+/// The stack for the accelerator whose id or alias the framework's text contains as words; the longest match wins, so
+/// that `Megatron-DeepSpeed` is not `Megatron-LM`, and `compile` is no `MPI`.
 const Stack* named_in(std::string_view framework, const Accelerator* accelerator, const Catalog& catalog) {
-  const std::string text = lower_case(framework);
+  const SqueezedName name = squeezed(framework);
   const Stack* best = nullptr;
   std::size_t best_length = 0;
-  const auto consider = [&](const Stack& stack, std::string_view name) {
-    const std::string key = lower_case(name);
-    if (key.size() > best_length && text.find(key) != std::string::npos) {
+  const auto consider = [&](const Stack& stack, std::string_view alias) {
+    const std::string key = letters_and_digits(alias);
+    if (key.size() > best_length && holds_word(name, key)) {
       best = &stack;
       best_length = key.size();
     }

@@ -429,6 +429,82 @@ TEST(Notes, LigerSwitchedOffIsNotLiger) {
   EXPECT_TRUE(read_settings("packing=0, Liger=0").unpacked);
 }
 
+TEST(Notes, SayWhatDidNotRun) {
+  const auto compiled = [](const char* notes) { return read_settings(notes).compiled; };
+  EXPECT_EQ(compiled("FSDP2, torch.compile"), true);
+  for (const char* notes : {"torch.compile=False", "torch.compile: off", "no torch.compile", "without torch.compile",
+                            "torch.compile disabled", "compile=0", "33% (no compile) of its table"}) {
+    EXPECT_EQ(compiled(notes), false) << notes;
+  }
+  EXPECT_EQ(compiled("no offload, torch.compile"), true) << "another phrase";
+  EXPECT_EQ(compiled("recompiled"), std::nullopt);
+  EXPECT_FALSE(read_settings("no async TP").async_tensor_parallel);
+  EXPECT_FALSE(read_settings("without Liger").liger_kernels);
+  EXPECT_EQ(read_settings("float8").precision, Precision::Fp8);
+  EXPECT_EQ(read_settings("no float8").precision, std::nullopt);
+}
+
+TEST(Notes, NameFsdpsStrategyWhereNoColumnDoes) {
+  const auto sharding = [](const std::string& framework, const std::string& shard, const std::string& notes) {
+    const auto runs = test::runs_from("id,model,gpu,n_gpus,framework,seq_len,micro_batch,shard,notes\na,gpt2,H100,16," +
+                                      framework + ",1024,1," + shard + "," + notes + "\n");
+    return resolve_run(runs.at(0), shipped_catalog()).value().strategy.sharding;
+  };
+  EXPECT_EQ(sharding("FSDP", "", "SHARD_GRAD_OP; no float8"), Sharding::FsdpGradOp);
+  EXPECT_EQ(sharding("FSDP", "", "HSDP over nodes"), Sharding::FsdpHybrid);
+  EXPECT_EQ(sharding("PyTorch FSDP (HSDP)", "", ""), Sharding::FsdpHybrid);
+  EXPECT_EQ(sharding("FSDP", "", "no HSDP"), Sharding::FsdpFull);
+  EXPECT_EQ(sharding("FSDP", "", "FULL_SHARD against SHARD_GRAD_OP"), Sharding::FsdpFull) << "which is not said";
+  EXPECT_EQ(sharding("FSDP", "fsdp-full", "HSDP is slower"), Sharding::FsdpFull) << "the column counts";
+}
+
+TEST(MeasuredRuns, EarlyMegatronTrainedInHalfPrecisionHoweverThatIsWritten) {
+  const auto stack = [](const std::string& dtype) {
+    const auto runs =
+        test::runs_from("id,model,gpu,n_gpus,framework,dtype,seq_len,micro_batch,tp,pp\na,gpt2,A100,8,Megatron-LM," +
+                        dtype + ",1024,1,1,1\n");
+    return stack_of(runs[0], shipped_catalog());
+  };
+  for (const char* dtype : {"fp16", "FP16", "float16", "fp16-mixed"}) EXPECT_EQ(stack(dtype), "megatron-2021") << dtype;
+  EXPECT_EQ(stack("bf16"), "megatron");
+}
+
+TEST(MeasuredRuns, FrameworksAreNamedByWholeWords) {
+  const auto stack = [](const std::string& framework) {
+    const auto runs = test::runs_from("id,model,gpu,n_gpus,framework,dtype,seq_len,micro_batch,tp,pp\na,gpt2,H100,8," +
+                                      framework + ",bf16,1024,1,1,1\n");
+    return stack_of(runs[0], shipped_catalog());
+  };
+  EXPECT_EQ(stack("NeMo-Automodel"), "fsdp");
+  EXPECT_EQ(stack("NeMo AutoModel (FSDP2)"), "fsdp");
+  EXPECT_EQ(stack("nemo_automodel 0.2"), "fsdp");
+  EXPECT_EQ(stack("NeMo 2.0"), "megatron");
+  EXPECT_EQ(stack("NeMo24.07"), "megatron");
+  EXPECT_EQ(stack("MegatronLM"), "megatron");
+  EXPECT_EQ(stack("megatron_deepspeed"), "megatron-deepspeed");
+  EXPECT_EQ(stack("PyTorchFSDP"), "fsdp");
+  EXPECT_EQ(stack("PyTorch DDP + compile"), "ddp");
+  // MPI, ps, TRL and ZeRO are other words' letters.
+  for (const char* framework : {"PyTorch with compile", "Apex ops", "ctrl", "nonzero"}) {
+    EXPECT_EQ(stack(framework), "ddp") << framework << ": not known, and the model fits";
+  }
+}
+
+TEST(MeasuredRuns, WhoShardsWeightsOrGradientsUsesNoOtherDegreesUnlessStated) {
+  const auto message = [](const std::string& framework, const std::string& shard) {
+    const auto runs = test::runs_from("id,model,gpu,n_gpus,framework,seq_len,micro_batch,shard\na,llama-2-7b,H100,8," +
+                                      framework + ",4096,1," + shard + "\n");
+    const RunPrediction p = predict_run(runs[0], shipped_catalog());
+    return std::string(to_string(p.status)) + ": " + p.message;
+  };
+  for (const std::string& row : {message("Megatron-DeepSpeed", "zero3"), message("NeMo", "fsdp"),
+                                 message("Megatron-FSDP", ""), message("Megatron-DeepSpeed ZeRO-2", "")}) {
+    EXPECT_EQ(row.rfind("ok: ", 0), 0U) << row;
+    EXPECT_NE(row.find("tp is 1; pp is 1"), std::string::npos) << row;
+  }
+  EXPECT_EQ(message("NeMo", "zero1").rfind("unsupported: tp and pp are not stated", 0), 0U);
+}
+
 TEST(Notes, TheLossIsCompiledWithTheLayersSinceTheirReleasesSayHow) {
   EXPECT_TRUE(read_settings("NGC PyTorch 2.8.0a0; compile + float8").compiled_loss);
   EXPECT_FALSE(read_settings("NGC PyTorch 2.8.0a0; no compile").compiled_loss);
