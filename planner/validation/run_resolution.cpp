@@ -4,7 +4,6 @@
 
 #include "base/result.hpp"
 #include "base/words.hpp"
-#include "models/memory.hpp"
 #include "models/model_states.hpp"
 #include "planner/validation/phrases.hpp"
 
@@ -132,46 +131,6 @@ void resolve_schedule(const MeasuredRun& run, const Architecture& a, Strategy& s
   if (!stated) note_unread("schedule", run.schedule, assumptions);
   const bool plain = stated && *stated != Schedule::Interleaved && s.pipeline_parallel > 1;
   s.schedule = s.virtual_pipeline > 1 ? Schedule::Interleaved : plain ? *stated : Schedule::OneFOneB;
-}
-
-/// What a run does that states no micro-batch. torchtitan cuts the local batch into as many as stages; who cuts the
-/// model by tensor parallelism and has no pipeline to fill takes the largest that fits; others take one sequence.
-std::int64_t usual_micro_batch(std::int64_t local, const Workload& w, Strategy s, const Cluster& cluster,
-                               const Stack& stack) {
-  if (s.pipeline_parallel > 1) {
-    return s.sharding == Sharding::FsdpFull ? std::max<std::int64_t>(1, local / s.pipeline_parallel) : 1;
-  }
-  if (!stack.tensor_parallel) return 1;
-  for (std::int64_t m = local; m > 1 && m % 2 == 0; m /= 2) {
-    s.micro_batch = static_cast<std::int32_t>(m);
-    if (estimate_memory(w, s, cluster, stack).fits_device()) return m;
-  }
-  return 1;
-}
-
-Result<void> resolve_batch(const MeasuredRun& run, std::optional<std::int64_t> global_batch, const Cluster& cluster,
-                           const Stack& stack, Workload& w, Strategy& s, Assumptions& assumptions) {
-  if (!run.micro_batch && !global_batch) {
-    return fail("unsupported", run.id, "neither micro_batch nor global_batch is stated", "state one of them");
-  }
-  const std::int64_t dp = s.data_parallel;
-  if (!global_batch) {
-    w.global_batch = *run.micro_batch * dp * run.grad_accum.value_or(1);
-    if (!run.grad_accum) assumptions.emplace_back("global_batch is micro_batch x dp");
-  } else {
-    w.global_batch = *global_batch;
-  }
-  const std::int64_t local = std::max<std::int64_t>(1, w.global_batch / dp);
-  const std::int64_t micro_batch =
-      std::min(run.micro_batch ? *run.micro_batch : usual_micro_batch(local, w, s, cluster, stack), local);
-  if (!run.micro_batch) assumptions.push_back("micro_batch is " + std::to_string(micro_batch));
-  s.micro_batch = static_cast<std::int32_t>(micro_batch);
-  const std::int64_t whole = (local + micro_batch / 2) / micro_batch * micro_batch * dp;
-  if (whole != w.global_batch) {
-    assumptions.push_back("global_batch is rounded to " + std::to_string(whole));
-    w.global_batch = whole;
-  }
-  return {};
 }
 
 /// torchtune's recipes for several devices shard by FSDP, those for one do not (meta-pytorch/torchtune, recipes/

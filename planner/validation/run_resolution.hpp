@@ -79,6 +79,9 @@ bool recipe_halves_moments(const MeasuredRun& run, const Architecture& architect
 std::int64_t recipe_half_layers(const MeasuredRun& run, const Workload& workload);
 /// Tokens of a sequence that a script computes on average which cuts its batches to their longest.
 std::optional<std::int64_t> binned_seq_len(const Workload& workload, const Stack& stack);
+/// Sequences of a micro-batch and of a step; says which of the row's figures contradict each other.
+Result<void> resolve_batch(const MeasuredRun& run, std::optional<std::int64_t> global_batch, const Cluster& cluster,
+                           const Stack& stack, Workload& workload, Strategy& strategy, Assumptions& assumptions);
 /// What vendors' tuned configurations set and their tables leave out.
 void follow_recipes(const MeasuredRun& run, const Workload& workload, const Cluster& cluster, Strategy& strategy,
                     RunSettings& settings, Assumptions& assumptions);
