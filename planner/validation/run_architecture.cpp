@@ -1,7 +1,10 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 
+#include "base/units.hpp"
 #include "base/words.hpp"
+#include "planner/validation/phrases.hpp"
 #include "planner/validation/run_resolution.hpp"
 #include "planner/validation/run_words.hpp"
 
@@ -29,18 +32,28 @@ bool contradicts(const MeasuredRun& run, const Architecture& a) {
          (run.n_experts.value_or(0) > 0 && *run.n_experts != a.moe.n_experts);
 }
 
-void override_widths(const MeasuredRun& run, Architecture& a) {
-  const std::int64_t stated_layers = run.n_layers.value_or(a.n_layers);
+/// Rows mostly count the layers of encoder and decoder together; as many as the published decoder alone has are those
+/// of one side, as its configuration writes them.
+void override_layers(const MeasuredRun& run, Architecture& a, Assumptions& assumptions) {
+  if (!run.n_layers) return;
+  const std::int64_t stated = *run.n_layers;
   if (a.kind == ModelKind::EncoderDecoder) {
-    a.n_encoder_layers = stated_layers / 2;
-    a.n_layers = stated_layers - a.n_encoder_layers;
-  } else {
-    if (stated_layers < a.n_layers) {
-      // Cut for a benchmark: one layer stands for the leading dense ones.
-      a.moe.n_leading_dense_layers = std::min<std::int64_t>(a.moe.n_leading_dense_layers, 1);
+    if (stated == a.n_layers && stated == a.n_encoder_layers) {
+      assumptions.emplace_back("n_layers counts one side of encoder and decoder");
+      return;
     }
-    a.n_layers = stated_layers;
+    a.n_encoder_layers = stated / 2;
+    a.n_layers = stated - a.n_encoder_layers;
+    return;
   }
+  if (stated < a.n_layers) {
+    // Cut for a benchmark: one layer stands for the leading dense ones.
+    a.moe.n_leading_dense_layers = std::min<std::int64_t>(a.moe.n_leading_dense_layers, 1);
+  }
+  a.n_layers = stated;
+}
+
+void override_widths(const MeasuredRun& run, Architecture& a) {
   if (!a.has_latent_attention()) {
     a.n_kv_heads = run.n_kv_heads.value_or(a.n_kv_heads);
     a.head_dim = run.head_dim.value_or(a.head_dim);
@@ -48,6 +61,10 @@ void override_widths(const MeasuredRun& run, Architecture& a) {
   a.vocab = run.vocab.value_or(a.vocab);
   if (!a.is_moe() || a.moe.n_leading_dense_layers > 0 || a.moe.layer_stride > 1) {
     a.ffn_hidden = run.ffn_hidden.value_or(a.ffn_hidden);
+  }
+  if (a.is_moe()) {
+    if (run.top_k.value_or(0) > 0) a.moe.top_k = *run.top_k;
+    if (run.expert_ffn_hidden.value_or(0) > 0) a.moe.expert_ffn_hidden = *run.expert_ffn_hidden;
   }
 }
 
@@ -63,6 +80,26 @@ std::optional<std::int64_t> vocabulary_of_family(const Catalog& catalog, std::st
     shared = a.vocab;
   }
   return shared;
+}
+
+/// T5 and its kin: RMS norms, no biases, positions by distance.
+bool is_t5(std::string_view model) {
+  const std::vector<std::string> words = plain_words(model);
+  return std::any_of(words.begin(), words.end(), [](const std::string& word) {
+    constexpr std::array<std::string_view, 5> kBegins{"t5", "mt5", "byt5", "flant5", "ul2"};
+    return std::any_of(kBegins.begin(), kBegins.end(), [&](auto begin) { return word.rfind(begin, 0) == 0; });
+  });
+}
+
+void make_encoder_decoder(const MeasuredRun& run, Architecture& a, Assumptions& assumptions) {
+  a.kind = ModelKind::EncoderDecoder;
+  a.norm = NormKind::RmsNorm;
+  a.positions = PositionEncoding::RelativeBias;
+  a.max_positions = 0;
+  a.qkv_bias = a.attention_output_bias = a.mlp_bias = false;
+  a.n_encoder_layers = *run.n_layers / 2;
+  a.n_layers = *run.n_layers - a.n_encoder_layers;
+  assumptions.emplace_back("n_layers counts encoder and decoder together");
 }
 
 Result<Architecture> from_widths(const MeasuredRun& run, const Catalog& catalog, Assumptions& assumptions) {
@@ -118,6 +155,7 @@ Result<Architecture> from_widths(const MeasuredRun& run, const Catalog& catalog,
     a.tied_embeddings = true;
     a.qkv_bias = a.attention_output_bias = a.mlp_bias = true;
   }
+  if (is_t5(run.model)) make_encoder_decoder(run, a, assumptions);
   if (run.n_experts.value_or(0) > 0) {
     if (run.top_k.value_or(0) < 1) {
       return fail("unsupported", run.id, "n_experts is stated but top_k is not", "state top_k");
@@ -128,6 +166,35 @@ Result<Architecture> from_widths(const MeasuredRun& run, const Catalog& catalog,
     a.moe.expert_ffn_hidden = expert_width > 0 ? expert_width : a.ffn_hidden;
   }
   return a;
+}
+
+/// Families that no layer of a transformer describes, by words of a model's name.
+std::string_view other_kind(std::string_view model) {
+  constexpr std::array<std::string_view, 19> kBegins{"resnet",    "resnext",   "vgg",       "unet",      "efficientnet",
+                                                     "mobilenet", "densenet",  "inception", "alexnet",   "yolo",
+                                                     "rcnn",      "retinanet", "dlrm",      "diffusion", "sdxl",
+                                                     "lstm",      "convnext",  "gnmt",      "tacotron"};
+  constexpr std::array<std::string_view, 6> kWhole{"cnn", "rnn", "gan", "ssd", "dit", "flux"};
+  for (const std::string& word : plain_words(model)) {
+    for (const std::string_view begin : kBegins) {
+      if (word.rfind(begin, 0) == 0) return begin;
+    }
+    for (const std::string_view whole : kWhole) {
+      if (word == whole) return whole;
+    }
+  }
+  return {};
+}
+
+/// A size that neither all weights nor those of one token come near speaks of another model than the widths.
+void compare_size(const MeasuredRun& run, const Architecture& a, Assumptions& assumptions) {
+  constexpr double kNear = 0.2;
+  if (run.params_b.value_or(0) <= 0) return;
+  const double stated = 1e9 * *run.params_b;
+  const auto total = static_cast<double>(count_parameters(a).total());
+  const auto is_near = [&](double count) { return std::abs(stated / count - 1) <= kNear; };
+  if (is_near(total) || is_near(static_cast<double>(active_parameters(a)))) return;
+  assumptions.push_back("params_b says " + format_count(stated) + ", the widths make " + format_count(total));
 }
 
 /// A count of parameters that holds the vocabulary twice tells of a head of its own, where the published model has none
@@ -169,7 +236,15 @@ const ModelPreset* find_preset(const MeasuredRun& run, const Catalog& catalog) {
 
 Result<Architecture> resolve_architecture(const MeasuredRun& run, const Catalog& catalog, Assumptions& assumptions) {
   const ModelPreset* preset = find_preset(run, catalog);
-  if (preset == nullptr || contradicts(run, preset->architecture)) return from_widths(run, catalog, assumptions);
+  if (preset == nullptr && !other_kind(run.model).empty()) {
+    return fail("unsupported", run.id, "the model '" + run.model + "' is no transformer of tokens",
+                "language models, encoders such as BERT and vision transformers are modelled");
+  }
+  if (preset == nullptr || contradicts(run, preset->architecture)) {
+    Result<Architecture> own = from_widths(run, catalog, assumptions);
+    if (own) compare_size(run, *own, assumptions);
+    return own;
+  }
   Architecture a = preset->architecture;
   if (!a.layer_pattern.empty() && run.n_layers.value_or(a.n_layers) != a.n_layers) {
     return fail("unsupported", run.id,
@@ -178,12 +253,14 @@ Result<Architecture> resolve_architecture(const MeasuredRun& run, const Catalog&
                 "state no n_layers, or that of the pattern");
   }
   if (!run.hidden) assumptions.push_back("widths are those of " + a.name);
+  override_layers(run, a, assumptions);
   override_widths(run, a);
   extend_positions(run, a, assumptions);
   if (counts_own_head(run, a)) {
     a.tied_embeddings = false;
     assumptions.emplace_back("the head is not tied, by params_b");
   }
+  compare_size(run, a, assumptions);
   return a;
 }
 

@@ -85,7 +85,14 @@ Result<void> check_resolved(const MeasuredRun& run, const Workload& w, const Str
         std::to_string(layers) + " layers are too few for " + std::to_string(s.pipeline_parallel) + " pipeline ranks",
         "correct n_layers or pp");
   }
-  // Rows state expert degrees that divide nothing; who says how experts are cut says how they fill the ranks.
+  if (a.is_moe() && a.moe.n_experts % s.expert_parallel != 0) {
+    return fail("invalid", run.id,
+                "ep " + std::to_string(s.expert_parallel) + " does not divide the " + std::to_string(a.moe.n_experts) +
+                    " experts",
+                "correct ep or n_experts");
+  }
+  // Rows state expert degrees that do not divide the ranks of a stage; who says how experts are cut says how they fill
+  // the ranks.
   const std::int64_t stage_ranks = s.gpus() / s.pipeline_parallel;
   const std::int64_t expert_ranks = std::int64_t{s.expert_parallel} * s.expert_tensor();
   if (s.expert_tensor_parallel > 0 && stage_ranks % expert_ranks != 0) {

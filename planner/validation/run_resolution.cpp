@@ -321,6 +321,10 @@ Result<ResolvedRun> resolve_run(const MeasuredRun& stated, const Catalog& catalo
   const bool shards = must_shard(run, &cluster->accelerator, catalog) || shards_on_many(*stack, run);
   resolve_sharding(run, *stack, shards, s, assumptions);
   resolve_recompute(run, settings, w.architecture, *stack, s, assumptions);
+  if (s.expert_parallel > 1 && !w.architecture.is_moe()) {
+    assumptions.push_back("ep " + std::to_string(s.expert_parallel) + " is passed over, the model has no experts");
+    s.expert_parallel = 1;
+  }
   if (w.architecture.is_moe()) s.expert_tensor_parallel = static_cast<std::int32_t>(run.etp.value_or(0));
   resolve_sequence_parallel(run, *stack, s, assumptions);
   s.offload = resolve_offload(run, assumptions);
