@@ -1,5 +1,6 @@
 #include "planner/validation/measured_run.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -66,6 +67,14 @@ std::optional<std::size_t> position(const CsvTable& table, std::string_view colu
   return index;
 }
 
+/// What tables write where a figure is not known.
+bool is_not_stated(std::string_view cell) {
+  constexpr std::array<std::string_view, 11> kBlanks{"",    "-",   "--",      "n/a",  "na",        "?",
+                                                     "nan", "tbd", "unknown", "null", "not stated"};
+  const std::string text = lower_case(trim(cell));
+  return std::find(kBlanks.begin(), kBlanks.end(), text) != kBlanks.end();
+}
+
 /// Reads typed cells of one row and collects the faults and the columns.
 class RowReader {
  public:
@@ -80,7 +89,7 @@ class RowReader {
 
   std::optional<double> number(std::string_view column) {
     const std::string cell = text(column);
-    if (cell.empty()) return std::nullopt;
+    if (is_not_stated(cell)) return std::nullopt;
     double value = 0;
     const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
     if (error != std::errc() || end != cell.data() + cell.size() || !std::isfinite(value) || value < 0) {
@@ -111,10 +120,12 @@ class RowReader {
   }
 
   std::optional<bool> flag(std::string_view column) {
-    const std::string cell = lower_case(text(column));
-    if (cell.empty()) return std::nullopt;
-    if (cell == "1" || cell == "true" || cell == "yes") return true;
-    if (cell == "0" || cell == "false" || cell == "no") return false;
+    constexpr std::array<std::string_view, 9> kOn{"1", "true", "yes", "on", "y", "t", "enabled", "✓", "✔"};
+    constexpr std::array<std::string_view, 10> kOff{"0", "false", "no", "off", "n", "f", "disabled", "none", "✗", "✘"};
+    const std::string cell = lower_case(trim(text(column)));
+    if (is_not_stated(cell)) return std::nullopt;
+    if (std::find(kOn.begin(), kOn.end(), cell) != kOn.end()) return true;
+    if (std::find(kOff.begin(), kOff.end(), cell) != kOff.end()) return false;
     refuse(column, cell, "0 or 1");
     return std::nullopt;
   }

@@ -96,6 +96,29 @@ TEST(MeasuredRuns, ColumnsHaveTheNamesThatPlansGiveThem) {
   EXPECT_TRUE(run("data", "C4").front().faults.empty());
 }
 
+TEST(MeasuredRuns, SwitchesAreReadHoweverTheyAreWritten) {
+  const auto lora = [](const std::string& cell) { return test::runs_from("id,lora\na," + cell + "\n").at(0); };
+  for (const char* cell : {"1", "yes", "Yes", "true", "TRUE", "on", "y", "enabled", "✓"}) {
+    EXPECT_EQ(lora(cell).lora, true) << cell;
+  }
+  for (const char* cell : {"0", "no", "False", "off", "n", "disabled", "none", "✗"}) {
+    EXPECT_EQ(lora(cell).lora, false) << cell;
+  }
+  EXPECT_EQ(lora("maybe").lora, std::nullopt);
+  EXPECT_EQ(lora("maybe").faults.size(), 1U);
+}
+
+TEST(MeasuredRuns, SomeCellsSayThatTheyKnowNothing) {
+  for (const char* cell : {"n/a", "N/A", "-", "?", "unknown", "nan"}) {
+    const MeasuredRun run =
+        test::runs_from("id,lora,tp,params_b\na," + std::string(cell) + "," + cell + "," + cell + "\n").at(0);
+    EXPECT_TRUE(run.faults.empty()) << cell;
+    EXPECT_EQ(run.lora, std::nullopt);
+    EXPECT_EQ(run.tp, std::nullopt);
+    EXPECT_EQ(run.params_b, std::nullopt);
+  }
+}
+
 /// The table of the plans with what a table of runs has to say beside it.
 std::vector<MeasuredRun> runs_of(const PlanSet& set, const std::string& model, const std::string& seq_len) {
   const CsvTable plans = parse_csv(to_csv(set), "plans.csv").value();
