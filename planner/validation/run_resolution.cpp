@@ -148,12 +148,13 @@ void resolve_sharding(const MeasuredRun& run, const Stack& stack, bool shards, S
   const std::optional<Sharding> stated = stated_sharding(run);
   if (!stated) note_unread("shard", run.shard, assumptions);
   const std::int32_t ranks = s.data_parallel * s.context_parallel;
-  s.sharding = stated ? *stated : usual_sharding(stack, shards);
+  s.sharding = stated ? sharding_under(stack, *stated) : usual_sharding(stack, shards);
   // DeepSpeed runs its stage on one device too, where nothing is cut.
   const bool engine_alone = ranks == 1 && stack.deepspeed_engine && !stack.pipeline_parallel;
   if (engine_alone && s.sharding == Sharding::None) s.sharding = usual_sharding(stack, shards);
   if (ranks == 1 && s.sharding == Sharding::Zero1) s.sharding = Sharding::None;
-  if (!stated && ranks > 1) assumptions.push_back("sharding is " + std::string(to_string(s.sharding)));
+  if ((!stated || run.shard.empty()) && ranks > 1)
+    assumptions.push_back("sharding is " + std::string(to_string(s.sharding)));
   s.shard_degree = s.sharding == Sharding::None ? 1 : ranks;
   if (s.sharding == Sharding::FsdpHybrid) {
     const std::int64_t degree = run.shard_degree.value_or(run.gpus_per_node.value_or(8));

@@ -71,6 +71,8 @@ std::optional<bool> four_bits_in(std::string_view quant);
 FineTune trained_part(const MeasuredRun& run);
 /// By its column, by the framework's name or by FSDP's strategy in the notes; nullopt where none says.
 std::optional<Sharding> stated_sharding(const MeasuredRun& run);
+/// A stage under the name that the stack has for it: people call FSDP's strategies by ZeRO's stages too.
+Sharding sharding_under(const Stack& stack, Sharding sharding);
 /// Whether states were cut, as one device cannot hold a replica's, though the row does not say so.
 bool must_shard(const MeasuredRun& run, const Accelerator* accelerator, const Catalog& catalog);
 /// Whether the vendor's recipe keeps moments in 16 bits, where the row names no optimizer.

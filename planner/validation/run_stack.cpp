@@ -26,12 +26,15 @@ SqueezedName squeezed(std::string_view name) {
   const auto is_small = [](char c) { return c >= 'a' && c <= 'z'; };
   const auto is_capital = [](char c) { return c >= 'A' && c <= 'Z'; };
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto begins_version = [&](std::size_t i) {  // `NeMo24.07`, `FSDPv2`
+    return is_digit(name[i]) || (name[i] == 'v' && kept(i + 1) && is_digit(name[i + 1]));
+  };
   for (std::size_t i = 0; i < name.size(); ++i) {
     if (!kept(i)) continue;
     s.text.push_back(lower_case(name[i]));
     s.begins.push_back(i == 0 || !kept(i - 1) || (is_small(name[i - 1]) && is_capital(name[i])));
     s.ends.push_back(!kept(i + 1) || (is_small(name[i]) && is_capital(name[i + 1])) ||
-                     (!is_digit(name[i]) && is_digit(name[i + 1])));
+                     (!is_digit(name[i]) && begins_version(i + 1)));
   }
   return s;
 }
@@ -99,8 +102,8 @@ const Stack* sharder_of(const Stack& stack, const MeasuredRun& run, const Accele
     if (launcher && framework.find(program) != std::string::npos) return catalog.find_stack(program);
   }
   const std::optional<Sharding> sharding = stated_sharding(run);
-  const bool able =
-      !sharding || std::find(stack.shardings.begin(), stack.shardings.end(), *sharding) != stack.shardings.end();
+  const bool able = !sharding || std::find(stack.shardings.begin(), stack.shardings.end(),
+                                           sharding_under(stack, *sharding)) != stack.shardings.end();
   if (able && !(launcher && must_shard(run, accelerator, catalog))) return nullptr;
   return catalog.find_stack(implied_stack(run, accelerator, catalog));
 }
@@ -122,6 +125,16 @@ std::optional<Sharding> qwen_stage(const Stack& stack, const MeasuredRun& run, c
 }
 
 }  // namespace
+
+Sharding sharding_under(const Stack& stack, Sharding sharding) {
+  const auto offers = [&](Sharding wanted) {
+    return std::find(stack.shardings.begin(), stack.shardings.end(), wanted) != stack.shardings.end();
+  };
+  if (offers(sharding)) return sharding;
+  if (sharding == Sharding::Zero3 && offers(Sharding::FsdpFull)) return Sharding::FsdpFull;
+  if (sharding == Sharding::Zero2 && offers(Sharding::FsdpGradOp)) return Sharding::FsdpGradOp;
+  return sharding;
+}
 
 bool must_shard(const MeasuredRun& run, const Accelerator* accelerator, const Catalog& catalog) {
   return !stated_sharding(run) && run.n_gpus.value_or(1) > 1 && accelerator != nullptr &&

@@ -37,7 +37,7 @@ std::optional<T> find_part(const Names<T, N>& names, std::string_view text) {
 }
 
 /// Names of FSDP (ShardingStrategy), of DeepSpeed (`stage`) and of Megatron (use_distributed_optimizer).
-constexpr Names<Sharding, 35> kShardings{{
+constexpr Names<Sharding, 37> kShardings{{
     {"none", Sharding::None},
     {"no", Sharding::None},
     {"noshard", Sharding::None},
@@ -51,6 +51,7 @@ constexpr Names<Sharding, 35> kShardings{{
     {"1", Sharding::Zero1},
     {"distributedoptimizer", Sharding::Zero1},
     {"distopt", Sharding::Zero1},
+    {"usedistributedoptimizer", Sharding::Zero1},
     {"zero2", Sharding::Zero2},
     {"zerostage2", Sharding::Zero2},
     {"stage2", Sharding::Zero2},
@@ -65,6 +66,7 @@ constexpr Names<Sharding, 35> kShardings{{
     {"fsdpfull", Sharding::FsdpFull},
     {"full", Sharding::FsdpFull},
     {"fullshard", Sharding::FsdpFull},
+    {"fullyshard", Sharding::FsdpFull},
     {"fsdpfullshard", Sharding::FsdpFull},
     {"gradop", Sharding::FsdpGradOp},
     {"shardgradop", Sharding::FsdpGradOp},
@@ -170,9 +172,11 @@ std::optional<Sharding> sharding_in(std::string_view words) {
   if (mentions(letters_and_digits(words), "hybridshardzero2")) return std::nullopt;  // not modelled
   if (const auto whole = find_word(kShardings, letters_and_digits(words))) return whole;
   if (const auto strategy = fsdp_strategy_in(words)) return strategy;
-  if (const auto first = find_word(kShardings, letters_and_digits(before_remark(words)))) return first;
-  if (const auto stage = zero_stage_in(words)) return stage;
-  return denies(words) ? std::optional(Sharding::None) : std::nullopt;
+  if (denies(words)) return Sharding::None;
+  const std::optional<Sharding> first = find_word(kShardings, letters_and_digits(before_remark(words)));
+  if (first && *first != Sharding::None) return first;
+  const std::optional<Sharding> stage = zero_stage_in(words);  // `ddp + zero1`
+  return stage ? stage : first;
 }
 
 std::optional<Sharding> zero_stage_in(std::string_view framework) {
@@ -191,6 +195,10 @@ std::optional<Recompute> recompute_in(std::string_view words) {
   if (text.rfind("selective", 0) == 0) return Recompute::Selective;
   if (text.rfind("full", 0) == 0 || text.rfind("fsdpfull", 0) == 0) return Recompute::Full;
   if (denies(words)) return Recompute::None;
+  const std::vector<std::string> plain = plain_words(words);
+  const auto holds = [&](std::string_view word) { return std::find(plain.begin(), plain.end(), word) != plain.end(); };
+  if (holds("sac")) return Recompute::Selective;  // torchtitan's selective activation checkpointing
+  if (holds("yes") || holds("true") || holds("uniform")) return Recompute::Full;
   return modules_in(words).empty() ? std::nullopt : std::optional(Recompute::Selective);
 }
 

@@ -483,11 +483,28 @@ TEST(MeasuredRuns, FrameworksAreNamedByWholeWords) {
   EXPECT_EQ(stack("MegatronLM"), "megatron");
   EXPECT_EQ(stack("megatron_deepspeed"), "megatron-deepspeed");
   EXPECT_EQ(stack("PyTorchFSDP"), "fsdp");
+  EXPECT_EQ(stack("FSDPv2"), "fsdp");
+  EXPECT_EQ(stack("SageMaker model parallelism library v2"), "smp-v2");
+  EXPECT_EQ(stack("SageMaker model parallelism v1"), "smp-v1");
   EXPECT_EQ(stack("PyTorch DDP + compile"), "ddp");
   // MPI, ps, TRL and ZeRO are other words' letters.
   for (const char* framework : {"PyTorch with compile", "Apex ops", "ctrl", "nonzero"}) {
     EXPECT_EQ(stack(framework), "ddp") << framework << ": not known, and the model fits";
   }
+}
+
+TEST(MeasuredRuns, StagesOfZeroAreFsdpsStrategiesWhereItShards) {
+  const auto sharding = [](const std::string& framework, const std::string& shard) {
+    const auto runs = test::runs_from("id,model,gpu,n_gpus,framework,seq_len,micro_batch,shard\na,gpt2,H100,8," +
+                                      framework + ",1024,1," + shard + "\n");
+    const ResolvedRun run = resolve_run(runs.at(0), shipped_catalog()).value();
+    return run.stack.id + " " + std::string(to_string(run.strategy.sharding));
+  };
+  EXPECT_EQ(sharding("PyTorch FSDP", "zero3"), "fsdp fsdp-full");
+  EXPECT_EQ(sharding("PyTorch FSDP", "zero2"), "fsdp fsdp-grad-op");
+  EXPECT_EQ(sharding("torchtitan", "zero3"), "torchtitan fsdp-full");
+  EXPECT_EQ(sharding("PyTorch FSDP", "zero1"), "deepspeed zero1") << "which FSDP has not";
+  EXPECT_EQ(sharding("DeepSpeed", "zero3"), "deepspeed zero3");
 }
 
 TEST(MeasuredRuns, WhoShardsWeightsOrGradientsUsesNoOtherDegreesUnlessStated) {

@@ -52,6 +52,9 @@ TEST(RunWords, ShardingIsCalledByItsStageByItsStrategyOrByItsProgram) {
       {"fsdp hsdp", Sharding::FsdpHybrid},
       {"_HYBRID_SHARD_ZERO2", std::nullopt},
       {"DeepSpeed ZeRO-2", Sharding::Zero2},
+      {"fully_shard", Sharding::FsdpFull},
+      {"use_distributed_optimizer", Sharding::Zero1},
+      {"ddp + zero1", Sharding::Zero1},
       {"not sharded", Sharding::None},
       {"no sharding", Sharding::None},
       {"fsdp-hybrid", Sharding::FsdpHybrid},
@@ -70,10 +73,11 @@ TEST(RunWords, RecomputationIsASwitchAKindOrAListOfModules) {
                             "No activation checkpointing", "without", "AC off", "checkpointing: disabled"}) {
     EXPECT_EQ(recompute_in(words), Recompute::None) << words;
   }
-  for (const char* words : {"full", "full (uniform, 1)", "yes", "1", "True", "block", "activation checkpointing"}) {
+  for (const char* words : {"full", "full (uniform, 1)", "yes", "1", "True", "block", "activation checkpointing",
+                            "yes (unsloth)", "uniform(1)"}) {
     EXPECT_EQ(recompute_in(words), Recompute::Full) << words;
   }
-  for (const char* words : {"selective", "selective-op", "Selective (core attn)", "mla_up_proj,mlp"}) {
+  for (const char* words : {"selective", "selective-op", "Selective (core attn)", "mla_up_proj,mlp", "per-op SAC"}) {
     EXPECT_EQ(recompute_in(words), Recompute::Selective) << words;
   }
   for (const char* words : {"", "flash", "10 layers"}) EXPECT_EQ(recompute_in(words), std::nullopt) << words;
