@@ -12,18 +12,24 @@ std::int64_t cores_of_chip(const Accelerator& accelerator) { return accelerator.
 
 bool has_word(std::string_view text, std::string_view word) { return lower_case(text).find(word) != std::string::npos; }
 
-/// The degrees need more ranks than n_gpus, and fill those of so many chips.
-bool degrees_need_cores(const MeasuredRun& run, std::int64_t cores) {
+constexpr std::int64_t kChipsOfNode = 16;
+
+/// Degrees tell the number of ranks: all of them, or at least what they multiply to.
+std::optional<bool> degrees_need_cores(const MeasuredRun& run, std::int64_t cores) {
   const std::int64_t cut = run.tp.value_or(1) * run.pp.value_or(1) * run.cp.value_or(1);
-  if (run.dp) return cut * *run.dp == *run.n_gpus * cores;
-  return cut > *run.n_gpus && *run.n_gpus * cores % cut == 0;
+  if (run.dp && cut * *run.dp == *run.n_gpus) return false;
+  if (run.dp && cut * *run.dp == *run.n_gpus * cores) return true;
+  if (*run.n_gpus * cores % cut != 0) return false;
+  return cut > *run.n_gpus ? std::optional(true) : std::nullopt;
 }
 
 bool counts_chips(const MeasuredRun& run, std::int64_t cores) {
-  constexpr std::int64_t kChipsOfNode = 16;
   if (run.gpus_per_node) return *run.gpus_per_node == kChipsOfNode;
   if (has_word(run.gpu, "core")) return false;
-  return has_word(run.gpu, "chip") || degrees_need_cores(run, cores);
+  if (has_word(run.gpu, "chip")) return true;
+  if (const std::optional<bool> told = degrees_need_cores(run, cores)) return *told;
+  // Large types are rented whole: 16 are the chips of one, and no more than a part of its cores.
+  return *run.n_gpus % kChipsOfNode == 0 && *run.n_gpus % (kChipsOfNode * cores) != 0;
 }
 
 }  // namespace

@@ -148,6 +148,16 @@ std::string accelerator_key(const MeasuredRun& run, const Catalog& catalog) {
   return {};
 }
 
+/// The catalog has the same part with other memory, and neither the row's name nor its instance says which.
+bool leaves_memory_open(const MeasuredRun& run, const Catalog& catalog, const std::string& accelerator) {
+  const PlainName name = plain_name(run.gpu);
+  if (name.words.empty() || name.memory_gib || accelerator_of_instance(run, catalog) == accelerator) return false;
+  return std::any_of(catalog.accelerators().begin(), catalog.accelerators().end(), [&](const Accelerator& other) {
+    const PlainName plain = plain_name(other.key);
+    return other.key != accelerator && plain.words == name.words && plain.pcie == name.pcie;
+  });
+}
+
 /// Devices that a row of n lets run on each node of such a system: all of them where that fills the nodes.
 std::int64_t usual_devices_per_node(std::int64_t n_gpus, const InstanceType& system) {
   std::int64_t devices = std::clamp<std::int64_t>(system.accelerator_count, 1, n_gpus);
@@ -224,6 +234,7 @@ Result<Cluster> resolve_cluster(const MeasuredRun& run, const Catalog& catalog, 
   if (system == nullptr) {
     return fail("unsupported", run.id, "no system with " + accelerator + " is in the catalog", "add one by --catalog");
   }
+  if (leaves_memory_open(run, catalog, accelerator)) assumptions.push_back("gpu is " + accelerator);
   const InstanceType* stated = stated_instance(run, catalog);
   if (stated != nullptr && stated != system) {
     assumptions.push_back(stated->name + " has " + stated->accelerator + ", not " + accelerator);

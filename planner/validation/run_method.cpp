@@ -84,7 +84,8 @@ FineTune trained_part(const MeasuredRun& run) {
   const std::string words = run.notes + "; " + run.framework + "; " + run.model;
   if (!run.lora.value_or(true)) return says_four_bit_format(Phrases(words)) ? FineTune::Qlora : FineTune::Full;
   if (says_four_bit_weights(Phrases(words))) return FineTune::Qlora;
-  return run.lora.value_or(false) ? FineTune::Lora : FineTune::Full;
+  const bool named = run.lora_rank || !run.lora_targets.empty() || Phrases(run.framework).say_word("lora");
+  return run.lora.value_or(named) ? FineTune::Lora : FineTune::Full;
 }
 
 }  // namespace smplan

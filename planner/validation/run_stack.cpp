@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 
 #include "base/words.hpp"
 #include "planner/validation/phrases.hpp"
@@ -144,8 +145,13 @@ bool must_shard(const MeasuredRun& run, const Accelerator* accelerator, const Ca
 std::optional<Sharding> stated_sharding(const MeasuredRun& run) {
   if (!run.shard.empty()) return sharding_in(run.shard);
   if (const auto stage = zero_stage_in(run.framework)) return stage;
-  if (const auto strategy = fsdp_strategy_in(run.framework + "; " + run.notes)) return strategy;
-  return Phrases(run.framework).say_word("fsdp") ? std::optional(Sharding::FsdpFull) : std::nullopt;
+  const Phrases framework(run.framework);
+  if (const auto strategy = fsdp_strategy_in(run.framework)) return strategy;
+  if (framework.say_word("fsdp")) return fsdp_strategy_in(run.notes).value_or(Sharding::FsdpFull);
+  // Notes may compare with other programs: each has its own words.
+  if (framework.say("deepspeed")) return zero_stage_said(run.notes);
+  constexpr std::array<std::string_view, 2> kNotFsdp{"megatron", "nemo"};
+  return framework.say_any(kNotFsdp) ? std::nullopt : fsdp_strategy_in(run.notes);
 }
 
 Result<Stack> resolve_stack(const MeasuredRun& run, const Catalog& catalog, Assumptions& assumptions) {

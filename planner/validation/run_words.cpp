@@ -85,6 +85,10 @@ constexpr Names<Sharding, 6> kStrategies{{{"shard_grad_op", Sharding::FsdpGradOp
                                           {"full_shard", Sharding::FsdpFull},
                                           {"full shard", Sharding::FsdpFull}}};
 
+constexpr std::array<std::pair<char, Sharding>, 3> kStages{
+    {{'1', Sharding::Zero1}, {'2', Sharding::Zero2}, {'3', Sharding::Zero3}}};
+constexpr std::array<std::string_view, 6> kStageNames{"zero", "zero-", "zero ", "zero_", "zero stage ", "zero-stage-"};
+
 constexpr Names<Recompute, 20> kRecomputes{{
     {"none", Recompute::None},
     {"no", Recompute::None},
@@ -187,6 +191,20 @@ std::optional<Sharding> zero_stage_in(std::string_view framework) {
     if (const auto stage = find_word(kShardings, text.substr(at, name.size() + 1))) return stage;
   }
   return std::nullopt;
+}
+
+std::optional<Sharding> zero_stage_said(std::string_view notes) {
+  const Phrases words(notes);
+  std::optional<Sharding> found;
+  for (const auto& [digit, sharding] : kStages) {
+    const bool said = std::any_of(kStageNames.begin(), kStageNames.end(), [&, d = digit](std::string_view name) {
+      return words.say_word(std::string(name) + d);
+    });
+    if (!said) continue;
+    if (found) return std::nullopt;
+    found = sharding;
+  }
+  return found;
 }
 
 std::optional<Recompute> recompute_in(std::string_view words) {

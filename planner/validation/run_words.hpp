@@ -22,6 +22,9 @@ std::optional<Sharding> fsdp_strategy_in(std::string_view text);
 /// The stage that a framework is called with: `HF + DeepSpeed ZeRO-1`.
 std::optional<Sharding> zero_stage_in(std::string_view framework);
 
+/// The one stage that notes speak of: `DeepSpeed ZeRO-2`, but not `ZeRO-2 and ZeRO-3`.
+std::optional<Sharding> zero_stage_said(std::string_view notes);
+
 /// `none`, `no recompute`, `selective (core attn)`, `full`, `uniform`, `yes`, `0`, or modules of Megatron Core, which
 /// are selective.
 std::optional<Recompute> recompute_in(std::string_view words);

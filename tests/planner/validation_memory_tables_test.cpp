@@ -97,6 +97,17 @@ TEST(MemoryTables, OnlyWordsOfTheWeightsFormatSayThatTheyHaveFourBits) {
   EXPECT_NE(message.find("quant 'int8' is not understood; frozen weights have 16 bits"), std::string::npos) << message;
 }
 
+TEST(MemoryTables, ARankOrAProgramOfAdaptersSaysThatTheyAreTrained) {
+  const auto trained = [](const std::string& cells) {
+    return trained_part(test::runs_from("id,framework,lora,lora_rank,lora_targets\na," + cells + "\n").at(0));
+  };
+  EXPECT_EQ(trained("torchtune,,,"), FineTune::Full);
+  EXPECT_EQ(trained("torchtune,,16,"), FineTune::Lora);
+  EXPECT_EQ(trained("torchtune,,,q_proj+v_proj"), FineTune::Lora);
+  EXPECT_EQ(trained("torchtune LoRA,,,"), FineTune::Lora);
+  EXPECT_EQ(trained("torchtune LoRA,0,16,"), FineTune::Full) << "the flag counts";
+}
+
 TEST(MemoryTables, TrainedEmbeddingsAreReadFromTheMethodOrTheNotes) {
   const auto trains = [](const char* method, const char* notes) {
     const ResolvedRun run = resolved(std::string("1,HF-Trainer,bf16,512,1,none,1,") + method + ",,64,,33.7," + notes);

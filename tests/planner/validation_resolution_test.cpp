@@ -51,6 +51,13 @@ TEST(MeasuredRuns, ChipsOfTrainiumAreCountedAsTheirCores) {
     EXPECT_EQ(chips.prediction.peak, cores.prediction.peak * 2);
     EXPECT_EQ(*chips.measured_time, *cores.measured_time * 2) << "the rate is a chip's";
   }
+  const auto counts = [&](const std::string& columns, const std::string& cells) {
+    const std::string message = predicted(columns, cells).prediction.message;
+    return message.substr(0, message.find(';'));
+  };
+  EXPECT_EQ(counts("instance,gpu,n_gpus", "trn1.32xlarge,,16"), "n_gpus counts chips of 2 NeuronCores") << "of one";
+  EXPECT_EQ(counts("instance,gpu,n_gpus", "trn1.32xlarge,,64"), "n_gpus counts NeuronCores");
+  EXPECT_EQ(counts("gpu,n_gpus,dp", "trn1,16,2"), "n_gpus counts NeuronCores");
   EXPECT_NE(predicted("gpu,n_gpus,gpus_per_node", "Trainium2,16,16").prediction.message.find("of 4 NeuronCores"),
             std::string::npos);
 }
@@ -135,6 +142,18 @@ TEST(MeasuredRuns, TheSystemIsTheSizeOfItsFamilyThatTheRowFills) {
   EXPECT_EQ(system("instance,gpu,n_gpus", "p4de.24xlarge,A100,8"), "as stated x 1") << "which has 80 GB";
   EXPECT_EQ(system("instance,gpu,n_gpus", "p4d.24xlarge,A100-80GB,8"), like + "dgx-a100-80gb x 1")
       << "the device counts";
+}
+
+TEST(MeasuredRuns, WhichMemoryWasTakenIsSaidWhereThePartComesWithSeveral) {
+  const auto message = [](const std::string& gpu) {
+    const auto runs = test::runs_from("id,model,gpu,n_gpus,framework,dtype,seq_len,micro_batch\na,gpt2," + gpu +
+                                      ",8,FSDP,fp16,1024,1\n");
+    return predict_run(runs.at(0), shipped_catalog()).message;
+  };
+  EXPECT_NE(message("A100").find("gpu is A100-40GB"), std::string::npos);
+  EXPECT_NE(message("Tesla V100").find("gpu is V100-16GB"), std::string::npos);
+  for (const char* gpu : {"A100-80GB", "H100", "L40S"})
+    EXPECT_EQ(message(gpu).find("gpu is"), std::string::npos) << gpu;
 }
 
 TEST(MeasuredRuns, ANetworkThatIsNotKnownIsNamedWhereNodesNeedOne) {
@@ -454,6 +473,10 @@ TEST(Notes, NameFsdpsStrategyWhereNoColumnDoes) {
   EXPECT_EQ(sharding("FSDP", "", "HSDP over nodes"), Sharding::FsdpHybrid);
   EXPECT_EQ(sharding("PyTorch FSDP (HSDP)", "", ""), Sharding::FsdpHybrid);
   EXPECT_EQ(sharding("FSDP", "", "no HSDP"), Sharding::FsdpFull);
+  EXPECT_EQ(sharding("torchtitan", "", "HSDP"), Sharding::FsdpHybrid);
+  EXPECT_EQ(sharding("DeepSpeed", "", "ZeRO-2; beside HSDP"), Sharding::Zero2);
+  EXPECT_EQ(sharding("DeepSpeed", "", "ZeRO stage 1"), Sharding::Zero1);
+  EXPECT_EQ(sharding("DeepSpeed", "", "ZeRO-1 and ZeRO-2"), Sharding::Zero3) << "either: the stack's usual one";
   EXPECT_EQ(sharding("FSDP", "", "FULL_SHARD against SHARD_GRAD_OP"), Sharding::FsdpFull) << "which is not said";
   EXPECT_EQ(sharding("FSDP", "fsdp-full", "HSDP is slower"), Sharding::FsdpFull) << "the column counts";
 }
