@@ -17,7 +17,7 @@ void note_unread(std::string_view column, const std::string& cell, Assumptions& 
 
 /// What notes and names say, and the columns that say more.
 RunSettings settings_of(const MeasuredRun& run) {
-  RunSettings settings = read_settings(run.notes + " " + run.framework);
+  RunSettings settings = read_settings(run.notes, run.framework);
   if (lower_case(run.dtype).find("-true") != std::string::npos) settings.pure_half = true;  // LitGPT: weights too
   if (run.compile) settings.compiled = run.compile;
   return settings;

@@ -54,8 +54,10 @@ bool says_four_bit_weights(const Phrases& words) {
   return says_four_bit_format(words) || words.say_word("q-lora") || words.say_word("qlora");
 }
 
-RunSettings read_settings(std::string_view text) {
-  const Words words(text);
+RunSettings read_settings(std::string_view notes, std::string_view framework) {
+  const Words words(std::string(notes) + " " + std::string(framework));
+  // Notes may compare with other programs.
+  const Phrases program(framework.empty() ? notes : framework);
   RunSettings s;
   if (words.say_any(std::array<std::string_view, 3>{"nvfp4", "fp4_", "label fp4"})) s.precision = Precision::Fp4;
   if (words.say_any(std::array<std::string_view, 3>{"fp8mx", "_fp8", "label fp8"})) s.precision = Precision::Fp8;
@@ -65,7 +67,7 @@ RunSettings read_settings(std::string_view text) {
   s.lora_rank = words.number_after("lora rank ");
   if (!s.lora_rank) s.lora_rank = words.number_after("rank=");
   // torchtune's recipes and Answer.AI's script keep weights in dtype.
-  s.pure_half = words.say_any(std::array<std::string_view, 3>{"mp_mode=pure", "torchtune", "fsdp+qlora"});
+  s.pure_half = words.say("mp_mode=pure") || program.say("torchtune") || program.say("fsdp+qlora");
   s.checkpoints_run_through = words.say("mp_mode=pure");  // the tables of LLM Foundry made with PyTorch 1.13
   s.tied_embeddings = words.say("tied=1");
   s.lora_embeddings =
@@ -95,7 +97,7 @@ RunSettings read_settings(std::string_view text) {
   s.tensor_overlap =
       !words.say_any(std::array<std::string_view, 3>{"no tp-comm overlap", "no tp comm overlap", "no tp overlap"});
   // Opt-in there (megatron/training/arguments.py), on in the recipes of NeMo and Megatron-Bridge.
-  s.gradient_overlap = !words.say("megatron-lm") || words.say("overlap-grad-reduce");
+  s.gradient_overlap = !program.say("megatron-lm") || words.say("overlap-grad-reduce");
   s.interleaved = words.say("interleaved 1f1b");
   if (words.say("dispatcher=alltoall")) s.deduplicated_dispatch = false;
   if (words.say("deepep") || words.say("hybridep")) s.deduplicated_dispatch = true;
@@ -104,7 +106,7 @@ RunSettings read_settings(std::string_view text) {
   if (!s.software_year) s.software_year = words.release_after("container nemo ");
   if (!s.software_year && words.say("items/pretrain")) s.software_year = kSoftwareYear;  // cards of the main branch
   // grad_reduce_in_fp32 is off in their recipes; Megatron-LM's own default is on.
-  s.half_gradients = words.say("megatron-bridge") || words.say("nemo");
+  s.half_gradients = program.say("megatron-bridge") || program.say("nemo");
   if (words.say("ep-a2a overlap=on")) s.expert_overlap = true;
   if (words.say("ep-a2a overlap=off")) s.expert_overlap = false;
   return s;

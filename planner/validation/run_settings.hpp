@@ -45,9 +45,10 @@ struct RunSettings {
   bool graphed_iteration = false;               ///< forward and backward as one CUDA graph, experts' products fused
 };
 
-/// Reads the notes and the framework's name, joined; what they do not say stays unset. The model's name is no setting:
-/// words in it name something else (`Mistral-NeMo` is no recipe of NeMo).
-RunSettings read_settings(std::string_view text);
+/// Reads the notes and the framework's name; what they do not say stays unset. What only a program's own defaults tell
+/// is read from the framework, where it is stated. The model's name is no setting: words in it name something else
+/// (`Mistral-NeMo` is no recipe of NeMo).
+RunSettings read_settings(std::string_view notes, std::string_view framework = {});
 
 class Phrases;
 /// The frozen weights, and neither the optimizer's states nor gradients, have 4 bits.

@@ -434,6 +434,16 @@ TEST(Notes, MegatronReducesGradientsAfterThePassesUnlessTheyOverlap) {
   EXPECT_FALSE(waits("container 26.04; NeMo Megatron-Bridge"));
 }
 
+TEST(Notes, OtherProgramsThatTheyNameChangeNothing) {
+  const std::string others = "faster than torchtune, Megatron-LM and NeMo";
+  EXPECT_FALSE(read_settings(others, "torchtitan").pure_half);
+  EXPECT_TRUE(read_settings("", "torchtune 0.4").pure_half);
+  EXPECT_TRUE(read_settings(others, "torchtitan").gradient_overlap);
+  EXPECT_FALSE(read_settings("", "Megatron-LM").gradient_overlap);
+  EXPECT_FALSE(read_settings(others, "Megatron-LM").half_gradients);
+  EXPECT_TRUE(read_settings("", "NeMo").half_gradients);
+}
+
 TEST(Notes, CheckpointsOfOlderTorchRunThrough) {
   const Stack& foundry = *shipped_catalog().find_stack("llm-foundry");
   EXPECT_TRUE(apply_settings(foundry, read_settings("MP_mode=DEFAULT")).checkpoint_stops_early);
