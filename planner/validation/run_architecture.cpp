@@ -29,7 +29,7 @@ std::string bare_name(std::string_view name) { return letters_and_digits(without
 /// The widths of a preset do not describe a row that states others.
 bool contradicts(const MeasuredRun& run, const Architecture& a) {
   return (run.hidden && *run.hidden != a.hidden) || (run.n_heads && *run.n_heads != a.n_heads) ||
-         (run.n_experts.value_or(0) > 0 && *run.n_experts != a.moe.n_experts);
+         (run.n_experts.value_or(0) > 1 && *run.n_experts != a.moe.n_experts);
 }
 
 /// Rows mostly count the layers of encoder and decoder together; as many as the published decoder alone has are those
@@ -156,7 +156,7 @@ Result<Architecture> from_widths(const MeasuredRun& run, const Catalog& catalog,
     a.qkv_bias = a.attention_output_bias = a.mlp_bias = true;
   }
   if (is_t5(run.model)) make_encoder_decoder(run, a, assumptions);
-  if (run.n_experts.value_or(0) > 0) {
+  if (run.n_experts.value_or(0) > 1) {
     if (run.top_k.value_or(0) < 1) {
       return fail("unsupported", run.id, "n_experts is stated but top_k is not", "state top_k");
     }

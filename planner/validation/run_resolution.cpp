@@ -144,7 +144,8 @@ Sharding usual_sharding(const Stack& stack, bool shards) {
   return stack.shardings[second ? 1 : 0];
 }
 
-void resolve_sharding(const MeasuredRun& run, const Stack& stack, bool shards, Strategy& s, Assumptions& assumptions) {
+void resolve_sharding(const MeasuredRun& run, const Stack& stack, bool shards, std::int64_t node, Strategy& s,
+                      Assumptions& assumptions) {
   const std::optional<Sharding> stated = stated_sharding(run);
   if (!stated) note_unread("shard", run.shard, assumptions);
   const std::int32_t ranks = s.data_parallel * s.context_parallel;
@@ -157,8 +158,13 @@ void resolve_sharding(const MeasuredRun& run, const Stack& stack, bool shards, S
     assumptions.push_back("sharding is " + std::string(to_string(s.sharding)));
   s.shard_degree = s.sharding == Sharding::None ? 1 : ranks;
   if (s.sharding == Sharding::FsdpHybrid) {
-    const std::int64_t degree = run.shard_degree.value_or(run.gpus_per_node.value_or(8));
-    if (degree <= ranks && ranks % degree == 0) s.shard_degree = static_cast<std::int32_t>(degree);
+    const std::int64_t degree = run.shard_degree.value_or(node);
+    if (degree <= ranks && ranks % degree == 0) {
+      s.shard_degree = static_cast<std::int32_t>(degree);
+    } else {
+      assumptions.push_back("all " + std::to_string(ranks) + " ranks share one copy, " + std::to_string(degree) +
+                            " do not divide them");
+    }
   }
 }
 
@@ -320,11 +326,16 @@ Result<ResolvedRun> resolve_run(const MeasuredRun& stated, const Catalog& catalo
   resolve_interleaving(run, settings, s, assumptions);
   resolve_schedule(run, w.architecture, s, assumptions);
   const bool shards = must_shard(run, &cluster->accelerator, catalog) || shards_on_many(*stack, run);
-  resolve_sharding(run, *stack, shards, s, assumptions);
+  resolve_sharding(run, *stack, shards, cluster->gpus_per_node, s, assumptions);
   resolve_recompute(run, settings, w.architecture, *stack, s, assumptions);
   if (s.expert_parallel > 1 && !w.architecture.is_moe()) {
     assumptions.push_back("ep " + std::to_string(s.expert_parallel) + " is passed over, the model has no experts");
     s.expert_parallel = 1;
+  }
+  const std::int64_t stage_ranks = s.gpus() / s.pipeline_parallel;
+  if (stage_ranks % s.expert_parallel != 0) {
+    assumptions.push_back("ep " + std::to_string(s.expert_parallel) + " does not divide the " +
+                          std::to_string(stage_ranks) + " ranks of a stage");
   }
   if (w.architecture.is_moe()) s.expert_tensor_parallel = static_cast<std::int32_t>(run.etp.value_or(0));
   resolve_sequence_parallel(run, *stack, s, assumptions);

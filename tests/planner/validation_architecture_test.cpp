@@ -61,10 +61,17 @@ TEST(MeasuredModels, StatedExpertsOverrideThoseOfThePreset) {
   EXPECT_EQ(moe("2,7168").expert_ffn_hidden, 7168);
 }
 
+TEST(MeasuredModels, OneExpertIsNone) {
+  EXPECT_EQ(resolved("n_experts", "llama-2-7b,1").workload.architecture.name, "llama-2-7b");
+  EXPECT_FALSE(resolved("n_layers,hidden,n_experts", "own,12,768,1").workload.architecture.is_moe());
+}
+
 TEST(MeasuredModels, ExpertsAreCutInEqualParts) {
   EXPECT_TRUE(contains(message("ep", "mixtral-8x7b,8"), "ok: "));
   EXPECT_EQ(message("ep", "mixtral-8x7b,3"), "invalid: ep 3 does not divide the 8 experts (correct ep or n_experts)");
   EXPECT_EQ(message("ep", "mixtral-8x7b,16"), "invalid: ep 16 does not divide the 8 experts (correct ep or n_experts)");
+  EXPECT_TRUE(contains(message("ep", "deepseek-v3,64"), "ep 64 does not divide the 8 ranks of a stage"));
+  EXPECT_FALSE(contains(message("ep", "deepseek-v3,8"), "does not divide"));
   EXPECT_TRUE(contains(message("ep", "llama-2-7b,4"), "ep 4 is passed over, the model has no experts"));
   EXPECT_EQ(resolved("ep", "llama-2-7b,4").strategy.expert_parallel, 1);
 }

@@ -1,4 +1,5 @@
 // How the columns and notes of a measured run are read.
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -538,6 +539,24 @@ TEST(MeasuredRuns, StagesOfZeroAreFsdpsStrategiesWhereItShards) {
   EXPECT_EQ(sharding("torchtitan", "zero3"), "torchtitan fsdp-full");
   EXPECT_EQ(sharding("PyTorch FSDP", "zero1"), "deepspeed zero1") << "which FSDP has not";
   EXPECT_EQ(sharding("DeepSpeed", "zero3"), "deepspeed zero3");
+}
+
+TEST(MeasuredRuns, HybridShardingKeepsOneCopyANode) {
+  const auto run = [](const std::string& columns, const std::string& cells) {
+    return resolve_run(test::runs_from("id,model,framework,seq_len,micro_batch,shard," + columns +
+                                       "\na,gpt2,FSDP,1024,1,HSDP," + cells + "\n")
+                           .at(0),
+                       shipped_catalog())
+        .value();
+  };
+  EXPECT_EQ(run("gpu,n_gpus", "H100,32").strategy.shard_degree, 8);
+  EXPECT_EQ(run("gpu,n_gpus", "GB200,32").strategy.shard_degree, 4);
+  EXPECT_EQ(run("gpu,n_gpus,shard_degree", "H100,32,16").strategy.shard_degree, 16);
+  const ResolvedRun odd = run("gpu,n_gpus,shard_degree", "H100,32,12");
+  EXPECT_EQ(odd.strategy.shard_degree, 32);
+  EXPECT_NE(
+      std::find(odd.assumptions.begin(), odd.assumptions.end(), "all 32 ranks share one copy, 12 do not divide them"),
+      odd.assumptions.end());
 }
 
 TEST(MeasuredRuns, WhoShardsWeightsOrGradientsUsesNoOtherDegreesUnlessStated) {
