@@ -98,10 +98,12 @@ const Stack* sharder_of(const Stack& stack, const MeasuredRun& run, const Accele
                         const Catalog& catalog) {
   if (stack.tensor_parallel) return nullptr;
   const bool launcher = stack.id == "hf-trainer";
-  const std::string framework = lower_case(run.framework);
+  const Phrases told(run.framework + "; " + run.shard);
   for (const char* program : {"fsdp", "deepspeed"}) {
-    if (launcher && framework.find(program) != std::string::npos) return catalog.find_stack(program);
+    if (launcher && told.say(program)) return catalog.find_stack(program);
   }
+  // Accelerate, which stands for FSDP otherwise, launches DeepSpeed too.
+  if (stack.id == "fsdp" && told.say("deepspeed")) return catalog.find_stack("deepspeed");
   const std::optional<Sharding> sharding = stated_sharding(run);
   const bool able = !sharding || std::find(stack.shardings.begin(), stack.shardings.end(),
                                            sharding_under(stack, *sharding)) != stack.shardings.end();

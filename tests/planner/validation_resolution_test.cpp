@@ -539,6 +539,8 @@ TEST(MeasuredRuns, StagesOfZeroAreFsdpsStrategiesWhereItShards) {
   EXPECT_EQ(sharding("torchtitan", "zero3"), "torchtitan fsdp-full");
   EXPECT_EQ(sharding("PyTorch FSDP", "zero1"), "deepspeed zero1") << "which FSDP has not";
   EXPECT_EQ(sharding("DeepSpeed", "zero3"), "deepspeed zero3");
+  EXPECT_EQ(sharding("HF Accelerate (DeepSpeed ZeRO-2)", ""), "deepspeed zero2");
+  EXPECT_EQ(sharding("PyTorch FSDP", "DeepSpeed ZeRO-2"), "deepspeed zero2") << "the row names the program";
 }
 
 TEST(MeasuredRuns, HybridShardingKeepsOneCopyANode) {
