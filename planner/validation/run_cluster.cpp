@@ -128,7 +128,7 @@ std::string accelerator_of_instance(const MeasuredRun& run, const Catalog& catal
 /// memory open the one that its instance has: p4de's A100 holds 80 GB.
 std::string accelerator_key(const MeasuredRun& run, const Catalog& catalog) {
   const PlainName name = plain_name(run.gpu);
-  const std::string beside = accelerator_of_instance(run, catalog);
+  std::string beside = accelerator_of_instance(run, catalog);
   if (name.words.empty()) return beside;
   const PlainName held = plain_name(beside);
   if (!name.memory_gib && held.words == name.words && held.pcie == name.pcie) return beside;

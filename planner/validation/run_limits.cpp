@@ -61,6 +61,11 @@ tl::unexpected<Diagnostics> invalid(const MeasuredRun& run, const Diagnostic& fa
 }  // namespace
 
 Result<void> check_limits(const MeasuredRun& run) {
+  if (!run.faults.empty()) {
+    Diagnostics faults = run.faults;
+    for (Diagnostic& d : faults) d.code = "invalid";
+    return tl::unexpected(faults);
+  }
   for (const Limit& limit : kLimits) {
     const std::optional<std::int64_t>& count = run.*limit.count;
     if (count && *count > limit.most) {

@@ -168,6 +168,22 @@ void resolve_sharding(const MeasuredRun& run, const Stack& stack, bool shards, s
   }
 }
 
+void resolve_experts(const MeasuredRun& run, const Architecture& a, Strategy& s, Assumptions& assumptions) {
+  if (!a.is_moe()) {
+    if (s.expert_parallel > 1) {
+      assumptions.push_back("ep " + std::to_string(s.expert_parallel) + " is passed over, the model has no experts");
+    }
+    s.expert_parallel = 1;
+    return;
+  }
+  const std::int64_t stage_ranks = s.gpus() / s.pipeline_parallel;
+  if (stage_ranks % s.expert_parallel != 0) {
+    assumptions.push_back("ep " + std::to_string(s.expert_parallel) + " does not divide the " +
+                          std::to_string(stage_ranks) + " ranks of a stage");
+  }
+  s.expert_tensor_parallel = static_cast<std::int32_t>(run.etp.value_or(0));
+}
+
 /// Overlapped exchange of experts allows no recomputation. Who trains DeepSeek-V3 or Kimi K2 on few nodes without that
 /// recomputes whole layers, or they do not fit (Megatron-Bridge 0.4.2, recipes/deepseek/deepseek_v3.py, 32 nodes;
 /// awslabs/awsome-distributed-ai, bench_kimi_k2_pretrain.py).
@@ -276,11 +292,6 @@ Result<void> check_unstated_optimizer(const MeasuredRun& run, const Workload& w,
 }  // namespace
 
 Result<ResolvedRun> resolve_run(const MeasuredRun& stated, const Catalog& catalog) {
-  if (!stated.faults.empty()) {
-    Diagnostics faults = stated.faults;
-    for (Diagnostic& d : faults) d.code = "invalid";
-    return tl::unexpected(faults);
-  }
   if (Result<void> r = check_limits(stated); !r) return tl::unexpected(r.error());
   ResolvedRun resolved;
   Assumptions& assumptions = resolved.assumptions;
@@ -328,16 +339,7 @@ Result<ResolvedRun> resolve_run(const MeasuredRun& stated, const Catalog& catalo
   const bool shards = must_shard(run, &cluster->accelerator, catalog) || shards_on_many(*stack, run);
   resolve_sharding(run, *stack, shards, cluster->gpus_per_node, s, assumptions);
   resolve_recompute(run, settings, w.architecture, *stack, s, assumptions);
-  if (s.expert_parallel > 1 && !w.architecture.is_moe()) {
-    assumptions.push_back("ep " + std::to_string(s.expert_parallel) + " is passed over, the model has no experts");
-    s.expert_parallel = 1;
-  }
-  const std::int64_t stage_ranks = s.gpus() / s.pipeline_parallel;
-  if (stage_ranks % s.expert_parallel != 0) {
-    assumptions.push_back("ep " + std::to_string(s.expert_parallel) + " does not divide the " +
-                          std::to_string(stage_ranks) + " ranks of a stage");
-  }
-  if (w.architecture.is_moe()) s.expert_tensor_parallel = static_cast<std::int32_t>(run.etp.value_or(0));
+  resolve_experts(run, w.architecture, s, assumptions);
   resolve_sequence_parallel(run, *stack, s, assumptions);
   s.offload = resolve_offload(run, assumptions);
   std::optional<std::int64_t> global_batch = run.global_batch;

@@ -37,7 +37,7 @@ struct ResolvedRun {
 /// Fills what has an obvious default and refuses what has none. The diagnostic's code is `invalid`
 /// where the row contradicts itself and `unsupported` where the model cannot know enough.
 /// Reads the configuration columns and the notes' settings; never a measured column.
-Result<ResolvedRun> resolve_run(const MeasuredRun& run, const Catalog& catalog);
+Result<ResolvedRun> resolve_run(const MeasuredRun& stated, const Catalog& catalog);
 
 // The parts, each in a file of its own.
 using Assumptions = std::vector<std::string>;
@@ -87,7 +87,7 @@ Result<void> resolve_batch(const MeasuredRun& run, std::optional<std::int64_t> g
 /// What vendors' tuned configurations set and their tables leave out.
 void follow_recipes(const MeasuredRun& run, const Workload& workload, const Cluster& cluster, Strategy& strategy,
                     RunSettings& settings, Assumptions& assumptions);
-/// Refuses figures that no machine or model has, before anything is computed from them.
+/// Refuses cells that are no figures, and figures that no machine or model has, before anything is computed from them.
 Result<void> check_limits(const MeasuredRun& run);
 /// Refuses what the models have no answer for once the row is understood.
 Result<void> check_resolved(const MeasuredRun& run, const Workload& workload, const Strategy& strategy);
