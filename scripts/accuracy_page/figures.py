@@ -16,6 +16,7 @@ class Figures:
     fit: dict  # smplan calibrate --fit-report --format json
     tables: list[str]  # names of the tables
     doubtful: list[dict]  # runs that nothing is fitted on: id, reason
+    shipped: dict[str, dict]  # profiles of the catalog, by stack
     chosen: list[dict]  # constants of the code that runs told: file, text, meaning, prior, value, spread, told_by
 
     def summary(self, by: str) -> list[dict]:
@@ -37,6 +38,11 @@ class Figures:
 def doubtful(path: pathlib.Path) -> list[dict]:
     with path.open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
+
+
+def shipped(root: pathlib.Path) -> dict[str, dict]:
+    profiles = json.loads((root / "catalogs/data/stack_profiles.json").read_text(encoding="utf-8"))["stack_profiles"]
+    return {profile["stack"]: profile for profile in profiles}
 
 
 def chosen(root: pathlib.Path) -> list[dict]:
@@ -70,5 +76,6 @@ def collect(binary: pathlib.Path, root: pathlib.Path) -> Figures:
         fit=ask(*fit, "--fit-report"),
         tables=[path.name for path in runs],
         doubtful=doubtful(root / "tests/measured/doubtful.csv"),
+        shipped=shipped(root),
         chosen=chosen(root),
     )

@@ -1,5 +1,7 @@
 """The page's text: weak spots first, then everything."""
 
+import math
+
 from .figures import Figures
 
 WEAK_ERROR = 0.15  # mean error of a group that the page warns of
@@ -273,8 +275,16 @@ def doubtful(found: Figures) -> str:
     )
 
 
+def ships(found: Figures, parameter: dict) -> bool:
+    """Whether the shipped profile says what the fit says: a stack of few runs takes another's figures instead."""
+    profile = found.shipped.get(parameter["owner"])
+    return profile is None or math.isclose(profile[parameter["key"]], parameter["value"], rel_tol=1e-3)
+
+
 def parameters(found: Figures) -> str:
-    told = [p for p in found.fit["parameters"] if p["determined"]]
+    narrowed = [p for p in found.fit["parameters"] if p["determined"]]
+    told = [p for p in narrowed if ships(found, p)]
+    unshipped = sorted({p["owner"] for p in narrowed if not ships(found, p)})
     rows = [
         [
             p["owner"],
@@ -290,8 +300,9 @@ def parameters(found: Figures) -> str:
     return (
         f"{len(told) + len(by_hand)} numbers are told by training runs: {len(told)} that the fit moves and "
         f"{len(by_hand)} chosen by hand. None belongs to a run, a model or a source. The fit frees what the runs narrow "
-        f"by a tenth or more; the other {len(found.fit['parameters']) - len(told)} numbers keep their priors "
-        "(scripts/fit/priors.json). What an accelerator reaches of its data sheet in a kernel, and a link in a "
+        f"by a tenth or more; the other {len(found.fit['parameters']) - len(narrowed)} numbers keep their priors "
+        f"(scripts/fit/priors.json), and {len(narrowed) - len(told)} that it frees do not ship, since their stacks have "
+        f"too few runs and take another's figures ({', '.join(unshipped)}). What an accelerator reaches of its data sheet in a kernel, and a link in a "
         "collective, was fitted on kernel timings and collective sweeps and no training run: see "
         "[models.md](models.md#where-parameters-come-from).\n\n"
         + table(["profile", "number", "meaning", "prior", "fitted", "runs"], rows, texts=3)
