@@ -15,6 +15,8 @@ inline constexpr int kPrecisionCount = 6;
 constexpr bool keeps_32_bits(Precision precision) {
   return precision == Precision::Fp32 || precision == Precision::Tf32;
 }
+/// Bytes of an element of weights and activations, as they are stored and sent.
+constexpr double tensor_bytes(Precision precision) { return keeps_32_bits(precision) ? 4 : 2; }
 
 std::string_view to_string(Precision precision);
 std::optional<Precision> precision_from(std::string_view name);

@@ -5,16 +5,13 @@
 namespace smplan {
 namespace {
 
-constexpr double kFullBytes = 4;
-constexpr double kHalfBytes = 2;
 /// Under autocast norms read and write 32 bits, the residuals that meet them too, and a cast stands before the
 /// products; activation functions keep 16 (PyTorch, op-specific behaviour of torch.amp): half of the tensors are of
 /// each.
 constexpr double kAutocastBytes = 3;
 
 double element_bytes(const Workload& w, const Stack& stack) {
-  if (keeps_32_bits(w.precision)) return kFullBytes;
-  return stack.autocast ? kAutocastBytes : kHalfBytes;
+  return stack.autocast && !keeps_32_bits(w.precision) ? kAutocastBytes : tensor_bytes(w.precision);
 }
 
 }  // namespace

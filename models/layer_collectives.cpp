@@ -10,8 +10,6 @@
 namespace smplan {
 namespace {
 
-constexpr double kHalfBytes = 2;  // of activations
-
 Seconds transfer(const LayerInputs& in, CollectiveKind kind, Bytes bytes, const GroupShape& group) {
   return collective_time(kind, bytes, group, in.cluster, in.strategy.collectives).time;
 }
@@ -20,7 +18,7 @@ Seconds transfer(const LayerInputs& in, CollectiveKind kind, Bytes bytes, const 
 /// before and after (TransformerEngine 2, attention/dot_product_attention/context_parallel.py).
 void add_head_exchange(LayerCosts& costs, const LayerInputs& in, std::initializer_list<std::int64_t> widths) {
   for (const std::int64_t width : widths) {
-    const Bytes tensor(kHalfBytes * in.slice.tokens * static_cast<double>(width));
+    const Bytes tensor(tensor_bytes(in.workload.precision) * in.slice.tokens * static_cast<double>(width));
     const Seconds exchange = transfer(in, CollectiveKind::AllToAll, tensor, in.groups.context);
     constexpr double kReadAndWrittenTwice = 4;
     const Seconds copies =
@@ -42,7 +40,7 @@ Seconds expert_exchange(const LayerInputs& in, double beside) {
   const ExpertSlice e = make_expert_slice(in);
   const auto hidden = static_cast<double>(in.workload.architecture.routed_hidden());
   // Of the tokens that the cut experts see, each rank brings its share.
-  const Bytes sent((kHalfBytes * hidden + beside) * e.routed / in.strategy.expert_tensor());
+  const Bytes sent((tensor_bytes(in.workload.precision) * hidden + beside) * e.routed / in.strategy.expert_tensor());
   const auto exchanged = [&](Bytes bytes, const GroupShape& group) {
     return transfer(in, CollectiveKind::AllToAll, bytes, group);
   };
@@ -78,7 +76,8 @@ Seconds routing_map_time(const LayerInputs& in) {
 /// Ranks that cut one expert gather the tokens routed to it and scatter its output (Megatron Core's token dispatcher).
 Seconds expert_tensor_exchange(const LayerInputs& in) {
   const ExpertSlice e = make_expert_slice(in);
-  const Bytes gathered(kHalfBytes * e.routed * static_cast<double>(in.workload.architecture.routed_hidden()));
+  const Bytes gathered(tensor_bytes(in.workload.precision) * e.routed *
+                       static_cast<double>(in.workload.architecture.routed_hidden()));
   const auto once = [&](CollectiveKind kind) { return transfer(in, kind, gathered, in.groups.expert_tensor); };
   return once(CollectiveKind::AllGather) + once(CollectiveKind::ReduceScatter);
 }
@@ -101,7 +100,8 @@ double exchange_slowdown(const LayerInputs& in) {
 
 Seconds add_tensor_comm(LayerCosts& costs, const LayerInputs& in) {
   if (in.strategy.tensor_parallel == 1) return Seconds();
-  const Bytes buffer(kHalfBytes * in.slice.tokens * static_cast<double>(in.workload.architecture.hidden));
+  const Bytes buffer(tensor_bytes(in.workload.precision) * in.slice.tokens *
+                     static_cast<double>(in.workload.architecture.hidden));
   const bool experts_are_cut = in.strategy.expert_parallel == 1 && in.strategy.expert_tensor() > 1;
   const bool experts_alone = in.spec.moe && !experts_are_cut && in.workload.architecture.moe.n_shared_experts == 0;
   const int blocks = in.spec.parts() - (experts_alone ? 1 : 0);
@@ -137,7 +137,7 @@ void add_context_comm(LayerCosts& costs, const LayerInputs& in) {
                               ? static_cast<double>(in.slice.heads * (a.latent.qk_nope_head_dim +
                                                                       a.latent.qk_rope_head_dim + a.latent.v_head_dim))
                               : static_cast<double>(2 * in.slice.kv_heads * a.head_dim);
-  const Bytes gathered(kHalfBytes * in.slice.tokens * in.strategy.context_parallel * kv_width);
+  const Bytes gathered(tensor_bytes(in.workload.precision) * in.slice.tokens * in.strategy.context_parallel * kv_width);
   const Seconds around = transfer(in, CollectiveKind::AllGather, gathered, in.groups.context);
   costs.forward.context_comm += around;
   costs.backward.context_comm += 2 * around;

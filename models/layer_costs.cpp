@@ -12,7 +12,6 @@
 namespace smplan {
 namespace {
 
-constexpr double kHalfBytes = 2;  // of activations
 /// Masked language models predict 15 % of the tokens (Devlin et al. 2019); the head sees only those.
 constexpr double kMaskedShare = 0.15;
 /// Low-rank adapters launch two small products beside every linear layer (1.66 by scripts/fit/host_time.py).
@@ -185,7 +184,7 @@ EdgeCosts edge_costs(const Workload& workload, const Strategy& strategy, const G
     if (workload.trains_embeddings()) {
       // Both gradients are added to main gradients. The embedding's, almost all zero, is written whole before.
       const double weights = static_cast<double>(columns) * h;
-      const Bytes written_and_read(2 * kHalfBytes * weights);
+      const Bytes written_and_read(2 * tensor_bytes(workload.precision) * weights);
       edge.head_backward.gemm +=
           clock.wide_gemm(a.hidden, columns, rows, off_lines) + clock.copy(clock.accumulation(weights));
       edge.embedding_backward.elementwise += clock.copy(written_and_read + clock.accumulation(weights));
@@ -197,7 +196,7 @@ EdgeCosts edge_costs(const Workload& workload, const Strategy& strategy, const G
     edge.head_forward.elementwise += streamed;
     edge.head_backward.elementwise += streamed;
     if (strategy.tensor_parallel > 1) {
-      const Bytes hidden_gradient(kHalfBytes * slice.tokens * h);
+      const Bytes hidden_gradient(tensor_bytes(workload.precision) * slice.tokens * h);
       edge.head_backward.tensor_comm +=
           collective_time(CollectiveKind::AllReduce, hidden_gradient, groups.tensor, cluster, strategy.collectives)
               .time;

@@ -122,7 +122,8 @@ double gathered_bytes(const StageParameters& p, const Workload& w, const Strateg
 }
 
 /// Buffers through which gradients leave: persistent, or while one unit is reduced.
-double reduction_bytes(const StageParameters& p, const Strategy& s, const Stack& stack, const StateWidths& b) {
+double reduction_bytes(const StageParameters& p, const Workload& w, const Strategy& s, const Stack& stack,
+                       const StateWidths& b) {
   const bool frozen = p.adapters > 0;
   switch (state_engine(s, stack)) {
     case StateEngine::Replicated:
@@ -139,8 +140,8 @@ double reduction_bytes(const StageParameters& p, const Strategy& s, const Stack&
     }
     case StateEngine::Fsdp:
       // Under a pipeline gradients stay whole, in the format of the reduction, until the last micro-batch.
-      if (s.pipeline_parallel > 1) return stack.gradient_reduce_bytes * p.trainable();
-      return frozen ? 0 : p.unit * (b.compute + stack.gradient_reduce_bytes);
+      if (s.pipeline_parallel > 1) return reduced_gradient_bytes(w, stack) * p.trainable();
+      return frozen ? 0 : p.unit * (b.compute + reduced_gradient_bytes(w, stack));
     case StateEngine::MainGrads:
       return 0;
   }
@@ -203,7 +204,7 @@ MemoryComponents stage_peak(const StageLoad& load, const ModelStates& states, co
   base.optimizer = Bytes(states.optimizer);
   base.workspace = Bytes(cublas + tokens * load.transfers);
   const double gathered = gathered_bytes(p, w, s, b.compute);
-  const double reduction = reduction_bytes(p, s, stack, b);
+  const double reduction = reduction_bytes(p, w, s, stack, b);
   const double weight_side = weight_side_bytes(p, w, s, stack, b);
   const bool per_unit = state_engine(s, stack) == StateEngine::Fsdp && s.pipeline_parallel == 1;
   const double persistent = per_unit ? 0 : reduction;
@@ -236,7 +237,7 @@ MemoryComponents stage_peak(const StageLoad& load, const ModelStates& states, co
   if (trains_head && p.root > 0) {
     MemoryComponents last_gradients = base;
     last_gradients.activations = Bytes((load.in_flight > 1 ? load.in_flight - 1 : 0) * tokens * load.kept_per_token);
-    const double root = per_unit ? (stack.gradient_reduce_bytes + b.compute) * p.root : 0;
+    const double root = per_unit ? (reduced_gradient_bytes(w, stack) + b.compute) * p.root : 0;
     last_gradients.communication = Bytes(persistent + root);
     last_gradients.workspace += Bytes(b.compute * p.root + weight_side);
     consider(last_gradients);

@@ -12,8 +12,6 @@
 namespace smplan {
 namespace {
 
-constexpr double kHalfBytes = 2;
-
 std::int64_t first_layer(const LayerStack& stack, std::int64_t total, std::int64_t stage, std::int64_t stages) {
   if (stage == 0) return 0;
   if (stage == stages) return total;
@@ -61,7 +59,11 @@ Seconds beside_compute(Seconds communication, Seconds window, const Stack& stack
 bool gathers_parameters(Sharding s) { return s == Sharding::Zero3 || is_fsdp(s); }
 
 double gathered_parameter_bytes(const Workload& workload) {
-  return workload.finetune == FineTune::Qlora ? 0.53 : kHalfBytes;
+  return workload.finetune == FineTune::Qlora ? 0.53 : tensor_bytes(workload.precision);
+}
+
+double reduced_gradient_bytes(const Workload& workload, const Stack& stack) {
+  return std::max(stack.gradient_reduce_bytes, tensor_bytes(workload.precision));
 }
 
 PerKind<double> stage_layers(const LayerStack& stack, std::int32_t stage, std::int32_t stages) {
@@ -209,7 +211,7 @@ void StageModel::add_sharded_parameter_traffic(int run, LayerTime& time) const {
   const Seconds gather = collective(CollectiveKind::AllGather, gathered_parameter_bytes(workload_));
   Seconds backward = strategy_.sharding == Sharding::FsdpGradOp ? Seconds() : gather;
   if (workload_.finetune == FineTune::Full) {
-    backward += collective(CollectiveKind::ReduceScatter, stack_.gradient_reduce_bytes);
+    backward += collective(CollectiveKind::ReduceScatter, reduced_gradient_bytes(workload_, stack_));
   }
   time.forward.data_comm = beside_compute(gather, time.forward.total(), stack_, cluster_.accelerator);
   time.backward.data_comm = beside_compute(backward, time.backward.total(), stack_, cluster_.accelerator);
@@ -227,9 +229,9 @@ void StageModel::add_root_traffic(std::int32_t index, StageCosts& costs) const {
   const auto time = [&](CollectiveKind kind, double bytes) {
     return collective_time(kind, Bytes(parameters * bytes), groups_.shard, cluster_, strategy_.collectives).time;
   };
-  costs.forward.data_comm += time(CollectiveKind::AllGather, kHalfBytes);
+  costs.forward.data_comm += time(CollectiveKind::AllGather, tensor_bytes(workload_.precision));
   if (workload_.trains_embeddings()) {
-    costs.backward.data_comm += time(CollectiveKind::ReduceScatter, stack_.gradient_reduce_bytes);
+    costs.backward.data_comm += time(CollectiveKind::ReduceScatter, reduced_gradient_bytes(workload_, stack_));
   }
 }
 
@@ -257,8 +259,9 @@ Seconds StageModel::shown_crossing(Seconds transfer) const {
 /// One crossing of a stage boundary by a micro-batch's activations.
 Seconds StageModel::boundary_transfer() const {
   if (strategy_.pipeline_parallel == 1) return {};
-  const double bytes = kHalfBytes * static_cast<double>(workload_.seq_len) * strategy_.micro_batch /
-                       strategy_.context_parallel * static_cast<double>(workload_.architecture.hidden);
+  const double bytes = tensor_bytes(workload_.precision) * static_cast<double>(workload_.seq_len) *
+                       strategy_.micro_batch / strategy_.context_parallel *
+                       static_cast<double>(workload_.architecture.hidden);
   const auto send = [&](double message) {
     return collective_time(CollectiveKind::PointToPoint, Bytes(message), groups_.pipeline, cluster_,
                            strategy_.collectives)

@@ -97,8 +97,10 @@ Seconds beside_compute(Seconds communication, Seconds window, const Stack& stack
 
 /// Sharded weights are gathered for each pass and their gradients scattered after it.
 bool gathers_parameters(Sharding sharding);
-/// Bytes of a weight as it is gathered: 16-bit, or the 4-bit format of QLoRA with its scales.
+/// Bytes of a weight as it is gathered: that of the tensors, or the 4-bit format of QLoRA with its scales.
 double gathered_parameter_bytes(const Workload& workload);
+/// Bytes of a gradient as it is summed over ranks: no narrower than the tensors.
+double reduced_gradient_bytes(const Workload& workload, const Stack& stack);
 
 /// Puts layers together into pipeline stages. Holds references: lives within one estimate.
 class StageModel {

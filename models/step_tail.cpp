@@ -83,7 +83,7 @@ Seconds shown_beside(const TailInputs& in, Seconds communication, Seconds window
 /// Gradients of a hybrid shard, summed over its replicas.
 Seconds replica_time(const TailInputs& in) {
   if (in.strategy.sharding != Sharding::FsdpHybrid) return {};
-  const double bytes = in.stack.gradient_reduce_bytes;
+  const double bytes = reduced_gradient_bytes(in.workload, in.stack);
   const double dense = in.trained.dense / static_cast<double>(in.groups.shard.ranks);
   const double experts = in.trained.experts / static_cast<double>(in.groups.expert_shard.ranks);
   return group_collective(in, CollectiveKind::AllReduce, bytes, dense, in.groups.replicate) +
@@ -99,7 +99,8 @@ Seconds sharded_parameter_time(const TailInputs& in) {
     return micro_batches * shown_beside(in, replica_time(in), in.gradients_window());
   }
   const Seconds gather = over_shards(in, CollectiveKind::AllGather, gathered_parameter_bytes(in.workload), in.held);
-  const Seconds scatter = over_shards(in, CollectiveKind::ReduceScatter, in.stack.gradient_reduce_bytes, in.trained);
+  const Seconds scatter =
+      over_shards(in, CollectiveKind::ReduceScatter, reduced_gradient_bytes(in.workload, in.stack), in.trained);
   return shown_beside(in, gather, in.weights_window()) +
          shown_beside(in, scatter + replica_time(in), in.gradients_window());
 }
@@ -115,13 +116,13 @@ Seconds slicing_time(const TailInputs& in) {
 
 /// Gradient reduction after the last micro-batch, and the gathering of updated weights.
 Seconds data_parallel_time(const TailInputs& in) {
-  const double reduce_bytes = in.stack.gradient_reduce_bytes;
+  const double reduce_bytes = reduced_gradient_bytes(in.workload, in.stack);
   const Sharding sharding = in.strategy.sharding;
   if (gathers_parameters(sharding)) return sharded_parameter_time(in);
   if (sharding == Sharding::None) {
     return shown_beside(in, over_replicas(in, CollectiveKind::AllReduce, reduce_bytes), in.gradients_window());
   }
-  const Seconds gather = over_replicas(in, CollectiveKind::AllGather, kHalfBytes);
+  const Seconds gather = over_replicas(in, CollectiveKind::AllGather, tensor_bytes(in.workload.precision));
   if (in.stack.synchronous_zero) {
     return over_replicas(in, CollectiveKind::AllReduce, reduce_bytes) + gather + slicing_time(in);
   }

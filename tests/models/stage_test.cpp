@@ -307,6 +307,9 @@ TEST(Stage, FrozenWeightsAreGatheredInTheirFormatAndScatterNothing) {
         .time;
   };
   c.workload.finetune = FineTune::Lora;
+  c.workload.precision = Precision::Fp32;
+  EXPECT_EQ(c.stage().forward.data_comm, 4 * gather(4));
+  c.workload.precision = Precision::Bf16;
   EXPECT_EQ(c.stage().forward.data_comm, 4 * gather(2));
   EXPECT_EQ(c.stage().backward.data_comm, 4 * gather(2));
   c.workload.finetune = FineTune::Qlora;

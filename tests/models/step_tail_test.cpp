@@ -60,6 +60,18 @@ TEST(GradientReduction, IsWhatEachShardingSends) {
   reduced(Sharding::Zero2, 3, [&](const StepCase& c, const GroupShape& g) { return 3 * scatter(c, g) + gather(c, g); });
 }
 
+TEST(GradientReduction, OfFullPrecisionTakesFourBytesEachWay) {
+  StepCase c = bare("gpt2", "megatron", Sharding::Zero1);
+  c.stack.gradient_reduce_bytes = 2;
+  c.workload.precision = Precision::Fp32;
+  const double bytes = 4 * held(c).dense;
+  const GroupShape group = group_shapes(c.strategy, c.cluster).data;
+  EXPECT_NEAR(tail_of(c).data_comm.value(),
+              collective(c, CollectiveKind::ReduceScatter, bytes, group) +
+                  collective(c, CollectiveKind::AllGather, bytes, group),
+              1e-12);
+}
+
 TEST(GradientReduction, OfSynchronousZeroIsAWholeAllReduceThatNothingHidesAndASliceForEachTensorAndRank) {
   StepCase c = bare("gpt2", "nanotron", Sharding::Zero1);
   c.stack.profile.data_overlap = 0.9;
