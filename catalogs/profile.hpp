@@ -51,7 +51,8 @@ struct AcceleratorProfile {
   /// Ramp of a streaming kernel, back to back.
   Seconds kernel_floor;
   /// What the whole device spends on a 16-bit FLOP of its tensor cores in training, in picojoules; 0 where the power
-  /// cap is not known to bind. With the cap, the rate that seconds of work sustain (powered_rate in models/compute.hpp).
+  /// cap is not known to bind. With the cap, the rate that seconds of work sustain (powered_rate in
+  /// models/compute.hpp).
   double energy_per_flop_pj = 0;
   /// Part of the kernel benchmarks' rate of matrix products and attention that training sustains
   /// within the power cap: warm clocks. Fitted on training runs, 1 where there are none.

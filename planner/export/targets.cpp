@@ -228,8 +228,8 @@ void note_kernels(const TrainingPlan& plan, Export& out) {
         "The plan counts on a loss that keeps no logits: the script uses Liger's or cut cross-entropy.");
   }
   if (plan.flash_attention) {
-    out.notes.push_back(*plan.flash_attention ? "The plan counts on flash attention: the script switches it on."
-                                              : "The plan counts on attention without flash kernels.");
+    out.notes.emplace_back(*plan.flash_attention ? "The plan counts on flash attention: the script switches it on."
+                                                 : "The plan counts on attention without flash kernels.");
   }
 }
 
