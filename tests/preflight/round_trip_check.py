@@ -25,7 +25,7 @@ PLANS = [
     ["--params", "1B", "--instances", "ml.p4d.24xlarge", "--stack", "ddp"],
     # What only the script says: hybrid sharding with offload, DeepSpeed's file, Horovod, a vision model
     ["--model", "llama-2-7b", "--instances", "ml.g5.48xlarge", "--count", "2", "--stack", "fsdp", "--tokens", "1B"],
-    ["--model", "llama-2-7b", "--instances", "ml.p4d.24xlarge", "--count", "2", "--stack", "fsdp", "--collectives", "smddp"],
+    ["--model", "llama-2-7b", "--instances", "ml.p4d.24xlarge", "--count", "4", "--stack", "fsdp", "--collectives", "smddp"],
     ["--model", "llama-2-7b", "--instances", "ml.g5.12xlarge", "--count", "1", "--stack", "deepspeed", "--finetune", "lora",
      "--tokens", "10M"],
     ["--model", "bert-large", "--instances", "ml.g5.12xlarge", "--count", "2", "--stack", "horovod", "--tokens", "1B"],
