@@ -44,14 +44,17 @@ double norm_input_bytes(const Workload& w, const ActivationOptions& o, const Wid
   return 4 + (w.finetune == FineTune::Full ? b.element : 0);
 }
 
-/// Norms beyond the one before each part keep their inputs too: those of queries and keys, and of a part's output.
-Ledger further_norm_inputs(const Workload& w, const ActivationOptions& o, const Widths& b, bool attends) {
+/// Inputs of all norms around attention or an MLP: the one before, and where there are more the one after.
+double block_norm_bytes(const Workload& w, const ActivationOptions& o, const Widths& b) {
   constexpr std::int64_t kNormsBefore = 2;
+  return norm_input_bytes(w, o, b) * (w.architecture.norms_per_layer > kNormsBefore ? 2 : 1);
+}
+
+/// Inputs of the norms of queries and keys. Those of latent attention count among what is compressed.
+double head_norm_inputs(const Workload& w, const ActivationOptions& o, const Widths& b) {
   const Architecture& a = w.architecture;
-  const double width = norm_input_bytes(w, o, b);
-  const bool of_heads = attends && a.qk_norm && !a.has_latent_attention();
-  return {.region = a.norms_per_layer > kNormsBefore ? width * static_cast<double>(a.hidden) : 0,
-          .split = of_heads ? width * static_cast<double>((a.n_heads + a.n_kv_heads) * a.head_dim) : 0};
+  if (!a.qk_norm || a.has_latent_attention()) return 0;
+  return norm_input_bytes(w, o, b) * static_cast<double>((a.n_heads + a.n_kv_heads) * a.head_dim);
 }
 
 /// Queries, keys, values and their sources. With latent attention (DeepSeek-V2, 2405.04434, eq. 37-47) the
@@ -116,12 +119,11 @@ Ledger attention(const Workload& w, const ActivationOptions& o, const Widths& b)
   const Architecture& a = w.architecture;
   const auto h = static_cast<double>(a.hidden);
   Ledger out = projected(a, b);
-  const Ledger further = further_norm_inputs(w, o, b, true);
-  out.region += h * (norm_input_bytes(w, o, b) + attention_inputs(w, o, b) + (o.dropout ? 1 : 0)) + further.region;
+  out.region += h * (block_norm_bytes(w, o, b) + attention_inputs(w, o, b) + (o.dropout ? 1 : 0));
   // The backward pass of attention needs its output too: without dropout one tensor serves both.
   const bool own_copy = w.finetune != FineTune::Full && o.adapter_dropout && w.lora.targets != LoraTargets::QueryValue;
   out.split += (b.product_input + (own_copy ? b.element + 1 : 0)) * attention_output(a) + beside_projected(w, o, b) +
-               further.split;
+               head_norm_inputs(w, o, b);
   return out;
 }
 
@@ -177,8 +179,8 @@ Ledger mlp(const Workload& w, const LayerSpec& spec, const Strategy& s, const Ac
   const double inputs = mlp_inputs(w, o, b);
   // A parallel block reads the norm of its attention, which is kept there; only dropped-out copies are its own.
   const bool copies = w.finetune != FineTune::Full && o.adapter_dropout && adapts_mlp(w);
-  const double own_inputs = a.parallel_block ? (copies ? b.element + 1 : 0) : norm_input_bytes(w, o, b) + inputs;
-  Ledger out{.region = h * (own_inputs + (o.dropout ? 1 : 0)) + further_norm_inputs(w, o, b, false).region};
+  const double own_inputs = a.parallel_block ? (copies ? b.element + 1 : 0) : block_norm_bytes(w, o, b) + inputs;
+  Ledger out{.region = h * (own_inputs + (o.dropout ? 1 : 0))};
   if (!spec.moe) {
     out.split = width * static_cast<double>(spec.ffn_hidden);
     return out;

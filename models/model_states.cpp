@@ -11,6 +11,8 @@ namespace {
 
 bool shards_weights(Sharding sharding) { return sharding == Sharding::Zero3 || is_fsdp(sharding); }
 bool shards_gradients(Sharding sharding) { return sharding == Sharding::Zero2 || shards_weights(sharding); }
+/// torch's CPUOffloadPolicy keeps sharded parameters, their gradients and their states on the host together.
+bool offloads_units(const Strategy& s) { return s.offload.parameters && is_fsdp(s.sharding); }
 
 /// No fp32 master: torch's optimizers keep their moments in the format of the parameters. 8-bit ones (Dettmers et al.
 /// 2021) stay as they are.
@@ -120,7 +122,7 @@ StateEngine state_engine(const Strategy& strategy, const Stack& stack) {
   return stack.master_bytes > 0 ? StateEngine::MainGrads : StateEngine::Replicated;
 }
 
-bool updates_on_host(const Strategy& s) { return s.offload.optimizer || (s.offload.parameters && is_fsdp(s.sharding)); }
+bool updates_on_host(const Strategy& s) { return s.offload.optimizer || offloads_units(s); }
 
 StateWidths state_widths(const Workload& w, const Strategy& s, const Stack& stack) {
   const double moments = moment_bytes(w);
@@ -150,10 +152,7 @@ ModelStates model_states(const StageParameters& p, const Workload& w, const Stra
     // Muon orthogonalises matrices; embedding and head stay with AdamW. Source: Jordan et al. 2024.
     if (w.optimizer == Optimizer::Muon && !frozen && own > 0) optimizer += 4 * p.root * (own / part.size.whole);
     out.weights += b.weight * (shards_weights(s.sharding) ? part.size.sharded : part.size.whole);
-    // FSDP's gradients follow the parameters that they are of.
-    if (!(s.offload.parameters && is_fsdp(s.sharding) && cut_gradients)) {
-      out.gradients += b.gradient * (cut_gradients ? part.size.sharded : part.size.whole);
-    }
+    if (!offloads_units(s)) out.gradients += b.gradient * (cut_gradients ? part.size.sharded : part.size.whole);
     out.step_transient += step_transient(stack, b, own, s);
     if (updates_on_host(s)) {
       // The host updates: it holds moments, master weights and the fp32 gradient of the rank's part.

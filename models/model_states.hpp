@@ -15,8 +15,8 @@ enum class StateEngine {
 };
 StateEngine state_engine(const Strategy& strategy, const Stack& stack);
 
-/// Whether the host holds gradients and optimizer states and updates the weights: where it was told to, and with
-/// FSDP's parameters (torch's CPUOffloadPolicy keeps sharded parameters, gradients and states there together).
+/// Whether the host holds optimizer states and updates the weights: where it was told to, and where FSDP's parameters
+/// live there.
 bool updates_on_host(const Strategy& strategy);
 
 /// Bytes per parameter before sharding.
