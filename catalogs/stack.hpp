@@ -92,6 +92,10 @@ struct Stack {
   double logits_bytes = 4;
   double fused_logits_bytes = 4;     ///< the same under the framework's own fused cross-entropy on all logits at once
   double parallel_logits_bytes = 4;  ///< the same of a slice where tensor-parallel ranks share the vocabulary
+  /// Bytes that the loss reads and writes for each logit, operation by operation; 0: not counted, and taken as what it
+  /// keeps, each way.
+  double loss_forward_bytes = 0;
+  double loss_backward_bytes = 0;
   /// Rank of adapters where a run does not say: what the framework's own scripts set.
   std::int64_t usual_lora_rank = 16;
   /// The vocabulary is padded to a multiple of this on every tensor rank (Megatron's make_vocab_size_divisible_by).

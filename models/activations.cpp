@@ -280,11 +280,9 @@ double transient(const Workload& w, const LayerSpec& spec, const ActivationOptio
 }  // namespace
 
 ActivationOptions activation_options(const Workload& w, const Strategy& s, const Stack& stack) {
-  const Architecture& a = w.architecture;
   const bool fsdp = is_fsdp(s.sharding);
   return {.flash_attention = w.flash_attention.value_or(stack.flash_attention),
-          // GPT-2 and GPT-3 were trained with dropout, later decoders without.
-          .dropout = a.positions == PositionEncoding::Learned && !a.gated_mlp && w.finetune == FineTune::Full,
+          .dropout = w.drops_out(),
           // torchao, FSDP's fp8, keeps 16-bit inputs and casts again in the backward pass.
           .fp8_inputs = w.precision == Precision::Fp8 && !fsdp,
           .unfused = !stack.fused_kernels,

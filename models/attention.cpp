@@ -22,6 +22,18 @@ constexpr double kSoftmaxForwardBytes = 9.8;
 constexpr double kSoftmaxBackwardBytes = 14.6;
 constexpr double kMaskForwardBytes = 4.0;
 constexpr double kMaskBackwardBytes = 6.1;
+// The same of Megatron's kernel, counted: a row is read up to its diagonal and written whole, zeros with it; backward
+// probabilities and their gradients are read so (scaled_upper_triang_masked_softmax.h). Beside a mask of padding all is
+// read, and a byte of the mask.
+constexpr double kFusedCausalForwardBytes = 1 + 2;
+constexpr double kFusedCausalBackwardBytes = 1 + 1 + 2;
+constexpr double kFusedForwardBytes = 2 + 1 + 2;
+constexpr double kFusedBackwardBytes = 2 + 2 + 2;
+// Probabilities are read and written with a byte of the mask, forward and backward.
+constexpr double kDropoutBytes = 2 + 2 + 1;
+constexpr std::int64_t kFusedSoftmaxStep = 4;
+constexpr std::int64_t kFusedSoftmaxOverKeys = 16;
+constexpr std::int64_t kFusedSoftmaxUpToKeys = 4096;
 // Of the fp32 peak: 9 to 11 TFLOP/s on A100, from pairs of runs of BigScience's BLOOM prequel that differ by their
 // heads alone (head_dim 108 beside 144 and 128, 450 beside 224).
 constexpr double kSimtShare = 0.5;
@@ -47,7 +59,22 @@ double streamed_bytes(const AttentionShape& s, Pass pass) {
   return 2 * static_cast<double>(s.batch) * dims * (heads + kv_heads) * (pass == Pass::Forward ? 1 : 2);
 }
 
+double softmax_bytes(const AttentionShape& s, Pass pass, bool fused) {
+  const bool forward = pass == Pass::Forward;
+  if (fused && s.causal) return forward ? kFusedCausalForwardBytes : kFusedCausalBackwardBytes;
+  if (fused) return forward ? kFusedForwardBytes : kFusedBackwardBytes;
+  const bool masked = s.causal || s.window > 0;
+  return forward ? kSoftmaxForwardBytes + (masked ? kMaskForwardBytes : 0)
+                 : kSoftmaxBackwardBytes + (masked ? kMaskBackwardBytes : 0);
+}
+
 }  // namespace
+
+bool takes_fused_softmax(const AttentionShape& s) {
+  const auto in_steps = [](std::int64_t n) { return n % kFusedSoftmaxStep == 0; };
+  return s.key_len > kFusedSoftmaxOverKeys && s.key_len <= kFusedSoftmaxUpToKeys && in_steps(s.query_len) &&
+         in_steps(s.key_len) && in_steps(s.batch * s.heads);
+}
 
 double mean_attended_keys(const AttentionShape& s) {
   const auto keys = static_cast<double>(s.key_len);
@@ -91,7 +118,7 @@ Seconds flash_attention_time(const AttentionShape& s, Pass pass, Precision preci
 }
 
 Seconds unfused_attention_time(const AttentionShape& s, Pass pass, Precision precision, const Accelerator& a,
-                               const AcceleratorProfile& p) {
+                               const AcceleratorProfile& p, ScoreKernels kernels) {
   const std::int64_t heads = s.batch * s.heads;
   const bool forward = pass == Pass::Forward;
   const auto product = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
@@ -108,9 +135,7 @@ Seconds unfused_attention_time(const AttentionShape& s, Pass pass, Precision pre
                product(s.query_len, s.head_dim, s.key_len) + product(s.key_len, s.head_dim, s.query_len);
   }
   const double scores = static_cast<double>(heads) * static_cast<double>(s.query_len) * static_cast<double>(s.key_len);
-  const bool masked = s.causal || s.window > 0;
-  const double bytes = forward ? kSoftmaxForwardBytes + (masked ? kMaskForwardBytes : 0)
-                               : kSoftmaxBackwardBytes + (masked ? kMaskBackwardBytes : 0);
+  const double bytes = softmax_bytes(s, pass, kernels.fused_softmax) + (kernels.dropout ? kDropoutBytes : 0);
   return products + streaming_time(Bytes(scores * bytes), a, p);
 }
 

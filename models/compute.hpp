@@ -54,10 +54,21 @@ Flops attention_flops(const AttentionShape& shape, Pass pass);
 /// Source: Dao 2023 (arXiv 2307.08691).
 Seconds flash_attention_time(const AttentionShape& shape, Pass pass, Precision precision, const Accelerator& a,
                              const AcceleratorProfile& p, AttentionKernel kernel);
-/// Scores materialised: batched GEMMs over all pairs (masked ones too) and the softmax's traffic. Without the GEMMs
+/// What stands between the two products of unfused attention.
+struct ScoreKernels {
+  bool fused_softmax = false;  ///< scale, mask and softmax in one kernel, which passes over what a causal mask hides
+  bool dropout = false;        ///< of the probabilities
+};
+
+/// Whether Megatron's kernel that masks and normalises scores takes these: matrices by fours, rows of 17 to 4,096 in
+/// fours; else five PyTorch operations do its work.
+/// Source: NVIDIA/Megatron-LM 00caa53, megatron/core/fusions/fused_softmax.py.
+bool takes_fused_softmax(const AttentionShape& shape);
+
+/// Scores materialised: batched GEMMs over all pairs (masked ones too) and the traffic of `kernels`. Without the GEMMs
 /// where heads do not start on 16 bytes: misaligned_attention_time() has those.
 Seconds unfused_attention_time(const AttentionShape& shape, Pass pass, Precision precision, const Accelerator& a,
-                               const AcceleratorProfile& p);
+                               const AcceleratorProfile& p, ScoreKernels kernels = {});
 /// The batched GEMMs of heads whose rows do not start on 16 bytes leave the tensor cores, whatever runs around them.
 /// Zero for other heads.
 Seconds misaligned_attention_time(const AttentionShape& shape, Pass pass, const Accelerator& a);

@@ -38,10 +38,12 @@ Seconds KernelClock::copy(Bytes bytes) const {
 
 Seconds KernelClock::attention(const AttentionShape& shape, Pass pass) const {
   const bool flash = workload_.flash_attention.value_or(stack_.flash_attention);
+  const ScoreKernels between{.fused_softmax = stack_.fused_kernels && takes_fused_softmax(shape),
+                             .dropout = workload_.drops_out()};
   const Seconds kernel = flash ? flash_attention_time(shape, pass, attention_precision(), cluster_.accelerator,
                                                       cluster_.accelerator_profile, stack_.attention_kernel)
                                : unfused_attention_time(shape, pass, attention_precision(), cluster_.accelerator,
-                                                        cluster_.accelerator_profile);
+                                                        cluster_.accelerator_profile, between);
   const AcceleratorProfile& p = cluster_.accelerator_profile;
   const Seconds time = powered(kernel, attention_flops(shape, pass), attention_precision());
   // Vendors publish their kernels at the best sizes; the others' rates are means over many.

@@ -16,9 +16,6 @@ namespace {
 constexpr double kMaskedShare = 0.15;
 /// Low-rank adapters launch two small products beside every linear layer (1.66 by scripts/fit/host_time.py).
 constexpr double kLoraHostFactor = 1.6;
-/// Megatron's fused softmax takes score matrices by fours; where a rank's share of heads and sequences is no whole
-/// number of fours, five PyTorch operations do its work.
-constexpr std::int64_t kFusedSoftmaxMatrices = 4;
 /// 16-bit elements between the addresses that wide loads want.
 constexpr std::int64_t kLineElements = 8;
 
@@ -26,6 +23,14 @@ constexpr std::int64_t kLineElements = 8;
 std::int64_t vocabulary_slice(std::int64_t vocab, std::int64_t tensor, std::int64_t multiple) {
   const std::int64_t step = tensor * multiple;
   return (vocab + step - 1) / step * multiple;
+}
+
+/// Softmax cross-entropy streams the logits: written, read for the maximum and the sum, gradient written. `counted` are
+/// the bytes of a pass where the stack's operations were counted.
+Seconds loss_time(double counted, double logits, const Workload& workload, const Stack& stack,
+                  const KernelClock& clock) {
+  if (workload.fused_loss) return clock.stream(logits);
+  return counted > 0 ? clock.copy(Bytes(counted * logits)) : clock.stream(Bytes(stack.logits_bytes * logits));
 }
 
 /// What the host takes to launch a layer. Of a dense one the mixer is half; experts come instead of the other.
@@ -49,11 +54,8 @@ void add_host(LayerCosts& costs, const LayerInputs& in) {
     host += in.spec.parts() * collective;
   }
   const bool flash = in.workload.flash_attention.value_or(in.stack.flash_attention);
-  const bool scores = in.spec.mixer == Mixer::Attention;
-  if (scores && !flash && in.stack.fused_kernels &&
-      in.slice.heads * in.strategy.micro_batch % kFusedSoftmaxMatrices != 0) {
-    host += profile.host_plain_softmax;
-  }
+  const bool scores = in.spec.mixer == Mixer::Attention && !flash;
+  if (scores && in.stack.fused_kernels && !takes_fused_softmax(attention_shape(in))) host += profile.host_plain_softmax;
   costs.forward.host = costs.backward.host = host / in.cluster.host_speed;
 }
 
@@ -189,12 +191,9 @@ EdgeCosts edge_costs(const Workload& workload, const Strategy& strategy, const G
           clock.wide_gemm(a.hidden, columns, rows, off_lines) + clock.copy(clock.accumulation(weights));
       edge.embedding_backward.elementwise += clock.copy(written_and_read + clock.accumulation(weights));
     }
-    // Softmax cross-entropy streams the logits: written, read for the maximum and the sum, gradient written.
     const double logits = predicted * static_cast<double>(columns);
-    const Seconds streamed =
-        workload.fused_loss ? clock.stream(logits) : clock.stream(Bytes(stack.logits_bytes * logits));
-    edge.head_forward.elementwise += streamed;
-    edge.head_backward.elementwise += streamed;
+    edge.head_forward.elementwise += loss_time(stack.loss_forward_bytes, logits, workload, stack, clock);
+    edge.head_backward.elementwise += loss_time(stack.loss_backward_bytes, logits, workload, stack, clock);
     if (strategy.tensor_parallel > 1) {
       const Bytes hidden_gradient(tensor_bytes(workload.precision) * slice.tokens * h);
       edge.head_backward.tensor_comm +=

@@ -59,6 +59,10 @@ struct Workload {
     return static_cast<double>(seq_len) * static_cast<double>(global_batch);
   }
   [[nodiscard]] bool trains_embeddings() const { return finetune == FineTune::Full || lora.train_embeddings; }
+  /// GPT-2 and GPT-3 were trained with dropout, later decoders without.
+  [[nodiscard]] bool drops_out() const {
+    return architecture.positions == PositionEncoding::Learned && !architecture.gated_mlp && finetune == FineTune::Full;
+  }
   friend bool operator==(const Workload&, const Workload&) = default;
 };
 
