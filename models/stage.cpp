@@ -33,14 +33,12 @@ Seconds host_beside(Seconds host, Seconds device) {
   return std::max(Seconds(), Seconds(std::sqrt(std::sqrt(h * h + d * d))) - device);
 }
 
-/// The forward done again in the backward pass, compute booked as recomputation.
-PassParts recomputed(const PassParts& forward) {
-  PassParts parts = forward;
-  parts.recompute = forward.gemm + forward.attention + forward.elementwise;
-  parts.gemm = Seconds();
-  parts.attention = Seconds();
-  parts.elementwise = Seconds();
-  return parts;
+/// Books the compute of `again`, a forward done again within the backward pass, as recomputation.
+void book_recomputation(PassParts& backward, const PassCosts& again) {
+  backward.gemm -= again.gemm;
+  backward.attention -= again.attention;
+  backward.elementwise -= again.elementwise;
+  backward.recompute += again.compute();
 }
 
 }  // namespace
@@ -147,12 +145,17 @@ StageModel::LayerTime StageModel::layer_time(int run, Recompute recompute) const
   const LayerCosts& costs = table_.layers[static_cast<std::size_t>(run)];
   LayerTime time;
   time.forward = shown(costs.forward);
-  time.backward = backward_shown(costs.backward, costs.weight_gradient);
   time.weight_gradient = costs.weight_gradient;
   if (recompute == Recompute::Full) {
-    time.backward += recomputed(shown(replayed(costs, stack_)));
-  } else if (recompute == Recompute::Selective) {
-    time.backward.recompute += selective_recompute(costs, time.backward);
+    // One pass: launches queue up a thousand deep, so that the host, behind in the forward part, catches up in the rest.
+    const PassCosts again = replayed(costs, stack_);
+    PassCosts both = costs.backward;
+    both += again;
+    time.backward = backward_shown(both, costs.weight_gradient);
+    book_recomputation(time.backward, again);
+  } else {
+    time.backward = backward_shown(costs.backward, costs.weight_gradient);
+    if (recompute == Recompute::Selective) time.backward.recompute += selective_recompute(costs, time.backward);
   }
   add_sharded_parameter_traffic(run, time);
   if (strategy_.offload.activations) add_activation_offload(run, time);

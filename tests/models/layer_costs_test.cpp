@@ -414,6 +414,15 @@ TEST(Edges, AreAnEmbeddingANormAndAProjectionToTheVocabulary) {
   EXPECT_BYTES(edge.head_backward.elementwise, 2 * 4 * hidden + 6 * 256 * 1000.0);
   EXPECT_BYTES(edge.head_forward.gemm, product(256, 1000, 64));
   EXPECT_BYTES(edge.head_backward.gemm, 2 * product(256, 1000, 64) + 2 * 4 * entries);
+  c.stack.loss_forward_bytes = 38;
+  c.stack.loss_backward_bytes = 14;
+  c.stack.profile.elementwise_traffic = 3;  // not of operations that were counted
+  EXPECT_BYTES(edges_of(c).head_forward.elementwise, 3 * 2 * 2 * hidden + 38 * 256 * 1000.0);
+  EXPECT_BYTES(edges_of(c).head_backward.elementwise, 3 * 2 * 4 * hidden + 14 * 256 * 1000.0);
+  c.workload.fused_loss = true;
+  EXPECT_BYTES(edges_of(c).head_forward.elementwise, 3 * (2 * 2 * hidden + 2 * 256 * 1000.0)) << "none of them run";
+  c.workload.fused_loss = false;
+  c.stack.profile.elementwise_traffic = 1;
   c.workload.finetune = FineTune::Lora;
   EXPECT_BYTES(edges_of(c).head_backward.gemm, product(256, 1000, 64));
   EXPECT_BYTES(edges_of(c).embedding_backward.elementwise, 2 * 3 * hidden);
