@@ -293,7 +293,7 @@ ActivationOptions activation_options(const Workload& w, const Strategy& s, const
           .fused_qkv = stack.fused_qkv,
           .adapter_dropout = stack.adapter_dropout,
           .frozen_inputs = w.finetune == FineTune::Qlora && stack.lightning_quantization,
-          .per_operation_selective = fsdp,
+          .per_operation_selective = selects_by_operation(s, stack),
           .selective_modules = stack.selective_modules};
 }
 

@@ -93,15 +93,16 @@ double module_products(const Architecture& a, const LayerSpec& spec, LayerModule
 
 /// What selective recomputation runs again, all layers, per token: of FSDP's policy by operation every second product,
 /// else the modules that the stack names or the attention core.
-double selective_flops(const LayerStack& layers, const Architecture& a, const Strategy& s, const Stack& stack,
+double selective_flops(const LayerStack& layers, const Workload& w, const Strategy& s, const Stack& stack,
                        const ForwardFlops& forward) {
-  if (is_fsdp(s.sharding)) return forward.linears / 2;
+  if (selects_by_operation(s, stack)) return forward.linears / 2;
   const double core = forward.core;
   if (stack.selective_modules.empty()) return core;
   double sum = 0;
   for (const LayerModule module : stack.selective_modules) {
     if (module == LayerModule::CoreAttention) sum += core;
-    for (const LayerRun& run : layers) sum += number(run.count) * module_products(a, run.spec, module);
+    for (const LayerRun& run : layers) sum += number(run.count) * module_products(w.architecture, run.spec, module);
+    if (module == LayerModule::DenseMlp && stack.checkpoint_stops_early) sum -= output_products(layers, w);
   }
   return sum;
 }
@@ -161,7 +162,7 @@ StepFlops step_flops(const LayerStack& layers, const Workload& w, const Strategy
     const double unread = stack.checkpoint_stops_early ? output_products(layers, w) : 0;
     repeated += recomputed_part * (forward.linears - unread + forward.core + forward.states + adapters);
   }
-  if (s.recompute == Recompute::Selective) repeated += selective_flops(layers, a, s, stack, forward);
+  if (s.recompute == Recompute::Selective) repeated += selective_flops(layers, w, s, stack, forward);
   const double tokens = w.tokens_per_step();
   return {.model = Flops(model * tokens), .hardware = Flops((model + repeated) * tokens)};
 }

@@ -83,7 +83,10 @@ PassCosts module_forward(LayerModule module, const LayerInputs& in) {
       }
       break;
     case LayerModule::DenseMlp:
-      if (in.spec.ffn_hidden > 0) add_dense_mlp(only, in, in.spec.ffn_hidden);
+      if (in.spec.ffn_hidden > 0) {
+        const Seconds last = add_dense_mlp(only, in, in.spec.ffn_hidden);
+        if (in.stack.checkpoint_stops_early && ends_in_product(in.workload, in.spec)) only.forward.gemm -= last;
+      }
       break;
     case LayerModule::SharedExperts:
       if (in.spec.moe && moe.n_shared_experts > 0) {

@@ -176,7 +176,7 @@ PassParts StageModel::backward_shown(PassCosts backward, Seconds weight_gradient
 /// (megatron/core/transformer/attention.py, `checkpoint_core_attention`).
 Seconds StageModel::selective_recompute(const LayerCosts& costs, const PassParts& backward) const {
   const PassCosts& forward = costs.forward;
-  if (state_engine(strategy_, stack_) == StateEngine::Fsdp) return forward.elementwise + 0.5 * forward.gemm;
+  if (selects_by_operation(strategy_, stack_)) return forward.elementwise + 0.5 * forward.gemm;
   if (!stack_.selective_modules.empty()) {
     PassCosts both = costs.backward;
     both += costs.selective;

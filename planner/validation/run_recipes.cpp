@@ -85,6 +85,31 @@ std::vector<LayerModule> recipe_modules(const RunSettings& settings, const Archi
   return {};
 }
 
+/// NVIDIA's recipes for MaxText and PaxML keep what the products around attention make and run norms, attention and the
+/// MLP's first products again; PaxML's of 5B keeps all products. Weights are sharded over all nodes, from 64 on and by
+/// PaxML over 16, its 5B over one (NVIDIA/dgxc-benchmarking v24.11.1 to v25.02.02, maxtext/configure.sh,
+/// paxml/configure.sh and paxml_mod_configs.py: remat_policy, CHECKPOINT_POLICY, dcn_fsdp_parallelism, FSDP).
+void follow_jax_recipes(const MeasuredRun& run, const Workload& w, const Cluster& cluster, bool pax, Strategy& s,
+                        RunSettings& settings, Assumptions& assumptions) {
+  constexpr double kSmall = 15e9;
+  constexpr std::int32_t kManyNodes = 64;
+  constexpr std::int32_t kShardNodes = 16;
+  const bool small = pax && static_cast<double>(count_parameters(w.architecture).total()) < kSmall;
+  if (run.recompute.empty()) {
+    s.recompute = Recompute::Selective;
+    settings.recomputed_modules = {LayerModule::Norms, LayerModule::CoreAttention};
+    if (!small) settings.recomputed_modules.push_back(LayerModule::DenseMlp);
+    assumptions.emplace_back("recompute is what NVIDIA's recipes for JAX run again");
+  }
+  const std::int32_t all = cluster.nodes;
+  const std::int32_t nodes = small ? 1 : std::min(all, pax || all >= kManyNodes ? kShardNodes : all);
+  if (run.shard.empty() && s.sharding == Sharding::FsdpFull && nodes < all && all % nodes == 0) {
+    s.sharding = Sharding::FsdpHybrid;
+    s.shard_degree = nodes * cluster.gpus_per_node;
+    assumptions.push_back("weights are sharded over " + std::to_string(nodes) + " nodes, as in NVIDIA's recipes for JAX");
+  }
+}
+
 }  // namespace
 
 /// Megatron-Bridge's recipes of DeepSeek, Moonlight and OLMoE set bf16 moments (0.2.0 to 0.5.1, src/megatron/bridge/
@@ -115,8 +140,10 @@ std::optional<std::int64_t> binned_seq_len(const Workload& w, const Stack& stack
   return kSecondPhase / 2 + kBin / 2;
 }
 
-void follow_recipes(const MeasuredRun& run, const Workload& w, const Cluster& cluster, Strategy& s,
+void follow_recipes(const MeasuredRun& run, const Workload& w, const Cluster& cluster, const Stack& stack, Strategy& s,
                     RunSettings& settings, Assumptions& assumptions) {
+  const bool pax = stack.id == "paxml";
+  if (pax || stack.id == "maxtext") return follow_jax_recipes(run, w, cluster, pax, s, settings, assumptions);
   settings.graphed_iteration = runs_as_one_graph(settings, w, cluster.accelerator);
   settings.graphed_experts = graphs_experts(settings, w, cluster);
   settings.graphed_layers = graphs_layers(run, w, s, cluster.accelerator);

@@ -362,7 +362,7 @@ Result<ResolvedRun> resolve_run(const MeasuredRun& stated, const Catalog& catalo
   if (Result<void> r = check_resolved(run, w, s); !r) return tl::unexpected(r.error());
   // vTrain's steps show products that load rows of 50,257 (models/compute.cpp), as long as no tensor ranks cut them.
   settings.exact_vocabulary = !run.vocab && w.architecture.vocab == kGpt2Entries && s.tensor_parallel == 1;
-  follow_recipes(run, w, *cluster, s, settings, assumptions);
+  follow_recipes(run, w, *cluster, *stack, s, settings, assumptions);
   resolved.stack = apply_settings(*stack, settings);
   resolved.stack.releases_gradients = true;
   resolved.cluster = std::move(*cluster);

@@ -85,8 +85,8 @@ std::optional<std::int64_t> binned_seq_len(const Workload& workload, const Stack
 Result<void> resolve_batch(const MeasuredRun& run, std::optional<std::int64_t> global_batch, const Cluster& cluster,
                            const Stack& stack, Workload& workload, Strategy& strategy, Assumptions& assumptions);
 /// What vendors' tuned configurations set and their tables leave out.
-void follow_recipes(const MeasuredRun& run, const Workload& workload, const Cluster& cluster, Strategy& strategy,
-                    RunSettings& settings, Assumptions& assumptions);
+void follow_recipes(const MeasuredRun& run, const Workload& workload, const Cluster& cluster, const Stack& stack,
+                    Strategy& strategy, RunSettings& settings, Assumptions& assumptions);
 /// Refuses cells that are no figures, and figures that no machine or model has, before anything is computed from them.
 Result<void> check_limits(const MeasuredRun& run);
 /// Refuses what the models have no answer for once the row is understood.
