@@ -220,7 +220,7 @@ TEST(PoweredRate, IsTheCapOverTheEnergyOfAFlop) {
 }
 
 TEST(PoweredRate, IsThePeakWhereNoCapIsKnownToBind) {
-  for (const std::string& key : {"A100-80GB", "Trainium1", "L40S"}) {
+  for (const char* key : {"A100-80GB", "Trainium1", "L40S"}) {
     const Device d = device(key);
     EXPECT_EQ(powered_rate(Precision::Bf16, d.accelerator, d.profile), d.accelerator.peak_rate(Precision::Bf16)) << key;
   }

@@ -201,6 +201,9 @@ TEST(StepFlops, OfSelectedModulesAreTheirProducts) {
            (32 * 8192.0);
   };
   expect_near(again({LayerModule::DenseMlp}), 2.0 * 3 * 4096 * 14336, 1e-9);
+  stack.checkpoint_stops_early = true;
+  expect_near(again({LayerModule::DenseMlp}), 2.0 * 2 * 4096 * 14336, 1e-9);
+  stack.checkpoint_stops_early = false;
   expect_near(again({LayerModule::CoreAttention}), attention_core_flops(w.architecture, {}, 8192, FullSquare).value(),
               1e-9);
   EXPECT_EQ(again({LayerModule::Norms, LayerModule::ExpertActivation, LayerModule::Experts}), 0);

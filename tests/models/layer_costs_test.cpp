@@ -331,6 +331,10 @@ TEST(SelectiveModules, CostTheirForwardAgain) {
   EXPECT_EQ(again({LayerModule::DenseMlp}, spec).compute(), Seconds());
   EXPECT_BYTES(again({LayerModule::DenseMlp}, {.ffn_hidden = 160}).compute(),
                product(256, 320, 64) + product(256, 64, 160));
+  c.stack.checkpoint_stops_early = true;
+  EXPECT_BYTES(again({LayerModule::DenseMlp}, {.ffn_hidden = 160}).compute(), product(256, 320, 64))
+      << "nothing reads the output of the last product";
+  c.stack.checkpoint_stops_early = false;
   const LayerCosts whole = costs_of(c, spec);
   EXPECT_EQ(again({LayerModule::CoreAttention}, spec).attention, whole.forward.attention);
   c.strategy.expert_parallel = c.strategy.data_parallel = 4;

@@ -175,6 +175,9 @@ TEST(Stage, SelectiveRecomputationIsWhatTheSoftwareDropped) {
   fsdp.strategy.sharding = Sharding::FsdpFull;
   fsdp.strategy.recompute = Recompute::Selective;
   EXPECT_EQ(fsdp.stage().backward.recompute, 4 * Seconds(2 + 10.0 / 2)) << "every second product";
+  fsdp.stack.selective_modules = {LayerModule::Norms};
+  fsdp.layer().selective = {.elementwise = Seconds(3)};
+  EXPECT_EQ(fsdp.stage().backward.recompute, 4 * Seconds(3)) << "modules that are named count";
 }
 
 TEST(Stage, SelectedModulesRunUnderTheBackwardPass) {

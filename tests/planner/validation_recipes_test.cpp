@@ -211,5 +211,36 @@ TEST(MeasuredRuns, RecipesForNodesOfEightOverlapTheExchangeOfInterleavedStages) 
   EXPECT_EQ(overlapped("H100-80GB", "12", "container 26.02; EP-A2A overlap=off"), false) << "what a row states counts";
 }
 
+TEST(MeasuredRuns, NvidiasRecipesForJaxKeepWhatIsAroundAttentionAndShardOverSixteenNodes) {
+  const auto resolved = [](const std::string& framework, const std::string& model, int devices,
+                           const std::string& stated = ",") {
+    const auto runs = test::runs_from("id,framework,model,gpu,n_gpus,dtype,seq_len,micro_batch,recompute,shard\na," +
+                                      framework + "," + model + ",H100-80GB," + std::to_string(devices) +
+                                      ",bf16,4096,2," + stated + "\n");
+    return resolve_run(runs.at(0), shipped_catalog()).value();
+  };
+  using Modules = std::vector<LayerModule>;
+  const Modules around{LayerModule::Norms, LayerModule::CoreAttention, LayerModule::DenseMlp};
+  const ResolvedRun maxtext = resolved("MaxText", "llama-2-70b", 256);
+  EXPECT_EQ(maxtext.strategy.recompute, Recompute::Selective);
+  EXPECT_EQ(maxtext.stack.selective_modules, around);
+  EXPECT_EQ(maxtext.strategy.sharding, Sharding::FsdpFull);
+  EXPECT_EQ(maxtext.strategy.shard_degree, 256) << "32 nodes";
+  const ResolvedRun large = resolved("MaxText", "llama-2-70b", 1024);
+  EXPECT_EQ(large.strategy.sharding, Sharding::FsdpHybrid);
+  EXPECT_EQ(large.strategy.shard_degree, 128);
+  EXPECT_EQ(large.strategy.data_parallel, 1024);
+  const ResolvedRun pax = resolved("PaxML", "gpt3-175b", 256);
+  EXPECT_EQ(pax.stack.id, "paxml");
+  EXPECT_EQ(pax.stack.selective_modules, around);
+  EXPECT_EQ(pax.strategy.shard_degree, 128);
+  const ResolvedRun small = resolved("PaxML", "gpt3-5b", 64);
+  EXPECT_EQ(small.stack.selective_modules, (Modules{LayerModule::Norms, LayerModule::CoreAttention}));
+  EXPECT_EQ(small.strategy.shard_degree, 8);
+  const ResolvedRun stated = resolved("MaxText", "llama-2-70b", 1024, "full,fsdp-full");
+  EXPECT_EQ(stated.strategy.recompute, Recompute::Full);
+  EXPECT_EQ(stated.strategy.shard_degree, 1024);
+}
+
 }  // namespace
 }  // namespace smplan
