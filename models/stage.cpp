@@ -147,7 +147,8 @@ StageModel::LayerTime StageModel::layer_time(int run, Recompute recompute) const
   time.forward = shown(costs.forward);
   time.weight_gradient = costs.weight_gradient;
   if (recompute == Recompute::Full) {
-    // One pass: launches queue up a thousand deep, so that the host, behind in the forward part, catches up in the rest.
+    // One pass: launches queue up a thousand deep, so that the host, behind in the forward part, catches up in the
+    // rest.
     const PassCosts again = replayed(costs, stack_);
     PassCosts both = costs.backward;
     both += again;

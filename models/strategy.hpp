@@ -84,7 +84,8 @@ enum class Validity {
 };
 std::string_view to_string(Validity validity);
 
-/// Whether selective recomputation is PyTorch's policy by operation, which FSDP's stacks have where they name no modules.
+/// Whether selective recomputation is PyTorch's policy by operation, which FSDP's stacks have where they name no
+/// modules.
 inline bool selects_by_operation(const Strategy& strategy, const Stack& stack) {
   return is_fsdp(strategy.sharding) && stack.selective_modules.empty();
 }

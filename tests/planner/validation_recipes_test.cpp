@@ -214,9 +214,9 @@ TEST(MeasuredRuns, RecipesForNodesOfEightOverlapTheExchangeOfInterleavedStages) 
 TEST(MeasuredRuns, NvidiasRecipesForJaxKeepWhatIsAroundAttentionAndShardOverSixteenNodes) {
   const auto resolved = [](const std::string& framework, const std::string& model, int devices,
                            const std::string& stated = ",") {
-    const auto runs = test::runs_from("id,framework,model,gpu,n_gpus,dtype,seq_len,micro_batch,recompute,shard\na," +
-                                      framework + "," + model + ",H100-80GB," + std::to_string(devices) +
-                                      ",bf16,4096,2," + stated + "\n");
+    const auto runs =
+        test::runs_from("id,framework,model,gpu,n_gpus,dtype,seq_len,micro_batch,recompute,shard\na," + framework +
+                        "," + model + ",H100-80GB," + std::to_string(devices) + ",bf16,4096,2," + stated + "\n");
     return resolve_run(runs.at(0), shipped_catalog()).value();
   };
   using Modules = std::vector<LayerModule>;
