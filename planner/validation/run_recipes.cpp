@@ -95,11 +95,10 @@ void follow_jax_recipes(const MeasuredRun& run, const Workload& w, const Cluster
   constexpr std::int32_t kManyNodes = 64;
   constexpr std::int32_t kShardNodes = 16;
   const bool small = pax && static_cast<double>(count_parameters(w.architecture).total()) < kSmall;
-  if (run.recompute.empty()) {
-    s.recompute = Recompute::Selective;
+  if (s.recompute == Recompute::Selective) {
     settings.recomputed_modules = {LayerModule::Norms, LayerModule::CoreAttention};
     if (!small) settings.recomputed_modules.push_back(LayerModule::DenseMlp);
-    assumptions.emplace_back("recompute is what NVIDIA's recipes for JAX run again");
+    assumptions.emplace_back("recompute takes what NVIDIA's recipes for JAX run again");
   }
   const std::int32_t all = cluster.nodes;
   const std::int32_t nodes = small ? 1 : std::min(all, pax || all >= kManyNodes ? kShardNodes : all);
