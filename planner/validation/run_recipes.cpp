@@ -128,6 +128,11 @@ std::int64_t recipe_half_layers(const MeasuredRun& run, const Workload& w) {
   return std::min(kFirstAndLast, w.architecture.n_layers);
 }
 
+/// Only NVIDIA's scripts train BERT with LAMB (NVIDIA/DeepLearningExamples, PyTorch/LanguageModeling/BERT).
+bool is_nvidias_bert(const Workload& w, const Stack& stack) {
+  return stack.id == "ddp" && w.architecture.family == "bert" && w.optimizer == Optimizer::Lamb;
+}
+
 /// NVIDIA's scripts for BERT bin the sequences of their second phase by length, 64 tokens a bin, and cut each batch to
 /// its longest (NVIDIA/DeepLearningExamples, PyTorch/LanguageModeling/BERT, phase2_bin_size; NVIDIA/LDDL). Half of
 /// Wikipedia's tokens at that length would be padding (Krell et al. 2021, 2107.02027): a batch has the other half and
@@ -135,8 +140,7 @@ std::int64_t recipe_half_layers(const MeasuredRun& run, const Workload& w) {
 std::optional<std::int64_t> binned_seq_len(const Workload& w, const Stack& stack) {
   constexpr std::int64_t kSecondPhase = 512;
   constexpr std::int64_t kBin = 64;
-  const bool script = stack.id == "ddp" && w.architecture.family == "bert" && w.optimizer == Optimizer::Lamb;
-  if (!script || w.seq_len != kSecondPhase) return std::nullopt;
+  if (!is_nvidias_bert(w, stack) || w.seq_len != kSecondPhase) return std::nullopt;
   return kSecondPhase / 2 + kBin / 2;
 }
 

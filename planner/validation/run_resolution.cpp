@@ -352,6 +352,10 @@ Result<ResolvedRun> resolve_run(const MeasuredRun& stated, const Catalog& catalo
   }
   w.tokens = w.tokens_per_step();
   resolve_kinds(run, resolved);
+  if (!w.flash_attention && is_nvidias_bert(w, *stack)) {
+    w.flash_attention = false;  // modeling.py multiplies, normalises and drops out scores one by one
+    assumptions.emplace_back("attention stores its scores, as in NVIDIA's scripts for BERT");
+  }
   resolved.mean_seq_len = binned_seq_len(w, *stack);
   if (resolved.mean_seq_len) {
     assumptions.push_back("batches are binned by length to " + std::to_string(*resolved.mean_seq_len) + " tokens");

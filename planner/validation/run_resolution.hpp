@@ -79,6 +79,7 @@ bool must_shard(const MeasuredRun& run, const Accelerator* accelerator, const Ca
 bool recipe_halves_moments(const MeasuredRun& run, const Architecture& architecture);
 /// Layers that the vendor's recipe for narrow formats keeps in 16 bits.
 std::int64_t recipe_half_layers(const MeasuredRun& run, const Workload& workload);
+bool is_nvidias_bert(const Workload& workload, const Stack& stack);
 /// Tokens of a sequence that a script computes on average which cuts its batches to their longest.
 std::optional<std::int64_t> binned_seq_len(const Workload& workload, const Stack& stack);
 /// Sequences of a micro-batch and of a step; says which of the row's figures contradict each other.

@@ -146,8 +146,8 @@ TEST(MeasuredRuns, NemoGraphsExpertsOnBlackwellWithoutAPipeline) {
 TEST(MeasuredRuns, NvidiasBertComputesTheTokensThatItsBinsHold) {
   const auto read = [](const std::string& cells) {
     const auto runs = test::runs_from(
-        "id,model,gpu,n_gpus,framework,dtype,optimizer,seq_len,micro_batch,global_batch\n"
-        "a,bert-large,A100-80GB,8," +
+        "id,model,gpu,n_gpus,flash_attention,framework,dtype,optimizer,seq_len,micro_batch,global_batch\n"
+        "a,bert-large,A100-80GB,8,0," +
         cells + "\n");
     return predict_run(runs[0], shipped_catalog());
   };
@@ -160,6 +160,19 @@ TEST(MeasuredRuns, NvidiasBertComputesTheTokensThatItsBinsHold) {
   EXPECT_EQ(read("PyTorch-DDP,fp16,lamb,128,256,65536").step.time(),
             read("PyTorch-DDP,fp16,adamw,128,256,65536").step.time())
       << "the first phase is not binned";
+}
+
+TEST(MeasuredRuns, NvidiasBertStoresItsScores) {
+  const auto flash = [](const std::string& cells) {
+    const auto runs = test::runs_from(
+        "id,model,gpu,n_gpus,framework,dtype,seq_len,micro_batch,optimizer,flash_attention\n"
+        "a,bert-large,A100-80GB,8,PyTorch-DDP,fp16,512,32," +
+        cells + "\n");
+    return resolve_run(runs.at(0), shipped_catalog()).value().workload.flash_attention;
+  };
+  EXPECT_EQ(flash("lamb,"), false);
+  EXPECT_EQ(flash("lamb,1"), true) << "what a row states counts";
+  EXPECT_EQ(flash("adamw,"), std::nullopt) << "nobody's script";
 }
 
 TEST(MeasuredRuns, RecipesOfMixturesInEightBitsRunAsOneGraphFromTheReleaseThatBroughtIt) {
