@@ -475,7 +475,7 @@ Result<std::vector<LeftOutError>> cross_validate(const std::vector<MeasuredRun>&
 }
 
 double interval_sigma(std::vector<double> log_ratios, double prior, double independent) {
-  constexpr double kRoughGuess = 0.1;  // of which four fifths of left-out runs lie in P10 to P90
+  constexpr double kRoughGuess = 0.09;  // of which four fifths of left-out runs lie in P10 to P90
   const double before = prior > 0 ? prior : kRoughGuess;
   if (log_ratios.empty()) return before;
   for (double& x : log_ratios) x = std::abs(x);
