@@ -147,7 +147,7 @@ TEST(MeasuredRuns, NvidiasBertComputesTheTokensThatItsBinsHold) {
   const auto read = [](const std::string& cells) {
     const auto runs = test::runs_from(
         "id,model,gpu,n_gpus,flash_attention,framework,dtype,optimizer,seq_len,micro_batch,global_batch\n"
-        "a,bert-large,A100-80GB,8,0," +
+        "a,bert-large,A100-80GB,8,1," +
         cells + "\n");
     return predict_run(runs[0], shipped_catalog());
   };
