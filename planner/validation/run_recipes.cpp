@@ -105,8 +105,8 @@ void follow_jax_recipes(const MeasuredRun& run, const Workload& w, const Cluster
   if (run.shard.empty() && s.sharding == Sharding::FsdpFull && nodes < all && all % nodes == 0) {
     s.sharding = Sharding::FsdpHybrid;
     s.shard_degree = nodes * cluster.gpus_per_node;
-    assumptions.push_back("weights are sharded over " + std::to_string(nodes) +
-                          " nodes, as in NVIDIA's recipes for JAX");
+    assumptions.push_back("weights are sharded over " + std::to_string(s.shard_degree) +
+                          " devices, as in NVIDIA's recipes for JAX");
   }
 }
 
