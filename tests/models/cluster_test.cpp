@@ -23,13 +23,15 @@ TEST(MakeCluster, EveryTypeWithAcceleratorsFindsItsProfiles) {
   EXPECT_GT(clusters, 50);
 }
 
-TEST(MakeCluster, KnowsHostsThatLaunchSlowerThanTheVendorsOwn) {
+TEST(MakeCluster, KnowsHostsThatLaunchSlowerOrFasterThanDgxH100s) {
   const auto speed = [](const char* name) {
     return make_cluster(catalog(), *catalog().find_instance(name), 1)->host_speed;
   };
   EXPECT_EQ(speed("dgx-h100"), 1);
   EXPECT_NEAR(speed("ml.p5.48xlarge"), 3.6 * 1.19 / (3.8 * 1.2 * 1.19), 0.001);
   EXPECT_EQ(speed("ml.p5en.48xlarge"), 1);
+  EXPECT_NEAR(speed("ml.p6-b200.48xlarge"), 4 / 3.8, 0.003);
+  EXPECT_NEAR(speed("ml.p6-b300.48xlarge"), 4.6 / 3.8, 0.001);
 }
 
 TEST(MakeCluster, ReadsLocalDisksAsFastAsTheirKindWhereNobodyMeasuredThem) {
