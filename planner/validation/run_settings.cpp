@@ -100,7 +100,10 @@ RunSettings read_settings(std::string_view notes, std::string_view framework) {
   s.gradient_overlap = !program.say("megatron-lm") || words.say("overlap-grad-reduce");
   s.interleaved = words.say("interleaved 1f1b");
   if (words.say("dispatcher=alltoall")) s.deduplicated_dispatch = false;
-  if (words.say("deepep") || words.say("hybridep")) s.deduplicated_dispatch = true;
+  // Megatron Core's flex dispatcher runs one of the two.
+  if (words.say_any(std::array<std::string_view, 3>{"dispatcher=flex", "deepep", "hybridep"})) {
+    s.deduplicated_dispatch = true;
+  }
   s.performance_recipe = words.say("container 2") || words.say("container nemo 2") || words.say("items/pretrain");
   s.software_year = words.release_after("container ");
   if (!s.software_year) s.software_year = words.release_after("container nemo ");

@@ -66,6 +66,7 @@ TEST(MeasuredRuns, NvidiasRecipesSendTokensOnceToARankOnRacksAndLaterOnMostNodes
   EXPECT_FALSE(once("gpt-oss-120b", "B300", "container 26.04; NeMo"));
   EXPECT_FALSE(once("qwen3-235b-a22b", "GB200", "")) << "nobody's recipe";
   EXPECT_TRUE(once("qwen3-235b-a22b", "H100-80GB", "deepep")) << "stated";
+  EXPECT_TRUE(once("qwen3-235b-a22b", "H100-80GB", "dispatcher=flex")) << "stated";
   EXPECT_FALSE(once("qwen3-235b-a22b", "GB200", "container 26.04; NeMo; dispatcher=alltoall")) << "stated";
 }
 
