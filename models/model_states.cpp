@@ -140,7 +140,8 @@ ModelStates model_states(const StageParameters& p, const Workload& w, const Stra
   const StateEngine engine = state_engine(s, stack);
   const Degrees d = s.sharding == Sharding::None ? Degrees{} : shard_degrees(s);
   const bool frozen = w.finetune != FineTune::Full;
-  const bool whole_gradients = engine == StateEngine::Fsdp && stack.whole_gradients;
+  const bool accumulates = s.micro_batches(w) > 1;
+  const bool whole_gradients = engine == StateEngine::Fsdp && stack.whole_gradients && accumulates;
   const bool cut_gradients = shards_gradients(s.sharding) && !whole_gradients;
 
   ModelStates out;

@@ -158,9 +158,13 @@ TEST(LowRank, EmbeddingsTrainedBesideAdaptersAreCopiedInTheirFormat) {
 // 16 bytes an adapter parameter under FSDP, 2 + 4 + 12 under Megatron; the frozen weights have 2.
 TEST(Fsdp, AccumulatingWithoutSynchronisingKeepsGradientsWhole) {
   Workload w = adam();
+  w.global_batch = 8;
   Stack stack = torch();
   stack.whole_gradients = true;
   const StageParameters p = dense(1e9);
+  Strategy at_once = sharded(Sharding::FsdpFull, 4);
+  at_once.micro_batch = 2;
+  EXPECT_DOUBLE_EQ(model_states(p, w, at_once, stack).gradients, 1e9) << "one micro-batch synchronises at once";
   const ModelStates full = model_states(p, w, sharded(Sharding::FsdpFull, 4), stack);
   EXPECT_DOUBLE_EQ(full.gradients, 4e9);
   EXPECT_DOUBLE_EQ(full.weights, 1e9);
