@@ -3,9 +3,9 @@
 
 Usage: scripts/import_runs.py OUTPUT_FOLDER RUNS.csv [MORE.csv...]
 
-Of the free text in `notes` only those words stay that change a prediction: the string literals of read_settings()
-in planner/validation/run_settings.cpp, with the figure that follows them. So a prediction is the same from the copy
-as from the original (`smplan validate --format csv` of both must agree).
+Of the free text in `notes` only those words stay that change a prediction: the string literals of the functions in
+planner/validation/run_settings.cpp that look for words, with the figure that follows them or what denies them. So a
+prediction is the same from the copy as from the original (`smplan validate --format csv` of both must agree).
 """
 
 import ast
@@ -24,25 +24,32 @@ COLUMNS = (
 ).split()
 # Of tables of fine-tuning memory; no prediction reads them.
 UNREAD = set("peak_mem_printed unit_printed tokens_per_s train_time_s oom".split())
-SETTINGS = pathlib.Path(__file__).parent.parent / "planner/validation/run_settings.cpp"
+VALIDATION = pathlib.Path(__file__).parent.parent / "planner/validation"
+
+
+def literals(file: str, function: str) -> list[str]:
+    """The strings that a function of planner/validation names, without those that only separate."""
+    code = (VALIDATION / file).read_text()
+    start = code.index(f" {function}(")
+    body = code[start : code.index("\n}", start)]
+    words = [ast.literal_eval(literal) for literal in re.findall(r'"(?:[^"\\]|\\.)*"', body)]
+    return [word for word in words if re.search("[a-z0-9]", word)]
 
 
 def setting_words() -> list[str]:
-    """What read_settings() looks for, longest first."""
-    code = SETTINGS.read_text()
-    start = code.index("RunSettings read_settings(")
-    body = code[start : code.index("\n}", start)]
-    words = {ast.literal_eval(literal) for literal in re.findall(r'"(?:[^"\\]|\\.)*"', body)}
-    if not words:
-        raise SystemExit(f"{SETTINGS}: read_settings() names no words")
+    """What a prediction looks for in notes, longest first."""
+    readers = ("read_settings", "says_four_bit_format", "says_four_bit_weights")
+    words = {word for reader in readers for word in literals("run_settings.cpp", reader)}
     return sorted(words, key=len, reverse=True)
 
 
 def settings_of(notes: str, words: list[str]) -> str:
-    """The recognised words in their order, each with the figure right after it."""
+    """The recognised words in their order, each with the figure right after it and what denies it (phrases.cpp)."""
+    before = r"(?:\b(?:no|not|non|without|w/o)[ -])?"
+    after = r"[0-9.]*(?: ?[=:] ?\w+| (?:off|disabled|false)\b)?"
     spans: list[tuple[int, int]] = []
     for word in words:
-        for match in re.finditer(re.escape(word) + r"[0-9.]*", notes, re.IGNORECASE):
+        for match in re.finditer(before + re.escape(word) + after, notes, re.IGNORECASE):
             spans.append(match.span())
     merged: list[tuple[int, int]] = []
     for begin, end in sorted(spans):
@@ -53,14 +60,9 @@ def settings_of(notes: str, words: list[str]) -> str:
     return "; ".join(notes[begin:end].rstrip(".") for begin, end in merged)
 
 
-RESOLUTION = pathlib.Path(__file__).parent.parent / "planner/validation/run_resolution.cpp"
-
-
 def known_methods() -> set[str]:
     """What a run may train: everything, or the adapters that trains_adapters() names."""
-    code = RESOLUTION.read_text()
-    start = code.index("bool trains_adapters(")
-    words = " ".join(re.findall(r'"([^"]+)"', code[start : code.index("\n}", start)])).split()
+    words = " ".join(literals("run_method.cpp", "trains_adapters")).split()
     return {"full", "lora+emb/head trainable", *words}
 
 
