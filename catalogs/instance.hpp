@@ -76,8 +76,8 @@ struct InstanceType {
   /// CUDA_LAUNCH_BLOCKING is set there: the host waits for every kernel, so that its own time adds to the device's.
   bool blocking_launches = false;
   /// Speed at which its host launches layers, by that of a DGX H100, of whose like the stack profiles mostly tell:
-  /// clock times work per clock of one thread. Grace and the hosts of cards before Hopper count as 1, since no run
-  /// tells them apart.
+  /// clock times work per clock of one thread. Grace and the hosts of cards before Hopper count as 1: by their clocks
+  /// left-out sources come no nearer.
   double host_speed = 1;
   bool smddp = false;
   bool smp_v2 = false;

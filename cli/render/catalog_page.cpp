@@ -91,6 +91,7 @@ Listing instance_page(const InstanceType& i, const Catalog& catalog) {
   sheet.add("vcpus", std::int64_t{i.vcpus});
   add_bytes(sheet, "host_memory", i.host_memory);
   add_bandwidth(sheet, "host_link", i.host_link);
+  if (i.host_speed != 1) sheet.add("host_speed", fmt::format("{:g}", i.host_speed), i.host_speed);
   if (i.blocking_launches) add_switch(sheet, "blocking_launches", true);
   add_bytes(sheet, "local_nvme", i.local_nvme);
   sheet.add("training", std::string(to_string(i.support)));
