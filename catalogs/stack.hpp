@@ -136,6 +136,10 @@ struct Stack {
   /// Tensor and pipeline ranks are PyTorch's own (DTensor, torch.distributed.pipelining): gathered inputs and partial
   /// sums of gradients stand whole, and a stage holds a buffer for every micro-batch that it receives.
   bool torch_parallelism = false;
+  /// Products and the collectives of tensor ranks overlap through Transformer Engine's Userbuffers, where
+  /// tensor_overlap is not zero: a product that waits for gathered inputs, or whose sums are scattered, runs in as many
+  /// parts as ranks.
+  bool userbuffers = false;
   /// Products and the collectives beside them run in slices (async TP): of partial sums a slice stands. What a measured
   /// run did.
   bool async_tensor_parallel = false;

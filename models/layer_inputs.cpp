@@ -22,6 +22,19 @@ Slice make_slice(const Workload& w, const Strategy& s) {
   return slice;
 }
 
+double tensor_overlap(const Workload& workload, const Groups& groups, const Cluster& cluster, const Stack& stack) {
+  const FabricKind fabric = cluster.fabric.kind;
+  const bool any_to_any =
+      fabric == FabricKind::Nvswitch || fabric == FabricKind::FullMesh || fabric == FabricKind::NeuronLink;
+  const bool takes = !stack.userbuffers || workload.precision != Precision::Fp4;
+  return any_to_any && takes && groups.tensor.domains() == 1 ? stack.profile.tensor_overlap : 0;
+}
+
+std::int64_t LayerInputs::ring_parts() const {
+  const bool parts = stack.userbuffers || stack.async_tensor_parallel;
+  return parts && tensor_overlap(workload, groups, cluster, stack) > 0 ? slice.tensor : 1;
+}
+
 /// The tensor-parallel ranks bring a slice of the tokens each; the ranks that cut one expert bring theirs together.
 ExpertSlice make_expert_slice(const LayerInputs& in) {
   const MixtureOfExperts& moe = in.workload.architecture.moe;

@@ -24,6 +24,12 @@ struct Slice {
 
 Slice make_slice(const Workload& workload, const Strategy& strategy);
 
+/// Part of what tensor ranks exchange that may hide under products. Both overlap through memory that each rank maps
+/// from every other (Userbuffers of Transformer Engine, PyTorch's symmetric memory). Cards behind a host's PCIe
+/// switches, the half of an NVLink mesh that no link joins, and other nodes offer none. Userbuffers take no 4-bit
+/// products (the NVFP4 recipes of NVIDIA-NeMo/Megatron-Bridge 067f987 turn them off).
+double tensor_overlap(const Workload& workload, const Groups& groups, const Cluster& cluster, const Stack& stack);
+
 /// One layer on one rank: what its terms are computed from. Holds references.
 struct LayerInputs {
   const Workload& workload;
@@ -34,6 +40,11 @@ struct LayerInputs {
   const Stack& stack;
   Slice slice = make_slice(workload, strategy);
   KernelClock clock{workload, cluster, stack};
+  /// Parts of a product that runs beside a collective of tensor ranks.
+  std::int64_t ring = ring_parts();
+
+ private:
+  [[nodiscard]] std::int64_t ring_parts() const;
 };
 
 /// Routed tokens of this rank's experts under balanced routing, and the experts' share of width.

@@ -30,13 +30,27 @@ void add_adapter(LayerCosts& costs, const LayerInputs& in, double inputs, double
   costs.backward.elementwise += in.clock.stream(2 * inputs + outputs);
 }
 
-/// Adds y = x W (m x k times k x n) in all passes: forward, gradient of x, gradient of W.
+/// How tensor ranks share the weights of a linear layer.
+enum class Cut : std::uint8_t {
+  None,
+  Columns,  ///< inputs are gathered before
+  Rows,     ///< partial sums are scattered after, and backward their gradients gathered before
+};
+
+/// A product beside the collective that brings its inputs or takes its sums: each rank's rows by themselves, as they
+/// come (the ring exchange of NVIDIA/TransformerEngine, comm_gemm_overlap.cpp).
+Seconds ring_gemm(const LayerInputs& in, std::int64_t m, std::int64_t n, std::int64_t k) {
+  return static_cast<double>(in.ring) * in.clock.gemm(std::max<std::int64_t>(1, m / in.ring), n, k);
+}
+
+/// Adds y = x W (m x k times k x n) in all passes: forward, gradient of x, gradient of W. The collectives beside a
+/// column-cut layer's backward products, and beside gradients of weights, cut none of them (bulk overlap).
 void add_linear(LayerCosts& costs, const LayerInputs& in, std::int64_t m, std::int64_t n, std::int64_t k,
-                std::int64_t batch = 1) {
+                Cut cut = Cut::None, std::int64_t batch = 1) {
   const double weights = static_cast<double>(n) * static_cast<double>(k) * static_cast<double>(batch);
   const double rows = static_cast<double>(m) * static_cast<double>(batch);
-  costs.forward.gemm += in.clock.gemm(m, n, k, batch);
-  costs.backward.gemm += in.clock.gemm(m, k, n, batch);
+  costs.forward.gemm += cut == Cut::None ? in.clock.gemm(m, n, k, batch) : ring_gemm(in, m, n, k);
+  costs.backward.gemm += cut == Cut::Rows ? ring_gemm(in, m, k, n) : in.clock.gemm(m, k, n, batch);
   if (in.workload.finetune == FineTune::Full) {
     const Seconds weight_gradient = in.clock.gemm(k, n, m, batch) + in.clock.copy(in.clock.accumulation(weights));
     costs.backward.gemm += weight_gradient;
@@ -74,8 +88,8 @@ LayerCosts routed_mlp(const LayerInputs& in) {
   LayerCosts costs;
   costs.forward.gemm += in.clock.wide_gemm(in.slice.m, moe.n_experts, a.hidden);
   costs.backward.gemm += in.clock.wide_gemm(in.slice.m, a.hidden, moe.n_experts);
-  add_linear(costs, in, e.tokens_per_expert, (a.gated_mlp ? 2 : 1) * e.width, a.routed_hidden(), e.experts);
-  add_linear(costs, in, e.tokens_per_expert, a.routed_hidden(), e.width, e.experts);
+  add_linear(costs, in, e.tokens_per_expert, (a.gated_mlp ? 2 : 1) * e.width, a.routed_hidden(), Cut::None, e.experts);
+  add_linear(costs, in, e.tokens_per_expert, a.routed_hidden(), e.width, Cut::None, e.experts);
   // Permute before and un-permute after: each reads and writes the routed tokens.
   add_elementwise(costs, in, 4 * e.routed * h, 4 * e.routed * h);
   if (moe.expert_bias) {
@@ -112,12 +126,12 @@ void add_attention_projections(LayerCosts& costs, const LayerInputs& in) {
     add_linear(costs, in, m, query, a.hidden);
     add_linear(costs, in, m, l.kv_lora_rank + l.qk_rope_head_dim, a.hidden);
     add_up_projections(costs, in);
-    add_linear(costs, in, m, a.hidden, in.slice.heads * l.v_head_dim);
+    add_linear(costs, in, m, a.hidden, in.slice.heads * l.v_head_dim, Cut::Rows);
     return;
   }
   const std::int64_t queries = (a.attention_output_gate ? 2 : 1) * in.slice.heads;
-  add_linear(costs, in, m, (queries + 2 * in.slice.kv_heads) * a.head_dim, a.hidden);
-  add_linear(costs, in, m, a.hidden, in.slice.heads * a.head_dim);
+  add_linear(costs, in, m, (queries + 2 * in.slice.kv_heads) * a.head_dim, a.hidden, Cut::Columns);
+  add_linear(costs, in, m, a.hidden, in.slice.heads * a.head_dim, Cut::Rows);
   if (a.attention_output_gate) {
     // The sigmoid of a gate times the output: both read, one written; backward their gradients too.
     const double gated = in.slice.tokens * static_cast<double>(in.slice.heads * a.head_dim);
@@ -129,7 +143,7 @@ void add_state_mixer(LayerCosts& costs, const LayerInputs& in) {
   const Architecture& a = in.workload.architecture;
   const StateMixer& m = a.state;
   const std::int64_t tensor = in.slice.tensor;
-  add_linear(costs, in, in.slice.m, state_mixer_inputs(m) / tensor, a.hidden);
+  add_linear(costs, in, in.slice.m, state_mixer_inputs(m) / tensor, a.hidden, Cut::Columns);
   const double tokens = in.slice.tokens / static_cast<double>(tensor);
   const StackProfile& profile = in.stack.profile;
   const BytesPerSecond rate = gb_per_s(m.delta_rule ? profile.delta_rule_gb_per_s : profile.state_mixer_gb_per_s);
@@ -150,7 +164,7 @@ void add_state_mixer(LayerCosts& costs, const LayerInputs& in) {
     costs.forward.elementwise += copies;
     costs.backward.elementwise += copies;
   }
-  add_linear(costs, in, in.slice.m, a.hidden, m.values() / tensor);
+  add_linear(costs, in, in.slice.m, a.hidden, m.values() / tensor, Cut::Rows);
 }
 
 void add_joined_embedding(LayerCosts& costs, const LayerInputs& in) {
@@ -210,9 +224,9 @@ void add_activation(LayerCosts& costs, const LayerInputs& in, double activated) 
 Seconds add_dense_mlp(LayerCosts& costs, const LayerInputs& in, std::int64_t ffn_hidden) {
   const Architecture& a = in.workload.architecture;
   const std::int64_t width = std::max<std::int64_t>(1, ffn_hidden / in.slice.tensor);
-  add_linear(costs, in, in.slice.m, (a.gated_mlp ? 2 : 1) * width, a.hidden);
+  add_linear(costs, in, in.slice.m, (a.gated_mlp ? 2 : 1) * width, a.hidden, Cut::Columns);
   const Seconds before = costs.forward.gemm;
-  add_linear(costs, in, in.slice.m, a.hidden, width);
+  add_linear(costs, in, in.slice.m, a.hidden, width, Cut::Rows);
   return costs.forward.gemm - before;
 }
 

@@ -1,5 +1,7 @@
 #include "models/stage.hpp"
 
+#include "models/layer_inputs.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -110,16 +112,6 @@ Seconds StageModel::launch_time(const PassCosts& costs) const {
   return costs.host * (strategy_.sharding == Sharding::Zero3 ? stack_.profile.gathered_host : 1);
 }
 
-/// Products and collectives of tensor ranks overlap through memory that each rank maps from every other (Userbuffers of
-/// Transformer Engine, PyTorch's symmetric memory). Cards behind a host's PCIe switches, the half of an NVLink mesh
-/// that no link joins, and other nodes offer none.
-double StageModel::tensor_overlap() const {
-  const FabricKind fabric = cluster_.fabric.kind;
-  const bool any_to_any =
-      fabric == FabricKind::Nvswitch || fabric == FabricKind::FullMesh || fabric == FabricKind::NeuronLink;
-  return any_to_any && groups_.tensor.domains() == 1 ? stack_.profile.tensor_overlap : 0;
-}
-
 /// One pass over a layer: compute as it is, communication as far as it shows, the host where it is slower.
 PassParts StageModel::shown(const PassCosts& costs) const {
   const StackProfile& profile = stack_.profile;
@@ -127,7 +119,7 @@ PassParts StageModel::shown(const PassCosts& costs) const {
   parts.gemm = costs.gemm;
   parts.attention = costs.attention;
   parts.elementwise = costs.elementwise;
-  parts.tensor_comm = exposed(costs.tensor_comm, costs.gemm, tensor_overlap());
+  parts.tensor_comm = exposed(costs.tensor_comm, costs.gemm, tensor_overlap(workload_, groups_, cluster_, stack_));
   parts.context_comm = exposed(costs.context_comm, costs.attention, profile.context_overlap);
   Seconds hidden = costs.tensor_comm - parts.tensor_comm + (costs.context_comm - parts.context_comm);
   // Compute that hides one transfer hides no other.

@@ -119,7 +119,6 @@ class StageModel {
   };
   [[nodiscard]] LayerTime layer_time(int run, Recompute recompute) const;
   [[nodiscard]] Seconds launch_time(const PassCosts& costs) const;
-  [[nodiscard]] double tensor_overlap() const;
   [[nodiscard]] PassParts shown(const PassCosts& costs) const;
   [[nodiscard]] PassParts backward_shown(PassCosts backward, Seconds weight_gradient) const;
   [[nodiscard]] Seconds selective_recompute(const LayerCosts& costs, const PassParts& backward) const;

@@ -75,6 +75,32 @@ TEST(LayerProducts, AreCutByTensorRanksButForTheLastKeyHead) {
                product(256, 32, 64) + product(256, 64, 16) + product(256, 80, 64) + product(256, 64, 40));
 }
 
+TEST(LayerProducts, BesideCollectivesOfTensorRanksRunInAsManyPartsAsRanks) {
+  StepCase c = byte_counter();
+  c.strategy.tensor_parallel = 4;
+  const LayerCosts whole = costs_of(c);
+  c.stack.profile.tensor_overlap = 0.5;
+  // Parts of 64 tokens read the weights anew. Backward the layers cut by rows gather the gradients that they start
+  // from; the others scatter theirs beside the gradients of weights.
+  const double cut_by_rows = product(64, 64, 16) + product(64, 64, 40);
+  const double cut_by_columns = product(64, 32, 64) + product(64, 80, 64);
+  const LayerCosts parts = costs_of(c);
+  EXPECT_BYTES(parts.forward.gemm, 4 * (cut_by_columns + cut_by_rows));
+  const double cut_once = product(256, 64, 16) + product(256, 64, 40);
+  EXPECT_BYTES(parts.backward.gemm, whole.backward.gemm.value() + 4 * cut_by_rows - cut_once);
+  EXPECT_EQ(parts.weight_gradient, whole.weight_gradient);
+
+  c.stack.userbuffers = false;
+  EXPECT_EQ(costs_of(c).forward.gemm, whole.forward.gemm) << "other stacks overlap whole products";
+  c.stack.async_tensor_parallel = true;
+  EXPECT_EQ(costs_of(c).forward.gemm, parts.forward.gemm);
+  c.strategy.tensor_parallel = 16;
+  c.strategy.data_parallel = 1;
+  const LayerCosts nodes = costs_of(c);
+  c.stack.profile.tensor_overlap = 0;
+  EXPECT_EQ(nodes.forward.gemm, costs_of(c).forward.gemm) << "nothing overlaps over nodes";
+}
+
 TEST(LayerProducts, OfContextRanksHaveTheirShareOfTheRows) {
   StepCase c = byte_counter();
   c.strategy.context_parallel = 2;

@@ -113,6 +113,11 @@ TEST(Stage, TensorRanksOverlapThroughMemoryThatTheyMapOnly) {
     c.cluster.fabric.kind = without;
     EXPECT_EQ(c.stage().forward.tensor_comm, Seconds(4 * 5)) << "not between any two";
   }
+  c.cluster.fabric.kind = FabricKind::Nvswitch;
+  c.workload.precision = Precision::Fp4;
+  EXPECT_EQ(c.stage().forward.tensor_comm, Seconds(4 * 5)) << "Userbuffers have no 4-bit products";
+  c.stack.userbuffers = false;
+  EXPECT_EQ(c.stage().forward.tensor_comm, Seconds(4 * 2));
 }
 
 TEST(Stage, HostAndDeviceTakeTheNormOfTheTwo) {
