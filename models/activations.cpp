@@ -31,7 +31,7 @@ Widths widths(const Workload& w, const ActivationOptions& o) {
 double product_inputs(const Workload& w, const ActivationOptions& o, const Widths& b, bool adapted, int products) {
   if (w.finetune == FineTune::Full) return b.product_input;
   const double frozen = o.frozen_inputs ? b.element : 0;
-  if (!adapted) return frozen;
+  if (!adapted || w.lora.keeps) return frozen;
   return o.adapter_dropout ? frozen + products * (b.element + 1) : b.product_input;
 }
 
@@ -305,6 +305,7 @@ TokenActivations token_activations(const Workload& w, const LayerSpec& spec, con
   const Ledger feed_forward = mlp(w, spec, s, options, b);
   whole.region += feed_forward.region;
   whole.split += feed_forward.split;
+  if (w.finetune != FineTune::Full && w.lora.keeps) whole.split += w.lora.keeps->token_bytes;
   const double tensor = s.tensor_parallel;
   const double region_cut = s.sequence_parallel ? tensor : 1;
   if ((options.unfused || options.whole_regions) && s.sequence_parallel) {

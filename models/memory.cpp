@@ -19,6 +19,7 @@ namespace {
 struct StageLoad {
   StageParameters parameters;
   double kept_per_token = 0;  ///< all layers, one micro-batch
+  double kept_whole = 0;      ///< by adapters, however many tokens there are
   double largest_kept = 0;    ///< one layer, per token
   double recomputed = 0;      ///< what the layer under recomputation adds to its kept part, per token
   double transient = 0;       ///< per token
@@ -59,6 +60,9 @@ StageLoad stage_load(const Workload& w, const Strategy& s, const Stack& stack, c
     out.transient = std::max(out.transient, per_token.transient);
   }
   out.recomputed -= freed;
+  if (w.finetune != FineTune::Full && w.lora.keeps) {
+    out.kept_whole = (s.recompute == Recompute::Full ? 1 : on_stage) * w.lora.keeps->layer_bytes / s.tensor_parallel;
+  }
   // DeepSpeed's pipeline keeps what a stage sent until its gradient comes back; Megatron frees it.
   if (s.pipeline_parallel > 1 && state_engine(s, stack) == StateEngine::Zero) {
     out.kept_per_token += 2 * static_cast<double>(a.hidden);
@@ -211,6 +215,7 @@ MemoryComponents stage_peak(const StageLoad& load, const ModelStates& states, co
   const bool trains_head = w.trains_embeddings();
   double saved = load.in_flight * tokens * load.kept_per_token;
   if (s.offload.activations) saved = std::min(saved, 2 * tokens * load.largest_kept);
+  saved += load.in_flight * load.kept_whole;
 
   const bool reads_quantized_head = w.finetune == FineTune::Qlora && stack.lightning_quantization;
   const double before_layers = gradients_before_layers(states.gradients, p, w, s, stack);

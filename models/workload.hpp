@@ -23,12 +23,20 @@ enum class FineTune {
 std::string_view to_string(FineTune mode);
 std::optional<FineTune> finetune_from(std::string_view name);
 
+/// What adapters keep of a layer for the backward pass, beside what frozen layers keep.
+struct AdapterKeeps {
+  double token_bytes = 0;
+  double layer_bytes = 0;  ///< however many tokens there are
+  friend bool operator==(const AdapterKeeps&, const AdapterKeeps&) = default;
+};
+
 struct Lora {
   std::int64_t rank = 16;
   LoraTargets targets = LoraTargets::Linear;
   /// Embedding and head are trained whole beside the adapters (`modules_to_save` of PEFT).
   bool train_embeddings = false;
-  bool nested_scales = true;  ///< of a 4-bit base: scales are quantised too (double quantisation of QLoRA)
+  bool nested_scales = true;          ///< of a 4-bit base: scales are quantised too (double quantisation of QLoRA)
+  std::optional<AdapterKeeps> keeps;  ///< of adapters other than LoRA's in 16 bits. What a measured run did.
   friend bool operator==(const Lora&, const Lora&) = default;
 };
 

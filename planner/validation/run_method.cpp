@@ -2,23 +2,13 @@
 #include <array>
 
 #include "base/words.hpp"
+#include "planner/validation/adapter_methods.hpp"
 #include "planner/validation/phrases.hpp"
 #include "planner/validation/run_resolution.hpp"
 #include "planner/validation/run_settings.hpp"
 
 namespace smplan {
 namespace {
-
-/// Methods that leave the weights alone and train few numbers beside them (huggingface/peft 0.21, PeftType, and what
-/// its LoraConfig calls variants). Their gradients pass through the same frozen layers as LoRA's.
-bool trains_adapters(std::string_view method) {
-  constexpr std::string_view kMethods =
-      " lora qlora adalora dora pissa rslora adamss adaptionprompt adaption_prompt beft boft bone c3a cpt deft delora "
-      "fourierft frod glora gralora hira hra ia3 lily ln_tuning loha lokr miss multitask_prompt_tuning oft p_tuning "
-      "peanut poly prefix_tuning prompt_tuning psoft ptuning pvera randlora road shadow shira supertuning tinylora "
-      "trainable_tokens unilora vblora vera waveft xlora ";
-  return !method.empty() && kMethods.find(" " + std::string(method) + " ") != std::string_view::npos;
-}
 
 /// `full fine-tuning`, `SFT`, `pretraining`: every weight is trained.
 bool trains_all(const std::vector<std::string>& words) {
@@ -46,7 +36,7 @@ std::optional<Method> method_in(std::string_view cell) {
   Method method;
   method.kind = stated.substr(0, stated.find("+emb"));
   method.trains_embeddings = method.kind != stated;
-  if (method.kind.empty() || method.kind == "full" || trains_adapters(method.kind)) {
+  if (method.kind.empty() || method.kind == "full" || adapter_method(method.kind)) {
     if (method.kind == "full") method.kind.clear();
     return method;
   }

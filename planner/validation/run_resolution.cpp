@@ -5,6 +5,7 @@
 #include "base/result.hpp"
 #include "base/words.hpp"
 #include "models/model_states.hpp"
+#include "planner/validation/adapter_methods.hpp"
 #include "planner/validation/phrases.hpp"
 
 namespace smplan {
@@ -260,8 +261,11 @@ Result<void> resolve_finetune(const MeasuredRun& run, const RunSettings& setting
   }
   w.finetune = trained_part(run);
   if (w.finetune == FineTune::Full) return {};
+  if (settings.full_adapters) w.pure_half = false;
   const bool own_kind = !method->kind.empty() && method->kind != "lora" && method->kind != "qlora";
-  if (own_kind) assumptions.push_back("adapters of the kind " + method->kind + " are taken as LoRA's");
+  const bool plain_layers = !w.architecture.is_moe() && !w.architecture.has_latent_attention();
+  const AdapterMethod* adapters = plain_layers ? adapter_method(method->kind) : nullptr;
+  if (own_kind && !adapters) assumptions.push_back("adapters of the kind " + method->kind + " are taken as LoRA's");
   w.lora.targets = own_kind && run.lora_targets.empty() ? LoraTargets::QueryValue : targets_of(run.lora_targets);
   // `bnb.nf4` and `bnb.nf4-dq` are Lightning's names; elsewhere 4 bits mean QLoRA's double quantisation.
   w.lora.nested_scales = !stack.lightning_quantization || lower_case(run.quant).find("-dq") != std::string::npos;
@@ -271,6 +275,10 @@ Result<void> resolve_finetune(const MeasuredRun& run, const RunSettings& setting
   if (own_kind && !method->kind.ends_with("ora")) rank = 1;
   w.lora.rank = rank.value_or(stack.usual_lora_rank);
   if (!rank) assumptions.push_back("the rank of the adapters is " + std::to_string(w.lora.rank));
+  if (adapters && (own_kind || settings.full_adapters)) {
+    w.lora.keeps = adapter_keeps(*adapters, w.architecture, run.lora_targets, run.lora_rank.value_or(w.lora.rank));
+    w.seq_len += adapters->virtual_tokens;
+  }
   return {};
 }
 

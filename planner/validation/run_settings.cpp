@@ -66,8 +66,10 @@ RunSettings read_settings(std::string_view notes, std::string_view framework) {
   s.rowwise_scales = words.say("rowwise");
   s.lora_rank = words.number_after("lora rank ");
   if (!s.lora_rank) s.lora_rank = words.number_after("rank=");
-  // torchtune's recipes and Answer.AI's script keep weights in dtype.
-  s.pure_half = words.say("mp_mode=pure") || program.say("torchtune") || program.say("fsdp+qlora");
+  // PEFT's comparison of methods (huggingface/peft 5d602fd, method_comparison/MetaMathQA/run.py).
+  s.full_adapters = s.empties_cache = program.say("method_comparison");
+  // That, torchtune's recipes and Answer.AI's script keep weights in dtype.
+  s.pure_half = words.say("mp_mode=pure") || program.say("torchtune") || program.say("fsdp+qlora") || s.full_adapters;
   s.checkpoints_run_through = words.say("mp_mode=pure");  // the tables of LLM Foundry made with PyTorch 1.13
   s.tied_embeddings = words.say("tied=1");
   s.lora_embeddings =
@@ -160,6 +162,7 @@ Stack apply_settings(const Stack& stack, const RunSettings& settings) {
   if (settings.compiled_loss) adjusted.logits_bytes = kCompiledLogitsBytes;
   if (settings.whole_logits) adjusted.logits_bytes = kWholeLogitsBytes;
   if (settings.pure_half) adjusted.gradient_reduce_bytes = 2;
+  if (settings.empties_cache) p.allocator_slack = 0;
   if (settings.fused_cross_entropy) {
     adjusted.logits_bytes = adjusted.parallel_logits_bytes = stack.fused_logits_bytes;
   }

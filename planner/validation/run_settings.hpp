@@ -18,6 +18,8 @@ struct RunSettings {
   bool seq_len_is_limit = false;  ///< most samples are shorter: memory peaks at the longest, time is not of it
   bool pure_half = false;         ///< `MP_mode=PURE`: 16-bit parameters, reduction and buffers
   bool half_gradients = false;    ///< 16-bit gradient buffers beside fp32 master weights
+  bool full_adapters = false;     ///< PEFT keeps adapters in fp32 beside weights in 16 bits
+  bool empties_cache = false;     ///< the allocator gives back what is not in use, every few steps
   bool lora_embeddings = false;   ///< embedding and head trained beside the adapters
   bool tied_embeddings = false;
   bool fused_loss = false;           ///< Liger, cut cross-entropy: no logits are kept

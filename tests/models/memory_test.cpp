@@ -486,6 +486,31 @@ TEST(LowRank, TrainedEmbeddingsAddTheirStates) {
   EXPECT_DOUBLE_EQ((trained.optimizer - frozen.optimizer).value(), 4 * root);
 }
 
+TEST(LowRank, AdaptersOfOtherKindsKeepWhatTheyState) {
+  Workload w = workload(llama(32, 4096, 32, 32, 11008, 32000), 256, 2);
+  w.finetune = FineTune::Lora;
+  w.lora.keeps = AdapterKeeps{};
+  Strategy s;
+  s.micro_batch = 2;
+  const auto kept = [&] {
+    return estimate_memory(w, s, cluster(79.1, 1, "8.0"), torch(Sharding::None)).components.activations.value();
+  };
+  const double none = kept();
+  w.lora.keeps = AdapterKeeps{.token_bytes = 100, .layer_bytes = 3e6};
+  EXPECT_DOUBLE_EQ(kept() - none, 32 * (512 * 100 + 3e6));
+  s.recompute = Recompute::Full;
+  const double again = kept();
+  w.lora.keeps->layer_bytes = 0;
+  EXPECT_DOUBLE_EQ(again - kept(), 3e6) << "one layer at a time";
+  w.lora.keeps.reset();
+  s.recompute = Recompute::None;
+  EXPECT_GT(kept(), none) << "LoRA's own inputs";
+  w.finetune = FineTune::Full;
+  const double full = kept();
+  w.lora.keeps = AdapterKeeps{.token_bytes = 100};
+  EXPECT_EQ(kept(), full) << "no adapters";
+}
+
 TEST(LowRank, SeventyBillionFitOnEightH100) {
   const Architecture a = llama(80, 8192, 64, 8, 28672, 128256);
   Workload w = workload(a, 8192, 8);
