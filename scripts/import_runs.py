@@ -61,9 +61,9 @@ def settings_of(notes: str, words: list[str]) -> str:
 
 
 def known_methods() -> set[str]:
-    """What a run may train: everything, or the adapters that trains_adapters() names."""
-    words = " ".join(literals("run_method.cpp", "trains_adapters")).split()
-    return {"full", "lora+emb/head trainable", *words}
+    """What a run may train: everything, or the adapters of the table of methods."""
+    table = (VALIDATION / "adapter_methods.cpp").read_text()
+    return {"full", "lora+emb/head trainable", *re.findall(r'AdapterMethod{\.name = "(\w+)"', table)}
 
 
 METHODS = known_methods()

@@ -129,7 +129,7 @@ constexpr Names<Optimizer, 8> kOptimizers{{{"8bit", Optimizer::Adam8bit},
                                            {"adam", Optimizer::AdamW}}};
 
 /// The order keeps float16 out of bfloat16.
-constexpr Names<Precision, 11> kPrecisions{{{"fp8", Precision::Fp8},
+constexpr Names<Precision, 13> kPrecisions{{{"fp8", Precision::Fp8},
                                             {"float8", Precision::Fp8},
                                             {"fp4", Precision::Fp4},
                                             {"bf16", Precision::Bf16},
@@ -137,6 +137,8 @@ constexpr Names<Precision, 11> kPrecisions{{{"fp8", Precision::Fp8},
                                             {"fp16", Precision::Fp16},
                                             {"float16", Precision::Fp16},
                                             {"half", Precision::Fp16},
+                                            {"16-mixed", Precision::Fp16},
+                                            {"16-true", Precision::Fp16},
                                             {"tf32", Precision::Tf32},
                                             {"fp32", Precision::Fp32},
                                             {"float32", Precision::Fp32}}};

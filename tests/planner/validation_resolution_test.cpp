@@ -499,7 +499,8 @@ TEST(MeasuredRuns, EarlyMegatronTrainedInHalfPrecisionHoweverThatIsWritten) {
                         dtype + ",1024,1,1,1\n");
     return stack_of(runs[0], shipped_catalog());
   };
-  for (const char* dtype : {"fp16", "FP16", "float16", "fp16-mixed"}) EXPECT_EQ(stack(dtype), "megatron-2021") << dtype;
+  for (const char* dtype : {"fp16", "FP16", "float16", "fp16-mixed", "16-mixed"})
+    EXPECT_EQ(stack(dtype), "megatron-2021") << dtype;
   EXPECT_EQ(stack("bf16"), "megatron");
 }
 
