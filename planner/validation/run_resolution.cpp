@@ -248,6 +248,18 @@ LoraTargets targets_of(std::string_view stated) {
   return queries_and_values ? LoraTargets::QueryValue : LoraTargets::Attention;
 }
 
+/// The optimizer and what it and the weights are kept in.
+void resolve_states(const MeasuredRun& run, const RunSettings& settings, Workload& w, Assumptions& assumptions) {
+  w.optimizer = resolve_optimizer(run, assumptions);
+  w.pure_half = settings.pure_half;
+  w.half_moments = recipe_halves_moments(run, w.architecture) && !keeps_32_bits(w.precision);
+  if (w.half_moments) assumptions.emplace_back("moments are bf16, as in Megatron-Bridge's recipe");
+  w.half_layers = recipe_half_layers(run, w);
+  if (w.half_layers > 0) {
+    assumptions.push_back(std::to_string(w.half_layers) + " layers keep 16 bits, as in Megatron-Bridge's recipe");
+  }
+}
+
 Result<void> resolve_finetune(const MeasuredRun& run, const RunSettings& settings, const Stack& stack, Workload& w,
                               Assumptions& assumptions) {
   const std::optional<Method> method = method_in(run.method);
@@ -329,14 +341,7 @@ Result<ResolvedRun> resolve_run(const MeasuredRun& stated, const Catalog& catalo
                 cluster->accelerator.key + " has no " + std::string(to_string(w.precision)) + " units",
                 "correct dtype or gpu");
   }
-  w.optimizer = resolve_optimizer(run, assumptions);
-  w.pure_half = settings.pure_half;
-  w.half_moments = recipe_halves_moments(run, w.architecture) && !keeps_32_bits(w.precision);
-  if (w.half_moments) assumptions.emplace_back("moments are bf16, as in Megatron-Bridge's recipe");
-  w.half_layers = recipe_half_layers(run, w);
-  if (w.half_layers > 0) {
-    assumptions.push_back(std::to_string(w.half_layers) + " layers keep 16 bits, as in Megatron-Bridge's recipe");
-  }
+  resolve_states(run, settings, w, assumptions);
   w.fused_loss = settings.fused_loss;
   w.flash_attention = run.flash_attention;
   if (Result<void> r = resolve_finetune(run, settings, *stack, w, assumptions); !r) return tl::unexpected(r.error());
