@@ -21,7 +21,6 @@ constexpr std::array kMethods{
     AdapterMethod{.name = "adalora", .input = 4, .output = 4, .rank = 8},
     AdapterMethod{.name = "adamss"},
     AdapterMethod{.name = "adaptionprompt", .hidden = 12.9},
-    AdapterMethod{.name = "adaption_prompt", .hidden = 12.9},
     AdapterMethod{.name = "beft"},
     AdapterMethod{.name = "boft", .input = 2, .output = 2, .square = 6.07},
     AdapterMethod{.name = "bone", .rank = 4},
@@ -43,10 +42,8 @@ constexpr std::array kMethods{
     AdapterMethod{.name = "miss", .rank = 4},
     AdapterMethod{.name = "multitask_prompt_tuning"},
     AdapterMethod{.name = "oft", .input = 4, .square = 0.5},
-    AdapterMethod{.name = "p_tuning", .virtual_tokens = 20},
     AdapterMethod{.name = "peanut", .input = 4, .weight = 8},
     AdapterMethod{.name = "poly", .input = 4, .rank = 4},
-    AdapterMethod{.name = "prefix_tuning"},
     AdapterMethod{.name = "prefixtuning"},
     AdapterMethod{.name = "prompt_tuning", .virtual_tokens = 200},
     AdapterMethod{.name = "psoft", .rank = 4},
@@ -89,7 +86,9 @@ std::vector<AdaptedLayer> linear_layers(const Architecture& a) {
 }  // namespace
 
 const AdapterMethod* adapter_method(std::string_view name) {
-  const auto* found = std::find_if(kMethods.begin(), kMethods.end(), [&](const auto& m) { return m.name == name; });
+  const std::string letters = letters_and_digits(name);
+  const auto* found = std::find_if(kMethods.begin(), kMethods.end(),
+                                   [&](const auto& m) { return letters_and_digits(m.name) == letters; });
   return found == kMethods.end() ? nullptr : &*found;
 }
 

@@ -25,6 +25,7 @@ struct AdapterMethod {
   std::int64_t virtual_tokens = 0;  ///< before each sequence, as PEFT's comparison of methods has them
 };
 
+/// By its letters and digits: `prefix-tuning` is `prefixtuning`. Null for a method that is not known.
 const AdapterMethod* adapter_method(std::string_view name);
 
 /// Of one dense layer. `targets` lists linear layers by Transformers' names (`q_proj+v_proj`); none: PEFT's for Llama.

@@ -36,8 +36,10 @@ std::optional<Method> method_in(std::string_view cell) {
   Method method;
   method.kind = stated.substr(0, stated.find("+emb"));
   method.trains_embeddings = method.kind != stated;
-  if (method.kind.empty() || method.kind == "full" || adapter_method(method.kind)) {
-    if (method.kind == "full") method.kind.clear();
+  if (method.kind == "full") method.kind.clear();
+  if (method.kind.empty()) return method;
+  if (const AdapterMethod* adapters = adapter_method(method.kind)) {
+    method.kind = adapters->name;
     return method;
   }
   const Phrases phrases(method.kind);

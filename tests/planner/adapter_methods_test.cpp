@@ -54,7 +54,9 @@ TEST(AdapterMethods, OfNormsAndPromptsAdaptNoLinearLayer) {
   EXPECT_EQ(keeps("ln_tuning", "input_layernorm+norm").token_bytes, 4 * 48);
   EXPECT_EQ(keeps("prompt_tuning", "").token_bytes, 0);
   EXPECT_EQ(adapter_method("prompt_tuning")->virtual_tokens, 200);
+  EXPECT_EQ(adapter_method("Prompt-Tuning"), adapter_method("prompt_tuning"));
   EXPECT_EQ(adapter_method("distillation"), nullptr);
+  EXPECT_EQ(adapter_method(""), nullptr);
 }
 
 TEST(AdapterMethods, InPeftsComparisonHaveAdaptersInFp32AndNoSlack) {
