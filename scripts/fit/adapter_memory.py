@@ -5,7 +5,8 @@ Needs torch, transformers and peft (tried with 2.15, 5.24 and huggingface/peft 5
 adapted on one kind of linear layer at a time, a forward pass is run, and the tensors that autograd saves are summed;
 what a third layer adds to two, less what it adds frozen, is the method's own. Layers of four shapes, and two ranks, tell
 the bytes per token of inputs, outputs and rank, and those of weights (inputs x outputs) and of pairs of inputs, which
-stand whatever the tokens. The figures are the table of planner/validation/adapter_methods.cpp.
+stand whatever the tokens. The figures are the table of planner/validation/adapter_methods.cpp. HRA keeps a matrix of
+pairs for each of its ranks and needs more memory than most machines have.
 
     scripts/fit/adapter_memory.py [METHOD ...]
 """
@@ -28,11 +29,14 @@ SHAPES = {
 }
 RANKS = (32, 64)
 TOKENS = (64, 128)
+VARIANTS = {"DORA": "LORA"}
 SETTINGS = {
     "ADALORA": {"total_step": 5000},
     "BOFT": {"boft_block_size": 4, "boft_n_butterfly_factor": 1},
     "C3A": {"block_size": 64},
+    "DORA": {"use_dora": True},
     "FOURIERFT": {"n_frequency": 1000},
+    "IA3": {"feedforward_modules": []},  # of layers in that list it keeps inputs, 4 bytes, instead of outputs
     "PSOFT": {"ab_svd_init": "psoft_init"},
     "VBLORA": {"num_vectors": 256, "vector_length": 256},
     "WAVEFT": {"n_frequency": 2592},
@@ -87,16 +91,15 @@ def one_layer(make):
     return numpy.array([per_token, few - TOKENS[0] * per_token])
 
 
-def adapted(kind, target, rank, layers):
+def adapted(name, target, rank, layers):
+    kind = VARIANTS.get(name, name)
     parameters = inspect.signature(PEFT_TYPE_TO_CONFIG_MAPPING[kind]).parameters
-    settings = dict(SETTINGS.get(kind, {}))
+    settings = dict(SETTINGS.get(name, {}))
     for name in ("r", "init_r", "rank"):
         if name in parameters:
             settings[name] = rank
     if kind == "OFT":
-        settings.update(r=0, oft_block_size=32)
-    if kind == "IA3":
-        settings["feedforward_modules"] = [target] if target == "down_proj" else []
+        settings.update(r=RANKS[0], oft_block_size=0)
     settings["target_modules"] = [target]
     return get_peft_model(llama(layers), PEFT_TYPE_TO_CONFIG_MAPPING[kind](**settings))
 
