@@ -1,12 +1,11 @@
 #include "models/stage.hpp"
 
-#include "models/layer_inputs.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "models/compute.hpp"
+#include "models/layer_inputs.hpp"
 #include "models/memory.hpp"
 #include "models/model_states.hpp"
 #include "models/rank_parameters.hpp"

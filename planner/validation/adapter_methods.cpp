@@ -94,13 +94,18 @@ const AdapterMethod* adapter_method(std::string_view name) {
 
 AdapterKeeps adapter_keeps(const AdapterMethod& method, const Architecture& a, std::string_view targets,
                            std::int64_t rank) {
-  const std::string_view usual = method.last_input > 0 ? "k_proj+v_proj+down_proj" : "q_proj+v_proj";
-  const std::string stated = lower_case(targets.empty() ? usual : targets);
+  const std::vector<AdaptedLayer> layers = linear_layers(a);
+  std::string stated = lower_case(targets);
+  const auto named = [&](const AdaptedLayer& layer) { return stated.find(layer.name) != std::string::npos; };
+  const bool all = stated.find("all") != std::string::npos;
+  if (!all && std::none_of(layers.begin(), layers.end(), named)) {
+    stated = method.last_input > 0 ? "k_proj+v_proj+down_proj" : "q_proj+v_proj";
+  }
   AdapterKeeps out;
   out.token_bytes = method.hidden * static_cast<double>(a.hidden);
   std::string_view read;
-  for (const AdaptedLayer& layer : linear_layers(a)) {
-    if (stated.find(layer.name) == std::string::npos) continue;
+  for (const AdaptedLayer& layer : layers) {
+    if (!all && !named(layer)) continue;
     const auto inputs = static_cast<double>(layer.inputs);
     const auto outputs = static_cast<double>(layer.outputs);
     out.layer_bytes += method.weight * inputs * outputs + method.square * inputs * inputs;

@@ -28,7 +28,8 @@ struct AdapterMethod {
 /// By its letters and digits: `prefix-tuning` is `prefixtuning`. Null for a method that is not known.
 const AdapterMethod* adapter_method(std::string_view name);
 
-/// Of one dense layer. `targets` lists linear layers by Transformers' names (`q_proj+v_proj`); none: PEFT's for Llama.
+/// Of one dense layer. `targets` lists linear layers by Transformers' names (`q_proj+v_proj`) or says `all`; where it
+/// names none they are PEFT's for Llama.
 AdapterKeeps adapter_keeps(const AdapterMethod& method, const Architecture& architecture, std::string_view targets,
                            std::int64_t rank);
 

@@ -31,6 +31,8 @@ TEST(AdapterMethods, KeepInputsOutputsAndRanksOfWhatTheyAdapt) {
   EXPECT_EQ(keeps("lora", "q_proj").token_bytes, 4 * 48 + 4 * 5);
   EXPECT_EQ(keeps("lora", "").token_bytes, 2 * (4 * 48 + 4 * 5)) << "queries and values, each a copy in fp32";
   EXPECT_EQ(keeps("lora", "o_proj+DOWN_PROJ").token_bytes, 4 * (32 + 100) + 2 * 4 * 5);
+  EXPECT_EQ(keeps("lora", "q,v").token_bytes, keeps("lora", "").token_bytes);
+  EXPECT_EQ(keeps("lora", "all-linear").token_bytes, 4 * (5 * 48 + 32 + 100) + 7 * 4 * 5);
   EXPECT_EQ(keeps("dora", "v_proj").token_bytes, 4 * 48 + 6 * 16 + 4 * 5);
   EXPECT_EQ(keeps("lora", "q_proj").layer_bytes, 0);
 }
