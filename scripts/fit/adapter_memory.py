@@ -6,7 +6,7 @@ adapted on one kind of linear layer at a time, a forward pass is run, and the te
 what a third layer adds to two, less what it adds frozen, is the method's own. Layers of four shapes, and two ranks, tell
 the bytes per token of inputs, outputs and rank, and those of weights (inputs x outputs) and of pairs of inputs, which
 stand whatever the tokens. The figures are the table of planner/validation/adapter_methods.cpp. HRA keeps a matrix of
-pairs for each of its ranks and needs more memory than most machines have.
+pairs for each of its ranks, more than most machines hold: it runs only where it is named.
 
     scripts/fit/adapter_memory.py [METHOD ...]
 """
@@ -95,9 +95,7 @@ def adapted(name, target, rank, layers):
     kind = VARIANTS.get(name, name)
     parameters = inspect.signature(PEFT_TYPE_TO_CONFIG_MAPPING[kind]).parameters
     settings = dict(SETTINGS.get(name, {}))
-    for name in ("r", "init_r", "rank"):
-        if name in parameters:
-            settings[name] = rank
+    settings.update({key: rank for key in ("r", "init_r", "rank") if key in parameters})
     if kind == "OFT":
         settings.update(r=RANKS[0], oft_block_size=0)
     settings["target_modules"] = [target]
@@ -110,8 +108,8 @@ def main(names):
     kinds = names or [
         kind.value
         for kind, config in PEFT_TYPE_TO_CONFIG_MAPPING.items()
-        if "target_modules" in inspect.signature(config).parameters
-    ]
+        if "target_modules" in inspect.signature(config).parameters and kind.value != "HRA"
+    ] + list(VARIANTS)
     print(f"{'method':16}" + "".join(f"{name:>9}" for name in ("input", "output", "rank", "weight", "square")))
     for kind in kinds:
         rows, per_token, standing = [], [], []
