@@ -106,6 +106,9 @@ struct Stack {
   bool deduplicated_dispatch = false;
   bool balanced_routing = false;  ///< tokens are dealt out evenly over the experts, as in benchmarks. What a run did.
   bool deepspeed_engine = false;  ///< DeepSpeed holds and reduces the states, not the stack itself
+  /// Gradients that DeepSpeed reduces at a time (`reduce_bucket_size`, by its default); 0: the square of the hidden
+  /// size, which Hugging Face's Trainer writes for "auto". What a measured run did.
+  double reduce_bucket_elements = 5e8;
   /// Rank 0 writes checkpoints whole (torch.save); else every rank writes its part, replicas too.
   bool one_writer = false;
   /// FSDP accumulates without synchronising (`no_sync`): until the last micro-batch every rank holds the gradients of

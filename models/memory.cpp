@@ -125,6 +125,12 @@ double gathered_bytes(const StageParameters& p, const Workload& w, const Strateg
   }
 }
 
+/// Elements of one of DeepSpeed's reduce buckets.
+double bucket_elements(const Workload& w, const Stack& stack) {
+  const auto hidden = static_cast<double>(w.architecture.hidden);
+  return stack.reduce_bucket_elements > 0 ? stack.reduce_bucket_elements : hidden * hidden;
+}
+
 /// Buffers through which gradients leave: persistent, or while one unit is reduced.
 double reduction_bytes(const StageParameters& p, const Workload& w, const Strategy& s, const Stack& stack,
                        const StateWidths& b) {
@@ -136,11 +142,15 @@ double reduction_bytes(const StageParameters& p, const Workload& w, const Strate
     case StateEngine::Zero: {
       const bool sharded = s.sharding != Sharding::None;
       if (!sharded && s.data_parallel * s.context_parallel == 1) return 0;
+      const double elements = bucket_elements(w, stack);
+      // Stage 3 cuts a gradient that no bucket holds in a copy of its own.
+      const bool alone = s.sharding == Sharding::Zero3 && w.trains_embeddings() && p.head > elements;
+      const double largest = alone ? b.compute * p.head : 0;
       const double buckets = kMemoryConstants.zero_buckets * b.compute;
       // Whole from the first backward pass on, however little is trained and on one rank too (DeepSpeed edaa722,
       // stage_1_and_2.py, `setup_buckets`); a pipeline reduces at its end, when activations are gone.
-      const double elements = kMemoryConstants.zero_bucket_elements;
-      return buckets * (sharded && s.pipeline_parallel == 1 ? elements : std::min(elements, p.trainable()));
+      const bool whole = sharded && s.pipeline_parallel == 1;
+      return buckets * (whole ? elements : std::min(elements, p.trainable())) + largest;
     }
     case StateEngine::Fsdp:
       // Under a pipeline gradients stay whole, in the format of the reduction, until the last micro-batch.
@@ -198,9 +208,20 @@ double communicator_bytes(const Strategy& s) {
       .value();
 }
 
+struct StagePeak {
+  MemoryComponents allocated;
+  Bytes apart;  ///< what the caching allocator holds beside it, and can give to nobody else
+};
+
+/// The pool of what DeepSpeed gathers is a stream's own: blocks of the embedding are soon cut up for layers, and the
+/// head gets new ones.
+double cut_up_bytes(const StageParameters& p, const Strategy& s, double compute) {
+  return s.sharding == Sharding::Zero3 ? compute * std::max(0.0, p.root - p.head) : 0;
+}
+
 /// Peak of one pipeline rank: the largest of loss, first layer's backward, last gradients, optimizer step.
-MemoryComponents stage_peak(const StageLoad& load, const ModelStates& states, const Workload& w, const Strategy& s,
-                            const Stack& stack, const StateWidths& b, double tokens, double cublas) {
+StagePeak stage_peak(const StageLoad& load, const ModelStates& states, const Workload& w, const Strategy& s,
+                     const Stack& stack, const StateWidths& b, double tokens, double cublas) {
   const StageParameters& p = load.parameters;
   MemoryComponents base;
   base.weights = Bytes(states.weights);
@@ -250,8 +271,12 @@ MemoryComponents stage_peak(const StageLoad& load, const ModelStates& states, co
   MemoryComponents step = base;
   step.communication = Bytes(persistent);
   step.workspace += Bytes(states.step_transient);
+  const Bytes passes = peak.total();
   consider(step);
-  return peak;
+  if (state_engine(s, stack) != StateEngine::Zero) return {peak, Bytes()};
+  // The flat tensors of DeepSpeed's step are larger than any block that the passes left free.
+  const Bytes held = passes + Bytes(states.step_transient + cut_up_bytes(p, s, b.compute));
+  return {peak, std::max(Bytes(), held - peak.total())};
 }
 
 /// Sums in another order differ by less.
@@ -291,6 +316,8 @@ MemoryEstimate estimate_memory(const LayerStack& layers, const Workload& workloa
 
   MemoryEstimate out;
   MemoryComponents worst;
+  Bytes worst_apart;
+  Bytes first_apart;
   HostBytes host;
   // The ends hold embedding and head; the second rank stands for the ones between.
   const std::array<std::int32_t, 3> stages{0, 1, s.pipeline_parallel - 1};
@@ -299,14 +326,18 @@ MemoryEstimate estimate_memory(const LayerStack& layers, const Workload& workloa
     if (stage >= s.pipeline_parallel || (i > 0 && stage <= stages[i - 1])) continue;
     const StageLoad load = stage_load(w, s, stack, layers, whole, options, stage);
     const ModelStates states = model_states(load.parameters, w, s, stack);
-    const MemoryComponents peak = stage_peak(load, states, w, s, stack, b, tokens, cublas);
+    const auto [peak, apart] = stage_peak(load, states, w, s, stack, b, tokens, cublas);
     host.states = std::max(host.states, states.offloaded);
     if (s.offload.activations) {
       host.activations = std::max(host.activations, load.in_flight * tokens * load.kept_per_token);
     }
-    if (stage == 0) out.first_stage_allocated = peak.total();
+    if (stage == 0) {
+      out.first_stage_allocated = peak.total();
+      first_apart = apart;
+    }
     if (i == 0 || peak.total() > worst.total()) {
       worst = peak;
+      worst_apart = apart;
       out.worst_stage = stage;
     }
   }
@@ -315,14 +346,14 @@ MemoryEstimate estimate_memory(const LayerStack& layers, const Workload& workloa
   worst.communication += Bytes(communicator_bytes(s));
   worst.framework = kMemoryConstants.context;
   const Bytes outside = worst.total() - out.peak_allocated;
-  const double slack = stack.profile.allocator_slack;
-  out.wanted = worst.total() + out.peak_allocated * slack;
+  const auto cached = [&](Bytes allocated, Bytes apart) { return allocated * stack.profile.allocator_slack + apart; };
+  out.wanted = worst.total() + cached(out.peak_allocated, worst_apart);
   // Before it fails, the caching allocator gives back what it holds but nobody uses (CUDACachingAllocator.cpp).
-  const auto reserved = [&](Bytes allocated) {
-    return allocated + std::clamp(out.limit - outside - allocated - kRounding, Bytes(), allocated * slack);
+  const auto reserved = [&](Bytes allocated, Bytes apart) {
+    return allocated + std::clamp(out.limit - outside - allocated - kRounding, Bytes(), cached(allocated, apart));
   };
-  out.peak_reserved = reserved(out.peak_allocated);
-  out.first_stage_reserved = reserved(out.first_stage_allocated);
+  out.peak_reserved = reserved(out.peak_allocated, worst_apart);
+  out.first_stage_reserved = reserved(out.first_stage_allocated, first_apart);
   worst.framework += out.peak_reserved - out.peak_allocated;
   out.components = worst;
   out.peak_device = worst.total();

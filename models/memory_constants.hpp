@@ -17,10 +17,8 @@ struct MemoryConstants {
   /// cuBLAS and cuBLASLt workspaces from Hopper on: 2 x 32 MiB. Source: pytorch issue 144397, 2025-01.
   Bytes cublas_workspace = Bytes(64 * kMiB);
   Bytes cublas_workspace_before_hopper = Bytes(8 * kMiB);
-  /// DeepSpeed reduces gradients through a bucket of 5e8 elements (`reduce_bucket_size`), two with overlapped
-  /// communication, and keeps up to 1e9 gathered parameters (`stage3_max_live_parameters`). Source: DeepSpeed
-  /// configuration reference, 2024.
-  double zero_bucket_elements = 5e8;
+  /// DeepSpeed reduces gradients through two buckets, one filling and one on its way, and keeps up to 1e9 gathered
+  /// parameters (`stage3_max_live_parameters`). Source: DeepSpeed configuration reference, 2024.
   double zero_buckets = 2;
   double zero_live_parameters = 1e9;
   /// Parameters that DeepSpeed updates at a time in stage 3 (`sub_group_size`). Source: as above.

@@ -54,16 +54,19 @@ double frozen_weights(const StageParameters& p, const Workload& w, const Stack& 
   return sharded ? dense / d.dense + experts / d.experts : dense + experts;
 }
 
-/// What runs beside the states in the optimizer step. DeepSpeed copies its gradient partition to fp32
-/// (stage 3: a sub-group at a time). torch's default `foreach` update holds one more tensor list of the
-/// size of the weights. Fused kernels (Megatron) need nothing. Source: torch.optim documentation, 2.4.
+/// What runs beside the states in the optimizer step. DeepSpeed copies its part of the gradients into one flat tensor
+/// and casts that to fp32 (stage 3: a sub-group at a time); without a stage it casts all and copies the casts
+/// (DeepSpeed 0.19.8, zero/stage_1_and_2.py, stage3.py, fp16/fused_optimizer.py; scripts/fit/zero_memory.py counts
+/// them). torch's default `foreach` update holds one more tensor list of the size of the weights. Fused kernels
+/// (Megatron) need nothing. Source: torch.optim documentation, 2.4.
 double step_transient(const Stack& stack, const StateWidths& b, double own, const Strategy& s) {
   if (updates_on_host(s) || stack.fused_optimizer) return 0;
   const StateEngine engine = state_engine(s, stack);
   switch (engine) {
     case StateEngine::Zero:
       if (b.gradient >= 4) return 0;  // already fp32
-      return 4 * (s.sharding == Sharding::Zero3 ? std::min(own, kMemoryConstants.zero_sub_group) : own);
+      if (s.sharding == Sharding::None) return (4 + 4) * own;
+      return (b.gradient + 4) * (s.sharding == Sharding::Zero3 ? std::min(own, kMemoryConstants.zero_sub_group) : own);
     case StateEngine::Replicated:
     case StateEngine::Fsdp:
       return b.weight * own;
@@ -129,10 +132,9 @@ StateWidths state_widths(const Workload& w, const Strategy& s, const Stack& stac
   if (keeps_32_bits(w.precision)) return {4, 4, moments, 4};
   if (w.pure_half) return half_widths(w.optimizer);
   StateWidths b{stack.weight_bytes, stack.gradient_bytes, moments + stack.master_bytes, 2};
-  // DeepSpeed's BF16_Optimizer (ZeRO-1, pipelines) accumulates gradients in fp32 beside the 16-bit ones.
-  if (s.sharding == Sharding::Zero1 && stack.deepspeed_engine && w.precision == Precision::Bf16 && b.gradient < 4) {
-    b.gradient += 4;
-  }
+  // DeepSpeed's BF16_Optimizer, which pipelines take, accumulates gradients in fp32 beside the 16-bit ones.
+  const bool accumulates = stack.deepspeed_engine && stack.pipeline_parallel && s.sharding == Sharding::Zero1;
+  if (accumulates && w.precision == Precision::Bf16 && b.gradient < 4) b.gradient += 4;
   return b;
 }
 

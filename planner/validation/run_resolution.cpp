@@ -154,7 +154,7 @@ void resolve_sharding(const MeasuredRun& run, const Stack& stack, bool shards, s
   // DeepSpeed runs its stage on one device too, where nothing is cut.
   const bool engine_alone = ranks == 1 && stack.deepspeed_engine && !stack.pipeline_parallel;
   if (engine_alone && s.sharding == Sharding::None) s.sharding = usual_sharding(stack, shards);
-  if (ranks == 1 && s.sharding == Sharding::Zero1) s.sharding = Sharding::None;
+  if (ranks == 1 && s.sharding == Sharding::Zero1 && !stack.deepspeed_engine) s.sharding = Sharding::None;
   if ((!stated || run.shard.empty()) && ranks > 1)
     assumptions.push_back("sharding is " + std::string(to_string(s.sharding)));
   s.shard_degree = s.sharding == Sharding::None ? 1 : ranks;

@@ -111,6 +111,13 @@ const Stack* sharder_of(const Stack& stack, const MeasuredRun& run, const Accele
   return catalog.find_stack(implied_stack(run, accelerator, catalog));
 }
 
+/// Hugging Face's Trainer, whose examples leave the bucket of stage 3 to "auto".
+bool is_trainer(const MeasuredRun& run) {
+  constexpr std::array<std::string_view, 6> kTrainers{"hf",  "hugging face", "transformers",
+                                                      "trl", "accelerate",   "trainer"};
+  return Phrases(run.framework).say_any(kTrainers);
+}
+
 /// Megatron-LM before flash attention and overlapped communication trained in fp16.
 bool is_early_megatron(const Stack& stack, const MeasuredRun& run) {
   return stack.id == "megatron" && precision_in(run.dtype) == Precision::Fp16 && !run.flash_attention.value_or(false);
@@ -173,6 +180,8 @@ Result<Stack> resolve_stack(const MeasuredRun& run, const Catalog& catalog, Assu
       assumptions.emplace_back("the trainer runs on DeepSpeed, as Qwen's script does");
       Stack staged = *deepspeed;
       staged.shardings = {*stage};
+      // "auto", and 2e8 (finetune/ds_config_zero3.json and ds_config_zero2.json)
+      staged.reduce_bucket_elements = *stage == Sharding::Zero3 ? 0 : 2e8;
       return staged;
     }
   }
@@ -180,7 +189,11 @@ Result<Stack> resolve_stack(const MeasuredRun& run, const Catalog& catalog, Assu
     const Stack* early = catalog.find_stack("megatron-2021");
     if (early != nullptr) stack = early;
   }
-  return *stack;
+  Stack resolved = *stack;
+  if (stack->deepspeed_engine && is_trainer(run) && stated_sharding(run) == Sharding::Zero3) {
+    resolved.reduce_bucket_elements = 0;
+  }
+  return resolved;
 }
 
 }  // namespace smplan

@@ -332,7 +332,9 @@ TEST(PeakMemory, OfStageThreeHoldsTheHeadAndALayerTwice) {
     const Architecture a = llama(layers, 8192, 64, 8, 28672, vocabulary);
     return estimate_memory(workload(a, 4096, 64), s, cluster(79.1, 8, "9.0"), deepspeed).components.communication;
   };
-  EXPECT_DOUBLE_EQ((communication(40, 150000) - communication(40, 100000)).value(), 2 * 50000.0 * 8192);
+  EXPECT_DOUBLE_EQ((communication(40, 60000) - communication(40, 30000)).value(), 2 * 30000.0 * 8192);
+  EXPECT_DOUBLE_EQ((communication(40, 150000) - communication(40, 100000)).value(), 2 * 2 * 50000.0 * 8192)
+      << "and a gradient that no bucket holds";
   EXPECT_EQ(communication(40, 150000), communication(80, 150000)) << "the other layers are shards";
   const double layer = 8192.0 * (2 * 8192 + 2 * 1024 + 3 * 28672 + 2);
   EXPECT_NEAR((communication(40, 8000) - communication(1, 8000)).value(), 2 * (1e9 - layer - 2 * 8000 * 8192.0), 1e5)
@@ -354,6 +356,43 @@ TEST(PeakMemory, OfStageTwoHoldsTwoWholeBuckets) {
   EXPECT_EQ(communication(Sharding::Zero2, 1), 2 * 2 * 5e8);
   EXPECT_EQ(communication(Sharding::None, 1), 0);
   EXPECT_LT(communication(Sharding::None, 8), communication(Sharding::Zero2, 8)) << "its buckets hold adapters only";
+}
+
+// Hugging Face's Trainer fills in "auto" with the square of the hidden size.
+TEST(PeakMemory, OfTrainersHoldsSmallBuckets) {
+  Stack stack = megatron();
+  stack.gradient_bytes = 2;
+  stack.deepspeed_engine = true;
+  Workload w = workload(llama(24, 2048, 16, 16, 5504, 32000), 256, 8);
+  w.finetune = FineTune::Lora;
+  const auto communication = [&] {
+    return estimate_memory(w, sharded(Sharding::Zero3, 8, 8), cluster(79.1, 8, "9.0"), stack).components.communication;
+  };
+  const Bytes own = communication();
+  stack.reduce_bucket_elements = 0;
+  EXPECT_NEAR((own - communication()).value(), 2 * 2 * (5e8 - 2048.0 * 2048), 1);
+}
+
+// scripts/fit/zero_memory.py: the allocator holds states, passes and step side by side, and gathered parameters apart.
+TEST(PeakMemory, OfDeepSpeedIsReservedForStepAndPassesTogether) {
+  Stack stack = megatron();
+  stack.gradient_bytes = 2;
+  stack.deepspeed_engine = true;
+  stack.profile.allocator_slack = 0;
+  Strategy s = sharded(Sharding::Zero2, 2, 2);
+  s.recompute = Recompute::Full;
+  const auto memory = [&](std::int64_t tokens) {
+    return estimate_memory(workload(llama(24, 2048, 16, 16, 5504, 32000), tokens, 8), s, cluster(79.1, 8, "9.0"),
+                           stack);
+  };
+  const MemoryEstimate few = memory(512);
+  const MemoryEstimate more = memory(1024);
+  EXPECT_EQ(few.peak_allocated, more.peak_allocated) << "of the step";
+  EXPECT_GT(few.peak_reserved, few.peak_allocated);
+  EXPECT_GT(more.peak_reserved, few.peak_reserved);
+  EXPECT_EQ(more.wanted - few.wanted, more.peak_reserved - few.peak_reserved);
+  stack.deepspeed_engine = false;
+  EXPECT_EQ(memory(512).peak_reserved, memory(512).peak_allocated);
 }
 
 // DTensor's gathered inputs of attention and MLP, what a gate's two products and a reduce-scatter leave of gradients.

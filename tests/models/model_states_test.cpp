@@ -63,6 +63,32 @@ TEST(Zero, FigureOneOfItsPaper) {
   EXPECT_NEAR(total(model_states(p, w, sharded(Sharding::Zero3, 64), deepspeed())), 1.9e9, 0.05e9);
 }
 
+// scripts/fit/zero_memory.py counts on one rank: a flat copy of 16-bit gradients and its cast, of 1e9 at most in stage
+// 3; without a stage the casts and their flat copy.
+TEST(Zero, StepCopiesAndCastsGradients) {
+  Stack stack = deepspeed();
+  stack.deepspeed_engine = true;
+  const auto step = [&](Sharding sharding, std::int32_t ranks) {
+    return model_states(dense(4e9), adam(), sharded(sharding, ranks), stack).step_transient;
+  };
+  EXPECT_DOUBLE_EQ(step(Sharding::None, 1), 8 * 4e9);
+  EXPECT_DOUBLE_EQ(step(Sharding::Zero1, 2), 6 * 2e9);
+  EXPECT_DOUBLE_EQ(step(Sharding::Zero2, 2), 6 * 2e9);
+  EXPECT_DOUBLE_EQ(step(Sharding::Zero3, 2), 6 * 1e9);
+}
+
+// BF16_Optimizer, which has gradients in fp32 already, is what pipelines take.
+TEST(Zero, AccumulatesInFp32UnderAPipelineEngineOnly) {
+  Stack stack = deepspeed();
+  stack.deepspeed_engine = true;
+  const Strategy s = sharded(Sharding::Zero1, 2);
+  EXPECT_DOUBLE_EQ(state_widths(adam(), s, stack).gradient, 2);
+  stack.pipeline_parallel = true;
+  EXPECT_DOUBLE_EQ(state_widths(adam(), s, stack).gradient, 6);
+  EXPECT_DOUBLE_EQ(model_states(dense(1e9), adam(), s, stack).step_transient, 0);
+  EXPECT_DOUBLE_EQ(state_widths(adam(Precision::Fp16), s, stack).gradient, 2);
+}
+
 // Megatron Core: 18 bytes a parameter, 6 + 12 / d with the distributed optimizer.
 TEST(DistributedOptimizer, SixPlusTwelveOverRanks) {
   EXPECT_DOUBLE_EQ(total(model_states(dense(1e9), adam(), sharded(Sharding::None, 8), megatron())), 18e9);
