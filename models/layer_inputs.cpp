@@ -22,17 +22,23 @@ Slice make_slice(const Workload& w, const Strategy& s) {
   return slice;
 }
 
-double tensor_overlap(const Workload& workload, const Groups& groups, const Cluster& cluster, const Stack& stack) {
-  const FabricKind fabric = cluster.fabric.kind;
-  const bool any_to_any =
-      fabric == FabricKind::Nvswitch || fabric == FabricKind::FullMesh || fabric == FabricKind::NeuronLink;
-  const bool takes = !stack.userbuffers || workload.precision != Precision::Fp4;
-  return any_to_any && takes && groups.tensor.domains() == 1 ? stack.profile.tensor_overlap : 0;
+bool overlaps_tensor_ranks(const Workload& w, const Strategy& s, const IntraNodeFabric& fabric, bool one_domain,
+                           const Stack& stack) {
+  const bool any_to_any = fabric.kind == FabricKind::Nvswitch || fabric.kind == FabricKind::FullMesh ||
+                          fabric.kind == FabricKind::NeuronLink;
+  const bool taken = s.sequence_parallel && w.precision != Precision::Fp4 && !w.architecture.has_latent_attention();
+  return any_to_any && one_domain && (taken || !stack.userbuffers);
+}
+
+double tensor_overlap(const Workload& workload, const Strategy& strategy, const Groups& groups, const Cluster& cluster,
+                      const Stack& stack) {
+  const bool overlaps = overlaps_tensor_ranks(workload, strategy, cluster.fabric, groups.tensor.domains() == 1, stack);
+  return overlaps ? stack.profile.tensor_overlap : 0;
 }
 
 std::int64_t LayerInputs::ring_parts() const {
   const bool parts = stack.userbuffers || stack.async_tensor_parallel;
-  return parts && tensor_overlap(workload, groups, cluster, stack) > 0 ? slice.tensor : 1;
+  return parts && tensor_overlap(workload, strategy, groups, cluster, stack) > 0 ? slice.tensor : 1;
 }
 
 /// The tensor-parallel ranks bring a slice of the tokens each; the ranks that cut one expert bring theirs together.

@@ -118,7 +118,8 @@ PassParts StageModel::shown(const PassCosts& costs) const {
   parts.gemm = costs.gemm;
   parts.attention = costs.attention;
   parts.elementwise = costs.elementwise;
-  parts.tensor_comm = exposed(costs.tensor_comm, costs.gemm, tensor_overlap(workload_, groups_, cluster_, stack_));
+  parts.tensor_comm =
+      exposed(costs.tensor_comm, costs.gemm, tensor_overlap(workload_, strategy_, groups_, cluster_, stack_));
   parts.context_comm = exposed(costs.context_comm, costs.attention, profile.context_overlap);
   Seconds hidden = costs.tensor_comm - parts.tensor_comm + (costs.context_comm - parts.context_comm);
   // Compute that hides one transfer hides no other.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "models/layer_inputs.hpp"
 #include "planner/export/megatron.hpp"
 #include "planner/export/text.hpp"
 #include "planner/export/writers.hpp"
@@ -165,6 +166,17 @@ void add_model(const TrainingPlan& plan, Arguments& out, Export& exported) {
   }
 }
 
+/// The prediction counts on it; Megatron-LM leaves it off.
+bool overlaps_tensor_ranks(const TrainingPlan& plan) {
+  Workload workload;
+  workload.precision = plan.precision;
+  if (plan.model.architecture) workload.architecture = *plan.model.architecture;
+  const IntraNodeFabric& fabric = plan.instance->fabric;
+  const bool one_domain = plan.strategy.tensor_parallel <= fabric.domain_size;
+  return plan.strategy.tensor_parallel > 1 && plan.stack->profile.tensor_overlap > 0 &&
+         overlaps_tensor_ranks(workload, plan.strategy, fabric, one_domain, *plan.stack);
+}
+
 void add_split(const TrainingPlan& plan, Arguments& out) {
   const Strategy& s = plan.strategy;
   out.group(world_equation(plan));
@@ -181,6 +193,7 @@ void add_split(const TrainingPlan& plan, Arguments& out) {
     out.set("expert-tensor-parallel-size", s.expert_tensor());
   }
   out.flag_if(s.sequence_parallel, "sequence-parallel");
+  out.flag_if(overlaps_tensor_ranks(plan), "tp-comm-overlap");
   // Megatron offloads none but the distributed optimizer, though it be over one replica each.
   if (s.sharding == Sharding::Zero1 || s.offload.optimizer) {
     out.flag("use-distributed-optimizer");

@@ -78,6 +78,7 @@ TEST(LayerProducts, AreCutByTensorRanksButForTheLastKeyHead) {
 TEST(LayerProducts, BesideCollectivesOfTensorRanksRunInAsManyPartsAsRanks) {
   StepCase c = byte_counter();
   c.strategy.tensor_parallel = 4;
+  c.strategy.sequence_parallel = true;
   const LayerCosts whole = costs_of(c);
   c.stack.profile.tensor_overlap = 0.5;
   // Parts of 64 tokens read the weights anew. Backward the layers cut by rows gather the gradients that they start

@@ -83,6 +83,7 @@ TEST(Stage, TheFirstHasTheEmbeddingAndTheLastTheHead) {
 
 TEST(Stage, TransfersHideUnderWhatRunsBesideThemAndNoneTwice) {
   StageCase c = alone();
+  c.strategy.sequence_parallel = true;
   c.layer().forward.tensor_comm = Seconds(3);
   c.layer().forward.context_comm = Seconds(2);
   c.layer().forward.expert_comm = Seconds(20);
@@ -100,6 +101,7 @@ TEST(Stage, TransfersHideUnderWhatRunsBesideThemAndNoneTwice) {
 
 TEST(Stage, TensorRanksOverlapThroughMemoryThatTheyMapOnly) {
   StageCase c = alone();
+  c.strategy.sequence_parallel = true;
   c.layer().forward.tensor_comm = Seconds(5);
   c.stack.profile.tensor_overlap = 0.6;
   c.strategy.tensor_parallel = 8;
@@ -116,6 +118,12 @@ TEST(Stage, TensorRanksOverlapThroughMemoryThatTheyMapOnly) {
   c.cluster.fabric.kind = FabricKind::Nvswitch;
   c.workload.precision = Precision::Fp4;
   EXPECT_EQ(c.stage().forward.tensor_comm, Seconds(4 * 5)) << "Userbuffers have no 4-bit products";
+  c.workload.precision = Precision::Bf16;
+  c.strategy.sequence_parallel = false;
+  EXPECT_EQ(c.stage().forward.tensor_comm, Seconds(4 * 5)) << "they gather and scatter";
+  c.strategy.sequence_parallel = true;
+  c.workload.architecture.latent.kv_lora_rank = 512;
+  EXPECT_EQ(c.stage().forward.tensor_comm, Seconds(4 * 5)) << "they have no products of latent attention";
   c.stack.userbuffers = false;
   EXPECT_EQ(c.stage().forward.tensor_comm, Seconds(4 * 2));
 }
@@ -142,6 +150,7 @@ TEST(Stage, LaunchesThatAreWaitedForHideNothingOfTheHost) {
 
 TEST(Stage, RecomputationIsTheForwardAgainWithItsTransfersAndHost) {
   StageCase c = alone();
+  c.strategy.sequence_parallel = true;
   c.layer().forward.tensor_comm = Seconds(3);
   c.layer().forward.host = Seconds(21);
   c.layer().backward.host = Seconds(30);
@@ -200,6 +209,7 @@ TEST(Stage, SelectedModulesRunUnderTheBackwardPass) {
 
 TEST(Stage, ZeroBubbleLeavesLessOfTheBackwardPassToHideUnder) {
   StageCase c = alone();
+  c.strategy.sequence_parallel = true;
   c.layer().backward.tensor_comm = Seconds(15);
   c.stack.profile.tensor_overlap = 1;
   EXPECT_EQ(c.stage().backward.tensor_comm, Seconds());

@@ -45,7 +45,7 @@ MEGATRON = {
                      "linear-value-head-dim", "linear-num-key-heads", "linear-key-head-dim", "linear-conv-kernel-dim"), "count"),
     **dict.fromkeys(("group-query-attention", "moe-grouped-gemm", "moe-shared-expert-gate", "multi-latent-attention",
                      "swiglu", "disable-bias-linear", "add-qkv-bias", "qk-layernorm", "untie-embeddings-and-output-weights", "sequence-parallel",
-                     "use-distributed-optimizer", "overlap-grad-reduce", "overlap-param-gather", "optimizer-cpu-offload",
+                     "tp-comm-overlap", "use-distributed-optimizer", "overlap-grad-reduce", "overlap-param-gather", "optimizer-cpu-offload",
                      "use-precision-aware-optimizer", "bf16", "fp16", "squared-relu", "apply-layernorm-1p",
                      "attention-output-gate", "mtp-use-repeated-layer"), "flag"),
     **dict.fromkeys(("normalization", "position-embedding-type", "moe-token-dispatcher-type", "moe-layer-freq",

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "models/layer_inputs.hpp"
 #include "planner/preflight/rules/tools.hpp"
 
 namespace smplan {
@@ -24,6 +25,35 @@ void distributed_optimizer(const CheckInput& in, Report& report) {
     if (flag(in, name) && !sharded) {
       report.at(*in.job.root().find(name), {std::string(name), "needs --use-distributed-optimizer"});
     }
+  }
+}
+
+/// Whether the prediction of these arguments counts on overlap of tensor ranks.
+bool overlap_is_expected(const CheckInput& in) {
+  const InstanceType* instance = in.instance();
+  const Stack* megatron = in.catalog.find_stack("megatron");
+  const JobStrategy& s = in.job.strategy;
+  if (instance == nullptr || megatron == nullptr || s.tensor.value_or(1) == 1) return false;
+  Workload workload;
+  if (in.job.root().has("fp4-format")) workload.precision = Precision::Fp4;
+  if (flag(in, "multi-latent-attention")) workload.architecture.latent.kv_lora_rank = 1;
+  Strategy strategy;
+  strategy.sequence_parallel = s.sequence_parallel.is(true);
+  const bool one_domain = *s.tensor <= instance->fabric.domain_size;
+  return overlaps_tensor_ranks(workload, strategy, instance->fabric, one_domain, *megatron);
+}
+
+/// Megatron asserts sequence parallelism beside the overlap of tensor ranks, which it leaves off.
+void tensor_overlap(const CheckInput& in, Report& report) {
+  const Count& tensor = in.job.strategy.tensor;
+  if (flag(in, "tp-comm-overlap")) {
+    if (in.job.strategy.sequence_parallel.is(true)) return;
+    report.at(*in.job.root().find("tp-comm-overlap"), {"tp-comm-overlap", "needs --sequence-parallel"});
+  } else if (overlap_is_expected(in)) {
+    const char* text = "ranks wait for their collectives: predictions count on --tp-comm-overlap";
+    Finding& finding = report.at(tensor, {"tensor-model-parallel-size", text});
+    finding.severity = Severity::Warning;
+    finding.fix = "add --tp-comm-overlap";
   }
 }
 
@@ -81,7 +111,7 @@ void sequence_of_positions(const CheckInput& in, Report& report) {
 
 /// Options that stand in most argument lists, each longer than a slip. No other option of Megatron-LM d98e8a6 is one
 /// letter away from one of them.
-constexpr std::array<std::string_view, 52> kCommonOptions = {"attention-backend",
+constexpr std::array<std::string_view, 53> kCommonOptions = {"attention-backend",
                                                              "attention-dropout",
                                                              "context-parallel-size",
                                                              "cpu-offloading-num-layers",
@@ -128,6 +158,7 @@ constexpr std::array<std::string_view, 52> kCommonOptions = {"attention-backend"
                                                              "tensor-model-parallel-size",
                                                              "tokenizer-model",
                                                              "tokenizer-type",
+                                                             "tp-comm-overlap",
                                                              "train-iters",
                                                              "transformer-impl",
                                                              "untie-embeddings-and-output-weights",
@@ -155,6 +186,7 @@ void repeated_options(const CheckInput& in, Report& report) {
 
 void megatron_options(const CheckInput& in, Report& report) {
   distributed_optimizer(in, report);
+  tensor_overlap(in, report);
   offloaded_activations(in, report);
   offloaded_optimizer(in, report);
   recomputation(in, report);
@@ -165,8 +197,10 @@ void megatron_options(const CheckInput& in, Report& report) {
 
 constexpr Rule kRules[] = {
     {"C180", Severity::Error, "Options of Megatron",
-     "an option lacks another that it needs (overlapped or low-precision gathering, an offloaded optimizer, full "
-     "recomputation), activations are offloaded in a pipeline or beside recomputation, the sequence is longer than the "
+     "an option lacks another that it needs (overlapped or low-precision gathering, overlap of tensor ranks, an "
+     "offloaded "
+     "optimizer, full recomputation), collectives of tensor ranks overlap with nothing (a warning), activations are "
+     "offloaded in a pipeline or beside recomputation, the sequence is longer than the "
      "positions, a name is misspelt, or an option stands twice (a warning)",
      "--{} {}", "add the option", "Megatron-LM d98e8a6 (2026-08-22), arguments.py and transformer_config.py", kMegatron,
      Need::Nothing, megatron_options},
