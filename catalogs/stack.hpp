@@ -161,6 +161,7 @@ struct Stack {
   /// Recomputation stops once all that the backward pass reads is there: what only makes the layer's output does not
   /// run again (torch.utils.checkpoint without re-entrance since PyTorch 2.1; compilers drop it as dead code).
   bool checkpoint_stops_early = false;
+  bool compiled = false;         ///< layers run under torch.compile. What a measured run did.
   bool fused_optimizer = false;  ///< updates in place; torch's default holds a list of temporaries
   bool adapter_dropout = false;  ///< adapters drop out a copy of their input, whose mask stays
   /// 4-bit weights as Lightning Fabric holds them: the head's too; inputs of frozen products stay.

@@ -234,20 +234,21 @@ Ledger discarded(const Workload& w, const LayerSpec& spec, const Strategy& s, co
 }
 
 /// Per-operation selective checkpointing keeps the first, third ... product of a layer: query, value,
-/// gate and down outputs, and the attention output. Source: torchtitan, `_apply_op_sac`, 2024-12.
-Ledger per_operation(const Workload& w, const LayerSpec& spec, const Widths& b) {
+/// gate and down outputs, and the attention output. Source: torchtitan, `_apply_op_sac`, 2024-12. Of these no backward
+/// pass reads what a part of the layer ends with; compiled layers keep one of them less.
+Ledger per_operation(const Workload& w, const LayerSpec& spec, const ActivationOptions& o, const Widths& b) {
   const Architecture& a = w.architecture;
+  const double hidden = static_cast<double>(a.hidden) * (spec.parts() - (o.compiled && spec.has_mlp() ? 1 : 0));
   const double mlp_products = spec.moe ? static_cast<double>(a.moe.top_k * a.moe.expert_ffn_hidden +
                                                              a.moe.n_shared_experts * a.moe.shared_expert_ffn_hidden)
                                        : static_cast<double>(spec.ffn_hidden);
   if (spec.mixer != Mixer::Attention) {
     const std::int64_t first = spec.mixer == Mixer::State ? state_mixer_inputs(a.state) : 0;
-    return {.region = spec.parts() * b.element * static_cast<double>(a.hidden),
-            .split = b.element * (static_cast<double>(first) + mlp_products)};
+    return {.region = b.element * hidden, .split = b.element * (static_cast<double>(first) + mlp_products)};
   }
   const double heads = attention_output(a);
   const auto values = static_cast<double>(a.n_kv_heads * a.head_dim);
-  return {.region = spec.parts() * b.element * static_cast<double>(a.hidden),
+  return {.region = b.element * hidden,
           .split = b.element * (2 * heads + values + mlp_products) + 4 * static_cast<double>(a.n_heads)};
 }
 
@@ -294,6 +295,7 @@ ActivationOptions activation_options(const Workload& w, const Strategy& s, const
           .adapter_dropout = stack.adapter_dropout,
           .frozen_inputs = w.finetune == FineTune::Qlora && stack.lightning_quantization,
           .per_operation_selective = selects_by_operation(s, stack),
+          .compiled = stack.compiled,
           .selective_modules = stack.selective_modules};
 }
 
@@ -318,7 +320,7 @@ TokenActivations token_activations(const Workload& w, const LayerSpec& spec, con
   out.saved = whole.region / region_cut + (whole.split + stored_scores) / tensor;
   out.selective = whole.region / region_cut + (whole.split + (options.flash_attention ? stored_scores : 0)) / tensor;
   if (options.per_operation_selective) {
-    const Ledger products = per_operation(w, spec, b);
+    const Ledger products = per_operation(w, spec, options, b);
     out.selective = std::min(out.selective, products.region / region_cut + products.split / tensor);
   } else if (!options.selective_modules.empty()) {
     const Ledger again = discarded(w, spec, s, options, b);

@@ -28,6 +28,7 @@ struct ActivationOptions {
   /// FSDP's selective checkpointing: every second product and the attention output are kept,
   /// the rest is done again (torchtitan's per-operation policy).
   bool per_operation_selective = false;
+  bool compiled = false;                           ///< as Stack has it
   std::span<const LayerModule> selective_modules;  ///< the stack's own; none, and no such policy: the scores
 };
 

@@ -158,6 +158,7 @@ Stack apply_settings(const Stack& stack, const RunSettings& settings) {
     adjusted.fused_kernels = true;
     adjusted.plain_layers = false;
   }
+  adjusted.compiled = settings.compiled.value_or(false);
   if (settings.exact_vocabulary) adjusted.vocab_multiple = 1;
   if (settings.compiled_loss) adjusted.logits_bytes = kCompiledLogitsBytes;
   if (settings.whole_logits) adjusted.logits_bytes = kWholeLogitsBytes;
