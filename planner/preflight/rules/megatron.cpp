@@ -198,10 +198,9 @@ void megatron_options(const CheckInput& in, Report& report) {
 constexpr Rule kRules[] = {
     {"C180", Severity::Error, "Options of Megatron",
      "an option lacks another that it needs (overlapped or low-precision gathering, overlap of tensor ranks, an "
-     "offloaded "
-     "optimizer, full recomputation), collectives of tensor ranks overlap with nothing (a warning), activations are "
-     "offloaded in a pipeline or beside recomputation, the sequence is longer than the "
-     "positions, a name is misspelt, or an option stands twice (a warning)",
+     "offloaded optimizer, full recomputation), collectives of tensor ranks overlap with nothing (a warning), "
+     "activations are offloaded in a pipeline or beside recomputation, the sequence is longer than the positions, "
+     "a name is misspelt, or an option stands twice (a warning)",
      "--{} {}", "add the option", "Megatron-LM d98e8a6 (2026-08-22), arguments.py and transformer_config.py", kMegatron,
      Need::Nothing, megatron_options},
 };
