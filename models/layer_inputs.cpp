@@ -22,18 +22,21 @@ Slice make_slice(const Workload& w, const Strategy& s) {
   return slice;
 }
 
-bool overlaps_tensor_ranks(const Workload& w, const Strategy& s, const IntraNodeFabric& fabric, bool one_domain,
-                           const Stack& stack) {
-  const bool any_to_any = fabric.kind == FabricKind::Nvswitch || fabric.kind == FabricKind::FullMesh ||
-                          fabric.kind == FabricKind::NeuronLink;
-  const bool taken = s.sequence_parallel && w.precision != Precision::Fp4 && !w.architecture.has_latent_attention();
-  return any_to_any && one_domain && (taken || !stack.userbuffers);
+bool overlaps(const TensorRanks& r, const Stack& stack) {
+  const bool any_to_any =
+      r.fabric == FabricKind::Nvswitch || r.fabric == FabricKind::FullMesh || r.fabric == FabricKind::NeuronLink;
+  const bool taken = r.sequence_parallel && r.precision != Precision::Fp4 && !r.latent_attention;
+  return any_to_any && r.one_domain && (taken || !stack.userbuffers);
 }
 
 double tensor_overlap(const Workload& workload, const Strategy& strategy, const Groups& groups, const Cluster& cluster,
                       const Stack& stack) {
-  const bool overlaps = overlaps_tensor_ranks(workload, strategy, cluster.fabric, groups.tensor.domains() == 1, stack);
-  return overlaps ? stack.profile.tensor_overlap : 0;
+  const TensorRanks ranks{.fabric = cluster.fabric.kind,
+                          .one_domain = groups.tensor.domains() == 1,
+                          .sequence_parallel = strategy.sequence_parallel,
+                          .latent_attention = workload.architecture.has_latent_attention(),
+                          .precision = workload.precision};
+  return overlaps(ranks, stack) ? stack.profile.tensor_overlap : 0;
 }
 
 std::int64_t LayerInputs::ring_parts() const {

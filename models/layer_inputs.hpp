@@ -24,13 +24,21 @@ struct Slice {
 
 Slice make_slice(const Workload& workload, const Strategy& strategy);
 
+/// What decides whether tensor ranks exchange beside their products.
+struct TensorRanks {
+  FabricKind fabric = FabricKind::None;
+  bool one_domain = true;  ///< every rank reaches every other over that fabric
+  bool sequence_parallel = false;
+  bool latent_attention = false;
+  Precision precision = Precision::Bf16;
+};
+
 /// Whether products and what tensor ranks exchange can run beside each other. Both ways need memory that each rank maps
 /// from every other (Userbuffers of Transformer Engine, PyTorch's symmetric memory). Cards behind a host's PCIe
 /// switches, the half of an NVLink mesh that no link joins, and other nodes offer none. Userbuffers need sequence
 /// parallelism (NVIDIA/Megatron-LM d98e8a6, arguments.py) and take no 4-bit products, nor those of latent attention
 /// (NVIDIA-NeMo/Megatron-Bridge 067f987: the recipes of both turn them off).
-bool overlaps_tensor_ranks(const Workload& workload, const Strategy& strategy, const IntraNodeFabric& fabric,
-                           bool one_domain, const Stack& stack);
+bool overlaps(const TensorRanks& ranks, const Stack& stack);
 
 /// Part of what tensor ranks exchange that may hide under products.
 double tensor_overlap(const Workload& workload, const Strategy& strategy, const Groups& groups, const Cluster& cluster,

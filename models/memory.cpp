@@ -209,7 +209,7 @@ double communicator_bytes(const Strategy& s) {
 }
 
 struct StagePeak {
-  MemoryComponents allocated;
+  MemoryComponents components;
   Bytes apart;  ///< what the caching allocator holds beside it, and can give to nobody else
 };
 
@@ -315,9 +315,8 @@ MemoryEstimate estimate_memory(const LayerStack& layers, const Workload& workloa
   const double cublas = cublas_bytes(cluster);
 
   MemoryEstimate out;
-  MemoryComponents worst;
-  Bytes worst_apart;
-  Bytes first_apart;
+  StagePeak first;
+  StagePeak most;
   HostBytes host;
   // The ends hold embedding and head; the second rank stands for the ones between.
   const std::array<std::int32_t, 3> stages{0, 1, s.pipeline_parallel - 1};
@@ -326,34 +325,35 @@ MemoryEstimate estimate_memory(const LayerStack& layers, const Workload& workloa
     if (stage >= s.pipeline_parallel || (i > 0 && stage <= stages[i - 1])) continue;
     const StageLoad load = stage_load(w, s, stack, layers, whole, options, stage);
     const ModelStates states = model_states(load.parameters, w, s, stack);
-    const auto [peak, apart] = stage_peak(load, states, w, s, stack, b, tokens, cublas);
+    const StagePeak peak = stage_peak(load, states, w, s, stack, b, tokens, cublas);
     host.states = std::max(host.states, states.offloaded);
     if (s.offload.activations) {
       host.activations = std::max(host.activations, load.in_flight * tokens * load.kept_per_token);
     }
-    if (stage == 0) {
-      out.first_stage_allocated = peak.total();
-      first_apart = apart;
-    }
-    if (i == 0 || peak.total() > worst.total()) {
-      worst = peak;
-      worst_apart = apart;
+    if (stage == 0) first = peak;
+    if (i == 0 || peak.components.total() > most.components.total()) {
+      most = peak;
       out.worst_stage = stage;
     }
   }
   out.limit = cluster.device_memory;
-  out.peak_allocated = worst.total();
+  out.first_stage_allocated = first.components.total();
+  out.peak_allocated = most.components.total();
+  MemoryComponents worst = most.components;
   worst.communication += Bytes(communicator_bytes(s));
   worst.framework = kMemoryConstants.context;
   const Bytes outside = worst.total() - out.peak_allocated;
-  const auto cached = [&](Bytes allocated, Bytes apart) { return allocated * stack.profile.allocator_slack + apart; };
-  out.wanted = worst.total() + cached(out.peak_allocated, worst_apart);
-  // Before it fails, the caching allocator gives back what it holds but nobody uses (CUDACachingAllocator.cpp).
-  const auto reserved = [&](Bytes allocated, Bytes apart) {
-    return allocated + std::clamp(out.limit - outside - allocated - kRounding, Bytes(), cached(allocated, apart));
+  const auto cached = [&](const StagePeak& peak) {
+    return peak.components.total() * stack.profile.allocator_slack + peak.apart;
   };
-  out.peak_reserved = reserved(out.peak_allocated, worst_apart);
-  out.first_stage_reserved = reserved(out.first_stage_allocated, first_apart);
+  out.wanted = worst.total() + cached(most);
+  // Before it fails, the caching allocator gives back what it holds but nobody uses (CUDACachingAllocator.cpp).
+  const auto reserved = [&](const StagePeak& peak) {
+    const Bytes allocated = peak.components.total();
+    return allocated + std::clamp(out.limit - outside - allocated - kRounding, Bytes(), cached(peak));
+  };
+  out.peak_reserved = reserved(most);
+  out.first_stage_reserved = reserved(first);
   worst.framework += out.peak_reserved - out.peak_allocated;
   out.components = worst;
   out.peak_device = worst.total();

@@ -168,13 +168,15 @@ void add_model(const TrainingPlan& plan, Arguments& out, Export& exported) {
 
 /// The prediction counts on it; Megatron-LM leaves it off.
 bool overlaps_tensor_ranks(const TrainingPlan& plan) {
-  Workload workload;
-  workload.precision = plan.precision;
-  if (plan.model.architecture) workload.architecture = *plan.model.architecture;
+  const Strategy& s = plan.strategy;
   const IntraNodeFabric& fabric = plan.instance->fabric;
-  const bool one_domain = plan.strategy.tensor_parallel <= fabric.domain_size;
-  return plan.strategy.tensor_parallel > 1 && plan.stack->profile.tensor_overlap > 0 &&
-         overlaps_tensor_ranks(workload, plan.strategy, fabric, one_domain, *plan.stack);
+  const TensorRanks ranks{
+      .fabric = fabric.kind,
+      .one_domain = s.tensor_parallel <= fabric.domain_size,
+      .sequence_parallel = s.sequence_parallel,
+      .latent_attention = plan.model.architecture && plan.model.architecture->has_latent_attention(),
+      .precision = plan.precision};
+  return s.tensor_parallel > 1 && plan.stack->profile.tensor_overlap > 0 && overlaps(ranks, *plan.stack);
 }
 
 void add_split(const TrainingPlan& plan, Arguments& out) {

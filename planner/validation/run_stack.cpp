@@ -115,7 +115,9 @@ const Stack* sharder_of(const Stack& stack, const MeasuredRun& run, const Accele
 bool is_trainer(const MeasuredRun& run) {
   constexpr std::array<std::string_view, 6> kTrainers{"hf",  "hugging face", "transformers",
                                                       "trl", "accelerate",   "trainer"};
-  return Phrases(run.framework).say_any(kTrainers);
+  const Phrases framework(run.framework);
+  return std::any_of(kTrainers.begin(), kTrainers.end(),
+                     [&](std::string_view name) { return framework.say_word(name); });
 }
 
 /// Megatron-LM before flash attention and overlapped communication trained in fp16.

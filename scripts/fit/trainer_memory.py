@@ -10,42 +10,26 @@ caching allocator would have reserved, and their ratio.
     scripts/fit/trainer_memory.py [--embeddings]
 """
 import argparse
-import importlib.util
+import sys
 from pathlib import Path
 
 import torch
 from peft import LoraConfig, get_peft_model
-from transformers import LlamaConfig, LlamaForCausalLM
 
-SCALE = 256
-NARROWER = 16
-HIDDEN, INNER, LAYERS, HEADS, VOCAB = 128, 344, 24, 16, 9496  # 2048, 5504, 24, 16 and 151936
+sys.path.append(str(Path(__file__).resolve().parent / "counted"))
+from caching_allocator import Allocations, CachingAllocator
+from small_llama import NARROWER, SCALE, VOCAB, small_llama
+
 RANK = 64 // NARROWER
 MICRO_BATCHES = 8
 STEPS = 3
 GIB = 2**30
 
 
-def allocator():
-    """The module beside this one. Its folder is not on the path: Transformers would take kernels.py for a package."""
-    spec = importlib.util.spec_from_file_location("caching_allocator", Path(__file__).with_name("caching_allocator.py"))
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def adapted(embeddings):
-    config = LlamaConfig(
-        hidden_size=HIDDEN,
-        intermediate_size=INNER,
-        num_hidden_layers=LAYERS,
-        num_attention_heads=HEADS,
-        vocab_size=VOCAB,
-        use_cache=False,
-    )
     beside = ["embed_tokens", "lm_head"] if embeddings else None
     lora = LoraConfig(r=RANK, target_modules="all-linear", lora_dropout=0.05, modules_to_save=beside, task_type="CAUSAL_LM")
-    model = get_peft_model(LlamaForCausalLM(config).to(torch.bfloat16), lora, autocast_adapter_dtype=False)
+    model = get_peft_model(small_llama(), lora, autocast_adapter_dtype=False)
     model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": True})
     model.enable_input_require_grads()
     return model
@@ -60,19 +44,18 @@ def loss_of(model, tokens):
     return loss
 
 
-def count(tokens, embeddings, counting):
-    allocations = counting.Allocations()
+def count(tokens, embeddings):
+    allocations = Allocations()
     with allocations:
         model = adapted(embeddings)
-        allocations.log[:] = [(number, size, 0) for number, size in allocations.known.values()]
-        allocations.peak = 0
+        allocations.forget()
         optimizer = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], foreach=True)
         for _ in range(STEPS):
             for _ in range(MICRO_BATCHES):
                 loss_of(model, torch.randint(0, VOCAB, (1, tokens // NARROWER))).backward()
             optimizer.step()
             optimizer.zero_grad(set_to_none=True)
-    return allocations.peak * SCALE, counting.CachingAllocator().replay(allocations.log, SCALE)
+    return allocations.peak * SCALE, CachingAllocator().replay(allocations.log, SCALE)
 
 
 def main():
@@ -80,7 +63,7 @@ def main():
     parser.add_argument("--embeddings", action="store_true", help="embedding and head are trained too")
     embeddings = parser.parse_args().embeddings
     for tokens in (256, 512, 1024, 2048, 4096, 8192):
-        peak, reserved = count(tokens, embeddings, allocator())
+        peak, reserved = count(tokens, embeddings)
         print(f"{tokens} tokens: peak {peak / GIB:.2f} GiB, reserved {reserved / GIB:.2f} GiB, {reserved / peak:.3f}")
 
 

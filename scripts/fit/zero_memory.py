@@ -15,14 +15,13 @@ near the sum of states, passes and step, and not to the larger of the two, in mo
 """
 import argparse
 import contextlib
-import importlib.util
 import os
 import subprocess
 import sys
 from pathlib import Path
 
-SCALE = 256
-HIDDEN, INNER, LAYERS, HEADS, VOCAB = 128, 344, 24, 16, 9496  # 2048, 5504, 24, 16 and 151936
+sys.path.append(str(Path(__file__).resolve().parent / "counted"))
+
 MICRO_BATCHES = 2
 
 
@@ -32,14 +31,6 @@ def parsed():
     parser.add_argument("--tokens", type=int, default=2048, help="of a micro-batch at the full size")
     parser.add_argument("--ranks", type=int, default=2)
     return parser.parse_args()
-
-
-def allocator():
-    """The module beside this one. Its folder is not on the path: Transformers would take kernels.py for a package."""
-    spec = importlib.util.spec_from_file_location("caching_allocator", Path(__file__).with_name("caching_allocator.py"))
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def spawn(ranks):
@@ -93,8 +84,7 @@ def tell_streams_apart(allocations):
 
 def engine(arguments):
     import deepspeed
-    import torch
-    from transformers import LlamaConfig, LlamaForCausalLM
+    from small_llama import HIDDEN, SCALE, small_llama
 
     zero = {
         "stage": arguments.stage,
@@ -116,16 +106,7 @@ def engine(arguments):
         "zero_optimization": zero,
         "bf16": {"enabled": True},
     }
-    model = LlamaForCausalLM(
-        LlamaConfig(
-            hidden_size=HIDDEN,
-            intermediate_size=INNER,
-            num_hidden_layers=LAYERS,
-            num_attention_heads=HEADS,
-            vocab_size=VOCAB,
-            use_cache=False,
-        )
-    ).to(torch.bfloat16)
+    model = small_llama()
     parameters = sum(p.numel() for p in model.parameters())
     model.gradient_checkpointing_enable()
     return deepspeed.initialize(model=model, config=config, model_parameters=list(model.parameters()))[0], parameters
@@ -136,18 +117,18 @@ def main():
     if "RANK" not in os.environ:
         spawn(arguments.ranks)
     import torch
+    from caching_allocator import Allocations, CachingAllocator
+    from small_llama import NARROWER, SCALE, VOCAB
 
-    counting = allocator()
-    allocations = counting.Allocations()
+    allocations = Allocations()
     tell_streams_apart(allocations)
     with allocations:
         model, parameters = engine(arguments)
-        held = dict(allocations.known)
-        allocations.log[:] = [(number, size, 0) for number, size in held.values()]  # its cache is emptied by then
+        allocations.forget()
         for _ in range(2):
             passes = 0
             for _ in range(MICRO_BATCHES):
-                tokens = torch.randint(0, VOCAB, (1, arguments.tokens // 16))
+                tokens = torch.randint(0, VOCAB, (1, arguments.tokens // NARROWER))
                 allocations.peak = 0
                 model.backward(model(input_ids=tokens, labels=tokens).loss)
                 passes = max(passes, allocations.peak)
@@ -156,7 +137,7 @@ def main():
             step = allocations.peak
     if os.environ["RANK"] == "0":
         states = allocations.live
-        reserved = counting.CachingAllocator().replay(allocations.log, SCALE) / SCALE
+        reserved = CachingAllocator().replay(allocations.log, SCALE) / SCALE
         kinds = {"states": states, "passes": passes - states, "step": step - states, "reserved": reserved}
         shown = "  ".join(f"{name} {size / parameters:.2f}" for name, size in kinds.items())
         print(f"stage {arguments.stage}, {arguments.ranks} ranks: {shown} bytes of a parameter")

@@ -34,13 +34,12 @@ bool overlap_is_expected(const CheckInput& in) {
   const Stack* megatron = in.catalog.find_stack("megatron");
   const JobStrategy& s = in.job.strategy;
   if (instance == nullptr || megatron == nullptr || s.tensor.value_or(1) == 1) return false;
-  Workload workload;
-  if (in.job.root().has("fp4-format")) workload.precision = Precision::Fp4;
-  if (flag(in, "multi-latent-attention")) workload.architecture.latent.kv_lora_rank = 1;
-  Strategy strategy;
-  strategy.sequence_parallel = s.sequence_parallel.is(true);
-  const bool one_domain = *s.tensor <= instance->fabric.domain_size;
-  return overlaps_tensor_ranks(workload, strategy, instance->fabric, one_domain, *megatron);
+  const TensorRanks ranks{.fabric = instance->fabric.kind,
+                          .one_domain = *s.tensor <= instance->fabric.domain_size,
+                          .sequence_parallel = s.sequence_parallel.is(true),
+                          .latent_attention = flag(in, "multi-latent-attention"),
+                          .precision = in.job.root().has("fp4-format") ? Precision::Fp4 : Precision::Bf16};
+  return overlaps(ranks, *megatron);
 }
 
 /// Megatron asserts sequence parallelism beside the overlap of tensor ranks, which it leaves off.
