@@ -278,6 +278,17 @@ double transient(const Workload& w, const LayerSpec& spec, const ActivationOptio
          h * partial_sums(a, o, region_cut);
 }
 
+/// Forward of an MLP in kernels apart: its inner tensors up to the product that leaves, and four hidden states, two of
+/// them whole where ranks share the tokens.
+double forward_transient(const Workload& w, const LayerSpec& spec, double region_cut, double split_cut,
+                         const Widths& b) {
+  const Architecture& a = w.architecture;
+  const double width =
+      spec.moe ? static_cast<double>(a.moe.top_k * a.moe.expert_ffn_hidden) : static_cast<double>(spec.ffn_hidden);
+  const double inner = a.gated_mlp ? 3 : 2;
+  return b.element * (inner * width / split_cut + static_cast<double>(a.hidden) * (2 + 2 / region_cut));
+}
+
 }  // namespace
 
 ActivationOptions activation_options(const Workload& w, const Strategy& s, const Stack& stack) {
@@ -328,6 +339,7 @@ TokenActivations token_activations(const Workload& w, const LayerSpec& spec, con
   }
   out.input = b.element * static_cast<double>(a.hidden) / region_cut;
   out.transient = transient(w, spec, options, region_cut, tensor, b);
+  out.forward = forward_transient(w, spec, region_cut, tensor, b);
   if (!options.flash_attention) {  // gradient of the scores of one layer
     out.transient = std::max(out.transient, 2 * stored_scores / tensor);
   }

@@ -42,6 +42,8 @@ struct TokenActivations {
   double input = 0;      ///< kept under full recomputation: the layer's input
   /// Gradients alive in the heaviest operation of the backward pass, beyond what is saved.
   double transient = 0;
+  /// What the forward pass holds of the layer at once, were nothing of it kept.
+  double forward = 0;
 };
 
 TokenActivations token_activations(const Workload& w, const LayerSpec& spec, const Strategy& s,

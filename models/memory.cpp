@@ -23,10 +23,18 @@ struct StageLoad {
   double largest_kept = 0;    ///< one layer, per token
   double recomputed = 0;      ///< what the layer under recomputation adds to its kept part, per token
   double transient = 0;       ///< per token
+  double forward = 0;         ///< what a layer's forward pass holds beside its kept part, per token
   double in_flight = 1;       ///< micro-batches
   double transfers = 0;       ///< buffers between stages, per token, all micro-batches
   bool last = true;
 };
+
+/// Whether PyTorch's own engines or DeepSpeed's run the layers, and its caching allocator serves all that they make.
+bool runs_in_torch(const Strategy& s, const Stack& stack) {
+  const StateEngine engine = state_engine(s, stack);
+  return engine == StateEngine::Fsdp || engine == StateEngine::Replicated ||
+         (engine == StateEngine::Zero && !stack.pipeline_parallel);
+}
 
 StageLoad stage_load(const Workload& w, const Strategy& s, const Stack& stack, const LayerStack& layers,
                      const EdgeParameters& whole, const ActivationOptions& options, std::int32_t stage) {
@@ -58,6 +66,9 @@ StageLoad stage_load(const Workload& w, const Strategy& s, const Stack& stack, c
     out.largest_kept = std::max(out.largest_kept, layer_kept);
     out.recomputed = std::max(out.recomputed, per_token.saved - layer_kept);
     out.transient = std::max(out.transient, per_token.transient);
+    if (runs_in_torch(s, stack)) {
+      out.forward = std::max(out.forward, per_token.forward + per_token.input - layer_kept);
+    }
   }
   out.recomputed -= freed;
   if (w.finetune != FineTune::Full && w.lora.keeps) {
@@ -88,6 +99,11 @@ StageLoad stage_load(const Workload& w, const Strategy& s, const Stack& stack, c
   return out;
 }
 
+double bytes_a_logit(const Workload& w, const Strategy& s, const Stack& stack) {
+  if (w.architecture.half_logits && (stack.deepspeed_engine || w.pure_half)) return kMemoryConstants.half_logits_bytes;
+  return s.tensor_parallel > 1 ? stack.parallel_logits_bytes : stack.logits_bytes;
+}
+
 /// Logits and what their loss keeps. Fused losses work in chunks no larger than the hidden states
 /// (Liger, Hsu et al. 2024). The last norm's input and output count with them.
 double logits_bytes(const Workload& w, const Strategy& s, const Stack& stack, double tokens) {
@@ -96,12 +112,21 @@ double logits_bytes(const Workload& w, const Strategy& s, const Stack& stack, do
   const double region_cut = s.sequence_parallel ? s.tensor_parallel : 1;
   const auto hidden = static_cast<double>(a.hidden);
   const double width = w.fused_loss ? std::min(hidden, static_cast<double>(a.vocab)) : static_cast<double>(a.vocab);
-  double bytes = s.tensor_parallel > 1 ? stack.parallel_logits_bytes : stack.logits_bytes;
-  if (a.half_logits && (stack.deepspeed_engine || w.pure_half)) bytes = kMemoryConstants.half_logits_bytes;
+  const double bytes = bytes_a_logit(w, s, stack);
   // DTensor gathers the normalised states for the head.
   const double gathered = stack.torch_parallelism && region_cut > 1 ? 2 * hidden : 0;
   const auto predictions = static_cast<double>(a.predictions());
   return predictions * tokens * (bytes * width / s.tensor_parallel + 4 * hidden / region_cut + gathered);
+}
+
+/// What the caching allocator holds for nobody when the loss peaks: all that a layer's forward pass let go of, in
+/// pieces smaller than logits, and the 16-bit logits once the loss has cast them to fp32 (scripts/fit/fsdp_memory.py).
+double idle_at_loss(const StageLoad& load, const Workload& w, const Strategy& s, const Stack& stack, double tokens) {
+  if (!runs_in_torch(s, stack)) return 0;
+  const double pieces = tokens * load.forward;
+  const bool casts = !w.fused_loss && bytes_a_logit(w, s, stack) > kMemoryConstants.half_logits_bytes;
+  const double logits = static_cast<double>(w.architecture.predictions() * w.architecture.vocab) / s.tensor_parallel;
+  return pieces + (casts ? kMemoryConstants.idle_logits_bytes * tokens * logits : 0);
 }
 
 /// Parameters gathered for use, beside the shards: whole units in flight and the root, which stays. Under a
@@ -123,6 +148,11 @@ double gathered_bytes(const StageParameters& p, const Workload& w, const Strateg
     default:
       return 0;
   }
+}
+
+/// FSDP2 gathers into buffers of a stream of their own and copies the parameters out of them.
+double gathered_copies(const StageParameters& p, const Strategy& s, const Stack& stack, double compute) {
+  return stack.copies_gathered && is_fsdp(s.sharding) ? compute * (p.root + p.unit) : 0;
 }
 
 /// Elements of one of DeepSpeed's reduce buckets.
@@ -231,7 +261,8 @@ StagePeak stage_peak(const StageLoad& load, const ModelStates& states, const Wor
   const double gathered = gathered_bytes(p, w, s, b.compute);
   const double reduction = reduction_bytes(p, w, s, stack, b);
   const double weight_side = weight_side_bytes(p, w, s, stack, b);
-  const bool per_unit = state_engine(s, stack) == StateEngine::Fsdp && s.pipeline_parallel == 1;
+  const bool fsdp = state_engine(s, stack) == StateEngine::Fsdp;
+  const bool per_unit = fsdp && s.pipeline_parallel == 1;
   const double persistent = per_unit ? 0 : reduction;
   const bool trains_head = w.trains_embeddings();
   double saved = load.in_flight * tokens * load.kept_per_token;
@@ -247,9 +278,16 @@ StagePeak stage_peak(const StageLoad& load, const ModelStates& states, const Wor
   backward.communication = Bytes(gathered + reduction);
   backward.workspace += Bytes(tokens * load.transient + weight_side);
   MemoryComponents peak = backward;
-  const auto consider = [&peak](const MemoryComponents& instant) {
+  Bytes held;
+  const double copies = gathered_copies(p, s, stack, b.compute);
+  const auto consider = [&](const MemoryComponents& instant, double idle = 0) {
     if (instant.total() > peak.total()) peak = instant;
+    // Gradients come from a stream of their own, and their pool outlives them.
+    const Bytes pools = fsdp ? base.gradients - instant.gradients + Bytes(copies) : Bytes();
+    held = std::max(held, instant.total() + pools + Bytes(idle));
   };
+  // Under a pipeline forward passes run between backward ones.
+  consider(backward, s.pipeline_parallel > 1 ? tokens * load.forward : 0);
   if (load.last) {
     MemoryComponents loss = base;
     loss.gradients = Bytes(before_layers);
@@ -258,7 +296,7 @@ StagePeak stage_peak(const StageLoad& load, const ModelStates& states, const Wor
     loss.communication = Bytes(gathered + persistent);
     loss.workspace += Bytes(weight_side + (trains_head ? b.compute * p.head : 0) +
                             (reads_quantized_head ? kMemoryConstants.quantized_head_bytes * p.head : 0));
-    consider(loss);
+    consider(loss, idle_at_loss(load, w, s, stack, tokens));
   }
   if (trains_head && p.root > 0) {
     MemoryComponents last_gradients = base;
@@ -271,11 +309,12 @@ StagePeak stage_peak(const StageLoad& load, const ModelStates& states, const Wor
   MemoryComponents step = base;
   step.communication = Bytes(persistent);
   step.workspace += Bytes(states.step_transient);
-  const Bytes passes = peak.total();
+  const Bytes passes = held;
   consider(step);
-  if (state_engine(s, stack) != StateEngine::Zero) return {peak, Bytes()};
   // The flat tensors of DeepSpeed's step are larger than any block that the passes left free.
-  const Bytes held = passes + Bytes(states.step_transient + cut_up_bytes(p, s, b.compute));
+  if (state_engine(s, stack) == StateEngine::Zero) {
+    held = passes + Bytes(states.step_transient + cut_up_bytes(p, s, b.compute));
+  }
   return {peak, std::max(Bytes(), held - peak.total())};
 }
 

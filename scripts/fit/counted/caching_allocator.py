@@ -8,6 +8,9 @@ import bisect
 import weakref
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensor
+from torch.distributed._functional_collectives import AsyncCollectiveTensor
+from torch.distributed.tensor import DTensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten
 
@@ -48,7 +51,9 @@ class Allocations(TorchDispatchMode):
             self.log.append((number, None, 0))
             self.live -= size
 
-    def _see(self, tensor):
+    def see(self, tensor):
+        if isinstance(tensor, FakeTensor):  # DTensor asks it for shapes
+            return
         storage = tensor.untyped_storage()
         key = storage._cdata
         if key not in self.known:
@@ -59,10 +64,12 @@ class Allocations(TorchDispatchMode):
             self._take(key, storage.nbytes())
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        if any(issubclass(kind, (DTensor, AsyncCollectiveTensor)) for kind in types):
+            return NotImplemented  # they take their operations apart, and the parts come here
         out = function(*args, **(kwargs or {}))
         for tensor in tree_flatten((out, args))[0]:
             if isinstance(tensor, torch.Tensor) and tensor.device.type != "meta":
-                self._see(tensor)
+                self.see(tensor)
         return out
 
 
