@@ -86,6 +86,7 @@ void read_byte_ledger(ObjectReader& reader, Stack& stack) {
   stack.logits_bytes = reader.number("logits_bytes", 0, 64);
   stack.fused_logits_bytes = read_number_or(reader, "fused_logits_bytes", 0, 64, stack.logits_bytes);
   stack.parallel_logits_bytes = read_number_or(reader, "parallel_logits_bytes", 0, 64, stack.logits_bytes);
+  stack.idle_logits_bytes = read_number_or(reader, "idle_logits_bytes", 0, 64, stack.idle_logits_bytes);
   stack.loss_forward_bytes = read_number_or(reader, "loss_forward_bytes", 0, 256, 0);
   stack.loss_backward_bytes = read_number_or(reader, "loss_backward_bytes", 0, 256, 0);
 }

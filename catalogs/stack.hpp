@@ -92,6 +92,9 @@ struct Stack {
   double logits_bytes = 4;
   double fused_logits_bytes = 4;     ///< the same under the framework's own fused cross-entropy on all logits at once
   double parallel_logits_bytes = 4;  ///< the same of a slice where tensor-parallel ranks share the vocabulary
+  /// Bytes per token and vocabulary entry that PyTorch's allocator holds for nobody while the fp32 loss peaks: those of
+  /// the 16-bit logits (scripts/fit/fsdp_memory.py).
+  double idle_logits_bytes = 2;
   /// Bytes that the loss reads and writes for each logit, operation by operation; 0: not counted, and taken as what it
   /// keeps, each way.
   double loss_forward_bytes = 0;

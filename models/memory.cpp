@@ -126,7 +126,7 @@ double idle_at_loss(const StageLoad& load, const Workload& w, const Strategy& s,
   const double pieces = tokens * load.forward;
   const bool casts = !w.fused_loss && bytes_a_logit(w, s, stack) > kMemoryConstants.half_logits_bytes;
   const double logits = static_cast<double>(w.architecture.predictions() * w.architecture.vocab) / s.tensor_parallel;
-  return pieces + (casts ? kMemoryConstants.idle_logits_bytes * tokens * logits : 0);
+  return pieces + (casts ? stack.idle_logits_bytes * tokens * logits : 0);
 }
 
 /// Parameters gathered for use, beside the shards: whole units in flight and the root, which stays. Under a

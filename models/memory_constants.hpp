@@ -37,9 +37,6 @@ struct MemoryConstants {
   /// Logits and loss that nothing casts to fp32: both, their shifted copy and the gradient in 16 bits.
   /// Source: Qwen/Qwen-7B, modeling_qwen.py, 2023.
   double half_logits_bytes = 8;
-  /// Of each logit, what the caching allocator holds for the 16-bit one while fp32 copies peak: a block that none of
-  /// them fits. Source: scripts/fit/fsdp_memory.py.
-  double idle_logits_bytes = 2;
 };
 
 inline constexpr MemoryConstants kMemoryConstants{};

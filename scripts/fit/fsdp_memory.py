@@ -25,6 +25,7 @@ sys.path.append(str(Path(__file__).resolve().parent / "counted"))
 
 import torch
 from caching_allocator import Allocations, CachingAllocator
+from cpu_streams import tell_streams_apart
 from narrow_llama import NARROWER, SCALE, NarrowLlama, Shape, every_second_product, split_over
 
 STEPS = 3
@@ -38,6 +39,7 @@ LLAMA2_13B = Shape(5120, 13824, 40, 40, 40, 32000)
 CASES = {
     "8B, 8 ranks, 2 x 8k, selective (82.4)": (LLAMA3_8B, 8, 1, 2, 8192, "selective"),
     "8B, 128 ranks, 2 x 8k, selective (67.0)": (LLAMA3_8B, 128, 1, 2, 8192, "selective"),
+    "8B, 32 ranks, 2 x 8k, selective": (LLAMA3_8B, 32, 1, 2, 8192, "selective"),
     "8B, 32 ranks, 1 x 8k, selective": (LLAMA3_8B, 32, 1, 1, 8192, "selective"),
     "8B, 8 ranks, 2 x 8k, full": (LLAMA3_8B, 8, 1, 2, 8192, "full"),
     "8B, 8 ranks, 1 x 8k, none": (LLAMA3_8B, 8, 1, 1, 8192, "none"),
@@ -48,32 +50,6 @@ CASES = {
     "Llama 2 13B, 32 ranks, 4 x 4k, full": (LLAMA2_13B, 32, 1, 4, 4096, "full"),
     "70B, 256 ranks, 8 of them tensor, 16 x 8k, full (71.9)": (LLAMA3_70B, 256, 8, 16, 8192, "full"),
 }
-
-
-class Stream(torch.cpu.Stream):
-    made = 0
-
-    def __init__(self, *args, **kwargs):
-        super().__init__()
-        Stream.made += 1
-        self.number = Stream.made
-
-    def record_event(self, event=None):
-        return event or torch.cpu.Event()
-
-
-def tell_streams_apart(allocations):
-    """FSDP makes its streams by the device's module; tensors made on one are logged so."""
-
-    @contextlib.contextmanager
-    def stream(wanted):
-        before = allocations.stream, torch.cpu._current_stream
-        allocations.stream, torch.cpu._current_stream = getattr(wanted, "number", 0), wanted
-        yield
-        allocations.stream, torch.cpu._current_stream = before
-
-    torch.cpu.Stream, torch.cpu.stream = Stream, stream
-    torch.cpu.current_stream = lambda device=None: torch.cpu._current_stream
 
 
 def see_units(allocations):
@@ -141,7 +117,6 @@ def count(shape, ranks, tensor, sequences, length, recompute):
             optimizer.zero_grad()
     layer = sum(p.numel() for p in model.layers[0].parameters()) / tensor
     root = sum(p.numel() for p in model.parameters()) / tensor - narrow.layers * layer
-    # Lengths are a sixteenth, and so are the bytes of every token: sizes of tokens count twice.
     idle = 2 * sequences * length * shape.vocab / tensor / GIB + (forward["most"] - forward["kept"]) * SCALE / GIB
     pools = (4 * (narrow.layers * layer + root) * tensor / ranks + 2 * (root + layer)) * SCALE / GIB
     reserved = CachingAllocator().replay(allocations.log, SCALE) / GIB

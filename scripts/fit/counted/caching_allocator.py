@@ -38,6 +38,15 @@ class Allocations(TorchDispatchMode):
         self.log[:] = [(number, size, 0) for number, size in self.known.values()]
         self.peak = self.live
 
+    def start_with(self, tensors):
+        """Begins anew with these, whatever else was seen: storages may have been emptied since."""
+        self.known.clear()
+        self.live = 0
+        for tensor in tensors:
+            if tensor.untyped_storage().nbytes():
+                self.see(tensor)
+        self.forget()
+
     def _take(self, key, size):
         self.numbers += 1
         self.known[key] = (self.numbers, size)
