@@ -132,6 +132,7 @@ Stack read_stack(const JsonValue& value, Diagnostics& out) {
   stack.usual_lora_rank = read_integer_or(reader, "usual_lora_rank", 1, kMostRank, 16);
   stack.vocab_multiple = read_integer_or(reader, "vocab_multiple", 1, kMostPadding, 1);
   stack.torch_parallelism = reader.optional_bool("torch_parallelism").value_or(false);
+  stack.placed_memory = reader.optional_bool("placed_memory").value_or(false);
   stack.copies_gathered = reader.optional_bool("copies_gathered").value_or(false);
   stack.userbuffers = reader.optional_bool("userbuffers").value_or(false);
   stack.expert_units = reader.optional_bool("expert_units").value_or(false);

@@ -142,6 +142,8 @@ struct Stack {
   /// Tensor and pipeline ranks are PyTorch's own (DTensor, torch.distributed.pipelining): gathered inputs and partial
   /// sums of gradients stand whole, and a stage holds a buffer for every micro-batch that it receives.
   bool torch_parallelism = false;
+  /// A compiler places all tensors ahead (XLA): no caching allocator holds blocks that nothing fits.
+  bool placed_memory = false;
   /// FSDP2: a unit is gathered into a buffer of its own stream and its parameters are copied out of that.
   bool copies_gathered = false;
   /// Products and the collectives of tensor ranks overlap through Transformer Engine's Userbuffers, where

@@ -31,6 +31,7 @@ struct StageLoad {
 
 /// Whether PyTorch's own engines or DeepSpeed's run the layers, and its caching allocator serves all that they make.
 bool runs_in_torch(const Strategy& s, const Stack& stack) {
+  if (stack.placed_memory) return false;
   const StateEngine engine = state_engine(s, stack);
   return engine == StateEngine::Fsdp || engine == StateEngine::Replicated ||
          (engine == StateEngine::Zero && !stack.pipeline_parallel);
@@ -283,7 +284,7 @@ StagePeak stage_peak(const StageLoad& load, const ModelStates& states, const Wor
   const auto consider = [&](const MemoryComponents& instant, double idle = 0) {
     if (instant.total() > peak.total()) peak = instant;
     // Gradients come from a stream of their own, and their pool outlives them.
-    const Bytes pools = fsdp ? base.gradients - instant.gradients + Bytes(copies) : Bytes();
+    const Bytes pools = fsdp && !stack.placed_memory ? base.gradients - instant.gradients + Bytes(copies) : Bytes();
     held = std::max(held, instant.total() + pools + Bytes(idle));
   };
   // Under a pipeline forward passes run between backward ones.

@@ -167,6 +167,8 @@ TEST(PeakMemory, OfFsdpIsReservedForWhatNothingElseFits) {
   s.recompute = Recompute::None;
   stack.releases_gradients = false;
   EXPECT_NEAR(held(), tokens * 2 * 128256, 1) << "all pieces are kept";
+  stack.releases_gradients = stack.placed_memory = true;
+  EXPECT_EQ(held(), 0) << "a compiler leaves nothing idle";
 }
 
 // Each of 40 layers that is recomputed gives back what it saves but for its input. With one layer left that is not,
