@@ -260,6 +260,11 @@ double partial_sums(const Architecture& a, const ActivationOptions& o, double re
   return a.gated_mlp ? 3 : 2;
 }
 
+/// Inner elements of the MLP, of all the experts that a token visits.
+double inner_width(const Architecture& a, const LayerSpec& spec) {
+  return static_cast<double>(spec.moe ? a.moe.top_k * a.moe.expert_ffn_hidden : spec.ffn_hidden);
+}
+
 /// Backward of the widest operation: gradients of the MLP's inner tensors, or of queries, keys and values,
 /// beside the gradient that flows through.
 double transient(const Workload& w, const LayerSpec& spec, const ActivationOptions& o, double region_cut,
@@ -267,8 +272,7 @@ double transient(const Workload& w, const LayerSpec& spec, const ActivationOptio
   const Architecture& a = w.architecture;
   // One kernel makes both gradients of a gate, Liger's in place; kernels apart free what they have consumed.
   const double inner = a.gated_mlp && !o.unfused && !o.liger_kernels ? 2 * b.element : b.element;
-  const double width =
-      spec.moe ? static_cast<double>(a.moe.top_k * a.moe.expert_ffn_hidden) : static_cast<double>(spec.ffn_hidden);
+  const double width = inner_width(a, spec);
   const double mixed = spec.mixer == Mixer::State
                            ? b.element * static_cast<double>(state_mixer_inputs(a.state) + a.state.values())
                            : projected(a, b).split + b.element * attention_output(a);
@@ -283,10 +287,8 @@ double transient(const Workload& w, const LayerSpec& spec, const ActivationOptio
 double forward_transient(const Workload& w, const LayerSpec& spec, double region_cut, double split_cut,
                          const Widths& b) {
   const Architecture& a = w.architecture;
-  const double width =
-      spec.moe ? static_cast<double>(a.moe.top_k * a.moe.expert_ffn_hidden) : static_cast<double>(spec.ffn_hidden);
   const double inner = a.gated_mlp ? 3 : 2;
-  return b.element * (inner * width / split_cut + static_cast<double>(a.hidden) * (2 + 2 / region_cut));
+  return b.element * (inner * inner_width(a, spec) / split_cut + static_cast<double>(a.hidden) * (2 + 2 / region_cut));
 }
 
 }  // namespace

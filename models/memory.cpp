@@ -29,14 +29,6 @@ struct StageLoad {
   bool last = true;
 };
 
-/// Whether PyTorch's own engines or DeepSpeed's run the layers, and its caching allocator serves all that they make.
-bool runs_in_torch(const Strategy& s, const Stack& stack) {
-  if (stack.placed_memory) return false;
-  const StateEngine engine = state_engine(s, stack);
-  return engine == StateEngine::Fsdp || engine == StateEngine::Replicated ||
-         (engine == StateEngine::Zero && !stack.pipeline_parallel);
-}
-
 StageLoad stage_load(const Workload& w, const Strategy& s, const Stack& stack, const LayerStack& layers,
                      const EdgeParameters& whole, const ActivationOptions& options, std::int32_t stage) {
   const Architecture& a = w.architecture;
@@ -67,9 +59,7 @@ StageLoad stage_load(const Workload& w, const Strategy& s, const Stack& stack, c
     out.largest_kept = std::max(out.largest_kept, layer_kept);
     out.recomputed = std::max(out.recomputed, per_token.saved - layer_kept);
     out.transient = std::max(out.transient, per_token.transient);
-    if (runs_in_torch(s, stack)) {
-      out.forward = std::max(out.forward, per_token.forward + per_token.input - layer_kept);
-    }
+    out.forward = std::max(out.forward, per_token.forward + per_token.input - layer_kept);
   }
   out.recomputed -= freed;
   if (w.finetune != FineTune::Full && w.lora.keeps) {
@@ -120,14 +110,19 @@ double logits_bytes(const Workload& w, const Strategy& s, const Stack& stack, do
   return predictions * tokens * (bytes * width / s.tensor_parallel + 4 * hidden / region_cut + gathered);
 }
 
-/// What the caching allocator holds for nobody when the loss peaks: all that a layer's forward pass let go of, in
-/// pieces smaller than logits, and the 16-bit logits once the loss has cast them to fp32 (scripts/fit/fsdp_memory.py).
-double idle_at_loss(const StageLoad& load, const Workload& w, const Strategy& s, const Stack& stack, double tokens) {
-  if (!runs_in_torch(s, stack)) return 0;
-  const double pieces = tokens * load.forward;
-  const bool casts = !w.fused_loss && bytes_a_logit(w, s, stack) > kMemoryConstants.half_logits_bytes;
-  const double logits = static_cast<double>(w.architecture.predictions() * w.architecture.vocab) / s.tensor_parallel;
-  return pieces + (casts ? stack.idle_logits_bytes * tokens * logits : 0);
+/// Whether PyTorch's own engines or DeepSpeed's run the layers, and its caching allocator serves all that they make.
+bool runs_in_torch(const Strategy& s, const Stack& stack) {
+  if (stack.placed_memory) return false;
+  const StateEngine engine = state_engine(s, stack);
+  return engine == StateEngine::Fsdp || engine == StateEngine::Replicated ||
+         (engine == StateEngine::Zero && !stack.pipeline_parallel);
+}
+
+/// The 16-bit logits once the loss has cast them to fp32: nothing that follows fits their block.
+double idle_logits(const Workload& w, const Strategy& s, const Stack& stack, double tokens) {
+  if (w.fused_loss || bytes_a_logit(w, s, stack) <= kMemoryConstants.half_logits_bytes) return 0;
+  const auto logits = static_cast<double>(w.architecture.predictions() * w.architecture.vocab);
+  return stack.idle_logits_bytes * tokens * logits / s.tensor_parallel;
 }
 
 /// Parameters gathered for use, beside the shards: whole units in flight and the root, which stays. Under a
@@ -279,16 +274,19 @@ StagePeak stage_peak(const StageLoad& load, const ModelStates& states, const Wor
   backward.communication = Bytes(gathered + reduction);
   backward.workspace += Bytes(tokens * load.transient + weight_side);
   MemoryComponents peak = backward;
-  Bytes held;
+  // What the caching allocator holds for nobody (scripts/fit/fsdp_memory.py): all that a layer's forward pass let go
+  // of, in pieces smaller than logits, and the pools of FSDP's streams, where the gradients' outlives them.
+  const bool torch = runs_in_torch(s, stack);
+  const double pieces = torch ? tokens * load.forward : 0;
   const double copies = gathered_copies(p, s, stack, b.compute);
+  Bytes held;
   const auto consider = [&](const MemoryComponents& instant, double idle = 0) {
     if (instant.total() > peak.total()) peak = instant;
-    // Gradients come from a stream of their own, and their pool outlives them.
-    const Bytes pools = fsdp && !stack.placed_memory ? base.gradients - instant.gradients + Bytes(copies) : Bytes();
+    const Bytes pools = torch && fsdp ? base.gradients - instant.gradients + Bytes(copies) : Bytes();
     held = std::max(held, instant.total() + pools + Bytes(idle));
   };
   // Under a pipeline forward passes run between backward ones.
-  consider(backward, s.pipeline_parallel > 1 ? tokens * load.forward : 0);
+  consider(backward, s.pipeline_parallel > 1 ? pieces : 0);
   if (load.last) {
     MemoryComponents loss = base;
     loss.gradients = Bytes(before_layers);
@@ -297,7 +295,7 @@ StagePeak stage_peak(const StageLoad& load, const ModelStates& states, const Wor
     loss.communication = Bytes(gathered + persistent);
     loss.workspace += Bytes(weight_side + (trains_head ? b.compute * p.head : 0) +
                             (reads_quantized_head ? kMemoryConstants.quantized_head_bytes * p.head : 0));
-    consider(loss, idle_at_loss(load, w, s, stack, tokens));
+    consider(loss, torch ? pieces + idle_logits(w, s, stack, tokens) : 0);
   }
   if (trains_head && p.root > 0) {
     MemoryComponents last_gradients = base;

@@ -56,15 +56,8 @@ def see_units(allocations):
     """FSDP makes and empties the storages of gathered parameters behind the dispatcher's back."""
     from torch.distributed.fsdp._fully_shard import _fsdp_param
 
-    def seen(change):
-        def changed(tensor):
-            change(tensor)
-            allocations.see(tensor)
-
-        return changed
-
     for name in ("alloc_storage", "free_storage"):
-        setattr(_fsdp_param, name, seen(getattr(_fsdp_param, name)))
+        setattr(_fsdp_param, name, allocations.seen(getattr(_fsdp_param, name)))
 
 
 def sharded(shape, ranks, tensor, length, recompute):
@@ -96,13 +89,10 @@ def count(shape, ranks, tensor, sequences, length, recompute):
     tell_streams_apart(allocations)
     see_units(allocations)
     narrow = shape.narrow()
-    forward = {}
     with allocations, loss_parallel() if tensor > 1 else contextlib.nullcontext():
         model = sharded(narrow, ranks, tensor, length // NARROWER, recompute)
         allocations.forget()
-        model.norm.register_forward_pre_hook(
-            lambda *_: forward.update(kept=allocations.live, most=allocations.peak)
-        )
+        allocations.watch_layers(model.norm)
         optimizer = torch.optim.AdamW(model.parameters(), foreach=True)
         for _ in range(STEPS):
             tokens = torch.randint(0, narrow.vocab, (sequences, length // NARROWER))
@@ -117,7 +107,7 @@ def count(shape, ranks, tensor, sequences, length, recompute):
             optimizer.zero_grad()
     layer = sum(p.numel() for p in model.layers[0].parameters()) / tensor
     root = sum(p.numel() for p in model.parameters()) / tensor - narrow.layers * layer
-    idle = 2 * sequences * length * shape.vocab / tensor / GIB + (forward["most"] - forward["kept"]) * SCALE / GIB
+    idle = (2 * sequences * length * shape.vocab / tensor + allocations.pieces * SCALE) / GIB
     pools = (4 * (narrow.layers * layer + root) * tensor / ranks + 2 * (root + layer)) * SCALE / GIB
     reserved = CachingAllocator().replay(allocations.log, SCALE) / GIB
     peak *= SCALE / GIB

@@ -21,11 +21,11 @@ sys.path.append(str(Path(__file__).resolve().parent / "counted"))
 import torch
 from caching_allocator import Allocations, CachingAllocator
 from cpu_streams import tell_streams_apart
+from narrow_llama import NARROWER, SCALE, Shape
 
-NARROWER = 16
-SCALE = NARROWER**2
 GIB = 2**30
 LENGTH, VOCAB = 2048, 32000
+LLAMA2_7B = Shape(4096, 11008, 32, 32, 32, VOCAB).narrow()
 STEPS = 3
 RANKS = 2
 MEASURED = {1: "10.22", 2: "-", 4: "16.14", 6: "21.35"}
@@ -35,34 +35,19 @@ def see_units(allocations):
     """FSDP makes and empties flat parameters behind the dispatcher's back."""
     from torch.distributed.fsdp import _flat_param, _runtime_utils
 
-    def seen(change):
-        def changed(tensor, *args):
-            change(tensor, *args)
-            allocations.see(tensor)
-
-        return changed
-
     for module in (_flat_param, _runtime_utils):
         module._no_dispatch_record_stream = lambda *_: None
         for name in ("_alloc_storage", "_free_storage"):
             if hasattr(module, name):
-                setattr(module, name, seen(getattr(module, name)))
+                setattr(module, name, allocations.seen(getattr(module, name)))
 
 
 def adapted():
     from peft import LoraConfig, get_peft_model
-    from transformers import LlamaConfig, LlamaForCausalLM
+    from small_llama import small_llama
 
-    config = LlamaConfig(
-        hidden_size=4096 // NARROWER,
-        intermediate_size=11008 // NARROWER,
-        num_hidden_layers=32,
-        num_attention_heads=32,
-        vocab_size=VOCAB // NARROWER,
-        use_cache=False,
-    )
     lora = LoraConfig(r=64 // NARROWER, target_modules="all-linear", lora_dropout=0.1, task_type="CAUSAL_LM")
-    return get_peft_model(LlamaForCausalLM(config).to(torch.bfloat16), lora, autocast_adapter_dtype=False)
+    return get_peft_model(small_llama(LLAMA2_7B), lora, autocast_adapter_dtype=False)
 
 
 def sharded(model):
@@ -103,13 +88,11 @@ def count(sequences):
     tell_streams_apart(allocations)
     torch.cpu.set_device = torch.Tensor.record_stream = lambda *_: None
     see_units(allocations)
-    forward = {}
     with allocations:
         model = sharded(adapted())
         gc.collect()
         allocations.start_with(t for t in (*model.parameters(), *model.buffers()))
-        norm = next(module for name, module in model.named_modules() if name.endswith("model.norm"))
-        norm.register_forward_pre_hook(lambda *_: forward.update(kept=allocations.live, most=allocations.peak))
+        allocations.watch_layers(next(part for name, part in model.named_modules() if name.endswith("model.norm")))
         optimizer = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad])
         for _ in range(STEPS):
             allocations.peak = 0
@@ -122,7 +105,7 @@ def count(sequences):
             del output
     reserved = CachingAllocator().replay(allocations.log, SCALE) / GIB
     peak *= SCALE / GIB
-    pieces = (forward["most"] - forward["kept"]) * SCALE / GIB
+    pieces = allocations.pieces * SCALE / GIB
     idle = (reserved - peak - pieces) / (sequences * LENGTH * VOCAB / GIB)
     return f"peak {peak:5.2f}  reserved {reserved:5.2f} ({MEASURED[sequences]})  idle bytes of a logit {idle:4.1f}"
 

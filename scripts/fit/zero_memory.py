@@ -84,16 +84,18 @@ def tell_streams_apart(allocations):
 
 def engine(arguments):
     import deepspeed
-    from small_llama import HIDDEN, SCALE, small_llama
+    from narrow_llama import SCALE
+    from small_llama import QWEN_1B8, small_llama
 
+    width = QWEN_1B8.hidden
     zero = {
         "stage": arguments.stage,
         "overlap_comm": True,
         "contiguous_gradients": True,
         # DeepSpeed's default, and what Hugging Face's Trainer writes for "auto" in stage 3
-        "reduce_bucket_size": HIDDEN * HIDDEN if arguments.stage == 3 else 5 * 10**8 // SCALE,
-        "stage3_prefetch_bucket_size": int(0.9 * HIDDEN * HIDDEN),
-        "stage3_param_persistence_threshold": 10 * HIDDEN,
+        "reduce_bucket_size": width * width if arguments.stage == 3 else 5 * 10**8 // SCALE,
+        "stage3_prefetch_bucket_size": int(0.9 * width * width),
+        "stage3_param_persistence_threshold": 10 * width,
         "sub_group_size": 10**9 // SCALE,
         "stage3_max_live_parameters": 10**9 // SCALE,
         "stage3_max_reuse_distance": 10**9 // SCALE,
@@ -106,7 +108,7 @@ def engine(arguments):
         "zero_optimization": zero,
         "bf16": {"enabled": True},
     }
-    model = small_llama()
+    model = small_llama(QWEN_1B8)
     parameters = sum(p.numel() for p in model.parameters())
     model.gradient_checkpointing_enable()
     return deepspeed.initialize(model=model, config=config, model_parameters=list(model.parameters()))[0], parameters
@@ -118,7 +120,8 @@ def main():
         spawn(arguments.ranks)
     import torch
     from caching_allocator import Allocations, CachingAllocator
-    from small_llama import NARROWER, SCALE, VOCAB
+    from narrow_llama import NARROWER, SCALE
+    from small_llama import QWEN_1B8
 
     allocations = Allocations()
     tell_streams_apart(allocations)
@@ -128,7 +131,7 @@ def main():
         for _ in range(2):
             passes = 0
             for _ in range(MICRO_BATCHES):
-                tokens = torch.randint(0, VOCAB, (1, arguments.tokens // NARROWER))
+                tokens = torch.randint(0, QWEN_1B8.vocab, (1, arguments.tokens // NARROWER))
                 allocations.peak = 0
                 model.backward(model(input_ids=tokens, labels=tokens).loss)
                 passes = max(passes, allocations.peak)

@@ -30,6 +30,7 @@ class Allocations(TorchDispatchMode):
         self.log = []
         self.stream = 0
         self.live = self.peak = 0
+        self.pieces = 0
         self.known = {}
         self.numbers = 0
 
@@ -46,6 +47,23 @@ class Allocations(TorchDispatchMode):
             if tensor.untyped_storage().nbytes():
                 self.see(tensor)
         self.forget()
+
+    def watch_layers(self, norm):
+        """From now on `pieces` is the most that a layer's forward pass held beside what is kept when the last norm begins."""
+
+        def ended(*_):
+            self.pieces = self.peak - self.live
+
+        norm.register_forward_pre_hook(ended)
+
+    def seen(self, change):
+        """`change` of a tensor's storage, which goes by no dispatcher, and what is left of it."""
+
+        def changed(tensor, *args):
+            change(tensor, *args)
+            self.see(tensor)
+
+        return changed
 
     def _take(self, key, size):
         self.numbers += 1

@@ -1,19 +1,19 @@
-"""A model of a sixteenth of the widths of a real one; with a sixteenth of its tokens all takes a 256th of the bytes."""
+"""Llama as transformers writes it, in bf16, of a narrow shape."""
 import torch
+from narrow_llama import Shape
 from transformers import LlamaConfig, LlamaForCausalLM
 
-NARROWER = 16
-SCALE = NARROWER**2
-HIDDEN, INNER, LAYERS, HEADS, VOCAB = 128, 344, 24, 16, 9496  # 2048, 5504, 24, 16 and 151936
+QWEN_1B8 = Shape(2048, 5504, 24, 16, 16, 151936).narrow()
 
 
-def small_llama():
+def small_llama(shape):
     config = LlamaConfig(
-        hidden_size=HIDDEN,
-        intermediate_size=INNER,
-        num_hidden_layers=LAYERS,
-        num_attention_heads=HEADS,
-        vocab_size=VOCAB,
+        hidden_size=shape.hidden,
+        intermediate_size=shape.inner,
+        num_hidden_layers=shape.layers,
+        num_attention_heads=shape.heads,
+        num_key_value_heads=shape.kv_heads,
+        vocab_size=shape.vocab,
         use_cache=False,
     )
     return LlamaForCausalLM(config).to(torch.bfloat16)
