@@ -74,6 +74,7 @@ Plan make_plan(const PlanRequest& request, const Group& group, const Stack& stac
   plan.step = c.step;
   const Cluster cluster = group.cluster();
   plan.unmeasured = unmeasured_traits(*group.workload, c.strategy, cluster, stack);
+  plan.peak_interval = peak_interval(c.memory.peak_device, stack);
   plan.out_of_memory_probability = out_of_memory_probability(c.memory, stack);
   set_interval(plan.step, stack, plan.unmeasured.size());
   plan.cost = group_cost(group, stack, plan.step);

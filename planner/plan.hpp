@@ -10,6 +10,7 @@
 #include "models/memory.hpp"
 #include "models/step.hpp"
 #include "planner/request.hpp"
+#include "planner/uncertainty.hpp"
 
 namespace smplan {
 
@@ -50,6 +51,7 @@ struct Plan {
   StepEstimate step;
   RunCost cost;
   const Price* price = nullptr;  ///< nullptr where the type has none (estimate only)
+  PeakInterval peak_interval;    ///< of the device's peak memory
   double out_of_memory_probability = 0;
   std::vector<std::string> unmeasured;  ///< traits that no measured run of the stack had (planner/uncertainty.hpp)
   std::vector<std::string> warnings;

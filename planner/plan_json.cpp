@@ -268,6 +268,8 @@ Json plan_json(const PlanRequest& r, const Plan& p, std::size_t rank) {
   out["n_gpus"] = p.gpus();
   add_strategy(out, r, p);
   out["memory"] = memory_json(p.memory);
+  out["memory"]["peak_interval_gib"] =
+      Json::array({number(in_gib(p.peak_interval.p10)), number(in_gib(p.peak_interval.p90))});
   out["memory"]["out_of_memory_probability"] = number(p.out_of_memory_probability);
   out["step_time_s"] = number(p.step.time().value());
   out["step_time_interval_s"] = Json::array({number(p.step.p10.value()), number(p.step.p90.value())});

@@ -80,6 +80,11 @@ void set_interval(StepEstimate& step, const Stack& stack, std::size_t unmeasured
   step.p90 = step.time() * spread;
 }
 
+PeakInterval peak_interval(Bytes peak, const Stack& stack) {
+  const double spread = std::exp(kZ90 * stack.profile.memory_sigma);
+  return {peak / spread, peak * spread};
+}
+
 double out_of_memory_probability(const MemoryEstimate& memory, const Stack& stack) {
   if (memory.wanted <= Bytes()) return 0;
   const double sigma = stack.profile.memory_sigma;

@@ -21,6 +21,14 @@ double total_sigma(const Stack& stack, std::size_t unmeasured);
 /// Sets P10 and P90 of the step from it.
 void set_interval(StepEstimate& step, const Stack& stack, std::size_t unmeasured);
 
+struct PeakInterval {
+  Bytes p10;
+  Bytes p90;  ///< beyond the device's memory, what it would take to be sure
+};
+/// P10 and P90 of a peak, log-normal about the estimate. The spread is that of the stack's measured peaks; no number
+/// of the memory model was fitted on them.
+PeakInterval peak_interval(Bytes peak, const Stack& stack);
+
 /// That the device's memory does not suffice, peak memory being log-normal about the estimate.
 double out_of_memory_probability(const MemoryEstimate& memory, const Stack& stack);
 

@@ -74,6 +74,12 @@ class Memory(View):
     out_of_memory_probability: float
 
     @property
+    def peak_interval_gib(self) -> Tuple[float, float]:
+        """10th and 90th percentile of `peak_gib`; the latter may lie beyond `limit_gib`."""
+        low, high = self._data["peak_interval_gib"]
+        return low, high
+
+    @property
     def components_gib(self) -> Dict[str, float]:
         """What the peak consists of; sums to `peak_gib`."""
         return dict(self._data["components_gib"])

@@ -28,12 +28,20 @@ std::string speed(const Plan& p) {
       format_flops_rate(s.model_flops_per_gpu), format_percent(s.mfu), format_percent(s.hfu), bottleneck(s));
 }
 
-std::string beside_the_device(const MemoryEstimate& m) {
-  std::string text =
-      fmt::format("allocated {}, reserved {}", format_bytes(m.peak_allocated), format_bytes(m.peak_reserved));
+std::string peaks(const Plan& p) {
+  const MemoryEstimate& m = p.memory;
+  std::string text = fmt::format("{} ({} to {}), allocated {}, reserved {}", format_bytes(m.peak_device),
+                                 format_bytes(p.peak_interval.p10), format_bytes(p.peak_interval.p90),
+                                 format_bytes(m.peak_allocated), format_bytes(m.peak_reserved));
   if (m.host_per_node.value() > 0) text += fmt::format(", host {} per node", format_bytes(m.host_per_node));
   if (m.nvme_per_node.value() > 0) text += fmt::format(", NVMe {} per node", format_bytes(m.nvme_per_node));
-  return text;
+  return text + fmt::format("; worst pipeline rank {}", m.worst_stage);
+}
+
+std::string room(const Plan& p) {
+  const std::string text = verdict(p.memory);
+  return p.memory.fits() ? text + fmt::format(", {} chance to run out", probability(p.out_of_memory_probability))
+                         : text;
 }
 
 }  // namespace
@@ -144,10 +152,8 @@ std::string estimate_text(const PlanSet& set, const Style& style) {
   const Plan& p = set.plans.front();
   std::string text = labelled("Work:  ", work(set.request), style);
   text += labelled("Run:   ", headline(p), style);
-  text += labelled("Memory:", verdict(p.memory), style);
-  text += '\n' + render_text(memory_table(p.memory), style);
-  text += labelled(
-      "Peaks:", fmt::format("{}; worst pipeline rank {}", beside_the_device(p.memory), p.memory.worst_stage), style);
+  text += labelled("Memory:", room(p), style);
+  text += '\n' + render_text(memory_table(p.memory), style) + labelled("Peaks:", peaks(p), style);
   text += '\n' + render_text(step_table(p.step), style) + labelled("Speed:", speed(p), style);
   text += '\n' + render_text(cost_table(p), style);
   text += labelled("Chance:", chances(p, set.request), style);
@@ -166,8 +172,8 @@ std::string estimate_text(const PlanSet& set, const Style& style) {
 std::string estimate_markdown(const PlanSet& set) {
   const Plan& p = set.plans.front();
   return fmt::format("<!-- smplan -->\n**Work:** {}\n\n**Run:** {}\n\n**Memory:** {}\n\n{}\n**Speed:** {}\n\n{}\n{}\n",
-                     work(set.request), headline(p), verdict(p.memory), render_markdown(memory_table(p.memory)),
-                     speed(p), render_markdown(step_table(p.step)), render_markdown(cost_table(p)));
+                     work(set.request), headline(p), room(p), render_markdown(memory_table(p.memory)), speed(p),
+                     render_markdown(step_table(p.step)), render_markdown(cost_table(p)));
 }
 
 }  // namespace smplan::cli

@@ -56,14 +56,6 @@ std::string target(const PlanRequest& r) {
   return text;
 }
 
-/// Nothing is certain, whatever the rounding says.
-std::string probability(double p) {
-  constexpr double kSure = 0.999;
-  if (p > kSure) return "over 99.9%";
-  if (p < 1 - kSure) return "under 0.1%";
-  return format_percent(p);
-}
-
 std::string best(const Plan& p) {
   return fmt::format("{}, {} {}: {}, {}, {} a step ({} to {}), {} MFU, {} of {} GiB", hardware(p), p.stack->id,
                      to_string(p.strategy), format_duration(p.cost.time_to_train()), money(p, p.cost.total()),
@@ -92,6 +84,13 @@ std::string job_limit_note() {
 }  // namespace
 
 std::string hardware(const Plan& plan) { return fmt::format("{} x {}", plan.instance_count, plan.instance->name); }
+
+std::string probability(double p) {
+  constexpr double kSure = 0.999;
+  if (p > kSure) return "over 99.9%";
+  if (p < 1 - kSure) return "under 0.1%";
+  return format_percent(p);
+}
 
 std::string chances(const Plan& plan, const PlanRequest& request) {
   const RunCost& c = plan.cost;

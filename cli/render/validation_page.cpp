@@ -53,9 +53,11 @@ Table time_table(const std::vector<ComparedRun>& runs, GroupBy by) {
 
 Table memory_table(const std::vector<ComparedRun>& runs) {
   Table table = error_columns("PEAK MEMORY");
+  table.columns.push_back({"IN P10-P90", Align::Right, 3});
   table.columns.push_back({"UNDER BY >5%", Align::Right, 3});
   for (const ErrorSummary& s : summarise_memory(runs)) {
     std::vector<std::string> row = error_cells(s);
+    row.push_back(plain_percent(s.coverage));
     row.push_back(plain_percent(s.under));
     table.rows.push_back(std::move(row));
   }

@@ -1,6 +1,5 @@
 #include "planner/validation/prediction.hpp"
 
-#include "planner/uncertainty.hpp"
 #include "planner/validation/run_resolution.hpp"
 
 namespace smplan {
@@ -75,6 +74,7 @@ RunPrediction predict_run(const MeasuredRun& run, const Catalog& catalog) {
   set_interval(p.step, resolved->stack, p.unmeasured.size());
   p.memory = estimate_memory(resolved->workload, resolved->strategy, resolved->cluster, resolved->stack);
   p.peak = reported_peak(p.memory, resolved->stack, resolved->memory_kind) * resolved->devices_per_counted;
+  p.peak_interval = peak_interval(p.peak, resolved->stack);
   p.step.tokens_per_s_per_gpu *= resolved->devices_per_counted;
   return p;
 }

@@ -6,6 +6,7 @@
 #include "catalogs/catalog.hpp"
 #include "models/memory.hpp"
 #include "models/step.hpp"
+#include "planner/uncertainty.hpp"
 #include "planner/validation/measured_run.hpp"
 #include "planner/validation/run_words.hpp"
 
@@ -27,7 +28,8 @@ struct RunPrediction {
   std::string message;  ///< assumptions, or why there is no prediction
   StepEstimate step;
   MemoryEstimate memory;
-  Bytes peak;         ///< of the kind that the row's mem_kind names, see reported_peak(); of each device that it counts
+  Bytes peak;  ///< of the kind that the row's mem_kind names, see reported_peak(); of each device that it counts
+  PeakInterval peak_interval;
   std::string stack;  ///< resolved stack, for grouping
   std::string accelerator;
   Precision precision = Precision::Bf16;

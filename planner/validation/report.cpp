@@ -70,29 +70,6 @@ double quantile(const std::vector<double>& sorted, double q) {
   return sorted[below] + (position - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
-void fill_errors(ErrorSummary& s, const std::vector<double>& ratios) {
-  s.n = ratios.size();
-  if (ratios.empty()) return;
-  std::vector<double> errors;
-  double log_sum = 0;
-  double sum = 0;
-  double under = 0;
-  for (const double ratio : ratios) {
-    if (ratio < 0.95) under += 1;
-    errors.push_back(std::abs(ratio - 1));
-    sum += errors.back();
-    log_sum += std::log(ratio);
-  }
-  std::sort(errors.begin(), errors.end());
-  const auto n = static_cast<double>(ratios.size());
-  s.mape = sum / n;
-  s.median = quantile(errors, 0.5);
-  s.p90 = quantile(errors, 0.9);
-  s.max = errors.back();
-  s.under = under / n;
-  s.bias = std::exp(log_sum / n) - 1;
-}
-
 /// Order of the measured times against ours inside one group of alternatives.
 struct Ranking {
   double concordance = 0;
@@ -149,24 +126,30 @@ void fill_ranking(ErrorSummary& s, const std::vector<const ComparedRun*>& runs) 
   s.top3_regret = sum.top3_regret / n;
 }
 
-ErrorSummary summarise(std::string name, const std::vector<const ComparedRun*>& runs) {
-  ErrorSummary s;
-  s.name = std::move(name);
-  std::vector<double> ratios;
-  double inside = 0;
-  for (const ComparedRun* r : runs) {
-    ratios.push_back(r->time_ratio());
-    if (*r->measured_time >= r->prediction.step.p10 && *r->measured_time <= r->prediction.step.p90) inside += 1;
-  }
-  fill_errors(s, ratios);
-  if (s.n > 0) s.coverage = inside / static_cast<double>(s.n);
-  fill_ranking(s, runs);
-  return s;
-}
-
 void largest_first(std::vector<ErrorSummary>& summaries) {
   std::stable_sort(summaries.begin(), summaries.end(),
                    [](const ErrorSummary& a, const ErrorSummary& b) { return a.n > b.n; });
+}
+
+using Members = std::vector<const ComparedRun*>;
+
+ErrorSummary summarise(std::string name, const Members& runs, double (ComparedRun::*ratio)() const,
+                       bool (ComparedRun::*inside)() const) {
+  std::vector<double> ratios;
+  for (const ComparedRun* r : runs) ratios.push_back((r->*ratio)());
+  ErrorSummary s = summarise_ratios(std::move(name), ratios);
+  const auto held = std::count_if(runs.begin(), runs.end(), [&](const ComparedRun* r) { return (r->*inside)(); });
+  if (s.n > 0) s.coverage = static_cast<double>(held) / static_cast<double>(s.n);
+  return s;
+}
+
+std::vector<ErrorSummary> summarise_peaks(const std::map<std::string, Members>& groups) {
+  std::vector<ErrorSummary> list;
+  for (const auto& [name, members] : groups) {
+    list.push_back(summarise(name, members, &ComparedRun::memory_ratio, &ComparedRun::memory_inside));
+  }
+  largest_first(list);
+  return list;
 }
 
 }  // namespace
@@ -215,42 +198,58 @@ std::vector<ComparedRun> compare_runs(const std::vector<MeasuredRun>& runs, cons
 ErrorSummary summarise_ratios(std::string name, const std::vector<double>& ratios) {
   ErrorSummary s;
   s.name = std::move(name);
-  fill_errors(s, ratios);
+  s.n = ratios.size();
+  if (ratios.empty()) return s;
+  std::vector<double> errors;
+  double log_sum = 0;
+  double sum = 0;
+  double under = 0;
+  for (const double ratio : ratios) {
+    if (ratio < 0.95) under += 1;
+    errors.push_back(std::abs(ratio - 1));
+    sum += errors.back();
+    log_sum += std::log(ratio);
+  }
+  std::sort(errors.begin(), errors.end());
+  const auto n = static_cast<double>(ratios.size());
+  s.mape = sum / n;
+  s.median = quantile(errors, 0.5);
+  s.p90 = quantile(errors, 0.9);
+  s.max = errors.back();
+  s.under = under / n;
+  s.bias = std::exp(log_sum / n) - 1;
   return s;
 }
 
 std::vector<ErrorSummary> summarise_time(const std::vector<ComparedRun>& runs, GroupBy by) {
-  std::map<std::string, std::vector<const ComparedRun*>> groups;
+  std::map<std::string, Members> groups;
   for (const ComparedRun& r : runs) {
     if (r.has_time_error()) groups[group_name(r, by)].push_back(&r);
   }
   std::vector<ErrorSummary> summaries;
-  for (const auto& [name, members] : groups) summaries.push_back(summarise(name, members));
+  for (const auto& [name, members] : groups) {
+    summaries.push_back(summarise(name, members, &ComparedRun::time_ratio, &ComparedRun::time_inside));
+    fill_ranking(summaries.back(), members);
+  }
   largest_first(summaries);
   return summaries;
 }
 
 std::vector<ErrorSummary> summarise_memory(const std::vector<ComparedRun>& runs) {
-  std::vector<double> all;
-  std::map<std::string, std::vector<double>> by_kind;
-  std::map<std::string, std::vector<double>> by_source;
+  Members all;
+  std::map<std::string, Members> by_kind;
+  std::map<std::string, Members> by_source;
   for (const ComparedRun& r : runs) {
     if (!r.has_memory_error()) continue;
     const std::string kind = r.run.mem_kind.empty() ? "unknown" : r.run.mem_kind;
-    all.push_back(r.memory_ratio());
-    by_kind[kind].push_back(r.memory_ratio());
-    by_source[kind + ", " + r.run.source].push_back(r.memory_ratio());
+    all.push_back(&r);
+    by_kind[kind].push_back(&r);
+    by_source[kind + ", " + r.run.source].push_back(&r);
   }
-  const auto summaries = [](const std::map<std::string, std::vector<double>>& groups) {
-    std::vector<ErrorSummary> list;
-    for (const auto& [name, ratios] : groups) list.push_back(summarise_ratios(name, ratios));
-    largest_first(list);
-    return list;
-  };
   if (all.empty()) return {};
-  std::vector<ErrorSummary> list = summaries({{"all", all}});
-  for (ErrorSummary& s : summaries(by_kind)) list.push_back(std::move(s));
-  for (ErrorSummary& s : summaries(by_source)) list.push_back(std::move(s));
+  std::vector<ErrorSummary> list = summarise_peaks({{"all", all}});
+  for (ErrorSummary& s : summarise_peaks(by_kind)) list.push_back(std::move(s));
+  for (ErrorSummary& s : summarise_peaks(by_source)) list.push_back(std::move(s));
   return list;
 }
 

@@ -28,6 +28,14 @@ struct ComparedRun {
   /// predicted / measured
   [[nodiscard]] double time_ratio() const { return prediction.step.time() / *measured_time; }
   [[nodiscard]] double memory_ratio() const { return in_gib(prediction.peak) / *run.peak_mem_gib_per_gpu; }
+  /// The measurement lies in P10 to P90.
+  [[nodiscard]] bool time_inside() const {
+    return *measured_time >= prediction.step.p10 && *measured_time <= prediction.step.p90;
+  }
+  [[nodiscard]] bool memory_inside() const {
+    const Bytes measured = gib(*run.peak_mem_gib_per_gpu);
+    return measured >= prediction.peak_interval.p10 && measured <= prediction.peak_interval.p90;
+  }
 };
 
 std::vector<ComparedRun> compare_runs(const std::vector<MeasuredRun>& runs, const Catalog& catalog);

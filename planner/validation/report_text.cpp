@@ -12,20 +12,25 @@ using Json = nlohmann::ordered_json;
 Json summaries_json(const std::vector<ErrorSummary>& summaries) {
   Json list = Json::array();
   for (const ErrorSummary& s : summaries) {
-    Json entry = {{"name", s.name}, {"n", s.n},     {"mape", s.mape}, {"median", s.median},
-                  {"p90", s.p90},   {"max", s.max}, {"bias", s.bias}, {"under_by_5_percent", s.under}};
-    list.push_back(std::move(entry));
+    list.push_back({{"name", s.name},
+                    {"n", s.n},
+                    {"mape", s.mape},
+                    {"median", s.median},
+                    {"p90", s.p90},
+                    {"max", s.max},
+                    {"bias", s.bias},
+                    {"under_by_5_percent", s.under},
+                    {"interval_coverage", s.coverage}});
   }
   return list;
 }
 
-/// What only times have: intervals and order.
+/// What only times have: an order.
 Json time_summaries_json(const std::vector<ErrorSummary>& summaries) {
   Json list = summaries_json(summaries);
   for (std::size_t i = 0; i < summaries.size(); ++i) {
     const ErrorSummary& s = summaries[i];
-    list[i].update({{"interval_coverage", s.coverage},
-                    {"comparable_groups", s.ranked_groups},
+    list[i].update({{"comparable_groups", s.ranked_groups},
                     {"kendall_tau", s.kendall_tau},
                     {"mean_group_tau", s.mean_tau},
                     {"top1_regret", s.top1_regret},
@@ -50,6 +55,7 @@ Json run_json(const ComparedRun& c) {
   row["predicted_step_time_interval_s"] = {p.step.p10.value(), p.step.p90.value()};
   row["predicted_tokens_per_s_per_gpu"] = p.step.tokens_per_s_per_gpu;
   row["predicted_peak_mem_gib"] = in_gib(p.peak);
+  row["predicted_peak_mem_interval_gib"] = {in_gib(p.peak_interval.p10), in_gib(p.peak_interval.p90)};
   // Of measured systems the host's memory is seldom known.
   row["fits"] = p.memory.fits_device();
   if (c.measured_time) row["measured_step_time_s"] = c.measured_time->value();

@@ -203,11 +203,14 @@ def ranking(found: Figures) -> str:
 
 
 def memory(found: Figures) -> str:
-    rows = [[s["name"], *error_cells(s), percent(s["under_by_5_percent"])] for s in found.validation["peak_memory"]]
+    rows = [
+        [s["name"], *error_cells(s), percent(s["interval_coverage"]), percent(s["under_by_5_percent"])]
+        for s in found.validation["peak_memory"]
+    ]
     return (
         "Each row is compared with the figure that its `mem_kind` names.\n\n"
         "![Predicted against measured peak memory](accuracy/memory.svg)\n\n"
-        + table(["kind and source", *ERRORS, "under by > 5 %"], rows)
+        + table(["kind and source", *ERRORS, "in P10-P90", "under by > 5 %"], rows)
     )
 
 

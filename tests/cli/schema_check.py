@@ -55,6 +55,8 @@ def check_plan(plan: dict) -> None:
     assert low <= plan["step_time_s"] <= high, "step time outside its interval"
     memory = plan["memory"]
     assert close(sum(memory["components_gib"].values()), memory["peak_gib"]), "memory components do not sum"
+    low, high = memory["peak_interval_gib"]
+    assert low <= memory["peak_gib"] <= high, "peak memory outside its interval"
     time = plan["time_components_s"]
     assert close(sum(time.values()), plan["time_to_train_s"]), "time components do not sum"
     assert close(sum(plan["lost_components_s"].values()), time["lost"]), "lost time does not sum"

@@ -126,6 +126,17 @@ TEST(Interval, AnAcceleratorThatNoRunHadIsNamed) {
   EXPECT_EQ(unmeasured(other), std::vector<std::string>{"L40S"});
 }
 
+TEST(PeakInterval, ItsNinetiethPercentileAtTheLimitLeavesATenthToRunOut) {
+  StepCase c = step_case("llama-2-13b", "ml.p5.48xlarge", 4, "megatron");
+  c.stack.profile.memory_sigma = 0.1;
+  const Bytes peak = gib(60);
+  const PeakInterval interval = peak_interval(peak, c.stack);
+  EXPECT_NEAR(interval.p90 / peak, std::exp(0.1 * kZ90), 1e-12);
+  EXPECT_NEAR(peak / interval.p10, std::exp(0.1 * kZ90), 1e-12);
+  EXPECT_NEAR(out_of_memory_probability({.wanted = peak, .limit = interval.p90}, c.stack), 0.1, 1e-9);
+  EXPECT_NEAR(out_of_memory_probability({.wanted = peak, .limit = interval.p10}, c.stack), 0.9, 1e-9);
+}
+
 TEST(OutOfMemory, IsEvenAtTheLimitAndGrowsWithThePeak) {
   StepCase c = step_case("llama-2-13b", "ml.p5.48xlarge", 4, "megatron");
   c.stack.profile.memory_sigma = 0.1;

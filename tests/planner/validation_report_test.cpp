@@ -75,6 +75,7 @@ TEST(MemoryErrors, AreReportedOverAllByKindAndBySource) {
     r.run.mem_kind = kind;
     r.run.peak_mem_gib_per_gpu = measured;
     r.prediction.peak = gib(predicted);
+    r.prediction.peak_interval = {gib(predicted / 1.105), gib(predicted * 1.105)};
   };
   measure(runs[0], "max_allocated", 9, 10);
   measure(runs[1], "max_allocated", 10, 10);
@@ -85,6 +86,8 @@ TEST(MemoryErrors, AreReportedOverAllByKindAndBySource) {
   EXPECT_EQ(names, (std::vector<std::string>{"all", "max_allocated", "unknown", "max_allocated, s", "unknown, s"}));
   EXPECT_NEAR(list[0].mape, 0.2 / 3, 1e-12);
   EXPECT_NEAR(list[1].under, 0.5, 1e-12);
+  EXPECT_NEAR(list[0].coverage, 2.0 / 3, 1e-12);  // 10 GiB are beyond 9 x 1.105
+  EXPECT_NEAR(list[1].coverage, 0.5, 1e-12);
 }
 
 TEST(MemoryErrors, WithoutMeasuredMemoryThereAreNone) { EXPECT_TRUE(summarise_memory({timed("a", 1, 1)}).empty()); }

@@ -70,7 +70,8 @@ bool numbers_are_sane(const Configuration& c, const Catalog&) {
   const Plan& p = c.plan;
   return positive(p.step.time().value()) && positive(p.cost.time_to_train().value()) &&
          positive(p.cost.total().value()) && positive(p.memory.peak_device.value()) && positive(p.step.tokens_per_s) &&
-         p.step.p10 < p.step.time() && p.step.p90 > p.step.time() && p.out_of_memory_probability >= 0 &&
+         p.step.p10 < p.step.time() && p.step.p90 > p.step.time() && p.peak_interval.p10 < p.memory.peak_device &&
+         p.peak_interval.p90 > p.memory.peak_device && p.out_of_memory_probability >= 0 &&
          p.out_of_memory_probability <= 1;
 }
 

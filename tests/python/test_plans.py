@@ -54,7 +54,7 @@ def test_declared_attributes_are_the_keys_of_the_json(small):
     data = small[0].to_dict()
     # recompute_layers is there only where some of the layers are done again
     assert set(smplan.Plan.__annotations__) | {"memory", "cost"} == set(data) - {"recompute_layers"}
-    assert set(smplan.Memory.__annotations__) | {"components_gib"} == set(data["memory"])
+    assert set(smplan.Memory.__annotations__) | {"components_gib", "peak_interval_gib"} == set(data["memory"])
     assert set(smplan.Cost.__annotations__) | {"components_usd"} == set(data["cost"])
     assert set(smplan.FrontierPoint.__annotations__) == set(small.to_dict()["frontier"][0])
 
@@ -65,6 +65,8 @@ def test_parts_sum_to_wholes(small):
         assert sum(plan.step_time.components_s.values()) == pytest.approx(float(plan.step_time), rel=1e-12)
         low, high = plan.step_time.interval_s
         assert low < plan.step_time_s < high
+        low, high = plan.memory.peak_interval_gib
+        assert low < plan.memory.peak_gib < high
         assert plan.memory.headroom_gib == plan.memory.limit_gib - plan.memory.peak_gib
         assert plan.cost.total_usd > 0
 

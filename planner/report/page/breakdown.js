@@ -33,7 +33,9 @@ function showBreakdown(plan, request) {
     ["Tokens a second", digits(plan.tokens_per_s)], ["MFU", percent(plan.mfu)], ["Goodput", percent(plan.goodput)],
     ["Accumulation", String(plan.gradient_accumulation)]]);
   const memory = plan.memory;
-  byId("memory-line").textContent = `${gib(memory.peak_gib)} of the ${gib(memory.limit_gib)} that the device offers; ` +
+  const [low, high] = memory.peak_interval_gib;
+  byId("memory-line").textContent = `${gib(memory.peak_gib)} (P10 to P90: ${digits(low)} to ${gib(high)}) of the ` +
+    `${gib(memory.limit_gib)} that the device offers; ` +
     (memory.fits ? `${gib(memory.limit_gib - memory.peak_gib)} stay free, up to the red line.` : "it does not fit.");
   fillBars(byId("memory"), memory.components_gib, memory.limit_gib, gib, () => false);
   byId("step-line").textContent = `${duration(plan.step_time_s)} a step, bound by ` +
