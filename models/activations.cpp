@@ -94,14 +94,18 @@ double attention_output(const Architecture& a) {
   return static_cast<double>(a.n_heads * dim);
 }
 
+/// Scores of one token's queries, of all heads.
+double score_count(const Workload& w, const LayerSpec& spec) {
+  if (spec.mixer != Mixer::Attention) return 0;
+  const std::int64_t keys = spec.window > 0 ? std::min(spec.window, w.seq_len) : w.seq_len;
+  return static_cast<double>(w.architecture.n_heads * keys);
+}
+
 /// Stored scores of one token: softmax output; with dropout its mask and result too (5as of
 /// Korthikanti et al. 2022, equation 1). Flash attention keeps one fp32 log-sum-exp a head instead.
 double scores(const Workload& w, const LayerSpec& spec, const ActivationOptions& o, const Widths& b) {
-  const auto heads = static_cast<double>(w.architecture.n_heads);
-  if (spec.mixer != Mixer::Attention) return 0;
-  if (o.flash_attention) return 4 * heads;
-  const std::int64_t keys = spec.window > 0 ? std::min(spec.window, w.seq_len) : w.seq_len;
-  return heads * static_cast<double>(keys) * (o.dropout ? 2 * b.element + 1 : b.element);
+  if (o.flash_attention) return spec.mixer == Mixer::Attention ? 4 * static_cast<double>(w.architecture.n_heads) : 0;
+  return score_count(w, spec) * (o.dropout ? 2 * b.element + 1 : b.element);
 }
 
 /// Kept of a hidden value for the products of queries, keys and values.
@@ -342,8 +346,11 @@ TokenActivations token_activations(const Workload& w, const LayerSpec& spec, con
   out.input = b.element * static_cast<double>(a.hidden) / region_cut;
   out.transient = transient(w, spec, options, region_cut, tensor, b);
   out.forward = forward_transient(w, spec, region_cut, tensor, b);
-  if (!options.flash_attention) {  // gradient of the scores of one layer
-    out.transient = std::max(out.transient, 2 * stored_scores / tensor);
+  if (!options.flash_attention) {
+    // Dropout, or softmax, makes a gradient of the scores from another. By then what the MLP kept is gone.
+    const double gradients = 2 * b.element * score_count(w, spec) / tensor;
+    const double gone = a.parallel_block ? 0 : feed_forward.region / region_cut + feed_forward.split / tensor;
+    out.transient = std::max(out.transient, gradients - gone);
   }
   return out;
 }

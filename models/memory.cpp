@@ -224,11 +224,18 @@ double cublas_bytes(const Cluster& cluster) {
   return (before_hopper ? kMemoryConstants.cublas_workspace_before_hopper : kMemoryConstants.cublas_workspace).value();
 }
 
-/// Communicators outside the torch allocator: one for the world, one for each dimension that differs from it.
-double communicator_bytes(const Strategy& s) {
+/// Communicators outside the torch allocator: one for the world, one for each dimension that differs from it. Beside
+/// those, Megatron and its kin have one of tensor and pipeline ranks for the gradients' norm, and one of the stages
+/// that share an embedding (Megatron-LM v2.5, mpu/initialize.py and optimizer/clip_grads.py; nanotron's mp_pg is the
+/// same).
+double communicator_bytes(const Workload& w, const Strategy& s, const Stack& stack) {
   if (s.gpus() == 1) return 0;
-  const std::int64_t dimensions = (s.tensor_parallel > 1) + (s.pipeline_parallel > 1) + (s.context_parallel > 1) +
-                                  (s.expert_parallel > 1) + (s.data_parallel > 1);
+  std::int64_t dimensions = (s.tensor_parallel > 1) + (s.pipeline_parallel > 1) + (s.context_parallel > 1) +
+                            (s.expert_parallel > 1) + (s.data_parallel > 1);
+  if (s.pipeline_parallel > 1 && !stack.torch_parallelism) {
+    dimensions += s.tensor_parallel > 1 && s.data_parallel * s.context_parallel > 1;
+    dimensions += w.architecture.tied_embeddings;
+  }
   return (kMemoryConstants.first_communicator +
           kMemoryConstants.next_communicator * static_cast<double>(dimensions > 1 ? dimensions : 0))
       .value();
@@ -378,7 +385,7 @@ MemoryEstimate estimate_memory(const LayerStack& layers, const Workload& workloa
   out.first_stage_allocated = first.components.total();
   out.peak_allocated = most.components.total();
   MemoryComponents worst = most.components;
-  worst.communication += Bytes(communicator_bytes(s));
+  worst.communication += Bytes(communicator_bytes(w, s, stack));
   worst.framework = kMemoryConstants.context;
   const Bytes outside = worst.total() - out.peak_allocated;
   const auto cached = [&](const StagePeak& peak) {

@@ -180,8 +180,12 @@ TEST(Backward, HoldsTheGradientsOfItsWidestOperationBesideTheOneThatFlows) {
   Strategy s;
   EXPECT_DOUBLE_EQ(transient(w, dense(w), s, {}), 4 * 28672 + 2 * 8192) << "gate and up";
   EXPECT_DOUBLE_EQ(transient(w, dense(w), s, {.unfused = true}), 2 * 28672 + 2 * 8192);
-  EXPECT_DOUBLE_EQ(transient(w, dense(w), s, {.flash_attention = false}), 2 * 2 * 64 * 4096)
-      << "a layer's scores and their gradient";
+  const double scores = 2 * 2 * 64 * 4096;
+  const double mlp = 6 * 28672 + 4 * 8192;
+  EXPECT_DOUBLE_EQ(transient(w, dense(w), s, {.flash_attention = false}), scores - mlp)
+      << "two gradients of the scores, when what the MLP kept is gone";
+  EXPECT_DOUBLE_EQ(transient(w, dense(w), s, {.flash_attention = false, .dropout = true}), scores - mlp - 8192)
+      << "dropout makes one of the two, and its mask goes with the MLP";
   Workload experts = w;
   experts.architecture.moe = {.n_experts = 64, .top_k = 4, .expert_ffn_hidden = 1024};
   EXPECT_DOUBLE_EQ(transient(experts, {.moe = true}, s, {}), 2 * 80 * 128 + 2 * 8192 + 2 * 8192 * (1 + 4))

@@ -471,6 +471,28 @@ TEST(TorchParallelism, HoldsTwoTransfersForEveryMicroBatch) {
   EXPECT_NEAR(peak(32) - peak(16), 2 * 16 * 2.0 * 4096 * 4096, 1);
 }
 
+// 1.45 GiB for the world and 544 MB for each further communicator.
+TEST(PeakMemory, CountsACommunicatorForTheNormOfTheGradientsAndForATiedEmbedding) {
+  Workload w = workload(llama(16, 2048, 32, 8, 8192, 131072), 4096, 64);
+  const auto communicators = [&](std::int32_t tensor, std::int32_t pipeline, const Stack& stack) {
+    Strategy s;
+    s.tensor_parallel = tensor;
+    s.pipeline_parallel = pipeline;
+    s.data_parallel = 8 / tensor / pipeline;
+    const MemoryEstimate m = estimate_memory(w, s, cluster(80, 1, "9.0"), stack);
+    return (m.peak_device - m.peak_reserved).value() - gib(0.9 + 1.45).value();
+  };
+  EXPECT_NEAR(communicators(2, 1, megatron()), 2 * 544e6, 1) << "tensor, data";
+  EXPECT_NEAR(communicators(2, 2, megatron()), 4 * 544e6, 1) << "tensor, pipeline, data, norm";
+  EXPECT_NEAR(communicators(2, 4, megatron()), 2 * 544e6, 1) << "the norm's is the world";
+  Stack torchtitan = megatron();
+  torchtitan.torch_parallelism = true;
+  EXPECT_NEAR(communicators(2, 2, torchtitan), 3 * 544e6, 1) << "DTensor sums by dimensions";
+  w.architecture.tied_embeddings = true;
+  EXPECT_NEAR(communicators(2, 1, megatron()), 2 * 544e6, 1);
+  EXPECT_NEAR(communicators(1, 2, megatron()), 3 * 544e6, 1) << "pipeline, data, embedding";
+}
+
 TEST(PeakMemory, OfTheFirstStageHasNoLogits) {
   const Architecture a = llama(16, 2048, 32, 8, 8192, 131072);
   Strategy s = sharded(Sharding::None, 1, 1);
