@@ -72,10 +72,12 @@ def sharded(model):
 
 
 def loss_of(model, tokens):
+    from small_llama import shifted
+
     output = model(input_ids=tokens)
     output.logits = output.logits.float()
-    ahead = output.logits[..., :-1, :].contiguous()
-    loss = torch.nn.functional.cross_entropy(ahead.view(-1, VOCAB // NARROWER), tokens[..., 1:].reshape(-1))
+    ahead = shifted(output.logits).view(-1, VOCAB // NARROWER)
+    loss = torch.nn.functional.cross_entropy(ahead, tokens.view(-1))
     return output, loss
 
 

@@ -20,7 +20,7 @@ from peft import LoraConfig, get_peft_model
 sys.path.append(str(Path(__file__).resolve().parent / "counted"))
 from caching_allocator import Allocations, CachingAllocator
 from narrow_llama import NARROWER, SCALE
-from small_llama import QWEN_1B8, small_llama
+from small_llama import QWEN_1B8, shifted, small_llama
 
 VOCAB = QWEN_1B8.vocab
 RANK = 64 // NARROWER
@@ -41,8 +41,7 @@ def adapted(embeddings):
 def loss_of(model, tokens):
     with torch.autocast("cpu", dtype=torch.bfloat16):
         logits = model(input_ids=tokens).logits
-        kept = logits[..., :-1, :].contiguous()
-        loss = torch.nn.functional.cross_entropy(kept.view(-1, VOCAB), tokens[..., 1:].contiguous().view(-1))
+        loss = torch.nn.functional.cross_entropy(shifted(logits).view(-1, VOCAB), tokens.view(-1))
     logits.float()  # what Accelerate hands back
     return loss
 
