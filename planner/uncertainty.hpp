@@ -25,8 +25,8 @@ struct PeakInterval {
   Bytes p10;
   Bytes p90;  ///< beyond the device's memory, what it would take to be sure
 };
-/// P10 and P90 of a peak, log-normal about the estimate. The spread is that of the stack's measured peaks; no number
-/// of the memory model was fitted on them.
+/// P10 and P90 of a peak, log-normal about the estimate. The spread is that of the stack's measured peaks: no fit moves
+/// a number of the memory model, so that they are left out as they stand.
 PeakInterval peak_interval(Bytes peak, const Stack& stack);
 
 /// That the device's memory does not suffice, peak memory being log-normal about the estimate.
