@@ -230,14 +230,14 @@ double cublas_bytes(const Cluster& cluster) {
 /// same).
 double communicator_bytes(const Workload& w, const Strategy& s, const Stack& stack) {
   if (s.gpus() == 1) return 0;
-  std::int64_t dimensions = (s.tensor_parallel > 1) + (s.pipeline_parallel > 1) + (s.context_parallel > 1) +
-                            (s.expert_parallel > 1) + (s.data_parallel > 1);
+  const std::int64_t dimensions = (s.tensor_parallel > 1) + (s.pipeline_parallel > 1) + (s.context_parallel > 1) +
+                                  (s.expert_parallel > 1) + (s.data_parallel > 1);
+  std::int64_t further = dimensions > 1 ? dimensions : 0;
   if (s.pipeline_parallel > 1 && !stack.torch_parallelism) {
-    dimensions += s.tensor_parallel > 1 && s.data_parallel * s.context_parallel > 1;
-    dimensions += w.architecture.tied_embeddings;
+    further += s.tensor_parallel > 1 && s.data_parallel * s.context_parallel > 1;
+    further += w.architecture.tied_embeddings;
   }
-  return (kMemoryConstants.first_communicator +
-          kMemoryConstants.next_communicator * static_cast<double>(dimensions > 1 ? dimensions : 0))
+  return (kMemoryConstants.first_communicator + kMemoryConstants.next_communicator * static_cast<double>(further))
       .value();
 }
 

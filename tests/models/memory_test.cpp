@@ -491,6 +491,7 @@ TEST(PeakMemory, CountsACommunicatorForTheNormOfTheGradientsAndForATiedEmbedding
   w.architecture.tied_embeddings = true;
   EXPECT_NEAR(communicators(2, 1, megatron()), 2 * 544e6, 1);
   EXPECT_NEAR(communicators(1, 2, megatron()), 3 * 544e6, 1) << "pipeline, data, embedding";
+  EXPECT_NEAR(communicators(1, 8, megatron()), 544e6, 1) << "the pipeline's is the world: embedding";
 }
 
 TEST(PeakMemory, OfTheFirstStageHasNoLogits) {
