@@ -355,6 +355,14 @@ TokenActivations token_activations(const Workload& w, const LayerSpec& spec, con
   return out;
 }
 
+double embedding_kept(const Workload& w, const Strategy& s, const ActivationOptions& options) {
+  const Architecture& a = w.architecture;
+  if (a.vocab <= 0 || !w.trains_embeddings()) return 0;
+  const double norm = a.embedding_norm ? norm_input_bytes(w, options, widths(w, options)) : 0;
+  const double bytes = norm + (options.dropout ? 1 : 0);
+  return bytes * static_cast<double>(a.hidden) / (s.sequence_parallel ? s.tensor_parallel : 1);
+}
+
 double kept(const TokenActivations& activations, Recompute recompute) {
   switch (recompute) {
     case Recompute::None:

@@ -49,6 +49,10 @@ struct TokenActivations {
 TokenActivations token_activations(const Workload& w, const LayerSpec& spec, const Strategy& s,
                                    const ActivationOptions& options);
 
+/// Bytes of one token that a trained embedding keeps, which no recomputation covers: the mask of its dropout and the
+/// input of its norm, where it has them. Source: Korthikanti et al. 2022, section 4.3.
+double embedding_kept(const Workload& w, const Strategy& s, const ActivationOptions& options);
+
 /// Kept bytes of a token under the strategy's recomputation.
 double kept(const TokenActivations& activations, Recompute recompute);
 

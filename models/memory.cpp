@@ -29,6 +29,42 @@ struct StageLoad {
   bool last = true;
 };
 
+/// Hidden states that enter and leave a stage, bytes per token. Megatron's pipeline frees what it has sent.
+struct StageBoundary {
+  double kept = 0;     ///< of every micro-batch in flight, beside what the layers keep
+  double buffers = 0;  ///< of all of them together
+};
+
+/// DeepSpeed's pipeline keeps what a stage sent until its gradient comes back, for which it has a buffer, as for what
+/// comes in. Tensor ranks keep and send a slice each, and gather it for the backward pass; a rank alone reads a copy of
+/// what came in (DeepSpeed f095c7d, runtime/pipe/engine.py: is_pipe_partitioned, pipe_recv_buf, grad_layer).
+StageBoundary deepspeed_boundary(const Strategy& s, double hidden, bool first, bool last) {
+  const bool slices = s.tensor_parallel > 1;
+  const double slice = hidden / s.tensor_parallel;
+  StageBoundary out;
+  if (!last) {
+    out.kept += slice;
+    out.buffers += (slices ? 2 : 1) * hidden;
+  }
+  if (!first) {
+    out.kept += slices ? 0 : hidden;
+    out.buffers += slice;
+  }
+  return out;
+}
+
+StageBoundary stage_boundary(const Workload& w, const Strategy& s, const Stack& stack, std::int32_t stage) {
+  if (s.pipeline_parallel == 1) return {};
+  const double hidden = 2 * static_cast<double>(w.architecture.hidden);
+  if (state_engine(s, stack) == StateEngine::Zero) {
+    return deepspeed_boundary(s, hidden, stage == 0, stage == s.pipeline_parallel - 1);
+  }
+  if (!stack.torch_parallelism) return {};
+  // PyTorch's holds one for every micro-batch each way, and beside the received what it sent until the gradient comes.
+  const auto inputs = static_cast<double>(s.micro_batches(w) * s.virtual_pipeline);
+  return {.buffers = 2 * inputs * hidden / (s.sequence_parallel ? s.tensor_parallel : 1)};
+}
+
 StageLoad stage_load(const Workload& w, const Strategy& s, const Stack& stack, const LayerStack& layers,
                      const EdgeParameters& whole, const ActivationOptions& options, std::int32_t stage) {
   const Architecture& a = w.architecture;
@@ -65,15 +101,10 @@ StageLoad stage_load(const Workload& w, const Strategy& s, const Stack& stack, c
   if (w.finetune != FineTune::Full && w.lora.keeps) {
     out.kept_whole = (s.recompute == Recompute::Full ? 1 : on_stage) * w.lora.keeps->layer_bytes / s.tensor_parallel;
   }
-  // DeepSpeed's pipeline keeps what a stage sent until its gradient comes back; Megatron frees it.
-  if (s.pipeline_parallel > 1 && state_engine(s, stack) == StateEngine::Zero) {
-    out.kept_per_token += 2 * static_cast<double>(a.hidden);
-  }
-  // PyTorch's holds one for every micro-batch each way, and beside the received what it sent until the gradient comes.
-  if (s.pipeline_parallel > 1 && stack.torch_parallelism) {
-    const auto inputs = static_cast<double>(s.micro_batches(w) * s.virtual_pipeline);
-    out.transfers = 2 * inputs * 2 * static_cast<double>(a.hidden) / (s.sequence_parallel ? s.tensor_parallel : 1);
-  }
+  if (stage == 0) out.kept_per_token += embedding_kept(w, s, options);
+  const StageBoundary boundary = stage_boundary(w, s, stack, stage);
+  out.kept_per_token += boundary.kept;
+  out.transfers = boundary.buffers;
   const double tensor = s.tensor_parallel;
   out.parameters.root = stage_root_parameters(a, s, stage);
   if (a.vocab > 0) out.parameters.head = static_cast<double>(whole.head > 0 ? whole.head : whole.embedding) / tensor;

@@ -299,6 +299,22 @@ TEST(Recomputation, OfModulesOfExpertsDropsWhatIsRouted) {
                    2.0 * 64 * (2 * 192 + 256));
 }
 
+// Korthikanti et al. 2022, section 4.3: of the embedding a byte of dropout's mask; a norm needs its input.
+TEST(Embedding, KeepsItsMaskAndTheInputOfItsNorm) {
+  Workload w = gpt({.hidden = 4096, .heads = 32, .layers = 32, .micro_batch = 1, .pipeline = 1, .chunks = 1});
+  Strategy s;
+  s.tensor_parallel = 8;
+  const auto bytes = [&](bool dropout) { return embedding_kept(w, s, {.dropout = dropout}); };
+  EXPECT_EQ(bytes(false), 0);
+  EXPECT_EQ(bytes(true), 4096);
+  w.architecture.embedding_norm = true;
+  EXPECT_EQ(bytes(true), 3 * 4096);
+  s.sequence_parallel = true;
+  EXPECT_EQ(bytes(true), 3 * 4096 / 8);
+  w.finetune = FineTune::Lora;
+  EXPECT_EQ(bytes(true), 0) << "frozen";
+}
+
 TEST(Experts, OnOtherRanksAreNotDividedByTensorRanksThatDoNotShareTheTokens) {
   Workload w = llama_70b(4096);
   w.architecture.moe = {.n_experts = 64, .top_k = 2, .expert_ffn_hidden = 1024};

@@ -494,6 +494,35 @@ TEST(PeakMemory, CountsACommunicatorForTheNormOfTheGradientsAndForATiedEmbedding
   EXPECT_NEAR(communicators(1, 8, megatron()), 544e6, 1) << "the pipeline's is the world: embedding";
 }
 
+// DeepSpeed f095c7d, runtime/pipe/engine.py: what a stage sends is kept, cut among tensor ranks.
+TEST(PeakMemory, OfDeepSpeedsPipelineKeepsWhatAStageSent) {
+  Stack stack = megatron();
+  stack.deepspeed_engine = true;
+  const auto memory = [&](std::int32_t tensor, std::int64_t micro_batches) {
+    Strategy s = sharded(Sharding::Zero1, 2, 2);
+    s.tensor_parallel = tensor;
+    s.pipeline_parallel = 4;
+    s.recompute = Recompute::Full;
+    const Workload w = workload(llama(16, 4096, 32, 8, 14336, 1000), 65536, 2 * micro_batches);
+    return estimate_memory(w, s, cluster(600, 4, "9.0"), stack);
+  };
+  const double hidden_states = 2.0 * 65536 * 4096;
+  const auto per_micro_batch = [&](std::int32_t tensor) {
+    return (memory(tensor, 4).first_stage_allocated - memory(tensor, 1).first_stage_allocated).value() / 3;
+  };
+  EXPECT_NEAR(per_micro_batch(1), hidden_states * (4 + 1), 1) << "inputs of four layers, and what was sent";
+  EXPECT_NEAR(per_micro_batch(4), hidden_states * (4 + 0.25), 1);
+  stack.gradient_bytes = 2;
+  const auto workspace = [&](bool deepspeed, std::int32_t tensor) {
+    stack.deepspeed_engine = deepspeed;
+    const MemoryEstimate m = memory(tensor, 4);
+    EXPECT_EQ(m.worst_stage, 0);
+    return m.components.workspace.value();
+  };
+  EXPECT_NEAR(workspace(true, 1) - workspace(false, 1), hidden_states, 1) << "its gradient";
+  EXPECT_NEAR(workspace(true, 4) - workspace(false, 4), 2 * hidden_states, 1) << "and the whole, gathered again";
+}
+
 TEST(PeakMemory, OfTheFirstStageHasNoLogits) {
   const Architecture a = llama(16, 2048, 32, 8, 8192, 131072);
   Strategy s = sharded(Sharding::None, 1, 1);
