@@ -422,7 +422,7 @@ CalibrationOptions calibration_options(CalibrationScope scope) {
   CalibrationOptions options{.scope = scope};
   if (scope == CalibrationScope::StacksAndDevices) {
     options.prior_scale = 1;
-    options.least_narrowing = 0.12;
+    options.least_narrowing = 0.13;
   }
   return options;
 }
