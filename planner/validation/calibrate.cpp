@@ -85,13 +85,15 @@ double inside(double x, double low, double high) {
   return std::clamp(x, low + margin, high - margin);
 }
 
-Target stack_target(const Stack& stack, const StackParameter& p, const FitKnob& knob, double prior_scale) {
+Target stack_target(const Stack& stack, const StackParameter& p, const FitKnob& knob,
+                    const CalibrationOptions& options) {
   const double value = p.get(stack.profile);
   const std::string owner(p.shared ? kEveryStack : profile_owner(stack));
+  const bool devices = options.scope == CalibrationScope::StacksAndDevices;
   FitParameter f{.name = owner + "." + std::string(p.key),
                  .low = p.low,
                  .high = p.high,
-                 .prior_width = prior_scale * knob.prior_width};
+                 .prior_width = options.prior_scale * knob.prior_width * (devices ? knob.beside_devices : 1)};
   // Times range over decades: their bounds are set around the catalog's value.
   if (p.time != nullptr) f.high = std::min(p.high, std::max(10 * value, 100.0));
   f.initial = inside(value, f.low, f.high);
@@ -113,7 +115,7 @@ Target device_target(const AcceleratorProfile& device, const DeviceParameter& p,
 }
 
 /// Index of the stack, with the targets of its profile added at their first run.
-std::size_t stack_index(Calibration& c, const Stack& stack, double prior_scale) {
+std::size_t stack_index(Calibration& c, const Stack& stack, const CalibrationOptions& options) {
   bool known_profile = false;
   for (std::size_t i = 0; i < c.stacks.size(); ++i) {
     if (c.stacks[i].id == stack.id) return i;
@@ -124,7 +126,7 @@ std::size_t stack_index(Calibration& c, const Stack& stack, double prior_scale) 
   const bool first = c.stacks.size() == 1;
   for (const StackParameter& p : stack_parameters()) {
     const FitKnob* knob = find_fit_knob(p.key);
-    if (knob != nullptr && (first || !p.shared)) c.targets.push_back(stack_target(stack, p, *knob, prior_scale));
+    if (knob != nullptr && (first || !p.shared)) c.targets.push_back(stack_target(stack, p, *knob, options));
   }
   return c.stacks.size() - 1;
 }
@@ -181,7 +183,7 @@ Calibration observe(const std::vector<MeasuredRun>& runs, const Catalog& catalog
     const double ratio = step_of(r, r.stack).time() / o.measured;
     if (!std::isfinite(ratio) || ratio <= 0) continue;
     o.fitted = std::find(options.not_fitted.begin(), options.not_fitted.end(), runs[i].id) == options.not_fitted.end();
-    o.stack = stack_index(c, *catalog.find_stack(r.stack.id), options.prior_scale);
+    o.stack = stack_index(c, *catalog.find_stack(r.stack.id), options);
     if (options.scope == CalibrationScope::StacksAndDevices) {
       add_device(c, r.cluster.accelerator_profile, options.prior_scale);
     }
@@ -475,7 +477,7 @@ Result<std::vector<LeftOutError>> cross_validate(const std::vector<MeasuredRun>&
 }
 
 double interval_sigma(std::vector<double> log_ratios, double prior, double independent) {
-  constexpr double kRoughGuess = 0.09;  // of which four fifths of left-out runs lie in P10 to P90
+  constexpr double kRoughGuess = 0.085;  // of which four fifths of left-out runs lie in P10 to P90
   const double before = prior > 0 ? prior : kRoughGuess;
   if (log_ratios.empty()) return before;
   for (double& x : log_ratios) x = std::abs(x);

@@ -7,10 +7,11 @@ namespace smplan {
 
 const FitKnob* find_fit_knob(std::string_view key) {
   // Widths by how rough a guess is before any run: 1 spans most of the bounds, 0.5 a factor of about 1.6 for a
-  // small number. What few runs can tell apart from other terms is held closer, and so are products, which every stack
-  // has from the same vendor's library: left-out sources and stacks are predicted best where they differ by some 14 %.
+  // small number. What few runs can tell apart from other terms is held closer. Products come from the same vendor's
+  // library in every stack: beside what the accelerator sustains they are held to some 14 %, by which left-out sources
+  // and stacks are predicted best.
   static constexpr std::array<FitKnob, 36> kKnobs{{
-      {"gemm_slowdown", 0.3, "time of matrix products relative to kernel benchmarks"},
+      {"gemm_slowdown", 1, "time of matrix products relative to kernel benchmarks", 0.3},
       {"attention_slowdown", 1, "time of attention kernels relative to kernel benchmarks"},
       {"elementwise_traffic", 1, "memory traffic of element-wise work relative to fused kernels"},
       {"compiled_traffic", 1, "the same where torch.compile is stated to be on"},

@@ -10,6 +10,7 @@ struct FitKnob {
   /// Width of the prior on the logit scale; 0: step times tell nothing about it, it stays.
   double prior_width = 0;
   std::string_view meaning;
+  double beside_devices = 1;  ///< factor on that width where what accelerators sustain is fitted too
 };
 
 /// nullptr for a number that is not fitted.
