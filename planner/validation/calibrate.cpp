@@ -424,7 +424,7 @@ CalibrationOptions calibration_options(CalibrationScope scope) {
   CalibrationOptions options{.scope = scope};
   if (scope == CalibrationScope::StacksAndDevices) {
     options.prior_scale = 1;
-    options.least_narrowing = 0.13;
+    options.least_narrowing = 0.14;
   }
   return options;
 }

@@ -34,7 +34,7 @@ struct CalibrationOptions {
 };
 
 /// What a scope is fitted with unless told otherwise: with devices from rough figures, so as freely as the shipped fit,
-/// and only what the runs narrow by 13 % or more, which leaves eighty numbers that runs tell.
+/// and only what the runs narrow by 14 % or more: with those chosen by hand eighty numbers at most, each told by runs.
 CalibrationOptions calibration_options(CalibrationScope scope);
 
 /// A number that the fit could move.
