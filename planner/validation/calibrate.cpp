@@ -34,6 +34,7 @@ struct Observation {
   std::size_t run = 0;  ///< index into the runs
   ResolvedRun resolved;
   Seconds measured;
+  std::string silicon;  ///< its accelerators'
   std::vector<std::string> traits;
   bool fitted = true;                   ///< false: only reported
   std::size_t stack = 0;                ///< index into Calibration::stacks
@@ -41,10 +42,16 @@ struct Observation {
   std::vector<std::size_t> moved_by{};  ///< those of them that really change it
 };
 
+/// An accelerator that runs used. What it sustains is that of its silicon: all cards with it share the numbers.
+struct Device {
+  std::string accelerator;
+  std::string silicon;
+};
+
 /// Runs, the numbers behind them and what they are now.
 struct Calibration {
-  std::vector<Stack> stacks;         ///< without texts and lists: cheap to copy
-  std::vector<std::string> devices;  ///< accelerator keys
+  std::vector<Stack> stacks;  ///< without texts and lists: cheap to copy
+  std::vector<Device> devices;
   std::vector<Target> targets;
   std::vector<Observation> observations;
 
@@ -100,12 +107,13 @@ Target stack_target(const Stack& stack, const StackParameter& p, const FitKnob& 
   return {.owner = owner, .key = p.key, .parameter = f, .shipped = value, .stack_parameter = &p};
 }
 
-Target device_target(const AcceleratorProfile& device, const DeviceParameter& p, double prior_scale) {
+Target device_target(const AcceleratorProfile& device, const std::string& silicon, const DeviceParameter& p,
+                     double prior_scale) {
   const FitKnob& knob = *find_fit_knob(p.key);
   const double value = device.*p.profile;
-  return {.owner = device.accelerator,
+  return {.owner = silicon,
           .key = p.key,
-          .parameter = {.name = device.accelerator + "." + std::string(p.key),
+          .parameter = {.name = silicon + "." + std::string(p.key),
                         .initial = inside(value, p.low, p.high),
                         .low = p.low,
                         .high = p.high,
@@ -131,10 +139,17 @@ std::size_t stack_index(Calibration& c, const Stack& stack, const CalibrationOpt
   return c.stacks.size() - 1;
 }
 
-void add_device(Calibration& c, const AcceleratorProfile& device, double prior_scale) {
-  if (std::find(c.devices.begin(), c.devices.end(), device.accelerator) != c.devices.end()) return;
-  c.devices.push_back(device.accelerator);
-  for (const DeviceParameter& p : device_parameters()) c.targets.push_back(device_target(device, p, prior_scale));
+void add_device(Calibration& c, const AcceleratorProfile& device, const std::string& silicon, double prior_scale) {
+  bool known_silicon = false;
+  for (const Device& d : c.devices) {
+    if (d.accelerator == device.accelerator) return;
+    known_silicon = known_silicon || d.silicon == silicon;
+  }
+  c.devices.push_back({device.accelerator, silicon});
+  if (known_silicon) return;
+  for (const DeviceParameter& p : device_parameters()) {
+    c.targets.push_back(device_target(device, silicon, p, prior_scale));
+  }
 }
 
 /// Not for one observation from two threads: its cluster is the scratch pad.
@@ -185,16 +200,16 @@ Calibration observe(const std::vector<MeasuredRun>& runs, const Catalog& catalog
     o.fitted = std::find(options.not_fitted.begin(), options.not_fitted.end(), runs[i].id) == options.not_fitted.end();
     o.stack = stack_index(c, *catalog.find_stack(r.stack.id), options);
     if (options.scope == CalibrationScope::StacksAndDevices) {
-      add_device(c, r.cluster.accelerator_profile, options.prior_scale);
+      o.silicon = silicon_generation(r.cluster.accelerator);
+      add_device(c, r.cluster.accelerator_profile, o.silicon, options.prior_scale);
     }
     c.observations.push_back(std::move(o));
   }
   for (Observation& o : c.observations) {
     for (std::size_t t = 0; t < c.targets.size(); ++t) {
       const Target& target = c.targets[t];
-      const bool reads = target.device_parameter != nullptr
-                             ? target.owner == o.resolved.cluster.accelerator_profile.accelerator
-                             : target.of_profile(profile_owner(c.stacks[o.stack]));
+      const bool reads = target.device_parameter != nullptr ? target.owner == o.silicon
+                                                            : target.of_profile(profile_owner(c.stacks[o.stack]));
       if (reads) o.targets.push_back(t);
     }
     if (!stopped(options.fit.monitor)) o.moved_by = moving_targets(c, o);
@@ -405,16 +420,16 @@ void store(Calibration& c, const std::vector<MeasuredRun>& runs, std::span<const
     result.catalog.set_stack_profile(profile);
     result.stacks.push_back(owner);
   }
-  for (const std::string& device : c.devices) {
-    SustainedRate rate{.accelerator = device};
+  for (const Device& device : c.devices) {
+    SustainedRate rate{.accelerator = device.accelerator};
     for (std::size_t t = 0; t < c.targets.size(); ++t) {
       const Target& target = c.targets[t];
-      if (target.device_parameter != nullptr && target.owner == device) {
+      if (target.device_parameter != nullptr && target.owner == device.silicon) {
         rate.*target.device_parameter->rate = values[t];
       }
     }
     result.catalog.set_sustained_rate(rate);
-    result.accelerators.push_back(device);
+    result.accelerators.push_back(device.accelerator);
   }
 }
 
@@ -424,7 +439,7 @@ CalibrationOptions calibration_options(CalibrationScope scope) {
   CalibrationOptions options{.scope = scope};
   if (scope == CalibrationScope::StacksAndDevices) {
     options.prior_scale = 1;
-    options.least_narrowing = 0.14;
+    options.least_narrowing = 0.12;
   }
   return options;
 }

@@ -34,12 +34,12 @@ struct CalibrationOptions {
 };
 
 /// What a scope is fitted with unless told otherwise: with devices from rough figures, so as freely as the shipped fit,
-/// and only what the runs narrow by 14 % or more: with those chosen by hand eighty numbers at most, each told by runs.
+/// and only what the runs narrow by 12 % or more: with those chosen by hand eighty numbers at most, each told by runs.
 CalibrationOptions calibration_options(CalibrationScope scope);
 
 /// A number that the fit could move.
 struct FittedParameter {
-  std::string owner;  ///< stack id or accelerator key
+  std::string owner;  ///< stack id, or silicon of accelerators
   std::string key;    ///< as in catalog files, with its unit
   std::string_view meaning;
   double prior = 0;

@@ -303,7 +303,7 @@ def parameters(found: Figures) -> str:
     return (
         f"{len(told) + len(by_hand)} numbers are told by training runs: {len(told)} that the fit moves and "
         f"{len(by_hand)} chosen by hand. None belongs to a run, a model or a source. The fit frees what the runs narrow "
-        f"by 14 % or more; the other {len(found.fit['parameters']) - len(narrowed)} numbers keep their priors "
+        f"by 12 % or more; the other {len(found.fit['parameters']) - len(narrowed)} numbers keep their priors "
         f"(scripts/fit/priors.json), and {len(narrowed) - len(told)} that it frees do not ship, since their stacks have "
         f"too few runs and take another's figures ({', '.join(unshipped)}). What an accelerator reaches of its data sheet in a kernel, and a link in a "
         "collective, was fitted on kernel timings and collective sweeps and no training run: see "

@@ -101,6 +101,21 @@ TEST(Calibrate, DevicesMoveOnlyWhenAsked) {
             shipped_catalog().find_accelerator_profile("A100-40GB")->sustained_fraction);
 }
 
+TEST(Calibrate, CardsWithTheSameSiliconSustainTheSame) {
+  std::vector<MeasuredRun> runs = slower(1.2, 20);
+  runs.push_back(runs[0]);
+  runs.back().gpu = "A100-80GB";
+  const Result<CalibrationResult> fit =
+      calibrate(runs, shipped_catalog(), calibration_options(CalibrationScope::StacksAndDevices));
+  ASSERT_TRUE(fit);
+  EXPECT_EQ(fit->accelerators, (std::vector<std::string>{"A100-40GB", "A100-80GB"}));
+  const auto sustained = [&](const char* key) {
+    return fit->catalog.find_accelerator_profile(key)->sustained_fraction;
+  };
+  EXPECT_EQ(sustained("A100-40GB"), sustained("A100-80GB"));
+  EXPECT_LT(sustained("A100-80GB"), shipped_catalog().find_accelerator_profile("A100-80GB")->sustained_fraction);
+}
+
 // The same library multiplies in every stack: what is slow of it is the accelerator's, if that may move.
 TEST(Calibrate, ProductsAreHeldCloserBesideAccelerators) {
   const auto spread = [](CalibrationScope scope) {
