@@ -421,12 +421,14 @@ void store(Calibration& c, const std::vector<MeasuredRun>& runs, std::span<const
     result.stacks.push_back(owner);
   }
   for (const Device& device : c.devices) {
+    const AcceleratorProfile& own = *result.catalog.find_accelerator_profile(device.accelerator);
     SustainedRate rate{.accelerator = device.accelerator};
     for (std::size_t t = 0; t < c.targets.size(); ++t) {
       const Target& target = c.targets[t];
-      if (target.device_parameter != nullptr && target.owner == device.silicon) {
-        rate.*target.device_parameter->rate = values[t];
-      }
+      if (target.device_parameter == nullptr || target.owner != device.silicon) continue;
+      // Cards may have come with figures of their own: what no run tells is left to each.
+      const DeviceParameter& p = *target.device_parameter;
+      rate.*p.rate = values[t] == target.shipped ? own.*p.profile : values[t];
     }
     result.catalog.set_sustained_rate(rate);
     result.accelerators.push_back(device.accelerator);

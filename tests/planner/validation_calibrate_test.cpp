@@ -116,6 +116,20 @@ TEST(Calibrate, CardsWithTheSameSiliconSustainTheSame) {
   EXPECT_LT(sustained("A100-80GB"), shipped_catalog().find_accelerator_profile("A100-80GB")->sustained_fraction);
 }
 
+TEST(Calibrate, WhatNoRunTellsOfASiliconIsLeftToEachCard) {
+  Catalog catalog = shipped_catalog();
+  catalog.set_sustained_rate({.accelerator = "A100-40GB", .attention = 0.9});
+  catalog.set_sustained_rate({.accelerator = "A100-80GB", .attention = 0.8});
+  std::vector<MeasuredRun> runs = slower(1.2, 2);
+  runs[1].gpu = "A100-80GB";
+  CalibrationOptions options = calibration_options(CalibrationScope::StacksAndDevices);
+  options.least_narrowing = 1;
+  const Result<CalibrationResult> fit = calibrate(runs, catalog, options);
+  ASSERT_TRUE(fit);
+  EXPECT_EQ(fit->catalog.find_accelerator_profile("A100-40GB")->sustained_attention, 0.9);
+  EXPECT_EQ(fit->catalog.find_accelerator_profile("A100-80GB")->sustained_attention, 0.8);
+}
+
 // The same library multiplies in every stack: what is slow of it is the accelerator's, if that may move.
 TEST(Calibrate, ProductsAreHeldCloserBesideAccelerators) {
   const auto spread = [](CalibrationScope scope) {
