@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "planner/validation/calibrate.hpp"
+#include "planner/validation/cross_validate.hpp"
 #include "planner/validation/report.hpp"
 
 namespace smplan {

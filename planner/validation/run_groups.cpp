@@ -1,8 +1,18 @@
 #include "planner/validation/run_groups.hpp"
 
-#include "planner/validation/calibrate.hpp"
+#include "planner/validation/run_resolution.hpp"
 
 namespace smplan {
+namespace {
+
+std::string label(const std::string& grouping, const MeasuredRun& run, const Catalog& catalog) {
+  if (grouping == "source") return run.source;
+  if (grouping == "model") return run.model;
+  if (grouping == "gpu") return accelerator_family(run, catalog);
+  return stack_of(run, catalog);
+}
+
+}  // namespace
 
 const std::vector<std::string>& run_groupings() {
   static const std::vector<std::string> kGroupings{"source", "file", "model", "gpu", "stack"};
@@ -14,18 +24,22 @@ std::vector<std::string> run_groups(const std::string& grouping, const std::vect
   if (grouping == "file") return files;
   std::vector<std::string> groups;
   for (const MeasuredRun& run : runs) {
-    if (grouping == "source") {
-      groups.push_back(run.source);
-    } else if (grouping == "model") {
-      groups.push_back(run.model);
-    } else if (grouping == "gpu") {
-      groups.push_back(accelerator_family(run, catalog));
-    } else {
-      groups.push_back(stack_of(run, catalog));
-    }
+    groups.push_back(label(grouping, run, catalog));
     if (groups.back().empty()) groups.back() = "(not stated)";
   }
   return groups;
+}
+
+std::string accelerator_family(const MeasuredRun& run, const Catalog& catalog) {
+  Assumptions ignored;
+  const Result<Cluster> cluster = resolve_cluster(run, catalog, ignored);
+  return cluster ? silicon_generation(cluster->accelerator) : run.gpu;
+}
+
+std::string stack_of(const MeasuredRun& run, const Catalog& catalog) {
+  Assumptions ignored;
+  const Result<Stack> stack = resolve_stack(run, catalog, ignored);
+  return stack ? stack->id : std::string();
 }
 
 }  // namespace smplan

@@ -16,4 +16,11 @@ const std::vector<std::string>& run_groupings();
 std::vector<std::string> run_groups(const std::string& grouping, const std::vector<MeasuredRun>& runs,
                                     const std::vector<std::string>& files, const Catalog& catalog);
 
+/// Accelerators of one design: what is left out together to see how a new one would be predicted.
+/// The accelerator's name where the catalog lacks it.
+std::string accelerator_family(const MeasuredRun& run, const Catalog& catalog);
+
+/// Id of the stack that a run is taken to have used; empty if none is known.
+std::string stack_of(const MeasuredRun& run, const Catalog& catalog);
+
 }  // namespace smplan

@@ -9,8 +9,10 @@
 #include "planner/validation/calibrate.hpp"
 #include "planner/validation/calibration_overlay.hpp"
 #include "planner/validation/calibration_report.hpp"
+#include "planner/validation/error_sample.hpp"
 #include "planner/validation/fit_knobs.hpp"
 #include "planner/validation/prediction.hpp"
+#include "planner/validation/run_groups.hpp"
 #include "tests/support/measured_runs.hpp"
 
 namespace smplan {

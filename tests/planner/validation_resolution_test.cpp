@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "planner/validation/calibrate.hpp"
 #include "planner/validation/report.hpp"
+#include "planner/validation/run_groups.hpp"
 #include "planner/validation/run_resolution.hpp"
 #include "tests/support/measured_runs.hpp"
 
