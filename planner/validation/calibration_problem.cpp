@@ -231,29 +231,29 @@ Result<CalibrationProblem> calibration_problem(const std::vector<MeasuredRun>& r
   return problem;
 }
 
-double log_error(const CalibrationProblem& c, Observation& o, std::span<const double> values) {
-  return std::log(predict(c, o, values) / o.measured);
+double log_error(const CalibrationProblem& problem, Observation& o, std::span<const double> values) {
+  return std::log(predict(problem, o, values) / o.measured);
 }
 
-FitResult fit_to(const std::vector<Observation*>& observations, const CalibrationProblem& c,
+FitResult fit_to(const std::vector<Observation*>& observations, const CalibrationProblem& problem,
                  const std::vector<MeasuredRun>& runs, const CalibrationOptions& options) {
-  FitProblem problem;
-  for (const CalibrationTarget& t : c.targets) problem.parameters.push_back(t.parameter);
-  problem.residual = [&](std::size_t i, std::span<const double> values) {
-    return log_error(c, *observations[i], values);
+  FitProblem squares;
+  for (const CalibrationTarget& t : problem.targets) squares.parameters.push_back(t.parameter);
+  squares.residual = [&](std::size_t i, std::span<const double> values) {
+    return log_error(problem, *observations[i], values);
   };
-  problem.weights = run_weights(observations, runs);
-  for (const Observation* o : observations) problem.depends_on.push_back(o->moved_by);
-  FitResult fitted = fit_parameters(problem, options.fit);
+  squares.weights = run_weights(observations, runs);
+  for (const Observation* o : observations) squares.depends_on.push_back(o->moved_by);
+  FitResult fitted = fit_parameters(squares, options.fit);
   if (options.least_narrowing > 0) {
-    for (std::vector<std::size_t>& on : problem.depends_on) {
+    for (std::vector<std::size_t>& on : squares.depends_on) {
       std::erase_if(on, [&](std::size_t t) { return fitted.narrowing[t] > 1 - options.least_narrowing; });
     }
-    fitted = fit_parameters(problem, options.fit);
+    fitted = fit_parameters(squares, options.fit);
   }
   // Also where that is a bound.
-  std::vector<double> values = c.shipped();
-  for (const std::vector<std::size_t>& on : problem.depends_on) {
+  std::vector<double> values = problem.shipped();
+  for (const std::vector<std::size_t>& on : squares.depends_on) {
     for (const std::size_t t : on) values[t] = fitted.values[t];
   }
   fitted.values = std::move(values);

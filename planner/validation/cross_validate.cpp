@@ -34,33 +34,33 @@ void mark_inside(const CalibrationProblem& c, std::vector<LeftOutError>& errors)
 
 }  // namespace
 
-std::vector<LeftOutError> leave_out(CalibrationProblem& c, const std::vector<MeasuredRun>& runs,
+std::vector<LeftOutError> leave_out(CalibrationProblem& problem, const std::vector<MeasuredRun>& runs,
                                     const CalibrationOptions& options, const std::vector<std::string>& groups) {
   std::set<std::string> names;
-  for (const Observation& o : c.observations) names.insert(groups[o.run]);
+  for (const Observation& o : problem.observations) names.insert(groups[o.run]);
   std::vector<LeftOutError> errors;
   for (const std::string& name : names) {
     std::vector<Observation*> kept;
-    for (Observation& o : c.observations) {
+    for (Observation& o : problem.observations) {
       if (o.fitted && groups[o.run] != name) kept.push_back(&o);
     }
     if (kept.empty() || stopped(options.fit.monitor)) continue;
-    const FitResult without = fit_to(kept, c, runs, options);
-    TraitsByProfile known = c.traits_of(kept);
-    for (Observation& o : c.observations) {
+    const FitResult without = fit_to(kept, problem, runs, options);
+    TraitsByProfile known = problem.traits_of(kept);
+    for (Observation& o : problem.observations) {
       if (groups[o.run] != name) continue;
-      const std::set<std::string>& had = known[c.profile_of(o)];
+      const std::set<std::string>& had = known[problem.profile_of(o)];
       const auto unmeasured =
           std::count_if(o.traits.begin(), o.traits.end(), [&](const std::string& t) { return !had.contains(t); });
       errors.push_back({.run = o.run,
                         .group = name,
-                        .stack = c.stacks[o.stack].id,
-                        .ratio = std::exp(log_error(c, o, without.values)),
+                        .stack = problem.stacks[o.stack].id,
+                        .ratio = std::exp(log_error(problem, o, without.values)),
                         .unmeasured = static_cast<std::size_t>(unmeasured),
                         .fitted = o.fitted});
     }
   }
-  mark_inside(c, errors);
+  mark_inside(problem, errors);
   return errors;
 }
 
