@@ -5,6 +5,7 @@
 #include <memory>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include "base/csv_reader.hpp"
@@ -181,10 +182,10 @@ Command calibrate_command() {
                 ->type_name("FILE");
             app.add_option("--intervals", flags->intervals,
                            "Whose errors give the width of P10-P90: the fit's, or of groups left out [fit]")
-                ->type_name("fit|source|file|model|gpu|stack");
+                ->type_name(fmt::format("fit|{}", fmt::join(run_groupings(), "|")));
             app.add_option("--cross-validate", flags->cross_validate,
                            "Report the errors of each group under a fit without it")
-                ->type_name("source|file|model|gpu|stack");
+                ->type_name(fmt::format("{}", fmt::join(run_groupings(), "|")));
             app.add_flag("--fit-report", flags->fit_report, "List the fitted numbers: meaning, before, after, spread");
             app.add_option("--as-of", flags->as_of, "Date that the overlay carries [today]")->type_name("YYYY-MM-DD");
           },

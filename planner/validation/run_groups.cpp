@@ -9,13 +9,15 @@ std::string label(const std::string& grouping, const MeasuredRun& run, const Cat
   if (grouping == "source") return run.source;
   if (grouping == "model") return run.model;
   if (grouping == "gpu") return accelerator_family(run, catalog);
-  return stack_of(run, catalog);
+  std::string stack = stack_of(run, catalog);
+  if (grouping == "stack" || stack.empty()) return stack;
+  return stack + " on " + accelerator_family(run, catalog);
 }
 
 }  // namespace
 
 const std::vector<std::string>& run_groupings() {
-  static const std::vector<std::string> kGroupings{"source", "file", "model", "gpu", "stack"};
+  static const std::vector<std::string> kGroupings{"source", "file", "model", "gpu", "stack", "stack-gpu"};
   return kGroupings;
 }
 

@@ -9,7 +9,8 @@ namespace smplan {
 
 class Catalog;
 
-/// What runs are grouped by when groups are left out of a fit: `source`, `file`, `model`, `gpu`, `stack`.
+/// What runs are grouped by when groups are left out of a fit: `source`, `file`, `model`, `gpu`, `stack`, and
+/// `stack-gpu`: a stack on accelerators of one design.
 const std::vector<std::string>& run_groupings();
 
 /// A label a run. `files`: of each run, the table that it stands in.

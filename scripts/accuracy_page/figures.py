@@ -6,7 +6,7 @@ import json
 import pathlib
 import subprocess
 
-LEFT_OUT = ("source", "gpu", "model", "stack")
+LEFT_OUT = ("source", "gpu", "model", "stack", "stack-gpu")
 
 
 @dataclasses.dataclass(frozen=True)

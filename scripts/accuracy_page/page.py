@@ -173,9 +173,10 @@ def left_out(found: Figures) -> str:
     parts.append(
         f"Doubtful runs are the {doubtful} timed ones of [doubtful.csv](../tests/measured/doubtful.csv); no fit sees them. "
         "*In P10-P90* asks of each left-out run for the interval that the errors of the other groups on its stack would "
-        "have given, wider by what none of their runs had."
+        "have given, wider by what none of their runs had. *stack-gpu* leaves out a stack on one accelerator "
+        "family: where other runs had the stack elsewhere, what to expect of a plan for a pair that none had."
     )
-    for by, noun in (("source", "source"), ("gpu", "accelerator family")):
+    for by, noun in (("source", "source"), ("gpu", "accelerator family"), ("stack-gpu", "pair")):
         groups = [[g["name"], *error_cells(g)] for g in found.left_out[by]["groups"]]
         parts.append(f"### By left-out {noun}\n\n" + table([noun, *ERRORS], groups))
     return "\n\n".join(parts)

@@ -435,6 +435,22 @@ TEST(AcceleratorFamily, IsOneDesign) {
   EXPECT_EQ(family("unheard-of"), "unheard-of");
 }
 
+TEST(RunGroups, ArePairsOfStackAndDesignWhereBothAreAskedFor) {
+  std::vector<MeasuredRun> runs = slower(1, 3);
+  runs[1].framework = "Megatron-LM";
+  runs[1].gpu = "H100-80GB";
+  runs[2].framework = "a framework of my own";
+  runs[2].gpu = "A100-80GB";
+  runs[2].shard = "";
+  const std::vector<std::string> files(runs.size(), "runs.csv");
+  const std::string family = accelerator_family(runs[0], shipped_catalog());
+  const std::vector<std::string> pairs = run_groups("stack-gpu", runs, files, shipped_catalog());
+  EXPECT_EQ(pairs[0], "fsdp on " + family);
+  EXPECT_EQ(pairs[1], "megatron on " + accelerator_family(runs[1], shipped_catalog()));
+  EXPECT_EQ(pairs[2].substr(pairs[2].find(" on ")), " on " + family);
+  EXPECT_EQ(run_groups("file", runs, files, shipped_catalog()), files);
+}
+
 TEST(StackProfiles, ShareWhatIsOfNoStack) {
   for (const StackParameter& p : stack_parameters()) {
     if (!p.shared) continue;
