@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/words.hpp"
+#include "planner/validation/run_words.hpp"
 
 namespace smplan {
 namespace {
@@ -119,15 +120,17 @@ class RowReader {
     return value;
   }
 
-  std::optional<bool> flag(std::string_view column) {
+  /// `named`: what else its words may say.
+  std::optional<bool> flag(std::string_view column, std::optional<bool> (*named)(std::string_view) = nullptr) {
     constexpr std::array<std::string_view, 9> kOn{"1", "true", "yes", "on", "y", "t", "enabled", "✓", "✔"};
     constexpr std::array<std::string_view, 10> kOff{"0", "false", "no", "off", "n", "f", "disabled", "none", "✗", "✘"};
     const std::string cell = lower_case(trim(text(column)));
     if (is_not_stated(cell)) return std::nullopt;
     if (std::find(kOn.begin(), kOn.end(), cell) != kOn.end()) return true;
     if (std::find(kOff.begin(), kOff.end(), cell) != kOff.end()) return false;
-    refuse(column, cell, "0 or 1");
-    return std::nullopt;
+    const std::optional<bool> said = named != nullptr ? named(cell) : std::nullopt;
+    if (!said) refuse(column, cell, "0 or 1");
+    return said;
   }
 
   Diagnostics faults;
@@ -203,7 +206,7 @@ RunAndColumns read_run(const CsvTable& table, const CsvRow& row, std::string_vie
   run.recompute_layers = in.positive("recompute_layers");
   run.lora_rank = in.positive("lora_rank");
   run.sequence_parallel = in.flag("sequence_parallel");
-  run.flash_attention = in.flag("flash_attention");
+  run.flash_attention = in.flag("flash_attention", flash_attention_in);
   run.lora = in.flag("lora");
   run.packing = in.flag("packing");
   run.compile = in.flag("compile");

@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <regex>
 
 #include "base/words.hpp"
 #include "planner/validation/run_resolution.hpp"
@@ -94,6 +95,33 @@ std::optional<NetworkKind> network_kind(std::string_view written) {
   return std::nullopt;
 }
 
+/// Gbit/s of a node that the words say: `8x400Gb/s`, `100GbE`, `EFA 3200 Gbps`, `50 GB/s`. A rate of InfiniBand or RoCE
+/// that is not multiplied is one card's, which says nothing of how many there are, unless no card is so fast.
+std::optional<double> said_gbps(std::string_view written) {
+  constexpr double kFastestCard = 800;
+  constexpr double kFastestNode = 1e5;
+  constexpr std::size_t kLongest = 200;  // std::regex goes as deep as its text is long
+  const std::string text = lower_case(written.substr(0, kLongest));
+  if (text.find("nvlink") != std::string::npos || text.find("nvswitch") != std::string::npos) return std::nullopt;
+  static const std::regex rate(R"(\b(?:(\d+)\s*[x*]\s*)?(\d+(?:\.\d+)?)\s*(g(?:b|bit|bits|bps|be|ps)?)\b)");
+  std::smatch found;
+  if (!std::regex_search(text, found, rate)) return std::nullopt;
+  const std::string_view unit = written.substr(static_cast<std::size_t>(found.position(3)), 2);
+  const bool bytes = unit.ends_with('B') && found[3] != "gbe";
+  const double one = std::strtod(found[2].str().c_str(), nullptr) * (bytes ? 8 : 1);
+  const double all = found[1].matched ? one * std::strtod(found[1].str().c_str(), nullptr) : one;
+  if (!(all > 0 && all <= kFastestNode)) return std::nullopt;
+  const std::optional<NetworkKind> kind = network_kind(written);
+  const bool in_cards = kind == NetworkKind::Infiniband || kind == NetworkKind::RoCE || kind == NetworkKind::OmniPath;
+  return in_cards && !found[1].matched && all <= kFastestCard ? std::nullopt : std::optional(all);
+}
+
+/// Of a node, by the column or by words.
+std::optional<double> stated_gbps(const MeasuredRun& run) {
+  const bool stated = run.internode_gbps_per_node && *run.internode_gbps_per_node > 0;
+  return stated ? run.internode_gbps_per_node : said_gbps(run.network);
+}
+
 /// Names of instances have a hyphen of their own: `p6-b300.48xlarge`.
 std::vector<std::string> instance_words(const MeasuredRun& run) { return name_words(run.instance, " (),;/"); }
 
@@ -171,7 +199,7 @@ std::array<double, 3> misfit(const MeasuredRun& run, const InstanceType& system)
   const std::int64_t n_gpus = run.n_gpus.value_or(1);
   const std::int64_t used = run.gpus_per_node ? std::min<std::int64_t>(system.accelerator_count, *run.gpus_per_node)
                                               : usual_devices_per_node(n_gpus, system);
-  const double stated = run.internode_gbps_per_node.value_or(0);
+  const double stated = stated_gbps(run).value_or(0);
   const double offered = system.network.bandwidth_per_node / gbit_per_s(1);
   const bool compare = stated > 0 && offered > 0;
   return {-static_cast<double>(used), static_cast<double>(system.accelerator_count - used),
@@ -249,11 +277,10 @@ Result<Cluster> resolve_cluster(const MeasuredRun& run, const Catalog& catalog, 
                 "correct n_gpus or gpus_per_node");
   }
   InstanceType used = *system;
-  if (run.internode_gbps_per_node && *run.internode_gbps_per_node > 0) {
-    used.network.bandwidth_per_node = gbit_per_s(*run.internode_gbps_per_node);
-  }
+  const std::optional<double> gbps = stated_gbps(run);
+  if (gbps) used.network.bandwidth_per_node = gbit_per_s(*gbps);
   const std::optional<NetworkKind> network = network_kind(run.network);
-  if (!network && nodes > 1 && !run.network.empty()) {
+  if (!network && !gbps && nodes > 1 && !run.network.empty()) {
     assumptions.push_back("network " + quote(run.network) + " is not understood");
   }
   used.network.kind = network.value_or(used.network.kind);

@@ -89,7 +89,7 @@ constexpr std::array<std::pair<char, Sharding>, 3> kStages{
     {{'1', Sharding::Zero1}, {'2', Sharding::Zero2}, {'3', Sharding::Zero3}}};
 constexpr std::array<std::string_view, 6> kStageNames{"zero", "zero-", "zero ", "zero_", "zero stage ", "zero-stage-"};
 
-constexpr Names<Recompute, 20> kRecomputes{{
+constexpr Names<Recompute, 25> kRecomputes{{
     {"none", Recompute::None},
     {"no", Recompute::None},
     {"off", Recompute::None},
@@ -98,6 +98,8 @@ constexpr Names<Recompute, 20> kRecomputes{{
     {"0", Recompute::None},
     {"selective", Recompute::Selective},
     {"op", Recompute::Selective},
+    {"attention", Recompute::Selective},
+    {"attn", Recompute::Selective},
     {"full", Recompute::Full},
     {"yes", Recompute::Full},
     {"on", Recompute::Full},
@@ -110,7 +112,26 @@ constexpr Names<Recompute, 20> kRecomputes{{
     {"layers", Recompute::Full},
     {"activationcheckpointing", Recompute::Full},
     {"gradientcheckpointing", Recompute::Full},
+    {"checkpointing", Recompute::Full},
+    {"ac", Recompute::Full},
+    {"gc", Recompute::Full},
 }};
+
+/// Those that keep scores come first: `unfused` is not `fused`, and SDPA has a backend `math`.
+constexpr Names<bool, 14> kAttentionKernels{{{"eager", false},
+                                             {"unfused", false},
+                                             {"naive", false},
+                                             {"vanilla", false},
+                                             {"math", false},
+                                             {"flash", true},
+                                             {"sdpa", true},
+                                             {"cudnn", true},
+                                             {"xformers", true},
+                                             {"memoryefficient", true},
+                                             {"flex", true},
+                                             {"splash", true},
+                                             {"triton", true},
+                                             {"fused", true}}};
 
 /// The order keeps interleaved 1F1B out of plain 1F1B.
 constexpr Names<Schedule, 4> kSchedules{{{"interleaved", Schedule::Interleaved},
@@ -218,7 +239,8 @@ std::optional<Recompute> recompute_in(std::string_view words) {
   const std::vector<std::string> plain = plain_words(words);
   const auto holds = [&](std::string_view word) { return std::find(plain.begin(), plain.end(), word) != plain.end(); };
   if (holds("sac")) return Recompute::Selective;  // torchtitan's selective activation checkpointing
-  if (holds("yes") || holds("true") || holds("uniform")) return Recompute::Full;
+  if (holds("selective")) return Recompute::Selective;
+  if (holds("yes") || holds("true") || holds("uniform") || holds("full")) return Recompute::Full;
   return modules_in(words).empty() ? std::nullopt : std::optional(Recompute::Selective);
 }
 
@@ -238,6 +260,19 @@ std::vector<LayerModule> modules_in(std::string_view list) {
   return {modules.begin(), modules.end()};
 }
 
+std::optional<bool> flash_attention_in(std::string_view words) {
+  if (denies(words)) return false;
+  if (const auto known = find_part(kAttentionKernels, letters_and_digits(words))) return known;
+  // `te` is Transformer Engine; a bare digit a version of FlashAttention, as in `fa2`.
+  constexpr std::string_view kVersions = "123456789";
+  for (const std::string& word : plain_words(words)) {
+    const std::string_view version = word.rfind("fa", 0) == 0 ? std::string_view(word).substr(2) : word;
+    const bool versioned = version.size() == 1 && kVersions.find(version[0]) != std::string_view::npos;
+    if (versioned || word == "fa" || word == "te") return true;
+  }
+  return std::nullopt;
+}
+
 std::optional<Schedule> schedule_in(std::string_view words) { return find_part(kSchedules, letters_and_digits(words)); }
 
 std::optional<Optimizer> optimizer_in(std::string_view words) { return find_part(kOptimizers, lower_case(words)); }
@@ -246,7 +281,9 @@ std::optional<Offload> offload_in(std::string_view words) {
   const std::string text = lower_case(words.substr(0, words.find_first_of(" (")));
   if (const auto known = offload_from(text)) return known;
   if (text == "0" || (denies(words) && words.find_first_of(",;") == std::string_view::npos)) return Offload{};
-  if (text == "cpu" || text == "1" || text == "yes" || text == "true") return offload_from("optimizer");
+  if (text == "cpu" || text == "1" || text == "yes" || text == "true" || text == "zero-offload") {
+    return offload_from("optimizer");
+  }
   return std::nullopt;
 }
 

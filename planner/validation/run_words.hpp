@@ -31,6 +31,10 @@ std::optional<Recompute> recompute_in(std::string_view words);
 /// `mla_up_proj,mlp`, each once, and none that a block of experts holds beside that block.
 std::vector<LayerModule> modules_in(std::string_view list);
 
+/// Whether a kernel of attention keeps no scores, by its name: `FA2`, `flash-attn 2.5`, `sdpa`, `cuDNN`, `xformers` do
+/// not, `eager`, `unfused`, `sdpa (math)` do.
+std::optional<bool> flash_attention_in(std::string_view words);
+
 /// `1f1b`, `interleaved 1F1B`, `GPipe`, `zero-bubble`.
 std::optional<Schedule> schedule_in(std::string_view words);
 

@@ -169,6 +169,28 @@ TEST(MeasuredRuns, ANetworkThatIsNotKnownIsNamedWhereNodesNeedOne) {
   EXPECT_EQ(message("16,100GbE\n").find("not understood"), std::string::npos);
 }
 
+TEST(MeasuredRuns, TheRateOfANetworkIsReadWhereItIsANodes) {
+  const auto gbps = [](const std::string& network) {
+    const auto runs = test::runs_from("id,gpu,n_gpus,network\na,A100-80GB,16," + network + "\n");
+    Assumptions assumptions;
+    const Result<Cluster> cluster = resolve_cluster(runs.at(0), shipped_catalog(), assumptions);
+    for (const std::string& a : assumptions) EXPECT_EQ(a.find("not understood"), std::string::npos) << network;
+    return cluster ? cluster->network.bandwidth_per_node / gbit_per_s(1) : 0;
+  };
+  EXPECT_DOUBLE_EQ(gbps("100 Gbps"), 100);
+  EXPECT_DOUBLE_EQ(gbps("25GbE"), 25);
+  EXPECT_DOUBLE_EQ(gbps("TCP 100 Gbit/s"), 100);
+  EXPECT_DOUBLE_EQ(gbps("4x200Gb/s IB"), 800);
+  EXPECT_DOUBLE_EQ(gbps("2 x 100G EFA"), 200);
+  EXPECT_DOUBLE_EQ(gbps("EFA (25 GB/s)"), 200);
+  EXPECT_DOUBLE_EQ(gbps("RoCE 3200 Gbps"), 3200);
+  const double usual = gbps("IB");
+  for (const char* of_a_card : {"200G IB", "HDR200", "InfiniBand HDR 200 Gb/s", "NVLink 600 GB/s + IB", "0 Gbps IB",
+                                "9999999x9999999 Gbps IB"}) {
+    EXPECT_DOUBLE_EQ(gbps(of_a_card), usual) << of_a_card;
+  }
+}
+
 TEST(MeasuredRuns, ACardIsSlowerThanTheModuleOfItsName) {
   const auto seconds = [](const std::string& gpu) {
     const auto runs =

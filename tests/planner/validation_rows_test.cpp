@@ -106,6 +106,13 @@ TEST(MeasuredRuns, SwitchesAreReadHoweverTheyAreWritten) {
   }
   EXPECT_EQ(lora("maybe").lora, std::nullopt);
   EXPECT_EQ(lora("maybe").faults.size(), 1U);
+  const auto flash = [](const std::string& cell) {
+    return test::runs_from("id,flash_attention\na," + cell + "\n").at(0);
+  };
+  EXPECT_EQ(flash("FA2").flash_attention, true);
+  EXPECT_EQ(flash("eager").flash_attention, false);
+  EXPECT_EQ(flash("1").flash_attention, true);
+  EXPECT_EQ(flash("maybe").faults.size(), 1U);
 }
 
 TEST(MeasuredRuns, SomeCellsSayThatTheyKnowNothing) {

@@ -74,13 +74,27 @@ TEST(RunWords, RecomputationIsASwitchAKindOrAListOfModules) {
     EXPECT_EQ(recompute_in(words), Recompute::None) << words;
   }
   for (const char* words : {"full", "full (uniform, 1)", "yes", "1", "True", "block", "activation checkpointing",
-                            "yes (unsloth)", "uniform(1)"}) {
+                            "yes (unsloth)", "uniform(1)", "AC", "granularity full"}) {
     EXPECT_EQ(recompute_in(words), Recompute::Full) << words;
   }
-  for (const char* words : {"selective", "selective-op", "Selective (core attn)", "mla_up_proj,mlp", "per-op SAC"}) {
+  for (const char* words : {"selective", "selective-op", "Selective (core attn)", "mla_up_proj,mlp", "per-op SAC",
+                            "attention", "mode selective"}) {
     EXPECT_EQ(recompute_in(words), Recompute::Selective) << words;
   }
   for (const char* words : {"", "flash", "10 layers"}) EXPECT_EQ(recompute_in(words), std::nullopt) << words;
+}
+
+TEST(RunWords, AttentionIsASwitchOrAKernel) {
+  for (const char* words : {"FA2", "FlashAttention-3", "flash-attn 2.5", "sdpa", "cuDNN", "xformers", "fa", "2", "TE",
+                            "fused attention", "memory-efficient"}) {
+    EXPECT_EQ(flash_attention_in(words), true) << words;
+  }
+  for (const char* words : {"eager", "unfused", "sdpa (math)", "no flash", "flash: off"}) {
+    EXPECT_EQ(flash_attention_in(words), false) << words;
+  }
+  for (const char* words : {"", "maybe", "10", "fab", "ring"}) {
+    EXPECT_EQ(flash_attention_in(words), std::nullopt) << words;
+  }
 }
 
 TEST(RunWords, PipelinesRunByTheNamesOfTheirSchedules) {
@@ -124,6 +138,7 @@ TEST(RunWords, OptimizersFormatsAndGatesAreReadInAnyCase) {
   EXPECT_FALSE(is_gated("squared ReLU"));
   EXPECT_TRUE(offload_in("params (CPU)")->parameters);
   EXPECT_TRUE(offload_in("cpu")->optimizer);
+  EXPECT_TRUE(offload_in("ZeRO-Offload")->optimizer);
   for (const char* words : {"No", "no offload", "without offloading", "disabled", "False"}) {
     ASSERT_TRUE(offload_in(words)) << words;
     EXPECT_FALSE(offload_in(words)->any()) << words;
