@@ -27,7 +27,12 @@ bool tells_no_width(std::string_view word) {
 std::string plain_model_name(std::string_view name) {
   std::string plain;
   char between = 0;
-  for (const char c : name) {
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const char c = name[i];
+    if (c == '+' && !plain.empty() && (i + 1 == name.size() || !is_letter_or_digit(name[i + 1]))) {
+      plain += "plus";
+      continue;
+    }
     if (!is_letter_or_digit(c)) {
       between = between == 0 || c == '.' ? c : between;
       continue;

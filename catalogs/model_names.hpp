@@ -7,7 +7,7 @@ namespace smplan {
 
 /// A model's name without what writers differ in: lower case, and of what stands between letters and digits only
 /// what parts two digits, the point as itself. `Llama 3.1 8B` and `llama-3.1-8b` are `llama3.1-8b`; `opt-1.3b` and
-/// `opt-13b` stay two.
+/// `opt-13b` stay two, and so do `command-r` and `Command R+`, which is `commandrplus`.
 std::string plain_model_name(std::string_view name);
 
 /// The same without what never changes the widths: who publishes the weights (`meta-llama/`), how they were trained on

@@ -4,6 +4,7 @@
 
 #include "base/units.hpp"
 #include "base/words.hpp"
+#include "catalogs/model_names.hpp"
 #include "planner/validation/phrases.hpp"
 #include "planner/validation/run_resolution.hpp"
 #include "planner/validation/run_words.hpp"
@@ -24,7 +25,7 @@ std::string without_brackets(std::string_view name) {
 }
 
 /// `Llama3-70B(trunc)` -> `llama370b`.
-std::string bare_name(std::string_view name) { return letters_and_digits(without_brackets(name)); }
+std::string bare_name(std::string_view name) { return letters_and_digits(plain_model_name(without_brackets(name))); }
 
 /// The widths of a preset do not describe a row that states others.
 bool contradicts(const MeasuredRun& run, const Architecture& a) {

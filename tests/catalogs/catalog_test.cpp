@@ -57,6 +57,10 @@ TEST(Catalog, FindsModelsAsHubAndPapersCallThem) {
   EXPECT_EQ(found("OPT-1.3B"), "opt-1.3b");
   EXPECT_EQ(found("OPT-13B"), "opt-13b") << "a point between digits is no decoration";
   EXPECT_EQ(found("llama-27b"), "none") << "nor is a dash";
+  EXPECT_EQ(found("Command R"), "command-r-35b");
+  EXPECT_EQ(found("Command R+"), "none") << "three times the size";
+  EXPECT_EQ(found("Mistral Large 2"), "mistral-large-123b");
+  EXPECT_EQ(found("Megatron-Turing NLG 530B"), "mt-nlg-530b");
   for (const char* name : {"", "/", "-", "instruct", "2507", "meta-llama/", "llama-3.1-8b-med"}) {
     EXPECT_EQ(found(name), "none") << name;
   }

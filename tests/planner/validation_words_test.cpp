@@ -252,6 +252,8 @@ TEST(RunWords, NamesOfFilesHaveNoPointsAndMustNameOneModelOnly) {
   EXPECT_EQ(model("OPT-13B"), "opt-13b");
   const auto runs = test::runs_from("id,model,gpu,n_gpus,seq_len,micro_batch\na,opt_1_3b,A100,1,2048,1\n");
   EXPECT_FALSE(resolve_run(runs[0], shipped_catalog())) << "1.3 or 13 billion";
+  const auto plus = test::runs_from("id,model,gpu,n_gpus,seq_len,micro_batch\na,Command R+,A100,1,2048,1\n");
+  EXPECT_FALSE(resolve_run(plus[0], shipped_catalog())) << "is not Command R";
 }
 
 }  // namespace
