@@ -6,6 +6,7 @@
 
 #include "base/json_reader.hpp"
 #include "base/utf8.hpp"
+#include "base/words.hpp"
 
 namespace smplan {
 namespace {
@@ -92,6 +93,12 @@ class Scanner {
   std::size_t line_ = 1;
 };
 
+bool same_words(std::string_view written, std::string_view name) {
+  const std::string_view bare = trim(written);
+  return std::equal(bare.begin(), bare.end(), name.begin(), name.end(),
+                    [](char a, char b) { return lower_case(a) == lower_case(b); });
+}
+
 Diagnostics check_header(const CsvTable& table, std::size_t line) {
   Diagnostics faults;
   const std::string where = fmt::format("{}:{}", table.name, line);
@@ -122,7 +129,11 @@ Result<void> check_text(std::string_view text, std::string_view name) {
 }  // namespace
 
 std::optional<std::size_t> CsvTable::column(std::string_view column_name) const {
-  const auto at = std::find(header.begin(), header.end(), column_name);
+  auto at = std::find(header.begin(), header.end(), column_name);
+  if (at == header.end()) {
+    at = std::find_if(header.begin(), header.end(),
+                      [&](const std::string& name) { return same_words(name, column_name); });
+  }
   if (at == header.end()) return std::nullopt;
   return static_cast<std::size_t>(at - header.begin());
 }

@@ -23,7 +23,7 @@ struct CsvTable {
   std::vector<std::string> header;
   std::vector<CsvRow> rows;
 
-  /// Position of a column, or nullopt.
+  /// Position of a column, or nullopt. Where none has the very name, blanks around it and its case do not count.
   [[nodiscard]] std::optional<std::size_t> column(std::string_view column_name) const;
   /// The field of a row; empty if the table has no such column.
   [[nodiscard]] std::string_view field(const CsvRow& row, std::string_view column_name) const;

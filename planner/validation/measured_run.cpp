@@ -85,7 +85,7 @@ class RowReader {
   std::string text(std::string_view column) {
     columns.push_back(column);
     const std::optional<std::size_t> index = position(table_, column);
-    return index && *index < row_.fields.size() ? row_.fields[*index] : std::string();
+    return index && *index < row_.fields.size() ? std::string(trim(row_.fields[*index])) : std::string();
   }
 
   std::optional<double> number(std::string_view column) {
@@ -228,8 +228,10 @@ RunAndColumns read_run(const CsvTable& table, const CsvRow& row, std::string_vie
 
 Result<std::vector<MeasuredRun>> read_measured_runs(const CsvTable& table, std::string_view where) {
   if (!table.column("id")) {
+    const bool one = table.header.size() == 1 && table.header[0].find_first_of(";\t|") != std::string::npos;
     return fail("missing-column", std::string(where), "there is no column 'id'",
-                "the first line must name the columns; docs/validation.md lists them");
+                one ? "the columns are not parted by commas: save the table as comma-separated values"
+                    : "the first line must name the columns; docs/validation.md lists them");
   }
   std::vector<MeasuredRun> runs;
   runs.reserve(table.rows.size());

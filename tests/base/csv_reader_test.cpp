@@ -42,6 +42,15 @@ TEST(ParseCsv, LooksUpByColumnName) {
   EXPECT_EQ(table.location(table.rows[0], "id"), "t.csv:2:id");
 }
 
+TEST(ParseCsv, LooksUpInAnotherCaseWhereNoColumnHasTheVeryName) {
+  const Result<CsvTable> table = parse_csv("ID, Model ,model\na,b,c\n", "t.csv");
+  ASSERT_TRUE(table);
+  EXPECT_EQ(table->column("id"), 0U);
+  EXPECT_EQ(table->column("model"), 2U) << "the very name comes first";
+  EXPECT_EQ(table->column("mode"), std::nullopt);
+  EXPECT_EQ(table->column(""), std::nullopt);
+}
+
 TEST(ParseCsv, SkipsBlankLinesAndKeepsEmptyFields) {
   EXPECT_THAT(parse("a,b\n\n,\n\r\n1,2\n\n").rows, ElementsAre(CsvRow{3, {"", ""}}, CsvRow{5, {"1", "2"}}));
   EXPECT_THAT(parse("a\n\"\"\n").rows, ElementsAre(CsvRow{2, {""}}));

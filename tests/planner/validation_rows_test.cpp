@@ -115,6 +115,22 @@ TEST(MeasuredRuns, SwitchesAreReadHoweverTheyAreWritten) {
   EXPECT_EQ(flash("maybe").faults.size(), 1U);
 }
 
+TEST(MeasuredRuns, BlanksAroundCellsAndTheCaseOfColumnsDoNotCount) {
+  const MeasuredRun run = test::runs_from("ID, Model, N_GPUs, Micro_Batch\na, llama-2-7b , 8, 2\n").at(0);
+  EXPECT_EQ(run.model, "llama-2-7b");
+  EXPECT_EQ(run.n_gpus, 8);
+  EXPECT_EQ(run.micro_batch, 2);
+  EXPECT_TRUE(run.faults.empty());
+}
+
+TEST(MeasuredRuns, ATablePartedBySemicolonsIsToldSo) {
+  const Result<CsvTable> table = parse_csv("id;model\na;gpt2\n", "runs.csv");
+  ASSERT_TRUE(table);
+  const auto runs = read_measured_runs(*table, "runs.csv");
+  ASSERT_FALSE(runs);
+  EXPECT_NE(runs.error()[0].hint.find("comma-separated"), std::string::npos);
+}
+
 TEST(MeasuredRuns, SomeCellsSayThatTheyKnowNothing) {
   for (const char* cell : {"n/a", "N/A", "-", "?", "unknown", "nan"}) {
     const MeasuredRun run =
