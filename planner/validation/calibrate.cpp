@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "planner/validation/calibration_problem.hpp"
 #include "planner/validation/cross_validate.hpp"
 #include "planner/validation/error_sample.hpp"
 #include "planner/validation/fit_knobs.hpp"

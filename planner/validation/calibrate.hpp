@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "catalogs/catalog.hpp"
-#include "planner/validation/calibration_problem.hpp"
+#include "planner/validation/calibration_options.hpp"
 #include "planner/validation/measured_run.hpp"
 
 namespace smplan {

@@ -181,15 +181,6 @@ std::vector<double> run_weights(const std::vector<Observation*>& observations, c
 
 }  // namespace
 
-CalibrationOptions calibration_options(CalibrationScope scope) {
-  CalibrationOptions options{.scope = scope};
-  if (scope == CalibrationScope::StacksAndDevices) {
-    options.prior_scale = 1;
-    options.least_narrowing = 0.12;
-  }
-  return options;
-}
-
 bool CalibrationTarget::of_profile(std::string_view stack) const {
   return stack_parameter != nullptr && (stack_parameter->shared || owner == stack);
 }

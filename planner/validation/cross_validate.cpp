@@ -6,6 +6,7 @@
 #include <set>
 
 #include "planner/uncertainty.hpp"
+#include "planner/validation/calibration_problem.hpp"
 #include "planner/validation/error_sample.hpp"
 
 namespace smplan {

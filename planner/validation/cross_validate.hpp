@@ -4,9 +4,14 @@
 #include <string>
 #include <vector>
 
-#include "planner/validation/calibration_problem.hpp"
+#include "base/result.hpp"
+#include "planner/validation/calibration_options.hpp"
+#include "planner/validation/measured_run.hpp"
 
 namespace smplan {
+
+class Catalog;
+struct CalibrationProblem;
 
 /// Predicted over measured step time of a run when its group was not fitted on.
 struct LeftOutError {
