@@ -93,7 +93,7 @@ class Scanner {
   std::size_t line_ = 1;
 };
 
-bool same_words(std::string_view written, std::string_view name) {
+bool is_called(std::string_view written, std::string_view name) {
   const std::string_view bare = trim(written);
   return std::equal(bare.begin(), bare.end(), name.begin(), name.end(),
                     [](char a, char b) { return lower_case(a) == lower_case(b); });
@@ -132,7 +132,7 @@ std::optional<std::size_t> CsvTable::column(std::string_view column_name) const 
   auto at = std::find(header.begin(), header.end(), column_name);
   if (at == header.end()) {
     at = std::find_if(header.begin(), header.end(),
-                      [&](const std::string& name) { return same_words(name, column_name); });
+                      [&](const std::string& name) { return is_called(name, column_name); });
   }
   if (at == header.end()) return std::nullopt;
   return static_cast<std::size_t>(at - header.begin());

@@ -9,7 +9,7 @@
 namespace smplan {
 namespace {
 
-/// What one unmeasured trait adds, a standard deviation of log(predicted / measured). At this value P10 to P90 holds 78
+/// What one unmeasured trait adds, a standard deviation of log(predicted / measured). At this value P10 to P90 holds 77
 /// to 84 % of the runs of left-out sources, models, stacks and accelerators (docs/accuracy.md).
 constexpr double kUnmeasuredSigma = 0.066;
 /// Traits are not independent: a stack without any run is not ten times as uncertain as one that lacks one.

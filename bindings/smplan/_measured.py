@@ -212,9 +212,9 @@ def calibrate(runs: Runs, *, catalog: Optional[_core.Catalog] = None, scope: str
     `prior_width`: how freely numbers leave the catalog's values (0.3; 1 with devices). `not_fitted`: ids of doubtful
     runs. `cross_validate`: "source", "file", "model", "gpu", "stack" or "stack-gpu" (a stack on accelerators of one
     design): each group of runs is predicted by a fit without it as well, see Calibration.left_out. `intervals`: the same
-    names, whose left-out errors then give the width of P10 to P90; the fit's own if None. `as_of`: date that the overlay carries, YYYY-MM-DD, today if None. Raises
-    InputError if no run can be predicted and was timed, or if all fall into one group. Ctrl-C is obeyed; shows progress
-    with tqdm if that is installed.
+    names, whose left-out errors then give the width of P10 to P90; the fit's own if None. `as_of`: date that the overlay
+    carries, YYYY-MM-DD, today if None. Raises InputError if no run can be predicted and was timed, or if all fall into
+    one group. Ctrl-C is obeyed; shows progress with tqdm if that is installed.
 
     >>> import smplan, tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "runs.csv")

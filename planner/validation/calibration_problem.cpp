@@ -134,7 +134,7 @@ std::vector<std::size_t> moving_targets(const CalibrationProblem& c, Observation
 CalibrationProblem observe(const std::vector<MeasuredRun>& runs, const Catalog& catalog,
                            const CalibrationOptions& options) {
   CalibrationProblem c;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
+  for (std::size_t i = 0; i < runs.size() && !stopped(options.fit.monitor); ++i) {
     Result<ResolvedRun> resolved = resolve_run(runs[i], catalog);
     if (!resolved) continue;
     const std::optional<Seconds> measured = measured_step_time(runs[i], catalog);

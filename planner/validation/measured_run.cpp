@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <map>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -68,6 +69,25 @@ std::optional<std::size_t> position(const CsvTable& table, std::string_view colu
   return index;
 }
 
+/// Where a table has the columns that a run is read from: looked up once, however many rows there are.
+class Columns {
+ public:
+  explicit Columns(const CsvTable& table) : table_(table) {}
+
+  /// `column`: a literal.
+  std::optional<std::size_t> at(std::string_view column) {
+    const auto [entry, is_new] = asked_.try_emplace(column);
+    if (is_new) entry->second = position(table_, column);
+    return entry->second;
+  }
+  /// Every column that a run may have.
+  [[nodiscard]] const std::map<std::string_view, std::optional<std::size_t>>& asked() const { return asked_; }
+
+ private:
+  const CsvTable& table_;
+  std::map<std::string_view, std::optional<std::size_t>> asked_;
+};
+
 /// What tables write where a figure is not known.
 bool is_not_stated(std::string_view cell) {
   constexpr std::array<std::string_view, 11> kBlanks{"",    "-",   "--",      "n/a",  "na",        "?",
@@ -76,15 +96,14 @@ bool is_not_stated(std::string_view cell) {
   return std::find(kBlanks.begin(), kBlanks.end(), text) != kBlanks.end();
 }
 
-/// Reads typed cells of one row and collects the faults and the columns.
+/// Reads typed cells of one row and collects the faults.
 class RowReader {
  public:
-  RowReader(const CsvTable& table, const CsvRow& row, std::string_view where)
-      : table_(table), row_(row), where_(where) {}
+  RowReader(Columns& columns, const CsvRow& row, std::string_view where)
+      : columns_(columns), row_(row), where_(where) {}
 
   std::string text(std::string_view column) {
-    columns.push_back(column);
-    const std::optional<std::size_t> index = position(table_, column);
+    const std::optional<std::size_t> index = columns_.at(column);
     return index && *index < row_.fields.size() ? std::string(trim(row_.fields[*index])) : std::string();
   }
 
@@ -124,7 +143,7 @@ class RowReader {
   std::optional<bool> flag(std::string_view column, std::optional<bool> (*named)(std::string_view) = nullptr) {
     constexpr std::array<std::string_view, 9> kOn{"1", "true", "yes", "on", "y", "t", "enabled", "✓", "✔"};
     constexpr std::array<std::string_view, 10> kOff{"0", "false", "no", "off", "n", "f", "disabled", "none", "✗", "✘"};
-    const std::string cell = lower_case(trim(text(column)));
+    const std::string cell = lower_case(text(column));
     if (is_not_stated(cell)) return std::nullopt;
     if (std::find(kOn.begin(), kOn.end(), cell) != kOn.end()) return true;
     if (std::find(kOff.begin(), kOff.end(), cell) != kOff.end()) return false;
@@ -134,7 +153,6 @@ class RowReader {
   }
 
   Diagnostics faults;
-  std::vector<std::string_view> columns;  ///< asked for
 
  private:
   void refuse(std::string_view column, std::string_view value, std::string_view expected) {
@@ -142,19 +160,13 @@ class RowReader {
                       std::string(column) + " is '" + std::string(value) + "'", "expected " + std::string(expected)});
   }
 
-  const CsvTable& table_;
+  Columns& columns_;
   const CsvRow& row_;
   std::string_view where_;
 };
 
-/// The run, and the columns that told of it.
-struct RunAndColumns {
-  MeasuredRun run;
-  std::vector<std::string_view> columns;
-};
-
-RunAndColumns read_run(const CsvTable& table, const CsvRow& row, std::string_view where) {
-  RowReader in(table, row, where);
+MeasuredRun read_run(Columns& columns, const CsvRow& row, std::string_view where) {
+  RowReader in(columns, row, where);
   MeasuredRun run;
   run.line = row.line;
   run.id = in.text("id");
@@ -210,7 +222,7 @@ RunAndColumns read_run(const CsvTable& table, const CsvRow& row, std::string_vie
   run.lora = in.flag("lora");
   run.packing = in.flag("packing");
   run.compile = in.flag("compile");
-  RowReader measured(table, row, where);
+  RowReader measured(columns, row, where);
   run.step_time_s = measured.number("step_time_s");
   run.tokens_per_s_per_gpu = measured.number("tokens_per_s_per_gpu");
   run.samples_per_s = measured.number("samples_per_s");
@@ -220,8 +232,7 @@ RunAndColumns read_run(const CsvTable& table, const CsvRow& row, std::string_vie
   run.peak_mem_gib_per_gpu = measured.number("peak_mem_gib_per_gpu");
   run.measured_faults = std::move(measured.faults);
   run.faults = std::move(in.faults);
-  in.columns.insert(in.columns.end(), measured.columns.begin(), measured.columns.end());
-  return {std::move(run), std::move(in.columns)};
+  return run;
 }
 
 }  // namespace
@@ -233,22 +244,26 @@ Result<std::vector<MeasuredRun>> read_measured_runs(const CsvTable& table, std::
                 one ? "the columns are not parted by commas: save the table as comma-separated values"
                     : "the first line must name the columns; docs/validation.md lists them");
   }
+  Columns columns(table);
   std::vector<MeasuredRun> runs;
   runs.reserve(table.rows.size());
-  for (const CsvRow& row : table.rows) runs.push_back(read_run(table, row, where).run);
+  for (const CsvRow& row : table.rows) runs.push_back(read_run(columns, row, where));
   return runs;
 }
 
 std::vector<UnreadColumn> unread_columns(const CsvTable& table) {
-  const std::vector<std::string_view> columns = read_run(table, {}, {}).columns;
+  Columns columns(table);
+  read_run(columns, {}, {});
   std::set<std::size_t> read;
-  for (const std::string_view column : columns) {
-    if (const std::optional<std::size_t> at = position(table, column)) read.insert(*at);
+  std::vector<std::string> known;
+  for (const auto& [column, at] : columns.asked()) {
+    known.emplace_back(column);
+    if (at) read.insert(*at);
   }
-  const std::vector<std::string> known(columns.begin(), columns.end());
+  if (const auto reference = columns.at(kReference)) read.insert(*reference);
   std::vector<UnreadColumn> unread;
   for (std::size_t i = 0; i < table.header.size(); ++i) {
-    if (read.contains(i) || table.header[i] == kReference) continue;
+    if (read.contains(i)) continue;
     const std::vector<std::string> nearest = nearest_names(table.header[i], known, 1);
     // Slips rarely begin with the first letter; other words that look alike are no help.
     const bool slip = !nearest.empty() && !table.header[i].empty() && nearest[0][0] == table.header[i][0];

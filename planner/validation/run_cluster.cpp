@@ -2,10 +2,10 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
-#include <regex>
 
 #include "base/words.hpp"
 #include "planner/validation/run_resolution.hpp"
+#include "planner/validation/run_words.hpp"
 
 namespace smplan {
 namespace {
@@ -80,46 +80,10 @@ std::optional<double> memory_gap(const Accelerator& accelerator, const PlainName
   return gap;
 }
 
-/// nullopt where no word names a network between nodes.
-std::optional<NetworkKind> network_kind(std::string_view written) {
-  for (const std::string& word : name_words(written)) {
-    const auto begins = [&](std::string_view name) { return word.rfind(name, 0) == 0; };
-    if (begins("efa")) return NetworkKind::Efa;
-    if (begins("roce")) return NetworkKind::RoCE;
-    if (word == "ib" || begins("infiniband") || begins("rdma")) return NetworkKind::Infiniband;
-    // InfiniBand's rates, `HDR200`
-    if (begins("edr") || begins("hdr") || begins("ndr") || begins("xdr")) return NetworkKind::Infiniband;
-    if (begins("opa") || begins("omni")) return NetworkKind::OmniPath;
-    if (begins("tcp") || begins("ethernet") || word.ends_with("gbe")) return NetworkKind::Ethernet;
-  }
-  return std::nullopt;
-}
-
-/// Gbit/s of a node that the words say: `8x400Gb/s`, `100GbE`, `EFA 3200 Gbps`, `50 GB/s`. A rate of InfiniBand or RoCE
-/// that is not multiplied is one card's, which says nothing of how many there are, unless no card is so fast.
-std::optional<double> said_gbps(std::string_view written) {
-  constexpr double kFastestCard = 800;
-  constexpr double kFastestNode = 1e5;
-  constexpr std::size_t kLongest = 200;  // std::regex goes as deep as its text is long
-  const std::string text = lower_case(written.substr(0, kLongest));
-  if (text.find("nvlink") != std::string::npos || text.find("nvswitch") != std::string::npos) return std::nullopt;
-  static const std::regex rate(R"(\b(?:(\d+)\s*[x*]\s*)?(\d+(?:\.\d+)?)\s*(g(?:b|bit|bits|bps|be|ps)?)\b)");
-  std::smatch found;
-  if (!std::regex_search(text, found, rate)) return std::nullopt;
-  const std::string_view unit = written.substr(static_cast<std::size_t>(found.position(3)), 2);
-  const bool bytes = unit.ends_with('B') && found[3] != "gbe";
-  const double one = std::strtod(found[2].str().c_str(), nullptr) * (bytes ? 8 : 1);
-  const double all = found[1].matched ? one * std::strtod(found[1].str().c_str(), nullptr) : one;
-  if (!(all > 0 && all <= kFastestNode)) return std::nullopt;
-  const std::optional<NetworkKind> kind = network_kind(written);
-  const bool in_cards = kind == NetworkKind::Infiniband || kind == NetworkKind::RoCE || kind == NetworkKind::OmniPath;
-  return in_cards && !found[1].matched && all <= kFastestCard ? std::nullopt : std::optional(all);
-}
-
-/// Of a node, by the column or by words.
+/// Gbit/s of a node, by the column or by words.
 std::optional<double> stated_gbps(const MeasuredRun& run) {
   const bool stated = run.internode_gbps_per_node && *run.internode_gbps_per_node > 0;
-  return stated ? run.internode_gbps_per_node : said_gbps(run.network);
+  return stated ? run.internode_gbps_per_node : network_gbps_in(run.network);
 }
 
 /// Names of instances have a hyphen of their own: `p6-b300.48xlarge`.
@@ -194,12 +158,11 @@ std::int64_t usual_devices_per_node(std::int64_t n_gpus, const InstanceType& sys
 }
 
 /// How well sizes of one family fit, where nothing else tells them apart: the fewest nodes, then the fewest devices
-/// left idle, then the network nearest to the stated one. Smaller is better.
-std::array<double, 3> misfit(const MeasuredRun& run, const InstanceType& system) {
+/// left idle, then the network nearest to the stated Gbit/s, 0 if there are none. Smaller is better.
+std::array<double, 3> misfit(const MeasuredRun& run, double stated, const InstanceType& system) {
   const std::int64_t n_gpus = run.n_gpus.value_or(1);
   const std::int64_t used = run.gpus_per_node ? std::min<std::int64_t>(system.accelerator_count, *run.gpus_per_node)
                                               : usual_devices_per_node(n_gpus, system);
-  const double stated = stated_gbps(run).value_or(0);
   const double offered = system.network.bandwidth_per_node / gbit_per_s(1);
   const bool compare = stated > 0 && offered > 0;
   return {-static_cast<double>(used), static_cast<double>(system.accelerator_count - used),
@@ -212,7 +175,8 @@ const InstanceType* nearest_system(const MeasuredRun& run, const Catalog& catalo
   const InstanceType* stated = stated_instance(run, catalog);
   if (stated != nullptr && stated->accelerator == accelerator) return stated;
   const std::vector<std::string> words = instance_words(run);
-  const std::optional<NetworkKind> network = network_kind(run.network);
+  const std::optional<NetworkKind> network = network_in(run.network);
+  const double gbps = stated_gbps(run).value_or(0);
   const InstanceType* best = nullptr;
   int best_score = -1;
   for (const InstanceType& system : catalog.instances()) {
@@ -226,7 +190,7 @@ const InstanceType* nearest_system(const MeasuredRun& run, const Catalog& catalo
     if (reference) score += 2;
     if (run.n_gpus.value_or(1) > 1 && system.accelerator_count > 1) score += 1;  // a lone one has no fabric
     const bool fits_better =
-        best != nullptr && score == best_score && !reference && misfit(run, system) < misfit(run, *best);
+        best != nullptr && score == best_score && !reference && misfit(run, gbps, system) < misfit(run, gbps, *best);
     if (score > best_score || fits_better) {
       best = &system;
       best_score = score;
@@ -279,7 +243,7 @@ Result<Cluster> resolve_cluster(const MeasuredRun& run, const Catalog& catalog, 
   InstanceType used = *system;
   const std::optional<double> gbps = stated_gbps(run);
   if (gbps) used.network.bandwidth_per_node = gbit_per_s(*gbps);
-  const std::optional<NetworkKind> network = network_kind(run.network);
+  const std::optional<NetworkKind> network = network_in(run.network);
   if (!network && !gbps && nodes > 1 && !run.network.empty()) {
     assumptions.push_back("network " + quote(run.network) + " is not understood");
   }

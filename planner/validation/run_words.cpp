@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <regex>
 #include <set>
 #include <utility>
 
@@ -304,6 +306,39 @@ std::optional<FlopsKind> flops_kind_in(std::string_view words) {
   if (words_of(text).empty()) return FlopsKind::Model;
   if (mentions(text, "hardware") && mentions(text, "model")) return std::nullopt;
   return find_part(kFlopsKinds, text);
+}
+
+std::optional<NetworkKind> network_in(std::string_view words) {
+  for (const std::string& word : plain_words(words)) {
+    const auto begins = [&](std::string_view name) { return word.rfind(name, 0) == 0; };
+    if (begins("efa")) return NetworkKind::Efa;
+    if (begins("roce")) return NetworkKind::RoCE;
+    if (word == "ib" || begins("infiniband") || begins("rdma")) return NetworkKind::Infiniband;
+    // InfiniBand's rates, `HDR200`
+    if (begins("edr") || begins("hdr") || begins("ndr") || begins("xdr")) return NetworkKind::Infiniband;
+    if (begins("opa") || begins("omni")) return NetworkKind::OmniPath;
+    if (begins("tcp") || begins("ethernet") || word.ends_with("gbe")) return NetworkKind::Ethernet;
+  }
+  return std::nullopt;
+}
+
+std::optional<double> network_gbps_in(std::string_view words) {
+  constexpr double kFastestCard = 800;
+  constexpr double kFastestNode = 1e5;
+  constexpr std::size_t kLongest = 200;  // std::regex goes as deep as its text is long
+  const std::string text = lower_case(words.substr(0, kLongest));
+  if (mentions(text, "nvlink") || mentions(text, "nvswitch")) return std::nullopt;
+  static const std::regex rate(R"(\b(?:(\d+)\s*[x*]\s*)?(\d+(?:\.\d+)?)\s*(g(?:b|bit|bits|bps|be|ps)?)\b)");
+  std::smatch found;
+  if (!std::regex_search(text, found, rate)) return std::nullopt;
+  const std::string_view unit = words.substr(static_cast<std::size_t>(found.position(3)), 2);
+  const bool bytes = unit.ends_with('B') && found[3] != "gbe";
+  const double one = std::strtod(found[2].str().c_str(), nullptr) * (bytes ? 8 : 1);
+  const double all = found[1].matched ? one * std::strtod(found[1].str().c_str(), nullptr) : one;
+  if (!(all > 0 && all <= kFastestNode)) return std::nullopt;
+  const std::optional<NetworkKind> kind = network_in(words);
+  const bool in_cards = kind == NetworkKind::Infiniband || kind == NetworkKind::RoCE || kind == NetworkKind::OmniPath;
+  return in_cards && !found[1].matched && all <= kFastestCard ? std::nullopt : std::optional(all);
 }
 
 bool is_gated(std::string_view mlp) { return mentions(lower_case(mlp), "glu"); }

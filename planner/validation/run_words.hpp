@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "catalogs/instance.hpp"
 #include "catalogs/precision.hpp"
 #include "catalogs/stack.hpp"
 #include "models/strategy.hpp"
@@ -43,6 +44,12 @@ std::optional<Optimizer> optimizer_in(std::string_view words);
 std::optional<Offload> offload_in(std::string_view words);
 /// `bfloat16`, `bf16-mixed`, `mxfp8`.
 std::optional<Precision> precision_in(std::string_view words);
+
+/// `EFAv2`, `IB NDR`, `HDR200`, `RoCE`, `100GbE`: the network between nodes.
+std::optional<NetworkKind> network_in(std::string_view words);
+/// Gbit/s of a node: `8x400Gb/s`, `100GbE`, `EFA 3200 Gbps`, `50 GB/s`. A rate of InfiniBand or RoCE that is not
+/// multiplied is one card's, which says nothing of how many there are, unless no card is so fast.
+std::optional<double> network_gbps_in(std::string_view words);
 
 /// What a figure of peak memory counts.
 enum class MemoryKind {
