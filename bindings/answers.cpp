@@ -12,6 +12,7 @@
 #include "bindings/interruptible.hpp"
 #include "bindings/parts.hpp"
 #include "bindings/request.hpp"
+#include "planner/export/folder.hpp"
 #include "planner/export/target.hpp"
 #include "planner/plan_json.hpp"
 #include "planner/preflight/report_checks.hpp"
@@ -140,6 +141,12 @@ py::tuple export_of_text(const CatalogHandle& handle, const std::string& text, s
   return py::make_tuple(files, placeholders, done.notes, done.plan_id);
 }
 
+void write_files(const std::string& folder, const std::vector<std::pair<std::string, std::string>>& files) {
+  std::vector<ExportFile> all;
+  for (const auto& [path, content] : files) all.push_back({path, content});
+  if (Result<void> written = write_export(folder, all); !written) throw Refused{std::move(written.error())};
+}
+
 /// JSON text as this library writes it: of the same values, the same bytes. (Python may shorten a number further.)
 std::string normal_json(const std::string& text) {
   value_or_throw(parse_json(text, "plan"));
@@ -191,6 +198,8 @@ void bind_answers(py::module_& module) {
   module.def("report_of_text", &report_of_text, py::arg("catalog"), py::arg("text"), "The HTML page of a plan file.");
   module.def("export_of_text", &export_of_text, py::arg("catalog"), py::arg("text"), py::arg("rank"), py::arg("target"),
              py::arg("options"), "A plan of a plan file in the words of a target.");
+  module.def("write_export", &write_files, py::arg("folder"), py::arg("files"),
+             "Writes the files of an export, (path, content) each, into a folder that holds no other job.");
   module.def("normal_json", &normal_json, py::arg("text"), "JSON text as the command line would have written it.");
   module.attr("keywords") = py::tuple(py::cast(keyword_names()));
   module.attr("export_targets") = py::tuple(py::cast(target_names()));

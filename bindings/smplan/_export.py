@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple, Sequence, Tuple, Union
 
-from smplan._files import write_text
+from smplan import _core
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,14 +43,15 @@ class Export:
         self.notes = tuple(notes)
 
     def write(self, folder: Union[str, os.PathLike[str]]) -> Path:
-        """Writes every file, whole or not at all, into a folder, which is made if it is missing."""
+        """Writes every file, whole or not at all, into a folder, which is made if it is missing.
+
+        Files that an earlier export left there and this one has not are removed. Raises InputError, and changes nothing,
+        where a file stands in the way that no export wrote or that was changed since, or the folder takes no files.
+        """
         from pathlib import Path
 
-        root = Path(folder)
-        for file in self.files:
-            (root / file.path).parent.mkdir(parents=True, exist_ok=True)
-            write_text(root / file.path, file.content)
-        return root
+        _core.write_export(os.fspath(folder), list(self.files))
+        return Path(folder)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Export):
