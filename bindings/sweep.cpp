@@ -19,18 +19,19 @@ namespace {
 /// Trials, how many at once, early stopping: each as text or not given.
 using TrialTuple = std::tuple<std::optional<std::string>, std::optional<std::string>, std::optional<std::string>>;
 
-SweepOptions options_of(const TrialTuple& trials) {
+SweepOptions options_of(const TrialTuple& trials, const std::optional<std::string>& environment_region,
+                        const std::string& today) {
   const auto& [count, at_once, early_stopping] = trials;
   SweepOptions options;
   options.trials = value_or_throw(read_trials({count, at_once, early_stopping}));
+  options.environment_region = environment_region;
+  options.today = today;
   return options;
 }
 
 std::string line(const CatalogHandle& handle, const Arguments& arguments, const TrialTuple& trials,
                  const std::optional<std::string>& environment_region, const std::string& today) {
-  SweepOptions options = options_of(trials);
-  options.environment_region = environment_region;
-  options.today = today;
+  SweepOptions options = options_of(trials, environment_region, today);
   return interruptible([catalog = handle.catalog, spec = spec_of(arguments), options](Monitor& monitor) mutable {
     options.search.monitor = &monitor;
     return sweep_line(spec, *catalog, options).text;
@@ -45,10 +46,12 @@ void bind_sweep(py::module_& module) {
              "One request planned, as the line of JSON that `smplan sweep` prints.");
   module.def(
       "sweep_identity",
-      [](const Arguments& arguments, const TrialTuple& trials) {
-        return sweep_identity(spec_of(arguments), options_of(trials));
+      [](const CatalogHandle& handle, const Arguments& arguments, const TrialTuple& trials,
+         const std::optional<std::string>& environment_region, const std::string& today) {
+        return sweep_identity(spec_of(arguments), *handle.catalog, options_of(trials, environment_region, today));
       },
-      py::arg("arguments"), py::arg("trials"), "What the line of a request is known by.");
+      py::arg("catalog"), py::arg("arguments"), py::arg("trials"), py::arg("environment_region"), py::arg("today"),
+      "What the line of a request is known by.");
   module.def(
       "sweep_line_identity", [](const std::string& text) { return sweep_identity(text); }, py::arg("line"),
       "The same of a line that was read back; None if it is none.");

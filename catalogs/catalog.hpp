@@ -27,6 +27,9 @@ class Catalog {
   /// reference to an unknown accelerator or instance type among them.
   Result<void> merge(const JsonValue& overlay);
 
+  /// Hash of the overlays merged so far, in their order; empty for the shipped catalog, which is a part of the build.
+  [[nodiscard]] const std::string& overlays() const { return overlays_; }
+
   /// What calibration puts in the place of shipped figures; a name that the catalog lacks is a
   /// fault of the caller and ignored.
   void set_stack_profile(const StackProfile& profile);
@@ -77,6 +80,7 @@ class Catalog {
   void read(const JsonValue& document, Known known, Diagnostics& out);
   void rebuild_indexes(std::string_view where, Diagnostics& out);
 
+  std::string overlays_;
   std::vector<Accelerator> accelerators_;
   std::vector<InstanceType> instances_;
   std::vector<Price> prices_;

@@ -335,10 +335,16 @@ Json miss_json(const PlanSet& set) {
 
 }  // namespace
 
+std::string_view version() { return SMPLAN_VERSION; }
+
+std::string to_json(const PlanRequest& request) {
+  return request_json(request).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 std::string to_json(const PlanSet& set) {
   Json out;
   out["schema_version"] = kSchemaVersion;
-  out["smplan_version"] = SMPLAN_VERSION;
+  out["smplan_version"] = std::string(version());
   out["request"] = request_json(set.request);
   out["plans"] = Json::array();
   for (std::size_t i = 0; i < set.plans.size(); ++i) {

@@ -9,6 +9,10 @@ namespace smplan {
 /// The plan set as schema/plan.schema.json describes it: fixed key order, shortest round-trip numbers,
 /// newline at the end. An estimate has the same form with one plan.
 std::string to_json(const PlanSet& set);
+/// Its member `request`: the request with everything resolved.
+std::string to_json(const PlanRequest& request);
+/// Version of smplan as plan files state it.
+std::string_view version();
 /// One line a plan, header first, the columns of the table plus the degrees.
 std::string to_csv(const PlanSet& set);
 

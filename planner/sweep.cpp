@@ -6,8 +6,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/hash.hpp"
 #include "base/json_reader.hpp"
+#include "base/printable.hpp"
 #include "models/trials.hpp"
+#include "planner/build_identity.hpp"
 #include "planner/objective.hpp"
 #include "planner/plan_json.hpp"
 #include "planner/request_names.hpp"
@@ -38,17 +41,20 @@ Json trials_identity(const std::optional<Trials>& trials) {
   return out;
 }
 
-std::string identity_of(const Json& request, const Json& trials, const Json& version) {
-  return Json::array({request, trials, version}).dump();
+/// The request as asked and as resolved, the files that it names, trials, overlays, date and build.
+std::string identity_of(const RequestSpec& spec, const Result<PlanRequest>& request, const Catalog& catalog,
+                        const SweepOptions& options) {
+  Json facts = Json::array({request_key(spec), request ? to_json(*request) : smplan::to_string(request.error()),
+                            trials_identity(options.trials), catalog.overlays(), options.today.value_or(""),
+                            std::string(build_identity())});
+  for (const std::optional<std::string>* file : {&spec.hf_config, &spec.arch}) {
+    if (*file) facts.push_back(hash_text(read_text_file(**file).value_or("")));
+  }
+  return hash_text(facts.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
-/// The version as the plan files state it.
-Json version() {
-  static const Json kVersion = [] {
-    const PlanSet none;
-    return Json::parse(to_json(none)).at("smplan_version");
-  }();
-  return kVersion;
+Result<PlanRequest> resolved(const RequestSpec& spec, const Catalog& catalog, const SweepOptions& options) {
+  return resolve(spec, catalog, options.environment_region, Purpose::Plan, options.today);
 }
 
 /// The plan as `plan --format json` writes it.
@@ -192,14 +198,15 @@ std::optional<TrialSchedule> plan_trials(const PlanRequest& request, const Trial
 }
 
 SweepLine sweep_line(const RequestSpec& spec, const Catalog& catalog, const SweepOptions& options) {
+  Result<PlanRequest> request = resolved(spec, catalog, options);
   Json line;
+  line["identity"] = identity_of(spec, request, catalog, options);
   line["request"] = Json::parse(request_key(spec));
-  line["smplan_version"] = version();
+  line["smplan_version"] = std::string(version());
   SweepLine out;
   std::string message;
   Json plan = nullptr;
   Json trials = trials_identity(options.trials);
-  Result<PlanRequest> request = resolve(spec, catalog, options.environment_region, Purpose::Plan, options.today);
   if (!request) {
     out.status = SweepLine::Status::Invalid;
     message = smplan::to_string(request.error());
@@ -229,7 +236,7 @@ SweepLine sweep_line(const RequestSpec& spec, const Catalog& catalog, const Swee
   line["message"] = message;
   line["plan"] = std::move(plan);
   line["trials"] = std::move(trials);
-  out.text = line.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+  out.text = printable_json(line.dump(-1, ' ', false, Json::error_handler_t::replace)) + '\n';
   return out;
 }
 
@@ -237,19 +244,13 @@ std::optional<std::string> sweep_identity(std::string_view line) {
   // Our own reader first: it bounds how deep a line can nest.
   if (!parse_json(line, "line")) return std::nullopt;
   const Json json = Json::parse(line, nullptr, false);
-  if (!json.is_object() || !json.contains("request") || !json.contains("smplan_version") || !json.contains("trials") ||
-      !json.contains("status")) {
-    return std::nullopt;
-  }
-  Json trials = json["trials"];
-  if (trials.is_object()) {
-    for (const char* answer : {"at_once", "waves", "makespan_s", "total_usd"}) trials.erase(answer);
-  }
-  return identity_of(json["request"], trials, json["smplan_version"]);
+  if (!json.is_object() || !json.contains("status")) return std::nullopt;
+  const auto identity = json.find("identity");
+  return identity != json.end() && identity->is_string() ? std::optional(identity->get<std::string>()) : std::nullopt;
 }
 
-std::string sweep_identity(const RequestSpec& spec, const SweepOptions& options) {
-  return identity_of(Json::parse(request_key(spec)), trials_identity(options.trials), version());
+std::string sweep_identity(const RequestSpec& spec, const Catalog& catalog, const SweepOptions& options) {
+  return identity_of(spec, resolved(spec, catalog, options), catalog, options);
 }
 
 SweepLine::Status sweep_status(std::string_view line) {

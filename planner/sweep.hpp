@@ -55,7 +55,7 @@ struct TrialSchedule {
 std::optional<TrialSchedule> plan_trials(const PlanRequest& request, const Trials& trials, const Catalog& catalog,
                                          const SearchOptions& options = {});
 
-/// One request planned, as one line of JSON: `{"request": .., "smplan_version": .., "status":
+/// One request planned, as one line of JSON: `{"identity": .., "request": .., "smplan_version": .., "status":
 /// "planned|no_plan|invalid", "message": .., "plan": .., "trials": ..}`, newline at the end.
 struct SweepOptions {
   std::optional<Trials> trials;
@@ -70,10 +70,13 @@ struct SweepLine {
 };
 SweepLine sweep_line(const RequestSpec& spec, const Catalog& catalog, const SweepOptions& options);
 
-/// What a line was made for: its request, its trials and the version that made it. Lines with equal
-/// identities are equal. nullopt if the text is no such line, as the last one of an interrupted sweep.
+/// Sixteen hex digits over everything that a line rests on: the request as resolved, the files that it names, trials,
+/// overlays of the catalog, the date, the build. Lines with equal identities are equal. nullopt if the text is no line
+/// of a sweep, as the last one of an interrupted sweep.
 std::optional<std::string> sweep_identity(std::string_view line);
-std::string sweep_identity(const RequestSpec& spec, const SweepOptions& options);
+std::string sweep_identity(const RequestSpec& spec, const Catalog& catalog, const SweepOptions& options);
+/// How every line begins.
+inline constexpr std::string_view kSweepLineStart = R"({"identity":")";
 /// Status of a line that was read back. Precondition: it has an identity.
 SweepLine::Status sweep_status(std::string_view line);
 

@@ -8,6 +8,10 @@ import stat
 import tempfile
 from typing import Iterator, Union
 
+from smplan._errors import Diagnostic, InputError
+
+SWEEP_LINE_START = b'{"identity":"'  # as kSweepLineStart of planner/sweep.hpp
+
 
 def write_text(path: Union[str, os.PathLike[str]], text: str) -> None:
     """Writes through a temporary in the same folder and renames it. Raises OSError; nothing is left of a failure."""
@@ -31,11 +35,19 @@ def write_text(path: Union[str, os.PathLike[str]], text: str) -> None:
         raise
 
 
-def whole_lines(path: Union[str, os.PathLike[str], None]) -> Iterator[bytes]:
-    """Lines of a file that is written line by line, if there is one. A last line that was cut short is taken off it."""
+def sweep_lines(path: Union[str, os.PathLike[str], None]) -> Iterator[bytes]:
+    """Lines of a sweep's file, if there is one. A last line that was cut short is taken off it.
+
+    Raises InputError for a file that holds something else: lines would be added to it.
+    """
     if path is None or not os.path.exists(path):
         return
     with open(path, "r+b") as file:
+        start = file.read(len(SWEEP_LINE_START))
+        if start != SWEEP_LINE_START[: len(start)]:
+            raise InputError([Diagnostic("in-the-way", os.fspath(path), "holds something else than lines of this sweep",
+                                         "move it away, or choose another output")])
+        file.seek(0)
         whole = 0
         for raw in file:
             if not raw.endswith(b"\n"):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, 
 
 from smplan import _core
 from smplan._errors import Diagnostic, InputError
-from smplan._files import whole_lines
+from smplan._files import sweep_lines
 from smplan._keywords import to_text
 from smplan._progress import watched
 from smplan._request import arguments_of, environment_region, shipped_catalog, today
@@ -31,6 +31,7 @@ class SweepLine(View):
     """
 
     __slots__ = ()
+    identity: str
     request: View
     smplan_version: str
     status: str
@@ -112,7 +113,8 @@ def sweep(vary: Optional[Mapping[str, Sequence[Any]]] = None, *, trials: Union[i
     `vary`: names of the request and their values. `trials`: independent runs of each request, such as those of a
     hyperparameter search, `at_once` of them at a time; with `early_stopping` N one in N goes on at each rung; budget,
     deadline and hourly limit are then those of all trials together. `output`: a file of JSON lines; lines that it has
-    already are taken from there, new ones are added as they come, so that an interrupted sweep goes on where it was.
+    already are taken from there, new ones are added as they come, so that an interrupted sweep goes on where it was; a
+    line that rests on another catalog, date, region or build is made again.
     The other keywords are those of plan(). A request that is invalid or has no plan is a line that says so. Raises
     InputError for unknown names. Ctrl-C is obeyed; shows progress with tqdm if that is installed.
 
@@ -129,9 +131,10 @@ def sweep(vary: Optional[Mapping[str, Sequence[Any]]] = None, *, trials: Union[i
     texts: List[str] = []
     for one in watched(requests, "sweep", len(requests)):
         with arguments_of(one) as arguments:
-            identity = _core.sweep_identity(arguments, words)
+            question = (held, arguments, words, environment_region(), today())
+            identity = _core.sweep_identity(*question)
             if identity not in done:
-                done[identity] = _core.sweep_line(held, arguments, words, environment_region(), today())
+                done[identity] = _core.sweep_line(*question)
                 _append(output, done[identity])
         texts.append(done[identity])
     return Sweep(texts, list(axes))
@@ -153,7 +156,7 @@ def _combinations(axes: Dict[str, List[Any]], request: Dict[str, Any]) -> List[D
 def _known(output: Union[str, os.PathLike[str], None]) -> Dict[str, str]:
     """Lines of the file by what they answer. A last line that was cut short is taken off the file."""
     done: Dict[str, str] = {}
-    for raw in whole_lines(output):
+    for raw in sweep_lines(output):
         text = raw.decode("utf-8", errors="replace")
         identity = _core.sweep_line_identity(text)
         if identity is not None:

@@ -11,15 +11,16 @@ requests are one task, a line is written as soon as its plan is there, and lines
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import json
 import os
-from typing import TYPE_CHECKING, Any, BinaryIO, Callable, Dict, Iterable, List, Optional, Union
+from typing import TYPE_CHECKING, Any, BinaryIO, Callable, Dict, Iterable, List, Optional, Tuple, Union
 
 import smplan
-from smplan._files import whole_lines
+from smplan import _core
+from smplan._files import sweep_lines
 from smplan._keywords import to_text
+from smplan._request import environment_region, shipped_catalog, today
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -30,6 +31,9 @@ __all__ = ["grid", "sweep"]
 
 Texts = Dict[str, str]
 Line = Dict[str, Any]
+Context = Tuple[Optional[str], str]
+"""Region of the environment and date of the client: workers may have others."""
+NO_TRIALS = (None, None, None)
 
 
 def grid(**axes: Any) -> List[Dict[str, Any]]:
@@ -42,66 +46,61 @@ def grid(**axes: Any) -> List[Dict[str, Any]]:
 
 
 def sweep(requests: Iterable[Dict[str, Any]], client: Client,
-          output: Union[str, os.PathLike[str], None] = None) -> List[Line]:
+          output: Union[str, os.PathLike[str], None] = None, *, catalog: Optional[smplan.Catalog] = None) -> List[Line]:
     """Plan the requests on the client's workers; one dict each, in the order of the requests.
 
-    `output` names a file of JSON lines: lines of this version of smplan that it already has are taken from there,
-    new ones are added as they come. After an interruption the same call goes on where it was.
+    `catalog`: facts and calibrations laid over the shipped ones, as in smplan.sweep(). `output` names a file of JSON
+    lines: those that rest on the same request, catalog, region, date and build are taken from there, new ones are added
+    as they come. After an interruption the same call goes on where it was. Raises InputError for a request of unknown
+    kinds and a file that holds something else, RuntimeError for a worker whose smplan or files differ from these here.
     """
-    requests = list(requests)
+    context = (environment_region(), today())
+    held = catalog if catalog is not None else shipped_catalog()
+    order: List[str] = []
     wanted: Dict[str, Texts] = {}
     for request in requests:
-        texts = {name: to_text(name, value) for name, value in sorted(request.items()) if value is not None}
-        wanted.setdefault(_identity(texts), texts)
+        texts = {name: to_text(name, value) for name, value in request.items() if value is not None}
+        order.append(_core.sweep_identity(held, texts, NO_TRIALS, *context))
+        wanted.setdefault(order[-1], texts)
     done = _known(output, wanted)
     missing = {key: texts for key, texts in wanted.items() if key not in done}
-    _plan_missing(missing, client, output, done)
-    order = [_identity({name: to_text(name, value) for name, value in sorted(request.items()) if value is not None})
-             for request in requests]
+    _plan_missing(missing, client, output, done, catalog, context)
     return [done[key] for key in order]
 
 
 def _plan_missing(missing: Dict[str, Texts], client: Client, output: Union[str, os.PathLike[str], None],
-                  done: Dict[str, Line]) -> None:
+                  done: Dict[str, Line], catalog: Optional[smplan.Catalog], context: Context) -> None:
     from dask.distributed import as_completed
 
+    # Every worker has it then, so that one that dies takes nothing along.
+    shared = None if catalog is None or not missing else client.scatter(catalog, broadcast=True)
     # A key names a task: two clients that ask the same of one scheduler share the answer.
-    futures = [client.submit(_line, texts, key="smplan-" + key, retries=2) for key, texts in missing.items()]
+    futures = {client.submit(_line, shared, texts, context, key="smplan-" + key, retries=2): key
+               for key, texts in missing.items()}
     with _appender(output) as write:
         for future in as_completed(futures):  # type: ignore[no-untyped-call, unused-ignore]
-            line = future.result()
-            key = _identity(line["request"])
-            if key not in done:
-                done[key] = line
-                write(line)
+            key, line = futures[future], future.result()
+            if line["identity"] != key:
+                raise RuntimeError("a worker answers another question: its smplan, or a file that the request names, "
+                                   "differs from the one here")
+            done[key] = line
+            write(line)
 
 
-def _line(texts: Texts) -> Line:
+def _line(catalog: Optional[smplan.Catalog], texts: Texts, context: Context) -> Line:
     """What a worker does: one request, whatever it comes to, as one line."""
-    line: Line = {"request": texts, "smplan_version": smplan.__version__, "status": "planned", "message": "", "plan": None}
-    try:
-        answer = smplan.plan(**{**texts, "top": "1"})  # type: ignore[arg-type, unused-ignore]
-    except smplan.InputError as error:
-        return {**line, "status": "invalid", "message": str(error)}
-    if not answer["plans"]:
-        reason = answer["nearest_miss"]["reason"] if answer["nearest_miss"] else "no candidate is valid"
-        return {**line, "status": "no_plan", "message": f"nothing fits: {reason}"}
-    return {**line, "plan": answer["plans"][0]}
-
-
-def _identity(texts: Texts) -> str:
-    text = json.dumps([smplan.__version__, texts], sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
+    held = catalog if catalog is not None else shipped_catalog()
+    line: Line = json.loads(_core.sweep_line(held, texts, NO_TRIALS, *context))
+    return line
 
 
 def _known(output: Union[str, os.PathLike[str], None], wanted: Dict[str, Texts]) -> Dict[str, Line]:
     """Lines of the file that answer one of the requests. A last line that was cut short is dropped from the file."""
     done: Dict[str, Line] = {}
-    for raw in whole_lines(output):
-        line = json.loads(raw)
-        key = _identity(line["request"])
-        if key in wanted and line["smplan_version"] == smplan.__version__:
-            done[key] = line
+    for raw in sweep_lines(output):
+        key = _core.sweep_line_identity(raw.decode("utf-8", errors="replace"))
+        if key in wanted:
+            done[key] = json.loads(raw)
     return done
 
 

@@ -32,6 +32,15 @@ std::int64_t read_lines(const std::string& path, std::map<std::string, std::stri
   return whole;
 }
 
+/// An empty file, or the beginning of one that a sweep wrote.
+bool holds_sweep(int fd) {
+  struct stat info = {};
+  if (::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) return false;
+  std::string start(kSweepLineStart.size(), '\0');
+  const ssize_t got = ::pread(fd, start.data(), start.size(), 0);
+  return got >= 0 && kSweepLineStart.starts_with(start.substr(0, static_cast<std::size_t>(got)));
+}
+
 /// Whether the path still leads to the open file: a sweep that ended in between has removed it.
 bool leads_to(const std::string& path, int fd) {
   struct stat by_path = {};
@@ -53,11 +62,18 @@ tl::unexpected<Diagnostics> LineSink::unwritable() const {
               "check that the folder exists, is writable and has space");
 }
 
+tl::unexpected<Diagnostics> LineSink::in_the_way(std::string_view what) const {
+  return fail("in-the-way", partial_, std::string(what) + ", and answers are kept there until the sweep is done",
+              "move it away, or choose another --output");
+}
+
 Result<void> LineSink::take_hold() {
   do {
     if (partial_fd_ >= 0) ::close(partial_fd_);
-    partial_fd_ = ::open(partial_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    partial_fd_ = ::open(partial_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+    if (partial_fd_ < 0 && errno == ELOOP) return in_the_way("is a symbolic link");
     if (partial_fd_ < 0) return unwritable();
+    if (!holds_sweep(partial_fd_)) return in_the_way("is no unfinished sweep");
     // A file system without locks gives another error; there the sweep goes on unprotected.
     if (::flock(partial_fd_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
       return fail("in-use", partial_, "another sweep is writing here", "wait for it, or choose another --output");

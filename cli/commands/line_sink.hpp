@@ -29,6 +29,8 @@ class LineSink {
   Result<void> take_hold();
   Result<void> append(std::string_view text);
   [[nodiscard]] tl::unexpected<Diagnostics> unwritable() const;
+  /// Refuses to touch what stands under the partial file's name and is not a sweep's.
+  [[nodiscard]] tl::unexpected<Diagnostics> in_the_way(std::string_view what) const;
 
   std::string output_;
   std::string partial_;

@@ -70,11 +70,12 @@ Result<Answer> run_sweep(const SweepFlags& flags, const Context& context) {
   LineSink sink(context.output);
   if (const Result<void> opened = sink.open(); !opened) return tl::unexpected<Diagnostics>(opened.error());
   Answer answer;
+  answer.verbatim = true;
   std::string last;
   std::size_t reused = 0;
   std::array<std::size_t, 3> counts{};
   for (const RequestSpec& spec : work->requests) {
-    const std::string* known = sink.known(sweep_identity(spec, work->options));
+    const std::string* known = sink.known(sweep_identity(spec, context.catalog, work->options));
     const SweepLine line =
         known != nullptr ? SweepLine{sweep_status(*known), *known} : sweep_line(spec, context.catalog, work->options);
     ++counts[static_cast<std::size_t>(line.status)];

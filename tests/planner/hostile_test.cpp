@@ -32,7 +32,7 @@ TEST(SweepLine, OfARequestThatIsNoUtf8IsInvalidAndJson) {
   const SweepLine line = sweep_line(spec, catalog(), {});
   EXPECT_EQ(line.status, SweepLine::Status::Invalid);
   EXPECT_TRUE(parse_json(line.text, "line"));
-  EXPECT_EQ(sweep_identity(line.text), sweep_identity(spec, {}));
+  EXPECT_EQ(sweep_identity(line.text), sweep_identity(spec, catalog(), {}));
 }
 
 TEST(SweepIdentity, OfALineThatNestsWithoutEndIsNone) {

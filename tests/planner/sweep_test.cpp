@@ -82,11 +82,11 @@ TEST(SweepIdentity, OfALineIsThatOfItsRequest) {
   SweepOptions options;
   const RequestSpec spec = small_request();
   const SweepLine line = sweep_line(spec, catalog(), options);
-  EXPECT_EQ(sweep_identity(line.text), sweep_identity(spec, options));
+  EXPECT_EQ(sweep_identity(line.text), sweep_identity(spec, catalog(), options));
   EXPECT_EQ(sweep_status(line.text), SweepLine::Status::Planned);
   options.trials = Trials{4, 2};
-  EXPECT_NE(sweep_identity(line.text), sweep_identity(spec, options)) << "trials make another question";
-  EXPECT_EQ(sweep_identity(sweep_line(spec, catalog(), options).text), sweep_identity(spec, options));
+  EXPECT_NE(sweep_identity(line.text), sweep_identity(spec, catalog(), options)) << "trials make another question";
+  EXPECT_EQ(sweep_identity(sweep_line(spec, catalog(), options).text), sweep_identity(spec, catalog(), options));
   EXPECT_EQ(sweep_identity(line.text.substr(0, line.text.size() / 2)), std::nullopt) << "cut short";
   EXPECT_EQ(sweep_identity("{}"), std::nullopt);
 }

@@ -23,7 +23,7 @@ def cluster():
 
 
 def tried_alone():
-    return [dask_sweep._line({name: str(value) for name, value in request.items()}) for request in REQUESTS]
+    return [smplan.sweep(**request)[0].to_dict() for request in REQUESTS]
 
 
 def lines_of(path):
