@@ -131,8 +131,8 @@ def estimate_batch(*, catalog: Optional[_core.Catalog] = None, instances: str, s
     arrays["recompute"] = _codes("recompute", recompute, _core.recomputes)
     arrays["sharding"] = (numpy.asarray(_STACK_DEFAULT, numpy.int8) if sharding is None
                           else _codes("sharding", sharding, _core.shardings))
-    arrays["sequence_parallel"] = numpy.asarray(sequence_parallel).astype(numpy.int8)
-    shape = numpy.broadcast_shapes(*(array.shape for array in arrays.values()))
+    arrays["sequence_parallel"] = _truths("sequence_parallel", sequence_parallel)
+    shape = _common_shape(arrays)
     flat = {name: numpy.ascontiguousarray(numpy.broadcast_to(array, shape)).ravel() for name, array in arrays.items()}
     # The request is for the hardware and the work; its own degrees are any.
     known = {**request, "instances": instances, "stack": stack, "count": 1}
@@ -140,7 +140,7 @@ def estimate_batch(*, catalog: Optional[_core.Catalog] = None, instances: str, s
         answer = _core.estimate_batch(catalog if catalog is not None else shipped_catalog(), arguments,
                                       environment_region(), flat, watch)
     shown = {name: numpy.broadcast_to(numpy.asarray(value), shape)
-             for name, value in {**columns, "recompute": recompute, "sharding": sharding or "default"}.items()
+             for name, value in {**columns, "recompute": recompute, "sharding": "default" if sharding is None else sharding}.items()
              if numpy.ndim(value) > 0}
     return BatchEstimate(answer, shown, shape)
 
@@ -157,10 +157,33 @@ def _integers(name: str, value: Any) -> Any:
     return array.astype(numpy.int32)
 
 
+def _truths(name: str, value: Any) -> Any:
+    import numpy
+
+    array = numpy.asarray(value)
+    if array.dtype.kind != "b":
+        raise InputError([Diagnostic("wrong-kind", name, f"holds {array.dtype}", "give True and False")])
+    return array.astype(numpy.int8)
+
+
+def _common_shape(arrays: Dict[str, Any]) -> Tuple[int, ...]:
+    import numpy
+
+    try:
+        return numpy.broadcast_shapes(*(array.shape for array in arrays.values()))
+    except ValueError:
+        shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items() if array.ndim > 0)
+        raise InputError([Diagnostic("shape-mismatch", "columns", f"the shapes do not go together: {shapes}",
+                                     "give columns of one length, or of shapes that numpy broadcasts")]) from None
+
+
 def _codes(name: str, value: Any, names: Sequence[str]) -> Any:
     import numpy
 
-    given = numpy.asarray(value).astype(str, copy=False)
+    given = numpy.asarray(value)
+    if given.dtype.kind not in "UO":
+        raise InputError([Diagnostic("wrong-kind", name, f"holds {given.dtype}", f"one of {', '.join(names)}")])
+    given = given.astype(str, copy=False)
     codes = numpy.full(given.shape, _UNKNOWN, numpy.int8)
     # One comparison a name is far cheaper than sorting a million of them.
     for code, known in enumerate(names):
