@@ -190,7 +190,8 @@ std::string csv_field(std::string_view text) {
   const bool outer_space = !text.empty() && (text.front() == ' ' || text.back() == ' ');
   // At the start of a file a byte order mark would not count as part of the field.
   const bool mark = text.starts_with("\xEF\xBB\xBF");
-  if (!outer_space && !mark && text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+  if (!outer_space && !mark && !text.starts_with("::") && text.find_first_of(",\"\r\n") == std::string_view::npos)
+    return std::string(text);
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"') out += '"';

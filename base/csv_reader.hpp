@@ -41,7 +41,8 @@ Result<CsvTable> parse_csv(std::string_view text, std::string_view name);
 /// `-` is standard input.
 Result<CsvTable> read_csv_file(const std::string& path);
 
-/// A field as it is written: quoted if it holds a comma, quote, line break or outer space.
+/// A field as it is written: quoted if it holds a comma, quote, line break or outer space, and where it
+/// begins with two colons, which GitHub's runner would take for a command.
 std::string csv_field(std::string_view text);
 /// A line of fields, with its line feed.
 std::string csv_line(const std::vector<std::string>& fields);

@@ -1,5 +1,9 @@
 #include "base/escape.hpp"
 
+#include <algorithm>
+
+#include "base/words.hpp"
+
 namespace smplan {
 
 std::string escape_pointer(std::string_view key) {
@@ -14,6 +18,16 @@ std::string escape_pointer(std::string_view key) {
     }
   }
   return out;
+}
+
+std::string escape_shell(std::string_view text) {
+  const auto plain = [](char c) {
+    return is_letter_or_digit(c) || std::string_view("@%+=:,./_-").find(c) != std::string_view::npos;
+  };
+  if (!text.empty() && std::all_of(text.begin(), text.end(), plain)) return std::string(text);
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + '\'';
 }
 
 std::string escape_markup(std::string_view text) {

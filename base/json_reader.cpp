@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "base/escape.hpp"
+#include "base/printable.hpp"
 #include "base/units.hpp"
 
 namespace smplan {
@@ -261,6 +262,19 @@ std::string JsonValue::location() const {
 }
 
 std::string JsonValue::as_string(Diagnostics& out) const {
+  std::string text = as_text(out);
+  if (text.size() > kMaxJsonLine) {
+    out.push_back({"too-long", location(), fmt::format("has {} bytes, at most {} are read", text.size(), kMaxJsonLine),
+                   "shorten it"});
+    return {};
+  }
+  if (is_printable(text)) return text;
+  out.push_back({"unprintable", location(), fmt::format("{} holds a control or an invisible character", quote(text)),
+                 "write it as one line of plain text"});
+  return {};
+}
+
+std::string JsonValue::as_text(Diagnostics& out) const {
   const Node& node = node_at(node_);
   if (const auto* text = node.get<std::string>()) return *text;
   report_kind(node, *this, "a string", out);

@@ -26,7 +26,11 @@ class JsonValue {
   /// `file.json:/instances/3/gpus`
   [[nodiscard]] std::string location() const;
 
+  /// One printable line (base/printable.hpp) of at most kMaxJsonLine bytes; another is reported. Names and words of
+  /// files go into scripts, pages and terminals, so that none may hold a control character.
   std::string as_string(Diagnostics& out) const;
+  /// A string of any content, for text that is parsed or replaced and never shown as it is.
+  std::string as_text(Diagnostics& out) const;
   /// Finite by construction: JSON has no NaN, and overflow to infinity is a parse error.
   double as_number(Diagnostics& out) const;
   /// Whole numbers only: `8.0` and `8.7` are refused, as is what does not fit in 64 bits.
@@ -55,6 +59,7 @@ class JsonValue {
 inline constexpr std::size_t kMaxJsonBytes = std::size_t{64} << 20;
 inline constexpr int kMaxJsonDepth = 64;
 inline constexpr std::size_t kMaxJsonValues = 8'000'000;
+inline constexpr std::size_t kMaxJsonLine = 4096;
 
 /// Parses one JSON document. Refuses duplicate keys, invalid UTF-8, NaN/Infinity, trailing text,
 /// anything over the limits above; syntax errors carry line and column.
@@ -75,6 +80,8 @@ class ObjectReader {
   ObjectReader(const JsonValue& value, Diagnostics& out);
 
   std::string string(std::string_view key);
+  /// A string that follows a rule (is_identifier, is_label); else reported with the rule in words, and empty.
+  std::string string(std::string_view key, bool (*follows)(std::string_view), std::string_view rule);
   double number(std::string_view key);
   /// A number in [min, max]; outside is reported with the bounds.
   double number(std::string_view key, double min, double max);

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <set>
 
 #include "base/json_reader.hpp"
 #include "base/units.hpp"
@@ -44,6 +44,14 @@ std::optional<JsonValue> ObjectReader::take(std::string_view key, bool required)
 std::string ObjectReader::string(std::string_view key) {
   const auto found = take(key, true);
   return found ? found->as_string(out_) : std::string();
+}
+
+std::string ObjectReader::string(std::string_view key, bool (*follows)(std::string_view), std::string_view rule) {
+  const std::size_t faults = out_.size();
+  std::string text = string(key);
+  if (out_.size() > faults || follows(text)) return text;
+  out_.push_back({"bad-name", location(key), fmt::format("{} is no name", quote(text)), std::string(rule)});
+  return {};
 }
 
 double ObjectReader::number(std::string_view key) {
@@ -120,9 +128,17 @@ void ObjectReader::ignore(std::string_view key) { asked_.emplace_back(key); }
 
 void ObjectReader::finish() {
   if (!value_.is_object()) return;
+  // A file of the wrong kind has thousands; the first few say so.
+  constexpr std::size_t kMostNamed = 20;
+  std::size_t unknown = 0;
+  const std::set<std::string_view> asked(asked_.begin(), asked_.end());
   for (const std::string& key : value_.keys(out_)) {
-    if (std::find(asked_.begin(), asked_.end(), key) != asked_.end()) continue;
-    out_.push_back(unknown_name("key", key, location(key), asked_));
+    if (asked.contains(key)) continue;
+    if (++unknown <= kMostNamed) out_.push_back(unknown_name("key", key, location(key), asked_));
+  }
+  if (unknown > kMostNamed) {
+    out_.push_back({"unknown-key", value_.location(), fmt::format("{} more unknown keys", unknown - kMostNamed),
+                    "check that this is the right kind of file"});
   }
 }
 

@@ -6,13 +6,15 @@
 #include <cstddef>
 #include <tuple>
 
-#include "base/utf8.hpp"
+#include "base/printable.hpp"
 #include "base/words.hpp"
 
 namespace smplan {
 namespace {
 
 constexpr std::size_t kMaxQuoted = 80;
+constexpr std::size_t kMaxLocation = 1000;
+constexpr std::size_t kMaxSentence = 4000;
 /// Longer names are no typing errors; comparing them would only cost time.
 constexpr std::size_t kMaxCompared = 128;
 
@@ -41,11 +43,12 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string to_string(const Diagnostic& diagnostic) {
-  std::string line = diagnostic.location;
+  // The location holds names of files and keys that others chose.
+  std::string line = printable(diagnostic.location, kMaxLocation);
   if (!line.empty()) line += ": ";
-  line += diagnostic.message;
-  if (!diagnostic.hint.empty()) line += " (" + diagnostic.hint + ")";
-  return line;
+  line += printable(diagnostic.message, kMaxSentence);
+  if (!diagnostic.hint.empty()) line += " (" + printable(diagnostic.hint, kMaxSentence) + ")";
+  return printable_lines(line);
 }
 
 std::string to_string(const Diagnostics& diagnostics) {
@@ -54,21 +57,7 @@ std::string to_string(const Diagnostics& diagnostics) {
   return text;
 }
 
-std::string quote(std::string_view text) {
-  const bool cut = text.size() > kMaxQuoted;
-  if (cut) {
-    text = text.substr(0, kMaxQuoted);
-    // Do not cut a character in half.
-    for (std::size_t back = 0; back < 3 && !text.empty() && !is_utf8(text); ++back) text.remove_suffix(1);
-  }
-  const bool readable = is_utf8(text);
-  std::string out = "'";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    out += byte < 0x20 || byte == 0x7F || (byte >= 0x80 && !readable) ? '?' : c;
-  }
-  return out + (cut ? "...'" : "'");
-}
+std::string quote(std::string_view text) { return "'" + printable(text, kMaxQuoted) + "'"; }
 
 std::vector<std::string> nearest_names(std::string_view name, const std::vector<std::string>& known,
                                        std::size_t limit) {

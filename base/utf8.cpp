@@ -1,7 +1,5 @@
 #include "base/utf8.hpp"
 
-#include <cstddef>
-
 namespace smplan {
 namespace {
 
@@ -35,6 +33,16 @@ bool is_utf8(std::string_view text) {
     text.remove_prefix(length);
   }
   return true;
+}
+
+CodePoint first_code_point(std::string_view text) {
+  const std::size_t length = sequence_length(text);
+  if (length == 0 || text.empty()) return {};
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  constexpr char32_t kLeadBits[] = {0, 0x7F, 0x1F, 0x0F, 0x07};
+  char32_t value = byte(0) & kLeadBits[length];
+  for (std::size_t i = 1; i < length; ++i) value = value << 6 | (byte(i) & 0x3FU);
+  return {value, length};
 }
 
 }  // namespace smplan

@@ -31,7 +31,7 @@ Accelerator read_accelerator(const JsonValue& value, Diagnostics& out) {
   ObjectReader reader(value, out);
   Accelerator a;
   a.key = read_name(reader, "key");
-  a.name = read_name(reader, "name");
+  a.name = read_text(reader, "name");
   a.aliases = read_strings(reader, "aliases");
   a.architecture = reader.optional_string("architecture").value_or("");
   a.vendor = read_vendor(reader);

@@ -264,6 +264,7 @@ void read_switches(ObjectReader& reader, Architecture& a) {
 }  // namespace
 
 std::string_view to_string(ModelKind kind) { return name_of(kKinds, kind); }
+std::optional<ModelKind> model_kind_from(std::string_view name) { return value_of(kKinds, name); }
 std::string_view to_string(PositionEncoding encoding) { return name_of(kPositions, encoding); }
 
 Diagnostics check(const Architecture& a, std::string_view where) {
@@ -305,8 +306,8 @@ Architecture read_architecture(const JsonValue& value, Diagnostics& out) {
     out.push_back({"unknown-schema", reader.location("schema"), fmt::format("schema '{}' is not known", schema),
                    fmt::format(R"(write "schema": "{}")", kSchema)});
   }
-  a.name = reader.optional_string("name").value_or("custom");
-  a.family = reader.optional_string("family").value_or("custom");
+  a.name = reader.has("name") ? read_label(reader, "name") : (reader.ignore("name"), std::string("custom"));
+  a.family = reader.has("family") ? read_name(reader, "family") : (reader.ignore("family"), std::string("custom"));
   a.kind = read_choice(reader, "kind", kKinds, a.kind);
   a.norm = read_choice(reader, "norm", kNorms, a.norm);
   a.positions = read_choice(reader, "positions", kPositions, a.positions);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/json_reader.hpp"
@@ -15,6 +16,7 @@ enum class ModelKind {
   Vision,          ///< ViT: patches in, class token, no vocabulary
 };
 std::string_view to_string(ModelKind kind);
+std::optional<ModelKind> model_kind_from(std::string_view name);
 
 enum class PositionEncoding { Rope, Learned, Alibi, RelativeBias, None };
 std::string_view to_string(PositionEncoding encoding);

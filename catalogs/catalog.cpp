@@ -9,12 +9,14 @@
 #include <fmt/format.h>
 
 #include "base/embedded_file.hpp"
+#include "base/hash.hpp"
 #include "catalogs/model_names.hpp"
 
 namespace smplan {
 namespace {
 
 constexpr std::string_view kSchema = "smplan.catalog/1";
+constexpr double kMinEfficiency = 1e-3;
 
 void sustain(AcceleratorProfile& profile, const SustainedRate& rate) {
   for (const DeviceParameter& p : device_parameters()) profile.*p.profile = rate.*p.rate;
@@ -165,6 +167,28 @@ Result<const T*> found(const T* entry, std::string_view kind, std::string_view n
   return tl::unexpected<Diagnostics>(Diagnostics{unknown_name(kind, name, where, names_of(entries))});
 }
 
+/// What a device computes in, its profile must know the speed of: of nothing at all, steps would never end.
+void check_rates(const Catalog& catalog, const AcceleratorProfile& profile, std::string_view where, Diagnostics& out) {
+  const Accelerator* device = catalog.find_accelerator(profile.accelerator);
+  if (device == nullptr) return;
+  const auto need = [&](double rate, const std::string& what) {
+    if (rate >= kMinEfficiency) return;
+    out.push_back({"no-rate", std::string(where), fmt::format("{} of {} is {}", what, profile.accelerator, rate),
+                   fmt::format("give it a value of at least {}", kMinEfficiency)});
+  };
+  need(device->memory_bandwidth.value(), "memory_bandwidth_gb_per_s");
+  for (std::size_t i = 0; i < static_cast<std::size_t>(kPrecisionCount); ++i) {
+    if (!(device->peak[i].value() > 0)) continue;
+    const std::string_view precision = to_string(static_cast<Precision>(i));
+    need(profile.gemm_efficiency[i], fmt::format("gemm_efficiency/{}", precision));
+    for (const auto& [name, rates] :
+         {std::pair("flash2", &profile.flash2), std::pair("vendor_attention", &profile.vendor_attention)}) {
+      need(rates->forward_efficiency[i], fmt::format("{}/forward_efficiency/{}", name, precision));
+      need(rates->backward_efficiency[i], fmt::format("{}/backward_efficiency/{}", name, precision));
+    }
+  }
+}
+
 /// References that lead nowhere.
 void check_references(const Catalog& catalog, std::string_view where, Diagnostics& out) {
   const std::vector<std::string> accelerators = names_of(catalog.accelerators());
@@ -178,6 +202,7 @@ void check_references(const Catalog& catalog, std::string_view where, Diagnostic
       out.push_back(unknown_name("accelerator of a profile", profile.accelerator, where, accelerators));
     }
   }
+  for (const AcceleratorProfile& profile : catalog.accelerator_profiles()) check_rates(catalog, profile, where, out);
   for (const Price& price : catalog.prices()) {
     if (catalog.find_instance(price.instance) == nullptr) {
       out.push_back(unknown_name("instance type of a price", price.instance, where, names_of(catalog.instances())));
@@ -302,6 +327,7 @@ Result<void> Catalog::merge(const JsonValue& overlay) {
   // A faulty entry may have lost its key: its references would only repeat the first complaint.
   if (out.empty()) check_references(merged, overlay.location(), out);
   if (!out.empty()) return tl::unexpected<Diagnostics>(std::move(out));
+  merged.overlays_ = hash_text(merged.overlays_ + overlay.dump());
   *this = std::move(merged);
   return {};
 }

@@ -38,7 +38,7 @@ ContainerRegistry::Account read_account(const JsonValue& value, Diagnostics& out
     out.push_back({"bad-account", reader.location("account"),
                    fmt::format("{} is no AWS account", quote(account.account)), "write its twelve digits as a string"});
   }
-  account.regions = read_strings(reader, "regions");
+  account.regions = read_names(reader, "regions");
   reader.finish();
   return account;
 }
@@ -101,7 +101,7 @@ ContainerRegistry read_container_registry(const JsonValue& value, Diagnostics& o
   ObjectReader reader(value, out);
   ContainerRegistry registry;
   registry.key = read_name(reader, "key");
-  registry.repositories = read_strings(reader, "repositories");
+  registry.repositories = read_names(reader, "repositories");
   for (const JsonValue& account : reader.array("accounts")) registry.accounts.push_back(read_account(account, out));
   registry.provenance = read_provenance(reader);
   reader.finish();
@@ -116,12 +116,12 @@ Container read_container(const JsonValue& value, Diagnostics& out) {
   image.version = read_name(reader, "version");
   image.python = read_name(reader, "python");
   image.accelerator = read_name(reader, "accelerator");
-  image.transformers = reader.optional_string("transformers").value_or("");
-  image.library = reader.optional_string("library").value_or("");
-  image.toolkit = reader.optional_string("toolkit").value_or("");
+  image.transformers = read_optional_name(reader, "transformers");
+  image.library = read_optional_name(reader, "library");
+  image.toolkit = read_optional_name(reader, "toolkit");
   image.tag = read_name(reader, "tag");
-  image.released = reader.optional_string("released").value_or("");
-  image.patched_until = reader.optional_string("patched_until").value_or("");
+  image.released = read_optional_name(reader, "released");
+  image.patched_until = read_optional_name(reader, "patched_until");
   image.provenance = read_provenance(reader);
   reader.finish();
   return image;
@@ -131,8 +131,8 @@ FrameworkVersion read_framework_version(const JsonValue& value, Diagnostics& out
   ObjectReader reader(value, out);
   FrameworkVersion version;
   version.table = read_name(reader, "table");
-  version.version = read_name(reader, "version");
-  version.pythons = read_strings(reader, "pythons");
+  version.version = read_label(reader, "version");  // `4.10.2/pytorch1.8.1`
+  version.pythons = read_names(reader, "pythons");
   version.repository = read_name(reader, "repository");
   version.aliases = read_strings(reader, "aliases");
   version.torchrun = read_verdict(reader, "torchrun");

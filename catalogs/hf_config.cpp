@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/printable.hpp"
 #include "catalogs/hf_families.hpp"
 
 namespace smplan {
@@ -121,7 +122,8 @@ Result<Architecture> read_hf_config(const JsonValue& config) {
   a.family = model_type;
   family->read(keys, a);
   const auto name = config.find("_name_or_path");
-  a.name = name && name->is_string() ? name->as_string(out) : "";
+  // A hub, a path or a stranger chose it.
+  a.name = name && name->is_string() ? label_of(name->as_text(out)) : "";
   if (a.name.empty()) a.name = model_type + " config";
   if (out.empty()) out = check(a, config.location());
   if (!out.empty()) return tl::unexpected(out);

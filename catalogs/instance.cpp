@@ -63,7 +63,7 @@ Network read_network(ObjectReader& parent) {
 
 void read_accelerators(ObjectReader& reader, InstanceType& instance) {
   instance.accelerator_count = static_cast<int>(reader.integer("accelerator_count", 0, 4096));
-  instance.accelerator = reader.optional_string("accelerator").value_or("");
+  instance.accelerator = read_optional_name(reader, "accelerator");
   instance.accelerator_memory = Bytes(kMiB * read_number_or(reader, "accelerator_memory_mib", 0, 1e8, 0));
   if (instance.accelerator_count == 0) return;
   if (instance.accelerator.empty() || instance.accelerator_memory.value() == 0) {
@@ -116,7 +116,7 @@ void read_support(ObjectReader& reader, InstanceType& instance) {
   instance.smp_v2 = reader.optional_bool("smp_v2").value_or(false);
   instance.training_plan = reader.optional_bool("training_plan").value_or(false);
   read_sold_in(reader, instance);
-  instance.regions = read_strings(reader, "regions");
+  instance.regions = read_names(reader, "regions");
 }
 
 }  // namespace

@@ -138,7 +138,7 @@ std::vector<SpotInterruption> read_spot_interruptions(const JsonValue& value, Di
     reader.ignore("family");
   }
   SpotInterruption s;
-  s.region = reader.optional_string("region").value_or("");
+  s.region = read_optional_name(reader, "region");
   s.monthly = reader.number("monthly", 0, kMost);
   read_range(reader, s.monthly, 0, kMost, s.low, s.high);
   s.provenance = read_provenance(reader);

@@ -66,7 +66,7 @@ std::span<const DeviceParameter> device_parameters() {
 SustainedRate read_sustained_rate(const JsonValue& value, Diagnostics& out) {
   ObjectReader reader(value, out);
   SustainedRate rate;
-  rate.accelerator = reader.string("accelerator");
+  rate.accelerator = read_name(reader, "accelerator");
   for (const DeviceParameter& p : device_parameters()) {
     rate.*p.rate = read_number_or(reader, p.key, p.low, p.high, 1);
   }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/printable.hpp"
+
 namespace smplan {
 namespace {
 
@@ -29,6 +31,28 @@ std::vector<std::string> read_strings(ObjectReader& reader, std::string_view key
 }
 
 std::string read_name(ObjectReader& reader, std::string_view key) {
+  return reader.string(key, is_identifier, kIdentifierRule);
+}
+
+std::string read_optional_name(ObjectReader& reader, std::string_view key) {
+  if (reader.has(key)) return read_name(reader, key);
+  reader.ignore(key);
+  return {};
+}
+
+std::vector<std::string> read_names(ObjectReader& reader, std::string_view key) {
+  std::vector<std::string> names = read_strings(reader, key);
+  for (const std::string& name : names) {
+    if (is_identifier(name)) continue;
+    reader.diagnostics().push_back(
+        {"bad-name", reader.location(key), fmt::format("{} is no name", quote(name)), std::string(kIdentifierRule)});
+  }
+  return names;
+}
+
+std::string read_label(ObjectReader& reader, std::string_view key) { return reader.string(key, is_label, kLabelRule); }
+
+std::string read_text(ObjectReader& reader, std::string_view key) {
   const std::size_t faults = reader.diagnostics().size();
   std::string text = reader.string(key);
   if (text.empty() && reader.diagnostics().size() == faults) {
@@ -73,7 +97,7 @@ std::array<double, kPrecisionCount> read_by_precision(ObjectReader& reader, std:
 
 Provenance read_provenance(ObjectReader& reader) {
   Provenance provenance;
-  provenance.source = read_name(reader, "source");
+  provenance.source = read_text(reader, "source");
   const std::size_t faults = reader.diagnostics().size();
   provenance.as_of = reader.string("as_of");
   if (reader.diagnostics().size() == faults && !is_iso_date(provenance.as_of)) {

@@ -68,7 +68,15 @@ std::vector<E> read_enums(ObjectReader& reader, std::string_view key, const Enum
 /// Strings of an optional array; absent is empty.
 std::vector<std::string> read_strings(ObjectReader& reader, std::string_view key);
 /// A string that must say something.
+std::string read_text(ObjectReader& reader, std::string_view key);
+/// An identifier (base/printable.hpp): other entries, commands and exported jobs refer to it.
 std::string read_name(ObjectReader& reader, std::string_view key);
+/// The same, empty where the key is absent or null.
+std::string read_optional_name(ObjectReader& reader, std::string_view key);
+/// Identifiers of an optional array; absent is empty.
+std::vector<std::string> read_names(ObjectReader& reader, std::string_view key);
+/// The name of a model, a label.
+std::string read_label(ObjectReader& reader, std::string_view key);
 /// A number in [min, max], or the fallback where the key is absent or null.
 double read_number_or(ObjectReader& reader, std::string_view key, double min, double max, double fallback);
 /// A rate in [least, max], or 0 where the key is absent, null or 0: unknown. What is slower would make steps without

@@ -121,7 +121,7 @@ Stack read_stack(const JsonValue& value, Diagnostics& out) {
   ObjectReader reader(value, out);
   Stack stack;
   stack.id = read_name(reader, "id");
-  stack.name = read_name(reader, "name");
+  stack.name = read_text(reader, "name");
   stack.aliases = read_strings(reader, "aliases");
   read_dimensions(reader, stack);
   stack.vendors = read_vendors(reader);
@@ -142,7 +142,7 @@ Stack read_stack(const JsonValue& value, Diagnostics& out) {
   stack.synchronous_reduction = reader.optional_bool("synchronous_reduction").value_or(false);
   stack.scattered_sends = reader.optional_bool("scattered_sends").value_or(false);
   stack.casts_fp32_products = reader.optional_bool("casts_fp32_products").value_or(false);
-  stack.runs_like = reader.optional_string("runs_like").value_or("");
+  stack.runs_like = read_optional_name(reader, "runs_like");
   stack.one_writer = reader.optional_bool("one_writer").value_or(false);
   stack.deduplicated_dispatch = reader.optional_bool("deduplicated_dispatch").value_or(false);
   if (reader.has("attention_kernel")) {

@@ -55,7 +55,7 @@ std::span<const StackParameter> stack_parameters() {
 StackProfile read_stack_profile(const JsonValue& value, Diagnostics& out) {
   ObjectReader reader(value, out);
   StackProfile profile;
-  profile.stack = reader.optional_string("stack").value_or("");
+  profile.stack = read_optional_name(reader, "stack");
   for (const StackParameter& parameter : stack_parameters()) {
     parameter.set(profile,
                   read_number_or(reader, parameter.key, parameter.low, parameter.high, parameter.get(profile)));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 
 #include <fmt/format.h>
@@ -12,6 +13,7 @@
 #include "cli/interface/description.hpp"
 #include "cli/output.hpp"
 #include "cli/version.hpp"
+#include "planner/export/folder.hpp"
 
 namespace smplan::cli {
 namespace {
@@ -65,19 +67,46 @@ ExitCode refuse(const Diagnostics& diagnostics) {
   return ExitCode::BadInput;
 }
 
+/// The files that a command reads, as they were named.
+std::vector<std::string> inputs_of(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    const bool names_files = option->get_positional() || option->get_type_name().find("FILE") != std::string::npos;
+    if (!names_files || option->check_lname("output")) continue;
+    names.insert(names.end(), option->results().begin(), option->results().end());
+  }
+  return names;
+}
+
+/// An answer must not take the place of what it was made from.
+Result<void> check_output(const CLI::App& command, const std::string& output) {
+  for (const std::string& input : inputs_of(command)) {
+    std::error_code error;
+    if (output != "-" && std::filesystem::is_regular_file(output, error) &&
+        std::filesystem::equivalent(output, input, error)) {
+      return fail("conflict", "--output", fmt::format("{} is read by this command", quote(input)),
+                  "write to another file");
+    }
+  }
+  return {};
+}
+
 ExitCode execute(const Command& command, const CommonOptions& options) {
   const Result<Context> context = make_context(options, command.formats);
   if (!context) return refuse(context.error());
-  const Result<Answer> answer = command.run(*context);
+  Result<Answer> answer = command.run(*context);
   if (!answer) return refuse(answer.error());
+  if (!answer->verbatim) answer->text = fit_for_display(std::move(answer->text), context->format_name);
+  answer->aside = fit_for_display(std::move(answer->aside), "text");
   if (!context->quiet) {
-    for (const std::string& note : answer->notes) std::fputs(("smplan: " + note + '\n').c_str(), stderr);
+    for (const std::string& text : answer->notes) note(text);
   }
   const bool aside_only = !answer->aside.empty() && (options.output == "-" || answer->text.empty());
   if (!aside_only) {
     const bool folder = !answer->files.empty() && names_folder(options.output, answer->files.front().path);
+    const auto write_folder = answer->is_export ? write_export : write_files;
     const Result<void> written =
-        folder ? write_files(options.output, answer->files) : write_answer(options.output, answer->text);
+        folder ? write_folder(options.output, answer->files) : write_answer(options.output, answer->text);
     if (!written) return refuse(written.error());
   }
   if (!answer->aside.empty()) {
@@ -152,7 +181,9 @@ ExitCode run(std::vector<std::string> arguments) {
     if (!parsed.empty()) chosen = parsed.front();
     return refuse({explain_parse_error(error, *chosen)});
   }
-  const std::string name = root.get_subcommands().front()->get_name();
+  chosen = root.get_subcommands().front();
+  if (const Result<void> apart = check_output(*chosen, options.output); !apart) return refuse(apart.error());
+  const std::string name = chosen->get_name();
   const auto command = std::find_if(commands.begin(), commands.end(), [&](const Command& c) { return c.name == name; });
   return execute(*command, options);
 }

@@ -23,6 +23,11 @@ struct Answer {
   std::string aside{};
   /// An answer of several files; `text` is the first of them. Written where --output names a folder.
   std::vector<OutputFile> files{};
+  /// The files are an export: the folder must hold no other job.
+  bool is_export = false;
+  /// The text is a program, a page or data of its own format: it goes out as it is, its writer has escaped what it
+  /// holds.
+  bool verbatim = false;
 };
 
 /// A subcommand. State that its flags fill lives in the two closures.

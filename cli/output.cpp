@@ -1,5 +1,6 @@
 #include "cli/output.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -8,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/json_reader.hpp"
+#include "base/printable.hpp"
 
 namespace smplan::cli {
 
@@ -18,6 +20,15 @@ Result<void> write_answer(const std::string& destination, std::string_view text)
     return fail("unwritable", "standard output", fmt::format("cannot be written: {}", std::strerror(errno)));
   }
   return {};
+}
+
+std::string fit_for_display(std::string text, std::string_view format) {
+  const auto is_one_of = [&](std::initializer_list<std::string_view> names) {
+    return std::find(names.begin(), names.end(), format) != names.end();
+  };
+  if (is_one_of({"json", "jsonl", "sarif"})) return printable_json(text);
+  if (is_one_of({"table", "text", "markdown"})) return printable_lines(text);
+  return text;
 }
 
 bool names_folder(const std::string& destination, const std::string& first_file) {
@@ -44,9 +55,16 @@ Result<void> write_files(const std::string& folder, const std::vector<OutputFile
 }
 
 void report(const Diagnostics& diagnostics) {
-  for (const Diagnostic& diagnostic : diagnostics) {
-    std::fputs(("smplan: error: " + to_string(diagnostic) + '\n').c_str(), stderr);
+  // A file of the wrong kind has a fault a line; the first say so.
+  constexpr std::size_t kMost = 20;
+  for (std::size_t i = 0; i < std::min(kMost, diagnostics.size()); ++i) {
+    std::fputs(("smplan: error: " + to_string(diagnostics[i]) + '\n').c_str(), stderr);
+  }
+  if (diagnostics.size() > kMost) {
+    std::fputs(fmt::format("smplan: error: and {} more\n", diagnostics.size() - kMost).c_str(), stderr);
   }
 }
+
+void note(std::string_view text) { std::fputs(("smplan: " + printable_lines(text) + '\n').c_str(), stderr); }
 
 }  // namespace smplan::cli

@@ -119,7 +119,7 @@ void read_query_product(ImportReader& reader, const JsonPiece& piece, Diagnostic
   reader.recognised = true;
   JsonValue entry = piece.value;
   if (entry.is_string()) {
-    const Result<JsonValue> parsed = parse_json(entry.as_string(out), entry.location());
+    const Result<JsonValue> parsed = parse_json(entry.as_text(out), entry.location());
     if (!parsed) {
       out.insert(out.end(), parsed.error().begin(), parsed.error().end());
       return;

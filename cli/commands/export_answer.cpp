@@ -22,7 +22,9 @@ Result<Answer> export_answer(const ExportJob& job, const std::string& target, co
     return answer;
   }
   answer.text = exported->files.front().content;
-  for (const ExportFile& file : exported->files) answer.files.push_back({file.path, file.content});
+  answer.verbatim = true;
+  answer.is_export = true;
+  for (const ExportFile& file : exported->files) answer.files.push_back(file);
   for (const Placeholder& p : exported->placeholders)
     answer.notes.push_back(fmt::format("replace {}: {}", p.text, p.meaning));
   answer.notes.insert(answer.notes.end(), exported->notes.begin(), exported->notes.end());

@@ -37,6 +37,7 @@ Result<Answer> run_report(const PlanSource& source, const Context& context) {
     return tl::unexpected<Diagnostics>(checked.error());
   }
   Answer answer{data->plans.empty() ? ExitCode::NoAnswer : ExitCode::Done, report_html(*data), {}};
+  answer.verbatim = true;
   if (data->plans.empty()) answer.notes.emplace_back("nothing fits; the page says why");
   return answer;
 }

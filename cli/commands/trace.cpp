@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/json_reader.hpp"
+#include "base/printable.hpp"
 #include "cli/command.hpp"
 #include "cli/commands/plan_source.hpp"
 #include "cli/render/no_plan.hpp"
@@ -74,7 +75,10 @@ Result<Answer> run_trace(const TraceFlags& flags, const Context& context) {
   if (!step) return tl::unexpected<Diagnostics>(step.error());
   const Result<Timeline> timeline = simulate_step(step->job);
   if (!timeline) return tl::unexpected<Diagnostics>(timeline.error());
-  return Answer{ExitCode::Done, chrome_trace(*timeline, step->title), {"open the file in https://ui.perfetto.dev"}};
+  Answer answer{ExitCode::Done, chrome_trace(*timeline, step->title), {"open the file in https://ui.perfetto.dev"}};
+  answer.text = printable_json(answer.text);
+  answer.verbatim = true;
+  return answer;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/escape.hpp"
+#include "base/printable.hpp"
 #include "base/units.hpp"
 
 namespace smplan::cli {
@@ -18,13 +19,6 @@ std::string colored(Severity severity, std::string_view text, const Style& style
 }
 
 std::string plural(int n, std::string_view word) { return fmt::format("{} {}{}", n, word, n == 1 ? "" : "s"); }
-
-/// Control characters of a hostile file must not reach the terminal.
-std::string printable(std::string_view text) {
-  std::string out;
-  for (const char c : text) out += static_cast<unsigned char>(c) < 0x20 || c == 0x7F ? '?' : c;
-  return out;
-}
 
 std::string place(const Findings& findings, const Finding& f) {
   std::string out = printable(findings.file);
@@ -50,13 +44,9 @@ std::string prediction_text(const Prediction& p) {
 /// GitHub's escapes: in a message, and more of them in a property.
 std::string escape_github(std::string_view text, bool property) {
   std::string out;
-  for (const char c : text) {
+  for (const char c : printable(text)) {
     if (c == '%') {
       out += "%25";
-    } else if (c == '\r') {
-      out += "%0D";
-    } else if (c == '\n') {
-      out += "%0A";
     } else if (property && c == ':') {
       out += "%3A";
     } else if (property && c == ',') {
@@ -69,11 +59,7 @@ std::string escape_github(std::string_view text, bool property) {
 }
 
 std::string escape_xml(std::string_view text) {
-  std::string out = escape_markup(text);
-  // XML 1.0 knows no other control characters, not even escaped.
-  std::replace_if(
-      out.begin(), out.end(), [](unsigned char c) { return c < 0x20; }, '?');
-  return out;
+  return escape_markup(printable(text));  // XML 1.0 knows no control characters, not even escaped
 }
 
 }  // namespace

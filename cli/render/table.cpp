@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/markdown.hpp"
+#include "base/printable.hpp"
 #include "base/words.hpp"
 
 namespace smplan::cli {
@@ -134,8 +135,9 @@ std::string render(const Table& table, const Style& style, bool highlight_first)
 
 std::string csv_cell(const nlohmann::ordered_json& value) {
   if (value.is_null()) return {};
-  std::string text = value.is_string() ? value.get<std::string>() : value.dump();
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  const std::string text = printable(value.is_string() ? value.get<std::string>() : value.dump());
+  // A line that begins with two colons is a command to GitHub's runner.
+  if (text.find_first_of(",\"") == std::string::npos && !text.starts_with("::")) return text;
   std::string quoted = "\"";
   for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
   return quoted + '"';
@@ -154,7 +156,7 @@ std::string render_markdown(const Table& table) {
   text += '\n';
   for (const auto& row : table.rows) {
     text += '|';
-    for (const std::string& cell : row) text += ' ' + markdown_cell(cell) + " |";
+    for (const std::string& cell : row) text += ' ' + markdown_cell(markdown_text(cell)) + " |";
     text += '\n';
   }
   return text;

@@ -228,8 +228,9 @@ Json nemo_recipe(const ExportJob& job, Export& out, Diagnostics& faults) {
     refuse(faults, fmt::format("NeMo recipes train in bf16, not in {}", to_string(plan.precision)),
            "plan with --dtype bf16, or export to megatron");
   }
-  if (plan.model.kind != to_string(ModelKind::Decoder)) {
-    refuse(faults, fmt::format("NeMo recipes train decoders, {} is of kind {}", plan.model.name, plan.model.kind),
+  if (plan.model.kind != ModelKind::Decoder) {
+    refuse(faults,
+           fmt::format("NeMo recipes train decoders, {} is of kind {}", plan.model.name, to_string(plan.model.kind)),
            "plan with --stack ddp, fsdp or deepspeed");
   }
   const std::int64_t chunks = std::int64_t{s.pipeline_parallel} * s.virtual_pipeline;

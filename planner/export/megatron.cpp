@@ -15,7 +15,7 @@ namespace {
 /// Arguments a line, in groups.
 class Arguments {
  public:
-  void group(std::string_view title) { text_ += fmt::format("\n# {}\n", title); }
+  void group(const std::string& title) { text_ += '\n' + commented({title}); }
   void flag(std::string_view name) { text_ += fmt::format("--{}\n", name); }
   template <typename T>
   void set(std::string_view name, const T& value) {

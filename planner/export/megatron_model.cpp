@@ -43,8 +43,9 @@ void refuse(Diagnostics& faults, std::string message, std::string hint) {
 
 void check_megatron(const TrainingPlan& plan, Diagnostics& faults) {
   const Strategy& s = plan.strategy;
-  if (plan.model.kind != to_string(ModelKind::Decoder)) {
-    refuse(faults, fmt::format("megatron exports decoders, {} is of kind {}", plan.model.name, plan.model.kind),
+  if (plan.model.kind != ModelKind::Decoder) {
+    refuse(faults,
+           fmt::format("megatron exports decoders, {} is of kind {}", plan.model.name, to_string(plan.model.kind)),
            "plan with --stack ddp, fsdp or deepspeed");
   } else if (plan.model.architecture) {
     const std::string what = peculiarity(plan.model);

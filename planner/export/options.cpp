@@ -36,8 +36,10 @@ bool is_job_name(std::string_view text) {
 
 bool is_script(std::string_view text) {
   const auto plain = [](char c) { return is_alphanumeric(c) || c == '_' || c == '-' || c == '.' || c == '/'; };
+  // It is put below src/ and starts no option.
+  const bool inside = ('/' + std::string(text) + '/').find("/../") == std::string::npos;
   return text.size() > 3 && text.size() <= 200 && text.substr(text.size() - 3) == ".py" && text.front() != '/' &&
-         std::all_of(text.begin(), text.end(), plain);
+         text.front() != '-' && inside && std::all_of(text.begin(), text.end(), plain);
 }
 
 bool is_file_system(std::string_view text) {

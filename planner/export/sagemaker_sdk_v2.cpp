@@ -118,7 +118,7 @@ std::string inputs(const Launch& launch) {
 std::string script(const ExportJob& job, const Launch& launch, const std::vector<Keyword>& arguments) {
   std::string call;
   for (const Keyword& k : arguments) {
-    if (!k.comment.empty()) call += fmt::format("    # {}\n", k.comment);
+    if (!k.comment.empty()) call += commented({k.comment}, "    # ");
     call += fmt::format("    {}={},\n", k.name, python_literal(k.value.dump(), 4));
   }
   const bool lustre = !launch.channels.front().file_system.empty();

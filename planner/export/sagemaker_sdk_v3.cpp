@@ -125,7 +125,7 @@ std::string script(const ExportJob& job, const Launch& launch, const Json& kwarg
   const bool smp = launch.launcher == LaunchMethod::SmpV2;
   return fmt::format(
       "{}# Needs: pip install 'sagemaker>=3.20,<4'. Replace what NOTES.md lists, then: python launch.py\n"
-      "# Image: {}\n"
+      "{}"
       "from sagemaker.train import ModelTrainer\n"
       "from sagemaker.train.configs import (\n"
       "    CheckpointConfig,\n    Compute,\n{}    InputData,\n{}    OutputDataConfig,\n{}    SourceCode,\n"
@@ -135,9 +135,10 @@ std::string script(const ExportJob& job, const Launch& launch, const Json& kwarg
       "inputs = {}\n\n"
       "if __name__ == \"__main__\":\n"
       "    trainer.train(input_data_config=inputs, wait=False)\n",
-      commented(provenance_lines(job)), launch.image_note, lustre ? "    FileSystemDataSource,\n" : "",
-      vpc ? "    Networking,\n" : "", lustre ? "" : "    S3DataSource,\n", smp ? "SMP, " : "",
-      kwargs["distributed"]["class"].get<std::string>(), call("ModelTrainer", kwargs, 0), inputs(launch));
+      commented(provenance_lines(job)), commented({"Image: " + launch.image_note}),
+      lustre ? "    FileSystemDataSource,\n" : "", vpc ? "    Networking,\n" : "", lustre ? "" : "    S3DataSource,\n",
+      smp ? "SMP, " : "", kwargs["distributed"]["class"].get<std::string>(), call("ModelTrainer", kwargs, 0),
+      inputs(launch));
 }
 
 }  // namespace

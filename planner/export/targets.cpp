@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/assert.hpp"
+#include "base/markdown.hpp"
 #include "planner/export/text.hpp"
 #include "planner/export/writers.hpp"
 
@@ -234,9 +235,10 @@ void note_kernels(const TrainingPlan& plan, Export& out) {
 }
 
 std::string notes_page(const ExportJob& job, const Export& out, std::string_view summary) {
-  std::string text = fmt::format("# {} for {}\n\n{}.\n\n## The plan\n", out.target, job.plan.model.name, summary);
+  std::string text =
+      fmt::format("# {} for {}\n\n{}.\n\n## The plan\n", out.target, markdown_text(job.plan.model.name), summary);
   text += commented(provenance_lines(job), "- ");
-  for (const std::string& warning : job.plan.warnings) text += fmt::format("- Warning: {}\n", warning);
+  for (const std::string& warning : job.plan.warnings) text += fmt::format("- Warning: {}\n", markdown_text(warning));
   text += "\n## Replace before use\n";
   if (out.placeholders.empty()) text += "Nothing.\n";
   for (const Placeholder& p : out.placeholders) text += fmt::format("- `{}`: {}\n", p.text, p.meaning);

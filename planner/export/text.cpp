@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/printable.hpp"
+
 namespace smplan {
 namespace {
 
@@ -86,7 +88,7 @@ std::vector<std::string> provenance_lines(const ExportJob& job) {
 
 std::string commented(const std::vector<std::string>& lines, std::string_view prefix) {
   std::string text;
-  for (const std::string& line : lines) text += std::string(prefix) + line + '\n';
+  for (const std::string& line : lines) text += std::string(prefix) + printable(line) + '\n';
   return text;
 }
 

@@ -11,7 +11,7 @@ namespace smplan {
 /// What the exported files rest on: plan, strategy, world-size equation and predictions, a line each.
 std::vector<std::string> provenance_lines(const ExportJob& job);
 
-/// The lines, each behind `prefix`.
+/// The lines, each behind `prefix`; none can end its comment.
 std::string commented(const std::vector<std::string>& lines, std::string_view prefix = "# ");
 
 /// `2 x 8 = data 2 x tensor 8 x pipeline 1 x context 1 = 16`.

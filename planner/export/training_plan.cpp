@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/hash.hpp"
 #include "catalogs/reading.hpp"
 #include "models/layers.hpp"
 #include "planner/plan_json.hpp"
@@ -62,7 +63,7 @@ std::optional<Architecture> known_architecture(const TrainedModel& model, const 
       return a;
     }
   }
-  if (model.family == "llama" && model.kind == to_string(ModelKind::Decoder) && model.n_experts == 0) {
+  if (model.family == "llama" && model.kind == ModelKind::Decoder && model.n_experts == 0) {
     return llama_like(model);
   }
   return std::nullopt;
@@ -71,9 +72,9 @@ std::optional<Architecture> known_architecture(const TrainedModel& model, const 
 TrainedModel read_model(const JsonValue& value, const Catalog& catalog, Diagnostics& out) {
   ObjectReader reader(value, out);
   TrainedModel model;
-  model.name = read_name(reader, "name");
+  model.name = read_label(reader, "name");
   model.family = read_name(reader, "family");
-  model.kind = read_name(reader, "kind");
+  model.kind = read_named(reader, "kind", model_kind_from);
   const auto size = [&](std::string_view key, std::int64_t least) { return reader.integer(key, least, kMaxCount); };
   model.parameters = reader.integer("parameters", 1, std::int64_t{1} << 53);
   reader.ignore("active_parameters");
@@ -150,7 +151,7 @@ void read_cost(const JsonValue& value, TrainingPlan& plan, Diagnostics& out) {
   plan.market = read_named(reader, "market", market_from);
   prediction.hourly_usd = reader.optional_number("hourly_usd");
   prediction.total_usd = reader.optional_number("total_usd");
-  prediction.price_date = reader.optional_string("price_date").value_or("");
+  prediction.price_date = read_optional_name(reader, "price_date");
 }
 
 void read_interval(ObjectReader& reader, PlanPrediction& prediction) {
@@ -292,10 +293,7 @@ std::string TrainingPlan::id() const {
       seq_len, global_batch, to_string(precision), to_string(optimizer), to_string(finetune), lora_rank, instance->name,
       instance_count, region, to_string(market), stack->id, to_string(strategy), strategy.shard_degree,
       to_string(strategy.schedule), to_string(strategy.collectives), lora_embeddings ? "|embeddings" : "");
-  // FNV-1a, 64 bit: stable over platforms and releases, unlike std::hash.
-  std::uint64_t hash = 14695981039346656037ULL;
-  for (const char c : decided) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
-  return fmt::format("{:016x}", hash);
+  return hash_text(decided);
 }
 
 Result<TrainingPlan> read_training_plan(const JsonValue& plan_set, std::int64_t rank, const Catalog& catalog) {
@@ -309,7 +307,7 @@ Result<TrainingPlan> read_training_plan(const JsonValue& plan_set, std::int64_t 
     return fail("bad-schema", document.location("schema_version"), fmt::format("schema_version is {}", version),
                 fmt::format("this smplan reads version {}; plan again", kSchemaVersion));
   }
-  plan.smplan_version = document.string("smplan_version");
+  plan.smplan_version = read_name(document, "smplan_version");
   if (const auto request = document.value("request")) read_request(*request, catalog, plan, out);
   if (const auto chosen = plan_of_rank(document, rank)) read_plan(*chosen, catalog, plan, out);
   if (!out.empty()) return tl::unexpected<Diagnostics>(std::move(out));

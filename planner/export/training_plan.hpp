@@ -19,7 +19,7 @@ namespace smplan {
 struct TrainedModel {
   std::string name;
   std::string family;
-  std::string kind;
+  ModelKind kind = ModelKind::Decoder;
   std::int64_t parameters = 0;
   std::int64_t n_layers = 0;
   std::int64_t n_encoder_layers = 0;

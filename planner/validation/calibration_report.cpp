@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/csv_reader.hpp"
+#include "base/printable.hpp"
 #include "base/units.hpp"
 
 namespace smplan {
@@ -94,7 +95,7 @@ std::string calibration_json(const CalibrationResult& result, const LeftOutRepor
 std::string left_out_csv(const LeftOutReport& report, const std::vector<MeasuredRun>& runs) {
   std::string text = "id,group,stack,predicted_over_measured\n";
   for (const LeftOutError& e : report.errors) {
-    text += csv_line({runs[e.run].id, e.group, e.stack, format_shortest(e.ratio)});
+    text += csv_line({printable(runs[e.run].id), printable(e.group), e.stack, format_shortest(e.ratio)});
   }
   return text;
 }

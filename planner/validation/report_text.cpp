@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/csv_reader.hpp"
+#include "base/printable.hpp"
 #include "base/units.hpp"
 #include "planner/validation/report.hpp"
 
@@ -78,7 +79,7 @@ std::string report_csv(const std::vector<ComparedRun>& runs) {
       "predicted_tokens_per_s_per_gpu_p10,predicted_tokens_per_s_per_gpu_p90,predicted_peak_mem_gib,fits\n";
   for (const ComparedRun& c : runs) {
     const RunPrediction& p = c.prediction;
-    out += csv_field(p.id) + "," + std::string(to_string(p.status)) + "," + csv_field(p.message);
+    out += csv_field(printable(p.id)) + "," + std::string(to_string(p.status)) + "," + csv_field(printable(p.message));
     if (p.status == RunStatus::Ok) {
       const double rate = p.step.tokens_per_s_per_gpu;
       // The slow end of the time is the low end of the rate.

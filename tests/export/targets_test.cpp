@@ -480,7 +480,7 @@ TEST(HyperpodRecipe, OfNemoIsOfBf16DecodersAndAsksForItsData) {
   plan.precision = Precision::Fp8;
   EXPECT_THAT(test::refusal(plan, "hyperpod-recipe"), HasSubstr("NeMo recipes train in bf16, not in fp8"));
   plan.precision = Precision::Bf16;
-  plan.model.kind = to_string(ModelKind::EncoderDecoder);
+  plan.model.kind = ModelKind::EncoderDecoder;
   EXPECT_THAT(test::refusal(plan, "hyperpod-recipe"), HasSubstr("NeMo recipes train decoders"));
 }
 
