@@ -35,7 +35,7 @@ def faults_of_wheel(names, version):
     info, data = f"smplan-{version}.dist-info", f"smplan-{version}.data"
     needed = {"smplan/py.typed", "smplan/_core.pyi", "smplan/bin/smplan", f"{info}/entry_points.txt",
               f"{data}/scripts/smplan-check-files", f"{info}/licenses/LICENSE", f"{info}/licenses/cmake/package/copyright"}
-    strangers = [name for name in names if not name.startswith(("smplan/", f"{info}/", f"{data}/scripts/"))]
+    strangers = [name for name in names if not name.startswith(("smplan/", f"{info}/", f"{data}/"))]
     return [*(f"{name} is missing" for name in needed - names), *(f"{name} does not belong" for name in strangers)]
 
 
