@@ -26,7 +26,7 @@ def _axes(ax: Optional[Axes], width: float = 8, height: float = 4.5) -> Axes:
     try:
         import matplotlib.pyplot as plt
     except ImportError:
-        raise Error("plots need matplotlib: pip install 'smplan[plot]'") from None
+        raise Error("plots need matplotlib: pip install 'matplotlib>=3.6'") from None
     made: Axes = plt.subplots(figsize=(width, height), layout="constrained")[1]
     return made
 

@@ -1,4 +1,4 @@
-"""Figures beside those that plans and sets draw themselves. Needs matplotlib: `pip install 'smplan[plot]'`."""
+"""Figures beside those that plans and sets draw themselves. Needs matplotlib: `pip install 'matplotlib>=3.6'`."""
 
 from smplan._plots import scaling
 

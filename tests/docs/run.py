@@ -100,6 +100,7 @@ class Scratch:
             (folder / name).symlink_to(root / name)
         (folder / "scripts").mkdir()
         self.program(folder / "scripts/run", f'[ $# -gt 0 ] || set -- --params 13B\nexec {smplan} "$@"\n')
+        (folder / "scripts/check_files").symlink_to(root / "scripts/check_files")
         self.program(programs / "curl", f'while [ "$1" != -o ]; do shift; done\ncp {root}/tests/data/aws/AmazonSageMaker-index.json "$2"\n')
         self.program(programs / "aws", f"cat {root}/tests/data/aws/describe-spot-price-history.json\n")
         self.program(programs / "python", f'exec {python} "$@"\n')
@@ -112,7 +113,8 @@ class Scratch:
         for name, text in FILES.items():
             (folder / name).write_text(text)
         self.environment = {"PATH": f"{programs}:/usr/bin:/bin", "LC_ALL": "C", "SOURCE_DATE_EPOCH": TODAY,
-                            "HOME": str(folder), "PYTHONPATH": pythonpath, "MPLBACKEND": "Agg", "SMPLAN_BINARY": smplan}
+                            "HOME": str(folder), "PYTHONPATH": pythonpath, "MPLBACKEND": "Agg", "SMPLAN_BINARY": smplan,
+                            "SMPLAN": str(programs / "smplan")}
 
     @staticmethod
     def program(path: pathlib.Path, text: str) -> None:

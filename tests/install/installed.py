@@ -1,9 +1,10 @@
-"""What an installed smplan does, wherever it was built: run by the wheel test, and on every wheel of a release.
+"""What an installed smplan does, wherever it was built: scripts/wheel runs it with every wheel.
 
 usage: installed.py    (with the Python that it is installed for, outside the source tree)
 """
 
 import importlib.metadata
+import pickle
 import subprocess
 import sys
 import sysconfig
@@ -26,8 +27,11 @@ def main():
     assert set(about.get_all("Provides-Extra")) == EXTRAS, about.get_all("Provides-Extra")
     assert about["License"] and about["Summary"] and about["Requires-Python"] == ">=3.9"
     assert not [need for need in about.get_all("Requires-Dist") if "extra ==" not in need], "it needs nothing but Python"
-    plan = smplan.plan(model="llama-2-7b", instances="ml.p5.48xlarge", count=1).best
+    plans = smplan.plan(model="llama-2-7b", instances="ml.p5.48xlarge", count=1)
+    plan = plans.best
     assert plan.memory.fits and plan.export("create-training-job").files
+    again = pickle.loads(pickle.dumps(plans))
+    assert again == plans and again.best.explain() == plan.explain()
     console = Path(sysconfig.get_path("scripts")) / "smplan"
     for program in ([console], [sys.executable, "-I", "-m", "smplan"]):
         run = subprocess.run([*program, "plan", "--params", "7B", "--count", "1", "--quiet"], capture_output=True, text=True,

@@ -1,11 +1,12 @@
 """Packs the Debian packages, installs them into a folder of their own, runs what is in them, and removes them.
 
 The folder gets a copy of this machine's list of installed packages, so that dependencies are judged for real and
-nothing of the machine changes. Packing twice must give the same bytes.
+nothing of the machine changes. Packing twice must give the same bytes, and lintian must find no fault in them.
 
 usage: package.py BUILD WORK VERSION
 """
 
+import gzip
 import os
 import re
 import shutil
@@ -45,6 +46,23 @@ def files_of(folder: Path) -> list:
                   if not path.is_dir() and not str(path.relative_to(folder)).startswith("var/"))
 
 
+def judge(packages: dict) -> None:
+    """Debian's own rules, and that the description names the release that the dependencies are of."""
+    if not shutil.which("lintian"):
+        sys.exit("install lintian first: scripts/bootstrap test does")
+    said = run("lintian", "--no-cfg", "--allow-root", "--fail-on", "error,warning", *packages.values())
+    assert not said.strip(), said
+    for package in packages.values():
+        described = run("dpkg-deb", "--field", package, "Description")
+        assert "only for it: other releases have no libfmt9" in " ".join(described.split()), described
+
+
+def documented(root: Path, name: str, version: str) -> None:
+    doc = root / "usr/share/doc" / name
+    assert "Apache-2.0" in (doc / "copyright").read_text(encoding="utf-8")
+    assert gzip.decompress((doc / "changelog.gz").read_bytes()).decode().startswith(f"smplan ({version}) ")
+
+
 def main() -> None:
     build, work, version = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
     shutil.rmtree(work, ignore_errors=True)
@@ -52,6 +70,7 @@ def main() -> None:
     assert set(packages) == {"smplan", "libsmplan-dev"}, packages
     for name, again in pack(build, work / "second").items():
         assert again.read_bytes() == packages[name].read_bytes(), f"{name}: packing twice gives other bytes"
+    judge(packages)
 
     depends = run("dpkg-deb", "--field", packages["smplan"], "Depends")
     for library in ("libc6", "libfmt", "libstdc++6", "libyaml-cpp"):
@@ -63,11 +82,13 @@ def main() -> None:
     path = {**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"}
     run(*dpkg, "--install", packages["smplan"], packages["libsmplan-dev"], env=path)
     files = files_of(root)
-    for wanted in ("usr/bin/smplan", "usr/share/man/man1/smplan.1", "usr/share/man/man1/smplan-plan.1",
+    for wanted in ("usr/bin/smplan", "usr/share/man/man1/smplan.1.gz", "usr/share/man/man1/smplan-plan.1.gz",
                    "usr/share/bash-completion/completions/smplan", "usr/share/zsh/vendor-completions/_smplan",
                    "usr/share/fish/vendor_completions.d/smplan.fish", "usr/include/smplan/base/units.hpp",
-                   "usr/share/smplan/schema/plan.schema.json"):
+                   "usr/share/smplan/schema/plan.schema.json", "usr/share/doc/smplan/CHANGELOG.md.gz"):
         assert wanted in files, f"{wanted} is not in the packages:\n" + "\n".join(files)
+    for name in packages:
+        documented(root, name, version)
     program = root / "usr/bin/smplan"
     assert run(program, "--version") == f"smplan {version}\n"
     assert "Best:" in run(program, "plan", "--params", "1B", "--instances", "ml.p4d.24xlarge", cwd=work)

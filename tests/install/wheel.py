@@ -1,83 +1,75 @@
-"""Builds the sdist, the wheel out of it, installs that into an empty environment and asks it for a plan.
+"""Has scripts/wheel make and prove the wheel of this Python, then looks at what is in it, and runs the hook from it.
 
-usage: wheel.py SOURCE WORK VERSION    (WORK/sdist and its build are kept, so that a second run is quick)
+usage: wheel.py SOURCE WORK VERSION    (what WORK keeps makes a second run quick)
 """
 
-import os
-import shutil
+import re
 import subprocess
 import sys
 import tarfile
-import venv
 import zipfile
 from pathlib import Path
 
-SDIST = "import sys; from scikit_build_core.build import build_sdist; build_sdist(sys.argv[1])"
+import yaml
+
+SAMPLES = Path(__file__).resolve().parents[1] / "data/jobs/samples"
 
 
-def run(*command, cwd, **variables):
-    finished = subprocess.run(command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
-                              env={**os.environ, **variables})
-    if finished.returncode != 0:
-        sys.exit(f"{' '.join(map(str, command))} failed:\n{finished.stdout}")
-    return finished.stdout
-
-
-def unpack(sdist, tree):
-    """Files of an sdist all have one date: those that are the same stay as they are, so that only others are compiled."""
-    kept = set()
-    with tarfile.open(sdist) as archive:
-        for member in archive.getmembers():
-            path = tree.joinpath(*Path(member.name).parts[1:])
-            if not member.isfile():
-                continue
-            kept.add(path)
-            content = archive.extractfile(member).read()
-            if not path.is_file() or path.read_bytes() != content:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(content)
-                path.chmod(member.mode)
-    build = tree / "build"
-    for path in [path for path in tree.rglob("*") if path.is_file() and build not in path.parents and path not in kept]:
-        path.unlink()
-    return {path.relative_to(tree).as_posix() for path in kept}
+def run(*command, expected=0, **options):
+    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          check=False, **options)
+    if done.returncode != expected:
+        sys.exit(f"{' '.join(map(str, command))} ends with {done.returncode}, not {expected}:\n{done.stdout}")
+    return done.stdout
 
 
 def faults_of_sdist(names):
     needed = {"pyproject.toml", "CMakeLists.txt", "LICENSE", "README.md", "PKG-INFO", "bindings/smplan/_core.pyi",
-              "catalogs/data/instances.json", "planner/report/vendor/uPlot-LICENSE.txt"}
+              "catalogs/data/instances.json", "planner/report/vendor/uPlot-LICENSE.txt", "scripts/check_files"}
     strangers = {name for name in names if name.startswith(("tests/", "build/", ".ci/", "notebooks/")) or
                  name.endswith((".so", ".o", ".pyc"))}
     return [*(f"{name} is missing" for name in needed - names), *(f"{name} does not belong" for name in strangers)]
 
 
 def faults_of_wheel(names, version):
-    needed = {"smplan/py.typed", "smplan/_core.pyi", "smplan/bin/smplan", f"smplan-{version}.dist-info/entry_points.txt"}
-    strangers = [name for name in names if not name.startswith(("smplan/", f"smplan-{version}.dist-info/"))]
+    info, data = f"smplan-{version}.dist-info", f"smplan-{version}.data"
+    needed = {"smplan/py.typed", "smplan/_core.pyi", "smplan/bin/smplan", f"{info}/entry_points.txt",
+              f"{data}/scripts/smplan-check-files", f"{info}/licenses/LICENSE", f"{info}/licenses/cmake/package/copyright"}
+    strangers = [name for name in names if not name.startswith(("smplan/", f"{info}/", f"{data}/"))]
     return [*(f"{name} is missing" for name in needed - names), *(f"{name} does not belong" for name in strangers)]
+
+
+def faults_of_platform(wheel, shown):
+    """The name promises what auditwheel found: the wheel needs nothing but what every such system has."""
+    tag = re.search(r"manylinux_2_\d+_x86_64", wheel.name)
+    faults = [] if tag and f'"{tag.group()}"' in shown else [f"{wheel.name}: auditwheel says {shown}"]
+    return faults + [f"{name} is needed from outside" for name in ("libfmt", "libyaml-cpp") if name in shown]
+
+
+def hook(source, folder):
+    """The entry of .pre-commit-hooks.yaml, where the wheel is installed and no SMPLAN is named."""
+    (entry,) = [hook["entry"] for hook in yaml.safe_load((source / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))]
+    environment = {"PATH": f"{folder / 'bin'}:/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
+    wanted = [("20c_seed002_ps.json", 0, "4 warnings"), ("20a_seed000.json", 1, "C046")]
+    for name, status, words in wanted:
+        said = run(folder / "bin" / entry, SAMPLES / name, expected=status, env=environment)
+        if words not in said:
+            sys.exit(f"{entry} {name} says nothing of {words}:\n{said}")
 
 
 def main():
     source, work, version = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
-    for name in ("dist", "venv"):
-        shutil.rmtree(work / name, ignore_errors=True)
-    (work / "dist").mkdir(parents=True)
-    run(sys.executable, "-c", SDIST, work / "dist", cwd=source)
-    (sdist,) = (work / "dist").glob(f"smplan-{version}.tar.gz")
-    faults = faults_of_sdist(unpack(sdist, work / "sdist"))
-    # The compiler's time is most of this test's: a cache is used where there is one, and little is optimised.
-    quick = {"CMAKE_CXX_COMPILER_LAUNCHER": "ccache"} if shutil.which("ccache") else {}
-    run(sys.executable, "-m", "pip", "wheel", "--no-build-isolation", "--no-deps", "--no-index",
-        "--disable-pip-version-check", "-w", "dist", "--config-settings", f"build-dir={work / 'sdist' / 'build'}",
-        "--config-settings", "cmake.args=-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG", work / "sdist", cwd=work, **quick)
-    (wheel,) = (work / "dist").glob(f"smplan-{version}-*.whl")
+    said = run(sys.executable, "-B", source / "scripts/wheel", "--quick", "--work", work)
+    wheel = Path(said.splitlines()[-1])
+    made = work / f"cp{sys.version_info[0]}{sys.version_info[1]}"
+    with tarfile.open(made / f"raw/smplan-{version}.tar.gz") as sdist:
+        faults = faults_of_sdist({name.split("/", 1)[1] for name in sdist.getnames()})
     faults += faults_of_wheel(set(zipfile.ZipFile(wheel).namelist()), version)
+    faults += faults_of_platform(wheel, run(made / "tools/bin/auditwheel", "show", wheel))
     if faults:
         sys.exit("\n".join(faults))
-    venv.create(work / "venv", with_pip=True)
-    python = work / "venv/bin/python"
-    run(python, "-m", "pip", "install", "--no-index", "--disable-pip-version-check", wheel, cwd=work)
-    print(sdist.name, wheel.name, run(python, "-I", Path(__file__).with_name("installed.py"), cwd=work), sep="\n")
+    hook(source, made / "clean/venv")
+    print(said)
 
 
 if __name__ == "__main__":

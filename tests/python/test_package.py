@@ -2,6 +2,7 @@
 
 import doctest
 import importlib
+import importlib.util
 import inspect
 import os
 import pkgutil
@@ -61,6 +62,31 @@ def test_package_is_typed_to_the_last_line():
     """mypy --strict over the package as it lies in the source tree."""
     checked = python("-m", "mypy", "--strict", "--cache-dir", os.devnull, "-p", "smplan", cwd=ROOT,
                      env={**os.environ, "MYPYPATH": str(ROOT / "bindings"), "PYTHONPATH": ""})
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+def python_of_pages():
+    """Page to its Python blocks, as tests/docs/run.py runs them: one session a page."""
+    spec = importlib.util.spec_from_file_location("docs_run", ROOT / "tests/docs/run.py")
+    reader = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(reader)
+    pages = {}
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        blocks = reader.blocks_of(page.read_text(encoding="utf-8").splitlines())
+        lines = [line for block in blocks if block.kind == "python" for line in block.lines]
+        if lines:
+            pages[page.stem] = "\n".join(lines) + "\n"
+    return pages
+
+
+def test_python_of_the_pages_is_typed(tmp_path):
+    """mypy --strict as whoever copies from a page would run it: what the package imports is not judged again."""
+    pages = python_of_pages()
+    assert "smplan.plan(" in pages["README"]
+    for name, text in pages.items():
+        (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
+    checked = python("-m", "mypy", "--strict", "--follow-imports=silent", "--cache-dir", os.devnull, "--config-file=", ".",
+                     cwd=tmp_path, env={**os.environ, "MYPYPATH": str(ROOT / "bindings"), "PYTHONPATH": ""})
     assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
