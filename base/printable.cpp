@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::size_t kMaxIdentifier = 64;
 constexpr std::size_t kMaxLabel = 96;
+/// No sentence of ours is as long; what a file holds may be.
+constexpr std::size_t kMaxLine = 16384;
 
 struct Range {
   char32_t first;
@@ -55,6 +57,11 @@ std::size_t colour_length(std::string_view text) {
 
 /// Where the runner looks for a command: behind blanks (V2), or anywhere in the line (V1).
 void append_without_commands(std::string_view line, std::string& out) {
+  const bool cut = line.size() > kMaxLine;
+  if (cut) {
+    line = line.substr(0, kMaxLine);
+    while (!line.empty() && !is_utf8(line)) line.remove_suffix(1);
+  }
   const std::size_t start = std::min(line.find_first_not_of(" \t"), line.size());
   if (line.substr(start).starts_with("::")) {
     out.append(line.substr(0, start)).append(": :");
@@ -65,7 +72,7 @@ void append_without_commands(std::string_view line, std::string& out) {
     out.append(line.substr(0, at)).append("## [");
     line.remove_prefix(at + kOld.size());
   }
-  out += line;
+  out.append(line).append(cut ? "..." : "");
 }
 
 bool is_label_mark(char c) { return std::string_view("._/+:@()-").find(c) != std::string_view::npos; }

@@ -14,9 +14,9 @@ bool is_printable(std::string_view text);
 /// `text` as such a line: what is not printable becomes `?`. Longer than `max_bytes`, it is cut and ends in `...`.
 std::string printable(std::string_view text, std::size_t max_bytes = std::string_view::npos);
 
-/// Lines of an answer, fit for a terminal and a log: as `printable`, and a line break stays one, as do the colours that
-/// smplan itself sets. A line cannot be a command to GitHub's runner (`::error::`, `##[error]`).
-/// Source: github.com/actions/runner, src/Runner.Common/ActionCommand.cs, read 2026-11.
+/// Lines of an answer, fit for a terminal and a log: as `printable`, and a line break stays one, as do tabs and the
+/// colours that smplan itself sets. A line of over 16 KiB is cut. A line cannot be a command to GitHub's runner
+/// (`::error::`, `##[error]`). Source: github.com/actions/runner, src/Runner.Common/ActionCommand.cs, read 2026-11.
 std::string printable_lines(std::string_view text);
 
 /// JSON text that holds the same values and no invisible character but the line feed: each becomes its `\uXXXX`.

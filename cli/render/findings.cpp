@@ -12,6 +12,9 @@
 namespace smplan::cli {
 namespace {
 
+/// Of a text in an annotation or a test report; the job may hold megabytes.
+constexpr std::size_t kMaxShown = 4096;
+
 std::string colored(Severity severity, std::string_view text, const Style& style) {
   if (!style.color) return std::string(text);
   const char* code = severity == Severity::Error ? "31" : severity == Severity::Warning ? "33" : "36";
@@ -44,7 +47,7 @@ std::string prediction_text(const Prediction& p) {
 /// GitHub's escapes: in a message, and more of them in a property.
 std::string escape_github(std::string_view text, bool property) {
   std::string out;
-  for (const char c : printable(text)) {
+  for (const char c : printable(text, kMaxShown)) {
     if (c == '%') {
       out += "%25";
     } else if (property && c == ':') {
@@ -59,7 +62,7 @@ std::string escape_github(std::string_view text, bool property) {
 }
 
 std::string escape_xml(std::string_view text) {
-  return escape_markup(printable(text));  // XML 1.0 knows no control characters, not even escaped
+  return escape_markup(printable(text, kMaxShown));  // XML 1.0 knows no control characters, not even escaped
 }
 
 }  // namespace

@@ -66,6 +66,12 @@ TEST(PrintableLines, KeepLinesAndColoursOnly) {
   EXPECT_EQ(printable_lines("a\r\nb"), "a?\nb");
 }
 
+TEST(PrintableLines, CutWhatNobodyReads) {
+  EXPECT_EQ(printable_lines(std::string(16384, 'a') + "\nb"), std::string(16384, 'a') + "\nb");
+  EXPECT_EQ(printable_lines(std::string(16385, 'a') + "\nb"), std::string(16384, 'a') + "...\nb");
+  EXPECT_EQ(printable_lines(std::string(16383, 'a') + "é"), std::string(16383, 'a') + "...");
+}
+
 TEST(PrintableLines, CommandNothingToARunner) {
   EXPECT_EQ(printable_lines("::error::x\n  ::debug::y"), ": :error::x\n  : :debug::y");
   EXPECT_EQ(printable_lines("a ::error::x"), "a ::error::x") << "the runner looks at the beginning only";

@@ -8,6 +8,7 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import resource
 import signal
 import subprocess
 import sys
@@ -88,6 +89,45 @@ class EveryWriter(Case):
             self.assertTrue((self.folder / name / "NOTES.md").is_file(), name)
         self.assertIn("TrainingJobName", json.loads((self.folder / "job.json").read_text()))
 
+    def test_replaces_nothing_that_it_reads(self):
+        with tempfile.TemporaryDirectory() as inputs:
+            commands = writers(pathlib.Path(inputs))
+            config = pathlib.Path(inputs) / "config.json"
+            config.write_bytes((pathlib.Path(__file__).parents[1] / "data/hf/gpt2.json").read_bytes())
+            commands["plan"] = ["plan", "--hf-config", str(config), *JOB[2:]]
+            for name, command in commands.items():
+                read = [word for word in command if os.path.isfile(word)]
+                if name in ("sweep", "calibrate"):
+                    continue  # sweep has no file here; the runs of calibrate are the project's
+                with self.subTest(name):
+                    before = pathlib.Path(read[0]).read_bytes()
+                    link = self.folder / f"{name}.link"
+                    os.link(read[0], link)
+                    for output in (read[0], str(link)):
+                        done = smplan(*command, "--output", output)
+                        self.assertEqual(done.returncode, 2)
+                        self.assertIn(b"is read by this command", done.stderr)
+                    self.assertEqual(pathlib.Path(read[0]).read_bytes(), before)
+
+    def test_leaves_no_other_job_in_a_folder_and_loses_none(self):
+        with tempfile.TemporaryDirectory() as inputs:
+            plan = writers(pathlib.Path(inputs))["export"][:3]
+            job = self.folder / "job"
+            first = smplan(*plan, "--target", "sagemaker-sdk-v2", "--output", str(job))
+            self.assertEqual(first.returncode, 0, first.stderr)
+            self.assertEqual(smplan(*plan, "--target", "create-training-job", "--output", str(job)).returncode, 0)
+            self.assertFalse((job / "launch.py").exists(), "the launcher of the job before")
+            notes = job / "NOTES.md"
+            notes.write_text("mine")
+            done = smplan(*plan, "--target", "create-training-job", "--output", str(job))
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(b"NOTES.md: was changed since smplan wrote it", done.stderr)
+            self.assertEqual(notes.read_text(), "mine")
+            for script in ("../../x.py", "a/../../x.py", "-c.py", "/x.py"):
+                done = smplan(*plan, "--target", "create-training-job", f"--script={script}")
+                self.assertEqual(done.returncode, 2, script)
+                self.assertIn(b"--script", done.stderr)
+
     def test_writes_no_job_where_no_plan_fits(self):
         target = self.folder / "none"
         done = smplan("plan", "--model", "llama-3.1-405b", "--instances", "ml.g5.xlarge", "--count", "1",
@@ -120,6 +160,26 @@ class EveryWriter(Case):
                     self.assertEqual(process.wait(), 0)
                     self.assertEqual(process.stderr.read(), b"")
                     process.stderr.close()
+
+
+class SmallMemory(Case):
+    """Where memory is short, the program says so or does with less, and never aborts."""
+
+    def test_every_limit_ends_in_an_answer_or_a_sentence(self):
+        said = set()
+        for mib in (24, 32, 48, 64, 96, 128, 192, 256, 384):
+            def limit(mib=mib):
+                resource.setrlimit(resource.RLIMIT_AS, (mib << 20, mib << 20))
+
+            done = smplan("plan", "--params", "13B", preexec_fn=limit)
+            if done.returncode == 127:
+                continue  # not even the loader has room
+            with self.subTest(mib):
+                self.assertIn(done.returncode, (0, 3), done.stderr)
+                if done.returncode == 3:
+                    self.assertIn(b"memory", done.stderr)
+            said.add(done.returncode)
+        self.assertEqual(said, {0, 3}, "a limit that is too low and one that is not")
 
 
 class SmallDisk(Case):

@@ -342,7 +342,7 @@ class Hostile(unittest.TestCase):
                 check_plan_file(self.file(done.stdout, "plan.json"), why)
             return True
 
-        self.assertGreater(self.judged("model files", cases, judge, 120), len(PAYLOADS))
+        self.assertGreater(self.judged("model files", cases, judge, 70), len(PAYLOADS))
 
     def test_overlays(self):
         overlay = {"schema": "smplan.catalog/1"}

@@ -14,6 +14,7 @@ import time
 import unittest
 
 BINARY = ""
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C"}
 SWEEP = ["sweep", "--model", "gpt2", "--instances", "ml.p4d.24xlarge,ml.g5.12xlarge", "--count", "1..8",
          "--vary", "tokens=" + "|".join(f"{n}B" for n in range(1, 21)), "--vary", "objective=cost|time"]
@@ -60,6 +61,53 @@ class Sweep(unittest.TestCase):
         requests = [json.dumps(json.loads(line)["request"]) for line in self.output.read_text().splitlines()]
         self.assertEqual(len(requests), REQUESTS)
         self.assertEqual(len(set(requests)), REQUESTS)
+
+    def test_what_a_line_rests_on_decides_whether_it_is_known(self):
+        """Another price, model file, region, date or calibration makes another line; the same of all makes none."""
+        folder = self.output.parent
+        dear = folder / "dear.json"
+        dear.write_text(json.dumps({"schema": "smplan.catalog/1", "prices": [{
+            "instance": "ml.p4d.24xlarge", "region": "us-east-1", "market": "on-demand", "usd_per_hour": 1000,
+            "basis": "measured", "source": "a test", "as_of": "2026-11-01"}]}))
+        config = folder / "config.json"
+        shipped = json.loads((ROOT / "tests/data/hf/gpt2.json").read_text())
+        config.write_text(json.dumps(shipped))
+        sweep = ["sweep", "--hf-config", str(config), "--instances", "ml.p4d.24xlarge", "--count", "1",
+                 "--vary", "tokens=1B|2B", "--output", str(self.output)]
+
+        def known(*more, **environment):
+            done = subprocess.run([BINARY, *sweep, *more], capture_output=True, timeout=300, env={**ENVIRONMENT, **environment})
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(self.output.read_bytes(), self.fresh(sweep, more, environment), "as if it were the first")
+            return b"2 known from before" in done.stderr
+
+        self.assertFalse(known())
+        self.assertTrue(known())
+        self.assertFalse(known("--catalog", str(dear)))
+        self.assertTrue(known("--catalog", str(dear)))
+        self.assertFalse(known(AWS_REGION="us-west-2"))
+        self.assertFalse(known(SOURCE_DATE_EPOCH="1700000000"))
+        config.write_text(json.dumps({**shipped, "n_layer": 6}))
+        self.assertFalse(known())
+
+    def fresh(self, sweep, more, environment):
+        return subprocess.run([BINARY, *sweep[:-2], *more], capture_output=True, timeout=300,
+                              env={**ENVIRONMENT, **environment}).stdout
+
+    def test_a_file_in_the_way_is_left_as_it_is(self):
+        self.partial.write_text("my notes\n")
+        done = smplan(*SWEEP, "--output", str(self.output))
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"sweep.jsonl.part: is no unfinished sweep", done.stderr)
+        self.assertEqual(self.partial.read_text(), "my notes\n")
+        self.partial.unlink()
+        other = self.output.with_name("other")
+        other.write_text("")
+        self.partial.symlink_to(other)
+        done = smplan(*SWEEP, "--output", str(self.output))
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"is a symbolic link", done.stderr)
+        self.assertEqual(other.read_text(), "")
 
     def test_a_full_disk_is_reported(self):
         with open("/dev/full", "wb") as full:

@@ -82,10 +82,18 @@ def test_rows_of_every_kind_are_what_estimate_says(work, powers):
 
 
 @pytest.mark.parametrize("wrong", [{"tp": [1.5]}, {"tp": [0]}, {"count": [1 << 30]}, {"recompute": "som"},
-                                   {"sharding": ["zero1", "zero9"]}, {"stack": "fsdp,megatron"}, {"model": "lama"}])
+                                   {"sharding": ["zero1", "zero9"]}, {"stack": "fsdp,megatron"}, {"model": "lama"}, {"sharding": numpy.array([1, 2])},
+                                   {"tp": [1, 2], "pp": [1, 2, 4]}, {"sequence_parallel": ["no"]},
+                                   {"recompute": numpy.zeros(3)}])
 def test_wrong_columns_are_refused(wrong):
     with pytest.raises(smplan.InputError):
         smplan.estimate_batch(**{**WORK, **wrong})
+
+
+def test_names_may_be_arrays():
+    names = ["none", "zero1"]
+    batch = smplan.estimate_batch(**WORK, count=4, tp=4, sharding=numpy.array(names))
+    assert batch == smplan.estimate_batch(**WORK, count=4, tp=4, sharding=names) and batch.varied == ("sharding",)
 
 
 def test_a_hundred_thousand_take_a_third_of_a_second_of_one_core():

@@ -78,3 +78,18 @@ def test_invalid_requests_are_lines_too(cluster):
     assert [line["status"] for line in lines] == ["invalid", "no_plan"]
     assert "tokens" in lines[0]["message"]
     assert smplan.__version__ == lines[0]["smplan_version"]
+
+
+def test_a_catalog_goes_to_the_workers(cluster, tmp_path):
+    overlay = {"schema": "smplan.catalog/1", "prices": [{
+        "instance": "ml.p4d.24xlarge", "region": "us-east-1", "market": "on-demand", "usd_per_hour": 1000,
+        "basis": "measured", "source": "a test", "as_of": "2026-11-01"}]}
+    dear = smplan.Catalog.shipped().with_overlay_text("dear.json", json.dumps(overlay))
+    path = tmp_path / "sweep.jsonl"
+    with distributed.Client(cluster) as client:
+        cheap, = dask_sweep.sweep(REQUESTS[:1], client, path)
+        line, = dask_sweep.sweep(REQUESTS[:1], client, path, catalog=dear)
+        again, = dask_sweep.sweep(REQUESTS[:1], client, path, catalog=dear)
+    assert line["plan"]["cost"]["hourly_usd"] == 1000 != cheap["plan"]["cost"]["hourly_usd"]
+    assert again == line == smplan.sweep(**REQUESTS[0], catalog=dear)[0].to_dict()
+    assert len(lines_of(path)) == 2

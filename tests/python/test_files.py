@@ -69,3 +69,14 @@ def test_every_writer_renames(tmp_path):
     plans.best.export("create-training-job").write(tmp_path / "job")
     assert (tmp_path / "job/create_training_job.json").exists()
     assert names(tmp_path) == ["job", *writers]
+
+
+def test_an_export_keeps_out_of_the_way_of_other_jobs(tmp_path):
+    plan = smplan.plan(model="gpt2", instances="ml.p4d.24xlarge", count=1, stack="ddp", top=1).best
+    plan.export("sagemaker-sdk-v2").write(tmp_path)
+    plan.export("create-training-job").write(tmp_path)
+    assert not (tmp_path / "launch.py").exists() and (tmp_path / "create_training_job.json").exists()
+    (tmp_path / "NOTES.md").write_text("mine")
+    with pytest.raises(smplan.InputError, match="was changed since smplan wrote it"):
+        plan.export("create-training-job").write(tmp_path)
+    assert (tmp_path / "NOTES.md").read_text() == "mine"

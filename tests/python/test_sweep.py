@@ -116,3 +116,29 @@ def test_progress_is_silent_without_tqdm(monkeypatch, capfd, swept):
     monkeypatch.setattr(_progress, "_PATIENCE_S", -1)
     assert smplan.sweep(VARY, **BASE) == swept
     assert capfd.readouterr() == ("", "")
+
+
+def dear():
+    overlay = {"schema": "smplan.catalog/1", "prices": [{
+        "instance": "ml.p4d.24xlarge", "region": "us-east-1", "market": "on-demand", "usd_per_hour": 1000,
+        "basis": "measured", "source": "a test", "as_of": "2026-11-01"}]}
+    return smplan.Catalog.shipped().with_overlay_text("dear.json", json.dumps(overlay))
+
+
+def test_lines_of_other_facts_are_made_again(tmp_path):
+    path = tmp_path / "sweep.jsonl"
+    request = dict(model="gpt2", instances="ml.p4d.24xlarge", count=1, tokens="1B", output=path)
+    first, = smplan.sweep(**request)
+    again, = smplan.sweep(**request, catalog=dear())
+    assert again.plan.cost.hourly_usd == 1000 != first.plan.cost.hourly_usd
+    assert len({first.identity, again.identity}) == 2
+    assert smplan.sweep(**request)[0] == first and len(path.read_text().splitlines()) == 2
+
+
+@pytest.mark.parametrize("held", ["my notes, without a line break at the end", "{}\n", "[1]\n"])
+def test_a_file_that_holds_something_else_is_left_alone(tmp_path, held):
+    path = tmp_path / "notes.txt"
+    path.write_text(held)
+    with pytest.raises(smplan.InputError, match="something else"):
+        smplan.sweep(model="gpt2", instances="ml.p4d.24xlarge", count=1, tokens="1B", output=path)
+    assert path.read_text() == held
