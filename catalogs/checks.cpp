@@ -169,15 +169,12 @@ void check_has_profile(const Catalog& catalog, const Accelerator& a, Report& rep
 
 void check_profile(const Catalog& catalog, const AcceleratorProfile& p, Report& report) {
   const Accelerator* a = catalog.find_accelerator(p.accelerator);
-  if (a == nullptr) return;  // refused at load
+  if (a == nullptr) return;  // refused at load, as is a peak without an efficiency
   for (int k = 0; k < kPrecisionCount; ++k) {
     const auto precision = static_cast<Precision>(k);
-    const bool has_efficiency = p.gemm_efficiency[static_cast<std::size_t>(k)] > 0;
-    if (has_efficiency == a->supports(precision)) continue;
+    if (!(p.gemm_efficiency[static_cast<std::size_t>(k)] > 0) || a->supports(precision)) continue;
     report.add("profile-contradiction", "accelerator_profiles/" + p.accelerator,
-               has_efficiency
-                   ? fmt::format("has a {0} efficiency, the accelerator no {0} peak", to_string(precision))
-                   : fmt::format("has no {} efficiency, the accelerator computes in it", to_string(precision)),
+               fmt::format("has a {0} efficiency, the accelerator no {0} peak", to_string(precision)),
                "give both or neither");
   }
 }

@@ -11,6 +11,15 @@ TEST(EscapePointer, TildesAndSlashesHaveNumbers) {
   EXPECT_EQ(escape_pointer(""), "");
 }
 
+TEST(EscapeShell, IsOneWordWhateverTheText) {
+  for (const char* plain : {"train.py", "a=b", "/opt/ml", "0.1", "-x"}) EXPECT_EQ(escape_shell(plain), plain);
+  EXPECT_EQ(escape_shell(""), "''");
+  EXPECT_EQ(escape_shell("a b"), "'a b'");
+  EXPECT_EQ(escape_shell("$(x) `y` \"z\" \\"), "'$(x) `y` \"z\" \\'");
+  EXPECT_EQ(escape_shell("it's"), "'it'\\''s'");
+  EXPECT_EQ(escape_shell("~"), "'~'");
+}
+
 TEST(EscapeMarkup, NothingOpensAnElementOrEndsAnAttribute) {
   EXPECT_EQ(escape_markup("<a href=\"x\">&amp;</a>"), "&lt;a href=&quot;x&quot;&gt;&amp;amp;&lt;/a&gt;");
   EXPECT_EQ(escape_markup("plain, UTF-8: \xc3\xa9"), "plain, UTF-8: \xc3\xa9");

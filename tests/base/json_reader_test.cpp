@@ -5,6 +5,7 @@
 #include <cmath>
 #include <random>
 
+#include "base/printable.hpp"
 #include "base/units.hpp"
 
 namespace smplan {
@@ -235,6 +236,48 @@ TEST(ObjectReader, ReadsOptionalValuesThatAreThere) {
   EXPECT_TRUE(reader.optional_value("v")->is_object());
   reader.finish();
   EXPECT_THAT(out, IsEmpty());
+}
+
+TEST(ObjectReader, NamesTheFirstTwentyOfManyUnknownKeys) {
+  std::string text = "{\"a\":1";
+  for (int i = 0; i < 300'000; ++i) text += ",\"key" + std::to_string(i) + "\":0";
+  const JsonValue root = parse(text + "}");
+  Diagnostics out;
+  ObjectReader reader(root, out);
+  reader.integer("a");
+  reader.finish();
+  ASSERT_THAT(out, SizeIs(21));
+  EXPECT_THAT(to_string(out.front()), HasSubstr("unknown key 'key0'"));
+  EXPECT_THAT(to_string(out.back()), HasSubstr("299980 more unknown keys"));
+}
+
+TEST(ObjectReader, ReadsNamesByTheirRule) {
+  const JsonValue root = parse(R"({"good":"ml.p5","bad":"a b","kind":1})");
+  Diagnostics out;
+  ObjectReader reader(root, out);
+  EXPECT_EQ(reader.string("good", is_identifier, kIdentifierRule), "ml.p5");
+  EXPECT_THAT(out, IsEmpty());
+  EXPECT_EQ(reader.string("bad", is_identifier, kIdentifierRule), "");
+  EXPECT_THAT(to_string(out.back()), HasSubstr("f.json:/bad: 'a b' is no name (write 1 to 64 letters"));
+  reader.string("kind", is_identifier, kIdentifierRule);
+  EXPECT_EQ(out.size(), 2u) << "a wrong kind is reported once";
+}
+
+TEST(JsonValue, IsAStringOfOnePrintableLine) {
+  const JsonValue root = parse("[\"a\\nb\", \"\\u202ex\", \"" + std::string(kMaxJsonLine + 1, 'a') + "\", \"" +
+                               std::string(kMaxJsonLine, 'a') + "\", \"é\"]");
+  Diagnostics out;
+  const std::vector<JsonValue> items = root.as_array(out);
+  EXPECT_EQ(items[3].as_string(out).size(), kMaxJsonLine);
+  EXPECT_EQ(items[4].as_string(out), "é");
+  EXPECT_THAT(out, IsEmpty());
+  for (int i : {0, 1, 2}) EXPECT_EQ(items[static_cast<std::size_t>(i)].as_string(out), "");
+  ASSERT_THAT(out, SizeIs(3));
+  EXPECT_EQ(out[0].code, "unprintable");
+  EXPECT_EQ(out[1].code, "unprintable");
+  EXPECT_EQ(out[2].code, "too-long");
+  EXPECT_EQ(items[0].as_text(out), "a\nb");
+  EXPECT_THAT(out, SizeIs(3));
 }
 
 TEST(ObjectReader, SaysOnceThatItIsNoObject) {

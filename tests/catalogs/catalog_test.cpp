@@ -2,6 +2,8 @@
 
 #include "fixture.hpp"
 
+#include <regex>
+
 namespace smplan {
 namespace {
 
@@ -160,6 +162,15 @@ const char* kStrayInstance = R"({"name": "ml.x", "accelerator": "Z80", "accelera
 const char* kStrayPrice = R"({"instance": "ml.none", "region": "us-east-1", "market": "spot", "usd_per_hour": 1,
   "basis": "measured", "source": "test", "as_of": "2026"})";
 
+/// Knows no speed of what a V100 computes in.
+const char* kIdleProfile = R"({"accelerator": "V100-32GB", "gemm_efficiency": {"fp32": 0.8},
+  "gemm_half_k": 1, "gemm_half_tile": 1, "gemm_wave_rounding": 1, "gemm_floor_us": 5,
+  "flash2": {"forward_efficiency": {"fp32": 0.5, "fp16": 0.5}, "backward_efficiency": {"fp32": 0.5, "fp16": 0.5},
+  "forward_overhead_keys": 1, "backward_overhead_keys": 1, "half_dim": 1},
+  "vendor_attention": {"forward_efficiency": {"fp32": 0.5, "fp16": 0.5},
+  "backward_efficiency": {"fp32": 0.5, "fp16": 0.5}, "forward_overhead_keys": 1, "backward_overhead_keys": 1,
+  "half_dim": 1}, "memory_efficiency": 0.8, "kernel_floor_us": 4, "source": "test", "as_of": "2026"})";
+
 INSTANTIATE_TEST_SUITE_P(
     Of, RefusedOverlay,
     testing::Values(BadOverlay{"OtherSchema", "bad-schema", R"({"schema": "smplan.catalog/2"})"},
@@ -170,7 +181,12 @@ INSTANTIATE_TEST_SUITE_P(
                     BadOverlay{"OneKeyTwice", "duplicate-entry",
                                overlay("prices", std::string(kPrice) + ", " + kPrice)},
                     BadOverlay{"UnknownAccelerator", "", overlay("instances", kStrayInstance)},
-                    BadOverlay{"UnknownInstance", "", overlay("prices", kStrayPrice)}),
+                    BadOverlay{"UnknownInstance", "", overlay("prices", kStrayPrice)},
+                    BadOverlay{"NameOfTwoLines", "unprintable",
+                               overlay("instances", std::regex_replace(kStrayInstance, std::regex("ml.x"), "ml.x\\n"))},
+                    BadOverlay{"NameWithABlank", "bad-name",
+                               overlay("instances", std::regex_replace(kStrayInstance, std::regex("ml.x"), "ml x"))},
+                    BadOverlay{"ProfileWithoutARate", "no-rate", overlay("accelerator_profiles", kIdleProfile)}),
     [](const testing::TestParamInfo<BadOverlay>& test_case) { return test_case.param.name; });
 
 TEST(CatalogMerge, RefusesAnAliasThatAnotherStackHas) {

@@ -370,6 +370,42 @@ class Hostile(unittest.TestCase):
 
         self.judged("overlays", hostile(overlay, 2), judge, 300)
 
+    def test_numbers_of_overlays(self):
+        """What `catalog verify` takes, every plan can be made with: zero, next to nothing and a great deal."""
+        def entries(name, section, key, value):
+            found = json.loads((ROOT / "catalogs/data" / name).read_text())[section]
+            return [entry for entry in found if entry[key] == value]
+
+        instance, = entries("instances.json", "instances", "name", "ml.p4d.24xlarge")
+        overlay = {"schema": "smplan.catalog/1", "instances": [instance],
+                   "accelerators": entries("accelerators.json", "accelerators", "key", instance["accelerator"]),
+                   "accelerator_profiles": entries("accelerator_profiles.json", "accelerator_profiles", "accelerator",
+                                                   instance["accelerator"]),
+                   "stacks": entries("stacks.json", "stacks", "id", "fsdp"),
+                   "fabric_profiles": json.loads((ROOT / "catalogs/data/fabric_profiles.json").read_text())["fabric_profiles"],
+                   "operations": json.loads((ROOT / "catalogs/data/operations.json").read_text())["operations"]}
+
+        def numbers_of(value, path=()):
+            if isinstance(value, (int, float)) and not isinstance(value, bool):
+                yield path
+            for key, item in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+                yield from numbers_of(item, (*path, key))
+
+        values = itertools.cycle([0, 1e-6, 1e6])
+        cases = [(path, next(values)) for path in numbers_of(overlay) for _ in range(2)]
+
+        def judge(case):
+            path, number = case
+            file = str(self.file(json.dumps(replaced(overlay, path, number)), "overlay.json"))
+            if smplan("catalog", "verify", "--catalog", file).returncode == 2:
+                return False
+            check_formats(["estimate", "--model", "gpt2", "--catalog", file, "--instances", "ml.p4d.24xlarge", "--count", "2",
+                           "--stack", "fsdp", "--tokens", "1B"], ["json"], case)
+            return True
+
+        taken = self.judged("numbers of overlays", cases, judge, 200)
+        self.assertGreater(taken, 50)
+
     def test_jobs(self):
         formats = itertools.cycle(["text", "json", "sarif", "github", "junit"])
         cases = []
