@@ -1,5 +1,6 @@
 #include <pybind11/pybind11.h>
 
+#include "base/printable.hpp"
 #include "bindings/errors.hpp"
 #include "bindings/interruptible.hpp"
 #include "bindings/parts.hpp"
@@ -29,5 +30,8 @@ PYBIND11_MODULE(_core, module) {
   smplan::python::bind_checks(module);
   smplan::python::bind_batch(module);
   smplan::python::bind_sweep(module);
+  module.def(
+      "printable", [](const std::string& text) { return smplan::printable(text); }, py::arg("text"),
+      "Text as one line without control and invisible characters; `?` stands for them.");
   py::module_::import("atexit").attr("register")(py::cpp_function(&wait_for_unseen_work));
 }

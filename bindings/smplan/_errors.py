@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, List, NamedTuple, Sequence, Tuple
 
+from smplan import _core
+
 if TYPE_CHECKING:
     from smplan._check import Findings
+
+
+def shown(text: str) -> str:
+    """One line without control characters, whatever a file held; what is no text (a lone surrogate) becomes `?`."""
+    return _core.printable(text.encode("utf-8", "replace").decode("utf-8"))
 
 
 class Diagnostic(NamedTuple):
@@ -23,7 +30,7 @@ class Diagnostic(NamedTuple):
 
     def __str__(self) -> str:
         where = f"{self.location}: " if self.location else ""
-        return f"{where}{self.message}" + (f" ({self.hint})" if self.hint else "")
+        return shown(f"{where}{self.message}" + (f" ({self.hint})" if self.hint else ""))
 
 
 class Error(Exception):

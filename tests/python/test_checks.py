@@ -131,3 +131,12 @@ def test_estimator_arguments_have_no_errors():
         plan.to_estimator(rolle="x")
     with pytest.raises(smplan.InputError):
         plan.export("sagemaker-sdk-v9")
+
+
+def test_no_control_character_of_a_job_is_shown():
+    job = {"class": "PyTorch", "instance_type": "ml.\x1b[31m\n::error::x", "hyperparameters": {"a\u202eb\x1b": "c"}}
+    shown = repr(smplan.check(job))
+    assert "\x1b" not in shown and "\u202e" not in shown and "\n::error" not in shown
+    with pytest.raises(smplan.InputError) as refused:
+        smplan.Catalog.shipped().with_overlay_text("a\x1b.json", '{"schema": "smplan.catalog/1", "x\\u001b": 1}')
+    assert "\x1b" not in str(refused.value)
