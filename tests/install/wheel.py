@@ -1,4 +1,5 @@
-"""Has scripts/wheel make and prove the wheel of this Python, then looks at what is in it, and runs the hook from it.
+"""Has scripts/wheel make and prove the wheel of this Python, then looks at what is in it, and runs what the hook and
+the action run of it.
 
 usage: wheel.py SOURCE WORK VERSION    (what WORK keeps makes a second run quick)
 """
@@ -57,8 +58,25 @@ def hook(source, folder):
             sys.exit(f"{entry} {name} says nothing of {words}:\n{said}")
 
 
+def prebuilt(source, wheel, folder, version):
+    """scripts/prebuilt, which the action has install a wheel; python3 is the one that the wheel is for."""
+    path = f"{Path(sys.executable).parent}:/usr/bin:/bin"
+    said = run(source / "scripts/prebuilt", wheel, folder, env={"PATH": path, "LC_ALL": "C.UTF-8"})
+    program = folder / "venv/bin/smplan"
+    if said.splitlines()[-1] != str(program) or run(program, "--version") != f"smplan {version}\n":
+        sys.exit(f"scripts/prebuilt says {said}")
+
+
+def refusal(source, work):
+    """Without the programs that it needs, the script names them and what installs them, and downloads nothing."""
+    said = run(sys.executable, "-B", source / "scripts/wheel", "--work", work, expected=1, env={"PATH": str(work)})
+    if "cannot find g++, curl, ar, tar, xz, sha256sum; on Debian: apt install g++ curl binutils" not in said:
+        sys.exit(f"scripts/wheel without programs says {said}")
+
+
 def main():
     source, work, version = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
+    refusal(source, work / "nothing")
     said = run(sys.executable, "-B", source / "scripts/wheel", "--quick", "--work", work)
     wheel = Path(said.splitlines()[-1])
     made = work / f"cp{sys.version_info[0]}{sys.version_info[1]}"
@@ -69,6 +87,7 @@ def main():
     if faults:
         sys.exit("\n".join(faults))
     hook(source, made / "clean/venv")
+    prebuilt(source, wheel, made / "prebuilt", version)
     print(said)
 
 
