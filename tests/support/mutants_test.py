@@ -2,12 +2,14 @@
 
 import pathlib
 import sys
+import tomllib
 import unittest
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
+sys.path.insert(0, str(ROOT / "scripts"))
 
-from mutants.changes import mutants_of, shuffled, tenfold  # noqa: E402
+from mutants.changes import mutants_of, replacements, shuffled, tenfold  # noqa: E402
 
 
 def changed(text: str) -> list[str]:
@@ -55,6 +57,13 @@ class Changes(unittest.TestCase):
         self.assertTrue(less.is_listed_as(one))
         self.assertFalse(plus.is_listed_as(one))
         self.assertFalse(less.is_listed_as(line | {"file": "models/b.cpp"}))
+
+    def test_every_entry_is_about_a_change_of_today(self):
+        for entry in tomllib.loads((ROOT / "scripts/mutants/equivalent.toml").read_text())["mutant"]:
+            text = (ROOT / entry["file"]).read_text()
+            changes = [mutant for kind in (replacements, tenfold) for mutant in mutants_of(entry["file"], text, kind)]
+            self.assertTrue(any(mutant.is_listed_as(entry) for mutant in changes), f"{entry['file']}: {entry['was']}")
+            self.assertTrue(entry["reason"])
 
     def test_the_seed_decides_and_an_edit_elsewhere_does_not(self):
         lines = "a = b < c;\nd = e + f;\ng = h * 2;\n"
