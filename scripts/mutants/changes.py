@@ -30,6 +30,9 @@ BOOLEAN = re.compile(r"\b(?:true|false)\b")
 NEGATION = re.compile(r"(?<=[ (])!(?=[\w(])")
 # Not a part of a name, not hexadecimal, not the last argument of a template.
 NUMBER = re.compile(r"(?<![\w.'])\d[\d']*(?:\.\d+)?(?:e[-+]?\d+)?(?![\d.'xX>])")
+# A limit: what a constant is declared to be, and what something is compared with.
+DECLARED = re.compile(r"\bconstexpr [\w:]+ k\w+ = (?P<value>[^;{]*);")
+COMPARED = re.compile(r" (?:[<>]=?|[!=]=) (?P<value>[\d'.e]+)\b")
 STATEMENT = re.compile(
     r"^ +(?:if \(.*\) |else )?"
     r"(?P<body>continue;|break;|return\b[^;]*;|[\w.\[\]]+(?:->[\w.\[\]]+)* [-+*/]?= [^;]*;|[\w.:]+(?:->[\w.]+)*\([^;]*\);)$",
@@ -68,6 +71,18 @@ def other_number(number: str) -> str:
     return str(int(number.replace("'", "")) + 1)
 
 
+def tenfold(code: str):
+    """(start, end, replacement) for every limit ten times as large, and a tenth of it."""
+    for limit in (*DECLARED.finditer(code), *COMPARED.finditer(code)):
+        for match in NUMBER.finditer(code, *limit.span("value")):
+            value = float(match[0].replace("'", ""))
+            if limit.re is COMPARED and value < 2:
+                continue
+            for factor in (10, 0.1):
+                scaled = value * factor
+                yield match.start(), match.end(), repr(scaled) if "." in match[0] or "e" in match[0] else str(int(scaled))
+
+
 def replacements(code: str):
     """(start, end, replacement) for every change."""
     for match in OPERATOR.finditer(code):
@@ -85,9 +100,9 @@ def replacements(code: str):
             yield match.start("body"), match.end("body"), ";"
 
 
-def mutants_of(path: str, text: str) -> list[Mutant]:
+def mutants_of(path: str, text: str, changes=replacements) -> list[Mutant]:
     found = []
-    for start, end, replacement in replacements(code_only(text)):
+    for start, end, replacement in changes(code_only(text)):
         first = text.rfind("\n", 0, start) + 1
         last = text.find("\n", end)
         becomes = text[first:start] + replacement + text[end:last]

@@ -11,14 +11,29 @@ import tempfile
 
 from .changes import Mutant
 
-# The tests that can see a folder, nearest first; the command line comes last.
-PROGRAMS = {"models": ("models", "planner", "measured"), "planner": ("planner", "measured", "export", "preflight")}
-SLOWEST_GOLDEN_S = 1.0
+# The tests that can see a folder (and those below it, but for folders with a line of their own), nearest first; the
+# command line comes last.
+PROGRAMS = {
+    "base": ("base", "catalogs", "preflight"),
+    "catalogs": ("catalogs", "models", "preflight"),
+    "models": ("models", "planner", "measured"),
+    "planner": ("planner", "measured", "export", "preflight"),
+    "planner/preflight": ("preflight", "export"),
+    "planner/export": ("export", "preflight"),
+    "planner/validation": ("planner", "measured"),
+    "cli": ("cli",),
+}
+SLOWEST_COMMAND_LINE_S = {"golden": 1.0, "cli": 15.0}
 # Tests that take longer wait until all others of every program have passed: most mutants are dead by then.
 SLOW_TEST_S = 0.5
 MEMORY_LIMIT = 4 << 30
 # Processor time shows a loop without end on a busy machine too; the clock is for a program that waits for ever.
 WALL_LIMIT_S = 1800
+
+
+def folder_of(path: str) -> str:
+    """The line of PROGRAMS that a file is under."""
+    return max((name for name in PROGRAMS if path.startswith(name + "/")), key=len)
 
 
 @dataclasses.dataclass
@@ -49,18 +64,23 @@ class Check:
 
 
 class Workshop:
-    def __init__(self, root: pathlib.Path, build: pathlib.Path):
+    """Holds what the tests of these folders need; preparing them runs each once."""
+
+    def __init__(self, root: pathlib.Path, build: pathlib.Path, folders: list[str]):
         self.root, self.build = root, build
         ninja = ["ninja", "-C", str(build), "-t"]
         database = json.loads(self.output([*ninja, "compdb"]))
         self.compile = {entry["file"]: entry for entry in database if " -c " in entry["command"]}
+        self.objects = {}  # of each source: some are in two programs
+        for entry in database:
+            self.objects.setdefault(entry["file"], set()).add(entry["output"])
         self.link, self.checks = {}, {}
-        for name in sorted({name for names in PROGRAMS.values() for name in names}):
+        for name in sorted({name for folder in folders for name in PROGRAMS[folder]}):
             program = next(path for path in build.rglob(f"smplan_{name}_tests") if path.is_file())
             self.link[name] = self.link_command(self.output([*ninja, "commands", "-s", str(program.relative_to(build))]))
             self.checks[name] = self.test_checks(program)
         self.link["smplan"] = self.link_command(self.output([*ninja, "commands", "-s", "smplan"]))
-        self.golden = self.golden_checks()
+        self.command_line = self.command_line_checks()
 
     @staticmethod
     def output(command: list[str]) -> str:
@@ -90,11 +110,16 @@ class Workshop:
             check.cost_s(program)
         return checks
 
-    def golden_checks(self) -> list[Check]:
-        runner = self.root / "tests/golden/run.py"
-        cases = sorted(path.parent for path in runner.parent.glob("*/cmd"))
-        checks = [Check([sys.executable, str(runner), "{program}", str(case)], self.build) for case in cases]
-        return [check for check in checks if check.cost_s(self.build / "smplan") < SLOWEST_GOLDEN_S]
+    def command_line_checks(self) -> list[Check]:
+        """What CTest runs the program for: golden cases, then the scripts that run it more than once."""
+        program, found = str(self.build / "smplan"), []
+        for label, slowest in SLOWEST_COMMAND_LINE_S.items():
+            ctest = ["ctest", "--test-dir", str(self.build), "--show-only=json-v1", "-L", f"^{label}$", "-LE", "slow"]
+            commands = [test["command"] for test in json.loads(self.output(ctest))["tests"] if program in test["command"]]
+            checks = [Check([word.replace(program, "{program}") for word in command], self.build) for command in commands]
+            costs = [(check.cost_s(self.build / "smplan"), check) for check in checks]
+            found += [check for cost, check in sorted(costs, key=lambda pair: pair[0]) if cost < slowest]
+        return found
 
     def compiles(self, mutant: Mutant, folder: pathlib.Path) -> bool:
         source = self.root / mutant.path
@@ -113,9 +138,10 @@ class Workshop:
         kept += ["-O1", "-Werror=return-type", "-c", str(folder / source.name), "-o", str(folder / "mutant.o")]
         return subprocess.run(kept, cwd=entry["directory"], capture_output=True).returncode == 0
 
-    def program(self, name: str, folder: pathlib.Path) -> pathlib.Path:
-        """The program with the mutated object before the libraries, whose own is then not taken."""
-        command = list(self.link[name])
+    def program(self, name: str, mutant: Mutant, folder: pathlib.Path) -> pathlib.Path:
+        """The program with the mutated object before the libraries, whose own is then not taken, or in its place."""
+        own = self.objects[str(self.root / mutant.path)]
+        command = [word for word in self.link[name] if word not in own]
         output = command.index("-o")
         command[output : output + 2] = [str(folder / "mutant.o"), "-o", str(folder / name)]
         subprocess.run(command, cwd=self.build, check=True, capture_output=True)
@@ -123,12 +149,12 @@ class Workshop:
 
     def killer(self, mutant: Mutant, folder: pathlib.Path) -> str:
         """Which program's tests fail; empty where the mutant survives."""
-        names = PROGRAMS[mutant.path.split("/")[0]]
+        names = PROGRAMS[folder_of(mutant.path)]
         programs = {}
         for name, check in [(name, self.checks[name][slow]) for slow in (0, 1) for name in names]:
             if name not in programs:
-                programs[name] = self.program(name, folder)
+                programs[name] = self.program(name, mutant, folder)
             if not check.passes(programs[name]):
                 return name
-        program = self.program("smplan", folder)
-        return "" if all(check.passes(program) for check in self.golden) else "smplan"
+        program = self.program("smplan", mutant, folder)
+        return "" if all(check.passes(program) for check in self.command_line) else "smplan"

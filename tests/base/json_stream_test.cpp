@@ -39,6 +39,16 @@ TEST(StreamJson, HandsOverWhatLiesAtThePatternsInFileOrder) {
                                                 "1 0 true", "1 1 null", "1 2 \"s\"", "1 3 -3e2"}));
 }
 
+TEST(StreamJson, CountsAStringToItsEndWhateverIsEscaped) {
+  // No string is long, all together are longer than one may be.
+  std::string text = "[";
+  while (text.size() < 2 * kMaxStreamedString) text += R"("a \" b \\", )";
+  text += "1]";
+  const Taken t = take_all(text, {"/0"});
+  ASSERT_TRUE(t.result.has_value()) << to_string(t.result.error());
+  EXPECT_EQ(t.pieces, std::vector<std::string>{R"(0 0 "a \" b \\")"});
+}
+
 TEST(StreamJson, StopsWhenAPieceIsRefused) {
   std::istringstream in(R"({"a": [1, 2, 3]})");
   int seen = 0;

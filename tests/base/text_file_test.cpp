@@ -53,6 +53,13 @@ TEST_F(TextFile, NewFilesObeyTheUmask) {
   EXPECT_EQ(static_cast<unsigned>(fs::status(path("a")).permissions()), 0640U);
 }
 
+TEST_F(TextFile, LeavesTheUmaskAsItWas) {
+  const mode_t before = ::umask(027);
+  const auto written = write_text_file(path("a"), "x");
+  EXPECT_EQ(::umask(before), static_cast<mode_t>(027));
+  EXPECT_TRUE(written);
+}
+
 TEST_F(TextFile, WritesThroughALink) {
   ASSERT_TRUE(write_text_file(path("real"), "old"));
   fs::create_symlink("real", path("link"));

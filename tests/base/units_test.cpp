@@ -107,6 +107,14 @@ TEST(ParseBandwidth, NeverGuessesBetweenBitsAndBytes) {
   EXPECT_FALSE(parse_bandwidth("400GB", ""));
 }
 
+TEST(ParseBandwidth, ReadsEveryUnit) {
+  const std::pair<const char*, double> kRates[] = {
+      {"3B/s", 3},         {"3kB/s", 3e3},         {"3MB/s", 3e6},           {"3GB/s", 3e9},    {"3TB/s", 3e12},
+      {"8kbit/s", 1e3},    {"8Mbit/s", 1e6},       {"8Gbit/s", 1e9},         {"8Tbit/s", 1e12}, {"1KiB/s", 1024},
+      {"1MiB/s", 1048576}, {"1GiB/s", 1073741824}, {"1TiB/s", 1099511627776}};
+  for (const auto& [text, rate] : kRates) EXPECT_EQ(parse_bandwidth(text, "")->value(), rate) << text;
+}
+
 TEST(ParseDuration, ReadsEveryUnit) {
   EXPECT_EQ(parse_duration("90s", "")->value(), 90);
   EXPECT_EQ(parse_duration("15m", "")->value(), 900);
@@ -231,6 +239,18 @@ TEST(Formatters, RatesAndShares) {
   EXPECT_EQ(format_percent(1), "100.0%");
   EXPECT_EQ(format_percent(0.0001), "<0.1%");
   EXPECT_EQ(format_percent(0), "0.0%");
+}
+
+/// A figure goes on to the next unit where it would be shown as 1000 of the last.
+TEST(Formatters, RatesTakeTheNextUnitAtAThousand) {
+  const std::pair<double, const char*> kFlopRates[] = {
+      {999, "999 FLOP/s"},        {999e9, "999 GFLOP/s"},    {999.6e9, "1.00 TFLOP/s"}, {999.4e12, "999 TFLOP/s"},
+      {999.6e12, "1.00 PFLOP/s"}, {999.4e15, "999 PFLOP/s"}, {999.6e15, "1.00 EFLOP/s"}};
+  for (const auto& [rate, text] : kFlopRates) EXPECT_EQ(format_flops_rate(FlopsPerSecond(rate)), text);
+  const std::pair<double, const char*> kBandwidths[] = {
+      {999.4, "999 B/s"},    {999.6, "1.00 kB/s"},   {999.4e3, "999 kB/s"}, {999.6e3, "1.00 MB/s"},
+      {999.4e6, "999 MB/s"}, {999.6e6, "1.00 GB/s"}, {999.4e9, "999 GB/s"}, {999.6e9, "1.00 TB/s"}};
+  for (const auto& [rate, text] : kBandwidths) EXPECT_EQ(format_bandwidth(BytesPerSecond(rate)), text);
 }
 
 TEST(FormatShortest, ReadsBackToTheSameDouble) {

@@ -166,6 +166,24 @@ INSTANTIATE_TEST_SUITE_P(
                       .n_heads = 4, .head_dim = 16, .n_groups = 3, .state_dim = 8, .conv_kernel = 4, .chunk = 32};
                 },
                 "state.n_groups"},
+        BadCase{"NoStates",
+                [](Architecture& a) {
+                  a.attention_stride = 2;
+                  a.state = {.n_heads = 4, .head_dim = 16, .n_groups = 2, .conv_kernel = 4, .chunk = 32};
+                },
+                "state.state_dim"},
+        BadCase{"NoHeadWidth",
+                [](Architecture& a) {
+                  a.attention_stride = 2;
+                  a.state = {.n_heads = 4, .n_groups = 2, .state_dim = 8, .conv_kernel = 4, .chunk = 32};
+                },
+                "state.head_dim"},
+        BadCase{"NoConvolution",
+                [](Architecture& a) {
+                  a.attention_stride = 2;
+                  a.state = {.n_heads = 4, .head_dim = 16, .n_groups = 2, .state_dim = 8, .chunk = 32};
+                },
+                "state.conv_kernel"},
         BadCase{"NoChunk",
                 [](Architecture& a) {
                   a.attention_stride = 2;

@@ -59,6 +59,7 @@ TEST_P(HfConfigOf, GivesThePreset) {
   expected.name = read->name;
   expected.family = read->family;
   expected.extra_parameters_note = read->extra_parameters_note;
+  EXPECT_EQ(read->extra_parameters != 0, !read->extra_parameters_note.empty()) << "what is counted apart is said";
   EXPECT_EQ(read->n_layers, expected.n_layers);
   EXPECT_EQ(read->n_kv_heads, expected.n_kv_heads);
   EXPECT_EQ(read->head_dim, expected.head_dim);
@@ -161,6 +162,20 @@ TEST(HfConfig, MistralWithoutAWindowKeyHasTheLibrarysDefault) {
     "num_attention_heads": 4, "intermediate_size": 128)";
   EXPECT_EQ(read("{" + base + "}")->sliding_window, 4096);
   EXPECT_EQ(read("{" + base + R"(, "sliding_window": null})")->sliding_window, 0);
+}
+
+TEST(HfConfig, ExpertsAreSharedAndLayersDenseWhereTheConfigSaysSo) {
+  std::string text = read_text_file(SMPLAN_TEST_DATA "/data/hf/deepseek-v2-lite.json", 1 << 20).value();
+  EXPECT_EQ(read(text)->moe.n_shared_experts, 2);
+  EXPECT_EQ(read(text)->moe.n_leading_dense_layers, 1);
+  for (const std::string key : {"n_shared_experts", "first_k_dense_replace"}) {
+    text.replace(text.find('"' + key + '"'), key.size() + 2, "\"no_" + key + '"');
+  }
+  const Result<Architecture> plain = read(text);
+  ASSERT_TRUE(plain) << to_string(plain.error());
+  EXPECT_EQ(plain->moe.n_shared_experts, 0);
+  EXPECT_EQ(plain->moe.shared_expert_ffn_hidden, 0);
+  EXPECT_EQ(plain->moe.n_leading_dense_layers, 0);
 }
 
 TEST(HfConfig, VisionModelWithoutLabelsHasAPooler) {

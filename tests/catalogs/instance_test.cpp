@@ -177,6 +177,20 @@ TEST(ReadInstance, RefusesWhatCannotBe) {
   }
 }
 
+TEST(ReadInstance, NamesEachMemberThatIsMissing) {
+  for (const std::string member : {"network", "fabric"}) {
+    std::string text = kGood;
+    const std::size_t at = text.find("\"" + member + "\"");
+    ASSERT_NE(at, std::string::npos) << member;
+    Diagnostics out;
+    read_instance(json(text.replace(at, member.size() + 2, "\"ignored\"")), out);
+    EXPECT_EQ(std::count_if(out.begin(), out.end(),
+                            [&](const Diagnostic& d) { return to_string({d}).find(member) != std::string::npos; }),
+              1)
+        << to_string(out);
+  }
+}
+
 TEST(ReadInstance, NamesTheNearestKind) {
   std::string text = kGood;
   text.replace(text.find("nvswitch"), 8, "nvswich");

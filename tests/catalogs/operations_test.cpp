@@ -42,6 +42,39 @@ TEST(Operations, RefuseUnknownFiguresAndRangesThatDoNotHold) {
   EXPECT_TRUE(test::has_code(out, "bad-range")) << to_string(out);
 }
 
+/// Guards against slips of a unit: a day of waiting at most, a month for spot, a terabyte a second of one loader.
+TEST(Operations, AreReadUpToTheirLimits) {
+  struct Range {
+    const char* key;
+    double min, max;
+  };
+  constexpr Range kRanges[] = {{"gpu_hours_between_failures", 1, 1e9},
+                               {"failure_detection_s", 0, 86400},
+                               {"provisioning_s", 0, 86400},
+                               {"image_pull_s", 0, 86400},
+                               {"model_init_s", 0, 86400},
+                               {"first_step_s", 0, 86400},
+                               {"warm_start_s", 0, 86400},
+                               {"spot_wait_s", 0, 30 * 86400},
+                               {"spot_monthly_interruption", 0, 0.999},
+                               {"checkpoints_kept", 1, 1e6},
+                               {"plan_reclaim_s", 0, 86400},
+                               {"token_bytes", 0.1, 1e6},
+                               {"loader_mb_per_s_per_worker", 1e-3, 1e6}};
+  EXPECT_EQ(std::size(kRanges), operation_parameters().size());
+  for (const Range& range : kRanges) {
+    const auto is_read = [&](double value) {
+      Diagnostics out;
+      read_operation_fact(
+          test::json(fmt::format(R"({{"key": "{}", "value": {}, "source": "s", "as_of": "2026"}})", range.key, value)),
+          out);
+      return out.empty();
+    };
+    EXPECT_TRUE(is_read(range.min) && is_read(range.max)) << range.key;
+    EXPECT_FALSE(is_read(range.min - 0.0005) || is_read(range.max * 1.001)) << range.key;
+  }
+}
+
 TEST(SpotInterruptions, AreThoseOfTheTypeThereElseOfTheFamilyElseTheGeneralFigure) {
   const OperationFacts& facts = test::shipped().operations();
   EXPECT_EQ(facts.spot_monthly("ml.p5.48xlarge", "us-east-1"), 0.35) << "over 20 % in the advisor of June 2025";

@@ -131,6 +131,14 @@ TEST(ReadStack, AFusedOrASharedLossHasALedgerOfItsOwnWhereOneIsGiven) {
   EXPECT_TRUE(out.empty()) << to_string(out);
 }
 
+TEST(ReadStack, PadsAVocabularyToAMillionAtMost) {
+  std::string text = kGood;
+  text.replace(text.find("\"weight_bytes\": 2"), 17, "\"weight_bytes\": 2, \"vocab_multiple\": 1048576");
+  Diagnostics out;
+  EXPECT_EQ(read_stack(json(text), out).vocab_multiple, 1048576);
+  EXPECT_TRUE(out.empty()) << to_string(out);
+}
+
 TEST(ReadStack, RefusesWhatCannotBe) {
   struct Case {
     const char* from;
@@ -142,6 +150,7 @@ TEST(ReadStack, RefusesWhatCannotBe) {
         Case{"\"amd\"", "\"intel\""}, Case{"\"offloads\": [\"none\"]", "\"offloads\": [\"attic\"]"},
         Case{"\"weight_bytes\": 2", "\"weight_bytes\": -2"},
         Case{"\"weight_bytes\": 2", "\"weight_bytes\": 2, \"vocab_multiple\": 0"},
+        Case{"\"weight_bytes\": 2", "\"weight_bytes\": 2, \"vocab_multiple\": 1048577"},
         Case{"\"weight_bytes\": 2", "\"weight_bytes\": 2, \"usual_lora_rank\": -1"},
         Case{"\"tensor_parallel\": true", "\"tensor_parallel\": 1"}, Case{"\"tensor_parallel\": true,", ""},
         Case{"\"gemm_slowdown\": 1.25", "\"gemm_speedup\": 1.25"}}) {

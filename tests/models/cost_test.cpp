@@ -197,6 +197,34 @@ TEST(EstimateCost, BaseWeightsComeFromTheFileSystemThatIsMounted) {
   EXPECT_NEAR(terms.base_weights.value(), 13.48e9 / 0.5e9, 0.05) << "0.5 GB/s to each instance";
 }
 
+/// 80 GB of 80,000 sequences in S3, which each of 4 instances copies or all stream together.
+RunTerms reading(InputMode mode, double sequences, std::int64_t files = 0, bool other_region = false) {
+  RunSetup setup = setup_of();
+  setup.checkpoint_target = CheckpointTarget::None;
+  setup.data = InputData{Bytes(80e9), files, Bytes(1e6), mode, other_region};
+  return run_terms(setup, work_of(1000 * sequences), type_of("ml.p4d.24xlarge"), 4, usd_per_hour(10));
+}
+
+// 0.0004 USD for 1000 requests of 8 MiB parts: 9537 of them hold 80 GB.
+TEST(EstimateCost, PaysTheRequestsOfEveryCopyAndOfEveryEpochOfAStream) {
+  constexpr double kOnce = 9537 * 0.0004 / 1000;
+  EXPECT_NEAR(reading(InputMode::File, 240'000).requests_for_data.value(), 4 * kOnce, 1e-9) << "copied once, by each";
+  EXPECT_NEAR(reading(InputMode::FastFile, 240'000).requests_for_data.value(), 3 * kOnce, 1e-9) << "three epochs";
+  EXPECT_NEAR(reading(InputMode::Pipe, 120'000).requests_for_data.value(), 1.5 * kOnce, 1e-9);
+  EXPECT_NEAR(reading(InputMode::FastFile, 40'000).requests_for_data.value(), kOnce, 1e-9) << "an epoch at least";
+  EXPECT_NEAR(reading(InputMode::File, 240'000, 100'000).requests_for_data.value(), 4 * 100'000 * 0.0004 / 1000, 1e-9)
+      << "a request a file";
+  EXPECT_EQ(reading(InputMode::Efs, 240'000).requests_for_data, Usd());
+}
+
+// 0.02 USD a GB that leaves the bucket's region: 1.60 USD for all of it.
+TEST(EstimateCost, PaysTheWayFromAnotherRegionForEveryCopyAndEveryEpochOfAStream) {
+  EXPECT_EQ(reading(InputMode::FastFile, 240'000).transfer, Usd());
+  EXPECT_NEAR(reading(InputMode::File, 240'000, 0, true).transfer.value(), 4 * 1.60, 1e-9);
+  EXPECT_NEAR(reading(InputMode::FastFile, 240'000, 0, true).transfer.value(), 3 * 1.60, 1e-9);
+  EXPECT_NEAR(reading(InputMode::FastFile, 40'000, 0, true).transfer.value(), 1.60, 1e-9);
+}
+
 TEST(EstimateCost, LowAndHighEncloseTheCost) {
   StepEstimate step = step_of(5);
   step.p10 = Seconds(4);

@@ -147,6 +147,21 @@ TEST(AttentionCore, IsTheSameForGroupedQueries) {
   EXPECT_DOUBLE_EQ(attention_core_flops(a, {}, 8192, FullSquare).value(), grouped);
 }
 
+// Megatron-LM d98e8a6, training/training.py: 7 operations for each element of the state, with the delta rule 8 and the
+// convolution of queries, keys and values.
+TEST(StateMixer, CountsEveryElementOfTheStateAndTheConvolution) {
+  Architecture a = gpt(1, 64, 4, 100);
+  // 4 heads of 8 values with 16 keys each: a state of 512 elements. 2 heads of keys: 2 x 32 queries and keys, 32
+  // values.
+  a.state = {.n_heads = 4, .head_dim = 8, .n_groups = 2, .state_dim = 16, .conv_kernel = 4};
+  const LayerSpec state{.mixer = Mixer::State};
+  EXPECT_DOUBLE_EQ(attention_core_flops(a, state, 128, CausalHalf).value(), 7 * 512);
+  a.state.delta_rule = true;
+  EXPECT_DOUBLE_EQ(attention_core_flops(a, state, 128, CausalHalf).value(), 8 * 512 + 2 * 4 * (2 * 32 + 32));
+  EXPECT_EQ(attention_core_flops(a, state, 128, FullSquare), attention_core_flops(a, state, 4096, CausalHalf))
+      << "a state has no keys to look back at";
+}
+
 TEST(StepFlops, CountTopKExpertsOnly) {
   Architecture a = llama_3_8b();
   a.moe = {.n_experts = 8, .top_k = 2, .expert_ffn_hidden = 14336};

@@ -25,6 +25,17 @@ TEST(Fix, TouchesOnlyWhatItChanges) {
             "  \"HyperParameters\": { \"epochs\" : \"3\" }\n}\n");
 }
 
+// Text is true for the SDK, "False" as well: what that switches on is not switched off.
+TEST(Fix, QuotesNoSwitchThatIsOnByMistake) {
+  const auto fixed_value = [](const std::string& argument, const std::string& value) {
+    const std::string text = R"({"class": "PyTorch", ")" + argument + R"(": )" + value + "}";
+    return Json::parse(fixed(text, JobKind::Estimator).text)[argument];
+  };
+  EXPECT_EQ(fixed_value("encrypt_inter_container_traffic", R"("true")"), Json(true));
+  EXPECT_EQ(fixed_value("encrypt_inter_container_traffic", R"("false")"), Json("false"));
+  EXPECT_EQ(fixed_value("instance_count", R"("2")"), Json(2));
+}
+
 TEST(Fix, MovesAMisspeltDistribution) {
   const Fixed f = fixed(R"({"class": "PyTorch", "distribution": {"smdistributed_dataparallel": {"enabled": true}}})",
                         JobKind::Estimator);

@@ -294,5 +294,17 @@ TEST(IgnoreFile, NeedsAReason) {
   EXPECT_THAT(to_string(read_ignore_file("C999 # x\n", "ignore").error()), HasSubstr("no rule"));
 }
 
+TEST(ReadAccelerate, OffloadsOptimizerAndParametersTogether) {
+  const auto strategy = [](const char* offload) {
+    const std::string text = std::string(R"({"compute_environment": "LOCAL_MACHINE", "distributed_type": "FSDP",
+        "fsdp_config": {"fsdp_offload_params": )") +
+                             offload + "}}";
+    return read_job(text, "job", JobKind::Accelerate)->strategy;
+  };
+  EXPECT_TRUE(strategy("true").parameter_offload.is("cpu"));
+  EXPECT_TRUE(strategy("true").optimizer_offload.is("cpu"));
+  EXPECT_FALSE(strategy("false").optimizer_offload.stated);
+}
+
 }  // namespace
 }  // namespace smplan

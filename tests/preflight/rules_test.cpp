@@ -108,6 +108,19 @@ TEST(WrongTypes, AreSaidWhereTheyStand) {
   EXPECT_EQ(said, std::vector<std::string>{"C004 /distribution"});
 }
 
+TEST(WrongTypes, OfDeepSpeedsSectionsSparePlaceholdersAndTheOldForm) {
+  Json job = test::rule_cases()["bases"]["deepspeed"];
+  const auto found = [&](const char* section, const Json& value) {
+    Json changed = job;
+    changed[section] = value;
+    return test::rules_of(test::check_text(changed.dump(), JobKind::DeepSpeed));
+  };
+  EXPECT_THAT(found("bf16", true), Contains("C004"));
+  EXPECT_THAT(found("bf16", "<bf16>"), Not(Contains("C004")));
+  EXPECT_THAT(found("zero_optimization", true), Not(Contains("C004")));
+  EXPECT_THAT(found("zero_optimization", 3), Contains("C004"));
+}
+
 TEST(Samples, GiveTheirExpectedFindings) {
   const Json expected = Json::parse(test::read_test_file("samples/expected.json"));
   ASSERT_EQ(expected.size(), 13U);

@@ -2,12 +2,14 @@
 
 import pathlib
 import sys
+import tomllib
 import unittest
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
+sys.path.insert(0, str(ROOT / "scripts"))
 
-from mutants.changes import mutants_of, shuffled  # noqa: E402
+from mutants.changes import mutants_of, replacements, shuffled, tenfold  # noqa: E402
 
 
 def changed(text: str) -> list[str]:
@@ -23,6 +25,16 @@ class Changes(unittest.TestCase):
         self.assertEqual(changed("auto n = 1'000;"), ["auto n = 1001;"])
         self.assertEqual(changed("auto x = 0.25_GiB;"), ["auto x = 0.5_GiB;"])
         self.assertEqual(changed("bool on = true;"), ["bool on = false;"])
+
+    def test_limits_are_ten_times_as_large_and_a_tenth(self):
+        def scaled(text: str) -> list[str]:
+            return [mutant.becomes for mutant in mutants_of("planner/a.cpp", text + "\n", tenfold)]
+
+        self.assertEqual(scaled("constexpr int kMost = 1'500;"), ["constexpr int kMost = 15000;", "constexpr int kMost = 150;"])
+        self.assertEqual(scaled("constexpr double kTime = 2 * kHour;"), ["constexpr double kTime = 20 * kHour;", "constexpr double kTime = 0 * kHour;"])
+        self.assertEqual(scaled("bool f = n > 5e9;"), ["bool f = n > 50000000000.0;", "bool f = n > 500000000.0;"])
+        for text in ("bool f = n > 1 && m != 0;", "auto s = text.substr(7);", "constexpr std::array<int, 4> kAll = {{1, 2}};"):
+            self.assertEqual(scaled(text), [], text)
 
     def test_statements(self):
         self.assertEqual(changed("{\n    total += part;"), ["total -= part;", ";"])
@@ -45,6 +57,13 @@ class Changes(unittest.TestCase):
         self.assertTrue(less.is_listed_as(one))
         self.assertFalse(plus.is_listed_as(one))
         self.assertFalse(less.is_listed_as(line | {"file": "models/b.cpp"}))
+
+    def test_every_entry_is_about_a_change_of_today(self):
+        for entry in tomllib.loads((ROOT / "scripts/mutants/equivalent.toml").read_text())["mutant"]:
+            text = (ROOT / entry["file"]).read_text()
+            changes = [mutant for kind in (replacements, tenfold) for mutant in mutants_of(entry["file"], text, kind)]
+            self.assertTrue(any(mutant.is_listed_as(entry) for mutant in changes), f"{entry['file']}: {entry['was']}")
+            self.assertTrue(entry["reason"])
 
     def test_the_seed_decides_and_an_edit_elsewhere_does_not(self):
         lines = "a = b < c;\nd = e + f;\ng = h * 2;\n"

@@ -1,17 +1,14 @@
 // Arithmetic of a plan: degrees, batch, model. What the frameworks assert at start, minutes into a billed job.
+#include <algorithm>
+
 #include "planner/preflight/rules/tools.hpp"
 
 namespace smplan {
 namespace {
 
 constexpr double kUsualBatchTokens = 4e6;
-/// Products of degrees beyond this are no degrees.
-constexpr std::int64_t kMaxDegree = 1'000'000;
 
-std::int64_t degree(const Count& c) {
-  const std::int64_t n = c.value_or(1);
-  return n < 1 || n > kMaxDegree ? 1 : n;
-}
+std::int64_t degree(const Count& c) { return std::max<std::int64_t>(1, c.value_or(1)); }
 
 /// Ranks that hold one copy of the model and share its sequences.
 std::int64_t model_ranks(const JobStrategy& s) {
@@ -112,7 +109,7 @@ void data_degree(const CheckInput& in, Report& report) {
     report.at(where, {count_text(*data), "expert", count_text(*world / times(tp_pp, cp))});
   } else if (cp > 1 && s.global_batch && s.micro_batch && s.accumulation &&
              *s.global_batch == times(times(*s.micro_batch, *s.accumulation), times(*data, cp))) {
-    report.at(s.global_batch, {count_text(*data * cp), "context", count_text(*data)});
+    report.at(s.global_batch, {count_text(times(*data, cp)), "context", count_text(*data)});
   }
 }
 
@@ -150,7 +147,7 @@ void widths(const CheckInput& in, Report& report) {
 void layers(const CheckInput& in, Report& report) {
   const JobStrategy& s = in.job.strategy;
   if (s.pipeline_layout.is(true)) return;
-  const std::int64_t chunks = degree(s.pipeline) * degree(s.virtual_pipeline);
+  const std::int64_t chunks = times(degree(s.pipeline), degree(s.virtual_pipeline));
   if (s.layers && chunks > 1 && *s.layers % chunks != 0) {
     report.at(s.pipeline.stated ? s.pipeline.where : s.virtual_pipeline.where,
               {count_text(*s.layers), count_text(chunks)});
@@ -247,7 +244,7 @@ void token_budget(const CheckInput& in, Report& report) {
   if (!sequences && is_smp(in.job) && s.micro_batch) {
     // The recipe adapter has no accumulation: every reader gives one micro-batch.
     const auto world = in.world();
-    if (world) sequences = times(*world / (degree(s.tensor) * degree(s.context)), *s.micro_batch);
+    if (world) sequences = times(*world / times(degree(s.tensor), degree(s.context)), *s.micro_batch);
     where = s.micro_batch.where;
   }
   if (!sequences || !s.sequence_length) return;

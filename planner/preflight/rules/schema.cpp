@@ -44,18 +44,39 @@ std::string_view type_words(RequestField::Type type) {
 
 /// Limits that a rule of their own reports, so that a fault is said once.
 bool has_own_rule(std::string_view path) {
-  for (const std::string_view own :
-       {"TrainingJobName", "RoleArn", "HyperParameters", "Environment", "Tags", "VpcConfig", "AlgorithmSpecification.",
-        "StoppingCondition", "RetryStrategy", "OutputDataConfig.", "CheckpointConfig.", "DebugRuleConfigurations",
-        "ProfilerRuleConfigurations", "DebugHookConfig"}) {
-    if (path.starts_with(own)) return true;
-  }
-  for (const std::string_view own :
-       {"S3Uri", "InputMode", "FileSystemId", "FileSystemType", "ChannelName", "InputDataConfig", "InstanceType",
-        "InstanceCount", "KeepAlivePeriodInSeconds", "InstanceGroups", "S3OutputPath", "VolumeSizeInGB"}) {
-    if (path.ends_with(own)) return true;
-  }
-  return false;
+  static constexpr std::string_view kWhole[] = {"TrainingJobName",
+                                                "RoleArn",
+                                                "HyperParameters",
+                                                "HyperParameters<value>",
+                                                "Environment",
+                                                "Environment<value>",
+                                                "Tags",
+                                                "Tags[].Key",
+                                                "Tags[].Value",
+                                                "VpcConfig.Subnets",
+                                                "VpcConfig.SecurityGroupIds",
+                                                "AlgorithmSpecification.TrainingImage",
+                                                "AlgorithmSpecification.MetricDefinitions",
+                                                "AlgorithmSpecification.MetricDefinitions[].Name",
+                                                "AlgorithmSpecification.MetricDefinitions[].Regex",
+                                                "AlgorithmSpecification.ContainerEntrypoint",
+                                                "AlgorithmSpecification.ContainerEntrypoint[]",
+                                                "AlgorithmSpecification.ContainerArguments",
+                                                "AlgorithmSpecification.ContainerArguments[]",
+                                                "StoppingCondition.MaxRuntimeInSeconds",
+                                                "StoppingCondition.MaxWaitTimeInSeconds",
+                                                "StoppingCondition.MaxPendingTimeInSeconds",
+                                                "RetryStrategy.MaximumRetryAttempts",
+                                                "OutputDataConfig.CompressionType",
+                                                "DebugRuleConfigurations",
+                                                "ProfilerRuleConfigurations",
+                                                "DebugHookConfig.CollectionConfigurations"};
+  static constexpr std::string_view kEnd[] = {"S3Uri",          "InputMode",     "FileSystemId",
+                                              "FileSystemType", "ChannelName",   "InputDataConfig",
+                                              "InstanceType",   "InstanceCount", "KeepAlivePeriodInSeconds",
+                                              "InstanceGroups", "S3OutputPath",  "VolumeSizeInGB"};
+  return std::find(std::begin(kWhole), std::end(kWhole), path) != std::end(kWhole) ||
+         std::any_of(std::begin(kEnd), std::end(kEnd), [&](std::string_view own) { return path.ends_with(own); });
 }
 
 /// Patterns are matched up to this length: the matcher recurses on every character.
@@ -82,6 +103,12 @@ std::string value_fault(const Node& node, const RequestField& field) {
   return "";
 }
 
+void judge(const Node& node, const RequestField& field, std::string name, std::vector<SchemaFault>& out) {
+  if (has_own_rule(field.path)) return;
+  std::string fault = value_fault(node, field);
+  if (!fault.empty()) out.push_back({SchemaFault::Kind::Value, &node, &field, std::move(name), std::move(fault)});
+}
+
 void walk(const Node& node, const std::string& path, const SagemakerLimits& limits, std::vector<SchemaFault>& out) {
   using enum SchemaFault::Kind;
   const std::string prefix = path.empty() ? "" : path + '.';
@@ -96,11 +123,7 @@ void walk(const Node& node, const std::string& path, const SagemakerLimits& limi
       out.push_back({WrongType, &member, field, member.key, std::string(type_words(field->type))});
       continue;
     }
-    if (!has_own_rule(field->path)) {
-      if (std::string fault = value_fault(member, *field); !fault.empty()) {
-        out.push_back({Value, &member, field, member.key, std::move(fault)});
-      }
-    }
+    judge(member, *field, member.key, out);
     if (field->type == RequestField::Type::Structure) walk(member, field->path, limits, out);
     const RequestField* element =
         limits.find(field->path + (field->type == RequestField::Type::Map ? "<value>" : "[]"));
@@ -110,6 +133,8 @@ void walk(const Node& node, const std::string& path, const SagemakerLimits& limi
         out.push_back({WrongType, &item, element, item.key, std::string(type_words(element->type))});
       } else if (element->type == RequestField::Type::Structure) {
         walk(item, element->path, limits, out);
+      } else {
+        judge(item, *element, item.key.empty() ? "an entry of " + member.key : item.key, out);
       }
     }
   }

@@ -134,18 +134,18 @@ void degrees(const CheckInput& in, Report& report) {
   const std::int64_t tp = smp_count(in, "tensor_parallel_degree").value_or(1);
   const std::int64_t sdp = smp_count(in, "sharded_data_parallel_degree").value_or(1);
   const auto world = processes(in);
-  constexpr std::int64_t kMost = 1'000'000;  // beyond it no degree is meant
-  if (pp < 1 || tp < 1 || sdp < 1 || pp > kMost || tp > kMost) return;
+  if (pp < 1 || tp < 1 || sdp < 1) return;
+  const std::int64_t model_ranks = times(pp, tp);
   const Where& where = in.job.launcher.smp.where;
   if (sdp > 1 && pp > 1)
     report.at(where, {"sharded data parallelism " + count_text(sdp) + " excludes pipeline " + count_text(pp)});
   if (!world) return;
-  if (*world % (pp * tp) != 0) {
+  if (*world % model_ranks != 0) {
     report.at(where, {count_text(*world) + " processes do not divide by pipeline " + count_text(pp) + " x tensor " +
                       count_text(tp)});
-  } else if ((*world / (pp * tp)) % sdp != 0) {
+  } else if ((*world / model_ranks) % sdp != 0) {
     report.at(where, {"sharded data parallelism " + count_text(sdp) + " does not divide the " +
-                      count_text(*world / (pp * tp)) + " data-parallel ranks"});
+                      count_text(*world / model_ranks) + " data-parallel ranks"});
   }
 }
 

@@ -111,8 +111,7 @@ void product(const CheckInput& in, Report& report) {
   const std::int64_t shard = d.shard.value_or(1) < 1 ? 1 : d.shard.value_or(1);
   const std::int64_t tensor = d.tensor.value_or(1);
   const std::int64_t expert = d.expert.value_or(1);
-  if (!world || tensor < 1 || expert < 1 || shard > 1'000'000 || tensor > 1'000'000 || expert > 1'000'000) return;
-  if (*world % (shard * tensor * expert) == 0) return;
+  if (!world || tensor < 1 || expert < 1 || *world % times(times(shard, tensor), expert) == 0) return;
   report.at(place(in, d.shard), {count_text(*world), count_text(shard), count_text(tensor), count_text(expert)});
 }
 
