@@ -1,5 +1,7 @@
 #include "planner/sweep.hpp"
 
+#include <chrono>
+#include <cstdint>
 #include <tuple>
 
 #include <pybind11/pybind11.h>
@@ -27,10 +29,10 @@ SweepOptions options_of(const TrialTuple& trials) {
 }
 
 std::string line(const CatalogHandle& handle, const Arguments& arguments, const TrialTuple& trials,
-                 const std::optional<std::string>& environment_region, const std::string& today) {
+                 const std::optional<std::string>& environment_region, std::int64_t now) {
   SweepOptions options = options_of(trials);
   options.environment_region = environment_region;
-  options.today = today;
+  options.now = Instant(std::chrono::seconds(now));
   return interruptible([catalog = handle.catalog, spec = spec_of(arguments), options](Monitor& monitor) mutable {
     options.search.monitor = &monitor;
     return sweep_line(spec, *catalog, options).text;
@@ -41,7 +43,7 @@ std::string line(const CatalogHandle& handle, const Arguments& arguments, const 
 
 void bind_sweep(py::module_& module) {
   module.def("sweep_line", &line, py::arg("catalog"), py::arg("arguments"), py::arg("trials"),
-             py::arg("environment_region"), py::arg("today"),
+             py::arg("environment_region"), py::arg("now"),
              "One request planned, as the line of JSON that `smplan sweep` prints.");
   module.def(
       "sweep_identity",

@@ -78,7 +78,7 @@ constexpr Flag kOperation[] = {
 };
 constexpr Flag kGoal[] = {
     {"--deadline", &RequestSpec::deadline, "TIME",
-     "Longest time to train, e.g. 7d or 36h, or its last day: Friday, 2026-12-24"},
+     "Longest time to train, e.g. 7d or 36h, or its end in local time: 2026-12-04T17:00, Friday (the end of the next)"},
     {"--confidence", &RequestSpec::confidence, "PART", "Probability to meet the deadline, e.g. 90%"},
     {"--budget", &RequestSpec::budget, "USD", "Most money for the whole run"},
     {"--max-hourly", &RequestSpec::max_hourly, "USD", "Most money per hour"},

@@ -199,11 +199,11 @@ SweepLine sweep_line(const RequestSpec& spec, const Catalog& catalog, const Swee
   std::string message;
   Json plan = nullptr;
   Json trials = trials_identity(options.trials);
-  Result<PlanRequest> request = resolve(spec, catalog, options.environment_region, Purpose::Plan, options.today);
+  Result<PlanRequest> request = resolve(spec, catalog, options.environment_region, Purpose::Plan, options.now);
   if (!request) {
     out.status = SweepLine::Status::Invalid;
     message = smplan::to_string(request.error());
-  } else if (request->today = options.today; options.trials) {
+  } else if (request->today = options.now ? std::optional(utc_date(*options.now)) : std::nullopt; options.trials) {
     if (const auto schedule = plan_trials(*request, *options.trials, catalog, options.search)) {
       plan = plan_member(*request, schedule->plan);
       trials["at_once"] = schedule->at_once;

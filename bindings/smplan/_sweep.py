@@ -12,7 +12,7 @@ from smplan._errors import Diagnostic, InputError
 from smplan._files import whole_lines
 from smplan._keywords import to_text
 from smplan._progress import watched
-from smplan._request import arguments_of, environment_region, shipped_catalog, today
+from smplan._request import arguments_of, environment_region, shipped_catalog
 from smplan._views import View
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def sweep(vary: Optional[Mapping[str, Sequence[Any]]] = None, *, trials: Union[i
         with arguments_of(one) as arguments:
             identity = _core.sweep_identity(arguments, words)
             if identity not in done:
-                done[identity] = _core.sweep_line(held, arguments, words, environment_region(), today())
+                done[identity] = _core.sweep_line(held, arguments, words, environment_region(), _core.now())
                 _append(output, done[identity])
         texts.append(done[identity])
     return Sweep(texts, list(axes))

@@ -6,7 +6,7 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
-#include "base/today.hpp"
+#include "base/clock.hpp"
 #include "base/units.hpp"
 #include "catalogs/dates.hpp"
 #include "catalogs/import/import.hpp"

@@ -1,11 +1,9 @@
 #include "cli/render/plan_table.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
-#include "catalogs/dates.hpp"
 #include "models/layers.hpp"
 
 namespace smplan::cli {
@@ -46,7 +44,7 @@ std::string objective_words(Objective objective) {
 std::string target(const PlanRequest& r) {
   std::string text = fmt::format("{} | {} | {} {}", objective_words(r.objective), work(r), r.region, market_list(r));
   if (r.deadline) text += " | deadline " + format_duration(*r.deadline);
-  if (r.deadline_date) text += fmt::format(" ({})", *r.deadline_date);
+  if (r.due) text += fmt::format(" ({})", to_string(*r.due));
   if (r.confidence) text += fmt::format(" with {} certainty", format_percent(*r.confidence));
   if (r.budget) text += " | budget " + format_usd(*r.budget);
   if (r.max_hourly) text += " | at most " + format_usd_per_hour(*r.max_hourly);
@@ -102,11 +100,8 @@ std::string chances(const Plan& plan, const PlanRequest& request) {
     text += fmt::format("; done within {} with {} probability", format_duration(*request.deadline),
                         probability(c.spread.probability(*request.deadline)));
   }
-  if (request.deadline_date) {
-    const auto finish = [&](Seconds time) {
-      return date_after(*request.deadline_date,
-                        static_cast<std::int64_t>(std::ceil((time - *request.deadline) / days(1))));
-    };
+  if (request.due) {
+    const auto finish = [&](Seconds time) { return day_after_order(*request.due, time.value()); };
     text += fmt::format(", expected on {} (P90 {})", finish(c.time_to_train()), finish(c.spread.at(0.9)));
   }
   return text;

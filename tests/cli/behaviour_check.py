@@ -186,6 +186,38 @@ class Requests(unittest.TestCase):
         self.assertEqual(region(AWS_REGION="us-east-2", AWS_DEFAULT_REGION="us-west-2"), "us-east-2")
         self.assertEqual(region("--region", "us-west-2", AWS_REGION="us-east-2"), "us-west-2")
 
+
+class Clock(unittest.TestCase):
+    FRIDAY = ("plan", "--params", "1B", "--tokens", "1B", "--deadline", "Friday", "--format", "json")
+
+    def deadline(self, *arguments, **environment):
+        request = json.loads(smplan(*arguments, **environment).stdout)["request"]
+        return request["deadline_s"] / 3600, request["deadline_at"]
+
+    def test_friday_is_the_end_of_friday_where_the_user_is(self):
+        thursday = {"SMPLAN_NOW": "2026-11-26T17:00:00-08:00"}
+        self.assertEqual(self.deadline(*self.FRIDAY, **thursday, TZ="America/Los_Angeles"),
+                         (31, "2026-11-28T00:00:00-08:00"))
+        self.assertEqual(self.deadline(*self.FRIDAY, **thursday, TZ="Europe/Berlin"), (190, "2026-12-05T00:00:00+01:00"))
+        self.assertEqual(self.deadline(*self.FRIDAY[:-3], "36h", "--format", "json"), (36, None))
+
+    def test_a_clock_that_is_set_gives_the_same_bytes_twice(self):
+        for clock in ({"SMPLAN_NOW": "2026-11-26T17:00:00-08:00"}, {"SOURCE_DATE_EPOCH": "1795219200"}):
+            for command in (self.FRIDAY, ("report", *self.FRIDAY[1:-2]),
+                            ("estimate", "--params", "1B", "--instances", "ml.p4d.24xlarge", "--count", "1", "--format", "json")):
+                first, second = smplan(*command, **clock), smplan(*command, **clock)
+                self.assertEqual(first.returncode, 0, first.stderr)
+                self.assertEqual(first.stdout, second.stdout, command)
+                self.assertNotRegex(first.stdout, rb'"seconds": ?[-+.\de]*[1-9]')
+
+    def test_a_clock_that_is_no_time_is_refused(self):
+        for name, value in (("SMPLAN_NOW", "2026-02-30"), ("SMPLAN_NOW", "noon"), ("SOURCE_DATE_EPOCH", "today")):
+            done = smplan("plan", "--params", "1B", **{name: value})
+            self.assertEqual((done.returncode, done.stdout), (2, b""))
+            self.assertIn(f"smplan: error: {name}: '{value}'".encode(), done.stderr)
+
+
+class Help(unittest.TestCase):
     def test_every_command_has_help_with_an_example(self):
         for command in ("plan", "estimate", "explain", "models", "catalog", "validate", "calibrate"):
             done = smplan(command, "--help")

@@ -14,6 +14,7 @@
 
 namespace smplan::test {
 namespace {
+#include "tests/support/environment.hpp"
 
 using ::testing::Contains;
 using ::testing::ElementsAre;
@@ -373,21 +374,23 @@ TEST(Fields, RangesAreSortedWithoutRepeats) {
   EXPECT_THAT(out, IsEmpty());
 }
 
-TEST(Resolve, CountsADeadlineOnADayFromTheEndOfToday) {
-  const auto deadline = [](const char* text) {
+TEST(Resolve, ADeadlineOnADayIsTheTimeThatIsLeftUntilItsEnd) {
+  const test::EnvironmentVariable zone("TZ", "America/Los_Angeles");
+  const Instant thursday = *instant_of(*parse_civil_time("2026-11-26T17:00-08:00", ""), "", "");
+  const auto deadline = [&](const char* text) {
     RequestSpec spec = spec_13b();
     spec.deadline = text;
-    const auto r = resolve(spec, catalog(), std::nullopt, Purpose::Plan, "2026-11-21");  // a Saturday
-    return r ? std::pair(r->deadline.value().value() / 86400, r->deadline_date.value_or(""))
-             : std::pair(-1.0, std::string());
+    return resolve(spec, catalog(), std::nullopt, Purpose::Plan, thursday);
   };
-  EXPECT_EQ(deadline("Friday"), std::pair(6.0, std::string("2026-11-27")));
-  EXPECT_EQ(deadline("sat"), std::pair(7.0, std::string("2026-11-28"))) << "not today";
-  EXPECT_EQ(deadline("2026-11-22"), std::pair(1.0, std::string("2026-11-22"))) << "the first day that is left";
-  EXPECT_EQ(deadline("2026-12-24"), std::pair(33.0, std::string("2026-12-24")));
-  EXPECT_EQ(deadline("36h"), std::pair(1.5, std::string()));
-  EXPECT_EQ(deadline("2026-11-21").first, -1) << "no day is left";
-  EXPECT_EQ(deadline("someday").first, -1);
+  const auto friday = deadline("Friday");
+  ASSERT_TRUE(friday);
+  EXPECT_EQ(*friday->deadline, hours(31)) << "Thursday evening's and all of Friday";
+  EXPECT_EQ(to_string(*friday->due), "2026-11-27 24:00 UTC-08:00");
+  EXPECT_THAT(friday->assumptions, Contains("the run is ordered at 2026-11-26 17:00 UTC-08:00 and must be done "
+                                            "by 2026-11-27 24:00 UTC-08:00, the end of that day"));
+  EXPECT_EQ(*deadline("36h")->deadline, hours(36));
+  EXPECT_FALSE(deadline("36h")->due);
+  EXPECT_EQ(deadline("2026-02-30").error().front().location, "--deadline");
 }
 
 TEST(Resolve, TakesSeveralMarketsOnce) {
