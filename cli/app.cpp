@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* kAbout =
     "Plans distributed training on Amazon SageMaker: which instances, how many, which strategy, what it costs.\n"
-    "`smplan --params 13B` is `smplan plan --params 13B`.";
+    "`smplan --params 13B` is `smplan plan --params 13B`; `smplan help plan` explains a command.";
 
 const std::vector<std::pair<std::string, std::string>> kExitCodes = {
     {"0", "done"},
@@ -118,7 +118,7 @@ ExitCode run(std::vector<std::string> arguments) {
   bool as_json = false;
   root.add_flag("--json", as_json, "With --version: as JSON, with the date of the catalog");
   root.set_version_flag(
-      "--version", [&as_json] { return shipped_version(as_json); }, "Print the version");
+      "-V,--version", [&as_json] { return shipped_version(as_json); }, "Print the version");
   root.require_subcommand(1);
   root.get_formatter()->column_width(34);
   std::vector<std::string> names;

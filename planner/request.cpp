@@ -165,7 +165,12 @@ void Resolver::read_work() {
   Workload& w = request_.workload;
   const std::size_t before = faults_.size();
   if (spec_.seq_len) {
-    if (const auto n = parse_bounded(*spec_.seq_len, "--seq-len", 1, kMaxSeqLen, faults_)) w.seq_len = *n;
+    const auto n = parse_bounded_length(*spec_.seq_len, "--seq-len", 1, kMaxSeqLen, faults_);
+    if (n) w.seq_len = *n;
+    const Result<double> decimal = parse_count(*spec_.seq_len, "--seq-len");
+    if (n && (!decimal || *decimal != static_cast<double>(*n))) {
+      assume(fmt::format("--seq-len {} is taken as {}", trim(*spec_.seq_len), *n));
+    }
   } else {
     w.seq_len = default_seq_len(w.architecture, preset_seq_len_);
     assume(fmt::format("sequence length {}", w.seq_len));
@@ -218,7 +223,7 @@ void Resolver::read_batch(double parameters) {
   assume(fmt::format("global batch of {} sequences ({} tokens)", w.global_batch, format_count(w.tokens_per_step())));
 }
 
-/// A duration, or a day: then whole days are left from the end of today to the end of that day.
+/// A duration, or a day or time up to which the time from now on is left.
 void Resolver::read_deadline() {
   if (!names_a_day(*spec_.deadline)) {
     request_.deadline = take(parse_duration(*spec_.deadline, "--deadline"), faults_);

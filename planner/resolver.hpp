@@ -28,6 +28,7 @@ class Resolver {
   void read_market(const std::optional<std::string>& environment_region);
   void read_counts();
   void read_instances();
+  void consider_named(std::string_view name);
   void consider(const InstanceType& instance, bool named);
   [[nodiscard]] std::string reason_to_leave_out(const InstanceType& instance, bool named) const;
   [[nodiscard]] std::vector<std::string> priced_regions(const std::string& instance) const;

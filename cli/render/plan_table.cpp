@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/figures.hpp"
 #include "models/layers.hpp"
 
 namespace smplan::cli {
@@ -94,8 +95,8 @@ std::string chances(const Plan& plan, const PlanRequest& request) {
   const RunCost& c = plan.cost;
   std::string text = fmt::format("{} to {}", format_duration(c.spread.at(0.1)), format_duration(c.spread.at(0.9)));
   if (plan.price != nullptr) text += fmt::format(", {} to {}", format_usd(c.low), format_usd(c.high));
-  text +=
-      fmt::format(" (P10 to P90); goodput {}, {:.2g} interruptions", format_percent(c.goodput), c.loss.interruptions);
+  text += fmt::format(" (P10 to P90); goodput {}, {} interruptions", format_percent(c.goodput),
+                      format_expected(c.loss.interruptions));
   if (request.deadline) {
     text += fmt::format("; done within {} with {} probability", format_duration(*request.deadline),
                         probability(c.spread.probability(*request.deadline)));
