@@ -72,12 +72,27 @@ constexpr Unit kUnits[] = {
     {"EFLOP/s", kFlopRate, 1, 18, 999.5e15},
 };
 
+/// Units of time as people write them, in any case. `M` alone may be months, so that it is not among them.
+struct TimeWord {
+  std::string_view word;
+  std::string_view symbol;
+};
+constexpr TimeWord kTimeWords[] = {
+    {"s", "s"},      {"sec", "s"},      {"secs", "s"},      {"second", "s"}, {"seconds", "s"}, {"min", "min"},
+    {"mins", "min"}, {"minute", "min"}, {"minutes", "min"}, {"h", "h"},      {"hr", "h"},      {"hrs", "h"},
+    {"hour", "h"},   {"hours", "h"},    {"d", "d"},         {"day", "d"},    {"days", "d"},    {"w", "w"},
+    {"wk", "w"},     {"wks", "w"},      {"week", "w"},      {"weeks", "w"},
+};
+
 struct CountSuffix {
   std::string_view symbol;
   int exponent;
 };
-/// B is the billion of model names. The first of an exponent is the one that formatters use.
-constexpr CountSuffix kCountSuffixes[] = {{"", 0}, {"k", 3}, {"K", 3}, {"M", 6}, {"B", 9}, {"G", 9}, {"T", 12}};
+/// B is the billion of model names. Read in any case: a count has no bytes or minutes that one could be taken for. The
+/// first of an exponent is the one that formatters use.
+constexpr CountSuffix kCountSuffixes[] = {{"", 0},        {"k", 3},       {"M", 6},        {"B", 9},   {"T", 12},
+                                          {"G", 9},       {"mn", 6},      {"bn", 9},       {"tn", 12}, {"thousand", 3},
+                                          {"million", 6}, {"billion", 9}, {"trillion", 12}};
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -140,9 +155,26 @@ std::vector<std::string> symbols_of(const Dimension& dimension) {
   return names;
 }
 
+/// The unit that a text names; nullptr if it is unknown, or could be another.
+const Unit* find_unit(std::string_view text, const Dimension& dimension) {
+  std::string_view symbol = text;
+  if (dimension == kTime) {
+    const std::string word = lower_case(text);
+    const auto* known =
+        std::find_if(std::begin(kTimeWords), std::end(kTimeWords), [&](const TimeWord& w) { return w.word == word; });
+    if (known != std::end(kTimeWords)) symbol = known->symbol;
+  }
+  const auto* unit = std::find_if(std::begin(kUnits), std::end(kUnits),
+                                  [&](const Unit& u) { return u.symbol == symbol && u.dimension == dimension; });
+  return unit == std::end(kUnits) ? nullptr : unit;
+}
+
 /// What to write instead of an unknown unit. Bits and bytes must never be guessed.
 std::string unit_hint(const Number& number, const Dimension& dimension) {
   const std::string_view unit = number.rest;
+  if (dimension == kTime && (unit == "M" || lower_case(unit).starts_with("mo"))) {
+    return fmt::format("months differ in length: write days such as 30d; minutes are {}min", number.digits);
+  }
   if (unit.find('b') != std::string_view::npos && dimension != kTime) {
     // `gb` and `Gb` both mean giga-something.
     const std::size_t known_prefix = std::string_view("kKmMgGtT").find(unit[0]);
@@ -176,22 +208,36 @@ Result<double> parse_quantity(std::string_view text, std::string_view where, con
     return fail("missing-unit", std::string(where), fmt::format("{} has no unit", quote(text)),
                 fmt::format("write for example {}", example));
   }
-  for (const Unit& unit : kUnits) {
-    if (unit.symbol != number->rest || unit.dimension != dimension) continue;
-    const auto value = scaled(number->digits, unit.exponent);
-    if (!value || !std::isfinite(*value * unit.factor)) return too_large(text, where);
-    return *value * unit.factor;
+  if (const Unit* unit = find_unit(number->rest, dimension)) {
+    const auto value = scaled(number->digits, unit->exponent);
+    if (!value || !std::isfinite(*value * unit->factor)) return too_large(text, where);
+    return *value * unit->factor;
   }
   return fail("bad-unit", std::string(where),
               fmt::format("{} has the unknown unit {}", quote(text), quote(number->rest)),
               unit_hint(*number, dimension));
 }
 
+/// `1 h` of `1 h 30 min`: a number and all up to the next.
+std::size_t length_of_part(std::string_view text) {
+  const auto number = split(text, "", "");
+  if (!number || number->rest.empty()) return text.size();
+  const std::size_t unit = text.size() - number->rest.size();
+  return std::min(text.find_first_of("0123456789", unit), text.size());
+}
+
+/// Seconds of the unit of a duration that was read; 0 if it has none.
+double unit_of(std::string_view part) {
+  const auto number = split(part, "", "");
+  const Unit* unit = number ? find_unit(number->rest, kTime) : nullptr;
+  return unit == nullptr ? 0 : unit->factor * std::pow(10.0, unit->exponent);
+}
+
 Result<double> parse_suffixed(std::string_view text, std::string_view where, std::string_view example) {
   const auto number = split(text, where, example);
   if (!number) return tl::unexpected<Diagnostics>(number.error());
   for (const CountSuffix& suffix : kCountSuffixes) {
-    if (suffix.symbol != number->rest) continue;
+    if (lower_case(suffix.symbol) != lower_case(number->rest)) continue;
     const auto value = scaled(number->digits, suffix.exponent);
     if (!value) return too_large(text, where);
     return *value;
@@ -281,9 +327,25 @@ Result<Bytes> parse_bytes(std::string_view text, std::string_view where) {
 }
 
 Result<Seconds> parse_duration(std::string_view text, std::string_view where) {
-  const auto value = parse_quantity(text, where, kTime, "36h or 7d");
-  if (!value) return tl::unexpected<Diagnostics>(value.error());
-  return Seconds(*value);
+  double total = 0;
+  double last_unit = HUGE_VAL;
+  std::string_view rest = trim(text);
+  do {
+    const std::size_t length = length_of_part(rest);
+    const std::string_view part = trim(rest.substr(0, length));
+    const auto value = parse_quantity(part, where, kTime, "36h or 7d");
+    if (!value) return tl::unexpected<Diagnostics>(value.error());
+    const double unit = unit_of(part);
+    if (unit >= last_unit) {
+      return fail("bad-duration", std::string(where), fmt::format("{} has units out of order", quote(text)),
+                  "write large units first and each once, such as 1 h 30 min");
+    }
+    last_unit = unit;
+    total += *value;
+    rest = trim(rest.substr(length));
+  } while (!rest.empty());
+  if (!std::isfinite(total)) return too_large(text, where);
+  return Seconds(total);
 }
 
 Result<BytesPerSecond> parse_bandwidth(std::string_view text, std::string_view where) {
@@ -315,6 +377,21 @@ Result<std::int64_t> parse_integer_count(std::string_view text, std::string_view
   return static_cast<std::int64_t>(*value);
 }
 
+Result<std::int64_t> parse_length(std::string_view text, std::string_view where) {
+  const auto number = split(text, where, "4096 or 4k");
+  if (!number) return tl::unexpected<Diagnostics>(number.error());
+  const std::string suffix = lower_case(number->rest);
+  const double factor = suffix == "k" || suffix == "ki" ? kKiB : suffix == "m" || suffix == "mi" ? kMiB : 0;
+  if (factor == 0) return parse_integer_count(text, where);
+  const double value = scaled(number->digits, 0).value_or(HUGE_VAL) * factor;
+  if (value >= 0x1p63) return too_large(text, where);
+  if (value <= 0 || value != std::floor(value)) {
+    return fail("not-an-integer", std::string(where),
+                fmt::format("{} is {} tokens, no whole number", quote(text), format_shortest(value)));
+  }
+  return static_cast<std::int64_t>(value);
+}
+
 Result<Usd> parse_usd(std::string_view text, std::string_view where) {
   std::string_view amount = trim(text);
   if (amount.starts_with('$')) amount.remove_prefix(1);
@@ -328,8 +405,10 @@ Result<Usd> parse_usd(std::string_view text, std::string_view where) {
 Result<double> parse_fraction(std::string_view text, std::string_view where) {
   const auto number = split(text, where, "5% or 0.05");
   if (!number) return tl::unexpected<Diagnostics>(number.error());
-  const bool percent = number->rest == "%";
-  if (!percent && !number->rest.empty()) return bad_number(text, where, "5% or 0.05");
+  const auto plain = scaled(number->digits, 0);
+  if (number->rest != "%" && !number->rest.empty()) return bad_number(text, where, "5% or 0.05");
+  // No part is 5, so that 5 can only be per cent. What is near 1 may be a part that was mistaken.
+  const bool percent = number->rest == "%" || (plain && *plain >= 2 && *plain <= 100);
   const auto value = scaled(number->digits, percent ? -2 : 0);
   if (!value || *value > 1) {
     const bool could_be_percent = value && *value <= 100 && !percent;

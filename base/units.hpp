@@ -122,21 +122,24 @@ constexpr Seconds operator""_s(long double n) { return Seconds(static_cast<doubl
 constexpr Seconds operator""_us(long double n) { return microseconds(static_cast<double>(n)); }
 }  // namespace units
 
-/// Parsers for command-line strings. Units are case-sensitive and mandatory except for `0`;
+/// Parsers for command-line strings. Units of bytes and rates are case-sensitive, units are mandatory except for `0`;
 /// k/M/G/T are powers of 1000, Ki/Mi/Gi/Ti of 1024. `Gb/s`, `Gbps` and bare `b` are refused with
 /// the unambiguous spellings in the hint. `where` names the flag or field in the diagnostic.
 Result<Bytes> parse_bytes(std::string_view text, std::string_view where);
-/// `90s`, `15m`, `36h`, `7d`, `2w`.
+/// `90s`, `15m`, `36h`, `7d`, `2w`, `14 days`, `1 h 30 min`; words in any case.
 Result<Seconds> parse_duration(std::string_view text, std::string_view where);
 /// `450GB/s`, `3200Gbit/s`.
 Result<BytesPerSecond> parse_bandwidth(std::string_view text, std::string_view where);
-/// A count with an optional decimal suffix k, K, M, B (= G), G, T: `13B`, `1.5T`, `4096`, `2e12`. Positive, finite.
+/// A count with an optional decimal suffix k, M, B (= G), T in any case, or its word: `13B`, `1.4t`, `300bn`, `4096`,
+/// `2e12`, `13 billion`. Positive, finite.
 Result<double> parse_count(std::string_view text, std::string_view where);
 /// As parse_count, but the result must be a whole number that fits in 63 bits.
 Result<std::int64_t> parse_integer_count(std::string_view text, std::string_view where);
+/// Tokens of a sequence, which k and M count in powers of 1024: `4k` is 4096.
+Result<std::int64_t> parse_length(std::string_view text, std::string_view where);
 /// `50000`, `$50,000`, `50k`.
 Result<Usd> parse_usd(std::string_view text, std::string_view where);
-/// `5%` or `0.05`; in [0, 1].
+/// `5%`, `5` or `0.05`; in [0, 1]. A number without a mark is per cent from 2 on.
 Result<double> parse_fraction(std::string_view text, std::string_view where);
 
 /// Formatters for people: three significant digits and a unit (`61.2 GiB`, `10.9 d`, `$49,300`).

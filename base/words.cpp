@@ -42,4 +42,15 @@ std::string letters_and_digits(std::string_view text) {
   return out;
 }
 
+std::optional<std::string> known_spelling(std::string_view text, const std::vector<std::string>& known) {
+  const std::string wanted = letters_and_digits(text);
+  std::optional<std::string> found;
+  for (const std::string& name : known) {
+    if (wanted.empty() || letters_and_digits(name) != wanted || found == name) continue;
+    if (found) return std::nullopt;
+    found = name;
+  }
+  return found;
+}
+
 }  // namespace smplan

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,5 +20,9 @@ std::string lower_case(std::string_view text);
 bool is_letter_or_digit(char c);
 /// ASCII letters and digits alone, in lower case: `FULL_SHARD` and `full shard` are `fullshard`.
 std::string letters_and_digits(std::string_view text);
+
+/// The entry of `known` that has the letters and digits of `text`, in whatever case and with whatever marks between
+/// them; nullopt if there is none, or more than one.
+std::optional<std::string> known_spelling(std::string_view text, const std::vector<std::string>& known);
 
 }  // namespace smplan

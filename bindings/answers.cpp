@@ -1,4 +1,3 @@
-#include <chrono>
 #include <optional>
 
 #include <fmt/format.h>
@@ -6,7 +5,7 @@
 #include <pybind11/stl.h>
 #include <nlohmann/json.hpp>
 
-#include "base/today.hpp"
+#include "base/clock.hpp"
 #include "bindings/catalog_handle.hpp"
 #include "bindings/errors.hpp"
 #include "bindings/interruptible.hpp"
@@ -39,12 +38,13 @@ SharedAnswer ask(Question question, const CatalogHandle& handle, const Arguments
   const RequestSpec spec = spec_of(arguments);
   const auto work = [question, spec, environment_region, catalog = handle.catalog](Monitor& monitor) -> SharedAnswer {
     const bool one = question == Question::Estimate;
+    const WallClock clock = value_or_throw(wall_clock());
     const PlanRequest request =
-        value_or_throw(resolve(spec, *catalog, environment_region, one ? Purpose::Estimate : Purpose::Plan, today()));
-    const auto start = std::chrono::steady_clock::now();
+        value_or_throw(resolve(spec, *catalog, environment_region, one ? Purpose::Estimate : Purpose::Plan, clock.now));
+    const Stopwatch watch;
     const SearchOptions options{.monitor = &monitor};
     PlanSet set = one ? value_or_throw(estimate(request, *catalog, options)) : search(request, *catalog, options);
-    set.search.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    set.search.seconds = watch.seconds();
     return std::make_shared<const Answer>(Answer{catalog, std::move(set)});
   };
   return interruptible(work, progress);
@@ -162,6 +162,12 @@ std::vector<std::string> target_names() {
 }  // namespace
 
 void bind_answers(py::module_& module) {
+  const auto time = [] { return value_or_throw(wall_clock()).now; };
+  module.def(
+      "now", [time] { return time().time_since_epoch().count(); },
+      "Seconds since 1970: the clock, or SMPLAN_NOW or SOURCE_DATE_EPOCH.");
+  module.def(
+      "today", [time] { return utc_date(time()); }, "The date that answers carry, YYYY-MM-DD in UTC.");
   py::class_<Answer, std::shared_ptr<Answer>>(module, "Answer",
                                               "The native side of a PlanSet: its search's own answer.")
       .def(

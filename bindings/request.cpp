@@ -18,6 +18,7 @@ RequestSpec spec_of(const Arguments& arguments) {
       spec.*match->field = argument.second;
     } else {
       faults.push_back(unknown_name("keyword", argument.first, argument.first, keyword_names()));
+      if (std::string hint = hint_for_foreign_word(argument.first); !hint.empty()) faults.back().hint = std::move(hint);
     }
   }
   if (!faults.empty()) throw Refused{std::move(faults)};

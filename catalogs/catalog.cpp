@@ -1,15 +1,18 @@
 #include "catalogs/catalog.hpp"
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/embedded_file.hpp"
 #include "base/hash.hpp"
+#include "base/words.hpp"
 #include "catalogs/model_names.hpp"
 
 namespace smplan {
@@ -187,6 +190,54 @@ void check_rates(const Catalog& catalog, const AcceleratorProfile& profile, std:
       need(rates->backward_efficiency[i], fmt::format("{}/backward_efficiency/{}", name, precision));
     }
   }
+}
+
+/// The only entry with a name or alias of the same letters and digits; nullptr if there is none, or more.
+template <typename T>
+const T* spelled_otherwise(const std::vector<T>& entries, std::string_view typed) {
+  const std::string wanted = letters_and_digits(typed);
+  const T* found = nullptr;
+  for (const T& entry : entries) {
+    const std::vector<std::string> names = names_of<T>({entry});
+    const bool same = std::any_of(names.begin(), names.end(),
+                                  [&](const std::string& name) { return letters_and_digits(name) == wanted; });
+    if (!same || wanted.empty()) continue;
+    if (found != nullptr) return nullptr;
+    found = &entry;
+  }
+  return found;
+}
+
+/// Names that begin with what was typed, such as bert-base of `bert`; at most three.
+template <typename T>
+std::vector<std::string> longer_names(const std::vector<T>& entries, std::string_view typed) {
+  constexpr std::size_t kShown = 3;
+  const std::string start = letters_and_digits(typed);
+  std::vector<std::string> names;
+  for (const T& entry : entries) {
+    const bool longer = !start.empty() && letters_and_digits(key_of(entry)).starts_with(start);
+    if (longer && names.size() < kShown) names.push_back(key_of(entry));
+  }
+  return names;
+}
+
+/// Families of networks that are no sequences of transformer or state-space layers.
+bool is_convolutional(std::string_view name) {
+  constexpr std::array<std::string_view, 11> kFamilies = {"resnet",   "resnext",   "efficientnet", "mobilenet",
+                                                          "densenet", "inception", "alexnet",      "vgg",
+                                                          "convnext", "yolo",      "unet"};
+  const std::string plain = letters_and_digits(name);
+  return std::any_of(kFamilies.begin(), kFamilies.end(), [&](std::string_view f) { return plain.starts_with(f); });
+}
+
+std::string model_hint(const std::vector<ModelPreset>& models, std::string_view name, std::string otherwise) {
+  if (is_convolutional(name)) {
+    return "smplan knows transformers (decoders, encoders, T5, ViT) and state-space models, no convolutional networks";
+  }
+  const std::vector<std::string> longer = longer_names(models, name);
+  if (!longer.empty()) return fmt::format("did you mean {}?", fmt::join(longer, ", "));
+  if (!otherwise.empty()) return otherwise;
+  return "`smplan models list` lists the known; --hf-config, --arch or --params take any other";
 }
 
 /// References that lead nowhere.
@@ -380,20 +431,40 @@ const Price* Catalog::find_price(std::string_view instance, std::string_view reg
 }
 
 Result<const InstanceType*> Catalog::instance(std::string_view name, std::string_view where) const {
-  return found(find_instance(name), "instance type", name, where, instances_);
+  const std::string lower = lower_case(name);
+  const InstanceType* entry = find_instance(name);
+  if (entry == nullptr) entry = find_instance(lower);
+  if (entry == nullptr) entry = find_instance("ml." + lower);
+  Result<const InstanceType*> answer = found(entry, "instance type", name, where, instances_);
+  if (!answer && answer.error().front().hint.empty()) {
+    answer.error().front().hint = "`smplan catalog list instances` lists the known";
+  }
+  return answer;
 }
 Result<const ModelPreset*> Catalog::model(std::string_view name, std::string_view where) const {
-  return found(find_model(name), "model", name, where, models_);
+  Result<const ModelPreset*> entry = found(find_model(name), "model", name, where, models_);
+  if (!entry) entry.error().front().hint = model_hint(models_, name, entry.error().front().hint);
+  return entry;
 }
 Result<const Stack*> Catalog::stack(std::string_view name, std::string_view where) const {
-  return found(find_stack(name), "stack", name, where, stacks_);
+  const Stack* entry = find_stack(name);
+  Result<const Stack*> answer =
+      found(entry != nullptr ? entry : spelled_otherwise(stacks_, name), "stack", name, where, stacks_);
+  if (!answer && answer.error().front().hint.empty()) {
+    answer.error().front().hint = "`smplan catalog list stacks` lists the known";
+  }
+  return answer;
 }
 
 Result<std::vector<const InstanceType*>> Catalog::instances_matching(std::string_view glob,
                                                                      std::string_view where) const {
   std::vector<const InstanceType*> matches;
-  for (const InstanceType& instance : instances_) {
-    if (glob_matches(glob, instance.name)) matches.push_back(&instance);
+  const std::string lower = lower_case(glob);
+  for (const std::string& pattern : {lower, "ml." + lower}) {
+    for (const InstanceType& instance : instances_) {
+      if (glob_matches(pattern, lower_case(instance.name))) matches.push_back(&instance);
+    }
+    if (!matches.empty()) break;
   }
   if (matches.empty()) {
     return tl::unexpected<Diagnostics>(Diagnostics{unknown_name("instance type", glob, where, names_of(instances_))});

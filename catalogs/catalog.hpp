@@ -55,11 +55,12 @@ class Catalog {
   [[nodiscard]] const FabricProfile* find_fabric_profile(std::string_view fabric) const;
   [[nodiscard]] const Price* find_price(std::string_view instance, std::string_view region, Market market) const;
 
-  /// As find_*, but an unknown name is a diagnostic with the nearest names.
+  /// As find_*, but as people type: in any case, instance types without `ml.`, stacks with any marks between their
+  /// words. An unknown name is a diagnostic with the nearest names.
   Result<const InstanceType*> instance(std::string_view name, std::string_view where) const;
   Result<const ModelPreset*> model(std::string_view name, std::string_view where) const;
   Result<const Stack*> stack(std::string_view name, std::string_view where) const;
-  /// Instance types that match a glob (`ml.p5*`), catalog order; a glob without a match is refused.
+  /// Instance types that match a glob (`ml.p5*`, `p5*`), catalog order; a glob without a match is refused.
   Result<std::vector<const InstanceType*>> instances_matching(std::string_view glob, std::string_view where) const;
 
  private:

@@ -1,10 +1,7 @@
 #include "catalogs/dates.hpp"
 
-#include <array>
 #include <charconv>
 #include <chrono>
-
-#include <fmt/format.h>
 
 namespace smplan {
 namespace {
@@ -29,16 +26,6 @@ std::optional<std::chrono::sys_days> day_of(std::string_view date) {
   return std::chrono::sys_days(ymd);
 }
 
-/// Sunday is 0, as in std::chrono::weekday.
-constexpr std::array<std::string_view, 7> kWeekdays = {"sunday",   "monday", "tuesday", "wednesday",
-                                                       "thursday", "friday", "saturday"};
-
-std::string iso(std::chrono::sys_days day) {
-  const std::chrono::year_month_day date(day);
-  return fmt::format("{:04}-{:02}-{:02}", static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
-                     static_cast<unsigned>(date.day()));
-}
-
 }  // namespace
 
 std::optional<std::int64_t> days_between(std::string_view from, std::string_view to) {
@@ -46,26 +33,6 @@ std::optional<std::int64_t> days_between(std::string_view from, std::string_view
   const auto b = day_of(to);
   if (!a || !b) return std::nullopt;
   return (*b - *a).count();
-}
-
-std::optional<std::string> named_date(std::string_view text, std::string_view today) {
-  constexpr std::size_t kIsoLength = 10;
-  constexpr std::size_t kShortest = 3;
-  if (text.size() == kIsoLength && day_of(text)) return std::string(text);
-  const auto now = day_of(today);
-  if (text.size() < kShortest || !now) return std::nullopt;
-  std::string name(text);
-  for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  for (unsigned i = 0; i < kWeekdays.size(); ++i) {
-    if (name != kWeekdays[i] && name != kWeekdays[i].substr(0, kShortest)) continue;
-    const std::chrono::days ahead = std::chrono::weekday(i) - std::chrono::weekday(*now);
-    return iso(*now + (ahead.count() == 0 ? std::chrono::days(7) : ahead));
-  }
-  return std::nullopt;
-}
-
-std::string date_after(std::string_view from, std::int64_t days) {
-  return iso(*day_of(from) + std::chrono::days(days));
 }
 
 }  // namespace smplan

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/clock.hpp"
 #include "cli/arguments.hpp"
 #include "cli/command.hpp"
 #include "cli/interface/description.hpp"
@@ -20,7 +21,7 @@ namespace {
 
 constexpr const char* kAbout =
     "Plans distributed training on Amazon SageMaker: which instances, how many, which strategy, what it costs.\n"
-    "`smplan --params 13B` is `smplan plan --params 13B`.";
+    "`smplan --params 13B` is `smplan plan --params 13B`; `smplan help plan` explains a command.";
 
 const std::vector<std::pair<std::string, std::string>> kExitCodes = {
     {"0", "done"},
@@ -33,7 +34,9 @@ const std::vector<std::pair<std::string, std::string>> kEnvironment = {
     {"AWS_REGION, AWS_DEFAULT_REGION", "Region where --region is not given"},
     {"NO_COLOR", "No colour in tables, unless --color says always"},
     {"COLUMNS", "Width of tables; the terminal's where it is not set"},
-    {"SOURCE_DATE_EPOCH", "Seconds since 1970 that stand for today, to which ages of prices are counted"},
+    {"SMPLAN_NOW", "Time that stands for now, e.g. 2026-11-26T17:00:00-08:00; answers then carry no timings"},
+    {"SOURCE_DATE_EPOCH", "The same in seconds since 1970, where SMPLAN_NOW is not set"},
+    {"TZ", "Zone of the days and times of --deadline; the machine's where it is not set"},
 };
 
 const std::vector<std::string> kExamples = {
@@ -144,7 +147,7 @@ ExitCode run(std::vector<std::string> arguments) {
   bool as_json = false;
   root.add_flag("--json", as_json, "With --version: as JSON, with the date of the catalog");
   root.set_version_flag(
-      "--version", [&as_json] { return shipped_version(as_json); }, "Print the version");
+      "-V,--version", [&as_json] { return shipped_version(as_json); }, "Print the version");
   root.require_subcommand(1);
   root.get_formatter()->column_width(34);
   std::vector<std::string> names;
@@ -162,6 +165,7 @@ ExitCode run(std::vector<std::string> arguments) {
   interface->examples = kExamples;
   interface->arguments = describe_arguments(root);
 
+  if (const Result<WallClock> clock = wall_clock(); !clock) return refuse(clock.error());
   if (arguments.empty()) {
     std::fputs(root.help().c_str(), stderr);
     return ExitCode::BadInput;

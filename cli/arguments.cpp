@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
+
+#include "planner/request_names.hpp"
 
 namespace smplan::cli {
 namespace {
@@ -18,7 +21,7 @@ bool is_negative_number(std::string_view token) {
   return is_flag(token) && (token[1] == '.' || (token[1] >= '0' && token[1] <= '9'));
 }
 bool is_global_question(std::string_view token) {
-  return token == "--help" || token == "-h" || token == "--version" || token == "--json";
+  return token == "--help" || token == "-h" || token == "--version" || token == "-V" || token == "--json";
 }
 
 template <typename Names>
@@ -68,15 +71,26 @@ std::string help_hint(const CLI::App& command, std::string_view does) {
   return fmt::format("`smplan {}--help` {}", command.get_parent() == nullptr ? "" : command.get_name() + ' ', does);
 }
 
+/// `help plan` is `plan --help`, `help` is `--help` and `version` is `--version`.
+void questions_as_flags(std::vector<std::string>& arguments) {
+  if (arguments.front() == "version") arguments.front() = "--version";
+  if (arguments.front() != "help") return;
+  arguments.front() = "--help";
+  if (arguments.size() > 1 && !is_flag(arguments[1])) std::swap(arguments[0], arguments[1]);
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> normalise_arguments(std::vector<std::string> arguments,
                                                      const std::vector<std::string>& commands) {
+  if (!arguments.empty()) questions_as_flags(arguments);
   const std::size_t at = after_common_flags(arguments);
   const bool names_command = at < arguments.size() && !is_flag(arguments[at]);
   if (names_command) {
     if (!contains(commands, arguments[at])) {
-      return tl::unexpected<Diagnostics>({unknown_name("command", arguments[at], "", commands)});
+      Diagnostic unknown = unknown_name("command", arguments[at], "", commands);
+      if (unknown.hint.empty()) unknown.hint = "`smplan help` lists the commands";
+      return tl::unexpected<Diagnostics>({std::move(unknown)});
     }
     std::rotate(arguments.begin(), arguments.begin() + static_cast<std::ptrdiff_t>(at),
                 arguments.begin() + static_cast<std::ptrdiff_t>(at) + 1);
@@ -93,6 +107,8 @@ Diagnostic explain_parse_error(const CLI::ParseError& error, const CLI::App& com
     const std::string first = extras.empty() ? text : extras.front();
     if (is_flag(first)) {
       const std::string name = first.substr(0, first.find('='));
+      const std::string hint = hint_for_foreign_word(name.substr(name.find_first_not_of('-')));
+      if (!hint.empty()) return {"unknown-flag", "", fmt::format("unknown flag '{}'", name), hint};
       const std::vector<std::string> near = nearest_names(name, long_flags(command), 1);
       return {"unknown-flag", "", fmt::format("unknown flag '{}'", name),
               near.empty() ? help_hint(command, "lists the flags") : fmt::format("did you mean {}?", near.front())};

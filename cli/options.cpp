@@ -10,6 +10,7 @@
 
 #include "base/json_reader.hpp"
 #include "base/units.hpp"
+#include "base/words.hpp"
 #include "cli/interface/description.hpp"
 
 namespace smplan::cli {
@@ -27,7 +28,7 @@ std::string environment(const char* name) {
 std::optional<std::size_t> choose(const std::string& name, const std::vector<std::string>& names, std::string_view kind,
                                   std::string_view flag, Diagnostics& out) {
   for (std::size_t i = 0; i < names.size(); ++i) {
-    if (names[i] == name) return i;
+    if (names[i] == lower_case(name)) return i;
   }
   out.push_back(unknown_name(kind, name, flag, names));
   return std::nullopt;

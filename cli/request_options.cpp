@@ -24,7 +24,7 @@ constexpr Flag kModel[] = {
 };
 constexpr Flag kWork[] = {
     {"--tokens", &RequestSpec::tokens, "N", "Tokens of the whole run [20 per parameter]"},
-    {"--seq-len", &RequestSpec::seq_len, "N", "Tokens per sequence"},
+    {"--seq-len", &RequestSpec::seq_len, "N", "Tokens per sequence, e.g. 4096; 4k is 4096, 128k is 131072"},
     {"--global-batch", &RequestSpec::global_batch, "N", "Sequences per optimizer step"},
     {"--global-batch-tokens", &RequestSpec::global_batch_tokens, "N", "The same in tokens, e.g. 4M"},
     {"--dtype", &RequestSpec::dtype, "bf16|fp16|fp8|tf32|fp32", "Number format of the matrix products"},
@@ -40,7 +40,7 @@ constexpr Flag kWork[] = {
     {"--flash-attention", &RequestSpec::flash_attention, "on|off", "Attention keeps no scores [as the stack does]"},
 };
 constexpr Flag kHardware[] = {
-    {"--count", &RequestSpec::count, "N", "Instances: 8, a list 8,16 or a range 1..64 [1..128]"},
+    {"--count", &RequestSpec::count, "N", "Instances: 8, a list 8,16 or a range 1..64 [1..128; estimate: 1]"},
     {"--max-gpus", &RequestSpec::max_gpus, "N", "No more accelerators than this"},
     {"--region", &RequestSpec::region, "REGION", "Where the job runs [AWS_REGION, AWS_DEFAULT_REGION, else us-east-1]"},
 };
@@ -60,7 +60,9 @@ constexpr Flag kDimensions[] = {
     {"--recompute", &RequestSpec::recompute, "none|selective|full", "Activations computed anew in the backward pass"},
     {"--recompute-layers", &RequestSpec::recompute_layers, "N",
      "Layers of a pipeline chunk that are recomputed whole [all, or as few as fit]"},
-    {"--offload", &RequestSpec::offload, "none|optimizer|params|activations", "What waits in host memory"},
+    {"--offload", &RequestSpec::offload,
+     "none|optimizer|params|activations|optimizer+params|optimizer+nvme|optimizer+params+nvme",
+     "What waits in host memory, or with nvme on the instance's disks"},
 };
 constexpr Flag kOperation[] = {
     {"--checkpoint-storage", &RequestSpec::checkpoint_storage, "s3|fsx-lustre|efs|none", "Where checkpoints go [s3]"},
@@ -78,7 +80,7 @@ constexpr Flag kOperation[] = {
 };
 constexpr Flag kGoal[] = {
     {"--deadline", &RequestSpec::deadline, "TIME",
-     "Longest time to train, e.g. 7d or 36h, or its last day: Friday, 2026-12-24"},
+     "Longest time to train, e.g. 7d or 36h, or its end in local time: 2026-12-04T17:00, Friday (the end of the next)"},
     {"--confidence", &RequestSpec::confidence, "PART", "Probability to meet the deadline, e.g. 90%"},
     {"--budget", &RequestSpec::budget, "USD", "Most money for the whole run"},
     {"--max-hourly", &RequestSpec::max_hourly, "USD", "Most money per hour"},
@@ -124,14 +126,14 @@ void add_model_options(CLI::App& command, RequestSpec& spec) {
 void add_request_options(CLI::App& command, RequestSpec& spec) {
   add_model_options(command, spec);
   add_flags(command, spec, kWork, "Work");
-  add_list(
-      command, spec,
-      {"--instances", &RequestSpec::instances, "INSTANCES", "Instance types or patterns: ml.p4d.24xlarge,'ml.p5*'"},
-      "Hardware");
+  add_list(command, spec,
+           {"--instances", &RequestSpec::instances, "INSTANCES",
+            "Instance types, families or patterns: ml.p4d.24xlarge, p5, 'p5*'"},
+           "Hardware");
   add_flags(command, spec, kHardware, "Hardware");
   add_list(command, spec,
            {"--market", &RequestSpec::market, "on-demand|spot|capacity-block|training-plan|savings-plan",
-            "How the instances are bought; several are ranked together [on-demand]"},
+            "How the instances are bought, or all; several are ranked together [on-demand]"},
            "Hardware");
   add_list(command, spec,
            {"--stack", &RequestSpec::stack, "STACKS", "Training stacks, see `smplan catalog list stacks`"}, "Software");

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "base/today.hpp"
+#include "base/clock.hpp"
 #include "catalogs/dates.hpp"
 
 namespace smplan::cli {

@@ -128,6 +128,7 @@ Json request_json(const PlanRequest& r) {
   out["warm_pool"] = r.run.warm_pool;
   out["dataset"] = r.run.data ? data_json(*r.run.data) : Json(nullptr);
   out["deadline_s"] = r.deadline ? number(r.deadline->value()) : Json(nullptr);
+  out["deadline_at"] = r.due ? Json(iso_local(r.due->at)) : Json(nullptr);
   out["confidence"] = r.confidence ? number(*r.confidence) : Json(nullptr);
   out["budget_usd"] = r.budget ? number(r.budget->value()) : Json(nullptr);
   out["max_hourly_usd"] = r.max_hourly ? number(in_usd_per_hour(*r.max_hourly)) : Json(nullptr);

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "base/clock.hpp"
 #include "base/json_reader.hpp"
-#include "catalogs/dates.hpp"
 #include "models/layers.hpp"
 #include "planner/defaults.hpp"
 #include "planner/request_fields.hpp"
@@ -36,8 +36,8 @@ std::vector<std::string> optimizer_names() {
 
 Result<PlanRequest> resolve(const RequestSpec& spec, const Catalog& catalog,
                             const std::optional<std::string>& environment_region, Purpose purpose,
-                            const std::optional<std::string>& today) {
-  return Resolver(spec, catalog, purpose, today).run(environment_region);
+                            std::optional<Instant> now) {
+  return Resolver(spec, catalog, purpose, now).run(environment_region);
 }
 
 Result<PlanRequest> Resolver::run(const std::optional<std::string>& environment_region) {
@@ -165,7 +165,12 @@ void Resolver::read_work() {
   Workload& w = request_.workload;
   const std::size_t before = faults_.size();
   if (spec_.seq_len) {
-    if (const auto n = parse_bounded(*spec_.seq_len, "--seq-len", 1, kMaxSeqLen, faults_)) w.seq_len = *n;
+    const auto n = parse_bounded_length(*spec_.seq_len, "--seq-len", 1, kMaxSeqLen, faults_);
+    if (n) w.seq_len = *n;
+    const Result<double> decimal = parse_count(*spec_.seq_len, "--seq-len");
+    if (n && (!decimal || *decimal != static_cast<double>(*n))) {
+      assume(fmt::format("--seq-len {} is taken as {}", trim(*spec_.seq_len), *n));
+    }
   } else {
     w.seq_len = default_seq_len(w.architecture, preset_seq_len_);
     assume(fmt::format("sequence length {}", w.seq_len));
@@ -218,24 +223,21 @@ void Resolver::read_batch(double parameters) {
   assume(fmt::format("global batch of {} sequences ({} tokens)", w.global_batch, format_count(w.tokens_per_step())));
 }
 
-/// A duration, or a day: then whole days are left from the end of today to the end of that day.
+/// A duration, or a day or time up to which the time from now on is left.
 void Resolver::read_deadline() {
-  request_.deadline_date = today_ ? named_date(*spec_.deadline, *today_) : std::nullopt;
-  if (!request_.deadline_date) {
+  if (!names_a_day(*spec_.deadline)) {
     request_.deadline = take(parse_duration(*spec_.deadline, "--deadline"), faults_);
     if (request_.deadline && request_.deadline->value() <= 0) {
       add("out-of-range", "--deadline", "a deadline of no time", "give a duration such as 7d, or a day");
     }
     return;
   }
-  const std::int64_t left = *days_between(*today_, *request_.deadline_date);
-  if (left < 1) {
-    add("out-of-range", "--deadline", fmt::format("{} leaves no day after {}", *request_.deadline_date, *today_),
-        "give a later day");
-    return;
-  }
-  request_.deadline = days(static_cast<double>(left));
-  assume(fmt::format("the run is ordered on {} and must be done by the end of {}", *today_, *request_.deadline_date));
+  request_.due = take(parse_due(*spec_.deadline, "--deadline", now_ ? *now_ : now()), faults_);
+  if (!request_.due) return;
+  const Due& due = *request_.due;
+  request_.deadline = Seconds(static_cast<double>((due.at - due.ordered).count()));
+  assume(fmt::format("the run is ordered at {} and must be done by {}{}", local_words(due.ordered), to_string(due),
+                     due.end_of_day ? ", the end of that day" : ""));
 }
 
 void Resolver::read_limits() {

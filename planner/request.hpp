@@ -12,6 +12,7 @@
 #include "models/cost.hpp"
 #include "models/strategy.hpp"
 #include "models/workload.hpp"
+#include "planner/due.hpp"
 #include "planner/scenario.hpp"
 
 namespace smplan {
@@ -88,8 +89,8 @@ struct PlanRequest {
   /// How runs are operated; its market is the first of `markets`.
   RunSetup run;
   std::optional<Seconds> deadline;
-  /// Where the deadline was given as a day: its ISO date.
-  std::optional<std::string> deadline_date;
+  /// Where the deadline was given as a day or a time.
+  std::optional<Due> due;
   /// Probability with which plans must meet the deadline; nullopt: the expected time must.
   std::optional<double> confidence;
   std::optional<Usd> budget;
@@ -125,10 +126,10 @@ std::string market_list(const PlanRequest& request);
 /// named type, priced or not, and one count.
 enum class Purpose { Plan, Estimate };
 
-/// Text to values. Collects every fault. `environment_region` is AWS_REGION or AWS_DEFAULT_REGION; `today`, an ISO
-/// date, is what a deadline on a day is counted from.
+/// Text to values. Collects every fault. `environment_region` is AWS_REGION or AWS_DEFAULT_REGION; A deadline on a day
+/// is counted from `now`, nullopt: from the clock.
 Result<PlanRequest> resolve(const RequestSpec& spec, const Catalog& catalog,
                             const std::optional<std::string>& environment_region, Purpose purpose = Purpose::Plan,
-                            const std::optional<std::string>& today = std::nullopt);
+                            std::optional<Instant> now = std::nullopt);
 
 }  // namespace smplan

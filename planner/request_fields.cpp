@@ -36,14 +36,10 @@ std::vector<std::string_view> split_list(std::string_view text, std::string_view
   return parts;
 }
 
-std::optional<std::int64_t> parse_bounded(std::string_view text, std::string_view where, std::int64_t min,
-                                          std::int64_t max, Diagnostics& out) {
-  const std::string_view digits = trim(text);
-  auto value = plain_integer(digits);
-  if (!value) {
-    const Result<std::int64_t> suffixed = parse_integer_count(digits, where);
-    if (suffixed) value = *suffixed;
-  }
+namespace {
+
+std::optional<std::int64_t> bounded(std::optional<std::int64_t> value, std::string_view text, std::string_view where,
+                                    std::int64_t min, std::int64_t max, Diagnostics& out) {
   if (!value) {
     out.push_back({"bad-integer", std::string(where), quote(text) + " is not a whole number",
                    fmt::format("give a whole number from {} to {}", min, max)});
@@ -57,14 +53,43 @@ std::optional<std::int64_t> parse_bounded(std::string_view text, std::string_vie
   return value;
 }
 
+/// Where the dots or the dash of a range are, and how many characters; a dash at the front is a sign.
+std::pair<std::size_t, std::size_t> range_mark(std::string_view part) {
+  if (const std::size_t dots = part.find(".."); dots != std::string_view::npos) return {dots, 2};
+  return {part.find('-', 1), 1};
+}
+
+}  // namespace
+
+std::optional<std::int64_t> parse_bounded(std::string_view text, std::string_view where, std::int64_t min,
+                                          std::int64_t max, Diagnostics& out) {
+  const std::string_view digits = trim(text);
+  auto value = plain_integer(digits);
+  if (!value) {
+    const Result<std::int64_t> suffixed = parse_integer_count(digits, where);
+    if (suffixed) value = *suffixed;
+  }
+  return bounded(value, text, where, min, max, out);
+}
+
+std::optional<std::int64_t> parse_bounded_length(std::string_view text, std::string_view where, std::int64_t min,
+                                                 std::int64_t max, Diagnostics& out) {
+  auto value = plain_integer(trim(text));
+  if (!value) {
+    const Result<std::int64_t> length = parse_length(text, where);
+    if (length) value = *length;
+  }
+  return bounded(value, text, where, min, max, out);
+}
+
 std::vector<std::int32_t> parse_integers(std::string_view text, std::string_view where, std::int32_t min,
                                          std::int32_t max, Diagnostics& out) {
   std::vector<std::int32_t> values;
   for (const std::string_view part : split_list(text, where, out)) {
-    const std::size_t dots = part.find("..");
-    const auto first = parse_bounded(part.substr(0, dots), where, min, max, out);
+    const auto [mark, length] = range_mark(part);
+    const auto first = parse_bounded(part.substr(0, mark), where, min, max, out);
     const auto last =
-        dots == std::string_view::npos ? first : parse_bounded(part.substr(dots + 2), where, min, max, out);
+        mark == std::string_view::npos ? first : parse_bounded(part.substr(mark + length), where, min, max, out);
     if (!first || !last) continue;
     if (*first > *last) {
       out.push_back({"bad-range", std::string(where), "the range " + quote(part) + " runs backwards",
@@ -79,11 +104,12 @@ std::vector<std::int32_t> parse_integers(std::string_view text, std::string_view
 }
 
 std::optional<bool> parse_switch(std::string_view text, std::string_view where, Diagnostics& out) {
+  const std::string word = lower_case(text);
   for (const std::string_view yes : {"true", "yes", "on", "1"}) {
-    if (text == yes) return true;
+    if (word == yes) return true;
   }
   for (const std::string_view no : {"false", "no", "off", "0"}) {
-    if (text == no) return false;
+    if (word == no) return false;
   }
   out.push_back({"bad-switch", std::string(where), quote(text) + " is neither true nor false", "write true or false"});
   return std::nullopt;

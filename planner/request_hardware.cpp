@@ -27,7 +27,9 @@ bool lists(const std::vector<T>& values, const T& value) {
 
 void Resolver::read_market(const std::optional<std::string>& environment_region) {
   if (spec_.market) {
-    const auto markets = parse_names<Market>(*spec_.market, "market", "--market", market_names(), market_from, faults_);
+    const bool all = lower_case(trim(*spec_.market)) == "all";
+    const std::string listed = all ? fmt::format("{}", fmt::join(market_names(), ",")) : *spec_.market;
+    const auto markets = parse_names<Market>(listed, "market", "--market", market_names(), market_from, faults_);
     if (!markets.empty()) request_.markets.clear();
     for (const Market m : markets) {
       if (!lists(request_.markets, m)) request_.markets.push_back(m);
@@ -48,6 +50,7 @@ void Resolver::read_market(const std::optional<std::string>& environment_region)
     if (!lists(known, p.region)) known.push_back(p.region);
   }
   std::sort(known.begin(), known.end());
+  if (const auto region = known_spelling(request_.region, known)) request_.region = *region;
   if (purpose_ == Purpose::Plan && !lists(known, request_.region)) {
     faults_.push_back(unknown_name("region", request_.region, where, known));
     region_known_ = false;
@@ -57,9 +60,12 @@ void Resolver::read_market(const std::optional<std::string>& environment_region)
 void Resolver::read_counts() {
   if (spec_.count) {
     request_.counts = parse_integers(*spec_.count, "--count", 1, kMaxCount, faults_);
+  } else if (purpose_ == Purpose::Estimate) {
+    request_.counts = {1};
+    assume("1 instance");
   } else {
     for (std::int32_t n = 1; n <= kDefaultMaxCount; ++n) request_.counts.push_back(n);
-    if (purpose_ == Purpose::Plan) assume(fmt::format("1 to {} instances", kDefaultMaxCount));
+    assume(fmt::format("1 to {} instances", kDefaultMaxCount));
   }
   if (spec_.max_gpus) request_.max_gpus = parse_bounded(*spec_.max_gpus, "--max-gpus", 1, kMaxGpus, faults_);
 }
@@ -74,8 +80,8 @@ void Resolver::read_instances() {
         const auto matches = take(catalog_.instances_matching(name, "--instances"), faults_);
         if (!matches) continue;
         for (const InstanceType* instance : *matches) consider(*instance, false);
-      } else if (const auto instance = take(catalog_.instance(name, "--instances"), faults_)) {
-        consider(**instance, true);
+      } else {
+        consider_named(name);
       }
     }
   }
@@ -85,6 +91,15 @@ void Resolver::read_instances() {
   std::sort(request_.left_out.begin(), request_.left_out.end());
   request_.left_out.erase(std::unique(request_.left_out.begin(), request_.left_out.end()), request_.left_out.end());
   if (request_.instances.empty() && faults_.size() == before && region_known_) refuse_empty_selection();
+}
+
+/// A type, or a family of them: `p5` is every ml.p5 there is, but not p5e or p5en.
+void Resolver::consider_named(std::string_view name) {
+  const Result<const InstanceType*> instance = catalog_.instance(name, "--instances");
+  if (instance) return consider(**instance, true);
+  const auto family = catalog_.instances_matching(fmt::format("{}.*", name), "--instances");
+  if (!family) return (void)take(instance, faults_);
+  for (const InstanceType* member : *family) consider(*member, false);
 }
 
 void Resolver::consider(const InstanceType& instance, bool named) {
@@ -174,6 +189,10 @@ void Resolver::read_stacks() {
                       request_.workload.architecture.name),
           fmt::format("use --stack with one of {}", fmt::join(able, ", ")));
     } else if (!lists(request_.stacks, *stack)) {
+      const auto same = [&](std::string_view other) { return letters_and_digits(other) == letters_and_digits(name); };
+      if (!same((*stack)->id) && !same((*stack)->name)) {
+        assume(fmt::format("--stack {} is planned as {}, {}", name, (*stack)->id, (*stack)->name));
+      }
       request_.stacks.push_back(*stack);
     }
   }

@@ -74,7 +74,47 @@ constexpr auto kNames = std::to_array<RequestName>({
 });
 static_assert(kNames.size() == sizeof(RequestSpec) / sizeof(Text), "a member of RequestSpec has no name");
 
+struct ForeignWord {
+  std::string_view name;
+  std::string_view hint;
+};
+constexpr auto kForeignWords = std::to_array<ForeignWord>({
+    {"epochs", "give --tokens: samples x tokens of a sample x epochs"},
+    {"samples", "give --tokens: samples x tokens of a sample x epochs"},
+    {"steps", "give --tokens: steps x --global-batch x --seq-len"},
+    {"max_steps", "give --tokens: steps x --global-batch x --seq-len"},
+    {"batch_size", "give --global-batch for the sequences of a step, or --micro-batch for those of a device"},
+    {"gpus", "give --count for the instances, or --max-gpus"},
+    {"nodes", "give --count"},
+    {"instance_count", "give --count"},
+    {"instance_type", "give --instances"},
+    {"precision", "give --dtype"},
+    {"lora", "give --finetune lora"},
+    {"qlora", "give --finetune qlora"},
+    {"spot", "give --market spot"},
+});
+
+/// `instances=X,count=4`: where the second setting begins; npos if there is none.
+std::size_t second_setting(std::string_view value) {
+  for (std::size_t comma = value.find(','); comma != std::string_view::npos; comma = value.find(',', comma + 1)) {
+    const std::string_view rest = value.substr(comma + 1);
+    std::string name(rest.substr(0, std::min(rest.find('='), rest.size())));
+    std::replace(name.begin(), name.end(), '-', '_');
+    const bool known = std::any_of(kNames.begin(), kNames.end(), [&](const RequestName& n) { return n.name == name; });
+    if (known && name.size() < rest.size()) return comma;
+  }
+  return std::string_view::npos;
+}
+
 }  // namespace
+
+std::string hint_for_foreign_word(std::string_view name) {
+  std::string wanted(name);
+  std::replace(wanted.begin(), wanted.end(), '-', '_');
+  const auto* word =
+      std::find_if(kForeignWords.begin(), kForeignWords.end(), [&](const ForeignWord& w) { return w.name == wanted; });
+  return word == kForeignWords.end() ? std::string() : std::string(word->hint);
+}
 
 std::span<const RequestName> request_names() { return kNames; }
 
@@ -86,7 +126,9 @@ Result<void> assign(RequestSpec& spec, std::string_view name, std::string value,
   if (known == kNames.end()) {
     std::vector<std::string> names;
     for (const RequestName& n : kNames) names.emplace_back(n.name);
-    return tl::unexpected<Diagnostics>({unknown_name("member of a request", name, where, names)});
+    Diagnostic unknown = unknown_name("member of a request", name, where, names);
+    if (std::string hint = hint_for_foreign_word(name); !hint.empty()) unknown.hint = std::move(hint);
+    return tl::unexpected<Diagnostics>({std::move(unknown)});
   }
   if (value.empty()) {
     return fail("missing-value", std::string(where), fmt::format("{} has no value", name),
@@ -109,6 +151,10 @@ Result<RequestSpec> read_request_words(std::string_view words, RequestSpec base,
     if (equals == std::string_view::npos) {
       faults.push_back({"bad-request", std::string(where), quote(word) + " sets nothing",
                         "write NAME=VALUE, such as params=13B, or the path of a plan file"});
+    } else if (const std::size_t comma = second_setting(word); comma != std::string_view::npos) {
+      faults.push_back(
+          {"bad-request", std::string(where), quote(word) + " sets two things at once",
+           fmt::format("write blanks between words: '{} {}'", word.substr(0, comma), word.substr(comma + 1))});
     } else if (const auto set = assign(base, word.substr(0, equals), std::string(word.substr(equals + 1)), where);
                !set) {
       faults.insert(faults.end(), set.error().begin(), set.error().end());

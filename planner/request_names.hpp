@@ -25,4 +25,8 @@ Result<RequestSpec> read_request_words(std::string_view words, RequestSpec base,
 /// The members that are set, as one compact JSON object: a request's identity.
 std::string request_key(const RequestSpec& spec);
 
+/// What to write instead of a word that other tools have and requests do not, such as `epochs`; empty if it is none.
+/// `-` stands for `_`, as in flags.
+std::string hint_for_foreign_word(std::string_view name);
+
 }  // namespace smplan

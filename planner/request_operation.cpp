@@ -118,7 +118,8 @@ void Resolver::read_data() {
     data.mode =
         parse_name(*spec_.input_mode, "input mode", "--input-mode", input_mode_names(), input_mode_from, faults_);
   }
-  data.other_region = spec_.data_region && *spec_.data_region != request_.region;
+  data.other_region =
+      spec_.data_region && letters_and_digits(*spec_.data_region) != letters_and_digits(request_.region);
   request_.run.data = data;
   if (data.mode != InputMode::File || request_.instances.empty() || purpose_ != Purpose::Plan) return;
   leave_out_small_disks(request_, catalog_.operations());

@@ -12,7 +12,14 @@ namespace {
 
 constexpr std::int32_t kMaxDegree = 16384;
 const std::vector<std::string> kRecomputeNames{"none", "selective", "full"};
-const std::vector<std::string> kOffloadNames{"none", "optimizer", "params", "activations", "optimizer+params"};
+const std::vector<std::string> kOffloadNames{"none",
+                                             "optimizer",
+                                             "params",
+                                             "activations",
+                                             "optimizer+params",
+                                             "optimizer+nvme",
+                                             "params+nvme",
+                                             "optimizer+params+nvme"};
 
 std::vector<std::string> sharding_names() {
   std::vector<std::string> names;
@@ -88,8 +95,11 @@ void Resolver::read_savings() {
   }
   if (spec_.recompute_layers) read_recompute_layers();
   if (spec_.offload) {
+    const std::size_t before = faults_.size();
     request_.offload.values =
         parse_names<Offload>(*spec_.offload, "offload", "--offload", kOffloadNames, offload_from, faults_);
+    const bool nvme_alone = faults_.size() > before && lower_case(*spec_.offload).find("nvme") != std::string::npos;
+    if (nvme_alone) faults_.back().hint = "nvme says where states wait: write optimizer+nvme or optimizer+params+nvme";
   }
   if (spec_.sequence_parallel) {
     if (const auto on = parse_switch(*spec_.sequence_parallel, "--sequence-parallel", faults_)) {
@@ -136,7 +146,7 @@ void Resolver::check_estimate() {
   if (!spec_.instances || request_.instances.size() > 1) {
     add("ambiguous", "--instances", "an estimate is for one instance type", "name one, such as ml.p4d.24xlarge");
   }
-  if (!spec_.count || request_.counts.size() > 1) {
+  if (request_.counts.size() > 1) {
     add("ambiguous", "--count", "an estimate is for one number of instances", "give one, such as --count 8");
   }
   if (request_.instances.size() == 1 && request_.counts.size() == 1) check_sale();

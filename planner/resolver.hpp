@@ -7,8 +7,8 @@ namespace smplan {
 /// Fills a PlanRequest from the text of a RequestSpec, collecting every fault. One use.
 class Resolver {
  public:
-  Resolver(const RequestSpec& spec, const Catalog& catalog, Purpose purpose, std::optional<std::string> today)
-      : spec_(spec), catalog_(catalog), purpose_(purpose), today_(std::move(today)) {}
+  Resolver(const RequestSpec& spec, const Catalog& catalog, Purpose purpose, std::optional<Instant> now)
+      : spec_(spec), catalog_(catalog), purpose_(purpose), now_(now) {}
 
   Result<PlanRequest> run(const std::optional<std::string>& environment_region);
 
@@ -28,6 +28,7 @@ class Resolver {
   void read_market(const std::optional<std::string>& environment_region);
   void read_counts();
   void read_instances();
+  void consider_named(std::string_view name);
   void consider(const InstanceType& instance, bool named);
   [[nodiscard]] std::string reason_to_leave_out(const InstanceType& instance, bool named) const;
   [[nodiscard]] std::vector<std::string> priced_regions(const std::string& instance) const;
@@ -57,7 +58,7 @@ class Resolver {
   const RequestSpec& spec_;
   const Catalog& catalog_;
   Purpose purpose_;
-  std::optional<std::string> today_;
+  std::optional<Instant> now_;
   bool has_model_ = false;
   bool region_known_ = true;
   std::int64_t preset_seq_len_ = 0;

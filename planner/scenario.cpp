@@ -33,7 +33,7 @@ std::optional<double> plain_number(std::string_view text) {
 
 /// `2x` is a factor; `+10%` and `-20%` are changes, so that a bare `20%` could mean either and is refused.
 std::optional<double> parse_factor(std::string_view text) {
-  if (text.ends_with('x')) return plain_number(text.substr(0, text.size() - 1));
+  if ((text.ends_with('x') || text.ends_with('X'))) return plain_number(text.substr(0, text.size() - 1));
   if (!text.ends_with('%') || !(text.starts_with('+') || text.starts_with('-'))) return std::nullopt;
   const auto percent = plain_number(text.substr(0, text.size() - 1));
   if (!percent) return std::nullopt;
@@ -57,12 +57,13 @@ void apply(const Scenario& scenario, Cluster& cluster) {
 Result<Scenario> parse_scenario(std::string_view text, std::string_view where) {
   Scenario scenario;
   Diagnostics faults;
-  std::vector<std::string_view> seen;
+  std::vector<std::string> seen;
   std::vector<std::string> names;
   for (const ScenarioKnob& knob : kKnobs) names.emplace_back(knob.name);
   for (const std::string_view part : split_list(text, where, faults)) {
     const std::size_t equals = part.find('=');
-    const std::string_view name = part.substr(0, equals);
+    const std::string typed(trim(part.substr(0, equals)));
+    const std::string name = known_spelling(typed, names).value_or(typed);
     const auto* knob =
         std::find_if(kKnobs.begin(), kKnobs.end(), [&](const ScenarioKnob& k) { return k.name == name; });
     if (knob == kKnobs.end()) {

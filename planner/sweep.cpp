@@ -45,7 +45,7 @@ Json trials_identity(const std::optional<Trials>& trials) {
 std::string identity_of(const RequestSpec& spec, const Result<PlanRequest>& request, const Catalog& catalog,
                         const SweepOptions& options) {
   Json facts = Json::array({request_key(spec), request ? to_json(*request) : smplan::to_string(request.error()),
-                            trials_identity(options.trials), catalog.overlays(), options.today.value_or(""),
+                            trials_identity(options.trials), catalog.overlays(), options.now ? utc_date(*options.now) : std::string(),
                             std::string(build_identity())});
   for (const std::optional<std::string>* file : {&spec.hf_config, &spec.arch}) {
     if (*file) facts.push_back(hash_text(read_text_file(**file).value_or("")));
@@ -54,7 +54,7 @@ std::string identity_of(const RequestSpec& spec, const Result<PlanRequest>& requ
 }
 
 Result<PlanRequest> resolved(const RequestSpec& spec, const Catalog& catalog, const SweepOptions& options) {
-  return resolve(spec, catalog, options.environment_region, Purpose::Plan, options.today);
+  return resolve(spec, catalog, options.environment_region, Purpose::Plan, options.now);
 }
 
 /// The plan as `plan --format json` writes it.
@@ -210,7 +210,7 @@ SweepLine sweep_line(const RequestSpec& spec, const Catalog& catalog, const Swee
   if (!request) {
     out.status = SweepLine::Status::Invalid;
     message = smplan::to_string(request.error());
-  } else if (request->today = options.today; options.trials) {
+  } else if (request->today = options.now ? std::optional(utc_date(*options.now)) : std::nullopt; options.trials) {
     if (const auto schedule = plan_trials(*request, *options.trials, catalog, options.search)) {
       plan = plan_member(*request, schedule->plan);
       trials["at_once"] = schedule->at_once;

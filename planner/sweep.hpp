@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "planner/search.hpp"
 
 namespace smplan {
@@ -60,7 +61,7 @@ std::optional<TrialSchedule> plan_trials(const PlanRequest& request, const Trial
 struct SweepOptions {
   std::optional<Trials> trials;
   std::optional<std::string> environment_region;
-  std::optional<std::string> today;
+  std::optional<Instant> now;
   SearchOptions search;
 };
 struct SweepLine {

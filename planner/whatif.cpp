@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "base/figures.hpp"
+
 namespace smplan {
 namespace {
 
@@ -41,17 +43,12 @@ std::string name_of(const Plan& p) {
   return fmt::format("{} x {} {} {}", p.instance_count, p.instance->name, p.stack->id, to_string(p.strategy));
 }
 
-std::string change(double before, double after) {
-  const double percent = (after / before - 1) * 100;
-  return fmt::format("{}{:.3g}%", percent >= 0 ? "+" : "", percent);
-}
-
 /// `$89,620 (+3.1%) in 14 d (-0.2%)`
 std::string outcome(const Plan& plan, const Plan& reference) {
   return fmt::format("{} ({}) in {} ({})", format_usd(plan.cost.total()),
-                     change(reference.cost.total().value(), plan.cost.total().value()),
+                     format_change(reference.cost.total().value(), plan.cost.total().value()),
                      format_duration(plan.cost.time_to_train()),
-                     change(reference.cost.time_to_train().value(), plan.cost.time_to_train().value()));
+                     format_change(reference.cost.time_to_train().value(), plan.cost.time_to_train().value()));
 }
 
 std::string sentence(const Sensitivity& s, const Plan& reference) {

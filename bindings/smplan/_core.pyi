@@ -68,19 +68,21 @@ def estimate(
     environment_region: Optional[str],
     progress: Optional[Callable[[int, int], None]] = ...,
 ) -> Answer: ...
+def now() -> int: ...
+def today() -> str: ...
 def sweep_line(
     catalog: Catalog,
     arguments: Mapping[str, str],
     trials: Tuple[Optional[str], ...],
     environment_region: Optional[str],
-    today: str,
+    now: int,
 ) -> str: ...
 def sweep_identity(
     catalog: Catalog,
     arguments: Mapping[str, str],
     trials: Tuple[Optional[str], ...],
     environment_region: Optional[str],
-    today: str,
+    now: int,
 ) -> str: ...
 def sweep_line_identity(line: str) -> Optional[str]: ...
 def trace_of_text(catalog: Catalog, text: str, rank: int, title: str) -> str: ...

@@ -135,21 +135,12 @@ def as_date(date: Optional[str]) -> str:
     import datetime
 
     if date is None:
-        return today()
+        return _core.today()
     try:
         datetime.date.fromisoformat(date)
     except ValueError:
         raise InputError([Diagnostic("bad-date", "as_of", f"'{date}' is no date", "write YYYY-MM-DD")]) from None
     return date
-
-
-def today() -> str:
-    """The date that answers carry, YYYY-MM-DD; SOURCE_DATE_EPOCH fixes it as on the command line."""
-    import datetime
-
-    fixed = os.environ.get("SOURCE_DATE_EPOCH", "")
-    now = datetime.datetime.now(datetime.timezone.utc)
-    return (datetime.datetime.fromtimestamp(int(fixed), datetime.timezone.utc) if fixed.isdigit() else now).date().isoformat()
 
 
 @functools.lru_cache(maxsize=1)

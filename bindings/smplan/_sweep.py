@@ -12,7 +12,7 @@ from smplan._errors import Diagnostic, InputError
 from smplan._files import sweep_lines
 from smplan._keywords import to_text
 from smplan._progress import watched
-from smplan._request import arguments_of, environment_region, shipped_catalog, today
+from smplan._request import arguments_of, environment_region, shipped_catalog
 from smplan._views import View
 
 if TYPE_CHECKING:
@@ -129,9 +129,10 @@ def sweep(vary: Optional[Mapping[str, Sequence[Any]]] = None, *, trials: Union[i
     held = catalog if catalog is not None else shipped_catalog()
     done = _known(output)
     texts: List[str] = []
+    now = _core.now()  # one moment for all lines
     for one in watched(requests, "sweep", len(requests)):
         with arguments_of(one) as arguments:
-            question = (held, arguments, words, environment_region(), today())
+            question = (held, arguments, words, environment_region(), now)
             identity = _core.sweep_identity(*question)
             if identity not in done:
                 done[identity] = _core.sweep_line(*question)

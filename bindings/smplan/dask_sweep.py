@@ -20,7 +20,7 @@ import smplan
 from smplan import _core
 from smplan._files import sweep_lines
 from smplan._keywords import to_text
-from smplan._request import environment_region, shipped_catalog, today
+from smplan._request import environment_region, shipped_catalog
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -31,8 +31,8 @@ __all__ = ["grid", "sweep"]
 
 Texts = Dict[str, str]
 Line = Dict[str, Any]
-Context = Tuple[Optional[str], str]
-"""Region of the environment and date of the client: workers may have others."""
+Context = Tuple[Optional[str], int]
+"""Region of the environment and time of the client: workers may have others."""
 NO_TRIALS = (None, None, None)
 
 
@@ -54,7 +54,7 @@ def sweep(requests: Iterable[Dict[str, Any]], client: Client,
     as they come. After an interruption the same call goes on where it was. Raises InputError for a request of unknown
     kinds and a file that holds something else, RuntimeError for a worker whose smplan or files differ from these here.
     """
-    context = (environment_region(), today())
+    context = (environment_region(), _core.now())
     held = catalog if catalog is not None else shipped_catalog()
     order: List[str] = []
     wanted: Dict[str, Texts] = {}

@@ -8,8 +8,8 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
+#include "base/clock.hpp"
 #include "base/csv_reader.hpp"
-#include "base/today.hpp"
 #include "base/units.hpp"
 #include "cli/command.hpp"
 #include "cli/commands/measured_files.hpp"

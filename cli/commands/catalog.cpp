@@ -6,13 +6,15 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
-#include "base/today.hpp"
+#include "base/clock.hpp"
 #include "base/units.hpp"
+#include "base/words.hpp"
 #include "catalogs/dates.hpp"
 #include "catalogs/import/import.hpp"
 #include "cli/command.hpp"
 #include "cli/render/catalog_page.hpp"
 #include "cli/render/model_page.hpp"
+#include "planner/request_fields.hpp"
 
 namespace smplan::cli {
 namespace {
@@ -34,22 +36,20 @@ Answer done(const Listing& listing, const Context& context) { return {ExitCode::
 Result<Answer> list_prices(const CatalogFlags& flags, const Context& context) {
   std::optional<Market> market;
   if (flags.market) {
-    market = market_from(*flags.market);
-    if (!market) {
-      return tl::unexpected<Diagnostics>({unknown_name("market", *flags.market, "--market", market_names())});
-    }
+    Diagnostics faults;
+    market = parse_name(*flags.market, "market", "--market", market_names(), market_from, faults);
+    if (!market) return tl::unexpected<Diagnostics>(std::move(faults));
   }
-  const Listing listing = price_list(context.catalog, flags.region, market);
-  if (listing.rows.empty() && flags.region) {
+  std::optional<std::string> region;
+  if (flags.region) {
     std::vector<std::string> regions;
     for (const Price& price : context.catalog.prices()) {
       if (std::find(regions.begin(), regions.end(), price.region) == regions.end()) regions.push_back(price.region);
     }
-    if (std::find(regions.begin(), regions.end(), *flags.region) == regions.end()) {
-      return tl::unexpected<Diagnostics>({unknown_name("region", *flags.region, "--region", regions)});
-    }
+    region = known_spelling(*flags.region, regions);
+    if (!region) return tl::unexpected<Diagnostics>({unknown_name("region", *flags.region, "--region", regions)});
   }
-  return done(listing, context);
+  return done(price_list(context.catalog, region, market), context);
 }
 
 Result<Answer> list(const CatalogFlags& flags, const Context& context) {
@@ -73,10 +73,15 @@ Result<Answer> show(const CatalogFlags& flags, const Context& context) {
     return fail("missing-name", "catalog show", "needs the name of an instance type, accelerator, stack or model",
                 "`smplan catalog list instances` lists names");
   }
-  if (const auto* instance = catalog.find_instance(flags.name()))
-    return done(instance_page(*instance, catalog), context);
-  if (const auto* a = catalog.find_accelerator(flags.name())) return done(accelerator_page(*a, catalog), context);
-  if (const auto* stack = catalog.find_stack(flags.name())) return done(stack_page(*stack), context);
+  if (const auto instance = catalog.instance(flags.name(), ""); instance) {
+    return done(instance_page(**instance, catalog), context);
+  }
+  std::vector<std::string> accelerators;
+  for (const Accelerator& a : catalog.accelerators()) accelerators.push_back(a.key);
+  if (const auto key = known_spelling(flags.name(), accelerators)) {
+    return done(accelerator_page(*catalog.find_accelerator(*key), catalog), context);
+  }
+  if (const auto stack = catalog.stack(flags.name(), ""); stack) return done(stack_page(**stack), context);
   if (const auto* m = catalog.find_model(flags.name())) return done(model_page(m->architecture, m), context);
   std::vector<std::string> known;
   for (const InstanceType& i : catalog.instances()) known.push_back(i.name);

@@ -33,14 +33,10 @@ std::string kind_names() {
 }
 
 std::optional<JobKind> kind_from(const std::string& name, Diagnostics& faults) {
-  if (name == "auto") return std::nullopt;
-  const std::optional<JobKind> kind = job_kind_from(name);
-  if (!kind) {
-    std::vector<std::string> known = job_kind_names();
-    known.insert(known.begin(), "auto");
-    faults.push_back(unknown_name("kind of job", name, "--kind", known));
-  }
-  return kind;
+  if (lower_case(name) == "auto") return std::nullopt;
+  std::vector<std::string> known = job_kind_names();
+  known.insert(known.begin(), "auto");
+  return parse_name(name, "kind of job", "--kind", known, job_kind_from, faults);
 }
 
 void append(Diagnostics& faults, const Diagnostics& more) { faults.insert(faults.end(), more.begin(), more.end()); }

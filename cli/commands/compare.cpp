@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/clock.hpp"
 #include "base/json_reader.hpp"
-#include "base/today.hpp"
 #include "cli/command.hpp"
 #include "cli/commands/timed_search.hpp"
 #include "cli/render/comparison_page.hpp"
@@ -34,7 +34,7 @@ Result<JsonValue> document_of(const std::string& side, const std::string& where,
   if (names_file(side)) return read_json_file(side);
   const Result<RequestSpec> spec = read_request_words(side, base, where);
   if (!spec) return tl::unexpected<Diagnostics>(spec.error());
-  const Result<PlanRequest> request = resolve(*spec, context.catalog, environment_region(), Purpose::Plan, today());
+  const Result<PlanRequest> request = resolve(*spec, context.catalog, environment_region(), Purpose::Plan, now());
   if (!request) return tl::unexpected<Diagnostics>(request.error());
   return parse_json(to_json(timed_search(*request, context.catalog)), where);
 }

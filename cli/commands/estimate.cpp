@@ -1,9 +1,8 @@
-#include <chrono>
 #include <memory>
 
 #include <CLI/CLI.hpp>
 
-#include "base/today.hpp"
+#include "base/clock.hpp"
 #include "cli/command.hpp"
 #include "cli/render/estimate_page.hpp"
 #include "cli/request_options.hpp"
@@ -29,12 +28,12 @@ std::string text_of(const PlanSet& set, const Context& context) {
 }
 
 Result<Answer> run_estimate(const RequestSpec& spec, const Context& context) {
-  const Result<PlanRequest> request = resolve(spec, context.catalog, environment_region(), Purpose::Estimate, today());
+  const Result<PlanRequest> request = resolve(spec, context.catalog, environment_region(), Purpose::Estimate, now());
   if (!request) return tl::unexpected<Diagnostics>(request.error());
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   Result<PlanSet> set = estimate(*request, context.catalog);
   if (!set) return tl::unexpected<Diagnostics>(set.error());
-  set->search.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  set->search.seconds = watch.seconds();
   const MemoryEstimate& memory = set->plans.front().memory;
   Answer answer;
   answer.text = text_of(*set, context);

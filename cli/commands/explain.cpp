@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "base/today.hpp"
+#include "base/clock.hpp"
 #include "cli/command.hpp"
 #include "cli/commands/timed_search.hpp"
 #include "cli/render/listing.hpp"
@@ -32,8 +32,7 @@ Answer unexplained(const PlanSet& set, const ExplainFlags& flags, const Context&
 Result<Answer> run_explain(const ExplainFlags& flags, const Context& context) {
   const Result<std::int64_t> rank = parse_integer_count(flags.rank, "--rank");
   if (!rank) return tl::unexpected<Diagnostics>(rank.error());
-  const Result<PlanRequest> request =
-      resolve(flags.spec, context.catalog, environment_region(), Purpose::Plan, today());
+  const Result<PlanRequest> request = resolve(flags.spec, context.catalog, environment_region(), Purpose::Plan, now());
   if (!request) return tl::unexpected<Diagnostics>(request.error());
   const PlanSet set = timed_search(*request, context.catalog);
   if (set.plans.empty()) return unexplained(set, flags, context);

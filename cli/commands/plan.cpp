@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "base/today.hpp"
+#include "base/clock.hpp"
 #include "cli/command.hpp"
 #include "cli/commands/export_answer.hpp"
 #include "cli/commands/timed_search.hpp"
@@ -38,7 +38,7 @@ struct PlanFlags {
 
 Result<Answer> run_plan(const PlanFlags& flags, const Context& context) {
   const RequestSpec& spec = flags.spec;
-  const Result<PlanRequest> request = resolve(spec, context.catalog, environment_region(), Purpose::Plan, today());
+  const Result<PlanRequest> request = resolve(spec, context.catalog, environment_region(), Purpose::Plan, now());
   if (!request) return tl::unexpected<Diagnostics>(request.error());
   const PlanSet set = timed_search(*request, context.catalog);
   Answer answer;

@@ -2,7 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "base/today.hpp"
+#include "base/clock.hpp"
 #include "cli/commands/timed_search.hpp"
 #include "cli/request_options.hpp"
 
@@ -26,7 +26,7 @@ Result<void> check_plan_source(const PlanSource& source) {
 }
 
 Result<PlanSet> searched_plans(const PlanSource& source, const Catalog& catalog) {
-  const Result<PlanRequest> request = resolve(source.spec, catalog, environment_region(), Purpose::Plan, today());
+  const Result<PlanRequest> request = resolve(source.spec, catalog, environment_region(), Purpose::Plan, now());
   if (!request) return tl::unexpected<Diagnostics>(request.error());
   return timed_search(*request, catalog);
 }

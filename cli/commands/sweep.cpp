@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/clock.hpp"
 #include "base/json_reader.hpp"
-#include "base/today.hpp"
 #include "base/units.hpp"
 #include "cli/command.hpp"
 #include "cli/commands/line_sink.hpp"
@@ -44,7 +44,7 @@ Result<SweepWork> understand(const SweepFlags& flags) {
   }
   if (!faults.empty()) return tl::unexpected<Diagnostics>(std::move(faults));
   work.options.environment_region = environment_region();
-  work.options.today = today();
+  work.options.now = now();
   return work;
 }
 

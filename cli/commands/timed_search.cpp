@@ -1,16 +1,16 @@
 #include "cli/commands/timed_search.hpp"
 
 #include <algorithm>
-#include <chrono>
 
+#include "base/clock.hpp"
 #include "cli/request_options.hpp"
 
 namespace smplan::cli {
 
 PlanSet timed_search(const PlanRequest& request, const Catalog& catalog) {
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   PlanSet set = search(request, catalog);
-  set.search.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  set.search.seconds = watch.seconds();
   return set;
 }
 

@@ -6,6 +6,7 @@
 #include "cli/command.hpp"
 #include "cli/commands/measured_files.hpp"
 #include "cli/render/validation_page.hpp"
+#include "planner/request_fields.hpp"
 #include "planner/validation/report.hpp"
 
 namespace smplan::cli {
@@ -28,11 +29,9 @@ Result<std::size_t> worst_count(const std::string& text) {
 
 Result<Answer> run_validate(const ValidateFlags& flags, const Context& context) {
   Diagnostics faults;
-  const std::optional<GroupBy> by = group_by_from(flags.by);
-  if (!by) {
-    faults.push_back(unknown_name("grouping", flags.by, "--by",
-                                  {"source", "model", "accelerator", "stack", "parallelism", "precision", "all"}));
-  }
+  const std::optional<GroupBy> by =
+      parse_name(flags.by, "grouping", "--by",
+                 {"source", "model", "accelerator", "stack", "parallelism", "precision", "all"}, group_by_from, faults);
   const Result<std::size_t> worst = worst_count(flags.worst);
   if (!worst) faults.insert(faults.end(), worst.error().begin(), worst.error().end());
   const Result<MeasuredFiles> measured = read_measured_files(flags.paths);

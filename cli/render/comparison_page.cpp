@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/figures.hpp"
 #include "base/units.hpp"
 
 namespace smplan::cli {
@@ -26,7 +27,7 @@ std::string change(const ComparedNumber& n) {
   if (n.a == n.b) return "=";
   const std::string sign = n.difference() > 0 ? "+" : "";
   if (n.a == 0) return sign + shown(n.name, n.difference());
-  return fmt::format("{}{} ({}{:.3g}%)", sign, shown(n.name, n.difference()), sign, 100 * n.difference() / n.a);
+  return fmt::format("{}{} ({})", sign, shown(n.name, n.difference()), format_change(n.a, n.b));
 }
 
 void add_number(Listing& listing, const char* group, const ComparedNumber& n) {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/figures.hpp"
 #include "cli/render/plan_table.hpp"
 
 namespace smplan::cli {
@@ -118,8 +119,8 @@ namespace {
 
 std::string operation(const Plan& plan, const PlanRequest& request) {
   const RunCost& c = plan.cost;
-  std::string text = fmt::format("{:.2g} hardware failures expected", c.failures);
-  if (plan.market == Market::Spot) text += fmt::format(", {:.2g} times capacity taken away", c.reclaims);
+  std::string text = fmt::format("{} hardware failures expected", format_expected(c.failures));
+  if (plan.market == Market::Spot) text += fmt::format(", {} times capacity taken away", format_expected(c.reclaims));
   if (c.checkpoint) {
     text += fmt::format("; a checkpoint of {} to {} every {} holds training up for {}",
                         format_bytes(c.checkpoint->size), to_string(request.run.checkpoint_target),

@@ -1,11 +1,10 @@
 #include "cli/render/plan_table.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
-#include "catalogs/dates.hpp"
+#include "base/figures.hpp"
 #include "models/layers.hpp"
 
 namespace smplan::cli {
@@ -46,7 +45,7 @@ std::string objective_words(Objective objective) {
 std::string target(const PlanRequest& r) {
   std::string text = fmt::format("{} | {} | {} {}", objective_words(r.objective), work(r), r.region, market_list(r));
   if (r.deadline) text += " | deadline " + format_duration(*r.deadline);
-  if (r.deadline_date) text += fmt::format(" ({})", *r.deadline_date);
+  if (r.due) text += fmt::format(" ({})", to_string(*r.due));
   if (r.confidence) text += fmt::format(" with {} certainty", format_percent(*r.confidence));
   if (r.budget) text += " | budget " + format_usd(*r.budget);
   if (r.max_hourly) text += " | at most " + format_usd_per_hour(*r.max_hourly);
@@ -96,17 +95,14 @@ std::string chances(const Plan& plan, const PlanRequest& request) {
   const RunCost& c = plan.cost;
   std::string text = fmt::format("{} to {}", format_duration(c.spread.at(0.1)), format_duration(c.spread.at(0.9)));
   if (plan.price != nullptr) text += fmt::format(", {} to {}", format_usd(c.low), format_usd(c.high));
-  text +=
-      fmt::format(" (P10 to P90); goodput {}, {:.2g} interruptions", format_percent(c.goodput), c.loss.interruptions);
+  text += fmt::format(" (P10 to P90); goodput {}, {} interruptions", format_percent(c.goodput),
+                      format_expected(c.loss.interruptions));
   if (request.deadline) {
     text += fmt::format("; done within {} with {} probability", format_duration(*request.deadline),
                         probability(c.spread.probability(*request.deadline)));
   }
-  if (request.deadline_date) {
-    const auto finish = [&](Seconds time) {
-      return date_after(*request.deadline_date,
-                        static_cast<std::int64_t>(std::ceil((time - *request.deadline) / days(1))));
-    };
+  if (request.due) {
+    const auto finish = [&](Seconds time) { return day_after_order(*request.due, time.value()); };
     text += fmt::format(", expected on {} (P90 {})", finish(c.time_to_train()), finish(c.spread.at(0.9)));
   }
   return text;

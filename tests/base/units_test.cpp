@@ -124,7 +124,55 @@ TEST(ParseDuration, ReadsEveryUnit) {
   EXPECT_EQ(parse_duration("2w", ""), days(14));
   EXPECT_EQ(parse_duration("250ms", "")->value(), 0.25);
   EXPECT_FALSE(parse_duration("7", ""));
-  EXPECT_FALSE(parse_duration("7D", ""));
+}
+
+TEST(ParseDuration, ReadsTheWordsThatPeopleType) {
+  struct Case {
+    const char* text;
+    double seconds;
+  };
+  constexpr double kDay = 86400;
+  constexpr Case kCases[] = {{"14 days", 14 * kDay}, {"1 day", kDay},       {"14D", 14 * kDay},
+                             {"2weeks", 14 * kDay},  {"1 week", 7 * kDay},  {"2 wks", 14 * kDay},
+                             {"36 hours", 129600},   {"36H", 129600},       {"36hrs", 129600},
+                             {"90 minutes", 5400},   {"90 Min", 5400},      {"45 sec", 45},
+                             {"45 seconds", 45},     {"1 h 30 min", 5400},  {"1h30m", 5400},
+                             {"1d12h", 1.5 * kDay},  {"1.5 d 6 h", 151200}, {"1 week 2 days 3 hours", 9 * kDay + 10800},
+                             {" 1 h  30 min ", 5400}};
+  for (const Case& c : kCases) {
+    const auto parsed = parse_duration(c.text, "--deadline");
+    ASSERT_TRUE(parsed) << c.text << ": " << to_string(parsed.error());
+    EXPECT_DOUBLE_EQ(parsed->value(), c.seconds) << c.text;
+  }
+}
+
+TEST(ParseDuration, RefusesWhatCouldBeSomethingElse) {
+  struct Case {
+    const char* text;
+    const char* code;
+    const char* hint;
+  };
+  constexpr const char* kMonths = "months differ in length: write days such as 30d; minutes are 3min";
+  constexpr const char* kOrder = "write large units first and each once, such as 1 h 30 min";
+  constexpr Case kCases[] = {{"3M", "bad-unit", kMonths},
+                             {"3 months", "bad-unit", kMonths},
+                             {"3mo", "bad-unit", kMonths},
+                             {"30", "missing-unit", "write for example 36h or 7d"},
+                             {"1h30", "missing-unit", "write for example 36h or 7d"},
+                             {"30 min 1 h", "bad-duration", kOrder},
+                             {"1d 2d", "bad-duration", kOrder},
+                             {"5 MS", "bad-unit", "did you mean 5ms or 5m or 5s?"},
+                             {"1 h and more", "bad-unit", nullptr},
+                             {"1 h -30 min", "bad-unit", nullptr},
+                             {"5 GB", "bad-unit", nullptr}};
+  for (const Case& c : kCases) {
+    const auto parsed = parse_duration(c.text, "--deadline");
+    ASSERT_FALSE(parsed) << c.text;
+    EXPECT_EQ(parsed.error()[0].code, c.code) << c.text;
+    if (c.hint != nullptr) {
+      EXPECT_EQ(parsed.error()[0].hint, c.hint) << c.text;
+    }
+  }
 }
 
 TEST(ParseCount, ReadsSuffixesAsDecimalPowersCorrectlyRounded) {
@@ -136,7 +184,20 @@ TEST(ParseCount, ReadsSuffixesAsDecimalPowersCorrectlyRounded) {
   EXPECT_EQ(*parse_count("4K", ""), 4000);
   EXPECT_EQ(*parse_count("2e12", ""), 2e12);
   EXPECT_EQ(*parse_count("2e3k", ""), 2e6);
-  for (const char* bad : {"0", "-13B", "13b", "13Bn", "1e400", "1e-400", "nan", "", "13 B B"}) {
+  struct Case {
+    const char* text;
+    double count;
+  };
+  constexpr Case kAnyCase[] = {{"13b", 13e9},      {"1.4t", 1.4e12},     {"300bn", 300e9},         {"300BN", 300e9},
+                               {"350m", 350e6},    {"13g", 13e9},        {"13Bn", 13e9},           {"20 mn", 20e6},
+                               {"2tn", 2e12},      {"13 billion", 13e9}, {"1.4 Trillion", 1.4e12}, {"7 million", 7e6},
+                               {"50thousand", 5e4}};
+  for (const Case& c : kAnyCase) {
+    ASSERT_TRUE(parse_count(c.text, "")) << c.text;
+    EXPECT_EQ(*parse_count(c.text, ""), c.count) << c.text;
+  }
+  for (const char* bad : {"0", "-13B", "13GB", "13GiB", "13bit", "13bb", "13min", "13 %", "13 and a half", "1e400",
+                          "1e-400", "nan", "", "13 B B"}) {
     EXPECT_FALSE(parse_count(bad, "")) << bad;
   }
 }
@@ -149,6 +210,23 @@ TEST(ParseIntegerCount, KeepsEveryDigitUpTo63Bits) {
   EXPECT_FALSE(parse_integer_count("1.5", ""));
   EXPECT_FALSE(parse_integer_count("0.0001k", ""));
   EXPECT_FALSE(parse_integer_count("0", ""));
+}
+
+TEST(ParseLength, CountsTokensInPowersOf1024) {
+  struct Case {
+    const char* text;
+    std::int64_t tokens;
+  };
+  constexpr Case kCases[] = {{"4k", 4096},     {"4K", 4096},    {"8k", 8192},    {"32k", 32768},
+                             {"128k", 131072}, {"1M", 1048576}, {"1m", 1048576}, {"0.5k", 512},
+                             {"4 Ki", 4096},   {"4096", 4096},  {"4000", 4000},  {"4e3", 4000}};
+  for (const Case& c : kCases) {
+    ASSERT_TRUE(parse_length(c.text, "")) << c.text;
+    EXPECT_EQ(*parse_length(c.text, ""), c.tokens) << c.text;
+  }
+  for (const char* bad : {"1.3k", "0k", "-4k", "4kB", "4KiB", "4k tokens", "k", "", "1e300k"}) {
+    EXPECT_FALSE(parse_length(bad, "")) << bad;
+  }
 }
 
 TEST(ParseUsd, ReadsDollarsAndGroups) {
@@ -168,8 +246,13 @@ TEST(ParseFraction, AcceptsPercentAndPlain) {
   EXPECT_EQ(*parse_fraction("0.05", ""), 0.05);
   EXPECT_EQ(*parse_fraction("100 %", ""), 1.0);
   EXPECT_EQ(*parse_fraction("0", ""), 0.0);
-  EXPECT_EQ(parse_fraction("5", "").error()[0].hint, "write 5% for a percentage");
-  for (const char* bad : {"101%", "1.01", "-5%", "5%%", "x", ""}) EXPECT_FALSE(parse_fraction(bad, "")) << bad;
+  EXPECT_EQ(*parse_fraction("5", ""), 0.05) << "no part is 5";
+  EXPECT_EQ(*parse_fraction("90", ""), 0.9);
+  EXPECT_EQ(*parse_fraction("2.5", ""), 0.025);
+  EXPECT_EQ(*parse_fraction("1", ""), 1.0);
+  EXPECT_EQ(parse_fraction("1.5", "").error()[0].hint, "write 1.5% for a percentage");
+  for (const char* bad : {"101%", "101", "1.01", "1.9", "-5%", "5%%", "x", ""})
+    EXPECT_FALSE(parse_fraction(bad, "")) << bad;
 }
 
 TEST(Parsers, SurviveAnyBytes) {

@@ -31,5 +31,15 @@ TEST(LettersAndDigits, AreWhatSpellingsOfOneWordShare) {
   EXPECT_EQ(letters_and_digits("\xc3\xa9 _-"), "") << "ASCII only, whatever the locale";
 }
 
+TEST(KnownSpelling, IsTheOneNameWithTheSameLettersAndDigits) {
+  const std::vector<std::string> known{"PyTorch FSDP", "fsdp-full", "fsdp full 2", "a-b", "ab"};
+  EXPECT_EQ(known_spelling("pytorch-fsdp", known), "PyTorch FSDP");
+  EXPECT_EQ(known_spelling("FSDP_FULL", known), "fsdp-full");
+  EXPECT_EQ(known_spelling("fsdp", known), std::nullopt);
+  EXPECT_EQ(known_spelling("A B", known), std::nullopt) << "two names could be meant";
+  EXPECT_EQ(known_spelling("--", known), std::nullopt);
+  EXPECT_EQ(known_spelling("x", {"X", "X"}), "X") << "a name twice is one name";
+}
+
 }  // namespace
 }  // namespace smplan

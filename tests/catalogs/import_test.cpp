@@ -403,17 +403,6 @@ TEST(CatalogChanges, ShowNewAndChangedFacts) {
   EXPECT_TRUE(catalog_changes(mine, mine).empty());
 }
 
-TEST(NamedDate, IsADayOrTheNextOfItsName) {
-  constexpr const char* kSaturday = "2026-11-21";
-  EXPECT_EQ(named_date("friday", kSaturday), "2026-11-27");
-  EXPECT_EQ(named_date("SUN", kSaturday), "2026-11-22");
-  EXPECT_EQ(named_date("Saturday", kSaturday), "2026-11-28");
-  EXPECT_EQ(named_date("2027-01-31", kSaturday), "2027-01-31");
-  for (const char* none : {"7d", "fr", "2026-02-30", "2026-11", ""})
-    EXPECT_EQ(named_date(none, kSaturday), std::nullopt);
-  EXPECT_EQ(date_after("2026-12-30", 3), "2027-01-02");
-}
-
 TEST(DaysBetween, CountsFromTheFirstDayOfWhatIsNotExact) {
   EXPECT_EQ(days_between("2026-01-01", "2026-04-02"), 91);
   EXPECT_EQ(days_between("2026", "2026-01-31"), 30);

@@ -186,6 +186,66 @@ class Requests(unittest.TestCase):
         self.assertEqual(region(AWS_REGION="us-east-2", AWS_DEFAULT_REGION="us-west-2"), "us-east-2")
         self.assertEqual(region("--region", "us-west-2", AWS_REGION="us-east-2"), "us-west-2")
 
+    def test_help_and_version_are_words_too(self):
+        for asked, same in ((("help",), ("--help",)), (("help", "plan"), ("plan", "--help")),
+                            (("version",), ("--version",)), (("-V",), ("--version",)),
+                            (("version", "--json"), ("--version", "--json"))):
+            done, meant = smplan(*asked), smplan(*same)
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, meant.stdout, meant.stderr), asked)
+        self.assertIn(b"unknown command 'plam' (did you mean plan?)", smplan("help", "plam").stderr)
+        self.assertIn(b"(`smplan help` lists the commands)", smplan("reconnoitre").stderr)
+
+    def test_words_of_other_tools_are_hinted_at(self):
+        for flag, hint in (("--epochs", b"give --tokens"), ("--batch-size", b"give --global-batch"),
+                           ("--gpus", b"give --count"), ("--spot", b"give --market spot")):
+            done = smplan("plan", "--params", "1B", flag, "3")
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(f"unknown flag '{flag}' (".encode() + hint, done.stderr)
+        done = smplan("compare", "params=1B instances=ml.p5.48xlarge,count=4", "params=1B")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"write blanks between words: 'instances=ml.p5.48xlarge count=4'", done.stderr)
+
+    def test_names_are_taken_in_any_case(self):
+        for command in (("catalog", "show", "P5.48XLARGE"), ("catalog", "show", "h100-80gb"),
+                        ("catalog", "show", "pytorch-fsdp"), ("models", "list", "--format", "JSON"),
+                        ("catalog", "list", "prices", "--region", "US-EAST-1", "--market", "Spot"),
+                        ("estimate", "--params", "1b", "--instances", "P4D", "--stack", "pytorch fsdp")):
+            done = smplan(*command)
+            self.assertEqual(done.returncode, 0, (command, done.stderr))
+            self.assertNotEqual(done.stdout, b"")
+
+
+class Clock(unittest.TestCase):
+    FRIDAY = ("plan", "--params", "1B", "--tokens", "1B", "--deadline", "Friday", "--format", "json")
+
+    def deadline(self, *arguments, **environment):
+        request = json.loads(smplan(*arguments, **environment).stdout)["request"]
+        return request["deadline_s"] / 3600, request["deadline_at"]
+
+    def test_friday_is_the_end_of_friday_where_the_user_is(self):
+        thursday = {"SMPLAN_NOW": "2026-11-26T17:00:00-08:00"}
+        self.assertEqual(self.deadline(*self.FRIDAY, **thursday, TZ="America/Los_Angeles"),
+                         (31, "2026-11-28T00:00:00-08:00"))
+        self.assertEqual(self.deadline(*self.FRIDAY, **thursday, TZ="Europe/Berlin"), (190, "2026-12-05T00:00:00+01:00"))
+        self.assertEqual(self.deadline(*self.FRIDAY[:-3], "36h", "--format", "json"), (36, None))
+
+    def test_a_clock_that_is_set_gives_the_same_bytes_twice(self):
+        for clock in ({"SMPLAN_NOW": "2026-11-26T17:00:00-08:00"}, {"SOURCE_DATE_EPOCH": "1795219200"}):
+            for command in (self.FRIDAY, ("report", *self.FRIDAY[1:-2]),
+                            ("estimate", "--params", "1B", "--instances", "p4d", "--format", "json")):
+                first, second = smplan(*command, **clock), smplan(*command, **clock)
+                self.assertEqual(first.returncode, 0, first.stderr)
+                self.assertEqual(first.stdout, second.stdout, command)
+                self.assertNotRegex(first.stdout, rb'"seconds": ?[-+.\de]*[1-9]')
+
+    def test_a_clock_that_is_no_time_is_refused(self):
+        for name, value in (("SMPLAN_NOW", "2026-02-30"), ("SMPLAN_NOW", "noon"), ("SOURCE_DATE_EPOCH", "today")):
+            done = smplan("plan", "--params", "1B", **{name: value})
+            self.assertEqual((done.returncode, done.stdout), (2, b""))
+            self.assertIn(f"smplan: error: {name}: '{value}'".encode(), done.stderr)
+
+
+class Help(unittest.TestCase):
     def test_every_command_has_help_with_an_example(self):
         for command in ("plan", "estimate", "explain", "models", "catalog", "validate", "calibrate"):
             done = smplan(command, "--help")

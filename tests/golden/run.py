@@ -16,8 +16,6 @@ NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 RELATIVE_TOLERANCE = 1e-9
 # Ages of prices are counted to this day.
 TODAY = "1795219200"  # 2026-11-21
-# The only figure that a clock decides.
-TIMING = re.compile(r'("seconds": )[-+.\de]+')
 
 
 def run(binary: str, case: pathlib.Path, seconds: float) -> dict[str, str]:
@@ -28,13 +26,13 @@ def run(binary: str, case: pathlib.Path, seconds: float) -> dict[str, str]:
     process = subprocess.run(
         [binary, *words[1:]],
         cwd=case,
-        env={"PATH": "/usr/bin:/bin", "LC_ALL": "C", "SOURCE_DATE_EPOCH": TODAY, **environment(case)},
+        env={"PATH": "/usr/bin:/bin", "LC_ALL": "C", "TZ": "UTC", "SOURCE_DATE_EPOCH": TODAY, **environment(case)},
         input=given.read_bytes() if given.exists() else b"",
         capture_output=True,
         timeout=seconds,
     )
     return {
-        "stdout": TIMING.sub(r"\g<1>0", process.stdout.decode()),
+        "stdout": process.stdout.decode(),
         "stderr": process.stderr.decode(),
         "exit": f"{process.returncode}\n",
     }

@@ -4,13 +4,17 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "models/layers.hpp"
 #include "planner/defaults.hpp"
 #include "planner/request_fields.hpp"
+#include "planner/request_names.hpp"
 #include "tests/planner/fixtures.hpp"
+#include "tests/support/environment.hpp"
 
 namespace smplan::test {
 namespace {
@@ -99,8 +103,8 @@ TEST(Resolve, ReadsNumbersWithTheirSuffixes) {
   spec.count = "1..4,8";
   const PlanRequest r = request_of(spec);
   EXPECT_DOUBLE_EQ(r.workload.tokens, 300e9);
-  EXPECT_EQ(r.workload.seq_len, 8000);
-  EXPECT_EQ(r.workload.global_batch, 512);  // 4M / 8000 = 500, within 5 % of a power of two
+  EXPECT_EQ(r.workload.seq_len, 8192) << "k of a length is 1024";
+  EXPECT_EQ(r.workload.global_batch, 512);  // 4M / 8192 = 488, within 5 % of a power of two
   EXPECT_EQ(r.deadline, days(7));
   EXPECT_EQ(r.budget, Usd(50000));
   EXPECT_DOUBLE_EQ(in_usd_per_hour(*r.max_hourly), 500);
@@ -301,6 +305,7 @@ TEST(Resolve, ShowsThreeReasonsAndCountsTheRest) {
 
 TEST(ResolveEstimate, IsAboutOneTypeAndOneCount) {
   RequestSpec spec = spec_13b();
+  spec.count = "8,16";
   std::vector<std::string> where;
   for (const Diagnostic& d : faults_of(spec, Purpose::Estimate)) where.push_back(d.location);
   EXPECT_THAT(where, ElementsAre("--instances", "--count"));
@@ -373,21 +378,229 @@ TEST(Fields, RangesAreSortedWithoutRepeats) {
   EXPECT_THAT(out, IsEmpty());
 }
 
-TEST(Resolve, CountsADeadlineOnADayFromTheEndOfToday) {
-  const auto deadline = [](const char* text) {
+TEST(Resolve, ADeadlineOnADayIsTheTimeThatIsLeftUntilItsEnd) {
+  const test::EnvironmentVariable zone("TZ", "America/Los_Angeles");
+  const Instant thursday = *instant_of(*parse_civil_time("2026-11-26T17:00-08:00", ""), "", "");
+  const auto deadline = [&](const char* text) {
     RequestSpec spec = spec_13b();
     spec.deadline = text;
-    const auto r = resolve(spec, catalog(), std::nullopt, Purpose::Plan, "2026-11-21");  // a Saturday
-    return r ? std::pair(r->deadline.value().value() / 86400, r->deadline_date.value_or(""))
-             : std::pair(-1.0, std::string());
+    return resolve(spec, catalog(), std::nullopt, Purpose::Plan, thursday);
   };
-  EXPECT_EQ(deadline("Friday"), std::pair(6.0, std::string("2026-11-27")));
-  EXPECT_EQ(deadline("sat"), std::pair(7.0, std::string("2026-11-28"))) << "not today";
-  EXPECT_EQ(deadline("2026-11-22"), std::pair(1.0, std::string("2026-11-22"))) << "the first day that is left";
-  EXPECT_EQ(deadline("2026-12-24"), std::pair(33.0, std::string("2026-12-24")));
-  EXPECT_EQ(deadline("36h"), std::pair(1.5, std::string()));
-  EXPECT_EQ(deadline("2026-11-21").first, -1) << "no day is left";
-  EXPECT_EQ(deadline("someday").first, -1);
+  const auto friday = deadline("Friday");
+  ASSERT_TRUE(friday);
+  EXPECT_EQ(*friday->deadline, hours(31)) << "Thursday evening's and all of Friday";
+  EXPECT_EQ(to_string(*friday->due), "2026-11-27 24:00 UTC-08:00");
+  EXPECT_THAT(friday->assumptions, Contains("the run is ordered at 2026-11-26 17:00 UTC-08:00 and must be done "
+                                            "by 2026-11-27 24:00 UTC-08:00, the end of that day"));
+  EXPECT_EQ(*deadline("36h")->deadline, hours(36));
+  EXPECT_FALSE(deadline("36h")->due);
+  EXPECT_EQ(deadline("2026-02-30").error().front().location, "--deadline");
+}
+
+using Field = std::optional<std::string> RequestSpec::*;
+
+/// What a request asks for, without the sentences that quote it.
+std::string meaning(const PlanRequest& r) {
+  std::vector<std::string> parts{
+      r.workload.architecture.name,
+      format_shortest(r.workload.tokens),
+      std::to_string(r.workload.seq_len),
+      std::to_string(r.workload.global_batch),
+      std::string(to_string(r.workload.precision)),
+      std::string(to_string(r.workload.optimizer)),
+      std::string(to_string(r.workload.finetune)),
+      r.region,
+      market_list(r),
+      std::to_string(r.deadline.value_or(Seconds(0)).value()),
+      std::to_string(r.run.series.gap.value()),
+      format_shortest(r.min_headroom),
+      format_shortest(r.confidence.value_or(0)),
+      format_shortest(r.budget.value_or(Usd(0)).value()),
+      std::string(to_string(r.objective)),
+      to_string(r.scenario),
+      std::string(to_string(r.run.checkpoint_target)),
+      std::to_string(r.run.data ? static_cast<int>(r.run.data->mode.value_or(InputMode::File)) : -1)};
+  for (const InstanceType* i : r.instances) parts.push_back(i->name);
+  for (const std::int32_t n : r.counts) parts.push_back(std::to_string(n));
+  for (const std::int32_t n : r.tp.values) parts.push_back(std::to_string(n));
+  for (const Stack* stack : r.stacks) parts.emplace_back(stack->id);
+  for (const Sharding sharding : r.sharding.values) parts.emplace_back(to_string(sharding));
+  for (const Recompute recompute : r.recompute.values) parts.emplace_back(to_string(recompute));
+  for (const Offload& offload : r.offload.values) parts.push_back(to_string(offload));
+  for (const Collectives collectives : r.collectives.values) parts.emplace_back(to_string(collectives));
+  return fmt::format("{}", fmt::join(parts, " | "));
+}
+
+struct TypedWord {
+  Field field;
+  const char* typed;
+  const char* meant;
+};
+
+TEST(TypedWords, AreTakenWhereNothingElseCanBeMeant) {
+  constexpr TypedWord kWords[] = {
+      {&RequestSpec::tokens, "1.4t", "1.4T"},
+      {&RequestSpec::tokens, "300bn", "300B"},
+      {&RequestSpec::tokens, "300 Billion", "300B"},
+      {&RequestSpec::global_batch_tokens, "4m", "4M"},
+      {&RequestSpec::seq_len, "4k", "4096"},
+      {&RequestSpec::seq_len, "8K", "8192"},
+      {&RequestSpec::seq_len, "32k", "32768"},
+      {&RequestSpec::seq_len, "128k", "131072"},
+      {&RequestSpec::seq_len, "1M", "1048576"},
+      {&RequestSpec::finetune, "LoRA", "lora"},
+      {&RequestSpec::finetune, "QLoRA", "qlora"},
+      {&RequestSpec::dtype, "BF16", "bf16"},
+      {&RequestSpec::dtype, "bf-16", "bf16"},
+      {&RequestSpec::optimizer, "AdamW", "adamw"},
+      {&RequestSpec::optimizer, "SGD Momentum", "sgd-momentum"},
+      {&RequestSpec::optimizer, "sgd_momentum", "sgd-momentum"},
+      {&RequestSpec::instances, "ml.P5.48XLARGE", "ml.p5.48xlarge"},
+      {&RequestSpec::instances, "p5.48xlarge", "ml.p5.48xlarge"},
+      {&RequestSpec::instances, "P4D.24xlarge, p5.48xlarge", "ml.p4d.24xlarge,ml.p5.48xlarge"},
+      {&RequestSpec::instances, "p5*", "ml.p5*"},
+      {&RequestSpec::instances, "ML.P5*", "ml.p5*"},
+      {&RequestSpec::instances, "p5", "ml.p5.*"},
+      {&RequestSpec::instances, "ml.p5", "ml.p5.*"},
+      {&RequestSpec::instances, "P4d", "ml.p4d.24xlarge"},
+      {&RequestSpec::region, "US-WEST-2", "us-west-2"},
+      {&RequestSpec::market, "all", "on-demand,spot,capacity-block,savings-plan"},
+      {&RequestSpec::market, "ALL", "on-demand,spot,capacity-block,savings-plan"},
+      {&RequestSpec::market, "On-Demand,SPOT", "on-demand,spot"},
+      {&RequestSpec::market, "on_demand", "on-demand"},
+      {&RequestSpec::market, "Training Plan", "training-plan"},
+      {&RequestSpec::stack, "pytorch-fsdp", "fsdp"},
+      {&RequestSpec::stack, "pytorch fsdp", "fsdp"},
+      {&RequestSpec::stack, "FSDP", "fsdp"},
+      {&RequestSpec::stack, "Megatron_LM", "megatron"},
+      {&RequestSpec::stack, "deep-speed", "deepspeed"},
+      {&RequestSpec::stack, "openrlhf", "deepspeed"},
+      {&RequestSpec::collectives, "NCCL", "nccl"},
+      {&RequestSpec::count, "1-8", "1..8"},
+      {&RequestSpec::count, "1 - 8", "1..8"},
+      {&RequestSpec::count, "2,4-6", "2,4,5,6"},
+      {&RequestSpec::tp, "1-4", "1..4"},
+      {&RequestSpec::sharding, "ZeRO-3", "zero3"},
+      {&RequestSpec::sharding, "FSDP_FULL", "fsdp-full"},
+      {&RequestSpec::recompute, "Selective", "selective"},
+      {&RequestSpec::offload, "Optimizer+NVMe", "optimizer+nvme"},
+      {&RequestSpec::checkpoint_storage, "S3", "s3"},
+      {&RequestSpec::checkpoint_storage, "FSx Lustre", "fsx-lustre"},
+      {&RequestSpec::objective, "Time", "time"},
+      {&RequestSpec::deadline, "14 days", "14d"},
+      {&RequestSpec::deadline, "2weeks", "2w"},
+      {&RequestSpec::deadline, "36 Hours", "36h"},
+      {&RequestSpec::deadline, "1 h 30 min", "1.5h"},
+      {&RequestSpec::min_headroom, "5", "5%"},
+      {&RequestSpec::min_headroom, "10 %", "10%"},
+      {&RequestSpec::budget, "$1.5m", "1.5M"},
+      {&RequestSpec::what_if, "EFA=2X", "efa=2x"},
+      {&RequestSpec::what_if, "memory_bandwidth=+10%", "memory-bandwidth=+10%"},
+  };
+  const auto understood = [](Field field, const char* text) {
+    RequestSpec spec = spec_13b();
+    spec.*field = text;
+    return resolve(spec, catalog(), std::nullopt);
+  };
+  for (const TypedWord& word : kWords) {
+    const auto typed = understood(word.field, word.typed);
+    const auto meant = understood(word.field, word.meant);
+    ASSERT_TRUE(meant) << word.meant << ": " << to_string(meant.error());
+    ASSERT_TRUE(typed) << word.typed << ": " << to_string(typed.error());
+    EXPECT_EQ(meaning(*typed), meaning(*meant)) << word.typed;
+  }
+  RequestSpec small;
+  small.params = "13b";
+  EXPECT_EQ(meaning(request_of(small)), meaning(request_of(spec_13b())));
+}
+
+struct RefusedWord {
+  Field field;
+  const char* typed;
+  const char* hint;
+};
+
+TEST(TypedWords, AreRefusedWithAHintWhereTheyCouldMeanSomethingElse) {
+  constexpr RefusedWord kWords[] = {
+      {&RequestSpec::tokens, "300GB", "suffixes: k, M, B (or G), T, in powers of 1000"},
+      {&RequestSpec::dataset, "500gb", "write 500GB or 500GiB; sizes are in bytes"},
+      {&RequestSpec::dataset, "500G", "write 500GB or 500GiB"},
+      {&RequestSpec::deadline, "3M", "months differ in length: write days such as 30d; minutes are 3min"},
+      {&RequestSpec::deadline, "2 months", "months differ in length: write days such as 30d; minutes are 2min"},
+      {&RequestSpec::deadline, "14", "write for example 36h or 7d"},
+      {&RequestSpec::min_headroom, "1.5", "write 1.5% for a percentage"},
+      {&RequestSpec::seq_len, "4kB", "give a whole number from 1 to 16777216"},
+      {&RequestSpec::seq_len, "1.3k", "give a whole number from 1 to 16777216"},
+      {&RequestSpec::instances, "p9", "`smplan catalog list instances` lists the known"},
+      {&RequestSpec::count, "8-1", "write 1..8"},
+      {&RequestSpec::count, "1-8-9", "give a whole number from 1 to 2048"},
+      {&RequestSpec::optimizer, "shampoo", "known: adamw"},
+      {&RequestSpec::offload, "nvme", "nvme says where states wait: write optimizer+nvme or optimizer+params+nvme"},
+      {&RequestSpec::stack, "Nemo Megatron", "did you mean"},
+      {&RequestSpec::stack, "colossalai-gemini", "`smplan catalog list stacks` lists the known"},
+      {&RequestSpec::what_if, "efa=20%", "write efa=+10%, efa=-20% or efa=2x"},
+  };
+  for (const RefusedWord& word : kWords) {
+    RequestSpec spec = spec_13b();
+    spec.*word.field = word.typed;
+    EXPECT_THAT(fault_of(spec).hint, HasSubstr(word.hint)) << word.typed;
+  }
+}
+
+TEST(TypedWords, OfModelsThatAreNotKnownHaveHints) {
+  struct Case {
+    const char* model;
+    const char* hint;
+  };
+  constexpr const char* kNoConvolutions =
+      "smplan knows transformers (decoders, encoders, T5, ViT) and state-space models, no convolutional networks";
+  constexpr Case kCases[] = {{"bert", "did you mean bert-base, bert-large?"},
+                             {"resnet50", kNoConvolutions},
+                             {"EfficientNet-B0", kNoConvolutions},
+                             {"llama-2-13", "did you mean llama-2-13b"},
+                             {"zzzzzzzzzzzzzzzz", "`smplan models list` lists the known"}};
+  for (const Case& c : kCases) {
+    RequestSpec spec;
+    spec.model = c.model;
+    EXPECT_THAT(fault_of(spec).hint, HasSubstr(c.hint)) << c.model;
+  }
+}
+
+TEST(TypedWords, LengthsSayWhatTheyAreTakenAs) {
+  RequestSpec spec = spec_13b();
+  spec.seq_len = "4k";
+  EXPECT_THAT(request_of(spec).assumptions, Contains("--seq-len 4k is taken as 4096"));
+  for (const char* plain : {"4096", "4e3"}) {
+    spec.seq_len = plain;
+    EXPECT_THAT(request_of(spec).assumptions, Not(Contains(HasSubstr("is taken as")))) << plain;
+  }
+}
+
+TEST(Estimate, IsOfOneInstanceUnlessACountIsGiven) {
+  RequestSpec spec = spec_13b();
+  spec.instances = "ml.p4d.24xlarge";
+  const auto one = resolve(spec, catalog(), std::nullopt, Purpose::Estimate);
+  ASSERT_TRUE(one) << to_string(one.error());
+  EXPECT_THAT(one->counts, ElementsAre(1));
+  EXPECT_THAT(one->assumptions, Contains("1 instance"));
+  spec.count = "1,2";
+  EXPECT_EQ(fault_of(spec, Purpose::Estimate).location, "--count");
+  spec.count.reset();
+  spec.instances = "p5";
+  EXPECT_EQ(fault_of(spec, Purpose::Estimate).location, "--instances") << "a family of several";
+}
+
+TEST(RequestWords, AreHintedAtWhereOtherToolsHaveThem) {
+  const auto hint = [](const char* words) {
+    const auto read = read_request_words(words, {}, "ALTERNATIVE");
+    return read ? std::string() : read.error().front().hint;
+  };
+  EXPECT_EQ(hint("epochs=3"), "give --tokens: samples x tokens of a sample x epochs");
+  EXPECT_EQ(hint("batch-size=3"), hint_for_foreign_word("batch_size"));
+  EXPECT_EQ(hint("instances=ml.p5.48xlarge,count=4"), "write blanks between words: 'instances=ml.p5.48xlarge count=4'");
+  EXPECT_EQ(hint("instances=ml.p5.48xlarge,ml.p4d.24xlarge count=4"), "") << "a list of one setting";
+  EXPECT_EQ(hint("what-if=price=-20%,efa=2x"), "") << "changes are no settings";
+  EXPECT_EQ(hint_for_foreign_word("tokens"), "");
 }
 
 TEST(Resolve, TakesSeveralMarketsOnce) {

@@ -125,3 +125,46 @@ def test_another_thread_runs_during_a_search():
         thread.join()
     assert len(ticks) > 5
 
+
+
+@pytest.mark.parametrize(("typed", "meant"), [
+    ({"model": None, "params": "13b"}, {"model": None, "params": "13B"}), ({"tokens": "1.4t"}, {"tokens": "1.4T"}),
+    ({"tokens": "300bn"}, {"tokens": "300B"}),
+    ({"finetune": "LoRA"}, {"finetune": "lora"}), ({"dtype": "BF16"}, {"dtype": "bf16"}),
+    ({"optimizer": "AdamW"}, {"optimizer": "adamw"}), ({"region": "US-WEST-2"}, {"region": "us-west-2"}),
+    ({"instances": ["P5.48XLARGE"]}, {"instances": "ml.p5.48xlarge"}),
+    ({"instances": "p4d"}, {"instances": "ml.p4d.24xlarge"}),
+    ({"stack": "pytorch fsdp"}, {"stack": "fsdp"}), ({"market": "all"}, {"market": list(smplan.Market)}),
+    ({"count": "1-2"}, {"count": [1, 2]}), ({"deadline": "14 days"}, {"deadline": "14d"}),
+    ({"min_headroom": 5}, {"min_headroom": 0.05}), ({"seq_len": "2k"}, {"seq_len": 2048}),
+])
+def test_words_are_taken_as_people_type_them(typed, meant):
+    def answer(words):
+        plans = smplan.plan(**{**SMALL, **words})
+        rows = [(plan.instance_type, plan.instance_count, plan.step_time_s, plan.time_to_train_s) for plan in plans]
+        return rows, plans.request.region, plans.request.seq_len, plans.request.tokens
+    assert answer(typed) == answer(meant)
+
+
+@pytest.mark.parametrize(("words", "hint"), [
+    ({"epochs": 3}, "give --tokens: samples x tokens of a sample x epochs"),
+    ({"deadline": "3M"}, "months differ in length"), ({"deadline": "2026-02-30"}, "write 2026-12-04"),
+    ({"offload": "nvme"}, "optimizer+nvme"), ({"max_oom_probability": 1.5}, "write 1.5% for a percentage"),
+])
+def test_words_that_could_mean_something_else_are_refused_with_a_hint(words, hint):
+    with pytest.raises(smplan.InputError) as caught:
+        smplan.plan(**{**SMALL, **words})
+    assert hint in caught.value.diagnostics[0].hint
+
+
+def test_a_set_clock_gives_the_same_answer_and_its_deadline(monkeypatch):
+    monkeypatch.setenv("SMPLAN_NOW", "2026-11-26T17:00:00-08:00")
+    monkeypatch.setenv("TZ", "America/Los_Angeles")
+    first, second = (smplan.plan(**SMALL, deadline="Friday") for _ in range(2))
+    assert first.request.deadline_at == "2026-11-28T00:00:00-08:00"
+    assert first.request.deadline_s == 31 * 3600
+    assert first.to_json() == second.to_json()
+    monkeypatch.setenv("SMPLAN_NOW", "yesterday")
+    with pytest.raises(smplan.InputError) as caught:
+        smplan.plan(**SMALL)
+    assert caught.value.diagnostics[0].location == "SMPLAN_NOW"
