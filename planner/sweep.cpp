@@ -45,8 +45,8 @@ Json trials_identity(const std::optional<Trials>& trials) {
 std::string identity_of(const RequestSpec& spec, const Result<PlanRequest>& request, const Catalog& catalog,
                         const SweepOptions& options) {
   Json facts = Json::array({request_key(spec), request ? to_json(*request) : smplan::to_string(request.error()),
-                            trials_identity(options.trials), catalog.overlays(), options.now ? utc_date(*options.now) : std::string(),
-                            std::string(build_identity())});
+                            trials_identity(options.trials), catalog.overlays(),
+                            options.now ? utc_date(*options.now) : std::string(), std::string(build_identity())});
   for (const std::optional<std::string>* file : {&spec.hf_config, &spec.arch}) {
     if (*file) facts.push_back(hash_text(read_text_file(**file).value_or("")));
   }
