@@ -9,7 +9,7 @@
 namespace smplan {
 namespace {
 
-constexpr std::int64_t kDelayedInitFrom = 60'000'000'000;
+constexpr std::int64_t kDelayedInitAbove = 60'000'000'000;
 
 /// The degrees that the library and its recipes share.
 struct Degrees {
@@ -201,7 +201,7 @@ void delayed_init(const CheckInput& in, Report& report) {
                        ? delayed == nullptr || truth_of(*delayed) != true
                        : !(in.facts.script && in.facts.script->delayed_parameter_init == true);
   const auto parameters = parameters_of(in);
-  if (!off || !parameters || *parameters < static_cast<double>(kDelayedInitFrom)) return;
+  if (!off || !parameters || *parameters <= static_cast<double>(kDelayedInitAbove)) return;
   report.at(delayed != nullptr ? delayed->where : place(in, {}), {format_count(*parameters)});
 }
 
