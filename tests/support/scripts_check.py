@@ -32,6 +32,7 @@ STARTED = {
     "lint": (["everything"], 2, "usage"),
     "mutation": (["--mutants", "0", "--build", "{build}"], 1, "0 of 0"),
     "package": ([], BUILDS, ""),
+    "prebuilt": (["{smplan}", "{work}/program"], 0, "{work}/program/program"),
     "properties": (["1"], BUILDS, ""),
     "python_page": (["{work}/python.md"], 1, "No module named 'smplan'"),
     "recipes": (["/nowhere"], 2, "/nowhere is missing"),
@@ -40,10 +41,11 @@ STARTED = {
     "sanitize": (["address"], BUILDS, ""),
     "trust": ([], BUILDS, ""),
     "valgrind": ([], BUILDS, ""),
+    "wheel": (["--help"], 0, "usage"),
 }
 # Run whole by scripts/test, or by a test of their own.
 RUN_ELSEWHERE = {"bootstrap": "scripts/test", "oracles": "scripts/test", "test": ".ci/run",
-                 "wheel_dependencies": ".github/workflows/release.yml"}
+                 "venv": "scripts/test", "wheel_dependencies": "scripts/wheel"}
 
 # Configures for real; of a build it asks only whether the targets are there.
 CMAKE = """#!/bin/sh
@@ -107,7 +109,7 @@ class Scripts(unittest.TestCase):
         done = subprocess.run([copy / "scripts" / name, *(word.format(**places) for word in arguments)], cwd=copy,
                               env=environment, capture_output=True, text=True, timeout=600, stdin=subprocess.DEVNULL)
         said = done.stdout + done.stderr
-        return name, done.returncode, status, says in said, said[-1500:]
+        return name, done.returncode, status, says.format(**places) in said, said[-1500:]
 
     def test_every_script_starts(self):
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -117,7 +119,7 @@ class Scripts(unittest.TestCase):
                     self.assertTrue(says, said)
 
     def test_every_script_is_named_here(self):
-        scripts = {path.name for path in (SOURCE / "scripts").iterdir() if path.is_file()}
+        scripts = {path.name for path in (SOURCE / "scripts").iterdir() if path.is_file() and path.suffix != ".txt"}
         self.assertEqual(scripts, STARTED.keys() | RUN_ELSEWHERE.keys())
         for name, place in RUN_ELSEWHERE.items():
             self.assertIn(f"scripts/{name}", (SOURCE / place).read_text())
