@@ -148,6 +148,7 @@ def check_markdown(text, why):
 
 def check_csv(text, why):
     check_plain(text, why)
+    csv.field_size_limit(len(text) + 1)
     rows = list(csv.reader(io.StringIO(text)))
     require(len({len(row) for row in rows}) <= 1, "ragged rows", why)
     require(not any(line.startswith("::") for line in text.splitlines()), "a command of the runner", why)
@@ -430,7 +431,8 @@ class Hostile(unittest.TestCase):
         self.judged("jobs", cases, judge, 150)
 
     def test_measured_runs(self):
-        rows = list(csv.reader((ROOT / "tests/measured/runs/awsome_dense.csv").open()))[:2]
+        table = (ROOT / "tests/measured/runs/awsome_dense.csv").read_text()
+        rows = list(csv.reader(io.StringIO(table)))[:2]
 
         def judge(case):
             path, payload, table = case
