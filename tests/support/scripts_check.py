@@ -104,6 +104,9 @@ class Scripts(unittest.TestCase):
         # Scripts configure folders of one tree, and the build folder is that of several: each has its own copy.
         copy = self.work / name / "smplan"
         subprocess.run(["git", "clone", "-q", str(self.copy), str(copy)], check=True)
+        # Nothing is installed here: scripts/venv finds its packages there.
+        (copy / "build/venv").mkdir(parents=True)
+        shutil.copy(copy / "tests/python/requirements.txt", copy / "build/venv/installed.txt")
         places = {"smplan": BINARY, "work": self.work / name, "build": pathlib.Path(BINARY).parent}
         environment = {"PATH": f"{self.work}/bin:{os.environ['PATH']}", "HOME": str(self.work), "SMPLAN": BINARY}
         done = subprocess.run([copy / "scripts" / name, *(word.format(**places) for word in arguments)], cwd=copy,
