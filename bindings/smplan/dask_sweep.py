@@ -73,7 +73,9 @@ def _plan_missing(missing: Dict[str, Texts], client: Client, output: Union[str, 
     from dask.distributed import as_completed
 
     # Every worker has it then, so that one that dies takes nothing along.
-    shared = None if catalog is None or not missing else client.scatter(catalog, broadcast=True)
+    shared = None
+    if catalog is not None and missing:
+        shared = client.scatter(catalog, broadcast=True)  # type: ignore[no-untyped-call, unused-ignore]
     # A key names a task: two clients that ask the same of one scheduler share the answer.
     futures = {client.submit(_line, shared, texts, context, key="smplan-" + key, retries=2): key
                for key, texts in missing.items()}
