@@ -30,7 +30,7 @@ STARTED = {
     "growth": (["/nowhere"], 1, "| candidates |"),
     "import_runs.py": ([], 2, "Usage"),
     "lint": (["everything"], 2, "usage"),
-    "mutation": (["--mutants", "0", "--build", "{build}", "base/escape.cpp"], 1, "0 of 0"),
+    "mutation": (["--mutants", "0", "--build", "{work}", "base"], 1, "compdb"),
     "package": ([], BUILDS, ""),
     "prebuilt": (["{smplan}", "{work}/program"], 0, "{work}/program/program"),
     "properties": (["1"], BUILDS, ""),
@@ -107,7 +107,7 @@ class Scripts(unittest.TestCase):
         # Nothing is installed here: scripts/venv finds its packages there.
         (copy / "build/venv").mkdir(parents=True)
         shutil.copy(copy / "tests/python/requirements.txt", copy / "build/venv/installed.txt")
-        places = {"smplan": BINARY, "work": self.work / name, "build": pathlib.Path(BINARY).parent}
+        places = {"smplan": BINARY, "work": self.work / name}
         environment = {"PATH": f"{self.work}/bin:{os.environ['PATH']}", "HOME": str(self.work), "SMPLAN": BINARY}
         done = subprocess.run([copy / "scripts" / name, *(word.format(**places) for word in arguments)], cwd=copy,
                               env=environment, capture_output=True, text=True, timeout=600, stdin=subprocess.DEVNULL)
