@@ -55,8 +55,9 @@ Result<void> write_files(const std::string& folder, const std::vector<OutputFile
 }
 
 void report(const Diagnostics& diagnostics) {
-  // A file of the wrong kind has a fault a line; the first say so.
-  constexpr std::size_t kMost = 20;
+  // A file of the wrong kind has a fault a line; the first say so. More than the 20 keys of an object that a reader
+  // names (ObjectReader::finish), so that its own count of the others is shown.
+  constexpr std::size_t kMost = 50;
   for (std::size_t i = 0; i < std::min(kMost, diagnostics.size()); ++i) {
     std::fputs(("smplan: error: " + to_string(diagnostics[i]) + '\n').c_str(), stderr);
   }

@@ -30,7 +30,7 @@ Result<void> write_files(const std::string& folder, const std::vector<OutputFile
 /// A line on standard error beside the answer.
 void note(std::string_view text);
 
-/// One line a diagnostic on standard error, the first 20 and how many more there are.
+/// One line a diagnostic on standard error, the first 50 and how many more there are.
 void report(const Diagnostics& diagnostics);
 
 }  // namespace smplan::cli

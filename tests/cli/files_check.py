@@ -162,6 +162,24 @@ class EveryWriter(Case):
                     process.stderr.close()
 
 
+class ManyFaults(Case):
+    def refused(self, overlay):
+        path = self.folder / "overlay.json"
+        path.write_text(json.dumps({"schema": "smplan.catalog/1", **overlay}))
+        done = smplan("catalog", "verify", "--catalog", str(path))
+        self.assertEqual(done.returncode, 2)
+        return done.stderr.decode().splitlines()
+
+    def test_the_first_are_named_and_the_others_counted(self):
+        lines = self.refused({f"key{n}": 0 for n in range(300_000)})
+        self.assertEqual(len(lines), 21)
+        self.assertIn("unknown key 'key19'", lines[19])
+        self.assertIn("299980 more unknown keys", lines[20])
+        lines = self.refused({"prices": ["no price"] * 1000})
+        self.assertEqual(len(lines), 51)
+        self.assertRegex(lines[50], r"error: and \d{3,} more$")
+
+
 class SmallMemory(Case):
     """Where memory is short, the program says so or does with less, and never aborts."""
 
