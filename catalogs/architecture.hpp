@@ -147,7 +147,10 @@ struct ModelPreset {
   std::int64_t published_rounding = 0;
   std::int64_t default_seq_len = 0;  ///< of its pre-training; a usual length where that is unpublished
   double trained_tokens = 0;         ///< 0 where unpublished
-  std::string note;                  ///< what the published count leaves out, or which figure was corrected
+  double batch_tokens =
+      0;  ///< tokens of an optimizer step of its pre-training, the last of a ramp; 0 where unpublished
+  std::string batch_source;
+  std::string note;  ///< what the published count leaves out, or which figure was corrected
   Provenance provenance;
   friend bool operator==(const ModelPreset&, const ModelPreset&) = default;
 };

@@ -15,7 +15,7 @@ constexpr double kHoursPerMonth = 730;
 constexpr double kMonthSeconds = kHoursPerMonth * kSecondsPerHour;
 constexpr double kDay = kSecondsPerDay;
 
-constexpr std::array<OperationParameter, 13> kParameters = {{
+constexpr std::array<OperationParameter, 15> kParameters = {{
     {"gpu_hours_between_failures", 1, 1e9, [](Operations& o, double v) { o.failures_apart_per_gpu = hours(v); }},
     {"failure_detection_s", 0, kDay, [](Operations& o, double v) { o.failure_detection = Seconds(v); }},
     {"provisioning_s", 0, kDay, [](Operations& o, double v) { o.provisioning = Seconds(v); }},
@@ -27,6 +27,8 @@ constexpr std::array<OperationParameter, 13> kParameters = {{
     {"spot_monthly_interruption", 0, 0.999, [](Operations& o, double v) { o.spot_monthly = v; }},
     {"checkpoints_kept", 1, 1e6, [](Operations& o, double v) { o.checkpoints_kept = v; }},
     {"plan_reclaim_s", 0, kDay, [](Operations& o, double v) { o.plan_reclaim = Seconds(v); }},
+    {"price_drift_per_sqrt_year", 0, 10, [](Operations& o, double v) { o.price_drift = v; }},
+    {"spot_price_spread", 0, 10, [](Operations& o, double v) { o.spot_price_spread = v; }},
     {"token_bytes", 0.1, 1e6, [](Operations& o, double v) { o.token_bytes = Bytes(v); }},
     {"loader_mb_per_s_per_worker", 1e-3, 1e6,
      [](Operations& o, double v) { o.loader_per_worker = BytesPerSecond(v * 1e6); }},

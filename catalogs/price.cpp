@@ -52,6 +52,16 @@ Price read_price(const JsonValue& value, Diagnostics& out) {
     out.push_back({"missing-formula", reader.location("formula"), "a derived price needs its formula",
                    "say what was multiplied with what"});
   }
+  price.low = usd_per_hour(read_number_or(reader, "low_usd_per_hour", 0, kMaxUsdPerHour, 0));
+  price.high = usd_per_hour(read_number_or(reader, "high_usd_per_hour", 0, kMaxUsdPerHour, 0));
+  const bool seen = price.low > UsdPerSecond() || price.high > UsdPerSecond();
+  if (seen && out.size() == faults &&
+      !(UsdPerSecond() < price.low && price.low <= price.rate && price.rate <= price.high)) {
+    out.push_back({"bad-range", reader.location("low_usd_per_hour"),
+                   fmt::format("{} in {}: the price is not between its lowest and its highest zone", price.instance,
+                               price.region),
+                   "give low_usd_per_hour <= usd_per_hour <= high_usd_per_hour, or neither end"});
+  }
   price.provenance = read_provenance(reader);
   reader.finish();
   return price;

@@ -37,6 +37,8 @@ struct Price {
   PriceBasis basis = PriceBasis::Measured;
   std::string formula;  ///< for Derived: what was multiplied with what
   Provenance provenance;
+  /// Cheapest and dearest zone where several were seen; zero where none or one was.
+  UsdPerSecond low{}, high{};
   friend bool operator==(const Price&, const Price&) = default;
 };
 

@@ -161,6 +161,7 @@ Stack read_stack(const JsonValue& value, Diagnostics& out) {
   stack.adapter_dropout = reader.optional_bool("adapter_dropout").value_or(false);
   stack.lightning_quantization = reader.optional_bool("lightning_quantization").value_or(false);
   stack.supported_for_planning = reader.optional_bool("supported_for_planning").value_or(true);
+  stack.supported_for_fine_tuning = reader.optional_bool("supported_for_fine_tuning").value_or(false);
   stack.versions = reader.optional_string("versions").value_or("");
   stack.limitation = reader.optional_string("limitation").value_or("");
   if (const auto profile = reader.optional_value("profile")) stack.profile = read_stack_profile(*profile, out);

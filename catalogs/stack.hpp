@@ -173,9 +173,10 @@ struct Stack {
   bool adapter_dropout = false;  ///< adapters drop out a copy of their input, whose mask stays
   /// 4-bit weights as Lightning Fabric holds them: the head's too; inputs of frozen products stay.
   bool lightning_quantization = false;
-  bool supported_for_planning = true;  ///< false: known, but frozen or superseded; planned only when named
-  std::string versions;                ///< versions and instances that it runs on, for people
-  std::string limitation;              ///< what it cannot do, for messages
+  bool supported_for_planning = true;      ///< false: known, but frozen or superseded; planned only when named
+  bool supported_for_fine_tuning = false;  ///< what people fine-tune with: planned there without being named
+  std::string versions;                    ///< versions and instances that it runs on, for people
+  std::string limitation;                  ///< what it cannot do, for messages
   /// Another stack whose kernels and collectives this one runs, and so whose profile it takes; empty: its own.
   std::string runs_like;
   /// From the catalog's `stack_profiles` where they have one for this stack, else from the entry itself.

@@ -22,6 +22,10 @@ Json price_json(const Price& p) {
   out["usd_per_hour"] = decimal(in_usd_per_hour(p.rate));
   out["basis"] = std::string(to_string(p.basis));
   if (!p.formula.empty()) out["formula"] = p.formula;
+  if (p.high > UsdPerSecond()) {
+    out["low_usd_per_hour"] = decimal(in_usd_per_hour(p.low));
+    out["high_usd_per_hour"] = decimal(in_usd_per_hour(p.high));
+  }
   out["source"] = p.provenance.source;
   out["as_of"] = p.provenance.as_of;
   return out;

@@ -97,6 +97,10 @@ void ImportReader::finish() {
                               "EC2 spot, mean of the lowest ({}) and highest ({}) zone as proxy for managed "
                               "spot training",
                               format_shortest(range.low), format_shortest(range.high));
+    if (range.zones > 1) {
+      price.low = usd_per_hour(range.low);
+      price.high = usd_per_hour(range.high);
+    }
     add_price(std::move(price));
   }
   for (const auto& [key, usd] : blocks) {

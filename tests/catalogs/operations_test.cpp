@@ -59,6 +59,8 @@ TEST(Operations, AreReadUpToTheirLimits) {
                                {"spot_monthly_interruption", 0, 0.999},
                                {"checkpoints_kept", 1, 1e6},
                                {"plan_reclaim_s", 0, 86400},
+                               {"price_drift_per_sqrt_year", 0, 10},
+                               {"spot_price_spread", 0, 10},
                                {"token_bytes", 0.1, 1e6},
                                {"loader_mb_per_s_per_worker", 1e-3, 1e6}};
   EXPECT_EQ(std::size(kRanges), operation_parameters().size());
