@@ -61,10 +61,11 @@ FileSystem file_system(const RunSetup& setup, CheckpointTarget target, InputMode
   return {capacity, service->storage * capacity};
 }
 
-/// 16-bit weights, as models are published. Every instance gets all of them: a frozen base is in no checkpoint.
+/// 16-bit weights, as models are published. Every instance gets all of them at each start: a frozen base is in no
+/// checkpoint, and a script that fine-tunes all weights builds the model from them before it loads a checkpoint.
 Seconds fetch_base_weights(const RunSetup& setup, const Workload& workload, const InstanceType& instance,
                            std::int32_t instances, std::optional<InputMode> data_mode, Bytes capacity) {
-  if (workload.finetune == FineTune::Full) return {};
+  if (workload.finetune == FineTune::Full && !workload.fine_tunes) return {};
   InputData weights;
   weights.size = Bytes(2.0 * static_cast<double>(count_parameters(workload.architecture).total()));
   // Beside the data where a file system is mounted, else a channel that is copied at the start.
@@ -217,6 +218,20 @@ RunTerms run_terms(const RunSetup& setup, const Workload& workload, const Instan
   return t;
 }
 
+Usd RunCost::cost_at(double confidence) const {
+  const Usd end = confidence < 0.5 ? low : high;
+  if (!(total() > Usd()) || !(end > Usd())) return total();
+  return total() * std::exp(std::abs(std::log(end / total())) * normal_quantile(confidence) / kZ90);
+}
+
+double RunCost::cost_probability(Usd limit) const {
+  if (!(limit > Usd())) return 0;
+  const Usd end = limit < total() ? low : high;
+  const double sigma = total() > Usd() && end > Usd() ? std::abs(std::log(end / total())) / kZ90 : 0;
+  if (!(sigma > 0)) return total() <= limit ? 1 : 0;
+  return std::erfc(-std::log(limit / total()) / sigma / std::sqrt(2.0)) / 2;
+}
+
 RunCost estimate_cost(const StepEstimate& step, const Workload& workload, const RunTerms& terms) {
   RunCost c;
   c.productive = std::ceil(workload.tokens / workload.tokens_per_step()) * step.time();
@@ -243,10 +258,16 @@ RunCost estimate_cost(const StepEstimate& step, const Workload& workload, const 
   const Seconds varies = c.productive + c.lost();
   const auto cost_at = [&](double confidence) {
     const double scale = varies > Seconds() ? (c.spread.at(confidence) - c.startup) / varies : 1;
-    return bill_of(c, terms, std::max(0.0, scale)).total();
+    const Usd by_time = bill_of(c, terms, std::max(0.0, scale)).total();
+    if (terms.price_sigma <= 0 || !(by_time > Usd())) return by_time;
+    // Time and price are independent, their logarithms add.
+    const double price = terms.price_sigma * normal_quantile(confidence);
+    const double spread = std::hypot(std::log(by_time / c.total()), price);
+    return c.total() * std::exp(std::copysign(spread, price));
   };
   c.low = cost_at(0.1);
   c.high = cost_at(0.9);
+  c.by_training_plan = terms.market == Market::CapacityBlock;
   c.unsafe = terms.market == Market::Spot && !terms.checkpoint && c.productive > hours(kSpotWithoutCheckpointHours);
   return c;
 }

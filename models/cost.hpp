@@ -54,6 +54,7 @@ struct RunTerms {
   Usd requests_for_data;
   Usd transfer;
   Seconds plan_reclaim;
+  double price_sigma = 0;  ///< of the logarithm of the rate
 };
 /// `device_peak` bounds what data the devices can use; where it is not given the input mode follows guidance.
 RunTerms run_terms(const RunSetup& setup, const Workload& workload, const InstanceType& instance,
@@ -70,15 +71,20 @@ struct RunCost {
   UsdPerSecond hourly;   ///< all instances
   Bill bill;
   Spread spread;        ///< of the time to train
-  Usd low, high;        ///< cost of a run at P10 and P90 of its time
+  Usd low, high;        ///< P10 and P90 of the cost: of the time, and of the price
   double failures = 0;  ///< expected interruptions by hardware
   double reclaims = 0;  ///< expected interruptions by the spot market
   std::optional<CheckpointTimes> checkpoint;
   std::optional<InputPlan> input;
-  bool unsafe = false;  ///< long, on capacity that can be taken away, and without checkpoints
+  bool by_training_plan = false;  ///< on capacity bought ahead, which ends
+  bool unsafe = false;            ///< long, on capacity that can be taken away, and without checkpoints
   [[nodiscard]] Seconds lost() const { return loss.total(); }
   [[nodiscard]] Seconds time_to_train() const { return productive + startup + lost(); }
   [[nodiscard]] Usd total() const { return bill.total(); }
+  /// What the run costs at most with probability `confidence` (0 < confidence < 1), log-normal through low and high.
+  [[nodiscard]] Usd cost_at(double confidence) const;
+  /// Probability that it costs no more than `limit`.
+  [[nodiscard]] double cost_probability(Usd limit) const;
 };
 
 /// Whole optimizer steps to cover the tokens; checkpoints at the best interval. Assumes that interruptions are

@@ -1,5 +1,6 @@
 #include "models/markets.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -12,9 +13,25 @@ std::int32_t purchasable_instances(Market market, std::int32_t instances) {
   return static_cast<std::int32_t>(std::bit_ceil(static_cast<std::uint32_t>(instances)));
 }
 
+bool is_scarce(std::string_view instance) {
+  constexpr std::string_view kPrefix = "ml.";
+  if (instance.starts_with(kPrefix)) instance.remove_prefix(kPrefix.size());
+  return instance.starts_with("p4d") || instance.starts_with("p5") || instance.starts_with("p6") ||
+         instance.starts_with("trn");
+}
+
 Seconds paid_time(Market market, Seconds time, Seconds reclaim) {
   if (market != Market::CapacityBlock || !(time > Seconds())) return time;
   return days(std::ceil((time + reclaim) / days(1)));
+}
+
+double price_sigma(const Price& price, double age_years, const Operations& operations) {
+  const bool spot = price.market == Market::Spot;
+  // Two extremes of a few zones are one standard deviation from their middle each.
+  const double seen = price.high > price.low ? std::log(price.high / price.low) / 2 : 0;
+  const double zones = seen > 0 ? seen : spot ? operations.spot_price_spread : 0;
+  const double drift = spot ? operations.spot_price_spread : operations.price_drift;
+  return std::hypot(zones, drift * std::sqrt(std::max(0.0, age_years)));
 }
 
 std::string_view market_rule(Market market) {

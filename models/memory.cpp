@@ -422,7 +422,9 @@ MemoryEstimate estimate_memory(const LayerStack& layers, const Workload& workloa
   const auto cached = [&](const StagePeak& peak) {
     return peak.components.total() * stack.profile.allocator_slack + peak.apart;
   };
-  out.wanted = worst.total() + cached(most);
+  out.components = worst;
+  out.components.framework += cached(most);
+  out.wanted = out.components.total();
   // Before it fails, the caching allocator gives back what it holds but nobody uses (CUDACachingAllocator.cpp).
   const auto reserved = [&](const StagePeak& peak) {
     const Bytes allocated = peak.components.total();
@@ -431,7 +433,6 @@ MemoryEstimate estimate_memory(const LayerStack& layers, const Workload& workloa
   out.peak_reserved = reserved(most);
   out.first_stage_reserved = reserved(first);
   worst.framework += out.peak_reserved - out.peak_allocated;
-  out.components = worst;
   out.peak_device = worst.total();
   const double ranks = cluster.gpus_per_node;
   out.host_per_node = Bytes(ranks * (host.activations + (s.offload.to_nvme ? 0 : host.states)));

@@ -27,15 +27,17 @@ struct MemoryComponents {
 };
 
 struct MemoryEstimate {
-  /// At the peak instant: phases are not summed (backward's peak and the optimizer step's differ).
+  /// At the peak instant: phases are not summed (backward's peak and the optimizer step's differ). They add up to
+  /// `wanted`.
   MemoryComponents components;
   Bytes peak_allocated;  ///< what torch.cuda.max_memory_allocated would say
   Bytes peak_reserved;   ///< what the caching allocator holds
-  Bytes peak_device;     ///< what nvidia-smi would say: components.total()
+  /// What nvidia-smi would say of a run that survives: `wanted`, or less where the limit presses the allocator's cache.
+  Bytes peak_device;
   /// The same two of the first pipeline rank, whatever the worst one needs.
   Bytes first_stage_allocated;
   Bytes first_stage_reserved;
-  Bytes wanted;         ///< peak_device if memory had no end: near the limit the allocator caches less
+  Bytes wanted;         ///< the peak if memory had no end: what the verdict and its probability rest on
   Bytes limit;          ///< device memory as reported
   Bytes host_per_node;  ///< what offloading needs of the host
   Bytes nvme_per_node;
@@ -43,7 +45,8 @@ struct MemoryEstimate {
   Bytes nvme_limit;
   std::int32_t worst_stage = 0;  ///< pipeline rank that peaks
 
-  [[nodiscard]] bool fits_device() const { return peak_device <= limit; }
+  /// More likely than not: memory is log-normal about `wanted`.
+  [[nodiscard]] bool fits_device() const { return wanted <= limit; }
   [[nodiscard]] bool fits_host() const { return host_per_node <= host_limit; }
   [[nodiscard]] bool fits_nvme() const { return nvme_per_node <= nvme_limit; }
   [[nodiscard]] bool fits() const { return fits_device() && fits_host() && fits_nvme(); }

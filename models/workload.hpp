@@ -53,6 +53,8 @@ struct Workload {
   FineTune finetune = FineTune::Full;
   Lora lora;
   double tokens = 0;  ///< whole run
+  /// Training goes on from trained weights, which every start fetches; adapters always do.
+  bool fine_tunes = false;
   /// Weights, gradients and optimizer all in the 16-bit format, no fp32 master.
   bool pure_half = false;
   /// Layers whose products stay in 16 bits where the others' take eight or four. What a measured run did.
