@@ -96,9 +96,10 @@ std::string able(const ExportJob& job) {
   std::string names;
   for (const ExportTarget& target : export_targets()) {
     if (target.side != TargetSide::Strategy || !unmet(job.plan, target.can).empty()) continue;
+    Diagnostics faults;
+    if (target.check != nullptr) target.check(job.plan, faults);
     // A target with several dialects may still refuse in the one that the plan needs.
     Export written;
-    Diagnostics faults;
     target.write(job, written, faults);
     if (faults.empty()) names += (names.empty() ? "" : ", ") + std::string(target.name);
   }
@@ -118,6 +119,17 @@ std::string starters(LaunchMethod launcher) {
 
 }  // namespace
 
+std::vector<std::string> inexpressible(const TrainingPlan& plan, const ExportTarget& target) {
+  std::vector<std::string> out;
+  for (const std::string& words : unmet(plan, target.can)) {
+    out.push_back(fmt::format("{} has no words for {}", target.name, words));
+  }
+  Diagnostics faults;
+  if (target.check != nullptr) target.check(plan, faults);
+  for (const Diagnostic& fault : faults) out.push_back(fault.message);
+  return out;
+}
+
 Diagnostics refusals(const ExportJob& job, const ExportTarget& target) {
   const TrainingPlan& plan = job.plan;
   Diagnostics out;
@@ -125,6 +137,7 @@ Diagnostics refusals(const ExportJob& job, const ExportTarget& target) {
     out.push_back(
         {"not-expressible", "--target", fmt::format("{} has no words for {}", target.name, words), able(job)});
   }
+  if (target.check != nullptr) target.check(plan, out);
   if (!out.empty() || target.side == TargetSide::Strategy) return out;
   const StackExport* stack = stack_export(plan.stack->id);
   if (stack == nullptr) {

@@ -6,14 +6,15 @@
 
 namespace smplan {
 
-void write_neuronx(const ExportJob& job, Export& out, Diagnostics& faults) {
+void check_neuronx(const TrainingPlan& plan, Diagnostics& faults) {
+  if (plan.finetune == FineTune::Full) return;
+  faults.push_back({"not-expressible", "--target", "neuronx exports full training only", "plan with --finetune full"});
+}
+
+void write_neuronx(const ExportJob& job, Export& out, Diagnostics&) {
   using Json = nlohmann::ordered_json;
   const TrainingPlan& plan = job.plan;
   const Strategy& s = plan.strategy;
-  if (plan.finetune != FineTune::Full) {
-    faults.push_back(
-        {"not-expressible", "--target", "neuronx exports full training only", "plan with --finetune full"});
-  }
   Json config;
   config["tensor_parallel_size"] = s.tensor_parallel;
   config["pipeline_parallel_size"] = s.pipeline_parallel;

@@ -102,12 +102,18 @@ struct ExportTarget {
   TargetSide side = TargetSide::Strategy;
   Capabilities can;
   std::uint32_t launchers = 0;  ///< set_of(LaunchMethod...), of a launcher
-  /// Faults that no capability covers (a region without images, a model that a framework lacks).
+  /// Faults of the model, the optimizer or a pair of choices that no capability covers; nullptr: none, whatever the
+  /// cluster.
+  void (*check)(const TrainingPlan& plan, Diagnostics& faults) = nullptr;
+  /// Faults that show only where the files are written (a region without images).
   void (*write)(const ExportJob& job, Export& out, Diagnostics& faults) = nullptr;
 };
 
 std::span<const ExportTarget> export_targets();
 Result<const ExportTarget*> find_export_target(std::string_view name, std::string_view where);
+
+/// What the target cannot say of the plan, whatever cluster it runs on, one sentence each.
+std::vector<std::string> inexpressible(const TrainingPlan& plan, const ExportTarget& target);
 
 /// Everything in the plan that the target has no words for; empty if it can say it all.
 Diagnostics refusals(const ExportJob& job, const ExportTarget& target);

@@ -282,6 +282,27 @@ std::optional<JsonValue> plan_of_rank(ObjectReader& document, std::int64_t rank)
 
 }  // namespace
 
+TrainedModel trained_model(const Architecture& a, const Catalog& catalog) {
+  TrainedModel model;
+  model.name = a.name;
+  model.family = a.family;
+  model.kind = a.kind;
+  model.parameters = count_parameters(a).total();
+  model.n_layers = a.n_layers;
+  model.n_encoder_layers = a.n_encoder_layers;
+  model.hidden = a.hidden;
+  model.n_heads = a.n_heads;
+  model.n_kv_heads = a.n_kv_heads;
+  model.head_dim = a.head_dim;
+  model.ffn_hidden = a.ffn_hidden;
+  model.vocab = a.vocab;
+  model.n_experts = a.moe.n_experts;
+  model.experts_per_token = a.moe.top_k;
+  if (a.has_state_mixer()) model.state_mixer_heads = a.state.n_heads;
+  model.architecture = known_architecture(model, catalog);
+  return model;
+}
+
 std::int64_t TrainingPlan::steps() const {
   return static_cast<std::int64_t>(
       std::ceil(tokens / (static_cast<double>(seq_len) * static_cast<double>(global_batch))));

@@ -93,6 +93,9 @@ struct TrainingPlan {
   [[nodiscard]] std::string id() const;
 };
 
+/// What an export knows of a model: its widths, and the whole of it where the catalog or the name tells it.
+TrainedModel trained_model(const Architecture& architecture, const Catalog& catalog);
+
 /// Reads the plan of a rank out of `plan --format json` (schema/plan.schema.json). Every key that decides
 /// the job must be there and of its kind, degrees must multiply to the devices and batches must multiply up; in the
 /// model, the degrees and the sharding an unknown key is a fault. Other keys only ranked the plan and are not read.

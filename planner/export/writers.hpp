@@ -21,6 +21,10 @@ void write_smp_v2(const ExportJob& job, Export& out, Diagnostics& faults);
 void write_smp_v1(const ExportJob& job, Export& out, Diagnostics& faults);
 void write_neuronx(const ExportJob& job, Export& out, Diagnostics& faults);
 
+// What a target cannot say of a model, an optimizer or a pair of choices; the table has it beside the writer.
+void check_megatron(const TrainingPlan& plan, Diagnostics& faults);
+void check_neuronx(const TrainingPlan& plan, Diagnostics& faults);
+
 inline constexpr std::string_view kDeepSpeedFile = "ds_config.json";
 
 /// Parameters of the SageMaker model parallel library, v1 or v2 as the plan's stack says.
