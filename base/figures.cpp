@@ -15,6 +15,13 @@ std::string format_expected(double times) {
   return times < kTwoDigits ? fmt::format("{:.2g}", times) : format_count(std::round(times));
 }
 
+std::string format_chance(double probability) {
+  constexpr double kSure = 0.999;
+  if (probability > kSure) return "over 99.9%";
+  if (probability < 1 - kSure) return "under 0.1%";
+  return format_percent(probability);
+}
+
 std::string format_change(double before, double after) {
   constexpr double kNoticed = 0.001;
   constexpr double kThreeDigits = 999.5;

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "models/collectives.hpp"
+#include "planner/uncertainty.hpp"
 
 namespace smplan {
 namespace {
@@ -58,7 +59,8 @@ class RowEstimator {
     if (status != BatchStatus::Fits) return;
     const MemoryEstimate memory = estimate_memory(layers_, workload_, s, cluster_, stack_);
     if (!memory.fits()) out_.status[row] = static_cast<std::int8_t>(BatchStatus::TooLarge);
-    out_.peak_gib[row] = in_gib(memory.peak_device);
+    out_.peak_gib[row] = in_gib(memory.wanted);
+    out_.out_of_memory_probability[row] = out_of_memory_probability(memory, stack_);
     if (detail_ == BatchDetail::Memory) return;
     const Groups groups = group_shapes(s, cluster_);
     const StepEstimate step = combine_step(table_of(s, groups), workload_, s, groups, cluster_, stack_);
@@ -136,7 +138,7 @@ BatchEstimates estimate_batch(const Workload& workload, const Cluster& one_node,
                               const BatchColumns& rows, int threads, BatchDetail detail, Monitor* monitor) {
   BatchEstimates out;
   out.status.resize(rows.rows());
-  out.peak_gib.resize(rows.rows());
+  for (auto* column : {&out.peak_gib, &out.out_of_memory_probability}) column->resize(rows.rows());
   if (detail == BatchDetail::MemoryAndTime) {
     for (auto* column : {&out.step_time_s, &out.tokens_per_s, &out.mfu}) column->resize(rows.rows());
   }

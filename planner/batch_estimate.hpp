@@ -13,7 +13,7 @@ namespace smplan {
 /// What came of one row of a batch.
 enum class BatchStatus : std::int8_t {
   Fits,
-  TooLarge,      ///< priced, but more than the device's memory
+  TooLarge,      ///< priced, but likelier to run out of memory than not
   OutOfRange,    ///< a degree below 1, or more devices than the row's instances have
   Divisibility,  ///< the numbers do not divide
   Unsupported,   ///< the stack cannot express it
@@ -37,7 +37,7 @@ enum class BatchDetail { MemoryAndTime, Memory };
 /// Results by column; rows that cannot be priced have zeros. Without time its columns are empty.
 struct BatchEstimates {
   std::vector<std::int8_t> status;
-  std::vector<double> peak_gib, step_time_s, tokens_per_s, mfu;
+  std::vector<double> peak_gib, out_of_memory_probability, step_time_s, tokens_per_s, mfu;
 };
 
 /// Many configurations of one workload on one instance type under one stack. Memory of every valid row, time of

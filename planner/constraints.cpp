@@ -1,5 +1,7 @@
 #include "planner/constraints.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "models/markets.hpp"
@@ -24,6 +26,10 @@ std::string_view to_string(RejectionReason reason) {
       return "oom_probability";
     case RejectionReason::Hourly:
       return "max_hourly";
+    case RejectionReason::Practice:
+      return "practice";
+    case RejectionReason::TrainingPlan:
+      return "training_plan";
     case RejectionReason::NoCheckpoints:
       return "no_checkpoints";
     case RejectionReason::Deadline:
@@ -35,9 +41,9 @@ std::string_view to_string(RejectionReason reason) {
 }
 
 std::optional<Rejection> memory_rejection(const MemoryEstimate& memory, double min_headroom, double safe_part) {
-  const double peak = memory.peak_device.value();
+  const double wanted = memory.wanted.value();
   const double limit = memory.limit.value();
-  if (!memory.fits_device()) return Rejection{RejectionReason::Memory, peak, limit};
+  if (!memory.fits_device()) return Rejection{RejectionReason::Memory, wanted, limit};
   if (!memory.fits_host()) {
     return Rejection{RejectionReason::HostMemory, memory.host_per_node.value(), memory.host_limit.value()};
   }
@@ -45,14 +51,29 @@ std::optional<Rejection> memory_rejection(const MemoryEstimate& memory, double m
     return Rejection{RejectionReason::HostMemory, memory.nvme_per_node.value(), memory.nvme_limit.value()};
   }
   const double usable = limit * (1 - min_headroom);
-  if (peak > usable) return Rejection{RejectionReason::Headroom, peak, usable};
-  const double wanted = memory.wanted.value();
+  if (wanted > usable) return Rejection{RejectionReason::Headroom, wanted, usable};
   if (wanted > limit * safe_part) return Rejection{RejectionReason::OutOfMemoryRisk, wanted, limit * safe_part};
   return std::nullopt;
 }
 
+std::optional<RejectionReason> fleet_rejection(const PlanRequest& request, const InstanceType& instance, Market market,
+                                               std::int32_t count) {
+  if (count > 1 && request.types_defaulted) {
+    const bool by_tcp = instance.network.kind != NetworkKind::Efa;
+    const bool has_efa = std::any_of(request.instances.begin(), request.instances.end(),
+                                     [](const InstanceType* i) { return i->network.kind == NetworkKind::Efa; });
+    if (by_tcp && has_efa) return RejectionReason::Practice;
+    if (market == Market::Spot && is_scarce(instance.name)) return RejectionReason::Practice;
+  }
+  // UltraServers are sold by the server, not by the block.
+  const bool too_large = market == Market::CapacityBlock && instance.sold_in.empty() && count > kMostPlanInstances;
+  return too_large ? std::optional(RejectionReason::TrainingPlan) : std::nullopt;
+}
+
 bool has_run_limits(const PlanRequest& request) {
-  return request.deadline || request.budget || request.run.checkpoint_target == CheckpointTarget::None;
+  const bool by_plan =
+      std::find(request.markets.begin(), request.markets.end(), Market::CapacityBlock) != request.markets.end();
+  return by_plan || request.deadline || request.budget || request.run.checkpoint_target == CheckpointTarget::None;
 }
 
 std::optional<Rejection> limit_rejection(const PlanRequest& request, const RunCost& cost) {
@@ -60,12 +81,16 @@ std::optional<Rejection> limit_rejection(const PlanRequest& request, const RunCo
     return Rejection{RejectionReason::NoCheckpoints, cost.productive.value(),
                      hours(kSpotWithoutCheckpointHours).value()};
   }
+  if (cost.by_training_plan && cost.time_to_train() > days(kMostPlanDays)) {
+    return Rejection{RejectionReason::TrainingPlan, cost.time_to_train().value(), days(kMostPlanDays).value()};
+  }
   const Seconds time = request.confidence ? cost.spread.at(*request.confidence) : cost.time_to_train();
   if (request.deadline && time > *request.deadline) {
     return Rejection{RejectionReason::Deadline, time.value(), request.deadline->value()};
   }
-  if (request.budget && cost.total() > *request.budget) {
-    return Rejection{RejectionReason::Budget, cost.total().value(), request.budget->value()};
+  const Usd total = request.confidence ? cost.cost_at(*request.confidence) : cost.total();
+  if (request.budget && total > *request.budget) {
+    return Rejection{RejectionReason::Budget, total.value(), request.budget->value()};
   }
   return std::nullopt;
 }
@@ -92,6 +117,9 @@ std::string shortfall(const Rejection& r) {
     case RejectionReason::Hourly:
       return fmt::format("costs {}, the limit is {}", format_usd_per_hour(UsdPerSecond(r.needed)),
                          format_usd_per_hour(UsdPerSecond(r.available)));
+    case RejectionReason::TrainingPlan:
+      return fmt::format("takes {}, a training plan on offer lasts {} at most", format_duration(Seconds(r.needed)),
+                         format_duration(Seconds(r.available)));
     case RejectionReason::NoCheckpoints:
       return fmt::format("takes {} on spot capacity without checkpoints, more than {} is refused",
                          format_duration(Seconds(r.needed)), format_duration(Seconds(r.available)));
@@ -103,6 +131,7 @@ std::string shortfall(const Rejection& r) {
     case RejectionReason::Divisibility:
     case RejectionReason::Unsupported:
     case RejectionReason::Topology:
+    case RejectionReason::Practice:
       return {};
   }
   return {};

@@ -12,9 +12,14 @@ std::optional<Rejection> memory_rejection(const MemoryEstimate& memory, double m
 
 /// Whether limit_rejection can refuse anything.
 bool has_run_limits(const PlanRequest& request);
-/// Long runs without checkpoints on spot capacity, deadline (at the confidence asked for) and budget, in that
-/// order. The hourly limit does not depend on the strategy: hourly_rejection.
+/// Long runs without checkpoints on spot capacity, the days of a training plan, deadline and budget (at the confidence
+/// asked for), in that order. The hourly limit does not depend on the strategy: hourly_rejection.
 std::optional<Rejection> limit_rejection(const PlanRequest& request, const RunCost& cost);
+/// What is wrong with a fleet whatever its strategy: more instances than one training plan on offer has; and, where the
+/// request leaves the types open, what the rules of `check` warn of (C033, C120): several instances that talk over TCP
+/// while others have EFA, several scarce ones on spot.
+std::optional<RejectionReason> fleet_rejection(const PlanRequest& request, const InstanceType& instance, Market market,
+                                               std::int32_t count);
 std::optional<Rejection> hourly_rejection(const PlanRequest& request, UsdPerSecond hourly);
 
 /// Whether `a` came nearer to being a plan: it passed more checks, or is short by the smaller factor.

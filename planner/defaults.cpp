@@ -10,20 +10,14 @@ namespace {
 
 constexpr double kTokensPerParameter = 20;
 constexpr std::int64_t kDefaultSeqLen = 4096;
-constexpr double kSmallBatchTokens = 1 << 19;
-constexpr double kMediumBatchTokens = 1 << 21;
-constexpr double kLargeBatchTokens = 1 << 22;
-constexpr std::int64_t kAdapterBatch = 128;
 constexpr double kPowerOfTwoTolerance = 0.05;
 
 double nearest_power_of_two(double x) { return std::exp2(std::round(std::log2(std::max(1.0, x)))); }
 
 }  // namespace
 
-double default_tokens(const Architecture& architecture, FineTune mode, const Lora& lora) {
-  const std::int64_t trained =
-      mode == FineTune::Full ? count_parameters(architecture).total() : trained_lora_parameters(architecture, lora);
-  return kTokensPerParameter * static_cast<double>(trained);
+double default_tokens(const Architecture& architecture) {
+  return kTokensPerParameter * static_cast<double>(count_parameters(architecture).total());
 }
 
 std::int64_t default_seq_len(const Architecture& architecture, std::int64_t preset_seq_len) {
@@ -31,15 +25,23 @@ std::int64_t default_seq_len(const Architecture& architecture, std::int64_t pres
   return architecture.max_positions > 0 ? std::min(architecture.max_positions, kDefaultSeqLen) : kDefaultSeqLen;
 }
 
-double default_batch_tokens(double parameters) {
-  if (parameters < 1e9) return kSmallBatchTokens;
-  return parameters < 1e10 ? kMediumBatchTokens : kLargeBatchTokens;
+double default_batch_tokens(Flops flops) {
+  constexpr double kScale = 0.2920;
+  constexpr double kExponent = 0.3271;
+  return kScale * std::pow(flops.value(), kExponent);
 }
 
-std::int64_t default_global_batch(double parameters, std::int64_t seq_len, FineTune mode) {
-  if (mode != FineTune::Full) return kAdapterBatch;
-  const double sequences = default_batch_tokens(parameters) / static_cast<double>(seq_len);
-  return static_cast<std::int64_t>(nearest_power_of_two(sequences));
+std::int64_t default_global_batch(const Architecture& architecture, double tokens, std::int64_t seq_len) {
+  constexpr double kFlopsPerParameterAndToken = 6;
+  const auto active = static_cast<double>(active_parameters(architecture));
+  const double batch = default_batch_tokens(Flops(kFlopsPerParameterAndToken * active * tokens));
+  return static_cast<std::int64_t>(nearest_power_of_two(batch / static_cast<double>(seq_len)));
+}
+
+std::int64_t published_batch(double batch_tokens, std::int64_t seq_len) {
+  constexpr std::int64_t kStep = 64;
+  const std::int64_t sequences = sequences_of(batch_tokens, seq_len);
+  return sequences < kStep ? sequences : (sequences + kStep / 2) / kStep * kStep;
 }
 
 std::int64_t sequences_of(double batch_tokens, std::int64_t seq_len) {

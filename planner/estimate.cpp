@@ -72,7 +72,12 @@ std::string choices_made(const PlanRequest& request, const Plan& plan) {
   add(request.micro_batch.any(), "micro-batch", std::to_string(s.micro_batch));
   add(request.recompute.any(), "recomputation", to_string(s.recompute));
   if (out.empty()) return {};
-  return fmt::format("{}: {}", plan.memory.fits() ? "the fastest that fits" : "the nearest to fitting", out);
+  if (!plan.memory.fits()) return "the nearest to fitting: " + out;
+  const double most = request.max_oom_probability.value_or(kDefaultOutOfMemory);
+  const bool risky = plan.out_of_memory_probability > most;
+  return fmt::format("the fastest that fits{}: {}",
+                     risky ? fmt::format(" (nothing keeps the chance to run out under {})", format_percent(most)) : "",
+                     out);
 }
 
 }  // namespace
@@ -85,11 +90,10 @@ Result<Plan> evaluate(const PlanRequest& request, const Catalog& catalog, const 
   Workload workload = request.workload;
   workload.precision = effective_precision(request, one_node->accelerator);
   const Market market = request.markets.front();
-  const Price* price = catalog.find_price(instance.name, request.region, market);
   // The stack may be one that the request does not name.
   PlanRequest one = request;
   one.stacks = {&stack};
-  const Group group = make_group(one, instance, price, market, *one_node, workload, count);
+  const Group group = make_group(one, catalog, instance, market, *one_node, workload, count);
   const Cluster cluster = group.cluster();
   Diagnostics faults = check(strategy, workload, stack);
   if (strategy.gpus() != cluster.gpus()) {
@@ -124,8 +128,13 @@ Result<PlanSet> estimate(const PlanRequest& request, const Catalog& catalog, con
   one.deadline.reset();
   one.budget.reset();
   one.max_hourly.reset();
-  one.max_oom_probability.reset();
+  // What is left open is filled as a plan would be, and only then with whatever fits.
+  if (!one.max_oom_probability) one.max_oom_probability = kDefaultOutOfMemory;
   PlanSet set = search(one, catalog, options);
+  if (set.plans.empty()) {
+    one.max_oom_probability.reset();
+    set = search(one, catalog, options);
+  }
   set.request = request;
   if (set.plans.empty() && set.nearest_miss) set.plans.push_back(set.nearest_miss->plan);
   if (set.plans.empty()) return tl::unexpected<Diagnostics>(why_invalid(request, catalog));

@@ -4,9 +4,12 @@
 
 #include <fmt/format.h>
 
+#include "base/figures.hpp"
+#include "planner/advice.hpp"
 #include "planner/constraints.hpp"
 #include "planner/objective.hpp"
 #include "planner/search.hpp"
+#include "planner/whatif.hpp"
 
 namespace smplan {
 namespace {
@@ -36,8 +39,16 @@ std::string against(const Plan& other, const Plan& mine) {
                      change(time, mine.cost.time_to_train().value(), "longer", "shorter"));
 }
 
-std::string_view goal(Objective objective) {
-  switch (objective) {
+/// ` that end within 28 d`, where the horizon leaves plans out of the comparison.
+std::string within(const PlanRequest& r) {
+  const bool compared = r.objective == Objective::Cost || r.objective == Objective::Balanced;
+  return compared ? fmt::format(" that end within {}", format_duration(r.horizon)) : std::string();
+}
+
+std::string_view goal(const PlanSet& set) {
+  const PlanRequest& r = set.request;
+  if (nothing_ends_in_time(set)) return "the shortest time to train, as nothing ends within a year,";
+  switch (r.objective) {
     case Objective::Cost:
       return "the lowest total cost";
     case Objective::Time:
@@ -58,14 +69,45 @@ PlanSet best_of(const PlanRequest& narrowed, const Catalog& catalog, const Searc
   return search(one, catalog, options);
 }
 
+/// The plan with the least score, whatever comes first for being simpler.
+const Plan& least(const PlanSet& set) {
+  const PlanRequest& r = set.request;
+  if (r.objective == Objective::Pareto) return set.plans.front();
+  const auto value = [&r](const Plan& plan) { return score(r, plan.cost.time_to_train(), plan.cost.total()); };
+  return *std::min_element(set.plans.begin(), set.plans.end(),
+                           [&](const Plan& a, const Plan& b) { return value(a) < value(b); });
+}
+
+/// Whether the winner is the best to the last percent, or comes first because it is simpler.
+void explain_simplicity(const PlanSet& set, const Plan& p, Lines& out) {
+  if (set.request.objective == Objective::Pareto) return;
+  const Plan& best = least(set);
+  const std::string rule = fmt::format(
+      "Of plans within {} of the best the simplest comes first: one instance before several, then few dimensions and "
+      "degrees that are powers of two, then few instances.",
+      format_percent(kSimplerMayCost - 1));
+  if (best.same_as(p)) {
+    out.push_back(rule + " Here the best is the simplest.");
+  } else {
+    out.push_back(fmt::format("{} {} takes {} and is less simple.", rule, where_and_how(best), against(best, p)));
+  }
+}
+
 void explain_winner(const PlanSet& set, const Plan& p, std::size_t rank, Lines& out) {
   out.push_back(fmt::format("Rank {}: {}. {} in {} at {}.", rank, where_and_how(p), format_usd(p.cost.total()),
                             format_duration(p.cost.time_to_train()), format_usd_per_hour(p.cost.hourly)));
   if (rank == 1) {
-    out.push_back(
-        fmt::format("It has {} of {} candidates: {} priced in full, {} dismissed because a bound or a lighter "
-                    "variant was better.",
-                    goal(set.request.objective), set.search.space, set.search.evaluated, set.search.pruned));
+    out.push_back(fmt::format(
+        "{} {} of {} candidates{}: {} priced in full, {} dismissed because a bound or a lighter "
+        "variant was better.",
+        least(set).same_as(p) ? "It has" : "But for what a simpler plan may cost it has", goal(set), set.search.space,
+        nothing_ends_in_time(set) ? "" : within(set.request), set.search.evaluated, set.search.pruned));
+    explain_simplicity(set, p, out);
+    if (const Plan* longer = cheaper_later(set)) {
+      out.push_back(fmt::format("Cheaper beyond {}: {} takes {}; --deadline {:.0f}d plans for it.",
+                                format_duration(set.request.horizon), where_and_how(*longer), against(*longer, p),
+                                days_for(*longer)));
+    }
   } else {
     out.push_back(fmt::format("It ranks behind rank 1, which takes {}.", against(set.plans.front(), p)));
   }
@@ -83,8 +125,9 @@ void explain_bounds(const Plan& p, Lines& out) {
   out.push_back(fmt::format("A step takes {} at {} MFU: {}. Besides matrix products, {} bounds it.",
                             format_duration(p.step.time()), format_percent(p.step.mfu), shares, bottleneck(p.step)));
   const MemoryEstimate& m = p.memory;
-  out.push_back(fmt::format("Memory: {} of {} a device; {} stays free.", format_bytes(m.peak_device),
-                            format_bytes(m.limit), format_bytes(m.limit - m.peak_device)));
+  out.push_back(fmt::format("Memory: {} ({} to {}) of {} a device; {} chance to run out.", format_bytes(m.wanted),
+                            format_bytes(p.peak_interval.p10), format_bytes(p.peak_interval.p90), format_bytes(m.limit),
+                            format_chance(p.out_of_memory_probability)));
 }
 
 /// One changed dimension at a time, everything else as it is: slower by how much, or short by how much.
@@ -140,15 +183,40 @@ void explain_strategy(const PlanSet& set, const Catalog& catalog, const Plan& p,
       out.push_back(fmt::format("With {}: not possible, {}.", v.name, other.error().front().message));
     } else if (!other->memory.fits_device()) {
       out.push_back(fmt::format("With {}: does not fit, needs {} of {} ({} too much).", v.name,
-                                format_bytes(other->memory.peak_device), format_bytes(other->memory.limit),
-                                format_bytes(other->memory.peak_device - other->memory.limit)));
+                                format_bytes(other->memory.wanted), format_bytes(other->memory.limit),
+                                format_bytes(other->memory.wanted - other->memory.limit)));
     } else if (const std::string short_of = host_shortfall(other->memory); !short_of.empty()) {
       out.push_back(fmt::format("With {}: {}.", v.name, short_of));
     } else {
       out.push_back(fmt::format("With {}: a step takes {} ({}), {} a device.", v.name,
                                 format_duration(other->step.time()),
                                 change(other->step.time().value(), p.step.time().value(), "longer", "shorter"),
-                                format_bytes(other->memory.peak_device)));
+                                format_bytes(other->memory.wanted)));
+    }
+  }
+}
+
+/// The same plan at other batches: what the choice of the batch costs.
+void explain_batch(const PlanSet& set, const Catalog& catalog, const Plan& p, Lines& out) {
+  const Workload& w = set.request.workload;
+  const std::string bound = batch_bound(w, p.step);
+  if (!bound.empty()) out.push_back(fmt::format("Of the step, {}.", bound));
+  for (const auto& [factor, words] : {std::pair(0.5, "half"), std::pair(2.0, "twice"), std::pair(4.0, "four times")}) {
+    Scenario changed = set.request.scenario;
+    changed.batch *= factor;
+    const PlanRequest request = in_world(set.request, changed);
+    const std::string batch =
+        fmt::format("{} the batch ({} sequences, {} tokens)", words, request.workload.global_batch,
+                    format_count(request.workload.tokens_per_step()));
+    const Result<Plan> other = evaluate(request, catalog, *p.instance, p.instance_count, *p.stack, p.strategy);
+    if (!other) {
+      out.push_back(fmt::format("With {}: not possible, {}.", batch, other.error().front().message));
+    } else if (!other->memory.fits()) {
+      out.push_back(fmt::format("With {}: does not fit, needs {} of {}.", batch, format_bytes(other->memory.wanted),
+                                format_bytes(other->memory.limit)));
+    } else {
+      out.push_back(fmt::format("With {}: the run takes {}; whether it learns as well is not modelled.", batch,
+                                against(*other, p)));
     }
   }
 }
@@ -216,6 +284,7 @@ std::vector<std::string> explain(const PlanSet& set, const Catalog& catalog, std
   explain_winner(set, plan, rank, out);
   explain_bounds(plan, out);
   explain_strategy(set, catalog, plan, out);
+  explain_batch(set, catalog, plan, out);
   explain_neighbours(set, catalog, plan, options, out);
   for (const std::string& warning : plan.warnings) out.push_back(fmt::format("Note: {}.", warning));
   return out;

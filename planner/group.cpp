@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "catalogs/dates.hpp"
+#include "models/markets.hpp"
 #include "planner/uncertainty.hpp"
 
 namespace smplan {
@@ -29,12 +31,32 @@ const RunTerms& Group::terms_of(const Stack& stack) const {
   return terms.front();
 }
 
-Group make_group(const PlanRequest& request, const InstanceType& instance, const Price* price, Market market,
+namespace {
+
+/// Of a price when the newest of the catalog was seen.
+double age_years(const Price& price, const PlanRequest& request) {
+  constexpr double kDaysPerYear = 365;
+  const auto days = days_between(price.provenance.as_of, request.prices_as_of);
+  return days ? static_cast<double>(*days) / kDaysPerYear : 0;
+}
+
+}  // namespace
+
+Group make_group(const PlanRequest& request, const Catalog& catalog, const InstanceType& instance, Market market,
                  const Cluster& one_node, const Workload& workload, std::int32_t count) {
+  const Price* price = catalog.find_price(instance.name, request.region, market);
   const UsdPerSecond rate = price != nullptr ? price->rate * request.scenario.price : UsdPerSecond();
-  Group group{&instance, price, &one_node, &workload, count, market, {}};
+  Group group;
+  group.instance = &instance;
+  group.price = price;
+  group.on_demand = catalog.find_price(instance.name, request.region, Market::OnDemand);
+  group.one_node = &one_node;
+  group.workload = &workload;
+  group.count = count;
+  group.market = market;
   RunSetup setup = request.run;
   setup.market = market;
+  const double sigma = price != nullptr ? price_sigma(*price, age_years(*price, request), setup.operations) : 0;
   for (const Stack* stack : request.stacks) {
     const SaveFormat format = save_format(workload, *stack);
     const bool known =
@@ -42,6 +64,7 @@ Group make_group(const PlanRequest& request, const InstanceType& instance, const
     if (known) continue;
     const FlopsPerSecond peak = one_node.accelerator.peak_rate(stack->product_precision(workload.precision));
     group.terms.push_back(run_terms(setup, workload, instance, count, rate, format, peak));
+    group.terms.back().price_sigma = sigma;
   }
   return group;
 }
@@ -74,11 +97,12 @@ Plan make_plan(const PlanRequest& request, const Group& group, const Stack& stac
   plan.step = c.step;
   const Cluster cluster = group.cluster();
   plan.unmeasured = unmeasured_traits(*group.workload, c.strategy, cluster, stack);
-  plan.peak_interval = peak_interval(c.memory.peak_device, stack);
+  plan.peak_interval = peak_interval(c.memory.wanted, stack);
   plan.out_of_memory_probability = out_of_memory_probability(c.memory, stack);
   set_interval(plan.step, stack, plan.unmeasured.size());
   plan.cost = group_cost(group, stack, plan.step);
   plan.price = group.price;
+  plan.on_demand = group.on_demand;
   plan.warnings = plan_warnings(request, plan);
   return plan;
 }

@@ -8,6 +8,7 @@ namespace smplan {
 struct Group {
   const InstanceType* instance = nullptr;
   const Price* price = nullptr;        ///< nullptr: no cost, estimates only
+  const Price* on_demand = nullptr;    ///< the same type's, for comparison
   const Cluster* one_node = nullptr;   ///< the type's hardware; the count is set where it is used
   const Workload* workload = nullptr;  ///< in the number format of this hardware
   std::int32_t count = 0;
@@ -20,7 +21,7 @@ struct Group {
   [[nodiscard]] Cluster cluster() const;
 };
 
-Group make_group(const PlanRequest& request, const InstanceType& instance, const Price* price, Market market,
+Group make_group(const PlanRequest& request, const Catalog& catalog, const InstanceType& instance, Market market,
                  const Cluster& one_node, const Workload& workload, std::int32_t count);
 
 /// A candidate that fits into memory, priced by the full model.

@@ -17,7 +17,10 @@ bool Incumbents::useless(const PlanRequest& request, const Group& group, const S
   if (limit_rejection(request, run)) return true;
   // The frontier is the whole answer to the pareto objective; otherwise the ranked list is one too.
   const bool ranked = request.objective != Objective::Pareto;
-  if (ranked && (!last_shown || score(request, time, cost) <= *last_shown)) return false;
+  if (ranked) {
+    const Score mine = score(request, time, cost);
+    if (!last_shown || mine <= *last_shown || hardly_behind(mine, *first)) return false;
+  }
   return is_dominated({time.value(), cost.value()}, frontier);
 }
 

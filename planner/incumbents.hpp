@@ -12,6 +12,7 @@ namespace smplan {
 /// What the groups searched so far have achieved. A bound that is behind all of it cannot change the answer.
 struct Incumbents {
   bool has_plan = false;
+  std::optional<Score> first;       ///< of the best so far
   std::optional<Score> last_shown;  ///< of the list's last place, once the list is full
   std::vector<TimeCost> frontier;   ///< cheapest first
 

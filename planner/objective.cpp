@@ -1,6 +1,7 @@
 #include "planner/objective.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace smplan {
@@ -27,13 +28,12 @@ std::optional<Objective> objective_from(std::string_view name) {
 }
 
 Score score(const PlanRequest& request, Seconds time_to_train, Usd total) {
-  const Seconds limit = std::max(days(kMaxJobDays), request.deadline.value_or(Seconds()));
   const double time = time_to_train.value();
   const double cost = total.value();
   Score s;
-  s.over_limit = time_to_train > limit;
+  s.over_limit = time_to_train > request.horizon;
   if (s.over_limit) {
-    // Nobody waits years to save a percent: what misses the limit ranks by how far it misses it.
+    // Nobody waits years to save a percent: what misses the horizon ranks by how far it misses it.
     s.value = time;
     s.second = cost;
     return s;
@@ -54,6 +54,22 @@ Score score(const PlanRequest& request, Seconds time_to_train, Usd total) {
       break;
   }
   return s;
+}
+
+bool hardly_behind(const Score& mine, const Score& best) {
+  return mine.over_limit == best.over_limit && mine.value <= best.value * kSimplerMayCost;
+}
+
+Complexity complexity(const Strategy& s) {
+  Complexity c;
+  for (const std::int32_t degree :
+       {s.tensor_parallel, s.pipeline_parallel, s.virtual_pipeline, s.context_parallel, s.expert_parallel}) {
+    if (degree <= 1) continue;
+    c.dimensions += std::has_single_bit(static_cast<std::uint32_t>(degree)) ? 1 : 2;
+    c.degrees *= degree;
+  }
+  if (s.offload.any()) ++c.dimensions;
+  return c;
 }
 
 int variants_per_group(const PlanRequest& request) {

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/figures.hpp"
 #include "catalogs/dates.hpp"
 #include "models/markets.hpp"
+#include "planner/advice.hpp"
 
 namespace smplan {
 namespace {
@@ -12,11 +14,10 @@ namespace {
 /// Published large runs reach 30 to 55 % (Narayanan et al. 2021, table 1; Llama 3, Dubey et al. 2024,
 /// table 4); below half of the low end the hardware mostly waits.
 constexpr double kLowMfu = 0.15;
-constexpr double kThinHeadroom = 0.05;
 constexpr double kDaysPerYear = 365;
-/// Largest training plan on offer; a job's ResourceConfig has one TrainingPlanArn.
-/// Source: SageMaker developer guide, search-training-plan-offerings; botocore 1.44.5.
-constexpr std::int32_t kMostPlanInstances = 64;
+/// Source: SageMaker service quotas, longest run time for a training job, 2026-11-20.
+constexpr double kDefaultQuotaDays = 5;
+constexpr std::int32_t kDefaultQuotaInstances = 20;  ///< likewise, instances for a training job
 
 void warn_of_price(const PlanRequest& request, const Price& price, std::vector<std::string>& out) {
   if (price.basis == PriceBasis::Derived) {
@@ -27,6 +28,16 @@ void warn_of_price(const PlanRequest& request, const Price& price, std::vector<s
   if (age && *age > kOldPriceDays) {
     out.push_back(fmt::format("price is of {}, {} days old: check it", price.provenance.as_of, *age));
   }
+}
+
+/// Default quotas that the job is over, whatever that of its type; empty where there is none.
+std::string raised_quotas(const Plan& plan) {
+  const bool longer = plan.cost.time_to_train() > days(kDefaultQuotaDays);
+  const bool more = plan.instance_count > kDefaultQuotaInstances;
+  if (!longer && !more) return {};
+  const std::string days = longer ? fmt::format("{:g} days for one training job", kDefaultQuotaDays) : "";
+  const std::string instances = more ? fmt::format("{} instances of a job", kDefaultQuotaInstances) : "";
+  return fmt::format("is over the account's default quotas: {}{}{}", days, longer && more ? ", " : "", instances);
 }
 
 void warn_of_support(const InstanceType& instance, std::vector<std::string>& out) {
@@ -43,17 +54,18 @@ std::vector<std::string> plan_warnings(const PlanRequest& request, const Plan& p
   const MemoryEstimate& m = plan.memory;
   if (!m.fits_device()) {
     out.push_back(
-        fmt::format("out of memory: needs {} a device, has {}", format_bytes(m.peak_device), format_bytes(m.limit)));
-  } else if (m.peak_device > m.limit * (1 - kThinHeadroom)) {
+        fmt::format("out of memory: needs {} a device, has {}", format_bytes(m.wanted), format_bytes(m.limit)));
+  } else if (plan.out_of_memory_probability > kDefaultOutOfMemory) {
     out.push_back(fmt::format("only {} of {} device memory stays free: {} chance to run out",
-                              format_bytes(m.limit - m.peak_device), format_bytes(m.limit),
-                              format_percent(plan.out_of_memory_probability)));
+                              format_bytes(m.limit - m.wanted), format_bytes(m.limit),
+                              format_chance(plan.out_of_memory_probability)));
   }
   if (std::string short_of = host_shortfall(m); !short_of.empty()) out.push_back(std::move(short_of));
   if (!plan.unmeasured.empty()) {
     out.push_back(fmt::format("no measured run of {} had {}: the interval is wider for it", plan.stack->id,
                               fmt::join(plan.unmeasured, ", ")));
   }
+  if (std::string quotas = raised_quotas(plan); !quotas.empty()) out.push_back(std::move(quotas));
   if (plan.over_job_limit()) {
     out.push_back(fmt::format("takes {}, longer than the {} days of one SageMaker job: needs restarts from checkpoints",
                               format_duration(plan.cost.time_to_train()), kMaxJobDays));
@@ -88,8 +100,10 @@ std::vector<std::string> plan_warnings(const PlanRequest& request, const Plan& p
     out.push_back(fmt::format("takes longer than the {} days of one training plan", kMostPlanDays));
   }
   if (plan.step.mfu < kLowMfu) {
-    out.push_back(
-        fmt::format("model FLOPs utilisation of {} is low: {}", format_percent(plan.step.mfu), bottleneck(plan.step)));
+    const std::string bound = batch_bound(request.workload, plan.step);
+    out.push_back(fmt::format(
+        "model FLOPs utilisation of {} is low: {}", format_percent(plan.step.mfu),
+        bound.empty() ? std::string(bottleneck(plan.step)) : bound + "; --global-batch-tokens says another"));
   }
   return out;
 }

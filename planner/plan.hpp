@@ -22,13 +22,15 @@ enum class RejectionReason {
   Memory,
   HostMemory,
   Headroom,
-  OutOfMemoryRisk,  ///< fits, but by less than --max-oom-probability asks for
+  OutOfMemoryRisk,  ///< fits, but runs out more often than the request allows
   Hourly,
+  Practice,       ///< what no engineer starts unasked: fleets over TCP, fleets of scarce types on spot
+  TrainingPlan,   ///< more instances or days than one training plan on offer has
   NoCheckpoints,  ///< long, on spot capacity, and nothing is saved
   Deadline,
   Budget,
 };
-inline constexpr int kRejectionReasonCount = 11;
+inline constexpr int kRejectionReasonCount = 13;
 std::string_view to_string(RejectionReason reason);
 
 /// A candidate that fell short, with how much.
@@ -50,8 +52,9 @@ struct Plan {
   MemoryEstimate memory;
   StepEstimate step;
   RunCost cost;
-  const Price* price = nullptr;  ///< nullptr where the type has none (estimate only)
-  PeakInterval peak_interval;    ///< of the device's peak memory
+  const Price* price = nullptr;      ///< nullptr where the type has none (estimate only)
+  const Price* on_demand = nullptr;  ///< of the same type and region; nullptr where none is known
+  PeakInterval peak_interval;        ///< of the peak that the device would take if its memory had no end
   double out_of_memory_probability = 0;
   std::vector<std::string> unmeasured;  ///< traits that no measured run of the stack had (planner/uncertainty.hpp)
   std::vector<std::string> warnings;

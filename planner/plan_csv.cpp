@@ -26,7 +26,7 @@ std::string text(std::int64_t count) { return std::to_string(count); }
 std::string number(double value) { return format_shortest(value); }
 std::string flag(bool value) { return value ? "1" : "0"; }
 
-constexpr std::array<Column, 37> kColumns{{
+constexpr std::array<Column, 40> kColumns{{
     {"rank", [](const Row& r) { return text(static_cast<std::int64_t>(r.index) + 1); }},
     {"instance_type", [](const Row& r) { return r.plan.instance->name; }},
     {"instance_count", [](const Row& r) { return text(r.plan.instance_count); }},
@@ -54,7 +54,7 @@ constexpr std::array<Column, 37> kColumns{{
     {"offload", [](const Row& r) { return to_string(r.strategy.offload); }},
     {"dtype", [](const Row& r) { return std::string(to_string(r.plan.precision)); }},
     {"fits", [](const Row& r) { return flag(r.plan.memory.fits()); }},
-    {"peak_gib", [](const Row& r) { return number(in_gib(r.plan.memory.peak_device)); }},
+    {"peak_gib", [](const Row& r) { return number(in_gib(r.plan.memory.wanted)); }},
     {"limit_gib", [](const Row& r) { return number(in_gib(r.plan.memory.limit)); }},
     {"step_time_s", [](const Row& r) { return number(r.plan.step.time().value()); }},
     {"tokens_per_s", [](const Row& r) { return number(r.plan.step.tokens_per_s); }},
@@ -68,6 +68,9 @@ constexpr std::array<Column, 37> kColumns{{
     {"market", [](const Row& r) { return std::string(to_string(r.plan.market)); }},
     {"recompute_layers",
      [](const Row& r) { return r.strategy.recompute_layers > 0 ? text(r.strategy.recompute_layers) : std::string(); }},
+    {"peak_gib_p10", [](const Row& r) { return number(in_gib(r.plan.peak_interval.p10)); }},
+    {"peak_gib_p90", [](const Row& r) { return number(in_gib(r.plan.peak_interval.p90)); }},
+    {"out_of_memory_probability", [](const Row& r) { return number(r.plan.out_of_memory_probability); }},
 }};
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include "planner/plan_json.hpp"
+#include "planner/advice.hpp"
 
 #include <cmath>
 #include <stdexcept>
@@ -72,6 +73,7 @@ Json work_json(const PlanRequest& r) {
   out["dtype_defaulted"] = r.precision_defaulted;
   out["optimizer"] = std::string(to_string(w.optimizer));
   out["finetune"] = std::string(to_string(w.finetune));
+  out["fine_tuning"] = w.fine_tunes;
   out["lora_rank"] = w.finetune == FineTune::Full ? Json(nullptr) : Json(w.lora.rank);
   if (w.lora.train_embeddings) out["lora_embeddings"] = true;
   out["fused_loss"] = w.fused_loss;
@@ -107,6 +109,7 @@ Json request_json(const PlanRequest& r) {
   out["stack"] = Json::array();
   for (const Stack* s : r.stacks) out["stack"].push_back(s->id);
   out["collectives"] = names(r.collectives);
+  out["launchable"] = r.launchable ? "job" : "any";
   out["dp"] = degrees(r.dp);
   out["tp"] = degrees(r.tp);
   out["pp"] = degrees(r.pp);
@@ -129,6 +132,7 @@ Json request_json(const PlanRequest& r) {
   out["dataset"] = r.run.data ? data_json(*r.run.data) : Json(nullptr);
   out["deadline_s"] = r.deadline ? number(r.deadline->value()) : Json(nullptr);
   out["deadline_at"] = r.due ? Json(iso_local(r.due->at)) : Json(nullptr);
+  out["horizon_s"] = number(r.horizon.value());
   out["confidence"] = r.confidence ? number(*r.confidence) : Json(nullptr);
   out["budget_usd"] = r.budget ? number(r.budget->value()) : Json(nullptr);
   out["max_hourly_usd"] = r.max_hourly ? number(in_usd_per_hour(*r.max_hourly)) : Json(nullptr);
@@ -143,7 +147,7 @@ Json request_json(const PlanRequest& r) {
 Json memory_json(const MemoryEstimate& m) {
   Json out;
   out["fits"] = m.fits();
-  out["peak_gib"] = number(in_gib(m.peak_device));
+  out["peak_gib"] = number(in_gib(m.wanted));
   out["limit_gib"] = number(in_gib(m.limit));
   const MemoryComponents& c = m.components;
   Json parts;
@@ -181,6 +185,8 @@ Json cost_json(const PlanRequest& r, const Plan& p) {
   out["total_interval_usd"] = Json::array({dollars(p.cost.low), dollars(p.cost.high)});
   out["region"] = r.region;
   out["market"] = std::string(to_string(p.market));
+  const auto saved = saving(p);
+  out["saving"] = saved ? number(*saved) : Json(nullptr);
   out["price_date"] = p.price != nullptr ? Json(p.price->provenance.as_of) : Json(nullptr);
   out["price_basis"] = p.price != nullptr ? Json(std::string(to_string(p.price->basis))) : Json(nullptr);
   out["price_source"] = p.price != nullptr ? Json(p.price->provenance.source) : Json(nullptr);
@@ -294,6 +300,7 @@ Json plan_json(const PlanRequest& r, const Plan& p, std::size_t rank) {
   out["time_to_train_interval_s"] =
       Json::array({number(p.cost.spread.at(0.1).value()), number(p.cost.spread.at(0.9).value())});
   out["deadline_probability"] = r.deadline ? number(p.cost.spread.probability(*r.deadline)) : Json(nullptr);
+  out["budget_probability"] = r.budget ? number(p.cost.cost_probability(*r.budget)) : Json(nullptr);
   out["goodput"] = number(p.cost.goodput);
   out["operation"] = operation_json(r, p);
   out["cost"] = cost_json(r, p);

@@ -115,7 +115,7 @@ void Resolver::read_model() {
 }
 
 void Resolver::use_architecture(Architecture architecture, std::string assumption) {
-  if (const ModelPreset* preset = catalog_.find_model(architecture.name)) preset_seq_len_ = preset->default_seq_len;
+  preset_ = catalog_.find_model(architecture.name);
   if (!assumption.empty()) {
     assume(fmt::format("{}: {} layers of width {}, {} parameters", assumption, architecture.n_layers,
                        architecture.hidden, format_count(static_cast<double>(count_parameters(architecture).total()))));
@@ -144,6 +144,7 @@ void Resolver::read_formats() {
     const auto f =
         parse_name(*spec_.finetune, "fine-tuning mode", "--finetune", kFinetuneNames, finetune_from, faults_);
     if (f) w.finetune = *f;
+    w.fine_tunes = true;
   }
   if (spec_.fused_loss) w.fused_loss = parse_switch(*spec_.fused_loss, "--fused-loss", faults_).value_or(false);
   if (spec_.flash_attention) w.flash_attention = parse_switch(*spec_.flash_attention, "--flash-attention", faults_);
@@ -172,23 +173,26 @@ void Resolver::read_work() {
       assume(fmt::format("--seq-len {} is taken as {}", trim(*spec_.seq_len), *n));
     }
   } else {
-    w.seq_len = default_seq_len(w.architecture, preset_seq_len_);
+    w.seq_len = default_seq_len(w.architecture, preset_ != nullptr ? preset_->default_seq_len : 0);
     assume(fmt::format("sequence length {}", w.seq_len));
   }
-  if (faults_.size() == before) read_batch(static_cast<double>(count_parameters(w.architecture).total()));
   if (spec_.tokens) {
     if (const auto n = take(parse_count(*spec_.tokens, "--tokens"), faults_)) w.tokens = *n;
+  } else if (w.fine_tunes) {
+    w.tokens = kFineTuneTokens;
+    assume(fmt::format("fine-tuning on {} tokens, three epochs of 52,000 short instructions: say --tokens",
+                       format_count(w.tokens)));
   } else {
-    w.tokens = default_tokens(w.architecture, w.finetune, w.lora);
-    assume(fmt::format("{} tokens: 20 per {}parameter", format_count(w.tokens),
-                       w.finetune == FineTune::Full ? "" : "trained "));
+    w.tokens = default_tokens(w.architecture);
+    assume(fmt::format("{} tokens: 20 per parameter", format_count(w.tokens)));
   }
+  if (faults_.size() == before) read_batch();
   if (faults_.size() != before) return;
   const Diagnostics workload_faults = check(w);
   faults_.insert(faults_.end(), workload_faults.begin(), workload_faults.end());
 }
 
-void Resolver::read_batch(double parameters) {
+void Resolver::read_batch() {
   Workload& w = request_.workload;
   if (spec_.global_batch && spec_.global_batch_tokens) {
     add("conflict", "--global-batch and --global-batch-tokens", "the global batch is given twice", "give one of them");
@@ -219,8 +223,21 @@ void Resolver::read_batch(double parameters) {
                        w.seq_len));
     return;
   }
-  w.global_batch = default_global_batch(parameters, w.seq_len, w.finetune);
-  assume(fmt::format("global batch of {} sequences ({} tokens)", w.global_batch, format_count(w.tokens_per_step())));
+  const bool published = !w.fine_tunes && preset_ != nullptr && preset_->batch_tokens > 0;
+  std::string why;
+  if (w.fine_tunes) {
+    w.global_batch = kFineTuneBatch;
+    why = "usual for fine-tuning";
+  } else if (published) {
+    w.global_batch = published_batch(preset_->batch_tokens, w.seq_len);
+    why = preset_->batch_source;
+  } else {
+    w.global_batch = default_global_batch(w.architecture, w.tokens, w.seq_len);
+    why = "by size and tokens, Bi et al. 2024";
+  }
+  request_.batch_defaulted = true;
+  assume(fmt::format("global batch of {} sequences ({} tokens: {})", w.global_batch, format_count(w.tokens_per_step()),
+                     why));
 }
 
 /// A duration, or a day or time up to which the time from now on is left.
@@ -242,12 +259,17 @@ void Resolver::read_deadline() {
 
 void Resolver::read_limits() {
   if (spec_.deadline) read_deadline();
+  if (request_.deadline) request_.horizon = *request_.deadline;
   if (spec_.confidence) {
     request_.confidence = take(parse_fraction(*spec_.confidence, "--confidence"), faults_);
     if (request_.confidence && (*request_.confidence <= 0 || *request_.confidence >= 1)) {
       add("out-of-range", "--confidence", "nothing is certain and nothing is impossible", "give a part such as 90%");
     }
-    if (!spec_.deadline) add("conflict", "--confidence", "a confidence without a deadline", "add --deadline");
+    if (!spec_.deadline && !spec_.budget) {
+      add("conflict", "--confidence", "a confidence without a deadline or a budget", "add --deadline or --budget");
+    }
+  } else if (spec_.deadline || spec_.budget) {
+    request_.confidence = kDefaultConfidence;
   }
   if (spec_.budget) {
     request_.budget = take(parse_usd(*spec_.budget, "--budget"), faults_);
@@ -267,9 +289,6 @@ void Resolver::read_limits() {
       request_.min_headroom = *f;
       if (*f >= 1) add("out-of-range", "--min-headroom", "a headroom of all the memory", "give a fraction such as 5%");
     }
-  } else if (purpose_ == Purpose::Plan && !spec_.max_oom_probability) {
-    request_.min_headroom = kDefaultHeadroom;
-    assume(fmt::format("{} of device memory stays free", format_percent(kDefaultHeadroom)));
   }
   if (spec_.max_oom_probability) {
     if (const auto f = take(parse_fraction(*spec_.max_oom_probability, "--max-oom-probability"), faults_)) {
@@ -278,6 +297,9 @@ void Resolver::read_limits() {
         add("out-of-range", "--max-oom-probability", "no estimate of memory is certain", "give a part such as 1%");
       }
     }
+  } else if (purpose_ == Purpose::Plan) {
+    request_.max_oom_probability = kDefaultOutOfMemory;
+    assume(fmt::format("at most {} chance to run out of device memory", format_percent(kDefaultOutOfMemory)));
   }
   if (spec_.objective) {
     const auto o = parse_name(*spec_.objective, "objective", "--objective", kObjectiveNames, objective_from, faults_);
@@ -296,6 +318,7 @@ void Resolver::read_limits() {
   if (spec_.what_if) {
     if (const auto scenario = take(parse_scenario(*spec_.what_if, "--what-if"), faults_)) {
       request_.scenario = *scenario;
+      if (has_model_) scale_batch(request_.workload, scenario->batch);
       if (!scenario->is_catalog()) assume("what if: " + to_string(*scenario));
     }
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -26,6 +27,19 @@ enum class Objective {
 std::string_view to_string(Objective objective);
 std::optional<Objective> objective_from(std::string_view name);
 
+/// SageMaker's limit for one training job.
+inline constexpr double kMaxJobDays = 28;
+
+/// What the horizon grows to where nothing ends within one job. Source of the steps: two and three months, half a year,
+/// a year; nobody plans longer.
+inline constexpr std::array<double, 4> kWiderHorizonDays{60, 90, 180, 365};
+
+/// A deadline means to be met.
+inline constexpr double kDefaultConfidence = 0.9;
+
+/// One job in twenty that dies is what a careful engineer accepts of a plan that nobody tried yet.
+inline constexpr double kDefaultOutOfMemory = 0.05;
+
 /// A request as users write it: every field is the text of a flag (`--seq-len 4096`), a JSON member
 /// or a Python keyword. The only place that turns text into values is resolve().
 struct RequestSpec {
@@ -37,7 +51,7 @@ struct RequestSpec {
   // Hardware.
   std::optional<std::string> instances, count, max_gpus, region, market;
   // Software.
-  std::optional<std::string> stack, collectives;
+  std::optional<std::string> stack, collectives, launchable;
   // Fixed dimensions; each may list values: `1,2,4`.
   std::optional<std::string> dp, tp, pp, vpp, cp, ep, etp, zero_stage, sharding, shard_degree, micro_batch, recompute,
       recompute_layers, offload, sequence_parallel;
@@ -73,11 +87,23 @@ struct PlanRequest {
   /// How capacity may be bought, in the order of the flag; plans of all of them are ranked together.
   std::vector<Market> markets{Market::OnDemand};
   std::vector<const InstanceType*> instances;  ///< candidates, catalog order
+  bool types_defaulted = false;                ///< the request names none
   /// Types left out, each with the reason (no price there, retired, plan only ...).
   std::vector<std::pair<std::string, std::string>> left_out;
+  /// Of the types that can be ordered in the markets asked for, how many there are and have a price in the region.
+  std::int32_t types_orderable = 0, types_priced = 0;
+  /// Markets asked for that none of the candidates has a price in.
+  std::vector<Market> markets_without_prices;
   std::vector<std::int32_t> counts;
+  bool counts_defaulted = false;  ///< the request does not say how many instances there may be
+  bool batch_defaulted = false;   ///< nor how large the batch is
   std::optional<std::int64_t> max_gpus;
   std::vector<const Stack*> stacks;
+  bool stacks_defaulted = false;  ///< the request names none
+  /// Only what an export can start is planned (--launchable job).
+  bool launchable = true;
+  /// Default stacks left out because no export writes the work for them, each with the reason.
+  std::vector<std::pair<std::string, std::string>> stacks_left_out;
   Choice<Collectives> collectives;
   Choice<std::int32_t> dp, tp, pp, vpp, cp, ep, etp, shard_degree, micro_batch;
   Choice<Sharding> sharding;
@@ -89,16 +115,20 @@ struct PlanRequest {
   /// How runs are operated; its market is the first of `markets`.
   RunSetup run;
   std::optional<Seconds> deadline;
+  /// Plans that take longer rank after all that do not: the deadline, else kMaxJobDays, which the search widens where
+  /// nothing ends by then.
+  Seconds horizon = days(kMaxJobDays);
   /// Where the deadline was given as a day or a time.
   std::optional<Due> due;
-  /// Probability with which plans must meet the deadline; nullopt: the expected time must.
+  /// Probability with which plans must meet deadline and budget: kDefaultConfidence unless the request says otherwise;
+  /// nullopt where there is neither.
   std::optional<double> confidence;
   std::optional<Usd> budget;
   std::optional<UsdPerSecond> max_hourly;
-  /// Fraction of device memory that must stay free. Plans keep kDefaultHeadroom unless told otherwise;
-  /// an estimate of one exact configuration keeps none.
+  /// Fraction of device memory that must stay free.
   double min_headroom = 0.0;
-  /// Highest chance to run out of device memory.
+  /// Highest chance to run out of device memory: of plans kDefaultOutOfMemory unless the request says otherwise;
+  /// nullopt: whatever is likelier to fit than not.
   std::optional<double> max_oom_probability;
   Objective objective = Objective::Cost;
   /// Objective::Balanced: weight of the logarithm of the cost, the rest is that of the time.
@@ -108,16 +138,11 @@ struct PlanRequest {
   int top = 10;
   /// What was assumed because the request did not say, in words, for the reader.
   std::vector<std::string> assumptions;
+  /// Newest date of a price in the catalog: what the age of prices counts from, so that answers read no clock.
+  std::string prices_as_of;
   /// ISO date against which the age of prices is judged; without it no plan warns of old prices.
   std::optional<std::string> today;
 };
-
-/// Peaks vary by a few percent from run to run (allocator, uneven batches): a plan that fills the device
-/// to the brim fails some day.
-inline constexpr double kDefaultHeadroom = 0.05;
-
-/// SageMaker's limit for one training job: plans longer than this rank after all that are not.
-inline constexpr double kMaxJobDays = 28;
 
 /// `on-demand`, or `on-demand,spot`.
 std::string market_list(const PlanRequest& request);

@@ -1,9 +1,11 @@
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "models/cluster.hpp"
+#include "planner/export/launchable.hpp"
 #include "planner/group.hpp"
 #include "planner/request_fields.hpp"
 #include "planner/resolver.hpp"
@@ -26,6 +28,7 @@ bool lists(const std::vector<T>& values, const T& value) {
 }  // namespace
 
 void Resolver::read_market(const std::optional<std::string>& environment_region) {
+  for (const Price& p : catalog_.prices()) request_.prices_as_of = std::max(request_.prices_as_of, p.provenance.as_of);
   if (spec_.market) {
     const bool all = lower_case(trim(*spec_.market)) == "all";
     const std::string listed = all ? fmt::format("{}", fmt::join(market_names(), ",")) : *spec_.market;
@@ -45,16 +48,21 @@ void Resolver::read_market(const std::optional<std::string>& environment_region)
   } else {
     assume(fmt::format("region {}", request_.region));
   }
-  std::vector<std::string> known;
-  for (const Price& p : catalog_.prices()) {
-    if (!lists(known, p.region)) known.push_back(p.region);
-  }
-  std::sort(known.begin(), known.end());
+  std::set<std::string> priced;
+  for (const Price& p : catalog_.prices()) priced.insert(p.region);
+  std::set<std::string> regions = priced;
+  for (const InstanceType& i : catalog_.instances()) regions.insert(i.regions.begin(), i.regions.end());
+  const std::vector<std::string> known(regions.begin(), regions.end());
   if (const auto region = known_spelling(request_.region, known)) request_.region = *region;
-  if (purpose_ == Purpose::Plan && !lists(known, request_.region)) {
+  if (purpose_ != Purpose::Plan || priced.contains(request_.region)) return;
+  region_known_ = false;
+  if (!regions.contains(request_.region)) {
     faults_.push_back(unknown_name("region", request_.region, where, known));
-    region_known_ = false;
+    return;
   }
+  add("no-price", where, fmt::format("AWS has {}, the catalog has no price there", request_.region),
+      fmt::format("add prices with `smplan catalog import` and --catalog; there are prices of {}",
+                  fmt::join(priced, ", ")));
 }
 
 void Resolver::read_counts() {
@@ -65,6 +73,7 @@ void Resolver::read_counts() {
     assume("1 instance");
   } else {
     for (std::int32_t n = 1; n <= kDefaultMaxCount; ++n) request_.counts.push_back(n);
+    request_.counts_defaulted = true;
     assume(fmt::format("1 to {} instances", kDefaultMaxCount));
   }
   if (spec_.max_gpus) request_.max_gpus = parse_bounded(*spec_.max_gpus, "--max-gpus", 1, kMaxGpus, faults_);
@@ -72,6 +81,7 @@ void Resolver::read_counts() {
 
 void Resolver::read_instances() {
   const std::size_t before = faults_.size();
+  request_.types_defaulted = !spec_.instances;
   if (!spec_.instances) {
     for (const InstanceType& instance : catalog_.instances()) consider(instance, false);
   } else {
@@ -91,6 +101,18 @@ void Resolver::read_instances() {
   std::sort(request_.left_out.begin(), request_.left_out.end());
   request_.left_out.erase(std::unique(request_.left_out.begin(), request_.left_out.end()), request_.left_out.end());
   if (request_.instances.empty() && faults_.size() == before && region_known_) refuse_empty_selection();
+  if (purpose_ == Purpose::Plan) name_markets_without_prices();
+}
+
+/// Of several markets those that no candidate has a price in are compared in name only.
+void Resolver::name_markets_without_prices() {
+  if (request_.markets.size() < 2) return;
+  for (const Market market : request_.markets) {
+    const bool sold = std::any_of(request_.instances.begin(), request_.instances.end(), [&](const InstanceType* i) {
+      return catalog_.find_price(i->name, request_.region, market) != nullptr;
+    });
+    if (!sold) request_.markets_without_prices.push_back(market);
+  }
 }
 
 /// A type, or a family of them: `p5` is every ml.p5 there is, but not p5e or p5en.
@@ -113,7 +135,7 @@ void Resolver::consider(const InstanceType& instance, bool named) {
   }
 }
 
-std::string Resolver::reason_to_leave_out(const InstanceType& instance, bool named) const {
+std::string Resolver::reason_to_leave_out(const InstanceType& instance, bool named) {
   if (instance.accelerator_count == 0) return "has no accelerator";
   const Result<Cluster> cluster = make_cluster(catalog_, instance, 1);
   if (!cluster) return cluster.error().front().message;
@@ -133,6 +155,10 @@ std::string Resolver::reason_to_leave_out(const InstanceType& instance, bool nam
   const bool priced = std::any_of(request_.markets.begin(), request_.markets.end(), [&](Market market) {
     return catalog_.find_price(instance.name, request_.region, market) != nullptr;
   });
+  if (orderable) {
+    ++request_.types_orderable;
+    if (priced) ++request_.types_priced;
+  }
   if (priced) return {};
   const std::vector<std::string> regions = priced_regions(instance.name);
   const std::string elsewhere = regions.empty() ? "" : fmt::format("; known in {}", fmt::join(regions, ", "));
@@ -166,13 +192,16 @@ void Resolver::read_stacks() {
     request_.collectives.values = parse_names<Collectives>(*spec_.collectives, "collective library", "--collectives",
                                                            kCollectivesNames, collectives_from, faults_);
   }
-  if (!spec_.stack) {
-    for (const Stack& stack : catalog_.stacks()) {
-      const bool runs = runs_somewhere(stack) && has_kernels(stack);
-      if (stack.supported_for_planning && runs) request_.stacks.push_back(&stack);
-    }
-    return;
+  if (spec_.launchable) {
+    const auto kind = parse_name(
+        *spec_.launchable, "kind of plan", "--launchable", {"job", "any"},
+        [](std::string_view name) {
+          return name == "job" ? std::optional(true) : name == "any" ? std::optional(false) : std::nullopt;
+        },
+        faults_);
+    if (kind) request_.launchable = *kind;
   }
+  if (!spec_.stack) return choose_stacks();
   for (const std::string_view name : split_list(*spec_.stack, "--stack", faults_)) {
     const auto stack = take(catalog_.stack(name, "--stack"), faults_);
     if (!stack) continue;
@@ -197,6 +226,33 @@ void Resolver::read_stacks() {
     }
   }
   std::sort(request_.stacks.begin(), request_.stacks.end());
+}
+
+/// What people train with where the request names no stack. What no export can start is left out and named.
+void Resolver::choose_stacks() {
+  request_.stacks_defaulted = true;
+  if (!has_model_ || !faults_.empty()) return;
+  const Workload& w = request_.workload;
+  for (const Stack& stack : catalog_.stacks()) {
+    const bool usual = w.fine_tunes ? stack.supported_for_fine_tuning : stack.supported_for_planning;
+    const bool planned = usual || (!request_.launchable && stack.supported_for_planning);
+    if (!planned || !runs_somewhere(stack) || !has_kernels(stack)) continue;
+    const auto refusal = request_.launchable ? launch_refusal(w, stack, catalog_) : std::nullopt;
+    if (refusal) {
+      request_.stacks_left_out.emplace_back(stack.id, *refusal);
+    } else {
+      request_.stacks.push_back(&stack);
+    }
+  }
+  if (!request_.stacks.empty() || request_.instances.empty()) return;
+  std::string reasons;
+  for (const auto& [stack, reason] : request_.stacks_left_out) {
+    reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", stack, reason);
+  }
+  add("no-stack", "--stack",
+      reasons.empty() ? std::string("no stack that is planned by default runs on these instance types")
+                      : "no export starts this work (" + reasons + ")",
+      "name a --stack, or give --launchable any");
 }
 
 bool Resolver::runs_somewhere(const Stack& stack) const {

@@ -36,6 +36,7 @@ constexpr auto kNames = std::to_array<RequestName>({
     {"market", &RequestSpec::market},
     {"stack", &RequestSpec::stack},
     {"collectives", &RequestSpec::collectives},
+    {"launchable", &RequestSpec::launchable},
     {"dp", &RequestSpec::dp},
     {"tp", &RequestSpec::tp},
     {"pp", &RequestSpec::pp},

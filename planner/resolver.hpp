@@ -20,7 +20,7 @@ class Resolver {
   void use_architecture(Architecture architecture, std::string assumption);
   void read_formats();
   void read_work();
-  void read_batch(double parameters);
+  void read_batch();
   void read_limits();
   void read_deadline();
 
@@ -30,10 +30,12 @@ class Resolver {
   void read_instances();
   void consider_named(std::string_view name);
   void consider(const InstanceType& instance, bool named);
-  [[nodiscard]] std::string reason_to_leave_out(const InstanceType& instance, bool named) const;
+  [[nodiscard]] std::string reason_to_leave_out(const InstanceType& instance, bool named);
+  void name_markets_without_prices();
   [[nodiscard]] std::vector<std::string> priced_regions(const std::string& instance) const;
   void refuse_empty_selection();
   void read_stacks();
+  void choose_stacks();
   [[nodiscard]] bool runs_somewhere(const Stack& stack) const;
   [[nodiscard]] bool has_kernels(const Stack& stack) const;
 
@@ -61,7 +63,7 @@ class Resolver {
   std::optional<Instant> now_;
   bool has_model_ = false;
   bool region_known_ = true;
-  std::int64_t preset_seq_len_ = 0;
+  const ModelPreset* preset_ = nullptr;  ///< the model's, where the catalog has it
   PlanRequest request_;
   Diagnostics faults_;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <optional>
 
 #include <fmt/format.h>
@@ -15,13 +16,14 @@ namespace {
 constexpr double kLeastFactor = 0.01;
 constexpr double kLargestFactor = 100;
 
-constexpr std::array<ScenarioKnob, 7> kKnobs{{{"price", "instance prices", &Scenario::price},
+constexpr std::array<ScenarioKnob, 8> kKnobs{{{"price", "instance prices", &Scenario::price},
                                               {"compute", "sustained compute rate", &Scenario::compute},
                                               {"memory", "device memory", &Scenario::memory},
                                               {"memory-bandwidth", "memory bandwidth", &Scenario::memory_bandwidth},
                                               {"nvlink", "bandwidth inside a node", &Scenario::nvlink},
                                               {"efa", "network bandwidth", &Scenario::efa},
-                                              {"host-link", "host link bandwidth", &Scenario::host_link}}};
+                                              {"host-link", "host link bandwidth", &Scenario::host_link},
+                                              {"batch", "global batch", &Scenario::batch}}};
 
 std::optional<double> plain_number(std::string_view text) {
   if (text.starts_with('+')) text.remove_prefix(1);
@@ -43,6 +45,11 @@ std::optional<double> parse_factor(std::string_view text) {
 }  // namespace
 
 std::span<const ScenarioKnob> scenario_knobs() { return kKnobs; }
+
+void scale_batch(Workload& workload, double factor) {
+  const double sequences = std::round(static_cast<double>(workload.global_batch) * factor);
+  workload.global_batch = std::max<std::int64_t>(1, static_cast<std::int64_t>(sequences));
+}
 
 void apply(const Scenario& scenario, Cluster& cluster) {
   cluster.accelerator_profile.sustained_fraction *= scenario.compute;

@@ -6,6 +6,7 @@
 
 #include "base/result.hpp"
 #include "models/cluster.hpp"
+#include "models/workload.hpp"
 
 namespace smplan {
 
@@ -18,6 +19,7 @@ struct Scenario {
   double nvlink = 1;            ///< bandwidth between the accelerators of a node or domain
   double efa = 1;               ///< bandwidth of the node's network
   double host_link = 1;         ///< PCIe or C2C, host to device
+  double batch = 1;             ///< sequences of an optimizer step
 
   [[nodiscard]] bool is_catalog() const { return *this == Scenario{}; }
   friend bool operator==(const Scenario&, const Scenario&) = default;
@@ -30,6 +32,9 @@ struct ScenarioKnob {
   double Scenario::*factor;
 };
 std::span<const ScenarioKnob> scenario_knobs();
+
+/// Global batch as the scenario has it, a whole number of sequences.
+void scale_batch(Workload& workload, double factor);
 
 /// The hardware as the scenario has it; prices are applied where a run is billed.
 void apply(const Scenario& scenario, Cluster& cluster);

@@ -42,6 +42,10 @@ struct Entry {
   RunCost cost;
 };
 
+bool same(const Entry& a, const Entry& b) {
+  return a.group == b.group && a.stack == b.stack && a.candidate.strategy == b.candidate.strategy;
+}
+
 /// The whole search as a value: types, groups in the order of the rounds, and what was found so far.
 class Search {
  public:
@@ -56,6 +60,10 @@ class Search {
   void search_round(std::size_t begin, std::size_t end);
   void list_splits_of(std::size_t begin, std::size_t end);
   [[nodiscard]] StackOutcome search_unit(std::size_t index, std::size_t stack, std::optional<Cluster>& cluster) const;
+  [[nodiscard]] std::optional<Entry> entry_of(const Group& group, const Stack& stack, const Candidate& c) const;
+  [[nodiscard]] Score score_of(const Entry& e) const { return score(request_, e.cost.time_to_train(), e.cost.total()); }
+  [[nodiscard]] bool simpler(const Entry& a, const Entry& b) const;
+  [[nodiscard]] std::vector<Entry> ranking() const;
   void merge_group(std::size_t index, std::span<const StackOutcome> outcomes);
   void note_miss(const Group& group, const Stack& stack, const Miss& miss);
   void keep_best();
@@ -65,6 +73,7 @@ class Search {
   [[nodiscard]] std::vector<TimeCost> points(const std::vector<Entry>& entries) const;
 
   const PlanRequest& request_;
+  const Catalog& catalog_;
   Monitor* monitor_;
   int variants_;
   unsigned threads_;
@@ -77,6 +86,7 @@ class Search {
   std::vector<std::size_t> type_of_group_;
   Incumbents incumbents_;
   std::vector<Entry> ranked_;    ///< best first, at most `top`
+  std::vector<Entry> near_;      ///< hardly behind the best, the simplest of which comes first
   std::vector<Entry> frontier_;  ///< cheapest first
   std::array<std::uint64_t, kRejectionReasonCount> rejected_{};
   SearchStats stats_;
@@ -90,6 +100,7 @@ class Search {
 
 Search::Search(const PlanRequest& request, const Catalog& catalog, const SearchOptions& options)
     : request_(request),
+      catalog_(catalog),
       monitor_(options.monitor),
       variants_(variants_per_group(request)),
       threads_(options.threads > 0 ? static_cast<unsigned>(options.threads)
@@ -176,8 +187,8 @@ void Search::add_groups() {
   });
   for (const Ordered& o : order) {
     const Type& type = types_[o.type];
-    const auto [market, price] = type.offers[o.offer];
-    groups_.push_back(make_group(request_, *type.instance, price, market, type.one_node, *type.workload, o.count));
+    const Market market = type.offers[o.offer].first;
+    groups_.push_back(make_group(request_, catalog_, *type.instance, market, type.one_node, *type.workload, o.count));
     type_of_group_.push_back(o.type);
   }
 }
@@ -242,17 +253,29 @@ void Search::list_splits_of(std::size_t begin, std::size_t end) {
 StackOutcome Search::search_unit(std::size_t index, std::size_t stack, std::optional<Cluster>& cluster) const {
   const Group& group = groups_[index];
   const Type& type = types_[type_of_group_[index]];
-  const bool dear = hourly_rejection(request_, group.hourly()).has_value();
-  if (type.stacks[stack] == nullptr || dear) {
+  const auto too_dear = hourly_rejection(request_, group.hourly());
+  const auto unfit = fleet_rejection(request_, *group.instance, group.market, group.count);
+  if (type.stacks[stack] == nullptr || too_dear || unfit) {
     StackOutcome out;
     out.stats.space = 1;
-    const auto reason = type.stacks[stack] == nullptr ? RejectionReason::Unsupported : RejectionReason::Hourly;
+    const auto reason = type.stacks[stack] == nullptr ? RejectionReason::Unsupported
+                        : too_dear                    ? too_dear->reason
+                                                      : *unfit;
     out.rejected[static_cast<std::size_t>(reason)] = 1;
     return out;
   }
   if (!cluster) cluster = group.cluster();
   const SplitList& splits = lists_.find({request_.stacks[stack], type.workload, cluster->gpus()})->second;
   return type.stacks[stack]->search(group, *cluster, splits, incumbents_);
+}
+
+/// A candidate with what its run costs; nullopt where that breaks a limit.
+std::optional<Entry> Search::entry_of(const Group& group, const Stack& stack, const Candidate& c) const {
+  // A limit with a probability is judged by the interval that the plan shows.
+  const StepEstimate step = request_.confidence ? judged_step(group, stack, c) : c.step;
+  Entry entry{&group, &stack, c, group_cost(group, stack, step)};
+  if (limit_rejection(request_, entry.cost)) return std::nullopt;
+  return entry;
 }
 
 void Search::merge_group(std::size_t index, std::span<const StackOutcome> outcomes) {
@@ -267,12 +290,10 @@ void Search::merge_group(std::size_t index, std::span<const StackOutcome> outcom
     if (out.nearest) note_miss(group, *request_.stacks[s], *out.nearest);
     const std::size_t first = entries.size();
     for (const Candidate& c : out.best) {
-      Entry entry{&group, request_.stacks[s], c, group_cost(group, *request_.stacks[s], c.step)};
-      // A deadline with a probability is judged by the interval that the plan shows.
-      if (request_.confidence) {
-        entry.cost = group_cost(group, *request_.stacks[s], judged_step(group, *request_.stacks[s], c));
-      }
-      if (!limit_rejection(request_, entry.cost)) entries.push_back(entry);
+      if (const auto entry = entry_of(group, *request_.stacks[s], c)) entries.push_back(*entry);
+    }
+    for (const Candidate& c : out.simple.items()) {
+      if (const auto entry = entry_of(group, *request_.stacks[s], c)) near_.push_back(*entry);
     }
     // Later variants of a stack take longer and cost more than its first; another stack saves less or more.
     if (entries.size() > first) frontier_.push_back(entries[first]);
@@ -287,13 +308,46 @@ void Search::note_miss(const Group& group, const Stack& stack, const Miss& miss)
 }
 
 bool Search::before(const Entry& a, const Entry& b) const {
-  const Score sa = score(request_, a.cost.time_to_train(), a.cost.total());
-  const Score sb = score(request_, b.cost.time_to_train(), b.cost.total());
+  const Score sa = score_of(a);
+  const Score sb = score_of(b);
   if (sa != sb) return sa < sb;
   const Seconds ta = a.candidate.step.time();
   const Seconds tb = b.candidate.step.time();
   return std::tie(ta, a.group->instance->name, a.group->count, a.group->market, a.stack->id, a.candidate.strategy) <
          std::tie(tb, b.group->instance->name, b.group->count, b.group->market, b.stack->id, b.candidate.strategy);
+}
+
+/// One instance before several, then simple strategies, then few instances.
+bool Search::simpler(const Entry& a, const Entry& b) const {
+  const auto key = [](const Entry& e) {
+    return std::tuple(e.group->count > 1, complexity(e.candidate.strategy), e.group->count);
+  };
+  return key(a) != key(b) ? key(a) < key(b) : before(a, b);
+}
+
+/// The list: each place goes to the simplest of what is hardly behind the best that is left, at most `variants_` of one
+/// instance type and count.
+std::vector<Entry> Search::ranking() const {
+  std::vector<Entry> left = ranked_;
+  for (const Entry& e : near_) {
+    const bool listed = std::any_of(ranked_.begin(), ranked_.end(), [&](const Entry& r) { return same(e, r); });
+    if (!listed) left.push_back(e);
+  }
+  std::sort(left.begin(), left.end(), [this](const Entry& a, const Entry& b) { return before(a, b); });
+  std::vector<Entry> out;
+  while (!left.empty() && out.size() < static_cast<std::size_t>(request_.top)) {
+    const Score best = score_of(left.front());
+    const auto end =
+        std::find_if(left.begin(), left.end(), [&](const Entry& e) { return !hardly_behind(score_of(e), best); });
+    const auto next =
+        std::min_element(left.begin(), end, [this](const Entry& a, const Entry& b) { return simpler(a, b); });
+    out.push_back(*next);
+    const Group* group = next->group;
+    left.erase(next);
+    const auto shown = std::count_if(out.begin(), out.end(), [&](const Entry& e) { return e.group == group; });
+    if (shown >= variants_) std::erase_if(left, [&](const Entry& e) { return e.group == group; });
+  }
+  return out;
 }
 
 std::vector<TimeCost> Search::points(const std::vector<Entry>& entries) const {
@@ -308,6 +362,10 @@ void Search::keep_best() {
   const auto by_rank = [this](const Entry& a, const Entry& b) { return before(a, b); };
   std::sort(ranked_.begin(), ranked_.end(), by_rank);
   if (ranked_.size() > top) ranked_.resize(top);
+  if (!ranked_.empty()) {
+    incumbents_.first = score_of(ranked_.front());
+    std::erase_if(near_, [this](const Entry& e) { return !hardly_behind(score_of(e), *incumbents_.first); });
+  }
   std::sort(frontier_.begin(), frontier_.end(), by_rank);
   std::vector<Entry> front;
   for (const std::size_t i : pareto_front(points(frontier_))) front.push_back(frontier_[i]);
@@ -315,8 +373,7 @@ void Search::keep_best() {
   incumbents_.has_plan = !ranked_.empty();
   incumbents_.frontier = points(frontier_);
   if (ranked_.size() == top) {
-    const RunCost& last = ranked_.back().cost;
-    incumbents_.last_shown = score(request_, last.time_to_train(), last.total());
+    incumbents_.last_shown = score_of(ranked_.back());
   }
 }
 
@@ -341,7 +398,7 @@ PlanSet Search::answer() const {
       set.plans.push_back(set.frontier[i]);
     }
   } else {
-    for (const Entry& e : ranked_) set.plans.push_back(plan_of(e));
+    for (const Entry& e : ranking()) set.plans.push_back(plan_of(e));
   }
   for (std::size_t i = 0; i < set.plans.size(); ++i) {
     const Plan& p = set.plans[i];
@@ -360,10 +417,29 @@ PlanSet Search::answer() const {
   return set;
 }
 
+/// Where nothing ends within the horizon, plans are ranked by time, so that the first is the soonest: the least of the
+/// usual horizons that it keeps. nullopt where something ends, or nothing does in a year.
+std::optional<Seconds> wider_horizon(const PlanSet& set) {
+  const PlanRequest& request = set.request;
+  const bool by_cost = request.objective == Objective::Cost || request.objective == Objective::Balanced;
+  if (!by_cost || request.deadline || set.plans.empty()) return std::nullopt;
+  const Seconds soonest = set.plans.front().cost.time_to_train();
+  if (soonest <= request.horizon) return std::nullopt;
+  for (const double wider : kWiderHorizonDays) {
+    if (soonest <= days(wider)) return days(wider);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 PlanSet search(const PlanRequest& request, const Catalog& catalog, const SearchOptions& options) {
-  return Search(request, catalog, options).run();
+  PlanSet set = Search(request, catalog, options).run();
+  const std::optional<Seconds> horizon = wider_horizon(set);
+  if (!horizon) return set;
+  PlanRequest wider = request;
+  wider.horizon = *horizon;
+  return Search(wider, catalog, options).run();
 }
 
 }  // namespace smplan

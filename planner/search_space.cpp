@@ -197,7 +197,10 @@ SplitOptions SearchSpace::options(const Split& split) const {
     if ((on ? cuts_sequence : true) && request_.sequence_parallel.allows(on)) o.sequence_parallel.push_back(on);
   }
   const std::int32_t replicas = split.data * split.context;
+  const bool unasked = request_.stacks_defaulted && request_.sharding.any();
   const auto add_sharding = [&](Sharding sharding, std::int32_t degree) {
+    // FSDP over one rank shards nothing, and nobody picks it unasked. ZeRO over one rank is how DeepSpeed offloads.
+    if (unasked && is_fsdp(sharding) && replicas == 1) return;
     if (request_.sharding.allows(sharding) && request_.shard_degree.allows(degree)) {
       o.shardings.push_back({sharding, degree});
     }

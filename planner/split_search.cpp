@@ -97,9 +97,9 @@ Seconds StackSearch::SplitSearch::floor_of(const Strategy& s, std::size_t sp, st
   return step_floor(time, micro_batches_per_step(mb), s.pipeline_parallel, bubble, stretch_, owner_->stack_.profile);
 }
 
-std::optional<Candidate> StackSearch::SplitSearch::run(std::optional<Seconds> threshold, bool count_misses,
-                                                       StackOutcome& out) const {
-  Progress p{out, threshold, count_misses, std::nullopt, {}, {}, {}, 0};
+SimplicityFront<Candidate> StackSearch::SplitSearch::run(std::optional<Seconds> threshold, bool count_misses,
+                                                         StackOutcome& out) const {
+  Progress p{out, threshold, count_misses, {}, {}, {}, {}, 0};
   p.oversized.assign(options_->shardings.size(), 0);
   Strategy s = base_;
   for (std::size_t sp = 0; sp < options_->sequence_parallel.size(); ++sp) {
@@ -153,7 +153,7 @@ void StackSearch::SplitSearch::try_savings(Strategy s, std::size_t sp, std::size
     for (std::size_t i = 0; i < p.valid.size(); ++i) {
       const std::size_t mb = p.valid[i];
       s.micro_batch = micro_batch(mb);
-      if ((p.fitting[mb] & common.lighter[e]) != 0 || p.behind(floor_of(s, sp, mb))) {
+      if ((p.fitting[mb] & common.lighter[e]) != 0 || p.behind(s, floor_of(s, sp, mb))) {
         p.out.stats.pruned += candidates;
         continue;
       }
@@ -240,7 +240,7 @@ void StackSearch::SplitSearch::try_layer_counts(Strategy s, std::size_t sp, std:
   p.out.rejected[index(reason)] += libraries * static_cast<std::uint64_t>(first);
   p.out.stats.pruned += libraries * static_cast<std::uint64_t>(counts - 1 - first);
   s.recompute_layers = layers_to_recompute(owner_->request_, first);
-  if (p.behind(floor_of(s, sp, mb))) {
+  if (p.behind(s, floor_of(s, sp, mb))) {
     p.out.stats.pruned += libraries;
     return;
   }
@@ -257,11 +257,13 @@ void StackSearch::SplitSearch::try_collectives(Strategy s, const MemoryEstimate&
     const StepEstimate step = combine_step(table(sp, c, mb).layers, *group_->workload, s, *cluster_, owner_->stack_);
     ++p.out.stats.evaluated;
     if (has_run_limits(request)) {
-      const auto late = limit_rejection(request, group_cost(*group_, owner_->stack_, step));
+      // As plans are judged: with the interval that they show where a confidence is asked for.
+      const Candidate candidate{s, memory, step};
+      const StepEstimate judged = request.confidence ? judged_step(*group_, owner_->stack_, candidate) : step;
+      const auto late = limit_rejection(request, group_cost(*group_, owner_->stack_, judged));
       if (late) refuse(s, *late, 1, p.out);
     }
-    const Candidate candidate{s, memory, step};
-    if (!p.best || faster(candidate, *p.best)) p.best = candidate;
+    p.best.add({s, memory, step}, faster);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include "planner/objective.hpp"
 #include "planner/stack_search.hpp"
 
 namespace smplan {
@@ -18,9 +19,9 @@ class StackSearch::SplitSearch {
   /// that no candidate undercuts.
   Seconds refine(std::optional<Seconds> threshold);
 
-  /// Fastest candidate that is not slower than `threshold`, if there is one. Only after refine(), with a
-  /// threshold no higher.
-  std::optional<Candidate> run(std::optional<Seconds> threshold, bool count_misses, StackOutcome& out) const;
+  /// Fastest candidate that is not slower than `threshold`, if there is one, and simpler ones that are hardly slower.
+  /// Only after refine(), with a threshold no higher.
+  SimplicityFront<Candidate> run(std::optional<Seconds> threshold, bool count_misses, StackOutcome& out) const;
 
  private:
   /// A run's state: counters go to `out`, what is behind `threshold` or `best` is dismissed.
@@ -28,14 +29,14 @@ class StackSearch::SplitSearch {
     StackOutcome& out;
     std::optional<Seconds> threshold;
     bool count_misses;
-    std::optional<Candidate> best;
+    SimplicityFront<Candidate> best;
     /// By sharding, as bits by offloaded states: what is too large whatever the micro-batch.
     std::vector<std::uint32_t> oversized;
     std::vector<std::uint64_t> fitting;  ///< by micro-batch, as bits: savings that fit
     std::vector<std::size_t> valid;      ///< micro-batches of the row, as indices into options
     std::int32_t layer_counts = 0;       ///< numbers of layers to recompute that the schedule leaves
-    [[nodiscard]] bool behind(Seconds bound) const {
-      return (threshold && bound > *threshold) || (best && bound > best->step.time());
+    [[nodiscard]] bool behind(const Strategy& strategy, Seconds bound) const {
+      return (threshold && bound > *threshold) || !best.admits(strategy, bound);
     }
   };
   /// What is known of a micro-batch before candidates are priced: the fastest collective library counts.

@@ -108,13 +108,16 @@ class StackSearch::GroupSearch {
   void search(SplitSearch& split) {
     // What is short of memory matters only where nothing fits.
     const bool count_misses = !incumbents_.has_plan && out_.best.empty();
-    const std::optional<Candidate> best = split.run(threshold_, count_misses, out_);
-    if (!best) return;
+    const SimplicityFront<Candidate> found = split.run(threshold_, count_misses, out_);
+    if (found.items().empty()) return;
+    for (const Candidate& c : found.items()) out_.simple.add(c, faster);
+    const Candidate& best = found.items().front();
     const auto variants = static_cast<std::size_t>(owner_.variants_);
-    out_.best.insert(std::upper_bound(out_.best.begin(), out_.best.end(), *best, faster), *best);
+    out_.best.insert(std::upper_bound(out_.best.begin(), out_.best.end(), best, faster), best);
     if (out_.best.size() > variants) out_.best.pop_back();
     if (out_.best.size() < variants) return;
-    const Seconds last = out_.best.back().step.time();
+    // Slower ones matter only where they may be preferred for being simpler.
+    const Seconds last = std::max(out_.best.back().step.time(), out_.best.front().step.time() * kSimplerMayCost);
     threshold_ = threshold_ ? std::min(*threshold_, last) : last;
   }
 

@@ -6,6 +6,7 @@
 
 #include "planner/bounds.hpp"
 #include "planner/incumbents.hpp"
+#include "planner/objective.hpp"
 #include "planner/split_list.hpp"
 #include "planner/table_store.hpp"
 
@@ -18,7 +19,8 @@ struct Miss {
 };
 
 struct StackOutcome {
-  std::vector<Candidate> best;  ///< one per split, fastest first, at most `variants`
+  std::vector<Candidate> best;        ///< one per split, fastest first, at most `variants`
+  SimplicityFront<Candidate> simple;  ///< of all splits: the fastest, and simpler ones that are hardly slower
   std::array<std::uint64_t, kRejectionReasonCount> rejected{};
   SearchStats stats;
   std::optional<Miss> nearest;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/figures.hpp"
+#include "planner/constraints.hpp"
 
 namespace smplan {
 namespace {
@@ -14,12 +15,6 @@ namespace {
 /// Down and up, mild and strong: a fifth is what estimates and prices err by, a factor of two what the
 /// next generation of hardware brings.
 constexpr std::array<double, 4> kFactors{0.8, 1.25, 0.5, 2.0};
-
-PlanRequest in_world(const PlanRequest& request, const Scenario& scenario) {
-  PlanRequest changed = request;
-  changed.scenario = scenario;
-  return changed;
-}
 
 std::optional<Plan> best_of(const PlanRequest& request, const Catalog& catalog, const SearchOptions& options) {
   PlanRequest one = request;
@@ -35,7 +30,10 @@ std::optional<Plan> kept_plan(const PlanRequest& request, const Catalog& catalog
   sold_so.markets = {winner.market};
   Result<Plan> plan =
       evaluate(sold_so, catalog, *winner.instance, winner.instance_count, *winner.stack, winner.strategy);
-  if (!plan || plan->memory.peak_device > plan->memory.limit * (1 - request.min_headroom)) return std::nullopt;
+  if (!plan) return std::nullopt;
+  const double safe_part =
+      request.max_oom_probability ? safe_memory_part(*winner.stack, *request.max_oom_probability) : 1;
+  if (memory_rejection(plan->memory, request.min_headroom, safe_part)) return std::nullopt;
   return std::move(*plan);
 }
 
@@ -76,6 +74,13 @@ std::string sentence(const Neighbour& n, const Plan& reference) {
 }
 
 }  // namespace
+
+PlanRequest in_world(const PlanRequest& request, const Scenario& scenario) {
+  PlanRequest changed = request;
+  scale_batch(changed.workload, scenario.batch / request.scenario.batch);
+  changed.scenario = scenario;
+  return changed;
+}
 
 std::span<const double> sensitivity_factors() { return kFactors; }
 

@@ -17,6 +17,9 @@ struct Sensitivity {
   bool changes_winner = false;
 };
 
+/// The request in another world: hardware and prices differ where plans are made, the batch here.
+PlanRequest in_world(const PlanRequest& request, const Scenario& scenario);
+
 /// The factors that every knob is tried with, mild ones first.
 std::span<const double> sensitivity_factors();
 

@@ -28,7 +28,7 @@ Json prediction_json(const Prediction& p) {
   out["instance_count"] = plan.instance_count;
   out["stack"] = plan.stack->id;
   out["strategy"] = to_string(plan.strategy);
-  out["peak_gib"] = in_gib(plan.memory.peak_device);
+  out["peak_gib"] = in_gib(plan.memory.wanted);
   out["limit_gib"] = in_gib(plan.memory.limit);
   out["fits"] = plan.memory.fits();
   out["out_of_memory_probability"] = p.out_of_memory;

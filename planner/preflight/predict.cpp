@@ -269,7 +269,7 @@ std::optional<PlanSet> plans_for(const RequestSpec& spec, const Catalog& catalog
 
 std::string described(const Plan& plan) {
   return fmt::format("{} x {} with {}, {}: {} of {}", plan.instance_count, plan.instance->name, plan.stack->name,
-                     to_string(plan.strategy), format_bytes(plan.memory.peak_device), format_bytes(plan.memory.limit));
+                     to_string(plan.strategy), format_bytes(plan.memory.wanted), format_bytes(plan.memory.limit));
 }
 
 /// Up to three plans that fit: on the same machines first, then on more of them.

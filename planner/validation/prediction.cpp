@@ -75,6 +75,7 @@ RunPrediction predict_run(const MeasuredRun& run, const Catalog& catalog) {
   p.memory = estimate_memory(resolved->workload, resolved->strategy, resolved->cluster, resolved->stack);
   p.peak = reported_peak(p.memory, resolved->stack, resolved->memory_kind) * resolved->devices_per_counted;
   p.peak_interval = peak_interval(p.peak, resolved->stack);
+  p.out_of_memory_probability = out_of_memory_probability(p.memory, resolved->stack);
   p.step.tokens_per_s_per_gpu *= resolved->devices_per_counted;
   return p;
 }

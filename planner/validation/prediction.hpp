@@ -30,7 +30,8 @@ struct RunPrediction {
   MemoryEstimate memory;
   Bytes peak;  ///< of the kind that the row's mem_kind names, see reported_peak(); of each device that it counts
   PeakInterval peak_interval;
-  std::string stack;  ///< resolved stack, for grouping
+  double out_of_memory_probability = 0;  ///< whatever kind of peak the row names
+  std::string stack;                     ///< resolved stack, for grouping
   std::string accelerator;
   Precision precision = Precision::Bf16;
   std::vector<std::string> unmeasured;  ///< traits that no run behind the stack's profile had

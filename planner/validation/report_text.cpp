@@ -59,6 +59,7 @@ Json run_json(const ComparedRun& c) {
   row["predicted_peak_mem_interval_gib"] = {in_gib(p.peak_interval.p10), in_gib(p.peak_interval.p90)};
   // Of measured systems the host's memory is seldom known.
   row["fits"] = p.memory.fits_device();
+  row["out_of_memory_probability"] = p.out_of_memory_probability;
   if (c.measured_time) row["measured_step_time_s"] = c.measured_time->value();
   if (c.has_memory_error()) {
     row["measured_peak_mem_gib"] = *c.run.peak_mem_gib_per_gpu;
@@ -76,7 +77,8 @@ Json run_json(const ComparedRun& c) {
 std::string report_csv(const std::vector<ComparedRun>& runs) {
   std::string out =
       "id,status,message,predicted_step_time_s,predicted_tokens_per_s_per_gpu,"
-      "predicted_tokens_per_s_per_gpu_p10,predicted_tokens_per_s_per_gpu_p90,predicted_peak_mem_gib,fits\n";
+      "predicted_tokens_per_s_per_gpu_p10,predicted_tokens_per_s_per_gpu_p90,predicted_peak_mem_gib,"
+      "predicted_peak_mem_gib_p10,predicted_peak_mem_gib_p90,out_of_memory_probability,fits\n";
   for (const ComparedRun& c : runs) {
     const RunPrediction& p = c.prediction;
     out += csv_field(printable(p.id)) + "," + std::string(to_string(p.status)) + "," + csv_field(printable(p.message));
@@ -87,9 +89,10 @@ std::string report_csv(const std::vector<ComparedRun>& runs) {
       const double high = rate * (p.step.time() / p.step.p10);
       out += "," + format_shortest(p.step.time().value()) + "," + format_shortest(rate) + "," + format_shortest(low) +
              "," + format_shortest(high) + "," + format_shortest(in_gib(p.peak)) + "," +
-             (p.memory.fits_device() ? "1" : "0");
+             format_shortest(in_gib(p.peak_interval.p10)) + "," + format_shortest(in_gib(p.peak_interval.p90)) + "," +
+             format_shortest(p.out_of_memory_probability) + "," + (p.memory.fits_device() ? "1" : "0");
     } else {
-      out += ",,,,,,";
+      out += ",,,,,,,,,";
     }
     out += "\n";
   }

@@ -60,12 +60,13 @@ def misfits(found: list[Verdict]) -> str:
     over = [v for v in found if v.plan and not v.fits]
     if not over:
         return text + "None.\n\n"
-    text += "A shipped configuration that a memory model refuses is a fault of the model until shown otherwise.\n\n"
-    text += "| id | configuration | strategy | peak GiB | limit GiB | largest parts, GiB |\n| --- | --- | --- | ---: | ---: | --- |\n"
+    text += ("Likelier to run out of memory than not, while the allocator can still give back what it caches: a shipped "
+             "configuration that a memory model refuses is a fault of the model until shown otherwise.\n\n")
+    text += "| id | configuration | strategy | peak GiB | limit GiB | chance to run out | largest parts, GiB |\n| --- | --- | --- | ---: | ---: | ---: | --- |\n"
     for v in over:
         m = v.plan["memory"]
         parts = sorted(m["components_gib"].items(), key=lambda p: -p[1])[:3]
-        text += (f"| {v.row['id']} | {title(v)} | {compare.shape(v.plan)} | {m['peak_gib']:.1f} | {m['limit_gib']:.1f} | "
+        text += (f"| {v.row['id']} | {title(v)} | {compare.shape(v.plan)} | {m['peak_gib']:.1f} | {m['limit_gib']:.1f} | {m['out_of_memory_probability']:.0%} | "
                  + ", ".join(f"{k} {g:.1f}" for k, g in parts) + " |\n")
     return text + "\n"
 

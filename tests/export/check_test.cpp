@@ -1,5 +1,9 @@
 #include "fixture.hpp"
 
+#include <map>
+
+#include <fmt/format.h>
+
 #include "planner/preflight/check.hpp"
 
 // The gate that users run before submission must let our own exports through.
@@ -81,6 +85,89 @@ TEST(Check, FindsNoErrorInAnyExport) {
     }
   }
   EXPECT_GE(judged, 50);
+}
+
+/// Warnings and errors on the job that the SDK 2 export of a request's best plan is, by rule.
+std::map<std::string, std::string> complaints_about_best(const RequestSpec& spec) {
+  const auto request = resolve(spec, test::shipped(), std::nullopt);
+  if (!request) return {{"request", to_string(request.error())}};
+  const PlanSet set = search(*request, test::shipped());
+  if (set.plans.empty()) return {};
+  const Result<TrainingPlan> plan = training_plan_of(set, 1, test::shipped());
+  if (!plan) return {{"plan", to_string(plan.error())}};
+  ExportOptions account;
+  account.role = "arn:aws:iam::123456789012:role/SageMakerRole";
+  account.bucket = "team-training";
+  const Result<Export> out = export_plan({*plan, account, test::shipped()}, "create-training-job");
+  if (!out) return {{"export", to_string(out.error())}};
+  std::map<std::string, std::string> complaints;
+  for (const ExportFile& file : out->files) {
+    const std::optional<JobKind> kind = kind_of(file.path);
+    if (kind != JobKind::CreateTrainingJob) continue;
+    const Result<Job> job = read_job(file.content, file.path, *kind);
+    if (!job) return {{"read", to_string(job.error())}};
+    CheckOptions options;
+    options.request.region = plan->region;
+    options.n_gpus = plan->world_size();
+    // Plans say which quotas they need; this account has them.
+    const bool spot = plan->market == Market::Spot;
+    options.facts.quotas = {
+        {"Longest run time for a training job", 2419200},
+        {"Number of instances for a training job", plan->instance_count},
+        {fmt::format("{} for {}training job usage", plan->instance->name, spot ? "spot " : ""), plan->instance_count}};
+    const Result<Findings> found = check_job(*job, test::shipped(), limits(), options);
+    if (!found) return {{"check", to_string(found.error())}};
+    for (const Finding& finding : found->findings) {
+      if (finding.severity == Severity::Info) continue;
+      // The ARN of a training plan is known once it is bought.
+      if (finding.rule == "C211" && plan->market == Market::CapacityBlock) continue;
+      complaints[std::string(finding.rule)] = fmt::format("{} x {} {}: {}", plan->instance_count, plan->instance->name,
+                                                          to_string(plan->market), finding.message);
+    }
+  }
+  return complaints;
+}
+
+// Either the rule or the rank is wrong where the best plan breaks a rule.
+TEST(Check, TheBestPlanOfARequestPassesWithoutWarnings) {
+  int asked = 0;
+  std::map<std::string, std::pair<int, std::string>> counted;
+  const auto ask = [&](RequestSpec spec) {
+    spec.top = "1";
+    ++asked;
+    for (const auto& [rule, words] : complaints_about_best(spec)) {
+      auto& entry = counted[rule];
+      if (entry.first++ == 0) entry.second = *spec.model + " " + spec.finetune.value_or("") + ": " + words;
+    }
+  };
+  for (const char* model :
+       {"gpt2",         "gpt2-xl",    "bert-base",    "bert-large",    "vit-b-16",    "t5-base",     "llama-3.2-1b",
+        "llama-3.2-3b", "llama-2-7b", "llama-3.1-8b", "gemma-2-9b",    "llama-2-13b", "qwen2.5-14b", "qwen2.5-32b",
+        "opt-6.7b",     "falcon-7b",  "mixtral-8x7b", "qwen3-30b-a3b", "llama-2-70b", "gpt-oss-20b"}) {
+    for (const char* tokens : {"200M", "3B", "50B"}) {
+      for (const char* market : {"on-demand", "spot", "on-demand,spot,capacity-block"}) {
+        RequestSpec spec;
+        spec.model = model;
+        spec.tokens = tokens;
+        spec.market = market;
+        spec.count = "1,2,4,8,16,32";
+        ask(spec);
+      }
+    }
+    for (const char* mode : {"full", "lora", "qlora"}) {
+      for (const char* objective : {"cost", "time"}) {
+        RequestSpec spec;
+        spec.model = model;
+        spec.finetune = mode;
+        spec.objective = objective;
+        spec.count = "1,2,4,8";
+        ask(spec);
+      }
+    }
+  }
+  EXPECT_GE(asked, 300);
+  for (const auto& [rule, entry] : counted)
+    ADD_FAILURE() << rule << ": " << entry.first << " times, first " << entry.second;
 }
 
 }  // namespace

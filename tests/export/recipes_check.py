@@ -10,7 +10,8 @@ import sys
 sys.dont_write_bytecode = True
 
 LEAST_ASKED = 180
-MOST_MISFITS = 0
+# The verdict goes by the chance to run out: these four are said to do so 84 to 98 times in 100.
+MOST_MISFITS = 4
 MOST_UNEXPRESSED = 0
 
 

@@ -441,7 +441,8 @@ TEST(Warnings, BeginWhereTheTextSays) {
   PlanRequest request = request_of(small_request());
   Plan plan = search(request, catalog()).plans.front();
   plan.memory.limit = gib(100);
-  plan.memory.peak_device = gib(50);
+  plan.memory.wanted = gib(50);
+  plan.out_of_memory_probability = 0;
   plan.step.mfu = 0.5;
   plan.unmeasured.clear();
   plan.cost = {};
@@ -451,16 +452,19 @@ TEST(Warnings, BeginWhereTheTextSays) {
     }
     return false;
   };
-  const auto peak = [&](double part) { plan.memory.peak_device = gib(100 * part); };
-  peak(0.949);
+  const auto peak = [&](double part, double chance) {
+    plan.memory.wanted = gib(100 * part);
+    plan.out_of_memory_probability = chance;
+  };
+  peak(0.9, 0.05);
   EXPECT_FALSE(warned("stays free"));
-  peak(0.951);
+  peak(0.9, 0.051);
   EXPECT_TRUE(warned("stays free"));
-  peak(1);
+  peak(1, 0.5);
   EXPECT_TRUE(warned("stays free") && !warned("out of memory"));
-  peak(1.001);
+  peak(1.001, 0.51);
   EXPECT_TRUE(warned("out of memory") && !warned("stays free"));
-  peak(0.5);
+  peak(0.5, 0);
   plan.step.mfu = 0.15;
   EXPECT_FALSE(warned("utilisation"));
   plan.step.mfu = 0.149;

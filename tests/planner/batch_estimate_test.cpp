@@ -88,7 +88,8 @@ TEST(BatchEstimate, EveryRowIsWhatEvaluateSays) {
     }
     ++priced;
     EXPECT_EQ(status == BatchStatus::Fits, plan->memory.fits());
-    EXPECT_EQ(batch.peak_gib[row], in_gib(plan->memory.peak_device));
+    EXPECT_EQ(batch.out_of_memory_probability[row], plan->out_of_memory_probability);
+    EXPECT_EQ(batch.peak_gib[row], in_gib(plan->memory.wanted));
     EXPECT_EQ(batch.step_time_s[row], plan->step.time().value());
     EXPECT_EQ(batch.tokens_per_s[row], plan->step.tokens_per_s);
     EXPECT_EQ(batch.mfu[row], plan->step.mfu);
@@ -136,7 +137,7 @@ TEST(BatchEstimate, ReadsEveryColumn) {
     ASSERT_EQ(plan.has_value(), status == BatchStatus::Fits || status == BatchStatus::TooLarge) << row;
     if (!plan) continue;
     EXPECT_EQ(batch.step_time_s[row], plan->step.time().value()) << row;
-    EXPECT_EQ(batch.peak_gib[row], in_gib(plan->memory.peak_device)) << row;
+    EXPECT_EQ(batch.peak_gib[row], in_gib(plan->memory.wanted)) << row;
     if (row > 0) {
       EXPECT_TRUE(batch.step_time_s[row] != batch.step_time_s[0] || batch.peak_gib[row] != batch.peak_gib[0])
           << "a column that makes no difference proves nothing: " << row;

@@ -60,13 +60,13 @@ TEST(Score, FollowsTheObjective) {
   EXPECT_FALSE(better(Objective::Balanced, days(3), Usd(4), days(1), Usd(10)));
 }
 
-TEST(Score, PlansLongerThanOneJobComeLastUnlessTheDeadlineAllowsThem) {
+TEST(Score, PlansBeyondTheHorizonComeLast) {
   PlanRequest r = with(Objective::Cost);
   EXPECT_LT(score(r, days(27), Usd(1000)), score(r, days(29), Usd(10)));
-  r.deadline = days(60);
+  r.horizon = days(60);
   EXPECT_GT(score(r, days(27), Usd(1000)), score(r, days(29), Usd(10)));
-  r.deadline = days(7);
-  EXPECT_LT(score(r, days(27), Usd(1000)), score(r, days(29), Usd(10)));
+  r.horizon = days(7);
+  EXPECT_LT(score(r, days(27), Usd(1000)), score(r, days(29), Usd(10))) << "the nearer miss";
 }
 
 MemoryEstimate memory_of(double peak, double limit, double host = 0, double nvme = 0) {

@@ -1,6 +1,7 @@
 #include "planner/request.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,8 @@ Diagnostic fault_of(const RequestSpec& spec, Purpose purpose = Purpose::Plan) {
   EXPECT_EQ(faults.size(), 1U) << to_string(faults);
   return faults.empty() ? Diagnostic{} : faults.front();
 }
+
+using Field = std::optional<std::string> RequestSpec::*;
 
 TEST(Resolve, FillsAPractitionersDefaults) {
   const PlanRequest r = request_of(spec_13b());
@@ -329,21 +332,46 @@ TEST(ResolveEstimate, RefusesDegreesThatDoNotMultiplyToTheDevices) {
   EXPECT_THAT(d.message, HasSubstr("64"));
 }
 
-TEST(Defaults, BatchGrowsWithTheModelAndIsAPowerOfTwo) {
-  EXPECT_EQ(default_global_batch(125e6, 2048, FineTune::Full), 256);
-  EXPECT_EQ(default_global_batch(7e9, 4096, FineTune::Full), 512);
-  EXPECT_EQ(default_global_batch(70e9, 4096, FineTune::Full), 1024);
-  EXPECT_EQ(default_global_batch(70e9, 4096, FineTune::Lora), 128);
+TEST(Defaults, BatchesAreThoseOfTheScalingLaw) {
+  // Bi et al. 2024, table 2: 2304 sequences of 4096 for 7B and 4608 for 67B, 2T tokens each.
+  EXPECT_NEAR(default_batch_tokens(Flops(6 * 6.9e9 * 2e12)) / (2304 * 4096), 1, 0.05);
+  EXPECT_NEAR(default_batch_tokens(Flops(6 * 67.4e9 * 2e12)) / (4608 * 4096), 1, 0.05);
+  EXPECT_DOUBLE_EQ(default_batch_tokens(Flops(1e20)), 0.2920 * std::pow(1e20, 0.3271));
+}
+
+TEST(Defaults, BatchGrowsWithModelAndTokensAndIsAPowerOfTwo) {
+  const auto batch = [](const char* model, double tokens) {
+    return default_global_batch(catalog().find_model(model)->architecture, tokens, 4096);
+  };
+  EXPECT_EQ(batch("llama-2-7b", 140e9), 1024);
+  EXPECT_EQ(batch("llama-2-7b", 2e12), 2048);
+  EXPECT_EQ(batch("llama-2-70b", 2e12), 4096);
+  EXPECT_EQ(batch("mixtral-8x7b", 140e9), 1024) << "13B of 47B parameters are active";
   EXPECT_EQ(sequences_of(4e6, 4096), 1024);
   EXPECT_EQ(sequences_of(3e6, 4096), 732);
   EXPECT_EQ(sequences_of(1, 4096), 1);
 }
 
-TEST(Defaults, BatchesAreHalfAMillionTwoMillionAndFourMillionTokens) {
-  EXPECT_EQ(default_batch_tokens(0.999e9), 524'288);
-  EXPECT_EQ(default_batch_tokens(1e9), 2'097'152);
-  EXPECT_EQ(default_batch_tokens(9.99e9), 2'097'152);
-  EXPECT_EQ(default_batch_tokens(1e10), 4'194'304);
+TEST(Defaults, PublishedBatchesDivide) {
+  EXPECT_EQ(published_batch(1538 * 2048, 2048), 1536);
+  EXPECT_EQ(published_batch(15360 * 4096, 4096), 15360);
+  EXPECT_EQ(published_batch(4e6, 4096), 1024);
+  EXPECT_EQ(published_batch(63 * 512, 512), 64);
+  EXPECT_EQ(published_batch(40 * 512, 512), 40);
+}
+
+TEST(Defaults, APresetsPublishedBatchIsTakenAndNamed) {
+  RequestSpec spec;
+  spec.model = "deepseek-v3";
+  const PlanRequest r = request_of(spec);
+  EXPECT_EQ(r.workload.global_batch, 15360);
+  EXPECT_TRUE(r.batch_defaulted);
+  EXPECT_THAT(fmt::format("{}", fmt::join(r.assumptions, "; ")),
+              HasSubstr("15360 sequences (62.9M tokens: DeepSeek-AI 2024 (V3)"));
+  spec.seq_len = "8192";
+  EXPECT_EQ(request_of(spec).workload.global_batch, 7680) << "tokens are what was published";
+  spec.finetune = "full";
+  EXPECT_EQ(request_of(spec).workload.global_batch, 128) << "of pre-training, not of fine-tuning";
 }
 
 TEST(Defaults, ABatchWithinATwentiethOfAPowerOfTwoIsThatPower) {
@@ -365,11 +393,22 @@ TEST(Defaults, SequencesAreThoseOfTheModelAndAtMost4096ByThemselves) {
   EXPECT_EQ(default_seq_len(a, 0), 4096);
 }
 
-TEST(Defaults, AdaptersTrainOnTokensPerTrainedParameter) {
-  const Architecture a = small_model(4, 512, 8);
-  const Lora lora;
-  EXPECT_DOUBLE_EQ(default_tokens(a, FineTune::Lora, lora),
-                   20.0 * static_cast<double>(lora_parameters(a, lora.rank, lora.targets)));
+TEST(Defaults, FineTuningTrainsOnTheSameTokensWhateverIsTrained) {
+  RequestSpec spec = spec_13b();
+  EXPECT_FALSE(request_of(spec).workload.fine_tunes);
+  EXPECT_DOUBLE_EQ(request_of(spec).workload.tokens,
+                   20.0 * static_cast<double>(count_parameters(request_of(spec).workload.architecture).total()));
+  for (const char* mode : {"full", "lora", "qlora"}) {
+    for (const char* rank : {"8", "256"}) {
+      spec.finetune = mode;
+      if (std::string_view(mode) != "full") spec.lora_rank = rank;
+      const PlanRequest r = request_of(spec);
+      EXPECT_TRUE(r.workload.fine_tunes);
+      EXPECT_DOUBLE_EQ(r.workload.tokens, 3 * 52002 * 128.0) << mode;
+      EXPECT_EQ(r.workload.global_batch, 128);
+      spec.lora_rank.reset();
+    }
+  }
 }
 
 TEST(Fields, RangesAreSortedWithoutRepeats) {
@@ -396,8 +435,6 @@ TEST(Resolve, ADeadlineOnADayIsTheTimeThatIsLeftUntilItsEnd) {
   EXPECT_FALSE(deadline("36h")->due);
   EXPECT_EQ(deadline("2026-02-30").error().front().location, "--deadline");
 }
-
-using Field = std::optional<std::string> RequestSpec::*;
 
 /// What a request asks for, without the sentences that quote it.
 std::string meaning(const PlanRequest& r) {
@@ -613,16 +650,39 @@ TEST(Resolve, TakesSeveralMarketsOnce) {
   EXPECT_EQ(fault_of(spec).location, "--market");
 }
 
-TEST(Resolve, AChanceToRunOutOfMemoryTakesThePlaceOfTheHeadroom) {
+TEST(Resolve, PlansRunOutOfMemoryAtMostOnceInTwenty) {
   RequestSpec spec = spec_13b();
+  EXPECT_EQ(request_of(spec).max_oom_probability, 0.05);
+  EXPECT_EQ(request_of(spec).min_headroom, 0);
   spec.max_oom_probability = "1%";
-  const PlanRequest r = request_of(spec);
-  EXPECT_EQ(r.max_oom_probability, 0.01);
-  EXPECT_EQ(r.min_headroom, 0);
+  EXPECT_EQ(request_of(spec).max_oom_probability, 0.01);
   for (const char* bad : {"0", "100%", "often"}) {
     spec.max_oom_probability = bad;
     EXPECT_EQ(fault_of(spec).location, "--max-oom-probability") << bad;
   }
+}
+
+TEST(Resolve, DeadlinesAndBudgetsMeanNineTimesInTen) {
+  RequestSpec spec = spec_13b();
+  EXPECT_FALSE(request_of(spec).confidence);
+  spec.confidence = "80%";
+  EXPECT_EQ(fault_of(spec).location, "--confidence");
+  for (const Field limit : {&RequestSpec::deadline, &RequestSpec::budget}) {
+    RequestSpec limited = spec_13b();
+    limited.*limit = limit == &RequestSpec::deadline ? "7d" : "50000";
+    EXPECT_EQ(request_of(limited).confidence, 0.9);
+    limited.confidence = "60%";
+    EXPECT_EQ(request_of(limited).confidence, 0.6);
+  }
+}
+
+TEST(Resolve, TheHorizonIsOneJobUnlessADeadlineSetsIt) {
+  RequestSpec spec = spec_13b();
+  EXPECT_EQ(request_of(spec).horizon, days(28));
+  spec.deadline = "7d";
+  EXPECT_EQ(request_of(spec).horizon, days(7));
+  spec.deadline = "100d";
+  EXPECT_EQ(request_of(spec).horizon, days(100));
 }
 
 TEST(Resolve, AWarmPoolWaitsForASeriesSixHoursAtMost) {

@@ -8,7 +8,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "catalogs/dates.hpp"
 #include "models/cost.hpp"
+#include "models/markets.hpp"
 #include "planner/bounds.hpp"
 #include "planner/objective.hpp"
 #include "planner/plan_json.hpp"
@@ -150,7 +152,7 @@ class Enumeration {
 
 bool holds(const MemoryEstimate& m, const Cluster& c, double headroom) {
   return m.fits_device() && m.host_per_node <= c.host_memory && m.nvme_per_node <= c.local_nvme &&
-         m.peak_device <= m.limit * (1 - headroom);
+         m.wanted <= m.limit * (1 - headroom);
 }
 
 /// Best of every split of one group, at most `variants` of a stack; every plan goes to `all`. Inside a group and stack
@@ -174,20 +176,24 @@ std::vector<BruteForce::Entry> ideas_of(const PlanRequest& request, const Catalo
     if (request.max_hourly && rate * static_cast<double>(count) > *request.max_hourly) continue;
     RunSetup setup = request.run;
     setup.market = market;
-    const RunTerms terms =
+    RunTerms terms =
         run_terms(setup, w, instance, count, rate, save_format(w, *stack), cluster.accelerator.peak_rate(w.precision));
+    const auto days = days_between(price->provenance.as_of, request.prices_as_of);
+    terms.price_sigma = price_sigma(*price, static_cast<double>(days.value()) / 365, setup.operations);
     std::map<std::tuple<int, int, int, int>, Entry> splits;
     Enumeration(request, cluster, instance, *stack).each([&](const Strategy& s) {
       const MemoryEstimate memory = estimate_memory(w, s, cluster, *stack);
       if (!holds(memory, cluster, request.min_headroom)) return;
       if (request.max_oom_probability && out_of_memory_probability(memory, *stack) > *request.max_oom_probability)
         return;
-      const StepEstimate step = estimate_step(w, s, cluster, *stack);
+      StepEstimate step = estimate_step(w, s, cluster, *stack);
+      set_interval(step, *stack, unmeasured_traits(w, s, cluster, *stack).size());
       const RunCost cost = estimate_cost(step, w, terms);
       const Entry e{&instance,           count, stack, s, cost.time_to_train().value(), cost.total().value(),
                     step.time().value(), market};
-      if (cost.unsafe || (request.deadline && cost.time_to_train() > *request.deadline)) return;
-      if (request.budget && cost.total() > *request.budget) return;
+      const double sure = request.confidence.value_or(0.5);
+      if (cost.unsafe || (request.deadline && cost.spread.at(sure) > *request.deadline)) return;
+      if (request.budget && cost.cost_at(sure) > *request.budget) return;
       all.push_back(e);
       const auto key = std::make_tuple(s.tensor_parallel, s.pipeline_parallel, s.context_parallel, s.expert_parallel);
       const auto found = splits.find(key);
@@ -201,6 +207,53 @@ std::vector<BruteForce::Entry> ideas_of(const PlanRequest& request, const Catalo
     group.insert(group.end(), of_stack.begin(), of_stack.end());
   }
   return group;
+}
+
+bool one_group(const BruteForce::Entry& a, const BruteForce::Entry& b) {
+  return a.instance == b.instance && a.count == b.count && a.market == b.market;
+}
+
+/// Plans hardly slower than the fastest of their group and stack that no other there beats in speed and simplicity.
+std::vector<BruteForce::Entry> simple_ones(const std::vector<BruteForce::Entry>& all) {
+  using Entry = BruteForce::Entry;
+  std::vector<Entry> out;
+  for (const Entry& e : all) {
+    const bool beaten = std::any_of(all.begin(), all.end(), [&](const Entry& other) {
+      if (!one_group(e, other) || e.stack != other.stack) return false;
+      if (e.step > other.step * kSimplerMayCost) return true;
+      return std::tie(other.step, other.strategy) < std::tie(e.step, e.strategy) &&
+             complexity(other.strategy) <= complexity(e.strategy);
+    });
+    if (!beaten) out.push_back(e);
+  }
+  return out;
+}
+
+/// Each place to the simplest of what is within 2 % of the best that is left.
+template <typename Before>
+std::vector<BruteForce::Entry> prefer_simple(const PlanRequest& request, std::vector<BruteForce::Entry> left,
+                                             Before before) {
+  using Entry = BruteForce::Entry;
+  const auto value = [&](const Entry& e) { return score(request, Seconds(e.time), Usd(e.cost)); };
+  const auto simplicity = [](const Entry& e) { return std::tuple(e.count > 1, complexity(e.strategy), e.count); };
+  std::vector<Entry> out;
+  while (!left.empty() && out.size() < static_cast<std::size_t>(request.top)) {
+    std::sort(left.begin(), left.end(), before);
+    const Score best = value(left.front());
+    auto next = left.begin();
+    for (auto e = left.begin(); e != left.end(); ++e) {
+      const bool near = value(*e).over_limit == best.over_limit && value(*e).value <= 1.02 * best.value;
+      if (near && simplicity(*e) < simplicity(*next)) next = e;
+    }
+    out.push_back(*next);
+    left.erase(next);
+    const auto of_group =
+        std::count_if(out.begin(), out.end(), [&](const Entry& e) { return one_group(e, out.back()); });
+    if (of_group >= variants_per_group(request)) {
+      std::erase_if(left, [&](const Entry& e) { return one_group(e, out.back()); });
+    }
+  }
+  return out;
 }
 
 BruteForce brute_force(const PlanRequest& request, const Catalog& facts) {
@@ -228,6 +281,22 @@ BruteForce brute_force(const PlanRequest& request, const Catalog& facts) {
   std::sort(out.ranked.begin(), out.ranked.end(), before);
   if (out.ranked.size() > static_cast<std::size_t>(request.top))
     out.ranked.resize(static_cast<std::size_t>(request.top));
+  if (!out.ranked.empty()) {
+    const auto value = [&](const Entry& e) { return score(request, Seconds(e.time), Usd(e.cost)); };
+    const Score best = value(out.ranked.front());
+    // Whatever beats a plan that is near the best is near it too.
+    std::vector<Entry> near;
+    std::copy_if(all.begin(), all.end(), std::back_inserter(near), [&](const Entry& e) {
+      return value(e).over_limit == best.over_limit && value(e).value <= 1.02 * best.value;
+    });
+    for (const Entry& e : simple_ones(near)) {
+      const bool listed = std::any_of(out.ranked.begin(), out.ranked.end(), [&](const Entry& r) {
+        return one_group(r, e) && r.stack == e.stack && r.strategy == e.strategy;
+      });
+      if (!listed) out.ranked.push_back(e);
+    }
+    out.ranked = prefer_simple(request, std::move(out.ranked), before);
+  }
   // Cheapest first, each next one faster; ranking order breaks ties.
   std::sort(all.begin(), all.end(), [&](const Entry& a, const Entry& b) {
     if (a.cost != b.cost) return a.cost < b.cost;
@@ -364,7 +433,8 @@ TEST(Search, EqualsBruteForceOnRandomSmallSpaces) {
   for (int i = 0; i < n; ++i) {
     const PlanRequest request = random.next();
     const PlanSet set = search(request, catalog(), {.threads = 1});
-    const BruteForce truth = brute_force(request, catalog());
+    // The horizon may have grown; that it does is another test's.
+    const BruteForce truth = brute_force(set.request, catalog());
     if (request.objective != Objective::Pareto) {
       ASSERT_EQ(names_of(set.plans), names_of(truth.ranked)) << "request " << i;
     }

@@ -112,7 +112,8 @@ TEST(ReportCsv, HasTheContractsColumns) {
   const std::string csv = report_csv(compare_runs(test::runs_from("id\nx\n"), test::shipped_catalog()));
   EXPECT_EQ(csv.substr(0, csv.find('\n')),
             "id,status,message,predicted_step_time_s,predicted_tokens_per_s_per_gpu,"
-            "predicted_tokens_per_s_per_gpu_p10,predicted_tokens_per_s_per_gpu_p90,predicted_peak_mem_gib,fits");
+            "predicted_tokens_per_s_per_gpu_p10,predicted_tokens_per_s_per_gpu_p90,predicted_peak_mem_gib,"
+            "predicted_peak_mem_gib_p10,predicted_peak_mem_gib_p90,out_of_memory_probability,fits");
 }
 
 TEST(ReportCsv, ReadsBackWithOneRowARunInOrder) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "planner/objective.hpp"
 #include "tests/planner/fixtures.hpp"
 
 namespace smplan::test {
@@ -20,15 +21,16 @@ TEST(Sensitivity, SaysWhatASearchInThatWorldSays) {
   const std::vector<Sensitivity> all = sensitivities(set, catalog());
   ASSERT_FALSE(all.empty());
   for (const Sensitivity& s : all) {
-    PlanRequest world = set.request;
-    world.scenario.*s.knob->factor = s.factor;
+    Scenario changed = set.request.scenario;
+    changed.*s.knob->factor = s.factor;
+    const PlanRequest world = in_world(set.request, changed);
     const PlanSet again = search(world, catalog());
     ASSERT_TRUE(s.winner) << s.knob->name;
     EXPECT_EQ(s.winner->strategy, again.plans.at(0).strategy);
     EXPECT_EQ(s.winner->cost.total(), again.plans.at(0).cost.total());
-    // Whoever stays can do no better than the winner of the changed world.
+    // Whoever stays can do no better than the winner of the changed world, but for what simplicity may cost.
     if (s.kept) {
-      EXPECT_GE(s.kept->cost.total(), s.winner->cost.total()) << s.knob->name << " x " << s.factor;
+      EXPECT_GE(s.kept->cost.total() * kSimplerMayCost, s.winner->cost.total()) << s.knob->name << " x " << s.factor;
     }
     if (!s.changes_winner) {
       ASSERT_TRUE(s.kept);

@@ -48,7 +48,7 @@ TEST(JsonOutput, HoldsThePredictionAndTheBetterPlan) {
   EXPECT_EQ(out["instance_count"], 8);
   EXPECT_EQ(out["stack"], "ddp");
   EXPECT_EQ(out["fits"], false);
-  EXPECT_DOUBLE_EQ(out["peak_gib"].get<double>() * 1024 * 1024 * 1024, plan.memory.peak_device.value());
+  EXPECT_DOUBLE_EQ(out["peak_gib"].get<double>() * 1024 * 1024 * 1024, plan.memory.wanted.value());
   EXPECT_DOUBLE_EQ(out["limit_gib"].get<double>() * 1024 * 1024 * 1024, plan.memory.limit.value());
   EXPECT_EQ(out["step_time_s"], plan.step.time().value());
   EXPECT_EQ(out["time_to_train_s"], findings.prediction->time_to_train.value());
@@ -100,7 +100,7 @@ TEST(Prediction, IsThereWithAModelAndNamesTheCure) {
       test::check_text(test::read_test_file("samples/20h_seed004_llama13b.json"), std::nullopt, options);
   ASSERT_TRUE(findings.prediction);
   // 13.0e9 parameters x 16 bytes of states are over 190 GiB a replica.
-  EXPECT_GT(in_gib(findings.prediction->plan.memory.peak_device), 190);
+  EXPECT_GT(in_gib(findings.prediction->plan.memory.wanted), 190);
   EXPECT_GT(findings.prediction->out_of_memory, 0.99);
   EXPECT_EQ(findings.prediction->cures.size(), 3U);
 }

@@ -60,7 +60,7 @@ bool parts_sum_to_totals(const Configuration& c, const Catalog&) {
   }
   const RunCost& cost = c.plan.cost;
   return near(step, c.plan.step.time().value()) && near(bill, cost.total().value()) &&
-         near(c.plan.memory.components.total().value(), c.plan.memory.peak_device.value()) &&
+         near(c.plan.memory.components.total().value(), c.plan.memory.wanted.value()) &&
          near((cost.productive + cost.startup + cost.lost()).value(), cost.time_to_train().value()) &&
          near(cost.productive / cost.time_to_train(), cost.goodput);
 }
@@ -69,10 +69,9 @@ bool numbers_are_sane(const Configuration& c, const Catalog&) {
   const auto positive = [](double x) { return std::isfinite(x) && x > 0; };
   const Plan& p = c.plan;
   return positive(p.step.time().value()) && positive(p.cost.time_to_train().value()) &&
-         positive(p.cost.total().value()) && positive(p.memory.peak_device.value()) && positive(p.step.tokens_per_s) &&
-         p.step.p10 < p.step.time() && p.step.p90 > p.step.time() && p.peak_interval.p10 < p.memory.peak_device &&
-         p.peak_interval.p90 > p.memory.peak_device && p.out_of_memory_probability >= 0 &&
-         p.out_of_memory_probability <= 1;
+         positive(p.cost.total().value()) && positive(p.memory.wanted.value()) && positive(p.step.tokens_per_s) &&
+         p.step.p10 < p.step.time() && p.step.p90 > p.step.time() && p.peak_interval.p10 < p.memory.wanted &&
+         p.peak_interval.p90 > p.memory.wanted && p.out_of_memory_probability >= 0 && p.out_of_memory_probability <= 1;
 }
 
 /// Rates that the devices have on paper bound what a step can do: of causal attention, the half that devices compute

@@ -29,8 +29,8 @@ std::string joined(const std::vector<std::string>& cures) {
 void memory(const CheckInput& in, Report& report) {
   const Prediction& p = *in.prediction;
   if (p.plan.memory.fits_device()) return;
-  Finding& finding = report.at(hardware_place(in), {format_bytes(p.plan.memory.peak_device),
-                                                    format_bytes(p.plan.memory.limit), p.largest_memory});
+  Finding& finding = report.at(
+      hardware_place(in), {format_bytes(p.plan.memory.wanted), format_bytes(p.plan.memory.limit), p.largest_memory});
   if (!p.cures.empty()) finding.fix = joined(p.cures);
 }
 

@@ -1,4 +1,5 @@
 // Time limits, spot capacity, retries.
+#include "models/markets.hpp"
 #include "planner/preflight/rules/tools.hpp"
 
 namespace smplan {
@@ -101,12 +102,6 @@ void no_slack(const CheckInput& in, Report& report) {
   if (any_spot(in.job) && wait && in.job.max_run_s && *wait == *in.job.max_run_s) {
     report.at(wait, {count_text(*wait)});
   }
-}
-
-bool is_scarce(std::string_view type) {
-  const std::string_view family = family_of(type);
-  return family == "p4d" || family == "p4de" || family.starts_with("p5") || family.starts_with("p6") ||
-         family.starts_with("trn");
 }
 
 void spot_multi_node(const CheckInput& in, Report& report) {
