@@ -109,6 +109,7 @@ py::dict estimate_columns(const CatalogHandle& handle, const Arguments& argument
   py::dict out;
   out["status"] = Column<std::int8_t>{std::move(outcome.estimates.status)};
   out["peak_gib"] = Column<double>{std::move(outcome.estimates.peak_gib)};
+  out["out_of_memory_probability"] = Column<double>{std::move(outcome.estimates.out_of_memory_probability)};
   out["step_time_s"] = Column<double>{std::move(outcome.estimates.step_time_s)};
   out["tokens_per_s"] = Column<double>{std::move(outcome.estimates.tokens_per_s)};
   out["mfu"] = Column<double>{std::move(outcome.estimates.mfu)};

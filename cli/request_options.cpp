@@ -23,15 +23,17 @@ constexpr Flag kModel[] = {
     {"--arch", &RequestSpec::arch, "FILE", "A smplan.architecture/1 file (- is standard input)"},
 };
 constexpr Flag kWork[] = {
-    {"--tokens", &RequestSpec::tokens, "N", "Tokens of the whole run [20 per parameter]"},
+    {"--tokens", &RequestSpec::tokens, "N",
+     "Tokens of the whole run [20 per parameter; of fine-tuning 20M, whatever the model]"},
     {"--seq-len", &RequestSpec::seq_len, "N", "Tokens per sequence, e.g. 4096; 4k is 4096, 128k is 131072"},
-    {"--global-batch", &RequestSpec::global_batch, "N", "Sequences per optimizer step"},
+    {"--global-batch", &RequestSpec::global_batch, "N",
+     "Sequences per optimizer step [the model's published batch, else by size and tokens; of fine-tuning 128]"},
     {"--global-batch-tokens", &RequestSpec::global_batch_tokens, "N", "The same in tokens, e.g. 4M"},
     {"--dtype", &RequestSpec::dtype, "bf16|fp16|fp8|tf32|fp32", "Number format of the matrix products"},
     {"--optimizer", &RequestSpec::optimizer, "adamw|adam8bit|sgd-momentum|lion|adafactor|muon|lamb",
      "Decides the bytes of the optimizer states"},
     {"--finetune", &RequestSpec::finetune, "full|lora|qlora",
-     "Fine-tune: all weights, adapters, or adapters on a quantized model"},
+     "Train on from the model's weights: all of them, adapters, or adapters on a quantized model [pre-training]"},
     {"--lora-rank", &RequestSpec::lora_rank, "N", "Rank of the adapters"},
     {"--lora-embeddings", &RequestSpec::lora_embeddings, "on|off",
      "Train embedding and head beside the adapters (modules_to_save of PEFT) [off]"},
@@ -81,12 +83,12 @@ constexpr Flag kOperation[] = {
 constexpr Flag kGoal[] = {
     {"--deadline", &RequestSpec::deadline, "TIME",
      "Longest time to train, e.g. 7d or 36h, or its end in local time: 2026-12-04T17:00, Friday (the end of the next)"},
-    {"--confidence", &RequestSpec::confidence, "PART", "Probability to meet the deadline, e.g. 90%"},
+    {"--confidence", &RequestSpec::confidence, "PART", "Probability to meet deadline and budget [90%]"},
     {"--budget", &RequestSpec::budget, "USD", "Most money for the whole run"},
     {"--max-hourly", &RequestSpec::max_hourly, "USD", "Most money per hour"},
     {"--min-headroom", &RequestSpec::min_headroom, "PART", "Device memory that must stay free, e.g. 5%"},
     {"--max-oom-probability", &RequestSpec::max_oom_probability, "PART",
-     "Most chance to run out of device memory, e.g. 1%"},
+     "Most chance to run out of device memory [5%]"},
     {"--objective", &RequestSpec::objective, "cost|time|balanced|pareto", "What the best plan is best at [cost]"},
     {"--cost-weight", &RequestSpec::cost_weight, "PART", "Weight of cost against time in the balanced objective [50%]"},
     {"--what-if", &RequestSpec::what_if, "CHANGES", "Other facts, e.g. price=-20%,efa=2x,memory=+10%"},
@@ -137,6 +139,11 @@ void add_request_options(CLI::App& command, RequestSpec& spec) {
            "Hardware");
   add_list(command, spec,
            {"--stack", &RequestSpec::stack, "STACKS", "Training stacks, see `smplan catalog list stacks`"}, "Software");
+  command
+      .add_option("--launchable", spec.launchable,
+                  "What is planned where no --stack is named: job, what an export can start; any [job]")
+      ->type_name("job|any")
+      ->group("Software");
   command.add_option("--collectives", spec.collectives, "Library of the collective operations")
       ->type_name("nccl|smddp")
       ->group("Software");

@@ -40,8 +40,11 @@ class BatchEstimate:
         self._given = given
         #: Why a row is no plan: indices into `statuses`, 0 is "fits".
         self.status: numpy.ndarray[Any, Any] = numpy.asarray(columns["status"]).reshape(shape)
-        #: Peak device memory.
+        #: Peak device memory that a row wants, whatever the device has.
         self.peak_gib: numpy.ndarray[Any, Any] = numpy.asarray(columns["peak_gib"]).reshape(shape)
+        #: Chance that the device's memory does not suffice; a row fits where it is at most one half.
+        self.out_of_memory_probability: numpy.ndarray[Any, Any] = (
+            numpy.asarray(columns["out_of_memory_probability"]).reshape(shape))
         #: Seconds of one optimizer step.
         self.step_time_s: numpy.ndarray[Any, Any] = numpy.asarray(columns["step_time_s"]).reshape(shape)
         #: Whole job.
@@ -53,7 +56,7 @@ class BatchEstimate:
 
     @property
     def fits(self) -> numpy.ndarray[Any, Any]:
-        """Which rows are valid and fit into the device's memory."""
+        """Which rows are valid and likelier to fit into the device's memory than not."""
         fits: numpy.ndarray[Any, Any] = self.status == 0
         return fits
 
@@ -62,11 +65,14 @@ class BatchEstimate:
         """Names of the dimensions that were given as arrays."""
         return tuple(self._given)
 
-    def fastest(self, most: int = 1) -> List[Tuple[int, Tuple[Any, ...]]]:
-        """The rows that fit with the shortest step, best first: flat index, and the values of what was `varied`."""
+    def fastest(self, most: int = 1, max_oom_probability: float = 0.05) -> List[Tuple[int, Tuple[Any, ...]]]:
+        """The rows with the shortest step, best first: flat index, and the values of what was `varied`.
+
+        Only rows that fit with at most that chance to run out of memory: plan() draws the line there too.
+        """
         import numpy
 
-        fitting = numpy.flatnonzero(self.fits)
+        fitting = numpy.flatnonzero(self.fits & (self.out_of_memory_probability <= max_oom_probability))
         best = fitting[numpy.argsort(self.step_time_s.ravel()[fitting], kind="stable")][:most]
         return [(int(at), tuple(column.flat[at] for column in self._given.values())) for at in best]
 
@@ -76,7 +82,7 @@ class BatchEstimate:
 
         columns = {name: column.ravel() for name, column in self._given.items()}
         columns["status"] = pandas.Categorical.from_codes(self.status.ravel(), categories=list(self.statuses))
-        for name in ("peak_gib", "step_time_s", "tokens_per_s", "mfu"):
+        for name in ("peak_gib", "out_of_memory_probability", "step_time_s", "tokens_per_s", "mfu"):
             columns[name] = getattr(self, name).ravel()
         return pandas.DataFrame(columns)
 

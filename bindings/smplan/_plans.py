@@ -74,6 +74,7 @@ class Plan(View):
     lost_components_s: View
     operation: View
     deadline_probability: Optional[float]
+    budget_probability: Optional[float]
     goodput: float
     bottleneck: str
     unmeasured: List[str]

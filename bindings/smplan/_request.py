@@ -48,6 +48,7 @@ class Request(TypedDict, total=False):
     market: Names
     stack: Names
     collectives: Names
+    launchable: str
     dp: Numbers
     tp: Numbers
     pp: Numbers

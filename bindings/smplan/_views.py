@@ -137,6 +137,7 @@ class Cost(View):
     hourly_usd: Optional[float]
     total_usd: Optional[float]
     total_interval_usd: Optional[List[float]]
+    saving: Optional[float]
     region: str
     market: str
     price_date: Optional[str]

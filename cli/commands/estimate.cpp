@@ -34,13 +34,13 @@ Result<Answer> run_estimate(const RequestSpec& spec, const Context& context) {
   Result<PlanSet> set = estimate(*request, context.catalog);
   if (!set) return tl::unexpected<Diagnostics>(set.error());
   set->search.seconds = watch.seconds();
-  const MemoryEstimate& memory = set->plans.front().memory;
+  const Plan& plan = set->plans.front();
   Answer answer;
   answer.text = text_of(*set, context);
   answer.notes = stale_price_notes(set->plans);
-  if (!memory.fits()) {
+  if (!plan.memory.fits()) {
     answer.code = ExitCode::NoAnswer;
-    answer.notes.push_back(verdict(memory) + "; `smplan plan` searches what is not fixed");
+    answer.notes.push_back(verdict(plan) + "; `smplan plan` searches what is not fixed");
   }
   return answer;
 }

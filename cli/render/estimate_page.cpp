@@ -31,29 +31,29 @@ std::string speed(const Plan& p) {
 
 std::string peaks(const Plan& p) {
   const MemoryEstimate& m = p.memory;
-  std::string text = fmt::format("{} ({} to {}), allocated {}, reserved {}", format_bytes(m.peak_device),
-                                 format_bytes(p.peak_interval.p10), format_bytes(p.peak_interval.p90),
-                                 format_bytes(m.peak_allocated), format_bytes(m.peak_reserved));
+  std::string text =
+      fmt::format("{} ({} to {}), allocated {}, reserved {}", format_bytes(m.wanted), format_bytes(p.peak_interval.p10),
+                  format_bytes(p.peak_interval.p90), format_bytes(m.peak_allocated), format_bytes(m.peak_reserved));
   if (m.host_per_node.value() > 0) text += fmt::format(", host {} per node", format_bytes(m.host_per_node));
   if (m.nvme_per_node.value() > 0) text += fmt::format(", NVMe {} per node", format_bytes(m.nvme_per_node));
   return text + fmt::format("; worst pipeline rank {}", m.worst_stage);
 }
 
-std::string room(const Plan& p) {
-  const std::string text = verdict(p.memory);
-  return p.memory.fits() ? text + fmt::format(", {} chance to run out", probability(p.out_of_memory_probability))
-                         : text;
-}
-
 }  // namespace
 
-std::string verdict(const MemoryEstimate& m) {
+std::string verdict(const Plan& p) {
+  constexpr double kSure = 0.01;  // below it a run that dies has another reason
+  const MemoryEstimate& m = p.memory;
+  const std::string chance = format_chance(p.out_of_memory_probability) + " chance to run out";
   if (!m.fits_device()) {
-    return fmt::format("out of memory: needs {}, has {} a device", format_bytes(m.peak_device), format_bytes(m.limit));
+    return fmt::format("out of memory: needs {} ({} to {}), has {} a device, {}", format_bytes(m.wanted),
+                       format_bytes(p.peak_interval.p10), format_bytes(p.peak_interval.p90), format_bytes(m.limit),
+                       chance);
   }
   if (std::string short_of = host_shortfall(m); !short_of.empty()) return short_of;
-  const Bytes free = m.limit - m.peak_device;
-  return fmt::format("fits, {} ({}) free", format_bytes(free), format_percent(free / m.limit));
+  const Bytes free = m.limit - m.wanted;
+  return fmt::format("{}, {} ({}) free, {}", p.out_of_memory_probability < kSure ? "fits" : "at the edge",
+                     format_bytes(free), format_percent(free / m.limit), chance);
 }
 
 Table memory_table(const MemoryEstimate& memory) {
@@ -68,7 +68,7 @@ Table memory_table(const MemoryEstimate& memory) {
                                                             {"framework", c.framework}}};
   Table table;
   table.columns = {{"MEMORY"}, {"GiB", Align::Right}, {"SHARE", Align::Right}};
-  const Bytes total = memory.peak_device;
+  const Bytes total = memory.wanted;
   for (const auto& part : parts) {
     table.rows.push_back({part.first, fmt::format("{:.2f}", in_gib(part.second)), format_percent(part.second / total)});
   }
@@ -153,7 +153,7 @@ std::string estimate_text(const PlanSet& set, const Style& style) {
   const Plan& p = set.plans.front();
   std::string text = labelled("Work:  ", work(set.request), style);
   text += labelled("Run:   ", headline(p), style);
-  text += labelled("Memory:", room(p), style);
+  text += labelled("Memory:", verdict(p), style);
   text += '\n' + render_text(memory_table(p.memory), style) + labelled("Peaks:", peaks(p), style);
   text += '\n' + render_text(step_table(p.step), style) + labelled("Speed:", speed(p), style);
   text += '\n' + render_text(cost_table(p), style);
@@ -173,7 +173,7 @@ std::string estimate_text(const PlanSet& set, const Style& style) {
 std::string estimate_markdown(const PlanSet& set) {
   const Plan& p = set.plans.front();
   return fmt::format("<!-- smplan -->\n**Work:** {}\n\n**Run:** {}\n\n**Memory:** {}\n\n{}\n**Speed:** {}\n\n{}\n{}\n",
-                     work(set.request), headline(p), room(p), render_markdown(memory_table(p.memory)), speed(p),
+                     work(set.request), headline(p), verdict(p), render_markdown(memory_table(p.memory)), speed(p),
                      render_markdown(step_table(p.step)), render_markdown(cost_table(p)));
 }
 

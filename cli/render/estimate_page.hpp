@@ -14,6 +14,6 @@ std::string estimate_text(const PlanSet& set, const Style& style);
 std::string estimate_markdown(const PlanSet& set);
 
 /// `fits, 12.3 GiB (31.2%) free` or `out of memory: needs ..., has ... a device`.
-std::string verdict(const MemoryEstimate& memory);
+std::string verdict(const Plan& plan);
 
 }  // namespace smplan::cli

@@ -34,10 +34,10 @@ std::string prediction_text(const Prediction& p) {
   const Plan& plan = p.plan;
   return fmt::format(
       "\nPredicted: {} of {} device memory{} (out of memory: {}), {} a step, {} in all, {}\n  {} x {}, {}, {}\n{}",
-      format_bytes(plan.memory.peak_device), format_bytes(plan.memory.limit),
-      plan.memory.fits() ? "" : ", does not fit", format_percent(p.out_of_memory), format_duration(plan.step.time()),
-      format_duration(p.time_to_train), plan.price == nullptr ? "price unknown" : format_usd(p.cost),
-      plan.instance_count, plan.instance->name, plan.stack->name, to_string(plan.strategy),
+      format_bytes(plan.memory.wanted), format_bytes(plan.memory.limit), plan.memory.fits() ? "" : ", does not fit",
+      format_percent(p.out_of_memory), format_duration(plan.step.time()), format_duration(p.time_to_train),
+      plan.price == nullptr ? "price unknown" : format_usd(p.cost), plan.instance_count, plan.instance->name,
+      plan.stack->name, to_string(plan.strategy),
       p.left_open.empty() ? ""
                           : fmt::format("  The file leaves to the script: {}; {}\n", p.left_open,
                                         plan.memory.fits() ? "the fastest that fits is shown"

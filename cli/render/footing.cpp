@@ -108,6 +108,9 @@ std::string footing(const PlanSet& set, const Style& style) {
   if (!set.plans.empty()) text += labelled("Prices:", prices(set), style);
   text += labelled("Candidates:", candidates(set), style);
   add_left_out(set.request, style, text);
+  for (const auto& [stack, reason] : set.request.stacks_left_out) {
+    text += labelled("Left out:", fmt::format("{}: {} (--launchable any plans it)", stack, reason), style);
+  }
   if (!set.request.assumptions.empty()) {
     text += labelled("Assumed:", fmt::format("{}", fmt::join(set.request.assumptions, "; ")), style);
   }

@@ -139,6 +139,10 @@ Listing model_page(const Architecture& architecture, const ModelPreset* preset) 
     if (preset->trained_tokens > 0) {
       sheet.add("trained_tokens", format_count(preset->trained_tokens), preset->trained_tokens);
     }
+    if (preset->batch_tokens > 0) {
+      sheet.add("batch_tokens", format_count(preset->batch_tokens), preset->batch_tokens);
+      sheet.add("batch_source", preset->batch_source);
+    }
     sheet.add("source", preset->provenance.source);
     sheet.add("as_of", preset->provenance.as_of);
   }

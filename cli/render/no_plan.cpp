@@ -4,6 +4,7 @@
 
 #include "cli/render/plan_table.hpp"
 #include "models/layers.hpp"
+#include "models/markets.hpp"
 #include "planner/constraints.hpp"
 
 namespace smplan::cli {
@@ -13,10 +14,29 @@ std::string described(const Plan& plan) {
   return fmt::format("{}, {} {}", hardware(plan), plan.stack->id, to_string(plan.strategy));
 }
 
+/// How sure deadline and budget are kept, where one of them was missed.
+std::string certainty(const PlanSet& set) {
+  const RejectionReason reason = set.nearest_miss->rejection.reason;
+  const bool judged = reason == RejectionReason::Deadline || reason == RejectionReason::Budget;
+  if (!judged || !set.request.confidence) return {};
+  return fmt::format(" ({} sure; --confidence says otherwise)", format_percent(*set.request.confidence));
+}
+
+/// Where more instances would help and the request never said how many there may be.
+std::string own_bound(const PlanSet& set) {
+  const PlanRequest& r = set.request;
+  const NearestMiss& miss = *set.nearest_miss;
+  const std::int32_t most = r.counts.empty() ? 0 : r.counts.back();
+  const bool at_the_bound = r.counts_defaulted && miss.plan.instance_count == most;
+  if (!at_the_bound || miss.rejection.reason == RejectionReason::Budget) return {};
+  return fmt::format("; {} instances are the most that smplan tries by itself, --count 1..{} allows more", most,
+                     4 * most);
+}
+
 }  // namespace
 
 bool is_short_of_memory(const PlanSet& set) {
-  return !set.nearest_miss || set.nearest_miss->rejection.reason <= RejectionReason::Headroom;
+  return !set.nearest_miss || set.nearest_miss->rejection.reason <= RejectionReason::OutOfMemoryRisk;
 }
 
 std::string no_plan_reason(const PlanSet& set, const std::optional<Plan>& smallest) {
@@ -26,13 +46,18 @@ std::string no_plan_reason(const PlanSet& set, const std::optional<Plan>& smalle
   std::string why = "no plan: ";
   if (set.nearest_miss) {
     const NearestMiss& miss = *set.nearest_miss;
-    why += fmt::format("{} on {}: {}", model, described(miss.plan), shortfall(miss.rejection));
+    why += fmt::format("{} on {}: {}{}{}", model, described(miss.plan), shortfall(miss.rejection), certainty(set),
+                       own_bound(set));
   } else {
     why += fmt::format("{}: no split of the work fits the request ({})", model, rejections(set));
   }
+  if (set.rejected[static_cast<std::size_t>(RejectionReason::TrainingPlan)] > 0) {
+    why += fmt::format("; a job takes its instances from one training plan, and none on offer has more than {}",
+                       kMostPlanInstances);
+  }
   if (smallest) {
     why += fmt::format("; smallest that fits: {} ({:.1f} of {:.1f} GiB, {})", described(*smallest),
-                       in_gib(smallest->memory.peak_device), in_gib(smallest->memory.limit),
+                       in_gib(smallest->memory.wanted), in_gib(smallest->memory.limit),
                        format_usd_per_hour(smallest->cost.hourly));
   }
   return why;

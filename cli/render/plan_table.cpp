@@ -1,11 +1,13 @@
 #include "cli/render/plan_table.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
 #include "base/figures.hpp"
 #include "models/layers.hpp"
+#include "planner/advice.hpp"
 
 namespace smplan::cli {
 namespace {
@@ -18,7 +20,13 @@ std::string seconds(Seconds s) {
 }
 
 std::string memory_cell(const MemoryEstimate& m) {
-  return fmt::format("{:.1f}/{:.1f}", in_gib(m.peak_device), in_gib(m.limit));
+  return fmt::format("{:.1f}/{:.1f}", in_gib(m.wanted), in_gib(m.limit));
+}
+
+/// `<0.1%`: in a table's words.
+std::string chance_cell(double probability) {
+  constexpr double kShown = 0.001;
+  return probability < kShown ? "<0.1%" : format_percent(probability);
 }
 
 std::string money(const Plan& plan, Usd amount) { return plan.price == nullptr ? "-" : format_usd(amount); }
@@ -28,26 +36,31 @@ std::string duration_cell(const Plan& plan) {
   return format_duration(plan.cost.time_to_train()) + (plan.over_job_limit() ? "*" : "");
 }
 
-std::string objective_words(Objective objective) {
-  switch (objective) {
+std::string objective_words(const PlanSet& set) {
+  const PlanRequest& r = set.request;
+  if (nothing_ends_in_time(set)) return "shortest time, as nothing ends within a year";
+  // A deadline is a horizon that the line shows anyway.
+  const std::string horizon = r.deadline ? "" : " within " + format_duration(r.horizon);
+  switch (r.objective) {
     case Objective::Cost:
-      return "lowest cost";
+      return "lowest cost" + horizon;
     case Objective::Time:
       return "shortest time";
     case Objective::Balanced:
-      return "cost x time";
+      return "cost x time" + horizon;
     case Objective::Pareto:
       return "the time/cost frontier";
   }
   return {};
 }
 
-std::string target(const PlanRequest& r) {
-  std::string text = fmt::format("{} | {} | {} {}", objective_words(r.objective), work(r), r.region, market_list(r));
+std::string target(const PlanSet& set) {
+  const PlanRequest& r = set.request;
+  std::string text = fmt::format("{} | {} | {} {}", objective_words(set), work(r), r.region, market_list(r));
   if (r.deadline) text += " | deadline " + format_duration(*r.deadline);
   if (r.due) text += fmt::format(" ({})", to_string(*r.due));
-  if (r.confidence) text += fmt::format(" with {} certainty", format_percent(*r.confidence));
   if (r.budget) text += " | budget " + format_usd(*r.budget);
+  if (r.confidence) text += fmt::format(" | {} sure to be kept", format_percent(*r.confidence));
   if (r.max_hourly) text += " | at most " + format_usd_per_hour(*r.max_hourly);
   if (r.max_oom_probability)
     text += fmt::format(" | at most {} chance to run out of memory", format_percent(*r.max_oom_probability));
@@ -56,11 +69,12 @@ std::string target(const PlanRequest& r) {
 }
 
 std::string best(const Plan& p) {
-  return fmt::format("{}, {} {}: {}, {}, {} a step ({} to {}), {} MFU, {} of {} GiB", hardware(p), p.stack->id,
-                     to_string(p.strategy), format_duration(p.cost.time_to_train()), money(p, p.cost.total()),
-                     format_duration(p.step.time()), format_duration(p.step.p10), format_duration(p.step.p90),
-                     format_percent(p.step.mfu), fmt::format("{:.1f}", in_gib(p.memory.peak_device)),
-                     fmt::format("{:.1f}", in_gib(p.memory.limit)));
+  return fmt::format("{}, {} {}: {}, {}, {} a step ({} to {}), {} MFU, {} of {} GiB ({} chance to run out)",
+                     hardware(p), p.stack->id, to_string(p.strategy), format_duration(p.cost.time_to_train()),
+                     money(p, p.cost.total()), format_duration(p.step.time()), format_duration(p.step.p10),
+                     format_duration(p.step.p90), format_percent(p.step.mfu),
+                     fmt::format("{:.1f}", in_gib(p.memory.wanted)), fmt::format("{:.1f}", in_gib(p.memory.limit)),
+                     format_chance(p.out_of_memory_probability));
 }
 
 bool any_over_limit(const std::vector<Plan>& plans) {
@@ -84,22 +98,22 @@ std::string job_limit_note() {
 
 std::string hardware(const Plan& plan) { return fmt::format("{} x {}", plan.instance_count, plan.instance->name); }
 
-std::string probability(double p) {
-  constexpr double kSure = 0.999;
-  if (p > kSure) return "over 99.9%";
-  if (p < 1 - kSure) return "under 0.1%";
-  return format_percent(p);
-}
-
 std::string chances(const Plan& plan, const PlanRequest& request) {
   const RunCost& c = plan.cost;
   std::string text = fmt::format("{} to {}", format_duration(c.spread.at(0.1)), format_duration(c.spread.at(0.9)));
   if (plan.price != nullptr) text += fmt::format(", {} to {}", format_usd(c.low), format_usd(c.high));
+  if (const auto saved = saving(plan)) {
+    text += fmt::format(", {} {} on-demand", format_percent(std::abs(*saved)), *saved >= 0 ? "below" : "above");
+  }
   text += fmt::format(" (P10 to P90); goodput {}, {} interruptions", format_percent(c.goodput),
                       format_expected(c.loss.interruptions));
   if (request.deadline) {
     text += fmt::format("; done within {} with {} probability", format_duration(*request.deadline),
-                        probability(c.spread.probability(*request.deadline)));
+                        format_chance(c.spread.probability(*request.deadline)));
+  }
+  if (request.budget && plan.price != nullptr) {
+    text += fmt::format("; costs at most {} with {} probability", format_usd(*request.budget),
+                        format_chance(c.cost_probability(*request.budget)));
   }
   if (request.due) {
     const auto finish = [&](Seconds time) { return day_after_order(*request.due, time.value()); };
@@ -108,32 +122,90 @@ std::string chances(const Plan& plan, const PlanRequest& request) {
   return text;
 }
 
+namespace {
+
+std::string fine_tuning_words(const Workload& w) {
+  switch (w.finetune) {
+    case FineTune::Full:
+      return "fine-tuning, all weights";
+    case FineTune::Lora:
+      return fmt::format("fine-tuning, LoRA of rank {}", w.lora.rank);
+    case FineTune::Qlora:
+      break;
+  }
+  return fmt::format("fine-tuning, QLoRA of rank {}", w.lora.rank);
+}
+
+/// Where a region or market has prices of few types, the list compares these and no others: that comes first.
+std::string few_prices(const PlanRequest& r, const Style& style) {
+  std::string text;
+  if (2 * r.types_priced < r.types_orderable) {
+    text += labelled("Prices:",
+                     fmt::format("of {} instance types that can be ordered {} have a price in {} ({}): the rest is "
+                                 "not compared; add prices with `smplan catalog import`",
+                                 r.types_orderable, r.types_priced, r.region, market_list(r)),
+                     style);
+  }
+  for (const Market market : r.markets_without_prices) {
+    text += labelled(
+        "Prices:", fmt::format("no {} price is known in {}: that market is not compared", to_string(market), r.region),
+        style);
+  }
+  return text;
+}
+
+/// What a reader of the best plan would ask for next.
+std::string advice(const PlanSet& set, const Style& style) {
+  const Plan& best = set.plans.front();
+  std::string text;
+  if (const Plan* later = cheaper_later(set)) {
+    text += labelled("Later: ",
+                     fmt::format("{}, {} {} costs {} ({}) and takes {}: --deadline {:.0f}d", hardware(*later),
+                                 later->stack->id, to_string(later->strategy), format_usd(later->cost.total()),
+                                 format_change(best.cost.total().value(), later->cost.total().value()),
+                                 format_duration(later->cost.time_to_train()), days_for(*later)),
+                     style);
+  }
+  if (const Plan* surer = surer_plan(set)) {
+    text += labelled("Surer: ",
+                     fmt::format("{}, {} {} costs {} ({}) and keeps the limits with {} probability", hardware(*surer),
+                                 surer->stack->id, to_string(surer->strategy), format_usd(surer->cost.total()),
+                                 format_change(best.cost.total().value(), surer->cost.total().value()),
+                                 format_chance(*chance_to_keep(set.request, *surer))),
+                     style);
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string work(const PlanRequest& request) {
   const Workload& w = request.workload;
   const auto parameters = static_cast<double>(count_parameters(w.architecture).total());
   std::string text = fmt::format("{} ({} {}), {} tokens, sequences of {}, {} a step, {}", w.architecture.name,
                                  format_count(parameters), w.architecture.is_moe() ? "MoE" : "dense",
                                  format_count(w.tokens), w.seq_len, w.global_batch, to_string(w.optimizer));
-  if (w.finetune != FineTune::Full) text += fmt::format(", {}", to_string(w.finetune));
+  if (w.fine_tunes) text += ", " + fine_tuning_words(w);
   return text;
 }
 
 Table plan_table(const PlanSet& set) {
   Table table;
-  table.columns = {{"#", Align::Right},           {"INSTANCE"},
-                   {"N", Align::Right},           {"PLAN", Align::Left, 0, 24},
-                   {"STACK", Align::Left, 5},     {"DTYPE", Align::Left, 9},
-                   {"MEM GiB", Align::Right, 1},  {"STEP s", Align::Right, 3},
-                   {"P10-P90", Align::Right, 7},  {"MFU", Align::Right, 2},
-                   {"TOKENS/s", Align::Right, 8}, {"TIME", Align::Right},
-                   {"$/h", Align::Right, 4},      {"TOTAL", Align::Right}};
+  table.columns = {{"#", Align::Right},          {"INSTANCE"},
+                   {"N", Align::Right},          {"PLAN", Align::Left, 0, 24},
+                   {"STACK", Align::Left, 5},    {"DTYPE", Align::Left, 9},
+                   {"MEM GiB", Align::Right, 1}, {"OOM", Align::Right, 6},
+                   {"STEP s", Align::Right, 3},  {"P10-P90", Align::Right, 7},
+                   {"MFU", Align::Right, 2},     {"TOKENS/s", Align::Right, 8},
+                   {"TIME", Align::Right},       {"$/h", Align::Right, 4},
+                   {"TOTAL", Align::Right}};
   const bool several = set.request.markets.size() > 1;
   if (several) table.columns.insert(table.columns.begin() + 2, {"MARKET"});
   std::size_t rank = 0;
   for (const Plan& p : set.plans) {
     table.rows.push_back({std::to_string(++rank), p.instance->name, std::to_string(p.instance_count),
                           to_string(p.strategy), p.stack->id, std::string(to_string(p.precision)),
-                          memory_cell(p.memory), seconds(p.step.time()),
+                          memory_cell(p.memory), chance_cell(p.out_of_memory_probability), seconds(p.step.time()),
                           fmt::format("{}-{}", seconds(p.step.p10), seconds(p.step.p90)), format_percent(p.step.mfu),
                           format_count(p.step.tokens_per_s), duration_cell(p), hourly(p), money(p, p.cost.total())});
     if (several) table.rows.back().insert(table.rows.back().begin() + 2, std::string(to_string(p.market)));
@@ -157,9 +229,11 @@ Table frontier_table(const PlanSet& set) {
 }
 
 std::string plan_text(const PlanSet& set, const Style& style) {
-  std::string text = labelled("Target:", target(set.request), style);
+  std::string text = labelled("Target:", target(set), style);
+  text += few_prices(set.request, style);
   text += labelled("Best:  ", best(set.plans.front()), style);
   text += labelled("Chance:", chances(set.plans.front(), set.request), style);
+  text += advice(set, style);
   text += '\n' + render_ranking(plan_table(set), style);
   if (any_over_limit(set.plans)) text += labelled("*", job_limit_note(), style);
   if (set.frontier.size() > 1) {
@@ -175,7 +249,7 @@ std::string plan_text(const PlanSet& set, const Style& style) {
 }
 
 std::string plan_markdown(const PlanSet& set) {
-  std::string text = "<!-- smplan -->\n**Target:** " + target(set.request) + "\n\n";
+  std::string text = "<!-- smplan -->\n**Target:** " + target(set) + "\n\n";
   text += "**Best:** " + best(set.plans.front()) + "\n\n" + render_markdown(plan_table(set));
   if (any_over_limit(set.plans)) text += "\n\\* " + job_limit_note() + '\n';
   if (set.frontier.size() > 1) text += "\n**Frontier** (time against cost)\n\n" + render_markdown(frontier_table(set));

@@ -26,9 +26,6 @@ std::string rejections(const PlanSet& set);
 /// Lines on prices, candidates, types left out and assumptions.
 std::string footing(const PlanSet& set, const Style& style);
 
-/// `under 0.1%`, `12.3%`: nothing is certain, whatever the rounding says.
-std::string probability(double p);
-
 /// What to expect beside the expectation: P10 to P90 of time and cost, and whether the deadline is met.
 std::string chances(const Plan& plan, const PlanRequest& request);
 
