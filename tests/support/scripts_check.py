@@ -45,7 +45,7 @@ STARTED = {
 }
 # Run whole by scripts/test, or by a test of their own.
 RUN_ELSEWHERE = {"bootstrap": "scripts/test", "oracles": "scripts/test", "test": ".ci/run",
-                 "venv": "scripts/test", "wheel_dependencies": "scripts/wheel"}
+                 "probe.py": "tests/python/test_probe.py", "venv": "scripts/test", "wheel_dependencies": "scripts/wheel"}
 
 # Configures for real; of a build it asks only whether the targets are there.
 CMAKE = """#!/bin/sh
