@@ -35,6 +35,7 @@ from typing import Any, Callable, Iterator, Sequence
 
 import torch
 import torch.nn.functional as F
+import torch.utils.checkpoint
 from torch import nn
 
 PROBE_VERSION = 1
