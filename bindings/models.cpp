@@ -6,6 +6,7 @@
 #include "bindings/catalog_handle.hpp"
 #include "bindings/errors.hpp"
 #include "bindings/parts.hpp"
+#include "catalogs/hf_config.hpp"
 #include "models/layers.hpp"
 #include "planner/architecture_facts.hpp"
 
@@ -24,6 +25,7 @@ py::dict facts_of(const Architecture& a) {
   out["max_positions"] = a.max_positions;
   out["tied_embeddings"] = a.tied_embeddings;
   out["expert_ffn_hidden"] = a.moe.expert_ffn_hidden;
+  out["left_out"] = a.left_out;
   out["aliases"] = py::tuple(0);
   out["source"] = py::none();
   out["as_of"] = py::none();
@@ -44,7 +46,7 @@ py::dict of_size(const std::string& parameters) {
 }
 
 py::dict hugging_face(const std::string& text, const std::string& name) {
-  return facts_of(value_or_throw(read_hf_config(value_or_throw(parse_json(text, name)))));
+  return facts_of(value_or_throw(read_hf_config(value_or_throw(parse_hf_config(text, name)))));
 }
 
 py::dict architecture(const std::string& text, const std::string& name) {

@@ -116,6 +116,9 @@ struct Architecture {
   /// attention sinks, patch projection), whole model; named in `extra_parameters_note`.
   std::int64_t extra_parameters = 0;
   std::string extra_parameters_note;
+  /// What the file that it was read from describes beside it, in words: a tower for images. Neither its parameters nor
+  /// its time are counted; every answer says so.
+  std::string left_out;
   LatentAttention latent;
   StateMixer state;
   MixtureOfExperts moe;
@@ -157,8 +160,9 @@ struct ModelPreset {
 
 ModelPreset read_model_preset(const JsonValue& value, Diagnostics& out);
 
-/// Reads a Hugging Face config.json of a known `model_type` (of its `text_config` where the model is multimodal),
-/// with transformers' defaults for keys that such files omit; refuses others by naming the keys needed.
+/// Reads a Hugging Face config.json of a known `model_type` (of its `text_config` where the model is multimodal, whose
+/// other parts `left_out` names), with transformers' defaults for keys that such files omit; refuses others by naming
+/// the keys needed. parse_hf_config() (catalogs/hf_config.hpp) takes what Python writes.
 Result<Architecture> read_hf_config(const JsonValue& config);
 
 }  // namespace smplan

@@ -10,6 +10,18 @@
 namespace smplan {
 namespace {
 
+/// Names that transformers takes for one another (`attribute_map` of its configuration classes, 5.24.0): a file that it
+/// loads and saves again has the second. Of experts each class has its own first.
+constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
+    {"num_experts", "num_local_experts"},       {"num_experts", "n_routed_experts"},
+    {"num_local_experts", "num_experts"},       {"num_local_experts", "n_routed_experts"},
+    {"n_routed_experts", "num_local_experts"},  {"n_routed_experts", "num_experts"},
+    {"n_shared_experts", "num_shared_experts"}, {"num_experts_per_tok", "num_experts_per_token"},
+    {"num_experts_per_tok", "moe_topk"},        {"num_nextn_predict_layers", "num_mtp_layers"},
+    {"layers_block_type", "layer_types"},       {"num_hidden_layers", "n_layer"},
+    {"num_hidden_layers", "n_layers"},          {"num_hidden_layers", "num_layers"},
+};
+
 std::vector<HfFamily> families() {
   std::vector<HfFamily> all;
   for (const auto group : {hf_llama_families(), hf_hybrid_families(), hf_gpt_families()}) {
@@ -19,9 +31,31 @@ std::vector<HfFamily> families() {
   return all;
 }
 
-Diagnostic unknown_type(const JsonValue& where, std::string_view model_type, const std::vector<HfFamily>& known) {
+/// How a model type is read: by a reader of its own, or by another's as its row says.
+struct HfReader {
+  void (*read)(HfConfig&, Architecture&) = nullptr;
+  const HfVariant* variant = nullptr;
+};
+
+HfReader reader_of(std::string_view model_type, const std::vector<HfFamily>& known,
+                   const std::vector<HfVariant>& variants) {
+  const auto own = [&](std::string_view type) {
+    const auto family = std::find_if(known.begin(), known.end(), [&](const auto& f) { return f.model_type == type; });
+    return family == known.end() ? nullptr : family->read;
+  };
+  if (const auto read = own(model_type)) return {read, nullptr};
+  for (const HfVariant& variant : variants) {
+    if (variant.model_type == model_type) return {own(variant.like), &variant};
+  }
+  return {};
+}
+
+Diagnostic unknown_type(const JsonValue& where, std::string_view model_type, const std::vector<HfFamily>& known,
+                        const std::vector<HfVariant>& variants) {
   std::vector<std::string_view> names;
   for (const HfFamily& family : known) names.push_back(family.model_type);
+  for (const HfVariant& variant : variants) names.push_back(variant.model_type);
+  std::sort(names.begin(), names.end());
   return {"unknown-model-type", where.location(),
           fmt::format("model_type '{}' is not one of those that can be read: {}", model_type, fmt::join(names, ", ")),
           "describe it in an architecture file and pass that with --arch; it needs n_layers, hidden, n_heads, "
@@ -29,14 +63,55 @@ Diagnostic unknown_type(const JsonValue& where, std::string_view model_type, con
           "gated_mlp, norm, positions, latent, state, layer_pattern, attention_stride and moe"};
 }
 
+std::optional<JsonValue> part_on_text(const JsonValue& config) {
+  auto part = config.find("text_config");
+  return part && part->is_object() ? part : std::nullopt;
+}
+
+std::string text_type(const JsonValue& text) {
+  Diagnostics none;
+  const auto type = text.find("model_type");
+  return type && type->is_string() ? type->as_text(none) : std::string();
+}
+
 }  // namespace
+
+std::optional<JsonValue> HfConfig::look_up(std::string_view name) const {
+  if (auto found = value_.find(name)) return found;
+  if (variant_ != nullptr && variant_->names) {
+    Diagnostics none;
+    const auto other = variant_->names->find(name);
+    if (other) {
+      if (auto found = value_.find(other->as_string(none))) return found;
+    }
+  }
+  for (const auto& [key, other] : kOtherNames) {
+    if (key != name) continue;
+    if (auto found = value_.find(other)) return found;
+  }
+  return variant_ != nullptr && variant_->defaults ? variant_->defaults->find(name) : std::nullopt;
+}
 
 std::optional<JsonValue> HfConfig::find(Names names) const {
   for (const std::string_view name : names) {
-    std::optional<JsonValue> found = value_.find(name);
+    std::optional<JsonValue> found = look_up(name);
     if (found && !found->is_null()) return found;
   }
   return std::nullopt;
+}
+
+std::int64_t HfConfig::layers() {
+  if (find({"num_hidden_layers"})) return integer({"num_hidden_layers"});
+  const auto list = find({"layers_block_type", "layer_types", "hybrid_override_pattern"});
+  if (!list) return integer({"num_hidden_layers"});
+  if (list->is_string()) return static_cast<std::int64_t>(list->as_string(out_).size());
+  return static_cast<std::int64_t>(list->as_array(out_).size());
+}
+
+bool HfConfig::tied(bool fallback) {
+  constexpr std::string_view kKey = "tie_word_embeddings";
+  const auto top = whole_ != nullptr ? whole_->find(kKey) : std::nullopt;
+  return top && !top->is_null() ? top->as_bool(out_) : flag(kKey, fallback);
 }
 
 std::int64_t HfConfig::bounded(const JsonValue& value, std::int64_t max) {
@@ -73,7 +148,7 @@ std::string HfConfig::text_or(std::string_view name, std::string_view fallback) 
 }
 
 std::int64_t HfConfig::window(std::int64_t fallback) {
-  const auto found = value_.find("sliding_window");
+  const auto found = look_up("sliding_window");
   return found && found->is_null() ? 0 : integer_or({"sliding_window"}, fallback);
 }
 
@@ -91,11 +166,11 @@ void read_hf_attention(HfConfig& c, Architecture& a) {
 
 void read_hf_common(HfConfig& c, Architecture& a, bool tied_by_default) {
   a.hidden = c.integer({"hidden_size"});
-  a.n_layers = c.integer({"num_hidden_layers"});
+  a.n_layers = c.layers();
   a.n_heads = c.integer({"num_attention_heads"});
   a.vocab = c.integer({"vocab_size"});
   a.max_positions = c.integer_or({"max_position_embeddings"}, 0);
-  a.tied_embeddings = c.flag("tie_word_embeddings", tied_by_default);
+  a.tied_embeddings = c.tied(tied_by_default);
   read_hf_attention(c, a);
 }
 
@@ -112,15 +187,20 @@ Result<Architecture> read_hf_config(const JsonValue& config) {
   const std::string model_type = type->as_string(out);
   if (!out.empty()) return tl::unexpected(out);
   const std::vector<HfFamily> known = families();
-  const auto family =
-      std::find_if(known.begin(), known.end(), [&](const HfFamily& entry) { return entry.model_type == model_type; });
-  if (family == known.end()) return tl::unexpected(Diagnostics{unknown_type(*type, model_type, known)});
+  const std::vector<HfVariant> variants = hf_variants(out);
+  const std::optional<JsonValue> text = part_on_text(config);
+  HfReader reader = reader_of(model_type, known, variants);
+  // A model of several parts that nobody here knows may have a part on text that is known.
+  if (reader.read == nullptr && text) reader = reader_of(text_type(*text), known, variants);
+  if (reader.read == nullptr) return tl::unexpected(Diagnostics{unknown_type(*type, model_type, known, variants)});
 
-  const auto nested = config.find("text_config");
-  HfConfig keys(nested && nested->is_object() ? *nested : config, model_type, out);
+  HfConfig keys(text ? *text : config, model_type, out, reader.variant, text ? &config : nullptr);
   Architecture a;
   a.family = model_type;
-  family->read(keys, a);
+  reader.read(keys, a);
+  if (reader.variant != nullptr) apply_hf_variant(*reader.variant, keys, a);
+  if (out.empty()) read_hf_layer_types(keys, a);
+  if (out.empty()) a.left_out = hf_left_out(config, keys, a);
   const auto name = config.find("_name_or_path");
   // A hub, a path or a stranger chose it.
   a.name = name && name->is_string() ? label_of(name->as_text(out)) : "";

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 
 #include "catalogs/hf_families.hpp"
@@ -45,7 +46,74 @@ void read_gpt2(HfConfig& c, Architecture& a) {
   read_gpt2_names(c, a);
   set_gpt_block(a, true);
   a.positions = PositionEncoding::Learned;
-  a.tied_embeddings = c.flag("tie_word_embeddings", true);
+  a.tied_embeddings = c.tied(true);
+}
+
+// One head of keys and values for all queries, unless the file says otherwise.
+void read_gpt_bigcode(HfConfig& c, Architecture& a) {
+  read_gpt2(c, a);
+  if (c.flag("multi_query", true)) a.n_kv_heads = 1;
+}
+
+constexpr std::int64_t kMostLayers = 10'000;
+
+/// Layers of GPT-Neo that see a window, of `attention_layers` or of `attention_types`, [[[kind, ...], times], ...].
+std::int64_t local_layers(HfConfig& c) {
+  Diagnostics& out = c.diagnostics();
+  const auto local = [&out](const JsonValue& kinds) {
+    const std::vector<JsonValue> all = kinds.as_array(out);
+    return std::count_if(all.begin(), all.end(), [&out](const auto& kind) { return kind.as_string(out) == "local"; });
+  };
+  if (const auto layers = c.find({"attention_layers"})) return local(*layers);
+  const auto types = c.find({"attention_types"});
+  if (!types) return 0;
+  std::int64_t count = 0;
+  for (const JsonValue& entry : types->as_array(out)) {
+    const std::vector<JsonValue> pair = entry.as_array(out);
+    const std::int64_t times = pair.size() == 2 ? pair[1].as_integer(out) : -1;
+    c.refuse_unless(times >= 0 && times <= kMostLayers, "attention_types", "is no list of [[kind, ...], times]");
+    if (!out.empty()) return 0;
+    count += local(pair[0]) * times;
+  }
+  return count;
+}
+
+void read_gpt_neo(HfConfig& c, Architecture& a) {
+  a.hidden = c.integer({"hidden_size"});
+  a.n_layers = c.layers();
+  a.n_heads = c.integer({"num_heads", "num_attention_heads"});
+  a.vocab = c.integer({"vocab_size"});
+  a.max_positions = c.integer_or({"max_position_embeddings"}, 2048);
+  a.ffn_hidden = c.integer_or({"intermediate_size"}, 4 * a.hidden);
+  read_hf_attention(c, a);
+  set_gpt_block(a, true);
+  a.qkv_bias = false;
+  a.positions = PositionEncoding::Learned;
+  a.tied_embeddings = c.tied(true);
+  const std::int64_t local = local_layers(c);
+  if (local > 0) set_windows(c, a, c.integer_or({"window_size"}, 256), local, "attention_types");
+}
+
+void read_dbrx(HfConfig& c, Architecture& a) {
+  a.hidden = c.integer({"d_model"});
+  a.n_layers = c.layers();
+  a.n_heads = c.integer({"n_heads"});
+  a.vocab = c.integer({"vocab_size"});
+  a.max_positions = c.integer_or({"max_seq_len"}, 2048);
+  a.tied_embeddings = c.tied(false);
+  read_hf_attention(c, a);
+  a.norm = NormKind::LayerNorm;
+  a.norm_bias = false;
+  if (const auto attention = c.find({"attn_config"})) {
+    a.n_kv_heads = HfConfig(*attention, "dbrx", c.diagnostics()).integer_or({"kv_n_heads"}, 1);
+  }
+  const auto experts = c.find({"ffn_config"});
+  c.refuse_unless(experts.has_value(), "ffn_config", "the widths of the experts are not stated");
+  if (!experts) return;
+  HfConfig inner(*experts, "dbrx", c.diagnostics());
+  a.ffn_hidden = a.moe.expert_ffn_hidden = inner.integer({"ffn_hidden_size"});
+  a.moe.n_experts = inner.integer({"moe_num_experts"});
+  a.moe.top_k = inner.integer({"moe_top_k"});
 }
 
 void read_gptj(HfConfig& c, Architecture& a) {
@@ -55,7 +123,7 @@ void read_gptj(HfConfig& c, Architecture& a) {
   a.parallel_block = true;
   a.norms_per_layer = 1;
   a.lm_head_bias = true;
-  a.tied_embeddings = c.flag("tie_word_embeddings", false);
+  a.tied_embeddings = c.tied(false);
 }
 
 void read_gpt_neox(HfConfig& c, Architecture& a) {
@@ -81,7 +149,7 @@ void read_falcon(HfConfig& c, Architecture& a) {
   a.parallel_block = new_block || c.flag("parallel_attn", true);
   a.norms_per_layer = new_block ? c.integer_or({"num_ln_in_parallel_attn"}, 2) : a.parallel_block ? 1 : 2;
   if (c.flag("alibi", false)) a.positions = PositionEncoding::Alibi;
-  a.tied_embeddings = c.flag("tie_word_embeddings", true);
+  a.tied_embeddings = c.tied(true);
 }
 
 void read_bloom(HfConfig& c, Architecture& a) {
@@ -95,7 +163,7 @@ void read_bloom(HfConfig& c, Architecture& a) {
   set_gpt_block(a, true);
   a.positions = PositionEncoding::Alibi;
   a.embedding_norm = true;
-  a.tied_embeddings = c.flag("tie_word_embeddings", true);
+  a.tied_embeddings = c.tied(true);
 }
 
 void read_opt(HfConfig& c, Architecture& a) {
@@ -122,7 +190,7 @@ void read_mpt(HfConfig& c, Architecture& a) {
   const bool biases = !c.flag("no_bias", true);
   set_gpt_block(a, biases);
   a.norm_bias = biases;
-  a.tied_embeddings = c.flag("tie_word_embeddings", true);
+  a.tied_embeddings = c.tied(true);
   a.positions = c.flag("learned_pos_emb", true) ? PositionEncoding::Learned : PositionEncoding::None;
   const auto attention = c.find({"attn_config"});
   if (!attention) return;
@@ -164,7 +232,7 @@ void read_t5(HfConfig& c, Architecture& a) {
   a.max_positions = c.integer_or({"n_positions"}, 512);
   a.gated_mlp = c.text_or("feed_forward_proj", "relu").starts_with("gated");
   a.positions = PositionEncoding::RelativeBias;
-  a.tied_embeddings = c.flag("tie_word_embeddings", true);
+  a.tied_embeddings = c.tied(true);
   a.extra_parameters = 2 * c.integer_or({"relative_attention_num_buckets"}, 32) * a.n_heads;
   a.extra_parameters_note = "relative position biases of the first encoder and decoder layers";
 }
@@ -196,19 +264,14 @@ void read_vit(HfConfig& c, Architecture& a) {
 }
 
 constexpr std::array kFamilies = {
-    HfFamily{"bert", read_bert},
-    HfFamily{"bloom", read_bloom},
-    HfFamily{"falcon", read_falcon},
-    HfFamily{"gpt2", read_gpt2},
-    HfFamily{"gpt_neox", read_gpt_neox},
-    HfFamily{"gptj", read_gptj},
-    HfFamily{"mpt", read_mpt},
-    HfFamily{"opt", read_opt},
-    HfFamily{"phi", read_phi},
-    HfFamily{"roberta", read_roberta},
-    HfFamily{"starcoder2", read_starcoder2},
-    HfFamily{"t5", read_t5},
-    HfFamily{"vit", read_vit},
+    HfFamily{"bert", read_bert},       HfFamily{"bloom", read_bloom},
+    HfFamily{"dbrx", read_dbrx},       HfFamily{"falcon", read_falcon},
+    HfFamily{"gpt2", read_gpt2},       HfFamily{"gpt_bigcode", read_gpt_bigcode},
+    HfFamily{"gpt_neo", read_gpt_neo}, HfFamily{"gpt_neox", read_gpt_neox},
+    HfFamily{"gptj", read_gptj},       HfFamily{"mpt", read_mpt},
+    HfFamily{"opt", read_opt},         HfFamily{"phi", read_phi},
+    HfFamily{"roberta", read_roberta}, HfFamily{"starcoder2", read_starcoder2},
+    HfFamily{"t5", read_t5},           HfFamily{"vit", read_vit},
 };
 
 }  // namespace

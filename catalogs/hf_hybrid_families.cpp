@@ -11,6 +11,7 @@ namespace {
 void read_delta_mixers(HfConfig& c, Architecture& a) {
   a.head_dim = c.integer_or({"head_dim"}, 256);
   a.qk_norm = a.attention_output_gate = true;
+  c.refuse_unless(!c.flag("attention_bias", false), "attention_bias", "biases of gated attention are not modelled");
   a.attention_stride = c.integer_or({"full_attention_interval"}, 4);
   if (const auto types = c.find({"layer_types"})) {
     std::int64_t layer = 0;
@@ -47,8 +48,12 @@ void read_qwen3_next(HfConfig& c, Architecture& a) {
 /// The layers of a hybrid: letters, or in newer files words.
 std::string layer_letters(HfConfig& c, const JsonValue& pattern) {
   if (pattern.is_string()) return pattern.as_string(c.diagnostics());
-  constexpr std::array<std::pair<std::string_view, char>, 4> kWords{
-      {{"mamba", 'M'}, {"attention", '*'}, {"mlp", '-'}, {"moe", 'E'}}};
+  constexpr std::array<std::pair<std::string_view, char>, 6> kWords{{{"mamba", 'M'},
+                                                                     {"linear_attention", 'M'},
+                                                                     {"attention", '*'},
+                                                                     {"full_attention", '*'},
+                                                                     {"mlp", '-'},
+                                                                     {"moe", 'E'}}};
   std::string letters;
   for (const JsonValue& layer : pattern.as_array(c.diagnostics())) {
     const std::string word = layer.as_string(c.diagnostics());
@@ -72,6 +77,9 @@ void read_nemotron_h(HfConfig& c, Architecture& a) {
   a.gated_mlp = false;
   a.positions = PositionEncoding::None;
   a.norms_per_layer = 1;
+  for (const char* key : {"use_bias", "mlp_bias"}) {
+    c.refuse_unless(!c.flag(key, false), key, "biases of state mixers and of the MLPs beside them are not modelled");
+  }
   const auto pattern = c.find({"hybrid_override_pattern", "layers_block_type"});
   c.refuse_unless(pattern.has_value(), "hybrid_override_pattern", "which layer is what is not stated");
   if (pattern) a.layer_pattern = layer_letters(c, *pattern);

@@ -30,6 +30,7 @@ void read_qwen2(HfConfig& c, Architecture& a) {
 
 void read_qwen2_moe(HfConfig& c, Architecture& a) {
   read_qwen2(c, a);
+  a.qkv_bias = c.flag("qkv_bias", true);
   read_qwen_experts(c, a);
   read_qwen_shared_expert(c, a);
 }
@@ -44,14 +45,8 @@ void read_qwen3(HfConfig& c, Architecture& a) {
 
 void read_qwen3_moe(HfConfig& c, Architecture& a) {
   read_qwen3(c, a);
+  read_hf_attention(c, a);  // without a head_dim the hidden size is divided
   read_qwen_experts(c, a);
-}
-
-/// Norms of queries and keys over all heads at once, where Architecture counts those over one.
-void widen_qk_norm(Architecture& a) {
-  a.qk_norm = true;
-  a.extra_parameters = a.n_layers * (a.n_heads + a.n_kv_heads - 2) * a.head_dim;
-  a.extra_parameters_note = "norms of queries and keys span all heads";
 }
 
 void read_olmo2(HfConfig& c, Architecture& a) {
@@ -61,7 +56,7 @@ void read_olmo2(HfConfig& c, Architecture& a) {
 
 void read_smollm3(HfConfig& c, Architecture& a) {
   read_llama(c, a);
-  a.tied_embeddings = c.flag("tie_word_embeddings", true);
+  a.tied_embeddings = c.tied(true);
 }
 
 void read_seed_oss(HfConfig& c, Architecture& a) {
@@ -69,6 +64,39 @@ void read_seed_oss(HfConfig& c, Architecture& a) {
   a.head_dim = c.integer_or({"head_dim"}, 128);
   a.qkv_bias = c.flag("attention_bias", true);
   a.attention_output_bias = c.flag("attention_out_bias", false);
+}
+
+/// Experts of Granite 3 and 4 with a plain MLP beside them, where its width is not zero.
+void read_granite_moe(HfConfig& c, Architecture& a) {
+  read_mixtral(c, a);
+  a.moe.shared_expert_ffn_hidden = c.integer_or({"shared_intermediate_size"}, 0);
+  a.moe.n_shared_experts = a.moe.shared_expert_ffn_hidden > 0 ? 1 : 0;
+}
+
+// Baichuan 2 in 13B has no positions in its file and takes ALiBi; the smaller one rotates.
+void read_baichuan(HfConfig& c, Architecture& a) {
+  read_llama(c, a);
+  if (a.max_positions > 0) return;
+  a.positions = PositionEncoding::Alibi;
+  a.max_positions = c.integer_or({"model_max_length"}, 0);
+}
+
+// ChatGLM's own code, which GLM-4 of 2024 shares.
+void read_chatglm(HfConfig& c, Architecture& a) {
+  a.hidden = c.integer({"hidden_size"});
+  a.n_layers = c.layers();
+  a.n_heads = c.integer({"num_attention_heads"});
+  a.head_dim = c.integer_or({"kv_channels"}, 128);
+  a.n_kv_heads = c.flag("multi_query_attention", false) ? c.integer({"multi_query_group_num"}) : a.n_heads;
+  a.ffn_hidden = c.integer({"ffn_hidden_size"});
+  a.vocab = c.integer({"padded_vocab_size", "vocab_size"});
+  a.max_positions = c.integer_or({"seq_length"}, 0);
+  a.tied_embeddings = c.tied(false);
+  a.attention_output_bias = a.mlp_bias = c.flag("add_bias_linear", false);
+  a.qkv_bias = a.mlp_bias || c.flag("add_qkv_bias", false);
+  a.norm = c.flag("rmsnorm", true) ? NormKind::RmsNorm : NormKind::LayerNorm;
+  c.refuse_unless(!c.flag("apply_residual_connection_post_layernorm", false),
+                  "apply_residual_connection_post_layernorm", "residuals of normed inputs are not modelled");
 }
 
 void read_minimax_m2(HfConfig& c, Architecture& a) {
@@ -119,6 +147,16 @@ void read_deepseek(HfConfig& c, Architecture& a) {
   a.head_dim = a.latent.qk_nope_head_dim + a.latent.qk_rope_head_dim;
   a.n_kv_heads = a.n_heads;
   if (!c.find({"n_routed_experts"})) return;
+  c.refuse_unless(!a.mlp_bias, "mlp_bias", "biases of experts that every token passes are not modelled");
+  read_shared_and_routed_experts(c, a);
+  a.moe.layer_stride = c.integer_or({"moe_layer_freq"}, 1);
+}
+
+// The first of DeepSeek's models with experts: plain attention.
+void read_deepseek_moe(HfConfig& c, Architecture& a) {
+  a.family = "deepseek-moe";
+  read_llama(c, a);
+  if (!c.find({"n_routed_experts"})) return;
   read_shared_and_routed_experts(c, a);
   a.moe.layer_stride = c.integer_or({"moe_layer_freq"}, 1);
 }
@@ -145,14 +183,15 @@ void read_gemma2(HfConfig& c, Architecture& a) {
 // The text part of a multimodal Gemma 3 file leaves out what equals the defaults, which are the 4B model's.
 void read_gemma3(HfConfig& c, Architecture& a) {
   a.hidden = c.integer({"hidden_size"});
-  a.n_layers = c.integer({"num_hidden_layers"});
+  a.n_layers = c.layers();
   a.ffn_hidden = c.integer({"intermediate_size"});
   a.n_heads = c.integer_or({"num_attention_heads"}, 8);
   a.n_kv_heads = c.integer_or({"num_key_value_heads"}, 4);
   a.head_dim = c.integer_or({"head_dim"}, 256);
   a.vocab = c.integer_or({"vocab_size"}, 262208);
   a.max_positions = c.integer_or({"max_position_embeddings"}, 131072);
-  a.tied_embeddings = c.flag("tie_word_embeddings", true);
+  a.tied_embeddings = c.tied(true);
+  a.qkv_bias = a.attention_output_bias = c.flag("attention_bias", false);
   a.norms_per_layer = 4;
   a.qk_norm = true;
   a.sliding_window = c.window(4096);
@@ -170,8 +209,7 @@ void read_gpt_oss(HfConfig& c, Architecture& a) {
   a.moe.expert_ffn_hidden = a.ffn_hidden;
   a.moe.router_bias = a.moe.expert_bias = true;
   a.scaled_rotary = true;
-  a.extra_parameters = a.n_layers * a.n_heads;
-  a.extra_parameters_note = "attention sinks, one per head and layer";
+  add_attention_sinks(a);
 }
 
 void read_phi3(HfConfig& c, Architecture& a) {
@@ -187,6 +225,9 @@ void read_nemotron(HfConfig& c, Architecture& a) {
 }
 
 constexpr std::array kFamilies = {
+    HfFamily{"baichuan", read_baichuan},
+    HfFamily{"chatglm", read_chatglm},
+    HfFamily{"deepseek", read_deepseek_moe},
     HfFamily{"deepseek_v2", read_deepseek},
     HfFamily{"deepseek_v3", read_deepseek_v3},
     HfFamily{"gemma", read_gemma},
@@ -196,6 +237,7 @@ constexpr std::array kFamilies = {
     HfFamily{"glm4_moe", read_glm4_moe},
     HfFamily{"gpt_oss", read_gpt_oss},
     HfFamily{"granite", read_llama},
+    HfFamily{"granitemoe", read_granite_moe},
     HfFamily{"kimi_k2", read_deepseek_v3},
     HfFamily{"llama", read_llama},
     HfFamily{"llama4", read_llama4},
@@ -215,6 +257,17 @@ constexpr std::array kFamilies = {
 };
 
 }  // namespace
+
+void widen_qk_norm(Architecture& a) {
+  a.qk_norm = true;
+  a.extra_parameters = a.n_layers * (a.n_heads + a.n_kv_heads - 2) * a.head_dim;
+  a.extra_parameters_note = "norms of queries and keys span all heads";
+}
+
+void add_attention_sinks(Architecture& a) {
+  a.extra_parameters = a.n_layers * a.n_heads;
+  a.extra_parameters_note = "attention sinks, one per head and layer";
+}
 
 void read_llama(HfConfig& c, Architecture& a) {
   read_hf_common(c, a, false);

@@ -52,6 +52,8 @@ void warn_of_support(const InstanceType& instance, std::vector<std::string>& out
 std::vector<std::string> plan_warnings(const PlanRequest& request, const Plan& plan) {
   std::vector<std::string> out;
   const MemoryEstimate& m = plan.memory;
+  const Architecture& model = request.workload.architecture;
+  if (!model.left_out.empty()) out.push_back(fmt::format("{} is planned without {}", model.name, model.left_out));
   if (!m.fits_device()) {
     out.push_back(
         fmt::format("out of memory: needs {} a device, has {}", format_bytes(m.wanted), format_bytes(m.limit)));

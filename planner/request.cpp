@@ -6,6 +6,7 @@
 
 #include "base/clock.hpp"
 #include "base/json_reader.hpp"
+#include "catalogs/hf_config.hpp"
 #include "models/layers.hpp"
 #include "planner/defaults.hpp"
 #include "planner/request_fields.hpp"
@@ -101,7 +102,7 @@ void Resolver::read_model() {
     const auto preset = take(catalog_.model(*spec_.model, "--model"), faults_);
     if (preset) use_architecture((*preset)->architecture, {});
   } else if (spec_.hf_config) {
-    const auto config = take(read_json_file(*spec_.hf_config), faults_);
+    const auto config = take(read_hf_config_file(*spec_.hf_config), faults_);
     if (!config) return;
     auto architecture = take(read_hf_config(*config), faults_);
     if (architecture) use_architecture(std::move(*architecture), {});

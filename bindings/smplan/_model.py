@@ -14,6 +14,7 @@ from smplan._keywords import to_text
 class Model:
     """A model of the catalog, by its name or an alias; the class methods make others.
 
+    `left_out` says what a config.json describes and this leaves out, such as a vision tower; empty: nothing.
     Hand it to plan() and estimate() as `model`. Raises InputError for unknown names, with the nearest ones.
 
     >>> import smplan
@@ -41,6 +42,7 @@ class Model:
     n_experts: int
     experts_per_token: int
     expert_ffn_hidden: int
+    left_out: str
     aliases: Tuple[str, ...]
     source: Optional[str]
     as_of: Optional[str]

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/json_reader.hpp"
+#include "catalogs/hf_config.hpp"
 #include "cli/command.hpp"
 #include "cli/render/model_page.hpp"
 #include "cli/request_options.hpp"
@@ -29,7 +30,7 @@ Result<Architecture> architecture_file(const std::string& path) {
 }
 
 Result<Architecture> hugging_face_file(const std::string& path) {
-  const Result<JsonValue> json = read_json_file(path);
+  const Result<JsonValue> json = read_hf_config_file(path);
   if (!json) return tl::unexpected<Diagnostics>(json.error());
   return read_hf_config(*json);
 }

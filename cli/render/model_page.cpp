@@ -77,6 +77,7 @@ void add_parameters(FactSheet& sheet, const Architecture& a) {
   add_count(sheet, "parameters_extra", count.extra);
   add_count(sheet, "parameters_further_tokens", count.further_tokens);
   if (!a.extra_parameters_note.empty()) sheet.add("parameters_extra_note", a.extra_parameters_note);
+  if (!a.left_out.empty()) sheet.add("left_out", a.left_out);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "base/embedded_file.hpp"
 #include "catalogs/architecture.hpp"
+#include "catalogs/hf_config.hpp"
 
 namespace smplan {
 namespace {
@@ -30,7 +31,7 @@ std::map<std::string, Architecture> shipped() {
 }
 
 Result<Architecture> read(std::string_view text) {
-  const auto json = parse_json(text, "config.json");
+  const auto json = parse_hf_config(text, "config.json");
   EXPECT_TRUE(json.has_value());
   return read_hf_config(*json);
 }
@@ -59,6 +60,7 @@ TEST_P(HfConfigOf, GivesThePreset) {
   expected.name = read->name;
   expected.family = read->family;
   expected.extra_parameters_note = read->extra_parameters_note;
+  expected.left_out = read->left_out;
   EXPECT_EQ(read->extra_parameters != 0, !read->extra_parameters_note.empty()) << "what is counted apart is said";
   EXPECT_EQ(read->n_layers, expected.n_layers);
   EXPECT_EQ(read->n_kv_heads, expected.n_kv_heads);
@@ -90,7 +92,7 @@ TEST(HfConfig, UnknownTypeNamesTheKnownOnesAndTheKeysOfAnArchitectureFile) {
   const Diagnostic& fault = read_result.error().front();
   EXPECT_EQ(fault.code, "unknown-model-type");
   EXPECT_THAT(fault.message, HasSubstr("'mamba2'"));
-  EXPECT_THAT(fault.message, HasSubstr("deepseek_v3, falcon"));
+  EXPECT_THAT(fault.message, HasSubstr("deepseek_v3, distilbert"));
   for (const char* key : {"--arch", "n_layers", "hidden", "n_heads", "ffn_hidden", "vocab"}) {
     EXPECT_THAT(fault.hint, HasSubstr(key));
   }
@@ -183,6 +185,134 @@ TEST(HfConfig, VisionModelWithoutLabelsHasAPooler) {
     "num_attention_heads": 12, "intermediate_size": 3072, "image_size": 224})");
   ASSERT_TRUE(vit.has_value());
   EXPECT_EQ(vit->extra_parameters, 590592 + 768 + 590592);
+}
+
+const std::string kLlama = R"("model_type": "llama", "hidden_size": 64, "num_hidden_layers": 2, "vocab_size": 100,
+    "num_attention_heads": 4, "intermediate_size": 128)";
+
+// Python's json writes these words; NVIDIA's published Nemotron files have them.
+TEST(HfConfig, PythonsNumbersAreNoSyntaxErrors) {
+  const auto plain = read("{" + kLlama + "}");
+  for (const char* number : {"NaN", "Infinity", "-Infinity", "[0.0, Infinity]", "{\"a\": NaN}"}) {
+    const auto with = read("{" + kLlama + ", \"time_step_limit\": " + number + "}");
+    ASSERT_TRUE(with) << number << to_string(with.error());
+    EXPECT_EQ(with->hidden, plain->hidden);
+  }
+  EXPECT_TRUE(read("{" + kLlama + R"(, "note": "NaN, \"Infinity\" and -Infinity"})"));
+  const auto width = read(R"({"model_type": "llama", "hidden_size": Infinity, "num_hidden_layers": 2, "vocab_size": 9,
+    "num_attention_heads": 4, "intermediate_size": 128})");
+  ASSERT_FALSE(width);
+  EXPECT_THAT(to_string(width.error()), HasSubstr("/hidden_size"));
+  for (const char* wrong : {"NaNs", "--Infinity", "infinity", "1Infinity"}) {
+    EXPECT_FALSE(parse_hf_config("{\"a\": " + std::string(wrong) + "}", "config.json")) << wrong;
+  }
+}
+
+TEST(HfConfig, StrictJsonStaysStrict) { EXPECT_FALSE(parse_json(R"({"a": NaN})", "plan.json")); }
+
+TEST(HfConfig, TheTopOfACompositeDecidesWhatIsTied) {
+  const auto with = [](const std::string& top, const std::string& text) {
+    return read(R"({"model_type": "llava", "vision_config": {"model_type": "clip_vision_model"}, "text_config": {)" +
+                kLlama + text + "}" + top + "}");
+  };
+  const std::string tied = R"(, "tie_word_embeddings": true)";
+  const std::string untied = R"(, "tie_word_embeddings": false)";
+  EXPECT_FALSE(with("", "")->tied_embeddings);
+  EXPECT_TRUE(with(tied, "")->tied_embeddings);
+  EXPECT_TRUE(with("", tied)->tied_embeddings);
+  EXPECT_TRUE(with(tied, untied)->tied_embeddings);
+  EXPECT_FALSE(with(untied, tied)->tied_embeddings);
+}
+
+TEST(HfConfig, AKnownPartOnTextIsReadAndTheRestIsSaid) {
+  const auto known = read(R"({"model_type": "stranger", "vision_config": {"model_type": "v"}, "audio_config": {},
+    "text_config": {)" + kLlama +
+                          "}}");
+  ASSERT_TRUE(known) << to_string(known.error());
+  EXPECT_THAT(known->left_out, HasSubstr("vision tower"));
+  EXPECT_THAT(known->left_out, HasSubstr("audio tower"));
+  EXPECT_EQ(read("{" + kLlama + "}")->left_out, "");
+  EXPECT_THAT(read("{" + kLlama + R"(, "num_nextn_predict_layers": 2})")->left_out, HasSubstr("2 blocks"));
+  EXPECT_FALSE(read(R"({"model_type": "stranger", "text_config": {"model_type": "stranger_text"}})"));
+}
+
+TEST(HfConfig, LayerTypesAreObeyed) {
+  const auto gemma = [](const std::string& types) {
+    return read(R"({"model_type": "gemma2", "hidden_size": 64, "num_hidden_layers": 4, "vocab_size": 100,
+      "num_attention_heads": 4, "intermediate_size": 128, "layer_types": [)" +
+                types + "]}");
+  };
+  const std::string full = R"("full_attention")";
+  const std::string window = R"("sliding_attention")";
+  const auto list = [](std::initializer_list<std::string> types) {
+    std::string text;
+    for (const std::string& type : types) text += (text.empty() ? "" : ",") + type;
+    return text;
+  };
+  EXPECT_EQ(gemma(list({full, full, full, full}))->sliding_window, 0);
+  EXPECT_EQ(gemma(list({window, window, window, window}))->sliding_window_stride, 0);
+  EXPECT_EQ(gemma(list({window, window, window, window}))->sliding_window, 4096);
+  EXPECT_EQ(gemma(list({window, full, window, full}))->sliding_window_stride, 2);
+  EXPECT_EQ(gemma(list({full, window, window, window}))->sliding_window_stride, 4);
+  const auto mostly_full = gemma(list({full, full, full, window}));
+  ASSERT_FALSE(mostly_full);
+  EXPECT_THAT(to_string(mostly_full.error()), HasSubstr("windows on 1 of 4 layers"));
+  EXPECT_THAT(to_string(gemma(list({full, full})).error()), HasSubstr("lists 2 layers of 4"));
+  EXPECT_THAT(to_string(gemma(list({full, full, full, R"("conv")"})).error()), HasSubstr("type conv"));
+}
+
+TEST(HfConfig, TheNumberOfLayersMayBeThatOfAList) {
+  const auto hybrid = read(R"({"model_type": "nemotron_h", "hidden_size": 64, "vocab_size": 100,
+    "num_attention_heads": 4, "head_dim": 16, "intermediate_size": 128, "mamba_num_heads": 8, "mamba_head_dim": 16,
+    "ssm_state_size": 16, "n_groups": 2, "layers_block_type": ["linear_attention", "mlp", "full_attention", "mlp"]})");
+  ASSERT_TRUE(hybrid) << to_string(hybrid.error());
+  EXPECT_EQ(hybrid->n_layers, 4);
+  EXPECT_EQ(hybrid->layer_pattern, "M-*-");
+}
+
+// `top_k` of older files is how many tokens are sampled from, never a number of experts.
+TEST(HfConfig, SamplingIsNoRouting) {
+  const auto moe = read("{" + std::string(R"("model_type": "mixtral", "hidden_size": 64, "num_hidden_layers": 2,
+    "vocab_size": 100, "num_attention_heads": 4, "intermediate_size": 128, "num_local_experts": 8, "top_k": 50)") +
+                        "}");
+  ASSERT_FALSE(moe);
+  EXPECT_THAT(to_string(moe.error()), HasSubstr("num_experts_per_tok"));
+}
+
+struct Remote {
+  const char* preset;
+  const char* config;
+};
+
+// Families that no class of transformers has: the widths of the published files, against the presets.
+TEST(HfConfig, FamiliesOfRemoteCodeAreTheirPresets) {
+  const Remote remotes[] = {
+      {"internlm2-7b", R"({"model_type": "internlm2", "bias": false, "hidden_size": 4096, "intermediate_size": 14336,
+        "num_attention_heads": 32, "num_hidden_layers": 32, "num_key_value_heads": 8, "vocab_size": 92544,
+        "max_position_embeddings": 32768})"},
+      {"baichuan2-7b", R"({"model_type": "baichuan", "hidden_size": 4096, "intermediate_size": 11008,
+        "num_attention_heads": 32, "num_hidden_layers": 32, "vocab_size": 125696, "max_position_embeddings": 4096,
+        "model_max_length": 4096})"},
+      {"baichuan2-13b", R"({"model_type": "baichuan", "hidden_size": 5120, "intermediate_size": 13696,
+        "num_attention_heads": 40, "num_hidden_layers": 40, "vocab_size": 125696, "model_max_length": 4096})"},
+      {"chatglm3-6b", R"({"model_type": "chatglm", "add_bias_linear": false, "add_qkv_bias": true,
+        "ffn_hidden_size": 13696, "hidden_size": 4096, "kv_channels": 128, "multi_query_attention": true,
+        "multi_query_group_num": 2, "num_attention_heads": 32, "num_layers": 28, "padded_vocab_size": 65024,
+        "rmsnorm": true, "seq_length": 8192})"},
+      {"deepseek-moe-16b", R"({"model_type": "deepseek", "hidden_size": 2048, "intermediate_size": 10944,
+        "first_k_dense_replace": 1, "moe_intermediate_size": 1408, "moe_layer_freq": 1, "n_routed_experts": 64,
+        "n_shared_experts": 2, "num_attention_heads": 16, "num_experts_per_tok": 6, "num_hidden_layers": 28,
+        "num_key_value_heads": 16, "vocab_size": 102400, "max_position_embeddings": 4096})"},
+  };
+  const auto presets = shipped();
+  for (const Remote& remote : remotes) {
+    const auto a = read(remote.config);
+    ASSERT_TRUE(a) << remote.preset << to_string(a.error());
+    Architecture expected = presets.at(remote.preset);
+    expected.name = a->name;
+    expected.family = a->family;
+    EXPECT_TRUE(*a == expected) << remote.preset;
+  }
 }
 
 }  // namespace
