@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/words.hpp"
 #include "catalogs/reading.hpp"
 
 namespace smplan {
@@ -91,7 +92,27 @@ void read_byte_ledger(ObjectReader& reader, Stack& stack) {
   stack.loss_backward_bytes = read_number_or(reader, "loss_backward_bytes", 0, 256, 0);
 }
 
+void read_alias_notes(ObjectReader& reader, Stack& stack) {
+  const auto notes = reader.optional_value("alias_notes");
+  if (!notes) return;
+  Diagnostics& out = reader.diagnostics();
+  for (const std::string& alias : notes->keys(out)) {
+    if (std::find(stack.aliases.begin(), stack.aliases.end(), alias) == stack.aliases.end()) {
+      out.push_back(unknown_name("alias", alias, notes->location(), stack.aliases));
+    }
+    stack.alias_notes.emplace_back(alias, notes->find(alias)->as_string(out));
+  }
+}
+
 }  // namespace
+
+std::string Stack::note_on(std::string_view alias) const {
+  const std::string wanted = letters_and_digits(alias);
+  for (const auto& [name, note] : alias_notes) {
+    if (letters_and_digits(name) == wanted) return note;
+  }
+  return {};
+}
 
 std::string_view to_string(Sharding sharding) { return name_of(kShardings, sharding); }
 std::optional<Sharding> sharding_from(std::string_view name) { return value_of(kShardings, name); }
@@ -123,6 +144,7 @@ Stack read_stack(const JsonValue& value, Diagnostics& out) {
   stack.id = read_name(reader, "id");
   stack.name = read_text(reader, "name");
   stack.aliases = read_strings(reader, "aliases");
+  read_alias_notes(reader, stack);
   read_dimensions(reader, stack);
   stack.vendors = read_vendors(reader);
   read_byte_ledger(reader, stack);
@@ -143,6 +165,8 @@ Stack read_stack(const JsonValue& value, Diagnostics& out) {
   stack.scattered_sends = reader.optional_bool("scattered_sends").value_or(false);
   stack.casts_fp32_products = reader.optional_bool("casts_fp32_products").value_or(false);
   stack.runs_like = read_optional_name(reader, "runs_like");
+  stack.one_node = reader.optional_bool("one_node").value_or(false);
+  stack.parameter_server = reader.optional_bool("parameter_server").value_or(false);
   stack.one_writer = reader.optional_bool("one_writer").value_or(false);
   stack.deduplicated_dispatch = reader.optional_bool("deduplicated_dispatch").value_or(false);
   if (reader.has("attention_kernel")) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/json_reader.hpp"
@@ -59,6 +60,8 @@ struct Stack {
   std::string id;                    ///< `megatron`, `fsdp`, ...
   std::string name;                  ///< `Megatron-LM / NeMo / Megatron-Bridge`
   std::vector<std::string> aliases;  ///< other names, as measured runs and users spell them
+  /// Of aliases that promise more than the stack is planned with: the alias, and what is not modelled.
+  std::vector<std::pair<std::string, std::string>> alias_notes;
   bool tensor_parallel = false;
   bool sequence_parallel = false;
   bool pipeline_parallel = false;
@@ -135,6 +138,11 @@ struct Stack {
   bool scattered_sends = false;
   /// Products of fp32 tensors run in bf16 (the Neuron compiler's default); everything else keeps fp32.
   bool casts_fp32_products = false;
+  /// Devices of one instance alone, by processes of one machine (MirroredStrategy).
+  bool one_node = false;
+  /// One device of each instance computes, whatever else it has; servers on the same instances hold the weights, and
+  /// each worker exchanges gradients for weights with them over TCP: a parameter server as SageMaker starts it.
+  bool parameter_server = false;
   bool quantized_base = false;  ///< trains adapters over 4-bit weights (bitsandbytes)
   /// Element-wise chains run as one kernel and gathered inputs are gathered again in the backward pass:
   /// fewer tensors are saved. False for eager PyTorch models.
@@ -186,6 +194,12 @@ struct Stack {
   [[nodiscard]] Precision product_precision(Precision precision) const {
     return casts_fp32_products && precision == Precision::Fp32 ? Precision::Bf16 : precision;
   }
+  /// Devices of an instance with so many that the stack uses.
+  [[nodiscard]] std::int32_t devices_used(std::int32_t accelerators) const {
+    return parameter_server ? 1 : accelerators;
+  }
+  /// What is not modelled of the alias, in whatever case and with whatever marks; empty: nothing to say.
+  [[nodiscard]] std::string note_on(std::string_view alias) const;
   [[nodiscard]] bool is_built_for(Vendor vendor) const;
   /// Whether it is built for the vendor's devices and its kernels for this generation. One whose capability nobody has
   /// published is newer than the kernels' oldest.

@@ -1,5 +1,7 @@
 #include "models/cluster.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "models/checkpoint_time.hpp"
@@ -7,6 +9,8 @@
 
 namespace smplan {
 namespace {
+
+constexpr std::string_view kTcpProfile = "ethernet";
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
@@ -102,7 +106,18 @@ std::string_view network_profile_key(const InstanceType& instance) {
     case NetworkKind::Ethernet:
       break;
   }
-  return "ethernet";
+  return kTcpProfile;
+}
+
+Cluster used_by(const Stack& stack, Cluster cluster) {
+  if (!stack.parameter_server) return cluster;
+  const int cards = std::max(1, cluster.network.interfaces);
+  cluster.gpus_per_node = stack.devices_used(cluster.gpus_per_node);
+  cluster.fabric.domain_size = 1;
+  cluster.network.bandwidth_per_node = cluster.network.bandwidth_per_node / cards;
+  cluster.network.interfaces = 1;
+  cluster.network_profile = cluster.tcp_profile;
+  return cluster;
 }
 
 Result<Cluster> make_cluster(const Catalog& catalog, const InstanceType& instance, std::int32_t nodes) {
@@ -139,6 +154,8 @@ Result<Cluster> make_cluster(const Catalog& catalog, const InstanceType& instanc
   cluster.accelerator_profile = *profile;
   cluster.fabric_profile = *fabric;
   cluster.network_profile = *network;
+  const FabricProfile* tcp = catalog.find_fabric_profile(kTcpProfile);
+  cluster.tcp_profile = tcp != nullptr ? *tcp : *network;
   if (instance.local_nvme > Bytes()) {
     cluster.local_nvme_read = local_read_rate(instance, catalog.operations());
     cluster.local_nvme_write = local_write_rate(instance, catalog.operations());

@@ -20,6 +20,7 @@ struct Cluster {
   FabricProfile fabric_profile;
   Network network;
   FabricProfile network_profile;
+  FabricProfile tcp_profile;  ///< of the same cards under TCP, which parameter servers speak
   std::int32_t gpus_per_node = 1;
   std::int32_t nodes = 1;
   Bytes device_memory;             ///< per accelerator, as reported, before the context
@@ -47,6 +48,10 @@ struct Cluster {
 
 /// Looks up accelerator and profiles. Fails if the catalog lacks one of them.
 Result<Cluster> make_cluster(const Catalog& catalog, const InstanceType& instance, std::int32_t nodes);
+
+/// The part of the cluster that a stack uses: of a parameter server's instances one device, which has the whole host,
+/// and the one card that its address is of, under TCP. The cluster itself for all others.
+Cluster used_by(const Stack& stack, Cluster cluster);
 
 /// Which fabric profiles describe an instance type: the wires inside a node by kind and accelerator
 /// generation, the network by kind, version and whether it reaches GPU memory.

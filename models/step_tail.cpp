@@ -105,6 +105,19 @@ Seconds sharded_parameter_time(const TailInputs& in) {
          shown_beside(in, scatter + replica_time(in), in.gradients_window());
 }
 
+/// Each worker sends every server its part of the gradients and fetches the updated part of the weights. With a server
+/// on each of n hosts a host sends and receives (n - 1) / n of the gradients, then of the weights (Li et al. 2014;
+/// Jiang et al. 2020, BytePS, section 2). Servers are processes of the host: both pass its link to the device.
+Seconds server_time(const TailInputs& in) {
+  const double gradient = in.stack.gradient_reduce_bytes;
+  const double weight = in.stack.weight_bytes;
+  const Seconds up = over_replicas(in, CollectiveKind::AllToAll, gradient);
+  const Seconds down = over_replicas(in, CollectiveKind::AllToAll, weight);
+  const bool alone = in.groups.data.ranks <= 1 || in.cluster.host_link.value() <= 0;
+  const Seconds host = alone ? Seconds() : Bytes(in.trained.total() * (gradient + weight)) / in.cluster.host_link;
+  return up + down + host;
+}
+
 /// nanotron flattens, gathers and copies back the slice that each rank has of each tensor, one by one from Python
 /// (0.5, distributed.py, all_gather_coalesced): six tensors a layer, two slicings, two views and a copy each. At 2 to 3
 /// microseconds an operation; its runs on 64 nodes would have 12 too.
@@ -119,6 +132,7 @@ Seconds data_parallel_time(const TailInputs& in) {
   const double reduce_bytes = reduced_gradient_bytes(in.workload, in.stack);
   const Sharding sharding = in.strategy.sharding;
   if (gathers_parameters(sharding)) return sharded_parameter_time(in);
+  if (in.stack.parameter_server) return shown_beside(in, server_time(in), in.gradients_window());
   if (sharding == Sharding::None) {
     return shown_beside(in, over_replicas(in, CollectiveKind::AllReduce, reduce_bytes), in.gradients_window());
   }

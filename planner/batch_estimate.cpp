@@ -45,7 +45,7 @@ class RowEstimator {
                BatchDetail detail, BatchEstimates& out)
       : workload_(workload),
         layers_(layer_stack(workload.architecture, stack)),
-        cluster_(one_node),
+        cluster_(used_by(stack, one_node)),
         stack_(stack),
         rows_(rows),
         detail_(detail),

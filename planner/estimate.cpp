@@ -15,7 +15,7 @@ void take(const Choice<T>& choice, T& value) {
 
 /// What the request says and the plainest value of everything else; data parallelism takes the devices that are left.
 Strategy plainest(const PlanRequest& request, const Stack& stack) {
-  const std::int32_t gpus = request.instances.front()->accelerator_count * request.counts.front();
+  const std::int32_t gpus = stack.devices_used(request.instances.front()->accelerator_count) * request.counts.front();
   Strategy s;
   take(request.tp, s.tensor_parallel);
   take(request.pp, s.pipeline_parallel);
@@ -94,7 +94,7 @@ Result<Plan> evaluate(const PlanRequest& request, const Catalog& catalog, const 
   PlanRequest one = request;
   one.stacks = {&stack};
   const Group group = make_group(one, catalog, instance, market, *one_node, workload, count);
-  const Cluster cluster = group.cluster();
+  const Cluster cluster = group.cluster(stack);
   Diagnostics faults = check(strategy, workload, stack);
   if (strategy.gpus() != cluster.gpus()) {
     faults.push_back({"conflict", "--count",
@@ -107,6 +107,10 @@ Result<Plan> evaluate(const PlanRequest& request, const Catalog& catalog, const 
                       fmt::format("tensor parallel {} leaves the {} devices of a node or NVLink domain",
                                   strategy.tensor_parallel, cluster.domain()),
                       "use pipeline or context parallelism across nodes"});
+  }
+  if (stack.one_node && count > 1) {
+    faults.push_back({"unsupported", "--stack", fmt::format("{} does not span {} instances", stack.name, count),
+                      fmt::format("give --count 1: {}", stack.limitation)});
   }
   if (!stack_runs_on(stack, cluster, instance, workload.precision)) {
     faults.push_back(

@@ -71,7 +71,7 @@ Group make_group(const PlanRequest& request, const Catalog& catalog, const Insta
 
 StepEstimate judged_step(const Group& group, const Stack& stack, const Candidate& c) {
   StepEstimate step = c.step;
-  set_interval(step, stack, unmeasured_traits(*group.workload, c.strategy, group.cluster(), stack).size());
+  set_interval(step, stack, unmeasured_traits(*group.workload, c.strategy, group.cluster(stack), stack).size());
   return step;
 }
 
@@ -95,7 +95,7 @@ Plan make_plan(const PlanRequest& request, const Group& group, const Stack& stac
   plan.micro_batches = c.strategy.micro_batches(*group.workload);
   plan.memory = c.memory;
   plan.step = c.step;
-  const Cluster cluster = group.cluster();
+  const Cluster cluster = group.cluster(stack);
   plan.unmeasured = unmeasured_traits(*group.workload, c.strategy, cluster, stack);
   plan.peak_interval = peak_interval(c.memory.wanted, stack);
   plan.out_of_memory_probability = out_of_memory_probability(c.memory, stack);

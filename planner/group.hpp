@@ -19,6 +19,8 @@ struct Group {
   [[nodiscard]] const RunTerms& terms_of(const Stack& stack) const;
   [[nodiscard]] UsdPerSecond hourly() const { return terms.front().rate * static_cast<double>(count); }
   [[nodiscard]] Cluster cluster() const;
+  /// What the stack uses of it.
+  [[nodiscard]] Cluster cluster(const Stack& stack) const { return used_by(stack, cluster()); }
 };
 
 Group make_group(const PlanRequest& request, const Catalog& catalog, const InstanceType& instance, Market market,

@@ -47,6 +47,22 @@ void warn_of_support(const InstanceType& instance, std::vector<std::string>& out
   out.push_back(fmt::format("{} cannot be ordered on demand for SageMaker training: {}", instance.name, reason));
 }
 
+/// What the stack's name, collectives or number format promise and the models do not have.
+void warn_of_strategy(const PlanRequest& request, const Plan& plan, std::vector<std::string>& out) {
+  for (const auto& [stack, note] : request.stack_notes) {
+    if (stack == plan.stack) out.push_back(note);
+  }
+  const int devices = plan.instance->accelerator_count;
+  const int used = plan.stack->devices_used(devices);
+  if (used < devices) {
+    out.push_back(fmt::format("{} runs one worker a host: {} of the {} devices of each {} stay idle", plan.stack->name,
+                              devices - used, devices, plan.instance->name));
+  }
+  if (plan.strategy.collectives == Collectives::Smddp) {
+    out.emplace_back("SMDDP is priced as NCCL: no measured run tells them apart, and an advantage is not assumed");
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> plan_warnings(const PlanRequest& request, const Plan& plan) {
@@ -54,6 +70,7 @@ std::vector<std::string> plan_warnings(const PlanRequest& request, const Plan& p
   const MemoryEstimate& m = plan.memory;
   const Architecture& model = request.workload.architecture;
   if (!model.left_out.empty()) out.push_back(fmt::format("{} is planned without {}", model.name, model.left_out));
+  warn_of_strategy(request, plan, out);
   if (!m.fits_device()) {
     out.push_back(
         fmt::format("out of memory: needs {} a device, has {}", format_bytes(m.wanted), format_bytes(m.limit)));

@@ -104,6 +104,8 @@ struct PlanRequest {
   bool launchable = true;
   /// Default stacks left out because no export writes the work for them, each with the reason.
   std::vector<std::pair<std::string, std::string>> stacks_left_out;
+  /// What is not modelled of a stack under the name that the request has for it.
+  std::vector<std::pair<const Stack*, std::string>> stack_notes;
   Choice<Collectives> collectives;
   Choice<std::int32_t> dp, tp, pp, vpp, cp, ep, etp, shard_degree, micro_batch;
   Choice<Sharding> sharding;

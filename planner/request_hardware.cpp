@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include <fmt/format.h>
@@ -23,6 +24,13 @@ bool has_wildcard(std::string_view glob) { return glob.find_first_of("*?[") != s
 template <typename T>
 bool lists(const std::vector<T>& values, const T& value) {
   return std::find(values.begin(), values.end(), value) != values.end();
+}
+
+/// Frameworks that train by reinforcement alone.
+bool trains_by_reinforcement(std::string_view name) {
+  constexpr std::array<std::string_view, 7> kNames{"verl", "nemorl", "rlinf", "areal", "slime", "trlx", "primerl"};
+  const std::string wanted = letters_and_digits(name);
+  return std::find(kNames.begin(), kNames.end(), wanted) != kNames.end();
 }
 
 }  // namespace
@@ -187,6 +195,15 @@ void Resolver::refuse_empty_selection() {
       "choose another --region or --market, or add prices with --catalog");
 }
 
+/// A stack of one machine, asked for on several.
+bool Resolver::refuses_span(const Stack& stack) {
+  if (!stack.one_node || request_.counts.empty() || request_.counts.front() <= 1) return false;
+  add("conflict", "--stack and --count",
+      fmt::format("{} does not span {} instances", stack.name, request_.counts.front()),
+      fmt::format("give --count 1: {}", stack.limitation));
+  return true;
+}
+
 void Resolver::read_stacks() {
   if (spec_.collectives) {
     request_.collectives.values = parse_names<Collectives>(*spec_.collectives, "collective library", "--collectives",
@@ -203,8 +220,16 @@ void Resolver::read_stacks() {
   }
   if (!spec_.stack) return choose_stacks();
   for (const std::string_view name : split_list(*spec_.stack, "--stack", faults_)) {
+    if (trains_by_reinforcement(name)) {
+      add("unsupported", "--stack",
+          fmt::format("{} trains by reinforcement, which is not modelled: no rollouts, reference, critic or reward "
+                      "models",
+                      name),
+          "plan its supervised part with --stack fsdp, megatron or deepspeed");
+      continue;
+    }
     const auto stack = take(catalog_.stack(name, "--stack"), faults_);
-    if (!stack) continue;
+    if (!stack || refuses_span(**stack)) continue;
     if (!request_.instances.empty() && !runs_somewhere(**stack)) {
       add("conflict", "--stack", fmt::format("{} runs on none of the instance types", (*stack)->name),
           fmt::format("choose another stack or other --instances; {}", (*stack)->limitation));
@@ -221,6 +246,9 @@ void Resolver::read_stacks() {
       const auto same = [&](std::string_view other) { return letters_and_digits(other) == letters_and_digits(name); };
       if (!same((*stack)->id) && !same((*stack)->name)) {
         assume(fmt::format("--stack {} is planned as {}, {}", name, (*stack)->id, (*stack)->name));
+      }
+      if (std::string note = (*stack)->note_on(name); !note.empty()) {
+        request_.stack_notes.emplace_back(*stack, std::move(note));
       }
       request_.stacks.push_back(*stack);
     }

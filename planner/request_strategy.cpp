@@ -171,7 +171,9 @@ void Resolver::check_estimate() {
   if (request_.offload.any()) request_.offload.values = {Offload{}};
   if (faults_.empty() && !request_.dp.any()) {
     const std::int64_t split = std::int64_t{request_.tp.values[0]} * request_.pp.values[0] * request_.cp.values[0];
-    const std::int64_t gpus = std::int64_t{request_.instances[0]->accelerator_count} * request_.counts[0];
+    const std::int32_t devices = request_.instances[0]->accelerator_count;
+    const std::int32_t used = request_.stacks.empty() ? devices : request_.stacks[0]->devices_used(devices);
+    const std::int64_t gpus = std::int64_t{used} * request_.counts[0];
     if (split * request_.dp.values[0] != gpus) {
       add("conflict", "--dp",
           fmt::format("data x tensor x pipeline x context = {}, the instances have {} devices",

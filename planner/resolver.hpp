@@ -36,6 +36,7 @@ class Resolver {
   void refuse_empty_selection();
   void read_stacks();
   void choose_stacks();
+  bool refuses_span(const Stack& stack);
   [[nodiscard]] bool runs_somewhere(const Stack& stack) const;
   [[nodiscard]] bool has_kernels(const Stack& stack) const;
 

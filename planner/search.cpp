@@ -234,9 +234,10 @@ void Search::list_splits_of(std::size_t begin, std::size_t end) {
   std::vector<std::pair<const ListKey, SplitList>*> missing;
   for (std::size_t g = begin; g < end; ++g) {
     const Type& type = types_[type_of_group_[g]];
-    const std::int64_t gpus = std::int64_t{type.one_node.gpus_per_node} * groups_[g].count;
     for (std::size_t s = 0; s < request_.stacks.size(); ++s) {
       if (type.stacks[s] == nullptr) continue;
+      const std::int64_t gpus =
+          std::int64_t{request_.stacks[s]->devices_used(type.one_node.gpus_per_node)} * groups_[g].count;
       const auto [entry, is_new] = lists_.try_emplace({request_.stacks[s], type.workload, gpus});
       if (is_new) missing.push_back(&*entry);
     }
@@ -253,20 +254,22 @@ void Search::list_splits_of(std::size_t begin, std::size_t end) {
 StackOutcome Search::search_unit(std::size_t index, std::size_t stack, std::optional<Cluster>& cluster) const {
   const Group& group = groups_[index];
   const Type& type = types_[type_of_group_[index]];
+  const Stack& used = *request_.stacks[stack];
   const auto too_dear = hourly_rejection(request_, group.hourly());
   const auto unfit = fleet_rejection(request_, *group.instance, group.market, group.count);
-  if (type.stacks[stack] == nullptr || too_dear || unfit) {
+  const bool unsupported = type.stacks[stack] == nullptr || (used.one_node && group.count > 1);
+  if (unsupported || too_dear || unfit) {
     StackOutcome out;
     out.stats.space = 1;
-    const auto reason = type.stacks[stack] == nullptr ? RejectionReason::Unsupported
-                        : too_dear                    ? too_dear->reason
-                                                      : *unfit;
+    const auto reason = unsupported ? RejectionReason::Unsupported : too_dear ? too_dear->reason : *unfit;
     out.rejected[static_cast<std::size_t>(reason)] = 1;
     return out;
   }
   if (!cluster) cluster = group.cluster();
-  const SplitList& splits = lists_.find({request_.stacks[stack], type.workload, cluster->gpus()})->second;
-  return type.stacks[stack]->search(group, *cluster, splits, incumbents_);
+  const std::optional<Cluster> part = used.parameter_server ? std::optional(used_by(used, *cluster)) : std::nullopt;
+  const Cluster& hardware = part ? *part : *cluster;
+  const SplitList& splits = lists_.find({&used, type.workload, hardware.gpus()})->second;
+  return type.stacks[stack]->search(group, hardware, splits, incumbents_);
 }
 
 /// A candidate with what its run costs; nullopt where that breaks a limit.
@@ -408,7 +411,7 @@ PlanSet Search::answer() const {
   }
   if (set.plans.empty() && nearest_) {
     const Group& group = *nearest_->group;
-    const Cluster cluster = group.cluster();
+    const Cluster cluster = group.cluster(*nearest_->stack);
     Candidate c{nearest_->miss.strategy, {}, {}};
     c.memory = estimate_memory(*group.workload, c.strategy, cluster, *nearest_->stack);
     c.step = estimate_step(*group.workload, c.strategy, cluster, *nearest_->stack);

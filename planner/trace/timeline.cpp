@@ -132,7 +132,7 @@ std::string_view to_string(Phase phase) {
 Result<SimulatedJob> simulated_job(const PlanRequest& request, const Plan& plan, const Catalog& catalog) {
   Result<Cluster> cluster = make_cluster(catalog, *plan.instance, plan.instance_count);
   if (!cluster) return tl::unexpected<Diagnostics>(cluster.error());
-  SimulatedJob job{request.workload, plan.strategy, std::move(*cluster), plan.stack};
+  SimulatedJob job{request.workload, plan.strategy, used_by(*plan.stack, std::move(*cluster)), plan.stack};
   job.workload.precision = plan.precision;
   return job;
 }
@@ -145,7 +145,7 @@ Result<SimulatedJob> simulated_job(const TrainingPlan& plan, const Catalog& cata
   }
   Result<Cluster> cluster = make_cluster(catalog, *plan.instance, plan.instance_count);
   if (!cluster) return tl::unexpected<Diagnostics>(cluster.error());
-  SimulatedJob job{Workload{}, plan.strategy, std::move(*cluster), plan.stack};
+  SimulatedJob job{Workload{}, plan.strategy, used_by(*plan.stack, std::move(*cluster)), plan.stack};
   job.workload.architecture = *plan.model.architecture;
   job.workload.seq_len = plan.seq_len;
   job.workload.global_batch = plan.global_batch;

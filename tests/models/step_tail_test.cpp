@@ -38,6 +38,38 @@ double collective(const StepCase& c, CollectiveKind kind, double bytes, const Gr
   return collective_time(kind, Bytes(bytes), group, c.cluster, c.strategy.collectives).time.value();
 }
 
+/// A parameter server on so many hosts, with BERT-large.
+StepCase served(std::int32_t hosts) {
+  StepCase c = step_case("bert-large", "ml.p4d.24xlarge", hosts, "parameter-server");
+  c.workload.seq_len = 512;
+  c.workload.precision = Precision::Fp16;
+  c.cluster = used_by(c.stack, c.cluster);
+  c.strategy.data_parallel = hosts;
+  return c;
+}
+
+TEST(ParameterServer, OneDeviceOfAHostComputes) {
+  const StepCase c = served(4);
+  EXPECT_EQ(c.cluster.gpus(), 4);
+  StepCase all = step_case("bert-large", "ml.p4d.24xlarge", 4, "horovod");
+  all.workload = c.workload;
+  EXPECT_GT(c.time().value(), 7 * all.time().value());
+  EXPECT_EQ(used_by(all.stack, all.cluster).gpus(), 32);
+}
+
+// Gradients go up and weights come down through one card of each host under TCP: (n - 1) / n of each.
+TEST(ParameterServer, TimeIsGradientsUpAndWeightsDown) {
+  StepCase c = served(8);
+  c.stack.profile.data_overlap = 0;
+  const double parameters = held(c).dense;
+  const double card = c.cluster.network.bandwidth_per_node.value();
+  EXPECT_NEAR(card, 400e9 / 8 / 4, 1) << "p4d has four cards of 100 Gbit/s";
+  const double wire = 2 * 4 * parameters * 7 / 8 / (card * c.cluster.network_profile.alltoall_efficiency);
+  const double link = 2 * 4 * parameters / c.cluster.host_link.value();
+  EXPECT_NEAR(tail_of(c).data_comm.value() / (wire + link), 1, 0.01);
+  EXPECT_EQ(tail_of(served(1)).data_comm.value(), 0) << "one host has no server";
+}
+
 TEST(GradientReduction, IsWhatEachShardingSends) {
   const double weights = held(bare("gpt2", "megatron", Sharding::None)).dense;
   const auto reduced = [&](Sharding sharding, double micro_batches, auto expected) {

@@ -52,7 +52,7 @@ std::optional<Configuration> RandomRequests::attempt() {
   if (!cluster) return std::nullopt;
   // Most random strategies do not divide or are beyond the stack; looking at them is cheap.
   for (int tries = 0; tries < 200; ++tries) {
-    c.strategy = random_strategy(c, *cluster);
+    c.strategy = random_strategy(c, used_by(*c.stack, *cluster));
     if (quick_check(c.strategy, w, *c.stack) != Validity::Ok) continue;
     Result<Plan> plan = evaluate(c.request, catalog_, *c.instance, c.count, *c.stack, c.strategy);
     if (!plan) continue;
