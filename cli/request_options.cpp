@@ -29,7 +29,8 @@ constexpr Flag kWork[] = {
     {"--global-batch", &RequestSpec::global_batch, "N",
      "Sequences per optimizer step [the model's published batch, else by size and tokens; of fine-tuning 128]"},
     {"--global-batch-tokens", &RequestSpec::global_batch_tokens, "N", "The same in tokens, e.g. 4M"},
-    {"--dtype", &RequestSpec::dtype, "bf16|fp16|fp8|tf32|fp32", "Number format of the matrix products"},
+    {"--dtype", &RequestSpec::dtype, "bf16|fp16|fp8|fp4|tf32|fp32",
+     "Number format of the matrix products; frameworks' words too (bf16-mixed, bf16-true, nvfp4, mxfp8, amp)"},
     {"--optimizer", &RequestSpec::optimizer, "adamw|adam8bit|sgd-momentum|lion|adafactor|muon|lamb",
      "Decides the bytes of the optimizer states"},
     {"--finetune", &RequestSpec::finetune, "full|lora|qlora",
@@ -38,7 +39,7 @@ constexpr Flag kWork[] = {
     {"--lora-embeddings", &RequestSpec::lora_embeddings, "on|off",
      "Train embedding and head beside the adapters (modules_to_save of PEFT) [off]"},
     {"--fused-loss", &RequestSpec::fused_loss, "on|off",
-     "The script's loss keeps no logits (Liger, cut cross-entropy) [off]"},
+     "The script's loss keeps no logits (Liger, cut cross-entropy): on, fused or chunked; off or plain [off]"},
     {"--flash-attention", &RequestSpec::flash_attention, "on|off", "Attention keeps no scores [as the stack does]"},
 };
 constexpr Flag kHardware[] = {

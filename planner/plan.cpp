@@ -61,6 +61,12 @@ void warn_of_strategy(const PlanRequest& request, const Plan& plan, std::vector<
   if (plan.strategy.collectives == Collectives::Smddp) {
     out.emplace_back("SMDDP is priced as NCCL: no measured run tells them apart, and an advantage is not assumed");
   }
+  if (request.workload.pure_half) {
+    out.push_back(
+        fmt::format("weights, gradients and moments are taken in {} without fp32 copies: exported jobs have "
+                    "mixed precision, so the script must load and keep them so",
+                    to_string(plan.precision)));
+  }
 }
 
 }  // namespace

@@ -19,6 +19,8 @@ class Resolver {
   void read_model();
   void use_architecture(Architecture architecture, std::string assumption);
   void read_formats();
+  void read_precision(const std::string& text);
+  void read_loss(const std::string& text);
   void read_work();
   void read_batch();
   void read_limits();

@@ -91,5 +91,6 @@ class Dtype(_Name):
     BF16 = "bf16"
     FP16 = "fp16"
     FP8 = "fp8"
+    FP4 = "fp4"
     TF32 = "tf32"
     FP32 = "fp32"

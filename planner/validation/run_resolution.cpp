@@ -4,6 +4,7 @@
 
 #include "base/result.hpp"
 #include "base/words.hpp"
+#include "models/flops.hpp"
 #include "models/model_states.hpp"
 #include "planner/validation/adapter_methods.hpp"
 #include "planner/validation/phrases.hpp"
@@ -19,7 +20,9 @@ void note_unread(std::string_view column, const std::string& cell, Assumptions& 
 /// What notes and names say, and the columns that say more.
 RunSettings settings_of(const MeasuredRun& run) {
   RunSettings settings = read_settings(run.notes, run.framework);
-  if (lower_case(run.dtype).find("-true") != std::string::npos) settings.pure_half = true;  // LitGPT: weights too
+  const std::string dtype = lower_case(run.dtype);  // `bf16-true` of Lightning, `pure bf16`: weights too
+  const bool pure = dtype.find("-true") != std::string::npos || dtype.find("pure") != std::string::npos;
+  if (pure && dtype.find("32") == std::string::npos) settings.pure_half = true;
   if (run.compile) settings.compiled = run.compile;
   return settings;
 }
@@ -63,6 +66,28 @@ Precision resolve_precision(const MeasuredRun& run, const RunSettings& settings,
   const Precision fallback = accelerator.supports(Precision::Bf16) ? Precision::Bf16 : Precision::Fp16;
   assumptions.push_back("dtype is " + std::string(to_string(fallback)));
   return fallback;
+}
+
+/// FLOP/s of the model on one device as the row has them; nullopt where it has none.
+std::optional<FlopsPerSecond> measured_rate(const MeasuredRun& run, const Workload& w) {
+  if (run.tflops_per_gpu) return tflops(*run.tflops_per_gpu);
+  const Flops step = step_flops(w, Recompute::None, AttentionCounting::CausalHalf).model;
+  const auto devices = static_cast<double>(*run.n_gpus);
+  if (run.tokens_per_s_per_gpu) return step * (*run.tokens_per_s_per_gpu / w.tokens_per_step()) / Seconds(1);
+  if (run.step_time_s && *run.step_time_s > 0) return step / (Seconds(*run.step_time_s) * devices);
+  const auto batch = static_cast<double>(w.global_batch);
+  if (run.samples_per_s) return step * (*run.samples_per_s / batch / devices) / Seconds(1);
+  return std::nullopt;
+}
+
+/// What calls itself fp32 on Ampere and later is often TF32, as PyTorch did by default up to 1.11: a run that is faster
+/// than the fp32 units can be nothing else.
+void read_as_tf32(const MeasuredRun& run, const Accelerator& accelerator, Workload& w, Assumptions& assumptions) {
+  if (w.precision != Precision::Fp32 || !accelerator.supports(Precision::Tf32)) return;
+  const std::optional<FlopsPerSecond> rate = measured_rate(run, w);
+  if (!rate || *rate <= accelerator.peak_rate(Precision::Fp32)) return;
+  w.precision = Precision::Tf32;
+  assumptions.emplace_back("fp32 is tf32: the run is faster than the fp32 units of " + accelerator.key);
 }
 
 /// The optimizer's cell may speak of the host (`AdamW (CPU offload)`), and the sharding's (`zero2+offload`).
@@ -364,6 +389,7 @@ Result<ResolvedRun> resolve_run(const MeasuredRun& stated, const Catalog& catalo
     return tl::unexpected(r.error());
   }
   w.tokens = w.tokens_per_step();
+  read_as_tf32(run, cluster->accelerator, w, assumptions);
   resolve_kinds(run, resolved);
   if (!w.flash_attention && is_nvidias_bert(w, *stack)) {
     w.flash_attention = false;  // modeling.py multiplies, normalises and drops out scores one by one

@@ -75,7 +75,8 @@ RunSettings read_settings(std::string_view notes, std::string_view framework) {
   s.lora_embeddings =
       words.say_any(std::array<std::string_view, 3>{"lora (emb)", "modules_to_save", "lm_head also trained"});
   s.liger_kernels = words.say("liger");
-  s.fused_loss = s.liger_kernels || words.say("fused-linear") || words.say("cut cross");
+  s.fused_loss = s.liger_kernels || words.say_any(std::array<std::string_view, 5>{
+                                        "fused-linear", "cut cross", "fused loss", "chunked loss", "chunked cross"});
   // Its list of optimizations begins with the plain loss; its recipes come with the chunked one.
   s.whole_logits = words.say_any(std::array<std::string_view, 3>{"step: baseline", "step: +packed", "step: +compile"});
   s.fused_cross_entropy = words.say_any(

@@ -152,7 +152,7 @@ constexpr Names<Optimizer, 8> kOptimizers{{{"8bit", Optimizer::Adam8bit},
                                            {"adam", Optimizer::AdamW}}};
 
 /// The order keeps float16 out of bfloat16.
-constexpr Names<Precision, 13> kPrecisions{{{"fp8", Precision::Fp8},
+constexpr Names<Precision, 14> kPrecisions{{{"fp8", Precision::Fp8},
                                             {"float8", Precision::Fp8},
                                             {"fp4", Precision::Fp4},
                                             {"bf16", Precision::Bf16},
@@ -162,6 +162,7 @@ constexpr Names<Precision, 13> kPrecisions{{{"fp8", Precision::Fp8},
                                             {"half", Precision::Fp16},
                                             {"16-mixed", Precision::Fp16},
                                             {"16-true", Precision::Fp16},
+                                            {"amp", Precision::Fp16},  // torch.autocast's default on CUDA
                                             {"tf32", Precision::Tf32},
                                             {"fp32", Precision::Fp32},
                                             {"float32", Precision::Fp32}}};

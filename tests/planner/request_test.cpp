@@ -757,5 +757,121 @@ TEST(Resolve, ASampleNeedsADataSet) {
   EXPECT_EQ(request_of(spec).run.data->sample, Bytes(600e3));
 }
 
+TEST(ResolveFormats, FrameworksWordsAreTakenAndSaid) {
+  struct Word {
+    const char* word;
+    Precision precision;
+    bool pure;
+  };
+  for (const Word& w : {Word{"bf16-true", Precision::Bf16, true}, Word{"pure bf16", Precision::Bf16, true},
+                        Word{"16-true", Precision::Fp16, true}, Word{"bf16-mixed", Precision::Bf16, false},
+                        Word{"AMP", Precision::Fp16, false}, Word{"mixed_float16", Precision::Fp16, false},
+                        Word{"nvfp4", Precision::Fp4, false}, Word{"mxfp8", Precision::Fp8, false},
+                        Word{"float32", Precision::Fp32, false}}) {
+    RequestSpec spec = spec_13b();
+    spec.dtype = w.word;
+    const PlanRequest r = request_of(spec);
+    EXPECT_EQ(r.workload.precision, w.precision) << w.word;
+    EXPECT_EQ(r.workload.pure_half, w.pure) << w.word;
+    EXPECT_FALSE(r.precision_defaulted) << w.word;
+    EXPECT_THAT(r.assumptions, Contains(HasSubstr(fmt::format("--dtype {} is taken as", w.word))));
+  }
+  RequestSpec plain = spec_13b();
+  plain.dtype = "fp4";
+  EXPECT_THAT(request_of(plain).assumptions, Not(Contains(HasSubstr("--dtype"))));
+  RequestSpec unknown = spec_13b();
+  unknown.dtype = "int8";
+  EXPECT_EQ(fault_of(unknown).location, "--dtype");
+}
+
+TEST(ResolveFormats, TheLossHasWords) {
+  for (const auto& [word, fused] : {std::pair("plain", false), std::pair("off", false), std::pair("fused", true),
+                                    std::pair("Chunked", true), std::pair("on", true)}) {
+    RequestSpec spec = spec_13b();
+    spec.fused_loss = word;
+    EXPECT_EQ(request_of(spec).workload.fused_loss, fused) << word;
+  }
+  RequestSpec unknown = spec_13b();
+  unknown.fused_loss = "sometimes";
+  EXPECT_THAT(fault_of(unknown).hint, HasSubstr("chunked"));
+}
+
+TEST(ResolveStacks, WhatANamePromisesAndIsNotModelledIsSaid) {
+  for (const auto& [name, id] :
+       {std::pair("trl", "hf-trainer"), std::pair("openrlhf", "deepspeed"), std::pair("OpenRLHF", "deepspeed")}) {
+    RequestSpec spec = spec_13b();
+    spec.stack = name;
+    const PlanRequest r = request_of(spec);
+    ASSERT_EQ(r.stack_notes.size(), 1U) << name;
+    EXPECT_EQ(r.stack_notes.front().first->id, id);
+    EXPECT_THAT(r.stack_notes.front().second, HasSubstr("not modelled"));
+  }
+  RequestSpec plain = spec_13b();
+  plain.stack = "deepspeed";
+  EXPECT_THAT(request_of(plain).stack_notes, IsEmpty());
+  for (const char* name : {"verl", "NeMo-RL", "slime"}) {
+    RequestSpec spec = spec_13b();
+    spec.stack = name;
+    EXPECT_THAT(fault_of(spec).message, HasSubstr("reinforcement")) << name;
+  }
+}
+
+std::vector<std::string> notes_of(RequestSpec spec) {
+  spec.model = "bert-large";
+  spec.instances = "ml.p4d.24xlarge";
+  if (!spec.count) spec.count = "2";
+  const PlanRequest r = request_of(spec);
+  const Result<PlanSet> set = estimate(r, catalog(), {});
+  EXPECT_TRUE(set) << to_string(set.error());
+  return set ? set->plans.front().warnings : std::vector<std::string>{};
+}
+
+// What is asked for and not modelled stands in the plan, not only among what was assumed.
+TEST(EstimateNotes, SayWhatIsNotModelled) {
+  RequestSpec spec;
+  spec.stack = "TRL";
+  EXPECT_THAT(notes_of(spec), Contains(HasSubstr("reinforcement and preference learning")));
+  spec.stack = "ddp";
+  EXPECT_THAT(notes_of(spec), Not(Contains(HasSubstr("not modelled"))));
+  EXPECT_THAT(notes_of(spec), Not(Contains(HasSubstr("SMDDP"))));
+  spec.collectives = "smddp";
+  EXPECT_THAT(notes_of(spec), Contains(HasSubstr("SMDDP is priced as NCCL")));
+  RequestSpec pure;
+  pure.stack = "fsdp";
+  pure.dtype = "bf16-true";
+  EXPECT_THAT(notes_of(pure), Contains(HasSubstr("without fp32 copies")));
+  RequestSpec served;
+  served.stack = "parameter-server";
+  served.dtype = "fp16";
+  EXPECT_THAT(notes_of(served), Contains(HasSubstr("7 of the 8 devices of each ml.p4d.24xlarge stay idle")));
+}
+
+TEST(EstimateNotes, AParameterServerHasAWorkerAHost) {
+  RequestSpec spec;
+  spec.model = "bert-large";
+  spec.instances = "ml.p4d.24xlarge";
+  spec.count = "4";
+  spec.stack = "parameter-server";
+  spec.dtype = "fp16";
+  spec.dp = "4";
+  const Result<PlanSet> set = estimate(request_of(spec), catalog(), {});
+  ASSERT_TRUE(set) << to_string(set.error());
+  EXPECT_EQ(set->plans.front().gpus(), 4);
+  spec.dp = "32";
+  EXPECT_FALSE(resolve(spec, catalog(), std::nullopt, Purpose::Estimate));
+}
+
+TEST(ResolveStacks, AStackOfOneMachineDoesNotSpanSeveral) {
+  RequestSpec spec = spec_13b();
+  spec.stack = "MirroredStrategy";
+  spec.count = "2";
+  EXPECT_THAT(fault_of(spec).hint, HasSubstr("MultiWorkerMirroredStrategy"));
+  spec.count = "1..4";
+  EXPECT_EQ(request_of(spec).stacks.front()->id, "mirrored");
+  spec.stack = "multi_worker_mirrored_strategy";
+  spec.count = "2";
+  EXPECT_EQ(request_of(spec).stacks.front()->id, "multi-worker-mirrored");
+}
+
 }  // namespace
 }  // namespace smplan::test

@@ -31,6 +31,46 @@ TEST(MeasuredRuns, NoRunOnTrainiumIsTakenForOneOfAnNvidiaStack) {
   EXPECT_EQ(stack_of(runs[2], shipped_catalog()), "neuron");
 }
 
+// An A100 has 19.5 TFLOP/s in fp32 and 156 in TF32: a run of 40 cannot have been fp32.
+TEST(MeasuredRuns, Fp32FasterThanItsUnitsIsTf32) {
+  const auto read = [](const std::string& gpu, const std::string& rate) {
+    const auto runs =
+        test::runs_from("id,model,gpu,n_gpus,framework,dtype,seq_len,micro_batch,tflops_per_gpu\na,bert-large," + gpu +
+                        ",8,HF Trainer,fp32,512,16," + rate + "\n");
+    return resolve_run(runs[0], shipped_catalog()).value();
+  };
+  const ResolvedRun fast = read("A100-80GB", "40");
+  EXPECT_EQ(fast.workload.precision, Precision::Tf32);
+  const auto said = [](const ResolvedRun& run) {
+    return std::any_of(run.assumptions.begin(), run.assumptions.end(),
+                       [](const std::string& a) { return a.find("fp32 is tf32") != std::string::npos; });
+  };
+  EXPECT_TRUE(said(fast));
+  const ResolvedRun slow = read("A100-80GB", "15");
+  EXPECT_EQ(slow.workload.precision, Precision::Fp32);
+  EXPECT_FALSE(said(slow));
+  EXPECT_EQ(read("V100-32GB", "40").workload.precision, Precision::Fp32) << "it has no TF32";
+}
+
+TEST(MeasuredRuns, WordsOfPrecisionAndLossAreRead) {
+  const auto read = [](const std::string& dtype, const std::string& notes) {
+    const auto runs = test::runs_from(
+        "id,model,gpu,n_gpus,framework,dtype,seq_len,micro_batch,notes\na,llama-3.1-8b,H100-80GB,8,"
+        "FSDP," +
+        dtype + ",4096,1," + notes + "\n");
+    return resolve_run(runs[0], shipped_catalog()).value();
+  };
+  for (const char* pure : {"bf16-true", "pure bf16", "bf16 pure"}) {
+    EXPECT_TRUE(read(pure, "").workload.pure_half) << pure;
+    EXPECT_EQ(read(pure, "").workload.precision, Precision::Bf16) << pure;
+  }
+  EXPECT_FALSE(read("bf16-mixed", "").workload.pure_half);
+  EXPECT_FALSE(read("32-true", "").workload.pure_half);
+  EXPECT_EQ(read("amp", "").workload.precision, Precision::Fp16);
+  EXPECT_TRUE(read("bf16", "chunked loss").workload.fused_loss);
+  EXPECT_FALSE(read("bf16", "").workload.fused_loss);
+}
+
 TEST(MeasuredRuns, ChipsOfTrainiumAreCountedAsTheirCores) {
   const auto predicted = [](const std::string& columns, const std::string& cells) {
     const auto runs =
