@@ -39,6 +39,7 @@ std::string key_of(const Container& c) { return fmt::format("{}:{}", c.repositor
 std::string key_of(const OperationFact& f) { return f.key; }
 std::string key_of(const StorageService& s) { return s.key; }
 std::string key_of(const SpotInterruption& s) { return s.region.empty() ? s.types : s.types + " " + s.region; }
+std::string key_of(const Toolkit& t) { return t.key; }
 std::string key_of(const FrameworkVersion& v) { return fmt::format("{} {}", v.table, v.version); }
 
 template <typename T>
@@ -289,6 +290,7 @@ void Catalog::read(const JsonValue& document, Known known, Diagnostics& out) {
   read_section(reader, "registries", read_container_registry, may_replace, containers_.registries);
   read_section(reader, "containers", read_container, may_replace, containers_.images);
   read_section(reader, "framework_versions", read_framework_version, may_replace, containers_.versions);
+  read_section(reader, "toolkits", read_toolkit, may_replace, containers_.toolkits);
   read_section(reader, "operations", read_operation_fact, may_replace, operations_.figures);
   read_section(reader, "storages", read_storage_service, may_replace, operations_.storages);
   read_section(reader, "spot_interruptions", read_spot_interruptions, may_replace, operations_.spot);

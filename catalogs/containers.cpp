@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 
 #include <fmt/format.h>
@@ -25,6 +26,11 @@ SdkVerdict read_verdict(ObjectReader& reader, std::string_view key) {
   const std::optional<bool> accepted = reader.optional_bool(key);
   if (!accepted) return SdkVerdict::NotApplicable;
   return *accepted ? SdkVerdict::Accepted : SdkVerdict::Refused;
+}
+
+/// Ten times a compute capability such as 7.5; 0 where it is absent.
+int read_capability(ObjectReader& reader, std::string_view key) {
+  return static_cast<int>(std::lround(10 * read_number_or(reader, key, 0, 99, 0)));
 }
 
 ContainerRegistry::Account read_account(const JsonValue& value, Diagnostics& out) {
@@ -71,10 +77,28 @@ const ContainerRegistry* ContainerFacts::registry_of(std::string_view repository
   return nullptr;
 }
 
-const Container* ContainerFacts::newest(std::string_view repository, std::string_view accelerator) const {
+const Toolkit* ContainerFacts::find_toolkit(std::string_view key) const {
+  for (const Toolkit& toolkit : toolkits) {
+    if (toolkit.key == key) return &toolkit;
+  }
+  return nullptr;
+}
+
+bool ContainerFacts::runs_on(const Container& image, int capability) const {
+  if (capability == 0) return true;
+  if (capability < image.least_capability) return false;
+  const Toolkit* toolkit = find_toolkit(image.toolkit);
+  if (toolkit == nullptr) return true;
+  // TensorFlow's binaries carry code that the driver compiles for devices that came later.
+  const bool older = image.framework == "pytorch" && capability / 10 > toolkit->newest_capability / 10;
+  return capability >= toolkit->least_capability && !older;
+}
+
+const Container* ContainerFacts::newest(std::string_view repository, std::string_view accelerator,
+                                        int capability) const {
   const Container* best = nullptr;
   for (const Container& image : images) {
-    if (image.repository != repository || image.accelerator != accelerator) continue;
+    if (image.repository != repository || image.accelerator != accelerator || !runs_on(image, capability)) continue;
     if (best == nullptr || version_before(best->version, image.version) ||
         (best->version == image.version && version_before(best->toolkit, image.toolkit))) {
       best = &image;
@@ -122,6 +146,7 @@ Container read_container(const JsonValue& value, Diagnostics& out) {
   image.tag = read_name(reader, "tag");
   image.released = read_optional_name(reader, "released");
   image.patched_until = read_optional_name(reader, "patched_until");
+  image.least_capability = read_capability(reader, "least_capability");
   image.provenance = read_provenance(reader);
   reader.finish();
   return image;
@@ -140,6 +165,22 @@ FrameworkVersion read_framework_version(const JsonValue& value, Diagnostics& out
   version.provenance = read_provenance(reader);
   reader.finish();
   return version;
+}
+
+Toolkit read_toolkit(const JsonValue& value, Diagnostics& out) {
+  ObjectReader reader(value, out);
+  Toolkit toolkit;
+  toolkit.key = read_name(reader, "key");
+  toolkit.least_capability = read_capability(reader, "least_capability");
+  toolkit.newest_capability = read_capability(reader, "newest_capability");
+  const bool stated = toolkit.least_capability > 0 && toolkit.newest_capability > 0;
+  if (out.empty() && (!stated || toolkit.least_capability > toolkit.newest_capability)) {
+    out.push_back({"bad-capability", value.location(), "least_capability and newest_capability span no devices",
+                   "give both, the smaller one first, such as 7.5 and 12"});
+  }
+  toolkit.provenance = read_provenance(reader);
+  reader.finish();
+  return toolkit;
 }
 
 }  // namespace smplan

@@ -39,11 +39,23 @@ struct Container {
   std::string tag;            ///< of the image
   std::string released;       ///< ISO date, empty where unknown
   std::string patched_until;  ///< last day with security patches, empty where unknown
+  /// Ten times the least compute capability that it has kernels for, where its framework was built for less than its
+  /// toolkit can; 0: all that the toolkit can.
+  int least_capability = 0;
   Provenance provenance;
 
   /// False where the last day of patches is past on `date` (ISO), or is not known.
   [[nodiscard]] bool patched_on(std::string_view date) const { return !patched_until.empty() && patched_until >= date; }
   friend bool operator==(const Container&, const Container&) = default;
+};
+
+/// A CUDA toolkit, and the devices that code built by it runs on: a framework has no kernels for others.
+struct Toolkit {
+  std::string key;            ///< `cu130`, as tags of images have it
+  int least_capability = 0;   ///< ten times the compute capability, as Accelerator::capability() has it
+  int newest_capability = 0;  ///< likewise; devices of the same major version run its code too
+  Provenance provenance;
+  friend bool operator==(const Toolkit&, const Toolkit&) = default;
 };
 
 /// What the SageMaker Python SDK v2 makes of an exact framework version.
@@ -66,17 +78,24 @@ struct FrameworkVersion {
   friend bool operator==(const FrameworkVersion&, const FrameworkVersion&) = default;
 };
 
-/// Every container fact. Keys: registry; repository and tag; table and version.
+/// Every container fact. Keys: registry; repository and tag; table and version; toolkit.
 struct ContainerFacts {
   std::vector<ContainerRegistry> registries;
   std::vector<Container> images;
   std::vector<FrameworkVersion> versions;
+  std::vector<Toolkit> toolkits;
 
+  [[nodiscard]] const Toolkit* find_toolkit(std::string_view key) const;
+  /// Whether the image has kernels for a device of this capability; true where the capability (0) or the toolkit is
+  /// not known.
+  [[nodiscard]] bool runs_on(const Container& image, int capability) const;
   /// The registry of a repository; nullptr if unknown.
   [[nodiscard]] const ContainerRegistry* registry_of(std::string_view repository) const;
   /// The image with the highest framework version of a repository and accelerator kind, then the highest
-  /// toolkit; nullptr if there is none. Images without support dates count.
-  [[nodiscard]] const Container* newest(std::string_view repository, std::string_view accelerator) const;
+  /// toolkit, of those that run on a device of this capability (0: of any); nullptr if there is none. Images without
+  /// support dates count.
+  [[nodiscard]] const Container* newest(std::string_view repository, std::string_view accelerator,
+                                        int capability = 0) const;
   /// Day on which the newest of these facts was true: what "in support" is judged against, because results
   /// read no clock.
   [[nodiscard]] std::string as_of() const;
@@ -89,6 +108,7 @@ struct ContainerFacts {
 ContainerRegistry read_container_registry(const JsonValue& value, Diagnostics& out);
 Container read_container(const JsonValue& value, Diagnostics& out);
 FrameworkVersion read_framework_version(const JsonValue& value, Diagnostics& out);
+Toolkit read_toolkit(const JsonValue& value, Diagnostics& out);
 
 /// Orders dotted versions by their numbers: 2.9.0 before 2.10.0.
 bool version_before(std::string_view a, std::string_view b);

@@ -21,6 +21,8 @@ void read_tag(std::string_view tag, ImageName& image) {
     const std::string_view part = cut(tag, "-");
     if (part == "gpu" || part == "cpu" || part == "neuron" || part == "neuronx") image.accelerator = part;
     if (part.starts_with("py3") || part.starts_with("py2")) image.python = part;
+    if (part.starts_with("cu") && part.find_first_not_of("0123456789", 2) == std::string_view::npos)
+      image.toolkit = part;
   }
 }
 

@@ -15,6 +15,7 @@ struct ImageName {
   std::string version;      ///< leading dotted number of the tag
   std::string accelerator;  ///< `gpu`, `cpu`, `neuronx`
   std::string python;       ///< `py311`
+  std::string toolkit;      ///< `cu130`
 };
 
 /// nullopt where there is no repository to be seen.

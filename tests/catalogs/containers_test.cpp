@@ -21,6 +21,40 @@ TEST(Containers, NewestPyTorchImageIsStillPatchedOnTheDayOfTheFacts) {
   EXPECT_FALSE(image->patched_on("2027-01-22"));
 }
 
+// CUDA 13 removed Volta; the 12.8 build of PyTorch 2.7 left it out, that of 2.8 has it again; nothing before 12.8 knows
+// Blackwell.
+TEST(Containers, RunOnDevicesThatTheyHaveKernelsFor) {
+  const auto tag = [](int capability) {
+    const Container* image = facts().newest("pytorch-training", "gpu", capability);
+    return image == nullptr ? std::string() : image->tag.substr(0, image->tag.find("-ubuntu"));
+  };
+  EXPECT_EQ(tag(70), "2.8.0-gpu-py312-cu129");
+  EXPECT_EQ(tag(75), "2.10.0-gpu-py313-cu130");
+  EXPECT_EQ(tag(103), "2.10.0-gpu-py313-cu130");
+  EXPECT_EQ(tag(0), tag(90)) << "a device of unknown capability is no reason against an image";
+  for (const Container& image : facts().images) {
+    if (image.framework != "pytorch" || image.accelerator != "gpu") continue;
+    EXPECT_NE(facts().find_toolkit(image.toolkit), nullptr) << image.tag << " has a toolkit that nobody describes";
+  }
+  Container image;
+  image.framework = "pytorch";
+  image.toolkit = "cu126";
+  EXPECT_TRUE(facts().runs_on(image, 70));
+  EXPECT_FALSE(facts().runs_on(image, 100));
+  image.least_capability = 75;
+  EXPECT_FALSE(facts().runs_on(image, 70));
+  image.framework = "tensorflow";
+  EXPECT_TRUE(facts().runs_on(image, 100)) << "compiled by the driver";
+}
+
+TEST(Containers, RefuseAToolkitOfNoDevices) {
+  Catalog catalog = test::shipped();
+  const auto merged = catalog.merge(test::json(test::overlay("toolkits", R"({"key": "cu999", "least_capability": 9,
+      "newest_capability": 8, "source": "here", "as_of": "2026-12-01"})")));
+  ASSERT_FALSE(merged.has_value());
+  EXPECT_TRUE(test::has_code(merged.error(), "bad-capability"));
+}
+
 TEST(Containers, NewestNeuronImageHasTheNewestSdk) {
   const Container* image = facts().newest("pytorch-training-neuronx", "neuronx");
   ASSERT_NE(image, nullptr);

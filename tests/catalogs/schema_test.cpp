@@ -30,7 +30,7 @@ TEST_F(CatalogSchema, DeclaresTheSectionsOfACatalog) {
   const JsonValue sections = member(root, "properties");
   for (const char* section : {"accelerators", "instances", "prices", "models", "stacks", "stack_profiles",
                               "accelerator_profiles", "fabric_profiles", "registries", "containers",
-                              "framework_versions", "operations", "storages", "spot_interruptions"}) {
+                              "framework_versions", "toolkits", "operations", "storages", "spot_interruptions"}) {
     EXPECT_TRUE(sections.find(section).has_value()) << section;
   }
 }
@@ -69,6 +69,7 @@ TEST_F(CatalogSchema, IsAskedForByTheReadersKeyByKey) {
         Case{"spot_interruption", [](const JsonValue&v, Diagnostics&out) { read_spot_interruptions(v, out); }},
         Case{"registry", [](const JsonValue&v, Diagnostics&out) { read_container_registry(v, out); }},
         Case{"container", [](const JsonValue&v, Diagnostics&out) { read_container(v, out); }},
+        Case{"toolkit", [](const JsonValue&v, Diagnostics&out) { read_toolkit(v, out); }},
         Case{"framework_version", [](const JsonValue&v, Diagnostics&out) { read_framework_version(v, out); }},
         Case{"fabric_profile", [](const JsonValue&v, Diagnostics&out) { read_fabric_profile(v, out); }}}) {
     std::string text;

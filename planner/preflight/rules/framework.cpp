@@ -1,6 +1,8 @@
 // Framework versions: which of them the SDK maps to an image, and which images are still patched.
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "planner/preflight/image.hpp"
 #include "planner/preflight/rules/tools.hpp"
 
@@ -187,6 +189,12 @@ std::optional<ImageName> image_of_aws(const CheckInput& in) {
   return std::nullopt;
 }
 
+/// Ten times the compute capability of the job's devices; 0 where it is not known, or where they have none.
+int capability_of(const CheckInput& in) {
+  const InstanceType* instance = in.instance();
+  return instance == nullptr ? 0 : compute_capability(in, *instance).value_or(0);
+}
+
 /// The newest training image of the job's framework for its hardware; empty where none is known.
 std::string fitting_image(const CheckInput& in) {
   const ContainerFacts& facts = in.catalog.containers();
@@ -199,7 +207,8 @@ std::string fitting_image(const CheckInput& in) {
     repository = "pytorch-training";
   }
   const bool neuron = on_trainium(in);
-  const Container* newest = facts.newest(repository + (neuron ? "-neuronx" : ""), neuron ? "neuronx" : "gpu");
+  const Container* newest =
+      facts.newest(repository + (neuron ? "-neuronx" : ""), neuron ? "neuronx" : "gpu", capability_of(in));
   if (newest == nullptr) return "";
   const std::string uri = in.region.empty() ? std::string() : facts.image_uri(*newest, in.region);
   return uri.empty() ? newest->repository + ":" + newest->tag : uri;
@@ -298,13 +307,50 @@ void patched(const CheckInput& in, Report& report) {
   const Where& where = in.job.image ? in.job.image.where : in.job.framework_version.where;
   Finding& finding =
       report.at(where, {repository, version, until.empty() ? std::string() : " (the last day was " + until + ")"});
-  const Container* newest = facts.newest(repository, on_trainium(in) ? "neuronx" : "gpu");
-  if (newest != nullptr && !in.region.empty() && !facts.image_uri(*newest, in.region).empty()) {
+  const std::string_view kind = on_trainium(in) ? "neuronx" : "gpu";
+  const Container* newest = facts.newest(repository, kind, capability_of(in));
+  const bool last = newest != nullptr && newest != facts.newest(repository, kind);
+  if (last && !version_before(minor_of(version), minor_of(newest->version))) {
+    finding.fix = "no later image has kernels for " + in.instance()->accelerator + ": use a newer instance type";
+  } else if (newest != nullptr && !in.region.empty() && !facts.image_uri(*newest, in.region).empty()) {
     finding.fix = "use " + facts.image_uri(*newest, in.region) +
                   (newest->patched_until.empty() ? "" : " (until " + newest->patched_until + ")");
   } else if (newest != nullptr) {
     finding.fix = "use " + repository + ":" + newest->tag +
                   (newest->patched_until.empty() ? "" : " (until " + newest->patched_until + ")");
+  }
+}
+
+/// What the catalog knows of the image that will run; nullopt where nobody but its builder knows.
+std::optional<Container> known_image(const CheckInput& in) {
+  const std::optional<ImageName> name = image_of_aws(in);
+  if (in.job.image && !name) return std::nullopt;
+  const auto [repository, version] = image_of(in);
+  for (const Container& c : in.catalog.containers().images) {
+    if (c.repository == repository && (name ? c.tag == name->tag : c.version == version && !c.toolkit.empty()))
+      return c;
+  }
+  if (!name) return std::nullopt;
+  Container unlisted;  // an older one: its tag says enough
+  unlisted.repository = name->repository;
+  unlisted.framework = name->repository.find("pytorch") != std::string::npos ? "pytorch" : "";
+  unlisted.tag = name->tag;
+  unlisted.toolkit = name->toolkit;
+  return unlisted;
+}
+
+void kernels_in_image(const CheckInput& in, Report& report) {
+  const std::optional<Container> image = known_image(in);
+  if (!image) return;
+  for (const Machines& m : in.machines) {
+    const int capability = m.instance == nullptr ? 0 : compute_capability(in, *m.instance).value_or(0);
+    if (in.catalog.containers().runs_on(*image, capability)) continue;
+    const Where& where = in.job.image ? in.job.image.where : in.job.framework_version.where;
+    Finding& finding = report.at(where, {image->repository + ':' + image->tag, m.instance->accelerator, *m.type,
+                                         fmt::format("{}.{}", capability / 10, capability % 10)});
+    const std::string fitting = fitting_image(in);
+    if (!fitting.empty() && in.job.groups.empty()) finding.fix = "use " + fitting;
+    return;
   }
 }
 
@@ -336,6 +382,14 @@ constexpr Rule kRules[] = {
     {"C073", Severity::Warning, "Image no longer patched", "the image's last day of patches is past",
      "{} {} gets no security patches any more{}", "use a newer image",
      "aws/deep-learning-containers support dates, 2026-11-20", kSubmitted, Need::Nothing, patched},
+    {"C230", Severity::Error, "Kernels for the device",
+     "the image's CUDA toolkit or framework was built for newer devices than the instance type has (CUDA 13 for V100), "
+     "or PyTorch's for older ones (CUDA 12.6 for Blackwell)",
+     "{} has no kernels for the {} of {} (compute capability {}): the first one fails with \"no kernel image is "
+     "available for execution on the device\"",
+     "use an image of another CUDA toolkit, or another instance type",
+     "CUDA 13.0 release notes, removed architectures; pytorch/pytorch RELEASE.md, CUDA support matrix, 2026-11-26",
+     kSubmitted, Need::Nothing, kernels_in_image},
     {"C074", Severity::Warning, "Version newer than the SDK", "the framework version is above the SDK's tables",
      "version {} is newer than the SDK's newest, {}", "give image_uri", kSdk2, kEstimator, Need::Nothing,
      newer_than_sdk},
