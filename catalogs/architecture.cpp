@@ -24,6 +24,8 @@ constexpr std::string_view kSchema = "smplan.architecture/1";
 // Far above any published model; together they keep sums of products within 64 bits.
 constexpr std::int64_t kMaxLayers = 10'000;
 constexpr std::int64_t kMaxWidth = std::int64_t{1} << 24;
+/// Above every published one: 1e11 of models for millions of tokens.
+constexpr double kMaxRotaryBase = 1e12;
 constexpr std::int64_t kMaxExperts = 100'000;
 constexpr std::int64_t kMaxDepth = 64;
 // Of mamba_ssm's Mamba2, of Qwen3-Next's convolution, and of the chunked delta rule of flash-linear-attention.
@@ -233,6 +235,7 @@ void read_widths(ObjectReader& reader, Architecture& a) {
   a.ffn_hidden = reader.integer("ffn_hidden");
   a.vocab = reader.integer("vocab");
   a.max_positions = reader.optional_integer("max_positions").value_or(0);
+  a.rotary_base = reader.optional_number("rotary_base").value_or(0);
   a.sliding_window = reader.optional_integer("sliding_window").value_or(0);
   a.sliding_window_stride = reader.optional_integer("sliding_window_stride").value_or(0);
   a.layer_pattern = reader.optional_string("layer_pattern").value_or("");
@@ -273,6 +276,10 @@ Diagnostics check(const Architecture& a, std::string_view where) {
   c.between("hidden", a.hidden, 1, kMaxWidth);
   c.between("vocab", a.vocab, a.kind == ModelKind::Vision ? 0 : 1, kMaxWidth);
   c.between("max_positions", a.max_positions, a.positions == PositionEncoding::Learned ? 1 : 0, std::int64_t{1} << 32);
+  c.require(a.rotary_base == 0 || (a.rotary_base >= 1 && a.rotary_base <= kMaxRotaryBase),
+            fmt::format("rotary_base must be between 1 and {:g}, is {:g}", kMaxRotaryBase, a.rotary_base));
+  c.require(a.rotary_base == 0 || a.positions == PositionEncoding::Rope,
+            "rotary_base belongs to rotary positions only");
   c.between("norms_per_layer", a.norms_per_layer, 0, 16);
   c.between("extra_parameters", a.extra_parameters, 0, std::int64_t{1} << 50);
   c.require(a.vocab > 0 || !a.lm_head_bias, "lm_head_bias needs a vocabulary");

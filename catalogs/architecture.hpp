@@ -91,6 +91,7 @@ struct Architecture {
   NormKind norm = NormKind::RmsNorm;
   bool norm_bias = true;  ///< LayerNorm carries a bias; MPT's does not
   PositionEncoding positions = PositionEncoding::Rope;
+  double rotary_base = 0;  ///< rope_theta, of which the angles of rotary positions are powers; 0: not known
   bool tied_embeddings = false;
   bool qkv_bias = false;
   bool attention_output_bias = false;

@@ -142,6 +142,13 @@ bool HfConfig::flag(std::string_view name, bool fallback) {
   return found ? found->as_bool(out_) : fallback;
 }
 
+double HfConfig::rotary_base() {
+  auto found = find({"rope_theta", "rotary_emb_base"});
+  // transformers 5 keeps it beside the scaling.
+  if (const auto all = find({"rope_parameters"}); !found && all && all->is_object()) found = all->find("rope_theta");
+  return found && !found->is_null() ? found->as_number(out_) : 0;
+}
+
 std::string HfConfig::text_or(std::string_view name, std::string_view fallback) {
   const auto found = find({name});
   return found ? found->as_string(out_) : std::string(fallback);
@@ -201,6 +208,7 @@ Result<Architecture> read_hf_config(const JsonValue& config) {
   if (reader.variant != nullptr) apply_hf_variant(*reader.variant, keys, a);
   if (out.empty()) read_hf_layer_types(keys, a);
   if (out.empty()) a.left_out = hf_left_out(config, keys, a);
+  if (a.positions == PositionEncoding::Rope) a.rotary_base = keys.rotary_base();
   const auto name = config.find("_name_or_path");
   // A hub, a path or a stranger chose it.
   a.name = name && name->is_string() ? label_of(name->as_text(out)) : "";

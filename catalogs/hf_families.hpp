@@ -41,6 +41,8 @@ class HfConfig {
   /// Whether embedding and head share their weights. Of a model of several parts the top of the file decides, which is
   /// where transformers 5 writes it; the part on text where the top is silent.
   bool tied(bool fallback);
+  /// `rope_theta`, by any of its names; 0 where the file does not say it.
+  double rotary_base();
   std::string text_or(std::string_view name, std::string_view fallback);
   /// The first of these keys that is present and not null.
   [[nodiscard]] std::optional<JsonValue> find(Names names) const;

@@ -82,6 +82,7 @@ Architecture shaped(const Style& style, std::int64_t layers, std::int64_t hidden
   a.ffn_hidden = ffn;
   a.vocab = style.vocab;
   a.max_positions = 8192;
+  a.rotary_base = 10000;  // Llama 2's, with whose vocabulary and layers it is drawn
   a.tied_embeddings = style.tied;
   return a;
 }
