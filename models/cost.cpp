@@ -133,10 +133,9 @@ void add_storage(const RunSetup& setup, const Workload& workload, const Instance
   }
   const StorageService* volume = facts.storage("volume");
   if (!(instance.local_nvme > Bytes()) && volume != nullptr) {
-    const Bytes each = t.input
-                           ? t.input->volume
-                           : plan_input({}, instance, t.instances, kept_locally, {}, facts, setup.operations).volume;
-    t.volume = volume->storage * each * static_cast<double>(t.instances);
+    t.volume_size = t.input ? t.input->volume
+                            : plan_input({}, instance, t.instances, kept_locally, {}, facts, setup.operations).volume;
+    t.volume = volume->storage * t.volume_size * static_cast<double>(t.instances);
   }
 }
 
@@ -244,6 +243,7 @@ RunCost estimate_cost(const StepEstimate& step, const Workload& workload, const 
   c.provisioning = terms.provisioning;
   c.startup = terms.provisioning + terms.startup;
   c.checkpoint = terms.checkpoint;
+  c.volume_size = terms.volume_size;
   if (c.productive > Seconds()) {
     const CheckpointTimes* saves = terms.checkpoint ? &*terms.checkpoint : nullptr;
     const Seconds interval = saves != nullptr ? cheapest_interval(c.productive, step.time(), terms) : c.productive;

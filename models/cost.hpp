@@ -47,6 +47,7 @@ struct RunTerms {
   std::optional<InputPlan> input;  ///< `needed` is that of the plan's step
   Seconds base_weights;            ///< fetching what adapters are trained on, at each start
   Bytes sequence_bytes;            ///< of the data set
+  Bytes volume_size;               ///< storage volume of one instance; zero where NVMe is built in
   UsdPerSecond volume;
   UsdPerSecond file_system;
   UsdPerSecond checkpoint_storage;
@@ -78,6 +79,8 @@ struct RunCost {
   std::optional<InputPlan> input;
   bool by_training_plan = false;  ///< on capacity bought ahead, which ends
   bool unsafe = false;            ///< long, on capacity that can be taken away, and without checkpoints
+  Bytes volume_size;    ///< storage volume to ask for, one instance, as the bill counts it; zero where NVMe is built in
+  bool unsafe = false;  ///< long, on capacity that can be taken away, and without checkpoints
   [[nodiscard]] Seconds lost() const { return loss.total(); }
   [[nodiscard]] Seconds time_to_train() const { return productive + startup + lost(); }
   [[nodiscard]] Usd total() const { return bill.total(); }

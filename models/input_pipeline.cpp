@@ -28,12 +28,8 @@ constexpr Bytes kShard = Bytes(256e6);
 constexpr Bytes kDefaultVolume = Bytes(30e9);
 /// Measured for File mode from S3: 50 GB in 5 minutes. Source: SageMaker developer guide, same page.
 constexpr BytesPerSecond kFileModeDownload = BytesPerSecond(50e9 / 300);
-/// Of a volume, what data may fill.
-constexpr double kFill = 0.9;
 /// Of the dense peak; the best of the measured runs reaches 63.7 % (tests/measured/runs/llm_foundry.csv).
 constexpr double kMostUtilisation = 2.0 / 3;
-/// Largest volume that a training job may ask for: 16 TiB.
-constexpr Bytes kLargestVolume = Bytes(16 * kTiB);
 
 Bytes file_size(const InputData& data) {
   return data.files > 0 ? data.size / static_cast<double>(data.files) : std::min(data.size, kShard);
@@ -74,7 +70,7 @@ std::vector<std::string> input_mode_names() {
 
 std::pair<InputMode, InputReason> choose_input_mode(const InputData& data, Bytes local_disk) {
   if (data.mode) return {*data.mode, InputReason::Stated};
-  const bool fits = data.size <= local_disk * kFill;
+  const bool fits = data.size <= local_disk * kVolumeFill;
   if (data.size <= kSmall && fits) return {InputMode::File, InputReason::Small};
   if (file_size(data) < kLargeFile) return {InputMode::FsxLustre, InputReason::SmallFiles};
   return {InputMode::FastFile, fits ? InputReason::LargeFiles : InputReason::TooLargeForDisk};
@@ -115,10 +111,10 @@ InputPlan plan_input(const InputData& data, const InstanceType& instance, std::i
   plan.storage = rate;
   plan.loaders = operations.loader_per_worker * (readers * n);
   plan.delivered = std::min(plan.storage, plan.loaders);
-  plan.fits_disk = !copied || data.size + kept <= disk * kFill;
+  plan.fits_disk = !copied || data.size + kept <= disk * kVolumeFill;
   if (!nvme) {
     const Bytes held = (copied ? data.size : Bytes()) + kept;
-    plan.volume = std::max(kDefaultVolume, Bytes(1e9) * std::ceil(held / kFill / Bytes(1e9)) + kDefaultVolume);
+    plan.volume = std::max(kDefaultVolume, Bytes(1e9) * std::ceil(held / kVolumeFill / Bytes(1e9)) + kDefaultVolume);
   }
   return plan;
 }

@@ -37,6 +37,11 @@ struct InputData {
 };
 
 /// Why a mode was chosen, for the sentence that explains it.
+/// Of a local disk, what data may fill.
+inline constexpr double kVolumeFill = 0.9;
+/// Largest volume that a training job may ask for: 16 TiB.
+inline constexpr Bytes kLargestVolume = Bytes(16 * kTiB);
+
 enum class InputReason {
   Stated,
   Small,

@@ -58,6 +58,7 @@ Json architecture_json(const Architecture& a) {
   out["family"] = a.family;
   out["kind"] = std::string(to_string(a.kind));
   for (const auto& [name, value] : architecture_facts(a)) out[std::string(name)] = value;
+  if (a.rotary_base > 0) out["rotary_base"] = number(a.rotary_base);
   return out;
 }
 
@@ -226,6 +227,7 @@ Json operation_json(const PlanRequest& r, const Plan& p) {
   interruptions["spot"] = number(c.reclaims);
   out["expected_interruptions"] = interruptions;
   out["input"] = c.input ? input_json(*c.input) : Json(nullptr);
+  out["volume_gb"] = number(c.volume_size.value() / 1e9);
   out["warm_pool"] = nullptr;
   const WarmPool pool = weigh_warm_pool(r.run.series, r.run.operations, c.hourly, p.market);
   if (pool.possible) {

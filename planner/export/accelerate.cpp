@@ -71,6 +71,9 @@ void write_accelerate(const ExportJob& job, Export& out, Diagnostics& faults) {
     write_deepspeed(job, out, faults);
     config["deepspeed_config"] = Json{{"deepspeed_config_file", std::string(kDeepSpeedFile)},
                                       {"zero3_init_flag", s.sharding == Sharding::Zero3}};
+    // accelerate's own choice, pdsh, wants a host file and passwordless ssh; the launcher here is torchrun on each
+    // host.
+    if (plan.instance_count > 1) config["deepspeed_config"]["deepspeed_multinode_launcher"] = "standard";
   } else {
     config["mixed_precision"] = precision_name(plan.precision);
   }
@@ -88,6 +91,7 @@ void write_accelerate(const ExportJob& job, Export& out, Diagnostics& faults) {
   config["rdzv_backend"] = "static";
   config["same_network"] = true;
   config["use_cpu"] = false;
+  add_requirement(out, "accelerate==1.14.0");
   out.files.insert(out.files.begin(),
                    {"accelerate_config.yaml", commented(provenance_lines(job)) + yaml_block(config.dump())});
   out.notes.push_back(

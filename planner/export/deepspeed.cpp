@@ -78,9 +78,10 @@ void write_deepspeed(const ExportJob& job, Export& out, Diagnostics& faults) {
   }
   config["steps_per_print"] = 10;
   out.files.push_back({std::string(kDeepSpeedFile), config.dump(2) + "\n"});
+  add_requirement(out, "deepspeed==0.19.5");
   out.notes.emplace_back(
-      "Add deepspeed to src/requirements.txt: the PyTorch container does not ship it. torchrun starts it; the "
-      "script calls deepspeed.initialize with ds_config.json.");
+      "requirements.txt installs DeepSpeed, which the PyTorch container does not ship. torchrun starts it; the script "
+      "calls deepspeed.initialize with ds_config.json.");
   if (s.offload.optimizer) {
     // runtime/engine.py raises on any other, PyTorch's AdamW included (zero_force_ds_cpu_optimizer).
     out.notes.emplace_back(

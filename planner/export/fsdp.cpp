@@ -27,24 +27,32 @@ std::string_view strategy_name(const Strategy& s, std::int64_t replicas) {
   return hybrid ? "HYBRID_SHARD" : "FULL_SHARD";
 }
 
+/// The device type of the process. torch.accelerator came with PyTorch 2.6, SMDDP ended before and had CUDA only.
+constexpr std::string_view kAnyAccelerator =
+    "torch.accelerator.current_accelerator().type if torch.accelerator.is_available() else \"cpu\"";
+constexpr std::string_view kCudaOrCpu = "\"cuda\" if torch.cuda.is_available() else \"cpu\"";
+
 std::string constants(const TrainingPlan& plan, std::string_view layer) {
+  const bool smddp = plan.strategy.collectives == Collectives::Smddp;
   return fmt::format(
       "REPLICAS = {}  # copies of the sharded states\n"
       "SHARD_DEGREE = {}  # ranks that share one copy\n"
+      "DEVICE = {}  # cuda, neuron, cpu\n"
       "MICRO_BATCH = {}\n"
       "GRADIENT_ACCUMULATION = {}  # with {} data-parallel ranks: {} sequences a step\n"
+      "SAVE_INTERVAL = {}  # steps from one checkpoint to the next\n"
       "LAYER_CLASS = {}\n"
       "PARAM_DTYPE = {}\n",
-      plan.replicas() / plan.strategy.shard_degree, plan.strategy.shard_degree, plan.strategy.micro_batch,
-      plan.gradient_accumulation, plan.strategy.data_parallel, plan.global_batch, json_string(layer),
-      torch_dtype(plan.precision));
+      plan.replicas() / plan.strategy.shard_degree, plan.strategy.shard_degree, smddp ? kCudaOrCpu : kAnyAccelerator,
+      plan.strategy.micro_batch, plan.gradient_accumulation, plan.strategy.data_parallel, plan.global_batch,
+      plan.save_steps(), json_string(layer), torch_dtype(plan.precision));
 }
 
 constexpr std::string_view kMesh =
     "\n\ndef device_mesh():\n"
     "    if REPLICAS == 1:\n"
-    "        return init_device_mesh(\"cuda\", (SHARD_DEGREE,), mesh_dim_names=(\"shard\",))\n"
-    "    return init_device_mesh(\"cuda\", (REPLICAS, SHARD_DEGREE), mesh_dim_names=(\"replicate\", \"shard\"))\n"
+    "        return init_device_mesh(DEVICE, (SHARD_DEGREE,), mesh_dim_names=(\"shard\",))\n"
+    "    return init_device_mesh(DEVICE, (REPLICAS, SHARD_DEGREE), mesh_dim_names=(\"replicate\", \"shard\"))\n"
     "\n\ndef is_layer(module):\n"
     "    return type(module).__name__ == LAYER_CLASS\n";
 
@@ -187,7 +195,8 @@ void write_fsdp(const ExportJob& job, Export& out, Diagnostics& faults) {
         "storage cannot be sharded.");
   }
   if (plan.precision == Precision::Fp8) {
-    out.notes.emplace_back("Add torchao to src/requirements.txt: it converts to fp8.");
+    add_requirement(out, "torchao");
+    out.notes.emplace_back("requirements.txt installs torchao, which converts to fp8.");
   }
 }
 

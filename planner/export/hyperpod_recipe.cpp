@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -50,7 +51,7 @@ Json trainer(const TrainingPlan& plan) {
   out["precision"] = "bf16";
   out["max_steps"] = plan.steps();
   out["log_every_n_steps"] = 10;
-  out["val_check_interval"] = std::max<std::int64_t>(1, std::min<std::int64_t>(1000, plan.steps()));
+  out["val_check_interval"] = plan.save_steps();  // without batches to validate, where a checkpoint is written
   out["limit_val_batches"] = 0;
   return out;
 }
@@ -75,6 +76,9 @@ void add_widths(const TrainedModel& m, Json& out) {
   out["num_key_value_heads"] = m.n_kv_heads;
   out["intermediate_size"] = m.n_experts > 0 && m.architecture ? m.architecture->moe.expert_ffn_hidden : m.ffn_hidden;
   out["vocab_size"] = m.vocab;
+  if (const double base = m.architecture ? m.architecture->rotary_base : m.rotary_base; base > 0) {
+    out["rope_theta"] = base;
+  }
   if (m.n_experts > 0) {
     out["num_local_experts"] = m.n_experts;
     out["num_experts_per_tok"] = m.experts_per_token;
@@ -127,6 +131,16 @@ void refuse(Diagnostics& faults, std::string message, std::string hint) {
   faults.push_back({"not-expressible", "--target", std::move(message), std::move(hint)});
 }
 
+/// Checkpoints as Lightning's callback takes them: when, and how many stay, as the bill counts them.
+Json saves(const ExportJob& job) {
+  const double kept = job.catalog.operations().values().checkpoints_kept;
+  return Json{{"every_n_train_steps", job.plan.save_steps()},
+              {"save_top_k", std::max<std::int64_t>(1, std::llround(kept))},
+              {"monitor", "step"},
+              {"mode", "max"},
+              {"save_last", true}};
+}
+
 Json adapter_recipe(const ExportJob& job, Export& out, Diagnostics& faults) {
   const TrainingPlan& plan = job.plan;
   const Strategy& s = plan.strategy;
@@ -167,9 +181,11 @@ Json adapter_recipe(const ExportJob& job, Export& out, Diagnostics& faults) {
                        {"time_limit", "28-00:00:00"},
                        {"model_type", "hf"}};
   recipe["trainer"] = trainer(plan);
+  // save_top_k of 0 would switch sharded checkpoints off.
   recipe["exp_manager"] = Json{{"exp_dir", std::string(kCheckpointPath)},
                                {"name", "experiment"},
                                {"checkpoint_dir", std::string(kCheckpointPath)},
+                               {"checkpoint_callback_params", saves(job)},
                                {"auto_checkpoint", Json{{"enabled", false}}},
                                {"export_full_model", Json{{"every_n_train_steps", 0}, {"save_last", true}}}};
   recipe["use_smp_model"] = smp;
@@ -197,6 +213,9 @@ Json finetuning_recipe(const ExportJob& job, Export& out, Diagnostics& faults) {
   if (s.recompute == Recompute::Selective || s.recompute_layers > 0) {
     refuse(faults, "fine-tuning recipes recompute all or nothing", "plan with --recompute full or none");
   }
+  if (plan.finetune == FineTune::Qlora) {
+    refuse(faults, "fine-tuning recipes do not quantize frozen weights", "plan with --finetune lora or full");
+  }
   Json recipe;
   recipe["instance_types"] = Json::array({plan.instance->name});
   recipe["run"] = Json{{"name", job_name_of(job)}, {"model_type", "llm_finetuning_aws"}};
@@ -204,10 +223,18 @@ Json finetuning_recipe(const ExportJob& job, Export& out, Diagnostics& faults) {
   Json& training = recipe["training_config"];
   training["model_config"]["model_name_or_path"] = "REPLACE-ME-hf-model";
   out.placeholders.push_back({"REPLACE-ME-hf-model", "Hugging Face name or folder of the weights to start from"});
+  if (plan.finetune == FineTune::Lora) {
+    training["model_config"]["peft_config"] = Json{{"peft_type", "lora"},
+                                                   {"r", plan.lora_rank},
+                                                   {"lora_alpha", 2 * plan.lora_rank},
+                                                   {"target_modules", "all-linear"},
+                                                   {"task_type", "CAUSAL_LM"}};
+  }
   Json& arguments = training["training_args"];
   arguments["train_batch_size"] = plan.global_batch;
   arguments["micro_train_batch_size"] = s.micro_batch;
   arguments["max_len"] = plan.seq_len;
+  arguments["save_steps"] = plan.save_steps();
   arguments["gradient_checkpointing"] = s.recompute == Recompute::Full;
   arguments["strategy"]["fsdp_config"] =
       Json{{"sharding_strategy", hybrid ? "HYBRID_SHARD" : "FULL_SHARD"}, {"cpu_offload", s.offload.parameters}};
@@ -275,6 +302,7 @@ Json nemo_recipe(const ExportJob& job, Export& out, Diagnostics& faults) {
   }
   recipe["data"] =
       Json{{"micro_batch_size", s.micro_batch}, {"global_batch_size", plan.global_batch}, {"seq_length", plan.seq_len}};
+  recipe["log"]["ckpt"] = saves(job);
   recipe["dataset"]["dataset_path"] = "REPLACE-ME-data-path";
   out.placeholders.push_back({"REPLACE-ME-data-path", "the data set, as the training script of the recipe reads it"});
   out.notes.emplace_back(

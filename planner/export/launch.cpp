@@ -98,21 +98,27 @@ void choose_image(const ExportJob& job, Launch& launch, Diagnostics& faults) {
     launch.image_note = fmt::format("PyTorch {}, the last with this library; past its end of patches", version);
   } else {
     const bool neuron = job.plan.stack->is_built_for(Vendor::Aws);
-    const Container* image = neuron ? facts.newest("pytorch-training-neuronx", "neuronx")
-                             : smp  ? facts.newest("smdistributed-modelparallel", "gpu")
-                                    : facts.newest("pytorch-training", "gpu");
+    const std::string_view kind = neuron ? "neuronx" : "gpu";
+    const std::string_view repository = neuron ? "pytorch-training-neuronx"
+                                        : smp  ? "smdistributed-modelparallel"
+                                               : "pytorch-training";
+    const Accelerator* device = job.catalog.find_accelerator(job.plan.instance->accelerator);
+    const Container* image = facts.newest(repository, kind, device == nullptr ? 0 : device->capability());
     if (image != nullptr) {
       launch.image_uri = facts.image_uri(*image, region);
       const std::string support = image->patched_until.empty() ? std::string("end of patches not published")
                                   : image->patched_on(facts.as_of())
                                       ? "patched until " + image->patched_until
                                       : "past its end of patches " + image->patched_until;
-      launch.image_note = fmt::format("PyTorch {}, {}, as of {}", image->version, support, facts.as_of());
+      const bool newest = image == facts.newest(repository, kind);
+      launch.image_note =
+          fmt::format("PyTorch {}{}, {}, as of {}", image->version,
+                      newest ? "" : ", the last with kernels for " + device->key, support, facts.as_of());
     }
   }
   if (launch.launcher == LaunchMethod::Mpi) {
     launch.notes.emplace_back(
-        "The image comes without Horovod: src/requirements.txt installs it, or plan with --stack ddp.");
+        "The image comes without Horovod: src/requirements.txt compiles it at the start, or plan with --stack ddp.");
   }
   if (launch.image_uri.empty()) {
     faults.push_back({"no-image", "--region",
@@ -133,7 +139,8 @@ Settings script_settings(const ExportJob& job) {
                   {"optimizer", json_string(to_string(p.optimizer))},
                   {"finetune", json_string(to_string(p.finetune))},
                   {"activation_checkpointing", json_string(to_string(p.strategy.recompute))},
-                  {"checkpoint_dir", json_string(kCheckpointPath)}};
+                  {"checkpoint_dir", json_string(kCheckpointPath)},
+                  {"save_interval", text(p.save_steps())}};
   if (p.strategy.recompute_layers > 0) {
     out.emplace_back("activation_checkpointing_layers", text(p.strategy.recompute_layers));
   }
@@ -191,17 +198,34 @@ void set_times(const ExportJob& job, Launch& launch, Diagnostics& faults) {
                          " for training warm pool usage\"; idle minutes are billed.");
 }
 
-/// Types without NVMe get a volume for the code, the image's scratch space and three checkpoints.
-std::int64_t volume_of(const TrainingPlan& plan) {
-  if (plan.instance->local_nvme.value() > 0) return 0;
-  constexpr double kBytesPerParameter = 14;  // 16-bit weights, fp32 copy and two moments
-  const double checkpoints = 3 * kBytesPerParameter * static_cast<double>(plan.model.parameters) / 1e9;
-  return std::min<std::int64_t>(1024, 100 + static_cast<std::int64_t>(checkpoints));
-}
-
 /// What an account has before anybody asks for more. Source: SageMaker service quotas, read 2026-11-20.
 constexpr std::int64_t kUsualRunSeconds = 432'000;
 constexpr std::int32_t kUsualInstances = 20;
+constexpr std::int64_t kUsualVolumeGb = 1024;
+
+/// The volume that the bill counts: checkpoints on their way to S3, and the data where it is copied. The data comes on
+/// top where the export copies what the plan streams. Types with NVMe take no volume.
+void set_volume(const TrainingPlan& plan, Launch& launch, Diagnostics& faults) {
+  if (plan.instance->local_nvme > Bytes()) return;
+  launch.volume_gb = static_cast<std::int64_t>(std::ceil(plan.volume.value() / 1e9));
+  const bool copied = launch.input_mode == "File" && launch.channels.front().file_system.empty();
+  if (copied && plan.input_mode != InputMode::File) {
+    if (plan.data_size) {
+      launch.volume_gb += static_cast<std::int64_t>(std::ceil(plan.data_size->value() / 1e9 / kVolumeFill));
+    } else {
+      launch.notes.push_back(fmt::format(
+          "The volume of {} GB has no room for data, whose size the plan does not know: plan with --dataset "
+          "SIZE --input-mode file.",
+          launch.volume_gb));
+    }
+  }
+  if (Bytes(1e9 * static_cast<double>(launch.volume_gb)) > kLargestVolume) {
+    faults.push_back({"too-large", "--input-mode",
+                      fmt::format("{} GB of data and checkpoints are over the {} of a job's volume", launch.volume_gb,
+                                  format_bytes(kLargestVolume)),
+                      "stream the data with --input-mode FastFile, or read it from --file-system"});
+  }
+}
 
 void note_quotas(const TrainingPlan& plan, Launch& launch) {
   if (launch.max_run_s > kUsualRunSeconds) {
@@ -215,6 +239,12 @@ void note_quotas(const TrainingPlan& plan, Launch& launch) {
         fmt::format("{} instances are over the {} of a new account: raise the quota \"Number of instances "
                     "for a training job\".",
                     plan.instance_count, kUsualInstances));
+  }
+  if (launch.volume_gb > kUsualVolumeGb) {
+    launch.notes.push_back(
+        fmt::format("The volume of {} GB is over the {} GB of a new account: raise the quota \"Size of EBS volume "
+                    "for an instance\".",
+                    launch.volume_gb, kUsualVolumeGb));
   }
 }
 
@@ -276,6 +306,22 @@ void add_strategy(const ExportJob& job, const StackExport& stack, Launch& launch
   } else if (launch.launcher == LaunchMethod::SmpV1 || launch.launcher == LaunchMethod::SmpV2) {
     launch.library_parameters = smp_parameters(job);
   }
+}
+
+/// What the image lacks and the stack's script imports, where no strategy file says it.
+void require_packages(const ExportJob& job, const Launch& launch, Export& out) {
+  constexpr std::string_view kFile = "src/requirements.txt";
+  const std::string_view stack = job.plan.stack->id;
+  if (launch.launcher == LaunchMethod::Mpi) add_requirement(out, "horovod", kFile);
+  if (stack == "hf-trainer") {
+    for (const std::string_view package : {"transformers", "accelerate"}) add_requirement(out, package, kFile);
+  }
+  if (stack == "torchtune" || stack == "litgpt") add_requirement(out, stack, kFile);
+  const bool own_adapters = stack == "torchtune" || stack == "litgpt" || launch.launcher == LaunchMethod::Recipe;
+  if (own_adapters) return;
+  if (job.plan.finetune != FineTune::Full) add_requirement(out, "peft", kFile);
+  if (job.plan.finetune == FineTune::Qlora) add_requirement(out, "bitsandbytes", kFile);
+  if (job.plan.fused_loss) add_requirement(out, "liger-kernel", kFile);
 }
 
 }  // namespace
@@ -350,6 +396,7 @@ Launch prepare_processes(const ExportJob& job, Export& out, Diagnostics& faults)
   }
   if (launch.launcher != LaunchMethod::Recipe) launch.hyperparameters = script_settings(job);
   add_strategy(job, stack, launch, out, faults);
+  require_packages(job, launch, out);
   set_environment(job, launch);
   return launch;
 }
@@ -365,9 +412,9 @@ Launch prepare_launch(const ExportJob& job, Export& out, Diagnostics& faults) {
   launch.checkpoint_uri = base + "/checkpoints/";
   launch.output_uri = base + "/output/";
   set_times(job, launch, faults);
-  note_quotas(job.plan, launch);
-  launch.volume_gb = volume_of(job.plan);
   set_data(job, launch, bucket, out, faults);
+  set_volume(job.plan, launch, faults);
+  note_quotas(job.plan, launch);
   if (job.plan.checkpoint_storage != CheckpointTarget::S3) {
     launch.notes.push_back(fmt::format("The plan counts on {} for checkpoints, this job synchronises {} with S3.",
                                        to_string(job.plan.checkpoint_storage), kCheckpointPath));

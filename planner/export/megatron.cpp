@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -116,7 +117,11 @@ void add_kind(const Architecture& a, Arguments& out) {
   switch (a.positions) {
     case PositionEncoding::Rope:
       out.set("position-embedding-type", "rope");
-      out.set("rotary-base", kRotaryBase);
+      if (a.rotary_base > 0) {
+        out.set("rotary-base", std::llround(a.rotary_base));  // Megatron reads a whole number
+      } else {
+        out.set("rotary-base", kRotaryBase);
+      }
       break;
     case PositionEncoding::Learned:
       out.set("position-embedding-type", "learned_absolute");
@@ -289,7 +294,7 @@ void write_megatron(const ExportJob& job, Export& out, Diagnostics&) {
   arguments.set("tokenizer-model", "REPLACE-ME-tokenizer");
   arguments.set("save", kCheckpointPath);
   arguments.set("load", kCheckpointPath);
-  arguments.set("save-interval", std::max<std::int64_t>(1, std::min<std::int64_t>(1000, plan.steps())));
+  arguments.set("save-interval", plan.save_steps());
   arguments.set("ckpt-format", "torch_dist");
   out.files.push_back({"megatron_args.txt", commented(provenance_lines(job)) + arguments.text()});
   const std::string_view script = megatron_pattern(plan).empty() ? "pretrain_gpt.py" : "pretrain_hybrid.py";

@@ -41,12 +41,13 @@ Json compute(const ExportJob& job, const Launch& launch) {
 }
 
 /// Arguments of ModelTrainer; the data, which `train()` takes, stands beside them.
-Json arguments(const ExportJob& job, const Launch& launch) {
+Json arguments(const ExportJob& job, const Launch& launch, bool requirements) {
   Json out;
   out["training_image"] = launch.image_uri;
   out["role"] = launch.role;
   out["base_job_name"] = launch.job_name;
   out["source_code"] = Json{{"source_dir", "src"}, {"entry_script", launch.script}};
+  if (requirements) out["source_code"]["requirements"] = "requirements.txt";
   out["distributed"] = distributed(launch);
   out["compute"] = compute(job, launch);
   out["stopping_condition"]["max_runtime_in_seconds"] = launch.max_run_s;
@@ -146,7 +147,7 @@ std::string script(const ExportJob& job, const Launch& launch, const Json& kwarg
 void write_sagemaker_sdk_v3(const ExportJob& job, Export& out, Diagnostics& faults) {
   const Launch launch = prepare_launch(job, out, faults);
   out.notes.insert(out.notes.end(), launch.notes.begin(), launch.notes.end());
-  const Json kwargs = arguments(job, launch);
+  const Json kwargs = arguments(job, launch, has_requirements(out));
   Json described;
   described["class"] = "ModelTrainer";
   described.update(kwargs);

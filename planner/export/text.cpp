@@ -1,9 +1,12 @@
 #include "planner/export/text.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "base/printable.hpp"
+#include "planner/export/writers.hpp"
 
 namespace smplan {
 namespace {
@@ -90,6 +93,21 @@ std::string commented(const std::vector<std::string>& lines, std::string_view pr
   std::string text;
   for (const std::string& line : lines) text += std::string(prefix) + printable(line) + '\n';
   return text;
+}
+
+void add_requirement(Export& out, std::string_view package, std::string_view path) {
+  const std::string line = std::string(package) + '\n';
+  for (ExportFile& file : out.files) {
+    if (file.path != path) continue;
+    if (('\n' + file.content).find('\n' + line) == std::string::npos) file.content += line;
+    return;
+  }
+  out.files.push_back({std::string(path), line});
+}
+
+bool has_requirements(const Export& out) {
+  return std::any_of(out.files.begin(), out.files.end(),
+                     [](const ExportFile& file) { return file.path.ends_with("requirements.txt"); });
 }
 
 std::string python_literal(std::string_view json, int indent) { return python(Json::parse(json), indent); }

@@ -34,6 +34,7 @@ void write_torchrun(const ExportJob& job, Export& out, Diagnostics& faults) {
       "# Run it on every instance, with NODE_RANK 0 to NNODES-1 and the first one's address in MASTER_ADDR.\n"
       "# Inside a SageMaker container both follow from SM_HOSTS and SM_CURRENT_HOST.\n"
       "set -eu\n";
+  if (has_requirements(out)) text.insert(text.rfind("set -eu"), "# Needs: pip install -r src/requirements.txt\n");
   text += environment;
   text += fmt::format(
       "cd \"$(dirname -- \"$0\")/src\"\n"

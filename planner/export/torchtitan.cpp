@@ -209,18 +209,17 @@ void write_torchtitan(const ExportJob& job, Export& out, Diagnostics& faults) {
   config["activation_checkpoint"]["mode"] = std::string(to_string(r));
   if (r == Recompute::Selective) config["activation_checkpoint"]["selective_ac_option"] = "op";
   config["compile"]["enable"] = true;
-  config["checkpoint"] = Json{{"enable", true},
-                              {"folder", std::string(kCheckpointPath)},
-                              {"interval", std::max<std::int64_t>(1, std::min<std::int64_t>(1000, plan.steps()))}};
+  config["checkpoint"] =
+      Json{{"enable", true}, {"folder", std::string(kCheckpointPath)}, {"interval", plan.save_steps()}};
   out.files.push_back({"torchtitan.toml", commented(provenance_lines(job)) +
                                               "# For torchtitan 0.2.2; later versions read Python instead of TOML.\n" +
                                               toml_tables(config.dump())});
   out.files.push_back(
       framework_entry("sys.argv = [\"torchtitan.train\", \"--job.config_file\", str(here / \"torchtitan.toml\")]\n"
                       "runpy.run_module(\"torchtitan.train\", run_name=\"__main__\")\n"));
+  add_requirement(out, "torchtitan==0.2.2");
   out.notes.emplace_back(
-      "Add torchtitan==0.2.2 to src/requirements.txt. The learning rate in [optimizer] is the usual one: choose "
-      "yours.");
+      "requirements.txt installs torchtitan. The learning rate in [optimizer] is the usual one: choose yours.");
   out.notes.emplace_back(
       "c4_test is the loader that reads any folder: here the channel `train`, files with a column `text`, all of them "
       "before the first step. Register a loader that streams in torchtitan.hf_datasets.text_datasets for large data.");

@@ -1,5 +1,6 @@
 #include "planner/export/training_plan.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -47,6 +48,7 @@ std::optional<Architecture> llama_like(const TrainedModel& model) {
   a.head_dim = model.head_dim;
   a.ffn_hidden = model.ffn_hidden;
   a.vocab = model.vocab;
+  a.rotary_base = model.rotary_base;
   if (!check(a, model.name).empty()) return std::nullopt;
   for (const bool tied : {false, true}) {
     a.tied_embeddings = tied;
@@ -89,6 +91,7 @@ TrainedModel read_model(const JsonValue& value, const Catalog& catalog, Diagnost
   model.n_experts = size("n_experts", 0);
   model.experts_per_token = size("experts_per_token", 0);
   model.state_mixer_heads = reader.has("state_mixer_heads") ? size("state_mixer_heads", 1) : 0;
+  model.rotary_base = reader.optional_number("rotary_base").value_or(0);
   const std::size_t faults = out.size();
   reader.finish();
   if (out.size() == faults) model.architecture = known_architecture(model, catalog);
@@ -109,7 +112,7 @@ void read_request(const JsonValue& value, const Catalog& catalog, TrainingPlan& 
   plan.region = read_name(reader, "region");
   if (const auto data = reader.optional_value("dataset")) {
     ObjectReader dataset(*data, out);
-    if (dataset.has("input_mode")) plan.input_mode = read_named(dataset, "input_mode", input_mode_from);
+    plan.data_size = Bytes(1e9 * dataset.number("gb", 0, 1e12));
   }
   if (reader.has("checkpoint_storage")) {
     plan.checkpoint_storage = read_named(reader, "checkpoint_storage", checkpoint_target_from);
@@ -167,6 +170,19 @@ void read_interval(ObjectReader& reader, PlanPrediction& prediction) {
   }
 }
 
+/// What the bill and the goodput count on.
+void read_operation(const JsonValue& value, TrainingPlan& plan, Diagnostics& out) {
+  ObjectReader reader(value, out);
+  if (const auto checkpoint = reader.optional_value("checkpoint")) {
+    plan.save_interval = Seconds(ObjectReader(*checkpoint, out).number("interval_s", 0, 1e15));
+  }
+  if (const auto input = reader.optional_value("input")) {
+    ObjectReader way(*input, out);
+    plan.input_mode = read_named(way, "mode", input_mode_from);
+  }
+  plan.volume = Bytes(1e9 * reader.number("volume_gb", 0, 1e9));
+}
+
 void read_predictions(ObjectReader& reader, TrainingPlan& plan) {
   PlanPrediction& prediction = plan.prediction;
   Diagnostics& out = reader.diagnostics();
@@ -180,6 +196,7 @@ void read_predictions(ObjectReader& reader, TrainingPlan& plan) {
     ObjectReader time(*parts, out);
     prediction.productive = Seconds(time.number("productive", 0, 1e15));
   }
+  if (const auto operation = reader.value("operation")) read_operation(*operation, plan, out);
   if (const auto cost = reader.value("cost")) read_cost(*cost, plan, out);
 }
 
@@ -308,6 +325,13 @@ std::int64_t TrainingPlan::steps() const {
       std::ceil(tokens / (static_cast<double>(seq_len) * static_cast<double>(global_batch))));
 }
 
+std::int64_t TrainingPlan::save_steps() const {
+  const std::int64_t all = steps();
+  if (!save_interval || !(prediction.step > Seconds())) return all;
+  const double between = *save_interval / prediction.step;
+  return between >= static_cast<double>(all) ? all : std::max<std::int64_t>(1, std::llround(between));
+}
+
 std::string TrainingPlan::id() const {
   const std::string decided = fmt::format(
       "{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}{}", model.name, model.parameters, format_shortest(tokens),
@@ -333,6 +357,13 @@ Result<TrainingPlan> read_training_plan(const JsonValue& plan_set, std::int64_t 
   if (const auto chosen = plan_of_rank(document, rank)) read_plan(*chosen, catalog, plan, out);
   if (!out.empty()) return tl::unexpected<Diagnostics>(std::move(out));
   return plan;
+}
+
+Strategy read_plan_strategy(const JsonValue& plan, Diagnostics& out) {
+  TrainingPlan read;
+  ObjectReader reader(plan, out);
+  read_strategy(reader, read);
+  return read.strategy;
 }
 
 Result<TrainingPlan> training_plan_of(const PlanSet& set, std::int64_t rank, const Catalog& catalog) {

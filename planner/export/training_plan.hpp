@@ -32,6 +32,7 @@ struct TrainedModel {
   std::int64_t n_experts = 0;
   std::int64_t experts_per_token = 0;
   std::int64_t state_mixer_heads = 0;
+  double rotary_base = 0;  ///< rope_theta; 0: not known
   /// Norms, activations, positions and the like; nullopt for a model that the catalog does not know.
   std::optional<Architecture> architecture;
 };
@@ -73,8 +74,11 @@ struct TrainingPlan {
   bool fused_loss = false;
   std::optional<bool> flash_attention;  ///< nullopt: as the stack does
   std::optional<InputMode> input_mode;  ///< nullopt: the plan has no data set
+  std::optional<Bytes> data_size;       ///< nullopt likewise
   CheckpointTarget checkpoint_storage = CheckpointTarget::S3;
-  std::optional<Seconds> warm_pool;  ///< how long instances wait for the next job, where they do
+  std::optional<Seconds> save_interval;  ///< of the goodput; nullopt: the plan saves nothing before the end
+  Bytes volume;                          ///< of one instance, as the bill counts it; zero where NVMe is built in
+  std::optional<Seconds> warm_pool;      ///< how long instances wait for the next job, where they do
   Strategy strategy;
   std::int64_t gradient_accumulation = 1;
   PlanPrediction prediction;
@@ -88,6 +92,9 @@ struct TrainingPlan {
   }
   /// Optimizer steps that cover the tokens, rounded up.
   [[nodiscard]] std::int64_t steps() const;
+  /// Optimizer steps from one checkpoint to the next: the interval that the goodput counts on over the time of a step,
+  /// at least 1 and at most steps().
+  [[nodiscard]] std::int64_t save_steps() const;
   /// Sixteen hex digits over everything that decides the job; predictions and prices are left out, so that
   /// a recalibrated planner that chooses the same job names it alike.
   [[nodiscard]] std::string id() const;
@@ -103,5 +110,8 @@ Result<TrainingPlan> read_training_plan(const JsonValue& plan_set, std::int64_t 
 
 /// The same from a search's own answer, through the same reader.
 Result<TrainingPlan> training_plan_of(const PlanSet& set, std::int64_t rank, const Catalog& catalog);
+
+/// The strategy of one of the plans of such a file, where nothing else of it is needed; faults go to `out`.
+Strategy read_plan_strategy(const JsonValue& plan, Diagnostics& out);
 
 }  // namespace smplan

@@ -36,6 +36,11 @@ std::string_view recipe_model_type(const TrainedModel& model);
 /// Class of a model's layers in Hugging Face transformers, for wrapping; empty where none is known.
 std::string_view layer_class(const TrainedModel& model);
 
+/// A line of the file of pip's requirements beside the script, once.
+void add_requirement(Export& out, std::string_view package, std::string_view path = "requirements.txt");
+/// Whether the export has such a file.
+bool has_requirements(const Export& out);
+
 /// The module that runs a framework's own entry point under torchrun with the exported arguments.
 ExportFile framework_entry(std::string_view body);
 

@@ -119,6 +119,7 @@ struct Corpus {
     entry["micro_batch"] = s.micro_batch;
     entry["gradient_accumulation"] = plan.gradient_accumulation;
     entry["global_batch"] = plan.global_batch;
+    entry["save_steps"] = plan.save_steps();
     entry["dtype"] = std::string(to_string(plan.precision));
     const Result<Export> exported = export_plan({plan, options, catalog}, target.name);
     if (exported) {

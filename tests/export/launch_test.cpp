@@ -130,8 +130,112 @@ TEST(CreateTrainingJob, KeepsNoWarmPoolOfSpotInstances) {
 TEST(CreateTrainingJob, AsksForAVolumeOnlyWhereTheTypeHasNoDisksOfItsOwn) {
   EXPECT_FALSE(request_of(fsdp())["ResourceConfig"].contains("VolumeSizeInGB"));
   const TrainingPlan plan = test::plan(test::request("ddp", "gpt2", "ml.p3.16xlarge"));
-  EXPECT_EQ(request_of(plan)["ResourceConfig"]["VolumeSizeInGB"], 105)
-      << "100 GB + 3 checkpoints of 124.4e6 x 14 B = 5.2 GB";
+  EXPECT_EQ(request_of(plan)["ResourceConfig"]["VolumeSizeInGB"], 34)
+      << "30 GB that a job has, and 2 checkpoints of 124.4e6 x 12 B = 3.0 GB that fill 90 % of 4 GB";
+}
+
+// What is billed is what is asked for: data that is copied lies on the volume too.
+TEST(CreateTrainingJob, VolumeIsTheOneThatTheBillCounts) {
+  RequestSpec spec = test::request("ddp", "gpt2", "ml.p3.16xlarge");
+  spec.dataset = "2TB";
+  spec.input_mode = "file";
+  const PlanSet set = test::answer(spec);
+  const TrainingPlan plan = training_plan_of(set, 1, test::shipped()).value();
+  const auto size = request_of(plan)["ResourceConfig"]["VolumeSizeInGB"].get<std::int64_t>();
+  EXPECT_EQ(size, static_cast<std::int64_t>(set.plans.front().cost.volume_size.value() / 1e9));
+  EXPECT_GT(size, 2000);
+  EXPECT_THAT(test::exported(plan, "create-training-job").value().notes,
+              Contains(HasSubstr("over the 1024 GB of a new account")));
+}
+
+TEST(CreateTrainingJob, VolumeHoldsTheDataThatTheExportCopiesAndThePlanStreams) {
+  RequestSpec spec = test::request("ddp", "gpt2", "ml.p3.16xlarge");
+  spec.dataset = "900GB";
+  spec.input_mode = "fastfile";
+  ExportOptions copied;
+  copied.input_mode = "File";
+  EXPECT_EQ(request_of(test::plan(spec))["ResourceConfig"]["VolumeSizeInGB"], 34);
+  EXPECT_EQ(request_of(test::plan(spec), copied)["ResourceConfig"]["VolumeSizeInGB"], 1034) << "34 GB + 900 GB / 0.9";
+  spec.dataset = "15TB";
+  EXPECT_THAT(test::refusal(test::plan(spec), "create-training-job", copied), HasSubstr("of a job's volume"));
+  spec.dataset.reset();
+  spec.input_mode.reset();
+  EXPECT_THAT(test::exported(test::plan(spec), "create-training-job", copied).value().notes,
+              Contains(HasSubstr("has no room for data")));
+}
+
+// CUDA 13 compiles for nothing older than Turing: a job of its image fails at the first kernel.
+TEST(CreateTrainingJob, TakesAnImageWithKernelsForTheDevice) {
+  const TrainingPlan old = test::plan(test::request("ddp", "gpt2", "ml.p3dn.24xlarge"));
+  EXPECT_THAT(request_of(old)["AlgorithmSpecification"]["TrainingImage"].get<std::string>(),
+              HasSubstr("pytorch-training:2.8.0-gpu-py312-cu129"));
+  EXPECT_THAT(test::text_of(old, "create-training-job"),
+              HasSubstr("PyTorch 2.8.0, the last with kernels for V100-32GB, past its end of patches"));
+  const TrainingPlan turing = test::plan(test::request("ddp", "gpt2", "ml.g4dn.12xlarge"));
+  EXPECT_THAT(request_of(turing)["AlgorithmSpecification"]["TrainingImage"].get<std::string>(), HasSubstr("cu130"));
+}
+
+TEST(SaveInterval, IsThatOfTheGoodputInEveryTargetThatCanSayIt) {
+  RequestSpec spec = test::request("fsdp");
+  const PlanSet set = test::answer(spec);
+  TrainingPlan plan = training_plan_of(set, 1, test::shipped()).value();
+  const Plan& best = set.plans.front();
+  ASSERT_TRUE(best.cost.checkpoint.has_value());
+  EXPECT_DOUBLE_EQ(plan.save_interval.value().value(), best.cost.loss.interval.value());
+  plan.prediction.step = Seconds(10);
+  plan.save_interval = Seconds(1234);
+  EXPECT_EQ(plan.save_steps(), 123);
+  EXPECT_EQ(request_of(plan)["HyperParameters"]["save_interval"], "123");
+  EXPECT_THAT(test::text_of(plan, "fsdp"), HasSubstr("SAVE_INTERVAL = 123 "));
+  EXPECT_THAT(test::text_of(plan, "torchtitan"), HasSubstr("interval = 123\n"));
+  plan.gradient_accumulation = 2;
+  EXPECT_THAT(test::text_of(plan, "hyperpod-recipe"), HasSubstr("save_steps: 123\n"));
+  TrainingPlan megatron = test::plan(test::request("megatron"));
+  megatron.prediction.step = Seconds(10);
+  megatron.save_interval = Seconds(1234);
+  EXPECT_THAT(test::text_of(megatron, "megatron"), HasSubstr("--save-interval 123\n"));
+  EXPECT_THAT(test::text_of(megatron, "hyperpod-recipe"), HasSubstr("every_n_train_steps: 123\n"));
+  RequestSpec adapter = test::request("hyperpod-adapter");
+  adapter.global_batch = "32";
+  EXPECT_THAT(test::text_of(test::plan(adapter), "hyperpod-recipe"), HasSubstr("every_n_train_steps: "));
+}
+
+TEST(SaveInterval, IsAWholeNumberOfStepsOfTheRun) {
+  TrainingPlan plan = fsdp();
+  plan.prediction.step = Seconds(10);
+  plan.save_interval = Seconds(1);
+  EXPECT_EQ(plan.save_steps(), 1);
+  plan.save_interval = days(1000);
+  EXPECT_EQ(plan.save_steps(), plan.steps()) << "at the end";
+  plan.save_interval.reset();
+  EXPECT_EQ(plan.save_steps(), plan.steps()) << "a plan without checkpoints saves the result";
+}
+
+TEST(Requirements, AreWrittenWhereTheImageLacksWhatTheScriptNeeds) {
+  const auto requirements = [](const TrainingPlan& plan, std::string_view target) {
+    const Result<Export> out = test::exported(plan, target);
+    EXPECT_TRUE(out.has_value()) << (out ? "" : to_string(out.error()));
+    for (const ExportFile& file : out.value().files) {
+      if (file.path.ends_with("requirements.txt")) return file.path + ": " + file.content;
+    }
+    return std::string("none");
+  };
+  const TrainingPlan deepspeed = test::plan(test::request("deepspeed"));
+  EXPECT_EQ(requirements(deepspeed, "create-training-job"), "src/requirements.txt: deepspeed==0.19.5\n");
+  EXPECT_EQ(requirements(deepspeed, "deepspeed"), "requirements.txt: deepspeed==0.19.5\n");
+  EXPECT_THAT(requirements(deepspeed, "accelerate"), AllOf(HasSubstr("deepspeed=="), HasSubstr("accelerate==")));
+  EXPECT_THAT(test::text_of(deepspeed, "sagemaker-sdk-v3"), HasSubstr("\"requirements\": \"requirements.txt\""))
+      << "the SDK 3 installs what it is told to";
+  EXPECT_EQ(requirements(test::plan(test::request("horovod", "bert-large", "ml.p4d.24xlarge")), "sagemaker-sdk-v2"),
+            "src/requirements.txt: horovod\n");
+  EXPECT_EQ(requirements(test::plan(test::request("torchtitan")), "sagemaker-sdk-v3"),
+            "src/requirements.txt: torchtitan==0.2.2\n");
+  RequestSpec adapters = test::request("hf-trainer");
+  adapters.finetune = "qlora";
+  EXPECT_THAT(requirements(test::plan(adapters), "sagemaker-sdk-v2"),
+              AllOf(HasSubstr("transformers\n"), HasSubstr("peft\n"), HasSubstr("bitsandbytes\n")));
+  EXPECT_EQ(requirements(fsdp(), "create-training-job"), "none");
+  EXPECT_THAT(test::text_of(fsdp(), "sagemaker-sdk-v3"), Not(HasSubstr("requirements")));
 }
 
 TEST(CreateTrainingJob, ReadsAFileSystemInsideItsNetwork) {

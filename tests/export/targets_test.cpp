@@ -371,12 +371,53 @@ TEST(Torchtitan, CutsAnInterleavedPipelineIntoTheStagesOfThePlan) {
 }
 
 // Megatron's own defaults: dropout of 0.1 and a rotary base of 10000, which train another model without a word.
-TEST(Megatron, TrainsWithoutDropoutAndAsksForTheRotaryBase) {
-  EXPECT_THAT(test::text_of(test::plan(test::request("megatron")), "megatron"),
-              AllOf(HasSubstr("--attention-dropout 0.0\n--hidden-dropout 0.0\n"),
-                    HasSubstr("--rotary-base REPLACE-ME-rotary-base\n"), HasSubstr("- `REPLACE-ME-rotary-base`: ")));
+TEST(Megatron, TrainsWithoutDropoutAndOnTheModelsRotaryBase) {
+  TrainingPlan plan = test::plan(test::request("megatron"));
+  EXPECT_THAT(test::text_of(plan, "megatron"),
+              AllOf(HasSubstr("--attention-dropout 0.0\n--hidden-dropout 0.0\n"), HasSubstr("--rotary-base 500000\n"),
+                    Not(HasSubstr("REPLACE-ME-rotary-base"))));
+  plan.model.architecture->rotary_base = 0;
+  EXPECT_THAT(test::text_of(plan, "megatron"),
+              AllOf(HasSubstr("--rotary-base REPLACE-ME-rotary-base\n"), HasSubstr("- `REPLACE-ME-rotary-base`: ")));
   EXPECT_THAT(test::text_of(test::plan(test::request("megatron", "gpt2-xl")), "megatron"),
               AllOf(Not(HasSubstr("dropout")), Not(HasSubstr("rotary"))));
+}
+
+TEST(HyperpodRecipe, OfTheAdapterSaysTheRotaryBase) {
+  RequestSpec spec = test::request("hyperpod-adapter");
+  spec.global_batch = "32";
+  EXPECT_THAT(test::text_of(test::plan(spec), "hyperpod-recipe"), HasSubstr("rope_theta: 500000.0\n"));
+}
+
+TEST(HyperpodRecipe, ForFineTuningSaysItsAdapters) {
+  RequestSpec spec = test::request("fsdp", "llama-3-70b");
+  spec.finetune = "lora";
+  spec.dp = "16";
+  spec.micro_batch = "1";
+  TrainingPlan plan = test::plan(spec);
+  ASSERT_GT(plan.gradient_accumulation, 1) << "else it is a recipe of the adapter";
+  plan.strategy.recompute = Recompute::Full;
+  plan.strategy.recompute_layers = 0;
+  plan.strategy.sharding = Sharding::FsdpFull;
+  EXPECT_THAT(test::text_of(plan, "hyperpod-recipe"),
+              AllOf(HasSubstr("peft_type: \"lora\"\n"), HasSubstr("r: 16\n"), HasSubstr("lora_alpha: 32\n")));
+  plan.finetune = FineTune::Qlora;
+  EXPECT_THAT(test::refusal(plan, "hyperpod-recipe"), HasSubstr("do not quantize frozen weights"));
+}
+
+// pdsh, accelerate's own choice, wants a host file that no SageMaker container has.
+TEST(Accelerate, StartsDeepSpeedOnSeveralMachinesWithoutPdsh) {
+  constexpr const char* kLauncher = "deepspeed_multinode_launcher: \"standard\"\n";
+  EXPECT_THAT(test::text_of(test::plan(test::request("deepspeed")), "accelerate"), HasSubstr(kLauncher));
+  const TrainingPlan alone = test::plan(test::request("deepspeed", "llama-3-8b", "ml.p4de.24xlarge", "1"));
+  EXPECT_THAT(test::text_of(alone, "accelerate"), Not(HasSubstr("multinode")));
+  EXPECT_THAT(test::text_of(test::plan(test::request("fsdp")), "accelerate"), Not(HasSubstr("multinode")));
+}
+
+TEST(Fsdp, MeshIsOfTheDeviceThatTheProcessHas) {
+  const std::string text = test::text_of(test::plan(test::request("fsdp")), "fsdp");
+  EXPECT_THAT(text, AllOf(HasSubstr("DEVICE = torch.accelerator.current_accelerator().type"),
+                          HasSubstr("init_device_mesh(DEVICE, "), Not(HasSubstr("init_device_mesh(\"cuda\""))));
 }
 
 TEST(Megatron, SaysWindowsAndSquaredRelu) {

@@ -47,6 +47,17 @@ TEST(TrainingPlan, KnowsTheArchitectureOfPresetsAndOfSizes) {
   EXPECT_TRUE(plan.model.architecture->gated_mlp);
 }
 
+TEST(TrainingPlan, KnowsTheRotaryBaseOfPresetsAndOfFiles) {
+  EXPECT_EQ(test::plan(test::request("megatron")).model.architecture->rotary_base, 500000);
+  Json json = document();
+  json["request"]["model"]["rotary_base"] = 123456.0;
+  json["request"]["model"]["name"] = "somebody's llama";
+  const Result<TrainingPlan> plan =
+      read_training_plan(parse_json(json.dump(), "plan.json").value(), 1, test::shipped());
+  ASSERT_TRUE(plan.has_value()) << to_string(plan.error());
+  EXPECT_EQ(plan->model.architecture->rotary_base, 123456);
+}
+
 TEST(TrainingPlan, IsReadStrictly) {
   struct Case {
     const char* pointer;
@@ -94,7 +105,7 @@ TEST(TrainingPlan, NumbersBeyond64BitsTogetherAreInconsistent) {
 TEST(TrainingPlan, NeedsEveryKeyThatDecidesTheJob) {
   for (const char* key : {"instance_type", "instance_count", "n_gpus", "stack", "collectives", "parallel", "sharding",
                           "micro_batch", "gradient_accumulation", "global_batch", "recompute", "offload", "dtype",
-                          "memory", "step_time_s", "time_to_train_s", "cost"}) {
+                          "memory", "step_time_s", "time_to_train_s", "operation", "cost"}) {
     Json json = document();
     json["plans"][0].erase(key);
     EXPECT_THAT(faults(json), HasSubstr(key)) << "is missing and not missed";

@@ -69,4 +69,4 @@ RECIPE_MODEL = {"model_type", "train_batch_size", "tensor_model_parallel_degree"
                 "offload_activations", "sharding_strategy", "shard_degree", "forward_prefetch", "backward_fetch_policy",
                 "limit_all_gathers", "use_orig_param", "fp8", "max_context_width", "num_hidden_layers", "hidden_size",
                 "num_attention_heads", "num_key_value_heads", "intermediate_size", "vocab_size", "num_local_experts",
-                "num_experts_per_tok", "do_finetune", "hf_model_name_or_path", "peft", "data"}
+                "rope_theta", "num_experts_per_tok", "do_finetune", "hf_model_name_or_path", "peft", "data"}

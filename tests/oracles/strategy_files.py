@@ -72,6 +72,8 @@ def accelerate(entry: dict) -> list[str]:
         out += equal("dp_shard", c["parallelism_config"]["parallelism_config_dp_shard_size"], entry["sharding"]["degree"])
     if c["distributed_type"] == "DEEPSPEED":
         out += deepspeed(entry)
+        launcher = c["deepspeed_config"].get("deepspeed_multinode_launcher")
+        out += equal("launcher", launcher, "standard" if c["num_machines"] > 1 else None)
     return out
 
 
@@ -84,6 +86,7 @@ def torchtitan(entry: dict) -> list[str]:
     product = math.prod(p[f"{d}_degree"] for d in ("data_parallel_replicate", "data_parallel_shard", "tensor_parallel",
                                                    "context_parallel", "pipeline_parallel"))
     out += equal("product of the degrees", product, world(entry))
+    out += equal("checkpoint interval", c["checkpoint"]["interval"], entry["save_steps"])
     out += equal("data set", (t.get("dataset"), t.get("dataset_path")), ("c4_test", "/opt/ml/input/data/train"))
     ranks = p["data_parallel_replicate_degree"] * p["data_parallel_shard_degree"]
     out += equal("data ranks", ranks, entry["parallel"]["data"])
@@ -119,6 +122,8 @@ def megatron(entry: dict) -> list[str]:
             out.append(f"--{name} {value}: it is a {kind}")
         elif kind == "count" and not str(value).isdigit():
             out.append(f"--{name} {value} is no count")
+
+    out += equal("save-interval", a["save-interval"], str(entry["save_steps"]))
 
     def n(name: str, default: int = 1) -> int:
         return int(a.get(name, default))
@@ -163,13 +168,17 @@ def recipe(entry: dict) -> list[str]:
     out = equal("devices x nodes", c["trainer"]["devices"] * c["trainer"]["num_nodes"], world(entry)) + no_null(c)
     if "training_config" in c:
         t = c["training_config"]["training_args"]
+        out += equal("save_steps", t["save_steps"], entry["save_steps"])
         out += equal("train_batch_size", t["train_batch_size"], entry["global_batch"])
         return out + ([] if t["train_batch_size"] % (t["micro_train_batch_size"] * world(entry)) == 0 else ["batch"])
     if "strategy" in c:
         s = c["strategy"]
+        out += equal("every_n_train_steps", c["log"]["ckpt"]["every_n_train_steps"], entry["save_steps"])
         product = s["tensor_model_parallel_size"] * s["pipeline_model_parallel_size"] * s["context_parallel_size"]
         return out + ([] if world(entry) % product == 0 else [f"{product} does not divide {world(entry)}"])
     m = c["model"]
+    saved = c["exp_manager"]["checkpoint_callback_params"]["every_n_train_steps"]
+    out += equal("every_n_train_steps", saved, entry["save_steps"])
     out += unknown(m, RECIPE_MODEL, "model")
     degrees = m["shard_degree"] * m.get("tensor_model_parallel_degree", 1) * m.get("expert_model_parallel_degree", 1)
     if world(entry) % degrees != 0:  # validate_distributed_degrees of the adapter
@@ -188,6 +197,7 @@ def fsdp(entry: dict) -> list[str]:
     out = equal("replicas x shards", constants["REPLICAS"] * constants["SHARD_DEGREE"], replicas(entry))
     batch = constants["MICRO_BATCH"] * constants["GRADIENT_ACCUMULATION"] * entry["parallel"]["data"]
     out += equal("sequences a step", batch, entry["global_batch"])
+    out += equal("SAVE_INTERVAL", constants["SAVE_INTERVAL"], entry["save_steps"])
     out += [] if "apply" in functions else ["there is no apply()"]
     idle = {name for name in imported if "." not in name} - used
     return out + ([f"imported and not used: {sorted(idle)}"] if idle else [])
@@ -233,6 +243,16 @@ def listed(entry: dict) -> list[str]:
             if not any(p in listed for listed in entry["placeholders"])]
 
 
+def requirements(entry: dict) -> list[str]:
+    """What NOTES.md says is installed is in a file that pip reads."""
+    files = [content for path, content in entry["files"].items() if path.endswith("requirements.txt")]
+    named = "requirements.txt" in entry["files"]["NOTES.md"]
+    lines = [line for content in files for line in content.splitlines()]
+    odd = [line for line in lines if not re.fullmatch(r"[a-z][a-z0-9-]*(==[0-9.]+)?", line)]
+    return (["NOTES.md names a requirements.txt that is not there"] if named and not files else []) + \
+        [f"{line!r} is no requirement" for line in odd] + ([] if len(set(lines)) == len(lines) else ["a package twice"])
+
+
 def python_files(entry: dict) -> list[str]:
     for path, content in entry["files"].items():
         if path.endswith(".py"):
@@ -246,7 +266,7 @@ def main() -> int:
         report = Report(target)
         for entry in exports(target):
             report.judged += 1
-            for text in check(entry) + listed(entry) + python_files(entry):
+            for text in check(entry) + listed(entry) + requirements(entry) + python_files(entry):
                 report.fault(entry, text)
         status |= report.finish(least=10)
     return status
