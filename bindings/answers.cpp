@@ -85,6 +85,7 @@ std::string trace(const SharedAnswer& answer, std::size_t rank, const std::strin
 
 std::string page_of(ReportData data, const Catalog& catalog) {
   value_or_throw(add_checks(data, catalog));
+  data.made = today();
   return report_html(data);
 }
 

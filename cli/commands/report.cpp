@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/clock.hpp"
 #include "base/json_reader.hpp"
 #include "cli/command.hpp"
 #include "cli/commands/plan_source.hpp"
@@ -36,6 +37,7 @@ Result<Answer> run_report(const PlanSource& source, const Context& context) {
   if (const Result<void> checked = add_checks(*data, context.catalog); !checked) {
     return tl::unexpected<Diagnostics>(checked.error());
   }
+  data->made = today();
   Answer answer{data->plans.empty() ? ExitCode::NoAnswer : ExitCode::Done, report_html(*data), {}};
   answer.verbatim = true;
   if (data->plans.empty()) answer.notes.emplace_back("nothing fits; the page says why");

@@ -142,6 +142,7 @@ std::string report_html(const ReportData& data) {
   PageFiller page(page_file("page.html"));
   page.fill("title", escape_markup(title_of(Json::parse(data.plan_json))));
   page.fill("style", fmt::format("{}\n{}", page_file("uPlot-1.6.32.min.css"), page_file("page.css")));
+  page.fill("made", escape_markup(data.made));
   page.fill("why", list_items(data.plans.empty() ? data.why_nothing : data.plans.front().why));
   page.fill("plan", in_script(data.plan_json));
   page.fill("extras", in_script(extras_json(data)));

@@ -19,6 +19,7 @@ struct ReportedPlan {
 
 /// Everything that the page holds.
 struct ReportData {
+  std::string made;       ///< the day, for the reader; the caller asks the clock
   std::string plan_json;  ///< as `plan --format json` writes it: the page's figures are read from it
   std::vector<ReportedPlan> plans;
   std::vector<std::string> why_nothing;  ///< sentences of explain() where there is no plan

@@ -44,6 +44,12 @@ TEST(ReportPage, ExplainsAndDrawsEveryPlan) {
   }
 }
 
+TEST(ReportPage, SaysTheDayThatItsCallerGives) {
+  ReportData data = report_data(small_set(), catalog());
+  data.made = "2026-11-26";
+  EXPECT_THAT(report_html(data), HasSubstr("Made on <time>2026-11-26</time>"));
+}
+
 TEST(ReportPage, LoadsNothing) {
   const std::string page = report_html(report_data(small_set(), catalog()));
   for (const char* loader : {"<link", "<img", "<iframe", "@import", "src=\"", "fetch(", "XMLHttpRequest", "url("}) {

@@ -31,6 +31,8 @@ const look = () => ({ waterfall: spans("step"), title: byId("breakdown-title").i
   boxes: document.querySelectorAll("#timeline rect").length, chosen: document.querySelector("#plans .chosen").dataset.rank });
 const seen = { answer: byId("answer").innerText, plans: rows("plans"), first: look(), canvas: document.querySelectorAll("canvas").length,
   frontier: rows("frontier-table").length, assumptions: document.querySelectorAll("#assumptions li").length,
+  made: document.querySelector("time").innerText, codes: rows("codes"), heads: [...document.querySelectorAll("#plans thead th")].map(
+    (head) => [head.innerText.trim(), head.getBoundingClientRect().right]), inner: innerWidth,
   prices: rows("prices"), why: byId("why").innerText, wide: document.documentElement.scrollWidth > innerWidth };
 document.querySelector('[aria-label="Show plan 2"]').click();
 seen.second = look();
@@ -85,6 +87,34 @@ def test_the_answer_comes_first(seen, plans):
     best = plans.best
     assert f"{best.instance_count} x {best.instance_type}" in seen["answer"]
     assert "$" in seen["answer"]
+
+
+def test_time_money_and_risk_are_in_view(plans, tmp_path):
+    """On a screen of 1280 points nothing of them is behind a scroll bar; their intervals stand below."""
+    seen = use(plans.report(), tmp_path, width=1280)
+    edges = dict(seen["heads"])
+    for head in ("Instances", "Market", "Time", "Cost", "Out of memory", "Strategy"):
+        assert edges[head] <= seen["inner"], head
+    row = seen["plans"][0]
+    assert plans[0].cost.market in row
+    assert any(re.search(r"\$[\d.,]+M?\s+\$[\d.,]+M? to \$[\d.,]+M?", cell) for cell in row), row
+    assert any(re.search(r" [dh]\s.* to .* [dh]$", cell) for cell in row), row
+
+
+def test_codes_are_explained_and_the_day_is_said(seen, plans, monkeypatch, tmp_path):
+    said = {code for code, _ in seen["codes"]}
+    for row in seen["plans"]:
+        for part in re.sub(r":\S+", "", row[-1].splitlines()[0]).split():
+            assert any(re.fullmatch(re.escape(code) + r"\d*", part) for code in said), (part, said)
+    assert all(meaning for _, meaning in seen["codes"])
+    assert re.fullmatch(r"\d{4}-\d{2}-\d{2}", seen["made"])
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    assert "<time>2023-11-14</time>" in plans.report()
+
+
+def test_a_wide_range_is_drawn_logarithmically(tmp_path):
+    short = smplan.plan(model="gpt2", instances="ml.g5.xlarge,ml.p4d.24xlarge", count="1..32", tokens="100M", top=2).report()
+    assert use(short, tmp_path)["faults"] == []
 
 
 def test_figures_are_those_of_the_json(seen, plans):

@@ -29,10 +29,10 @@ const kWork = ["compute", "attention", "elementwise", "optimizer"];
 function showBreakdown(plan, request) {
   byId("breakdown-title").textContent =
     `Plan ${plan.rank}: ${plan.instance_count} x ${plan.instance_type}, ${plan.stack}, ${strategyOf(plan)}`;
-  fillCards(byId("facts"), [["Devices", digits(plan.n_gpus, 9)], ["Step (P10 to P90)", interval(plan.step_time_interval_s)],
-    ["Tokens a second", digits(plan.tokens_per_s)], ["MFU", percent(plan.mfu)], ["Goodput", percent(plan.goodput)],
-    ["Accumulation", String(plan.gradient_accumulation)]]);
   const memory = plan.memory;
+  fillCards(byId("facts"), [["Devices", digits(plan.n_gpus, 9)], ["Step (P10 to P90)", interval(plan.step_time_interval_s)],
+    ["Out of memory", chance(memory.out_of_memory_probability)], ["Tokens a second", digits(plan.tokens_per_s)], ["MFU", percent(plan.mfu)], ["Goodput", percent(plan.goodput)],
+    ["Accumulation", String(plan.gradient_accumulation)]]);
   const [low, high] = memory.peak_interval_gib;
   byId("memory-line").textContent = `${gib(memory.peak_gib)} (P10 to P90: ${digits(low)} to ${gib(high)}) of the ` +
     `${gib(memory.limit_gib)} that the device offers; ` +
@@ -44,8 +44,12 @@ function showBreakdown(plan, request) {
   const cost = plan.cost;
   const parts = (object, format) => Object.entries(object ?? {}).filter(([, value]) => typeof value === "number" && value > 0)
     .map(([key, value]) => [words(key), format(value), "part"]);
+  const range = (ends, format) => (spread(ends, format) ? [["P10 to P90", spread(ends, format)]] : []);
+  const late = plan.deadline_probability;
   fillFacts(byId("money"), [["Time to train", duration(plan.time_to_train_s), "whole"],
-    ...parts(plan.time_components_s, duration), ["Cost", usd(cost.total_usd), "whole"], ...parts(cost.components_usd, usd),
+    ...range(plan.time_to_train_interval_s, duration), ...(late === null || late === undefined ? [] : [["Done by the deadline", chance(late)]]),
+    ...parts(plan.time_components_s, duration), ["Cost", usd(cost.total_usd), "whole"],
+    ...range(cost.total_interval_usd, usd), ...parts(cost.components_usd, usd),
     ["Rate", cost.hourly_usd === null ? "no price" : `${usd(cost.hourly_usd)}/h`],
     ["Price", cost.price_date === null ? "none" : `${cost.market} in ${cost.region}, ${cost.price_basis}, ${cost.price_date}`],
     ["Steps", digits(Math.ceil(request.tokens / request.global_batch_tokens), 9)]]);

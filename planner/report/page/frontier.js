@@ -1,4 +1,9 @@
 // Cost against time: the frontier as a line, the listed plans as points; a click chooses the nearest listed plan.
+// A range of more than this is drawn to a logarithmic scale.
+const kWide = 8;
+// What a run of this length is measured in.
+const unitOf = (seconds) => [["days", 86400], ["hours", 3600], ["minutes", 60], ["seconds", 1]].find(([, size]) => seconds >= 2 * size) ??
+  ["seconds", 1];
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 class Frontier {
@@ -11,6 +16,7 @@ class Frontier {
     });
     points.sort((a, b) => a.time - b.time || a.kind - b.kind);
     this.points = points;
+    [this.unit, this.second] = unitOf(points.length > 0 ? points[points.length - 1].time : 0);
     if (points.length === 0) {
       box.append(element("p", "Nothing to draw: no plan has a price."));
       return;
@@ -27,7 +33,7 @@ class Frontier {
 
   columns() {
     const of = (wanted) => this.points.map((p) => (wanted(p) ? p.cost : null));
-    return [this.points.map((p) => p.time / 86400), of((p) => p.kind === 1), of((p) => p.kind === 2),
+    return [this.points.map((p) => p.time / this.second), of((p) => p.kind === 1), of((p) => p.kind === 2),
       of((p) => p.kind === 2 && p.index === this.chosen)];
   }
 
@@ -36,7 +42,7 @@ class Frontier {
     let best = null;
     for (const p of this.points) {
       if (p.kind !== 2) continue;
-      const far = Math.hypot(plot.valToPos(p.time / 86400, "x") - left, plot.valToPos(p.cost, "y") - top);
+      const far = Math.hypot(plot.valToPos(p.time / this.second, "x") - left, plot.valToPos(p.cost, "y") - top);
       if (best === null || far < best.far) best = { far, index: p.index };
     }
     return best && best.far < 40 ? best.index : null;
@@ -44,28 +50,34 @@ class Frontier {
 
   draw() {
     this.box.replaceChildren();
-    const times = this.points.map((p) => p.time);
-    const wide = times[times.length - 1] / times[0] > 20;
+    const spans = (values) => {
+      const low = Math.min(...values);
+      return low > 0 && Math.max(...values) / low > kWide;
+    };
+    const wide = spans(this.points.map((p) => p.time));
+    const dear = spans(this.points.map((p) => p.cost));
     const width = Math.max(280, Math.min(this.box.clientWidth, 1100));
     const narrow = width < 500;
     const line = { stroke: colour("--line"), width: 1 };
     const axis = { stroke: colour("--ink"), grid: line, ticks: line };
     // On a logarithmic axis every 1, 2 and 5 has a label and a line; where there is little room, every 1.
     const round = (_, splits) => splits.map((v) => ((narrow ? "1" : "125").includes(v.toExponential(0)[0]) ? v : null));
-    const across = wide ? { filter: round, grid: { ...line, filter: round }, ticks: { ...line, filter: round } } : {};
+    const logarithmic = { filter: round, grid: { ...line, filter: round }, ticks: { ...line, filter: round } };
+    const scale = (log) => (log ? " (logarithmic)" : "");
     const dots = (stroke, size, fill) => ({
       stroke, paths: () => null, points: { show: true, size, fill, stroke, width: 2 },
       value: (_, v) => (v === null ? "" : usd(v)),
     });
     const plot = new uPlot({
       width, height: 340,
-      scales: { x: { time: false, distr: wide ? 3 : 1 }, y: { range: (_, low, high) => {
+      scales: { x: { time: false, distr: wide ? 3 : 1 }, y: { distr: dear ? 3 : 1, range: (_, low, high) => {
         const room = (high - low || high) * 0.08;
-        return [low - room, high + room];
+        return dear ? [low / 1.3, high * 1.3] : [low - room, high + room];
       } } },
-      axes: [{ ...axis, label: "days to train", ...across },
-        { ...axis, ...(narrow ? {} : { label: "cost" }), size: narrow ? 72 : 90, values: (_, all) => all.map(usd) }],
-      series: [{ label: "days", value: (_, v) => (v === null ? "" : digits(v)) },
+      axes: [{ ...axis, label: `${this.unit} to train${scale(wide)}`, ...(wide ? logarithmic : {}) },
+        { ...axis, ...(narrow ? {} : { label: `cost${scale(dear)}` }), size: narrow ? 72 : 90, ...(dear ? logarithmic : {}),
+          values: (_, all) => all.map((v) => (v === null ? null : usd(v))) }],
+      series: [{ label: this.unit, value: (_, v) => (v === null ? "" : digits(v)) },
         { label: "frontier", stroke: colour("--bar"), width: 2, spanGaps: true,
           points: { show: true, size: 7, fill: colour("--bar") }, value: (_, v) => (v === null ? "" : usd(v)) },
         { label: "listed plans", ...dots(colour("--bar-2"), 9, colour("--paper")) },
@@ -77,12 +89,12 @@ class Frontier {
       if (index !== null) this.choose(index);
     });
     plot.root.setAttribute("role", "img");
-    plot.root.setAttribute("aria-label", "Cost against days to train; the table below holds the same figures");
+    plot.root.setAttribute("aria-label", `Cost against ${this.unit} to train; the table below holds the same figures`);
   }
 }
 
 function fillFrontierTable(table, frontier) {
-  fillTable(table, ["In the list as", "Instances", "Stack", "Strategy", "Time", "Cost"], frontier.map((p) =>
-    [p.rank === null ? "-" : "#" + p.rank, `${p.instance_count} x ${p.instance_type}`, p.stack, p.strategy,
+  fillTable(table, ["In the list as", "Instances", "Market", "Stack", "Strategy", "Time", "Cost"], frontier.map((p) =>
+    [p.rank === null ? "-" : "#" + p.rank, `${p.instance_count} x ${p.instance_type}`, p.market ?? "-", p.stack, p.strategy,
       duration(p.time_to_train_s), usd(p.total_usd)]));
 }

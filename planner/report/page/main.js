@@ -19,7 +19,10 @@ function showAnswer() {
   const best = answer.plans[0];
   byId("answer").textContent = `${best.instance_count} x ${best.instance_type}: ${usd(best.cost.total_usd)} in ${duration(best.time_to_train_s)}`;
   byId("answer-detail").textContent = `${best.stack}, ${strategyOf(best)}`;
-  fillCards(byId("answer-figures"), [["Cost", usd(best.cost.total_usd)], ["Time to train", duration(best.time_to_train_s)],
+  const range = (ends, words) => (spread(ends, words) ? `P10 to P90: ${spread(ends, words)}` : "");
+  fillCards(byId("answer-figures"), [["Cost", usd(best.cost.total_usd), range(best.cost.total_interval_usd, usd)],
+    ["Time to train", duration(best.time_to_train_s), range(best.time_to_train_interval_s, duration)],
+    ["Chance to run out of memory", chance(best.memory.out_of_memory_probability)], ["Market", best.cost.market],
     ["Step", duration(best.step_time_s)], ["MFU", percent(best.mfu)],
     ["Memory", `${digits(best.memory.peak_gib)} of ${gib(best.memory.limit_gib)}`],
     ["Rate", best.cost.hourly_usd === null ? "no price" : `${usd(best.cost.hourly_usd)}/h`]]);
@@ -32,8 +35,8 @@ function showAssumptions() {
   byId("left-out-summary").parentElement.hidden = r.left_out.length === 0;
   fillTable(byId("left-out"), ["Instance type", "Reason"], r.left_out.map((l) => [l.instance_type, l.reason]));
   const prices = new Map();
-  for (const p of answer.plans) prices.set(p.instance_type, p.cost);
-  fillTable(byId("prices"), ["Instance type", "Market", "Region", "As of", "Basis", "Source"], [...prices].map(([type, c]) =>
+  for (const p of answer.plans) prices.set(`${p.instance_type} ${p.cost.market}`, [p.instance_type, p.cost]);
+  fillTable(byId("prices"), ["Instance type", "Market", "Region", "As of", "Basis", "Source"], [...prices.values()].map(([type, c]) =>
     [type, c.market, c.region, c.price_date ?? "no price", c.price_basis ?? "-", c.price_source ?? "-"]));
   const s = answer.search;
   const rejected = Object.entries(answer.rejected).filter(([, n]) => n > 0).map(([why, n]) => `${digits(n, 15)} ${words(why)}`);
@@ -60,6 +63,7 @@ showAssumptions();
 if (answer.plans.length > 0) {
   list = new PlanList(byId("plans"), byId("filter"), byId("plans-count"), answer.plans, choose);
   frontier = new Frontier(byId("frontier-chart"), answer, choose);
+  fillFacts(byId("codes"), meaningsOf([...answer.plans.map(strategyOf), ...(answer.frontier ?? []).map((p) => p.strategy)]));
   fillFrontierTable(byId("frontier-table"), answer.frontier ?? []);
   choose(0);
 } else {

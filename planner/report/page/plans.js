@@ -1,16 +1,21 @@
-// The list of plans: sorted by any column, filtered by words, one of them chosen.
+// The list of plans: sorted by any column, filtered by words, one of them chosen. Time and money come first, with P10 and
+// P90 below them.
 const kColumns = [
   { name: "#", value: (p) => p.rank, text: (p) => String(p.rank) },
   { name: "Instances", value: (p) => p.instance_type + " " + String(p.instance_count).padStart(6, "0"),
     text: (p) => `${p.instance_count} x ${p.instance_type}`, left: true },
-  { name: "Stack", value: (p) => p.stack, text: (p) => p.stack, left: true },
-  { name: "Strategy", value: strategyOf, text: strategyOf, left: true },
+  { name: "Market", value: (p) => p.cost.market, text: (p) => p.cost.market, left: true },
+  { name: "Time", value: (p) => p.time_to_train_s, text: (p) => duration(p.time_to_train_s),
+    below: (p) => spread(p.time_to_train_interval_s, duration) },
+  { name: "Cost", value: (p) => p.cost.total_usd, text: (p) => usd(p.cost.total_usd),
+    below: (p) => spread(p.cost.total_interval_usd, usd) },
+  { name: "Out of memory", value: (p) => p.memory.out_of_memory_probability ?? -1,
+    text: (p) => chance(p.memory.out_of_memory_probability) },
+  { name: "Memory", value: (p) => p.memory.peak_gib / p.memory.limit_gib,
+    text: (p) => gib(p.memory.peak_gib), below: (p) => `of ${gib(p.memory.limit_gib)}` },
   { name: "Step", value: (p) => p.step_time_s, text: (p) => duration(p.step_time_s) },
   { name: "MFU", value: (p) => p.mfu, text: (p) => percent(p.mfu) },
-  { name: "Memory", value: (p) => p.memory.peak_gib / p.memory.limit_gib,
-    text: (p) => `${digits(p.memory.peak_gib)} of ${gib(p.memory.limit_gib)}` },
-  { name: "Time", value: (p) => p.time_to_train_s, text: (p) => duration(p.time_to_train_s) },
-  { name: "Cost", value: (p) => p.cost.total_usd, text: (p) => usd(p.cost.total_usd) },
+  { name: "Strategy", value: strategyOf, text: strategyOf, below: (p) => p.stack, left: true },
 ];
 
 class PlanList {
@@ -28,7 +33,7 @@ class PlanList {
   shown() {
     const asked = this.filter.value.toLowerCase().split(/\s+/).filter(Boolean);
     const kept = this.plans.map((_, i) => i).filter((i) => {
-      const row = kColumns.map((c) => c.text(this.plans[i])).join(" ").toLowerCase();
+      const row = kColumns.map((c) => `${c.text(this.plans[i])} ${c.below ? c.below(this.plans[i]) : ""}`).join(" ").toLowerCase();
       return asked.every((word) => row.includes(word));
     });
     const sign = this.down ? -1 : 1;
@@ -72,7 +77,12 @@ class PlanList {
     const cell = element("td");
     cell.append(radio);
     row.append(cell);
-    for (const column of kColumns) row.append(element("td", column.text(plan), { class: column.left ? "" : "number" }));
+    for (const column of kColumns) {
+      const shown = element("td", column.text(plan), { class: column.left ? "" : "number" });
+      const below = column.below ? column.below(plan) : "";
+      if (below) shown.append(element("small", below));
+      row.append(shown);
+    }
     return row;
   }
 
