@@ -37,8 +37,7 @@ struct Command {
   std::string example;
   std::function<void(CLI::App&)> add_options;
   std::function<Result<Answer>(const Context&)> run;
-  /// What --format takes, the default first; empty: those of tables.
-  std::vector<std::string> formats{};
+  Formats formats{};
 };
 
 Command plan_command();

@@ -69,12 +69,14 @@ void merge_overlays(Catalog& catalog, const std::vector<std::string>& files, Dia
 
 }  // namespace
 
-void add_common_options(CLI::App& command, CommonOptions& options, const std::vector<std::string>& formats) {
-  const std::vector<std::string>& names = formats.empty() ? kFormats : formats;
+void add_common_options(CLI::App& command, CommonOptions& options, const Formats& formats) {
+  const std::vector<std::string>& names = formats.names.empty() ? kFormats : formats.names;
+  const std::string usual =
+      names.front() + (formats.on_terminal.empty() ? std::string() : "; on a terminal " + formats.on_terminal);
   const auto add = [&](const char* name, auto& value, const std::string& text, const std::string& type) {
     return command.add_option(name, value, text)->type_name(type)->group(kCommonGroup);
   };
-  add("--format", options.format, "How to print the answer [" + names.front() + "]", joined(names));
+  add("--format", options.format, "How to print the answer [" + usual + "]", joined(names));
   add("--output", options.output, "Write the answer to FILE, whole or not at all [- is standard output]", "FILE");
   command.add_flag("--quiet", options.quiet, "No notes on standard error, only faults")->group(kCommonGroup);
   add("--color", options.color, "Colour in tables [auto: on a terminal, unless NO_COLOR is set]", "auto|always|never");
@@ -84,11 +86,12 @@ void add_common_options(CLI::App& command, CommonOptions& options, const std::ve
       ->allow_extra_args(false);
 }
 
-Result<Context> make_context(const CommonOptions& options, const std::vector<std::string>& formats) {
-  const std::vector<std::string>& names = formats.empty() ? kFormats : formats;
+Result<Context> make_context(const CommonOptions& options, const Formats& formats) {
+  const std::vector<std::string>& names = formats.names.empty() ? kFormats : formats.names;
+  const bool terminal = options.output == "-" && isatty(STDOUT_FILENO) == 1;
+  const std::string& usual = terminal && !formats.on_terminal.empty() ? formats.on_terminal : names.front();
   Diagnostics faults;
-  const auto format =
-      choose(options.format.empty() ? names.front() : options.format, names, "format", "--format", faults);
+  const auto format = choose(options.format.empty() ? usual : options.format, names, "format", "--format", faults);
   const auto color = choose(options.color, kColors, "colour mode", "--color", faults);
   Result<Catalog> catalog = Catalog::shipped();
   if (!catalog) {
@@ -98,10 +101,9 @@ Result<Context> make_context(const CommonOptions& options, const std::vector<std
     merge_overlays(*catalog, options.calibrations, faults);
   }
   if (!faults.empty()) return tl::unexpected<Diagnostics>(std::move(faults));
-  const bool terminal = options.output == "-" && isatty(STDOUT_FILENO) == 1;
   Context context;
   context.catalog = std::move(*catalog);
-  if (formats.empty()) context.format = static_cast<Format>(*format);
+  if (formats.names.empty()) context.format = static_cast<Format>(*format);
   context.format_name = names[*format];
   context.output = options.output;
   context.style.color = wants_color(*color, terminal);

@@ -26,9 +26,14 @@ struct CommonOptions {
   std::vector<std::string> calibrations;
 };
 
-/// Adds the options that every command has, in a help group of their own. `formats` is what --format takes;
-/// empty: the formats of tables.
-void add_common_options(CLI::App& command, CommonOptions& options, const std::vector<std::string>& formats);
+/// What --format takes.
+struct Formats {
+  std::vector<std::string> names;  ///< the default first; empty: those of tables
+  std::string on_terminal;         ///< the default where a terminal shows the answer; empty: the same
+};
+
+/// Adds the options that every command has, in a help group of their own.
+void add_common_options(CLI::App& command, CommonOptions& options, const Formats& formats);
 
 /// What a command works with once the options are understood.
 struct Context {
@@ -41,6 +46,6 @@ struct Context {
 };
 
 /// Understands the options and loads the catalog with its overlays. Collects every fault.
-Result<Context> make_context(const CommonOptions& options, const std::vector<std::string>& formats);
+Result<Context> make_context(const CommonOptions& options, const Formats& formats);
 
 }  // namespace smplan::cli

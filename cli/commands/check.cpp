@@ -167,7 +167,7 @@ Command check_command() {
         add_request_options(app, flags->request);
       },
       [flags](const Context& context) { return run_check(*flags, context); }};
-  command.formats = {"text", "json", "sarif", "github", "junit"};
+  command.formats.names = {"text", "json", "sarif", "github", "junit"};
   return command;
 }
 

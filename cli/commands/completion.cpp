@@ -30,7 +30,7 @@ Command completion_command(std::shared_ptr<const Interface> interface) {
                   [shell, interface = std::move(interface)](const Context& context) {
                     return run_completion(*shell, *interface, context);
                   }};
-  command.formats = {"script"};
+  command.formats.names = {"script"};
   return command;
 }
 

@@ -45,7 +45,7 @@ Command manual_command(std::shared_ptr<const Interface> interface) {
                   [name, interface = std::move(interface)](const Context& context) {
                     return run_manual(*name, *interface, context);
                   }};
-  command.formats = {"man", "markdown"};
+  command.formats.names = {"man", "markdown"};
   return command;
 }
 

@@ -1,15 +1,14 @@
 #include <array>
 #include <memory>
-#include <optional>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "base/clock.hpp"
 #include "base/json_reader.hpp"
-#include "base/units.hpp"
 #include "cli/command.hpp"
 #include "cli/commands/line_sink.hpp"
+#include "cli/render/sweep_page.hpp"
 #include "cli/request_options.hpp"
 #include "planner/sweep.hpp"
 
@@ -48,20 +47,11 @@ Result<SweepWork> understand(const SweepFlags& flags) {
   return work;
 }
 
-/// Trials of one request in a sentence; grids answer in lines only.
-std::optional<std::string> schedule_in_words(const std::string& line) {
-  const Result<JsonValue> answer = parse_json(line, "line");
-  const auto plan = answer ? answer->find("plan") : std::nullopt;
-  const auto trials = answer ? answer->find("trials") : std::nullopt;
-  if (!plan || !trials || !plan->is_object()) return std::nullopt;
-  Diagnostics none;
-  const auto number = [&](const JsonValue& object, const char* key) { return object.find(key)->as_number(none); };
-  const double keep = number(*trials, "keep");
-  return fmt::format(
-      "{} trials{}: {} at a time, each on {} x {}; all done in {} for {}", number(*trials, "count"),
-      keep > 1 ? fmt::format(", of which one in {} goes on at each rung", keep) : "", number(*trials, "at_once"),
-      number(*plan, "instance_count"), plan->find("instance_type")->as_string(none),
-      format_duration(Seconds(number(*trials, "makespan_s"))), format_usd(Usd(number(*trials, "total_usd"))));
+/// Names of what the sweep varies, in the order of the flags. Precondition: they were understood.
+std::vector<std::string> varied_names(const SweepFlags& flags) {
+  std::vector<std::string> names;
+  for (const std::string& text : flags.vary) names.push_back(text.substr(0, text.find('=')));
+  return names;
 }
 
 Result<Answer> run_sweep(const SweepFlags& flags, const Context& context) {
@@ -69,9 +59,10 @@ Result<Answer> run_sweep(const SweepFlags& flags, const Context& context) {
   if (!work) return tl::unexpected<Diagnostics>(work.error());
   LineSink sink(context.output);
   if (const Result<void> opened = sink.open(); !opened) return tl::unexpected<Diagnostics>(opened.error());
+  const bool in_lines = context.format_name == "jsonl";
   Answer answer;
   answer.verbatim = true;
-  std::string last;
+  std::vector<std::string> lines;
   std::size_t reused = 0;
   std::array<std::size_t, 3> counts{};
   for (const RequestSpec& spec : work->requests) {
@@ -79,13 +70,17 @@ Result<Answer> run_sweep(const SweepFlags& flags, const Context& context) {
     const SweepLine line =
         known != nullptr ? SweepLine{sweep_status(*known), *known} : sweep_line(spec, context.catalog, work->options);
     ++counts[static_cast<std::size_t>(line.status)];
-    last = line.text;
-    if (!sink.streams()) answer.text += line.text;
+    lines.push_back(line.text);
+    if (in_lines && !sink.streams()) answer.text += line.text;
     if (known != nullptr) {
       ++reused;
-    } else if (const Result<void> written = sink.write(line.text); !written) {
-      return tl::unexpected<Diagnostics>(written.error());
+      continue;
     }
+    const Result<void> written = in_lines || !sink.streams() ? sink.write(line.text) : Result<void>();
+    if (!written) return tl::unexpected<Diagnostics>(written.error());
+  }
+  if (!in_lines) {
+    answer.text = fit_for_display(render_sweep(lines, varied_names(flags), context), context.format_name);
   }
   if (!sink.streams()) {
     const Result<void> written = write_text_file(context.output, answer.text);
@@ -96,8 +91,8 @@ Result<Answer> run_sweep(const SweepFlags& flags, const Context& context) {
   answer.notes.push_back(fmt::format("{} requests: {} planned, {} without a plan, {} invalid{}", work->requests.size(),
                                      planned, without, invalid,
                                      reused > 0 ? fmt::format("; {} known from before", reused) : ""));
-  if (work->options.trials && work->requests.size() == 1) {
-    if (auto words = schedule_in_words(last)) answer.notes.push_back(std::move(*words));
+  if (lines.size() == 1 && context.format_name != "table") {  // whose page begins with them
+    if (std::string words = trials_in_words(lines.front()); !words.empty()) answer.notes.push_back(std::move(words));
   }
   if (planned == 0) answer.code = without > 0 ? ExitCode::NoAnswer : ExitCode::BadInput;
   return answer;
@@ -108,8 +103,9 @@ Result<Answer> run_sweep(const SweepFlags& flags, const Context& context) {
 Command sweep_command() {
   auto flags = std::make_shared<SweepFlags>();
   return {"sweep",
-          "Plan a grid of requests, or many trials under one budget; one line of JSON each",
+          "Plan a grid of requests, or many trials under one budget",
           "smplan sweep --vary 'params=7B|13B|70B' --vary 'region=us-east-1|eu-west-1' --output sweep.jsonl\n"
+          "  smplan sweep --model llama-3-8b --tokens 1B --vary 'instances=ml.p4d*|ml.p5*' --format table\n"
           "  smplan sweep --params 7B --tokens 1B --trials 64 --budget 20000 --max-hourly 500",
           [flags](CLI::App& app) {
             app.add_option("--vary", flags->vary, "A member of the request and its values; may be repeated")
@@ -130,7 +126,7 @@ Command sweep_command() {
             add_request_options(app, flags->spec);
           },
           [flags](const Context& context) { return run_sweep(*flags, context); },
-          {"jsonl"}};
+          {{"jsonl", "table", "csv", "markdown", "json"}, "table"}};
 }
 
 }  // namespace smplan::cli

@@ -477,6 +477,34 @@ class Hostile(unittest.TestCase):
                 file = self.file(line + "\n", "ignore.txt")
                 check_formats(["check", job, "--ignore-file", str(file)], ["text", "json", "github"], payload[:40])
 
+    def test_sweeps(self):
+        """What is varied may be anything, and lines of an earlier run may have been changed."""
+        formats = ["jsonl", "json", "table", "csv", "markdown"]
+        for payload in PAYLOADS[:-1]:  # the last is longer than an argument can be
+            for name in ("model", "stack", "region"):
+                self.assertTrue(check_formats(["sweep", "--model", "gpt2", *JOB, "--vary", f"{name}={payload}", "--vary",
+                                               "objective=cost|nothing"], formats, (name, payload[:40])) in (True, False))
+        sweep = ["sweep", "--model", "gpt2", *JOB[:4], "--trials", "3", "--vary", "tokens=1B|many"]
+        lines = [json.loads(line) for line in smplan(*sweep).stdout.decode().splitlines()]
+        self.assertEqual(len(lines), 2)
+        lines[0]["plan"]["warnings"] = ["one"]
+        cases = [(number, case) for number, line in enumerate(lines) for case in hostile(line, 2) if case[0][0] != "identity"]
+        turn = itertools.cycle(formats)
+
+        def judge(case):
+            (number, (path, payload, document)), form = case
+            changed = [*lines[:number], document, *lines[number + 1:]]
+            # As Python's json writes it, but for the blanks that a line of ours has not.
+            text = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in changed)
+            file = self.file("", "sweep")
+            file.with_name("sweep.part").write_text(text)
+            done = smplan(*sweep, "--format", form, "--output", str(file))
+            if done.returncode != 2:
+                FORMATS[form](file.read_text(), (path, payload[:40], form))
+            return done.returncode == 0
+
+        self.assertGreater(self.judged("lines of sweeps", [(case, next(turn)) for case in cases], judge, 100), 0)
+
     def test_names_of_files(self):
         for payload in PAYLOADS[:-1]:
             name = payload.replace("/", "_")
