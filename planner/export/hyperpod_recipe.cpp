@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "planner/export/hub_name.hpp"
 #include "planner/export/text.hpp"
 #include "planner/export/writers.hpp"
 
@@ -38,9 +39,8 @@ bool is_custom(const TrainedModel& model) {
   return recipe_model_type(model).empty() && model.n_encoder_layers == 0 && !layer_class(model).empty();
 }
 
-void add_hugging_face_model(Json& model, Export& out) {
-  model["hf_model_name_or_path"] = "REPLACE-ME-hf-model";
-  out.placeholders.push_back({"REPLACE-ME-hf-model", "Hugging Face name or folder of the model"});
+std::string hugging_face_model(const ExportJob& job, Export& out) {
+  return hub_name_or(job, "REPLACE-ME-hf-model", "Hugging Face name or folder of the weights to start from", out);
 }
 
 Json trainer(const TrainingPlan& plan) {
@@ -85,7 +85,8 @@ void add_widths(const TrainedModel& m, Json& out) {
   }
 }
 
-Json adapter_model(const TrainingPlan& plan, bool smp, Export& out) {
+Json adapter_model(const ExportJob& job, bool smp, Export& out) {
+  const TrainingPlan& plan = job.plan;
   const Strategy& s = plan.strategy;
   Json m;
   const bool custom = is_custom(plan.model);
@@ -113,7 +114,7 @@ Json adapter_model(const TrainingPlan& plan, bool smp, Export& out) {
   // The widths of a custom model are those of its Hugging Face configuration.
   if (!custom) add_widths(plan.model, m);
   m["do_finetune"] = plan.finetune != FineTune::Full;
-  if (custom || plan.finetune != FineTune::Full) add_hugging_face_model(m, out);
+  if (custom || plan.finetune != FineTune::Full) m["hf_model_name_or_path"] = hugging_face_model(job, out);
   if (plan.finetune != FineTune::Full) {
     m["peft"] = Json{{"peft_type", plan.finetune == FineTune::Qlora ? "qlora_4bit" : "lora"},
                      {"rank", plan.lora_rank},
@@ -190,7 +191,7 @@ Json adapter_recipe(const ExportJob& job, Export& out, Diagnostics& faults) {
                                {"export_full_model", Json{{"every_n_train_steps", 0}, {"save_last", true}}}};
   recipe["use_smp_model"] = smp;
   recipe["distributed_backend"] = s.collectives == Collectives::Smddp ? "smddp" : "nccl";
-  recipe["model"] = adapter_model(plan, smp, out);
+  recipe["model"] = adapter_model(job, smp, out);
   out.notes.emplace_back(
       "For sagemaker-hyperpod-recipes v1.5.1: later versions dropped these recipes. As a training job: "
       "cluster: sm_jobs, or the target sagemaker-sdk-v2.");
@@ -221,8 +222,7 @@ Json finetuning_recipe(const ExportJob& job, Export& out, Diagnostics& faults) {
   recipe["run"] = Json{{"name", job_name_of(job)}, {"model_type", "llm_finetuning_aws"}};
   recipe["trainer"] = trainer(plan);
   Json& training = recipe["training_config"];
-  training["model_config"]["model_name_or_path"] = "REPLACE-ME-hf-model";
-  out.placeholders.push_back({"REPLACE-ME-hf-model", "Hugging Face name or folder of the weights to start from"});
+  training["model_config"]["model_name_or_path"] = hugging_face_model(job, out);
   if (plan.finetune == FineTune::Lora) {
     training["model_config"]["peft_config"] = Json{{"peft_type", "lora"},
                                                    {"r", plan.lora_rank},

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "models/layer_inputs.hpp"
+#include "planner/export/hub_name.hpp"
 #include "planner/export/megatron.hpp"
 #include "planner/export/text.hpp"
 #include "planner/export/writers.hpp"
@@ -291,7 +292,8 @@ void write_megatron(const ExportJob& job, Export& out, Diagnostics&) {
   arguments.set("lr", "REPLACE-ME-lr");
   arguments.set("data-path", "REPLACE-ME-data-path");
   arguments.set("tokenizer-type", "HuggingFaceTokenizer");
-  arguments.set("tokenizer-model", "REPLACE-ME-tokenizer");
+  arguments.set("tokenizer-model",
+                hub_name_or(job, "REPLACE-ME-tokenizer", "Hugging Face name or folder of the tokenizer", out));
   arguments.set("save", kCheckpointPath);
   arguments.set("load", kCheckpointPath);
   arguments.set("save-interval", plan.save_steps());
@@ -306,7 +308,6 @@ void write_megatron(const ExportJob& job, Export& out, Diagnostics&) {
   out.placeholders.push_back({"REPLACE-ME-lr", "peak learning rate"});
   out.placeholders.push_back(
       {"REPLACE-ME-data-path", "prefix of the tokenized .bin and .idx files under /opt/ml/input/data/train"});
-  out.placeholders.push_back({"REPLACE-ME-tokenizer", "Hugging Face name or folder of the tokenizer"});
   out.placeholders.push_back(
       {std::string(script), "Megatron-LM's entry point, to be put in src/ with the megatron package"});
 }

@@ -47,6 +47,33 @@ constexpr std::pair<std::string_view, std::string_view> kFamilies[] = {
     {"llama", "llama3"}, {"yi", "llama3"},       {"smollm", "llama3"},        {"mistral", "llama3"},
     {"qwen3", "qwen3"},  {"qwen3-moe", "qwen3"}, {"deepseek", "deepseek_v3"}, {"gpt-oss", "gpt_oss"}};
 
+constexpr std::string_view kOwnFlavor = "smplan";
+
+/// Whether TorchTitan's llama3 model is the plan's, once it is given the plan's widths.
+bool is_plain_llama(const TrainedModel& model) {
+  if (!model.architecture) return false;
+  const Architecture& a = *model.architecture;
+  const bool biased = a.qkv_bias || a.attention_output_bias || a.mlp_bias || a.qk_norm;
+  return a.norm == NormKind::RmsNorm && a.positions == PositionEncoding::Rope && a.rotary_base > 0 && a.gated_mlp &&
+         !a.is_moe() && !biased && !a.tied_embeddings && !a.has_latent_attention() && !a.has_state_mixer() &&
+         a.head_dim * a.n_heads == a.hidden && a.sliding_window == 0;
+}
+
+/// Python that registers a flavor of llama3 with the plan's widths. TorchTitan derives the width of the MLP from that
+/// of the model, rounded up to a multiple: half of the plan's, rounded up to the plan's.
+std::string register_flavor(const TrainingPlan& plan) {
+  const Architecture& a = *plan.model.architecture;
+  return fmt::format(
+      "from torchtitan.models.llama3 import TransformerModelArgs, llama3_args\n"
+      "from torchtitan.models.llama3.model.args import RoPEScalingArgs\n\n"
+      "llama3_args[\"{}\"] = TransformerModelArgs(\n"
+      "    dim={}, n_layers={}, n_heads={}, n_kv_heads={}, vocab_size={},\n"
+      "    multiple_of={}, ffn_dim_multiplier=3 * {} / (16 * {}),\n"
+      "    rope_theta={:g}, rope_scaling_args=RoPEScalingArgs(scaling_factor=1.0),\n)\n",
+      kOwnFlavor, a.hidden, a.n_layers, a.n_heads, a.n_kv_heads, a.vocab, a.ffn_hidden, a.ffn_hidden, a.hidden,
+      a.rotary_base);
+}
+
 Json model_section(const TrainingPlan& plan, Export& out, Diagnostics& faults) {
   Json model;
   for (const Flavor& known : kFlavors) {
@@ -57,6 +84,10 @@ Json model_section(const TrainingPlan& plan, Export& out, Diagnostics& faults) {
   for (const auto& family : kFamilies) {
     if (!model.empty() || family.first != plan.model.family) continue;
     model["name"] = family.second;
+    if (family.second == "llama3" && is_plain_llama(plan.model)) {
+      model["flavor"] = kOwnFlavor;
+      continue;
+    }
     model["flavor"] = "REPLACE-ME-flavor";
     out.placeholders.push_back(
         {"REPLACE-ME-flavor",
@@ -214,8 +245,10 @@ void write_torchtitan(const ExportJob& job, Export& out, Diagnostics& faults) {
   out.files.push_back({"torchtitan.toml", commented(provenance_lines(job)) +
                                               "# For torchtitan 0.2.2; later versions read Python instead of TOML.\n" +
                                               toml_tables(config.dump())});
+  const bool own = config["model"].value("flavor", "") == kOwnFlavor;
   out.files.push_back(
-      framework_entry("sys.argv = [\"torchtitan.train\", \"--job.config_file\", str(here / \"torchtitan.toml\")]\n"
+      framework_entry((own ? register_flavor(plan) : std::string()) +
+                      "sys.argv = [\"torchtitan.train\", \"--job.config_file\", str(here / \"torchtitan.toml\")]\n"
                       "runpy.run_module(\"torchtitan.train\", run_name=\"__main__\")\n"));
   add_requirement(out, "torchtitan==0.2.2");
   out.notes.emplace_back(

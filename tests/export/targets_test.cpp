@@ -383,6 +383,34 @@ TEST(Megatron, TrainsWithoutDropoutAndOnTheModelsRotaryBase) {
               AllOf(Not(HasSubstr("dropout")), Not(HasSubstr("rotary"))));
 }
 
+// What the catalog knows is no question to the user.
+TEST(HubName, IsTheRepositoryThatThePresetCites) {
+  TrainingPlan plan = test::plan(test::request("megatron"));
+  EXPECT_THAT(test::text_of(plan, "megatron"), HasSubstr("--tokenizer-model meta-llama/Meta-Llama-3-8B\n"));
+  EXPECT_THAT(test::text_of(test::plan(test::request("megatron", "gpt3-1.3b")), "megatron"),
+              AllOf(HasSubstr("--tokenizer-model REPLACE-ME-tokenizer\n"), HasSubstr("- `REPLACE-ME-tokenizer`: ")));
+  plan.model.name = "mine";
+  plan.model.architecture->name = "mine";
+  EXPECT_THAT(test::text_of(plan, "megatron"), HasSubstr("--tokenizer-model REPLACE-ME-tokenizer\n"));
+}
+
+TEST(Torchtitan, RegistersTheWidthsOfAPlainLlama) {
+  const TrainingPlan plan = test::plan(test::request("torchtitan", "llama-2-13b"));
+  const std::string text = test::text_of(plan, "torchtitan");
+  EXPECT_THAT(text, AllOf(HasSubstr("flavor = \"smplan\"\n"), Not(HasSubstr("REPLACE-ME-flavor")),
+                          HasSubstr("dim=5120, n_layers=40, n_heads=40, n_kv_heads=40, vocab_size=32000"),
+                          HasSubstr("multiple_of=13824, ffn_dim_multiplier=3 * 13824 / (16 * 5120)"),
+                          HasSubstr("rope_theta=10000, ")));
+  // As FeedForward of torchtitan 0.2.2 derives it.
+  const auto derived = static_cast<std::int64_t>(3.0 * 13824 / (16 * 5120) * static_cast<double>(2 * 4 * 5120 / 3));
+  EXPECT_EQ(13824 * ((derived + 13824 - 1) / 13824), 13824);
+  EXPECT_THAT(test::text_of(test::plan(test::request("torchtitan", "llama-3-8b")), "torchtitan"),
+              AllOf(HasSubstr("flavor = \"8B\"\n"), Not(HasSubstr("llama3_args"))));
+  EXPECT_THAT(test::text_of(test::plan(test::request("torchtitan", "smollm2-1.7b")), "torchtitan"),
+              HasSubstr("REPLACE-ME-flavor"))
+      << "its embeddings are tied, llama3's are not";
+}
+
 TEST(HyperpodRecipe, OfTheAdapterSaysTheRotaryBase) {
   RequestSpec spec = test::request("hyperpod-adapter");
   spec.global_batch = "32";
