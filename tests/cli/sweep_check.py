@@ -4,8 +4,12 @@
 Usage: sweep_check.py SMPLAN_BINARY
 """
 
+import csv
+import io
 import json
+import os
 import pathlib
+import pty
 import signal
 import subprocess
 import sys
@@ -21,6 +25,29 @@ SWEEP = ["sweep", "--model", "gpt2", "--instances", "ml.p4d.24xlarge,ml.g5.12xla
 REQUESTS = 40
 
 
+GRID = ["sweep", "--model", "gpt2", "--instances", "ml.p4d.24xlarge", "--count", "1", "--vary", "tokens=1B|many", "--vary",
+        "objective=cost|time"]
+TRIALS = ["sweep", "--model", "gpt2", "--tokens", "1B", "--instances", "ml.p4d.24xlarge", "--count", "1..2", "--trials", "12",
+          "--max-hourly", "150"]
+
+
+def on_a_terminal(*arguments):
+    """What a terminal of 100 columns is shown."""
+    shown, terminal = pty.openpty()
+    process = subprocess.Popen([BINARY, *arguments], stdout=terminal, stderr=subprocess.DEVNULL,
+                               env={**ENVIRONMENT, "COLUMNS": "100", "NO_COLOR": "1"})
+    os.close(terminal)
+    text = b""
+    try:
+        while piece := os.read(shown, 65536):
+            text += piece
+    except OSError:  # the end of a terminal
+        pass
+    os.close(shown)
+    process.wait(300)
+    return text.decode().replace("\r\n", "\n")
+
+
 def smplan(*arguments):
     return subprocess.run([BINARY, *arguments], capture_output=True, timeout=300, env=ENVIRONMENT)
 
@@ -31,6 +58,46 @@ class Sweep(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.output = pathlib.Path(folder.name) / "sweep.jsonl"
         self.partial = self.output.with_name("sweep.jsonl.part")
+
+    def test_formats_say_the_same(self):
+        lines = [json.loads(line) for line in smplan(*GRID).stdout.decode().splitlines()]
+        self.assertEqual(json.loads(smplan(*GRID, "--format", "json").stdout), lines)
+        rows = list(csv.DictReader(io.StringIO(smplan(*GRID, "--format", "csv").stdout.decode())))
+        self.assertEqual([row["status"] for row in rows], [line["status"] for line in lines])
+        for row, line in zip(rows, lines, strict=True):
+            self.assertEqual((row["request_tokens"], row["request_objective"]),
+                             (line["request"]["tokens"], line["request"]["objective"]))
+            if line["plan"] is None:
+                self.assertEqual((row["total_usd"], row["instance_type"], row["message"]), ("", "", line["message"]))
+                continue
+            plan = line["plan"]
+            self.assertEqual(float(row["total_usd"]), plan["cost"]["total_usd"])
+            self.assertEqual([float(row["total_p10_usd"]), float(row["total_p90_usd"])], plan["cost"]["total_interval_usd"])
+            self.assertEqual([float(row["time_p10_s"]), float(row["time_p90_s"])], plan["time_to_train_interval_s"])
+            self.assertEqual(float(row["out_of_memory_probability"]), plan["memory"]["out_of_memory_probability"])
+        for form in ("table", "markdown"):
+            text = smplan(*GRID, "--format", form).stdout.decode()
+            for word in ("TOKENS", "OBJECTIVE", "WHY NOT", "ml.p4d.24xlarge", "many", "P10-P90", "OOM"):
+                self.assertIn(word, text, form)
+
+    def test_people_get_a_table_and_programs_get_lines(self):
+        self.assertTrue(smplan(*TRIALS).stdout.startswith(b'{"identity":"'))
+        text = on_a_terminal(*TRIALS)
+        self.assertRegex(text, r"^Best: 12 trials: \d+ at a time, each on \d x ml\.p4d\.24xlarge; all done in .* for\s+\$")
+        self.assertIn("ALL FOR", text)
+        self.assertEqual(text, on_a_terminal(*TRIALS, "--format", "table"))
+        self.assertTrue(on_a_terminal(*TRIALS, "--format", "jsonl").startswith('{"identity":"'))
+        self.assertEqual(smplan(*TRIALS, "--output", str(self.output)).returncode, 0)
+        self.assertTrue(self.output.read_text().startswith('{"identity":"'), "a file goes on from its lines")
+
+    def test_an_interrupted_table_goes_on_too(self):
+        whole = smplan(*SWEEP, "--format", "csv").stdout
+        self.partial.write_bytes(b"".join(smplan(*SWEEP).stdout.splitlines(keepends=True)[:7]))
+        done = smplan(*SWEEP, "--format", "csv", "--output", str(self.output))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(b"7 known from before", done.stderr)
+        self.assertEqual(self.output.read_bytes(), whole)
+        self.assertFalse(self.partial.exists())
 
     def test_a_killed_sweep_goes_on(self):
         whole = smplan(*SWEEP)
