@@ -1,12 +1,14 @@
 #include "cli/render/sweep_page.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <initializer_list>
 #include <optional>
 
 #include <fmt/format.h>
 
 #include "base/json_reader.hpp"
+#include "base/printable.hpp"
 #include "base/units.hpp"
 #include "cli/render/plan_table.hpp"
 #include "planner/export/training_plan.hpp"
@@ -29,11 +31,17 @@ class Line {
     }
     return value && !value->is_null() ? value : std::nullopt;
   }
+  /// One line, several faults beside each other.
   [[nodiscard]] std::string text(Path path) const {
+    constexpr std::size_t kMostBytes = 1000;
     Diagnostics faults;
     const auto value = at(path);
-    const std::string text = value && value->is_string() ? value->as_text(faults) : std::string();
-    return faults.empty() ? text : std::string();
+    std::string text;
+    if (!value || !value->is_string()) return text;
+    for (const char letter : value->as_text(faults))
+      text += letter == '\n' ? std::string("; ") : std::string(1, letter);
+    if (text.ends_with("; ")) text.resize(text.size() - 2);
+    return printable(text, kMostBytes);
   }
   [[nodiscard]] std::optional<double> number(Path path) const {
     const auto value = at(path);
@@ -71,7 +79,13 @@ class Line {
 using Json = nlohmann::ordered_json;
 using Number = std::optional<double>;
 
-Json value_of(Number number) { return number ? Json(*number) : Json(nullptr); }
+/// A count without fraction is written without one.
+Json value_of(Number number) {
+  constexpr double kExact = 9007199254740992.0;  // 2^53
+  if (!number) return nullptr;
+  const bool whole = *number == std::floor(*number) && std::abs(*number) <= kExact;
+  return whole ? Json(static_cast<std::int64_t>(*number)) : Json(*number);
+}
 Json value_of(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
 std::string or_dash(std::string text) { return text.empty() ? "-" : std::move(text); }

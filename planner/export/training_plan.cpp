@@ -180,7 +180,8 @@ void read_operation(const JsonValue& value, TrainingPlan& plan, Diagnostics& out
     ObjectReader way(*input, out);
     plan.input_mode = read_named(way, "mode", input_mode_from);
   }
-  plan.volume = Bytes(1e9 * reader.number("volume_gb", 0, 1e9));
+  const bool disks = plan.instance != nullptr && plan.instance->local_nvme > Bytes();
+  if (!disks) plan.volume = Bytes(1e9 * reader.number("volume_gb", 0, 1e9));
 }
 
 void read_predictions(ObjectReader& reader, TrainingPlan& plan) {

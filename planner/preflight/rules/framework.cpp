@@ -309,15 +309,18 @@ void patched(const CheckInput& in, Report& report) {
       report.at(where, {repository, version, until.empty() ? std::string() : " (the last day was " + until + ")"});
   const std::string_view kind = on_trainium(in) ? "neuronx" : "gpu";
   const Container* newest = facts.newest(repository, kind, capability_of(in));
-  const bool last = newest != nullptr && newest != facts.newest(repository, kind);
+  if (newest == nullptr) return;
+  const bool last = newest != facts.newest(repository, kind);
   if (last && !version_before(minor_of(version), minor_of(newest->version))) {
     finding.fix = "no later image has kernels for " + in.instance()->accelerator + ": use a newer instance type";
-  } else if (newest != nullptr && !in.region.empty() && !facts.image_uri(*newest, in.region).empty()) {
-    finding.fix = "use " + facts.image_uri(*newest, in.region) +
-                  (newest->patched_until.empty() ? "" : " (until " + newest->patched_until + ")");
-  } else if (newest != nullptr) {
-    finding.fix = "use " + repository + ":" + newest->tag +
-                  (newest->patched_until.empty() ? "" : " (until " + newest->patched_until + ")");
+    return;
+  }
+  const std::string uri = in.region.empty() ? std::string() : facts.image_uri(*newest, in.region);
+  finding.fix = "use " + (uri.empty() ? repository + ":" + newest->tag : uri);
+  if (last && !newest->patched_on(today)) {
+    finding.fix += ", the last with kernels for " + in.instance()->accelerator + "; it gets no patches either";
+  } else if (!newest->patched_until.empty()) {
+    finding.fix += " (until " + newest->patched_until + ")";
   }
 }
 
