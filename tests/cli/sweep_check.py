@@ -68,7 +68,7 @@ class Sweep(unittest.TestCase):
             self.assertEqual((row["request_tokens"], row["request_objective"]),
                              (line["request"]["tokens"], line["request"]["objective"]))
             if line["plan"] is None:
-                self.assertEqual((row["total_usd"], row["instance_type"], row["message"]), ("", "", line["message"]))
+                self.assertEqual((row["total_usd"], row["instance_type"], row["message"]), ("", "", line["message"].strip()))
                 continue
             plan = line["plan"]
             self.assertEqual(float(row["total_usd"]), plan["cost"]["total_usd"])

@@ -156,7 +156,7 @@ TEST(CreateTrainingJob, VolumeHoldsTheDataThatTheExportCopiesAndThePlanStreams) 
   copied.input_mode = "File";
   EXPECT_EQ(request_of(test::plan(spec))["ResourceConfig"]["VolumeSizeInGB"], 34);
   EXPECT_EQ(request_of(test::plan(spec), copied)["ResourceConfig"]["VolumeSizeInGB"], 1034) << "34 GB + 900 GB / 0.9";
-  spec.dataset = "15TB";
+  spec.dataset = "17TB";
   EXPECT_THAT(test::refusal(test::plan(spec), "create-training-job", copied), HasSubstr("of a job's volume"));
   spec.dataset.reset();
   spec.input_mode.reset();
@@ -188,7 +188,11 @@ TEST(SaveInterval, IsThatOfTheGoodputInEveryTargetThatCanSayIt) {
   EXPECT_EQ(request_of(plan)["HyperParameters"]["save_interval"], "123");
   EXPECT_THAT(test::text_of(plan, "fsdp"), HasSubstr("SAVE_INTERVAL = 123 "));
   EXPECT_THAT(test::text_of(plan, "torchtitan"), HasSubstr("interval = 123\n"));
-  plan.gradient_accumulation = 2;
+  plan.gradient_accumulation = 2;  // a recipe for fine-tuning, which knows all or nothing to recompute
+  plan.strategy.recompute = Recompute::Full;
+  plan.strategy.recompute_layers = 0;
+  plan.strategy.sharding = Sharding::FsdpHybrid;
+  plan.strategy.shard_degree = 8;
   EXPECT_THAT(test::text_of(plan, "hyperpod-recipe"), HasSubstr("save_steps: 123\n"));
   TrainingPlan megatron = test::plan(test::request("megatron"));
   megatron.prediction.step = Seconds(10);
@@ -221,9 +225,11 @@ TEST(Requirements, AreWrittenWhereTheImageLacksWhatTheScriptNeeds) {
     return std::string("none");
   };
   const TrainingPlan deepspeed = test::plan(test::request("deepspeed"));
+  TrainingPlan accelerated = deepspeed;
+  accelerated.strategy.recompute = Recompute::Full;
   EXPECT_EQ(requirements(deepspeed, "create-training-job"), "src/requirements.txt: deepspeed==0.19.5\n");
   EXPECT_EQ(requirements(deepspeed, "deepspeed"), "requirements.txt: deepspeed==0.19.5\n");
-  EXPECT_THAT(requirements(deepspeed, "accelerate"), AllOf(HasSubstr("deepspeed=="), HasSubstr("accelerate==")));
+  EXPECT_THAT(requirements(accelerated, "accelerate"), AllOf(HasSubstr("deepspeed=="), HasSubstr("accelerate==")));
   EXPECT_THAT(test::text_of(deepspeed, "sagemaker-sdk-v3"), HasSubstr("\"requirements\": \"requirements.txt\""))
       << "the SDK 3 installs what it is told to";
   EXPECT_EQ(requirements(test::plan(test::request("horovod", "bert-large", "ml.p4d.24xlarge")), "sagemaker-sdk-v2"),

@@ -218,7 +218,7 @@ TEST(HyperpodRecipe, TakesAnyHuggingFaceModelWithoutTheSmpLibrary) {
   spec.recompute = "full";
   const std::string recipe = test::text_of(test::plan(spec), "hyperpod-recipe");
   EXPECT_THAT(recipe,
-              AllOf(HasSubstr("model_type: \"falcon\""), HasSubstr("hf_model_name_or_path: \"REPLACE-ME-hf-model\""),
+              AllOf(HasSubstr("model_type: \"falcon\""), HasSubstr("hf_model_name_or_path: \"tiiuae/falcon-7b\""),
                     HasSubstr("do_finetune: false"), Not(HasSubstr("num_hidden_layers"))));
   RequestSpec split = test::request("smp-v2", "gpt-neox-20b");
   split.tp = "2";
@@ -427,6 +427,7 @@ TEST(HyperpodRecipe, ForFineTuningSaysItsAdapters) {
   plan.strategy.recompute = Recompute::Full;
   plan.strategy.recompute_layers = 0;
   plan.strategy.sharding = Sharding::FsdpFull;
+  plan.strategy.shard_degree = 16;
   EXPECT_THAT(test::text_of(plan, "hyperpod-recipe"),
               AllOf(HasSubstr("peft_type: \"lora\"\n"), HasSubstr("r: 16\n"), HasSubstr("lora_alpha: 32\n")));
   plan.finetune = FineTune::Qlora;
@@ -436,9 +437,13 @@ TEST(HyperpodRecipe, ForFineTuningSaysItsAdapters) {
 // pdsh, accelerate's own choice, wants a host file that no SageMaker container has.
 TEST(Accelerate, StartsDeepSpeedOnSeveralMachinesWithoutPdsh) {
   constexpr const char* kLauncher = "deepspeed_multinode_launcher: \"standard\"\n";
-  EXPECT_THAT(test::text_of(test::plan(test::request("deepspeed")), "accelerate"), HasSubstr(kLauncher));
-  const TrainingPlan alone = test::plan(test::request("deepspeed", "llama-3-8b", "ml.p4de.24xlarge", "1"));
-  EXPECT_THAT(test::text_of(alone, "accelerate"), Not(HasSubstr("multinode")));
+  const auto deepspeed = [](const char* count) {
+    RequestSpec spec = test::request("deepspeed", "llama-3-8b", "ml.p4de.24xlarge", count);
+    spec.recompute = "full";
+    return test::text_of(test::plan(spec), "accelerate");
+  };
+  EXPECT_THAT(deepspeed("2"), HasSubstr(kLauncher));
+  EXPECT_THAT(deepspeed("1"), Not(HasSubstr("multinode")));
   EXPECT_THAT(test::text_of(test::plan(test::request("fsdp")), "accelerate"), Not(HasSubstr("multinode")));
 }
 

@@ -51,7 +51,7 @@ TEST(TrainingPlan, KnowsTheRotaryBaseOfPresetsAndOfFiles) {
   EXPECT_EQ(test::plan(test::request("megatron")).model.architecture->rotary_base, 500000);
   Json json = document();
   json["request"]["model"]["rotary_base"] = 123456.0;
-  json["request"]["model"]["name"] = "somebody's llama";
+  json["request"]["model"]["name"] = "our llama";
   const Result<TrainingPlan> plan =
       read_training_plan(parse_json(json.dump(), "plan.json").value(), 1, test::shipped());
   ASSERT_TRUE(plan.has_value()) << to_string(plan.error());
