@@ -77,10 +77,9 @@ struct RunCost {
   double reclaims = 0;  ///< expected interruptions by the spot market
   std::optional<CheckpointTimes> checkpoint;
   std::optional<InputPlan> input;
+  Bytes volume_size;              ///< storage volume to ask for, one instance, as billed; zero where NVMe is built in
   bool by_training_plan = false;  ///< on capacity bought ahead, which ends
   bool unsafe = false;            ///< long, on capacity that can be taken away, and without checkpoints
-  Bytes volume_size;    ///< storage volume to ask for, one instance, as the bill counts it; zero where NVMe is built in
-  bool unsafe = false;  ///< long, on capacity that can be taken away, and without checkpoints
   [[nodiscard]] Seconds lost() const { return loss.total(); }
   [[nodiscard]] Seconds time_to_train() const { return productive + startup + lost(); }
   [[nodiscard]] Usd total() const { return bill.total(); }

@@ -31,8 +31,9 @@ const look = () => ({ waterfall: spans("step"), title: byId("breakdown-title").i
   boxes: document.querySelectorAll("#timeline rect").length, chosen: document.querySelector("#plans .chosen").dataset.rank });
 const seen = { answer: byId("answer").innerText, plans: rows("plans"), first: look(), canvas: document.querySelectorAll("canvas").length,
   frontier: rows("frontier-table").length, assumptions: document.querySelectorAll("#assumptions li").length,
-  made: document.querySelector("time").innerText, codes: [...document.querySelectorAll("#codes tr")].map((row) => [...row.cells].map((c) => c.textContent)), heads: [...document.querySelectorAll("#plans thead th")].map(
-    (head) => [head.innerText.trim(), head.getBoundingClientRect().right]), inner: innerWidth,
+  made: document.querySelector("time").innerText, inner: innerWidth,
+  codes: [...document.querySelectorAll("#codes tr")].map((row) => [...row.cells].map((cell) => cell.textContent)),
+  heads: [...document.querySelectorAll("#plans thead th")].map((head) => [head.innerText.trim(), head.getBoundingClientRect().right]),
   prices: rows("prices"), why: byId("why").innerText, wide: document.documentElement.scrollWidth > innerWidth };
 document.querySelector('[aria-label="Show plan 2"]').click();
 seen.second = look();
