@@ -311,7 +311,6 @@ void Resolver::read_batch() {
     w.global_batch = default_global_batch(w.architecture, w.tokens, w.seq_len);
     why = "by size and tokens, Bi et al. 2024";
   }
-  request_.batch_defaulted = true;
   assume(fmt::format("global batch of {} sequences ({} tokens: {})", w.global_batch, format_count(w.tokens_per_step()),
                      why));
 }

@@ -96,7 +96,6 @@ struct PlanRequest {
   std::vector<Market> markets_without_prices;
   std::vector<std::int32_t> counts;
   bool counts_defaulted = false;  ///< the request does not say how many instances there may be
-  bool batch_defaulted = false;   ///< nor how large the batch is
   std::optional<std::int64_t> max_gpus;
   std::vector<const Stack*> stacks;
   bool stacks_defaulted = false;  ///< the request names none

@@ -365,7 +365,6 @@ TEST(Defaults, APresetsPublishedBatchIsTakenAndNamed) {
   spec.model = "deepseek-v3";
   const PlanRequest r = request_of(spec);
   EXPECT_EQ(r.workload.global_batch, 15360);
-  EXPECT_TRUE(r.batch_defaulted);
   EXPECT_THAT(fmt::format("{}", fmt::join(r.assumptions, "; ")),
               HasSubstr("15360 sequences (62.9M tokens: DeepSeek-AI 2024 (V3)"));
   spec.seq_len = "8192";
