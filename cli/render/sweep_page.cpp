@@ -128,7 +128,7 @@ void add_plan(const Line& line, Row& row) {
   row.add({"PLAN", Align::Left, 0, 24}, "strategy", line.strategy());
   row.add({"STACK", Align::Left, 2}, "stack", line.text({"plan", "stack"}));
   const Number chance = line.number({"plan", "memory", "out_of_memory_probability"});
-  row.add({"OOM", Align::Right, 4}, "out_of_memory_probability", chance ? probability(*chance) : "", chance);
+  row.add({"OOM", Align::Right, 4}, "out_of_memory_probability", chance ? format_chance(*chance) : "", chance);
   const Number time = line.number({"plan", "time_to_train_s"});
   row.add({"TIME", Align::Right}, "time_to_train_s", duration(time), time);
   row.add({"TIME P10-P90", Align::Right, 3}, "time_p10_s", "time_p90_s",
