@@ -14,8 +14,8 @@ using ::testing::Not;
 
 TEST(SagemakerLimits, HoldTheWholeRequest) {
   const SagemakerLimits& limits = test::shipped_limits();
-  EXPECT_EQ(limits.fields.size(), 168U);
-  EXPECT_EQ(limits.training_types.size(), 192U);
+  EXPECT_EQ(limits.fields.size(), 174U);
+  EXPECT_EQ(limits.training_types.size(), 225U);
   EXPECT_THAT(limits.members_of(""), Contains("StoppingCondition"));
   EXPECT_THAT(limits.members_of(""), Not(Contains("MaxRuntimeInSeconds")));
   EXPECT_THAT(limits.members_of("StoppingCondition"), Contains("MaxRuntimeInSeconds"));

@@ -28,6 +28,7 @@ STARTED = {
     "coverage": ([], 1, f"status {BUILDS}"),
     "fuzz": (["1"], BUILDS, ""),
     "growth": (["/nowhere"], 1, "| candidates |"),
+    "import_api.py": (["everything"], 2, "Usage"),
     "import_runs.py": ([], 2, "Usage"),
     "lint": (["everything"], 2, "usage"),
     "mutation": (["--mutants", "0", "--build", "{work}", "base"], 1, "compdb"),

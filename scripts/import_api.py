@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""Writes what SageMaker's API takes, out of botocore's model: catalogs/data/sagemaker/request_fields.json (the members of
+a CreateTrainingJob request) and training_types.json (the instance types of training).
+
+Usage: scripts/import_api.py [--check]      with botocore installed: the version found is the source
+       --check writes nothing and fails where the files differ from the model, but for source and date
+
+Instance types that an earlier source named stay: SDKs of other languages have known some first.
+"""
+
+import datetime
+import json
+import pathlib
+import re
+import sys
+
+FOLDER = pathlib.Path(__file__).resolve().parent.parent / "catalogs/data/sagemaker"
+# Optional in the model, for serverless customization alone.
+UNLESS_SERVERLESS = ("AlgorithmSpecification", "ResourceConfig", "StoppingCondition")
+ANY_TEXT = (".*", ".+", "[\\s\\S]*", "[\\S\\s]*")
+# What DescribeTrainingJob returns in a structure that both share.
+READ_ONLY = "isn't accepted in CreateTrainingJob requests"
+
+
+def row(path: str, shape, required: bool) -> dict:
+    limits = shape.metadata
+    out = {"path": path, "type": shape.type_name}
+    if path in UNLESS_SERVERLESS:
+        out["required_unless_serverless"] = True
+    elif required:
+        out["required"] = True
+    out.update({key: limits[key] for key in ("min", "max") if key in limits})
+    pattern = limits.get("pattern", ".*").replace("\\p{Alnum}", "a-zA-Z0-9")
+    # Other Unicode classes and looking behind are not in ECMAScript.
+    if pattern not in ANY_TEXT and "\\p{" not in pattern and "(?<" not in pattern:
+        out["pattern"] = pattern
+    if getattr(shape, "enum", None) and not path.endswith("InstanceType"):  # those are a list of their own
+        out["values"] = list(shape.enum)
+    return out
+
+
+def walk(path: str, shape, required: bool) -> list:
+    rows = [row(path, shape, required)]
+    if shape.type_name == "structure":
+        rows += members(shape, path + ".")
+    elif shape.type_name == "list":
+        rows += walk(path + "[]", shape.member, False)
+    elif shape.type_name == "map":
+        rows += walk(path + "<key>", shape.key, False) + walk(path + "<value>", shape.value, False)
+    return rows
+
+
+def members(shape, prefix: str = "") -> list:
+    return [r for name, member in shape.members.items() if READ_ONLY not in re.sub("<[^>]*>", "", member.documentation)
+            for r in walk(prefix + name, member, name in shape.required_members)]
+
+
+def lines_of(names: list, width: int = 116) -> str:
+    lines, line = [], "   "
+    for i, name in enumerate(names):
+        word = f' "{name}"' + ("," if i + 1 < len(names) else "")
+        if len(line) + len(word) > width:
+            lines.append(line)
+            line = "   "
+        line += word
+    return "\n".join(lines + [line])
+
+
+def fields_text(model: str, old: dict, rows: list, date: str) -> str:
+    head = {"schema": old["schema"], "note": old["note"], "source": f"{model}, CreateTrainingJobRequest", "as_of": date}
+    body = ",\n".join("    " + json.dumps(r) for r in rows)
+    words = ",\n".join(f"  {json.dumps(k)}: {json.dumps(v)}" for k, v in head.items() if k != "as_of")
+    return f'{{\n{words}, "as_of": "{date}",\n  "fields": [\n{body}\n  ]\n}}\n'
+
+
+def types_text(model: str, old: dict, names: list, date: str) -> str:
+    return (f'{{\n  "schema": "{old["schema"]}",\n  "source": "{model}, TrainingInstanceType", "as_of": "{date}",\n'
+            f'  "training_types": [\n{lines_of(names)}\n  ]\n}}\n')
+
+
+def main() -> int:
+    if sys.argv[1:] not in ([], ["--check"]):
+        print(__doc__, file=sys.stderr)
+        return 2
+    import botocore.session
+
+    model = f"botocore {botocore.__version__}, sagemaker/2017-07-24/service-2.json"
+    service = botocore.session.get_session().get_service_model("sagemaker")
+    rows = members(service.operation_model("CreateTrainingJob").input_shape)
+    fields, types = FOLDER / "request_fields.json", FOLDER / "training_types.json"
+    old_fields, old_types = (json.loads(f.read_text(encoding="utf-8")) for f in (fields, types))
+    names = sorted(set(service.shape_for("TrainingInstanceType").enum) | set(old_types["training_types"]))
+    drift = [what for what, same in (("request_fields.json", rows == old_fields["fields"]),
+                                     ("training_types.json", names == old_types["training_types"])) if not same]
+    if sys.argv[1:]:
+        print("\n".join(f"{name} is not that of {model}: run scripts/import_api.py" for name in drift)
+              or f"as in {model}")
+        return 1 if drift else 0
+    date = datetime.date.today().isoformat()
+    fields.write_text(fields_text(model, old_fields, rows, date), encoding="utf-8")
+    types.write_text(types_text(model, old_types, names, date), encoding="utf-8")
+    print("\n".join(drift) or "nothing has changed but the date")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
