@@ -8,6 +8,7 @@
 #include "bindings/interruptible.hpp"
 #include "bindings/parts.hpp"
 #include "bindings/request.hpp"
+#include "planner/preflight/beside.hpp"
 #include "planner/preflight/check.hpp"
 
 namespace py = pybind11;
@@ -37,7 +38,8 @@ std::pair<std::string, std::string> check_text(const CatalogHandle& handle, cons
   return interruptible([catalog = handle.catalog, text, name, wanted, options](Monitor& monitor) mutable {
     options.search.monitor = &monitor;
     const SagemakerLimits limits = value_or_throw(SagemakerLimits::shipped());
-    const Job job = value_or_throw(read_job(text, name, wanted));
+    Job job = value_or_throw(read_job(text, name, wanted));
+    read_beside(job);
     const Findings findings = value_or_throw(check_job(job, *catalog, limits, options));
     return std::pair(to_json(findings), to_sarif(findings));
   });
@@ -46,6 +48,9 @@ std::pair<std::string, std::string> check_text(const CatalogHandle& handle, cons
 }  // namespace
 
 void bind_checks(py::module_& module) {
+  module.def(
+      "job_file", [](const std::string& path) { return value_or_throw(job_file_of(path)); }, py::arg("path"),
+      "The job's file of a folder that an export wrote; any other path as it is.");
   module.def("check", &check_text, py::arg("catalog"), py::arg("text"), py::arg("name"), py::arg("kind"),
              py::arg("arguments"), py::arg("facts"), py::arg("ignored"), py::arg("environment_region"),
              "Checks the text of a job; (JSON, SARIF).");

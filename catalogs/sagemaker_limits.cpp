@@ -86,6 +86,7 @@ void read_file(const JsonValue& document, SagemakerLimits& limits, Diagnostics& 
   list("smp_v1", limits.smp_v1);
   list("smp_v2", limits.smp_v2);
   list("model_trainer", limits.model_trainer);
+  list("sdk3_trainers", limits.sdk3_trainers);
   list("zero_optimization", limits.zero_optimization);
   list("recipe_model", limits.recipe_model);
   list("smddp_instances", limits.smddp_instances);

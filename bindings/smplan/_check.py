@@ -128,8 +128,8 @@ def check(job: Any, *, kind: Optional[str] = None, ignore: Sequence[str] = (),
           **request: Any) -> Findings:
     """Checks a job before it is submitted.
 
-    `job`: a file's path (every format of `smplan check`, and launch scripts: `launch.py` is read, never run), a
-    mapping (a CreateTrainingJob request, the keyword arguments of an estimator with "class"), or a live estimator or
+    `job`: a file's path (every format of `smplan check`, and launch scripts: `launch.py` is read, never run), the
+    folder of an export, a mapping (a CreateTrainingJob request, the keyword arguments of an estimator with "class"), or a live estimator or
     ModelTrainer of the SageMaker SDK, which is read by its attributes. `kind`: what it is, where the content does not
     tell. `ignore`: rules not to report. `facts`: what only the account knows (a smplan.facts/1 document). The other
     keywords are what the job cannot say: model, seq_len, stack, tokens, budget, region ...; with a model the memory,
@@ -210,7 +210,7 @@ def _jobs_of(job: Any, kind: Optional[str], submitted: Optional[Mapping[str, Any
     if isinstance(job, Mapping):
         return [("dict", _json_text(job), kind)], []
     if isinstance(job, (str, os.PathLike)):
-        path = os.fspath(job)
+        path = _core.job_file(os.fspath(job))
         text = _read(path)
         if not path.endswith(".py"):
             return [(path, text, kind)], []

@@ -121,6 +121,7 @@ def check(
     ignored: Sequence[str],
     environment_region: Optional[str],
 ) -> Tuple[str, str]: ...
+def job_file(path: str) -> str: ...
 def estimate_batch(
     catalog: Catalog,
     arguments: Mapping[str, str],

@@ -6,6 +6,7 @@
 #include "cli/command.hpp"
 #include "cli/render/findings.hpp"
 #include "cli/request_options.hpp"
+#include "planner/preflight/beside.hpp"
 #include "planner/preflight/check.hpp"
 #include "planner/request_fields.hpp"
 
@@ -99,9 +100,19 @@ Result<std::vector<std::string>> fix_file(const CheckFlags& flags, const std::st
   return said;
 }
 
-Result<Answer> run_check(const CheckFlags& flags, const Context& context) {
+/// The job of a file, with what stands beside it.
+Result<Job> job_of(const std::string& text, const std::string& path, std::optional<JobKind> kind) {
+  Result<Job> job = read_job(text, path, kind);
+  if (job) read_beside(*job);
+  return job;
+}
+
+Result<Answer> run_check(CheckFlags flags, const Context& context) {
   if (flags.rules) return Answer{ExitCode::Done, rules_page(), {}};
   Diagnostics faults;
+  const Result<std::string> file = job_file_of(flags.path);
+  if (!file) return tl::unexpected<Diagnostics>(file.error());
+  flags.path = *file;
   if (flags.path.empty()) {
     return fail("missing-file", "FILE", "the job to check is not named", "give a file, or - for standard input");
   }
@@ -118,7 +129,7 @@ Result<Answer> run_check(const CheckFlags& flags, const Context& context) {
   if (!text) append(faults, text.error());
   if (!faults.empty()) return tl::unexpected<Diagnostics>(std::move(faults));
 
-  Result<Job> job = read_job(*text, flags.path, kind);
+  Result<Job> job = job_of(*text, flags.path, kind);
   if (!job) return tl::unexpected<Diagnostics>(job.error());
   Result<Findings> findings = check_job(*job, context.catalog, *limits, options);
   if (!findings) return tl::unexpected<Diagnostics>(findings.error());
@@ -129,7 +140,7 @@ Result<Answer> run_check(const CheckFlags& flags, const Context& context) {
     for (const std::string& change : *changes) answer.notes.push_back("fix: " + change);
     const Result<std::string> corrected = read_text_file(flags.path);
     if (!corrected) return tl::unexpected<Diagnostics>(corrected.error());
-    job = read_job(*corrected, flags.path, kind);
+    job = job_of(*corrected, flags.path, kind);
     if (!job) return tl::unexpected<Diagnostics>(job.error());
     findings = check_job(*job, context.catalog, *limits, options);
     if (!findings) return tl::unexpected<Diagnostics>(findings.error());
@@ -149,7 +160,8 @@ Command check_command() {
       "smplan check request.json\n  smplan check estimator.json --model llama-2-13b --stack fsdp --tokens 300B\n"
       "  smplan check ds_config.json --instances ml.p4d.24xlarge --count 4 --format sarif --output check.sarif",
       [flags](CLI::App& app) {
-        app.add_option("FILE", flags->path, "The job (- is standard input)")->type_name("");
+        app.add_option("FILE", flags->path, "The job: its file, or the folder of an export (- is standard input)")
+            ->type_name("");
         app.add_option("--kind", flags->kind, "Format of the file [auto]")->type_name(kind_names());
         app.add_option("--facts", flags->facts,
                        "What only the account, the data and the script can say (smplan.facts/1)")

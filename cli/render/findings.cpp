@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/escape.hpp"
+#include "base/figures.hpp"
 #include "base/printable.hpp"
 #include "base/units.hpp"
 
@@ -32,16 +33,19 @@ std::string place(const Findings& findings, const Finding& f) {
 
 std::string prediction_text(const Prediction& p) {
   const Plan& plan = p.plan;
-  return fmt::format(
-      "\nPredicted: {} of {} device memory{} (out of memory: {}), {} a step, {} in all, {}\n  {} x {}, {}, {}\n{}",
-      format_bytes(plan.memory.wanted), format_bytes(plan.memory.limit), plan.memory.fits() ? "" : ", does not fit",
-      format_percent(p.out_of_memory), format_duration(plan.step.time()), format_duration(p.time_to_train),
-      plan.price == nullptr ? "price unknown" : format_usd(p.cost), plan.instance_count, plan.instance->name,
-      plan.stack->name, to_string(plan.strategy),
-      p.left_open.empty() ? ""
-                          : fmt::format("  The file leaves to the script: {}; {}\n", p.left_open,
-                                        plan.memory.fits() ? "the fastest that fits is shown"
-                                                           : "what comes nearest to fitting is shown"));
+  const std::string whole = p.length_unknown.empty()
+                                ? fmt::format("{} in all, {}", format_duration(p.time_to_train),
+                                              plan.price == nullptr ? "price unknown" : format_usd(p.cost))
+                                : "no time or money: " + printable(p.length_unknown);
+  return fmt::format("\nPredicted: {} of {} device memory{} (out of memory: {}), {} a step, {}\n  {} x {}, {}, {}\n{}",
+                     format_bytes(plan.memory.wanted), format_bytes(plan.memory.limit),
+                     plan.memory.fits() ? "" : ", does not fit", format_chance(p.out_of_memory),
+                     format_duration(plan.step.time()), whole, plan.instance_count, plan.instance->name,
+                     plan.stack->name, to_string(plan.strategy),
+                     p.left_open.empty() ? ""
+                                         : fmt::format("  The file leaves to the script: {}; {}\n", p.left_open,
+                                                       plan.memory.fits() ? "the fastest that fits is shown"
+                                                                          : "what comes nearest to fitting is shown"));
 }
 
 /// GitHub's escapes: in a message, and more of them in a property.
@@ -78,6 +82,10 @@ std::string findings_text(const Findings& findings, const Style& style) {
                        reason.empty() ? "" : ": " + printable(reason));
   }
   if (findings.prediction) out += prediction_text(*findings.prediction);
+  for (const Prediction& other : findings.other_predictions) out += prediction_text(other);
+  for (const auto& [type, why] : findings.not_predicted) {
+    out += fmt::format("\nNot predicted: {}: {}\n", printable(type), printable(why));
+  }
   if (!out.empty()) out += '\n';
   std::map<std::string, int> reasons;
   for (const SkippedRule& s : findings.skipped) ++reasons[s.reason];

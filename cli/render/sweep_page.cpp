@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/figures.hpp"
 #include "base/json_reader.hpp"
 #include "base/printable.hpp"
 #include "base/units.hpp"

@@ -64,6 +64,35 @@ std::vector<const Rule*> rules_by_id() {
   return rules;
 }
 
+/// The limits among the flags, with the checks that a request has.
+Result<Gates> read_gates(const RequestSpec& flags, const Catalog& catalog) {
+  RequestSpec limits;
+  limits.params = "1B";  // any model: only the limits are read
+  limits.deadline = flags.deadline;
+  limits.confidence = flags.confidence;
+  limits.budget = flags.budget;
+  limits.max_hourly = flags.max_hourly;
+  limits.market = flags.market;
+  const Result<PlanRequest> request = resolve(limits, catalog, std::nullopt);
+  if (!request) return tl::unexpected<Diagnostics>(request.error());
+  Gates gates;
+  gates.budget = request->budget;
+  gates.deadline = request->deadline;
+  gates.hourly = request->max_hourly;
+  gates.confidence = request->confidence.value_or(Gates::kGateConfidence);
+  if (flags.market) gates.market = request->markets.front();
+  return gates;
+}
+
+bool length_known(const CheckInput& in) { return in.prediction != nullptr && in.prediction->length_unknown.empty(); }
+
+/// What a flag asks to be kept to, in words; empty where none asks.
+std::string gate_of(Need need, const Gates& gates) {
+  if (need == Need::Budget && gates.budget) return "the budget of " + format_usd(*gates.budget);
+  if (need == Need::Deadline && gates.deadline) return "the deadline of " + format_duration(*gates.deadline);
+  return {};
+}
+
 bool given(Need need, const CheckInput& in) {
   const Facts& f = in.facts;
   switch (need) {
@@ -71,8 +100,14 @@ bool given(Need need, const CheckInput& in) {
       return true;
     case Need::Prediction:
       return in.prediction != nullptr;
+    case Need::Length:
+      return length_known(in);
     case Need::Budget:
-      return in.prediction != nullptr && in.budget.has_value();
+      return length_known(in) && in.gates.budget.has_value();
+    case Need::Deadline:
+      return length_known(in) && in.gates.deadline.has_value();
+    case Need::Hourly:
+      return in.gates.hourly.has_value();
     case Need::Quotas:
       return f.quotas.has_value();
     case Need::Buckets:
@@ -110,6 +145,105 @@ void sort_findings(std::vector<Finding>& findings) {
   std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
     return std::tie(a.where.line, a.rule) < std::tie(b.where.line, b.rule);
   });
+}
+
+/// A job of one instance type, with what the models say of it.
+struct Case {
+  Job job;
+  std::vector<Machines> machines;
+  std::string region;
+  PredictionOutcome outcome;
+};
+
+/// A job whose types are tried in order is as many jobs, each judged as itself. Beside a type or groups, which the list
+/// excludes, there is only the job as it stands.
+std::vector<Job> alternatives_of(const Job& job) {
+  if (job.preferences.empty() || job.instance_type.stated || !job.groups.empty()) return {job};
+  std::vector<Job> jobs;
+  for (const JobPreference& preference : job.preferences) {
+    if (jobs.size() == kMaxPreferences) break;  // the rest is refused
+    Job one = job;
+    one.instance_type = preference.type;
+    if (preference.count.stated) one.instance_count = preference.count;
+    jobs.push_back(std::move(one));
+  }
+  return jobs;
+}
+
+std::string why_not_run(const Rule& rule, const CheckInput& in, const Case& one) {
+  const std::string reason(reason_not_run(rule.need));
+  const bool modelled = rule.need == Need::Prediction || rule.need == Need::Length || rule.need == Need::Budget ||
+                        rule.need == Need::Deadline;
+  if (!modelled) return reason;
+  if (in.prediction == nullptr) return one.outcome.why_not.empty() ? reason : reason + "; " + one.outcome.why_not;
+  return in.prediction->length_unknown.empty() ? reason : reason + "; " + in.prediction->length_unknown;
+}
+
+/// A limit that was asked for and cannot be judged is not kept.
+void refuse_gate(const Rule& rule, const CheckInput& in, const Case& one, const std::string& gate, Report& report) {
+  const bool predicted = in.prediction != nullptr;
+  Finding& finding = report.at(one.job.instance_type.stated ? one.job.instance_type.where : one.job.root().where);
+  finding.severity = Severity::Error;
+  finding.message = gate + " cannot be judged: " + (predicted ? in.prediction->length_unknown : one.outcome.why_not);
+  finding.fix = predicted ? "give --tokens" : std::string(reason_not_run(Need::Length));
+  finding.source = rule.source;
+}
+
+/// Runs the rule; returns why it could not judge all that it looks at, empty where it could.
+std::string check_noting_unknown(const Rule& rule, const CheckInput& in, Report& report) {
+  std::vector<std::string> unknown;
+  unknown_values = &unknown;
+  rule.check(in, report);
+  unknown_values = nullptr;
+  return unknown.empty() ? std::string() : "the value of " + unknown.front() + " is not known";
+}
+
+/// The rule over every case: what it says of all of them alike is said once.
+void run_rule(const Rule& rule, const std::vector<CheckInput>& inputs, const std::vector<Case>& cases,
+              std::vector<Finding>& found, Findings& out) {
+  if ((rule.kinds & one(out.kind)) == 0) {
+    out.skipped.push_back({rule.id, "does not apply to " + std::string(in_words(out.kind))});
+    return;
+  }
+  std::vector<Finding> said;
+  Report report(rule, said);
+  bool ran = false;
+  std::string reason;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (given(rule.need, inputs[i])) {
+      const std::string unknown = check_noting_unknown(rule, inputs[i], report);
+      ran = ran || unknown.empty() || !said.empty();
+      if (reason.empty()) reason = unknown;
+      continue;
+    }
+    if (reason.empty()) reason = why_not_run(rule, inputs[i], cases[i]);
+    const std::string gate = gate_of(rule.need, inputs[i].gates);
+    if (!gate.empty()) refuse_gate(rule, inputs[i], cases[i], gate, report);
+  }
+  if (ran) {
+    ++out.rules_run;
+  } else {
+    out.skipped.push_back({rule.id, reason});
+  }
+  const auto same = [](const Finding& a) {
+    return [&a](const Finding& b) { return a.rule == b.rule && a.where == b.where && a.message == b.message; };
+  };
+  for (Finding& finding : said) {
+    if (std::none_of(found.begin(), found.end(), same(finding)) || inputs.size() == 1)
+      found.push_back(std::move(finding));
+  }
+}
+
+void take_predictions(std::vector<Case>& cases, Findings& out) {
+  for (Case& one : cases) {
+    if (!one.outcome.prediction) {
+      if (cases.size() > 1) out.not_predicted.emplace_back(one.job.instance_type.value_or("?"), one.outcome.why_not);
+    } else if (!out.prediction) {
+      out.prediction = std::move(one.outcome.prediction);
+    } else {
+      out.other_predictions.push_back(std::move(*one.outcome.prediction));
+    }
+  }
 }
 
 }  // namespace
@@ -168,48 +302,31 @@ int Findings::count(Severity severity) const {
 
 Result<Findings> check_job(const Job& given_job, const Catalog& catalog, const SagemakerLimits& limits,
                            const CheckOptions& options) {
-  Job job = given_job;
-  if (const Result<void> completed = complete_job(job, catalog, options); !completed) {
-    return tl::unexpected<Diagnostics>(completed.error());
-  }
-  std::optional<Usd> budget;
-  if (options.request.budget) {
-    const Result<Usd> parsed = parse_usd(*options.request.budget, "--budget");
-    if (!parsed) return tl::unexpected<Diagnostics>(parsed.error());
-    budget = *parsed;
-  }
-  std::vector<Machines> machines = machines_of(job, catalog, options.request);
-  const std::string region = region_of(job, options);
-  PredictionOutcome outcome = predict(job, machines, region, catalog, options);
-
-  Findings out;
-  out.file = job.file;
-  out.kind = job.kind;
-  out.prediction = std::move(outcome.prediction);
-  const CheckInput input{job,
-                         catalog,
-                         limits,
-                         options.facts,
-                         out.prediction ? &*out.prediction : nullptr,
-                         budget,
-                         region,
-                         std::move(machines),
-                         outcome.plan_inside_domain};
-  std::vector<Finding> found;
-  for (const Rule* rule : rules_by_id()) {
-    if ((rule->kinds & one(job.kind)) == 0) {
-      out.skipped.push_back({rule->id, "does not apply to " + std::string(in_words(job.kind))});
-    } else if (!given(rule->need, input)) {
-      const bool modelled = rule->need == Need::Prediction || rule->need == Need::Budget;
-      const bool failed = modelled && out.prediction == std::nullopt && !outcome.why_not.empty();
-      out.skipped.push_back(
-          {rule->id, std::string(reason_not_run(rule->need)) + (failed ? "; " + outcome.why_not : "")});
-    } else {
-      Report report(*rule, found);
-      rule->check(input, report);
-      ++out.rules_run;
+  const Result<Gates> gates = read_gates(options.request, catalog);
+  if (!gates) return tl::unexpected<Diagnostics>(gates.error());
+  std::vector<Case> cases;
+  for (Job& job : alternatives_of(given_job)) {
+    if (const Result<void> completed = complete_job(job, catalog, options); !completed) {
+      return tl::unexpected<Diagnostics>(completed.error());
     }
+    Case one{std::move(job), {}, {}, {}};
+    one.machines = machines_of(one.job, catalog, options.request);
+    one.region = region_of(one.job, options);
+    one.outcome = predict(one.job, one.machines, one.region, catalog, options);
+    cases.push_back(std::move(one));
   }
+  std::vector<CheckInput> inputs;
+  inputs.reserve(cases.size());
+  for (const Case& one : cases) {
+    const std::optional<Prediction>& p = one.outcome.prediction;
+    inputs.push_back({one.job, catalog, limits, options.facts, p ? &*p : nullptr, *gates, one.region, one.machines,
+                      &given_job, one.outcome.plan_inside_domain});
+  }
+  Findings out;
+  out.file = given_job.file;
+  out.kind = given_job.kind;
+  std::vector<Finding> found;
+  for (const Rule* rule : rules_by_id()) run_rule(*rule, inputs, cases, found, out);
   sort_findings(found);
   for (Finding& finding : found) {
     if (const Ignored* entry = ignored_by(finding, options.ignored)) {
@@ -218,6 +335,7 @@ Result<Findings> check_job(const Job& given_job, const Catalog& catalog, const S
       out.findings.push_back(std::move(finding));
     }
   }
+  take_predictions(cases, out);
   return out;
 }
 

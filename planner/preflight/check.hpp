@@ -45,6 +45,10 @@ struct Findings {
   int rules_run = 0;
   std::vector<SkippedRule> skipped;
   std::optional<Prediction> prediction;
+  /// Of a job whose types are tried in order: of the second and later ones.
+  std::vector<Prediction> other_predictions;
+  /// Types of such a job that could not be predicted, and why.
+  std::vector<std::pair<std::string, std::string>> not_predicted;
 
   [[nodiscard]] int count(Severity severity) const;
 };

@@ -17,6 +17,8 @@ Field<T> field_of(const Node* node, Read read) {
   return field;
 }
 
+Switch said(bool value, const Node* node) { return value && node != nullptr ? derived(true, node->where) : Switch{}; }
+
 }  // namespace
 
 Text unquoted(Text field) {
@@ -34,6 +36,30 @@ Text text_field(const Node* node) {
 }
 Count count_field(const Node* node) { return field_of<std::int64_t>(node, integer_of); }
 Switch switch_field(const Node* node) { return field_of<bool>(node, truth_of); }
+void read_preferences(const Node* list, const PreferenceNames& names, Job& job) {
+  if (list == nullptr || list->is_null()) return;
+  job.preference_list = list;
+  for (const Node& entry : list->items) {
+    job.preferences.push_back({entry.where, text_field(entry.find(names.type)), count_field(entry.find(names.count)),
+                               entry.find(names.training_plans)});
+  }
+}
+
+bool names_word(const Node* node, std::string_view word) {
+  return node != nullptr && node->is_string() && node->text.find(word) != std::string::npos;
+}
+
+void read_precision(const Node* named, JobStrategy& s) {
+  s.bf16 = said(names_word(named, "bf16") || names_word(named, "bfloat16"), named);
+  s.fp16 = said(names_word(named, "fp16") || names_word(named, "16-mixed") || (names_word(named, "float16") && !s.bf16),
+                named);
+  if (s.bf16 && names_word(named, "bf16-mixed")) s.fp16 = {};
+  s.fp8 = said(names_word(named, "fp8"), named);
+  s.fp32 = said(named != nullptr && (names_word(named, "float32") || names_word(named, "fp32") || named->text == "32" ||
+                                     named->text == "no"),
+                named);
+}
+
 Switch presence(const Node* node) {
   return field_of<bool>(node, [](const Node& n) { return std::optional(!n.is_null()); });
 }

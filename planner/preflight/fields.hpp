@@ -12,6 +12,15 @@ Switch switch_field(const Node* node);
 Switch presence(const Node* node);
 /// Without the quotes of JSON that the SDK keeps around a hyperparameter's text.
 Text unquoted(Text field);
+/// The types that SageMaker tries in order, by the names that the format gives their members.
+struct PreferenceNames {
+  std::string_view type, count, training_plans;
+};
+void read_preferences(const Node* list, const PreferenceNames& names, Job& job);
+/// A text with this word in it.
+bool names_word(const Node* node, std::string_view word);
+/// The precision by the names of accelerate, NeMo and TorchTitan.
+void read_precision(const Node* named, JobStrategy& s);
 /// The first of several spellings that is there.
 const Node* first_of(const Node& object, std::initializer_list<std::string_view> names);
 

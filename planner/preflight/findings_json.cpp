@@ -33,10 +33,12 @@ Json prediction_json(const Prediction& p) {
   out["fits"] = plan.memory.fits();
   out["out_of_memory_probability"] = p.out_of_memory;
   out["step_time_s"] = plan.step.time().value();
-  out["time_to_train_s"] = p.time_to_train.value();
-  out["total_usd"] = plan.price == nullptr ? Json(nullptr) : Json(p.cost.value());
+  const bool known = p.length_unknown.empty();
+  out["time_to_train_s"] = known ? Json(p.time_to_train.value()) : Json(nullptr);
+  out["total_usd"] = known && plan.price != nullptr ? Json(p.cost.value()) : Json(nullptr);
+  if (!known) out["length_unknown"] = p.length_unknown;
   if (!p.left_open.empty()) out["left_open"] = p.left_open;
-  if (p.better) {
+  if (p.better && known) {
     Json& better = out["better"];
     better["instance_type"] = p.better->instance->name;
     better["instance_count"] = p.better->instance_count;
@@ -129,6 +131,12 @@ std::string to_json(const Findings& findings) {
     }
   }
   if (findings.prediction) out["prediction"] = prediction_json(*findings.prediction);
+  for (const Prediction& other : findings.other_predictions) {
+    out["other_predictions"].push_back(prediction_json(other));
+  }
+  for (const auto& [type, why] : findings.not_predicted) {
+    out["not_predicted"].push_back({{"instance_type", type}, {"reason", why}});
+  }
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

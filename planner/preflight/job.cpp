@@ -65,6 +65,23 @@ const Marks kMarks[] = {
       "sharded_data_parallel_degree", "shard_optimizer_state", "offload_activations"}},
 };
 
+/// Requests of other calls that train, by a member that no CreateTrainingJob request has.
+/// Source: botocore 1.44.8, sagemaker/2017-07-24/service-2.json.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kOtherCalls = {
+    {{"TrainingSessionName", "CreateTrainingSession"},
+     {"JobConfigDocument", "CreateJob"},
+     {"HyperParameterTuningJobName", "CreateHyperParameterTuningJob"},
+     {"ProcessingJobName", "CreateProcessingJob"},
+     {"TransformJobName", "CreateTransformJob"}}};
+
+/// The call that the document is a request of, where it is none that is checked; empty otherwise.
+std::string_view other_call(const Node& document) {
+  for (const auto& [member, call] : kOtherCalls) {
+    if (document.has(member)) return call;
+  }
+  return {};
+}
+
 std::size_t marks_in(const Node& document, const Marks& marks) {
   std::size_t found = 0;
   for (const std::string_view key : marks.keys) found += document.has(key) ? 1 : 0;
@@ -116,7 +133,7 @@ Syntax syntax_of(std::optional<JobKind> kind, std::string_view file, std::string
 std::optional<JobKind> detect_kind(const Node& document, Syntax syntax) {
   if (syntax == Syntax::Arguments || document.is_array()) return JobKind::Megatron;
   const Node* class_name = document.find("class");
-  if (class_name != nullptr && class_name->text == "ModelTrainer") return JobKind::ModelTrainer;
+  if (class_name != nullptr && class_name->text.ends_with("Trainer")) return JobKind::ModelTrainer;
   std::optional<JobKind> best;
   std::size_t most = 0;
   for (const Marks& marks : kMarks) {
@@ -140,6 +157,11 @@ Result<Job> read_job(std::string_view text, std::string_view file, std::optional
   const Syntax syntax = syntax_of(kind, file, text);
   Result<Node> document = parse_document(text, name, syntax);
   if (!document) return tl::unexpected<Diagnostics>(document.error());
+  if (const std::string_view call = other_call(*document);
+      !call.empty() && (!kind || *kind == JobKind::CreateTrainingJob)) {
+    return fail("other-call", name, fmt::format("is a request of {}, which is not checked", call),
+                "what is checked is a CreateTrainingJob request, such as the definition inside a tuning job");
+  }
   const std::optional<JobKind> looks = detect_kind(*document, syntax);
   if (!kind) {
     kind = looks;

@@ -30,6 +30,9 @@ std::string_view in_words(JobKind kind);
 std::optional<JobKind> job_kind_from(std::string_view name);
 std::vector<std::string> job_kind_names();
 
+/// Where settings whose value only the user knows are noted while a rule reads them, on this thread; nullptr: nowhere.
+inline thread_local std::vector<std::string>* unknown_values = nullptr;
+
 /// A setting and where it stands. A placeholder is stated and has no value: rules that ask for presence
 /// see it, rules that judge the value do not.
 template <typename T>
@@ -38,11 +41,14 @@ struct Field {
   Where where;
   bool stated = false;
 
-  explicit operator bool() const { return value.has_value(); }
+  explicit operator bool() const {
+    if (stated && !value && unknown_values != nullptr) unknown_values->push_back(where.path);
+    return value.has_value();
+  }
   const T& operator*() const { return *value; }
   const T* operator->() const { return &*value; }
-  [[nodiscard]] T value_or(T other) const { return value.value_or(std::move(other)); }
-  [[nodiscard]] bool is(const T& other) const { return value && *value == other; }
+  [[nodiscard]] T value_or(T other) const { return *this ? *value : std::move(other); }
+  [[nodiscard]] bool is(const T& other) const { return *this && *value == other; }
 };
 using Text = Field<std::string>;
 using Count = Field<std::int64_t>;
@@ -63,6 +69,15 @@ struct JobGroup {
   Text name, type;
   Count count;
 };
+
+/// One of the types that SageMaker tries in order (InstancePreferences); the job runs on exactly one.
+struct JobPreference {
+  Where where;
+  Text type;
+  Count count;
+  const Node* training_plans = nullptr;
+};
+inline constexpr std::size_t kMaxPreferences = 5;
 
 /// Who starts the training processes, and how many a node.
 struct Launcher {
@@ -89,7 +104,8 @@ struct JobStrategy {
   Count data, data_replicate, data_shard, shard_degree;
   Text sharding;  ///< by the name that the format uses
   Switch sequence_parallel, pipeline_layout;
-  Count micro_batch, global_batch, accumulation, sequence_length, steps;
+  Count micro_batch, global_batch, accumulation, sequence_length, steps, epochs;
+  Text stack;                ///< that a file of several trainers names, by the catalog's name
   Text finetune, recompute;  ///< as the script names them
   Count recompute_layers;    ///< of each pipeline chunk, where not all
   Count lora_rank;
@@ -117,6 +133,8 @@ struct Job {
   Text instance_type;
   Count instance_count;
   std::vector<JobGroup> groups;
+  std::vector<JobPreference> preferences;
+  const Node* preference_list = nullptr;
   Count volume_gb, keep_alive_s;
   Text volume_kms_key, training_plan;
   const Node* placement = nullptr;
@@ -138,6 +156,10 @@ struct Job {
   const Node* profiler = nullptr;
   const Node* compiler = nullptr;
   bool serverless = false;
+  /// Why the models know nothing of this kind of training, in words; empty where they do.
+  std::string not_modelled;
+  /// Why it is not known whether adapters are trained, unless --finetune says it; empty where it is.
+  std::string adapters_unknown;
   Launcher launcher;
   JobStrategy strategy;
 

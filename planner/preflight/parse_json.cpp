@@ -93,6 +93,18 @@ class Scanner {
       node.items.push_back(std::move(member));
     } while (next(','));
     next('}');
+    if (stands_for_value(node)) {
+      node.kind = Node::Kind::String;
+      node.text = "${" + node.items.front().key + " " + node.items.front().text + "}";
+      node.items.clear();
+    }
+  }
+
+  /// A variable of SageMaker Pipelines, as a pipeline's definition writes it: {"Get": "Parameters.Count"}.
+  static bool stands_for_value(const Node& node) {
+    if (node.items.size() != 1 || node.where.path.empty()) return false;
+    const std::string& key = node.items.front().key;
+    return key.starts_with("Std:") || (key == "Get" && node.items.front().is_string());
   }
 
   void elements(Node& node) {

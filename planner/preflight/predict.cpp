@@ -57,6 +57,7 @@ void state(std::optional<std::string>& field, const Count& value) {
 }
 
 std::optional<std::string> stack_of(const Job& job) {
+  if (job.strategy.stack) return *job.strategy.stack;
   switch (job.kind) {
     case JobKind::DeepSpeed:
       return "deepspeed";
@@ -114,6 +115,40 @@ std::optional<std::string> offload_of(const Job& job, const JobStrategy& s) {
   add(optimizer && s.parameter_offload.is("cpu"), "params");
   add(s.activation_offload.is(true), "activations");
   return words.empty() ? std::nullopt : std::optional(words);
+}
+
+/// FSDP's strategy by our name; nullopt for those that have none. PyTorch shards over the node where it shards hybrid.
+std::optional<std::string> fsdp_sharding(std::string_view name, const std::vector<Machines>& machines) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kNames = {{{"FULL_SHARD", "fsdp-full"},
+                                                                                    {"1", "fsdp-full"},
+                                                                                    {"SHARD_GRAD_OP", "fsdp-grad-op"},
+                                                                                    {"2", "fsdp-grad-op"},
+                                                                                    {"NO_SHARD", "none"},
+                                                                                    {"3", "none"},
+                                                                                    {"HYBRID_SHARD", "fsdp-hybrid"},
+                                                                                    {"4", "fsdp-hybrid"}}};
+  const bool one_node = machines.size() == 1 && machines.front().count.is(1);
+  for (const auto& [written, ours] : kNames) {
+    if (written != name) continue;
+    return std::string(ours == "fsdp-hybrid" && one_node ? "fsdp-full" : ours);
+  }
+  return std::nullopt;
+}
+
+void state_sharding(RequestSpec& spec, const Job& job, const JobStrategy& s, const std::vector<Machines>& machines) {
+  if (spec.stack == "deepspeed" && !spec.zero_stage && !spec.sharding && s.zero_stage) {
+    spec.zero_stage = std::to_string(*s.zero_stage);
+  }
+  if (!spec.sharding && !spec.zero_stage) state(spec.shard_degree, s.shard_degree);
+  if (spec.sharding || spec.zero_stage || !s.sharding) return;
+  const bool ours =
+      spec.stack == "megatron" || spec.stack == "neuron" || (job.submitted() && job.launcher.smp.is(true));
+  if (ours) spec.sharding = *s.sharding;
+  if (spec.stack != "fsdp" || s.shard_degree) return;
+  spec.sharding = fsdp_sharding(*s.sharding, machines);
+  if (spec.sharding == "fsdp-hybrid" && !spec.shard_degree && machines.front().instance != nullptr) {
+    spec.shard_degree = std::to_string(machines.front().instance->accelerator_count);
+  }
 }
 
 /// What is trained and how, where a script's settings use our names; its other words mean what only it knows.
@@ -175,12 +210,7 @@ RequestSpec request_of(const Job& job, const std::vector<Machines>& machines, st
   state(spec.seq_len, s.sequence_length);
   if (!spec.global_batch_tokens) state(spec.global_batch, global_batch_of(s, machines));
   state_training(spec, s);
-  if (job.kind == JobKind::DeepSpeed && !spec.zero_stage && !spec.sharding && s.zero_stage) {
-    spec.zero_stage = std::to_string(*s.zero_stage);
-  }
-  if (!spec.sharding && !spec.zero_stage) state(spec.shard_degree, s.shard_degree);
-  const bool says_sharding = job.kind == JobKind::Megatron || (job.submitted() && job.launcher.smp.is(true));
-  if (says_sharding && !spec.sharding && !spec.zero_stage && s.sharding) spec.sharding = *s.sharding;
+  state_sharding(spec, job, s, machines);
   if (!spec.offload) spec.offload = offload_of(job, s);
   if (!spec.sequence_parallel && s.sequence_parallel) spec.sequence_parallel = *s.sequence_parallel ? "true" : "false";
   // Limits judge the prediction; they do not shape it.
@@ -225,7 +255,9 @@ std::string leave_open(PlanRequest& request, const RequestSpec& spec, std::initi
 /// too large or too slow is so in every way to run it.
 Result<PlanSet> estimate_job(PlanRequest request, const Job& job, const RequestSpec& spec, const Catalog& catalog,
                              const SearchOptions& options, std::string& left_open) {
-  if (!job.submitted() || job.launcher.smp.is(true)) return estimate(request, catalog, options);
+  const Text& stack = job.strategy.stack;
+  const bool said_in_full = stack.is("megatron") || stack.is("torchtitan") || stack.is("neuron");
+  if (!job.submitted() || job.launcher.smp.is(true) || said_in_full) return estimate(request, catalog, options);
   // Horovod is what mpi is mostly for, and it is never planned unasked.
   const Stack* horovod = catalog.find_stack("horovod");
   if (job.launcher.mpi.is(true) && !spec.stack && horovod != nullptr) {
@@ -353,17 +385,29 @@ Result<void> complete_job(Job& job, const Catalog& catalog, const CheckOptions& 
 PredictionOutcome predict(const Job& job, const std::vector<Machines>& machines, std::string_view region,
                           const Catalog& catalog, const CheckOptions& options) {
   PredictionOutcome out;
+  if (!job.not_modelled.empty()) {
+    out.why_not = job.not_modelled;
+    return out;
+  }
+  if (!job.adapters_unknown.empty() && !options.request.finetune) {
+    out.why_not = job.adapters_unknown;
+    return out;
+  }
   if (!names_model(options.request)) {
     out.why_not = "no model is given";
     return out;
   }
   const RequestSpec spec = request_of(job, machines, region, options.request);
+  if (machines.size() == 1 && machines.front().type && machines.front().instance == nullptr) {
+    out.why_not = "the catalog has no accelerators of " + *machines.front().type;
+    return out;
+  }
   if (!spec.instances || !spec.count) {
     out.why_not = "the instance type and count are not known";
     return out;
   }
   if (splits_elsewhere(job, spec)) {
-    out.why_not = "the degrees are not in this file: check the arguments or the TOML beside it, or give --tp";
+    out.why_not = "the degrees are not in this file, nor in one of an export beside it: give --tp";
     return out;
   }
   if (job.strategy.tensor && *job.strategy.tensor > 1) {
@@ -387,6 +431,10 @@ PredictionOutcome predict(const Job& job, const std::vector<Machines>& machines,
   p.request = set->request;
   p.plan = set->plans.front();
   p.tokens_assumed = !spec.tokens;
+  if (!spec.tokens && job.strategy.epochs.stated) {
+    p.length_unknown = fmt::format("the file says {} epochs and not of how much data: give --tokens",
+                                   job.strategy.epochs ? count_text(*job.strategy.epochs) : "how many");
+  }
   p.time_to_train = p.plan.cost.time_to_train();
   p.cost = p.plan.cost.total();
   p.out_of_memory = p.plan.out_of_memory_probability;

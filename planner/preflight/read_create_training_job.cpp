@@ -87,6 +87,7 @@ void read_resources(const Node& r, Job& job) {
   job.keep_alive_s = count_field(r.find("KeepAlivePeriodInSeconds"));
   job.training_plan = text_field(r.find("TrainingPlanArn"));
   job.placement = r.find("InstancePlacementConfig");
+  read_preferences(r.find("InstancePreferences"), {"InstanceType", "InstanceCount", "TrainingPlanArns"}, job);
   if (const Node* groups = r.find("InstanceGroups")) {
     for (const Node& g : groups->items) {
       job.groups.push_back({g.where, text_field(g.find("InstanceGroupName")), text_field(g.find("InstanceType")),

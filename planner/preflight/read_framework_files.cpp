@@ -2,80 +2,6 @@
 #include "planner/preflight/fields.hpp"
 
 namespace smplan {
-namespace {
-
-Switch said(bool value, const Node* node) { return value && node != nullptr ? derived(true, node->where) : Switch{}; }
-
-bool mentions(const Node* node, std::string_view word) {
-  return node != nullptr && node->is_string() && node->text.find(word) != std::string::npos;
-}
-
-void read_precision(const Node* named, JobStrategy& s) {
-  s.bf16 = said(mentions(named, "bf16") || mentions(named, "bfloat16"), named);
-  s.fp16 =
-      said(mentions(named, "fp16") || mentions(named, "16-mixed") || (mentions(named, "float16") && !s.bf16), named);
-  if (s.bf16 && mentions(named, "bf16-mixed")) s.fp16 = {};
-  s.fp8 = said(mentions(named, "fp8"), named);
-  s.fp32 = said(named != nullptr && (mentions(named, "float32") || mentions(named, "fp32") || named->text == "32" ||
-                                     named->text == "no"),
-                named);
-}
-
-}  // namespace
-
-void read_hyperpod_recipe(const Node& root, Job& job) {
-  JobStrategy& s = job.strategy;
-  s.devices_per_node = count_field(root.at({"trainer", "devices"}));
-  s.nodes = count_field(root.at({"trainer", "num_nodes"}));
-  const Node* plugin = root.at({"plugins", "precision"});  // 2026 NeMo recipes
-  read_precision(plugin != nullptr ? plugin : root.at({"trainer", "precision"}), s);
-  job.instance_type = text_field(first_of(root, {"instance_type"}));
-  if (const Node* backend = root.find("distributed_backend"); mentions(backend, "smddp")) {
-    job.launcher.smddp = derived(true, backend->where);
-  }
-  const Node* m = root.find("model");
-  if (m != nullptr && m->is_object()) {
-    s.tensor = count_field(first_of(*m, {"tensor_model_parallel_degree", "tensor_model_parallel_size"}));
-    s.pipeline = count_field(first_of(*m, {"pipeline_model_parallel_degree", "pipeline_model_parallel_size"}));
-    s.virtual_pipeline = count_field(m->find("virtual_pipeline_model_parallel_size"));
-    s.context = count_field(first_of(*m, {"context_parallel_degree", "context_parallel_size"}));
-    s.expert = count_field(first_of(*m, {"expert_model_parallel_degree", "expert_model_parallel_size"}));
-    s.shard_degree = count_field(m->find("shard_degree"));
-    s.sharding = text_field(m->find("sharding_strategy"));
-    s.micro_batch = count_field(first_of(*m, {"train_batch_size", "micro_batch_size"}));
-    s.global_batch = count_field(m->find("global_batch_size"));
-    s.sequence_length = count_field(first_of(*m, {"max_context_width", "encoder_seq_length", "seq_length"}));
-    s.heads = count_field(m->find("num_attention_heads"));
-    s.kv_heads = count_field(first_of(*m, {"num_key_value_heads", "num_query_groups"}));
-    s.hidden = count_field(m->find("hidden_size"));
-    s.ffn = count_field(first_of(*m, {"intermediate_size", "ffn_hidden_size"}));
-    s.vocabulary = count_field(m->find("vocab_size"));
-    s.layers = count_field(first_of(*m, {"num_hidden_layers", "num_layers"}));
-    s.experts = count_field(first_of(*m, {"num_local_experts", "num_experts", "num_moe_experts"}));
-    s.fp8 = switch_field(m->find("fp8"));
-    if (!s.fp8.is(true)) s.fp8 = {};
-    s.sequence_parallel = switch_field(m->find("sequence_parallel"));
-  }
-  if (const Node* st = root.find("strategy"); st != nullptr && st->is_object()) {  // 2026 NeMo recipes
-    s.tensor = count_field(st->find("tensor_model_parallel_size"));
-    s.pipeline = count_field(st->find("pipeline_model_parallel_size"));
-    s.virtual_pipeline = count_field(st->find("virtual_pipeline_model_parallel_size"));
-    s.context = count_field(st->find("context_parallel_size"));
-    s.expert = count_field(st->find("expert_model_parallel_size"));
-    s.expert_tensor = count_field(st->find("expert_tensor_parallel_size"));
-    if (!s.expert_tensor.stated) s.expert_tensor = s.tensor;  // as in Megatron
-    s.sequence_parallel = switch_field(st->find("sequence_parallel"));
-    s.micro_batch = count_field(root.at({"data", "micro_batch_size"}));
-    s.global_batch = count_field(root.at({"data", "global_batch_size"}));
-    s.sequence_length = count_field(root.at({"data", "seq_length"}));
-  }
-  if (const Node* args = root.at({"training_config", "training_args"})) {  // 2026 fine-tuning recipes
-    s.global_batch = count_field(args->find("train_batch_size"));
-    s.micro_batch = count_field(args->find("micro_train_batch_size"));
-    s.sequence_length = count_field(args->find("max_len"));
-  }
-}
-
 void read_deepspeed(const Node& root, Job& job) {
   JobStrategy& s = job.strategy;
   s.global_batch = count_field(root.find("train_batch_size"));
@@ -106,7 +32,7 @@ void read_accelerate(const Node& root, Job& job) {
   job.region = text_field(root.find("region"));
   // In its SageMaker mode accelerate makes an estimator of this, with smdistributed for DATA_PARALLEL.
   const Node* type = root.find("distributed_type");
-  if (text_field(root.find("compute_environment")).is("AMAZON_SAGEMAKER") && mentions(type, "DATA_PARALLEL")) {
+  if (text_field(root.find("compute_environment")).is("AMAZON_SAGEMAKER") && names_word(type, "DATA_PARALLEL")) {
     job.launcher.smddp = derived(true, type->where);
   }
   if (const Node* f = root.find("fsdp_config"); f != nullptr && f->is_object()) {
@@ -247,12 +173,14 @@ void read_torchtitan(const Node& root, Job& job) {
     }
   }
   cut_local_batch(root, s);
+  // Its tensor ranks always shard the sequence too.
+  if (s.tensor.value_or(1) > 1) s.sequence_parallel = derived(true, s.tensor.where);
   s.recompute = text_field(root.at({"activation_checkpoint", "mode"}));
   if (!s.recompute.stated) s.recompute = derived(std::string("selective"), root.where);  // TorchTitan's default
   if (const Node* converters = root.at({"model", "converters"}); converters != nullptr) {
     for (const Node& converter : converters->items) {
-      if (mentions(&converter, "float8")) s.fp8 = derived(true, converter.where);
-      if (mentions(&converter, "mx")) s.fp4 = derived(true, converter.where);
+      if (names_word(&converter, "float8")) s.fp8 = derived(true, converter.where);
+      if (names_word(&converter, "mx")) s.fp4 = derived(true, converter.where);
     }
   }
 }

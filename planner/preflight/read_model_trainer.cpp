@@ -26,6 +26,7 @@ void read_compute(const Node& c, Job& job) {
   job.spot = switch_field(c.find("enable_managed_spot_training"));
   job.training_plan = text_field(c.find("training_plan_arn"));
   job.placement = c.find("instance_placement_config");
+  read_preferences(c.find("instance_preferences"), {"instance_type", "instance_count", "training_plan_arns"}, job);
   if (const Node* groups = c.find("instance_groups")) {
     for (const Node& g : groups->items) {
       job.groups.push_back({g.where, text_field(g.find("instance_group_name")), text_field(g.find("instance_type")),
@@ -58,10 +59,22 @@ JobChannel read_input(const Node& node) {
   return channel;
 }
 
+/// The trainers beside ModelTrainer leave recipe, degrees and batch to the service.
+void read_class(Job& job) {
+  if (!job.class_name || *job.class_name == "ModelTrainer") return;
+  const std::string& name = *job.class_name;
+  const bool reinforced = name.find("RL") != std::string::npos;
+  job.not_modelled = reinforced ? std::string("reinforcement learning is not modelled")
+                     : name == "DPOTrainer"
+                         ? std::string("preference tuning is not modelled")
+                         : "the service chooses the recipe of a " + name + ", which is not in this file";
+}
+
 }  // namespace
 
 void read_model_trainer(const Node& root, Job& job) {
   job.class_name = text_field(root.find("class"));
+  read_class(job);
   read_image(root.find("training_image"), job);
   job.algorithm = text_field(root.find("algorithm_name"));
   job.name = text_field(root.find("base_job_name"));

@@ -13,8 +13,14 @@ std::string_view reason_not_run(Need need) {
       return "";
     case Need::Prediction:
       return "needs a model and hardware to predict with: --model or --params, --instances, --count";
+    case Need::Length:
+      return "needs a model, hardware and the length of the run: --model or --params, --instances, --count, --tokens";
     case Need::Budget:
       return "needs --budget beside a model";
+    case Need::Deadline:
+      return "needs --deadline beside a model";
+    case Need::Hourly:
+      return "needs --max-hourly";
     case Need::Quotas:
       return "needs the account's quotas: facts.quotas";
     case Need::Buckets:

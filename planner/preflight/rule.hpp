@@ -50,7 +50,9 @@ struct Prediction {
   Plan plan;
   Seconds time_to_train;
   bool tokens_assumed = false;  ///< neither the job nor a flag says how many
-  std::string left_open;        ///< `stack, sharding`: what only the script says; the plan has the best of them
+  /// Why the length of the run is not known, so that its time and money are not either; empty where they are.
+  std::string length_unknown;
+  std::string left_open;  ///< `stack, sharding`: what only the script says; the plan has the best of them
   Usd cost;
   double out_of_memory = 0;        ///< probability
   std::string largest_memory;      ///< component that takes most, with its size
@@ -67,6 +69,18 @@ struct Machines {
   std::string group;
 };
 
+/// What the flags ask the job to keep to.
+struct Gates {
+  std::optional<Usd> budget;
+  std::optional<Seconds> deadline;
+  std::optional<UsdPerSecond> hourly;
+  std::optional<Market> market;         ///< of --market; else the job says it
+  double confidence = kGateConfidence;  ///< that the deadline is met
+
+  /// Unless --confidence says otherwise.
+  static constexpr double kGateConfidence = 0.9;
+};
+
 /// Everything that a rule may look at.
 struct CheckInput {
   const Job& job;
@@ -74,9 +88,10 @@ struct CheckInput {
   const SagemakerLimits& limits;
   const Facts& facts;
   const Prediction* prediction = nullptr;
-  std::optional<Usd> budget;
+  Gates gates;
   std::string region;  ///< empty where neither the file nor a flag says it
   std::vector<Machines> machines;
+  const Job* as_given = nullptr;  ///< with all the types that are tried in order; `job` is on one of them
   /// A plan on the same machines keeps its tensor group inside the NVLink domain; unknown without a model.
   std::optional<bool> plan_inside_domain;
 
@@ -129,7 +144,10 @@ inline constexpr Kinds kAnyKind = (Kinds{1} << kJobKindCount) - 1;
 enum class Need {
   Nothing,
   Prediction,
+  Length,  ///< a prediction of time and money
   Budget,
+  Deadline,
+  Hourly,
   Quotas,
   Buckets,
   Datasets,

@@ -49,10 +49,14 @@ inline std::string job_text(const std::string& base, const Json& job) {
 inline RequestSpec request_from(const Json& flags) {
   RequestSpec spec;
   const std::pair<const char*, std::optional<std::string> RequestSpec::*> kFields[] = {
-      {"model", &RequestSpec::model},   {"params", &RequestSpec::params},       {"stack", &RequestSpec::stack},
-      {"tokens", &RequestSpec::tokens}, {"seq_len", &RequestSpec::seq_len},     {"dtype", &RequestSpec::dtype},
-      {"count", &RequestSpec::count},   {"instances", &RequestSpec::instances}, {"region", &RequestSpec::region},
-      {"budget", &RequestSpec::budget}, {"offload", &RequestSpec::offload},     {"dp", &RequestSpec::dp},
+      {"model", &RequestSpec::model},           {"params", &RequestSpec::params},
+      {"stack", &RequestSpec::stack},           {"tokens", &RequestSpec::tokens},
+      {"seq_len", &RequestSpec::seq_len},       {"dtype", &RequestSpec::dtype},
+      {"count", &RequestSpec::count},           {"instances", &RequestSpec::instances},
+      {"region", &RequestSpec::region},         {"budget", &RequestSpec::budget},
+      {"offload", &RequestSpec::offload},       {"dp", &RequestSpec::dp},
+      {"deadline", &RequestSpec::deadline},     {"confidence", &RequestSpec::confidence},
+      {"max_hourly", &RequestSpec::max_hourly}, {"finetune", &RequestSpec::finetune},
   };
   for (const auto& [key, value] : flags.items()) {
     bool known = false;

@@ -94,8 +94,8 @@ void many_small_files(const CheckInput& in, Report& report) {
 
 void download_billed(const CheckInput& in, Report& report) {
   const Seconds download(file_mode_bytes(in) / kDownloadBytesPerSecond);
-  const double run = in.prediction != nullptr ? in.prediction->time_to_train.value()
-                                              : static_cast<double>(in.job.max_run_s.value_or(0));
+  const std::optional<Seconds> time = predicted_time(in);
+  const double run = time ? time->value() : static_cast<double>(in.job.max_run_s.value_or(0));
   if (run > 0 && download.value() > run / 10) report.at(in.job.channels.front().where, {format_duration(download)});
 }
 

@@ -45,12 +45,13 @@ void sizes(const CheckInput& in, Report& report) {
 
 void strategy_name(const CheckInput& in, Report& report) {
   const Text& name = in.job.strategy.sharding;
-  if (!name) return;
+  if (!name || in.job.strategy.stack.is("megatron")) return;
   constexpr std::array<std::string_view, 10> kAccelerateNames = {
       "FULL_SHARD", "SHARD_GRAD_OP", "NO_SHARD", "HYBRID_SHARD", "HYBRID_SHARD_ZERO2", "1", "2", "3", "4", "5"};
   constexpr std::array<std::string_view, 5> kRecipeNames = {"no_shard", "shard_grad_op", "hybrid_shard",
                                                             "_hybrid_shard_zero2", "full_shard"};
-  const bool recipe = in.job.kind == JobKind::HyperpodRecipe;
+  // The adapter's own names; llmft takes FSDP's.
+  const bool recipe = in.job.kind == JobKind::HyperpodRecipe && !in.job.strategy.stack;
   const auto known = [&](const auto& names) { return std::find(names.begin(), names.end(), *name) != names.end(); };
   if (recipe ? known(kRecipeNames) : known(kAccelerateNames)) return;
   report.at(name, {quote(*name), recipe ? "no_shard, shard_grad_op, hybrid_shard, _hybrid_shard_zero2 or full_shard"
@@ -104,6 +105,18 @@ void wrap_policy(const CheckInput& in, Report& report) {
   if (layer == nullptr || layer->is_null() || layer->text.empty()) report.at(*policy);
 }
 
+/// Rank 0 alone reads the weights, so the others must be sent them.
+void efficient_loading(const CheckInput& in, Report& report) {
+  const Node* fsdp = in.job.root().find("fsdp_config");
+  if (fsdp == nullptr || !fsdp->is_object()) return;
+  const Node* version = fsdp->find("fsdp_version");
+  if (version != nullptr && integer_of(*version).value_or(1) > 1) return;  // FSDP2 always sends them
+  const Node* loading = fsdp->find("fsdp_cpu_ram_efficient_loading");
+  const Node* sync = fsdp->find("fsdp_sync_module_states");
+  if (loading == nullptr || sync == nullptr || truth_of(*loading) != true || truth_of(*sync) != false) return;
+  report.at(*sync).edits = {{Edit::Kind::Set, sync->where.path, "true"}};
+}
+
 constexpr std::string_view kSource = "accelerate 1.14.0, parallelism_config.py and constants.py";
 
 constexpr Rule kRules[] = {
@@ -130,10 +143,20 @@ constexpr Rule kRules[] = {
      "{} is no newer than the stale default of accelerate's SageMaker mode",
      "write current versions, or launch torchrun from an estimator", kSource, kAccelerate, Need::Nothing,
      sagemaker_defaults},
-    {"C174", Severity::Error, "Wrapping without a layer",
+    {"C174", Severity::Info, "Wrapping without a layer",
      "TRANSFORMER_BASED_WRAP without fsdp_transformer_layer_cls_to_wrap",
-     "TRANSFORMER_BASED_WRAP names no layer class to wrap", "name the model's decoder layer, e.g. LlamaDecoderLayer",
-     kSource, kAccelerate, Need::Nothing, wrap_policy},
+     "TRANSFORMER_BASED_WRAP names no layer class: accelerate takes the model's _no_split_modules, and fails on a "
+     "model "
+     "that has none",
+     "name the model's decoder layer, e.g. LlamaDecoderLayer, if it is none of transformers' models",
+     "accelerate 1.14.0, utils/dataclasses.py, set_auto_wrap_policy", kAccelerate, Need::Nothing, wrap_policy},
+    {"C218", Severity::Warning, "Weights that one rank reads",
+     "fsdp_cpu_ram_efficient_loading is on and fsdp_sync_module_states is off",
+     "fsdp_cpu_ram_efficient_loading reads the weights on rank 0 alone, and fsdp_sync_module_states false does not "
+     "send "
+     "them to the others: earlier versions of accelerate refuse that, 1.14 overrules it",
+     "set fsdp_sync_module_states: true", "accelerate 1.14.0, utils/dataclasses.py; huggingface/transformers#25100",
+     kAccelerate, Need::Nothing, efficient_loading},
 };
 
 }  // namespace

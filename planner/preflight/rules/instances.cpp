@@ -85,9 +85,14 @@ void volume_over_quota(const CheckInput& in, Report& report) {
   report.at(volume, {count_text(*volume)});
 }
 
+/// More than one instance, of a type with accelerators: what such jobs exchange wants a fabric.
+bool several_with_accelerators(const Machines& m) {
+  return m.instance != nullptr && m.instance->accelerator_count > 0 && m.count && *m.count > 1;
+}
+
 void no_efa(const CheckInput& in, Report& report) {
   for (const Machines& m : in.machines) {
-    if (m.instance == nullptr || !m.count || *m.count < 2 || m.instance->network.kind == NetworkKind::Efa) continue;
+    if (!several_with_accelerators(m) || m.instance->network.kind == NetworkKind::Efa) continue;
     report.at(m.type, {count_text(*m.count), m.instance->name});
   }
 }
@@ -98,7 +103,7 @@ void many_single_gpus(const CheckInput& in, Report& report) {
     const InstanceType* better = nullptr;
     for (const InstanceType& other : in.catalog.instances()) {
       const bool same = other.accelerator == m.instance->accelerator && other.accelerator_count >= *m.count;
-      const bool sold = other.support == TrainingSupport::OnDemand || other.support == m.instance->support;
+      const bool sold = other.support == TrainingSupport::OnDemand || other.support == TrainingSupport::PlanOnly;
       if (same && sold && (better == nullptr || other.accelerator_count < better->accelerator_count)) better = &other;
     }
     if (better == nullptr) continue;
@@ -184,8 +189,36 @@ void encryption(const CheckInput& in, Report& report) {
 void infra_check(const CheckInput& in, Report& report) {
   if (in.job.infra_check.is(true) || (in.job.infra_check.stated && !in.job.infra_check)) return;
   for (const Machines& m : in.machines) {
-    if (m.instance == nullptr || !m.count || *m.count < 2) continue;
+    if (!several_with_accelerators(m)) continue;
     report.at(in.job.infra_check.stated ? in.job.infra_check.where : m.type.where, {count_text(*m.count)});
+  }
+}
+
+/// The cheapest type on sale that does what `old` did: as many accelerators, none slower or smaller.
+const InstanceType* successor_of(const InstanceType& old, const CheckInput& in) {
+  const std::string region = in.region.empty() ? "us-east-1" : in.region;
+  const Accelerator* before = in.catalog.find_accelerator(old.accelerator);
+  const InstanceType* best = nullptr;
+  UsdPerSecond least{};
+  for (const InstanceType& type : in.catalog.instances()) {
+    const Accelerator* now = in.catalog.find_accelerator(type.accelerator);
+    const Price* price = in.catalog.find_price(type.name, region, Market::OnDemand);
+    if (type.support != TrainingSupport::OnDemand || before == nullptr || now == nullptr || price == nullptr) continue;
+    const bool as_good = type.accelerator_count >= old.accelerator_count &&
+                         type.accelerator_memory >= old.accelerator_memory &&
+                         now->peak_rate(Precision::Fp16) >= before->peak_rate(Precision::Fp16);
+    if (!as_good || (best != nullptr && price->rate >= least)) continue;
+    best = &type;
+    least = price->rate;
+  }
+  return best;
+}
+
+void retired_type(const CheckInput& in, Report& report) {
+  for (const Machines& m : in.machines) {
+    if (m.instance == nullptr || m.instance->support != TrainingSupport::Retired) continue;
+    Finding& finding = report.at(m.type, {m.instance->name, m.instance->support_reason});
+    if (const InstanceType* type = successor_of(*m.instance, in)) finding.fix = "use " + type->name;
   }
 }
 
@@ -249,6 +282,9 @@ constexpr Rule kRules[] = {
     {"C130", Severity::Warning, "UltraServer placement", "a placement or p6e-gb200 without a training plan",
      "{} needs capacity of a training plan", "give the training plan's ARN", kApi, kSubmitted, Need::Nothing,
      ultraserver},
+    {"C217", Severity::Warning, "Retired type", "the instance type has left every region",
+     "{} is no longer offered: it {}", "use a type of today", "EC2 instance type offerings, see the catalog's entry",
+     kSubmitted | kRecipe, Need::Nothing, retired_type},
 };
 
 }  // namespace

@@ -143,7 +143,16 @@ void no_launcher(const CheckInput& in, Report& report) {
   }
   const std::int64_t world = times(*nodes, type->accelerator_count);
   if (world <= *nodes) return;
-  report.at(launcher_place(in.job), {count_text(*nodes), count_text(world)});
+  // On one node one TensorFlow process drives all of them: MirroredStrategy.
+  const bool tensorflow =
+      in.job.framework == Framework::TensorFlow || (in.job.framework == Framework::HuggingFace && !in.pytorch());
+  if (tensorflow && *nodes == 1) return;
+  Finding& finding = report.at(launcher_place(in.job), {count_text(*nodes), count_text(world)});
+  if (tensorflow) finding.fix = "multi_worker_mirrored_strategy: {\"enabled\": true}";
+  if (in.job.framework != Framework::HuggingFace || *nodes > 1) return;
+  finding.severity = Severity::Warning;
+  finding.message = "one process starts for " + count_text(world) +
+                    " accelerators: the Trainer drives them by DataParallel, which is slower than a process for each";
 }
 
 void both_smdistributed(const CheckInput& in, Report& report) {
@@ -161,6 +170,7 @@ void torchrun_on_cpu(const CheckInput& in, Report& report) {
   if (!in.job.launcher.torchrun.is(true)) return;
   for (const Machines& m : in.machines) {
     if (!m.type || is_local(in.job) || is_gpu_type(*m.type) || is_trainium_type(*m.type)) continue;
+    if (!in.limits.is_training_type(*m.type)) continue;  // C014 says so
     // A heterogeneous job may have processors beside; its own rule looks at the groups.
     if (in.machines.size() == 1) report.at(in.job.launcher.torchrun, {*m.type});
   }
@@ -237,7 +247,7 @@ void mpi_processes(const CheckInput& in, Report& report) {
 void mpi_too_many(const CheckInput& in, Report& report) {
   const Launcher& l = in.job.launcher;
   const auto devices = in.devices_per_node();
-  if (counts_processes(in) && devices && in.instance() != nullptr && l.processes_per_node &&
+  if (counts_processes(in) && devices && *devices > 0 && in.instance() != nullptr && l.processes_per_node &&
       *l.processes_per_node > *devices) {
     report.at(l.processes_per_node, {count_text(*l.processes_per_node), count_text(*devices)});
   }
@@ -291,7 +301,9 @@ constexpr Rule kRules[] = {
      "drop it; DeepSpeed is the script's: call deepspeed.initialize, or give TrainingArguments its deepspeed file",
      kSdk2, kEstimator, Need::Nothing, unknown_inner_key},
     {"C048", Severity::Error, "No launcher",
-     "the job has more accelerators than nodes and nothing starts a process for each",
+     "the job has more accelerators than nodes and nothing starts a process for each (a warning for Hugging Face on "
+     "one "
+     "node; TensorFlow drives one node by one process)",
      "nothing launches: {} processes start for {} accelerators",
      "torch_distributed: {\"enabled\": true} (in a request: hyperparameter sagemaker_torch_distributed_enabled "
      "\"true\")",
@@ -305,7 +317,7 @@ constexpr Rule kRules[] = {
      pytorchddp_with_smdistributed},
     {"C054", Severity::Error, "torchrun without accelerators",
      "torch_distributed on an instance without GPU or Trainium", "torch_distributed does not start on {}",
-     "use a p, g or trn type, or plain processes", kSdk2, kSubmitted, Need::Nothing, torchrun_on_cpu},
+     "use a p, g or trn type, or plain processes", kSdk2, kRequest | kEstimator, Need::Nothing, torchrun_on_cpu},
     {"C055", Severity::Error, "Entry point of torchrun", "torch_distributed with an entry point that is no Python file",
      "torch_distributed takes a .py entry point, not {}", "start from Python, or use SourceCode(command=...) of SDK v3",
      kSdk2, kEstimator | kRequest, Need::Nothing, torchrun_entry_point},

@@ -108,7 +108,7 @@ void image_length(const CheckInput& in, Report& report) {
 void image_or_algorithm(const CheckInput& in, Report& report) {
   const Node* holder =
       in.job.kind == JobKind::CreateTrainingJob ? in.job.root().find("AlgorithmSpecification") : &in.job.root();
-  if (holder == nullptr || in.job.serverless) return;
+  if (holder == nullptr || in.job.serverless || other_trainer(in.job)) return;
   if (in.job.image.stated && in.job.algorithm.stated) report.at(in.job.image, {"both are given"});
   if (!in.job.image.stated && !in.job.algorithm.stated) report.at(*holder, {"neither is given"});
 }
@@ -183,6 +183,16 @@ bool lacks_prefix(const SagemakerLimits& limits, std::string_view type) {
   return !type.starts_with("ml.") && limits.is_training_type("ml." + std::string(type));
 }
 
+/// All but what the catalog knows to be gone.
+std::vector<std::string> types_on_sale(const CheckInput& in) {
+  std::vector<std::string> types = in.limits.training_types;
+  std::erase_if(types, [&](const std::string& name) {
+    const InstanceType* type = in.catalog.find_instance(name);
+    return type != nullptr && type->support == TrainingSupport::Retired;
+  });
+  return types;
+}
+
 void instance_type(const CheckInput& in, Report& report) {
   for (const Machines& m : in.machines) {
     if (!m.type || is_local(in.job) || in.limits.is_training_type(*m.type) || lacks_prefix(in.limits, *m.type))
@@ -191,7 +201,7 @@ void instance_type(const CheckInput& in, Report& report) {
     // Types that the user's own catalog knows are newer than our list.
     if (m.instance != nullptr && m.instance->support != TrainingSupport::NotSupported) continue;
     Finding& finding = report.at(m.type, {quote(*m.type)});
-    const std::vector<std::string> near = nearest_names(*m.type, in.limits.training_types, 2);
+    const std::vector<std::string> near = nearest_names(*m.type, types_on_sale(in), 2);
     if (!near.empty()) finding.fix = "did you mean " + near.front() + (near.size() > 1 ? " or " + near[1] : "") + "?";
   }
 }

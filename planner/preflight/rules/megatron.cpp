@@ -183,7 +183,16 @@ void repeated_options(const CheckInput& in, Report& report) {
   }
 }
 
+/// Megatron Core's MoE layer raises in training. Source: megatron-core 0.16.1, transformer/moe/moe_layer.py.
+void sequence_of_experts(const CheckInput& in, Report& report) {
+  const JobStrategy& s = in.job.strategy;
+  if (s.experts.value_or(1) > 1 && s.tensor.value_or(1) > 1 && !s.sequence_parallel.is(true)) {
+    report.at(s.experts, {"num-experts", "with tensor ranks needs --sequence-parallel"});
+  }
+}
+
 void megatron_options(const CheckInput& in, Report& report) {
+  sequence_of_experts(in, report);
   distributed_optimizer(in, report);
   tensor_overlap(in, report);
   offloaded_activations(in, report);
@@ -197,7 +206,8 @@ void megatron_options(const CheckInput& in, Report& report) {
 constexpr Rule kRules[] = {
     {"C180", Severity::Error, "Options of Megatron",
      "an option lacks another that it needs (overlapped or low-precision gathering, overlap of tensor ranks, an "
-     "offloaded optimizer, full recomputation), collectives of tensor ranks overlap with nothing (a warning), "
+     "offloaded optimizer, full recomputation, experts with tensor ranks), collectives of tensor ranks overlap with "
+     "nothing (a warning), "
      "activations are offloaded in a pipeline or beside recomputation, the sequence is longer than the positions, "
      "a name is misspelt, or an option stands twice (a warning)",
      "--{} {}", "add the option", "Megatron-LM d98e8a6 (2026-08-22), arguments.py and transformer_config.py", kMegatron,

@@ -6,7 +6,7 @@
 namespace smplan {
 namespace {
 
-constexpr double kUsualBatchTokens = 4e6;
+constexpr double kUsualBatchTokens = 4 * 1024 * 1024;
 
 std::int64_t degree(const Count& c) { return std::max<std::int64_t>(1, c.value_or(1)); }
 

@@ -26,12 +26,19 @@ std::string joined(const std::vector<std::string>& cures) {
   return out;
 }
 
+bool states_precision(const JobStrategy& s) {
+  return s.bf16.stated || s.fp16.stated || s.fp8.stated || s.fp4.stated || s.fp32.stated;
+}
+
 void memory(const CheckInput& in, Report& report) {
   const Prediction& p = *in.prediction;
   if (p.plan.memory.fits_device()) return;
   Finding& finding = report.at(
       hardware_place(in), {format_bytes(p.plan.memory.wanted), format_bytes(p.plan.memory.limit), p.largest_memory});
   if (!p.cures.empty()) finding.fix = joined(p.cures);
+  if (in.job.kind != JobKind::HyperpodRecipe || states_precision(in.job.strategy)) return;
+  finding.severity = Severity::Warning;
+  finding.message += ", if the trainer keeps fp32 weights and states, which the file does not say";
 }
 
 void host_memory(const CheckInput& in, Report& report) {
@@ -46,7 +53,53 @@ void budget(const CheckInput& in, Report& report) {
     cost += in.prediction->plan.price->rate * Seconds(static_cast<double>(*in.job.keep_alive_s)) *
             static_cast<double>(in.prediction->plan.instance_count);
   }
-  if (cost > *in.budget) report.at(hardware_place(in), {format_usd(cost), format_usd(*in.budget)});
+  if (cost > *in.gates.budget) report.at(hardware_place(in), {format_usd(cost), format_usd(*in.gates.budget)});
+}
+
+void deadline(const CheckInput& in, Report& report) {
+  const Plan& plan = in.prediction->plan;
+  const double chance = plan.cost.spread.probability(*in.gates.deadline);
+  if (chance >= in.gates.confidence) return;
+  report.at(hardware_place(in), {format_percent(chance), format_duration(*in.gates.deadline),
+                                 format_percent(in.gates.confidence),
+                                 format_duration(plan.cost.spread.at(in.gates.confidence))});
+}
+
+Market market_of(const CheckInput& in) {
+  if (in.gates.market) return *in.gates.market;
+  if (any_spot(in.job)) return Market::Spot;
+  return in.job.training_plan.stated ? Market::CapacityBlock : Market::OnDemand;
+}
+
+/// What the machines cost an hour; a text where that is not known.
+Result<UsdPerSecond> hourly_price(const CheckInput& in) {
+  if (in.prediction != nullptr && in.prediction->plan.price != nullptr) return in.prediction->plan.cost.hourly;
+  const std::string region = in.region.empty() ? "us-east-1" : in.region;
+  if (in.machines.empty()) return fail("unknown-price", "", "no instance type is given", "give --instances, --count");
+  UsdPerSecond all{};
+  for (const Machines& m : in.machines) {
+    const std::string type = m.type.value_or("the instance type");
+    if (!m.type || !m.count) {
+      return fail("unknown-price", "", "the count of " + type + " is not known", "give the type and the count");
+    }
+    const Price* price = in.catalog.find_price(*m.type, region, market_of(in));
+    if (price == nullptr) {
+      return fail("unknown-price", "", "no price of " + type + " is known in " + region, "give one by --catalog");
+    }
+    all += price->rate * static_cast<double>(*m.count);
+  }
+  return all;
+}
+
+void hourly(const CheckInput& in, Report& report) {
+  const Result<UsdPerSecond> price = hourly_price(in);
+  if (price && *price <= *in.gates.hourly) return;
+  Finding& finding = report.at(hardware_place(in), {price ? format_usd_per_hour(*price) : std::string(),
+                                                    format_usd_per_hour(*in.gates.hourly)});
+  if (price) return;
+  const Diagnostic& why = price.error().front();
+  finding.message = "the limit of " + format_usd_per_hour(*in.gates.hourly) + " cannot be judged: " + why.message;
+  finding.fix = why.hint;
 }
 
 void dominated(const CheckInput& in, Report& report) {
@@ -92,7 +145,7 @@ void checkpoint_size(const CheckInput& in, Report& report) {
 }
 
 constexpr Rule kRules[] = {
-    {"C144", Severity::Error, "Device memory", "the predicted peak is above what the device offers",
+    {"C144", Severity::Error, "Device memory", "the predicted peak is above what the device offers (a warning for a recipe that does not say its precision)",
      "predicted {} of device memory, {} is there; most is {}", "shard or split the model further", kJudgement, kAnyKind,
      Need::Prediction, memory},
     {"C145", Severity::Error, "Host memory", "what is offloaded is above the memory of the node",
@@ -102,7 +155,7 @@ constexpr Rule kRules[] = {
     {"C195", Severity::Warning, "Checkpoint interval",
      "a run over two hours keeps no checkpoint, or its interval is far from the best", "checkpoints: {}",
      "save about every sqrt(2 x time to save x time between failures)",
-     "Young 1974; Llama Team 2024, section 3.3.4, for the failures", kSubmitted, Need::Prediction, interval},
+     "Young 1974; Llama Team 2024, section 3.3.4, for the failures", kSubmitted, Need::Length, interval},
     {"C196", Severity::Warning, "Checkpoint size", "a node's part of a checkpoint is above its disk",
      "a node's part of a checkpoint is {}, its disk {}", "enlarge the volume, or shard the checkpoint over more nodes",
      kJudgement, kSubmitted, Need::Prediction, checkpoint_size},
@@ -110,7 +163,16 @@ constexpr Rule kRules[] = {
      "train on fewer tokens, on a cheaper plan, or raise the budget", kJudgement, kAnyKind, Need::Budget, budget},
     {"C208", Severity::Warning, "A better plan", "another plan is both cheaper and faster",
      "{} would cost {} and take {}; this job costs {} and takes {}", "use the better plan", kJudgement, kAnyKind,
-     Need::Prediction, dominated},
+     Need::Length, dominated},
+    {"C214", Severity::Error, "Deadline",
+     "the run is not done by --deadline with the probability of --confidence (90 % by default), or that cannot be "
+     "judged",
+     "there is a chance of {} to be done within {}, {} is asked for: that takes {}",
+     "use more or faster instances, train on fewer tokens, or move the deadline", kJudgement, kAnyKind, Need::Deadline,
+     deadline},
+    {"C215", Severity::Error, "Price an hour", "the machines cost more an hour than --max-hourly, or that is not known",
+     "the machines cost {}, the limit is {}", "use fewer or cheaper instances, or raise the limit", kJudgement,
+     kAnyKind, Need::Hourly, hourly},
 };
 
 }  // namespace

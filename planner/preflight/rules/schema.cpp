@@ -119,6 +119,7 @@ void walk(const Node& node, const std::string& path, const SagemakerLimits& limi
       out.push_back({Unknown, &member, nullptr, member.key, near.empty() ? "" : near.front()});
       continue;
     }
+    if (is_placeholder(member.text)) continue;
     if (!right_kind(member, field->type)) {
       out.push_back({WrongType, &member, field, member.key, std::string(type_words(field->type))});
       continue;
@@ -129,6 +130,7 @@ void walk(const Node& node, const std::string& path, const SagemakerLimits& limi
         limits.find(field->path + (field->type == RequestField::Type::Map ? "<value>" : "[]"));
     if (element == nullptr) continue;
     for (const Node& item : member.items) {
+      if (is_placeholder(item.text)) continue;
       if (!right_kind(item, element->type)) {
         out.push_back({WrongType, &item, element, item.key, std::string(type_words(element->type))});
       } else if (element->type == RequestField::Type::Structure) {
@@ -354,6 +356,40 @@ void sdk_types(const CheckInput& in, Report& report) {
   }
 }
 
+/// Of the sizes below zero_optimization: whole numbers of at least 0; of a bucket the gradients pass through, of 1.
+/// Source: DeepSpeed 0.19.5, zero/config.py; deepspeedai/DeepSpeed#8260 (division by zero).
+void zero_sizes(const Node& zero, Report& report) {
+  static constexpr std::string_view kSizes[] = {
+      "reduce_bucket_size",   "allgather_bucket_size",       "sub_group_size",
+      "prefetch_bucket_size", "param_persistence_threshold", "model_persistence_threshold",
+      "max_live_parameters",  "max_reuse_distance",          "zero_hpz_partition_size"};
+  for (const Node& entry : zero.items) {
+    std::string_view name = entry.key;
+    if (name.starts_with("stage3_")) name.remove_prefix(7);
+    if (std::find(std::begin(kSizes), std::end(kSizes), name) == std::end(kSizes)) continue;
+    if (entry.is_null() || entry.text == "auto" || is_placeholder(entry.text)) continue;
+    const std::int64_t least = name == "reduce_bucket_size" ? 1 : 0;
+    const bool scientific = entry.is_string() && entry.text.find_first_not_of("0123456789") != std::string::npos;
+    const auto size = scientific ? std::nullopt : integer_of(entry);
+    if (size && *size >= least) continue;
+    report
+        .at(entry, {entry.key, "a whole number of at least " + count_text(least) + " or \"auto\"",
+                    entry.is_string() ? "the text " + quote(entry.text) : entry.text})
+        .fix = "write a plain number, such as 500000000";
+  }
+}
+
+/// Text is true for DeepSpeed wherever it asks for truth itself, "false" as well.
+void text_for_truth(const Node& object, Report& report) {
+  for (const Node& entry : object.items) {
+    if (entry.is_object()) text_for_truth(entry, report);
+    if (!entry.is_string() || !truth_of(entry)) continue;
+    Finding& finding = report_type(entry, RequestField::Type::Boolean, "a boolean", report);
+    finding.severity = Severity::Warning;
+    if (truth_of(entry) == false) finding.edits.clear();  // what it does now would change
+  }
+}
+
 /// Sections that DeepSpeed unpacks, and the names that it looks up. Source: DeepSpeed 0.19.5, runtime/config.py,
 /// runtime/engine.py, runtime/lr_schedules.py; PyTorch 2.10, torch.optim.
 void deepspeed_types(const CheckInput& in, Report& report) {
@@ -388,6 +424,8 @@ void deepspeed_types(const CheckInput& in, Report& report) {
     if (!near.empty()) finding.fix = "did you mean " + near.front() + "?";
     finding.source = kSource;
   };
+  if (const Node* zero = root.find("zero_optimization")) zero_sizes(*zero, report);
+  text_for_truth(root, report);
   judge("optimizer", kOptimizers, true);
   judge("scheduler", kSchedulers, false);
 }

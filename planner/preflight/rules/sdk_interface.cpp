@@ -1,4 +1,5 @@
 // What the SDK's classes take: names, imports, arguments and the fields of their configurations.
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
@@ -8,23 +9,45 @@
 namespace smplan {
 namespace {
 
+/// Names that tutorials invent.
+bool invented(std::string_view name) {
+  return name.find("horovod.Horovod") != std::string_view::npos || name == "Horovod" ||
+         name.find("sagemaker.deepspeed") != std::string_view::npos || name == "DeepSpeed" ||
+         name.find("PyTorchDDP") != std::string_view::npos || name.starts_with("sagemaker.horovod");
+}
+
+void unknown_class_of_v3(const CheckInput& in, const std::string& name, Report& report) {
+  if (name == "ModelTrainer" || contains(in.limits.sdk3_trainers, name)) return;
+  const auto near = nearest_names(name, in.limits.sdk3_trainers, 1);
+  report.at(in.job.class_name, {quote(name)}).fix = near.empty()
+                                                        ? "use ModelTrainer, or " + list_text(in.limits.sdk3_trainers)
+                                                        : "did you mean " + near.front() + "?";
+}
+
+void unknown_class_of_v2(const CheckInput& in, const std::string& name, Report& report) {
+  constexpr std::array<std::string_view, 9> kKnown = {"PyTorch", "HuggingFace", "TensorFlow", "Estimator",  "MXNet",
+                                                      "Chainer", "SKLearn",     "XGBoost",    "RLEstimator"};
+  if (std::find(kKnown.begin(), kKnown.end(), name) != kKnown.end()) return;
+  Finding& finding = report.at(in.job.class_name, {quote(name)});
+  if (name == "ModelTrainer" || contains(in.limits.sdk3_trainers, name)) {
+    finding.fix = name + " is a class of SDK 3: check it with --kind model-trainer";
+  }
+}
+
 void nonexistent_class(const CheckInput& in, Report& report) {
-  const auto judge = [&](const std::string& name, const Where& where) {
-    const bool invented = name.find("horovod.Horovod") != std::string::npos || name == "Horovod" ||
-                          name.find("sagemaker.deepspeed") != std::string::npos || name == "DeepSpeed" ||
-                          name.find("PyTorchDDP") != std::string::npos || name.find("sagemaker.horovod") == 0;
-    if (invented) report.at(where, {quote(name)});
-    return invented;
-  };
-  if (in.job.class_name && !judge(*in.job.class_name, in.job.class_name.where)) {
-    constexpr std::array<std::string_view, 9> kKnown = {"PyTorch", "HuggingFace", "TensorFlow", "Estimator",  "MXNet",
-                                                        "Chainer", "SKLearn",     "XGBoost",    "RLEstimator"};
-    bool known = in.job.kind == JobKind::ModelTrainer;
-    for (const std::string_view name : kKnown) known = known || *in.job.class_name == name;
-    if (!known) report.at(in.job.class_name, {quote(*in.job.class_name)});
+  if (const Text& name = in.job.class_name; name) {
+    if (invented(*name)) {
+      report.at(name, {quote(*name)});
+    } else if (in.job.kind == JobKind::ModelTrainer) {
+      unknown_class_of_v3(in, *name, report);
+    } else {
+      unknown_class_of_v2(in, *name, report);
+    }
   }
   if (!in.facts.script) return;
-  for (const std::string& name : in.facts.script->imports) judge(name, in.job.root().where);
+  for (const std::string& name : in.facts.script->imports) {
+    if (invented(name)) report.at(in.job.root().where, {quote(name)});
+  }
 }
 
 bool imports(const CheckInput& in, std::string_view prefix) {
@@ -57,8 +80,10 @@ void unknown_arguments(const CheckInput& in, Report& report) {
     for (const auto& [old_name, new_name] : in.limits.renamed) renamed = renamed || old_name == argument.key;
     if (renamed) continue;
     Finding& finding = report.at(argument, {quote(argument.key)});
-    const auto near = argument.key == "max_retries" ? std::vector<std::string>{"max_retry_attempts"}
-                                                    : nearest_names(argument.key, known, 1);
+    // The name that another format has for it is what was meant.
+    const std::string meant =
+        argument.key == "max_retries" ? "max_retry_attempts" : respelled(in.job.kind, argument.key);
+    const auto near = meant.empty() ? nearest_names(argument.key, known, 1) : std::vector<std::string>{meant};
     if (!near.empty()) finding.fix = "did you mean " + near.front() + "?";
   }
 }
@@ -115,6 +140,7 @@ void unknown_fields_in_v3(const CheckInput& in, Report& report) {
 }
 
 void unknown_arguments_in_v3(const CheckInput& in, Report& report) {
+  if (other_trainer(in.job)) return;
   constexpr std::array<std::pair<std::string_view, std::string_view>, 20> kMoved = {{
       {"distribution", "distributed=Torchrun() or MPI()"},
       {"instance_type", "compute=Compute(instance_type=...)"},

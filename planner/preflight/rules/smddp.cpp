@@ -12,6 +12,17 @@ namespace {
 
 bool on(const CheckInput& in) { return in.job.launcher.smddp.is(true); }
 
+/// The version in full by which the SDK starts the library, of a short one that it does not take: 2.1.0 for 2.1.
+std::string full_version(const CheckInput& in) {
+  const Text& v = in.job.framework_version;
+  if (in.job.image.stated || !v || in.job.kind != JobKind::Estimator || !in.pytorch()) return {};
+  for (const FrameworkVersion& known : in.catalog.containers().versions) {
+    const bool of_this = known.table == "pytorch" && known.smddp == SdkVerdict::Accepted;
+    if (of_this && known.version != *v && known.version.starts_with(*v + '.')) return known.version;
+  }
+  return {};
+}
+
 /// Why a framework version names no image with the library; empty where it does.
 std::string version_obstacle(const CheckInput& in) {
   const Text& v = in.job.framework_version;
@@ -52,7 +63,16 @@ std::string image_obstacle(const CheckInput& in) {
 
 void version(const CheckInput& in, Report& report) {
   if (!on(in)) return;
-  if (const std::string why = version_obstacle(in); !why.empty()) report.at(in.job.framework_version, {why});
+  if (const std::string why = version_obstacle(in); !why.empty()) {
+    const std::string full = full_version(in);
+    Finding& finding = report.at(in.job.framework_version, {why});
+    if (!full.empty()) {
+      finding.message = "SMDDP is not there: the SDK starts it by the full version, " + full + ", not by " +
+                        *in.job.framework_version;
+      finding.fix = "write " + full;
+      finding.edits = {{Edit::Kind::Set, in.job.framework_version.where.path, json_text(full)}};
+    }
+  }
   if (const std::string why = image_obstacle(in); !why.empty()) report.at(in.job.image, {why});
 }
 
@@ -153,7 +173,8 @@ std::string smddp_obstacle(const CheckInput& in) {
   for (const Machines& m : in.machines) {
     if (m.type && !has_kernels(in, *m.type)) return fmt::format("it has no kernels for {}", *m.type);
   }
-  const std::string why = version_obstacle(in);
+  // A short version is written in full; that is no reason to do without the library.
+  const std::string why = full_version(in).empty() ? version_obstacle(in) : std::string();
   return why.empty() ? image_obstacle(in) : why;
 }
 

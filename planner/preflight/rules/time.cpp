@@ -10,6 +10,7 @@ constexpr std::int64_t kDefaultRunQuota = 432'000;  // 5 days
 constexpr std::int64_t kDefaultRunSdk2 = 86'400;
 constexpr std::int64_t kDefaultRunSdk3 = 3'600;
 constexpr std::int64_t kHour = 3600;
+constexpr std::int64_t kLeastPending = 1800;
 
 /// Where the stopping condition stands: in a request, the object that holds the limits.
 Where stopping_place(const Job& job, const Where& otherwise) {
@@ -37,6 +38,7 @@ void run_default(const CheckInput& in, Report& report) {
   if (in.job.max_run_s.stated || is_local(in.job)) return;
   // A fragment that names no hardware says nothing about its limits either.
   if (!in.job.instance_type.stated && in.job.groups.empty()) return;
+  if (other_trainer(in.job)) return;
   // In a request its absence is refused, which another rule says.
   if (in.job.kind == JobKind::CreateTrainingJob && !in.job.root().has("StoppingCondition")) return;
   const bool v3 = in.job.kind == JobKind::ModelTrainer;
@@ -53,6 +55,11 @@ void predicted_over_limit(const CheckInput& in, Report& report) {
   Finding& finding =
       report.at(in.job.max_run_s.stated ? in.job.max_run_s.where : stopping_place(in.job, in.job.root().where),
                 {format_duration(in.prediction->time_to_train), format_duration(limit)});
+  if (run_limit(in.job) == kLongestRun && in.job.checkpoint_uri.stated) {
+    finding.severity = Severity::Warning;
+    finding.message += ", the longest that a job may run";
+    finding.fix = "start it again from its checkpoints, or use more or faster instances";
+  }
   if (!in.prediction->tokens_assumed) return;
   finding.severity = Severity::Warning;
   finding.message += ", if it is to see 20 tokens a parameter";
@@ -83,8 +90,9 @@ void wait_without_spot(const CheckInput& in, Report& report) {
 
 void spot_without_checkpoint(const CheckInput& in, Report& report) {
   if (!any_spot(in.job) || (in.job.checkpoint != nullptr && !in.job.checkpoint->is_null())) return;
-  const bool predicted = in.prediction != nullptr;
-  const double seconds = predicted ? in.prediction->time_to_train.value() : static_cast<double>(run_limit(in.job));
+  const std::optional<Seconds> time = predicted_time(in);
+  const bool predicted = time.has_value();
+  const double seconds = predicted ? time->value() : static_cast<double>(run_limit(in.job));
   Finding& finding =
       report.at(in.job.spot, {format_duration(Seconds(seconds)) + (predicted ? " (predicted)" : " (its limit)")});
   if (seconds <= static_cast<double>(kHour) || (!predicted && !in.job.max_run_s)) finding.severity = Severity::Warning;
@@ -129,7 +137,7 @@ void retry_semantics(const CheckInput& in, Report& report) {
 
 void pending_range(const CheckInput& in, Report& report) {
   const Count& p = in.job.max_pending_s;
-  if (p && (*p < 7200 || *p > kLongestRun)) report.at(p, {count_text(*p)});
+  if (p && (*p < kLeastPending || *p > kLongestRun)) report.at(p, {count_text(*p)});
 }
 
 void renamed_arguments(const CheckInput& in, Report& report) {
@@ -155,9 +163,10 @@ constexpr Rule kRules[] = {
      "no maximum runtime is given, so the job ends after {}", "set it to 1.2 to 1.5 times the expected time",
      "SageMaker Python SDK v2.257.6 estimator.py (86400 s); v3.20.0 (3600 s)", kSubmitted, Need::Nothing, run_default},
     {"C026", Severity::Error, "Too little time",
-     "the predicted time is over the maximum runtime (a warning where the tokens are assumed)",
+     "the predicted time is over the maximum runtime (a warning where the tokens are assumed, or where a job with "
+     "checkpoints may run no longer)",
      "training is predicted to take {}, the limit is {}", "raise the limit, or use more or faster instances",
-     kJudgement, kSubmitted, Need::Prediction, predicted_over_limit},
+     kJudgement, kSubmitted, Need::Length, predicted_over_limit},
     {"C027", Severity::Error, "Spot needs a maximum wait", "spot capacity is asked for without a maximum wait",
      "spot capacity needs {}, at least as long as the maximum runtime", "set it to 1.5 to 2 times the maximum runtime",
      "SageMaker API reference; neither botocore nor the SDK looks", kSubmitted, Need::Nothing, spot_needs_wait},
@@ -191,8 +200,8 @@ constexpr Rule kRules[] = {
     {"C036", Severity::Info, "What retries cover", "a retry strategy is given",
      "retries cover internal server errors only, and all attempts together share the time limits",
      "nothing to do if that is meant", kApi, kSubmitted, Need::Nothing, retry_semantics},
-    {"C037", Severity::Error, "Range of the pending time", "the maximum pending time is not 7200 to 2419200 s",
-     "a maximum pending time of {} s is outside 7200 to 2419200", "give 7200 to 2419200", kApi, kRequest | kTrainer,
+    {"C037", Severity::Error, "Range of the pending time", "the maximum pending time is not 1800 to 2419200 s",
+     "a maximum pending time of {} s is outside 1800 to 2419200", "give 1800 to 2419200", kApi, kRequest | kTrainer,
      Need::Nothing, pending_range},
     {"C038", Severity::Warning, "Arguments of SDK v1", "an argument has the name that it had in version 1 of the SDK",
      "{} is called {} since version 2 of the SDK", "use the new name", kSdk2, kEstimator, Need::Nothing,

@@ -9,32 +9,47 @@
 
 namespace smplan {
 
+namespace {
+
+/// One setting by its names in a request, in the SDK's version 2 and in version 3.
+struct Spelling {
+  std::string_view api, v2, v3;
+};
+constexpr std::array<Spelling, 16> kSpellings = {{
+    {"MaxRuntimeInSeconds", "max_run", "max_runtime_in_seconds"},
+    {"MaxWaitTimeInSeconds", "max_wait", "max_wait_time_in_seconds"},
+    {"MaxPendingTimeInSeconds", "max_pending_time", "max_pending_time_in_seconds"},
+    {"EnableManagedSpotTraining", "use_spot_instances", "enable_managed_spot_training"},
+    {"KeepAlivePeriodInSeconds", "keep_alive_period_in_seconds", "keep_alive_period_in_seconds"},
+    {"CheckpointConfig.S3Uri", "checkpoint_s3_uri", "checkpoint_config.s3_uri"},
+    {"VolumeSizeInGB", "volume_size", "volume_size_in_gb"},
+    {"VolumeKmsKeyId", "volume_kms_key", "volume_kms_key_id"},
+    {"InstanceType", "instance_type", "instance_type"},
+    {"InstanceCount", "instance_count", "instance_count"},
+    {"InstanceGroups", "instance_groups", "instance_groups"},
+    {"InstancePreferences", "instance_preferences", "instance_preferences"},
+    {"InstancePlacementConfig", "instance_placement_config", "instance_placement_config"},
+    {"TrainingImage", "image_uri", "training_image"},
+    {"MaximumRetryAttempts", "max_retry_attempts", "maximum_retry_attempts"},
+    {"TrainingInputMode", "input_mode", "training_input_mode"},
+}};
+
+}  // namespace
+
 std::string spelled(JobKind kind, std::string_view api_name) {
-  struct Spelling {
-    std::string_view api, v2, v3;
-  };
-  constexpr std::array<Spelling, 14> kSpellings = {{
-      {"MaxRuntimeInSeconds", "max_run", "max_runtime_in_seconds"},
-      {"MaxWaitTimeInSeconds", "max_wait", "max_wait_time_in_seconds"},
-      {"MaxPendingTimeInSeconds", "max_pending_time", "max_pending_time_in_seconds"},
-      {"EnableManagedSpotTraining", "use_spot_instances", "enable_managed_spot_training"},
-      {"KeepAlivePeriodInSeconds", "keep_alive_period_in_seconds", "keep_alive_period_in_seconds"},
-      {"CheckpointConfig.S3Uri", "checkpoint_s3_uri", "checkpoint_config.s3_uri"},
-      {"VolumeSizeInGB", "volume_size", "volume_size_in_gb"},
-      {"VolumeKmsKeyId", "volume_kms_key", "volume_kms_key_id"},
-      {"InstanceType", "instance_type", "instance_type"},
-      {"InstanceCount", "instance_count", "instance_count"},
-      {"InstanceGroups", "instance_groups", "instance_groups"},
-      {"TrainingImage", "image_uri", "training_image"},
-      {"MaximumRetryAttempts", "max_retry_attempts", "maximum_retry_attempts"},
-      {"TrainingInputMode", "input_mode", "training_input_mode"},
-  }};
   for (const Spelling& s : kSpellings) {
     if (s.api != api_name) continue;
     if (kind == JobKind::Estimator) return std::string(s.v2);
     if (kind == JobKind::ModelTrainer) return std::string(s.v3);
   }
   return std::string(api_name);
+}
+
+std::string respelled(JobKind kind, std::string_view name) {
+  for (const Spelling& s : kSpellings) {
+    if (name == s.api || name == s.v2 || name == s.v3) return spelled(kind, s.api);
+  }
+  return {};
 }
 
 std::string count_text(std::int64_t n) { return std::to_string(n); }
@@ -52,6 +67,9 @@ bool is_gpu_type(std::string_view type) {
 }
 
 bool is_local(const Job& job) { return job.instance_type.is("local") || job.instance_type.is("local_gpu"); }
+bool other_trainer(const Job& job) {
+  return job.kind == JobKind::ModelTrainer && job.class_name && *job.class_name != "ModelTrainer";
+}
 bool any_spot(const Job& job) { return job.spot.is(true); }
 
 bool below(const Text& version, std::string_view other) {
@@ -71,6 +89,11 @@ std::optional<int> compute_capability(const CheckInput& in, const InstanceType& 
   if (a->capability() > 0) return a->capability();
   // A Blackwell part whose capability nobody has published yet.
   return a->architecture.starts_with("Blackwell") ? std::optional(120) : std::nullopt;
+}
+
+std::optional<Seconds> predicted_time(const CheckInput& in) {
+  if (in.prediction == nullptr || !in.prediction->length_unknown.empty()) return std::nullopt;
+  return in.prediction->time_to_train;
 }
 
 Where launcher_place(const Job& job) {

@@ -10,7 +10,7 @@
 namespace smplan {
 
 // Where the rules' facts come from.
-inline constexpr std::string_view kApi = "SageMaker API model (botocore 1.43.67, 2026-08-07)";
+inline constexpr std::string_view kApi = "SageMaker API model (botocore 1.44.8, read 2026-11-26)";
 inline constexpr std::string_view kSdk2 = "SageMaker Python SDK v2.257.6, executed 2026-11-20";
 inline constexpr std::string_view kSdk3 = "SageMaker Python SDK v3.20.0, executed 2026-11-20";
 inline constexpr std::string_view kDocs = "SageMaker developer guide, read 2026-11-20";
@@ -20,6 +20,8 @@ inline constexpr std::string_view kJudgement = "engineering judgement; the thres
 /// The setting's name in the file's own format: MaxWaitTimeInSeconds is max_wait in an estimator.
 std::string spelled(JobKind kind, std::string_view api_name);
 
+/// The name in the file's own format of a setting that is written as another format has it; empty for unknown names.
+std::string respelled(JobKind kind, std::string_view name);
 std::string count_text(std::int64_t n);
 /// `ml.p4d.24xlarge` is of family `p4d`; empty for other texts.
 std::string_view family_of(std::string_view instance_type);
@@ -29,11 +31,15 @@ bool is_gpu_type(std::string_view instance_type);
 /// `ml.local` and `local_gpu` run on the caller's machine.
 bool is_local(const Job& job);
 bool any_spot(const Job& job);
+/// One of SDK 3's trainers beside ModelTrainer: they have arguments of their own, and the service's recipes and images.
+bool other_trainer(const Job& job);
 /// True if `version` (2.1, 2.10.0) is below `other` by its numbers; false where it is no version.
 bool below(const Text& version, std::string_view other);
 bool has_trainium(const CheckInput& in, const InstanceType& type);
 /// Capability of the accelerator as major * 10 + minor; 0 for Trainium, nullopt where unknown.
 std::optional<int> compute_capability(const CheckInput& in, const InstanceType& type);
+/// Of the whole run; nullopt without a model or where its length is not known.
+std::optional<Seconds> predicted_time(const CheckInput& in);
 /// Where a missing setting of the launcher would stand.
 Where launcher_place(const Job& job);
 /// The name's quota in the console.

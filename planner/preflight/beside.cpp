@@ -1,0 +1,191 @@
+#include "planner/preflight/beside.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "base/json_reader.hpp"
+#include "planner/export/folder.hpp"
+#include "planner/preflight/fields.hpp"
+
+namespace smplan {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Files that say a split, by the names that our exports give them.
+constexpr std::string_view kNeuron = "neuronx_config.json";
+constexpr std::array<std::string_view, 4> kSplitFiles = {"megatron_args.txt", "torchtitan.toml", "ds_config.json",
+                                                         kNeuron};
+/// Files that are a job, in the order in which they are looked for.
+constexpr std::array<std::string_view, 9> kJobFiles = {
+    "estimator.json",  "model_trainer.json", "create_training_job.json", "recipe.yaml",    "megatron_args.txt",
+    "torchtitan.toml", "ds_config.json",     "accelerate.yaml",          "smp_config.json"};
+
+/// Below the folder, whatever a marker says.
+bool stays_inside(const fs::path& path) {
+  return path.is_relative() && std::find(path.begin(), path.end(), "..") == path.end();
+}
+
+/// What the marker lists; empty without one that can be read.
+std::vector<std::string> exported_files(const fs::path& folder) {
+  std::vector<std::string> files;
+  std::error_code none;
+  const fs::path marker = folder / kExportMarker;
+  if (!fs::is_regular_file(marker, none)) return files;
+  const Result<std::string> text = read_text_file(marker.string());
+  const Result<Node> document =
+      text ? parse_document(*text, marker.string(), Syntax::Json) : tl::unexpected<Diagnostics>(text.error());
+  const Node* list = document ? document->find("files") : nullptr;
+  if (list == nullptr) return files;
+  for (const Node& file : list->items) {
+    const Node* path = file.find("path");
+    if (path != nullptr && path->is_string() && stays_inside(path->text)) files.push_back(path->text);
+  }
+  return files;
+}
+
+/// Where a split may stand: in the files of the export, else in the folder of the script.
+std::vector<std::string> split_files(const Job& job, const fs::path& folder) {
+  std::vector<std::string> files = exported_files(folder);
+  std::erase_if(files, [](const std::string& file) {
+    return std::find(kSplitFiles.begin(), kSplitFiles.end(), fs::path(file).filename().string()) == kSplitFiles.end();
+  });
+  if (!files.empty()) return files;
+  const Node* source = first_of(job.root(), {"source_dir"});
+  if (source == nullptr) source = job.root().at({"source_code", "source_dir"});
+  const std::string own = source != nullptr && source->is_string() ? source->text : "src";
+  if (!stays_inside(own)) return files;
+  for (const std::string_view name : kSplitFiles) files.push_back((fs::path(own) / name).string());
+  return files;
+}
+
+template <typename T>
+void take(Field<T>& mine, const Field<T>& other, const std::string& file) {
+  if (mine.stated || !other.stated) return;
+  mine = other;
+  mine.where = {file + other.where.path, 0};
+}
+
+std::string_view stack_of_split(JobKind kind) {
+  switch (kind) {
+    case JobKind::Megatron:
+      return "megatron";
+    case JobKind::TorchTitan:
+      return "torchtitan";
+    case JobKind::DeepSpeed:
+      return "deepspeed";
+    case JobKind::CreateTrainingJob:
+    case JobKind::Estimator:
+    case JobKind::ModelTrainer:
+    case JobKind::HyperpodRecipe:
+    case JobKind::Accelerate:
+    case JobKind::Smp:
+      break;
+  }
+  return {};
+}
+
+/// neuronx_distributed_config's arguments, which are no job of their own.
+void read_neuron(const Node& root, JobStrategy& s) {
+  s.tensor = count_field(root.find("tensor_parallel_size"));
+  s.pipeline = count_field(root.find("pipeline_parallel_size"));
+  s.virtual_pipeline = count_field(root.at({"pipeline_config", "virtual_pipeline_size"}));
+  s.context = count_field(root.find("context_parallel_size"));
+  s.sequence_parallel = switch_field(root.find("sequence_parallel"));
+  if (const Node* sharded = root.at({"optimizer_config", "zero_one_enabled"})) {
+    s.sharding = derived(std::string(truth_of(*sharded) == true ? "zero1" : "none"), sharded->where);
+  }
+  s.recompute = text_field(root.find("activation_checkpoint_config"));
+  if (!s.recompute.stated) s.recompute = derived(std::string("none"), root.where);
+  s.stack = derived(std::string("neuron"), root.where);
+}
+
+/// The split that a file says; its stack is stated where it says one.
+JobStrategy split_of(const std::string& text, const std::string& path) {
+  JobStrategy s;
+  if (fs::path(path).filename() == kNeuron) {
+    const Result<Node> root = parse_document(text, path, Syntax::Json);
+    if (root) read_neuron(*root, s);
+    return s;
+  }
+  const Result<Job> job = read_job(text, path, std::nullopt);
+  if (!job || stack_of_split(job->kind).empty()) return s;
+  s = job->strategy;
+  s.stack = derived(std::string(stack_of_split(job->kind)), job->root().where);
+  return s;
+}
+
+void take_split(Job& job, const JobStrategy& other, const std::string& file) {
+  JobStrategy& mine = job.strategy;
+  for (const auto field : {&JobStrategy::tensor,
+                           &JobStrategy::pipeline,
+                           &JobStrategy::virtual_pipeline,
+                           &JobStrategy::context,
+                           &JobStrategy::expert,
+                           &JobStrategy::expert_tensor,
+                           &JobStrategy::data,
+                           &JobStrategy::data_replicate,
+                           &JobStrategy::data_shard,
+                           &JobStrategy::shard_degree,
+                           &JobStrategy::micro_batch,
+                           &JobStrategy::global_batch,
+                           &JobStrategy::accumulation,
+                           &JobStrategy::sequence_length,
+                           &JobStrategy::steps,
+                           &JobStrategy::recompute_layers,
+                           &JobStrategy::heads,
+                           &JobStrategy::kv_heads,
+                           &JobStrategy::hidden,
+                           &JobStrategy::ffn,
+                           &JobStrategy::layers,
+                           &JobStrategy::experts,
+                           &JobStrategy::zero_stage}) {
+    take(mine.*field, other.*field, file);
+  }
+  for (const auto field :
+       {&JobStrategy::sharding, &JobStrategy::recompute, &JobStrategy::optimizer_offload,
+        &JobStrategy::parameter_offload, &JobStrategy::optimizer_nvme_path, &JobStrategy::parameter_nvme_path}) {
+    take(mine.*field, other.*field, file);
+  }
+  for (const auto field :
+       {&JobStrategy::sequence_parallel, &JobStrategy::pipeline_layout, &JobStrategy::bf16, &JobStrategy::fp16,
+        &JobStrategy::fp8, &JobStrategy::fp4, &JobStrategy::fp32, &JobStrategy::activation_offload}) {
+    take(mine.*field, other.*field, file);
+  }
+  take(mine.stack, other.stack, file);
+}
+
+}  // namespace
+
+void read_beside(Job& job) {
+  std::error_code none;
+  if (!job.submitted() || !fs::is_regular_file(job.file, none)) return;
+  const fs::path folder = fs::path(job.file).parent_path();
+  for (const std::string& file : split_files(job, folder)) {
+    const std::string path = (folder / file).string();
+    if (!fs::is_regular_file(path, none)) continue;
+    const Result<std::string> text = read_text_file(path);
+    if (!text) continue;
+    const JobStrategy split = split_of(*text, path);
+    if (split.stack) take_split(job, split, file);
+  }
+}
+
+Result<std::string> job_file_of(const std::string& path) {
+  std::error_code none;
+  if (!fs::is_directory(path, none)) return path;
+  const std::vector<std::string> files = exported_files(path);
+  if (files.empty()) {
+    return fail("no-export", path, "is a folder that no `smplan export` wrote: it has no " + std::string(kExportMarker),
+                "name the file of the job");
+  }
+  for (const std::string_view name : kJobFiles) {
+    for (const std::string& file : files) {
+      if (fs::path(file).filename() == name) return (fs::path(path) / file).string();
+    }
+  }
+  return fail("no-job", path, "holds an export without a job that can be checked", "name the file of the job");
+}
+
+}  // namespace smplan

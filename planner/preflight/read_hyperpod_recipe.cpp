@@ -1,0 +1,210 @@
+// HyperPod recipes. Four trainers read files of their own schemas: the NeMo adapter (`model.shard_degree`), NeMo 2 with
+// checkpointless training (`strategy`), llmft (`training_config.training_args`) and verl (`run.model_type: verl`).
+// Source: aws/sagemaker-hyperpod-recipes, recipes_collection of v1.5.1 and of 2631995 (2026-06-23).
+#include <algorithm>
+#include <array>
+
+#include "base/words.hpp"
+#include "planner/preflight/fields.hpp"
+
+namespace smplan {
+namespace {
+
+/// A place in a recipe, what it says there, and why such a training cannot be predicted.
+struct Unmodelled {
+  std::array<std::string_view, 3> path;  ///< members, from the root; empty ones end it
+  std::string_view word;                 ///< in its text; empty: that it is there at all
+  std::string_view why;
+};
+
+constexpr std::string_view kReinforcement =
+    "reinforcement learning is not modelled: its rollouts, its reference and "
+    "reward models need memory and time that no plan here counts";
+constexpr std::string_view kPreferences =
+    "preference tuning is not modelled: its pairs of answers and its frozen reference need memory that is not counted";
+constexpr std::string_view kEvaluation = "this recipe evaluates a model and trains none";
+
+/// In the order in which they decide.
+constexpr std::array<Unmodelled, 15> kUnmodelled = {{
+    {{"evaluation"}, "", kEvaluation},
+    {{"llm_as_judge"}, "", kEvaluation},
+    {{"training_config", "actor_rollout_ref"}, "", kReinforcement},
+    {{"training_config", "algorithm"}, "", kReinforcement},
+    {{"training_config", "rollout"}, "", kReinforcement},
+    {{"ppo_actor_train"}, "", kReinforcement},
+    {{"rollout"}, "", kReinforcement},
+    {{"run", "model_type"}, "mtrl", kReinforcement},
+    {{"training_config", "data", "_target_"}, "DPO", kPreferences},
+    {{"training_config", "training_args", "trainer_type"}, "dpo", kPreferences},
+    {{"model", "dpo", "enabled"}, "true", kPreferences},
+    {{"run", "model_type"}, "nova", "the architecture of the Nova models is not published"},
+    {{"run", "model_type"},
+     "verl",
+     "verl cuts its batches by tokens and may train without fp32 weights, which is not modelled"},
+    {{"training_config", "model_config", "quantization_config"}, "", "quantization by llmft is not modelled"},
+    {{"training_config", "training_args", "uneven_batch"}, "", "uneven batches are not modelled"},
+}};
+
+bool meets(const Node& root, const Unmodelled& row) {
+  const Node* node = &root;
+  for (const std::string_view name : row.path) {
+    if (name.empty() || node == nullptr) break;
+    node = node->find(name);
+  }
+  if (node == nullptr || node->is_null()) return false;
+  if (row.word == "true") return truth_of(*node) == true;
+  return row.word.empty() || node->text.find(row.word) != std::string::npos;
+}
+
+void read_what_is_not_modelled(const Node& root, Job& job) {
+  const auto row =
+      std::find_if(kUnmodelled.begin(), kUnmodelled.end(), [&](const Unmodelled& u) { return meets(root, u); });
+  if (row != kUnmodelled.end()) job.not_modelled = row->why;
+}
+
+/// The adapters of any schema: `peft_type` and `rank`, `peft_scheme` and `dim`, `peft_type` and `r`.
+void read_adapters(const Node* peft, Job& job) {
+  if (peft == nullptr) return;
+  JobStrategy& s = job.strategy;
+  const Node* named = peft->is_object() ? first_of(*peft, {"peft_type", "peft_scheme"}) : nullptr;
+  if (named == nullptr || named->is_null()) return;
+  const std::string kind = lower_case(named->text);
+  const Node* dora = peft->find("use_dora");
+  if ((kind != "lora" && !kind.starts_with("qlora")) || (dora != nullptr && truth_of(*dora) == true)) {
+    job.not_modelled = "adapters of this kind are not modelled: " + (kind.ends_with("lora") ? "DoRA" : named->text);
+    return;
+  }
+  s.finetune = derived(std::string(kind.starts_with("qlora") ? "qlora" : "lora"), named->where);
+  s.lora_rank = count_field(first_of(*peft, {"rank", "r", "dim"}));
+}
+
+/// Without adapters, what starts from a base trains all its weights.
+void read_full(const Node* starts_from_base, JobStrategy& s) {
+  if (starts_from_base == nullptr || s.finetune.stated || truth_of(*starts_from_base) == false) return;
+  s.finetune = derived(std::string("full"), starts_from_base->where);
+}
+
+/// `true` recomputes whole layers; NeMo also knows `selective`.
+void read_recompute(const Node* on, JobStrategy& s) {
+  if (on == nullptr || on->is_null()) return;
+  const auto truth = truth_of(*on);
+  if (truth) s.recompute = derived(std::string(*truth ? "full" : "none"), on->where);
+  if (!truth && (on->text == "full" || on->text == "selective")) s.recompute = derived(on->text, on->where);
+}
+
+/// Of the NeMo adapter, and of NeMo 1, whose names it took over.
+void read_adapter_model(const Node& m, Job& job) {
+  JobStrategy& s = job.strategy;
+  s.tensor = count_field(first_of(m, {"tensor_model_parallel_degree", "tensor_model_parallel_size"}));
+  s.pipeline = count_field(first_of(m, {"pipeline_model_parallel_degree", "pipeline_model_parallel_size"}));
+  s.virtual_pipeline = count_field(m.find("virtual_pipeline_model_parallel_size"));
+  s.context = count_field(first_of(m, {"context_parallel_degree", "context_parallel_size"}));
+  s.expert = count_field(first_of(m, {"expert_model_parallel_degree", "expert_model_parallel_size"}));
+  s.shard_degree = count_field(m.find("shard_degree"));
+  s.sharding = text_field(m.find("sharding_strategy"));
+  s.micro_batch = count_field(first_of(m, {"train_batch_size", "micro_batch_size"}));
+  s.global_batch = count_field(m.find("global_batch_size"));
+  s.sequence_length = count_field(first_of(m, {"max_context_width", "encoder_seq_length", "seq_length"}));
+  s.heads = count_field(m.find("num_attention_heads"));
+  s.kv_heads = count_field(first_of(m, {"num_key_value_heads", "num_query_groups"}));
+  s.hidden = count_field(m.find("hidden_size"));
+  s.ffn = count_field(first_of(m, {"intermediate_size", "ffn_hidden_size"}));
+  s.vocabulary = count_field(m.find("vocab_size"));
+  s.layers = count_field(first_of(m, {"num_hidden_layers", "num_layers"}));
+  s.experts = count_field(first_of(m, {"num_local_experts", "num_experts", "num_moe_experts"}));
+  s.fp8 = switch_field(m.find("fp8"));
+  if (!s.fp8.is(true)) s.fp8 = {};
+  s.sequence_parallel = switch_field(m.find("sequence_parallel"));
+  read_recompute(m.find("activation_checkpointing"), s);
+  s.activation_offload = switch_field(m.find("offload_activations"));
+  read_adapters(m.find("peft"), job);
+  read_full(m.find("do_finetune"), s);
+  // The adapter has no accumulation: every data rank reads one micro-batch a step.
+  if (s.shard_degree.stated && !s.global_batch.stated && s.micro_batch) {
+    s.accumulation = derived(std::int64_t{1}, s.micro_batch.where);
+  }
+}
+
+/// NeMo 2, which trains by Megatron.
+void read_nemo(const Node& root, const Node& st, Job& job) {
+  JobStrategy& s = job.strategy;
+  s.tensor = count_field(st.find("tensor_model_parallel_size"));
+  s.pipeline = count_field(st.find("pipeline_model_parallel_size"));
+  s.virtual_pipeline = count_field(st.find("virtual_pipeline_model_parallel_size"));
+  s.context = count_field(st.find("context_parallel_size"));
+  s.expert = count_field(st.find("expert_model_parallel_size"));
+  s.expert_tensor = count_field(st.find("expert_tensor_parallel_size"));
+  if (!s.expert_tensor.stated) s.expert_tensor = s.tensor;  // as in Megatron
+  s.sequence_parallel = switch_field(st.find("sequence_parallel"));
+  s.micro_batch = count_field(root.at({"data", "micro_batch_size"}));
+  s.global_batch = count_field(root.at({"data", "global_batch_size"}));
+  s.sequence_length = count_field(root.at({"data", "seq_length"}));
+  s.stack = derived(std::string("megatron"), st.where);
+  if (const Node* sharded = root.at({"optim", "config", "use_distributed_optimizer"})) {
+    s.sharding = derived(std::string(truth_of(*sharded) == true ? "zero1" : "none"), sharded->where);
+  }
+  const Node* recompute = root.at({"model", "config", "recompute_granularity"});
+  read_recompute(recompute, s);
+  // Which modules are recomputed beside attention decides the memory.
+  if (root.at({"model", "config", "recompute_modules"}) != nullptr) s.recompute = {};
+  const Node* peft = root.at({"model", "peft"});
+  // A run that starts from a base and says nothing of adapters may train either way: AWS ships both.
+  const Node* base = root.at({"resume", "restore_config"});
+  if (peft == nullptr && base != nullptr) {
+    job.adapters_unknown = "the recipe starts from a base and does not say whether it trains adapters: give --finetune";
+  }
+  read_adapters(peft, job);
+  read_full(base, s);
+}
+
+void read_llmft(const Node& config, const Node& args, Job& job) {
+  JobStrategy& s = job.strategy;
+  s.global_batch = count_field(args.find("train_batch_size"));
+  s.micro_batch = count_field(args.find("micro_train_batch_size"));
+  s.sequence_length = count_field(args.find("max_len"));
+  s.epochs = count_field(args.find("max_epochs"));
+  for (const std::string_view name : {"ulysses_sequence_parallel_size", "ring_attn_size"}) {
+    if (!s.context || *s.context == 1) s.context = count_field(args.find(name));
+  }
+  read_recompute(args.find("gradient_checkpointing"), s);
+  read_adapters(config.at({"model_config", "peft_config"}), job);
+  if (const Node* scratch = args.find("pretrain_mode"); scratch == nullptr || truth_of(*scratch) == false) {
+    read_full(&args, s);
+  }
+  s.attention = text_field(config.at({"model_config", "attn_implementation"}));
+  const Node* fsdp = args.at({"strategy", "fsdp_config"});
+  if (fsdp == nullptr || !fsdp->is_object()) return;
+  s.stack = derived(std::string("fsdp"), fsdp->where);
+  s.sharding = text_field(fsdp->find("sharding_strategy"));
+  if (const Node* offload = fsdp->find("cpu_offload"); offload != nullptr && switch_field(offload).is(true)) {
+    s.parameter_offload = derived(std::string("cpu"), offload->where);
+    s.optimizer_offload = s.parameter_offload;
+  }
+}
+
+}  // namespace
+
+void read_hyperpod_recipe(const Node& root, Job& job) {
+  JobStrategy& s = job.strategy;
+  s.devices_per_node = count_field(root.at({"trainer", "devices"}));
+  s.nodes = count_field(root.at({"trainer", "num_nodes"}));
+  s.steps = count_field(root.at({"trainer", "max_steps"}));
+  if (s.steps && *s.steps < 1) s.steps = {};
+  s.epochs = count_field(root.at({"trainer", "max_epochs"}));
+  const Node* plugin = root.at({"plugins", "precision"});  // NeMo 2
+  read_precision(plugin != nullptr ? plugin : root.at({"trainer", "precision"}), s);
+  job.instance_type = text_field(first_of(root, {"instance_type"}));
+  if (const Node* backend = root.find("distributed_backend"); names_word(backend, "smddp")) {
+    job.launcher.smddp = derived(true, backend->where);
+  }
+  const Node* m = root.find("model");
+  if (m != nullptr && m->is_object()) read_adapter_model(*m, job);
+  const Node* st = root.find("strategy");
+  if (st != nullptr && st->is_object()) read_nemo(root, *st, job);
+  const Node* config = root.find("training_config");
+  const Node* args = config == nullptr ? nullptr : config->find("training_args");
+  if (args != nullptr && args->is_object()) read_llmft(*config, *args, job);
+  read_what_is_not_modelled(root, job);
+}
+
+}  // namespace smplan
