@@ -436,15 +436,14 @@ TEST(HyperpodRecipe, ForFineTuningSaysItsAdapters) {
 
 // pdsh, accelerate's own choice, wants a host file that no SageMaker container has.
 TEST(Accelerate, StartsDeepSpeedOnSeveralMachinesWithoutPdsh) {
-  constexpr const char* kLauncher = "deepspeed_multinode_launcher: \"standard\"\n";
-  const auto deepspeed = [](const char* count) {
-    RequestSpec spec = test::request("deepspeed", "llama-3-8b", "ml.p4de.24xlarge", count);
+  const auto accelerate = [](const char* stack, const char* count) {
+    RequestSpec spec = test::request(stack, "llama-3-8b", "ml.p4de.24xlarge", count);
     spec.recompute = "full";
     return test::text_of(test::plan(spec), "accelerate");
   };
-  EXPECT_THAT(deepspeed("2"), HasSubstr(kLauncher));
-  EXPECT_THAT(deepspeed("1"), Not(HasSubstr("multinode")));
-  EXPECT_THAT(test::text_of(test::plan(test::request("fsdp")), "accelerate"), Not(HasSubstr("multinode")));
+  EXPECT_THAT(accelerate("deepspeed", "2"), HasSubstr("deepspeed_multinode_launcher: \"standard\"\n"));
+  EXPECT_THAT(accelerate("deepspeed", "1"), Not(HasSubstr("multinode")));
+  EXPECT_THAT(accelerate("fsdp", "2"), Not(HasSubstr("multinode")));
 }
 
 TEST(Fsdp, MeshIsOfTheDeviceThatTheProcessHas) {
