@@ -385,7 +385,7 @@ constexpr Rule kRules[] = {
     {"C073", Severity::Warning, "Image no longer patched", "the image's last day of patches is past",
      "{} {} gets no security patches any more{}", "use a newer image",
      "aws/deep-learning-containers support dates, 2026-11-20", kSubmitted, Need::Nothing, patched},
-    {"C230", Severity::Error, "Kernels for the device",
+    {"C219", Severity::Error, "Kernels for the device",
      "the image's CUDA toolkit or framework was built for newer devices than the instance type has (CUDA 13 for V100), "
      "or PyTorch's for older ones (CUDA 12.6 for Blackwell)",
      "{} has no kernels for the {} of {} (compute capability {}): the first one fails with \"no kernel image is "
