@@ -19,7 +19,6 @@ namespace smplan {
 namespace {
 
 constexpr std::string_view kSchema = "smplan.catalog/1";
-constexpr double kMinEfficiency = 1e-3;
 
 void sustain(AcceleratorProfile& profile, const SustainedRate& rate) {
   for (const DeviceParameter& p : device_parameters()) profile.*p.profile = rate.*p.rate;

@@ -8,8 +8,6 @@ namespace smplan {
 namespace {
 
 // Wide enough for any fit, narrow enough to catch a wrong unit.
-/// Of nothing at all, steps would never end.
-constexpr double kMinEfficiency = 1e-3;
 constexpr double kMaxEfficiency = 1.5;
 constexpr double kMaxMicroseconds = 1e6;
 constexpr double kMaxElements = 1e5;

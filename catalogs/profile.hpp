@@ -12,6 +12,9 @@
 
 namespace smplan {
 
+/// Least part of a peak rate that a catalog may state: at a rate of zero, steps would never end.
+inline constexpr double kMinEfficiency = 1e-3;
+
 /// Whose fused attention kernels a stack runs.
 enum class AttentionKernel {
   Flash2,  ///< FlashAttention-2 class: not written for Hopper's and Blackwell's instructions
