@@ -31,29 +31,39 @@ SweepOptions options_of(const TrialTuple& trials, const std::optional<std::strin
   return options;
 }
 
-std::string line(const CatalogHandle& handle, const Arguments& arguments, const TrialTuple& trials,
-                 const std::optional<std::string>& environment_region, std::int64_t now) {
-  SweepOptions options = options_of(trials, environment_region, now);
-  return interruptible([catalog = handle.catalog, spec = spec_of(arguments), options](Monitor& monitor) mutable {
-    options.search.monitor = &monitor;
-    return sweep_line(spec, *catalog, options).text;
-  });
-}
+/// A question with what it points into.
+class Question {
+ public:
+  Question(const CatalogHandle& handle, const Arguments& arguments, const TrialTuple& trials,
+           const std::optional<std::string>& environment_region, std::int64_t now)
+      : catalog_(handle.catalog),
+        options_(options_of(trials, environment_region, now)),
+        question_(sweep_question(spec_of(arguments), *catalog_, options_)) {}
+
+  const std::string& identity() const { return question_.identity; }
+
+  std::string line() const {
+    return interruptible([held = *this](Monitor& monitor) mutable {
+      held.options_.search.monitor = &monitor;
+      return sweep_line(held.question_, *held.catalog_, held.options_).text;
+    });
+  }
+
+ private:
+  decltype(CatalogHandle::catalog) catalog_;
+  SweepOptions options_;
+  SweepQuestion question_;
+};
 
 }  // namespace
 
 void bind_sweep(py::module_& module) {
-  module.def("sweep_line", &line, py::arg("catalog"), py::arg("arguments"), py::arg("trials"),
-             py::arg("environment_region"), py::arg("now"),
-             "One request planned, as the line of JSON that `smplan sweep` prints.");
-  module.def(
-      "sweep_identity",
-      [](const CatalogHandle& handle, const Arguments& arguments, const TrialTuple& trials,
-         const std::optional<std::string>& environment_region, std::int64_t now) {
-        return sweep_identity(spec_of(arguments), *handle.catalog, options_of(trials, environment_region, now));
-      },
-      py::arg("catalog"), py::arg("arguments"), py::arg("trials"), py::arg("environment_region"), py::arg("now"),
-      "What the line of a request is known by.");
+  py::class_<Question>(module, "SweepQuestion", "One request of a sweep, resolved.")
+      .def(py::init<const CatalogHandle&, const Arguments&, const TrialTuple&, const std::optional<std::string>&,
+                    std::int64_t>(),
+           py::arg("catalog"), py::arg("arguments"), py::arg("trials"), py::arg("environment_region"), py::arg("now"))
+      .def_property_readonly("identity", &Question::identity, "What the line of the request is known by.")
+      .def("line", &Question::line, "The request planned, as the line of JSON that `smplan sweep` prints.");
   module.def(
       "sweep_line_identity", [](const std::string& text) { return sweep_identity(text); }, py::arg("line"),
       "The same of a line that was read back; None if it is none.");

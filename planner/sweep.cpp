@@ -53,10 +53,6 @@ std::string identity_of(const RequestSpec& spec, const Result<PlanRequest>& requ
   return hash_text(facts.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
-Result<PlanRequest> resolved(const RequestSpec& spec, const Catalog& catalog, const SweepOptions& options) {
-  return resolve(spec, catalog, options.environment_region, Purpose::Plan, options.now);
-}
-
 /// The plan as `plan --format json` writes it.
 Json plan_member(const PlanRequest& request, const Plan& plan) {
   PlanSet set;
@@ -197,11 +193,18 @@ std::optional<TrialSchedule> plan_trials(const PlanRequest& request, const Trial
   return best;
 }
 
-SweepLine sweep_line(const RequestSpec& spec, const Catalog& catalog, const SweepOptions& options) {
-  Result<PlanRequest> request = resolved(spec, catalog, options);
+SweepQuestion sweep_question(RequestSpec spec, const Catalog& catalog, const SweepOptions& options) {
+  auto request = resolve(spec, catalog, options.environment_region, Purpose::Plan, options.now);
+  std::string identity = identity_of(spec, request, catalog, options);
+  if (request && options.now) request->today = utc_date(*options.now);
+  return {std::move(spec), std::move(request), std::move(identity)};
+}
+
+SweepLine sweep_line(const SweepQuestion& question, const Catalog& catalog, const SweepOptions& options) {
+  const Result<PlanRequest>& request = question.request;
   Json line;
-  line["identity"] = identity_of(spec, request, catalog, options);
-  line["request"] = Json::parse(request_key(spec));
+  line["identity"] = question.identity;
+  line["request"] = Json::parse(request_key(question.spec));
   line["smplan_version"] = std::string(version());
   SweepLine out;
   std::string message;
@@ -210,7 +213,7 @@ SweepLine sweep_line(const RequestSpec& spec, const Catalog& catalog, const Swee
   if (!request) {
     out.status = SweepLine::Status::Invalid;
     message = smplan::to_string(request.error());
-  } else if (request->today = options.now ? std::optional(utc_date(*options.now)) : std::nullopt; options.trials) {
+  } else if (options.trials) {
     if (const auto schedule = plan_trials(*request, *options.trials, catalog, options.search)) {
       plan = plan_member(*request, schedule->plan);
       trials["at_once"] = schedule->at_once;
@@ -247,10 +250,6 @@ std::optional<std::string> sweep_identity(std::string_view line) {
   if (!json.is_object() || !json.contains("status")) return std::nullopt;
   const auto identity = json.find("identity");
   return identity != json.end() && identity->is_string() ? std::optional(identity->get<std::string>()) : std::nullopt;
-}
-
-std::string sweep_identity(const RequestSpec& spec, const Catalog& catalog, const SweepOptions& options) {
-  return identity_of(spec, resolved(spec, catalog, options), catalog, options);
 }
 
 SweepLine::Status sweep_status(std::string_view line) {

@@ -69,13 +69,22 @@ struct SweepLine {
   Status status = Status::Planned;
   std::string text;
 };
-SweepLine sweep_line(const RequestSpec& spec, const Catalog& catalog, const SweepOptions& options);
+/// A request, resolved once, and what its line is known by.
+struct SweepQuestion {
+  RequestSpec spec;
+  Result<PlanRequest> request;
+  /// Sixteen hex digits over everything that a line rests on: the request as resolved, the files that it names, trials,
+  /// overlays of the catalog, the date, the build. Lines with equal identities are equal.
+  std::string identity;
+};
+/// The question points into the catalog, which must outlive it.
+SweepQuestion sweep_question(RequestSpec spec, const Catalog& catalog, const SweepOptions& options);
+/// Precondition: catalog and options are those that the question was made with, but for the monitor.
+SweepLine sweep_line(const SweepQuestion& question, const Catalog& catalog, const SweepOptions& options);
 
-/// Sixteen hex digits over everything that a line rests on: the request as resolved, the files that it names, trials,
-/// overlays of the catalog, the date, the build. Lines with equal identities are equal. nullopt if the text is no line
-/// of a sweep, as the last one of an interrupted sweep.
+/// The identity in a line that was read back. nullopt if the text is no line of a sweep, as the last one of an
+/// interrupted sweep.
 std::optional<std::string> sweep_identity(std::string_view line);
-std::string sweep_identity(const RequestSpec& spec, const Catalog& catalog, const SweepOptions& options);
 /// How every line begins.
 inline constexpr std::string_view kSweepLineStart = R"({"identity":")";
 /// Status of a line that was read back. Precondition: it has an identity.

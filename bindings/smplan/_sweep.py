@@ -132,12 +132,11 @@ def sweep(vary: Optional[Mapping[str, Sequence[Any]]] = None, *, trials: Union[i
     now = _core.now()  # one moment for all lines
     for one in watched(requests, "sweep", len(requests)):
         with arguments_of(one) as arguments:
-            question = (held, arguments, words, environment_region(), now)
-            identity = _core.sweep_identity(*question)
-            if identity not in done:
-                done[identity] = _core.sweep_line(*question)
-                _append(output, done[identity])
-        texts.append(done[identity])
+            question = _core.SweepQuestion(held, arguments, words, environment_region(), now)
+            if question.identity not in done:
+                done[question.identity] = question.line()
+                _append(output, done[question.identity])
+        texts.append(done[question.identity])
     return Sweep(texts, list(axes))
 
 

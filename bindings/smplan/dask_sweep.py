@@ -60,7 +60,7 @@ def sweep(requests: Iterable[Dict[str, Any]], client: Client,
     wanted: Dict[str, Texts] = {}
     for request in requests:
         texts = {name: to_text(name, value) for name, value in request.items() if value is not None}
-        order.append(_core.sweep_identity(held, texts, NO_TRIALS, *context))
+        order.append(_core.SweepQuestion(held, texts, NO_TRIALS, *context).identity)
         wanted.setdefault(order[-1], texts)
     done = _known(output, wanted)
     missing = {key: texts for key, texts in wanted.items() if key not in done}
@@ -92,7 +92,7 @@ def _plan_missing(missing: Dict[str, Texts], client: Client, output: Union[str, 
 def _line(catalog: Optional[smplan.Catalog], texts: Texts, context: Context) -> Line:
     """What a worker does: one request, whatever it comes to, as one line."""
     held = catalog if catalog is not None else shipped_catalog()
-    line: Line = json.loads(_core.sweep_line(held, texts, NO_TRIALS, *context))
+    line: Line = json.loads(_core.SweepQuestion(held, texts, NO_TRIALS, *context).line())
     return line
 
 

@@ -66,9 +66,10 @@ Result<Answer> run_sweep(const SweepFlags& flags, const Context& context) {
   std::size_t reused = 0;
   std::array<std::size_t, 3> counts{};
   for (const RequestSpec& spec : work->requests) {
-    const std::string* known = sink.known(sweep_identity(spec, context.catalog, work->options));
-    const SweepLine line =
-        known != nullptr ? SweepLine{sweep_status(*known), *known} : sweep_line(spec, context.catalog, work->options);
+    const SweepQuestion question = sweep_question(spec, context.catalog, work->options);
+    const std::string* known = sink.known(question.identity);
+    const SweepLine line = known != nullptr ? SweepLine{sweep_status(*known), *known}
+                                            : sweep_line(question, context.catalog, work->options);
     ++counts[static_cast<std::size_t>(line.status)];
     lines.push_back(line.text);
     if (in_lines && !sink.streams()) answer.text += line.text;

@@ -29,10 +29,11 @@ TEST(RequestWords, QuotesWhatSetsNothing) {
 TEST(SweepLine, OfARequestThatIsNoUtf8IsInvalidAndJson) {
   RequestSpec spec;
   spec.params = "13B\xFF";
-  const SweepLine line = sweep_line(spec, catalog(), {});
+  const SweepQuestion question = sweep_question(spec, catalog(), {});
+  const SweepLine line = sweep_line(question, catalog(), {});
   EXPECT_EQ(line.status, SweepLine::Status::Invalid);
   EXPECT_TRUE(parse_json(line.text, "line"));
-  EXPECT_EQ(sweep_identity(line.text), sweep_identity(spec, catalog(), {}));
+  EXPECT_EQ(sweep_identity(line.text), question.identity);
 }
 
 TEST(SweepIdentity, OfALineThatNestsWithoutEndIsNone) {

@@ -22,6 +22,10 @@ RequestSpec small_request() {
   return spec;
 }
 
+SweepLine line_of(const RequestSpec& spec, const SweepOptions& options) {
+  return sweep_line(sweep_question(spec, catalog(), options), catalog(), options);
+}
+
 TEST(SweepAxis, ReadsNameAndValues) {
   const Result<SweepAxis> axis = parse_sweep_axis("instances=ml.p4d*,ml.p5*|ml.g5*", "--vary");
   ASSERT_TRUE(axis);
@@ -54,7 +58,7 @@ TEST(SweepRequests, RefuseUnknownNamesAndTooManyCombinations) {
 
 TEST(SweepLine, HoldsThePlanThatTheSearchFinds) {
   const RequestSpec spec = small_request();
-  const SweepLine line = sweep_line(spec, catalog(), {});
+  const SweepLine line = line_of(spec, {});
   EXPECT_EQ(line.status, SweepLine::Status::Planned);
   EXPECT_EQ(line.text.find('\n'), line.text.size() - 1);
   const Json json = Json::parse(line.text);
@@ -67,12 +71,12 @@ TEST(SweepLine, HoldsThePlanThatTheSearchFinds) {
 TEST(SweepLine, KeepsInvalidRequestsAndThoseThatDoNotFit) {
   RequestSpec spec = small_request();
   spec.tokens = "many";
-  const SweepLine invalid = sweep_line(spec, catalog(), {});
+  const SweepLine invalid = line_of(spec, {});
   EXPECT_EQ(invalid.status, SweepLine::Status::Invalid);
   EXPECT_NE(Json::parse(invalid.text)["message"].get<std::string>().find("--tokens"), std::string::npos);
   spec = small_request();
   spec.budget = "1";
-  const SweepLine none = sweep_line(spec, catalog(), {});
+  const SweepLine none = line_of(spec, {});
   EXPECT_EQ(none.status, SweepLine::Status::NoPlan);
   EXPECT_TRUE(Json::parse(none.text)["plan"].is_null());
 }
@@ -81,12 +85,13 @@ TEST(SweepLine, KeepsInvalidRequestsAndThoseThatDoNotFit) {
 TEST(SweepIdentity, OfALineIsThatOfItsRequest) {
   SweepOptions options;
   const RequestSpec spec = small_request();
-  const SweepLine line = sweep_line(spec, catalog(), options);
-  EXPECT_EQ(sweep_identity(line.text), sweep_identity(spec, catalog(), options));
+  const SweepLine line = line_of(spec, options);
+  EXPECT_EQ(sweep_identity(line.text), sweep_question(spec, catalog(), options).identity);
   EXPECT_EQ(sweep_status(line.text), SweepLine::Status::Planned);
   options.trials = Trials{4, 2};
-  EXPECT_NE(sweep_identity(line.text), sweep_identity(spec, catalog(), options)) << "trials make another question";
-  EXPECT_EQ(sweep_identity(sweep_line(spec, catalog(), options).text), sweep_identity(spec, catalog(), options));
+  EXPECT_NE(sweep_identity(line.text), sweep_question(spec, catalog(), options).identity)
+      << "trials make another question";
+  EXPECT_EQ(sweep_identity(line_of(spec, options).text), sweep_question(spec, catalog(), options).identity);
   EXPECT_EQ(sweep_identity(line.text.substr(0, line.text.size() / 2)), std::nullopt) << "cut short";
   EXPECT_EQ(sweep_identity("{}"), std::nullopt);
 }

@@ -48,8 +48,12 @@ def test_goes_on_where_it_was_interrupted(swept, tmp_path, monkeypatch):
     lines = swept.to_json().splitlines(keepends=True)
     path.write_text(lines[0] + lines[1] + lines[2][:40], encoding="utf-8")  # the last line is cut short
     planned = []
-    plan_line = _sweep._core.sweep_line
-    monkeypatch.setattr(_sweep._core, "sweep_line", lambda *given: planned.append(given[1]) or plan_line(*given))
+
+    def plan_line(question, plan=_sweep._core.SweepQuestion.line):
+        planned.append(json.loads(plan(question))["request"])
+        return plan(question)
+
+    monkeypatch.setattr(_sweep._core.SweepQuestion, "line", plan_line)
     assert smplan.sweep(VARY, **BASE, output=path) == swept
     assert [request["model"] for request in planned] == ["llama-2-7b", "llama-2-7b"]
     assert path.read_text(encoding="utf-8") == swept.to_json()
