@@ -58,11 +58,12 @@ def test_every_night_searches_sanitizes_and_lints():
 
 def test_release_makes_a_wheel_for_every_python_of_the_package():
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    supported = {f"cp3{minor}-cp3{minor}" for minor in re.findall(r"Python :: 3\.(\d+)\"", text)}
+    supported = [f"cp3{minor}-cp3{minor}" for minor in re.findall(r"Python :: 3\.(\d+)\"", text)]
     wheels = workflow(ROOT / ".github/workflows/release.yml")["jobs"]["wheels"]
-    assert set(wheels["strategy"]["matrix"]["python"]) == supported
     platform = wheels["container"].rpartition("/")[2]
-    assert any(f"scripts/wheel --platform {platform}" in step.get("run", "") for step in wheels["steps"])
+    (command,) = [step["run"] for step in wheels["steps"] if "scripts/wheel" in step.get("run", "")]
+    interpreters = command.partition(f" scripts/wheel --platform {platform} ")[2].split()
+    assert interpreters == [f"/opt/python/{version}/bin/python" for version in supported]
 
 
 def test_no_expression_stands_in_a_shell_script():
