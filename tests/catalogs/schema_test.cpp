@@ -1,9 +1,50 @@
+#include <cmath>
+#include <set>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/embedded_file.hpp"
+#include "base/printable.hpp"
 #include "fixture.hpp"
 
 // The published schema and the readers must describe the same files.
 
 namespace smplan {
 namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// A kind of entry: its section in a catalog, its definition in the schema, its reader.
+struct Kind {
+  const char* section;
+  const char* definition;
+  void (*read)(const JsonValue&, Diagnostics&);
+};
+
+const std::vector<Kind>& kinds() {
+  static const std::vector<Kind> all = {
+      {"accelerators", "accelerator", [](const JsonValue& v, Diagnostics& out) { read_accelerator(v, out); }},
+      {"instances", "instance", [](const JsonValue& v, Diagnostics& out) { read_instance(v, out); }},
+      {"prices", "price", [](const JsonValue& v, Diagnostics& out) { read_price(v, out); }},
+      {"models", "model", [](const JsonValue& v, Diagnostics& out) { read_model_preset(v, out); }},
+      {"stacks", "stack", [](const JsonValue& v, Diagnostics& out) { read_stack(v, out); }},
+      {"stack_profiles", "stack_profile", [](const JsonValue& v, Diagnostics& out) { read_stack_profile(v, out); }},
+      {"accelerator_profiles", "accelerator_profile",
+       [](const JsonValue& v, Diagnostics& out) { read_accelerator_profile(v, out); }},
+      {"sustained_rates", "sustained_rate", [](const JsonValue& v, Diagnostics& out) { read_sustained_rate(v, out); }},
+      {"operations", "operation", [](const JsonValue& v, Diagnostics& out) { read_operation_fact(v, out); }},
+      {"storages", "storage", [](const JsonValue& v, Diagnostics& out) { read_storage_service(v, out); }},
+      {"spot_interruptions", "spot_interruption",
+       [](const JsonValue& v, Diagnostics& out) { read_spot_interruptions(v, out); }},
+      {"registries", "registry", [](const JsonValue& v, Diagnostics& out) { read_container_registry(v, out); }},
+      {"containers", "container", [](const JsonValue& v, Diagnostics& out) { read_container(v, out); }},
+      {"toolkits", "toolkit", [](const JsonValue& v, Diagnostics& out) { read_toolkit(v, out); }},
+      {"framework_versions", "framework_version",
+       [](const JsonValue& v, Diagnostics& out) { read_framework_version(v, out); }},
+      {"fabric_profiles", "fabric_profile", [](const JsonValue& v, Diagnostics& out) { read_fabric_profile(v, out); }}};
+  return all;
+}
 
 JsonValue member(const JsonValue& object, std::string_view key) {
   const auto found = object.find(key);
@@ -50,28 +91,8 @@ TEST_F(CatalogSchema, DeclaresEveryNumberOfAStackProfileWithItsBounds) {
 
 TEST_F(CatalogSchema, IsAskedForByTheReadersKeyByKey) {
   // An entry of every declared key, all null, must leave no key unasked for.
-  struct Case {
-    const char* definition;
-    void (*read)(const JsonValue&, Diagnostics&);
-  };
   const JsonValue root = schema();
-  for (const Case& c :
-       {Case{"accelerator", [](const JsonValue&v, Diagnostics&out) { read_accelerator(v, out); }},
-        Case{"instance", [](const JsonValue&v, Diagnostics&out) { read_instance(v, out); }},
-        Case{"price", [](const JsonValue&v, Diagnostics&out) { read_price(v, out); }},
-        Case{"model", [](const JsonValue&v, Diagnostics&out) { read_model_preset(v, out); }},
-        Case{"stack", [](const JsonValue&v, Diagnostics&out) { read_stack(v, out); }},
-        Case{"stack_profile", [](const JsonValue&v, Diagnostics&out) { read_stack_profile(v, out); }},
-        Case{"accelerator_profile", [](const JsonValue&v, Diagnostics&out) { read_accelerator_profile(v, out); }},
-        Case{"sustained_rate", [](const JsonValue&v, Diagnostics&out) { read_sustained_rate(v, out); }},
-        Case{"operation", [](const JsonValue&v, Diagnostics&out) { read_operation_fact(v, out); }},
-        Case{"storage", [](const JsonValue&v, Diagnostics&out) { read_storage_service(v, out); }},
-        Case{"spot_interruption", [](const JsonValue&v, Diagnostics&out) { read_spot_interruptions(v, out); }},
-        Case{"registry", [](const JsonValue&v, Diagnostics&out) { read_container_registry(v, out); }},
-        Case{"container", [](const JsonValue&v, Diagnostics&out) { read_container(v, out); }},
-        Case{"toolkit", [](const JsonValue&v, Diagnostics&out) { read_toolkit(v, out); }},
-        Case{"framework_version", [](const JsonValue&v, Diagnostics&out) { read_framework_version(v, out); }},
-        Case{"fabric_profile", [](const JsonValue&v, Diagnostics&out) { read_fabric_profile(v, out); }}}) {
+  for (const Kind& c : kinds()) {
     std::string text;
     for (const std::string& key : keys(member(member(member(root, "$defs"), c.definition), "properties"))) {
       text += (text.empty() ? "\"" : ", \"") + key + "\": null";
@@ -80,6 +101,132 @@ TEST_F(CatalogSchema, IsAskedForByTheReadersKeyByKey) {
     c.read(test::json("{" + text + "}"), out);
     for (const Diagnostic& d : out) EXPECT_NE(d.code, "unknown-key") << c.definition << ": " << to_string(d);
   }
+}
+
+/// Entries as shipped, one for every set of keys.
+std::vector<Json> shipped_entries(const std::string& section) {
+  std::vector<Json> entries;
+  std::set<std::string> seen;
+  for (const EmbeddedFile& file : shipped_catalog_files()) {
+    const Json root = Json::parse(file.content);
+    for (const Json& entry : root.value(section, Json::array())) {
+      std::string names;
+      for (const auto& [key, value] : entry.items()) names += key + ' ';
+      if (seen.insert(names).second) entries.push_back(entry);
+    }
+  }
+  return entries;
+}
+
+/// Calls `visit(schema of the object, pointer to it)` for an entry and every object in it that the schema describes.
+template <typename Visit>
+void for_each_object(const Json& root, const Json& node, const Json& value, const std::string& pointer, Visit&& visit) {
+  if (node.contains("$ref")) {
+    const auto target = node["$ref"].get<std::string>();
+    return for_each_object(root, root.at(Json::json_pointer(target.substr(1))), value, pointer, visit);
+  }
+  if (!value.is_object() || !node.contains("properties")) return;
+  visit(node, pointer);
+  for (const auto& [key, inner] : value.items()) {
+    if (node["properties"].contains(key)) {
+      for_each_object(root, node["properties"][key], inner, pointer + '/' + key, visit);
+    }
+  }
+}
+
+/// Every described object of every kind of entry: `visit(kind, entry, schema of the object, pointer to it)`.
+template <typename Visit>
+void for_each_shipped_object(Visit&& visit) {
+  const auto text = read_text_file(std::string(SMPLAN_TEST_DATA) + "/../catalogs/schema/catalog.schema.json");
+  ASSERT_TRUE(text.has_value());
+  const Json root = Json::parse(*text);
+  for (const Kind& kind : kinds()) {
+    const std::vector<Json> entries = shipped_entries(kind.section);
+    EXPECT_FALSE(entries.empty()) << kind.section;
+    for (const Json& entry : entries) {
+      for_each_object(root, root["$defs"][kind.definition], entry, "",
+                      [&](const Json& node, const std::string& pointer) { visit(kind, entry, node, pointer); });
+    }
+  }
+}
+
+Diagnostics faults_of(const Kind& kind, const Json& entry) {
+  Diagnostics out;
+  kind.read(test::json(entry.dump()), out);
+  return out;
+}
+
+/// Whether the schema asks for the key, alone or as one of two.
+bool is_required(const Json& node, const std::string& key) {
+  const auto has = [&key](const Json& schema) {
+    const Json keys = schema.value("required", Json::array());
+    return std::find(keys.begin(), keys.end(), key) != keys.end();
+  };
+  const Json choices = node.value("oneOf", Json::array());
+  return has(node) || std::any_of(choices.begin(), choices.end(), has);
+}
+
+TEST(CatalogReaders, MissWhatTheSchemaRequiresAndNothingElse) {
+  for_each_shipped_object([](const Kind& kind, const Json& entry, const Json& node, const std::string& pointer) {
+    const Json object = entry.at(Json::json_pointer(pointer));
+    for (const auto& [key, value] : object.items()) {
+      Json without = entry;
+      without.at(Json::json_pointer(pointer)).erase(key);
+      const Diagnostics faults = faults_of(kind, without);
+      const std::string place = kind.section + pointer + '/' + key + ": " + to_string(faults);
+      if (is_required(node, key)) {
+        EXPECT_FALSE(faults.empty()) << place;
+      } else {
+        EXPECT_EQ(to_string(faults).find(fmt::format("key {} is missing", quote(key))), std::string::npos) << place;
+      }
+    }
+  });
+}
+
+/// What lies just outside a number's bounds, and the bounds, which are inside.
+struct Edges {
+  std::vector<Json> inside, outside;
+};
+
+Edges edges_of(const Json& node) {
+  Edges edges;
+  const bool whole = node["type"] == "integer";
+  const auto beyond = [&](const Json& bound, double direction) -> Json {
+    if (whole) return bound.get<std::int64_t>() + static_cast<std::int64_t>(direction);
+    return std::nextafter(bound.get<double>(), direction * INFINITY);
+  };
+  if (node.contains("exclusiveMinimum")) edges.outside.push_back(node["exclusiveMinimum"]);
+  if (node.contains("minimum")) {
+    edges.inside.push_back(node["minimum"]);
+    edges.outside.push_back(beyond(node["minimum"], -1));
+  }
+  if (node.contains("maximum")) {
+    edges.inside.push_back(node["maximum"]);
+    edges.outside.push_back(beyond(node["maximum"], 1));
+  }
+  return edges;
+}
+
+TEST(CatalogReaders, KeepTheBoundsOfTheSchema) {
+  for_each_shipped_object([](const Kind& kind, const Json& entry, const Json& node, const std::string& pointer) {
+    if (std::string_view(kind.section) == "operations") return;  // each key has bounds of its own, see operations_test
+    for (const auto& [key, declared] : node["properties"].items()) {
+      if (!declared.contains("type") || (declared["type"] != "number" && declared["type"] != "integer")) continue;
+      const std::string place = pointer + '/' + key;
+      EXPECT_TRUE(declared.contains("maximum")) << kind.section << place << " may be as large as it likes";
+      const auto refused = [&](const Json& number) {
+        Json changed = entry;
+        changed[Json::json_pointer(place)] = number;
+        const Diagnostics faults = faults_of(kind, changed);
+        return std::any_of(faults.begin(), faults.end(), [&](const Diagnostic& d) {
+          return d.location == "test.json:" + place && (d.code == "out-of-range" || d.code == "bad-price");
+        });
+      };
+      const Edges edges = edges_of(declared);
+      for (const Json& number : edges.inside) EXPECT_FALSE(refused(number)) << kind.section << place << ' ' << number;
+      for (const Json& number : edges.outside) EXPECT_TRUE(refused(number)) << kind.section << place << ' ' << number;
+    }
+  });
 }
 
 }  // namespace
