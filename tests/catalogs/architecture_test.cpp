@@ -219,6 +219,99 @@ INSTANTIATE_TEST_SUITE_P(
                 "1e16"}),
     [](const testing::TestParamInfo<BadCase>& info) { return std::string(info.param.name); });
 
+/// A number of a model, the least and the most that it may be, and a model in which it counts.
+struct Bound {
+  const char* field;
+  std::int64_t least, most;
+  void (*set)(Architecture&, std::int64_t);
+  void (*prepare)(Architecture&) = [](Architecture&) {};
+};
+
+void give_latent_attention(Architecture& a) {
+  a.latent = {.q_lora_rank = 8, .kv_lora_rank = 8, .qk_nope_head_dim = 16, .qk_rope_head_dim = 8, .v_head_dim = 16};
+}
+void give_states(Architecture& a) {
+  a.attention_stride = 2;
+  a.state = {.n_heads = 4, .head_dim = 16, .n_groups = 2, .state_dim = 8, .conv_kernel = 4, .chunk = 32};
+}
+void give_experts(Architecture& a) { a.moe = {.n_experts = 4, .top_k = 2, .expert_ffn_hidden = 8}; }
+void give_shared_experts(Architecture& a) {
+  give_experts(a);
+  a.moe.n_shared_experts = 1;
+  a.moe.shared_expert_ffn_hidden = 8;
+}
+
+constexpr std::int64_t kWidest = std::int64_t{1} << 24;
+
+const Bound kBounds[] = {
+    {"n_layers", 1, 10'000, [](Architecture& a, std::int64_t n) { a.n_layers = n; }},
+    {"hidden", 1, kWidest, [](Architecture& a, std::int64_t n) { a.hidden = n; }},
+    {"n_heads", 1, kWidest, [](Architecture& a, std::int64_t n) { a.n_heads = n; }},
+    {"n_kv_heads", 1, kWidest, [](Architecture& a, std::int64_t n) { a.n_kv_heads = n; }},
+    {"head_dim", 1, kWidest, [](Architecture& a, std::int64_t n) { a.head_dim = n; }},
+    {"ffn_hidden", 1, kWidest, [](Architecture& a, std::int64_t n) { a.ffn_hidden = n; }},
+    {"vocab", 1, kWidest, [](Architecture& a, std::int64_t n) { a.vocab = n; }},
+    {"vocab", 0, kWidest, [](Architecture& a, std::int64_t n) { a.vocab = n; },
+     [](Architecture& a) { a.kind = ModelKind::Vision; }},
+    {"max_positions", 0, std::int64_t{1} << 32, [](Architecture& a, std::int64_t n) { a.max_positions = n; }},
+    {"max_positions", 1, std::int64_t{1} << 32, [](Architecture& a, std::int64_t n) { a.max_positions = n; },
+     [](Architecture& a) { a.positions = PositionEncoding::Learned, a.max_positions = 1; }},
+    {"norms_per_layer", 0, 16, [](Architecture& a, std::int64_t n) { a.norms_per_layer = n; }},
+    {"extra_parameters", 0, std::int64_t{1} << 50, [](Architecture& a, std::int64_t n) { a.extra_parameters = n; }},
+    {"sliding_window", 0, std::int64_t{1} << 40, [](Architecture& a, std::int64_t n) { a.sliding_window = n; }},
+    {"sliding_window_stride", 0, 10'000, [](Architecture& a, std::int64_t n) { a.sliding_window_stride = n; }},
+    {"multi_token_prediction.depth", 0, 64, [](Architecture& a, std::int64_t n) { a.prediction.depth = n; }},
+    {"n_encoder_layers", 1, 10'000, [](Architecture& a, std::int64_t n) { a.n_encoder_layers = n; },
+     [](Architecture& a) { a.kind = ModelKind::EncoderDecoder, a.n_encoder_layers = 1; }},
+    {"latent.kv_lora_rank", 0, kWidest, [](Architecture& a, std::int64_t n) { a.latent.kv_lora_rank = n; },
+     give_latent_attention},
+    {"latent.q_lora_rank", 0, kWidest, [](Architecture& a, std::int64_t n) { a.latent.q_lora_rank = n; },
+     give_latent_attention},
+    {"latent.qk_nope_head_dim", 1, kWidest, [](Architecture& a, std::int64_t n) { a.latent.qk_nope_head_dim = n; },
+     give_latent_attention},
+    {"latent.qk_rope_head_dim", 1, kWidest, [](Architecture& a, std::int64_t n) { a.latent.qk_rope_head_dim = n; },
+     give_latent_attention},
+    {"latent.v_head_dim", 1, kWidest, [](Architecture& a, std::int64_t n) { a.latent.v_head_dim = n; },
+     give_latent_attention},
+    {"attention_stride", 0, 10'000, [](Architecture& a, std::int64_t n) { a.attention_stride = n; }, give_states},
+    {"state.n_heads", 0, kWidest, [](Architecture& a, std::int64_t n) { a.state.n_heads = n; }, give_states},
+    {"state.head_dim", 1, kWidest, [](Architecture& a, std::int64_t n) { a.state.head_dim = n; }, give_states},
+    {"state.n_groups", 1, kWidest, [](Architecture& a, std::int64_t n) { a.state.n_groups = n; }, give_states},
+    {"state.state_dim", 1, kWidest, [](Architecture& a, std::int64_t n) { a.state.state_dim = n; }, give_states},
+    {"state.conv_kernel", 1, kWidest, [](Architecture& a, std::int64_t n) { a.state.conv_kernel = n; }, give_states},
+    {"state.chunk", 1, kWidest, [](Architecture& a, std::int64_t n) { a.state.chunk = n; }, give_states},
+    {"moe.n_experts", 0, 100'000, [](Architecture& a, std::int64_t n) { a.moe.n_experts = n; }, give_experts},
+    {"moe.top_k", 1, 4, [](Architecture& a, std::int64_t n) { a.moe.top_k = n; }, give_experts},
+    {"moe.expert_ffn_hidden", 1, kWidest, [](Architecture& a, std::int64_t n) { a.moe.expert_ffn_hidden = n; },
+     give_experts},
+    {"moe.latent_hidden", 0, kWidest, [](Architecture& a, std::int64_t n) { a.moe.latent_hidden = n; }, give_experts},
+    {"moe.n_shared_experts", 0, 100'000, [](Architecture& a, std::int64_t n) { a.moe.n_shared_experts = n; },
+     give_shared_experts},
+    {"moe.shared_expert_ffn_hidden", 1, kWidest,
+     [](Architecture& a, std::int64_t n) { a.moe.shared_expert_ffn_hidden = n; }, give_shared_experts},
+    {"moe.n_leading_dense_layers", 0, 1, [](Architecture& a, std::int64_t n) { a.moe.n_leading_dense_layers = n; },
+     give_experts},
+    {"moe.layer_stride", 1, 2, [](Architecture& a, std::int64_t n) { a.moe.layer_stride = n; }, give_experts},
+};
+
+TEST(Architecture, NumbersAreRefusedJustOutsideTheirBounds) {
+  for (const Bound& bound : kBounds) {
+    const auto refused = [&bound](std::int64_t n) {
+      Architecture a = small_llama();
+      bound.prepare(a);
+      EXPECT_THAT(check(a, "here"), IsEmpty()) << bound.field;
+      bound.set(a, n);
+      const std::string text = to_string(check(a, "here"));
+      return text.find(std::string(bound.field) + " must be positive") != std::string::npos ||
+             text.find(std::string(bound.field) + " must lie between") != std::string::npos;
+    };
+    EXPECT_FALSE(refused(bound.least)) << bound.field << ' ' << bound.least;
+    EXPECT_FALSE(refused(bound.most)) << bound.field << ' ' << bound.most;
+    EXPECT_TRUE(refused(bound.least - 1)) << bound.field << ' ' << bound.least - 1;
+    EXPECT_TRUE(refused(bound.most + 1)) << bound.field << ' ' << bound.most + 1;
+  }
+}
+
 TEST(ModelPresets, AreManyWithDistinctNamesAndAliases) {
   const std::vector<ModelPreset> presets = shipped_presets();
   EXPECT_GE(presets.size(), 45U);

@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include "base/embedded_file.hpp"
 #include "models/layers.hpp"
@@ -42,6 +44,127 @@ TEST(Parameters, EveryPresetHasItsPublishedCount) {
     exact += p.published_rounding == 0 ? 1 : 0;
   }
   EXPECT_GE(exact, 100);
+}
+
+Architecture deep_and_narrow() {
+  Architecture a;
+  a.n_layers = 10'000;
+  a.hidden = 1 << 16;
+  a.n_heads = a.n_kv_heads = a.head_dim = a.ffn_hidden = a.vocab = 1;
+  return a;
+}
+
+/// Models that grow in one width, each into another part of the count.
+const std::vector<void (*)(Architecture&, std::int64_t)>& growths() {
+  static const std::vector<void (*)(Architecture&, std::int64_t)> all = {
+      [](Architecture& a, std::int64_t n) { a.n_heads = a.n_kv_heads = n; },
+      [](Architecture& a, std::int64_t n) { a.head_dim = n; },
+      [](Architecture& a, std::int64_t n) { a.ffn_hidden = n; },
+      [](Architecture& a, std::int64_t n) {
+        a.kind = ModelKind::EncoderDecoder;
+        a.n_layers = 1;
+        a.n_encoder_layers = 10'000;
+        a.ffn_hidden = n;
+      },
+      [](Architecture& a, std::int64_t n) {
+        a.n_layers = 1;
+        a.hidden = a.vocab = 1 << 24;
+        a.max_positions = 256 * n;
+        a.positions = PositionEncoding::Learned;
+      },
+      [](Architecture& a, std::int64_t n) {
+        a.n_layers = 100;
+        a.hidden = 1 << 22;
+        a.n_heads = a.n_kv_heads = a.head_dim = 1 << 11;
+        a.ffn_hidden = n;
+      },
+      [](Architecture& a, std::int64_t n) {
+        a.latent = {0, 1, 1, 1, n};
+      },
+      [](Architecture& a, std::int64_t n) {
+        a.latent = {0, 1, n, 1, 1};
+      },
+      [](Architecture& a, std::int64_t n) {
+        a.latent = {0, 1, 1, n, 1};
+      },
+      [](Architecture& a, std::int64_t n) {
+        a.latent = {n, 1, 1, 1, 1};
+      },
+      [](Architecture& a, std::int64_t n) {
+        a.latent = {0, n, 1, 1, 1};
+      },
+      [](Architecture& a, std::int64_t n) {
+        a.hidden = 1;
+        a.latent = {0, n, 64, 1, 1};
+        a.n_heads = a.n_kv_heads = 1 << 12;
+      },
+      [](Architecture& a, std::int64_t n) {
+        a.attention_stride = 2;
+        a.state = {.n_heads = n, .head_dim = 1, .n_groups = 1, .state_dim = 1, .conv_kernel = 1, .chunk = 1};
+      },
+      [](Architecture& a, std::int64_t n) {
+        a.attention_stride = 2;
+        a.state = {.n_heads = 1, .head_dim = n, .n_groups = 1, .state_dim = 1, .conv_kernel = 1, .chunk = 1};
+      },
+      [](Architecture& a, std::int64_t n) {
+        a.attention_stride = 2;
+        a.state = {.n_heads = 1, .head_dim = 1, .n_groups = 1, .state_dim = n, .conv_kernel = 1, .chunk = 1};
+      },
+      [](Architecture& a, std::int64_t n) {
+        a.attention_stride = 2;
+        a.hidden = 1;
+        a.state = {.n_heads = 1, .head_dim = 1 << 18, .n_groups = 1, .state_dim = 1, .conv_kernel = n, .chunk = 1};
+      },
+      [](Architecture& a, std::int64_t n) {
+        a.moe = {.n_experts = 1'000, .top_k = 1, .expert_ffn_hidden = n};
+        a.n_layers = 100;
+      },
+      [](Architecture& a, std::int64_t n) {
+        a.moe = {.n_experts = std::min<std::int64_t>(n, 100'000), .top_k = 1, .expert_ffn_hidden = 64};
+      },
+      [](Architecture& a, std::int64_t n) {
+        a.moe = {
+            .n_experts = 1, .top_k = 1, .expert_ffn_hidden = 1, .n_shared_experts = 100, .shared_expert_ffn_hidden = n};
+        a.n_layers = 100;
+      },
+      [](Architecture& a, std::int64_t n) {
+        a.moe = {.n_experts = 64, .top_k = 1, .expert_ffn_hidden = 1 << 10, .latent_hidden = n};
+      },
+  };
+  return all;
+}
+
+// Counts are 64-bit integers: no model that is accepted comes near their end.
+TEST(Parameters, OfEveryAcceptedModelAre1e16AtMost) {
+  for (std::size_t i = 0; i < growths().size(); ++i) {
+    bool large = false;
+    for (std::int64_t n = 1; n <= std::int64_t{1} << 24; n *= 2) {
+      Architecture a = deep_and_narrow();
+      growths()[i](a, n);
+      const std::int64_t count = count_parameters(a).total();
+      large = large || count > 10'000'000'000'000'000;
+      if (check(a, "here").empty()) EXPECT_LE(count, 10'000'000'000'000'000) << "growth " << i << ' ' << n;
+    }
+    EXPECT_TRUE(large) << "growth " << i;
+  }
+}
+
+// The bound is above the count, but not so far that it refuses a model that someone may ask for.
+TEST(Parameters, OfModelsOfUsualShapeMayComeToATenthOfThat) {
+  for (const ModelPreset& p : read_presets()) {
+    Architecture a = p.architecture;
+    a.n_layers = 10'000;
+    if (!a.layer_pattern.empty()) continue;
+    while (a.hidden < 1 << 20 && 20.0 * 4 * static_cast<double>(count_parameters(a).total()) < 1e16) {
+      a.hidden *= 2;
+      a.n_heads *= 2;
+      a.n_kv_heads *= 2;
+      a.ffn_hidden *= 2;
+      a.moe.expert_ffn_hidden *= 2;
+      a.moe.shared_expert_ffn_hidden *= 2;
+    }
+    EXPECT_EQ(to_string(check(a, "here")).find("1e16"), std::string::npos) << a.name;
+  }
 }
 
 // Figures typed from the sources a second time, against slips in the data file.
