@@ -195,6 +195,7 @@ TEST(MeasuredRuns, RecipesOfMixturesInEightBitsRunAsOneGraphFromTheReleaseThatBr
   EXPECT_FALSE(graphed("qwen3-30b-a3b", "H100-80GB", "fp8", "container 26.08; NeMo"));
   EXPECT_FALSE(graphed("qwen3-8b", "GB200", "fp8", "container 26.08; NeMo"));
   EXPECT_FALSE(graphed("kimi-k2", "GB300", "fp8", "container 26.06; NeMo"));
+  EXPECT_FALSE(graphed("nemotron-3-super", "GB300", "fp8", "container 26.08; NeMo")) << "a hybrid";
 }
 
 TEST(MeasuredRuns, OneGraphHidesTheHostAndMoreOfTheExchange) {
