@@ -324,6 +324,26 @@ TEST(Formatters, RatesAndShares) {
   EXPECT_EQ(format_percent(0), "0.0%");
 }
 
+TEST(Formatters, SizesTakeTheNextUnitAtAThousand) {
+  const double kSteps[] = {1024, 1048576, 1073741824, 1099511627776};
+  const char* kUnits[] = {" KiB", " MiB", " GiB", " TiB"};
+  EXPECT_EQ(format_bytes(Bytes(999.4)), "999 B");
+  EXPECT_EQ(format_bytes(Bytes(999.6)), "0.976 KiB");
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(format_bytes(Bytes(kSteps[i])), std::string("1.00") + kUnits[i]);
+    EXPECT_EQ(format_bytes(Bytes(999.4 * kSteps[i])), std::string("999") + kUnits[i]);
+    EXPECT_EQ(format_bytes(Bytes(999.6 * kSteps[i])), i < 3 ? std::string("0.976") + kUnits[i + 1] : "0.976 PiB");
+  }
+}
+
+TEST(Formatters, DurationsTakeTheNextUnitWhereItSaysMore) {
+  const std::pair<double, const char*> kDurations[] = {
+      {999.4e-6, "999 us"},    {999.6e-6, "1.00 ms"}, {0.9994, "999 ms"},      {0.9996, "1.00 s"},
+      {119.4, "119 s"},        {119.6, "1.99 min"},   {119.4 * 60, "119 min"}, {119.6 * 60, "1.99 h"},
+      {47.9 * 3600, "47.9 h"}, {48 * 3600, "2.00 d"}};
+  for (const auto& [seconds, text] : kDurations) EXPECT_EQ(format_duration(Seconds(seconds)), text);
+}
+
 /// A figure goes on to the next unit where it would be shown as 1000 of the last.
 TEST(Formatters, RatesTakeTheNextUnitAtAThousand) {
   const std::pair<double, const char*> kFlopRates[] = {
