@@ -8,6 +8,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import threading
 
 from .changes import Mutant
 
@@ -65,9 +66,9 @@ class Check:
 
 
 class Workshop:
-    """Holds what the tests of these folders need; preparing them runs each once."""
+    """Holds the tests of a build. Each is run once before it judges: when it is first needed, most never are."""
 
-    def __init__(self, root: pathlib.Path, build: pathlib.Path, folders: list[str]):
+    def __init__(self, root: pathlib.Path, build: pathlib.Path):
         self.root, self.build = root, build
         ninja = ["ninja", "-C", str(build), "-t"]
         database = json.loads(self.output([*ninja, "compdb"]))
@@ -75,13 +76,22 @@ class Workshop:
         self.objects = {}  # of each source: some are in two programs
         for entry in database:
             self.objects.setdefault(entry["file"], set()).add(entry["output"])
-        self.link, self.checks = {}, {}
-        for name in sorted({name for folder in folders for name in PROGRAMS[folder]}):
+        self.link = {"smplan": self.link_command(self.output([*ninja, "commands", "-s", "smplan"]))}
+        self.programs = {}
+        for name in sorted({name for names in PROGRAMS.values() for name in names}):
             program = next(path for path in build.rglob(f"smplan_{name}_tests") if path.is_file())
             self.link[name] = self.link_command(self.output([*ninja, "commands", "-s", str(program.relative_to(build))]))
-            self.checks[name] = self.test_checks(program)
-        self.link["smplan"] = self.link_command(self.output([*ninja, "commands", "-s", "smplan"]))
-        self.command_line = self.command_line_checks()
+            self.programs[name] = program
+        self.prepared, self.preparing = {}, threading.Lock()
+
+    def checks(self, name: str) -> list[Check] | tuple[Check, Check]:
+        """Those of a test program, quick and slow; of `smplan`, those that run the command line."""
+        with self.preparing:
+            if name not in self.prepared:
+                self.prepared[name] = (
+                    self.command_line_checks() if name == "smplan" else self.test_checks(self.programs[name])
+                )
+            return self.prepared[name]
 
     @staticmethod
     def output(command: list[str]) -> str:
@@ -98,18 +108,15 @@ class Workshop:
         with tempfile.NamedTemporaryFile(suffix=".json") as report:
             subprocess.run([program, f"--gtest_output=json:{report.name}"], cwd=program.parent, check=True, capture_output=True)
             suites = json.load(report)["testsuites"]
-        slow = [
-            f"{suite['name']}.{test['name']}"
+        times = {
+            f"{suite['name']}.{test['name']}": float(test["time"].removesuffix("s"))
             for suite in suites
             for test in suite["testsuite"]
-            if float(test["time"].removesuffix("s")) > SLOW_TEST_S
-        ]
-        names = ":".join(slow)
+        }
+        names = ":".join(name for name, seconds in times.items() if seconds > SLOW_TEST_S)
         command = ["{program}", "--gtest_fail_fast", "--gtest_brief=1"]
-        checks = tuple(Check([*command, f"--gtest_filter={part}"], program.parent) for part in (f"*-{names}", names))
-        for check in checks:
-            check.cost_s(program)
-        return checks
+        limit_s = int(10 + 5 * sum(times.values()))
+        return tuple(Check([*command, f"--gtest_filter={part}"], program.parent, limit_s) for part in (f"*-{names}", names))
 
     def command_line_checks(self) -> list[Check]:
         """What CTest runs the program for: golden cases, then pages and scripts, which run it more than once."""
@@ -152,10 +159,11 @@ class Workshop:
         """Which program's tests fail; empty where the mutant survives."""
         names = PROGRAMS[folder_of(mutant.path)]
         programs = {}
-        for name, check in [(name, self.checks[name][slow]) for slow in (0, 1) for name in names]:
-            if name not in programs:
-                programs[name] = self.program(name, mutant, folder)
-            if not check.passes(programs[name]):
-                return name
+        for slow in (0, 1):
+            for name in names:
+                if name not in programs:
+                    programs[name] = self.program(name, mutant, folder)
+                if not self.checks(name)[slow].passes(programs[name]):
+                    return name
         program = self.program("smplan", mutant, folder)
-        return "" if all(check.passes(program) for check in self.command_line) else "smplan"
+        return "" if all(check.passes(program) for check in self.checks("smplan")) else "smplan"
