@@ -1,5 +1,8 @@
 #include "catalogs/instance.hpp"
 
+#include <set>
+#include <string>
+
 #include "fixture.hpp"
 
 namespace smplan {
@@ -108,6 +111,11 @@ TEST(Instances, OfTheSmddpListAreP4) {
   for (const InstanceType& i : shipped().instances()) {
     EXPECT_EQ(i.smddp, i.name == "ml.p4d.24xlarge" || i.name == "ml.p4de.24xlarge") << i.name;
   }
+}
+
+TEST(Instances, OfTheSmpListAreP4AndP5) {
+  const std::set<std::string> documented{"ml.p4d.24xlarge", "ml.p4de.24xlarge", "ml.p5.48xlarge"};
+  for (const InstanceType& i : shipped().instances()) EXPECT_EQ(i.smp_v2, documented.contains(i.name)) << i.name;
 }
 
 TEST(Instances, OfReferenceSystemsHaveNoPriceAndNoPlan) {

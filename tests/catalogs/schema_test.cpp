@@ -229,5 +229,47 @@ TEST(CatalogReaders, KeepTheBoundsOfTheSchema) {
   });
 }
 
+/// Every optional switch that the schema declares: left out, it is off but for those in `on`, and said it counts.
+template <typename Read>
+void expect_switches(const Read& read, const Json& entry, const Json& declared, const std::set<std::string>& on) {
+  for (const auto& [key, property] : declared["properties"].items()) {
+    if (property.value("type", Json()) != "boolean" || is_required(declared, key)) continue;
+    Json plain = entry;
+    plain.erase(key);
+    Json usual = plain;
+    usual[key] = on.contains(key);
+    Json unusual = plain;
+    unusual[key] = !on.contains(key);
+    EXPECT_TRUE(read(plain) == read(usual)) << key;
+    EXPECT_FALSE(read(plain) == read(unusual)) << key;
+  }
+}
+
+TEST(CatalogReaders, TakeSwitchesThatAreLeftOutAsOff) {
+  const auto text = read_text_file(std::string(SMPLAN_TEST_DATA) + "/../catalogs/schema/catalog.schema.json");
+  ASSERT_TRUE(text.has_value());
+  const Json definitions = Json::parse(*text)["$defs"];
+  const auto stack = [](const Json& entry) {
+    Diagnostics out;
+    return read_stack(test::json(entry.dump()), out);
+  };
+  for (const Json& entry : shipped_entries("stacks")) {
+    expect_switches(stack, entry, definitions["stack"], {"flash_attention", "fused_kernels", "supported_for_planning"});
+  }
+  const auto instance = [](const Json& entry) {
+    Diagnostics out;
+    return read_instance(test::json(entry.dump()), out);
+  };
+  for (const Json& entry : shipped_entries("instances")) {
+    expect_switches(instance, entry, definitions["instance"], {});
+    const auto with_network = [&](const Json& network) {
+      Json changed = entry;
+      changed["network"] = network;
+      return instance(changed);
+    };
+    expect_switches(with_network, entry["network"], definitions["instance"]["properties"]["network"], {});
+  }
+}
+
 }  // namespace
 }  // namespace smplan
