@@ -147,7 +147,6 @@ class PieceCutter : public nlohmann::json_sax<nlohmann::json> {
       pattern_ = i;
       captured_from_ = path_.size();
       text_.clear();
-      after_key_ = true;
       return true;
     }
     return false;
