@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "catalogs/dates.hpp"
+#include "catalogs/import/reader.hpp"
 #include "fixture.hpp"
 
 namespace smplan {
@@ -288,11 +289,38 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"an_unknown_band", R"({"spot_advisor": {"us-east-1": {"Linux": {"p5.48xlarge": {"r": 9, "s": 1}}}}})",
             "bad-band"},
         Bad{"prose", "These are not prices.\n", "unknown-format"},
+        Bad{"csv_of_another_offer",
+            "\"FormatVersion\",\"v1.0\"\n\"Disclaimer\",\"\"\n\"Publication Date\",\"2026\"\n"
+            "\"Version\",\"1\"\n\"OfferCode\",\"AmazonEC2\"\n\"SKU\",\"TermType\"\n",
+            "unknown-format"},
         Bad{"csv_without_prices",
             "\"FormatVersion\",\"v1.0\"\n\"Disclaimer\",\"\"\n\"Publication Date\",\"2026\"\n"
             "\"Version\",\"1\"\n\"OfferCode\",\"AmazonSageMaker\"\n\"SKU\",\"TermType\"\n",
             "missing-column"}),
     [](const auto& test) { return test.param.name; });
+
+// A price list holds what else runs on the same types: spot, HyperPod clusters, notebooks, endpoints.
+TEST(TrainingType, IsThatOfATrainingJobAlone) {
+  struct Sku {
+    const char *instance, *usage, *component, *platform, *type;
+  };
+  const Sku skus[] = {
+      {"ml.p5.48xlarge", "USE1-Train:ml.p5.48xlarge", "Training", "", "ml.p5.48xlarge"},
+      {"ml.p5.48xlarge", "USE1-Train:ml.p5.48xlarge", "Training", "Training", "ml.p5.48xlarge"},
+      {"ml.p5.48xlarge", "USE1-Train:ml.p5.48xlarge", "", "", "ml.p5.48xlarge"},
+      {"", "USE1-Train:ml.p5.48xlarge", "", "", "ml.p5.48xlarge"},
+      {"ml.p5.48xlarge", "", "Training", "", "ml.p5.48xlarge"},
+      {"ml.p5.48xlarge", "USE1-Train:ml.p5.48xlarge", "Training", "HyperPod", ""},
+      {"ml.p5.48xlarge", "USE1-Train:ml.p5.48xlarge", "Processing", "", ""},
+      {"ml.p5.48xlarge", "USE1-Host:ml.p5.48xlarge", "", "", ""},
+      {"p5.48xlarge", "", "Training", "", ""},
+      {"", "USE1-Train:p5.48xlarge", "Training", "", ""},
+  };
+  for (const Sku& s : skus) {
+    EXPECT_EQ(training_type(s.instance, s.usage, s.component, s.platform), s.type)
+        << s.instance << ' ' << s.usage << ' ' << s.component << ' ' << s.platform;
+  }
+}
 
 std::string message_of(const std::string& text) {
   const auto facts = import_text(text);
