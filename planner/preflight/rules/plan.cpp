@@ -6,7 +6,6 @@
 namespace smplan {
 namespace {
 
-
 std::int64_t degree(const Count& c) { return std::max<std::int64_t>(1, c.value_or(1)); }
 
 /// Ranks that hold one copy of the model and share its sequences.
