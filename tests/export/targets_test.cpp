@@ -282,8 +282,9 @@ TEST(Recomputation, OfSomeLayersIsWrittenOrRefused) {
               HasSubstr("--recompute-granularity full\n--recompute-method block\n--recompute-num-layers 30\n"));
   EXPECT_THAT(test::text_of(megatron, "hyperpod-recipe"),
               AllOf(HasSubstr("recompute_method: \"block\"\n"), HasSubstr("recompute_num_layers: 30\n")));
-  spec.recompute_layers = "1";
-  EXPECT_THAT(test::text_of(test::plan(spec), "hyperpod-recipe"),
+  TrainingPlan one_layer = megatron;
+  one_layer.strategy.recompute_layers = 1;
+  EXPECT_THAT(test::text_of(one_layer, "hyperpod-recipe"),
               AllOf(HasSubstr("recompute_method: \"block\"\n"), HasSubstr("recompute_num_layers: 1\n")));
   spec = test::request("fsdp", "llama-3-8b", "ml.p5.48xlarge");
   spec.recompute_layers = "30";
