@@ -52,9 +52,17 @@ Price read_price(const JsonValue& value, Diagnostics& out) {
     out.push_back({"missing-formula", reader.location("formula"), "a derived price needs its formula",
                    "say what was multiplied with what"});
   }
-  price.low = usd_per_hour(read_number_or(reader, "low_usd_per_hour", 0, kMaxUsdPerHour, 0));
-  price.high = usd_per_hour(read_number_or(reader, "high_usd_per_hour", 0, kMaxUsdPerHour, 0));
-  const bool seen = price.low > UsdPerSecond() || price.high > UsdPerSecond();
+  const auto zone = [&](const char* key) {
+    const double price_there = read_number_or(reader, key, 0, kMaxUsdPerHour, kMaxUsdPerHour);
+    if (price_there == 0) {
+      out.push_back(
+          {"bad-price", reader.location(key), "a zone costs nothing", "leave the range out where it is unknown"});
+    }
+    return usd_per_hour(reader.has(key) ? price_there : 0);
+  };
+  const bool seen = reader.has("low_usd_per_hour") || reader.has("high_usd_per_hour");
+  price.low = zone("low_usd_per_hour");
+  price.high = zone("high_usd_per_hour");
   if (seen && out.size() == faults &&
       !(UsdPerSecond() < price.low && price.low <= price.rate && price.rate <= price.high)) {
     out.push_back({"bad-range", reader.location("low_usd_per_hour"),

@@ -32,6 +32,8 @@ std::string_view to_string(RejectionReason reason) {
       return "training_plan";
     case RejectionReason::NoCheckpoints:
       return "no_checkpoints";
+    case RejectionReason::TrainingPlanDays:
+      return "training_plan_days";
     case RejectionReason::Deadline:
       return "deadline";
     case RejectionReason::Budget:
@@ -82,7 +84,7 @@ std::optional<Rejection> limit_rejection(const PlanRequest& request, const RunCo
                      hours(kSpotWithoutCheckpointHours).value()};
   }
   if (cost.by_training_plan && cost.time_to_train() > days(kMostPlanDays)) {
-    return Rejection{RejectionReason::TrainingPlan, cost.time_to_train().value(), days(kMostPlanDays).value()};
+    return Rejection{RejectionReason::TrainingPlanDays, cost.time_to_train().value(), days(kMostPlanDays).value()};
   }
   const Seconds time = request.confidence ? cost.spread.at(*request.confidence) : cost.time_to_train();
   if (request.deadline && time > *request.deadline) {
@@ -117,7 +119,7 @@ std::string shortfall(const Rejection& r) {
     case RejectionReason::Hourly:
       return fmt::format("costs {}, the limit is {}", format_usd_per_hour(UsdPerSecond(r.needed)),
                          format_usd_per_hour(UsdPerSecond(r.available)));
-    case RejectionReason::TrainingPlan:
+    case RejectionReason::TrainingPlanDays:
       return fmt::format("takes {}, a training plan on offer lasts {} at most", format_duration(Seconds(r.needed)),
                          format_duration(Seconds(r.available)));
     case RejectionReason::NoCheckpoints:
@@ -132,6 +134,7 @@ std::string shortfall(const Rejection& r) {
     case RejectionReason::Unsupported:
     case RejectionReason::Topology:
     case RejectionReason::Practice:
+    case RejectionReason::TrainingPlan:
       return {};
   }
   return {};

@@ -25,12 +25,13 @@ enum class RejectionReason {
   OutOfMemoryRisk,  ///< fits, but runs out more often than the request allows
   Hourly,
   Practice,       ///< what no engineer starts unasked: fleets over TCP, fleets of scarce types on spot
-  TrainingPlan,   ///< more instances or days than one training plan on offer has
+  TrainingPlan,   ///< more instances than one training plan on offer has
   NoCheckpoints,  ///< long, on spot capacity, and nothing is saved
+  TrainingPlanDays,  ///< longer than one training plan on offer lasts
   Deadline,
   Budget,
 };
-inline constexpr int kRejectionReasonCount = 13;
+inline constexpr int kRejectionReasonCount = 14;
 std::string_view to_string(RejectionReason reason);
 
 /// A candidate that fell short, with how much.

@@ -105,7 +105,8 @@ Count global_batch_of(const JobStrategy& s, const std::vector<Machines>& machine
 /// What is kept on the host, by the words of --offload; empty where the file says nothing of it.
 std::optional<std::string> offload_of(const Job& job, const JobStrategy& s) {
   // FSDP moves the optimizer's states with the parameters, by one switch.
-  const bool fsdp = job.kind == JobKind::Accelerate || job.kind == JobKind::TorchTitan;
+  const bool fsdp = job.kind == JobKind::Accelerate || job.kind == JobKind::TorchTitan ||
+                    job.kind == JobKind::HyperpodRecipe;
   const bool optimizer = s.optimizer_offload.is("cpu");
   std::string words;
   const auto add = [&](bool wanted, std::string_view word) {
@@ -146,7 +147,8 @@ void state_sharding(RequestSpec& spec, const Job& job, const JobStrategy& s, con
   if (ours) spec.sharding = *s.sharding;
   if (spec.stack != "fsdp" || s.shard_degree) return;
   spec.sharding = fsdp_sharding(*s.sharding, machines);
-  if (spec.sharding == "fsdp-hybrid" && !spec.shard_degree && machines.front().instance != nullptr) {
+  const bool known = !machines.empty() && machines.front().instance != nullptr;
+  if (spec.sharding == "fsdp-hybrid" && !spec.shard_degree && known) {
     spec.shard_degree = std::to_string(machines.front().instance->accelerator_count);
   }
 }

@@ -192,6 +192,7 @@ std::vector<BruteForce::Entry> ideas_of(const PlanRequest& request, const Catalo
       const Entry e{&instance,           count, stack, s, cost.time_to_train().value(), cost.total().value(),
                     step.time().value(), market};
       const double sure = request.confidence.value_or(0.5);
+      if (market == Market::CapacityBlock && cost.time_to_train() > smplan::days(182)) return;
       if (cost.unsafe || (request.deadline && cost.spread.at(sure) > *request.deadline)) return;
       if (request.budget && cost.cost_at(sure) > *request.budget) return;
       all.push_back(e);

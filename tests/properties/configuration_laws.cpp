@@ -88,7 +88,9 @@ bool degrees_multiply_to_devices(const Configuration& c, const Catalog&) {
   const Strategy& s = c.plan.strategy;
   const std::int64_t product =
       std::int64_t{s.data_parallel} * s.tensor_parallel * s.pipeline_parallel * s.context_parallel;
-  return product == std::int64_t{c.count} * c.instance->accelerator_count && product == c.plan.gpus() &&
+  // A parameter server has one worker a host, whatever devices the host has.
+  const std::int32_t used = c.plan.stack->parameter_server ? 1 : c.instance->accelerator_count;
+  return product == std::int64_t{c.count} * used && product == c.plan.gpus() &&
          std::int64_t{s.data_parallel} * s.micro_batch * c.plan.micro_batches == c.request.workload.global_batch;
 }
 

@@ -1,6 +1,8 @@
 // Instances: storage, network, placement.
 #include <set>
 
+#include <fmt/format.h>
+
 #include "planner/preflight/rules/tools.hpp"
 
 namespace smplan {
@@ -97,6 +99,26 @@ void no_efa(const CheckInput& in, Report& report) {
   }
 }
 
+/// The cheapest type on sale that does what `count` of `old` did: as many accelerators, none slower or smaller.
+const InstanceType* successor_of(const InstanceType& old, std::int64_t count, const CheckInput& in) {
+  const std::string region = in.region.empty() ? "us-east-1" : in.region;
+  const Accelerator* before = in.catalog.find_accelerator(old.accelerator);
+  const InstanceType* best = nullptr;
+  UsdPerSecond least{};
+  for (const InstanceType& type : in.catalog.instances()) {
+    const Accelerator* now = in.catalog.find_accelerator(type.accelerator);
+    const Price* price = in.catalog.find_price(type.name, region, Market::OnDemand);
+    if (type.support != TrainingSupport::OnDemand || before == nullptr || now == nullptr || price == nullptr) continue;
+    const bool as_good = type.accelerator_count >= old.accelerator_count * count &&
+                         type.accelerator_memory >= old.accelerator_memory &&
+                         now->peak_rate(Precision::Fp16) >= before->peak_rate(Precision::Fp16);
+    if (!as_good || (best != nullptr && price->rate >= least)) continue;
+    best = &type;
+    least = price->rate;
+  }
+  return best;
+}
+
 void many_single_gpus(const CheckInput& in, Report& report) {
   for (const Machines& m : in.machines) {
     if (m.instance == nullptr || !m.count || *m.count < 2 || m.instance->accelerator_count != 1) continue;
@@ -106,8 +128,15 @@ void many_single_gpus(const CheckInput& in, Report& report) {
       const bool sold = other.support == TrainingSupport::OnDemand || other.support == TrainingSupport::PlanOnly;
       if (same && sold && (better == nullptr || other.accelerator_count < better->accelerator_count)) better = &other;
     }
+    const bool same = better != nullptr;
+    if (!same && m.instance->support == TrainingSupport::Retired) better = successor_of(*m.instance, *m.count, in);
     if (better == nullptr) continue;
-    report.at(m.type, {count_text(*m.count), m.instance->name, better->name, count_text(better->accelerator_count)});
+    Finding& finding = report.at(
+        m.type, {count_text(*m.count), m.instance->name, better->name, count_text(better->accelerator_count)});
+    if (!same) {
+      finding.message = fmt::format("{} x {} exchange gradients over the network; {} has {} GPUs inside",
+                                    count_text(*m.count), m.instance->name, better->name, better->accelerator_count);
+    }
   }
 }
 
@@ -194,31 +223,11 @@ void infra_check(const CheckInput& in, Report& report) {
   }
 }
 
-/// The cheapest type on sale that does what `old` did: as many accelerators, none slower or smaller.
-const InstanceType* successor_of(const InstanceType& old, const CheckInput& in) {
-  const std::string region = in.region.empty() ? "us-east-1" : in.region;
-  const Accelerator* before = in.catalog.find_accelerator(old.accelerator);
-  const InstanceType* best = nullptr;
-  UsdPerSecond least{};
-  for (const InstanceType& type : in.catalog.instances()) {
-    const Accelerator* now = in.catalog.find_accelerator(type.accelerator);
-    const Price* price = in.catalog.find_price(type.name, region, Market::OnDemand);
-    if (type.support != TrainingSupport::OnDemand || before == nullptr || now == nullptr || price == nullptr) continue;
-    const bool as_good = type.accelerator_count >= old.accelerator_count &&
-                         type.accelerator_memory >= old.accelerator_memory &&
-                         now->peak_rate(Precision::Fp16) >= before->peak_rate(Precision::Fp16);
-    if (!as_good || (best != nullptr && price->rate >= least)) continue;
-    best = &type;
-    least = price->rate;
-  }
-  return best;
-}
-
 void retired_type(const CheckInput& in, Report& report) {
   for (const Machines& m : in.machines) {
     if (m.instance == nullptr || m.instance->support != TrainingSupport::Retired) continue;
     Finding& finding = report.at(m.type, {m.instance->name, m.instance->support_reason});
-    if (const InstanceType* type = successor_of(*m.instance, in)) finding.fix = "use " + type->name;
+    if (const InstanceType* type = successor_of(*m.instance, 1, in)) finding.fix = "use " + type->name;
   }
 }
 
