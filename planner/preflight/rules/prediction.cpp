@@ -60,9 +60,9 @@ void deadline(const CheckInput& in, Report& report) {
   const Plan& plan = in.prediction->plan;
   const double chance = plan.cost.spread.probability(*in.gates.deadline);
   if (chance >= in.gates.confidence) return;
-  report.at(hardware_place(in), {format_percent(chance), format_duration(*in.gates.deadline),
-                                 format_percent(in.gates.confidence),
-                                 format_duration(plan.cost.spread.at(in.gates.confidence))});
+  report.at(hardware_place(in),
+            {format_percent(chance), format_duration(*in.gates.deadline), format_percent(in.gates.confidence),
+             format_duration(plan.cost.spread.at(in.gates.confidence))});
 }
 
 Market market_of(const CheckInput& in) {
@@ -94,8 +94,8 @@ Result<UsdPerSecond> hourly_price(const CheckInput& in) {
 void hourly(const CheckInput& in, Report& report) {
   const Result<UsdPerSecond> price = hourly_price(in);
   if (price && *price <= *in.gates.hourly) return;
-  Finding& finding = report.at(hardware_place(in), {price ? format_usd_per_hour(*price) : std::string(),
-                                                    format_usd_per_hour(*in.gates.hourly)});
+  Finding& finding = report.at(
+      hardware_place(in), {price ? format_usd_per_hour(*price) : std::string(), format_usd_per_hour(*in.gates.hourly)});
   if (price) return;
   const Diagnostic& why = price.error().front();
   finding.message = "the limit of " + format_usd_per_hour(*in.gates.hourly) + " cannot be judged: " + why.message;
@@ -145,7 +145,8 @@ void checkpoint_size(const CheckInput& in, Report& report) {
 }
 
 constexpr Rule kRules[] = {
-    {"C144", Severity::Error, "Device memory", "the predicted peak is above what the device offers (a warning for a recipe that does not say its precision)",
+    {"C144", Severity::Error, "Device memory",
+     "the predicted peak is above what the device offers (a warning for a recipe that does not say its precision)",
      "predicted {} of device memory, {} is there; most is {}", "shard or split the model further", kJudgement, kAnyKind,
      Need::Prediction, memory},
     {"C145", Severity::Error, "Host memory", "what is offloaded is above the memory of the node",
