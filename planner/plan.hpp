@@ -24,9 +24,9 @@ enum class RejectionReason {
   Headroom,
   OutOfMemoryRisk,  ///< fits, but runs out more often than the request allows
   Hourly,
-  Practice,       ///< what no engineer starts unasked: fleets over TCP, fleets of scarce types on spot
-  TrainingPlan,   ///< more instances than one training plan on offer has
-  NoCheckpoints,  ///< long, on spot capacity, and nothing is saved
+  Practice,          ///< what no engineer starts unasked: fleets over TCP, fleets of scarce types on spot
+  TrainingPlan,      ///< more instances than one training plan on offer has
+  NoCheckpoints,     ///< long, on spot capacity, and nothing is saved
   TrainingPlanDays,  ///< longer than one training plan on offer lasts
   Deadline,
   Budget,

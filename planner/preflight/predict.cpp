@@ -105,8 +105,8 @@ Count global_batch_of(const JobStrategy& s, const std::vector<Machines>& machine
 /// What is kept on the host, by the words of --offload; empty where the file says nothing of it.
 std::optional<std::string> offload_of(const Job& job, const JobStrategy& s) {
   // FSDP moves the optimizer's states with the parameters, by one switch.
-  const bool fsdp = job.kind == JobKind::Accelerate || job.kind == JobKind::TorchTitan ||
-                    job.kind == JobKind::HyperpodRecipe;
+  const bool fsdp =
+      job.kind == JobKind::Accelerate || job.kind == JobKind::TorchTitan || job.kind == JobKind::HyperpodRecipe;
   const bool optimizer = s.optimizer_offload.is("cpu");
   std::string words;
   const auto add = [&](bool wanted, std::string_view word) {
