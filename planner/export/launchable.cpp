@@ -11,6 +11,10 @@ TrainingPlan plainest_plan(const Workload& workload, const Stack& stack, const C
   TrainingPlan plan;
   plan.stack = &stack;
   plan.model = trained_model(workload.architecture, catalog);
+  // Of a model that the catalog does not know, all but its mix of layers shows in its widths.
+  if (!plan.model.architecture && !workload.architecture.has_state_mixer()) {
+    plan.model.architecture = workload.architecture;
+  }
   plan.tokens = workload.tokens;
   plan.seq_len = workload.seq_len;
   plan.global_batch = workload.global_batch;

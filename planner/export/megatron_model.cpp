@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "base/words.hpp"
 #include "planner/export/megatron.hpp"
 
 // Read against NVIDIA/Megatron-LM d98e8a6: megatron/training/arguments.py, core/transformer/transformer_config.py.
@@ -22,16 +23,25 @@ constexpr Peculiarity kPeculiar[] = {
     {"opt", "ReLU"},
 };
 
+/// Families by the catalog's names and by transformers' model types: `gemma` is `gemma3_text` too, `gpt-oss` `gpt_oss`.
+bool is_of(std::string_view family, std::string_view known) {
+  const std::string letters = letters_and_digits(family);
+  const std::string wanted = letters_and_digits(known);
+  if (!letters.starts_with(wanted)) return false;
+  return letters.size() == wanted.size() || (letters[wanted.size()] >= '0' && letters[wanted.size()] <= '9');
+}
+
 std::string peculiarity(const TrainedModel& model) {
+  for (const Peculiarity& p : kPeculiar) {
+    if (is_of(model.family, p.family)) return std::string(p.what);
+  }
+  if (!model.architecture) return {};
   const Architecture& a = *model.architecture;
   if (a.positions == PositionEncoding::Alibi) return "ALiBi";
   if (a.positions == PositionEncoding::RelativeBias) return "relative position biases";
   if (a.parallel_block) return "attention and MLP side by side";
   if (a.embedding_norm) return "a norm on the embedding";
   if (a.name.substr(0, 8) == "llama-4-") return "attention in chunks";
-  for (const Peculiarity& p : kPeculiar) {
-    if (p.family == model.family) return std::string(p.what);
-  }
   return {};
 }
 
@@ -47,7 +57,7 @@ void check_megatron(const TrainingPlan& plan, Diagnostics& faults) {
     refuse(faults,
            fmt::format("megatron exports decoders, {} is of kind {}", plan.model.name, to_string(plan.model.kind)),
            "plan with --stack ddp, fsdp or deepspeed");
-  } else if (plan.model.architecture) {
+  } else {
     const std::string what = peculiarity(plan.model);
     if (!what.empty()) {
       refuse(faults, fmt::format("megatron's arguments cannot say what {} has: {}", plan.model.name, what),

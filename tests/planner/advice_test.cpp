@@ -209,6 +209,24 @@ TEST(Launchable, StacksThatNoExportWritesAreNamedAndPlannedOnlyWhenAsked) {
   for (const char* id : {"megatron", "ddp", "neuron"}) EXPECT_FALSE(plans_on(r, id)) << id;
 }
 
+// transformers' names of families and models that the catalog does not know are judged alike.
+TEST(Launchable, FamiliesAreKnownByTheirModelTypesToo) {
+  const Stack& megatron = *catalog().find_stack("megatron");
+  Workload w = request_of(spec_of("llama-2-7b", "ml.p5.48xlarge", "1")).workload;
+  for (const char* family : {"gemma", "gemma2", "gemma3_text", "gpt_oss", "gpt-oss", "olmoe", "opt", "dbrx"}) {
+    w.architecture.name = "somebody's";
+    w.architecture.family = family;
+    EXPECT_TRUE(launch_refusal(w, megatron, catalog())) << family;
+  }
+  for (const char* family : {"llama", "qwen3", "mistral", "gpt", "olmo2", "optimus"}) {
+    w.architecture.family = family;
+    EXPECT_FALSE(launch_refusal(w, megatron, catalog())) << family;
+  }
+  w.architecture.family = "custom";
+  w.architecture.positions = PositionEncoding::Alibi;
+  EXPECT_TRUE(launch_refusal(w, megatron, catalog())) << "its widths say so";
+}
+
 TEST(Launchable, NothingShardsOverOneDeviceUnasked) {
   RequestSpec spec = spec_of("gpt2", "ml.g5.xlarge", "1");
   spec.top = "50";
