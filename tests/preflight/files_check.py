@@ -26,7 +26,7 @@ def main() -> int:
         if done.returncode != status or out not in done.stdout + done.stderr:
             faults.append(f"{arguments}: {done.returncode}, {done.stdout}{done.stderr}")
 
-    expect(0, "4 warnings", WARNED)
+    expect(0, "5 warnings", WARNED)
     expect(1, "C046", WARNED, FAULTY)
     expect(1, "::warning file=", "--strict", "--format=github", "--", WARNED)
     expect(2, "cannot be read", FAULTY, "/nowhere.json")
