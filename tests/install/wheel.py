@@ -51,7 +51,7 @@ def hook(source, folder):
     """The entry of .pre-commit-hooks.yaml, where the wheel is installed and no SMPLAN is named."""
     (entry,) = [hook["entry"] for hook in yaml.safe_load((source / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))]
     environment = {"PATH": f"{folder / 'bin'}:/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
-    wanted = [("20c_seed002_ps.json", 0, "4 warnings"), ("20a_seed000.json", 1, "C046")]
+    wanted = [("20c_seed002_ps.json", 0, "warning C120"), ("20a_seed000.json", 1, "C046")]
     for name, status, words in wanted:
         said = run(folder / "bin" / entry, SAMPLES / name, expected=status, env=environment)
         if words not in said:
