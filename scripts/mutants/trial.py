@@ -24,6 +24,8 @@ PROGRAMS = {
     "planner/validation": ("planner", "measured"),
     "cli": ("cli",),
 }
+# The command line as CTest runs it: on the shipped catalog and on the frozen one (tests/data/frozen).
+COMMAND_LINES = {"smplan": "smplan", "smplan_frozen": "tests/data/frozen/smplan_frozen"}
 # By label of CTest, in this order: what a test may cost to be among them.
 SLOWEST_COMMAND_LINE_S = {"golden": 1.0, "docs": 15.0, "measured": 10.0, "oracle": 10.0, "cli": 15.0}
 # Tests that take longer wait until all others of every program have passed: most mutants are dead by then.
@@ -76,12 +78,12 @@ class Workshop:
         self.objects = {}  # of each source: some are in two programs
         for entry in database:
             self.objects.setdefault(entry["file"], set()).add(entry["output"])
-        self.link = {"smplan": self.link_command(self.output([*ninja, "commands", "-s", "smplan"]))}
-        self.programs = {}
+        self.programs = {name: build / path for name, path in COMMAND_LINES.items()}
         for name in sorted({name for names in PROGRAMS.values() for name in names}):
-            program = next(path for path in build.rglob(f"smplan_{name}_tests") if path.is_file())
+            self.programs[name] = next(path for path in build.rglob(f"smplan_{name}_tests") if path.is_file())
+        self.link = {}
+        for name, program in self.programs.items():
             self.link[name] = self.link_command(self.output([*ninja, "commands", "-s", str(program.relative_to(build))]))
-            self.programs[name] = program
         self.prepared, self.preparing = {}, threading.Lock()
         self.commands, self.prices = None, {}
 
@@ -92,17 +94,23 @@ class Workshop:
                 self.prepared[name] = self.test_checks(self.programs[name])
             return self.prepared[name]
 
-    def command_line_passes(self, program: pathlib.Path) -> bool:
+    def command_line_killer(self, mutant: Mutant, folder: pathlib.Path) -> str:
+        """Which command line fails a test; empty where none does."""
         with self.preparing:
             if self.commands is None:
                 self.commands = self.command_line_checks()
-        for slowest, check in self.commands:
+        mutated = {}
+        for slowest, name, check in self.commands:
             with self.preparing:
                 if check not in self.prices:
-                    self.prices[check] = check.cost_s(self.build / "smplan")
-            if self.prices[check] < slowest and not check.passes(program):
-                return False
-        return True
+                    self.prices[check] = check.cost_s(self.programs[name])
+            if self.prices[check] >= slowest:
+                continue
+            if name not in mutated:
+                mutated[name] = self.program(name, mutant, folder)
+            if not check.passes(mutated[name]):
+                return name
+        return ""
 
     @staticmethod
     def output(command: list[str]) -> str:
@@ -129,15 +137,16 @@ class Workshop:
         limit_s = int(10 + 5 * sum(times.values()))
         return tuple(Check([*command, f"--gtest_filter={part}"], program.parent, limit_s) for part in (f"*-{names}", names))
 
-    def command_line_checks(self) -> list[tuple[float, Check]]:
-        """What CTest runs the program for, and what it may cost: golden cases, then pages and scripts."""
-        program, found = str(self.build / "smplan"), []
+    def command_line_checks(self) -> list[tuple[float, str, Check]]:
+        """What CTest runs a command line for, with what it may cost: golden cases, then pages and scripts."""
+        names, found = {str(self.programs[name]): name for name in COMMAND_LINES}, []
         for label, slowest in SLOWEST_COMMAND_LINE_S.items():
             ctest = ["ctest", "--test-dir", str(self.build), "--show-only=json-v1", "-L", f"^{label}$", "-LE", "slow"]
-            commands = [test["command"] for test in json.loads(self.output(ctest))["tests"] if program in test["command"]]
-            found += [
-                (slowest, Check([word.replace(program, "{program}") for word in command], self.build)) for command in commands
-            ]
+            for test in json.loads(self.output(ctest))["tests"]:
+                program = next((word for word in test["command"] if word in names), None)
+                if program is not None:
+                    command = ["{program}" if word == program else word for word in test["command"]]
+                    found.append((slowest, names[program], Check(command, self.build)))
         return found
 
     def compiles(self, mutant: Mutant, folder: pathlib.Path) -> bool:
@@ -176,5 +185,4 @@ class Workshop:
                     programs[name] = self.program(name, mutant, folder)
                 if not self.checks(name)[slow].passes(programs[name]):
                     return name
-        program = self.program("smplan", mutant, folder)
-        return "" if self.command_line_passes(program) else "smplan"
+        return self.command_line_killer(mutant, folder)
