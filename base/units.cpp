@@ -14,16 +14,16 @@
 namespace smplan {
 namespace {
 
-constexpr Dimension kBytes{.byte = 1};
-constexpr Dimension kTime{.second = 1};
-constexpr Dimension kBandwidth{.byte = 1, .second = -1};
-constexpr Dimension kFlopRate{.second = -1, .flop = 1};
+constexpr UnitDimension kBytes{.byte = 1};
+constexpr UnitDimension kTime{.second = 1};
+constexpr UnitDimension kBandwidth{.byte = 1, .second = -1};
+constexpr UnitDimension kFlopRate{.second = -1, .flop = 1};
 
 /// One unit = factor x 10^exponent base units. The power of ten is kept apart so that `6.74G` is read as
 /// the decimal 6.74e9, correctly rounded, and not as a product of two rounded numbers.
 struct Unit {
   std::string_view symbol;
-  Dimension dimension;
+  UnitDimension dimension;
   double factor;
   int exponent;
   double shown_from;  ///< formatters use the unit from this many base units on; infinity: never
@@ -147,7 +147,7 @@ std::optional<double> scaled(std::string_view digits, int exponent) {
   return std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
-std::vector<std::string> symbols_of(const Dimension& dimension) {
+std::vector<std::string> symbols_of(const UnitDimension& dimension) {
   std::vector<std::string> names;
   for (const Unit& unit : kUnits) {
     if (unit.dimension == dimension) names.emplace_back(unit.symbol);
@@ -156,7 +156,7 @@ std::vector<std::string> symbols_of(const Dimension& dimension) {
 }
 
 /// The unit that a text names; nullptr if it is unknown, or could be another.
-const Unit* find_unit(std::string_view text, const Dimension& dimension) {
+const Unit* find_unit(std::string_view text, const UnitDimension& dimension) {
   std::string_view symbol = text;
   if (dimension == kTime) {
     const std::string word = lower_case(text);
@@ -170,7 +170,7 @@ const Unit* find_unit(std::string_view text, const Dimension& dimension) {
 }
 
 /// What to write instead of an unknown unit. Bits and bytes must never be guessed.
-std::string unit_hint(const Number& number, const Dimension& dimension) {
+std::string unit_hint(const Number& number, const UnitDimension& dimension) {
   const std::string_view unit = number.rest;
   if (dimension == kTime && (unit == "M" || lower_case(unit).starts_with("mo"))) {
     return fmt::format("months differ in length: write days such as 30d; minutes are {}min", number.digits);
@@ -199,7 +199,7 @@ std::string unit_hint(const Number& number, const Dimension& dimension) {
   return fmt::format("units: {}", fmt::join(symbols_of(dimension), ", "));
 }
 
-Result<double> parse_quantity(std::string_view text, std::string_view where, const Dimension& dimension,
+Result<double> parse_quantity(std::string_view text, std::string_view where, const UnitDimension& dimension,
                               std::string_view example) {
   const auto number = split(text, where, example);
   if (!number) return tl::unexpected<Diagnostics>(number.error());
@@ -298,7 +298,7 @@ std::string without_trailing_zeros(std::string text) {
   return text;
 }
 
-std::string format_quantity(double value, const Dimension& dimension) {
+std::string format_quantity(double value, const UnitDimension& dimension) {
   const Unit* best = nullptr;
   for (const Unit& unit : kUnits) {
     if (unit.dimension != dimension) continue;

@@ -10,24 +10,24 @@
 namespace smplan {
 
 /// Exponents of the four base dimensions: byte, second, floating-point operation, US dollar.
-struct Dimension {
+struct UnitDimension {
   int byte = 0;
   int second = 0;
   int flop = 0;
   int usd = 0;
 
-  friend constexpr bool operator==(const Dimension&, const Dimension&) = default;
-  friend constexpr Dimension operator+(Dimension a, Dimension b) {
+  friend constexpr bool operator==(const UnitDimension&, const UnitDimension&) = default;
+  friend constexpr UnitDimension operator+(UnitDimension a, UnitDimension b) {
     return {a.byte + b.byte, a.second + b.second, a.flop + b.flop, a.usd + b.usd};
   }
-  friend constexpr Dimension operator-(Dimension a, Dimension b) {
+  friend constexpr UnitDimension operator-(UnitDimension a, UnitDimension b) {
     return {a.byte - b.byte, a.second - b.second, a.flop - b.flop, a.usd - b.usd};
   }
 };
 
 /// A number with a physical or money dimension, stored in base units (B, s, FLOP, USD).
 /// Sums of unlike dimensions do not compile; bytes are exact up to 2^53.
-template <Dimension D>
+template <UnitDimension D>
 class Quantity {
  public:
   constexpr Quantity() = default;
@@ -67,30 +67,30 @@ class Quantity {
 };
 
 /// Product and quotient carry the combined dimension; a dimensionless result is a plain double.
-template <Dimension A, Dimension B>
+template <UnitDimension A, UnitDimension B>
 constexpr auto operator*(Quantity<A> a, Quantity<B> b) {
-  if constexpr (A + B == Dimension{}) {
+  if constexpr (A + B == UnitDimension{}) {
     return a.value() * b.value();
   } else {
     return Quantity<A + B>(a.value() * b.value());
   }
 }
-template <Dimension A, Dimension B>
+template <UnitDimension A, UnitDimension B>
 constexpr auto operator/(Quantity<A> a, Quantity<B> b) {
-  if constexpr (A - B == Dimension{}) {
+  if constexpr (A - B == UnitDimension{}) {
     return a.value() / b.value();
   } else {
     return Quantity<A - B>(a.value() / b.value());
   }
 }
 
-using Bytes = Quantity<Dimension{.byte = 1}>;
-using Seconds = Quantity<Dimension{.second = 1}>;
-using Flops = Quantity<Dimension{.flop = 1}>;
-using Usd = Quantity<Dimension{.usd = 1}>;
-using BytesPerSecond = Quantity<Dimension{.byte = 1, .second = -1}>;
-using FlopsPerSecond = Quantity<Dimension{.second = -1, .flop = 1}>;
-using UsdPerSecond = Quantity<Dimension{.second = -1, .usd = 1}>;
+using Bytes = Quantity<UnitDimension{.byte = 1}>;
+using Seconds = Quantity<UnitDimension{.second = 1}>;
+using Flops = Quantity<UnitDimension{.flop = 1}>;
+using Usd = Quantity<UnitDimension{.usd = 1}>;
+using BytesPerSecond = Quantity<UnitDimension{.byte = 1, .second = -1}>;
+using FlopsPerSecond = Quantity<UnitDimension{.second = -1, .flop = 1}>;
+using UsdPerSecond = Quantity<UnitDimension{.second = -1, .usd = 1}>;
 
 inline constexpr double kKiB = 1024.0;
 inline constexpr double kMiB = 1024.0 * kKiB;

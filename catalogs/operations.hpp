@@ -12,8 +12,8 @@
 namespace smplan {
 
 /// What a byte kept for a second costs.
-using UsdPerByteSecond = Quantity<Dimension{.byte = -1, .second = -1, .usd = 1}>;
-using UsdPerByte = Quantity<Dimension{.byte = -1, .usd = 1}>;
+using UsdPerByteSecond = Quantity<UnitDimension{.byte = -1, .second = -1, .usd = 1}>;
+using UsdPerByte = Quantity<UnitDimension{.byte = -1, .usd = 1}>;
 
 /// How jobs fail, start and are kept going: figures that no model derives.
 struct Operations {
