@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <array>
 #include <memory>
 #include <optional>
 
@@ -19,17 +21,16 @@ namespace {
 
 // Arrays pass by the buffer protocol: it is the same under every numpy, whose own structs are not.
 
-template <typename T>
-std::vector<T> column(const py::dict& columns, const char* name, std::size_t rows) {
-  const py::buffer_info info = py::cast<py::buffer>(columns[name]).request();
-  const bool plain = info.ndim == 1 && static_cast<std::size_t>(info.size) == rows && info.itemsize == sizeof(T) &&
-                     (info.size == 0 || info.strides[0] == info.itemsize);
+std::vector<std::int32_t> column(const py::dict& columns, const std::string& name, std::size_t rows) {
+  const py::buffer_info info = py::cast<py::buffer>(columns[py::str(name)]).request();
+  const bool plain = info.ndim == 1 && static_cast<std::size_t>(info.size) == rows &&
+                     info.itemsize == sizeof(std::int32_t) && (info.size == 0 || info.strides[0] == info.itemsize);
   if (!plain) {
     throw Refused{
         {{"bad-shape", name, "is no contiguous column of the batch's length and type", "use smplan.estimate_batch()"}}};
   }
-  const T* data = static_cast<const T*>(info.ptr);
-  return std::vector<T>(data, data + info.size);
+  const auto* data = static_cast<const std::int32_t*>(info.ptr);
+  return std::vector<std::int32_t>(data, data + info.size);
 }
 
 /// A column of results that numpy looks into without a copy.
@@ -48,30 +49,45 @@ void bind_column(py::module_& module, const char* name) {
 
 /// The columns as C++ owns them: the caller's arrays may change while the batch runs.
 struct OwnedColumns {
-  std::vector<std::int32_t> nodes, data, tensor, pipeline, virtual_pipeline, context, expert, shard, micro_batch;
-  std::vector<std::int8_t> sharding, recompute, sequence_parallel;
+  std::vector<std::int32_t> nodes;
+  std::array<std::vector<std::int32_t>, kDimensionCount> dimensions;
   [[nodiscard]] BatchColumns view() const {
-    return {nodes,  data,  tensor,      pipeline, virtual_pipeline, context,
-            expert, shard, micro_batch, sharding, recompute,        sequence_parallel};
+    BatchColumns out{nodes, {}};
+    std::copy(dimensions.begin(), dimensions.end(), out.dimensions.begin());
+    return out;
+  }
+  [[nodiscard]] bool has(Dimension dimension, std::int32_t value) const {
+    const std::vector<std::int32_t>& column = dimensions[static_cast<std::size_t>(dimension)];
+    return std::find(column.begin(), column.end(), value) != column.end();
   }
 };
 
-void refuse_codes(const std::vector<std::int8_t>& codes, int least, int most, const char* name) {
-  for (const std::int8_t code : codes) {
-    if (code < least || code > most) throw Refused{{{"out-of-range", name, "holds no code of its kind", ""}}};
+/// Least value of a dimension's column.
+std::int32_t least_of(const DimensionRow& row) { return row.zero_follows ? 0 : row.least; }
+
+void refuse_values(const std::vector<std::int32_t>& values, const DimensionRow& row) {
+  constexpr std::int32_t kMost = 1 << 20;
+  const std::int32_t most = row.kind == DimensionRow::Kind::Degree ? kMost : row.most;
+  for (const std::int32_t value : values) {
+    const bool named = row.words == nullptr ||
+                       std::find(row.words->values.begin(), row.words->values.end(), value) != row.words->values.end();
+    if (value < least_of(row) || value > most || !named) {
+      throw Refused{{{"out-of-range", std::string(row.keyword), "holds " + std::to_string(value),
+                      "from " + std::to_string(least_of(row)) + " to " + std::to_string(most)}}};
+    }
   }
 }
 
 std::shared_ptr<const OwnedColumns> columns_of(const py::dict& given) {
   const auto rows = static_cast<std::size_t>(py::len(given["count"]));
-  const auto integers = [&](const char* name) { return column<std::int32_t>(given, name, rows); };
-  const auto codes = [&](const char* name) { return column<std::int8_t>(given, name, rows); };
-  auto c = std::make_shared<OwnedColumns>(
-      OwnedColumns{integers("count"), integers("dp"), integers("tp"), integers("pp"), integers("vpp"), integers("cp"),
-                   integers("ep"), integers("shard_degree"), integers("micro_batch"), codes("sharding"),
-                   codes("recompute"), codes("sequence_parallel")});
-  refuse_codes(c->sharding, -1, static_cast<int>(Sharding::FsdpHybrid), "sharding");
-  refuse_codes(c->recompute, 0, static_cast<int>(Recompute::Full), "recompute");
+  auto c = std::make_shared<OwnedColumns>();
+  c->nodes = column(given, "count", rows);
+  for (const DimensionRow& row : dimensions()) {
+    if (!given.contains(py::str(std::string(row.keyword)))) continue;
+    std::vector<std::int32_t>& values = c->dimensions[static_cast<std::size_t>(row.dimension)];
+    values = column(given, std::string(row.keyword), rows);
+    refuse_values(values, row);
+  }
   return c;
 }
 
@@ -94,6 +110,9 @@ py::dict estimate_columns(const CatalogHandle& handle, const Arguments& argument
     if (request.stacks.size() != 1) faults.push_back({"stack-choice", "stack", "a batch is of one stack", "name one"});
     if (!faults.empty()) throw Refused{std::move(faults)};
     const InstanceType& instance = *request.instances.front();
+    if (!instance.smddp && columns->has(Dimension::Collectives, dimension_value(Collectives::Smddp))) {
+      throw Refused{{{"unsupported", "collectives", "smddp does not run on " + instance.name, "use nccl"}}};
+    }
     const Cluster one_node = value_or_throw(make_cluster(*catalog, instance, 1));
     Workload workload = request.workload;
     workload.precision = effective_precision(request, one_node.accelerator);
@@ -117,11 +136,32 @@ py::dict estimate_columns(const CatalogHandle& handle, const Arguments& argument
   return out;
 }
 
-template <typename E>
-py::tuple names_of(int count) {
+py::tuple statuses() {
   py::list names;
-  for (int i = 0; i < count; ++i) names.append(std::string(to_string(static_cast<E>(i))));
+  for (int i = 0; i < kBatchStatusCount; ++i) names.append(std::string(to_string(static_cast<BatchStatus>(i))));
   return py::tuple(names);
+}
+
+/// The table of dimensions as Python, the schema of plan files and their tests need it.
+py::tuple dimension_table() {
+  py::list out;
+  for (const DimensionRow& row : dimensions()) {
+    py::dict names;
+    if (row.words != nullptr) {
+      for (const std::int32_t value : row.words->values) names[py::str(row.words->name(value))] = value;
+    }
+    py::dict entry;
+    entry["keyword"] = std::string(row.keyword);
+    entry["path"] = std::string(row.path);
+    entry["kind"] = row.kind == DimensionRow::Kind::Degree   ? "degree"
+                    : row.kind == DimensionRow::Kind::Switch ? "switch"
+                                                             : "words";
+    entry["least"] = least_of(row);
+    entry["names"] = names;
+    entry["always"] = row.applies(Strategy());
+    out.append(entry);
+  }
+  return py::tuple(out);
 }
 
 }  // namespace
@@ -132,9 +172,8 @@ void bind_batch(py::module_& module) {
   module.def("estimate_batch", &estimate_columns, py::arg("catalog"), py::arg("arguments"),
              py::arg("environment_region"), py::arg("columns"), py::arg("progress") = py::none(),
              "Many configurations at once, by column.");
-  module.attr("batch_statuses") = names_of<BatchStatus>(kBatchStatusCount);
-  module.attr("shardings") = names_of<Sharding>(static_cast<int>(Sharding::FsdpHybrid) + 1);
-  module.attr("recomputes") = names_of<Recompute>(static_cast<int>(Recompute::Full) + 1);
+  module.attr("batch_statuses") = statuses();
+  module.attr("dimensions") = dimension_table();
 }
 
 }  // namespace smplan::python

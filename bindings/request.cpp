@@ -15,7 +15,7 @@ RequestSpec spec_of(const Arguments& arguments) {
     const auto match =
         std::find_if(known.begin(), known.end(), [&](const RequestName& n) { return n.name == argument.first; });
     if (match != known.end()) {
-      spec.*match->field = argument.second;
+      match->of(spec) = argument.second;
     } else {
       faults.push_back(unknown_name("keyword", argument.first, argument.first, keyword_names()));
       if (std::string hint = hint_for_foreign_word(argument.first); !hint.empty()) faults.back().hint = std::move(hint);

@@ -1,17 +1,15 @@
 #include "models/strategy.hpp"
 
-#include <fmt/format.h>
+#include "models/dimensions.hpp"
 
 namespace smplan {
 namespace {
 
-void append(std::string& out, std::string_view word) {
-  if (!out.empty()) out += ' ';
-  out += word;
-}
-
-void append_degree(std::string& out, std::string_view name, std::int32_t degree) {
-  if (degree != 1) append(out, fmt::format("{}{}", name, degree));
+/// How the short form names a value: `tp8`, `sp`, `offload:optimizer`.
+std::string word_of(const DimensionRow& row, std::int32_t value) {
+  std::string word(row.label);
+  if (row.kind != DimensionRow::Kind::Switch) word += row.text(value);
+  return word;
 }
 
 }  // namespace
@@ -51,29 +49,13 @@ std::optional<Offload> offload_from(std::string_view name) {
 
 std::string to_string(const Strategy& strategy) {
   std::string out;
-  append_degree(out, "tp", strategy.tensor_parallel);
-  append_degree(out, "pp", strategy.pipeline_parallel);
-  append_degree(out, "vpp", strategy.virtual_pipeline);
-  append_degree(out, "cp", strategy.context_parallel);
-  append_degree(out, "ep", strategy.expert_parallel);
-  if (strategy.expert_tensor() != strategy.usual_expert_tensor()) {
-    append(out, fmt::format("etp{}", strategy.expert_tensor()));
+  for (const DimensionRow& row : dimensions()) {
+    const std::int32_t value = row.get(strategy);
+    if (value == row.plain(strategy)) continue;
+    const bool ends_word = row.kind == DimensionRow::Kind::Degree && row.label.empty();
+    if (!out.empty() && !ends_word) out += ' ';
+    out += word_of(row, value);
   }
-  append_degree(out, "dp", strategy.data_parallel);
-  if (strategy.sequence_parallel) append(out, "sp");
-  if (strategy.sharding != Sharding::None) append(out, to_string(strategy.sharding));
-  append_degree(out, "shard", strategy.shard_degree);
-  append_degree(out, "mb", strategy.micro_batch);
-  if (strategy.pipeline_parallel > 1 && strategy.schedule != Schedule::OneFOneB) {
-    append(out, to_string(strategy.schedule));
-  }
-  if (strategy.recompute_layers > 0) {
-    append(out, fmt::format("{}{}", to_string(strategy.recompute), strategy.recompute_layers));
-  } else if (strategy.recompute != Recompute::None) {
-    append(out, to_string(strategy.recompute));
-  }
-  if (strategy.offload.any()) append(out, fmt::format("offload:{}", to_string(strategy.offload)));
-  if (strategy.collectives != Collectives::Nccl) append(out, to_string(strategy.collectives));
   return out.empty() ? "single" : out;
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.hpp"
 #include "catalogs/stack.hpp"
@@ -97,5 +98,22 @@ Validity quick_check(const Strategy& strategy, const Workload& workload, const S
 /// global batch by data * micro_batch, experts by expert_parallel, and the stack expresses it all.
 /// Empty if valid; codes are the `rejected` keys of the JSON (`divisibility`, `unsupported`, ...).
 Diagnostics check(const Strategy& strategy, const Workload& workload, const Stack& stack);
+
+/// A line of the rule book that does not hold. There is no other: plans, estimates, batches, measured runs, files of
+/// jobs and plan files are judged by it.
+struct BrokenRule {
+  std::string_view id;  ///< `heads-by-tensor`
+  /// A run that happened may have had it all the same: frameworks are changed, and cut unevenly where they are told to.
+  bool happens = false;
+  Diagnostic fault;  ///< located at the flags
+};
+std::vector<BrokenRule> broken_rules(const Strategy& strategy, const Workload& workload, const Stack& stack);
+
+/// One rule alone, for who knows only some of the numbers; those not known stay 0, of degrees 1.
+bool breaks(std::string_view rule_id, const Strategy& strategy, const Workload& workload, const Stack& stack);
+/// The same with the message; nullopt where the rule holds.
+std::optional<Diagnostic> broken_rule(std::string_view rule_id, const Strategy& strategy, const Workload& workload,
+                                      const Stack& stack);
+std::vector<std::string_view> strategy_rule_ids();
 
 }  // namespace smplan

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "base/assert.hpp"
 #include "models/strategy.hpp"
 
 namespace smplan {
@@ -22,10 +23,17 @@ struct Candidate {
   [[nodiscard]] std::int64_t expert_ranks() const { return std::int64_t{s.expert_parallel} * s.expert_tensor(); }
 };
 
+/// Whether a run that happened may have had it: a framework can be changed, and cuts more unevenly than its own flags
+/// say. No framework splits 32 heads over 3 ranks.
+constexpr bool kHappens = true;
+constexpr bool kNever = false;
+
 /// One reason to refuse a candidate. A table of these serves the search (first broken rule, no
 /// allocation) and the message for people alike.
 struct Rule {
+  std::string_view id;
   Validity code;
+  bool happens;
   const char* flag;
   bool (*broken)(const Candidate&);
   std::string (*message)(const Candidate&);
@@ -117,31 +125,33 @@ bool lacks_offload(const Candidate& c) {
 }
 
 constexpr std::array kRules{
-    Rule{Validity::OutOfRange, "--dp --tp --pp --vpp --cp --ep --shard-degree --micro-batch",
+    Rule{"degrees-are-positive", Validity::OutOfRange, kNever,
+         "--dp --tp --pp --vpp --cp --ep --shard-degree --micro-batch",
          [](const Candidate& c) {
            return std::min({c.s.data_parallel, c.s.tensor_parallel, c.s.pipeline_parallel, c.s.virtual_pipeline,
                             c.s.context_parallel, c.s.expert_parallel, c.s.shard_degree, c.s.micro_batch}) < 1;
          },
          [](const Candidate&) { return std::string("every degree and the micro-batch must be at least 1"); },
          "give positive whole numbers"},
-    Rule{Validity::Divisibility, "--tp", [](const Candidate& c) { return c.arch().n_heads % c.s.tensor_parallel != 0; },
+    Rule{"heads-by-tensor", Validity::Divisibility, kNever, "--tp",
+         [](const Candidate& c) { return c.arch().n_heads % c.s.tensor_parallel != 0; },
          [](const Candidate& c) {
            return fmt::format("{} attention heads do not divide by tensor parallel {}", c.arch().n_heads,
                               c.s.tensor_parallel);
          },
          "choose a divisor of the heads"},
-    Rule{Validity::Divisibility, "--tp", kv_heads_do_not_split,
+    Rule{"key-value-heads-by-tensor", Validity::Divisibility, kNever, "--tp", kv_heads_do_not_split,
          [](const Candidate& c) {
            return fmt::format("{} key-value heads neither divide by tensor parallel {} nor divide it",
                               c.arch().n_kv_heads, c.s.tensor_parallel);
          },
          "choose a divisor or a multiple of the key-value heads"},
-    Rule{Validity::Divisibility, "--tp", ffn_does_not_split,
+    Rule{"feed-forward-by-tensor", Validity::Divisibility, kNever, "--tp", ffn_does_not_split,
          [](const Candidate& c) {
            return fmt::format("the feed-forward width does not divide by tensor parallel {}", c.s.tensor_parallel);
          },
          "choose a divisor of the width"},
-    Rule{Validity::Divisibility, "--tp --cp", state_mixer_does_not_split,
+    Rule{"state-mixer-by-tensor-and-context", Validity::Divisibility, kNever, "--tp --cp", state_mixer_does_not_split,
          [](const Candidate& c) {
            return fmt::format(
                "a state mixer of {} groups and {} heads does not divide by tensor parallel {}{}",
@@ -149,38 +159,39 @@ constexpr std::array kRules{
                c.s.context_parallel > 1 ? fmt::format(" x context parallel {}", c.s.context_parallel) : std::string());
          },
          "choose a divisor of the groups, with context ranks of the heads"},
-    Rule{Validity::Divisibility, "--pp", [](const Candidate& c) { return c.layers() < c.chunks(); },
+    Rule{"layers-for-chunks", Validity::Divisibility, kNever, "--pp",
+         [](const Candidate& c) { return c.layers() < c.chunks(); },
          [](const Candidate& c) {
            return fmt::format("{} layers are too few for {} pipeline chunks", c.layers(), c.chunks());
          },
          "use fewer pipeline ranks or chunks"},
-    Rule{Validity::Divisibility, "--vpp", uneven_chunks,
+    Rule{"equal-chunks", Validity::Divisibility, kHappens, "--vpp", uneven_chunks,
          [](const Candidate& c) {
            return fmt::format("{} layers do not divide into {} interleaved chunks", c.layers(), c.chunks());
          },
          "interleaving needs equal chunks"},
-    Rule{Validity::Divisibility, "--cp --sequence-parallel", pads_sequence,
+    Rule{"sequence-by-context-and-tensor", Validity::Divisibility, kNever, "--cp --sequence-parallel", pads_sequence,
          [](const Candidate& c) {
            return fmt::format(
                "a sequence of {} does not divide over context parallel {} (two slices each) and tensor {}", c.w.seq_len,
                c.s.context_parallel, c.s.tensor_parallel);
          },
          "choose a divisor of the sequence"},
-    Rule{Validity::Divisibility, "--dp --micro-batch",
+    Rule{"batch-by-data-and-micro-batch", Validity::Divisibility, kNever, "--dp --micro-batch",
          [](const Candidate& c) { return c.w.global_batch % (std::int64_t{c.s.data_parallel} * c.s.micro_batch) != 0; },
          [](const Candidate& c) {
            return fmt::format("a global batch of {} does not divide by data parallel {} x micro-batch {}",
                               c.w.global_batch, c.s.data_parallel, c.s.micro_batch);
          },
          "change the global batch, data parallel or micro-batch"},
-    Rule{Validity::Divisibility, "--ep",
+    Rule{"experts-by-expert-degree", Validity::Divisibility, kNever, "--ep",
          [](const Candidate& c) { return c.arch().is_moe() && c.arch().moe.n_experts % c.s.expert_parallel != 0; },
          [](const Candidate& c) {
            return fmt::format("{} experts do not divide by expert parallel {}", c.arch().moe.n_experts,
                               c.s.expert_parallel);
          },
          "choose a divisor of the experts"},
-    Rule{Validity::Divisibility, "--ep",
+    Rule{"expert-groups-in-a-stage", Validity::Divisibility, kHappens, "--ep",
          [](const Candidate& c) { return c.replicas() * c.s.tensor_parallel % c.expert_ranks() != 0; },
          [](const Candidate& c) {
            return fmt::format("expert parallel {}{} does not divide data x context x tensor = {}", c.s.expert_parallel,
@@ -188,13 +199,13 @@ constexpr std::array kRules{
                               c.replicas() * c.s.tensor_parallel);
          },
          "expert groups lie inside one pipeline stage"},
-    Rule{Validity::Divisibility, "--shard-degree",
+    Rule{"shard-groups-in-replicas", Validity::Divisibility, kNever, "--shard-degree",
          [](const Candidate& c) { return c.replicas() % c.s.shard_degree != 0; },
          [](const Candidate& c) {
            return fmt::format("shard degree {} does not divide data x context = {}", c.s.shard_degree, c.replicas());
          },
          "choose a divisor"},
-    Rule{Validity::Divisibility, "--vpp",
+    Rule{"micro-batches-by-pipeline", Validity::Divisibility, kHappens, "--vpp",
          [](const Candidate& c) {
            return c.s.pipeline_parallel > 1 && c.s.schedule == Schedule::Interleaved &&
                   c.s.micro_batches(c.w) % c.s.pipeline_parallel != 0;
@@ -204,10 +215,10 @@ constexpr std::array kRules{
                               c.s.micro_batches(c.w), c.s.pipeline_parallel);
          },
          "change the micro-batch or do not interleave"},
-    Rule{Validity::Unsupported, "--tp",
+    Rule{"tensor-offered", Validity::Unsupported, kHappens, "--tp",
          [](const Candidate& c) { return c.s.tensor_parallel > 1 && !c.stack.tensor_parallel; },
          [](const Candidate& c) { return lacks(c, "tensor parallelism"); }, "choose another stack or --tp 1"},
-    Rule{Validity::Unsupported, "--sequence-parallel",
+    Rule{"sequence-offered", Validity::Unsupported, kHappens, "--sequence-parallel",
          [](const Candidate& c) {
            return c.s.sequence_parallel && (!c.stack.sequence_parallel || c.s.tensor_parallel == 1);
          },
@@ -216,23 +227,23 @@ constexpr std::array kRules{
                                            : lacks(c, "sequence parallelism");
          },
          "switch sequence parallelism off"},
-    Rule{Validity::Unsupported, "--pp",
+    Rule{"pipeline-offered", Validity::Unsupported, kHappens, "--pp",
          [](const Candidate& c) { return c.s.pipeline_parallel > 1 && !c.stack.pipeline_parallel; },
          [](const Candidate& c) { return lacks(c, "pipeline parallelism"); }, "choose another stack or --pp 1"},
-    Rule{Validity::Unsupported, "--cp",
+    Rule{"context-offered", Validity::Unsupported, kHappens, "--cp",
          [](const Candidate& c) { return c.s.context_parallel > 1 && !c.stack.context_parallel; },
          [](const Candidate& c) { return lacks(c, "context parallelism"); }, "choose another stack or --cp 1"},
-    Rule{Validity::Unsupported, "--ep", lacks_expert_parallel,
+    Rule{"expert-offered", Validity::Unsupported, kHappens, "--ep", lacks_expert_parallel,
          [](const Candidate& c) {
            return c.arch().is_moe() ? lacks(c, "expert parallelism")
                                     : fmt::format("{} has no experts to distribute", c.arch().name);
          },
          "use --ep 1"},
-    Rule{Validity::Unsupported, "--stack",
+    Rule{"state-mixers-offered", Validity::Unsupported, kHappens, "--stack",
          [](const Candidate& c) { return c.arch().has_state_mixer() && !c.stack.state_mixers; },
          [](const Candidate& c) { return lacks(c, "state mixers (Mamba-2, the gated delta rule)"); },
          "choose another stack"},
-    Rule{Validity::Unsupported, "--vpp",
+    Rule{"chunks-need-interleaving", Validity::Unsupported, kHappens, "--vpp",
          [](const Candidate& c) {
            const bool interleaved = c.s.schedule == Schedule::Interleaved;
            return (c.s.virtual_pipeline > 1) != interleaved || (interleaved && c.s.pipeline_parallel == 1);
@@ -242,82 +253,93 @@ constexpr std::array kRules{
                "several chunks per pipeline rank and the interleaved schedule need each other and --pp > 1");
          },
          "give --pp and --vpp above 1 together"},
-    Rule{Validity::Unsupported, "--pp",
+    Rule{"schedule-offered", Validity::Unsupported, kHappens, "--pp",
          [](const Candidate& c) { return c.s.pipeline_parallel > 1 && !lists(c.stack.schedules, c.s.schedule); },
          [](const Candidate& c) { return lacks(c, fmt::format("the {} schedule", to_string(c.s.schedule))); },
          "choose another schedule"},
-    Rule{Validity::Unsupported, "--sharding",
+    Rule{"sharding-offered", Validity::Unsupported, kHappens, "--sharding",
          [](const Candidate& c) { return !lists(c.stack.shardings, c.s.sharding); },
          [](const Candidate& c) { return lacks(c, fmt::format("sharding {}", to_string(c.s.sharding))); },
          "choose another sharding or stack"},
-    Rule{Validity::Unsupported, "--shard-degree",
+    Rule{"shard-degree-needs-sharding", Validity::Unsupported, kHappens, "--shard-degree",
          [](const Candidate& c) { return c.s.sharding == Sharding::None && c.s.shard_degree > 1; },
          [](const Candidate& c) { return fmt::format("shard degree {} without sharding", c.s.shard_degree); },
          "choose a sharding"},
     // DeepSpeed: gradients and parameters sharded per micro-batch would be reduced once for each of them.
-    Rule{Validity::Unsupported, "--zero-stage", zero_with_pipeline,
+    Rule{"zero-one-with-pipeline", Validity::Unsupported, kHappens, "--zero-stage", zero_with_pipeline,
          [](const Candidate& c) { return fmt::format("{} excludes pipeline parallelism", to_string(c.s.sharding)); },
          "use ZeRO-1 with a pipeline"},
-    Rule{Validity::Unsupported, "--recompute",
+    Rule{"recompute-offered", Validity::Unsupported, kHappens, "--recompute",
          [](const Candidate& c) { return !lists(c.stack.recomputes, c.s.recompute); },
          [](const Candidate& c) { return lacks(c, fmt::format("{} recomputation", to_string(c.s.recompute))); },
          "choose another recomputation"},
-    Rule{Validity::OutOfRange, "--recompute-layers", [](const Candidate& c) { return c.s.recompute_layers < 0; },
+    Rule{"recomputed-layers-are-positive", Validity::OutOfRange, kNever, "--recompute-layers",
+         [](const Candidate& c) { return c.s.recompute_layers < 0; },
          [](const Candidate& c) { return fmt::format("{} layers cannot be recomputed", c.s.recompute_layers); },
          "give 1 or more"},
-    Rule{Validity::Divisibility, "--recompute-layers",
+    Rule{"recomputed-layers-in-a-chunk", Validity::Divisibility, kNever, "--recompute-layers",
          [](const Candidate& c) { return c.s.recompute_layers > chunk_layers(c); },
          [](const Candidate& c) {
            return fmt::format("recomputes {} layers of a chunk that has {}", c.s.recompute_layers, chunk_layers(c));
          },
          "name no more than a pipeline chunk holds; leave it out for all"},
-    Rule{Validity::Unsupported, "--recompute-layers",
+    Rule{"recomputed-layers-are-full", Validity::Unsupported, kHappens, "--recompute-layers",
          [](const Candidate& c) { return c.s.recompute_layers > 0 && c.s.recompute != Recompute::Full; },
          [](const Candidate& c) {
            return fmt::format("a number of recomputed layers with --recompute {}", to_string(c.s.recompute));
          },
          "use --recompute full"},
-    Rule{Validity::Unsupported, "--recompute-layers",
+    Rule{"recomputed-layers-offered", Validity::Unsupported, kHappens, "--recompute-layers",
          [](const Candidate& c) { return c.s.recompute_layers > 0 && !c.stack.partial_recompute; },
          [](const Candidate& c) { return lacks(c, "recomputation of a number of layers"); },
          "leave --recompute-layers out or use --stack megatron or fsdp"},
-    Rule{Validity::Unsupported, "--offload", offloads_what_it_recomputes,
+    Rule{"activations-offloaded-alone", Validity::Unsupported, kHappens, "--offload", offloads_what_it_recomputes,
          [](const Candidate& c) {
            return fmt::format("{} offloads activations only {}", c.stack.name,
                               c.stack.offloads_activations_alone ? "without a pipeline and without recomputation"
                                                                  : "of all layers alike");
          },
          "use --offload none"},
-    Rule{Validity::Unsupported, "--collectives",
+    Rule{"collectives-offered", Validity::Unsupported, kHappens, "--collectives",
          [](const Candidate& c) { return !lists(c.stack.collectives, c.s.collectives); },
          [](const Candidate& c) { return lacks(c, to_string(c.s.collectives)); }, "use --collectives nccl"},
-    Rule{Validity::Unsupported, "--offload", lacks_offload,
+    Rule{"offload-offered", Validity::Unsupported, kHappens, "--offload", lacks_offload,
          [](const Candidate& c) { return lacks(c, fmt::format("offload of {}", to_string(c.s.offload))); },
          "use --offload none"},
-    Rule{Validity::Unsupported, "--offload", offloads_whole_parameters,
+    Rule{"parameters-offloaded-by-shards", Validity::Unsupported, kHappens, "--offload", offloads_whole_parameters,
          [](const Candidate& c) { return fmt::format("{} does not offload parameters", to_string(c.s.sharding)); },
          "shard the parameters (zero3, fsdp-full)"},
-    Rule{Validity::Unsupported, "--offload", offloads_without_zero,
+    Rule{"optimizer-offloaded-by-shards", Validity::Unsupported, kHappens, "--offload", offloads_without_zero,
          [](const Candidate& c) { return fmt::format("{} offloads the optimizer in a ZeRO stage only", c.stack.name); },
          "shard it (zero1, zero2, zero3)"},
-    Rule{Validity::Unsupported, "--offload", nvme_below_zero3,
+    Rule{"nvme-with-zero-three", Validity::Unsupported, kHappens, "--offload", nvme_below_zero3,
          [](const Candidate& c) {
            return fmt::format("{} offloads to NVMe with zero3 only, not with {}", c.stack.name,
                               to_string(c.s.sharding));
          },
          "use --sharding zero3, or offload to host memory"},
-    Rule{Validity::Unsupported, "--offload",
+    Rule{"nvme-of-states", Validity::Unsupported, kHappens, "--offload",
          [](const Candidate& c) { return c.s.offload.to_nvme && !c.s.offload.optimizer && !c.s.offload.parameters; },
          [](const Candidate&) { return std::string("only optimizer and parameters go to NVMe"); },
          "name what is offloaded"},
-    Rule{Validity::Unsupported, "--dtype",
+    Rule{"precision-offered", Validity::Unsupported, kHappens, "--dtype",
          [](const Candidate& c) { return !lists_name(c.stack.precisions, to_string(c.w.precision)); },
          [](const Candidate& c) { return lacks(c, to_string(c.w.precision)); }, "choose another --dtype or stack"},
-    Rule{Validity::Unsupported, "--finetune",
+    Rule{"quantised-base-offered", Validity::Unsupported, kHappens, "--finetune",
          [](const Candidate& c) { return c.w.finetune == FineTune::Qlora && !c.stack.quantized_base; },
          [](const Candidate& c) { return lacks(c, "a 4-bit base model"); },
          "use --stack fsdp, deepspeed or hf-trainer"},
 };
+
+Diagnostic fault_of(const Rule& rule, const Candidate& candidate) {
+  return {std::string(to_string(rule.code)), rule.flag, rule.message(candidate), rule.hint};
+}
+
+const Rule& rule_of(std::string_view id) {
+  const auto* rule = std::find_if(kRules.begin(), kRules.end(), [&](const Rule& r) { return r.id == id; });
+  SMPLAN_ASSERT(rule != kRules.end());
+  return *rule;
+}
 
 }  // namespace
 
@@ -343,15 +365,39 @@ Validity quick_check(const Strategy& strategy, const Workload& workload, const S
   return Validity::Ok;
 }
 
-Diagnostics check(const Strategy& strategy, const Workload& workload, const Stack& stack) {
+std::vector<BrokenRule> broken_rules(const Strategy& strategy, const Workload& workload, const Stack& stack) {
   const Candidate candidate{strategy, workload, stack};
-  Diagnostics out;
+  std::vector<BrokenRule> out;
   for (const Rule& rule : kRules) {
     if (!rule.broken(candidate)) continue;
-    out.push_back({std::string(to_string(rule.code)), rule.flag, rule.message(candidate), rule.hint});
+    out.push_back(
+        {rule.id, rule.happens, {std::string(to_string(rule.code)), rule.flag, rule.message(candidate), rule.hint}});
     if (rule.code == Validity::OutOfRange) break;  // the other rules divide by the degrees
   }
   return out;
+}
+
+Diagnostics check(const Strategy& strategy, const Workload& workload, const Stack& stack) {
+  Diagnostics out;
+  for (BrokenRule& rule : broken_rules(strategy, workload, stack)) out.push_back(std::move(rule.fault));
+  return out;
+}
+
+bool breaks(std::string_view rule_id, const Strategy& strategy, const Workload& workload, const Stack& stack) {
+  return rule_of(rule_id).broken({strategy, workload, stack});
+}
+
+std::optional<Diagnostic> broken_rule(std::string_view rule_id, const Strategy& strategy, const Workload& workload,
+                                      const Stack& stack) {
+  const Candidate candidate{strategy, workload, stack};
+  const Rule& rule = rule_of(rule_id);
+  return rule.broken(candidate) ? std::optional(fault_of(rule, candidate)) : std::nullopt;
+}
+
+std::vector<std::string_view> strategy_rule_ids() {
+  std::vector<std::string_view> ids;
+  for (const Rule& rule : kRules) ids.push_back(rule.id);
+  return ids;
 }
 
 }  // namespace smplan

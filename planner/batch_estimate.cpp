@@ -17,8 +17,9 @@ constexpr std::size_t kChunk = 512;
 
 /// What layer tables depend on; many rows share one.
 struct TableKey {
-  std::int32_t tensor, context, expert, micro_batch;
+  std::int32_t tensor, context, expert, expert_tensor, micro_batch;
   bool sequence_parallel;
+  Collectives collectives;
   GroupShape tensor_group, context_group, expert_group;
   friend bool operator==(const TableKey&, const TableKey&) = default;
 };
@@ -27,8 +28,8 @@ struct TableKeyHash {
   std::size_t operator()(const TableKey& k) const {
     std::size_t h = 0;
     const auto add = [&h](std::int64_t v) { h = (h ^ static_cast<std::size_t>(v)) * 1099511628211ULL; };
-    for (const std::int64_t v : {k.tensor, k.context, k.expert, k.micro_batch}) add(v);
-    add(k.sequence_parallel ? 1 : 0);
+    for (const std::int64_t v : {k.tensor, k.context, k.expert, k.expert_tensor, k.micro_batch}) add(v);
+    add(2 * static_cast<int>(k.collectives) + (k.sequence_parallel ? 1 : 0));
     for (const GroupShape* g : {&k.tensor_group, &k.context_group, &k.expert_group}) {
       add(g->ranks);
       add(g->per_domain);
@@ -49,7 +50,9 @@ class RowEstimator {
         stack_(stack),
         rows_(rows),
         detail_(detail),
-        out_(out) {}
+        out_(out) {
+    for (std::size_t d = 0; d < kDimensionCount; ++d) setters_[d] = dimensions()[d].set;
+  }
 
   void estimate(std::size_t row) {
     cluster_.nodes = std::max(1, rows_.nodes[row]);
@@ -72,23 +75,28 @@ class RowEstimator {
  private:
   Strategy strategy_of(std::size_t row) const {
     Strategy s;
-    s.tensor_parallel = rows_.tensor[row];
-    s.pipeline_parallel = rows_.pipeline[row];
-    s.virtual_pipeline = rows_.virtual_pipeline[row];
-    s.context_parallel = rows_.context[row];
-    s.expert_parallel = rows_.expert[row];
-    s.micro_batch = rows_.micro_batch[row];
-    s.sharding = rows_.sharding[row] < 0 ? stack_.shardings.front() : static_cast<Sharding>(rows_.sharding[row]);
-    s.recompute = static_cast<Recompute>(rows_.recompute[row]);
-    s.sequence_parallel = rows_.sequence_parallel[row] != 0;
-    s.schedule = s.virtual_pipeline > 1 ? Schedule::Interleaved : Schedule::OneFOneB;
+    s.sharding = stack_.shardings.front();
     s.collectives = stack_.collectives.front();
+    for (std::size_t d = 0; d < kDimensionCount; ++d) {
+      const std::span<const std::int32_t> column = rows_.dimensions[d];
+      if (!column.empty()) setters_[d](s, column[row]);
+    }
     const std::int64_t split = std::int64_t{s.tensor_parallel} * s.pipeline_parallel * s.context_parallel;
-    s.data_parallel = rows_.data[row];
-    if (s.data_parallel == 0 && split > 0) s.data_parallel = static_cast<std::int32_t>(cluster_.gpus() / split);
-    s.shard_degree = rows_.shard[row];
-    if (s.shard_degree == 0) s.shard_degree = s.sharding == Sharding::None ? 1 : s.data_parallel * s.context_parallel;
+    if (is_open(Dimension::Data, row) && split > 0)
+      s.data_parallel = static_cast<std::int32_t>(cluster_.gpus() / split);
+    if (is_open(Dimension::ShardDegree, row)) {
+      s.shard_degree = s.sharding == Sharding::None ? 1 : s.data_parallel * s.context_parallel;
+    }
+    const bool chunks = s.virtual_pipeline > 1;
+    if (chunks && rows_.dimensions[static_cast<std::size_t>(Dimension::Schedule)].empty()) {
+      s.schedule = Schedule::Interleaved;
+    }
     return s;
+  }
+
+  [[nodiscard]] bool is_open(Dimension dimension, std::size_t row) const {
+    const std::span<const std::int32_t> column = rows_.dimensions[static_cast<std::size_t>(dimension)];
+    return column.empty() || column[row] == 0;
   }
 
   BatchStatus judge(const Strategy& s, std::size_t row) const {
@@ -108,8 +116,8 @@ class RowEstimator {
   }
 
   const LayerTable& table_of(const Strategy& s, const Groups& groups) {
-    const TableKey key{s.tensor_parallel,   s.context_parallel, s.expert_parallel, s.micro_batch,
-                       s.sequence_parallel, groups.tensor,      groups.context,    groups.expert};
+    const TableKey key{s.tensor_parallel,   s.context_parallel, s.expert_parallel, s.expert_tensor(), s.micro_batch,
+                       s.sequence_parallel, s.collectives,      groups.tensor,     groups.context,    groups.expert};
     const auto found = tables_.find(key);
     if (found != tables_.end()) return *found->second;
     return *tables_.emplace(key, std::make_unique<LayerTable>(layer_table(workload_, s, cluster_, stack_)))
@@ -121,6 +129,7 @@ class RowEstimator {
   Cluster cluster_;
   const Stack& stack_;
   const BatchColumns& rows_;
+  std::array<void (*)(Strategy&, std::int32_t), kDimensionCount> setters_{};
   BatchDetail detail_;
   BatchEstimates& out_;
   std::unordered_map<TableKey, std::unique_ptr<LayerTable>, TableKeyHash> tables_;

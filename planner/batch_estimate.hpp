@@ -1,10 +1,12 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "base/monitor.hpp"
+#include "models/dimensions.hpp"
 #include "models/step.hpp"
 #include "planner/plan.hpp"
 
@@ -22,12 +24,13 @@ enum class BatchStatus : std::int8_t {
 std::string_view to_string(BatchStatus status);
 inline constexpr int kBatchStatusCount = 6;
 
-/// Configurations by column, one row each, all columns of one length. Zeros stand for what follows from the rest:
-/// `data` for what the other degrees leave of the devices, `shard` for data * context (1 without sharding).
+/// Configurations by column, one row each, all columns of one length. A column that is empty leaves its dimension open:
+/// data takes what the other degrees leave of the devices, the shard degree is data * context (1 without sharding),
+/// sharding and collectives are the stack's first, several chunks are interleaved, all else is plain. So does a 0 where
+/// the dimension's row says so (DimensionRow::zero_follows).
 struct BatchColumns {
-  std::span<const std::int32_t> nodes, data, tensor, pipeline, virtual_pipeline, context, expert, shard, micro_batch;
-  std::span<const std::int8_t> sharding, recompute,
-      sequence_parallel;  ///< as the enumerators count; sharding -1: the stack's default
+  std::span<const std::int32_t> nodes;
+  std::array<std::span<const std::int32_t>, kDimensionCount> dimensions;
   [[nodiscard]] std::size_t rows() const { return nodes.size(); }
 };
 

@@ -8,30 +8,18 @@
 
 #include <fmt/format.h>
 
+#include "models/dimensions.hpp"
+
 namespace smplan {
 namespace {
 
-/// What a plan decides, as paths into its JSON.
-constexpr std::array<std::string_view, 20> kChoices{"instance_type",
-                                                    "instance_count",
-                                                    "n_gpus",
-                                                    "stack",
-                                                    "collectives",
-                                                    "parallel/data",
-                                                    "parallel/tensor",
-                                                    "parallel/pipeline",
-                                                    "parallel/virtual_pipeline",
-                                                    "parallel/context",
-                                                    "parallel/expert",
-                                                    "parallel/sequence_parallel",
-                                                    "schedule",
-                                                    "sharding/strategy",
-                                                    "sharding/degree",
-                                                    "micro_batch",
-                                                    "gradient_accumulation",
-                                                    "recompute",
-                                                    "offload",
-                                                    "dtype"};
+/// What a plan decides, as paths into its JSON: what is bought, how the work is split, what follows.
+std::vector<std::string_view> choices() {
+  std::vector<std::string_view> paths{"instance_type", "instance_count", "n_gpus", "stack"};
+  for (const DimensionRow& row : dimensions()) paths.push_back(row.path);
+  paths.insert(paths.end(), {"gradient_accumulation", "dtype"});
+  return paths;
+}
 
 /// What comes of it.
 constexpr std::array<std::string_view, 9> kOutcomes{
@@ -123,7 +111,7 @@ Result<Comparison> compare(const RankedDocument& first, const RankedDocument& se
   }
   if (!faults.empty()) return tl::unexpected<Diagnostics>(std::move(faults));
   Comparison out;
-  for (const std::string_view path : kChoices) {
+  for (const std::string_view path : choices()) {
     ComparedChoice choice{std::string(path), choice_at(*a, path), choice_at(*b, path)};
     if (choice.a != choice.b) out.choices.push_back(std::move(choice));
   }

@@ -8,36 +8,26 @@
 namespace smplan {
 namespace {
 
-template <typename T>
-void take(const Choice<T>& choice, T& value) {
-  if (!choice.any()) value = choice.values.front();
-}
-
 /// What the request says and the plainest value of everything else; data parallelism takes the devices that are left.
 Strategy plainest(const PlanRequest& request, const Stack& stack) {
   const std::int32_t gpus = stack.devices_used(request.instances.front()->accelerator_count) * request.counts.front();
   Strategy s;
-  take(request.tp, s.tensor_parallel);
-  take(request.pp, s.pipeline_parallel);
-  take(request.vpp, s.virtual_pipeline);
-  take(request.cp, s.context_parallel);
-  take(request.ep, s.expert_parallel);
-  take(request.etp, s.expert_tensor_parallel);
-  const std::int64_t split = std::int64_t{s.tensor_parallel} * s.pipeline_parallel * s.context_parallel;
-  s.data_parallel = std::max(1, static_cast<std::int32_t>(gpus / split));
   s.sharding = stack.shardings.front();
-  take(request.sharding, s.sharding);
-  if (s.sharding != Sharding::None) s.shard_degree = s.data_parallel * s.context_parallel;
-  take(request.shard_degree, s.shard_degree);
-  take(request.micro_batch, s.micro_batch);
-  if (s.virtual_pipeline > 1) s.schedule = Schedule::Interleaved;
   s.recompute = stack.recomputes.front();
-  take(request.recompute, s.recompute);
-  if (s.recompute == Recompute::Full) take(request.recompute_layers, s.recompute_layers);
-  take(request.offload, s.offload);
-  take(request.sequence_parallel, s.sequence_parallel);
   s.collectives = stack.collectives.front();
-  take(request.collectives, s.collectives);
+  for (const DimensionRow& row : dimensions()) {
+    const Choice& choice = request[row.dimension];
+    if (!choice.any()) row.set(s, choice.values.front());
+  }
+  if (request[Dimension::Data].any()) {
+    const std::int64_t split = std::int64_t{s.tensor_parallel} * s.pipeline_parallel * s.context_parallel;
+    s.data_parallel = std::max(1, static_cast<std::int32_t>(gpus / split));
+  }
+  if (request[Dimension::ShardDegree].any() && s.sharding != Sharding::None) {
+    s.shard_degree = s.data_parallel * s.context_parallel;
+  }
+  if (request[Dimension::Schedule].any() && s.virtual_pipeline > 1) s.schedule = Schedule::Interleaved;
+  if (s.recompute != Recompute::Full) s.recompute_layers = 0;
   return s;
 }
 
@@ -63,14 +53,15 @@ Diagnostics why_invalid(const PlanRequest& request, const Catalog& catalog) {
 std::string choices_made(const PlanRequest& request, const Plan& plan) {
   const Strategy& s = plan.strategy;
   std::string out;
-  const auto add = [&out](bool open, std::string_view what, std::string_view value) {
-    if (open) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", what, value);
+  const auto add = [&out](std::string_view what, std::string_view value) {
+    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", what, value);
   };
-  add(request.stacks.size() > 1, "stack", plan.stack->id);
-  add(request.sharding.any(), "sharding", to_string(s.sharding));
-  add(request.shard_degree.any() && s.sharding == Sharding::FsdpHybrid, "shard degree", std::to_string(s.shard_degree));
-  add(request.micro_batch.any(), "micro-batch", std::to_string(s.micro_batch));
-  add(request.recompute.any(), "recomputation", to_string(s.recompute));
+  if (request.stacks.size() > 1) add("stack", plan.stack->id);
+  const bool hybrid = s.sharding == Sharding::FsdpHybrid;
+  for (const Dimension d : {Dimension::Sharding, Dimension::ShardDegree, Dimension::MicroBatch, Dimension::Recompute}) {
+    const DimensionRow& row = row_of(d);
+    if (request[d].any() && (d != Dimension::ShardDegree || hybrid)) add(row.title, row.text(row.get(s)));
+  }
   if (out.empty()) return {};
   if (!plan.memory.fits()) return "the nearest to fitting: " + out;
   const double most = request.max_oom_probability.value_or(kDefaultOutOfMemory);

@@ -42,13 +42,20 @@ std::string ranges(const std::vector<std::int32_t>& values) {
   return out;
 }
 
-Json degrees(const Choice<std::int32_t>& choice) { return choice.any() ? Json(nullptr) : Json(ranges(choice.values)); }
+/// A value of a dimension in a plan.
+Json value_json(const DimensionRow& row, std::int32_t value) {
+  if (row.kind == DimensionRow::Kind::Degree) return value;
+  if (row.kind == DimensionRow::Kind::Switch) return value != 0;
+  return row.text(value);
+}
 
-template <typename T>
-Json names(const Choice<T>& choice) {
+/// What a request allows of a dimension: ranges of degrees, a list of names; null where it leaves it open.
+Json choice_json(const DimensionRow& row, const Choice& choice) {
   if (choice.any()) return nullptr;
+  if (row.kind == DimensionRow::Kind::Degree) return ranges(choice.values);
+  if (row.kind == DimensionRow::Kind::Switch) return choice.values.front() != 0;
   Json out = Json::array();
-  for (const T& value : choice.values) out.push_back(std::string(to_string(value)));
+  for (const std::int32_t value : choice.values) out.push_back(row.text(value));
   return out;
 }
 
@@ -109,22 +116,8 @@ Json request_json(const PlanRequest& r) {
   out["market"] = market_list(r);
   out["stack"] = Json::array();
   for (const Stack* s : r.stacks) out["stack"].push_back(s->id);
-  out["collectives"] = names(r.collectives);
   out["launchable"] = r.launchable ? "job" : "any";
-  out["dp"] = degrees(r.dp);
-  out["tp"] = degrees(r.tp);
-  out["pp"] = degrees(r.pp);
-  out["vpp"] = degrees(r.vpp);
-  out["cp"] = degrees(r.cp);
-  out["ep"] = degrees(r.ep);
-  out["etp"] = degrees(r.etp);
-  out["sharding"] = names(r.sharding);
-  out["shard_degree"] = degrees(r.shard_degree);
-  out["micro_batch"] = degrees(r.micro_batch);
-  out["recompute"] = names(r.recompute);
-  out["recompute_layers"] = degrees(r.recompute_layers);
-  out["offload"] = names(r.offload);
-  out["sequence_parallel"] = r.sequence_parallel.any() ? Json(nullptr) : Json(r.sequence_parallel.values.front());
+  for (const DimensionRow& row : dimensions()) out[std::string(row.keyword)] = choice_json(row, r[row.dimension]);
   out["checkpoint_storage"] = std::string(to_string(r.run.checkpoint_target));
   out["checkpoint_mode"] = std::string(to_string(r.run.checkpoint_mode));
   out["jobs"] = r.run.series.jobs;
@@ -241,31 +234,26 @@ Json operation_json(const PlanRequest& r, const Plan& p) {
   return out;
 }
 
+/// Where a path of keys separated by slashes leads.
+Json& at(Json& object, std::string_view path) {
+  Json* value = &object;
+  while (!path.empty()) {
+    const std::size_t slash = path.find('/');
+    value = &(*value)[std::string(path.substr(0, slash))];
+    path = slash == std::string_view::npos ? std::string_view() : path.substr(slash + 1);
+  }
+  return *value;
+}
+
 void add_strategy(Json& out, const PlanRequest& r, const Plan& p) {
   const Strategy& s = p.strategy;
   out["stack"] = p.stack->id;
-  out["collectives"] = std::string(to_string(s.collectives));
-  Json parallel;
-  parallel["data"] = s.data_parallel;
-  parallel["tensor"] = s.tensor_parallel;
-  parallel["pipeline"] = s.pipeline_parallel;
-  parallel["virtual_pipeline"] = s.virtual_pipeline;
-  parallel["context"] = s.context_parallel;
-  parallel["expert"] = s.expert_parallel;
-  if (s.expert_tensor() != s.usual_expert_tensor()) parallel["expert_tensor"] = s.expert_tensor();
-  parallel["sequence_parallel"] = s.sequence_parallel;
-  out["parallel"] = parallel;
-  out["schedule"] = s.pipeline_parallel > 1 ? Json(std::string(to_string(s.schedule))) : Json(nullptr);
-  Json sharding;
-  sharding["strategy"] = std::string(to_string(s.sharding));
-  sharding["degree"] = s.shard_degree;
-  out["sharding"] = sharding;
-  out["micro_batch"] = s.micro_batch;
+  out["strategy"] = to_string(s);
+  for (const DimensionRow& row : dimensions()) {
+    at(out, row.path) = row.applies(s) ? value_json(row, row.get(s)) : Json(nullptr);
+  }
   out["gradient_accumulation"] = p.micro_batches;
   out["global_batch"] = r.workload.global_batch;
-  out["recompute"] = std::string(to_string(s.recompute));
-  if (s.recompute_layers > 0) out["recompute_layers"] = s.recompute_layers;
-  out["offload"] = to_string(s.offload);
   out["dtype"] = std::string(to_string(p.precision));
 }
 

@@ -96,9 +96,7 @@ Result<PlanRequest> Resolver::run(const std::optional<std::string>& environment_
   read_counts();
   read_instances();
   read_stacks();
-  read_degrees();
-  read_sharding();
-  read_savings();
+  read_dimensions();
   read_limits();
   read_operation();
   if (purpose_ == Purpose::Estimate) check_estimate();

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,7 +13,7 @@
 #include "base/result.hpp"
 #include "catalogs/catalog.hpp"
 #include "models/cost.hpp"
-#include "models/strategy.hpp"
+#include "models/dimensions.hpp"
 #include "models/workload.hpp"
 #include "planner/due.hpp"
 #include "planner/scenario.hpp"
@@ -51,10 +53,10 @@ struct RequestSpec {
   // Hardware.
   std::optional<std::string> instances, count, max_gpus, region, market;
   // Software.
-  std::optional<std::string> stack, collectives, launchable;
-  // Fixed dimensions; each may list values: `1,2,4`.
-  std::optional<std::string> dp, tp, pp, vpp, cp, ep, etp, zero_stage, sharding, shard_degree, micro_batch, recompute,
-      recompute_layers, offload, sequence_parallel;
+  std::optional<std::string> stack, launchable;
+  // Fixed dimensions; each may list values: `1,2,4`. A ZeRO stage is another word for the sharding.
+  std::array<std::optional<std::string>, kDimensionCount> dimensions;
+  std::optional<std::string> zero_stage;
   // Operation: what is saved where, what is read how.
   std::optional<std::string> checkpoint_storage, checkpoint_mode, dataset, dataset_files, sample_size, input_mode,
       data_region, jobs, job_gap, warm_pool;
@@ -62,19 +64,31 @@ struct RequestSpec {
   std::optional<std::string> deadline, confidence, budget, max_hourly, min_headroom, max_oom_probability, objective,
       cost_weight, top;
   std::optional<std::string> what_if;
+
+  std::optional<std::string>& operator[](Dimension d) { return dimensions[static_cast<std::size_t>(d)]; }
+  const std::optional<std::string>& operator[](Dimension d) const { return dimensions[static_cast<std::size_t>(d)]; }
 };
 
-/// Allowed values of one dimension; empty is "any".
-template <typename T>
+/// Allowed values of one dimension, as numbers (models/dimensions.hpp); empty is "any".
 struct Choice {
-  std::vector<T> values;
+  std::vector<std::int32_t> values;
   [[nodiscard]] bool any() const { return values.empty(); }
+  /// A degree, a switch, an enumerator or an Offload.
+  template <typename T>
   [[nodiscard]] bool allows(const T& value) const {
-    if (values.empty()) return true;
-    for (const T& v : values) {
-      if (v == value) return true;
-    }
-    return false;
+    return values.empty() || std::find(values.begin(), values.end(), dimension_value(value)) != values.end();
+  }
+  template <typename T>
+  void only(std::initializer_list<T> allowed) {
+    values.clear();
+    for (const T& value : allowed) values.push_back(dimension_value(value));
+  }
+  /// The values as what they are of.
+  template <typename T>
+  [[nodiscard]] std::vector<T> as() const {
+    std::vector<T> out;
+    for (const std::int32_t value : values) out.push_back(from_dimension_value<T>(value));
+    return out;
   }
 };
 
@@ -105,14 +119,8 @@ struct PlanRequest {
   std::vector<std::pair<std::string, std::string>> stacks_left_out;
   /// What is not modelled of a stack under the name that the request has for it.
   std::vector<std::pair<const Stack*, std::string>> stack_notes;
-  Choice<Collectives> collectives;
-  Choice<std::int32_t> dp, tp, pp, vpp, cp, ep, etp, shard_degree, micro_batch;
-  Choice<Sharding> sharding;
-  Choice<Recompute> recompute;
-  /// Layers of a chunk that full recomputation takes; 0 is all of them. Any: all, or the least number that fits.
-  Choice<std::int32_t> recompute_layers;
-  Choice<Offload> offload;
-  Choice<bool> sequence_parallel;
+  /// What the strategy may be. Of recompute_layers 0 is all layers; any: all, or the least number that fits.
+  std::array<Choice, kDimensionCount> dimensions;
   /// How runs are operated; its market is the first of `markets`.
   RunSetup run;
   std::optional<Seconds> deadline;
@@ -143,6 +151,9 @@ struct PlanRequest {
   std::string prices_as_of;
   /// ISO date against which the age of prices is judged; without it no plan warns of old prices.
   std::optional<std::string> today;
+
+  Choice& operator[](Dimension d) { return dimensions[static_cast<std::size_t>(d)]; }
+  const Choice& operator[](Dimension d) const { return dimensions[static_cast<std::size_t>(d)]; }
 };
 
 /// `on-demand`, or `on-demand,spot`.

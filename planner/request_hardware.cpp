@@ -17,7 +17,6 @@ namespace {
 constexpr std::int32_t kDefaultMaxCount = 128;
 constexpr std::int32_t kMaxCount = 2048;
 constexpr std::int64_t kMaxGpus = 1 << 20;
-const std::vector<std::string> kCollectivesNames{"nccl", "smddp"};
 
 bool has_wildcard(std::string_view glob) { return glob.find_first_of("*?[") != std::string_view::npos; }
 
@@ -205,10 +204,6 @@ bool Resolver::refuses_span(const Stack& stack) {
 }
 
 void Resolver::read_stacks() {
-  if (spec_.collectives) {
-    request_.collectives.values = parse_names<Collectives>(*spec_.collectives, "collective library", "--collectives",
-                                                           kCollectivesNames, collectives_from, faults_);
-  }
   if (spec_.launchable) {
     const auto kind = parse_name(
         *spec_.launchable, "kind of plan", "--launchable", {"job", "any"},

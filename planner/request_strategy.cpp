@@ -10,25 +10,21 @@
 namespace smplan {
 namespace {
 
-constexpr std::int32_t kMaxDegree = 16384;
-const std::vector<std::string> kRecomputeNames{"none", "selective", "full"};
-const std::vector<std::string> kOffloadNames{"none",
-                                             "optimizer",
-                                             "params",
-                                             "activations",
-                                             "optimizer+params",
-                                             "optimizer+nvme",
-                                             "params+nvme",
-                                             "optimizer+params+nvme"};
-
-std::vector<std::string> sharding_names() {
-  std::vector<std::string> names;
-  for (const Sharding s : {Sharding::None, Sharding::Zero1, Sharding::Zero2, Sharding::Zero3, Sharding::FsdpFull,
-                           Sharding::FsdpGradOp, Sharding::FsdpHybrid}) {
-    names.emplace_back(to_string(s));
+std::vector<std::int32_t> read_values(const DimensionRow& row, std::string_view text, Diagnostics& out) {
+  const std::string flag = row.flag();
+  switch (row.kind) {
+    case DimensionRow::Kind::Degree:
+      return parse_integers(text, flag, row.least, row.most, out);
+    case DimensionRow::Kind::Switch:
+      if (const auto on = parse_switch(text, flag, out)) return {dimension_value(*on)};
+      return {};
+    case DimensionRow::Kind::Words:
+      return parse_names<std::int32_t>(text, row.title, flag, row.names(), row.words->parse, out);
   }
-  return names;
+  return {};
 }
+
+std::int32_t least(const Choice& choice) { return choice.any() ? 1 : choice.values.front(); }
 
 /// What shards as much as a ZeRO stage, in DeepSpeed's terms and in FSDP's (Zhao et al. 2023, section 3.2).
 std::vector<Sharding> shardings_of_stage(std::int32_t stage) {
@@ -46,84 +42,65 @@ std::vector<Sharding> shardings_of_stage(std::int32_t stage) {
 
 }  // namespace
 
-void Resolver::read_degrees() {
-  const auto read = [this](const Text& text, const char* where, Choice<std::int32_t>& choice) {
-    if (text) choice.values = parse_integers(*text, where, 1, kMaxDegree, faults_);
-  };
-  read(spec_.dp, "--dp", request_.dp);
-  read(spec_.tp, "--tp", request_.tp);
-  read(spec_.pp, "--pp", request_.pp);
-  read(spec_.vpp, "--vpp", request_.vpp);
-  read(spec_.cp, "--cp", request_.cp);
-  read(spec_.ep, "--ep", request_.ep);
-  read(spec_.etp, "--etp", request_.etp);
-  read(spec_.shard_degree, "--shard-degree", request_.shard_degree);
-  read(spec_.micro_batch, "--micro-batch", request_.micro_batch);
-  const auto least = [](const Choice<std::int32_t>& c) { return c.any() ? 1 : c.values.front(); };
-  if (least(request_.vpp) > 1 && !request_.pp.any() && request_.pp.values.back() == 1) {
-    add("conflict", "--vpp and --pp", "virtual pipeline chunks need a pipeline", "give --pp 2 or more");
+void Resolver::read_dimensions() {
+  for (const DimensionRow& row : dimensions()) {
+    if (const Text& text = spec_[row.dimension]) request_[row.dimension].values = read_values(row, *text, faults_);
   }
-  for (const auto& [choice, flag] : {std::pair{&request_.ep, "--ep"}, std::pair{&request_.etp, "--etp"}}) {
-    if (!has_model_ || least(*choice) == 1 || request_.workload.architecture.is_moe()) continue;
-    add("conflict", flag, fmt::format("{} has no experts to distribute", request_.workload.architecture.name),
-        fmt::format("leave {} out or choose a mixture-of-experts model", flag));
-  }
+  read_zero_stage();
+  read_recomputation();
+  check_dimensions();
 }
 
-void Resolver::read_sharding() {
-  if (spec_.zero_stage && spec_.sharding) {
+void Resolver::read_zero_stage() {
+  if (!spec_.zero_stage) return;
+  if (spec_[Dimension::Sharding]) {
     add("conflict", "--zero-stage and --sharding", "the sharding is given twice", "give one of them");
     return;
   }
-  if (spec_.zero_stage) {
-    for (const std::int32_t stage : parse_integers(*spec_.zero_stage, "--zero-stage", 0, 3, faults_)) {
-      const std::vector<Sharding> same = shardings_of_stage(stage);
-      request_.sharding.values.insert(request_.sharding.values.end(), same.begin(), same.end());
-    }
-  }
-  if (spec_.sharding) {
-    request_.sharding.values =
-        parse_names<Sharding>(*spec_.sharding, "sharding", "--sharding", sharding_names(), sharding_from, faults_);
-  }
-}
-
-void Resolver::read_savings() {
-  if (spec_.recompute) {
-    request_.recompute.values = parse_names<Recompute>(*spec_.recompute, "recomputation", "--recompute",
-                                                       kRecomputeNames, recompute_from, faults_);
-    request_.recompute_layers.values = {0};
-  }
-  if (spec_.recompute_layers) read_recompute_layers();
-  if (spec_.offload) {
-    const std::size_t before = faults_.size();
-    request_.offload.values =
-        parse_names<Offload>(*spec_.offload, "offload", "--offload", kOffloadNames, offload_from, faults_);
-    const bool nvme_alone = faults_.size() > before && lower_case(*spec_.offload).find("nvme") != std::string::npos;
-    if (nvme_alone) faults_.back().hint = "nvme says where states wait: write optimizer+nvme or optimizer+params+nvme";
-  }
-  if (spec_.sequence_parallel) {
-    if (const auto on = parse_switch(*spec_.sequence_parallel, "--sequence-parallel", faults_)) {
-      request_.sequence_parallel.values = {*on};
-    }
+  std::vector<std::int32_t>& values = request_[Dimension::Sharding].values;
+  for (const std::int32_t stage : parse_integers(*spec_.zero_stage, "--zero-stage", 0, 3, faults_)) {
+    for (const Sharding same : shardings_of_stage(stage)) values.push_back(dimension_value(same));
   }
 }
 
 /// A number of layers is one of full recomputation, which then need not be named.
-void Resolver::read_recompute_layers() {
-  constexpr const char* kFlag = "--recompute-layers";
-  request_.recompute_layers.values = parse_integers(*spec_.recompute_layers, kFlag, 1, kMaxDegree, faults_);
-  if (!spec_.recompute) request_.recompute.values = {Recompute::Full};
-  if (!request_.recompute.allows(Recompute::Full)) {
+void Resolver::read_recomputation() {
+  Choice& recompute = request_[Dimension::Recompute];
+  Choice& layers = request_[Dimension::RecomputeLayers];
+  if (!spec_[Dimension::RecomputeLayers]) {
+    if (spec_[Dimension::Recompute]) layers.values = {0};
+    return;
+  }
+  if (!spec_[Dimension::Recompute]) recompute.only({Recompute::Full});
+  if (!recompute.allows(Recompute::Full)) {
     add("conflict", "--recompute and --recompute-layers", "a number of layers is recomputed whole",
         "give --recompute full, or leave it out");
   }
-  const std::vector<std::int32_t>& given = request_.recompute_layers.values;
-  if (!has_model_ || given.empty()) return;
+  if (!has_model_ || layers.any()) return;
   const Architecture& model = request_.workload.architecture;
-  const std::int64_t layers = layer_stack(model).total();
-  if (given.front() <= layers) return;
-  add("conflict", kFlag, fmt::format("{} layers; {} has {}", given.front(), model.name, layers),
+  const std::int64_t all = layer_stack(model).total();
+  if (layers.values.front() <= all) return;
+  add("conflict", "--recompute-layers", fmt::format("{} layers; {} has {}", layers.values.front(), model.name, all),
       "name fewer, or leave it out for all");
+}
+
+void Resolver::check_dimensions() {
+  const Choice& pipeline = request_[Dimension::Pipeline];
+  if (least(request_[Dimension::VirtualPipeline]) > 1 && !pipeline.any() && pipeline.values.back() == 1) {
+    add("conflict", "--vpp and --pp", "virtual pipeline chunks need a pipeline", "give --pp 2 or more");
+  }
+  for (const Dimension dimension : {Dimension::Expert, Dimension::ExpertTensor}) {
+    if (!has_model_ || least(request_[dimension]) == 1 || request_.workload.architecture.is_moe()) continue;
+    const std::string flag = row_of(dimension).flag();
+    add("conflict", flag, fmt::format("{} has no experts to distribute", request_.workload.architecture.name),
+        fmt::format("leave {} out or choose a mixture-of-experts model", flag));
+  }
+  const Text& offload = spec_[Dimension::Offload];
+  if (!offload || lower_case(*offload).find("nvme") == std::string::npos) return;
+  for (Diagnostic& fault : faults_) {
+    if (fault.location != row_of(Dimension::Offload).flag()) continue;
+    fault.hint = "nvme says where states wait: write optimizer+nvme or optimizer+params+nvme";
+  }
 }
 
 /// Counts between those that are sold are nobody's cluster.
@@ -150,34 +127,26 @@ void Resolver::check_estimate() {
     add("ambiguous", "--count", "an estimate is for one number of instances", "give one, such as --count 8");
   }
   if (request_.instances.size() == 1 && request_.counts.size() == 1) check_sale();
-  const auto one = [this](Choice<std::int32_t>& choice, const char* where) {
-    if (choice.values.size() > 1) add("ambiguous", where, "an estimate takes one value", "give one value, or use plan");
-    if (choice.any()) choice.values = {1};
-  };
-  one(request_.tp, "--tp");
-  one(request_.pp, "--pp");
-  one(request_.vpp, "--vpp");
-  one(request_.cp, "--cp");
-  one(request_.ep, "--ep");
-  if (request_.etp.values.size() > 1) {
-    add("ambiguous", "--etp", "an estimate takes one value", "give one value, or use plan");
+  for (const DimensionRow& row : dimensions()) {
+    Choice& choice = request_[row.dimension];
+    if (row.one_in_estimate && choice.values.size() > 1) {
+      add("ambiguous", row.flag(), "an estimate takes one value", "give one value, or use plan");
+    }
+    if (row.open == DimensionRow::Open::Plain && choice.any()) choice.values = {row.plain(Strategy())};
   }
-  if (request_.dp.values.size() > 1)
-    add("ambiguous", "--dp", "an estimate takes one value", "give one value, or use plan");
-  if (request_.recompute_layers.values.size() > 1) {
-    add("ambiguous", "--recompute-layers", "an estimate takes one value", "give one value, or use plan");
-  }
-  if (request_.recompute_layers.any()) request_.recompute_layers.values = {0};
-  if (request_.offload.any()) request_.offload.values = {Offload{}};
-  if (faults_.empty() && !request_.dp.any()) {
-    const std::int64_t split = std::int64_t{request_.tp.values[0]} * request_.pp.values[0] * request_.cp.values[0];
+  const Choice& data = request_[Dimension::Data];
+  if (faults_.empty() && !data.any()) {
+    std::int64_t split = 1;
+    for (const Dimension d : {Dimension::Tensor, Dimension::Pipeline, Dimension::Context}) {
+      split *= request_[d].values[0];
+    }
     const std::int32_t devices = request_.instances[0]->accelerator_count;
     const std::int32_t used = request_.stacks.empty() ? devices : request_.stacks[0]->devices_used(devices);
     const std::int64_t gpus = std::int64_t{used} * request_.counts[0];
-    if (split * request_.dp.values[0] != gpus) {
+    if (split * data.values[0] != gpus) {
       add("conflict", "--dp",
-          fmt::format("data x tensor x pipeline x context = {}, the instances have {} devices",
-                      split * request_.dp.values[0], gpus),
+          fmt::format("data x tensor x pipeline x context = {}, the instances have {} devices", split * data.values[0],
+                      gpus),
           "change the degrees or --count");
     }
   }

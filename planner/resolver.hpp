@@ -48,10 +48,10 @@ class Resolver {
   void read_series();
 
   // request_strategy.cpp: fixed dimensions.
-  void read_degrees();
-  void read_sharding();
-  void read_savings();
-  void read_recompute_layers();
+  void read_dimensions();
+  void read_zero_stage();
+  void read_recomputation();
+  void check_dimensions();
   void check_estimate();
   void check_sale();
 

@@ -21,7 +21,7 @@ std::vector<std::int32_t> divisors(std::int64_t n) {
 
 /// Whether a degree is worth trying: allowed, and 1 where the stack lacks the dimension, unless the request
 /// asks for it, to be refused by name.
-bool tries(std::int32_t degree, const Choice<std::int32_t>& choice, bool offered) {
+bool tries(std::int32_t degree, const Choice& choice, bool offered) {
   return choice.any() ? degree == 1 || offered : choice.allows(degree);
 }
 
@@ -51,11 +51,12 @@ int weight(const SavingOption& o) {
 
 /// Numbers of layers that were asked for are tried under every stack, to be refused by name.
 bool recomputes_some(const PlanRequest& request, const Stack& stack) {
-  return request.recompute_layers.any() ? stack.partial_recompute : request.recompute_layers.values.back() > 0;
+  return request[Dimension::RecomputeLayers].any() ? stack.partial_recompute
+                                                   : request[Dimension::RecomputeLayers].values.back() > 0;
 }
 
 std::vector<Offload> offload_options(const PlanRequest& request, const Stack& stack, const Cluster& cluster) {
-  if (!request.offload.any()) return request.offload.values;
+  if (!request[Dimension::Offload].any()) return request[Dimension::Offload].as<Offload>();
   std::vector<Offload> options;
   for (int bits = 0; bits < 16; ++bits) {
     const Offload o{(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0, (bits & 8) != 0};
@@ -72,7 +73,7 @@ std::vector<Offload> offload_options(const PlanRequest& request, const Stack& st
 }  // namespace
 
 std::int32_t layers_to_recompute(const PlanRequest& request, std::int32_t index) {
-  const std::vector<std::int32_t>& given = request.recompute_layers.values;
+  const std::vector<std::int32_t>& given = request[Dimension::RecomputeLayers].values;
   return given.empty() ? index + 1 : given[static_cast<std::size_t>(index)];
 }
 
@@ -87,7 +88,7 @@ bool spends_no_more(const SavingOption& a, const SavingOption& b) {
 std::vector<std::int32_t> micro_batch_choices(const PlanRequest& request, const Workload& workload) {
   std::vector<std::int32_t> out;
   for (const std::int32_t mb : divisors(workload.global_batch)) {
-    if (request.micro_batch.allows(mb)) out.push_back(mb);
+    if (request[Dimension::MicroBatch].allows(mb)) out.push_back(mb);
   }
   return out;
 }
@@ -96,10 +97,10 @@ CommonOptions common_options(const PlanRequest& request, const InstanceType& ins
                              const Stack& stack) {
   CommonOptions o;
   for (const Recompute recompute : stack.recomputes) {
-    if (!request.recompute.allows(recompute)) continue;
+    if (!request[Dimension::Recompute].allows(recompute)) continue;
     const bool full = recompute == Recompute::Full;
     for (const Offload& offload : offload_options(request, stack, cluster)) {
-      if (!full || request.recompute_layers.allows(0)) o.savings.push_back({recompute, false, offload});
+      if (!full || request[Dimension::RecomputeLayers].allows(0)) o.savings.push_back({recompute, false, offload});
       if (full && recomputes_some(request, stack)) o.savings.push_back({recompute, true, offload});
     }
   }
@@ -115,7 +116,8 @@ CommonOptions common_options(const PlanRequest& request, const InstanceType& ins
     }
   }
   for (const Collectives c : stack.collectives) {
-    if (request.collectives.allows(c) && (c != Collectives::Smddp || instance.smddp)) o.collectives.push_back(c);
+    if (request[Dimension::Collectives].allows(c) && (c != Collectives::Smddp || instance.smddp))
+      o.collectives.push_back(c);
   }
   return o;
 }
@@ -134,22 +136,22 @@ std::vector<Split> SearchSpace::splits() const {
   std::vector<Split> out;
   // Cutting experts that are spread already is seldom worth it: tried where the request asks for it.
   const std::vector<std::int32_t> expert_tensors =
-      request_.etp.any() ? std::vector<std::int32_t>{0} : request_.etp.values;
+      request_[Dimension::ExpertTensor].any() ? std::vector<std::int32_t>{0} : request_[Dimension::ExpertTensor].values;
   const std::vector<std::int32_t> experts = divisors(std::max<std::int64_t>(1, workload_.architecture.moe.n_experts));
   for (const std::int32_t tp : divisors_) {
-    if (!tries(tp, request_.tp, stack_.tensor_parallel)) continue;
+    if (!tries(tp, request_[Dimension::Tensor], stack_.tensor_parallel)) continue;
     const std::int64_t without_tp = gpus_ / tp;
     for (const std::int32_t cp : divisors_) {
       if (cp > without_tp) break;
-      if (without_tp % cp != 0 || !tries(cp, request_.cp, stack_.context_parallel)) continue;
+      if (without_tp % cp != 0 || !tries(cp, request_[Dimension::Context], stack_.context_parallel)) continue;
       const std::int64_t without_cp = without_tp / cp;
       for (const std::int32_t pp : divisors_) {
         if (pp > without_cp) break;
-        if (without_cp % pp != 0 || !tries(pp, request_.pp, stack_.pipeline_parallel)) continue;
+        if (without_cp % pp != 0 || !tries(pp, request_[Dimension::Pipeline], stack_.pipeline_parallel)) continue;
         const std::int64_t data = without_cp / pp;
-        if (!request_.dp.allows(static_cast<std::int32_t>(data))) continue;
+        if (!request_[Dimension::Data].allows(static_cast<std::int32_t>(data))) continue;
         for (const std::int32_t ep : experts) {
-          if (!tries(ep, request_.ep, stack_.expert_parallel) || (data * cp * tp) % ep != 0) continue;
+          if (!tries(ep, request_[Dimension::Expert], stack_.expert_parallel) || (data * cp * tp) % ep != 0) continue;
           for (const std::int32_t etp : expert_tensors) {
             out.push_back({tp, cp, pp, ep, static_cast<std::int32_t>(data), etp});
           }
@@ -194,14 +196,15 @@ SplitOptions SearchSpace::options(const Split& split) const {
   SplitOptions o;
   const bool cuts_sequence = split.tensor > 1 && stack_.sequence_parallel;
   for (const bool on : {false, true}) {
-    if ((on ? cuts_sequence : true) && request_.sequence_parallel.allows(on)) o.sequence_parallel.push_back(on);
+    if ((on ? cuts_sequence : true) && request_[Dimension::SequenceParallel].allows(on))
+      o.sequence_parallel.push_back(on);
   }
   const std::int32_t replicas = split.data * split.context;
-  const bool unasked = request_.stacks_defaulted && request_.sharding.any();
+  const bool unasked = request_.stacks_defaulted && request_[Dimension::Sharding].any();
   const auto add_sharding = [&](Sharding sharding, std::int32_t degree) {
     // FSDP over one rank shards nothing, and nobody picks it unasked. ZeRO over one rank is how DeepSpeed offloads.
     if (unasked && is_fsdp(sharding) && replicas == 1) return;
-    if (request_.sharding.allows(sharding) && request_.shard_degree.allows(degree)) {
+    if (request_[Dimension::Sharding].allows(sharding) && request_[Dimension::ShardDegree].allows(degree)) {
       o.shardings.push_back({sharding, degree});
     }
   };
@@ -225,7 +228,7 @@ SplitOptions SearchSpace::options(const Split& split) const {
 }
 
 std::int32_t SearchSpace::layer_counts(const Split& split, std::int32_t chunks) const {
-  const std::vector<std::int32_t>& given = request_.recompute_layers.values;
+  const std::vector<std::int32_t>& given = request_[Dimension::RecomputeLayers].values;
   if (!given.empty()) return given.back() > 0 ? static_cast<std::int32_t>(given.size()) : 0;
   const std::int64_t all = std::int64_t{split.pipeline} * chunks;
   return static_cast<std::int32_t>((layers_ + all - 1) / all - 1);
@@ -233,15 +236,16 @@ std::int32_t SearchSpace::layer_counts(const Split& split, std::int32_t chunks) 
 
 std::vector<ScheduleOption> SearchSpace::schedules(const Split& split) const {
   if (split.pipeline == 1) {
-    if (!request_.vpp.allows(1)) return {};
+    if (!request_[Dimension::VirtualPipeline].allows(1)) return {};
     return {{Schedule::OneFOneB, 1, layer_counts(split, 1)}};
   }
   std::vector<ScheduleOption> out;
   Strategy s = plain_strategy(split);
   s.sharding = stack_.shardings.front();
   for (const Schedule schedule : stack_.schedules) {
+    if (!request_[Dimension::Schedule].allows(schedule)) continue;
     if (schedule != Schedule::Interleaved) {
-      if (request_.vpp.allows(1)) out.push_back({schedule, 1, layer_counts(split, 1)});
+      if (request_[Dimension::VirtualPipeline].allows(1)) out.push_back({schedule, 1, layer_counts(split, 1)});
       continue;
     }
     s.schedule = schedule;
@@ -251,8 +255,9 @@ std::vector<ScheduleOption> SearchSpace::schedules(const Split& split) const {
     for (std::int32_t chunks = 2; std::int64_t{chunks} * split.pipeline <= layers_; ++chunks) {
       s.virtual_pipeline = chunks;
       // Uneven chunks are valid where embedding and head stand for layers, but nobody picks them unasked.
-      if (request_.vpp.any() && layers_ % (std::int64_t{split.pipeline} * chunks) != 0) continue;
-      if (request_.vpp.allows(chunks) && quick_check(s, probe, stack_) == Validity::Ok) {
+      if (request_[Dimension::VirtualPipeline].any() && layers_ % (std::int64_t{split.pipeline} * chunks) != 0)
+        continue;
+      if (request_[Dimension::VirtualPipeline].allows(chunks) && quick_check(s, probe, stack_) == Validity::Ok) {
         out.push_back({schedule, chunks, layer_counts(split, chunks)});
       }
     }

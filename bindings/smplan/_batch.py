@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple, Union
+import inspect
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from smplan import _core
 from smplan._errors import Diagnostic, InputError
@@ -15,10 +16,8 @@ if TYPE_CHECKING:
 
     Column = Union[int, str, bool, Sequence[int], Sequence[str], "numpy.ndarray[Any, Any]"]
 
-_INTEGERS = {"count": 1, "dp": 0, "tp": 1, "pp": 1, "vpp": 1, "cp": 1, "ep": 1, "shard_degree": 0, "micro_batch": 1}
-
-_STACK_DEFAULT = -1  # in the place of a sharding's index
-_UNKNOWN = -2
+_UNKNOWN = -1
+_DIMENSIONS: Dict[str, Dict[str, Any]] = {row["keyword"]: row for row in _core.dimensions}
 
 
 class BatchEstimate:
@@ -111,17 +110,28 @@ class BatchEstimate:
         return batch_table(self)
 
 
+def _shows_columns(function: Callable[..., BatchEstimate]) -> Callable[..., BatchEstimate]:
+    """Shows the columns one by one in help(), with None for what is not given."""
+    shown = [p for p in inspect.signature(function).parameters.values() if p.kind is not p.VAR_KEYWORD]
+    shown += [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation="Optional[Column]")
+              for name in _DIMENSIONS]
+    shown.append(inspect.Parameter("request", inspect.Parameter.VAR_KEYWORD, annotation=Any))
+    function.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
+    return function
+
+
+@_shows_columns
 def estimate_batch(*, catalog: Optional[_core.Catalog] = None, instances: str, stack: str, count: Column = 1,
-                   dp: Column = 0, tp: Column = 1, pp: Column = 1, vpp: Column = 1, cp: Column = 1, ep: Column = 1,
-                   shard_degree: Column = 0, micro_batch: Column = 1, sharding: Optional[Column] = None,
-                   recompute: Column = "none", sequence_parallel: Column = False, **request: Any) -> BatchEstimate:
+                   **request: Any) -> BatchEstimate:
     """Memory and step time of many configurations of one model on one instance type under one stack. Needs numpy.
 
-    Each dimension is a number or an array; they are broadcast against each other as numpy does. `dp` 0 is what the
-    other degrees leave of the devices, `shard_degree` 0 is dp * cp (1 without sharding); `sharding` None is the stack's
-    default. The other keywords are those of plan(): model, tokens, seq_len, global_batch, dtype ... The numbers are
-    those of estimate(); about a million configurations take a second of one core. Raises InputError with every fault.
-    Ctrl-C is obeyed; shows progress with tqdm if that is installed.
+    `count` and every dimension of a strategy (tp, pp, recompute, offload ...) is a number, a name or an array of them;
+    they are broadcast against each other as numpy does. A dimension that is not given is plain: degrees are 1, nothing
+    is recomputed or offloaded, `sharding` and `collectives` are the stack's default, several chunks are interleaved.
+    `dp` 0 is what the other degrees leave of the devices, `shard_degree` 0 is dp * cp (1 without sharding), `etp` 0 is
+    what follows from ep and tp, `recompute_layers` 0 is all. The other keywords are those of plan(): model, tokens,
+    seq_len, global_batch, dtype ... The numbers are those of estimate(); about a million configurations take a second
+    of one core. Raises InputError with every fault. Ctrl-C is obeyed; shows progress with tqdm if that is installed.
 
     >>> import numpy, smplan
     >>> batch = smplan.estimate_batch(model="llama-2-13b", instances="ml.p4d.24xlarge", stack="megatron", count=4,
@@ -131,13 +141,15 @@ def estimate_batch(*, catalog: Optional[_core.Catalog] = None, instances: str, s
     """
     import numpy
 
-    columns: Dict[str, Any] = {"count": count, "dp": dp, "tp": tp, "pp": pp, "vpp": vpp, "cp": cp, "ep": ep,
-                               "shard_degree": shard_degree, "micro_batch": micro_batch}
-    arrays: Dict[str, Any] = {name: _integers(name, value) for name, value in columns.items()}
-    arrays["recompute"] = _codes("recompute", recompute, _core.recomputes)
-    arrays["sharding"] = (numpy.asarray(_STACK_DEFAULT, numpy.int8) if sharding is None
-                          else _codes("sharding", sharding, _core.shardings))
-    arrays["sequence_parallel"] = _truths("sequence_parallel", sequence_parallel)
+    if request.get("zero_stage") is not None:
+        raise InputError([Diagnostic("unknown-name", "zero_stage", "is no column of a batch",
+                                     "give sharding: zero1, zero2, zero3, fsdp-full ...")])
+    columns: Dict[str, Any] = {"count": count}
+    for name in _DIMENSIONS:
+        value = request.pop(name, None)
+        if value is not None:
+            columns[name] = value
+    arrays = {name: _numbers(name, value) for name, value in columns.items()}
     shape = _common_shape(arrays)
     flat = {name: numpy.ascontiguousarray(numpy.broadcast_to(array, shape)).ravel() for name, array in arrays.items()}
     # The request is for the hardware and the work; its own degrees are any.
@@ -145,21 +157,28 @@ def estimate_batch(*, catalog: Optional[_core.Catalog] = None, instances: str, s
     with arguments_of(known) as arguments, Watching("estimate_batch") as watch:
         answer = _core.estimate_batch(catalog if catalog is not None else shipped_catalog(), arguments,
                                       environment_region(), flat, watch)
-    shown = {name: numpy.broadcast_to(numpy.asarray(value), shape)
-             for name, value in {**columns, "recompute": recompute, "sharding": "default" if sharding is None else sharding}.items()
+    shown = {name: numpy.broadcast_to(numpy.asarray(value), shape) for name, value in columns.items()
              if numpy.ndim(value) > 0}
     return BatchEstimate(answer, shown, shape)
 
 
-def _integers(name: str, value: Any) -> Any:
+def _numbers(name: str, value: Any) -> Any:
+    """A column as the native half counts it."""
+    row = _DIMENSIONS.get(name, {"kind": "degree", "least": 1})
+    if row["kind"] == "words":
+        return _codes(name, value, row["names"])
+    return _truths(name, value) if row["kind"] == "switch" else _integers(name, value, row["least"])
+
+
+def _integers(name: str, value: Any, least: int) -> Any:
     import numpy
 
     array = numpy.asarray(value)
     if array.dtype.kind not in "iu":
         raise InputError([Diagnostic("wrong-kind", name, f"holds {array.dtype}", "give whole numbers")])
-    if array.size and (array.min() < _INTEGERS[name] or array.max() > 1 << 20):
+    if array.size and (array.min() < least or array.max() > 1 << 20):
         raise InputError([Diagnostic("out-of-range", name, f"holds {array.min()} to {array.max()}",
-                                     f"from {_INTEGERS[name]} to {1 << 20}")])
+                                     f"from {least} to {1 << 20}")])
     return array.astype(numpy.int32)
 
 
@@ -169,7 +188,7 @@ def _truths(name: str, value: Any) -> Any:
     array = numpy.asarray(value)
     if array.dtype.kind != "b":
         raise InputError([Diagnostic("wrong-kind", name, f"holds {array.dtype}", "give True and False")])
-    return array.astype(numpy.int8)
+    return array.astype(numpy.int32)
 
 
 def _common_shape(arrays: Dict[str, Any]) -> Tuple[int, ...]:
@@ -183,16 +202,16 @@ def _common_shape(arrays: Dict[str, Any]) -> Tuple[int, ...]:
                                      "give columns of one length, or of shapes that numpy broadcasts")]) from None
 
 
-def _codes(name: str, value: Any, names: Sequence[str]) -> Any:
+def _codes(name: str, value: Any, names: Mapping[str, int]) -> Any:
     import numpy
 
     given = numpy.asarray(value)
     if given.dtype.kind not in "UO":
         raise InputError([Diagnostic("wrong-kind", name, f"holds {given.dtype}", f"one of {', '.join(names)}")])
     given = given.astype(str, copy=False)
-    codes = numpy.full(given.shape, _UNKNOWN, numpy.int8)
+    codes = numpy.full(given.shape, _UNKNOWN, numpy.int32)
     # One comparison a name is far cheaper than sorting a million of them.
-    for code, known in enumerate(names):
+    for known, code in names.items():
         codes[given == known] = code
     strangers = numpy.unique(given[codes == _UNKNOWN])
     if strangers.size:

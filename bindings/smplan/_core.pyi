@@ -9,8 +9,7 @@ keywords: Tuple[str, ...]
 export_targets: Tuple[str, ...]
 job_kinds: Tuple[str, ...]
 batch_statuses: Tuple[str, ...]
-shardings: Tuple[str, ...]
-recomputes: Tuple[str, ...]
+dimensions: Tuple[Dict[str, Any], ...]
 run_groupings: Tuple[str, ...]
 
 class Catalog:

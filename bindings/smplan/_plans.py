@@ -50,15 +50,17 @@ class Plan(View):
     instance_count: int
     n_gpus: int
     stack: str
-    collectives: str
+    strategy: str
     parallel: View
-    schedule: Optional[str]
     sharding: View
     micro_batch: int
+    schedule: Optional[str]
+    recompute: str
+    recompute_layers: Optional[int]
+    offload: str
+    collectives: str
     gradient_accumulation: int
     global_batch: int
-    recompute: str
-    offload: str
     dtype: str
     step_time_s: float
     step_time_interval_s: List[float]
@@ -91,12 +93,6 @@ class Plan(View):
         return plans
 
     @property
-    def recompute_layers(self) -> Optional[int]:
-        """Layers of each pipeline chunk that full recomputation takes; None is all of them."""
-        layers: Optional[int] = self._data.get("recompute_layers")
-        return layers
-
-    @property
     def memory(self) -> Memory:
         """Bytes on the busiest device, by what they are."""
         return Memory(self._data["memory"])
@@ -112,19 +108,6 @@ class Plan(View):
     def cost(self) -> Cost:
         """Dollars of the whole run, with the price's date and source."""
         return Cost(self._data["cost"])
-
-    @property
-    def strategy(self) -> str:
-        """`tp2 dp16 sp zero1 mb2`: only what differs from 1 and none."""
-        p = self._data["parallel"]
-        parts = [f"{short}{p[key]}" for short, key in _DEGREES if p[key] > 1]
-        parts += ["sp"] if p["sequence_parallel"] else []
-        sharding = self._data["sharding"]
-        parts += [f"{sharding['strategy']}/{sharding['degree']}"] if sharding["degree"] > 1 else []
-        parts.append(f"mb{self._data['micro_batch']}")
-        parts += [f"{self.recompute_layers} layers"] if self.recompute_layers else []
-        parts += [f"{self._data[key]} {key}" for key in ("recompute", "offload") if self._data[key] != "none"]
-        return " ".join(parts)
 
     def explain(self) -> Explanation:
         """Why this plan, what bounds it, what its neighbours lose. Raises Error for plans read from a file."""
@@ -215,10 +198,6 @@ class Plan(View):
         from smplan._html import plan_sheet
 
         return plan_sheet(self)
-
-
-_DEGREES = (("tp", "tensor"), ("pp", "pipeline"), ("vpp", "virtual_pipeline"), ("cp", "context"), ("ep", "expert"),
-            ("dp", "data"))
 
 
 def _plan_of(plans: PlanSet, rank: int) -> Plan:

@@ -47,23 +47,24 @@ class Request(TypedDict, total=False):
     region: str
     market: Names
     stack: Names
-    collectives: Names
     launchable: str
-    dp: Numbers
     tp: Numbers
     pp: Numbers
     vpp: Numbers
     cp: Numbers
     ep: Numbers
     etp: Numbers
+    dp: Numbers
+    sequence_parallel: Union[bool, str]
     zero_stage: Numbers
     sharding: Names
     shard_degree: Numbers
     micro_batch: Numbers
+    schedule: Names
     recompute: Names
     recompute_layers: Numbers
     offload: Names
-    sequence_parallel: Union[bool, str]
+    collectives: Names
     checkpoint_storage: str
     checkpoint_mode: str
     dataset: str

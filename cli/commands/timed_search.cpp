@@ -4,6 +4,7 @@
 
 #include "base/clock.hpp"
 #include "cli/request_options.hpp"
+#include "planner/request_names.hpp"
 
 namespace smplan::cli {
 
@@ -15,20 +16,8 @@ PlanSet timed_search(const PlanRequest& request, const Catalog& catalog) {
 }
 
 std::optional<Plan> smallest_fit(const PlanRequest& request, const RequestSpec& spec, const Catalog& catalog) {
-  RequestSpec open = spec;
-  for (auto* limit : {&open.instances,    &open.count,
-                      &open.max_gpus,     &open.stack,
-                      &open.dp,           &open.tp,
-                      &open.pp,           &open.vpp,
-                      &open.cp,           &open.ep,
-                      &open.zero_stage,   &open.sharding,
-                      &open.shard_degree, &open.micro_batch,
-                      &open.recompute,    &open.recompute_layers,
-                      &open.offload,      &open.sequence_parallel,
-                      &open.deadline,     &open.budget,
-                      &open.max_hourly}) {
-    limit->reset();
-  }
+  const RequestSpec open =
+      without(spec, {RequestGroup::Hardware, RequestGroup::Software, RequestGroup::Dimension, RequestGroup::Goal});
   Result<PlanRequest> relaxed = resolve(open, catalog, environment_region());
   if (!relaxed) return std::nullopt;
   // A model read from standard input cannot be read again; the work is the same in any case.

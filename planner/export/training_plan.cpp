@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include <fmt/format.h>
 
 #include "base/hash.hpp"
 #include "catalogs/reading.hpp"
+#include "models/dimensions.hpp"
 #include "models/layers.hpp"
 #include "planner/plan_json.hpp"
 
@@ -122,24 +124,37 @@ void read_request(const JsonValue& value, const Catalog& catalog, TrainingPlan& 
   }
 }
 
-void read_parallel(const JsonValue& value, Strategy& s, Diagnostics& out) {
-  ObjectReader reader(value, out);
-  s.data_parallel = read_degree(reader, "data");
-  s.tensor_parallel = read_degree(reader, "tensor");
-  s.pipeline_parallel = read_degree(reader, "pipeline");
-  s.virtual_pipeline = read_degree(reader, "virtual_pipeline");
-  s.context_parallel = read_degree(reader, "context");
-  s.expert_parallel = read_degree(reader, "expert");
-  if (reader.has("expert_tensor")) s.expert_tensor_parallel = read_degree(reader, "expert_tensor");
-  s.sequence_parallel = reader.boolean("sequence_parallel");
-  reader.finish();
+/// Whether every plan has a value of it: a file without one is none.
+bool is_required(const DimensionRow& row) { return row.applies(Strategy()); }
+
+/// The value of a dimension where it stands in the file; null and absence leave plain what not every plan has.
+void read_dimension(const DimensionRow& row, ObjectReader& reader, std::string_view key, Strategy& s) {
+  if (!is_required(row) && !reader.has(key)) return reader.ignore(key);
+  if (row.kind == DimensionRow::Kind::Degree) return row.set(s, read_degree(reader, key));
+  if (row.kind == DimensionRow::Kind::Switch) return row.set(s, reader.boolean(key) ? 1 : 0);
+  row.set(s, read_named(reader, key, row.words->parse));
 }
 
-void read_sharding(const JsonValue& value, Strategy& s, Diagnostics& out) {
-  ObjectReader reader(value, out);
-  s.sharding = read_named(reader, "strategy", sharding_from);
-  s.shard_degree = read_degree(reader, "degree");
-  reader.finish();
+void read_dimensions(ObjectReader& reader, Strategy& s) {
+  std::map<std::string_view, ObjectReader> objects;
+  for (const DimensionRow& row : dimensions()) {
+    const std::size_t slash = row.path.find('/');
+    ObjectReader* holder = &reader;
+    std::string_view key = row.path;
+    if (slash != std::string_view::npos) {
+      const std::string_view name = row.path.substr(0, slash);
+      auto object = objects.find(name);
+      if (object == objects.end()) {
+        const auto value = reader.value(name);
+        if (!value) continue;
+        object = objects.emplace(name, ObjectReader(*value, reader.diagnostics())).first;
+      }
+      holder = &object->second;
+      key = row.path.substr(slash + 1);
+    }
+    read_dimension(row, *holder, key, s);
+  }
+  for (auto& [name, object] : objects) object.finish();
 }
 
 void read_memory(const JsonValue& value, PlanPrediction& prediction, Diagnostics& out) {
@@ -202,19 +217,9 @@ void read_predictions(ObjectReader& reader, TrainingPlan& plan) {
 }
 
 void read_strategy(ObjectReader& reader, TrainingPlan& plan) {
-  Diagnostics& out = reader.diagnostics();
-  Strategy& s = plan.strategy;
-  if (const auto parallel = reader.value("parallel")) read_parallel(*parallel, s, out);
-  if (const auto sharding = reader.value("sharding")) read_sharding(*sharding, s, out);
-  s.collectives = read_named(reader, "collectives", collectives_from);
-  if (reader.has("schedule")) s.schedule = read_named(reader, "schedule", schedule_from);
-  reader.ignore("schedule");
-  s.micro_batch = read_degree(reader, "micro_batch");
+  read_dimensions(reader, plan.strategy);
   plan.gradient_accumulation = reader.integer("gradient_accumulation", 1, kMaxCount);
   plan.global_batch = reader.integer("global_batch", 1, kMaxCount);
-  s.recompute = read_named(reader, "recompute", recompute_from);
-  if (reader.has("recompute_layers")) s.recompute_layers = read_degree(reader, "recompute_layers");
-  s.offload = read_named(reader, "offload", offload_from);
   plan.precision = read_named(reader, "dtype", precision_from);
 }
 
@@ -246,13 +251,10 @@ void check_products(const TrainingPlan& plan, std::int64_t n_gpus, const ObjectR
     differ("global_batch", fmt::format("micro-batch {} x accumulation {} x data {} is {:.0f}, not {}", s.micro_batch,
                                        plan.gradient_accumulation, s.data_parallel, batch, plan.global_batch));
   }
-  const std::int64_t expert_ranks = std::int64_t{s.expert_parallel} * s.expert_tensor();
-  if (plan.replicas() * s.tensor_parallel % expert_ranks != 0) {
-    differ("parallel", fmt::format("expert {} x expert_tensor {} does not divide data x context x tensor {}",
-                                   s.expert_parallel, s.expert_tensor(), plan.replicas() * s.tensor_parallel));
-  }
-  if (plan.replicas() % s.shard_degree != 0) {
-    differ("sharding", fmt::format("degree {} does not divide data x context {}", s.shard_degree, plan.replicas()));
+  const std::pair<const char*, const char*> groups[] = {{"parallel", "expert-groups-in-a-stage"},
+                                                        {"sharding", "shard-groups-in-replicas"}};
+  for (const auto& [key, rule] : groups) {
+    if (const auto fault = broken_rule(rule, s, {}, *plan.stack)) differ(key, fault->message);
   }
 }
 

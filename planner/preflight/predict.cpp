@@ -11,6 +11,7 @@
 #include "models/workload.hpp"
 #include "planner/preflight/fields.hpp"
 #include "planner/preflight/rules/tools.hpp"
+#include "planner/request_names.hpp"
 #include "planner/search.hpp"
 
 namespace smplan {
@@ -55,6 +56,20 @@ void fill_precision(JobStrategy& s, const std::string& dtype) {
 void state(std::optional<std::string>& field, const Count& value) {
   if (!field && value && *value >= 1) field = std::to_string(*value);
 }
+
+/// Dimensions that files state as counts, by the same name in every format.
+struct CountedDimension {
+  Dimension dimension;
+  Count JobStrategy::*count;
+};
+constexpr std::array<CountedDimension, 8> kCounted{{{Dimension::Data, &JobStrategy::data},
+                                                    {Dimension::Tensor, &JobStrategy::tensor},
+                                                    {Dimension::Pipeline, &JobStrategy::pipeline},
+                                                    {Dimension::VirtualPipeline, &JobStrategy::virtual_pipeline},
+                                                    {Dimension::Context, &JobStrategy::context},
+                                                    {Dimension::Expert, &JobStrategy::expert},
+                                                    {Dimension::ExpertTensor, &JobStrategy::expert_tensor},
+                                                    {Dimension::MicroBatch, &JobStrategy::micro_batch}}};
 
 std::optional<std::string> stack_of(const Job& job) {
   if (job.strategy.stack) return *job.strategy.stack;
@@ -137,19 +152,19 @@ std::optional<std::string> fsdp_sharding(std::string_view name, const std::vecto
 }
 
 void state_sharding(RequestSpec& spec, const Job& job, const JobStrategy& s, const std::vector<Machines>& machines) {
-  if (spec.stack == "deepspeed" && !spec.zero_stage && !spec.sharding && s.zero_stage) {
+  if (spec.stack == "deepspeed" && !spec.zero_stage && !spec[Dimension::Sharding] && s.zero_stage) {
     spec.zero_stage = std::to_string(*s.zero_stage);
   }
-  if (!spec.sharding && !spec.zero_stage) state(spec.shard_degree, s.shard_degree);
-  if (spec.sharding || spec.zero_stage || !s.sharding) return;
+  if (!spec[Dimension::Sharding] && !spec.zero_stage) state(spec[Dimension::ShardDegree], s.shard_degree);
+  if (spec[Dimension::Sharding] || spec.zero_stage || !s.sharding) return;
   const bool ours =
       spec.stack == "megatron" || spec.stack == "neuron" || (job.submitted() && job.launcher.smp.is(true));
-  if (ours) spec.sharding = *s.sharding;
+  if (ours) spec[Dimension::Sharding] = *s.sharding;
   if (spec.stack != "fsdp" || s.shard_degree) return;
-  spec.sharding = fsdp_sharding(*s.sharding, machines);
+  spec[Dimension::Sharding] = fsdp_sharding(*s.sharding, machines);
   const bool known = !machines.empty() && machines.front().instance != nullptr;
-  if (spec.sharding == "fsdp-hybrid" && !spec.shard_degree && known) {
-    spec.shard_degree = std::to_string(machines.front().instance->accelerator_count);
+  if (spec[Dimension::Sharding] == "fsdp-hybrid" && !spec[Dimension::ShardDegree] && known) {
+    spec[Dimension::ShardDegree] = std::to_string(machines.front().instance->accelerator_count);
   }
 }
 
@@ -162,9 +177,9 @@ void state_training(RequestSpec& spec, const JobStrategy& s) {
     if (*mode != FineTune::Full && s.lora_embeddings.is(true)) spec.lora_embeddings = "on";
   }
   const std::optional<Recompute> recompute = recompute_from(s.recompute.value_or(""));
-  if (!spec.recompute && !spec.recompute_layers && recompute) {
-    spec.recompute = *s.recompute;
-    if (*recompute == Recompute::Full) state(spec.recompute_layers, s.recompute_layers);
+  if (!spec[Dimension::Recompute] && !spec[Dimension::RecomputeLayers] && recompute) {
+    spec[Dimension::Recompute] = *s.recompute;
+    if (*recompute == Recompute::Full) state(spec[Dimension::RecomputeLayers], s.recompute_layers);
   }
   if (spec.tokens || !spec.global_batch || !s.steps || *s.steps < 1 || !s.sequence_length) return;
   const Result<std::int64_t> batch = parse_integer_count(*spec.global_batch, "--global-batch");
@@ -201,34 +216,24 @@ RequestSpec request_of(const Job& job, const std::vector<Machines>& machines, st
   if (!spec.market && job.spot.is(true)) spec.market = "spot";
   if (!spec.stack) spec.stack = stack_of(job);
   if (!spec.dtype) spec.dtype = dtype_of(s);
-  state(spec.dp, s.data);
-  state(spec.tp, s.tensor);
-  state(spec.pp, s.pipeline);
-  state(spec.vpp, s.virtual_pipeline);
-  state(spec.cp, s.context);
-  state(spec.ep, s.expert);
-  if (s.experts.value_or(1) > 1) state(spec.etp, s.expert_tensor);
-  state(spec.micro_batch, s.micro_batch);
+  for (const CountedDimension& c : kCounted) {
+    const bool of_experts = c.dimension == Dimension::ExpertTensor;
+    if (!of_experts || s.experts.value_or(1) > 1) state(spec[c.dimension], s.*c.count);
+  }
   state(spec.seq_len, s.sequence_length);
   if (!spec.global_batch_tokens) state(spec.global_batch, global_batch_of(s, machines));
   state_training(spec, s);
   state_sharding(spec, job, s, machines);
-  if (!spec.offload) spec.offload = offload_of(job, s);
-  if (!spec.sequence_parallel && s.sequence_parallel) spec.sequence_parallel = *s.sequence_parallel ? "true" : "false";
+  if (!spec[Dimension::Offload]) spec[Dimension::Offload] = offload_of(job, s);
+  if (!spec[Dimension::SequenceParallel] && s.sequence_parallel)
+    spec[Dimension::SequenceParallel] = *s.sequence_parallel ? "true" : "false";
   // Limits judge the prediction; they do not shape it.
-  spec.budget.reset();
-  spec.deadline.reset();
-  spec.confidence.reset();
-  spec.max_hourly.reset();
-  spec.objective.reset();
-  spec.cost_weight.reset();
-  spec.what_if.reset();
-  return spec;
+  return without(std::move(spec), {RequestGroup::Goal, RequestGroup::Facts});
 }
 
 /// Whether the job's split stands in a file beside it: guessing one would judge another job.
 bool splits_elsewhere(const Job& job, const RequestSpec& spec) {
-  if (!job.submitted() || spec.tp || spec.pp) return false;
+  if (!job.submitted() || spec[Dimension::Tensor] || spec[Dimension::Pipeline]) return false;
   // No model of today trains on Neuron cores without a tensor degree, which is the script's.
   const bool neuron = spec.stack == "neuron" || is_trainium_type(spec.instances.value_or(""));
   return neuron || job.entry_point.is("smplan_entry.py") || spec.stack == "megatron" || spec.stack == "torchtitan";
@@ -241,15 +246,15 @@ std::string leave_open(PlanRequest& request, const RequestSpec& spec, std::initi
   const auto add = [&](bool left, std::string_view what) {
     if (left) open += (open.empty() ? "" : ", ") + std::string(what);
   };
-  if (!spec.stack && request.tp.allows(1) && request.pp.allows(1)) {
+  if (!spec.stack && request[Dimension::Tensor].allows(1) && request[Dimension::Pipeline].allows(1)) {
     std::erase_if(request.stacks, [&](const Stack* stack) {
       return std::find(stacks.begin(), stacks.end(), std::string_view(stack->id)) == stacks.end();
     });
   }
   add(!spec.stack, "stack");
-  add(!spec.sharding && !spec.zero_stage && !spec.shard_degree, "sharding");
-  add(!spec.offload, "offloading");
-  if (!spec.offload) request.offload.values.clear();
+  add(!spec[Dimension::Sharding] && !spec.zero_stage && !spec[Dimension::ShardDegree], "sharding");
+  add(!spec[Dimension::Offload], "offloading");
+  if (!spec[Dimension::Offload]) request[Dimension::Offload].values.clear();
   return open;
 }
 
@@ -273,26 +278,11 @@ Result<PlanSet> estimate_job(PlanRequest request, const Job& job, const RequestS
   return estimate(request, catalog, options);
 }
 
-/// Everything but hardware, software, dimensions and limits: what another plan for the same work is searched with.
+/// What is trained, where and how it is bought and operated: what another plan for the same work is searched with.
 RequestSpec same_work(RequestSpec spec) {
-  for (const auto field : {&RequestSpec::instances,    &RequestSpec::count,
-                           &RequestSpec::max_gpus,     &RequestSpec::stack,
-                           &RequestSpec::collectives,  &RequestSpec::dp,
-                           &RequestSpec::tp,           &RequestSpec::pp,
-                           &RequestSpec::vpp,          &RequestSpec::cp,
-                           &RequestSpec::ep,           &RequestSpec::etp,
-                           &RequestSpec::zero_stage,   &RequestSpec::sharding,
-                           &RequestSpec::shard_degree, &RequestSpec::micro_batch,
-                           &RequestSpec::recompute,    &RequestSpec::recompute_layers,
-                           &RequestSpec::offload,      &RequestSpec::sequence_parallel,
-                           &RequestSpec::deadline,     &RequestSpec::confidence,
-                           &RequestSpec::budget,       &RequestSpec::max_hourly,
-                           &RequestSpec::min_headroom, &RequestSpec::objective,
-                           &RequestSpec::cost_weight,  &RequestSpec::what_if,
-                           &RequestSpec::top}) {
-    (spec.*field).reset();
-  }
-  return spec;
+  return without(std::move(spec),
+                 {RequestGroup::Hardware, RequestGroup::Software, RequestGroup::Dimension, RequestGroup::Memory,
+                  RequestGroup::Goal, RequestGroup::Facts, RequestGroup::Answer});
 }
 
 std::optional<PlanSet> plans_for(const RequestSpec& spec, const Catalog& catalog, const SearchOptions& options) {
@@ -362,17 +352,10 @@ Result<void> complete_job(Job& job, const Catalog& catalog, const CheckOptions& 
   const RequestSpec& spec = options.request;
   JobStrategy& s = job.strategy;
   if (options.n_gpus && !job.instance_count.stated && !s.nodes.stated) fill(s.world, *options.n_gpus, "n-gpus");
-  fill(s.data, spec.dp, "dp");
-  fill(s.tensor, spec.tp, "tp");
-  fill(s.pipeline, spec.pp, "pp");
-  fill(s.virtual_pipeline, spec.vpp, "vpp");
-  fill(s.context, spec.cp, "cp");
-  fill(s.expert, spec.ep, "ep");
-  fill(s.expert_tensor, spec.etp, "etp");
-  fill(s.micro_batch, spec.micro_batch, "micro-batch");
+  for (const CountedDimension& c : kCounted) fill(s.*c.count, spec[c.dimension], row_of(c.dimension).flag().substr(2));
   fill(s.sequence_length, spec.seq_len, "seq-len");
   fill(s.global_batch, spec.global_batch, "global-batch");
-  if (!s.sequence_parallel.stated && spec.sequence_parallel == "true") {
+  if (!s.sequence_parallel.stated && spec[Dimension::SequenceParallel] == "true") {
     s.sequence_parallel = derived(true, flag("sequence-parallel"));
   }
   if (spec.dtype) fill_precision(s, *spec.dtype);

@@ -79,32 +79,15 @@ Result<void> check_limits(const MeasuredRun& run) {
   return {};
 }
 
-Result<void> check_resolved(const MeasuredRun& run, const Workload& w, const Strategy& s) {
+Result<void> check_resolved(const MeasuredRun& run, const Workload& w, const Strategy& s, const Stack& stack,
+                            Assumptions& assumptions) {
   const Diagnostics faults = check(w);
   if (!faults.empty()) return invalid(run, faults.front());
-  const Architecture& a = w.architecture;
-  const std::int64_t layers = a.n_layers + (a.kind == ModelKind::EncoderDecoder ? a.n_encoder_layers : 0);
-  if (layers < s.pipeline_parallel) {
-    return fail(
-        "invalid", run.id,
-        std::to_string(layers) + " layers are too few for " + std::to_string(s.pipeline_parallel) + " pipeline ranks",
-        "correct n_layers or pp");
-  }
-  if (a.is_moe() && a.moe.n_experts % s.expert_parallel != 0) {
-    return fail("invalid", run.id,
-                "ep " + std::to_string(s.expert_parallel) + " does not divide the " + std::to_string(a.moe.n_experts) +
-                    " experts",
-                "correct ep or n_experts");
-  }
-  // Rows state expert degrees that do not divide the ranks of a stage; who says how experts are cut says how they fill
-  // the ranks.
-  const std::int64_t stage_ranks = s.gpus() / s.pipeline_parallel;
-  const std::int64_t expert_ranks = std::int64_t{s.expert_parallel} * s.expert_tensor();
-  if (s.expert_tensor_parallel > 0 && stage_ranks % expert_ranks != 0) {
-    return fail("invalid", run.id,
-                "ep x etp = " + std::to_string(expert_ranks) + " does not divide the " + std::to_string(stage_ranks) +
-                    " ranks of a stage",
-                "correct ep or etp");
+  for (const BrokenRule& rule : broken_rules(s, w, stack)) {
+    // Ranks of experts that do not fill a stage are stated where the row says how experts are cut.
+    const bool stated = rule.id == "expert-groups-in-a-stage" && s.expert_tensor_parallel > 0;
+    if (!rule.happens || stated) return invalid(run, rule.fault);
+    assumptions.push_back("no plan would have this: " + rule.fault.message);
   }
   if (s.pipeline_parallel > kMostStages) {
     return fail("unsupported", run.id, "pp is " + std::to_string(s.pipeline_parallel),

@@ -402,7 +402,7 @@ Result<ResolvedRun> resolve_run(const MeasuredRun& stated, const Catalog& catalo
   if (Result<void> r = check_unstated_optimizer(run, w, s, *stack, cluster->accelerator); !r) {
     return tl::unexpected(r.error());
   }
-  if (Result<void> r = check_resolved(run, w, s); !r) return tl::unexpected(r.error());
+  if (Result<void> r = check_resolved(run, w, s, *stack, assumptions); !r) return tl::unexpected(r.error());
   // vTrain's steps show products that load rows of 50,257 (models/compute.cpp), as long as no tensor ranks cut them.
   settings.exact_vocabulary = !run.vocab && w.architecture.vocab == kGpt2Entries && s.tensor_parallel == 1;
   follow_recipes(run, w, *cluster, *stack, s, settings, assumptions);

@@ -91,6 +91,7 @@ void follow_recipes(const MeasuredRun& run, const Workload& workload, const Clus
 /// Refuses cells that are no figures, and figures that no machine or model has, before anything is computed from them.
 Result<void> check_limits(const MeasuredRun& run);
 /// Refuses what the models have no answer for once the row is understood.
-Result<void> check_resolved(const MeasuredRun& run, const Workload& workload, const Strategy& strategy);
+Result<void> check_resolved(const MeasuredRun& run, const Workload& workload, const Strategy& strategy,
+                            const Stack& stack, Assumptions& assumptions);
 
 }  // namespace smplan

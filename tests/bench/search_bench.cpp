@@ -184,14 +184,20 @@ void Batch(benchmark::State& state, const char* name, int tensor, int pipeline, 
     return column;
   };
   const std::vector<std::int32_t> nodes = powers(7), tp = powers(tensor), pp = powers(pipeline), ep = powers(expert);
-  const std::vector<std::int32_t> one = powers(1), micro_batch = powers(4), follows(one.size());
-  const std::vector<std::int8_t> zero1(one.size(), static_cast<std::int8_t>(Sharding::Zero1)), none(one.size());
-  const BatchColumns rows{nodes, follows, tp, pp, one, one, ep, follows, micro_batch, zero1, none, none};
+  const std::vector<std::int32_t> micro_batch = powers(4);
+  const std::vector<std::int32_t> zero1(nodes.size(), dimension_value(Sharding::Zero1));
+  BatchColumns rows{nodes, {}};
+  const auto column = [&](Dimension d) -> auto& { return rows.dimensions[static_cast<std::size_t>(d)]; };
+  column(Dimension::Tensor) = tp;
+  column(Dimension::Pipeline) = pp;
+  column(Dimension::Expert) = ep;
+  column(Dimension::MicroBatch) = micro_batch;
+  column(Dimension::Sharding) = zero1;
   for (auto _ : state) {
     benchmark::DoNotOptimize(
         estimate_batch(request.workload, node, *catalog().find_stack("megatron"), rows, 1).step_time_s.data());
   }
-  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(one.size()));
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(nodes.size()));
 }
 BENCHMARK_CAPTURE(Batch, dense, "llama-2-13b", 4, 1, 1)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(Batch, pipelined, "llama-2-13b", 4, 3, 1)->Unit(benchmark::kMillisecond);

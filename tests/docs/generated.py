@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Pages that are written from the code agree with it. SMPLAN_UPDATE_GOLDEN=1 writes them.
+"""Pages and schemas that are written from the code agree with it. SMPLAN_UPDATE_GOLDEN=1 writes them.
 
 usage: generated.py SMPLAN ROOT PYTHON PYTHONPATH
 """
@@ -17,6 +17,7 @@ def main() -> int:
                "docs/checks.md": [smplan, "check", "--rules", "--output"]}
     if pathlib.Path(pythonpath).exists():
         writers["docs/python.md"] = [python, str(root / "scripts/python_page")]
+        writers["planner/schema/plan.schema.json"] = [python, str(root / "scripts/plan_schema")]
     faults = []
     with tempfile.TemporaryDirectory() as folder:
         for name, command in writers.items():

@@ -63,10 +63,10 @@ TEST(Check, FindsNoErrorInAnyExport) {
       test::request("horovod", "bert-large", "ml.p4d.24xlarge"),
   };
   RequestSpec neuron = test::request("neuron", "llama-3-8b", "ml.trn1.32xlarge");
-  neuron.tp = "8";
+  neuron[Dimension::Tensor] = "8";
   requests.push_back(neuron);
   RequestSpec smddp = test::request("fsdp", "llama-3-8b", "ml.p4d.24xlarge", "4");
-  smddp.collectives = "smddp";
+  smddp[Dimension::Collectives] = "smddp";
   requests.push_back(smddp);
   RequestSpec adapter = test::request("hyperpod-adapter", "llama-3-8b", "ml.p5.48xlarge");
   adapter.global_batch = "16";

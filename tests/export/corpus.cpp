@@ -13,6 +13,7 @@
 
 #include "planner/export/launch.hpp"
 #include "planner/search.hpp"
+#include "tests/support/spec_field.hpp"
 
 namespace smplan {
 namespace {
@@ -175,28 +176,28 @@ int run(const std::string& path) {
   }
   // What the fastest plan of a small cluster does not show: splits, offloads, markets, adapters, formats.
   struct Special {
-    std::optional<std::string> RequestSpec::*field;
+    test::SpecField field;
     const char* value;
     const char* model;
     const char* stack;
   };
   constexpr Special kSpecials[] = {
-      {&RequestSpec::pp, "4", "llama-3-8b", "megatron"},
-      {&RequestSpec::vpp, "2", "llama-3-8b", "megatron"},
-      {&RequestSpec::cp, "2", "llama-3-8b", "megatron"},
-      {&RequestSpec::ep, "4", "mixtral-8x7b", "megatron"},
-      {&RequestSpec::pp, "4", "nemotron-h-8b", "megatron"},
-      {&RequestSpec::vpp, "2", "nemotron-3-nano-30b-a3b", "megatron"},
-      {&RequestSpec::tp, "8", "llama-3-70b", "megatron"},
-      {&RequestSpec::offload, "optimizer", "llama-2-13b", "megatron"},
+      {Dimension::Pipeline, "4", "llama-3-8b", "megatron"},
+      {Dimension::VirtualPipeline, "2", "llama-3-8b", "megatron"},
+      {Dimension::Context, "2", "llama-3-8b", "megatron"},
+      {Dimension::Expert, "4", "mixtral-8x7b", "megatron"},
+      {Dimension::Pipeline, "4", "nemotron-h-8b", "megatron"},
+      {Dimension::VirtualPipeline, "2", "nemotron-3-nano-30b-a3b", "megatron"},
+      {Dimension::Tensor, "8", "llama-3-70b", "megatron"},
+      {Dimension::Offload, "optimizer", "llama-2-13b", "megatron"},
       {&RequestSpec::dtype, "fp8", "llama-3-8b", "megatron"},
-      {&RequestSpec::recompute, "selective", "llama-3-8b", "megatron"},
-      {&RequestSpec::shard_degree, "8", "llama-3-8b", "fsdp"},
-      {&RequestSpec::offload, "params", "llama-3-8b", "fsdp"},
-      {&RequestSpec::offload, "activations", "llama-3-8b", "fsdp"},
-      {&RequestSpec::recompute, "selective", "llama-3-8b", "fsdp"},
-      {&RequestSpec::collectives, "smddp", "llama-3-8b", "fsdp"},
-      {&RequestSpec::collectives, "smddp", "gpt2-xl", "ddp"},
+      {Dimension::Recompute, "selective", "llama-3-8b", "megatron"},
+      {Dimension::ShardDegree, "8", "llama-3-8b", "fsdp"},
+      {Dimension::Offload, "params", "llama-3-8b", "fsdp"},
+      {Dimension::Offload, "activations", "llama-3-8b", "fsdp"},
+      {Dimension::Recompute, "selective", "llama-3-8b", "fsdp"},
+      {Dimension::Collectives, "smddp", "llama-3-8b", "fsdp"},
+      {Dimension::Collectives, "smddp", "gpt2-xl", "ddp"},
       {&RequestSpec::finetune, "lora", "llama-3-70b", "fsdp"},
       {&RequestSpec::finetune, "qlora", "llama-3-70b", "fsdp"},
       {&RequestSpec::market, "spot", "llama-3-8b", "fsdp"},
@@ -204,17 +205,17 @@ int run(const std::string& path) {
       {&RequestSpec::zero_stage, "1", "llama-3-8b", "deepspeed"},
       {&RequestSpec::zero_stage, "2", "llama-3-8b", "deepspeed"},
       {&RequestSpec::zero_stage, "3", "llama-3-8b", "deepspeed"},
-      {&RequestSpec::offload, "optimizer", "llama-3-8b", "deepspeed"},
-      {&RequestSpec::offload, "optimizer+params", "llama-2-13b", "deepspeed"},
-      {&RequestSpec::pp, "2", "llama-3-8b", "torchtitan"},
-      {&RequestSpec::cp, "2", "llama-3-8b", "torchtitan"},
-      {&RequestSpec::tp, "4", "llama-3-8b", "torchtitan"},
-      {&RequestSpec::ep, "4", "deepseek-v2-lite", "torchtitan"},
-      {&RequestSpec::tp, "2", "llama-3-8b", "smp-v2"},
-      {&RequestSpec::cp, "2", "llama-3-8b", "smp-v2"},
-      {&RequestSpec::offload, "activations", "llama-3-8b", "smp-v2"},
-      {&RequestSpec::pp, "2", "gpt-neox-20b", "smp-v1"},
-      {&RequestSpec::tp, "4", "gpt-neox-20b", "smp-v1"},
+      {Dimension::Offload, "optimizer", "llama-3-8b", "deepspeed"},
+      {Dimension::Offload, "optimizer+params", "llama-2-13b", "deepspeed"},
+      {Dimension::Pipeline, "2", "llama-3-8b", "torchtitan"},
+      {Dimension::Context, "2", "llama-3-8b", "torchtitan"},
+      {Dimension::Tensor, "4", "llama-3-8b", "torchtitan"},
+      {Dimension::Expert, "4", "deepseek-v2-lite", "torchtitan"},
+      {Dimension::Tensor, "2", "llama-3-8b", "smp-v2"},
+      {Dimension::Context, "2", "llama-3-8b", "smp-v2"},
+      {Dimension::Offload, "activations", "llama-3-8b", "smp-v2"},
+      {Dimension::Pipeline, "2", "gpt-neox-20b", "smp-v1"},
+      {Dimension::Tensor, "4", "gpt-neox-20b", "smp-v1"},
       {&RequestSpec::region, "eu-west-1", "llama-3-8b", "fsdp"},
       {&RequestSpec::global_batch, "32", "llama-3-8b", "hyperpod-adapter"},  // recipes accumulate nothing
       {&RequestSpec::global_batch, "32", "mistral-7b", "hyperpod-adapter"},
@@ -222,7 +223,7 @@ int run(const std::string& path) {
   for (const Special& special : kSpecials) {
     for (const char* type : {"ml.p4d.24xlarge", "ml.p4de.24xlarge", "ml.p5.48xlarge"}) {
       RequestSpec spec = spec_of(special.model, type, special.stack, "4");
-      spec.*special.field = special.value;
+      special.field.of(spec) = special.value;
       corpus.add(spec);
     }
   }

@@ -35,7 +35,7 @@ inline RequestSpec request(const std::string& stack, const std::string& model = 
 /// The same with its experts spread, without which they fit on no device.
 inline RequestSpec expert_request(const std::string& model, const std::string& instance, const std::string& count) {
   RequestSpec spec = request("megatron", model, instance, count);
-  spec.ep = "8";
+  spec[Dimension::Expert] = "8";
   return spec;
 }
 

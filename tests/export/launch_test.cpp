@@ -282,7 +282,7 @@ TEST(CreateTrainingJob, IsRefusedWhereNoImageIsServed) {
 
 TEST(Smddp, TakesTheLastPyTorchThatHasIt) {
   RequestSpec spec = test::request("fsdp", "llama-3-8b", "ml.p4d.24xlarge", "4");
-  spec.collectives = "smddp";
+  spec[Dimension::Collectives] = "smddp";
   const TrainingPlan plan = test::plan(spec);
   const Json request = request_of(plan);
   EXPECT_THAT(request["AlgorithmSpecification"]["TrainingImage"].get<std::string>(),

@@ -10,10 +10,10 @@ using ::testing::Not;
 /// `check` C110 wants the same: tests/data/jobs/limits.json.
 TEST(HyperpodRecipe, InitialisesLateAboveSixtyBillionParameters) {
   RequestSpec spec = test::request("smp-v2");
-  spec.tp = "2";
+  spec[Dimension::Tensor] = "2";
   spec.global_batch = "8";  // recipes do not accumulate
-  spec.micro_batch = "1";
-  spec.recompute = "full";
+  spec[Dimension::MicroBatch] = "1";
+  spec[Dimension::Recompute] = "full";
   TrainingPlan plan = test::plan(spec);
   plan.model.parameters = 60'000'000'000;
   EXPECT_THAT(test::text_of(plan, "hyperpod-recipe"), HasSubstr("delayed_param: false"));
@@ -23,7 +23,7 @@ TEST(HyperpodRecipe, InitialisesLateAboveSixtyBillionParameters) {
 
 TEST(Megatron, RepeatsTheDistributedOptimizerWhereItIsOverFewerThanAllReplicas) {
   RequestSpec spec = test::request("megatron");
-  spec.dp = "16";
+  spec[Dimension::Data] = "16";
   TrainingPlan plan = test::plan(spec);
   ASSERT_EQ(plan.replicas(), 16);
   plan.strategy.sharding = Sharding::Zero1;
@@ -36,11 +36,11 @@ TEST(Megatron, RepeatsTheDistributedOptimizerWhereItIsOverFewerThanAllReplicas) 
 // Each rank reads the sequences of its micro-batch; a pipeline cuts those of the whole step into micro-batches itself.
 TEST(Torchtitan, ReadsAStepAtOnceInAPipelineOnly) {
   RequestSpec spec = test::request("torchtitan");
-  spec.micro_batch = "1";
-  spec.dp = "16";
+  spec[Dimension::MicroBatch] = "1";
+  spec[Dimension::Data] = "16";
   EXPECT_THAT(test::text_of(test::plan(spec), "torchtitan"), HasSubstr("local_batch_size = 1\n"));
-  spec.dp = "8";
-  spec.pp = "2";
+  spec[Dimension::Data] = "8";
+  spec[Dimension::Pipeline] = "2";
   EXPECT_THAT(test::text_of(test::plan(spec), "torchtitan"), HasSubstr("local_batch_size = 32\n"));
 }
 

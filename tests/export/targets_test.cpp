@@ -190,7 +190,7 @@ TEST(Targets, HintsNameNoTargetThatWouldRefuse) {
   spec.finetune = "lora";
   EXPECT_THAT(test::refusal(test::plan(spec), "megatron"),
               AllOf(HasSubstr("these can: hyperpod-recipe"), HasSubstr("or plan with --stack fsdp")));
-  spec.offload = "activations";  // which NeMo's dialect of recipes lacks, and the others have
+  spec[Dimension::Offload] = "activations";  // which NeMo's dialect of recipes lacks, and the others have
   EXPECT_THAT(test::refusal(test::plan(spec), "megatron"), Not(HasSubstr("hyperpod-recipe")));
 }
 
@@ -214,21 +214,21 @@ TEST(Exports, AreTheSameWhateverTheOrderOfCalls) {
 TEST(HyperpodRecipe, TakesAnyHuggingFaceModelWithoutTheSmpLibrary) {
   RequestSpec spec = test::request("fsdp", "falcon-7b");
   spec.global_batch = "16";
-  spec.micro_batch = "1";
-  spec.recompute = "full";
+  spec[Dimension::MicroBatch] = "1";
+  spec[Dimension::Recompute] = "full";
   const std::string recipe = test::text_of(test::plan(spec), "hyperpod-recipe");
   EXPECT_THAT(recipe,
               AllOf(HasSubstr("model_type: \"falcon\""), HasSubstr("hf_model_name_or_path: \"tiiuae/falcon-7b\""),
                     HasSubstr("do_finetune: false"), Not(HasSubstr("num_hidden_layers"))));
   RequestSpec split = test::request("smp-v2", "gpt-neox-20b");
-  split.tp = "2";
+  split[Dimension::Tensor] = "2";
   EXPECT_THAT(test::refusal(test::plan(split), "hyperpod-recipe"), HasSubstr("SMP recipes know no gpt-neox model"));
 }
 
 TEST(HyperpodRecipe, OfNemoSaysAdaptersAndRecomputation) {
   RequestSpec spec = test::request("megatron");
   spec.finetune = "lora";
-  spec.recompute = "full";
+  spec[Dimension::Recompute] = "full";
   EXPECT_THAT(
       test::text_of(test::plan(spec), "hyperpod-recipe"),
       AllOf(HasSubstr("peft_scheme: \"lora\""), HasSubstr("recompute_granularity: \"full\""),
@@ -256,13 +256,13 @@ TEST(Megatron, SaysHowAModelDiffersFromGpt2) {
 // Megatron cuts experts over the tensor ranks unless told otherwise: what the prediction counts on must be said.
 TEST(Megatron, SaysHowExpertsAreCut) {
   RequestSpec spec = test::expert_request("deepseek-v2-lite", "ml.p4de.24xlarge", "2");
-  spec.tp = "2";
+  spec[Dimension::Tensor] = "2";
   EXPECT_THAT(test::text_of(test::plan(spec), "megatron"), HasSubstr("--expert-tensor-parallel-size 1\n"));
-  spec.etp = "2";
+  spec[Dimension::ExpertTensor] = "2";
   EXPECT_THAT(test::text_of(test::plan(spec), "megatron"), HasSubstr("--expert-tensor-parallel-size 2\n"));
   EXPECT_THAT(test::text_of(test::plan(spec), "hyperpod-recipe"), HasSubstr("expert_tensor_parallel_size: 2\n"));
-  spec.ep = "1";
-  spec.etp.reset();
+  spec[Dimension::Expert] = "1";
+  spec[Dimension::ExpertTensor].reset();
   EXPECT_THAT(test::text_of(test::plan(spec), "megatron"), HasSubstr("--expert-tensor-parallel-size 2\n"));
 }
 
@@ -276,7 +276,7 @@ TEST(Adapters, EmbeddingsTrainedBesideThemAreToldToTheScript) {
 
 TEST(Recomputation, OfSomeLayersIsWrittenOrRefused) {
   RequestSpec spec = test::request("megatron", "llama-3-8b", "ml.p5.48xlarge");
-  spec.recompute_layers = "30";
+  spec[Dimension::RecomputeLayers] = "30";
   const TrainingPlan megatron = test::plan(spec);
   EXPECT_THAT(test::text_of(megatron, "megatron"),
               HasSubstr("--recompute-granularity full\n--recompute-method block\n--recompute-num-layers 30\n"));
@@ -287,7 +287,7 @@ TEST(Recomputation, OfSomeLayersIsWrittenOrRefused) {
   EXPECT_THAT(test::text_of(one_layer, "hyperpod-recipe"),
               AllOf(HasSubstr("recompute_method: \"block\"\n"), HasSubstr("recompute_num_layers: 1\n")));
   spec = test::request("fsdp", "llama-3-8b", "ml.p5.48xlarge");
-  spec.recompute_layers = "30";
+  spec[Dimension::RecomputeLayers] = "30";
   const TrainingPlan fsdp = test::plan(spec);
   EXPECT_THAT(test::text_of(fsdp, "fsdp"), HasSubstr("if is_layer(module)][:30]\n"));
   EXPECT_THAT(test::text_of(fsdp, "create-training-job"), HasSubstr("\"activation_checkpointing_layers\": \"30\""));
@@ -321,9 +321,9 @@ TEST(Torchtitan, CutsTheContextOfModelsThatCan) {
 TEST(Megatron, OffloadsByTheDistributedOptimizerThoughItBeOverOneReplica) {
   RequestSpec spec = test::request("megatron", "gpt3-1.3b", "ml.g5.2xlarge", "1");
   spec.seq_len = "1024";
-  spec.micro_batch = "1";
-  spec.recompute = "full";
-  spec.offload = "optimizer";
+  spec[Dimension::MicroBatch] = "1";
+  spec[Dimension::Recompute] = "full";
+  spec[Dimension::Offload] = "optimizer";
   EXPECT_THAT(test::text_of(test::plan(spec), "megatron"),
               AllOf(HasSubstr("--use-distributed-optimizer\n"), HasSubstr("--optimizer-cpu-offload\n"),
                     Not(HasSubstr("--overlap-param-gather"))));
@@ -331,10 +331,10 @@ TEST(Megatron, OffloadsByTheDistributedOptimizerThoughItBeOverOneReplica) {
 
 TEST(Fsdp, OfSmddpHasNoSelectiveCheckpointing) {
   RequestSpec spec = test::request("fsdp", "llama-3.2-1b", "ml.p4d.24xlarge", "4");
-  spec.collectives = "smddp";
-  spec.recompute = "selective";
+  spec[Dimension::Collectives] = "smddp";
+  spec[Dimension::Recompute] = "selective";
   EXPECT_THAT(test::refusal(test::plan(spec), "fsdp"), HasSubstr("no selective checkpointing"));
-  spec.recompute = "full";
+  spec[Dimension::Recompute] = "full";
   EXPECT_THAT(test::text_of(test::plan(spec), "fsdp"), HasSubstr("apply_activation_checkpointing"));
 }
 
@@ -360,8 +360,8 @@ TEST(Torchtitan, NamesTheFloat8ConverterAsItsRegistryDoes) {
 // Left to its weights of a layer for embedding and head, TorchTitan makes 9 stages of 32 layers by 4, and raises.
 TEST(Torchtitan, CutsAnInterleavedPipelineIntoTheStagesOfThePlan) {
   RequestSpec spec = test::request("torchtitan", "llama-3-8b", "ml.p5.48xlarge");
-  spec.pp = "2";
-  spec.vpp = "4";
+  spec[Dimension::Pipeline] = "2";
+  spec[Dimension::VirtualPipeline] = "4";
   EXPECT_THAT(test::text_of(test::plan(spec), "torchtitan"),
               AllOf(HasSubstr("pipeline_parallel_first_stage_less_layers = 0\n"),
                     HasSubstr("pipeline_parallel_last_stage_less_layers = 0\n"),
@@ -424,8 +424,8 @@ TEST(HyperpodRecipe, OfTheAdapterSaysTheRotaryBase) {
 TEST(HyperpodRecipe, ForFineTuningSaysItsAdapters) {
   RequestSpec spec = test::request("fsdp", "llama-3-70b");
   spec.finetune = "lora";
-  spec.dp = "16";
-  spec.micro_batch = "1";
+  spec[Dimension::Data] = "16";
+  spec[Dimension::MicroBatch] = "1";
   TrainingPlan plan = test::plan(spec);
   ASSERT_GT(plan.gradient_accumulation, 1) << "else it is a recipe of the adapter";
   plan.strategy.recompute = Recompute::Full;
@@ -442,7 +442,7 @@ TEST(HyperpodRecipe, ForFineTuningSaysItsAdapters) {
 TEST(Accelerate, StartsDeepSpeedOnSeveralMachinesWithoutPdsh) {
   const auto accelerate = [](const char* stack, const char* count) {
     RequestSpec spec = test::request(stack, "llama-3-8b", "ml.p4de.24xlarge", count);
-    spec.recompute = "full";
+    spec[Dimension::Recompute] = "full";
     return test::text_of(test::plan(spec), "accelerate");
   };
   EXPECT_THAT(accelerate("deepspeed", "2"), HasSubstr("deepspeed_multinode_launcher: \"standard\"\n"));
@@ -460,7 +460,7 @@ TEST(Megatron, SaysWindowsAndSquaredRelu) {
   EXPECT_THAT(test::text_of(test::plan(test::request("megatron", "mistral-7b")), "megatron"),
               HasSubstr("--window-size 4096,0\n"));
   RequestSpec spec = test::request("megatron", "nemotron-4-15b");
-  spec.tp = "8";
+  spec[Dimension::Tensor] = "8";
   EXPECT_THAT(test::text_of(test::plan(spec), "megatron"),
               AllOf(HasSubstr("--squared-relu\n"), HasSubstr("--rotary-percent 0.5\n")));
 }
@@ -484,7 +484,7 @@ TEST(Megatron, RefusesModelsThatItsArgumentsWouldMakeOthers) {
 TEST(Megatron, SaysTheLayersOfStagesThatDoNotDivide) {
   RequestSpec spec = test::request("megatron", "llama-3-8b", "ml.p4de.24xlarge", "3");
   spec.global_batch = "384";
-  spec.pp = "3";
+  spec[Dimension::Pipeline] = "3";
   const TrainingPlan plan = test::plan(spec);  // 32 layers; the first stage, with the embedding, has fewest
   EXPECT_THAT(test::text_of(plan, "megatron"), HasSubstr("--pipeline-model-parallel-layout 'Et*10|t*11|t*11L'\n"));
   EXPECT_THAT(test::refusal(plan, "hyperpod-recipe"), HasSubstr("do not cut 32 layers into 3 uneven stages"));
@@ -496,9 +496,9 @@ TEST(Megatron, SaysTheLayersOfStagesThatDoNotDivide) {
 
 TEST(Megatron, WritesHybridsAsAPatternThatSaysStagesAndFurtherTokens) {
   RequestSpec spec = test::expert_request("nemotron-3-super", "ml.p6-b200.48xlarge", "8");
-  spec.pp = "4";
+  spec[Dimension::Pipeline] = "4";
   spec.seq_len = "8192";
-  spec.recompute = "full";
+  spec[Dimension::Recompute] = "full";
   const std::string text = test::text_of(test::plan(spec), "megatron");
   EXPECT_THAT(text, HasSubstr("--hybrid-layer-pattern "
                               "'MEMEMEM*EMEMEMEM*EMEME|MEM*EMEMEMEMEM*EMEMEME|MEM*EMEMEMEMEM*EMEMEME|MEM*EMEMEMEM*"
@@ -525,7 +525,7 @@ TEST(Megatron, OffloadsActivationsOnlyWhereItDoesNotRaise) {
   plan.strategy.recompute = Recompute::Full;
   EXPECT_THAT(test::refusal(plan, "megatron"), HasSubstr("beside recomputation"));
   RequestSpec staged = test::request("megatron");
-  staged.pp = "2";
+  staged[Dimension::Pipeline] = "2";
   plan = test::plan(staged);
   plan.strategy.offload.activations = true;
   EXPECT_THAT(test::refusal(plan, "megatron"), HasSubstr("no activations in a pipeline"));
@@ -563,11 +563,11 @@ TEST(HyperpodRecipe, OfNemoIsOfBf16DecodersAndAsksForItsData) {
 
 TEST(Notes, SayWhatTheScriptMustDoForOffloadAndMicrobatches) {
   RequestSpec offloaded = test::request("deepspeed");
-  offloaded.offload = "optimizer";
+  offloaded[Dimension::Offload] = "optimizer";
   EXPECT_THAT(test::text_of(test::plan(offloaded), "deepspeed"), HasSubstr("DeepSpeedCPUAdam"));
   RequestSpec staged = test::request("smp-v1", "gpt2-xl");
-  staged.pp = "2";
-  staged.micro_batch = "1";
+  staged[Dimension::Pipeline] = "2";
+  staged[Dimension::MicroBatch] = "1";
   EXPECT_THAT(test::text_of(test::plan(staged), "smp-v1"), HasSubstr("accumulates nothing itself"));
 }
 

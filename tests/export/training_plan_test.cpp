@@ -1,5 +1,7 @@
 #include "fixture.hpp"
 
+#include <random>
+
 #include <nlohmann/json.hpp>
 
 namespace smplan {
@@ -68,7 +70,7 @@ TEST(TrainingPlan, IsReadStrictly) {
            Case{"/schema_version", 2, "schema_version is 2"},
            Case{"/plans/0/instance_type", "ml.p4dn.24xlarge", "unknown instance type 'ml.p4dn.24xlarge'"},
            Case{"/plans/0/stack", "megatron-llm", "unknown stack"},
-           Case{"/plans/0/parallel/expert", 32, "expert 32 x expert_tensor 1 does not divide"},
+           Case{"/plans/0/parallel/expert", 32, "expert parallel 32 does not divide data x context x tensor = 16"},
            Case{"/plans/0/n_gpus", 8, "8 devices, but 2 x ml.p4de.24xlarge have 16"},
            Case{"/plans/0/parallel/data", 5, "is not the 16 devices"},
            Case{"/plans/0/parallel/tensor", 0, "/plans/0/parallel/tensor"},
@@ -85,6 +87,37 @@ TEST(TrainingPlan, IsReadStrictly) {
     // The world-size complaint names the product, which depends on the plan.
     const std::string wanted = std::string(c.complaint) == "is not the 16 devices" ? "not the 16 devices" : c.complaint;
     EXPECT_THAT(found, HasSubstr(wanted)) << c.pointer;
+  }
+}
+
+/// The strategy as a plan file has it.
+Strategy written_and_read(const Strategy& s) {
+  PlanSet set = test::answer(test::request("megatron"));
+  set.plans.front().strategy = s;
+  const JsonValue file = parse_json(to_json(set), "plan.json").value();
+  Diagnostics faults;
+  const std::vector<JsonValue> plans = file.find("plans")->as_array(faults);
+  const Strategy read = read_plan_strategy(plans.front(), faults);
+  EXPECT_TRUE(faults.empty()) << to_string(faults);
+  return read;
+}
+
+TEST(PlanFile, HoldsEveryDimensionOfAStrategy) {
+  std::mt19937 random(40);
+  for (int i = 0; i < 500; ++i) {
+    Strategy s;
+    for (const DimensionRow& row : dimensions()) {
+      if (random() % 2 == 0) continue;
+      const auto any = static_cast<std::int32_t>(random() % 16);
+      const bool words = row.kind == DimensionRow::Kind::Words;
+      const std::int32_t value = words ? row.words->values[static_cast<std::size_t>(any) % row.words->values.size()]
+                                 : row.kind == DimensionRow::Kind::Switch ? any % 2
+                                                                          : any + 1;
+      row.set(s, value);
+    }
+    // Without a pipeline the schedule means nothing.
+    if (s.pipeline_parallel == 1) s.schedule = Schedule::OneFOneB;
+    EXPECT_EQ(written_and_read(s), s) << to_string(s);
   }
 }
 

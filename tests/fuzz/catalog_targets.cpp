@@ -56,7 +56,7 @@ void hf_config(std::string_view bytes) {
   spec.instances = "ml.p5.48xlarge";
   spec.count = "1";
   spec.stack = "megatron";
-  spec.tp = "2";
+  spec[Dimension::Tensor] = "2";
   estimate_all(spec, shipped_catalog());
 }
 

@@ -1,5 +1,9 @@
 #include "models/strategy.hpp"
 
+#include <algorithm>
+#include <map>
+#include <set>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -301,6 +305,34 @@ TEST(StrategyCheck, CollectsEveryFault) {
   strategy.micro_batch = 3;
   strategy.recompute = Recompute::Selective;
   EXPECT_THAT(check(strategy, llama_8b(), everything()), SizeIs(5));  // heads, key-value heads, ffn, batch, recompute
+}
+
+TEST(StrategyRules, HaveNamesAndAreAskedOneByOne) {
+  const std::vector<std::string_view> ids = strategy_rule_ids();
+  EXPECT_EQ(std::set<std::string_view>(ids.begin(), ids.end()).size(), ids.size());
+  Strategy cut;
+  cut.tensor_parallel = 3;
+  for (const std::string_view id : ids) {
+    const std::vector<BrokenRule> broken = broken_rules(cut, llama_8b(), everything());
+    const bool named = std::any_of(broken.begin(), broken.end(), [&](const BrokenRule& r) { return r.id == id; });
+    EXPECT_EQ(breaks(id, cut, llama_8b(), everything()), named) << id;
+    EXPECT_EQ(broken_rule(id, cut, llama_8b(), everything()).has_value(), named) << id;
+  }
+  EXPECT_FALSE(breaks("heads-by-tensor", cut, Workload(), everything())) << "not known";
+  EXPECT_EQ(broken_rule("heads-by-tensor", cut, llama_8b(), everything())->message,
+            "32 attention heads do not divide by tensor parallel 3");
+}
+
+// Arithmetic that nobody gets round is never; what a framework leaves out others may have added.
+TEST(StrategyRules, TellWhatNeverHappensFromWhatIsNotOffered) {
+  Strategy staged;
+  staged.tensor_parallel = 3;
+  staged.pipeline_parallel = 2;
+  staged.sharding = Sharding::Zero3;
+  std::map<std::string_view, bool> happens;
+  for (const BrokenRule& rule : broken_rules(staged, llama_8b(), everything())) happens[rule.id] = rule.happens;
+  EXPECT_FALSE(happens.at("heads-by-tensor"));
+  EXPECT_TRUE(happens.at("zero-one-with-pipeline"));
 }
 
 TEST(StrategyText, SaysOnlyWhatDiffers) {

@@ -11,6 +11,7 @@
 #include "planner/plan_json.hpp"
 #include "planner/search.hpp"
 #include "tests/planner/fixtures.hpp"
+#include "tests/support/spec_field.hpp"
 
 namespace smplan::test {
 namespace {
@@ -171,14 +172,14 @@ TEST(Estimate, RefusesPlainDataParallelOf13BAndTakesItSharded) {
   spec.instances = "ml.p4d.24xlarge";
   spec.count = "8";
   spec.stack = "ddp";
-  spec.sharding = "none";
+  spec[Dimension::Sharding] = "none";
   const PlanSet plain = estimate_of(spec);
   ASSERT_EQ(plain.plans.size(), 1U);
   EXPECT_FALSE(plain.plans[0].memory.fits());
   const MemoryComponents& c = plain.plans[0].memory.components;
   EXPECT_NEAR((c.weights + c.gradients + c.optimizer).value(), 208e9, 2e9);
   spec.stack = "fsdp";
-  spec.sharding = "fsdp-full";
+  spec[Dimension::Sharding] = "fsdp-full";
   const PlanSet sharded = estimate_of(spec);
   EXPECT_TRUE(sharded.plans[0].memory.fits());
   EXPECT_EQ(sharded.plans[0].strategy.shard_degree, 64);
@@ -191,10 +192,10 @@ TEST(Estimate, DoesNotFitWhereTheHostLacksRoomForWhatIsOffloaded) {
   spec.instances = "ml.g5.12xlarge";
   spec.count = "1";
   spec.stack = "deepspeed";
-  spec.sharding = "zero3";
-  spec.offload = "optimizer+params";
-  spec.micro_batch = "1";
-  spec.recompute = "full";
+  spec[Dimension::Sharding] = "zero3";
+  spec[Dimension::Offload] = "optimizer+params";
+  spec[Dimension::MicroBatch] = "1";
+  spec[Dimension::Recompute] = "full";
   spec.global_batch = "8";
   const PlanSet small = estimate_of(spec);
   const MemoryEstimate& memory = small.plans[0].memory;
@@ -246,7 +247,7 @@ TEST(Estimate, TakesTheDegreesThatAreGivenAndOneElsewhere) {
   spec.model = "llama-2-70b";
   spec.instances = "ml.p4d.24xlarge";
   spec.count = "32";
-  spec.shard_degree = "256";
+  spec[Dimension::ShardDegree] = "256";
   spec.stack = "smp-v2";
   const PlanSet set = estimate_of(spec);
   EXPECT_EQ(set.plans[0].strategy.tensor_parallel, 1);
@@ -330,7 +331,7 @@ struct Impossible {
   const char* name;
   const char* model;
   const char* stack;
-  std::optional<std::string> RequestSpec::*field;
+  test::SpecField field;
   const char* value;
   const char* location;
   const char* says;
@@ -345,7 +346,7 @@ TEST_P(EstimateRefuses, OnlyWhatIsWrongInTheWordsOfItsRule) {
   spec.count = "3";
   spec.stack = wrong.stack;
   spec.global_batch = "192";
-  spec.*wrong.field = wrong.value;
+  wrong.field.of(spec) = wrong.value;
   const auto request = resolve(spec, catalog(), std::nullopt, Purpose::Estimate);
   ASSERT_TRUE(request) << to_string(request.error());
   const auto set = estimate(*request, catalog());
@@ -357,23 +358,24 @@ TEST_P(EstimateRefuses, OnlyWhatIsWrongInTheWordsOfItsRule) {
 INSTANTIATE_TEST_SUITE_P(
     Dimensions, EstimateRefuses,
     ::testing::Values(
-        Impossible{"Tensor", "llama-2-13b", "megatron", &RequestSpec::tp, "3", "--tp", "40 attention heads"},
-        Impossible{"Pipeline", "gpt2", "megatron", &RequestSpec::pp, "24", "--pp", "12 layers are too few for 24"},
-        Impossible{"Chunks", "llama-2-13b", "megatron", &RequestSpec::vpp, "2", "--vpp", "need each other"},
-        Impossible{"Context", "llama-2-13b", "megatron", &RequestSpec::cp, "3", "--cp --sequence-parallel",
+        Impossible{"Tensor", "llama-2-13b", "megatron", Dimension::Tensor, "3", "--tp", "40 attention heads"},
+        Impossible{"Pipeline", "gpt2", "megatron", Dimension::Pipeline, "24", "--pp", "12 layers are too few for 24"},
+        Impossible{"Chunks", "llama-2-13b", "megatron", Dimension::VirtualPipeline, "2", "--vpp", "need each other"},
+        Impossible{"Context", "llama-2-13b", "megatron", Dimension::Context, "3", "--cp --sequence-parallel",
                    "context parallel 3"},
-        Impossible{"Experts", "mixtral-8x7b", "megatron", &RequestSpec::ep, "3", "--ep", "8 experts"},
-        Impossible{"CutExperts", "mixtral-8x7b", "megatron", &RequestSpec::etp, "3", "--tp", "feed-forward width"},
-        Impossible{"Shards", "llama-2-13b", "megatron", &RequestSpec::shard_degree, "5", "--shard-degree",
+        Impossible{"Experts", "mixtral-8x7b", "megatron", Dimension::Expert, "3", "--ep", "8 experts"},
+        Impossible{"CutExperts", "mixtral-8x7b", "megatron", Dimension::ExpertTensor, "3", "--tp",
+                   "feed-forward width"},
+        Impossible{"Shards", "llama-2-13b", "megatron", Dimension::ShardDegree, "5", "--shard-degree",
                    "shard degree 5 does not divide data x context = 24"},
-        Impossible{"MicroBatch", "llama-2-13b", "megatron", &RequestSpec::micro_batch, "3", "--dp --micro-batch",
+        Impossible{"MicroBatch", "llama-2-13b", "megatron", Dimension::MicroBatch, "3", "--dp --micro-batch",
                    "data parallel 24 x micro-batch 3"},
-        Impossible{"Sharding", "llama-2-13b", "megatron", &RequestSpec::sharding, "zero3", "--sharding", "zero3"},
-        Impossible{"Recompute", "llama-2-13b", "ddp", &RequestSpec::recompute, "selective", "--recompute", "selective"},
-        Impossible{"Offload", "llama-2-13b", "ddp", &RequestSpec::offload, "optimizer", "--offload", "optimizer"},
-        Impossible{"Sequence", "llama-2-13b", "megatron", &RequestSpec::sequence_parallel, "true",
-                   "--sequence-parallel", "needs tensor parallelism"},
-        Impossible{"Collectives", "llama-2-13b", "megatron", &RequestSpec::collectives, "smddp", "--collectives",
+        Impossible{"Sharding", "llama-2-13b", "megatron", Dimension::Sharding, "zero3", "--sharding", "zero3"},
+        Impossible{"Recompute", "llama-2-13b", "ddp", Dimension::Recompute, "selective", "--recompute", "selective"},
+        Impossible{"Offload", "llama-2-13b", "ddp", Dimension::Offload, "optimizer", "--offload", "optimizer"},
+        Impossible{"Sequence", "llama-2-13b", "megatron", Dimension::SequenceParallel, "true", "--sequence-parallel",
+                   "needs tensor parallelism"},
+        Impossible{"Collectives", "llama-2-13b", "megatron", Dimension::Collectives, "smddp", "--collectives",
                    "smddp"}),
     [](const auto& info) { return std::string(info.param.name); });
 
@@ -392,8 +394,8 @@ TEST(Estimate, OfDeepSpeedOffloadsOnlyWhatItsStageCan) {
   for (const Case& c : {Case{"none", "optimizer", "offloads the optimizer in a ZeRO stage only"},
                         Case{"zero2", "optimizer+nvme", "offloads to NVMe with zero3 only, not with zero2"},
                         Case{"zero1", "optimizer", nullptr}, Case{"zero3", "optimizer+nvme", nullptr}}) {
-    spec.sharding = c.sharding;
-    spec.offload = c.offload;
+    spec[Dimension::Sharding] = c.sharding;
+    spec[Dimension::Offload] = c.offload;
     const auto request = resolve(spec, catalog(), std::nullopt, Purpose::Estimate);
     ASSERT_TRUE(request) << to_string(request.error());
     const auto set = estimate(*request, catalog());
@@ -409,9 +411,9 @@ TEST(Estimate, OfMoreRanksThanNumbersHoldIsRefused) {
   spec.model = "llama-2-13b";
   spec.instances = "ml.p4d.24xlarge";
   spec.count = "1";
-  spec.tp = "4096";
-  spec.pp = "4096";
-  spec.cp = "4096";
+  spec[Dimension::Tensor] = "4096";
+  spec[Dimension::Pipeline] = "4096";
+  spec[Dimension::Context] = "4096";
   const auto request = resolve(spec, catalog(), std::nullopt, Purpose::Estimate);
   ASSERT_TRUE(request);
   const auto set = estimate(*request, catalog());
@@ -543,10 +545,10 @@ TEST(Explain, ChangesOneDimensionAtATime) {
   spec.instances = "ml.p4d.24xlarge";
   spec.count = "1";
   spec.stack = "megatron";
-  spec.tp = "2";
-  spec.micro_batch = "2";
-  spec.sequence_parallel = "true";
-  spec.sharding = "zero1";
+  spec[Dimension::Tensor] = "2";
+  spec[Dimension::MicroBatch] = "2";
+  spec[Dimension::SequenceParallel] = "true";
+  spec[Dimension::Sharding] = "zero1";
   const PlanSet set = plans_of(spec);
   const Plan& p = set.plans.at(0);
   ASSERT_EQ(p.strategy.data_parallel, 4);

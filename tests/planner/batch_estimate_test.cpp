@@ -1,3 +1,6 @@
+#include <array>
+#include <set>
+
 #include <gmock/gmock.h>
 
 #include "planner/batch_estimate.hpp"
@@ -8,24 +11,39 @@ namespace {
 
 using test::catalog;
 
+/// Rows of strategies; a dimension that `open` names is left to the estimate.
 struct Columns {
-  std::vector<std::int32_t> nodes, data, tensor, pipeline, virtual_pipeline, context, expert, shard, micro_batch;
-  std::vector<std::int8_t> sharding, recompute, sequence_parallel;
-  void add(std::int32_t count, std::int32_t tp, std::int32_t pp, std::int32_t mb, Sharding s, Recompute r) {
+  std::vector<std::int32_t> nodes;
+  std::array<std::vector<std::int32_t>, kDimensionCount> dimensions;
+  std::set<Dimension> open;
+  void add(std::int32_t count, const Strategy& s) {
     nodes.push_back(count);
-    data.push_back(0);
-    tensor.push_back(tp);
-    pipeline.push_back(pp);
-    for (auto* column : {&virtual_pipeline, &context, &expert}) column->push_back(1);
-    shard.push_back(0);
-    micro_batch.push_back(mb);
-    sharding.push_back(static_cast<std::int8_t>(s));
-    recompute.push_back(static_cast<std::int8_t>(r));
-    sequence_parallel.push_back(0);
+    for (const DimensionRow& row : smplan::dimensions()) {
+      dimensions[static_cast<std::size_t>(row.dimension)].push_back(row.get(s));
+    }
   }
-  BatchColumns view() const {
-    return {nodes,  data,  tensor,      pipeline, virtual_pipeline, context,
-            expert, shard, micro_batch, sharding, recompute,        sequence_parallel};
+  /// Data and shard degree follow.
+  void add(std::int32_t count, std::int32_t tp, std::int32_t pp, std::int32_t mb, Sharding s, Recompute r) {
+    Strategy row;
+    row.data_parallel = row.shard_degree = 0;
+    row.tensor_parallel = tp;
+    row.pipeline_parallel = pp;
+    row.sharding = s;
+    row.micro_batch = mb;
+    row.recompute = r;
+    add(count, row);
+  }
+  [[nodiscard]] std::int32_t& last(Dimension d) { return dimensions[static_cast<std::size_t>(d)].back(); }
+  [[nodiscard]] std::int32_t at(Dimension d, std::size_t row) const {
+    return dimensions[static_cast<std::size_t>(d)][row];
+  }
+  [[nodiscard]] BatchColumns view() const {
+    BatchColumns out{nodes, {}};
+    for (const DimensionRow& row : smplan::dimensions()) {
+      const auto d = static_cast<std::size_t>(row.dimension);
+      if (!open.contains(row.dimension)) out.dimensions[d] = dimensions[d];
+    }
+    return out;
   }
 };
 
@@ -71,13 +89,13 @@ TEST(BatchEstimate, EveryRowIsWhatEvaluateSays) {
   std::size_t priced = 0;
   for (std::size_t row = 0; row < columns.nodes.size(); ++row) {
     Strategy s;
-    s.tensor_parallel = columns.tensor[row];
-    s.pipeline_parallel = columns.pipeline[row];
+    s.tensor_parallel = columns.at(Dimension::Tensor, row);
+    s.pipeline_parallel = columns.at(Dimension::Pipeline, row);
     s.data_parallel = columns.nodes[row] * 8 / (s.tensor_parallel * s.pipeline_parallel);
     s.sharding = Sharding::Zero1;
     s.shard_degree = s.data_parallel;
-    s.micro_batch = columns.micro_batch[row];
-    s.recompute = static_cast<Recompute>(columns.recompute[row]);
+    s.micro_batch = columns.at(Dimension::MicroBatch, row);
+    s.recompute = static_cast<Recompute>(columns.at(Dimension::Recompute, row));
     s.collectives = r.stacks.front()->collectives.front();
     const Result<Plan> plan = evaluate(r, catalog(), instance, columns.nodes[row], *r.stacks.front(), s);
     const auto status = static_cast<BatchStatus>(batch.status[row]);
@@ -108,27 +126,36 @@ TEST(BatchEstimate, ReadsEveryColumn) {
   plain.sharding = Sharding::Zero1;
   plain.shard_degree = 4;
   plain.collectives = stack.collectives.front();
-  std::vector<Strategy> strategies(7, plain);
-  strategies[1].virtual_pipeline = 2;
-  strategies[1].schedule = Schedule::Interleaved;
-  strategies[2].context_parallel = 2;
-  strategies[2].data_parallel = 2;
-  strategies[3].expert_parallel = 4;
-  strategies[3].sequence_parallel = true;
-  strategies[4].sequence_parallel = true;
-  strategies[5].sharding = Sharding::None;
-  strategies[5].shard_degree = 1;
-  strategies[6].shard_degree = 2;
+  std::vector<Strategy> strategies{plain};
+  const auto add = [&](auto change) { change(strategies.emplace_back(plain)); };
+  add([](Strategy& s) {
+    s.virtual_pipeline = 2;
+    s.schedule = Schedule::Interleaved;
+  });
+  add([](Strategy& s) { s.context_parallel = s.data_parallel = 2; });
+  add([](Strategy& s) {
+    s.expert_parallel = 4;
+    s.sequence_parallel = true;
+  });
+  add([](Strategy& s) {
+    s.expert_parallel = s.expert_tensor_parallel = 2;
+    s.sequence_parallel = true;
+  });
+  add([](Strategy& s) { s.sequence_parallel = true; });
+  add([](Strategy& s) { s.micro_batch = 2; });
+  add([](Strategy& s) {
+    s.sharding = Sharding::None;
+    s.shard_degree = 1;
+  });
+  add([](Strategy& s) { s.shard_degree = 2; });
+  add([](Strategy& s) { s.recompute = Recompute::Full; });
+  add([](Strategy& s) {
+    s.recompute = Recompute::Full;
+    s.recompute_layers = 3;
+  });
+  add([](Strategy& s) { s.offload.optimizer = true; });
   Columns columns;
-  for (const Strategy& s : strategies) {
-    columns.add(8, 4, 4, 1, s.sharding, Recompute::None);
-    columns.data.back() = s.data_parallel;
-    columns.virtual_pipeline.back() = s.virtual_pipeline;
-    columns.context.back() = s.context_parallel;
-    columns.expert.back() = s.expert_parallel;
-    columns.shard.back() = s.shard_degree;
-    columns.sequence_parallel.back() = s.sequence_parallel ? 1 : 0;
-  }
+  for (const Strategy& s : strategies) columns.add(8, s);
   const BatchEstimates batch =
       estimate_batch(r.workload, make_cluster(catalog(), instance, 1).value(), stack, columns.view());
   for (std::size_t row = 0; row < strategies.size(); ++row) {
@@ -145,12 +172,32 @@ TEST(BatchEstimate, ReadsEveryColumn) {
   }
 }
 
+TEST(BatchEstimate, FillsWhatIsOpen) {
+  const PlanRequest r = request();
+  const Cluster node = make_cluster(catalog(), *r.instances.front(), 1).value();
+  Strategy whole;
+  whole.data_parallel = whole.shard_degree = whole.tensor_parallel = 4;
+  whole.pipeline_parallel = whole.virtual_pipeline = 2;
+  whole.sharding = Sharding::Zero1;
+  whole.schedule = Schedule::Interleaved;
+  Columns all;
+  all.add(4, whole);
+  Columns some = all;
+  for (const DimensionRow& row : dimensions()) some.open.insert(row.dimension);
+  for (const Dimension d : {Dimension::Tensor, Dimension::Pipeline, Dimension::VirtualPipeline}) some.open.erase(d);
+  const BatchEstimates stated = estimate_batch(r.workload, node, *r.stacks.front(), all.view());
+  const BatchEstimates filled = estimate_batch(r.workload, node, *r.stacks.front(), some.view());
+  EXPECT_EQ(stated.status, std::vector<std::int8_t>{0});
+  EXPECT_EQ(filled.step_time_s, stated.step_time_s);
+  EXPECT_EQ(filled.peak_gib, stated.peak_gib);
+}
+
 TEST(BatchEstimate, SaysWhyARowIsNoPlan) {
   Columns columns;
   columns.add(4, 8, 1, 1, Sharding::Zero1, Recompute::None);
   columns.add(4, 1, 1, 1, Sharding::Zero1, Recompute::None);  // 13B on one A100-40GB each
   columns.add(4, 8, 1, 1, Sharding::Zero1, Recompute::None);
-  columns.data.back() = 8;                                    // 64 devices of 32
+  columns.last(Dimension::Data) = 8;                          // 64 devices of 32
   columns.add(4, 3, 1, 1, Sharding::Zero1, Recompute::None);  // 40 heads
   columns.add(4, 8, 1, 1, Sharding::Zero3, Recompute::None);  // not Megatron's
   columns.add(0, 1, 1, 1, Sharding::Zero1, Recompute::None);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "planner/plan_json.hpp"
 #include "tests/planner/fixtures.hpp"
@@ -32,6 +33,20 @@ TEST(Compare, FindsNoDifferenceInOnePlan) {
   EXPECT_TRUE(c->choices.empty());
   EXPECT_TRUE(c->parts.empty());
   EXPECT_EQ(c->outcomes.size(), 9U);
+}
+
+// Whatever a strategy may have, a comparison sees.
+TEST(Compare, SeesEveryDimension) {
+  const JsonValue a = answer("ml.p4d.24xlarge");
+  for (const DimensionRow& row : dimensions()) {
+    nlohmann::ordered_json changed = nlohmann::ordered_json::parse(a.dump());
+    changed["plans"][0][nlohmann::ordered_json::json_pointer("/" + std::string(row.path))] = "another";
+    const Result<Comparison> c = compare({a, 1}, {parse_json(changed.dump(), "b").value(), 1});
+    ASSERT_TRUE(c) << to_string(c.error());
+    ASSERT_EQ(c->choices.size(), 1U) << row.keyword;
+    EXPECT_EQ(c->choices.front().name, row.path);
+    EXPECT_EQ(c->choices.front().b, "another");
+  }
 }
 
 // Parts are what explains the outcomes: their differences add up to those of the sums.

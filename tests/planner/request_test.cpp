@@ -16,6 +16,7 @@
 #include "planner/request_names.hpp"
 #include "tests/planner/fixtures.hpp"
 #include "tests/support/environment.hpp"
+#include "tests/support/spec_field.hpp"
 
 namespace smplan::test {
 namespace {
@@ -44,7 +45,7 @@ Diagnostic fault_of(const RequestSpec& spec, Purpose purpose = Purpose::Plan) {
   return faults.empty() ? Diagnostic{} : faults.front();
 }
 
-using Field = std::optional<std::string> RequestSpec::*;
+using Field = SpecField;
 
 TEST(Resolve, FillsAPractitionersDefaults) {
   const PlanRequest r = request_of(spec_13b());
@@ -119,9 +120,9 @@ TEST(Resolve, ZeroStagesMeanTheirFsdpCounterpartsToo) {
   RequestSpec spec = spec_13b();
   spec.zero_stage = "3";
   const PlanRequest r = request_of(spec);
-  EXPECT_TRUE(r.sharding.allows(Sharding::Zero3));
-  EXPECT_TRUE(r.sharding.allows(Sharding::FsdpFull));
-  EXPECT_FALSE(r.sharding.allows(Sharding::Zero1));
+  EXPECT_TRUE(r[Dimension::Sharding].allows(Sharding::Zero3));
+  EXPECT_TRUE(r[Dimension::Sharding].allows(Sharding::FsdpFull));
+  EXPECT_FALSE(r[Dimension::Sharding].allows(Sharding::Zero1));
 }
 
 TEST(Resolve, NamedTypesThatNeedAPlanAreMarkedNotDropped) {
@@ -135,7 +136,7 @@ TEST(Resolve, NamedTypesThatNeedAPlanAreMarkedNotDropped) {
 
 struct BadSpec {
   const char* name;
-  std::optional<std::string> RequestSpec::*field;
+  test::SpecField field;
   const char* value;
   const char* location;
   const char* says;
@@ -144,7 +145,7 @@ class ResolveRefuses : public ::testing::TestWithParam<BadSpec> {};
 
 TEST_P(ResolveRefuses, AndNamesTheFlag) {
   RequestSpec spec = spec_13b();
-  spec.*GetParam().field = GetParam().value;
+  GetParam().field.of(spec) = GetParam().value;
   const Diagnostics faults = faults_of(spec);
   ASSERT_FALSE(faults.empty());
   EXPECT_EQ(faults.front().location, GetParam().location);
@@ -173,17 +174,17 @@ INSTANTIATE_TEST_SUITE_P(
         BadSpec{"Backwards", &RequestSpec::count, "8..2", "--count", "2..8"},
         BadSpec{"Market", &RequestSpec::market, "spott", "--market", "spot"},
         BadSpec{"Stack", &RequestSpec::stack, "megatronn", "--stack", "megatron"},
-        BadSpec{"Collectives", &RequestSpec::collectives, "gloo", "--collectives", "nccl"},
-        BadSpec{"Tp", &RequestSpec::tp, "two", "--tp", "whole number"},
-        BadSpec{"HugeTp", &RequestSpec::tp, "99999999999999999999", "--tp", ""},
+        BadSpec{"Collectives", Dimension::Collectives, "gloo", "--collectives", "nccl"},
+        BadSpec{"Tp", Dimension::Tensor, "two", "--tp", "whole number"},
+        BadSpec{"HugeTp", Dimension::Tensor, "99999999999999999999", "--tp", ""},
         BadSpec{"ZeroStage", &RequestSpec::zero_stage, "4", "--zero-stage", "0 and 3"},
-        BadSpec{"Recompute", &RequestSpec::recompute, "al", "--recompute", "full"},
-        BadSpec{"RecomputeLayers", &RequestSpec::recompute_layers, "0", "--recompute-layers", "between 1 and"},
-        BadSpec{"MoreLayersThanTheModel", &RequestSpec::recompute_layers, "41..50", "--recompute-layers", "has 40"},
-        BadSpec{"Offload", &RequestSpec::offload, "gpu", "--offload", "optimizer"},
-        BadSpec{"SequenceParallel", &RequestSpec::sequence_parallel, "maybe", "--sequence-parallel", "true"},
-        BadSpec{"ExpertsOfDense", &RequestSpec::ep, "4", "--ep", "no experts"},
-        BadSpec{"CutExpertsOfDense", &RequestSpec::etp, "4", "--etp", "no experts"},
+        BadSpec{"Recompute", Dimension::Recompute, "al", "--recompute", "full"},
+        BadSpec{"RecomputeLayers", Dimension::RecomputeLayers, "0", "--recompute-layers", "between 1 and"},
+        BadSpec{"MoreLayersThanTheModel", Dimension::RecomputeLayers, "41..50", "--recompute-layers", "has 40"},
+        BadSpec{"Offload", Dimension::Offload, "gpu", "--offload", "optimizer"},
+        BadSpec{"SequenceParallel", Dimension::SequenceParallel, "maybe", "--sequence-parallel", "true"},
+        BadSpec{"ExpertsOfDense", Dimension::Expert, "4", "--ep", "no experts"},
+        BadSpec{"CutExpertsOfDense", Dimension::ExpertTensor, "4", "--etp", "no experts"},
         BadSpec{"LoraEmbeddings", &RequestSpec::lora_embeddings, "on", "--lora-embeddings", "full training"},
         BadSpec{"FusedLoss", &RequestSpec::fused_loss, "liger", "--fused-loss", "true"},
         BadSpec{"FlashAttention", &RequestSpec::flash_attention, "3", "--flash-attention", "true"},
@@ -198,8 +199,8 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(Resolve, RefusesChunksOfAPipelineThatCannotBe) {
   const auto refused = [](const char* pp, const char* vpp) {
     RequestSpec spec = spec_13b();
-    if (pp != nullptr) spec.pp = pp;
-    spec.vpp = vpp;
+    if (pp != nullptr) spec[Dimension::Pipeline] = pp;
+    spec[Dimension::VirtualPipeline] = vpp;
     const Diagnostics faults = faults_of(spec);
     return !faults.empty() && faults.front().location == "--vpp and --pp";
   };
@@ -213,7 +214,7 @@ TEST(Resolve, RefusesChunksOfAPipelineThatCannotBe) {
 
 struct Limit {
   const char* name;
-  std::optional<std::string> RequestSpec::*field;
+  test::SpecField field;
   const char* last;
   const char* beyond;
   const char* location;
@@ -224,7 +225,7 @@ TEST_P(ResolveLimits, TakeTheLastValueAndRefuseTheNext) {
   const Limit& limit = GetParam();
   const auto refused = [&](const char* value) {
     RequestSpec spec = spec_13b();
-    spec.*limit.field = value;
+    limit.field.of(spec) = value;
     for (const Diagnostic& d : faults_of(spec)) {
       if (d.location == limit.location) return true;
     }
@@ -271,7 +272,7 @@ TEST(Resolve, CollectsEveryFaultInOnePass) {
   RequestSpec spec = spec_13b();
   spec.tokens = "none";
   spec.instances = "ml.p9.48xlarge";
-  spec.tp = "x";
+  spec[Dimension::Tensor] = "x";
   spec.deadline = "soon";
   std::vector<std::string> where;
   for (const Diagnostic& d : faults_of(spec)) where.push_back(d.location);
@@ -316,17 +317,17 @@ TEST(ResolveEstimate, IsAboutOneTypeAndOneCount) {
   spec.count = "8";
   const auto r = resolve(spec, catalog(), std::nullopt, Purpose::Estimate);
   ASSERT_TRUE(r) << to_string(r.error());
-  EXPECT_THAT(r->tp.values, ElementsAre(1));
-  EXPECT_THAT(r->pp.values, ElementsAre(1));
-  EXPECT_TRUE(r->dp.any());
+  EXPECT_THAT((*r)[Dimension::Tensor].values, ElementsAre(1));
+  EXPECT_THAT((*r)[Dimension::Pipeline].values, ElementsAre(1));
+  EXPECT_TRUE((*r)[Dimension::Data].any());
 }
 
 TEST(ResolveEstimate, RefusesDegreesThatDoNotMultiplyToTheDevices) {
   RequestSpec spec = spec_13b();
   spec.instances = "ml.p4d.24xlarge";
   spec.count = "8";
-  spec.tp = "8";
-  spec.dp = "4";
+  spec[Dimension::Tensor] = "8";
+  spec[Dimension::Data] = "4";
   const Diagnostic d = fault_of(spec, Purpose::Estimate);
   EXPECT_EQ(d.location, "--dp");
   EXPECT_THAT(d.message, HasSubstr("64"));
@@ -458,12 +459,13 @@ std::string meaning(const PlanRequest& r) {
       std::to_string(r.run.data ? static_cast<int>(r.run.data->mode.value_or(InputMode::File)) : -1)};
   for (const InstanceType* i : r.instances) parts.push_back(i->name);
   for (const std::int32_t n : r.counts) parts.push_back(std::to_string(n));
-  for (const std::int32_t n : r.tp.values) parts.push_back(std::to_string(n));
+  for (const std::int32_t n : r[Dimension::Tensor].values) parts.push_back(std::to_string(n));
   for (const Stack* stack : r.stacks) parts.emplace_back(stack->id);
-  for (const Sharding sharding : r.sharding.values) parts.emplace_back(to_string(sharding));
-  for (const Recompute recompute : r.recompute.values) parts.emplace_back(to_string(recompute));
-  for (const Offload& offload : r.offload.values) parts.push_back(to_string(offload));
-  for (const Collectives collectives : r.collectives.values) parts.emplace_back(to_string(collectives));
+  for (const Sharding sharding : r[Dimension::Sharding].as<Sharding>()) parts.emplace_back(to_string(sharding));
+  for (const Recompute recompute : r[Dimension::Recompute].as<Recompute>()) parts.emplace_back(to_string(recompute));
+  for (const Offload& offload : r[Dimension::Offload].as<Offload>()) parts.push_back(to_string(offload));
+  for (const Collectives collectives : r[Dimension::Collectives].as<Collectives>())
+    parts.emplace_back(to_string(collectives));
   return fmt::format("{}", fmt::join(parts, " | "));
 }
 
@@ -511,15 +513,15 @@ TEST(TypedWords, AreTakenWhereNothingElseCanBeMeant) {
       {&RequestSpec::stack, "Megatron_LM", "megatron"},
       {&RequestSpec::stack, "deep-speed", "deepspeed"},
       {&RequestSpec::stack, "openrlhf", "deepspeed"},
-      {&RequestSpec::collectives, "NCCL", "nccl"},
+      {Dimension::Collectives, "NCCL", "nccl"},
       {&RequestSpec::count, "1-8", "1..8"},
       {&RequestSpec::count, "1 - 8", "1..8"},
       {&RequestSpec::count, "2,4-6", "2,4,5,6"},
-      {&RequestSpec::tp, "1-4", "1..4"},
-      {&RequestSpec::sharding, "ZeRO-3", "zero3"},
-      {&RequestSpec::sharding, "FSDP_FULL", "fsdp-full"},
-      {&RequestSpec::recompute, "Selective", "selective"},
-      {&RequestSpec::offload, "Optimizer+NVMe", "optimizer+nvme"},
+      {Dimension::Tensor, "1-4", "1..4"},
+      {Dimension::Sharding, "ZeRO-3", "zero3"},
+      {Dimension::Sharding, "FSDP_FULL", "fsdp-full"},
+      {Dimension::Recompute, "Selective", "selective"},
+      {Dimension::Offload, "Optimizer+NVMe", "optimizer+nvme"},
       {&RequestSpec::checkpoint_storage, "S3", "s3"},
       {&RequestSpec::checkpoint_storage, "FSx Lustre", "fsx-lustre"},
       {&RequestSpec::objective, "Time", "time"},
@@ -535,7 +537,7 @@ TEST(TypedWords, AreTakenWhereNothingElseCanBeMeant) {
   };
   const auto understood = [](Field field, const char* text) {
     RequestSpec spec = spec_13b();
-    spec.*field = text;
+    field.of(spec) = text;
     return resolve(spec, catalog(), std::nullopt);
   };
   for (const TypedWord& word : kWords) {
@@ -571,14 +573,14 @@ TEST(TypedWords, AreRefusedWithAHintWhereTheyCouldMeanSomethingElse) {
       {&RequestSpec::count, "8-1", "write 1..8"},
       {&RequestSpec::count, "1-8-9", "give a whole number from 1 to 2048"},
       {&RequestSpec::optimizer, "shampoo", "known: adamw"},
-      {&RequestSpec::offload, "nvme", "nvme says where states wait: write optimizer+nvme or optimizer+params+nvme"},
+      {Dimension::Offload, "nvme", "nvme says where states wait: write optimizer+nvme or optimizer+params+nvme"},
       {&RequestSpec::stack, "Nemo Megatron", "did you mean"},
       {&RequestSpec::stack, "colossalai-gemini", "`smplan catalog list stacks` lists the known"},
       {&RequestSpec::what_if, "efa=20%", "write efa=+10%, efa=-20% or efa=2x"},
   };
   for (const RefusedWord& word : kWords) {
     RequestSpec spec = spec_13b();
-    spec.*word.field = word.typed;
+    word.field.of(spec) = word.typed;
     EXPECT_THAT(fault_of(spec).hint, HasSubstr(word.hint)) << word.typed;
   }
 }
@@ -666,9 +668,9 @@ TEST(Resolve, DeadlinesAndBudgetsMeanNineTimesInTen) {
   EXPECT_FALSE(request_of(spec).confidence);
   spec.confidence = "80%";
   EXPECT_EQ(fault_of(spec).location, "--confidence");
-  for (const Field limit : {&RequestSpec::deadline, &RequestSpec::budget}) {
+  for (const bool deadline : {true, false}) {
     RequestSpec limited = spec_13b();
-    limited.*limit = limit == &RequestSpec::deadline ? "7d" : "50000";
+    (deadline ? limited.deadline : limited.budget) = deadline ? "7d" : "50000";
     EXPECT_EQ(request_of(limited).confidence, 0.9);
     limited.confidence = "60%";
     EXPECT_EQ(request_of(limited).confidence, 0.6);
@@ -833,7 +835,7 @@ TEST(EstimateNotes, SayWhatIsNotModelled) {
   spec.stack = "ddp";
   EXPECT_THAT(notes_of(spec), Not(Contains(HasSubstr("not modelled"))));
   EXPECT_THAT(notes_of(spec), Not(Contains(HasSubstr("SMDDP"))));
-  spec.collectives = "smddp";
+  spec[Dimension::Collectives] = "smddp";
   EXPECT_THAT(notes_of(spec), Contains(HasSubstr("SMDDP is priced as NCCL")));
   RequestSpec pure;
   pure.stack = "fsdp";
@@ -852,11 +854,11 @@ TEST(EstimateNotes, AParameterServerHasAWorkerAHost) {
   spec.count = "4";
   spec.stack = "parameter-server";
   spec.dtype = "fp16";
-  spec.dp = "4";
+  spec[Dimension::Data] = "4";
   const Result<PlanSet> set = estimate(request_of(spec), catalog(), {});
   ASSERT_TRUE(set) << to_string(set.error());
   EXPECT_EQ(set->plans.front().gpus(), 4);
-  spec.dp = "32";
+  spec[Dimension::Data] = "32";
   EXPECT_FALSE(resolve(spec, catalog(), std::nullopt, Purpose::Estimate));
 }
 

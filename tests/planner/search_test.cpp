@@ -70,9 +70,11 @@ class Enumeration {
             s.pipeline_parallel = pp;
             s.expert_parallel = ep;
             s.data_parallel = static_cast<std::int32_t>(gpus / tp / cp / pp);
-            s.expert_tensor_parallel = r_.etp.any() ? 0 : r_.etp.values.front();
-            const bool allowed = r_.tp.allows(tp) && r_.cp.allows(cp) && r_.pp.allows(pp) && r_.ep.allows(ep) &&
-                                 r_.dp.allows(s.data_parallel) && tp <= cluster_.domain();
+            s.expert_tensor_parallel =
+                r_[Dimension::ExpertTensor].any() ? 0 : r_[Dimension::ExpertTensor].values.front();
+            const bool allowed = r_[Dimension::Tensor].allows(tp) && r_[Dimension::Context].allows(cp) &&
+                                 r_[Dimension::Pipeline].allows(pp) && r_[Dimension::Expert].allows(ep) &&
+                                 r_[Dimension::Data].allows(s.data_parallel) && tp <= cluster_.domain();
             if (allowed) each_sharding(s, visit);
           }
         }
@@ -88,18 +90,22 @@ class Enumeration {
       for (const std::int32_t degree : divisors_of(replicas)) {
         const bool hybrid = sharding == Sharding::FsdpHybrid && degree > 1 && degree < replicas;
         const bool whole = sharding != Sharding::FsdpHybrid && degree == (sharding == Sharding::None ? 1 : replicas);
-        if (!(hybrid || whole) || !r_.sharding.allows(sharding) || !r_.shard_degree.allows(degree)) continue;
+        if (!(hybrid || whole) || !r_[Dimension::Sharding].allows(sharding) ||
+            !r_[Dimension::ShardDegree].allows(degree))
+          continue;
         s.sharding = sharding;
         s.shard_degree = degree;
         for (const Schedule schedule :
              {Schedule::GPipe, Schedule::OneFOneB, Schedule::Interleaved, Schedule::ZeroBubble}) {
           // Without a pipeline the schedule has no meaning; 1F1B stands for it.
           if (s.pipeline_parallel == 1 && schedule != Schedule::OneFOneB) continue;
+          if (s.pipeline_parallel > 1 && !r_[Dimension::Schedule].allows(schedule)) continue;
           for (std::int32_t v = 1; v <= 16; ++v) {
             s.schedule = schedule;
             s.virtual_pipeline = v;
             const bool even = r_.workload.architecture.n_layers % (s.pipeline_parallel * v) == 0;
-            if (r_.vpp.allows(v) && (v == 1 || even || !r_.vpp.any())) each_detail(s, visit);
+            if (r_[Dimension::VirtualPipeline].allows(v) && (v == 1 || even || !r_[Dimension::VirtualPipeline].any()))
+              each_detail(s, visit);
           }
         }
       }
@@ -114,7 +120,9 @@ class Enumeration {
         s.sequence_parallel = sp;
         for (const Collectives c : {Collectives::Nccl, Collectives::Smddp}) {
           s.collectives = c;
-          if (!r_.micro_batch.allows(mb) || !r_.sequence_parallel.allows(sp) || !r_.collectives.allows(c)) continue;
+          if (!r_[Dimension::MicroBatch].allows(mb) || !r_[Dimension::SequenceParallel].allows(sp) ||
+              !r_[Dimension::Collectives].allows(c))
+            continue;
           if (c == Collectives::Smddp && !instance_.smddp) continue;
           s.recompute = stack_.recomputes.front();
           s.offload = Offload{};
@@ -130,14 +138,14 @@ class Enumeration {
       for (int bits = 0; bits < 16; ++bits) {
         s.recompute = recompute;
         s.offload = {(bits & 8) != 0, (bits & 4) != 0, (bits & 2) != 0, (bits & 1) != 0};
-        if (!r_.recompute.allows(recompute) || !r_.offload.allows(s.offload)) continue;
+        if (!r_[Dimension::Recompute].allows(recompute) || !r_[Dimension::Offload].allows(s.offload)) continue;
         if (s.offload.to_nvme && cluster_.local_nvme.value() <= 0) continue;
         const std::int32_t chunks = s.pipeline_parallel * s.virtual_pipeline;
         const auto most = static_cast<std::int32_t>((r_.workload.architecture.n_layers + chunks - 1) / chunks);
-        const bool open = r_.recompute_layers.any();
+        const bool open = r_[Dimension::RecomputeLayers].any();
         for (std::int32_t n = 0; n <= most - (open ? 1 : 0); ++n) {
           s.recompute_layers = n;
-          if (recompute == Recompute::Full ? !r_.recompute_layers.allows(n) : n > 0) continue;
+          if (recompute == Recompute::Full ? !r_[Dimension::RecomputeLayers].allows(n) : n > 0) continue;
           if (quick_check(s, r_.workload, stack_) == Validity::Ok) visit(s);
         }
       }
@@ -366,13 +374,16 @@ class RandomRequests {
     r.workload.global_batch = pick(std::vector<int>{6, 8, 12, 16});
     r.workload.tokens = 1e9 * static_cast<double>(1 + below(200));
     if (chance(4)) r.workload.finetune = FineTune::Lora;
-    if (chance(2)) r.offload.values = {Offload{}};
-    if (chance(2)) r.recompute.values = {pick(std::vector<Recompute>{Recompute::None, Recompute::Full})};
-    if (chance(6)) r.recompute_layers.values = pick(std::vector<std::vector<std::int32_t>>{{0}, {2}, {1, 3, 6}});
-    if (chance(4)) r.tp.values = {1, 2};
-    if (chance(4)) r.pp.values = {1, 2, 4};
-    if (chance(6)) r.vpp.values = {1, 2, 3};
-    if (r.workload.architecture.is_moe() && chance(2)) r.etp.values = {2};
+    if (chance(2)) r[Dimension::Offload].only({Offload{}});
+    if (chance(2)) r[Dimension::Recompute].only({pick(std::vector<Recompute>{Recompute::None, Recompute::Full})});
+    if (chance(6))
+      r[Dimension::RecomputeLayers].values = pick(std::vector<std::vector<std::int32_t>>{{0}, {2}, {1, 3, 6}});
+    if (chance(4)) r[Dimension::Tensor].values = {1, 2};
+    if (chance(4)) r[Dimension::Schedule].only({Schedule::OneFOneB});
+    if (chance(8)) r[Dimension::Schedule].only({Schedule::GPipe, Schedule::Interleaved});
+    if (chance(4)) r[Dimension::Pipeline].values = {1, 2, 4};
+    if (chance(6)) r[Dimension::VirtualPipeline].values = {1, 2, 3};
+    if (r.workload.architecture.is_moe() && chance(2)) r[Dimension::ExpertTensor].values = {2};
     return r;
   }
   bool chance(std::uint64_t one_in) { return below(one_in) == 0; }
@@ -491,7 +502,7 @@ TEST(Search, CountsItsSpace) {
   EXPECT_EQ(space("8"), 4U);
   EXPECT_EQ(space("48"), 4U * 4);
   EXPECT_EQ(space("12"), 1U) << "the one split that ranks of one device allow does not divide";
-  spec.micro_batch = "2,3";
+  spec[Dimension::MicroBatch] = "2,3";
   EXPECT_EQ(space("48"), 4U * 2);
 }
 

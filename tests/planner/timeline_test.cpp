@@ -40,8 +40,8 @@ RequestSpec spec_of(const Case& c) {
   spec.model = c.model;
   spec.instances = c.instances;
   spec.count = c.count;
-  spec.pp = c.pp;
-  spec.vpp = c.vpp;
+  spec[Dimension::Pipeline] = c.pp;
+  spec[Dimension::VirtualPipeline] = c.vpp;
   spec.global_batch = "256";
   return spec;
 }

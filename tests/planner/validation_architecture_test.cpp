@@ -68,12 +68,33 @@ TEST(MeasuredModels, OneExpertIsNone) {
 
 TEST(MeasuredModels, ExpertsAreCutInEqualParts) {
   EXPECT_TRUE(contains(message("ep", "mixtral-8x7b,8"), "ok: "));
-  EXPECT_EQ(message("ep", "mixtral-8x7b,3"), "invalid: ep 3 does not divide the 8 experts (correct ep or n_experts)");
-  EXPECT_EQ(message("ep", "mixtral-8x7b,16"), "invalid: ep 16 does not divide the 8 experts (correct ep or n_experts)");
+  EXPECT_EQ(message("ep", "mixtral-8x7b,3"),
+            "invalid: 8 experts do not divide by expert parallel 3 (choose a divisor of the experts)");
+  EXPECT_EQ(message("ep", "mixtral-8x7b,16"),
+            "invalid: 8 experts do not divide by expert parallel 16 (choose a divisor of the experts)");
   EXPECT_TRUE(contains(message("ep", "deepseek-v3,64"), "ep 64 does not divide the 8 ranks of a stage"));
   EXPECT_FALSE(contains(message("ep", "deepseek-v3,8"), "does not divide"));
   EXPECT_TRUE(contains(message("ep", "llama-2-7b,4"), "ep 4 is passed over, the model has no experts"));
   EXPECT_EQ(resolved("ep", "llama-2-7b,4").strategy.expert_parallel, 1);
+}
+
+// A run is judged by the rule book of plans: arithmetic is refused, what a stack does not offer is said.
+TEST(MeasuredModels, ARowThatBreaksARuleIsRefusedOrSaysSo) {
+  const auto judged = [](const std::string& cells) {
+    const MeasuredRun run =
+        test::runs_from("id,gpu,model,framework,micro_batch,n_gpus,tp,pp,cp,seq_len,shard\na,H100,llama-2-7b," + cells)
+            .at(0);
+    const RunPrediction p = predict_run(run, shipped_catalog());
+    return std::string(to_string(p.status)) + ": " + p.message;
+  };
+  EXPECT_TRUE(
+      contains(judged("megatron,1,24,3,1,1,4096,zero1"), "invalid: 32 attention heads do not divide by tensor"));
+  EXPECT_TRUE(contains(judged("megatron,1,24,1,1,3,4096,zero1"), "invalid: a sequence of 4096 does not divide over"));
+  EXPECT_TRUE(contains(judged("megatron,1,64,1,64,1,4096,zero1"), "invalid: 32 layers are too few for 64"));
+  const std::string staged = judged("deepspeed,1,16,1,2,1,4096,zero3");
+  EXPECT_TRUE(contains(staged, "ok: ") && contains(staged, "no plan would have this: zero3 excludes pipeline"))
+      << staged;
+  EXPECT_FALSE(contains(judged("megatron,1,16,1,2,1,4096,zero1"), "no plan would have this"));
 }
 
 TEST(MeasuredModels, WhatIsNoTransformerIsRefusedThoughItsWidthsAreStated) {

@@ -166,8 +166,8 @@ TEST(Calibrate, WhatRunsHardlyNarrowKeepsItsPrior) {
 TEST(Calibrate, NumbersThatStacksShareAreFittedOnce) {
   std::vector<MeasuredRun> runs = test::runs_from(
       "id,source,model,gpu,n_gpus,gpus_per_node,framework,dtype,seq_len,tp,micro_batch,global_batch\n"
-      "a,me,gpt2-xl,A100-80GB,8,8,Megatron-LM,bf16,1024,8,1,64\n"
-      "b,me,gpt2-xl,A100-80GB,8,8,Megatron-DeepSpeed,bf16,1024,8,1,64\n");
+      "a,me,opt-1.3b,A100-80GB,8,8,Megatron-LM,bf16,1024,8,1,64\n"
+      "b,me,opt-1.3b,A100-80GB,8,8,Megatron-DeepSpeed,bf16,1024,8,1,64\n");
   for (MeasuredRun& run : runs) {
     run.step_time_s = 1.3 * predict_run(run, shipped_catalog()).step.time().value();
   }

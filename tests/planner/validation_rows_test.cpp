@@ -162,15 +162,15 @@ TEST(MeasuredRuns, PlansReadBackTakeTheTimeThatTheyWerePlannedToTake) {
     RequestSpec spec;
   };
   RequestSpec cut;
-  cut.ep = "4";
-  cut.tp = "4";
-  cut.etp = "2";
+  cut[Dimension::Expert] = "4";
+  cut[Dimension::Tensor] = "4";
+  cut[Dimension::ExpertTensor] = "2";
   RequestSpec pipelined;
   pipelined.stack = "smp-v1";
-  pipelined.pp = "4";
+  pipelined[Dimension::Pipeline] = "4";
   RequestSpec recomputed;
-  recomputed.recompute = "full";
-  recomputed.recompute_layers = "3";
+  recomputed[Dimension::Recompute] = "full";
+  recomputed[Dimension::RecomputeLayers] = "3";
   for (Case& c : std::vector<Case>{{"mixtral-8x7b", cut}, {"llama-2-13b", pipelined}, {"llama-2-13b", recomputed}}) {
     c.spec.model = c.name;
     c.spec.instances = "ml.p4d.24xlarge";

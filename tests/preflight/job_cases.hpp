@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "planner/preflight/check.hpp"
+#include "tests/support/spec_field.hpp"
 
 namespace smplan::test {
 
@@ -48,21 +49,31 @@ inline std::string job_text(const std::string& base, const Json& job) {
 
 inline RequestSpec request_from(const Json& flags) {
   RequestSpec spec;
-  const std::pair<const char*, std::optional<std::string> RequestSpec::*> kFields[] = {
-      {"model", &RequestSpec::model},           {"params", &RequestSpec::params},
-      {"stack", &RequestSpec::stack},           {"tokens", &RequestSpec::tokens},
-      {"seq_len", &RequestSpec::seq_len},       {"dtype", &RequestSpec::dtype},
-      {"count", &RequestSpec::count},           {"instances", &RequestSpec::instances},
-      {"region", &RequestSpec::region},         {"budget", &RequestSpec::budget},
-      {"offload", &RequestSpec::offload},       {"dp", &RequestSpec::dp},
-      {"deadline", &RequestSpec::deadline},     {"confidence", &RequestSpec::confidence},
-      {"max_hourly", &RequestSpec::max_hourly}, {"finetune", &RequestSpec::finetune},
+  const std::pair<const char*, SpecField> kFields[] = {
+      {"model", &RequestSpec::model},
+      {"params", &RequestSpec::params},
+      {"stack", &RequestSpec::stack},
+      {"tokens", &RequestSpec::tokens},
+      {"seq_len", &RequestSpec::seq_len},
+      {"dtype", &RequestSpec::dtype},
+      {"count", &RequestSpec::count},
+      {"instances", &RequestSpec::instances},
+      {"region", &RequestSpec::region},
+      {"budget", &RequestSpec::budget},
+      {"offload", Dimension::Offload},
+      {"max_oom_probability", &RequestSpec::max_oom_probability},
+      {"min_headroom", &RequestSpec::min_headroom},
+      {"dp", Dimension::Data},
+      {"deadline", &RequestSpec::deadline},
+      {"confidence", &RequestSpec::confidence},
+      {"max_hourly", &RequestSpec::max_hourly},
+      {"finetune", &RequestSpec::finetune},
   };
   for (const auto& [key, value] : flags.items()) {
     bool known = false;
     for (const auto& [name, field] : kFields) {
       if (key != name) continue;
-      spec.*field = value.get<std::string>();
+      field.of(spec) = value.get<std::string>();
       known = true;
     }
     if (!known) throw std::runtime_error("unknown flag in rules.json: " + key);

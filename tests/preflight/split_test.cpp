@@ -133,7 +133,7 @@ TEST(ExportedHyperparameters, AreNotASplitThatStandsElsewhere) {
   options.request.model = "llama-3-70b";
   const std::string text = exported_request({{"sagemaker_program", "\"smplan_entry.py\""}});
   EXPECT_FALSE(test::check_text(text, JobKind::CreateTrainingJob, options).prediction);
-  options.request.tp = "8";
+  options.request[Dimension::Tensor] = "8";
   EXPECT_TRUE(test::check_text(text, JobKind::CreateTrainingJob, options).prediction);
 }
 

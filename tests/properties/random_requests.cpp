@@ -101,7 +101,7 @@ PlanRequest RandomRequests::search_request(const Configuration& configuration) {
   if (r.instances[0] == r.instances[1]) r.instances.pop_back();
   r.counts = {1, 2};
   r.stacks = {configuration.stack};
-  r.offload.values = {Offload{}};
+  r[Dimension::Offload].only({Offload{}});
   r.workload.global_batch = std::min<std::int64_t>(r.workload.global_batch, 64);
   r.top = 3;
   return r;

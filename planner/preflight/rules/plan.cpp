@@ -1,6 +1,8 @@
 // Arithmetic of a plan: degrees, batch, model. What the frameworks assert at start, minutes into a billed job.
 #include <algorithm>
+#include <limits>
 
+#include "models/strategy.hpp"
 #include "planner/preflight/rules/tools.hpp"
 
 namespace smplan {
@@ -31,6 +33,37 @@ std::optional<std::int64_t> data_ranks(const CheckInput& in) {
   const std::int64_t ranks = model_ranks(in.job.strategy);
   if (!world || *world % ranks != 0) return std::nullopt;
   return *world / ranks;
+}
+
+/// The job's numbers as the rule book takes them (models/strategy.hpp): what is not known stays 0, of degrees 1.
+struct Stated {
+  Strategy strategy;
+  Workload workload;
+};
+
+std::int32_t rank_count(std::int64_t degree) {
+  return static_cast<std::int32_t>(std::min<std::int64_t>(degree, std::numeric_limits<std::int32_t>::max()));
+}
+
+Stated stated_of(const JobStrategy& s) {
+  Stated out;
+  out.strategy.tensor_parallel = rank_count(degree(s.tensor));
+  out.strategy.pipeline_parallel = rank_count(degree(s.pipeline));
+  out.strategy.context_parallel = rank_count(degree(s.context));
+  out.strategy.expert_parallel = rank_count(degree(s.expert));
+  out.strategy.expert_tensor_parallel = rank_count(degree(s.expert_tensor));
+  Architecture& a = out.workload.architecture;
+  a.n_heads = s.heads.value.value_or(0);
+  a.n_kv_heads = s.kv_heads.value.value_or(0);
+  a.moe.n_experts = s.experts.value.value_or(0);
+  out.workload.seq_len = s.sequence_length.value.value_or(0);
+  return out;
+}
+
+/// A rule about numbers alone: the stack has no part in it.
+bool is_broken(std::string_view rule, const Stated& stated) {
+  static const Stack kAny{};
+  return breaks(rule, stated.strategy, stated.workload, kAny);
 }
 
 /// The model-parallel library's degrees have rules of their own for the product.
@@ -66,8 +99,10 @@ void world_size(const CheckInput& in, Report& report) {
     return;
   }
   // Experts are cut over ranks of their own, which fill the world once more.
-  const std::int64_t expert_ranks = times(times(degree(s.expert_tensor), degree(s.expert)), degree(s.pipeline));
-  if (*world % expert_ranks != 0) {
+  Stated stage = stated_of(s);
+  stage.strategy.tensor_parallel = stage.strategy.context_parallel = 1;
+  stage.strategy.data_parallel = rank_count(*world / degree(s.pipeline));
+  if (is_broken("expert-groups-in-a-stage", stage)) {
     report.at(s.expert_tensor.stated ? s.expert_tensor.where : s.expert.where,
               {"expert tensor " + count_text(degree(s.expert_tensor)) + " x expert " + count_text(degree(s.expert)) +
                    " x pipeline " + count_text(degree(s.pipeline)),
@@ -120,7 +155,8 @@ void divides(const Count& whole, std::int64_t by, std::string_view name, const W
 
 void heads(const CheckInput& in, Report& report) {
   const JobStrategy& s = in.job.strategy;
-  divides(s.heads, degree(s.tensor), "the number of attention heads,", s.tensor.where, report);
+  if (!s.heads || !is_broken("heads-by-tensor", stated_of(s))) return;
+  report.at(s.tensor, {"the number of attention heads, " + count_text(*s.heads), count_text(degree(s.tensor))});
 }
 
 void kv_heads(const CheckInput& in, Report& report) {
@@ -128,7 +164,7 @@ void kv_heads(const CheckInput& in, Report& report) {
   const std::int64_t tp = degree(s.tensor);
   if (s.kv_heads && tp > 1 && *s.kv_heads > 0 && *s.kv_heads % tp != 0) {
     Finding& finding = report.at(s.tensor, {count_text(*s.kv_heads), count_text(tp)});
-    if (in.job.kind != JobKind::Megatron || tp % *s.kv_heads == 0) return;
+    if (in.job.kind != JobKind::Megatron || !is_broken("key-value-heads-by-tensor", stated_of(s))) return;
     finding.severity = Severity::Error;
     finding.message = count_text(*s.kv_heads) + " key-value heads are neither a multiple nor a divisor of the " +
                       count_text(tp) + " tensor ranks, which Megatron refuses";
@@ -159,7 +195,8 @@ void experts(const CheckInput& in, Report& report) {
   const std::int64_t ep = degree(s.expert);
   if (ep <= 1) return;
   if (s.experts && *s.experts > 1) {
-    divides(s.experts, ep, "the number of experts,", s.expert.where, report);
+    if (!is_broken("experts-by-expert-degree", stated_of(s))) return;
+    report.at(s.expert, {"the number of experts, " + count_text(*s.experts), count_text(ep)});
   } else if (s.experts || s.layers) {  // a model that is described, without experts
     report.at(s.expert, {"a dense model, without experts,", count_text(ep)});
   }
@@ -168,7 +205,7 @@ void experts(const CheckInput& in, Report& report) {
 void context_sequence(const CheckInput& in, Report& report) {
   const JobStrategy& s = in.job.strategy;
   const std::int64_t cp = degree(s.context);
-  if (cp > 1 && s.sequence_length && *s.sequence_length % (2 * cp) != 0) {
+  if (s.sequence_length && is_broken("sequence-by-context-and-tensor", stated_of(s))) {
     report.at(s.context, {count_text(*s.sequence_length), count_text(2 * cp)});
   }
 }
@@ -176,9 +213,11 @@ void context_sequence(const CheckInput& in, Report& report) {
 void sequence_parallel(const CheckInput& in, Report& report) {
   const JobStrategy& s = in.job.strategy;
   if (!s.sequence_parallel.is(true)) return;
-  const std::int64_t tp = degree(s.tensor);
-  if (s.sequence_length && tp > 1 && *s.sequence_length % tp != 0) {
-    report.at(s.sequence_parallel, {count_text(*s.sequence_length), count_text(tp)});
+  Stated stated = stated_of(s);
+  stated.strategy.sequence_parallel = true;
+  stated.strategy.context_parallel = 1;
+  if (s.sequence_length && is_broken("sequence-by-context-and-tensor", stated)) {
+    report.at(s.sequence_parallel, {count_text(*s.sequence_length), count_text(degree(s.tensor))});
   }
 }
 
@@ -204,7 +243,12 @@ void interleaved(const CheckInput& in, Report& report) {
   const auto n = micro_batches(in);
   if (pp < 2) {
     report.at(s.virtual_pipeline, {"needs at least 2 pipeline stages"});
-  } else if (n && *n % pp != 0) {
+    return;
+  }
+  Stated stated = stated_of(s);
+  stated.strategy.schedule = Schedule::Interleaved;
+  stated.workload.global_batch = n.value_or(0);
+  if (n && is_broken("micro-batches-by-pipeline", stated)) {
     report.at(s.virtual_pipeline,
               {"needs micro-batches (" + count_text(*n) + ") in multiples of the " + count_text(pp) + " stages"});
   }
