@@ -43,7 +43,9 @@ class RandomRequests {
     add("instances", sometimes(2) ? pick(large_)->name : pick(catalog_.instances()).name);
     add("count", power(6));
     constexpr std::array<std::string_view, 6> kMethods{"", "", "", "full", "lora", "qlora"};
-    if (const std::string_view method = at(kMethods, turn / static_cast<int>(catalog_.stacks().size())); !method.empty()) add("finetune", method);
+    if (const std::string_view method = at(kMethods, turn / static_cast<int>(catalog_.stacks().size()));
+        !method.empty())
+      add("finetune", method);
     if (sometimes(2)) add("tokens", pick_word({"20M", "1B", "300B"}));
     add_work();
     add_degrees();
@@ -93,7 +95,9 @@ class RandomRequests {
   bool sometimes(std::uint64_t one_in) { return below(one_in) == 0; }
   /// 1, 2, 4, ... of `n` powers.
   std::string power(std::uint64_t n) { return std::to_string(std::uint64_t{1} << below(n)); }
-  std::string_view pick_word(std::initializer_list<std::string_view> words) { return *(words.begin() + below(words.size())); }
+  std::string_view pick_word(std::initializer_list<std::string_view> words) {
+    return *(words.begin() + below(words.size()));
+  }
   const Catalog& catalog_;
   std::vector<const InstanceType*> large_;  ///< what most stacks are for
   std::mt19937_64 random_{20261126};
