@@ -269,6 +269,7 @@ void read_switches(ObjectReader& reader, Architecture& a) {
 std::string_view to_string(ModelKind kind) { return name_of(kKinds, kind); }
 std::optional<ModelKind> model_kind_from(std::string_view name) { return value_of(kKinds, name); }
 std::string_view to_string(PositionEncoding encoding) { return name_of(kPositions, encoding); }
+std::string_view to_string(NormKind norm) { return name_of(kNorms, norm); }
 
 Diagnostics check(const Architecture& a, std::string_view where) {
   Checker c(where);

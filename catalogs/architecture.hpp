@@ -22,6 +22,7 @@ enum class PositionEncoding { Rope, Learned, Alibi, RelativeBias, None };
 std::string_view to_string(PositionEncoding encoding);
 
 enum class NormKind { LayerNorm, RmsNorm };
+std::string_view to_string(NormKind norm);
 
 /// Widths of multi-head latent attention (DeepSeek V2/V3); all zero for ordinary attention.
 struct LatentAttention {

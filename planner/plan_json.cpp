@@ -8,13 +8,14 @@
 #include <nlohmann/json.hpp>
 
 #include "planner/architecture_facts.hpp"
+#include "planner/architecture_json.hpp"
 
 namespace smplan {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kSchemaVersion = 1;
+constexpr int kSchemaVersion = 2;
 
 /// JSON has no NaN; one here is a fault of ours and must not pass as null.
 Json number(double value) {
@@ -59,20 +60,21 @@ Json choice_json(const DimensionRow& row, const Choice& choice) {
   return out;
 }
 
-Json architecture_json(const Architecture& a) {
+Json model_json(const Architecture& a) {
   Json out;
   out["name"] = a.name;
   out["family"] = a.family;
   out["kind"] = std::string(to_string(a.kind));
   for (const auto& [name, value] : architecture_facts(a)) out[std::string(name)] = value;
   if (a.rotary_base > 0) out["rotary_base"] = number(a.rotary_base);
+  out["architecture"] = Json::parse(architecture_json(a));
   return out;
 }
 
 Json work_json(const PlanRequest& r) {
   const Workload& w = r.workload;
   Json out;
-  out["model"] = architecture_json(w.architecture);
+  out["model"] = model_json(w.architecture);
   out["tokens"] = count(w.tokens);
   out["seq_len"] = w.seq_len;
   out["global_batch"] = w.global_batch;

@@ -260,7 +260,7 @@ void Resolver::choose_stacks() {
     const bool usual = w.fine_tunes ? stack.supported_for_fine_tuning : stack.supported_for_planning;
     const bool planned = usual || (!request_.launchable && stack.supported_for_planning);
     if (!planned || !runs_somewhere(stack) || !has_kernels(stack)) continue;
-    const auto refusal = request_.launchable ? launch_refusal(w, stack, catalog_) : std::nullopt;
+    const auto refusal = request_.launchable ? launch_refusal(w, stack) : std::nullopt;
     if (refusal) {
       request_.stacks_left_out.emplace_back(stack.id, *refusal);
     } else {

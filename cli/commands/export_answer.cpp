@@ -36,9 +36,9 @@ Result<Answer> export_answer(const ExportJob& job, const std::string& target, co
 Result<Answer> export_best(const PlanSet& set, const std::string& target, const Context& context) {
   std::optional<Diagnostics> refusal;
   for (std::int64_t rank = 1; rank <= static_cast<std::int64_t>(set.plans.size()); ++rank) {
-    const Result<TrainingPlan> plan = training_plan_of(set, rank, context.catalog);
-    if (!plan) return tl::unexpected<Diagnostics>(plan.error());
-    Result<Answer> answer = export_answer({*plan, ExportOptions{}, context.catalog}, target, context);
+    const auto index = static_cast<std::size_t>(rank);
+    const TrainingPlan plan = training_plan_of(set.request, set.plans[index - 1], index);
+    Result<Answer> answer = export_answer({plan, ExportOptions{}, context.catalog}, target, context);
     if (answer && refusal) {
       answer->notes.insert(answer->notes.begin(),
                            fmt::format("this is plan {}; of the first, {}", rank, refusal->front().message));

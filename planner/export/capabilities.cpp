@@ -35,7 +35,7 @@ const Need kNeeds[] = {
     {[](const TrainingPlan& p) { return over_one<&Strategy::expert_parallel>(p, "expert parallelism"); },
      [](const Capabilities& c, const TrainingPlan&) { return c.expert; }},
     {[](const TrainingPlan& p) {
-       const bool asked = p.model.n_experts > 0 && p.strategy.expert_tensor() != p.strategy.usual_expert_tensor();
+       const bool asked = p.model.is_moe() && p.strategy.expert_tensor() != p.strategy.usual_expert_tensor();
        return when(asked, fmt::format("expert tensor parallelism over {}", p.strategy.expert_tensor()));
      },
      [](const Capabilities& c, const TrainingPlan&) { return c.expert_tensor; }},

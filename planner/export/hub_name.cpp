@@ -18,10 +18,10 @@ std::string repository_of(std::string_view path) {
 }  // namespace
 
 std::string hub_name(const ExportJob& job) {
-  const TrainedModel& model = job.plan.model;
+  const Architecture& model = job.plan.model;
   const ModelPreset* preset = job.catalog.find_model(model.name);
-  // A namesake of a preset has other widths, and then no architecture or its own.
-  if (preset == nullptr || !model.architecture || model.architecture->name != preset->architecture.name) return {};
+  // A namesake of a preset has other widths.
+  if (preset == nullptr || model != preset->architecture) return {};
   const std::string_view source = preset->provenance.source;
   if (source.starts_with(kHub)) return repository_of(source.substr(kHub.size()));
   const auto alias = std::find_if(preset->aliases.begin(), preset->aliases.end(), [](const std::string& name) {

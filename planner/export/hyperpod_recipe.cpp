@@ -24,7 +24,7 @@ constexpr std::pair<std::string_view, std::string_view> kModelTypes[] = {
 
 }  // namespace
 
-std::string_view recipe_model_type(const TrainedModel& model) {
+std::string_view recipe_model_type(const Architecture& model) {
   if (model.name.substr(0, 8) == "llama-4-") return "llama_v4";
   for (const auto& entry : kModelTypes) {
     if (entry.first == model.family) return entry.second;
@@ -35,7 +35,7 @@ std::string_view recipe_model_type(const TrainedModel& model) {
 namespace {
 
 /// Models without a class of their own in the adapter go by their Hugging Face name, as custom_model/falcon.yaml does.
-bool is_custom(const TrainedModel& model) {
+bool is_custom(const Architecture& model) {
   return recipe_model_type(model).empty() && model.n_encoder_layers == 0 && !layer_class(model).empty();
 }
 
@@ -69,19 +69,17 @@ std::string_view sharding_name(const Strategy& s) {
   }
 }
 
-void add_widths(const TrainedModel& m, Json& out) {
+void add_widths(const Architecture& m, Json& out) {
   out["num_hidden_layers"] = m.n_layers;
   out["hidden_size"] = m.hidden;
   out["num_attention_heads"] = m.n_heads;
   out["num_key_value_heads"] = m.n_kv_heads;
-  out["intermediate_size"] = m.n_experts > 0 && m.architecture ? m.architecture->moe.expert_ffn_hidden : m.ffn_hidden;
+  out["intermediate_size"] = m.is_moe() ? m.moe.expert_ffn_hidden : m.ffn_hidden;
   out["vocab_size"] = m.vocab;
-  if (const double base = m.architecture ? m.architecture->rotary_base : m.rotary_base; base > 0) {
-    out["rope_theta"] = base;
-  }
-  if (m.n_experts > 0) {
-    out["num_local_experts"] = m.n_experts;
-    out["num_experts_per_tok"] = m.experts_per_token;
+  if (m.rotary_base > 0) out["rope_theta"] = m.rotary_base;
+  if (m.is_moe()) {
+    out["num_local_experts"] = m.moe.n_experts;
+    out["num_experts_per_tok"] = m.moe.top_k;
   }
 }
 
@@ -97,11 +95,11 @@ Json adapter_model(const ExportJob& job, bool smp, Export& out) {
     m["expert_model_parallel_degree"] = s.expert_parallel;
     m["context_parallel_degree"] = s.context_parallel;
   }
-  m["moe"] = plan.model.n_experts > 0;
+  m["moe"] = plan.model.is_moe();
   m["activation_checkpointing"] = s.recompute == Recompute::Full;
   m["activation_loading_horizon"] = 2;
   // Above 60 billion parameters a copy a rank does not fit the host. Source: SMP v2 best practices.
-  m["delayed_param"] = plan.model.parameters > 60'000'000'000;
+  m["delayed_param"] = plan.parameters() > 60'000'000'000;
   m["offload_activations"] = s.offload.activations;
   m["sharding_strategy"] = sharding_name(s);
   m["shard_degree"] = s.shard_degree;
@@ -165,7 +163,7 @@ Json adapter_recipe(const ExportJob& job, Export& out, Diagnostics& faults) {
            fmt::format("plan with --global-batch {}, or with a larger --micro-batch",
                        std::int64_t{s.micro_batch} * s.data_parallel));
   }
-  if (plan.model.n_experts > 0 && s.expert_tensor() != s.usual_expert_tensor()) {
+  if (plan.model.is_moe() && s.expert_tensor() != s.usual_expert_tensor()) {
     refuse(faults, fmt::format("FSDP recipes cannot cut an expert over {} ranks", s.expert_tensor()),
            "plan without --etp, or with --stack megatron");
   }
@@ -280,7 +278,7 @@ Json nemo_recipe(const ExportJob& job, Export& out, Diagnostics& faults) {
   strategy["virtual_pipeline_model_parallel_size"] = s.virtual_pipeline > 1 ? Json(s.virtual_pipeline) : Json(nullptr);
   strategy["context_parallel_size"] = s.context_parallel;
   strategy["expert_model_parallel_size"] = s.expert_parallel;
-  if (plan.model.n_experts > 0) strategy["expert_tensor_parallel_size"] = s.expert_tensor();
+  if (plan.model.is_moe()) strategy["expert_tensor_parallel_size"] = s.expert_tensor();
   strategy["sequence_parallel"] = s.sequence_parallel;
   strategy["num_distributed_optimizer_instances"] =
       s.sharding == Sharding::Zero1 ? plan.replicas() / s.shard_degree : 1;

@@ -7,14 +7,10 @@ namespace smplan {
 namespace {
 
 /// The work with the plainest strategy that the stack has: what is refused here is refused with any other.
-TrainingPlan plainest_plan(const Workload& workload, const Stack& stack, const Catalog& catalog) {
+TrainingPlan plainest_plan(const Workload& workload, const Stack& stack) {
   TrainingPlan plan;
   plan.stack = &stack;
-  plan.model = trained_model(workload.architecture, catalog);
-  // Of a model that the catalog does not know, all but its mix of layers shows in its widths.
-  if (!plan.model.architecture && !workload.architecture.has_state_mixer()) {
-    plan.model.architecture = workload.architecture;
-  }
+  plan.model = workload.architecture;
   plan.tokens = workload.tokens;
   plan.seq_len = workload.seq_len;
   plan.global_batch = workload.global_batch;
@@ -33,13 +29,13 @@ TrainingPlan plainest_plan(const Workload& workload, const Stack& stack, const C
 
 }  // namespace
 
-std::optional<std::string> launch_refusal(const Workload& workload, const Stack& stack, const Catalog& catalog) {
+std::optional<std::string> launch_refusal(const Workload& workload, const Stack& stack) {
   const StackExport* start = stack_export(stack.id);
   if (start == nullptr) return "no export starts " + stack.id;
   if (start->strategy_target.empty()) return std::nullopt;
   const auto target = find_export_target(start->strategy_target, "--stack");
   if (!target) return target.error().front().message;
-  const std::vector<std::string> unsaid = inexpressible(plainest_plan(workload, stack, catalog), **target);
+  const std::vector<std::string> unsaid = inexpressible(plainest_plan(workload, stack), **target);
   return unsaid.empty() ? std::nullopt : std::optional(unsaid.front());
 }
 

@@ -76,7 +76,7 @@ constexpr std::pair<std::string_view, std::string_view> kGenerations[] = {
 
 }  // namespace
 
-std::string_view layer_class(const TrainedModel& model) {
+std::string_view layer_class(const Architecture& model) {
   for (const auto& entry : kGenerations) {
     if (model.name.substr(0, entry.first.size()) == entry.first) return entry.second;
   }

@@ -33,17 +33,16 @@ class Arguments {
 };
 
 void add_experts(const TrainingPlan& plan, Arguments& out, Export& exported) {
-  if (plan.model.n_experts == 0) return;
-  out.set("num-experts", plan.model.n_experts);
-  out.set("moe-router-topk", plan.model.experts_per_token);
+  if (!plan.model.is_moe()) return;
+  const MixtureOfExperts& moe = plan.model.moe;
+  out.set("num-experts", moe.n_experts);
+  out.set("moe-router-topk", moe.top_k);
   out.flag("moe-grouped-gemm");
   out.set("moe-token-dispatcher-type", "alltoall");
   exported.notes.emplace_back(
       "How tokens are routed is not in the catalog, and Megatron's default is softmax scores without balancing. "
       "DeepSeek-V3 and its kin take --moe-router-score-function sigmoid, --moe-router-enable-expert-bias and "
       "--moe-router-topk-scaling-factor (routed_scaling_factor of config.json).");
-  if (!plan.model.architecture) return;
-  const MixtureOfExperts& moe = plan.model.architecture->moe;
   out.set("moe-ffn-hidden-size", moe.expert_ffn_hidden);
   if (moe.n_shared_experts > 0) {
     out.set("moe-shared-expert-intermediate-size", moe.n_shared_experts * moe.shared_expert_ffn_hidden);
@@ -143,7 +142,7 @@ void add_kind(const Architecture& a, Arguments& out) {
 }
 
 void add_model(const TrainingPlan& plan, Arguments& out, Export& exported) {
-  const TrainedModel& m = plan.model;
+  const Architecture& m = plan.model;
   out.group(m.name);
   if (const std::string pattern = megatron_pattern(plan); !pattern.empty()) {
     out.set("hybrid-layer-pattern", fmt::format("'{}'", pattern));  // says layers and stages
@@ -162,26 +161,18 @@ void add_model(const TrainingPlan& plan, Arguments& out, Export& exported) {
   out.set("seq-length", plan.seq_len);
   out.set("max-position-embeddings", plan.seq_len);
   add_experts(plan, out, exported);
-  if (m.architecture) {
-    add_kind(*m.architecture, out);
-  } else {
-    exported.notes.push_back(
-        fmt::format("{} is not in the catalog: add norm, activation, position encoding and tied "
-                    "embeddings to megatron_args.txt, where Megatron's defaults are GPT-2's, dropout of 0.1 included.",
-                    m.name));
-  }
+  add_kind(m, out);
 }
 
 /// The prediction counts on it; Megatron-LM leaves it off.
 bool overlaps_tensor_ranks(const TrainingPlan& plan) {
   const Strategy& s = plan.strategy;
   const IntraNodeFabric& fabric = plan.instance->fabric;
-  const TensorRanks ranks{
-      .fabric = fabric.kind,
-      .one_domain = s.tensor_parallel <= fabric.domain_size,
-      .sequence_parallel = s.sequence_parallel,
-      .latent_attention = plan.model.architecture && plan.model.architecture->has_latent_attention(),
-      .precision = plan.precision};
+  const TensorRanks ranks{.fabric = fabric.kind,
+                          .one_domain = s.tensor_parallel <= fabric.domain_size,
+                          .sequence_parallel = s.sequence_parallel,
+                          .latent_attention = plan.model.has_latent_attention(),
+                          .precision = plan.precision};
   return s.tensor_parallel > 1 && plan.stack->profile.tensor_overlap > 0 && overlaps(ranks, *plan.stack);
 }
 
@@ -196,7 +187,7 @@ void add_split(const TrainingPlan& plan, Arguments& out) {
   } else if (s.virtual_pipeline > 1 && megatron_pattern(plan).empty()) {
     out.set("num-virtual-stages-per-pipeline-rank", s.virtual_pipeline);
   }
-  if (plan.model.n_experts > 0) {
+  if (plan.model.is_moe()) {
     out.set("expert-model-parallel-size", s.expert_parallel);
     out.set("expert-tensor-parallel-size", s.expert_tensor());
   }

@@ -28,15 +28,13 @@ std::vector<std::int64_t> chunk_layers(const TrainingPlan& plan) {
   return layers;
 }
 
-bool is_patterned(const TrainingPlan& plan) {
-  return plan.model.architecture && !plan.model.architecture->layer_pattern.empty();
-}
+bool is_patterned(const TrainingPlan& plan) { return !plan.model.layer_pattern.empty(); }
 
 }  // namespace
 
 std::string megatron_pattern(const TrainingPlan& plan) {
   if (!is_patterned(plan)) return {};
-  const Architecture& a = *plan.model.architecture;
+  const Architecture& a = plan.model;
   std::string out;
   std::size_t at = 0;
   bool first = true;

@@ -31,12 +31,10 @@ bool is_of(std::string_view family, std::string_view known) {
   return letters.size() == wanted.size() || (letters[wanted.size()] >= '0' && letters[wanted.size()] <= '9');
 }
 
-std::string peculiarity(const TrainedModel& model) {
+std::string peculiarity(const Architecture& a) {
   for (const Peculiarity& p : kPeculiar) {
-    if (is_of(model.family, p.family)) return std::string(p.what);
+    if (is_of(a.family, p.family)) return std::string(p.what);
   }
-  if (!model.architecture) return {};
-  const Architecture& a = *model.architecture;
   if (a.positions == PositionEncoding::Alibi) return "ALiBi";
   if (a.positions == PositionEncoding::RelativeBias) return "relative position biases";
   if (a.parallel_block) return "attention and MLP side by side";
@@ -63,10 +61,6 @@ void check_megatron(const TrainingPlan& plan, Diagnostics& faults) {
       refuse(faults, fmt::format("megatron's arguments cannot say what {} has: {}", plan.model.name, what),
              "plan with --stack fsdp or deepspeed");
     }
-  }
-  if (!plan.model.architecture && plan.model.state_mixer_heads > 0) {
-    refuse(faults, fmt::format("a plan file does not say which layers of {} mix by a state", plan.model.name),
-           "add the model to the catalog with --catalog, or plan with --stack fsdp or deepspeed");
   }
   const Optimizer o = plan.optimizer;
   if (o != Optimizer::AdamW && o != Optimizer::SgdMomentum && o != Optimizer::Muon) {

@@ -69,7 +69,7 @@ std::vector<std::string> provenance_lines(const ExportJob& job) {
   std::vector<std::string> lines;
   lines.push_back(fmt::format("smplan {}, plan {} (rank {}): {}, {} parameters, {} tokens, on {} x {} in {}, {}",
                               plan.smplan_version, plan.id(), plan.rank, plan.model.name,
-                              format_count(static_cast<double>(plan.model.parameters)), format_count(plan.tokens),
+                              format_count(static_cast<double>(plan.parameters())), format_count(plan.tokens),
                               plan.instance_count, plan.instance->name, plan.region, to_string(plan.market)));
   lines.push_back(fmt::format(
       "Strategy: {}, {}, {}, {}; {} sequences of {} tokens a step = micro-batch {} x accumulation {} "

@@ -50,9 +50,7 @@ constexpr std::pair<std::string_view, std::string_view> kFamilies[] = {
 constexpr std::string_view kOwnFlavor = "smplan";
 
 /// Whether TorchTitan's llama3 model is the plan's, once it is given the plan's widths.
-bool is_plain_llama(const TrainedModel& model) {
-  if (!model.architecture) return false;
-  const Architecture& a = *model.architecture;
+bool is_plain_llama(const Architecture& a) {
   const bool biased = a.qkv_bias || a.attention_output_bias || a.mlp_bias || a.qk_norm;
   return a.norm == NormKind::RmsNorm && a.positions == PositionEncoding::Rope && a.rotary_base > 0 && a.gated_mlp &&
          !a.is_moe() && !biased && !a.tied_embeddings && !a.has_latent_attention() && !a.has_state_mixer() &&
@@ -62,7 +60,7 @@ bool is_plain_llama(const TrainedModel& model) {
 /// Python that registers a flavor of llama3 with the plan's widths. TorchTitan derives the width of the MLP from that
 /// of the model, rounded up to a multiple: half of the plan's, rounded up to the plan's.
 std::string register_flavor(const TrainingPlan& plan) {
-  const Architecture& a = *plan.model.architecture;
+  const Architecture& a = plan.model;
   return fmt::format(
       "from torchtitan.models.llama3 import TransformerModelArgs, llama3_args\n"
       "from torchtitan.models.llama3.model.args import RoPEScalingArgs\n\n"

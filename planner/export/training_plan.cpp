@@ -5,17 +5,19 @@
 #include <map>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "base/hash.hpp"
 #include "catalogs/reading.hpp"
 #include "models/dimensions.hpp"
 #include "models/layers.hpp"
+#include "planner/architecture_json.hpp"
 #include "planner/plan_json.hpp"
 
 namespace smplan {
 namespace {
 
-constexpr std::int64_t kSchemaVersion = 1;
+constexpr std::int64_t kSchemaVersion = 2;
 constexpr std::int64_t kMaxCount = std::int64_t{1} << 32;
 constexpr std::int32_t kMaxDegree = 1 << 20;
 
@@ -37,72 +39,16 @@ auto read_named(ObjectReader& reader, std::string_view key, Parse parse) {
   return value.value_or(typename decltype(value)::value_type{});
 }
 
-/// Norms, activations and positions of a model that was made up from a size, which is Llama-shaped. Whether it
-/// ties its embeddings shows in its parameter count.
-std::optional<Architecture> llama_like(const TrainedModel& model) {
-  Architecture a;
-  a.name = model.name;
-  a.family = model.family;
-  a.n_layers = model.n_layers;
-  a.hidden = model.hidden;
-  a.n_heads = model.n_heads;
-  a.n_kv_heads = model.n_kv_heads;
-  a.head_dim = model.head_dim;
-  a.ffn_hidden = model.ffn_hidden;
-  a.vocab = model.vocab;
-  a.rotary_base = model.rotary_base;
-  if (!check(a, model.name).empty()) return std::nullopt;
-  for (const bool tied : {false, true}) {
-    a.tied_embeddings = tied;
-    if (count_parameters(a).total() == model.parameters) return a;
-  }
-  return std::nullopt;
-}
-
-/// The preset of that name, if it is the model that the plan was made for and not a namesake.
-std::optional<Architecture> known_architecture(const TrainedModel& model, const Catalog& catalog) {
-  if (const ModelPreset* preset = catalog.find_model(model.name)) {
-    const Architecture& a = preset->architecture;
-    if (count_parameters(a).total() == model.parameters && a.n_layers == model.n_layers && a.hidden == model.hidden) {
-      return a;
-    }
-  }
-  if (model.family == "llama" && model.kind == ModelKind::Decoder && model.n_experts == 0) {
-    return llama_like(model);
-  }
-  return std::nullopt;
-}
-
-TrainedModel read_model(const JsonValue& value, const Catalog& catalog, Diagnostics& out) {
+/// The whole of it; the sizes beside it are for people.
+Architecture read_model(const JsonValue& value, Diagnostics& out) {
   ObjectReader reader(value, out);
-  TrainedModel model;
-  model.name = read_label(reader, "name");
-  model.family = read_name(reader, "family");
-  model.kind = read_named(reader, "kind", model_kind_from);
-  const auto size = [&](std::string_view key, std::int64_t least) { return reader.integer(key, least, kMaxCount); };
-  model.parameters = reader.integer("parameters", 1, std::int64_t{1} << 53);
-  reader.ignore("active_parameters");
-  model.n_layers = size("n_layers", 1);
-  model.n_encoder_layers = size("n_encoder_layers", 0);
-  model.hidden = size("hidden", 1);
-  model.n_heads = size("n_heads", 1);
-  model.n_kv_heads = size("n_kv_heads", 0);
-  model.head_dim = size("head_dim", 0);
-  model.ffn_hidden = size("ffn_hidden", 0);
-  model.vocab = size("vocab", 0);
-  model.n_experts = size("n_experts", 0);
-  model.experts_per_token = size("experts_per_token", 0);
-  model.state_mixer_heads = reader.has("state_mixer_heads") ? size("state_mixer_heads", 1) : 0;
-  model.rotary_base = reader.optional_number("rotary_base").value_or(0);
-  const std::size_t faults = out.size();
-  reader.finish();
-  if (out.size() == faults) model.architecture = known_architecture(model, catalog);
-  return model;
+  const auto whole = reader.value("architecture");
+  return whole ? read_architecture(*whole, out) : Architecture();
 }
 
-void read_request(const JsonValue& value, const Catalog& catalog, TrainingPlan& plan, Diagnostics& out) {
+void read_request(const JsonValue& value, TrainingPlan& plan, Diagnostics& out) {
   ObjectReader reader(value, out);
-  if (const auto model = reader.value("model")) plan.model = read_model(*model, catalog, out);
+  if (const auto model = reader.value("model")) plan.model = read_model(*model, out);
   plan.tokens = reader.number("tokens", 1, 1e18);
   plan.seq_len = reader.integer("seq_len", 1, kMaxCount);
   plan.optimizer = read_named(reader, "optimizer", optimizer_from);
@@ -302,26 +248,7 @@ std::optional<JsonValue> plan_of_rank(ObjectReader& document, std::int64_t rank)
 
 }  // namespace
 
-TrainedModel trained_model(const Architecture& a, const Catalog& catalog) {
-  TrainedModel model;
-  model.name = a.name;
-  model.family = a.family;
-  model.kind = a.kind;
-  model.parameters = count_parameters(a).total();
-  model.n_layers = a.n_layers;
-  model.n_encoder_layers = a.n_encoder_layers;
-  model.hidden = a.hidden;
-  model.n_heads = a.n_heads;
-  model.n_kv_heads = a.n_kv_heads;
-  model.head_dim = a.head_dim;
-  model.ffn_hidden = a.ffn_hidden;
-  model.vocab = a.vocab;
-  model.n_experts = a.moe.n_experts;
-  model.experts_per_token = a.moe.top_k;
-  if (a.has_state_mixer()) model.state_mixer_heads = a.state.n_heads;
-  model.architecture = known_architecture(model, catalog);
-  return model;
-}
+std::int64_t TrainingPlan::parameters() const { return count_parameters(model).total(); }
 
 std::int64_t TrainingPlan::steps() const {
   return static_cast<std::int64_t>(
@@ -336,12 +263,28 @@ std::int64_t TrainingPlan::save_steps() const {
 }
 
 std::string TrainingPlan::id() const {
-  const std::string decided = fmt::format(
-      "{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}{}", model.name, model.parameters, format_shortest(tokens),
-      seq_len, global_batch, to_string(precision), to_string(optimizer), to_string(finetune), lora_rank, instance->name,
-      instance_count, region, to_string(market), stack->id, to_string(strategy), strategy.shard_degree,
-      to_string(strategy.schedule), to_string(strategy.collectives), lora_embeddings ? "|embeddings" : "");
-  return hash_text(decided);
+  using Json = nlohmann::ordered_json;
+  Json decided;
+  decided["model"] = architecture_json(model);
+  decided["work"] = {tokens,
+                     seq_len,
+                     global_batch,
+                     to_string(precision),
+                     to_string(optimizer),
+                     to_string(finetune),
+                     lora_rank,
+                     lora_embeddings,
+                     fused_loss,
+                     flash_attention ? Json(*flash_attention) : Json(nullptr)};
+  decided["machines"] = {instance->name, instance_count, region, to_string(market)};
+  decided["stack"] = stack->id;
+  for (const DimensionRow& row : dimensions()) {
+    decided["strategy"].push_back(row.applies(strategy) ? Json(row.get(strategy)) : Json(nullptr));
+  }
+  decided["data"] = {input_mode ? Json(to_string(*input_mode)) : Json(nullptr),
+                     data_size ? Json(std::llround(data_size->value())) : Json(nullptr), to_string(checkpoint_storage),
+                     warm_pool ? Json(warm_pool->value()) : Json(nullptr)};
+  return hash_text(decided.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 Result<TrainingPlan> read_training_plan(const JsonValue& plan_set, std::int64_t rank, const Catalog& catalog) {
@@ -353,10 +296,10 @@ Result<TrainingPlan> read_training_plan(const JsonValue& plan_set, std::int64_t 
   const std::int64_t version = document.integer("schema_version");
   if (out.empty() && version != kSchemaVersion) {
     return fail("bad-schema", document.location("schema_version"), fmt::format("schema_version is {}", version),
-                fmt::format("this smplan reads version {}; plan again", kSchemaVersion));
+                fmt::format("this smplan reads version {}: plan again with the request of the file", kSchemaVersion));
   }
   plan.smplan_version = read_name(document, "smplan_version");
-  if (const auto request = document.value("request")) read_request(*request, catalog, plan, out);
+  if (const auto request = document.value("request")) read_request(*request, plan, out);
   if (const auto chosen = plan_of_rank(document, rank)) read_plan(*chosen, catalog, plan, out);
   if (!out.empty()) return tl::unexpected<Diagnostics>(std::move(out));
   return plan;
@@ -369,10 +312,53 @@ Strategy read_plan_strategy(const JsonValue& plan, Diagnostics& out) {
   return read.strategy;
 }
 
-Result<TrainingPlan> training_plan_of(const PlanSet& set, std::int64_t rank, const Catalog& catalog) {
-  const Result<JsonValue> document = parse_json(to_json(set), "plan.json");
-  if (!document) return tl::unexpected<Diagnostics>(document.error());
-  return read_training_plan(*document, rank, catalog);
+TrainingPlan training_plan_of(const PlanRequest& request, const Plan& plan, std::size_t rank) {
+  const Workload& w = request.workload;
+  const RunCost& cost = plan.cost;
+  TrainingPlan out;
+  out.smplan_version = std::string(version());
+  out.rank = rank;
+  out.instance = plan.instance;
+  out.stack = plan.stack;
+  out.instance_count = plan.instance_count;
+  out.region = request.region;
+  out.market = plan.market;
+  out.model = w.architecture;
+  out.tokens = w.tokens;
+  out.seq_len = w.seq_len;
+  out.global_batch = w.global_batch;
+  out.precision = plan.precision;
+  out.optimizer = w.optimizer;
+  out.finetune = w.finetune;
+  out.lora_rank = w.finetune == FineTune::Full ? 0 : w.lora.rank;
+  out.lora_embeddings = w.lora.train_embeddings;
+  out.fused_loss = w.fused_loss;
+  out.flash_attention = w.flash_attention;
+  if (cost.input) out.input_mode = cost.input->mode;
+  if (request.run.data) out.data_size = request.run.data->size;
+  out.checkpoint_storage = request.run.checkpoint_target;
+  if (cost.checkpoint) out.save_interval = cost.loss.interval;
+  if (!(plan.instance->local_nvme > Bytes())) out.volume = cost.volume_size;
+  if (request.run.warm_pool) out.warm_pool = request.run.series.gap;
+  out.strategy = plan.strategy;
+  out.gradient_accumulation = plan.micro_batches;
+  out.warnings = plan.warnings;
+  PlanPrediction& p = out.prediction;
+  p.peak_gib = in_gib(plan.memory.wanted);
+  p.limit_gib = in_gib(plan.memory.limit);
+  p.step = plan.step.time();
+  p.step_p10 = plan.step.p10;
+  p.step_p90 = plan.step.p90;
+  p.time_to_train = cost.time_to_train();
+  p.productive = cost.productive;
+  p.tokens_per_s = plan.step.tokens_per_s;
+  p.mfu = plan.step.mfu;
+  if (plan.price != nullptr) {
+    p.hourly_usd = in_usd_per_hour(cost.hourly);
+    p.total_usd = cost.total().value();
+    p.price_date = plan.price->provenance.as_of;
+  }
+  return out;
 }
 
 }  // namespace smplan

@@ -15,28 +15,6 @@
 
 namespace smplan {
 
-/// The widths that plan.json states, and the whole architecture where the catalog or the name tells it.
-struct TrainedModel {
-  std::string name;
-  std::string family;
-  ModelKind kind = ModelKind::Decoder;
-  std::int64_t parameters = 0;
-  std::int64_t n_layers = 0;
-  std::int64_t n_encoder_layers = 0;
-  std::int64_t hidden = 0;
-  std::int64_t n_heads = 0;
-  std::int64_t n_kv_heads = 0;
-  std::int64_t head_dim = 0;
-  std::int64_t ffn_hidden = 0;
-  std::int64_t vocab = 0;
-  std::int64_t n_experts = 0;
-  std::int64_t experts_per_token = 0;
-  std::int64_t state_mixer_heads = 0;
-  double rotary_base = 0;  ///< rope_theta; 0: not known
-  /// Norms, activations, positions and the like; nullopt for a model that the catalog does not know.
-  std::optional<Architecture> architecture;
-};
-
 /// What an exported job is expected to need; written into comments so that a reader can compare.
 struct PlanPrediction {
   double peak_gib = 0;
@@ -62,7 +40,7 @@ struct TrainingPlan {
   std::int32_t instance_count = 0;
   std::string region;
   Market market = Market::OnDemand;
-  TrainedModel model;
+  Architecture model;
   double tokens = 0;
   std::int64_t seq_len = 0;
   std::int64_t global_batch = 0;
@@ -85,6 +63,7 @@ struct TrainingPlan {
   std::vector<std::string> warnings;
 
   [[nodiscard]] std::int32_t devices_per_instance() const { return instance->accelerator_count; }
+  [[nodiscard]] std::int64_t parameters() const;
   [[nodiscard]] std::int64_t world_size() const { return strategy.gpus(); }
   /// Ranks that hold a copy of the model together: what the optimizer states are sharded over at most.
   [[nodiscard]] std::int64_t replicas() const {
@@ -100,16 +79,13 @@ struct TrainingPlan {
   [[nodiscard]] std::string id() const;
 };
 
-/// What an export knows of a model: its widths, and the whole of it where the catalog or the name tells it.
-TrainedModel trained_model(const Architecture& architecture, const Catalog& catalog);
-
 /// Reads the plan of a rank out of `plan --format json` (schema/plan.schema.json). Every key that decides
 /// the job must be there and of its kind, degrees must multiply to the devices and batches must multiply up; in the
 /// model, the degrees and the sharding an unknown key is a fault. Other keys only ranked the plan and are not read.
 Result<TrainingPlan> read_training_plan(const JsonValue& plan_set, std::int64_t rank, const Catalog& catalog);
 
-/// The same from a search's own answer, through the same reader.
-Result<TrainingPlan> training_plan_of(const PlanSet& set, std::int64_t rank, const Catalog& catalog);
+/// The same from a search's own answer.
+TrainingPlan training_plan_of(const PlanRequest& request, const Plan& plan, std::size_t rank = 1);
 
 /// The strategy of one of the plans of such a file, where nothing else of it is needed; faults go to `out`.
 Strategy read_plan_strategy(const JsonValue& plan, Diagnostics& out);

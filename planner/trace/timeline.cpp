@@ -138,15 +138,10 @@ Result<SimulatedJob> simulated_job(const PlanRequest& request, const Plan& plan,
 }
 
 Result<SimulatedJob> simulated_job(const TrainingPlan& plan, const Catalog& catalog) {
-  if (!plan.model.architecture) {
-    return fail("unknown-model", "request.model",
-                fmt::format("the plan file does not hold the whole architecture of {}", quote(plan.model.name)),
-                "give the model's own flags (--hf-config, --arch) instead of --plan");
-  }
   Result<Cluster> cluster = make_cluster(catalog, *plan.instance, plan.instance_count);
   if (!cluster) return tl::unexpected<Diagnostics>(cluster.error());
   SimulatedJob job{Workload{}, plan.strategy, used_by(*plan.stack, std::move(*cluster)), plan.stack};
-  job.workload.architecture = *plan.model.architecture;
+  job.workload.architecture = plan.model;
   job.workload.seq_len = plan.seq_len;
   job.workload.global_batch = plan.global_batch;
   job.workload.precision = plan.precision;

@@ -15,13 +15,13 @@ from .changes import Mutant
 # The tests that can see a folder (and those below it, but for folders with a line of their own), nearest first; the
 # command line comes last.
 PROGRAMS = {
-    "base": ("base", "catalogs", "preflight"),
-    "catalogs": ("catalogs", "models", "preflight"),
-    "models": ("models", "planner", "measured"),
-    "planner": ("planner", "measured", "export", "preflight"),
-    "planner/preflight": ("preflight", "export"),
-    "planner/export": ("export", "preflight"),
-    "planner/validation": ("planner", "measured"),
+    "base": ("base", "catalogs", "net", "preflight"),
+    "catalogs": ("catalogs", "net", "models", "preflight"),
+    "models": ("net", "models", "planner", "measured"),
+    "planner": ("net", "planner", "measured", "export", "preflight"),
+    "planner/preflight": ("preflight", "net", "export"),
+    "planner/export": ("net", "export", "preflight"),
+    "planner/validation": ("net", "planner", "measured"),
     "cli": ("cli",),
 }
 # The command line as CTest runs it: on the shipped catalog and on the frozen one (tests/data/frozen).

@@ -94,12 +94,11 @@ std::optional<std::map<std::string, std::string>> complaints_about_best(const Re
   if (!request) return std::map<std::string, std::string>{{"request", to_string(request.error())}};
   const PlanSet set = search(*request, test::shipped());
   if (set.plans.empty()) return std::nullopt;
-  const Result<TrainingPlan> plan = training_plan_of(set, 1, test::shipped());
-  if (!plan) return std::map<std::string, std::string>{{"plan", to_string(plan.error())}};
+  const TrainingPlan plan = training_plan_of(*request, set.plans.front());
   ExportOptions account;
   account.role = "arn:aws:iam::123456789012:role/SageMakerRole";
   account.bucket = "team-training";
-  const Result<Export> out = export_plan({*plan, account, test::shipped()}, "create-training-job");
+  const Result<Export> out = export_plan({plan, account, test::shipped()}, "create-training-job");
   if (!out) return std::map<std::string, std::string>{{"export", to_string(out.error())}};
   std::map<std::string, std::string> complaints;
   for (const ExportFile& file : out->files) {
@@ -108,24 +107,24 @@ std::optional<std::map<std::string, std::string>> complaints_about_best(const Re
     const Result<Job> job = read_job(file.content, file.path, *kind);
     if (!job) return std::map<std::string, std::string>{{"read", to_string(job.error())}};
     CheckOptions options;
-    options.request.region = plan->region;
-    options.n_gpus = plan->world_size();
+    options.request.region = plan.region;
+    options.n_gpus = plan.world_size();
     // Plans say which quotas they need; this account has them.
-    const bool spot = plan->market == Market::Spot;
+    const bool spot = plan.market == Market::Spot;
     options.facts.quotas = {
         {"Longest run time for a training job", 2419200},
-        {"Number of instances for a training job", plan->instance_count},
-        {fmt::format("{} for {}training job usage", plan->instance->name, spot ? "spot " : ""), plan->instance_count}};
+        {"Number of instances for a training job", plan.instance_count},
+        {fmt::format("{} for {}training job usage", plan.instance->name, spot ? "spot " : ""), plan.instance_count}};
     const Result<Findings> found = check_job(*job, test::shipped(), limits(), options);
     if (!found) return std::map<std::string, std::string>{{"check", to_string(found.error())}};
     for (const Finding& finding : found->findings) {
       if (finding.severity == Severity::Info) continue;
       // The ARN of a training plan is known once it is bought.
-      if (finding.rule == "C211" && plan->market == Market::CapacityBlock) continue;
+      if (finding.rule == "C211" && plan.market == Market::CapacityBlock) continue;
       // No image with kernels for Volta is patched any more: CUDA 13 dropped it.
-      if (finding.rule == "C073" && plan->instance->accelerator.starts_with("V100")) continue;
-      complaints[std::string(finding.rule)] = fmt::format("{} x {} {}: {}", plan->instance_count, plan->instance->name,
-                                                          to_string(plan->market), finding.message);
+      if (finding.rule == "C073" && plan.instance->accelerator.starts_with("V100")) continue;
+      complaints[std::string(finding.rule)] = fmt::format("{} x {} {}: {}", plan.instance_count, plan.instance->name,
+                                                          to_string(plan.market), finding.message);
     }
   }
   return complaints;

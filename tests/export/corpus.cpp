@@ -86,15 +86,11 @@ struct Corpus {
     if (!request) return false;
     const PlanSet set = search(*request, catalog);
     if (set.plans.empty()) return false;
-    const Result<TrainingPlan> plan = training_plan_of(set, 1, catalog);
-    if (!plan) {
-      std::fputs(to_string(plan.error()).c_str(), stderr);
-      return false;
-    }
-    if (!seen.insert(plan->id()).second) return true;
+    const TrainingPlan plan = training_plan_of(*request, set.plans.front());
+    if (!seen.insert(plan.id()).second) return true;
     ++plans;
-    const ExportOptions options = options_of(*plan, plans);
-    for (const ExportTarget& target : export_targets()) add_export(*plan, options, target);
+    const ExportOptions options = options_of(plan, plans);
+    for (const ExportTarget& target : export_targets()) add_export(plan, options, target);
     return true;
   }
 

@@ -48,9 +48,9 @@ inline PlanSet answer(const RequestSpec& spec) {
 }
 
 inline TrainingPlan plan(const RequestSpec& spec) {
-  Result<TrainingPlan> read = training_plan_of(answer(spec), 1, shipped());
-  if (!read) throw std::runtime_error(to_string(read.error()));
-  return std::move(*read);
+  const PlanSet set = answer(spec);
+  if (set.plans.empty()) throw std::runtime_error("no plan");
+  return training_plan_of(set.request, set.plans.front());
 }
 
 inline Result<Export> exported(const TrainingPlan& plan, std::string_view target, const ExportOptions& options = {}) {

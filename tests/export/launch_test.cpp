@@ -140,7 +140,7 @@ TEST(CreateTrainingJob, VolumeIsTheOneThatTheBillCounts) {
   spec.dataset = "2TB";
   spec.input_mode = "file";
   const PlanSet set = test::answer(spec);
-  const TrainingPlan plan = training_plan_of(set, 1, test::shipped()).value();
+  const TrainingPlan plan = training_plan_of(set.request, set.plans.front());
   const auto size = request_of(plan)["ResourceConfig"]["VolumeSizeInGB"].get<std::int64_t>();
   EXPECT_EQ(size, static_cast<std::int64_t>(set.plans.front().cost.volume_size.value() / 1e9));
   EXPECT_GT(size, 2000);
@@ -178,7 +178,7 @@ TEST(CreateTrainingJob, TakesAnImageWithKernelsForTheDevice) {
 TEST(SaveInterval, IsThatOfTheGoodputInEveryTargetThatCanSayIt) {
   RequestSpec spec = test::request("fsdp");
   const PlanSet set = test::answer(spec);
-  TrainingPlan plan = training_plan_of(set, 1, test::shipped()).value();
+  TrainingPlan plan = training_plan_of(set.request, set.plans.front());
   const Plan& best = set.plans.front();
   ASSERT_TRUE(best.cost.checkpoint.has_value());
   EXPECT_DOUBLE_EQ(plan.save_interval.value().value(), best.cost.loss.interval.value());

@@ -15,9 +15,9 @@ TEST(HyperpodRecipe, InitialisesLateAboveSixtyBillionParameters) {
   spec[Dimension::MicroBatch] = "1";
   spec[Dimension::Recompute] = "full";
   TrainingPlan plan = test::plan(spec);
-  plan.model.parameters = 60'000'000'000;
+  plan.model.extra_parameters += 60'000'000'000 - plan.parameters();
   EXPECT_THAT(test::text_of(plan, "hyperpod-recipe"), HasSubstr("delayed_param: false"));
-  plan.model.parameters += 1;
+  plan.model.extra_parameters += 1;
   EXPECT_THAT(test::text_of(plan, "hyperpod-recipe"), HasSubstr("delayed_param: true"));
 }
 

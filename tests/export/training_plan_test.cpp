@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "planner/architecture_json.hpp"
+
 namespace smplan {
 namespace {
 
@@ -28,36 +30,88 @@ std::string faults(const Json& json, std::int64_t rank = 1) {
 
 TEST(TrainingPlan, SaysWhatTheSearchFound) {
   const PlanSet set = test::answer(test::request("megatron"));
-  const Result<TrainingPlan> plan = training_plan_of(set, 1, test::shipped());
-  ASSERT_TRUE(plan.has_value()) << to_string(plan.error());
-  EXPECT_EQ(plan->strategy, set.plans.front().strategy);
-  EXPECT_EQ(plan->instance, set.plans.front().instance);
-  EXPECT_EQ(plan->stack->id, "megatron");
-  EXPECT_EQ(plan->gradient_accumulation, set.plans.front().micro_batches);
-  EXPECT_EQ(plan->world_size(), 16);
-  EXPECT_DOUBLE_EQ(plan->prediction.step.value(), set.plans.front().step.time().value());
-  EXPECT_EQ(plan->steps(), 4769) << "10e9 tokens / (256 x 8192) = 4768.4, rounded up";
+  const TrainingPlan plan = training_plan_of(set.request, set.plans.front());
+  EXPECT_EQ(plan.strategy, set.plans.front().strategy);
+  EXPECT_EQ(plan.instance, set.plans.front().instance);
+  EXPECT_EQ(plan.stack->id, "megatron");
+  EXPECT_EQ(plan.gradient_accumulation, set.plans.front().micro_batches);
+  EXPECT_EQ(plan.world_size(), 16);
+  EXPECT_DOUBLE_EQ(plan.prediction.step.value(), set.plans.front().step.time().value());
+  EXPECT_EQ(plan.steps(), 4769) << "10e9 tokens / (256 x 8192) = 4768.4, rounded up";
 }
 
-TEST(TrainingPlan, KnowsTheArchitectureOfPresetsAndOfSizes) {
-  EXPECT_EQ(test::plan(test::request("megatron", "gpt2-xl")).model.architecture->norm, NormKind::LayerNorm);
-  RequestSpec sized = test::request("megatron");
-  sized.model.reset();
-  sized.params = "3.3B";
-  const TrainingPlan plan = test::plan(sized);
-  ASSERT_TRUE(plan.model.architecture.has_value()) << plan.model.name << " is Llama-shaped";
-  EXPECT_TRUE(plan.model.architecture->gated_mlp);
-}
-
-TEST(TrainingPlan, KnowsTheRotaryBaseOfPresetsAndOfFiles) {
-  EXPECT_EQ(test::plan(test::request("megatron")).model.architecture->rotary_base, 500000);
-  Json json = document();
-  json["request"]["model"]["rotary_base"] = 123456.0;
-  json["request"]["model"]["name"] = "our llama";
+/// The plan of a set by way of its file.
+TrainingPlan by_file(const PlanSet& set) {
   const Result<TrainingPlan> plan =
-      read_training_plan(parse_json(json.dump(), "plan.json").value(), 1, test::shipped());
-  ASSERT_TRUE(plan.has_value()) << to_string(plan.error());
-  EXPECT_EQ(plan->model.architecture->rotary_base, 123456);
+      read_training_plan(parse_json(to_json(set), "plan.json").value(), 1, test::shipped());
+  EXPECT_TRUE(plan) << (plan ? "" : to_string(plan.error()));
+  return plan.value_or(TrainingPlan());
+}
+
+// The file is the plan: what is exported from it is what is exported at once.
+TEST(PlanFile, HoldsAllThatAnExportNeeds) {
+  for (const auto& [model, stack] : {std::pair{"llama-3-8b", "fsdp"},
+                                     {"gpt2-xl", "fsdp"},
+                                     {"qwen3-8b", "fsdp"},
+                                     {"deepseek-moe-16b", "megatron"},
+                                     {"deepseek-v2-lite", "megatron"},
+                                     {"nemotron-h-8b", "megatron"}}) {
+    const bool moe = test::shipped().find_model(model)->architecture.is_moe();
+    RequestSpec spec = moe ? test::expert_request(model, "ml.p5.48xlarge", "8")
+                           : test::request(stack, model, "ml.p5.48xlarge");
+    spec.dataset = "2TB";
+    spec.input_mode = "file";
+    const PlanSet set = test::answer(spec);
+    ASSERT_FALSE(set.plans.empty()) << model;
+    const TrainingPlan direct = training_plan_of(set.request, set.plans.front());
+    const TrainingPlan read = by_file(set);
+    EXPECT_EQ(read.model, direct.model) << model;
+    EXPECT_EQ(read.id(), direct.id()) << model;
+    EXPECT_EQ(read.strategy, direct.strategy);
+    EXPECT_EQ(read.save_steps(), direct.save_steps());
+    EXPECT_EQ(read.warnings, direct.warnings);
+    for (const char* target : {stack, "create-training-job", "sagemaker-sdk-v3", "torchrun"}) {
+      EXPECT_EQ(test::text_of(read, target), test::text_of(direct, target)) << model << ' ' << target;
+    }
+  }
+}
+
+TEST(PlanFile, HoldsModelsThatNoCatalogKnows) {
+  PlanSet set = test::answer(test::request("fsdp"));
+  Architecture& model = set.request.workload.architecture;
+  model.name = "our phi";
+  model.tied_embeddings = true;
+  model.qkv_bias = true;
+  model.norm = NormKind::LayerNorm;
+  model.rotary_base = 123456;
+  EXPECT_EQ(by_file(set).model, model);
+}
+
+/// Architectures as files may have them: every preset, with switches turned at random.
+TEST(PlanFile, HoldsEveryMemberOfAnArchitecture) {
+  std::mt19937 random(41);
+  for (const ModelPreset& preset : test::shipped().models()) {
+    Architecture a = preset.architecture;
+    for (bool* on :
+         {&a.gated_mlp, &a.norm_bias, &a.tied_embeddings, &a.mlp_bias, &a.scaled_rotary, &a.final_norm,
+          &a.embedding_norm, &a.half_logits, &a.moe.router_bias, &a.moe.expert_bias, &a.moe.shared_expert_gate}) {
+      const bool of_experts = on >= &a.moe.shared_expert_gate && !a.is_moe();
+      if (!of_experts && random() % 2 == 0) *on = !*on;
+    }
+    if (!a.has_latent_attention()) a.qkv_bias = a.attention_output_bias = a.qk_norm = random() % 2 == 0;
+    a.extra_parameters = static_cast<std::int64_t>(random() % 1000);
+    a.extra_parameters_note = "poolers";
+    Diagnostics faults;
+    const Architecture read = read_architecture(parse_json(architecture_json(a), "architecture").value(), faults);
+    EXPECT_TRUE(faults.empty()) << a.name << ": " << to_string(faults);
+    EXPECT_EQ(read, a) << a.name;
+  }
+}
+
+TEST(PlanFile, OfAnEarlierSchemaIsRefusedWithTheWayOut) {
+  Json json = document();
+  json["schema_version"] = 1;
+  EXPECT_THAT(faults(json), HasSubstr("this smplan reads version 2: plan again with the request of the file"));
 }
 
 TEST(TrainingPlan, IsReadStrictly) {
@@ -67,7 +121,8 @@ TEST(TrainingPlan, IsReadStrictly) {
     const char* complaint;
   };
   for (const Case& c : {
-           Case{"/schema_version", 2, "schema_version is 2"},
+           Case{"/schema_version", 3, "schema_version is 3"},
+           Case{"/request/model/architecture/hidden", -1, "hidden must be positive"},
            Case{"/plans/0/instance_type", "ml.p4dn.24xlarge", "unknown instance type 'ml.p4dn.24xlarge'"},
            Case{"/plans/0/stack", "megatron-llm", "unknown stack"},
            Case{"/plans/0/parallel/expert", 32, "expert parallel 32 does not divide data x context x tensor = 16"},
@@ -126,13 +181,10 @@ TEST(TrainingPlan, NumbersBeyond64BitsTogetherAreInconsistent) {
   for (const char* axis : {"data", "tensor", "pipeline", "context"}) degrees["plans"][0]["parallel"][axis] = 1 << 17;
   EXPECT_THAT(faults(degrees), HasSubstr("is 295147905179352825856, not the 16 devices"));
   Json widths = document();
-  widths["request"]["model"]["name"] = "mine";
   for (const char* width : {"hidden", "n_heads", "head_dim", "ffn_hidden", "vocab"}) {
-    widths["request"]["model"][width] = 1 << 24;
+    widths["request"]["model"]["architecture"][width] = 1 << 24;
   }
-  const Result<TrainingPlan> plan = read(widths);
-  ASSERT_TRUE(plan) << to_string(plan.error());
-  EXPECT_FALSE(plan->model.architecture) << "a model of 10^18 parameters is not Llama-shaped";
+  EXPECT_THAT(faults(widths), HasSubstr("more than 1e16 parameters"));
 }
 
 TEST(TrainingPlan, NeedsEveryKeyThatDecidesTheJob) {
@@ -178,6 +230,16 @@ TEST(TrainingPlan, IdDependsOnTheJobAndNotOnPredictions) {
   EXPECT_TRUE(differs([](TrainingPlan& p) { p.seq_len = 2048; }));
   EXPECT_TRUE(differs([](TrainingPlan& p) { p.market = Market::Spot; }));
   EXPECT_TRUE(differs([](TrainingPlan& p) { p.lora_embeddings = true; })) << "or one would resume the other's states";
+  EXPECT_TRUE(differs([](TrainingPlan& p) { p.fused_loss = true; }));
+  EXPECT_TRUE(differs([](TrainingPlan& p) { p.flash_attention = false; }));
+  EXPECT_TRUE(differs([](TrainingPlan& p) { p.model.tied_embeddings = true; })) << "the same count is no same model";
+  EXPECT_TRUE(differs([](TrainingPlan& p) { p.checkpoint_storage = CheckpointTarget::Efs; }));
+  for (const DimensionRow& row : dimensions()) {
+    EXPECT_TRUE(differs([&](TrainingPlan& p) {
+      if (row.dimension == Dimension::Schedule) p.strategy.pipeline_parallel = 8;
+      row.set(p.strategy, row.get(p.strategy) + 1);
+    })) << row.keyword;
+  }
 }
 
 }  // namespace

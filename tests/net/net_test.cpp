@@ -10,7 +10,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "base/hash.hpp"
 #include "base/json_reader.hpp"
+#include "planner/export/target.hpp"
+#include "planner/preflight/check.hpp"
 #include "planner/request_names.hpp"
 #include "planner/search.hpp"
 #include "planner/validation/prediction.hpp"
@@ -22,6 +25,7 @@ namespace {
 
 constexpr const char* kRuns = SMPLAN_TEST_DATA "/net/runs.tsv";
 constexpr const char* kPlans = SMPLAN_TEST_DATA "/net/plans.tsv";
+constexpr const char* kExports = SMPLAN_TEST_DATA "/net/exports.tsv";
 constexpr double kRelative = 1e-9;
 
 /// What a line of the net says of its key: words must agree exactly, numbers to kRelative.
@@ -146,6 +150,52 @@ Line line_of(const std::string& words) {
 
 bool is_plan(const Line& line) { return line.words.size() > 6; }
 
+std::optional<PlanSet> answer_to(const std::string& words) {
+  const Catalog& catalog = test::shipped_catalog();
+  const Result<RequestSpec> spec = read_request_words(words, {}, "request");
+  const Result<PlanRequest> request =
+      spec ? resolve(*spec, catalog, std::nullopt, Purpose::Estimate) : tl::unexpected<Diagnostics>(spec.error());
+  Result<PlanSet> set = request ? estimate(*request, catalog, {.threads = 1}) : tl::unexpected(request.error());
+  return set ? std::optional(std::move(*set)) : std::nullopt;
+}
+
+/// Nothing said, everything said, and data on a file system, in turn.
+ExportOptions options_of(std::size_t turn) {
+  ExportOptions options;
+  if (turn % 3 == 1) {
+    options.role = "arn:aws:iam::111122223333:role/training";
+    options.bucket = "models-111122223333";
+    options.script = "pretrain.py";
+    options.job_name = fmt::format("run-{}", turn);
+    options.input_mode = "File";
+    if (turn % 2 == 0) options.warm_pool = Seconds(1800);
+  } else if (turn % 3 == 2) {
+    options.file_system = "fs-0123456789abcdef0";
+  }
+  return options;
+}
+
+/// All that a target says of a plan: its files, what to fill in, what to know; or why it says nothing.
+std::string words_of(const Result<Export>& exported) {
+  if (!exported) return to_string(exported.error());
+  std::string text;
+  for (const ExportFile& file : exported->files) text += file.path + '\n' + file.content + '\n';
+  for (const Placeholder& p : exported->placeholders) text += p.text + ": " + p.meaning + '\n';
+  for (const std::string& note : exported->notes) text += note + '\n';
+  return text;
+}
+
+/// What the rules find in the request that a plan is exported as.
+std::string findings_of(const Result<Export>& exported) {
+  static const SagemakerLimits limits = SagemakerLimits::shipped().value();
+  if (!exported) return {};
+  const ExportFile& file = exported->files.front();
+  const Result<Job> job = read_job(file.content, file.path, JobKind::CreateTrainingJob);
+  if (!job) return to_string(job.error());
+  const Result<Findings> found = check_job(*job, test::shipped_catalog(), limits, {});
+  return found ? to_json(*found) : to_string(found.error());
+}
+
 constexpr std::size_t kRandomPlans = 2000;
 constexpr std::size_t kRefusals = 400;
 
@@ -180,6 +230,30 @@ TEST(Net, HoldsRandomPlans) {
   for (const Line& line : expected) found.push_back(line_of(line.key));
   if (updates()) return write(kPlans, kPlanColumns, found);
   expect_same(expected, found);
+}
+
+constexpr std::string_view kExportColumns = "plan\ttexts of all targets\tfindings of its request";
+
+/// Texts of exports and findings by their hashes: a line that moves is looked at with `smplan export` and `smplan check`.
+TEST(Net, HoldsExportsAndFindings) {
+  std::vector<Line> found;
+  const std::vector<Line> plans = stored(kPlans);
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    if (!is_plan(plans[i])) continue;
+    const std::optional<PlanSet> set = answer_to(plans[i].key);
+    ASSERT_TRUE(set) << plans[i].key;
+    const TrainingPlan plan = training_plan_of(set->request, set->plans.front());
+    const ExportOptions options = options_of(i);
+    std::string texts, findings;
+    for (const ExportTarget& target : export_targets()) {
+      const Result<Export> exported = export_plan({plan, options, test::shipped_catalog()}, target.name);
+      texts += words_of(exported);
+      if (target.name == "create-training-job") findings = findings_of(exported);
+    }
+    found.push_back({std::to_string(i), {hash_text(texts), hash_text(findings)}});
+  }
+  if (updates()) return write(kExports, kExportColumns, found);
+  expect_same(stored(kExports), found);
 }
 
 /// A net with holes holds nothing: every stack, method, family and kind of sharding is in it.

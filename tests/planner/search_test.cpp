@@ -379,8 +379,6 @@ class RandomRequests {
     if (chance(6))
       r[Dimension::RecomputeLayers].values = pick(std::vector<std::vector<std::int32_t>>{{0}, {2}, {1, 3, 6}});
     if (chance(4)) r[Dimension::Tensor].values = {1, 2};
-    if (chance(4)) r[Dimension::Schedule].only({Schedule::OneFOneB});
-    if (chance(8)) r[Dimension::Schedule].only({Schedule::GPipe, Schedule::Interleaved});
     if (chance(4)) r[Dimension::Pipeline].values = {1, 2, 4};
     if (chance(6)) r[Dimension::VirtualPipeline].values = {1, 2, 3};
     if (r.workload.architecture.is_moe() && chance(2)) r[Dimension::ExpertTensor].values = {2};
@@ -458,6 +456,26 @@ TEST(Search, EqualsBruteForceOnRandomSmallSpaces) {
   EXPECT_GT(with_plans, n / 2);
 }
 
+TEST(Search, EqualsBruteForceWithFixedSchedules) {
+  RandomRequests random(40);
+  int pipelines = 0;
+  const int n = spaces(60);
+  for (int i = 0; i < n; ++i) {
+    PlanRequest request = random.next();
+    if (request.objective == Objective::Pareto) continue;
+    request[Dimension::Schedule].only({i % 2 == 0 ? Schedule::OneFOneB : Schedule::Interleaved});
+    const PlanSet set = search(request, catalog(), {.threads = 1});
+    const BruteForce truth = brute_force(set.request, catalog());
+    ASSERT_EQ(names_of(set.plans), names_of(truth.ranked)) << "request " << i;
+    for (const Plan& plan : set.plans) {
+      if (plan.strategy.pipeline_parallel == 1) continue;
+      EXPECT_TRUE(request[Dimension::Schedule].allows(plan.strategy.schedule));
+      ++pipelines;
+    }
+  }
+  EXPECT_GT(pipelines, 5);
+}
+
 TEST(Search, EqualsBruteForceUnderLimits) {
   RandomRequests random(7);
   int with_plans = 0;
@@ -477,7 +495,7 @@ TEST(Search, EqualsBruteForceUnderLimits) {
     }
     if (i % 5 == 0) request.max_hourly = best.hourly * 1.01;
     const PlanSet set = search(request, catalog(), {.threads = 1});
-    const BruteForce truth = brute_force(request, catalog());
+    const BruteForce truth = brute_force(set.request, catalog());  // whose horizon may have grown
     if (request.objective != Objective::Pareto) {
       ASSERT_EQ(names_of(set.plans), names_of(truth.ranked)) << "request " << i;
     }
