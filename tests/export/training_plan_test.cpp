@@ -57,8 +57,8 @@ TEST(PlanFile, HoldsAllThatAnExportNeeds) {
                                      {"deepseek-v2-lite", "megatron"},
                                      {"nemotron-h-8b", "megatron"}}) {
     const bool moe = test::shipped().find_model(model)->architecture.is_moe();
-    RequestSpec spec = moe ? test::expert_request(model, "ml.p5.48xlarge", "8")
-                           : test::request(stack, model, "ml.p5.48xlarge");
+    RequestSpec spec =
+        moe ? test::expert_request(model, "ml.p5.48xlarge", "8") : test::request(stack, model, "ml.p5.48xlarge");
     spec.dataset = "2TB";
     spec.input_mode = "file";
     const PlanSet set = test::answer(spec);

@@ -234,7 +234,8 @@ TEST(Net, HoldsRandomPlans) {
 
 constexpr std::string_view kExportColumns = "plan\ttexts of all targets\tfindings of its request";
 
-/// Texts of exports and findings by their hashes: a line that moves is looked at with `smplan export` and `smplan check`.
+/// Texts of exports and findings by their hashes: a line that moves is looked at with `smplan export` and `smplan
+/// check`.
 TEST(Net, HoldsExportsAndFindings) {
   std::vector<Line> found;
   const std::vector<Line> plans = stored(kPlans);
