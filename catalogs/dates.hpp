@@ -13,4 +13,7 @@ inline constexpr int kOldPriceDays = 90;
 /// Days between two ISO dates (`YYYY`, `YYYY-MM` count from their first day); nullopt if one is no date.
 std::optional<std::int64_t> days_between(std::string_view from, std::string_view to);
 
+/// Whether the text is one day of the calendar, `YYYY-MM-DD`.
+bool is_day(std::string_view text);
+
 }  // namespace smplan

@@ -1,7 +1,4 @@
 #include <algorithm>
-#include <array>
-#include <charconv>
-#include <chrono>
 #include <memory>
 
 #include <fmt/format.h>
@@ -11,6 +8,7 @@
 #include "base/clock.hpp"
 #include "base/csv_reader.hpp"
 #include "base/units.hpp"
+#include "catalogs/dates.hpp"
 #include "cli/command.hpp"
 #include "cli/commands/measured_files.hpp"
 #include "cli/render/calibration_page.hpp"
@@ -31,20 +29,6 @@ struct CalibrateFlags {
   bool fit_report = false;
 };
 
-bool is_date(const std::string& text) {
-  if (text.size() != 10 || text[4] != '-' || text[7] != '-') return false;
-  std::array<int, 3> part{};  // year, month, day
-  const std::array<std::pair<std::size_t, std::size_t>, 3> places{{{0, 4}, {5, 7}, {8, 10}}};
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    const char* end = text.data() + places[i].second;
-    const auto read = std::from_chars(text.data() + places[i].first, end, part[i]);
-    if (read.ec != std::errc() || read.ptr != end || part[i] < 0) return false;
-  }
-  return std::chrono::year_month_day(std::chrono::year(part[0]), std::chrono::month(static_cast<unsigned>(part[1])),
-                                     std::chrono::day(static_cast<unsigned>(part[2])))
-      .ok();
-}
-
 /// Everything about the flags that can be wrong before a file is read.
 Result<CalibrationOptions> understand(const CalibrateFlags& flags) {
   Diagnostics faults;
@@ -62,7 +46,7 @@ Result<CalibrationOptions> understand(const CalibrateFlags& flags) {
   };
   check_grouping(flags.cross_validate, "--cross-validate", "");
   check_grouping(flags.intervals, "--intervals", "fit");
-  if (!flags.as_of.empty() && !is_date(flags.as_of)) {
+  if (!flags.as_of.empty() && !is_day(flags.as_of)) {
     faults.push_back({"bad-date", "--as-of", fmt::format("{} is no date", quote(flags.as_of)), "write YYYY-MM-DD"});
   }
   if (!flags.prior_width.empty()) {
@@ -125,9 +109,9 @@ std::string reports(const CalibrateFlags& flags, const CalibrationResult& result
       return left_out != nullptr ? left_out_csv(*left_out, measured.runs) : fitted_csv(result);
     case Format::Table:
     case Format::Markdown:
-      break;
+      return pages(flags, result, left_out, context);
   }
-  return pages(flags, result, left_out, context);
+  return {};
 }
 
 Result<Answer> run_calibrate(const CalibrateFlags& flags, const Context& context) {

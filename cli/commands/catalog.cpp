@@ -139,7 +139,7 @@ std::string stale_note(const Catalog& catalog, const std::vector<const Price*>& 
 
 Result<std::string> date_of(const CatalogFlags& flags) {
   const std::string date = flags.as_of.value_or(today());
-  if (date.size() == 10 && days_between(date, date)) return date;
+  if (is_day(date)) return date;
   return fail("bad-date", "--as-of", fmt::format("{} is no date", quote(date)), "write YYYY-MM-DD");
 }
 

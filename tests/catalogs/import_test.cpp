@@ -436,7 +436,19 @@ TEST(DaysBetween, CountsFromTheFirstDayOfWhatIsNotExact) {
   EXPECT_EQ(days_between("2026", "2026-01-31"), 30);
   EXPECT_EQ(days_between("2026-02", "2026-01-31"), -1);
   EXPECT_EQ(days_between("2026-02-30", "2026-03-01"), std::nullopt);
+  EXPECT_EQ(days_between("2026/01/01", "2026-03-01"), std::nullopt);
+  EXPECT_EQ(days_between("2026-01 01", "2026-03-01"), std::nullopt);
+  EXPECT_EQ(days_between("-001-01-01", "2026-03-01"), std::nullopt);
   EXPECT_EQ(days_between("", "2026-03-01"), std::nullopt);
+}
+
+TEST(IsDay, TakesWholeDaysOfTheCalendar) {
+  for (const char* day : {"2026-11-22", "2024-02-29", "2026-01-31", "2026-12-01"}) EXPECT_TRUE(is_day(day)) << day;
+  for (const char* none :
+       {"2026-13-01", "2026-02-29", "2026-11-31", "2026-1-011", "2026-11-2x", "20261-1-22", "2026/11/22", "2026-11-2",
+        "2026-11", "2026", "", "2026-00-10", "2026-10-00", "-026-10-01", "2026-11-220"}) {
+    EXPECT_FALSE(is_day(none)) << none;
+  }
 }
 
 }  // namespace
