@@ -3,6 +3,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <optional>
 
@@ -27,9 +28,8 @@ std::string environment(const char* name) {
 /// Position of `name` in `names`; an unknown one is reported.
 std::optional<std::size_t> choose(const std::string& name, const std::vector<std::string>& names, std::string_view kind,
                                   std::string_view flag, Diagnostics& out) {
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (names[i] == lower_case(name)) return i;
-  }
+  const auto found = std::find(names.begin(), names.end(), lower_case(name));
+  if (found != names.end()) return found - names.begin();
   out.push_back(unknown_name(kind, name, flag, names));
   return std::nullopt;
 }

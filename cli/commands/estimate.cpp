@@ -22,9 +22,9 @@ std::string text_of(const PlanSet& set, const Context& context) {
     case Format::Markdown:
       return estimate_markdown(set);
     case Format::Table:
-      break;
+      return estimate_text(set, context.style);
   }
-  return estimate_text(set, context.style);
+  return {};
 }
 
 Result<Answer> run_estimate(const RequestSpec& spec, const Context& context) {

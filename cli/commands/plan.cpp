@@ -26,9 +26,9 @@ std::string text_of(const PlanSet& set, const Context& context) {
     case Format::Markdown:
       return plan_markdown(set);
     case Format::Table:
-      break;
+      return plan_text(set, context.style);
   }
-  return plan_text(set, context.style);
+  return {};
 }
 
 struct PlanFlags {

@@ -4,35 +4,15 @@
 
 #include <fmt/format.h>
 
+#include "cli/render/capitals.hpp"
 #include "cli/render/validation_page.hpp"
 
 namespace smplan::cli {
-namespace {
-
-std::string upper(std::string text) {
-  for (char& c : text) {
-    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-  }
-  return text;
-}
-
-}  // namespace
 
 Table left_out_table(const LeftOutReport& report) {
-  Table table;
-  table.columns = {{"LEFT OUT " + upper(report.by), Align::Left, 0, 24},
-                   {"N", Align::Right},
-                   {"MEAN ERROR", Align::Right},
-                   {"MEDIAN", Align::Right, 2},
-                   {"P90", Align::Right},
-                   {"MAX", Align::Right, 1},
-                   {"BIAS", Align::Right}};
-  const auto add = [&](const ErrorSummary& s) {
-    table.rows.push_back({printable(s.name), std::to_string(s.n), plain_percent(s.mape), plain_percent(s.median),
-                          plain_percent(s.p90), plain_percent(s.max), signed_percent(s.bias)});
-  };
-  add(report.all);
-  for (const ErrorSummary& s : report.groups) add(s);
+  Table table = error_columns("LEFT OUT " + in_capitals(report.by));
+  table.rows.push_back(error_cells(report.all));
+  for (const ErrorSummary& s : report.groups) table.rows.push_back(error_cells(s));
   return table;
 }
 

@@ -72,7 +72,8 @@ Table memory_table(const MemoryEstimate& memory) {
   for (const auto& part : parts) {
     table.rows.push_back({part.first, fmt::format("{:.2f}", in_gib(part.second)), format_percent(part.second / total)});
   }
-  table.rows.push_back({"peak", fmt::format("{:.2f}", in_gib(total)), share(total / memory.limit, 1) + " of limit"});
+  table.rows.push_back(
+      {"peak", fmt::format("{:.2f}", in_gib(total)), format_percent(total / memory.limit) + " of limit"});
   table.rows.push_back({"limit", fmt::format("{:.2f}", in_gib(memory.limit)), ""});
   return table;
 }

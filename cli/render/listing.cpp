@@ -11,9 +11,9 @@ std::string render(const Listing& listing, const Context& context) {
     case Format::Markdown:
       return render_markdown(listing.table);
     case Format::Table:
-      break;
+      return render_text(listing.table, context.style);
   }
-  return render_text(listing.table, context.style);
+  return {};
 }
 
 void FactSheet::add(const std::string& key, std::string shown, nlohmann::ordered_json value) {

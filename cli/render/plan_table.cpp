@@ -131,9 +131,9 @@ std::string fine_tuning_words(const Workload& w) {
     case FineTune::Lora:
       return fmt::format("fine-tuning, LoRA of rank {}", w.lora.rank);
     case FineTune::Qlora:
-      break;
+      return fmt::format("fine-tuning, QLoRA of rank {}", w.lora.rank);
   }
-  return fmt::format("fine-tuning, QLoRA of rank {}", w.lora.rank);
+  return {};
 }
 
 /// Where a region or market has prices of few types, the list compares these and no others: that comes first.

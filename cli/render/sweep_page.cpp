@@ -11,6 +11,7 @@
 #include "base/json_reader.hpp"
 #include "base/printable.hpp"
 #include "base/units.hpp"
+#include "cli/render/capitals.hpp"
 #include "cli/render/plan_table.hpp"
 #include "planner/export/training_plan.hpp"
 
@@ -156,11 +157,6 @@ void add_trials(const Line& line, Row& row) {
 /// Whether any line has a value there: else nobody needs the column.
 bool any(const std::vector<Line>& lines, Path path) {
   return std::any_of(lines.begin(), lines.end(), [&](const Line& line) { return line.at(path).has_value(); });
-}
-
-std::string in_capitals(std::string name) {
-  for (char& letter : name) letter = letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 'a' + 'A') : letter;
-  return name;
 }
 
 /// `global_batch` of `global-batch`, as the line's request has it.

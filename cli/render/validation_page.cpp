@@ -12,24 +12,13 @@ namespace {
 constexpr std::size_t kReasonsShown = 12;
 constexpr std::size_t kPartsShown = 4;
 
+std::string signed_percent(double fraction) { return fmt::format("{:+.1f}%", 100 * fraction); }
+
 std::string tally(const std::vector<ComparedRun>& runs) {
   const RunCounts c = count_runs(runs);
   return fmt::format(
       "{}: {} predicted ({} with a measured step time, {} with measured memory), {} unsupported, {} invalid",
       counted(c.rows, "run"), c.predicted, c.timed, c.with_memory, c.unsupported, c.invalid);
-}
-
-std::vector<std::string> error_cells(const ErrorSummary& s) {
-  return {printable(s.name),    std::to_string(s.n),  plain_percent(s.mape), plain_percent(s.median),
-          plain_percent(s.p90), plain_percent(s.max), signed_percent(s.bias)};
-}
-
-Table error_columns(const std::string& title) {
-  Table table;
-  table.columns = {{title, Align::Left, 0, 24}, {"N", Align::Right},   {"MEAN ERROR", Align::Right},
-                   {"MEDIAN", Align::Right, 2}, {"P90", Align::Right}, {"MAX", Align::Right, 1},
-                   {"BIAS", Align::Right}};
-  return table;
 }
 
 Table time_table(const std::vector<ComparedRun>& runs, GroupBy by) {
@@ -133,6 +122,19 @@ std::string validation_markdown(const std::vector<ComparedRun>& runs, const Vali
   return assemble(runs, view, [](const Table& table) { return render_markdown(table); });
 }
 
+std::vector<std::string> error_cells(const ErrorSummary& s) {
+  return {printable(s.name),    std::to_string(s.n),  plain_percent(s.mape), plain_percent(s.median),
+          plain_percent(s.p90), plain_percent(s.max), signed_percent(s.bias)};
+}
+
+Table error_columns(const std::string& title) {
+  Table table;
+  table.columns = {{title, Align::Left, 0, 24}, {"N", Align::Right},   {"MEAN ERROR", Align::Right},
+                   {"MEDIAN", Align::Right, 2}, {"P90", Align::Right}, {"MAX", Align::Right, 1},
+                   {"BIAS", Align::Right}};
+  return table;
+}
+
 std::string printable(std::string_view text) {
   std::string shown(text);
   for (char& c : shown) {
@@ -142,7 +144,6 @@ std::string printable(std::string_view text) {
 }
 
 std::string counted(std::size_t n, std::string_view noun) { return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s"); }
-std::string signed_percent(double fraction) { return fmt::format("{:+.1f}%", 100 * fraction); }
 std::string plain_percent(double fraction) { return fmt::format("{:.1f}%", 100 * fraction); }
 
 }  // namespace smplan::cli

@@ -18,13 +18,16 @@ struct ValidationView {
 std::string validation_text(const std::vector<ComparedRun>& runs, const ValidationView& view, const Style& style);
 std::string validation_markdown(const std::vector<ComparedRun>& runs, const ValidationView& view);
 
+/// Columns of errors under a first one with this title, and the cells of one group.
+Table error_columns(const std::string& title);
+std::vector<std::string> error_cells(const ErrorSummary& s);
+
 /// Text of a file as it may be shown: control characters become blanks, so that no cell breaks a table or
 /// steers a terminal.
 std::string printable(std::string_view text);
 
 /// `1 run`, `2 runs`.
 std::string counted(std::size_t n, std::string_view noun);
-std::string signed_percent(double fraction);
 std::string plain_percent(double fraction);
 
 }  // namespace smplan::cli
