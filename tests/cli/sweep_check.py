@@ -80,6 +80,11 @@ class Sweep(unittest.TestCase):
             for word in ("TOKENS", "OBJECTIVE", "WHY NOT", "ml.p4d.24xlarge", "many", "P10-P90", "OOM"):
                 self.assertIn(word, text, form)
 
+    def test_lines_for_standard_output_leave_no_file(self):
+        done = subprocess.run([BINARY, *GRID], capture_output=True, timeout=300, env=ENVIRONMENT, cwd=self.output.parent)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(os.listdir(self.output.parent), [])
+
     def test_people_get_a_table_and_programs_get_lines(self):
         self.assertTrue(smplan(*TRIALS).stdout.startswith(b'{"identity":"'))
         text = on_a_terminal(*TRIALS)
