@@ -64,7 +64,10 @@ inline Interface made_up_interface() {
   land.name = "land-on";
   land.summary = "Land";
   land.examples = {"smplan land-on"};
-  land.arguments = {help, {{"where"}, "up|down", "On what", "", true, true, true}, format};
+  land.arguments = {help,
+                    {{"name"}, "NAME", "Of the place", "", true, true, false},
+                    {{"where"}, "up|down", "On what", "", true, true, true},
+                    format};
   all.commands = {fly, land};
   return all;
 }
@@ -175,8 +178,6 @@ class MadeUpPlans {
     set.search.pruned = 4;
     return set;
   }
-
-  [[nodiscard]] const InstanceType& small() const { return small_; }
 
  private:
   InstanceType small_, large_;
