@@ -34,6 +34,7 @@ _smplan() {
     land-on)
       flags+='--help -h --format'
       [[ -z $values && $prev != --* && $cur != -* ]] && case $at in
+        0) values='' ;;
         *) values='up down' ;;
       esac
       ;;

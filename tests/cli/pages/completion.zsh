@@ -28,6 +28,7 @@ _smplan() {
     land-on) _arguments \
       '--help[Print this help]' \
       '-h[Print this help]' \
+      ':name: ' \
       '*:where:(up down)' \
       '--format=[How to print \[table\]]:value:(table json)' ;;
   esac
