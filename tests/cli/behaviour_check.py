@@ -4,14 +4,17 @@
 Usage: behaviour_check.py SMPLAN_BINARY
 """
 
+import fcntl
 import json
 import os
 import pathlib
 import pty
 import re
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import unittest
 
 BINARY = ""
@@ -23,9 +26,10 @@ def smplan(*arguments, stdin=b"", **environment):
                           env={**ENVIRONMENT, **environment})
 
 
-def on_terminal(*arguments, **environment) -> str:
-    """Standard output as a terminal received it."""
+def on_terminal(*arguments, columns=0, **environment) -> str:
+    """Standard output as a terminal of so many columns received it; of 0 it does not know its size."""
     leader, follower = pty.openpty()
+    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("4H", 50, columns, 0, 0))
     process = subprocess.Popen([BINARY, *arguments], stdout=follower, stderr=subprocess.DEVNULL,
                                env={**ENVIRONMENT, "TERM": "xterm", **environment})
     os.close(follower)
@@ -155,6 +159,15 @@ class Terminal(unittest.TestCase):
             text = on_terminal("plan", "--params", "13B", "--instances", "ml.p4d.24xlarge", COLUMNS=str(width))
             plain = re.sub(r"\x1b\[\d+m", "", text).replace("\r", "")
             self.assertLessEqual(max(len(line) for line in plain.splitlines()), width)
+
+    def test_the_terminal_gives_the_width_where_columns_does_not(self):
+        listed = ("catalog", "list", "instances", "--color", "never")
+
+        def width(**terminal):
+            return max(len(line) for line in on_terminal(*listed, **terminal).replace("\r", "").splitlines())
+        self.assertLessEqual(width(columns=90), 90)
+        self.assertGreater(width(columns=120, COLUMNS="200"), 120)
+        self.assertGreater(width(), 200)
 
     def test_output_is_ascii(self):
         self.assertTrue(smplan("plan", "--params", "13B").stdout.isascii())
