@@ -40,6 +40,7 @@ Accelerator read_accelerator(const JsonValue& value, Diagnostics& out) {
   a.device_memory = Bytes(kMiB * reader.number("device_memory_mib", 1, 1e8));
   a.memory_bandwidth = gb_per_s(read_rate_or_zero(reader, "memory_bandwidth_gb_per_s", 1e-3, 1e6));
   a.sm_count = static_cast<int>(read_integer_or(reader, "sm_count", 0, 100000, 0));
+  a.cores_per_device = static_cast<int>(read_integer_or(reader, "cores_per_device", 1, 64, 1));
   a.power_limit_w = read_number_or(reader, "power_limit_w", 0, 1e5, 0);
   a.l2_cache = Bytes(kMiB * read_number_or(reader, "l2_cache_mib", 0, 1e5, 0));
   const auto rates = read_by_precision(reader, "peak_tflops", 1e7);

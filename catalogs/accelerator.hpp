@@ -26,7 +26,8 @@ struct Accelerator {
   Bytes device_memory;
   BytesPerSecond memory_bandwidth;
   Vendor vendor = Vendor::Nvidia;
-  int sm_count = 0;  ///< streaming multiprocessors; 0 where unknown
+  int sm_count = 0;          ///< streaming multiprocessors; 0 where unknown
+  int cores_per_device = 1;  ///< physical cores of a logical one, which the catalog counts as a device (Trainium2)
   /// Power cap in watts; 0 where unknown. What it costs is told by the energy of a FLOP in the profile.
   double power_limit_w = 0;
   Bytes l2_cache;

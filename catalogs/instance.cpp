@@ -115,6 +115,7 @@ void read_support(ObjectReader& reader, InstanceType& instance) {
   instance.smddp = reader.optional_bool("smddp").value_or(false);
   instance.smp_v2 = reader.optional_bool("smp_v2").value_or(false);
   instance.training_plan = reader.optional_bool("training_plan").value_or(false);
+  instance.scarce = reader.optional_bool("scarce").value_or(false);
   read_sold_in(reader, instance);
   instance.regions = read_names(reader, "regions");
 }
@@ -124,6 +125,11 @@ void read_support(ObjectReader& reader, InstanceType& instance) {
 std::string_view to_string(FabricKind kind) { return name_of(kFabrics, kind); }
 std::string_view to_string(NetworkKind kind) { return name_of(kNetworks, kind); }
 std::string_view to_string(TrainingSupport support) { return name_of(kSupport, support); }
+
+bool InstanceType::is_scarce() const {
+  return scarce || fabric.kind == FabricKind::Nvswitch || fabric.kind == FabricKind::NeuronLink ||
+         fabric.kind == FabricKind::FullMesh;
+}
 
 bool InstanceType::sells(std::int32_t count) const {
   if (sold_in.empty()) return true;

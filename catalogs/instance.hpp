@@ -81,6 +81,7 @@ struct InstanceType {
   double host_speed = 1;
   bool smddp = false;
   bool smp_v2 = false;
+  bool scarce = false;         ///< several are rarely free together on spot, though no fabric shows it: is_scarce()
   bool training_plan = false;  ///< flexible training plans / capacity blocks offer it
   /// Instances of each size that is sold (UltraServers of 9 or 18), ascending; empty where one is sold by itself.
   std::vector<std::int32_t> sold_in;
@@ -89,6 +90,9 @@ struct InstanceType {
   Provenance provenance;
   friend bool operator==(const InstanceType&, const InstanceType&) = default;
 
+  /// Several are rarely free together on spot: the types for training at scale, whose devices a switch or NeuronLink
+  /// ties together, and those whose entries say so.
+  [[nodiscard]] bool is_scarce() const;
   /// Whether so many can be bought: a sum of the sizes that are sold.
   [[nodiscard]] bool sells(std::int32_t count) const;
 };

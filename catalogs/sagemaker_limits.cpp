@@ -93,6 +93,9 @@ void read_file(const JsonValue& document, SagemakerLimits& limits, Diagnostics& 
   list("smp_v1_instances", limits.smp_v1_instances);
   list("smp_v2_instances", limits.smp_v2_instances);
   list("no_debugger_regions", limits.no_debugger_regions);
+  list("toolkit_efa_instances", limits.toolkit_efa_instances);
+  list("compiler_families", limits.compiler_families);
+  list("torchrun_families", limits.torchrun_families);
   reader.finish();
 }
 

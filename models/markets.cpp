@@ -13,13 +13,6 @@ std::int32_t purchasable_instances(Market market, std::int32_t instances) {
   return static_cast<std::int32_t>(std::bit_ceil(static_cast<std::uint32_t>(instances)));
 }
 
-bool is_scarce(std::string_view instance) {
-  constexpr std::string_view kPrefix = "ml.";
-  if (instance.starts_with(kPrefix)) instance.remove_prefix(kPrefix.size());
-  return instance.starts_with("p4d") || instance.starts_with("p5") || instance.starts_with("p6") ||
-         instance.starts_with("trn");
-}
-
 Seconds paid_time(Market market, Seconds time, Seconds reclaim) {
   if (market != Market::CapacityBlock || !(time > Seconds())) return time;
   return days(std::ceil((time + reclaim) / days(1)));

@@ -25,9 +25,6 @@ inline constexpr std::int32_t kMostPlanInstances = 64;
 /// 16, 32 or 64, and larger fleets in blocks of 64; other markets sell one by one.
 std::int32_t purchasable_instances(Market market, std::int32_t instances);
 
-/// Types of which several are rarely free together on spot: the families for training at scale.
-bool is_scarce(std::string_view instance);
-
 /// Time that is paid for a run of `time`: whole days of a reservation, which gives its instances back
 /// `reclaim` before its end; the time itself elsewhere.
 Seconds paid_time(Market market, Seconds time, Seconds reclaim);

@@ -65,7 +65,7 @@ std::optional<RejectionReason> fleet_rejection(const PlanRequest& request, const
     const bool has_efa = std::any_of(request.instances.begin(), request.instances.end(),
                                      [](const InstanceType* i) { return i->network.kind == NetworkKind::Efa; });
     if (by_tcp && has_efa) return RejectionReason::Practice;
-    if (market == Market::Spot && is_scarce(instance.name)) return RejectionReason::Practice;
+    if (market == Market::Spot && instance.is_scarce()) return RejectionReason::Practice;
   }
   // UltraServers are sold by the server, not by the block.
   const bool too_large = market == Market::CapacityBlock && instance.sold_in.empty() && count > kMostPlanInstances;

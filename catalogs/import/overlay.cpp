@@ -70,6 +70,7 @@ Json instance_json(const InstanceType& i) {
   if (!i.support_reason.empty()) out["support_reason"] = i.support_reason;
   if (i.smddp) out["smddp"] = true;
   if (i.smp_v2) out["smp_v2"] = true;
+  if (i.scarce) out["scarce"] = true;
   if (i.training_plan) out["training_plan"] = true;
   if (!i.sold_in.empty()) out["sold_in"] = i.sold_in;
   if (!i.regions.empty()) out["regions"] = i.regions;

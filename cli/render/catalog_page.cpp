@@ -58,6 +58,7 @@ Listing accelerator_page(const Accelerator& a, const Catalog& catalog) {
     if (tflops > 0) sheet.add(fmt::format("peak_{}_tflops", to_string(p)), fmt::format("{:g}", tflops), tflops);
   }
   if (a.sm_count > 0) sheet.add("sm_count", std::int64_t{a.sm_count});
+  if (a.cores_per_device > 1) sheet.add("cores_per_device", std::int64_t{a.cores_per_device});
   if (a.power_limit_w > 0) sheet.add("power_limit_w", fmt::format("{:g}", a.power_limit_w), a.power_limit_w);
   const double cache_mib = a.l2_cache.value() / kMiB;
   if (cache_mib > 0) sheet.add("l2_cache_mib", fmt::format("{:g}", cache_mib), cache_mib);

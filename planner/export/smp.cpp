@@ -1,9 +1,10 @@
 #include <algorithm>
-#include <iterator>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "catalogs/sagemaker_limits.hpp"
 #include "planner/export/writers.hpp"
 
 // Names of parameters: SageMaker Developer Guide, model parallelism library v2 reference and v1 (archived), read
@@ -14,9 +15,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Types that the archived library ran on. Source: SageMaker Developer Guide, model parallelism v1, read 2026-11-20.
-constexpr std::string_view kV1Types[] = {"ml.g4dn.12xlarge", "ml.p3.16xlarge", "ml.p3dn.24xlarge", "ml.p4d.24xlarge",
-                                         "ml.p4de.24xlarge"};
+/// Types that the archived library ran on.
+const std::vector<std::string>& v1_types() {
+  static const std::vector<std::string> kTypes =
+      SagemakerLimits::shipped().value_or(SagemakerLimits()).smp_v1_instances;
+  return kTypes;
+}
 
 std::string number(std::int64_t n) { return fmt::format("{}", n); }
 
@@ -102,9 +106,9 @@ void write_smp_v2(const ExportJob& job, Export& out, Diagnostics& faults) {
 void write_smp_v1(const ExportJob& job, Export& out, Diagnostics& faults) {
   const TrainingPlan& plan = job.plan;
   const Strategy& s = plan.strategy;
-  if (std::find(std::begin(kV1Types), std::end(kV1Types), plan.instance->name) == std::end(kV1Types)) {
+  if (!contains(v1_types(), plan.instance->name)) {
     refuse(faults, fmt::format("smp-v1 does not run on {}", plan.instance->name),
-           fmt::format("plan for one of {}", fmt::join(kV1Types, ", ")));
+           fmt::format("plan for one of {}", fmt::join(v1_types(), ", ")));
   }
   if (s.sharding == Sharding::FsdpHybrid && s.pipeline_parallel > 1) {
     refuse(faults, "smp-v1 does not shard data parallelism in a pipeline", "plan with --pp 1");

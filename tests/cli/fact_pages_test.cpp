@@ -32,7 +32,7 @@ TEST(AcceleratorPage, ShowsEveryFact) {
   chip.sm_count = 1;
   chip.power_limit_w = 0.5;
   chip.l2_cache = Bytes(524288);
-  for (std::size_t i = 0; i < chip.peak.size(); ++i) chip.peak[i] = FlopsPerSecond(0.5e12 * (i + 1));
+  for (std::size_t i = 0; i < chip.peak.size(); ++i) chip.peak[i] = FlopsPerSecond(0.5e12 * static_cast<double>(i + 1));
   chip.unverified_fields = {"sm_count", "l2_cache"};
   chip.note = "made up";
   chip.provenance = {"a page", "2026-01-02"};

@@ -24,8 +24,7 @@ void constraints(const CheckInput& in, Report& report) {
   const Job& job = in.job;
   const Node& c = *job.compiler;
   if (job.instance_type) {
-    const std::string_view family = family_of(*job.instance_type);
-    const bool known = family == "p3" || family == "p3dn" || family == "g4dn" || family == "p4d" || family == "g5";
+    const bool known = contains(in.limits.compiler_families, family_of(*job.instance_type));
     if (!known) report.at(c, {"it does not run on " + *job.instance_type});
   }
   if (job.launcher.smddp.stated || job.launcher.smp.stated) report.at(c, {"it excludes smdistributed"});

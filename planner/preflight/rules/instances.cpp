@@ -140,19 +140,10 @@ void many_single_gpus(const CheckInput& in, Report& report) {
   }
 }
 
-/// EFA types that the training toolkit does not set the fabric up for (its list ends before them).
-bool unknown_to_toolkit(std::string_view family) {
-  for (const std::string_view late :
-       {"p5e", "p5en", "p6-b200", "p6-b300", "p6e-gb200", "g6", "g6e", "g7", "g7e", "trn1n", "trn2"}) {
-    if (family == late) return true;
-  }
-  return false;
-}
-
 void toolkit_efa(const CheckInput& in, Report& report) {
   for (const Machines& m : in.machines) {
     if (m.instance == nullptr || !m.count || *m.count < 2 || m.instance->network.kind != NetworkKind::Efa) continue;
-    if (!unknown_to_toolkit(family_of(m.instance->name))) continue;
+    if (contains(in.limits.toolkit_efa_instances, m.instance->name)) continue;
     if (in.job.environment != nullptr && in.job.environment->has("FI_PROVIDER")) continue;
     report.at(m.type, {m.instance->name});
   }
@@ -238,7 +229,7 @@ void ultraserver(const CheckInput& in, Report& report) {
     return;
   }
   for (const Machines& m : in.machines) {
-    if (m.type && family_of(*m.type) == "p6e-gb200") report.at(m.type, {*m.type});
+    if (m.instance != nullptr && !m.instance->sold_in.empty()) report.at(m.type, {*m.type});
   }
 }
 

@@ -203,10 +203,11 @@ void neuron_cores(const CheckInput& in, Report& report) {
   const InstanceType* type = in.instance();
   if (cores == nullptr || type == nullptr || !has_trainium(in, *type)) return;
   const auto n = integer_of(*cores);
-  // Trainium2 shows a logical core for two physical ones; both counts are complete.
+  // A device may be a logical core of several physical ones; both counts are complete.
   const std::int64_t logical = type->accelerator_count;
-  const bool second = family_of(type->name) == "trn2";
-  if (!n || *n == logical || (second && *n == 2 * logical) || *n > 2 * logical) return;
+  const Accelerator* device = in.catalog.find_accelerator(type->accelerator);
+  const std::int64_t physical = logical * (device == nullptr ? 1 : device->cores_per_device);
+  if (!n || *n == logical || *n == physical || *n > 2 * logical) return;
   report.at(*cores, {count_text(*n), type->name, count_text(logical)}).edits = {
       {Edit::Kind::Remove, cores->where.path, ""}};
 }

@@ -102,7 +102,8 @@ void p3(const CheckInput& in, Report& report) {
 void p5_without_torchrun(const CheckInput& in, Report& report) {
   const Launcher& l = in.job.launcher;
   if (!on(in) && !l.smp.is(true)) return;
-  if (l.torchrun.is(true) || !in.job.instance_type || family_of(*in.job.instance_type).substr(0, 2) != "p5") return;
+  if (l.torchrun.is(true) || !in.job.instance_type) return;
+  if (!contains(in.limits.torchrun_families, family_of(*in.job.instance_type))) return;
   report.at(in.job.instance_type, {*in.job.instance_type});
 }
 

@@ -115,7 +115,7 @@ void no_slack(const CheckInput& in, Report& report) {
 void spot_multi_node(const CheckInput& in, Report& report) {
   if (!any_spot(in.job)) return;
   for (const Machines& m : in.machines) {
-    if (m.type && m.count && *m.count > 1 && is_scarce(*m.type)) {
+    if (m.type && m.count && *m.count > 1 && m.instance != nullptr && m.instance->is_scarce()) {
       report.at(in.job.spot, {count_text(*m.count), *m.type});
     }
   }
@@ -189,7 +189,7 @@ constexpr Rule kRules[] = {
      "wait and runtime are both {} s: no time is left to wait for capacity or to repeat lost work",
      "make the wait 1.5 to 2 times the runtime", kJudgement, kSubmitted, Need::Nothing, no_slack},
     {"C033", Severity::Warning, "Several scarce instances on spot",
-     "spot with more than one instance of p4d, p4de, p5, p6 or Trainium",
+     "spot with more than one instance of a type for training at scale (devices behind a switch or NeuronLink)",
      "{} x {} on spot: one reclaimed instance stops all, and together they are rarely free",
      "use a training plan or on-demand instances", kJudgement, kSubmitted, Need::Nothing, spot_multi_node},
     {"C034", Severity::Error, "Spot with a warm pool", "instances are to be kept alive and are spot",
