@@ -101,9 +101,8 @@ DimensionRow named(Dimension dimension, std::string_view keyword, std::string_vi
           .words = &words};
 }
 
-template <typename... Change>
-DimensionRow with(DimensionRow row, Change... change) {
-  (change(row), ...);
+DimensionRow with(DimensionRow row, void (*change)(DimensionRow&)) {
+  change(row);
   return row;
 }
 
@@ -197,6 +196,7 @@ const std::array<DimensionRow, kDimensionCount>& table() {
                                               "fit]"),
           [](DimensionRow& r) {
             r.label = {};
+            r.zero_follows = true;
             r.plain = zero;
             r.applies = [](const Strategy& s) { return s.recompute_layers > 0; };
           }),

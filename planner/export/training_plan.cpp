@@ -11,6 +11,7 @@
 #include "catalogs/reading.hpp"
 #include "models/dimensions.hpp"
 #include "models/layers.hpp"
+#include "planner/architecture_facts.hpp"
 #include "planner/architecture_json.hpp"
 #include "planner/plan_json.hpp"
 
@@ -39,11 +40,26 @@ auto read_named(ObjectReader& reader, std::string_view key, Parse parse) {
   return value.value_or(typename decltype(value)::value_type{});
 }
 
-/// The whole of it; the sizes beside it are for people.
+/// The whole of it. The sizes beside it are for people: one that says otherwise was edited, and nobody can tell which
+/// is meant.
 Architecture read_model(const JsonValue& value, Diagnostics& out) {
   ObjectReader reader(value, out);
+  const std::size_t faults = out.size();
   const auto whole = reader.value("architecture");
-  return whole ? read_architecture(*whole, out) : Architecture();
+  const Architecture a = whole ? read_architecture(*whole, out) : Architecture();
+  if (out.size() != faults) return a;
+  const auto differ = [&](std::string_view key, bool same) {
+    if (same || out.size() != faults) return;
+    out.push_back({"inconsistent-plan", reader.location(key), fmt::format("{} is not that of architecture", key),
+                   "write the file with `smplan plan --format json`"});
+  };
+  differ("name", reader.string("name") == a.name);
+  differ("family", reader.string("family") == a.family);
+  differ("kind", reader.string("kind") == to_string(a.kind));
+  differ("rotary_base", reader.optional_number("rotary_base").value_or(0) == a.rotary_base);
+  for (const auto& [key, size] : architecture_facts(a)) differ(key, reader.integer(key) == size);
+  reader.finish();
+  return a;
 }
 
 void read_request(const JsonValue& value, TrainingPlan& plan, Diagnostics& out) {

@@ -123,6 +123,9 @@ TEST(TrainingPlan, IsReadStrictly) {
   for (const Case& c : {
            Case{"/schema_version", 3, "schema_version is 3"},
            Case{"/request/model/architecture/hidden", -1, "hidden must be positive"},
+           Case{"/request/model/hidden", 64, "hidden is not that of architecture"},
+           Case{"/request/model/name", "mine", "name is not that of architecture"},
+           Case{"/request/model/hiden", 64, "unknown key 'hiden'"},
            Case{"/plans/0/instance_type", "ml.p4dn.24xlarge", "unknown instance type 'ml.p4dn.24xlarge'"},
            Case{"/plans/0/stack", "megatron-llm", "unknown stack"},
            Case{"/plans/0/parallel/expert", 32, "expert parallel 32 does not divide data x context x tensor = 16"},

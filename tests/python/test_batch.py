@@ -90,6 +90,24 @@ def test_wrong_columns_are_refused(wrong):
         smplan.estimate_batch(**{**WORK, **wrong})
 
 
+def test_zero_layers_are_all_of_them():
+    """Rows that recompute nothing, all layers and some of them stand in one batch."""
+    batch = smplan.estimate_batch(**WORK, count=4, tp=4, sharding="zero1", recompute=["none", "full", "full"],
+                                  recompute_layers=[0, 0, 5])
+    full = smplan.estimate_batch(**WORK, count=4, tp=4, sharding="zero1", recompute="full")
+    assert batch.step_time_s[1] == full.step_time_s and batch.peak_gib[1] == full.peak_gib
+    assert batch.step_time_s[0] < batch.step_time_s[2] < batch.step_time_s[1]
+
+
+def test_every_dimension_may_vary():
+    work = {**WORK, "model": "mixtral-8x7b", "instances": "ml.p4de.24xlarge"}
+    batch = smplan.estimate_batch(**work, count=8, tp=4, pp=4, ep=2, sequence_parallel=True, sharding="zero1",
+                                  etp=[1, 2], offload=[["none"], ["optimizer"]], schedule="1f1b", collectives="nccl")
+    assert batch.varied == ("etp", "offload") and len(set(batch.peak_gib.ravel())) == 4
+    with pytest.raises(smplan.InputError, match="zero_stage"):
+        smplan.estimate_batch(**work, zero_stage=1)
+
+
 def test_names_may_be_arrays():
     names = ["none", "zero1"]
     batch = smplan.estimate_batch(**WORK, count=4, tp=4, sharding=numpy.array(names))
