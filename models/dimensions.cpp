@@ -236,10 +236,4 @@ std::span<const DimensionRow> dimensions() { return table(); }
 
 const DimensionRow& row_of(Dimension dimension) { return table()[static_cast<std::size_t>(dimension)]; }
 
-const DimensionRow* find_dimension(std::string_view keyword) {
-  const auto* row =
-      std::find_if(table().begin(), table().end(), [&](const DimensionRow& r) { return r.keyword == keyword; });
-  return row == table().end() ? nullptr : row;
-}
-
 }  // namespace smplan

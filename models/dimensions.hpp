@@ -104,7 +104,5 @@ struct DimensionRow {
 /// A row for each Dimension, in their order.
 std::span<const DimensionRow> dimensions();
 const DimensionRow& row_of(Dimension dimension);
-/// nullptr where no dimension has the keyword.
-const DimensionRow* find_dimension(std::string_view keyword);
 
 }  // namespace smplan

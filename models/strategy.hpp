@@ -109,9 +109,8 @@ struct BrokenRule {
 };
 std::vector<BrokenRule> broken_rules(const Strategy& strategy, const Workload& workload, const Stack& stack);
 
-/// One rule alone, for who knows only some of the numbers; those not known stay 0, of degrees 1.
-bool breaks(std::string_view rule_id, const Strategy& strategy, const Workload& workload, const Stack& stack);
-/// The same with the message; nullopt where the rule holds.
+/// One rule alone, for who knows only some of the numbers; those not known stay 0, of degrees 1. nullopt where it
+/// holds.
 std::optional<Diagnostic> broken_rule(std::string_view rule_id, const Strategy& strategy, const Workload& workload,
                                       const Stack& stack);
 std::vector<std::string_view> strategy_rule_ids();

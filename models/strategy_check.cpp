@@ -383,10 +383,6 @@ Diagnostics check(const Strategy& strategy, const Workload& workload, const Stac
   return out;
 }
 
-bool breaks(std::string_view rule_id, const Strategy& strategy, const Workload& workload, const Stack& stack) {
-  return rule_of(rule_id).broken({strategy, workload, stack});
-}
-
 std::optional<Diagnostic> broken_rule(std::string_view rule_id, const Strategy& strategy, const Workload& workload,
                                       const Stack& stack) {
   const Candidate candidate{strategy, workload, stack};

@@ -50,9 +50,7 @@ class RowEstimator {
         stack_(stack),
         rows_(rows),
         detail_(detail),
-        out_(out) {
-    for (std::size_t d = 0; d < kDimensionCount; ++d) setters_[d] = dimensions()[d].set;
-  }
+        out_(out) {}
 
   void estimate(std::size_t row) {
     cluster_.nodes = std::max(1, rows_.nodes[row]);
@@ -77,9 +75,9 @@ class RowEstimator {
     Strategy s;
     s.sharding = stack_.shardings.front();
     s.collectives = stack_.collectives.front();
-    for (std::size_t d = 0; d < kDimensionCount; ++d) {
-      const std::span<const std::int32_t> column = rows_.dimensions[d];
-      if (!column.empty()) setters_[d](s, column[row]);
+    for (const DimensionRow& d : dimensions()) {
+      const std::span<const std::int32_t> column = column_of(d.dimension);
+      if (!column.empty()) d.set(s, column[row]);
     }
     const std::int64_t split = std::int64_t{s.tensor_parallel} * s.pipeline_parallel * s.context_parallel;
     if (is_open(Dimension::Data, row) && split > 0)
@@ -87,15 +85,15 @@ class RowEstimator {
     if (is_open(Dimension::ShardDegree, row)) {
       s.shard_degree = s.sharding == Sharding::None ? 1 : s.data_parallel * s.context_parallel;
     }
-    const bool chunks = s.virtual_pipeline > 1;
-    if (chunks && rows_.dimensions[static_cast<std::size_t>(Dimension::Schedule)].empty()) {
-      s.schedule = Schedule::Interleaved;
-    }
+    if (s.virtual_pipeline > 1 && column_of(Dimension::Schedule).empty()) s.schedule = Schedule::Interleaved;
     return s;
   }
 
+  [[nodiscard]] std::span<const std::int32_t> column_of(Dimension dimension) const {
+    return rows_.dimensions[static_cast<std::size_t>(dimension)];
+  }
   [[nodiscard]] bool is_open(Dimension dimension, std::size_t row) const {
-    const std::span<const std::int32_t> column = rows_.dimensions[static_cast<std::size_t>(dimension)];
+    const std::span<const std::int32_t> column = column_of(dimension);
     return column.empty() || column[row] == 0;
   }
 
@@ -129,7 +127,6 @@ class RowEstimator {
   Cluster cluster_;
   const Stack& stack_;
   const BatchColumns& rows_;
-  std::array<void (*)(Strategy&, std::int32_t), kDimensionCount> setters_{};
   BatchDetail detail_;
   BatchEstimates& out_;
   std::unordered_map<TableKey, std::unique_ptr<LayerTable>, TableKeyHash> tables_;

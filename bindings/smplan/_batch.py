@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from smplan import _core
 from smplan._errors import Diagnostic, InputError
 from smplan._progress import Watching
-from smplan._request import arguments_of, environment_region, shipped_catalog
+from smplan._request import arguments_of, environment_region, shipped_catalog, show_keywords
 
 if TYPE_CHECKING:
     import numpy
@@ -110,17 +109,11 @@ class BatchEstimate:
         return batch_table(self)
 
 
-def _shows_columns(function: Callable[..., BatchEstimate]) -> Callable[..., BatchEstimate]:
-    """Shows the columns one by one in help(), with None for what is not given."""
-    shown = [p for p in inspect.signature(function).parameters.values() if p.kind is not p.VAR_KEYWORD]
-    shown += [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation="Optional[Column]")
-              for name in _DIMENSIONS]
-    shown.append(inspect.Parameter("request", inspect.Parameter.VAR_KEYWORD, annotation=Any))
-    function.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
-    return function
+def _takes_columns(function: Callable[..., BatchEstimate]) -> Callable[..., BatchEstimate]:
+    return show_keywords(function, {name: "Optional[Column]" for name in _DIMENSIONS}, others=True)
 
 
-@_shows_columns
+@_takes_columns
 def estimate_batch(*, catalog: Optional[_core.Catalog] = None, instances: str, stack: str, count: Column = 1,
                    **request: Any) -> BatchEstimate:
     """Memory and step time of many configurations of one model on one instance type under one stack. Needs numpy.

@@ -90,14 +90,21 @@ class Request(TypedDict, total=False):
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def takes_request(function: Function) -> Function:
-    """Shows the keywords one by one in help(), with None for what is not given."""
-    shown = [p for p in inspect.signature(function).parameters.values() if p.kind is not p.VAR_KEYWORD]
-    for name, kind in Request.__annotations__.items():
-        annotation = kind.__forward_arg__ if hasattr(kind, "__forward_arg__") else kind
-        shown.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation))
+def show_keywords(function: Function, keywords: Mapping[str, Any], others: bool = False) -> Function:
+    """Shows the keywords one by one in help(), with None for what is not given, before any `others` that it takes."""
+    own = list(inspect.signature(function).parameters.values())
+    shown = [p for p in own if p.kind is not p.VAR_KEYWORD]
+    shown += [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+              for name, kind in keywords.items()]
+    shown += [p for p in own if others and p.kind is p.VAR_KEYWORD]
     function.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
     return function
+
+
+def takes_request(function: Function) -> Function:
+    """Shows the keywords of a request."""
+    return show_keywords(function, {name: getattr(kind, "__forward_arg__", kind)
+                                    for name, kind in Request.__annotations__.items()})
 
 
 def environment_region() -> Optional[str]:

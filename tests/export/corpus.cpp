@@ -13,6 +13,7 @@
 
 #include "planner/export/launch.hpp"
 #include "planner/search.hpp"
+#include "tests/support/export_options.hpp"
 #include "tests/support/spec_field.hpp"
 
 namespace smplan {
@@ -58,22 +59,6 @@ std::vector<std::string> startable(const Catalog& catalog) {
   return stacks;
 }
 
-/// Nothing said, everything said, and data on a file system, in turn.
-ExportOptions options_of(const TrainingPlan& plan, int turn) {
-  ExportOptions options;
-  if (turn % 3 == 1) {
-    options.role = "arn:aws:iam::111122223333:role/training";
-    options.bucket = "models-111122223333";
-    options.script = "pretrain.py";
-    options.job_name = fmt::format("run-{}", turn);
-    options.input_mode = "File";
-    if (plan.market != Market::Spot) options.warm_pool = Seconds(1800);
-  } else if (turn % 3 == 2) {
-    options.file_system = "fs-0123456789abcdef0";
-  }
-  return options;
-}
-
 struct Corpus {
   const Catalog& catalog;
   Json exports = Json::array();
@@ -89,7 +74,7 @@ struct Corpus {
     const TrainingPlan plan = training_plan_of(*request, set.plans.front());
     if (!seen.insert(plan.id()).second) return true;
     ++plans;
-    const ExportOptions options = options_of(plan, plans);
+    const ExportOptions options = test::export_options(plans, plan.market != Market::Spot);
     for (const ExportTarget& target : export_targets()) add_export(plan, options, target);
     return true;
   }

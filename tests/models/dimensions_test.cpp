@@ -43,10 +43,8 @@ TEST(Dimensions, HaveNamesOfTheirOwn) {
     EXPECT_TRUE(paths.insert(row.path).second) << row.path;
     EXPECT_TRUE(columns.insert(row.column).second) << row.column;
     EXPECT_TRUE(helps.insert(row.help).second) << row.help;
-    EXPECT_EQ(find_dimension(row.keyword), &row);
     EXPECT_EQ(&row_of(row.dimension), &row);
   }
-  EXPECT_EQ(find_dimension("data"), nullptr);
   EXPECT_EQ(row_of(Dimension::ShardDegree).flag(), "--shard-degree");
 }
 

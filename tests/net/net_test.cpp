@@ -18,6 +18,7 @@
 #include "planner/search.hpp"
 #include "planner/validation/prediction.hpp"
 #include "tests/net/random_requests.hpp"
+#include "tests/support/export_options.hpp"
 #include "tests/support/measured_runs.hpp"
 
 namespace smplan {
@@ -159,22 +160,6 @@ std::optional<PlanSet> answer_to(const std::string& words) {
   return set ? std::optional(std::move(*set)) : std::nullopt;
 }
 
-/// Nothing said, everything said, and data on a file system, in turn.
-ExportOptions options_of(std::size_t turn) {
-  ExportOptions options;
-  if (turn % 3 == 1) {
-    options.role = "arn:aws:iam::111122223333:role/training";
-    options.bucket = "models-111122223333";
-    options.script = "pretrain.py";
-    options.job_name = fmt::format("run-{}", turn);
-    options.input_mode = "File";
-    if (turn % 2 == 0) options.warm_pool = Seconds(1800);
-  } else if (turn % 3 == 2) {
-    options.file_system = "fs-0123456789abcdef0";
-  }
-  return options;
-}
-
 /// All that a target says of a plan: its files, what to fill in, what to know; or why it says nothing.
 std::string words_of(const Result<Export>& exported) {
   if (!exported) return to_string(exported.error());
@@ -244,7 +229,7 @@ TEST(Net, HoldsExportsAndFindings) {
     const std::optional<PlanSet> set = answer_to(plans[i].key);
     ASSERT_TRUE(set) << plans[i].key;
     const TrainingPlan plan = training_plan_of(set->request, set->plans.front());
-    const ExportOptions options = options_of(i);
+    const ExportOptions options = test::export_options(static_cast<int>(i), i % 2 == 0);
     std::string texts, findings;
     for (const ExportTarget& target : export_targets()) {
       const Result<Export> exported = export_plan({plan, options, test::shipped_catalog()}, target.name);

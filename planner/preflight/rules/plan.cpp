@@ -63,7 +63,7 @@ Stated stated_of(const JobStrategy& s) {
 /// A rule about numbers alone: the stack has no part in it.
 bool is_broken(std::string_view rule, const Stated& stated) {
   static const Stack kAny{};
-  return breaks(rule, stated.strategy, stated.workload, kAny);
+  return broken_rule(rule, stated.strategy, stated.workload, kAny).has_value();
 }
 
 /// The model-parallel library's degrees have rules of their own for the product.
