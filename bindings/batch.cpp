@@ -52,7 +52,7 @@ struct OwnedColumns {
   std::vector<std::int32_t> nodes;
   std::array<std::vector<std::int32_t>, kDimensionCount> dimensions;
   [[nodiscard]] BatchColumns view() const {
-    BatchColumns out{nodes, {}};
+    BatchColumns out{nodes, {}, {}};
     std::copy(dimensions.begin(), dimensions.end(), out.dimensions.begin());
     return out;
   }
@@ -107,8 +107,13 @@ py::dict estimate_columns(const CatalogHandle& handle, const Arguments& argument
     if (request.instances.size() != 1) {
       faults.push_back({"instance-choice", "instances", "a batch is on one instance type", "name one"});
     }
-    if (request.stacks.size() != 1) faults.push_back({"stack-choice", "stack", "a batch is of one stack", "name one"});
+    const std::string& id = request.stacks.front()->id;
+    const auto is_other = [&](const Stack* stack) { return stack->id != id; };
+    if (std::any_of(request.stacks.begin(), request.stacks.end(), is_other)) {
+      faults.push_back({"stack-choice", "stack", "a batch is of one stack", "name one"});
+    }
     if (!faults.empty()) throw Refused{std::move(faults)};
+    const Stack& stack = *catalog->find_stack(id);
     const InstanceType& instance = *request.instances.front();
     if (!instance.smddp && columns->has(Dimension::Collectives, dimension_value(Collectives::Smddp))) {
       throw Refused{{{"unsupported", "collectives", "smddp does not run on " + instance.name, "use nccl"}}};
@@ -116,12 +121,13 @@ py::dict estimate_columns(const CatalogHandle& handle, const Arguments& argument
     const Cluster one_node = value_or_throw(make_cluster(*catalog, instance, 1));
     Workload workload = request.workload;
     workload.precision = effective_precision(request, one_node.accelerator);
-    if (!stack_runs_on(*request.stacks.front(), one_node, instance, workload.precision)) {
-      throw Refused{{{"unsupported", "stack", request.stacks.front()->name + " does not run on " + instance.name,
+    if (!stack_runs_on(stack, one_node, instance, workload.precision)) {
+      throw Refused{{{"unsupported", "stack", stack.name + " does not run on " + instance.name,
                       "choose another stack or dtype"}}};
     }
-    return Outcome{estimate_batch(workload, one_node, *request.stacks.front(), columns->view(), 0,
-                                  BatchDetail::MemoryAndTime, &monitor),
+    BatchColumns rows = columns->view();
+    rows.execution = stated_execution(request);
+    return Outcome{estimate_batch(workload, one_node, stack, rows, 0, BatchDetail::MemoryAndTime, &monitor),
                    in_gib(one_node.device_memory)};
   };
   Outcome outcome = interruptible(work, progress);

@@ -18,13 +18,6 @@ constexpr EnumNames<Sharding, 7> kShardings = {{{Sharding::None, "none"},
                                                 {Sharding::FsdpHybrid, "fsdp-hybrid"}}};
 constexpr EnumNames<Recompute, 3> kRecomputes = {
     {{Recompute::None, "none"}, {Recompute::Selective, "selective"}, {Recompute::Full, "full"}}};
-constexpr EnumNames<LayerModule, 7> kLayerModules = {{{LayerModule::CoreAttention, "core_attn"},
-                                                      {LayerModule::LatentUpProjection, "mla_up_proj"},
-                                                      {LayerModule::Norms, "layernorm"},
-                                                      {LayerModule::ExpertActivation, "moe_act"},
-                                                      {LayerModule::DenseMlp, "mlp"},
-                                                      {LayerModule::SharedExperts, "shared_experts"},
-                                                      {LayerModule::Experts, "moe"}}};
 constexpr EnumNames<Schedule, 4> kSchedules = {{{Schedule::GPipe, "gpipe"},
                                                 {Schedule::OneFOneB, "1f1b"},
                                                 {Schedule::Interleaved, "interleaved"},
@@ -121,8 +114,6 @@ bool is_fsdp(Sharding sharding) {
 }
 std::string_view to_string(Recompute recompute) { return name_of(kRecomputes, recompute); }
 std::optional<Recompute> recompute_from(std::string_view name) { return value_of(kRecomputes, name); }
-std::string_view to_string(LayerModule module) { return name_of(kLayerModules, module); }
-std::optional<LayerModule> layer_module_from(std::string_view name) { return value_of(kLayerModules, name); }
 std::string_view to_string(Schedule schedule) { return name_of(kSchedules, schedule); }
 std::optional<Schedule> schedule_from(std::string_view name) { return value_of(kSchedules, name); }
 std::string_view to_string(Collectives collectives) { return name_of(kCollectives, collectives); }
@@ -146,6 +137,7 @@ Stack read_stack(const JsonValue& value, Diagnostics& out) {
   stack.aliases = read_strings(reader, "aliases");
   read_alias_notes(reader, stack);
   read_dimensions(reader, stack);
+  stack.offers = read_offers(reader);
   stack.vendors = read_vendors(reader);
   read_byte_ledger(reader, stack);
   stack.flash_attention = reader.optional_bool("flash_attention").value_or(true);

@@ -10,6 +10,7 @@
 #include "base/json_reader.hpp"
 #include "base/units.hpp"
 #include "catalogs/accelerator.hpp"
+#include "catalogs/execution.hpp"
 #include "catalogs/profile.hpp"
 #include "catalogs/provenance.hpp"
 #include "catalogs/stack_profile.hpp"
@@ -34,19 +35,6 @@ enum class Recompute { None, Selective, Full };
 std::string_view to_string(Recompute recompute);
 std::optional<Recompute> recompute_from(std::string_view name);
 
-/// Parts of a layer that selective recomputation may run again, as Megatron Core's `recompute_modules` names them.
-enum class LayerModule : std::uint8_t {
-  CoreAttention,       ///< `core_attn`
-  LatentUpProjection,  ///< `mla_up_proj`, with rotary embedding
-  Norms,               ///< `layernorm`, before attention and MLP
-  ExpertActivation,    ///< `moe_act`
-  DenseMlp,            ///< `mlp`
-  SharedExperts,       ///< `shared_experts`
-  Experts,             ///< `moe`: router, exchange, routed and shared experts
-};
-std::string_view to_string(LayerModule module);
-std::optional<LayerModule> layer_module_from(std::string_view name);
-
 enum class Schedule { GPipe, OneFOneB, Interleaved, ZeroBubble };
 std::string_view to_string(Schedule schedule);
 std::optional<Schedule> schedule_from(std::string_view name);
@@ -55,7 +43,7 @@ enum class Collectives { Nccl, Smddp };
 std::string_view to_string(Collectives collectives);
 std::optional<Collectives> collectives_from(std::string_view name);
 
-/// A training framework: what it can express and what it does by default.
+/// A training framework: what it can express, what it does by default, and what of that a job switched.
 struct Stack {
   std::string id;                    ///< `megatron`, `fsdp`, ...
   std::string name;                  ///< `Megatron-LM / NeMo / Megatron-Bridge`
@@ -83,9 +71,6 @@ struct Stack {
   /// torch.autograd.graph.save_on_cpu.
   bool offload_waits = false;
   std::vector<std::string> precisions;
-  /// What selective recomputation runs again; none named: the attention core where its scores are stored, and under
-  /// FSDP what its policy does not keep. What a measured run did.
-  std::vector<LayerModule> selective_modules;
   /// Bytes per parameter of the replica that holds them, mixed precision (bf16/fp16).
   double weight_bytes = 2;
   double gradient_bytes = 2;         ///< as kept between micro-batches
@@ -110,19 +95,14 @@ struct Stack {
   bool flash_attention = true;
   /// Expert dispatch sends a token once to a node and once to a rank, however many of its experts are there.
   bool deduplicated_dispatch = false;
-  bool balanced_routing = false;  ///< tokens are dealt out evenly over the experts, as in benchmarks. What a run did.
   bool deepspeed_engine = false;  ///< DeepSpeed holds and reduces the states, not the stack itself
-  /// Gradients that DeepSpeed reduces at a time (`reduce_bucket_size`, by its default); 0: the square of the hidden
-  /// size, which Hugging Face's Trainer writes for "auto". What a measured run did.
+  /// Gradients that DeepSpeed reduces at a time (`reduce_bucket_size`, by its default).
   double reduce_bucket_elements = 5e8;
   /// Rank 0 writes checkpoints whole (torch.save); else every rank writes its part, replicas too.
   bool one_writer = false;
   /// FSDP accumulates without synchronising (`no_sync`): until the last micro-batch every rank holds the gradients of
   /// all its parameters whole, of frozen ones too.
   bool whole_gradients = false;
-  /// Torch's optimizers let go of gradients after the update, so that a step of one micro-batch begins without. What a
-  /// measured run did; a plan's script may hold them.
-  bool releases_gradients = false;
   /// FSDP shards each expert by itself, so that one is gathered at a time; else with its layer.
   bool expert_units = false;
   /// Pipeline stages are cut by weights that multiply a token, the output head's among them; else by layers.
@@ -158,12 +138,6 @@ struct Stack {
   /// tensor_overlap is not zero: a product that waits for gathered inputs, or whose sums are scattered, runs in as many
   /// parts as ranks.
   bool userbuffers = false;
-  /// Products and the collectives beside them run in slices (async TP): of partial sums a slice stands. What a measured
-  /// run did.
-  bool async_tensor_parallel = false;
-  /// Context ranks exchange their tokens for heads (Jacobs et al. 2023, Ulysses; cp_comm_type a2a of Megatron), which
-  /// nothing hides, instead of passing keys and values around. What a measured run did.
-  bool all_to_all_context = false;
   /// Layers are plain PyTorch code (Transformers, torchtune, LitGPT): norms compute in fp32 and keep what they compute,
   /// keys and values are repeated for every query head.
   bool plain_layers = false;
@@ -176,7 +150,6 @@ struct Stack {
   /// Recomputation stops once all that the backward pass reads is there: what only makes the layer's output does not
   /// run again (torch.utils.checkpoint without re-entrance since PyTorch 2.1; compilers drop it as dead code).
   bool checkpoint_stops_early = false;
-  bool compiled = false;         ///< layers run under torch.compile. What a measured run did.
   bool fused_optimizer = false;  ///< updates in place; torch's default holds a list of temporaries
   bool adapter_dropout = false;  ///< adapters drop out a copy of their input, whose mask stays
   /// 4-bit weights as Lightning Fabric holds them: the head's too; inputs of frozen products stay.
@@ -187,6 +160,10 @@ struct Stack {
   std::string limitation;                  ///< what it cannot do, for messages
   /// Another stack whose kernels and collectives this one runs, and so whose profile it takes; empty: its own.
   std::string runs_like;
+  /// What of an Execution the framework can be told: of each one member is set.
+  std::vector<Execution> offers;
+  /// What the job switched. Of a framework as the catalog has it nothing; see executed() in models/execution.hpp.
+  Execution execution;
   /// From the catalog's `stack_profiles` where they have one for this stack, else from the entry itself.
   StackProfile profile;
   Provenance provenance;

@@ -27,6 +27,8 @@ const char* heading(RequestGroup group) {
       return "Software";
     case RequestGroup::Dimension:
       return "Fixed dimensions (a value, or a list of those allowed)";
+    case RequestGroup::Execution:
+      return "What software is told (left out: as the framework does by default)";
     case RequestGroup::Operation:
       return "Checkpoints and data";
     case RequestGroup::Memory:

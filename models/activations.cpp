@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "models/execution.hpp"
 #include "models/memory.hpp"
 #include "models/state_mixer.hpp"
 
@@ -205,9 +206,7 @@ Ledger discarded(const Workload& w, const LayerSpec& spec, const Strategy& s, co
   const Architecture& a = w.architecture;
   const MixtureOfExperts& m = a.moe;
   const auto h = static_cast<double>(a.hidden);
-  const auto has = [&](LayerModule module) {
-    return std::find(o.selective_modules.begin(), o.selective_modules.end(), module) != o.selective_modules.end();
-  };
+  const auto has = [&](LayerModule module) { return o.recompute_modules.has(module); };
   const double width = mlp_width_factor(w, o, b);
   Ledger out;
   if (has(LayerModule::CoreAttention) && !o.flash_attention) out.split += scores(w, spec, o, b);
@@ -299,21 +298,21 @@ double forward_transient(const Workload& w, const LayerSpec& spec, double region
 
 ActivationOptions activation_options(const Workload& w, const Strategy& s, const Stack& stack) {
   const bool fsdp = is_fsdp(s.sharding);
-  return {.flash_attention = w.flash_attention.value_or(stack.flash_attention),
+  return {.flash_attention = stack.flash_attention,
           .dropout = w.drops_out(),
           // torchao, FSDP's fp8, keeps 16-bit inputs and casts again in the backward pass.
           .fp8_inputs = w.precision == Precision::Fp8 && !fsdp,
           .unfused = !stack.fused_kernels,
           .whole_regions = stack.torch_parallelism,
-          .sliced_regions = stack.async_tensor_parallel,
+          .sliced_regions = stack.execution.tensor_overlap == TensorOverlap::Async,
           .liger_kernels = stack.liger_kernels,
           .plain_layers = stack.plain_layers,
           .fused_qkv = stack.fused_qkv,
           .adapter_dropout = stack.adapter_dropout,
           .frozen_inputs = w.finetune == FineTune::Qlora && stack.lightning_quantization,
           .per_operation_selective = selects_by_operation(s, stack),
-          .compiled = stack.compiled,
-          .selective_modules = stack.selective_modules};
+          .compiled = compiles_layers(stack),
+          .recompute_modules = stack.execution.recompute_modules};
 }
 
 TokenActivations token_activations(const Workload& w, const LayerSpec& spec, const Strategy& s,
@@ -339,7 +338,7 @@ TokenActivations token_activations(const Workload& w, const LayerSpec& spec, con
   if (options.per_operation_selective) {
     const Ledger products = per_operation(w, spec, options, b);
     out.selective = std::min(out.selective, products.region / region_cut + products.split / tensor);
-  } else if (!options.selective_modules.empty()) {
+  } else if (!options.recompute_modules.empty()) {
     const Ledger again = discarded(w, spec, s, options, b);
     out.selective = out.saved - again.region / region_cut - again.split / tensor;
   }

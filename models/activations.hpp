@@ -1,7 +1,5 @@
 #pragma once
 
-#include <span>
-
 #include "base/units.hpp"
 #include "catalogs/stack.hpp"
 #include "models/layers.hpp"
@@ -19,7 +17,7 @@ struct ActivationOptions {
   /// are kept whole.
   bool unfused = false;
   bool whole_regions = false;    ///< `torch_parallelism` as Stack has it
-  bool sliced_regions = false;   ///< `async_tensor_parallel` as Stack has it
+  bool sliced_regions = false;   ///< async tensor parallelism: of partial sums a slice stands
   bool liger_kernels = false;    ///< as Stack has them
   bool plain_layers = false;     ///< as Stack has them
   bool fused_qkv = false;        ///< as Stack has it
@@ -28,8 +26,8 @@ struct ActivationOptions {
   /// FSDP's selective checkpointing: every second product and the attention output are kept,
   /// the rest is done again (torchtitan's per-operation policy).
   bool per_operation_selective = false;
-  bool compiled = false;                           ///< as Stack has it
-  std::span<const LayerModule> selective_modules;  ///< the stack's own; none, and no such policy: the scores
+  bool compiled = false;           ///< under torch.compile
+  LayerModules recompute_modules;  ///< as Execution has them; none, and no such policy: the scores
 };
 
 /// What follows from the workload, the strategy and how the software runs a layer.

@@ -10,6 +10,10 @@ using Kind = DimensionRow::Kind;
 using Open = DimensionRow::Open;
 
 constexpr std::int32_t kMostDegree = 16384;
+constexpr std::int32_t kMostLayers = 1 << 20;
+constexpr std::int32_t kMostPadding = 1 << 20;
+constexpr std::int32_t kMostBucket = 2'000'000'000;
+constexpr std::int32_t kMostRelease = 9912;
 
 std::int32_t one(const Strategy&) { return 1; }
 std::int32_t zero(const Strategy&) { return 0; }
@@ -23,6 +27,20 @@ template <auto Member>
 void set(Strategy& s, std::int32_t value) {
   using T = std::remove_reference_t<decltype(s.*Member)>;
   s.*Member = from_dimension_value<T>(value);
+}
+
+template <auto Member>
+std::int32_t get_execution(const Strategy& s) {
+  return dimension_value(s.execution.*Member);
+}
+template <auto Member>
+void set_execution(Strategy& s, std::int32_t value) {
+  using T = std::remove_reference_t<decltype(s.execution.*Member)>;
+  s.execution.*Member = from_dimension_value<T>(value);
+}
+template <auto Member>
+bool is_told(const Strategy& s) {
+  return get_execution<Member>(s) != 0;
 }
 
 template <typename T>
@@ -101,6 +119,66 @@ DimensionRow named(Dimension dimension, std::string_view keyword, std::string_vi
           .words = &words};
 }
 
+DimensionWords module_words() {
+  std::vector<std::int32_t> values{0};
+  for (int i = 0; i < kLayerModules; ++i) values.push_back(1 << i);
+  const std::size_t listed = values.size();
+  for (std::int32_t v = 1; v < 1 << kLayerModules; ++v) {
+    if ((v & (v - 1)) != 0) values.push_back(v);
+  }
+  return {name_of<LayerModules>, parse<layer_modules_from>, values, listed};
+}
+
+/// A member of Strategy::execution: 0 is the framework's default, which the short form and files leave out.
+template <auto Member>
+DimensionRow told(Dimension dimension, std::string_view keyword, std::string_view path, std::string_view title,
+                  std::string_view help) {
+  return {.dimension = dimension,
+          .keyword = keyword,
+          .path = path,
+          .column = keyword,
+          .label = {},
+          .title = title,
+          .help = help,
+          .least = 0,
+          .open = Open::Framework,
+          .zero_follows = true,
+          .of_execution = true,
+          .get = get_execution<Member>,
+          .set = set_execution<Member>,
+          .plain = zero,
+          .applies = is_told<Member>};
+}
+
+template <auto Member>
+DimensionRow told_word(Dimension dimension, std::string_view keyword, std::string_view path, std::string_view label,
+                       std::string_view title, std::string_view help, const DimensionWords& words) {
+  DimensionRow row = told<Member>(dimension, keyword, path, title, help);
+  row.label = label;
+  row.kind = Kind::Words;
+  row.most = *std::max_element(words.values.begin(), words.values.end());
+  row.zero_follows = false;
+  row.is_offered = true;
+  row.words = &words;
+  return row;
+}
+
+template <auto Member>
+DimensionRow told_number(Dimension dimension, std::string_view keyword, std::string_view path, std::string_view label,
+                         std::string_view title, std::string_view help, std::int32_t most) {
+  DimensionRow row = told<Member>(dimension, keyword, path, title, help);
+  row.label = label;
+  row.least = 1;
+  row.most = most;
+  return row;
+}
+
+template <auto Value>
+void try_from(DimensionRow& row) {
+  row.tried_from = dimension_value(Value);
+}
+void for_any_stack(DimensionRow& row) { row.is_offered = false; }
+
 DimensionRow with(DimensionRow row, void (*change)(DimensionRow&)) {
   change(row);
   return row;
@@ -112,6 +190,16 @@ const std::array<DimensionRow, kDimensionCount>& table() {
   static const DimensionWords kRecomputes = words<Recompute, recompute_from>(Recompute::Full);
   static const DimensionWords kOffloads = offload_words();
   static const DimensionWords kCollectives = words<Collectives, collectives_from>(Collectives::Smddp);
+  static const DimensionWords kToggles = words<Toggle, toggle_from>(Toggle::On);
+  static const DimensionWords kCompiles = words<Compile, compile_from>(Compile::LayersAndLoss);
+  static const DimensionWords kLossKernels = words<LossKernel, loss_kernel_from>(LossKernel::Linear);
+  static const DimensionWords kTensorOverlaps = words<TensorOverlap, tensor_overlap_from>(TensorOverlap::Async);
+  static const DimensionWords kContextExchanges =
+      words<ContextExchange, context_exchange_from>(ContextExchange::AllToAll);
+  static const DimensionWords kMoeDispatchers = words<MoeDispatcher, moe_dispatcher_from>(MoeDispatcher::DeepEp);
+  static const DimensionWords kMoeRouters = words<MoeRouter, moe_router_from>(MoeRouter::Balanced);
+  static const DimensionWords kCudaGraphs = words<CudaGraphs, cuda_graphs_from>(CudaGraphs::Iteration);
+  static const DimensionWords kModules = module_words();
   static const std::array<DimensionRow, kDimensionCount> kRows{
       degree<&Strategy::tensor_parallel>(Dimension::Tensor, "tp", "parallel/tensor", "tensor", "tensor parallelism",
                                          "Tensor parallel"),
@@ -207,7 +295,87 @@ const std::array<DimensionRow, kDimensionCount>& table() {
              r.open = Open::Plain;
            }),
       named<&Strategy::collectives>(Dimension::Collectives, "collectives", "collectives", "collective library",
-                                    "Library of the collective operations", kCollectives)};
+                                    "Library of the collective operations", kCollectives),
+      with(told_word<&Execution::compile>(Dimension::Compile, "compile", "execution/compile", "compile:", "compilation",
+                                          "What torch.compile takes [plan: the fastest]", kCompiles),
+           try_from<Compile::Layers>),
+      with(told_word<&Execution::flash_attention>(Dimension::FlashAttention, "flash_attention",
+                                                  "execution/flash_attention", "flash:", "flash attention",
+                                                  "Attention keeps no scores [as the stack does]", kToggles),
+           for_any_stack),
+      with(told_word<&Execution::loss_kernel>(
+               Dimension::LossKernel, "loss_kernel", "execution/loss_kernel", "loss:", "loss kernel",
+               "All logits in fp32, the framework's fused loss, or with the projection in chunks, which keeps no "
+               "logits (Liger, cut cross-entropy) [plan: the fastest]",
+               kLossKernels),
+           try_from<LossKernel::Linear>),
+      told_word<&Execution::liger_kernels>(Dimension::LigerKernels, "liger_kernels", "execution/liger_kernels",
+                                           "liger:", "Liger kernels", "Norms and gates as one kernel each", kToggles),
+      told_word<&Execution::tensor_overlap>(Dimension::TensorOverlap, "tensor_overlap", "execution/tensor_overlap",
+                                            "tp-overlap:", "tensor overlap",
+                                            "Products beside what tensor ranks exchange", kTensorOverlaps),
+      told_word<&Execution::gradient_overlap>(Dimension::GradientOverlap, "gradient_overlap",
+                                              "execution/gradient_overlap", "grad-overlap:", "gradient overlap",
+                                              "Gradients are reduced under the backward pass", kToggles),
+      told_word<&Execution::context_exchange>(Dimension::ContextExchange, "context_exchange",
+                                              "execution/context_exchange", "cp-exchange:", "context exchange",
+                                              "How context ranks see each other's tokens", kContextExchanges),
+      with(told_word<&Execution::moe_dispatcher>(Dimension::MoeDispatcher, "moe_dispatcher", "execution/moe_dispatcher",
+                                                 "dispatcher:", "token dispatcher",
+                                                 "How tokens reach their experts [plan: the fastest]", kMoeDispatchers),
+           try_from<MoeDispatcher::DeepEp>),
+      told_word<&Execution::moe_router>(Dimension::MoeRouter, "moe_router", "execution/moe_router", "router:",
+                                        "expert router", "Tokens dealt out evenly, as in benchmarks", kMoeRouters),
+      with(told_word<&Execution::expert_overlap>(Dimension::ExpertOverlap, "expert_overlap", "execution/expert_overlap",
+                                                 "ep-overlap:", "expert overlap",
+                                                 "Exchange of experts under other work [plan: the fastest]", kToggles),
+           try_from<Toggle::On>),
+      told_word<&Execution::fused_routing>(Dimension::FusedRouting, "fused_routing", "execution/fused_routing",
+                                           "fused-routing:", "fused routing",
+                                           "Routing, padding and permutation as fused kernels", kToggles),
+      told_word<&Execution::cuda_graphs>(Dimension::CudaGraphs, "cuda_graphs", "execution/cuda_graphs", "graphs:",
+                                         "CUDA graphs", "What of layers with experts is captured", kCudaGraphs),
+      told_word<&Execution::recompute_modules>(Dimension::RecomputeModules, "recompute_modules",
+                                               "execution/recompute_modules", "modules:", "recomputed modules",
+                                               "What selective recomputation runs again, joined with +", kModules),
+      with(told_word<&Execution::pure_half>(Dimension::PureHalf, "pure_half", "execution/pure_half",
+                                            "pure-half:", "pure 16-bit states",
+                                            "Weights, gradients and moments in 16 bits, without fp32 copies", kToggles),
+           for_any_stack),
+      told_word<&Execution::half_gradients>(Dimension::HalfGradients, "half_gradients", "execution/half_gradients",
+                                            "half-gradients:", "16-bit gradients", "Gradients accumulate in 16 bits",
+                                            kToggles),
+      told_word<&Execution::half_moments>(Dimension::HalfMoments, "half_moments", "execution/half_moments",
+                                          "half-moments:", "16-bit moments", "The optimizer's moments in 16 bits",
+                                          kToggles),
+      told_number<&Execution::half_layers>(Dimension::HalfLayers, "half_layers", "execution/half_layers",
+                                           "half-layers:", "16-bit layers",
+                                           "Layers whose products stay in 16 bits beside fp8 or fp4", kMostLayers),
+      told_number<&Execution::vocab_multiple>(Dimension::VocabMultiple, "vocab_multiple", "execution/vocab_multiple",
+                                              "vocab-multiple:", "vocabulary padding",
+                                              "The vocabulary is padded to a multiple of this on each tensor rank",
+                                              kMostPadding),
+      told_word<&Execution::empty_cache>(Dimension::EmptyCache, "empty_cache", "execution/empty_cache",
+                                         "empty-cache:", "emptied cache",
+                                         "The allocator gives back what is not in use, every few steps", kToggles),
+      told_word<&Execution::reentrant_checkpoint>(
+          Dimension::ReentrantCheckpoint, "reentrant_checkpoint", "execution/reentrant_checkpoint", "reentrant:",
+          "re-entrant checkpoints", "Recomputation runs whole layers again, as before PyTorch 2.1", kToggles),
+      told_number<&Execution::reduce_bucket>(Dimension::ReduceBucket, "reduce_bucket", "execution/reduce_bucket",
+                                             "bucket:", "reduce bucket", "Gradients that DeepSpeed reduces at a time",
+                                             kMostBucket),
+      with(told_word<&Execution::release_gradients>(
+               Dimension::ReleaseGradients, "release_gradients", "execution/release_gradients",
+               "release-gradients:", "released gradients", "Gradients are let go of after the update", kToggles),
+           for_any_stack),
+      with(told_word<&Execution::double_quantization>(Dimension::DoubleQuantization, "double_quantization",
+                                                      "execution/double_quantization",
+                                                      "double-quantization:", "double quantization",
+                                                      "Scales of a 4-bit base are quantized too [on]", kToggles),
+           for_any_stack),
+      told_number<&Execution::software_release>(
+          Dimension::SoftwareRelease, "software_release", "execution/software_release", "release:", "software release",
+          "Year and month of the software, 2602 is 2026-02 [today's]", kMostRelease)};
   return kRows;
 }
 

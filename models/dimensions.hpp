@@ -32,16 +32,43 @@ enum class Dimension : std::uint8_t {
   RecomputeLayers,
   Offload,
   Collectives,
+  // Execution: what software is told, or left to the framework's default.
+  Compile,
+  FlashAttention,
+  LossKernel,
+  LigerKernels,
+  TensorOverlap,
+  GradientOverlap,
+  ContextExchange,
+  MoeDispatcher,
+  MoeRouter,
+  ExpertOverlap,
+  FusedRouting,
+  CudaGraphs,
+  RecomputeModules,
+  PureHalf,
+  HalfGradients,
+  HalfMoments,
+  HalfLayers,
+  VocabMultiple,
+  EmptyCache,
+  ReentrantCheckpoint,
+  ReduceBucket,
+  ReleaseGradients,
+  DoubleQuantization,
+  SoftwareRelease,
 };
-inline constexpr std::size_t kDimensionCount = 16;
+inline constexpr std::size_t kDimensionCount = 40;
 
 /// Values of all dimensions are kept as numbers: a degree itself, 0 or 1 of a switch, the place of an enumerator, the
-/// bits of an Offload.
+/// bits of an Offload or of LayerModules.
 template <typename T>
 constexpr std::int32_t dimension_value(const T& value) {
   if constexpr (std::is_same_v<T, Offload>) {
     return (value.optimizer ? 1 : 0) | (value.parameters ? 2 : 0) | (value.activations ? 4 : 0) |
            (value.to_nvme ? 8 : 0);
+  } else if constexpr (std::is_same_v<T, LayerModules>) {
+    return value.bits;
   } else {
     return static_cast<std::int32_t>(value);
   }
@@ -50,6 +77,8 @@ template <typename T>
 constexpr T from_dimension_value(std::int32_t value) {
   if constexpr (std::is_same_v<T, Offload>) {
     return {(value & 1) != 0, (value & 2) != 0, (value & 4) != 0, (value & 8) != 0};
+  } else if constexpr (std::is_same_v<T, LayerModules>) {
+    return {static_cast<std::uint8_t>(value)};
   } else {
     return static_cast<T>(value);
   }
@@ -67,8 +96,9 @@ struct DimensionRow {
   enum class Kind : std::uint8_t { Degree, Switch, Words };
   /// What an estimate takes where the request leaves the dimension open.
   enum class Open : std::uint8_t {
-    Plain,    ///< the plain value
-    Fastest,  ///< the fastest that fits
+    Plain,      ///< the plain value
+    Fastest,    ///< the fastest that fits
+    Framework,  ///< the framework's default
   };
 
   Dimension dimension;
@@ -85,6 +115,10 @@ struct DimensionRow {
   Open open = Open::Plain;
   bool one_in_estimate = true;  ///< an estimate takes no list of values
   bool zero_follows = false;    ///< 0 is the value that follows from the others, in columns of a batch
+  bool of_execution = false;    ///< a member of Strategy::execution
+  bool is_offered = false;      ///< frameworks differ in what they can be told: Stack::offers
+  /// Where the request leaves it open a plan tries what the framework offers of the values from this on; 0: none.
+  std::int32_t tried_from = 0;
   std::int32_t (*get)(const Strategy&) = nullptr;
   void (*set)(Strategy&, std::int32_t) = nullptr;
   /// Value that the short form need not name.

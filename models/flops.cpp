@@ -97,13 +97,13 @@ double selective_flops(const LayerStack& layers, const Workload& w, const Strate
                        const ForwardFlops& forward) {
   if (selects_by_operation(s, stack)) return forward.linears / 2;
   const double core = forward.core;
-  if (stack.selective_modules.empty()) return core;
+  if (stack.execution.recompute_modules.empty()) return core;
   double sum = 0;
-  for (const LayerModule module : stack.selective_modules) {
+  stack.execution.recompute_modules.for_each([&](LayerModule module) {
     if (module == LayerModule::CoreAttention) sum += core;
     for (const LayerRun& run : layers) sum += number(run.count) * module_products(w.architecture, run.spec, module);
     if (module == LayerModule::DenseMlp && stack.checkpoint_stops_early) sum -= output_products(layers, w);
-  }
+  });
   return sum;
 }
 
@@ -133,10 +133,12 @@ Flops head_forward_flops(const Architecture& a) {
   return Flops(2 * number(a.vocab) * number(a.hidden) * number(a.predictions()));
 }
 
-StepFlops step_flops(const Workload& w, Recompute recompute, AttentionCounting counting) {
+StepFlops step_flops(const Workload& w, Recompute recompute, AttentionCounting counting, Toggle flash_attention) {
   Strategy strategy;
   strategy.recompute = recompute;
-  return step_flops(layer_stack(w.architecture), w, strategy, 1, Stack{}, counting);
+  Stack stack;
+  stack.flash_attention = flash_attention != Toggle::Off;
+  return step_flops(layer_stack(w.architecture), w, strategy, 1, stack, counting);
 }
 
 // Backward costs twice the forward: gradients of the inputs and of the weights. Frozen weights (LoRA) need
@@ -147,7 +149,7 @@ StepFlops step_flops(const Workload& w, Recompute recompute, AttentionCounting c
 StepFlops step_flops(const LayerStack& layers, const Workload& w, const Strategy& s, double recomputed_part,
                      const Stack& stack, AttentionCounting counting) {
   const Architecture& a = w.architecture;
-  const bool flash = w.flash_attention.value_or(stack.flash_attention);
+  const bool flash = stack.flash_attention;
   const ForwardFlops forward = forward_flops(layers, a, w.seq_len, counting);
   const double head = head_forward_flops(a).value();
   const double linears = forward.linears + head;

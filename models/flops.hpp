@@ -28,7 +28,9 @@ Flops head_forward_flops(const Architecture& a);
 /// Whether a layer's last product makes its output alone: no norm, router weight or adapter comes after it, and
 /// nothing of the backward pass reads it.
 bool ends_in_product(const Workload& workload, const LayerSpec& spec);
-StepFlops step_flops(const Workload& workload, Recompute recompute, AttentionCounting counting);
+/// Of a framework that nothing is known of; attention is flash attention unless that is off.
+StepFlops step_flops(const Workload& workload, Recompute recompute, AttentionCounting counting,
+                     Toggle flash_attention = Toggle::Default);
 /// The same where the workload's layers are at hand, and the software says what the workload leaves open.
 /// `recomputed_part` of the layers is recomputed, where that is full.
 StepFlops step_flops(const LayerStack& layers, const Workload& workload, const Strategy& strategy,

@@ -37,7 +37,7 @@ Seconds KernelClock::copy(Bytes bytes) const {
 }
 
 Seconds KernelClock::attention(const AttentionShape& shape, Pass pass) const {
-  const bool flash = workload_.flash_attention.value_or(stack_.flash_attention);
+  const bool flash = stack_.flash_attention;
   const ScoreKernels between{.fused_softmax = stack_.fused_kernels && takes_fused_softmax(shape),
                              .dropout = workload_.drops_out()};
   const Seconds kernel = flash ? flash_attention_time(shape, pass, attention_precision(), cluster_.accelerator,

@@ -93,7 +93,7 @@ double exchange_slowdown(const LayerInputs& in) {
   if (in.stack.deduplicated_dispatch && one_domain && group.ranks > kNode) return 1;
   const double slowdown = in.stack.profile.moe_slowdown;
   if (one_domain) return 1 + in.stack.profile.staged_exchange * (slowdown - 1);
-  return in.stack.balanced_routing ? 1 : slowdown;
+  return in.stack.execution.moe_router == MoeRouter::Balanced ? 1 : slowdown;
 }
 
 }  // namespace
@@ -127,7 +127,7 @@ void add_context_comm(LayerCosts& costs, const LayerInputs& in) {
     add_head_exchange(costs, in, {state_mixer_inputs(a.state) / in.slice.tensor, a.state.values() / in.slice.tensor});
     return;
   }
-  if (in.stack.all_to_all_context && !a.has_latent_attention()) {
+  if (in.stack.execution.context_exchange == ContextExchange::AllToAll && !a.has_latent_attention()) {
     const std::int64_t queries = in.slice.heads * a.head_dim;
     const std::int64_t keys = in.slice.kv_heads * a.head_dim;
     add_head_exchange(costs, in, {queries, keys, keys, queries});

@@ -27,9 +27,8 @@ std::int64_t vocabulary_slice(std::int64_t vocab, std::int64_t tensor, std::int6
 
 /// Softmax cross-entropy streams the logits: written, read for the maximum and the sum, gradient written. `counted` are
 /// the bytes of a pass where the stack's operations were counted.
-Seconds loss_time(double counted, double logits, const Workload& workload, const Stack& stack,
-                  const KernelClock& clock) {
-  if (workload.fused_loss) return clock.stream(logits);
+Seconds loss_time(double counted, double logits, const Stack& stack, const KernelClock& clock) {
+  if (stack.execution.loss_kernel == LossKernel::Linear) return clock.stream(logits);
   return counted > 0 ? clock.copy(Bytes(counted * logits)) : clock.stream(Bytes(stack.logits_bytes * logits));
 }
 
@@ -53,7 +52,7 @@ void add_host(LayerCosts& costs, const LayerInputs& in) {
     const Seconds collective = profile.host_collective + static_cast<double>(tensor) * profile.host_collective_rank;
     host += in.spec.parts() * collective;
   }
-  const bool flash = in.workload.flash_attention.value_or(in.stack.flash_attention);
+  const bool flash = in.stack.flash_attention;
   const bool scores = in.spec.mixer == Mixer::Attention && !flash;
   if (scores && in.stack.fused_kernels && !takes_fused_softmax(attention_shape(in))) host += profile.host_plain_softmax;
   costs.forward.host = costs.backward.host = host / in.cluster.host_speed;
@@ -121,11 +120,11 @@ void add_attention(LayerCosts& costs, const LayerInputs& in) {
 PassCosts selective_forward(const LayerInputs& in, Seconds layer_host) {
   constexpr double kHostShare = 0.12;
   PassCosts again;
-  for (const LayerModule module : in.stack.selective_modules) {
+  in.stack.execution.recompute_modules.for_each([&](LayerModule module) {
     PassCosts forward = module_forward(module, in);
     if (forward.compute() > Seconds()) forward.host = kHostShare * layer_host;
     again += forward;
-  }
+  });
   return again;
 }
 
@@ -195,8 +194,8 @@ EdgeCosts edge_costs(const Workload& workload, const Strategy& strategy, const G
       edge.embedding_backward.elementwise += clock.copy(written_and_read + clock.accumulation(weights));
     }
     const double logits = predicted * static_cast<double>(columns);
-    edge.head_forward.elementwise += loss_time(stack.loss_forward_bytes, logits, workload, stack, clock);
-    edge.head_backward.elementwise += loss_time(stack.loss_backward_bytes, logits, workload, stack, clock);
+    edge.head_forward.elementwise += loss_time(stack.loss_forward_bytes, logits, stack, clock);
+    edge.head_backward.elementwise += loss_time(stack.loss_backward_bytes, logits, stack, clock);
     if (strategy.tensor_parallel > 1) {
       const Bytes hidden_gradient(tensor_bytes(workload.precision) * slice.tokens * h);
       edge.head_backward.tensor_comm +=

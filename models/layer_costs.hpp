@@ -45,7 +45,7 @@ struct PassCosts {
 struct LayerCosts {
   PassCosts forward;
   PassCosts backward;
-  PassCosts selective;      ///< forward of the stack's selective_modules
+  PassCosts selective;      ///< forward of the recomputed modules
   PassCosts unread;         ///< part of forward that makes the layer's output and nothing that backward reads
   Seconds weight_gradient;  ///< part of backward.gemm that zero-bubble schedules may delay
   LayerCosts& operator+=(const LayerCosts& o) {

@@ -40,7 +40,7 @@ double tensor_overlap(const Workload& workload, const Strategy& strategy, const 
 }
 
 std::int64_t LayerInputs::ring_parts() const {
-  const bool parts = stack.userbuffers || stack.async_tensor_parallel;
+  const bool parts = stack.userbuffers || stack.execution.tensor_overlap == TensorOverlap::Async;
   return parts && tensor_overlap(workload, strategy, groups, cluster, stack) > 0 ? slice.tensor : 1;
 }
 

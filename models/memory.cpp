@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "models/activations.hpp"
+#include "models/execution.hpp"
 #include "models/memory_constants.hpp"
 #include "models/model_states.hpp"
 #include "models/pipeline.hpp"
@@ -121,8 +122,11 @@ StageLoad stage_load(const Workload& w, const Strategy& s, const Stack& stack, c
   return out;
 }
 
+bool keeps_no_logits(const Stack& stack) { return stack.execution.loss_kernel == LossKernel::Linear; }
+
 double bytes_a_logit(const Workload& w, const Strategy& s, const Stack& stack) {
-  if (w.architecture.half_logits && (stack.deepspeed_engine || w.pure_half)) return kMemoryConstants.half_logits_bytes;
+  if (w.architecture.half_logits && (stack.deepspeed_engine || is_on(stack.execution.pure_half)))
+    return kMemoryConstants.half_logits_bytes;
   return s.tensor_parallel > 1 ? stack.parallel_logits_bytes : stack.logits_bytes;
 }
 
@@ -133,7 +137,8 @@ double logits_bytes(const Workload& w, const Strategy& s, const Stack& stack, do
   if (a.vocab <= 0) return 0;
   const double region_cut = s.sequence_parallel ? s.tensor_parallel : 1;
   const auto hidden = static_cast<double>(a.hidden);
-  const double width = w.fused_loss ? std::min(hidden, static_cast<double>(a.vocab)) : static_cast<double>(a.vocab);
+  const double width =
+      keeps_no_logits(stack) ? std::min(hidden, static_cast<double>(a.vocab)) : static_cast<double>(a.vocab);
   const double bytes = bytes_a_logit(w, s, stack);
   // DTensor gathers the normalised states for the head.
   const double gathered = stack.torch_parallelism && region_cut > 1 ? 2 * hidden : 0;
@@ -151,7 +156,7 @@ bool runs_in_torch(const Strategy& s, const Stack& stack) {
 
 /// The 16-bit logits once the loss has cast them to fp32: nothing that follows fits their block.
 double idle_logits(const Workload& w, const Strategy& s, const Stack& stack, double tokens) {
-  if (w.fused_loss || bytes_a_logit(w, s, stack) <= kMemoryConstants.half_logits_bytes) return 0;
+  if (keeps_no_logits(stack) || bytes_a_logit(w, s, stack) <= kMemoryConstants.half_logits_bytes) return 0;
   const auto logits = static_cast<double>(w.architecture.predictions() * w.architecture.vocab);
   return stack.idle_logits_bytes * tokens * logits / s.tensor_parallel;
 }
@@ -182,12 +187,6 @@ double gathered_copies(const StageParameters& p, const Strategy& s, const Stack&
   return stack.copies_gathered && is_fsdp(s.sharding) ? compute * (p.root + p.unit) : 0;
 }
 
-/// Elements of one of DeepSpeed's reduce buckets.
-double bucket_elements(const Workload& w, const Stack& stack) {
-  const auto hidden = static_cast<double>(w.architecture.hidden);
-  return stack.reduce_bucket_elements > 0 ? stack.reduce_bucket_elements : hidden * hidden;
-}
-
 /// Buffers through which gradients leave: persistent, or while one unit is reduced.
 double reduction_bytes(const StageParameters& p, const Workload& w, const Strategy& s, const Stack& stack,
                        const StateWidths& b) {
@@ -199,7 +198,7 @@ double reduction_bytes(const StageParameters& p, const Workload& w, const Strate
     case StateEngine::Zero: {
       const bool sharded = s.sharding != Sharding::None;
       if (!sharded && s.data_parallel * s.context_parallel == 1) return 0;
-      const double elements = bucket_elements(w, stack);
+      const double elements = stack.reduce_bucket_elements;
       // Stage 3 cuts a gradient that no bucket holds in a copy of its own.
       const bool alone = s.sharding == Sharding::Zero3 && w.trains_embeddings() && p.head > elements;
       const double largest = alone ? b.compute * p.head : 0;
@@ -244,7 +243,8 @@ double gradients_before_layers(double gradients, const StageParameters& p, const
                                const Stack& stack) {
   const StateEngine engine = state_engine(s, stack);
   const bool torch = engine == StateEngine::Replicated || engine == StateEngine::Fsdp;
-  if (!stack.releases_gradients || !torch || s.pipeline_parallel > 1 || s.micro_batches(w) > 1) return gradients;
+  if (!is_on(stack.execution.release_gradients) || !torch || s.pipeline_parallel > 1 || s.micro_batches(w) > 1)
+    return gradients;
   return w.trains_embeddings() ? gradients * p.root / p.total() : 0;
 }
 

@@ -67,7 +67,7 @@ MemoryEstimate estimate_memory(const LayerStack& layers, const Workload& workloa
 
 /// Bytes per parameter that the optimizer keeps beside the weights (moments only).
 double optimizer_state_bytes(Optimizer optimizer);
-/// The same of a workload that says in which format.
-double moment_bytes(const Workload& workload);
+/// The same of a workload under a stack that says in which format.
+double moment_bytes(const Workload& workload, const Stack& stack);
 
 }  // namespace smplan

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "models/execution.hpp"
 #include "models/memory.hpp"
 #include "models/memory_constants.hpp"
 
@@ -43,7 +44,8 @@ Split split(const StageParameters& p, const Degrees& d) {
 /// map, and LitGPT's head is one of its own, tied or not.
 double frozen_weights(const StageParameters& p, const Workload& w, const Stack& stack, const Degrees& d, bool sharded) {
   const bool four_bits = w.finetune == FineTune::Qlora;
-  const double nf4 = w.lora.nested_scales ? kMemoryConstants.nf4_bytes : kMemoryConstants.nf4_plain_bytes;
+  const double nf4 = stack.execution.double_quantization != Toggle::Off ? kMemoryConstants.nf4_bytes
+                                                                        : kMemoryConstants.nf4_plain_bytes;
   const double width = four_bits ? nf4 : 2.0;
   double root = 2.0 * p.root;
   if (four_bits && stack.lightning_quantization) {
@@ -115,8 +117,8 @@ double optimizer_state_bytes(Optimizer optimizer) {
   return 8;
 }
 
-double moment_bytes(const Workload& workload) {
-  return optimizer_state_bytes(workload.optimizer) / (workload.half_moments ? 2 : 1);
+double moment_bytes(const Workload& workload, const Stack& stack) {
+  return optimizer_state_bytes(workload.optimizer) / (is_on(stack.execution.half_moments) ? 2 : 1);
 }
 
 StateEngine state_engine(const Strategy& strategy, const Stack& stack) {
@@ -128,9 +130,9 @@ StateEngine state_engine(const Strategy& strategy, const Stack& stack) {
 bool updates_on_host(const Strategy& s) { return s.offload.optimizer || offloads_units(s); }
 
 StateWidths state_widths(const Workload& w, const Strategy& s, const Stack& stack) {
-  const double moments = moment_bytes(w);
+  const double moments = moment_bytes(w, stack);
   if (keeps_32_bits(w.precision)) return {4, 4, moments, 4};
-  if (w.pure_half) return half_widths(w.optimizer);
+  if (is_on(stack.execution.pure_half)) return half_widths(w.optimizer);
   StateWidths b{stack.weight_bytes, stack.gradient_bytes, moments + stack.master_bytes, 2};
   // DeepSpeed's BF16_Optimizer, which pipelines take, accumulates gradients in fp32 beside the 16-bit ones.
   const bool accumulates = stack.deepspeed_engine && stack.pipeline_parallel && s.sharding == Sharding::Zero1;

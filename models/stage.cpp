@@ -170,7 +170,7 @@ PassParts StageModel::backward_shown(PassCosts backward, Seconds weight_gradient
 Seconds StageModel::selective_recompute(const LayerCosts& costs, const PassParts& backward) const {
   const PassCosts& forward = costs.forward;
   if (selects_by_operation(strategy_, stack_)) return forward.elementwise + 0.5 * forward.gemm;
-  if (!stack_.selective_modules.empty()) {
+  if (!stack_.execution.recompute_modules.empty()) {
     PassCosts both = costs.backward;
     both += costs.selective;
     return backward_shown(both, costs.weight_gradient).total() - backward.total();

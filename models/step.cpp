@@ -110,12 +110,12 @@ LayerTable layer_table(const Workload& workload, const Strategy& strategy, const
   LayerTable table;
   table.stack = layer_stack(workload.architecture, stack);
   const Groups groups = group_shapes(strategy, cluster);
-  const double share = static_cast<double>(workload.half_layers) / static_cast<double>(table.stack.total());
+  const double share = static_cast<double>(stack.execution.half_layers) / static_cast<double>(table.stack.total());
   for (int i = 0; i < table.stack.n_runs; ++i) {
     const auto index = static_cast<std::size_t>(i);
     LayerCosts& costs = table.layers[index];
     costs = layer_costs(workload, table.stack.runs[index].spec, strategy, groups, cluster, stack);
-    if (workload.half_layers == 0) continue;
+    if (stack.execution.half_layers == 0) continue;
     Workload half = workload;
     half.precision = Precision::Bf16;
     costs *= 1 - share;

@@ -149,7 +149,7 @@ Seconds data_parallel_time(const TailInputs& in) {
 /// Optimizer on the device: gradients read for the norm and the update, master weights and moments
 /// read and written, 16-bit weights written.
 Seconds optimizer_time(const TailInputs& in, double parameters) {
-  const double states = in.stack.master_bytes + moment_bytes(in.workload);
+  const double states = in.stack.master_bytes + moment_bytes(in.workload, in.stack);
   const double bytes = 2 * in.stack.gradient_bytes + 2 * states + in.stack.weight_bytes;
   return streaming_time(Bytes(parameters * bytes), in.cluster.accelerator, in.cluster.accelerator_profile);
 }
@@ -187,7 +187,7 @@ Seconds offloaded_optimizer_time(const TailInputs& in, double parameters) {
   const double per_node = parameters * in.cluster.gpus_per_node;
   time += Bytes(kHostAdamBytes * per_node) / host_adam_rate(in);
   if (in.strategy.offload.to_nvme && in.cluster.local_nvme_read.value() > 0) {
-    const Bytes states(per_node * (in.stack.master_bytes + moment_bytes(in.workload)));
+    const Bytes states(per_node * (in.stack.master_bytes + moment_bytes(in.workload, in.stack)));
     const BytesPerSecond write =
         in.cluster.local_nvme_write.value() > 0 ? in.cluster.local_nvme_write : in.cluster.local_nvme_read;
     time += states / in.cluster.local_nvme_read + states / write;

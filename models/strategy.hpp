@@ -27,7 +27,8 @@ struct Offload {
 std::string to_string(const Offload& offload);
 std::optional<Offload> offload_from(std::string_view name);
 
-/// How the work is split. A plain value: candidates are copied and compared by the thousand.
+/// How the work is split, and what software does with it. A plain value: candidates are copied and compared by the
+/// thousand. Models read the execution from the stack that was executed so (models/execution.hpp).
 ///
 /// Ranks: data * tensor * pipeline * context = GPUs; expert * expert_tensor divides data * context * tensor (the ranks
 /// of a stage that hold experts are laid out anew, so that expert groups may span tensor ranks, as in Megatron Core).
@@ -52,6 +53,7 @@ struct Strategy {
   std::int32_t recompute_layers = 0;
   Offload offload;
   Collectives collectives = Collectives::Nccl;
+  Execution execution;
 
   [[nodiscard]] std::int64_t gpus() const {
     return std::int64_t{data_parallel} * tensor_parallel * pipeline_parallel * context_parallel;
@@ -88,7 +90,7 @@ std::string_view to_string(Validity validity);
 /// Whether selective recomputation is PyTorch's policy by operation, which FSDP's stacks have where they name no
 /// modules.
 inline bool selects_by_operation(const Strategy& strategy, const Stack& stack) {
-  return is_fsdp(strategy.sharding) && stack.selective_modules.empty();
+  return is_fsdp(strategy.sharding) && stack.execution.recompute_modules.empty();
 }
 
 /// As check(), without a message and without allocation.

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/assert.hpp"
+#include "models/dimensions.hpp"
 #include "models/strategy.hpp"
 
 namespace smplan {
@@ -122,6 +123,35 @@ bool lacks_offload(const Candidate& c) {
          (o.parameters && !lists_name(c.stack.offloads, "params")) ||
          (o.activations && !lists_name(c.stack.offloads, "activations")) ||
          (o.to_nvme && !lists_name(c.stack.offloads, "nvme"));
+}
+
+/// First of what the execution says and the framework cannot be told; nullptr where it can be told all.
+const DimensionRow* refused_option(const Candidate& c) {
+  if (c.s.execution == c.stack.execution) return nullptr;
+  const auto told = [](const DimensionRow& row, const Execution& execution) {
+    Strategy only;
+    only.execution = execution;
+    return row.get(only);
+  };
+  for (const DimensionRow& row : dimensions()) {
+    const std::int32_t wanted = row.get(c.s);
+    if (!row.is_offered || wanted == 0 || wanted == told(row, c.stack.execution)) continue;
+    // Modules are told together.
+    const bool is_set = row.dimension == Dimension::RecomputeModules;
+    std::int32_t offered = 0;
+    for (const Execution& offer : c.stack.offers) {
+      const std::int32_t value = told(row, offer);
+      offered = is_set ? offered | value : value == wanted ? value : offered;
+    }
+    if (is_set ? (wanted & ~offered) != 0 : offered != wanted) return &row;
+  }
+  return nullptr;
+}
+
+bool switches_experts(const Execution& e) {
+  return e.moe_dispatcher != MoeDispatcher::Default || e.moe_router != MoeRouter::Default ||
+         e.expert_overlap != Toggle::Default || e.fused_routing != Toggle::Default ||
+         e.cuda_graphs != CudaGraphs::Default;
 }
 
 constexpr std::array kRules{
@@ -329,6 +359,53 @@ constexpr std::array kRules{
          [](const Candidate& c) { return c.w.finetune == FineTune::Qlora && !c.stack.quantized_base; },
          [](const Candidate& c) { return lacks(c, "a 4-bit base model"); },
          "use --stack fsdp, deepspeed or hf-trainer"},
+    Rule{"execution-offered", Validity::Unsupported, kHappens, "--stack",
+         [](const Candidate& c) { return refused_option(c) != nullptr; },
+         [](const Candidate& c) {
+           const DimensionRow& row = *refused_option(c);
+           return fmt::format("{} does not offer {} {}", c.stack.name, row.flag(), row.text(row.get(c.s)));
+         },
+         "see `smplan catalog show STACK` for what it can be told, or leave the flag out"},
+    Rule{"experts-to-switch", Validity::Unsupported, kHappens,
+         "--moe-dispatcher --moe-router --expert-overlap --fused-routing --cuda-graphs",
+         [](const Candidate& c) { return !c.arch().is_moe() && switches_experts(c.s.execution); },
+         [](const Candidate& c) { return fmt::format("{} has no experts", c.arch().name); },
+         "leave them out, or choose a mixture of experts"},
+    Rule{"modules-with-selective-recomputation", Validity::Unsupported, kHappens, "--recompute-modules",
+         [](const Candidate& c) {
+           return !c.s.execution.recompute_modules.empty() && c.s.recompute != Recompute::Selective;
+         },
+         [](const Candidate& c) {
+           return fmt::format("recomputation is {}; modules are named of selective recomputation",
+                              to_string(c.s.recompute));
+         },
+         "use --recompute selective"},
+    Rule{"pure-half-format", Validity::Unsupported, kNever, "--dtype --pure-half",
+         [](const Candidate& c) { return c.s.execution.pure_half == Toggle::On && keeps_32_bits(c.w.precision); },
+         [](const Candidate&) { return std::string("16-bit states need a 16-bit compute format"); },
+         "use --dtype bf16"},
+    // Megatron Core: transformer_config.py 0.17.1, overlap_moe_expert_parallel_comm.
+    Rule{"expert-overlap-interleaved", Validity::Unsupported, kHappens, "--expert-overlap --vpp",
+         [](const Candidate& c) {
+           return c.s.execution.expert_overlap == Toggle::On && c.s.pipeline_parallel > 1 && c.s.virtual_pipeline == 1;
+         },
+         [](const Candidate&) { return std::string("the exchange of experts overlaps in interleaved pipelines only"); },
+         "give --vpp 2 or more, or --expert-overlap off"},
+    Rule{"expert-overlap-of-half-precision", Validity::Unsupported, kHappens, "--expert-overlap --dtype",
+         [](const Candidate& c) {
+           const bool half = c.w.precision == Precision::Bf16 || c.w.precision == Precision::Fp16;
+           return c.s.execution.expert_overlap == Toggle::On && (!half || c.s.expert_parallel == 1);
+         },
+         [](const Candidate&) {
+           return std::string("the exchange of experts overlaps in bf16 or fp16, between expert-parallel ranks");
+         },
+         "use --dtype bf16 and --ep 2 or more, or --expert-overlap off"},
+    Rule{"expert-overlap-without-full-recomputation", Validity::Unsupported, kHappens, "--expert-overlap --recompute",
+         [](const Candidate& c) {
+           return c.s.execution.expert_overlap == Toggle::On && c.s.recompute == Recompute::Full;
+         },
+         [](const Candidate&) { return std::string("an overlapped exchange of experts allows no full recomputation"); },
+         "use --recompute selective or none"},
 };
 
 Diagnostic fault_of(const Rule& rule, const Candidate& candidate) {

@@ -98,9 +98,6 @@ Diagnostics check(const Workload& workload) {
       out.push_back({"conflict", "--dtype", "QLoRA computes in a 16-bit format, not in fp32", "use --dtype bf16"});
     }
   }
-  if (workload.pure_half && keeps_32_bits(workload.precision)) {
-    out.push_back({"conflict", "--dtype", "16-bit states need a 16-bit compute format", "use --dtype bf16"});
-  }
   return out;
 }
 

@@ -35,7 +35,6 @@ struct Lora {
   LoraTargets targets = LoraTargets::Linear;
   /// Embedding and head are trained whole beside the adapters (`modules_to_save` of PEFT).
   bool train_embeddings = false;
-  bool nested_scales = true;          ///< of a 4-bit base: scales are quantised too (double quantisation of QLoRA)
   std::optional<AdapterKeeps> keeps;  ///< of adapters other than LoRA's in 16 bits. What a measured run did.
   friend bool operator==(const Lora&, const Lora&) = default;
 };
@@ -55,15 +54,6 @@ struct Workload {
   double tokens = 0;  ///< whole run
   /// Training goes on from trained weights, which every start fetches; adapters always do.
   bool fine_tunes = false;
-  /// Weights, gradients and optimizer all in the 16-bit format, no fp32 master.
-  bool pure_half = false;
-  /// Layers whose products stay in 16 bits where the others' take eight or four. What a measured run did.
-  std::int64_t half_layers = 0;
-  /// Moments in the 16-bit format beside fp32 masters (Megatron Core's precision-aware optimizer).
-  bool half_moments = false;
-  std::optional<bool> flash_attention;  ///< nullopt: the stack's default
-  /// Logits loss computed in chunks or fused (Liger, cut cross-entropy): no full logits tensor.
-  bool fused_loss = false;
 
   [[nodiscard]] double tokens_per_step() const {
     return static_cast<double>(seq_len) * static_cast<double>(global_batch);

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <map>
 #include <memory>
 #include <thread>
 #include <unordered_map>
 
 #include "models/collectives.hpp"
+#include "models/execution.hpp"
 #include "planner/uncertainty.hpp"
 
 namespace smplan {
@@ -20,6 +22,7 @@ struct TableKey {
   std::int32_t tensor, context, expert, expert_tensor, micro_batch;
   bool sequence_parallel;
   Collectives collectives;
+  const Stack* stack;  ///< as it is executed
   GroupShape tensor_group, context_group, expert_group;
   friend bool operator==(const TableKey&, const TableKey&) = default;
 };
@@ -30,6 +33,7 @@ struct TableKeyHash {
     const auto add = [&h](std::int64_t v) { h = (h ^ static_cast<std::size_t>(v)) * 1099511628211ULL; };
     for (const std::int64_t v : {k.tensor, k.context, k.expert, k.expert_tensor, k.micro_batch}) add(v);
     add(2 * static_cast<int>(k.collectives) + (k.sequence_parallel ? 1 : 0));
+    add(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(k.stack)));
     for (const GroupShape* g : {&k.tensor_group, &k.context_group, &k.expert_group}) {
       add(g->ranks);
       add(g->per_domain);
@@ -58,13 +62,14 @@ class RowEstimator {
     const BatchStatus status = judge(s, row);
     out_.status[row] = static_cast<std::int8_t>(status);
     if (status != BatchStatus::Fits) return;
-    const MemoryEstimate memory = estimate_memory(layers_, workload_, s, cluster_, stack_);
+    const Stack& stack = executed_so(s.execution);
+    const MemoryEstimate memory = estimate_memory(layers_, workload_, s, cluster_, stack);
     if (!memory.fits()) out_.status[row] = static_cast<std::int8_t>(BatchStatus::TooLarge);
     out_.peak_gib[row] = in_gib(memory.wanted);
-    out_.out_of_memory_probability[row] = out_of_memory_probability(memory, stack_);
+    out_.out_of_memory_probability[row] = out_of_memory_probability(memory, stack);
     if (detail_ == BatchDetail::Memory) return;
     const Groups groups = group_shapes(s, cluster_);
-    const StepEstimate step = combine_step(table_of(s, groups), workload_, s, groups, cluster_, stack_);
+    const StepEstimate step = combine_step(table_of(s, groups, stack), workload_, s, groups, cluster_, stack);
     out_.step_time_s[row] = step.time().value();
     out_.tokens_per_s[row] = step.tokens_per_s;
     out_.mfu[row] = step.mfu;
@@ -73,6 +78,7 @@ class RowEstimator {
  private:
   Strategy strategy_of(std::size_t row) const {
     Strategy s;
+    s.execution = rows_.execution;
     s.sharding = stack_.shardings.front();
     s.collectives = stack_.collectives.front();
     for (const DimensionRow& d : dimensions()) {
@@ -113,12 +119,21 @@ class RowEstimator {
     return s.tensor_parallel > cluster_.domain() ? BatchStatus::Topology : BatchStatus::Fits;
   }
 
-  const LayerTable& table_of(const Strategy& s, const Groups& groups) {
-    const TableKey key{s.tensor_parallel,   s.context_parallel, s.expert_parallel, s.expert_tensor(), s.micro_batch,
-                       s.sequence_parallel, s.collectives,      groups.tensor,     groups.context,    groups.expert};
+  /// Rows that tell software the same share a stack.
+  const Stack& executed_so(const Execution& execution) {
+    if (execution == Execution{}) return stack_;
+    const auto [entry, is_new] = stacks_.try_emplace(execution);
+    if (is_new) entry->second = std::make_unique<const Stack>(executed(stack_, execution));
+    return *entry->second;
+  }
+
+  const LayerTable& table_of(const Strategy& s, const Groups& groups, const Stack& stack) {
+    const TableKey key{s.tensor_parallel, s.context_parallel,  s.expert_parallel, s.expert_tensor(),
+                       s.micro_batch,     s.sequence_parallel, s.collectives,     &stack,
+                       groups.tensor,     groups.context,      groups.expert};
     const auto found = tables_.find(key);
     if (found != tables_.end()) return *found->second;
-    return *tables_.emplace(key, std::make_unique<LayerTable>(layer_table(workload_, s, cluster_, stack_)))
+    return *tables_.emplace(key, std::make_unique<LayerTable>(layer_table(workload_, s, cluster_, stack)))
                 .first->second;
   }
 
@@ -129,6 +144,7 @@ class RowEstimator {
   const BatchColumns& rows_;
   BatchDetail detail_;
   BatchEstimates& out_;
+  std::map<Execution, std::unique_ptr<const Stack>> stacks_;
   std::unordered_map<TableKey, std::unique_ptr<LayerTable>, TableKeyHash> tables_;
 };
 

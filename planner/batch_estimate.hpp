@@ -31,6 +31,7 @@ inline constexpr int kBatchStatusCount = 6;
 struct BatchColumns {
   std::span<const std::int32_t> nodes;
   std::array<std::span<const std::int32_t>, kDimensionCount> dimensions;
+  Execution execution;  ///< of every row, as far as no column says otherwise
   [[nodiscard]] std::size_t rows() const { return nodes.size(); }
 };
 
@@ -43,9 +44,9 @@ struct BatchEstimates {
   std::vector<double> peak_gib, out_of_memory_probability, step_time_s, tokens_per_s, mfu;
 };
 
-/// Many configurations of one workload on one instance type under one stack. Memory of every valid row, time of
-/// every valid row, where wanted. The same numbers as evaluate(); rows do not depend on each other or on the number of
-/// threads. `threads` 0: all cores. Told to stop, it leaves rows as they are.
+/// Many configurations of one workload on one instance type under one stack as the catalog has it. Memory of every
+/// valid row, time of every valid row, where wanted. The same numbers as evaluate(); rows do not depend on each other
+/// or on the number of threads. `threads` 0: all cores. Told to stop, it leaves rows as they are.
 BatchEstimates estimate_batch(const Workload& workload, const Cluster& one_node, const Stack& stack,
                               const BatchColumns& rows, int threads = 0,
                               BatchDetail detail = BatchDetail::MemoryAndTime, Monitor* monitor = nullptr);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/assert.hpp"
+#include "models/execution.hpp"
 #include "planner/group.hpp"
 #include "planner/search.hpp"
 
@@ -12,6 +14,7 @@ namespace {
 Strategy plainest(const PlanRequest& request, const Stack& stack) {
   const std::int32_t gpus = stack.devices_used(request.instances.front()->accelerator_count) * request.counts.front();
   Strategy s;
+  s.execution = stack.execution;
   s.sharding = stack.shardings.front();
   s.recompute = stack.recomputes.front();
   s.collectives = stack.collectives.front();
@@ -74,7 +77,15 @@ std::string choices_made(const PlanRequest& request, const Plan& plan) {
 }  // namespace
 
 Result<Plan> evaluate(const PlanRequest& request, const Catalog& catalog, const InstanceType& instance,
-                      std::int32_t count, const Stack& stack, const Strategy& strategy) {
+                      std::int32_t count, const Stack& named, const Strategy& strategy) {
+  const Stack* framework = &named;
+  std::shared_ptr<const Stack> other;
+  if (named.execution != strategy.execution) {
+    framework = catalog.find_stack(named.id);
+    SMPLAN_ASSERT(framework != nullptr);
+    other = std::make_shared<const Stack>(executed(*framework, strategy.execution));
+  }
+  const Stack& stack = other ? *other : named;
   Result<Cluster> one_node = make_cluster(catalog, instance, 1);
   if (!one_node) return tl::unexpected<Diagnostics>(one_node.error());
   apply(request.scenario, *one_node);
@@ -86,7 +97,7 @@ Result<Plan> evaluate(const PlanRequest& request, const Catalog& catalog, const 
   one.stacks = {&stack};
   const Group group = make_group(one, catalog, instance, market, *one_node, workload, count);
   const Cluster cluster = group.cluster(stack);
-  Diagnostics faults = check(strategy, workload, stack);
+  Diagnostics faults = check(strategy, workload, *framework);
   if (strategy.gpus() != cluster.gpus()) {
     faults.push_back({"conflict", "--count",
                       fmt::format("the strategy is for {} devices, {} x {} has {}", strategy.gpus(), count,
@@ -112,7 +123,9 @@ Result<Plan> evaluate(const PlanRequest& request, const Catalog& catalog, const 
   if (!faults.empty()) return tl::unexpected<Diagnostics>(std::move(faults));
   const Candidate candidate{strategy, estimate_memory(workload, strategy, cluster, stack),
                             estimate_step(workload, strategy, cluster, stack)};
-  return make_plan(request, group, stack, candidate);
+  Plan plan = make_plan(request, group, stack, candidate);
+  if (other) plan.own_stack = std::move(other);
+  return plan;
 }
 
 Result<PlanSet> estimate(const PlanRequest& request, const Catalog& catalog, const SearchOptions& options) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -177,6 +178,11 @@ void explain_strategy(const PlanSet& set, const Catalog& catalog, const Plan& p,
       follow_data(s);
     });
   }
+  for (const DimensionRow& row : dimensions()) {
+    if (!row.of_execution || !row.applies(p.strategy) || !set.request[row.dimension].any()) continue;
+    add(fmt::format("{} as {} does by default", row.title, p.stack->id),
+        [&](Strategy& s) { row.set(s, row.plain(s)); });
+  }
   for (const Variant& v : variants) {
     const Result<Plan> other = evaluate(set.request, catalog, *p.instance, p.instance_count, *p.stack, v.strategy);
     if (!other) {
@@ -252,9 +258,12 @@ void explain_neighbours(const PlanSet& set, const Catalog& catalog, const Plan& 
   PlanRequest stacks = set.request;
   stacks.instances = {p.instance};
   stacks.counts = {p.instance_count};
-  stacks.stacks.erase(std::remove(stacks.stacks.begin(), stacks.stacks.end(), p.stack), stacks.stacks.end());
-  for (const Stack* stack : std::vector<const Stack*>(stacks.stacks)) {
-    stacks.stacks = {stack};
+  std::map<std::string_view, std::vector<const Stack*>> frameworks;
+  for (const Stack* stack : set.request.stacks) frameworks[stack->id].push_back(stack);
+  for (const Stack* stack : set.request.stacks) {
+    const bool first = stack == frameworks[stack->id].front();
+    if (!first || stack->id == p.stack->id) continue;
+    stacks.stacks = frameworks[stack->id];
     explain_alternative(fmt::format("Same instances with {}", stack->name), best_of(stacks, catalog, options), p, out);
   }
 }

@@ -90,6 +90,9 @@ Plan make_plan(const PlanRequest& request, const Group& group, const Stack& stac
   plan.instance_count = group.count;
   plan.market = group.market;
   plan.stack = &stack;
+  for (const auto& own : request.own_stacks) {
+    if (own.get() == &stack) plan.own_stack = own;
+  }
   plan.strategy = c.strategy;
   plan.precision = group.workload->precision;
   plan.micro_batches = c.strategy.micro_batches(*group.workload);

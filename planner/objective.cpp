@@ -69,6 +69,11 @@ Complexity complexity(const Strategy& s) {
     c.degrees *= degree;
   }
   if (s.offload.any()) ++c.dimensions;
+  if (s.execution != Execution{}) {
+    for (const DimensionRow& row : dimensions()) {
+      if (row.of_execution && row.applies(s)) ++c.dimensions;
+    }
+  }
   return c;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/figures.hpp"
 #include "catalogs/dates.hpp"
+#include "models/execution.hpp"
 #include "models/markets.hpp"
 #include "planner/advice.hpp"
 
@@ -50,7 +51,7 @@ void warn_of_support(const InstanceType& instance, std::vector<std::string>& out
 /// What the stack's name, collectives or number format promise and the models do not have.
 void warn_of_strategy(const PlanRequest& request, const Plan& plan, std::vector<std::string>& out) {
   for (const auto& [stack, note] : request.stack_notes) {
-    if (stack == plan.stack) out.push_back(note);
+    if (stack->id == plan.stack->id) out.push_back(note);
   }
   const int devices = plan.instance->accelerator_count;
   const int used = plan.stack->devices_used(devices);
@@ -61,7 +62,7 @@ void warn_of_strategy(const PlanRequest& request, const Plan& plan, std::vector<
   if (plan.strategy.collectives == Collectives::Smddp) {
     out.emplace_back("SMDDP is priced as NCCL: no measured run tells them apart, and an advantage is not assumed");
   }
-  if (request.workload.pure_half) {
+  if (is_on(plan.strategy.execution.pure_half)) {
     out.push_back(
         fmt::format("weights, gradients and moments are taken in {} without fp32 copies: exported jobs have "
                     "mixed precision, so the script must load and keep them so",

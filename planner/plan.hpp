@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -46,7 +47,8 @@ struct Plan {
   const InstanceType* instance = nullptr;  ///< points into the catalog of the request
   std::int32_t instance_count = 0;
   Market market = Market::OnDemand;
-  const Stack* stack = nullptr;
+  const Stack* stack = nullptr;            ///< executed as the strategy says
+  std::shared_ptr<const Stack> own_stack;  ///< keeps it where it is not as the catalog has it
   Strategy strategy;
   Precision precision = Precision::Bf16;  ///< of the matrix products on this hardware
   std::int64_t micro_batches = 0;
@@ -64,7 +66,7 @@ struct Plan {
   /// The same purchase and strategy, whatever the numbers.
   [[nodiscard]] bool same_as(const Plan& other) const {
     return instance == other.instance && instance_count == other.instance_count && market == other.market &&
-           stack == other.stack && strategy == other.strategy;
+           stack->id == other.stack->id && strategy == other.strategy;
   }
   [[nodiscard]] bool over_job_limit() const { return cost.time_to_train() > days(kMaxJobDays); }
 };

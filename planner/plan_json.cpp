@@ -86,8 +86,6 @@ Json work_json(const PlanRequest& r) {
   out["fine_tuning"] = w.fine_tunes;
   out["lora_rank"] = w.finetune == FineTune::Full ? Json(nullptr) : Json(w.lora.rank);
   if (w.lora.train_embeddings) out["lora_embeddings"] = true;
-  out["fused_loss"] = w.fused_loss;
-  out["flash_attention"] = w.flash_attention ? Json(*w.flash_attention) : Json(nullptr);
   return out;
 }
 
@@ -117,7 +115,10 @@ Json request_json(const PlanRequest& r) {
   out["region"] = r.region;
   out["market"] = market_list(r);
   out["stack"] = Json::array();
-  for (const Stack* s : r.stacks) out["stack"].push_back(s->id);
+  for (const Stack* s : r.stacks) {
+    // Of a framework that is executed in several ways once.
+    if (out["stack"].empty() || out["stack"].back() != s->id) out["stack"].push_back(s->id);
+  }
   out["launchable"] = r.launchable ? "job" : "any";
   for (const DimensionRow& row : dimensions()) out[std::string(row.keyword)] = choice_json(row, r[row.dimension]);
   out["checkpoint_storage"] = std::string(to_string(r.run.checkpoint_target));

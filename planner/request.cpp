@@ -97,6 +97,7 @@ Result<PlanRequest> Resolver::run(const std::optional<std::string>& environment_
   read_instances();
   read_stacks();
   read_dimensions();
+  if (faults_.empty()) execute_stacks();
   read_limits();
   read_operation();
   if (purpose_ == Purpose::Estimate) check_estimate();
@@ -177,27 +178,13 @@ void Resolver::read_precision(const std::string& text) {
   for (const PrecisionWord& word : kPrecisionWords) {
     if (word.word != wanted) continue;
     w.precision = word.precision;
-    w.pure_half = word.pure_half;
+    if (word.pure_half) request_[Dimension::PureHalf].only({Toggle::On});
     assume(fmt::format("--dtype {} is taken as {}{}{}", trim(text), to_string(word.precision),
                        word.note.empty() ? "" : ": ", word.note));
     return;
   }
   const auto p = parse_name(text, "number format", "--dtype", kPrecisionNames, precision_from, faults_);
   if (p) w.precision = *p;
-}
-
-/// Whether the loss keeps all logits (`plain`, off) or not (`fused`, `chunked`, on).
-void Resolver::read_loss(const std::string& text) {
-  const std::string word = letters_and_digits(text);
-  if (word == "plain" || word == "unfused") {
-    request_.workload.fused_loss = false;
-  } else if (word == "fused" || word == "chunked") {
-    request_.workload.fused_loss = true;
-  } else if (const auto on = parse_switch(text, "--fused-loss", faults_)) {
-    request_.workload.fused_loss = *on;
-  } else {
-    faults_.back().hint = "write on (fused, chunked: no logits are kept) or off (plain)";
-  }
 }
 
 void Resolver::read_formats() {
@@ -220,8 +207,6 @@ void Resolver::read_formats() {
     if (f) w.finetune = *f;
     w.fine_tunes = true;
   }
-  if (spec_.fused_loss) read_loss(*spec_.fused_loss);
-  if (spec_.flash_attention) w.flash_attention = parse_switch(*spec_.flash_attention, "--flash-attention", faults_);
   if (spec_.lora_embeddings) {
     w.lora.train_embeddings = parse_switch(*spec_.lora_embeddings, "--lora-embeddings", faults_).value_or(false);
   }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -49,14 +50,17 @@ struct RequestSpec {
   std::optional<std::string> params, model, hf_config, arch;
   // Work.
   std::optional<std::string> tokens, seq_len, global_batch, global_batch_tokens, dtype, optimizer, finetune, lora_rank,
-      lora_embeddings, fused_loss, flash_attention;
+      lora_embeddings;
   // Hardware.
   std::optional<std::string> instances, count, max_gpus, region, market;
   // Software.
   std::optional<std::string> stack, launchable;
-  // Fixed dimensions; each may list values: `1,2,4`. A ZeRO stage is another word for the sharding.
+  // Fixed dimensions, and what software is told; each may list values: `1,2,4`. A ZeRO stage is another word for the
+  // sharding.
   std::array<std::optional<std::string>, kDimensionCount> dimensions;
   std::optional<std::string> zero_stage;
+  /// Another word for a loss kernel that keeps no logits.
+  std::optional<std::string> fused_loss;
   // Operation: what is saved where, what is read how.
   std::optional<std::string> checkpoint_storage, checkpoint_mode, dataset, dataset_files, sample_size, input_mode,
       data_region, jobs, job_gap, warm_pool;
@@ -111,11 +115,15 @@ struct PlanRequest {
   std::vector<std::int32_t> counts;
   bool counts_defaulted = false;  ///< the request does not say how many instances there may be
   std::optional<std::int64_t> max_gpus;
+  /// Each executed in each way that the request allows.
   std::vector<const Stack*> stacks;
+  /// Keeps those that are not as the catalog has them.
+  std::vector<std::shared_ptr<const Stack>> own_stacks;
   bool stacks_defaulted = false;  ///< the request names none
   /// Only what an export can start is planned (--launchable job).
   bool launchable = true;
-  /// Default stacks left out because no export writes the work for them, each with the reason.
+  /// Stacks left out because no export writes the work for them or they cannot be told what the request says, each
+  /// with the reason.
   std::vector<std::pair<std::string, std::string>> stacks_left_out;
   /// What is not modelled of a stack under the name that the request has for it.
   std::vector<std::pair<const Stack*, std::string>> stack_notes;
@@ -158,6 +166,9 @@ struct PlanRequest {
 
 /// `on-demand`, or `on-demand,spot`.
 std::string market_list(const PlanRequest& request);
+
+/// What software is told where the request names one value; else the framework's default.
+Execution stated_execution(const PlanRequest& request);
 
 /// What the request is for: a search leaves out instance types without a price, an estimate takes one
 /// named type, priced or not, and one count.

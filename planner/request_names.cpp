@@ -16,7 +16,7 @@ namespace {
 using Text = std::optional<std::string>;
 
 RequestName name_of(const DimensionRow& row) {
-  RequestName name{row.keyword, RequestGroup::Dimension, "N", row.help};
+  RequestName name{row.keyword, row.of_execution ? RequestGroup::Execution : RequestGroup::Dimension, "N", row.help};
   if (row.kind == DimensionRow::Kind::Words) name.type = fmt::format("{}", fmt::join(row.names(), "|"));
   name.dimension = row.dimension;
   name.is_switch = row.kind == DimensionRow::Kind::Switch;
@@ -50,11 +50,6 @@ std::vector<RequestName> before_dimensions() {
       {"lora_rank", RequestGroup::Work, "N", "Rank of the adapters", &RequestSpec::lora_rank},
       {"lora_embeddings", RequestGroup::Work, "on|off",
        "Train embedding and head beside the adapters (modules_to_save of PEFT) [off]", &RequestSpec::lora_embeddings},
-      {"fused_loss", RequestGroup::Work, "on|off",
-       "The script's loss keeps no logits (Liger, cut cross-entropy): on, fused or chunked; off or plain [off]",
-       &RequestSpec::fused_loss},
-      {"flash_attention", RequestGroup::Work, "on|off", "Attention keeps no scores [as the stack does]",
-       &RequestSpec::flash_attention},
       {"instances",
        RequestGroup::Hardware,
        "INSTANCES",
@@ -135,6 +130,11 @@ const std::vector<RequestName>& names() {
     for (const DimensionRow& row : dimensions()) {
       if (row.dimension == Dimension::Sharding) {
         all.push_back({"zero_stage", RequestGroup::Dimension, "0|1|2|3", "Stage of ZeRO", &RequestSpec::zero_stage});
+      }
+      if (row.dimension == Dimension::LossKernel) {
+        all.push_back({"fused_loss", RequestGroup::Execution, "on|off",
+                       "The loss keeps no logits (--loss-kernel linear): on, fused or chunked; off or plain",
+                       &RequestSpec::fused_loss});
       }
       all.push_back(name_of(row));
     }

@@ -20,6 +20,7 @@ enum class RequestGroup : std::uint8_t {
   Software,
   Launch,  ///< what must be able to start the job
   Dimension,
+  Execution,  ///< what software is told
   Operation,
   Memory,  ///< what must stay free: what is left open is filled so that it does
   Goal,    ///< judges plans

@@ -47,8 +47,27 @@ void Resolver::read_dimensions() {
     if (const Text& text = spec_[row.dimension]) request_[row.dimension].values = read_values(row, *text, faults_);
   }
   read_zero_stage();
+  read_fused_loss();
   read_recomputation();
   check_dimensions();
+}
+
+/// Whether the loss keeps all logits (`plain`, off) or not (`fused`, `chunked`, on).
+void Resolver::read_fused_loss() {
+  if (!spec_.fused_loss) return;
+  if (spec_[Dimension::LossKernel]) {
+    add("conflict", "--fused-loss and --loss-kernel", "the loss is given twice", "give one of them");
+    return;
+  }
+  const std::string word = letters_and_digits(*spec_.fused_loss);
+  const bool is_plain = word == "plain" || word == "unfused";
+  const auto toggle = word == "fused" || word == "chunked" ? Toggle::On : is_plain ? Toggle::Off : toggle_from(word);
+  if (!toggle || *toggle == Toggle::Default) {
+    add("bad-value", "--fused-loss", quote(*spec_.fused_loss) + " is neither true nor false",
+        "write on (fused, chunked: no logits are kept) or off (plain)");
+    return;
+  }
+  request_[Dimension::LossKernel].only({*toggle == Toggle::On ? LossKernel::Linear : LossKernel::Default});
 }
 
 void Resolver::read_zero_stage() {
@@ -67,6 +86,11 @@ void Resolver::read_zero_stage() {
 void Resolver::read_recomputation() {
   Choice& recompute = request_[Dimension::Recompute];
   Choice& layers = request_[Dimension::RecomputeLayers];
+  // Modules are those of selective recomputation, which then need not be named.
+  const Choice& modules = request_[Dimension::RecomputeModules];
+  if (!modules.any() && modules.values != std::vector<std::int32_t>{0} && !spec_[Dimension::Recompute]) {
+    recompute.only({Recompute::Selective});
+  }
   if (!spec_[Dimension::RecomputeLayers]) {
     if (spec_[Dimension::Recompute]) layers.values = {0};
     return;

@@ -20,7 +20,6 @@ class Resolver {
   void use_architecture(Architecture architecture, std::string assumption);
   void read_formats();
   void read_precision(const std::string& text);
-  void read_loss(const std::string& text);
   void read_work();
   void read_batch();
   void read_limits();
@@ -42,6 +41,11 @@ class Resolver {
   [[nodiscard]] bool runs_somewhere(const Stack& stack) const;
   [[nodiscard]] bool has_kernels(const Stack& stack) const;
 
+  // request_execution.cpp: what software is told.
+  [[nodiscard]] std::vector<Execution> executions_of(const Stack& stack) const;
+  [[nodiscard]] std::optional<Diagnostic> refusal_of(const Stack& way) const;
+  void execute_stacks();
+
   // request_operation.cpp: checkpoints and data.
   void read_operation();
   void read_data();
@@ -50,6 +54,7 @@ class Resolver {
   // request_strategy.cpp: fixed dimensions.
   void read_dimensions();
   void read_zero_stage();
+  void read_fused_loss();
   void read_recomputation();
   void check_dimensions();
   void check_estimate();

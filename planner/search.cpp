@@ -26,9 +26,10 @@ struct Type {
   std::vector<std::unique_ptr<StackSearch>> stacks;  ///< nullptr where the stack does not run
 };
 
-/// What lists of splits depend on: types with the same number of accelerators share them.
+/// What lists of splits depend on: types with the same number of accelerators share them, and so do the ways to execute
+/// a framework.
 struct ListKey {
-  const Stack* stack = nullptr;
+  std::string_view framework;
   const Workload* workload = nullptr;
   std::int64_t gpus = 0;
   friend auto operator<=>(const ListKey&, const ListKey&) = default;
@@ -46,6 +47,15 @@ bool same(const Entry& a, const Entry& b) {
   return a.group == b.group && a.stack == b.stack && a.candidate.strategy == b.candidate.strategy;
 }
 
+/// The same idea, whatever software is told: nobody needs both in a list.
+bool differ_in_execution(const Entry& a, const Entry& b) {
+  const auto split = [](const Entry& e) {
+    const Strategy& s = e.candidate.strategy;
+    return std::tuple(s.tensor_parallel, s.pipeline_parallel, s.context_parallel, s.expert_parallel);
+  };
+  return a.group == b.group && a.stack != b.stack && a.stack->id == b.stack->id && split(a) == split(b);
+}
+
 /// The whole search as a value: types, groups in the order of the rounds, and what was found so far.
 class Search {
  public:
@@ -59,7 +69,10 @@ class Search {
   void add_groups();
   void search_round(std::size_t begin, std::size_t end);
   void list_splits_of(std::size_t begin, std::size_t end);
-  [[nodiscard]] StackOutcome search_unit(std::size_t index, std::size_t stack, std::optional<Cluster>& cluster) const;
+  void search_unit(std::size_t index, std::size_t framework, std::optional<Cluster>& cluster,
+                   std::span<StackOutcome> outcomes) const;
+  [[nodiscard]] StackOutcome search_way(std::size_t index, std::size_t stack, std::optional<Cluster>& cluster,
+                                        std::optional<Seconds> threshold) const;
   [[nodiscard]] std::optional<Entry> entry_of(const Group& group, const Stack& stack, const Candidate& c) const;
   [[nodiscard]] Score score_of(const Entry& e) const { return score(request_, e.cost.time_to_train(), e.cost.total()); }
   [[nodiscard]] bool simpler(const Entry& a, const Entry& b) const;
@@ -82,6 +95,8 @@ class Search {
   std::vector<std::int32_t> micro_batches_;
   std::vector<Type> types_;
   std::map<ListKey, SplitList> lists_;
+  /// Of each framework the first of its ways among the request's stacks, and where the last one ends.
+  std::vector<std::size_t> frameworks_;
   std::vector<Group> groups_;
   std::vector<std::size_t> type_of_group_;
   Incumbents incumbents_;
@@ -109,9 +124,13 @@ Search::Search(const PlanRequest& request, const Catalog& catalog, const SearchO
       fp16_workload_(request.workload),
       micro_batches_(micro_batch_choices(request, request.workload)) {
   fp16_workload_.precision = Precision::Fp16;
+  for (std::size_t s = 0; s < request.stacks.size(); ++s) {
+    if (s == 0 || request.stacks[s]->id != request.stacks[s - 1]->id) frameworks_.push_back(s);
+  }
+  frameworks_.push_back(request.stacks.size());
   add_types(catalog);
   add_groups();
-  expect(monitor_, groups_.size() * request.stacks.size());
+  expect(monitor_, groups_.size() * (frameworks_.size() - 1));
 }
 
 void Search::add_types(const Catalog& catalog) {
@@ -207,19 +226,20 @@ PlanSet Search::run() {
   return answer();
 }
 
-/// A unit of work is one group under one stack.
+/// A unit of work is one group under one framework.
 void Search::search_round(std::size_t begin, std::size_t end) {
   list_splits_of(begin, end);
   const std::size_t stacks = request_.stacks.size();
   std::vector<StackOutcome> outcomes((end - begin) * stacks);
-  parallel_for(threads_, outcomes.size(), [&] {
+  const std::size_t frameworks = frameworks_.size() - 1;
+  parallel_for(threads_, (end - begin) * frameworks, [&] {
     // Units of one group follow each other: a thread copies the hardware of a group once.
     return [&, group = end, cluster = std::optional<Cluster>()](std::size_t unit) mutable {
       if (stopped(monitor_)) return;
-      const std::size_t g = begin + unit / stacks;
+      const std::size_t g = begin + unit / frameworks;
       if (g != group) cluster.reset();
       group = g;
-      outcomes[unit] = search_unit(g, unit % stacks, cluster);
+      search_unit(g, unit % frameworks, cluster, std::span(outcomes).subspan((g - begin) * stacks, stacks));
       advance(monitor_);
     };
   });
@@ -238,7 +258,7 @@ void Search::list_splits_of(std::size_t begin, std::size_t end) {
       if (type.stacks[s] == nullptr) continue;
       const std::int64_t gpus =
           std::int64_t{request_.stacks[s]->devices_used(type.one_node.gpus_per_node)} * groups_[g].count;
-      const auto [entry, is_new] = lists_.try_emplace({request_.stacks[s], type.workload, gpus});
+      const auto [entry, is_new] = lists_.try_emplace({request_.stacks[s]->id, type.workload, gpus});
       if (is_new) missing.push_back(&*entry);
     }
   }
@@ -246,12 +266,27 @@ void Search::list_splits_of(std::size_t begin, std::size_t end) {
     return [&](std::size_t i) {
       if (stopped(monitor_)) return;
       const ListKey& key = missing[i]->first;
-      missing[i]->second = list_splits(request_, *key.workload, key.gpus, *key.stack, micro_batches_);
+      const auto is_of = [&](const Stack* stack) { return stack->id == key.framework; };
+      const Stack& stack = **std::find_if(request_.stacks.begin(), request_.stacks.end(), is_of);
+      missing[i]->second = list_splits(request_, *key.workload, key.gpus, stack, micro_batches_);
     };
   });
 }
 
-StackOutcome Search::search_unit(std::size_t index, std::size_t stack, std::optional<Cluster>& cluster) const {
+/// What one way reaches, the others have to beat.
+void Search::search_unit(std::size_t index, std::size_t framework, std::optional<Cluster>& cluster,
+                         std::span<StackOutcome> outcomes) const {
+  std::optional<Seconds> threshold;
+  for (std::size_t s = frameworks_[framework]; s < frameworks_[framework + 1]; ++s) {
+    outcomes[s] = search_way(index, s, cluster, threshold);
+    const auto& searched = types_[type_of_group_[index]].stacks[s];
+    const auto last = searched == nullptr ? std::nullopt : searched->threshold_after(outcomes[s]);
+    if (last) threshold = threshold ? std::min(*threshold, *last) : *last;
+  }
+}
+
+StackOutcome Search::search_way(std::size_t index, std::size_t stack, std::optional<Cluster>& cluster,
+                                std::optional<Seconds> threshold) const {
   const Group& group = groups_[index];
   const Type& type = types_[type_of_group_[index]];
   const Stack& used = *request_.stacks[stack];
@@ -268,8 +303,8 @@ StackOutcome Search::search_unit(std::size_t index, std::size_t stack, std::opti
   if (!cluster) cluster = group.cluster();
   const std::optional<Cluster> part = used.parameter_server ? std::optional(used_by(used, *cluster)) : std::nullopt;
   const Cluster& hardware = part ? *part : *cluster;
-  const SplitList& splits = lists_.find({&used, type.workload, hardware.gpus()})->second;
-  return type.stacks[stack]->search(group, hardware, splits, incumbents_);
+  const SplitList& splits = lists_.find({used.id, type.workload, hardware.gpus()})->second;
+  return type.stacks[stack]->search(group, hardware, splits, incumbents_, threshold);
 }
 
 /// A candidate with what its run costs; nullopt where that breaks a limit.
@@ -302,6 +337,11 @@ void Search::merge_group(std::size_t index, std::span<const StackOutcome> outcom
     if (entries.size() > first) frontier_.push_back(entries[first]);
   }
   std::sort(entries.begin(), entries.end(), [this](const Entry& a, const Entry& b) { return before(a, b); });
+  for (auto e = entries.begin(); e != entries.end();) {
+    const bool again =
+        std::any_of(entries.begin(), e, [&](const Entry& better) { return differ_in_execution(better, *e); });
+    e = again ? entries.erase(e) : e + 1;
+  }
   if (entries.size() > static_cast<std::size_t>(variants_)) entries.resize(static_cast<std::size_t>(variants_));
   ranked_.insert(ranked_.end(), entries.begin(), entries.end());
 }
@@ -347,6 +387,7 @@ std::vector<Entry> Search::ranking() const {
     out.push_back(*next);
     const Group* group = next->group;
     left.erase(next);
+    std::erase_if(left, [&](const Entry& e) { return differ_in_execution(e, out.back()); });
     const auto shown = std::count_if(out.begin(), out.end(), [&](const Entry& e) { return e.group == group; });
     if (shown >= variants_) std::erase_if(left, [&](const Entry& e) { return e.group == group; });
   }

@@ -35,6 +35,7 @@ StackSearch::SplitSearch::SplitSearch(StackSearch& owner, const Group& group, co
   base_.context_parallel = open.split.context;
   base_.expert_parallel = open.split.expert;
   base_.expert_tensor_parallel = open.split.expert_tensor;
+  base_.execution = owner.stack_.execution;
   const Groups groups = group_shapes(base_, cluster);
   tables_ = &owner.tables_.row({base_.tensor_parallel, base_.context_parallel, base_.expert_parallel,
                                 base_.expert_tensor(), groups.tensor, groups.context, groups.expert});

@@ -29,8 +29,14 @@ StackSearch::StackSearch(const PlanRequest& request, const Stack& stack, const I
 class StackSearch::GroupSearch {
  public:
   GroupSearch(StackSearch& owner, const Group& group, const Cluster& cluster, const SplitList& splits,
-              const Incumbents& incumbents, StackOutcome& out)
-      : owner_(owner), group_(group), cluster_(cluster), splits_(splits), incumbents_(incumbents), out_(out) {}
+              const Incumbents& incumbents, std::optional<Seconds> threshold, StackOutcome& out)
+      : owner_(owner),
+        group_(group),
+        cluster_(cluster),
+        splits_(splits),
+        incumbents_(incumbents),
+        out_(out),
+        threshold_(threshold) {}
 
   void run() {
     if (!open()) return;
@@ -96,7 +102,7 @@ class StackSearch::GroupSearch {
     const Seconds floor = splits_.floor(owner_.rate_);
     if (incumbents_.useless(owner_.request_, group_, owner_.stack_, floor)) return;
     const Seconds horizon = incumbents_.horizon(owner_.request_, group_, owner_.stack_, floor);
-    if (std::isfinite(horizon.value())) threshold_ = horizon;
+    if (std::isfinite(horizon.value())) threshold_ = threshold_ ? std::min(*threshold_, horizon) : horizon;
     for (std::size_t i = 0; i < splits_.open.size(); ++i) {
       const OpenSplit& split = splits_.open[i];
       const Seconds split_floor = split.floor(owner_.rate_, splits_.stretch);
@@ -107,7 +113,7 @@ class StackSearch::GroupSearch {
 
   void search(SplitSearch& split) {
     // What is short of memory matters only where nothing fits.
-    const bool count_misses = !incumbents_.has_plan && out_.best.empty();
+    const bool count_misses = !incumbents_.has_plan && out_.best.empty() && !fits_elsewhere_;
     const SimplicityFront<Candidate> found = split.run(threshold_, count_misses, out_);
     if (found.items().empty()) return;
     for (const Candidate& c : found.items()) out_.simple.add(c, faster);
@@ -115,10 +121,8 @@ class StackSearch::GroupSearch {
     const auto variants = static_cast<std::size_t>(owner_.variants_);
     out_.best.insert(std::upper_bound(out_.best.begin(), out_.best.end(), best, faster), best);
     if (out_.best.size() > variants) out_.best.pop_back();
-    if (out_.best.size() < variants) return;
-    // Slower ones matter only where they may be preferred for being simpler.
-    const Seconds last = std::max(out_.best.back().step.time(), out_.best.front().step.time() * kSimplerMayCost);
-    threshold_ = threshold_ ? std::min(*threshold_, last) : last;
+    const std::optional<Seconds> last = owner_.threshold_after(out_);
+    if (last) threshold_ = threshold_ ? std::min(*threshold_, *last) : *last;
   }
 
   StackSearch& owner_;
@@ -129,15 +133,22 @@ class StackSearch::GroupSearch {
   StackOutcome& out_;
   std::uint64_t candidates_ = 0;
   std::optional<Seconds> threshold_;  ///< no slower step can matter
+  bool fits_elsewhere_ = threshold_.has_value();
   std::priority_queue<Waiting> queue_;
   std::vector<SplitSearch> searches_;
 };
 
 StackOutcome StackSearch::search(const Group& group, const Cluster& cluster, const SplitList& splits,
-                                 const Incumbents& incumbents) {
+                                 const Incumbents& incumbents, std::optional<Seconds> threshold) {
   StackOutcome out;
-  GroupSearch(*this, group, cluster, splits, incumbents, out).run();
+  GroupSearch(*this, group, cluster, splits, incumbents, threshold, out).run();
   return out;
+}
+
+/// Slower ones matter only where they may be preferred for being simpler.
+std::optional<Seconds> StackSearch::threshold_after(const StackOutcome& out) const {
+  if (out.best.size() < static_cast<std::size_t>(variants_)) return std::nullopt;
+  return std::max(out.best.back().step.time(), out.best.front().step.time() * kSimplerMayCost);
 }
 
 }  // namespace smplan

@@ -33,9 +33,12 @@ class StackSearch {
   StackSearch(const PlanRequest& request, const Stack& stack, const InstanceType& instance, const Cluster& one_node,
               const Workload& workload, std::span<const std::int32_t> micro_batches, int variants);
 
-  /// `cluster` is the group's, `splits` are those of its number of accelerators. Safe to call from several threads.
-  StackOutcome search(const Group& group, const Cluster& cluster, const SplitList& splits,
-                      const Incumbents& incumbents);
+  /// `cluster` is the group's, `splits` are those of its number of accelerators. A step that takes longer than
+  /// `threshold` does not matter. Safe to call from several threads.
+  StackOutcome search(const Group& group, const Cluster& cluster, const SplitList& splits, const Incumbents& incumbents,
+                      std::optional<Seconds> threshold = std::nullopt);
+  /// A step that takes longer than this does not matter in the group once the outcome is found.
+  [[nodiscard]] std::optional<Seconds> threshold_after(const StackOutcome& out) const;
 
  private:
   class SplitSearch;  ///< one split of one group

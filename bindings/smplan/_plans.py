@@ -59,6 +59,7 @@ class Plan(View):
     recompute_layers: Optional[int]
     offload: str
     collectives: str
+    execution: View
     gradient_accumulation: int
     global_batch: int
     dtype: str

@@ -19,6 +19,8 @@ Number = Union[int, float, str]
 Numbers = Union[Number, Sequence[Number], range]
 """One of them, or several: 8, [8, 16], "1..64"."""
 Names = Union[str, Sequence[str]]
+Switches = Union[bool, str, Sequence[str]]
+"""True, False, or "on", "off" and "default", one or several of them."""
 Document = Union[str, "os.PathLike[str]", Mapping[str, Any]]
 """A JSON file's path, or what it holds."""
 
@@ -39,8 +41,6 @@ class Request(TypedDict, total=False):
     finetune: str
     lora_rank: Number
     lora_embeddings: Union[bool, str]
-    fused_loss: Union[bool, str]
-    flash_attention: Union[bool, str]
     instances: Names
     count: Numbers
     max_gpus: Number
@@ -65,6 +65,31 @@ class Request(TypedDict, total=False):
     recompute_layers: Numbers
     offload: Names
     collectives: Names
+    compile: Switches
+    flash_attention: Switches
+    fused_loss: Union[bool, str]
+    loss_kernel: Names
+    liger_kernels: Switches
+    tensor_overlap: Names
+    gradient_overlap: Switches
+    context_exchange: Names
+    moe_dispatcher: Names
+    moe_router: Names
+    expert_overlap: Switches
+    fused_routing: Switches
+    cuda_graphs: Names
+    recompute_modules: Names
+    pure_half: Switches
+    half_gradients: Switches
+    half_moments: Switches
+    half_layers: Numbers
+    vocab_multiple: Numbers
+    empty_cache: Switches
+    reentrant_checkpoint: Switches
+    reduce_bucket: Numbers
+    release_gradients: Switches
+    double_quantization: Switches
+    software_release: Numbers
     checkpoint_storage: str
     checkpoint_mode: str
     dataset: str

@@ -16,8 +16,8 @@ PlanSet timed_search(const PlanRequest& request, const Catalog& catalog) {
 }
 
 std::optional<Plan> smallest_fit(const PlanRequest& request, const RequestSpec& spec, const Catalog& catalog) {
-  const RequestSpec open =
-      without(spec, {RequestGroup::Hardware, RequestGroup::Software, RequestGroup::Dimension, RequestGroup::Goal});
+  const RequestSpec open = without(spec, {RequestGroup::Hardware, RequestGroup::Software, RequestGroup::Dimension,
+                                          RequestGroup::Execution, RequestGroup::Goal});
   Result<PlanRequest> relaxed = resolve(open, catalog, environment_region());
   if (!relaxed) return std::nullopt;
   // A model read from standard input cannot be read again; the work is the same in any case.

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "models/dimensions.hpp"
+
 namespace smplan::cli {
 namespace {
 
@@ -132,6 +134,15 @@ Listing stack_page(const Stack& s) {
   add_names(sheet, "dtypes", s.precisions);
   add_names(sheet, "vendors", spelled(s.vendors));
   add_switch(sheet, "flash_attention", s.flash_attention);
+  for (const DimensionRow& row : dimensions()) {
+    std::vector<std::string> offered;
+    for (const Execution& offer : s.offers) {
+      Strategy told;
+      told.execution = offer;
+      if (row.of_execution && row.applies(told)) offered.push_back(row.text(row.get(told)));
+    }
+    if (!offered.empty()) add_names(sheet, std::string(row.keyword), offered);
+  }
   add_switch(sheet, "planned_by_default", s.supported_for_planning);
   add_text(sheet, "versions", s.versions);
   add_text(sheet, "limitation", s.limitation);

@@ -98,6 +98,10 @@ constexpr std::string_view kActivationOffload =
     "    \"\"\"The plan keeps saved activations in host memory: run forward and backward inside this.\"\"\"\n"
     "    return torch.autograd.graph.save_on_cpu(pin_memory=True)\n";
 
+bool compiles(const Strategy& s) {
+  return s.execution.compile == Compile::Layers || s.execution.compile == Compile::LayersAndLoss;
+}
+
 std::string fsdp2(const TrainingPlan& plan, std::string_view layer) {
   const Strategy& s = plan.strategy;
   const bool fp8 = plan.precision == Precision::Fp8;
@@ -125,12 +129,13 @@ std::string fsdp2(const TrainingPlan& plan, std::string_view layer) {
       "    layers = [module for module in model.modules() if is_layer(module)]\n"
       "    if not layers:\n"
       "        raise ValueError(f\"the model has no {{LAYER_CLASS}}: set LAYER_CLASS to the class of its layers\")\n"
-      "    for layer in layers:\n"
+      "    for layer in layers:\n{}"
       "        fully_shard(layer, **options)\n"
       "    fully_shard(model, **options)\n"
       "    return model\n",
       s.sharding == Sharding::FsdpGradOp ? "False" : "True",
-      offload ? "        \"offload_policy\": CPUOffloadPolicy(),\n" : "");
+      offload ? "        \"offload_policy\": CPUOffloadPolicy(),\n" : "",
+      compiles(s) ? "        layer.compile()\n" : "");
   return text;
 }
 
@@ -185,6 +190,7 @@ void write_fsdp(const ExportJob& job, Export& out, Diagnostics& faults) {
       {"fsdp_strategy.py", commented(provenance_lines(job)) +
                                "# The training script calls apply(model) before it builds the optimizer.\n" +
                                (smddp ? fsdp1_smddp(plan, layer) : fsdp2(plan, layer))});
+  if (plan.strategy.execution.compile == Compile::Layers && !smddp) out.said = {Dimension::Compile};
   out.notes.emplace_back("The script imports fsdp_strategy and calls its apply(model) before it builds the optimizer.");
   if (plan.precision == Precision::Fp16) {
     out.notes.emplace_back("float16 overflows without a scaled loss: the script brings a gradient scaler.");

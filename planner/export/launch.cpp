@@ -321,7 +321,7 @@ void require_packages(const ExportJob& job, const Launch& launch, Export& out) {
   if (own_adapters) return;
   if (job.plan.finetune != FineTune::Full) add_requirement(out, "peft", kFile);
   if (job.plan.finetune == FineTune::Qlora) add_requirement(out, "bitsandbytes", kFile);
-  if (job.plan.fused_loss) add_requirement(out, "liger-kernel", kFile);
+  if (job.plan.strategy.execution.loss_kernel == LossKernel::Linear) add_requirement(out, "liger-kernel", kFile);
 }
 
 }  // namespace

@@ -19,11 +19,10 @@ TrainingPlan plainest_plan(const Workload& workload, const Stack& stack) {
   plan.finetune = workload.finetune;
   plan.lora_rank = workload.lora.rank;
   plan.lora_embeddings = workload.lora.train_embeddings;
-  plan.fused_loss = workload.fused_loss;
-  plan.flash_attention = workload.flash_attention;
   plan.strategy.sharding = stack.shardings.front();
   plan.strategy.recompute = stack.recomputes.front();
   plan.strategy.collectives = stack.collectives.front();
+  plan.strategy.execution = stack.execution;
   return plan;
 }
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "models/execution.hpp"
 #include "models/layer_inputs.hpp"
 #include "planner/export/hub_name.hpp"
 #include "planner/export/megatron.hpp"
@@ -32,13 +33,28 @@ class Arguments {
   std::string text_;
 };
 
+void add_graphs(CudaGraphs graphs, Arguments& out) {
+  if (graphs == CudaGraphs::Default) return;
+  out.set("cuda-graph-impl", graphs == CudaGraphs::Iteration ? "local" : "transformer_engine");
+  if (graphs == CudaGraphs::Iteration) out.set("cuda-graph-scope", "full_iteration");
+  if (graphs == CudaGraphs::Router) out.set("cuda-graph-scope", "attn moe_router");
+}
+
 void add_experts(const TrainingPlan& plan, Arguments& out, Export& exported) {
   if (!plan.model.is_moe()) return;
   const MixtureOfExperts& moe = plan.model.moe;
   out.set("num-experts", moe.n_experts);
   out.set("moe-router-topk", moe.top_k);
   out.flag("moe-grouped-gemm");
-  out.set("moe-token-dispatcher-type", "alltoall");
+  const Execution& e = plan.strategy.execution;
+  const bool deepep = e.moe_dispatcher == MoeDispatcher::DeepEp;
+  out.set("moe-token-dispatcher-type", deepep ? "flex" : "alltoall");
+  if (deepep) out.set("moe-flex-dispatcher-backend", "deepep");
+  out.flag_if(is_on(e.expert_overlap), "overlap-moe-expert-parallel-comm");
+  out.flag_if(e.moe_router == MoeRouter::Balanced, "moe-router-force-load-balancing");
+  out.flag_if(is_on(e.fused_routing), "moe-router-fusion");
+  out.flag_if(is_on(e.fused_routing), "moe-permute-fusion");
+  add_graphs(e.cuda_graphs, out);
   exported.notes.emplace_back(
       "How tokens are routed is not in the catalog, and Megatron's default is softmax scores without balancing. "
       "DeepSeek-V3 and its kin take --moe-router-score-function sigmoid, --moe-router-enable-expert-bias and "
@@ -173,7 +189,8 @@ bool overlaps_tensor_ranks(const TrainingPlan& plan) {
                           .sequence_parallel = s.sequence_parallel,
                           .latent_attention = plan.model.has_latent_attention(),
                           .precision = plan.precision};
-  return s.tensor_parallel > 1 && plan.stack->profile.tensor_overlap > 0 && overlaps(ranks, *plan.stack);
+  const bool off = s.execution.tensor_overlap == TensorOverlap::Off;
+  return !off && s.tensor_parallel > 1 && plan.stack->profile.tensor_overlap > 0 && overlaps(ranks, *plan.stack);
 }
 
 void add_split(const TrainingPlan& plan, Arguments& out) {
@@ -193,22 +210,29 @@ void add_split(const TrainingPlan& plan, Arguments& out) {
   }
   out.flag_if(s.sequence_parallel, "sequence-parallel");
   out.flag_if(overlaps_tensor_ranks(plan), "tp-comm-overlap");
+  if (s.execution.context_exchange == ContextExchange::AllToAll) out.set("cp-comm-type", "a2a");
+  const bool overlaps = plan.replicas() > 1 && s.execution.gradient_overlap != Toggle::Off;
+  out.flag_if(overlaps, "overlap-grad-reduce");
   // Megatron offloads none but the distributed optimizer, though it be over one replica each.
   if (s.sharding == Sharding::Zero1 || s.offload.optimizer) {
     out.flag("use-distributed-optimizer");
-    out.flag_if(plan.replicas() > 1, "overlap-grad-reduce");
-    out.flag_if(plan.replicas() > 1, "overlap-param-gather");
+    out.flag_if(overlaps, "overlap-param-gather");
     if (s.shard_degree < plan.replicas()) {
       out.set("num-distributed-optimizer-instances", plan.replicas() / s.shard_degree);
     }
-  } else {
-    out.flag_if(plan.replicas() > 1, "overlap-grad-reduce");
   }
 }
 
 void add_memory(const TrainingPlan& plan, Arguments& out) {
   const Strategy& s = plan.strategy;
+  const Execution& e = s.execution;
   if (s.recompute == Recompute::Selective) out.set("recompute-granularity", "selective");
+  if (!e.recompute_modules.empty()) {
+    std::string modules = to_string(e.recompute_modules);
+    std::replace(modules.begin(), modules.end(), '+', ' ');
+    out.set("recompute-modules", modules);
+  }
+  out.flag_if(is_on(e.half_gradients), "grad-reduce-in-bf16");
   if (s.recompute == Recompute::Full) {
     out.set("recompute-granularity", "full");
     out.set("recompute-method", s.recompute_layers > 0 ? "block" : "uniform");
@@ -217,7 +241,11 @@ void add_memory(const TrainingPlan& plan, Arguments& out) {
   if (s.offload.optimizer) {
     out.flag("optimizer-cpu-offload");
     out.set("optimizer-offload-fraction", "1.0");
-    out.flag("use-precision-aware-optimizer");
+  }
+  out.flag_if(s.offload.optimizer || is_on(e.half_moments), "use-precision-aware-optimizer");
+  if (is_on(e.half_moments)) {
+    out.set("exp-avg-dtype", "bf16");
+    out.set("exp-avg-sq-dtype", "bf16");
   }
   if (s.offload.activations) {
     // One layer of each stage stays: Megatron asks for fewer than there are.
@@ -276,7 +304,16 @@ void write_megatron(const ExportJob& job, Export& out, Diagnostics&) {
   add_precision(plan, arguments);
   add_memory(plan, arguments);
   arguments.set("transformer-impl", "transformer_engine");
-  arguments.set("attention-backend", !plan.flash_attention ? "auto" : *plan.flash_attention ? "flash" : "unfused");
+  const Execution& e = plan.strategy.execution;
+  const Toggle flash = e.flash_attention;
+  arguments.set("attention-backend", flash == Toggle::Default ? "auto" : is_on(flash) ? "flash" : "unfused");
+  arguments.flag_if(e.loss_kernel == LossKernel::Fused, "cross-entropy-loss-fusion");
+  if (e.vocab_multiple > 0) arguments.set("make-vocab-size-divisible-by", e.vocab_multiple);
+  out.said = {Dimension::FlashAttention,  Dimension::LossKernel,       Dimension::TensorOverlap,
+              Dimension::GradientOverlap, Dimension::ContextExchange,  Dimension::MoeDispatcher,
+              Dimension::MoeRouter,       Dimension::ExpertOverlap,    Dimension::FusedRouting,
+              Dimension::CudaGraphs,      Dimension::RecomputeModules, Dimension::HalfGradients,
+              Dimension::HalfMoments,     Dimension::VocabMultiple};
   arguments.set("distributed-backend", "nccl");
   arguments.group("training: yours to choose");
   arguments.set("optimizer", optimizer_name(plan.optimizer));

@@ -75,7 +75,9 @@ void check_megatron(const TrainingPlan& plan, Diagnostics& faults) {
            "plan with --offload none, or with --recompute none");
   }
   // Its fused cross-entropies, native and Transformer Engine's, both take the logits.
-  if (plan.fused_loss) refuse(faults, "megatron has no loss that keeps no logits", "plan with --fused-loss off");
+  if (plan.strategy.execution.loss_kernel == LossKernel::Linear) {
+    refuse(faults, "megatron has no loss that keeps no logits", "plan with --fused-loss off");
+  }
 }
 
 }  // namespace smplan

@@ -47,6 +47,7 @@ struct Export {
   std::vector<ExportFile> files;
   std::vector<Placeholder> placeholders;
   std::vector<std::string> notes;  ///< what the reader must know before starting the job
+  std::vector<Dimension> said;     ///< of the execution what the files switch; the script brings the rest
 };
 
 struct ExportJob {

@@ -233,13 +233,16 @@ void note_kernels(const TrainingPlan& plan, Export& out) {
         fmt::format("The script brings the adapters, of rank {} on every linear layer{}.", plan.lora_rank,
                     plan.lora_embeddings ? ", and trains embedding and head (modules_to_save of PEFT)" : ""));
   }
-  if (plan.fused_loss) {
-    out.notes.emplace_back(
-        "The plan counts on a loss that keeps no logits: the script uses Liger's or cut cross-entropy.");
-  }
-  if (plan.flash_attention) {
-    out.notes.emplace_back(*plan.flash_attention ? "The plan counts on flash attention: the script switches it on."
-                                                 : "The plan counts on attention without flash kernels.");
+  for (const DimensionRow& row : dimensions()) {
+    const bool said = std::find(out.said.begin(), out.said.end(), row.dimension) != out.said.end();
+    if (!row.of_execution || said || !row.applies(plan.strategy)) continue;
+    const std::string value = row.text(row.get(plan.strategy));
+    if (row.dimension == Dimension::LossKernel && value == "linear") {
+      out.notes.emplace_back(
+          "The plan counts on a loss that keeps no logits: the script uses Liger's or cut cross-entropy.");
+    } else {
+      out.notes.push_back(fmt::format("The plan counts on this, which the script sets: {} {}.", row.title, value));
+    }
   }
 }
 

@@ -224,7 +224,8 @@ void write_torchtitan(const ExportJob& job, Export& out, Diagnostics& faults) {
                       fmt::format("torchtitan has no optimizer {}", to_string(plan.optimizer)),
                       "plan with --optimizer adamw"});
   }
-  if (plan.fused_loss) {
+  const Execution& e = plan.strategy.execution;
+  if (e.loss_kernel == LossKernel::Linear) {
     faults.push_back({"not-expressible", "--target", "torchtitan 0.2.2 has no loss that keeps no logits",
                       "plan with --fused-loss off"});
   }
@@ -237,7 +238,11 @@ void write_torchtitan(const ExportJob& job, Export& out, Diagnostics& faults) {
   const Recompute r = plan.strategy.recompute;
   config["activation_checkpoint"]["mode"] = std::string(to_string(r));
   if (r == Recompute::Selective) config["activation_checkpoint"]["selective_ac_option"] = "op";
-  config["compile"]["enable"] = true;
+  config["compile"]["enable"] = e.compile != Compile::Off;
+  if (e.compile == Compile::Layers) config["compile"]["components"] = {"model"};
+  if (e.compile == Compile::LayersAndLoss) config["compile"]["components"] = {"model", "loss"};
+  if (e.tensor_overlap == TensorOverlap::Async) config["parallelism"]["enable_async_tensor_parallel"] = true;
+  out.said = {Dimension::Compile, Dimension::TensorOverlap};
   config["checkpoint"] =
       Json{{"enable", true}, {"folder", std::string(kCheckpointPath)}, {"interval", plan.save_steps()}};
   out.files.push_back({"torchtitan.toml", commented(provenance_lines(job)) +

@@ -71,8 +71,6 @@ void read_request(const JsonValue& value, TrainingPlan& plan, Diagnostics& out) 
   plan.finetune = read_named(reader, "finetune", finetune_from);
   if (reader.has("lora_rank")) plan.lora_rank = reader.integer("lora_rank", 1, kMaxCount);
   plan.lora_embeddings = reader.optional_bool("lora_embeddings").value_or(false);
-  plan.fused_loss = reader.optional_bool("fused_loss").value_or(false);
-  plan.flash_attention = reader.optional_bool("flash_attention");
   plan.region = read_name(reader, "region");
   if (const auto data = reader.optional_value("dataset")) {
     ObjectReader dataset(*data, out);
@@ -107,7 +105,7 @@ void read_dimensions(ObjectReader& reader, Strategy& s) {
       const std::string_view name = row.path.substr(0, slash);
       auto object = objects.find(name);
       if (object == objects.end()) {
-        const auto value = reader.value(name);
+        const auto value = is_required(row) ? reader.value(name) : reader.optional_value(name);
         if (!value) continue;
         object = objects.emplace(name, ObjectReader(*value, reader.diagnostics())).first;
       }
@@ -282,16 +280,9 @@ std::string TrainingPlan::id() const {
   using Json = nlohmann::ordered_json;
   Json decided;
   decided["model"] = architecture_json(model);
-  decided["work"] = {tokens,
-                     seq_len,
-                     global_batch,
-                     to_string(precision),
-                     to_string(optimizer),
-                     to_string(finetune),
-                     lora_rank,
-                     lora_embeddings,
-                     fused_loss,
-                     flash_attention ? Json(*flash_attention) : Json(nullptr)};
+  decided["work"] = {
+      tokens,    seq_len,        global_batch, to_string(precision), to_string(optimizer), to_string(finetune),
+      lora_rank, lora_embeddings};
   decided["machines"] = {instance->name, instance_count, region, to_string(market)};
   decided["stack"] = stack->id;
   for (const DimensionRow& row : dimensions()) {
@@ -336,6 +327,7 @@ TrainingPlan training_plan_of(const PlanRequest& request, const Plan& plan, std:
   out.rank = rank;
   out.instance = plan.instance;
   out.stack = plan.stack;
+  out.own_stack = plan.own_stack;
   out.instance_count = plan.instance_count;
   out.region = request.region;
   out.market = plan.market;
@@ -348,8 +340,6 @@ TrainingPlan training_plan_of(const PlanRequest& request, const Plan& plan, std:
   out.finetune = w.finetune;
   out.lora_rank = w.finetune == FineTune::Full ? 0 : w.lora.rank;
   out.lora_embeddings = w.lora.train_embeddings;
-  out.fused_loss = w.fused_loss;
-  out.flash_attention = w.flash_attention;
   if (cost.input) out.input_mode = cost.input->mode;
   if (request.run.data) out.data_size = request.run.data->size;
   out.checkpoint_storage = request.run.checkpoint_target;

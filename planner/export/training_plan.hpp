@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,7 +37,8 @@ struct TrainingPlan {
   std::string smplan_version;
   std::size_t rank = 1;
   const InstanceType* instance = nullptr;  ///< points into the catalog
-  const Stack* stack = nullptr;            ///< likewise
+  const Stack* stack = nullptr;            ///< likewise, or executed as the strategy says
+  std::shared_ptr<const Stack> own_stack;  ///< keeps the latter
   std::int32_t instance_count = 0;
   std::string region;
   Market market = Market::OnDemand;
@@ -49,8 +51,6 @@ struct TrainingPlan {
   FineTune finetune = FineTune::Full;
   std::int64_t lora_rank = 0;
   bool lora_embeddings = false;
-  bool fused_loss = false;
-  std::optional<bool> flash_attention;  ///< nullopt: as the stack does
   std::optional<InputMode> input_mode;  ///< nullopt: the plan has no data set
   std::optional<Bytes> data_size;       ///< nullopt likewise
   CheckpointTarget checkpoint_storage = CheckpointTarget::S3;

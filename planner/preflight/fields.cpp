@@ -97,6 +97,7 @@ void read_image(const Node* node, Job& job) {
 
 void read_script_settings(const Node& h, Job& job) {
   JobStrategy& s = job.strategy;
+  s.execution = script_execution(h);
   s.bf16 = switch_field(first_of(h, {"bf16"}));
   s.fp16 = switch_field(first_of(h, {"fp16"}));
   s.fp8 = switch_field(first_of(h, {"fp8"}));

@@ -54,4 +54,11 @@ void read_megatron(const Node& root, Job& job);
 void read_torchtitan(const Node& root, Job& job);
 void read_smp(const Node& root, Job& job);
 
+// What each format tells software; what it leaves open is the framework's default.
+Execution megatron_execution(const Node& root);
+Execution script_execution(const Node& hyperparameters);
+Execution torchtitan_execution(const Node& root);
+Execution accelerate_execution(const Node& root);
+Execution deepspeed_execution(const Node& root);
+
 }  // namespace smplan

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "catalogs/execution.hpp"
 #include "planner/preflight/node.hpp"
 
 namespace smplan {
@@ -116,6 +117,7 @@ struct JobStrategy {
   Count zero_stage;
   Text optimizer_offload, parameter_offload, optimizer_nvme_path, parameter_nvme_path;
   Switch activation_offload;
+  Execution execution;
 };
 
 /// A job as rules see it: the settings that several formats share, each with its place, and the document

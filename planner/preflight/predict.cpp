@@ -186,6 +186,21 @@ void state_training(RequestSpec& spec, const JobStrategy& s) {
   if (batch) spec.tokens = std::to_string(times(times(*s.steps, *batch), *s.sequence_length));
 }
 
+/// What the job tells software, as far as the stack can be told so.
+void state_execution(RequestSpec& spec, const Execution& told, const Catalog& catalog) {
+  const Stack* stack = spec.stack ? catalog.find_stack(*spec.stack) : nullptr;
+  if (stack == nullptr) return;
+  for (const DimensionRow& row : dimensions()) {
+    Strategy only;
+    if (!row.of_execution || spec[row.dimension]) continue;
+    Strategy all;
+    all.execution = told;
+    row.set(only, row.get(all));
+    if (only.execution == Execution{} || broken_rule("execution-offered", only, {}, *stack)) continue;
+    spec[row.dimension] = row.text(row.get(only));
+  }
+}
+
 /// With the degrees of the model-parallel library, which a job that is submitted states among its launcher's
 /// parameters.
 JobStrategy whole_strategy(const Job& job) {
@@ -207,8 +222,8 @@ JobStrategy whole_strategy(const Job& job) {
 }
 
 /// The job as a request: its hardware and degrees where no flag says otherwise.
-RequestSpec request_of(const Job& job, const std::vector<Machines>& machines, std::string_view region,
-                       RequestSpec spec) {
+RequestSpec request_of(const Job& job, const std::vector<Machines>& machines, const Catalog& catalog,
+                       std::string_view region, RequestSpec spec) {
   const JobStrategy s = whole_strategy(job);
   if (machines.size() == 1 && machines.front().instance != nullptr) spec.instances = machines.front().instance->name;
   if (machines.size() == 1 && machines.front().count) spec.count = std::to_string(*machines.front().count);
@@ -225,6 +240,7 @@ RequestSpec request_of(const Job& job, const std::vector<Machines>& machines, st
   state_training(spec, s);
   state_sharding(spec, job, s, machines);
   if (!spec[Dimension::Offload]) spec[Dimension::Offload] = offload_of(job, s);
+  state_execution(spec, s.execution, catalog);
   if (!spec[Dimension::SequenceParallel] && s.sequence_parallel)
     spec[Dimension::SequenceParallel] = *s.sequence_parallel ? "true" : "false";
   // Limits judge the prediction; they do not shape it.
@@ -281,8 +297,8 @@ Result<PlanSet> estimate_job(PlanRequest request, const Job& job, const RequestS
 /// What is trained, where and how it is bought and operated: what another plan for the same work is searched with.
 RequestSpec same_work(RequestSpec spec) {
   return without(std::move(spec),
-                 {RequestGroup::Hardware, RequestGroup::Software, RequestGroup::Dimension, RequestGroup::Memory,
-                  RequestGroup::Goal, RequestGroup::Facts, RequestGroup::Answer});
+                 {RequestGroup::Hardware, RequestGroup::Software, RequestGroup::Dimension, RequestGroup::Execution,
+                  RequestGroup::Memory, RequestGroup::Goal, RequestGroup::Facts, RequestGroup::Answer});
 }
 
 std::optional<PlanSet> plans_for(const RequestSpec& spec, const Catalog& catalog, const SearchOptions& options) {
@@ -382,7 +398,7 @@ PredictionOutcome predict(const Job& job, const std::vector<Machines>& machines,
     out.why_not = "no model is given";
     return out;
   }
-  const RequestSpec spec = request_of(job, machines, region, options.request);
+  const RequestSpec spec = request_of(job, machines, catalog, region, options.request);
   if (machines.size() == 1 && machines.front().type && machines.front().instance == nullptr) {
     out.why_not = "the catalog has no accelerators of " + *machines.front().type;
     return out;

@@ -10,6 +10,7 @@ void read_deepspeed(const Node& root, Job& job) {
   s.bf16 = switch_field(root.at({"bf16", "enabled"}));
   s.fp16 = switch_field(root.at({"fp16", "enabled"}));
   s.zero_stage = count_field(root.at({"zero_optimization", "stage"}));
+  s.execution = deepspeed_execution(root);
   s.tensor = count_field(root.at({"tensor_parallel", "autotp_size"}));
   s.pipeline = count_field(first_of(root, {"pipeline_parallel_size"}));
   if (!s.pipeline.stated) s.pipeline = count_field(root.at({"pipeline", "stages"}));
@@ -25,6 +26,7 @@ void read_accelerate(const Node& root, Job& job) {
   s.nodes = count_field(root.find("num_machines"));
   s.world = count_field(root.find("num_processes"));
   read_precision(root.find("mixed_precision"), s);
+  s.execution = accelerate_execution(root);
   job.instance_type = text_field(root.find("ec2_instance_type"));
   job.framework_version = text_field(root.find("pytorch_version"));
   job.transformers_version = text_field(root.find("transformers_version"));
@@ -133,6 +135,7 @@ void read_megatron(const Node& root, Job& job) {
   }
   if (const Node* flash = root.find("use-flash-attn")) s.attention = derived(std::string("flash"), flash->where);
   read_megatron_memory(root, s);
+  s.execution = megatron_execution(root);
 }
 
 /// A pipeline cuts the local batch into micro-batches of their own size; else it is one.
@@ -149,6 +152,7 @@ void cut_local_batch(const Node& root, JobStrategy& s) {
 
 void read_torchtitan(const Node& root, Job& job) {
   JobStrategy& s = job.strategy;
+  s.execution = torchtitan_execution(root);
   if (const Node* p = root.find("parallelism"); p != nullptr) {
     s.data_replicate = count_field(p->find("data_parallel_replicate_degree"));
     s.data_shard = count_field(p->find("data_parallel_shard_degree"));

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "base/assert.hpp"
+#include "models/execution.hpp"
 #include "models/pipeline.hpp"
 #include "models/stage.hpp"
 
@@ -132,7 +134,7 @@ std::string_view to_string(Phase phase) {
 Result<SimulatedJob> simulated_job(const PlanRequest& request, const Plan& plan, const Catalog& catalog) {
   Result<Cluster> cluster = make_cluster(catalog, *plan.instance, plan.instance_count);
   if (!cluster) return tl::unexpected<Diagnostics>(cluster.error());
-  SimulatedJob job{request.workload, plan.strategy, used_by(*plan.stack, std::move(*cluster)), plan.stack};
+  SimulatedJob job{request.workload, plan.strategy, used_by(*plan.stack, std::move(*cluster)), *plan.stack};
   job.workload.precision = plan.precision;
   return job;
 }
@@ -140,20 +142,21 @@ Result<SimulatedJob> simulated_job(const PlanRequest& request, const Plan& plan,
 Result<SimulatedJob> simulated_job(const TrainingPlan& plan, const Catalog& catalog) {
   Result<Cluster> cluster = make_cluster(catalog, *plan.instance, plan.instance_count);
   if (!cluster) return tl::unexpected<Diagnostics>(cluster.error());
-  SimulatedJob job{Workload{}, plan.strategy, used_by(*plan.stack, std::move(*cluster)), plan.stack};
+  const Stack* framework = catalog.find_stack(plan.stack->id);
+  SMPLAN_ASSERT(framework != nullptr);
+  SimulatedJob job{Workload{}, plan.strategy, used_by(*plan.stack, std::move(*cluster)),
+                   executed(*framework, plan.strategy.execution)};
   job.workload.architecture = plan.model;
   job.workload.seq_len = plan.seq_len;
   job.workload.global_batch = plan.global_batch;
   job.workload.precision = plan.precision;
   job.workload.optimizer = plan.optimizer;
   job.workload.finetune = plan.finetune;
-  job.workload.fused_loss = plan.fused_loss;
-  job.workload.flash_attention = plan.flash_attention;
   if (plan.lora_rank > 0) job.workload.lora.rank = plan.lora_rank;
   job.workload.lora.train_embeddings = plan.lora_embeddings;
   job.workload.tokens = plan.tokens;
   Diagnostics faults = check(job.workload);
-  if (faults.empty()) faults = check(job.strategy, job.workload, *job.stack);
+  if (faults.empty()) faults = check(job.strategy, job.workload, *framework);
   if (!faults.empty()) return tl::unexpected<Diagnostics>(std::move(faults));
   return job;
 }
@@ -168,10 +171,10 @@ Result<Timeline> simulate_step(const SimulatedJob& job) {
                             passes, micro_batches, s.pipeline_parallel, kMaxSimulatedPasses),
                 "take a smaller --global-batch or a larger --micro-batch");
   }
-  const LayerTable table = layer_table(job.workload, s, job.cluster, *job.stack);
+  const LayerTable table = layer_table(job.workload, s, job.cluster, job.stack);
   const Groups groups = group_shapes(s, job.cluster);
-  const StepEstimate estimate = combine_step(table, job.workload, s, groups, job.cluster, *job.stack);
-  const StageModel model(table, job.workload, s, groups, job.cluster, *job.stack);
+  const StepEstimate estimate = combine_step(table, job.workload, s, groups, job.cluster, job.stack);
+  const StageModel model(table, job.workload, s, groups, job.cluster, job.stack);
   std::vector<StageCosts> costs;
   std::vector<StageTime> stages;
   for (std::int32_t i = 0; i < s.pipeline_parallel; ++i) {

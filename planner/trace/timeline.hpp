@@ -16,7 +16,7 @@ struct SimulatedJob {
   Workload workload;
   Strategy strategy;
   Cluster cluster;
-  const Stack* stack = nullptr;  ///< points into the catalog
+  Stack stack;  ///< executed as the strategy says
 };
 
 Result<SimulatedJob> simulated_job(const PlanRequest& request, const Plan& plan, const Catalog& catalog);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/execution.hpp"
 #include "models/step.hpp"
 #include "planner/uncertainty.hpp"
 #include "planner/validation/fit_knobs.hpp"
@@ -110,7 +111,7 @@ Seconds predict(const CalibrationProblem& c, Observation& o, std::span<const dou
       r.cluster.accelerator_profile.*target.device_parameter->profile = values[t];
     }
   }
-  return step_of(r, apply_settings(stack, r.settings)).time();
+  return step_of(r, executed(stack, r.strategy.execution)).time();
 }
 
 /// Which numbers change the prediction anywhere in their bounds, the others at the catalog's values.

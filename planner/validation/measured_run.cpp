@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/words.hpp"
+#include "models/dimensions.hpp"
 #include "planner/validation/run_words.hpp"
 
 namespace smplan {
@@ -141,20 +142,45 @@ class RowReader {
 
   /// `named`: what else its words may say.
   std::optional<bool> flag(std::string_view column, std::optional<bool> (*named)(std::string_view) = nullptr) {
-    constexpr std::array<std::string_view, 9> kOn{"1", "true", "yes", "on", "y", "t", "enabled", "✓", "✔"};
-    constexpr std::array<std::string_view, 10> kOff{"0", "false", "no", "off", "n", "f", "disabled", "none", "✗", "✘"};
     const std::string cell = lower_case(text(column));
     if (is_not_stated(cell)) return std::nullopt;
-    if (std::find(kOn.begin(), kOn.end(), cell) != kOn.end()) return true;
-    if (std::find(kOff.begin(), kOff.end(), cell) != kOff.end()) return false;
+    if (const auto on = switched(cell)) return on;
     const std::optional<bool> said = named != nullptr ? named(cell) : std::nullopt;
     if (!said) refuse(column, cell, "0 or 1");
     return said;
   }
 
+  /// A member of the execution by the words of its row, of a switch by any word for on and off; nullopt: not stated, or
+  /// left to the framework.
+  std::optional<std::int32_t> told(const DimensionRow& row) {
+    const std::string cell = lower_case(text(row.keyword));
+    if (is_not_stated(cell)) return std::nullopt;
+    if (row.kind == DimensionRow::Kind::Degree) {
+      const std::optional<std::int64_t> value = positive(row.keyword);
+      if (value && *value > row.most) refuse(row.keyword, cell, "at most " + std::to_string(row.most));
+      return value && *value <= row.most ? std::optional(static_cast<std::int32_t>(*value)) : std::nullopt;
+    }
+    std::optional<std::int32_t> value = row.words->parse(cell);
+    if (const auto on = value ? std::nullopt : switched(cell)) value = row.words->parse(*on ? "on" : "off");
+    if (!value) refuse(row.keyword, cell, "one of " + known_names(row));
+    return value == 0 ? std::nullopt : value;
+  }
+
   Diagnostics faults;
 
  private:
+  static std::string known_names(const DimensionRow& row) {
+    std::string out;
+    for (const std::string& name : row.names()) out += (out.empty() ? "" : ", ") + name;
+    return out;
+  }
+  static std::optional<bool> switched(const std::string& cell) {
+    constexpr std::array<std::string_view, 9> kOn{"1", "true", "yes", "on", "y", "t", "enabled", "✓", "✔"};
+    constexpr std::array<std::string_view, 10> kOff{"0", "false", "no", "off", "n", "f", "disabled", "none", "✗", "✘"};
+    if (std::find(kOn.begin(), kOn.end(), cell) != kOn.end()) return true;
+    if (std::find(kOff.begin(), kOff.end(), cell) != kOff.end()) return false;
+    return std::nullopt;
+  }
   void refuse(std::string_view column, std::string_view value, std::string_view expected) {
     faults.push_back({"bad-cell", std::string(where_) + ":" + std::to_string(row_.line),
                       std::string(column) + " is '" + std::string(value) + "'", "expected " + std::string(expected)});
@@ -221,7 +247,10 @@ MeasuredRun read_run(Columns& columns, const CsvRow& row, std::string_view where
   run.flash_attention = in.flag("flash_attention", flash_attention_in);
   run.lora = in.flag("lora");
   run.packing = in.flag("packing");
-  run.compile = in.flag("compile");
+  for (const DimensionRow& told : dimensions()) {
+    if (!told.of_execution || told.dimension == Dimension::FlashAttention) continue;
+    if (const auto value = in.told(told)) told.set(run.stated, *value);
+  }
   RowReader measured(columns, row, where);
   run.step_time_s = measured.number("step_time_s");
   run.tokens_per_s_per_gpu = measured.number("tokens_per_s_per_gpu");

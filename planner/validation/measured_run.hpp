@@ -8,6 +8,7 @@
 
 #include "base/csv_reader.hpp"
 #include "base/result.hpp"
+#include "models/strategy.hpp"
 
 namespace smplan {
 
@@ -26,7 +27,9 @@ struct MeasuredRun {
   std::optional<double> internode_gbps_per_node;
   std::optional<std::int64_t> tp, pp, vpp, cp, ep, etp, dp, shard_degree, micro_batch, global_batch, grad_accum,
       recompute_layers, lora_rank;
-  std::optional<bool> sequence_parallel, flash_attention, lora, packing, compile;
+  std::optional<bool> sequence_parallel, flash_attention, lora, packing;
+  /// What software is told, by columns of the names of the flags; flash_attention is above, its cells have other words.
+  Strategy stated;
 
   // Measured: for the error report only, never read by a prediction.
   std::optional<double> step_time_s, tokens_per_s_per_gpu, samples_per_s, tflops_per_gpu, mfu_pct, hfu_pct,

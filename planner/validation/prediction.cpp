@@ -93,7 +93,8 @@ std::optional<Seconds> measured_step_time(const MeasuredRun& run, const Catalog&
   if (run.samples_per_s && *run.samples_per_s > 0) {
     return Seconds(static_cast<double>(w.global_batch) / *run.samples_per_s);
   }
-  const StepFlops flops = step_flops(w, resolved->strategy.recompute, AttentionCounting::FullSquare);
+  const StepFlops flops = step_flops(w, resolved->strategy.recompute, AttentionCounting::FullSquare,
+                                     resolved->strategy.execution.flash_attention);
   if (run.tflops_per_gpu && *run.tflops_per_gpu > 0) {
     const Flops counted = resolved->flops_kind == FlopsKind::Hardware ? flops.hardware : flops.model;
     return counted / (tflops(*run.tflops_per_gpu) * gpus);

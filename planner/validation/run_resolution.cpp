@@ -4,6 +4,8 @@
 
 #include "base/result.hpp"
 #include "base/words.hpp"
+#include "models/dimensions.hpp"
+#include "models/execution.hpp"
 #include "models/flops.hpp"
 #include "models/model_states.hpp"
 #include "planner/validation/adapter_methods.hpp"
@@ -11,6 +13,8 @@
 
 namespace smplan {
 namespace {
+
+constexpr double kMostBucket = 2e9;
 
 /// `shard 'cut' is not understood`, so that a default in its place is no surprise.
 void note_unread(std::string_view column, const std::string& cell, Assumptions& assumptions) {
@@ -23,7 +27,16 @@ RunSettings settings_of(const MeasuredRun& run) {
   const std::string dtype = lower_case(run.dtype);  // `bf16-true` of Lightning, `pure bf16`: weights too
   const bool pure = dtype.find("-true") != std::string::npos || dtype.find("pure") != std::string::npos;
   if (pure && dtype.find("32") == std::string::npos) settings.pure_half = true;
-  if (run.compile) settings.compiled = run.compile;
+  const Execution& told = run.stated.execution;
+  if (told.compile != Compile::Default) {
+    settings.compiled = told.compile != Compile::Off;
+    settings.compiled_loss =
+        told.compile == Compile::LayersAndLoss || (settings.compiled_loss && told.compile == Compile::Layers);
+  }
+  if (told.expert_overlap != Toggle::Default) settings.expert_overlap = is_on(told.expert_overlap);
+  if (told.moe_dispatcher != MoeDispatcher::Default) {
+    settings.deduplicated_dispatch = told.moe_dispatcher == MoeDispatcher::DeepEp;
+  }
   return settings;
 }
 
@@ -234,6 +247,11 @@ void resolve_recompute(const MeasuredRun& run, RunSettings& settings, const Arch
     return;
   }
   note_unread("recompute", run.recompute, assumptions);
+  if (!run.stated.execution.recompute_modules.empty()) {
+    s.recompute = Recompute::Selective;
+    assumptions.emplace_back("recompute is selective, as modules are named");
+    return;
+  }
   if (s.sharding == Sharding::FsdpFull && stack.shardings.front() == Sharding::None) {
     s.recompute = Recompute::Full;  // LitGPT checkpoints the layers that it shards, and only those
     assumptions.emplace_back("recompute is full, as the layers are sharded");
@@ -273,15 +291,40 @@ LoraTargets targets_of(std::string_view stated) {
   return queries_and_values ? LoraTargets::QueryValue : LoraTargets::Attention;
 }
 
-/// The optimizer and what it and the weights are kept in.
-void resolve_states(const MeasuredRun& run, const RunSettings& settings, Workload& w, Assumptions& assumptions) {
-  w.optimizer = resolve_optimizer(run, assumptions);
-  w.pure_half = settings.pure_half;
-  w.half_moments = recipe_halves_moments(run, w.architecture) && !keeps_32_bits(w.precision);
-  if (w.half_moments) assumptions.emplace_back("moments are bf16, as in Megatron-Bridge's recipe");
-  w.half_layers = recipe_half_layers(run, w);
-  if (w.half_layers > 0) {
-    assumptions.push_back(std::to_string(w.half_layers) + " layers keep 16 bits, as in Megatron-Bridge's recipe");
+/// What is known of the execution before the strategy is; the rest follows from recipes.
+Execution stated_execution(const MeasuredRun& run, const RunSettings& settings, const Workload& w, const Stack& stack) {
+  Execution e = execution_of(settings);
+  if (run.flash_attention) e.flash_attention = *run.flash_attention ? Toggle::On : Toggle::Off;
+  // `bnb.nf4` and `bnb.nf4-dq` are Lightning's names; elsewhere 4 bits mean QLoRA's double quantisation.
+  const bool plain_scales = stack.lightning_quantization && lower_case(run.quant).find("-dq") == std::string::npos;
+  if (w.finetune == FineTune::Qlora && plain_scales) e.double_quantization = Toggle::Off;
+  if (!stack.deepspeed_engine || stack.reduce_bucket_elements == Stack().reduce_bucket_elements) return e;
+  // Hugging Face's Trainer writes the square of the hidden size for "auto".
+  const auto hidden = static_cast<double>(w.architecture.hidden);
+  const double bucket = stack.reduce_bucket_elements > 0 ? stack.reduce_bucket_elements : hidden * hidden;
+  e.reduce_bucket = static_cast<std::int32_t>(std::min(bucket, kMostBucket));
+  return e;
+}
+
+/// Columns say more than notes and recipes.
+void follow_columns(const MeasuredRun& run, Strategy& s) {
+  for (const DimensionRow& row : dimensions()) {
+    if (row.of_execution && row.applies(run.stated)) row.set(s, row.get(run.stated));
+  }
+}
+
+/// What states and products are kept in.
+void resolve_formats(const MeasuredRun& run, const RunSettings& settings, const Workload& w, Execution& e,
+                     Assumptions& assumptions) {
+  const bool adapters_in_32_bits = settings.full_adapters && w.finetune != FineTune::Full;
+  if (settings.pure_half && !adapters_in_32_bits) e.pure_half = Toggle::On;
+  if (recipe_halves_moments(run, w.architecture) && !keeps_32_bits(w.precision)) {
+    e.half_moments = Toggle::On;
+    assumptions.emplace_back("moments are bf16, as in Megatron-Bridge's recipe");
+  }
+  e.half_layers = static_cast<std::int32_t>(recipe_half_layers(run, w));
+  if (e.half_layers > 0) {
+    assumptions.push_back(std::to_string(e.half_layers) + " layers keep 16 bits, as in Megatron-Bridge's recipe");
   }
 }
 
@@ -298,14 +341,11 @@ Result<void> resolve_finetune(const MeasuredRun& run, const RunSettings& setting
   }
   w.finetune = trained_part(run);
   if (w.finetune == FineTune::Full) return {};
-  if (settings.full_adapters) w.pure_half = false;
   const bool own_kind = !method->kind.empty() && method->kind != "lora" && method->kind != "qlora";
   const bool plain_layers = !w.architecture.is_moe() && !w.architecture.has_latent_attention();
   const AdapterMethod* adapters = plain_layers ? adapter_method(method->kind) : nullptr;
   if (own_kind && !adapters) assumptions.push_back("adapters of the kind " + method->kind + " are taken as LoRA's");
   w.lora.targets = own_kind && run.lora_targets.empty() ? LoraTargets::QueryValue : targets_of(run.lora_targets);
-  // `bnb.nf4` and `bnb.nf4-dq` are Lightning's names; elsewhere 4 bits mean QLoRA's double quantisation.
-  w.lora.nested_scales = !stack.lightning_quantization || lower_case(run.quant).find("-dq") != std::string::npos;
   w.lora.train_embeddings = settings.lora_embeddings || method->trains_embeddings;
   std::optional<std::int64_t> rank = run.lora_rank ? run.lora_rank : method->rank ? method->rank : settings.lora_rank;
   // LoRA's kin are called so; what others call their rank is no width of two matrices, and they train fewer numbers.
@@ -366,11 +406,13 @@ Result<ResolvedRun> resolve_run(const MeasuredRun& stated, const Catalog& catalo
                 cluster->accelerator.key + " has no " + std::string(to_string(w.precision)) + " units",
                 "correct dtype or gpu");
   }
-  resolve_states(run, settings, w, assumptions);
-  w.fused_loss = settings.fused_loss;
-  w.flash_attention = run.flash_attention;
+  w.optimizer = resolve_optimizer(run, assumptions);
   if (Result<void> r = resolve_finetune(run, settings, *stack, w, assumptions); !r) return tl::unexpected(r.error());
 
+  Execution& e = s.execution;
+  e = stated_execution(run, settings, w, *stack);
+  resolve_formats(run, settings, w, e, assumptions);
+  follow_columns(run, s);
   if (Result<void> r = resolve_degrees(run, *stack, s, assumptions); !r) return tl::unexpected(r.error());
   resolve_interleaving(run, settings, s, assumptions);
   resolve_schedule(run, w.architecture, s, assumptions);
@@ -385,29 +427,38 @@ Result<ResolvedRun> resolve_run(const MeasuredRun& stated, const Catalog& catalo
   if (!global_batch && settings.global_batch) {
     global_batch = std::max(*settings.global_batch, run.micro_batch.value_or(1) * s.data_parallel);
   }
-  if (Result<void> r = resolve_batch(run, global_batch, *cluster, *stack, w, s, assumptions); !r) {
+  if (Result<void> r = resolve_batch(run, global_batch, *cluster, executed(*stack, e), w, s, assumptions); !r) {
     return tl::unexpected(r.error());
   }
   w.tokens = w.tokens_per_step();
   read_as_tf32(run, cluster->accelerator, w, assumptions);
   resolve_kinds(run, resolved);
-  if (!w.flash_attention && is_nvidias_bert(w, *stack)) {
-    w.flash_attention = false;  // modeling.py multiplies, normalises and drops out scores one by one
+  if (!run.flash_attention && is_nvidias_bert(w, *stack)) {
+    e.flash_attention = Toggle::Off;  // modeling.py multiplies, normalises and drops out scores one by one
     assumptions.emplace_back("attention stores its scores, as in NVIDIA's scripts for BERT");
   }
   resolved.mean_seq_len = binned_seq_len(w, *stack);
   if (resolved.mean_seq_len) {
     assumptions.push_back("batches are binned by length to " + std::to_string(*resolved.mean_seq_len) + " tokens");
   }
-  if (Result<void> r = check_unstated_optimizer(run, w, s, *stack, cluster->accelerator); !r) {
+  if (Result<void> r = check_unstated_optimizer(run, w, s, executed(*stack, e), cluster->accelerator); !r) {
     return tl::unexpected(r.error());
   }
-  if (Result<void> r = check_resolved(run, w, s, *stack, assumptions); !r) return tl::unexpected(r.error());
+  // What a framework was told that it does not offer, somebody made it offer.
+  if (Result<void> r = check_resolved(run, w, s, executed(*stack, e), assumptions); !r) return tl::unexpected(r.error());
   // vTrain's steps show products that load rows of 50,257 (models/compute.cpp), as long as no tensor ranks cut them.
   settings.exact_vocabulary = !run.vocab && w.architecture.vocab == kGpt2Entries && s.tensor_parallel == 1;
   follow_recipes(run, w, *cluster, *stack, s, settings, assumptions);
-  resolved.stack = apply_settings(*stack, settings);
-  resolved.stack.releases_gradients = true;
+  const Execution before = e;
+  e = execution_of(settings);
+  e.flash_attention = before.flash_attention;
+  e.pure_half = before.pure_half;
+  e.half_moments = before.half_moments;
+  e.half_layers = before.half_layers;
+  e.double_quantization = before.double_quantization;
+  e.reduce_bucket = before.reduce_bucket;
+  follow_columns(run, s);
+  resolved.stack = executed(*stack, e);
   resolved.cluster = std::move(*cluster);
   resolved.settings = settings;
   resolved.devices_per_counted = static_cast<double>(*run.n_gpus) / static_cast<double>(*stated.n_gpus);

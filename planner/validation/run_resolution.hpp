@@ -20,7 +20,7 @@ struct ResolvedRun {
   Workload workload;
   Strategy strategy;
   Cluster cluster;
-  Stack stack;  ///< settings applied
+  Stack stack;  ///< executed
   RunSettings settings;
   MemoryKind memory_kind = MemoryKind::Unstated;  ///< of the row's figure of memory
   FlopsKind flops_kind = FlopsKind::Model;        ///< of its TFLOP/s

@@ -35,11 +35,6 @@ class Words : public Phrases {
   }
 };
 
-/// Logits, log-probabilities and gradient, each in fp32.
-constexpr double kWholeLogitsBytes = 12;
-/// The same as one kernel forward and one backward: 16-bit logits and their gradient.
-constexpr double kCompiledLogitsBytes = 4;
-
 }  // namespace
 
 bool says_four_bit_format(const Phrases& words) {
@@ -118,59 +113,41 @@ RunSettings read_settings(std::string_view notes, std::string_view framework) {
   return s;
 }
 
-Stack apply_settings(const Stack& stack, const RunSettings& settings) {
-  Stack adjusted = stack;
-  StackProfile& p = adjusted.profile;
-  if (settings.compiled) {
-    p.elementwise_traffic = *settings.compiled ? p.compiled_traffic : p.eager_traffic;
-    if (*settings.compiled) p.host_time_dense_layer *= p.compiled_host;
+Execution execution_of(const RunSettings& r) {
+  const auto toggle = [](const std::optional<bool>& on) {
+    return !on ? Toggle::Default : *on ? Toggle::On : Toggle::Off;
+  };
+  const auto on_if = [](bool on) { return on ? Toggle::On : Toggle::Default; };
+  Execution e;
+  if (r.compiled) e.compile = !*r.compiled ? Compile::Off : r.compiled_loss ? Compile::LayersAndLoss : Compile::Layers;
+  if (r.fused_cross_entropy) e.loss_kernel = LossKernel::Fused;
+  if (r.whole_logits) e.loss_kernel = LossKernel::Whole;
+  if (r.fused_loss) e.loss_kernel = LossKernel::Linear;
+  e.liger_kernels = on_if(r.liger_kernels);
+  if (!r.tensor_overlap) e.tensor_overlap = TensorOverlap::Off;
+  if (r.async_tensor_parallel) e.tensor_overlap = TensorOverlap::Async;
+  if (!r.gradient_overlap) e.gradient_overlap = Toggle::Off;
+  if (r.all_to_all_context) e.context_exchange = ContextExchange::AllToAll;
+  if (r.deduplicated_dispatch) {
+    e.moe_dispatcher = *r.deduplicated_dispatch ? MoeDispatcher::DeepEp : MoeDispatcher::AllToAll;
   }
-  if (!settings.tensor_overlap) p.tensor_overlap = 0;
-  if (!settings.gradient_overlap) adjusted.synchronous_reduction = true;
-  if (settings.checkpoints_run_through) adjusted.checkpoint_stops_early = false;
-  if (settings.async_tensor_parallel) {
-    adjusted.async_tensor_parallel = true;
-    p.tensor_overlap = std::max(p.tensor_overlap, p.async_tensor_overlap);
+  e.expert_overlap = toggle(r.expert_overlap);
+  if (r.performance_recipe) e.moe_router = MoeRouter::Balanced;
+  e.fused_routing = on_if(r.performance_recipe);
+  if (r.graphed_experts) e.cuda_graphs = CudaGraphs::Router;
+  if (r.graphed_layers) e.cuda_graphs = CudaGraphs::Layers;
+  if (r.graphed_iteration) e.cuda_graphs = CudaGraphs::Iteration;
+  for (const LayerModule module : r.recomputed_modules) e.recompute_modules.add(module);
+  e.half_gradients = on_if(r.half_gradients);
+  e.vocab_multiple = r.exact_vocabulary ? 1 : 0;
+  e.empty_cache = on_if(r.empties_cache);
+  e.reentrant_checkpoint = on_if(r.checkpoints_run_through);
+  e.release_gradients = Toggle::On;
+  if (r.software_year) {
+    const double month = std::round((*r.software_year - std::floor(*r.software_year)) * 12);
+    e.software_release = static_cast<std::int32_t>((std::floor(*r.software_year) - 2000) * 100 + month + 1);
   }
-  if (settings.all_to_all_context) {
-    adjusted.all_to_all_context = true;
-    p.context_overlap = 0;
-  }
-  if (settings.expert_overlap) p.expert_overlap = *settings.expert_overlap ? p.expert_overlap_when_on : 0;
-  if (settings.deduplicated_dispatch) adjusted.deduplicated_dispatch = *settings.deduplicated_dispatch;
-  // moe_router_force_load_balancing
-  adjusted.balanced_routing = settings.performance_recipe;
-  if (settings.performance_recipe) {
-    p.host_time_moe_layer *= settings.graphed_experts ? p.graphed_moe_host : p.fused_routing_host;
-  }
-  if (settings.graphed_layers) p.host_time_moe_layer = Seconds();
-  if (settings.graphed_iteration) {
-    p.host_time_moe_layer = Seconds();
-    p.expert_overlap = p.expert_overlap_when_on;
-    p.moe_slowdown = 1 + (p.moe_slowdown - 1) * p.fused_experts;
-  }
-  if (settings.software_year) {
-    const double older = std::exp(p.moe_yearly_gain * (kSoftwareYear - *settings.software_year));
-    p.host_time_moe_layer *= older;
-    p.moe_slowdown *= older;
-  }
-  adjusted.liger_kernels = stack.liger_kernels || settings.liger_kernels;
-  if (settings.liger_kernels || settings.compiled.value_or(false)) {
-    adjusted.fused_kernels = true;
-    adjusted.plain_layers = false;
-  }
-  adjusted.compiled = settings.compiled.value_or(false);
-  if (settings.exact_vocabulary) adjusted.vocab_multiple = 1;
-  if (settings.compiled_loss) adjusted.logits_bytes = kCompiledLogitsBytes;
-  if (settings.whole_logits) adjusted.logits_bytes = kWholeLogitsBytes;
-  if (settings.pure_half) adjusted.gradient_reduce_bytes = 2;
-  if (settings.empties_cache) p.allocator_slack = 0;
-  if (settings.fused_cross_entropy) {
-    adjusted.logits_bytes = adjusted.parallel_logits_bytes = stack.fused_logits_bytes;
-  }
-  if (settings.half_gradients) adjusted.gradient_bytes = 2;
-  if (!settings.recomputed_modules.empty()) adjusted.selective_modules = settings.recomputed_modules;
-  return adjusted;
+  return e;
 }
 
 }  // namespace smplan

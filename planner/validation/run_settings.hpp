@@ -58,7 +58,7 @@ bool says_four_bit_format(const Phrases& words);
 /// The same, or the method is called QLoRA.
 bool says_four_bit_weights(const Phrases& words);
 
-/// The stack with those of its profile's switches thrown that the settings name.
-Stack apply_settings(const Stack& stack, const RunSettings& settings);
+/// What the settings switch.
+Execution execution_of(const RunSettings& settings);
 
 }  // namespace smplan

@@ -531,18 +531,18 @@ TEST(Megatron, OffloadsActivationsOnlyWhereItDoesNotRaise) {
 // Whose own entry points compute the loss: no script of the user's can fuse it.
 TEST(FusedLoss, IsRefusedWhereTheFrameworkOwnsTheLoss) {
   for (const char* stack : {"megatron", "torchtitan"}) {
-    RequestSpec spec = test::request(stack);
-    spec.fused_loss = "on";
-    EXPECT_THAT(test::refusal(test::plan(spec), stack), HasSubstr("no loss that keeps no logits")) << stack;
+    TrainingPlan plan = test::plan(test::request(stack));
+    plan.strategy.execution.loss_kernel = LossKernel::Linear;
+    EXPECT_THAT(test::refusal(plan, stack), HasSubstr("no loss that keeps no logits")) << stack;
   }
 }
 
 TEST(Megatron, TakesTheAttentionThatThePlanCountsOn) {
   TrainingPlan plan = test::plan(test::request("megatron"));
   EXPECT_THAT(test::text_of(plan, "megatron"), HasSubstr("--attention-backend auto\n"));
-  plan.flash_attention = false;
+  plan.strategy.execution.flash_attention = Toggle::Off;
   EXPECT_THAT(test::text_of(plan, "megatron"), HasSubstr("--attention-backend unfused\n"));
-  plan.flash_attention = true;
+  plan.strategy.execution.flash_attention = Toggle::On;
   EXPECT_THAT(test::text_of(plan, "megatron"), HasSubstr("--attention-backend flash\n"));
 }
 

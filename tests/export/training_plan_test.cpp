@@ -233,8 +233,6 @@ TEST(TrainingPlan, IdDependsOnTheJobAndNotOnPredictions) {
   EXPECT_TRUE(differs([](TrainingPlan& p) { p.seq_len = 2048; }));
   EXPECT_TRUE(differs([](TrainingPlan& p) { p.market = Market::Spot; }));
   EXPECT_TRUE(differs([](TrainingPlan& p) { p.lora_embeddings = true; })) << "or one would resume the other's states";
-  EXPECT_TRUE(differs([](TrainingPlan& p) { p.fused_loss = true; }));
-  EXPECT_TRUE(differs([](TrainingPlan& p) { p.flash_attention = false; }));
   EXPECT_TRUE(differs([](TrainingPlan& p) { p.model.tied_embeddings = true; })) << "the same count is no same model";
   EXPECT_TRUE(differs([](TrainingPlan& p) { p.checkpoint_storage = CheckpointTarget::Efs; }));
   for (const DimensionRow& row : dimensions()) {

@@ -4,6 +4,7 @@
 
 #include "models/memory.hpp"
 #include "models/pipeline.hpp"
+#include "tests/support/layer_modules.hpp"
 
 namespace smplan {
 namespace {
@@ -33,7 +34,6 @@ Workload gpt(const Published& p) {
   a.positions = PositionEncoding::Learned;
   a.max_positions = 2048;
   w.seq_len = 2048;
-  w.flash_attention = false;
   w.global_batch = std::int64_t{4} * p.pipeline * p.micro_batch;
   return w;
 }
@@ -52,7 +52,9 @@ double first_rank_gib(const Published& p, bool sequence_parallel, Recompute reco
   spec.ffn_hidden = w.architecture.ffn_hidden;
   const double micro_batches = in_flight_micro_batches(0, p.pipeline, s.micro_batches(w), p.chunks, s.schedule);
   const double layers = micro_batches * static_cast<double>(p.layers) / p.pipeline;
-  return in_gib(layer_activation_bytes(w, spec, s, Stack{})) * layers;
+  Stack stack;
+  stack.flash_attention = false;
+  return in_gib(layer_activation_bytes(w, spec, s, stack)) * layers;
 }
 
 TEST_P(KorthikantiActivations, MatchTheLastDigit) {
@@ -204,10 +206,11 @@ TEST(ModernBlock, ContextParallelDividesTokens) {
 }
 
 TEST(ModernBlock, FlashKeepsLessThanScores) {
-  Workload w = llama_70b(4096);
+  const Workload w = llama_70b(4096);
   const Bytes flash = layer_activation_bytes(w, dense(w), Strategy{}, Stack{});
-  w.flash_attention = false;
-  EXPECT_LT(flash, layer_activation_bytes(w, dense(w), Strategy{}, Stack{}));
+  Stack stored;
+  stored.flash_attention = false;
+  EXPECT_LT(flash, layer_activation_bytes(w, dense(w), Strategy{}, stored));
 }
 
 TEST(LowRank, FrozenMlpKeepsNoProductInputs) {
@@ -254,9 +257,11 @@ TEST(Recomputation, ByOperationKeepsEveryOtherProduct) {
                    4096.0 * (2 * 2 * 8192 + 2 * (2 * 8192 + 8 * 128 + 28672) + 4 * 64));
 }
 
-double selective_per_token(const Workload& w, const LayerSpec& spec, std::vector<LayerModule> modules) {
+double selective_per_token(const Workload& w, const LayerSpec& spec, std::initializer_list<LayerModule> modules,
+                           bool flash = true) {
   Stack stack;
-  stack.selective_modules = std::move(modules);
+  stack.flash_attention = flash;
+  stack.execution.recompute_modules = test::modules(modules);
   return token_activations(w, spec, Strategy{}, activation_options(w, Strategy{}, stack)).selective;
 }
 
@@ -273,10 +278,9 @@ TEST(Recomputation, OfModulesKeepsAllButWhatTheyMake) {
   }
   EXPECT_DOUBLE_EQ(all - selective_per_token(w, dense(w), {LayerModule::Norms, LayerModule::DenseMlp}),
                    2 * 2 * 8192 + 6 * 28672);
-  w.flash_attention = false;
   const double stored = 64.0 * 4096 * 2;
-  EXPECT_DOUBLE_EQ(selective_per_token(w, dense(w), {LayerModule::Norms}) -
-                       selective_per_token(w, dense(w), {LayerModule::Norms, LayerModule::CoreAttention}),
+  EXPECT_DOUBLE_EQ(selective_per_token(w, dense(w), {LayerModule::Norms}, false) -
+                       selective_per_token(w, dense(w), {LayerModule::Norms, LayerModule::CoreAttention}, false),
                    stored);
 }
 
@@ -286,7 +290,9 @@ TEST(Recomputation, OfModulesOfExpertsDropsWhatIsRouted) {
       .n_experts = 64, .top_k = 2, .expert_ffn_hidden = 1024, .n_shared_experts = 1, .shared_expert_ffn_hidden = 512};
   const LayerSpec spec{.moe = true};
   const double all = selective_per_token(w, spec, {});
-  const auto dropped = [&](std::vector<LayerModule> modules) { return all - selective_per_token(w, spec, modules); };
+  const auto dropped = [&](std::initializer_list<LayerModule> modules) {
+    return all - selective_per_token(w, spec, modules);
+  };
   EXPECT_DOUBLE_EQ(dropped({LayerModule::ExpertActivation}), 2 * 2 * 1024);
   EXPECT_DOUBLE_EQ(dropped({LayerModule::SharedExperts}), 6 * 512);
   const double experts = 2 * (6 * 1024 + 2 * 8192) + 6 * 512 + 4 * 64;

@@ -22,9 +22,12 @@ TEST(Dimensions, StandInTheOrderOfTheirEnumeration) {
 
 TEST(Dimensions, AreAllMembersOfAStrategy) {
   // Does not compile with a member more or less.
-  const auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = Strategy{};
+  const auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, told] = Strategy{};
   const std::set<const void*> members{&a, &b, &c, &d, &e, &f, &g, &h, &i, &j, &k, &l, &m, &n, &o, &p};
-  EXPECT_EQ(members.size(), kDimensionCount);
+  const auto& [a1, b1, c1, d1, e1, f1, g1, h1, i1, j1, k1, l1, m1, n1, o1, p1, q1, r1, s1, t1, u1, v1, w1, x1] = told;
+  const std::set<const void*> options{&a1, &b1, &c1, &d1, &e1, &f1, &g1, &h1, &i1, &j1, &k1, &l1,
+                                      &m1, &n1, &o1, &p1, &q1, &r1, &s1, &t1, &u1, &v1, &w1, &x1};
+  EXPECT_EQ(members.size() + options.size(), kDimensionCount);
   for (const DimensionRow& row : dimensions()) {
     Strategy changed;
     row.set(changed, other_value(row));

@@ -1,4 +1,5 @@
 #include "models/flops.hpp"
+#include "tests/support/layer_modules.hpp"
 
 #include <gtest/gtest.h>
 
@@ -41,7 +42,6 @@ Workload on(const Architecture& a, std::int64_t seq_len, std::int64_t batch) {
   w.architecture = a;
   w.seq_len = seq_len;
   w.global_batch = batch;
-  w.flash_attention = false;
   return w;
 }
 
@@ -67,7 +67,7 @@ Workload workload(const Gpt& g) {
 // 72 B s L h^2 (1 + s / 6h + V / 12 h L), and 96 (... V / 16 h L) with full recomputation.
 TEST(StepFlops, EqualMegatronsFormula) {
   for (const Gpt& g : kGpts) {
-    const StepFlops flops = step_flops(workload(g), Recompute::Full, FullSquare);
+    const StepFlops flops = step_flops(workload(g), Recompute::Full, FullSquare, Toggle::Off);
     const double common = g.batch * g.seq * g.layers * g.hidden * g.hidden;
     expect_near(flops.model.value(), 72 * common * (1 + g.seq / (6 * g.hidden) + g.vocab / (12 * g.hidden * g.layers)),
                 1e-12);
@@ -175,15 +175,14 @@ TEST(StepFlops, CountTopKExpertsOnly) {
 
 // Flash attention recomputes the scores: five products backward where two were forward.
 TEST(StepFlops, FlashAttentionAddsHalfACoreForwardToTheHardwareCount) {
-  Workload w = on(llama_3_8b(), 8192, 1);
-  w.flash_attention = true;
+  const Workload w = on(llama_3_8b(), 8192, 1);
   const StepFlops flops = step_flops(w, Recompute::None, FullSquare);
   const double core = 32 * 8192 * attention_core_flops(w.architecture, {}, 8192, FullSquare).value();
   expect_near((flops.hardware - flops.model).value(), core / 2, 1e-9);
   // Megatron's selective recomputation runs its forward again all the same.
   expect_near((step_flops(w, Recompute::Selective, FullSquare).hardware - flops.hardware).value(), core, 1e-9);
-  w.flash_attention = false;
-  expect_near((step_flops(w, Recompute::Selective, FullSquare).hardware - flops.model).value(), core, 1e-9);
+  expect_near((step_flops(w, Recompute::Selective, FullSquare, Toggle::Off).hardware - flops.model).value(), core,
+              1e-9);
 }
 
 Strategy recomputing(Recompute recompute) {
@@ -207,8 +206,8 @@ TEST(StepFlops, FsdpRecomputesEverySecondProduct) {
 TEST(StepFlops, OfSelectedModulesAreTheirProducts) {
   Workload w = on(llama_3_8b(), 8192, 1);
   Stack stack;
-  const auto again = [&](std::vector<LayerModule> modules) {
-    stack.selective_modules = std::move(modules);
+  const auto again = [&](std::initializer_list<LayerModule> modules) {
+    stack.execution.recompute_modules = test::modules(modules);
     const LayerStack layers = layer_stack(w.architecture);
     return (step_flops(layers, w, recomputing(Recompute::Selective), 1, stack, FullSquare).hardware -
             step_flops(layers, w, Strategy{}, 1, stack, FullSquare).hardware)

@@ -54,7 +54,7 @@ TEST(ContextTraffic, OfUlyssesExchangesQueriesKeysValuesAndOutputInBothPasses) {
   StepCase c = byte_counter();
   c.strategy.context_parallel = 2;
   const LayerCosts around = costs_of(c);
-  c.stack.all_to_all_context = true;
+  c.stack.execution.context_exchange = ContextExchange::AllToAll;
   const LayerCosts exchanged = costs_of(c);
   const GroupShape group = group_shapes(c.strategy, c.cluster).context;
   const Seconds heads = collective(c, CollectiveKind::AllToAll, 2 * 128 * 64, group);
@@ -136,7 +136,7 @@ TEST(ExpertTraffic, BetweenNodesIsSlowedByImbalanceAlone) {
   const Seconds even = costs_of(c, {.moe = true}).forward.expert_comm;
   c.stack.profile.moe_slowdown = 1.5;
   EXPECT_EQ(costs_of(c, {.moe = true}).forward.expert_comm, 1.5 * even);
-  c.stack.balanced_routing = true;
+  c.stack.execution.moe_router = MoeRouter::Balanced;
   EXPECT_EQ(costs_of(c, {.moe = true}).forward.expert_comm, even);
 }
 

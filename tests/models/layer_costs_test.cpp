@@ -4,6 +4,7 @@
 
 #include "models/compute.hpp"
 #include "tests/support/byte_counter.hpp"
+#include "tests/support/layer_modules.hpp"
 
 namespace smplan {
 namespace {
@@ -93,7 +94,7 @@ TEST(LayerProducts, BesideCollectivesOfTensorRanksRunInAsManyPartsAsRanks) {
 
   c.stack.userbuffers = false;
   EXPECT_EQ(costs_of(c).forward.gemm, whole.forward.gemm) << "other stacks overlap whole products";
-  c.stack.async_tensor_parallel = true;
+  c.stack.execution.tensor_overlap = TensorOverlap::Async;
   EXPECT_EQ(costs_of(c).forward.gemm, parts.forward.gemm);
   c.strategy.tensor_parallel = 16;
   c.strategy.data_parallel = 1;
@@ -346,8 +347,8 @@ TEST(SelectiveModules, CostTheirForwardAgain) {
       .q_lora_rank = 24, .kv_lora_rank = 16, .qk_nope_head_dim = 8, .qk_rope_head_dim = 4, .v_head_dim = 8};
   c.stack.profile.host_time_moe_layer = Seconds(100);
   const LayerSpec spec{.moe = true};
-  const auto again = [&](std::vector<LayerModule> modules, LayerSpec of) {
-    c.stack.selective_modules = std::move(modules);
+  const auto again = [&](std::initializer_list<LayerModule> modules, LayerSpec of) {
+    c.stack.execution.recompute_modules = test::modules(modules);
     return costs_of(c, of).selective;
   };
   EXPECT_EQ(again({}, spec).compute(), Seconds());
@@ -428,7 +429,7 @@ TEST(HostTime, GrowsByAdaptersCollectivesAndOperationsThatAreNotFused) {
   c.workload.finetune = FineTune::Full;
   c.strategy.tensor_parallel = 2;
   EXPECT_DOUBLE_EQ(host(), 1 + 2 * 0.064);
-  c.workload.flash_attention = false;
+  c.stack.flash_attention = false;
   EXPECT_DOUBLE_EQ(host(), 1 + 2 * 0.064) << "4 heads of 2 sequences are two fours of score matrices";
   c.strategy.tensor_parallel = 8;
   EXPECT_DOUBLE_EQ(host(), 1 + 2 * 0.136 + 0.33) << "1 head of 2 sequences is half a four";
@@ -450,16 +451,16 @@ TEST(Edges, AreAnEmbeddingANormAndAProjectionToTheVocabulary) {
   c.stack.profile.elementwise_traffic = 3;  // not of operations that were counted
   EXPECT_BYTES(edges_of(c).head_forward.elementwise, 3 * 2 * 2 * hidden + 38 * 256 * 1000.0);
   EXPECT_BYTES(edges_of(c).head_backward.elementwise, 3 * 2 * 4 * hidden + 14 * 256 * 1000.0);
-  c.workload.fused_loss = true;
+  c.stack.execution.loss_kernel = LossKernel::Linear;
   EXPECT_BYTES(edges_of(c).head_forward.elementwise, 3 * (2 * 2 * hidden + 2 * 256 * 1000.0)) << "none of them run";
-  c.workload.fused_loss = false;
+  c.stack.execution.loss_kernel = LossKernel::Default;
   c.stack.profile.elementwise_traffic = 1;
   c.workload.finetune = FineTune::Lora;
   EXPECT_BYTES(edges_of(c).head_backward.gemm, product(256, 1000, 64));
   EXPECT_BYTES(edges_of(c).embedding_backward.elementwise, 2 * 3 * hidden);
   c.workload.lora.train_embeddings = true;
   EXPECT_EQ(edges_of(c).head_backward.gemm, edge.head_backward.gemm);
-  c.workload.fused_loss = true;
+  c.stack.execution.loss_kernel = LossKernel::Linear;
   EXPECT_BYTES(edges_of(c).head_forward.elementwise, 2 * 2 * hidden + 2 * 256 * 1000.0);
 }
 

@@ -124,9 +124,10 @@ TEST(TorchTitan, ReservedAsMeasured) {
   s.micro_batch = 2;
   s.recompute = Recompute::Selective;
   Stack stack = torch(Sharding::FsdpFull);
-  stack.copies_gathered = stack.releases_gradients = true;
+  stack.copies_gathered = true;
+  stack.execution.release_gradients = Toggle::On;
   Stack compiled = stack;
-  compiled.compiled = true;
+  compiled.execution.compile = Compile::Layers;
   const Cluster c = cluster(95, 1, "9.0");
   const MemoryEstimate eager = estimate_memory(workload(a, 8192, 16), s, c, stack);
   EXPECT_NEAR(in_gib(eager.peak_reserved) / 82.4, 1, 0.05);
@@ -164,12 +165,13 @@ TEST(PeakMemory, OfFsdpIsReservedForWhatNothingElseFits) {
   stack.copies_gathered = true;
   EXPECT_NEAR(held() - without, 2 * (root + layer), 1);
   stack.copies_gathered = false;
-  stack.releases_gradients = true;
+  stack.execution.release_gradients = Toggle::On;
   EXPECT_NEAR(held() - without, 4 * 32 * layer / 8, 1) << "those of the root are there when the loss peaks";
   s.recompute = Recompute::None;
-  stack.releases_gradients = false;
+  stack.execution.release_gradients = Toggle::Off;
   EXPECT_NEAR(held(), tokens * 2 * 128256, 1) << "all pieces are kept";
-  stack.releases_gradients = stack.placed_memory = true;
+  stack.execution.release_gradients = Toggle::On;
+  stack.placed_memory = true;
   EXPECT_EQ(held(), 0) << "a compiler leaves nothing idle";
 }
 
@@ -305,10 +307,11 @@ TEST(PeakMemory, UnfusedKernelsSaveMore) {
 
 TEST(PeakMemory, FusedLossDropsTheLogits) {
   const Architecture a = llama(16, 2048, 32, 8, 8192, 128256);
-  Workload w = workload(a, 16384, 8);
+  const Workload w = workload(a, 16384, 8);
   const Bytes whole = estimate_memory(w, {}, cluster(79.1, 1, "9.0"), torch(Sharding::None)).peak_allocated;
-  w.fused_loss = true;
-  const Bytes chunked = estimate_memory(w, {}, cluster(79.1, 1, "9.0"), torch(Sharding::None)).peak_allocated;
+  Stack linear = torch(Sharding::None);
+  linear.execution.loss_kernel = LossKernel::Linear;
+  const Bytes chunked = estimate_memory(w, {}, cluster(79.1, 1, "9.0"), linear).peak_allocated;
   EXPECT_GT(whole - chunked, gib(10));  // 16384 x 128256 x 14 bytes = 27 GiB less what then decides
 }
 
@@ -413,7 +416,7 @@ TEST(PeakMemory, OfTrainersHoldsSmallBuckets) {
     return estimate_memory(w, sharded(Sharding::Zero3, 8, 8), cluster(79.1, 8, "9.0"), stack).components.communication;
   };
   const Bytes own = communication();
-  stack.reduce_bucket_elements = 0;
+  stack.reduce_bucket_elements = 2048.0 * 2048;
   EXPECT_NEAR((own - communication()).value(), 2 * 2 * (5e8 - 2048.0 * 2048), 1);
 }
 
@@ -453,7 +456,7 @@ TEST(TorchParallelism, HoldsTensorRegionsWhole) {
   const double slices = peak();
   stack.torch_parallelism = true;
   EXPECT_NEAR(peak() - slices, whole * (2 * 0.75 + 2.75), 1);
-  stack.async_tensor_parallel = true;
+  stack.execution.tensor_overlap = TensorOverlap::Async;
   EXPECT_NEAR(peak() - slices, whole * (2 * 0.75 + 0.75), 1);
 }
 
@@ -664,7 +667,7 @@ TEST(LowRank, SeventyBillionFitOnEightH100) {
 // zero_grad() of torch lets go of gradients: before the one backward pass of a step only the head's are to come.
 TEST(PlainDataParallel, HoldsGradientsFromStepToStepOnlyWhenItAccumulates) {
   Stack stack = torch(Sharding::None);
-  stack.releases_gradients = true;
+  stack.execution.release_gradients = Toggle::On;
   const Architecture a = llama(32, 4096, 32, 32, 11008, 32000);
   const auto gradients = [&](std::int64_t global_batch) {
     Strategy s = sharded(Sharding::None, 1, 1);
@@ -675,7 +678,7 @@ TEST(PlainDataParallel, HoldsGradientsFromStepToStepOnlyWhenItAccumulates) {
   const double whole = 4.0 * 6738415616;
   EXPECT_NEAR(gradients(32).value() / whole, 1, 1e-5);
   EXPECT_NEAR(gradients(16).value() / (4.0 * 2 * 32000 * 4096), 1, 1e-3);
-  stack.releases_gradients = false;
+  stack.execution.release_gradients = Toggle::Off;
   EXPECT_EQ(gradients(16), gradients(32)) << "a plan's script may hold them";
 }
 

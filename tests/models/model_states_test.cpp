@@ -132,16 +132,17 @@ TEST(Optimizers, MuonLeavesEmbeddingsToAdam) {
 }
 
 TEST(HalfMoments, SaveFourBytesAParameter) {
-  Workload w = adam();
+  const Workload w = adam();
+  Stack half = megatron();
+  half.execution.half_moments = Toggle::On;
   const double whole = total(model_states(dense(1e9), w, Strategy{}, megatron()));
-  w.half_moments = true;
-  EXPECT_DOUBLE_EQ(whole - total(model_states(dense(1e9), w, Strategy{}, megatron())), 4e9);
+  EXPECT_DOUBLE_EQ(whole - total(model_states(dense(1e9), w, Strategy{}, half)), 4e9);
 }
 
 TEST(PureHalf, EightBytes) {
-  Workload w = adam();
-  w.pure_half = true;
-  EXPECT_DOUBLE_EQ(total(model_states(dense(1e9), w, Strategy{}, megatron())), 8e9);
+  Stack half = megatron();
+  half.execution.pure_half = Toggle::On;
+  EXPECT_DOUBLE_EQ(total(model_states(dense(1e9), adam(), Strategy{}, half)), 8e9);
 }
 
 TEST(FullPrecision, SixteenBytesWithoutMaster) {
@@ -197,7 +198,7 @@ TEST(Fsdp, AccumulatingWithoutSynchronisingKeepsGradientsWhole) {
   EXPECT_DOUBLE_EQ(model_states(p, w, sharded(Sharding::None, 4), stack).gradients, 4e9);
   // Of adapters the frozen weights' gradients are there too.
   w.finetune = FineTune::Lora;
-  w.pure_half = true;
+  stack.execution.pure_half = Toggle::On;
   StageParameters adapted = p;
   adapted.adapters = 1e7;
   adapted.root = 1e8;
@@ -261,11 +262,11 @@ TEST(Offload, MovesBytesToTheHost) {
 TEST(LightningQuantization, TakesTheHeadTooAndKeepsScalesInFp32) {
   Workload w = adam();
   w.finetune = FineTune::Qlora;
-  w.lora.nested_scales = false;
   StageParameters p = dense(1e9);
   p.root = 2e8;
   p.head = 1e8;
   Stack stack = torch();
+  stack.execution.double_quantization = Toggle::Off;
   EXPECT_DOUBLE_EQ(model_states(p, w, Strategy{}, stack).weights, 0.5625e9 + 4e8);
   stack.lightning_quantization = true;
   EXPECT_DOUBLE_EQ(model_states(p, w, Strategy{}, stack).weights, 0.5625 * 1.1e9 + 2e8);

@@ -189,7 +189,7 @@ TEST(Stage, SelectiveRecomputationIsWhatTheSoftwareDropped) {
   fsdp.strategy.sharding = Sharding::FsdpFull;
   fsdp.strategy.recompute = Recompute::Selective;
   EXPECT_EQ(fsdp.stage().backward.recompute, 4 * Seconds(2 + 10.0 / 2)) << "every second product";
-  fsdp.stack.selective_modules = {LayerModule::Norms};
+  fsdp.stack.execution.recompute_modules.add(LayerModule::Norms);
   fsdp.layer().selective = {.elementwise = Seconds(3)};
   EXPECT_EQ(fsdp.stage().backward.recompute, 4 * Seconds(3)) << "modules that are named count";
 }
@@ -197,7 +197,7 @@ TEST(Stage, SelectiveRecomputationIsWhatTheSoftwareDropped) {
 TEST(Stage, SelectedModulesRunUnderTheBackwardPass) {
   StageCase c = alone();
   c.strategy.recompute = Recompute::Selective;
-  c.stack.selective_modules = {LayerModule::Norms};
+  c.stack.execution.recompute_modules.add(LayerModule::Norms);
   c.layer().selective = {.elementwise = Seconds(2)};
   EXPECT_EQ(c.stage().backward.recompute, 4 * Seconds(2));
   c.layer().backward.host = Seconds(1e-3);

@@ -264,8 +264,39 @@ TEST(Net, HasEveryStackMethodFamilyAndSharding) {
     EXPECT_TRUE(families.contains(m.architecture.family)) << m.architecture.family;
   }
   EXPECT_EQ(methods, (std::set<std::string>{"pretrain", "full", "lora", "qlora"}));
-  for (const char* word : {"tp", "pp", "vpp", "cp", "ep", "etp", "sp", "zero1", "zero2", "zero3", "fsdp-full",
-                           "fsdp-grad-op", "fsdp-hybrid", "selective", "full", "full1", "offload:", "smddp"}) {
+  for (const char* word : {"tp",
+                           "pp",
+                           "vpp",
+                           "cp",
+                           "ep",
+                           "etp",
+                           "sp",
+                           "zero1",
+                           "zero2",
+                           "zero3",
+                           "fsdp-full",
+                           "fsdp-grad-op",
+                           "fsdp-hybrid",
+                           "selective",
+                           "full",
+                           "full1",
+                           "offload:",
+                           "smddp",
+                           "compile:layers",
+                           "loss:linear",
+                           "loss:fused",
+                           "liger:on",
+                           "tp-overlap:",
+                           "grad-overlap:",
+                           "dispatcher:deepep",
+                           "ep-overlap:",
+                           "fused-routing:",
+                           "graphs:",
+                           "modules:",
+                           "half-gradients:",
+                           "half-moments:",
+                           "reentrant:",
+                           "empty-cache:"}) {
     EXPECT_NE(all.find(fmt::format(" {}", word)), std::string::npos) << word;
   }
 }

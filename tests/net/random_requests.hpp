@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "catalogs/catalog.hpp"
+#include "models/dimensions.hpp"
 
 namespace smplan::test {
 
@@ -50,6 +51,7 @@ class RandomRequests {
     add_work();
     add_degrees();
     add_savings();
+    if (!stack.offers.empty() && sometimes(2)) tell(pick(stack.offers));
     return words_;
   }
 
@@ -59,7 +61,6 @@ class RandomRequests {
     add("global_batch", power(11));
     if (sometimes(3)) add("dtype", pick_word({"bf16", "fp16", "fp8", "fp32", "tf32"}));
     if (sometimes(3)) add("optimizer", pick_word({"adam8bit", "sgd-momentum", "lion", "adafactor", "muon", "lamb"}));
-    if (sometimes(5)) add("fused_loss", "on");
     if (sometimes(5)) add("flash_attention", pick_word({"on", "off"}));
     if (sometimes(6)) add("market", pick_word({"spot", "capacity-block", "training-plan"}));
     if (sometimes(6)) add("dataset", pick_word({"50GB", "2TB"}));
@@ -88,6 +89,14 @@ class RandomRequests {
     }
   }
 
+  /// What the stack may be told.
+  void tell(const Execution& offer) {
+    Strategy s;
+    s.execution = offer;
+    for (const DimensionRow& row : dimensions()) {
+      if (row.of_execution && row.applies(s)) add(row.keyword, row.text(row.get(s)));
+    }
+  }
   void add(std::string_view name, std::string_view value) {
     words_ += fmt::format("{}{}={}", words_.empty() ? "" : " ", name, value);
   }

@@ -73,8 +73,8 @@ TEST(AdapterMethods, InPeftsComparisonHaveAdaptersInFp32AndNoSlack) {
   EXPECT_EQ(lora.keeps, (AdapterKeeps{.token_bytes = 2 * (4.0 * 3072 + 4 * 32)}));
   EXPECT_FALSE(resolved("PEFT", "lora").workload.lora.keeps) << "an older one may keep 16 bits";
   EXPECT_EQ(resolved(kComparison, "lora").stack.profile.allocator_slack, 0);
-  EXPECT_FALSE(resolved(kComparison, "lora").workload.pure_half);
-  EXPECT_TRUE(resolved(kComparison, "full").workload.pure_half);
+  EXPECT_EQ(resolved(kComparison, "lora").strategy.execution.pure_half, Toggle::Default);
+  EXPECT_EQ(resolved(kComparison, "full").strategy.execution.pure_half, Toggle::On);
   EXPECT_EQ(resolved("PEFT", "ptuning").workload.seq_len, 768 + 20);
 }
 

@@ -38,7 +38,7 @@ struct Columns {
     return dimensions[static_cast<std::size_t>(d)][row];
   }
   [[nodiscard]] BatchColumns view() const {
-    BatchColumns out{nodes, {}};
+    BatchColumns out{nodes, {}, {}};
     for (const DimensionRow& row : smplan::dimensions()) {
       const auto d = static_cast<std::size_t>(row.dimension);
       if (!open.contains(row.dimension)) out.dimensions[d] = dimensions[d];
@@ -60,9 +60,9 @@ TEST(BatchEstimate, GivesMemoryWithoutTime) {
   const Cluster node = make_cluster(catalog(), *r.instances.front(), 1).value();
   Columns columns;
   for (const std::int32_t tp : {1, 2, 4, 8}) columns.add(2, tp, 1, 1, Sharding::Zero1, Recompute::None);
-  const BatchEstimates both = estimate_batch(r.workload, node, *r.stacks.front(), columns.view(), 1);
+  const BatchEstimates both = estimate_batch(r.workload, node, *catalog().find_stack("megatron"), columns.view(), 1);
   const BatchEstimates memory =
-      estimate_batch(r.workload, node, *r.stacks.front(), columns.view(), 1, BatchDetail::Memory);
+      estimate_batch(r.workload, node, *catalog().find_stack("megatron"), columns.view(), 1, BatchDetail::Memory);
   EXPECT_EQ(memory.peak_gib, both.peak_gib);
   EXPECT_EQ(memory.status, both.status);
   EXPECT_TRUE(memory.step_time_s.empty() && memory.tokens_per_s.empty() && memory.mfu.empty());
@@ -85,7 +85,7 @@ TEST(BatchEstimate, EveryRowIsWhatEvaluateSays) {
   }
   const Result<Cluster> node = make_cluster(catalog(), instance, 1);
   ASSERT_TRUE(node);
-  const BatchEstimates batch = estimate_batch(r.workload, *node, *r.stacks.front(), columns.view());
+  const BatchEstimates batch = estimate_batch(r.workload, *node, *catalog().find_stack("megatron"), columns.view());
   std::size_t priced = 0;
   for (std::size_t row = 0; row < columns.nodes.size(); ++row) {
     Strategy s;
@@ -96,8 +96,9 @@ TEST(BatchEstimate, EveryRowIsWhatEvaluateSays) {
     s.shard_degree = s.data_parallel;
     s.micro_batch = columns.at(Dimension::MicroBatch, row);
     s.recompute = static_cast<Recompute>(columns.at(Dimension::Recompute, row));
-    s.collectives = r.stacks.front()->collectives.front();
-    const Result<Plan> plan = evaluate(r, catalog(), instance, columns.nodes[row], *r.stacks.front(), s);
+    s.collectives = Collectives::Nccl;
+    const Result<Plan> plan =
+        evaluate(r, catalog(), instance, columns.nodes[row], *catalog().find_stack("megatron"), s);
     const auto status = static_cast<BatchStatus>(batch.status[row]);
     ASSERT_EQ(plan.has_value(), status == BatchStatus::Fits || status == BatchStatus::TooLarge) << to_string(s);
     if (!plan) {
@@ -118,7 +119,7 @@ TEST(BatchEstimate, EveryRowIsWhatEvaluateSays) {
 TEST(BatchEstimate, ReadsEveryColumn) {
   const PlanRequest r = request("mixtral-8x7b");
   const InstanceType& instance = *r.instances.front();
-  const Stack& stack = *r.stacks.front();
+  const Stack& stack = *catalog().find_stack("megatron");
   Strategy plain;
   plain.tensor_parallel = 4;
   plain.pipeline_parallel = 4;
@@ -185,8 +186,8 @@ TEST(BatchEstimate, FillsWhatIsOpen) {
   Columns some = all;
   for (const DimensionRow& row : dimensions()) some.open.insert(row.dimension);
   for (const Dimension d : {Dimension::Tensor, Dimension::Pipeline, Dimension::VirtualPipeline}) some.open.erase(d);
-  const BatchEstimates stated = estimate_batch(r.workload, node, *r.stacks.front(), all.view());
-  const BatchEstimates filled = estimate_batch(r.workload, node, *r.stacks.front(), some.view());
+  const BatchEstimates stated = estimate_batch(r.workload, node, *catalog().find_stack("megatron"), all.view());
+  const BatchEstimates filled = estimate_batch(r.workload, node, *catalog().find_stack("megatron"), some.view());
   EXPECT_EQ(stated.status, std::vector<std::int8_t>{0});
   EXPECT_EQ(filled.step_time_s, stated.step_time_s);
   EXPECT_EQ(filled.peak_gib, stated.peak_gib);
@@ -204,7 +205,7 @@ TEST(BatchEstimate, SaysWhyARowIsNoPlan) {
   const PlanRequest r = request();
   const Result<Cluster> node = make_cluster(catalog(), *r.instances.front(), 1);
   ASSERT_TRUE(node);
-  const BatchEstimates batch = estimate_batch(r.workload, *node, *r.stacks.front(), columns.view());
+  const BatchEstimates batch = estimate_batch(r.workload, *node, *catalog().find_stack("megatron"), columns.view());
   std::vector<std::string> found;
   for (const std::int8_t status : batch.status) found.emplace_back(to_string(static_cast<BatchStatus>(status)));
   EXPECT_THAT(found,
@@ -217,7 +218,7 @@ TEST(BatchEstimate, KeepsTensorGroupsInsideTheNode) {
   const PlanRequest r = request("llama-2-70b");
   const Result<Cluster> node = make_cluster(catalog(), *r.instances.front(), 1);
   ASSERT_TRUE(node);
-  const BatchEstimates batch = estimate_batch(r.workload, *node, *r.stacks.front(), columns.view());
+  const BatchEstimates batch = estimate_batch(r.workload, *node, *catalog().find_stack("megatron"), columns.view());
   EXPECT_EQ(to_string(static_cast<BatchStatus>(batch.status[0])), "topology");
 }
 
@@ -228,8 +229,8 @@ TEST(BatchEstimate, ThreadsChangeNothing) {
   const PlanRequest r = request();
   const Result<Cluster> node = make_cluster(catalog(), *r.instances.front(), 1);
   ASSERT_TRUE(node);
-  const BatchEstimates one = estimate_batch(r.workload, *node, *r.stacks.front(), columns.view(), 1);
-  const BatchEstimates four = estimate_batch(r.workload, *node, *r.stacks.front(), columns.view(), 4);
+  const BatchEstimates one = estimate_batch(r.workload, *node, *catalog().find_stack("megatron"), columns.view(), 1);
+  const BatchEstimates four = estimate_batch(r.workload, *node, *catalog().find_stack("megatron"), columns.view(), 4);
   EXPECT_EQ(one.status, four.status);
   EXPECT_EQ(one.step_time_s, four.step_time_s);
   EXPECT_EQ(one.peak_gib, four.peak_gib);

@@ -187,7 +187,6 @@ INSTANTIATE_TEST_SUITE_P(
         BadSpec{"CutExpertsOfDense", Dimension::ExpertTensor, "4", "--etp", "no experts"},
         BadSpec{"LoraEmbeddings", &RequestSpec::lora_embeddings, "on", "--lora-embeddings", "full training"},
         BadSpec{"FusedLoss", &RequestSpec::fused_loss, "liger", "--fused-loss", "true"},
-        BadSpec{"FlashAttention", &RequestSpec::flash_attention, "3", "--flash-attention", "true"},
         BadSpec{"Deadline", &RequestSpec::deadline, "7", "--deadline", ""},
         BadSpec{"Budget", &RequestSpec::budget, "lots", "--budget", "lots"},
         BadSpec{"NoBudget", &RequestSpec::budget, "0", "--budget", "nothing"},
@@ -773,7 +772,7 @@ TEST(ResolveFormats, FrameworksWordsAreTakenAndSaid) {
     spec.dtype = w.word;
     const PlanRequest r = request_of(spec);
     EXPECT_EQ(r.workload.precision, w.precision) << w.word;
-    EXPECT_EQ(r.workload.pure_half, w.pure) << w.word;
+    EXPECT_EQ(r[Dimension::PureHalf].values == std::vector{dimension_value(Toggle::On)}, w.pure) << w.word;
     EXPECT_FALSE(r.precision_defaulted) << w.word;
     EXPECT_THAT(r.assumptions, Contains(HasSubstr(fmt::format("--dtype {} is taken as", w.word))));
   }
@@ -790,11 +789,66 @@ TEST(ResolveFormats, TheLossHasWords) {
                                     std::pair("Chunked", true), std::pair("on", true)}) {
     RequestSpec spec = spec_13b();
     spec.fused_loss = word;
-    EXPECT_EQ(request_of(spec).workload.fused_loss, fused) << word;
+    spec.stack = "fsdp";
+    const Stack* stack = request_of(spec).stacks.front();
+    EXPECT_EQ(stack->execution.loss_kernel, fused ? LossKernel::Linear : LossKernel::Default) << word;
   }
   RequestSpec unknown = spec_13b();
   unknown.fused_loss = "sometimes";
   EXPECT_THAT(fault_of(unknown).hint, HasSubstr("chunked"));
+}
+
+std::vector<std::string> ways_of(const PlanRequest& request) {
+  std::vector<std::string> out;
+  for (const Stack* stack : request.stacks) {
+    Strategy told;
+    told.execution = stack->execution;
+    out.push_back(stack->id + " " + to_string(told));
+  }
+  return out;
+}
+
+// A plan tries what the framework offers; an estimate is of the framework as it is.
+TEST(ResolveExecution, PlansTryWhatTheFrameworkOffers) {
+  RequestSpec spec = spec_13b();
+  spec.stack = "fsdp";
+  EXPECT_THAT(ways_of(request_of(spec)), testing::ElementsAre("fsdp compile:layers loss:linear", "fsdp compile:layers",
+                                                              "fsdp loss:linear", "fsdp single"));
+  spec[Dimension::Compile] = "off,layers";
+  spec.fused_loss = "off";
+  EXPECT_THAT(ways_of(request_of(spec)), testing::ElementsAre("fsdp compile:layers", "fsdp compile:off"));
+  RequestSpec estimated = spec_13b();
+  estimated.stack = "fsdp";
+  estimated.instances = "ml.p4d.24xlarge";
+  estimated.count = "1";
+  const auto request = resolve(estimated, catalog(), std::nullopt, Purpose::Estimate);
+  ASSERT_TRUE(request) << to_string(request.error());
+  EXPECT_THAT(ways_of(*request), testing::ElementsAre("fsdp single"));
+  estimated[Dimension::Compile] = "layers";
+  EXPECT_THAT(ways_of(*resolve(estimated, catalog(), std::nullopt, Purpose::Estimate)),
+              testing::ElementsAre("fsdp compile:layers"));
+}
+
+TEST(ResolveExecution, WhatAFrameworkCannotBeToldIsRefusedOrLeavesItOut) {
+  RequestSpec spec = spec_13b();
+  spec.stack = "megatron";
+  spec[Dimension::Compile] = "layers";
+  EXPECT_THAT(fault_of(spec).message, HasSubstr("does not offer --compile layers"));
+  spec.stack = "megatron,fsdp";
+  const PlanRequest both = request_of(spec);
+  EXPECT_THAT(ways_of(both), testing::Each(HasSubstr("fsdp compile:layers")));
+  EXPECT_THAT(both.stacks_left_out, Contains(testing::Pair("megatron", HasSubstr("--compile layers"))));
+  RequestSpec dense = spec_13b();
+  dense[Dimension::MoeDispatcher] = "deepep";
+  dense.stack = "megatron";
+  EXPECT_THAT(fault_of(dense).message, HasSubstr("has no experts"));
+}
+
+TEST(ResolveExecution, ModulesMeanSelectiveRecomputation) {
+  RequestSpec spec = spec_13b();
+  spec.stack = "megatron";
+  spec[Dimension::RecomputeModules] = "mlp+layernorm";
+  EXPECT_EQ(request_of(spec)[Dimension::Recompute].values, std::vector{dimension_value(Recompute::Selective)});
 }
 
 TEST(ResolveStacks, WhatANamePromisesAndIsNotModelledIsSaid) {

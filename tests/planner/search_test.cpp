@@ -65,6 +65,7 @@ class Enumeration {
         for (const std::int32_t pp : divisors_of(gpus / tp / cp)) {
           for (const std::int32_t ep : divisors_of(std::max<std::int64_t>(1, r_.workload.architecture.moe.n_experts))) {
             Strategy s;
+            s.execution = stack_.execution;
             s.tensor_parallel = tp;
             s.context_parallel = cp;
             s.pipeline_parallel = pp;
@@ -222,6 +223,15 @@ bool one_group(const BruteForce::Entry& a, const BruteForce::Entry& b) {
   return a.instance == b.instance && a.count == b.count && a.market == b.market;
 }
 
+/// The same split of the same framework, whose software is told something else.
+bool told_otherwise(const BruteForce::Entry& a, const BruteForce::Entry& b) {
+  const Strategy& s = a.strategy;
+  const Strategy& t = b.strategy;
+  return one_group(a, b) && a.stack != b.stack && a.stack->id == b.stack->id &&
+         s.tensor_parallel == t.tensor_parallel && s.pipeline_parallel == t.pipeline_parallel &&
+         s.context_parallel == t.context_parallel && s.expert_parallel == t.expert_parallel;
+}
+
 /// Plans hardly slower than the fastest of their group and stack that no other there beats in speed and simplicity.
 std::vector<BruteForce::Entry> simple_ones(const std::vector<BruteForce::Entry>& all) {
   using Entry = BruteForce::Entry;
@@ -256,6 +266,7 @@ std::vector<BruteForce::Entry> prefer_simple(const PlanRequest& request, std::ve
     }
     out.push_back(*next);
     left.erase(next);
+    std::erase_if(left, [&](const Entry& e) { return told_otherwise(e, out.back()); });
     const auto of_group =
         std::count_if(out.begin(), out.end(), [&](const Entry& e) { return one_group(e, out.back()); });
     if (of_group >= variants_per_group(request)) {
@@ -281,6 +292,12 @@ BruteForce brute_force(const PlanRequest& request, const Catalog& facts) {
       for (const std::int32_t count : request.counts) {
         std::vector<Entry> group = ideas_of(request, facts, *instance, market, count, all);
         std::sort(group.begin(), group.end(), before);
+        std::vector<Entry> ideas;
+        for (const Entry& e : group) {
+          const auto same = [&](const Entry& idea) { return told_otherwise(e, idea); };
+          if (std::none_of(ideas.begin(), ideas.end(), same)) ideas.push_back(e);
+        }
+        group = std::move(ideas);
         const auto most = static_cast<std::size_t>(variants_per_group(request));
         if (group.size() > most) group.resize(most);
         out.ranked.insert(out.ranked.end(), group.begin(), group.end());
@@ -513,6 +530,7 @@ TEST(Search, CountsItsSpace) {
   spec.instances = "ml.p4d.24xlarge";
   spec.count = "1";
   spec.stack = "ddp";
+  spec[Dimension::Compile] = spec[Dimension::LossKernel] = "default";
   const auto space = [&](const char* batch) {
     spec.global_batch = batch;
     return search(request_of(spec), catalog()).search.space;

@@ -50,7 +50,7 @@ TEST_P(StepTimeline, EveryRankIsBusyOrWaitsForTheWholeStep) {
   const SimulatedJob job = job_of(spec_of(GetParam()));
   const Result<Timeline> timeline = simulate_step(job);
   ASSERT_TRUE(timeline) << to_string(timeline.error());
-  const StepEstimate estimate = estimate_step(job.workload, job.strategy, job.cluster, *job.stack);
+  const StepEstimate estimate = estimate_step(job.workload, job.strategy, job.cluster, job.stack);
   EXPECT_EQ(timeline->step, estimate.time());
   std::map<std::int32_t, Seconds> end;
   for (const Stretch& s : timeline->stretches) {
@@ -71,7 +71,7 @@ TEST_P(StepTimeline, TheBusiestRankSpendsWhatTheEstimateSays) {
   for (const Stretch& s : timeline->stretches) {
     if (s.rank == timeline->busiest) spent.*step_parts()[s.part].time += s.end - s.start;
   }
-  const StepEstimate estimate = estimate_step(job.workload, job.strategy, job.cluster, *job.stack);
+  const StepEstimate estimate = estimate_step(job.workload, job.strategy, job.cluster, job.stack);
   for (const StepPart& part : step_parts()) {
     EXPECT_NEAR((spent.*part.time).value(), (estimate.components.*part.time).value(), 1e-9 * estimate.time().value())
         << part.key;

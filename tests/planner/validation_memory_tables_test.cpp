@@ -32,7 +32,7 @@ TEST(MemoryTables, NameColumnsInTheirOwnWay) {
   EXPECT_EQ(run.strategy.recompute, Recompute::Full);
   EXPECT_EQ(run.workload.finetune, FineTune::Lora);
   EXPECT_EQ(run.workload.lora.rank, 8);
-  EXPECT_TRUE(run.workload.pure_half);
+  EXPECT_EQ(run.strategy.execution.pure_half, Toggle::On);
   EXPECT_EQ(resolved("1,LitGPT,bf16,512,4,none,0,lora,,8,,18.4,").strategy.recompute, Recompute::None);
   const auto runs = test::runs_from("id,model,gpu,n_gpus,seq_len,batch,peak_mem_gib\na,gpt2,A10G,1,512,1,7.5\n");
   EXPECT_EQ(runs[0].peak_mem_gib_per_gpu, 7.5);

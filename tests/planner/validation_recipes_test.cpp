@@ -6,6 +6,7 @@
 
 #include "planner/validation/report.hpp"
 #include "planner/validation/run_resolution.hpp"
+#include "tests/support/layer_modules.hpp"
 #include "tests/support/measured_runs.hpp"
 
 namespace smplan {
@@ -38,18 +39,17 @@ TEST(MeasuredRuns, OverlappedExpertsNeedChunksAndLeaveNoRoomToRecompute) {
 TEST(MeasuredRuns, NvidiasRecipesRecomputeWhereMemoryIsShort) {
   const auto modules = [](const std::string& model, const std::string& gpu, const std::string& notes) {
     const ResolvedRun run = experts(model, gpu, "Megatron-Bridge", 1, notes);
-    EXPECT_EQ(run.strategy.recompute == Recompute::Selective, !run.stack.selective_modules.empty());
-    return run.stack.selective_modules;
+    EXPECT_EQ(run.strategy.recompute == Recompute::Selective, !run.stack.execution.recompute_modules.empty());
+    return run.stack.execution.recompute_modules;
   };
-  using Modules = std::vector<LayerModule>;
-  const Modules latent{LayerModule::LatentUpProjection};
-  const Modules memory_bound{LayerModule::Norms, LayerModule::ExpertActivation};
+  const LayerModules latent = test::modules({LayerModule::LatentUpProjection});
+  const LayerModules memory_bound = test::modules({LayerModule::Norms, LayerModule::ExpertActivation});
   EXPECT_EQ(modules("deepseek-v3", "B200", "container 26.02; NeMo"), latent);
   EXPECT_EQ(modules("kimi-k2", "GB300", "container 26.02; NeMo"), latent);
   EXPECT_EQ(modules("gpt-oss-120b", "GB200", "container 26.02; NeMo"), memory_bound);
-  EXPECT_EQ(modules("gpt-oss-120b", "GB300", "container 26.02; NeMo"), Modules{});
-  EXPECT_EQ(modules("qwen3-235b-a22b", "B200", "container 26.02; NeMo"), Modules{});
-  EXPECT_EQ(modules("deepseek-v3", "B200", ""), Modules{}) << "nobody's recipe";
+  EXPECT_EQ(modules("gpt-oss-120b", "GB300", "container 26.02; NeMo"), LayerModules{});
+  EXPECT_EQ(modules("qwen3-235b-a22b", "B200", "container 26.02; NeMo"), LayerModules{});
+  EXPECT_EQ(modules("deepseek-v3", "B200", ""), LayerModules{}) << "nobody's recipe";
 }
 
 TEST(MeasuredRuns, NvidiasRecipesSendTokensOnceToARankOnRacksAndLaterOnMostNodes) {
@@ -93,8 +93,10 @@ TEST(MeasuredRuns, NvidiasRecipesGraphTheRoutingOfSomeModelsOnNodes) {
 }
 
 TEST(MeasuredRuns, BenchmarksDealTokensOutEvenly) {
-  EXPECT_TRUE(experts("qwen3-30b-a3b", "B200", "Megatron-Bridge", 1, "container 26.02").stack.balanced_routing);
-  EXPECT_FALSE(experts("qwen3-30b-a3b", "B200", "Megatron-Bridge", 1, "").stack.balanced_routing);
+  EXPECT_TRUE(experts("qwen3-30b-a3b", "B200", "Megatron-Bridge", 1, "container 26.02").stack.execution.moe_router ==
+              MoeRouter::Balanced);
+  EXPECT_FALSE(experts("qwen3-30b-a3b", "B200", "Megatron-Bridge", 1, "").stack.execution.moe_router ==
+               MoeRouter::Balanced);
 }
 
 TEST(MeasuredRuns, TheFourBitRecipeOfHybridsKeepsFifteenLayersInSixteen) {
@@ -102,7 +104,7 @@ TEST(MeasuredRuns, TheFourBitRecipeOfHybridsKeepsFifteenLayersInSixteen) {
     const auto runs =
         test::runs_from("id,model,gpu,n_gpus,framework,dtype,seq_len,tp,pp,ep,micro_batch,global_batch\na," + model +
                         ",GB300,64,Megatron-Bridge," + dtype + ",8192,1,1,64,1,512\n");
-    return resolve_run(runs.at(0), shipped_catalog()).value().workload.half_layers;
+    return resolve_run(runs.at(0), shipped_catalog()).value().strategy.execution.half_layers;
   };
   EXPECT_EQ(kept("nemotron-3-super", "nvfp4"), 15);
   EXPECT_EQ(kept("nemotron-3-super", "fp8"), 0);
@@ -125,7 +127,7 @@ TEST(MeasuredRuns, OfAHybridTakeThePatternAsItIs) {
 
 TEST(MeasuredRuns, MegatronBridgeHalvesTheMomentsOfSomeModels) {
   const auto halved = [](const std::string& model, const std::string& framework) {
-    return experts(model, "H100-80GB", framework, 1, "").workload.half_moments;
+    return experts(model, "H100-80GB", framework, 1, "").strategy.execution.half_moments == Toggle::On;
   };
   EXPECT_TRUE(halved("moonlight-16b-a3b", "Megatron-Bridge"));
   EXPECT_TRUE(halved("deepseek-v3", "Megatron-Bridge"));
@@ -169,11 +171,11 @@ TEST(MeasuredRuns, NvidiasBertStoresItsScores) {
         "id,model,gpu,n_gpus,framework,dtype,seq_len,micro_batch,optimizer,flash_attention\n"
         "a,bert-large,A100-80GB,8,PyTorch-DDP,fp16,512,32," +
         cells + "\n");
-    return resolve_run(runs.at(0), shipped_catalog()).value().workload.flash_attention;
+    return resolve_run(runs.at(0), shipped_catalog()).value().strategy.execution.flash_attention;
   };
-  EXPECT_EQ(flash("lamb,"), false);
-  EXPECT_EQ(flash("lamb,1"), true) << "what a row states counts";
-  EXPECT_EQ(flash("adamw,"), std::nullopt) << "nobody's script";
+  EXPECT_EQ(flash("lamb,"), Toggle::Off);
+  EXPECT_EQ(flash("lamb,1"), Toggle::On) << "what a row states counts";
+  EXPECT_EQ(flash("adamw,"), Toggle::Default) << "nobody's script";
 }
 
 TEST(MeasuredRuns, RecipesOfMixturesInEightBitsRunAsOneGraphFromTheReleaseThatBroughtIt) {
@@ -234,11 +236,10 @@ TEST(MeasuredRuns, NvidiasRecipesForJaxKeepWhatIsAroundAttentionAndShardOverSixt
                         "," + model + ",H100-80GB," + std::to_string(devices) + ",bf16,4096,2," + stated + "\n");
     return resolve_run(runs.at(0), shipped_catalog()).value();
   };
-  using Modules = std::vector<LayerModule>;
-  const Modules around{LayerModule::Norms, LayerModule::CoreAttention, LayerModule::DenseMlp};
+  const LayerModules around = test::modules({LayerModule::Norms, LayerModule::CoreAttention, LayerModule::DenseMlp});
   const ResolvedRun maxtext = resolved("MaxText", "llama-2-70b", 256);
   EXPECT_EQ(maxtext.strategy.recompute, Recompute::Selective);
-  EXPECT_EQ(maxtext.stack.selective_modules, around);
+  EXPECT_EQ(maxtext.stack.execution.recompute_modules, around);
   EXPECT_EQ(maxtext.strategy.sharding, Sharding::FsdpFull);
   EXPECT_EQ(maxtext.strategy.shard_degree, 256) << "32 nodes";
   const ResolvedRun large = resolved("MaxText", "llama-2-70b", 1024);
@@ -247,10 +248,10 @@ TEST(MeasuredRuns, NvidiasRecipesForJaxKeepWhatIsAroundAttentionAndShardOverSixt
   EXPECT_EQ(large.strategy.data_parallel, 1024);
   const ResolvedRun pax = resolved("PaxML", "gpt3-175b", 256);
   EXPECT_EQ(pax.stack.id, "paxml");
-  EXPECT_EQ(pax.stack.selective_modules, around);
+  EXPECT_EQ(pax.stack.execution.recompute_modules, around);
   EXPECT_EQ(pax.strategy.shard_degree, 128);
   const ResolvedRun small = resolved("PaxML", "gpt3-5b", 64);
-  EXPECT_EQ(small.stack.selective_modules, (Modules{LayerModule::Norms, LayerModule::CoreAttention}));
+  EXPECT_EQ(small.stack.execution.recompute_modules, test::modules({LayerModule::Norms, LayerModule::CoreAttention}));
   EXPECT_EQ(small.strategy.shard_degree, 8);
   const ResolvedRun stated = resolved("MaxText", "llama-2-70b", 1024, "full,fsdp-full");
   EXPECT_EQ(stated.strategy.recompute, Recompute::Full);

@@ -10,9 +10,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "models/execution.hpp"
 #include "planner/validation/report.hpp"
 #include "planner/validation/run_groups.hpp"
 #include "planner/validation/run_resolution.hpp"
+#include "tests/support/layer_modules.hpp"
 #include "tests/support/measured_runs.hpp"
 
 namespace smplan {
@@ -61,14 +63,14 @@ TEST(MeasuredRuns, WordsOfPrecisionAndLossAreRead) {
     return resolve_run(runs[0], shipped_catalog()).value();
   };
   for (const char* pure : {"bf16-true", "pure bf16", "bf16 pure"}) {
-    EXPECT_TRUE(read(pure, "").workload.pure_half) << pure;
+    EXPECT_EQ(read(pure, "").strategy.execution.pure_half, Toggle::On) << pure;
     EXPECT_EQ(read(pure, "").workload.precision, Precision::Bf16) << pure;
   }
-  EXPECT_FALSE(read("bf16-mixed", "").workload.pure_half);
-  EXPECT_FALSE(read("32-true", "").workload.pure_half);
+  EXPECT_EQ(read("bf16-mixed", "").strategy.execution.pure_half, Toggle::Default);
+  EXPECT_EQ(read("32-true", "").strategy.execution.pure_half, Toggle::Default);
   EXPECT_EQ(read("amp", "").workload.precision, Precision::Fp16);
-  EXPECT_TRUE(read("bf16", "chunked loss").workload.fused_loss);
-  EXPECT_FALSE(read("bf16", "").workload.fused_loss);
+  EXPECT_EQ(read("bf16", "chunked loss").strategy.execution.loss_kernel, LossKernel::Linear);
+  EXPECT_EQ(read("bf16", "").strategy.execution.loss_kernel, LossKernel::Default);
 }
 
 TEST(MeasuredRuns, ChipsOfTrainiumAreCountedAsTheirCores) {
@@ -270,16 +272,16 @@ TEST(MeasuredRuns, AListOfModulesIsWhatSelectiveRecomputationTakes) {
         sharding + ",\"" + list + "\"\n");
     const ResolvedRun run = resolve_run(runs.at(0), shipped_catalog()).value();
     EXPECT_EQ(run.strategy.recompute, Recompute::Selective);
-    return run.stack.selective_modules;
+    return run.stack.execution.recompute_modules;
   };
-  using Modules = std::vector<LayerModule>;
-  EXPECT_EQ(modules("mla_up_proj,mlp"), (Modules{LayerModule::LatentUpProjection, LayerModule::DenseMlp}));
-  EXPECT_EQ(modules("['layernorm', 'moe_act']"), (Modules{LayerModule::Norms, LayerModule::ExpertActivation}));
-  EXPECT_EQ(modules("Core_Attn+shared_experts"), (Modules{LayerModule::CoreAttention, LayerModule::SharedExperts}));
-  EXPECT_EQ(modules("moe_act,layernorm,layernorm"), (Modules{LayerModule::Norms, LayerModule::ExpertActivation}));
-  EXPECT_EQ(modules("shared_experts moe moe_act"), Modules{LayerModule::Experts}) << "the block holds both";
-  EXPECT_EQ(modules("layernorm,moe_act", "fsdp-full"), Modules{}) << "its policy goes by operations";
-  EXPECT_EQ(modules("selective (every second product)"), Modules{}) << "no module's name";
+  EXPECT_EQ(modules("mla_up_proj,mlp"), test::modules({LayerModule::LatentUpProjection, LayerModule::DenseMlp}));
+  EXPECT_EQ(modules("['layernorm', 'moe_act']"), test::modules({LayerModule::Norms, LayerModule::ExpertActivation}));
+  EXPECT_EQ(modules("Core_Attn+shared_experts"),
+            test::modules({LayerModule::CoreAttention, LayerModule::SharedExperts}));
+  EXPECT_EQ(modules("moe_act,layernorm,layernorm"), test::modules({LayerModule::Norms, LayerModule::ExpertActivation}));
+  EXPECT_EQ(modules("shared_experts moe moe_act"), test::modules({LayerModule::Experts})) << "the block holds both";
+  EXPECT_EQ(modules("layernorm,moe_act", "fsdp-full"), test::modules({})) << "its policy goes by operations";
+  EXPECT_EQ(modules("selective (every second product)"), test::modules({})) << "no module's name";
 }
 
 TEST(MeasuredRuns, ScalesOfRowsTakeTheRateOfEightBits) {
@@ -470,7 +472,7 @@ TEST(Notes, AModelsNameIsNoSetting) {
 TEST(Notes, MegatronReducesGradientsAfterThePassesUnlessTheyOverlap) {
   const Stack& megatron = *shipped_catalog().find_stack("megatron");
   const auto waits = [&](std::string_view notes) {
-    return apply_settings(megatron, read_settings(notes)).synchronous_reduction;
+    return executed(megatron, execution_of(read_settings(notes))).synchronous_reduction;
   };
   EXPECT_TRUE(waits("no TP-comm overlap Megatron-LM"));
   EXPECT_FALSE(waits("overlap-grad-reduce, overlap-param-gather Megatron-LM"));
@@ -489,8 +491,8 @@ TEST(Notes, OtherProgramsThatTheyNameChangeNothing) {
 
 TEST(Notes, CheckpointsOfOlderTorchRunThrough) {
   const Stack& foundry = *shipped_catalog().find_stack("llm-foundry");
-  EXPECT_TRUE(apply_settings(foundry, read_settings("MP_mode=DEFAULT")).checkpoint_stops_early);
-  EXPECT_FALSE(apply_settings(foundry, read_settings("MP_mode=PURE")).checkpoint_stops_early);
+  EXPECT_TRUE(executed(foundry, execution_of(read_settings("MP_mode=DEFAULT"))).checkpoint_stops_early);
+  EXPECT_FALSE(executed(foundry, execution_of(read_settings("MP_mode=PURE"))).checkpoint_stops_early);
 }
 
 TEST(Notes, LigerSwitchedOffIsNotLiger) {

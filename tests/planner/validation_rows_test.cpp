@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "planner/plan_json.hpp"
@@ -17,6 +18,7 @@ namespace smplan {
 namespace {
 
 using test::shipped_catalog;
+using testing::HasSubstr;
 
 MeasuredRun without_measurements(MeasuredRun run) {
   run.step_time_s = run.tokens_per_s_per_gpu = run.samples_per_s = run.tflops_per_gpu = run.mfu_pct = run.hfu_pct =
@@ -188,6 +190,35 @@ TEST(MeasuredRuns, PlansReadBackTakeTheTimeThatTheyWerePlannedToTake) {
       EXPECT_NEAR(p.step.time() / set.plans[i].step.time(), 1, 1e-9) << to_string(set.plans[i].strategy);
     }
   }
+}
+
+// Whatever a strategy may tell software, a column says, and it counts more than the notes.
+TEST(MeasuredRuns, EachMemberOfTheExecutionIsAColumn) {
+  for (const DimensionRow& row : dimensions()) {
+    if (!row.of_execution) continue;
+    const std::int32_t value = row.words == nullptr ? 2 : row.words->values[1];
+    const std::string cell = row.dimension == Dimension::FlashAttention ? "off" : row.text(value);
+    const auto runs = test::runs_from(
+        "id,model,gpu,n_gpus,framework,dtype,seq_len,tp,pp,ep,micro_batch,recompute,notes," + std::string(row.keyword) +
+        "\na,mixtral-8x7b,H100-80GB,8,Megatron-LM,bf16,4096,1,1,8,1,selective,overlap-grad-reduce," + cell + "\n");
+    const Result<ResolvedRun> run = resolve_run(runs.at(0), shipped_catalog());
+    ASSERT_TRUE(run) << row.keyword << to_string(run.error());
+    EXPECT_EQ(row.text(row.get(run->strategy)), cell) << row.keyword;
+    EXPECT_EQ(run->stack.execution, run->strategy.execution);
+  }
+}
+
+TEST(MeasuredRuns, AValueThatNobodyKnowsIsAnErrorOfTheRow) {
+  const auto fault = [](const std::string& column, const std::string& cell) {
+    const auto runs = test::runs_from("id," + column + "\na," + cell + "\n");
+    return runs.at(0).faults.empty() ? std::string() : to_string(runs.at(0).faults);
+  };
+  EXPECT_THAT(fault("moe_dispatcher", "pigeon"), HasSubstr("one of default, all-to-all, deepep"));
+  EXPECT_THAT(fault("vocab_multiple", "0"), HasSubstr("a positive whole number"));
+  EXPECT_THAT(fault("software_release", "10000"), HasSubstr("at most 9912"));
+  EXPECT_EQ(fault("software_release", "9912"), "");
+  EXPECT_EQ(fault("expert_overlap", "✓"), "");
+  EXPECT_EQ(fault("expert_overlap", "n/a"), "");
 }
 
 TEST(MeasuredRuns, ColumnsThatNothingReadsAreNamed) {

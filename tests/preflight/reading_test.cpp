@@ -306,5 +306,31 @@ TEST(ReadAccelerate, OffloadsOptimizerAndParametersTogether) {
   EXPECT_FALSE(strategy("false").optimizer_offload.stated);
 }
 
+// What stands in quotes does not nest, the first character of the file included.
+TEST(Reading, BracketsInTheQuotesThatAFileBeginsWithDoNotNest) {
+  const std::string deep(static_cast<std::size_t>(kMaxJobDepth) + 1, '[');
+  EXPECT_TRUE(read_job("\"" + deep + "\" = 1\n", "job", JobKind::TorchTitan));
+  EXPECT_FALSE(read_job("a = " + deep + "\n", "job", JobKind::TorchTitan));
+}
+
+// A format that is switched off is not what the script computes in.
+TEST(Reading, AFormatThatIsSwitchedOffIsNotPredicted) {
+  CheckOptions options;
+  options.request.model = "gpt2";
+  options.request.stack = "ddp";
+  options.request.global_batch = "8";
+  const auto dtype = [&](const std::string& settings) {
+    const Findings found = test::check_text(
+        R"({"class": "PyTorch", "entry_point": "train.py", "role": "Training", "instance_type": "ml.p4d.24xlarge",
+            "instance_count": 1, "hyperparameters": )" +
+            settings + "}",
+        JobKind::Estimator, options);
+    return found.prediction ? found.prediction->plan.precision : Precision::Fp32;
+  };
+  EXPECT_EQ(dtype(R"({"bf16": false, "fp16": true})"), Precision::Fp16);
+  EXPECT_EQ(dtype(R"({"bf16": true, "fp16": false})"), Precision::Bf16);
+  EXPECT_EQ(dtype(R"({"bf16": false, "fp16": false, "fp8": false})"), Precision::Bf16) << "the default";
+}
+
 }  // namespace
 }  // namespace smplan

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "catalogs/stack.hpp"
+
+namespace smplan {
+
+/// A framework as a job runs it: what `execution` switches is switched, all else is the framework's default. The models
+/// take such a stack. One that was executed so before stays as it is; one that was executed otherwise is a fault of the
+/// caller (assertion).
+Stack executed(const Stack& stack, const Execution& execution);
+
+/// Whether layers run under torch.compile.
+inline bool compiles_layers(const Stack& stack) {
+  return stack.execution.compile == Compile::Layers || stack.execution.compile == Compile::LayersAndLoss;
+}
+inline bool is_on(Toggle toggle) { return toggle == Toggle::On; }
+
+/// The year of a release as Execution has it: 2602 is 2026 + 1/12.
+double year_of_release(std::int32_t release);
+
+}  // namespace smplan
