@@ -293,7 +293,7 @@ LoraTargets targets_of(std::string_view stated) {
 
 /// What is known of the execution before the strategy is; the rest follows from recipes.
 Execution stated_execution(const MeasuredRun& run, const RunSettings& settings, const Workload& w, const Stack& stack) {
-  Execution e = execution_of(settings);
+  Execution e = execution_of(settings, w.architecture.is_moe());
   if (run.flash_attention) e.flash_attention = *run.flash_attention ? Toggle::On : Toggle::Off;
   // `bnb.nf4` and `bnb.nf4-dq` are Lightning's names; elsewhere 4 bits mean QLoRA's double quantisation.
   const bool plain_scales = stack.lightning_quantization && lower_case(run.quant).find("-dq") == std::string::npos;
@@ -445,12 +445,13 @@ Result<ResolvedRun> resolve_run(const MeasuredRun& stated, const Catalog& catalo
     return tl::unexpected(r.error());
   }
   // What a framework was told that it does not offer, somebody made it offer.
-  if (Result<void> r = check_resolved(run, w, s, executed(*stack, e), assumptions); !r) return tl::unexpected(r.error());
+  if (Result<void> r = check_resolved(run, w, s, executed(*stack, e), assumptions); !r)
+    return tl::unexpected(r.error());
   // vTrain's steps show products that load rows of 50,257 (models/compute.cpp), as long as no tensor ranks cut them.
   settings.exact_vocabulary = !run.vocab && w.architecture.vocab == kGpt2Entries && s.tensor_parallel == 1;
   follow_recipes(run, w, *cluster, *stack, s, settings, assumptions);
   const Execution before = e;
-  e = execution_of(settings);
+  e = execution_of(settings, w.architecture.is_moe());
   e.flash_attention = before.flash_attention;
   e.pure_half = before.pure_half;
   e.half_moments = before.half_moments;

@@ -35,6 +35,21 @@ class Words : public Phrases {
   }
 };
 
+Toggle toggle(const std::optional<bool>& on) { return !on ? Toggle::Default : *on ? Toggle::On : Toggle::Off; }
+Toggle on_if(bool on) { return on ? Toggle::On : Toggle::Default; }
+
+void switch_experts(const RunSettings& r, Execution& e) {
+  if (r.deduplicated_dispatch) {
+    e.moe_dispatcher = *r.deduplicated_dispatch ? MoeDispatcher::DeepEp : MoeDispatcher::AllToAll;
+  }
+  e.expert_overlap = toggle(r.expert_overlap);
+  if (r.performance_recipe) e.moe_router = MoeRouter::Balanced;
+  e.fused_routing = on_if(r.performance_recipe);
+  if (r.graphed_experts) e.cuda_graphs = CudaGraphs::Router;
+  if (r.graphed_layers) e.cuda_graphs = CudaGraphs::Layers;
+  if (r.graphed_iteration) e.cuda_graphs = CudaGraphs::Iteration;
+}
+
 }  // namespace
 
 bool says_four_bit_format(const Phrases& words) {
@@ -113,11 +128,7 @@ RunSettings read_settings(std::string_view notes, std::string_view framework) {
   return s;
 }
 
-Execution execution_of(const RunSettings& r) {
-  const auto toggle = [](const std::optional<bool>& on) {
-    return !on ? Toggle::Default : *on ? Toggle::On : Toggle::Off;
-  };
-  const auto on_if = [](bool on) { return on ? Toggle::On : Toggle::Default; };
+Execution execution_of(const RunSettings& r, bool has_experts) {
   Execution e;
   if (r.compiled) e.compile = !*r.compiled ? Compile::Off : r.compiled_loss ? Compile::LayersAndLoss : Compile::Layers;
   if (r.fused_cross_entropy) e.loss_kernel = LossKernel::Fused;
@@ -128,15 +139,7 @@ Execution execution_of(const RunSettings& r) {
   if (r.async_tensor_parallel) e.tensor_overlap = TensorOverlap::Async;
   if (!r.gradient_overlap) e.gradient_overlap = Toggle::Off;
   if (r.all_to_all_context) e.context_exchange = ContextExchange::AllToAll;
-  if (r.deduplicated_dispatch) {
-    e.moe_dispatcher = *r.deduplicated_dispatch ? MoeDispatcher::DeepEp : MoeDispatcher::AllToAll;
-  }
-  e.expert_overlap = toggle(r.expert_overlap);
-  if (r.performance_recipe) e.moe_router = MoeRouter::Balanced;
-  e.fused_routing = on_if(r.performance_recipe);
-  if (r.graphed_experts) e.cuda_graphs = CudaGraphs::Router;
-  if (r.graphed_layers) e.cuda_graphs = CudaGraphs::Layers;
-  if (r.graphed_iteration) e.cuda_graphs = CudaGraphs::Iteration;
+  if (has_experts) switch_experts(r, e);
   for (const LayerModule module : r.recomputed_modules) e.recompute_modules.add(module);
   e.half_gradients = on_if(r.half_gradients);
   e.vocab_multiple = r.exact_vocabulary ? 1 : 0;

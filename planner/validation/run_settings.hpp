@@ -58,7 +58,7 @@ bool says_four_bit_format(const Phrases& words);
 /// The same, or the method is called QLoRA.
 bool says_four_bit_weights(const Phrases& words);
 
-/// What the settings switch.
-Execution execution_of(const RunSettings& settings);
+/// What the settings switch, of a model with experts or of another.
+Execution execution_of(const RunSettings& settings, bool has_experts = true);
 
 }  // namespace smplan
