@@ -91,7 +91,7 @@ std::vector<Execution> read_offers(ObjectReader& reader) {
       } else {
         reader.diagnostics().push_back({"unknown-name", item.location(),
                                         "unknown value " + quote(name) + " of " + std::string(member),
-                                        "write a value as docs/catalog.md lists them"});
+                                        "write a value of the flag of that name, but default (smplan plan --help)"});
       }
     }
   }

@@ -13,6 +13,7 @@ constexpr std::int32_t kMostDegree = 16384;
 constexpr std::int32_t kMostLayers = 1 << 20;
 constexpr std::int32_t kMostPadding = 1 << 20;
 constexpr std::int32_t kMostBucket = 2'000'000'000;
+constexpr std::int32_t kFirstRelease = 1801;  // before there was a framework that the catalog knows
 constexpr std::int32_t kMostRelease = 9912;
 
 std::int32_t one(const Strategy&) { return 1; }
@@ -373,9 +374,10 @@ const std::array<DimensionRow, kDimensionCount>& table() {
                                                       "double-quantization:", "double quantization",
                                                       "Scales of a 4-bit base are quantized too [on]", kToggles),
            for_any_stack),
-      told_number<&Execution::software_release>(
-          Dimension::SoftwareRelease, "software_release", "execution/software_release", "release:", "software release",
-          "Year and month of the software, 2602 is 2026-02 [today's]", kMostRelease)};
+      with(told_number<&Execution::software_release>(
+               Dimension::SoftwareRelease, "software_release", "execution/software_release", "release:",
+               "software release", "Year and month of the software, 2602 is 2026-02 [today's]", kMostRelease),
+           [](DimensionRow& r) { r.least = kFirstRelease; })};
   return kRows;
 }
 

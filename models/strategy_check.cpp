@@ -384,6 +384,13 @@ constexpr std::array kRules{
          [](const Candidate& c) { return c.s.execution.pure_half == Toggle::On && keeps_32_bits(c.w.precision); },
          [](const Candidate&) { return std::string("16-bit states need a 16-bit compute format"); },
          "use --dtype bf16"},
+    Rule{"half-layers-of-the-model", Validity::Divisibility, kNever, "--half-layers",
+         [](const Candidate& c) { return c.s.execution.half_layers > c.layers(); },
+         [](const Candidate& c) {
+           return fmt::format("{} layers keep 16 bits; {} has {}", c.s.execution.half_layers, c.arch().name,
+                              c.layers());
+         },
+         "name fewer layers"},
     // Megatron Core: transformer_config.py 0.17.1, overlap_moe_expert_parallel_comm.
     Rule{"expert-overlap-interleaved", Validity::Unsupported, kHappens, "--expert-overlap --vpp",
          [](const Candidate& c) {

@@ -1,32 +1,38 @@
 #include <algorithm>
 #include <memory>
 
+#include <fmt/format.h>
+
 #include "models/execution.hpp"
 #include "planner/export/launchable.hpp"
 #include "planner/resolver.hpp"
 
 namespace smplan {
 
-/// Each way to tell the stack what the request says. What it leaves open is the framework's default, but a plan tries
-/// what the framework offers beside that. Ways that are told most come first: they are the fastest as a rule, and the
-/// search then dismisses the others.
+/// What a member may be told: what the request says, else the framework's default, and where a plan tries what the
+/// framework offers that too.
+std::vector<std::int32_t> Resolver::values_of(const DimensionRow& row, const Stack& stack) const {
+  if (!request_[row.dimension].any()) return request_[row.dimension].values;
+  std::vector<std::int32_t> values{row.plain(Strategy())};
+  if (row.tried_from == 0 || purpose_ != Purpose::Plan) return values;
+  for (const Execution& offer : stack.offers) {
+    Strategy offered;
+    offered.execution = offer;
+    const std::int32_t value = row.get(offered);
+    if (value >= row.tried_from) values.push_back(value);
+  }
+  return values;
+}
+
+/// Each way to tell the stack so. Ways that are told most come first: they are the fastest as a rule, and the search
+/// then dismisses the others.
 std::vector<Execution> Resolver::executions_of(const Stack& stack) const {
   std::vector<Strategy> ways(1);
   for (const DimensionRow& row : dimensions()) {
     if (!row.of_execution) continue;
-    std::vector<std::int32_t> values = request_[row.dimension].values;
-    if (values.empty()) values = {row.plain(Strategy())};
-    if (request_[row.dimension].any() && row.tried_from > 0 && purpose_ == Purpose::Plan) {
-      for (const Execution& offer : stack.offers) {
-        Strategy offered;
-        offered.execution = offer;
-        const std::int32_t value = row.get(offered);
-        if (value >= row.tried_from) values.push_back(value);
-      }
-    }
     std::vector<Strategy> longer;
     for (const Strategy& way : ways) {
-      for (const std::int32_t value : values) {
+      for (const std::int32_t value : values_of(row, stack)) {
         longer.push_back(way);
         row.set(longer.back(), value);
       }
@@ -52,7 +58,7 @@ Execution stated_execution(const PlanRequest& request) {
 std::optional<Diagnostic> Resolver::refusal_of(const Stack& way) const {
   Strategy s;
   s.execution = way.execution;
-  for (const std::string_view rule : {"experts-to-switch", "pure-half-format"}) {
+  for (const std::string_view rule : {"experts-to-switch", "pure-half-format", "half-layers-of-the-model"}) {
     if (auto fault = broken_rule(rule, s, request_.workload, way)) return fault;
   }
   if (!request_.stacks_defaulted || !request_.launchable) return std::nullopt;
@@ -61,11 +67,25 @@ std::optional<Diagnostic> Resolver::refusal_of(const Stack& way) const {
   return Diagnostic{"no-stack", "--stack", *refusal, "name a stack, or add --launchable any"};
 }
 
+/// More ways to tell software than anybody compares, each of which is a search.
+bool Resolver::refuses_ways(const Stack& stack) {
+  constexpr std::size_t kMostWays = 64;
+  std::size_t ways = 1;
+  for (const DimensionRow& row : dimensions()) {
+    if (row.of_execution && ways <= kMostWays) ways *= values_of(row, stack).size();
+  }
+  if (ways <= kMostWays) return false;
+  add("conflict", "what software is told",
+      fmt::format("the values make more than {} ways to tell {}", kMostWays, stack.id), "name fewer values at a time");
+  return true;
+}
+
 /// Puts in each stack's place the ways in which it may be executed.
 void Resolver::execute_stacks() {
   std::vector<const Stack*> out;
   Diagnostics refused;
   for (const Stack* stack : request_.stacks) {
+    if (refuses_ways(*stack)) return;
     const std::size_t before = out.size();
     std::optional<Diagnostic> why;
     for (const Execution& execution : executions_of(*stack)) {

@@ -42,8 +42,10 @@ class Resolver {
   [[nodiscard]] bool has_kernels(const Stack& stack) const;
 
   // request_execution.cpp: what software is told.
+  [[nodiscard]] std::vector<std::int32_t> values_of(const DimensionRow& row, const Stack& stack) const;
   [[nodiscard]] std::vector<Execution> executions_of(const Stack& stack) const;
   [[nodiscard]] std::optional<Diagnostic> refusal_of(const Stack& way) const;
+  bool refuses_ways(const Stack& stack);
   void execute_stacks();
 
   // request_operation.cpp: checkpoints and data.

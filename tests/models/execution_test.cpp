@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/json_reader.hpp"
 #include "models/dimensions.hpp"
 #include "tests/support/layer_modules.hpp"
 
@@ -163,6 +164,36 @@ TEST(ExecutionWords, HaveSynonyms) {
   EXPECT_FALSE(toggle_from("maybe"));
 }
 
+std::pair<std::vector<Execution>, std::string> offers_of(const std::string& member, const std::string& value) {
+  const JsonValue document = parse_json(R"({"offers": {")" + member + R"(": [")" + value + "\"]}}", "stack").value();
+  Diagnostics faults;
+  ObjectReader reader(document, faults);
+  std::vector<Execution> offers = read_offers(reader);
+  reader.finish();
+  return {std::move(offers), to_string(faults)};
+}
+
+// What frameworks differ in stands in the table of dimensions and in the reader of catalogs.
+TEST(Offers, AreOfEachMemberThatFrameworksDifferIn) {
+  for (const DimensionRow& row : dimensions()) {
+    if (!row.of_execution) continue;
+    const std::string value = row.words == nullptr ? "2" : row.words->name(row.words->values[1]);
+    const auto [offers, faults] = offers_of(std::string(row.keyword), value);
+    if (!row.is_offered) {
+      EXPECT_THAT(faults, testing::HasSubstr(std::string(row.keyword))) << "is no offer";
+      continue;
+    }
+    EXPECT_EQ(faults, "") << row.keyword;
+    ASSERT_EQ(offers.size(), 1U) << row.keyword;
+    Strategy told;
+    told.execution = offers.front();
+    EXPECT_EQ(row.text(row.get(told)), value);
+    EXPECT_THAT(offers_of(std::string(row.keyword), "pigeon").second, testing::HasSubstr("unknown value 'pigeon'"));
+    EXPECT_THAT(offers_of(std::string(row.keyword), "default").second, testing::HasSubstr("unknown value"))
+        << "says nothing";
+  }
+}
+
 /// The rules of what goes together, each at its limit.
 class ExecutionRules : public testing::Test {
  protected:
@@ -222,6 +253,14 @@ TEST_F(ExecutionRules, AnOverlappedExchangeHasItsConditions) {
   EXPECT_FALSE(breaks("expert-overlap-without-full-recomputation"));
   s.recompute = Recompute::Full;
   EXPECT_TRUE(breaks("expert-overlap-without-full-recomputation"));
+}
+
+TEST_F(ExecutionRules, NoMoreLayersKeepSixteenBitsThanThereAre) {
+  w.architecture.n_layers = 4;
+  s.execution.half_layers = 4;
+  EXPECT_FALSE(breaks("half-layers-of-the-model"));
+  s.execution.half_layers = 5;
+  EXPECT_TRUE(breaks("half-layers-of-the-model"));
 }
 
 TEST_F(ExecutionRules, ModulesAreOfSelectiveRecomputation) {

@@ -844,6 +844,18 @@ TEST(ResolveExecution, WhatAFrameworkCannotBeToldIsRefusedOrLeavesItOut) {
   EXPECT_THAT(fault_of(dense).message, HasSubstr("has no experts"));
 }
 
+TEST(ResolveExecution, NobodyAsksForMoreWaysThanAreCompared) {
+  RequestSpec spec = spec_13b();
+  spec.stack = "fsdp";
+  for (const Dimension d :
+       {Dimension::LigerKernels, Dimension::EmptyCache, Dimension::ReentrantCheckpoint, Dimension::FlashAttention}) {
+    spec[d] = d == Dimension::EmptyCache ? "on,default" : "on,off";
+  }
+  EXPECT_EQ(request_of(spec).stacks.size(), 64U) << "16, with and without compilation and a linear loss";
+  spec[Dimension::ReleaseGradients] = "on,off";
+  EXPECT_THAT(fault_of(spec).message, HasSubstr("more than 64 ways"));
+}
+
 TEST(ResolveExecution, ModulesMeanSelectiveRecomputation) {
   RequestSpec spec = spec_13b();
   spec.stack = "megatron";
