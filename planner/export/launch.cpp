@@ -146,6 +146,11 @@ Settings script_settings(const ExportJob& job) {
   }
   if (p.finetune != FineTune::Full) out.emplace_back("lora_rank", text(p.lora_rank));
   if (p.lora_embeddings) out.emplace_back("lora_embeddings", "true");
+  for (const DimensionRow& row : dimensions()) {
+    if (!row.of_execution || !row.applies(p.strategy)) continue;
+    const std::string value = row.text(row.get(p.strategy));
+    out.emplace_back(std::string(row.keyword), row.kind == DimensionRow::Kind::Degree ? value : json_string(value));
+  }
   return out;
 }
 

@@ -186,17 +186,17 @@ void state_training(RequestSpec& spec, const JobStrategy& s) {
   if (batch) spec.tokens = std::to_string(times(times(*s.steps, *batch), *s.sequence_length));
 }
 
-/// What the job tells software, as far as the stack can be told so.
+/// What the job tells software, as far as the stack can be told so. Where the stack is open, those that can are meant.
 void state_execution(RequestSpec& spec, const Execution& told, const Catalog& catalog) {
   const Stack* stack = spec.stack ? catalog.find_stack(*spec.stack) : nullptr;
-  if (stack == nullptr) return;
   for (const DimensionRow& row : dimensions()) {
     Strategy only;
     if (!row.of_execution || spec[row.dimension]) continue;
     Strategy all;
     all.execution = told;
     row.set(only, row.get(all));
-    if (only.execution == Execution{} || broken_rule("execution-offered", only, {}, *stack)) continue;
+    if (only.execution == Execution{}) continue;
+    if (stack != nullptr && broken_rule("execution-offered", only, {}, *stack)) continue;
     spec[row.dimension] = row.text(row.get(only));
   }
 }

@@ -3,6 +3,7 @@
 #include <string_view>
 #include <vector>
 
+#include "models/dimensions.hpp"
 #include "planner/preflight/fields.hpp"
 
 namespace smplan {
@@ -74,10 +75,20 @@ Execution megatron_execution(const Node& root) {
   return e;
 }
 
-/// TrainingArguments of transformers 4.5x, and of scripts that take the same words.
+/// The names of our own scripts, then TrainingArguments of transformers 4.5x.
 Execution script_execution(const Node& h) {
-  Execution e;
-  if (const Node* compile = first_of(h, {"torch_compile", "compile"})) {
+  Strategy said;
+  for (const DimensionRow& row : dimensions()) {
+    if (!row.of_execution) continue;
+    if (row.kind == DimensionRow::Kind::Degree) {
+      const Count count = count_field(h.find(row.keyword));
+      if (count && *count >= row.least && *count <= row.most) row.set(said, static_cast<std::int32_t>(*count));
+    } else if (const Text word = unquoted(text_field(h.find(row.keyword)))) {
+      if (const auto value = row.words->parse(*word)) row.set(said, *value);
+    }
+  }
+  Execution& e = said.execution;
+  if (const Node* compile = h.find("torch_compile")) {
     if (const auto wanted = truth_of(*compile)) e.compile = *wanted ? Compile::Layers : Compile::Off;
   }
   if (on(first_of(h, {"use_liger_kernel", "use_liger"}))) {
