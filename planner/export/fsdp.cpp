@@ -149,7 +149,6 @@ std::string fsdp1_smddp(const TrainingPlan& plan, std::string_view layer) {
          "from torch.distributed.fsdp import CPUOffload, FullyShardedDataParallel, MixedPrecision, ShardingStrategy\n"
          "from torch.distributed.fsdp.wrap import CustomPolicy\n\n" +
          constants(plan, layer) + std::string(kMesh) +
-         (s.recompute == Recompute::Selective ? std::string(kKeepMatmuls) : std::string()) +
          (s.offload.activations ? std::string(kActivationOffload) : std::string()) +
          fmt::format(
              "\n\ndef initialise():\n"

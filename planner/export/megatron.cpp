@@ -169,7 +169,7 @@ void add_model(const TrainingPlan& plan, Arguments& out, Export& exported) {
   out.set("hidden-size", m.hidden);
   if (m.ffn_hidden > 0) out.set("ffn-hidden-size", m.ffn_hidden);
   out.set("num-attention-heads", m.n_heads);
-  if (m.n_kv_heads > 0 && m.n_kv_heads != m.n_heads) {
+  if (m.n_kv_heads != m.n_heads) {
     out.flag("group-query-attention");
     out.set("num-query-groups", m.n_kv_heads);
   }
