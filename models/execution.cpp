@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/assert.hpp"
+#include "models/collectives.hpp"
 
 namespace smplan {
 namespace {
@@ -73,6 +74,13 @@ void switch_states(const Execution& e, Stack& s) {
 }
 
 }  // namespace
+
+bool dispatches_out_of_reach(const Strategy& s, const Cluster& cluster) {
+  if (s.execution.moe_dispatcher != MoeDispatcher::DeepEp || s.expert_parallel == 1) return false;
+  const NetworkKind kind = cluster.network.kind;
+  if (kind == NetworkKind::Infiniband || kind == NetworkKind::RoCE) return false;
+  return group_shapes(s, cluster).expert.domains() > 1;
+}
 
 double year_of_release(std::int32_t release) {
   constexpr int kMonths = 12;

@@ -1,6 +1,8 @@
 #pragma once
 
 #include "catalogs/stack.hpp"
+#include "models/cluster.hpp"
+#include "models/strategy.hpp"
 
 namespace smplan {
 
@@ -14,6 +16,12 @@ inline bool compiles_layers(const Stack& stack) {
   return stack.execution.compile == Compile::Layers || stack.execution.compile == Compile::LayersAndLoss;
 }
 inline bool is_on(Toggle toggle) { return toggle == Toggle::On; }
+
+/// Whether DeepEP, or HybridEP, would have to send tokens to nodes that it does not reach: between nodes its kernels
+/// send from the GPU through NVSHMEM's IBGDA, which mlx5 cards have and EFA has not. Inside an NVLink domain they need
+/// none. Sources: deepseek-ai/DeepEP issue 369; NVIDIA-NeMo/Megatron-Bridge issue 3343 (2026-04): 16 expert ranks over
+/// two instances with EFA crash under either.
+bool dispatches_out_of_reach(const Strategy& strategy, const Cluster& cluster);
 
 /// The year of a release as Execution has it: 2602 is 2026 + 1/12.
 double year_of_release(std::int32_t release);

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "catalogs/dates.hpp"
+#include "models/execution.hpp"
 #include "models/markets.hpp"
 #include "planner/uncertainty.hpp"
 
@@ -107,6 +110,12 @@ Plan make_plan(const PlanRequest& request, const Group& group, const Stack& stac
   plan.price = group.price;
   plan.on_demand = group.on_demand;
   plan.warnings = plan_warnings(request, plan);
+  if (dispatches_out_of_reach(plan.strategy, cluster)) {
+    plan.warnings.push_back(
+        fmt::format("DeepEP and HybridEP as released do not reach other instances over the network of {}: use "
+                    "--moe-dispatcher all-to-all, or expert groups inside an instance",
+                    group.instance->name));
+  }
   return plan;
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <queue>
 
+#include "models/execution.hpp"
 #include "planner/split_search.hpp"
 #include "planner/uncertainty.hpp"
 
@@ -107,8 +108,27 @@ class StackSearch::GroupSearch {
       const OpenSplit& split = splits_.open[i];
       const Seconds split_floor = split.floor(owner_.rate_, splits_.stretch);
       if (split.split.tensor > cluster_.domain() || (threshold_ && split_floor > *threshold_)) continue;
+      if (is_out_of_reach(split.split)) {
+        out_.rejected[static_cast<std::size_t>(RejectionReason::Practice)] += candidates(split);
+        candidates_ -= candidates(split);
+        continue;
+      }
       queue_.push({split_floor, i, kNotRefined});
     }
+  }
+
+  /// Who asks for the dispatcher gets it.
+  [[nodiscard]] bool is_out_of_reach(const Split& split) const {
+    if (!owner_.request_[Dimension::MoeDispatcher].any()) return false;
+    Strategy s;
+    s.data_parallel = split.data;
+    s.tensor_parallel = split.tensor;
+    s.pipeline_parallel = split.pipeline;
+    s.context_parallel = split.context;
+    s.expert_parallel = split.expert;
+    s.expert_tensor_parallel = split.expert_tensor;
+    s.execution = owner_.stack_.execution;
+    return dispatches_out_of_reach(s, cluster_);
   }
 
   void search(SplitSearch& split) {

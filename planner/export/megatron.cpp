@@ -49,7 +49,10 @@ void add_experts(const TrainingPlan& plan, Arguments& out, Export& exported) {
   const Execution& e = plan.strategy.execution;
   const bool deepep = e.moe_dispatcher == MoeDispatcher::DeepEp;
   out.set("moe-token-dispatcher-type", deepep ? "flex" : "alltoall");
-  if (deepep) out.set("moe-flex-dispatcher-backend", "deepep");
+  if (deepep) {
+    out.set("moe-flex-dispatcher-backend", "deepep");
+    exported.notes.emplace_back("The token dispatcher is DeepEP's: the image needs its package deep_ep.");
+  }
   out.flag_if(is_on(e.expert_overlap), "overlap-moe-expert-parallel-comm");
   out.flag_if(e.moe_router == MoeRouter::Balanced, "moe-router-force-load-balancing");
   out.flag_if(is_on(e.fused_routing), "moe-router-fusion");

@@ -126,6 +126,31 @@ TEST(Executed, ExpertsLaunchLessWhatIsFusedOrCaptured) {
   EXPECT_EQ(iteration.expert_overlap, 0.7);
 }
 
+// Between nodes DeepEP sends from the GPU through mlx5 cards.
+TEST(DeepEp, ReachesOtherNodesOverInfinibandAndRoceOnly) {
+  Cluster c;
+  c.gpus_per_node = 8;
+  c.nodes = 2;
+  c.fabric.domain_size = 8;
+  Strategy s;
+  s.data_parallel = 16;
+  s.expert_parallel = 16;
+  s.execution.moe_dispatcher = MoeDispatcher::DeepEp;
+  const auto out_of_reach = [&](NetworkKind kind) {
+    c.network.kind = kind;
+    return dispatches_out_of_reach(s, c);
+  };
+  EXPECT_TRUE(out_of_reach(NetworkKind::Efa));
+  EXPECT_TRUE(out_of_reach(NetworkKind::Ethernet));
+  EXPECT_FALSE(out_of_reach(NetworkKind::Infiniband));
+  EXPECT_FALSE(out_of_reach(NetworkKind::RoCE));
+  s.expert_parallel = 8;
+  EXPECT_FALSE(out_of_reach(NetworkKind::Efa)) << "inside an instance";
+  s.expert_parallel = 16;
+  s.execution.moe_dispatcher = MoeDispatcher::AllToAll;
+  EXPECT_FALSE(out_of_reach(NetworkKind::Efa));
+}
+
 TEST(Executed, SoftwareOfAnotherMonthIsAsMuchSlower) {
   EXPECT_DOUBLE_EQ(year_of_release(2607), kSoftwareYear);
   EXPECT_DOUBLE_EQ(year_of_release(2602), 2026 + 1.0 / 12);

@@ -76,7 +76,11 @@ class Enumeration {
             const bool allowed = r_[Dimension::Tensor].allows(tp) && r_[Dimension::Context].allows(cp) &&
                                  r_[Dimension::Pipeline].allows(pp) && r_[Dimension::Expert].allows(ep) &&
                                  r_[Dimension::Data].allows(s.data_parallel) && tp <= cluster_.domain();
-            if (allowed) each_sharding(s, visit);
+            // DeepEP's kernels between nodes need cards that EFA has not.
+            const bool out_of_reach =
+                r_[Dimension::MoeDispatcher].any() && s.execution.moe_dispatcher == MoeDispatcher::DeepEp && ep > 1 &&
+                cluster_.network.kind == NetworkKind::Efa && group_shapes(s, cluster_).expert.domains() > 1;
+            if (allowed && !out_of_reach) each_sharding(s, visit);
           }
         }
       }
