@@ -107,13 +107,12 @@ py::dict estimate_columns(const CatalogHandle& handle, const Arguments& argument
     if (request.instances.size() != 1) {
       faults.push_back({"instance-choice", "instances", "a batch is on one instance type", "name one"});
     }
-    const std::string& id = request.stacks.front()->id;
-    const auto is_other = [&](const Stack* stack) { return stack->id != id; };
-    if (std::any_of(request.stacks.begin(), request.stacks.end(), is_other)) {
+    const auto is_other = [&](const Stack* stack) { return stack->id != request.stacks.front()->id; };
+    if (request.stacks.empty() || std::any_of(request.stacks.begin(), request.stacks.end(), is_other)) {
       faults.push_back({"stack-choice", "stack", "a batch is of one stack", "name one"});
     }
     if (!faults.empty()) throw Refused{std::move(faults)};
-    const Stack& stack = *catalog->find_stack(id);
+    const Stack& stack = *catalog->find_stack(request.stacks.front()->id);
     const InstanceType& instance = *request.instances.front();
     if (!instance.smddp && columns->has(Dimension::Collectives, dimension_value(Collectives::Smddp))) {
       throw Refused{{{"unsupported", "collectives", "smddp does not run on " + instance.name, "use nccl"}}};

@@ -311,7 +311,7 @@ ActivationOptions activation_options(const Workload& w, const Strategy& s, const
           .adapter_dropout = stack.adapter_dropout,
           .frozen_inputs = w.finetune == FineTune::Qlora && stack.lightning_quantization,
           .per_operation_selective = selects_by_operation(s, stack),
-          .compiled = compiles_layers(stack),
+          .compiled = compiles_layers(stack.execution),
           .recompute_modules = stack.execution.recompute_modules};
 }
 

@@ -389,6 +389,12 @@ std::string DimensionRow::flag() const {
   return out;
 }
 
+std::int32_t DimensionRow::told(const Execution& execution) const {
+  Strategy only;
+  only.execution = execution;
+  return get(only);
+}
+
 std::string DimensionRow::text(std::int32_t value) const {
   if (kind == Kind::Words) return words->name(value);
   if (kind == Kind::Switch) return value != 0 ? "true" : "false";

@@ -129,6 +129,8 @@ struct DimensionRow {
   const DimensionWords* words = nullptr;
 
   [[nodiscard]] std::string flag() const;
+  /// The value that an execution has of it, of a row `of_execution`.
+  [[nodiscard]] std::int32_t told(const Execution& execution) const;
   /// The value as people write it: `8`, `true`, `fsdp-full`.
   [[nodiscard]] std::string text(std::int32_t value) const;
   /// The names that help lists, of Kind::Words.

@@ -18,7 +18,7 @@ constexpr double kFullBytes = 4;
 
 void switch_kernels(const Execution& e, Stack& s) {
   StackProfile& p = s.profile;
-  const bool compiled = compiles_layers(s);
+  const bool compiled = compiles_layers(e);
   if (e.compile != Compile::Default) p.elementwise_traffic = compiled ? p.compiled_traffic : p.eager_traffic;
   if (compiled) p.host_time_dense_layer *= p.compiled_host;
   if (is_on(e.liger_kernels)) s.liger_kernels = true;

@@ -12,8 +12,8 @@ namespace smplan {
 Stack executed(const Stack& stack, const Execution& execution);
 
 /// Whether layers run under torch.compile.
-inline bool compiles_layers(const Stack& stack) {
-  return stack.execution.compile == Compile::Layers || stack.execution.compile == Compile::LayersAndLoss;
+inline bool compiles_layers(const Execution& e) {
+  return e.compile == Compile::Layers || e.compile == Compile::LayersAndLoss;
 }
 inline bool is_on(Toggle toggle) { return toggle == Toggle::On; }
 

@@ -128,19 +128,14 @@ bool lacks_offload(const Candidate& c) {
 /// First of what the execution says and the framework cannot be told; nullptr where it can be told all.
 const DimensionRow* refused_option(const Candidate& c) {
   if (c.s.execution == c.stack.execution) return nullptr;
-  const auto told = [](const DimensionRow& row, const Execution& execution) {
-    Strategy only;
-    only.execution = execution;
-    return row.get(only);
-  };
   for (const DimensionRow& row : dimensions()) {
     const std::int32_t wanted = row.get(c.s);
-    if (!row.is_offered || wanted == 0 || wanted == told(row, c.stack.execution)) continue;
+    if (!row.is_offered || wanted == 0 || wanted == row.told(c.stack.execution)) continue;
     // Modules are told together.
     const bool is_set = row.dimension == Dimension::RecomputeModules;
     std::int32_t offered = 0;
     for (const Execution& offer : c.stack.offers) {
-      const std::int32_t value = told(row, offer);
+      const std::int32_t value = row.told(offer);
       offered = is_set ? offered | value : value == wanted ? value : offered;
     }
     if (is_set ? (wanted & ~offered) != 0 : offered != wanted) return &row;

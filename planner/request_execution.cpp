@@ -16,9 +16,7 @@ std::vector<std::int32_t> Resolver::values_of(const DimensionRow& row, const Sta
   std::vector<std::int32_t> values{row.plain(Strategy())};
   if (row.tried_from == 0 || purpose_ != Purpose::Plan) return values;
   for (const Execution& offer : stack.offers) {
-    Strategy offered;
-    offered.execution = offer;
-    const std::int32_t value = row.get(offered);
+    const std::int32_t value = row.told(offer);
     if (value >= row.tried_from) values.push_back(value);
   }
   return values;

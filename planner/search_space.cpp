@@ -162,7 +162,7 @@ std::vector<Split> SearchSpace::splits() const {
   return out;
 }
 
-Strategy SearchSpace::plain_strategy(const Split& split) const {
+Strategy strategy_of(const Split& split) {
   Strategy s;
   s.data_parallel = split.data;
   s.tensor_parallel = split.tensor;
@@ -170,6 +170,11 @@ Strategy SearchSpace::plain_strategy(const Split& split) const {
   s.context_parallel = split.context;
   s.expert_parallel = split.expert;
   s.expert_tensor_parallel = split.expert_tensor;
+  return s;
+}
+
+Strategy SearchSpace::plain_strategy(const Split& split) const {
+  Strategy s = strategy_of(split);
   s.recompute = stack_.recomputes.front();
   s.collectives = stack_.collectives.front();
   return s;

@@ -22,6 +22,9 @@ struct Split {
   std::int32_t expert_tensor = 0;  ///< as Strategy::expert_tensor_parallel
 };
 
+/// The degrees of a split; all else is plain.
+Strategy strategy_of(const Split& split);
+
 struct ShardingOption {
   Sharding sharding = Sharding::None;
   std::int32_t degree = 1;

@@ -28,13 +28,8 @@ StackSearch::SplitSearch::SplitSearch(StackSearch& owner, const Group& group, co
       group_(&group),
       cluster_(&cluster),
       options_(&open.options),
+      base_(strategy_of(open.split)),
       stretch_(straggler_stretch(cluster.gpus(), owner.stack_.profile)) {
-  base_.data_parallel = open.split.data;
-  base_.tensor_parallel = open.split.tensor;
-  base_.pipeline_parallel = open.split.pipeline;
-  base_.context_parallel = open.split.context;
-  base_.expert_parallel = open.split.expert;
-  base_.expert_tensor_parallel = open.split.expert_tensor;
   base_.execution = owner.stack_.execution;
   const Groups groups = group_shapes(base_, cluster);
   tables_ = &owner.tables_.row({base_.tensor_parallel, base_.context_parallel, base_.expert_parallel,

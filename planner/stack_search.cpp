@@ -120,13 +120,7 @@ class StackSearch::GroupSearch {
   /// Who asks for the dispatcher gets it.
   [[nodiscard]] bool is_out_of_reach(const Split& split) const {
     if (!owner_.request_[Dimension::MoeDispatcher].any()) return false;
-    Strategy s;
-    s.data_parallel = split.data;
-    s.tensor_parallel = split.tensor;
-    s.pipeline_parallel = split.pipeline;
-    s.context_parallel = split.context;
-    s.expert_parallel = split.expert;
-    s.expert_tensor_parallel = split.expert_tensor;
+    Strategy s = strategy_of(split);
     s.execution = owner_.stack_.execution;
     return dispatches_out_of_reach(s, cluster_);
   }

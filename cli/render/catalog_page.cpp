@@ -137,9 +137,7 @@ Listing stack_page(const Stack& s) {
   for (const DimensionRow& row : dimensions()) {
     std::vector<std::string> offered;
     for (const Execution& offer : s.offers) {
-      Strategy told;
-      told.execution = offer;
-      if (row.of_execution && row.applies(told)) offered.push_back(row.text(row.get(told)));
+      if (row.of_execution && row.told(offer) != 0) offered.push_back(row.text(row.told(offer)));
     }
     if (!offered.empty()) add_names(sheet, std::string(row.keyword), offered);
   }

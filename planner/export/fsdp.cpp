@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "models/execution.hpp"
 #include "planner/export/text.hpp"
 #include "planner/export/writers.hpp"
 
@@ -98,10 +99,6 @@ constexpr std::string_view kActivationOffload =
     "    \"\"\"The plan keeps saved activations in host memory: run forward and backward inside this.\"\"\"\n"
     "    return torch.autograd.graph.save_on_cpu(pin_memory=True)\n";
 
-bool compiles(const Strategy& s) {
-  return s.execution.compile == Compile::Layers || s.execution.compile == Compile::LayersAndLoss;
-}
-
 std::string fsdp2(const TrainingPlan& plan, std::string_view layer) {
   const Strategy& s = plan.strategy;
   const bool fp8 = plan.precision == Precision::Fp8;
@@ -135,7 +132,7 @@ std::string fsdp2(const TrainingPlan& plan, std::string_view layer) {
       "    return model\n",
       s.sharding == Sharding::FsdpGradOp ? "False" : "True",
       offload ? "        \"offload_policy\": CPUOffloadPolicy(),\n" : "",
-      compiles(s) ? "        layer.compile()\n" : "");
+      compiles_layers(s.execution) ? "        layer.compile()\n" : "");
   return text;
 }
 

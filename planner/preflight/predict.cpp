@@ -190,14 +190,11 @@ void state_training(RequestSpec& spec, const JobStrategy& s) {
 void state_execution(RequestSpec& spec, const Execution& told, const Catalog& catalog) {
   const Stack* stack = spec.stack ? catalog.find_stack(*spec.stack) : nullptr;
   for (const DimensionRow& row : dimensions()) {
+    if (!row.of_execution || spec[row.dimension] || row.told(told) == 0) continue;
     Strategy only;
-    if (!row.of_execution || spec[row.dimension]) continue;
-    Strategy all;
-    all.execution = told;
-    row.set(only, row.get(all));
-    if (only.execution == Execution{}) continue;
+    row.set(only, row.told(told));
     if (stack != nullptr && broken_rule("execution-offered", only, {}, *stack)) continue;
-    spec[row.dimension] = row.text(row.get(only));
+    spec[row.dimension] = row.text(row.told(told));
   }
 }
 

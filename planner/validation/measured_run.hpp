@@ -31,7 +31,7 @@ struct MeasuredRun {
   /// What software is told, by columns of the names of the flags; flash_attention is above, its cells have other words.
   Strategy stated;
 
-  // Measured: for the error report only, never read by a prediction.
+  // Measured: for the error report only, but that a run in fp32 faster than the fp32 units is taken as tf32.
   std::optional<double> step_time_s, tokens_per_s_per_gpu, samples_per_s, tflops_per_gpu, mfu_pct, hfu_pct,
       peak_mem_gib_per_gpu;
 

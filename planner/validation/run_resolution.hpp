@@ -36,7 +36,8 @@ struct ResolvedRun {
 
 /// Fills what has an obvious default and refuses what has none. The diagnostic's code is `invalid`
 /// where the row contradicts itself and `unsupported` where the model cannot know enough.
-/// Reads the configuration columns and the notes' settings; never a measured column.
+/// Reads the configuration columns and the notes' settings. Of what was measured it reads one thing: whether a run in
+/// fp32 is faster than the fp32 units can be, and so in tf32.
 Result<ResolvedRun> resolve_run(const MeasuredRun& stated, const Catalog& catalog);
 
 // The parts, each in a file of its own.

@@ -60,7 +60,7 @@ TEST(Executed, CompiledLayersFuseAndLaunchLess) {
   EXPECT_EQ(off.profile.elementwise_traffic, 1.6);
   EXPECT_EQ(off.profile.host_time_dense_layer, Seconds(1));
   EXPECT_FALSE(off.fused_kernels);
-  EXPECT_FALSE(compiles_layers(off));
+  EXPECT_FALSE(compiles_layers(off.execution));
   const Stack layers = executed(framework(), {.compile = Compile::Layers});
   EXPECT_EQ(layers.profile.elementwise_traffic, 0.8);
   EXPECT_EQ(layers.profile.host_time_dense_layer, Seconds(0.5));
@@ -69,7 +69,7 @@ TEST(Executed, CompiledLayersFuseAndLaunchLess) {
   EXPECT_EQ(layers.logits_bytes, 6);
   const Stack all = executed(framework(), {.compile = Compile::LayersAndLoss});
   EXPECT_EQ(all.logits_bytes, 4);
-  EXPECT_TRUE(compiles_layers(all));
+  EXPECT_TRUE(compiles_layers(all.execution));
 }
 
 TEST(Executed, LossKernelsKeepWhatTheyCompute) {
