@@ -22,6 +22,10 @@ StackSearch::StackSearch(const PlanRequest& request, const Stack& stack, const I
       safe_part_(request.max_oom_probability ? safe_memory_part(stack, *request.max_oom_probability) : 1),
       rate_(work_rate(one_node, stack.product_precision(workload.precision), stack.profile)),
       variants_(variants),
+      tries_deepep_(std::any_of(request.stacks.begin(), request.stacks.end(),
+                                [&](const Stack* way) {
+                                  return way->id == stack.id && way->execution.moe_dispatcher == MoeDispatcher::DeepEp;
+                                })),
       tables_(2 * common_.collectives.size() * micro_batches.size()) {}
 
 /// Splits wait in a queue by their floor. The work floor costs nothing; the table floor, which is higher, is
@@ -108,21 +112,22 @@ class StackSearch::GroupSearch {
       const OpenSplit& split = splits_.open[i];
       const Seconds split_floor = split.floor(owner_.rate_, splits_.stretch);
       if (split.split.tensor > cluster_.domain() || (threshold_ && split_floor > *threshold_)) continue;
-      if (is_out_of_reach(split.split)) {
-        out_.rejected[static_cast<std::size_t>(RejectionReason::Practice)] += candidates(split);
-        candidates_ -= candidates(split);
-        continue;
-      }
+      if (is_of_another_way(split.split)) continue;
       queue_.push({split_floor, i, kNotRefined});
     }
   }
 
-  /// Who asks for the dispatcher gets it.
-  [[nodiscard]] bool is_out_of_reach(const Split& split) const {
-    if (!owner_.request_[Dimension::MoeDispatcher].any()) return false;
+  /// Where the request leaves it open, tokens go by DeepEP where it reaches their experts and by the framework's
+  /// default elsewhere; what is not exchanged does not overlap. So each split is searched in the ways that suit it.
+  [[nodiscard]] bool is_of_another_way(const Split& split) const {
+    const Execution& e = owner_.stack_.execution;
+    const PlanRequest& request = owner_.request_;
+    if (request[Dimension::ExpertOverlap].any() && e.expert_overlap == Toggle::On && split.expert == 1) return true;
+    if (!request[Dimension::MoeDispatcher].any() || !owner_.tries_deepep_) return false;
     Strategy s = strategy_of(split);
-    s.execution = owner_.stack_.execution;
-    return dispatches_out_of_reach(s, cluster_);
+    s.execution.moe_dispatcher = MoeDispatcher::DeepEp;
+    const bool reaches = split.expert > 1 && !dispatches_out_of_reach(s, cluster_);
+    return reaches != (e.moe_dispatcher == MoeDispatcher::DeepEp);
   }
 
   void search(SplitSearch& split) {

@@ -53,6 +53,7 @@ class StackSearch {
   double safe_part_;  ///< of device memory, as far as --max-oom-probability allows
   FlopsPerSecond rate_;
   int variants_;
+  bool tries_deepep_;  ///< one of the framework's ways has that dispatcher
   TableStore tables_;
 };
 

@@ -76,11 +76,7 @@ class Enumeration {
             const bool allowed = r_[Dimension::Tensor].allows(tp) && r_[Dimension::Context].allows(cp) &&
                                  r_[Dimension::Pipeline].allows(pp) && r_[Dimension::Expert].allows(ep) &&
                                  r_[Dimension::Data].allows(s.data_parallel) && tp <= cluster_.domain();
-            // DeepEP's kernels between nodes need cards that EFA has not.
-            const bool out_of_reach =
-                r_[Dimension::MoeDispatcher].any() && s.execution.moe_dispatcher == MoeDispatcher::DeepEp && ep > 1 &&
-                cluster_.network.kind == NetworkKind::Efa && group_shapes(s, cluster_).expert.domains() > 1;
-            if (allowed && !out_of_reach) each_sharding(s, visit);
+            if (allowed && suits(s)) each_sharding(s, visit);
           }
         }
       }
@@ -135,6 +131,19 @@ class Enumeration {
         }
       }
     }
+  }
+
+  /// DeepEP's kernels between nodes need cards that EFA has not. Left open, it is taken where it reaches and nowhere
+  /// else; nothing overlaps an exchange that there is not.
+  [[nodiscard]] bool suits(const Strategy& s) const {
+    const Execution& e = s.execution;
+    if (r_[Dimension::ExpertOverlap].any() && e.expert_overlap == Toggle::On && s.expert_parallel == 1) return false;
+    const bool tried = std::any_of(r_.stacks.begin(), r_.stacks.end(), [&](const Stack* way) {
+      return way->id == stack_.id && way->execution.moe_dispatcher == MoeDispatcher::DeepEp;
+    });
+    if (!r_[Dimension::MoeDispatcher].any() || !tried) return true;
+    const bool beyond = cluster_.network.kind == NetworkKind::Efa && group_shapes(s, cluster_).expert.domains() > 1;
+    return (s.expert_parallel > 1 && !beyond) == (e.moe_dispatcher == MoeDispatcher::DeepEp);
   }
 
   template <typename F>
@@ -475,6 +484,43 @@ TEST(Search, EqualsBruteForceOnRandomSmallSpaces) {
     with_plans += set.plans.empty() ? 0 : 1;
   }
   EXPECT_GT(with_plans, n / 2);
+}
+
+/// Experts spread inside an instance and over two, on networks that DeepEP does and does not reach over.
+TEST(Search, EqualsBruteForceOverTheWaysToExchangeExperts) {
+  int within = 0;
+  int beyond = 0;
+  for (const char* dispatcher : {"", "deepep", "default,deepep"}) {
+    for (const char* instance : {"ml.p4d.24xlarge", "ml.g5.12xlarge"}) {
+      for (const std::int64_t experts : {4, 16}) {
+        RequestSpec spec;
+        spec.model = "mixtral-8x7b";
+        spec.instances = instance;
+        spec.count = "1,2";
+        spec.stack = "megatron";
+        spec.top = "40";
+        if (*dispatcher != 0) spec[Dimension::MoeDispatcher] = dispatcher;
+        PlanRequest request = request_of(spec);
+        request.workload.architecture = small_moe(4, 1024, 8, experts);
+        request.workload.seq_len = 2048;
+        request.workload.global_batch = 16;
+        request.workload.tokens = 1e9;
+        request[Dimension::Offload].only({Offload{}});
+        const PlanSet set = search(request, catalog(), {.threads = 1});
+        const BruteForce truth = brute_force(set.request, catalog());
+        ASSERT_EQ(names_of(set.plans), names_of(truth.ranked)) << instance << ' ' << dispatcher << ' ' << experts;
+        expect_same_frontier(set, truth, 0);
+        EXPECT_EQ(set.search.space, set.search.evaluated + set.search.pruned + rejected_before_pricing(set));
+        for (const Plan& plan : set.plans) {
+          const bool deepep = plan.strategy.execution.moe_dispatcher == MoeDispatcher::DeepEp;
+          within += deepep ? 1 : 0;
+          beyond += plan.strategy.expert_parallel > 1 && !deepep ? 1 : 0;
+        }
+      }
+    }
+  }
+  EXPECT_GT(within, 0);
+  EXPECT_GT(beyond, 0);
 }
 
 TEST(Search, EqualsBruteForceWithFixedSchedules) {
