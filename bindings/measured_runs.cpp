@@ -9,9 +9,9 @@
 #include "bindings/errors.hpp"
 #include "bindings/interruptible.hpp"
 #include "bindings/parts.hpp"
-#include "planner/validation/calibration_overlay.hpp"
-#include "planner/validation/calibration_report.hpp"
-#include "planner/validation/run_groups.hpp"
+#include "planner/calibration/calibration_overlay.hpp"
+#include "planner/calibration/calibration_report.hpp"
+#include "planner/calibration/run_groups.hpp"
 
 namespace py = pybind11;
 

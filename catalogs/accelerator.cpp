@@ -21,6 +21,11 @@ std::string read_capability(ObjectReader& reader) {
 
 }  // namespace
 
+std::string Accelerator::silicon() const {
+  if (!architecture.starts_with("Blackwell")) return architecture;
+  return key.starts_with("GB") ? "Grace Blackwell" : "Blackwell";
+}
+
 int Accelerator::capability() const {
   int tenths = 0;
   for (const char c : compute_capability) tenths = is_digit(c) ? 10 * tenths + (c - '0') : tenths;

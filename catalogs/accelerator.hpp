@@ -40,6 +40,8 @@ struct Accelerator {
   [[nodiscard]] FlopsPerSecond peak_rate(Precision p) const { return peak[static_cast<std::size_t>(p)]; }
   /// Ten times the compute capability: 80 for 8.0; 0 where it is empty.
   [[nodiscard]] int capability() const;
+  /// The chip's design; Blackwell's is one beside x86 hosts and another beside Grace in racks.
+  [[nodiscard]] std::string silicon() const;
   [[nodiscard]] bool supports(Precision p) const { return peak_rate(p).value() > 0; }
   friend bool operator==(const Accelerator&, const Accelerator&) = default;
 };

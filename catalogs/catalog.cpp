@@ -192,15 +192,40 @@ void check_rates(const Catalog& catalog, const AcceleratorProfile& profile, std:
   }
 }
 
+/// Letters and digits of an accelerator's name without maker, form factor and kind of memory: `NVIDIA H100 80GB HBM3`
+/// and `H100-SXM5-80GB` are `h10080gb`.
+std::string bare_accelerator_name(std::string_view name) {
+  constexpr auto kBeside =
+      std::to_array<std::string_view>({"nvidia", "tesla", "geforce", "amd",   "instinct",   "aws",  "dgx",  "hgx",
+                                       "oam",    "sxm",   "sxm2",    "sxm3",  "sxm4",       "sxm5", "sxm6", "hbm2",
+                                       "hbm2e",  "hbm3",  "hbm3e",   "nvl72", "neuroncore", "core", "chip", "chips"});
+  std::string bare;
+  std::string word;
+  const auto end_word = [&] {
+    if (std::find(kBeside.begin(), kBeside.end(), word) == kBeside.end()) bare += word;
+    word.clear();
+  };
+  for (const char c : name) {
+    if (is_letter_or_digit(c)) {
+      word += lower_case(c);
+    } else {
+      end_word();
+    }
+  }
+  end_word();
+  return bare;
+}
+
 /// The only entry with a name or alias of the same letters and digits; nullptr if there is none, or more.
 template <typename T>
-const T* spelled_otherwise(const std::vector<T>& entries, std::string_view typed) {
-  const std::string wanted = letters_and_digits(typed);
+const T* spelled_otherwise(const std::vector<T>& entries, std::string_view typed,
+                           std::string (*letters)(std::string_view) = letters_and_digits) {
+  const std::string wanted = letters(typed);
   const T* found = nullptr;
   for (const T& entry : entries) {
     const std::vector<std::string> names = names_of<T>({entry});
-    const bool same = std::any_of(names.begin(), names.end(),
-                                  [&](const std::string& name) { return letters_and_digits(name) == wanted; });
+    const bool same =
+        std::any_of(names.begin(), names.end(), [&](const std::string& name) { return letters(name) == wanted; });
     if (!same || wanted.empty()) continue;
     if (found != nullptr) return nullptr;
     found = &entry;
@@ -221,17 +246,8 @@ std::vector<std::string> longer_names(const std::vector<T>& entries, std::string
   return names;
 }
 
-/// Families of networks that are no sequences of transformer or state-space layers.
-bool is_convolutional(std::string_view name) {
-  constexpr std::array<std::string_view, 11> kFamilies = {"resnet",   "resnext",   "efficientnet", "mobilenet",
-                                                          "densenet", "inception", "alexnet",      "vgg",
-                                                          "convnext", "yolo",      "unet"};
-  const std::string plain = letters_and_digits(name);
-  return std::any_of(kFamilies.begin(), kFamilies.end(), [&](std::string_view f) { return plain.starts_with(f); });
-}
-
 std::string model_hint(const std::vector<ModelPreset>& models, std::string_view name, std::string otherwise) {
-  if (is_convolutional(name)) {
+  if (names_no_transformer(name)) {
     return "smplan knows transformers (decoders, encoders, T5, ViT) and state-space models, no convolutional networks";
   }
   const std::vector<std::string> longer = longer_names(models, name);
@@ -431,6 +447,15 @@ const Price* Catalog::find_price(std::string_view instance, std::string_view reg
   return at != price_index_.end() && key(*at) == wanted ? &prices_[*at] : nullptr;
 }
 
+Result<const Accelerator*> Catalog::accelerator(std::string_view name, std::string_view where) const {
+  const Accelerator* entry = find_accelerator(name);
+  if (entry == nullptr) entry = spelled_otherwise(accelerators_, name, bare_accelerator_name);
+  Result<const Accelerator*> answer = found(entry, "accelerator", name, where, accelerators_);
+  if (!answer && answer.error().front().hint.empty()) {
+    answer.error().front().hint = "`smplan catalog list accelerators` lists the known";
+  }
+  return answer;
+}
 Result<const InstanceType*> Catalog::instance(std::string_view name, std::string_view where) const {
   const std::string lower = lower_case(name);
   const InstanceType* entry = find_instance(name);

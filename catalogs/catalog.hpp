@@ -56,7 +56,9 @@ class Catalog {
   [[nodiscard]] const Price* find_price(std::string_view instance, std::string_view region, Market market) const;
 
   /// As find_*, but as people type: in any case, instance types without `ml.`, stacks with any marks between their
-  /// words. An unknown name is a diagnostic with the nearest names.
+  /// words, accelerators with maker and form factor (`NVIDIA H100 80GB HBM3`). An unknown name is a diagnostic with the
+  /// nearest names.
+  Result<const Accelerator*> accelerator(std::string_view name, std::string_view where) const;
   Result<const InstanceType*> instance(std::string_view name, std::string_view where) const;
   Result<const ModelPreset*> model(std::string_view name, std::string_view where) const;
   Result<const Stack*> stack(std::string_view name, std::string_view where) const;

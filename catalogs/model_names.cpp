@@ -57,4 +57,25 @@ std::string plain_base_model_name(std::string_view name) {
   return plain_model_name(kept);
 }
 
+bool names_no_transformer(std::string_view name) {
+  constexpr auto kBegins = std::to_array<std::string_view>(
+      {"resnet", "resnext", "vgg", "unet", "efficientnet", "mobilenet", "densenet", "inception", "alexnet", "yolo",
+       "rcnn", "retinanet", "dlrm", "diffusion", "sdxl", "lstm", "convnext", "gnmt", "tacotron"});
+  constexpr auto kWhole = std::to_array<std::string_view>({"cnn", "rnn", "gan", "ssd", "dit", "flux"});
+  std::string word;
+  const auto is_known = [&] {
+    const bool begins = std::any_of(kBegins.begin(), kBegins.end(), [&](auto b) { return word.starts_with(b); });
+    return begins || std::find(kWhole.begin(), kWhole.end(), word) != kWhole.end();
+  };
+  for (const char c : name) {
+    if (is_letter_or_digit(c)) {
+      word += lower_case(c);
+    } else {
+      if (is_known()) return true;
+      word.clear();
+    }
+  }
+  return is_known();
+}
+
 }  // namespace smplan

@@ -14,4 +14,8 @@ std::string plain_model_name(std::string_view name);
 /// (`Instruct`, `chat`, `it`), their format (`hf`, `bnb-4bit`) and the month of a release (`-2507`).
 std::string plain_base_model_name(std::string_view name);
 
+/// Whether the name is of a family that no layer of a transformer or state-space model describes: convolutional,
+/// recurrent and diffusion networks, recommenders (`ResNet-50`, `Mask R-CNN`, `DLRM`).
+bool names_no_transformer(std::string_view name);
+
 }  // namespace smplan

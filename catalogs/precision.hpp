@@ -21,4 +21,14 @@ constexpr double tensor_bytes(Precision precision) { return keeps_32_bits(precis
 std::string_view to_string(Precision precision);
 std::optional<Precision> precision_from(std::string_view name);
 
+/// A framework's word for a format, and what to tell who wrote it.
+struct PrecisionWord {
+  std::string_view word;  ///< letters and digits alone
+  Precision precision;
+  bool pure_half = false;  ///< weights, gradients and moments too
+  std::string_view note = {};
+};
+/// `bf16-true`, `16-mixed`, `mxfp8`, `amp`: nullptr where no framework has the word.
+const PrecisionWord* precision_word(std::string_view text);
+
 }  // namespace smplan

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/words.hpp"
+
 namespace smplan {
 namespace {
 
@@ -60,11 +62,99 @@ std::vector<std::int32_t> up_to(T last) {
   for (std::int32_t v = 0; v <= dimension_value(last); ++v) values.push_back(v);
   return values;
 }
+template <typename T>
+struct Synonym {
+  std::string_view letters;
+  T value;
+};
 template <typename T, auto Parse>
-DimensionWords words(T last) {
+DimensionWords words(T last, std::initializer_list<Synonym<T>> synonyms = {}) {
   std::vector<std::int32_t> values = up_to(last);
-  return {name_of<T>, parse<Parse>, values, values.size()};
+  DimensionWords out{name_of<T>, parse<Parse>, values, values.size(), {}};
+  for (const Synonym<T>& s : synonyms) out.synonyms.push_back({s.letters, dimension_value(s.value)});
+  return out;
 }
+/// Names of FSDP (ShardingStrategy, FSDP1 and 2), of DeepSpeed (`stage`) and of Megatron (use_distributed_optimizer).
+DimensionWords sharding_words() {
+  return words<Sharding, sharding_from>(Sharding::FsdpHybrid, {{"no", Sharding::None},
+                                                               {"noshard", Sharding::None},
+                                                               {"ddp", Sharding::None},
+                                                               {"zero0", Sharding::None},
+                                                               {"stage0", Sharding::None},
+                                                               {"0", Sharding::None},
+                                                               {"zerostage1", Sharding::Zero1},
+                                                               {"stage1", Sharding::Zero1},
+                                                               {"1", Sharding::Zero1},
+                                                               {"distributedoptimizer", Sharding::Zero1},
+                                                               {"usedistributedoptimizer", Sharding::Zero1},
+                                                               {"distopt", Sharding::Zero1},
+                                                               {"zerostage2", Sharding::Zero2},
+                                                               {"stage2", Sharding::Zero2},
+                                                               {"2", Sharding::Zero2},
+                                                               {"zerostage3", Sharding::Zero3},
+                                                               {"stage3", Sharding::Zero3},
+                                                               {"3", Sharding::Zero3},
+                                                               {"fsdp", Sharding::FsdpFull},
+                                                               {"fsdp1", Sharding::FsdpFull},
+                                                               {"fsdp2", Sharding::FsdpFull},
+                                                               {"full", Sharding::FsdpFull},
+                                                               {"fullshard", Sharding::FsdpFull},
+                                                               {"fullyshard", Sharding::FsdpFull},
+                                                               {"fsdpfullshard", Sharding::FsdpFull},
+                                                               {"gradop", Sharding::FsdpGradOp},
+                                                               {"shardgradop", Sharding::FsdpGradOp},
+                                                               {"hsdp", Sharding::FsdpHybrid},
+                                                               {"hybridshard", Sharding::FsdpHybrid},
+                                                               {"fsdphybridshard", Sharding::FsdpHybrid}});
+}
+/// Switches mean whole layers, as PyTorch's and Hugging Face's do; `op` and `sac` are torchtitan's policies.
+DimensionWords recompute_words() {
+  return words<Recompute, recompute_from>(Recompute::Full, {{"no", Recompute::None},
+                                                            {"off", Recompute::None},
+                                                            {"false", Recompute::None},
+                                                            {"0", Recompute::None},
+                                                            {"norecompute", Recompute::None},
+                                                            {"op", Recompute::Selective},
+                                                            {"sac", Recompute::Selective},
+                                                            {"attention", Recompute::Selective},
+                                                            {"attn", Recompute::Selective},
+                                                            {"yes", Recompute::Full},
+                                                            {"on", Recompute::Full},
+                                                            {"true", Recompute::Full},
+                                                            {"1", Recompute::Full},
+                                                            {"all", Recompute::Full},
+                                                            {"uniform", Recompute::Full},
+                                                            {"block", Recompute::Full},
+                                                            {"layers", Recompute::Full},
+                                                            {"ac", Recompute::Full},
+                                                            {"gc", Recompute::Full},
+                                                            {"checkpointing", Recompute::Full},
+                                                            {"activationcheckpointing", Recompute::Full},
+                                                            {"gradientcheckpointing", Recompute::Full}});
+}
+/// A switch, or the kernel of attention by its name.
+DimensionWords attention_words() {
+  return words<Toggle, toggle_from>(Toggle::On, {{"flash", Toggle::On},
+                                                 {"fa", Toggle::On},
+                                                 {"fa2", Toggle::On},
+                                                 {"fa3", Toggle::On},
+                                                 {"flashattn", Toggle::On},
+                                                 {"flashattention", Toggle::On},
+                                                 {"flashattention2", Toggle::On},
+                                                 {"flashattention3", Toggle::On},
+                                                 {"sdpa", Toggle::On},
+                                                 {"cudnn", Toggle::On},
+                                                 {"xformers", Toggle::On},
+                                                 {"memoryefficient", Toggle::On},
+                                                 {"flex", Toggle::On},
+                                                 {"te", Toggle::On},
+                                                 {"eager", Toggle::Off},
+                                                 {"math", Toggle::Off},
+                                                 {"sdpamath", Toggle::Off},
+                                                 {"unfused", Toggle::Off},
+                                                 {"none", Toggle::Off}});
+}
+
 /// Parameters and optimizer may wait on NVMe, activations in host memory alone. Plain ones first, which help lists.
 DimensionWords offload_words() {
   std::vector<std::int32_t> values;
@@ -79,7 +169,19 @@ DimensionWords offload_words() {
     const bool places_states = !o.to_nvme || o.optimizer || o.parameters;
     if (places_states && std::find(values.begin(), values.end(), v) == values.end()) values.push_back(v);
   }
-  return {name_of<Offload>, parse<offload_from>, values, listed};
+  return {name_of<Offload>,
+          parse<offload_from>,
+          values,
+          listed,
+          {{"no", 0},
+           {"off", 0},
+           {"false", 0},
+           {"0", 0},
+           {"cpu", dimension_value(Offload{true})},
+           {"zerooffload", dimension_value(Offload{true})},
+           {"yes", dimension_value(Offload{true})},
+           {"true", dimension_value(Offload{true})},
+           {"1", dimension_value(Offload{true})}}};
 }
 
 template <auto Member>
@@ -127,7 +229,7 @@ DimensionWords module_words() {
   for (std::int32_t v = 1; v < 1 << kLayerModules; ++v) {
     if ((v & (v - 1)) != 0) values.push_back(v);
   }
-  return {name_of<LayerModules>, parse<layer_modules_from>, values, listed};
+  return {name_of<LayerModules>, parse<layer_modules_from>, values, listed, {}};
 }
 
 /// A member of Strategy::execution: 0 is the framework's default, which the short form and files leave out.
@@ -186,12 +288,14 @@ DimensionRow with(DimensionRow row, void (*change)(DimensionRow&)) {
 }
 
 const std::array<DimensionRow, kDimensionCount>& table() {
-  static const DimensionWords kShardings = words<Sharding, sharding_from>(Sharding::FsdpHybrid);
-  static const DimensionWords kSchedules = words<Schedule, schedule_from>(Schedule::ZeroBubble);
-  static const DimensionWords kRecomputes = words<Recompute, recompute_from>(Recompute::Full);
+  static const DimensionWords kShardings = sharding_words();
+  static const DimensionWords kSchedules =
+      words<Schedule, schedule_from>(Schedule::ZeroBubble, {{"interleaved1f1b", Schedule::Interleaved}});
+  static const DimensionWords kRecomputes = recompute_words();
   static const DimensionWords kOffloads = offload_words();
   static const DimensionWords kCollectives = words<Collectives, collectives_from>(Collectives::Smddp);
   static const DimensionWords kToggles = words<Toggle, toggle_from>(Toggle::On);
+  static const DimensionWords kAttentions = attention_words();
   static const DimensionWords kCompiles = words<Compile, compile_from>(Compile::LayersAndLoss);
   static const DimensionWords kLossKernels = words<LossKernel, loss_kernel_from>(LossKernel::Linear);
   static const DimensionWords kTensorOverlaps = words<TensorOverlap, tensor_overlap_from>(TensorOverlap::Async);
@@ -302,7 +406,7 @@ const std::array<DimensionRow, kDimensionCount>& table() {
            try_from<Compile::Layers>),
       with(told_word<&Execution::flash_attention>(Dimension::FlashAttention, "flash_attention",
                                                   "execution/flash_attention", "flash:", "flash attention",
-                                                  "Attention keeps no scores [as the stack does]", kToggles),
+                                                  "Attention keeps no scores [as the stack does]", kAttentions),
            for_any_stack),
       with(told_word<&Execution::loss_kernel>(
                Dimension::LossKernel, "loss_kernel", "execution/loss_kernel", "loss:", "loss kernel",
@@ -382,6 +486,16 @@ const std::array<DimensionRow, kDimensionCount>& table() {
 }
 
 }  // namespace
+
+std::optional<std::int32_t> DimensionWords::parse(std::string_view word) const {
+  if (const auto value = exact(word)) return value;
+  const std::string wanted = letters_and_digits(word);
+  const auto found = std::find_if(synonyms.begin(), synonyms.end(), [&](const auto& s) { return s.letters == wanted; });
+  if (found != synonyms.end()) return found->value;
+  const auto named = std::find_if(values.begin(), values.end(),
+                                  [&](std::int32_t value) { return letters_and_digits(name(value)) == wanted; });
+  return named == values.end() ? std::nullopt : std::optional(*named);
+}
 
 std::string DimensionRow::flag() const {
   std::string out = "--" + std::string(keyword);

@@ -84,12 +84,23 @@ constexpr T from_dimension_value(std::int32_t value) {
   }
 }
 
+/// What programs and people call a value of a dimension: `FULL_SHARD`, `ZeRO-3`.
+struct DimensionSynonym {
+  std::string_view letters;  ///< letters and digits alone, in lower case: `fullshard`
+  std::int32_t value = 0;
+};
+
 /// What people write for the values of a dimension that has names, not numbers.
 struct DimensionWords {
   std::string (*name)(std::int32_t value);
-  std::optional<std::int32_t> (*parse)(std::string_view name);
+  std::optional<std::int32_t> (*exact)(std::string_view name);
   std::vector<std::int32_t> values;  ///< all there are
   std::size_t listed = 0;            ///< so many of the first are named in help
+  /// Flags, files, columns and Python take them too; answers never show them.
+  std::vector<DimensionSynonym> synonyms;
+
+  /// A value by its name or a synonym, in any case and with any marks between their letters.
+  [[nodiscard]] std::optional<std::int32_t> parse(std::string_view word) const;
 };
 
 struct DimensionRow {

@@ -386,6 +386,12 @@ constexpr std::array kRules{
                               c.layers());
          },
          "name fewer layers"},
+    Rule{"half-layers-beside-narrow-formats", Validity::Unsupported, kNever, "--half-layers --dtype",
+         [](const Candidate& c) {
+           return c.s.execution.half_layers > 0 && c.w.precision != Precision::Fp8 && c.w.precision != Precision::Fp4;
+         },
+         [](const Candidate&) { return std::string("layers in 16 bits stand beside others in fp8 or fp4"); },
+         "leave --half-layers out, or give --dtype fp8 or fp4"},
     // Megatron Core: transformer_config.py 0.17.1, overlap_moe_expert_parallel_comm.
     Rule{"expert-overlap-interleaved", Validity::Unsupported, kHappens, "--expert-overlap --vpp",
          [](const Candidate& c) {

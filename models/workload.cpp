@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/words.hpp"
 #include "models/layers.hpp"
 
 namespace smplan {
@@ -21,6 +22,26 @@ constexpr std::array<std::pair<Optimizer, std::string_view>, 7> kOptimizers{{
     {Optimizer::Muon, "muon"},
     {Optimizer::Lamb, "lamb"},
 }};
+
+/// Spellings of PyTorch, Megatron, Apex, DeepSpeed, Composer, bitsandbytes and TrainingArguments by their letters and
+/// digits. Fusion, paging and the kind of weight decay do not change a byte on the device.
+constexpr auto kOptimizerSynonyms = std::to_array<std::pair<std::string_view, Optimizer>>({
+    {"adam", Optimizer::AdamW},
+    {"fusedadam", Optimizer::AdamW},
+    {"fusedadamw", Optimizer::AdamW},
+    {"adamwtorch", Optimizer::AdamW},
+    {"adamwtorchfused", Optimizer::AdamW},
+    {"adamwfused", Optimizer::AdamW},
+    {"adamwapexfused", Optimizer::AdamW},
+    {"decoupledadamw", Optimizer::AdamW},
+    {"distributedfusedadam", Optimizer::AdamW},
+    {"pagedadamw", Optimizer::AdamW},
+    {"pagedadamw32bit", Optimizer::AdamW},
+    {"adamw8bit", Optimizer::Adam8bit},
+    {"adamwbnb8bit", Optimizer::Adam8bit},
+    {"pagedadamw8bit", Optimizer::Adam8bit},
+    {"sgd", Optimizer::SgdMomentum},
+});
 
 constexpr std::array<std::pair<FineTune, std::string_view>, 3> kFineTunes{{
     {FineTune::Full, "full"},
@@ -51,10 +72,10 @@ std::optional<Optimizer> optimizer_from(std::string_view name) {
   for (const auto& [value, known] : kOptimizers) {
     if (known == name) return value;
   }
-  // PyTorch, Megatron and bitsandbytes spellings; weight decay does not change a byte.
-  if (name == "adam" || name == "fused-adam") return Optimizer::AdamW;
-  if (name == "adamw8bit" || name == "adam-8bit" || name == "adamw-8bit") return Optimizer::Adam8bit;
-  if (name == "sgd") return Optimizer::SgdMomentum;
+  const std::string letters = letters_and_digits(name);
+  for (const auto& [word, value] : kOptimizerSynonyms) {
+    if (letters == word) return value;
+  }
   return std::nullopt;
 }
 

@@ -22,52 +22,6 @@ constexpr std::int64_t kMaxTop = 1000;
 
 const std::vector<std::string> kPrecisionNames{"bf16", "fp16", "fp8", "fp4", "tf32", "fp32"};
 
-/// Words of frameworks for a format, and what is said where one is taken.
-struct PrecisionWord {
-  std::string_view word;  ///< in letters and digits
-  Precision precision;
-  bool pure_half = false;  ///< weights, gradients and moments too
-  std::string_view note = {};
-};
-constexpr std::string_view kPure = "weights, gradients and moments in 16 bits too, without fp32 copies";
-constexpr std::string_view kMixed = "mixed precision";
-constexpr std::string_view kMxBlocks = "the time of fp8: scales of MX blocks are not modelled apart";
-constexpr std::string_view kAmp = "torch.autocast's default on CUDA";
-// Lightning's, Keras' and accelerate's words, NVIDIA's recipes.
-constexpr auto kPrecisionWords = std::to_array<PrecisionWord>({
-    {"bf16true", Precision::Bf16, true, kPure},
-    {"purebf16", Precision::Bf16, true, kPure},
-    {"bf16pure", Precision::Bf16, true, kPure},
-    {"fp16true", Precision::Fp16, true, kPure},
-    {"16true", Precision::Fp16, true, kPure},
-    {"purefp16", Precision::Fp16, true, kPure},
-    {"fp16pure", Precision::Fp16, true, kPure},
-    {"bf16mixed", Precision::Bf16, false, kMixed},
-    {"mixedbf16", Precision::Bf16, false, kMixed},
-    {"mixedbfloat16", Precision::Bf16, false, kMixed},
-    {"ampbf16", Precision::Bf16, false, kMixed},
-    {"bf16amp", Precision::Bf16, false, kMixed},
-    {"bfloat16", Precision::Bf16, false, kMixed},
-    {"16mixed", Precision::Fp16, false, kMixed},
-    {"fp16mixed", Precision::Fp16, false, kMixed},
-    {"mixedfloat16", Precision::Fp16, false, kMixed},
-    {"ampfp16", Precision::Fp16, false, kMixed},
-    {"fp16amp", Precision::Fp16, false, kMixed},
-    {"float16", Precision::Fp16, false, kMixed},
-    {"half", Precision::Fp16, false, kMixed},
-    {"amp", Precision::Fp16, false, kAmp},
-    {"tfloat32", Precision::Tf32},
-    {"tensorfloat32", Precision::Tf32},
-    {"float32", Precision::Fp32},
-    {"32true", Precision::Fp32},
-    {"single", Precision::Fp32},
-    {"float8", Precision::Fp8},
-    {"mxfp8", Precision::Fp8, false, kMxBlocks},
-    {"fp8mx", Precision::Fp8, false, kMxBlocks},
-    {"fp8hybrid", Precision::Fp8},
-    {"nvfp4", Precision::Fp4},
-    {"float4", Precision::Fp4},
-});
 const std::vector<std::string> kFinetuneNames{"full", "lora", "qlora"};
 const std::vector<std::string> kObjectiveNames{"cost", "time", "balanced", "pareto"};
 
@@ -174,13 +128,11 @@ void Resolver::use_architecture(Architecture architecture, std::string assumptio
 /// One of smplan's names, or a framework's word, which is taken and said.
 void Resolver::read_precision(const std::string& text) {
   Workload& w = request_.workload;
-  const std::string wanted = letters_and_digits(text);
-  for (const PrecisionWord& word : kPrecisionWords) {
-    if (word.word != wanted) continue;
-    w.precision = word.precision;
-    if (word.pure_half) request_[Dimension::PureHalf].only({Toggle::On});
-    assume(fmt::format("--dtype {} is taken as {}{}{}", trim(text), to_string(word.precision),
-                       word.note.empty() ? "" : ": ", word.note));
+  if (const PrecisionWord* word = precision_word(text)) {
+    w.precision = word->precision;
+    if (word->pure_half) request_[Dimension::PureHalf].only({Toggle::On});
+    assume(fmt::format("--dtype {} is taken as {}{}{}", trim(text), to_string(word->precision),
+                       word->note.empty() ? "" : ": ", word->note));
     return;
   }
   const auto p = parse_name(text, "number format", "--dtype", kPrecisionNames, precision_from, faults_);

@@ -19,7 +19,8 @@ std::vector<std::int32_t> read_values(const DimensionRow& row, std::string_view 
       if (const auto on = parse_switch(text, flag, out)) return {dimension_value(*on)};
       return {};
     case DimensionRow::Kind::Words:
-      return parse_names<std::int32_t>(text, row.title, flag, row.names(), row.words->parse, out);
+      return parse_names<std::int32_t>(
+          text, row.title, flag, row.names(), [&](std::string_view name) { return row.words->parse(name); }, out);
   }
   return {};
 }

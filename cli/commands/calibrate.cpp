@@ -12,8 +12,8 @@
 #include "cli/command.hpp"
 #include "cli/commands/measured_files.hpp"
 #include "cli/render/calibration_page.hpp"
-#include "planner/validation/calibration_overlay.hpp"
-#include "planner/validation/run_groups.hpp"
+#include "planner/calibration/calibration_overlay.hpp"
+#include "planner/calibration/run_groups.hpp"
 
 namespace smplan::cli {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "cli/render/table.hpp"
-#include "planner/validation/calibration_report.hpp"
+#include "planner/calibration/calibration_report.hpp"
 
 namespace smplan::cli {
 

@@ -92,7 +92,7 @@ void read_dimension(const DimensionRow& row, ObjectReader& reader, std::string_v
   if (!is_required(row) && !reader.has(key)) return reader.ignore(key);
   if (row.kind == DimensionRow::Kind::Degree) return row.set(s, read_degree(reader, key));
   if (row.kind == DimensionRow::Kind::Switch) return row.set(s, reader.boolean(key) ? 1 : 0);
-  row.set(s, read_named(reader, key, row.words->parse));
+  row.set(s, read_named(reader, key, row.words->exact));
 }
 
 void read_dimensions(ObjectReader& reader, Strategy& s) {

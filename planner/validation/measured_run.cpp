@@ -1,32 +1,37 @@
 #include "planner/validation/measured_run.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
-#include <cmath>
-#include <map>
 #include <set>
-#include <system_error>
 #include <utility>
 
-#include "base/words.hpp"
-#include "models/dimensions.hpp"
-#include "planner/validation/run_words.hpp"
+#include "base/csv_cells.hpp"
 
 namespace smplan {
 namespace {
 
-using ColumnNames = std::pair<std::string_view, std::string_view>;
+// Beyond any machine or model, and small enough that no product of a few overflows.
+constexpr double kMostLayers = 10'000;
+constexpr double kMostWidth = 1 << 24;
+constexpr double kMostHeads = 1 << 16;
+constexpr double kMostExperts = 100'000;
+constexpr double kMostTokens = 100'000'000;
+constexpr double kMostSequences = 1'000'000'000;
+constexpr double kMostRanks = 1'000'000;
+constexpr double kMostDevices = 64;  // of one chip
+constexpr double kMostNetwork = 1e7;
 
-/// What other tables call a column: those of fine-tuning memory, and smplan's own long names.
-constexpr std::array<ColumnNames, 19> kOtherNames{{
+using Names = std::pair<std::string_view, std::string_view>;
+
+/// What other tables call a column.
+constexpr auto kOtherNames = std::to_array<Names>({
     {"micro_batch", "batch"},
+    {"micro_batch", "micro_batch_size"},
     {"recompute", "grad_ckpt"},
     {"peak_mem_gib_per_gpu", "peak_mem_gib"},
     {"instance", "instance_type"},
     {"gpu", "accelerator"},
-    {"framework", "stack"},
     {"dtype", "precision"},
+    {"method", "finetune"},
     {"dp", "data_parallel"},
     {"tp", "tensor_parallel"},
     {"pp", "pipeline_parallel"},
@@ -34,24 +39,13 @@ constexpr std::array<ColumnNames, 19> kOtherNames{{
     {"cp", "context_parallel"},
     {"ep", "expert_parallel"},
     {"etp", "expert_tensor_parallel"},
-    {"shard", "sharding"},
-    {"shard", "zero_stage"},
+    {"sharding", "shard"},
+    {"sharding", "zero_stage"},
     {"global_batch", "global_batch_size"},
-    {"micro_batch", "micro_batch_size"},
     {"grad_accum", "gradient_accumulation"},
-}};
+});
 
-/// `smplan plan --format csv`, where these words mean degrees; elsewhere `data` may name a data set.
-constexpr std::array<ColumnNames, 7> kPlanNames{{
-    {"dp", "data"},
-    {"tp", "tensor"},
-    {"pp", "pipeline"},
-    {"cp", "context"},
-    {"ep", "expert"},
-    {"etp", "expert_tensor"},
-    {"sequence_parallel", "sequence"},
-}};
-
+/// What `smplan plan --format csv` calls its columns; elsewhere `data` may name a data set.
 bool is_plan(const CsvTable& table) { return table.column("tensor") && table.column("pipeline"); }
 
 /// For people: where a row's figures come from.
@@ -60,211 +54,259 @@ constexpr std::string_view kReference = "source_ref";
 /// Where a column stands under its own name or, lacking that, under another.
 std::optional<std::size_t> position(const CsvTable& table, std::string_view column) {
   std::optional<std::size_t> index = table.column(column);
-  const auto look_for = [&](const auto& names) {
-    for (const auto& [name, other] : names) {
-      if (!index && name == column) index = table.column(other);
-    }
-  };
-  look_for(kOtherNames);
-  if (is_plan(table)) look_for(kPlanNames);
+  for (const auto& [name, other] : kOtherNames) {
+    if (!index && name == column) index = table.column(other);
+  }
+  if (index || !is_plan(table)) return index;
+  for (const DimensionRow& row : dimensions()) {
+    if (row.keyword == column) index = table.column(row.column);
+  }
   return index;
 }
 
-/// Where a table has the columns that a run is read from: looked up once, however many rows there are.
-class Columns {
- public:
-  explicit Columns(const CsvTable& table) : table_(table) {}
-
-  /// `column`: a literal.
-  std::optional<std::size_t> at(std::string_view column) {
-    const auto [entry, is_new] = asked_.try_emplace(column);
-    if (is_new) entry->second = position(table_, column);
-    return entry->second;
+/// Letters and digits of a name, and what it means.
+template <typename T, std::size_t N>
+std::optional<T> synonym(const std::array<std::pair<std::string_view, T>, N>& names, std::string_view word) {
+  const std::string letters = letters_and_digits(word);
+  for (const auto& [name, value] : names) {
+    if (name == letters) return value;
   }
-  /// Every column that a run may have.
-  [[nodiscard]] const std::map<std::string_view, std::optional<std::size_t>>& asked() const { return asked_; }
-
- private:
-  const CsvTable& table_;
-  std::map<std::string_view, std::optional<std::size_t>> asked_;
-};
-
-/// What tables write where a figure is not known.
-bool is_not_stated(std::string_view cell) {
-  constexpr std::array<std::string_view, 11> kBlanks{"",    "-",   "--",      "n/a",  "na",        "?",
-                                                     "nan", "tbd", "unknown", "null", "not stated"};
-  const std::string text = lower_case(trim(cell));
-  return std::find(kBlanks.begin(), kBlanks.end(), text) != kBlanks.end();
+  return std::nullopt;
 }
 
-/// Reads typed cells of one row and collects the faults.
-class RowReader {
- public:
-  RowReader(Columns& columns, const CsvRow& row, std::string_view where)
-      : columns_(columns), row_(row), where_(where) {}
+/// What the allocator calls active are the blocks that tensors hold; reserved ones were once called cached.
+std::optional<MemoryKind> memory_kind_from(std::string_view word) {
+  using enum MemoryKind;
+  constexpr auto kNames = std::to_array<std::pair<std::string_view, MemoryKind>>({
+      {"allocated", Allocated},
+      {"maxallocated", Allocated},
+      {"maxmemoryallocated", Allocated},
+      {"torchcudamaxmemoryallocated", Allocated},
+      {"active", Allocated},
+      {"peakactive", Allocated},
+      {"reserved", Reserved},
+      {"maxreserved", Reserved},
+      {"maxmemoryreserved", Reserved},
+      {"torchcudamaxmemoryreserved", Reserved},
+      {"cached", Reserved},
+      {"device", Device},
+      {"nvidiasmi", Device},
+      {"smi", Device},
+      {"nvml", Device},
+  });
+  return synonym(kNames, word);
+}
 
-  std::string text(std::string_view column) {
-    const std::optional<std::size_t> index = columns_.at(column);
-    return index && *index < row_.fields.size() ? std::string(trim(row_.fields[*index])) : std::string();
+std::optional<FlopsKind> flops_kind_from(std::string_view word) {
+  constexpr auto kNames = std::to_array<std::pair<std::string_view, FlopsKind>>({{"model", FlopsKind::Model},
+                                                                                 {"mfu", FlopsKind::Model},
+                                                                                 {"hardware", FlopsKind::Hardware},
+                                                                                 {"hfu", FlopsKind::Hardware}});
+  return synonym(kNames, word);
+}
+
+std::optional<NetworkKind> network_from(std::string_view word) {
+  constexpr auto kNames = std::to_array<std::pair<std::string_view, NetworkKind>>({
+      {"efa", NetworkKind::Efa},
+      {"infiniband", NetworkKind::Infiniband},
+      {"ib", NetworkKind::Infiniband},
+      {"roce", NetworkKind::RoCE},
+      {"omnipath", NetworkKind::OmniPath},
+      {"opa", NetworkKind::OmniPath},
+      {"ethernet", NetworkKind::Ethernet},
+      {"tcp", NetworkKind::Ethernet},
+  });
+  return synonym(kNames, word);
+}
+
+/// Whether a gate stands beside the up projection.
+std::optional<bool> gate_from(std::string_view word) {
+  constexpr auto kPlain = std::to_array<std::string_view>({"gelu", "relu", "silu"});
+  constexpr auto kGated = std::to_array<std::string_view>({"swiglu", "geglu", "reglu", "glu"});
+  if (std::find(kGated.begin(), kGated.end(), word) != kGated.end()) return true;
+  return std::find(kPlain.begin(), kPlain.end(), word) != kPlain.end() ? std::optional(false) : std::nullopt;
+}
+
+std::optional<TrainedPart> trained_from(std::string_view word) {
+  constexpr auto kAll = std::to_array<std::pair<std::string_view, FineTune>>({{"full", FineTune::Full},
+                                                                              {"sft", FineTune::Full},
+                                                                              {"fft", FineTune::Full},
+                                                                              {"finetuning", FineTune::Full},
+                                                                              {"fullfinetuning", FineTune::Full},
+                                                                              {"pretrain", FineTune::Full},
+                                                                              {"pretraining", FineTune::Full},
+                                                                              {"lora", FineTune::Lora},
+                                                                              {"qlora", FineTune::Qlora}});
+  if (const auto mode = synonym(kAll, word)) return TrainedPart{*mode};
+  const AdapterMethod* adapters = adapter_method(word);
+  return adapters == nullptr ? std::nullopt : std::optional(TrainedPart{FineTune::Lora, adapters});
+}
+
+/// Whether frozen weights of that format have 4 bits.
+std::optional<bool> four_bits_from(std::string_view word) {
+  constexpr auto kNames = std::to_array<std::pair<std::string_view, bool>>({{"nf4", true},
+                                                                            {"fp4", true},
+                                                                            {"int4", true},
+                                                                            {"4bit", true},
+                                                                            {"gptq", true},
+                                                                            {"awq", true},
+                                                                            {"none", false},
+                                                                            {"no", false},
+                                                                            {"16", false},
+                                                                            {"16bit", false},
+                                                                            {"bf16", false},
+                                                                            {"fp16", false}});
+  return synonym(kNames, word);
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string out;
+  for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
+  return out;
+}
+
+/// The names of enumerators from the first to the last.
+template <typename T>
+std::string names_up_to(T last) {
+  std::vector<std::string> names;
+  for (int v = 0; v <= static_cast<int>(last); ++v) names.emplace_back(to_string(static_cast<T>(v)));
+  return "one of " + joined(names);
+}
+
+/// A member of the strategy or its execution; of words that are switches any word for on and off. nullopt: not stated,
+/// or left to the framework.
+std::optional<std::int32_t> read_dimension(CsvCells& in, const DimensionRow& row) {
+  if (row.kind == DimensionRow::Kind::Degree) {
+    const auto value = in.positive(row.keyword, row.most);
+    return value ? std::optional(static_cast<std::int32_t>(*value)) : std::nullopt;
   }
-
-  std::optional<double> number(std::string_view column) {
-    const std::string cell = text(column);
-    if (is_not_stated(cell)) return std::nullopt;
-    double value = 0;
-    const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-    if (error != std::errc() || end != cell.data() + cell.size() || !std::isfinite(value) || value < 0) {
-      refuse(column, cell, "a number that is not negative");
-      return std::nullopt;
-    }
-    return value;
+  if (row.kind == DimensionRow::Kind::Switch) {
+    const std::optional<bool> on = in.flag(row.keyword);
+    return on ? std::optional(dimension_value(*on)) : std::nullopt;
   }
+  const auto parse = [&](std::string_view cell) {
+    const std::optional<std::int32_t> value = row.words->parse(cell);
+    const std::optional<bool> on = value ? std::nullopt : switch_from(cell);
+    return on ? row.words->parse(*on ? "on" : "off") : value;
+  };
+  const std::optional<std::int32_t> value = in.named(row.keyword, parse, "one of " + joined(row.names()));
+  return row.of_execution && value == 0 ? std::nullopt : value;
+}
 
-  std::optional<std::int64_t> integer(std::string_view column) {
-    const std::optional<double> value = number(column);
-    if (!value) return std::nullopt;
-    if (*value != std::floor(*value) || *value > 9e15) {
-      refuse(column, text(column), "a whole number");
-      return std::nullopt;
-    }
-    return static_cast<std::int64_t>(*value);
-  }
+/// `bf16-true` of Lightning keeps weights in 16 bits too.
+std::optional<Precision> read_precision(CsvCells& in, Strategy& s) {
+  const auto parse = [&](std::string_view cell) {
+    if (const auto value = precision_from(cell)) return value;
+    const PrecisionWord* word = precision_word(cell);
+    if (word == nullptr) return std::optional<Precision>();
+    if (word->pure_half) s.execution.pure_half = Toggle::On;
+    return std::optional(word->precision);
+  };
+  return in.named("dtype", parse, names_up_to(Precision::Fp4));
+}
 
-  /// A degree or size: zero is no configuration.
-  std::optional<std::int64_t> positive(std::string_view column) {
-    const std::optional<std::int64_t> value = integer(column);
-    if (value && *value == 0) {
-      refuse(column, "0", "a positive whole number");
-      return std::nullopt;
-    }
-    return value;
-  }
+void read_model(CsvCells& in, StatedModel& m) {
+  m.name = in.text("model");
+  m.params_b = in.number("params_b");
+  m.kind = in.named("kind", model_kind_from, names_up_to(ModelKind::Vision));
+  m.gated_mlp = in.named("mlp", gate_from, "gelu, relu, swiglu or geglu");
+  m.tied_embeddings = in.flag("tied_embeddings");
+  m.n_layers = in.positive("n_layers", kMostLayers);
+  m.n_encoder_layers = in.positive("n_encoder_layers", kMostLayers);
+  m.hidden = in.positive("hidden", kMostWidth);
+  m.ffn_hidden = in.positive("ffn_hidden", kMostWidth);
+  m.n_heads = in.positive("n_heads", kMostHeads);
+  m.n_kv_heads = in.positive("n_kv_heads", kMostHeads);
+  m.head_dim = in.positive("head_dim", kMostHeads);
+  m.vocab = in.positive("vocab", kMostWidth);
+  m.n_experts = in.integer("n_experts", kMostExperts);
+  m.top_k = in.integer("top_k", kMostExperts);
+  m.expert_ffn_hidden = in.integer("expert_ffn_hidden", kMostWidth);
+}
 
-  /// `named`: what else its words may say.
-  std::optional<bool> flag(std::string_view column, std::optional<bool> (*named)(std::string_view) = nullptr) {
-    const std::string cell = lower_case(text(column));
-    if (is_not_stated(cell)) return std::nullopt;
-    if (const auto on = switched(cell)) return on;
-    const std::optional<bool> said = named != nullptr ? named(cell) : std::nullopt;
-    if (!said) refuse(column, cell, "0 or 1");
-    return said;
-  }
+/// `quant` and `lora` are older tables' words for the method.
+void read_method(CsvCells& in, MeasuredRun& run) {
+  run.trained = in.named("method", trained_from, "full, lora, qlora or a method of PEFT");
+  const std::optional<bool> lora = in.flag("lora");
+  if (!run.trained && lora) run.trained = TrainedPart{*lora ? FineTune::Lora : FineTune::Full};
+  run.lora_rank = in.positive("lora_rank", kMostWidth);
+  run.lora_targets =
+      in.named("lora_targets", linear_layers_from, "names such as q_proj joined by +, query-value, attention or all");
+  run.lora_embeddings = in.flag("lora_embeddings");
+  run.fp32_adapters = in.named("adapter_dtype", precision_from, "fp32, or nothing") == Precision::Fp32;
+  if (!run.trained && (run.lora_rank || run.lora_targets)) run.trained = TrainedPart{FineTune::Lora};
+  const std::optional<bool> four_bits = in.named("quant", four_bits_from, "nf4, int4, none or bf16");
+  if (!four_bits.value_or(false)) return;
+  if (!run.trained) run.trained.emplace();
+  run.trained->mode = FineTune::Qlora;
+}
 
-  /// A member of the execution by the words of its row, of a switch by any word for on and off; nullopt: not stated, or
-  /// left to the framework.
-  std::optional<std::int32_t> told(const DimensionRow& row) {
-    const std::string cell = lower_case(text(row.keyword));
-    if (is_not_stated(cell)) return std::nullopt;
-    if (row.kind == DimensionRow::Kind::Degree) {
-      const std::optional<std::int64_t> value = positive(row.keyword);
-      if (value && *value > row.most) refuse(row.keyword, cell, "at most " + std::to_string(row.most));
-      return value && *value <= row.most ? std::optional(static_cast<std::int32_t>(*value)) : std::nullopt;
-    }
-    std::optional<std::int32_t> value = row.words->parse(cell);
-    if (const auto on = value ? std::nullopt : switched(cell)) value = row.words->parse(*on ? "on" : "off");
-    if (!value) refuse(row.keyword, cell, "one of " + known_names(row));
-    return value == 0 ? std::nullopt : value;
-  }
+void read_work(CsvCells& in, MeasuredRun& run) {
+  run.seq_len = in.positive("seq_len", kMostTokens);
+  run.mean_seq_len = in.positive("mean_seq_len", kMostTokens);
+  run.packing = in.flag("packing");
+  run.global_batch = in.positive("global_batch", kMostSequences);
+  run.grad_accum = in.positive("grad_accum", kMostSequences);
+  run.precision = read_precision(in, run.strategy);
+  run.optimizer = in.named("optimizer", optimizer_from, names_up_to(Optimizer::Lamb));
+  read_method(in, run);
+}
 
-  Diagnostics faults;
+void read_machine(CsvCells& in, StatedMachine& m) {
+  m.gpu = in.text("gpu");
+  m.instance = in.text("instance");
+  m.n_gpus = in.positive("n_gpus", kMostRanks);
+  m.gpus_per_node = in.positive("gpus_per_node", kMostRanks);
+  m.internode_gbps_per_node = in.number("internode_gbps_per_node", kMostNetwork);
+  m.network = in.named("network", network_from, "efa, infiniband, roce, omni-path or ethernet");
+}
 
- private:
-  static std::string known_names(const DimensionRow& row) {
-    std::string out;
-    for (const std::string& name : row.names()) out += (out.empty() ? "" : ", ") + name;
-    return out;
-  }
-  static std::optional<bool> switched(const std::string& cell) {
-    constexpr std::array<std::string_view, 9> kOn{"1", "true", "yes", "on", "y", "t", "enabled", "✓", "✔"};
-    constexpr std::array<std::string_view, 10> kOff{"0", "false", "no", "off", "n", "f", "disabled", "none", "✗", "✘"};
-    if (std::find(kOn.begin(), kOn.end(), cell) != kOn.end()) return true;
-    if (std::find(kOff.begin(), kOff.end(), cell) != kOff.end()) return false;
-    return std::nullopt;
-  }
-  void refuse(std::string_view column, std::string_view value, std::string_view expected) {
-    faults.push_back({"bad-cell", std::string(where_) + ":" + std::to_string(row_.line),
-                      std::string(column) + " is '" + std::string(value) + "'", "expected " + std::string(expected)});
-  }
+void read_measured(CsvCells& in, MeasuredRun& run) {
+  run.step_time_s = in.number("step_time_s");
+  run.tokens_per_s_per_gpu = in.number("tokens_per_s_per_gpu");
+  run.samples_per_s = in.number("samples_per_s");
+  run.tflops_per_gpu = in.number("tflops_per_gpu");
+  run.mfu_pct = in.number("mfu_pct");
+  run.hfu_pct = in.number("hfu_pct");
+  run.peak_mem_gib_per_gpu = in.number("peak_mem_gib_per_gpu");
+}
 
-  Columns& columns_;
-  const CsvRow& row_;
-  std::string_view where_;
-};
-
-MeasuredRun read_run(Columns& columns, const CsvRow& row, std::string_view where) {
-  RowReader in(columns, row, where);
+MeasuredRun read_run(CsvColumns& columns, const CsvRow& row, std::string_view where) {
+  CsvCells in(columns, row, where);
   MeasuredRun run;
   run.line = row.line;
   run.id = in.text("id");
   run.source = in.text("source");
-  run.model = in.text("model");
-  run.gpu = in.text("gpu");
-  run.instance = in.text("instance");
-  run.network = in.text("network");
+  read_model(in, run.model);
+  read_work(in, run);
+  read_machine(in, run.machine);
+  run.devices_per_gpu = in.positive("devices_per_gpu", kMostDevices).value_or(1);
+  run.stack = in.text("stack");
   run.framework = in.text("framework");
-  run.dtype = in.text("dtype");
-  run.mlp = in.text("mlp");
-  run.shard = in.text("shard");
-  run.recompute = in.text("recompute");
-  run.schedule = in.text("schedule");
-  run.offload = in.text("offload");
-  run.optimizer = in.text("optimizer");
-  run.tflops_kind = in.text("tflops_kind");
-  run.mem_kind = in.text("mem_kind");
-  run.notes = in.text("notes");
-  run.method = in.text("method");
-  run.quant = in.text("quant");
-  run.lora_targets = in.text("lora_targets");
-  run.params_b = in.number("params_b");
-  run.n_layers = in.positive("n_layers");
-  run.hidden = in.positive("hidden");
-  run.ffn_hidden = in.positive("ffn_hidden");
-  run.n_heads = in.positive("n_heads");
-  run.n_kv_heads = in.positive("n_kv_heads");
-  run.head_dim = in.positive("head_dim");
-  run.vocab = in.positive("vocab");
-  run.seq_len = in.positive("seq_len");
-  run.n_experts = in.integer("n_experts");
-  run.top_k = in.integer("top_k");
-  run.expert_ffn_hidden = in.integer("expert_ffn_hidden");
-  run.n_gpus = in.positive("n_gpus");
-  run.gpus_per_node = in.positive("gpus_per_node");
-  run.internode_gbps_per_node = in.number("internode_gbps_per_node");
-  run.tp = in.positive("tp");
-  run.pp = in.positive("pp");
-  run.vpp = in.positive("vpp");
-  run.cp = in.positive("cp");
-  run.ep = in.positive("ep");
-  run.etp = in.positive("etp");
-  run.dp = in.positive("dp");
-  run.shard_degree = in.positive("shard_degree");
-  run.micro_batch = in.positive("micro_batch");
-  run.global_batch = in.positive("global_batch");
-  run.grad_accum = in.positive("grad_accum");
-  run.recompute_layers = in.positive("recompute_layers");
-  run.lora_rank = in.positive("lora_rank");
-  run.sequence_parallel = in.flag("sequence_parallel");
-  run.flash_attention = in.flag("flash_attention", flash_attention_in);
-  run.lora = in.flag("lora");
-  run.packing = in.flag("packing");
-  for (const DimensionRow& told : dimensions()) {
-    if (!told.of_execution || told.dimension == Dimension::FlashAttention) continue;
-    if (const auto value = in.told(told)) told.set(run.stated, *value);
+  for (const DimensionRow& dimension : dimensions()) {
+    const std::optional<std::int32_t> value = read_dimension(in, dimension);
+    if (!value) continue;
+    dimension.set(run.strategy, *value);
+    run.stated_dimensions[static_cast<std::size_t>(dimension.dimension)] = true;
   }
-  RowReader measured(columns, row, where);
-  run.step_time_s = measured.number("step_time_s");
-  run.tokens_per_s_per_gpu = measured.number("tokens_per_s_per_gpu");
-  run.samples_per_s = measured.number("samples_per_s");
-  run.tflops_per_gpu = measured.number("tflops_per_gpu");
-  run.mfu_pct = measured.number("mfu_pct");
-  run.hfu_pct = measured.number("hfu_pct");
-  run.peak_mem_gib_per_gpu = measured.number("peak_mem_gib_per_gpu");
+  run.memory_kind =
+      in.named("mem_kind", memory_kind_from, "allocated, reserved or device").value_or(MemoryKind::Unstated);
+  run.flops_kind = in.named("tflops_kind", flops_kind_from, "model or hardware").value_or(FlopsKind::Model);
+  CsvCells measured(columns, row, where);
+  read_measured(measured, run);
   run.measured_faults = std::move(measured.faults);
   run.faults = std::move(in.faults);
   return run;
 }
 
 }  // namespace
+
+std::string_view to_string(MemoryKind kind) {
+  constexpr std::array<std::string_view, 4> kNames{"unknown", "allocated", "reserved", "device"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+std::string_view to_string(FlopsKind kind) { return kind == FlopsKind::Hardware ? "hardware" : "model"; }
 
 Result<std::vector<MeasuredRun>> read_measured_runs(const CsvTable& table, std::string_view where) {
   if (!table.column("id")) {
@@ -273,7 +315,7 @@ Result<std::vector<MeasuredRun>> read_measured_runs(const CsvTable& table, std::
                 one ? "the columns are not parted by commas: save the table as comma-separated values"
                     : "the first line must name the columns; docs/validation.md lists them");
   }
-  Columns columns(table);
+  CsvColumns columns(table, position);
   std::vector<MeasuredRun> runs;
   runs.reserve(table.rows.size());
   for (const CsvRow& row : table.rows) runs.push_back(read_run(columns, row, where));
@@ -281,7 +323,7 @@ Result<std::vector<MeasuredRun>> read_measured_runs(const CsvTable& table, std::
 }
 
 std::vector<UnreadColumn> unread_columns(const CsvTable& table) {
-  Columns columns(table);
+  CsvColumns columns(table, position);
   read_run(columns, {}, {});
   std::set<std::size_t> read;
   std::vector<std::string> known;
@@ -299,18 +341,6 @@ std::vector<UnreadColumn> unread_columns(const CsvTable& table) {
     unread.push_back({table.header[i], slip ? nearest[0] : std::string()});
   }
   return unread;
-}
-
-std::optional<double> measured_tokens_per_s_per_gpu(const MeasuredRun& run) {
-  if (run.tokens_per_s_per_gpu && *run.tokens_per_s_per_gpu > 0) return run.tokens_per_s_per_gpu;
-  if (!run.seq_len || !run.n_gpus) return std::nullopt;
-  const auto tokens = static_cast<double>(*run.seq_len);
-  const auto gpus = static_cast<double>(*run.n_gpus);
-  if (run.step_time_s && *run.step_time_s > 0 && run.global_batch) {
-    return tokens * static_cast<double>(*run.global_batch) / *run.step_time_s / gpus;
-  }
-  if (run.samples_per_s && *run.samples_per_s > 0) return tokens * *run.samples_per_s / gpus;
-  return std::nullopt;
 }
 
 }  // namespace smplan

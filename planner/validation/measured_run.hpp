@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -8,34 +9,69 @@
 
 #include "base/csv_reader.hpp"
 #include "base/result.hpp"
-#include "models/strategy.hpp"
+#include "models/adapters.hpp"
+#include "models/dimensions.hpp"
+#include "models/stated_machine.hpp"
+#include "models/stated_model.hpp"
 
 namespace smplan {
 
-/// One row of a table of measured training runs: the configuration as stated, nothing filled in.
-/// Columns are documented in docs/validation.md; an empty cell is nullopt or an empty string.
+/// What a figure of peak memory counts.
+enum class MemoryKind : std::int8_t {
+  Unstated,   ///< what the stack writes itself, or nvidia-smi shows
+  Allocated,  ///< by tensors: torch.cuda.max_memory_allocated
+  Reserved,   ///< by the allocator, its free blocks too: torch.cuda.max_memory_reserved
+  Device,     ///< by the process, its context and libraries too: nvidia-smi, NVML
+};
+std::string_view to_string(MemoryKind kind);
+
+/// What a rate of FLOPs counts.
+enum class FlopsKind : std::int8_t {
+  Model,     ///< forward and backward once
+  Hardware,  ///< what is recomputed too
+};
+std::string_view to_string(FlopsKind kind);
+
+/// How the weights of a run are trained, as its row states it.
+struct TrainedPart {
+  FineTune mode = FineTune::Full;
+  const AdapterMethod* adapters = nullptr;  ///< of PEFT, other than plain LoRA
+};
+
+/// One row of a table of measured training runs: the configuration as stated, nothing filled in. Columns and their
+/// values are documented in docs/validation.md; what a row does not state is nullopt, empty or not in `states()`.
 struct MeasuredRun {
   std::size_t line = 0;
-  std::string id, source, model, gpu, instance, network, framework, dtype, mlp, shard, recompute, schedule, offload,
-      optimizer, tflops_kind, mem_kind, notes;
-  /// Tables of fine-tuning memory: `full`, `lora`, `qlora`, ..., and the format of the frozen weights.
-  std::string method, quant, lora_targets;
-  std::optional<double> params_b;
-  std::optional<std::int64_t> n_layers, hidden, ffn_hidden, n_heads, n_kv_heads, head_dim, vocab, seq_len, n_experts,
-      top_k, expert_ffn_hidden;
-  std::optional<std::int64_t> n_gpus, gpus_per_node;
-  std::optional<double> internode_gbps_per_node;
-  std::optional<std::int64_t> tp, pp, vpp, cp, ep, etp, dp, shard_degree, micro_batch, global_batch, grad_accum,
-      recompute_layers, lora_rank;
-  std::optional<bool> sequence_parallel, flash_attention, lora, packing;
-  /// What software is told, by columns of the names of the flags; flash_attention is above, its cells have other words.
-  Strategy stated;
+  std::string id, source;
+  StatedModel model;
+  StatedMachine machine;
+  std::string stack;      ///< of the catalog, looked up by resolve_run()
+  std::string framework;  ///< a label beside `stack`; a name of a stack without it
 
-  // Measured: for the error report only, but that a run in fp32 faster than the fp32 units is taken as tf32.
+  std::optional<std::int64_t> seq_len, mean_seq_len, global_batch, grad_accum;
+  std::optional<bool> packing;
+  std::optional<Precision> precision;
+  std::optional<Optimizer> optimizer;
+  std::optional<TrainedPart> trained;
+  std::optional<std::int64_t> lora_rank;
+  std::optional<LinearLayers> lora_targets;
+  std::optional<bool> lora_embeddings;
+  bool fp32_adapters = false;  ///< beside weights in 16 bits
+
+  std::int64_t devices_per_gpu = 1;  ///< devices of the catalog behind each GPU of the measured figures
+
+  /// The strategy and its execution as far as the row states them; of the rest the plain values.
+  Strategy strategy;
+  std::array<bool, kDimensionCount> stated_dimensions{};
+  [[nodiscard]] bool states(Dimension d) const { return stated_dimensions[static_cast<std::size_t>(d)]; }
+
+  MemoryKind memory_kind = MemoryKind::Unstated;
+  FlopsKind flops_kind = FlopsKind::Model;
+  // Measured: for the error report and calibration alone.
   std::optional<double> step_time_s, tokens_per_s_per_gpu, samples_per_s, tflops_per_gpu, mfu_pct, hfu_pct,
       peak_mem_gib_per_gpu;
 
-  /// Cells that hold no number where one belongs (`tp: 'eight'`); the row is invalid if any.
+  /// Cells that hold no value of their column (`tp: 'eight'`); the row is invalid if any.
   Diagnostics faults;
   /// The same in measured columns: such a cell counts as empty, the prediction stands.
   Diagnostics measured_faults;
@@ -51,9 +87,5 @@ struct UnreadColumn {
   std::string nearest;
 };
 std::vector<UnreadColumn> unread_columns(const CsvTable& table);
-
-/// Measured tokens per second and accelerator: stated, or restated from step time, or from
-/// samples; nullopt if the row has no speed in these units.
-std::optional<double> measured_tokens_per_s_per_gpu(const MeasuredRun& run);
 
 }  // namespace smplan

@@ -43,12 +43,12 @@ std::string_view to_string(RunStatus status) {
   return "?";
 }
 
-StepEstimate step_of(const ResolvedRun& run, const Stack& stack) {
-  if (!run.mean_seq_len) return estimate_step(run.workload, run.strategy, run.cluster, stack);
-  Workload computed = run.workload;
-  computed.seq_len = *run.mean_seq_len;
-  StepEstimate step = estimate_step(computed, run.strategy, run.cluster, stack);
-  const double counted = run.workload.tokens_per_step() / computed.tokens_per_step();
+StepEstimate step_of(const ResolvedRun& r, const Stack& stack) {
+  if (!r.mean_seq_len) return estimate_step(r.workload, r.strategy, r.cluster, stack);
+  Workload computed = r.workload;
+  computed.seq_len = *r.mean_seq_len;
+  StepEstimate step = estimate_step(computed, r.strategy, r.cluster, stack);
+  const double counted = r.workload.tokens_per_step() / computed.tokens_per_step();
   step.tokens_per_s *= counted;
   step.tokens_per_s_per_gpu *= counted;
   return step;
@@ -73,19 +73,21 @@ RunPrediction predict_run(const MeasuredRun& run, const Catalog& catalog) {
   p.unmeasured = unmeasured_traits(resolved->workload, resolved->strategy, resolved->cluster, resolved->stack);
   set_interval(p.step, resolved->stack, p.unmeasured.size());
   p.memory = estimate_memory(resolved->workload, resolved->strategy, resolved->cluster, resolved->stack);
-  p.peak = reported_peak(p.memory, resolved->stack, resolved->memory_kind) * resolved->devices_per_counted;
+  p.peak = reported_peak(p.memory, resolved->stack, run.memory_kind) * static_cast<double>(run.devices_per_gpu);
   p.peak_interval = peak_interval(p.peak, resolved->stack);
   p.out_of_memory_probability = out_of_memory_probability(p.memory, resolved->stack);
-  p.step.tokens_per_s_per_gpu *= resolved->devices_per_counted;
+  p.step.tokens_per_s_per_gpu *= static_cast<double>(run.devices_per_gpu);
   return p;
 }
 
 std::optional<Seconds> measured_step_time(const MeasuredRun& run, const Catalog& catalog) {
+  // Steps of shorter sequences than the limit do not take its time.
+  if (!run.packing.value_or(true) && !run.mean_seq_len) return std::nullopt;
   const Result<ResolvedRun> resolved = resolve_run(run, catalog);
-  if (!resolved || resolved->settings.seq_len_is_limit) return std::nullopt;
+  if (!resolved) return std::nullopt;
   const Workload& w = resolved->workload;
   const auto devices = static_cast<double>(resolved->strategy.gpus());
-  const double gpus = devices / resolved->devices_per_counted;  // as the row counts them
+  const double gpus = devices / static_cast<double>(run.devices_per_gpu);  // as the row counts them
   if (run.tokens_per_s_per_gpu && *run.tokens_per_s_per_gpu > 0) {
     return Seconds(w.tokens_per_step() / (*run.tokens_per_s_per_gpu * gpus));
   }
@@ -96,7 +98,7 @@ std::optional<Seconds> measured_step_time(const MeasuredRun& run, const Catalog&
   const StepFlops flops = step_flops(w, resolved->strategy.recompute, AttentionCounting::FullSquare,
                                      resolved->strategy.execution.flash_attention);
   if (run.tflops_per_gpu && *run.tflops_per_gpu > 0) {
-    const Flops counted = resolved->flops_kind == FlopsKind::Hardware ? flops.hardware : flops.model;
+    const Flops counted = run.flops_kind == FlopsKind::Hardware ? flops.hardware : flops.model;
     return counted / (tflops(*run.tflops_per_gpu) * gpus);
   }
   const FlopsPerSecond peak = resolved->cluster.accelerator.peak_rate(w.precision);

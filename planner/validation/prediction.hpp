@@ -8,7 +8,6 @@
 #include "models/step.hpp"
 #include "planner/uncertainty.hpp"
 #include "planner/validation/measured_run.hpp"
-#include "planner/validation/run_words.hpp"
 
 namespace smplan {
 
@@ -41,7 +40,7 @@ struct RunPrediction {
 /// alone.
 Bytes reported_peak(const MemoryEstimate& memory, const Stack& stack, MemoryKind kind);
 
-/// A step of the run under a stack that its settings were applied to. Tokens are counted by the row's seq_len.
+/// A step of the run under a stack that was executed as the run was. Tokens are counted by the row's seq_len.
 StepEstimate step_of(const ResolvedRun& run, const Stack& stack);
 
 RunPrediction predict_run(const MeasuredRun& run, const Catalog& catalog);

@@ -20,26 +20,36 @@ std::string joined(std::initializer_list<std::string_view> parts) {
 
 /// The work, the machine and the software: what a choice of split starts from.
 std::string comparable_group(const MeasuredRun& r) {
-  return joined({r.source, r.model, count_text(r.n_layers), count_text(r.hidden), r.gpu, r.instance, r.network,
-                 r.framework, r.dtype, r.optimizer, r.lora.value_or(false) ? "lora" : "", count_text(r.n_gpus),
+  const StatedModel& m = r.model;
+  const std::string_view dtype = r.precision ? to_string(*r.precision) : "";
+  const std::string_view optimizer = r.optimizer ? to_string(*r.optimizer) : "";
+  const std::string_view network = r.machine.network ? to_string(*r.machine.network) : "";
+  const std::string_view trained = to_string(r.trained.value_or(TrainedPart{}).mode);
+  std::string told;
+  for (const DimensionRow& row : dimensions()) {
+    if (row.of_execution && r.states(row.dimension)) told += row.text(row.get(r.strategy)) + ' ';
+  }
+  return joined({r.source, m.name, count_text(m.n_layers), count_text(m.hidden), r.machine.gpu, r.machine.instance,
+                 network, r.stack, r.framework, told, dtype, optimizer, trained, count_text(r.machine.n_gpus),
                  count_text(r.seq_len), count_text(r.global_batch)});
 }
 
 std::string split(const MeasuredRun& r) {
-  return joined({count_text(r.tp), count_text(r.pp), count_text(r.vpp), count_text(r.cp), count_text(r.ep),
-                 count_text(r.dp), r.sequence_parallel.value_or(false) ? "sp" : "", r.shard, count_text(r.shard_degree),
-                 count_text(r.micro_batch), r.recompute, r.offload, r.flash_attention.value_or(false) ? "flash" : ""});
+  std::string text;
+  for (const DimensionRow& row : dimensions()) {
+    if (!row.of_execution && r.states(row.dimension)) {
+      text += std::string(row.keyword) + row.text(row.get(r.strategy)) + ' ';
+    }
+  }
+  return text;
 }
 
 std::string parallelism(const MeasuredRun& run) {
   std::string text;
-  const auto add = [&](const char* name, const std::optional<std::int64_t>& degree) {
-    if (degree.value_or(1) > 1) text += (text.empty() ? "" : "+") + std::string(name);
-  };
-  add("tp", run.tp);
-  add("pp", run.pp);
-  add("cp", run.cp);
-  add("ep", run.ep);
+  for (const Dimension d : {Dimension::Tensor, Dimension::Pipeline, Dimension::Context, Dimension::Expert}) {
+    const DimensionRow& row = row_of(d);
+    if (row.get(run.strategy) > 1) text += (text.empty() ? "" : "+") + std::string(row.keyword);
+  }
   return text.empty() ? "data only" : text;
 }
 
@@ -50,7 +60,7 @@ std::string group_name(const ComparedRun& r, GroupBy by) {
     case GroupBy::Source:
       return r.run.source.empty() ? "(not stated)" : r.run.source;
     case GroupBy::Model:
-      return r.run.model.empty() ? "(not stated)" : r.run.model;
+      return r.run.model.name.empty() ? "(not stated)" : r.run.model.name;
     case GroupBy::Accelerator:
       return r.prediction.accelerator;
     case GroupBy::Stack:
@@ -241,7 +251,7 @@ std::vector<ErrorSummary> summarise_memory(const std::vector<ComparedRun>& runs)
   std::map<std::string, Members> by_source;
   for (const ComparedRun& r : runs) {
     if (!r.has_memory_error()) continue;
-    const std::string kind = r.run.mem_kind.empty() ? "unknown" : r.run.mem_kind;
+    const std::string kind(to_string(r.run.memory_kind));
     all.push_back(&r);
     by_kind[kind].push_back(&r);
     by_source[kind + ", " + r.run.source].push_back(&r);

@@ -45,7 +45,7 @@ Json run_json(const ComparedRun& c) {
   Json row = {{"id", p.id},
               {"line", c.run.line},
               {"source", c.run.source},
-              {"model", c.run.model},
+              {"model", c.run.model.name},
               {"status", to_string(p.status)},
               {"message", p.message}};
   if (p.status != RunStatus::Ok) return row;
@@ -63,7 +63,7 @@ Json run_json(const ComparedRun& c) {
   if (c.measured_time) row["measured_step_time_s"] = c.measured_time->value();
   if (c.has_memory_error()) {
     row["measured_peak_mem_gib"] = *c.run.peak_mem_gib_per_gpu;
-    row["mem_kind"] = c.run.mem_kind.empty() ? "unknown" : c.run.mem_kind;
+    row["mem_kind"] = to_string(c.run.memory_kind);
   }
   Json& components = row["step_components_s"] = Json::object();
   for (const StepPart& part : step_parts()) {

@@ -5,7 +5,7 @@ Needs torch, transformers and peft (tried with 2.15, 5.24 and huggingface/peft 5
 adapted on one kind of linear layer at a time, a forward pass is run, and the tensors that autograd saves are summed;
 what a third layer adds to two, less what it adds frozen, is the method's own. Layers of four shapes, and two ranks, tell
 the bytes per token of inputs, outputs and rank, and those of weights (inputs x outputs) and of pairs of inputs, which
-stand whatever the tokens. The figures are the table of planner/validation/adapter_methods.cpp. HRA keeps a matrix of
+stand whatever the tokens. The figures stand in catalogs/data/finetuning/adapter_methods.json. HRA keeps a matrix of
 pairs for each of its ranks, more than most machines hold: it runs only where it is named.
 
     scripts/fit/adapter_memory.py [METHOD ...]

@@ -21,6 +21,7 @@ PROGRAMS = {
     "planner": ("net", "planner", "measured", "export", "preflight"),
     "planner/preflight": ("preflight", "net", "export"),
     "planner/export": ("net", "export", "preflight"),
+    "planner/calibration": ("planner", "measured"),
     "planner/validation": ("net", "planner", "measured"),
     "cli": ("cli",),
 }

@@ -99,11 +99,12 @@ class Scratch:
             (folder / name).symlink_to(root / name)
         (folder / "scripts").mkdir()
         self.program(folder / "scripts/run", f'[ $# -gt 0 ] || set -- --params 13B\nexec {smplan} "$@"\n')
-        (folder / "scripts/check_files").symlink_to(root / "scripts/check_files")
+        for name in ("check_files", "runs"):
+            (folder / "scripts" / name).symlink_to(root / "scripts" / name)
         self.program(programs / "curl", f'while [ "$1" != -o ]; do shift; done\ncp {root}/tests/data/aws/AmazonSageMaker-index.json "$2"\n')
         self.program(programs / "aws", f"cat {root}/tests/data/aws/describe-spot-price-history.json\n")
         self.program(programs / "python", f'exec {python} "$@"\n')
-        for name in ("my_runs.csv", "runs.csv", "runs/first.csv"):
+        for name in ("my_runs.csv", "their_runs.csv", "runs.csv", "runs/first.csv"):
             (folder / name).parent.mkdir(exist_ok=True)
             shutil.copy(root / "tests/measured/runs/awsome_dense.csv", folder / name)
         shutil.copy(root / "tests/measured/runs/aws_qwen3_pretrain.csv", folder / "runs/second.csv")

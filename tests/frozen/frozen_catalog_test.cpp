@@ -15,6 +15,7 @@
 namespace smplan {
 
 std::span<const EmbeddedFile> shipped_huggingface_files();
+std::span<const EmbeddedFile> shipped_finetuning_files();
 
 namespace {
 
@@ -41,6 +42,7 @@ TEST(FrozenCatalog, StandsInThePlaceOfTheShippedFiles) {
   EXPECT_EQ(embedded(shipped_catalog_files()), on_disk(""));
   EXPECT_EQ(embedded(shipped_sagemaker_files()), on_disk("/sagemaker"));
   EXPECT_EQ(embedded(shipped_huggingface_files()), on_disk("/huggingface"));
+  EXPECT_EQ(embedded(shipped_finetuning_files()), on_disk("/finetuning"));
 }
 
 TEST(FrozenCatalog, PassesTheChecksOfCatalogVerify) {

@@ -66,6 +66,44 @@ TEST(Dimensions, ReadBackEveryNameThatTheyWrite) {
   EXPECT_THAT(row_of(Dimension::Recompute).names(), testing::ElementsAre("none", "selective", "full"));
 }
 
+// ShardingStrategy of FSDP, `stage` of DeepSpeed, kernels of attention: what people write means the same everywhere.
+TEST(Dimensions, KnowTheNamesOfPrograms) {
+  const auto name = [](Dimension d, const char* word) {
+    const auto value = row_of(d).words->parse(word);
+    return value ? row_of(d).text(*value) : std::string("?");
+  };
+  for (const char* word : {"ZeRO-3", "zero stage 3", "stage 3", "3"})
+    EXPECT_EQ(name(Dimension::Sharding, word), "zero3");
+  for (const char* word : {"FULL_SHARD", "fsdp", "FSDP2", "fully_shard"}) {
+    EXPECT_EQ(name(Dimension::Sharding, word), "fsdp-full") << word;
+  }
+  EXPECT_EQ(name(Dimension::Sharding, "SHARD_GRAD_OP"), "fsdp-grad-op");
+  EXPECT_EQ(name(Dimension::Sharding, "HSDP"), "fsdp-hybrid");
+  EXPECT_EQ(name(Dimension::Sharding, "distributed optimizer"), "zero1");
+  EXPECT_EQ(name(Dimension::Sharding, "DDP"), "none");
+  for (const char* word : {"zero4", "zero2/3", "full shard of zero"}) EXPECT_EQ(name(Dimension::Sharding, word), "?");
+  for (const char* word : {"yes", "uniform", "AC", "gradient checkpointing", "1"}) {
+    EXPECT_EQ(name(Dimension::Recompute, word), "full") << word;
+  }
+  EXPECT_EQ(name(Dimension::Recompute, "no recompute"), "none");
+  EXPECT_EQ(name(Dimension::Recompute, "SAC"), "selective");
+  EXPECT_EQ(name(Dimension::FlashAttention, "FA2"), "on");
+  EXPECT_EQ(name(Dimension::FlashAttention, "eager"), "off");
+  EXPECT_EQ(name(Dimension::Schedule, "Interleaved 1F1B"), "interleaved");
+  EXPECT_EQ(name(Dimension::Offload, "cpu"), "optimizer");
+}
+
+TEST(Dimensions, HaveSynonymsThatNameNothingElse) {
+  for (const DimensionRow& row : dimensions()) {
+    if (row.words == nullptr) continue;
+    std::set<std::string_view> letters;
+    for (const DimensionSynonym& s : row.words->synonyms) {
+      EXPECT_TRUE(letters.insert(s.letters).second) << row.keyword << ' ' << s.letters;
+      EXPECT_EQ(row.words->parse(s.letters), s.value) << row.keyword << ' ' << s.letters << " is a name already";
+    }
+  }
+}
+
 /// What the short form leaves out is what a strategy has anyway.
 TEST(Dimensions, ArePlainInAPlainStrategy) {
   for (const DimensionRow& row : dimensions()) {

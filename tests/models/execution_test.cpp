@@ -288,6 +288,16 @@ TEST_F(ExecutionRules, NoMoreLayersKeepSixteenBitsThanThereAre) {
   EXPECT_TRUE(breaks("half-layers-of-the-model"));
 }
 
+TEST_F(ExecutionRules, SixteenBitLayersStandBesideNarrowFormats) {
+  s.execution.half_layers = 1;
+  w.precision = Precision::Fp8;
+  EXPECT_FALSE(breaks("half-layers-beside-narrow-formats"));
+  w.precision = Precision::Fp4;
+  EXPECT_FALSE(breaks("half-layers-beside-narrow-formats"));
+  w.precision = Precision::Bf16;
+  EXPECT_TRUE(breaks("half-layers-beside-narrow-formats"));
+}
+
 TEST_F(ExecutionRules, ModulesAreOfSelectiveRecomputation) {
   s.execution.recompute_modules = test::modules({LayerModule::Norms});
   EXPECT_TRUE(breaks("modules-with-selective-recomputation"));

@@ -6,13 +6,13 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json_reader.hpp"
-#include "planner/validation/calibrate.hpp"
-#include "planner/validation/calibration_overlay.hpp"
-#include "planner/validation/calibration_report.hpp"
-#include "planner/validation/error_sample.hpp"
-#include "planner/validation/fit_knobs.hpp"
+#include "planner/calibration/calibrate.hpp"
+#include "planner/calibration/calibration_overlay.hpp"
+#include "planner/calibration/calibration_report.hpp"
+#include "planner/calibration/error_sample.hpp"
+#include "planner/calibration/fit_knobs.hpp"
+#include "planner/calibration/run_groups.hpp"
 #include "planner/validation/prediction.hpp"
-#include "planner/validation/run_groups.hpp"
 #include "tests/support/measured_runs.hpp"
 
 namespace smplan {
@@ -106,7 +106,7 @@ TEST(Calibrate, DevicesMoveOnlyWhenAsked) {
 TEST(Calibrate, CardsWithTheSameSiliconSustainTheSame) {
   std::vector<MeasuredRun> runs = slower(1.2, 20);
   runs.push_back(runs[0]);
-  runs.back().gpu = "A100-80GB";
+  runs.back().machine.gpu = "A100-80GB";
   const Result<CalibrationResult> fit =
       calibrate(runs, shipped_catalog(), calibration_options(CalibrationScope::StacksAndDevices));
   ASSERT_TRUE(fit);
@@ -123,7 +123,7 @@ TEST(Calibrate, WhatNoRunTellsOfASiliconIsLeftToEachCard) {
   catalog.set_sustained_rate({.accelerator = "A100-40GB", .attention = 0.9});
   catalog.set_sustained_rate({.accelerator = "A100-80GB", .attention = 0.8});
   std::vector<MeasuredRun> runs = slower(1.2, 2);
-  runs[1].gpu = "A100-80GB";
+  runs[1].machine.gpu = "A100-80GB";
   CalibrationOptions options = calibration_options(CalibrationScope::StacksAndDevices);
   options.least_narrowing = 1;
   const Result<CalibrationResult> fit = calibrate(runs, catalog, options);
@@ -424,7 +424,7 @@ TEST(CalibrationReport, CsvQuotesWhatHoldsACommaAndKeepsEveryDigit) {
 TEST(AcceleratorFamily, IsOneDesign) {
   MeasuredRun run = test::runs_from(kFsdpRun).at(0);
   const auto family = [&](const char* gpu) {
-    run.gpu = gpu;
+    run.machine.gpu = gpu;
     return accelerator_family(run, shipped_catalog());
   };
   EXPECT_EQ(family("A100-40GB"), family("A100-80GB"));
@@ -438,16 +438,15 @@ TEST(AcceleratorFamily, IsOneDesign) {
 TEST(RunGroups, ArePairsOfStackAndDesignWhereBothAreAskedFor) {
   std::vector<MeasuredRun> runs = slower(1, 3);
   runs[1].framework = "Megatron-LM";
-  runs[1].gpu = "H100-80GB";
-  runs[2].framework = "a framework of my own";
-  runs[2].gpu = "A100-80GB";
-  runs[2].shard = "";
+  runs[1].machine.gpu = "H100-80GB";
+  runs[2].framework.clear();
+  runs[2].machine.gpu = "A100-80GB";
   const std::vector<std::string> files(runs.size(), "runs.csv");
   const std::string family = accelerator_family(runs[0], shipped_catalog());
   const std::vector<std::string> pairs = run_groups("stack-gpu", runs, files, shipped_catalog());
   EXPECT_EQ(pairs[0], "fsdp on " + family);
   EXPECT_EQ(pairs[1], "megatron on " + accelerator_family(runs[1], shipped_catalog()));
-  EXPECT_EQ(pairs[2].substr(pairs[2].find(" on ")), " on " + family);
+  EXPECT_EQ(pairs[2], "fsdp on " + family) << "by its sharding";
   EXPECT_EQ(run_groups("file", runs, files, shipped_catalog()), files);
 }
 

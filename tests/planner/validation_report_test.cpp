@@ -71,19 +71,19 @@ TEST(Ranking, RepeatsOfASplitAreNoAlternatives) {
 
 TEST(MemoryErrors, AreReportedOverAllByKindAndBySource) {
   std::vector<ComparedRun> runs = {timed("a", 1, 1), timed("b", 1, 1), timed("c", 1, 1)};
-  const auto measure = [](ComparedRun& r, const char* kind, double predicted, double measured) {
-    r.run.mem_kind = kind;
+  const auto measure = [](ComparedRun& r, MemoryKind kind, double predicted, double measured) {
+    r.run.memory_kind = kind;
     r.run.peak_mem_gib_per_gpu = measured;
     r.prediction.peak = gib(predicted);
     r.prediction.peak_interval = {gib(predicted / 1.105), gib(predicted * 1.105)};
   };
-  measure(runs[0], "max_allocated", 9, 10);
-  measure(runs[1], "max_allocated", 10, 10);
-  measure(runs[2], "", 11, 10);
+  measure(runs[0], MemoryKind::Allocated, 9, 10);
+  measure(runs[1], MemoryKind::Allocated, 10, 10);
+  measure(runs[2], MemoryKind::Unstated, 11, 10);
   const std::vector<ErrorSummary> list = summarise_memory(runs);
   std::vector<std::string> names;
   for (const ErrorSummary& s : list) names.push_back(s.name);
-  EXPECT_EQ(names, (std::vector<std::string>{"all", "max_allocated", "unknown", "max_allocated, s", "unknown, s"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"all", "allocated", "unknown", "allocated, s", "unknown, s"}));
   EXPECT_NEAR(list[0].mape, 0.2 / 3, 1e-12);
   EXPECT_NEAR(list[1].under, 0.5, 1e-12);
   EXPECT_NEAR(list[0].coverage, 2.0 / 3, 1e-12);  // 10 GiB are beyond 9 x 1.105

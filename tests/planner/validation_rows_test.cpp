@@ -1,4 +1,5 @@
 // Properties of predicting rows: measured columns are never read, no row does harm.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <random>
@@ -23,7 +24,7 @@ using testing::HasSubstr;
 MeasuredRun without_measurements(MeasuredRun run) {
   run.step_time_s = run.tokens_per_s_per_gpu = run.samples_per_s = run.tflops_per_gpu = run.mfu_pct = run.hfu_pct =
       run.peak_mem_gib_per_gpu = std::nullopt;
-  run.tflops_kind.clear();
+  run.flops_kind = FlopsKind::Model;
   return run;
 }
 
@@ -94,34 +95,16 @@ TEST(MeasuredRuns, ColumnsHaveTheNamesThatPlansGiveThem) {
   const auto data_set = run("gpu,n_gpus,framework,dtype,tp,pp,dp,shard,sequence_parallel,grad_accum,data",
                             "H100-80GB,16,megatron,bf16,2,2,4,zero1,1,8,C4");
   EXPECT_EQ(report_csv(compare_runs(data_set, shipped_catalog())), expected);
-  EXPECT_EQ(run("data", "C4").front().dp, std::nullopt) << "names a data set where no other column is a plan's";
+  EXPECT_FALSE(run("data", "C4").front().states(Dimension::Data))
+      << "names a data set where no other column is a plan's";
   EXPECT_TRUE(run("data", "C4").front().faults.empty());
-}
-
-TEST(MeasuredRuns, SwitchesAreReadHoweverTheyAreWritten) {
-  const auto lora = [](const std::string& cell) { return test::runs_from("id,lora\na," + cell + "\n").at(0); };
-  for (const char* cell : {"1", "yes", "Yes", "true", "TRUE", "on", "y", "enabled", "✓"}) {
-    EXPECT_EQ(lora(cell).lora, true) << cell;
-  }
-  for (const char* cell : {"0", "no", "False", "off", "n", "disabled", "none", "✗"}) {
-    EXPECT_EQ(lora(cell).lora, false) << cell;
-  }
-  EXPECT_EQ(lora("maybe").lora, std::nullopt);
-  EXPECT_EQ(lora("maybe").faults.size(), 1U);
-  const auto flash = [](const std::string& cell) {
-    return test::runs_from("id,flash_attention\na," + cell + "\n").at(0);
-  };
-  EXPECT_EQ(flash("FA2").flash_attention, true);
-  EXPECT_EQ(flash("eager").flash_attention, false);
-  EXPECT_EQ(flash("1").flash_attention, true);
-  EXPECT_EQ(flash("maybe").faults.size(), 1U);
 }
 
 TEST(MeasuredRuns, BlanksAroundCellsAndTheCaseOfColumnsDoNotCount) {
   const MeasuredRun run = test::runs_from("ID, Model, N_GPUs, Micro_Batch\na, llama-2-7b , 8, 2\n").at(0);
-  EXPECT_EQ(run.model, "llama-2-7b");
-  EXPECT_EQ(run.n_gpus, 8);
-  EXPECT_EQ(run.micro_batch, 2);
+  EXPECT_EQ(run.model.name, "llama-2-7b");
+  EXPECT_EQ(run.machine.n_gpus, 8);
+  EXPECT_EQ(run.strategy.micro_batch, 2);
   EXPECT_TRUE(run.faults.empty());
 }
 
@@ -131,17 +114,6 @@ TEST(MeasuredRuns, ATablePartedBySemicolonsIsToldSo) {
   const auto runs = read_measured_runs(*table, "runs.csv");
   ASSERT_FALSE(runs);
   EXPECT_NE(runs.error()[0].hint.find("comma-separated"), std::string::npos);
-}
-
-TEST(MeasuredRuns, SomeCellsSayThatTheyKnowNothing) {
-  for (const char* cell : {"n/a", "N/A", "-", "?", "unknown", "nan"}) {
-    const MeasuredRun run =
-        test::runs_from("id,lora,tp,params_b\na," + std::string(cell) + "," + cell + "," + cell + "\n").at(0);
-    EXPECT_TRUE(run.faults.empty()) << cell;
-    EXPECT_EQ(run.lora, std::nullopt);
-    EXPECT_EQ(run.tp, std::nullopt);
-    EXPECT_EQ(run.params_b, std::nullopt);
-  }
 }
 
 /// The table of the plans with what a table of runs has to say beside it.
@@ -192,15 +164,15 @@ TEST(MeasuredRuns, PlansReadBackTakeTheTimeThatTheyWerePlannedToTake) {
   }
 }
 
-// Whatever a strategy may tell software, a column says, and it counts more than the notes.
+// Whatever a strategy may tell software, a column says.
 TEST(MeasuredRuns, EachMemberOfTheExecutionIsAColumn) {
   for (const DimensionRow& row : dimensions()) {
     if (!row.of_execution) continue;
     const std::int32_t value = row.words == nullptr ? 2 : row.words->values[1];
-    const std::string cell = row.dimension == Dimension::FlashAttention ? "off" : row.text(value);
+    const std::string cell = row.text(value);
     const auto runs = test::runs_from(
-        "id,model,gpu,n_gpus,framework,dtype,seq_len,tp,pp,ep,micro_batch,recompute,notes," + std::string(row.keyword) +
-        "\na,mixtral-8x7b,H100-80GB,8,Megatron-LM,bf16,4096,1,1,8,1,selective,overlap-grad-reduce," + cell + "\n");
+        "id,model,gpu,n_gpus,stack,dtype,seq_len,tp,pp,ep,micro_batch,recompute," + std::string(row.keyword) +
+        "\na,mixtral-8x7b,H100-80GB,8,megatron,fp8,4096,1,1,8,1,selective," + cell + "\n");
     const Result<ResolvedRun> run = resolve_run(runs.at(0), shipped_catalog());
     ASSERT_TRUE(run) << row.keyword << to_string(run.error());
     EXPECT_EQ(row.text(row.get(run->strategy)), cell) << row.keyword;
@@ -219,6 +191,18 @@ TEST(MeasuredRuns, AValueThatNobodyKnowsIsAnErrorOfTheRow) {
   EXPECT_EQ(fault("software_release", "9912"), "");
   EXPECT_EQ(fault("expert_overlap", "✓"), "");
   EXPECT_EQ(fault("expert_overlap", "n/a"), "");
+  EXPECT_THAT(fault("optimizer", "Shampoo"), HasSubstr("one of adamw, adam8bit"));
+  EXPECT_THAT(fault("dtype", "int8"), HasSubstr("one of fp32, tf32, fp16, bf16, fp8, fp4"));
+  EXPECT_THAT(fault("network", "Slingshot"), HasSubstr("efa, infiniband"));
+  EXPECT_THAT(fault("sharding", "diagonal"), HasSubstr("one of none, zero1"));
+  EXPECT_THAT(fault("recompute", "now and then"), HasSubstr("one of none, selective, full"));
+  EXPECT_THAT(fault("schedule", "afap"), HasSubstr("one of gpipe, 1f1b"));
+  EXPECT_THAT(fault("quant", "int8"), HasSubstr("nf4, int4"));
+  EXPECT_THAT(fault("mem_kind", "heap"), HasSubstr("allocated, reserved or device"));
+  EXPECT_THAT(fault("tflops_kind", "odd"), HasSubstr("model or hardware"));
+  EXPECT_THAT(fault("mlp", "maxout"), HasSubstr("gelu, relu, swiglu or geglu"));
+  EXPECT_THAT(fault("kind", "diffusion"), HasSubstr("one of decoder, encoder"));
+  EXPECT_THAT(fault("lora_targets", "everything"), HasSubstr("query-value, attention or all"));
 }
 
 TEST(MeasuredRuns, ColumnsThatNothingReadsAreNamed) {
@@ -286,7 +270,7 @@ const std::vector<std::string>& columns() {
                                                  "gpus_per_node",
                                                  "internode_gbps_per_node",
                                                  "network",
-                                                 "framework",
+                                                 "stack",
                                                  "dtype",
                                                  "tp",
                                                  "pp",
@@ -306,10 +290,10 @@ const std::vector<std::string>& columns() {
                                                  "offload",
                                                  "flash_attention",
                                                  "optimizer",
-                                                 "lora",
+                                                 "method",
                                                  "step_time_s",
                                                  "mem_kind",
-                                                 "notes"};
+                                                 "mean_seq_len"};
   return names;
 }
 
@@ -332,7 +316,7 @@ TEST(HostileRows, AFewWrongCellsInAGoodRowNeverDoHarm) {
       "128",       "50304", "2048", "swiglu", "8",        "2",     "14336", "H100-80GB", "",
       "64",        "8",     "3200", "IB",     "megatron", "bf16",  "4",     "2",         "2",
       "2",         "4",     "1",    "4",      "1",        "zero1", "",      "1",         "256",
-      "selective", "",      "",     "none",   "1",        "adamw", "0",     "1.0",       "max_allocated",
+      "selective", "",      "",     "none",   "1",        "adamw", "",      "1.0",       "max_allocated",
       ""};
   ASSERT_EQ(good.size(), columns().size());
   std::mt19937_64 random(7);
@@ -354,21 +338,36 @@ TEST(HostileRows, AFewWrongCellsInAGoodRowNeverDoHarm) {
 TEST(HostileRows, ShippedRowsWithOneWrongCellNeverDoHarm) {
   std::mt19937_64 random(11);
   const auto& runs = test::measured_runs();
-  using Count = std::optional<std::int64_t> MeasuredRun::*;
-  const std::array<Count, 21> counts{
-      &MeasuredRun::n_layers,     &MeasuredRun::hidden,     &MeasuredRun::ffn_hidden,
-      &MeasuredRun::n_heads,      &MeasuredRun::n_kv_heads, &MeasuredRun::head_dim,
-      &MeasuredRun::vocab,        &MeasuredRun::seq_len,    &MeasuredRun::n_experts,
-      &MeasuredRun::top_k,        &MeasuredRun::n_gpus,     &MeasuredRun::gpus_per_node,
-      &MeasuredRun::tp,           &MeasuredRun::pp,         &MeasuredRun::vpp,
-      &MeasuredRun::cp,           &MeasuredRun::ep,         &MeasuredRun::micro_batch,
-      &MeasuredRun::global_batch, &MeasuredRun::etp,        &MeasuredRun::recompute_layers};
-  const std::array<std::int64_t, 9> values{1, 2, 3, 5, 64, 1000, 65536, 3'000'000'000, 8'999'999'999'999'999};
+  using Count = std::optional<std::int64_t>&;
+  const std::vector<Count (*)(MeasuredRun&)> counts{[](MeasuredRun& r) -> Count { return r.model.n_layers; },
+                                                    [](MeasuredRun& r) -> Count { return r.model.hidden; },
+                                                    [](MeasuredRun& r) -> Count { return r.model.ffn_hidden; },
+                                                    [](MeasuredRun& r) -> Count { return r.model.n_heads; },
+                                                    [](MeasuredRun& r) -> Count { return r.model.n_kv_heads; },
+                                                    [](MeasuredRun& r) -> Count { return r.model.head_dim; },
+                                                    [](MeasuredRun& r) -> Count { return r.model.vocab; },
+                                                    [](MeasuredRun& r) -> Count { return r.model.n_experts; },
+                                                    [](MeasuredRun& r) -> Count { return r.model.top_k; },
+                                                    [](MeasuredRun& r) -> Count { return r.machine.n_gpus; },
+                                                    [](MeasuredRun& r) -> Count { return r.machine.gpus_per_node; },
+                                                    [](MeasuredRun& r) -> Count { return r.seq_len; },
+                                                    [](MeasuredRun& r) -> Count { return r.mean_seq_len; },
+                                                    [](MeasuredRun& r) -> Count { return r.global_batch; }};
+  const std::array<std::int64_t, 7> values{1, 2, 3, 5, 64, 1000, 65536};
   for (int trial = 0; trial < 6000; ++trial) {
     MeasuredRun run = runs[random() % runs.size()];
-    const std::size_t which = random() % counts.size();
-    run.*counts[which] = values[random() % values.size()];
-    SCOPED_TRACE(run.id + " column " + std::to_string(which) + " = " + std::to_string((run.*counts[which]).value()));
+    const std::size_t which = random() % (counts.size() + kDimensionCount);
+    std::int64_t value = values[random() % values.size()];
+    if (which < counts.size()) {
+      counts[which](run) = value;
+    } else {
+      const DimensionRow& row = dimensions()[which - counts.size()];
+      if (row.words != nullptr) value = row.words->values[random() % row.words->values.size()];
+      if (row.kind == DimensionRow::Kind::Switch) value %= 2;
+      row.set(run.strategy, static_cast<std::int32_t>(std::clamp<std::int64_t>(value, row.least, row.most)));
+      run.stated_dimensions[which - counts.size()] = true;
+    }
+    SCOPED_TRACE(run.id + " column " + std::to_string(which) + " = " + std::to_string(value));
     expect_harmless(run);
     if (HasFailure()) return;
   }

@@ -9,19 +9,10 @@
 #include <gtest/gtest.h>
 
 #include "base/csv_reader.hpp"
-#include "catalogs/catalog.hpp"
 #include "planner/validation/measured_run.hpp"
+#include "tests/support/shipped_catalog.hpp"
 
 namespace smplan::test {
-
-inline const Catalog& shipped_catalog() {
-  static const Catalog catalog = [] {
-    Result<Catalog> c = Catalog::shipped();
-    if (!c) ADD_FAILURE() << to_string(c.error());
-    return c ? std::move(*c) : Catalog();
-  }();
-  return catalog;
-}
 
 /// Rows of a table written in a test.
 inline std::vector<MeasuredRun> runs_from(std::string_view csv) {

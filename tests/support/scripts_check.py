@@ -41,6 +41,7 @@ STARTED = {
     "recipes": (["/nowhere"], 2, "/nowhere is missing"),
     "reproduce": ([], BUILDS, ""),
     "run": (["--version"], BUILDS, ""),
+    "runs/normalise": (["tests/measured/runs/smp_mics.csv", "{work}/typed.csv"], 0, ""),
     "sanitize": (["address"], BUILDS, ""),
     "trust": ([], BUILDS, ""),
     "valgrind": ([], BUILDS, ""),
@@ -126,6 +127,7 @@ class Scripts(unittest.TestCase):
 
     def test_every_script_is_named_here(self):
         scripts = {path.name for path in (SOURCE / "scripts").iterdir() if path.is_file() and path.suffix != ".txt"}
+        scripts.add("runs/normalise")
         self.assertEqual(scripts, STARTED.keys() | RUN_ELSEWHERE.keys())
         for name, place in RUN_ELSEWHERE.items():
             self.assertIn(f"scripts/{name}", (SOURCE / place).read_text())

@@ -1,0 +1,70 @@
+#include "catalogs/adapter_methods.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "base/embedded_file.hpp"
+#include "base/json_reader.hpp"
+#include "base/words.hpp"
+#include "catalogs/reading.hpp"
+
+namespace smplan {
+
+std::span<const EmbeddedFile> shipped_finetuning_files();
+
+namespace {
+
+constexpr double kMostBytes = 1e4;
+constexpr std::int64_t kMostTokens = 1'000'000;
+
+AdapterMethod read_method(const JsonValue& value, Diagnostics& out) {
+  ObjectReader reader(value, out);
+  AdapterMethod m;
+  m.name = read_name(reader, "name");
+  const auto bytes = [&](std::string_view key) { return read_number_or(reader, key, 0, kMostBytes, 0); };
+  m.input = bytes("input_bytes");
+  m.output = bytes("output_bytes");
+  m.rank = bytes("rank_bytes");
+  m.weight = bytes("weight_bytes");
+  m.square = bytes("square_bytes");
+  m.shared_input = bytes("shared_input_bytes");
+  m.last_input = bytes("last_input_bytes");
+  m.hidden = bytes("hidden_bytes");
+  m.virtual_tokens = read_integer_or(reader, "virtual_tokens", 0, kMostTokens, 0);
+  reader.finish();
+  return m;
+}
+
+std::vector<AdapterMethod> read_shipped() {
+  std::vector<AdapterMethod> methods;
+  Diagnostics faults;
+  for (const EmbeddedFile& file : shipped_finetuning_files()) {
+    const Result<JsonValue> json = parse_json(file.content, file.name);
+    if (!json) throw std::logic_error(to_string(json.error()));
+    ObjectReader reader(*json, faults);
+    reader.string("schema");
+    read_provenance(reader);
+    reader.ignore("note");
+    for (const JsonValue& row : reader.array("adapter_methods")) methods.push_back(read_method(row, faults));
+    reader.finish();
+  }
+  if (!faults.empty()) throw std::logic_error(to_string(faults));  // a part of the build, which tests read
+  return methods;
+}
+
+}  // namespace
+
+const std::vector<AdapterMethod>& adapter_methods() {
+  static const std::vector<AdapterMethod> kMethods = read_shipped();
+  return kMethods;
+}
+
+const AdapterMethod* adapter_method(std::string_view name) {
+  const std::string letters = letters_and_digits(name);
+  const std::vector<AdapterMethod>& all = adapter_methods();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const auto& m) { return letters_and_digits(m.name) == letters; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+}  // namespace smplan

@@ -1,0 +1,26 @@
+"""What scripts and vendors' recipes did that their tables do not say: one module a source. None reads a measurement."""
+
+from collections.abc import Callable
+
+from row import Row
+
+from . import lightning, megatron, mosaic, nvidia, nvidia_bert, nvidia_jax, peft, qwen, torchtune, vtrain
+
+# In this order: later rules see what earlier ones found.
+RULES: tuple[Callable[[Row], None], ...] = (
+    qwen.follow,
+    lightning.follow,
+    torchtune.follow,
+    peft.follow,
+    mosaic.follow,
+    vtrain.follow,
+    nvidia_bert.follow,
+    megatron.follow,
+    nvidia_jax.follow,
+    nvidia.follow,
+)
+
+
+def follow(row: Row) -> None:
+    for rule in RULES:
+        rule(row)

@@ -1,0 +1,14 @@
+"""LitGPT, which runs on Lightning Fabric."""
+
+from row import Row
+
+
+def follow(row: Row) -> None:
+    """LitGPT checkpoints the layers that it shards, and only those. `bnb.nf4` has plain scales, `bnb.nf4-dq` quantised
+    ones (Lightning Fabric, plugins/precision/bitsandbytes.py)."""
+    if row.stack["id"] != "litgpt":
+        return
+    if row.typed.get("sharding") == "fsdp-full" and not row.typed.get("recompute"):
+        row.put("recompute", "full")
+    if row.typed.get("method") == "qlora" and row.cell("quant") and "-dq" not in row.cell("quant").lower():
+        row.put_if_open("double_quantization", "off")
