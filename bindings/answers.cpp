@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
-#include <nlohmann/json.hpp>
 
 #include "base/clock.hpp"
+#include "base/json_writer.hpp"
 #include "bindings/catalog_handle.hpp"
 #include "bindings/errors.hpp"
 #include "bindings/interruptible.hpp"
@@ -151,7 +151,7 @@ void write_files(const std::string& folder, const std::vector<std::pair<std::str
 /// JSON text as this library writes it: of the same values, the same bytes. (Python may shorten a number further.)
 std::string normal_json(const std::string& text) {
   value_or_throw(parse_json(text, "plan"));
-  return nlohmann::ordered_json::parse(text).dump(2) + "\n";
+  return Json::parse(text).dump(2) + "\n";
 }
 
 std::vector<std::string> target_names() {

@@ -1,8 +1,7 @@
 #include "cli/version.hpp"
+#include "base/json_writer.hpp"
 
 #include <algorithm>
-
-#include <nlohmann/json.hpp>
 
 namespace smplan::cli {
 namespace {
@@ -26,7 +25,7 @@ std::string catalog_date(const Catalog& catalog) {
 
 std::string version_text(bool json, const Catalog& catalog) {
   if (!json) return "smplan " SMPLAN_VERSION;
-  nlohmann::ordered_json out;
+  Json out;
   out["smplan_version"] = SMPLAN_VERSION;
   out["schema_version"] = 1;
   auto& facts = out["catalog"];

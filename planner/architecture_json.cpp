@@ -1,12 +1,8 @@
 #include "planner/architecture_json.hpp"
-
-#include <nlohmann/json.hpp>
+#include "base/json_writer.hpp"
 
 namespace smplan {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
 Json latent_json(const LatentAttention& l) {
   return {{"q_lora_rank", l.q_lora_rank},
           {"kv_lora_rank", l.kv_lora_rank},
@@ -74,7 +70,7 @@ void add_switches(const Architecture& a, Json& out) {
 
 }  // namespace
 
-std::string architecture_json(const Architecture& a) {
+Json architecture_member(const Architecture& a) {
   Json out;
   out["schema"] = "smplan.architecture/1";
   out["name"] = a.name;
@@ -90,7 +86,9 @@ std::string architecture_json(const Architecture& a) {
   if (a.prediction.depth > 0) {
     out["multi_token_prediction"] = {{"depth", a.prediction.depth}, {"shared_block", a.prediction.shared_block}};
   }
-  return out.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return out;
 }
+
+std::string architecture_json(const Architecture& a) { return architecture_member(a).dump(); }
 
 }  // namespace smplan

@@ -1,20 +1,17 @@
 #include "planner/plan_json.hpp"
+#include "base/json_writer.hpp"
 #include "planner/advice.hpp"
 
 #include <cmath>
 #include <stdexcept>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "planner/architecture_facts.hpp"
 #include "planner/architecture_json.hpp"
 
 namespace smplan {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
 constexpr int kSchemaVersion = 2;
 
 /// JSON has no NaN; one here is a fault of ours and must not pass as null.
@@ -67,7 +64,7 @@ Json model_json(const Architecture& a) {
   out["kind"] = std::string(to_string(a.kind));
   for (const auto& [name, value] : architecture_facts(a)) out[std::string(name)] = value;
   if (a.rotary_base > 0) out["rotary_base"] = number(a.rotary_base);
-  out["architecture"] = Json::parse(architecture_json(a));
+  out["architecture"] = architecture_member(a);
   return out;
 }
 
@@ -260,6 +257,8 @@ void add_strategy(Json& out, const PlanRequest& r, const Plan& p) {
   out["dtype"] = std::string(to_string(p.precision));
 }
 
+}  // namespace
+
 Json plan_json(const PlanRequest& r, const Plan& p, std::size_t rank) {
   Json out;
   out["rank"] = rank;
@@ -303,6 +302,8 @@ Json plan_json(const PlanRequest& r, const Plan& p, std::size_t rank) {
   return out;
 }
 
+namespace {
+
 /// A frontier point in short; `rank` where the list has the plan too.
 Json frontier_json(const PlanSet& set, const Plan& p) {
   Json rank = nullptr;
@@ -338,9 +339,7 @@ Json miss_json(const PlanSet& set) {
 
 std::string_view version() { return SMPLAN_VERSION; }
 
-std::string to_json(const PlanRequest& request) {
-  return request_json(request).dump(-1, ' ', false, Json::error_handler_t::replace);
-}
+std::string to_json(const PlanRequest& request) { return request_json(request).dump(); }
 
 std::string to_json(const PlanSet& set) {
   Json out;
@@ -368,7 +367,7 @@ std::string to_json(const PlanSet& set) {
   search["exact"] = set.search.exact;
   out["search"] = search;
   // A path may be no UTF-8, and assumptions name paths.
-  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return out.dump(2) + "\n";
 }
 
 }  // namespace smplan

@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include "base/assert.hpp"
+#include "base/json_writer.hpp"
 #include "base/utf8.hpp"
 
 namespace smplan {
@@ -248,11 +248,11 @@ Result<RequestSpec> read_request_words(std::string_view words, RequestSpec base,
 }
 
 std::string request_key(const RequestSpec& spec) {
-  nlohmann::ordered_json out = nlohmann::ordered_json::object();
+  Json out = Json::object();
   for (const RequestName& n : names()) {
     if (const Text& value = n.of(spec)) out[std::string(n.name)] = *value;
   }
-  return out.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return out.dump();
 }
 
 }  // namespace smplan

@@ -4,10 +4,10 @@
 #include <tuple>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "base/hash.hpp"
 #include "base/json_reader.hpp"
+#include "base/json_writer.hpp"
 #include "base/printable.hpp"
 #include "models/trials.hpp"
 #include "planner/build_identity.hpp"
@@ -17,9 +17,6 @@
 
 namespace smplan {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
 std::string_view to_string(SweepLine::Status status) {
   switch (status) {
     case SweepLine::Status::Planned:
@@ -50,15 +47,7 @@ std::string identity_of(const RequestSpec& spec, const Result<PlanRequest>& requ
   for (const std::optional<std::string>* file : {&spec.hf_config, &spec.arch}) {
     if (*file) facts.push_back(hash_text(read_text_file(**file).value_or("")));
   }
-  return hash_text(facts.dump(-1, ' ', false, Json::error_handler_t::replace));
-}
-
-/// The plan as `plan --format json` writes it.
-Json plan_member(const PlanRequest& request, const Plan& plan) {
-  PlanSet set;
-  set.request = request;
-  set.plans = {plan};
-  return Json::parse(to_json(set)).at("plans").at(0);
+  return hash_text(facts.dump());
 }
 
 std::string why_none(const PlanSet& set) {
@@ -215,7 +204,7 @@ SweepLine sweep_line(const SweepQuestion& question, const Catalog& catalog, cons
     message = smplan::to_string(request.error());
   } else if (options.trials) {
     if (const auto schedule = plan_trials(*request, *options.trials, catalog, options.search)) {
-      plan = plan_member(*request, schedule->plan);
+      plan = plan_json(*request, schedule->plan, 1);
       trials["at_once"] = schedule->at_once;
       trials["waves"] = schedule->waves;
       trials["makespan_s"] = schedule->makespan.value();
@@ -232,30 +221,29 @@ SweepLine sweep_line(const SweepQuestion& question, const Catalog& catalog, cons
       out.status = SweepLine::Status::NoPlan;
       message = why_none(set);
     } else {
-      plan = plan_member(*request, set.plans.front());
+      plan = plan_json(*request, set.plans.front(), 1);
     }
   }
   line["status"] = std::string(to_string(out.status));
   line["message"] = message;
   line["plan"] = std::move(plan);
   line["trials"] = std::move(trials);
-  out.text = printable_json(line.dump(-1, ' ', false, Json::error_handler_t::replace)) + '\n';
+  out.text = printable_json(line.dump()) + '\n';
   return out;
 }
 
 std::optional<std::string> sweep_identity(std::string_view line) {
   // Our own reader first: it bounds how deep a line can nest.
   if (!parse_json(line, "line")) return std::nullopt;
-  const Json json = Json::parse(line, nullptr, false);
-  if (!json.is_object() || !json.contains("status")) return std::nullopt;
-  const auto identity = json.find("identity");
-  return identity != json.end() && identity->is_string() ? std::optional(identity->get<std::string>()) : std::nullopt;
+  const Json json = Json::parse(line);
+  if (!json.contains("status") || !json["identity"].is_string()) return std::nullopt;
+  return json["identity"].text();
 }
 
 SweepLine::Status sweep_status(std::string_view line) {
-  const Json status = Json::parse(line).at("status");
+  const Json status = Json::parse(line)["status"];
   for (const auto s : {SweepLine::Status::Planned, SweepLine::Status::NoPlan}) {
-    if (status == std::string(to_string(s))) return s;
+    if (status == Json(to_string(s))) return s;
   }
   return SweepLine::Status::Invalid;
 }

@@ -2,15 +2,11 @@
 #include <cmath>
 #include <tuple>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json_writer.hpp"
 #include "catalogs/import/import.hpp"
 
 namespace smplan {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
 /// As AWS writes it: the division by an hour and back leaves dust behind the tenth decimal.
 double decimal(double value) { return std::round(value * 1e10) / 1e10; }
 

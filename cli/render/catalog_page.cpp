@@ -25,7 +25,7 @@ void add_text(FactSheet& sheet, const std::string& key, const std::string& text)
 void add_switch(FactSheet& sheet, const std::string& key, bool value) { sheet.add(key, value ? "yes" : "no", value); }
 
 void add_names(FactSheet& sheet, const std::string& key, const std::vector<std::string>& names) {
-  if (!names.empty()) sheet.add(key, fmt::format("{}", fmt::join(names, ", ")), nlohmann::ordered_json(names));
+  if (!names.empty()) sheet.add(key, fmt::format("{}", fmt::join(names, ", ")), Json(names));
 }
 
 template <typename E>
@@ -103,7 +103,7 @@ Listing instance_page(const InstanceType& i, const Catalog& catalog) {
   add_switch(sheet, "smp_v2", i.smp_v2);
   add_switch(sheet, "training_plan", i.training_plan);
   if (!i.sold_in.empty()) {
-    sheet.add("sold_in", fmt::format("{}", fmt::join(i.sold_in, ", ")), nlohmann::ordered_json(i.sold_in));
+    sheet.add("sold_in", fmt::format("{}", fmt::join(i.sold_in, ", ")), Json(i.sold_in));
   }
   for (const Price& p : catalog.prices()) {
     if (p.instance != i.name) continue;

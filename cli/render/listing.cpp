@@ -16,7 +16,7 @@ std::string render(const Listing& listing, const Context& context) {
   return {};
 }
 
-void FactSheet::add(const std::string& key, std::string shown, nlohmann::ordered_json value) {
+void FactSheet::add(const std::string& key, std::string shown, Json value) {
   listing_.table.rows.push_back({key, std::move(shown)});
   object_[key] = std::move(value);
 }

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
-
+#include "base/json_writer.hpp"
 #include "cli/options.hpp"
 
 namespace smplan::cli {
@@ -9,7 +8,7 @@ namespace smplan::cli {
 /// The same facts twice: formatted for people, and as an array of objects with numbers in full.
 struct Listing {
   Table table;
-  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  Json rows = Json::array();
 };
 
 /// In the format asked for.
@@ -21,7 +20,7 @@ class FactSheet {
   FactSheet() { listing_.table.columns = {{"FACT"}, {"VALUE", Align::Left, 0, 30}}; }
 
   /// `shown` is for people, `value` for machines.
-  void add(const std::string& key, std::string shown, nlohmann::ordered_json value);
+  void add(const std::string& key, std::string shown, Json value);
   /// Text and whole numbers are the same for both.
   void add(const std::string& key, const std::string& text) { add(key, text, text); }
   void add(const std::string& key, std::int64_t number) { add(key, std::to_string(number), number); }
@@ -30,7 +29,7 @@ class FactSheet {
 
  private:
   Listing listing_;
-  nlohmann::ordered_json object_ = nlohmann::ordered_json::object();
+  Json object_ = Json::object();
 };
 
 }  // namespace smplan::cli

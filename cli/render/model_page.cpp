@@ -131,7 +131,7 @@ Listing model_page(const Architecture& architecture, const ModelPreset* preset) 
   if (!architecture.family.empty()) sheet.add("family", architecture.family);
   sheet.add("kind", std::string(to_string(architecture.kind)));
   if (preset != nullptr && !preset->aliases.empty()) {
-    sheet.add("aliases", joined(preset->aliases), nlohmann::ordered_json(preset->aliases));
+    sheet.add("aliases", joined(preset->aliases), Json(preset->aliases));
   }
   add_widths(sheet, architecture);
   add_parameters(sheet, architecture);

@@ -78,7 +78,6 @@ class Line {
   Result<JsonValue> root_;
 };
 
-using Json = nlohmann::ordered_json;
 using Number = std::optional<double>;
 
 /// A count without fraction is written without one.

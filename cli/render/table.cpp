@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json_writer.hpp"
 #include "base/markdown.hpp"
 #include "base/printable.hpp"
 #include "base/words.hpp"
@@ -133,9 +132,9 @@ std::string render(const Table& table, const Style& style, bool highlight_first)
   return text;
 }
 
-std::string csv_cell(const nlohmann::ordered_json& value) {
+std::string csv_cell(const Json& value) {
   if (value.is_null()) return {};
-  const std::string text = printable(value.is_string() ? value.get<std::string>() : value.dump());
+  const std::string text = printable(value.is_string() ? value.text() : value.dump());
   // A line that begins with two colons is a command to GitHub's runner.
   if (text.find_first_of(",\"") == std::string::npos && !text.starts_with("::")) return text;
   std::string quoted = "\"";
@@ -162,18 +161,15 @@ std::string render_markdown(const Table& table) {
   return text;
 }
 
-std::string render_csv(const nlohmann::ordered_json& rows) {
+std::string render_csv(const Json& rows) {
   std::string text;
   if (rows.empty()) return text;
   std::vector<std::string> keys;
-  for (const auto& member : rows.front().items()) keys.push_back(member.key());
+  for (const auto& [key, value] : rows[0].members()) keys.push_back(key);
   for (std::size_t i = 0; i < keys.size(); ++i) text += (i == 0 ? "" : ",") + csv_cell(keys[i]);
   text += '\n';
-  for (const auto& row : rows) {
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-      const auto cell = row.find(keys[i]);
-      text += (i == 0 ? "" : ",") + (cell == row.end() ? std::string() : csv_cell(*cell));
-    }
+  for (const Json& row : rows.elements()) {
+    for (std::size_t i = 0; i < keys.size(); ++i) text += (i == 0 ? "" : ",") + csv_cell(row[keys[i]]);
     text += '\n';
   }
   return text;

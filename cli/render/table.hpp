@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
+#include "base/json_writer.hpp"
 
 namespace smplan::cli {
 
@@ -37,7 +37,7 @@ std::string render_ranking(const Table& table, const Style& style);
 std::string render_markdown(const Table& table);
 
 /// RFC 4180 lines with a header, from an array of flat objects with equal keys; missing or null is empty.
-std::string render_csv(const nlohmann::ordered_json& rows);
+std::string render_csv(const Json& rows);
 
 /// Paragraph of `label` and text, broken at blanks to the width, continuation lines under the text.
 std::string labelled(std::string_view label, std::string_view text, const Style& style);

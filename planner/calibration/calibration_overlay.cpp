@@ -1,14 +1,10 @@
 #include "planner/calibration/calibration_overlay.hpp"
+#include "base/json_writer.hpp"
 
 #include <charconv>
 
-#include <nlohmann/json.hpp>
-
 namespace smplan {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
 /// Six significant digits: no fit knows more, and a file stays readable.
 double rounded(double x) {
   char text[32];
@@ -50,7 +46,7 @@ std::string calibration_overlay(const CalibrationResult& result, const std::stri
     }
   }
   // File names may hold any bytes; JSON may not.
-  return overlay.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return overlay.dump(2) + "\n";
 }
 
 }  // namespace smplan

@@ -3,17 +3,13 @@
 #include <algorithm>
 #include <map>
 
-#include <nlohmann/json.hpp>
-
 #include "base/csv_reader.hpp"
+#include "base/json_writer.hpp"
 #include "base/printable.hpp"
 #include "base/units.hpp"
 
 namespace smplan {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
 Json parameter_json(const FittedParameter& p) {
   return {{"owner", p.owner},
           {"key", p.key},

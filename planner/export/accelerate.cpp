@@ -1,6 +1,6 @@
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "base/json_writer.hpp"
 #include "planner/export/text.hpp"
 #include "planner/export/writers.hpp"
 
@@ -8,9 +8,6 @@
 
 namespace smplan {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
 Json fsdp(const TrainingPlan& plan, Export& out) {
   const Strategy& s = plan.strategy;
   Json config;
@@ -93,7 +90,7 @@ void write_accelerate(const ExportJob& job, Export& out, Diagnostics& faults) {
   config["use_cpu"] = false;
   add_requirement(out, "accelerate==1.14.0");
   out.files.insert(out.files.begin(),
-                   {"accelerate_config.yaml", commented(provenance_lines(job)) + yaml_block(config.dump())});
+                   {"accelerate_config.yaml", commented(provenance_lines(job)) + yaml_block(config)});
   out.notes.push_back(
       fmt::format("Give each instance its own machine_rank and the first one's main_process_ip, or start the "
                   "script with torchrun: Accelerator(gradient_accumulation_steps={}), micro-batch {}.",

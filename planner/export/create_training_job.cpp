@@ -1,13 +1,10 @@
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "base/json_writer.hpp"
 #include "planner/export/writers.hpp"
 
 namespace smplan {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
 /// What the containers read to start more than one process a node; without them they start one. The values are
 /// JSON in strings. Source: requests that the SageMaker Python SDK v2.257.7 sends, seen 2026-11-21.
 void add_launcher(Json& hyper, const ExportJob& job, const Launch& launch) {

@@ -1,15 +1,12 @@
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "base/json_writer.hpp"
 #include "planner/export/writers.hpp"
 
 // Names of keys: microsoft/DeepSpeed v0.19.5, runtime/config.py and runtime/zero/config.py.
 
 namespace smplan {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
 std::int64_t stage_of(Sharding sharding) {
   switch (sharding) {
     case Sharding::Zero1:

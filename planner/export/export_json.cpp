@@ -1,11 +1,9 @@
 #include "planner/export/export_json.hpp"
-
-#include <nlohmann/json.hpp>
+#include "base/json_writer.hpp"
 
 namespace smplan {
 
 std::string to_json(const Export& exported) {
-  using Json = nlohmann::ordered_json;
   Json out;
   out["target"] = exported.target;
   out["plan_id"] = exported.plan_id;

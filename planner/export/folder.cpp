@@ -5,10 +5,10 @@
 #include <system_error>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "base/hash.hpp"
 #include "base/json_reader.hpp"
+#include "base/json_writer.hpp"
 
 namespace smplan {
 namespace {
@@ -58,11 +58,11 @@ Result<Written> read_marker(const fs::path& marker) {
 }
 
 std::string marker_text(const std::vector<ExportFile>& files) {
-  nlohmann::ordered_json out;
+  Json out;
   out["schema"] = std::string(kSchema);
-  out["files"] = nlohmann::ordered_json::array();
+  out["files"] = Json::array();
   for (const ExportFile& file : files) {
-    out["files"].push_back(nlohmann::ordered_json{{"path", file.path}, {"hash", hash_text(file.content)}});
+    out["files"].push_back(Json{{"path", file.path}, {"hash", hash_text(file.content)}});
   }
   return out.dump(2) + "\n";
 }

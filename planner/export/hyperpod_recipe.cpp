@@ -2,8 +2,8 @@
 #include <cmath>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "base/json_writer.hpp"
 #include "planner/export/hub_name.hpp"
 #include "planner/export/text.hpp"
 #include "planner/export/writers.hpp"
@@ -13,9 +13,6 @@
 
 namespace smplan {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
 /// `model_type` of the adapter. Source: sagemaker-hyperpod-training-adapter-for-nemo 1.4.0.
 constexpr std::pair<std::string_view, std::string_view> kModelTypes[] = {
     {"llama", "llama_v3"},  {"yi", "llama_v3"},          {"smollm", "llama_v3"},
@@ -323,7 +320,7 @@ void write_hyperpod_recipe(const ExportJob& job, Export& out, Diagnostics& fault
   const Json recipe = nemo         ? nemo_recipe(job, out, faults)
                       : finetuning ? finetuning_recipe(job, out, faults)
                                    : adapter_recipe(job, out, faults);
-  out.files.push_back({"recipe.yaml", commented(provenance_lines(job)) + yaml_block(recipe.dump())});
+  out.files.push_back({"recipe.yaml", commented(provenance_lines(job)) + yaml_block(recipe)});
 }
 
 }  // namespace smplan

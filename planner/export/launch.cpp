@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "base/json_writer.hpp"
 #include "planner/export/writers.hpp"
 
 namespace smplan {
@@ -368,7 +368,7 @@ std::string startable_stacks() {
   return names;
 }
 
-std::string json_string(std::string_view text) { return nlohmann::json(std::string(text)).dump(); }
+std::string json_string(std::string_view text) { return Json(std::string(text)).dump(); }
 
 std::string job_name_of(const ExportJob& job) {
   const TrainingPlan& plan = job.plan;

@@ -1,5 +1,5 @@
-#include <nlohmann/json.hpp>
 
+#include "base/json_writer.hpp"
 #include "planner/export/writers.hpp"
 
 // Names of keys: AWS Neuron documentation, neuronx_distributed.neuronx_distributed_config, read 2026-08.
@@ -12,7 +12,6 @@ void check_neuronx(const TrainingPlan& plan, Diagnostics& faults) {
 }
 
 void write_neuronx(const ExportJob& job, Export& out, Diagnostics&) {
-  using Json = nlohmann::ordered_json;
   const TrainingPlan& plan = job.plan;
   const Strategy& s = plan.strategy;
   Json config;

@@ -2,16 +2,13 @@
 #include <iterator>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "base/json_writer.hpp"
 #include "planner/export/text.hpp"
 #include "planner/export/writers.hpp"
 
 namespace smplan {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
 /// `distribution=` of the estimator. Every other spelling is accepted by the SDK and starts one process a node.
 Json distribution(const Launch& launch) {
   Json out;
@@ -119,7 +116,7 @@ std::string script(const ExportJob& job, const Launch& launch, const std::vector
   std::string call;
   for (const Keyword& k : arguments) {
     if (!k.comment.empty()) call += commented({k.comment}, "    # ");
-    call += fmt::format("    {}={},\n", k.name, python_literal(k.value.dump(), 4));
+    call += fmt::format("    {}={},\n", k.name, python_literal(k.value, 4));
   }
   const bool lustre = !launch.channels.front().file_system.empty();
   return fmt::format(

@@ -1,14 +1,11 @@
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "base/json_writer.hpp"
 #include "planner/export/text.hpp"
 #include "planner/export/writers.hpp"
 
 namespace smplan {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
 Json distributed(const Launch& launch) {
   Json out;
   out["class"] = launch.launcher == LaunchMethod::Mpi ? "MPI" : "Torchrun";
@@ -87,21 +84,21 @@ std::string value_text(const std::string& key, const Json& value, int indent) {
   if (key == "distributed") {
     Json members = value;
     members.erase("class");
-    return call(value["class"].get<std::string>(), members, indent);
+    return call(value["class"].text(), members, indent);
   }
   if (key == "tags") {
     std::string text = "[";
-    for (const Json& tag : value) text += (text.size() > 1 ? ", " : "") + call("Tag", tag, -1);
+    for (const Json& tag : value.elements()) text += (text.size() > 1 ? ", " : "") + call("Tag", tag, -1);
     return text + "]";
   }
-  return python_literal(value.dump(), indent);
+  return python_literal(value, indent);
 }
 
 /// `Name(key=value, ...)`, an argument a line; on one line where `indent` is negative.
 std::string call(std::string_view name, const Json& members, int indent) {
   std::string text = std::string(name) + '(';
   const std::string margin(static_cast<std::size_t>(std::max(indent, 0)), ' ');
-  for (const auto& [key, value] : members.items()) {
+  for (const auto& [key, value] : members.members()) {
     if (indent < 0) {
       text += fmt::format("{}{}={}", text.back() == '(' ? "" : ", ", key, value_text(key, value, 0));
     } else {
@@ -138,8 +135,7 @@ std::string script(const ExportJob& job, const Launch& launch, const Json& kwarg
       "    trainer.train(input_data_config=inputs, wait=False)\n",
       commented(provenance_lines(job)), commented({"Image: " + launch.image_note}),
       lustre ? "    FileSystemDataSource,\n" : "", vpc ? "    Networking,\n" : "", lustre ? "" : "    S3DataSource,\n",
-      smp ? "SMP, " : "", kwargs["distributed"]["class"].get<std::string>(), call("ModelTrainer", kwargs, 0),
-      inputs(launch));
+      smp ? "SMP, " : "", kwargs["distributed"]["class"].text(), call("ModelTrainer", kwargs, 0), inputs(launch));
 }
 
 }  // namespace

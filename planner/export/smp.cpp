@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
+#include "base/json_writer.hpp"
 #include "catalogs/sagemaker_limits.hpp"
 #include "planner/export/writers.hpp"
 
@@ -12,9 +12,6 @@
 
 namespace smplan {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
 /// Types that the archived library ran on.
 const std::vector<std::string>& v1_types() {
   static const std::vector<std::string> kTypes =

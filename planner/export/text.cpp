@@ -3,45 +3,45 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "base/json_writer.hpp"
 #include "base/printable.hpp"
 #include "planner/export/writers.hpp"
 
 namespace smplan {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
 std::string spaces(int n) { return std::string(static_cast<std::size_t>(n), ' '); }
 
 /// Numbers and strings look alike in JSON, YAML, TOML and Python.
 std::string scalar(const Json& value) { return value.dump(); }
 
 std::string python(const Json& value, int indent) {
-  if (value.is_boolean()) return value.get<bool>() ? "True" : "False";
+  if (value.is_boolean()) return value.truth() ? "True" : "False";
   if (value.is_null()) return "None";
-  if (!value.is_structured()) return scalar(value);
+  if (!value.is_array() && !value.is_object()) return scalar(value);
   const char* brackets = value.is_array() ? "[]" : "{}";
   if (value.empty()) return brackets;
   std::string text(1, brackets[0]);
   text += '\n';
-  for (const auto& [key, item] : value.items()) {
-    text += spaces(indent + 4);
-    if (value.is_object()) text += Json(key).dump() + ": ";
-    text += python(item, indent + 4) + ",\n";
+  const auto add = [&](const std::string& key, const Json& item) {
+    text += spaces(indent + 4) + key + python(item, indent + 4) + ",\n";
+  };
+  if (value.is_array()) {
+    for (const Json& item : value.elements()) add("", item);
+  } else {
+    for (const auto& [key, item] : value.members()) add(Json(key).dump() + ": ", item);
   }
   return text + spaces(indent) + brackets[1];
 }
 
 std::string yaml(const Json& value, int indent) {
   std::string text;
-  for (const auto& [key, item] : value.items()) {
+  for (const auto& [key, item] : value.members()) {
     text += spaces(indent) + key + ':';
     if (item.is_object() && !item.empty()) {
       text += '\n' + yaml(item, indent + 2);
     } else {
-      text += ' ' + (item.is_structured() ? item.dump() : scalar(item)) + '\n';
+      text += ' ' + scalar(item) + '\n';
     }
   }
   return text;
@@ -110,15 +110,14 @@ bool has_requirements(const Export& out) {
                      [](const ExportFile& file) { return file.path.ends_with("requirements.txt"); });
 }
 
-std::string python_literal(std::string_view json, int indent) { return python(Json::parse(json), indent); }
-std::string yaml_block(std::string_view json, int indent) { return yaml(Json::parse(json), indent); }
+std::string python_literal(const Json& value, int indent) { return python(value, indent); }
+std::string yaml_block(const Json& object, int indent) { return yaml(object, indent); }
 
-std::string toml_tables(std::string_view json) {
-  const Json document = Json::parse(json);
+std::string toml_tables(const Json& document) {
   std::string text;
-  for (const auto& [table, members] : document.items()) {
+  for (const auto& [table, members] : document.members()) {
     text += fmt::format("{}[{}]\n", text.empty() ? "" : "\n", table);
-    for (const auto& [key, value] : members.items()) text += fmt::format("{} = {}\n", key, value.dump());
+    for (const auto& [key, value] : members.members()) text += fmt::format("{} = {}\n", key, value.dump());
   }
   return text;
 }

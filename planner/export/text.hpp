@@ -8,6 +8,8 @@
 
 namespace smplan {
 
+class Json;
+
 /// What the exported files rest on: plan, strategy, world-size equation and predictions, a line each.
 std::vector<std::string> provenance_lines(const ExportJob& job);
 
@@ -17,10 +19,10 @@ std::string commented(const std::vector<std::string>& lines, std::string_view pr
 /// `2 x 8 = data 2 x tensor 8 x pipeline 1 x context 1 = 16`.
 std::string world_equation(const TrainingPlan& plan);
 
-/// JSON text (an object, a list, a scalar) as Python, YAML or TOML say it. Keys keep their order.
-std::string python_literal(std::string_view json, int indent = 0);
-std::string yaml_block(std::string_view json, int indent = 0);
+/// A value as Python says it, an object as YAML does. Keys keep their order.
+std::string python_literal(const Json& value, int indent = 0);
+std::string yaml_block(const Json& object, int indent = 0);
 /// Tables one level deep: `[name]` and `key = value`.
-std::string toml_tables(std::string_view json);
+std::string toml_tables(const Json& document);
 
 }  // namespace smplan

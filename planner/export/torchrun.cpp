@@ -1,7 +1,7 @@
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "base/escape.hpp"
+#include "base/json_writer.hpp"
 #include "planner/export/text.hpp"
 #include "planner/export/writers.hpp"
 
@@ -10,8 +10,8 @@ namespace {
 
 /// A setting's JSON as a word of the shell: a string without its quotes.
 std::string word(const std::string& json) {
-  const auto value = nlohmann::json::parse(json);
-  return escape_shell(value.is_string() ? value.get<std::string>() : json);
+  const auto value = Json::parse(json);
+  return escape_shell(value.is_string() ? value.text() : json);
 }
 
 }  // namespace

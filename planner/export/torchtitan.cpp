@@ -2,8 +2,8 @@
 #include <iterator>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "base/json_writer.hpp"
 #include "planner/export/text.hpp"
 #include "planner/export/writers.hpp"
 
@@ -11,9 +11,6 @@
 
 namespace smplan {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
 struct Flavor {
   std::string_view preset;
   std::string_view model;
@@ -97,7 +94,7 @@ Json model_section(const TrainingPlan& plan, Export& out, Diagnostics& faults) {
                       fmt::format("torchtitan implements no {} model", plan.model.family),
                       "export to fsdp or megatron"});
   }
-  const std::string name = model.is_null() ? "" : model.value("name", "");
+  const std::string name = model["name"].is_string() ? model["name"].text() : "";
   if (plan.strategy.context_parallel > 1 &&
       std::find(std::begin(kWholeContexts), std::end(kWholeContexts), name) != std::end(kWholeContexts)) {
     faults.push_back({"not-expressible", "--target",
@@ -247,8 +244,8 @@ void write_torchtitan(const ExportJob& job, Export& out, Diagnostics& faults) {
       Json{{"enable", true}, {"folder", std::string(kCheckpointPath)}, {"interval", plan.save_steps()}};
   out.files.push_back({"torchtitan.toml", commented(provenance_lines(job)) +
                                               "# For torchtitan 0.2.2; later versions read Python instead of TOML.\n" +
-                                              toml_tables(config.dump())});
-  const bool own = config["model"].value("flavor", "") == kOwnFlavor;
+                                              toml_tables(config)});
+  const bool own = config["model"]["flavor"] == Json(kOwnFlavor);
   out.files.push_back(
       framework_entry((own ? register_flavor(plan) : std::string()) +
                       "sys.argv = [\"torchtitan.train\", \"--job.config_file\", str(here / \"torchtitan.toml\")]\n"

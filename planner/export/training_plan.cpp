@@ -5,9 +5,9 @@
 #include <map>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "base/hash.hpp"
+#include "base/json_writer.hpp"
 #include "catalogs/reading.hpp"
 #include "models/dimensions.hpp"
 #include "models/layers.hpp"
@@ -277,7 +277,6 @@ std::int64_t TrainingPlan::save_steps() const {
 }
 
 std::string TrainingPlan::id() const {
-  using Json = nlohmann::ordered_json;
   Json decided;
   decided["model"] = architecture_json(model);
   decided["work"] = {
@@ -291,7 +290,7 @@ std::string TrainingPlan::id() const {
   decided["data"] = {input_mode ? Json(to_string(*input_mode)) : Json(nullptr),
                      data_size ? Json(std::llround(data_size->value())) : Json(nullptr), to_string(checkpoint_storage),
                      warm_pool ? Json(warm_pool->value()) : Json(nullptr)};
-  return hash_text(decided.dump(-1, ' ', false, Json::error_handler_t::replace));
+  return hash_text(decided.dump());
 }
 
 Result<TrainingPlan> read_training_plan(const JsonValue& plan_set, std::int64_t rank, const Catalog& catalog) {

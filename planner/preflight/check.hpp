@@ -9,6 +9,8 @@
 
 namespace smplan {
 
+class Json;
+
 /// All rules, by family, in the order of their ids.
 std::span<const RuleFamily> rule_families();
 /// nullptr if unknown.
@@ -72,6 +74,7 @@ Result<Fixed> apply_fixes(std::string_view text, const Job& job, const std::vect
 
 /// The documented form; and the one of code scanning.
 std::string to_json(const Findings& findings);
+Json json_of(const Findings& findings);
 std::string to_sarif(const Findings& findings);
 /// The page of all rules, in Markdown.
 std::string rules_page();

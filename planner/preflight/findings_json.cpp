@@ -1,14 +1,10 @@
 #include <algorithm>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json_writer.hpp"
 #include "planner/preflight/check.hpp"
 
 namespace smplan {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
 Json finding_json(const Finding& f) {
   Json out;
   out["rule"] = f.rule;
@@ -108,7 +104,7 @@ Json sarif_result(const Finding& f, const std::string& file, std::size_t rule_in
 
 }  // namespace
 
-std::string to_json(const Findings& findings) {
+Json json_of(const Findings& findings) {
   Json out;
   out["file"] = findings.file;
   out["kind"] = std::string(to_string(findings.kind));
@@ -137,8 +133,10 @@ std::string to_json(const Findings& findings) {
   for (const auto& [type, why] : findings.not_predicted) {
     out["not_predicted"].push_back({{"instance_type", type}, {"reason", why}});
   }
-  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return out;
 }
+
+std::string to_json(const Findings& findings) { return json_of(findings).dump(2) + "\n"; }
 
 std::string to_sarif(const Findings& findings) {
   Json run;
@@ -160,7 +158,7 @@ std::string to_sarif(const Findings& findings) {
   out["$schema"] = "https://json.schemastore.org/sarif-2.1.0.json";
   out["version"] = "2.1.0";
   out["runs"].push_back(std::move(run));
-  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return out.dump(2) + "\n";
 }
 
 }  // namespace smplan

@@ -1,9 +1,9 @@
 #include <charconv>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "base/json_reader.hpp"
+#include "base/json_writer.hpp"
 #include "planner/preflight/node.hpp"
 
 namespace smplan {
@@ -72,7 +72,7 @@ class Scanner {
     ++at_;
     const std::string_view raw = text_.substr(begin, at_ - begin);
     if (!escaped) return std::string(raw.substr(1, raw.size() - 2));
-    return nlohmann::json::parse(raw).get<std::string>();
+    return Json::parse(raw).text();
   }
 
   void members(Node& node) {

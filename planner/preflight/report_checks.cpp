@@ -1,15 +1,11 @@
 #include "planner/preflight/report_checks.hpp"
 
-#include <nlohmann/json.hpp>
-
+#include "base/json_writer.hpp"
 #include "planner/export/target.hpp"
 #include "planner/preflight/check.hpp"
 
 namespace smplan {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
 constexpr std::string_view kTarget = "create-training-job";
 
 Json checks_of(const TrainingPlan& plan, const Catalog& catalog, const SagemakerLimits& limits) {
@@ -24,7 +20,7 @@ Json checks_of(const TrainingPlan& plan, const Catalog& catalog, const Sagemaker
   options.request.region = plan.region;
   const Result<Findings> findings = check_job(*job, catalog, limits, options);
   if (!findings) return {{"refused", to_string(findings.error().front())}};
-  Json out = Json::parse(to_json(*findings));
+  Json out = json_of(*findings);
   // Why each rule had nothing to judge is for `smplan check`; the page says how many.
   out["summary"]["rules_skipped"] = findings->skipped.size();
   return {{"findings", out["findings"]}, {"summary", out["summary"]}};

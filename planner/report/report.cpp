@@ -4,10 +4,10 @@
 #include <string_view>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "base/embedded_file.hpp"
 #include "base/escape.hpp"
+#include "base/json_writer.hpp"
 #include "planner/plan_json.hpp"
 #include "planner/report/timeline_json.hpp"
 #include "planner/search.hpp"
@@ -18,9 +18,6 @@ namespace smplan {
 std::span<const EmbeddedFile> report_page_files();
 
 namespace {
-
-using Json = nlohmann::ordered_json;
-
 std::string_view page_file(std::string_view name) {
   for (const EmbeddedFile& file : report_page_files()) {
     if (file.name == name) return file.content;
@@ -84,11 +81,10 @@ std::string extras_json(const ReportData& data) {
 }
 
 std::string title_of(const Json& document) {
-  const std::string model = document["request"]["model"]["name"].get<std::string>();
+  const std::string model = document["request"]["model"]["name"].text();
   if (document["plans"].empty()) return fmt::format("{}: no plan", model);
   const Json& best = document["plans"][0];
-  return fmt::format("{} on {} x {}", model, best["instance_count"].get<std::int64_t>(),
-                     best["instance_type"].get<std::string>());
+  return fmt::format("{} on {} x {}", model, best["instance_count"].integer(), best["instance_type"].text());
 }
 
 }  // namespace

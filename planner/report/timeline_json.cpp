@@ -1,4 +1,5 @@
 #include "planner/report/timeline_json.hpp"
+#include "base/json_writer.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,13 +7,8 @@
 #include <tuple>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 namespace smplan {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
 /// A pass: all its stretches in one.
 struct Pass {
   std::int32_t rank;

@@ -25,19 +25,17 @@ std::string comparable_group(const MeasuredRun& r) {
   const std::string_view optimizer = r.optimizer ? to_string(*r.optimizer) : "";
   const std::string_view network = r.machine.network ? to_string(*r.machine.network) : "";
   const std::string_view trained = to_string(r.trained.value_or(TrainedPart{}).mode);
-  std::string told;
-  for (const DimensionRow& row : dimensions()) {
-    if (row.of_execution && r.states(row.dimension)) told += row.text(row.get(r.strategy)) + ' ';
-  }
   return joined({r.source, m.name, count_text(m.n_layers), count_text(m.hidden), r.machine.gpu, r.machine.instance,
-                 network, r.stack, r.framework, told, dtype, optimizer, trained, count_text(r.machine.n_gpus),
+                 network, r.stack, r.framework, dtype, optimizer, trained, count_text(r.machine.n_gpus),
                  count_text(r.seq_len), count_text(r.global_batch)});
 }
 
+/// How the work is split, and what is kept for the backward pass.
 std::string split(const MeasuredRun& r) {
   std::string text;
   for (const DimensionRow& row : dimensions()) {
-    if (!row.of_execution && r.states(row.dimension)) {
+    const bool keeps = row.dimension == Dimension::RecomputeModules || row.dimension == Dimension::FlashAttention;
+    if ((!row.of_execution || keeps) && r.states(row.dimension)) {
       text += std::string(row.keyword) + row.text(row.get(r.strategy)) + ' ';
     }
   }

@@ -1,15 +1,12 @@
-#include <nlohmann/json.hpp>
 
 #include "base/csv_reader.hpp"
+#include "base/json_writer.hpp"
 #include "base/printable.hpp"
 #include "base/units.hpp"
 #include "planner/validation/report.hpp"
 
 namespace smplan {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
 Json summaries_json(const std::vector<ErrorSummary>& summaries) {
   Json list = Json::array();
   for (const ErrorSummary& s : summaries) {

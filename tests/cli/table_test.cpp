@@ -1,7 +1,6 @@
 #include "cli/render/table.hpp"
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 namespace smplan::cli {
 namespace {
@@ -124,8 +123,8 @@ TEST(RenderMarkdown, EscapesBarsAndKeepsAlignment) {
 }
 
 TEST(RenderCsv, QuotesWhatNeedsIt) {
-  const auto rows = nlohmann::ordered_json::parse(
-      R"([{"name": "a,b", "n": 1.5, "ok": true}, {"name": "say \"hi\"", "n": null, "ok": false}])");
+  const auto rows =
+      Json::parse(R"([{"name": "a,b", "n": 1.5, "ok": true}, {"name": "say \"hi\"", "n": null, "ok": false}])");
   EXPECT_EQ(render_csv(rows), "name,n,ok\n\"a,b\",1.5,true\n\"say \"\"hi\"\"\",,false\n");
 }
 
@@ -135,10 +134,9 @@ TEST(Labelled, BreaksAtBlanksAndIndentsUnderTheText) {
 }
 
 TEST(RenderCsv, QuotesWhatARunnerWouldObey) {
-  const auto rows =
-      nlohmann::ordered_json::parse(R"([{"a": "::error::x", "b": "x::y", "c": "l\u0001"}, {"b": "", "d": 1}])");
+  const auto rows = Json::parse(R"([{"a": "::error::x", "b": "x::y", "c": "l\u0001"}, {"b": "", "d": 1}])");
   EXPECT_EQ(render_csv(rows), "a,b,c\n\"::error::x\",x::y,l?\n,,\n");
-  EXPECT_EQ(render_csv(nlohmann::ordered_json::array()), "");
+  EXPECT_EQ(render_csv(Json::array()), "");
 }
 
 TEST(RenderMarkdown, EscapesWhatCellsMayMean) {

@@ -1,3 +1,4 @@
+#include "base/json_writer.hpp"
 #include "fixture.hpp"
 
 #include "planner/export/text.hpp"
@@ -575,13 +576,13 @@ TEST(Notes, SayWhichKernelsThePredictionCountsOn) {
 }
 
 TEST(Text, WritesJsonInThreeLanguages) {
-  constexpr std::string_view kJson = R"({"a": {"flag": true, "none": null, "words": ["x", 1]}, "b": 2.5})";
+  const Json json = Json::parse(R"({"a": {"flag": true, "none": null, "words": ["x", 1]}, "b": 2.5})");
   EXPECT_EQ(
-      python_literal(kJson),
+      python_literal(json),
       "{\n    \"a\": {\n        \"flag\": True,\n        \"none\": None,\n        \"words\": [\n            \"x\",\n"
       "            1,\n        ],\n    },\n    \"b\": 2.5,\n}");
-  EXPECT_EQ(yaml_block(kJson), "a:\n  flag: true\n  none: null\n  words: [\"x\",1]\nb: 2.5\n");
-  EXPECT_EQ(toml_tables(R"({"t": {"n": 1, "s": "x"}, "u": {"l": ["a"]}})"),
+  EXPECT_EQ(yaml_block(json), "a:\n  flag: true\n  none: null\n  words: [\"x\",1]\nb: 2.5\n");
+  EXPECT_EQ(toml_tables(Json::parse(R"({"t": {"n": 1, "s": "x"}, "u": {"l": ["a"]}})")),
             "[t]\nn = 1\ns = \"x\"\n\n[u]\nl = [\"a\"]\n");
 }
 

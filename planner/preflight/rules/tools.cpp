@@ -3,8 +3,7 @@
 #include <array>
 #include <charconv>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json_writer.hpp"
 #include "catalogs/containers.hpp"
 
 namespace smplan {
@@ -155,6 +154,6 @@ std::string_view one_slip_from(std::string_view name, std::span<const std::strin
   return meant;
 }
 
-std::string json_text(std::string_view text) { return nlohmann::json(text).dump(); }
+std::string json_text(std::string_view text) { return Json(text).dump(); }
 
 }  // namespace smplan
