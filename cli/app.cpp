@@ -153,8 +153,9 @@ ExitCode run(std::vector<std::string> arguments) {
   std::vector<std::string> names;
   for (const Command& command : commands) {
     CLI::App* sub = root.add_subcommand(command.name, command.summary);
-    command.add_options(*sub);
-    add_common_options(*sub, options, command.formats);
+    Flags flags(*sub);
+    command.add_options(flags);
+    add_common_options(flags, options, command.formats);
     sub->footer("Example:\n  " + command.example);
     names.push_back(command.name);
     interface->commands.push_back({command.name, command.summary, lines_of(command.example), describe_arguments(*sub)});

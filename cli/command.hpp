@@ -35,7 +35,7 @@ struct Command {
   std::string name;
   std::string summary;
   std::string example;
-  std::function<void(CLI::App&)> add_options;
+  std::function<void(Flags&)> add_options;
   std::function<Result<Answer>(const Context&)> run;
   Formats formats{};
 };

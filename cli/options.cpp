@@ -7,8 +7,6 @@
 #include <cstdlib>
 #include <optional>
 
-#include <CLI/CLI.hpp>
-
 #include "base/json_reader.hpp"
 #include "base/units.hpp"
 #include "base/words.hpp"
@@ -69,7 +67,7 @@ void merge_overlays(Catalog& catalog, const std::vector<std::string>& files, Dia
 
 }  // namespace
 
-void add_common_options(CLI::App& command, CommonOptions& options, const Formats& formats) {
+void add_common_options(Flags& command, CommonOptions& options, const Formats& formats) {
   const std::vector<std::string>& names = formats.names.empty() ? kFormats : formats.names;
   const std::string usual =
       names.front() + (formats.on_terminal.empty() ? std::string() : "; on a terminal " + formats.on_terminal);
@@ -81,9 +79,9 @@ void add_common_options(CLI::App& command, CommonOptions& options, const Formats
   command.add_flag("--quiet", options.quiet, "No notes on standard error, only faults")->group(kCommonGroup);
   add("--color", options.color, "Colour in tables [auto: on a terminal, unless NO_COLOR is set]", "auto|always|never");
   add("--catalog", options.catalogs, "Facts that add to or replace the shipped ones; may be repeated", "FILE")
-      ->allow_extra_args(false);
+      ->one_value_each();
   add("--calibration", options.calibrations, "Fitted profiles that replace the shipped ones; may be repeated", "FILE")
-      ->allow_extra_args(false);
+      ->one_value_each();
 }
 
 Result<Context> make_context(const CommonOptions& options, const Formats& formats) {

@@ -6,11 +6,8 @@
 
 #include "base/result.hpp"
 #include "catalogs/catalog.hpp"
+#include "cli/flags.hpp"
 #include "cli/render/table.hpp"
-
-namespace CLI {
-class App;
-}
 
 namespace smplan::cli {
 
@@ -33,7 +30,7 @@ struct Formats {
 };
 
 /// Adds the options that every command has, in a help group of their own.
-void add_common_options(CLI::App& command, CommonOptions& options, const Formats& formats);
+void add_common_options(Flags& command, CommonOptions& options, const Formats& formats);
 
 /// What a command works with once the options are understood.
 struct Context {

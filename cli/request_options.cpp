@@ -3,10 +3,6 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <CLI/CLI.hpp>
-
 #include "planner/request_names.hpp"
 
 namespace smplan::cli {
@@ -40,39 +36,28 @@ const char* heading(RequestGroup group) {
   return "";
 }
 
-/// A flag that may be repeated: its values join to one comma list.
-CLI::Option* add_list(CLI::App& command, std::optional<std::string>& field, const std::string& flag,
-                      const std::string& help) {
-  const auto join = [&field](const std::vector<std::string>& values) {
-    field = fmt::format("{}", fmt::join(values, ","));
-  };
-  return command.add_option_function<std::vector<std::string>>(flag, join, help)->allow_extra_args(false);
-}
-
-void add_flag(CLI::App& command, RequestSpec& spec, const RequestName& name) {
+void add_flag(Flags& command, RequestSpec& spec, const RequestName& name) {
   std::string flag = "--" + std::string(name.name);
   std::replace(flag.begin(), flag.end(), '_', '-');
   std::optional<std::string>& field = name.of(spec);
   const std::string help(name.help);
-  CLI::Option* option = nullptr;
   if (name.is_switch) {
-    option = command.add_flag(flag + "{true}", field, help);
+    command.add_switch(flag, field, help)->group(heading(name.group));
   } else {
-    option = name.repeats ? add_list(command, field, flag, help) : command.add_option(flag, field, help);
-    option->type_name(name.type);
+    Flag option = name.repeats ? command.add_list(flag, field, help) : command.add_option(flag, field, help);
+    option.type_name(name.type).group(heading(name.group));
   }
-  option->group(heading(name.group));
 }
 
 }  // namespace
 
-void add_model_options(CLI::App& command, RequestSpec& spec) {
+void add_model_options(Flags& command, RequestSpec& spec) {
   for (const RequestName& name : request_names()) {
     if (name.group == RequestGroup::Model) add_flag(command, spec, name);
   }
 }
 
-void add_request_options(CLI::App& command, RequestSpec& spec) {
+void add_request_options(Flags& command, RequestSpec& spec) {
   for (const RequestName& name : request_names()) add_flag(command, spec, name);
 }
 

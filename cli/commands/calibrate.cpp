@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <CLI/CLI.hpp>
 
 #include "base/clock.hpp"
 #include "base/csv_reader.hpp"
@@ -153,7 +152,7 @@ Command calibrate_command() {
   return {"calibrate", "Fit stack profiles to measured runs; the answer is an overlay for --calibration",
           "smplan calibrate runs.csv --output overlay.json\n  smplan plan --params 13B --calibration overlay.json\n  "
           "smplan calibrate runs/*.csv --cross-validate source",
-          [flags](CLI::App& app) {
+          [flags](Flags& app) {
             add_measured_files(app, flags->paths);
             app.add_option("--scope", flags->scope,
                            "What may move: stack profiles, or what accelerators sustain too [stacks]")

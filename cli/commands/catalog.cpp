@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <CLI/CLI.hpp>
 
 #include "base/clock.hpp"
 #include "base/units.hpp"
@@ -295,7 +294,7 @@ Command catalog_command() {
       "  smplan catalog diff prices.json\n"
       "  smplan plan --params 13B --catalog prices.json\n"
       "  smplan catalog verify --catalog prices.json --max-age 90d",
-      [flags](CLI::App& app) {
+      [flags](Flags& app) {
         app.add_option("action", flags->action, "What to do")->required()->type_name("list|show|import|diff|verify");
         app.add_option("names", flags->names,
                        "list: instances, accelerators, prices, models or stacks; show: any name; import: files of AWS; "
@@ -308,7 +307,7 @@ Command catalog_command() {
             ->type_name("YYYY-MM-DD");
         app.add_option("--max-age", flags->max_age, "verify: older prices are faults, e.g. 90d")->type_name("TIME");
         app.add_option("--savings-plan-years", flags->savings_plan_years, "import: rates of plans of 1 or 3 years [1]")
-            ->check(CLI::IsMember({1, 3}).description(""))
+            ->one_of({1, 3})
             ->type_name("1|3");
         app.add_flag("--reference", flags->reference, "List measured systems that are no AWS types too");
       },

@@ -1,7 +1,5 @@
 #include <memory>
 
-#include <CLI/CLI.hpp>
-
 #include "base/json_reader.hpp"
 #include "cli/command.hpp"
 #include "cli/render/findings.hpp"
@@ -159,7 +157,7 @@ Command check_command() {
       "check", "Check a job before it is submitted: a request, estimator arguments, a recipe, a framework's file",
       "smplan check request.json\n  smplan check estimator.json --model llama-2-13b --stack fsdp --tokens 300B\n"
       "  smplan check ds_config.json --instances ml.p4d.24xlarge --count 4 --format sarif --output check.sarif",
-      [flags](CLI::App& app) {
+      [flags](Flags& app) {
         app.add_option("FILE", flags->path, "The job: its file, or the folder of an export (- is standard input)")
             ->type_name("");
         app.add_option("--kind", flags->kind, "Format of the file [auto]")->type_name(kind_names());
@@ -169,7 +167,7 @@ Command check_command() {
         app.add_option("--n-gpus", flags->n_gpus, "Accelerators of the job, where its file does not say")
             ->type_name("N");
         app.add_option("--ignore", flags->ignore, "Rules that are not to be reported: C116,C202")
-            ->allow_extra_args(false)
+            ->one_value_each()
             ->type_name("LIST");
         app.add_option("--ignore-file", flags->ignore_file, "The same, a line each: C116 [/path] # reason")
             ->type_name("FILE");

@@ -2,7 +2,6 @@
 #include <memory>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "base/clock.hpp"
 #include "base/json_reader.hpp"
@@ -80,7 +79,7 @@ Command compare_command() {
   return {"compare", "Put two plans side by side, with the terms that differ",
           "smplan compare one.json two.json\n"
           "  smplan compare --params 13B 'instances=ml.p4d*' 'instances=ml.p5* what_if=price=-20%'",
-          [flags](CLI::App& app) {
+          [flags](Flags& app) {
             app.add_option("A", flags->a, "Plan file, or words such as 'count=8 stack=fsdp' that complete the request")
                 ->required();
             app.add_option("B", flags->b, "The other")->required();

@@ -1,8 +1,6 @@
 #include <memory>
 #include <utility>
 
-#include <CLI/CLI.hpp>
-
 #include "cli/command.hpp"
 #include "cli/interface/completion.hpp"
 
@@ -24,7 +22,7 @@ Command completion_command(std::shared_ptr<const Interface> interface) {
                   "source <(smplan completion bash)\n"
                   "  smplan completion zsh --output ~/.zfunc/_smplan\n"
                   "  smplan completion fish --output ~/.config/fish/completions/smplan.fish",
-                  [shell](CLI::App& app) {
+                  [shell](Flags& app) {
                     app.add_option("shell", *shell, "Whose words to write")->required()->type_name("bash|zsh|fish");
                   },
                   [shell, interface = std::move(interface)](const Context& context) {

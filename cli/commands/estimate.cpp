@@ -1,7 +1,5 @@
 #include <memory>
 
-#include <CLI/CLI.hpp>
-
 #include "base/clock.hpp"
 #include "cli/command.hpp"
 #include "cli/render/estimate_page.hpp"
@@ -52,7 +50,7 @@ Command estimate_command() {
   return {"estimate", "Predict one configuration: memory, step time and cost, each broken down",
           "smplan estimate --model llama-2-70b --instances ml.p4d.24xlarge --count 32 --stack fsdp --shard-degree 256\n"
           "  smplan estimate --params 13B --instances ml.p5.48xlarge --count 4 --stack megatron --tp 8 --micro-batch 2",
-          [spec](CLI::App& app) { add_request_options(app, *spec); },
+          [spec](Flags& app) { add_request_options(app, *spec); },
           [spec](const Context& context) { return run_estimate(*spec, context); }};
 }
 

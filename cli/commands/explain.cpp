@@ -1,7 +1,6 @@
 #include <memory>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "base/clock.hpp"
 #include "cli/command.hpp"
@@ -61,7 +60,7 @@ Command explain_command() {
   auto flags = std::make_shared<ExplainFlags>();
   return {"explain", "Say why a plan won, what bounds it, and why its neighbours lost or do not fit",
           "smplan explain --params 13B\n  smplan explain --model llama-3-8b --instances 'ml.p5*' --rank 2",
-          [flags](CLI::App& app) {
+          [flags](Flags& app) {
             add_request_options(app, flags->spec);
             app.add_option("--rank", flags->rank, "Plan to explain [1, the best]")->type_name("N");
             app.add_flag("--sensitivity", flags->sensitivity,

@@ -1,7 +1,6 @@
 #include <memory>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "cli/command.hpp"
 #include "cli/commands/export_answer.hpp"
@@ -64,7 +63,7 @@ Command export_command() {
           "smplan plan --params 13B --format json --output plan.json\n"
           "  smplan export --plan plan.json --target sagemaker-sdk-v2 --output job/\n"
           "  smplan export --plan plan.json --rank 2 --target create-training-job --bucket my-bucket > job.json",
-          [flags](CLI::App& app) {
+          [flags](Flags& app) {
             app.add_option("--plan", flags->plan, "Answer of `smplan plan --format json` (- is standard input)")
                 ->type_name("FILE");
             app.add_option("--rank", flags->rank, "Plan of the file to export [1, the best]")->type_name("N");

@@ -1,8 +1,6 @@
 #include <algorithm>
 #include <memory>
 
-#include <CLI/CLI.hpp>
-
 #include "cli/command.hpp"
 #include "cli/interface/manual.hpp"
 #include "cli/version.hpp"
@@ -41,7 +39,7 @@ Command manual_command(std::shared_ptr<const Interface> interface) {
                   "smplan manual plan --output smplan-plan.1\n"
                   "  smplan manual --output man/\n"
                   "  smplan manual --format markdown --output cli.md",
-                  [name](CLI::App& app) { app.add_option("command", *name, "Its page alone")->type_name("COMMAND"); },
+                  [name](Flags& app) { app.add_option("command", *name, "Its page alone")->type_name("COMMAND"); },
                   [name, interface = std::move(interface)](const Context& context) {
                     return run_manual(*name, *interface, context);
                   }};

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <CLI/CLI.hpp>
 
 #include "base/csv_reader.hpp"
 
@@ -36,7 +35,7 @@ Result<std::vector<MeasuredRun>> read_one(const std::string& path, std::vector<s
 
 }  // namespace
 
-void add_measured_files(CLI::App& command, std::vector<std::string>& paths) {
+void add_measured_files(Flags& command, std::vector<std::string>& paths) {
   command
       .add_option("runs", paths, "CSV files of measured runs (- is standard input); docs/validation.md lists columns")
       ->required()

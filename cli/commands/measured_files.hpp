@@ -3,11 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/flags.hpp"
 #include "planner/validation/measured_run.hpp"
-
-namespace CLI {
-class App;
-}
 
 namespace smplan::cli {
 
@@ -19,7 +16,7 @@ struct MeasuredFiles {
 };
 
 /// The positional argument: one table or more.
-void add_measured_files(CLI::App& command, std::vector<std::string>& paths);
+void add_measured_files(Flags& command, std::vector<std::string>& paths);
 
 /// Reads every table; all unreadable ones are reported together.
 Result<MeasuredFiles> read_measured_files(const std::vector<std::string>& paths);

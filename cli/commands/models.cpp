@@ -1,7 +1,6 @@
 #include <memory>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "base/json_reader.hpp"
 #include "catalogs/hf_config.hpp"
@@ -80,7 +79,7 @@ Command models_command() {
   return {"models", "Public architectures: list them, or show one with its parameters by part",
           "smplan models list\n  smplan models show llama-2-13b\n  smplan models show --hf-config config.json --format "
           "json",
-          [flags](CLI::App& app) {
+          [flags](Flags& app) {
             app.add_option("action", flags->action, "What to do")->required()->type_name("list|show");
             app.add_option("name", flags->name, "Model to show")->type_name("MODEL");
             add_model_options(app, flags->spec);

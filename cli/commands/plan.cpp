@@ -2,7 +2,6 @@
 #include <memory>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "base/clock.hpp"
 #include "cli/command.hpp"
@@ -69,7 +68,7 @@ Command plan_command() {
   return {"plan", "Search instance types, counts and strategies; print the ranked plans",
           "smplan plan --params 13B\n"
           "  smplan plan --model llama-3-70b --tokens 300B --deadline 14d --budget 500000 --instances 'ml.p5*'",
-          [flags](CLI::App& app) {
+          [flags](Flags& app) {
             add_request_options(app, flags->spec);
             app.add_option("--export", flags->export_target, "Print the best plan as a job, see `smplan export --help`")
                 ->type_name("TARGET");

@@ -1,14 +1,12 @@
 #include "cli/commands/plan_source.hpp"
 
-#include <CLI/CLI.hpp>
-
 #include "base/clock.hpp"
 #include "cli/commands/timed_search.hpp"
 #include "cli/request_options.hpp"
 
 namespace smplan::cli {
 
-void add_plan_source(CLI::App& command, PlanSource& source) {
+void add_plan_source(Flags& command, PlanSource& source) {
   command
       .add_option("--plan", source.file,
                   "Answer of `smplan plan --format json`, in the place of a request (- is standard input)")

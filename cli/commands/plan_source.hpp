@@ -5,11 +5,8 @@
 
 #include "base/result.hpp"
 #include "catalogs/catalog.hpp"
+#include "cli/flags.hpp"
 #include "planner/plan.hpp"
-
-namespace CLI {
-class App;
-}
 
 namespace smplan::cli {
 
@@ -19,7 +16,7 @@ struct PlanSource {
   std::optional<std::string> file;
 };
 
-void add_plan_source(CLI::App& command, PlanSource& source);
+void add_plan_source(Flags& command, PlanSource& source);
 
 /// Refuses a file together with a model.
 Result<void> check_plan_source(const PlanSource& source);

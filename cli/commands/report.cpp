@@ -1,7 +1,5 @@
 #include <memory>
 
-#include <CLI/CLI.hpp>
-
 #include "base/clock.hpp"
 #include "base/json_reader.hpp"
 #include "cli/command.hpp"
@@ -50,7 +48,7 @@ Command report_command() {
   auto source = std::make_shared<PlanSource>();
   return {"report", "Write the plans as one self-contained HTML page: frontier, breakdowns, timeline",
           "smplan report --params 13B --output report.html\n  smplan report --plan plan.json --output report.html",
-          [source](CLI::App& app) { add_plan_source(app, *source); },
+          [source](Flags& app) { add_plan_source(app, *source); },
           [source](const Context& context) { return run_report(*source, context); }};
 }
 

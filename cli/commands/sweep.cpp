@@ -2,7 +2,6 @@
 #include <memory>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "base/clock.hpp"
 #include "base/json_reader.hpp"
@@ -108,10 +107,10 @@ Command sweep_command() {
           "smplan sweep --vary 'params=7B|13B|70B' --vary 'region=us-east-1|eu-west-1' --output sweep.jsonl\n"
           "  smplan sweep --model llama-3-8b --tokens 1B --vary 'instances=ml.p4d*|ml.p5*' --format table\n"
           "  smplan sweep --params 7B --tokens 1B --trials 64 --budget 20000 --max-hourly 500",
-          [flags](CLI::App& app) {
+          [flags](Flags& app) {
             app.add_option("--vary", flags->vary, "A member of the request and its values; may be repeated")
                 ->type_name("'NAME=V|V'")
-                ->allow_extra_args(false)
+                ->one_value_each()
                 ->group("Sweep");
             app.add_option("--trials", flags->trials.count,
                            "Independent runs of each request; limits are for all together")

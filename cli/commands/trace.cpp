@@ -1,7 +1,6 @@
 #include <memory>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "base/json_reader.hpp"
 #include "base/printable.hpp"
@@ -88,7 +87,7 @@ Command trace_command() {
   return {"trace", "Write the simulated step of a plan as Chrome trace events, which Perfetto opens",
           "smplan trace --params 70B --instances ml.p4d.24xlarge --output step.json\n"
           "  smplan trace --plan plan.json --rank 2 --output step.json",
-          [flags](CLI::App& app) {
+          [flags](Flags& app) {
             app.add_option("--rank", flags->rank, "Plan to play [1, the best]")->type_name("N");
             add_plan_source(app, flags->source);
           },

@@ -1,7 +1,5 @@
 #include <memory>
 
-#include <CLI/CLI.hpp>
-
 #include "base/units.hpp"
 #include "cli/command.hpp"
 #include "cli/commands/measured_files.hpp"
@@ -61,7 +59,7 @@ Command validate_command() {
   return {"validate", "Predict measured runs from CSV files and report the errors",
           "smplan validate runs.csv\n  smplan validate runs/*.csv --by model --worst 20\n  smplan validate runs.csv "
           "--format csv --output predicted.csv",
-          [flags](CLI::App& app) {
+          [flags](Flags& app) {
             add_measured_files(app, flags->paths);
             app.add_option("--by", flags->by, "Break the step-time errors down by [source]")
                 ->type_name("source|model|accelerator|stack|parallelism|precision|all");

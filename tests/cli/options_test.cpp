@@ -104,7 +104,8 @@ TEST(DescribeArguments, TellsSwitchesValuesAndPositionals) {
   app.add_option("where", word, "A place")->required()->type_name("PLACE");
   app.add_option("more", words, "Others");
   app.add_flag("--on,-o", on, "Switch")->group("Knobs");
-  add_common_options(app, options, {{"a", "b"}, "b"});
+  Flags flags(app);
+  add_common_options(flags, options, {{"a", "b"}, "b"});
   std::string text;
   for (const ArgumentHelp& a : describe_arguments(app)) {
     std::string names;
