@@ -15,20 +15,15 @@ struct Replacement {
 };
 
 /// The member with its comma, so that what is left is JSON: the comma after it, else the one before.
-Span with_comma(std::string_view text, const Node& member, const Node& parent) {
-  std::size_t begin = member.key_span.begin;
-  std::size_t end = member.span.end;
-  const std::size_t next = text.find_first_not_of(" \t\r\n", end);
-  if (next != std::string_view::npos && text[next] == ',') {
-    end = next + 1;
+Span with_comma(std::string_view text, const Node& member) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  const std::size_t next = text.find_first_not_of(kBlanks, member.span.end);
+  if (text[next] == ',') {
     // Take the blanks up to the next member, so that no hole stays.
-    const std::size_t after = text.find_first_not_of(" \t\r\n", end);
-    if (after != std::string_view::npos) end = after;
-    return {begin, end};
+    return {member.key_span.begin, text.find_first_not_of(kBlanks, next + 1)};
   }
-  const std::size_t before = text.find_last_not_of(" \t\r\n", begin == 0 ? 0 : begin - 1);
-  if (before != std::string_view::npos && text[before] == ',' && before > parent.span.begin) return {before, end};
-  return {begin, end};
+  const std::size_t before = text.find_last_not_of(kBlanks, member.key_span.begin - 1);
+  return {text[before] == ',' ? before : member.key_span.begin, member.span.end};
 }
 
 class Fixer {
@@ -81,7 +76,7 @@ class Fixer {
       case Edit::Kind::Remove: {
         const Node* parent = node_at(root_, parent_of(edit.path));
         if (parent == nullptr || !parent->is_object()) return std::nullopt;
-        return Replacement{with_comma(text_, *node, *parent), ""};
+        return Replacement{with_comma(text_, *node), ""};
       }
       case Edit::Kind::Insert:
         return insertion(*node, edit.json);
