@@ -32,7 +32,7 @@ struct Node {
   Kind kind = Kind::Null;
   bool truth = false;
   std::int64_t integer = 0;
-  double real = 0;
+  double real = 0;   ///< of a real number alone; number_of() takes both
   std::string text;  ///< of a string; of a number as written
   std::string key;   ///< in the object that holds it
   std::vector<Node> items;

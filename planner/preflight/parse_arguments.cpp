@@ -100,7 +100,6 @@ class ArgumentTree {
     if (const auto integer = integer_of(node)) {
       node.kind = Node::Kind::Integer;
       node.integer = *integer;
-      node.real = static_cast<double>(*integer);
     } else if (const auto real = number_of(node)) {
       node.kind = Node::Kind::Real;
       node.real = *real;

@@ -128,9 +128,10 @@ class Scanner {
       return;
     }
     const char* end = node.text.data() + node.text.size();
-    if (std::from_chars(node.text.data(), end, node.integer).ptr == end) {
+    // Beyond 64 bits it is a number like any other, as YAML's is.
+    if (const auto read = std::from_chars(node.text.data(), end, node.integer);
+        read.ptr == end && read.ec == std::errc()) {
       node.kind = Node::Kind::Integer;
-      node.real = static_cast<double>(node.integer);
       return;
     }
     node.kind = Node::Kind::Real;

@@ -54,7 +54,6 @@ Node convert(const toml::node& value, std::string path, std::string_view text, c
   } else if (const auto integer = value.value_exact<std::int64_t>()) {
     node.kind = Node::Kind::Integer;
     node.integer = *integer;
-    node.real = static_cast<double>(*integer);
     node.text = std::to_string(*integer);
   } else if (const auto truth = value.value_exact<bool>()) {
     node.kind = Node::Kind::Bool;

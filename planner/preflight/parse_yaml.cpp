@@ -45,7 +45,6 @@ void resolve(Node& node) {
   if (const auto read = std::from_chars(begin, end, integer); read.ec == std::errc() && read.ptr == end) {
     node.kind = Node::Kind::Integer;
     node.integer = integer;
-    node.real = static_cast<double>(integer);
     return;
   }
   double real = 0;
