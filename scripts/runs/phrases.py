@@ -6,6 +6,7 @@ NO = {"no", "not", "non", "without", "w/o"}
 # After a blank these speak of what stands before them; `no` would speak of what follows.
 OFF = {"off", "disabled", "false"}
 OFF_VALUES = OFF | {"0", "no", "none"}
+WINDOW = 64  # characters beside a phrase that may deny it; no denial is so long
 FIRST_DENIALS = {"no", "not", "non", "without", "none", "off", "disabled", "false"}
 
 
@@ -33,11 +34,11 @@ class Phrases:
         self.used: list[tuple[int, int]] = []
 
     def _denied(self, begin: int, end: int) -> bool:
-        before = self.text[:begin]
+        before = self.text[max(0, begin - WINDOW) : begin]
         if before.endswith((" ", "-")):
             if re.split(r"[ ,;(]", before[:-1])[-1] in NO:
                 return True
-        after = self.text[end:]
+        after = self.text[end : end + WINDOW]
         if after.startswith(" "):
             if re.match(r"[a-z0-9]*", after[1:]).group() in OFF:  # type: ignore[union-attr]
                 return True
@@ -70,7 +71,8 @@ class Phrases:
             end = at + len(phrase)
             if at > 0 and re.match(r"[a-z0-9]", self.text[at - 1]):
                 continue
-            follows = re.match(r"[ \-_]*([a-z0-9]*)", self.text[end:]).group(1)  # type: ignore[union-attr]
+            after = self.text[end : end + WINDOW].lstrip(" -_")
+            follows = re.match(r"[a-z0-9]*", after).group()  # type: ignore[union-attr]
             if follows not in not_before and self._finds(at, end):
                 found = True
         return found
@@ -80,7 +82,7 @@ class Phrases:
         at = self.text.find(phrase)
         if at < 0:
             return None
-        match = re.match(r"[0-9]+", self.text[at + len(phrase) :])
+        match = re.match(r"[0-9]+", self.text[at + len(phrase) : at + len(phrase) + WINDOW])
         if match is None or not 0 < int(match.group()) < 2**63:
             return None
         self.used.append((at, at + len(phrase) + match.end()))
@@ -96,9 +98,8 @@ class Phrases:
 
     def unused(self) -> list[str]:
         """Phrases between marks of which no rule read a word."""
-        parts = []
-        for match in re.finditer(r"[^;,]+", self.text):
-            begin, end = match.span()
-            if match.group().strip() and not any(b < end and begin < e for b, e in self.used):
-                parts.append(match.group().strip())
-        return parts
+        read = bytearray(len(self.text))
+        for begin, end in self.used:
+            read[begin:end] = b"\1" * (end - begin)
+        parts = re.finditer(r"[^;,]+", self.text)
+        return [part.group().strip() for part in parts if part.group().strip() and not any(read[slice(*part.span())])]

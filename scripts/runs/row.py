@@ -2,7 +2,10 @@
 
 import dataclasses
 
+from collections.abc import Callable, Iterable
+
 import catalog
+import cells as words
 from catalog import Fact
 from phrases import Phrases
 
@@ -51,6 +54,21 @@ OTHER_NAMES = {
     "global_batch_size": "global_batch",
     "gradient_accumulation": "grad_accum",
 }
+# `smplan plan --format csv`, where these words mean degrees; elsewhere `data` may name a data set.
+PLAN_NAMES = {
+    "data": "dp",
+    "tensor": "tp",
+    "pipeline": "pp",
+    "context": "cp",
+    "expert": "ep",
+    "expert_tensor": "etp",
+    "sequence": "sequence_parallel",
+}
+
+
+def other_names(header: Iterable[str]) -> dict[str, str]:
+    """Of a table with these columns."""
+    return {**OTHER_NAMES, **PLAN_NAMES} if {"tensor", "pipeline"} <= set(header) else OTHER_NAMES
 
 
 def number(cell: str) -> int:
@@ -60,6 +78,15 @@ def number(cell: str) -> int:
     except ValueError:
         return 0
     return int(value) if value == value and 0 < value < 2**62 and value == int(value) else 0
+
+
+def decimal(cell: str) -> float:
+    """A number that is not negative; 0 where the cell holds none."""
+    try:
+        value = float(cell)
+    except ValueError:
+        return 0.0
+    return value if 0 <= value < float("inf") else 0.0
 
 
 @dataclasses.dataclass
@@ -90,18 +117,38 @@ class Row:
     def put(self, column: str, value: object) -> None:
         self.typed[column] = str(value)
 
+    def read(self, column: str, parse: Callable[[str], str | None]) -> str | None:
+        """The cell by its words; None where it is blank or, which is told, not understood."""
+        cell = self.cell(column)
+        if words.is_blank(cell):
+            return None
+        value = parse(cell)
+        if value is None:
+            self.not_understood.append((column, cell))
+        return value
+
+    def put_read(self, column: str, parse: Callable[[str], str | None]) -> None:
+        value = self.read(column, parse)
+        if value is not None:
+            self.put(column, value)
+
     def put_if_open(self, column: str, value: object) -> None:
         if not self.typed.get(column):
             self.put(column, value)
 
-    def says(self, *words: str) -> bool:
+    def says(self, *phrases: str) -> bool:
         """Notes or framework say one of them."""
-        return any([self.notes.say(*words), self.framework.say(*words)])
+        return any([self.notes.say(*phrases), self.framework.say(*phrases)])
 
     @property
     def is_typed(self) -> bool:
         """It names its stack by the id and has no words beside it: its columns say all that software was told."""
         return self.cell("stack") == self.stack.get("id") and not self.cell("notes")
+
+    @property
+    def replicas(self) -> int:
+        """Ranks that states can be cut over: those of data and of context parallelism."""
+        return self.count("n_gpus") // (max(1, self.count("tp")) * max(1, self.count("pp")))
 
     @property
     def framework(self) -> Phrases:

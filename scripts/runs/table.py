@@ -6,6 +6,7 @@ import dataclasses
 import io
 import os
 import pathlib
+import re
 import sys
 import tempfile
 
@@ -15,10 +16,11 @@ import model
 import recipes
 import software
 from phrases import Phrases
-from row import MEASURED, OTHER_NAMES, STATED, WORDS, Row
+from row import IDENTITY, MEASURED, STATED, WORDS, Row, other_names
 
 SHOWN = 12
 CELL_SHOWN = 60
+CELL_READ = 10_000  # characters that rules read of a cell: people write some hundred
 
 
 class TableError(Exception):
@@ -63,40 +65,64 @@ def read(path: str) -> Table:
     csv.field_size_limit(1 << 24)
     try:
         raw = sys.stdin.buffer.read() if path == "-" else pathlib.Path(path).read_bytes()
-        lines = list(csv.reader(io.StringIO(raw.decode("utf-8-sig"), newline=""), strict=True))
+        lines = csv.reader(io.StringIO(raw.decode("utf-8-sig"), newline=""), strict=True)
+        header = _header(name, next(lines, []))
+        rows = [_row(f"{name}:{lines.line_num}", header, cells) for cells in lines if any(cells)]
     except OSError as error:
         raise TableError(f"{name}: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise TableError(f"{name}: byte {error.start} is no UTF-8; save the table as UTF-8") from error
     except csv.Error as error:
         raise TableError(f"{name}: no table of comma-separated values: {error}") from error
-    header = [column.strip().lower() for column in lines[0]] if lines else []
+    if b"\0" in raw:
+        raise TableError(f"{name}: holds a zero byte, which is no text; save the table as UTF-8")
+    known = {*STATED, *MEASURED, *WORDS, *other_names(header)}
+    return Table(name, rows, [column for column in header if column not in known])
+
+
+def _header(name: str, cells: list[str]) -> list[str]:
+    header = [column.strip().lower() for column in cells]
     if "id" not in header:
-        raise TableError(f"{name}: there is no column 'id'; the first line must name the columns")
-    rows = []
-    for number, cells in enumerate(lines[1:], 2):
-        if not any(cells):
-            continue
-        if len(cells) > len(header):
-            raise TableError(f"{name}: row {number} has {len(cells)} cells, the header names {len(header)}")
-        rows.append(dict(zip(header, (cell.strip() for cell in cells))))
-    known = {*STATED, *MEASURED, *WORDS, *OTHER_NAMES}
-    return Table(name, rows, [column for column in dict.fromkeys(header) if column and column not in known])
+        others = len(header) == 1 and re.search(r"[;\t|]", header[0])
+        hint = "the columns are not parted by commas" if others else "the first line must name the columns"
+        raise TableError(f"{name}: there is no column 'id'; {hint}")
+    twice = [column for column, n in collections.Counter(header).items() if n > 1]
+    if twice:
+        raise TableError(f"{name}: the column {_shown(twice[0])} stands there twice")
+    return header
+
+
+def _row(where: str, header: list[str], cells: list[str]) -> dict[str, str]:
+    if len(cells) != len(header):
+        raise TableError(f"{where}: {len(cells)} cells, the header names {len(header)}; cells with commas need quotes")
+    return dict(zip(header, cells))
 
 
 def under_known_names(cells: dict[str, str]) -> dict[str, str]:
     """Under the names of the typed columns; a column's own name counts more than another name of it."""
-    named = {OTHER_NAMES[c]: cell for c, cell in reversed(cells.items()) if c in OTHER_NAMES and cell}
-    named.update({column: cell for column, cell in cells.items() if column not in OTHER_NAMES and cell})
+    others = other_names(cells)
+    named = {others[c]: cell for c, cell in reversed(cells.items()) if c in others and cell.strip()}
+    named.update({column: cell for column, cell in cells.items() if column not in others and cell.strip()})
     return named
+
+
+def split(cells: dict[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    """What a row states, and what was measured of it. Rules get the first part alone."""
+    named = under_known_names(cells)
+    measured = {column: cell for column, cell in named.items() if column in MEASURED}
+    return {column: cell.strip() for column, cell in named.items() if column not in MEASURED}, measured
 
 
 def typed_row(stated: dict[str, str]) -> Row:
     """From the stated cells alone; the measured ones are not here."""
     row = Row(stated)
-    row.notes = Phrases(stated.get("notes", ""))
+    for column, cell in stated.items():
+        if len(cell) > CELL_READ and column not in IDENTITY:
+            row.cells[column] = cell[:CELL_READ]
+            row.not_understood.append((column, cell))
+    row.notes = Phrases(row.cell("notes"))
     row.program = row.framework if row.cell("framework") else row.notes
-    for column in ("id", "source", "source_ref"):
+    for column in IDENTITY:
         row.put(column, row.cell(column))
     hardware.read(row)
     model.read(row)
@@ -120,11 +146,10 @@ def normalise(source: Table) -> Normalised:
     not_understood: collections.Counter[tuple[str, str]] = collections.Counter()
     unused: collections.Counter[str] = collections.Counter()
     for cells in source.rows:
-        named = under_known_names(cells)
-        measured = {column: named[column] for column in MEASURED if column in named}
-        row = typed_row({column: cell for column, cell in named.items() if column not in MEASURED})
-        not_understood.update(set(row.not_understood))
-        unused.update(set(row.notes.unused()))
+        stated, measured = split(cells)
+        row = typed_row(stated)
+        not_understood.update(dict.fromkeys(row.not_understood, 1))
+        unused.update(dict.fromkeys(row.notes.unused(), 1))
         rows.append({column: cell for column, cell in {**row.typed, **measured}.items() if cell})
     filled = {column for row in rows for column in row}
     columns = [column for column in [*STATED, *MEASURED] if column in filled or column == "id"]
@@ -141,16 +166,28 @@ def text(table: Normalised) -> str:
 
 
 def write(table: Normalised, path: str) -> None:
-    """Whole or not at all: a file takes its name when it is complete."""
-    if path == "-":
-        sys.stdout.write(text(table))
-        return
-    target = pathlib.Path(path)
+    """A file is whole or not there at all: it takes its name when it is complete."""
+    content = text(table).encode()
+    target = pathlib.Path(os.path.realpath(path))
     try:
-        handle, part = tempfile.mkstemp(dir=target.parent, prefix=target.name)
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-            file.write(text(table))
+        if path == "-":
+            sys.stdout.buffer.write(content)
+            sys.stdout.buffer.flush()
+        elif target.exists() and not target.is_file():
+            target.write_bytes(content)  # a device or a pipe, which nothing may take the name of
+        else:
+            _replace(target, content)
+    except OSError as error:
+        raise TableError(f"{'standard output' if path == '-' else path}: {error.strerror}") from error
+
+
+def _replace(target: pathlib.Path, content: bytes) -> None:
+    handle, part = tempfile.mkstemp(dir=target.parent, prefix=target.name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
         pathlib.Path(part).chmod(0o644)
         os.replace(part, target)
-    except OSError as error:
-        raise TableError(f"{path}: {error.strerror}") from error
+    except BaseException:
+        os.unlink(part)
+        raise

@@ -5,6 +5,7 @@ Usage: normalise_check.py PROJECT [TEST...]
 
 import csv
 import io
+import os
 import pathlib
 import random
 import subprocess
@@ -568,7 +569,14 @@ class Program(unittest.TestCase):
     def test_wrong_use_and_wrong_files_are_refused(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             missing, target = f"{folder}/none.csv", f"{folder}/out.csv"
-            for text, told in (("model\nx\n", "no column 'id'"), ("id\na,b\n", "row 2 has 2 cells"), ("", "no column 'id'")):
+            more = (
+                ("", "no column 'id'"),
+                ("id;model\na;b\n", "not parted by commas"),
+                ("id,model\na\n", ":2: 1 cells, the header names 2"),
+                ("id,model,Model\na,b,c\n", "'model' stands there twice"),
+                ("id\na\0b\n", "zero byte"),
+            )
+            for text, told in (("model\nx\n", "no column 'id'"), ("id\na,b\n", ":2: 2 cells, the header names 1"), *more):
                 out = normalise(text, "-", target)
                 self.assertEqual((out.returncode, pathlib.Path(target).exists()), (2, False))
                 self.assertIn(told, out.stderr)
@@ -585,6 +593,71 @@ class Program(unittest.TestCase):
         self.assertEqual(out.returncode, 0)
         self.assertFalse([c for c in out.stderr if c != "\n" and not c.isprintable()])
         self.assertLess(len(out.stderr), 2000)
+
+    def test_no_rule_gets_a_measured_cell(self) -> None:
+        """Figures of one row beside the settings of another, blanks about them too, change nothing else."""
+        source = random.Random(3)
+        for path in sorted((PROJECT / "tests/measured/runs").glob("*.csv")):
+            shuffled = table.read(str(path))
+            measured = [{c: f" {cell} " for c, cell in row.items() if c in MEASURED} for row in shuffled.rows]
+            source.shuffle(measured)
+            for row, figures in zip(shuffled.rows, measured):
+                row.update(figures)
+            after = table.normalise(shuffled).rows
+            for before, row, figures in zip(table.normalise(table.read(str(path))).rows, after, measured):
+                self.assertEqual({c: v for c, v in before.items() if c not in MEASURED},
+                                 {c: v for c, v in row.items() if c not in MEASURED})
+                self.assertEqual({c: v for c, v in figures.items() if v.strip()},
+                                 {c: v for c, v in row.items() if c in MEASURED}, "byte for byte")
+
+    def test_long_cells_take_no_longer(self) -> None:
+        columns = "framework notes method instance model recompute lora_targets network quant".split()
+        for words in ("no liger ", "lora ", "a,", "(", "zero2 zero3 ", "9", "1x"):
+            text = "id," + ",".join(columns) + "\na" + f',"{words * (1_000_000 // len(words))}"' * len(columns) + "\n"
+            command = [sys.executable, str(SCRIPT), "-", "-"]
+            self.assertEqual(subprocess.run(command, input=text.encode(), capture_output=True, timeout=120).returncode, 0)
+
+    def test_one_table_makes_the_same_bytes_and_report_every_time(self) -> None:
+        text = "id,framework,notes,dtype,optimizer\na,own,\"x;y;z;w\",int3,Shampoo\nb,their,\"u;v;z\",int2,own\n"
+        runs = [
+            subprocess.run([sys.executable, str(SCRIPT), "-", "-"], input=text, capture_output=True, text=True, env=env)
+            for env in ({**os.environ, "PYTHONHASHSEED": str(seed)} for seed in range(4))
+        ]
+        self.assertEqual(len({(run.stdout, run.stderr) for run in runs}), 1)
+
+    def test_text_of_any_language_is_utf8_whatever_the_locale(self) -> None:
+        out = subprocess.run(
+            [sys.executable, str(SCRIPT), "-", "-"],
+            input="id,source\na,é漢\n".encode(),
+            capture_output=True,
+            env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        )
+        self.assertIn("a,é漢,", out.stdout.decode(), out.stderr)
+
+    def test_what_is_no_file_keeps_its_name(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            pipe, link, real = f"{folder}/pipe", f"{folder}/link.csv", f"{folder}/real.csv"
+            os.mkfifo(pipe)
+            reader = subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE, text=True)
+            self.assertEqual(normalise("id\na\n", "-", pipe).returncode, 0)
+            written = reader.communicate(timeout=60)[0]
+            self.assertEqual(rows(written)[0]["id"], "a")
+            self.assertTrue(pathlib.Path(pipe).is_fifo())
+            pathlib.Path(real).touch()
+            os.symlink(real, link)
+            self.assertEqual(normalise("id\na\n", "-", link).returncode, 0)
+            self.assertTrue(pathlib.Path(link).is_symlink())
+            self.assertEqual(pathlib.Path(real).read_text(), written)
+            self.assertEqual(normalise("id\na\n", "-", folder).returncode, 2)
+            self.assertEqual(len(list(pathlib.Path(folder).iterdir())), 3, "nothing left behind")
+
+    def test_a_plan_is_a_table_too(self) -> None:
+        plan = "id,model,seq_len,instance_type,n_gpus,stack,tensor,pipeline,data,expert_tensor,sequence\n"
+        row = rows(normalise(plan + "a,gpt2,1024,ml.p5.48xlarge,16,megatron,2,2,4,1,on\n").stdout)[0]
+        self.assertEqual([row[c] for c in "tp pp dp etp sequence_parallel".split()], ["2", "2", "4", "1", "1"])
+        out = normalise("id,data\na,Alpaca\n")
+        self.assertNotIn("Alpaca", out.stdout)
+        self.assertIn("column 'data' is not known", out.stderr)
 
     def test_random_words_make_known_values_only(self) -> None:
         """The product refuses a value that it does not know, so none may come out of here."""
