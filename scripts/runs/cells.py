@@ -1,8 +1,9 @@
-"""Cells as people write them, each as the value that the product knows; None where a cell says nothing that is known."""
+"""Cells as people write them, each as a value that the product knows; None where a cell says nothing that is known."""
 
 import re
 
-from phrases import Phrases, denies, letters_and_digits, plain_words
+from phrases import Phrases, letters_and_digits, plain_words
+from phrases import denies as denies
 
 ON = {"1", "true", "yes", "on", "y", "t", "enabled", "✓", "✔"}
 OFF = {"0", "false", "no", "off", "n", "f", "disabled", "none", "✗", "✘"}
@@ -37,7 +38,8 @@ MODULES = ("core_attn", "mla_up_proj", "layernorm", "moe_act", "mlp", "shared_ex
 # Those that keep scores come first: `unfused` is not `fused`, and SDPA has a backend `math`.
 ATTENTION_KERNELS = {
     **dict.fromkeys(("eager", "unfused", "naive", "vanilla", "math"), False),
-    **dict.fromkeys(("flash", "sdpa", "cudnn", "xformers", "memoryefficient", "flex", "splash", "triton", "fused"), True),
+    **dict.fromkeys(("flash", "sdpa", "cudnn", "xformers", "memoryefficient", "flex", "splash", "triton"), True),
+    "fused": True,
 }
 SCHEDULES = {"interleaved": "interleaved", "1f1b": "1f1b", "gpipe": "gpipe", "zerobubble": "zero-bubble"}
 OPTIMIZERS = {
@@ -65,6 +67,8 @@ MEMORY_KINDS = {
     **dict.fromkeys(("smi", "nvml", "device"), "device"),
 }
 FLOPS_KINDS = {"hardware": "hardware", "hfu": "hardware", "model": "model", "mfu": "model"}
+MODEL_KINDS = ("encoder-decoder", "decoder", "encoder", "vision")
+COLLECTIVES = ("nccl", "smddp")
 FOUR_BITS = ("nf4", "gptq", "4-bit", "4bit", "int4", "awq")
 NOT_WEIGHTS = frozenset("adam adamw optimizer optimizers lion states gradients gradient kv activations".split())
 LINEAR_LAYERS = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
@@ -176,9 +180,10 @@ def optimizer(cell: str) -> str | None:
 
 def offload(cell: str) -> str | None:
     """`optimizer+params`, `params (CPU)`, `cpu`."""
-    parts = re.split(r"[ (]", cell.lower())[0]
-    known = {"none", "optimizer", "params", "activations", "nvme"}
-    if parts and set(parts.split("+")) <= known and len(set(parts.split("+"))) == len(parts.split("+")):
+    parts = re.split(r"[ (]", cell.lower())[0].replace("parameters", "params")
+    moved = set(parts.split("+"))
+    to_nvme = "nvme" not in moved or moved & {"optimizer", "params"}
+    if moved <= {"optimizer", "params", "activations", "nvme"} and len(moved) == parts.count("+") + 1 and to_nvme:
         return parts
     if parts == "0" or (denies(cell) and not re.search("[,;]", cell)):
         return "none"
@@ -214,10 +219,24 @@ def flops_kind(cell: str) -> str | None:
 
 
 def mlp(cell: str) -> str:
+    """What names no gate has none."""
     text = cell.strip().lower()
     if text in ("swiglu", "geglu", "reglu", "gelu", "relu", "silu"):
         return text
     return "swiglu" if "glu" in text else "gelu"
+
+
+def model_kind(cell: str) -> str | None:
+    return next((kind for kind in MODEL_KINDS if letters_and_digits(kind) == letters_and_digits(cell)), None)
+
+
+def collectives(cell: str) -> str | None:
+    return next((name for name in COLLECTIVES if name in plain_words(cell)), None)
+
+
+def adapter_dtype(cell: str) -> str | None:
+    """Only 32 bits are a setting; adapters have the dtype of the weights otherwise."""
+    return "fp32" if precision(cell) == "fp32" else None
 
 
 def says_four_bit_format(words: Phrases) -> bool:

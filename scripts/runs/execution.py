@@ -73,5 +73,5 @@ def read_columns(row: Row) -> None:
         value = _value(column, cell)
         if value is None:
             row.not_understood.append((column, cell))
-        elif value != "default":
+        elif value.lower() != "default":
             row.put(column, value)

@@ -7,7 +7,7 @@ import catalog
 import cells
 from catalog import Fact
 from phrases import plain_words
-from row import Row
+from row import Row, decimal
 
 FASTEST_CARD_GBPS = 800
 FASTEST_NODE_GBPS = 1e5
@@ -21,7 +21,8 @@ def _words(written: str) -> list[str]:
 
 def _families(words: list[str]) -> list[Fact]:
     """Types of which the words name the family alone: `p4d`, `AWS trn1n instances`."""
-    return [s for s in catalog.systems() if re.sub(r"^ml\.(.*?)\..*", r"\1", s["name"]) in words and s["name"][:3] == "ml."]
+    of_aws = [s for s in catalog.systems() if s["name"].startswith("ml.")]
+    return [s for s in of_aws if s["name"].split(".")[1] in words]
 
 
 def network_kind(words: str) -> str | None:
@@ -41,8 +42,8 @@ def network_kind(words: str) -> str | None:
 
 
 def network_gbps(words: str) -> float | None:
-    """Gbit/s of a node. A rate of InfiniBand, RoCE or Omni-Path that is not multiplied is one card's, which says nothing
-    of how many there are, unless no card is so fast."""
+    """Gbit/s of a node. A rate of InfiniBand, RoCE or Omni-Path that is not multiplied is one card's, unless no card is
+    so fast. It says nothing of how many cards there are."""
     text = words[:200].lower()
     if "nvlink" in text or "nvswitch" in text:
         return None
@@ -68,7 +69,7 @@ def _misfit(row: Row, system: Fact) -> tuple[float, float, float]:
     count = int(system["accelerator_count"])
     used = min(count, per_node) if per_node else _usual_devices(n_gpus, system)
     offered = float(system["network"]["gbit_per_s"])
-    stated = float(row.typed.get("internode_gbps_per_node") or 0)
+    stated = decimal(row.typed.get("internode_gbps_per_node", ""))
     return -used, count - used, abs(math.log(offered / stated)) if offered > 0 and stated > 0 else 0
 
 
@@ -76,9 +77,9 @@ def _likeness(row: Row, system: Fact, in_family: bool) -> int:
     """As models/stated_machine.cpp; a family that the row names counts most."""
     per_node = row.count("gpus_per_node")
     count = int(system["accelerator_count"])
-    score = 16 * in_family + 4 * (row.typed.get("network") == system["network"]["kind"])
-    score += 8 * (per_node > 0 and count == per_node) + (0 < per_node < count)
-    return score + 2 * (system["training_support"] == "reference") + (row.count("n_gpus") > 1 and count > 1)
+    score = 16 * int(in_family) + 4 * int(row.typed.get("network") == system["network"]["kind"])
+    score += 8 * int(0 < per_node == count) + int(0 < per_node < count)
+    return score + 2 * int(system["training_support"] == "reference") + int(row.count("n_gpus") > 1 and count > 1)
 
 
 def _nearest(row: Row, accelerator: Fact, family: list[Fact]) -> Fact | None:

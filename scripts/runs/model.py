@@ -6,7 +6,7 @@ import catalog
 import cells
 from catalog import Fact
 from phrases import plain_words
-from row import Row, number
+from row import Row, decimal
 
 WIDTHS = "n_layers hidden ffn_hidden n_heads n_kv_heads head_dim vocab n_experts top_k expert_ffn_hidden".split()
 GPT2_VOCABULARY = 50257
@@ -16,7 +16,7 @@ def _contradicts(row: Row, architecture: Fact) -> bool:
     """The widths of a preset do not describe a row that states others (models/stated_model.cpp)."""
     experts = architecture.get("moe", {}).get("n_experts", 0)
     return any(
-        stated and stated != own
+        stated != 0 and stated != int(own)
         for stated, own in (
             (row.count("hidden"), architecture["hidden"]),
             (row.count("n_heads"), architecture["n_heads"]),
@@ -44,13 +44,10 @@ def _counts_own_head(row: Row, preset: Fact) -> bool:
     """A count of parameters that holds the vocabulary twice tells of a head of its own, where the published model has
     none (LitGPT's Falcon)."""
     architecture = preset["architecture"]
-    if not architecture.get("tied_embeddings") or cells.is_blank(row.cell("params_b")):
+    if not architecture.get("tied_embeddings") or not decimal(row.cell("params_b")):
         return False
-    head = (row.count("vocab") or architecture["vocab"]) * architecture["hidden"]
-    try:
-        beyond = float(row.cell("params_b")) * 1e9 - preset["published_parameters"] - head
-    except ValueError:
-        return False
+    head = float(row.count("vocab") or architecture["vocab"]) * float(architecture["hidden"])
+    beyond = decimal(row.cell("params_b")) * 1e9 - float(preset["published_parameters"]) - head
     return abs(beyond) < 0.1 * head
 
 
@@ -67,12 +64,12 @@ def _family_vocabulary(name: str) -> int | None:
 
 
 def read(row: Row) -> None:
-    for column in ("params_b", *WIDTHS, "n_encoder_layers", "kind"):
+    for column in ("params_b", *WIDTHS, "n_encoder_layers"):
         if row.cell(column):
             row.put(column, row.cell(column))
-    if row.cell("mlp"):
-        row.put("mlp", cells.mlp(row.cell("mlp")))
-    tied = cells.switch(row.cell("tied_embeddings"))
+    row.put_read("kind", cells.model_kind)
+    row.put_read("mlp", cells.mlp)
+    tied = row.read("tied_embeddings", cells.switch)
     if tied:
         row.put("tied_embeddings", tied)
     name = row.cell("model")
@@ -104,8 +101,5 @@ def parameters(row: Row) -> float:
     """Roughly: as published, else by the widths."""
     if row.is_preset and row.preset:
         return float(row.preset["published_parameters"])
-    try:
-        return 1e9 * float(row.cell("params_b"))
-    except ValueError:
-        hidden = row.count("hidden")
-        return 12.0 * row.count("n_layers") * hidden**2 + number(str(vocabulary(row))) * hidden
+    by_widths = 12.0 * row.count("n_layers") * row.count("hidden") ** 2 + vocabulary(row) * row.count("hidden")
+    return 1e9 * decimal(row.cell("params_b")) or by_widths

@@ -1,13 +1,12 @@
 """The stack that ran, how it sharded, and what was trained, from words."""
 
 import re
-from collections.abc import Callable
 
 import catalog
 import cells
 from catalog import Fact
 from phrases import Phrases, letters_and_digits, plain_words
-from row import Row
+from row import Row, decimal
 
 TRAINERS = ("hf", "hugging face", "transformers", "trl", "accelerate", "trainer")
 
@@ -39,8 +38,8 @@ class _Squeezed:
 
 
 def _named(row: Row) -> Fact | None:
-    """The stack for the vendor of the accelerator whose id or alias stands in the framework's text as words. The longest
-    name wins: `Megatron-DeepSpeed` is not `Megatron-LM`."""
+    """The stack for the accelerator's vendor whose id or alias stands in the framework's text as words. The longest
+    wins: `Megatron-DeepSpeed` is not `Megatron-LM`."""
     name = _Squeezed(row.cell("framework"))
     best, best_length = None, 0
     for stack in catalog.stacks():
@@ -57,8 +56,8 @@ def stack_of(stack_id: str) -> Fact:
     return next(s for s in catalog.stacks() if s["id"] == stack_id)
 
 
-def is_fsdp(sharding: str | None) -> bool:
-    return (sharding or "").startswith("fsdp")
+def is_fsdp(sharding: str) -> bool:
+    return sharding.startswith("fsdp")
 
 
 def under(stack: Fact, sharding: str) -> str:
@@ -74,6 +73,8 @@ def stated_sharding(row: Row) -> str | None:
     cell = row.cell("sharding")
     if cell:
         return cells.sharding(cell)
+    if row.is_typed:  # where the framework is a label
+        return None
     framework, words = row.cell("framework"), row.framework
     stage = cells.zero_stage(framework) or cells.fsdp_strategy(framework)
     if stage:
@@ -90,11 +91,8 @@ def _holds_replica(row: Row) -> bool:
     """Whether one device has room for what a replica needs: all states under Adam, 16 bytes a parameter (Rajbhandari et
     al. 2020), or frozen weights."""
     size = {"full": 16.0, "lora": 2.0, "qlora": 0.5}[trained(row)]
-    known = row.cell("params_b")
-    try:
-        parameters = float(known) * 1e9
-    except ValueError:
-        parameters = float(row.preset["published_parameters"]) if row.preset else 0.0
+    published = float(row.preset["published_parameters"]) if row.preset else 0.0
+    parameters = 1e9 * decimal(row.cell("params_b")) or published
     return size * parameters <= row.device_gib * 2**30
 
 
@@ -169,14 +167,14 @@ def read_sharding(row: Row) -> None:
         row.put("sharding", under(row.stack, stated))
     elif must_shard(row) and row.stack["shardings"][0] == "none" and len(row.stack["shardings"]) > 1:
         row.put("sharding", row.stack["shardings"][1])  # who can shard does where the model leaves no choice
-    # DeepSpeed runs its stage on one device too, where nothing is cut.
-    alone = row.count("n_gpus") == 1 and row.stack.get("deepspeed_engine") and not row.stack["pipeline_parallel"]
+    # DeepSpeed runs its stage on one rank too, where nothing is cut.
+    alone = row.replicas == 1 and row.stack.get("deepspeed_engine") and not row.stack["pipeline_parallel"]
     if alone and row.typed.get("sharding") == "none":
         row.put("sharding", row.stack["shardings"][0])
 
 
 def _kind_of_method(row: Row) -> tuple[str, bool, int]:
-    """The method, whether embeddings are trained beside adapters, and a rank: `LoRA (r=16)`, `lora+emb/head trainable`."""
+    """The method, whether embeddings are trained beside adapters, and a rank: `LoRA (r=16)`, `lora+emb/head`."""
     stated = row.cell("method").lower()
     kind = stated.split("+emb")[0]
     with_embeddings = kind != stated
@@ -200,7 +198,7 @@ def trained(row: Row) -> str:
     """full, lora or qlora: by the method, the format of frozen weights, the flag and the words of the row, in this
     order."""
     kind = _kind_of_method(row)[0]
-    flag = cells.switch(row.cell("lora"))
+    flag = row.read("lora", cells.switch)
     if cells.four_bits(row.cell("quant")):
         return "qlora"
     if row.cell("method"):
@@ -237,14 +235,23 @@ def read_method(row: Row) -> None:
         row.put("lora_rank", row.cell("lora_rank") or rank or noted)
     if row.cell("lora_targets"):
         row.put("lora_targets", cells.lora_targets(row.cell("lora_targets")))
-    stated = cells.switch(row.cell("lora_embeddings"))
+    if mode == "qlora" and kind not in ("", "full", "lora", "qlora"):
+        _put_adapters_over_four_bits(row, kind)
+    stated = row.read("lora_embeddings", cells.switch)
     noted_embeddings = row.notes.say("lora (emb)", "modules_to_save", "lm_head also trained")
     if stated:
         row.put("lora_embeddings", stated)
     elif with_embeddings or noted_embeddings:
         row.put("lora_embeddings", 1)
-    if row.cell("adapter_dtype"):
-        row.put("adapter_dtype", row.cell("adapter_dtype"))
+    row.put_read("adapter_dtype", cells.adapter_dtype)
+
+
+def _put_adapters_over_four_bits(row: Row, kind: str) -> None:
+    """Another method over weights of 4 bits is the nearest LoRA over them. LoRA's kin are called so; what others call
+    their rank is no width of two matrices, and they train fewer numbers."""
+    if not kind.endswith("ora"):
+        row.put("lora_rank", 1)
+    row.put_if_open("lora_targets", "query-value")
 
 
 def read_formats(row: Row) -> None:
@@ -269,37 +276,28 @@ def read_formats(row: Row) -> None:
         row.put("dtype", said or noted)
     if cells.is_pure_half(cell):
         row.put("pure_half", "on")
-    _read(row, "optimizer", cells.optimizer)
+    row.put_read("optimizer", cells.optimizer)
     cell = row.cell("optimizer")
     if row.cell("offload"):
-        _read(row, "offload", cells.offload)
+        row.put_read("offload", cells.offload)
     elif cells.host_beside(cell + "; " + row.cell("sharding")):
         row.put("offload", "optimizer")
 
 
-def _read(row: Row, column: str, parse: Callable[[str], str | None]) -> None:
-    cell = row.cell(column)
-    if not cell or cells.is_blank(cell):
-        return
-    value = parse(cell)
-    if value is None:
-        row.not_understood.append((column, cell))
-    else:
-        row.put(column, value)
-
-
 def read_strategy(row: Row) -> None:
     """Degrees, schedule, sequence parallelism, recomputation as the row states them."""
-    for column in ("tp", "pp", "cp", "ep", "etp", "dp", "shard_degree", "recompute_layers", "collectives"):
+    for column in ("tp", "pp", "cp", "ep", "etp", "dp", "shard_degree", "recompute_layers"):
         if row.cell(column):
             row.put(column, row.cell(column))
-    _read(row, "sequence_parallel", cells.switch)
-    _read(row, "schedule", cells.schedule)
+    row.put_read("collectives", cells.collectives)
+    row.put_read("sequence_parallel", cells.switch)
+    row.put_read("schedule", cells.schedule)
     if row.notes.say("interleaved 1f1b"):
         row.put_if_open("schedule", "interleaved")
-    _read(row, "recompute", cells.recompute)
+    row.put_read("recompute", cells.recompute)
     named = cells.modules(row.cell("recompute"))
-    if row.typed.get("recompute") == "selective" and named and not is_fsdp(row.typed.get("sharding")):
+    sharding = row.typed.get("sharding") or str(row.stack["shardings"][0])
+    if row.typed.get("recompute") == "selective" and named and not is_fsdp(sharding):
         row.put("recompute_modules", "+".join(named))
     if row.cell("vpp"):
         # Tables give virtual stages either as chunks of a rank or as layers of a chunk.
@@ -318,10 +316,10 @@ def read_batch(row: Row) -> None:
         cut = max(1, row.count("tp")) * max(1, row.count("pp")) * max(1, row.count("cp"))
         data = row.count("n_gpus") // cut
         row.put("global_batch", max(noted, max(1, row.count("micro_batch")) * data))
-    packing = cells.switch(row.cell("packing"))
+    packing = row.read("packing", cells.switch)
     # That some sequences are as long as the limit, where most are shorter.
     reached = row.notes.say("samples are shorter", "longest alpaca sample", "variable lengths (max")
-    if reached or row.notes.say("packing=0"):
+    if reached or (packing is None and row.notes.say("packing=0")):
         packing = "0"
     if packing is not None:
         row.put("packing", packing)
@@ -330,5 +328,5 @@ def read_batch(row: Row) -> None:
 
 
 def read_kinds(row: Row) -> None:
-    _read(row, "mem_kind", cells.memory_kind)
-    _read(row, "tflops_kind", cells.flops_kind)
+    row.put_read("mem_kind", cells.memory_kind)
+    row.put_read("tflops_kind", cells.flops_kind)

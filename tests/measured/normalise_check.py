@@ -90,6 +90,10 @@ class Cells(unittest.TestCase):
         self.check(cells.precision, {"fp8": fp8, "bf16": bf16, "fp16": ["amp", "16-mixed"], None: ["int8"]})
         self.check(cells.schedule, {"1f1b": ["1F1B"], "interleaved": ["Interleaved1F1B"], "zero-bubble": ["Zero Bubble"]})
         self.check(cells.offload, {"optimizer": ["cpu", "zero-offload"], "params": ["params (CPU)"], "none": ["0", "no"]})
+        self.check(cells.offload, {"optimizer+nvme": ["optimizer+nvme"], "params": ["parameters"], None: ["nvme", "params+params"]})
+        self.check(cells.model_kind, {"encoder-decoder": ["Encoder Decoder"], "vision": ["vision"], None: ["resnet"]})
+        self.check(cells.collectives, {"smddp": ["SMDDP 2.0"], "nccl": ["NCCL"], None: ["gloo"]})
+        self.check(cells.adapter_dtype, {"fp32": ["float32"], None: ["bf16"]})
         self.check(cells.host_beside, {True: ["AdamW (CPU offload)", "zero2+offload"], False: ["AdamW", "no offload"]})
         allocated = ["torch.cuda.max_memory_allocated", "active (torchtune peak memory active)"]
         kinds = {"allocated": allocated, "reserved": ["max_reserved"], "device": ["nvidia-smi"], None: ["heap", "unknown"]}
@@ -292,6 +296,19 @@ class Software(unittest.TestCase):
         self.assertEqual(self.stack("FSDP", notes="FULL_SHARD against SHARD_GRAD_OP"), "fsdp fsdp-full")
         self.assertEqual(self.stack("FSDP", shard="fsdp-full", notes="HSDP is slower"), "fsdp fsdp-full")
 
+    def test_deepspeed_runs_its_stage_on_one_rank_of_a_model_that_is_cut(self) -> None:
+        self.assertEqual(self.stack("DeepSpeed", n_gpus=4, tp=2, pp=2, shard="none"), "deepspeed zero3")
+        self.assertEqual(self.stack("DeepSpeed", n_gpus=8, tp=2, pp=2, shard="none"), "deepspeed none")
+
+    def test_a_framework_beside_a_stack_is_a_label(self) -> None:
+        self.assertEqual(self.stack("DeepSpeed ZeRO-2", stack="deepspeed"), "deepspeed")
+        self.assertEqual(self.stack("DeepSpeed ZeRO-2", shard="zero2/3"), "deepspeed", "the column counts more")
+
+    def test_modules_are_recomputed_only_where_fsdp_does_not_shard(self) -> None:
+        cut = dict(recompute="selective (core_attn)", tp=1, pp=1)
+        self.assertNotIn("recompute_modules", typed(framework="torchtitan", **cut))
+        self.assertEqual(typed(framework="Megatron-LM", **cut)["recompute_modules"], "core_attn")
+
     def test_early_megatron_trained_in_half_precision(self) -> None:
         for dtype in ("fp16", "float16", "16-mixed"):
             self.assertEqual(self.stack("Megatron-LM", dtype=dtype, tp=1, pp=1), "megatron-2021")
@@ -318,6 +335,10 @@ class Software(unittest.TestCase):
         self.assertEqual(typed(method="distillation")["method"], "distillation", "left for the product to refuse")
         self.assertEqual(typed(method="LoRA (r=8)")["lora_rank"], "8")
         self.assertEqual(typed(method="lora", notes="lora rank 64")["lora_rank"], "64")
+        over_four_bits = typed(method="ia3", quant="nf4", lora_rank=8)
+        self.assertEqual([over_four_bits[c] for c in ("method", "lora_rank", "lora_targets")], ["qlora", "1", "query-value"])
+        self.assertNotIn("lora_rank", typed(method="dora", quant="nf4"))
+        self.assertNotIn("lora_rank", typed(method="full", quant="nf4"))
         self.assertEqual(typed(method="lora+emb/head trainable")["lora_embeddings"], "1")
         self.assertEqual(typed(method="lora", notes="LoRA (emb); grad accumulation 8")["lora_embeddings"], "1")
 
@@ -329,6 +350,8 @@ class Software(unittest.TestCase):
         self.assertEqual(typed(notes="packing=0")["packing"], "0")
         self.assertNotIn("seq_len", typed(notes="packing=0"), "a limit that nobody says was reached")
         self.assertNotIn("seq_len", typed(packing=0))
+        self.assertEqual(typed(packing=1, notes="packing=0")["packing"], "1", "the column counts more")
+        self.assertEqual(typed(packing=1, notes="samples are shorter")["packing"], "0", "than some of the sequences")
         self.assertNotIn("packing", typed(notes="packing=1"))
 
     def test_formats_stand_in_notes_where_no_column_has_them(self) -> None:
@@ -487,6 +510,7 @@ class Recipes(unittest.TestCase):
         self.assertEqual(run("MaxText", "llama-2-70b", 1024), (all_but_products, "fsdp-hybrid", "128"))
         self.assertEqual(run("MaxText", "llama-2-70b", 1024, shard="fsdp-full"), (all_but_products, "fsdp-full", ""))
         self.assertEqual(run("MaxText", "llama-2-70b", 128, recompute="full"), ("", "", ""))
+        self.assertEqual(run("MaxText", "llama-2-70b", 1024, shard="cut"), (all_but_products, "", ""), "it says something")
         self.assertEqual(run("PaxML", "gpt3-175b", 256), (all_but_products, "fsdp-hybrid", "128"))
         self.assertEqual(run("PaxML", "gpt3-6.7b", 64), ("core_attn+layernorm", "fsdp-hybrid", "8"))
 
@@ -500,6 +524,8 @@ class Recipes(unittest.TestCase):
         self.assertEqual(run("Qwen-1.8B", "1")[0], "hf-trainer")
         self.assertEqual(run("Qwen-1.8B", "")[0], "hf-trainer", "not stated whether whole")
         self.assertEqual(run("qwen2.5-1.5b", "0")[0], "hf-trainer", "another script")
+        several = typed(model="Qwen-1.8B", gpu="A100-80GB", n_gpus=8, framework="HF-Trainer", shard="none", lora="0")
+        self.assertEqual((several["stack"], several["sharding"]), ("deepspeed", "none"), "as stated")
 
     def test_trainers_leave_the_bucket_of_stage_three_to_hugging_face(self) -> None:
         def bucket(framework: str, shard: str) -> str:
@@ -516,6 +542,7 @@ class Recipes(unittest.TestCase):
         self.assertNotIn("recompute", typed(**lit, shard="none"))
         self.assertEqual(typed(**lit, shard="fsdp", grad_ckpt="0").get("recompute", "none"), "none")
         self.assertEqual(typed(**lit, quant="bnb.nf4")["double_quantization"], "off")
+        self.assertEqual(typed(**{**lit, "method": "qlora"})["double_quantization"], "off")
         self.assertNotIn("double_quantization", typed(**lit, quant="bnb.nf4-dq"))
         peft = dict(model="llama-3.2-3b", gpu="L40S", n_gpus=1, framework="PEFT method_comparison", dtype="bfloat16")
         lora = typed(**peft, method="lora")
@@ -558,6 +585,22 @@ class Program(unittest.TestCase):
         self.assertEqual(with_figures["tokens_per_s_per_gpu"], "9e3")
         self.assertEqual(with_figures["peak_mem_gib_per_gpu"], "x y", "copied as it is")
 
+    def test_no_rule_gets_a_measured_cell(self) -> None:
+        """Figures of one row beside the settings of another, blanks about them too, change nothing else."""
+        source = random.Random(3)
+        for path in sorted((PROJECT / "tests/measured/runs").glob("*.csv")):
+            shuffled = table.read(str(path))
+            measured = [{c: f" {cell} " for c, cell in row.items() if c in MEASURED} for row in shuffled.rows]
+            source.shuffle(measured)
+            for row, figures in zip(shuffled.rows, measured):
+                row.update(figures)
+            after = table.normalise(shuffled).rows
+            for before, row, figures in zip(table.normalise(table.read(str(path))).rows, after, measured):
+                self.assertEqual({c: v for c, v in before.items() if c not in MEASURED},
+                                 {c: v for c, v in row.items() if c not in MEASURED})
+                self.assertEqual({c: v for c, v in figures.items() if v.strip()},
+                                 {c: v for c, v in row.items() if c in MEASURED}, "byte for byte")
+
     def test_what_nothing_used_is_told(self) -> None:
         out = normalise("id,model,framework,notes,colour\na,gpt2,my own,\"liger; fine weather\",red\n")
         self.assertEqual(out.returncode, 0)
@@ -565,6 +608,12 @@ class Program(unittest.TestCase):
             self.assertIn(told, out.stderr)
         self.assertNotIn("liger", out.stderr)
         self.assertNotIn("colour", out.stdout)
+        flags = "lora packing sequence_parallel tied_embeddings kind collectives flash_attention compile".split()
+        out = normalise(f"id,{','.join(flags)},internode_gbps_per_node,gpu\na{',perhaps' * len(flags)},fast,A10G\n")
+        for column in flags:
+            self.assertIn(f"{column} 'perhaps' is not understood (1 rows)", out.stderr)
+            self.assertNotIn(column, out.stdout)
+        self.assertIn("fast", out.stdout, "which the product refuses")
 
     def test_wrong_use_and_wrong_files_are_refused(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
@@ -593,22 +642,6 @@ class Program(unittest.TestCase):
         self.assertEqual(out.returncode, 0)
         self.assertFalse([c for c in out.stderr if c != "\n" and not c.isprintable()])
         self.assertLess(len(out.stderr), 2000)
-
-    def test_no_rule_gets_a_measured_cell(self) -> None:
-        """Figures of one row beside the settings of another, blanks about them too, change nothing else."""
-        source = random.Random(3)
-        for path in sorted((PROJECT / "tests/measured/runs").glob("*.csv")):
-            shuffled = table.read(str(path))
-            measured = [{c: f" {cell} " for c, cell in row.items() if c in MEASURED} for row in shuffled.rows]
-            source.shuffle(measured)
-            for row, figures in zip(shuffled.rows, measured):
-                row.update(figures)
-            after = table.normalise(shuffled).rows
-            for before, row, figures in zip(table.normalise(table.read(str(path))).rows, after, measured):
-                self.assertEqual({c: v for c, v in before.items() if c not in MEASURED},
-                                 {c: v for c, v in row.items() if c not in MEASURED})
-                self.assertEqual({c: v for c, v in figures.items() if v.strip()},
-                                 {c: v for c, v in row.items() if c in MEASURED}, "byte for byte")
 
     def test_long_cells_take_no_longer(self) -> None:
         columns = "framework notes method instance model recompute lora_targets network quant".split()
@@ -677,6 +710,13 @@ class Program(unittest.TestCase):
             "flash_attention": {"on", "off"},
             "loss_kernel": {"whole", "fused", "linear"},
             "cuda_graphs": {"router", "layers", "iteration"},
+            "kind": set(cells.MODEL_KINDS),
+            "mlp": {"gelu", "relu", "silu", "swiglu", "geglu", "reglu"},
+            "collectives": set(cells.COLLECTIVES),
+            "adapter_dtype": {"fp32"},
+            "tied_embeddings": {"0", "1"},
+            "lora_embeddings": {"0", "1"},
+            **{column: set(names) - {"default"} for column, names in catalog.execution_values().items() if names},
         }
         words = (
             "Megatron-LM NeMo FSDP DeepSpeed ZeRO-3 zero2/3 bf16 fp8 -true mixed none no off 1 8 Adam 8-bit lamb IB EFA "
@@ -684,7 +724,9 @@ class Program(unittest.TestCase):
             "compile= torch.compile container 26.06 deepep mixtral-8x7b llama-2-7b bert-large H100 GB200 ; , ( ) LoRA nf4"
         ).split()
         columns = "model gpu n_gpus network framework dtype optimizer shard recompute schedule mem_kind tflops_kind packing"
-        columns += " sequence_parallel compile flash_attention notes quant method lora vpp pp tp ep"
+        columns += " sequence_parallel notes quant method lora vpp pp tp ep kind mlp collectives adapter_dtype "
+        columns += " tied_embeddings lora_embeddings lora_rank internode_gbps_per_node params_b instance lora_targets "
+        columns += " ".join(c for c, names in catalog.execution_values().items() if names)
         source = random.Random(7)
         seen: set[str] = set()
         for _ in range(2000):

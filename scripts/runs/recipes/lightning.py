@@ -10,5 +10,5 @@ def follow(row: Row) -> None:
         return
     if row.typed.get("sharding") == "fsdp-full" and not row.typed.get("recompute"):
         row.put("recompute", "full")
-    if row.typed.get("method") == "qlora" and row.cell("quant") and "-dq" not in row.cell("quant").lower():
+    if row.typed.get("method") == "qlora" and "-dq" not in row.cell("quant").lower():
         row.put_if_open("double_quantization", "off")

@@ -5,7 +5,7 @@ from row import Row
 
 def follow(row: Row) -> None:
     """Mixed precision PURE keeps parameters, reductions and buffers in 16 bits (mosaicml/llm-foundry,
-    scripts/train/benchmarking). Tables with it were made with PyTorch 1.13, whose checkpoints run the whole layer again.
+    scripts/train/benchmarking). Tables with it were made with PyTorch 1.13, whose checkpoints run whole layers again.
     `tied=1` is their word for a shared embedding."""
     if row.notes.say("mp_mode=pure"):
         row.put_if_open("pure_half", "on")

@@ -136,7 +136,7 @@ def _follow_memory(row: Row, recipe: bool, as_one_graph: bool) -> None:
         row.put("recompute", "full")
         return
     modules = _recomputed(row, as_one_graph) if recipe and row.stack["recomputes"][0] == "none" else ""
-    if modules:
+    if modules and not row.cell("recompute"):
         row.put("recompute", "selective")
         row.put("recompute_modules", modules)
 

@@ -22,6 +22,6 @@ def follow(row: Row) -> None:
         row.put_if_open("recompute_modules", "core_attn+layernorm" if small else "core_attn+layernorm+mlp")
     per_node, every = hardware.devices_per_node(row), hardware.nodes(row)
     nodes = 1 if small else min(every, SHARD_NODES if stack == "paxml" or every >= MANY_NODES else every)
-    if not row.typed.get("sharding") and 0 < nodes < every and every % nodes == 0:
+    if not row.cell("sharding") and not row.typed.get("sharding") and 0 < nodes < every and every % nodes == 0:
         row.put("sharding", "fsdp-hybrid")
         row.put("shard_degree", nodes * per_node)

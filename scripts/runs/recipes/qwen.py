@@ -23,7 +23,8 @@ def follow(row: Row) -> None:
         row.stack = software.stack_of("deepspeed")
         row.put("stack", "deepspeed")
         stage = "zero3" if mode == "full" else "zero2"
-        if not software.stated_sharding(row) or software.stated_sharding(row) == "none":
+        stated = software.stated_sharding(row)
+        if not stated or (stated == "none" and row.replicas == 1):
             row.put("sharding", stage)
         row.put_if_open("reduce_bucket", _auto_bucket(row) if stage == "zero3" else 200_000_000)
     elif row.stack.get("deepspeed_engine") and software.is_trainer(row):
