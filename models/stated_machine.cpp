@@ -80,7 +80,8 @@ const Accelerator* accelerator_of(const StatedMachine& m, const Catalog& catalog
   const Accelerator* beside = instance == nullptr ? nullptr : catalog.find_accelerator(instance->accelerator);
   if (m.gpu.empty()) return beside;
   // A name that leaves the memory open is the instance's: p4de's A100 holds 80 GB.
-  if (beside != nullptr && letters_and_digits(beside->key).starts_with(letters_and_digits(m.gpu))) return beside;
+  const std::string part = beside == nullptr ? std::string() : beside->key.substr(0, beside->key.find('-'));
+  if (!part.empty() && letters_and_digits(part) == letters_and_digits(m.gpu)) return beside;
   const Result<const Accelerator*> named = catalog.accelerator(m.gpu, "gpu");
   return named ? *named : nullptr;
 }

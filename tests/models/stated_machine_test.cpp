@@ -42,6 +42,7 @@ TEST(StatedMachine, HasTheAcceleratorOfItsInstanceWhereNoneIsNamedOrItsMemoryIsO
   EXPECT_EQ(accelerator("A100", "ml.p4de.24xlarge"), "A100-80GB");
   EXPECT_EQ(accelerator("A100", "ml.p4d.24xlarge"), "A100-40GB");
   EXPECT_EQ(accelerator("A100-80GB", "ml.p4d.24xlarge"), "A100-80GB") << "the device counts";
+  EXPECT_EQ(accelerator("A10", "ml.p4d.24xlarge"), "A10") << "another part";
 }
 
 /// The system and the number of its nodes.
