@@ -15,7 +15,6 @@ Framework framework_of_class(std::string_view name) {
 bool truth_in_python(const Node& node) {
   switch (node.kind) {
     case Node::Kind::Null:
-      return false;
     case Node::Kind::Bool:
       return node.truth;
     case Node::Kind::Integer:
