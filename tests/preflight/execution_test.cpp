@@ -65,6 +65,18 @@ TEST(MegatronExecution, AnArgumentListSaysAll) {
   EXPECT_EQ(told("--overlap-grad-reduce\n--cuda-graph-impl local\n--cuda-graph-scope full_iteration"),
             "graphs:iteration");
   EXPECT_EQ(told("--overlap-grad-reduce\n--make-vocab-size-divisible-by 64"), "vocab-multiple:64");
+  EXPECT_EQ(told("--overlap-grad-reduce\n--recompute-modules mlp,moe_act"), "modules:moe_act+mlp") << "in one word";
+  EXPECT_EQ(told("--overlap-grad-reduce\n--recompute-modules mlp,,'moe_act layernorm'"),
+            "modules:layernorm+moe_act+mlp");
+  EXPECT_EQ(told("--overlap-grad-reduce\n--make-vocab-size-divisible-by 0"), "single");
+  EXPECT_EQ(told("--overlap-grad-reduce\n--make-vocab-size-divisible-by 1048576"), "vocab-multiple:1048576");
+  EXPECT_EQ(told("--overlap-grad-reduce\n--make-vocab-size-divisible-by 1048577"), "single");
+  EXPECT_EQ(told("--overlap-grad-reduce\n--attention-backend flash"), "flash:on");
+  EXPECT_EQ(told("--overlap-grad-reduce\n--attention-backend unfused"), "flash:off");
+  EXPECT_EQ(told("--overlap-grad-reduce\n--cuda-graph-impl local"), "graphs:layers");
+  EXPECT_EQ(told("--overlap-grad-reduce\n--cuda-graph-impl local\n--cuda-graph-scope moe_router"), "graphs:router");
+  EXPECT_EQ(told("--overlap-grad-reduce\n--exp-avg-dtype fp16"), "half-moments:on");
+  EXPECT_EQ(told("--overlap-grad-reduce\n--exp-avg-dtype fp32"), "single");
   EXPECT_EQ(told("--overlap-grad-reduce\n--recompute-modules mlp nonsense moe_act"), "modules:moe_act+mlp");
 }
 

@@ -97,6 +97,63 @@ TEST(Fix, AddsAMemberInTheStyleOfTheFile) {
       "{\n  \"class\": \"PyTorch\",\n  \"framework_version\": \"2.8.0\",\n  \"debugger_hook_config\": false\n}\n");
 }
 
+// The comma that goes is the one behind the member, else the one before; blanks stay as the neighbours had them.
+TEST(Fix, RemovesAMemberWithItsComma) {
+  const auto removed = [](const std::string& resources) {
+    return fixed("{\"ResourceConfig\": " + resources + "}", JobKind::CreateTrainingJob).text;
+  };
+  const std::string volume = "\"VolumeSizeInGB\": 4";
+  const std::string type = "\"InstanceType\": \"ml.p4d.24xlarge\"";
+  EXPECT_EQ(removed("{" + volume + ",  " + type + "}"), "{\"ResourceConfig\": {" + type + "}}");
+  EXPECT_EQ(removed("{" + type + " , " + volume + "}"), "{\"ResourceConfig\": {" + type + " }}");
+  EXPECT_EQ(removed("{" + type + ",\n " + volume + "\n}"), "{\"ResourceConfig\": {" + type + "\n}}");
+  EXPECT_EQ(removed("{" + type + ",\n " + volume + " ,\n \"InstanceCount\": 1}"),
+            "{\"ResourceConfig\": {" + type + ",\n \"InstanceCount\": 1}}");
+}
+
+TEST(Fix, OfTheOnlyMemberLeavesAnEmptyObject) {
+  const std::string text = R"({"class": "PyTorch", "distribution": { "mpi": {"nonsense": 1} }})";
+  EXPECT_THAT(fixed(text, JobKind::Estimator).text, HasSubstr(R"("distribution": { "mpi": {} })"));
+}
+
+TEST(Fix, SaysWhatItChanged) {
+  const Fixed f =
+      fixed(R"({"class": "PyTorch", "framework_version": "2.8.0", "instance_type": "p4d.24xlarge", "volume_size": 4,
+                           "train_max_run": 5})",
+            JobKind::Estimator);
+  EXPECT_EQ(f.changes, (std::vector<std::string>{
+                           "C015: set /instance_type to \"ml.p4d.24xlarge\"", "C116: removed /volume_size",
+                           "C198: added \"debugger_hook_config\": false", "C038: renamed /train_max_run to max_run"}));
+  EXPECT_THAT(f.left, IsEmpty());
+  EXPECT_EQ(Json::parse(f.text), Json::parse(R"({"class": "PyTorch", "framework_version": "2.8.0",
+      "instance_type": "ml.p4d.24xlarge", "max_run": 5, "debugger_hook_config": false})"));
+}
+
+TEST(Fix, AddsAMemberOnTheLineOfAFileOfOneLine) {
+  EXPECT_EQ(fixed("\n{\"class\": \"PyTorch\",  \"framework_version\": \"2.8.0\"}", JobKind::Estimator).text,
+            "\n{\"class\": \"PyTorch\",  \"framework_version\": \"2.8.0\", \"debugger_hook_config\": false}");
+}
+
+// Of two edits that meet the first is made; the other is for the next run.
+TEST(Fix, MakesOneOfTwoEditsThatMeet) {
+  const std::string text = R"({"zero_optimization": {"cpu_offload": true, "cpu_offload_param": false}})";
+  EXPECT_EQ(fixed(text, JobKind::DeepSpeed).text,
+            R"({"zero_optimization": {"offload_optimizer": {"device": "cpu"}, "offload_param": {"device": "none"}}})");
+  const Job job = read_job(text, "job", JobKind::DeepSpeed).value();
+  Finding first;
+  first.rule = "C001";
+  first.edits = {{Edit::Kind::Set, "/zero_optimization/cpu_offload", "1"}};
+  Finding second = first;
+  second.rule = "C002";
+  second.edits = {{Edit::Kind::Rename, "/zero_optimization/cpu_offload_param", "x"},
+                  {Edit::Kind::Set, "/zero_optimization/cpu_offload", "2"}};
+  Finding third = second;
+  third.edits.pop_back();
+  const Fixed f = apply_fixes(text, job, {first, second, third}).value();
+  EXPECT_EQ(f.text, R"({"zero_optimization": {"cpu_offload": 1, "x": false}})");
+  EXPECT_EQ(f.changes.size(), 2U);
+}
+
 TEST(Fix, LeavesACleanJobAlone) {
   for (const auto& [base, job] : test::rule_cases()["bases"].items()) {
     if (base == "megatron") continue;

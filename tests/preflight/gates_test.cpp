@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/units.hpp"
 #include "planner/export/folder.hpp"
 #include "planner/preflight/beside.hpp"
 #include "tests/preflight/job_cases.hpp"
@@ -113,6 +114,22 @@ TEST(Preferences, AreJudgedOneByOne) {
   EXPECT_THAT(to_json(found), HasSubstr("not_predicted"));
 }
 
+TEST(Preferences, SayOfWhichTypesNothingIsPredicted) {
+  Json job = test::rule_cases()["bases"]["request"];
+  const auto not_predicted = [&] {
+    std::vector<std::string> types;
+    for (const auto& [type, why] : test::check_text(job.dump(), JobKind::CreateTrainingJob).not_predicted) {
+      types.push_back(type + ": " + why);
+    }
+    return types;
+  };
+  EXPECT_EQ(not_predicted(), std::vector<std::string>{}) << "of one type the skipped rules say it";
+  job["ResourceConfig"] = {
+      {"InstanceCount", 2},
+      {"InstancePreferences", {{{"InstanceType", "ml.p4d.24xlarge"}}, {{"InstanceType", "<type>"}}}}};
+  EXPECT_EQ(not_predicted(), (std::vector<std::string>{"ml.p4d.24xlarge: no model is given", "?: no model is given"}));
+}
+
 TEST(Preferences, SayWhatIsSaidOfAllOnce) {
   Json job = test::rule_cases()["bases"]["request"];
   job["StoppingCondition"]["MaxRuntimeInSeconds"] = 3'000'000;
@@ -121,6 +138,62 @@ TEST(Preferences, SayWhatIsSaidOfAllOnce) {
       {"InstancePreferences", {{{"InstanceType", "ml.p4d.24xlarge"}}, {{"InstanceType", "ml.p4de.24xlarge"}}}}};
   const std::vector<std::string> rules = test::rules_of(test::check_text(job.dump(), JobKind::CreateTrainingJob));
   EXPECT_EQ(std::count(rules.begin(), rules.end(), "C023"), 1);
+}
+
+// The price of the machines an hour, by the market that the job or the flag names.
+TEST(HourlyPrice, IsOfAllMachinesInTheMarketOfTheJob) {
+  const Catalog& catalog = test::shipped_catalog();
+  const auto price = [&](const char* type, Market market) {
+    return catalog.find_price(type, "us-east-1", market)->rate;
+  };
+  const auto said = [](const Json& patch, Json flags) {
+    Json job = test::rule_cases()["bases"]["request"];
+    job.merge_patch(patch);
+    flags["max_hourly"] = "0.01";
+    return only(check_with(job, JobKind::CreateTrainingJob, flags), "C215").message;
+  };
+  const UsdPerSecond p4d = price("ml.p4d.24xlarge", Market::OnDemand);
+  EXPECT_EQ(said(Json::object(), Json::object()),
+            "the machines cost " + format_usd_per_hour(p4d * 2.0) + ", the limit is $0.0100/h");
+  const UsdPerSecond spot = price("ml.p4d.24xlarge", Market::Spot);
+  const Json asks_spot = {{"EnableManagedSpotTraining", true}};
+  EXPECT_THAT(said(asks_spot, Json::object()), HasSubstr("cost " + format_usd_per_hour(spot * 2.0) + ","));
+  EXPECT_THAT(said(Json::object(), {{"market", "spot"}}), HasSubstr("cost " + format_usd_per_hour(spot * 2.0) + ","));
+  EXPECT_THAT(said(asks_spot, {{"market", "on-demand"}}), HasSubstr("cost " + format_usd_per_hour(p4d * 2.0) + ","));
+  const Json groups = {{"ResourceConfig",
+                        {{"InstanceType", nullptr},
+                         {"InstanceCount", nullptr},
+                         {"InstanceGroups",
+                          {{{"InstanceGroupName", "a"}, {"InstanceType", "ml.p4d.24xlarge"}, {"InstanceCount", 1}},
+                           {{"InstanceGroupName", "b"}, {"InstanceType", "ml.g5.48xlarge"}, {"InstanceCount", 3}}}}}}};
+  EXPECT_THAT(said(groups, Json::object()),
+              HasSubstr("cost " + format_usd_per_hour(p4d + price("ml.g5.48xlarge", Market::OnDemand) * 3.0) + ","));
+  const Json unpriced = {{"ResourceConfig", {{"InstanceType", "ml.zzz.xlarge"}}}};
+  EXPECT_EQ(said(unpriced, Json::object()),
+            "the limit of $0.0100/h cannot be judged: no price of ml.zzz.xlarge is known in us-east-1");
+  EXPECT_THAT(said({{"ResourceConfig", {{"InstanceCount", nullptr}}}}, Json::object()),
+              HasSubstr("the count of ml.p4d.24xlarge is not known"));
+  EXPECT_THAT(said({{"ResourceConfig", {{"InstanceType", nullptr}}}}, Json::object()),
+              HasSubstr("no instance type is given"));
+}
+
+// What instances cost while they wait for the next job.
+TEST(WarmPool, IsBilledByTheSecond) {
+  Json job = test::rule_cases()["bases"]["request"];
+  job["ResourceConfig"]["KeepAlivePeriodInSeconds"] = 1800;
+  const UsdPerSecond rate = test::shipped_catalog().find_price("ml.p4d.24xlarge", "us-east-1", Market::OnDemand)->rate;
+  EXPECT_EQ(only(check_with(job, JobKind::CreateTrainingJob, {{"region", "us-east-1"}}), "C044").message,
+            "idle instances are billed: 1800 s x 2 x " + format_usd_per_hour(rate) + " = " +
+                format_usd(rate * Seconds(1800) * 2.0));
+  Json flags = {{"model", "gpt2"}, {"stack", "ddp"}, {"tokens", "1B"}, {"region", "us-east-1"}};
+  job["ResourceConfig"].erase("KeepAlivePeriodInSeconds");
+  const Usd cost = check_with(job, JobKind::CreateTrainingJob, flags).prediction->cost;
+  flags["budget"] = std::to_string((cost + rate * Seconds(1800)).value());  // of one instance, not of both
+  EXPECT_THAT(test::rules_of(check_with(job, JobKind::CreateTrainingJob, flags)), Not(Contains("C207")));
+  job["ResourceConfig"]["KeepAlivePeriodInSeconds"] = 1800;
+  EXPECT_EQ(only(check_with(job, JobKind::CreateTrainingJob, flags), "C207").message,
+            "predicted cost " + format_usd(cost + rate * Seconds(3600)) + ", the budget is " +
+                format_usd(cost + rate * Seconds(1800)));
 }
 
 /// A folder with an export of a Megatron job, away at the end.
@@ -183,6 +256,90 @@ TEST_F(ExportFolder, WithoutItsMarkerTheSplitIsFoundByItsName) {
   read_beside(job);
   EXPECT_TRUE(job.strategy.tensor.is(std::int64_t{2}));
   EXPECT_EQ(job.strategy.tensor.where.path, "src/megatron_args.txt/tensor-model-parallel-size");
+}
+
+/// The strategy of the estimator beside what stands in the folder.
+JobStrategy beside(const fs::path& folder, const Json& more = Json::object()) {
+  Json estimator = test::rule_cases()["bases"]["estimator"];
+  estimator.merge_patch(more);
+  Job job = read_job(estimator.dump(), (folder / "estimator.json").string(), JobKind::Estimator).value();
+  read_beside(job);
+  return job.strategy;
+}
+
+TEST_F(ExportFolder, StatesItsSplitWithThePlaceOfEachPart) {
+  const JobStrategy s = beside(folder_);
+  EXPECT_TRUE(s.stack.is("megatron"));
+  EXPECT_EQ(s.stack.where.path, "src/megatron_args.txt");
+  EXPECT_TRUE(s.global_batch.is(std::int64_t{1024}));
+  EXPECT_EQ(s.global_batch.where, (Where{"src/megatron_args.txt/global-batch-size", 0}));
+  EXPECT_TRUE(s.sharding.is("zero1"));
+  EXPECT_TRUE(s.sequence_parallel.is(true));
+  EXPECT_FALSE(s.experts.stated);
+}
+
+TEST_F(ExportFolder, LeavesWhatTheJobItselfSays) {
+  const JobStrategy s = beside(folder_, {{"hyperparameters", {{"tensor_parallel_degree", 4}}}});
+  EXPECT_TRUE(s.tensor.is(std::int64_t{4}));
+  EXPECT_EQ(s.tensor.where.path, "/hyperparameters/tensor_parallel_degree");
+  EXPECT_TRUE(s.pipeline.is(std::int64_t{1})) << "and takes the rest";
+}
+
+TEST_F(ExportFolder, WithoutItsMarkerIsSearchedInTheFolderOfTheScript) {
+  fs::remove(folder_ / kExportMarker);
+  fs::create_directory(folder_ / "code");
+  write("code/torchtitan.toml", "[parallelism]\ntensor_parallel_degree = 8\n");
+  EXPECT_TRUE(beside(folder_).tensor.is(std::int64_t{2}));
+  EXPECT_TRUE(beside(folder_, {{"source_dir", "code"}}).tensor.is(std::int64_t{8}));
+  EXPECT_TRUE(
+      beside(folder_, {{"source_dir", nullptr}, {"source_code", {{"source_dir", "code"}}}}).tensor.is(std::int64_t{8}));
+  for (const char* outside : {"../code", "/code", "s3://b/code", "none"}) {
+    EXPECT_FALSE(beside(folder_, {{"source_dir", outside}}).tensor.stated) << outside;
+  }
+}
+
+TEST_F(ExportFolder, OfNeuronSaysItsOwnSettings) {
+  write("src/neuronx_config.json",
+        R"({"tensor_parallel_size": 8, "pipeline_parallel_size": 2, "context_parallel_size": 4,
+      "pipeline_config": {"virtual_pipeline_size": 3}, "sequence_parallel": true,
+      "optimizer_config": {"zero_one_enabled": true}, "activation_checkpoint_config": "full"})");
+  mark({"estimator.json", "src/neuronx_config.json"});
+  const JobStrategy s = beside(folder_);
+  EXPECT_TRUE(s.stack.is("neuron"));
+  EXPECT_TRUE(s.tensor.is(std::int64_t{8}));
+  EXPECT_TRUE(s.pipeline.is(std::int64_t{2}));
+  EXPECT_TRUE(s.virtual_pipeline.is(std::int64_t{3}));
+  EXPECT_TRUE(s.context.is(std::int64_t{4}));
+  EXPECT_TRUE(s.sequence_parallel.is(true));
+  EXPECT_TRUE(s.sharding.is("zero1"));
+  EXPECT_TRUE(s.recompute.is("full"));
+  write("src/neuronx_config.json", R"({"tensor_parallel_size": 8, "optimizer_config": {"zero_one_enabled": false}})");
+  EXPECT_TRUE(beside(folder_).sharding.is("none"));
+  EXPECT_TRUE(beside(folder_).recompute.is("none"));
+  write("src/neuronx_config.json", "{");
+  EXPECT_FALSE(beside(folder_).tensor.stated);
+}
+
+TEST_F(ExportFolder, IsReadForADeepSpeedFileAndForNoOtherFormat) {
+  write("src/ds_config.json", R"({"train_batch_size": 8, "zero_optimization": {"stage": 2}})");
+  mark({"estimator.json", "src/ds_config.json"});
+  EXPECT_TRUE(beside(folder_).stack.is("deepspeed"));
+  EXPECT_TRUE(beside(folder_).zero_stage.is(std::int64_t{2}));
+  write("src/ds_config.json", R"({"num_machines": 8, "num_processes": 2})");
+  EXPECT_FALSE(beside(folder_).stack.stated);
+  write("src/ds_config.json", "{");
+  EXPECT_FALSE(beside(folder_).stack.stated);
+}
+
+TEST_F(ExportFolder, NamesItsJobInTheOrderOfTheFormats) {
+  mark({"src/megatron_args.txt", "jobs/recipe.yaml"});
+  EXPECT_EQ(job_file_of(folder_.string()).value(), (folder_ / "jobs/recipe.yaml").string());
+  mark({"accelerate.yaml", "src/megatron_args.txt"});
+  EXPECT_EQ(job_file_of(folder_.string()).value(), (folder_ / "src/megatron_args.txt").string());
+  mark({"README.md"});
+  EXPECT_EQ(job_file_of(folder_.string()).error().front().code, "no-job");
+  write(std::string(kExportMarker), "{");
+  EXPECT_EQ(job_file_of(folder_.string()).error().front().code, "no-export");
 }
 
 TEST_F(ExportFolder, ThatLostItsSplitIsNotJudged) {
