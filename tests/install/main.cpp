@@ -1,8 +1,6 @@
 #include <iostream>
 
-#include "base/units.hpp"
-#include "catalogs/catalog.hpp"
-#include "planner/request.hpp"
+#include "smplan.hpp"
 
 // A stranger's program: the installed headers, libraries and embedded catalogs are all that it has.
 int main() {
@@ -12,12 +10,18 @@ int main() {
     return 1;
   }
   smplan::RequestSpec spec;
-  spec.params = "13B";
+  spec.params = "1.3B";
+  spec.instances = "ml.p4d.24xlarge";
+  spec.count = "1";
   const auto request = smplan::resolve(spec, *catalog, std::nullopt);
   if (!request) {
     std::cerr << smplan::to_string(request.error());
     return 1;
   }
-  std::cout << request->instances.size() << " instance types, " << smplan::format_bytes(smplan::gib(80)) << '\n';
-  return request->instances.empty() ? 1 : 0;
+  const smplan::PlanSet plans = smplan::search(*request, *catalog);
+  for (const smplan::Plan& plan : plans.plans) {
+    std::cout << plan.instance->name << ' ' << smplan::to_string(plan.strategy) << ' '
+              << smplan::format_duration(plan.step.time()) << '\n';
+  }
+  return plans.plans.empty() ? 1 : 0;
 }
