@@ -57,14 +57,6 @@ constexpr Unit kUnits[] = {
     {"MB/s", kBandwidth, 1, 6, 999.5e3},
     {"GB/s", kBandwidth, 1, 9, 999.5e6},
     {"TB/s", kBandwidth, 1, 12, 999.5e9},
-    {"KiB/s", kBandwidth, kKiB, 0, kNever},
-    {"MiB/s", kBandwidth, kMiB, 0, kNever},
-    {"GiB/s", kBandwidth, kGiB, 0, kNever},
-    {"TiB/s", kBandwidth, kTiB, 0, kNever},
-    {"kbit/s", kBandwidth, 0.125, 3, kNever},
-    {"Mbit/s", kBandwidth, 0.125, 6, kNever},
-    {"Gbit/s", kBandwidth, 0.125, 9, kNever},
-    {"Tbit/s", kBandwidth, 0.125, 12, kNever},
     {"FLOP/s", kFlopRate, 1, 0, 0},
     {"GFLOP/s", kFlopRate, 1, 9, 999.5e6},
     {"TFLOP/s", kFlopRate, 1, 12, 999.5e9},
@@ -180,8 +172,6 @@ std::string unit_hint(const Number& number, const UnitDimension& dimension) {
     const std::size_t known_prefix = std::string_view("kKmMgGtT").find(unit[0]);
     const bool prefixed = known_prefix != std::string_view::npos;
     const std::string prefix = prefixed ? std::string(1, "kkMMGGTT"[known_prefix]) : "";
-    if (dimension == kBandwidth)
-      return fmt::format("write {0}{1}bit/s for bits or {0}{1}B/s for bytes", number.digits, prefix);
     const std::string binary = prefixed ? fmt::format(" or {}{}iB", number.digits, prefix == "k" ? "K" : prefix) : "";
     return fmt::format("write {}{}B{}; sizes are in bytes", number.digits, prefix, binary);
   }
@@ -346,12 +336,6 @@ Result<Seconds> parse_duration(std::string_view text, std::string_view where) {
   } while (!rest.empty());
   if (!std::isfinite(total)) return too_large(text, where);
   return Seconds(total);
-}
-
-Result<BytesPerSecond> parse_bandwidth(std::string_view text, std::string_view where) {
-  const auto value = parse_quantity(text, where, kBandwidth, "450GB/s or 3200Gbit/s");
-  if (!value) return tl::unexpected<Diagnostics>(value.error());
-  return BytesPerSecond(*value);
 }
 
 Result<double> parse_count(std::string_view text, std::string_view where) {

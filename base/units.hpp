@@ -128,8 +128,6 @@ constexpr Seconds operator""_us(long double n) { return microseconds(static_cast
 Result<Bytes> parse_bytes(std::string_view text, std::string_view where);
 /// `90s`, `15m`, `36h`, `7d`, `2w`, `14 days`, `1 h 30 min`; words in any case.
 Result<Seconds> parse_duration(std::string_view text, std::string_view where);
-/// `450GB/s`, `3200Gbit/s`.
-Result<BytesPerSecond> parse_bandwidth(std::string_view text, std::string_view where);
 /// A count with an optional decimal suffix k, M, B (= G), T in any case, or its word: `13B`, `1.4t`, `300bn`, `4096`,
 /// `2e12`, `13 billion`. Positive, finite.
 Result<double> parse_count(std::string_view text, std::string_view where);

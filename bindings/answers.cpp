@@ -11,13 +11,16 @@
 #include "bindings/interruptible.hpp"
 #include "bindings/parts.hpp"
 #include "bindings/request.hpp"
+#include "planner/analysis/explain.hpp"
+#include "planner/analysis/whatif.hpp"
+#include "planner/answer/plan_file.hpp"
+#include "planner/answer/plan_json.hpp"
 #include "planner/export/folder.hpp"
 #include "planner/export/target.hpp"
-#include "planner/plan_json.hpp"
 #include "planner/preflight/report_checks.hpp"
-#include "planner/search.hpp"
+#include "planner/search/estimate.hpp"
+#include "planner/search/search.hpp"
 #include "planner/trace/chrome_trace.hpp"
-#include "planner/whatif.hpp"
 
 namespace py = pybind11;
 

@@ -11,8 +11,9 @@
 #include "bindings/interruptible.hpp"
 #include "bindings/parts.hpp"
 #include "bindings/request.hpp"
-#include "planner/batch_estimate.hpp"
-#include "planner/group.hpp"
+#include "planner/request/runs_on.hpp"
+#include "planner/search/batch_estimate.hpp"
+#include "planner/search/group.hpp"
 
 namespace py = pybind11;
 

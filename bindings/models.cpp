@@ -7,8 +7,8 @@
 #include "bindings/errors.hpp"
 #include "bindings/parts.hpp"
 #include "catalogs/hf_config.hpp"
-#include "models/layers.hpp"
-#include "planner/architecture_facts.hpp"
+#include "models/layers/architecture_facts.hpp"
+#include "models/layers/layers.hpp"
 
 namespace py = pybind11;
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "bindings/errors.hpp"
-#include "planner/request_names.hpp"
+#include "planner/request/names.hpp"
 
 namespace smplan::python {
 

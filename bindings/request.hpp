@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "planner/request.hpp"
+#include "planner/request/request.hpp"
 
 namespace smplan::python {
 

@@ -1,4 +1,4 @@
-#include "planner/sweep.hpp"
+#include "planner/analysis/sweep.hpp"
 
 #include <chrono>
 #include <cstdint>

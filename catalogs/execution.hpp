@@ -114,7 +114,7 @@ std::string to_string(LayerModules modules);
 std::optional<LayerModules> layer_modules_from(std::string_view name);
 
 /// What software does with a strategy, as far as a job may say it. What it leaves open is the framework's default
-/// (catalogs/stack.hpp); `executed()` of models/execution.hpp is the framework with all of it switched.
+/// (catalogs/stack.hpp); `executed()` of models/job/execution.hpp is the framework with all of it switched.
 struct Execution {
   Compile compile = Compile::Default;
   Toggle flash_attention = Toggle::Default;  ///< off: attention stores its scores

@@ -6,7 +6,7 @@
 namespace smplan {
 
 /// Number format of the matrix multiplications of a training step (mixed precision names the
-/// compute format; master weights and reductions have their own rules, see models/memory.hpp).
+/// compute format; master weights and reductions have their own rules, see models/memory/memory.hpp).
 enum class Precision { Fp32, Tf32, Fp16, Bf16, Fp8, Fp4 };
 
 inline constexpr int kPrecisionCount = 6;

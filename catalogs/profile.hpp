@@ -35,7 +35,7 @@ struct AttentionRates {
 };
 
 /// What silicon decides: achieved fractions of the data sheet. Fitted on kernel measurements by
-/// scripts/fit/kernels.py; the formulas are in models/compute.cpp and models/attention.cpp.
+/// scripts/fit/kernels.py; the formulas are in models/machine/compute.cpp and models/machine/attention.cpp.
 struct AcceleratorProfile {
   std::string accelerator;  ///< key
   /// Fraction of peak that 256 x 128 tiles reach in full waves at large k, by Precision.
@@ -55,7 +55,7 @@ struct AcceleratorProfile {
   Seconds kernel_floor;
   /// What the whole device spends on a 16-bit FLOP of its tensor cores in training, in picojoules; 0 where the power
   /// cap is not known to bind. With the cap, the rate that seconds of work sustain (powered_rate in
-  /// models/compute.hpp).
+  /// models/machine/compute.hpp).
   double energy_per_flop_pj = 0;
   /// Part of the kernel benchmarks' rate of matrix products and attention that training sustains
   /// within the power cap: warm clocks. Fitted on training runs, 1 where there are none.
@@ -94,7 +94,7 @@ std::span<const DeviceParameter> device_parameters();
 
 /// What a link type decides: `base + steps * step_latency + bytes / (line_rate * efficiency) *
 /// (1 + half_size / (bytes + half_size))`, bytes as they cross one accelerator's wire (see
-/// models/collectives.hpp). Fitted on collective sweeps by scripts/fit/collectives.py.
+/// models/machine/collectives.hpp). Fitted on collective sweeps by scripts/fit/collectives.py.
 struct FabricProfile {
   std::string fabric;               ///< `nvswitch-a100`, `efa-v2`, `infiniband`, ...
   double bandwidth_efficiency = 0;  ///< rings and trees, of the one-direction line rate, large messages

@@ -162,7 +162,7 @@ struct Stack {
   std::string runs_like;
   /// What of an Execution the framework can be told: of each one member is set.
   std::vector<Execution> offers;
-  /// What the job switched. Of a framework as the catalog has it nothing; see executed() in models/execution.hpp.
+  /// What the job switched. Of a framework as the catalog has it nothing; see executed() in models/job/execution.hpp.
   Execution execution;
   /// From the catalog's `stack_profiles` where they have one for this stack, else from the entry itself.
   StackProfile profile;

@@ -86,7 +86,7 @@ struct StackProfile {
   /// Standard deviation of log(predicted / measured) peak memory: gives its P10-P90 and the probability of running out.
   /// Where no peak was measured, so wide that P10 to P90 hold four fifths of those of a stack, in the mean over stacks.
   double memory_sigma = 0.07;
-  /// Traits of the runs that the figures rest on (planner/uncertainty.hpp); a plan with others is less sure.
+  /// Traits of the runs that the figures rest on (planner/answer/uncertainty.hpp); a plan with others is less sure.
   std::vector<std::string> measured;
   Provenance provenance;
   friend bool operator==(const StackProfile&, const StackProfile&) = default;

@@ -10,7 +10,6 @@ constexpr EnumNames<Vendor, 3> kVendors = {{{Vendor::Nvidia, "nvidia"}, {Vendor:
 }  // namespace
 
 std::string_view to_string(Vendor vendor) { return name_of(kVendors, vendor); }
-std::optional<Vendor> vendor_from(std::string_view name) { return value_of(kVendors, name); }
 
 Vendor read_vendor(ObjectReader& reader) { return read_enum(reader, "vendor", kVendors); }
 std::vector<Vendor> read_vendors(ObjectReader& reader) { return read_enums(reader, "vendors", kVendors); }

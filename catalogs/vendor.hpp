@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -12,7 +11,6 @@ namespace smplan {
 enum class Vendor { Nvidia, Amd, Aws };
 
 std::string_view to_string(Vendor vendor);
-std::optional<Vendor> vendor_from(std::string_view name);
 
 /// Members `vendor` and `vendors`; both must be there.
 Vendor read_vendor(ObjectReader& reader);

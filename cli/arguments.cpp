@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "planner/request_names.hpp"
+#include "planner/request/names.hpp"
 
 namespace smplan::cli {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "planner/request_names.hpp"
+#include "planner/request/names.hpp"
 
 namespace smplan::cli {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "cli/flags.hpp"
-#include "planner/request.hpp"
+#include "planner/request/request.hpp"
 
 namespace smplan::cli {
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "planner/plan.hpp"
+#include "planner/answer/plan.hpp"
 
 namespace smplan::cli {
 

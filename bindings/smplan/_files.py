@@ -10,7 +10,7 @@ from typing import Iterator, Union
 
 from smplan._errors import Diagnostic, InputError
 
-SWEEP_LINE_START = b'{"identity":"'  # as kSweepLineStart of planner/sweep.hpp
+SWEEP_LINE_START = b'{"identity":"'  # as kSweepLineStart of planner/analysis/sweep.hpp
 
 
 def write_text(path: Union[str, os.PathLike[str]], text: str) -> None:

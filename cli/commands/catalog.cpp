@@ -13,7 +13,7 @@
 #include "cli/command.hpp"
 #include "cli/render/catalog_page.hpp"
 #include "cli/render/model_page.hpp"
-#include "planner/request_fields.hpp"
+#include "planner/request/fields.hpp"
 
 namespace smplan::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include "cli/request_options.hpp"
 #include "planner/preflight/beside.hpp"
 #include "planner/preflight/check.hpp"
-#include "planner/request_fields.hpp"
+#include "planner/request/fields.hpp"
 
 namespace smplan::cli {
 namespace {

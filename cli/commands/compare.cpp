@@ -9,8 +9,8 @@
 #include "cli/commands/timed_search.hpp"
 #include "cli/render/comparison_page.hpp"
 #include "cli/request_options.hpp"
-#include "planner/plan_json.hpp"
-#include "planner/request_names.hpp"
+#include "planner/answer/plan_json.hpp"
+#include "planner/request/names.hpp"
 
 namespace smplan::cli {
 namespace {

@@ -5,8 +5,9 @@
 #include "cli/render/estimate_page.hpp"
 #include "cli/request_options.hpp"
 #include "cli/stale_prices.hpp"
-#include "planner/plan_json.hpp"
-#include "planner/search.hpp"
+#include "planner/answer/plan_json.hpp"
+#include "planner/search/estimate.hpp"
+#include "planner/search/search.hpp"
 
 namespace smplan::cli {
 namespace {

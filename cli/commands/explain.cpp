@@ -8,7 +8,8 @@
 #include "cli/render/listing.hpp"
 #include "cli/render/no_plan.hpp"
 #include "cli/request_options.hpp"
-#include "planner/whatif.hpp"
+#include "planner/analysis/explain.hpp"
+#include "planner/analysis/whatif.hpp"
 
 namespace smplan::cli {
 namespace {

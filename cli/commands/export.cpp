@@ -4,6 +4,7 @@
 
 #include "cli/command.hpp"
 #include "cli/commands/export_answer.hpp"
+#include "planner/answer/plan_file.hpp"
 
 namespace smplan::cli {
 namespace {

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "planner/answer/plan_file.hpp"
 #include "planner/export/export_json.hpp"
 
 namespace smplan::cli {

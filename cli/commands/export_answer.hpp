@@ -1,6 +1,7 @@
 #pragma once
 
 #include "cli/command.hpp"
+#include "planner/answer/plan.hpp"
 #include "planner/export/target.hpp"
 
 namespace smplan::cli {

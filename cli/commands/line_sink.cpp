@@ -12,7 +12,7 @@
 #include <fstream>
 
 #include "cli/output.hpp"
-#include "planner/sweep.hpp"
+#include "planner/analysis/sweep.hpp"
 
 namespace smplan::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include "cli/command.hpp"
 #include "cli/render/model_page.hpp"
 #include "cli/request_options.hpp"
-#include "models/layers.hpp"
+#include "models/layers/layers.hpp"
 
 namespace smplan::cli {
 namespace {

@@ -11,7 +11,7 @@
 #include "cli/render/plan_table.hpp"
 #include "cli/request_options.hpp"
 #include "cli/stale_prices.hpp"
-#include "planner/plan_json.hpp"
+#include "planner/answer/plan_json.hpp"
 
 namespace smplan::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include "base/result.hpp"
 #include "catalogs/catalog.hpp"
 #include "cli/flags.hpp"
-#include "planner/plan.hpp"
+#include "planner/answer/plan.hpp"
 
 namespace smplan::cli {
 

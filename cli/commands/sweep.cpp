@@ -9,7 +9,7 @@
 #include "cli/commands/line_sink.hpp"
 #include "cli/render/sweep_page.hpp"
 #include "cli/request_options.hpp"
-#include "planner/sweep.hpp"
+#include "planner/analysis/sweep.hpp"
 
 namespace smplan::cli {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "base/clock.hpp"
 #include "cli/request_options.hpp"
-#include "planner/request_names.hpp"
+#include "planner/request/names.hpp"
 
 namespace smplan::cli {
 

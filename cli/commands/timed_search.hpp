@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "planner/search.hpp"
+#include "planner/search/search.hpp"
 
 namespace smplan::cli {
 

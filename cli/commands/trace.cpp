@@ -7,6 +7,7 @@
 #include "cli/command.hpp"
 #include "cli/commands/plan_source.hpp"
 #include "cli/render/no_plan.hpp"
+#include "planner/answer/plan_file.hpp"
 #include "planner/trace/chrome_trace.hpp"
 
 namespace smplan::cli {

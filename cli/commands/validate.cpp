@@ -4,7 +4,7 @@
 #include "cli/command.hpp"
 #include "cli/commands/measured_files.hpp"
 #include "cli/render/validation_page.hpp"
-#include "planner/request_fields.hpp"
+#include "planner/request/fields.hpp"
 #include "planner/validation/report.hpp"
 
 namespace smplan::cli {

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "models/dimensions.hpp"
+#include "models/job/dimensions.hpp"
 
 namespace smplan::cli {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "cli/render/listing.hpp"
-#include "planner/compare.hpp"
+#include "planner/analysis/compare.hpp"
 
 namespace smplan::cli {
 

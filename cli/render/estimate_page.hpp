@@ -1,7 +1,7 @@
 #pragma once
 
 #include "cli/render/table.hpp"
-#include "planner/plan.hpp"
+#include "planner/answer/plan.hpp"
 
 namespace smplan::cli {
 

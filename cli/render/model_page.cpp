@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "models/layers.hpp"
+#include "models/layers/layers.hpp"
 
 namespace smplan::cli {
 namespace {

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "cli/render/plan_table.hpp"
-#include "models/layers.hpp"
-#include "models/markets.hpp"
-#include "planner/constraints.hpp"
+#include "models/layers/layers.hpp"
+#include "models/run/markets.hpp"
+#include "planner/search/constraints.hpp"
 
 namespace smplan::cli {
 namespace {

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "base/figures.hpp"
-#include "models/layers.hpp"
-#include "planner/advice.hpp"
+#include "models/layers/layers.hpp"
+#include "planner/answer/advice.hpp"
 
 namespace smplan::cli {
 namespace {

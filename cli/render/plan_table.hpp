@@ -3,7 +3,7 @@
 #include <string>
 
 #include "cli/render/table.hpp"
-#include "planner/plan.hpp"
+#include "planner/answer/plan.hpp"
 
 namespace smplan::cli {
 

@@ -13,6 +13,7 @@
 #include "base/units.hpp"
 #include "cli/render/capitals.hpp"
 #include "cli/render/plan_table.hpp"
+#include "planner/answer/plan_file.hpp"
 #include "planner/export/training_plan.hpp"
 
 namespace smplan::cli {

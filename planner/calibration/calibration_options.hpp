@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "models/calibration.hpp"
+#include "base/least_squares.hpp"
 
 namespace smplan {
 

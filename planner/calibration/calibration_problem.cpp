@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "models/execution.hpp"
-#include "models/step.hpp"
+#include "models/job/execution.hpp"
+#include "models/step/step.hpp"
+#include "planner/answer/uncertainty.hpp"
 #include "planner/calibration/fit_knobs.hpp"
-#include "planner/uncertainty.hpp"
 #include "planner/validation/prediction.hpp"
 
 namespace smplan {

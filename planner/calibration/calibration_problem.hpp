@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/least_squares.hpp"
 #include "catalogs/catalog.hpp"
-#include "models/calibration.hpp"
 #include "planner/calibration/calibration_options.hpp"
 #include "planner/validation/measured_run.hpp"
 #include "planner/validation/run_resolution.hpp"

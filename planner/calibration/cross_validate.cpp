@@ -5,9 +5,9 @@
 #include <map>
 #include <set>
 
+#include "planner/answer/uncertainty.hpp"
 #include "planner/calibration/calibration_problem.hpp"
 #include "planner/calibration/error_sample.hpp"
-#include "planner/uncertainty.hpp"
 
 namespace smplan {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "planner/uncertainty.hpp"
+#include "planner/answer/uncertainty.hpp"
 
 namespace smplan {
 namespace {

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "models/execution.hpp"
+#include "models/job/execution.hpp"
 #include "planner/export/text.hpp"
 #include "planner/export/writers.hpp"
 

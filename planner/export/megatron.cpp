@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "models/execution.hpp"
-#include "models/layer_inputs.hpp"
+#include "models/job/execution.hpp"
+#include "models/layers/layer_inputs.hpp"
 #include "planner/export/hub_name.hpp"
 #include "planner/export/megatron.hpp"
 #include "planner/export/text.hpp"

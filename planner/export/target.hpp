@@ -9,6 +9,7 @@
 
 #include "base/result.hpp"
 #include "base/units.hpp"
+#include "models/job/dimensions.hpp"
 #include "planner/export/training_plan.hpp"
 
 namespace smplan {

@@ -6,13 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "base/json_reader.hpp"
 #include "catalogs/catalog.hpp"
-#include "models/checkpoint_time.hpp"
-#include "models/input_pipeline.hpp"
-#include "models/strategy.hpp"
-#include "models/workload.hpp"
-#include "planner/plan.hpp"
+#include "models/job/strategy.hpp"
+#include "models/job/workload.hpp"
+#include "models/run/checkpoint_time.hpp"
+#include "models/run/input_pipeline.hpp"
 
 namespace smplan {
 
@@ -78,16 +76,5 @@ struct TrainingPlan {
   /// a recalibrated planner that chooses the same job names it alike.
   [[nodiscard]] std::string id() const;
 };
-
-/// Reads the plan of a rank out of `plan --format json` (schema/plan.schema.json). Every key that decides
-/// the job must be there and of its kind, degrees must multiply to the devices and batches must multiply up; in the
-/// model, the degrees and the sharding an unknown key is a fault. Other keys only ranked the plan and are not read.
-Result<TrainingPlan> read_training_plan(const JsonValue& plan_set, std::int64_t rank, const Catalog& catalog);
-
-/// The same from a search's own answer.
-TrainingPlan training_plan_of(const PlanRequest& request, const Plan& plan, std::size_t rank = 1);
-
-/// The strategy of one of the plans of such a file, where nothing else of it is needed; faults go to `out`.
-Strategy read_plan_strategy(const JsonValue& plan, Diagnostics& out);
 
 }  // namespace smplan

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "planner/preflight/rule.hpp"
-#include "planner/search.hpp"
+#include "planner/search/search.hpp"
 
 namespace smplan {
 

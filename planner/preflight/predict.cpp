@@ -1,4 +1,5 @@
 #include "planner/preflight/predict.hpp"
+#include "planner/search/estimate.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,12 +8,12 @@
 
 #include "base/units.hpp"
 #include "catalogs/stack.hpp"
-#include "models/layers.hpp"
-#include "models/workload.hpp"
+#include "models/job/workload.hpp"
+#include "models/layers/layers.hpp"
 #include "planner/preflight/fields.hpp"
 #include "planner/preflight/rules/tools.hpp"
-#include "planner/request_names.hpp"
-#include "planner/search.hpp"
+#include "planner/request/names.hpp"
+#include "planner/search/search.hpp"
 
 namespace smplan {
 namespace {

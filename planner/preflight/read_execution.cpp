@@ -3,7 +3,7 @@
 #include <string_view>
 #include <vector>
 
-#include "models/dimensions.hpp"
+#include "models/job/dimensions.hpp"
 #include "planner/preflight/fields.hpp"
 
 namespace smplan {

@@ -1,4 +1,5 @@
 #include "planner/preflight/report_checks.hpp"
+#include "planner/answer/plan_file.hpp"
 
 #include "base/json_writer.hpp"
 #include "planner/export/target.hpp"

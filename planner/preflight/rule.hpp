@@ -10,7 +10,7 @@
 
 #include "catalogs/catalog.hpp"
 #include "catalogs/sagemaker_limits.hpp"
-#include "planner/plan.hpp"
+#include "planner/answer/plan.hpp"
 #include "planner/preflight/facts.hpp"
 #include "planner/preflight/job.hpp"
 

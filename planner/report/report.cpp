@@ -1,4 +1,6 @@
 #include "planner/report/report.hpp"
+#include "planner/analysis/explain.hpp"
+#include "planner/answer/plan_file.hpp"
 
 #include <stdexcept>
 #include <string_view>
@@ -8,9 +10,9 @@
 #include "base/embedded_file.hpp"
 #include "base/escape.hpp"
 #include "base/json_writer.hpp"
-#include "planner/plan_json.hpp"
+#include "planner/answer/plan_json.hpp"
 #include "planner/report/timeline_json.hpp"
-#include "planner/search.hpp"
+#include "planner/search/search.hpp"
 
 namespace smplan {
 

@@ -5,7 +5,8 @@
 
 #include "base/json_reader.hpp"
 #include "base/result.hpp"
-#include "planner/search.hpp"
+#include "planner/analysis/explain.hpp"
+#include "planner/search/search.hpp"
 
 namespace smplan {
 

@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include "base/assert.hpp"
-#include "models/execution.hpp"
-#include "models/pipeline.hpp"
-#include "models/stage.hpp"
+#include "models/job/execution.hpp"
+#include "models/pipeline/simulation.hpp"
+#include "models/step/stage.hpp"
 
 namespace smplan {
 namespace {

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "models/step.hpp"
+#include "models/step/step.hpp"
+#include "planner/answer/plan.hpp"
 #include "planner/export/training_plan.hpp"
-#include "planner/plan.hpp"
 
 namespace smplan {
 

@@ -9,10 +9,10 @@
 
 #include "base/csv_reader.hpp"
 #include "base/result.hpp"
-#include "models/adapters.hpp"
-#include "models/dimensions.hpp"
-#include "models/stated_machine.hpp"
-#include "models/stated_model.hpp"
+#include "models/job/dimensions.hpp"
+#include "models/layers/adapters.hpp"
+#include "models/layers/stated_model.hpp"
+#include "models/machine/stated_machine.hpp"
 
 namespace smplan {
 

@@ -4,9 +4,9 @@
 #include <string>
 
 #include "catalogs/catalog.hpp"
-#include "models/memory.hpp"
-#include "models/step.hpp"
-#include "planner/uncertainty.hpp"
+#include "models/memory/memory.hpp"
+#include "models/step/step.hpp"
+#include "planner/answer/uncertainty.hpp"
 #include "planner/validation/measured_run.hpp"
 
 namespace smplan {

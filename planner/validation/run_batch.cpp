@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "models/memory.hpp"
+#include "models/memory/memory.hpp"
 #include "planner/validation/run_resolution.hpp"
 
 namespace smplan {

@@ -3,13 +3,14 @@
 #include <algorithm>
 
 #include "base/result.hpp"
-#include "models/execution.hpp"
-#include "models/model_states.hpp"
+#include "models/engines/state_widths.hpp"
+#include "models/job/execution.hpp"
+#include "models/memory/model_states.hpp"
 
 namespace smplan {
 namespace {
 
-/// What the step model keeps room for (models/step.cpp).
+/// What the step model keeps room for (models/step/step.cpp).
 constexpr std::int32_t kMostStages = 256;
 
 bool offers(const Stack& stack, Sharding sharding) {

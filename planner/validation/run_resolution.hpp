@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "catalogs/catalog.hpp"
-#include "models/cluster.hpp"
-#include "models/strategy.hpp"
-#include "models/workload.hpp"
+#include "models/job/strategy.hpp"
+#include "models/job/workload.hpp"
+#include "models/machine/cluster.hpp"
 #include "planner/validation/measured_run.hpp"
 
 namespace smplan {

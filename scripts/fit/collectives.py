@@ -3,7 +3,7 @@
 
     scripts/fit/collectives.py <collectives.csv> [<fabric_profiles.json>]
 
-The second argument is rewritten with the fit. The model is that of models/collectives.cpp. Residuals
+The second argument is rewritten with the fit. The model is that of models/machine/collectives.cpp. Residuals
 are log(predicted / measured) under a soft-L1 loss; every (instance, source, size class) weighs the
 same whatever its number of points; weak priors hold what a sweep does not determine: NCCL's own
 tuner constants for latencies (NVIDIA/nccl src/graph/tuning.cc, 2026-06) and 0.8 (NVLink, PCIe) or 0.9
@@ -21,7 +21,7 @@ from scipy.optimize import least_squares
 AS_OF = "2026-11-20"
 FABRIC_RATE = {  # one direction, per accelerator, GB/s
     "nvlink-mesh-v100": 150, "nvswitch-a100": 300, "nvswitch-h100": 450, "nvswitch-b200": 900, "nvl72-gb200": 900}
-MESH_RING = {2: 25, 3: 50, 4: 100, 5: 25, 6: 50, 7: 100, 8: 150}  # models/topology.cpp
+MESH_RING = {2: 25, 3: 50, 4: 100, 5: 25, 6: 50, 7: 100, 8: 150}  # models/machine/topology.cpp
 # substring of the instance column -> (fabric, network, GB/s of the node's network or PCIe link)
 MACHINES = [
     ("8xV100-32GB node", "nvlink-mesh-v100", None, 0), ("OCI BM.GPU3.8", "nvlink-mesh-v100", None, 0),

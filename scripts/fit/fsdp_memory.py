@@ -5,7 +5,7 @@ Needs torch (tried with 2.15). A Llama of a sixteenth of the widths and tokens o
 bytes, trains for three steps as torchtitan does it: units are layers and the rest, products in bf16, gradients reduced in
 fp32, AdamW with `foreach`. It is rank 0 of a process group whose others do not exist. FSDP's streams are told apart, so
 that each has its own pool. Printed in GiB at the full size: the peak, what the allocator would have reserved, and what
-models/memory.cpp makes of the peak. To that it adds
+models/memory/memory.cpp makes of the peak. To that it adds
 
 - the 16-bit logits: no fp32 tensor of the loss fits their block,
 - the most that a layer's forward pass holds at once: in pieces that are smaller than logits,

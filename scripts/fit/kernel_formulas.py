@@ -1,11 +1,11 @@
-"""Formulas of models/compute.cpp and models/attention.cpp, vectorised, and the measured kernels in
+"""Formulas of models/machine/compute.cpp and models/machine/attention.cpp, vectorised, and the measured kernels in
 their terms. Used by scripts/fit/kernels.py only."""
 import json
 
 import numpy as np
 import pandas as pd
 
-# --- formulas, as in models/compute.cpp and models/attention.cpp -----------------------------------
+# --- formulas, as in models/machine/compute.cpp and models/machine/attention.cpp -----------------------------------
 TILES = np.array([(256, 128), (128, 256), (128, 128), (128, 64), (64, 128), (64, 64)], float)
 SPLITS = np.array([1, 2, 4, 8], float)
 K_STEP = 64  # elements of k that one main-loop step consumes

@@ -4,7 +4,7 @@
     scripts/fit/kernels.py <kernels.csv> <accelerators.json> [<accelerator_profiles.json> <published.json>]
 
 The third argument is rewritten with the fit, the fourth with the sample of measured points that the
-C++ tests check. The formulas are those of models/compute.cpp and models/attention.cpp. Residuals are
+C++ tests check. The formulas are those of models/machine/compute.cpp and models/machine/attention.cpp. Residuals are
 log(predicted / measured) under a soft-L1 loss. A family is one silicon; what no kernel measurement
 covers takes the fractions of its nearest relative, and its source says so.
 """

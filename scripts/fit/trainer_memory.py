@@ -5,7 +5,7 @@ Needs torch, transformers and peft (tried with 2.15, 5.24 and 0.21). A Llama of 
 real one, and so of a 256th of its bytes, is trained as Trainer does it: adapters of rank 64 on all linear layers, layers
 recomputed, products under autocast, outputs cast to fp32 and let go of before the backward pass, gradients of eight
 micro-batches, torch's `foreach` AdamW. Printed for lengths of 256 to 8192 tokens: the peak at the full size, what the
-caching allocator would have reserved, and its ratio to what models/memory.cpp makes of the peak: that of the step, or of
+caching allocator would have reserved, and its ratio to what models/memory/memory.cpp makes of the peak: that of the step, or of
 the passes with the 16-bit logits and the most that a layer's forward pass holds at once, which lie idle when the loss peaks.
 
     scripts/fit/trainer_memory.py [--embeddings]

@@ -8,8 +8,8 @@ passes hold beside them, and what the caching allocator would have reserved at t
 told apart, so that each has its own pool.
 
 Stage 3 keeps its gradients between the steps, the others make them anew and count them with passes and step: 2 bytes.
-That a step adds 6 bytes to them (8 without a stage) is in models/model_states.cpp; that what is reserved is
-near the sum of states, passes and step, and not to the larger of the two, in models/memory.cpp.
+That a step adds 6 bytes to them (8 without a stage) is in models/memory/model_states.cpp; that what is reserved is
+near the sum of states, passes and step, and not to the larger of the two, in models/memory/memory.cpp.
 
     scripts/fit/zero_memory.py [--stage N] [--tokens N] [--ranks N]
 """

@@ -64,7 +64,7 @@ def _usual_devices(n_gpus: int, system: Fact) -> int:
 
 
 def _misfit(row: Row, system: Fact) -> tuple[float, float, float]:
-    """More nodes, then devices left idle, then the distance from the stated rate (models/stated_machine.cpp)."""
+    """More nodes, then devices left idle, then the distance from the stated rate (models/machine/stated_machine.cpp)."""
     n_gpus, per_node = row.count("n_gpus") or 1, row.count("gpus_per_node")
     count = int(system["accelerator_count"])
     used = min(count, per_node) if per_node else _usual_devices(n_gpus, system)
@@ -74,7 +74,7 @@ def _misfit(row: Row, system: Fact) -> tuple[float, float, float]:
 
 
 def _likeness(row: Row, system: Fact, in_family: bool) -> int:
-    """As models/stated_machine.cpp; a family that the row names counts most."""
+    """As models/machine/stated_machine.cpp; a family that the row names counts most."""
     per_node = row.count("gpus_per_node")
     count = int(system["accelerator_count"])
     score = 16 * int(in_family) + 4 * int(row.typed.get("network") == system["network"]["kind"])
@@ -188,7 +188,7 @@ def nodes(row: Row) -> int:
 
 
 def domain(row: Row) -> int:
-    """Devices that reach each other at the speed of the fabric (models/cluster.hpp)."""
+    """Devices that reach each other at the speed of the fabric (models/machine/cluster.hpp)."""
     per_node, n_gpus = devices_per_node(row), row.count("n_gpus") or 1
     size = int((row.system or {}).get("fabric", {}).get("domain_size", 1))
     if row.system and size <= int(row.system["accelerator_count"]):

@@ -13,7 +13,7 @@ GPT2_VOCABULARY = 50257
 
 
 def _contradicts(row: Row, architecture: Fact) -> bool:
-    """The widths of a preset do not describe a row that states others (models/stated_model.cpp)."""
+    """The widths of a preset do not describe a row that states others (models/layers/stated_model.cpp)."""
     experts = architecture.get("moe", {}).get("n_experts", 0)
     return any(
         stated != 0 and stated != int(own)

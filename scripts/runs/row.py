@@ -10,7 +10,7 @@ from catalog import Fact
 from phrases import Phrases
 
 # The typed columns, in their order (docs/validation.md). Of a strategy and its execution: the keywords of
-# models/dimensions.cpp.
+# models/job/dimensions.cpp.
 IDENTITY = "id source source_ref".split()
 MODEL = (
     "model params_b kind n_layers n_encoder_layers hidden ffn_hidden n_heads n_kv_heads head_dim vocab mlp "

@@ -25,8 +25,7 @@ TEST(Quantity, QuotientsAndProductsCarryTheirDimension) {
 TEST(Quantity, LiteralsAgreeWithTheParser) {
   EXPECT_EQ(80.0_GiB, *parse_bytes("80GiB", ""));
   EXPECT_EQ(80.0_GB, *parse_bytes("80GB", ""));
-  EXPECT_EQ(800.0_GBps, *parse_bandwidth("800GB/s", ""));
-  EXPECT_EQ(gbit_per_s(3200), *parse_bandwidth("3200Gbit/s", ""));
+  EXPECT_EQ(800.0_GBps, gbit_per_s(6400));
   EXPECT_EQ(microseconds(25), *parse_duration("25us", ""));
 }
 
@@ -95,24 +94,6 @@ TEST(ParseBytes, RefusesWhatIsAmbiguousOrNotANumber) {
       EXPECT_EQ(parsed.error()[0].hint, c.hint) << c.text;
     }
   }
-}
-
-TEST(ParseBandwidth, NeverGuessesBetweenBitsAndBytes) {
-  for (const char* text : {"3200Gbps", "3200Gb/s", "3200gbit/s", "3200gb/s"}) {
-    const auto parsed = parse_bandwidth(text, "--nic");
-    ASSERT_FALSE(parsed) << text;
-    EXPECT_EQ(parsed.error()[0].hint, "write 3200Gbit/s for bits or 3200GB/s for bytes") << text;
-  }
-  EXPECT_EQ(parse_bandwidth("400Gbit/s", "")->value(), 50e9);
-  EXPECT_FALSE(parse_bandwidth("400GB", ""));
-}
-
-TEST(ParseBandwidth, ReadsEveryUnit) {
-  const std::pair<const char*, double> kRates[] = {
-      {"3B/s", 3},         {"3kB/s", 3e3},         {"3MB/s", 3e6},           {"3GB/s", 3e9},    {"3TB/s", 3e12},
-      {"8kbit/s", 1e3},    {"8Mbit/s", 1e6},       {"8Gbit/s", 1e9},         {"8Tbit/s", 1e12}, {"1KiB/s", 1024},
-      {"1MiB/s", 1048576}, {"1GiB/s", 1073741824}, {"1TiB/s", 1099511627776}};
-  for (const auto& [text, rate] : kRates) EXPECT_EQ(parse_bandwidth(text, "")->value(), rate) << text;
 }
 
 TEST(ParseDuration, ReadsEveryUnit) {
@@ -263,10 +244,9 @@ TEST(Parsers, SurviveAnyBytes) {
     const std::size_t length = random() % 12;
     for (std::size_t i = 0; i < length; ++i) text += kAlphabet[random() % kAlphabet.size()];
     for (const double value :
-         {parse_bytes(text, "").value_or(Bytes(0)).value(),
-          parse_bandwidth(text, "").value_or(BytesPerSecond(0)).value(),
-          parse_duration(text, "").value_or(Seconds(0)).value(), parse_usd(text, "").value_or(Usd(0)).value(),
-          parse_count(text, "").value_or(1), parse_fraction(text, "").value_or(0)}) {
+         {parse_bytes(text, "").value_or(Bytes(0)).value(), parse_duration(text, "").value_or(Seconds(0)).value(),
+          parse_usd(text, "").value_or(Usd(0)).value(), parse_count(text, "").value_or(1),
+          parse_fraction(text, "").value_or(0)}) {
       EXPECT_TRUE(std::isfinite(value) && value >= 0) << text;
     }
   }
@@ -379,9 +359,6 @@ TEST(Formatters, ParseBackWithinRounding) {
     const auto bytes = parse_bytes(format_bytes(Bytes(size)), "");
     ASSERT_TRUE(bytes) << format_bytes(Bytes(size));
     EXPECT_NEAR(bytes->value() / size, 1, 0.006) << format_bytes(Bytes(size));
-    const auto rate = parse_bandwidth(format_bandwidth(BytesPerSecond(size)), "");
-    ASSERT_TRUE(rate) << format_bandwidth(BytesPerSecond(size));
-    EXPECT_NEAR(rate->value() / size, 1, 0.006);
     const auto time = parse_duration(format_duration(Seconds(std::min(size, 1e7) * 1e-6)), "");
     ASSERT_TRUE(time);
     EXPECT_NEAR(time->value() / (std::min(size, 1e7) * 1e-6), 1, 0.006);

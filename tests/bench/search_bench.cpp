@@ -6,8 +6,8 @@
 
 #include <benchmark/benchmark.h>
 
-#include "planner/batch_estimate.hpp"
-#include "planner/search.hpp"
+#include "planner/search/batch_estimate.hpp"
+#include "planner/search/search.hpp"
 
 namespace {
 

@@ -9,7 +9,7 @@
 
 #include "cli/interface/description.hpp"
 #include "cli/render/table.hpp"
-#include "planner/plan.hpp"
+#include "planner/answer/plan.hpp"
 #include "tests/planner/fixtures.hpp"
 
 /// Values that no catalog has, so that pages of them change only with the code that writes them.

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "planner/answer/plan_file.hpp"
 #include "planner/preflight/check.hpp"
 
 // The gate that users run before submission must let our own exports through.

@@ -11,8 +11,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "planner/answer/plan_file.hpp"
 #include "planner/export/launch.hpp"
-#include "planner/search.hpp"
+#include "planner/search/search.hpp"
 #include "tests/support/export_options.hpp"
 #include "tests/support/spec_field.hpp"
 

@@ -6,9 +6,10 @@
 #include <stdexcept>
 #include <string>
 
+#include "planner/answer/plan_file.hpp"
+#include "planner/answer/plan_json.hpp"
 #include "planner/export/launch.hpp"
-#include "planner/plan_json.hpp"
-#include "planner/search.hpp"
+#include "planner/search/search.hpp"
 
 namespace smplan::test {
 

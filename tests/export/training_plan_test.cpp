@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "planner/architecture_json.hpp"
+#include "catalogs/architecture_json.hpp"
 
 namespace smplan {
 namespace {

@@ -58,11 +58,9 @@ void finite(const Result<T>& quantity) {
 void quantities(std::string_view text) {
   const Result<Bytes> bytes = parse_bytes(text, "--x");
   const Result<Seconds> duration = parse_duration(text, "--x");
-  const Result<BytesPerSecond> bandwidth = parse_bandwidth(text, "--x");
   const Result<Usd> usd = parse_usd(text, "--x");
   finite(bytes);
   finite(duration);
-  finite(bandwidth);
   finite(usd);
   const Result<double> count = parse_count(text, "--x");
   if (count) {
@@ -76,7 +74,6 @@ void quantities(std::string_view text) {
   require(!fraction || (*fraction >= 0 && *fraction <= 1), "a fraction is in [0, 1]");
   if (bytes) require(!format_bytes(*bytes).empty(), "bytes have a form for people");
   if (duration) require(!format_duration(*duration).empty(), "a duration has a form for people");
-  if (bandwidth) require(!format_bandwidth(*bandwidth).empty(), "a bandwidth has a form for people");
   if (usd) require(!format_usd(*usd).empty(), "dollars have a form for people");
   const std::string quoted = quote(text);
   require(quoted.size() <= 100, "a quoted text is short");

@@ -1,7 +1,8 @@
 #include <array>
 #include <string>
 
-#include "planner/compare.hpp"
+#include "planner/analysis/compare.hpp"
+#include "planner/answer/plan_file.hpp"
 #include "planner/export/target.hpp"
 #include "planner/preflight/report_checks.hpp"
 #include "planner/report/report.hpp"

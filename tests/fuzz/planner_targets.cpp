@@ -2,9 +2,9 @@
 #include <string>
 #include <vector>
 
-#include "planner/request_fields.hpp"
-#include "planner/request_names.hpp"
-#include "planner/sweep.hpp"
+#include "planner/analysis/sweep.hpp"
+#include "planner/request/fields.hpp"
+#include "planner/request/names.hpp"
 #include "planner/validation/report.hpp"
 #include "tests/fuzz/planning.hpp"
 #include "tests/fuzz/target.hpp"

@@ -7,8 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "planner/plan_json.hpp"
-#include "planner/search.hpp"
+#include "planner/answer/plan_json.hpp"
+#include "planner/search/estimate.hpp"
+#include "planner/search/search.hpp"
 #include "tests/fuzz/target.hpp"
 
 namespace smplan::fuzz {

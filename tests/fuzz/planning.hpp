@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "planner/request.hpp"
+#include "planner/request/request.hpp"
 
 namespace smplan::fuzz {
 

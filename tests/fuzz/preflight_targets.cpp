@@ -2,7 +2,7 @@
 #include <string>
 
 #include "planner/preflight/check.hpp"
-#include "planner/request_names.hpp"
+#include "planner/request/names.hpp"
 #include "tests/fuzz/planning.hpp"
 #include "tests/fuzz/target.hpp"
 

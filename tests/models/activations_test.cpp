@@ -1,9 +1,9 @@
-#include "models/activations.hpp"
+#include "models/layers/activations.hpp"
 
 #include <gtest/gtest.h>
 
-#include "models/memory.hpp"
-#include "models/pipeline.hpp"
+#include "models/memory/memory.hpp"
+#include "models/pipeline/schedule.hpp"
 #include "tests/support/layer_modules.hpp"
 
 namespace smplan {

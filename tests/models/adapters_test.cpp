@@ -1,4 +1,4 @@
-#include "models/adapters.hpp"
+#include "models/layers/adapters.hpp"
 
 #include <gtest/gtest.h>
 

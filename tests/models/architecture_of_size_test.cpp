@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "models/layers.hpp"
+#include "models/layers/layers.hpp"
 
 namespace smplan {
 namespace {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <string>
 
-#include "models/compute.hpp"
+#include "models/machine/compute.hpp"
 #include "tests/support/kernel_points.hpp"
 
 namespace smplan {

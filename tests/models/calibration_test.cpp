@@ -1,4 +1,4 @@
-#include "models/calibration.hpp"
+#include "base/least_squares.hpp"
 
 #include <cmath>
 #include <numeric>

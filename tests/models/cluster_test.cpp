@@ -1,4 +1,4 @@
-#include "models/cluster.hpp"
+#include "models/machine/cluster.hpp"
 
 #include <gtest/gtest.h>
 

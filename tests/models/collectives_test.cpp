@@ -1,9 +1,9 @@
-#include "models/collectives.hpp"
+#include "models/machine/collectives.hpp"
 
 #include <gtest/gtest.h>
 
 #include "base/json_reader.hpp"
-#include "models/strategy.hpp"
+#include "models/job/strategy.hpp"
 
 namespace smplan {
 namespace {

@@ -1,4 +1,4 @@
-#include "models/compute.hpp"
+#include "models/machine/compute.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "models/kernel_clock.hpp"
+#include "models/machine/kernel_clock.hpp"
 #include "tests/support/kernel_points.hpp"
 
 namespace smplan {

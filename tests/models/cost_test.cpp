@@ -1,12 +1,12 @@
-#include "models/cost.hpp"
+#include "models/run/cost.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "catalogs/catalog.hpp"
-#include "models/layers.hpp"
-#include "models/markets.hpp"
+#include "models/layers/layers.hpp"
+#include "models/run/markets.hpp"
 #include "run_simulation.hpp"
 #include "tests/support/step_fixture.hpp"
 

@@ -1,4 +1,4 @@
-#include "models/dimensions.hpp"
+#include "models/job/dimensions.hpp"
 
 #include <set>
 

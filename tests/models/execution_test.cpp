@@ -1,4 +1,5 @@
-#include "models/execution.hpp"
+#include "models/job/execution.hpp"
+#include "models/machine/collectives.hpp"
 
 #include <cmath>
 
@@ -6,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "base/json_reader.hpp"
-#include "models/dimensions.hpp"
+#include "models/job/dimensions.hpp"
 #include "tests/support/layer_modules.hpp"
 
 namespace smplan {

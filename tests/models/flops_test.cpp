@@ -1,4 +1,4 @@
-#include "models/flops.hpp"
+#include "models/layers/flops.hpp"
 #include "tests/support/layer_modules.hpp"
 
 #include <gtest/gtest.h>
@@ -7,6 +7,13 @@
 
 namespace smplan {
 namespace {
+
+/// Forward FLOPs of one token in one layer, attention over the sequence included.
+Flops layer_forward_flops(const Architecture& a, const LayerSpec& spec, std::int64_t seq_len,
+                          AttentionCounting counting) {
+  return Flops(2 * static_cast<double>(active_matmul_parameters(a, spec))) +
+         attention_core_flops(a, spec, seq_len, counting);
+}
 
 using enum AttentionCounting;
 

@@ -1,4 +1,4 @@
-#include "models/goodput.hpp"
+#include "models/run/goodput.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,6 +8,14 @@
 
 namespace smplan {
 namespace {
+
+/// Wall time of `productive` seconds of work with exponential failures, a stall at the end of each interval and a
+/// restart after each failure. Source: Daly 2006, eq. 20.
+Seconds expected_wall_time(Seconds productive, Seconds interval, Seconds stall, Seconds restart,
+                           Seconds mean_time_between_failures) {
+  const Seconds m = mean_time_between_failures;
+  return m * std::exp(restart / m) * std::expm1((interval + stall) / m) * (productive / interval);
+}
 
 Seconds minutes(double n) { return Seconds(60 * n); }
 

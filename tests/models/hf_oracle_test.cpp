@@ -4,7 +4,7 @@
 #include <string>
 
 #include "catalogs/hf_config.hpp"
-#include "models/layers.hpp"
+#include "models/layers/layers.hpp"
 
 namespace smplan {
 namespace {

@@ -1,8 +1,8 @@
-#include "models/input_pipeline.hpp"
+#include "models/run/input_pipeline.hpp"
 
 #include <gtest/gtest.h>
 
-#include "models/checkpoint_time.hpp"
+#include "models/run/checkpoint_time.hpp"
 #include "tests/support/step_fixture.hpp"
 
 namespace smplan {

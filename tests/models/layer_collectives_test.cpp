@@ -1,4 +1,4 @@
-#include "models/layer_collectives.hpp"
+#include "models/layers/layer_collectives.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
-#include "models/layer_costs.hpp"
+#include "models/layers/layer_costs.hpp"
 
 #include <gtest/gtest.h>
 
-#include "models/compute.hpp"
+#include "models/machine/compute.hpp"
 #include "tests/support/byte_counter.hpp"
 #include "tests/support/layer_modules.hpp"
 

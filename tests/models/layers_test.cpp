@@ -1,4 +1,4 @@
-#include "models/layers.hpp"
+#include "models/layers/layers.hpp"
 
 #include <gtest/gtest.h>
 

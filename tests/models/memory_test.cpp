@@ -1,4 +1,4 @@
-#include "models/memory.hpp"
+#include "models/memory/memory.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,9 @@
-#include "models/model_states.hpp"
+#include "models/memory/model_states.hpp"
+#include "models/engines/state_widths.hpp"
 
 #include <gtest/gtest.h>
 
-#include "models/memory.hpp"
+#include "models/memory/memory.hpp"
 
 namespace smplan {
 namespace {

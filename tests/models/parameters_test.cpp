@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/embedded_file.hpp"
-#include "models/layers.hpp"
+#include "models/layers/layers.hpp"
 
 namespace smplan {
 namespace {

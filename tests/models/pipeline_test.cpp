@@ -1,4 +1,5 @@
-#include "models/pipeline.hpp"
+#include "models/pipeline/closed_form.hpp"
+#include "models/pipeline/simulation.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -36,6 +37,20 @@ std::vector<StageTime> uneven_stages(int p, std::mt19937_64& random) {
   return stages;
 }
 
+/// What simulating every task gives.
+PipelineTime critical_path(std::span<const StageTime> stages, std::int64_t micro_batches, std::int32_t chunks,
+                           Schedule schedule, Seconds transfer) {
+  Seconds total;
+  for (const PipelineTask& task : simulate_pipeline(stages, micro_batches, chunks, schedule, transfer)) {
+    total = std::max(total, task.end);
+  }
+  Seconds busy;
+  for (const StageTime& stage : stages) busy = std::max(busy, static_cast<double>(micro_batches) * stage.total());
+  // The sums of the two are taken in different orders.
+  total = std::max(total, busy);
+  return {total, busy, total - busy};
+}
+
 struct ScheduleCase {
   const char* name;
   Schedule schedule;
@@ -62,7 +77,7 @@ TEST_P(PipelineSchedule, ClosedFormIsTheCriticalPathForEqualStages) {
         const auto stages =
             equal_stages(p, stage_of(dyadic(random, 4, 64), dyadic(random, 4, 64), dyadic(random, 4, 64)));
         const PipelineTime closed = pipeline_closed_form(stages, m, GetParam().chunks, GetParam().schedule, Seconds{});
-        const PipelineTime exact = pipeline_critical_path(stages, m, GetParam().chunks, GetParam().schedule, Seconds{});
+        const PipelineTime exact = critical_path(stages, m, GetParam().chunks, GetParam().schedule, Seconds{});
         ASSERT_EQ(closed.total, exact.total)
             << "p " << p << " m " << m << " F " << stages[0].forward.value() << " Bi "
             << stages[0].backward_input.value() << " W " << stages[0].backward_weight.value();
@@ -81,7 +96,7 @@ TEST_P(PipelineSchedule, ClosedFormBoundsUnevenStagesAndTransfers) {
         const auto stages = uneven_stages(p, random);
         const Seconds transfer(draw % 2 == 0 ? 0.0 : dyadic(random, 0, 32));
         const PipelineTime closed = pipeline_closed_form(stages, m, GetParam().chunks, GetParam().schedule, transfer);
-        const PipelineTime exact = pipeline_critical_path(stages, m, GetParam().chunks, GetParam().schedule, transfer);
+        const PipelineTime exact = critical_path(stages, m, GetParam().chunks, GetParam().schedule, transfer);
         ASSERT_GE(closed.total.value(), exact.total.value() * (1 - 1e-12))
             << "p " << p << " m " << m << " t " << transfer.value();
         ASSERT_GE(exact.total, exact.busy);
@@ -157,7 +172,7 @@ TEST(PipelineClosedForm, OneFOneBWithTransfersIsExactForEqualStages) {
       const auto stages = equal_stages(p, stage_of(1, 1, 1));
       const Seconds hop(0.125);
       EXPECT_EQ(pipeline_closed_form(stages, m, 1, Schedule::OneFOneB, hop).total,
-                pipeline_critical_path(stages, m, 1, Schedule::OneFOneB, hop).total)
+                critical_path(stages, m, 1, Schedule::OneFOneB, hop).total)
           << "p " << p << " m " << m;
     }
   }
@@ -169,7 +184,7 @@ TEST(PipelineClosedForm, GPipeIsExactForUnevenStagesWithTransfers) {
     const auto stages = uneven_stages(2 + draw % 5, random);
     const Seconds hop(dyadic(random, 0, 32));
     EXPECT_NEAR(pipeline_closed_form(stages, 1 + draw % 9, 1, Schedule::GPipe, hop).total.value(),
-                pipeline_critical_path(stages, 1 + draw % 9, 1, Schedule::GPipe, hop).total.value(), 1e-9);
+                critical_path(stages, 1 + draw % 9, 1, Schedule::GPipe, hop).total.value(), 1e-9);
   }
 }
 
@@ -179,61 +194,6 @@ TEST(InFlight, InterleavedFirstRankHoldsMegatronsFactor) {
   EXPECT_EQ(in_flight_micro_batches(0, 8, 64, 1, Schedule::OneFOneB), 8);
   EXPECT_EQ(in_flight_micro_batches(7, 8, 64, 1, Schedule::OneFOneB), 1);
   EXPECT_EQ(in_flight_micro_batches(0, 8, 64, 1, Schedule::GPipe), 64);
-}
-
-double heaviest(const std::vector<std::int64_t>& split, const std::vector<double>& cost, double first, double last) {
-  double most = 0;
-  std::size_t at = 0;
-  for (std::size_t k = 0; k < split.size(); ++k) {
-    double sum = (k == 0 ? first : 0) + (k + 1 == split.size() ? last : 0);
-    for (std::int64_t i = 0; i < split[k]; ++i) sum += cost[at++];
-    most = std::max(most, sum);
-  }
-  return most;
-}
-
-/// The least that the heaviest stage can weigh, by trying every length of the first stage.
-double brute_force(std::span<const double> cost, std::size_t stages, double first, double last) {
-  if (stages == 1) return std::accumulate(cost.begin(), cost.end(), first) + last;
-  double best = std::numeric_limits<double>::infinity();
-  double stage = first;
-  for (std::size_t n = 1; n + stages <= cost.size() + 1; ++n) {
-    stage += cost[n - 1];
-    best = std::min(best, std::max(stage, brute_force(cost.subspan(n), stages - 1, 0, last)));
-  }
-  return best;
-}
-
-TEST(BalanceLayers, HeaviestStageIsThatOfBruteForce) {
-  std::mt19937_64 random(5);
-  for (int draw = 0; draw < 60; ++draw) {
-    const auto n = static_cast<std::int64_t>(4 + random() % 8);
-    const auto p = static_cast<std::int32_t>(1 + random() % 4);
-    std::vector<double> cost(static_cast<std::size_t>(n));
-    for (double& c : cost) c = dyadic(random, 8, 64);
-    const double first = dyadic(random, 0, 64);
-    const double last = dyadic(random, 0, 64);
-    const auto split = balance_layers(cost, first, last, p);
-    EXPECT_EQ(heaviest(split, cost, first, last), brute_force(cost, static_cast<std::size_t>(p), first, last));
-    EXPECT_EQ(std::accumulate(split.begin(), split.end(), std::int64_t{0}), n);
-    EXPECT_GE(*std::min_element(split.begin(), split.end()), 1);
-  }
-}
-
-TEST(BalanceLayers, EqualLayersSpreadEvenly) {
-  const std::vector<double> cost(10, 1.0);
-  auto split = balance_layers(cost, 0, 0, 4);
-  std::sort(split.begin(), split.end());
-  EXPECT_EQ(split, (std::vector<std::int64_t>{2, 2, 3, 3}));
-}
-
-TEST(BalanceLayers, AHeavyHeadTakesLayersFromTheLastStage) {
-  // Eight layers of 1 and a head of 2 on two stages: 5 + 0 against 3 + 2.
-  EXPECT_EQ(balance_layers(std::vector<double>(8, 1.0), 0, 2, 2), (std::vector<std::int64_t>{5, 3}));
-}
-
-TEST(BalanceLayers, OneStageTakesAll) {
-  EXPECT_EQ(balance_layers(std::vector<double>(7, 2.0), 1, 1, 1), (std::vector<std::int64_t>{7}));
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "models/goodput.hpp"
+#include "models/run/goodput.hpp"
 
 namespace smplan::test {
 

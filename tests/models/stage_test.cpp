@@ -1,12 +1,13 @@
-#include "models/stage.hpp"
+#include "models/step/stage.hpp"
+#include "models/layers/activations.hpp"
 
 #include <cmath>
 
 #include <gtest/gtest.h>
 
-#include "models/compute.hpp"
-#include "models/memory.hpp"
-#include "models/rank_parameters.hpp"
+#include "models/layers/rank_parameters.hpp"
+#include "models/machine/compute.hpp"
+#include "models/memory/memory.hpp"
 #include "tests/support/step_fixture.hpp"
 
 namespace smplan {

@@ -1,9 +1,9 @@
-#include "models/state_mixer.hpp"
+#include "models/layers/state_mixer.hpp"
 
 #include <gtest/gtest.h>
 
-#include "models/flops.hpp"
-#include "models/layers.hpp"
+#include "models/layers/flops.hpp"
+#include "models/layers/layers.hpp"
 #include "tests/support/byte_counter.hpp"
 
 namespace smplan {

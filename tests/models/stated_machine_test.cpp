@@ -1,5 +1,5 @@
 // A machine as somebody states it: the accelerator by its names, the system by what is stated of it.
-#include "models/stated_machine.hpp"
+#include "models/machine/stated_machine.hpp"
 
 #include <string>
 #include <vector>

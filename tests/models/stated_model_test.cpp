@@ -1,5 +1,5 @@
 // A model as somebody states it: presets, the widths that override them, and what is refused.
-#include "models/stated_model.hpp"
+#include "models/layers/stated_model.hpp"
 
 #include <array>
 #include <string>

@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include "models/compute.hpp"
-#include "models/layers.hpp"
-#include "models/rank_parameters.hpp"
-#include "models/stage.hpp"
+#include "models/layers/layers.hpp"
+#include "models/layers/rank_parameters.hpp"
+#include "models/machine/compute.hpp"
+#include "models/step/stage.hpp"
 #include "tests/support/step_fixture.hpp"
 
 namespace smplan {

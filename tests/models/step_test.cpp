@@ -1,4 +1,4 @@
-#include "models/step.hpp"
+#include "models/step/step.hpp"
 
 #include <algorithm>
 #include <string>
@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "models/stage.hpp"
+#include "models/step/stage.hpp"
 #include "tests/support/step_fixture.hpp"
 
 namespace smplan {

@@ -1,4 +1,4 @@
-#include "models/strategy.hpp"
+#include "models/job/strategy.hpp"
 
 #include <algorithm>
 #include <map>

@@ -1,122 +1,112 @@
-#include "models/topology.hpp"
+#include "models/machine/topology.hpp"
 
-#include <set>
-#include <string>
+#include <algorithm>
+#include <vector>
 
 #include <gtest/gtest.h>
+#include <boost/graph/adjacency_list.hpp>
+#include <boost/graph/edmonds_karp_max_flow.hpp>
+
+#include "catalogs/catalog.hpp"
+#include "models/machine/cluster.hpp"
+#include "models/machine/collectives.hpp"
 
 namespace smplan {
 namespace {
 
-Cluster node(FabricKind kind, int accelerators, double fabric_gb_per_s, double network_gb_per_s, int cards) {
-  Cluster c;
-  c.fabric.kind = kind;
-  c.fabric.bandwidth_per_accelerator = gb_per_s(fabric_gb_per_s);
-  c.gpus_per_node = accelerators;
-  c.host_link = gb_per_s(12);
-  c.network.bandwidth_per_node = gb_per_s(network_gb_per_s);
-  c.network.interfaces = cards;
-  return c;
-}
-
 double gb(BytesPerSecond rate) { return rate.value() / 1e9; }
 
-TEST(V100Mesh, HasSixLinksAnAccelerator) {
-  const Topology mesh(node(FabricKind::NvlinkMesh, 8, 150, 12.5, 1));
-  for (int i = 0; i < 8; ++i) {
-    const std::string name = "accelerator" + std::to_string(i);
-    double sum = 0;
-    for (const TopologyLink& link : mesh.links()) {
-      const std::string other = link.from == name ? link.to : link.to == name ? link.from : "";
-      if (other.starts_with("accelerator")) sum += gb(link.bandwidth);
-    }
-    EXPECT_DOUBLE_EQ(sum, 150) << name;
-  }
+double rings(FabricKind kind, double gb_a_second, int accelerators, int ranks) {
+  IntraNodeFabric fabric;
+  fabric.kind = kind;
+  fabric.bandwidth_per_accelerator = gb_per_s(gb_a_second);
+  return gb(ring_bandwidth(fabric, accelerators, ranks));
 }
 
 TEST(V100Mesh, RingsDropWhereLinksFormNone) {
-  const Topology mesh(node(FabricKind::NvlinkMesh, 8, 150, 12.5, 1));
-  EXPECT_DOUBLE_EQ(gb(mesh.ring_bandwidth(2)), 25);   // one link
-  EXPECT_DOUBLE_EQ(gb(mesh.ring_bandwidth(3)), 50);   // one ring, both ways
-  EXPECT_DOUBLE_EQ(gb(mesh.ring_bandwidth(4)), 100);  // two
-  EXPECT_DOUBLE_EQ(gb(mesh.ring_bandwidth(5)), 25);   // none: device 4 touches the quad by one device
-  EXPECT_DOUBLE_EQ(gb(mesh.ring_bandwidth(6)), 50);
-  EXPECT_DOUBLE_EQ(gb(mesh.ring_bandwidth(7)), 100);  // two: 0-4-5-6-2-1-3 and 0-4-6-5-1-2-3
-  EXPECT_DOUBLE_EQ(gb(mesh.ring_bandwidth(8)), 150);  // three: every link is used
+  const auto mesh = [](int ranks) { return rings(FabricKind::NvlinkMesh, 150, 8, ranks); };
+  EXPECT_DOUBLE_EQ(mesh(2), 25);   // one link
+  EXPECT_DOUBLE_EQ(mesh(3), 50);   // one ring, both ways
+  EXPECT_DOUBLE_EQ(mesh(4), 100);  // two
+  EXPECT_DOUBLE_EQ(mesh(5), 25);   // none: device 4 touches the quad by one device
+  EXPECT_DOUBLE_EQ(mesh(6), 50);
+  EXPECT_DOUBLE_EQ(mesh(7), 100);  // two: 0-4-5-6-2-1-3 and 0-4-6-5-1-2-3
+  EXPECT_DOUBLE_EQ(mesh(8), 150);  // three: all six links of an accelerator are used
 }
 
-TEST(V100Mesh, PathsWidenThroughOtherDevices) {
-  const Topology mesh(node(FabricKind::NvlinkMesh, 8, 150, 12.5, 1));
-  EXPECT_DOUBLE_EQ(gb(mesh.path_bandwidth(0, 3)), 50);
-  EXPECT_DOUBLE_EQ(gb(mesh.path_bandwidth(0, 1)), 50);  // 0-3-2-1 is wider than the direct 25
-  EXPECT_DOUBLE_EQ(gb(mesh.path_bandwidth(0, 7)), 50);
-}
+TEST(V100Mesh, FourOfP38xlargeAreItsFirstQuad) { EXPECT_DOUBLE_EQ(rings(FabricKind::NvlinkMesh, 150, 4, 4), 100); }
 
 TEST(FullMesh, GivesAGroupTheLinksBetweenItsRanks) {
-  const Topology mesh(node(FabricKind::FullMesh, 8, 448, 50, 8));
-  EXPECT_DOUBLE_EQ(gb(mesh.ring_bandwidth(2)), 64);
-  EXPECT_DOUBLE_EQ(gb(mesh.ring_bandwidth(4)), 3 * 64);
-  EXPECT_DOUBLE_EQ(gb(mesh.ring_bandwidth(8)), 448);
-  EXPECT_DOUBLE_EQ(gb(mesh.path_bandwidth(0, 5)), 64);
+  EXPECT_DOUBLE_EQ(rings(FabricKind::FullMesh, 448, 8, 2), 64);
+  EXPECT_DOUBLE_EQ(rings(FabricKind::FullMesh, 448, 8, 4), 3 * 64);
+  EXPECT_DOUBLE_EQ(rings(FabricKind::FullMesh, 448, 8, 8), 448);
 }
 
-TEST(Topology, NamesEveryDeviceOnceAndLinksOnlyThose) {
-  for (const FabricKind kind : {FabricKind::NvlinkMesh, FabricKind::FullMesh, FabricKind::Nvswitch, FabricKind::Pcie}) {
-    const Topology topology(node(kind, 8, 150, 12.5, 1));
-    const std::vector<std::string> names = topology.devices();
-    const std::set<std::string> distinct(names.begin(), names.end());
-    EXPECT_EQ(distinct.size(), names.size());
-    for (int i = 0; i < 8; ++i) EXPECT_EQ(distinct.count("accelerator" + std::to_string(i)), 1U);
-    for (const TopologyLink& link : topology.links()) {
-      EXPECT_TRUE(distinct.count(link.from) == 1 && distinct.count(link.to) == 1) << link.from << " " << link.to;
-      EXPECT_GT(link.bandwidth, BytesPerSecond());
+/// A node's accelerators, cards and network as a graph. With GPUDirect a card sits under the PCIe switch of the
+/// accelerators that it serves; else they reach it through the host.
+class Egress {
+ public:
+  explicit Egress(const Cluster& c) {
+    for (int i = 0; i < c.gpus_per_node; ++i) boost::add_vertex(graph_);
+    const std::size_t host = boost::add_vertex(graph_);
+    network_ = boost::add_vertex(graph_);
+    const int cards = std::max(1, c.network.interfaces);
+    const double rate = c.network.bandwidth_per_node.value() / cards;
+    for (int i = 0; i < c.gpus_per_node; ++i) connect(static_cast<std::size_t>(i), host, kWide);
+    for (int card = 0; card < cards; ++card) {
+      const std::size_t vertex = boost::add_vertex(graph_);
+      connect(vertex, network_, rate);
+      const int first = card * c.gpus_per_node / cards;
+      const int last = std::max(first + 1, (card + 1) * c.gpus_per_node / cards);
+      if (!c.network.gpudirect_rdma) connect(host, vertex, kWide);
+      for (int i = first; c.network.gpudirect_rdma && i < last; ++i)
+        connect(static_cast<std::size_t>(i), vertex, kWide);
     }
+    source_ = boost::add_vertex(graph_);
+    for (int i = 0; i < c.gpus_per_node; ++i) connect(source_, static_cast<std::size_t>(i), kWide);
   }
-}
 
-TEST(Switch, GivesEveryPairAndRingTheFullRate) {
-  const Topology hgx(node(FabricKind::Nvswitch, 8, 300, 50, 4));
-  EXPECT_DOUBLE_EQ(gb(hgx.path_bandwidth(1, 6)), 300);
-  EXPECT_DOUBLE_EQ(gb(hgx.ring_bandwidth(3)), 300);
-}
+  /// Minimum cut between all accelerators and the network.
+  double bytes_per_second() { return boost::edmonds_karp_max_flow(graph_, source_, network_); }
 
-// Trainium: 16 devices are 4 x 4, 12 are 3 x 4, each with four neighbours; 7 are a ring, with two.
-TEST(Torus, SplitsARateBetweenFourNeighbours) {
-  struct Case {
-    int accelerators;
-    double each;
-  };
-  for (const Case& c : {Case{16, 100}, Case{12, 100}, Case{7, 50}}) {
-    const Topology torus(node(FabricKind::NeuronLink, c.accelerators, 100, 50, 4));
-    for (int i = 0; i < c.accelerators; ++i) {
-      const std::string name = "accelerator" + std::to_string(i);
-      double sum = 0;
-      for (const TopologyLink& link : torus.links()) {
-        const bool inside = link.from.starts_with("accelerator") && link.to.starts_with("accelerator");
-        if (inside && (link.from == name || link.to == name)) sum += gb(link.bandwidth);
-      }
-      EXPECT_DOUBLE_EQ(sum, c.each) << name << " of " << c.accelerators;
-    }
+ private:
+  using Traits = boost::adjacency_list_traits<boost::vecS, boost::vecS, boost::directedS>;
+  using Graph = boost::adjacency_list<
+      boost::vecS, boost::vecS, boost::directedS, boost::no_property,
+      boost::property<boost::edge_capacity_t, double,
+                      boost::property<boost::edge_residual_capacity_t, double,
+                                      boost::property<boost::edge_reverse_t, Traits::edge_descriptor>>>>;
+  static constexpr double kWide = 1e15;
+
+  void connect(std::size_t a, std::size_t b, double rate) {
+    const auto there = boost::add_edge(a, b, graph_).first;
+    const auto back = boost::add_edge(b, a, graph_).first;
+    for (const auto& edge : {there, back}) boost::put(boost::edge_capacity, graph_, edge, rate);
+    boost::put(boost::edge_reverse, graph_, there, back);
+    boost::put(boost::edge_reverse, graph_, back, there);
   }
-  const Topology torus(node(FabricKind::NeuronLink, 12, 100, 50, 4));
-  EXPECT_EQ(torus.links()[0].to, "accelerator1");
-  EXPECT_EQ(torus.links()[1].to, "accelerator3");
-}
 
-TEST(Egress, IsTheMinimumCut) {
-  Cluster rdma = node(FabricKind::Nvswitch, 8, 300, 50, 4);
-  rdma.network.gpudirect_rdma = true;
-  EXPECT_NEAR(gb(Topology(rdma).egress_per_accelerator()), 50.0 / 8, 1e-9);  // the cards bind
-  const Cluster staged = node(FabricKind::Pcie, 4, 2, 50, 1);
-  EXPECT_NEAR(gb(Topology(staged).egress_per_accelerator()), 2, 1e-9);  // the PCIe links bind
-}
+  Graph graph_;
+  std::size_t network_ = 0;
+  std::size_t source_ = 0;
+};
 
-TEST(Egress, CardsOutnumberAccelerators) {
-  Cluster p5 = node(FabricKind::Nvswitch, 8, 450, 400, 32);
-  p5.network.gpudirect_rdma = true;
-  const Topology topology(p5);
-  EXPECT_EQ(topology.devices().size(), 8U + 1 + 1 + 1 + 32);
-  EXPECT_NEAR(gb(topology.egress_per_accelerator()), 48, 1e-9);  // four links of 12 GB/s to four cards of 12.5
+TEST(CardShare, OfEveryAcceleratorAtOnceIsTheMinimumCut) {
+  const auto catalog = Catalog::shipped();
+  ASSERT_TRUE(catalog);
+  int seen = 0;
+  for (const InstanceType& type : catalog->instances()) {
+    if (type.accelerator_count < 1 || !(type.network.bandwidth_per_node > BytesPerSecond())) continue;
+    const auto cluster = make_cluster(*catalog, type, 2);
+    if (!cluster) continue;  // a type without a measured accelerator
+    // One rank of a group on each node, and as many groups as accelerators.
+    const GroupShape lone{.ranks = 2, .per_domain = 1, .concurrent_per_node = cluster->gpus_per_node};
+    EXPECT_NEAR(gb(card_share(lone, *cluster)), Egress(*cluster).bytes_per_second() / cluster->gpus_per_node / 1e9,
+                1e-6)
+        << type.name;
+    ++seen;
+  }
+  EXPECT_GT(seen, 30);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "models/trials.hpp"
+#include "models/run/trials.hpp"
 
 #include <gtest/gtest.h>
 

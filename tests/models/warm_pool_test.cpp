@@ -1,4 +1,4 @@
-#include "models/warm_pool.hpp"
+#include "models/run/warm_pool.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "models/workload.hpp"
+#include "models/job/workload.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

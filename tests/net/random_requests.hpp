@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "catalogs/catalog.hpp"
-#include "models/dimensions.hpp"
+#include "models/job/dimensions.hpp"
 
 namespace smplan::test {
 

@@ -1,4 +1,5 @@
-#include "planner/advice.hpp"
+#include "planner/answer/advice.hpp"
+#include "planner/answer/plan_file.hpp"
 
 #include <cmath>
 #include <string>
@@ -8,11 +9,11 @@
 #include <gtest/gtest.h>
 
 #include "catalogs/dates.hpp"
-#include "models/markets.hpp"
+#include "models/run/markets.hpp"
+#include "planner/answer/plan_json.hpp"
 #include "planner/export/export_json.hpp"
 #include "planner/export/launchable.hpp"
-#include "planner/objective.hpp"
-#include "planner/plan_json.hpp"
+#include "planner/search/objective.hpp"
 #include "tests/planner/fixtures.hpp"
 
 namespace smplan::test {

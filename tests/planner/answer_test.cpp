@@ -8,8 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "base/csv_reader.hpp"
-#include "planner/plan_json.hpp"
-#include "planner/search.hpp"
+#include "planner/analysis/explain.hpp"
+#include "planner/answer/plan_json.hpp"
+#include "planner/search/estimate.hpp"
+#include "planner/search/search.hpp"
 #include "tests/planner/fixtures.hpp"
 #include "tests/support/spec_field.hpp"
 

@@ -3,7 +3,8 @@
 
 #include <gmock/gmock.h>
 
-#include "planner/batch_estimate.hpp"
+#include "planner/search/batch_estimate.hpp"
+#include "planner/search/estimate.hpp"
 #include "tests/planner/fixtures.hpp"
 
 namespace smplan {

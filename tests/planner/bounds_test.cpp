@@ -1,4 +1,4 @@
-#include "planner/bounds.hpp"
+#include "planner/search/bounds.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
-#include "planner/compare.hpp"
+#include "planner/analysis/compare.hpp"
 
 #include <algorithm>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "planner/plan_json.hpp"
+#include "planner/answer/plan_json.hpp"
 #include "tests/planner/fixtures.hpp"
 
 namespace smplan::test {

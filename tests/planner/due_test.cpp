@@ -1,4 +1,4 @@
-#include "planner/due.hpp"
+#include "planner/request/due.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "planner/search.hpp"
+#include "planner/search/search.hpp"
 
 namespace smplan::test {
 

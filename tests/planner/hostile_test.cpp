@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "base/json_reader.hpp"
-#include "planner/plan_json.hpp"
-#include "planner/request_names.hpp"
-#include "planner/sweep.hpp"
+#include "planner/analysis/sweep.hpp"
+#include "planner/answer/plan_json.hpp"
+#include "planner/request/names.hpp"
 #include "tests/planner/fixtures.hpp"
 
 namespace smplan::test {

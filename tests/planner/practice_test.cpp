@@ -2,6 +2,7 @@
 #include <string>
 
 #include "fixtures.hpp"
+#include "planner/search/estimate.hpp"
 
 // What practitioners hold for good practice, as plans must show it.
 

@@ -5,9 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "planner/constraints.hpp"
-#include "planner/objective.hpp"
-#include "planner/pareto.hpp"
+#include "planner/search/constraints.hpp"
+#include "planner/search/objective.hpp"
+#include "planner/search/pareto.hpp"
 
 namespace smplan::test {
 namespace {

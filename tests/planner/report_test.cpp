@@ -1,7 +1,8 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
-#include "planner/plan_json.hpp"
+#include "planner/analysis/explain.hpp"
+#include "planner/answer/plan_json.hpp"
 #include "planner/report/report.hpp"
 #include "tests/planner/fixtures.hpp"
 

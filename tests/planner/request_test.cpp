@@ -1,4 +1,5 @@
-#include "planner/request.hpp"
+#include "planner/request/request.hpp"
+#include "planner/search/estimate.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,10 +11,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "models/layers.hpp"
-#include "planner/defaults.hpp"
-#include "planner/request_fields.hpp"
-#include "planner/request_names.hpp"
+#include "models/layers/layers.hpp"
+#include "planner/request/defaults.hpp"
+#include "planner/request/fields.hpp"
+#include "planner/request/names.hpp"
 #include "tests/planner/fixtures.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/spec_field.hpp"

@@ -1,4 +1,4 @@
-#include "planner/scenario.hpp"
+#include "planner/request/scenario.hpp"
 
 #include <algorithm>
 

@@ -9,13 +9,14 @@
 #include <gtest/gtest.h>
 
 #include "catalogs/dates.hpp"
-#include "models/cost.hpp"
-#include "models/markets.hpp"
-#include "planner/bounds.hpp"
-#include "planner/objective.hpp"
-#include "planner/plan_json.hpp"
-#include "planner/search_space.hpp"
-#include "planner/uncertainty.hpp"
+#include "models/run/cost.hpp"
+#include "models/run/markets.hpp"
+#include "planner/answer/plan_json.hpp"
+#include "planner/answer/uncertainty.hpp"
+#include "planner/search/bounds.hpp"
+#include "planner/search/estimate.hpp"
+#include "planner/search/objective.hpp"
+#include "planner/search/search_space.hpp"
 #include "tests/planner/fixtures.hpp"
 
 namespace smplan::test {

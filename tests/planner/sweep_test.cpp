@@ -1,4 +1,4 @@
-#include "planner/sweep.hpp"
+#include "planner/analysis/sweep.hpp"
 
 #include <cmath>
 #include <set>
@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "planner/request_names.hpp"
+#include "planner/request/names.hpp"
 #include "tests/planner/fixtures.hpp"
 
 namespace smplan::test {

@@ -1,11 +1,11 @@
-#include "planner/uncertainty.hpp"
+#include "planner/answer/uncertainty.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include <gtest/gtest.h>
 
-#include "models/layers.hpp"
+#include "models/layers/layers.hpp"
 #include "tests/support/step_fixture.hpp"
 
 namespace smplan {

@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "models/execution.hpp"
+#include "models/job/execution.hpp"
 #include "planner/calibration/run_groups.hpp"
 #include "planner/validation/report.hpp"
 #include "planner/validation/run_resolution.hpp"

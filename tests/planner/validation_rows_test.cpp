@@ -9,8 +9,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "planner/plan_json.hpp"
-#include "planner/search.hpp"
+#include "planner/answer/plan_json.hpp"
+#include "planner/search/search.hpp"
 #include "planner/validation/report.hpp"
 #include "planner/validation/run_resolution.hpp"
 #include "tests/support/measured_runs.hpp"

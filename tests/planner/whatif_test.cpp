@@ -1,8 +1,8 @@
-#include "planner/whatif.hpp"
+#include "planner/analysis/whatif.hpp"
 
 #include <gtest/gtest.h>
 
-#include "planner/objective.hpp"
+#include "planner/search/objective.hpp"
 #include "tests/planner/fixtures.hpp"
 
 namespace smplan::test {

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "models/dimensions.hpp"
+#include "models/job/dimensions.hpp"
 #include "tests/export/fixture.hpp"
 #include "tests/preflight/job_cases.hpp"
 

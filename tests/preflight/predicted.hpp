@@ -4,7 +4,7 @@
 
 #include "base/units.hpp"
 #include "catalogs/price.hpp"
-#include "models/strategy.hpp"
+#include "models/job/strategy.hpp"
 #include "tests/preflight/job_cases.hpp"
 
 namespace smplan::test {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "models/strategy.hpp"
+#include "models/job/strategy.hpp"
 #include "tests/preflight/job_cases.hpp"
 
 namespace smplan::test {

@@ -1,8 +1,9 @@
 #include <array>
 #include <cmath>
 
-#include "models/flops.hpp"
-#include "planner/plan_json.hpp"
+#include "models/layers/flops.hpp"
+#include "planner/answer/plan_json.hpp"
+#include "planner/search/estimate.hpp"
 #include "tests/properties/laws.hpp"
 
 namespace smplan::properties {

@@ -1,4 +1,5 @@
 #include "tests/properties/random_requests.hpp"
+#include "planner/search/estimate.hpp"
 
 #include <algorithm>
 #include <bit>

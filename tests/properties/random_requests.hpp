@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "planner/search.hpp"
+#include "planner/search/search.hpp"
 
 namespace smplan::properties {
 

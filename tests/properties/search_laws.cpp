@@ -3,8 +3,8 @@
 #include <locale>
 #include <string>
 
-#include "planner/objective.hpp"
-#include "planner/plan_json.hpp"
+#include "planner/answer/plan_json.hpp"
+#include "planner/search/objective.hpp"
 #include "tests/properties/laws.hpp"
 
 namespace smplan::properties {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "models/layer_costs.hpp"
+#include "models/layers/layer_costs.hpp"
 #include "tests/support/step_fixture.hpp"
 
 namespace smplan::testing {

@@ -9,7 +9,7 @@
 
 #include "base/json_reader.hpp"
 #include "catalogs/catalog.hpp"
-#include "models/compute.hpp"
+#include "models/machine/compute.hpp"
 
 namespace smplan::testing {
 

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "planner/request.hpp"
+#include "planner/request/request.hpp"
 
 namespace smplan::test {
 

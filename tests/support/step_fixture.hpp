@@ -4,8 +4,8 @@
 #include <string>
 
 #include "catalogs/catalog.hpp"
-#include "models/cluster.hpp"
-#include "models/step.hpp"
+#include "models/machine/cluster.hpp"
+#include "models/step/step.hpp"
 
 namespace smplan::testing {
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <array>
 
-#include "models/layer_inputs.hpp"
+#include "models/layers/layer_inputs.hpp"
 #include "planner/preflight/rules/tools.hpp"
 
 namespace smplan {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "models/strategy.hpp"
+#include "models/job/strategy.hpp"
 #include "planner/preflight/rules/tools.hpp"
 
 namespace smplan {
@@ -35,7 +35,7 @@ std::optional<std::int64_t> data_ranks(const CheckInput& in) {
   return *world / ranks;
 }
 
-/// The job's numbers as the rule book takes them (models/strategy.hpp): what is not known stays 0, of degrees 1.
+/// The job's numbers as the rule book takes them (models/job/strategy.hpp): what is not known stays 0, of degrees 1.
 struct Stated {
   Strategy strategy;
   Workload workload;

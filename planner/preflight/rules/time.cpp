@@ -1,5 +1,5 @@
 // Time limits, spot capacity, retries.
-#include "models/markets.hpp"
+#include "models/run/markets.hpp"
 #include "planner/preflight/rules/tools.hpp"
 
 namespace smplan {

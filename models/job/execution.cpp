@@ -1,0 +1,94 @@
+#include "models/job/execution.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/assert.hpp"
+
+namespace smplan {
+namespace {
+
+/// Logits, log-probabilities and gradient, each in fp32.
+constexpr double kWholeLogitsBytes = 12;
+/// The same as one kernel forward and one backward: 16-bit logits and their gradient.
+constexpr double kCompiledLogitsBytes = 4;
+constexpr double kHalfBytes = 2;
+constexpr double kFullBytes = 4;
+
+void switch_kernels(const Execution& e, Stack& s) {
+  StackProfile& p = s.profile;
+  const bool compiled = compiles_layers(e);
+  if (e.compile != Compile::Default) p.elementwise_traffic = compiled ? p.compiled_traffic : p.eager_traffic;
+  if (compiled) p.host_time_dense_layer *= p.compiled_host;
+  if (is_on(e.liger_kernels)) s.liger_kernels = true;
+  if (compiled || is_on(e.liger_kernels)) {
+    s.fused_kernels = true;
+    s.plain_layers = false;
+  }
+  if (e.flash_attention != Toggle::Default) s.flash_attention = is_on(e.flash_attention);
+  if (e.vocab_multiple > 0) s.vocab_multiple = e.vocab_multiple;
+  if (e.reentrant_checkpoint != Toggle::Default) s.checkpoint_stops_early = !is_on(e.reentrant_checkpoint);
+  if (e.compile == Compile::LayersAndLoss) s.logits_bytes = kCompiledLogitsBytes;
+  if (e.loss_kernel == LossKernel::Whole) s.logits_bytes = kWholeLogitsBytes;
+  if (e.loss_kernel == LossKernel::Fused) s.logits_bytes = s.parallel_logits_bytes = s.fused_logits_bytes;
+}
+
+void switch_transfers(const Execution& e, Stack& s) {
+  StackProfile& p = s.profile;
+  if (e.tensor_overlap == TensorOverlap::Off) p.tensor_overlap = 0;
+  if (e.tensor_overlap == TensorOverlap::Async) p.tensor_overlap = std::max(p.tensor_overlap, p.async_tensor_overlap);
+  if (e.gradient_overlap != Toggle::Default) s.synchronous_reduction = !is_on(e.gradient_overlap);
+  if (e.context_exchange == ContextExchange::AllToAll) p.context_overlap = 0;
+  if (e.expert_overlap != Toggle::Default) p.expert_overlap = is_on(e.expert_overlap) ? p.expert_overlap_when_on : 0;
+  if (e.moe_dispatcher != MoeDispatcher::Default) s.deduplicated_dispatch = e.moe_dispatcher == MoeDispatcher::DeepEp;
+}
+
+/// What launching and routing experts costs.
+void switch_experts(const Execution& e, Stack& s) {
+  StackProfile& p = s.profile;
+  if (e.cuda_graphs == CudaGraphs::Router) {
+    p.host_time_moe_layer *= p.graphed_moe_host;
+  } else if (is_on(e.fused_routing)) {
+    p.host_time_moe_layer *= p.fused_routing_host;
+  }
+  if (e.cuda_graphs == CudaGraphs::Layers || e.cuda_graphs == CudaGraphs::Iteration) {
+    p.host_time_moe_layer = Seconds();
+  }
+  if (e.cuda_graphs == CudaGraphs::Iteration) {
+    p.expert_overlap = p.expert_overlap_when_on;
+    p.moe_slowdown = 1 + (p.moe_slowdown - 1) * p.fused_experts;
+  }
+  if (e.software_release > 0) {
+    const double older = std::exp(p.moe_yearly_gain * (kSoftwareYear - year_of_release(e.software_release)));
+    p.host_time_moe_layer *= older;
+    p.moe_slowdown *= older;
+  }
+}
+
+void switch_states(const Execution& e, Stack& s) {
+  if (is_on(e.pure_half)) s.gradient_reduce_bytes = kHalfBytes;
+  if (e.half_gradients != Toggle::Default) s.gradient_bytes = is_on(e.half_gradients) ? kHalfBytes : kFullBytes;
+  if (is_on(e.empty_cache)) s.profile.allocator_slack = 0;
+  if (e.reduce_bucket > 0) s.reduce_bucket_elements = e.reduce_bucket;
+}
+
+}  // namespace
+
+double year_of_release(std::int32_t release) {
+  constexpr int kMonths = 12;
+  return 2000 + release / 100 + (release % 100 - 1) / static_cast<double>(kMonths);
+}
+
+Stack executed(const Stack& stack, const Execution& execution) {
+  if (stack.execution == execution) return stack;
+  SMPLAN_ASSERT(stack.execution == Execution{});
+  Stack s = stack;
+  s.execution = execution;
+  switch_kernels(execution, s);
+  switch_transfers(execution, s);
+  switch_experts(execution, s);
+  switch_states(execution, s);
+  return s;
+}
+
+}  // namespace smplan

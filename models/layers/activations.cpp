@@ -1,0 +1,382 @@
+#include "models/layers/activations.hpp"
+
+#include <algorithm>
+
+#include "models/job/execution.hpp"
+#include "models/layers/state_mixer.hpp"
+
+namespace smplan {
+namespace {
+
+/// Bytes of one token: `region` lies outside the tensor-parallel region (divided only by sequence
+/// parallelism), `split` inside it.
+struct Ledger {
+  double region = 0;
+  double split = 0;
+};
+
+/// Bytes of an element as computed, and as kept for the weight gradient of a product.
+struct Widths {
+  double element = 2;
+  double product_input = 2;
+};
+
+Widths widths(const Workload& w, const ActivationOptions& o) {
+  if (keeps_32_bits(w.precision)) return {4, 4};
+  return {2, o.fp8_inputs ? 1.0 : 2.0};
+}
+
+/// Bytes of an element of an input that `products` matrices read, kept for their gradients. Of a frozen matrix none is
+/// needed; an adapter needs its own, and where it drops some out a copy with its mask.
+double product_inputs(const Workload& w, const ActivationOptions& o, const Widths& b, bool adapted, int products) {
+  if (w.finetune == FineTune::Full) return b.product_input;
+  const double frozen = o.frozen_inputs ? b.element : 0;
+  if (!adapted || w.lora.keeps) return frozen;
+  return o.adapter_dropout ? frozen + products * (b.element + 1) : b.product_input;
+}
+
+bool adapts_mlp(const Workload& w) { return w.lora.targets == LoraTargets::Linear; }
+
+/// Input of a norm. Transformers' and torchtune's root-mean-square norms cast it to fp32, keep that, and what they
+/// normalised too if it meets a trained weight (transformers 4.45, LlamaRMSNorm; torchtune 0.3, RMSNorm).
+double norm_input_bytes(const Workload& w, const ActivationOptions& o, const Widths& b) {
+  if (!o.plain_layers || w.architecture.norm != NormKind::RmsNorm) return b.element;
+  return 4 + (w.finetune == FineTune::Full ? b.element : 0);
+}
+
+/// Inputs of all norms around attention or an MLP: the one before, and where there are more the one after.
+double block_norm_bytes(const Workload& w, const ActivationOptions& o, const Widths& b) {
+  constexpr std::int64_t kNormsBefore = 2;
+  return norm_input_bytes(w, o, b) * (w.architecture.norms_per_layer > kNormsBefore ? 2 : 1);
+}
+
+/// Inputs of the norms of queries and keys. Those of latent attention count among what is compressed.
+double head_norm_inputs(const Workload& w, const ActivationOptions& o, const Widths& b) {
+  const Architecture& a = w.architecture;
+  if (!a.qk_norm || a.has_latent_attention()) return 0;
+  return norm_input_bytes(w, o, b) * static_cast<double>((a.n_heads + a.n_kv_heads) * a.head_dim);
+}
+
+/// Queries, keys, values and their sources. With latent attention (DeepSeek-V2, 2405.04434, eq. 37-47) the
+/// compressed and the expanded vectors are both kept, and queries and keys once more with their rotary part.
+Ledger projected(const Architecture& a, const Widths& b) {
+  if (a.has_latent_attention()) {
+    const LatentAttention& l = a.latent;
+    const auto heads = static_cast<double>(a.n_heads);
+    const auto query = static_cast<double>(l.qk_nope_head_dim + l.qk_rope_head_dim);
+    const auto expanded = static_cast<double>(l.qk_nope_head_dim + l.v_head_dim);
+    const double compressed = (b.element + b.product_input) * static_cast<double>(l.q_lora_rank + l.kv_lora_rank);
+    return {.region = compressed + b.element * static_cast<double>(l.qk_rope_head_dim),
+            .split = b.element * heads * (2 * query + expanded)};
+  }
+  const std::int64_t gates = a.attention_output_gate ? a.n_heads : 0;
+  return {.split = b.element * static_cast<double>((a.n_heads + gates + 2 * a.n_kv_heads) * a.head_dim)};
+}
+
+/// What plain layers keep of queries, keys and values beside those that attention reads: values are a view of one
+/// product's output, which stays whole behind the rotated queries and keys, and scattered adapters keep theirs
+/// (LitGPT of 2023-10 and 2024, lora.py; derivatives.yaml of PyTorch, index_copy). Repeated heads are copies instead.
+double beside_projected(const Workload& w, const ActivationOptions& o, const Widths& b) {
+  const Architecture& a = w.architecture;
+  if (a.has_latent_attention()) return 0;
+  const double pair = b.element * static_cast<double>((a.n_heads + a.n_kv_heads) * a.head_dim);
+  const bool grouped = a.n_kv_heads < a.n_heads;
+  double bytes = 0;
+  if (o.plain_layers && grouped) bytes += 2 * b.element * static_cast<double>((a.n_heads - a.n_kv_heads) * a.head_dim);
+  if (o.fused_qkv && !grouped) bytes += pair;
+  const bool scattered = w.finetune != FineTune::Full && w.lora.targets == LoraTargets::QueryValue;
+  if (o.fused_qkv && scattered) bytes += pair;
+  return bytes;
+}
+
+double attention_output(const Architecture& a) {
+  const std::int64_t dim = a.has_latent_attention() ? a.latent.v_head_dim : a.head_dim;
+  return static_cast<double>(a.n_heads * dim);
+}
+
+/// Scores of one token's queries, of all heads.
+double score_count(const Workload& w, const LayerSpec& spec) {
+  if (spec.mixer != Mixer::Attention) return 0;
+  const std::int64_t keys = spec.window > 0 ? std::min(spec.window, w.seq_len) : w.seq_len;
+  return static_cast<double>(w.architecture.n_heads * keys);
+}
+
+/// Stored scores of one token: softmax output; with dropout its mask and result too (5as of
+/// Korthikanti et al. 2022, equation 1). Flash attention keeps one fp32 log-sum-exp a head instead.
+double scores(const Workload& w, const LayerSpec& spec, const ActivationOptions& o, const Widths& b) {
+  if (o.flash_attention) return spec.mixer == Mixer::Attention ? 4 * static_cast<double>(w.architecture.n_heads) : 0;
+  return score_count(w, spec) * (o.dropout ? 2 * b.element + 1 : b.element);
+}
+
+/// Kept of a hidden value for the products of queries, keys and values.
+double attention_inputs(const Workload& w, const ActivationOptions& o, const Widths& b) {
+  const int readers = o.fused_qkv ? 1 : (w.lora.targets == LoraTargets::QueryValue ? 2 : 3);
+  return product_inputs(w, o, b, true, readers);
+}
+
+/// Kept of a hidden value for the first products of an MLP.
+double mlp_inputs(const Workload& w, const ActivationOptions& o, const Widths& b) {
+  return product_inputs(w, o, b, adapts_mlp(w), w.architecture.gated_mlp ? 2 : 1);
+}
+
+Ledger attention(const Workload& w, const ActivationOptions& o, const Widths& b) {
+  const Architecture& a = w.architecture;
+  const auto h = static_cast<double>(a.hidden);
+  Ledger out = projected(a, b);
+  out.region += h * (block_norm_bytes(w, o, b) + attention_inputs(w, o, b) + (o.dropout ? 1 : 0));
+  // The backward pass of attention needs its output too: without dropout one tensor serves both.
+  const bool own_copy = w.finetune != FineTune::Full && o.adapter_dropout && w.lora.targets != LoraTargets::QueryValue;
+  out.split += (b.product_input + (own_copy ? b.element + 1 : 0)) * attention_output(a) + beside_projected(w, o, b) +
+               head_norm_inputs(w, o, b);
+  return out;
+}
+
+/// What the first product made, what the kernels keep, and the input of the last.
+Ledger state_mixer(const Workload& w, const ActivationOptions& o, const Widths& b) {
+  const Architecture& a = w.architecture;
+  const auto values = static_cast<double>(a.state.values());
+  return {.region = static_cast<double>(a.hidden) * (norm_input_bytes(w, o, b) + product_inputs(w, o, b, true, 1)),
+          .split = b.element * static_cast<double>(state_mixer_inputs(a.state)) + state_mixer_kept(a.state).value() +
+                   product_inputs(w, o, b, true, 1) * values};
+}
+
+Ledger mixer(const Workload& w, const LayerSpec& spec, const ActivationOptions& o, const Widths& b) {
+  switch (spec.mixer) {
+    case Mixer::None:
+      return {};
+    case Mixer::State:
+      return state_mixer(w, o, b);
+    case Mixer::Attention:
+      break;
+  }
+  Ledger whole = attention(w, o, b);
+  if (spec.cross_attention) {
+    const Ledger cross = attention(w, o, b);
+    whole.region += cross.region;
+    whole.split += cross.split;
+  }
+  return whole;
+}
+
+double mlp_width_factor(const Workload& w, const ActivationOptions& o, const Widths& b) {
+  const double down_input = product_inputs(w, o, b, adapts_mlp(w), 1);
+  if (!w.architecture.gated_mlp) return b.element + down_input;
+  return 2 * b.element + down_input + (o.unfused ? b.element : 0);
+}
+
+/// Expert-parallel ranks share the tokens of a tensor group (sequence parallelism); else experts are cut by tensor.
+double routed_cut(const Strategy& s) { return s.expert_parallel > 1 && !s.sequence_parallel ? s.tensor_parallel : 1; }
+
+/// Of each token in fp32 its probabilities, and in the width of routed experts, where they have their own, what goes in
+/// and what comes out.
+double routing_bytes(const MixtureOfExperts& m, const Widths& b) {
+  return 4 * static_cast<double>(m.n_experts) + (b.product_input + b.element) * static_cast<double>(m.latent_hidden);
+}
+
+/// Routed tokens arrive top_k times: their permuted input, the expert's inner tensors, their output
+/// (weighted sum needs it), and fp32 router probabilities.
+Ledger mlp(const Workload& w, const LayerSpec& spec, const Strategy& s, const ActivationOptions& o, const Widths& b) {
+  if (!spec.has_mlp()) return {};
+  const Architecture& a = w.architecture;
+  const auto h = static_cast<double>(a.hidden);
+  const double width = mlp_width_factor(w, o, b);
+  const double inputs = mlp_inputs(w, o, b);
+  // A parallel block reads the norm of its attention, which is kept there; only dropped-out copies are its own.
+  const bool copies = w.finetune != FineTune::Full && o.adapter_dropout && adapts_mlp(w);
+  const double own_inputs = a.parallel_block ? (copies ? b.element + 1 : 0) : block_norm_bytes(w, o, b) + inputs;
+  Ledger out{.region = h * (own_inputs + (o.dropout ? 1 : 0))};
+  if (!spec.moe) {
+    out.split = width * static_cast<double>(spec.ffn_hidden);
+    return out;
+  }
+  const MixtureOfExperts& m = a.moe;
+  const auto routed = static_cast<double>(m.top_k);
+  const auto expert = static_cast<double>(m.expert_ffn_hidden);
+  out.split += width * static_cast<double>(m.n_shared_experts * m.shared_expert_ffn_hidden);
+  out.region += routing_bytes(m, b);
+  const double gathered = s.expert_tensor();  // by the ranks that cut one expert
+  out.split += routed_cut(s) * routed * (width * expert + gathered * inputs * static_cast<double>(a.routed_hidden()));
+  return out;
+}
+
+/// What the modules that selective recomputation runs again do not keep: all but their inputs.
+Ledger discarded(const Workload& w, const LayerSpec& spec, const Strategy& s, const ActivationOptions& o,
+                 const Widths& b) {
+  const Architecture& a = w.architecture;
+  const MixtureOfExperts& m = a.moe;
+  const auto h = static_cast<double>(a.hidden);
+  const auto has = [&](LayerModule module) { return o.recompute_modules.has(module); };
+  const double width = mlp_width_factor(w, o, b);
+  Ledger out;
+  if (has(LayerModule::CoreAttention) && !o.flash_attention) out.split += scores(w, spec, o, b);
+  const bool attends = spec.mixer == Mixer::Attention;
+  if (has(LayerModule::LatentUpProjection) && a.has_latent_attention() && attends) out.split += projected(a, b).split;
+  if (has(LayerModule::Norms)) {
+    if (spec.mixer != Mixer::None) out.region += h * attention_inputs(w, o, b);
+    if (spec.has_mlp() && !a.parallel_block) out.region += h * mlp_inputs(w, o, b);
+  }
+  if (!spec.moe) {
+    if (has(LayerModule::DenseMlp)) out.split += width * static_cast<double>(spec.ffn_hidden);
+    return out;
+  }
+  if (has(LayerModule::Experts)) {
+    const Ledger inside = mlp(w, spec, s, o, b);
+    out.split += inside.split;
+    out.region += routing_bytes(m, b);
+    return out;
+  }
+  if (has(LayerModule::SharedExperts)) {
+    out.split += width * static_cast<double>(m.n_shared_experts * m.shared_expert_ffn_hidden);
+  }
+  if (has(LayerModule::ExpertActivation)) {
+    out.split +=
+        routed_cut(s) * product_inputs(w, o, b, adapts_mlp(w), 1) * static_cast<double>(m.top_k * m.expert_ffn_hidden);
+  }
+  return out;
+}
+
+/// Per-operation selective checkpointing keeps the first, third ... product of a layer: query, value,
+/// gate and down outputs, and the attention output. Source: torchtitan, `_apply_op_sac`, 2024-12. Of these no backward
+/// pass reads what a part of the layer ends with; compiled layers keep one of them less.
+Ledger per_operation(const Workload& w, const LayerSpec& spec, const ActivationOptions& o, const Widths& b) {
+  const Architecture& a = w.architecture;
+  const double hidden = static_cast<double>(a.hidden) * (spec.parts() - (o.compiled && spec.has_mlp() ? 1 : 0));
+  const double mlp_products = spec.moe ? static_cast<double>(a.moe.top_k * a.moe.expert_ffn_hidden +
+                                                             a.moe.n_shared_experts * a.moe.shared_expert_ffn_hidden)
+                                       : static_cast<double>(spec.ffn_hidden);
+  if (spec.mixer != Mixer::Attention) {
+    const std::int64_t first = spec.mixer == Mixer::State ? state_mixer_inputs(a.state) : 0;
+    return {.region = b.element * hidden, .split = b.element * (static_cast<double>(first) + mlp_products)};
+  }
+  const double heads = attention_output(a);
+  const auto values = static_cast<double>(a.n_kv_heads * a.head_dim);
+  return {.region = b.element * hidden,
+          .split = b.element * (2 * heads + values + mlp_products) + 4 * static_cast<double>(a.n_heads)};
+}
+
+/// Gradients of the hidden states that stand at once, in their whole size. DTensor holds the partial sums of every
+/// product of a gate, and the copy that its reduce-scatter over the sequence makes first; in slices only one of them.
+double partial_sums(const Architecture& a, const ActivationOptions& o, double region_cut) {
+  if (!o.whole_regions || region_cut <= 1) return 1 / region_cut;
+  if (o.sliced_regions) return 1;
+  return a.gated_mlp ? 3 : 2;
+}
+
+/// Inner elements of the MLP, of all the experts that a token visits.
+double inner_width(const Architecture& a, const LayerSpec& spec) {
+  return static_cast<double>(spec.moe ? a.moe.top_k * a.moe.expert_ffn_hidden : spec.ffn_hidden);
+}
+
+/// Backward of the widest operation: gradients of the MLP's inner tensors, or of queries, keys and values,
+/// beside the gradient that flows through.
+double transient(const Workload& w, const LayerSpec& spec, const ActivationOptions& o, double region_cut,
+                 double split_cut, const Widths& b) {
+  const Architecture& a = w.architecture;
+  // One kernel makes both gradients of a gate, Liger's in place; kernels apart free what they have consumed.
+  const double inner = a.gated_mlp && !o.unfused && !o.liger_kernels ? 2 * b.element : b.element;
+  const double width = inner_width(a, spec);
+  const double mixed = spec.mixer == Mixer::State
+                           ? b.element * static_cast<double>(state_mixer_inputs(a.state) + a.state.values())
+                           : projected(a, b).split + b.element * attention_output(a);
+  const double routed = spec.moe ? static_cast<double>(a.moe.top_k * a.routed_hidden()) : 0;
+  const double h = b.element * (static_cast<double>(a.hidden) + routed);
+  return std::max(inner * width, spec.mixer == Mixer::None ? 0 : mixed) / split_cut +
+         h * partial_sums(a, o, region_cut);
+}
+
+/// Forward of an MLP in kernels apart: its inner tensors up to the product that leaves, and four hidden states, two of
+/// them whole where ranks share the tokens.
+double forward_transient(const Workload& w, const LayerSpec& spec, double region_cut, double split_cut,
+                         const Widths& b) {
+  const Architecture& a = w.architecture;
+  const double inner = a.gated_mlp ? 3 : 2;
+  return b.element * (inner * inner_width(a, spec) / split_cut + static_cast<double>(a.hidden) * (2 + 2 / region_cut));
+}
+
+}  // namespace
+
+ActivationOptions activation_options(const Workload& w, const Strategy& s, const Stack& stack) {
+  const bool fsdp = is_fsdp(s.sharding);
+  return {.flash_attention = stack.flash_attention,
+          .dropout = w.drops_out(),
+          // torchao, FSDP's fp8, keeps 16-bit inputs and casts again in the backward pass.
+          .fp8_inputs = w.precision == Precision::Fp8 && !fsdp,
+          .unfused = !stack.fused_kernels,
+          .whole_regions = stack.torch_parallelism,
+          .sliced_regions = stack.execution.tensor_overlap == TensorOverlap::Async,
+          .liger_kernels = stack.liger_kernels,
+          .plain_layers = stack.plain_layers,
+          .fused_qkv = stack.fused_qkv,
+          .adapter_dropout = stack.adapter_dropout,
+          .frozen_inputs = w.finetune == FineTune::Qlora && stack.lightning_quantization,
+          .per_operation_selective = selects_by_operation(s, stack),
+          .compiled = compiles_layers(stack.execution),
+          .recompute_modules = stack.execution.recompute_modules};
+}
+
+TokenActivations token_activations(const Workload& w, const LayerSpec& spec, const Strategy& s,
+                                   const ActivationOptions& options) {
+  const Architecture& a = w.architecture;
+  const Widths b = widths(w, options);
+  Ledger whole = mixer(w, spec, options, b);
+  const Ledger feed_forward = mlp(w, spec, s, options, b);
+  whole.region += feed_forward.region;
+  whole.split += feed_forward.split;
+  if (w.finetune != FineTune::Full && w.lora.keeps) whole.split += w.lora.keeps->token_bytes;
+  const double tensor = s.tensor_parallel;
+  const double region_cut = s.sequence_parallel ? tensor : 1;
+  if ((options.unfused || options.whole_regions) && s.sequence_parallel) {
+    // Inputs of the first products of attention and MLP, kept as gathered instead of as a slice.
+    const int products = spec.parts() - (a.parallel_block ? 1 : 0) + (spec.cross_attention ? 1 : 0);
+    whole.region += products * b.product_input * static_cast<double>(a.hidden) * (tensor - 1);
+  }
+  const double stored_scores = scores(w, spec, options, b) * (spec.cross_attention ? 2 : 1);
+  TokenActivations out;
+  out.saved = whole.region / region_cut + (whole.split + stored_scores) / tensor;
+  out.selective = whole.region / region_cut + (whole.split + (options.flash_attention ? stored_scores : 0)) / tensor;
+  if (options.per_operation_selective) {
+    const Ledger products = per_operation(w, spec, options, b);
+    out.selective = std::min(out.selective, products.region / region_cut + products.split / tensor);
+  } else if (!options.recompute_modules.empty()) {
+    const Ledger again = discarded(w, spec, s, options, b);
+    out.selective = out.saved - again.region / region_cut - again.split / tensor;
+  }
+  out.input = b.element * static_cast<double>(a.hidden) / region_cut;
+  out.transient = transient(w, spec, options, region_cut, tensor, b);
+  out.forward = forward_transient(w, spec, region_cut, tensor, b);
+  if (!options.flash_attention) {
+    // Dropout, or softmax, makes a gradient of the scores from another. By then what the MLP kept is gone.
+    const double gradients = 2 * b.element * score_count(w, spec) / tensor;
+    const double gone = a.parallel_block ? 0 : feed_forward.region / region_cut + feed_forward.split / tensor;
+    out.transient = std::max(out.transient, gradients - gone);
+  }
+  return out;
+}
+
+double embedding_kept(const Workload& w, const Strategy& s, const ActivationOptions& options) {
+  const Architecture& a = w.architecture;
+  if (a.vocab <= 0 || !w.trains_embeddings()) return 0;
+  const double norm = a.embedding_norm ? norm_input_bytes(w, options, widths(w, options)) : 0;
+  const double bytes = norm + (options.dropout ? 1 : 0);
+  return bytes * static_cast<double>(a.hidden) / (s.sequence_parallel ? s.tensor_parallel : 1);
+}
+
+double kept(const TokenActivations& activations, Recompute recompute) {
+  switch (recompute) {
+    case Recompute::None:
+      return activations.saved;
+    case Recompute::Selective:
+      return activations.selective;
+    case Recompute::Full:
+      return activations.input;
+  }
+  return activations.saved;
+}
+
+Bytes layer_activation_bytes(const Workload& w, const LayerSpec& spec, const Strategy& s, const Stack& stack) {
+  const TokenActivations per_token = token_activations(w, spec, s, activation_options(w, s, stack));
+  const double tokens = static_cast<double>(w.seq_len) * s.micro_batch / s.context_parallel;
+  return Bytes(tokens * kept(per_token, s.recompute));
+}
+
+}  // namespace smplan

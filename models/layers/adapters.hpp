@@ -1,0 +1,33 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "catalogs/adapter_methods.hpp"
+#include "models/job/workload.hpp"
+
+namespace smplan {
+
+/// The linear layers of a dense layer, by Transformers' names.
+inline constexpr std::array<std::string_view, 7> kLinearLayers{"q_proj",    "k_proj",  "v_proj",   "o_proj",
+                                                               "gate_proj", "up_proj", "down_proj"};
+
+/// A set of kLinearLayers: bit i is the i-th.
+struct LinearLayers {
+  std::uint8_t bits = 0;
+  [[nodiscard]] bool has(std::size_t layer) const { return (bits >> layer & 1) != 0; }
+  friend bool operator==(LinearLayers, LinearLayers) = default;
+};
+/// `q_proj+v_proj`, `attention` (four), `query-value`, `all` (`all-linear`); plus signs, commas and blanks separate.
+/// nullopt where a word is none of these.
+std::optional<LinearLayers> linear_layers_from(std::string_view text);
+/// The least set of LoraTargets that holds them.
+LoraTargets lora_targets_of(LinearLayers layers);
+
+/// What the method keeps of one dense layer. Without `layers`: those that PEFT adapts in Llama.
+AdapterKeeps adapter_keeps(const AdapterMethod& method, const Architecture& architecture,
+                           std::optional<LinearLayers> layers, std::int64_t rank);
+
+}  // namespace smplan

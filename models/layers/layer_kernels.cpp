@@ -1,0 +1,252 @@
+#include "models/layers/layer_kernels.hpp"
+
+#include <algorithm>
+
+#include "models/layers/state_mixer.hpp"
+
+namespace smplan {
+namespace {
+
+constexpr double kTransposedBytes = 2;  // an 8-bit tensor read and written
+/// NVFP4 quantises in kernels of its own: one pass for the largest element, one that reads again, transforms, rounds
+/// and writes both layouts, half a byte and a scale for every 16 (NVFP4BlockScaling of Transformer Engine; 2509.25149).
+constexpr double kFourBitBytes = 2 + 2 + 2 * (0.5 + 1.0 / 16);
+/// Values read and written for each that is rotated, in one kernel or in Megatron Core's PyTorch operations: two
+/// products, the turned half, their sum and a copy; backward the same and the gradients of two slices (d98e8a6 of
+/// NVIDIA/Megatron-LM, rope_utils.py, counted operation by operation).
+constexpr double kRotaryKernel = 2;
+constexpr double kRotaryOperationsForward = 12;
+constexpr double kRotaryOperationsBackward = 17;
+/// Biases of experts join the output of a grouped product expert by expert, weighted in fp32, and the parts are put
+/// together and cast back: values of 16 bits that this moves for each value of the output (d98e8a6 of
+/// NVIDIA/Megatron-LM, TEGroupedMLP._apply_bias, counted operation by operation).
+constexpr double kExpertBiasForward = 14;
+constexpr double kExpertBiasBackward = 20;
+
+/// The low-rank path beside a frozen linear layer of `inputs` and `outputs` values: the input is read once more, the
+/// path's output written and added, and backward the same of the gradients. Its products are small beside that.
+void add_adapter(LayerCosts& costs, const LayerInputs& in, double inputs, double outputs) {
+  costs.forward.elementwise += in.clock.stream(inputs + 2 * outputs);
+  costs.backward.elementwise += in.clock.stream(2 * inputs + outputs);
+}
+
+/// How tensor ranks share the weights of a linear layer.
+enum class Cut : std::uint8_t {
+  None,
+  Columns,  ///< inputs are gathered before
+  Rows,     ///< partial sums are scattered after, and backward their gradients gathered before
+};
+
+/// A product beside the collective that brings its inputs or takes its sums: each rank's rows by themselves, as they
+/// come (the ring exchange of NVIDIA/TransformerEngine, comm_gemm_overlap.cpp).
+Seconds ring_gemm(const LayerInputs& in, std::int64_t m, std::int64_t n, std::int64_t k) {
+  return static_cast<double>(in.ring) * in.clock.gemm(std::max<std::int64_t>(1, m / in.ring), n, k);
+}
+
+/// Adds y = x W (m x k times k x n) in all passes: forward, gradient of x, gradient of W. The collectives beside a
+/// column-cut layer's backward products, and beside gradients of weights, cut none of them (bulk overlap).
+void add_linear(LayerCosts& costs, const LayerInputs& in, std::int64_t m, std::int64_t n, std::int64_t k,
+                Cut cut = Cut::None, std::int64_t batch = 1) {
+  const double weights = static_cast<double>(n) * static_cast<double>(k) * static_cast<double>(batch);
+  const double rows = static_cast<double>(m) * static_cast<double>(batch);
+  costs.forward.gemm += cut == Cut::None ? in.clock.gemm(m, n, k, batch) : ring_gemm(in, m, n, k);
+  costs.backward.gemm += cut == Cut::Rows ? ring_gemm(in, m, k, n) : in.clock.gemm(m, k, n, batch);
+  if (in.workload.finetune == FineTune::Full) {
+    const Seconds weight_gradient = in.clock.gemm(k, n, m, batch) + in.clock.copy(in.clock.accumulation(weights));
+    costs.backward.gemm += weight_gradient;
+    costs.weight_gradient += weight_gradient;
+  } else {
+    add_adapter(costs, in, rows * static_cast<double>(k), rows * static_cast<double>(n));
+  }
+  if (in.workload.finetune == FineTune::Qlora) {
+    costs.forward.gemm += in.clock.copy(Bytes(in.stack.profile.dequantized_bytes * weights));
+    costs.backward.gemm += in.clock.copy(Bytes(in.stack.profile.dequantized_bytes * weights));
+  }
+  const bool four_bit = in.workload.precision == Precision::Fp4;
+  if (in.clock.eight_bit() && (four_bit || batch == 1)) {
+    // Inputs (and, backward, output gradients) are quantised by the kernel that makes them; their transposed copies,
+    // which only gradients of weights read, are read and written once more. Experts' go with the permutation, but for
+    // NVFP4's passes.
+    const double transposed = in.workload.finetune == FineTune::Full ? kTransposedBytes : 0;
+    const double bytes = four_bit ? kFourBitBytes : transposed;
+    costs.forward.elementwise += in.clock.copy(Bytes(bytes * rows * static_cast<double>(k)));
+    costs.backward.elementwise += in.clock.copy(Bytes(bytes * rows * static_cast<double>(n)));
+  }
+}
+
+void add_elementwise(LayerCosts& costs, const LayerInputs& in, double forward_elements, double backward_elements) {
+  costs.forward.elementwise += in.clock.stream(forward_elements);
+  costs.backward.elementwise += in.clock.stream(backward_elements);
+}
+
+/// Router, permutation, routed experts.
+LayerCosts routed_mlp(const LayerInputs& in) {
+  const Architecture& a = in.workload.architecture;
+  const MixtureOfExperts& moe = a.moe;
+  const ExpertSlice e = make_expert_slice(in);
+  const auto h = static_cast<double>(a.routed_hidden());
+  LayerCosts costs;
+  costs.forward.gemm += in.clock.wide_gemm(in.slice.m, moe.n_experts, a.hidden);
+  costs.backward.gemm += in.clock.wide_gemm(in.slice.m, a.hidden, moe.n_experts);
+  add_linear(costs, in, e.tokens_per_expert, (a.gated_mlp ? 2 : 1) * e.width, a.routed_hidden(), Cut::None, e.experts);
+  add_linear(costs, in, e.tokens_per_expert, a.routed_hidden(), e.width, Cut::None, e.experts);
+  // Permute before and un-permute after: each reads and writes the routed tokens.
+  add_elementwise(costs, in, 4 * e.routed * h, 4 * e.routed * h);
+  if (moe.expert_bias) {
+    add_elementwise(costs, in, kExpertBiasForward * e.routed * h, kExpertBiasBackward * e.routed * h);
+  }
+  add_activation(costs, in, e.routed * static_cast<double>(e.width));
+  return costs;
+}
+
+/// Uneven groups and padding cost less, the wider the expert: Mixtral's 14336 columns run like a dense layer's,
+/// DeepSeek's 2048 do not.
+double routing_slowdown(const StackProfile& p, std::int64_t expert_width) {
+  return 1 + (p.moe_slowdown - 1) * p.narrow_expert / (p.narrow_expert + static_cast<double>(expert_width));
+}
+
+}  // namespace
+
+void add_up_projections(LayerCosts& costs, const LayerInputs& in) {
+  const LatentAttention& l = in.workload.architecture.latent;
+  if (l.q_lora_rank > 0) {
+    const std::int64_t qk_dim = l.qk_nope_head_dim + l.qk_rope_head_dim;
+    add_linear(costs, in, in.slice.m, in.slice.heads * qk_dim, l.q_lora_rank);
+  }
+  add_linear(costs, in, in.slice.m, in.slice.heads * (l.qk_nope_head_dim + l.v_head_dim), l.kv_lora_rank);
+}
+
+void add_attention_projections(LayerCosts& costs, const LayerInputs& in) {
+  const Architecture& a = in.workload.architecture;
+  const std::int64_t m = in.slice.m;
+  if (a.has_latent_attention()) {
+    const LatentAttention& l = a.latent;
+    const std::int64_t query =
+        l.q_lora_rank > 0 ? l.q_lora_rank : in.slice.heads * (l.qk_nope_head_dim + l.qk_rope_head_dim);
+    add_linear(costs, in, m, query, a.hidden);
+    add_linear(costs, in, m, l.kv_lora_rank + l.qk_rope_head_dim, a.hidden);
+    add_up_projections(costs, in);
+    add_linear(costs, in, m, a.hidden, in.slice.heads * l.v_head_dim, Cut::Rows);
+    return;
+  }
+  const std::int64_t queries = (a.attention_output_gate ? 2 : 1) * in.slice.heads;
+  add_linear(costs, in, m, (queries + 2 * in.slice.kv_heads) * a.head_dim, a.hidden, Cut::Columns);
+  add_linear(costs, in, m, a.hidden, in.slice.heads * a.head_dim, Cut::Rows);
+  if (a.attention_output_gate) {
+    // The sigmoid of a gate times the output: both read, one written; backward their gradients too.
+    const double gated = in.slice.tokens * static_cast<double>(in.slice.heads * a.head_dim);
+    add_elementwise(costs, in, 3 * gated, 5 * gated);
+  }
+}
+
+void add_state_mixer(LayerCosts& costs, const LayerInputs& in) {
+  const Architecture& a = in.workload.architecture;
+  const StateMixer& m = a.state;
+  const std::int64_t tensor = in.slice.tensor;
+  add_linear(costs, in, in.slice.m, state_mixer_inputs(m) / tensor, a.hidden, Cut::Columns);
+  const double tokens = in.slice.tokens / static_cast<double>(tensor);
+  const StackProfile& profile = in.stack.profile;
+  const BytesPerSecond rate = gb_per_s(m.delta_rule ? profile.delta_rule_gb_per_s : profile.state_mixer_gb_per_s);
+  const auto scan = [&](Pass pass) {
+    const Bytes traffic = tokens * state_mixer_traffic(m, pass);
+    const Seconds streamed = in.clock.copy(traffic);
+    const int multiprocessors = in.cluster.accelerator.sm_count;
+    return multiprocessors > 0 ? std::max(streamed, traffic / (multiprocessors * rate)) : streamed;
+  };
+  costs.forward.elementwise += scan(Pass::Forward);
+  costs.backward.elementwise += scan(Pass::Backward);
+  if (in.stack.sequence_parallel && in.strategy.micro_batch > 1) {
+    // Megatron lays sequences side by side and the kernels want them one after the other: all that goes in and comes
+    // out is copied (Megatron Core, ssm/mamba_mixer.py).
+    constexpr double kReadAndWritten = 2 * 2;
+    const Seconds copies =
+        in.clock.copy(Bytes(kReadAndWritten * tokens * static_cast<double>(state_mixer_inputs(m) + m.values())));
+    costs.forward.elementwise += copies;
+    costs.backward.elementwise += copies;
+  }
+  add_linear(costs, in, in.slice.m, a.hidden, m.values() / tensor, Cut::Rows);
+}
+
+void add_joined_embedding(LayerCosts& costs, const LayerInputs& in) {
+  const std::int64_t h = in.workload.architecture.hidden;
+  add_linear(costs, in, in.slice.m, std::max<std::int64_t>(1, h / in.slice.tensor), 2 * h);
+  // A norm of each, and the two laid side by side.
+  const double values = in.slice.norm_tokens * static_cast<double>(h);
+  add_elementwise(costs, in, 8 * values, 12 * values);
+}
+
+AttentionShape attention_shape(const LayerInputs& in) {
+  const Architecture& a = in.workload.architecture;
+  const bool latent = a.has_latent_attention();
+  return {.batch = in.strategy.micro_batch,
+          .heads = in.slice.heads,
+          .kv_heads = latent ? in.slice.heads : in.slice.kv_heads,
+          .query_len = std::max<std::int64_t>(1, in.workload.seq_len / in.strategy.context_parallel),
+          .key_len = in.workload.seq_len,
+          .head_dim = latent ? a.latent.qk_nope_head_dim + a.latent.qk_rope_head_dim : a.head_dim,
+          .value_dim = latent ? a.latent.v_head_dim : a.head_dim,
+          .causal = a.kind == ModelKind::Decoder || (a.kind == ModelKind::EncoderDecoder && !in.spec.encoder),
+          .window = in.spec.window};
+}
+
+void add_attention_core(LayerCosts& costs, const LayerInputs& in, const AttentionShape& shape) {
+  costs.forward.attention += in.clock.attention(shape, Pass::Forward);
+  costs.backward.attention += in.clock.attention(shape, Pass::Backward);
+}
+
+void add_norms(LayerCosts& costs, const LayerInputs& in) {
+  const Architecture& a = in.workload.architecture;
+  const double values = static_cast<double>(a.norms_per_layer) * in.slice.norm_tokens * static_cast<double>(a.hidden);
+  add_elementwise(costs, in, 2 * values, 4 * values);
+}
+
+void add_residuals(LayerCosts& costs, const LayerInputs& in) {
+  // Of each part: read two, write one.
+  const double values = in.spec.parts() * in.slice.norm_tokens * static_cast<double>(in.workload.architecture.hidden);
+  add_elementwise(costs, in, 3 * values, values);
+}
+
+/// Transformer Engine's kernel takes no factor beside the angles.
+void add_rotary_embedding(LayerCosts& costs, const LayerInputs& in) {
+  const Architecture& a = in.workload.architecture;
+  if (a.positions != PositionEncoding::Rope) return;
+  const double rotated = in.slice.tokens * static_cast<double>((in.slice.heads + in.slice.kv_heads) * a.head_dim);
+  const bool operations = a.scaled_rotary && in.stack.fused_kernels && !in.stack.torch_parallelism;
+  add_elementwise(costs, in, (operations ? kRotaryOperationsForward : kRotaryKernel) * rotated,
+                  (operations ? kRotaryOperationsBackward : kRotaryKernel) * rotated);
+}
+
+void add_activation(LayerCosts& costs, const LayerInputs& in, double activated) {
+  const Architecture& a = in.workload.architecture;
+  add_elementwise(costs, in, (a.gated_mlp ? 3 : 2) * activated, (a.gated_mlp ? 5 : 3) * activated);
+}
+
+Seconds add_dense_mlp(LayerCosts& costs, const LayerInputs& in, std::int64_t ffn_hidden) {
+  const Architecture& a = in.workload.architecture;
+  const std::int64_t width = std::max<std::int64_t>(1, ffn_hidden / in.slice.tensor);
+  add_linear(costs, in, in.slice.m, (a.gated_mlp ? 2 : 1) * width, a.hidden, Cut::Columns);
+  const Seconds before = costs.forward.gemm;
+  add_linear(costs, in, in.slice.m, a.hidden, width, Cut::Rows);
+  return costs.forward.gemm - before;
+}
+
+void add_moe_mlp(LayerCosts& costs, const LayerInputs& in) {
+  const MixtureOfExperts& moe = in.workload.architecture.moe;
+  const LayerCosts routed = routed_mlp(in);
+  const double slowdown = routing_slowdown(in.stack.profile, moe.expert_ffn_hidden);
+  costs.forward.gemm += routed.forward.gemm * slowdown;
+  costs.forward.elementwise += routed.forward.elementwise * slowdown;
+  costs.backward.gemm += routed.backward.gemm * slowdown;
+  costs.backward.elementwise += routed.backward.elementwise * slowdown;
+  costs.weight_gradient += routed.weight_gradient * slowdown;
+  if (moe.latent_hidden > 0) {
+    const auto rows = std::max<std::int64_t>(1, static_cast<std::int64_t>(in.slice.norm_tokens));
+    add_linear(costs, in, rows, moe.latent_hidden, in.workload.architecture.hidden);
+    add_linear(costs, in, rows, in.workload.architecture.hidden, moe.latent_hidden);
+  }
+  if (moe.n_shared_experts > 0) {
+    add_dense_mlp(costs, in, moe.n_shared_experts * moe.shared_expert_ffn_hidden);
+  }
+}
+
+}  // namespace smplan

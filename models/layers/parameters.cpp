@@ -1,0 +1,221 @@
+#include "models/layers/layers.hpp"
+
+namespace smplan {
+namespace {
+
+enum class Part { QueryValue, Attention, StateMixer, DenseMlp, SharedExpert, Router, Expert };
+
+/// Latent attention: queries through their own low rank (or full rank without one), keys and values
+/// through a shared latent beside one rotary key. Source: DeepSeek-V2, arXiv 2405.04434, appendix C.
+template <typename Visit>
+void for_each_attention_linear(const Architecture& a, const LayerSpec& spec, Visit&& visit) {
+  const std::int64_t h = a.hidden;
+  if (a.has_latent_attention()) {
+    const LatentAttention& l = a.latent;
+    const std::int64_t queries = a.n_heads * (l.qk_nope_head_dim + l.qk_rope_head_dim);
+    if (l.q_lora_rank > 0) visit(Part::Attention, h, l.q_lora_rank, 1);
+    visit(Part::Attention, l.q_lora_rank > 0 ? l.q_lora_rank : h, queries, 1);
+    visit(Part::Attention, h, l.kv_lora_rank + l.qk_rope_head_dim, 1);
+    visit(Part::Attention, l.kv_lora_rank, a.n_heads * (l.qk_nope_head_dim + l.v_head_dim), 1);
+    visit(Part::Attention, a.n_heads * l.v_head_dim, h, 1);
+  } else {
+    const std::int64_t blocks = spec.cross_attention ? 2 : 1;
+    visit(Part::QueryValue, h, (a.attention_output_gate ? 2 : 1) * a.n_heads * a.head_dim, blocks);
+    visit(Part::QueryValue, h, a.n_kv_heads * a.head_dim, blocks);
+    visit(Part::Attention, h, a.n_kv_heads * a.head_dim, blocks);
+    visit(Part::Attention, a.n_heads * a.head_dim, h, blocks);
+  }
+}
+
+/// Calls `visit(part, inputs, outputs, copies)` for every weight matrix of a layer. The one place that knows
+/// which matrices a layer has; counts, FLOPs and adapters are sums over it.
+template <typename Visit>
+void for_each_linear(const Architecture& a, const LayerSpec& spec, Visit&& visit) {
+  const std::int64_t h = a.hidden;
+  // A block for a further token begins by joining its input with the embedding of the token before.
+  if (spec.further_token && spec.mixer != Mixer::None) visit(Part::Attention, 2 * h, h, 1);
+  if (spec.mixer == Mixer::Attention) for_each_attention_linear(a, spec, visit);
+  if (spec.mixer == Mixer::State) {
+    visit(Part::StateMixer, h, state_mixer_inputs(a.state), 1);
+    visit(Part::StateMixer, a.state.values(), h, 1);
+  }
+  const std::int64_t up_projections = a.gated_mlp ? 2 : 1;
+  const auto mlp = [&](Part part, std::int64_t outside, std::int64_t width, std::int64_t copies) {
+    if (width == 0 || copies == 0) return;
+    visit(part, outside, width, up_projections * copies);
+    visit(part, width, outside, copies);
+  };
+  if (!spec.moe) return mlp(Part::DenseMlp, h, spec.ffn_hidden, 1);
+  visit(Part::Router, h, a.moe.n_experts, 1);
+  if (a.moe.latent_hidden > 0) {
+    visit(Part::Router, h, a.moe.latent_hidden, 1);
+    visit(Part::Router, a.moe.latent_hidden, h, 1);
+  }
+  mlp(Part::Expert, a.routed_hidden(), a.moe.expert_ffn_hidden, a.moe.n_experts);
+  mlp(Part::SharedExpert, h, a.moe.shared_expert_ffn_hidden, a.moe.n_shared_experts);
+  if (a.moe.shared_expert_gate) visit(Part::SharedExpert, h, 1, 1);
+}
+
+std::int64_t norm_parameters(const Architecture& a, std::int64_t width) {
+  return a.norm == NormKind::LayerNorm && a.norm_bias ? 2 * width : width;
+}
+
+/// Weights and, in Mamba-2, biases of the convolution; decay and step of each head; Mamba's skip; the gated norm, of
+/// all values or of one head's (mamba_ssm 2.2, modules/mamba2.py; transformers 4.57, Qwen3NextGatedDeltaNet).
+std::int64_t state_mixer_vectors(const StateMixer& m) {
+  const std::int64_t convolved = 2 * m.keys() + m.values();
+  if (m.delta_rule) return convolved * m.conv_kernel + 2 * m.n_heads + m.head_dim;
+  return convolved * (m.conv_kernel + 1) + 3 * m.n_heads + m.values();
+}
+
+/// Parameters of one layer, or of many, by part.
+ParameterCount layer_parts(const Architecture& a, const LayerSpec& spec) {
+  ParameterCount p;
+  for_each_linear(a, spec, [&p](Part part, std::int64_t in, std::int64_t out, std::int64_t copies) {
+    const std::int64_t weights = in * out * copies;
+    switch (part) {
+      case Part::QueryValue:
+      case Part::Attention:
+        p.attention += weights;
+        break;
+      case Part::StateMixer:
+        p.state_mixers += weights;
+        break;
+      case Part::DenseMlp:
+        p.dense_mlp += weights;
+        break;
+      case Part::SharedExpert:
+        p.shared_experts += weights;
+        break;
+      case Part::Router:
+        p.router += weights;
+        break;
+      case Part::Expert:
+        p.experts += weights;
+        break;
+    }
+  });
+  if (spec.mixer == Mixer::State) p.state_mixers += state_mixer_vectors(a.state);
+  const std::int64_t attention_blocks = spec.mixer != Mixer::Attention ? 0 : (spec.cross_attention ? 2 : 1);
+  if (a.qkv_bias) p.attention += attention_blocks * a.head_dim * (a.n_heads + 2 * a.n_kv_heads);
+  if (a.attention_output_bias) p.attention += attention_blocks * a.hidden;
+  const std::int64_t up_projections = a.gated_mlp ? 2 : 1;
+  if (a.mlp_bias && spec.ffn_hidden > 0) p.dense_mlp += up_projections * spec.ffn_hidden + a.hidden;
+  if (a.moe.expert_bias && spec.moe) {
+    p.experts += a.moe.n_experts * (up_projections * a.moe.expert_ffn_hidden + a.routed_hidden());
+  }
+  if (a.moe.router_bias && spec.moe) p.router += a.moe.n_experts;
+  p.norms = (a.norms_per_layer + (spec.cross_attention ? 1 : 0)) * norm_parameters(a, a.hidden);
+  if (a.qk_norm) p.norms += attention_blocks * 2 * a.head_dim;
+  if (spec.mixer == Mixer::Attention) p.norms += a.latent.q_lora_rank + a.latent.kv_lora_rank;
+  // Of the input, of the embedding that joins it, and of the output.
+  if (spec.further_token && spec.mixer != Mixer::None) p.norms += 3 * norm_parameters(a, a.hidden);
+  return p;
+}
+
+bool carries_adapter(const Architecture& a, Part part, LoraTargets targets) {
+  if (part == Part::QueryValue) return true;
+  if (part == Part::Attention) return targets != LoraTargets::QueryValue || a.has_latent_attention();
+  return targets == LoraTargets::Linear && part != Part::Router;
+}
+
+enum class Counted { All, Active, Experts };
+
+std::int64_t adapter_parameters(const Architecture& a, std::int64_t rank, LoraTargets targets, Counted counted) {
+  const bool active_only = counted == Counted::Active;
+  std::int64_t sum = 0;
+  for (const LayerRun& run : layer_stack(a)) {
+    for_each_linear(a, run.spec, [&](Part part, std::int64_t in, std::int64_t out, std::int64_t copies) {
+      if (!carries_adapter(a, part, targets) || (counted == Counted::Experts && part != Part::Expert)) return;
+      if (part == Part::Expert && active_only) copies = copies / a.moe.n_experts * a.moe.top_k;
+      // Shared weights have one adapter, which touches a token at every depth.
+      const std::int64_t layers = active_only ? run.count : run.count / run.sharing;
+      sum += layers * copies * rank * (in + out);
+    });
+  }
+  return sum;
+}
+
+}  // namespace
+
+std::int64_t state_mixer_inputs(const StateMixer& m) {
+  return 2 * m.values() + 2 * m.keys() + (m.delta_rule ? 2 : 1) * m.n_heads;
+}
+
+LayerParameters layer_parameters(const Architecture& a, const LayerSpec& spec) {
+  const ParameterCount p = layer_parts(a, spec);
+  return {.attention = p.attention + p.state_mixers,
+          .mlp = p.dense_mlp + p.router + p.shared_experts,
+          .experts = p.experts,
+          .norms = p.norms};
+}
+
+std::int64_t active_matmul_parameters(const Architecture& a, const LayerSpec& spec) {
+  std::int64_t sum = 0;
+  for_each_linear(a, spec, [&](Part part, std::int64_t in, std::int64_t out, std::int64_t copies) {
+    if (part == Part::Expert) copies = copies / a.moe.n_experts * a.moe.top_k;
+    sum += in * out * copies;
+  });
+  return sum;
+}
+
+EdgeParameters edge_parameters(const Architecture& a) {
+  EdgeParameters p;
+  p.embedding = a.vocab * a.hidden;
+  if (a.positions == PositionEncoding::Learned) p.embedding += a.max_positions * a.hidden;
+  if (a.embedding_norm) p.embedding += norm_parameters(a, a.hidden);
+  if (!a.tied_embeddings) p.head = a.vocab * a.hidden;
+  if (a.lm_head_bias) p.head += a.vocab;
+  p.extra = a.extra_parameters;
+  return p;
+}
+
+ParameterCount count_parameters(const Architecture& a) {
+  ParameterCount total;
+  for (const LayerRun& run : layer_stack(a)) {
+    const ParameterCount p = layer_parts(a, run.spec);
+    if (run.spec.further_token) {
+      total.further_tokens += run.count / run.sharing * p.total();
+      continue;
+    }
+    total.attention += run.count * p.attention;
+    total.state_mixers += run.count * p.state_mixers;
+    total.dense_mlp += run.count * p.dense_mlp;
+    total.router += run.count * p.router;
+    total.experts += run.count * p.experts;
+    total.shared_experts += run.count * p.shared_experts;
+    total.norms += run.count * p.norms;
+  }
+  const EdgeParameters edge = edge_parameters(a);
+  total.embedding = edge.embedding;
+  total.head = edge.head;
+  total.extra = edge.extra;
+  const std::int64_t stacks = a.kind == ModelKind::EncoderDecoder ? 2 : 1;
+  if (a.final_norm) total.norms += stacks * norm_parameters(a, a.hidden);
+  return total;
+}
+
+std::int64_t active_parameters(const Architecture& a) {
+  const ParameterCount count = count_parameters(a);
+  if (!a.is_moe()) return count.total();
+  return count.total() - count.experts + count.experts / a.moe.n_experts * a.moe.top_k;
+}
+
+std::int64_t lora_parameters(const Architecture& a, std::int64_t rank, LoraTargets targets) {
+  return adapter_parameters(a, rank, targets, Counted::All);
+}
+
+std::int64_t active_lora_parameters(const Architecture& a, std::int64_t rank, LoraTargets targets) {
+  return adapter_parameters(a, rank, targets, Counted::Active);
+}
+
+std::int64_t expert_lora_parameters(const Architecture& a, std::int64_t rank, LoraTargets targets) {
+  return adapter_parameters(a, rank, targets, Counted::Experts);
+}
+
+std::int64_t trained_lora_parameters(const Architecture& a, const Lora& lora) {
+  const EdgeParameters edge = edge_parameters(a);
+  return lora_parameters(a, lora.rank, lora.targets) + (lora.train_embeddings ? edge.embedding + edge.head : 0);
+}
+
+}  // namespace smplan

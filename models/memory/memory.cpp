@@ -1,0 +1,328 @@
+#include "models/memory/memory.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "models/engines/engine.hpp"
+#include "models/engines/memory_constants.hpp"
+#include "models/job/execution.hpp"
+#include "models/layers/activations.hpp"
+#include "models/layers/rank_parameters.hpp"
+#include "models/memory/model_states.hpp"
+#include "models/pipeline/schedule.hpp"
+
+namespace smplan {
+namespace {
+
+/// Everything about one pipeline rank that the peak depends on; bytes per token where said.
+struct StageLoad {
+  StageParameters parameters;
+  double kept_per_token = 0;  ///< all layers, one micro-batch
+  double kept_whole = 0;      ///< by adapters, however many tokens there are
+  double largest_kept = 0;    ///< one layer, per token
+  double recomputed = 0;      ///< what the layer under recomputation adds to its kept part, per token
+  double transient = 0;       ///< per token
+  double forward = 0;         ///< what a layer's forward pass holds beside its kept part, per token
+  double in_flight = 1;       ///< micro-batches
+  double transfers = 0;       ///< buffers between stages, per token, all micro-batches
+  bool last = true;
+};
+
+StageLoad stage_load(const Workload& w, const Strategy& s, const Stack& stack, const LayerStack& layers,
+                     const EdgeParameters& whole, const ActivationOptions& options, std::int32_t stage) {
+  const Architecture& a = w.architecture;
+  const PerKind<double> counts = stage_layers(layers, stage, s.pipeline_parallel);
+  StageLoad out;
+  out.last = stage == s.pipeline_parallel - 1;
+  double on_stage = 0;
+  for (const double n : counts) on_stage += n;
+  // Layers done again lie first in a chunk. A backward pass has let go of those behind them by then.
+  const double part = s.recompute == Recompute::Full ? s.recomputed_part(on_stage) : 1;
+  double freed = 0;
+  for (int i = 0; i < layers.n_runs; ++i) {
+    const double n = counts[static_cast<std::size_t>(i)];
+    if (n <= 0) continue;
+    const LayerRun& run = layers.runs[static_cast<std::size_t>(i)];
+    const RankParameters layer = layer_rank_parameters(run, s);
+    const TokenActivations per_token = token_activations(w, run.spec, s, options);
+    const double layer_kept = kept(per_token, s.recompute);
+    const double owned = n / static_cast<double>(run.sharing);
+    out.parameters.dense += owned * layer.dense;
+    out.parameters.experts += owned * layer.experts;
+    const double expert = layer.experts / rank_experts(a, s);
+    out.parameters.unit =
+        std::max(out.parameters.unit, stack.expert_units ? std::max(layer.dense, expert) : layer.total());
+    out.parameters.distinct += layer.dense + expert;
+    out.kept_per_token += n * (part * layer_kept + (1 - part) * per_token.saved);
+    if (part < 1) freed += n / on_stage * (per_token.saved - layer_kept);
+    out.largest_kept = std::max(out.largest_kept, layer_kept);
+    out.recomputed = std::max(out.recomputed, per_token.saved - layer_kept);
+    out.transient = std::max(out.transient, per_token.transient);
+    out.forward = std::max(out.forward, per_token.forward + per_token.input - layer_kept);
+  }
+  out.recomputed -= freed;
+  if (w.finetune != FineTune::Full && w.lora.keeps) {
+    out.kept_whole = (s.recompute == Recompute::Full ? 1 : on_stage) * w.lora.keeps->layer_bytes / s.tensor_parallel;
+  }
+  if (stage == 0) out.kept_per_token += embedding_kept(w, s, options);
+  const StageBoundary boundary =
+      s.pipeline_parallel == 1 ? StageBoundary() : state_engine(s, stack).boundary(w, s, stack, stage == 0, out.last);
+  out.kept_per_token += boundary.kept;
+  out.transfers = boundary.buffers;
+  const double tensor = s.tensor_parallel;
+  out.parameters.root = stage_root_parameters(a, s, stage);
+  if (a.vocab > 0) out.parameters.head = static_cast<double>(whole.head > 0 ? whole.head : whole.embedding) / tensor;
+  if (w.finetune != FineTune::Full) {
+    const double share = on_stage / static_cast<double>(layers.most_on_a_stage(1));
+    const RankParameters adapters = adapter_rank_parameters(a, w.lora, s);
+    out.parameters.adapters = adapters.dense * share;
+    out.parameters.expert_adapters = adapters.experts * share;
+    if (w.trains_embeddings()) out.parameters.trained_root = out.parameters.root;
+  }
+  out.in_flight = s.pipeline_parallel == 1 ? 1.0
+                                           : in_flight_micro_batches(stage, s.pipeline_parallel, s.micro_batches(w),
+                                                                     s.virtual_pipeline, s.schedule);
+  return out;
+}
+
+bool keeps_no_logits(const Stack& stack) { return stack.execution.loss_kernel == LossKernel::Linear; }
+
+double bytes_a_logit(const Workload& w, const Strategy& s, const Stack& stack) {
+  if (w.architecture.half_logits && (stack.deepspeed_engine || is_on(stack.execution.pure_half)))
+    return kMemoryConstants.half_logits_bytes;
+  return s.tensor_parallel > 1 ? stack.parallel_logits_bytes : stack.logits_bytes;
+}
+
+/// Logits and what their loss keeps. Fused losses work in chunks no larger than the hidden states
+/// (Liger, Hsu et al. 2024). The last norm's input and output count with them.
+double logits_bytes(const Workload& w, const Strategy& s, const Stack& stack, double tokens) {
+  const Architecture& a = w.architecture;
+  if (a.vocab <= 0) return 0;
+  const double region_cut = s.sequence_parallel ? s.tensor_parallel : 1;
+  const auto hidden = static_cast<double>(a.hidden);
+  const double width =
+      keeps_no_logits(stack) ? std::min(hidden, static_cast<double>(a.vocab)) : static_cast<double>(a.vocab);
+  const double bytes = bytes_a_logit(w, s, stack);
+  // DTensor gathers the normalised states for the head.
+  const double gathered = stack.torch_parallelism && region_cut > 1 ? 2 * hidden : 0;
+  const auto predictions = static_cast<double>(a.predictions());
+  return predictions * tokens * (bytes * width / s.tensor_parallel + 4 * hidden / region_cut + gathered);
+}
+
+/// The 16-bit logits once the loss has cast them to fp32: nothing that follows fits their block.
+double idle_logits(const Workload& w, const Strategy& s, const Stack& stack, double tokens) {
+  if (keeps_no_logits(stack) || bytes_a_logit(w, s, stack) <= kMemoryConstants.half_logits_bytes) return 0;
+  const auto logits = static_cast<double>(w.architecture.predictions() * w.architecture.vocab);
+  return stack.idle_logits_bytes * tokens * logits / s.tensor_parallel;
+}
+
+/// Copies in the compute format that stand beside the states in the backward pass: of the largest frozen 4-bit weight
+/// as it is read, or what the engine casts.
+double weight_side_bytes(const RankStates& rank, const StateEngine& engine) {
+  const Architecture& a = rank.workload.architecture;
+  if (rank.workload.finetune == FineTune::Qlora) {
+    return rank.widths.compute * static_cast<double>(a.hidden) *
+           static_cast<double>(std::max(a.ffn_hidden, a.moe.expert_ffn_hidden));
+  }
+  return rank.workload.finetune == FineTune::Lora ? 0 : engine.weight_copies(rank);
+}
+
+/// What the backward pass finds of the gradients: where they are released, only the head's are there when its layers
+/// begin.
+double gradients_before_layers(double gradients, const RankStates& rank, const StateEngine& engine) {
+  const Strategy& s = rank.strategy;
+  const bool releases = is_on(rank.stack.execution.release_gradients) && engine.uses_torch_optimizer();
+  if (!releases || s.pipeline_parallel > 1 || s.micro_batches(rank.workload) > 1) return gradients;
+  return rank.workload.trains_embeddings() ? gradients * rank.parameters.root / rank.parameters.total() : 0;
+}
+
+double cublas_bytes(const Cluster& cluster) {
+  constexpr int kHopper = 90;
+  const int capability = cluster.accelerator.capability();
+  const bool before_hopper = capability > 0 && capability < kHopper;
+  return (before_hopper ? kMemoryConstants.cublas_workspace_before_hopper : kMemoryConstants.cublas_workspace).value();
+}
+
+/// Communicators outside the torch allocator: one for the world, one for each dimension that differs from it. Beside
+/// those, Megatron and its kin have one of tensor and pipeline ranks for the gradients' norm, and one of the stages
+/// that share an embedding (Megatron-LM v2.5, mpu/initialize.py and optimizer/clip_grads.py; nanotron's mp_pg is the
+/// same).
+double communicator_bytes(const Workload& w, const Strategy& s, const Stack& stack) {
+  if (s.gpus() == 1) return 0;
+  const std::int64_t dimensions = (s.tensor_parallel > 1) + (s.pipeline_parallel > 1) + (s.context_parallel > 1) +
+                                  (s.expert_parallel > 1) + (s.data_parallel > 1);
+  std::int64_t further = dimensions > 1 ? dimensions : 0;
+  if (s.pipeline_parallel > 1 && !stack.torch_parallelism) {
+    further += s.tensor_parallel > 1 && s.data_parallel * s.context_parallel > 1;
+    further += w.architecture.tied_embeddings;
+  }
+  return (kMemoryConstants.first_communicator + kMemoryConstants.next_communicator * static_cast<double>(further))
+      .value();
+}
+
+struct StagePeak {
+  MemoryComponents components;
+  Bytes apart;  ///< what the caching allocator holds beside it, and can give to nobody else
+};
+
+/// Peak of one pipeline rank: the largest of loss, first layer's backward, last gradients, optimizer step.
+StagePeak stage_peak(const StageLoad& load, const ModelStates& states, const Workload& w, const Strategy& s,
+                     const Stack& stack, const StateWidths& b, double tokens, double cublas) {
+  const StageParameters& p = load.parameters;
+  const StateEngine& engine = state_engine(s, stack);
+  const RankStates rank{p, w, s, stack, b};
+  MemoryComponents base;
+  base.weights = Bytes(states.weights);
+  base.gradients = Bytes(states.gradients);
+  base.optimizer = Bytes(states.optimizer);
+  base.workspace = Bytes(cublas + tokens * load.transfers);
+  const double gathered = engine.gathered_bytes(rank);
+  const double reduction = engine.reduction_bytes(rank);
+  const double weight_side = weight_side_bytes(rank, engine);
+  const bool per_unit = engine.reduces_by_unit(s);
+  const double persistent = per_unit ? 0 : reduction;
+  const bool trains_head = w.trains_embeddings();
+  double saved = load.in_flight * tokens * load.kept_per_token;
+  if (s.offload.activations) saved = std::min(saved, 2 * tokens * load.largest_kept);
+  saved += load.in_flight * load.kept_whole;
+
+  const bool reads_quantized_head = w.finetune == FineTune::Qlora && stack.lightning_quantization;
+  const double before_layers = gradients_before_layers(states.gradients, rank, engine);
+
+  MemoryComponents backward = base;
+  backward.gradients = Bytes(before_layers);
+  backward.activations = Bytes(saved + tokens * load.recomputed);
+  backward.communication = Bytes(gathered + reduction);
+  backward.workspace += Bytes(tokens * load.transient + weight_side);
+  MemoryComponents peak = backward;
+  // What the caching allocator holds for nobody (scripts/fit/fsdp_memory.py): all that a layer's forward pass let go
+  // of, in pieces smaller than logits, and the pools of FSDP's streams, where the gradients' outlives them.
+  const bool torch = !stack.placed_memory && engine.allocates_in_torch(stack);
+  const double pieces = torch ? tokens * load.forward : 0;
+  const double copies = engine.gathered_copies(rank);
+  Bytes held;
+  const auto consider = [&](const MemoryComponents& instant, double idle = 0) {
+    if (instant.total() > peak.total()) peak = instant;
+    const Bytes pools =
+        torch && engine.has_stream_pools() ? base.gradients - instant.gradients + Bytes(copies) : Bytes();
+    held = std::max(held, instant.total() + pools + Bytes(idle));
+  };
+  // Under a pipeline forward passes run between backward ones.
+  consider(backward, s.pipeline_parallel > 1 ? pieces : 0);
+  if (load.last) {
+    MemoryComponents loss = base;
+    loss.gradients = Bytes(before_layers);
+    loss.activations = Bytes(saved);
+    loss.logits = Bytes(logits_bytes(w, s, stack, tokens));
+    loss.communication = Bytes(gathered + persistent);
+    loss.workspace += Bytes(weight_side + (trains_head ? b.compute * p.head : 0) +
+                            (reads_quantized_head ? kMemoryConstants.quantized_head_bytes * p.head : 0));
+    consider(loss, torch ? pieces + idle_logits(w, s, stack, tokens) : 0);
+  }
+  if (trains_head && p.root > 0) {
+    MemoryComponents last_gradients = base;
+    last_gradients.activations = Bytes((load.in_flight > 1 ? load.in_flight - 1 : 0) * tokens * load.kept_per_token);
+    const double root = per_unit ? (reduced_gradient_bytes(w, stack) + b.compute) * p.root : 0;
+    last_gradients.communication = Bytes(persistent + root);
+    last_gradients.workspace += Bytes(b.compute * p.root + weight_side);
+    consider(last_gradients);
+  }
+  MemoryComponents step = base;
+  step.communication = Bytes(persistent);
+  step.workspace += Bytes(states.step_transient);
+  const Bytes passes = held;
+  consider(step);
+  if (const auto apart = engine.beside_passes(rank, states.step_transient)) held = passes + Bytes(*apart);
+  return {peak, std::max(Bytes(), held - peak.total())};
+}
+
+/// Sums in another order differ by less.
+constexpr Bytes kRounding(1);
+
+struct HostBytes {
+  double states = 0;
+  double activations = 0;
+};
+
+}  // namespace
+
+std::string host_shortfall(const MemoryEstimate& m) {
+  const auto sentence = [](const char* what, Bytes needed, Bytes available) {
+    return fmt::format("out of {}: offloading needs {} a node, has {}", what, format_bytes(needed),
+                       format_bytes(available));
+  };
+  if (!m.fits_host()) return sentence("host memory", m.host_per_node, m.host_limit);
+  if (!m.fits_nvme()) return sentence("NVMe space", m.nvme_per_node, m.nvme_limit);
+  return {};
+}
+
+MemoryEstimate estimate_memory(const Workload& workload, const Strategy& strategy, const Cluster& cluster,
+                               const Stack& stack) {
+  return estimate_memory(layer_stack(workload.architecture, stack), workload, strategy, cluster, stack);
+}
+
+MemoryEstimate estimate_memory(const LayerStack& layers, const Workload& workload, const Strategy& strategy,
+                               const Cluster& cluster, const Stack& stack) {
+  const Workload& w = workload;
+  const Strategy& s = strategy;
+  const EdgeParameters whole = edge_parameters(w.architecture);
+  const ActivationOptions options = activation_options(w, s, stack);
+  const StateWidths b = state_widths(w, s, stack);
+  const double tokens = static_cast<double>(w.seq_len) * s.micro_batch / s.context_parallel;
+  const double cublas = cublas_bytes(cluster);
+
+  MemoryEstimate out;
+  StagePeak first;
+  StagePeak most;
+  HostBytes host;
+  // The ends hold embedding and head; the second rank stands for the ones between.
+  const std::array<std::int32_t, 3> stages{0, 1, s.pipeline_parallel - 1};
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    const std::int32_t stage = stages[i];
+    if (stage >= s.pipeline_parallel || (i > 0 && stage <= stages[i - 1])) continue;
+    const StageLoad load = stage_load(w, s, stack, layers, whole, options, stage);
+    const ModelStates states = model_states(load.parameters, w, s, stack);
+    const StagePeak peak = stage_peak(load, states, w, s, stack, b, tokens, cublas);
+    host.states = std::max(host.states, states.offloaded);
+    if (s.offload.activations) {
+      host.activations = std::max(host.activations, load.in_flight * tokens * load.kept_per_token);
+    }
+    if (stage == 0) first = peak;
+    if (i == 0 || peak.components.total() > most.components.total()) {
+      most = peak;
+      out.worst_stage = stage;
+    }
+  }
+  out.limit = cluster.device_memory;
+  out.first_stage_allocated = first.components.total();
+  out.peak_allocated = most.components.total();
+  MemoryComponents worst = most.components;
+  worst.communication += Bytes(communicator_bytes(w, s, stack));
+  worst.framework = kMemoryConstants.context;
+  const Bytes outside = worst.total() - out.peak_allocated;
+  const auto cached = [&](const StagePeak& peak) {
+    return peak.components.total() * stack.profile.allocator_slack + peak.apart;
+  };
+  out.components = worst;
+  out.components.framework += cached(most);
+  out.wanted = out.components.total();
+  // Before it fails, the caching allocator gives back what it holds but nobody uses (CUDACachingAllocator.cpp).
+  const auto reserved = [&](const StagePeak& peak) {
+    const Bytes allocated = peak.components.total();
+    return allocated + std::clamp(out.limit - outside - allocated - kRounding, Bytes(), cached(peak));
+  };
+  out.peak_reserved = reserved(most);
+  out.first_stage_reserved = reserved(first);
+  worst.framework += out.peak_reserved - out.peak_allocated;
+  out.peak_device = worst.total();
+  const double ranks = cluster.gpus_per_node;
+  out.host_per_node = Bytes(ranks * (host.activations + (s.offload.to_nvme ? 0 : host.states)));
+  out.nvme_per_node = Bytes(s.offload.to_nvme ? ranks * host.states : 0);
+  out.host_limit = cluster.host_memory;
+  out.nvme_limit = cluster.local_nvme;
+  return out;
+}
+
+}  // namespace smplan

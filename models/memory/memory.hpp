@@ -1,0 +1,64 @@
+#pragma once
+
+#include <string>
+
+#include "base/units.hpp"
+#include "models/job/strategy.hpp"
+#include "models/job/workload.hpp"
+#include "models/layers/layers.hpp"
+#include "models/machine/cluster.hpp"
+
+namespace smplan {
+
+/// Bytes on the worst rank, by what they are. Names are those of the JSON.
+struct MemoryComponents {
+  Bytes weights;  ///< as held between steps
+  Bytes gradients;
+  Bytes optimizer;      ///< moments and master weights
+  Bytes activations;    ///< saved for the backward pass, all micro-batches in flight
+  Bytes logits;         ///< logits, loss and their gradient (last stage)
+  Bytes communication;  ///< gathered parameters, reduce buckets, NCCL buffers
+  Bytes workspace;      ///< cuBLAS workspace and the largest transient of an operation
+  Bytes framework;      ///< CUDA context, kernels, allocator slack
+  [[nodiscard]] Bytes total() const {
+    return weights + gradients + optimizer + activations + logits + communication + workspace + framework;
+  }
+  friend bool operator==(const MemoryComponents&, const MemoryComponents&) = default;
+};
+
+struct MemoryEstimate {
+  /// At the peak instant: phases are not summed (backward's peak and the optimizer step's differ). They add up to
+  /// `wanted`.
+  MemoryComponents components;
+  Bytes peak_allocated;  ///< what torch.cuda.max_memory_allocated would say
+  Bytes peak_reserved;   ///< what the caching allocator holds
+  /// What nvidia-smi would say of a run that survives: `wanted`, or less where the limit presses the allocator's cache.
+  Bytes peak_device;
+  /// The same two of the first pipeline rank, whatever the worst one needs.
+  Bytes first_stage_allocated;
+  Bytes first_stage_reserved;
+  Bytes wanted;         ///< the peak if memory had no end: what the verdict and its probability rest on
+  Bytes limit;          ///< device memory as reported
+  Bytes host_per_node;  ///< what offloading needs of the host
+  Bytes nvme_per_node;
+  Bytes host_limit;  ///< memory of a node
+  Bytes nvme_limit;
+  std::int32_t worst_stage = 0;  ///< pipeline rank that peaks
+
+  /// More likely than not: memory is log-normal about `wanted`.
+  [[nodiscard]] bool fits_device() const { return wanted <= limit; }
+  [[nodiscard]] bool fits_host() const { return host_per_node <= host_limit; }
+  [[nodiscard]] bool fits_nvme() const { return nvme_per_node <= nvme_limit; }
+  [[nodiscard]] bool fits() const { return fits_device() && fits_host() && fits_nvme(); }
+};
+
+/// What offloading lacks of a node's memory or disks, one sentence; empty where both hold it.
+std::string host_shortfall(const MemoryEstimate& memory);
+
+MemoryEstimate estimate_memory(const Workload& workload, const Strategy& strategy, const Cluster& cluster,
+                               const Stack& stack);
+/// The same where the workload's layers are at hand: they are the same for every strategy.
+MemoryEstimate estimate_memory(const LayerStack& layers, const Workload& workload, const Strategy& strategy,
+                               const Cluster& cluster, const Stack& stack);
+
+}  // namespace smplan

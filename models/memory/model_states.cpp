@@ -1,0 +1,105 @@
+#include "models/memory/model_states.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "models/engines/engine.hpp"
+#include "models/engines/memory_constants.hpp"
+#include "models/job/execution.hpp"
+
+namespace smplan {
+namespace {
+
+bool shards_weights(Sharding sharding) { return sharding == Sharding::Zero3 || is_fsdp(sharding); }
+bool shards_gradients(Sharding sharding) { return sharding == Sharding::Zero2 || shards_weights(sharding); }
+
+/// The ranks that share a parameter: data x context, and for experts of an expert-parallel rank fewer.
+struct Degrees {
+  double dense = 1;
+  double experts = 1;
+};
+Degrees shard_degrees(const Strategy& s) {
+  const double degree = s.shard_degree;
+  return {degree, std::max(1.0, degree * s.tensor_parallel / (s.expert_parallel * s.expert_tensor()))};
+}
+
+struct Split {
+  double whole = 0;
+  double sharded = 0;
+};
+Split split(const StageParameters& p, const Degrees& d) {
+  return {p.total(), (p.dense + p.root) / d.dense + p.experts / d.experts};
+}
+
+/// Frozen weights: 16-bit, or NF4 in the layers. Embedding and head stay 16-bit, but Lightning quantises each linear
+/// map, and LitGPT's head is one of its own, tied or not.
+double frozen_weights(const StageParameters& p, const Workload& w, const Stack& stack, const Degrees& d, bool sharded) {
+  const bool four_bits = w.finetune == FineTune::Qlora;
+  const double nf4 = stack.execution.double_quantization != Toggle::Off ? kMemoryConstants.nf4_bytes
+                                                                        : kMemoryConstants.nf4_plain_bytes;
+  const double width = four_bits ? nf4 : 2.0;
+  double root = 2.0 * p.root;
+  if (four_bits && stack.lightning_quantization) {
+    root += width * p.head - (w.architecture.tied_embeddings ? 0 : 2.0 * p.head);
+  }
+  const double dense = width * p.dense + root;
+  const double experts = width * p.experts;
+  return sharded ? dense / d.dense + experts / d.experts : dense + experts;
+}
+
+/// Parameters that share their number formats.
+struct TrainedPart {
+  Split size;
+  StateWidths widths;
+};
+
+/// All of the rank, or the adapters and what is trained beside them: of embedding and head PEFT trains a copy in the
+/// 16 bits of the frozen weights. Engines with states of their own keep those of it too.
+std::array<TrainedPart, 2> trained_parts(const StageParameters& p, const Workload& w, const Strategy& s,
+                                         const Stack& stack, const Degrees& d) {
+  const StateWidths widths = state_widths(w, s, stack);
+  if (w.finetune == FineTune::Full) return {TrainedPart{split(p, d), widths}, TrainedPart{}};
+  const StateWidths copied = state_engine(s, stack).uses_torch_optimizer() ? half_widths(w.optimizer) : widths;
+  const Split adapters{p.adapters + p.expert_adapters, p.adapters / d.dense + p.expert_adapters / d.experts};
+  return {TrainedPart{adapters, widths}, TrainedPart{{p.trained_root, p.trained_root / d.dense}, copied}};
+}
+
+}  // namespace
+
+ModelStates model_states(const StageParameters& p, const Workload& w, const Strategy& s, const Stack& stack) {
+  const StateEngine& engine = state_engine(s, stack);
+  const Degrees d = s.sharding == Sharding::None ? Degrees{} : shard_degrees(s);
+  const bool frozen = w.finetune != FineTune::Full;
+  const bool whole_gradients = engine.keeps_whole_gradients(stack, s.micro_batches(w) > 1);
+  // Fused kernels need nothing beside the states.
+  const bool in_place = updates_on_host(s) || stack.fused_optimizer;
+  const bool cut_gradients = shards_gradients(s.sharding) && !whole_gradients;
+
+  ModelStates out;
+  if (frozen) out.weights = frozen_weights(p, w, stack, d, shards_weights(s.sharding));
+  for (const TrainedPart& part : trained_parts(p, w, s, stack, d)) {
+    const StateWidths& b = part.widths;
+    const double own = s.sharding == Sharding::None ? part.size.whole : part.size.sharded;
+    double optimizer = b.optimizer * own;
+    // Muon orthogonalises matrices; embedding and head stay with AdamW. Source: Jordan et al. 2024.
+    if (w.optimizer == Optimizer::Muon && !frozen && own > 0) optimizer += 4 * p.root * (own / part.size.whole);
+    out.weights += b.weight * (shards_weights(s.sharding) ? part.size.sharded : part.size.whole);
+    if (!offloads_units(s)) out.gradients += b.gradient * (cut_gradients ? part.size.sharded : part.size.whole);
+    if (!in_place) out.step_transient += engine.step_transient(s, stack, b, own);
+    if (updates_on_host(s)) {
+      // The host updates: it holds moments, master weights and the fp32 gradient of the rank's part.
+      out.offloaded += optimizer + 4 * own;
+    } else {
+      out.optimizer += optimizer;
+    }
+  }
+  // A unit with a trained parameter has gradients of all its own; the root beside adapters is a unit without.
+  if (frozen && whole_gradients) out.gradients += state_widths(w, s, stack).gradient * (p.dense + p.experts);
+  if (s.offload.parameters) {
+    out.offloaded += out.weights;
+    out.weights = 0;
+  }
+  return out;
+}
+
+}  // namespace smplan

@@ -1,0 +1,104 @@
+#include "models/run/checkpoint_time.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "catalogs/reading.hpp"
+#include "models/engines/state_widths.hpp"
+#include "models/layers/layers.hpp"
+#include "models/machine/local_disk.hpp"
+
+namespace smplan {
+namespace {
+
+constexpr EnumNames<CheckpointTarget, 4> kTargets = {{{CheckpointTarget::None, "none"},
+                                                      {CheckpointTarget::S3, "s3"},
+                                                      {CheckpointTarget::FsxLustre, "fsx-lustre"},
+                                                      {CheckpointTarget::Efs, "efs"}}};
+constexpr EnumNames<CheckpointMode, 2> kModes = {{{CheckpointMode::Sync, "sync"}, {CheckpointMode::Async, "async"}}};
+
+/// A save to a file system should not hold the steps up for longer: what its throughput is bought for.
+constexpr Seconds kSaveWithin = Seconds(120);
+
+double trained_parameters(const Workload& w) {
+  if (w.finetune == FineTune::Full) {
+    const ParameterCount count = count_parameters(w.architecture);
+    return static_cast<double>(count.total() + count.further_tokens);
+  }
+  return static_cast<double>(trained_lora_parameters(w.architecture, w.lora));
+}
+
+/// All nodes together, at the slowest of clients, network and file system.
+BytesPerSecond together(const StorageService& service, BytesPerSecond per_node, BytesPerSecond total,
+                        const InstanceType& instance, std::int32_t nodes, Bytes capacity) {
+  BytesPerSecond node = per_node;
+  if (instance.network.bandwidth_per_node > BytesPerSecond())
+    node = std::min(node, instance.network.bandwidth_per_node);
+  BytesPerSecond rate = node * static_cast<double>(nodes);
+  if (service.throughput_per_tib > BytesPerSecond()) {
+    rate = std::min(rate, service.throughput_per_tib * (capacity / Bytes(kTiB)));
+  }
+  return total > BytesPerSecond() ? std::min(rate, total) : rate;
+}
+
+Seconds time_of(Bytes bytes, BytesPerSecond rate) { return rate > BytesPerSecond() ? bytes / rate : Seconds(); }
+
+}  // namespace
+
+std::string_view to_string(CheckpointTarget target) { return name_of(kTargets, target); }
+std::optional<CheckpointTarget> checkpoint_target_from(std::string_view name) { return value_of(kTargets, name); }
+std::vector<std::string> checkpoint_target_names() {
+  std::vector<std::string> names;
+  for (const auto& entry : kTargets) names.emplace_back(entry.second);
+  return names;
+}
+std::string_view to_string(CheckpointMode mode) { return name_of(kModes, mode); }
+std::optional<CheckpointMode> checkpoint_mode_from(std::string_view name) { return value_of(kModes, name); }
+std::string_view storage_key(CheckpointTarget target) { return to_string(target); }
+
+SaveFormat save_format(const Workload& w, const Stack& stack) {
+  const StateWidths widths = state_widths(w, Strategy{}, stack);
+  return {widths.weight + widths.optimizer, stack.one_writer};
+}
+
+Bytes checkpoint_size(const Workload& w, const SaveFormat& format) {
+  return Bytes(format.bytes_per_parameter * trained_parameters(w));
+}
+
+Bytes file_system_capacity(const StorageService& service, Bytes stored, Bytes checkpoint, BytesPerSecond read) {
+  Bytes wanted = std::max(stored, service.min_capacity);
+  if (service.throughput_per_tib > BytesPerSecond()) {
+    const BytesPerSecond rate = std::max(checkpoint / kSaveWithin, read);
+    wanted = std::max(wanted, Bytes(kTiB) * (rate / service.throughput_per_tib));
+  }
+  if (!(service.capacity_step > Bytes()) || wanted <= service.min_capacity) return wanted;
+  return service.capacity_step * std::ceil(wanted / service.capacity_step);
+}
+
+CheckpointTimes checkpoint_times(Bytes size, CheckpointTarget target, CheckpointMode mode, const InstanceType& instance,
+                                 std::int32_t nodes, bool one_writer, Bytes capacity, const OperationFacts& facts) {
+  const StorageService& service = *facts.storage(storage_key(target));
+  const std::int32_t writers = one_writer ? 1 : nodes;
+  const double n = writers;
+  const Seconds local = time_of(size, local_write_rate(instance, facts) * n);
+  // Where the link is not known, the copy is no faster than the disk.
+  const bool known = instance.host_link > BytesPerSecond() && instance.accelerator_count > 0;
+  const Seconds copy =
+      known ? time_of(size, instance.host_link * (one_writer ? 1 : n * instance.accelerator_count)) : local;
+  const Seconds write =
+      time_of(size, together(service, service.write_per_node, service.write_total, instance, writers, capacity));
+  CheckpointTimes times;
+  times.size = size;
+  times.load = time_of(one_writer ? size * static_cast<double>(nodes) : size,
+                       together(service, service.read_per_node, service.read_total, instance, nodes, capacity));
+  if (target == CheckpointTarget::S3) {
+    times.stall = mode == CheckpointMode::Sync ? std::max(copy, local) : copy;
+    times.drain = mode == CheckpointMode::Sync ? write : std::max(local, write);
+  } else {
+    times.stall = mode == CheckpointMode::Sync ? std::max(copy, write) : copy;
+    times.drain = mode == CheckpointMode::Sync ? Seconds() : write;
+  }
+  return times;
+}
+
+}  // namespace smplan

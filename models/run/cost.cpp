@@ -1,0 +1,275 @@
+#include "models/run/cost.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "models/run/markets.hpp"
+
+namespace smplan {
+namespace {
+
+/// Parts of an upload, each a request. Source: boto3 TransferConfig, multipart_chunksize.
+constexpr Bytes kPart = Bytes(8 * kMiB);
+/// The month of AWS Spot Instance Advisor.
+constexpr double kAdvisorDays = 30;
+
+Seconds fleet_time_between_reclaims(double monthly, std::int32_t instances) {
+  if (!(monthly > 0)) return {};
+  return days(kAdvisorDays) / (-std::log1p(-monthly) * instances);
+}
+
+Interruptions hardware_failures(const RunSetup& setup, std::int64_t devices, Seconds restart) {
+  const Operations& o = setup.operations;
+  Interruptions i;
+  i.apart = o.failures_apart_per_gpu / static_cast<double>(std::max<std::int64_t>(1, devices));
+  i.restart = o.failure_detection + restart;
+  // Only managed spot training is known not to bill while it waits for instances.
+  i.unbilled = setup.market == Market::Spot ? o.provisioning : Seconds();
+  return i;
+}
+
+Interruptions spot_reclaims(const RunSetup& setup, const InstanceType& instance, std::int32_t instances,
+                            Seconds restart) {
+  if (setup.market != Market::Spot || setup.facts == nullptr) return {};
+  const Operations& o = setup.operations;
+  Interruptions i;
+  i.apart = fleet_time_between_reclaims(setup.facts->spot_monthly(instance.name, setup.region), instances);
+  i.restart = o.spot_wait + restart;
+  i.unbilled = o.spot_wait + o.provisioning;
+  return i;
+}
+
+bool mounts(const RunSetup& setup, CheckpointTarget target, InputMode mode, std::optional<InputMode> chosen) {
+  return setup.checkpoint_target == target || chosen == mode;
+}
+
+/// The file system that checkpoints or data are on, and what it costs.
+struct FileSystem {
+  Bytes capacity;
+  UsdPerSecond rate;
+};
+FileSystem file_system(const RunSetup& setup, CheckpointTarget target, InputMode mode, std::optional<InputMode> chosen,
+                       Bytes checkpoint, BytesPerSecond read) {
+  if (!mounts(setup, target, mode, chosen)) return {};
+  const StorageService* service = setup.facts->storage(storage_key(target));
+  if (service == nullptr) return {};
+  const bool saves = setup.checkpoint_target == target;
+  const Bytes kept = saves ? checkpoint * setup.operations.checkpoints_kept : Bytes();
+  const Bytes stored = kept + (chosen == mode ? setup.data->size : Bytes());
+  const Bytes capacity =
+      file_system_capacity(*service, stored, saves ? checkpoint : Bytes(), chosen == mode ? read : BytesPerSecond());
+  return {capacity, service->storage * capacity};
+}
+
+/// 16-bit weights, as models are published. Every instance gets all of them at each start: a frozen base is in no
+/// checkpoint, and a script that fine-tunes all weights builds the model from them before it loads a checkpoint.
+Seconds fetch_base_weights(const RunSetup& setup, const Workload& workload, const InstanceType& instance,
+                           std::int32_t instances, std::optional<InputMode> data_mode, Bytes capacity) {
+  if (workload.finetune == FineTune::Full && !workload.fine_tunes) return {};
+  InputData weights;
+  weights.size = Bytes(2.0 * static_cast<double>(count_parameters(workload.architecture).total()));
+  // Beside the data where a file system is mounted, else a channel that is copied at the start.
+  const bool mounted = data_mode == InputMode::FsxLustre || data_mode == InputMode::Efs;
+  weights.mode = mounted ? *data_mode : InputMode::File;
+  const InputPlan way = plan_input(weights, instance, instances, {}, capacity, *setup.facts, setup.operations);
+  if (!mounted) return way.download;
+  return way.storage > BytesPerSecond() ? weights.size * static_cast<double>(instances) / way.storage : Seconds();
+}
+
+void add_storage(const RunSetup& setup, const Workload& workload, const InstanceType& instance,
+                 FlopsPerSecond device_peak, RunTerms& t) {
+  const OperationFacts& facts = *setup.facts;
+  const bool saves = setup.checkpoint_target != CheckpointTarget::None;
+  const Bytes size = saves ? checkpoint_size(workload, t.format) : Bytes();
+  const bool in_s3 = setup.checkpoint_target == CheckpointTarget::S3 && facts.storage("s3") != nullptr;
+  // The local disk holds the save that is being uploaded and the one before.
+  const Bytes kept_locally = in_s3 ? 2 * size / (t.format.one_writer ? 1.0 : t.instances) : Bytes();
+  BytesPerSecond most;
+  const auto mounted = [&](CheckpointTarget target, InputMode mode, std::optional<InputMode> chosen) {
+    return file_system(setup, target, mode, chosen, size, most);
+  };
+  std::optional<InputMode> mode;
+  if (setup.data) {
+    t.sequence_bytes = bytes_per_sequence(*setup.data, workload, setup.operations);
+    const double devices = double{1} * std::max(1, instance.accelerator_count) * t.instances;
+    most = most_needed(workload, t.sequence_bytes, device_peak * devices);
+    t.input = choose_input(
+        *setup.data, instance, t.instances, kept_locally, most,
+        [&](InputMode m) {
+          return m == InputMode::Efs ? mounted(CheckpointTarget::Efs, m, m).capacity
+                                     : mounted(CheckpointTarget::FsxLustre, InputMode::FsxLustre, m).capacity;
+        },
+        facts, setup.operations);
+    mode = t.input->mode;
+  }
+  const FileSystem fsx = mounted(CheckpointTarget::FsxLustre, InputMode::FsxLustre, mode);
+  const FileSystem efs = mounted(CheckpointTarget::Efs, InputMode::Efs, mode);
+  t.base_weights = fetch_base_weights(setup, workload, instance, t.instances, mode,
+                                      mode == InputMode::Efs ? efs.capacity : fsx.capacity);
+  t.file_system = fsx.rate + efs.rate;
+  if (saves && facts.storage(storage_key(setup.checkpoint_target)) != nullptr) {
+    const Bytes capacity = setup.checkpoint_target == CheckpointTarget::FsxLustre ? fsx.capacity : efs.capacity;
+    t.checkpoint = checkpoint_times(size, setup.checkpoint_target, setup.checkpoint_mode, instance, t.instances,
+                                    t.format.one_writer, capacity, facts);
+  }
+  const StorageService* s3 = facts.storage("s3");
+  if (in_s3) {
+    t.checkpoint_storage = s3->storage * size * setup.operations.checkpoints_kept;
+    t.requests_per_save = s3->put * std::ceil(size / kPart);
+  }
+  if (setup.data) {
+    const bool streams = mode == InputMode::File || mode == InputMode::FastFile || mode == InputMode::Pipe;
+    const double copies = mode == InputMode::File ? t.instances : 1;
+    const double epochs =
+        mode == InputMode::File
+            ? 1
+            : std::max(1.0,
+                       t.sequence_bytes * (workload.tokens / static_cast<double>(workload.seq_len)) / setup.data->size);
+    const auto files = static_cast<double>(setup.data->files);
+    if (streams && s3 != nullptr) {
+      t.requests_for_data = s3->get * (std::max(files, std::ceil(setup.data->size / kPart)) * copies * epochs);
+    }
+    if (setup.data->other_region && s3 != nullptr) t.transfer = s3->other_region * setup.data->size * (copies * epochs);
+  }
+  const StorageService* volume = facts.storage("volume");
+  if (!(instance.local_nvme > Bytes()) && volume != nullptr) {
+    t.volume_size = t.input ? t.input->volume
+                            : plan_input({}, instance, t.instances, kept_locally, {}, facts, setup.operations).volume;
+    t.volume = volume->storage * t.volume_size * static_cast<double>(t.instances);
+  }
+}
+
+/// A save costs the stall and its requests; those count as the time that their price buys.
+Seconds cheapest_interval(Seconds productive, Seconds step, const RunTerms& t) {
+  CheckpointTimes weighed = *t.checkpoint;
+  const UsdPerSecond hourly = t.rate * static_cast<double>(t.instances);
+  if (hourly > UsdPerSecond()) weighed.stall += t.requests_per_save / hourly;
+  return best_interval(productive, step, weighed, t.interruptions.apart);
+}
+
+/// Amounts for a run whose times are all `scale` of the expected ones, start-up aside.
+Bill bill_of(const RunCost& c, const RunTerms& t, double scale) {
+  const UsdPerSecond used = t.rate * static_cast<double>(t.instances);
+  const Seconds time = c.startup + scale * (c.productive + c.lost());
+  const Seconds running = time - c.provisioning;
+  Bill b;
+  b.compute = used * c.productive * scale;
+  b.startup = used * (c.startup - c.provisioning);
+  b.checkpoints = used * c.loss.checkpoints * scale;
+  b.rework = used * c.loss.rework * scale;
+  b.restarts = used * (c.loss.restarts - c.loss.unbilled) * scale;
+  if (t.market == Market::CapacityBlock) {
+    const Usd paid = t.rate * static_cast<double>(t.paid_instances) * paid_time(t.market, running, t.plan_reclaim);
+    b.idle = paid - (b.compute + b.startup + b.checkpoints + b.rework + b.restarts);
+  }
+  b.volume = t.volume * running;
+  b.file_system = t.file_system * time;
+  b.checkpoint_storage = t.checkpoint_storage * time;
+  const double saves = c.loss.interval > Seconds() ? c.productive / c.loss.interval : 0;
+  b.requests = t.requests_per_save * saves + t.requests_for_data;
+  b.transfer = t.transfer;
+  b.warm_pool = t.warm_pool;
+  return b;
+}
+
+}  // namespace
+
+RunSetup run_setup(const OperationFacts& facts, Market market, std::string region) {
+  RunSetup setup;
+  setup.market = market;
+  setup.region = std::move(region);
+  setup.facts = &facts;
+  setup.operations = facts.values();
+  return setup;
+}
+
+RunTerms run_terms(const RunSetup& setup, const Workload& workload, const InstanceType& instance,
+                   std::int32_t instances, UsdPerSecond rate, const SaveFormat& format, FlopsPerSecond device_peak) {
+  const Operations& o = setup.operations;
+  RunTerms t;
+  t.market = setup.market;
+  t.instances = instances;
+  // What is sold in UltraServers comes in their sizes, not in blocks.
+  t.paid_instances = instance.sold_in.empty() ? purchasable_instances(setup.market, instances) : instances;
+  t.rate = rate;
+  t.format = format;
+  t.plan_reclaim = o.plan_reclaim;
+  if (setup.facts != nullptr) add_storage(setup, workload, instance, device_peak, t);
+  const Seconds download = t.input ? t.input->download : Seconds();
+  const Seconds prepare = download + t.base_weights + o.model_init + o.first_step;
+  const auto jobs = static_cast<double>(std::max<std::int64_t>(1, setup.series.jobs));
+  const double cold = setup.warm_pool ? 1 / jobs : 1;
+  t.provisioning = o.provisioning * cold;
+  t.startup = o.image_pull * cold + o.warm_start * (1 - cold) + prepare;
+  if (setup.warm_pool) {
+    const UsdPerSecond hourly = rate * static_cast<double>(instances);
+    t.warm_pool = weigh_warm_pool(setup.series, o, hourly, setup.market).kept / jobs;
+  }
+  const Seconds load = t.checkpoint ? t.checkpoint->load : Seconds();
+  const Seconds restart = o.provisioning + o.image_pull + prepare + load;
+  const std::int64_t devices = std::int64_t{std::max(1, instance.accelerator_count)} * instances;
+  const Interruptions failures = hardware_failures(setup, devices, restart);
+  const Interruptions reclaims = spot_reclaims(setup, instance, instances, restart);
+  t.interruptions = combined(failures, reclaims);
+  if (reclaims.apart > Seconds()) {
+    t.failure_share = failures.apart > Seconds() ? t.interruptions.apart / failures.apart : 0;
+  }
+  return t;
+}
+
+Usd RunCost::cost_at(double confidence) const {
+  const Usd end = confidence < 0.5 ? low : high;
+  if (!(total() > Usd()) || !(end > Usd())) return total();
+  return total() * std::exp(std::abs(std::log(end / total())) * normal_quantile(confidence) / kZ90);
+}
+
+double RunCost::cost_probability(Usd limit) const {
+  if (!(limit > Usd())) return 0;
+  const Usd end = limit < total() ? low : high;
+  const double sigma = total() > Usd() && end > Usd() ? std::abs(std::log(end / total())) / kZ90 : 0;
+  if (!(sigma > 0)) return total() <= limit ? 1 : 0;
+  return std::erfc(-std::log(limit / total()) / sigma / std::sqrt(2.0)) / 2;
+}
+
+RunCost estimate_cost(const StepEstimate& step, const Workload& workload, const RunTerms& terms) {
+  RunCost c;
+  c.productive = std::ceil(workload.tokens / workload.tokens_per_step()) * step.time();
+  if (terms.input) {
+    c.input = terms.input;
+    const Bytes read = terms.sequence_bytes * (workload.tokens / static_cast<double>(workload.seq_len));
+    if (c.productive > Seconds()) c.input->needed = read / c.productive;
+    if (c.input->delivered > BytesPerSecond()) c.productive = std::max(c.productive, read / c.input->delivered);
+  }
+  c.provisioning = terms.provisioning;
+  c.startup = terms.provisioning + terms.startup;
+  c.checkpoint = terms.checkpoint;
+  c.volume_size = terms.volume_size;
+  if (c.productive > Seconds()) {
+    const CheckpointTimes* saves = terms.checkpoint ? &*terms.checkpoint : nullptr;
+    const Seconds interval = saves != nullptr ? cheapest_interval(c.productive, step.time(), terms) : c.productive;
+    c.loss = expected_loss(c.productive, interval, saves, terms.interruptions);
+  }
+  c.failures = c.loss.interruptions * terms.failure_share;
+  c.reclaims = c.loss.interruptions - c.failures;
+  c.goodput = c.productive / c.time_to_train();
+  c.hourly = terms.rate * static_cast<double>(terms.instances);
+  c.bill = bill_of(c, terms, 1);
+  c.spread = run_spread(step, c.time_to_train(), c.loss.deviation);
+  const Seconds varies = c.productive + c.lost();
+  const auto cost_at = [&](double confidence) {
+    const double scale = varies > Seconds() ? (c.spread.at(confidence) - c.startup) / varies : 1;
+    const Usd by_time = bill_of(c, terms, std::max(0.0, scale)).total();
+    if (terms.price_sigma <= 0 || !(by_time > Usd())) return by_time;
+    // Time and price are independent, their logarithms add.
+    const double price = terms.price_sigma * normal_quantile(confidence);
+    const double spread = std::hypot(std::log(by_time / c.total()), price);
+    return c.total() * std::exp(std::copysign(spread, price));
+  };
+  c.low = cost_at(0.1);
+  c.high = cost_at(0.9);
+  c.by_training_plan = terms.market == Market::CapacityBlock;
+  c.unsafe = terms.market == Market::Spot && !terms.checkpoint && c.productive > hours(kSpotWithoutCheckpointHours);
+  return c;
+}
+
+}  // namespace smplan

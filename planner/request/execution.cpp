@@ -1,0 +1,114 @@
+#include <algorithm>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "models/job/execution.hpp"
+#include "planner/export/launchable.hpp"
+#include "planner/request/resolver.hpp"
+
+namespace smplan {
+
+/// What a member may be told: what the request says, else the framework's default, and where a plan tries what the
+/// framework offers that too.
+std::vector<std::int32_t> Resolver::values_of(const DimensionRow& row, const Stack& stack) const {
+  if (!request_[row.dimension].any()) return request_[row.dimension].values;
+  std::vector<std::int32_t> values{row.plain(Strategy())};
+  if (row.tried_from == 0 || purpose_ != Purpose::Plan) return values;
+  for (const Execution& offer : stack.offers) {
+    const std::int32_t value = row.told(offer);
+    if (value >= row.tried_from) values.push_back(value);
+  }
+  return values;
+}
+
+/// Each way to tell the stack so. Ways that are told most come first: they are the fastest as a rule, and the search
+/// then dismisses the others.
+std::vector<Execution> Resolver::executions_of(const Stack& stack) const {
+  std::vector<Strategy> ways(1);
+  for (const DimensionRow& row : dimensions()) {
+    if (!row.of_execution) continue;
+    std::vector<Strategy> longer;
+    for (const Strategy& way : ways) {
+      for (const std::int32_t value : values_of(row, stack)) {
+        longer.push_back(way);
+        row.set(longer.back(), value);
+      }
+    }
+    ways = std::move(longer);
+  }
+  std::vector<Execution> out;
+  for (const Strategy& way : ways) out.push_back(way.execution);
+  std::reverse(out.begin(), out.end());
+  return out;
+}
+
+Execution stated_execution(const PlanRequest& request) {
+  Strategy s;
+  for (const DimensionRow& row : dimensions()) {
+    const std::vector<std::int32_t>& values = request[row.dimension].values;
+    if (row.of_execution && values.size() == 1) row.set(s, values.front());
+  }
+  return s.execution;
+}
+
+/// Why the work is not planned on a stack that is executed so.
+std::optional<Diagnostic> Resolver::refusal_of(const Stack& way) const {
+  Strategy s;
+  s.execution = way.execution;
+  for (const std::string_view rule : {"experts-to-switch", "pure-half-format", "half-layers-of-the-model"}) {
+    if (auto fault = broken_rule(rule, s, request_.workload, way)) return fault;
+  }
+  if (!request_.stacks_defaulted || !request_.launchable) return std::nullopt;
+  const auto refusal = launch_refusal(request_.workload, way);
+  if (!refusal) return std::nullopt;
+  return Diagnostic{"no-stack", "--stack", *refusal, "name a stack, or add --launchable any"};
+}
+
+/// More ways to tell software than anybody compares, each of which is a search.
+bool Resolver::refuses_ways(const Stack& stack) {
+  constexpr std::size_t kMostWays = 64;
+  std::size_t ways = 1;
+  for (const DimensionRow& row : dimensions()) {
+    if (row.of_execution && ways <= kMostWays) ways *= values_of(row, stack).size();
+  }
+  if (ways <= kMostWays) return false;
+  add("conflict", "what software is told",
+      fmt::format("the values make more than {} ways to tell {}", kMostWays, stack.id), "name fewer values at a time");
+  return true;
+}
+
+/// Puts in each stack's place the ways in which it may be executed.
+void Resolver::execute_stacks() {
+  std::vector<const Stack*> out;
+  Diagnostics refused;
+  for (const Stack* stack : request_.stacks) {
+    if (refuses_ways(*stack)) return;
+    const std::size_t before = out.size();
+    std::optional<Diagnostic> why;
+    for (const Execution& execution : executions_of(*stack)) {
+      Strategy s;
+      s.execution = execution;
+      std::optional<Diagnostic> fault = broken_rule("execution-offered", s, request_.workload, *stack);
+      auto way = std::make_shared<const Stack>(executed(*stack, execution));
+      if (!fault) fault = refusal_of(*way);
+      if (fault) {
+        if (!why) why = std::move(fault);
+      } else if (execution == Execution{}) {
+        out.push_back(stack);
+      } else {
+        out.push_back(way.get());
+        request_.own_stacks.push_back(std::move(way));
+      }
+    }
+    if (out.size() > before || !why) continue;
+    request_.stacks_left_out.emplace_back(stack->id, why->message);
+    refused.push_back(std::move(*why));
+  }
+  if (out.empty() && !refused.empty()) {
+    for (Diagnostic& fault : refused) faults_.push_back(std::move(fault));
+  }
+  request_.stacks = std::move(out);
+}
+
+}  // namespace smplan
