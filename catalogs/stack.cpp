@@ -25,6 +25,8 @@ constexpr EnumNames<Schedule, 4> kSchedules = {{{Schedule::GPipe, "gpipe"},
 constexpr EnumNames<AttentionKernel, 3> kAttentionKernels = {
     {{AttentionKernel::Flash2, "flash2"}, {AttentionKernel::Triton, "triton"}, {AttentionKernel::Vendor, "vendor"}}};
 constexpr EnumNames<Collectives, 2> kCollectives = {{{Collectives::Nccl, "nccl"}, {Collectives::Smddp, "smddp"}}};
+constexpr EnumNames<RecipeFamily, 3> kRecipeFamilies = {
+    {{RecipeFamily::None, "none"}, {RecipeFamily::Nemo, "nemo"}, {RecipeFamily::Adapter, "adapter"}}};
 
 constexpr std::int64_t kMostRank = 1 << 20;
 constexpr std::int64_t kMostPadding = 1 << 20;
@@ -85,6 +87,20 @@ void read_byte_ledger(ObjectReader& reader, Stack& stack) {
   stack.loss_backward_bytes = read_number_or(reader, "loss_backward_bytes", 0, 256, 0);
 }
 
+/// How jobs of it are written and started.
+void read_launching(ObjectReader& reader, Stack& stack) {
+  if (reader.has("hyperpod_recipe")) {
+    stack.hyperpod_recipe = read_enum(reader, "hyperpod_recipe", kRecipeFamilies);
+  } else {
+    reader.ignore("hyperpod_recipe");
+  }
+  stack.smp_version = static_cast<int>(read_integer_or(reader, "smp_version", 1, 2, 0));
+  stack.one_hardware_queue = reader.optional_bool("one_hardware_queue").value_or(false);
+  stack.split_in_own_file = reader.optional_bool("split_in_own_file").value_or(false);
+  stack.packages = read_strings(reader, "packages");
+  stack.own_adapters = reader.optional_bool("own_adapters").value_or(false);
+}
+
 void read_alias_notes(ObjectReader& reader, Stack& stack) {
   const auto notes = reader.optional_value("alias_notes");
   if (!notes) return;
@@ -140,6 +156,7 @@ Stack read_stack(const JsonValue& value, Diagnostics& out) {
   stack.offers = read_offers(reader);
   stack.vendors = read_vendors(reader);
   read_byte_ledger(reader, stack);
+  read_launching(reader, stack);
   stack.flash_attention = reader.optional_bool("flash_attention").value_or(true);
   stack.deepspeed_engine = reader.optional_bool("deepspeed_engine").value_or(false);
   stack.quantized_base = reader.optional_bool("quantized_base").value_or(false);

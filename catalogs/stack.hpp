@@ -43,6 +43,13 @@ enum class Collectives { Nccl, Smddp };
 std::string_view to_string(Collectives collectives);
 std::optional<Collectives> collectives_from(std::string_view name);
 
+/// The recipes of HyperPod that only one stack has.
+enum class RecipeFamily {
+  None,
+  Nemo,     ///< checkpointless NeMo
+  Adapter,  ///< the adapter over plain FSDP
+};
+
 /// A training framework: what it can express, what it does by default, and what of that a job switched.
 struct Stack {
   std::string id;                    ///< `megatron`, `fsdp`, ...
@@ -123,7 +130,18 @@ struct Stack {
   /// One device of each instance computes, whatever else it has; servers on the same instances hold the weights, and
   /// each worker exchanges gradients for weights with them over TCP: a parameter server as SageMaker starts it.
   bool parameter_server = false;
-  bool quantized_base = false;  ///< trains adapters over 4-bit weights (bitsandbytes)
+  /// Recipes of HyperPod that are this stack's own; others serve every stack that shards alike.
+  RecipeFamily hyperpod_recipe = RecipeFamily::None;
+  /// Of SageMaker's model parallel library that it is: which parameters it takes and where it runs; 0: another library.
+  int smp_version = 0;
+  /// Tensor and context ranks overlap traffic by the order of launches, which one hardware queue keeps
+  /// (CUDA_DEVICE_MAX_CONNECTIONS=1).
+  bool one_hardware_queue = false;
+  /// The split stands in a file or in arguments of its own (megatron_args.txt, torchtitan.toml), not in the job.
+  bool split_in_own_file = false;
+  std::vector<std::string> packages;  ///< of PyPI, that its scripts import and SageMaker's images lack
+  bool own_adapters = false;          ///< makes and quantizes adapters without peft, bitsandbytes and Liger's package
+  bool quantized_base = false;        ///< trains adapters over 4-bit weights (bitsandbytes)
   /// Element-wise chains run as one kernel and gathered inputs are gathered again in the backward pass:
   /// fewer tensors are saved. False for eager PyTorch models.
   bool fused_kernels = true;

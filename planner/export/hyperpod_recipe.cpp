@@ -141,7 +141,7 @@ Json adapter_recipe(const ExportJob& job, Export& out, Diagnostics& faults) {
   const TrainingPlan& plan = job.plan;
   const Strategy& s = plan.strategy;
   const bool split = s.tensor_parallel > 1 || s.context_parallel > 1 || s.expert_parallel > 1;
-  const bool smp = plan.stack->id == "smp-v2" || split;
+  const bool smp = plan.stack->smp_version == 2 || split;
   if (s.offload.parameters)
     refuse(faults, "FSDP recipes do not offload parameters of such a plan", "plan with --offload none");
   if (s.pipeline_parallel > 1)
@@ -310,11 +310,12 @@ Json nemo_recipe(const ExportJob& job, Export& out, Diagnostics& faults) {
 
 void write_hyperpod_recipe(const ExportJob& job, Export& out, Diagnostics& faults) {
   const Sharding sharding = job.plan.strategy.sharding;
-  const bool nemo = sharding == Sharding::Zero1 || (sharding == Sharding::None && job.plan.stack->id == "megatron");
+  const RecipeFamily own = job.plan.stack->hyperpod_recipe;
+  const bool nemo = sharding == Sharding::Zero1 || (sharding == Sharding::None && own == RecipeFamily::Nemo);
   const Strategy& s = job.plan.strategy;
   const bool split =
       s.tensor_parallel > 1 || s.context_parallel > 1 || s.expert_parallel > 1 || s.pipeline_parallel > 1;
-  const bool adapter = job.plan.stack->id == "hyperpod-adapter";
+  const bool adapter = own == RecipeFamily::Adapter;
   const bool finetuning = !adapter && !split && (job.plan.gradient_accumulation > 1 || s.offload.parameters) &&
                           (sharding == Sharding::FsdpFull || sharding == Sharding::FsdpHybrid);
   const Json recipe = nemo         ? nemo_recipe(job, out, faults)

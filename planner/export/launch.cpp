@@ -168,9 +168,8 @@ void set_environment(const ExportJob& job, Launch& launch) {
   env.emplace_back("NCCL_DEBUG", "WARN");
   if (launch.launcher == LaunchMethod::Torchrun)
     env.emplace_back("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True");
-  // Megatron overlaps tensor- and context-parallel traffic by launch order, which one hardware queue keeps.
   const bool ordered = p.strategy.tensor_parallel > 1 || p.strategy.context_parallel > 1;
-  if (p.stack->id == "megatron" && ordered) env.emplace_back("CUDA_DEVICE_MAX_CONNECTIONS", "1");
+  if (p.stack->one_hardware_queue && ordered) env.emplace_back("CUDA_DEVICE_MAX_CONNECTIONS", "1");
 }
 
 void set_times(const ExportJob& job, Launch& launch, Diagnostics& faults) {
@@ -316,13 +315,9 @@ void add_strategy(const ExportJob& job, const StackExport& stack, Launch& launch
 /// What the image lacks and the stack's script imports, where no strategy file says it.
 void require_packages(const ExportJob& job, const Launch& launch, Export& out) {
   constexpr std::string_view kFile = "src/requirements.txt";
-  const std::string_view stack = job.plan.stack->id;
-  if (launch.launcher == LaunchMethod::Mpi) add_requirement(out, "horovod", kFile);
-  if (stack == "hf-trainer") {
-    for (const std::string_view package : {"transformers", "accelerate"}) add_requirement(out, package, kFile);
-  }
-  if (stack == "torchtune" || stack == "litgpt") add_requirement(out, stack, kFile);
-  const bool own_adapters = stack == "torchtune" || stack == "litgpt" || launch.launcher == LaunchMethod::Recipe;
+  const Stack& stack = *job.plan.stack;
+  for (const std::string& package : stack.packages) add_requirement(out, package, kFile);
+  const bool own_adapters = stack.own_adapters || launch.launcher == LaunchMethod::Recipe;
   if (own_adapters) return;
   if (job.plan.finetune != FineTune::Full) add_requirement(out, "peft", kFile);
   if (job.plan.finetune == FineTune::Qlora) add_requirement(out, "bitsandbytes", kFile);

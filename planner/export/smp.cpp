@@ -70,7 +70,7 @@ void refuse(Diagnostics& faults, std::string message, std::string hint) {
 }  // namespace
 
 Settings smp_parameters(const ExportJob& job) {
-  return job.plan.stack->id == "smp-v1" ? v1_parameters(job.plan) : v2_parameters(job.plan);
+  return job.plan.stack->smp_version == 1 ? v1_parameters(job.plan) : v2_parameters(job.plan);
 }
 
 void write_smp_v2(const ExportJob& job, Export& out, Diagnostics& faults) {

@@ -152,14 +152,19 @@ std::optional<std::string> fsdp_sharding(std::string_view name, const std::vecto
   return std::nullopt;
 }
 
-void state_sharding(RequestSpec& spec, const Job& job, const JobStrategy& s, const std::vector<Machines>& machines) {
+const Stack* stack_of(const RequestSpec& spec, const Catalog& catalog) {
+  return spec.stack ? catalog.find_stack(*spec.stack) : nullptr;
+}
+
+void state_sharding(RequestSpec& spec, const Job& job, const JobStrategy& s, const std::vector<Machines>& machines,
+                    const Catalog& catalog) {
   if (spec.stack == "deepspeed" && !spec.zero_stage && !spec[Dimension::Sharding] && s.zero_stage) {
     spec.zero_stage = std::to_string(*s.zero_stage);
   }
   if (!spec[Dimension::Sharding] && !spec.zero_stage) state(spec[Dimension::ShardDegree], s.shard_degree);
   if (spec[Dimension::Sharding] || spec.zero_stage || !s.sharding) return;
-  const bool ours =
-      spec.stack == "megatron" || spec.stack == "neuron" || (job.submitted() && job.launcher.smp.is(true));
+  const Stack* stack = stack_of(spec, catalog);
+  const bool ours = (stack != nullptr && stack->split_in_own_file) || (job.submitted() && job.launcher.smp.is(true));
   if (ours) spec[Dimension::Sharding] = *s.sharding;
   if (spec.stack != "fsdp" || s.shard_degree) return;
   spec[Dimension::Sharding] = fsdp_sharding(*s.sharding, machines);
@@ -236,7 +241,7 @@ RequestSpec request_of(const Job& job, const std::vector<Machines>& machines, co
   state(spec.seq_len, s.sequence_length);
   if (!spec.global_batch_tokens) state(spec.global_batch, global_batch_of(s, machines));
   state_training(spec, s);
-  state_sharding(spec, job, s, machines);
+  state_sharding(spec, job, s, machines, catalog);
   if (!spec[Dimension::Offload]) spec[Dimension::Offload] = offload_of(job, s);
   state_execution(spec, s.execution, catalog);
   if (!spec[Dimension::SequenceParallel] && s.sequence_parallel)
@@ -246,11 +251,12 @@ RequestSpec request_of(const Job& job, const std::vector<Machines>& machines, co
 }
 
 /// Whether the job's split stands in a file beside it: guessing one would judge another job.
-bool splits_elsewhere(const Job& job, const RequestSpec& spec) {
+bool splits_elsewhere(const Job& job, const RequestSpec& spec, const Catalog& catalog) {
   if (!job.submitted() || spec[Dimension::Tensor] || spec[Dimension::Pipeline]) return false;
+  const Stack* stack = stack_of(spec, catalog);
+  if (job.entry_point.is("smplan_entry.py") || (stack != nullptr && stack->split_in_own_file)) return true;
   // No model of today trains on Neuron cores without a tensor degree, which is the script's.
-  const bool neuron = spec.stack == "neuron" || is_trainium_type(spec.instances.value_or(""));
-  return neuron || job.entry_point.is("smplan_entry.py") || spec.stack == "megatron" || spec.stack == "torchtitan";
+  return is_trainium_type(spec.instances.value_or(""));
 }
 
 /// Where the file and the flags leave it to the script: which stacks are meant, and whether anything is offloaded.
@@ -276,8 +282,8 @@ std::string leave_open(PlanRequest& request, const RequestSpec& spec, std::initi
 /// too large or too slow is so in every way to run it.
 Result<PlanSet> estimate_job(PlanRequest request, const Job& job, const RequestSpec& spec, const Catalog& catalog,
                              const SearchOptions& options, std::string& left_open) {
-  const Text& stack = job.strategy.stack;
-  const bool said_in_full = stack.is("megatron") || stack.is("torchtitan") || stack.is("neuron");
+  const Stack* stack = job.strategy.stack ? catalog.find_stack(*job.strategy.stack) : nullptr;
+  const bool said_in_full = stack != nullptr && stack->split_in_own_file;
   if (!job.submitted() || job.launcher.smp.is(true) || said_in_full) return estimate(request, catalog, options);
   // Horovod is what mpi is mostly for, and it is never planned unasked.
   const Stack* horovod = catalog.find_stack("horovod");
@@ -405,7 +411,7 @@ PredictionOutcome predict(const Job& job, const std::vector<Machines>& machines,
     out.why_not = "the instance type and count are not known";
     return out;
   }
-  if (splits_elsewhere(job, spec)) {
+  if (splits_elsewhere(job, spec, catalog)) {
     out.why_not = "the degrees are not in this file, nor in one of an export beside it: give --tp";
     return out;
   }

@@ -9,8 +9,8 @@ Precision effective_precision(const PlanRequest& request, const Accelerator& acc
 
 bool stack_runs_on(const Stack& stack, const Cluster& cluster, const InstanceType& instance, Precision precision) {
   if (!stack.runs_on(cluster.accelerator)) return false;
-  // The one stack that AWS limits to a list of instance types.
-  if (stack.id == "smp-v2" && !instance.smp_v2) return false;
+  // The one library that AWS limits to a list of instance types.
+  if (stack.smp_version == 2 && !instance.smp_v2) return false;
   return cluster.accelerator.supports(precision);
 }
 
