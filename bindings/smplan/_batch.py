@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
-from smplan import _core
+from smplan import _core, _html
 from smplan._errors import Diagnostic, InputError
 from smplan._progress import Watching
 from smplan._request import arguments_of, environment_region, shipped_catalog, show_keywords
@@ -104,9 +104,9 @@ class BatchEstimate:
         return f"BatchEstimate({len(self)} configurations, {int(self.fits.sum())} fit)"
 
     def _repr_html_(self) -> str:
-        from smplan._html import batch_table
-
-        return batch_table(self)
+        rows = [(*(str(value) for value in given), f"{self.step_time_s.flat[at]:.3g} s", f"{100 * self.mfu.flat[at]:.1f} %",
+                 f"{self.peak_gib.flat[at]:.3g} of {self.limit_gib:.3g} GiB") for at, given in self.fastest(5)]
+        return _html.table([*self.varied, "step", "MFU", "memory"], rows, f"{self!r}, the fastest of them")
 
 
 def _takes_columns(function: Callable[..., BatchEstimate]) -> Callable[..., BatchEstimate]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple, Union
 
-from smplan import _core
+from smplan import _core, _html
 from smplan._errors import Diagnostic, InputError
 from smplan._files import write_text
 from smplan._request import as_date, shipped_catalog
@@ -69,9 +69,10 @@ class CatalogImport:
         return f"CatalogImport({taken}, {len(self.changes)} facts change)"
 
     def _repr_html_(self) -> str:
-        from smplan._html import change_table
-
-        return change_table(self)
+        rows = [(c["fact"], c["before"] or "new", c["after"] or "gone",
+                 "" if c["ratio"] is None else f"{100 * (c['ratio'] - 1):+.1f} %") for c in self.changes]
+        return (_html.table(["fact", "before", "after", "change"], rows, repr(self))
+                + _html.sentence_list(self.notes))
 
 
 def import_catalog(files: Union[Path, Sequence[Path]], *, catalog: Optional[_core.Catalog] = None,

@@ -10,7 +10,7 @@ from typing import (
     Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, TypeVar, Union, overload,
 )
 
-from smplan import _core
+from smplan import _core, _html
 from smplan._errors import CheckFailed, Diagnostic, InputError, shown
 from smplan._live_objects import arguments_of_job, is_model_trainer, plain
 from smplan._request import arguments_of, environment_region, shipped_catalog
@@ -115,9 +115,9 @@ class Findings(Sequence[Finding]):
         return "\n".join([head, *(f"  {finding}" for finding in self)])
 
     def _repr_html_(self) -> str:
-        from smplan._html import finding_table
-
-        return finding_table(self)
+        rows = [(f.severity, f.rule, f"line {f.line}" if f.line else f.path, f.message, f.fix) for f in self]
+        return _html.table(["severity", "rule", "place", "message", "fix"], rows,
+                           f"{len(self.errors)} errors, {len(self.warnings)} warnings, {len(self.infos)} infos")
 
 
 Job = Tuple[str, str, Optional[str]]  # name, text, kind

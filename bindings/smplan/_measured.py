@@ -7,7 +7,7 @@ import os
 import warnings
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple, Union
 
-from smplan import _core
+from smplan import _core, _html
 from smplan._errors import Diagnostic, InputError
 from smplan._files import write_text
 from smplan._progress import Watching
@@ -94,9 +94,9 @@ class Validation:
         return f"Validation({counts['predicted']} of {counts['rows']} runs predicted{mape})"
 
     def _repr_html_(self) -> str:
-        from smplan._html import error_table
-
-        return error_table(self)
+        rows = [(group["name"], str(group["n"]), f"{100 * group['mape']:.1f} %", f"{100 * group['bias']:+.1f} %",
+                 f"{100 * group['interval_coverage']:.0f} %") for group in self.to_dict()["step_time"]["source"]]
+        return _html.table(["source", "runs", "mean error", "bias", "inside P10-P90"], rows, repr(self))
 
 
 class Calibration:
@@ -171,9 +171,15 @@ class Calibration:
                 f"{100 * self.mape_after:.1f} % after{left_out})")
 
     def _repr_html_(self) -> str:
-        from smplan._html import fit_tables
-
-        return fit_tables(self)
+        moved = [p for p in self.to_dict()["parameters"] if p["runs"]]
+        rows = [(p["owner"], p["meaning"], f"{p['prior']:.3g}", f"{p['value']:.3g}", f"{p['spread']:.2g}", str(p["runs"]))
+                for p in moved]
+        fitted = _html.table(["of", "number", "before", "after", "+-", "runs"], rows, repr(self))
+        left_out = self.left_out
+        if left_out is None:
+            return fitted
+        groups = [(g["name"], str(g["n"]), f"{100 * g['mape']:.1f} %", f"{100 * g['bias']:+.1f} %") for g in left_out.groups]
+        return fitted + _html.table([left_out.by, "runs", "mean error", "bias"], groups, "each predicted by a fit without it")
 
 
 def _read(runs: Runs) -> List[Tuple[str, str]]:

@@ -6,7 +6,7 @@ import json
 import os
 from typing import Any, Dict, Mapping, NoReturn, Optional, Tuple, Union
 
-from smplan import _core
+from smplan import _core, _html
 from smplan._errors import Diagnostic, InputError
 from smplan._keywords import to_text
 
@@ -117,9 +117,7 @@ class Model:
         return f"Model({self.name!r}, {size})"
 
     def _repr_html_(self) -> str:
-        from smplan._html import facts_table
-
-        return facts_table(self._facts, self.name)
+        return _html.facts_table(self._facts, self.name)
 
 
 def _unpickled(facts: Dict[str, Any], origin: Tuple[str, Any]) -> Model:

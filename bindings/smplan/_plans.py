@@ -8,7 +8,7 @@ from typing import (
     TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union, overload,
 )
 
-from smplan import _core
+from smplan import _core, _html
 from smplan._errors import Diagnostic, Error, InputError
 from smplan._export import Export
 from smplan._files import write_text
@@ -196,9 +196,14 @@ class Plan(View):
                 f"{self.step_time_s:.3g} s/step, {days:.3g} d, {cost})")
 
     def _repr_html_(self) -> str:
-        from smplan._html import plan_sheet
-
-        return plan_sheet(self)
+        low, high = self.step_time.interval_s
+        rows = [("instances", f"{self.instance_count} x {self.instance_type} ({self.n_gpus} devices)"),
+                ("stack", self.stack), ("strategy", self.strategy),
+                ("step", f"{self.step_time_s:.3g} s (P10 {low:.3g}, P90 {high:.3g}), bound by {self.bottleneck}"),
+                ("memory", f"{self.memory.peak_gib:.3g} of {self.memory.limit_gib:.3g} GiB"),
+                ("MFU", f"{100 * self.mfu:.1f} %"), ("time to train", _html.days(self.time_to_train_s)),
+                ("cost", _html.dollars(self.cost.total_usd)), *(("note", warning) for warning in self.warnings)]
+        return _html.table(["", f"plan {self.rank}"], rows)
 
 
 def _plan_of(plans: PlanSet, rank: int) -> Plan:
@@ -385,9 +390,15 @@ class PlanSet(Sequence[Plan]):
                           *(f"  {plan.rank}. {plan!r}" for plan in self)])
 
     def _repr_html_(self) -> str:
-        from smplan._html import plan_table
-
-        return plan_table(self)
+        model = self.request.model.name
+        if not self:
+            return _html.table(["refused for", "candidates"], [(why, str(n)) for why, n in self.rejected.items() if n],
+                               f"{model}: nothing fits")
+        rows = [(str(p.rank), f"{p.instance_count} x {p.instance_type}", p.stack, p.strategy, f"{p.step_time_s:.3g} s",
+                 f"{100 * p.mfu:.1f} %", f"{p.memory.peak_gib:.3g} of {p.memory.limit_gib:.3g} GiB",
+                 _html.days(p.time_to_train_s), _html.dollars(p.cost.total_usd)) for p in self]
+        return _html.table(["#", "instances", "stack", "strategy", "step", "MFU", "memory", "time", "cost"], rows,
+                           f"{model}, {self.request.objective} first")
 
 
 def _written(text: str, path: Union[str, os.PathLike[str], None]) -> str:

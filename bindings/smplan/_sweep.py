@@ -7,7 +7,7 @@ import json
 import os
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union, overload
 
-from smplan import _core
+from smplan import _core, _html
 from smplan._errors import Diagnostic, InputError
 from smplan._files import sweep_lines
 from smplan._keywords import to_text
@@ -99,9 +99,15 @@ class Sweep(Sequence[SweepLine]):
         return f"Sweep({len(self)} requests: " + ", ".join(f"{n} {status}" for status, n in counts.items() if n) + ")"
 
     def _repr_html_(self) -> str:
-        from smplan._html import sweep_table
-
-        return sweep_table(self)
+        rows = []
+        for line in self:
+            given = line.request.to_dict()
+            plan = line.plan
+            answer = ([line.message, "", "", ""] if plan is None else
+                      [f"{plan.instance_count} x {plan.instance_type}", plan.stack, _html.days(plan.time_to_train_s),
+                       _html.dollars(plan.cost.total_usd)])
+            rows.append([*(str(given.get(name, "")) for name in self.varied), line.status, *answer])
+        return _html.table([*self.varied, "status", "instances", "stack", "time", "cost"], rows, repr(self))
 
 
 def sweep(vary: Optional[Mapping[str, Sequence[Any]]] = None, *, trials: Union[int, str, None] = None,

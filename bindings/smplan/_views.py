@@ -6,6 +6,8 @@ import copy
 import json
 from typing import Any, Dict, List, Mapping, NoReturn, Optional, Tuple
 
+from smplan import _html
+
 
 class View:
     """A JSON object whose members are attributes. Equal if the objects are."""
@@ -48,9 +50,7 @@ class View:
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self._data.items())})"
 
     def _repr_html_(self) -> str:
-        from smplan._html import facts_table
-
-        return facts_table(self._data, type(self).__name__)
+        return _html.facts_table(self._data, type(self).__name__)
 
 
 class Memory(View):
@@ -194,6 +194,4 @@ class Explanation(Tuple[str, ...]):
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        from smplan._html import sentence_list
-
-        return sentence_list(self)
+        return _html.sentence_list(self)
