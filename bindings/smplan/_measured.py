@@ -7,7 +7,7 @@ import os
 import warnings
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple, Union
 
-from smplan import _core, _html
+from smplan import _core, _html, _plots
 from smplan._errors import Diagnostic, InputError
 from smplan._files import write_text
 from smplan._progress import Watching
@@ -75,9 +75,7 @@ class Validation:
 
     def plot(self, ax: Optional[Axes] = None) -> Axes:
         """Predicted against measured step time, with P10 to P90. Needs matplotlib."""
-        from smplan._plots import predicted_against_measured
-
-        return predicted_against_measured(self, ax)
+        return _plots.predicted_against_measured(self.runs, self.summary, ax)
 
     def __len__(self) -> int:
         return int(self.to_dict()["counts"]["rows"])

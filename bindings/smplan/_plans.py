@@ -8,7 +8,7 @@ from typing import (
     TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union, overload,
 )
 
-from smplan import _core, _html
+from smplan import _core, _html, _plots
 from smplan._errors import Diagnostic, Error, InputError
 from smplan._export import Export
 from smplan._files import write_text
@@ -165,21 +165,18 @@ class Plan(View):
 
     def plot_memory(self, ax: Optional[Axes] = None) -> Axes:
         """What fills the device, against what it offers. Needs matplotlib."""
-        from smplan._plots import memory
-
-        return memory([self], ax)
+        return _plots.memory([self._labelled_memory()], ax)
 
     def plot_step_time(self, ax: Optional[Axes] = None) -> Axes:
         """Where the seconds of a step go, as a waterfall. Needs matplotlib."""
-        from smplan._plots import waterfall
-
-        return waterfall(self, ax)
+        return _plots.waterfall(_plots.name_of(self), self.step_time, self.mfu, ax)
 
     def plot_timeline(self, ax: Optional[Axes] = None) -> Axes:
         """One step of one pipeline: a lane a rank. Needs matplotlib."""
-        from smplan._plots import timeline
+        return _plots.timeline(f"{_plots.name_of(self)}, {self.strategy}", self.trace(), self.step_time_s, ax)
 
-        return timeline(self, ax)
+    def _labelled_memory(self) -> Tuple[str, Memory]:
+        return f"{self.rank}. {_plots.name_of(self)}\n{self.strategy}", self.memory
 
     def __eq__(self, other: object) -> bool:
         return self._data == other._data if isinstance(other, Plan) else NotImplemented
@@ -327,15 +324,12 @@ class PlanSet(Sequence[Plan]):
 
     def plot_pareto(self, ax: Optional[Axes] = None) -> Axes:
         """Cost against time: the frontier and the listed plans. Needs matplotlib."""
-        from smplan._plots import pareto
-
-        return pareto(self, ax)
+        plans = [(plan.time_to_train_s, plan.cost.total_usd) for plan in self]
+        return _plots.pareto(self.request.model.name, self.frontier, plans, ax)
 
     def plot_memory(self, ax: Optional[Axes] = None) -> Axes:
         """What fills the devices of each plan, against what they offer. Needs matplotlib."""
-        from smplan._plots import memory
-
-        return memory(self, ax)
+        return _plots.memory([plan._labelled_memory() for plan in self], ax)
 
     def _native_or_none(self) -> Optional[_core.Answer]:
         if self._answer is None and self._question is not None:

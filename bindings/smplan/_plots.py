@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 
 from smplan._errors import Error
+from smplan._views import FrontierPoint, Memory, StepTime, View
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from smplan._measured import Validation
-    from smplan._plans import Plan, PlanSet
 
 BLUE, ORANGE, GREEN, VERMILION, SKY, PURPLE, YELLOW, GREY = (
     "#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#F0E442", "#999999")
@@ -36,14 +34,17 @@ def _bare(ax: Axes) -> None:
         ax.spines[side].set_visible(False)
 
 
-def _name(plan: Any) -> str:
+def name_of(plan: View) -> str:
+    """`4 x p4d.24xlarge` of a plan or a point of the frontier."""
     return f"{plan.instance_count} x {plan.instance_type.removeprefix('ml.')}"
 
 
-def pareto(plans: PlanSet, ax: Optional[Axes]) -> Axes:
+def pareto(model: str, frontier: Iterable[FrontierPoint], plans: Iterable[Tuple[float, Optional[float]]],
+           ax: Optional[Axes]) -> Axes:
+    """`plans`: seconds and dollars of each listed one."""
     ax = _axes(ax)
-    line = sorted((p.time_to_train_s / 86400, p.total_usd, _name(p)) for p in plans.frontier if p.total_usd is not None)
-    listed = [(p.time_to_train_s / 86400, p.cost.total_usd) for p in plans if p.cost.total_usd is not None]
+    line = sorted((p.time_to_train_s / 86400, p.total_usd, name_of(p)) for p in frontier if p.total_usd is not None)
+    listed = [(seconds / 86400, dollars) for seconds, dollars in plans if dollars is not None]
     if line:
         ax.step([x for x, _, _ in line], [y for _, y, _ in line], where="post", color=BLUE, lw=1, alpha=0.5)
         ax.plot([x for x, _, _ in line], [y for _, y, _ in line], "o", color=BLUE, label="frontier")
@@ -55,7 +56,7 @@ def pareto(plans: PlanSet, ax: Optional[Axes]) -> Axes:
     ax.margins(x=0.06, y=0.08)
     cents = 2 if max((y for _, y in listed), default=100.0) < 100 else 0
     ax.yaxis.set_major_formatter(lambda value, _: f"${value:,.{cents}f}")
-    ax.set(xlabel="days to train", ylabel="cost of the run", title=f"{plans.request.model.name}: what more money buys in time")
+    ax.set(xlabel="days to train", ylabel="cost of the run", title=f"{model}: what more money buys in time")
     ax.legend(frameon=False)
     _bare(ax)
     _name_points(ax, line, listed)
@@ -85,16 +86,17 @@ def _name_points(ax: Axes, points: Sequence[Tuple[float, float, str]], others: S
                         ha="right" if ends else "left")
 
 
-def memory(plans: Sequence[Plan], ax: Optional[Axes]) -> Axes:
+def memory(plans: Sequence[Tuple[str, Memory]], ax: Optional[Axes]) -> Axes:
+    """`plans`: label and memory of each."""
     ax = _axes(ax, 8, 1.2 + 0.45 * len(plans))
-    for row, plan in enumerate(plans):
+    for row, (_, peak) in enumerate(plans):
         left = 0.0
-        for part, size in plan.memory.components_gib.items():
+        for part, size in peak.components_gib.items():
             ax.barh(row, size, left=left, height=0.7, color=MEMORY_COLOURS.get(part, GREY), label=part if row == 0 else None)
             left += size
-        limit = plan.memory.limit_gib
+        limit = peak.limit_gib
         ax.plot([limit, limit], [row - 0.45, row + 0.45], color="black", lw=2, label="device limit" if row == 0 else None)
-    ax.set_yticks(range(len(plans)), [f"{p.rank}. {_name(p)}\n{p.strategy}" for p in plans], fontsize=8)
+    ax.set_yticks(range(len(plans)), [label for label, _ in plans], fontsize=8)
     ax.invert_yaxis()
     ax.set(xlabel="GiB on the busiest device", title="Device memory")
     ax.legend(frameon=False, fontsize=8, ncols=1, loc="center left", bbox_to_anchor=(1, 0.5))
@@ -102,10 +104,10 @@ def memory(plans: Sequence[Plan], ax: Optional[Axes]) -> Axes:
     return ax
 
 
-def waterfall(plan: Plan, ax: Optional[Axes]) -> Axes:
+def waterfall(plan: str, step_time: StepTime, mfu: float, ax: Optional[Axes]) -> Axes:
     ax = _axes(ax)
-    step = plan.step_time_s
-    parts = sorted(((k, v) for k, v in plan.step_time.components_s.items() if v > 0.001 * step),
+    step = step_time.seconds
+    parts = sorted(((k, v) for k, v in step_time.components_s.items() if v > 0.001 * step),
                    key=lambda part: (part[0] not in WORK, -part[1]))
     left = 0.0
     labelled = set()
@@ -117,21 +119,21 @@ def waterfall(plan: Plan, ax: Optional[Axes]) -> Axes:
         late = left > 0.5 * step
         ax.text(left if late else left + seconds, row, f" {seconds:.3g} s ", va="center", ha="right" if late else "left", fontsize=8)
         left += seconds
-    low, high = plan.step_time.interval_s
+    low, high = step_time.interval_s
     ax.barh(len(parts), step, color=GREY)
     ax.errorbar(step, len(parts), xerr=[[step - low], [high - step]], color="black", capsize=4, lw=1, label="P10 to P90")
     ax.text(0, len(parts), f" {step:.3g} s", va="center", fontsize=8)
     ax.set_yticks(range(len(parts) + 1), [*(name.replace("_", " ") for name, _ in parts), "step"])
     ax.invert_yaxis()
-    ax.set(xlabel="seconds", xlim=(0, None), title=f"One step of {_name(plan)}: {step:.3g} s at {100 * plan.mfu:.0f} % MFU")
+    ax.set(xlabel="seconds", xlim=(0, None), title=f"One step of {plan}: {step:.3g} s at {100 * mfu:.0f} % MFU")
     # The corner that the bars leave free, above the last one.
     ax.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1.3 / (len(parts) + 1)))
     _bare(ax)
     return ax
 
 
-def timeline(plan: Plan, ax: Optional[Axes]) -> Axes:
-    events = [e for e in json.loads(plan.trace())["traceEvents"] if e["ph"] == "X"]
+def timeline(plan: str, trace: str, step_time_s: float, ax: Optional[Axes]) -> Axes:
+    events = [e for e in json.loads(trace)["traceEvents"] if e["ph"] == "X"]
     ranks = 1 + max(e["pid"] for e in events)
     ax = _axes(ax, 10, 1.4 + 0.3 * ranks)
     passes = {"forward": SKY, "backward": ORANGE, "input gradient": ORANGE, "weight gradient": GREEN, "end of step": PURPLE}
@@ -140,7 +142,7 @@ def timeline(plan: Plan, ax: Optional[Axes]) -> Axes:
         if e["cat"] != "pipeline_bubble":
             spans.setdefault((e["pid"], e["args"]["pass"]), []).append((e["ts"] / 1e6, e["dur"] / 1e6))
     joined = {key: _joined(boxes) for key, boxes in spans.items()}
-    begin, end = _dull_middle(joined, ranks, plan.step_time_s)
+    begin, end = _dull_middle(joined, ranks, step_time_s)
     gap = end - begin
     for name, colour in passes.items():
         for rank in range(ranks):
@@ -154,13 +156,13 @@ def timeline(plan: Plan, ax: Optional[Axes]) -> Axes:
         ax.axvline(begin, color=GREY, lw=1, ls=":")
         ax.annotate(f"{gap:.3g} s more of the same", (begin, 1), xycoords=("data", "axes fraction"), xytext=(0, 2),
                     textcoords="offset points", ha="center", fontsize=8)
-    shown_end = plan.step_time_s - gap
+    shown_end = step_time_s - gap
     ticks = [t for t in ax.get_xticks() if 0 <= t < begin - 0.05 * shown_end or (t > begin + 0.05 * shown_end and t <= shown_end)]
     ax.set_xticks(ticks, [f"{t if t < begin else t + gap:.3g}" for t in ticks])
     ax.set_yticks(range(ranks), [f"rank {rank}" for rank in range(ranks)])
     ax.invert_yaxis()
     ax.set(xlabel="seconds", xlim=(0, shown_end))
-    ax.set_title(f"One pipeline of {_name(plan)}, {plan.strategy}", pad=18 if gap > 0 else 6)
+    ax.set_title(f"One pipeline of {plan}", pad=18 if gap > 0 else 6)
     ax.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
     _bare(ax)
     return ax
@@ -191,18 +193,18 @@ def _joined(boxes: List[Tuple[float, float]]) -> List[Tuple[float, float]]:
     return joined
 
 
-def scaling(plans: Sequence[Plan], ax: Optional[Axes] = None) -> Axes:
-    """Tokens a second against devices, with the line that perfect scaling from the first plan would take."""
-    ordered = sorted(plans, key=lambda plan: plan.n_gpus)
+def scaling(plans: Iterable[Tuple[int, float, float]], ax: Optional[Axes]) -> Axes:
+    """`plans`: devices, tokens a second and MFU of each."""
+    ordered = sorted(plans, key=lambda plan: plan[0])
     if not ordered:
         raise Error("there is no plan to draw")
     ax = _axes(ax)
-    devices = [p.n_gpus for p in ordered]
-    rates = [p.tokens_per_s for p in ordered]
+    devices = [count for count, _, _ in ordered]
+    rates = [rate for _, rate, _ in ordered]
     ax.plot(devices, [rates[0] * n / devices[0] for n in devices], "--", color=GREY, label="perfect scaling")
     ax.plot(devices, rates, "o-", color=BLUE, label="predicted")
-    for p in ordered:
-        ax.annotate(f"{100 * p.mfu:.0f} %", (p.n_gpus, p.tokens_per_s), xytext=(5, -12), textcoords="offset points", fontsize=8)
+    for count, rate, mfu in ordered:
+        ax.annotate(f"{100 * mfu:.0f} %", (count, rate), xytext=(5, -12), textcoords="offset points", fontsize=8)
     ax.set_xscale("log", base=2)
     ax.set_yscale("log", base=2)
     ax.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
@@ -222,9 +224,9 @@ def _short(count: float) -> str:
     return f"{count:.3g}"
 
 
-def predicted_against_measured(validation: Validation, ax: Optional[Axes]) -> Axes:
+def predicted_against_measured(runs: Iterable[Mapping[str, Any]], summary: Mapping[str, float], ax: Optional[Axes]) -> Axes:
     ax = _axes(ax, 6, 6)
-    points = [run for run in validation.runs if run.get("measured_step_time_s") and run.get("predicted_step_time_s")]
+    points = [run for run in runs if run.get("measured_step_time_s") and run.get("predicted_step_time_s")]
     if not points:
         raise Error("no run has both a prediction and a measured step time")
     measured = [run["measured_step_time_s"] for run in points]
@@ -238,7 +240,7 @@ def predicted_against_measured(validation: Validation, ax: Optional[Axes]) -> Ax
                 ecolor=SKY, lw=1, label="runs, P10 to P90")
     ax.set(xscale="log", yscale="log", xlim=ends, ylim=ends, aspect="equal", xlabel="measured step time (s)",
            ylabel="predicted step time (s)",
-           title=f"{len(points):,} measured runs, mean error {100 * validation.summary['mape']:.1f} %")
+           title=f"{len(points):,} measured runs, mean error {100 * summary['mape']:.1f} %")
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_formatter(lambda value, _: f"{value:g}")
     ax.legend(frameon=False, loc="upper left")
