@@ -8,12 +8,12 @@
 
 from smplan._batch import BatchEstimate, estimate_batch
 from smplan._catalog_import import CatalogImport, import_catalog
-from smplan._check import Finding, Findings, check, guard
+from smplan._check import CheckFailed, Finding, Findings, check, guard
 from smplan._core import Catalog
 from smplan._core import export_targets as export_targets
 from smplan._core import version as __version__
 from smplan._enums import Dtype, Finetune, Market, Objective, Recompute, Sharding
-from smplan._errors import CheckFailed, Diagnostic, Error, InputError
+from smplan._errors import Diagnostic, Error, InputError
 from smplan._export import Export, ExportFile
 from smplan._measured import Calibration, Validation, calibrate, validate
 from smplan._model import Model

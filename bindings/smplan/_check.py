@@ -11,7 +11,8 @@ from typing import (
 )
 
 from smplan import _core, _html
-from smplan._errors import CheckFailed, Diagnostic, InputError, shown
+from smplan._errors import Diagnostic, Error, InputError, shown
+from smplan._launch_script import read_launch_script
 from smplan._live_objects import arguments_of_job, is_model_trainer, plain
 from smplan._request import arguments_of, environment_region, shipped_catalog
 
@@ -120,6 +121,23 @@ class Findings(Sequence[Finding]):
                            f"{len(self.errors)} errors, {len(self.warnings)} warnings, {len(self.infos)} infos")
 
 
+class CheckFailed(Error, ValueError):
+    """A guarded job has errors and was not submitted; `findings` lists them.
+
+    >>> import smplan
+    >>> failed = smplan.CheckFailed(smplan.check({"class": "PyTorch", "instance_type": "ml.p4d.24xlarge", "max_run": 0}))
+    >>> isinstance(failed, ValueError), failed.findings.ok
+    (True, False)
+    """
+
+    def __init__(self, findings: Findings) -> None:
+        super().__init__(f"the job was not submitted\n{findings!r}")
+        self.findings = findings
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return type(self), (self.findings,)
+
+
 Job = Tuple[str, str, Optional[str]]  # name, text, kind
 
 
@@ -214,8 +232,6 @@ def _jobs_of(job: Any, kind: Optional[str], submitted: Optional[Mapping[str, Any
         text = _read(path)
         if not path.endswith(".py"):
             return [(path, text, kind)], []
-        from smplan._launch_script import read_launch_script
-
         script = read_launch_script(text, path)
         return [(path, call.text, call.kind) for call in script.calls], list(script.imports)
     of_class = "model-trainer" if is_model_trainer(job) else "estimator"

@@ -1,13 +1,10 @@
-"""What smplan raises."""
+"""What smplan raises, but for CheckFailed, which stands beside its findings."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, List, NamedTuple, Sequence, Tuple
+from typing import Any, List, NamedTuple, Sequence, Tuple
 
 from smplan import _core
-
-if TYPE_CHECKING:
-    from smplan._check import Findings
 
 
 def shown(text: str) -> str:
@@ -59,20 +56,3 @@ class InputError(Error, ValueError):
 
     def __reduce__(self) -> Tuple[Any, ...]:
         return type(self), (self.diagnostics,)
-
-
-class CheckFailed(Error, ValueError):
-    """A guarded job has errors and was not submitted; `findings` lists them.
-
-    >>> import smplan
-    >>> failed = smplan.CheckFailed(smplan.check({"class": "PyTorch", "instance_type": "ml.p4d.24xlarge", "max_run": 0}))
-    >>> isinstance(failed, ValueError), failed.findings.ok
-    (True, False)
-    """
-
-    def __init__(self, findings: Findings) -> None:
-        super().__init__(f"the job was not submitted\n{findings!r}")
-        self.findings = findings
-
-    def __reduce__(self) -> Tuple[Any, ...]:
-        return type(self), (self.findings,)
