@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, 
 
 from smplan import _core, _html
 from smplan._errors import Diagnostic, InputError
-from smplan._progress import Watching
+from smplan._progress import ProgressBar
 from smplan._request import arguments_of, environment_region, shipped_catalog, show_keywords
 
 if TYPE_CHECKING:
@@ -147,9 +147,9 @@ def estimate_batch(*, catalog: Optional[_core.Catalog] = None, instances: str, s
     flat = {name: numpy.ascontiguousarray(numpy.broadcast_to(array, shape)).ravel() for name, array in arrays.items()}
     # The request is for the hardware and the work; its own degrees are any.
     known = {**request, "instances": instances, "stack": stack, "count": 1}
-    with arguments_of(known) as arguments, Watching("estimate_batch") as watch:
+    with arguments_of(known) as arguments, ProgressBar("estimate_batch") as bar:
         answer = _core.estimate_batch(catalog if catalog is not None else shipped_catalog(), arguments,
-                                      environment_region(), flat, watch)
+                                      environment_region(), flat, bar)
     shown = {name: numpy.broadcast_to(numpy.asarray(value), shape) for name, value in columns.items()
              if numpy.ndim(value) > 0}
     return BatchEstimate(answer, shown, shape)

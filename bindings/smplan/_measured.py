@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple, Un
 from smplan import _core, _html, _plots
 from smplan._errors import Diagnostic, InputError
 from smplan._files import write_text
-from smplan._progress import Watching
+from smplan._progress import ProgressBar
 from smplan._request import as_date, shipped_catalog
 from smplan._table import Runs, tables_of
 from smplan._views import View
@@ -240,7 +240,7 @@ def calibrate(runs: Runs, *, catalog: Optional[_core.Catalog] = None, scope: str
     base = catalog if catalog is not None else shipped_catalog()
     tables = _read(runs)
     names = ", ".join(dict.fromkeys(name for name, _ in tables))
-    with Watching("calibrate") as watch:
+    with ProgressBar("calibrate") as bar:
         overlay, report = _core.calibrate(base, tables, scope == "devices", prior_width, list(not_fitted), cross_validate,
-                                          intervals, names, date, watch)
+                                          intervals, names, date, bar)
     return Calibration(overlay, report, base)

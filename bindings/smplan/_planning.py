@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Mapping, Optional
 
 from smplan import _core
 from smplan._plans import PlanSet, Question
-from smplan._progress import Watching
+from smplan._progress import ProgressBar
 from smplan._request import Request, arguments_of, environment_region, shipped_catalog, takes_request
 
 if TYPE_CHECKING:
@@ -47,6 +47,6 @@ def estimate(*, catalog: Optional[_core.Catalog] = None, **request: Unpack[Reque
 def _ask(one: bool, catalog: Optional[_core.Catalog], request: Mapping[str, Any]) -> PlanSet:
     with arguments_of(request) as arguments:
         question = Question(one, arguments, environment_region(), catalog if catalog is not None else shipped_catalog())
-        with Watching("plan") as watch:
-            answer = question.ask(watch)
+        with ProgressBar("plan") as bar:
+            answer = question.ask(bar)
     return PlanSet(answer.to_json(), question, answer)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Iterable, Iterator, Optional, TypeVar
 if TYPE_CHECKING:
     from types import TracebackType
 
-_PATIENCE_S = 0.5  # work that is done by then shows no bar
+_DELAY_S = 0.5  # work that is done by then shows no bar
 Item = TypeVar("Item")
 
 
-def _bar(what: str, total: int, done: int = 0) -> Optional[Any]:
+def _tqdm_bar(what: str, total: int, done: int = 0) -> Optional[Any]:
     """A bar of tqdm's, hidden where standard error is a file; None without tqdm."""
     try:
         from tqdm.auto import tqdm
@@ -21,8 +21,8 @@ def _bar(what: str, total: int, done: int = 0) -> Optional[Any]:
     return tqdm(total=total, initial=done, desc=what, disable=None, leave=False)
 
 
-class Watching:
-    """What native work calls now and then with how far it is."""
+class ProgressBar:
+    """A bar that native work calls now and then with how far it is; hidden until the delay is over."""
 
     def __init__(self, what: str) -> None:
         self._what = what
@@ -31,14 +31,14 @@ class Watching:
         self._bar: Optional[Any] = None
 
     def __call__(self, done: int, total: int) -> None:
-        if not self._shown and time.monotonic() - self._begin > _PATIENCE_S:
+        if not self._shown and time.monotonic() - self._begin > _DELAY_S:
             self._shown = True
-            self._bar = _bar(self._what, total, done)
+            self._bar = _tqdm_bar(self._what, total, done)
         if self._bar is not None:
             self._bar.total = total
             self._bar.update(done - self._bar.n)
 
-    def __enter__(self) -> Watching:
+    def __enter__(self) -> ProgressBar:
         return self
 
     def __exit__(self, kind: Optional[type], fault: Optional[BaseException], trace: Optional[TracebackType]) -> None:
@@ -46,10 +46,10 @@ class Watching:
             self._bar.close()
 
 
-def watched(items: Iterable[Item], what: str, total: int) -> Iterator[Item]:
+def with_progress_bar(items: Iterable[Item], what: str, total: int) -> Iterator[Item]:
     """The items, with a bar that moves as they are taken."""
-    with Watching(what) as watch:
+    with ProgressBar(what) as bar:
         for done, item in enumerate(items):
-            watch(done, total)
+            bar(done, total)
             yield item
-        watch(total, total)
+        bar(total, total)

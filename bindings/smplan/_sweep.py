@@ -11,7 +11,7 @@ from smplan import _core, _html
 from smplan._errors import Diagnostic, InputError
 from smplan._files import sweep_lines
 from smplan._keywords import to_text
-from smplan._progress import watched
+from smplan._progress import with_progress_bar
 from smplan._request import arguments_of, environment_region, shipped_catalog
 from smplan._views import View
 
@@ -136,7 +136,7 @@ def sweep(vary: Optional[Mapping[str, Sequence[Any]]] = None, *, trials: Union[i
     done = _known(output)
     texts: List[str] = []
     now = _core.now()  # one moment for all lines
-    for one in watched(requests, "sweep", len(requests)):
+    for one in with_progress_bar(requests, "sweep", len(requests)):
         with arguments_of(one) as arguments:
             question = _core.SweepQuestion(held, arguments, words, environment_region(), now)
             if question.identity not in done:

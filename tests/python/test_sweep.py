@@ -96,7 +96,7 @@ def bars(monkeypatch):
     module.tqdm = Bar
     monkeypatch.setitem(sys.modules, "tqdm", types.ModuleType("tqdm"))
     monkeypatch.setitem(sys.modules, "tqdm.auto", module)
-    monkeypatch.setattr(_progress, "_PATIENCE_S", -1)
+    monkeypatch.setattr(_progress, "_DELAY_S", -1)
     Bar.made = []
     return Bar.made
 
@@ -117,7 +117,7 @@ def test_a_search_over_the_catalog_shows_progress(bars):
 def test_progress_is_silent_without_tqdm(monkeypatch, capfd, swept):
     monkeypatch.setitem(sys.modules, "tqdm", None)
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
-    monkeypatch.setattr(_progress, "_PATIENCE_S", -1)
+    monkeypatch.setattr(_progress, "_DELAY_S", -1)
     assert smplan.sweep(VARY, **BASE) == swept
     assert capfd.readouterr() == ("", "")
 
