@@ -160,7 +160,7 @@ def _numbers(name: str, value: Any) -> Any:
     row = _DIMENSIONS.get(name, {"kind": "degree", "least": 1})
     if row["kind"] == "words":
         return _codes(name, value, row["names"])
-    return _truths(name, value) if row["kind"] == "switch" else _integers(name, value, row["least"])
+    return _booleans(name, value) if row["kind"] == "switch" else _integers(name, value, row["least"])
 
 
 def _integers(name: str, value: Any, least: int) -> Any:
@@ -175,7 +175,7 @@ def _integers(name: str, value: Any, least: int) -> Any:
     return array.astype(numpy.int32)
 
 
-def _truths(name: str, value: Any) -> Any:
+def _booleans(name: str, value: Any) -> Any:
     import numpy
 
     array = numpy.asarray(value)
@@ -206,8 +206,8 @@ def _codes(name: str, value: Any, names: Mapping[str, int]) -> Any:
     # One comparison a name is far cheaper than sorting a million of them.
     for known, code in names.items():
         codes[given == known] = code
-    strangers = numpy.unique(given[codes == _UNKNOWN])
-    if strangers.size:
-        raise InputError([Diagnostic("unknown-name", name, f"unknown {name} '{stranger}'", f"one of {', '.join(names)}")
-                          for stranger in strangers])
+    unknown = numpy.unique(given[codes == _UNKNOWN])
+    if unknown.size:
+        raise InputError([Diagnostic("unknown-name", name, f"unknown {name} '{word}'", f"one of {', '.join(names)}")
+                          for word in unknown])
     return codes

@@ -11,7 +11,7 @@ from typing import (
 )
 
 from smplan import _core, _html
-from smplan._errors import Diagnostic, Error, InputError, shown
+from smplan._errors import Diagnostic, Error, InputError, printable
 from smplan._launch_script import read_launch_script
 from smplan._live_objects import arguments_of_job, is_model_trainer, plain
 from smplan._request import arguments_of, environment_region, shipped_catalog
@@ -35,7 +35,7 @@ class Finding(NamedTuple):
 
     def __str__(self) -> str:
         place = f"line {self.line}, {self.path}" if self.line else self.path
-        return shown(f"{self.severity} {self.rule} at {place}: {self.message} ({self.fix})")
+        return printable(f"{self.severity} {self.rule} at {place}: {self.message} ({self.fix})")
 
 
 class Findings(Sequence[Finding]):

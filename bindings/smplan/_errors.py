@@ -7,7 +7,7 @@ from typing import Any, List, NamedTuple, Sequence, Tuple
 from smplan import _core
 
 
-def shown(text: str) -> str:
+def printable(text: str) -> str:
     """One line without control characters, whatever a file held; what is no text (a lone surrogate) becomes `?`."""
     return _core.printable(text.encode("utf-8", "replace").decode("utf-8"))
 
@@ -27,7 +27,7 @@ class Diagnostic(NamedTuple):
 
     def __str__(self) -> str:
         where = f"{self.location}: " if self.location else ""
-        return shown(f"{where}{self.message}" + (f" ({self.hint})" if self.hint else ""))
+        return printable(f"{where}{self.message}" + (f" ({self.hint})" if self.hint else ""))
 
 
 class Error(Exception):

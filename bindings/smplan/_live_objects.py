@@ -15,7 +15,7 @@ _CLASSES = ("PyTorch", "HuggingFace", "TensorFlow", "ModelTrainer", "Estimator")
 # What both SDKs keep beside the arguments.
 _NOT_ARGUMENTS = ("sagemaker_session", "config_mgr")
 # What the SDK 2 fills in where nothing was said, and AWS then ignores on instances with disks of their own.
-_FILLED_IN = {"volume_size": 30}
+_SDK_DEFAULTS = {"volume_size": 30}
 # Where fit() and train() take the data.
 _DATA = {"inputs": "inputs", "input_data_config": "input_data_config"}
 
@@ -41,7 +41,7 @@ def arguments_of_job(job: Any, submitted: Optional[Mapping[str, Any]] = None) ->
     for name, value in {**given, **data}.items():
         # What was left out is None or empty in the object; but {} stands for a debugger that is switched on.
         empty = value is None or (name != "debugger_hook_config" and isinstance(value, (dict, list)) and not value)
-        if name not in _NOT_ARGUMENTS and not empty and _FILLED_IN.get(name) != value:
+        if name not in _NOT_ARGUMENTS and not empty and _SDK_DEFAULTS.get(name) != value:
             arguments[name] = plain(value)
     if isinstance(arguments.get("distributed"), dict):
         arguments["distributed"] = {"class": type(attributes["distributed"]).__name__, **arguments["distributed"]}
@@ -68,8 +68,8 @@ def plain(value: Any) -> Any:
         return [plain(item) for item in value]
     fields = getattr(type(value), "model_fields", None)
     if isinstance(fields, Mapping):  # pydantic: shapes and configurations of the SDK 3
-        said = getattr(value, "model_fields_set", fields)
-        members = {name: getattr(value, name, None) for name in fields if name in said}
+        fields_set = getattr(value, "model_fields_set", fields)
+        members = {name: getattr(value, name, None) for name in fields if name in fields_set}
         return {name: plain(member) for name, member in members.items()
                 if member is not None and type(member).__name__ != "Unassigned"}
     if hasattr(value, "instance_group_name"):

@@ -141,10 +141,10 @@ class Plan(View):
         'ds_config.json'
         """
         known = ("role", "bucket", "script", "job_name", "input_mode", "file_system", "warm_pool")
-        strangers = [name for name in job if name not in known]
-        if strangers:
+        unknown = [name for name in job if name not in known]
+        if unknown:
             raise InputError([Diagnostic("unknown-name", name, f"unknown keyword '{name}'", f"one of {', '.join(known)}")
-                              for name in strangers])
+                              for name in unknown])
         options = {name: to_text(name, value) for name, value in job.items() if value is not None}
         files, placeholders, notes, plan_id = _core.export_of_text(
             self._set._catalog(), self._set.to_json(), self.rank, target, options)
@@ -363,11 +363,11 @@ class PlanSet(Sequence[Plan]):
     def __iter__(self) -> Iterator[Plan]:
         return iter(self._plans)
 
-    def _timeless(self) -> Dict[str, Any]:
+    def _without_search_time(self) -> Dict[str, Any]:
         return {**self._data, "search": {**self._data["search"], "seconds": 0}}
 
     def __eq__(self, other: object) -> bool:
-        return self._timeless() == other._timeless() if isinstance(other, PlanSet) else NotImplemented
+        return self._without_search_time() == other._without_search_time() if isinstance(other, PlanSet) else NotImplemented
 
     def __hash__(self) -> int:
         return hash(self._plans)

@@ -29,7 +29,7 @@ def _axes(ax: Optional[Axes], width: float = 8, height: float = 4.5) -> Axes:
     return made
 
 
-def _bare(ax: Axes) -> None:
+def _hide_spines(ax: Axes) -> None:
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
 
@@ -58,7 +58,7 @@ def pareto(model: str, frontier: Iterable[FrontierPoint], plans: Iterable[Tuple[
     ax.yaxis.set_major_formatter(lambda value, _: f"${value:,.{cents}f}")
     ax.set(xlabel="days to train", ylabel="cost of the run", title=f"{model}: what more money buys in time")
     ax.legend(frameon=False)
-    _bare(ax)
+    _hide_spines(ax)
     _name_points(ax, line, listed)
     return ax
 
@@ -100,7 +100,7 @@ def memory(plans: Sequence[Tuple[str, Memory]], ax: Optional[Axes]) -> Axes:
     ax.invert_yaxis()
     ax.set(xlabel="GiB on the busiest device", title="Device memory")
     ax.legend(frameon=False, fontsize=8, ncols=1, loc="center left", bbox_to_anchor=(1, 0.5))
-    _bare(ax)
+    _hide_spines(ax)
     return ax
 
 
@@ -128,7 +128,7 @@ def waterfall(plan: str, step_time: StepTime, mfu: float, ax: Optional[Axes]) ->
     ax.set(xlabel="seconds", xlim=(0, None), title=f"One step of {plan}: {step:.3g} s at {100 * mfu:.0f} % MFU")
     # The corner that the bars leave free, above the last one.
     ax.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1.3 / (len(parts) + 1)))
-    _bare(ax)
+    _hide_spines(ax)
     return ax
 
 
@@ -141,12 +141,12 @@ def timeline(plan: str, trace: str, step_time_s: float, ax: Optional[Axes]) -> A
     for e in events:
         if e["cat"] != "pipeline_bubble":
             spans.setdefault((e["pid"], e["args"]["pass"]), []).append((e["ts"] / 1e6, e["dur"] / 1e6))
-    joined = {key: _joined(boxes) for key, boxes in spans.items()}
-    begin, end = _dull_middle(joined, ranks, step_time_s)
+    merged = {key: _merged(boxes) for key, boxes in spans.items()}
+    begin, end = _steady_state(merged, ranks, step_time_s)
     gap = end - begin
     for name, colour in passes.items():
         for rank in range(ranks):
-            boxes = joined.get((rank, name), [])
+            boxes = merged.get((rank, name), [])
             shown = [(start if start < begin else start - gap, length) for start, length in boxes
                      if start + length <= begin or start >= end]
             if shown:
@@ -164,11 +164,11 @@ def timeline(plan: str, trace: str, step_time_s: float, ax: Optional[Axes]) -> A
     ax.set(xlabel="seconds", xlim=(0, shown_end))
     ax.set_title(f"One pipeline of {plan}", pad=18 if gap > 0 else 6)
     ax.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
-    _bare(ax)
+    _hide_spines(ax)
     return ax
 
 
-def _dull_middle(spans: Dict[Tuple[int, str], List[Tuple[float, float]]], ranks: int, step: float) -> Tuple[float, float]:
+def _steady_state(spans: Dict[Tuple[int, str], List[Tuple[float, float]]], ranks: int, step: float) -> Tuple[float, float]:
     """Seconds in the middle of a step that repeat what comes before: hundreds of passes would be a blur.
 
     What is left at both ends holds filling and draining of the pipeline and some passes of each rank beside.
@@ -176,21 +176,21 @@ def _dull_middle(spans: Dict[Tuple[int, str], List[Tuple[float, float]]], ranks:
     forward = spans.get((0, "forward"), [])
     if len(forward) < 3 * (ranks + 6):
         return step, step
-    turn = (forward[-1][0] - forward[0][0]) / (len(forward) - 1)
-    edge = (ranks + 4) * turn
+    period = (forward[-1][0] - forward[0][0]) / (len(forward) - 1)
+    edge = (ranks + 4) * period
     last = max(start + length for (_, name), boxes in spans.items() if name != "end of step" for start, length in boxes)
     return edge, last - edge
 
 
-def _joined(boxes: List[Tuple[float, float]]) -> List[Tuple[float, float]]:
+def _merged(boxes: List[Tuple[float, float]]) -> List[Tuple[float, float]]:
     """Neighbours as one: thousands of boxes are slow to draw and look the same."""
-    joined: List[Tuple[float, float]] = []
+    merged: List[Tuple[float, float]] = []
     for start, length in sorted(boxes):
-        if joined and start - sum(joined[-1]) < 1e-7:
-            joined[-1] = (joined[-1][0], start + length - joined[-1][0])
+        if merged and start - sum(merged[-1]) < 1e-7:
+            merged[-1] = (merged[-1][0], start + length - merged[-1][0])
         else:
-            joined.append((start, length))
-    return joined
+            merged.append((start, length))
+    return merged
 
 
 def scaling(plans: Iterable[Tuple[int, float, float]], ax: Optional[Axes]) -> Axes:
@@ -208,15 +208,15 @@ def scaling(plans: Iterable[Tuple[int, float, float]], ax: Optional[Axes]) -> Ax
     ax.set_xscale("log", base=2)
     ax.set_yscale("log", base=2)
     ax.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-    ax.yaxis.set_major_formatter(lambda value, _: _short(value))
+    ax.yaxis.set_major_formatter(lambda value, _: _with_si_prefix(value))
     ax.margins(0.08)
     ax.set(xlabel="devices", ylabel="tokens a second", title="Scaling, with MFU at each point")
     ax.legend(frameon=False)
-    _bare(ax)
+    _hide_spines(ax)
     return ax
 
 
-def _short(count: float) -> str:
+def _with_si_prefix(count: float) -> str:
     """`131k`, `1.05M`."""
     for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if count >= size:
@@ -244,5 +244,5 @@ def predicted_against_measured(runs: Iterable[Mapping[str, Any]], summary: Mappi
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_formatter(lambda value, _: f"{value:g}")
     ax.legend(frameon=False, loc="upper left")
-    _bare(ax)
+    _hide_spines(ax)
     return ax

@@ -18,7 +18,7 @@ from smplan._views import View
 if TYPE_CHECKING:
     import pandas
 
-MOST_REQUESTS = 100_000  # as many as the command line takes
+MAX_REQUESTS = 100_000  # as many as the command line takes
 
 
 class SweepLine(View):
@@ -152,8 +152,8 @@ def _combinations(axes: Dict[str, List[Any]], request: Dict[str, Any]) -> List[D
     count = 1
     for values in axes.values():
         count *= len(values)
-    if count > MOST_REQUESTS:
-        faults.append(Diagnostic("out-of-range", "vary", f"has {count:,} combinations", f"at most {MOST_REQUESTS:,}"))
+    if count > MAX_REQUESTS:
+        faults.append(Diagnostic("out-of-range", "vary", f"has {count:,} combinations", f"at most {MAX_REQUESTS:,}"))
     if faults:
         raise InputError(faults)
     return [{**request, **dict(zip(axes, values))} for values in itertools.product(*axes.values())]

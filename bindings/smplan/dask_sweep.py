@@ -79,7 +79,7 @@ def _plan_missing(missing: Dict[str, Texts], client: Client, output: Union[str, 
     # A key names a task: two clients that ask the same of one scheduler share the answer.
     futures = {client.submit(_line, shared, texts, context, key="smplan-" + key, retries=2): key
                for key, texts in missing.items()}
-    with _appender(output) as write:
+    with _LineAppender(output) as write:
         for future in as_completed(futures):  # type: ignore[no-untyped-call, unused-ignore]
             key, line = futures[future], future.result()
             if line["identity"] != key:
@@ -106,7 +106,7 @@ def _known(output: Union[str, os.PathLike[str], None], wanted: Dict[str, Texts])
     return done
 
 
-class _appender:
+class _LineAppender:
     """Writes whole lines to the end of a file, or nowhere."""
 
     def __init__(self, output: Union[str, os.PathLike[str], None]) -> None:

@@ -39,7 +39,7 @@ def test_grid_is_every_combination_once():
 def test_killed_worker_loses_nothing_and_nothing_is_written_twice(cluster, tmp_path):
     path = tmp_path / "sweep.jsonl"
     killed = []
-    appended = dask_sweep._appender.write
+    appended = dask_sweep._LineAppender.write
 
     def kill_after_five(self, line):
         appended(self, line)
@@ -49,7 +49,7 @@ def test_killed_worker_loses_nothing_and_nothing_is_written_twice(cluster, tmp_p
             os.kill(victim.process.pid, signal.SIGKILL)
 
     with distributed.Client(cluster) as client, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(dask_sweep._appender, "write", kill_after_five)
+        patch.setattr(dask_sweep._LineAppender, "write", kill_after_five)
         lines = dask_sweep.sweep(REQUESTS + REQUESTS[:3], client, path)
     assert len(killed) == 1
     assert lines == tried_alone() + tried_alone()[:3]
