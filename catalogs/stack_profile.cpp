@@ -9,7 +9,7 @@ namespace smplan {
 std::span<const StackParameter> stack_parameters() {
   using P = StackProfile;
   static constexpr double kLongest = 1e6;  // one second, in microseconds
-  static const std::array<StackParameter, 38> kParameters{{
+  static const std::array<StackParameter, 39> kParameters{{
       {.key = "gemm_slowdown", .number = &P::gemm_slowdown, .low = 0.5, .high = 4},
       {.key = "attention_slowdown", .number = &P::attention_slowdown, .low = 0.3, .high = 6},
       {.key = "elementwise_traffic", .number = &P::elementwise_traffic, .low = 0.2, .high = 8},
@@ -47,6 +47,7 @@ std::span<const StackParameter> stack_parameters() {
       {.key = "straggler", .number = &P::straggler, .low = 0, .high = 0.2},
       {.key = "allocator_slack", .number = &P::allocator_slack, .low = 0, .high = 2},
       {.key = "residual_sigma", .number = &P::residual_sigma, .low = 0, .high = 3},
+      {.key = "program_sigma", .number = &P::program_sigma, .low = 0, .high = 3},
       {.key = "memory_sigma", .number = &P::memory_sigma, .low = 0, .high = 3},
   }};
   return kParameters;

@@ -190,8 +190,10 @@ AttentionShape attention_shape(const LayerInputs& in) {
 }
 
 void add_attention_core(LayerCosts& costs, const LayerInputs& in, const AttentionShape& shape) {
-  costs.forward.attention += in.clock.attention(shape, Pass::Forward);
-  costs.backward.attention += in.clock.attention(shape, Pass::Backward);
+  const bool ring =
+      in.strategy.context_parallel > 1 && in.stack.execution.context_exchange != ContextExchange::AllToAll;
+  costs.forward.attention += in.clock.attention(shape, Pass::Forward, ring);
+  costs.backward.attention += in.clock.attention(shape, Pass::Backward, ring);
 }
 
 void add_norms(LayerCosts& costs, const LayerInputs& in) {

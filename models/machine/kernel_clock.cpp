@@ -9,6 +9,8 @@ namespace {
 /// products; activation functions keep 16 (PyTorch, op-specific behaviour of torch.amp): half of the tensors are of
 /// each.
 constexpr double kAutocastBytes = 3;
+/// The length of most measured runs whose attention is a large part of their step.
+constexpr double kFittedKeys = 8192;
 
 double element_bytes(const Workload& w, const Stack& stack) {
   return stack.autocast && !keeps_32_bits(w.precision) ? kAutocastBytes : tensor_bytes(w.precision);
@@ -36,7 +38,7 @@ Seconds KernelClock::copy(Bytes bytes) const {
   return streaming_time(bytes, cluster_.accelerator, cluster_.accelerator_profile);
 }
 
-Seconds KernelClock::attention(const AttentionShape& shape, Pass pass) const {
+Seconds KernelClock::attention(const AttentionShape& shape, Pass pass, bool ring) const {
   const bool flash = stack_.flash_attention;
   const ScoreKernels between{.fused_softmax = stack_.fused_kernels && takes_fused_softmax(shape),
                              .dropout = workload_.drops_out()};
@@ -49,7 +51,17 @@ Seconds KernelClock::attention(const AttentionShape& shape, Pass pass) const {
   // Vendors publish their kernels at the best sizes; the others' rates are means over many.
   const double sustained = flash && stack_.attention_kernel == AttentionKernel::Vendor ? p.sustained_attention : 1;
   const Seconds simt = flash ? Seconds() : misaligned_attention_time(shape, pass, cluster_.accelerator);
-  return time * (stack_.profile.attention_slowdown / (p.sustained_fraction * sustained)) + simt;
+  return time * (attention_slowdown(shape, ring) / (p.sustained_fraction * sustained)) + simt;
+}
+
+/// Profiles are fitted on sequences of a few thousand tokens, where what a stack loses beside the kernels that were
+/// benchmarked (layouts, launches, masks) is a cost for each token. The core grows with every pair of tokens, so that
+/// this cost is an ever smaller part of it: kernels of long contexts run at the rate that was benchmarked. A ring works
+/// through pieces and joins their results, whatever the length.
+double KernelClock::attention_slowdown(const AttentionShape& shape, bool ring) const {
+  const double slowdown = stack_.profile.attention_slowdown;
+  if (ring || slowdown <= 1) return slowdown;
+  return 1 + (slowdown - 1) * std::min(1.0, kFittedKeys / static_cast<double>(shape.key_len));
 }
 
 Seconds KernelClock::powered(Seconds kernel, Flops flops, Precision precision) const {

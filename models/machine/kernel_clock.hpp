@@ -26,12 +26,14 @@ class KernelClock {
   [[nodiscard]] Seconds copy(Bytes bytes) const;
   /// Of adding a gradient to the main gradient, which is read and written.
   [[nodiscard]] Bytes accumulation(double weights) const { return Bytes(2 * stack_.gradient_bytes * weights); }
-  [[nodiscard]] Seconds attention(const AttentionShape& shape, Pass pass) const;
+  /// `ring`: ranks pass keys and values round, so that a kernel sees a part of the keys at a time.
+  [[nodiscard]] Seconds attention(const AttentionShape& shape, Pass pass, bool ring) const;
   [[nodiscard]] bool eight_bit() const {
     return workload_.precision == Precision::Fp8 || workload_.precision == Precision::Fp4;
   }
 
  private:
+  [[nodiscard]] double attention_slowdown(const AttentionShape& shape, bool ring) const;
   [[nodiscard]] Precision attention_precision() const;
   /// The kernel's time where the power cap allows its rate, the time at the cap's rate elsewhere.
   [[nodiscard]] Seconds powered(Seconds kernel, Flops flops, Precision precision) const;

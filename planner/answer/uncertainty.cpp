@@ -69,13 +69,15 @@ std::vector<std::string> unmeasured_traits(const Workload& workload, const Strat
   return out;
 }
 
-double total_sigma(const Stack& stack, std::size_t unmeasured) {
+double total_sigma(const Stack& stack, std::size_t unmeasured, Program program) {
+  const StackProfile& p = stack.profile;
   const double added = static_cast<double>(std::min(unmeasured, kMostUnmeasured)) * kUnmeasuredSigma * kUnmeasuredSigma;
-  return std::sqrt(stack.profile.residual_sigma * stack.profile.residual_sigma + added);
+  const double of_program = program == Program::Tuned ? 0 : p.program_sigma * p.program_sigma;
+  return std::sqrt(p.residual_sigma * p.residual_sigma + added + of_program);
 }
 
-void set_interval(StepEstimate& step, const Stack& stack, std::size_t unmeasured) {
-  const double spread = std::exp(kZ90 * total_sigma(stack, unmeasured));
+void set_interval(StepEstimate& step, const Stack& stack, std::size_t unmeasured, Program program) {
+  const double spread = std::exp(kZ90 * total_sigma(stack, unmeasured, program));
   step.p10 = step.time() / spread;
   step.p90 = step.time() * spread;
 }

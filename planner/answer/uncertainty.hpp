@@ -16,10 +16,17 @@ std::vector<std::string> traits(const Workload& workload, const Strategy& strate
 std::vector<std::string> unmeasured_traits(const Workload& workload, const Strategy& strategy, const Cluster& cluster,
                                            const Stack& stack);
 
-/// Standard deviation of log(predicted / measured): the stack's residual, wider by each unmeasured trait.
-double total_sigma(const Stack& stack, std::size_t unmeasured);
+/// Whose program runs the step.
+enum class Program {
+  Unknown,  ///< a user's: most are slower than the published ones, some are faster
+  Tuned,    ///< a recipe that was tuned and published, as those are that profiles rest on
+};
+
+/// Standard deviation of log(predicted / measured): the stack's residual, wider by each unmeasured trait and by an
+/// unknown program.
+double total_sigma(const Stack& stack, std::size_t unmeasured, Program program = Program::Unknown);
 /// Sets P10 and P90 of the step from it.
-void set_interval(StepEstimate& step, const Stack& stack, std::size_t unmeasured);
+void set_interval(StepEstimate& step, const Stack& stack, std::size_t unmeasured, Program program = Program::Unknown);
 
 struct PeakInterval {
   Bytes p10;

@@ -65,6 +65,7 @@ void store(CalibrationProblem& c, const std::vector<MeasuredRun>& runs, std::spa
       if (target.of_profile(owner)) target.stack_parameter->set(profile, values[t]);
     }
     profile.residual_sigma = own_errors.sigma(profile.residual_sigma);
+    profile.program_sigma = 0;  // the runs are of the programs that will be planned
     if (memory.contains(owner)) profile.memory_sigma = memory.at(owner).sigma(profile.memory_sigma);
     if (found.contains(owner)) {
       std::set<std::string> all(profile.measured.begin(), profile.measured.end());

@@ -27,7 +27,7 @@ void mark_inside(const CalibrationProblem& c, std::vector<LeftOutError>& errors)
       Stack judged = stack;
       judged.profile.residual_sigma = others.sigma(stack.profile.residual_sigma);
       for (LeftOutError* e : own) {
-        e->inside = std::abs(std::log(e->ratio)) <= kZ90 * total_sigma(judged, e->unmeasured);
+        e->inside = std::abs(std::log(e->ratio)) <= kZ90 * total_sigma(judged, e->unmeasured, Program::Tuned);
       }
     }
   }

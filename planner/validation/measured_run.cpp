@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/csv_cells.hpp"
+#include "base/words.hpp"
 
 namespace smplan {
 namespace {
@@ -193,9 +194,20 @@ std::optional<std::int32_t> read_dimension(CsvCells& in, const DimensionRow& row
   return row.of_execution && value == 0 ? std::nullopt : value;
 }
 
-/// `bf16-true` of Lightning keeps weights in 16 bits too.
-std::optional<Precision> read_precision(CsvCells& in, Strategy& s) {
+std::optional<bool> tuned_from(std::string_view name) {
+  if (name == "tuned" || name == "unknown") return name == "tuned";
+  return std::nullopt;
+}
+
+/// `bf16-true` of Lightning keeps weights in 16 bits too; `ieee` is torch.backends' word for products that are not
+/// TF32.
+std::optional<Precision> read_precision(CsvCells& in, MeasuredRun& run) {
+  Strategy& s = run.strategy;
   const auto parse = [&](std::string_view cell) {
+    if (letters_and_digits(cell) == "fp32ieee") {
+      run.ieee_fp32 = true;
+      return std::optional(Precision::Fp32);
+    }
     if (const auto value = precision_from(cell)) return value;
     const PrecisionWord* word = precision_word(cell);
     if (word == nullptr) return std::optional<Precision>();
@@ -247,7 +259,8 @@ void read_work(CsvCells& in, MeasuredRun& run) {
   run.packing = in.flag("packing");
   run.global_batch = in.positive("global_batch", kMostSequences);
   run.grad_accum = in.positive("grad_accum", kMostSequences);
-  run.precision = read_precision(in, run.strategy);
+  run.precision = read_precision(in, run);
+  run.tuned = in.named("program", tuned_from, "tuned, or unknown").value_or(false);
   run.optimizer = in.named("optimizer", optimizer_from, names_up_to(Optimizer::Lamb));
   read_method(in, run);
 }

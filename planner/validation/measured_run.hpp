@@ -56,6 +56,8 @@ struct MeasuredRun {
   std::optional<std::int64_t> lora_rank;
   std::optional<LinearLayers> lora_targets;
   std::optional<bool> lora_embeddings;
+  bool tuned = false;          ///< the program is a published recipe, not a user's own
+  bool ieee_fp32 = false;      ///< products in fp32, not in TF32
   bool fp32_adapters = false;  ///< beside weights in 16 bits
 
   std::int64_t devices_per_gpu = 1;  ///< devices of the catalog behind each GPU of the measured figures

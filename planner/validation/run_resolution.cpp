@@ -28,6 +28,13 @@ Sharding sharding_under(const Stack& stack, Sharding sharding) {
 void resolve_formats(const MeasuredRun& run, const Accelerator& accelerator, Workload& w, Assumptions& assumptions) {
   w.precision = run.precision.value_or(accelerator.supports(Precision::Bf16) ? Precision::Bf16 : Precision::Fp16);
   if (!run.precision) assumptions.push_back("dtype is " + std::string(to_string(w.precision)));
+  // NVIDIA's containers, TensorFlow and XLA multiply fp32 matrices as TF32 unless told not to; PyTorch's own builds do
+  // where a script allows it, and benchmarks do (pytorch.org, notes on CUDA semantics; NVIDIA, TF32 in deep learning).
+  if (w.precision == Precision::Fp32 && !run.ieee_fp32 && accelerator.vendor == Vendor::Nvidia &&
+      accelerator.supports(Precision::Tf32)) {
+    w.precision = Precision::Tf32;
+    assumptions.emplace_back("fp32 is taken as TF32 products; state fp32-ieee for products in fp32");
+  }
   w.optimizer = run.optimizer.value_or(Optimizer::AdamW);
   if (!run.optimizer) assumptions.emplace_back("optimizer is AdamW");
 }

@@ -259,6 +259,10 @@ def profile_json(key, gemm, flash2, vendor, hw, source):
     return dict(out, source=source + " (scripts/fit/kernels.py)", as_of=AS_OF)
 
 
+# Time of attention in PyTorch on Blackwell beside the vendor's benchmark of the same kernels.
+TORCH_ON_BLACKWELL = 1.42
+
+
 def scaled_attention(fit, factor):
     return dict(fit, **{k: {d: v * factor for d, v in fit[k].items()}
                         for k in ("forward_efficiency", "backward_efficiency")})
@@ -288,8 +292,10 @@ def build_profiles(hw_of, gemms, gemm_points, flash, flash_points):
     for key, klass in (("B200", "GB200"), ("GB200", "GB200"), ("B300", "GB300"), ("GB300", "GB300")):
         add(key, f"GEMM shape as H100, level from best shapes of {sources['B']}"
             f"{' (GB200)' if key == 'GB300' else ''}; vendor attention on {flash_points[klass + '-vendor']} points of "
-            f"{cudnn} ({klass}), head_dim 64 as H200; FlashAttention-2 has no kernels for it, PyTorch runs the vendor's",
-            flash[klass + "-vendor"], flash[klass + "-vendor"])
+            f"{cudnn} ({klass}), head_dim 64 as H200; PyTorch runs the vendor's through layouts of its own: "
+            f"{TORCH_ON_BLACKWELL} times slower in five runs of 16k to 262k tokens (tests/measured/runs/finetune_misc.csv, "
+            "ft-026 to ft-034)",
+            scaled_attention(flash[klass + "-vendor"], 1 / TORCH_ON_BLACKWELL), flash[klass + "-vendor"])
     # Attention on GA102 and its successors: A100's, in proportion to what GEMMs reach.
     level = {key: gemms[key]["gemm_efficiency"]["fp16"] for key in ("A40", "A100-80GB")}
     ada = scaled_attention(ampere, level["A40"] / level["A100-80GB"])
@@ -300,6 +306,10 @@ def build_profiles(hw_of, gemms, gemm_points, flash, flash_points):
         ada, ada)
     for key, (relative, note) in RELATIVES.items():
         f2 = {"V100-32GB": first, "A100-80GB": ampere, "A40": ada, "A10G": ada, "H100-80GB": hopper}[relative]
+        if key == "H20-96GB":
+            # An SM issues as much as H100's, whose tensor cores wait for it at 0.35 of their peak; these have a quarter
+            # of that peak and so are what bounds, as on A100.
+            f2 = ampere
         add(key, note, f2, flash["H200-vendor"] if relative == "H100-80GB" else f2, relative)
     for key in NEURON:
         gemms[key] = dict(gemms["A100-80GB"], gemm_wave_rounding=0.0)

@@ -234,6 +234,11 @@ def collectives(cell: str) -> str | None:
     return next((name for name in COLLECTIVES if name in plain_words(cell)), None)
 
 
+def program(cell: str) -> str | None:
+    """Whose program ran: a published recipe, or a user's."""
+    return {"tuned": "tuned", "unknown": "unknown"}.get(cell.strip().lower())
+
+
 def adapter_dtype(cell: str) -> str | None:
     """Only 32 bits are a setting; adapters have the dtype of the weights otherwise."""
     return "fp32" if precision(cell) == "fp32" else None

@@ -18,7 +18,7 @@ MODEL = (
 ).split()
 WORK = "seq_len mean_seq_len packing".split()
 MACHINE = "gpu instance n_gpus gpus_per_node devices_per_gpu internode_gbps_per_node network".split()
-SOFTWARE = "stack framework dtype optimizer method lora_rank lora_targets lora_embeddings adapter_dtype".split()
+SOFTWARE = "stack framework program dtype optimizer method lora_rank lora_targets lora_embeddings adapter_dtype".split()
 BATCH = "micro_batch global_batch grad_accum".split()
 STRATEGY = (
     "tp pp vpp cp ep etp dp sequence_parallel sharding shard_degree schedule recompute recompute_layers offload "

@@ -316,6 +316,7 @@ def read_batch(row: Row) -> None:
         cut = max(1, row.count("tp")) * max(1, row.count("pp")) * max(1, row.count("cp"))
         data = row.count("n_gpus") // cut
         row.put("global_batch", max(noted, max(1, row.count("micro_batch")) * data))
+    row.put_read("program", cells.program)
     packing = row.read("packing", cells.switch)
     # That some sequences are as long as the limit, where most are shorter.
     reached = row.notes.say("samples are shorter", "longest alpaca sample", "variable lengths (max")

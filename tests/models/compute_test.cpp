@@ -240,6 +240,35 @@ TEST(PoweredRate, BindsTheProductsOfAPassAndNotSmallOnes) {
   EXPECT_EQ(clock.gemm(256, 256, 4096), gemm_time({.m = 256, .n = 256, .k = 4096}, Precision::Bf16, a, profile));
 }
 
+// What a stack loses beside the benchmark of a kernel is lost for each token, and the kernel grows with their pairs.
+TEST(AttentionSlowdown, FadesBeyondTheLengthThatItWasFittedAt) {
+  Stack stack;
+  stack.flash_attention = true;
+  const Workload workload{.precision = Precision::Bf16};
+  const Cluster cluster{.accelerator = *shipped_catalog().find_accelerator("A100-80GB"),
+                        .accelerator_profile = *shipped_catalog().find_accelerator_profile("A100-80GB")};
+  const auto slower = [&](std::int64_t tokens, double slowdown, bool ring = false) {
+    const AttentionShape shape{.batch = 1,
+                               .heads = 32,
+                               .kv_heads = 32,
+                               .query_len = tokens,
+                               .key_len = tokens,
+                               .head_dim = 128,
+                               .value_dim = 128};
+    const auto time = [&](double factor) {
+      stack.profile.attention_slowdown = factor;
+      return KernelClock(workload, cluster, stack).attention(shape, Pass::Forward, ring);
+    };
+    return time(slowdown) / time(1);
+  };
+  EXPECT_DOUBLE_EQ(slower(2048, 1.5), 1.5);
+  EXPECT_DOUBLE_EQ(slower(8192, 1.5), 1.5);
+  EXPECT_DOUBLE_EQ(slower(16384, 1.5), 1.25);
+  EXPECT_DOUBLE_EQ(slower(65536, 1.5), 1.0625);
+  EXPECT_DOUBLE_EQ(slower(65536, 1.5, true), 1.5) << "a ring joins pieces at any length";
+  EXPECT_DOUBLE_EQ(slower(65536, 0.9), 0.9) << "a faster kernel is faster at any length";
+}
+
 TEST(StreamingTime, ReproducesMeasuredKernels) {
   MeanErrors errors;
   for (const KernelPoint& point : kernel_points()) {

@@ -106,7 +106,7 @@ TEST(Interval, WidensByEachUnmeasuredTraitUpToFour) {
   c.stack.profile.measured = traits(c.workload, c.strategy, c.cluster);
   ASSERT_TRUE(unmeasured(c).empty());
   StepEstimate step = c.step();
-  set_interval(step, c.stack, 0);
+  set_interval(step, c.stack, 0, Program::Tuned);
   EXPECT_NEAR(std::log(step.p90 / step.p10), 2 * kZ90 * c.stack.profile.residual_sigma, 1e-12);
   double width = 0;
   for (std::size_t missing = 0; missing <= 4; ++missing) {
@@ -117,6 +117,16 @@ TEST(Interval, WidensByEachUnmeasuredTraitUpToFour) {
   }
   set_interval(step, c.stack, 12);
   EXPECT_DOUBLE_EQ(step.p90 / step.p10, width);
+}
+
+TEST(Interval, OfAnUnknownProgramIsWiderUntilItsRunsAreMeasured) {
+  StepCase c = step_case("llama-2-13b", "ml.p5.48xlarge", 4, "megatron");
+  c.stack.profile.residual_sigma = 0.15;
+  ASSERT_EQ(c.stack.profile.program_sigma, 0.2);
+  EXPECT_DOUBLE_EQ(total_sigma(c.stack, 0, Program::Tuned), 0.15);
+  EXPECT_DOUBLE_EQ(total_sigma(c.stack, 0), 0.25);  // the hypotenuse of 0.15 and 0.2
+  c.stack.profile.program_sigma = 0;
+  EXPECT_DOUBLE_EQ(total_sigma(c.stack, 0), 0.15);
 }
 
 TEST(Interval, AnAcceleratorThatNoRunHadIsNamed) {

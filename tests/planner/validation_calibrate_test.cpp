@@ -474,7 +474,7 @@ TEST(StackProfiles, WithoutRunsOfExpertsTakeTheirCostFromTheStackThatHasThem) {
 TEST(FitKnobs, EveryNumberOfAProfileIsFittedOrKnownNotToBe) {
   for (const StackParameter& p : stack_parameters()) {
     const bool of_memory_or_interval =
-        p.key == "allocator_slack" || p.key == "residual_sigma" || p.key == "memory_sigma";
+        p.key == "allocator_slack" || p.key == "residual_sigma" || p.key == "program_sigma" || p.key == "memory_sigma";
     // Runs tell it and `moe_slowdown` only together.
     const bool beside_another = p.key == "narrow_expert";
     EXPECT_EQ(find_fit_knob(p.key) == nullptr, of_memory_or_interval || beside_another) << p.key;

@@ -64,7 +64,10 @@ TEST(ResolvedRuns, TakeOpenFormatsFromTheDevice) {
   };
   EXPECT_EQ(precision("H100", ""), Precision::Bf16);
   EXPECT_EQ(precision("V100", ""), Precision::Fp16);
-  EXPECT_EQ(precision("A100", "fp32"), Precision::Fp32);
+  EXPECT_EQ(precision("A100", "fp32"), Precision::Tf32) << "what benchmarks mean by it";
+  EXPECT_EQ(precision("A100", "fp32-ieee"), Precision::Fp32);
+  EXPECT_EQ(precision("V100", "fp32"), Precision::Fp32) << "no TF32 there";
+  EXPECT_EQ(precision("Trainium1", "fp32"), Precision::Fp32);
   EXPECT_EQ(precision("H100", "bfloat16"), Precision::Bf16);
   EXPECT_THAT(message(kDense + std::string("dtype"), "gpt2,V100,8,ddp,1024,1,fp8"), HasSubstr("has no fp8 units"));
   const auto pure = [](const std::string& columns, const std::string& cells) {
