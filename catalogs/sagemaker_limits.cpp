@@ -90,12 +90,16 @@ void read_file(const JsonValue& document, SagemakerLimits& limits, Diagnostics& 
   list("zero_optimization", limits.zero_optimization);
   list("recipe_model", limits.recipe_model);
   list("smddp_instances", limits.smddp_instances);
+  list("smddp_legacy_instances", limits.smddp_legacy_instances);
   list("smp_v1_instances", limits.smp_v1_instances);
   list("smp_v2_instances", limits.smp_v2_instances);
   list("no_debugger_regions", limits.no_debugger_regions);
   list("toolkit_efa_instances", limits.toolkit_efa_instances);
   list("compiler_families", limits.compiler_families);
   list("torchrun_families", limits.torchrun_families);
+  list("cpu_families", limits.cpu_families);
+  list("gpu_families", limits.gpu_families);
+  list("disk_families", limits.disk_families);
   reader.finish();
 }
 

@@ -43,10 +43,13 @@ struct SagemakerLimits {
       sdk3_trainers,  ///< classes of SDK 3 beside ModelTrainer
       zero_optimization, recipe_model;
   std::vector<std::pair<std::string, std::string>> smddp_images;  ///< repository, newest version with SMDDP inside
-  std::vector<std::string> smddp_instances, smp_v1_instances, smp_v2_instances, no_debugger_regions;
+  std::vector<std::string> smddp_instances, smddp_legacy_instances, smp_v1_instances, smp_v2_instances,
+      no_debugger_regions;
   std::vector<std::string> toolkit_efa_instances;  ///< that the training toolkit sets EFA up for
   /// Families of types that the Training Compiler takes, and that smdistributed's own launchers do not start.
   std::vector<std::string> compiler_families, torchrun_families;
+  /// Families of training types that the catalog has no entry of: with processors alone, with GPUs, with disks.
+  std::vector<std::string> cpu_families, gpu_families, disk_families;
 
   [[nodiscard]] const RequestField* find(std::string_view path) const;
   /// Names of the members directly under a structure; `` is the request.

@@ -256,7 +256,7 @@ bool splits_elsewhere(const Job& job, const RequestSpec& spec, const Catalog& ca
   const Stack* stack = stack_of(spec, catalog);
   if (job.entry_point.is("smplan_entry.py") || (stack != nullptr && stack->split_in_own_file)) return true;
   // No model of today trains on Neuron cores without a tensor degree, which is the script's.
-  return is_trainium_type(spec.instances.value_or(""));
+  return is_trainium_type(catalog, spec.instances.value_or(""));
 }
 
 /// Where the file and the flags leave it to the script: which stacks are meant, and whether anything is offloaded.

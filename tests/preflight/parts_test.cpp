@@ -102,14 +102,30 @@ TEST(InstanceNames, SayTheFamily) {
   EXPECT_EQ(family_of("p4d.24xlarge"), "p4d");
   EXPECT_EQ(family_of("local"), "");
   EXPECT_EQ(family_of("ml.x"), "");
-  for (const char* type : {"ml.p3.2xlarge", "g5.xlarge", "ml.g6e.xlarge", "ml.p9.large", "ml.p0.large"}) {
-    EXPECT_TRUE(is_gpu_type(type)) << type;
+}
+
+TEST(InstanceNames, OfEveryTrainingTypeSayWhatComputes) {
+  const Job job;
+  const Facts facts;
+  const CheckInput in{job, test::shipped_catalog(), test::shipped_limits(), facts};
+  for (const std::string& type : in.limits.training_types) {
+    const int known = int{is_cpu_type(in, type)} + int{is_gpu_type(in, type)} + int{is_trainium_type(in.catalog, type)};
+    EXPECT_EQ(known, 1) << type << ": its family has no entry, and families.json does not list it";
   }
-  for (const char* type : {"ml.c5.xlarge", "ml.gx.large", "ml.p.large", "ml.trn1.2xlarge", "p4d", "ml.m5.large"}) {
-    EXPECT_FALSE(is_gpu_type(type)) << type;
+  for (const char* type : {"ml.p3.2xlarge", "g5.xlarge", "ml.g6e.xlarge", "ml.p2.xlarge", "ml.p5.99xlarge"}) {
+    EXPECT_TRUE(is_gpu_type(in, type)) << type;
   }
-  EXPECT_TRUE(is_trainium_type("ml.trn2.48xlarge"));
-  EXPECT_FALSE(is_trainium_type("ml.p5.48xlarge"));
+  for (const char* type : {"ml.c5.xlarge", "ml.trn1.2xlarge", "ml.p9.large", "ml.gx.large", "p4d", "local_gpu", ""}) {
+    EXPECT_FALSE(is_gpu_type(in, type)) << type;
+  }
+  for (const char* type : {"ml.trn2.48xlarge", "trn1.2xlarge", "ml.trn2.99xlarge"}) {
+    EXPECT_TRUE(is_trainium_type(in.catalog, type)) << type;
+  }
+  for (const char* type : {"ml.p5.48xlarge", "ml.m4.xlarge", "ml.trn9.48xlarge", "local", ""}) {
+    EXPECT_FALSE(is_trainium_type(in.catalog, type)) << type;
+  }
+  for (const char* type : {"ml.m4.xlarge", "c5.xlarge"}) EXPECT_TRUE(is_cpu_type(in, type)) << type;
+  for (const char* type : {"ml.p2.xlarge", "ml.x9.xlarge", "local"}) EXPECT_FALSE(is_cpu_type(in, type)) << type;
 }
 
 TEST(SettingNames, AreThoseOfTheFile) {

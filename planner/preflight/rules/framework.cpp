@@ -14,7 +14,9 @@ bool by_version(const CheckInput& in) {
   return in.job.kind == JobKind::Estimator && in.job.framework_version && !in.job.image.stated;
 }
 
-bool on_trainium(const CheckInput& in) { return in.job.instance_type && is_trainium_type(*in.job.instance_type); }
+bool on_trainium(const CheckInput& in) {
+  return in.job.instance_type && is_trainium_type(in.catalog, *in.job.instance_type);
+}
 
 bool has_version(const CheckInput& in, std::string_view table, std::string_view version) {
   for (const FrameworkVersion& v : in.catalog.containers().versions) {
@@ -235,10 +237,12 @@ std::string other_purpose(const CheckInput& in, const ImageName& image) {
   if (!job.instance_type || !job.groups.empty()) return "";
   const std::string& type = *job.instance_type;
   const bool neuron = image.accelerator.starts_with("neuron");
-  if (neuron && is_gpu_type(type)) return "Neuron, and " + type + " has GPUs";
-  if (image.accelerator == "gpu" && is_trainium_type(type)) return "GPUs, and " + type + " has Trainium";
-  if (image.accelerator == "cpu" && (is_gpu_type(type) || is_trainium_type(type))) {
-    return "CPUs, and " + type + " has " + (is_gpu_type(type) ? "GPUs" : "Trainium");
+  const bool gpus = is_gpu_type(in, type);
+  const bool trainium = is_trainium_type(in.catalog, type);
+  if (neuron && gpus) return "Neuron, and " + type + " has GPUs";
+  if (image.accelerator == "gpu" && trainium) return "GPUs, and " + type + " has Trainium";
+  if (image.accelerator == "cpu" && (gpus || trainium)) {
+    return "CPUs, and " + type + " has " + (gpus ? "GPUs" : "Trainium");
   }
   return "";
 }

@@ -14,11 +14,10 @@ constexpr std::int64_t kVolumeQuotaGb = 1024;
 /// Types that bring their own disks; the service sizes them and takes no volume.
 bool has_nvme(const InstanceType& type) { return type.local_nvme.value() > 0; }
 
-/// Families with instance storage that the catalog does not hold (processors).
+/// Without disks of its own, as far as the catalog and the lists of families tell.
 bool is_ebs_only(const CheckInput& in, const Machines& m) {
   if (m.instance != nullptr) return !has_nvme(*m.instance);
-  const std::string_view family = family_of(*m.type);
-  return in.limits.is_training_type(*m.type) && family.find('d') == std::string_view::npos;
+  return in.limits.is_training_type(*m.type) && !contains(in.limits.disk_families, family_of(*m.type));
 }
 
 void volume_ignored(const CheckInput& in, Report& report) {

@@ -169,7 +169,7 @@ void pytorchddp_with_smdistributed(const CheckInput& in, Report& report) {
 void torchrun_on_cpu(const CheckInput& in, Report& report) {
   if (!in.job.launcher.torchrun.is(true)) return;
   for (const Machines& m : in.machines) {
-    if (!m.type || is_local(in.job) || is_gpu_type(*m.type) || is_trainium_type(*m.type)) continue;
+    if (!m.type || is_local(in.job) || !is_cpu_type(in, *m.type)) continue;
     if (!in.limits.is_training_type(*m.type)) continue;  // C014 says so
     // A heterogeneous job may have processors beside; its own rule looks at the groups.
     if (in.machines.size() == 1) report.at(in.job.launcher.torchrun, {*m.type});
@@ -187,7 +187,7 @@ void torchrun_entry_point(const CheckInput& in, Report& report) {
 void trainium_launcher(const CheckInput& in, Report& report) {
   const Launcher& l = in.job.launcher;
   for (const Machines& m : in.machines) {
-    if (!m.type || !is_trainium_type(*m.type) || !l.any()) continue;
+    if (!m.type || !is_trainium_type(in.catalog, *m.type) || !l.any()) continue;
     const bool others = l.mpi.is(true) || l.smddp.is(true) || l.smp.is(true) || l.parameter_server.is(true) ||
                         l.multi_worker_mirrored.is(true) || l.xla.is(true) || l.pytorchddp.is(true);
     if (others) report.at(l.where, {*m.type});

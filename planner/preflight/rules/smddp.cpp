@@ -76,12 +76,12 @@ void version(const CheckInput& in, Report& report) {
   if (const std::string why = image_obstacle(in); !why.empty()) report.at(in.job.image, {why});
 }
 
-bool legacy(std::string_view type) { return type == "ml.p3dn.24xlarge" || type == "ml.p3.16xlarge"; }
+bool legacy(const CheckInput& in, std::string_view type) { return contains(in.limits.smddp_legacy_instances, type); }
 
 bool has_kernels(const CheckInput& in, std::string_view type) {
   // C015 says that ml. is missing.
   const std::string name = type.starts_with("ml.") ? std::string(type) : "ml." + std::string(type);
-  return legacy(name) || contains(in.limits.smddp_instances, name);
+  return legacy(in, name) || contains(in.limits.smddp_instances, name);
 }
 
 void instance(const CheckInput& in, Report& report) {
@@ -94,7 +94,7 @@ void instance(const CheckInput& in, Report& report) {
 }
 
 void p3(const CheckInput& in, Report& report) {
-  if (on(in) && in.job.instance_type && legacy(*in.job.instance_type)) {
+  if (on(in) && in.job.instance_type && legacy(in, *in.job.instance_type)) {
     report.at(in.job.instance_type, {*in.job.instance_type});
   }
 }

@@ -59,10 +59,41 @@ std::string_view family_of(std::string_view type) {
   return dot == std::string_view::npos ? std::string_view() : type.substr(0, dot);
 }
 
-bool is_trainium_type(std::string_view type) { return family_of(type).starts_with("trn"); }
-bool is_gpu_type(std::string_view type) {
+namespace {
+
+/// The type's entry in the catalog, else one of its family; nullptr where there is neither.
+const InstanceType* likeness_of(const Catalog& catalog, std::string_view type) {
   const std::string_view family = family_of(type);
-  return family.size() > 1 && (family[0] == 'p' || family[0] == 'g') && family[1] >= '0' && family[1] <= '9';
+  if (family.empty()) return nullptr;
+  const std::string named = (type.starts_with("ml.") ? "" : "ml.") + std::string(type);
+  if (const InstanceType* entry = catalog.find_instance(named)) return entry;
+  for (const InstanceType& other : catalog.instances()) {
+    if (family_of(other.name) == family) return &other;
+  }
+  return nullptr;
+}
+
+bool is_of_aws(const Catalog& catalog, const InstanceType& type) {
+  const Accelerator* a = catalog.find_accelerator(type.accelerator);
+  return a != nullptr && a->vendor == Vendor::Aws;
+}
+
+}  // namespace
+
+bool is_trainium_type(const Catalog& catalog, std::string_view type) {
+  const InstanceType* like = likeness_of(catalog, type);
+  return like != nullptr && is_of_aws(catalog, *like);
+}
+
+bool is_gpu_type(const CheckInput& in, std::string_view type) {
+  const InstanceType* like = likeness_of(in.catalog, type);
+  if (like == nullptr) return contains(in.limits.gpu_families, family_of(type));
+  return like->accelerator_count > 0 && !is_of_aws(in.catalog, *like);
+}
+
+bool is_cpu_type(const CheckInput& in, std::string_view type) {
+  const InstanceType* like = likeness_of(in.catalog, type);
+  return like != nullptr ? like->accelerator_count == 0 : contains(in.limits.cpu_families, family_of(type));
 }
 
 bool is_local(const Job& job) { return job.instance_type.is("local") || job.instance_type.is("local_gpu"); }
@@ -76,10 +107,7 @@ bool below(const Text& version, std::string_view other) {
          version_before(*version, other);
 }
 
-bool has_trainium(const CheckInput& in, const InstanceType& type) {
-  const Accelerator* a = in.catalog.find_accelerator(type.accelerator);
-  return a != nullptr && a->vendor == Vendor::Aws;
-}
+bool has_trainium(const CheckInput& in, const InstanceType& type) { return is_of_aws(in.catalog, type); }
 
 std::optional<int> compute_capability(const CheckInput& in, const InstanceType& type) {
   const Accelerator* a = in.catalog.find_accelerator(type.accelerator);

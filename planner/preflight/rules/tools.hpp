@@ -25,10 +25,12 @@ std::string respelled(JobKind kind, std::string_view name);
 std::string count_text(std::int64_t n);
 /// `ml.p4d.24xlarge` is of family `p4d`; empty for other texts.
 std::string_view family_of(std::string_view instance_type);
-/// By its name: files name types that the catalog lacks.
-bool is_trainium_type(std::string_view instance_type);
-bool is_gpu_type(std::string_view instance_type);
-/// `ml.local` and `local_gpu` run on the caller's machine.
+// What computes on a type: by its entry in the catalog, else by one of its family, else by the lists of families. Of a
+// family that none of them has, nothing is true.
+bool is_trainium_type(const Catalog& catalog, std::string_view instance_type);
+bool is_gpu_type(const CheckInput& in, std::string_view instance_type);
+bool is_cpu_type(const CheckInput& in, std::string_view instance_type);
+/// `local` and `local_gpu` run on the caller's machine.
 bool is_local(const Job& job);
 bool any_spot(const Job& job);
 /// One of SDK 3's trainers beside ModelTrainer: they have arguments of their own, and the service's recipes and images.
