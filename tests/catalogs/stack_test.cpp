@@ -86,6 +86,22 @@ TEST(Stacks, RunOnTheirVendorsDevicesUnlessThoseAreKnownToBeOlderThanTheirKernel
   EXPECT_FALSE(stack("neuron").runs_on(device(Vendor::Nvidia, "")));
 }
 
+TEST(Stacks, SayHowTheirJobsAreWritten) {
+  EXPECT_EQ(stack("megatron").hyperpod_recipe, RecipeFamily::Nemo);
+  EXPECT_EQ(stack("hyperpod-adapter").hyperpod_recipe, RecipeFamily::Adapter);
+  EXPECT_EQ(stack("fsdp").hyperpod_recipe, RecipeFamily::None);
+  EXPECT_EQ(stack("smp-v1").smp_version, 1);
+  EXPECT_EQ(stack("smp-v2").smp_version, 2);
+  EXPECT_EQ(stack("fsdp").smp_version, 0);
+  EXPECT_TRUE(stack("megatron").one_hardware_queue);
+  EXPECT_FALSE(stack("torchtitan").one_hardware_queue);
+  EXPECT_EQ(stack("hf-trainer").packages, (std::vector<std::string>{"transformers", "accelerate"}));
+  EXPECT_TRUE(stack("litgpt").own_adapters);
+  EXPECT_FALSE(stack("hf-trainer").own_adapters);
+  for (const char* name : {"megatron", "torchtitan", "neuron"}) EXPECT_TRUE(stack(name).split_in_own_file) << name;
+  EXPECT_FALSE(stack("smp-v2").split_in_own_file) << "its degrees stand in the job's distribution";
+}
+
 TEST(StackEnumerations, ReadBack) {
   for (const Sharding s : {Sharding::None, Sharding::Zero1, Sharding::Zero2, Sharding::Zero3, Sharding::FsdpFull,
                            Sharding::FsdpGradOp, Sharding::FsdpHybrid}) {
