@@ -89,15 +89,14 @@ Result<Gates> read_gates(const RequestSpec& flags, const Catalog& catalog) {
 bool length_known(const CheckInput& in) { return in.prediction != nullptr && in.prediction->length_unknown.empty(); }
 
 /// What a flag asks to be kept to, in words; empty where none asks.
-std::string gate_of(Need need, const Gates& gates) {
-  if (need == Need::Budget && gates.budget) return "the budget of " + format_usd(*gates.budget);
-  if (need == Need::Deadline && gates.deadline) return "the deadline of " + format_duration(*gates.deadline);
+std::string gate_of(const Need& need, const Gates& gates) {
+  if (need.kind == Need::Budget && gates.budget) return "the budget of " + format_usd(*gates.budget);
+  if (need.kind == Need::Deadline && gates.deadline) return "the deadline of " + format_duration(*gates.deadline);
   return {};
 }
 
-bool given(Need need, const CheckInput& in) {
-  const Facts& f = in.facts;
-  switch (need) {
+bool given(const Need& need, const CheckInput& in) {
+  switch (need.kind) {
     case Need::Nothing:
       return true;
     case Need::Prediction:
@@ -110,28 +109,8 @@ bool given(Need need, const CheckInput& in) {
       return length_known(in) && in.gates.deadline.has_value();
     case Need::Hourly:
       return in.gates.hourly.has_value();
-    case Need::Quotas:
-      return f.quotas.has_value();
-    case Need::Buckets:
-      return f.buckets.has_value();
-    case Need::Datasets:
-      return f.datasets.has_value();
-    case Need::Subnets:
-      return f.subnets.has_value();
-    case Need::SecurityGroups:
-      return f.security_groups.has_value();
-    case Need::PreviousJob:
-      return f.previous_job.has_value();
-    case Need::Script:
-      return f.script.has_value();
-    case Need::SdkVersion:
-      return f.sagemaker_sdk.has_value();
-    case Need::TorchTitanVersion:
-      return f.torchtitan.has_value();
-    case Need::JobRate:
-      return f.jobs_per_second.has_value();
-    case Need::WarmPoolTotal:
-      return f.warm_pool_total_s.has_value();
+    case Need::OfFacts:
+      return is_known(*need.fact, in.facts);
   }
   return false;
 }
@@ -173,10 +152,8 @@ std::vector<Job> alternatives_of(const Job& job) {
 }
 
 std::string why_not_run(const Rule& rule, const CheckInput& in, const Case& one) {
-  const std::string reason(reason_not_run(rule.need));
-  const bool modelled = rule.need == Need::Prediction || rule.need == Need::Length || rule.need == Need::Budget ||
-                        rule.need == Need::Deadline;
-  if (!modelled) return reason;
+  std::string reason = reason_not_run(rule.need);
+  if (!rule.need.is_modelled()) return reason;
   if (in.prediction == nullptr) return one.outcome.why_not.empty() ? reason : reason + "; " + one.outcome.why_not;
   return in.prediction->length_unknown.empty() ? reason : reason + "; " + in.prediction->length_unknown;
 }
@@ -187,7 +164,7 @@ void refuse_gate(const Rule& rule, const CheckInput& in, const Case& one, const 
   Finding& finding = report.at(one.job.instance_type.stated ? one.job.instance_type.where : one.job.root().where);
   finding.severity = Severity::Error;
   finding.message = gate + " cannot be judged: " + (predicted ? in.prediction->length_unknown : one.outcome.why_not);
-  finding.fix = predicted ? "give --tokens" : std::string(reason_not_run(Need::Length));
+  finding.fix = predicted ? "give --tokens" : reason_not_run(Need::Length);
   finding.source = rule.source;
 }
 

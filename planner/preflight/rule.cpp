@@ -7,10 +7,10 @@ std::string_view to_string(Severity severity) {
   return kNames[static_cast<std::size_t>(severity)];
 }
 
-std::string_view reason_not_run(Need need) {
-  switch (need) {
+std::string reason_not_run(const Need& need) {
+  switch (need.kind) {
     case Need::Nothing:
-      return "";
+      break;
     case Need::Prediction:
       return "needs a model and hardware to predict with: --model or --params, --instances, --count";
     case Need::Length:
@@ -21,30 +21,10 @@ std::string_view reason_not_run(Need need) {
       return "needs --deadline beside a model";
     case Need::Hourly:
       return "needs --max-hourly";
-    case Need::Quotas:
-      return "needs the account's quotas: facts.quotas";
-    case Need::Buckets:
-      return "needs the regions of the buckets: facts.buckets";
-    case Need::Datasets:
-      return "needs the size of the data: facts.datasets";
-    case Need::Subnets:
-      return "needs the zones of the subnets: facts.subnets";
-    case Need::SecurityGroups:
-      return "needs the rules of the security groups: facts.security_groups";
-    case Need::PreviousJob:
-      return "needs the job whose warm pool is to be used: facts.previous_job";
-    case Need::Script:
-      return "needs to know what the training script does: facts.script";
-    case Need::SdkVersion:
-      return "needs the version of the SDK that launches: facts.sagemaker_sdk";
-    case Need::TorchTitanVersion:
-      return "needs the version of TorchTitan: facts.torchtitan";
-    case Need::JobRate:
-      return "needs the rate of submissions: facts.jobs_per_second";
-    case Need::WarmPoolTotal:
-      return "needs how long the pool is to live: facts.warm_pool_total_s";
+    case Need::OfFacts:
+      return "needs " + std::string(need.fact->needed) + ": facts." + std::string(need.fact->key);
   }
-  return "";
+  return {};
 }
 
 std::string_view Report::fix() const { return rule_.fix; }

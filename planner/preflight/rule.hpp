@@ -141,27 +141,31 @@ inline constexpr Kinds kSmp = one(JobKind::Smp);
 inline constexpr Kinds kAnyKind = (Kinds{1} << kJobKindCount) - 1;
 
 /// What a rule needs beside the file; without it the rule is listed as not run.
-enum class Need {
-  Nothing,
-  Prediction,
-  Length,  ///< a prediction of time and money
-  Budget,
-  Deadline,
-  Hourly,
-  Quotas,
-  Buckets,
-  Datasets,
-  Subnets,
-  SecurityGroups,
-  PreviousJob,
-  Script,
-  SdkVersion,
-  TorchTitanVersion,
-  JobRate,
-  WarmPoolTotal,
+struct Need {
+  enum Kind {
+    Nothing,
+    Prediction,
+    Length,  ///< a prediction of time and money
+    Budget,
+    Deadline,
+    Hourly,
+    OfFacts,  ///< a fact of a facts file
+  };
+  Kind kind = Nothing;
+  const Fact* fact = nullptr;
+
+  // Rows of rules name one or the other as it is: Need::Budget, &Facts::quotas.
+  constexpr Need(Kind of_models) : kind(of_models) {}  // NOLINT(google-explicit-constructor)
+  template <typename Value>
+  consteval Need(std::optional<Value> Facts::*member) : kind(OfFacts), fact(fact_of(member)) {}  // NOLINT
+
+  /// Without a model nothing of it is known.
+  [[nodiscard]] bool is_modelled() const {
+    return kind == Prediction || kind == Length || kind == Budget || kind == Deadline;
+  }
 };
-/// Why a rule with this need was not run.
-std::string_view reason_not_run(Need need);
+/// Why a rule with this need was not run; empty for none.
+std::string reason_not_run(const Need& need);
 
 /// One rule: its only row. Findings carry its texts.
 struct Rule {

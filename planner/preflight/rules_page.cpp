@@ -18,6 +18,38 @@ std::string kinds_in_words(Kinds kinds) {
   return out;
 }
 
+/// Rules that are not run without the fact; `-` where there is none.
+std::string rules_that_need(const Fact& fact) {
+  std::string ids;
+  for (const RuleFamily& family : rule_families()) {
+    for (const Rule& rule : family.rules) {
+      if (rule.need.fact == &fact) ids += (ids.empty() ? "" : ", ") + std::string(rule.id);
+    }
+  }
+  return ids.empty() ? "-" : ids;
+}
+
+/// `bytes` (number), `files` (number).
+template <typename Row, std::size_t N>
+std::string members(const Row (&rows)[N]) {
+  std::string out;
+  for (const Row& row : rows) out += fmt::format("{}`{}` ({})", out.empty() ? "" : ", ", row.key, row.form);
+  return out;
+}
+
+std::string facts_in_words() {
+  std::string out =
+      "\n## Facts\n\n"
+      "A facts file is `{\"schema\": \"smplan.facts/1\", ...}` with any of these. Each may be left out.\n\n"
+      "| fact | value | not run without it |\n| --- | --- | --- |\n";
+  for (const Fact& fact : kFacts) {
+    out += fmt::format("| `{}` | {} | {} |\n", fact.key, markdown_cell(fact.form), rules_that_need(fact));
+  }
+  out += fmt::format("\nAn object of `datasets` has any of: {}.\n", members(kDatasetFacts));
+  out += fmt::format("\nThe object `script` has any of: {}.\n", members(kScriptFacts));
+  return out;
+}
+
 }  // namespace
 
 std::string rules_page() {
@@ -53,26 +85,19 @@ std::string rules_page() {
       "(InstancePreferences), every rule looks at every type. A recipe says epochs and not how much data they are: "
       "with\n"
       "`--tokens` its time and money are judged too. Reinforcement learning and preference tuning are not modelled.\n\n"
-      "A facts file is `{{\"schema\": \"smplan.facts/1\", ...}}` with any of: `quotas` (name in the console: value), "
-      "`buckets`\n"
-      "(bucket: region), `datasets` (S3 URI or channel: `bytes`, `files`, `random_access`), `subnets` (subnet: zone),\n"
-      "`security_groups` (group: whether it lets itself in and out), `previous_job` (fields of the warm pool's job),\n"
-      "`checkpoint_uris_in_use`, `sagemaker_sdk`, `torchtitan` (versions), `jobs_per_second`, `warm_pool_total_s`,\n"
-      "`hugging_face_trainer`, and `script` (`imports`, `saves_to`, `needs_internet`, `requirements_file`,\n"
-      "`rank_in_checkpoint_name`, `activation_checkpointing`, `delayed_parameter_init`, `transform_supported`,\n"
-      "`claims_smddp_amp`, `checkpoint_interval_s`, `parameters`).\n\n"
       "{} rules: {} errors, {} warnings, {} notes. A rule that does not apply to the kind of file, or that needs more\n"
       "than the file says, is listed in the answer as not run, with the reason. `{{}}` in a message stands for what "
       "was\n"
       "found.\n",
       errors + warnings + infos, errors, warnings, infos);
+  out += facts_in_words();
   for (const RuleFamily& family : rule_families()) {
     out += fmt::format(
         "\n## {}\n\n| id | severity | when | message | what to do | applies to | source |\n"
         "| --- | --- | --- | --- | --- | --- | --- |\n",
         family.title);
     for (const Rule& rule : family.rules) {
-      const std::string_view need = reason_not_run(rule.need);
+      const std::string need = reason_not_run(rule.need);
       out += fmt::format("| {} | {} | **{}**: {}{} | {} | {} | {} | {} |\n", rule.id, to_string(rule.severity),
                          markdown_cell(rule.title), markdown_cell(rule.condition),
                          need.empty() ? "" : fmt::format(" ({})", need), markdown_cell(rule.message),

@@ -72,8 +72,8 @@ void local_mode(const CheckInput& in, Report& report) {
 
 constexpr Rule kRules[] = {
     {"C191", Severity::Warning, "Path of checkpoints", "the script saves outside the folder that is synced",
-     "the script saves to {}, and {} is synced to S3", "save below the synced folder", kDocs, kSubmitted, Need::Script,
-     local_path},
+     "the script saves to {}, and {} is synced to S3", "save below the synced folder", kDocs, kSubmitted,
+     &Facts::script, local_path},
     {"C192", Severity::Error, "Reserved path", "checkpoints are kept in a folder that SageMaker uses itself",
      "{} belongs to SageMaker", "use /opt/ml/checkpoints", kJudgement, kSubmitted, Need::Nothing, reserved_path},
     {"C193", Severity::Warning, "Shared checkpoint location", "the location is not the job's own",
@@ -81,7 +81,7 @@ constexpr Rule kRules[] = {
      "notebooks of aws/amazon-sagemaker-examples", kSubmitted, Need::Nothing, shared_prefix},
     {"C194", Severity::Warning, "Checkpoint names of several nodes", "several nodes write files of the same name",
      "{} nodes write the same file names to one location, and the last one wins",
-     "put the rank in the name, or save sharded (DCP)", kDocs, kSubmitted, Need::Script, rank_collision},
+     "put the rank in the name, or save sharded (DCP)", kDocs, kSubmitted, &Facts::script, rank_collision},
     {"C197", Severity::Error, "Local mode", "checkpoints to S3 or spot capacity in local mode",
      "{} does not work in local mode", "drop it", "SageMaker Python SDK v2.257.6, estimator.py", kEstimator,
      Need::Nothing, local_mode},

@@ -88,7 +88,7 @@ void many_small_files(const CheckInput& in, Report& report) {
     const Facts::Dataset* d = dataset_of(in, c);
     if (d == nullptr || mode_of(in, c) != "FastFile") continue;
     if (d->files.value_or(0) > kManyFiles) report.at(c.where, {count_text(*d->files) + " files"});
-    if (d->random_access) report.at(c.where, {"random access"});
+    if (d->random_access == true) report.at(c.where, {"random access"});
   }
 }
 
@@ -136,13 +136,13 @@ constexpr Rule kRules[] = {
      "use FastFile", kDocs, kSubmitted, Need::Nothing, pipe_legacy},
     {"C186", Severity::Error, "Data on the disk", "the data in File mode exceed the instance's storage",
      "{} in File mode do not fit the storage of {}, {}", "use FastFile or FSx for Lustre", kDocs, kSubmitted,
-     Need::Datasets, file_mode_size},
+     &Facts::datasets, file_mode_size},
     {"C187", Severity::Warning, "Small files by FastFile", "FastFile over 100000 files, or with random access",
      "FastFile is slow with {}", "pack the data in shards (tar, Parquet, .bin) and read them in order", kDocs,
-     kSubmitted, Need::Datasets, many_small_files},
+     kSubmitted, &Facts::datasets, many_small_files},
     {"C188", Severity::Warning, "Billed download", "downloading in File mode takes more than a tenth of the run",
      "File mode downloads for about {} while all instances are billed", "use FastFile or FSx for Lustre", kDocs,
-     kSubmitted, Need::Datasets, download_billed},
+     kSubmitted, &Facts::datasets, download_billed},
     {"C189", Severity::Error, "File system", "the id is no fs-..., or the type neither EFS nor FSxLustre", "{}",
      "write the id and the type as the console shows them", kApi, kSubmitted, Need::Nothing, file_system},
     {"C190", Severity::Info, "Replicated download", "several nodes each download a replicated channel in File mode",

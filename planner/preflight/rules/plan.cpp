@@ -371,7 +371,7 @@ constexpr Rule kRules[] = {
      token_budget},
     {"C148", Severity::Warning, "Files for the nodes", "a sharded channel has fewer files than the job has nodes",
      "{} files for {} nodes: some get nothing and are billed", "write more files, or replicate the channel", kApi,
-     kSubmitted, Need::Datasets, fewer_files_than_nodes},
+     kSubmitted, &Facts::datasets, fewer_files_than_nodes},
 };
 
 }  // namespace

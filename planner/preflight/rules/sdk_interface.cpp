@@ -45,13 +45,13 @@ void nonexistent_class(const CheckInput& in, Report& report) {
     }
   }
   if (!in.facts.script) return;
-  for (const std::string& name : in.facts.script->imports) {
+  for (const std::string& name : in.facts.script->imports.value_or(std::vector<std::string>())) {
     if (invented(name)) report.at(in.job.root().where, {quote(name)});
   }
 }
 
 bool imports(const CheckInput& in, std::string_view prefix) {
-  for (const std::string& name : in.facts.script->imports) {
+  for (const std::string& name : in.facts.script->imports.value_or(std::vector<std::string>())) {
     if (name == prefix || name.starts_with(std::string(prefix) + '.')) return true;
   }
   return false;
@@ -205,7 +205,7 @@ constexpr Rule kRules[] = {
      Need::Nothing, nonexistent_class},
     {"C067", Severity::Warning, "Horovod in a PyTorch container", "an mpi job imports horovod on PyTorch 2 or later",
      "recent PyTorch containers (here {}) come without Horovod", "use DDP or FSDP, or install Horovod", kDocs,
-     kSubmitted, Need::Script, horovod_on_pytorch},
+     kSubmitted, &Facts::script, horovod_on_pytorch},
     {"C068", Severity::Warning, "Unknown argument", "an argument is none of the estimator's",
      "{} is taken without a word and dropped", "see the estimator's signature", kSdk2, kEstimator, Need::Nothing,
      unknown_arguments},
@@ -223,7 +223,7 @@ constexpr Rule kRules[] = {
      v3_mpi_options},
     {"C072", Severity::Warning, "Estimators under SDK v3", "an estimator is to be launched by version 3 of the SDK",
      "SDK {} has no estimators any more", "pin sagemaker<3, or move to ModelTrainer", kSdk3, kEstimator,
-     Need::SdkVersion, v2_import_under_v3},
+     &Facts::sagemaker_sdk, v2_import_under_v3},
 };
 
 }  // namespace

@@ -118,9 +118,9 @@ void with_compiler(const CheckInput& in, Report& report) {
 /// Since 1.4.0 the library is a process-group backend; the wrapper of before is what old tutorials import.
 void old_imports(const CheckInput& in, Report& report) {
   if (!on(in) || !in.pytorch()) return;
-  if (in.facts.script) {
+  if (in.facts.script && in.facts.script->imports) {
     bool old = false;
-    for (const std::string& name : in.facts.script->imports) {
+    for (const std::string& name : *in.facts.script->imports) {
       old = old ||
             (name.starts_with("smdistributed.dataparallel.torch.") && name.find("torch_smddp") == std::string::npos);
     }
@@ -164,7 +164,7 @@ constexpr Rule kRules[] = {
      "import smdistributed.dataparallel.torch.torch_smddp and init_process_group(\"smddp\"), then PyTorch's DDP", kDocs,
      kSubmitted, Need::Nothing, old_imports},
     {"C089", Severity::Info, "SMDDP and mixed precision", "the script relies on SMDDP to switch on mixed precision",
-     "SMDDP does not change the precision", "set bf16 or fp16 in the script", kDocs, kSubmitted, Need::Script,
+     "SMDDP does not change the precision", "set bf16 or fp16 in the script", kDocs, kSubmitted, &Facts::script,
      mixed_precision_claim},
 };
 

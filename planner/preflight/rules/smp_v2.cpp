@@ -261,7 +261,7 @@ constexpr Rule kRules[] = {
     {"C108", Severity::Warning, "Offloading without checkpointing",
      "sm_activation_offloading is on and the script does no checkpointing",
      "sm_activation_offloading does nothing without activation checkpointing and offload_wrapper",
-     "wrap the layers, or switch it off", kDocs, kSubmitted, Need::Script, offload_without_checkpointing},
+     "wrap the layers, or switch it off", kDocs, kSubmitted, &Facts::script, offload_without_checkpointing},
     {"C109", Severity::Error, "Degrees that need a transformed model",
      "tensor, context or expert parallelism of a model that the library cannot transform",
      "tensor, context and expert parallelism need torch.sagemaker.transform, which does not know {}",

@@ -170,7 +170,7 @@ constexpr Rule kRules[] = {
      "TorchTitan v0.2.2, parallel_dims.py", kTorchTitan, Need::Nothing, titan_expert_tensor},
     {"C179", Severity::Warning, "TOML for a newer TorchTitan", "the TOML is for a TorchTitan after v0.2.x",
      "TorchTitan {} reads no TOML: its configurations are Python since 2026", "pin v0.2.2",
-     "pytorch/torchtitan, HEAD of 2026-08", kTorchTitan, Need::TorchTitanVersion, titan_version},
+     "pytorch/torchtitan, HEAD of 2026-08", kTorchTitan, &Facts::torchtitan, titan_version},
     {"C212", Severity::Error, "Keys of TorchTitan",
      "a section, key, mode or converter is none of TorchTitan's, the model cannot be cut by context, or (a warning) no "
      "data set is named",

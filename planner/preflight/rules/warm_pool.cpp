@@ -98,12 +98,12 @@ constexpr Rule kRules[] = {
     {"C043", Severity::Info, "Warm pool of another job", "the job differs from the one whose pool it is to use",
      "the waiting pool will not be used: {} is {}, was {}",
      "keep role, count, type, volume, keys, VPC, encryption and isolation as they were", kDocs, kSubmitted,
-     Need::PreviousJob, pool_match},
+     &Facts::previous_job, pool_match},
     {"C044", Severity::Info, "Cost of a warm pool", "instances are to be kept", "idle instances are billed: {}",
      "give the time in which the next job will really start", kDocs, kSubmitted, Need::Nothing, pool_cost},
     {"C045", Severity::Info, "Life of a warm pool", "a chain of jobs is to keep one pool for more than 7 days",
      "a pool does not live for {}: 7 days by the guide of 2023, 28 days by the API", "plan for a cold start in between",
-     kDocs, kSubmitted, Need::WarmPoolTotal, pool_total},
+     kDocs, kSubmitted, &Facts::warm_pool_total_s, pool_total},
 };
 
 }  // namespace
