@@ -68,8 +68,11 @@ void fp16_on_ampere(const CheckInput& in, Report& report) {
 void fp32_on_ampere(const CheckInput& in, Report& report) {
   const JobStrategy& s = in.job.strategy;
   const Node* tf32 = in.job.hyperparameters == nullptr ? nullptr : in.job.hyperparameters->find("tf32");
-  const bool off = tf32 != nullptr && truth_of(*tf32) == false;
-  if (!s.fp32.is(true) && !off) return;
+  const bool said = tf32 != nullptr && !tf32->is_null();
+  const bool off = said && truth_of(*tf32) == false;
+  // Beside a shorter format, products in fp32 are few; and what is on, or not known to be off, may well be used.
+  const bool shorter = s.bf16.is(true) || s.fp16.is(true) || s.fp8.is(true) || s.fp4.is(true);
+  if (shorter || (said && !off) || (!off && !s.fp32.is(true))) return;
   for_gpus(in, [&](const InstanceType& type, int has) {
     if (has >= kAmpere) report.at(off ? tf32->where : s.fp32.where, {type.name});
   });
