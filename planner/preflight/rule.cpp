@@ -60,7 +60,9 @@ std::optional<std::int64_t> CheckInput::nodes() const {
 }
 
 std::optional<std::int64_t> CheckInput::devices_per_node() const {
-  if (const InstanceType* type = instance()) return type->accelerator_count;
+  if (const InstanceType* type = instance()) {
+    return type->accelerator_count > 0 ? std::optional<std::int64_t>(type->accelerator_count) : std::nullopt;
+  }
   return job.strategy.devices_per_node.value;
 }
 

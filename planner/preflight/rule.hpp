@@ -98,6 +98,7 @@ struct CheckInput {
   /// Of a job on one instance type; nullptr otherwise.
   [[nodiscard]] const InstanceType* instance() const;
   [[nodiscard]] std::optional<std::int64_t> nodes() const;
+  /// At least one; nullopt where they are not known, and on a type that has none.
   [[nodiscard]] std::optional<std::int64_t> devices_per_node() const;
   [[nodiscard]] std::optional<std::int64_t> world() const;
   /// Processes that the launcher starts on a node; 1 without a launcher.

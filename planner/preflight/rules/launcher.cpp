@@ -75,9 +75,13 @@ void unknown_key(const CheckInput& in, Report& report) {
   const auto devices = in.devices_per_node();
   for (const Node& entry : d->items) {
     if (contains(in.limits.distribution, entry.key)) continue;
-    const std::string idle = devices && *devices > 1 ? count_text(*devices - 1) + " of " + count_text(*devices)
-                                                     : std::string("all but one of the");
+    const std::string idle =
+        devices ? count_text(*devices - 1) + " of " + count_text(*devices) : std::string("all but one of the");
     Finding& finding = report.at(entry, {quote(entry.key), idle});
+    const InstanceType* type = in.instance();
+    if (type != nullptr && type->accelerator_count <= 1) {
+      finding.message = quote(entry.key) + " is taken without a word and starts nothing: one process a node";
+    }
     for (const Meant& meant : kMeant) {
       if (meant.written == entry.key) correct(in, *d, entry, meant, finding);
     }
@@ -207,7 +211,7 @@ void neuron_cores(const CheckInput& in, Report& report) {
   const std::int64_t logical = type->accelerator_count;
   const Accelerator* device = in.catalog.find_accelerator(type->accelerator);
   const std::int64_t physical = logical * (device == nullptr ? 1 : device->cores_per_device);
-  if (!n || *n == logical || *n == physical || *n > 2 * logical) return;
+  if (!n || *n == logical || *n >= physical) return;
   report.at(*cores, {count_text(*n), type->name, count_text(logical)}).edits = {
       {Edit::Kind::Remove, cores->where.path, ""}};
 }
@@ -248,7 +252,7 @@ void mpi_processes(const CheckInput& in, Report& report) {
 void mpi_too_many(const CheckInput& in, Report& report) {
   const Launcher& l = in.job.launcher;
   const auto devices = in.devices_per_node();
-  if (counts_processes(in) && devices && *devices > 0 && in.instance() != nullptr && l.processes_per_node &&
+  if (counts_processes(in) && devices && in.instance() != nullptr && l.processes_per_node &&
       *l.processes_per_node > *devices) {
     report.at(l.processes_per_node, {count_text(*l.processes_per_node), count_text(*devices)});
   }
@@ -256,6 +260,7 @@ void mpi_too_many(const CheckInput& in, Report& report) {
   const Node* visible = in.job.environment == nullptr ? nullptr : in.job.environment->find("CUDA_VISIBLE_DEVICES");
   const auto text = visible == nullptr ? std::nullopt : text_of(*visible);
   if (!text || !devices || !(l.torchrun.is(true) || l.smddp.is(true))) return;
+  if (const InstanceType* type = in.instance(); type != nullptr && has_trainium(in, *type)) return;  // reads another
   const std::int64_t seen = text->empty() ? 0 : 1 + std::count(text->begin(), text->end(), ',');
   if (*devices > seen) report.at(*visible, {count_text(*devices), count_text(seen) + " visible"});
 }

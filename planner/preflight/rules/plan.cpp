@@ -258,8 +258,9 @@ void tensor_in_domain(const CheckInput& in, Report& report) {
   const JobStrategy& s = in.job.strategy;
   if (!s.tensor || is_smp(in.job)) return;
   std::int64_t domain = in.devices_per_node().value_or(0);
+  if (domain < 1) return;
   if (const InstanceType* type = in.instance()) domain = std::max<std::int64_t>(domain, type->fabric.domain_size);
-  if (domain < 1 || *s.tensor <= domain) return;
+  if (*s.tensor <= domain) return;
   Finding& finding = report.at(s.tensor, {count_text(*s.tensor), count_text(domain)});
   if (in.plan_inside_domain != true) finding.severity = Severity::Warning;
 }
