@@ -72,10 +72,10 @@ void read_distribution(const Node& d, Launcher& launcher) {
 }
 
 /// What fit() takes: one URI, or channels by name, each a URI or a TrainingInput's arguments.
-JobChannel read_input(const Node& node) {
+JobChannel read_input(const Node& node, const std::string& name) {
   JobChannel channel;
   channel.where = node.where;
-  channel.name = derived(node.key == "inputs" ? std::string("training") : node.key, node.where);
+  channel.name = derived(name, node.where);
   if (node.is_string()) {
     channel.s3_uri = text_field(&node);
     return channel;
@@ -90,6 +90,12 @@ JobChannel read_input(const Node& node) {
     for (const Node& group : groups->items) channel.groups.push_back(text_field(&group));
   }
   return channel;
+}
+
+/// The arguments of one TrainingInput or FileSystemInput, and not channels by name.
+bool is_input(const Node& inputs) {
+  const Node* source = first_of(inputs, {"s3_data", "s3_uri", "file_system_id"});
+  return source != nullptr && !source->is_object();
 }
 
 }  // namespace
@@ -142,10 +148,10 @@ void read_estimator(const Node& root, Job& job) {
   job.checkpoint_uri = text_field(job.checkpoint);
   job.checkpoint_path = text_field(root.find("checkpoint_local_path"));
   job.channel_list = root.find("inputs");
-  if (job.channel_list != nullptr && job.channel_list->is_object()) {
-    for (const Node& channel : job.channel_list->items) job.channels.push_back(read_input(channel));
+  if (job.channel_list != nullptr && job.channel_list->is_object() && !is_input(*job.channel_list)) {
+    for (const Node& channel : job.channel_list->items) job.channels.push_back(read_input(channel, channel.key));
   } else if (job.channel_list != nullptr) {
-    job.channels.push_back(read_input(*job.channel_list));
+    job.channels.push_back(read_input(*job.channel_list, "training"));
   }
   job.hyperparameters = root.find("hyperparameters");
   job.environment = root.find("environment");
