@@ -14,21 +14,18 @@ void instance_quota(const CheckInput& in, Report& report) {
   for (const Machines& m : in.machines) {
     if (!m.type || !m.count) continue;
     const std::string name = quota_name(*m.type, any_spot(in.job) ? "spot training job usage" : "training job usage");
-    const auto known = in.facts.quotas->find(name);
-    const std::int64_t quota = known == in.facts.quotas->end() ? 0 : known->second;
-    if (quota >= *m.count) continue;
-    report.at(m.count, {quote(name), known == in.facts.quotas->end() ? "not among the facts" : count_text(quota),
-                        count_text(*m.count)});
+    const std::int64_t* quota = said_of(in.facts.quotas, name);
+    if ((quota == nullptr ? 0 : *quota) >= *m.count) continue;
+    report.at(m.count,
+              {quote(name), quota == nullptr ? "not among the facts" : count_text(*quota), count_text(*m.count)});
   }
 }
 
 void instances_per_job(const CheckInput& in, Report& report) {
   const auto nodes = in.nodes();
   if (!nodes || *nodes <= kInstancesPerJob) return;
-  if (in.facts.quotas) {
-    const auto known = in.facts.quotas->find("Number of instances for a training job");
-    if (known != in.facts.quotas->end() && known->second >= *nodes) return;
-  }
+  const std::int64_t* quota = said_of(in.facts.quotas, "Number of instances for a training job");
+  if (quota != nullptr && *quota >= *nodes) return;
   const Count& where = in.job.instance_count.stated ? in.job.instance_count : in.job.strategy.nodes;
   report.at(where, {count_text(*nodes)});
 }
@@ -74,10 +71,9 @@ void bucket_region(const CheckInput& in, Report& report) {
   if (in.region.empty()) return;
   const auto judge = [&](const Text& uri) {
     if (!uri) return;
-    const auto known = in.facts.buckets->find(std::string(bucket_of(*uri)));
-    if (known != in.facts.buckets->end() && known->second != in.region) {
-      report.at(uri, {quote(bucket_of(*uri)), known->second, in.region});
-    }
+    const std::string bucket(bucket_of(*uri));
+    const std::string* region = said_of(in.facts.buckets, bucket);
+    if (region != nullptr && *region != in.region) report.at(uri, {quote(bucket), *region, in.region});
   };
   judge(in.job.output_uri);
   judge(in.job.checkpoint_uri);

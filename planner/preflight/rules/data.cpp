@@ -25,10 +25,6 @@ void input_mode(const CheckInput& in, Report& report) {
   });
 }
 
-std::string mode_of(const CheckInput& in, const JobChannel& c) {
-  return c.input_mode.value_or(in.job.input_mode.value_or("File"));
-}
-
 void fast_file_type(const CheckInput& in, Report& report) {
   for (const JobChannel& c : in.job.channels) {
     if (mode_of(in, c) == "FastFile" && c.s3_type &&
@@ -50,26 +46,6 @@ void pipe_legacy(const CheckInput& in, Report& report) {
   for_modes(in, [&](const Text& mode, const JobChannel*) {
     if (*mode == "Pipe") report.at(mode);
   });
-}
-
-const Facts::Dataset* dataset_of(const CheckInput& in, const JobChannel& c) {
-  for (const std::string& key : {c.s3_uri.value_or(""), c.name.value_or("")}) {
-    const auto known = in.facts.datasets->find(key);
-    if (!key.empty() && known != in.facts.datasets->end()) return &known->second;
-  }
-  return nullptr;
-}
-
-double file_mode_bytes(const CheckInput& in) {
-  double total = 0;
-  for (const JobChannel& c : in.job.channels) {
-    const Facts::Dataset* d = dataset_of(in, c);
-    if (d == nullptr || mode_of(in, c) != "File" || c.on_file_system()) continue;
-    const bool split = c.distribution.is("ShardedByS3Key");
-    const auto nodes = static_cast<double>(std::max<std::int64_t>(1, in.nodes().value_or(1)));
-    total += d->bytes.value_or(0) / (split ? nodes : 1);
-  }
-  return total;
 }
 
 void file_mode_size(const CheckInput& in, Report& report) {

@@ -42,22 +42,6 @@ void key_on_nvme(const CheckInput& in, Report& report) {
   }
 }
 
-/// Bytes that the job reads in File mode, over the channels whose size is known.
-double file_mode_bytes(const CheckInput& in) {
-  double total = 0;
-  for (const JobChannel& c : in.job.channels) {
-    const std::string mode = c.input_mode.value_or(in.job.input_mode.value_or("File"));
-    if (mode != "File" || c.on_file_system() || !in.facts.datasets) continue;
-    for (const std::string& key : {c.s3_uri.value_or(""), c.name.value_or("")}) {
-      const auto known = in.facts.datasets->find(key);
-      if (key.empty() || known == in.facts.datasets->end()) continue;
-      total += known->second.bytes.value_or(0);
-      break;
-    }
-  }
-  return total;
-}
-
 void volume_too_small(const CheckInput& in, Report& report) {
   const double model = in.prediction == nullptr ? 0 : in.prediction->artifact_bytes;
   // The finished model and the last checkpoint with its optimizer state stand on the disk together.
@@ -79,10 +63,8 @@ void volume_over_quota(const CheckInput& in, Report& report) {
   for (const Machines& m : in.machines) {
     if (!m.type || !is_ebs_only(in, m)) return;  // ignored there, and said so
   }
-  if (in.facts.quotas) {
-    const auto known = in.facts.quotas->find("Size of EBS volume for an instance");
-    if (known != in.facts.quotas->end() && known->second >= *volume) return;
-  }
+  const std::int64_t* quota = said_of(in.facts.quotas, "Size of EBS volume for an instance");
+  if (quota != nullptr && *quota >= *volume) return;
   report.at(volume, {count_text(*volume)});
 }
 
@@ -161,8 +143,8 @@ void efa_security_group(const CheckInput& in, Report& report) {
     efa = efa || (m.instance != nullptr && m.instance->network.kind == NetworkKind::Efa);
   if (!efa) return;
   for (const Node& group : groups->items) {
-    const auto known = in.facts.security_groups->find(group.text);
-    if (known != in.facts.security_groups->end() && !known->second) report.at(group, {quote(group.text)});
+    const bool* open = said_of(in.facts.security_groups, group.text);
+    if (open != nullptr && !*open) report.at(group, {quote(group.text)});
   }
 }
 
@@ -179,8 +161,7 @@ void lustre_zones(const CheckInput& in, Report& report) {
   if (!lustre || in.job.subnets == nullptr) return;
   std::set<std::string> zones;
   for (const Node& subnet : in.job.subnets->items) {
-    const auto known = in.facts.subnets->find(subnet.text);
-    if (known != in.facts.subnets->end()) zones.insert(known->second);
+    if (const std::string* zone = said_of(in.facts.subnets, subnet.text)) zones.insert(*zone);
   }
   if (zones.size() > 1) {
     report.at(*in.job.subnets, {list_text({zones.begin(), zones.end()})});

@@ -302,11 +302,9 @@ void fewer_files_than_nodes(const CheckInput& in, Report& report) {
   for (const JobChannel& c : in.job.channels) {
     if (!c.distribution.is("ShardedByS3Key") || !nodes) continue;
     for (const std::string& key : {c.s3_uri.value_or(""), c.name.value_or("")}) {
-      const auto known = in.facts.datasets->find(key);
-      if (key.empty() || known == in.facts.datasets->end() || !known->second.files) continue;
-      if (*known->second.files < *nodes) {
-        report.at(c.distribution, {count_text(*known->second.files), count_text(*nodes)});
-      }
+      const Facts::Dataset* d = said_of(in.facts.datasets, key);
+      if (d == nullptr || !d->files) continue;
+      if (*d->files < *nodes) report.at(c.distribution, {count_text(*d->files), count_text(*nodes)});
       break;
     }
   }

@@ -27,10 +27,8 @@ void run_range(const CheckInput& in, Report& report) {
 void run_over_quota(const CheckInput& in, Report& report) {
   const Count& run = in.job.max_run_s;
   if (!run || *run <= kDefaultRunQuota || *run > kLongestRun) return;
-  if (in.facts.quotas) {
-    const auto known = in.facts.quotas->find("Longest run time for a training job");
-    if (known != in.facts.quotas->end() && known->second >= *run) return;
-  }
+  const std::int64_t* quota = said_of(in.facts.quotas, "Longest run time for a training job");
+  if (quota != nullptr && *quota >= *run) return;
   report.at(run, {count_text(*run)});
 }
 

@@ -1,5 +1,6 @@
 #include "planner/preflight/rules/tools.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -127,6 +128,29 @@ Where launcher_place(const Job& job) {
   if (job.launcher.stated) return job.launcher.where;
   if (job.hyperparameters != nullptr) return job.hyperparameters->where;
   return job.instance_count.stated ? job.instance_count.where : job.root().where;
+}
+
+const Facts::Dataset* dataset_of(const CheckInput& in, const JobChannel& c) {
+  if (!in.facts.datasets) return nullptr;  // what nobody can look up is not missed
+  const Facts::Dataset* by_uri = said_of(in.facts.datasets, c.s3_uri.value_or(""));
+  return by_uri != nullptr ? by_uri : said_of(in.facts.datasets, c.name.value_or(""));
+}
+
+std::string mode_of(const CheckInput& in, const JobChannel& c) {
+  return c.input_mode.value_or(in.job.input_mode.value_or("File"));
+}
+
+double file_mode_bytes(const CheckInput& in) {
+  double total = 0;
+  for (const JobChannel& c : in.job.channels) {
+    if (mode_of(in, c) != "File" || c.on_file_system()) continue;
+    const Facts::Dataset* d = dataset_of(in, c);
+    if (d == nullptr) continue;
+    const bool split = c.distribution.is("ShardedByS3Key");
+    const auto nodes = static_cast<double>(std::max<std::int64_t>(1, in.nodes().value_or(1)));
+    total += d->bytes.value_or(0) / (split ? nodes : 1);
+  }
+  return total;
 }
 
 std::string quota_name(std::string_view type, std::string_view use) {

@@ -44,6 +44,19 @@ std::optional<int> compute_capability(const CheckInput& in, const InstanceType& 
 std::optional<Seconds> predicted_time(const CheckInput& in);
 /// Where a missing setting of the launcher would stand.
 Where launcher_place(const Job& job);
+/// What the facts say of the name; nullptr where they do not, and for an empty name.
+template <typename Value>
+const Value* said_of(const std::optional<Facts::ByName<Value>>& fact, const std::string& name) {
+  if (!fact || name.empty()) return nullptr;
+  const auto known = fact->find(name);
+  return known == fact->end() ? nullptr : &known->second;
+}
+/// What the facts say of the channel's data, by its URI or its name.
+const Facts::Dataset* dataset_of(const CheckInput& in, const JobChannel& channel);
+/// The channel's input mode, else the job's, else the service's default.
+std::string mode_of(const CheckInput& in, const JobChannel& channel);
+/// Bytes that a node downloads in File mode, over the channels whose size is known.
+double file_mode_bytes(const CheckInput& in);
 /// The name's quota in the console.
 std::string quota_name(std::string_view instance_type, std::string_view use);
 /// Text of a node's first member by any of these names.

@@ -30,10 +30,8 @@ void pool_quota(const CheckInput& in, Report& report) {
   for (const Machines& m : in.machines) {
     if (!m.type) continue;
     const std::string name = quota_name(*m.type, "training warm pool usage");
-    if (in.facts.quotas) {
-      const auto known = in.facts.quotas->find(name);
-      if (known != in.facts.quotas->end() && m.count && known->second >= *m.count) continue;
-    }
+    const std::int64_t* quota = said_of(in.facts.quotas, name);
+    if (quota != nullptr && m.count && *quota >= *m.count) continue;
     report.at(in.job.keep_alive_s, {quote(name)});
   }
 }
@@ -52,9 +50,9 @@ std::array<std::pair<std::string_view, std::string>, 5> matched_fields(const Che
 void pool_match(const CheckInput& in, Report& report) {
   if (!kept(in)) return;
   for (const auto& [name, value] : matched_fields(in)) {
-    const auto before = in.facts.previous_job->find(std::string(name));
-    if (before == in.facts.previous_job->end() || before->second == value) continue;
-    report.at(in.job.keep_alive_s, {std::string(name), quote(value), quote(before->second)});
+    const std::string* before = said_of(in.facts.previous_job, std::string(name));
+    if (before == nullptr || *before == value) continue;
+    report.at(in.job.keep_alive_s, {std::string(name), quote(value), quote(*before)});
   }
 }
 
