@@ -47,6 +47,7 @@ void shared_prefix(const CheckInput& in, Report& report) {
     if (contains(*in.facts.checkpoint_uris_in_use, *uri)) report.at(uri, {quote(*uri)});
     return;
   }
+  if (!uri->starts_with("s3://")) return;  // C007 says so
   if (in.job.name && uri->find(*in.job.name) != std::string::npos) return;
   const std::string_view last = last_part(*uri);
   for (const std::string_view common :

@@ -13,7 +13,8 @@ void hook_on(const CheckInput& in, Report& report) {
   const Job& job = in.job;
   const bool estimator = job.kind == JobKind::Estimator;
   // The SDK switches the hook on unless told not to; the API leaves it off.
-  const bool on = estimator ? job.debugger == nullptr || !is_off(job.debugger) : job.debugger != nullptr;
+  const bool on = estimator ? job.debugger == nullptr || !is_off(job.debugger)
+                            : job.debugger != nullptr && job.debugger->is_object();
   if (!on || is_local(job)) return;
   const Launcher& l = job.launcher;
   const bool new_torch = in.pytorch() && job.framework_version && !below(job.framework_version, "2.0");

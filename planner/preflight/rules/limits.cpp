@@ -165,6 +165,7 @@ void environment(const CheckInput& in, Report& report) {
 void channels(const CheckInput& in, Report& report) {
   const Job& job = in.job;
   if (job.channel_list == nullptr || job.channel_list->is_null()) return;
+  if (job.kind != JobKind::Estimator && !job.channel_list->is_array()) return;  // C004 says so
   if (job.channels.empty() || job.channels.size() > kMaxChannels) {
     report.at(*job.channel_list, {"there are " + count_text(static_cast<std::int64_t>(job.channels.size())) +
                                   " channels, 1 to 20 are allowed"});
@@ -251,7 +252,7 @@ void vpc(const CheckInput& in, Report& report) {
   const Node* subnets = in.job.subnets;
   const Node* groups = in.job.security_groups;
   const Node* vpc = in.job.root().find("VpcConfig");
-  if (size(subnets) == 0 && size(groups) == 0 && vpc == nullptr) return;
+  if (size(subnets) == 0 && size(groups) == 0 && (vpc == nullptr || !vpc->is_object())) return;
   const Where where = subnets != nullptr ? subnets->where : groups != nullptr ? groups->where : vpc->where;
   if (size(subnets) == 0) report.at(where, {"has no subnet"});
   if (size(groups) == 0) report.at(where, {"has no security group"});

@@ -233,7 +233,7 @@ std::optional<std::int64_t> micro_batches(const CheckInput& in) {
 void few_micro_batches(const CheckInput& in, Report& report) {
   const auto n = micro_batches(in);
   const std::int64_t pp = degree(in.job.strategy.pipeline);
-  if (n && pp > 1 && *n < pp) report.at(in.job.strategy.pipeline, {count_text(*n), count_text(pp)});
+  if (n && *n > 0 && pp > 1 && *n < pp) report.at(in.job.strategy.pipeline, {count_text(*n), count_text(pp)});
 }
 
 void interleaved(const CheckInput& in, Report& report) {
