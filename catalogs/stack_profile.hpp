@@ -83,9 +83,9 @@ struct StackProfile {
   double expert_overlap_when_on = 0.5;
   /// Standard deviation of log(predicted / measured) step time, left-out runs: gives P10-P90.
   double residual_sigma = 0;
-  /// What an unknown author's program adds to that: data loaders, logging, settings that nobody tuned. Of the 144 steps
-  /// that users reported elsewhere 71 % lie in P10 to P90 with it, 44 % without. 0 where the runs behind the profile
-  /// are of the program that is planned.
+  /// What an unknown author's program adds to that: data loaders, logging, settings that nobody tuned. Set on steps
+  /// that users reported and no fit has seen (scripts/fit/chosen.json). 0 where the runs behind the profile are of the
+  /// program that is planned.
   double program_sigma = 0.2;
   /// Standard deviation of log(predicted / measured) peak memory: gives its P10-P90 and the probability of running out.
   /// Where no peak was measured, so wide that P10 to P90 hold four fifths of those of a stack, in the mean over stacks.

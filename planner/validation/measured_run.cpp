@@ -194,9 +194,9 @@ std::optional<std::int32_t> read_dimension(CsvCells& in, const DimensionRow& row
   return row.of_execution && value == 0 ? std::nullopt : value;
 }
 
-std::optional<bool> tuned_from(std::string_view name) {
-  if (name == "tuned" || name == "unknown") return name == "tuned";
-  return std::nullopt;
+std::optional<Program> program_from(std::string_view name) {
+  if (name == "tuned") return Program::Tuned;
+  return name == "unknown" ? std::optional(Program::Unknown) : std::nullopt;
 }
 
 /// `bf16-true` of Lightning keeps weights in 16 bits too; `ieee` is torch.backends' word for products that are not
@@ -260,7 +260,7 @@ void read_work(CsvCells& in, MeasuredRun& run) {
   run.global_batch = in.positive("global_batch", kMostSequences);
   run.grad_accum = in.positive("grad_accum", kMostSequences);
   run.precision = read_precision(in, run);
-  run.tuned = in.named("program", tuned_from, "tuned, or unknown").value_or(false);
+  run.program = in.named("program", program_from, "tuned, or unknown").value_or(Program::Unknown);
   run.optimizer = in.named("optimizer", optimizer_from, names_up_to(Optimizer::Lamb));
   read_method(in, run);
 }

@@ -13,6 +13,7 @@
 #include "models/layers/adapters.hpp"
 #include "models/layers/stated_model.hpp"
 #include "models/machine/stated_machine.hpp"
+#include "planner/answer/uncertainty.hpp"
 
 namespace smplan {
 
@@ -56,7 +57,7 @@ struct MeasuredRun {
   std::optional<std::int64_t> lora_rank;
   std::optional<LinearLayers> lora_targets;
   std::optional<bool> lora_embeddings;
-  bool tuned = false;          ///< the program is a published recipe, not a user's own
+  Program program = Program::Unknown;
   bool ieee_fp32 = false;      ///< products in fp32, not in TF32
   bool fp32_adapters = false;  ///< beside weights in 16 bits
 

@@ -71,7 +71,7 @@ RunPrediction predict_run(const MeasuredRun& run, const Catalog& catalog) {
   p.precision = resolved->workload.precision;
   p.step = step_of(*resolved, resolved->stack);
   p.unmeasured = unmeasured_traits(resolved->workload, resolved->strategy, resolved->cluster, resolved->stack);
-  set_interval(p.step, resolved->stack, p.unmeasured.size(), run.tuned ? Program::Tuned : Program::Unknown);
+  set_interval(p.step, resolved->stack, p.unmeasured.size(), run.program);
   p.memory = estimate_memory(resolved->workload, resolved->strategy, resolved->cluster, resolved->stack);
   p.peak = reported_peak(p.memory, resolved->stack, run.memory_kind) * static_cast<double>(run.devices_per_gpu);
   p.peak_interval = peak_interval(p.peak, resolved->stack);

@@ -5,7 +5,6 @@
 #include "base/result.hpp"
 #include "models/engines/state_widths.hpp"
 #include "models/job/execution.hpp"
-#include "models/memory/model_states.hpp"
 
 namespace smplan {
 namespace {

@@ -268,6 +268,16 @@ def scaled_attention(fit, factor):
                         for k in ("forward_efficiency", "backward_efficiency")})
 
 
+def bound_by_tensor_cores(hw, reference, issued, bound):
+    """Whether what an SM issues suffices for its tensor cores, which on H100 wait for it at 0.35 of their peak.
+
+    Peaks in fp32 grow with SMs and clock as issue does, so that fewer 16-bit FLOPs beside them wait less. `bound` is what
+    tensor cores reach that nothing else holds up (A100).
+    """
+    beside = [card["peak"]["fp16"] / card["peak"]["fp32"] for card in (reference, hw)]
+    return issued["forward_efficiency"]["fp16"] * beside[0] / beside[1] >= bound["forward_efficiency"]["fp16"]
+
+
 def build_profiles(hw_of, gemms, gemm_points, flash, flash_points):
     first, ampere, hopper = flash["first"], flash["A100"], flash["H100"]
     sources = {"A": "microsoft/vidur@7d47513, Azure/AI-benchmarking-guide@8fd0c6e, eth-easl/sailor@cf2c8e3, "
@@ -306,9 +316,7 @@ def build_profiles(hw_of, gemms, gemm_points, flash, flash_points):
         ada, ada)
     for key, (relative, note) in RELATIVES.items():
         f2 = {"V100-32GB": first, "A100-80GB": ampere, "A40": ada, "A10G": ada, "H100-80GB": hopper}[relative]
-        if key == "H20-96GB":
-            # An SM issues as much as H100's, whose tensor cores wait for it at 0.35 of their peak; these have a quarter
-            # of that peak and so are what bounds, as on A100.
+        if relative == "H100-80GB" and bound_by_tensor_cores(hw_of[key], hw_of[relative], hopper, ampere):
             f2 = ampere
         add(key, note, f2, flash["H200-vendor"] if relative == "H100-80GB" else f2, relative)
     for key in NEURON:
