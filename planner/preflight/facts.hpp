@@ -97,8 +97,9 @@ inline constexpr Fact kFacts[] = {
 template <typename Value>
 consteval const Fact* fact_of(std::optional<Value> Facts::*member) {
   for (const Fact& row : kFacts) {
-    const auto* here = std::get_if<std::optional<Value> Facts::*>(&row.member);
-    if (here != nullptr && *here == member) return &row;
+    // Not get_if: to compare an address with null is no constant expression where gcc's sanitizer watches.
+    using Member = std::optional<Value> Facts::*;
+    if (std::holds_alternative<Member>(row.member) && std::get<Member>(row.member) == member) return &row;
   }
   throw "a fact without a row";
 }
