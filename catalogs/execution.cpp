@@ -17,6 +17,12 @@ constexpr EnumNames<LossKernel, 4> kLossKernels = {{{LossKernel::Default, "defau
                                                     {LossKernel::Whole, "whole"},
                                                     {LossKernel::Fused, "fused"},
                                                     {LossKernel::Linear, "linear"}}};
+constexpr EnumNames<AttentionClass, 3> kAttentionClasses = {
+    {{AttentionClass::Default, "default"}, {AttentionClass::Flash2, "flash2"}, {AttentionClass::Vendor, "vendor"}}};
+constexpr EnumNames<BaseFormat, 4> kBaseFormats = {{{BaseFormat::Default, "default"},
+                                                    {BaseFormat::Fp32, "fp32"},
+                                                    {BaseFormat::Int8, "int8"},
+                                                    {BaseFormat::Fp8, "fp8"}}};
 constexpr EnumNames<TensorOverlap, 3> kTensorOverlaps = {
     {{TensorOverlap::Default, "default"}, {TensorOverlap::Off, "off"}, {TensorOverlap::Async, "async"}}};
 constexpr EnumNames<ContextExchange, 3> kContextExchanges = {{{ContextExchange::Default, "default"},
@@ -63,6 +69,7 @@ const std::vector<std::pair<std::string_view, Set>>& offered_members() {
       {"recompute_modules", set<&Execution::recompute_modules, layer_modules_from>},
       {"half_gradients", set<&Execution::half_gradients, toggle_from>},
       {"half_moments", set<&Execution::half_moments, toggle_from>},
+      {"base_format", set<&Execution::base_format, base_format_from>},
       {"empty_cache", set<&Execution::empty_cache, toggle_from>},
       {"reentrant_checkpoint", set<&Execution::reentrant_checkpoint, toggle_from>},
   };
@@ -122,6 +129,17 @@ std::optional<LossKernel> loss_kernel_from(std::string_view name) {
   if (name == "liger" || name == "chunked" || name == "cut") return LossKernel::Linear;
   return value_of(kLossKernels, name);
 }
+
+std::string_view to_string(AttentionClass kernel) { return name_of(kAttentionClasses, kernel); }
+std::optional<AttentionClass> attention_class_from(std::string_view name) {
+  for (const std::string_view vendor : {"flash3", "cudnn", "te"}) {
+    if (name == vendor) return AttentionClass::Vendor;
+  }
+  return value_of(kAttentionClasses, name);
+}
+
+std::string_view to_string(BaseFormat format) { return name_of(kBaseFormats, format); }
+std::optional<BaseFormat> base_format_from(std::string_view name) { return value_of(kBaseFormats, name); }
 
 std::string_view to_string(TensorOverlap overlap) { return name_of(kTensorOverlaps, overlap); }
 std::optional<TensorOverlap> tensor_overlap_from(std::string_view name) { return value_of(kTensorOverlaps, name); }

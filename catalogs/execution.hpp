@@ -27,6 +27,25 @@ enum class Compile : std::int8_t {
 std::string_view to_string(Compile compile);
 std::optional<Compile> compile_from(std::string_view name);
 
+/// Which class of fused kernels attends where no scores are stored.
+enum class AttentionClass : std::int8_t {
+  Default,
+  Flash2,  ///< FlashAttention-2 and what PyTorch had of it
+  Vendor,  ///< FlashAttention-3, cuDNN, Transformer Engine: written for the part's own instructions
+};
+std::string_view to_string(AttentionClass kernel);
+std::optional<AttentionClass> attention_class_from(std::string_view name);
+
+/// How frozen weights are held between steps. QLoRA's have 4 bits.
+enum class BaseFormat : std::int8_t {
+  Default,  ///< 16 bits
+  Fp32,     ///< as FSDP's mixed precision keeps what it casts for each product
+  Int8,     ///< LLM.int8 (Dettmers et al. 2022)
+  Fp8,
+};
+std::string_view to_string(BaseFormat format);
+std::optional<BaseFormat> base_format_from(std::string_view name);
+
 /// How the loss of the logits is computed.
 enum class LossKernel : std::int8_t {
   Default,
@@ -118,6 +137,7 @@ std::optional<LayerModules> layer_modules_from(std::string_view name);
 struct Execution {
   Compile compile = Compile::Default;
   Toggle flash_attention = Toggle::Default;  ///< off: attention stores its scores
+  AttentionClass attention_kernel = AttentionClass::Default;
   LossKernel loss_kernel = LossKernel::Default;
   Toggle liger_kernels = Toggle::Default;  ///< norms and gates as one kernel each (Hsu et al. 2024)
   TensorOverlap tensor_overlap = TensorOverlap::Default;
@@ -142,8 +162,10 @@ struct Execution {
   std::int32_t reduce_bucket = 0;  ///< gradients that DeepSpeed reduces at a time; 0: the framework's number
   /// Gradients are let go of after the update, so that a step of one micro-batch begins without.
   Toggle release_gradients = Toggle::Default;
+  BaseFormat base_format = BaseFormat::Default;  ///< of frozen weights
   Toggle double_quantization = Toggle::Default;  ///< of a 4-bit base: its scales are quantised too
-  std::int32_t software_release = 0;             ///< year and month of the software, 2602 is 2026-02; 0: today's
+  std::int32_t host_threads = 0;  ///< of each rank's process, for an optimizer on the host; 0: its share of the node's
+  std::int32_t software_release = 0;  ///< year and month of the software, 2602 is 2026-02; 0: today's
 
   friend auto operator<=>(const Execution&, const Execution&) = default;
 };

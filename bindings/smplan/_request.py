@@ -67,6 +67,7 @@ class Request(TypedDict, total=False):
     collectives: Names
     compile: Switches
     flash_attention: Switches
+    attention_kernel: Names
     fused_loss: Union[bool, str]
     loss_kernel: Names
     liger_kernels: Switches
@@ -88,7 +89,9 @@ class Request(TypedDict, total=False):
     reentrant_checkpoint: Switches
     reduce_bucket: Numbers
     release_gradients: Switches
+    base_format: Names
     double_quantization: Switches
+    host_threads: Numbers
     software_release: Numbers
     checkpoint_storage: str
     checkpoint_mode: str

@@ -20,7 +20,8 @@ class DeepSpeedEngine final : public StateEngine {
   [[nodiscard]] double gathered_bytes(const RankStates& r) const override {
     if (r.strategy.sharding != Sharding::Zero3) return 0;
     const StageParameters& p = r.parameters;
-    const double width = r.workload.finetune == FineTune::Qlora ? kMemoryConstants.nf4_bytes : r.widths.compute;
+    const bool frozen = r.workload.finetune != FineTune::Full;
+    const double width = frozen ? gathered_frozen_bytes(r.workload, r.stack) : r.widths.compute;
     return width * (std::min(p.total(), std::max(kMemoryConstants.zero_live_parameters, p.unit + p.head)) + p.unit);
   }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "models/engines/memory_constants.hpp"
 #include "models/job/execution.hpp"
 
 namespace smplan {
@@ -38,14 +39,30 @@ StateWidths state_widths(const Workload& w, const Strategy& s, const Stack& stac
   if (keeps_32_bits(w.precision)) return {4, 4, moments, 4};
   if (is_on(stack.execution.pure_half)) return half_widths(w.optimizer);
   StateWidths b{stack.weight_bytes, stack.gradient_bytes, moments + stack.master_bytes, 2};
-  // DeepSpeed's BF16_Optimizer, which pipelines take, accumulates gradients in fp32 beside the 16-bit ones.
-  const bool accumulates = stack.deepspeed_engine && stack.pipeline_parallel && s.sharding == Sharding::Zero1;
+  // DeepSpeed's BF16_Optimizer, which pipelines take, accumulates gradients in fp32 beside the 16-bit ones, if it is
+  // not told to in theirs (`grad_accum_dtype`).
+  const bool accumulates = stack.deepspeed_engine && stack.pipeline_parallel && s.sharding == Sharding::Zero1 &&
+                           !is_on(stack.execution.half_gradients);
   if (accumulates && w.precision == Precision::Bf16 && b.gradient < 4) b.gradient += 4;
   return b;
 }
 
-double gathered_parameter_bytes(const Workload& workload) {
-  return workload.finetune == FineTune::Qlora ? 0.53 : tensor_bytes(workload.precision);
+double frozen_weight_bytes(const Workload& workload, const Stack& stack) {
+  if (workload.finetune == FineTune::Qlora) {
+    return stack.execution.double_quantization != Toggle::Off ? kMemoryConstants.nf4_bytes
+                                                              : kMemoryConstants.nf4_plain_bytes;
+  }
+  return base_format_bytes(stack.execution.base_format, workload.precision);
+}
+
+double gathered_frozen_bytes(const Workload& workload, const Stack& stack) {
+  return std::min(tensor_bytes(workload.precision), frozen_weight_bytes(workload, stack));
+}
+
+double gathered_parameter_bytes(const Workload& workload, const Stack& stack) {
+  if (workload.finetune == FineTune::Qlora) return 0.53;
+  const double tensor = tensor_bytes(workload.precision);
+  return workload.finetune == FineTune::Full ? tensor : std::min(tensor, frozen_weight_bytes(workload, stack));
 }
 
 double reduced_gradient_bytes(const Workload& workload, const Stack& stack) {

@@ -15,6 +15,7 @@ constexpr std::int32_t kMostDegree = 16384;
 constexpr std::int32_t kMostLayers = 1 << 20;
 constexpr std::int32_t kMostPadding = 1 << 20;
 constexpr std::int32_t kMostBucket = 2'000'000'000;
+constexpr std::int32_t kMostThreads = 1024;
 constexpr std::int32_t kFirstRelease = 1801;  // before there was a framework that the catalog knows
 constexpr std::int32_t kMostRelease = 9912;
 
@@ -296,6 +297,12 @@ const std::array<DimensionRow, kDimensionCount>& table() {
   static const DimensionWords kCollectives = words<Collectives, collectives_from>(Collectives::Smddp);
   static const DimensionWords kToggles = words<Toggle, toggle_from>(Toggle::On);
   static const DimensionWords kAttentions = attention_words();
+  static const DimensionWords kAttentionClasses = words<AttentionClass, attention_class_from>(
+      AttentionClass::Vendor, {{"fa2", AttentionClass::Flash2},
+                               {"flashattention2", AttentionClass::Flash2},
+                               {"fa3", AttentionClass::Vendor},
+                               {"flashattention3", AttentionClass::Vendor}});
+  static const DimensionWords kBaseFormats = words<BaseFormat, base_format_from>(BaseFormat::Fp8);
   static const DimensionWords kCompiles = words<Compile, compile_from>(Compile::LayersAndLoss);
   static const DimensionWords kLossKernels = words<LossKernel, loss_kernel_from>(LossKernel::Linear);
   static const DimensionWords kTensorOverlaps = words<TensorOverlap, tensor_overlap_from>(TensorOverlap::Async);
@@ -408,6 +415,13 @@ const std::array<DimensionRow, kDimensionCount>& table() {
                                                   "execution/flash_attention", "flash:", "flash attention",
                                                   "Attention keeps no scores [as the stack does]", kAttentions),
            for_any_stack),
+      with(told_word<&Execution::attention_kernel>(
+               Dimension::AttentionKernel, "attention_kernel", "execution/attention_kernel",
+               "attention:", "attention kernel",
+               "Class of the fused kernels: FlashAttention-2, or the vendor's for its part, FlashAttention-3 too [as "
+               "the stack does]",
+               kAttentionClasses),
+           for_any_stack),
       with(told_word<&Execution::loss_kernel>(
                Dimension::LossKernel, "loss_kernel", "execution/loss_kernel", "loss:", "loss kernel",
                "All logits in fp32, the framework's fused loss, or with the projection in chunks, which keeps no "
@@ -473,11 +487,19 @@ const std::array<DimensionRow, kDimensionCount>& table() {
                Dimension::ReleaseGradients, "release_gradients", "execution/release_gradients",
                "release-gradients:", "released gradients", "Gradients are let go of after the update", kToggles),
            for_any_stack),
+      told_word<&Execution::base_format>(Dimension::BaseFormat, "base_format", "execution/base_format",
+                                         "base:", "format of frozen weights",
+                                         "How adapters' frozen weights are held [16 bits; qlora: 4]", kBaseFormats),
       with(told_word<&Execution::double_quantization>(Dimension::DoubleQuantization, "double_quantization",
                                                       "execution/double_quantization",
                                                       "double-quantization:", "double quantization",
                                                       "Scales of a 4-bit base are quantized too [on]", kToggles),
            for_any_stack),
+      told_number<&Execution::host_threads>(Dimension::HostThreads, "host_threads", "execution/host_threads",
+                                            "host-threads:", "host threads",
+                                            "Threads of each rank for an optimizer on the host, OMP_NUM_THREADS [its "
+                                            "share of the node's]",
+                                            kMostThreads),
       with(told_number<&Execution::software_release>(
                Dimension::SoftwareRelease, "software_release", "execution/software_release", "release:",
                "software release", "Year and month of the software, 2602 is 2026-02 [today's]", kMostRelease),

@@ -35,6 +35,7 @@ enum class Dimension : std::uint8_t {
   // Execution: what software is told, or left to the framework's default.
   Compile,
   FlashAttention,
+  AttentionKernel,
   LossKernel,
   LigerKernels,
   TensorOverlap,
@@ -55,10 +56,12 @@ enum class Dimension : std::uint8_t {
   ReentrantCheckpoint,
   ReduceBucket,
   ReleaseGradients,
+  BaseFormat,
   DoubleQuantization,
+  HostThreads,
   SoftwareRelease,
 };
-inline constexpr std::size_t kDimensionCount = 40;
+inline constexpr std::size_t kDimensionCount = 43;
 
 /// Values of all dimensions are kept as numbers: a degree itself, 0 or 1 of a switch, the place of an enumerator, the
 /// bits of an Offload or of LayerModules.

@@ -26,6 +26,10 @@ void switch_kernels(const Execution& e, Stack& s) {
     s.plain_layers = false;
   }
   if (e.flash_attention != Toggle::Default) s.flash_attention = is_on(e.flash_attention);
+  if (e.attention_kernel != AttentionClass::Default) {
+    s.attention_kernel =
+        e.attention_kernel == AttentionClass::Vendor ? AttentionKernel::Vendor : AttentionKernel::Flash2;
+  }
   if (e.vocab_multiple > 0) s.vocab_multiple = e.vocab_multiple;
   if (e.reentrant_checkpoint != Toggle::Default) s.checkpoint_stops_early = !is_on(e.reentrant_checkpoint);
   if (e.compile == Compile::LayersAndLoss) s.logits_bytes = kCompiledLogitsBytes;
@@ -73,6 +77,19 @@ void switch_states(const Execution& e, Stack& s) {
 }
 
 }  // namespace
+
+double base_format_bytes(BaseFormat format, Precision precision) {
+  switch (format) {
+    case BaseFormat::Default:
+      return tensor_bytes(precision);
+    case BaseFormat::Fp32:
+      return 4;
+    case BaseFormat::Int8:
+    case BaseFormat::Fp8:
+      return 1;
+  }
+  return tensor_bytes(precision);
+}
 
 double year_of_release(std::int32_t release) {
   constexpr int kMonths = 12;

@@ -16,6 +16,9 @@ inline bool compiles_layers(const Execution& e) {
 }
 inline bool is_on(Toggle toggle) { return toggle == Toggle::On; }
 
+/// Bytes of a frozen weight that is held so; by default those of the tensors of a run in `precision`.
+double base_format_bytes(BaseFormat format, Precision precision);
+
 /// The year of a release as Execution has it: 2602 is 2026 + 1/12.
 double year_of_release(std::int32_t release);
 

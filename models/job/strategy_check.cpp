@@ -379,6 +379,15 @@ constexpr std::array kRules{
          [](const Candidate& c) { return c.s.execution.pure_half == Toggle::On && keeps_32_bits(c.w.precision); },
          [](const Candidate&) { return std::string("16-bit states need a 16-bit compute format"); },
          "use --dtype bf16"},
+    Rule{"base-format-of-adapters", Validity::Unsupported, kNever, "--base-format --finetune",
+         [](const Candidate& c) {
+           return c.s.execution.base_format != BaseFormat::Default && c.w.finetune != FineTune::Lora;
+         },
+         [](const Candidate& c) {
+           return c.w.finetune == FineTune::Full ? std::string("no weight is frozen where all are trained")
+                                                 : std::string("QLoRA's frozen weights have 4 bits");
+         },
+         "use --finetune lora, or leave --base-format out"},
     Rule{"half-layers-of-the-model", Validity::Divisibility, kNever, "--half-layers",
          [](const Candidate& c) { return c.s.execution.half_layers > c.layers(); },
          [](const Candidate& c) {

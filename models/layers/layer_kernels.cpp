@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "models/job/execution.hpp"
 #include "models/layers/state_mixer.hpp"
 
 namespace smplan {
@@ -43,6 +44,15 @@ Seconds ring_gemm(const LayerInputs& in, std::int64_t m, std::int64_t n, std::in
   return static_cast<double>(in.ring) * in.clock.gemm(std::max<std::int64_t>(1, m / in.ring), n, k);
 }
 
+/// Bytes that a pass moves of each frozen weight before its product, to bring it into the format that products read.
+double widened_bytes(const LayerInputs& in) {
+  if (in.workload.finetune == FineTune::Qlora) return in.stack.profile.dequantized_bytes;
+  const BaseFormat base = in.stack.execution.base_format;
+  const bool as_it_is = base == BaseFormat::Fp8 && in.clock.eight_bit();
+  if (in.workload.finetune == FineTune::Full || base == BaseFormat::Default || as_it_is) return 0;
+  return base_format_bytes(base, in.workload.precision) + tensor_bytes(in.workload.precision);
+}
+
 /// Adds y = x W (m x k times k x n) in all passes: forward, gradient of x, gradient of W. The collectives beside a
 /// column-cut layer's backward products, and beside gradients of weights, cut none of them (bulk overlap).
 void add_linear(LayerCosts& costs, const LayerInputs& in, std::int64_t m, std::int64_t n, std::int64_t k,
@@ -58,9 +68,10 @@ void add_linear(LayerCosts& costs, const LayerInputs& in, std::int64_t m, std::i
   } else {
     add_adapter(costs, in, rows * static_cast<double>(k), rows * static_cast<double>(n));
   }
-  if (in.workload.finetune == FineTune::Qlora) {
-    costs.forward.gemm += in.clock.copy(Bytes(in.stack.profile.dequantized_bytes * weights));
-    costs.backward.gemm += in.clock.copy(Bytes(in.stack.profile.dequantized_bytes * weights));
+  const double widened = widened_bytes(in);
+  if (widened > 0) {
+    costs.forward.gemm += in.clock.copy(Bytes(widened * weights));
+    costs.backward.gemm += in.clock.copy(Bytes(widened * weights));
   }
   const bool four_bit = in.workload.precision == Precision::Fp4;
   if (in.clock.eight_bit() && (four_bit || batch == 1)) {

@@ -31,15 +31,12 @@ Split split(const StageParameters& p, const Degrees& d) {
   return {p.total(), (p.dense + p.root) / d.dense + p.experts / d.experts};
 }
 
-/// Frozen weights: 16-bit, or NF4 in the layers. Embedding and head stay 16-bit, but Lightning quantises each linear
+/// Frozen weights. Where layers are quantised, embedding and head keep 16 bits, but Lightning quantises each linear
 /// map, and LitGPT's head is one of its own, tied or not.
 double frozen_weights(const StageParameters& p, const Workload& w, const Stack& stack, const Degrees& d, bool sharded) {
-  const bool four_bits = w.finetune == FineTune::Qlora;
-  const double nf4 = stack.execution.double_quantization != Toggle::Off ? kMemoryConstants.nf4_bytes
-                                                                        : kMemoryConstants.nf4_plain_bytes;
-  const double width = four_bits ? nf4 : 2.0;
-  double root = 2.0 * p.root;
-  if (four_bits && stack.lightning_quantization) {
+  const double width = frozen_weight_bytes(w, stack);
+  double root = std::max(2.0, width) * p.root;
+  if (w.finetune == FineTune::Qlora && stack.lightning_quantization) {
     root += width * p.head - (w.architecture.tied_embeddings ? 0 : 2.0 * p.head);
   }
   const double dense = width * p.dense + root;

@@ -22,6 +22,10 @@ constexpr BytesPerSecond kHostMemoryBandwidth = gb_per_s(200);
 constexpr double kHostAdamBytes = 46;
 /// Of the vectors that Adam reads a processor thread moves at most this: a core streams about 10 GB/s and has two.
 constexpr BytesPerSecond kMemoryBandwidthPerVcpu = gb_per_s(5);
+/// What one thread of a rank's process moves where it was told how many it has: copies, casts and checks of gradients
+/// count too, which no core's bandwidth knows. Three runs of users under launchers that give one thread say 2 to 3 GB/s
+/// (scripts/fit/chosen.json).
+constexpr BytesPerSecond kHostRateOfThread = gb_per_s(3);
 /// torch's Adam on the host, which FSDP runs, takes this much longer than DeepSpeed's: 1.39 and 0.22 s for 1 billion
 /// parameters, 14.8 and 2.6 s for 10 (Ren et al. 2021, ZeRO-Offload, table 4).
 constexpr double kTorchHostAdam = 6;
@@ -98,7 +102,8 @@ Seconds sharded_parameter_time(const TailInputs& in) {
     const auto micro_batches = static_cast<double>(in.strategy.micro_batches(in.workload));
     return micro_batches * shown_beside(in, replica_time(in), in.gradients_window());
   }
-  const Seconds gather = over_shards(in, CollectiveKind::AllGather, gathered_parameter_bytes(in.workload), in.held);
+  const Seconds gather =
+      over_shards(in, CollectiveKind::AllGather, gathered_parameter_bytes(in.workload, in.stack), in.held);
   const Seconds scatter =
       over_shards(in, CollectiveKind::ReduceScatter, reduced_gradient_bytes(in.workload, in.stack), in.trained);
   return shown_beside(in, gather, in.weights_window()) +
@@ -171,10 +176,16 @@ Seconds orthogonalization_time(const TailInputs& in, const RankParameters& updat
 }
 
 /// What a host's Adam streams; an unknown number of processors limits nothing.
+double ranks_on_node(const TailInputs& in) {
+  return static_cast<double>(std::min<std::int64_t>(in.cluster.gpus_per_node, in.strategy.gpus()));
+}
+
 BytesPerSecond host_adam_rate(const TailInputs& in) {
   BytesPerSecond rate = kHostMemoryBandwidth;
   if (in.cluster.vcpus > 0) rate = std::min(rate, kMemoryBandwidthPerVcpu * static_cast<double>(in.cluster.vcpus));
-  return is_fsdp(in.strategy.sharding) ? rate / kTorchHostAdam : rate;
+  if (is_fsdp(in.strategy.sharding)) rate = rate / kTorchHostAdam;
+  const std::int32_t threads = in.stack.execution.host_threads;
+  return threads > 0 ? std::min(rate, kHostRateOfThread * (threads * ranks_on_node(in))) : rate;
 }
 
 /// Optimizer on the host (ZeRO-Offload, Ren et al. 2021): gradients out over the host link and 16-bit weights in, but
@@ -184,7 +195,7 @@ Seconds offloaded_optimizer_time(const TailInputs& in, double parameters) {
   Seconds time;
   const double link_bytes = kGradientOutBytes + (is_fsdp(in.strategy.sharding) ? 0 : kHalfBytes);
   if (in.cluster.host_link.value() > 0) time += Bytes(link_bytes * parameters) / in.cluster.host_link;
-  const double per_node = parameters * in.cluster.gpus_per_node;
+  const double per_node = parameters * ranks_on_node(in);
   time += Bytes(kHostAdamBytes * per_node) / host_adam_rate(in);
   if (in.strategy.offload.to_nvme && in.cluster.local_nvme_read.value() > 0) {
     const Bytes states(per_node * (in.stack.master_bytes + moment_bytes(in.workload, in.stack)));
@@ -198,7 +209,7 @@ Seconds offloaded_optimizer_time(const TailInputs& in, double parameters) {
 /// Of a weight that lives on the host: FSDP's stays in the format of its states and is cast on the device.
 double fetched_bytes(const TailInputs& in) {
   if (in.workload.finetune != FineTune::Full || !is_fsdp(in.strategy.sharding)) {
-    return gathered_parameter_bytes(in.workload);
+    return gathered_parameter_bytes(in.workload, in.stack);
   }
   return state_widths(in.workload, in.strategy, in.stack).weight;
 }

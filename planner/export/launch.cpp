@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/json_writer.hpp"
+#include "models/engines/engine.hpp"
 #include "planner/export/writers.hpp"
 
 namespace smplan {
@@ -154,6 +155,15 @@ Settings script_settings(const ExportJob& job) {
   return out;
 }
 
+/// Of each rank, for the optimizer on the host: launchers would give one (torchrun). SageMaker's vCPUs are threads, two
+/// a core, and a core streams no faster with both.
+std::int32_t host_threads(const TrainingPlan& p) {
+  constexpr std::int32_t kThreadsPerCore = 2;
+  const std::int32_t told = p.strategy.execution.host_threads;
+  const std::int32_t ranks = std::max(1, p.instance->accelerator_count);
+  return told > 0 ? told : std::max(1, p.instance->vcpus / kThreadsPerCore / ranks);
+}
+
 void set_environment(const ExportJob& job, Launch& launch) {
   const TrainingPlan& p = job.plan;
   const Network& network = p.instance->network;
@@ -165,6 +175,7 @@ void set_environment(const ExportJob& job, Launch& launch) {
     if (network.gpudirect_rdma || neuron) env.emplace_back("FI_EFA_USE_DEVICE_RDMA", "1");
   }
   if (neuron) return;
+  if (updates_on_host(p.strategy)) env.emplace_back("OMP_NUM_THREADS", std::to_string(host_threads(p)));
   env.emplace_back("NCCL_DEBUG", "WARN");
   if (launch.launcher == LaunchMethod::Torchrun)
     env.emplace_back("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True");

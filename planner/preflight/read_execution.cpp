@@ -97,8 +97,10 @@ Execution script_execution(const Node& h) {
   }
   const Count steps = count_field(h.find("torch_empty_cache_steps"));
   if (steps && *steps > 0) e.empty_cache = Toggle::On;
-  if (text_field(first_of(h, {"attn_implementation", "attn-implementation"})).is("eager")) {
-    e.flash_attention = Toggle::Off;
+  if (const Text attention = text_field(first_of(h, {"attn_implementation", "attn-implementation"}))) {
+    if (attention.is("eager")) e.flash_attention = Toggle::Off;
+    const DimensionRow& kernel = row_of(Dimension::AttentionKernel);
+    if (const auto named = kernel.words->parse(*attention)) kernel.set(said, *named);
   }
   const Node* reentrant = h.at({"gradient_checkpointing_kwargs", "use_reentrant"});
   if (reentrant != nullptr && truth_of(*reentrant) == true) e.reentrant_checkpoint = Toggle::On;

@@ -99,6 +99,17 @@ TEST(Executed, SwitchesOfKernelsAndStates) {
   EXPECT_EQ(executed(framework(), {.reduce_bucket = 1000}).reduce_bucket_elements, 1000);
 }
 
+TEST(Executed, AttendsWithTheKernelsThatAreNamed) {
+  Stack stack = framework();
+  stack.attention_kernel = AttentionKernel::Triton;
+  const auto kernel = [&](AttentionClass named) {
+    return executed(stack, {.attention_kernel = named}).attention_kernel;
+  };
+  EXPECT_EQ(kernel(AttentionClass::Default), AttentionKernel::Triton);
+  EXPECT_EQ(kernel(AttentionClass::Flash2), AttentionKernel::Flash2);
+  EXPECT_EQ(kernel(AttentionClass::Vendor), AttentionKernel::Vendor);
+}
+
 TEST(Executed, TransfersHideAsTheyAreTold) {
   const auto profile = [](const Execution& e) { return executed(framework(), e).profile; };
   EXPECT_EQ(profile({.tensor_overlap = TensorOverlap::Off}).tensor_overlap, 0);
@@ -304,6 +315,18 @@ TEST_F(ExecutionRules, ModulesAreOfSelectiveRecomputation) {
   EXPECT_TRUE(breaks("modules-with-selective-recomputation"));
   s.recompute = Recompute::Selective;
   EXPECT_FALSE(breaks("modules-with-selective-recomputation"));
+}
+
+TEST_F(ExecutionRules, OnlyAdaptersHaveABaseOfAnotherFormat) {
+  s.execution.base_format = BaseFormat::Fp32;
+  EXPECT_TRUE(breaks("base-format-of-adapters"));
+  w.finetune = FineTune::Qlora;
+  EXPECT_TRUE(breaks("base-format-of-adapters")) << "that has 4 bits";
+  w.finetune = FineTune::Lora;
+  EXPECT_FALSE(breaks("base-format-of-adapters"));
+  EXPECT_TRUE(breaks("execution-offered")) << "nor does every framework hold one";
+  stack.offers.push_back({.base_format = BaseFormat::Fp32});
+  EXPECT_FALSE(breaks("execution-offered"));
 }
 
 TEST_F(ExecutionRules, SixteenBitStatesNeedSixteenBitProducts) {

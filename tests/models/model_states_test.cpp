@@ -259,6 +259,37 @@ TEST(Offload, MovesBytesToTheHost) {
   EXPECT_EQ(there.step_transient, 0);
 }
 
+TEST(FrozenWeights, AreHeldAsTheJobIsTold) {
+  Workload w = adam();
+  w.finetune = FineTune::Lora;
+  StageParameters p = dense(1e9);
+  p.root = 1e8;
+  Stack stack = torch();
+  const auto held = [&](BaseFormat format) {
+    stack.execution.base_format = format;
+    return model_states(p, w, Strategy{}, stack).weights;
+  };
+  EXPECT_DOUBLE_EQ(held(BaseFormat::Default), 2 * 1.1e9);
+  EXPECT_DOUBLE_EQ(held(BaseFormat::Fp32), 4 * 1.1e9);
+  EXPECT_DOUBLE_EQ(held(BaseFormat::Int8), 1e9 + 2e8) << "embedding and head keep 16 bits";
+  EXPECT_DOUBLE_EQ(held(BaseFormat::Fp8), 1e9 + 2e8);
+}
+
+TEST(FrozenWeights, TravelInTheFormatOfTheProductsOrANarrowerOne) {
+  Workload w = adam();
+  w.finetune = FineTune::Lora;
+  Stack stack = torch();
+  const auto gathered = [&](BaseFormat format) {
+    stack.execution.base_format = format;
+    return gathered_parameter_bytes(w, stack);
+  };
+  EXPECT_EQ(gathered(BaseFormat::Default), 2);
+  EXPECT_EQ(gathered(BaseFormat::Fp32), 2) << "cast before they travel";
+  EXPECT_EQ(gathered(BaseFormat::Fp8), 1);
+  w.finetune = FineTune::Full;
+  EXPECT_EQ(gathered(BaseFormat::Fp8), 2) << "nothing is frozen";
+}
+
 // Half a byte and an fp32 scale a block of 64 of all linear maps; embedding in 16 bits, the head a map of its own.
 TEST(LightningQuantization, TakesTheHeadTooAndKeepsScalesInFp32) {
   Workload w = adam();

@@ -262,6 +262,22 @@ TEST(OffloadedOptimizer, IsAsFastAsTheHostsProcessorsAndItsKernel) {
   EXPECT_NEAR(tail_of(c).offload / Seconds(link + 8 * share * 46 / 200e9), 1, 1e-9) << "not known";
 }
 
+// 46 bytes a parameter at 3 GB/s a thread.
+TEST(OffloadedOptimizer, MovesWhatItsThreadsMove) {
+  StepCase c = bare("llama-2-7b", "deepspeed", Sharding::Zero2);
+  c.strategy.offload.optimizer = true;
+  c.cluster.host_link = gb_per_s(1e9);
+  const double own = held(c).total() / c.strategy.data_parallel;
+  const auto time = [&](std::int32_t threads) {
+    c.stack.execution.host_threads = threads;
+    return tail_of(c).offload.value();
+  };
+  EXPECT_NEAR(time(1), 46 * own / 3e9, 1e-6 * time(1));
+  EXPECT_NEAR(time(2), 46 * own / 6e9, 1e-6 * time(2));
+  EXPECT_DOUBLE_EQ(time(1000), time(0)) << "the node's memory";
+  EXPECT_LT(time(0), time(2));
+}
+
 // torch keeps gradients and states where the parameters are, and updates there with its own Adam.
 TEST(OffloadedParameters, OfFsdpAreUpdatedOnTheHost) {
   StepCase c = bare("gpt2", "fsdp", Sharding::FsdpFull);

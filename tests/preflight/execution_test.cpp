@@ -108,6 +108,14 @@ TEST(OtherExecution, OfHyperparametersShapesThePrediction) {
                          "use_liger_kernel": "true", "attn_implementation": "eager", "torch_empty_cache_steps": "4"}})",
                      JobKind::CreateTrainingJob);
   EXPECT_EQ(to_string(s), "compile:layers flash:off loss:linear liger:on empty-cache:on");
+  const auto kernel = [](const std::string& name) {
+    return read(R"({"TrainingJobName": "a", "HyperParameters": {"attn_implementation": ")" + name + "\"}}",
+                JobKind::CreateTrainingJob)
+        .attention_kernel;
+  };
+  EXPECT_EQ(kernel("flash_attention_2"), AttentionClass::Flash2);
+  EXPECT_EQ(kernel("flash_attention_3"), AttentionClass::Vendor);
+  EXPECT_EQ(kernel("sdpa"), AttentionClass::Default) << "whichever PyTorch takes";
 }
 
 }  // namespace
