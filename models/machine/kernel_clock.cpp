@@ -48,18 +48,31 @@ Seconds KernelClock::attention(const AttentionShape& shape, Pass pass, bool ring
                                                         cluster_.accelerator_profile, between);
   const AcceleratorProfile& p = cluster_.accelerator_profile;
   const Seconds time = powered(kernel, attention_flops(shape, pass), attention_precision());
-  // Vendors publish their kernels at the best sizes; the others' rates are means over many.
-  const double sustained = flash && stack_.attention_kernel == AttentionKernel::Vendor ? p.sustained_attention : 1;
   const Seconds simt = flash ? Seconds() : misaligned_attention_time(shape, pass, cluster_.accelerator);
-  return time * (attention_slowdown(shape, ring) / (p.sustained_fraction * sustained)) + simt;
+  const bool vendor = flash && stack_.attention_kernel == AttentionKernel::Vendor;
+  const double beyond = per_token(stack_.profile.attention_slowdown, shape, ring) *
+                        (vendor ? per_token(1 / sustained_attention(pass), shape, ring) : 1);
+  return time * (beyond / p.sustained_fraction) + simt;
+}
+
+/// Vendors publish their kernels at the best sizes; the others' rates are means over many. Who wrote a kernel for the
+/// part ships none that is slower than the one before.
+double KernelClock::sustained_attention(Pass pass) const {
+  const AcceleratorProfile& p = cluster_.accelerator_profile;
+  const auto efficiency = [&](const AttentionRates& rates) {
+    const auto format = static_cast<std::size_t>(attention_precision());
+    return pass == Pass::Forward ? rates.forward_efficiency[format] : rates.backward_efficiency[format];
+  };
+  const double best = efficiency(p.vendor_attention);
+  const double before = best > 0 ? std::min(1.0, efficiency(p.flash2) / best) : 0;
+  return std::max(p.sustained_attention, before);
 }
 
 /// Profiles are fitted on sequences of a few thousand tokens, where what a stack loses beside the kernels that were
 /// benchmarked (layouts, launches, masks) is a cost for each token. The core grows with every pair of tokens, so that
 /// this cost is an ever smaller part of it: kernels of long contexts run at the rate that was benchmarked. A ring works
 /// through pieces and joins their results, whatever the length.
-double KernelClock::attention_slowdown(const AttentionShape& shape, bool ring) const {
-  const double slowdown = stack_.profile.attention_slowdown;
+double KernelClock::per_token(double slowdown, const AttentionShape& shape, bool ring) {
   if (ring || slowdown <= 1) return slowdown;
   return 1 + (slowdown - 1) * std::min(1.0, kFittedKeys / static_cast<double>(shape.key_len));
 }

@@ -33,7 +33,8 @@ class KernelClock {
   }
 
  private:
-  [[nodiscard]] double attention_slowdown(const AttentionShape& shape, bool ring) const;
+  [[nodiscard]] double sustained_attention(Pass pass) const;
+  [[nodiscard]] static double per_token(double slowdown, const AttentionShape& shape, bool ring);
   [[nodiscard]] Precision attention_precision() const;
   /// The kernel's time where the power cap allows its rate, the time at the cap's rate elsewhere.
   [[nodiscard]] Seconds powered(Seconds kernel, Flops flops, Precision precision) const;

@@ -133,7 +133,7 @@ RELATIVES = {
                                     "its data sheet 76 % of the rate (H100 whitepaper)"),
     "H100-94GB-NVL": ("H100-80GB", "as H100 PCIe, whose watts for a FLOP/s it has"),
     "H800-80GB": ("H100-80GB", "as H100, which it is but for NVLink"),
-    "H20-96GB": ("H100-80GB", "as H100; what fewer SMs on the same memory gain is not measured"),
+    "H20-96GB": ("H100-80GB", "as H100"),
     "GH200-96GB": ("H100-80GB", "as H100, the same silicon"),
     "GH200-144GB": ("H100-80GB", "as H100, the same silicon"),
     "MI300X": ("A100-80GB", "A100 with matrix rates x 0.59, the ratio of what the best products of both reach of their "
@@ -318,7 +318,12 @@ def build_profiles(hw_of, gemms, gemm_points, flash, flash_points):
         f2 = {"V100-32GB": first, "A100-80GB": ampere, "A40": ada, "A10G": ada, "H100-80GB": hopper}[relative]
         if relative == "H100-80GB" and bound_by_tensor_cores(hw_of[key], hw_of[relative], hopper, ampere):
             f2 = ampere
-        add(key, note, f2, flash["H200-vendor"] if relative == "H100-80GB" else f2, relative)
+            unhindered = gemms["A10G"]["gemm_efficiency"]["fp16"]
+            gemms[key] = dict(gemms[relative], gemm_efficiency={d: unhindered for d in gemms[relative]["gemm_efficiency"]})
+            note += ("; where an SM feeds its tensor cores faster than they compute: products as A10G, "
+                     "FlashAttention-2 as A100")
+            relative = key
+        add(key, note, f2, flash["H200-vendor"] if relative in ("H100-80GB", key) else f2, relative)
     for key in NEURON:
         gemms[key] = dict(gemms["A100-80GB"], gemm_wave_rounding=0.0)
         add(key, NEURON_NOTE, hopper, hopper)

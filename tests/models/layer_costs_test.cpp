@@ -273,8 +273,12 @@ TEST(AttentionCosts, StreamQueriesKeysValuesAndOutputsAndTwiceThatBackward) {
   c.cluster.accelerator_profile.sustained_attention = 0.5;
   EXPECT_BYTES(costs_of(c).forward.attention, 2 * streamed);
   c.stack.attention_kernel = AttentionKernel::Vendor;
-  c.cluster.accelerator_profile.vendor_attention = c.cluster.accelerator_profile.flash2;
+  AcceleratorProfile& p = c.cluster.accelerator_profile;
+  p.vendor_attention = p.flash2;
+  for (double& rate : p.vendor_attention.forward_efficiency) rate *= 4;
   EXPECT_BYTES(costs_of(c).forward.attention, 4 * streamed) << "vendors publish their best sizes";
+  p.vendor_attention = p.flash2;
+  EXPECT_BYTES(costs_of(c).forward.attention, 2 * streamed) << "and ship none that is slower than the one before";
 }
 
 TEST(AttentionCosts, OfLatentHeadsHaveTheirWidthsAndAsManyKeys) {
@@ -299,6 +303,15 @@ TEST(AttentionCosts, OfADecoderOverAnEncoderSeeHalfAndThenAllKeys) {
       p.sustained_fraction * (c.stack.attention_kernel == AttentionKernel::Vendor ? p.sustained_attention : 1);
   const LayerCosts costs = costs_of(c, {.cross_attention = true, .ffn_hidden = 160});
   EXPECT_NEAR(costs.forward.attention / (time(true) + time(false)), 1 / kept, kRelative / kept);
+}
+
+// Eight experts of a layer: 0.2 ms each to launch.
+TEST(RoutedExperts, OneAfterTheOtherAreLaunchedOneByOne) {
+  StepCase c = expert_counter();
+  c.cluster.host_speed = 2;
+  const double grouped = costs_of(c, {.moe = true}).forward.host.value();
+  c.stack.loops_over_experts = true;
+  EXPECT_NEAR(costs_of(c, {.moe = true}).forward.host.value() - grouped, 8 * 0.2e-3 / 2, 1e-12);
 }
 
 TEST(RoutedExperts, AreProductsOfTheTokensThatComeToThisRank) {
