@@ -167,6 +167,7 @@ Stack read_stack(const JsonValue& value, Diagnostics& out) {
   stack.copies_gathered = reader.optional_bool("copies_gathered").value_or(false);
   stack.userbuffers = reader.optional_bool("userbuffers").value_or(false);
   stack.expert_units = reader.optional_bool("expert_units").value_or(false);
+  stack.loops_over_experts = reader.optional_bool("loops_over_experts").value_or(false);
   stack.stages_by_weights = reader.optional_bool("stages_by_weights").value_or(false);
   stack.reports_rank_zero = reader.optional_bool("reports_rank_zero").value_or(false);
   stack.synchronous_zero = reader.optional_bool("synchronous_zero").value_or(false);

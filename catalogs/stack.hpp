@@ -112,6 +112,9 @@ struct Stack {
   bool whole_gradients = false;
   /// FSDP shards each expert by itself, so that one is gathered at a time; else with its layer.
   bool expert_units = false;
+  /// A layer runs its experts one after the other, each in kernels of its own, and ZeRO's third stage fetches the
+  /// matrices of each apart: Transformers' modules.
+  bool loops_over_experts = false;
   /// Pipeline stages are cut by weights that multiply a token, the output head's among them; else by layers.
   bool stages_by_weights = false;
   /// The peak memory that it writes is that of rank 0's allocator, which is on the first pipeline stage.

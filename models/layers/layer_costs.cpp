@@ -6,6 +6,7 @@
 #include "models/layers/layer_collectives.hpp"
 #include "models/layers/layer_inputs.hpp"
 #include "models/layers/layer_kernels.hpp"
+#include "models/layers/rank_parameters.hpp"
 #include "models/machine/collectives.hpp"
 #include "models/machine/kernel_clock.hpp"
 
@@ -41,6 +42,15 @@ Seconds host_time(const LayerSpec& spec, const StackProfile& profile) {
   return spec.has_mlp() ? whole : mixer;
 }
 
+/// What the host adds for each expert of a layer that runs one after the other: 12 launches that pick its tokens,
+/// multiply and add back (Transformers 4.5x, modeling_qwen3_moe.py).
+constexpr Seconds kExpertLaunches = microseconds(200);
+
+Seconds expert_loop(const LayerInputs& in) {
+  if (!in.spec.moe || !in.stack.loops_over_experts) return {};
+  return rank_experts(in.workload.architecture, in.strategy) * kExpertLaunches;
+}
+
 /// The backward pass launches twice the kernels, but from the autograd engine, without Python in between.
 void add_host(LayerCosts& costs, const LayerInputs& in) {
   const StackProfile& profile = in.stack.profile;
@@ -55,7 +65,7 @@ void add_host(LayerCosts& costs, const LayerInputs& in) {
   const bool flash = in.stack.flash_attention;
   const bool scores = in.spec.mixer == Mixer::Attention && !flash;
   if (scores && in.stack.fused_kernels && !takes_fused_softmax(attention_shape(in))) host += profile.host_plain_softmax;
-  costs.forward.host = costs.backward.host = host / in.cluster.host_speed;
+  costs.forward.host = costs.backward.host = (host + expert_loop(in)) / in.cluster.host_speed;
 }
 
 /// What one module costs forward.

@@ -14,6 +14,10 @@
 namespace smplan {
 namespace {
 
+/// What ZeRO's third stage takes to fetch an expert that runs by itself: hooks and small all-gathers of its three
+/// matrices, one after the other (scripts/fit/chosen.json).
+constexpr Seconds kExpertFetch = microseconds(4000);
+
 /// What the host adds to a pass of the device. Within a pass now the one and now the other is behind, so that where
 /// both take about as long neither hides the other whole: the pass takes the 4-norm of the two. Exponents of 4 to 6
 /// leave about the same error on sources left out of the fit, 3 and the maximum more.
@@ -104,7 +108,7 @@ StageModel::LayerTime StageModel::layer_time(int run, Recompute recompute) const
     time.backward = backward_shown(costs.backward, costs.weight_gradient);
     if (recompute == Recompute::Selective) time.backward.recompute += selective_recompute(costs, time.backward);
   }
-  add_sharded_parameter_traffic(run, time);
+  add_sharded_parameter_traffic(run, recompute, time);
   if (strategy_.offload.activations) add_activation_offload(run, time);
   return time;
 }
@@ -135,7 +139,7 @@ Seconds StageModel::selective_recompute(const LayerCosts& costs, const PassParts
 /// ZeRO-3 and FSDP: the parameters of a layer are gathered while its predecessor computes, forward
 /// and backward, and its gradients scattered under the backward of the next
 /// (Zhao et al. 2023, PyTorch FSDP; Rajbhandari et al. 2020, ZeRO).
-void StageModel::add_sharded_parameter_traffic(int run, LayerTime& time) const {
+void StageModel::add_sharded_parameter_traffic(int run, Recompute recompute, LayerTime& time) const {
   // A pipeline keeps its parameters gathered for the whole step: see tail().
   if (!gathers_parameters(strategy_.sharding) || strategy_.pipeline_parallel > 1) return;
   const RankParameters p = layer_rank_parameters(table_.stack.runs[static_cast<std::size_t>(run)], strategy_);
@@ -156,13 +160,18 @@ void StageModel::add_sharded_parameter_traffic(int run, LayerTime& time) const {
     }
     return t;
   };
-  const Seconds gather = collective(CollectiveKind::AllGather, gathered_parameter_bytes(workload_));
+  const Seconds gather = collective(CollectiveKind::AllGather, gathered_parameter_bytes(workload_, stack_));
   Seconds backward = strategy_.sharding == Sharding::FsdpGradOp ? Seconds() : gather;
   if (workload_.finetune == FineTune::Full) {
     backward += collective(CollectiveKind::ReduceScatter, reduced_gradient_bytes(workload_, stack_));
   }
   time.forward.data_comm = beside_compute(gather, time.forward.total(), stack_, cluster_.accelerator);
   time.backward.data_comm = beside_compute(backward, time.backward.total(), stack_, cluster_.accelerator);
+  if (p.experts > 0 && stack_.loops_over_experts && strategy_.sharding == Sharding::Zero3) {
+    const Seconds fetch = rank_experts(workload_.architecture, strategy_) * kExpertFetch / cluster_.host_speed;
+    time.forward.host += fetch;
+    time.backward.host += (recompute == Recompute::Full ? 2 : 1) * fetch;
+  }
 }
 
 /// Embedding and head lie outside of the layers, in FSDP's root unit: nothing computes yet when it is gathered, nor

@@ -115,7 +115,7 @@ class StageModel {
   [[nodiscard]] PassParts shown(const PassCosts& costs) const;
   [[nodiscard]] PassParts backward_shown(PassCosts backward, Seconds weight_gradient) const;
   [[nodiscard]] Seconds selective_recompute(const LayerCosts& costs, const PassParts& backward) const;
-  void add_sharded_parameter_traffic(int run, LayerTime& time) const;
+  void add_sharded_parameter_traffic(int run, Recompute recompute, LayerTime& time) const;
   void add_root_traffic(std::int32_t index, StageCosts& costs) const;
   void add_activation_offload(int run, LayerTime& time) const;
   [[nodiscard]] Seconds boundary_transfer() const;

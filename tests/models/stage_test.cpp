@@ -430,5 +430,29 @@ TEST(StageLayers, WhatPredictsFurtherTokensIsOnTheLastStage) {
   }
 }
 
+// Transformers' experts are fetched one by one where ZeRO cuts them: forward, again where the layer is recomputed, and
+// backward, 4 ms each.
+TEST(ShardedExperts, ThatRunOneByOneAreFetchedOneByOne) {
+  StepCase c = step_case("mixtral-8x7b", "ml.p4d.24xlarge", 2, "deepspeed");
+  c.strategy.shard_degree = c.strategy.data_parallel;
+  c.cluster.host_speed = 1;
+  c.stack.profile.gathered_host = 1;
+  const auto host = [&](Sharding sharding, Recompute recompute, bool loops) {
+    c.strategy.sharding = sharding;
+    c.strategy.recompute = recompute;
+    c.stack.loops_over_experts = loops;
+    return c.step().components.host.value();
+  };
+  const double expected = 32 * 8 * 4e-3;
+  const auto fetched = [&](Sharding sharding, Recompute recompute) {
+    const double launched = host(Sharding::Zero2, recompute, true) - host(Sharding::Zero2, recompute, false);
+    return host(sharding, recompute, true) - host(sharding, recompute, false) - launched;
+  };
+  const double micro_batches = static_cast<double>(c.strategy.micro_batches(c.workload));
+  EXPECT_NEAR(fetched(Sharding::Zero3, Recompute::None), 2 * expected * micro_batches, 0.01 * expected * micro_batches);
+  EXPECT_NEAR(fetched(Sharding::Zero3, Recompute::Full), 3 * expected * micro_batches, 0.01 * expected * micro_batches);
+  EXPECT_EQ(fetched(Sharding::Zero2, Recompute::None), 0);
+}
+
 }  // namespace
 }  // namespace smplan
