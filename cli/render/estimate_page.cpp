@@ -42,7 +42,6 @@ std::string peaks(const Plan& p) {
 }  // namespace
 
 std::string verdict(const Plan& p) {
-  constexpr double kSure = 0.01;  // below it a run that dies has another reason
   const MemoryEstimate& m = p.memory;
   const std::string chance = format_chance(p.out_of_memory_probability) + " chance to run out";
   if (!m.fits_device()) {
@@ -52,25 +51,17 @@ std::string verdict(const Plan& p) {
   }
   if (std::string short_of = host_shortfall(m); !short_of.empty()) return short_of;
   const Bytes free = m.limit - m.wanted;
-  return fmt::format("{}, {} ({}) free, {}", p.out_of_memory_probability < kSure ? "fits" : "at the edge",
-                     format_bytes(free), format_percent(free / m.limit), chance);
+  return fmt::format("{}, {} ({}) free, {}", to_string(verdict_of(p.out_of_memory_probability)), format_bytes(free),
+                     format_percent(free / m.limit), chance);
 }
 
 Table memory_table(const MemoryEstimate& memory) {
-  const MemoryComponents& c = memory.components;
-  const std::array<std::pair<const char*, Bytes>, 8> parts{{{"weights", c.weights},
-                                                            {"gradients", c.gradients},
-                                                            {"optimizer", c.optimizer},
-                                                            {"activations", c.activations},
-                                                            {"logits", c.logits},
-                                                            {"communication", c.communication},
-                                                            {"workspace", c.workspace},
-                                                            {"framework", c.framework}}};
   Table table;
   table.columns = {{"MEMORY"}, {"GiB", Align::Right}, {"SHARE", Align::Right}};
   const Bytes total = memory.wanted;
-  for (const auto& part : parts) {
-    table.rows.push_back({part.first, fmt::format("{:.2f}", in_gib(part.second)), format_percent(part.second / total)});
+  for (const MemoryPart& part : memory_parts()) {
+    const Bytes bytes = memory.components.*part.bytes;
+    table.rows.push_back({std::string(part.key), fmt::format("{:.2f}", in_gib(bytes)), format_percent(bytes / total)});
   }
   table.rows.push_back(
       {"peak", fmt::format("{:.2f}", in_gib(total)), format_percent(total / memory.limit) + " of limit"});

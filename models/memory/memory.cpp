@@ -164,7 +164,8 @@ double communicator_bytes(const Workload& w, const Strategy& s, const Stack& sta
 
 struct StagePeak {
   MemoryComponents components;
-  Bytes apart;  ///< what the caching allocator holds beside it, and can give to nobody else
+  Bytes apart;     ///< what the caching allocator holds beside it, and can give to nobody else
+  Bytes released;  ///< of that, blocks that are free when others run out: the passes', once the optimizer steps
 };
 
 /// Peak of one pipeline rank: the largest of loss, first layer's backward, last gradients, optimizer step.
@@ -234,8 +235,10 @@ StagePeak stage_peak(const StageLoad& load, const ModelStates& states, const Wor
   step.workspace += Bytes(states.step_transient);
   const Bytes passes = held;
   consider(step);
+  const Bytes at_once = std::max(Bytes(), held - peak.total());
   if (const auto apart = engine.beside_passes(rank, states.step_transient)) held = passes + Bytes(*apart);
-  return {peak, std::max(Bytes(), held - peak.total())};
+  const Bytes beside = std::max(Bytes(), held - peak.total());
+  return {peak, beside, std::max(Bytes(), beside - at_once)};
 }
 
 /// Sums in another order differ by less.
@@ -247,6 +250,19 @@ struct HostBytes {
 };
 
 }  // namespace
+
+std::span<const MemoryPart> memory_parts() {
+  using C = MemoryComponents;
+  static constexpr std::array<MemoryPart, 8> kParts{{{"weights", "weights", &C::weights},
+                                                     {"gradients", "gradients", &C::gradients},
+                                                     {"optimizer", "optimizer states", &C::optimizer},
+                                                     {"activations", "activations", &C::activations},
+                                                     {"logits", "logits", &C::logits},
+                                                     {"communication", "communication buffers", &C::communication},
+                                                     {"workspace", "workspace", &C::workspace},
+                                                     {"framework", "framework", &C::framework}}};
+  return kParts;
+}
 
 std::string host_shortfall(const MemoryEstimate& m) {
   const auto sentence = [](const char* what, Bytes needed, Bytes available) {
@@ -306,7 +322,7 @@ MemoryEstimate estimate_memory(const LayerStack& layers, const Workload& workloa
     return peak.components.total() * stack.profile.allocator_slack + peak.apart;
   };
   out.components = worst;
-  out.components.framework += cached(most);
+  out.components.framework += cached(most) - most.released;
   out.wanted = out.components.total();
   // Before it fails, the caching allocator gives back what it holds but nobody uses (CUDACachingAllocator.cpp).
   const auto reserved = [&](const StagePeak& peak) {

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "base/units.hpp"
 #include "models/job/strategy.hpp"
@@ -26,18 +28,28 @@ struct MemoryComponents {
   friend bool operator==(const MemoryComponents&, const MemoryComponents&) = default;
 };
 
+struct MemoryPart {
+  std::string_view key;
+  std::string_view title;  ///< in messages
+  Bytes MemoryComponents::*bytes;
+};
+/// All of them, in the order of the struct, under their JSON names.
+std::span<const MemoryPart> memory_parts();
+
 struct MemoryEstimate {
   /// At the peak instant: phases are not summed (backward's peak and the optimizer step's differ). They add up to
   /// `wanted`.
   MemoryComponents components;
   Bytes peak_allocated;  ///< what torch.cuda.max_memory_allocated would say
   Bytes peak_reserved;   ///< what the caching allocator holds
-  /// What nvidia-smi would say of a run that survives: `wanted`, or less where the limit presses the allocator's cache.
+  /// What nvidia-smi would say of a run that survives: all that the allocator has taken, as far as the limit lets it.
   Bytes peak_device;
   /// The same two of the first pipeline rank, whatever the worst one needs.
   Bytes first_stage_allocated;
   Bytes first_stage_reserved;
-  Bytes wanted;         ///< the peak if memory had no end: what the verdict and its probability rest on
+  /// What the verdict and its probability rest on: the peak if memory had no end, without free blocks of the passes
+  /// that the allocator gives back before the optimizer's step runs out.
+  Bytes wanted;
   Bytes limit;          ///< device memory as reported
   Bytes host_per_node;  ///< what offloading needs of the host
   Bytes nvme_per_node;

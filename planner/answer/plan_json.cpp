@@ -143,16 +143,8 @@ Json memory_json(const MemoryEstimate& m) {
   out["fits"] = m.fits();
   out["peak_gib"] = number(in_gib(m.wanted));
   out["limit_gib"] = number(in_gib(m.limit));
-  const MemoryComponents& c = m.components;
   Json parts;
-  parts["weights"] = number(in_gib(c.weights));
-  parts["gradients"] = number(in_gib(c.gradients));
-  parts["optimizer"] = number(in_gib(c.optimizer));
-  parts["activations"] = number(in_gib(c.activations));
-  parts["logits"] = number(in_gib(c.logits));
-  parts["communication"] = number(in_gib(c.communication));
-  parts["workspace"] = number(in_gib(c.workspace));
-  parts["framework"] = number(in_gib(c.framework));
+  for (const MemoryPart& part : memory_parts()) parts[std::string(part.key)] = number(in_gib(m.components.*part.bytes));
   out["components_gib"] = parts;
   out["peak_allocated_gib"] = number(in_gib(m.peak_allocated));
   out["peak_reserved_gib"] = number(in_gib(m.peak_reserved));

@@ -94,6 +94,24 @@ double out_of_memory_probability(const MemoryEstimate& memory, const Stack& stac
   return 0.5 * std::erfc(std::log(memory.limit / memory.wanted) / (sigma * std::sqrt(2.0)));
 }
 
+std::string_view to_string(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::Fits:
+      return "fits";
+    case Verdict::AtTheEdge:
+      return "at the edge";
+    case Verdict::DoesNotFit:
+      return "does not fit";
+  }
+  return "?";
+}
+
+Verdict verdict_of(double out_of_memory_probability) {
+  constexpr double kSure = 0.01;
+  if (out_of_memory_probability > 0.5) return Verdict::DoesNotFit;
+  return out_of_memory_probability < kSure ? Verdict::Fits : Verdict::AtTheEdge;
+}
+
 double safe_memory_part(const Stack& stack, double most) {
   return std::min(1.0, std::exp(-stack.profile.memory_sigma * normal_quantile(1 - most)));
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "models/memory/memory.hpp"
@@ -38,6 +39,15 @@ PeakInterval peak_interval(Bytes peak, const Stack& stack);
 
 /// That the device's memory does not suffice, peak memory being log-normal about the estimate.
 double out_of_memory_probability(const MemoryEstimate& memory, const Stack& stack);
+
+enum class Verdict {
+  Fits,        ///< a run that dies has another reason
+  AtTheEdge,   ///< fits, and may run out
+  DoesNotFit,  ///< more likely than not
+};
+std::string_view to_string(Verdict verdict);
+/// By the chance to run out: under 1 %, up to one half, and over it.
+Verdict verdict_of(double out_of_memory_probability);
 
 /// Part of the device's memory that a peak may take so that the probability stays at `most` (0 < most < 1) or below;
 /// at most all of it.

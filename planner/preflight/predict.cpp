@@ -353,17 +353,10 @@ std::optional<Plan> better_than(const Plan& plan, const RequestSpec& job, const 
 }
 
 std::string largest_component(const MemoryComponents& c) {
-  const std::array<std::pair<const char*, Bytes>, 8> parts = {{{"weights", c.weights},
-                                                               {"gradients", c.gradients},
-                                                               {"optimizer states", c.optimizer},
-                                                               {"activations", c.activations},
-                                                               {"logits", c.logits},
-                                                               {"communication buffers", c.communication},
-                                                               {"workspace", c.workspace},
-                                                               {"framework", c.framework}}};
-  const auto most =
-      std::max_element(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  return fmt::format("{} ({})", most->first, format_bytes(most->second));
+  const auto parts = memory_parts();
+  const auto most = std::max_element(parts.begin(), parts.end(),
+                                     [&](const MemoryPart& a, const MemoryPart& b) { return c.*a.bytes < c.*b.bytes; });
+  return fmt::format("{} ({})", most->title, format_bytes(c.*most->bytes));
 }
 
 }  // namespace

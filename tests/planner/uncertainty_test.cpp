@@ -161,6 +161,15 @@ TEST(OutOfMemory, IsEvenAtTheLimitAndGrowsWithThePeak) {
   EXPECT_DOUBLE_EQ(out_of_memory_probability(memory, c.stack), 1);
 }
 
+TEST(OutOfMemory, TheVerdictFollowsTheChance) {
+  EXPECT_EQ(verdict_of(0), Verdict::Fits);
+  EXPECT_EQ(verdict_of(0.0099), Verdict::Fits);
+  EXPECT_EQ(verdict_of(0.01), Verdict::AtTheEdge);
+  EXPECT_EQ(verdict_of(0.5), Verdict::AtTheEdge) << "even odds fit";
+  EXPECT_EQ(verdict_of(0.51), Verdict::DoesNotFit);
+  EXPECT_EQ(to_string(Verdict::AtTheEdge), "at the edge");
+}
+
 TEST(OutOfMemory, TheSafePartOfTheMemoryHasTheChanceAskedFor) {
   StepCase c = step_case("llama-2-13b", "ml.p5.48xlarge", 4, "megatron");
   c.stack.profile.memory_sigma = 0.1;
