@@ -53,6 +53,26 @@ Table memory_table(const std::vector<ComparedRun>& runs) {
   return table;
 }
 
+/// Nothing where no run ran out and none was called so.
+Table verdict_table(const std::vector<ComparedRun>& runs) {
+  Table table;
+  table.columns = {{"OUT OF MEMORY", Align::Left, 0, 24},
+                   {"RAN OUT", Align::Right},
+                   {"RECOGNISED", Align::Right},
+                   {"RAN", Align::Right},
+                   {"FALSE ALARMS", Align::Right}};
+  const auto part = [](std::size_t n, std::size_t of) {
+    return of == 0 ? std::string("-")
+                   : fmt::format("{} ({})", n, plain_percent(static_cast<double>(n) / static_cast<double>(of)));
+  };
+  for (const VerdictSummary& s : summarise_verdicts(runs)) {
+    if (s.ran_out + s.false_alarms == 0) continue;
+    table.rows.push_back({s.name, std::to_string(s.ran_out), part(s.recognised, s.ran_out), std::to_string(s.ran),
+                          part(s.false_alarms, s.ran)});
+  }
+  return table;
+}
+
 /// The largest parts of a predicted step: `compute 61%, pipeline bubble 18%, ...`.
 std::string breakdown(const StepEstimate& step) {
   const std::vector<StepPart> parts = longest_parts(step.components);
@@ -105,8 +125,8 @@ Table refused_table(const std::vector<ComparedRun>& runs) {
 template <typename Render>
 std::string assemble(const std::vector<ComparedRun>& runs, const ValidationView& view, Render render) {
   std::string text = tally(runs) + "\n";
-  for (const Table& table :
-       {time_table(runs, view.by), memory_table(runs), worst_table(runs, view.worst), refused_table(runs)}) {
+  for (const Table& table : {time_table(runs, view.by), memory_table(runs), verdict_table(runs),
+                             worst_table(runs, view.worst), refused_table(runs)}) {
     if (!table.rows.empty()) text += '\n' + render(table);
   }
   return text;

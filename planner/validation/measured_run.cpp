@@ -282,6 +282,7 @@ void read_measured(CsvCells& in, MeasuredRun& run) {
   run.mfu_pct = in.number("mfu_pct");
   run.hfu_pct = in.number("hfu_pct");
   run.peak_mem_gib_per_gpu = in.number("peak_mem_gib_per_gpu");
+  run.ran_out = in.flag("oom");
 }
 
 MeasuredRun read_run(CsvColumns& columns, const CsvRow& row, std::string_view where) {
@@ -301,6 +302,17 @@ MeasuredRun read_run(CsvColumns& columns, const CsvRow& row, std::string_view wh
     if (!value) continue;
     dimension.set(run.strategy, *value);
     run.stated_dimensions[static_cast<std::size_t>(dimension.dimension)] = true;
+  }
+  // The export of a plan gives each rank its share of the host, so that an empty cell of a plan says so.
+  if (columns.at("tensor") && columns.at("pipeline")) {
+    run.stated_dimensions[static_cast<std::size_t>(Dimension::HostThreads)] = true;
+  }
+  // Who names the kernel in the column of the switch says both.
+  const DimensionRow& kernel = row_of(Dimension::AttentionKernel);
+  const std::optional<std::int32_t> named = kernel.words->parse(in.text("flash_attention"));
+  if (named && !run.states(kernel.dimension)) {
+    kernel.set(run.strategy, *named);
+    run.stated_dimensions[static_cast<std::size_t>(kernel.dimension)] = true;
   }
   run.memory_kind =
       in.named("mem_kind", memory_kind_from, "allocated, reserved or device").value_or(MemoryKind::Unstated);

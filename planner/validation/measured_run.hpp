@@ -73,6 +73,7 @@ struct MeasuredRun {
   // Measured: for the error report and calibration alone.
   std::optional<double> step_time_s, tokens_per_s_per_gpu, samples_per_s, tflops_per_gpu, mfu_pct, hfu_pct,
       peak_mem_gib_per_gpu;
+  std::optional<bool> ran_out;  ///< of device memory, before or in its first steps
 
   /// Cells that hold no value of their column (`tp: 'eight'`); the row is invalid if any.
   Diagnostics faults;

@@ -174,6 +174,36 @@ constexpr std::array<std::pair<GroupBy, std::string_view>, 7> kGroupings{{{Group
 
 }  // namespace
 
+std::optional<bool> ComparedRun::ran_out() const {
+  if (run.ran_out) return run.ran_out;
+  const bool has_figure = measured_time.has_value() || run.peak_mem_gib_per_gpu.value_or(0) > 0;
+  return has_figure ? std::optional(false) : std::nullopt;
+}
+
+std::vector<VerdictSummary> summarise_verdicts(const std::vector<ComparedRun>& runs) {
+  std::vector<VerdictSummary> list{{.name = "all"}};
+  std::map<std::string, VerdictSummary> by_stack;
+  for (const ComparedRun& r : runs) {
+    const std::optional<bool> ran_out = r.ran_out();
+    if (r.prediction.status != RunStatus::Ok || !ran_out) continue;
+    const bool refused = verdict_of(r.prediction.out_of_memory_probability) == Verdict::DoesNotFit;
+    for (VerdictSummary* s : {&list.front(), &by_stack[r.prediction.stack]}) {
+      s->ran_out += *ran_out;
+      s->recognised += *ran_out && refused;
+      s->ran += !*ran_out;
+      s->false_alarms += !*ran_out && refused;
+    }
+  }
+  for (auto& [name, summary] : by_stack) {
+    summary.name = name;
+    list.push_back(std::move(summary));
+  }
+  std::stable_sort(list.begin() + 1, list.end(), [](const VerdictSummary& a, const VerdictSummary& b) {
+    return a.ran_out + a.ran > b.ran_out + b.ran;
+  });
+  return list;
+}
+
 std::string_view to_string(GroupBy by) {
   for (const auto& [grouping, name] : kGroupings) {
     if (grouping == by) return name;

@@ -25,6 +25,8 @@ struct ComparedRun {
   [[nodiscard]] bool has_memory_error() const {
     return prediction.status == RunStatus::Ok && run.peak_mem_gib_per_gpu.value_or(0) > 0;
   }
+  /// Whether it ran out of memory, as the row says or as its figures tell; nullopt where neither does.
+  [[nodiscard]] std::optional<bool> ran_out() const;
   /// predicted / measured
   [[nodiscard]] double time_ratio() const { return prediction.step.time() / *measured_time; }
   [[nodiscard]] double memory_ratio() const { return in_gib(prediction.peak) / *run.peak_mem_gib_per_gpu; }
@@ -69,6 +71,16 @@ std::optional<GroupBy> group_by_from(std::string_view wanted);
 std::vector<ErrorSummary> summarise_time(const std::vector<ComparedRun>& runs, GroupBy by);
 /// Peak-memory errors: over all runs, by kind of measurement, then by kind and source.
 std::vector<ErrorSummary> summarise_memory(const std::vector<ComparedRun>& runs);
+/// How the verdicts on memory went.
+struct VerdictSummary {
+  std::string name;
+  std::size_t ran_out = 0;
+  std::size_t recognised = 0;  ///< of those that ran out, the verdict was: does not fit
+  std::size_t ran = 0;
+  std::size_t false_alarms = 0;  ///< of those that ran, the same verdict
+};
+/// Over all predicted runs of which it is known whether they ran out, then by stack, those with most runs first.
+std::vector<VerdictSummary> summarise_verdicts(const std::vector<ComparedRun>& runs);
 /// Indices of the runs with the largest step-time errors, worst first.
 std::vector<std::size_t> worst_runs(const std::vector<ComparedRun>& runs, std::size_t limit);
 

@@ -37,6 +37,18 @@ Json time_summaries_json(const std::vector<ErrorSummary>& summaries) {
   return list;
 }
 
+Json verdicts_json(const std::vector<VerdictSummary>& summaries) {
+  Json list = Json::array();
+  for (const VerdictSummary& s : summaries) {
+    list.push_back({{"name", s.name},
+                    {"ran_out", s.ran_out},
+                    {"recognised", s.recognised},
+                    {"ran", s.ran},
+                    {"false_alarms", s.false_alarms}});
+  }
+  return list;
+}
+
 Json run_json(const ComparedRun& c) {
   const RunPrediction& p = c.prediction;
   Json row = {{"id", p.id},
@@ -57,6 +69,14 @@ Json run_json(const ComparedRun& c) {
   // Of measured systems the host's memory is seldom known.
   row["fits"] = p.memory.fits_device();
   row["out_of_memory_probability"] = p.out_of_memory_probability;
+  row["verdict"] = to_string(verdict_of(p.out_of_memory_probability));
+  if (c.ran_out()) row["ran_out"] = *c.ran_out();
+  row["wanted_mem_gib"] = in_gib(p.memory.wanted);
+  row["mem_limit_gib"] = in_gib(p.memory.limit);
+  Json& parts = row["memory_components_gib"] = Json::object();
+  for (const MemoryPart& part : memory_parts()) {
+    parts[std::string(part.key)] = in_gib(p.memory.components.*part.bytes);
+  }
   if (c.measured_time) row["measured_step_time_s"] = c.measured_time->value();
   if (c.has_memory_error()) {
     row["measured_peak_mem_gib"] = *c.run.peak_mem_gib_per_gpu;
@@ -75,7 +95,8 @@ std::string report_csv(const std::vector<ComparedRun>& runs) {
   std::string out =
       "id,status,message,predicted_step_time_s,predicted_tokens_per_s_per_gpu,"
       "predicted_tokens_per_s_per_gpu_p10,predicted_tokens_per_s_per_gpu_p90,predicted_peak_mem_gib,"
-      "predicted_peak_mem_gib_p10,predicted_peak_mem_gib_p90,out_of_memory_probability,fits\n";
+      "predicted_peak_mem_gib_p10,predicted_peak_mem_gib_p90,out_of_memory_probability,fits,verdict,wanted_mem_gib,"
+      "mem_limit_gib\n";
   for (const ComparedRun& c : runs) {
     const RunPrediction& p = c.prediction;
     out += csv_field(printable(p.id)) + "," + std::string(to_string(p.status)) + "," + csv_field(printable(p.message));
@@ -87,9 +108,11 @@ std::string report_csv(const std::vector<ComparedRun>& runs) {
       out += "," + format_shortest(p.step.time().value()) + "," + format_shortest(rate) + "," + format_shortest(low) +
              "," + format_shortest(high) + "," + format_shortest(in_gib(p.peak)) + "," +
              format_shortest(in_gib(p.peak_interval.p10)) + "," + format_shortest(in_gib(p.peak_interval.p90)) + "," +
-             format_shortest(p.out_of_memory_probability) + "," + (p.memory.fits_device() ? "1" : "0");
+             format_shortest(p.out_of_memory_probability) + "," + (p.memory.fits_device() ? "1" : "0") + "," +
+             std::string(to_string(verdict_of(p.out_of_memory_probability))) + "," +
+             format_shortest(in_gib(p.memory.wanted)) + "," + format_shortest(in_gib(p.memory.limit));
     } else {
-      out += ",,,,,,,,,";
+      out += ",,,,,,,,,,,,";
     }
     out += "\n";
   }
@@ -121,6 +144,7 @@ std::string report_json(const std::vector<ComparedRun>& runs, std::size_t worst)
                          {"invalid", counts.invalid}}},
                        {"step_time", time},
                        {"peak_memory", summaries_json(summarise_memory(runs))},
+                       {"out_of_memory", verdicts_json(summarise_verdicts(runs))},
                        {"refused", refused},
                        {"worst", worst_ids},
                        {"runs", rows}};

@@ -1,3 +1,4 @@
+#include <array>
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -92,6 +93,47 @@ TEST(MemoryErrors, AreReportedOverAllByKindAndBySource) {
 
 TEST(MemoryErrors, WithoutMeasuredMemoryThereAreNone) { EXPECT_TRUE(summarise_memory({timed("a", 1, 1)}).empty()); }
 
+// A run that has a figure ran, whatever its row leaves open.
+TEST(Verdicts, CountWhatRanOutAndWhatRanByStack) {
+  const auto judged = [](const char* stack, double chance, std::optional<bool> ran_out, bool has_time) {
+    ComparedRun r = timed("x", 1, 1);
+    if (!has_time) r.measured_time.reset();
+    r.run.ran_out = ran_out;
+    r.prediction.stack = stack;
+    r.prediction.out_of_memory_probability = chance;
+    return r;
+  };
+  std::vector<ComparedRun> runs = {judged("b", 0.9, true, false), judged("b", 0.2, true, false),
+                                   judged("b", 0.6, false, true), judged("a", 0.1, std::nullopt, true),
+                                   judged("a", 0.7, std::nullopt, false)};
+  runs.push_back(judged("a", 0.9, true, false));
+  runs.back().prediction.status = RunStatus::Unsupported;
+  const std::vector<VerdictSummary> list = summarise_verdicts(runs);
+  ASSERT_EQ(list.size(), 3U);
+  const auto expect = [&](std::size_t i, const char* name, std::array<std::size_t, 4> counts) {
+    const VerdictSummary& s = list[i];
+    EXPECT_EQ(s.name, name);
+    EXPECT_EQ((std::array{s.ran_out, s.recognised, s.ran, s.false_alarms}), counts) << name;
+  };
+  expect(0, "all", {2, 1, 2, 1});
+  expect(1, "b", {2, 1, 1, 1});
+  expect(2, "a", {0, 0, 1, 0});
+}
+
+TEST(Verdicts, AreInTheReportWithThePartsOfThePeak) {
+  const auto runs =
+      compare_runs(test::runs_from("id,model,gpu,n_gpus,stack,seq_len,micro_batch,method,optimizer,oom\na,llama-2-"
+                                   "7b,A100-80GB,1,deepspeed,512,1,full,adamw,1\n"),
+                   test::shipped_catalog());
+  const auto run = nlohmann::json::parse(report_json(runs, 0))["runs"][0];
+  EXPECT_EQ(run["verdict"], "does not fit");
+  EXPECT_EQ(run["ran_out"], true);
+  double sum = 0;
+  for (const auto& part : run["memory_components_gib"]) sum += part.get<double>();
+  EXPECT_NEAR(sum, run["wanted_mem_gib"].get<double>(), 1e-9 * sum);
+  EXPECT_GT(run["wanted_mem_gib"], run["mem_limit_gib"]);
+}
+
 TEST(WorstRuns, AreOrderedByRatioEitherWay) {
   const std::vector<ComparedRun> runs = {timed("a", 1.1, 1), timed("b", 1, 3), timed("c", 2, 1)};
   EXPECT_EQ(worst_runs(runs, 2), (std::vector<std::size_t>{1, 2}));
@@ -113,7 +155,8 @@ TEST(ReportCsv, HasTheContractsColumns) {
   EXPECT_EQ(csv.substr(0, csv.find('\n')),
             "id,status,message,predicted_step_time_s,predicted_tokens_per_s_per_gpu,"
             "predicted_tokens_per_s_per_gpu_p10,predicted_tokens_per_s_per_gpu_p90,predicted_peak_mem_gib,"
-            "predicted_peak_mem_gib_p10,predicted_peak_mem_gib_p90,out_of_memory_probability,fits");
+            "predicted_peak_mem_gib_p10,predicted_peak_mem_gib_p90,out_of_memory_probability,fits,verdict,"
+            "wanted_mem_gib,mem_limit_gib");
 }
 
 TEST(ReportCsv, ReadsBackWithOneRowARunInOrder) {

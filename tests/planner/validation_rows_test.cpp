@@ -170,9 +170,10 @@ TEST(MeasuredRuns, EachMemberOfTheExecutionIsAColumn) {
     if (!row.of_execution) continue;
     const std::int32_t value = row.words == nullptr ? 2 : row.words->values[1];
     const std::string cell = row.text(value);
-    const auto runs = test::runs_from(
-        "id,model,gpu,n_gpus,stack,dtype,seq_len,tp,pp,ep,micro_batch,recompute," + std::string(row.keyword) +
-        "\na,mixtral-8x7b,H100-80GB,8,megatron,fp8,4096,1,1,8,1,selective," + cell + "\n");
+    const auto runs =
+        test::runs_from("id,model,gpu,n_gpus,stack,dtype,seq_len,tp,pp,ep,micro_batch,recompute,method," +
+                        std::string(row.keyword) + "\na,mixtral-8x7b,H100-80GB,8,megatron,fp8,4096,1,1,8,1,selective," +
+                        (row.dimension == Dimension::BaseFormat ? "lora," : "full,") + cell + "\n");
     const Result<ResolvedRun> run = resolve_run(runs.at(0), shipped_catalog());
     ASSERT_TRUE(run) << row.keyword << to_string(run.error());
     EXPECT_EQ(row.text(row.get(run->strategy)), cell) << row.keyword;
