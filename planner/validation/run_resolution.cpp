@@ -3,8 +3,9 @@
 #include <algorithm>
 
 #include "base/result.hpp"
-#include "models/engines/state_widths.hpp"
+#include "models/engines/engine.hpp"
 #include "models/job/execution.hpp"
+#include "models/memory/memory.hpp"
 
 namespace smplan {
 namespace {
@@ -180,7 +181,8 @@ void resolve_recompute(const MeasuredRun& run, const Architecture& a, const Stac
 
 void resolve_sequence_parallel(const MeasuredRun& run, const Stack& stack, Strategy& s, Assumptions& assumptions) {
   const bool stated = run.states(Dimension::SequenceParallel);
-  s.sequence_parallel = (stated ? s.sequence_parallel : stack.sequence_parallel) && s.tensor_parallel > 1;
+  const bool usual = stack.sequence_parallel && (run.program == Program::Tuned || stack.torch_parallelism);
+  s.sequence_parallel = (stated ? s.sequence_parallel : usual) && s.tensor_parallel > 1;
   if (stated || s.tensor_parallel == 1) return;
   assumptions.push_back(s.sequence_parallel ? "sequence parallelism is on" : "sequence parallelism is off");
 }
@@ -217,6 +219,46 @@ Result<void> check_unstated_optimizer(const MeasuredRun& run, const Workload& w,
   }
   return fail("unsupported", run.id, "the optimizer is not stated, and AdamW's states do not fit the device",
               "state the optimizer");
+}
+
+/// Who names DeepSpeed and no stage takes the second where it fits, which costs no more traffic than plain data
+/// parallelism, and the third where the weights leave no choice (DeepSpeed's tutorial on ZeRO).
+void resolve_stage(const MeasuredRun& run, ResolvedRun& resolved) {
+  Strategy& s = resolved.strategy;
+  const bool open = !run.states(Dimension::Sharding) && s.sharding == Sharding::Zero3 && s.shard_degree > 1;
+  if (!open || !offers(resolved.stack, Sharding::Zero2)) return;
+  Strategy lighter = s;
+  lighter.sharding = Sharding::Zero2;
+  const Stack& stack = resolved.stack;
+  if (!estimate_memory(resolved.workload, lighter, resolved.cluster, stack).fits_device()) return;
+  s = lighter;
+  std::erase(resolved.assumptions, "sharding is zero3");
+  resolved.assumptions.emplace_back("sharding is zero2, which fits");
+}
+
+/// Launchers of several ranks give each one thread unless told otherwise (torchrun, accelerate); recipes that were
+/// tuned for an optimizer on the host tell them.
+void resolve_host_threads(const MeasuredRun& run, const Cluster& cluster, Strategy& s, Assumptions& assumptions) {
+  const bool open = !run.states(Dimension::HostThreads) && run.program == Program::Unknown;
+  if (!open || !updates_on_host(s) || cluster.gpus() == 1 || cluster.gpus_per_node == 1) return;
+  s.execution.host_threads = 1;
+  assumptions.emplace_back("each rank has one thread on the host");
+}
+
+/// Weights that were loaded in 16 bits stay so under torch's optimizers, and most tables do not say how they were
+/// loaded. Where states with fp32 copies alone are more than the device has, nobody began a run with them.
+void resolve_state_format(const MeasuredRun& run, const Stack& stack, ResolvedRun& resolved) {
+  Strategy& s = resolved.strategy;
+  const Workload& w = resolved.workload;
+  const bool open = !run.states(Dimension::PureHalf) && w.finetune == FineTune::Full && !keeps_32_bits(w.precision) &&
+                    !s.offload.any();
+  if (!open || !state_engine(s, resolved.stack).uses_torch_optimizer()) return;
+  const MemoryEstimate memory = estimate_memory(w, s, resolved.cluster, resolved.stack);
+  const MemoryComponents& m = memory.components;
+  if (m.weights + m.gradients + m.optimizer <= memory.limit) return;
+  s.execution.pure_half = Toggle::On;
+  resolved.stack = executed(stack, s.execution);
+  resolved.assumptions.emplace_back("weights and their states are in 16 bits, as fp32 ones do not fit the device");
 }
 
 /// Refuses what the models have no answer for once the row is understood.
@@ -293,10 +335,13 @@ Result<ResolvedRun> resolve_run(const MeasuredRun& run, const Catalog& catalog) 
   if (Result<void> r = resolve_strategy(run, resolved.cluster, **stack, w, s, assumptions); !r) {
     return tl::unexpected(r.error());
   }
+  resolve_host_threads(run, resolved.cluster, s, assumptions);
   resolved.stack = executed(**stack, s.execution);
   if (Result<void> r = resolve_batch(run, resolved.cluster, resolved.stack, w, s, assumptions); !r) {
     return tl::unexpected(r.error());
   }
+  resolve_stage(run, resolved);
+  resolve_state_format(run, **stack, resolved);
   w.tokens = w.tokens_per_step();
   if (Result<void> r = check_resolved(run, resolved, assumptions); !r) return tl::unexpected(r.error());
   return resolved;

@@ -88,7 +88,8 @@ TEST(ResolvedRuns, OfAStageAreFsdpsStrategyWhereItShards) {
   EXPECT_EQ(sharding("fsdp", "zero2"), "fsdp-grad-op");
   EXPECT_EQ(sharding("torchtitan", "ZeRO-3"), "fsdp-full");
   EXPECT_EQ(sharding("deepspeed", "zero3"), "zero3");
-  EXPECT_EQ(sharding("deepspeed", ""), "zero3") << "the stack's first";
+  EXPECT_EQ(sharding("deepspeed", ""), "zero2") << "which fits";
+  EXPECT_EQ(sharding("fsdp", ""), "fsdp-full") << "the stack's first";
   EXPECT_EQ(sharding("megatron", "none"), "none");
 }
 
@@ -212,8 +213,8 @@ TEST(ResolvedRuns, HavePositionsForTheirSequences) {
 
 TEST(ResolvedRuns, WithoutAPipelineTakeTheLargestMicroBatchThatFits) {
   const auto micro_batch = [](const char* stack, const char* gpu, const char* degrees) {
-    return resolved("model,gpu,n_gpus,stack,dtype,seq_len,global_batch,tp,pp,micro_batch,recompute",
-                    std::string("llama-2-7b,") + gpu + ",8," + stack + ",bf16,4096,256," + degrees + ",full")
+    return resolved("model,gpu,n_gpus,stack,program,dtype,seq_len,global_batch,tp,pp,micro_batch,recompute",
+                    std::string("llama-2-7b,") + gpu + ",8," + stack + ",tuned,bf16,4096,256," + degrees + ",full")
         .strategy.micro_batch;
   };
   EXPECT_EQ(micro_batch("megatron", "H100-80GB", "4,1,"), 64) << "of 128 sequences a replica";
@@ -232,6 +233,57 @@ TEST(ResolvedRuns, OfOneDeviceThatAdamWDoesNotFitMustSayTheirOptimizer) {
   EXPECT_THAT(told("RTX4090,1,torchtune,2048,1,full,AdamW"), HasSubstr("ok: "));
   EXPECT_THAT(told("H200,1,torchtune,2048,1,full,"), HasSubstr("ok: "));
   EXPECT_THAT(told("RTX4090,1,torchtune,2048,1,lora,"), HasSubstr("ok: "));
+}
+
+// 12 bytes a parameter of 7B, which one A100 lacks, and 8 in 16 bits.
+TEST(ResolvedRuns, KeepStatesInSixteenBitsWhereNoOtherFit) {
+  const auto formats = [](const std::string& columns, const std::string& cells) {
+    return resolved("model,gpu,n_gpus,seq_len,micro_batch,method,optimizer,recompute," + columns, "llama-2-7b," + cells)
+        .strategy.execution.pure_half;
+  };
+  EXPECT_EQ(formats("stack", "A100-80GB,1,512,1,full,adamw,full,hf-trainer"), Toggle::On);
+  EXPECT_EQ(formats("stack", "A100-80GB,8,512,1,full,adamw,full,hf-trainer"), Toggle::On) << "each holds a replica";
+  EXPECT_EQ(formats("stack", "A100-80GB,8,512,1,full,adamw,full,fsdp"), Toggle::Default) << "shards fit";
+  EXPECT_EQ(formats("stack", "B300,1,512,1,full,adamw,full,hf-trainer"), Toggle::Default);
+  EXPECT_EQ(formats("stack", "A100-80GB,1,512,1,full,adamw,full,deepspeed"), Toggle::Default)
+      << "its optimizers always keep fp32 masters";
+  EXPECT_EQ(formats("stack", "A100-80GB,1,512,1,lora,adamw,full,hf-trainer"), Toggle::Default);
+  EXPECT_EQ(formats("stack,pure_half", "A100-80GB,1,512,1,full,adamw,full,hf-trainer,off"), Toggle::Off) << "stated";
+}
+
+TEST(ResolvedRuns, OfDeepSpeedTakeTheSecondStageWhereItFits) {
+  const auto stage = [](const std::string& model, const std::string& sharding) {
+    return resolved("model,gpu,n_gpus,stack,seq_len,micro_batch,sharding",
+                    model + ",A100-80GB,16,deepspeed,2048,1," + sharding)
+        .strategy.sharding;
+  };
+  EXPECT_EQ(stage("llama-2-7b", ""), Sharding::Zero2);
+  EXPECT_EQ(stage("llama-2-70b", ""), Sharding::Zero3);
+  EXPECT_EQ(stage("llama-2-7b", "zero3"), Sharding::Zero3);
+}
+
+// What launchers give a rank of several; tuned recipes have told them.
+TEST(ResolvedRuns, UpdateOnTheHostWithTheThreadsOfTheirLauncher) {
+  const auto threads = [](const std::string& columns, const std::string& cells) {
+    return resolved("model,gpu,stack,seq_len,micro_batch,sharding,offload,n_gpus," + columns,
+                    "llama-2-7b,A100-80GB,deepspeed,2048,1,zero2," + cells)
+        .strategy.execution.host_threads;
+  };
+  EXPECT_EQ(threads("program", "optimizer,8,"), 1);
+  EXPECT_EQ(threads("program", "optimizer,8,tuned"), 0);
+  EXPECT_EQ(threads("program", "optimizer,1,"), 0) << "a process alone has all";
+  EXPECT_EQ(threads("program", "none,8,"), 0);
+  EXPECT_EQ(threads("host_threads", "optimizer,8,4"), 4);
+}
+
+TEST(ResolvedRuns, AttendWithTheKernelThatTheirColumnsName) {
+  const auto kernel = [](const std::string& columns, const std::string& cells) {
+    return resolved(kDense + columns, "llama-2-7b,H100,8,fsdp,4096,1," + cells).strategy.execution.attention_kernel;
+  };
+  EXPECT_EQ(kernel("flash_attention", "1"), AttentionClass::Default);
+  EXPECT_EQ(kernel("flash_attention", "FA3"), AttentionClass::Vendor);
+  EXPECT_EQ(kernel("flash_attention", "flash_attention_2"), AttentionClass::Flash2);
+  EXPECT_EQ(kernel("flash_attention,attention_kernel", "FA3,flash2"), AttentionClass::Flash2) << "its own column";
 }
 
 TEST(ResolvedRuns, TrainWhatMethodFlagOrRankSay) {
@@ -338,7 +390,7 @@ TEST(MeasuredRuns, ACardIsSlowerThanTheModuleOfItsName) {
   EXPECT_GT(seconds("H800"), seconds("H100")) << "less NVLink";
 }
 
-TEST(MeasuredRuns, AFusedCrossEntropyTakesAnotherCopyOfTheLogitsUnderMegatronOnly) {
+TEST(MeasuredRuns, AFusedCrossEntropyTakesAnotherCopyOfTheLogitsUnderMegatronAndLessElsewhere) {
   const auto peak = [](const std::string& cells) {
     return predict_run(row("model,gpu,n_gpus,seq_len,micro_batch,tp,pp,mem_kind,stack,loss_kernel",
                            "llama-3.2-1b,H100-80GB,8,8192,1,1,1,allocated," + cells),
@@ -347,7 +399,7 @@ TEST(MeasuredRuns, AFusedCrossEntropyTakesAnotherCopyOfTheLogitsUnderMegatronOnl
   };
   const double logits = 8192.0 * 128256;
   EXPECT_NEAR((peak("megatron,fused") - peak("megatron,")).value(), 4 * logits, 0.01 * logits);
-  EXPECT_EQ(peak("fsdp,fused"), peak("fsdp,"));
+  EXPECT_LT(peak("fsdp,fused"), peak("fsdp,") - Bytes(4 * logits)) << "16 bits, and their gradient in place";
 }
 
 TEST(MeasuredRuns, OneGraphHidesTheHostAndMoreOfTheExchange) {
