@@ -6,6 +6,10 @@ from phrases import Phrases
 from row import EXECUTION, Row
 
 
+# Norms and gates as one kernel each, whosever.
+FUSED_LAYERS = ("fused norms", "fused rms norm", "fused rmsnorm", "fused rms_norm", "fused swiglu")
+
+
 def _loss(row: Row) -> str | None:
     liger = row.says("liger")
     if liger or row.says("fused-linear", "cut cross", "fused loss", "chunked loss", "chunked cross"):
@@ -29,7 +33,7 @@ def read(row: Row) -> None:
     found: dict[str, str | None] = {
         "compile": _compile(row, words),
         "loss_kernel": _loss(row),
-        "liger_kernels": "on" if row.says("liger") else None,
+        "liger_kernels": "on" if row.says("liger", *FUSED_LAYERS) else None,
         "context_exchange": "all-to-all" if row.says("cp a2a") else None,
     }
     if row.says("no tp-comm overlap", "no tp comm overlap", "no tp overlap"):

@@ -8,6 +8,21 @@ from catalog import Fact
 from phrases import Phrases, letters_and_digits, plain_words
 from row import Row, decimal
 
+# That no fp32 copy of the weights is kept.
+PURE_HALF = (
+    "pure bf16",
+    "pure_bf16",
+    "pure fp16",
+    "pure 16-bit",
+    "weights loaded in bf16",
+    "bf16 weights and states",
+    "weights and optimizer in bf16",
+    "whole model in bf16",
+    "no fp32 copy",
+    "no fp32 master",
+)
+FLASH_2 = ("flashattention-2", "flashattention2", "flash attention 2", "flash_attention_2", "fa2")
+FLASH_3 = ("flashattention-3", "flashattention3", "flash attention 3", "flash_attention_3", "fa3")
 TRAINERS = ("hf", "hugging face", "transformers", "trl", "accelerate", "trainer")
 
 
@@ -274,8 +289,21 @@ def read_formats(row: Row) -> None:
         said = "bf16"
     if said or noted:
         row.put("dtype", said or noted)
-    if cells.is_pure_half(cell):
+    if cells.is_pure_half(cell) or row.says(*PURE_HALF):
         row.put("pure_half", "on")
+    if row.says("gradients accumulated in bf16", "bf16 gradient accumulation", "gradients in bf16"):
+        row.put("half_gradients", "on")
+    if row.says("bf16 moments", "moments in bf16"):
+        row.put("half_moments", "on")
+    kernel = Phrases(row.cell("flash_attention") + "; " + row.notes.text)
+    # The third version is Hopper's alone: tables that name it speak of their Hopper rows.
+    third = FLASH_3 if row.silicon.startswith("Hopper") else ()
+    for words, attention in ((third, "vendor"), (FLASH_2, "flash2")):
+        if kernel.say(*words):
+            row.notes.say(*words)
+            row.put_if_open("attention_kernel", attention)
+    if trained(row) == "lora" and row.says("weights kept in fp32", "weights in fp32", "base in fp32"):
+        row.put("base_format", "fp32")
     row.put_read("optimizer", cells.optimizer)
     cell = row.cell("optimizer")
     if row.cell("offload"):

@@ -375,10 +375,35 @@ class Execution(unittest.TestCase):
         self.assertEqual(self.said("loss_kernel", "packing=1, Liger=0"), "")
         self.assertEqual(self.said("loss_kernel", "fused cross-entropy"), "fused")
         self.assertEqual(self.said("liger_kernels", "", framework="HF + Liger"), "on")
+        self.assertEqual(self.said("liger_kernels", "fused norms and SwiGLU"), "on")
+        self.assertEqual(self.said("liger_kernels", "no fused RMS norm"), "")
+        self.assertEqual(self.said("loss_kernel", "", framework="unsloth"), "linear")
+        self.assertEqual(self.said("loss_kernel", "", framework="unsloth", loss_kernel="whole"), "whole")
+        self.assertEqual(self.said("compile", "", framework="nanoGPT", compile="1"), "layers+loss")
+        self.assertEqual(self.said("compile", "", framework="nanoGPT", compile="0"), "off")
         self.assertEqual(self.said("tensor_overlap", "async TP"), "async")
         self.assertEqual(self.said("tensor_overlap", "no async TP"), "")
         self.assertEqual(self.said("tensor_overlap", "no TP-comm overlap"), "off")
         self.assertEqual(self.said("context_exchange", "flash attn; CP a2a (Ulysses-style)"), "all-to-all")
+
+    def test_words_say_how_states_are_held(self) -> None:
+        for notes in ("weights and optimizer in bf16 (pure bf16)", "whole model in bf16", "pure_bf16", "no fp32 copy"):
+            self.assertEqual(self.said("pure_half", notes), "on", notes)
+        self.assertEqual(self.said("pure_half", "bf16, no pure bf16"), "")
+        self.assertEqual(self.said("half_gradients", "gradients accumulated in bf16"), "on")
+        self.assertEqual(self.said("half_moments", "precision-aware optimizer with bf16 moments"), "on")
+        self.assertEqual(self.said("base_format", "weights kept in fp32", method="lora"), "fp32")
+        self.assertEqual(self.said("base_format", "weights kept in fp32", method="full"), "", "nothing is frozen")
+
+    def test_words_and_the_column_of_the_switch_name_the_kernel_of_attention(self) -> None:
+        self.assertEqual(self.said("attention_kernel", "packed; FlashAttention-3", gpu="H20-96GB"), "vendor")
+        self.assertEqual(self.said("attention_kernel", "FA3 on H200, FA4 beta on B200", gpu="B200"), "")
+        self.assertEqual(self.said("attention_kernel", "", flash_attention="FA2"), "flash2")
+        self.assertEqual(self.said("attention_kernel", "", flash_attention="1"), "")
+        self.assertEqual(self.said("attention_kernel", "FA3", gpu="H100", attention_kernel="flash2"), "flash2")
+        hopper = dict(framework="prime-rl (PyTorch FSDP2)", gpu="H100", flash_attention="1")
+        self.assertEqual(typed(**hopper)["attention_kernel"], "vendor")
+        self.assertNotIn("attention_kernel", typed(**{**hopper, "gpu": "A100"}))
 
     def test_columns_count_more_than_words(self) -> None:
         self.assertEqual(self.said("compile", "eager", compile="1"), "layers")
@@ -516,7 +541,8 @@ class Recipes(unittest.TestCase):
 
     def test_qwens_script_runs_deepspeed_on_one_device_too(self) -> None:
         def run(model: str, lora: str, notes: str = "") -> tuple[str, str, str]:
-            row = typed(model=model, gpu="A100-80GB", n_gpus=1, framework="HF-Trainer", shard="none", lora=lora, notes=notes)
+            stated = dict(model=model, n_gpus=1, lora=lora, notes=notes)
+            row = typed(gpu="A100-80GB", framework="HF-Trainer", shard="none", source="QwenLM/Qwen", **stated)
             return row["stack"], row.get("sharding", ""), row.get("reduce_bucket", "")
 
         self.assertEqual(run("Qwen-1.8B", "0"), ("deepspeed", "zero3", str(2048 * 2048)))
@@ -524,7 +550,9 @@ class Recipes(unittest.TestCase):
         self.assertEqual(run("Qwen-1.8B", "1")[0], "hf-trainer")
         self.assertEqual(run("Qwen-1.8B", "")[0], "hf-trainer", "not stated whether whole")
         self.assertEqual(run("qwen2.5-1.5b", "0")[0], "hf-trainer", "another script")
-        several = typed(model="Qwen-1.8B", gpu="A100-80GB", n_gpus=8, framework="HF-Trainer", shard="none", lora="0")
+        one = dict(model="Qwen-1.8B", gpu="A100-80GB", framework="HF-Trainer", shard="none", lora="0")
+        self.assertEqual(typed(**one, n_gpus=1)["stack"], "hf-trainer", "another source")
+        several = typed(**one, n_gpus=8, source="QwenLM/Qwen")
         self.assertEqual((several["stack"], several["sharding"]), ("deepspeed", "none"), "as stated")
 
     def test_trainers_leave_the_bucket_of_stage_three_to_hugging_face(self) -> None:

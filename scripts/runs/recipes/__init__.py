@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from row import Row
 
-from . import lightning, megatron, mosaic, nvidia, nvidia_bert, nvidia_jax, peft, qwen, torchtune, vtrain
+from . import lightning, megatron, mosaic, nvidia, nvidia_bert, nvidia_jax, own_kernels, peft, prime_rl, qwen, torchtune, vtrain
 
 # In this order: later rules see what earlier ones found.
 RULES: tuple[Callable[[Row], None], ...] = (
@@ -12,6 +12,8 @@ RULES: tuple[Callable[[Row], None], ...] = (
     lightning.follow,
     torchtune.follow,
     peft.follow,
+    own_kernels.follow,
+    prime_rl.follow,
     mosaic.follow,
     vtrain.follow,
     nvidia_bert.follow,

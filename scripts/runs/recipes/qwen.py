@@ -19,7 +19,8 @@ def follow(row: Row) -> None:
     mode = software.trained(row)
     says_what = bool(row.cell("method") or row.cell("lora"))
     family = row.preset["architecture"].get("family") if row.preset else ""
-    if row.stack["id"] == "hf-trainer" and family == "qwen" and says_what and mode != "lora":
+    own = "qwenlm" in row.cell("source").lower()
+    if own and row.stack["id"] == "hf-trainer" and family == "qwen" and says_what and mode != "lora":
         row.stack = software.stack_of("deepspeed")
         row.put("stack", "deepspeed")
         stage = "zero3" if mode == "full" else "zero2"
