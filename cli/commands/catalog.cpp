@@ -11,6 +11,7 @@
 #include "catalogs/dates.hpp"
 #include "catalogs/import/import.hpp"
 #include "cli/command.hpp"
+#include "cli/commands/collectives.hpp"
 #include "cli/render/catalog_page.hpp"
 #include "cli/render/model_page.hpp"
 #include "planner/request/fields.hpp"
@@ -25,6 +26,7 @@ struct CatalogFlags {
   std::vector<std::string> names;
   std::optional<std::string> region, market, as_of, max_age;
   std::optional<int> savings_plan_years;
+  CollectiveFlags collectives;
   bool reference = false;
   /// What list and show are asked for.
   [[nodiscard]] std::string name() const { return names.empty() ? std::string() : names.front(); }
@@ -250,6 +252,7 @@ Result<void> flags_fit(const CatalogFlags& flags) {
                         {flags.as_of.has_value(), "--as-of", {"import", "verify"}},
                         {flags.max_age.has_value(), "--max-age", {"verify"}},
                         {flags.savings_plan_years.has_value(), "--savings-plan-years", {"import"}},
+                        {flags.collectives.any(), "--instances, --count, --op and --sizes", {"collectives"}},
                         {flags.reference, "--reference", {"list"}}};
   for (const Rule& rule : rules) {
     if (!rule.given || std::count(rule.actions.begin(), rule.actions.end(), flags.action) != 0) continue;
@@ -268,6 +271,11 @@ Result<Answer> run_catalog(const CatalogFlags& flags, const Context& context) {
     return fail("unexpected-argument", "catalog " + flags.action,
                 fmt::format("takes one name, has {}", flags.names.size()));
   }
+  if (flags.action == "collectives" && !flags.names.empty()) {
+    return fail("unexpected-argument", "catalog collectives", fmt::format("takes no name, has '{}'", flags.name()),
+                "give the instance type with --instances");
+  }
+  if (flags.action == "collectives") return list_collectives(flags.collectives, context);
   if (flags.action == "list") return list(flags, context);
   if (flags.action == "show") return show(flags, context);
   if (flags.action == "verify" && flags.names.empty()) return verify(flags, context);
@@ -275,7 +283,7 @@ Result<Answer> run_catalog(const CatalogFlags& flags, const Context& context) {
     return fail("unexpected-argument", "catalog verify", fmt::format("takes no name, has '{}'", flags.name()));
   }
   return tl::unexpected<Diagnostics>(
-      {unknown_name("action", flags.action, "catalog", {"list", "show", "import", "diff", "verify"})});
+      {unknown_name("action", flags.action, "catalog", {"list", "show", "collectives", "import", "diff", "verify"})});
 }
 
 }  // namespace
@@ -283,9 +291,10 @@ Result<Answer> run_catalog(const CatalogFlags& flags, const Context& context) {
 Command catalog_command() {
   auto flags = std::make_shared<CatalogFlags>();
   return {
-      "catalog", "The facts that plans rest on: list, show, import from AWS, compare, verify",
+      "catalog", "The facts that plans rest on: list, show, time collectives, import from AWS, compare, verify",
       "smplan catalog list prices --region us-west-2 --market spot --format csv\n"
       "  smplan catalog show ml.p5.48xlarge\n"
+      "  smplan catalog collectives --instances ml.p5.48xlarge --count 2 --op all_reduce --sizes 1MiB..1GiB\n"
       "  curl -o offer.json "
       "https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AmazonSageMaker/current/index.json\n"
       "  aws ec2 describe-spot-price-history --start-time now > spot.json\n"
@@ -295,7 +304,9 @@ Command catalog_command() {
       "  smplan plan --params 13B --catalog prices.json\n"
       "  smplan catalog verify --catalog prices.json --max-age 90d",
       [flags](Flags& app) {
-        app.add_option("action", flags->action, "What to do")->required()->type_name("list|show|import|diff|verify");
+        app.add_option("action", flags->action, "What to do")
+            ->required()
+            ->type_name("list|show|collectives|import|diff|verify");
         app.add_option("names", flags->names,
                        "list: instances, accelerators, prices, models or stacks; show: any name; import: files of AWS; "
                        "diff: one or two overlays")
@@ -309,6 +320,13 @@ Command catalog_command() {
         app.add_option("--savings-plan-years", flags->savings_plan_years, "import: rates of plans of 1 or 3 years [1]")
             ->one_of({1, 3})
             ->type_name("1|3");
+        app.add_option("--instances", flags->collectives.instances, "collectives: an instance type")->type_name("NAME");
+        app.add_option("--count", flags->collectives.count, "collectives: instances [1]")->type_name("N");
+        app.add_option("--op", flags->collectives.op, "collectives: the operation of all accelerators [all-reduce]")
+            ->type_name("all-reduce|all-gather|reduce-scatter|all-to-all|point-to-point");
+        app.add_option("--sizes", flags->collectives.sizes,
+                       "collectives: sizes as nccl-tests counts them, a range in powers of two or a list [1KiB..1GiB]")
+            ->type_name("SIZE..SIZE");
         app.add_flag("--reference", flags->reference, "List measured systems that are no AWS types too");
       },
       [flags](const Context& context) { return run_catalog(*flags, context); }};

@@ -1,10 +1,13 @@
 #include <memory>
 
+#include "base/json_reader.hpp"
 #include "base/units.hpp"
 #include "cli/command.hpp"
+#include "cli/commands/collectives.hpp"
 #include "cli/commands/measured_files.hpp"
 #include "cli/render/validation_page.hpp"
 #include "planner/request/fields.hpp"
+#include "planner/validation/nccl_tests.hpp"
 #include "planner/validation/report.hpp"
 
 namespace smplan::cli {
@@ -14,7 +17,16 @@ struct ValidateFlags {
   std::vector<std::string> paths;
   std::string by = "source";
   std::string worst = "5";
+  std::optional<std::string> instances, op;
 };
+
+/// The text of a file that a program of nccl-tests wrote; nullopt of any other, whose reader says what is wrong with
+/// it.
+std::optional<std::string> nccl_output(const std::string& path) {
+  if (path == "-") return std::nullopt;
+  Result<std::string> text = read_text_file(path);
+  return text && is_nccl_tests(*text) ? std::optional(std::move(*text)) : std::nullopt;
+}
 
 constexpr std::size_t kMostWorst = 100000;
 
@@ -26,6 +38,17 @@ Result<std::size_t> worst_count(const std::string& text) {
 }
 
 Result<Answer> run_validate(const ValidateFlags& flags, const Context& context) {
+  if (const std::optional<std::string> sweep = nccl_output(flags.paths.front())) {
+    if (flags.paths.size() > 1) {
+      return fail("conflict", flags.paths.front(), "is the output of nccl-tests, which is compared alone",
+                  "name one such file at a time");
+    }
+    return validate_collectives(flags.paths.front(), *sweep, flags.instances, flags.op, context);
+  }
+  if (flags.instances || flags.op) {
+    return fail("conflict", flags.instances ? "--instances" : "--op", "goes only with the output of nccl-tests",
+                "tables of runs have columns for it");
+  }
   Diagnostics faults;
   const std::optional<GroupBy> by =
       parse_name(flags.by, "grouping", "--by",
@@ -56,13 +79,18 @@ Result<Answer> run_validate(const ValidateFlags& flags, const Context& context) 
 
 Command validate_command() {
   auto flags = std::make_shared<ValidateFlags>();
-  return {"validate", "Predict measured runs from CSV files and report the errors",
+  return {"validate", "Predict measured runs from CSV files, or a sweep of nccl-tests, and report the errors",
           "smplan validate runs.csv\n  smplan validate runs/*.csv --by model --worst 20\n  smplan validate runs.csv "
-          "--format csv --output predicted.csv",
+          "--format csv --output predicted.csv\n  smplan validate all_reduce_perf.txt --instances ml.p5.48xlarge",
           [flags](Flags& app) {
             add_measured_files(app, flags->paths);
             app.add_option("--by", flags->by, "Break the step-time errors down by [source]")
                 ->type_name("source|model|accelerator|stack|parallelism|precision|all");
+            app.add_option("--instances", flags->instances,
+                           "nccl-tests: the instance type [the system most like the devices that the file names]")
+                ->type_name("NAME");
+            app.add_option("--op", flags->op, "nccl-tests: the collective [as the file says]")
+                ->type_name("all-reduce|all-gather|reduce-scatter|all-to-all|point-to-point");
             app.add_option("--worst", flags->worst, "How many of the worst runs to show [5]")->type_name("N");
           },
           [flags](const Context& context) { return run_validate(*flags, context); }};

@@ -1,14 +1,28 @@
 #include "models/machine/collectives.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <numeric>
 
 #include "base/assert.hpp"
+#include "base/words.hpp"
 #include "models/job/strategy.hpp"
 
 namespace smplan {
 namespace {
+
+struct KindName {
+  CollectiveKind kind;
+  std::string_view name;
+  std::string_view program;  ///< of nccl-tests
+};
+/// In the order of the enumerators.
+constexpr std::array<KindName, 5> kNames{{{CollectiveKind::AllReduce, "all-reduce", "all_reduce_perf"},
+                                          {CollectiveKind::AllGather, "all-gather", "all_gather_perf"},
+                                          {CollectiveKind::ReduceScatter, "reduce-scatter", "reduce_scatter_perf"},
+                                          {CollectiveKind::AllToAll, "all-to-all", "alltoall_perf"},
+                                          {CollectiveKind::PointToPoint, "point-to-point", "sendrecv_perf"}}};
 
 /// A group seen as two levels of links, rates and latencies resolved once.
 struct Levels {
@@ -66,20 +80,25 @@ Seconds wire_time(Bytes bytes, BytesPerSecond rate, Bytes half) {
   return bytes / rate * (1 + half / (bytes + half));
 }
 
+CollectiveTime joined(CollectiveAlgorithm algorithm, Seconds latency, Seconds inside, Seconds across) {
+  return {latency + std::max(inside, across), algorithm, latency, inside, across};
+}
+
 /// Ring over all ranks: each link passes (n-1)/n of the buffer once (all-gather, reduce-scatter)
 /// or twice (all-reduce). Source: Patarasuk & Yuan 2009. A domain's ring leaves it over all the
 /// cards of its ranks (NCCL runs one ring a card).
-Seconds ring_time(double passes, Bytes buffer, const Levels& l) {
+CollectiveTime ring_time(double passes, Bytes buffer, const Levels& l) {
   const Bytes data = buffer * (passes * (l.ranks - 1) / l.ranks);
   const Seconds latency = passes * ((l.ranks - l.domains) * l.fabric_step + (l.domains - 1) * l.network_step);
   const Seconds inside = l.inside > 1 ? wire_time(data, l.ring_rate, l.fabric_half) : Seconds(0);
   const Seconds across = l.domains > 1 ? wire_time(data / l.inside, l.card_rate, l.network_half) : Seconds(0);
-  return l.base + latency + std::max(inside, across);
+  return joined(CollectiveAlgorithm::Ring, l.base + latency, inside, across);
 }
 
 /// All-reduce in a switch that adds and multicasts (NVLS): each accelerator sends the buffer once.
-Seconds switch_time(Bytes buffer, const Levels& l) {
-  return l.base + 2 * l.fabric_step + wire_time(buffer, l.switch_rate, l.fabric_half);
+CollectiveTime switch_time(Bytes buffer, const Levels& l) {
+  return joined(CollectiveAlgorithm::InSwitch, l.base + 2 * l.fabric_step,
+                wire_time(buffer, l.switch_rate, l.fabric_half), {});
 }
 
 /// Bytes that a double binary tree passes over each domain's cards and direction, per byte of
@@ -89,7 +108,7 @@ double tree_volume(const Levels& l) { return l.domains > 2 ? 2 : 1; }
 
 /// All-reduce: reduce-scatter inside each domain, trees across on every rank's cards at once,
 /// all-gather inside.
-Seconds hierarchical_time(Bytes buffer, const Levels& l) {
+CollectiveTime hierarchical_time(Bytes buffer, const Levels& l) {
   const bool in_switch = l.switch_rate.value() > 0;
   Seconds inside(0);
   double inside_steps = 0;
@@ -99,35 +118,33 @@ Seconds hierarchical_time(Bytes buffer, const Levels& l) {
     inside_steps = in_switch ? 2 : 2 * (l.inside - 1);
   }
   const Seconds across = wire_time(buffer * (tree_volume(l) / l.inside), l.card_rate, l.network_half);
-  return l.base + inside_steps * l.fabric_step + 2 * l.tree_depth * l.network_step + std::max(inside, across);
+  return joined(l.inside > 1 ? CollectiveAlgorithm::Hierarchical : CollectiveAlgorithm::Tree,
+                l.base + inside_steps * l.fabric_step + 2 * l.tree_depth * l.network_step, inside, across);
 }
 
 /// Each rank sends 1/n to each other, all pairs at once: inside over the fabric, across over the
 /// rank's own cards. NCCL sends these at full rate (Simple protocol) above 16 KiB.
-Seconds pairwise_time(Bytes buffer, const Levels& l) {
+CollectiveTime pairwise_time(Bytes buffer, const Levels& l) {
   const Seconds inside = wire_time(buffer * ((l.inside - 1) / l.ranks), l.pair_rate, Bytes(0));
   const Seconds across =
       l.domains > 1 ? wire_time(buffer * ((l.ranks - l.inside) / l.ranks), l.card_pair_rate, Bytes(0)) : Seconds(0);
   const Seconds step = l.inside > 1 ? l.fabric_step : Seconds(0);
-  return l.base + step + l.network_step + std::max(inside, across);
+  return joined(CollectiveAlgorithm::Pairwise, l.base + step + l.network_step, inside, across);
 }
 
-Seconds point_to_point_time(Bytes message, const Levels& l) {
-  if (l.domains > 1) return l.base + l.network_step + wire_time(message, l.card_pair_rate, Bytes(0));
-  return l.base + l.fabric_step + wire_time(message, l.pair_rate, Bytes(0));
+CollectiveTime point_to_point_time(Bytes message, const Levels& l) {
+  if (l.domains > 1) {
+    return joined(CollectiveAlgorithm::Pairwise, l.base + l.network_step, {},
+                  wire_time(message, l.card_pair_rate, Bytes(0)));
+  }
+  return joined(CollectiveAlgorithm::Pairwise, l.base + l.fabric_step, wire_time(message, l.pair_rate, Bytes(0)), {});
 }
 
 CollectiveTime fastest_all_reduce(Bytes buffer, const Levels& l) {
-  CollectiveTime best{ring_time(2, buffer, l), CollectiveAlgorithm::Ring};
-  const auto offer = [&best](Seconds time, CollectiveAlgorithm algorithm) {
-    if (time < best.time) best = {time, algorithm};
-  };
-  if (l.domains > 1) {
-    offer(hierarchical_time(buffer, l), l.inside > 1 ? CollectiveAlgorithm::Hierarchical : CollectiveAlgorithm::Tree);
-  } else if (l.switch_rate.value() > 0) {
-    offer(switch_time(buffer, l), CollectiveAlgorithm::InSwitch);
-  }
-  return best;
+  const CollectiveTime ring = ring_time(2, buffer, l);
+  if (l.domains == 1 && !(l.switch_rate.value() > 0)) return ring;
+  const CollectiveTime other = l.domains > 1 ? hierarchical_time(buffer, l) : switch_time(buffer, l);
+  return other.time < ring.time ? other : ring;
 }
 
 /// Ranks first + i * stride, i < count, tiled over the cluster.
@@ -180,18 +197,44 @@ BytesPerSecond card_share(const GroupShape& group, const Cluster& cluster) {
   return std::min(node / cards, node / static_cast<double>(group.concurrent_per_node * per_node));
 }
 
-std::string_view to_string(CollectiveKind kind) {
-  switch (kind) {
-    case CollectiveKind::AllReduce:
-      return "all-reduce";
-    case CollectiveKind::AllGather:
-      return "all-gather";
-    case CollectiveKind::ReduceScatter:
-      return "reduce-scatter";
-    case CollectiveKind::AllToAll:
-      return "all-to-all";
-    case CollectiveKind::PointToPoint:
-      return "point-to-point";
+std::span<const CollectiveKind> collective_kinds() {
+  static constexpr std::array<CollectiveKind, kNames.size()> kKinds = [] {
+    std::array<CollectiveKind, kNames.size()> kinds{};
+    for (std::size_t i = 0; i < kNames.size(); ++i) kinds[i] = kNames[i].kind;
+    return kinds;
+  }();
+  return kKinds;
+}
+
+std::string_view to_string(CollectiveKind kind) { return kNames[static_cast<std::size_t>(kind)].name; }
+std::string_view nccl_tests_name(CollectiveKind kind) { return kNames[static_cast<std::size_t>(kind)].program; }
+
+std::optional<CollectiveKind> collective_kind_from(std::string_view name) {
+  const std::string letters = letters_and_digits(name);
+  for (const KindName& known : kNames) {
+    if (letters == letters_and_digits(known.name) || letters == letters_and_digits(known.program)) return known.kind;
+  }
+  return std::nullopt;
+}
+
+double bus_factor(CollectiveKind kind, std::int64_t ranks) {
+  if (kind == CollectiveKind::PointToPoint) return 1;
+  const auto n = static_cast<double>(ranks);
+  return (kind == CollectiveKind::AllReduce ? 2 : 1) * (n - 1) / n;
+}
+
+std::string_view to_string(CollectiveAlgorithm algorithm) {
+  switch (algorithm) {
+    case CollectiveAlgorithm::Ring:
+      return "ring";
+    case CollectiveAlgorithm::Tree:
+      return "tree";
+    case CollectiveAlgorithm::Hierarchical:
+      return "hierarchical";
+    case CollectiveAlgorithm::InSwitch:
+      return "in switch";
+    case CollectiveAlgorithm::Pairwise:
+      return "pairwise";
   }
   return "?";
 }
@@ -206,14 +249,16 @@ CollectiveTime collective_time(CollectiveKind kind, Bytes buffer, const GroupSha
       return fastest_all_reduce(buffer, l);
     case CollectiveKind::AllGather:
     case CollectiveKind::ReduceScatter:
-      return {ring_time(1, buffer, l), CollectiveAlgorithm::Ring};
+      return ring_time(1, buffer, l);
     case CollectiveKind::AllToAll:
-      return {pairwise_time(buffer, l), CollectiveAlgorithm::Pairwise};
+      return pairwise_time(buffer, l);
     case CollectiveKind::PointToPoint:
-      return {point_to_point_time(buffer, l), CollectiveAlgorithm::Pairwise};
+      return point_to_point_time(buffer, l);
   }
   return {};
 }
+
+GroupShape whole_cluster(const Cluster& cluster) { return shape_of({cluster.gpus(), 1}, cluster); }
 
 Groups group_shapes(const Strategy& strategy, const Cluster& cluster) {
   const std::int64_t tensor = strategy.tensor_parallel;

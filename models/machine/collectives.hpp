@@ -1,6 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
 
 #include "base/units.hpp"
 #include "catalogs/stack.hpp"
@@ -10,6 +13,14 @@ namespace smplan {
 
 enum class CollectiveKind { AllReduce, AllGather, ReduceScatter, AllToAll, PointToPoint };
 std::string_view to_string(CollectiveKind kind);
+/// All of them.
+std::span<const CollectiveKind> collective_kinds();
+/// `all-reduce`, `all_reduce` or nccl-tests' `all_reduce_perf`, in any case.
+std::optional<CollectiveKind> collective_kind_from(std::string_view name);
+/// The program of nccl-tests that times it: `all_reduce_perf`.
+std::string_view nccl_tests_name(CollectiveKind kind);
+/// Bus bandwidth over algorithm bandwidth, as nccl-tests defines them (doc/PERFORMANCE.md).
+double bus_factor(CollectiveKind kind, std::int64_t ranks);
 
 /// Where the ranks of a communicator sit: `ranks` of them, at most `per_domain` in each NVLink domain,
 /// and how many communicators of the same kind share a node's network cards at the same time.
@@ -22,10 +33,15 @@ struct GroupShape {
 };
 
 enum class CollectiveAlgorithm { Ring, Tree, Hierarchical, InSwitch, Pairwise };
+std::string_view to_string(CollectiveAlgorithm algorithm);
 
+/// `time` is `latency` and the longer of the other two.
 struct CollectiveTime {
   Seconds time;
   CollectiveAlgorithm algorithm = CollectiveAlgorithm::Ring;
+  Seconds latency;  ///< base and steps
+  Seconds inside;   ///< on the wires of a domain
+  Seconds across;   ///< on the network's
 };
 
 /// Time of one collective: latency, and the wire time of the slower level,
@@ -60,6 +76,8 @@ struct Groups {
   GroupShape pipeline;          ///< neighbours: two ranks
 };
 struct Strategy;
+/// Every accelerator of the cluster in one group.
+GroupShape whole_cluster(const Cluster& cluster);
 Groups group_shapes(const Strategy& strategy, const Cluster& cluster);
 
 /// What each accelerator of a group gets of its node's network while all groups like it send. Cards serve a fixed set

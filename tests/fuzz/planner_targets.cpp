@@ -5,6 +5,7 @@
 #include "planner/analysis/sweep.hpp"
 #include "planner/request/fields.hpp"
 #include "planner/request/names.hpp"
+#include "planner/validation/nccl_tests.hpp"
 #include "planner/validation/report.hpp"
 #include "tests/fuzz/planning.hpp"
 #include "tests/fuzz/target.hpp"
@@ -59,7 +60,21 @@ void lists(std::string_view bytes) {
   if (sweep_identity(bytes)) static_cast<void>(sweep_status(bytes));
 }
 
-constexpr std::array<Target, 3> kTargets{{{"runs", runs}, {"request", request}, {"lists", lists}}};
+void nccl_tests(std::string_view bytes) {
+  static_cast<void>(is_nccl_tests(bytes));
+  const Result<NcclSweep> sweep = read_nccl_tests(bytes, "sweep.txt");
+  if (!sweep) return;
+  require(!sweep->points.empty(), "a sweep has a point");
+  std::vector<std::string> assumptions;
+  const Result<Cluster> cluster = cluster_of(sweep->machine, shipped_catalog(), assumptions);
+  if (!cluster) return;
+  for (const ComparedCollective& c : compare_collectives(*sweep, CollectiveKind::AllReduce, *cluster)) {
+    require(c.ratio() >= 0, "a time is no less than nothing");
+  }
+}
+
+constexpr std::array<Target, 4> kTargets{
+    {{"runs", runs}, {"request", request}, {"lists", lists}, {"nccl_tests", nccl_tests}}};
 
 }  // namespace
 

@@ -1,5 +1,7 @@
 #include "models/machine/collectives.hpp"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "base/json_reader.hpp"
@@ -218,12 +220,42 @@ TEST(GroupShapes, ARackOfOneDomainSpansNodes) {
   EXPECT_EQ(g.data.domains(), 1);
 }
 
-CollectiveKind kind_named(std::string_view name) {
-  for (const auto kind : {CollectiveKind::AllReduce, CollectiveKind::AllGather, CollectiveKind::AllToAll}) {
-    if (to_string(kind) == name) return kind;
+// The parts say what bounds a collective.
+TEST(Collectives, TakeTheirLatencyAndTheSlowerOfTwoWires) {
+  const auto catalog = Catalog::shipped();
+  ASSERT_TRUE(catalog) << to_string(catalog.error());
+  for (const char* name : {"ml.p4d.24xlarge", "ml.p5.48xlarge", "ml.p3.16xlarge", "ml.g5.48xlarge"}) {
+    for (const std::int32_t nodes : {1, 2, 16}) {
+      const auto cluster = make_cluster(*catalog, **catalog->instance(name, "test"), nodes);
+      ASSERT_TRUE(cluster) << to_string(cluster.error());
+      for (const CollectiveKind kind : collective_kinds()) {
+        for (double mib = 1.0 / 1024; mib <= 1024; mib *= 32) {
+          const CollectiveTime t =
+              collective_time(kind, Bytes(mib * kMiB), whole_cluster(*cluster), *cluster, Collectives::Nccl);
+          EXPECT_DOUBLE_EQ(t.time.value(), (t.latency + std::max(t.inside, t.across)).value())
+              << name << to_string(kind);
+          EXPECT_GT(t.latency, Seconds());
+          EXPECT_EQ(nodes == 1, t.across == Seconds()) << name << to_string(kind);
+        }
+      }
+    }
   }
-  ADD_FAILURE() << "no collective " << name;
-  return CollectiveKind::AllReduce;
+}
+
+TEST(Collectives, HaveTheNamesOfNcclTests) {
+  for (const CollectiveKind kind : collective_kinds()) {
+    EXPECT_EQ(collective_kind_from(to_string(kind)), kind);
+    EXPECT_EQ(collective_kind_from(nccl_tests_name(kind)), kind);
+  }
+  EXPECT_EQ(collective_kind_from("All_Reduce"), CollectiveKind::AllReduce);
+  EXPECT_EQ(collective_kind_from("broadcast"), std::nullopt);
+}
+
+TEST(Collectives, OnTheBusAreAsFastAsTheirHardwareWouldBe) {
+  EXPECT_DOUBLE_EQ(bus_factor(CollectiveKind::AllReduce, 8), 1.75);
+  EXPECT_DOUBLE_EQ(bus_factor(CollectiveKind::AllGather, 8), 0.875);
+  EXPECT_DOUBLE_EQ(bus_factor(CollectiveKind::AllToAll, 4), 0.75);
+  EXPECT_DOUBLE_EQ(bus_factor(CollectiveKind::PointToPoint, 2), 1);
 }
 
 TEST(PublishedCollectives, AreWithinTheirTolerance) {
@@ -242,8 +274,8 @@ TEST(PublishedCollectives, AreWithinTheirTolerance) {
     ASSERT_TRUE(cluster) << to_string(cluster.error());
     const std::int64_t ranks = figure.integer("ranks");
     const Seconds predicted =
-        time_of(kind_named(figure.string("collective")), {.ranks = ranks, .per_domain = ranks / nodes}, *cluster,
-                Bytes(figure.number("mib") * kMiB));
+        time_of(*collective_kind_from(figure.string("collective")), {.ranks = ranks, .per_domain = ranks / nodes},
+                *cluster, Bytes(figure.number("mib") * kMiB));
     const double measured = figure.number("time_us") * 1e-6;
     const double error = predicted.value() / measured - 1;
     EXPECT_LE(std::abs(error), figure.number("tolerance")) << figure.string("claim") << ": " << error;
