@@ -3,8 +3,10 @@
 
 Usage: scripts/import_runs.py OUTPUT_FOLDER RUNS.csv [MORE.csv...]
 
-Each table goes through scripts/runs/normalise. Of tables of memory (with a column `oom`) rows stay out that have no
-figure, whose method or batch no model takes, or that an earlier table of the same source has too.
+Each table goes through scripts/runs/normalise. Tables with a column `trust` hold what users reported of runs of their
+own: those of low trust, which leave too much to guess, and of methods that no model takes stay out. All others were published by who tuned them; of tables
+of memory among them (with a column `oom`) rows stay out that have no figure, whose method or batch no model takes, or
+that an earlier table of the same source has too.
 """
 
 import pathlib
@@ -41,9 +43,19 @@ def marked_as_tuned(stated: table.Table) -> None:
         row["program"] = "tuned"
 
 
+def import_reports(stated: table.Table, target: pathlib.Path) -> int:
+    stated.rows = [row for row in stated.rows if row["trust"] != "low" and row["method"] in (*METHODS, "")]
+    normalised = table.normalise(stated)
+    table.write(normalised, str(target))
+    return len(normalised.rows)
+
+
 def import_table(source: pathlib.Path, target: pathlib.Path, told: set[tuple[str, ...]]) -> int:
     stated = table.read(str(source))
-    if stated.rows and "oom" in stated.rows[0]:
+    columns = set(stated.rows[0]) if stated.rows else set()
+    if "trust" in columns:
+        return import_reports(stated, target)
+    if "oom" in columns:
         stated.rows = [row for row in stated.rows if is_usable(row) and measurement(row) not in told]
     told.update(measurement(row) for row in stated.rows)
     normalised = table.normalise(stated)

@@ -12,6 +12,7 @@ LEFT_OUT = ("source", "gpu", "model", "stack", "stack-gpu")
 @dataclasses.dataclass(frozen=True)
 class Figures:
     validation: dict  # smplan validate --format json
+    users: dict  # the same of runs that users reported
     left_out: dict[str, dict]  # by source, gpu, ...: errors under a fit without the group
     fit: dict  # smplan calibrate --fit-report --format json
     tables: list[str]  # names of the tables
@@ -55,9 +56,10 @@ def chosen(root: pathlib.Path) -> list[dict]:
 
 def collect(binary: pathlib.Path, root: pathlib.Path) -> Figures:
     runs = sorted((root / "tests/measured/runs").glob("*.csv"))
+    reports = sorted((root / "tests/measured/users").glob("*.csv"))
 
-    def ask(*arguments: str) -> dict:
-        command = [binary, *arguments[:1], *runs, *arguments[1:], "--format", "json", "--quiet"]
+    def ask(verb: str, *arguments: str, tables: list[pathlib.Path] = runs) -> dict:
+        command = [binary, verb, *tables, *arguments, "--format", "json", "--quiet"]
         return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
 
     # The catalog's profiles were fitted on these runs: what is left out must be unknown to the fit's start too.
@@ -72,6 +74,7 @@ def collect(binary: pathlib.Path, root: pathlib.Path) -> Figures:
     )
     return Figures(
         validation=ask("validate", "--worst", "15"),
+        users=ask("validate", tables=reports),
         left_out={by: ask(*fit, "--cross-validate", by)["left_out"] for by in LEFT_OUT},
         fit=ask(*fit, "--fit-report"),
         tables=[path.name for path in runs],

@@ -52,6 +52,11 @@ Json stored() {
   return Json::parse(file);
 }
 
+bool updates_bounds() {
+  const char* update = std::getenv("SMPLAN_UPDATE_BOUNDS");
+  return update != nullptr && std::string(update) == "1";
+}
+
 void expect_within(const Json& bounds, const Json& now, const std::string& what) {
   for (const auto& [name, bound] : bounds.items()) {
     if (!now.contains(name)) {
@@ -69,14 +74,70 @@ void expect_within(const Json& bounds, const Json& now, const std::string& what)
 
 TEST(MeasuredRuns, ErrorsDoNotRise) {
   const Json now = reached();
-  const char* update = std::getenv("SMPLAN_UPDATE_BOUNDS");
-  if (update != nullptr && std::string(update) == "1") {
-    ASSERT_TRUE(write_text_file(kBounds, now.dump(2) + "\n"));
+  if (updates_bounds()) {
+    Json bounds = now;
+    bounds["users"] = stored()["users"];
+    ASSERT_TRUE(write_text_file(kBounds, bounds.dump(2) + "\n"));
     return;
   }
   const Json bounds = stored();
   expect_within(bounds["step_time"], now["step_time"], "step time");
   expect_within(bounds["peak_memory"], now["peak_memory"], "peak memory");
+}
+
+/// Mean over sources, so that one with many runs counts no more than another.
+double mean_over_sources(const std::vector<ErrorSummary>& sources) {
+  double sum = 0;
+  for (const ErrorSummary& s : sources) sum += s.mape;
+  return sources.empty() ? 0 : sum / static_cast<double>(sources.size());
+}
+
+/// Runs that users reported, of their own programs: no profile is fitted on them.
+Json reached_by_users() {
+  const std::vector<ComparedRun> runs = compare_runs(test::user_runs(), test::shipped_catalog());
+  const ErrorSummary all = summarise_time(runs, GroupBy::All).at(0);
+  const ErrorSummary memory = summarise_memory(runs).at(0);
+  const VerdictSummary verdicts = summarise_verdicts(runs).at(0);
+  return {{"step_time",
+           {{"runs", all.n},
+            {"mean_over_sources", rounded(mean_over_sources(summarise_time(runs, GroupBy::Source)))},
+            {"median", rounded(all.median)},
+            {"coverage", rounded(all.coverage)}}},
+          {"peak_memory", {{"runs", memory.n}, {"mean", rounded(memory.mape)}}},
+          {"out_of_memory",
+           {{"ran_out", verdicts.ran_out},
+            {"recognised", verdicts.recognised},
+            {"ran", verdicts.ran},
+            {"false_alarms", verdicts.false_alarms}}}};
+}
+
+TEST(UserRuns, ErrorsDoNotRise) {
+  const Json now = reached_by_users();
+  if (updates_bounds()) {
+    Json bounds = stored();
+    bounds["users"] = now;
+    ASSERT_TRUE(write_text_file(kBounds, bounds.dump(2) + "\n"));
+    return;
+  }
+  const Json bounds = stored()["users"];
+  const auto number = [](const Json& of, const char* part, const char* figure) {
+    return of[part][figure].get<double>();
+  };
+  const auto rose = [&](const char* part, const char* figure) {
+    EXPECT_LE(number(now, part, figure), number(bounds, part, figure) + kSlack) << part << ": " << figure << " rose";
+  };
+  const auto fell = [&](const char* part, const char* figure) {
+    EXPECT_GE(number(now, part, figure), number(bounds, part, figure)) << part << ": " << figure << " fell";
+  };
+  rose("step_time", "mean_over_sources");
+  rose("step_time", "median");
+  rose("peak_memory", "mean");
+  rose("out_of_memory", "false_alarms");
+  fell("out_of_memory", "recognised");
+  fell("step_time", "runs");
+  fell("peak_memory", "runs");
+  EXPECT_GE(number(now, "step_time", "coverage"), 0.72);
+  EXPECT_LE(number(now, "step_time", "coverage"), 0.88);
 }
 
 TEST(MeasuredRuns, NewLargeSourcesHaveABound) {
@@ -90,7 +151,9 @@ TEST(MeasuredRuns, NewLargeSourcesHaveABound) {
 }
 
 TEST(MeasuredRuns, EveryRowSaysWhereItComesFrom) {
-  for (const MeasuredRun& run : test::measured_runs()) {
+  std::vector<MeasuredRun> runs = test::measured_runs();
+  runs.insert(runs.end(), test::user_runs().begin(), test::user_runs().end());
+  for (const MeasuredRun& run : runs) {
     EXPECT_FALSE(run.id.empty()) << run.source << " line " << run.line;
     EXPECT_FALSE(run.source.empty()) << run.id;
     EXPECT_TRUE(run.faults.empty()) << run.id << ": " << to_string(run.faults);
