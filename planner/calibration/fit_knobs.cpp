@@ -5,6 +5,14 @@
 
 namespace smplan {
 
+bool is_of_program(std::string_view key) {
+  constexpr std::array<std::string_view, 9> kKeys{
+      "gemm_slowdown",    "attention_slowdown",       "elementwise_traffic",    "compiled_traffic",
+      "eager_traffic",    "host_time_dense_layer_us", "host_time_moe_layer_us", "host_time_micro_batch_us",
+      "host_time_step_us"};
+  return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
+}
+
 const FitKnob* find_fit_knob(std::string_view key) {
   // Widths by how rough a guess is before any run: 1 spans most of the bounds, 0.5 a factor of about 1.6 for a
   // small number. What few runs can tell apart from other terms is held closer. Products come from the same vendor's

@@ -13,6 +13,10 @@ struct FitKnob {
   double beside_devices = 1;  ///< factor on that width where what accelerators sustain is fitted too
 };
 
+/// Whether a program that is slower as a whole is so in this number: what the device computes and the host launches,
+/// not what the network carries.
+bool is_of_program(std::string_view key);
+
 /// nullptr for a number that is not fitted.
 const FitKnob* find_fit_knob(std::string_view key);
 

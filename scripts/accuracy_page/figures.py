@@ -13,6 +13,7 @@ LEFT_OUT = ("source", "gpu", "model", "stack", "stack-gpu")
 class Figures:
     validation: dict  # smplan validate --format json
     users: dict  # the same of runs that users reported
+    bounds: dict  # what tests/measured/accuracy_test.cpp found
     left_out: dict[str, dict]  # by source, gpu, ...: errors under a fit without the group
     fit: dict  # smplan calibrate --fit-report --format json
     tables: list[str]  # names of the tables
@@ -75,6 +76,7 @@ def collect(binary: pathlib.Path, root: pathlib.Path) -> Figures:
     return Figures(
         validation=ask("validate", "--worst", "15"),
         users=ask("validate", tables=reports),
+        bounds=json.loads((root / "tests/measured/bounds.json").read_text(encoding="utf-8")),
         left_out={by: ask(*fit, "--cross-validate", by)["left_out"] for by in LEFT_OUT},
         fit=ask(*fit, "--fit-report"),
         tables=[path.name for path in runs],

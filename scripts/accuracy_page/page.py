@@ -89,6 +89,9 @@ def users(found: Figures) -> str:
             "The reports are in [tests/measured/users](../tests/measured/users), each with its source: ordinary "
             "programs on ordinary clusters, and settings that a report does not state are guessed as they would be for "
             "you.",
+            "After `smplan calibrate` with one run of a program its other runs are off by "
+            f"{percent(found.bounds['users']['step_time']['after_one_run'])} (mean over the programs of three timed runs "
+            "or more, tests/measured/accuracy_test.cpp).",
             "### Step time by project\n\n" + table(["project", *ERRORS, "in P10-P90"], projects),
             "### Peak memory by project\n\n" + table(["project", "runs", "mean", "max"], weighed),
             "### Verdicts by stack\n\nA run is called too large where its chance to run out is over one half.\n\n"

@@ -2,12 +2,14 @@
 // reached when it was last written; SMPLAN_UPDATE_BOUNDS=1 writes what is reached now, and the diff is reviewed.
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <string>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "base/json_reader.hpp"
+#include "planner/calibration/calibrate.hpp"
 #include "planner/validation/report.hpp"
 #include "tests/support/measured_runs.hpp"
 
@@ -92,6 +94,37 @@ double mean_over_sources(const std::vector<ErrorSummary>& sources) {
   return sources.empty() ? 0 : sum / static_cast<double>(sources.size());
 }
 
+/// Errors of a user's other runs of one program after a calibration with each of its runs alone, mean by program.
+double error_after_one_run() {
+  std::map<std::string, std::vector<MeasuredRun>> programs;
+  for (const MeasuredRun& run : test::user_runs()) {
+    const RunPrediction p = predict_run(run, test::shipped_catalog());
+    const bool timed = p.status == RunStatus::Ok && measured_step_time(run, test::shipped_catalog());
+    if (timed) programs[run.source + "|" + p.stack + "|" + run.framework].push_back(run);
+  }
+  double sum = 0;
+  double n = 0;
+  for (const auto& [name, runs] : programs) {
+    if (runs.size() < 3) continue;
+    double errors = 0;
+    double pairs = 0;
+    for (const MeasuredRun& told : runs) {
+      const Result<CalibrationResult> calibrated = calibrate({told}, test::shipped_catalog(), {});
+      EXPECT_TRUE(calibrated) << told.id;
+      if (!calibrated) continue;
+      for (const MeasuredRun& other : runs) {
+        if (other.id == told.id) continue;
+        const auto time = measured_step_time(other, calibrated->catalog);
+        errors += std::abs(predict_run(other, calibrated->catalog).step.time() / *time - 1);
+        pairs += 1;
+      }
+    }
+    sum += errors / pairs;
+    n += 1;
+  }
+  return sum / n;
+}
+
 /// Runs that users reported, of their own programs: no profile is fitted on them.
 Json reached_by_users() {
   const std::vector<ComparedRun> runs = compare_runs(test::user_runs(), test::shipped_catalog());
@@ -102,7 +135,8 @@ Json reached_by_users() {
            {{"runs", all.n},
             {"mean_over_sources", rounded(mean_over_sources(summarise_time(runs, GroupBy::Source)))},
             {"median", rounded(all.median)},
-            {"coverage", rounded(all.coverage)}}},
+            {"coverage", rounded(all.coverage)},
+            {"after_one_run", rounded(error_after_one_run())}}},
           {"peak_memory", {{"runs", memory.n}, {"mean", rounded(memory.mape)}}},
           {"out_of_memory",
            {{"ran_out", verdicts.ran_out},
@@ -131,6 +165,7 @@ TEST(UserRuns, ErrorsDoNotRise) {
   };
   rose("step_time", "mean_over_sources");
   rose("step_time", "median");
+  rose("step_time", "after_one_run");
   rose("peak_memory", "mean");
   rose("out_of_memory", "false_alarms");
   fell("out_of_memory", "recognised");

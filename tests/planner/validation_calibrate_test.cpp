@@ -55,6 +55,21 @@ TEST(Calibrate, OneFastRunMovesItTheOtherWay) {
   EXPECT_LT(moved, 0.9);
 }
 
+// A program is slow as a whole: one run says it of another model, batch and length.
+TEST(Calibrate, OneRunMovesOtherRunsOfItsProgramAsFar) {
+  const Result<CalibrationResult> fit = calibrate(slower(1.3), shipped_catalog(), {});
+  ASSERT_TRUE(fit);
+  for (const char* other : {"llama-2-13b,A100-40GB,32,8,fsdp,bf16,2048,fsdp-full,2,128",
+                            "llama-3.1-8b,H100-80GB,8,8,fsdp,bf16,8192,fsdp-full,1,8"}) {
+    const std::string header =
+        "id,source,model,gpu,n_gpus,gpus_per_node,framework,dtype,seq_len,shard,micro_batch,global_batch\nx,me,";
+    const MeasuredRun run = test::runs_from(header + other + "\n").at(0);
+    const double ratio = predict_run(run, fit->catalog).step.time() / predict_run(run, shipped_catalog()).step.time();
+    EXPECT_GT(ratio, 1.13) << other;
+    EXPECT_LT(ratio, 1.3) << other;
+  }
+}
+
 TEST(Calibrate, MoreRunsMoveItFurther) {
   const double one = way_moved(slower(1.2, 1));
   const double ten = way_moved(slower(1.2, 10));
@@ -135,7 +150,7 @@ TEST(Calibrate, WhatNoRunTellsOfASiliconIsLeftToEachCard) {
 // The same library multiplies in every stack: what is slow of it is the accelerator's, if that may move.
 TEST(Calibrate, ProductsAreHeldCloserBesideAccelerators) {
   const auto spread = [](CalibrationScope scope) {
-    const Result<CalibrationResult> fit = calibrate(slower(1.2), shipped_catalog(), {.scope = scope});
+    const Result<CalibrationResult> fit = calibrate(slower(1), shipped_catalog(), {.scope = scope});
     for (const FittedParameter& p : fit.value().parameters) {
       if (p.key == "gemm_slowdown") return p.prior_spread;
     }
