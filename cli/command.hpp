@@ -52,6 +52,7 @@ Command compare_command();
 Command sweep_command();
 Command report_command();
 Command trace_command();
+Command probe_command();
 Command check_command();
 /// Written from the whole command line, which is described once every command is there.
 Command completion_command(std::shared_ptr<const Interface> interface);

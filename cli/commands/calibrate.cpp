@@ -6,12 +6,14 @@
 
 #include "base/clock.hpp"
 #include "base/csv_reader.hpp"
+#include "base/json_reader.hpp"
 #include "base/units.hpp"
 #include "catalogs/dates.hpp"
 #include "cli/command.hpp"
 #include "cli/commands/measured_files.hpp"
 #include "cli/render/calibration_page.hpp"
 #include "planner/calibration/calibration_overlay.hpp"
+#include "planner/calibration/probe.hpp"
 #include "planner/calibration/run_groups.hpp"
 
 namespace smplan::cli {
@@ -25,8 +27,38 @@ struct CalibrateFlags {
   std::string cross_validate;
   std::string as_of;
   std::string not_fitted;
+  std::string probe, instances;
   bool fit_report = false;
 };
+
+/// What a probe moved, for standard error.
+std::vector<std::string> probe_notes(const ProbeFit& fit) {
+  std::vector<std::string> notes = fit.assumptions;
+  for (const ProbedNumber& n : fit.numbers) {
+    notes.push_back(
+        n.after == n.before
+            ? fmt::format("{}: stays at {:.3g}, which {} records leave with a mean error of {:.1f}%", n.name, n.before,
+                          n.records, 100 * n.error_before)
+            : fmt::format("{}: {:.3g} becomes {:.3g}, and the mean error of {} records {:.1f}% instead of {:.1f}%",
+                          n.name, n.before, n.after, n.records, 100 * n.error_after, 100 * n.error_before));
+  }
+  return notes;
+}
+
+Result<Answer> calibrate_by_probe(const CalibrateFlags& flags, const Context& context) {
+  if (!flags.paths.empty()) {
+    return fail("conflict", "--probe", "measures kernels and links, tables measure runs",
+                "calibrate with the probe first, then with the runs and --calibration of its answer");
+  }
+  const Result<JsonValue> document = read_json_file(flags.probe);
+  if (!document) return tl::unexpected<Diagnostics>(document.error());
+  Result<Probe> probe = read_probe(*document);
+  if (!probe) return tl::unexpected<Diagnostics>(probe.error());
+  probe->machine.instance = flags.instances;
+  const Result<ProbeFit> fit = fit_probe(*probe, context.catalog);
+  if (!fit) return tl::unexpected<Diagnostics>(fit.error());
+  return Answer{ExitCode::Done, probe_overlay(*fit, *probe), probe_notes(*fit)};
+}
 
 /// Everything about the flags that can be wrong before a file is read.
 Result<CalibrationOptions> understand(const CalibrateFlags& flags) {
@@ -114,6 +146,14 @@ std::string reports(const CalibrateFlags& flags, const CalibrationResult& result
 }
 
 Result<Answer> run_calibrate(const CalibrateFlags& flags, const Context& context) {
+  if (!flags.probe.empty()) return calibrate_by_probe(flags, context);
+  if (!flags.instances.empty()) {
+    return fail("conflict", "--instances", "goes only with --probe", "tables of runs have a column for it");
+  }
+  if (flags.paths.empty()) {
+    return fail("missing-name", "calibrate", "needs a table of measured runs, or --probe",
+                "docs/validation.md lists the columns of a table; `smplan probe` prints the script");
+  }
   Result<CalibrationOptions> options = understand(flags);
   if (!options) return tl::unexpected<Diagnostics>(options.error());
   const Result<MeasuredFiles> measured = read_measured_files(flags.paths);
@@ -149,30 +189,36 @@ Result<Answer> run_calibrate(const CalibrateFlags& flags, const Context& context
 
 Command calibrate_command() {
   auto flags = std::make_shared<CalibrateFlags>();
-  return {"calibrate", "Fit stack profiles to measured runs; the answer is an overlay for --calibration",
-          "smplan calibrate runs.csv --output overlay.json\n  smplan plan --params 13B --calibration overlay.json\n  "
-          "smplan calibrate runs/*.csv --cross-validate source",
-          [flags](Flags& app) {
-            add_measured_files(app, flags->paths);
-            app.add_option("--scope", flags->scope,
-                           "What may move: stack profiles, or what accelerators sustain too [stacks]")
-                ->type_name("stacks|devices");
-            app.add_option("--prior-width", flags->prior_width,
-                           "How freely numbers leave the catalog's values [0.3, with devices 1]")
-                ->type_name("FACTOR");
-            app.add_option("--not-fitted", flags->not_fitted,
-                           "Table whose column id names doubtful runs: reported, not fitted on")
-                ->type_name("FILE");
-            app.add_option("--intervals", flags->intervals,
-                           "Whose errors give the width of P10-P90: the fit's, or of groups left out [fit]")
-                ->type_name(fmt::format("fit|{}", fmt::join(run_groupings(), "|")));
-            app.add_option("--cross-validate", flags->cross_validate,
-                           "Report the errors of each group under a fit without it")
-                ->type_name(fmt::format("{}", fmt::join(run_groupings(), "|")));
-            app.add_flag("--fit-report", flags->fit_report, "List the fitted numbers: meaning, before, after, spread");
-            app.add_option("--as-of", flags->as_of, "Date that the overlay carries [today]")->type_name("YYYY-MM-DD");
-          },
-          [flags](const Context& context) { return run_calibrate(*flags, context); }};
+  return {
+      "calibrate", "Fit profiles to measured runs or to a probe; the answer is an overlay for --calibration",
+      "smplan calibrate runs.csv --output overlay.json\n  smplan plan --params 13B --calibration overlay.json\n  "
+      "smplan calibrate runs/*.csv --cross-validate source\n  smplan calibrate --probe probe.json --output mine.json",
+      [flags](Flags& app) {
+        add_measured_files(app, flags->paths, false);
+        app.add_option("--probe", flags->probe, "What the script of `smplan probe` measured, instead of runs")
+            ->type_name("FILE");
+        app.add_option("--instances", flags->instances,
+                       "With --probe: the instance type [the system most like the devices that it names]")
+            ->type_name("NAME");
+        app.add_option("--scope", flags->scope,
+                       "What may move: stack profiles, or what accelerators sustain too [stacks]")
+            ->type_name("stacks|devices");
+        app.add_option("--prior-width", flags->prior_width,
+                       "How freely numbers leave the catalog's values [0.3, with devices 1]")
+            ->type_name("FACTOR");
+        app.add_option("--not-fitted", flags->not_fitted,
+                       "Table whose column id names doubtful runs: reported, not fitted on")
+            ->type_name("FILE");
+        app.add_option("--intervals", flags->intervals,
+                       "Whose errors give the width of P10-P90: the fit's, or of groups left out [fit]")
+            ->type_name(fmt::format("fit|{}", fmt::join(run_groupings(), "|")));
+        app.add_option("--cross-validate", flags->cross_validate,
+                       "Report the errors of each group under a fit without it")
+            ->type_name(fmt::format("{}", fmt::join(run_groupings(), "|")));
+        app.add_flag("--fit-report", flags->fit_report, "List the fitted numbers: meaning, before, after, spread");
+        app.add_option("--as-of", flags->as_of, "Date that the overlay carries [today]")->type_name("YYYY-MM-DD");
+      },
+      [flags](const Context& context) { return run_calibrate(*flags, context); }};
 }
 
 }  // namespace smplan::cli

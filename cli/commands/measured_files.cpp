@@ -35,11 +35,11 @@ Result<std::vector<MeasuredRun>> read_one(const std::string& path, std::vector<s
 
 }  // namespace
 
-void add_measured_files(Flags& command, std::vector<std::string>& paths) {
-  command
-      .add_option("runs", paths, "CSV files of measured runs (- is standard input); docs/validation.md lists columns")
-      ->required()
-      ->type_name("FILE");
+void add_measured_files(Flags& command, std::vector<std::string>& paths, bool required) {
+  auto option = command.add_option(
+      "runs", paths, "CSV files of measured runs (- is standard input); docs/validation.md lists columns");
+  if (required) option.required();
+  option.type_name("FILE");
 }
 
 Result<MeasuredFiles> read_measured_files(const std::vector<std::string>& paths) {

@@ -15,8 +15,8 @@ struct MeasuredFiles {
   std::vector<std::string> notes;  ///< of the tables: columns that nothing reads
 };
 
-/// The positional argument: one table or more.
-void add_measured_files(Flags& command, std::vector<std::string>& paths);
+/// The positional argument: one table or more, or none where the command has another source.
+void add_measured_files(Flags& command, std::vector<std::string>& paths, bool required = true);
 
 /// Reads every table; all unreadable ones are reported together.
 Result<MeasuredFiles> read_measured_files(const std::vector<std::string>& paths);

@@ -20,14 +20,6 @@ struct ValidateFlags {
   std::optional<std::string> instances, op;
 };
 
-/// The text of a file that a program of nccl-tests wrote; nullopt of any other, whose reader says what is wrong with
-/// it.
-std::optional<std::string> nccl_output(const std::string& path) {
-  if (path == "-") return std::nullopt;
-  Result<std::string> text = read_text_file(path);
-  return text && is_nccl_tests(*text) ? std::optional(std::move(*text)) : std::nullopt;
-}
-
 constexpr std::size_t kMostWorst = 100000;
 
 Result<std::size_t> worst_count(const std::string& text) {
@@ -38,14 +30,17 @@ Result<std::size_t> worst_count(const std::string& text) {
 }
 
 Result<Answer> run_validate(const ValidateFlags& flags, const Context& context) {
-  if (const std::optional<std::string> sweep = nccl_output(flags.paths.front())) {
+  const std::string& first = flags.paths.front();
+  const Result<std::string> text = first == "-" ? std::string() : read_text_file(first);
+  if (text && is_nccl_tests(*text)) {
     if (flags.paths.size() > 1) {
-      return fail("conflict", flags.paths.front(), "is the output of nccl-tests, which is compared alone",
+      return fail("conflict", first, "is the output of nccl-tests, which is compared alone",
                   "name one such file at a time");
     }
-    return validate_collectives(flags.paths.front(), *sweep, flags.instances, flags.op, context);
+    return validate_collectives(first, *text, flags.instances, flags.op, context);
   }
   if (flags.instances || flags.op) {
+    if (!text) return tl::unexpected<Diagnostics>(text.error());
     return fail("conflict", flags.instances ? "--instances" : "--op", "goes only with the output of nccl-tests",
                 "tables of runs have columns for it");
   }

@@ -9,8 +9,8 @@ Fenced blocks say what they are:
 Commands in backticks in a table column headed `command` are run too.
 `<!-- not run: reason -->` before a block says why it is only shown.
 
-The commands run in a folder of their own, with the FILES below, `my_runs.csv` and the folders of the repository to read from. `curl` and
-`aws` are replaced by files of the same shape: nothing reaches the network.
+The commands run in a folder of their own, with the FILES below, `my_runs.csv` and the folders of the repository to read from. `curl`,
+`aws` and `torchrun` are replaced by files of the same shape: nothing reaches the network.
 
 usage: run.py SMPLAN ROOT PAGE PYTHON PYTHONPATH     (SMPLAN_UPDATE_GOLDEN=1 rewrites the outputs in the page)
 """
@@ -103,11 +103,14 @@ class Scratch:
             (folder / "scripts" / name).symlink_to(root / "scripts" / name)
         self.program(programs / "curl", f'while [ "$1" != -o ]; do shift; done\ncp {root}/tests/data/aws/AmazonSageMaker-index.json "$2"\n')
         self.program(programs / "aws", f"cat {root}/tests/data/aws/describe-spot-price-history.json\n")
+        self.program(programs / "torchrun", f"cp {root}/tests/measured/probes/h100_sxm_80gb.json probe.json\n")
         self.program(programs / "python", f'exec {python} "$@"\n')
         for name in ("my_runs.csv", "their_runs.csv", "runs.csv", "runs/first.csv"):
             (folder / name).parent.mkdir(exist_ok=True)
             shutil.copy(root / "tests/measured/runs/awsome_dense.csv", folder / name)
         shutil.copy(root / "tests/measured/runs/aws_qwen3_pretrain.csv", folder / "runs/second.csv")
+        shutil.copy(root / "tests/measured/probes/h100_sxm_80gb.json", folder / "probe.json")
+        shutil.copy(root / "tests/fuzz/seeds/nccl_tests/all_reduce_perf.txt", folder)
         for name in (".zfunc", ".config/fish/completions"):
             (folder / name).mkdir(parents=True)
         for name, text in FILES.items():

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "planner/analysis/sweep.hpp"
+#include "planner/calibration/probe.hpp"
 #include "planner/request/fields.hpp"
 #include "planner/request/names.hpp"
 #include "planner/validation/nccl_tests.hpp"
@@ -73,8 +74,22 @@ void nccl_tests(std::string_view bytes) {
   }
 }
 
-constexpr std::array<Target, 4> kTargets{
-    {{"runs", runs}, {"request", request}, {"lists", lists}, {"nccl_tests", nccl_tests}}};
+void probe(std::string_view bytes) {
+  const Result<JsonValue> document = parse_json(bytes, "probe.json");
+  if (!document) return;
+  const Result<Probe> read = read_probe(*document);
+  if (!read) return;
+  const Result<ProbeFit> fit = fit_probe(*read, shipped_catalog());
+  if (!fit) return;
+  for (const ProbedNumber& n : fit->numbers) require(n.after > 0 && n.after <= 1, "an efficiency is in its range");
+  const Result<JsonValue> overlay = parse_json(probe_overlay(*fit, *read), "overlay");
+  require(overlay.has_value(), "the overlay is JSON");
+  Catalog catalog = shipped_catalog();
+  require(catalog.merge(*overlay).has_value(), "the catalog takes the overlay");
+}
+
+constexpr std::array<Target, 5> kTargets{
+    {{"runs", runs}, {"request", request}, {"lists", lists}, {"nccl_tests", nccl_tests}, {"probe", probe}}};
 
 }  // namespace
 

@@ -150,6 +150,42 @@ def test_wrong_arguments_are_named(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_the_program_prints_the_script(cli, tmp_path):
+    done = cli("probe", "--output", str(tmp_path / "probe.py"))
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "probe.py").read_bytes() == SCRIPT.read_bytes()
+
+
+@needs_torch
+def test_a_probe_of_a_processor_calibrates_nothing(cli, alone, tmp_path):
+    done = cli("calibrate", "--probe", str(alone), "--output", str(tmp_path / "mine.json"))
+    assert done.returncode == 2 and "is no accelerator" in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+@needs_torch
+def test_collectives_of_two_processes_calibrate_the_wires_of_a_node(cli, two_ranks, tmp_path):
+    """As if gloo's figures were those of two devices: the file is the script's own, from end to end."""
+    probe = strict(two_ranks)
+    probe["facts"] |= {"device_type": "cuda", "device": "NVIDIA A100-SXM4-80GB"}
+    for record in records(probe, "collectives"):
+        record["bytes"] *= 10**5
+        record["median_s"] *= 10**5
+    (tmp_path / "probe.json").write_text(json.dumps(probe))
+    done = cli("calibrate", "--probe", str(tmp_path / "probe.json"), "--instances", "ml.p4de.24xlarge")
+    assert done.returncode == 0, done.stderr
+    overlay = json.loads(done.stdout)
+    assert [entry["fabric"] for entry in overlay["fabric_profiles"]] == ["nvswitch-a100"]
+    assert "rings and trees" in done.stderr
+
+
+@pytest.mark.parametrize("path", FIGURES, ids=lambda path: path.stem)
+def test_shipped_figures_calibrate_their_device(cli, path):
+    done = cli("calibrate", "--probe", str(path))
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["accelerator_profiles"][0]["accelerator"] == strict(path)["accelerator"]
+
+
 @pytest.mark.parametrize("path", FIGURES, ids=lambda path: path.stem)
 def test_shipped_figures_are_within_the_data_sheet(path):
     probe = strict(path)
