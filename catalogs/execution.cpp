@@ -131,12 +131,7 @@ std::optional<LossKernel> loss_kernel_from(std::string_view name) {
 }
 
 std::string_view to_string(AttentionClass kernel) { return name_of(kAttentionClasses, kernel); }
-std::optional<AttentionClass> attention_class_from(std::string_view name) {
-  for (const std::string_view vendor : {"flash3", "cudnn", "te"}) {
-    if (name == vendor) return AttentionClass::Vendor;
-  }
-  return value_of(kAttentionClasses, name);
-}
+std::optional<AttentionClass> attention_class_from(std::string_view name) { return value_of(kAttentionClasses, name); }
 
 std::string_view to_string(BaseFormat format) { return name_of(kBaseFormats, format); }
 std::optional<BaseFormat> base_format_from(std::string_view name) { return value_of(kBaseFormats, name); }

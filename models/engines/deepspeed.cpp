@@ -21,7 +21,7 @@ class DeepSpeedEngine final : public StateEngine {
     if (r.strategy.sharding != Sharding::Zero3) return 0;
     const StageParameters& p = r.parameters;
     const bool frozen = r.workload.finetune != FineTune::Full;
-    const double width = frozen ? gathered_frozen_bytes(r.workload, r.stack) : r.widths.compute;
+    const double width = frozen ? gathered_parameter_bytes(r.workload, r.stack) : r.widths.compute;
     return width * (std::min(p.total(), std::max(kMemoryConstants.zero_live_parameters, p.unit + p.head)) + p.unit);
   }
 

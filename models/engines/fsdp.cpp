@@ -23,7 +23,7 @@ class FsdpEngine final : public StateEngine {
     const double layers = p.dense + p.experts;
     const double compute = r.widths.compute;
     const bool frozen = r.workload.finetune != FineTune::Full;
-    const double width = frozen ? gathered_frozen_bytes(r.workload, r.stack) : compute;
+    const double width = frozen ? gathered_parameter_bytes(r.workload, r.stack) : compute;
     const bool stays = r.strategy.sharding == Sharding::FsdpGradOp || r.strategy.pipeline_parallel > 1;
     if (stays) return width * layers + compute * p.root;
     return width * std::min(layers, kMemoryConstants.fsdp_units_in_flight * p.unit) + compute * p.root;

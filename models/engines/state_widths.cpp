@@ -55,12 +55,7 @@ double frozen_weight_bytes(const Workload& workload, const Stack& stack) {
   return base_format_bytes(stack.execution.base_format, workload.precision);
 }
 
-double gathered_frozen_bytes(const Workload& workload, const Stack& stack) {
-  return std::min(tensor_bytes(workload.precision), frozen_weight_bytes(workload, stack));
-}
-
 double gathered_parameter_bytes(const Workload& workload, const Stack& stack) {
-  if (workload.finetune == FineTune::Qlora) return 0.53;
   const double tensor = tensor_bytes(workload.precision);
   return workload.finetune == FineTune::Full ? tensor : std::min(tensor, frozen_weight_bytes(workload, stack));
 }

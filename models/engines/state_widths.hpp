@@ -26,9 +26,8 @@ double moment_bytes(const Workload& workload, const Stack& stack);
 
 /// Bytes of a weight of frozen layers as it is held, with its scales where it is quantised.
 double frozen_weight_bytes(const Workload& workload, const Stack& stack);
-/// The same as ranks gather it: mixed precision casts what is held in fp32 before it travels.
-double gathered_frozen_bytes(const Workload& workload, const Stack& stack);
-/// Bytes of a weight as it is gathered: that of the tensors, or of frozen ones that are quantised.
+/// Bytes of a weight as ranks gather it: those of the tensors, or of frozen ones that are quantised. Mixed precision
+/// casts what is held in fp32 before it travels.
 double gathered_parameter_bytes(const Workload& workload, const Stack& stack);
 /// Bytes of a gradient as it is summed over ranks: no narrower than the tensors.
 double reduced_gradient_bytes(const Workload& workload, const Stack& stack);

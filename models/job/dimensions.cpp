@@ -301,6 +301,9 @@ const std::array<DimensionRow, kDimensionCount>& table() {
       AttentionClass::Vendor, {{"fa2", AttentionClass::Flash2},
                                {"flashattention2", AttentionClass::Flash2},
                                {"fa3", AttentionClass::Vendor},
+                               {"flash3", AttentionClass::Vendor},
+                               {"cudnn", AttentionClass::Vendor},
+                               {"te", AttentionClass::Vendor},
                                {"flashattention3", AttentionClass::Vendor}});
   static const DimensionWords kBaseFormats = words<BaseFormat, base_format_from>(BaseFormat::Fp8);
   static const DimensionWords kCompiles = words<Compile, compile_from>(Compile::LayersAndLoss);

@@ -175,11 +175,11 @@ Seconds orthogonalization_time(const TailInputs& in, const RankParameters& updat
   return matrices(updated.dense, a.hidden) + matrices(updated.experts, std::min(a.hidden, a.moe.expert_ffn_hidden));
 }
 
-/// What a host's Adam streams; an unknown number of processors limits nothing.
 double ranks_on_node(const TailInputs& in) {
   return static_cast<double>(std::min<std::int64_t>(in.cluster.gpus_per_node, in.strategy.gpus()));
 }
 
+/// What a host's Adam streams; an unknown number of processors limits nothing.
 BytesPerSecond host_adam_rate(const TailInputs& in) {
   BytesPerSecond rate = kHostMemoryBandwidth;
   if (in.cluster.vcpus > 0) rate = std::min(rate, kMemoryBandwidthPerVcpu * static_cast<double>(in.cluster.vcpus));

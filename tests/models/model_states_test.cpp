@@ -288,6 +288,10 @@ TEST(FrozenWeights, TravelInTheFormatOfTheProductsOrANarrowerOne) {
   EXPECT_EQ(gathered(BaseFormat::Fp8), 1);
   w.finetune = FineTune::Full;
   EXPECT_EQ(gathered(BaseFormat::Fp8), 2) << "nothing is frozen";
+  w.finetune = FineTune::Qlora;
+  EXPECT_EQ(gathered(BaseFormat::Default), frozen_weight_bytes(w, stack)) << "with the scales that it is held with";
+  stack.execution.double_quantization = Toggle::Off;
+  EXPECT_EQ(gathered(BaseFormat::Default), 0.5625);
 }
 
 // Half a byte and an fp32 scale a block of 64 of all linear maps; embedding in 16 bits, the head a map of its own.
