@@ -230,6 +230,28 @@ void append_dump(const Node& node, std::string& out) {
   }
 }
 
+Json copy_of(const Node& node) {
+  if (const auto* truth = node.get<bool>()) return *truth;
+  if (const auto* integer = node.get<std::int64_t>()) return *integer;
+  if (const auto* natural = node.get<std::uint64_t>()) {
+    if (*natural > static_cast<std::uint64_t>(INT64_MAX)) return static_cast<double>(*natural);
+    return static_cast<std::int64_t>(*natural);
+  }
+  if (const auto* real = node.get<std::unique_ptr<Real>>()) return (*real)->value;
+  if (const auto* text = node.get<std::string>()) return *text;
+  if (const auto* items = node.get<Array>()) {
+    Json out = Json::array();
+    for (const Node& item : *items) out.push_back(copy_of(item));
+    return out;
+  }
+  if (const Object* object = object_of(node)) {
+    Json::Object members;
+    for (const Member& member : object->members) members.emplace_back(member.key, copy_of(member.value));
+    return Json::object(std::move(members));
+  }
+  return nullptr;
+}
+
 const Node& node_at(const void* node) { return *static_cast<const Node*>(node); }
 
 void report_kind(const Node& node, const JsonValue& value, std::string_view wanted, Diagnostics& out) {
@@ -355,6 +377,8 @@ std::optional<JsonValue> JsonValue::find(std::string_view key) const {
   if (at == object->by_key.end() || members[*at].key != key) return std::nullopt;
   return JsonValue(document_, &members[*at].value, fmt::format("{}/{}", pointer_, escape_pointer(key)));
 }
+
+Json JsonValue::copy() const { return copy_of(node_at(node_)); }
 
 std::string JsonValue::dump() const {
   std::string out;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/json_writer.hpp"
 #include "base/result.hpp"
 
 namespace smplan {
@@ -44,6 +45,8 @@ class JsonValue {
   std::optional<JsonValue> find(std::string_view key) const;
   /// The node re-serialised compactly (for echoing into messages and for pass-through data).
   std::string dump() const;
+  /// The node as a value of our own, which needs no document; whole numbers beyond 64 bits become the nearest double.
+  [[nodiscard]] Json copy() const;
 
  private:
   friend Result<JsonValue> parse_json(std::string_view, std::string_view, std::string_view);

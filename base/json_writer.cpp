@@ -78,6 +78,11 @@ bool Json::is_number() const {
   return std::holds_alternative<std::int64_t>(value_) || std::holds_alternative<double>(value_);
 }
 
+double Json::number() const {
+  const auto* whole = std::get_if<std::int64_t>(&value_);
+  return whole != nullptr ? static_cast<double>(*whole) : std::get<double>(value_);
+}
+
 std::size_t Json::size() const {
   if (const Array* array = std::get_if<Array>(&value_)) return array->size();
   if (const Object* object = std::get_if<Object>(&value_)) return object->size();

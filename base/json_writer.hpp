@@ -45,9 +45,10 @@ class Json {
     out.value_ = Array(values);
     return out;
   }
-  static Json object() {
+  /// Of members with different names.
+  static Json object(Object members = {}) {
     Json out;
-    out.value_ = Object();
+    out.value_ = std::move(members);
     return out;
   }
   /// Of text that this program wrote; anything else is a fault of the caller.
@@ -85,6 +86,8 @@ class Json {
   [[nodiscard]] const std::string& text() const { return std::get<std::string>(value_); }
   [[nodiscard]] bool truth() const { return std::get<bool>(value_); }
   [[nodiscard]] std::int64_t integer() const { return std::get<std::int64_t>(value_); }
+  /// Whole or not.
+  [[nodiscard]] double number() const;
 
   /// In one line, or with so many blanks for each level; bytes that are no UTF-8 become U+FFFD.
   [[nodiscard]] std::string dump(int indent = -1) const;

@@ -1,15 +1,16 @@
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "base/clock.hpp"
 #include "base/json_reader.hpp"
+#include "base/json_writer.hpp"
 #include "cli/command.hpp"
 #include "cli/commands/timed_search.hpp"
 #include "cli/render/comparison_page.hpp"
 #include "cli/request_options.hpp"
-#include "planner/answer/plan_json.hpp"
 #include "planner/request/names.hpp"
 
 namespace smplan::cli {
@@ -27,21 +28,32 @@ bool names_file(const std::string& side) {
   return side == "-" || side.ends_with(".json") || side.find('=') == std::string::npos;
 }
 
-/// A plan file as it is, or the answer to the request that the words make of the flags.
-Result<JsonValue> document_of(const std::string& side, const std::string& where, const RequestSpec& base,
-                              const Context& context) {
-  if (names_file(side)) return read_json_file(side);
-  const Result<RequestSpec> spec = read_request_words(side, base, where);
-  if (!spec) return tl::unexpected<Diagnostics>(spec.error());
-  const Result<PlanRequest> request = resolve(*spec, context.catalog, environment_region(), Purpose::Plan, now());
-  if (!request) return tl::unexpected<Diagnostics>(request.error());
-  return parse_json(to_json(timed_search(*request, context.catalog)), where);
-}
-
 bool has_plans(const JsonValue& document) {
   Diagnostics ignored;
   const auto plans = document.is_object() ? document.find("plans") : std::nullopt;
   return !plans || !plans->is_array() || !plans->as_array(ignored).empty();
+}
+
+/// One side: a plan, or nothing where its answer has none.
+Result<std::optional<Json>> plan_of(const std::string& side, std::int64_t rank, const std::string& where,
+                                    const RequestSpec& base, const Context& context) {
+  const auto found = [](Result<Json> plan) -> Result<std::optional<Json>> {
+    if (!plan) return tl::unexpected<Diagnostics>(std::move(plan.error()));
+    return std::optional(std::move(*plan));
+  };
+  if (names_file(side)) {
+    const Result<JsonValue> document = read_json_file(side);
+    if (!document) return tl::unexpected<Diagnostics>(document.error());
+    if (!has_plans(*document)) return std::nullopt;
+    return found(ranked_plan(*document, rank));
+  }
+  const Result<RequestSpec> spec = read_request_words(side, base, where);
+  if (!spec) return tl::unexpected<Diagnostics>(spec.error());
+  const Result<PlanRequest> request = resolve(*spec, context.catalog, environment_region(), Purpose::Plan, now());
+  if (!request) return tl::unexpected<Diagnostics>(request.error());
+  const PlanSet set = timed_search(*request, context.catalog);
+  if (set.plans.empty()) return std::nullopt;
+  return found(ranked_plan(set, where, rank));
 }
 
 Result<Answer> run_compare(const CompareFlags& flags, const Context& context) {
@@ -56,19 +68,17 @@ Result<Answer> run_compare(const CompareFlags& flags, const Context& context) {
     faults.push_back({"conflict", "A and B", "both are standard input", "name a file for one of them"});
   }
   if (!faults.empty()) return tl::unexpected<Diagnostics>(std::move(faults));
-  const auto a = take(document_of(flags.a, "A", flags.spec, context));
-  const auto b = take(document_of(flags.b, "B", flags.spec, context));
+  const auto a = take(plan_of(flags.a, *rank_a, "A", flags.spec, context));
+  const auto b = take(plan_of(flags.b, *rank_b, "B", flags.spec, context));
   if (!faults.empty()) return tl::unexpected<Diagnostics>(std::move(faults));
   Answer answer;
-  for (const auto& [name, document] : {std::pair("A", &*a), std::pair("B", &*b)}) {
-    if (has_plans(*document)) continue;
+  for (const auto& [name, plan] : {std::pair("A", &*a), std::pair("B", &*b)}) {
+    if (*plan) continue;
     answer.code = ExitCode::NoAnswer;
     answer.notes.push_back(fmt::format("nothing fits in {}; `smplan plan` says why", name));
   }
   if (answer.code == ExitCode::NoAnswer) return answer;
-  const Result<Comparison> comparison = compare({*a, *rank_a}, {*b, *rank_b});
-  if (!comparison) return tl::unexpected<Diagnostics>(comparison.error());
-  answer.text = render(comparison_listing(*comparison), context);
+  answer.text = render(comparison_listing(compare(**a, **b)), context);
   return answer;
 }
 

@@ -5,10 +5,12 @@
 #include <cmath>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "models/job/dimensions.hpp"
+#include "planner/answer/plan_json.hpp"
 
 namespace smplan {
 namespace {
@@ -32,61 +34,41 @@ constexpr std::array<std::string_view, 4> kParts{"step_components_s", "time_comp
                                                  "memory/components_gib"};
 
 /// The member at a path of keys separated by slashes.
-std::optional<JsonValue> at(JsonValue value, std::string_view path) {
-  while (!path.empty()) {
+const Json* at(const Json& json, std::string_view path) {
+  const Json* value = &json;
+  while (!path.empty() && value != nullptr) {
     const std::size_t slash = path.find('/');
-    const auto member = value.is_object() ? value.find(path.substr(0, slash)) : std::nullopt;
-    if (!member) return std::nullopt;
-    value = *member;
+    value = value->find(path.substr(0, slash));
     path = slash == std::string_view::npos ? std::string_view() : path.substr(slash + 1);
   }
   return value;
 }
 
-std::optional<double> number_at(const JsonValue& plan, std::string_view path) {
-  const auto value = at(plan, path);
-  Diagnostics ignored;  // the kind has been asked for
-  return value && value->is_number() ? std::optional(value->as_number(ignored)) : std::nullopt;
+std::optional<double> number_at(const Json& plan, std::string_view path) {
+  const Json* value = at(plan, path);
+  return value != nullptr && value->is_number() ? std::optional(value->number()) : std::nullopt;
 }
 
-std::string choice_at(const JsonValue& plan, std::string_view path) {
-  const auto value = at(plan, path);
-  Diagnostics ignored;
-  if (!value || value->is_null()) return {};
-  return value->is_string() ? value->as_string(ignored) : value->dump();
+std::string choice_at(const Json& plan, std::string_view path) {
+  const Json* value = at(plan, path);
+  if (value == nullptr || value->is_null()) return {};
+  return value->is_string() ? value->text() : value->dump();
 }
 
-Result<JsonValue> plan_of(const RankedDocument& source) {
-  const auto plans = source.document.is_object() ? source.document.find("plans") : std::nullopt;
-  if (!plans || !plans->is_array()) {
-    return fail("no-plans", source.document.location(), "is no answer of `smplan plan --format json`",
-                "write the file with `smplan plan --format json --output FILE`");
-  }
-  Diagnostics faults;
-  const std::vector<JsonValue> list = plans->as_array(faults);
-  if (source.rank < 1 || source.rank > static_cast<std::int64_t>(list.size())) {
-    return fail("out-of-range", plans->location(),
-                fmt::format("has {} plans, there is no {}", list.size(), source.rank), "choose another rank");
-  }
-  const JsonValue& plan = list[static_cast<std::size_t>(source.rank - 1)];
-  for (const std::string_view path : {"step_time_s", "time_to_train_s", "cost/total_usd"}) {
-    if (!at(plan, path)) {
-      faults.push_back({"missing-key", plan.location(), fmt::format("'{}' is missing", path),
-                        "write the file with this version of smplan"});
-    }
-  }
-  if (!faults.empty()) return tl::unexpected<Diagnostics>(std::move(faults));
-  return plan;
+tl::unexpected<Diagnostics> no_such_rank(std::string place, std::size_t plans, std::int64_t rank) {
+  return fail("out-of-range", std::move(place), fmt::format("has {} plans, there is no {}", plans, rank),
+              "choose another rank");
 }
 
-void add_parts(const JsonValue& a, const JsonValue& b, std::string_view object, std::vector<ComparedNumber>& out) {
+bool is_rank(std::int64_t rank, std::size_t plans) { return rank >= 1 && std::cmp_less_equal(rank, plans); }
+
+void add_parts(const Json& a, const Json& b, std::string_view object, std::vector<ComparedNumber>& out) {
   std::vector<std::string> names;
-  Diagnostics ignored;
-  for (const JsonValue* plan : {&a, &b}) {
-    const auto members = at(*plan, object);
-    if (!members || !members->is_object()) continue;
-    for (std::string& key : members->keys(ignored)) {
-      if (std::find(names.begin(), names.end(), key) == names.end()) names.push_back(std::move(key));
+  for (const Json* plan : {&a, &b}) {
+    const Json* members = at(*plan, object);
+    if (members == nullptr || !members->is_object()) continue;
+    for (const auto& [key, value] : members->members()) {
+      if (std::find(names.begin(), names.end(), key) == names.end()) names.push_back(key);
     }
   }
   const auto first = static_cast<std::ptrdiff_t>(out.size());
@@ -102,25 +84,45 @@ void add_parts(const JsonValue& a, const JsonValue& b, std::string_view object, 
 
 }  // namespace
 
-Result<Comparison> compare(const RankedDocument& first, const RankedDocument& second) {
-  const Result<JsonValue> a = plan_of(first);
-  const Result<JsonValue> b = plan_of(second);
+Result<Json> ranked_plan(const JsonValue& document, std::int64_t rank) {
+  const auto plans = document.is_object() ? document.find("plans") : std::nullopt;
+  if (!plans || !plans->is_array()) {
+    return fail("no-plans", document.location(), "is no answer of `smplan plan --format json`",
+                "write the file with `smplan plan --format json --output FILE`");
+  }
   Diagnostics faults;
-  for (const auto* plan : {&a, &b}) {
-    if (!*plan) faults.insert(faults.end(), plan->error().begin(), plan->error().end());
+  const std::vector<JsonValue> list = plans->as_array(faults);
+  if (!is_rank(rank, list.size())) return no_such_rank(plans->location(), list.size(), rank);
+  const JsonValue& plan = list[static_cast<std::size_t>(rank - 1)];
+  Json json = plan.copy();
+  for (const std::string_view path : {"step_time_s", "time_to_train_s", "cost/total_usd"}) {
+    if (at(json, path) == nullptr) {
+      faults.push_back({"missing-key", plan.location(), fmt::format("'{}' is missing", path),
+                        "write the file with this version of smplan"});
+    }
   }
   if (!faults.empty()) return tl::unexpected<Diagnostics>(std::move(faults));
+  return json;
+}
+
+Result<Json> ranked_plan(const PlanSet& set, std::string_view where, std::int64_t rank) {
+  if (!is_rank(rank, set.plans.size())) return no_such_rank(std::string(where), set.plans.size(), rank);
+  const auto index = static_cast<std::size_t>(rank - 1);
+  return plan_json(set.request, set.plans[index], index + 1);
+}
+
+Comparison compare(const Json& a, const Json& b) {
   Comparison out;
   for (const std::string_view path : choices()) {
-    ComparedChoice choice{std::string(path), choice_at(*a, path), choice_at(*b, path)};
+    ComparedChoice choice{std::string(path), choice_at(a, path), choice_at(b, path)};
     if (choice.a != choice.b) out.choices.push_back(std::move(choice));
   }
   for (const std::string_view path : kOutcomes) {
-    const auto x = number_at(*a, path);
-    const auto y = number_at(*b, path);
+    const auto x = number_at(a, path);
+    const auto y = number_at(b, path);
     if (x && y) out.outcomes.push_back({std::string(path), *x, *y});
   }
-  for (const std::string_view object : kParts) add_parts(*a, *b, object, out.parts);
+  for (const std::string_view object : kParts) add_parts(a, b, object, out.parts);
   return out;
 }
 

@@ -2,9 +2,12 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json_reader.hpp"
+#include "base/json_writer.hpp"
+#include "planner/answer/plan.hpp"
 
 namespace smplan {
 
@@ -31,12 +34,12 @@ struct Comparison {
   std::vector<ComparedNumber> parts;
 };
 
-/// A plan of an answer (`plan --format json`, parsed), by rank.
-struct RankedDocument {
-  JsonValue document;
-  std::int64_t rank = 1;
-};
-/// Collects every fault of both.
-Result<Comparison> compare(const RankedDocument& first, const RankedDocument& second);
+/// A plan of an answer (`plan --format json`, parsed), by rank. Errors: no answer, no such rank, no outcome.
+Result<Json> ranked_plan(const JsonValue& document, std::int64_t rank);
+/// A plan of an answer that was just found; `where` names the answer in errors.
+Result<Json> ranked_plan(const PlanSet& set, std::string_view where, std::int64_t rank);
+
+/// Two plans as plan files write them.
+Comparison compare(const Json& a, const Json& b);
 
 }  // namespace smplan

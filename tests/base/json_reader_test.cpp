@@ -75,6 +75,13 @@ TEST(ParseJson, LimitsDepthInsteadOfOverflowingTheStack) {
 
 TEST(ParseJson, LimitsSize) { EXPECT_EQ(refusal(std::string(kMaxJsonBytes + 1, ' ')).code, "json-too-large"); }
 
+TEST(JsonValue, CopiesEveryKindInOrder) {
+  const std::string text = R"({"b":[1,-2,0.5,null,true,"x"],"a":{},"c":[]})";
+  EXPECT_EQ(parse(text).copy().dump(), text);
+  EXPECT_DOUBLE_EQ(parse("18446744073709551615").copy().number(), 18446744073709551615.0);
+  EXPECT_DOUBLE_EQ(parse("7").copy().number(), 7);
+}
+
 TEST(ParseJson, AcceptsAByteOrderMark) { EXPECT_EQ(parse("\xEF\xBB\xBF[1]").dump(), "[1]"); }
 
 TEST(ParseJson, KeepsHostileTextOutOfMessages) {

@@ -48,7 +48,9 @@ void play(const TrainingPlan& plan) {
 void plan_file(std::string_view bytes) {
   const Result<JsonValue> document = parse_json(bytes, "plan.json");
   if (!document) return;
-  static_cast<void>(compare({*document, 1}, {*document, 2}));
+  const Result<Json> first = ranked_plan(*document, 1);
+  const Result<Json> second = ranked_plan(*document, 2);
+  if (first && second) static_cast<void>(compare(*first, *second));
   const Result<TrainingPlan> plan = read_training_plan(*document, 1, shipped_catalog());
   if (!plan) {
     require(!plan.error().empty(), "a refusal says why");
