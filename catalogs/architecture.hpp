@@ -105,6 +105,7 @@ struct Architecture {
   bool final_norm = true;
   bool embedding_norm = false;  ///< BLOOM, BERT
   bool lm_head_bias = false;
+  bool plain_gelu = false;   ///< its public code computes GELU's tanh form operation by operation (gelu_new)
   bool half_logits = false;  ///< its public code leaves logits and loss in 16 bits where nothing casts them
   /// Tokens that a layer attends to; 0 is all. `sliding_window_stride` n: every n-th layer is global,
   /// the others windowed; 0: every layer windowed.

@@ -162,6 +162,9 @@ struct Execution {
   std::int32_t reduce_bucket = 0;  ///< gradients that DeepSpeed reduces at a time; 0: the framework's number
   /// Gradients are let go of after the update, so that a step of one micro-batch begins without.
   Toggle release_gradients = Toggle::Default;
+  /// FSDP accumulates without synchronising (`no_sync`): ranks hold whole gradients until the last micro-batch.
+  Toggle unsharded_gradients = Toggle::Default;
+  Toggle fused_optimizer = Toggle::Default;      ///< torch's optimizer updates in one kernel, without temporaries
   BaseFormat base_format = BaseFormat::Default;  ///< of frozen weights
   Toggle double_quantization = Toggle::Default;  ///< of a 4-bit base: its scales are quantised too
   std::int32_t host_threads = 0;  ///< of each rank's process, for an optimizer on the host; 0: its share of the node's
@@ -169,6 +172,10 @@ struct Execution {
 
   friend auto operator<=>(const Execution&, const Execution&) = default;
 };
+
+/// What `software_release` may be, of a framework's dated defaults too.
+inline constexpr std::int32_t kFirstRelease = 1801;  // before there was a framework that the catalog knows
+inline constexpr std::int32_t kLastRelease = 9912;
 
 /// `"offers": {"compile": ["layers"], ...}` of a stack: what it can be told, of each value an Execution that says that
 /// alone. Absent is nothing.

@@ -15,6 +15,12 @@ void set_gpt_block(Architecture& a, bool biases) {
   set_biases(a, biases);
 }
 
+/// `gelu_new` runs as operations of its own; the other names of GELU are one kernel each (transformers,
+/// activations.py).
+void read_gelu(HfConfig& c, Architecture& a, std::string_view key, std::string_view usual) {
+  a.plain_gelu = c.text_or(key, usual) == "gelu_new";
+}
+
 void read_starcoder2(HfConfig& c, Architecture& a) {
   read_hf_common(c, a, true);
   a.ffn_hidden = c.integer({"intermediate_size"});
@@ -29,6 +35,7 @@ void read_phi(HfConfig& c, Architecture& a) {
   a.parallel_block = true;
   a.norms_per_layer = 1;
   a.lm_head_bias = true;
+  read_gelu(c, a, "hidden_act", "gelu_new");
   c.refuse_unless(!c.flag("qk_layernorm", false), "qk_layernorm", "layer norms on queries and keys are not modelled");
 }
 
@@ -47,11 +54,13 @@ void read_gpt2(HfConfig& c, Architecture& a) {
   set_gpt_block(a, true);
   a.positions = PositionEncoding::Learned;
   a.tied_embeddings = c.tied(true);
+  read_gelu(c, a, "activation_function", "gelu_new");
 }
 
 // One head of keys and values for all queries, unless the file says otherwise.
 void read_gpt_bigcode(HfConfig& c, Architecture& a) {
   read_gpt2(c, a);
+  read_gelu(c, a, "activation_function", "gelu_pytorch_tanh");
   if (c.flag("multi_query", true)) a.n_kv_heads = 1;
 }
 
@@ -87,6 +96,7 @@ void read_gpt_neo(HfConfig& c, Architecture& a) {
   a.ffn_hidden = c.integer_or({"intermediate_size"}, 4 * a.hidden);
   read_hf_attention(c, a);
   set_gpt_block(a, true);
+  read_gelu(c, a, "activation_function", "gelu_new");
   a.qkv_bias = false;
   a.positions = PositionEncoding::Learned;
   a.tied_embeddings = c.tied(true);
@@ -123,6 +133,7 @@ void read_gptj(HfConfig& c, Architecture& a) {
   a.parallel_block = true;
   a.norms_per_layer = 1;
   a.lm_head_bias = true;
+  read_gelu(c, a, "activation_function", "gelu_new");
   a.tied_embeddings = c.tied(false);
 }
 

@@ -113,6 +113,11 @@ void read_alias_notes(ObjectReader& reader, Stack& stack) {
   }
 }
 
+/// Year and month, 2602 is 2026-02; 0 where there is none.
+std::int32_t read_release(ObjectReader& reader, std::string_view key) {
+  return static_cast<std::int32_t>(read_integer_or(reader, key, kFirstRelease, kLastRelease, 0));
+}
+
 }  // namespace
 
 std::string Stack::note_on(std::string_view alias) const {
@@ -168,6 +173,7 @@ Stack read_stack(const JsonValue& value, Diagnostics& out) {
   stack.userbuffers = reader.optional_bool("userbuffers").value_or(false);
   stack.expert_units = reader.optional_bool("expert_units").value_or(false);
   stack.loops_over_experts = reader.optional_bool("loops_over_experts").value_or(false);
+  stack.loops_over_experts_before = read_release(reader, "loops_over_experts_before");
   stack.stages_by_weights = reader.optional_bool("stages_by_weights").value_or(false);
   stack.reports_rank_zero = reader.optional_bool("reports_rank_zero").value_or(false);
   stack.synchronous_zero = reader.optional_bool("synchronous_zero").value_or(false);
@@ -185,14 +191,21 @@ Stack read_stack(const JsonValue& value, Diagnostics& out) {
     reader.ignore("attention_kernel");
   }
   stack.fused_kernels = reader.optional_bool("fused_kernels").value_or(true);
+  stack.adapters_share_units = reader.optional_bool("adapters_share_units").value_or(false);
   stack.whole_gradients = reader.optional_bool("whole_gradients").value_or(false);
   stack.plain_layers = reader.optional_bool("plain_layers").value_or(false);
+  stack.grouped_attention = reader.optional_bool("grouped_attention").value_or(false);
+  stack.grouped_attention_since = read_release(reader, "grouped_attention_since");
+  stack.transformers_layers = reader.optional_bool("transformers_layers").value_or(false);
   stack.autocast = reader.optional_bool("autocast").value_or(false);
   stack.fused_qkv = reader.optional_bool("fused_qkv").value_or(false);
   stack.liger_kernels = reader.optional_bool("liger_kernels").value_or(false);
   stack.checkpoint_stops_early = reader.optional_bool("checkpoint_stops_early").value_or(false);
   stack.fused_optimizer = reader.optional_bool("fused_optimizer").value_or(false);
+  stack.fused_optimizer_since = read_release(reader, "fused_optimizer_since");
   stack.adapter_dropout = reader.optional_bool("adapter_dropout").value_or(false);
+  stack.casts_beside_four_bits = reader.optional_bool("casts_beside_four_bits").value_or(false);
+  stack.adapter_copies = reader.optional_bool("adapter_copies").value_or(false);
   stack.lightning_quantization = reader.optional_bool("lightning_quantization").value_or(false);
   stack.supported_for_planning = reader.optional_bool("supported_for_planning").value_or(true);
   stack.supported_for_fine_tuning = reader.optional_bool("supported_for_fine_tuning").value_or(false);

@@ -110,11 +110,14 @@ struct Stack {
   /// FSDP accumulates without synchronising (`no_sync`): until the last micro-batch every rank holds the gradients of
   /// all its parameters whole, of frozen ones too.
   bool whole_gradients = false;
+  /// Adapters lie in the units of their layers, so that FSDP holds gradients of all that a unit has; else in their own.
+  bool adapters_share_units = false;
   /// FSDP shards each expert by itself, so that one is gathered at a time; else with its layer.
   bool expert_units = false;
   /// A layer runs its experts one after the other, each in kernels of its own, and ZeRO's third stage fetches the
   /// matrices of each apart: Transformers' modules.
   bool loops_over_experts = false;
+  std::int32_t loops_over_experts_before = 0;  ///< release that ended this; 0: none
   /// Pipeline stages are cut by weights that multiply a token, the output head's among them; else by layers.
   bool stages_by_weights = false;
   /// The peak memory that it writes is that of rank 0's allocator, which is on the first pipeline stage.
@@ -160,8 +163,14 @@ struct Stack {
   /// parts as ranks.
   bool userbuffers = false;
   /// Layers are plain PyTorch code (Transformers, torchtune, LitGPT): norms compute in fp32 and keep what they compute,
-  /// keys and values are repeated for every query head.
+  /// so does the softmax of stored scores, and keys and values are repeated for every query head.
   bool plain_layers = false;
+  /// Layers are Transformers' modules: queries, keys and values are products of their own, and GELU's tanh form is
+  /// computed operation by operation where the model's public code does (gelu_new).
+  bool transformers_layers = false;
+  /// Fused attention takes fewer heads of keys and values as they are where no mask tells padding.
+  bool grouped_attention = false;
+  std::int32_t grouped_attention_since = 0;  ///< release, as Execution has it, that began this; 0: always
   /// Weights are fp32 and PyTorch's autocast runs products in 16 bits and norms in 32.
   bool autocast = false;
   /// One product makes queries, keys and values, and adapters scatter into it (LitGPT): both outputs stay whole.
@@ -171,8 +180,13 @@ struct Stack {
   /// Recomputation stops once all that the backward pass reads is there: what only makes the layer's output does not
   /// run again (torch.utils.checkpoint without re-entrance since PyTorch 2.1; compilers drop it as dead code).
   bool checkpoint_stops_early = false;
-  bool fused_optimizer = false;  ///< updates in place; torch's default holds a list of temporaries
-  bool adapter_dropout = false;  ///< adapters drop out a copy of their input, whose mask stays
+  bool fused_optimizer = false;            ///< updates in place; torch's default holds a list of temporaries
+  std::int32_t fused_optimizer_since = 0;  ///< release, as Execution has it, that made this the default; 0: always
+  bool adapter_dropout = false;            ///< adapters drop out a copy of their input, whose mask stays
+  /// Beside a 4-bit base all other weights are cast to fp32, and so are hidden states (PEFT's
+  /// prepare_model_for_kbit_training, which TRL and Axolotl call).
+  bool casts_beside_four_bits = false;
+  bool adapter_copies = false;  ///< adapters in fp32 under autocast: each reads a 16-bit copy of its input (PEFT 0.12)
   /// 4-bit weights as Lightning Fabric holds them: the head's too; inputs of frozen products stay.
   bool lightning_quantization = false;
   bool supported_for_planning = true;      ///< false: known, but frozen or superseded; planned only when named

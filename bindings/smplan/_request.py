@@ -48,6 +48,7 @@ class Request(TypedDict, total=False):
     market: Names
     stack: Names
     launchable: str
+    program: str
     tp: Numbers
     pp: Numbers
     vpp: Numbers
@@ -89,6 +90,8 @@ class Request(TypedDict, total=False):
     reentrant_checkpoint: Switches
     reduce_bucket: Numbers
     release_gradients: Switches
+    unsharded_gradients: Switches
+    fused_optimizer: Switches
     base_format: Names
     double_quantization: Switches
     host_threads: Numbers

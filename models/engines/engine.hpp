@@ -50,6 +50,9 @@ class StateEngine {
   [[nodiscard]] virtual bool reduces_by_unit(const Strategy& /*strategy*/) const { return false; }
   /// Copies of weights or gradients in the compute format, through the backward pass.
   [[nodiscard]] virtual double weight_copies(const RankStates& /*rank*/) const { return 0; }
+  /// Bytes of a parameter's copy in the compute format that its product's backward pass lets go of. Where layers are
+  /// recomputed theirs go with the forward pass.
+  [[nodiscard]] virtual double cast_bytes(const RankStates& /*rank*/) const { return 0; }
   /// What runs beside the states in the optimizer step, for `own` parameters of these widths.
   [[nodiscard]] virtual double step_transient(const Strategy& /*strategy*/, const Stack& /*stack*/,
                                               const StateWidths& /*widths*/, double /*own*/) const {

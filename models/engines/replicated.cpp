@@ -13,9 +13,11 @@ class ReplicatedEngine final : public StateEngine {
     return r.strategy.data_parallel > 1 ? r.widths.gradient * r.parameters.trainable() : 0;
   }
 
-  /// Under autocast the 16-bit casts of all weights live from forward to backward.
-  [[nodiscard]] double weight_copies(const RankStates& r) const override {
-    return r.widths.weight > r.widths.compute ? r.widths.compute * r.parameters.total() : 0;
+  /// Autocast's cache holds the 16-bit casts of all weights until the forward pass ends, autograd those of products
+  /// that it kept until their backward pass.
+  [[nodiscard]] double cast_bytes(const RankStates& r) const override {
+    const bool casts = r.workload.finetune == FineTune::Full && r.widths.weight > r.widths.compute;
+    return casts ? r.widths.compute : 0;
   }
 
   /// torch's default `foreach` update holds one more tensor list of the size of the weights. Source: torch.optim

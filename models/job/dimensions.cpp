@@ -16,7 +16,6 @@ constexpr std::int32_t kMostLayers = 1 << 20;
 constexpr std::int32_t kMostPadding = 1 << 20;
 constexpr std::int32_t kMostBucket = 2'000'000'000;
 constexpr std::int32_t kMostThreads = 1024;
-constexpr std::int32_t kFirstRelease = 1801;  // before there was a framework that the catalog knows
 constexpr std::int32_t kMostRelease = 9912;
 
 std::int32_t one(const Strategy&) { return 1; }
@@ -489,6 +488,15 @@ const std::array<DimensionRow, kDimensionCount>& table() {
       with(told_word<&Execution::release_gradients>(
                Dimension::ReleaseGradients, "release_gradients", "execution/release_gradients",
                "release-gradients:", "released gradients", "Gradients are let go of after the update", kToggles),
+           for_any_stack),
+      with(told_word<&Execution::unsharded_gradients>(
+               Dimension::UnshardedGradients, "unsharded_gradients", "execution/unsharded_gradients",
+               "unsharded-gradients:", "unsharded gradients",
+               "FSDP accumulates whole gradients, without synchronising (no_sync), as Accelerate does", kToggles),
+           for_any_stack),
+      with(told_word<&Execution::fused_optimizer>(Dimension::FusedOptimizer, "fused_optimizer",
+                                                  "execution/fused_optimizer", "fused-optimizer:", "fused optimizer",
+                                                  "torch's optimizer updates in one kernel", kToggles),
            for_any_stack),
       told_word<&Execution::base_format>(Dimension::BaseFormat, "base_format", "execution/base_format",
                                          "base:", "format of frozen weights",

@@ -56,12 +56,14 @@ enum class Dimension : std::uint8_t {
   ReentrantCheckpoint,
   ReduceBucket,
   ReleaseGradients,
+  UnshardedGradients,
+  FusedOptimizer,
   BaseFormat,
   DoubleQuantization,
   HostThreads,
   SoftwareRelease,
 };
-inline constexpr std::size_t kDimensionCount = 43;
+inline constexpr std::size_t kDimensionCount = 45;
 
 /// Values of all dimensions are kept as numbers: a degree itself, 0 or 1 of a switch, the place of an enumerator, the
 /// bits of an Offload or of LayerModules.

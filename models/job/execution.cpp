@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/assert.hpp"
 
@@ -73,6 +74,8 @@ void switch_states(const Execution& e, Stack& s) {
   if (is_on(e.pure_half)) s.gradient_reduce_bytes = kHalfBytes;
   if (e.half_gradients != Toggle::Default) s.gradient_bytes = is_on(e.half_gradients) ? kHalfBytes : kFullBytes;
   if (is_on(e.empty_cache)) s.profile.allocator_slack = 0;
+  if (e.unsharded_gradients != Toggle::Default) s.whole_gradients = is_on(e.unsharded_gradients);
+  if (e.fused_optimizer != Toggle::Default) s.fused_optimizer = is_on(e.fused_optimizer);
   if (e.reduce_bucket > 0) s.reduce_bucket_elements = e.reduce_bucket;
 }
 
@@ -96,16 +99,29 @@ double year_of_release(std::int32_t release) {
   return 2000 + release / 100 + (release % 100 - 1) / static_cast<double>(kMonths);
 }
 
+Stack as_of_release(Stack s, std::int32_t release) {
+  if (release < s.fused_optimizer_since) s.fused_optimizer = false;
+  if (release < s.grouped_attention_since) s.grouped_attention = false;
+  if (release < s.loops_over_experts_before) s.loops_over_experts = true;
+  return s;
+}
+
 Stack executed(const Stack& stack, const Execution& execution) {
   if (stack.execution == execution) return stack;
   SMPLAN_ASSERT(stack.execution == Execution{});
   Stack s = stack;
   s.execution = execution;
+  if (execution.software_release > 0) s = as_of_release(std::move(s), execution.software_release);
   switch_kernels(execution, s);
   switch_transfers(execution, s);
   switch_experts(execution, s);
   switch_states(execution, s);
   return s;
+}
+
+bool runs_under_autocast(const Workload& workload, const Stack& stack) {
+  return stack.autocast && workload.finetune == FineTune::Full && !keeps_32_bits(workload.precision) &&
+         !is_on(stack.execution.pure_half);
 }
 
 }  // namespace smplan

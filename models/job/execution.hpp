@@ -2,6 +2,7 @@
 
 #include "catalogs/stack.hpp"
 #include "models/job/strategy.hpp"
+#include "models/job/workload.hpp"
 
 namespace smplan {
 
@@ -9,6 +10,9 @@ namespace smplan {
 /// take such a stack. One that was executed so before stays as it is; one that was executed otherwise is a fault of the
 /// caller (assertion).
 Stack executed(const Stack& stack, const Execution& execution);
+
+/// The defaults that the framework had in a release, as Execution has it; the catalog's are today's.
+Stack as_of_release(Stack stack, std::int32_t release);
 
 /// Whether layers run under torch.compile.
 inline bool compiles_layers(const Execution& e) {
@@ -21,5 +25,14 @@ double base_format_bytes(BaseFormat format, Precision precision);
 
 /// The year of a release as Execution has it: 2602 is 2026 + 1/12.
 double year_of_release(std::int32_t release);
+
+/// Embedding, head, norms and hidden states are fp32 beside a 4-bit base.
+inline bool holds_wide_root(const Workload& workload, const Stack& stack) {
+  return workload.finetune == FineTune::Qlora && stack.casts_beside_four_bits;
+}
+
+/// Weights and hidden states are fp32, and autocast runs products in 16 bits: full training by scripts that do not hold
+/// the weights in 16 bits themselves.
+bool runs_under_autocast(const Workload& workload, const Stack& stack);
 
 }  // namespace smplan

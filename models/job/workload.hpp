@@ -57,6 +57,8 @@ struct Workload {
   double tokens = 0;  ///< whole run
   /// Training goes on from trained weights, which every start fetches; adapters always do.
   bool fine_tunes = false;
+  /// Sequences are of different lengths and padded to `seq_len`: attention reads a mask.
+  bool padded = false;
 
   [[nodiscard]] double tokens_per_step() const {
     return static_cast<double>(seq_len) * static_cast<double>(global_batch);

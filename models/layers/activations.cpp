@@ -26,22 +26,33 @@ Widths widths(const Workload& w, const ActivationOptions& o) {
   return {2, o.fp8_inputs ? 1.0 : 2.0};
 }
 
-/// Bytes of an element of an input that `products` matrices read, kept for their gradients. Of a frozen matrix none is
-/// needed; an adapter needs its own, and where it drops some out a copy with its mask.
+/// Bytes of an element of what an adapter reads, where that is no tensor that others share: a copy, and where some of
+/// it is dropped out its mask.
+double adapter_copy(const Workload& w, const ActivationOptions& o, const Widths& b) {
+  if (w.finetune == FineTune::Full || w.lora.keeps) return 0;
+  if (o.adapter_dropout) return b.element + 1;
+  return o.adapter_copies ? b.element : 0;
+}
+
+/// Bytes of an element of an input that `products` matrices read, kept for their gradients. Under autocast each of them
+/// casts it. Of a frozen matrix none is needed; an adapter needs its own.
 double product_inputs(const Workload& w, const ActivationOptions& o, const Widths& b, bool adapted, int products) {
-  if (w.finetune == FineTune::Full) return b.product_input;
+  if (w.finetune == FineTune::Full) return (o.autocast ? products : 1) * b.product_input;
   const double frozen = o.frozen_inputs ? b.element : 0;
   if (!adapted || w.lora.keeps) return frozen;
-  return o.adapter_dropout ? frozen + products * (b.element + 1) : b.product_input;
+  const double copy = adapter_copy(w, o, b);
+  return copy > 0 ? frozen + products * copy : b.product_input;
 }
 
 bool adapts_mlp(const Workload& w) { return w.lora.targets == LoraTargets::Linear; }
 
 /// Input of a norm. Transformers' and torchtune's root-mean-square norms cast it to fp32, keep that, and what they
-/// normalised too if it meets a trained weight (transformers 4.45, LlamaRMSNorm; torchtune 0.3, RMSNorm).
+/// normalised too if it meets a trained weight (transformers 4.45, LlamaRMSNorm; torchtune 0.3, RMSNorm). Under
+/// autocast hidden states are fp32, and so is what is normalised.
 double norm_input_bytes(const Workload& w, const ActivationOptions& o, const Widths& b) {
-  if (!o.plain_layers || w.architecture.norm != NormKind::RmsNorm) return b.element;
-  return 4 + (w.finetune == FineTune::Full ? b.element : 0);
+  const double hidden = o.wide_hidden ? 4 : b.element;
+  if (!o.plain_layers || w.architecture.norm != NormKind::RmsNorm) return hidden;
+  return 4 + (w.finetune == FineTune::Full ? hidden : 0);
 }
 
 /// Inputs of all norms around attention or an MLP: the one before, and where there are more the one after.
@@ -82,7 +93,7 @@ double beside_projected(const Workload& w, const ActivationOptions& o, const Wid
   const double pair = b.element * static_cast<double>((a.n_heads + a.n_kv_heads) * a.head_dim);
   const bool grouped = a.n_kv_heads < a.n_heads;
   double bytes = 0;
-  if (o.plain_layers && grouped) bytes += 2 * b.element * static_cast<double>((a.n_heads - a.n_kv_heads) * a.head_dim);
+  if (o.repeats_heads && grouped) bytes += 2 * b.element * static_cast<double>((a.n_heads - a.n_kv_heads) * a.head_dim);
   if (o.fused_qkv && !grouped) bytes += pair;
   const bool scattered = w.finetune != FineTune::Full && w.lora.targets == LoraTargets::QueryValue;
   if (o.fused_qkv && scattered) bytes += pair;
@@ -102,15 +113,20 @@ double score_count(const Workload& w, const LayerSpec& spec) {
 }
 
 /// Stored scores of one token: softmax output; with dropout its mask and result too (5as of
-/// Korthikanti et al. 2022, equation 1). Flash attention keeps one fp32 log-sum-exp a head instead.
+/// Korthikanti et al. 2022, equation 1). Plain layers keep the softmax in fp32 and in the format that meets the values
+/// (transformers 4.48 to 5, eager_attention_forward). Flash attention keeps one fp32 log-sum-exp a head instead.
 double scores(const Workload& w, const LayerSpec& spec, const ActivationOptions& o, const Widths& b) {
   if (o.flash_attention) return spec.mixer == Mixer::Attention ? 4 * static_cast<double>(w.architecture.n_heads) : 0;
-  return score_count(w, spec) * (o.dropout ? 2 * b.element + 1 : b.element);
+  const double cast = o.plain_layers && b.element < 4 ? 4 : 0;
+  const double dropped = o.dropout ? 1 + (cast > 0 ? 0 : b.element) : 0;
+  return score_count(w, spec) * (b.element + cast + dropped);
 }
 
 /// Kept of a hidden value for the products of queries, keys and values.
 double attention_inputs(const Workload& w, const ActivationOptions& o, const Widths& b) {
-  const int readers = o.fused_qkv ? 1 : (w.lora.targets == LoraTargets::QueryValue ? 2 : 3);
+  const bool whole = w.finetune == FineTune::Full ? !o.separate_qkv : o.fused_qkv;
+  const bool two = w.finetune != FineTune::Full && w.lora.targets == LoraTargets::QueryValue;
+  const int readers = whole ? 1 : (two ? 2 : 3);
   return product_inputs(w, o, b, true, readers);
 }
 
@@ -125,9 +141,9 @@ Ledger attention(const Workload& w, const ActivationOptions& o, const Widths& b)
   Ledger out = projected(a, b);
   out.region += h * (block_norm_bytes(w, o, b) + attention_inputs(w, o, b) + (o.dropout ? 1 : 0));
   // The backward pass of attention needs its output too: without dropout one tensor serves both.
-  const bool own_copy = w.finetune != FineTune::Full && o.adapter_dropout && w.lora.targets != LoraTargets::QueryValue;
-  out.split += (b.product_input + (own_copy ? b.element + 1 : 0)) * attention_output(a) + beside_projected(w, o, b) +
-               head_norm_inputs(w, o, b);
+  const double own_copy = w.lora.targets != LoraTargets::QueryValue ? adapter_copy(w, o, b) : 0;
+  out.split +=
+      (b.product_input + own_copy) * attention_output(a) + beside_projected(w, o, b) + head_norm_inputs(w, o, b);
   return out;
 }
 
@@ -158,9 +174,16 @@ Ledger mixer(const Workload& w, const LayerSpec& spec, const ActivationOptions& 
   return whole;
 }
 
+/// Kept by GELU's tanh form operation by operation (transformers, NewGELUActivation): the cube's input, the tanh and
+/// the two factors of the last product. Autocast runs the cube in fp32, and so all that follows.
+double plain_gelu_bytes(const ActivationOptions& o, const Widths& b) {
+  const double operations = o.autocast ? 4 : b.element;
+  return 3 * operations + b.element;
+}
+
 double mlp_width_factor(const Workload& w, const ActivationOptions& o, const Widths& b) {
   const double down_input = product_inputs(w, o, b, adapts_mlp(w), 1);
-  if (!w.architecture.gated_mlp) return b.element + down_input;
+  if (!w.architecture.gated_mlp) return (o.plain_gelu ? plain_gelu_bytes(o, b) : b.element) + down_input;
   return 2 * b.element + down_input + (o.unfused ? b.element : 0);
 }
 
@@ -182,8 +205,8 @@ Ledger mlp(const Workload& w, const LayerSpec& spec, const Strategy& s, const Ac
   const double width = mlp_width_factor(w, o, b);
   const double inputs = mlp_inputs(w, o, b);
   // A parallel block reads the norm of its attention, which is kept there; only dropped-out copies are its own.
-  const bool copies = w.finetune != FineTune::Full && o.adapter_dropout && adapts_mlp(w);
-  const double own_inputs = a.parallel_block ? (copies ? b.element + 1 : 0) : block_norm_bytes(w, o, b) + inputs;
+  const double copies = adapts_mlp(w) ? adapter_copy(w, o, b) : 0;
+  const double own_inputs = a.parallel_block ? copies : block_norm_bytes(w, o, b) + inputs;
   Ledger out{.region = h * (own_inputs + (o.dropout ? 1 : 0))};
   if (!spec.moe) {
     out.split = width * static_cast<double>(spec.ffn_hidden);
@@ -306,8 +329,14 @@ ActivationOptions activation_options(const Workload& w, const Strategy& s, const
           .sliced_regions = stack.execution.tensor_overlap == TensorOverlap::Async,
           .liger_kernels = stack.liger_kernels,
           .plain_layers = stack.plain_layers,
+          .repeats_heads = stack.plain_layers && (!stack.grouped_attention || w.padded || !stack.flash_attention),
+          .plain_gelu = stack.transformers_layers && stack.plain_layers && w.architecture.plain_gelu,
+          .autocast = runs_under_autocast(w, stack),
+          .wide_hidden = runs_under_autocast(w, stack) || holds_wide_root(w, stack),
           .fused_qkv = stack.fused_qkv,
+          .separate_qkv = stack.transformers_layers,
           .adapter_dropout = stack.adapter_dropout,
+          .adapter_copies = stack.adapter_copies,
           .frozen_inputs = w.finetune == FineTune::Qlora && stack.lightning_quantization,
           .per_operation_selective = selects_by_operation(s, stack),
           .compiled = compiles_layers(stack.execution),
@@ -341,7 +370,7 @@ TokenActivations token_activations(const Workload& w, const LayerSpec& spec, con
     const Ledger again = discarded(w, spec, s, options, b);
     out.selective = out.saved - again.region / region_cut - again.split / tensor;
   }
-  out.input = b.element * static_cast<double>(a.hidden) / region_cut;
+  out.input = (options.wide_hidden ? 4 : b.element) * static_cast<double>(a.hidden) / region_cut;
   out.transient = transient(w, spec, options, region_cut, tensor, b);
   out.forward = forward_transient(w, spec, region_cut, tensor, b);
   if (!options.flash_attention) {

@@ -20,8 +20,14 @@ struct ActivationOptions {
   bool sliced_regions = false;   ///< async tensor parallelism: of partial sums a slice stands
   bool liger_kernels = false;    ///< as Stack has them
   bool plain_layers = false;     ///< as Stack has them
+  bool repeats_heads = false;    ///< keys and values are copied for every query head
+  bool plain_gelu = false;       ///< GELU operation by operation
+  bool autocast = false;         ///< each product casts its input to 16 bits
+  bool wide_hidden = false;      ///< hidden states are fp32 beside products in 16 bits
   bool fused_qkv = false;        ///< as Stack has it
+  bool separate_qkv = false;     ///< queries, keys and values are products of their own
   bool adapter_dropout = false;  ///< as Stack has it
+  bool adapter_copies = false;   ///< as Stack has it
   bool frozen_inputs = false;    ///< kept of products with 4-bit weights, though nothing needs them
   /// FSDP's selective checkpointing: every second product and the attention output are kept,
   /// the rest is done again (torchtitan's per-operation policy).

@@ -15,8 +15,11 @@ namespace {
 
 /// Masked language models predict 15 % of the tokens (Devlin et al. 2019); the head sees only those.
 constexpr double kMaskedShare = 0.15;
-/// Low-rank adapters launch two small products beside every linear layer (1.66 by scripts/fit/host_time.py).
-constexpr double kLoraHostFactor = 1.6;
+/// An adapter launches two small products beside its linear layer: part of the layer's host time that each adds. On all
+/// seven of a Llama layer they make it 1.66 (scripts/fit/host_time.py), and in fp32 under autocast, with the casts of
+/// inputs and of adapters, about 2.3 (tests/measured/trainer_runs.csv, sequences of 512 and 2048 tokens).
+constexpr double kAdapterHost = 0.094;
+constexpr double kCastAdapterHost = 0.19;
 /// 16-bit elements between the addresses that wide loads want.
 constexpr std::int64_t kLineElements = 8;
 
@@ -51,11 +54,18 @@ Seconds expert_loop(const LayerInputs& in) {
   return rank_experts(in.workload.architecture, in.strategy) * kExpertLaunches;
 }
 
+double adapter_host(const LayerInputs& in) {
+  int layers = 2;  // queries and values
+  if (in.workload.lora.targets == LoraTargets::Attention) layers = 4;
+  if (in.workload.lora.targets == LoraTargets::Linear) layers = in.workload.architecture.gated_mlp ? 7 : 6;
+  return 1 + layers * (in.stack.adapter_copies ? kCastAdapterHost : kAdapterHost);
+}
+
 /// The backward pass launches twice the kernels, but from the autograd engine, without Python in between.
 void add_host(LayerCosts& costs, const LayerInputs& in) {
   const StackProfile& profile = in.stack.profile;
   Seconds host = host_time(in.spec, profile);
-  if (in.workload.finetune == FineTune::Lora) host *= kLoraHostFactor;
+  if (in.workload.finetune == FineTune::Lora) host *= adapter_host(in);
   if (in.workload.finetune == FineTune::Qlora) host *= profile.quantized_host;
   const std::int64_t tensor = in.strategy.tensor_parallel;
   if (tensor > 1) {

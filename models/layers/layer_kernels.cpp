@@ -24,6 +24,13 @@ constexpr double kRotaryOperationsBackward = 17;
 constexpr double kExpertBiasForward = 14;
 constexpr double kExpertBiasBackward = 20;
 
+/// GELU's tanh form operation by operation (transformers, NewGELUActivation): values read and written for each that it
+/// activates, in one format; and bytes where autocast runs the cube, and with it what follows, in fp32.
+constexpr double kPlainGeluForward = 17;
+constexpr double kPlainGeluBackward = 27;
+constexpr double kPlainGeluCastForward = 76;
+constexpr double kPlainGeluCastBackward = 104;
+
 /// The low-rank path beside a frozen linear layer of `inputs` and `outputs` values: the input is read once more, the
 /// path's output written and added, and backward the same of the gradients. Its products are small beside that.
 void add_adapter(LayerCosts& costs, const LayerInputs& in, double inputs, double outputs) {
@@ -231,6 +238,16 @@ void add_rotary_embedding(LayerCosts& costs, const LayerInputs& in) {
 
 void add_activation(LayerCosts& costs, const LayerInputs& in, double activated) {
   const Architecture& a = in.workload.architecture;
+  if (a.plain_gelu && in.stack.transformers_layers && in.stack.plain_layers) {
+    const bool wide = keeps_32_bits(in.workload.precision);
+    const bool casts = runs_under_autocast(in.workload, in.stack);
+    const double width = wide ? 4 : 2;
+    costs.forward.elementwise +=
+        in.clock.copy(Bytes(activated * (casts ? kPlainGeluCastForward : kPlainGeluForward * width)));
+    costs.backward.elementwise +=
+        in.clock.copy(Bytes(activated * (casts ? kPlainGeluCastBackward : kPlainGeluBackward * width)));
+    return;
+  }
   add_elementwise(costs, in, (a.gated_mlp ? 3 : 2) * activated, (a.gated_mlp ? 5 : 3) * activated);
 }
 

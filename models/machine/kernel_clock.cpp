@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "models/job/execution.hpp"
+
 namespace smplan {
 namespace {
 
@@ -13,7 +15,7 @@ constexpr double kAutocastBytes = 3;
 constexpr double kFittedKeys = 8192;
 
 double element_bytes(const Workload& w, const Stack& stack) {
-  return stack.autocast && !keeps_32_bits(w.precision) ? kAutocastBytes : tensor_bytes(w.precision);
+  return runs_under_autocast(w, stack) ? kAutocastBytes : tensor_bytes(w.precision);
 }
 
 }  // namespace

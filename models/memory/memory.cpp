@@ -182,6 +182,11 @@ StagePeak stage_peak(const StageLoad& load, const ModelStates& states, const Wor
   const double gathered = engine.gathered_bytes(rank);
   const double reduction = engine.reduction_bytes(rank);
   const double weight_side = weight_side_bytes(rank, engine);
+  // An embedding is looked up, not multiplied.
+  const double cast = engine.cast_bytes(rank);
+  const double layer_casts = cast * (p.dense + p.experts);
+  const double head_cast = load.last ? (holds_wide_root(w, stack) ? b.compute : cast) * p.head : 0;
+  const bool recomputes = s.recompute == Recompute::Full;
   const bool per_unit = engine.reduces_by_unit(s);
   const double persistent = per_unit ? 0 : reduction;
   const bool trains_head = w.trains_embeddings();
@@ -196,7 +201,7 @@ StagePeak stage_peak(const StageLoad& load, const ModelStates& states, const Wor
   backward.gradients = Bytes(before_layers);
   backward.activations = Bytes(saved + tokens * load.recomputed);
   backward.communication = Bytes(gathered + reduction);
-  backward.workspace += Bytes(tokens * load.transient + weight_side);
+  backward.workspace += Bytes(tokens * load.transient + weight_side + (recomputes ? cast * p.unit : layer_casts));
   MemoryComponents peak = backward;
   // What the caching allocator holds for nobody (scripts/fit/fsdp_memory.py): all that a layer's forward pass let go
   // of, in pieces smaller than logits, and the pools of FSDP's streams, where the gradients' outlives them.
@@ -218,8 +223,9 @@ StagePeak stage_peak(const StageLoad& load, const ModelStates& states, const Wor
     loss.activations = Bytes(saved);
     loss.logits = Bytes(logits_bytes(w, s, stack, tokens));
     loss.communication = Bytes(gathered + persistent);
-    loss.workspace += Bytes(weight_side + (trains_head ? b.compute * p.head : 0) +
-                            (reads_quantized_head ? kMemoryConstants.quantized_head_bytes * p.head : 0));
+    loss.workspace +=
+        Bytes(weight_side + layer_casts + head_cast + (trains_head && cast == 0 ? b.compute * p.head : 0) +
+              (reads_quantized_head ? kMemoryConstants.quantized_head_bytes * p.head : 0));
     consider(loss, torch ? pieces + idle_logits(w, s, stack, tokens) : 0);
   }
   if (trains_head && p.root > 0) {
@@ -239,6 +245,12 @@ StagePeak stage_peak(const StageLoad& load, const ModelStates& states, const Wor
   if (const auto apart = engine.beside_passes(rank, states.step_transient)) held = passes + Bytes(*apart);
   const Bytes beside = std::max(Bytes(), held - peak.total());
   return {peak, beside, std::max(Bytes(), beside - at_once)};
+}
+
+/// What the caching allocator holds beside the peak when memory ends.
+Bytes least_cached(const StagePeak& peak, const Stack& stack) {
+  const double slack = std::min(stack.profile.allocator_slack, kMemoryConstants.fragments_at_limit);
+  return peak.components.total() * slack + (peak.apart - peak.released) * kMemoryConstants.idle_at_limit;
 }
 
 /// Sums in another order differ by less.
@@ -322,7 +334,7 @@ MemoryEstimate estimate_memory(const LayerStack& layers, const Workload& workloa
     return peak.components.total() * stack.profile.allocator_slack + peak.apart;
   };
   out.components = worst;
-  out.components.framework += cached(most) - most.released;
+  out.components.framework += least_cached(most, stack);
   out.wanted = out.components.total();
   // Before it fails, the caching allocator gives back what it holds but nobody uses (CUDACachingAllocator.cpp).
   const auto reserved = [&](const StagePeak& peak) {

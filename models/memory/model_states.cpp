@@ -31,11 +31,11 @@ Split split(const StageParameters& p, const Degrees& d) {
   return {p.total(), (p.dense + p.root) / d.dense + p.experts / d.experts};
 }
 
-/// Frozen weights. Where layers are quantised, embedding and head keep 16 bits, but Lightning quantises each linear
-/// map, and LitGPT's head is one of its own, tied or not.
+/// Frozen weights. Where layers are quantised, embedding and head keep 16 bits or are cast to 32; Lightning quantises
+/// each linear map, and LitGPT's head is one of its own, tied or not.
 double frozen_weights(const StageParameters& p, const Workload& w, const Stack& stack, const Degrees& d, bool sharded) {
   const double width = frozen_weight_bytes(w, stack);
-  double root = std::max(2.0, width) * p.root;
+  double root = holds_wide_root(w, stack) ? 4 * p.root : std::max(2.0, width) * p.root;
   if (w.finetune == FineTune::Qlora && stack.lightning_quantization) {
     root += width * p.head - (w.architecture.tied_embeddings ? 0 : 2.0 * p.head);
   }
@@ -61,6 +61,12 @@ std::array<TrainedPart, 2> trained_parts(const StageParameters& p, const Workloa
   return {TrainedPart{adapters, widths}, TrainedPart{{p.trained_root, p.trained_root / d.dense}, copied}};
 }
 
+/// Of those that PyTorch's `foreach` kernels do not run: bitsandbytes', and loops over the parameters.
+bool updates_one_by_one(Optimizer optimizer) {
+  return optimizer == Optimizer::Adam8bit || optimizer == Optimizer::Adafactor || optimizer == Optimizer::Lion ||
+         optimizer == Optimizer::Muon;
+}
+
 }  // namespace
 
 ModelStates model_states(const StageParameters& p, const Workload& w, const Strategy& s, const Stack& stack) {
@@ -68,8 +74,8 @@ ModelStates model_states(const StageParameters& p, const Workload& w, const Stra
   const Degrees d = s.sharding == Sharding::None ? Degrees{} : shard_degrees(s);
   const bool frozen = w.finetune != FineTune::Full;
   const bool whole_gradients = engine.keeps_whole_gradients(stack, s.micro_batches(w) > 1);
-  // Fused kernels need nothing beside the states.
-  const bool in_place = updates_on_host(s) || stack.fused_optimizer;
+  // Fused kernels need nothing beside the states, and what goes through the tensors one by one next to nothing.
+  const bool in_place = updates_on_host(s) || stack.fused_optimizer || updates_one_by_one(w.optimizer);
   const bool cut_gradients = shards_gradients(s.sharding) && !whole_gradients;
 
   ModelStates out;
@@ -81,7 +87,9 @@ ModelStates model_states(const StageParameters& p, const Workload& w, const Stra
     // Muon orthogonalises matrices; embedding and head stay with AdamW. Source: Jordan et al. 2024.
     if (w.optimizer == Optimizer::Muon && !frozen && own > 0) optimizer += 4 * p.root * (own / part.size.whole);
     out.weights += b.weight * (shards_weights(s.sharding) ? part.size.sharded : part.size.whole);
-    if (!offloads_units(s)) out.gradients += b.gradient * (cut_gradients ? part.size.sharded : part.size.whole);
+    // Whole gradients wait in the format of the products; it is the reduction that casts them.
+    const double width = whole_gradients ? std::min(b.gradient, b.compute) : b.gradient;
+    if (!offloads_units(s)) out.gradients += width * (cut_gradients ? part.size.sharded : part.size.whole);
     if (!in_place) out.step_transient += engine.step_transient(s, stack, b, own);
     if (updates_on_host(s)) {
       // The host updates: it holds moments, master weights and the fp32 gradient of the rank's part.
@@ -91,7 +99,8 @@ ModelStates model_states(const StageParameters& p, const Workload& w, const Stra
     }
   }
   // A unit with a trained parameter has gradients of all its own; the root beside adapters is a unit without.
-  if (frozen && whole_gradients) out.gradients += state_widths(w, s, stack).gradient * (p.dense + p.experts);
+  if (frozen && whole_gradients && stack.adapters_share_units)
+    out.gradients += state_widths(w, s, stack).gradient * (p.dense + p.experts);
   if (s.offload.parameters) {
     out.offloaded += out.weights;
     out.weights = 0;

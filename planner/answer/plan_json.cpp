@@ -117,6 +117,7 @@ Json request_json(const PlanRequest& r) {
     if (out["stack"].empty() || out["stack"].back() != s->id) out["stack"].push_back(s->id);
   }
   out["launchable"] = r.launchable ? "job" : "any";
+  out["program"] = std::string(to_string(r.program));
   for (const DimensionRow& row : dimensions()) out[std::string(row.keyword)] = choice_json(row, r[row.dimension]);
   out["checkpoint_storage"] = std::string(to_string(r.run.checkpoint_target));
   out["checkpoint_mode"] = std::string(to_string(r.run.checkpoint_mode));

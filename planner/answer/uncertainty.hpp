@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "models/job/program.hpp"
 #include "models/memory/memory.hpp"
 #include "models/step/step.hpp"
 
@@ -16,12 +17,6 @@ std::vector<std::string> traits(const Workload& workload, const Strategy& strate
 /// Traits that no measured run behind the stack's profile had.
 std::vector<std::string> unmeasured_traits(const Workload& workload, const Strategy& strategy, const Cluster& cluster,
                                            const Stack& stack);
-
-/// Whose program runs the step.
-enum class Program {
-  Unknown,  ///< a user's: most are slower than the published ones, some are faster
-  Tuned,    ///< a recipe that was tuned and published, as those are that profiles rest on
-};
 
 /// Standard deviation of log(predicted / measured): the stack's residual, wider by each unmeasured trait and by an
 /// unknown program.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "models/job/execution.hpp"
 #include "models/step/step.hpp"
 #include "planner/answer/uncertainty.hpp"
 #include "planner/calibration/fit_knobs.hpp"
@@ -111,7 +110,7 @@ Seconds predict(const CalibrationProblem& c, Observation& o, std::span<const dou
       r.cluster.accelerator_profile.*target.device_parameter->profile = values[t];
     }
   }
-  return step_of(r, executed(stack, r.strategy.execution)).time();
+  return step_of(r, executed_by(r, stack)).time();
 }
 
 /// Which numbers change the prediction anywhere in their bounds, the others at the catalog's values.

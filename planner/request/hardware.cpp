@@ -213,6 +213,12 @@ void Resolver::read_stacks() {
         faults_);
     if (kind) request_.launchable = *kind;
   }
+  if (spec_.program) {
+    const auto program = parse_name(*spec_.program, "program", "--program", {"user", "tuned"}, program_from, faults_);
+    if (program) request_.program = *program;
+  } else {
+    assume("a user's own program (--program tuned: a recipe as its authors tuned it, whose time is surer)");
+  }
   if (!spec_.stack) return choose_stacks();
   for (const std::string_view name : split_list(*spec_.stack, "--stack", faults_)) {
     if (trains_by_reinforcement(name)) {

@@ -76,6 +76,9 @@ std::vector<RequestName> before_dimensions() {
        &RequestSpec::stack,
        {},
        true},
+      {"program", RequestGroup::Launch, "user|tuned",
+       "Whose program trains: a user's own, or a recipe as its authors tuned it, whose time is surer [user]",
+       &RequestSpec::program},
       {"launchable", RequestGroup::Launch, "job|any",
        "What is planned where no --stack is named: job, what an export can start; any [job]", &RequestSpec::launchable},
   };

@@ -14,6 +14,7 @@
 #include "base/result.hpp"
 #include "catalogs/catalog.hpp"
 #include "models/job/dimensions.hpp"
+#include "models/job/program.hpp"
 #include "models/job/workload.hpp"
 #include "models/run/cost.hpp"
 #include "planner/request/due.hpp"
@@ -54,7 +55,7 @@ struct RequestSpec {
   // Hardware.
   std::optional<std::string> instances, count, max_gpus, region, market;
   // Software.
-  std::optional<std::string> stack, launchable;
+  std::optional<std::string> stack, launchable, program;
   // Fixed dimensions, and what software is told; each may list values: `1,2,4`. A ZeRO stage is another word for the
   // sharding.
   std::array<std::optional<std::string>, kDimensionCount> dimensions;
@@ -122,6 +123,8 @@ struct PlanRequest {
   bool stacks_defaulted = false;  ///< the request names none
   /// Only what an export can start is planned (--launchable job).
   bool launchable = true;
+  /// Whose program trains: how sure its time is.
+  Program program = Program::Unknown;
   /// Stacks left out because no export writes the work for them or they cannot be told what the request says, each
   /// with the reason.
   std::vector<std::pair<std::string, std::string>> stacks_left_out;

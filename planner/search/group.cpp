@@ -57,6 +57,7 @@ Group make_group(const PlanRequest& request, const Catalog& catalog, const Insta
   group.workload = &workload;
   group.count = count;
   group.market = market;
+  group.program = request.program;
   RunSetup setup = request.run;
   setup.market = market;
   const double sigma = price != nullptr ? price_sigma(*price, age_years(*price, request), setup.operations) : 0;
@@ -74,7 +75,8 @@ Group make_group(const PlanRequest& request, const Catalog& catalog, const Insta
 
 StepEstimate judged_step(const Group& group, const Stack& stack, const Candidate& c) {
   StepEstimate step = c.step;
-  set_interval(step, stack, unmeasured_traits(*group.workload, c.strategy, group.cluster(stack), stack).size());
+  const std::size_t unmeasured = unmeasured_traits(*group.workload, c.strategy, group.cluster(stack), stack).size();
+  set_interval(step, stack, unmeasured, group.program);
   return step;
 }
 
@@ -100,7 +102,7 @@ Plan make_plan(const PlanRequest& request, const Group& group, const Stack& stac
   plan.unmeasured = unmeasured_traits(*group.workload, c.strategy, cluster, stack);
   plan.peak_interval = peak_interval(c.memory.wanted, stack);
   plan.out_of_memory_probability = out_of_memory_probability(c.memory, stack);
-  set_interval(plan.step, stack, plan.unmeasured.size());
+  set_interval(plan.step, stack, plan.unmeasured.size(), request.program);
   plan.cost = group_cost(group, stack, plan.step);
   plan.price = group.price;
   plan.on_demand = group.on_demand;

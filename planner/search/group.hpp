@@ -13,6 +13,7 @@ struct Group {
   const Workload* workload = nullptr;  ///< in the number format of this hardware
   std::int32_t count = 0;
   Market market = Market::OnDemand;
+  Program program = Program::Unknown;
   /// For each format of checkpoints among the request's stacks, at the scenario's price; instances are free where the
   /// group has none.
   std::vector<RunTerms> terms;

@@ -194,11 +194,6 @@ std::optional<std::int32_t> read_dimension(CsvCells& in, const DimensionRow& row
   return row.of_execution && value == 0 ? std::nullopt : value;
 }
 
-std::optional<Program> program_from(std::string_view name) {
-  if (name == "tuned") return Program::Tuned;
-  return name == "unknown" ? std::optional(Program::Unknown) : std::nullopt;
-}
-
 /// `bf16-true` of Lightning keeps weights in 16 bits too; `ieee` is torch.backends' word for products that are not
 /// TF32.
 std::optional<Precision> read_precision(CsvCells& in, MeasuredRun& run) {
@@ -215,6 +210,17 @@ std::optional<Precision> read_precision(CsvCells& in, MeasuredRun& run) {
     return std::optional(word->precision);
   };
   return in.named("dtype", parse, names_up_to(Precision::Fp4));
+}
+
+/// Names of PyTorch's and TrainingArguments' optimizers say whether the update is one kernel.
+std::optional<Optimizer> read_optimizer(CsvCells& in, MeasuredRun& run) {
+  const auto parse = [&](std::string_view cell) {
+    const std::string letters = letters_and_digits(cell);
+    if (letters.find("fused") != std::string::npos) run.strategy.execution.fused_optimizer = Toggle::On;
+    if (letters == "adamwtorch") run.strategy.execution.fused_optimizer = Toggle::Off;
+    return optimizer_from(cell);
+  };
+  return in.named("optimizer", parse, names_up_to(Optimizer::Lamb));
 }
 
 void read_model(CsvCells& in, StatedModel& m) {
@@ -260,8 +266,8 @@ void read_work(CsvCells& in, MeasuredRun& run) {
   run.global_batch = in.positive("global_batch", kMostSequences);
   run.grad_accum = in.positive("grad_accum", kMostSequences);
   run.precision = read_precision(in, run);
-  run.program = in.named("program", program_from, "tuned, or unknown").value_or(Program::Unknown);
-  run.optimizer = in.named("optimizer", optimizer_from, names_up_to(Optimizer::Lamb));
+  run.program = in.named("program", program_from, "tuned, or user").value_or(Program::Unknown);
+  run.optimizer = read_optimizer(in, run);
   read_method(in, run);
 }
 

@@ -257,7 +257,7 @@ void resolve_state_format(const MeasuredRun& run, const Stack& stack, ResolvedRu
   const MemoryComponents& m = memory.components;
   if (m.weights + m.gradients + m.optimizer <= memory.limit) return;
   s.execution.pure_half = Toggle::On;
-  resolved.stack = executed(stack, s.execution);
+  resolved.stack = executed_by(resolved, stack);
   resolved.assumptions.emplace_back("weights and their states are in 16 bits, as fp32 ones do not fit the device");
 }
 
@@ -290,6 +290,10 @@ std::string_view implied_stack(const MeasuredRun& run, const Accelerator* accele
 
 }  // namespace
 
+Stack executed_by(const ResolvedRun& run, const Stack& framework) {
+  return executed(run.older ? as_of_release(framework, kFirstRelease) : framework, run.strategy.execution);
+}
+
 Result<const Stack*> stack_of_run(const MeasuredRun& run, const Catalog& catalog, Assumptions& assumptions) {
   const std::string& name = run.stack.empty() ? run.framework : run.stack;
   if (!name.empty()) {
@@ -321,6 +325,7 @@ Result<ResolvedRun> resolve_run(const MeasuredRun& run, const Catalog& catalog) 
   Workload& w = resolved.workload;
   w.architecture = std::move(*architecture);
   w.seq_len = *run.seq_len;
+  w.padded = !run.packing.value_or(true);
   resolved.mean_seq_len = run.mean_seq_len;
   extend_positions(w, assumptions);
   const Accelerator& accelerator = resolved.cluster.accelerator;
@@ -336,7 +341,11 @@ Result<ResolvedRun> resolve_run(const MeasuredRun& run, const Catalog& catalog) 
     return tl::unexpected(r.error());
   }
   resolve_host_threads(run, resolved.cluster, s, assumptions);
-  resolved.stack = executed(**stack, s.execution);
+  resolved.older = !run.states(Dimension::SoftwareRelease);
+  resolved.stack = executed_by(resolved, **stack);
+  if (s.execution.fused_optimizer == Toggle::Default && resolved.stack.fused_optimizer != (*stack)->fused_optimizer) {
+    assumptions.emplace_back("the optimizer is not fused");
+  }
   if (Result<void> r = resolve_batch(run, resolved.cluster, resolved.stack, w, s, assumptions); !r) {
     return tl::unexpected(r.error());
   }

@@ -20,7 +20,8 @@ struct ResolvedRun {
   Workload workload;
   Strategy strategy;
   Cluster cluster;
-  Stack stack;  ///< executed
+  Stack stack;         ///< executed
+  bool older = false;  ///< the run does not state its release: its framework had older defaults than today's
   /// Tokens of a sequence that steps compute on average, where batches are cut to their longest; the longest of all, of
   /// seq_len tokens, still decide on memory.
   std::optional<std::int64_t> mean_seq_len;
@@ -31,6 +32,9 @@ struct ResolvedRun {
 /// contradicts itself or holds a value that is not known, and `unsupported` where the model cannot know enough. Reads
 /// nothing of what was measured.
 Result<ResolvedRun> resolve_run(const MeasuredRun& run, const Catalog& catalog);
+
+/// A framework, of another profile say, as the run had and told it.
+Stack executed_by(const ResolvedRun& run, const Stack& framework);
 
 /// The stack that the row names; where it names none, the kind of program that its degrees and sharding need.
 Result<const Stack*> stack_of_run(const MeasuredRun& run, const Catalog& catalog, Assumptions& assumptions);

@@ -172,6 +172,24 @@ TEST(Executed, SoftwareOfAnotherMonthIsAsMuchSlower) {
               1e-12);
 }
 
+TEST(Executed, SoftwareOfAnotherMonthHasTheDefaultsOfItsTime) {
+  Stack today;
+  today.fused_optimizer = today.grouped_attention = true;
+  today.fused_optimizer_since = 2508;
+  today.grouped_attention_since = 2501;
+  today.loops_over_experts_before = 2601;
+  const Stack before = executed(today, {.software_release = 2412});
+  EXPECT_FALSE(before.fused_optimizer);
+  EXPECT_FALSE(before.grouped_attention);
+  EXPECT_TRUE(before.loops_over_experts);
+  const Stack between = executed(today, {.software_release = 2508});
+  EXPECT_TRUE(between.fused_optimizer && between.grouped_attention && between.loops_over_experts);
+  EXPECT_FALSE(executed(today, {.software_release = 2601}).loops_over_experts);
+  EXPECT_TRUE(executed(today, {.fused_optimizer = Toggle::On, .software_release = 2412}).fused_optimizer) << "as told";
+  EXPECT_FALSE(executed(today, {.fused_optimizer = Toggle::Off}).fused_optimizer);
+  EXPECT_TRUE(executed(today, {.unsharded_gradients = Toggle::On}).whole_gradients);
+}
+
 TEST(LayerModulesText, ReadsWhatItWrites) {
   for (int bits = 0; bits < 1 << kLayerModules; ++bits) {
     const LayerModules modules{static_cast<std::uint8_t>(bits)};

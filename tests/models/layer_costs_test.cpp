@@ -436,7 +436,12 @@ TEST(HostTime, GrowsByAdaptersCollectivesAndOperationsThatAreNotFused) {
   EXPECT_DOUBLE_EQ(host({.moe = true}), 3);
   EXPECT_EQ(costs_of(c).backward.host, costs_of(c).forward.host);
   c.workload.finetune = FineTune::Lora;
-  EXPECT_DOUBLE_EQ(host(), 1.6);
+  c.workload.lora.targets = LoraTargets::Linear;
+  EXPECT_DOUBLE_EQ(host(), 1 + 7 * 0.094);
+  c.workload.lora.targets = LoraTargets::QueryValue;
+  EXPECT_DOUBLE_EQ(host(), 1 + 2 * 0.094);
+  c.stack.adapter_copies = true;
+  EXPECT_DOUBLE_EQ(host(), 1 + 2 * 0.19) << "casts of inputs and adapters";
   c.workload.finetune = FineTune::Qlora;
   EXPECT_DOUBLE_EQ(host(), 2.2);
   c.workload.finetune = FineTune::Full;

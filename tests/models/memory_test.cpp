@@ -69,7 +69,7 @@ Strategy sharded(Sharding sharding, std::int32_t data, std::int32_t degree) {
 
 void expect_consistent(const MemoryEstimate& m) {
   EXPECT_EQ(m.components.total(), m.wanted);
-  EXPECT_LE(m.peak_device, m.wanted * (1 + 1e-12));
+  EXPECT_LE(m.peak_allocated, m.wanted);
   EXPECT_EQ(m.fits_device(), m.wanted <= m.limit);
   EXPECT_LE(m.peak_allocated, m.peak_reserved);
   EXPECT_LE(m.peak_reserved, m.peak_device);
@@ -340,9 +340,9 @@ TEST(PeakMemory, NearTheEndTheAllocatorGivesBackWhatItCaches) {
   };
   const MemoryEstimate roomy = on(200);
   expect_consistent(roomy);
-  EXPECT_EQ(roomy.wanted, roomy.peak_device);
+  EXPECT_LT(roomy.wanted, roomy.peak_device) << "of idle blocks it can do without a part";
   const double needed = in_gib(roomy.peak_device - (roomy.peak_reserved - roomy.peak_allocated));
-  const MemoryEstimate tight = on(0.5 * (needed + in_gib(roomy.peak_device)));
+  const MemoryEstimate tight = on(0.5 * (needed + in_gib(roomy.wanted)));
   expect_consistent(tight);
   EXPECT_LE(tight.peak_device, tight.limit) << "what a run that survives shows";
   EXPECT_FALSE(tight.fits()) << "it is likelier not to";
@@ -680,6 +680,27 @@ TEST(PlainDataParallel, HoldsGradientsFromStepToStepOnlyWhenItAccumulates) {
   EXPECT_NEAR(gradients(16).value() / (4.0 * 2 * 32000 * 4096), 1, 1e-3);
   stack.execution.release_gradients = Toggle::Off;
   EXPECT_EQ(gradients(16), gradients(32)) << "a plan's script may hold them";
+}
+
+// Autocast's casts live through the forward pass, and beside products that autograd keeps until their backward pass.
+TEST(PlainDataParallel, HoldsCastsOfTheWeightsUntilTheyAreUsed) {
+  const Architecture a = llama(32, 4096, 32, 32, 11008, 32000);
+  Stack stack = torch(Sharding::None);
+  stack.fused_optimizer = true;
+  stack.execution.release_gradients = Toggle::On;
+  const auto peak = [&](Recompute recompute, bool pure) {
+    Strategy s;
+    s.recompute = recompute;
+    s.execution = stack.execution;
+    Stack run = stack;
+    if (pure) run.execution.pure_half = Toggle::On;
+    return estimate_memory(workload(a, 64, 1), s, cluster(512, 1, "9.0"), run).peak_allocated.value();
+  };
+  const double parameters = 6738415616.0;
+  const double head = 32000.0 * 4096;
+  // With next to no tokens the states are the peak: weights, gradients and moments, and of the last gradient its copy.
+  EXPECT_NEAR(peak(Recompute::Full, false) / (16 * parameters + 2 * 2 * head), 1, 0.01);
+  EXPECT_NEAR(peak(Recompute::Full, true) / (8 * parameters + 2 * 2 * head), 1, 0.01);
 }
 
 // Of the first Qwen models' own code: 2 bytes each of logits, shifted logits, log-probabilities and gradient.

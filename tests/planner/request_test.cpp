@@ -864,6 +864,32 @@ TEST(EstimateNotes, AParameterServerHasAWorkerAHost) {
   EXPECT_FALSE(resolve(spec, catalog(), std::nullopt, Purpose::Estimate));
 }
 
+// Whose program trains decides how sure its time is, not how long it is.
+TEST(ResolveProgram, ATunedRecipeIsSurerAndAsFast) {
+  RequestSpec spec = spec_13b();
+  spec.instances = "ml.p5.48xlarge";
+  spec.count = "4";
+  spec.stack = "megatron";
+  const PlanSet user = search(request_of(spec), catalog());
+  const auto says = [](const PlanSet& set) {
+    const std::vector<std::string>& all = set.request.assumptions;
+    return std::any_of(all.begin(), all.end(),
+                       [](const std::string& s) { return s.starts_with("a user's own program"); });
+  };
+  EXPECT_TRUE(says(user));
+  spec.program = "tuned";
+  const PlanSet tuned = search(request_of(spec), catalog());
+  EXPECT_FALSE(says(tuned));
+  ASSERT_FALSE(user.plans.empty());
+  ASSERT_FALSE(tuned.plans.empty());
+  const StepEstimate& a = user.plans.front().step;
+  const StepEstimate& b = tuned.plans.front().step;
+  EXPECT_EQ(a.time(), b.time());
+  EXPECT_LT(b.p90 / b.p10, 0.9 * (a.p90 / a.p10));
+  spec.program = "fast";
+  EXPECT_THAT(fault_of(spec).hint, HasSubstr("tuned"));
+}
+
 TEST(ResolveStacks, AStackOfOneMachineDoesNotSpanSeveral) {
   RequestSpec spec = spec_13b();
   spec.stack = "MirroredStrategy";
