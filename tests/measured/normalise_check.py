@@ -564,6 +564,19 @@ class Recipes(unittest.TestCase):
         self.assertEqual(bucket("DeepSpeed", "zero3"), "")
         self.assertEqual(bucket("OpenRLHF", "zero3"), "", "letters within a word")
 
+    def test_accelerate_accumulates_without_synchronising(self) -> None:
+        def told(framework: str, shard: str = "full_shard") -> str:
+            return typed(model="llama-7b", framework=framework, shard=shard).get("unsharded_gradients", "")
+
+        self.assertEqual(told("HF Trainer FSDP"), "on")
+        self.assertEqual(told("TRL + FSDP"), "on")
+        self.assertEqual(told("PyTorch FSDP"), "")
+        self.assertEqual(told("HF Trainer DeepSpeed", "zero3"), "")
+
+    def test_names_of_optimizers_say_that_they_are_fused(self) -> None:
+        self.assertEqual(typed(model="gpt2", framework="HF Trainer", optimizer="adamw_torch_fused")["fused_optimizer"], "on")
+        self.assertNotIn("fused_optimizer", typed(model="gpt2", framework="HF Trainer", optimizer="adamw"))
+
     def test_scripts_of_fine_tuning(self) -> None:
         lit = dict(model="llama-2-7b", framework="LitGPT", method="lora", n_gpus=2)
         self.assertEqual(typed(**lit, shard="fsdp")["recompute"], "full")
@@ -572,6 +585,9 @@ class Recipes(unittest.TestCase):
         self.assertEqual(typed(**lit, quant="bnb.nf4")["double_quantization"], "off")
         self.assertEqual(typed(**{**lit, "method": "qlora"})["double_quantization"], "off")
         self.assertNotIn("double_quantization", typed(**lit, quant="bnb.nf4-dq"))
+        self.assertNotIn("pure_half", typed(**lit, dtype="bf16"), "adapters have states of their own")
+        self.assertEqual(typed(**{**lit, "method": "full"}, dtype="bf16")["pure_half"], "on")
+        self.assertNotIn("pure_half", typed(**{**lit, "method": "full"}, dtype="fp32"))
         peft = dict(model="llama-3.2-3b", gpu="L40S", n_gpus=1, framework="PEFT method_comparison", dtype="bfloat16")
         lora = typed(**peft, method="lora")
         self.assertEqual((lora["adapter_dtype"], lora["empty_cache"], lora.get("pure_half")), ("fp32", "on", None))

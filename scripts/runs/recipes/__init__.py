@@ -4,11 +4,26 @@ from collections.abc import Callable
 
 from row import Row
 
-from . import lightning, megatron, mosaic, nvidia, nvidia_bert, nvidia_jax, own_kernels, peft, prime_rl, qwen, torchtune, vtrain
+from . import (
+    accelerate,
+    lightning,
+    megatron,
+    mosaic,
+    nvidia,
+    nvidia_bert,
+    nvidia_jax,
+    own_kernels,
+    peft,
+    prime_rl,
+    qwen,
+    torchtune,
+    vtrain,
+)
 
 # In this order: later rules see what earlier ones found.
 RULES: tuple[Callable[[Row], None], ...] = (
     qwen.follow,
+    accelerate.follow,
     lightning.follow,
     torchtune.follow,
     peft.follow,
