@@ -53,6 +53,16 @@ void check(const TrainingPlan& plan, Diagnostics& faults) {
   }
 }
 
+/// How the script accumulates. Accelerate does it without synchronising, so that under FSDP every rank holds whole
+/// gradients; a plan counts sharded ones unless it was told otherwise.
+std::string accumulation(const TrainingPlan& plan) {
+  const bool sharded = is_fsdp(plan.strategy.sharding) && plan.gradient_accumulation > 1 &&
+                       plan.strategy.execution.unsharded_gradients != Toggle::On;
+  if (!sharded) return fmt::format("gradient_accumulation_steps={}", plan.gradient_accumulation);
+  return fmt::format("gradient_accumulation_plugin=GradientAccumulationPlugin(num_steps={}, sync_each_batch=True)",
+                     plan.gradient_accumulation);
+}
+
 }  // namespace
 
 void write_accelerate(const ExportJob& job, Export& out, Diagnostics& faults) {
@@ -93,8 +103,8 @@ void write_accelerate(const ExportJob& job, Export& out, Diagnostics& faults) {
                    {"accelerate_config.yaml", commented(provenance_lines(job)) + yaml_block(config)});
   out.notes.push_back(
       fmt::format("Give each instance its own machine_rank and the first one's main_process_ip, or start the "
-                  "script with torchrun: Accelerator(gradient_accumulation_steps={}), micro-batch {}.",
-                  plan.gradient_accumulation, s.micro_batch));
+                  "script with torchrun: Accelerator({}), micro-batch {}.",
+                  accumulation(plan), s.micro_batch));
 }
 
 }  // namespace smplan

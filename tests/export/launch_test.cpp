@@ -215,6 +215,26 @@ TEST(SaveInterval, IsAWholeNumberOfStepsOfTheRun) {
   EXPECT_EQ(plan.save_steps(), plan.steps()) << "a plan without checkpoints saves the result";
 }
 
+// Accelerate accumulates whole gradients unless it synchronises each batch, and the plan has room for sharded ones.
+TEST(Accelerate, AccumulatesAsThePlanCounts) {
+  TrainingPlan plan = test::plan(test::request("fsdp"));
+  plan.strategy.recompute = Recompute::Full;
+  const auto note = [&] {
+    const Result<Export> out = test::exported(plan, "accelerate");
+    EXPECT_TRUE(out.has_value()) << (out ? "" : to_string(out.error()));
+    std::string notes;
+    for (const std::string& said : out ? out->notes : std::vector<std::string>{}) notes += said + ' ';
+    return notes;
+  };
+  plan.gradient_accumulation = 4;
+  EXPECT_THAT(note(), HasSubstr("GradientAccumulationPlugin(num_steps=4, sync_each_batch=True)"));
+  plan.strategy.execution.unsharded_gradients = Toggle::On;
+  EXPECT_THAT(note(), HasSubstr("Accelerator(gradient_accumulation_steps=4)"));
+  plan.strategy.execution.unsharded_gradients = Toggle::Default;
+  plan.gradient_accumulation = 1;
+  EXPECT_THAT(note(), HasSubstr("Accelerator(gradient_accumulation_steps=1)"));
+}
+
 TEST(Requirements, AreWrittenWhereTheImageLacksWhatTheScriptNeeds) {
   const auto requirements = [](const TrainingPlan& plan, std::string_view target) {
     const Result<Export> out = test::exported(plan, target);

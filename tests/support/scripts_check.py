@@ -49,7 +49,8 @@ STARTED = {
 }
 # Run whole by scripts/test, or by a test of their own.
 RUN_ELSEWHERE = {"bootstrap": "scripts/test", "oracles": "scripts/test", "test": ".ci/run",
-                 "probe.py": "tests/python/test_probe.py", "venv": "scripts/test", "wheel_dependencies": "scripts/wheel"}
+                 "measure_trainer.py": "tests/python/test_measure_trainer.py", "probe.py": "tests/python/test_probe.py",
+                 "venv": "scripts/test", "wheel_dependencies": "scripts/wheel"}
 
 # Configures for real; of a build it asks only whether the targets are there.
 CMAKE = """#!/bin/sh
