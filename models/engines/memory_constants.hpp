@@ -11,8 +11,8 @@ struct MemoryConstants {
   Bytes context = gib(0.9);
   /// What PyTorch's caching allocator cannot do without where memory ends, as a part of the peak that is allocated, and
   /// as a part of the blocks that lie idle beside it; the rest it gives back and asks again. Of 25 trainings on an H200
-  /// that were held to ever more memory above their own peak, half ran with 6 % and all but one with 18 %.
-  /// Source: scripts/measure_trainer.py --limits, 2026-11-27, least squares.
+  /// that were held to ever more memory above their own peak, 9 ran with 5 %, 19 with 8 % and all but one with 18 %.
+  /// Source: scripts/measure_trainer.py --limits, 2026-11-27; least squares of scripts/fit/limit_memory.py.
   double fragments_at_limit = 0.04;
   double idle_at_limit = 0.65;
   /// First NCCL communicator, outside the torch allocator: 2.00 - 0.55 GiB on two A100.

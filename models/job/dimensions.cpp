@@ -16,7 +16,6 @@ constexpr std::int32_t kMostLayers = 1 << 20;
 constexpr std::int32_t kMostPadding = 1 << 20;
 constexpr std::int32_t kMostBucket = 2'000'000'000;
 constexpr std::int32_t kMostThreads = 1024;
-constexpr std::int32_t kMostRelease = 9912;
 
 std::int32_t one(const Strategy&) { return 1; }
 std::int32_t zero(const Strategy&) { return 0; }
@@ -513,7 +512,7 @@ const std::array<DimensionRow, kDimensionCount>& table() {
                                             kMostThreads),
       with(told_number<&Execution::software_release>(
                Dimension::SoftwareRelease, "software_release", "execution/software_release", "release:",
-               "software release", "Year and month of the software, 2602 is 2026-02 [today's]", kMostRelease),
+               "software release", "Year and month of the software, 2602 is 2026-02 [today's]", kLastRelease),
            [](DimensionRow& r) { r.least = kFirstRelease; })};
   return kRows;
 }

@@ -318,6 +318,10 @@ double forward_transient(const Workload& w, const LayerSpec& spec, double region
 
 }  // namespace
 
+bool computes_gelu_by_operations(const Workload& workload, const Stack& stack) {
+  return workload.architecture.plain_gelu && stack.transformers_layers && stack.plain_layers;
+}
+
 ActivationOptions activation_options(const Workload& w, const Strategy& s, const Stack& stack) {
   const bool fsdp = is_fsdp(s.sharding);
   return {.flash_attention = stack.flash_attention,
@@ -330,7 +334,7 @@ ActivationOptions activation_options(const Workload& w, const Strategy& s, const
           .liger_kernels = stack.liger_kernels,
           .plain_layers = stack.plain_layers,
           .repeats_heads = stack.plain_layers && (!stack.grouped_attention || w.padded || !stack.flash_attention),
-          .plain_gelu = stack.transformers_layers && stack.plain_layers && w.architecture.plain_gelu,
+          .plain_gelu = computes_gelu_by_operations(w, stack),
           .autocast = runs_under_autocast(w, stack),
           .wide_hidden = runs_under_autocast(w, stack) || holds_wide_root(w, stack),
           .fused_qkv = stack.fused_qkv,

@@ -36,6 +36,9 @@ struct ActivationOptions {
   LayerModules recompute_modules;  ///< as Execution has them; none, and no such policy: the scores
 };
 
+/// Whether GELU runs operation by operation: its tanh form in Transformers' modules, where nothing fuses them.
+bool computes_gelu_by_operations(const Workload& workload, const Stack& stack);
+
 /// What follows from the workload, the strategy and how the software runs a layer.
 ActivationOptions activation_options(const Workload& w, const Strategy& s, const Stack& stack);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "models/job/execution.hpp"
+#include "models/layers/activations.hpp"
 #include "models/layers/state_mixer.hpp"
 
 namespace smplan {
@@ -238,10 +239,9 @@ void add_rotary_embedding(LayerCosts& costs, const LayerInputs& in) {
 
 void add_activation(LayerCosts& costs, const LayerInputs& in, double activated) {
   const Architecture& a = in.workload.architecture;
-  if (a.plain_gelu && in.stack.transformers_layers && in.stack.plain_layers) {
-    const bool wide = keeps_32_bits(in.workload.precision);
+  if (computes_gelu_by_operations(in.workload, in.stack)) {
     const bool casts = runs_under_autocast(in.workload, in.stack);
-    const double width = wide ? 4 : 2;
+    const double width = tensor_bytes(in.workload.precision);
     costs.forward.elementwise +=
         in.clock.copy(Bytes(activated * (casts ? kPlainGeluCastForward : kPlainGeluForward * width)));
     costs.backward.elementwise +=

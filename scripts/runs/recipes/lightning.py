@@ -5,7 +5,8 @@ from row import Row
 
 def follow(row: Row) -> None:
     """LitGPT's scripts hold weights and moments in 16 bits unless told otherwise (utils.py,
-    get_default_supported_precision). LitGPT checkpoints the layers that it shards, and only those. `bnb.nf4` has plain scales, `bnb.nf4-dq` quantised
+    get_default_supported_precision). LitGPT checkpoints the layers that it shards, and only those. `bnb.nf4` has plain
+    scales, `bnb.nf4-dq` quantised
     ones (Lightning Fabric, plugins/precision/bitsandbytes.py)."""
     whole = row.typed.get("method", "full") == "full"
     if whole and row.program.say("litgpt") and row.typed.get("dtype") in ("bf16", "fp8"):
