@@ -127,12 +127,6 @@ void check_pattern(const Architecture& a, Checker& c) {
             "moe.n_leading_dense_layers contradict it");
 }
 
-/// Whether some layer has an MLP of width ffn_hidden.
-bool has_dense_mlp(const Architecture& a) {
-  if (!a.layer_pattern.empty()) return a.layer_pattern.find('-') != std::string::npos;
-  return !a.is_moe() || a.moe.layer_stride > 1 || a.moe.n_leading_dense_layers > 0;
-}
-
 void check_experts(const Architecture& a, Checker& c) {
   const MixtureOfExperts& m = a.moe;
   c.between("moe.n_experts", m.n_experts, 0, kMaxExperts);
@@ -272,6 +266,11 @@ std::optional<ModelKind> model_kind_from(std::string_view name) { return value_o
 std::string_view to_string(PositionEncoding encoding) { return name_of(kPositions, encoding); }
 std::string_view to_string(NormKind norm) { return name_of(kNorms, norm); }
 
+bool Architecture::has_dense_mlp() const {
+  if (!layer_pattern.empty()) return layer_pattern.find('-') != std::string::npos;
+  return !is_moe() || moe.layer_stride > 1 || moe.n_leading_dense_layers > 0;
+}
+
 Diagnostics check(const Architecture& a, std::string_view where) {
   Checker c(where);
   c.between("n_layers", a.n_layers, 1, kMaxLayers);
@@ -285,7 +284,7 @@ Diagnostics check(const Architecture& a, std::string_view where) {
   c.between("norms_per_layer", a.norms_per_layer, 0, 16);
   c.between("extra_parameters", a.extra_parameters, 0, std::int64_t{1} << 50);
   c.require(a.vocab > 0 || !a.lm_head_bias, "lm_head_bias needs a vocabulary");
-  c.between("ffn_hidden", a.ffn_hidden, has_dense_mlp(a) ? 1 : 0, kMaxWidth);
+  c.between("ffn_hidden", a.ffn_hidden, a.has_dense_mlp() ? 1 : 0, kMaxWidth);
   c.between("multi_token_prediction.depth", a.prediction.depth, 0, kMaxDepth);
   c.require(a.prediction.depth == 0 || a.kind == ModelKind::Decoder, "decoders alone predict further tokens");
   if (a.kind == ModelKind::EncoderDecoder) {

@@ -128,6 +128,8 @@ struct Architecture {
   MultiTokenPrediction prediction;
 
   [[nodiscard]] bool is_moe() const { return moe.n_experts > 0; }
+  /// Whether some layer has an MLP of width ffn_hidden.
+  [[nodiscard]] bool has_dense_mlp() const;
   [[nodiscard]] bool has_state_mixer() const { return state.n_heads > 0; }
   [[nodiscard]] std::int64_t routed_hidden() const { return moe.latent_hidden > 0 ? moe.latent_hidden : hidden; }
   /// Tokens that are predicted from each, the next one among them.
