@@ -5,12 +5,14 @@
 #include <fmt/format.h>
 
 #include "base/units.hpp"
+#include "planner/validation/advice.hpp"
 
 namespace smplan::cli {
 namespace {
 
 constexpr std::size_t kReasonsShown = 12;
 constexpr std::size_t kPartsShown = 4;
+constexpr std::size_t kRunsDiscussed = 3;
 
 std::string signed_percent(double fraction) { return fmt::format("{:+.1f}%", 100 * fraction); }
 
@@ -103,6 +105,19 @@ Table worst_table(const std::vector<ComparedRun>& runs, std::size_t limit) {
   return table;
 }
 
+/// A run by its parts, where its program timed them.
+Table parts_table(const ComparedRun& run) {
+  Table table;
+  table.columns = {{"STEP OF " + printable(run.run.id), Align::Left, 0, 24},
+                   {"MEASURED s", Align::Right},
+                   {"PREDICTED s", Align::Right}};
+  for (const PartComparison& part : compare_parts(run)) {
+    table.rows.push_back({part.name, fmt::format("{:.3f}", part.measured.value()),
+                          part.predicted ? fmt::format("{:.3f}", part.predicted->value()) : std::string("-")});
+  }
+  return table;
+}
+
 /// Why rows were refused, each reason once with its rows counted.
 Table refused_table(const std::vector<ComparedRun>& runs) {
   Table table;
@@ -128,6 +143,13 @@ std::string assemble(const std::vector<ComparedRun>& runs, const ValidationView&
   for (const Table& table : {time_table(runs, view.by), memory_table(runs), verdict_table(runs),
                              worst_table(runs, view.worst), refused_table(runs)}) {
     if (!table.rows.empty()) text += '\n' + render(table);
+  }
+  if (runs.size() > kRunsDiscussed) return text;
+  for (const ComparedRun& run : runs) {
+    const Table parts = parts_table(run);
+    if (parts.rows.empty()) continue;
+    text += '\n' + render(parts);
+    for (const std::string& sentence : run_advice(run)) text += "- " + sentence + '\n';
   }
   return text;
 }

@@ -288,6 +288,10 @@ void read_measured(CsvCells& in, MeasuredRun& run) {
   run.mfu_pct = in.number("mfu_pct");
   run.hfu_pct = in.number("hfu_pct");
   run.peak_mem_gib_per_gpu = in.number("peak_mem_gib_per_gpu");
+  run.data_s = in.number("data_s");
+  run.forward_s = in.number("forward_s");
+  run.backward_s = in.number("backward_s");
+  run.optimizer_s = in.number("optimizer_s");
   run.ran_out = in.flag("oom");
 }
 

@@ -73,6 +73,8 @@ struct MeasuredRun {
   // Measured: for the error report and calibration alone.
   std::optional<double> step_time_s, tokens_per_s_per_gpu, samples_per_s, tflops_per_gpu, mfu_pct, hfu_pct,
       peak_mem_gib_per_gpu;
+  /// Of each step: waiting for data, the passes, the update. A program that times them says so.
+  std::optional<double> data_s, forward_s, backward_s, optimizer_s;
   std::optional<bool> ran_out;  ///< of device memory, before or in its first steps
 
   /// Cells that hold no value of their column (`tp: 'eight'`); the row is invalid if any.

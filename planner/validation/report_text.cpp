@@ -3,6 +3,7 @@
 #include "base/json_writer.hpp"
 #include "base/printable.hpp"
 #include "base/units.hpp"
+#include "planner/validation/advice.hpp"
 #include "planner/validation/report.hpp"
 
 namespace smplan {
@@ -82,6 +83,14 @@ Json run_json(const ComparedRun& c) {
     row["measured_peak_mem_gib"] = *c.run.peak_mem_gib_per_gpu;
     row["mem_kind"] = to_string(c.run.memory_kind);
   }
+  const std::vector<PartComparison> timed = compare_parts(c);
+  for (const PartComparison& part : timed) {
+    row["measured_parts_s"].push_back({{"name", part.name},
+                                       {"measured", part.measured.value()},
+                                       {"predicted", part.predicted ? Json(part.predicted->value()) : Json(nullptr)}});
+  }
+  const std::vector<std::string> advice = run_advice(c);
+  if (!timed.empty()) row["advice"] = advice;
   Json& components = row["step_components_s"] = Json::object();
   for (const StepPart& part : step_parts()) {
     components[std::string(part.key)] = (p.step.components.*part.time).value();
