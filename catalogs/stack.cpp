@@ -34,6 +34,7 @@ constexpr std::int64_t kMostPadding = 1 << 20;
 void read_dimensions(ObjectReader& reader, Stack& stack) {
   stack.tensor_parallel = reader.boolean("tensor_parallel");
   stack.sequence_parallel = reader.boolean("sequence_parallel");
+  stack.always_sequence_parallel = reader.optional_bool("always_sequence_parallel").value_or(false);
   stack.pipeline_parallel = reader.boolean("pipeline_parallel");
   stack.context_parallel = reader.boolean("context_parallel");
   stack.expert_parallel = reader.boolean("expert_parallel");
@@ -209,6 +210,9 @@ Stack read_stack(const JsonValue& value, Diagnostics& out) {
   stack.lightning_quantization = reader.optional_bool("lightning_quantization").value_or(false);
   stack.supported_for_planning = reader.optional_bool("supported_for_planning").value_or(true);
   stack.supported_for_fine_tuning = reader.optional_bool("supported_for_fine_tuning").value_or(false);
+  if (reader.has("usual_from_parameters")) {
+    stack.usual_from_parameters = reader.number("usual_from_parameters", 0, 1e15);
+  }
   stack.versions = reader.optional_string("versions").value_or("");
   stack.limitation = reader.optional_string("limitation").value_or("");
   if (const auto profile = reader.optional_value("profile")) stack.profile = read_stack_profile(*profile, out);

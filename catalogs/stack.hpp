@@ -59,6 +59,7 @@ struct Stack {
   std::vector<std::pair<std::string, std::string>> alias_notes;
   bool tensor_parallel = false;
   bool sequence_parallel = false;
+  bool always_sequence_parallel = false;  ///< tensor ranks always divide the sequence too
   bool pipeline_parallel = false;
   bool context_parallel = false;
   bool expert_parallel = false;
@@ -191,6 +192,7 @@ struct Stack {
   bool lightning_quantization = false;
   bool supported_for_planning = true;      ///< false: known, but frozen or superseded; planned only when named
   bool supported_for_fine_tuning = false;  ///< what people fine-tune with: planned there without being named
+  double usual_from_parameters = 0;        ///< people train smaller models with others: planned there only when named
   std::string versions;                    ///< versions and instances that it runs on, for people
   std::string limitation;                  ///< what it cannot do, for messages
   /// Another stack whose kernels and collectives this one runs, and so whose profile it takes; empty: its own.

@@ -252,6 +252,14 @@ constexpr std::array kRules{
                                            : lacks(c, "sequence parallelism");
          },
          "switch sequence parallelism off"},
+    Rule{"sequence-always", Validity::Unsupported, kHappens, "--sequence-parallel",
+         [](const Candidate& c) {
+           return c.stack.always_sequence_parallel && c.s.tensor_parallel > 1 && !c.s.sequence_parallel;
+         },
+         [](const Candidate& c) {
+           return fmt::format("tensor parallelism of {} is always sequence parallel", c.stack.id);
+         },
+         "switch sequence parallelism on"},
     Rule{"pipeline-offered", Validity::Unsupported, kHappens, "--pp",
          [](const Candidate& c) { return c.s.pipeline_parallel > 1 && !c.stack.pipeline_parallel; },
          [](const Candidate& c) { return lacks(c, "pipeline parallelism"); }, "choose another stack or --pp 1"},

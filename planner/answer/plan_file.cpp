@@ -67,6 +67,7 @@ void read_request(const JsonValue& value, TrainingPlan& plan, Diagnostics& out) 
   plan.seq_len = reader.integer("seq_len", 1, kMaxCount);
   plan.optimizer = read_named(reader, "optimizer", optimizer_from);
   plan.finetune = read_named(reader, "finetune", finetune_from);
+  plan.fine_tunes = reader.optional_bool("fine_tuning").value_or(plan.finetune != FineTune::Full);
   if (reader.has("lora_rank")) plan.lora_rank = reader.integer("lora_rank", 1, kMaxCount);
   plan.lora_embeddings = reader.optional_bool("lora_embeddings").value_or(false);
   plan.region = read_name(reader, "region");
@@ -304,6 +305,7 @@ TrainingPlan training_plan_of(const PlanRequest& request, const Plan& plan, std:
   out.precision = plan.precision;
   out.optimizer = w.optimizer;
   out.finetune = w.finetune;
+  out.fine_tunes = w.fine_tunes || w.finetune != FineTune::Full;
   out.lora_rank = w.finetune == FineTune::Full ? 0 : w.lora.rank;
   out.lora_embeddings = w.lora.train_embeddings;
   if (cost.input) out.input_mode = cost.input->mode;

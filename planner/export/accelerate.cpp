@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/json_writer.hpp"
+#include "planner/export/program.hpp"
 #include "planner/export/text.hpp"
 #include "planner/export/writers.hpp"
 
@@ -98,10 +99,10 @@ void write_accelerate(const ExportJob& job, Export& out, Diagnostics& faults) {
   config["rdzv_backend"] = "static";
   config["same_network"] = true;
   config["use_cpu"] = false;
-  add_requirement(out, "accelerate==1.14.0");
+  add_requirement(out, pinned("accelerate"));
   out.files.insert(out.files.begin(),
                    {"accelerate_config.yaml", commented(provenance_lines(job)) + yaml_block(config)});
-  out.notes.push_back(
+  out.script_notes.push_back(
       fmt::format("Give each instance its own machine_rank and the first one's main_process_ip, or start the "
                   "script with torchrun: Accelerator({}), micro-batch {}.",
                   accumulation(plan), s.micro_batch));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "planner/export/launch.hpp"
+#include "planner/export/program.hpp"
 #include "planner/export/target.hpp"
 
 namespace smplan {
@@ -98,6 +99,7 @@ std::string able(const ExportJob& job) {
     if (target.side != TargetSide::Strategy || !unmet(job.plan, target.can).empty()) continue;
     Diagnostics faults;
     if (target.check != nullptr) target.check(job.plan, faults);
+    if (brings_program(job, target.program)) check_program(job.plan, target.program, faults);
     // A target with several dialects may still refuse in the one that the plan needs.
     Export written;
     target.write(job, written, faults);
@@ -126,6 +128,7 @@ std::vector<std::string> inexpressible(const TrainingPlan& plan, const ExportTar
   }
   Diagnostics faults;
   if (target.check != nullptr) target.check(plan, faults);
+  check_program(plan, target.program, faults);
   for (const Diagnostic& fault : faults) out.push_back(fault.message);
   return out;
 }
@@ -138,6 +141,7 @@ Diagnostics refusals(const ExportJob& job, const ExportTarget& target) {
         {"not-expressible", "--target", fmt::format("{} has no words for {}", target.name, words), able(job)});
   }
   if (target.check != nullptr) target.check(plan, out);
+  if (brings_program(job, target.program)) check_program(plan, target.program, out);
   if (!out.empty() || target.side == TargetSide::Strategy) return out;
   const StackExport* stack = stack_export(plan.stack->id);
   if (stack == nullptr) {
@@ -151,7 +155,8 @@ Diagnostics refusals(const ExportJob& job, const ExportTarget& target) {
              fmt::format("{} does not start processes by {}", target.name, to_string(launcher)),
              fmt::format("use {}", starters(launcher))}};
   }
-  if (stack->strategy_target.empty()) return out;
+  if (brings_program(job, stack->program)) check_program(plan, stack->program, out);
+  if (!out.empty() || stack->strategy_target.empty()) return out;
   const auto strategy = find_export_target(stack->strategy_target, "--target");
   return strategy ? refusals(job, **strategy) : strategy.error();
 }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/json_writer.hpp"
+#include "planner/export/program.hpp"
 #include "planner/export/writers.hpp"
 
 // Names of keys: microsoft/DeepSpeed v0.19.5, runtime/config.py and runtime/zero/config.py.
@@ -75,18 +76,18 @@ void write_deepspeed(const ExportJob& job, Export& out, Diagnostics& faults) {
   }
   config["steps_per_print"] = 10;
   out.files.push_back({std::string(kDeepSpeedFile), config.dump(2) + "\n"});
-  add_requirement(out, "deepspeed==0.19.5");
-  out.notes.emplace_back(
+  add_requirement(out, pinned("deepspeed"));
+  out.script_notes.emplace_back(
       "requirements.txt installs DeepSpeed, which the PyTorch container does not ship. torchrun starts it; the script "
       "calls deepspeed.initialize with ds_config.json.");
   if (s.offload.optimizer) {
     // runtime/engine.py raises on any other, PyTorch's AdamW included (zero_force_ds_cpu_optimizer).
-    out.notes.emplace_back(
+    out.script_notes.emplace_back(
         "The optimizer runs on the host: the script builds deepspeed.ops.adam.DeepSpeedCPUAdam, because DeepSpeed "
         "refuses to offload PyTorch's own.");
   }
   if (s.recompute == Recompute::Full) {
-    out.notes.emplace_back("The plan recomputes activations: the script switches activation checkpointing on.");
+    out.script_notes.emplace_back("The plan recomputes activations: the script switches activation checkpointing on.");
   }
 }
 

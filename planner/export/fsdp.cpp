@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "models/job/execution.hpp"
+#include "planner/export/program.hpp"
 #include "planner/export/text.hpp"
 #include "planner/export/writers.hpp"
 
@@ -187,18 +188,18 @@ void write_fsdp(const ExportJob& job, Export& out, Diagnostics& faults) {
                                "# The training script calls apply(model) before it builds the optimizer.\n" +
                                (smddp ? fsdp1_smddp(plan, layer) : fsdp2(plan, layer))});
   if (plan.strategy.execution.compile == Compile::Layers && !smddp) out.said = {Dimension::Compile};
-  out.notes.emplace_back("The script imports fsdp_strategy and calls its apply(model) before it builds the optimizer.");
+  out.script_notes.emplace_back(
+      "The script imports fsdp_strategy and calls its apply(model) before it builds the optimizer.");
   if (plan.precision == Precision::Fp16) {
-    out.notes.emplace_back("float16 overflows without a scaled loss: the script brings a gradient scaler.");
+    out.script_notes.emplace_back("float16 overflows without a scaled loss: the script brings a gradient scaler.");
   }
   if (plan.finetune == FineTune::Qlora) {
-    out.notes.emplace_back(
+    out.script_notes.emplace_back(
         "The script loads the weights in 4 bits, stored as the type they compute in (bnb_4bit_quant_storage): other "
         "storage cannot be sharded.");
   }
   if (plan.precision == Precision::Fp8) {
-    add_requirement(out, "torchao");
-    out.notes.emplace_back("requirements.txt installs torchao, which converts to fp8.");
+    add_requirement(out, pinned("torchao"));
   }
 }
 

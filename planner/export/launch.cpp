@@ -7,6 +7,7 @@
 
 #include "base/json_writer.hpp"
 #include "models/engines/engine.hpp"
+#include "planner/export/program.hpp"
 #include "planner/export/writers.hpp"
 
 namespace smplan {
@@ -17,11 +18,11 @@ constexpr std::string_view kUserScript = "train.py";
 /// By how a job starts them: torchrun, a recipe, the launchers of the model parallel libraries, MPI.
 constexpr StackExport kStacks[] = {
     {"megatron", LaunchMethod::Torchrun, "megatron", "smplan_entry.py"},
-    {"fsdp", LaunchMethod::Torchrun, "fsdp", kUserScript},
-    {"deepspeed", LaunchMethod::Torchrun, "deepspeed", kUserScript},
-    {"ddp", LaunchMethod::Torchrun, "", kUserScript},
+    {"fsdp", LaunchMethod::Torchrun, "fsdp", kUserScript, TrainingProgram::Torch},
+    {"deepspeed", LaunchMethod::Torchrun, "deepspeed", kUserScript, TrainingProgram::Torch},
+    {"ddp", LaunchMethod::Torchrun, "", kUserScript, TrainingProgram::Torch},
     {"torchtitan", LaunchMethod::Torchrun, "torchtitan", "smplan_entry.py"},
-    {"hf-trainer", LaunchMethod::Torchrun, "", kUserScript},
+    {"hf-trainer", LaunchMethod::Torchrun, "", kUserScript, TrainingProgram::Trainer},
     {"torchtune", LaunchMethod::Torchrun, "", kUserScript},
     {"litgpt", LaunchMethod::Torchrun, "", kUserScript},
     {"neuron", LaunchMethod::Torchrun, "neuronx", kUserScript},
@@ -128,7 +129,8 @@ void choose_image(const ExportJob& job, Launch& launch, Diagnostics& faults) {
   }
 }
 
-/// What every training script needs to know, by the names that the documentation of the export states.
+}  // namespace
+
 Settings script_settings(const ExportJob& job) {
   const TrainingPlan& p = job.plan;
   const auto text = [](std::int64_t n) { return fmt::format("{}", n); };
@@ -146,7 +148,7 @@ Settings script_settings(const ExportJob& job) {
     out.emplace_back("activation_checkpointing_layers", text(p.strategy.recompute_layers));
   }
   if (p.finetune != FineTune::Full) out.emplace_back("lora_rank", text(p.lora_rank));
-  if (p.lora_embeddings) out.emplace_back("lora_embeddings", "true");
+  if (p.lora_embeddings) out.emplace_back("lora_embeddings", json_string("on"));
   for (const DimensionRow& row : dimensions()) {
     if (!row.of_execution || !row.applies(p.strategy)) continue;
     const std::string value = row.text(row.get(p.strategy));
@@ -154,6 +156,8 @@ Settings script_settings(const ExportJob& job) {
   }
   return out;
 }
+
+namespace {
 
 /// Of each rank, for the optimizer on the host: launchers would give one (torchrun). SageMaker's vCPUs are threads, two
 /// a core, and a core streams no faster with both.
@@ -316,6 +320,7 @@ void add_strategy(const ExportJob& job, const StackExport& stack, Launch& launch
   }
   for (Placeholder& placeholder : strategy.placeholders) out.placeholders.push_back(std::move(placeholder));
   for (std::string& note : strategy.notes) out.notes.push_back(std::move(note));
+  for (std::string& note : strategy.script_notes) out.script_notes.push_back(std::move(note));
   if (stack.strategy_target == "deepspeed") {
     launch.hyperparameters.emplace_back("deepspeed_config", json_string(kDeepSpeedFile));
   } else if (launch.launcher == LaunchMethod::SmpV1 || launch.launcher == LaunchMethod::SmpV2) {
@@ -342,6 +347,8 @@ LaunchMethod launcher_of(const TrainingPlan& plan, const StackExport& stack) {
     return LaunchMethod::Smddp;
   return stack.launcher;
 }
+
+bool StackExport::needs_script() const { return script == kUserScript && program == TrainingProgram::None; }
 
 const StackExport* stack_export(std::string_view stack) {
   for (const StackExport& entry : kStacks) {
@@ -401,13 +408,30 @@ Launch prepare_processes(const ExportJob& job, Export& out, Diagnostics& faults)
   launch.processes_per_host = job.plan.devices_per_instance();
   const bool own_script = stack.script == kUserScript;
   launch.script = own_script ? job.options.script.value_or(std::string(kUserScript)) : std::string(stack.script);
-  if (own_script && !job.options.script) {
+  const bool brought = brings_program(job, stack.program);
+  if (own_script && !job.options.script && !brought) {
     out.placeholders.push_back(
         {std::string(kUserScript), "your training script, in src/; it reads the hyperparameters as --name value"});
   }
   if (launch.launcher != LaunchMethod::Recipe) launch.hyperparameters = script_settings(job);
+  if (brought) check_program(job.plan, stack.program, faults);
   add_strategy(job, stack, launch, out, faults);
-  require_packages(job, launch, out);
+  if (brought) {
+    add_program(job, stack.program, "src/", out, launch.hyperparameters);
+  } else {
+    require_packages(job, launch, out);
+  }
+  set_environment(job, launch);
+  return launch;
+}
+
+Launch prepare_start(const ExportJob& job) {
+  Launch launch;
+  launch.script = std::string(kUserScript);
+  launch.hyperparameters = script_settings(job);
+  for (auto& [name, value] : launch.hyperparameters) {
+    if (name == "checkpoint_dir") value = json_string("checkpoints");
+  }
   set_environment(job, launch);
   return launch;
 }

@@ -26,6 +26,10 @@ struct StackExport {
   LaunchMethod launcher = LaunchMethod::Torchrun;
   std::string_view strategy_target;  ///< empty where the script's arguments say it all
   std::string_view script;           ///< usual entry point
+  TrainingProgram program = TrainingProgram::None;
+
+  /// Whether somebody has to write the script before the job starts.
+  [[nodiscard]] bool needs_script() const;
 };
 
 /// nullptr for a stack that no SageMaker launcher starts.
@@ -76,8 +80,13 @@ struct Launch {
 
 inline constexpr std::string_view kCheckpointPath = "/opt/ml/checkpoints";
 
+/// What every training script is told, by the names that docs/export.md states.
+Settings script_settings(const ExportJob& job);
+
 /// Script, its settings, processes and environment; writes the strategy files into `src/` of the export.
 Launch prepare_processes(const ExportJob& job, Export& out, Diagnostics& faults);
+/// What a program is told that a strategy file comes with, and its environment: for any cluster.
+Launch prepare_start(const ExportJob& job);
 /// All of it. Placeholders go to `out`.
 Launch prepare_launch(const ExportJob& job, Export& out, Diagnostics& faults);
 

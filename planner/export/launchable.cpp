@@ -1,6 +1,7 @@
 #include "planner/export/launchable.hpp"
 
 #include "planner/export/launch.hpp"
+#include "planner/export/program.hpp"
 #include "planner/export/target.hpp"
 
 namespace smplan {
@@ -17,6 +18,7 @@ TrainingPlan plainest_plan(const Workload& workload, const Stack& stack) {
   plan.precision = workload.precision;
   plan.optimizer = workload.optimizer;
   plan.finetune = workload.finetune;
+  plan.fine_tunes = workload.fine_tunes;
   plan.lora_rank = workload.lora.rank;
   plan.lora_embeddings = workload.lora.train_embeddings;
   plan.strategy.sharding = stack.shardings.front();
@@ -28,14 +30,21 @@ TrainingPlan plainest_plan(const Workload& workload, const Stack& stack) {
 
 }  // namespace
 
-std::optional<std::string> launch_refusal(const Workload& workload, const Stack& stack) {
+std::optional<LaunchRefusal> launch_refusal(const Workload& workload, const Stack& stack) {
   const StackExport* start = stack_export(stack.id);
-  if (start == nullptr) return "no export starts " + stack.id;
-  if (start->strategy_target.empty()) return std::nullopt;
-  const auto target = find_export_target(start->strategy_target, "--stack");
-  if (!target) return target.error().front().message;
-  const std::vector<std::string> unsaid = inexpressible(plainest_plan(workload, stack), **target);
-  return unsaid.empty() ? std::nullopt : std::optional(unsaid.front());
+  if (start == nullptr) return LaunchRefusal{"no export starts " + stack.id};
+  const TrainingPlan plan = plainest_plan(workload, stack);
+  Diagnostics faults;
+  check_program(plan, start->program, faults);
+  if (!faults.empty()) return LaunchRefusal{faults.front().message};
+  if (!start->strategy_target.empty()) {
+    const auto target = find_export_target(start->strategy_target, "--stack");
+    if (!target) return LaunchRefusal{target.error().front().message};
+    const std::vector<std::string> unsaid = inexpressible(plan, **target);
+    if (!unsaid.empty()) return LaunchRefusal{unsaid.front()};
+  }
+  if (start->needs_script()) return LaunchRefusal{stack.id + " needs a training script of your own", true};
+  return std::nullopt;
 }
 
 }  // namespace smplan

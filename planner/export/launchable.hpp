@@ -7,8 +7,14 @@
 
 namespace smplan {
 
-/// Why no export writes a job that trains this work with this stack, whatever the degrees: nobody starts the stack, its
-/// file has no words for adapters, the framework lacks the model or the optimizer. nullopt where a job can be written.
-std::optional<std::string> launch_refusal(const Workload& workload, const Stack& stack);
+/// Why no exported job trains a piece of work with a stack.
+struct LaunchRefusal {
+  std::string reason;
+  bool only_script = false;  ///< the job starts once somebody has written its training script
+};
+
+/// Whatever the degrees: nobody starts the stack, its file or its program has no words for adapters, the framework
+/// lacks the model or the optimizer. nullopt where an export brings all that trains.
+std::optional<LaunchRefusal> launch_refusal(const Workload& workload, const Stack& stack);
 
 }  // namespace smplan

@@ -47,8 +47,10 @@ struct Export {
   std::string plan_id;
   std::vector<ExportFile> files;
   std::vector<Placeholder> placeholders;
-  std::vector<std::string> notes;  ///< what the reader must know before starting the job
-  std::vector<Dimension> said;     ///< of the execution what the files switch; the script brings the rest
+  std::vector<std::string> notes;         ///< what the reader must know before starting the job
+  std::vector<std::string> script_notes;  ///< likewise, of what a script of the user's own must do
+  std::vector<Dimension> said;            ///< of the execution what the files switch; the script brings the rest
+  bool brings_program = false;            ///< train.py is among the files
 };
 
 struct ExportJob {
@@ -92,6 +94,13 @@ struct Capabilities {
   std::uint32_t precisions = 0;                    ///< set_of(Precision...)
 };
 
+/// The reference program that an export brings as train.py.
+enum class TrainingProgram {
+  None,     ///< the framework has its own entry point, or the user brings a script
+  Torch,    ///< plain PyTorch: DDP, FSDP, DeepSpeed
+  Trainer,  ///< Hugging Face's Trainer, under torchrun or accelerate
+};
+
 enum class TargetSide {
   Launcher,  ///< starts the processes on SageMaker; brings the strategy file of the plan's stack along
   Strategy,  ///< what the training script reads
@@ -104,6 +113,8 @@ struct ExportTarget {
   TargetSide side = TargetSide::Strategy;
   Capabilities can;
   std::uint32_t launchers = 0;  ///< set_of(LaunchMethod...), of a launcher
+  /// The program that a strategy target brings; a launcher brings that of the plan's stack.
+  TrainingProgram program = TrainingProgram::None;
   /// Faults of the model, the optimizer or a pair of choices that no capability covers; nullptr: none, whatever the
   /// cluster.
   void (*check)(const TrainingPlan& plan, Diagnostics& faults) = nullptr;

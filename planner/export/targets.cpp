@@ -5,6 +5,7 @@
 
 #include "base/assert.hpp"
 #include "base/markdown.hpp"
+#include "planner/export/program.hpp"
 #include "planner/export/text.hpp"
 #include "planner/export/writers.hpp"
 
@@ -48,14 +49,14 @@ constexpr ExportTarget kTargets[] = {
      TargetSide::Launcher, kAnything,
      set_of(LaunchMethod::Torchrun, LaunchMethod::Smddp, LaunchMethod::Mpi, LaunchMethod::SmpV1, LaunchMethod::SmpV2,
             LaunchMethod::Recipe),
-     nullptr, write_sagemaker_sdk_v2},
+     TrainingProgram::None, nullptr, write_sagemaker_sdk_v2},
     {"sagemaker-sdk-v3", "ModelTrainer of the SageMaker Python SDK 3: a script and its arguments as JSON",
-     TargetSide::Launcher, kAnything, set_of(LaunchMethod::Torchrun, LaunchMethod::Mpi, LaunchMethod::SmpV2), nullptr,
-     write_sagemaker_sdk_v3},
+     TargetSide::Launcher, kAnything, set_of(LaunchMethod::Torchrun, LaunchMethod::Mpi, LaunchMethod::SmpV2),
+     TrainingProgram::None, nullptr, write_sagemaker_sdk_v3},
     {"create-training-job", "CreateTrainingJob request for boto3 or the AWS command line", TargetSide::Launcher,
      kAnything,
      set_of(LaunchMethod::Torchrun, LaunchMethod::Smddp, LaunchMethod::Mpi, LaunchMethod::SmpV1, LaunchMethod::SmpV2),
-     nullptr, write_create_training_job},
+     TrainingProgram::None, nullptr, write_create_training_job},
     {"hyperpod-recipe",
      "SageMaker HyperPod recipe (YAML)",
      TargetSide::Strategy,
@@ -77,6 +78,7 @@ constexpr ExportTarget kTargets[] = {
       .recomputes = kEveryRecompute,
       .precisions = set_of(Precision::Bf16, Precision::Fp8)},
      0,
+     TrainingProgram::None,
      nullptr,
      write_hyperpod_recipe},
     {"deepspeed",
@@ -92,6 +94,7 @@ constexpr ExportTarget kTargets[] = {
       .recomputes = kFullRecompute,
       .precisions = kHalfPrecision},
      0,
+     TrainingProgram::Torch,
      nullptr,
      write_deepspeed},
     {"accelerate",
@@ -105,8 +108,9 @@ constexpr ExportTarget kTargets[] = {
       .trained_embeddings = true,
       .shardings = kEverySharding,
       .recomputes = kFullRecompute,
-      .precisions = kHalfPrecision | set_of(Precision::Fp8)},
+      .precisions = kHalfPrecision},
      0,
+     TrainingProgram::Trainer,
      nullptr,
      write_accelerate},
     {"fsdp",
@@ -124,6 +128,7 @@ constexpr ExportTarget kTargets[] = {
       .recomputes = kEveryRecompute,
       .precisions = kHalfPrecision | set_of(Precision::Fp8)},
      0,
+     TrainingProgram::Torch,
      nullptr,
      write_fsdp},
     {"smp-v2",
@@ -141,6 +146,7 @@ constexpr ExportTarget kTargets[] = {
       .recomputes = kFullRecompute,
       .precisions = set_of(Precision::Fp16, Precision::Bf16, Precision::Fp8)},
      0,
+     TrainingProgram::None,
      nullptr,
      write_smp_v2},
     {"smp-v1",
@@ -155,6 +161,7 @@ constexpr ExportTarget kTargets[] = {
       .recomputes = kFullRecompute,
       .precisions = set_of(Precision::Fp32, Precision::Fp16, Precision::Bf16)},
      0,
+     TrainingProgram::None,
      nullptr,
      write_smp_v1},
     {"megatron",
@@ -175,6 +182,7 @@ constexpr ExportTarget kTargets[] = {
       .recomputes = kEveryRecompute,
       .precisions = kEveryPrecision},
      0,
+     TrainingProgram::None,
      check_megatron,
      write_megatron},
     {"torchtitan",
@@ -193,7 +201,8 @@ constexpr ExportTarget kTargets[] = {
       .recomputes = kEveryRecompute,
       .precisions = set_of(Precision::Fp32, Precision::Bf16, Precision::Fp8)},
      0,
-     nullptr,
+     TrainingProgram::None,
+     check_torchtitan,
      write_torchtitan},
     {"neuronx",
      "NeuronX Distributed configuration (JSON)",
@@ -208,10 +217,11 @@ constexpr ExportTarget kTargets[] = {
       .recomputes = kEveryRecompute,
       .precisions = set_of(Precision::Fp32, Precision::Bf16)},
      0,
+     TrainingProgram::None,
      check_neuronx,
      write_neuronx},
     {"torchrun", "A shell script that starts the processes of a node, for any cluster", TargetSide::Launcher, kAnything,
-     set_of(LaunchMethod::Torchrun, LaunchMethod::SmpV2), nullptr, write_torchrun},
+     set_of(LaunchMethod::Torchrun, LaunchMethod::SmpV2), TrainingProgram::None, nullptr, write_torchrun},
 };
 
 /// Keeps the placeholders that the files show, each once.
@@ -228,7 +238,10 @@ void keep_used(Export& out) {
 
 /// What the prediction counts on and no setting of a job can bring about.
 void note_kernels(const TrainingPlan& plan, Export& out) {
-  if (plan.finetune != FineTune::Full) {
+  if (!out.brings_program) {
+    out.notes.insert(out.notes.end(), out.script_notes.begin(), out.script_notes.end());
+  }
+  if (!out.brings_program && plan.finetune != FineTune::Full) {
     out.notes.push_back(
         fmt::format("The script brings the adapters, of rank {} on every linear layer{}.", plan.lora_rank,
                     plan.lora_embeddings ? ", and trains embedding and head (modules_to_save of PEFT)" : ""));
@@ -244,6 +257,16 @@ void note_kernels(const TrainingPlan& plan, Export& out) {
       out.notes.push_back(fmt::format("The plan counts on this, which the script sets: {} {}.", row.title, value));
     }
   }
+}
+
+/// The program of a strategy target beside its file, and what starts it.
+void add_start(const ExportJob& job, const ExportTarget& target, Export& out) {
+  if (!brings_program(job, target.program)) return;
+  Launch launch = prepare_start(job);
+  add_program(job, target.program, "", out, launch.hyperparameters);
+  const bool by_accelerate = target.program == TrainingProgram::Trainer;
+  if (target.name == "deepspeed") launch.hyperparameters.emplace_back("deepspeed_config", json_string(kDeepSpeedFile));
+  out.files.push_back({"launch.sh", launch_script(job, launch, "", by_accelerate, has_requirements(out))});
 }
 
 std::string notes_page(const ExportJob& job, const Export& out, std::string_view summary) {
@@ -288,6 +311,7 @@ Result<Export> export_plan(const ExportJob& job, std::string_view target_name) {
   out.target = std::string(target_name);
   out.plan_id = job.plan.id();
   (*target)->write(job, out, faults);
+  add_start(job, **target, out);
   note_kernels(job.plan, out);
   if (!faults.empty()) return tl::unexpected<Diagnostics>(std::move(faults));
   keep_used(out);

@@ -208,10 +208,29 @@ Json training(const TrainingPlan& plan) {
   return out;
 }
 
+Json configuration(const TrainingPlan& plan, Export& out, Diagnostics& faults) {
+  const Execution& e = plan.strategy.execution;
+  Json config;
+  config["job"]["dump_folder"] = "/opt/ml/model";
+  config["model"] = model_section(plan, out, faults);
+  config["optimizer"] = Json{{"name", "AdamW"}, {"lr", 3e-4}};
+  config["training"] = training(plan);
+  config["parallelism"] = parallelism(plan, faults);
+  const Recompute r = plan.strategy.recompute;
+  config["activation_checkpoint"]["mode"] = std::string(to_string(r));
+  if (r == Recompute::Selective) config["activation_checkpoint"]["selective_ac_option"] = "op";
+  config["compile"]["enable"] = e.compile != Compile::Off;
+  if (e.compile == Compile::Layers) config["compile"]["components"] = {"model"};
+  if (e.compile == Compile::LayersAndLoss) config["compile"]["components"] = {"model", "loss"};
+  if (e.tensor_overlap == TensorOverlap::Async) config["parallelism"]["enable_async_tensor_parallel"] = true;
+  config["checkpoint"] =
+      Json{{"enable", true}, {"folder", std::string(kCheckpointPath)}, {"interval", plan.save_steps()}};
+  return config;
+}
+
 }  // namespace
 
-void write_torchtitan(const ExportJob& job, Export& out, Diagnostics& faults) {
-  const TrainingPlan& plan = job.plan;
+void check_torchtitan(const TrainingPlan& plan, Diagnostics& faults) {
   if (plan.strategy.tensor_parallel > 1 && !plan.strategy.sequence_parallel) {
     faults.push_back({"not-expressible", "--target", "torchtitan's tensor parallelism is always sequence parallel",
                       "plan with --sequence-parallel"});
@@ -226,22 +245,14 @@ void write_torchtitan(const ExportJob& job, Export& out, Diagnostics& faults) {
     faults.push_back({"not-expressible", "--target", "torchtitan 0.2.2 has no loss that keeps no logits",
                       "plan with --fused-loss off"});
   }
-  Json config;
-  config["job"]["dump_folder"] = "/opt/ml/model";
-  config["model"] = model_section(plan, out, faults);
-  config["optimizer"] = Json{{"name", "AdamW"}, {"lr", 3e-4}};
-  config["training"] = training(plan);
-  config["parallelism"] = parallelism(plan, faults);
-  const Recompute r = plan.strategy.recompute;
-  config["activation_checkpoint"]["mode"] = std::string(to_string(r));
-  if (r == Recompute::Selective) config["activation_checkpoint"]["selective_ac_option"] = "op";
-  config["compile"]["enable"] = e.compile != Compile::Off;
-  if (e.compile == Compile::Layers) config["compile"]["components"] = {"model"};
-  if (e.compile == Compile::LayersAndLoss) config["compile"]["components"] = {"model", "loss"};
-  if (e.tensor_overlap == TensorOverlap::Async) config["parallelism"]["enable_async_tensor_parallel"] = true;
+  Export unused;
+  configuration(plan, unused, faults);
+}
+
+void write_torchtitan(const ExportJob& job, Export& out, Diagnostics& faults) {
+  const TrainingPlan& plan = job.plan;
+  const Json config = configuration(plan, out, faults);
   out.said = {Dimension::Compile, Dimension::TensorOverlap};
-  config["checkpoint"] =
-      Json{{"enable", true}, {"folder", std::string(kCheckpointPath)}, {"interval", plan.save_steps()}};
   out.files.push_back({"torchtitan.toml", commented(provenance_lines(job)) +
                                               "# For torchtitan 0.2.2; later versions read Python instead of TOML.\n" +
                                               toml_tables(config)});

@@ -31,6 +31,7 @@ std::string TrainingPlan::id() const {
   decided["work"] = {
       tokens,    seq_len,        global_batch, to_string(precision), to_string(optimizer), to_string(finetune),
       lora_rank, lora_embeddings};
+  if (fine_tunes && finetune == FineTune::Full) decided["work"].push_back("from weights");
   decided["machines"] = {instance->name, instance_count, region, to_string(market)};
   decided["stack"] = stack->id;
   for (const DimensionRow& row : dimensions()) {

@@ -47,6 +47,7 @@ struct TrainingPlan {
   Precision precision = Precision::Bf16;
   Optimizer optimizer = Optimizer::AdamW;
   FineTune finetune = FineTune::Full;
+  bool fine_tunes = false;  ///< trains on from the model's weights
   std::int64_t lora_rank = 0;
   bool lora_embeddings = false;
   std::optional<InputMode> input_mode;  ///< nullopt: the plan has no data set

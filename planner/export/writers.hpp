@@ -23,6 +23,7 @@ void write_neuronx(const ExportJob& job, Export& out, Diagnostics& faults);
 
 // What a target cannot say of a model, an optimizer or a pair of choices; the table has it beside the writer.
 void check_megatron(const TrainingPlan& plan, Diagnostics& faults);
+void check_torchtitan(const TrainingPlan& plan, Diagnostics& faults);
 void check_neuronx(const TrainingPlan& plan, Diagnostics& faults);
 
 inline constexpr std::string_view kDeepSpeedFile = "ds_config.json";

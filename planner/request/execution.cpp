@@ -61,8 +61,8 @@ std::optional<Diagnostic> Resolver::refusal_of(const Stack& way) const {
   }
   if (!request_.stacks_defaulted || !request_.launchable) return std::nullopt;
   const auto refusal = launch_refusal(request_.workload, way);
-  if (!refusal) return std::nullopt;
-  return Diagnostic{"no-stack", "--stack", *refusal, "name a stack, or add --launchable any"};
+  if (!refusal || refusal->only_script) return std::nullopt;
+  return Diagnostic{"no-stack", "--stack", refusal->reason, "name a stack, or add --launchable any"};
 }
 
 /// More ways to tell software than anybody compares, each of which is a search.

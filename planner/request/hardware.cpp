@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/layers/layers.hpp"
 #include "models/machine/cluster.hpp"
+#include "planner/export/launch.hpp"
 #include "planner/export/launchable.hpp"
 #include "planner/request/fields.hpp"
 #include "planner/request/resolver.hpp"
@@ -243,6 +245,8 @@ void Resolver::read_stacks() {
           fmt::format("{} has no state mixers, {} has (Mamba-2 or the gated delta rule)", (*stack)->name,
                       request_.workload.architecture.name),
           fmt::format("use --stack with one of {}", fmt::join(able, ", ")));
+    } else if (const auto refusal = refusal_of_named(**stack)) {
+      add("conflict", "--stack", *refusal, "plan it with another stack, or add --launchable any");
     } else if (!lists(request_.stacks, *stack)) {
       const auto same = [&](std::string_view other) { return letters_and_digits(other) == letters_and_digits(name); };
       if (!same((*stack)->id) && !same((*stack)->name)) {
@@ -262,16 +266,34 @@ void Resolver::choose_stacks() {
   request_.stacks_defaulted = true;
   if (!has_model_ || !faults_.empty()) return;
   const Workload& w = request_.workload;
+  const auto parameters = static_cast<double>(count_parameters(w.architecture).total());
+  std::vector<const Stack*> without_script;
   for (const Stack& stack : catalog_.stacks()) {
     const bool usual = w.fine_tunes ? stack.supported_for_fine_tuning : stack.supported_for_planning;
+    const bool too_small = usual && !w.fine_tunes && parameters < stack.usual_from_parameters;
+    if (too_small && request_.launchable && runs_somewhere(stack)) {
+      request_.stacks_left_out.emplace_back(
+          stack.id, fmt::format("usual from {} parameters on", format_count(stack.usual_from_parameters)));
+      continue;
+    }
     const bool planned = usual || (!request_.launchable && stack.supported_for_planning);
     if (!planned || !runs_somewhere(stack) || !has_kernels(stack)) continue;
     const auto refusal = request_.launchable ? launch_refusal(w, stack) : std::nullopt;
     if (refusal) {
-      request_.stacks_left_out.emplace_back(stack.id, *refusal);
+      request_.stacks_left_out.emplace_back(stack.id, refusal->reason);
+      if (refusal->only_script) without_script.push_back(&stack);
     } else {
       request_.stacks.push_back(&stack);
     }
+  }
+  // Better a job that lacks its script than none.
+  if (request_.stacks.empty() && !without_script.empty()) {
+    request_.stacks = std::move(without_script);
+    std::erase_if(request_.stacks_left_out, [&](const auto& left) {
+      return std::any_of(request_.stacks.begin(), request_.stacks.end(),
+                         [&](const Stack* stack) { return stack->id == left.first; });
+    });
+    assume("a training script of your own, which these stacks need");
   }
   if (!request_.stacks.empty() || request_.instances.empty()) return;
   std::string reasons;
@@ -282,6 +304,15 @@ void Resolver::choose_stacks() {
       reasons.empty() ? std::string("no stack that is planned by default runs on these instance types")
                       : "no export starts this work (" + reasons + ")",
       "name a --stack, or give --launchable any");
+}
+
+/// What no export can start is not planned either. A script of the user's own is his matter.
+std::optional<std::string> Resolver::refusal_of_named(const Stack& stack) const {
+  if (purpose_ != Purpose::Plan || !request_.launchable || !has_model_ || stack_export(stack.id) == nullptr) {
+    return std::nullopt;
+  }
+  const auto refusal = launch_refusal(request_.workload, stack);
+  return refusal && !refusal->only_script ? std::optional(refusal->reason) : std::nullopt;
 }
 
 bool Resolver::runs_somewhere(const Stack& stack) const {

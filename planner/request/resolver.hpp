@@ -38,6 +38,7 @@ class Resolver {
   void read_stacks();
   void choose_stacks();
   bool refuses_span(const Stack& stack);
+  [[nodiscard]] std::optional<std::string> refusal_of_named(const Stack& stack) const;
   [[nodiscard]] bool runs_somewhere(const Stack& stack) const;
   [[nodiscard]] bool has_kernels(const Stack& stack) const;
 

@@ -201,8 +201,8 @@ SplitOptions SearchSpace::options(const Split& split) const {
   SplitOptions o;
   const bool cuts_sequence = split.tensor > 1 && stack_.sequence_parallel;
   for (const bool on : {false, true}) {
-    if ((on ? cuts_sequence : true) && request_[Dimension::SequenceParallel].allows(on))
-      o.sequence_parallel.push_back(on);
+    const bool possible = on ? cuts_sequence : split.tensor == 1 || !stack_.always_sequence_parallel;
+    if (possible && request_[Dimension::SequenceParallel].allows(on)) o.sequence_parallel.push_back(on);
   }
   const std::int32_t replicas = split.data * split.context;
   const bool unasked = request_.stacks_defaulted && request_[Dimension::Sharding].any();

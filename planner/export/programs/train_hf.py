@@ -1,0 +1,144 @@
+"""Trains the model of a plan with Hugging Face's Trainer.
+
+    accelerate launch --config_file accelerate_config.yaml train.py --model model/config.json ...
+    torchrun ... train.py --model meta-llama/Llama-3.1-8B --data FOLDER --finetune lora ...
+
+launch.sh or the job gives the settings; smplan_run.py names them all, smplan_data.py the data. Under accelerate its file
+says how the ranks share the work (DDP, FSDP or DeepSpeed), under torchrun alone it is DDP. The state is saved every
+--save_interval steps and when the job is asked to stop (SIGTERM), and a new start goes on from there. At the end the
+model lies in --output_dir and what was measured in smplan_run.csv beside it.
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import sys
+from typing import Any
+
+import torch
+from smplan_data import Blocks
+from smplan_model import add_adapters, build_model, checkpoint_options, layers_of, load_tokenizer
+from smplan_run import Record, StopRequest, device_type, job_facts, settings, text_config
+from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArguments
+
+OPTIMIZERS = {"adamw": "adamw_torch", "adam8bit": "adamw_bnb_8bit", "adafactor": "adafactor", "lion": "lion_32bit",
+              "sgd-momentum": "sgd"}
+
+
+def training_arguments(args: Any, job: dict[str, Any]) -> TrainingArguments:
+    if args.optimizer not in OPTIMIZERS:
+        raise SystemExit(f"--optimizer {args.optimizer}: this program has {', '.join(OPTIMIZERS)}")
+    optimizer = OPTIMIZERS[args.optimizer]
+    if optimizer == "adamw_torch" and args.fused_optimizer == "on":
+        optimizer += "_fused"
+    # accelerate's file recomputes under FSDP; both at once would run each layer three times.
+    by_accelerate = os.environ.get("FSDP_ACTIVATION_CHECKPOINTING", "false").lower() == "true"
+    return TrainingArguments(
+        output_dir=args.checkpoint_dir, per_device_train_batch_size=args.micro_batch,
+        gradient_accumulation_steps=args.gradient_accumulation, max_steps=args.max_steps,
+        save_steps=args.save_interval, save_total_limit=2, logging_steps=args.log_interval,
+        learning_rate=args.learning_rate, warmup_steps=args.warmup_steps, weight_decay=args.weight_decay,
+        max_grad_norm=args.clip, lr_scheduler_type="cosine", optim=optimizer,
+        optim_args="momentum=0.9" if args.optimizer == "sgd-momentum" else None,
+        bf16=args.dtype == "bf16" and args.pure_half != "on", fp16=args.dtype == "fp16" and args.pure_half != "on",
+        tf32=args.dtype != "fp32" if device_type() == "cuda" else None,
+        activation_checkpointing=args.activation_checkpointing == "full" and not by_accelerate,
+        activation_checkpointing_kwargs=checkpoint_options(args),
+        torch_empty_cache_steps=10 if args.empty_cache == "on" else None,
+        # FSDP would otherwise keep whole gradients through the passes of a step.
+        accelerator_config={"gradient_accumulation_kwargs": {"sync_each_batch": job["strategy"] == "fsdp"}},
+        ddp_find_unused_parameters=False, dataloader_num_workers=args.workers, dataloader_drop_last=True,
+        use_cpu=device_type() == "cpu", seed=args.seed, report_to=[], disable_tqdm=True)
+
+
+class TimedTrainer(Trainer):
+    """Trainer that says which part of a step begins."""
+
+    record: Record
+
+    def get_batch_samples(self, *args: Any, **kwargs: Any) -> Any:
+        self.record.mark("data")
+        out = super().get_batch_samples(*args, **kwargs)
+        self.record.mark("other")
+        return out
+
+    def compute_loss(self, *args: Any, **kwargs: Any) -> Any:
+        self.record.mark("forward")
+        out = super().compute_loss(*args, **kwargs)
+        self.record.mark("backward")
+        return out
+
+
+class Watch(TrainerCallback):
+    """Times and logs the steps, and stops when a rank is asked to."""
+
+    def __init__(self, record: Record, stop: StopRequest) -> None:
+        self.record, self.stop = record, stop
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        if state.global_step and self.record.rank == 0:
+            print(f"goes on behind step {state.global_step}", flush=True)
+        with self.record.paused():
+            pass
+
+    def on_pre_optimizer_step(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        self.record.mark("optimizer")
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        self.record.mark("other")
+        self.record.end_step(state.global_step)
+        if self.stop.agreed():
+            control.should_save = control.should_training_stop = True
+
+    def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, Any] | None = None, **_: Any) -> None:
+        if logs and "loss" in logs:
+            self.record.log(state.global_step, float(logs["loss"]))
+
+    def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        with self.record.paused():
+            pass
+
+
+def newest(folder: pathlib.Path) -> str | None:
+    """The newest checkpoint that is whole: Trainer writes its state behind everything else."""
+    whole = [place for place in folder.glob("checkpoint-*") if (place / "trainer_state.json").exists()]
+    return str(max(whole, key=lambda place: int(place.name.rpartition("-")[2]))) if whole else None
+
+
+def main() -> int:
+    args, job = settings(), job_facts()
+    stop = StopRequest()
+    arguments = training_arguments(args, job)
+    model = build_model(args, job, half_weights=False, device=arguments.device)
+    if args.finetune != "full":
+        model = add_adapters(model, args)
+    if args.compile == "layers":
+        for layer in layers_of(model, job["layer_class"]):
+            layer.compile()
+    tokenizer = load_tokenizer(args)
+    blocks = Blocks(args, job["kind"], text_config(model.config), tokenizer, arguments.local_process_index)
+    tokens = args.seq_len * args.micro_batch * args.gradient_accumulation * arguments.world_size
+    record = Record(args, job, tokens)
+    trainer = TimedTrainer(model=model, args=arguments, train_dataset=blocks, callbacks=[Watch(record, stop)])
+    trainer.record = record
+    trainer.remove_callback(PrinterCallback)
+    report = pathlib.Path(args.output_dir) / "smplan_run.csv"
+    try:
+        trainer.train(resume_from_checkpoint=newest(pathlib.Path(args.checkpoint_dir)))
+    except torch.OutOfMemoryError:
+        record.write(report, ran_out=True)
+        raise
+    if trainer.state.global_step < args.max_steps:
+        if record.rank == 0:
+            print(f"asked to stop: step {trainer.state.global_step} is saved", flush=True)
+        return 0
+    record.write(report)
+    trainer.save_model(args.output_dir)
+    if tokenizer is not None and record.rank == 0:
+        tokenizer.save_pretrained(args.output_dir)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
