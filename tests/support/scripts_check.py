@@ -49,6 +49,7 @@ STARTED = {
 }
 # Run whole by scripts/test, or by a test of their own.
 RUN_ELSEWHERE = {"bootstrap": "scripts/test", "oracles": "scripts/test", "test": ".ci/run",
+                 "training": "scripts/test",
                  "measure_trainer.py": "tests/python/test_measure_trainer.py", "probe.py": "tests/python/test_probe.py",
                  "venv": "scripts/test", "wheel_dependencies": "scripts/wheel"}
 

@@ -1,0 +1,180 @@
+"""The reference programs train, shard, stop, go on and report, under every launcher that smplan writes."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+from conftest import SEQ_LEN, SMPLAN, STEPS, Job, losses, steps
+
+# A learning rate for so small a model; the rest of the job is as exported.
+FAST = ("--data", "synthetic", "--learning_rate", "0.01")
+
+
+def check_trained(job: Job, log: str, drop: float = 0.3) -> None:
+    found = losses(log)
+    assert found[1] - found[STEPS] > drop, log[-4000:]
+    row = job.row()
+    assert float(row["step_time_s"]) > 0 and row["n_gpus"] == str(job.machines)
+    parts = sum(float(row[f"{part}_s"]) for part in ("data", "forward", "backward", "optimizer"))
+    assert 0.3 * float(row["step_time_s"]) < parts < 1.7 * float(row["step_time_s"])
+
+
+def sizes(job: Job, pattern: str) -> list[int]:
+    return [path.stat().st_size for path in job.find(pattern)]
+
+
+def test_ddp_trains_stops_and_goes_on(exported):
+    whole = exported("llama", "ddp", "torchrun")
+    log = whole.run(*FAST, "--log_interval", "1")
+    check_trained(whole, log)
+    expected = losses(log)
+
+    job = Job(whole.home.rename(whole.home.with_name("again")), 2)
+    stopped = job.run_and_stop(8, *FAST)
+    assert "asked to stop: step " in stopped, stopped[-4000:]
+    job.sync("src/checkpoints")
+    log = job.run(*FAST, "--log_interval", "1")
+    first = min(steps(log))
+    assert f"goes on behind step {first - 1}" in log and first > 8
+    # The data, the moments and the learning rate go on where they were: the losses are those of the whole run.
+    for step, loss in losses(log).items():
+        assert math.isclose(loss, expected[step], abs_tol=2e-3), (step, loss, expected[step])
+
+
+def test_fsdp_shards_and_agrees_with_ddp(exported):
+    job = exported("llama", "fsdp", "fsdp", "--recompute", "full", "--sharding", "fsdp-full")
+    log = job.run(*FAST)
+    check_trained(job, log)
+    mine, other = sizes(job, "*.distcp")
+    assert 0.8 < mine / other < 1.25  # each rank saves its half of weights and moments
+    import torch
+    import transformers
+
+    (folder,) = {path.parent for path in job.find("model.safetensors")}
+    model = transformers.AutoModelForCausalLM.from_pretrained(folder)
+    assert all(torch.isfinite(p).all() for p in model.parameters())
+
+
+def test_fsdp_stops_and_goes_on(exported):
+    job = exported("llama", "fsdp", "torchrun")
+    job.run_and_stop(6, *FAST)
+    job.sync("src/checkpoints")
+    log = job.run(*FAST)
+    assert "goes on behind step " in log and STEPS in steps(log)
+
+
+@pytest.mark.parametrize("stage", [1, 2, 3])
+def test_deepspeed_shards(exported, stage):
+    job = exported("llama", "deepspeed", "deepspeed", "--zero-stage", str(stage))
+    log = job.run(*FAST)
+    check_trained(job, log)
+    # Optimizer states lie in halves on both ranks, the weights of stage 3 too.
+    states = sizes(job, "*optim_states.pt")
+    assert len(states) == 2 and 0.8 < states[0] / states[1] < 1.25
+    assert len(job.find("*model_states.pt")) == (2 if stage == 3 else 1)
+
+
+def test_deepspeed_goes_on(exported):
+    job = exported("llama", "deepspeed", "torchrun", "--zero-stage", "3", "--recompute", "full")
+    job.run_and_stop(5, *FAST)
+    job.sync("src/checkpoints")
+    log = job.run(*FAST)
+    assert "goes on behind step " in log and STEPS in steps(log)
+
+
+@pytest.mark.parametrize("stack", ["deepspeed", "ddp"])
+def test_accelerate_meets_its_peer(exported, stack):
+    job = exported("llama", stack, "accelerate", *(("--zero-stage", "2") if stack == "deepspeed" else ()))
+    log = job.run(*FAST, "--log_interval", "1")
+    check_trained(job, log)
+    if stack == "deepspeed":
+        assert len(job.find("*optim_states.pt")) == 2
+
+
+def test_trainer_stops_and_goes_on(exported):
+    job = exported("llama", "hf-trainer", "torchrun")
+    stopped = job.run_and_stop(6, *FAST)
+    assert "asked to stop: step " in stopped, stopped[-4000:]
+    job.sync("src/checkpoints")
+    log = job.run(*FAST, "--log_interval", "1")
+    assert "goes on behind step " in log and STEPS in steps(log)
+
+
+@pytest.mark.parametrize("stack", ["fsdp", "hf-trainer", "deepspeed"])
+def test_adapters_train_on_text(exported, pretrained, sentences, stack):
+    flags = ("--finetune", "lora", "--lora-rank", "4", "--recompute", "full")
+    job = exported("llama", stack, "torchrun", *flags, *(("--zero-stage", "3") if stack == "deepspeed" else ()))
+    log = job.run("--learning_rate", "0.02", "--log_interval", "1", SM_CHANNEL_TRAIN=str(sentences), SM_CHANNEL_MODEL=str(pretrained))
+    check_trained(job, log)
+    (adapter,) = job.find("adapter_model.safetensors")
+    assert adapter.stat().st_size < (pretrained / "model.safetensors").stat().st_size
+    assert job.row()["method"] == "lora" and job.row()["lora_rank"] == "4"
+
+
+@pytest.mark.parametrize("model, stack", [("bert", "ddp"), ("mixtral", "fsdp"), ("vit", "hf-trainer"),
+                                          ("t5", "hf-trainer")])
+def test_other_kinds_train(exported, model, stack):
+    job = exported(model, stack, "torchrun", machines=1) if stack != "fsdp" else exported(model, stack, "torchrun")
+    check_trained(job, job.run(*FAST, "--log_interval", "1"), drop=0.1)
+
+
+def test_linear_loss_is_the_loss(exported):
+    plain = exported("llama", "ddp", "torchrun", machines=1)
+    expected = losses(plain.run(*FAST, "--log_interval", "1", "--dtype", "fp32"))
+    linear = Job(plain.home.rename(plain.home.with_name("linear")), 1)
+    found = losses(linear.run(*FAST, "--log_interval", "1", "--dtype", "fp32", "--loss_kernel", "linear"))
+    assert all(math.isclose(found[step], expected[step], abs_tol=1e-3) for step in expected)
+
+
+def test_request_as_the_container_starts_it(exported):
+    """CreateTrainingJob's hyperparameters become arguments, and torchrun starts what sagemaker_program names."""
+    job = exported("llama", "fsdp", "create-training-job")
+    request = json.loads((job.home / "create_training_job.json").read_text())
+    hyper = {name: json.loads(value) for name, value in request["HyperParameters"].items()}
+    assert hyper["sagemaker_torch_distributed_enabled"] is True
+    arguments = [word for name, value in hyper.items() if not name.startswith("sagemaker_")
+                 for word in (f"--{name}", str(value))]
+    command = ["torchrun", f"--nnodes={request['ResourceConfig']['InstanceCount']}", "--nproc_per_node=1",
+               "--master_addr=127.0.0.1", "--master_port={port}", "--node_rank={rank}",
+               f"{{node}}/src/{hyper['sagemaker_program']}"]
+    check_trained(job, job.run(*arguments, *FAST, command=command))
+    (path,) = job.find("smplan_run.csv")
+    row = job.row()
+    assert row["seq_len"] == str(SEQ_LEN) and row["stack"] == "fsdp" and row["gpu"] == "cpu"
+    answer = subprocess.run([SMPLAN, "validate", str(path)], capture_output=True, text=True)
+    assert "cpu" in answer.stdout + answer.stderr
+
+
+def test_wrong_settings_end_the_job(exported):
+    job = exported("llama", "ddp", "torchrun", machines=1)
+    for arguments, words in ((["--learning_rte", "1"], "unrecognized arguments"),
+                             (["--data", ""], "no data: give --data"),
+                             (["--data", "/nowhere"], "/nowhere: no data")):
+        log = job.wait(job.start(*arguments), expected=1)
+        assert words in log, log[-3000:]
+
+
+def test_tokens_are_made_ahead(exported, pretrained, sentences, tmp_path):
+    job = exported("llama", "ddp", "torchrun", machines=1)
+    made = tmp_path / "tokens.npy"
+    subprocess.run([sys.executable, str(job.nodes[0] / "src/smplan_data.py"), "--tokenizer", str(pretrained),
+                    "--output", str(made), str(sentences)], check=True)
+    log = job.run("--data", str(made), "--learning_rate", "0.01")
+    check_trained(job, log)
+
+
+def test_tested_versions_are_the_exported_ones():
+    from importlib import metadata
+
+    lines = (pathlib.Path(__file__).parents[2] / "planner/export/programs/requirements.txt").read_text().split()
+    for line in lines:
+        name, version = line.split("==")
+        if name in os.environ.get("SMPLAN_TRAINING_WITHOUT", "").split(","):
+            continue
+        assert metadata.version(name) == version
