@@ -55,16 +55,15 @@ class Job:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
         started = []
+        # Elsewhere than on SageMaker there is no /opt/ml: the folder is the last thing that a job is told.
         for rank, node in enumerate(self.nodes):
             bin_folder = str(pathlib.Path(sys.executable).parent)
             environment = {**os.environ, "PATH": f"{bin_folder}:{os.environ['PATH']}", "NODE_RANK": str(rank),
                            "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "OMP_NUM_THREADS": "1",
                            "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", **variables}
             line = command or ["sh", str(node / "launch.sh")]
-            # Elsewhere than on SageMaker there is no /opt/ml.
-            line += ["--checkpoint_dir", "checkpoints"]
             line = [word.format(node=node, rank=rank, port=port) for word in line]
-            started.append(subprocess.Popen([*line, *arguments], cwd=node, env=environment, text=True,
+            started.append(subprocess.Popen([*line, *arguments, "--checkpoint_dir", "checkpoints"], cwd=node, env=environment, text=True,
                                             stdout=open(node / "log.txt", "w"), stderr=subprocess.STDOUT))
         return started
 

@@ -277,7 +277,7 @@ def newest(folder: pathlib.Path) -> pathlib.Path | None:
 
 
 def save(engine: Any, folder: pathlib.Path, number: int) -> None:
-    """Each machine keeps the files of its own ranks; SageMaker brings all together in S3."""
+    """Each machine keeps the files of its own ranks, and SageMaker brings all together in S3; or all share a folder."""
     place = folder / f"step-{number:08d}"
     local = int(os.environ.get("LOCAL_RANK", "0"))
     if local == 0:
@@ -291,9 +291,9 @@ def save(engine: Any, folder: pathlib.Path, number: int) -> None:
     dist.all_gather_object(everybody, mine)
     files = {name: size for theirs in everybody for name, size in theirs.items()}
     if local == 0:
-        partial_file = place / "COMPLETE.part"
-        partial_file.write_text(json.dumps(files), encoding="utf-8")
-        partial_file.replace(place / "COMPLETE")
+        part = place / f"COMPLETE.{dist.get_rank()}.part"
+        part.write_text(json.dumps(files), encoding="utf-8")
+        part.replace(place / "COMPLETE")
         for old in sorted(folder.glob("step-*"), reverse=True)[KEPT:]:
             shutil.rmtree(old, ignore_errors=True)
     dist.barrier()
