@@ -259,9 +259,15 @@ FromLock take_lock(const Job& job, const Catalog& catalog, CheckOptions& options
   } else {
     out.why_not = "the plan is none of this job: " + to_string(changes.error().front());
   }
+  // A plan may be written in the words of another framework than its own, which it says nothing of.
+  const std::optional<std::string> stack = job.kind == JobKind::Accelerate ? std::nullopt : stack_of(job);
+  if (stack && *stack != *lock->said.stack) return out;
   options.otherwise = lock->said;
   RequestSpec& asked = options.request;
-  if (!asked.params && !asked.model && !asked.hf_config && !asked.arch) asked.arch = lock->said.arch;
+  if (models_alike(asked, *lock, catalog)) {
+    asked.params = asked.model = asked.hf_config = std::nullopt;
+    asked.arch = lock->said.arch;
+  }
   // Flags of the machines count only where the file names none.
   if (!asked.instances) asked.instances = lock->said.instances;
   if (!asked.count) asked.count = lock->said.count;

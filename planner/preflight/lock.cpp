@@ -79,9 +79,10 @@ RequestSpec request_of(const TrainingPlan& plan, const JsonValue& document) {
 }
 
 /// The plan's job as this kind of file, read as `check` reads it.
-Result<Export> exported(const Lock& lock, JobKind kind, const Catalog& catalog) {
-  // The model-parallel library has a target for each of its two versions.
-  const std::string target = kind == JobKind::Smp ? lock.plan.stack->id : std::string(target_of(kind));
+Result<Export> exported(const Lock& lock, const Job& job, const Catalog& catalog) {
+  // The model-parallel library has a target for each of its two versions, which are started by different launchers.
+  const bool first = job.kind == JobKind::Smp && job.launcher.mpi.is(true);
+  const std::string_view target = first ? std::string_view("smp-v1") : target_of(job.kind);
   return export_plan({lock.plan, ExportOptions{}, catalog}, target);
 }
 
@@ -124,7 +125,7 @@ Result<Lock> read_lock(const std::string& text, const Catalog& catalog) {
 }
 
 Result<std::vector<Change>> drift_of(const JobFolder& folder, const Lock& lock, const Catalog& catalog) {
-  const Result<Export> again = exported(lock, folder.files.front().job.kind, catalog);
+  const Result<Export> again = exported(lock, folder.files.front().job, catalog);
   if (!again) return tl::unexpected<Diagnostics>(again.error());
   std::vector<FolderFile> planned;
   for (const ExportFile& file : again->files) {
@@ -143,6 +144,14 @@ Result<std::vector<Change>> drift_of(const JobFolder& folder, const Lock& lock, 
   return changes;
 }
 
+bool models_alike(const RequestSpec& flags, const Lock& lock, const Catalog& catalog) {
+  RequestSpec model;
+  fill_open(model, flags, {RequestGroup::Model});
+  if (!model.params && !model.model && !model.hf_config && !model.arch) return true;
+  const Result<PlanRequest> request = resolve(model, catalog, std::nullopt);
+  return request && architecture_json(request->workload.architecture) == architecture_json(lock.plan.model);
+}
+
 std::vector<Change> drift_of_flags(const RequestSpec& flags, const Lock& lock, const Catalog& catalog) {
   std::vector<Change> changes;
   const auto add = [&](std::string_view name, std::string planned, std::string found) {
@@ -154,11 +163,7 @@ std::vector<Change> drift_of_flags(const RequestSpec& flags, const Lock& lock, c
     const std::optional<std::string>& asked = name.of(flags);
     if (!asked) continue;
     if (name.group == RequestGroup::Model) {
-      RequestSpec model;
-      name.of(model) = asked;
-      const Result<PlanRequest> request = resolve(model, catalog, std::nullopt);
-      if (request && architecture_json(request->workload.architecture) == architecture_json(lock.plan.model)) continue;
-      add(name.name, lock.plan.model.name, request ? request->workload.architecture.name : *asked);
+      if (!models_alike(flags, lock, catalog)) add(name.name, lock.plan.model.name, *asked);
       continue;
     }
     const std::optional<std::string>& said = name.of(lock.said);

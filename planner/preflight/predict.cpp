@@ -73,10 +73,10 @@ constexpr std::array<CountedDimension, 8> kCounted{{{Dimension::Data, &JobStrate
                                                     {Dimension::ExpertTensor, &JobStrategy::expert_tensor},
                                                     {Dimension::MicroBatch, &JobStrategy::micro_batch}}};
 
-std::optional<std::string> stack_of(const Job& job, const RequestSpec& otherwise) {
+}  // namespace
+
+std::optional<std::string> stack_of(const Job& job) {
   if (job.strategy.stack) return *job.strategy.stack;
-  // A plan that Accelerate or DeepSpeed runs may be of a stack that says more: its own file is beside the job.
-  if (job.kind == JobKind::Accelerate && otherwise.stack) return otherwise.stack;
   switch (job.kind) {
     case JobKind::DeepSpeed:
       return "deepspeed";
@@ -102,6 +102,8 @@ std::optional<std::string> stack_of(const Job& job, const RequestSpec& otherwise
       job.hyperparameters != nullptr && first_of(*job.hyperparameters, {"deepspeed_config", "deepspeed"}) != nullptr;
   return deepspeed ? std::optional<std::string>("deepspeed") : std::nullopt;
 }
+
+namespace {
 
 std::optional<std::string> dtype_of(const JobStrategy& s) {
   if (s.fp8.is(true)) return "fp8";
@@ -238,26 +240,14 @@ JobStrategy whole_strategy(const Job& job) {
   return s;
 }
 
-/// What neither file nor flag says, by the plan beside the job. A file of another framework keeps of it what that can
-/// be told; of another stack that a flag names it means nothing.
-void state_otherwise(RequestSpec& spec, const RequestSpec& plan, bool stack_by_flag, const Catalog& catalog) {
+/// What neither file nor flag says, by the plan beside the job. Of another stack than the plan's its division of the
+/// work means nothing.
+void state_otherwise(RequestSpec& spec, const RequestSpec& plan) {
   if (!plan.stack) return;
   fill_open(spec, plan, {RequestGroup::Work, RequestGroup::Operation, RequestGroup::Launch});
   if (spec.global_batch_tokens) spec.global_batch.reset();
-  const Stack* stack = stack_of(spec, catalog);
-  const bool own = spec.stack == plan.stack;
-  if (stack == nullptr || (!own && stack_by_flag)) return;
+  if (spec.stack != plan.stack) return;
   RequestSpec rest = plan;
-  for (const DimensionRow& row : dimensions()) {
-    std::optional<std::string>& value = rest[row.dimension];
-    if (own || !value) continue;
-    const bool shared = row.dimension == Dimension::MicroBatch || row.dimension == Dimension::Recompute ||
-                        row.dimension == Dimension::RecomputeLayers;
-    Strategy only;
-    if (row.of_execution && row.words != nullptr) row.set(only, row.words->parse(*value).value_or(0));
-    const bool can = row.of_execution && !broken_rule("execution-offered", only, {}, *stack);
-    if (!shared && !can) value.reset();
-  }
   const bool sharding_said = spec[Dimension::Sharding] || spec.zero_stage || spec[Dimension::ShardDegree];
   if (sharding_said && spec[Dimension::Sharding] != plan[Dimension::Sharding]) rest[Dimension::ShardDegree].reset();
   if (sharding_said) rest[Dimension::Sharding].reset();
@@ -280,12 +270,13 @@ std::optional<std::string> market_of(const Job& job, const RequestSpec& otherwis
 RequestSpec request_of(const Job& job, const std::vector<Machines>& machines, const Catalog& catalog,
                        std::string_view region, RequestSpec spec, const RequestSpec& otherwise) {
   const JobStrategy s = whole_strategy(job);
-  const bool stack_by_flag = spec.stack.has_value();
   if (machines.size() == 1 && machines.front().instance != nullptr) spec.instances = machines.front().instance->name;
   if (machines.size() == 1 && machines.front().count) spec.count = std::to_string(*machines.front().count);
   if (!region.empty()) spec.region = std::string(region);
   if (!spec.market) spec.market = market_of(job, otherwise);
-  if (!spec.stack) spec.stack = stack_of(job, otherwise);
+  // Accelerate runs FSDP, DeepSpeed or neither: the plan knows which.
+  if (!spec.stack && job.kind == JobKind::Accelerate) spec.stack = otherwise.stack;
+  if (!spec.stack) spec.stack = stack_of(job);
   if (!spec.stack) spec.stack = otherwise.stack;
   if (!spec.dtype) spec.dtype = dtype_of(s);
   for (const CountedDimension& c : kCounted) {
@@ -303,7 +294,7 @@ RequestSpec request_of(const Job& job, const std::vector<Machines>& machines, co
   state_execution(spec, told, catalog);
   if (!spec[Dimension::SequenceParallel] && s.sequence_parallel)
     spec[Dimension::SequenceParallel] = *s.sequence_parallel ? "true" : "false";
-  state_otherwise(spec, otherwise, stack_by_flag, catalog);
+  state_otherwise(spec, otherwise);
   // Limits judge the prediction; they do not shape it.
   return without(std::move(spec), {RequestGroup::Goal, RequestGroup::Facts});
 }
