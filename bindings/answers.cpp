@@ -15,6 +15,7 @@
 #include "planner/analysis/whatif.hpp"
 #include "planner/answer/plan_file.hpp"
 #include "planner/answer/plan_json.hpp"
+#include "planner/answer/plan_lock.hpp"
 #include "planner/export/folder.hpp"
 #include "planner/export/target.hpp"
 #include "planner/preflight/report_checks.hpp"
@@ -137,7 +138,8 @@ py::tuple export_of_text(const CatalogHandle& handle, const std::string& text, s
                          const std::string& target, const std::map<std::string, std::string>& given) {
   const TrainingPlan plan = read_plan(handle, text, rank);
   const ExportOptions options = options_of(given);
-  const Export done = value_or_throw(export_plan({plan, options, *handle.catalog}, target));
+  const std::string lock = plan_lock(value_or_throw(parse_json(text, "plan")), plan.rank);
+  const Export done = value_or_throw(export_plan({plan, options, *handle.catalog, lock}, target));
   py::list files;
   for (const ExportFile& file : done.files) files.append(py::make_tuple(file.path, file.content));
   py::list placeholders;

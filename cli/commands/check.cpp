@@ -98,10 +98,11 @@ Result<std::vector<std::string>> fix_file(const CheckFlags& flags, const std::st
   return said;
 }
 
-/// The job of a file, with what stands beside it.
-Result<Job> job_of(const std::string& text, const std::string& path, std::optional<JobKind> kind) {
+/// The job of a file, with what stands beside it; `folder` is empty where only the file was named.
+Result<Job> job_of(const std::string& text, const std::string& path, const std::string& folder,
+                   std::optional<JobKind> kind) {
   Result<Job> job = read_job(text, path, kind);
-  if (job) read_beside(*job);
+  if (job) read_beside(*job, folder);
   return job;
 }
 
@@ -110,6 +111,7 @@ Result<Answer> run_check(CheckFlags flags, const Context& context) {
   Diagnostics faults;
   const Result<std::string> file = job_file_of(flags.path);
   if (!file) return tl::unexpected<Diagnostics>(file.error());
+  const std::string folder = *file == flags.path ? std::string() : flags.path;
   flags.path = *file;
   if (flags.path.empty()) {
     return fail("missing-file", "FILE", "the job to check is not named", "give a file, or - for standard input");
@@ -127,7 +129,7 @@ Result<Answer> run_check(CheckFlags flags, const Context& context) {
   if (!text) append(faults, text.error());
   if (!faults.empty()) return tl::unexpected<Diagnostics>(std::move(faults));
 
-  Result<Job> job = job_of(*text, flags.path, kind);
+  Result<Job> job = job_of(*text, flags.path, folder, kind);
   if (!job) return tl::unexpected<Diagnostics>(job.error());
   Result<Findings> findings = check_job(*job, context.catalog, *limits, options);
   if (!findings) return tl::unexpected<Diagnostics>(findings.error());
@@ -138,7 +140,7 @@ Result<Answer> run_check(CheckFlags flags, const Context& context) {
     for (const std::string& change : *changes) answer.notes.push_back("fix: " + change);
     const Result<std::string> corrected = read_text_file(flags.path);
     if (!corrected) return tl::unexpected<Diagnostics>(corrected.error());
-    job = job_of(*corrected, flags.path, kind);
+    job = job_of(*corrected, flags.path, folder, kind);
     if (!job) return tl::unexpected<Diagnostics>(job.error());
     findings = check_job(*job, context.catalog, *limits, options);
     if (!findings) return tl::unexpected<Diagnostics>(findings.error());
@@ -155,10 +157,11 @@ Command check_command() {
   auto flags = std::make_shared<CheckFlags>();
   Command command{
       "check", "Check a job before it is submitted: a request, estimator arguments, a recipe, a framework's file",
-      "smplan check request.json\n  smplan check estimator.json --model llama-2-13b --stack fsdp --tokens 300B\n"
+      "smplan check job/ --budget 50000\n  smplan check estimator.json --model llama-2-13b --stack fsdp --tokens 300B\n"
       "  smplan check ds_config.json --instances ml.p4d.24xlarge --count 4 --format sarif --output check.sarif",
       [flags](Flags& app) {
-        app.add_option("FILE", flags->path, "The job: its file, or the folder of an export (- is standard input)")
+        app.add_option("FILE", flags->path,
+                       "The job: its folder with all that lies in it, or a file (- is standard input)")
             ->type_name("");
         app.add_option("--kind", flags->kind, "Format of the file [auto]")->type_name(kind_names());
         app.add_option("--facts", flags->facts,

@@ -5,13 +5,14 @@
 #include "cli/command.hpp"
 #include "cli/commands/export_answer.hpp"
 #include "planner/answer/plan_file.hpp"
+#include "planner/answer/plan_lock.hpp"
 
 namespace smplan::cli {
 namespace {
 
 struct ExportFlags {
   std::string plan;
-  std::string rank = "1";
+  std::optional<std::string> rank;
   std::string target;
   ExportOptions options;
   std::optional<std::string> warm_pool;
@@ -39,7 +40,8 @@ Result<std::int64_t> understand(ExportFlags& flags) {
     const Result<Seconds> time = parse_duration(*flags.warm_pool, "--warm-pool");
     time ? static_cast<void>(flags.options.warm_pool = *time) : add(time.error());
   }
-  const Result<std::int64_t> rank = parse_integer_count(flags.rank, "--rank");
+  const Result<std::int64_t> rank =
+      flags.rank ? parse_integer_count(*flags.rank, "--rank") : Result<std::int64_t>(kFirstPlan);
   if (!rank) add(rank.error());
   if (!faults.empty()) return tl::unexpected<Diagnostics>(std::move(faults));
   return *rank;
@@ -53,7 +55,8 @@ Result<Answer> run_export(const ExportFlags& given, const Context& context) {
   if (!document) return tl::unexpected<Diagnostics>(document.error());
   const Result<TrainingPlan> plan = read_training_plan(*document, *rank, context.catalog);
   if (!plan) return tl::unexpected<Diagnostics>(plan.error());
-  return export_answer({*plan, flags.options, context.catalog}, flags.target, context);
+  const std::string lock = plan_lock(*document, plan->rank);
+  return export_answer({*plan, flags.options, context.catalog, lock}, flags.target, context);
 }
 
 }  // namespace
@@ -67,7 +70,7 @@ Command export_command() {
           [flags](Flags& app) {
             app.add_option("--plan", flags->plan, "Answer of `smplan plan --format json` (- is standard input)")
                 ->type_name("FILE");
-            app.add_option("--rank", flags->rank, "Plan of the file to export [1, the best]")->type_name("N");
+            app.add_option("--rank", flags->rank, "Plan of the file to export [its first, the best]")->type_name("N");
             app.add_option("--target", flags->target, "Format to write: " + target_names())->type_name("TARGET");
             const auto job = [&](const char* name, auto& value, const char* text, const char* type) {
               app.add_option(name, value, text)

@@ -5,7 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "base/units.hpp"
 #include "planner/answer/plan_file.hpp"
+#include "planner/answer/plan_lock.hpp"
 #include "planner/export/export_json.hpp"
 
 namespace smplan::cli {
@@ -34,16 +36,26 @@ Result<Answer> export_answer(const ExportJob& job, const std::string& target, co
   return answer;
 }
 
+namespace {
+
+/// Which row of the table this is, and why it is not the first.
+std::string which_plan(const Plan& plan, std::int64_t rank, const std::optional<Diagnostics>& refusal) {
+  const std::string price = plan.price == nullptr ? "price unknown" : format_usd(plan.cost.total());
+  return fmt::format("this is plan {}: {} x {}, {} {}, {}, {}{}", rank, plan.instance_count, plan.instance->name,
+                     plan.stack->id, to_string(plan.strategy), format_duration(plan.cost.time_to_train()), price,
+                     refusal ? "; of the first, " + refusal->front().message : "");
+}
+
+}  // namespace
+
 Result<Answer> export_best(const PlanSet& set, const std::string& target, const Context& context) {
   std::optional<Diagnostics> refusal;
   for (std::int64_t rank = 1; rank <= static_cast<std::int64_t>(set.plans.size()); ++rank) {
     const auto index = static_cast<std::size_t>(rank);
     const TrainingPlan plan = training_plan_of(set.request, set.plans[index - 1], index);
-    Result<Answer> answer = export_answer({plan, ExportOptions{}, context.catalog}, target, context);
-    if (answer && refusal) {
-      answer->notes.insert(answer->notes.begin(),
-                           fmt::format("this is plan {}; of the first, {}", rank, refusal->front().message));
-    }
+    const std::string lock = plan_lock(set, index);
+    Result<Answer> answer = export_answer({plan, ExportOptions{}, context.catalog, lock}, target, context);
+    if (answer) answer->notes.insert(answer->notes.begin(), which_plan(set.plans[index - 1], rank, refusal));
     if (answer || answer.error().front().code != "not-expressible") return answer;
     if (!refusal) refusal = answer.error();
   }

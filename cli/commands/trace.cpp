@@ -15,7 +15,7 @@ namespace {
 
 struct TraceFlags {
   PlanSource source;
-  std::string rank = "1";
+  std::optional<std::string> rank;
 };
 
 /// A step to play and what to call it.
@@ -59,13 +59,13 @@ Result<Answer> run_trace(const TraceFlags& flags, const Context& context) {
   if (const Result<void> source = check_plan_source(flags.source); !source) {
     faults.insert(faults.end(), source.error().begin(), source.error().end());
   }
-  const Result<std::int64_t> rank = parse_integer_count(flags.rank, "--rank");
+  const Result<std::int64_t> rank = parse_integer_count(flags.rank.value_or("1"), "--rank");
   if (!rank) faults.insert(faults.end(), rank.error().begin(), rank.error().end());
   if (!faults.empty()) return tl::unexpected<Diagnostics>(std::move(faults));
 
   Result<Chosen> step = Chosen{};
   if (flags.source.file) {
-    step = from_file(*flags.source.file, *rank, context.catalog);
+    step = from_file(*flags.source.file, flags.rank ? *rank : kFirstPlan, context.catalog);
   } else {
     const Result<PlanSet> set = searched_plans(flags.source, context.catalog);
     if (!set) return tl::unexpected<Diagnostics>(set.error());

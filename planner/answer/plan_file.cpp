@@ -245,6 +245,7 @@ std::optional<JsonValue> plan_of_rank(ObjectReader& document, std::int64_t rank)
   Diagnostics& out = document.diagnostics();
   const std::size_t faults = out.size();
   const std::vector<JsonValue> plans = document.array("plans");
+  if (rank == kFirstPlan && !plans.empty()) return plans.front();
   for (const JsonValue& plan : plans) {
     const auto found = plan.find("rank");
     if (found && found->as_integer(out) == rank) return plan;
@@ -257,6 +258,11 @@ std::optional<JsonValue> plan_of_rank(ObjectReader& document, std::int64_t rank)
          plans.empty() ? "relax the request that it answers" : "choose a smaller rank, or plan with a larger --top"});
   }
   return std::nullopt;
+}
+
+std::size_t read_rank(const JsonValue& plan, Diagnostics& out) {
+  ObjectReader reader(plan, out);
+  return static_cast<std::size_t>(reader.integer("rank", 1, kMaxCount));
 }
 
 }  // namespace
@@ -274,7 +280,10 @@ Result<TrainingPlan> read_training_plan(const JsonValue& plan_set, std::int64_t 
   }
   plan.smplan_version = read_name(document, "smplan_version");
   if (const auto request = document.value("request")) read_request(*request, plan, out);
-  if (const auto chosen = plan_of_rank(document, rank)) read_plan(*chosen, catalog, plan, out);
+  if (const auto chosen = plan_of_rank(document, rank)) {
+    if (rank == kFirstPlan) plan.rank = read_rank(*chosen, out);
+    read_plan(*chosen, catalog, plan, out);
+  }
   if (!out.empty()) return tl::unexpected<Diagnostics>(std::move(out));
   return plan;
 }

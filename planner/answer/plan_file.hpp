@@ -10,6 +10,10 @@
 
 namespace smplan {
 
+/// In the place of a rank: the first plan of the file, whatever its rank. A job's own file has one plan, which keeps
+/// the rank that it had in the search.
+inline constexpr std::int64_t kFirstPlan = 0;
+
 /// Reads the plan of a rank out of `plan --format json` (schema/plan.schema.json). Every key that decides
 /// the job must be there and of its kind, degrees must multiply to the devices and batches must multiply up; in the
 /// model, the degrees and the sharding an unknown key is a fault. Other keys only ranked the plan and are not read.

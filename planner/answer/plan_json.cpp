@@ -330,6 +330,8 @@ Json miss_json(const PlanSet& set) {
 
 }  // namespace
 
+int plan_schema_version() { return kSchemaVersion; }
+
 std::string_view version() { return SMPLAN_VERSION; }
 
 std::string to_json(const PlanRequest& request) { return request_json(request).dump(); }

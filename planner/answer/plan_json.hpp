@@ -15,6 +15,8 @@ std::string to_json(const PlanSet& set);
 std::string to_json(const PlanRequest& request);
 /// One of its plans, which answers the request.
 Json plan_json(const PlanRequest& request, const Plan& plan, std::size_t rank);
+/// Of the schema that plan files follow.
+int plan_schema_version();
 /// Version of smplan as plan files state it.
 std::string_view version();
 /// One line a plan, header first, the columns of the table plus the degrees.

@@ -53,10 +53,15 @@ struct Export {
   bool brings_program = false;            ///< train.py is among the files
 };
 
+/// The plan of an exported job, in its folder: what the job was written from, so that it can be told what was changed.
+inline constexpr std::string_view kLockFile = "plan.json";
+
 struct ExportJob {
   const TrainingPlan& plan;
   const ExportOptions& options;
   const Catalog& catalog;
+  /// Text of the plan file with this plan alone (plan_lock()), written as kLockFile; empty: none is written.
+  std::string_view lock = {};
 };
 
 /// A set of enumerators as bits, for the capability table.

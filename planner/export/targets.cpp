@@ -315,6 +315,7 @@ Result<Export> export_plan(const ExportJob& job, std::string_view target_name) {
   note_kernels(job.plan, out);
   if (!faults.empty()) return tl::unexpected<Diagnostics>(std::move(faults));
   keep_used(out);
+  if (!job.lock.empty()) out.files.push_back({std::string(kLockFile), std::string(job.lock)});
   out.files.push_back({"NOTES.md", notes_page(job, out, (*target)->summary)});
   return out;
 }

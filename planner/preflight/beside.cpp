@@ -3,10 +3,15 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <memory>
+
+#include <fmt/format.h>
 
 #include "base/json_reader.hpp"
 #include "planner/export/folder.hpp"
+#include "planner/export/target.hpp"
 #include "planner/preflight/fields.hpp"
+#include "planner/preflight/job_folder.hpp"
 
 namespace smplan {
 namespace {
@@ -17,34 +22,6 @@ namespace fs = std::filesystem;
 constexpr std::string_view kNeuron = "neuronx_config.json";
 constexpr std::array<std::string_view, 4> kSplitFiles = {"megatron_args.txt", "torchtitan.toml", "ds_config.json",
                                                          kNeuron};
-/// Files that are a job, in the order in which they are looked for.
-constexpr std::array<std::string_view, 9> kJobFiles = {
-    "estimator.json",  "model_trainer.json", "create_training_job.json", "recipe.yaml",    "megatron_args.txt",
-    "torchtitan.toml", "ds_config.json",     "accelerate.yaml",          "smp_config.json"};
-
-/// Below the folder, whatever a marker says.
-bool stays_inside(const fs::path& path) {
-  return path.is_relative() && std::find(path.begin(), path.end(), "..") == path.end();
-}
-
-/// What the marker lists; empty without one that can be read.
-std::vector<std::string> exported_files(const fs::path& folder) {
-  std::vector<std::string> files;
-  std::error_code none;
-  const fs::path marker = folder / kExportMarker;
-  if (!fs::is_regular_file(marker, none)) return files;
-  const Result<std::string> text = read_text_file(marker.string());
-  const Result<Node> document =
-      text ? parse_document(*text, marker.string(), Syntax::Json) : tl::unexpected<Diagnostics>(text.error());
-  const Node* list = document ? document->find("files") : nullptr;
-  if (list == nullptr) return files;
-  for (const Node& file : list->items) {
-    const Node* path = file.find("path");
-    if (path != nullptr && path->is_string() && stays_inside(path->text)) files.push_back(path->text);
-  }
-  return files;
-}
-
 /// Where a split may stand: in the files of the export, else in the folder of the script.
 std::vector<std::string> split_files(const Job& job, const fs::path& folder) {
   std::vector<std::string> files = exported_files(folder);
@@ -81,6 +58,7 @@ std::string_view stack_of_split(JobKind kind) {
     case JobKind::HyperpodRecipe:
     case JobKind::Accelerate:
     case JobKind::Smp:
+    case JobKind::Torchrun:
       break;
   }
   return {};
@@ -158,9 +136,13 @@ void take_split(Job& job, const JobStrategy& other, const std::string& file) {
 
 }  // namespace
 
-void read_beside(Job& job) {
+void read_beside(Job& job, const std::string& given) {
   std::error_code none;
-  if (!job.submitted() || !fs::is_regular_file(job.file, none)) return;
+  if (!fs::is_regular_file(job.file, none)) return;
+  const fs::path whole = given.empty() ? folder_of(job.file) : fs::path(given);
+  // Before the job takes what others say: each file speaks for itself.
+  if (!whole.empty()) job.folder = std::make_shared<const JobFolder>(read_job_folder(whole, job));
+  if (!job.submitted() && job.kind != JobKind::Torchrun) return;
   const fs::path folder = fs::path(job.file).parent_path();
   for (const std::string& file : split_files(job, folder)) {
     const std::string path = (folder / file).string();
@@ -175,17 +157,15 @@ void read_beside(Job& job) {
 Result<std::string> job_file_of(const std::string& path) {
   std::error_code none;
   if (!fs::is_directory(path, none)) return path;
-  const std::vector<std::string> files = exported_files(path);
-  if (files.empty()) {
-    return fail("no-export", path, "is a folder that no `smplan export` wrote: it has no " + std::string(kExportMarker),
-                "name the file of the job");
+  std::string file = job_file_in(path);
+  if (!file.empty()) return file;
+  if (exported_files(path).empty() && !fs::is_regular_file(fs::path(path) / kLockFile, none)) {
+    return fail(
+        "no-export", path,
+        fmt::format("is a folder that no `smplan export` wrote: it has neither {} nor {}", kExportMarker, kLockFile),
+        "name the file of the job");
   }
-  for (const std::string_view name : kJobFiles) {
-    for (const std::string& file : files) {
-      if (fs::path(file).filename() == name) return (fs::path(path) / file).string();
-    }
-  }
-  return fail("no-job", path, "holds an export without a job that can be checked", "name the file of the job");
+  return fail("no-job", path, "holds no job that can be checked", "name the file of the job");
 }
 
 }  // namespace smplan

@@ -3,7 +3,11 @@
 #include <algorithm>
 #include <array>
 
+#include <fmt/format.h>
+
 #include "base/units.hpp"
+#include "planner/preflight/job_folder.hpp"
+#include "planner/preflight/lock.hpp"
 #include "planner/preflight/predict.hpp"
 #include "planner/preflight/rules/tools.hpp"
 
@@ -52,6 +56,7 @@ std::vector<Machines> machines_of(const Job& job, const Catalog& catalog, const 
 std::string region_of(const Job& job, const CheckOptions& options) {
   if (options.request.region) return *options.request.region;
   if (job.region) return *job.region;
+  if (options.otherwise.region) return *options.otherwise.region;
   return options.environment_region.value_or("");
 }
 
@@ -82,11 +87,14 @@ Result<Gates> read_gates(const RequestSpec& flags, const Catalog& catalog) {
   gates.deadline = request->deadline;
   gates.hourly = request->max_hourly;
   gates.confidence = request->confidence.value_or(Gates::kGateConfidence);
+  gates.confidence_asked = flags.confidence.has_value();
   if (flags.market) gates.market = request->markets.front();
   return gates;
 }
 
 bool length_known(const CheckInput& in) { return in.prediction != nullptr && in.prediction->length_unknown.empty(); }
+
+bool price_known(const CheckInput& in) { return in.prediction != nullptr && in.prediction->plan.price != nullptr; }
 
 /// What a flag asks to be kept to, in words; empty where none asks.
 std::string gate_of(const Need& need, const Gates& gates) {
@@ -104,13 +112,17 @@ bool given(const Need& need, const CheckInput& in) {
     case Need::Length:
       return length_known(in);
     case Need::Budget:
-      return length_known(in) && in.gates.budget.has_value();
+      return length_known(in) && price_known(in) && in.gates.budget.has_value();
     case Need::Deadline:
       return length_known(in) && in.gates.deadline.has_value();
     case Need::Hourly:
       return in.gates.hourly.has_value();
     case Need::OfFacts:
       return is_known(*need.fact, in.facts);
+    case Need::Folder:
+      return in.job.folder != nullptr;
+    case Need::Lock:
+      return in.drift != nullptr;
   }
   return false;
 }
@@ -151,20 +163,32 @@ std::vector<Job> alternatives_of(const Job& job) {
   return jobs;
 }
 
+/// What is missing to judge by the models; empty where nothing is.
+std::string unknown_of(const Need& need, const CheckInput& in, const Case& one) {
+  if (in.prediction == nullptr) return one.outcome.why_not;
+  if (!in.prediction->length_unknown.empty()) return in.prediction->length_unknown;
+  if (need.kind != Need::Budget || price_known(in)) return {};
+  const Plan& plan = in.prediction->plan;
+  return fmt::format("no {} price of {} is known in {}", to_string(plan.market), plan.instance->name,
+                     in.prediction->request.region);
+}
+
 std::string why_not_run(const Rule& rule, const CheckInput& in, const Case& one) {
   std::string reason = reason_not_run(rule.need);
   if (!rule.need.is_modelled()) return reason;
-  if (in.prediction == nullptr) return one.outcome.why_not.empty() ? reason : reason + "; " + one.outcome.why_not;
-  return in.prediction->length_unknown.empty() ? reason : reason + "; " + in.prediction->length_unknown;
+  const std::string unknown = unknown_of(rule.need, in, one);
+  return unknown.empty() ? reason : reason + "; " + unknown;
 }
 
 /// A limit that was asked for and cannot be judged is not kept.
 void refuse_gate(const Rule& rule, const CheckInput& in, const Case& one, const std::string& gate, Report& report) {
-  const bool predicted = in.prediction != nullptr;
   Finding& finding = report.at(one.job.instance_type.stated ? one.job.instance_type.where : one.job.root().where);
   finding.severity = Severity::Error;
-  finding.message = gate + " cannot be judged: " + (predicted ? in.prediction->length_unknown : one.outcome.why_not);
-  finding.fix = predicted ? "give --tokens" : reason_not_run(Need::Length);
+  finding.message = gate + " cannot be judged: " + unknown_of(rule.need, in, one);
+  const bool predicted = in.prediction != nullptr;
+  finding.fix = !predicted          ? reason_not_run(Need::Length)
+                : !length_known(in) ? "give --tokens"
+                                    : "give one by --catalog, or another --region or --market";
   finding.source = rule.source;
 }
 
@@ -213,6 +237,43 @@ void run_rule(const Rule& rule, const std::vector<CheckInput>& inputs, const std
   }
 }
 
+/// What the plan in the job's folder gives to the check.
+struct FromLock {
+  std::optional<std::vector<Change>> drift;  ///< nullopt without a plan
+  std::string why_not;                       ///< the plan is there and does not count
+};
+
+/// Reads the plan beside the job: it says what neither files nor flags say, and what has drifted from it.
+FromLock take_lock(const Job& job, const Catalog& catalog, CheckOptions& options) {
+  FromLock out;
+  if (job.folder == nullptr || !job.folder->lock) return out;
+  const Result<Lock> lock = read_lock(*job.folder->lock, catalog);
+  if (!lock) {
+    out.why_not = to_string(lock.error().front());
+    return out;
+  }
+  Result<std::vector<Change>> changes = drift_of(*job.folder, *lock, catalog);
+  if (changes) {
+    out.drift = drift_of_flags(options.request, *lock, catalog);
+    out.drift->insert(out.drift->end(), changes->begin(), changes->end());
+  } else {
+    out.why_not = "the plan is none of this job: " + to_string(changes.error().front());
+  }
+  // A plan may be written in the words of another framework than its own, which it says nothing of.
+  const std::optional<std::string> stack = job.kind == JobKind::Accelerate ? std::nullopt : stack_of(job);
+  if (stack && *stack != *lock->said.stack) return out;
+  options.otherwise = lock->said;
+  RequestSpec& asked = options.request;
+  if (models_alike(asked, *lock, catalog)) {
+    asked.params = asked.model = asked.hf_config = std::nullopt;
+    asked.arch = lock->said.arch;
+  }
+  // Flags of the machines count only where the file names none.
+  if (!asked.instances) asked.instances = lock->said.instances;
+  if (!asked.count) asked.count = lock->said.count;
+  return out;
+}
+
 void take_predictions(std::vector<Case>& cases, Findings& out) {
   for (Case& one : cases) {
     if (!one.outcome.prediction) {
@@ -228,7 +289,7 @@ void take_predictions(std::vector<Case>& cases, Findings& out) {
 }  // namespace
 
 std::span<const RuleFamily> rule_families() {
-  static const std::array<RuleFamily, 25> kFamilies = {{{"Request schema", schema_rules()},
+  static const std::array<RuleFamily, 26> kFamilies = {{{"Request schema", schema_rules()},
                                                         {"Limits of single settings", limit_rules()},
                                                         {"Time limits, spot, retries", time_rules()},
                                                         {"Warm pools", warm_pool_rules()},
@@ -252,7 +313,8 @@ std::span<const RuleFamily> rule_families() {
                                                         {"Data", data_rules()},
                                                         {"Checkpoints", checkpoint_rules()},
                                                         {"Debugger and profiler", debugger_rules()},
-                                                        {"Quotas, regions, secrets", account_rules()}}};
+                                                        {"Quotas, regions, secrets", account_rules()},
+                                                        {"The folder of a job", folder_rules()}}};
   return kFamilies;
 }
 
@@ -280,9 +342,11 @@ int Findings::count(Severity severity) const {
 }
 
 Result<Findings> check_job(const Job& given_job, const Catalog& catalog, const SagemakerLimits& limits,
-                           const CheckOptions& options) {
-  const Result<Gates> gates = read_gates(options.request, catalog);
+                           const CheckOptions& given_options) {
+  const Result<Gates> gates = read_gates(given_options.request, catalog);
   if (!gates) return tl::unexpected<Diagnostics>(gates.error());
+  CheckOptions options = given_options;
+  const FromLock from_lock = take_lock(given_job, catalog, options);
   std::vector<Case> cases;
   for (Job& job : alternatives_of(given_job)) {
     if (const Result<void> completed = complete_job(job, catalog, options); !completed) {
@@ -299,9 +363,11 @@ Result<Findings> check_job(const Job& given_job, const Catalog& catalog, const S
   for (const Case& one : cases) {
     const std::optional<Prediction>& p = one.outcome.prediction;
     inputs.push_back({one.job, catalog, limits, options.facts, p ? &*p : nullptr, *gates, one.region, one.machines,
-                      &given_job, one.outcome.plan_inside_domain});
+                      &given_job, one.outcome.plan_inside_domain, from_lock.drift ? &*from_lock.drift : nullptr,
+                      from_lock.why_not});
   }
   Findings out;
+  out.drift = from_lock.drift;
   out.file = given_job.file;
   out.kind = given_job.kind;
   std::vector<Finding> found;

@@ -30,6 +30,8 @@ struct CheckOptions {
   RequestSpec request;  ///< what the file cannot say: --model, --seq-len, --region, --budget ...
   std::optional<std::string> environment_region;
   std::optional<std::int64_t> n_gpus;  ///< accelerators of the job, where its file does not say
+  /// What neither the file nor a flag says: of the plan in the job's folder. check_job() fills it.
+  RequestSpec otherwise;
   std::vector<Ignored> ignored;
   SearchOptions search;  ///< of the predictions
 };
@@ -49,6 +51,8 @@ struct Findings {
   std::optional<Prediction> prediction;
   /// Of a job whose types are tried in order: of the second and later ones.
   std::vector<Prediction> other_predictions;
+  /// From the plan in the job's folder; nullopt without one.
+  std::optional<std::vector<Change>> drift;
   /// Types of such a job that could not be predicted, and why.
   std::vector<std::pair<std::string, std::string>> not_predicted;
 

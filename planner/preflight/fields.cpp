@@ -123,6 +123,8 @@ void read_script_settings(const Node& h, Job& job) {
   s.sequence_length = count_field(first_of(h, {"max_seq_length", "seq_length", "max_context_width", "seq_len"}));
   s.steps = count_field(h.find("max_steps"));
   s.finetune = unquoted(text_field(h.find("finetune")));
+  s.optimizer = unquoted(text_field(first_of(h, {"optimizer", "optim"})));
+  s.save_interval = count_field(first_of(h, {"save_interval", "save_steps"}));
   s.lora_rank = count_field(h.find("lora_rank"));
   s.lora_embeddings = switch_field(h.find("lora_embeddings"));
   s.recompute_layers = count_field(h.find("activation_checkpointing_layers"));

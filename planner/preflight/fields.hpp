@@ -53,6 +53,7 @@ void read_accelerate(const Node& root, Job& job);
 void read_megatron(const Node& root, Job& job);
 void read_torchtitan(const Node& root, Job& job);
 void read_smp(const Node& root, Job& job);
+void read_torchrun(const Node& root, Job& job);
 
 // What each format tells software; what it leaves open is the framework's default.
 Execution megatron_execution(const Node& root);

@@ -17,6 +17,17 @@ Json finding_json(const Finding& f) {
   return out;
 }
 
+Json change_json(const Change& change) {
+  Json out;
+  out["change"] = change.sign == '~' ? "changed" : change.sign == '+' ? "added" : "removed";
+  out["name"] = change.name;
+  out["planned"] = change.sign == '+' ? Json(nullptr) : Json(change.planned);
+  out["found"] = change.sign == '-' ? Json(nullptr) : Json(change.found);
+  out["file"] = change.file;
+  out["path"] = change.where.path;
+  return out;
+}
+
 Json prediction_json(const Prediction& p) {
   const Plan& plan = p.plan;
   Json out;
@@ -125,6 +136,10 @@ Json json_of(const Findings& findings) {
       entry["ignored_because"] = reason;
       out["ignored"].push_back(std::move(entry));
     }
+  }
+  if (findings.drift) {
+    out["drift"] = Json::array();
+    for (const Change& change : *findings.drift) out["drift"].push_back(change_json(change));
   }
   if (findings.prediction) out["prediction"] = prediction_json(*findings.prediction);
   for (const Prediction& other : findings.other_predictions) {

@@ -28,6 +28,7 @@ constexpr std::array<KindNames, kJobKindCount> kKinds = {{
     {JobKind::Megatron, "megatron", "Megatron arguments", read_megatron},
     {JobKind::TorchTitan, "torchtitan", "a TorchTitan configuration", read_torchtitan},
     {JobKind::Smp, "smp", "parameters of the model-parallel library", read_smp},
+    {JobKind::Torchrun, "torchrun", "a script that starts torchrun", read_torchrun},
 }};
 
 const KindNames& names_of(JobKind kind) { return kKinds[static_cast<std::size_t>(kind)]; }
@@ -99,6 +100,16 @@ bool ends_with_any(std::string_view text, std::initializer_list<std::string_view
   return std::any_of(ends.begin(), ends.end(), [&](std::string_view end) { return text.ends_with(end); });
 }
 
+/// Processes of a node, and none of the options that every Megatron run has.
+bool starts_torchrun(const Node& arguments) {
+  constexpr std::array<std::string_view, 7> kOfMegatron = {
+      "tensor-model-parallel-size", "num-layers", "hidden-size", "micro-batch-size",
+      "global-batch-size",          "seq-length", "train-iters"};
+  const bool megatron =
+      std::any_of(kOfMegatron.begin(), kOfMegatron.end(), [&](std::string_view name) { return arguments.has(name); });
+  return arguments.has("nproc-per-node") && !megatron;
+}
+
 }  // namespace
 
 std::string_view to_string(JobKind kind) { return names_of(kind).name; }
@@ -123,7 +134,8 @@ Syntax syntax_of(std::optional<JobKind> kind, std::string_view file, std::string
   const bool toml_file = ends_with_any(file, {".toml"});
   if (toml_file || kind == JobKind::TorchTitan) return first == '{' ? Syntax::Json : Syntax::Toml;
   if (first == '{' || (first == '[' && !ends_with_any(file, {".yaml", ".yml"}))) return Syntax::Json;
-  if (kind == JobKind::Megatron || (!kind && ends_with_any(file, {".sh", ".args", ".txt"})) ||
+  if (kind == JobKind::Megatron || kind == JobKind::Torchrun ||
+      (!kind && ends_with_any(file, {".sh", ".args", ".txt"})) ||
       (!kind && first == '-' && text.substr(start).starts_with("--") && !text.substr(start).starts_with("---"))) {
     return Syntax::Arguments;
   }
@@ -131,7 +143,9 @@ Syntax syntax_of(std::optional<JobKind> kind, std::string_view file, std::string
 }
 
 std::optional<JobKind> detect_kind(const Node& document, Syntax syntax) {
-  if (syntax == Syntax::Arguments || document.is_array()) return JobKind::Megatron;
+  if (syntax == Syntax::Arguments || document.is_array()) {
+    return starts_torchrun(document) ? JobKind::Torchrun : JobKind::Megatron;
+  }
   const Node* class_name = document.find("class");
   if (class_name != nullptr && class_name->text.ends_with("Trainer")) return JobKind::ModelTrainer;
   std::optional<JobKind> best;
@@ -182,7 +196,7 @@ Result<Job> read_job(std::string_view text, std::string_view file, std::optional
   if (!kind) {
     return fail("unknown-kind", name, "is of no kind that can be recognised",
                 "say which: --kind create-training-job, estimator, model-trainer, hyperpod-recipe, deepspeed, "
-                "accelerate, megatron, torchtitan or smp");
+                "accelerate, megatron, torchtitan, smp or torchrun");
   }
   Job job;
   job.kind = *kind;

@@ -22,9 +22,10 @@ enum class JobKind {
   Accelerate,
   Megatron,
   TorchTitan,
-  Smp,  ///< parameters of the SageMaker model-parallel library
+  Smp,       ///< parameters of the SageMaker model-parallel library
+  Torchrun,  ///< a shell script that starts a node's processes
 };
-inline constexpr int kJobKindCount = 9;
+inline constexpr int kJobKindCount = 10;
 std::string_view to_string(JobKind kind);
 /// The name with an article, for sentences: `a DeepSpeed configuration`.
 std::string_view in_words(JobKind kind);
@@ -106,9 +107,10 @@ struct JobStrategy {
   Text sharding;  ///< by the name that the format uses
   Switch sequence_parallel, pipeline_layout;
   Count micro_batch, global_batch, accumulation, sequence_length, steps, epochs;
-  Text stack;                ///< that a file of several trainers names, by the catalog's name
-  Text finetune, recompute;  ///< as the script names them
-  Count recompute_layers;    ///< of each pipeline chunk, where not all
+  Text stack;                           ///< that a file of several trainers names, by the catalog's name
+  Text finetune, recompute, optimizer;  ///< as the script names them
+  Count save_interval;                  ///< in steps
+  Count recompute_layers;               ///< of each pipeline chunk, where not all
   Count lora_rank;
   Switch lora_embeddings;
   Count heads, kv_heads, hidden, ffn, vocabulary, layers, experts;
@@ -119,6 +121,8 @@ struct JobStrategy {
   Switch activation_offload;
   Execution execution;
 };
+
+struct JobFolder;
 
 /// A job as rules see it: the settings that several formats share, each with its place, and the document
 /// for what only one format has.
@@ -164,6 +168,8 @@ struct Job {
   std::string adapters_unknown;
   Launcher launcher;
   JobStrategy strategy;
+  /// What lies beside it, where the job is a folder; nullptr where it is one file.
+  std::shared_ptr<const JobFolder> folder;
 
   [[nodiscard]] const Node& root() const { return *document; }
   /// Submitted to SageMaker as it is (and not a configuration that a job's script reads).

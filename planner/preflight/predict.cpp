@@ -11,6 +11,7 @@
 #include "models/job/workload.hpp"
 #include "models/layers/layers.hpp"
 #include "planner/preflight/fields.hpp"
+#include "planner/preflight/lock.hpp"
 #include "planner/preflight/rules/tools.hpp"
 #include "planner/request/names.hpp"
 #include "planner/search/search.hpp"
@@ -72,6 +73,8 @@ constexpr std::array<CountedDimension, 8> kCounted{{{Dimension::Data, &JobStrate
                                                     {Dimension::ExpertTensor, &JobStrategy::expert_tensor},
                                                     {Dimension::MicroBatch, &JobStrategy::micro_batch}}};
 
+}  // namespace
+
 std::optional<std::string> stack_of(const Job& job) {
   if (job.strategy.stack) return *job.strategy.stack;
   switch (job.kind) {
@@ -90,6 +93,7 @@ std::optional<std::string> stack_of(const Job& job) {
     case JobKind::Estimator:
     case JobKind::ModelTrainer:
     case JobKind::Smp:
+    case JobKind::Torchrun:
       break;
   }
   if (job.launcher.smp.is(true)) return job.launcher.torchrun.is(true) ? "smp-v2" : "smp-v1";
@@ -98,6 +102,8 @@ std::optional<std::string> stack_of(const Job& job) {
       job.hyperparameters != nullptr && first_of(*job.hyperparameters, {"deepspeed_config", "deepspeed"}) != nullptr;
   return deepspeed ? std::optional<std::string>("deepspeed") : std::nullopt;
 }
+
+namespace {
 
 std::optional<std::string> dtype_of(const JobStrategy& s) {
   if (s.fp8.is(true)) return "fp8";
@@ -175,13 +181,17 @@ void state_sharding(RequestSpec& spec, const Job& job, const JobStrategy& s, con
 }
 
 /// What is trained and how, where a script's settings use our names; its other words mean what only it knows.
-void state_training(RequestSpec& spec, const JobStrategy& s) {
+void state_training(RequestSpec& spec, const JobStrategy& s, const RequestSpec& otherwise) {
   const std::optional<FineTune> mode = finetune_from(s.finetune.value_or(""));
-  if (!spec.finetune && mode) {
+  // Of a script `full` is every weight, from the model's own or from new ones: the plan beside the job knows which.
+  const bool planned_full = otherwise.stack && otherwise.finetune.value_or("full") == "full";
+  if (!spec.finetune && mode && (*mode != FineTune::Full || !planned_full)) {
     spec.finetune = *s.finetune;
     if (*mode != FineTune::Full) state(spec.lora_rank, s.lora_rank);
     if (*mode != FineTune::Full && s.lora_embeddings.is(true)) spec.lora_embeddings = "on";
   }
+  const std::string optimizer = s.optimizer.value_or("");
+  if (!spec.optimizer && optimizer_from(optimizer)) spec.optimizer = optimizer;
   const std::optional<Recompute> recompute = recompute_from(s.recompute.value_or(""));
   if (!spec[Dimension::Recompute] && !spec[Dimension::RecomputeLayers] && recompute) {
     spec[Dimension::Recompute] = *s.recompute;
@@ -189,7 +199,13 @@ void state_training(RequestSpec& spec, const JobStrategy& s) {
   }
   if (spec.tokens || !spec.global_batch || !s.steps || *s.steps < 1 || !s.sequence_length) return;
   const Result<std::int64_t> batch = parse_integer_count(*spec.global_batch, "--global-batch");
-  if (batch) spec.tokens = std::to_string(times(times(*s.steps, *batch), *s.sequence_length));
+  if (!batch) return;
+  const std::int64_t of_step = times(*batch, *s.sequence_length);
+  const std::int64_t tokens = times(*s.steps, of_step);
+  spec.tokens = std::to_string(tokens);
+  // Steps are whole: those of the plan beside the job are its tokens, rounded up.
+  const Result<std::int64_t> planned = parse_integer_count(otherwise.tokens.value_or("0"), "");
+  if (planned && *planned <= tokens && tokens - *planned < of_step) spec.tokens = otherwise.tokens;
 }
 
 /// What the job tells software, as far as the stack can be told so. Where the stack is open, those that can are meant.
@@ -224,15 +240,44 @@ JobStrategy whole_strategy(const Job& job) {
   return s;
 }
 
+/// What neither file nor flag says, by the plan beside the job. Of another stack than the plan's its division of the
+/// work means nothing.
+void state_otherwise(RequestSpec& spec, const RequestSpec& plan) {
+  if (!plan.stack) return;
+  fill_open(spec, plan, {RequestGroup::Work, RequestGroup::Operation, RequestGroup::Launch});
+  if (spec.global_batch_tokens) spec.global_batch.reset();
+  if (spec.stack != plan.stack) return;
+  RequestSpec rest = plan;
+  const bool sharding_said = spec[Dimension::Sharding] || spec.zero_stage || spec[Dimension::ShardDegree];
+  if (sharding_said && spec[Dimension::Sharding] != plan[Dimension::Sharding]) rest[Dimension::ShardDegree].reset();
+  if (sharding_said) rest[Dimension::Sharding].reset();
+  if (spec[Dimension::Recompute] && spec[Dimension::Recompute] != plan[Dimension::Recompute]) {
+    rest[Dimension::RecomputeLayers].reset();
+  }
+  if (spec[Dimension::RecomputeLayers]) rest[Dimension::Recompute].reset();
+  if (spec.fused_loss) rest[Dimension::LossKernel].reset();
+  fill_open(spec, rest, {RequestGroup::Dimension, RequestGroup::Execution});
+}
+
+/// How it is bought: a file that is submitted says spot or does not.
+std::optional<std::string> market_of(const Job& job, const RequestSpec& otherwise) {
+  if (job.spot.is(true)) return "spot";
+  if (otherwise.market == "spot" && job.submitted()) return "on-demand";
+  return otherwise.market;
+}
+
 /// The job as a request: its hardware and degrees where no flag says otherwise.
 RequestSpec request_of(const Job& job, const std::vector<Machines>& machines, const Catalog& catalog,
-                       std::string_view region, RequestSpec spec) {
+                       std::string_view region, RequestSpec spec, const RequestSpec& otherwise) {
   const JobStrategy s = whole_strategy(job);
   if (machines.size() == 1 && machines.front().instance != nullptr) spec.instances = machines.front().instance->name;
   if (machines.size() == 1 && machines.front().count) spec.count = std::to_string(*machines.front().count);
   if (!region.empty()) spec.region = std::string(region);
-  if (!spec.market && job.spot.is(true)) spec.market = "spot";
+  if (!spec.market) spec.market = market_of(job, otherwise);
+  // Accelerate runs FSDP, DeepSpeed or neither: the plan knows which.
+  if (!spec.stack && job.kind == JobKind::Accelerate) spec.stack = otherwise.stack;
   if (!spec.stack) spec.stack = stack_of(job);
+  if (!spec.stack) spec.stack = otherwise.stack;
   if (!spec.dtype) spec.dtype = dtype_of(s);
   for (const CountedDimension& c : kCounted) {
     const bool of_experts = c.dimension == Dimension::ExpertTensor;
@@ -240,12 +285,16 @@ RequestSpec request_of(const Job& job, const std::vector<Machines>& machines, co
   }
   state(spec.seq_len, s.sequence_length);
   if (!spec.global_batch_tokens) state(spec.global_batch, global_batch_of(s, machines));
-  state_training(spec, s);
+  state_training(spec, s, otherwise);
   state_sharding(spec, job, s, machines, catalog);
   if (!spec[Dimension::Offload]) spec[Dimension::Offload] = offload_of(job, s);
-  state_execution(spec, s.execution, catalog);
+  Execution told = s.execution;
+  // What the plan tells the script of it stands in no file.
+  if (otherwise.stack && spec.stack == otherwise.stack) told.unsharded_gradients = Toggle::Default;
+  state_execution(spec, told, catalog);
   if (!spec[Dimension::SequenceParallel] && s.sequence_parallel)
     spec[Dimension::SequenceParallel] = *s.sequence_parallel ? "true" : "false";
+  state_otherwise(spec, otherwise);
   // Limits judge the prediction; they do not shape it.
   return without(std::move(spec), {RequestGroup::Goal, RequestGroup::Facts});
 }
@@ -352,6 +401,16 @@ std::optional<Plan> better_than(const Plan& plan, const RequestSpec& job, const 
   return best == nullptr ? std::nullopt : std::optional(*best);
 }
 
+/// The plan beside the job, unchanged: what is better was weighed when it was chosen.
+bool is_as_planned(const RequestSpec& spec, const RequestSpec& plan) {
+  if (!plan.stack) return false;
+  const auto names = request_names();
+  return std::all_of(names.begin(), names.end(), [&](const RequestName& name) {
+    const std::optional<std::string>& planned = name.of(plan);
+    return !planned || name.of(spec) == planned;
+  });
+}
+
 std::string largest_component(const MemoryComponents& c) {
   const auto parts = memory_parts();
   const auto most = std::max_element(parts.begin(), parts.end(),
@@ -395,7 +454,7 @@ PredictionOutcome predict(const Job& job, const std::vector<Machines>& machines,
     out.why_not = "no model is given";
     return out;
   }
-  const RequestSpec spec = request_of(job, machines, catalog, region, options.request);
+  const RequestSpec spec = request_of(job, machines, catalog, region, options.request, options.otherwise);
   if (machines.size() == 1 && machines.front().type && machines.front().instance == nullptr) {
     out.why_not = "the catalog has no accelerators of " + *machines.front().type;
     return out;
@@ -439,7 +498,7 @@ PredictionOutcome predict(const Job& job, const std::vector<Machines>& machines,
   p.largest_memory = largest_component(p.plan.memory.components);
   p.artifact_bytes = 2 * static_cast<double>(count_parameters(p.request.workload.architecture).total());
   if (!p.plan.memory.fits()) p.cures = cures_for(spec, catalog, options.search);
-  p.better = better_than(p.plan, spec, catalog, options.search);
+  if (!is_as_planned(spec, options.otherwise)) p.better = better_than(p.plan, spec, catalog, options.search);
   out.prediction = std::move(p);
   return out;
 }

@@ -13,6 +13,9 @@ struct PredictionOutcome {
   std::optional<bool> plan_inside_domain;
 };
 
+/// The catalog's name of what runs the job, as far as its file tells.
+std::optional<std::string> stack_of(const Job& job);
+
 /// Completes the job's strategy with what the flags and the model say, where the file says nothing.
 /// Fails if the flags are invalid.
 Result<void> complete_job(Job& job, const Catalog& catalog, const CheckOptions& options);

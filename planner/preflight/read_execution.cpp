@@ -38,6 +38,30 @@ LayerModules modules_of(const Node* node) {
   return modules;
 }
 
+/// TrainingArguments' `fsdp`: `full_shard auto_wrap`.
+bool trains_by_fsdp(const Node& h) {
+  const Node* fsdp = h.find("fsdp");
+  if (fsdp == nullptr || fsdp->is_null() || truth_of(*fsdp) == false) return false;
+  return !fsdp->text.empty() || truth_of(*fsdp) == true || !fsdp->items.empty();
+}
+
+bool accumulates(const Node& h) {
+  return count_field(first_of(h, {"gradient_accumulation_steps", "gradient_accumulation"})).value_or(1) > 1;
+}
+
+/// GradientAccumulationPlugin's `sync_each_batch`, in Accelerate's file or in TrainingArguments' `accelerator_config`,
+/// which may be JSON in a string.
+bool syncs_each_batch(const Node* config) {
+  if (config == nullptr) return false;
+  if (config->is_string()) {
+    const Result<Node> inside = parse_document(config->text, "accelerator_config", Syntax::Json);
+    return inside && inside->is_object() && syncs_each_batch(&*inside);
+  }
+  const Node* own = config->at({"gradient_accumulation_kwargs", "sync_each_batch"});
+  if (own == nullptr) own = config->find("sync_each_batch");
+  return own != nullptr && truth_of(*own) == true;
+}
+
 CudaGraphs graphs_of(const Node& root) {
   const Text kind = text_field(root.find("cuda-graph-impl"));
   const std::vector<std::string_view> scope = words_of(root.find("cuda-graph-scope"));
@@ -102,6 +126,9 @@ Execution script_execution(const Node& h) {
     const DimensionRow& kernel = row_of(Dimension::AttentionKernel);
     if (const auto named = kernel.words->parse(*attention)) kernel.set(said, *named);
   }
+  if (trains_by_fsdp(h) && accumulates(h) && !syncs_each_batch(h.find("accelerator_config"))) {
+    e.unsharded_gradients = Toggle::On;
+  }
   const Node* reentrant = h.at({"gradient_checkpointing_kwargs", "use_reentrant"});
   if (reentrant != nullptr && truth_of(*reentrant) == true) e.reentrant_checkpoint = Toggle::On;
   return e;
@@ -121,9 +148,14 @@ Execution torchtitan_execution(const Node& root) {
   return e;
 }
 
-/// huggingface/accelerate 1.x: `dynamo_config` of its configuration file.
+/// huggingface/accelerate 1.x: `dynamo_config` of its configuration file. Micro-batches before the last of a step run
+/// under no_sync, so that every rank of FSDP holds whole gradients; without accumulation that changes nothing.
 Execution accelerate_execution(const Node& root) {
   Execution e;
+  const Count steps = count_field(root.find("gradient_accumulation_steps"));
+  if (text_field(root.find("distributed_type")).is("FSDP") && steps.value_or(2) > 1 && !syncs_each_batch(&root)) {
+    e.unsharded_gradients = Toggle::On;
+  }
   const Text backend = text_field(root.at({"dynamo_config", "dynamo_backend"}));
   if (backend) e.compile = *backend == "NO" || *backend == "no" ? Compile::Off : Compile::Layers;
   return e;

@@ -1,4 +1,6 @@
 // Readers of the files that a job's script reads: they say how the work is split, not on what it runs.
+#include <algorithm>
+
 #include "planner/preflight/fields.hpp"
 
 namespace smplan {
@@ -43,6 +45,14 @@ void read_accelerate(const Node& root, Job& job) {
       s.parameter_offload = derived(std::string("cpu"), offload->where);
       s.optimizer_offload = s.parameter_offload;
     }
+  }
+  // Of a job without a DeepSpeed file of its own.
+  if (const Node* d = root.find("deepspeed_config"); d != nullptr && d->is_object()) {
+    s.zero_stage = count_field(d->find("zero_stage"));
+    s.accumulation = count_field(d->find("gradient_accumulation_steps"));
+    s.optimizer_offload = text_field(d->find("offload_optimizer_device"));
+    s.parameter_offload = text_field(d->find("offload_param_device"));
+    s.stack = derived(std::string("deepspeed"), d->where);
   }
   const Node* p = root.find("parallelism_config");
   if (p != nullptr && p->is_object()) {
@@ -202,6 +212,27 @@ void read_smp(const Node& root, Job& job) {
   // The file is read by a job that is started as its version needs it.
   const bool second = s.shard_degree.stated || root.has("sm_activation_offloading");
   (second ? job.launcher.torchrun : job.launcher.mpi) = derived(true, root.where);
+}
+
+/// Options of torchrun, then the script and its own.
+void read_torchrun(const Node& root, Job& job) {
+  JobStrategy& s = job.strategy;
+  job.launcher.stated = true;
+  job.launcher.where = root.where;
+  job.launcher.torchrun = derived(true, root.where);
+  s.nodes = count_field(root.find("nnodes"));
+  s.devices_per_node = count_field(root.find("nproc-per-node"));
+  job.launcher.processes_per_node = s.devices_per_node;
+  for (const Node& option : root.items) {  // the script follows the value of the last option of torchrun
+    if (!option.is_array()) continue;
+    for (const Node& word : option.items) {
+      if (word.text.ends_with(".py")) job.entry_point = text_field(&word);
+    }
+    break;
+  }
+  Node settings = root;  // argparse takes either spelling; the names of settings have underscores
+  for (Node& option : settings.items) std::replace(option.key.begin(), option.key.end(), '-', '_');
+  read_script_settings(settings, job);
 }
 
 }  // namespace smplan

@@ -11,6 +11,10 @@ std::string reason_not_run(const Need& need) {
   switch (need.kind) {
     case Need::Nothing:
       break;
+    case Need::Folder:
+      return "needs the folder of a job";
+    case Need::Lock:
+      return "needs the folder of a job with its plan.json";
     case Need::Prediction:
       return "needs a model and hardware to predict with: --model or --params, --instances, --count";
     case Need::Length:

@@ -69,6 +69,16 @@ struct Machines {
   std::string group;
 };
 
+/// A setting of a job's files that is not what the plan beside them says.
+struct Change {
+  char sign = '~';      ///< `~` changed, `+` only in the file, `-` only in the plan
+  std::string name;     ///< `instance_count`
+  std::string planned;  ///< empty of `+`
+  std::string found;    ///< empty of `-`
+  std::string file;     ///< below the folder, or the flag
+  Where where;
+};
+
 /// What the flags ask the job to keep to.
 struct Gates {
   std::optional<Usd> budget;
@@ -76,6 +86,7 @@ struct Gates {
   std::optional<UsdPerSecond> hourly;
   std::optional<Market> market;         ///< of --market; else the job says it
   double confidence = kGateConfidence;  ///< that the deadline is met
+  bool confidence_asked = false;        ///< by --confidence, which then holds for the budget too
 
   /// Unless --confidence says otherwise.
   static constexpr double kGateConfidence = 0.9;
@@ -94,6 +105,8 @@ struct CheckInput {
   const Job* as_given = nullptr;  ///< with all the types that are tried in order; `job` is on one of them
   /// A plan on the same machines keeps its tensor group inside the NVLink domain; unknown without a model.
   std::optional<bool> plan_inside_domain;
+  const std::vector<Change>* drift = nullptr;  ///< from the plan beside the job; nullptr without one
+  std::string no_lock;                         ///< why the plan beside the job does not count; empty where it does
 
   /// Of a job on one instance type; nullptr otherwise.
   [[nodiscard]] const InstanceType* instance() const;
@@ -139,6 +152,7 @@ inline constexpr Kinds kAccelerate = one(JobKind::Accelerate);
 inline constexpr Kinds kMegatron = one(JobKind::Megatron);
 inline constexpr Kinds kTorchTitan = one(JobKind::TorchTitan);
 inline constexpr Kinds kSmp = one(JobKind::Smp);
+inline constexpr Kinds kTorchrun = one(JobKind::Torchrun);
 inline constexpr Kinds kAnyKind = (Kinds{1} << kJobKindCount) - 1;
 
 /// What a rule needs beside the file; without it the rule is listed as not run.
@@ -151,6 +165,8 @@ struct Need {
     Deadline,
     Hourly,
     OfFacts,  ///< a fact of a facts file
+    Folder,   ///< a job that is a folder
+    Lock,     ///< with the plan in it
   };
   Kind kind = Nothing;
   const Fact* fact = nullptr;

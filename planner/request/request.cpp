@@ -107,7 +107,9 @@ void Resolver::read_model() {
     auto architecture = take(read_hf_config(*config), faults_);
     if (architecture) use_architecture(std::move(*architecture), {});
   } else {
-    const auto file = take(read_json_file(*spec_.arch), faults_);
+    // Its text, where it comes out of another file.
+    const bool is_text = spec_.arch->starts_with('{');
+    const auto file = take(is_text ? parse_json(*spec_.arch, "--arch") : read_json_file(*spec_.arch), faults_);
     if (!file) return;
     const std::size_t before = faults_.size();
     Architecture architecture = read_architecture(*file, faults_);

@@ -96,9 +96,9 @@ TEST(OtherExecution, IsReadFromTheFilesThatHoldIt) {
             "compile:layers+loss");
   EXPECT_EQ(told("[training]\nseq_len = 8\n", JobKind::TorchTitan), "compile:off");
   EXPECT_EQ(told("distributed_type: FSDP\ndynamo_config:\n  dynamo_backend: INDUCTOR\n", JobKind::Accelerate),
-            "compile:layers");
+            "compile:layers unsharded-gradients:on");
   EXPECT_EQ(told("distributed_type: FSDP\ndynamo_config:\n  dynamo_backend: \"NO\"\n", JobKind::Accelerate),
-            "compile:off");
+            "compile:off unsharded-gradients:on");
 }
 
 // The prediction of a job is of what the job tells its software.

@@ -1,6 +1,8 @@
 // Rules that judge what the models predict for the job.
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "planner/preflight/rules/tools.hpp"
 
 namespace smplan {
@@ -48,12 +50,23 @@ void host_memory(const CheckInput& in, Report& report) {
 }
 
 void budget(const CheckInput& in, Report& report) {
-  Usd cost = in.prediction->cost;
-  if (in.job.keep_alive_s && *in.job.keep_alive_s > 0 && in.prediction->plan.price != nullptr) {
-    cost += in.prediction->plan.price->rate * Seconds(static_cast<double>(*in.job.keep_alive_s)) *
-            static_cast<double>(in.prediction->plan.instance_count);
+  const Plan& plan = in.prediction->plan;
+  Usd kept;
+  if (in.job.keep_alive_s && *in.job.keep_alive_s > 0) {
+    kept = plan.price->rate * Seconds(static_cast<double>(*in.job.keep_alive_s)) *
+           static_cast<double>(plan.instance_count);
   }
-  if (cost > *in.gates.budget) report.at(hardware_place(in), {format_usd(cost), format_usd(*in.gates.budget)});
+  const Usd cost = in.prediction->cost + kept;
+  const Usd most = *in.gates.budget;
+  if (cost > most) {
+    report.at(hardware_place(in), {format_usd(cost), format_usd(most)});
+    return;
+  }
+  const double chance = plan.cost.cost_probability(most - kept);
+  if (!in.gates.confidence_asked || chance >= in.gates.confidence) return;
+  report.at(hardware_place(in), {format_usd(cost), format_usd(most)}).message +=
+      fmt::format(", with a chance of {} to stay within it: {} is asked for", format_percent(chance),
+                  format_percent(in.gates.confidence));
 }
 
 void deadline(const CheckInput& in, Report& report) {
@@ -160,8 +173,11 @@ constexpr Rule kRules[] = {
     {"C196", Severity::Warning, "Checkpoint size", "a node's part of a checkpoint is above its disk",
      "a node's part of a checkpoint is {}, its disk {}", "enlarge the volume, or shard the checkpoint over more nodes",
      kJudgement, kSubmitted, Need::Prediction, checkpoint_size},
-    {"C207", Severity::Error, "Budget", "the predicted cost is above the budget", "predicted cost {}, the budget is {}",
-     "train on fewer tokens, on a cheaper plan, or raise the budget", kJudgement, kAnyKind, Need::Budget, budget},
+    {"C207", Severity::Error, "Budget",
+     "the predicted cost is above the budget, or within it with less than the probability of --confidence, or that "
+     "cannot be judged",
+     "predicted cost {}, the budget is {}", "train on fewer tokens, on a cheaper plan, or raise the budget", kJudgement,
+     kAnyKind, Need::Budget, budget},
     {"C208", Severity::Warning, "A better plan", "another plan is both cheaper and faster",
      "{} would cost {} and take {}; this job costs {} and takes {}", "use the better plan", kJudgement, kAnyKind,
      Need::Length, dominated},

@@ -97,5 +97,6 @@ std::span<const Rule> data_rules();
 std::span<const Rule> checkpoint_rules();
 std::span<const Rule> debugger_rules();
 std::span<const Rule> account_rules();
+std::span<const Rule> folder_rules();
 
 }  // namespace smplan
