@@ -37,6 +37,10 @@ constexpr Flavor kFlavors[] = {
     {"qwen3-8b", "qwen3", "8B"},
     {"qwen3-14b", "qwen3", "14B"},
     {"qwen3-32b", "qwen3", "32B"},
+    {"qwen3-30b-a3b", "qwen3", "30B-A3B"},
+    {"qwen3-235b-a22b", "qwen3", "235B-A22B"},
+    {"gpt-oss-20b", "gpt_oss", "20b"},
+    {"gpt-oss-120b", "gpt_oss", "120b"},
 };
 
 /// Families whose layers one of its models has, so that a flavor of the right widths is all that is missing.
@@ -52,6 +56,37 @@ bool is_plain_llama(const Architecture& a) {
   return a.norm == NormKind::RmsNorm && a.positions == PositionEncoding::Rope && a.rotary_base > 0 && a.gated_mlp &&
          !a.is_moe() && !biased && !a.tied_embeddings && !a.has_latent_attention() && !a.has_state_mixer() &&
          a.head_dim * a.n_heads == a.hidden && a.sliding_window == 0;
+}
+
+/// The same of its qwen3 model: a norm on queries and keys, any width of heads, experts in every layer or in none.
+bool is_plain_qwen3(const Architecture& a) {
+  const bool biased = a.qkv_bias || a.attention_output_bias || a.mlp_bias;
+  const bool experts = !a.is_moe() || (a.moe.n_shared_experts == 0 && a.moe.layer_stride == 1 && !a.moe.expert_bias &&
+                                       a.moe.n_leading_dense_layers == 0 && a.moe.latent_hidden == 0);
+  return a.norm == NormKind::RmsNorm && a.positions == PositionEncoding::Rope && a.rotary_base > 0 && a.gated_mlp &&
+         a.qk_norm && !biased && experts && !a.has_latent_attention() && !a.has_state_mixer() && a.sliding_window == 0;
+}
+
+std::string register_qwen3(const Architecture& a) {
+  std::string text =
+      "from torchtitan.models.moe import MoEArgs\n"
+      "from torchtitan.models.qwen3 import Qwen3ModelArgs, qwen3_args\n\n";
+  text += fmt::format(
+      "qwen3_args[\"{}\"] = Qwen3ModelArgs(\n"
+      "    dim={}, n_layers={}, n_heads={}, n_kv_heads={}, head_dim={}, hidden_dim={}, vocab_size={},\n"
+      "    rope_theta={:g}, qk_norm=True, enable_weight_tying={},\n",
+      kOwnFlavor, a.hidden, a.n_layers, a.n_heads, a.n_kv_heads, a.head_dim,
+      a.is_moe() && a.ffn_hidden == 0 ? a.moe.expert_ffn_hidden : a.ffn_hidden, a.vocab, a.rotary_base,
+      a.tied_embeddings ? "True" : "False");
+  if (a.is_moe()) {
+    text += fmt::format(
+        "    moe_enabled=True, moe_inter_dim={},\n"
+        "    moe_args=MoEArgs(num_experts={}, num_shared_experts=0, top_k={}, score_func=\"softmax\", "
+        "route_norm=True,\n"
+        "                     score_before_experts=False),\n",
+        a.moe.expert_ffn_hidden, a.moe.n_experts, a.moe.top_k);
+  }
+  return text + ")\n";
 }
 
 /// Python that registers a flavor of llama3 with the plan's widths. TorchTitan derives the width of the MLP from that
@@ -79,7 +114,8 @@ Json model_section(const TrainingPlan& plan, Export& out, Diagnostics& faults) {
   for (const auto& family : kFamilies) {
     if (!model.empty() || family.first != plan.model.family) continue;
     model["name"] = family.second;
-    if (family.second == "llama3" && is_plain_llama(plan.model)) {
+    if ((family.second == "llama3" && is_plain_llama(plan.model)) ||
+        (family.second == "qwen3" && is_plain_qwen3(plan.model))) {
       model["flavor"] = kOwnFlavor;
       continue;
     }
@@ -258,7 +294,9 @@ void write_torchtitan(const ExportJob& job, Export& out, Diagnostics& faults) {
                                               toml_tables(config)});
   const bool own = config["model"]["flavor"] == Json(kOwnFlavor);
   out.files.push_back(
-      framework_entry((own ? register_flavor(plan) : std::string()) +
+      framework_entry((!own                                       ? std::string()
+                       : config["model"]["name"] == Json("qwen3") ? register_qwen3(plan.model)
+                                                                  : register_flavor(plan)) +
                       "sys.argv = [\"torchtitan.train\", \"--job.config_file\", str(here / \"torchtitan.toml\")]\n"
                       "runpy.run_module(\"torchtitan.train\", run_name=\"__main__\")\n"));
   add_requirement(out, "torchtitan==0.2.2");
