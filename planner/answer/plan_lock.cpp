@@ -1,6 +1,7 @@
 #include "planner/answer/plan_lock.hpp"
 
 #include "base/json_writer.hpp"
+#include "base/printable.hpp"
 #include "planner/answer/plan_json.hpp"
 
 namespace smplan {
@@ -40,7 +41,8 @@ std::string lock_of(Json schema, Json version, Json request, Json plan, const Js
   search["seconds"] = 0.0;
   search["exact"] = true;
   out["search"] = std::move(search);
-  return out.dump(2) + "\n";
+  // Of a file come texts that nobody reads before they are written again.
+  return printable_json(out.dump(2)) + "\n";
 }
 
 }  // namespace
