@@ -212,6 +212,8 @@ Stack read_stack(const JsonValue& value, Diagnostics& out) {
   stack.supported_for_fine_tuning = reader.optional_bool("supported_for_fine_tuning").value_or(false);
   if (reader.has("usual_from_parameters")) {
     stack.usual_from_parameters = reader.number("usual_from_parameters", 0, 1e15);
+  } else {
+    reader.ignore("usual_from_parameters");
   }
   stack.versions = reader.optional_string("versions").value_or("");
   stack.limitation = reader.optional_string("limitation").value_or("");

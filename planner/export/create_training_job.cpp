@@ -111,8 +111,8 @@ Json request(const ExportJob& job, const Launch& launch) {
 void write_create_training_job(const ExportJob& job, Export& out, Diagnostics& faults) {
   const Launch launch = prepare_launch(job, out, faults);
   out.notes.insert(out.notes.end(), launch.notes.begin(), launch.notes.end());
-  out.notes.push_back(fmt::format(
-      "Pack src/ with your script into {} (files at the top of the archive) before submitting.", launch.code_uri));
+  out.notes.push_back(fmt::format("Pack src/{} into {} (files at the top of the archive) before submitting.",
+                                  out.brings_program ? "" : " with your script", launch.code_uri));
   out.files.insert(out.files.begin(), {"create_training_job.json", request(job, launch).dump(2) + "\n"});
 }
 

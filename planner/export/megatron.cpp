@@ -7,6 +7,7 @@
 #include "models/layers/layer_inputs.hpp"
 #include "planner/export/hub_name.hpp"
 #include "planner/export/megatron.hpp"
+#include "planner/export/program.hpp"
 #include "planner/export/text.hpp"
 #include "planner/export/writers.hpp"
 
@@ -320,7 +321,7 @@ void write_megatron(const ExportJob& job, Export& out, Diagnostics&) {
   arguments.set("distributed-backend", "nccl");
   arguments.group("training: yours to choose");
   arguments.set("optimizer", optimizer_name(plan.optimizer));
-  arguments.set("lr", "REPLACE-ME-lr");
+  arguments.set("lr", fmt::format("{:g}", learning_rate(plan)));
   arguments.set("data-path", "REPLACE-ME-data-path");
   arguments.set("tokenizer-type", "HuggingFaceTokenizer");
   arguments.set("tokenizer-model",
@@ -336,7 +337,6 @@ void write_megatron(const ExportJob& job, Export& out, Diagnostics&) {
                   "runpy.run_path(str(here / \"{0}\"), run_name=\"__main__\")\n",
                   script)));
   out.placeholders.push_back({std::string(kRotaryBase), "rope_theta of the model's config.json"});
-  out.placeholders.push_back({"REPLACE-ME-lr", "peak learning rate"});
   out.placeholders.push_back(
       {"REPLACE-ME-data-path", "prefix of the tokenized .bin and .idx files under /opt/ml/input/data/train"});
   out.placeholders.push_back(

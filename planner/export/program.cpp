@@ -80,11 +80,6 @@ ModelSource model_source(const ExportJob& job) {
   return source;
 }
 
-double learning_rate(const TrainingPlan& plan) {
-  if (plan.finetune != FineTune::Full) return 2e-4;
-  return plan.fine_tunes ? 1e-5 : 3e-4;
-}
-
 /// A thirtieth of the steps, 2000 at most.
 std::int64_t warmup_steps(const TrainingPlan& plan) { return std::min<std::int64_t>(2000, (plan.steps() + 29) / 30); }
 
@@ -209,6 +204,11 @@ Engine engine_of(const Strategy& strategy) {
   return strategy.sharding == Sharding::None ? Engine::Ddp : Engine::DeepSpeed;
 }
 
+double learning_rate(const TrainingPlan& plan) {
+  if (plan.finetune != FineTune::Full) return 2e-4;
+  return plan.fine_tunes ? 1e-5 : 3e-4;
+}
+
 std::string pinned(std::string_view package) {
   const std::string_view list = embedded("requirements.txt");
   const std::string start = fmt::format("{}==", package);
@@ -233,9 +233,10 @@ void check_program(const TrainingPlan& plan, TrainingProgram program, Diagnostic
     refuse(fmt::format("the training program has no fp8 with {}", to_string(engine)),
            "plan with --dtype bf16, or with --stack fsdp");
   }
-  if (plan.finetune == FineTune::Qlora && engine != Engine::Ddp) {
-    refuse(fmt::format("the training program cannot shard a 4-bit base ({})", to_string(engine)),
-           "plan with --stack hf-trainer, or export with --script your own");
+  const bool shards_bits = engine == Engine::Ddp || (engine == Engine::Fsdp && program == TrainingProgram::Torch);
+  if (plan.finetune == FineTune::Qlora && !shards_bits) {
+    refuse(fmt::format("the training program has no 4-bit base with {}", to_string(engine)),
+           "plan with --stack fsdp or hf-trainer, or export with --script your own");
   }
   for (const DimensionRow& row : dimensions()) {
     if (!row.of_execution || !row.applies(s) || among(kTold, row.dimension) || among(kDecided, row.dimension)) continue;

@@ -25,6 +25,9 @@ bool brings_program(const ExportJob& job, TrainingProgram program);
 void add_program(const ExportJob& job, TrainingProgram program, std::string_view folder, Export& out,
                  Settings& settings);
 
+/// A usual peak of the learning rate: of pre-training, of all weights trained on, of adapters. The user chooses his.
+double learning_rate(const TrainingPlan& plan);
+
 /// A line of the requirements that the programs are tested with: `accelerate` is `accelerate==1.15.0`.
 std::string pinned(std::string_view package);
 

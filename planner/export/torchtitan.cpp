@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/json_writer.hpp"
+#include "planner/export/program.hpp"
 #include "planner/export/text.hpp"
 #include "planner/export/writers.hpp"
 
@@ -249,7 +250,7 @@ Json configuration(const TrainingPlan& plan, Export& out, Diagnostics& faults) {
   Json config;
   config["job"]["dump_folder"] = "/opt/ml/model";
   config["model"] = model_section(plan, out, faults);
-  config["optimizer"] = Json{{"name", "AdamW"}, {"lr", 3e-4}};
+  config["optimizer"] = Json{{"name", "AdamW"}, {"lr", learning_rate(plan)}};
   config["training"] = training(plan);
   config["parallelism"] = parallelism(plan, faults);
   const Recompute r = plan.strategy.recompute;

@@ -67,7 +67,10 @@ FileState state_of(const fs::path& file, const std::string& hash) {
 /// Files of the folder and of its script's folder, by their names.
 std::vector<std::string> named_files(const fs::path& folder, const std::string& source_dir) {
   std::vector<std::string> files;
+  const bool by_accelerate = is_file(folder / "accelerate_config.yaml");
   for (const JobFileName& known : kFileNames) {
+    // Such a script starts accelerate, which reads its own file; torchrun's arguments are not in it.
+    if (known.kind == JobKind::Torchrun && by_accelerate) continue;
     for (const fs::path& below : {fs::path(), fs::path(source_dir)}) {
       const std::string path = (below / known.name).string();
       const bool there = std::find(files.begin(), files.end(), path) != files.end();
@@ -112,7 +115,15 @@ std::vector<std::string> exported_files(const fs::path& folder) {
 std::string job_file_in(const fs::path& folder) {
   std::vector<std::string> files = exported_files(folder);
   if (files.empty() && is_file(folder / kLockFile)) files = named_files(folder, std::string(kSource));
+  // Beside a strategy file of its own, a script only starts what that file says; elsewhere such files lie below it.
+  const auto is_strategy = [](const std::string& file) {
+    const JobFileName* known = job_file_name(file);
+    return known != nullptr && !fs::path(file).has_parent_path() &&
+           (known->kind == JobKind::Accelerate || known->kind == JobKind::DeepSpeed);
+  };
+  const bool started = std::any_of(files.begin(), files.end(), is_strategy);
   for (const JobFileName& known : kFileNames) {
+    if (started && known.kind == JobKind::Torchrun) continue;
     for (const std::string& file : files) {
       if (fs::path(file).filename() == known.name) return (folder / file).string();
     }

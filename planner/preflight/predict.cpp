@@ -278,6 +278,8 @@ RequestSpec request_of(const Job& job, const std::vector<Machines>& machines, co
   if (!spec.stack && job.kind == JobKind::Accelerate) spec.stack = otherwise.stack;
   if (!spec.stack) spec.stack = stack_of(job);
   if (!spec.stack) spec.stack = otherwise.stack;
+  // The job is there: whoever starts it can, with a script of its own.
+  if (!spec.launchable) spec.launchable = "any";
   if (!spec.dtype) spec.dtype = dtype_of(s);
   for (const CountedDimension& c : kCounted) {
     const bool of_experts = c.dimension == Dimension::ExpertTensor;

@@ -177,6 +177,7 @@ Strategy SearchSpace::plain_strategy(const Split& split) const {
   Strategy s = strategy_of(split);
   s.recompute = stack_.recomputes.front();
   s.collectives = stack_.collectives.front();
+  s.sequence_parallel = split.tensor > 1 && stack_.always_sequence_parallel;
   return s;
 }
 

@@ -93,7 +93,7 @@ def check_shell(text, why):
         place = pathlib.Path(folder)
         (place / "src").mkdir()
         (place / "launch.sh").write_text(text)
-        for name, body in (("torchrun", "exit 0"), (WORD, f"touch {place}/ran")):
+        for name, body in (("torchrun", "exit 0"), ("accelerate", "exit 0"), (WORD, f"touch {place}/ran")):
             (place / name).write_text(f"#!/bin/sh\n{body}\n")
             (place / name).chmod(0o755)
         environment = {"PATH": f"{folder}:/usr/bin:/bin", "NODE_RANK": "0", "MASTER_ADDR": "localhost"}

@@ -95,8 +95,8 @@ TEST(Targets, RefuseByNameWhatTheyCannotSay) {
        "fsdp",
        [](TrainingPlan& p) { p.precision = Precision::Fp8; },
        "number format fp8",
-       {"deepspeed", "smp-v1"},
-       {"fsdp", "accelerate", "torchtitan"}},
+       {"deepspeed", "smp-v1", "accelerate"},
+       {"fsdp", "torchtitan"}},
       {"qlora",
        "fsdp",
        [](TrainingPlan& p) { p.finetune = FineTune::Qlora; },
@@ -270,9 +270,12 @@ TEST(Megatron, SaysHowExpertsAreCut) {
 TEST(Adapters, EmbeddingsTrainedBesideThemAreToldToTheScript) {
   RequestSpec spec = test::request("fsdp");
   spec.finetune = "lora";
-  EXPECT_THAT(test::text_of(test::plan(spec), "create-training-job"), Not(HasSubstr("lora_embeddings")));
+  const auto request = [&] {
+    return test::exported(test::plan(spec), "create-training-job").value().files.front().content;
+  };
+  EXPECT_THAT(request(), Not(HasSubstr("lora_embeddings")));
   spec.lora_embeddings = "on";
-  EXPECT_THAT(test::text_of(test::plan(spec), "create-training-job"), HasSubstr("\"lora_embeddings\": \"true\""));
+  EXPECT_THAT(request(), HasSubstr(R"("lora_embeddings": "\"on\"")"));
 }
 
 TEST(Recomputation, OfSomeLayersIsWrittenOrRefused) {
@@ -345,10 +348,12 @@ TEST(Provenance, SaysWhatIsTrainedAndByWhat) {
   spec.lora_rank = "8";
   spec.lora_embeddings = "on";
   spec.optimizer = "adam8bit";
-  const Export adapters = test::exported(test::plan(spec), "deepspeed").value();
+  ExportOptions own;
+  own.script = "mine.py";
+  const Export adapters = test::exported(test::plan(spec), "deepspeed", own).value();
   EXPECT_THAT(adapters.notes, Contains(HasSubstr("adapters, of rank 8 on every linear layer, and trains embedding")));
   EXPECT_THAT(adapters.files.back().content, HasSubstr("adam8bit, LoRA of rank 8 with embedding and head trained"));
-  EXPECT_THAT(test::exported(test::plan(test::request("deepspeed")), "deepspeed").value().notes,
+  EXPECT_THAT(test::exported(test::plan(test::request("deepspeed")), "deepspeed", own).value().notes,
               Not(Contains(HasSubstr("adapters"))));
 }
 
@@ -562,7 +567,9 @@ TEST(HyperpodRecipe, OfNemoIsOfBf16DecodersAndAsksForItsData) {
 TEST(Notes, SayWhatTheScriptMustDoForOffloadAndMicrobatches) {
   RequestSpec offloaded = test::request("deepspeed");
   offloaded[Dimension::Offload] = "optimizer";
-  EXPECT_THAT(test::text_of(test::plan(offloaded), "deepspeed"), HasSubstr("DeepSpeedCPUAdam"));
+  ExportOptions own;
+  own.script = "mine.py";
+  EXPECT_THAT(test::text_of(test::plan(offloaded), "deepspeed", own), HasSubstr("DeepSpeedCPUAdam"));
   RequestSpec staged = test::request("smp-v1", "gpt2-xl");
   staged[Dimension::Pipeline] = "2";
   staged[Dimension::MicroBatch] = "1";
@@ -572,7 +579,10 @@ TEST(Notes, SayWhatTheScriptMustDoForOffloadAndMicrobatches) {
 TEST(Notes, SayWhichKernelsThePredictionCountsOn) {
   RequestSpec spec = test::request("fsdp");
   spec.fused_loss = "on";
-  EXPECT_THAT(test::text_of(test::plan(spec), "fsdp"), HasSubstr("a loss that keeps no logits"));
+  ExportOptions own;
+  own.script = "mine.py";
+  EXPECT_THAT(test::text_of(test::plan(spec), "fsdp", own),
+              HasSubstr("The plan counts on a loss that keeps no logits"));
 }
 
 TEST(Text, WritesJsonInThreeLanguages) {

@@ -194,19 +194,26 @@ TEST(Launchable, StacksThatNoExportWritesAreNamedAndPlannedOnlyWhenAsked) {
     return std::any_of(request.stacks.begin(), request.stacks.end(), [&](const Stack* s) { return s->id == id; });
   };
   EXPECT_FALSE(plans_on(r, "megatron"));
-  ASSERT_EQ(r.stacks_left_out.size(), 1U);
+  ASSERT_EQ(r.stacks_left_out.size(), 2U);
   EXPECT_EQ(r.stacks_left_out[0].first, "megatron");
+  EXPECT_THAT(r.stacks_left_out[1].second, HasSubstr("neuron needs a training script of your own"));
   EXPECT_THAT(r.stacks_left_out[0].second, HasSubstr("GeGLU"));
   spec.launchable = "any";
   EXPECT_TRUE(plans_on(request_of(spec), "megatron"));
-  spec.launchable.reset();
   spec.stack = "megatron";
-  EXPECT_TRUE(plans_on(request_of(spec), "megatron")) << "who names a stack gets it";
+  EXPECT_TRUE(plans_on(request_of(spec), "megatron"));
+  spec.launchable.reset();
+  EXPECT_THAT(to_string(resolve(spec, catalog(), std::nullopt, Purpose::Plan).error()), HasSubstr("--launchable any"));
+  RequestSpec one = spec;
+  one.instances = "ml.p5.48xlarge";
+  EXPECT_TRUE(resolve(one, catalog(), std::nullopt, Purpose::Estimate)) << "a prediction starts nothing";
+  spec.stack = "torchtune";
+  EXPECT_TRUE(plans_on(request_of(spec), "torchtune")) << "who names it has a script of his own";
   spec.stack.reset();
   spec.finetune = "lora";
   r = request_of(spec);
-  for (const char* id : {"hf-trainer", "fsdp", "deepspeed", "torchtune"}) EXPECT_TRUE(plans_on(r, id)) << id;
-  for (const char* id : {"megatron", "ddp", "neuron"}) EXPECT_FALSE(plans_on(r, id)) << id;
+  for (const char* id : {"hf-trainer", "fsdp", "deepspeed"}) EXPECT_TRUE(plans_on(r, id)) << id;
+  for (const char* id : {"megatron", "ddp", "neuron", "torchtune"}) EXPECT_FALSE(plans_on(r, id)) << id;
 }
 
 // transformers' names of families and models that the catalog does not know are judged alike.

@@ -329,7 +329,7 @@ TEST(JobFolder, FindsFilesThatContradictEachOther) {
 TEST(JobFolder, NamesFilesThatAreMissingOrChanged) {
   const Folder folder("megatron", "create-training-job");
   fs::remove(folder.root / "NOTES.md");
-  folder.replace("src/megatron_args.txt", "REPLACE-ME-lr", "3e-4");
+  folder.replace("src/megatron_args.txt", "--lr 0.0003", "--lr 0.0001");
   EXPECT_THAT(said_of_folder(folder.check()), ElementsAre("C222 NOTES.md was exported and is not there",
                                                           "C223 src/megatron_args.txt was changed since its export"));
 }

@@ -117,6 +117,14 @@ def test_adapters_train_on_text(exported, pretrained, sentences, stack):
     assert job.row()["method"] == "lora" and job.row()["lora_rank"] == "4"
 
 
+@pytest.mark.parametrize("stack", ["fsdp", "hf-trainer"])
+def test_adapters_train_beside_four_bits(exported, pretrained, stack):
+    job = exported("llama", stack, "torchrun", "--finetune", "qlora", "--lora-rank", "4")
+    log = job.run(*FAST, "--log_interval", "1", SM_CHANNEL_MODEL=str(pretrained))
+    check_trained(job, log, drop=0.1)
+    assert job.find("output/adapter_model.safetensors") and job.row()["method"] == "qlora"
+
+
 @pytest.mark.parametrize("model, stack", [("bert", "ddp"), ("mixtral", "fsdp"), ("vit", "hf-trainer"),
                                           ("t5", "hf-trainer")])
 def test_other_kinds_train(exported, model, stack):

@@ -45,9 +45,10 @@ def build_model(args: Any, job: dict[str, Any], half_weights: bool, device: torc
         model = maker.from_config(config, **options)
     else:
         if args.finetune == "qlora":
+            # Values are stored in the type of the other weights, which FSDP can then shard with them.
             options["quantization_config"] = transformers.BitsAndBytesConfig(
                 load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_compute_dtype=half,
-                bnb_4bit_use_double_quant=True)
+                bnb_4bit_use_double_quant=args.double_quantization == "on", bnb_4bit_quant_storage=half)
         elif args.base_format == "int8":
             options["quantization_config"] = transformers.BitsAndBytesConfig(load_in_8bit=True)
         if "quantization_config" in options and device is not None:

@@ -66,6 +66,11 @@ def settings(argv: list[str] | None = None) -> argparse.Namespace:
     p.add_argument("--empty_cache", default="off", choices=["on", "off"])
     p.add_argument("--reentrant_checkpoint", default="off", choices=["on", "off"])
     p.add_argument("--deepspeed_config", default="")
+    p.add_argument("--double_quantization", default="on", choices=["on", "off"], help="scales of a 4-bit base too")
+    p.add_argument("--unsharded_gradients", default="off", choices=["on", "off"], help="Trainer under FSDP: whole ones")
+    # What the environment and the requirements decided.
+    p.add_argument("--host_threads", default="")
+    p.add_argument("--software_release", default="")
     p.add_argument("--workers", type=int, default=2, help="processes of a rank that read data")
     p.add_argument("--log_interval", type=int, default=10)
     p.add_argument("--seed", type=int, default=0)

@@ -60,8 +60,13 @@ def recompute(model: nn.Module, args: Any, layer_class: str) -> None:
 
 
 def load_sharded(args: Any, job: dict[str, Any], device: torch.device, shard: Callable[[Any], Any]) -> nn.Module:
-    """The first rank has the whole model in host memory and hands the others their shards."""
+    """The first rank has the whole model in host memory and hands the others their shards. A 4-bit base is small: every
+    rank reads it."""
     from accelerate import init_empty_weights
+
+    if args.finetune == "qlora":
+        model = build_model(args, job, half_weights=False, device=torch.device("cpu"))
+        return shard(add_adapters(model, args, keep_type=True))
 
     whole = dist.get_rank() == 0
     with contextlib.nullcontext() if whole else init_empty_weights(include_buffers=False):
@@ -229,8 +234,6 @@ class DeepSpeedEngine:
         for group in self.optimizer.param_groups:
             group["lr"] = self.args.learning_rate * rate_at(number, self.args)
         self.step.step()
-        if self.args.empty_cache == "on":
-            torch.accelerator.empty_cache()
 
     def save(self, folder: pathlib.Path) -> None:
         self.step.save_checkpoint(str(folder.parent), tag=folder.name, save_latest=False,
@@ -320,7 +323,7 @@ def train(args: Any, job: dict[str, Any], device: torch.device, stop: StopReques
     agree = dist.new_group(backend="gloo")
     model.train()
     saved = done
-    with record.paused():
+    with record.paused():  # what comes before the first step is no part of it
         pass
     while done < args.max_steps:
         loss = torch.zeros((), device=device)
@@ -338,6 +341,8 @@ def train(args: Any, job: dict[str, Any], device: torch.device, stop: StopReques
         else:
             record.mark("optimizer")
             engine.update(done)
+            if args.empty_cache == "on" and device.type == "cuda":
+                torch.cuda.empty_cache()
             record.mark("other")
             done += 1
             record.end_step(done, loss if job["strategy"] != "deepspeed" else loss / args.gradient_accumulation)

@@ -34,6 +34,7 @@ def training_arguments(args: Any, job: dict[str, Any]) -> TrainingArguments:
         optimizer += "_fused"
     # accelerate's file recomputes under FSDP; both at once would run each layer three times.
     by_accelerate = os.environ.get("FSDP_ACTIVATION_CHECKPOINTING", "false").lower() == "true"
+    sharded = job["strategy"] == "fsdp" and args.unsharded_gradients == "off"
     return TrainingArguments(
         output_dir=args.checkpoint_dir, per_device_train_batch_size=args.micro_batch,
         gradient_accumulation_steps=args.gradient_accumulation, max_steps=args.max_steps,
@@ -46,8 +47,8 @@ def training_arguments(args: Any, job: dict[str, Any]) -> TrainingArguments:
         activation_checkpointing=args.activation_checkpointing == "full" and not by_accelerate,
         activation_checkpointing_kwargs=checkpoint_options(args),
         torch_empty_cache_steps=10 if args.empty_cache == "on" else None,
-        # FSDP would otherwise keep whole gradients through the passes of a step.
-        accelerator_config={"gradient_accumulation_kwargs": {"sync_each_batch": job["strategy"] == "fsdp"}},
+        # FSDP otherwise keeps whole gradients through the passes of a step.
+        accelerator_config={"gradient_accumulation_kwargs": {"sync_each_batch": sharded}},
         ddp_find_unused_parameters=False, dataloader_num_workers=args.workers, dataloader_drop_last=True,
         use_cpu=device_type() == "cpu", seed=args.seed, report_to=[], disable_tqdm=True)
 
