@@ -37,7 +37,7 @@ TINY = {
                 "vocab_size": 256, "num_local_experts": 4, "num_experts_per_tok": 2, "max_position_embeddings": 512,
                 "rope_theta": 10000.0, "sliding_window": None},
 }
-STEPS, SEQ_LEN, BATCH = 60, 64, 16
+STEPS, SEQ_LEN, BATCH = 40, 64, 16
 PATIENCE = 300  # seconds; importing the libraries takes most of a run
 
 
