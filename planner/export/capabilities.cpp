@@ -155,8 +155,10 @@ Diagnostics refusals(const ExportJob& job, const ExportTarget& target) {
              fmt::format("{} does not start processes by {}", target.name, to_string(launcher)),
              fmt::format("use {}", starters(launcher))}};
   }
-  if (brings_program(job, stack->program)) check_program(plan, stack->program, out);
-  if (!out.empty() || stack->strategy_target.empty()) return out;
+  if (stack->strategy_target.empty()) {
+    if (brings_program(job, stack->program)) check_program(plan, stack->program, out);
+    return out;
+  }
   const auto strategy = find_export_target(stack->strategy_target, "--target");
   return strategy ? refusals(job, **strategy) : strategy.error();
 }

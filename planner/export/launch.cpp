@@ -18,9 +18,9 @@ constexpr std::string_view kUserScript = "train.py";
 /// By how a job starts them: torchrun, a recipe, the launchers of the model parallel libraries, MPI.
 constexpr StackExport kStacks[] = {
     {"megatron", LaunchMethod::Torchrun, "megatron", "smplan_entry.py"},
-    {"fsdp", LaunchMethod::Torchrun, "fsdp", kUserScript, TrainingProgram::Torch},
-    {"deepspeed", LaunchMethod::Torchrun, "deepspeed", kUserScript, TrainingProgram::Torch},
-    {"ddp", LaunchMethod::Torchrun, "", kUserScript, TrainingProgram::Torch},
+    {"fsdp", LaunchMethod::Torchrun, "fsdp", kUserScript, TrainingProgram::TorchFsdp},
+    {"deepspeed", LaunchMethod::Torchrun, "deepspeed", kUserScript, TrainingProgram::TorchDeepSpeed},
+    {"ddp", LaunchMethod::Torchrun, "", kUserScript, TrainingProgram::TorchDdp},
     {"torchtitan", LaunchMethod::Torchrun, "torchtitan", "smplan_entry.py"},
     {"hf-trainer", LaunchMethod::Torchrun, "", kUserScript, TrainingProgram::Trainer},
     {"torchtune", LaunchMethod::Torchrun, "", kUserScript},
@@ -414,7 +414,6 @@ Launch prepare_processes(const ExportJob& job, Export& out, Diagnostics& faults)
         {std::string(kUserScript), "your training script, in src/; it reads the hyperparameters as --name value"});
   }
   if (launch.launcher != LaunchMethod::Recipe) launch.hyperparameters = script_settings(job);
-  if (brought) check_program(job.plan, stack.program, faults);
   add_strategy(job, stack, launch, out, faults);
   if (brought) {
     add_program(job, stack.program, "src/", out, launch.hyperparameters);

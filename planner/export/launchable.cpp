@@ -34,10 +34,11 @@ std::optional<LaunchRefusal> launch_refusal(const Workload& workload, const Stac
   const StackExport* start = stack_export(stack.id);
   if (start == nullptr) return LaunchRefusal{"no export starts " + stack.id};
   const TrainingPlan plan = plainest_plan(workload, stack);
-  Diagnostics faults;
-  check_program(plan, start->program, faults);
-  if (!faults.empty()) return LaunchRefusal{faults.front().message};
-  if (!start->strategy_target.empty()) {
+  if (start->strategy_target.empty()) {
+    Diagnostics faults;
+    check_program(plan, start->program, faults);
+    if (!faults.empty()) return LaunchRefusal{faults.front().message};
+  } else {
     const auto target = find_export_target(start->strategy_target, "--stack");
     if (!target) return LaunchRefusal{target.error().front().message};
     const std::vector<std::string> unsaid = inexpressible(plan, **target);

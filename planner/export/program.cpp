@@ -63,7 +63,7 @@ bool among(const std::array<Dimension, N>& list, Dimension dimension) {
 std::uint32_t optimizers(TrainingProgram program, Engine engine) {
   constexpr std::uint32_t kSharded = set_of(Optimizer::AdamW, Optimizer::SgdMomentum, Optimizer::Adafactor);
   if (engine == Engine::DeepSpeed) return set_of(Optimizer::AdamW);
-  if (engine == Engine::Fsdp) return program == TrainingProgram::Torch ? kSharded : set_of(Optimizer::AdamW);
+  if (engine == Engine::Fsdp) return program == TrainingProgram::Trainer ? set_of(Optimizer::AdamW) : kSharded;
   return kSharded | set_of(Optimizer::Adam8bit, Optimizer::Lion);
 }
 
@@ -131,9 +131,8 @@ Json run_row(const ExportJob& job, Engine engine) {
   return row;
 }
 
-Json job_facts(const ExportJob& job, std::string_view layer) {
+Json job_facts(const ExportJob& job, Engine engine, std::string_view layer) {
   const TrainingPlan& plan = job.plan;
-  const Engine engine = engine_of(plan.strategy);
   const Accelerator* device = job.catalog.find_accelerator(plan.instance->accelerator);
   const FlopsPerSecond peak = device->peak_rate(plan.stack->product_precision(plan.precision));
   Json out;
@@ -177,7 +176,7 @@ Settings program_settings(const ExportJob& job, const ModelSource& source, Expor
 
 void add_requirements(const ExportJob& job, TrainingProgram program, const std::string& path, Export& out) {
   const TrainingPlan& plan = job.plan;
-  const Engine engine = engine_of(plan.strategy);
+  const Engine engine = engine_of(program, plan.strategy);
   const auto add = [&](bool needed, std::string_view package) {
     if (needed) add_requirement(out, pinned(package), path);
   };
@@ -199,9 +198,11 @@ std::string word(const std::string& json) {
 
 }  // namespace
 
-Engine engine_of(const Strategy& strategy) {
-  if (is_fsdp(strategy.sharding)) return Engine::Fsdp;
-  return strategy.sharding == Sharding::None ? Engine::Ddp : Engine::DeepSpeed;
+Engine engine_of(TrainingProgram program, const Strategy& strategy) {
+  if (program == TrainingProgram::TorchFsdp) return Engine::Fsdp;
+  if (program == TrainingProgram::TorchDeepSpeed) return Engine::DeepSpeed;
+  if (program == TrainingProgram::TorchDdp || strategy.sharding == Sharding::None) return Engine::Ddp;
+  return is_fsdp(strategy.sharding) ? Engine::Fsdp : Engine::DeepSpeed;
 }
 
 double learning_rate(const TrainingPlan& plan) {
@@ -220,7 +221,7 @@ std::string pinned(std::string_view package) {
 void check_program(const TrainingPlan& plan, TrainingProgram program, Diagnostics& faults) {
   if (program == TrainingProgram::None) return;
   const Strategy& s = plan.strategy;
-  const Engine engine = engine_of(s);
+  const Engine engine = engine_of(program, s);
   const auto refuse = [&](std::string message, std::string hint) {
     faults.push_back({"not-expressible", "--target", std::move(message), std::move(hint)});
   };
@@ -229,11 +230,11 @@ void check_program(const TrainingPlan& plan, TrainingProgram program, Diagnostic
                        to_string(engine)),
            "plan with --optimizer adamw, or export with --script your own");
   }
-  if (plan.precision == Precision::Fp8 && (program == TrainingProgram::Trainer || engine != Engine::Fsdp)) {
+  if (plan.precision == Precision::Fp8 && program != TrainingProgram::TorchFsdp) {
     refuse(fmt::format("the training program has no fp8 with {}", to_string(engine)),
            "plan with --dtype bf16, or with --stack fsdp");
   }
-  const bool shards_bits = engine == Engine::Ddp || (engine == Engine::Fsdp && program == TrainingProgram::Torch);
+  const bool shards_bits = engine == Engine::Ddp || program == TrainingProgram::TorchFsdp;
   if (plan.finetune == FineTune::Qlora && !shards_bits) {
     refuse(fmt::format("the training program has no 4-bit base with {}", to_string(engine)),
            "plan with --stack fsdp or hf-trainer, or export with --script your own");
@@ -262,11 +263,11 @@ void add_program(const ExportJob& job, TrainingProgram program, std::string_view
   const auto add = [&](std::string_view path, std::string content) {
     out.files.push_back({fmt::format("{}{}", folder, path), std::move(content)});
   };
-  add("train.py", std::string(embedded(program == TrainingProgram::Torch ? "train.py" : "train_hf.py")));
+  add("train.py", std::string(embedded(program == TrainingProgram::Trainer ? "train_hf.py" : "train.py")));
   for (const std::string_view shared : {"smplan_data.py", "smplan_model.py", "smplan_run.py"}) {
     add(shared, std::string(embedded(shared)));
   }
-  add("smplan_job.json", job_facts(job, layer).dump(2) + "\n");
+  add("smplan_job.json", job_facts(job, engine_of(program, job.plan.strategy), layer).dump(2) + "\n");
   if (source.config) add(kConfig, *source.config);
   add_requirements(job, program, fmt::format("{}requirements.txt", folder), out);
   out.said.insert(out.said.end(), kTold.begin(), kTold.end());

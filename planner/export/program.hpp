@@ -11,8 +11,8 @@ namespace smplan {
 /// How a program's ranks share the work; the word that smplan_job.json has for it.
 enum class Engine { Ddp, Fsdp, DeepSpeed };
 
-/// The engine of a strategy.
-Engine engine_of(const Strategy& strategy);
+/// Of plain PyTorch the one that its program names; under accelerate the strategy decides.
+Engine engine_of(TrainingProgram program, const Strategy& strategy);
 
 /// What a program cannot train of the plan, whatever the cluster.
 void check_program(const TrainingPlan& plan, TrainingProgram program, Diagnostics& faults);

@@ -101,9 +101,11 @@ struct Capabilities {
 
 /// The reference program that an export brings as train.py.
 enum class TrainingProgram {
-  None,     ///< the framework has its own entry point, or the user brings a script
-  Torch,    ///< plain PyTorch: DDP, FSDP, DeepSpeed
-  Trainer,  ///< Hugging Face's Trainer, under torchrun or accelerate
+  None,            ///< the framework has its own entry point, or the user brings a script
+  TorchDdp,        ///< plain PyTorch, as are the next two
+  TorchFsdp,       ///< with fsdp_strategy.py
+  TorchDeepSpeed,  ///< with ds_config.json, of stage 0 too
+  Trainer,         ///< Hugging Face's Trainer, under torchrun or accelerate
 };
 
 enum class TargetSide {
@@ -118,13 +120,13 @@ struct ExportTarget {
   TargetSide side = TargetSide::Strategy;
   Capabilities can;
   std::uint32_t launchers = 0;  ///< set_of(LaunchMethod...), of a launcher
-  /// The program that a strategy target brings; a launcher brings that of the plan's stack.
-  TrainingProgram program = TrainingProgram::None;
   /// Faults of the model, the optimizer or a pair of choices that no capability covers; nullptr: none, whatever the
   /// cluster.
   void (*check)(const TrainingPlan& plan, Diagnostics& faults) = nullptr;
   /// Faults that show only where the files are written (a region without images).
   void (*write)(const ExportJob& job, Export& out, Diagnostics& faults) = nullptr;
+  /// The program that a strategy target brings; a launcher brings that of the plan's stack.
+  TrainingProgram program = TrainingProgram::None;
 };
 
 std::span<const ExportTarget> export_targets();

@@ -49,14 +49,14 @@ constexpr ExportTarget kTargets[] = {
      TargetSide::Launcher, kAnything,
      set_of(LaunchMethod::Torchrun, LaunchMethod::Smddp, LaunchMethod::Mpi, LaunchMethod::SmpV1, LaunchMethod::SmpV2,
             LaunchMethod::Recipe),
-     TrainingProgram::None, nullptr, write_sagemaker_sdk_v2},
+     nullptr, write_sagemaker_sdk_v2},
     {"sagemaker-sdk-v3", "ModelTrainer of the SageMaker Python SDK 3: a script and its arguments as JSON",
-     TargetSide::Launcher, kAnything, set_of(LaunchMethod::Torchrun, LaunchMethod::Mpi, LaunchMethod::SmpV2),
-     TrainingProgram::None, nullptr, write_sagemaker_sdk_v3},
+     TargetSide::Launcher, kAnything, set_of(LaunchMethod::Torchrun, LaunchMethod::Mpi, LaunchMethod::SmpV2), nullptr,
+     write_sagemaker_sdk_v3},
     {"create-training-job", "CreateTrainingJob request for boto3 or the AWS command line", TargetSide::Launcher,
      kAnything,
      set_of(LaunchMethod::Torchrun, LaunchMethod::Smddp, LaunchMethod::Mpi, LaunchMethod::SmpV1, LaunchMethod::SmpV2),
-     TrainingProgram::None, nullptr, write_create_training_job},
+     nullptr, write_create_training_job},
     {"hyperpod-recipe",
      "SageMaker HyperPod recipe (YAML)",
      TargetSide::Strategy,
@@ -78,7 +78,6 @@ constexpr ExportTarget kTargets[] = {
       .recomputes = kEveryRecompute,
       .precisions = set_of(Precision::Bf16, Precision::Fp8)},
      0,
-     TrainingProgram::None,
      nullptr,
      write_hyperpod_recipe},
     {"deepspeed",
@@ -94,9 +93,9 @@ constexpr ExportTarget kTargets[] = {
       .recomputes = kFullRecompute,
       .precisions = kHalfPrecision},
      0,
-     TrainingProgram::Torch,
      nullptr,
-     write_deepspeed},
+     write_deepspeed,
+     TrainingProgram::TorchDeepSpeed},
     {"accelerate",
      "Hugging Face accelerate configuration (YAML)",
      TargetSide::Strategy,
@@ -110,9 +109,9 @@ constexpr ExportTarget kTargets[] = {
       .recomputes = kFullRecompute,
       .precisions = kHalfPrecision},
      0,
-     TrainingProgram::Trainer,
      nullptr,
-     write_accelerate},
+     write_accelerate,
+     TrainingProgram::Trainer},
     {"fsdp",
      "PyTorch FSDP: a module that shards a model as planned",
      TargetSide::Strategy,
@@ -128,9 +127,9 @@ constexpr ExportTarget kTargets[] = {
       .recomputes = kEveryRecompute,
       .precisions = kHalfPrecision | set_of(Precision::Fp8)},
      0,
-     TrainingProgram::Torch,
      nullptr,
-     write_fsdp},
+     write_fsdp,
+     TrainingProgram::TorchFsdp},
     {"smp-v2",
      "Parameters of the SageMaker model parallel library 2 (JSON)",
      TargetSide::Strategy,
@@ -146,7 +145,6 @@ constexpr ExportTarget kTargets[] = {
       .recomputes = kFullRecompute,
       .precisions = set_of(Precision::Fp16, Precision::Bf16, Precision::Fp8)},
      0,
-     TrainingProgram::None,
      nullptr,
      write_smp_v2},
     {"smp-v1",
@@ -161,7 +159,6 @@ constexpr ExportTarget kTargets[] = {
       .recomputes = kFullRecompute,
       .precisions = set_of(Precision::Fp32, Precision::Fp16, Precision::Bf16)},
      0,
-     TrainingProgram::None,
      nullptr,
      write_smp_v1},
     {"megatron",
@@ -182,7 +179,6 @@ constexpr ExportTarget kTargets[] = {
       .recomputes = kEveryRecompute,
       .precisions = kEveryPrecision},
      0,
-     TrainingProgram::None,
      check_megatron,
      write_megatron},
     {"torchtitan",
@@ -201,7 +197,6 @@ constexpr ExportTarget kTargets[] = {
       .recomputes = kEveryRecompute,
       .precisions = set_of(Precision::Fp32, Precision::Bf16, Precision::Fp8)},
      0,
-     TrainingProgram::None,
      check_torchtitan,
      write_torchtitan},
     {"neuronx",
@@ -217,11 +212,10 @@ constexpr ExportTarget kTargets[] = {
       .recomputes = kEveryRecompute,
       .precisions = set_of(Precision::Fp32, Precision::Bf16)},
      0,
-     TrainingProgram::None,
      check_neuronx,
      write_neuronx},
     {"torchrun", "A shell script that starts the processes of a node, for any cluster", TargetSide::Launcher, kAnything,
-     set_of(LaunchMethod::Torchrun, LaunchMethod::SmpV2), TrainingProgram::None, nullptr, write_torchrun},
+     set_of(LaunchMethod::Torchrun, LaunchMethod::SmpV2), nullptr, write_torchrun},
 };
 
 /// Keeps the placeholders that the files show, each once.
@@ -238,9 +232,6 @@ void keep_used(Export& out) {
 
 /// What the prediction counts on and no setting of a job can bring about.
 void note_kernels(const TrainingPlan& plan, Export& out) {
-  if (!out.brings_program) {
-    out.notes.insert(out.notes.end(), out.script_notes.begin(), out.script_notes.end());
-  }
   if (!out.brings_program && plan.finetune != FineTune::Full) {
     out.notes.push_back(
         fmt::format("The script brings the adapters, of rank {} on every linear layer{}.", plan.lora_rank,
@@ -265,7 +256,8 @@ void add_start(const ExportJob& job, const ExportTarget& target, Export& out) {
   Launch launch = prepare_start(job);
   add_program(job, target.program, "", out, launch.hyperparameters);
   const bool by_accelerate = target.program == TrainingProgram::Trainer;
-  if (target.name == "deepspeed") launch.hyperparameters.emplace_back("deepspeed_config", json_string(kDeepSpeedFile));
+  if (target.program == TrainingProgram::TorchDeepSpeed)
+    launch.hyperparameters.emplace_back("deepspeed_config", json_string(kDeepSpeedFile));
   out.files.push_back({"launch.sh", launch_script(job, launch, "", by_accelerate, has_requirements(out))});
 }
 
@@ -312,6 +304,7 @@ Result<Export> export_plan(const ExportJob& job, std::string_view target_name) {
   out.plan_id = job.plan.id();
   (*target)->write(job, out, faults);
   add_start(job, **target, out);
+  if (!out.brings_program) out.notes.insert(out.notes.end(), out.script_notes.begin(), out.script_notes.end());
   note_kernels(job.plan, out);
   if (!faults.empty()) return tl::unexpected<Diagnostics>(std::move(faults));
   keep_used(out);

@@ -10,6 +10,9 @@ namespace {
 /// A part of the step below this is not worth a sentence.
 constexpr double kWorthSaying = 0.03;
 
+/// Part of a step in which the program waits for data.
+double waiting_share(const ComparedRun& c) { return Seconds(c.run.data_s.value_or(0)) / *c.measured_time; }
+
 std::string time_advice(const ComparedRun& c) {
   const Seconds measured = *c.measured_time;
   const StepEstimate& step = c.prediction.step;
@@ -20,6 +23,8 @@ std::string time_advice(const ComparedRun& c) {
       fmt::format("A step takes {}, {} {} than predicted ({})", format_duration(measured),
                   format_percent(std::abs(off)), off < 0 ? "less" : "more", format_duration(step.time()));
   if (c.time_inside()) return fmt::format("{}: inside {}.", head, interval);
+  // What a loader holds up says nothing of the device.
+  if (waiting_share(c) >= kWorthSaying) return fmt::format("{}: outside {}.", head, interval);
   return fmt::format("{}: outside {}. smplan calibrate with this file makes later predictions follow it.", head,
                      interval);
 }
@@ -58,7 +63,7 @@ std::vector<std::string> run_advice(const ComparedRun& c) {
   const Seconds step = *c.measured_time;
   for (const PartComparison& part : compare_parts(c)) {
     if (part.name == "data") {
-      const double share = part.measured / step;
+      const double share = waiting_share(c);
       if (share < kWorthSaying) continue;
       out.push_back(
           fmt::format("The loader holds up {} of each step, which no plan counts: read with more processes "

@@ -150,6 +150,19 @@ TEST(Program, RefusesWhatItCannotTrain) {
   EXPECT_THAT(test::refusal(plan, "accelerate"), HasSubstr("fp8"));
 }
 
+// Stage 0 shards nothing, and is DeepSpeed's memory all the same.
+TEST(Program, IsDeepSpeedsWhereItsFileLies) {
+  TrainingPlan plan = test::plan(test::request("deepspeed", "qwen2.5-0.5b"));
+  plan.strategy.sharding = Sharding::None;
+  plan.strategy.shard_degree = 1;
+  for (const char* target : {"create-training-job", "deepspeed"}) {
+    const Export out = test::exported(plan, target).value();
+    const std::string folder = std::string(target) == "deepspeed" ? "" : "src/";
+    EXPECT_EQ(Json::parse(file_of(out, folder + "smplan_job.json"))["strategy"], "deepspeed") << target;
+    EXPECT_EQ(Json::parse(file_of(out, folder + "ds_config.json"))["zero_optimization"]["stage"], 0) << target;
+  }
+}
+
 TEST(Program, SmddpsLastImageHasNone) {
   TrainingPlan plan = test::plan(test::request("fsdp", "llama-3-8b", "ml.p4d.24xlarge", "4"));
   plan.strategy.collectives = Collectives::Smddp;

@@ -85,20 +85,23 @@ def device_type() -> str:
 
 
 class StopRequest:
-    """Set by SIGTERM, which SageMaker sends two minutes before it takes a spot instance back, and when a job ends."""
+    """Set by SIGTERM: SageMaker sends it before it takes a spot instance back, and when a job is stopped."""
 
     def __init__(self) -> None:
         self.asked = False
+        self.group: Any = None
         signal.signal(signal.SIGTERM, self._ask)
 
     def _ask(self, *_: Any) -> None:
         self.asked = True
 
-    def agreed(self, group: Any = None) -> bool:
-        """Whether any rank was asked. All ranks must call it together."""
+    def agreed(self) -> bool:
+        """Whether any rank was asked. All ranks must call it together; it waits for no device."""
         flag = torch.tensor(int(self.asked))
         if dist.is_initialized():
-            dist.all_reduce(flag, dist.ReduceOp.MAX, group=group)
+            if self.group is None:
+                self.group = dist.new_group(backend="gloo")  # NCCL, which others start, has no tensors of the host
+            dist.all_reduce(flag, dist.ReduceOp.MAX, group=self.group)
         return bool(flag)
 
 

@@ -320,7 +320,6 @@ def train(args: Any, job: dict[str, Any], device: torch.device, stop: StopReques
             print(f"goes on behind step {done}", flush=True)
     loader = iter(DataLoader(blocks, args.micro_batch, sampler=StepSampler(len(blocks), args, rank, ranks, done),
                              num_workers=args.workers, pin_memory=device.type == "cuda", persistent_workers=False))
-    agree = dist.new_group(backend="gloo")
     model.train()
     saved = done
     with record.paused():  # what comes before the first step is no part of it
@@ -328,7 +327,7 @@ def train(args: Any, job: dict[str, Any], device: torch.device, stop: StopReques
     while done < args.max_steps:
         loss = torch.zeros((), device=device)
         for number in range(args.gradient_accumulation):
-            if stop.agreed(agree):
+            if stop.agreed():
                 break
             record.mark("data")
             batch = {name: value.to(device, non_blocking=True) for name, value in next(loader).items()}
