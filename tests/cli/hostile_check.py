@@ -324,7 +324,7 @@ class Hostile(unittest.TestCase):
             number, (path, payload, document) = case
             return check_plan_file(self.file(json.dumps(document), "plan.json"), (path, payload[:40]), every_target(number))
 
-        self.assertGreater(self.judged("plan files", enumerate(hostile(plan, 4)), judge, 300), 0)
+        self.assertGreater(self.judged("plan files", enumerate(hostile(plan, 2)), judge, 300), 0)
 
     def test_model_files(self):
         configs = [(json.loads((ROOT / "tests/data/hf" / name).read_text()), "--hf-config")

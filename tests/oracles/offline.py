@@ -42,6 +42,17 @@ def answer(answers: dict) -> list:
     # Each client parses the service models again.
     load = functools.lru_cache(maxsize=None)(botocore.loaders.JSONFileLoader().load_file)
     botocore.loaders.JSONFileLoader.load_file = lambda self, path: load(path)
+    # Each export makes a dozen clients anew; all of a service are alike.
+    create, clients = botocore.session.Session.create_client, {}
+
+    def client(self, service_name, *arguments, **named):
+        said = {k: getattr(v, "_user_provided_options", v) for k, v in named.items()}
+        key = (service_name, repr(arguments), repr(sorted(said.items())))
+        if key not in clients:
+            clients[key] = create(self, service_name, *arguments, **named)
+        return clients[key]
+
+    botocore.session.Session.create_client = client
     return requests
 
 
