@@ -1,16 +1,12 @@
 #include "catalogs/adapter_methods.hpp"
 
 #include <algorithm>
-#include <stdexcept>
 
-#include "base/embedded_file.hpp"
-#include "base/json_reader.hpp"
 #include "base/words.hpp"
+#include "catalogs/finetuning_file.hpp"
 #include "catalogs/reading.hpp"
 
 namespace smplan {
-
-std::span<const EmbeddedFile> shipped_finetuning_files();
 
 namespace {
 
@@ -35,27 +31,10 @@ AdapterMethod read_method(const JsonValue& value, Diagnostics& out) {
   return m;
 }
 
-std::vector<AdapterMethod> read_shipped() {
-  std::vector<AdapterMethod> methods;
-  Diagnostics faults;
-  for (const EmbeddedFile& file : shipped_finetuning_files()) {
-    const Result<JsonValue> json = parse_json(file.content, file.name);
-    if (!json) throw std::logic_error(to_string(json.error()));
-    ObjectReader reader(*json, faults);
-    reader.string("schema");
-    read_provenance(reader);
-    reader.ignore("note");
-    for (const JsonValue& row : reader.array("adapter_methods")) methods.push_back(read_method(row, faults));
-    reader.finish();
-  }
-  if (!faults.empty()) throw std::logic_error(to_string(faults));  // a part of the build, which tests read
-  return methods;
-}
-
 }  // namespace
 
 const std::vector<AdapterMethod>& adapter_methods() {
-  static const std::vector<AdapterMethod> kMethods = read_shipped();
+  static const std::vector<AdapterMethod> kMethods = finetuning_rows("adapter_methods", read_method);
   return kMethods;
 }
 

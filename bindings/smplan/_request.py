@@ -40,7 +40,12 @@ class Request(TypedDict, total=False):
     optimizer: str
     finetune: str
     lora_rank: Number
+    lora_targets: str
     lora_embeddings: Union[bool, str]
+    mean_seq_len: Number
+    loss: str
+    reference: str
+    teacher: str
     instances: Names
     count: Numbers
     max_gpus: Number

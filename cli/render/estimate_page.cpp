@@ -61,6 +61,7 @@ Table memory_table(const MemoryEstimate& memory) {
   const Bytes total = memory.wanted;
   for (const MemoryPart& part : memory_parts()) {
     const Bytes bytes = memory.components.*part.bytes;
+    if (bytes == Bytes()) continue;
     table.rows.push_back({std::string(part.key), fmt::format("{:.2f}", in_gib(bytes)), format_percent(bytes / total)});
   }
   table.rows.push_back(

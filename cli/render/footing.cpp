@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/render/plan_table.hpp"
+#include "planner/export/launchable.hpp"
 
 namespace smplan::cli {
 namespace {
@@ -92,6 +93,18 @@ void add_left_out(const PlanRequest& request, const Style& style, std::string& t
   }
 }
 
+/// Who starts the jobs of each stack, where plans may be such that no export starts them.
+void add_launching(const PlanSet& set, const Style& style, std::string& text) {
+  std::vector<const Stack*> said;
+  for (const Plan& p : set.plans) {
+    if (std::find_if(said.begin(), said.end(), [&](const Stack* s) { return s->id == p.stack->id; }) != said.end()) {
+      continue;
+    }
+    said.push_back(p.stack);
+    text += labelled("Launch:", p.stack->id + ": " + launching(set.request.workload, *p.stack).how, style);
+  }
+}
+
 }  // namespace
 
 std::string rejections(const PlanSet& set) {
@@ -105,6 +118,7 @@ std::string rejections(const PlanSet& set) {
 
 std::string footing(const PlanSet& set, const Style& style) {
   std::string text = warnings(set, style);
+  if (!set.request.launchable) add_launching(set, style, text);
   if (!set.plans.empty()) text += labelled("Prices:", prices(set), style);
   text += labelled("Candidates:", candidates(set), style);
   add_left_out(set.request, style, text);

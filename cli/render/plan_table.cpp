@@ -125,15 +125,15 @@ std::string chances(const Plan& plan, const PlanRequest& request) {
 namespace {
 
 std::string fine_tuning_words(const Workload& w) {
-  switch (w.finetune) {
-    case FineTune::Full:
-      return "fine-tuning, all weights";
-    case FineTune::Lora:
-      return fmt::format("fine-tuning, LoRA of rank {}", w.lora.rank);
-    case FineTune::Qlora:
-      return fmt::format("fine-tuning, QLoRA of rank {}", w.lora.rank);
+  std::string text = "fine-tuning, all weights";
+  if (w.finetune != FineTune::Full) {
+    text = fmt::format("fine-tuning, {} of rank {}", w.finetune == FineTune::Lora ? "LoRA" : "QLoRA", w.lora.rank);
   }
-  return {};
+  if (w.loss == nullptr) return text;
+  text += fmt::format(", {} ({})", w.loss->name, w.loss->title);
+  if (w.teacher) text += " of " + w.teacher->name;
+  if (w.loss->frozen == FrozenModel::Reference) text += fmt::format(", reference: {}", to_string(w.reference));
+  return text;
 }
 
 /// Where a region or market has prices of few types, the list compares these and no others: that comes first.
@@ -185,6 +185,7 @@ std::string work(const PlanRequest& request) {
   std::string text = fmt::format("{} ({} {}), {} tokens, sequences of {}, {} a step, {}", w.architecture.name,
                                  format_count(parameters), w.architecture.is_moe() ? "MoE" : "dense",
                                  format_count(w.tokens), w.seq_len, w.global_batch, to_string(w.optimizer));
+  if (w.mean_seq_len > 0) text += fmt::format(", {} tokens in an average sequence", w.mean_seq_len);
   if (w.fine_tunes) text += ", " + fine_tuning_words(w);
   return text;
 }

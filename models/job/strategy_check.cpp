@@ -409,6 +409,19 @@ constexpr std::array kRules{
          },
          [](const Candidate&) { return std::string("layers in 16 bits stand beside others in fp8 or fp4"); },
          "leave --half-layers out, or give --dtype fp8 or fp4"},
+    Rule{"micro-batch-of-whole-examples", Validity::Divisibility, kNever, "--micro-batch",
+         [](const Candidate& c) { return c.s.micro_batch % c.w.sequences_of_example() != 0; },
+         [](const Candidate& c) {
+           return fmt::format("{} compares {} sequences of an example in one pass, the micro-batch has {}",
+                              c.w.loss->name, c.w.sequences_of_example(), c.s.micro_batch);
+         },
+         "give a multiple of the sequences of an example"},
+    Rule{"linear-kernel-of-next-tokens", Validity::Unsupported, kNever, "--loss-kernel --loss",
+         [](const Candidate& c) { return c.w.loss != nullptr && c.s.execution.loss_kernel == LossKernel::Linear; },
+         [](const Candidate& c) {
+           return fmt::format("kernels that keep no logits compute the loss of the next token, not {}", c.w.loss->name);
+         },
+         "leave --loss-kernel out"},
     // Megatron Core: transformer_config.py 0.17.1, overlap_moe_expert_parallel_comm.
     Rule{"expert-overlap-interleaved", Validity::Unsupported, kHappens, "--expert-overlap --vpp",
          [](const Candidate& c) {

@@ -48,6 +48,18 @@ constexpr std::array<std::pair<FineTune, std::string_view>, 3> kFineTunes{{
     {FineTune::Qlora, "qlora"},
 }};
 
+constexpr std::array<std::pair<LoraTargets, std::string_view>, 3> kTargets{{
+    {LoraTargets::Linear, "linear"},
+    {LoraTargets::Attention, "attention"},
+    {LoraTargets::QueryValue, "query-value"},
+}};
+
+constexpr std::array<std::pair<Reference, std::string_view>, 3> kReferences{{
+    {Reference::Copy, "copy"},
+    {Reference::Adapters, "adapters"},
+    {Reference::Precomputed, "precomputed"},
+}};
+
 /// Largest sequence, batch and adapter rank that products with widths still hold exactly in 64 bits.
 constexpr std::int64_t kMaxSequence = std::int64_t{1} << 32;
 constexpr std::int64_t kMaxBatch = std::int64_t{1} << 32;
@@ -92,10 +104,75 @@ std::optional<FineTune> finetune_from(std::string_view name) {
   return std::nullopt;
 }
 
+std::string_view to_string(LoraTargets targets) {
+  for (const auto& [value, name] : kTargets) {
+    if (value == targets) return name;
+  }
+  return "unknown";
+}
+
+std::optional<LoraTargets> lora_targets_from(std::string_view name) {
+  for (const auto& [value, known] : kTargets) {
+    if (known == name) return value;
+  }
+  return std::nullopt;
+}
+
+std::string_view to_string(Reference reference) {
+  for (const auto& [value, name] : kReferences) {
+    if (value == reference) return name;
+  }
+  return "unknown";
+}
+
+std::optional<Reference> reference_from(std::string_view name) {
+  for (const auto& [value, known] : kReferences) {
+    if (known == name) return value;
+  }
+  return std::nullopt;
+}
+
+double Workload::frozen_forwards() const {
+  if (loss == nullptr || (loss->frozen == FrozenModel::Reference && reference == Reference::Precomputed)) return 0;
+  return loss->frozen_forwards;
+}
+
+const Architecture* Workload::frozen_copy() const {
+  if (loss == nullptr) return nullptr;
+  if (loss->frozen == FrozenModel::Teacher) return teacher ? &*teacher : &architecture;
+  return loss->frozen == FrozenModel::Reference && reference == Reference::Copy ? &architecture : nullptr;
+}
+
+Workload at_mean_length(Workload workload) {
+  workload.seq_len = workload.computed_seq_len();
+  workload.mean_seq_len = 0;
+  return workload;
+}
+
 Diagnostics check(const Workload& workload) {
   Diagnostics out = check(workload.architecture, workload.architecture.name);
   check_range(out, "--seq-len", "sequence length", workload.seq_len, kMaxSequence);
   check_range(out, "--global-batch", "global batch", workload.global_batch, kMaxBatch);
+  if (workload.mean_seq_len < 0 || workload.mean_seq_len > workload.seq_len) {
+    out.push_back({"out-of-range", "--mean-seq-len",
+                   fmt::format("an average sequence has 1 to {} tokens, the longest; {} is given", workload.seq_len,
+                               workload.mean_seq_len),
+                   "give a smaller --mean-seq-len or a longer --seq-len"});
+  }
+  const std::int32_t together = workload.sequences_of_example();
+  if (workload.global_batch % together != 0) {
+    out.push_back({"divisibility", "--global-batch",
+                   fmt::format("{} compares {} sequences of an example, {} do not divide by them", workload.loss->name,
+                               together, workload.global_batch),
+                   fmt::format("give a multiple of {}", together)});
+  }
+  if (workload.teacher && workload.teacher->vocab != workload.architecture.vocab) {
+    out.push_back(
+        {"conflict", "--teacher",
+         fmt::format("{} has a vocabulary of {}, {} of {}: their logits cannot be compared", workload.teacher->name,
+                     workload.teacher->vocab, workload.architecture.name, workload.architecture.vocab),
+         "name a teacher of the same vocabulary"});
+  }
   const Architecture& a = workload.architecture;
   if (a.positions == PositionEncoding::Learned && a.max_positions > 0 && workload.seq_len > a.max_positions) {
     out.push_back(

@@ -7,6 +7,7 @@
 #include "base/result.hpp"
 #include "catalogs/architecture.hpp"
 #include "catalogs/precision.hpp"
+#include "catalogs/training_loss.hpp"
 
 namespace smplan {
 
@@ -29,6 +30,9 @@ enum class LoraTargets {
   Linear,      ///< those and the MLPs (every expert's); never router, embedding or head
 };
 
+std::string_view to_string(LoraTargets targets);
+std::optional<LoraTargets> lora_targets_from(std::string_view name);
+
 /// What adapters keep of a layer for the backward pass, beside what frozen layers keep.
 struct AdapterKeeps {
   double token_bytes = 0;
@@ -45,11 +49,20 @@ struct Lora {
   friend bool operator==(const Lora&, const Lora&) = default;
 };
 
+/// Where the reference of a loss comes from.
+enum class Reference {
+  Copy,         ///< a frozen copy stands beside the trained weights
+  Adapters,     ///< the frozen base with its adapters off
+  Precomputed,  ///< its log-probabilities were computed before the run
+};
+std::string_view to_string(Reference reference);
+std::optional<Reference> reference_from(std::string_view name);
+
 /// What is trained, on how much, in which number formats.
 struct Workload {
   Architecture architecture;
   std::int64_t seq_len = 0;
-  std::int64_t global_batch = 0;  ///< sequences per optimizer step
+  std::int64_t global_batch = 0;  ///< sequences per optimizer step; a pair of a preference loss is two
   Precision precision = Precision::Bf16;
   Optimizer optimizer = Optimizer::AdamW;
   FineTune finetune = FineTune::Full;
@@ -59,10 +72,24 @@ struct Workload {
   bool fine_tunes = false;
   /// Sequences are of different lengths and padded to `seq_len`: attention reads a mask.
   bool padded = false;
+  /// Tokens that an average sequence is computed with, padding included, where sequences differ: it decides the time.
+  /// `seq_len` is that of the longest, which decides the memory. 0: all are as long.
+  std::int64_t mean_seq_len = 0;
+  const TrainingLoss* loss = nullptr;  ///< other than that of the next token
+  Reference reference = Reference::Copy;
+  std::optional<Architecture> teacher;  ///< whose logits a distillation learns
 
+  [[nodiscard]] std::int64_t computed_seq_len() const { return mean_seq_len > 0 ? mean_seq_len : seq_len; }
   [[nodiscard]] double tokens_per_step() const {
-    return static_cast<double>(seq_len) * static_cast<double>(global_batch);
+    return static_cast<double>(computed_seq_len()) * static_cast<double>(global_batch);
   }
+  /// Sequences that go through the model together: two of a pair.
+  [[nodiscard]] std::int32_t sequences_of_example() const { return loss != nullptr ? loss->sequences : 1; }
+  /// Forward passes of the frozen model in a step.
+  [[nodiscard]] double frozen_forwards() const;
+  /// The frozen model whose weights stand beside the trained ones; nullptr where there is none.
+  [[nodiscard]] const Architecture* frozen_copy() const;
+  [[nodiscard]] bool has_logits() const { return loss == nullptr || !loss->scalar_head; }
   [[nodiscard]] bool trains_embeddings() const { return finetune == FineTune::Full || lora.train_embeddings; }
   /// GPT-2 and GPT-3 were trained with dropout, later decoders without.
   [[nodiscard]] bool drops_out() const {
@@ -70,6 +97,9 @@ struct Workload {
   }
   friend bool operator==(const Workload&, const Workload&) = default;
 };
+
+/// The workload as time sees it: every sequence is as long as the average one.
+Workload at_mean_length(Workload workload);
 
 Diagnostics check(const Workload& workload);
 

@@ -146,7 +146,7 @@ StepFlops step_flops(const LayerStack& layers, const Workload& w, const Strategy
   const Architecture& a = w.architecture;
   const bool flash = stack.flash_attention;
   const ForwardFlops forward = forward_flops(layers, a, w.seq_len, counting);
-  const double head = head_forward_flops(a).value();
+  const double head = w.has_logits() ? head_forward_flops(a).value() : 0;
   const double linears = forward.linears + head;
   double model = 3 * (linears + forward.core + forward.states);
   double adapters = 0;

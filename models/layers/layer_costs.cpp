@@ -197,7 +197,7 @@ EdgeCosts edge_costs(const Workload& workload, const Strategy& strategy, const G
     edge.head_forward.elementwise += clock.stream(2 * slice.norm_tokens * h);
     edge.head_backward.elementwise += clock.stream(4 * slice.norm_tokens * h);
   }
-  if (a.vocab > 0) {
+  if (a.vocab > 0 && workload.has_logits()) {
     const double predicted = a.kind == ModelKind::Encoder ? kMaskedShare * slice.tokens : slice.tokens;
     const auto rows = std::max<std::int64_t>(1, static_cast<std::int64_t>(predicted));
     const std::int64_t columns = vocabulary_slice(a.vocab, slice.tensor, stack.vocab_multiple);

@@ -99,7 +99,7 @@ double bytes_a_logit(const Workload& w, const Strategy& s, const Stack& stack) {
 /// (Liger, Hsu et al. 2024). The last norm's input and output count with them.
 double logits_bytes(const Workload& w, const Strategy& s, const Stack& stack, double tokens) {
   const Architecture& a = w.architecture;
-  if (a.vocab <= 0) return 0;
+  if (a.vocab <= 0 || !w.has_logits()) return 0;
   const double region_cut = s.sequence_parallel ? s.tensor_parallel : 1;
   const auto hidden = static_cast<double>(a.hidden);
   const double width =
@@ -111,9 +111,19 @@ double logits_bytes(const Workload& w, const Strategy& s, const Stack& stack, do
   return predictions * tokens * (bytes * width / s.tensor_parallel + 4 * hidden / region_cut + gathered);
 }
 
+/// Logits of the frozen model beside those of the trained one: 16 bits, and in 32 for their log-probabilities, of which
+/// a reference leaves one number a token, and a teacher all until the loss.
+double frozen_logits_bytes(const Workload& w, const Strategy& s, const Stack& stack, double tokens) {
+  if (w.frozen_forwards() <= 0 || !w.has_logits() || keeps_no_logits(stack)) return 0;
+  constexpr double kHalfAndFloat = 2 + 4;
+  const double bytes = w.loss->keeps_frozen_logits ? kHalfAndFloat + 4 : kHalfAndFloat;
+  return bytes * tokens * static_cast<double>(w.architecture.vocab) / s.tensor_parallel;
+}
+
 /// The 16-bit logits once the loss has cast them to fp32: nothing that follows fits their block.
 double idle_logits(const Workload& w, const Strategy& s, const Stack& stack, double tokens) {
-  if (keeps_no_logits(stack) || bytes_a_logit(w, s, stack) <= kMemoryConstants.half_logits_bytes) return 0;
+  if (keeps_no_logits(stack) || !w.has_logits() || bytes_a_logit(w, s, stack) <= kMemoryConstants.half_logits_bytes)
+    return 0;
   const auto logits = static_cast<double>(w.architecture.predictions() * w.architecture.vocab);
   return stack.idle_logits_bytes * tokens * logits / s.tensor_parallel;
 }
@@ -179,6 +189,7 @@ StagePeak stage_peak(const StageLoad& load, const ModelStates& states, const Wor
   base.gradients = Bytes(states.gradients);
   base.optimizer = Bytes(states.optimizer);
   base.workspace = Bytes(cublas + tokens * load.transfers);
+  base.reference = Bytes(states.reference);
   const double gathered = engine.gathered_bytes(rank);
   const double reduction = engine.reduction_bytes(rank);
   const double weight_side = weight_side_bytes(rank, engine);
@@ -222,6 +233,7 @@ StagePeak stage_peak(const StageLoad& load, const ModelStates& states, const Wor
     loss.gradients = Bytes(before_layers);
     loss.activations = Bytes(saved);
     loss.logits = Bytes(logits_bytes(w, s, stack, tokens));
+    loss.reference += Bytes(frozen_logits_bytes(w, s, stack, tokens));
     loss.communication = Bytes(gathered + persistent);
     loss.workspace +=
         Bytes(weight_side + layer_casts + head_cast + (trains_head && cast == 0 ? b.compute * p.head : 0) +
@@ -265,14 +277,15 @@ struct HostBytes {
 
 std::span<const MemoryPart> memory_parts() {
   using C = MemoryComponents;
-  static constexpr std::array<MemoryPart, 8> kParts{{{"weights", "weights", &C::weights},
+  static constexpr std::array<MemoryPart, 9> kParts{{{"weights", "weights", &C::weights},
                                                      {"gradients", "gradients", &C::gradients},
                                                      {"optimizer", "optimizer states", &C::optimizer},
                                                      {"activations", "activations", &C::activations},
                                                      {"logits", "logits", &C::logits},
                                                      {"communication", "communication buffers", &C::communication},
                                                      {"workspace", "workspace", &C::workspace},
-                                                     {"framework", "framework", &C::framework}}};
+                                                     {"framework", "framework", &C::framework},
+                                                     {"reference", "reference model", &C::reference}}};
   return kParts;
 }
 

@@ -22,8 +22,9 @@ struct MemoryComponents {
   Bytes communication;  ///< gathered parameters, reduce buckets, NCCL buffers
   Bytes workspace;      ///< cuBLAS workspace and the largest transient of an operation
   Bytes framework;      ///< CUDA context, kernels, allocator slack
+  Bytes reference;      ///< frozen weights beside the trained ones, and their logits: of a reference or a teacher
   [[nodiscard]] Bytes total() const {
-    return weights + gradients + optimizer + activations + logits + communication + workspace + framework;
+    return weights + gradients + optimizer + activations + logits + communication + workspace + reference + framework;
   }
   friend bool operator==(const MemoryComponents&, const MemoryComponents&) = default;
 };

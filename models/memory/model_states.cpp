@@ -101,9 +101,18 @@ ModelStates model_states(const StageParameters& p, const Workload& w, const Stra
   // A unit with a trained parameter has gradients of all its own; the root beside adapters is a unit without.
   if (frozen && whole_gradients && stack.adapters_share_units)
     out.gradients += state_widths(w, s, stack).gradient * (p.dense + p.experts);
+  // A frozen model of 16 bits is cut as the trained weights are; a teacher is taken to spread over the stages alike.
+  if (const Architecture* copy = w.frozen_copy()) {
+    const Split whole = split(p, d);
+    const double size = copy == &w.architecture ? 1
+                                                : static_cast<double>(count_parameters(*copy).total()) /
+                                                      static_cast<double>(count_parameters(w.architecture).total());
+    out.reference = 2 * size * (shards_weights(s.sharding) ? whole.sharded : whole.whole);
+  }
   if (s.offload.parameters) {
-    out.offloaded += out.weights;
+    out.offloaded += out.weights + out.reference;
     out.weights = 0;
+    out.reference = 0;
   }
   return out;
 }

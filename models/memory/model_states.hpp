@@ -12,6 +12,7 @@ struct ModelStates {
   double weights = 0;
   double gradients = 0;
   double optimizer = 0;
+  double reference = 0;       ///< frozen weights of a second model
   double offloaded = 0;       ///< resides on host or NVMe
   double step_transient = 0;  ///< extra bytes while the optimizer runs
 };

@@ -87,6 +87,28 @@ StepComponents busiest_stage_components(const StageCosts& stage, double micro_ba
   return c;
 }
 
+/// FLOPs of a step of full training, for the ratio of two models.
+Flops model_flops(const Architecture& a, const Workload& w, const Strategy& s, const Stack& stack) {
+  Workload one = w;
+  one.architecture = a;
+  one.finetune = FineTune::Full;
+  return step_flops(layer_stack(a, stack), one, s, 0, stack, AttentionCounting::FullSquare).model;
+}
+
+/// Passes without gradients, each as long as a forward pass of the trained model on its busiest stage; of a teacher by
+/// its FLOPs, as it is cut the same way. A pipeline fills once for them.
+Seconds reference_time(const PassParts& forward, const Workload& w, const Strategy& s, const Stack& stack) {
+  double passes = w.loss->trained_forwards;
+  if (w.frozen_forwards() > 0) {
+    const Architecture* frozen = w.frozen_copy();
+    const bool other = frozen != nullptr && frozen != &w.architecture;
+    passes += w.frozen_forwards() *
+              (other ? model_flops(*frozen, w, s, stack) / model_flops(w.architecture, w, s, stack) : 1);
+  }
+  const auto micro_batches = static_cast<double>(s.micro_batches(w));
+  return passes * (micro_batches + s.pipeline_parallel - 1) * (forward.total() - forward.recompute);
+}
+
 void fill_rates(StepEstimate& e, const LayerStack& layers, const Workload& w, const Strategy& s, const Cluster& cluster,
                 const Stack& stack) {
   const double time = e.time().value();
@@ -107,6 +129,7 @@ void fill_rates(StepEstimate& e, const LayerStack& layers, const Workload& w, co
 }  // namespace
 
 LayerTable layer_table(const Workload& workload, const Strategy& strategy, const Cluster& cluster, const Stack& stack) {
+  if (workload.mean_seq_len > 0) return layer_table(at_mean_length(workload), strategy, cluster, stack);
   LayerTable table;
   table.stack = layer_stack(workload.architecture, stack);
   const Groups groups = group_shapes(strategy, cluster);
@@ -132,6 +155,9 @@ StepEstimate combine_step(const LayerTable& table, const Workload& workload, con
 
 StepEstimate combine_step(const LayerTable& table, const Workload& workload, const Strategy& strategy,
                           const Groups& groups, const Cluster& cluster, const Stack& stack) {
+  if (workload.mean_seq_len > 0) {
+    return combine_step(table, at_mean_length(workload), strategy, groups, cluster, stack);
+  }
   const StageModel model(table, workload, strategy, groups, cluster, stack);
   const std::int64_t micro_batches = strategy.micro_batches(workload);
   StageCosts busiest;
@@ -159,6 +185,7 @@ StepEstimate combine_step(const LayerTable& table, const Workload& workload, con
   e.components.offload += tail.offload;
   e.components.host +=
       stack.profile.host_time_step + static_cast<double>(micro_batches) * stack.profile.host_time_micro_batch;
+  if (workload.loss != nullptr) e.components.reference = reference_time(busiest.forward, workload, strategy, stack);
   e.components.straggler =
       e.components.total() * stack.profile.straggler * std::log2(static_cast<double>(strategy.gpus()));
   const double spread = std::exp(kZ90 * stack.profile.residual_sigma);
@@ -175,7 +202,7 @@ StepEstimate estimate_step(const Workload& workload, const Strategy& strategy, c
 
 std::span<const StepPart> step_parts() {
   using C = StepComponents;
-  static constexpr std::array<StepPart, 14> kParts{
+  static constexpr std::array<StepPart, 15> kParts{
       {{"compute", "matrix products", &C::compute},
        {"attention", "attention", &C::attention},
        {"elementwise", "memory-bound kernels", &C::elementwise},
@@ -189,7 +216,8 @@ std::span<const StepPart> step_parts() {
        {"data_comm", "data-parallel communication", &C::data_comm},
        {"optimizer", "optimizer step", &C::optimizer},
        {"offload", "offload transfers", &C::offload},
-       {"straggler", "waiting for the slowest rank", &C::straggler}}};
+       {"straggler", "waiting for the slowest rank", &C::straggler},
+       {"reference", "passes without gradients", &C::reference}}};
   return kParts;
 }
 

@@ -32,9 +32,10 @@ struct StepComponents {
   Seconds optimizer;
   Seconds offload;    ///< host and NVMe transfers that compute does not hide
   Seconds straggler;  ///< waiting for the slowest rank
+  Seconds reference;  ///< passes without gradients: of a reference, a teacher, or of the trained model itself
   [[nodiscard]] Seconds total() const {
     return compute + attention + elementwise + recompute + host + tensor_comm + context_comm + expert_comm +
-           pipeline_comm + pipeline_bubble + data_comm + optimizer + offload + straggler;
+           pipeline_comm + pipeline_bubble + data_comm + optimizer + offload + reference + straggler;
   }
   friend bool operator==(const StepComponents&, const StepComponents&) = default;
 };

@@ -70,6 +70,15 @@ void read_request(const JsonValue& value, TrainingPlan& plan, Diagnostics& out) 
   plan.fine_tunes = reader.optional_bool("fine_tuning").value_or(plan.finetune != FineTune::Full);
   if (reader.has("lora_rank")) plan.lora_rank = reader.integer("lora_rank", 1, kMaxCount);
   plan.lora_embeddings = reader.optional_bool("lora_embeddings").value_or(false);
+  if (reader.has("mean_seq_len")) plan.mean_seq_len = reader.integer("mean_seq_len", 1, plan.seq_len);
+  if (reader.has("lora_targets")) plan.lora_targets = read_named(reader, "lora_targets", lora_targets_from);
+  if (reader.has("loss")) {
+    const std::string name = reader.string("loss");
+    plan.loss = training_loss(name);
+    if (plan.loss == nullptr) out.push_back(unknown_name("loss", name, reader.location("loss"), loss_names()));
+  }
+  if (reader.has("reference")) plan.reference = read_named(reader, "reference", reference_from);
+  plan.teacher = read_optional_name(reader, "teacher");
   plan.region = read_name(reader, "region");
   if (const auto data = reader.optional_value("dataset")) {
     ObjectReader dataset(*data, out);
@@ -317,6 +326,11 @@ TrainingPlan training_plan_of(const PlanRequest& request, const Plan& plan, std:
   out.fine_tunes = w.fine_tunes || w.finetune != FineTune::Full;
   out.lora_rank = w.finetune == FineTune::Full ? 0 : w.lora.rank;
   out.lora_embeddings = w.lora.train_embeddings;
+  if (w.finetune != FineTune::Full) out.lora_targets = w.lora.targets;
+  out.mean_seq_len = w.mean_seq_len;
+  out.loss = w.loss;
+  if (w.loss != nullptr && w.loss->frozen == FrozenModel::Reference) out.reference = w.reference;
+  if (w.teacher) out.teacher = w.teacher->name;
   if (cost.input) out.input_mode = cost.input->mode;
   if (request.run.data) out.data_size = request.run.data->size;
   out.checkpoint_storage = request.run.checkpoint_target;

@@ -83,6 +83,15 @@ Json work_json(const PlanRequest& r) {
   out["fine_tuning"] = w.fine_tunes;
   out["lora_rank"] = w.finetune == FineTune::Full ? Json(nullptr) : Json(w.lora.rank);
   if (w.lora.train_embeddings) out["lora_embeddings"] = true;
+  if (w.finetune != FineTune::Full && w.lora.targets != LoraTargets::Linear) {
+    out["lora_targets"] = std::string(to_string(w.lora.targets));
+  }
+  if (w.mean_seq_len > 0) out["mean_seq_len"] = w.mean_seq_len;
+  if (w.loss != nullptr) out["loss"] = w.loss->name;
+  if (w.loss != nullptr && w.loss->frozen == FrozenModel::Reference) {
+    out["reference"] = std::string(to_string(w.reference));
+  }
+  if (w.teacher) out["teacher"] = w.teacher->name;
   return out;
 }
 

@@ -55,6 +55,7 @@ std::vector<std::string> traits(const Workload& w, const Strategy& s, const Clus
   add(w.architecture.has_state_mixer(), w.architecture.state.delta_rule ? "the gated delta rule" : "state mixers");
   add(w.finetune != FineTune::Full, "low-rank adapters");
   add(w.finetune == FineTune::Qlora, "a 4-bit base");
+  add(w.loss != nullptr, "losses over several passes or sequences");
   add(s.offload.optimizer || s.offload.parameters || s.offload.activations, "offloading");
   return out;
 }

@@ -71,6 +71,17 @@ const Need kNeeds[] = {
      [](const Capabilities& c, const TrainingPlan&) { return c.quantized_adapters; }},
     {[](const TrainingPlan& p) { return when(p.lora_embeddings, "embeddings trained beside adapters"); },
      [](const Capabilities& c, const TrainingPlan&) { return c.trained_embeddings; }},
+    {[](const TrainingPlan& p) {
+       return when(
+           p.lora_targets != LoraTargets::Linear,
+           fmt::format("adapters on {} alone",
+                       p.lora_targets == LoraTargets::Attention ? "the layers of attention" : "queries and values"));
+     },
+     [](const Capabilities& c, const TrainingPlan&) { return c.chosen_layers; }},
+    {[](const TrainingPlan& p) { return when(p.mean_seq_len > 0, "sequences of different lengths"); },
+     [](const Capabilities& c, const TrainingPlan&) { return c.lengths; }},
+    {[](const TrainingPlan& p) { return p.loss != nullptr ? "the loss of " + p.loss->name : std::string(); },
+     [](const Capabilities& c, const TrainingPlan&) { return c.losses; }},
     {[](const TrainingPlan& p) { return when(p.strategy.collectives == Collectives::Smddp, "SMDDP collectives"); },
      [](const Capabilities& c, const TrainingPlan&) { return c.smddp; }},
     {[](const TrainingPlan& p) {

@@ -148,6 +148,15 @@ Settings script_settings(const ExportJob& job) {
     out.emplace_back("activation_checkpointing_layers", text(p.strategy.recompute_layers));
   }
   if (p.finetune != FineTune::Full) out.emplace_back("lora_rank", text(p.lora_rank));
+  if (p.lora_targets != LoraTargets::Linear) {
+    const bool attention = p.lora_targets == LoraTargets::Attention;
+    out.emplace_back("lora_targets", json_string(attention ? "q_proj,k_proj,v_proj,o_proj" : "q_proj,v_proj"));
+  }
+  if (p.mean_seq_len > 0) out.emplace_back("packing", json_string("off"));
+  if (p.loss != nullptr) out.emplace_back("loss", json_string(p.loss->name));
+  if (p.loss != nullptr && p.loss->frozen == FrozenModel::Reference) {
+    out.emplace_back("reference", json_string(to_string(p.reference)));
+  }
   if (p.lora_embeddings) out.emplace_back("lora_embeddings", json_string("on"));
   for (const DimensionRow& row : dimensions()) {
     if (!row.of_execution || !row.applies(p.strategy)) continue;

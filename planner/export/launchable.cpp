@@ -1,5 +1,7 @@
 #include "planner/export/launchable.hpp"
 
+#include <fmt/format.h>
+
 #include "planner/export/launch.hpp"
 #include "planner/export/program.hpp"
 #include "planner/export/target.hpp"
@@ -21,6 +23,10 @@ TrainingPlan plainest_plan(const Workload& workload, const Stack& stack) {
   plan.fine_tunes = workload.fine_tunes;
   plan.lora_rank = workload.lora.rank;
   plan.lora_embeddings = workload.lora.train_embeddings;
+  plan.lora_targets = workload.lora.targets;
+  plan.mean_seq_len = workload.mean_seq_len;
+  plan.loss = workload.loss;
+  plan.reference = workload.reference;
   plan.strategy.sharding = stack.shardings.front();
   plan.strategy.recompute = stack.recomputes.front();
   plan.strategy.collectives = stack.collectives.front();
@@ -29,6 +35,21 @@ TrainingPlan plainest_plan(const Workload& workload, const Stack& stack) {
 }
 
 }  // namespace
+
+Launching launching(const Workload& workload, const Stack& stack) {
+  const StackExport* start = stack_export(stack.id);
+  const auto refusal = launch_refusal(workload, stack);
+  if (!refusal) {
+    return {"export", "smplan export writes the whole job, " + std::string(to_string(start->launcher)) + " starts it"};
+  }
+  if (refusal->only_script) {
+    return {"script", fmt::format("smplan export writes the job, {} starts {}, which is yours to write",
+                                  to_string(start->launcher), start->script)};
+  }
+  if (start == nullptr) return {"hand", "by your own launcher: " + refusal->reason};
+  return {"hand", fmt::format("by hand, with {} under {}: no export writes it ({})", start->script,
+                              to_string(start->launcher), refusal->reason)};
+}
 
 std::optional<LaunchRefusal> launch_refusal(const Workload& workload, const Stack& stack) {
   const StackExport* start = stack_export(stack.id);

@@ -80,6 +80,9 @@ ModelSource model_source(const ExportJob& job) {
   return source;
 }
 
+/// Losses whose trainer of TRL the second program starts.
+bool trl_trains(const TrainingLoss& loss) { return loss.name == "dpo"; }
+
 /// A thirtieth of the steps, 2000 at most.
 std::int64_t warmup_steps(const TrainingPlan& plan) { return std::min<std::int64_t>(2000, (plan.steps() + 29) / 30); }
 
@@ -183,6 +186,7 @@ void add_requirements(const ExportJob& job, TrainingProgram program, const std::
   const bool quantized = plan.finetune == FineTune::Qlora || plan.strategy.execution.base_format == BaseFormat::Int8;
   const bool by_bytes = plan.optimizer == Optimizer::Adam8bit || plan.optimizer == Optimizer::Lion;
   add(true, "transformers");
+  add(plan.loss != nullptr || plan.mean_seq_len > 0, "trl");
   add(program == TrainingProgram::Trainer || engine == Engine::Fsdp || plan.finetune != FineTune::Full, "accelerate");
   add(plan.finetune != FineTune::Full, "peft");
   add(quantized || by_bytes, "bitsandbytes");
@@ -225,6 +229,20 @@ void check_program(const TrainingPlan& plan, TrainingProgram program, Diagnostic
   const auto refuse = [&](std::string message, std::string hint) {
     faults.push_back({"not-expressible", "--target", std::move(message), std::move(hint)});
   };
+  if (plan.loss != nullptr && !(program == TrainingProgram::Trainer && trl_trains(*plan.loss))) {
+    refuse(fmt::format("the training program does not train by {}", plan.loss->name),
+           trl_trains(*plan.loss) ? "plan with --stack hf-trainer, or export with --script your own"
+                                  : "export with --script your own");
+  }
+  // Names of Llama's projections, which the families since share.
+  if (plan.lora_targets != LoraTargets::Linear && (!plan.model.gated_mlp || plan.model.has_latent_attention())) {
+    refuse(fmt::format("the training program does not know what {} calls its projections", plan.model.name),
+           "plan with --lora-targets linear, or export with --script your own");
+  }
+  if (plan.mean_seq_len > 0 && program != TrainingProgram::Trainer) {
+    refuse("the training program packs sequences to one length, the plan pads them",
+           "plan with --stack hf-trainer, or export with --script your own");
+  }
   if (!holds(optimizers(program, engine), plan.optimizer)) {
     refuse(fmt::format("the training program has no optimizer {} with {}", smplan::to_string(plan.optimizer),
                        to_string(engine)),

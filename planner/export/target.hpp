@@ -92,6 +92,9 @@ struct Capabilities {
   bool adapters = false;  ///< LoRA
   bool quantized_adapters = false;
   bool trained_embeddings = false;  ///< beside adapters
+  bool chosen_layers = false;       ///< adapters on part of the linear layers
+  bool lengths = false;             ///< sequences of different lengths
+  bool losses = false;              ///< other than that of the next token
   bool smddp = false;
   std::uint32_t vendors = set_of(Vendor::Nvidia);  ///< set_of(Vendor...)
   std::uint32_t shardings = 0;                     ///< set_of(Sharding...)

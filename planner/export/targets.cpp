@@ -37,6 +37,9 @@ constexpr Capabilities kAnything = {.tensor = true,
                                     .adapters = true,
                                     .quantized_adapters = true,
                                     .trained_embeddings = true,
+                                    .chosen_layers = true,
+                                    .lengths = true,
+                                    .losses = true,
                                     .smddp = true,
                                     .vendors = set_of(Vendor::Nvidia, Vendor::Aws),
                                     .shardings = kEverySharding,
@@ -89,6 +92,9 @@ constexpr ExportTarget kTargets[] = {
       .adapters = true,
       .quantized_adapters = true,
       .trained_embeddings = true,
+      .chosen_layers = true,
+      .lengths = true,
+      .losses = true,
       .shardings = set_of(Sharding::None, Sharding::Zero1, Sharding::Zero2, Sharding::Zero3),
       .recomputes = kFullRecompute,
       .precisions = kHalfPrecision},
@@ -105,6 +111,9 @@ constexpr ExportTarget kTargets[] = {
       .adapters = true,
       .quantized_adapters = true,
       .trained_embeddings = true,
+      .chosen_layers = true,
+      .lengths = true,
+      .losses = true,
       .shardings = kEverySharding,
       .recomputes = kFullRecompute,
       .precisions = kHalfPrecision},
@@ -122,6 +131,7 @@ constexpr ExportTarget kTargets[] = {
       .adapters = true,
       .quantized_adapters = true,
       .trained_embeddings = true,
+      .chosen_layers = true,
       .smddp = true,
       .shardings = set_of(Sharding::FsdpFull, Sharding::FsdpGradOp, Sharding::FsdpHybrid),
       .recomputes = kEveryRecompute,
@@ -234,7 +244,7 @@ void keep_used(Export& out) {
 void note_kernels(const TrainingPlan& plan, Export& out) {
   if (!out.brings_program && plan.finetune != FineTune::Full) {
     out.notes.push_back(
-        fmt::format("The script brings the adapters, of rank {} on every linear layer{}.", plan.lora_rank,
+        fmt::format("The script brings the adapters, of rank {} on {}{}.", plan.lora_rank, adapted_layers(plan),
                     plan.lora_embeddings ? ", and trains embedding and head (modules_to_save of PEFT)" : ""));
   }
   for (const DimensionRow& row : dimensions()) {

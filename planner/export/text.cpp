@@ -56,11 +56,18 @@ std::string world_equation(const TrainingPlan& plan) {
                      s.pipeline_parallel, s.context_parallel, plan.world_size());
 }
 
+std::string_view adapted_layers(const TrainingPlan& plan) {
+  if (plan.lora_targets == LoraTargets::Linear) return "every linear layer";
+  return plan.lora_targets == LoraTargets::Attention ? "the linear layers of attention" : "queries and values";
+}
+
 std::string training_words(const TrainingPlan& plan) {
-  std::string optimizer(to_string(plan.optimizer));
-  if (plan.finetune == FineTune::Full) return optimizer;
-  return fmt::format("{}, {} of rank {}{}", optimizer, plan.finetune == FineTune::Lora ? "LoRA" : "QLoRA",
-                     plan.lora_rank, plan.lora_embeddings ? " with embedding and head trained" : "");
+  std::string words(to_string(plan.optimizer));
+  if (plan.loss != nullptr) words += ", " + plan.loss->name;
+  if (plan.finetune == FineTune::Full) return words;
+  words += fmt::format(", {} of rank {}", plan.finetune == FineTune::Lora ? "LoRA" : "QLoRA", plan.lora_rank);
+  if (plan.lora_targets != LoraTargets::Linear) words += fmt::format(" on {}", adapted_layers(plan));
+  return words + (plan.lora_embeddings ? " with embedding and head trained" : "");
 }
 
 std::vector<std::string> provenance_lines(const ExportJob& job) {

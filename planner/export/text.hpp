@@ -18,6 +18,8 @@ std::string commented(const std::vector<std::string>& lines, std::string_view pr
 
 /// `2 x 8 = data 2 x tensor 8 x pipeline 1 x context 1 = 16`.
 std::string world_equation(const TrainingPlan& plan);
+/// `every linear layer`: what carries adapters.
+std::string_view adapted_layers(const TrainingPlan& plan);
 
 /// A value as Python says it, an object as YAML does. Keys keep their order.
 std::string python_literal(const Json& value, int indent = 0);

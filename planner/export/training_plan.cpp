@@ -14,8 +14,8 @@ namespace smplan {
 std::int64_t TrainingPlan::parameters() const { return count_parameters(model).total(); }
 
 std::int64_t TrainingPlan::steps() const {
-  return static_cast<std::int64_t>(
-      std::ceil(tokens / (static_cast<double>(seq_len) * static_cast<double>(global_batch))));
+  const auto length = static_cast<double>(mean_seq_len > 0 ? mean_seq_len : seq_len);
+  return static_cast<std::int64_t>(std::ceil(tokens / (length * static_cast<double>(global_batch))));
 }
 
 std::int64_t TrainingPlan::save_steps() const {
@@ -32,6 +32,9 @@ std::string TrainingPlan::id() const {
       tokens,    seq_len,        global_batch, to_string(precision), to_string(optimizer), to_string(finetune),
       lora_rank, lora_embeddings};
   if (fine_tunes && finetune == FineTune::Full) decided["work"].push_back("from weights");
+  if (mean_seq_len > 0) decided["lengths"] = mean_seq_len;
+  if (lora_targets != LoraTargets::Linear) decided["adapters"] = to_string(lora_targets);
+  if (loss != nullptr) decided["loss"] = {loss->name, to_string(reference), teacher};
   decided["machines"] = {instance->name, instance_count, region, to_string(market)};
   decided["stack"] = stack->id;
   for (const DimensionRow& row : dimensions()) {

@@ -43,13 +43,18 @@ struct TrainingPlan {
   Architecture model;
   double tokens = 0;
   std::int64_t seq_len = 0;
+  std::int64_t mean_seq_len = 0;  ///< of sequences of different lengths; 0: all are as long as `seq_len`
   std::int64_t global_batch = 0;
   Precision precision = Precision::Bf16;
   Optimizer optimizer = Optimizer::AdamW;
   FineTune finetune = FineTune::Full;
   bool fine_tunes = false;  ///< trains on from the model's weights
   std::int64_t lora_rank = 0;
+  LoraTargets lora_targets = LoraTargets::Linear;
   bool lora_embeddings = false;
+  const TrainingLoss* loss = nullptr;  ///< other than that of the next token
+  Reference reference = Reference::Copy;
+  std::string teacher;                  ///< name of the model; empty: none
   std::optional<InputMode> input_mode;  ///< nullopt: the plan has no data set
   std::optional<Bytes> data_size;       ///< nullopt likewise
   CheckpointTarget checkpoint_storage = CheckpointTarget::S3;

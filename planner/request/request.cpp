@@ -6,6 +6,7 @@
 
 #include "base/clock.hpp"
 #include "base/json_reader.hpp"
+#include "base/words.hpp"
 #include "catalogs/hf_config.hpp"
 #include "models/layers/layers.hpp"
 #include "planner/request/defaults.hpp"
@@ -23,6 +24,8 @@ constexpr std::int64_t kMaxTop = 1000;
 const std::vector<std::string> kPrecisionNames{"bf16", "fp16", "fp8", "fp4", "tf32", "fp32"};
 
 const std::vector<std::string> kFinetuneNames{"full", "lora", "qlora"};
+const std::vector<std::string> kTargetNames{"linear", "attention", "query-value"};
+const std::vector<std::string> kReferenceNames{"copy", "adapters", "precomputed"};
 const std::vector<std::string> kObjectiveNames{"cost", "time", "balanced", "pareto"};
 
 std::vector<std::string> optimizer_names() {
@@ -168,11 +171,58 @@ void Resolver::read_formats() {
     add("conflict", "--lora-embeddings", "full training trains embedding and head anyway",
         "add --finetune lora or --finetune qlora");
   }
+  read_loss();
+  if (spec_.lora_targets) {
+    const auto targets = parse_name(*spec_.lora_targets, "targets of adapters", "--lora-targets", kTargetNames,
+                                    lora_targets_from, faults_);
+    if (targets) w.lora.targets = *targets;
+    if (w.finetune == FineTune::Full) {
+      add("conflict", "--lora-targets", "targets of adapters without adapters",
+          "add --finetune lora or --finetune qlora");
+    }
+  }
   if (!spec_.lora_rank) return;
   if (const auto rank = parse_bounded(*spec_.lora_rank, "--lora-rank", 1, kMaxLoraRank, faults_)) w.lora.rank = *rank;
   if (w.finetune == FineTune::Full) {
     add("conflict", "--lora-rank", "a LoRA rank without LoRA", "add --finetune lora or --finetune qlora");
   }
+}
+
+/// The loss, and the frozen model that it compares with.
+void Resolver::read_loss() {
+  Workload& w = request_.workload;
+  if (w.finetune != FineTune::Full) w.reference = Reference::Adapters;
+  if (spec_.loss && letters_and_digits(*spec_.loss) != "sft") {
+    w.loss = training_loss(*spec_.loss);
+    if (w.loss == nullptr) {
+      std::vector<std::string> known = loss_names();
+      known.insert(known.begin(), "sft");
+      faults_.push_back(unknown_name("loss", *spec_.loss, "--loss", known));
+    }
+    w.fine_tunes = true;
+  }
+  const FrozenModel frozen = w.loss != nullptr ? w.loss->frozen : FrozenModel::None;
+  if (spec_.reference) {
+    const auto r = parse_name(*spec_.reference, "reference", "--reference", kReferenceNames, reference_from, faults_);
+    if (r) w.reference = *r;
+    if (frozen != FrozenModel::Reference) {
+      add("conflict", "--reference", "this loss compares with no reference", "leave it out, or give --loss dpo");
+    } else if (r == Reference::Adapters && w.finetune == FineTune::Full) {
+      add("conflict", "--reference", "full training has no adapters to switch off", "use copy or precomputed");
+    }
+  }
+  if (frozen != FrozenModel::Teacher) {
+    if (spec_.teacher) {
+      add("conflict", "--teacher", "this loss has no teacher", "leave it out, or give --loss distillation");
+    }
+    return;
+  }
+  if (!spec_.teacher) {
+    add("no-model", "--teacher", "a distillation needs the model that it learns from", "name one: --teacher MODEL");
+    return;
+  }
+  const auto teacher = take(catalog_.model(*spec_.teacher, "--teacher"), faults_);
+  if (teacher) w.teacher = (*teacher)->architecture;
 }
 
 void Resolver::read_work() {
@@ -188,6 +238,10 @@ void Resolver::read_work() {
   } else {
     w.seq_len = default_seq_len(w.architecture, preset_ != nullptr ? preset_->default_seq_len : 0);
     assume(fmt::format("sequence length {}", w.seq_len));
+  }
+  if (spec_.mean_seq_len) {
+    const auto n = parse_bounded_length(*spec_.mean_seq_len, "--mean-seq-len", 1, kMaxSeqLen, faults_);
+    if (n && *n != w.seq_len) w.mean_seq_len = *n;
   }
   if (spec_.tokens) {
     if (const auto n = take(parse_count(*spec_.tokens, "--tokens"), faults_)) w.tokens = *n;

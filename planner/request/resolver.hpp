@@ -20,6 +20,7 @@ class Resolver {
   void use_architecture(Architecture architecture, std::string assumption);
   void read_formats();
   void read_precision(const std::string& text);
+  void read_loss();
   void read_work();
   void read_batch();
   void read_limits();

@@ -78,7 +78,7 @@ Flops micro_batch_work(const TokenWork& work, const Workload& w, const Split& sp
   const auto columns = [&](std::int64_t width) {
     return static_cast<double>(std::max<std::int64_t>(1, width / split.tensor));
   };
-  const std::int64_t rows = std::max<std::int64_t>(1, w.seq_len * micro_batch / split.context);
+  const std::int64_t rows = std::max<std::int64_t>(1, w.computed_seq_len() * micro_batch / split.context);
   const auto tokens = static_cast<double>(rows);
   double per_token = work.cut / split.tensor + work.router + work.head_column * columns(a.vocab);
   if (work.routed <= 0) return Flops(tokens * per_token);

@@ -17,6 +17,7 @@ Strategy plainest(const PlanRequest& request, const Stack& stack) {
   const std::int32_t gpus = stack.devices_used(request.instances.front()->accelerator_count) * request.counts.front();
   Strategy s;
   s.execution = stack.execution;
+  s.micro_batch = request.workload.sequences_of_example();
   s.sharding = stack.shardings.front();
   s.recompute = stack.recomputes.front();
   s.collectives = stack.collectives.front();

@@ -88,6 +88,7 @@ bool spends_no_more(const SavingOption& a, const SavingOption& b) {
 std::vector<std::int32_t> micro_batch_choices(const PlanRequest& request, const Workload& workload) {
   std::vector<std::int32_t> out;
   for (const std::int32_t mb : divisors(workload.global_batch)) {
+    if (mb % workload.sequences_of_example() != 0) continue;
     if (request[Dimension::MicroBatch].allows(mb)) out.push_back(mb);
   }
   return out;
@@ -175,6 +176,7 @@ Strategy strategy_of(const Split& split) {
 
 Strategy SearchSpace::plain_strategy(const Split& split) const {
   Strategy s = strategy_of(split);
+  s.micro_batch = workload_.sequences_of_example();
   s.recompute = stack_.recomputes.front();
   s.collectives = stack_.collectives.front();
   s.sequence_parallel = split.tensor > 1 && stack_.always_sequence_parallel;
@@ -257,7 +259,7 @@ std::vector<ScheduleOption> SearchSpace::schedules(const Split& split) const {
     s.schedule = schedule;
     // A batch that the interleaved schedule takes, so that only the chunks can be refused.
     Workload probe = workload_;
-    probe.global_batch = std::int64_t{split.data} * split.pipeline;
+    probe.global_batch = std::int64_t{split.data} * split.pipeline * workload_.sequences_of_example();
     for (std::int32_t chunks = 2; std::int64_t{chunks} * split.pipeline <= layers_; ++chunks) {
       s.virtual_pipeline = chunks;
       // Uneven chunks are valid where embedding and head stand for layers, but nobody picks them unasked.

@@ -154,6 +154,10 @@ Result<SimulatedJob> simulated_job(const TrainingPlan& plan, const Catalog& cata
   job.workload.finetune = plan.finetune;
   if (plan.lora_rank > 0) job.workload.lora.rank = plan.lora_rank;
   job.workload.lora.train_embeddings = plan.lora_embeddings;
+  job.workload.lora.targets = plan.lora_targets;
+  job.workload.mean_seq_len = plan.mean_seq_len;
+  job.workload.loss = plan.loss;
+  job.workload.reference = plan.reference;
   job.workload.tokens = plan.tokens;
   Diagnostics faults = check(job.workload);
   if (faults.empty()) faults = check(job.strategy, job.workload, *framework);

@@ -143,6 +143,13 @@ std::optional<TrainedPart> trained_from(std::string_view word) {
   return adapters == nullptr ? std::nullopt : std::optional(TrainedPart{FineTune::Lora, adapters});
 }
 
+/// Of a distillation nobody states the teacher.
+std::optional<const TrainingLoss*> loss_from(std::string_view word) {
+  if (word == "sft") return nullptr;
+  const TrainingLoss* loss = training_loss(word);
+  return loss != nullptr && loss->frozen != FrozenModel::Teacher ? std::optional(loss) : std::nullopt;
+}
+
 /// Whether frozen weights of that format have 4 bits.
 std::optional<bool> four_bits_from(std::string_view word) {
   constexpr auto kNames = std::to_array<std::pair<std::string_view, bool>>({{"nf4", true},
@@ -251,6 +258,8 @@ void read_method(CsvCells& in, MeasuredRun& run) {
   run.lora_targets =
       in.named("lora_targets", linear_layers_from, "names such as q_proj joined by +, query-value, attention or all");
   run.lora_embeddings = in.flag("lora_embeddings");
+  run.loss = in.named("loss", loss_from, "sft, dpo, orpo, simpo, cpo, kto or reward").value_or(nullptr);
+  run.reference = in.named("reference", reference_from, "copy, adapters or precomputed");
   run.fp32_adapters = in.named("adapter_dtype", precision_from, "fp32, or nothing") == Precision::Fp32;
   if (!run.trained && (run.lora_rank || run.lora_targets)) run.trained = TrainedPart{FineTune::Lora};
   const std::optional<bool> four_bits = in.named("quant", four_bits_from, "nf4, int4, none or bf16");

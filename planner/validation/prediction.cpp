@@ -44,11 +44,9 @@ std::string_view to_string(RunStatus status) {
 }
 
 StepEstimate step_of(const ResolvedRun& r, const Stack& stack) {
-  if (!r.mean_seq_len) return estimate_step(r.workload, r.strategy, r.cluster, stack);
-  Workload computed = r.workload;
-  computed.seq_len = *r.mean_seq_len;
-  StepEstimate step = estimate_step(computed, r.strategy, r.cluster, stack);
-  const double counted = r.workload.tokens_per_step() / computed.tokens_per_step();
+  StepEstimate step = estimate_step(r.workload, r.strategy, r.cluster, stack);
+  if (r.workload.mean_seq_len == 0) return step;
+  const double counted = static_cast<double>(r.workload.seq_len) / static_cast<double>(r.workload.computed_seq_len());
   step.tokens_per_s *= counted;
   step.tokens_per_s_per_gpu *= counted;
   return step;
@@ -89,7 +87,9 @@ std::optional<Seconds> measured_step_time(const MeasuredRun& run, const Catalog&
   const auto devices = static_cast<double>(resolved->strategy.gpus());
   const double gpus = devices / static_cast<double>(run.devices_per_gpu);  // as the row counts them
   if (run.tokens_per_s_per_gpu && *run.tokens_per_s_per_gpu > 0) {
-    return Seconds(w.tokens_per_step() / (*run.tokens_per_s_per_gpu * gpus));
+    // Tables count padding.
+    const double tokens = static_cast<double>(w.seq_len) * static_cast<double>(w.global_batch);
+    return Seconds(tokens / (*run.tokens_per_s_per_gpu * gpus));
   }
   if (run.step_time_s && *run.step_time_s > 0) return Seconds(*run.step_time_s);
   if (run.samples_per_s && *run.samples_per_s > 0) {

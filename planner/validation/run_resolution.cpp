@@ -51,6 +51,8 @@ std::int64_t adapter_rank(const MeasuredRun& run, const TrainedPart& trained, co
 void resolve_training(const MeasuredRun& run, const Stack& stack, Workload& w, Assumptions& assumptions) {
   const TrainedPart trained = run.trained.value_or(TrainedPart{});
   w.finetune = trained.mode;
+  w.loss = run.loss;
+  w.reference = run.reference.value_or(w.finetune == FineTune::Full ? Reference::Copy : Reference::Adapters);
   if (trained.mode == FineTune::Full) return;
   const LinearLayers usual = linear_layers_from(trained.adapters == nullptr ? "all" : "query-value").value();
   w.lora.targets = lora_targets_of(run.lora_targets.value_or(usual));
@@ -326,7 +328,8 @@ Result<ResolvedRun> resolve_run(const MeasuredRun& run, const Catalog& catalog) 
   w.architecture = std::move(*architecture);
   w.seq_len = *run.seq_len;
   w.padded = !run.packing.value_or(true);
-  resolved.mean_seq_len = run.mean_seq_len;
+  // A mean that is no shorter than the longest is none.
+  if (run.mean_seq_len.value_or(w.seq_len) < w.seq_len) w.mean_seq_len = *run.mean_seq_len;
   extend_positions(w, assumptions);
   const Accelerator& accelerator = resolved.cluster.accelerator;
   resolve_formats(run, accelerator, w, assumptions);

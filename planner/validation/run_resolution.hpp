@@ -22,9 +22,6 @@ struct ResolvedRun {
   Cluster cluster;
   Stack stack;         ///< executed
   bool older = false;  ///< the run does not state its release: its framework had older defaults than today's
-  /// Tokens of a sequence that steps compute on average, where batches are cut to their longest; the longest of all, of
-  /// seq_len tokens, still decide on memory.
-  std::optional<std::int64_t> mean_seq_len;
   Assumptions assumptions;
 };
 

@@ -113,6 +113,37 @@ def test_adapters_train_on_text(exported, pretrained, sentences, stack):
     assert job.row()["method"] == "lora" and job.row()["lora_rank"] == "4"
 
 
+@pytest.mark.parametrize("reference", ["adapters", pytest.param("precomputed", marks=LONG), pytest.param("copy", marks=LONG)])
+def test_pairs_train_by_dpo(exported, pretrained, tmp_path, reference):
+    folder = tmp_path / "pairs"
+    folder.mkdir()
+    with open(folder / "pairs.jsonl", "w", encoding="utf-8") as file:
+        for n in range(200):
+            file.write(json.dumps({"prompt": f"Say {n % 9}: ", "chosen": "yes" * (1 + n % 4), "rejected": "no, never"}) + "\n")
+    tuned = ("full", "copy") if reference == "copy" else ("lora", reference)
+    job = exported("llama", "hf-trainer", "torchrun", "--finetune", tuned[0], "--loss", "dpo", "--reference", reference,
+                   "--mean-seq-len", "32")
+    log = job.run("--learning_rate", "0.01", "--log_interval", "1", SM_CHANNEL_TRAIN=str(folder), SM_CHANNEL_MODEL=str(pretrained))
+    found = losses(log)
+    assert abs(found[1] - math.log(2)) < 0.05  # at first both models are one
+    check_trained(job, log, drop=0.1)
+    row = job.row()
+    assert (row["loss"], row["reference"], row["packing"]) == ("dpo", reference, "no")
+    assert 10 < int(row["mean_seq_len"]) < 40
+
+
+@LONG
+def test_examples_of_their_own_length_train(exported, pretrained, tmp_path):
+    folder = tmp_path / "data"
+    folder.mkdir()
+    rows = [json.dumps({"text": "the cat sat. " * (1 + n % 4)}) + "\n" for n in range(300)]
+    (folder / "train.jsonl").write_text("".join(rows), encoding="utf-8")
+    job = exported("llama", "hf-trainer", "torchrun", "--finetune", "full", "--mean-seq-len", "40")
+    log = job.run("--learning_rate", "0.01", "--log_interval", "1", SM_CHANNEL_TRAIN=str(folder), SM_CHANNEL_MODEL=str(pretrained))
+    check_trained(job, log)
+    assert job.row()["packing"] == "no" and 30 < int(job.row()["mean_seq_len"]) < 53
+
+
 @pytest.mark.parametrize("stack", ["fsdp", pytest.param("hf-trainer", marks=LONG)])
 def test_adapters_train_beside_four_bits(exported, pretrained, stack):
     job = exported("llama", stack, "torchrun", "--finetune", "qlora", "--lora-rank", "4")

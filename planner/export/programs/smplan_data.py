@@ -67,6 +67,25 @@ def records_of(file: pathlib.Path) -> Iterator[dict[str, Any]]:
                 yield record
 
 
+def text_data(path: str) -> Any:
+    """The records as a Hugging Face data set, for trainers that make tokens themselves."""
+    import datasets
+
+    parts = []
+    for file in files_of(path) if path and path != "synthetic" else []:
+        if file.is_dir():
+            saved = datasets.load_from_disk(str(file))
+            parts.append(saved["train"] if isinstance(saved, datasets.DatasetDict) else saved)
+        elif file.suffix == ".npy":
+            raise SystemExit(f"{file}: examples of their own length are text, not tokens in a row")
+        else:
+            kind = "parquet" if file.suffix == ".parquet" else "json"
+            parts.append(datasets.load_dataset(kind, data_files=str(file), split="train"))
+    if not parts:
+        raise SystemExit("no data: give --data FOLDER or the channel train, of .jsonl, .parquet or a saved data set")
+    return datasets.concatenate_datasets(parts)
+
+
 def tokens_of(record: dict[str, Any], tokenizer: Any, where: str) -> tuple[list[int], list[bool]]:
     """Tokens of a record, and which of them count for the loss."""
     if "input_ids" in record:

@@ -50,6 +50,9 @@ def settings(argv: list[str] | None = None) -> argparse.Namespace:
     p.add_argument("--warmup_steps", type=int, default=0)
     p.add_argument("--weight_decay", type=float, default=0.1)
     p.add_argument("--clip", type=float, default=1.0, help="largest norm of the gradients")
+    p.add_argument("--loss", default="sft", choices=["sft", "dpo"], help="train_hf.py: dpo learns from pairs")
+    p.add_argument("--reference", default="copy", choices=["copy", "adapters", "precomputed"], help="of dpo")
+    p.add_argument("--packing", default="on", choices=["on", "off"], help="train_hf.py: off pads each example")
     p.add_argument("--finetune", default="full", choices=["full", "lora", "qlora"])
     p.add_argument("--lora_rank", type=int, default=16)
     p.add_argument("--lora_targets", default="all-linear", help="names of linear layers, with commas between them")
@@ -129,6 +132,17 @@ class Record:
         self.steps = 0
         self.pending = 0  # steps whose times are not read yet
         self.last = time.perf_counter()
+        self.counted = self.sequences = 0  # tokens with their padding, of this rank, where lengths differ
+
+    @property
+    def computed(self) -> float:
+        """Tokens of a step, with padding."""
+        return self.tokens * self.counted / (self.sequences * self.args.seq_len) if self.sequences else self.tokens
+
+    def count(self, shape: Any) -> None:
+        """A batch of sequences, padded to the longest of them."""
+        self.sequences += shape[0]
+        self.counted += shape[0] * shape[1]
 
     def mark(self, part: str) -> None:
         """The part begins here and ends with the next mark. "data" is the time that the loader makes a step wait."""
@@ -187,7 +201,7 @@ class Record:
         seconds = self.times[-1] if self.times else None
         words = [f"step {step}/{self.args.max_steps}", f"loss {loss:.4f}"]
         if seconds:
-            words += [f"{seconds:.3f} s", f"{self.tokens / seconds:,.0f} tokens/s", f"MFU {100 * self.mfu(seconds):.1f} %"]
+            words += [f"{seconds:.3f} s", f"{self.computed / seconds:,.0f} tokens/s", f"MFU {100 * self.mfu(seconds):.1f} %"]
         if self.cuda:
             words.append(f"peak {torch.cuda.max_memory_allocated() / GIB:.1f} GiB")
         if self.rank == 0:
@@ -196,7 +210,7 @@ class Record:
     def mfu(self, seconds: float) -> float:
         """FLOPs of the model over those that the plan's devices could do; activations that are computed again do not
         count."""
-        return self.tokens * self.job["flops_per_token"] / (seconds * self.world * self.job["peak_flops_per_s"])
+        return self.computed * self.job["flops_per_token"] / (seconds * self.world * self.job["peak_flops_per_s"])
 
     def write(self, path: pathlib.Path, ran_out: bool = False) -> None:
         """One row for `smplan validate`. All ranks must call it, unless one of them ran out of memory."""
@@ -215,6 +229,8 @@ class Record:
             "gpus_per_node": int(os.environ.get("LOCAL_WORLD_SIZE", "1")),
             "framework": f"torch {torch.__version__}",
             "seq_len": args.seq_len,
+            **({"packing": "no", "mean_seq_len": round(self.counted / self.sequences)} if self.sequences else {}),
+            **({"loss": args.loss, "reference": args.reference} if args.loss != "sft" else {}),
             "micro_batch": args.micro_batch,
             "grad_accum": args.gradient_accumulation,
             "dtype": args.dtype,

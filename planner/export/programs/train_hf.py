@@ -1,4 +1,4 @@
-"""Trains the model of a plan with Hugging Face's Trainer.
+"""Trains the model of a plan with Hugging Face's Trainer, and with TRL's where --loss dpo or --packing off says so.
 
     accelerate launch --config_file accelerate_config.yaml train.py --model model/config.json ...
     torchrun ... train.py --model meta-llama/Llama-3.1-8B --data FOLDER --finetune lora ...
@@ -11,13 +11,14 @@ model lies in --output_dir and what was measured in smplan_run.csv beside it.
 
 from __future__ import annotations
 
+import copy
 import os
 import pathlib
 import sys
 from typing import Any
 
 import torch
-from smplan_data import Blocks
+from smplan_data import Blocks, text_data
 from smplan_model import add_adapters, build_model, checkpoint_options, layers_of, load_tokenizer
 from smplan_run import Record, StopRequest, device_type, job_facts, settings, text_config
 from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArguments
@@ -26,7 +27,8 @@ OPTIMIZERS = {"adamw": "adamw_torch", "adam8bit": "adamw_bnb_8bit", "adafactor":
               "sgd-momentum": "sgd"}
 
 
-def training_arguments(args: Any, job: dict[str, Any]) -> TrainingArguments:
+def training_arguments(args: Any, job: dict[str, Any]) -> dict[str, Any]:
+    """Of TrainingArguments."""
     if args.optimizer not in OPTIMIZERS:
         raise SystemExit(f"--optimizer {args.optimizer}: this program has {', '.join(OPTIMIZERS)}")
     optimizer = OPTIMIZERS[args.optimizer]
@@ -35,7 +37,7 @@ def training_arguments(args: Any, job: dict[str, Any]) -> TrainingArguments:
     # accelerate's file recomputes under FSDP; both at once would run each layer three times.
     by_accelerate = os.environ.get("FSDP_ACTIVATION_CHECKPOINTING", "false").lower() == "true"
     sharded = job["strategy"] == "fsdp" and args.unsharded_gradients == "off"
-    return TrainingArguments(
+    return dict(
         output_dir=args.checkpoint_dir, per_device_train_batch_size=args.micro_batch,
         gradient_accumulation_steps=args.gradient_accumulation, max_steps=args.max_steps,
         save_steps=args.save_interval, save_total_limit=2, logging_steps=args.log_interval,
@@ -53,10 +55,11 @@ def training_arguments(args: Any, job: dict[str, Any]) -> TrainingArguments:
         use_cpu=device_type() == "cpu", seed=args.seed, report_to=[], disable_tqdm=True)
 
 
-class TimedTrainer(Trainer):
-    """Trainer that says which part of a step begins."""
+class Timed:
+    """A trainer that says which part of a step begins."""
 
     record: Record
+    padded = False  # sequences are of different lengths
 
     def get_batch_samples(self, *args: Any, **kwargs: Any) -> Any:
         self.record.mark("data")
@@ -64,9 +67,11 @@ class TimedTrainer(Trainer):
         self.record.mark("other")
         return out
 
-    def compute_loss(self, *args: Any, **kwargs: Any) -> Any:
+    def compute_loss(self, model: Any, inputs: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
         self.record.mark("forward")
-        out = super().compute_loss(*args, **kwargs)
+        if self.padded and model.training:
+            self.record.count(inputs["input_ids"].shape)
+        out = super().compute_loss(model, inputs, *args, **kwargs)
         self.record.mark("backward")
         return out
 
@@ -101,6 +106,31 @@ class Watch(TrainerCallback):
             pass
 
 
+def make_trainer(args: Any, options: dict[str, Any], model: Any, tokenizer: Any, job: dict[str, Any]) -> Any:
+    """Trainer on blocks of one length, or a trainer of TRL on examples of their own length."""
+    if args.loss == "sft" and args.packing == "on":
+        arguments = TrainingArguments(**options)
+        blocks = Blocks(args, job["kind"], text_config(model.config), tokenizer, arguments.local_process_index)
+        return type("TimedTrainer", (Timed, Trainer), {})(model=model, args=arguments, train_dataset=blocks)
+    import trl  # these alone need it
+
+    if tokenizer is None:
+        raise SystemExit("examples of their own length are text: give --tokenizer FOLDER and --data FOLDER")
+    ends: dict[str, Any] = {"max_length": args.seq_len}
+    if args.loss == "dpo":
+        # TRL counts pairs, the plan sequences.
+        options["per_device_train_batch_size"] = max(1, args.micro_batch // 2)
+        ends["precompute_ref_log_probs"] = args.reference == "precomputed"
+        kind, config = trl.DPOTrainer, trl.DPOConfig
+        # The base without its adapters is the reference of adapters; else it is a copy of what is trained.
+        more = {"ref_model": copy.deepcopy(model)} if args.reference == "copy" else {}
+    else:
+        kind, config, more = trl.SFTTrainer, trl.SFTConfig, {}
+    trainer = type("TimedTrainer", (Timed, kind), {"padded": True})(
+        model=model, args=config(**options, **ends), train_dataset=text_data(args.data), processing_class=tokenizer, **more)
+    return trainer
+
+
 def newest(folder: pathlib.Path) -> str | None:
     """The newest checkpoint that is whole: Trainer writes its state behind everything else."""
     whole = [place for place in folder.glob("checkpoint-*") if (place / "trainer_state.json").exists()]
@@ -110,7 +140,8 @@ def newest(folder: pathlib.Path) -> str | None:
 def main() -> int:
     args, job = settings(), job_facts()
     stop = StopRequest()
-    arguments = training_arguments(args, job)
+    options = training_arguments(args, job)
+    arguments = TrainingArguments(**options)
     model = build_model(args, job, half_weights=False, device=arguments.device)
     if args.finetune != "full":
         model = add_adapters(model, args)
@@ -118,11 +149,11 @@ def main() -> int:
         for layer in layers_of(model, job["layer_class"]):
             layer.compile()
     tokenizer = load_tokenizer(args)
-    blocks = Blocks(args, job["kind"], text_config(model.config), tokenizer, arguments.local_process_index)
     tokens = args.seq_len * args.micro_batch * args.gradient_accumulation * arguments.world_size
     record = Record(args, job, tokens)
-    trainer = TimedTrainer(model=model, args=arguments, train_dataset=blocks, callbacks=[Watch(record, stop)])
+    trainer = make_trainer(args, options, model, tokenizer, job)
     trainer.record = record
+    trainer.add_callback(Watch(record, stop))
     trainer.remove_callback(PrinterCallback)
     report = pathlib.Path(args.output_dir) / "smplan_run.csv"
     try:
