@@ -14,5 +14,6 @@ void bind_measured_runs(pybind11::module_& module);
 void bind_checks(pybind11::module_& module);
 void bind_batch(pybind11::module_& module);
 void bind_sweep(pybind11::module_& module);
+void bind_finetune(pybind11::module_& module);
 
 }  // namespace smplan::python

@@ -49,6 +49,7 @@ Command catalog_command();
 Command validate_command();
 Command calibrate_command();
 Command compare_command();
+Command finetune_command();
 Command sweep_command();
 Command report_command();
 Command trace_command();

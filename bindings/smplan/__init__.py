@@ -15,6 +15,7 @@ from smplan._core import version as __version__
 from smplan._enums import Dtype, Finetune, Market, Objective, Recompute, Sharding
 from smplan._errors import Diagnostic, Error, InputError
 from smplan._export import Export, ExportFile
+from smplan._finetune import FineTuning, FineTuningMethod, finetune
 from smplan._measured import Calibration, Validation, calibrate, validate
 from smplan._model import Model
 from smplan._planning import estimate, plan
@@ -24,8 +25,8 @@ from smplan._views import Cost, Explanation, FrontierPoint, Memory, StepTime
 
 __all__ = [
     "BatchEstimate", "Calibration", "Catalog", "CatalogImport", "CheckFailed", "Cost", "Diagnostic", "Dtype", "Error",
-    "Explanation", "Export", "ExportFile", "Finding", "Findings", "Finetune", "FrontierPoint", "InputError", "Market", "Memory",
+    "Explanation", "Export", "ExportFile", "FineTuning", "FineTuningMethod", "Finding", "Findings", "Finetune", "FrontierPoint", "InputError", "Market", "Memory",
     "Model", "Objective", "Plan", "PlanSet", "Recompute", "Sharding", "StepTime", "Sweep", "SweepLine",
     "Validation", "__version__",
-    "calibrate", "check", "estimate", "estimate_batch", "export_targets", "guard", "import_catalog", "plan", "sweep", "validate",
+    "calibrate", "check", "estimate", "estimate_batch", "export_targets", "finetune", "guard", "import_catalog", "plan", "sweep", "validate",
 ]

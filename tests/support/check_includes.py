@@ -26,7 +26,7 @@ ROOMS = {
         "request": {"export"},  # what can be launched
         "answer": {"request", "export"},
         "search": {"answer", "request"},
-        "analysis": {"search", "answer", "request"},
+        "analysis": {"search", "answer", "request", "export"},
         "trace": {"answer", "export"},
         "report": {"trace", "analysis", "search", "answer"},
         "preflight": {"report", "export", "search", "answer", "request"},

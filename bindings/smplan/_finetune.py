@@ -1,0 +1,146 @@
+"""Methods of fine-tuning side by side: finetune()."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union, overload
+
+from smplan import _core, _html
+from smplan._keywords import to_text
+from smplan._request import arguments_of, environment_region, shipped_catalog
+from smplan._views import View
+
+if TYPE_CHECKING:
+    import pandas
+
+
+class FineTuningMethod(View):
+    """The best plan of one method; `instance_type` and what follows from it are None where there is none, and `why_not`
+    says why. Money in USD, memory in GiB, times in seconds; `steps` are optimizer steps, `tokens` count padding.
+
+    >>> import smplan
+    >>> lora = smplan.finetune(model="llama-3.1-8b", examples=1000, length=500, methods="lora").best
+    >>> lora.method, lora.trained_parameters
+    ('lora', 41943040)
+    """
+
+    __slots__ = ()
+    method: str
+    instance_type: Optional[str]
+    instance_count: Optional[int]
+    stack: Optional[str]
+    strategy: Optional[str]
+    launch: Optional[str]
+    peak_gib: Optional[float]
+    limit_gib: Optional[float]
+    out_of_memory_probability: Optional[float]
+    step_time_s: Optional[float]
+    steps: int
+    tokens: float
+    seq_len: int
+    mean_seq_len: int
+    time_to_train_s: Optional[float]
+    total_usd: Optional[float]
+    total_p10_usd: Optional[float]
+    total_p90_usd: Optional[float]
+    trained_parameters: int
+    saved_bytes: float
+    quality: str
+    quality_source: str
+    why_not: Optional[str]
+    command: str
+
+
+class FineTuning(Sequence[FineTuningMethod]):
+    """Methods in the order asked for. `best` is the cheapest with a price, None if there is none.
+
+    >>> import smplan
+    >>> smplan.finetune(model="llama-3.1-8b", examples=1000, length=500, methods=["lora", "qlora"])
+    FineTuning(lora, qlora)
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._rows = tuple(FineTuningMethod(row) for row in json.loads(text))
+
+    @property
+    def best(self) -> Optional[FineTuningMethod]:
+        """The cheapest method, of those with a price."""
+        priced = [row for row in self if row.total_usd is not None]
+        return min(priced, key=lambda row: row.total_usd or 0.0) if priced else None
+
+    def to_json(self) -> str:
+        """What `smplan finetune --format json` prints, on one line."""
+        return self._text
+
+    def to_dict(self) -> List[Dict[str, Any]]:
+        """The same as dictionaries."""
+        rows: List[Dict[str, Any]] = json.loads(self._text)
+        return rows
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """One row a method. Needs pandas."""
+        import pandas
+
+        return pandas.DataFrame(self.to_dict())
+
+    @overload
+    def __getitem__(self, index: int) -> FineTuningMethod: ...
+    @overload
+    def __getitem__(self, index: slice) -> Tuple[FineTuningMethod, ...]: ...
+    def __getitem__(self, index: Union[int, slice]) -> Union[FineTuningMethod, Tuple[FineTuningMethod, ...]]:
+        return self._rows[index]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[FineTuningMethod]:
+        return iter(self._rows)
+
+    def __eq__(self, other: object) -> bool:
+        return self._text == other._text if isinstance(other, FineTuning) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return FineTuning, (self._text,)
+
+    def __repr__(self) -> str:
+        return f"FineTuning({', '.join(row.method for row in self)})"
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for row in self:
+            answer = ([str(row.why_not), "", "", ""] if row.instance_type is None else
+                      [f"{row.instance_count} x {row.instance_type}", str(row.stack), _html.days(row.time_to_train_s or 0.0),
+                       "-" if row.total_usd is None else _html.dollars(row.total_usd)])
+            rows.append([row.method, *answer])
+        return _html.table(["method", "instances", "stack", "time", "cost"], rows, repr(self))
+
+
+def finetune(*, data: Union[str, os.PathLike[str], None] = None, examples: Union[int, str, None] = None,
+             length: Union[int, str, None] = None, lengths: Optional[Sequence[int]] = None,
+             characters_per_token: Union[float, str, None] = None, epochs: Union[float, str, None] = None,
+             packing: Optional[str] = None, methods: Union[str, Sequence[str], None] = None,
+             evaluation: Union[float, str, None] = None, catalog: Optional[_core.Catalog] = None,
+             **request: Any) -> FineTuning:
+    """Plans each method of fine-tuning on the same data: memory, time, money, what is trained.
+
+    The data: `data`, a file of JSON lines; or `lengths`, the tokens of each sequence, as your tokenizer counts them (of a
+    pair two, one after the other); or `examples` of `length` tokens each. The other keywords are the flags of `smplan
+    finetune`, and of its request those of plan(). Raises InputError with every fault. Ctrl-C is obeyed.
+
+    >>> import smplan
+    >>> answer = smplan.finetune(model="llama-3.1-8b", lengths=[400, 900, 1300] * 100, methods=["full", "lora"])
+    >>> [row.method for row in answer], answer.best.method
+    (['full', 'lora'], 'lora')
+    """
+    given = {"data": data, "examples": examples, "length": length, "characters_per_token": characters_per_token,
+             "epochs": epochs, "packing": packing, "methods": methods, "evaluation": evaluation}
+    words = {name: to_text(name, value) for name, value in given.items() if value is not None}
+    tokens = [int(n) for n in lengths] if lengths is not None else []
+    held = catalog if catalog is not None else shipped_catalog()
+    with arguments_of(request) as arguments:
+        return FineTuning(_core.finetune(held, arguments, words, tokens, environment_region(), _core.now()))

@@ -1,0 +1,434 @@
+#include "planner/analysis/fine_tune.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "models/layers/layers.hpp"
+#include "planner/export/launchable.hpp"
+#include "planner/request/fields.hpp"
+#include "planner/request/names.hpp"
+
+namespace smplan {
+namespace {
+
+constexpr std::array<std::pair<Packing, std::string_view>, 3> kPackings{
+    {{Packing::On, "on"}, {Packing::Off, "off"}, {Packing::LengthGrouped, "length-grouped"}}};
+constexpr std::int64_t kMaxLength = std::int64_t{1} << 24;
+constexpr double kMostEpochs = 10'000;
+/// What is packed is worth a block of this length at least; lengths are whole multiples of the other.
+constexpr std::int64_t kLeastBlock = 2048;
+constexpr std::int64_t kLengthStep = 64;
+/// Where no batch is named: an epoch has as many steps at least, so that a learning rate has time to fall.
+constexpr std::int64_t kStepsOfAnEpoch = 32;
+constexpr std::int64_t kLeastBatch = 8;
+constexpr std::int64_t kMostBatch = 128;
+/// The padded length depends on the micro-batch, and the best micro-batch on it: a few rounds settle both.
+constexpr int kRounds = 4;
+
+std::string default_methods(const RequestSpec& base) { return base.finetune.value_or("full,lora,qlora"); }
+
+bool has_pairs(const RequestSpec& base) {
+  const TrainingLoss* loss = training_loss(base.loss.value_or("sft"));
+  return loss != nullptr && loss->sequences > 1;
+}
+
+void read_data(const FineTuneWords& words, FineTuneQuestion& q, Diagnostics& out) {
+  const bool stated = words.examples || words.length;
+  if (!words.lengths.empty()) {
+    if (words.data || stated) {
+      out.push_back({"conflict", "--lengths", "the data is given twice", "leave data, examples and length out"});
+      return;
+    }
+    const std::size_t together = has_pairs(q.base) ? 2 : 1;
+    const auto bad = std::find_if(words.lengths.begin(), words.lengths.end(),
+                                  [](std::int64_t n) { return n < 1 || n > kMaxLength; });
+    if (bad != words.lengths.end() || words.lengths.size() % together != 0) {
+      out.push_back({"out-of-range", "--lengths",
+                     bad != words.lengths.end() ? fmt::format("a sequence of {} tokens", *bad)
+                                                : std::string("of pairs there are two lengths each"),
+                     "give the tokens of each sequence"});
+      return;
+    }
+    q.lengths.tokens = words.lengths;
+    std::sort(q.lengths.tokens.begin(), q.lengths.tokens.end());
+    q.lengths.examples = static_cast<std::int64_t>(words.lengths.size() / together);
+    q.lengths.pairs = together > 1;
+    q.lengths.counted = true;
+    q.source = "lengths as given";
+    return;
+  }
+  if (words.data && stated) {
+    out.push_back({"conflict", "--data", "the file says how many examples there are and how long they are",
+                   "leave --examples and --length out"});
+    return;
+  }
+  if (words.data) {
+    double per_token = kCharactersPerToken;
+    if (words.characters_per_token) {
+      const auto n = take(parse_count(*words.characters_per_token, "--characters-per-token"), out);
+      if (!n) return;
+      per_token = *n;
+    }
+    auto lengths = take(read_examples(*words.data, per_token), out);
+    if (!lengths) return;
+    q.lengths = std::move(*lengths);
+    q.source = q.lengths.counted ? fmt::format("{}, tokens as they are there", *words.data)
+                                 : fmt::format("{}, {:g} characters a token", *words.data, per_token);
+    if (q.lengths.pairs != has_pairs(q.base)) {
+      out.push_back({"conflict", "--data",
+                     q.lengths.pairs ? "the file holds pairs of a chosen and a rejected answer"
+                                     : fmt::format("{} learns from pairs, the file holds none", *q.base.loss),
+                     q.lengths.pairs ? "add --loss dpo, orpo, simpo, cpo or reward" : "give chosen and rejected"});
+    }
+    return;
+  }
+  if (words.characters_per_token) {
+    out.push_back({"conflict", "--characters-per-token", "no file is read", "add --data FILE"});
+  }
+  if (!words.examples || !words.length) {
+    out.push_back(
+        {"missing", "--data", "the question names no data", "add --data train.jsonl, or --examples 20k --length 900"});
+    return;
+  }
+  const auto examples = take(parse_integer_count(*words.examples, "--examples"), out);
+  const auto length = parse_bounded_length(*words.length, "--length", 1, kMaxLength, out);
+  if (!examples || !length) return;
+  if (*examples > kMaxExamples) {
+    out.push_back({"out-of-range", "--examples", fmt::format("more than {} examples", kMaxExamples), "give fewer"});
+    return;
+  }
+  const std::int64_t together = has_pairs(q.base) ? 2 : 1;
+  q.lengths = equal_examples(*examples * together, *length);
+  q.lengths.examples = *examples;
+  q.lengths.pairs = together > 1;
+  q.lengths.counted = true;
+  q.source = "as stated, all of one length";
+}
+
+std::int64_t round_up(std::int64_t n, std::int64_t step) { return (n + step - 1) / step * step; }
+
+std::int64_t power_of_two_below(double n) {
+  return static_cast<std::int64_t>(std::exp2(std::floor(std::log2(std::max(1.0, n)))));
+}
+
+/// Stacks that people fine-tune with.
+std::string fine_tuning_stacks(const Catalog& catalog) {
+  std::string names;
+  for (const Stack& s : catalog.stacks()) {
+    if (s.supported_for_fine_tuning) names += (names.empty() ? "" : ",") + s.id;
+  }
+  return names;
+}
+
+/// One question about one data set, shared by its methods.
+class Planner {
+ public:
+  Planner(const FineTuneQuestion& question, const Catalog& catalog, const std::optional<std::string>& region,
+          std::optional<Instant> now, const SearchOptions& options)
+      : q_(question), catalog_(catalog), region_(region), now_(now), options_(options) {}
+
+  Result<FineTuneAnswer> run() {
+    out_.packing = q_.packing.value_or(q_.lengths.pairs ? Packing::Off : Packing::On);
+    // What the request is about, whatever the method.
+    RequestSpec plain = q_.base;
+    plain.finetune = "full";
+    for (auto* field : {&plain.lora_rank, &plain.lora_targets, &plain.lora_embeddings, &plain.reference})
+      field->reset();
+    plain.launchable = "any";
+    const Result<PlanRequest> whole = resolve(plain, catalog_, region_, Purpose::Plan, now_);
+    if (!whole) return tl::unexpected<Diagnostics>(whole.error());
+    choose_length(whole->workload);
+    lengths_ = q_.lengths.cut_to(out_.seq_len);
+    out_.cut = std::count_if(q_.lengths.tokens.begin(), q_.lengths.tokens.end(),
+                             [&](std::int64_t n) { return n > out_.seq_len; });
+    choose_batch();
+    // A method that the request rules out is told in its row; what rules out all is a fault of the request.
+    Diagnostics faults;
+    bool some = false;
+    for (const FineTuningMethod* method : q_.methods) {
+      auto row = plan(*method);
+      some = some || row;
+      if (!row) {
+        if (faults.empty()) faults = row.error();
+        row = FineTuneRow{.method = method, .why_not = row.error().front().message};
+      }
+      out_.rows.push_back(std::move(*row));
+    }
+    if (!some) return tl::unexpected<Diagnostics>(std::move(faults));
+    return std::move(out_);
+  }
+
+ private:
+  void choose_length(const Workload& w) {
+    if (q_.base.seq_len) {
+      out_.seq_len = w.seq_len;
+      return;
+    }
+    const std::int64_t longest = round_up(q_.lengths.tokens.back(), kLengthStep);
+    const std::int64_t model = w.architecture.max_positions > 0 ? w.architecture.max_positions : kMaxLength;
+    const std::int64_t block = out_.packing == Packing::On ? std::max(longest, kLeastBlock) : longest;
+    out_.seq_len = std::min(block, model);
+    out_.assumptions.push_back(fmt::format("sequences of up to {} tokens: the longest example is {} long", out_.seq_len,
+                                           q_.lengths.tokens.back()));
+  }
+
+  /// Sequences of an epoch.
+  [[nodiscard]] double sequences() const {
+    const auto n = static_cast<double>(lengths_.tokens.size());
+    if (out_.packing != Packing::On) return n;
+    return std::max(1.0, std::ceil(n * lengths_.mean() / static_cast<double>(out_.seq_len)));
+  }
+
+  void choose_batch() {
+    if (q_.base.global_batch || q_.base.global_batch_tokens) return;
+    const std::int64_t usual = power_of_two_below(sequences() / static_cast<double>(kStepsOfAnEpoch));
+    batch_ = std::clamp(usual, kLeastBatch, kMostBatch);
+    out_.assumptions.push_back(fmt::format("{} sequences a step, {:.0f} steps an epoch", *batch_,
+                                           std::ceil(sequences() / static_cast<double>(*batch_))));
+  }
+
+  /// Tokens that a sequence is computed with.
+  [[nodiscard]] std::int64_t computed_length(std::int64_t micro_batch) const {
+    if (out_.packing == Packing::On) return out_.seq_len;
+    const double mean = out_.packing == Packing::Off ? lengths_.padded_mean(micro_batch) : lengths_.mean();
+    return std::max<std::int64_t>(1, std::llround(mean));
+  }
+
+  [[nodiscard]] RequestSpec spec_of(const FineTuningMethod& method, std::int64_t mean) const {
+    RequestSpec spec = q_.base;
+    spec.finetune = method.trains;
+    if (method.trains == "full") {
+      for (auto* field : {&spec.lora_rank, &spec.lora_targets, &spec.lora_embeddings}) field->reset();
+      if (spec.reference == "adapters") spec.reference.reset();
+    }
+    spec.seq_len = std::to_string(out_.seq_len);
+    if (mean < out_.seq_len) spec.mean_seq_len = std::to_string(mean);
+    if (batch_) spec.global_batch = std::to_string(*batch_);
+    const double trained = sequences() * static_cast<double>(mean) * q_.epochs;
+    // An evaluation is a forward pass: a third of a step of all weights, half of one of adapters.
+    const double forward = method.trains == "full" ? 1.0 / 3 : 1.0 / 2;
+    const double evaluated = q_.evaluation / (1 - q_.evaluation) * trained;
+    spec.tokens = fmt::format("{:.0f}", std::ceil(trained + forward * evaluated));
+    spec.top = "1";
+    return spec;
+  }
+
+  /// The plan of one spec; where no export starts one, that of a script of the user's own on a stack that people tune
+  /// with.
+  Result<void> search_row(FineTuneRow& row) {
+    for (const bool own : {false, true}) {
+      if (own && (row.spec.stack || row.spec.launchable)) break;
+      RequestSpec spec = row.spec;
+      if (own) {
+        spec.stack = fine_tuning_stacks(catalog_);
+        spec.launchable = "any";
+      }
+      Result<PlanRequest> request = resolve(spec, catalog_, region_, Purpose::Plan, now_);
+      if (!request) {
+        if (own) return tl::unexpected<Diagnostics>(std::move(request.error()));
+        continue;
+      }
+      PlanSet set = search(*request, catalog_, options_);
+      row.request = std::move(*request);
+      row.plan.reset();
+      if (!set.plans.empty()) row.plan = std::move(set.plans.front());
+      if (set.plans.empty()) {
+        row.why_not = "nothing fits";
+        if (set.nearest_miss) {
+          row.why_not = "does not fit: " + std::string(to_string(set.nearest_miss->rejection.reason));
+          std::replace(row.why_not.begin(), row.why_not.end(), '_', ' ');
+        }
+      }
+      if (row.plan) {
+        row.spec = std::move(spec);
+        return {};
+      }
+    }
+    if (row.request.instances.empty()) return tl::unexpected<Diagnostics>(invalid(row.spec));
+    return {};
+  }
+
+  [[nodiscard]] Diagnostics invalid(const RequestSpec& spec) const {
+    const Result<PlanRequest> request = resolve(spec, catalog_, region_, Purpose::Plan, now_);
+    return request ? Diagnostics() : request.error();
+  }
+
+  Result<FineTuneRow> plan(const FineTuningMethod& method) {
+    FineTuneRow row;
+    row.method = &method;
+    std::int64_t micro_batch = lengths_.pairs ? 2 : 1;
+    for (int round = 0; round < kRounds; ++round) {
+      row.mean_seq_len = computed_length(micro_batch);
+      row.spec = spec_of(method, row.mean_seq_len);
+      if (Result<void> searched = search_row(row); !searched) {
+        return tl::unexpected<Diagnostics>(std::move(searched.error()));
+      }
+      if (!row.plan || out_.packing != Packing::Off || row.plan->strategy.micro_batch == micro_batch) break;
+      micro_batch = row.plan->strategy.micro_batch;
+    }
+    const Workload& w = row.request.workload;
+    row.tokens = sequences() * static_cast<double>(row.mean_seq_len) * q_.epochs;
+    row.steps = static_cast<std::int64_t>(std::ceil(row.tokens / w.tokens_per_step()));
+    const bool full = w.finetune == FineTune::Full;
+    row.trained = full ? count_parameters(w.architecture).total() : trained_lora_parameters(w.architecture, w.lora);
+    row.saved = Bytes((full ? 2.0 : 4.0) * static_cast<double>(row.trained));
+    return row;
+  }
+
+  const FineTuneQuestion& q_;
+  const Catalog& catalog_;
+  const std::optional<std::string>& region_;
+  std::optional<Instant> now_;
+  const SearchOptions& options_;
+  ExampleLengths lengths_;
+  std::optional<std::int64_t> batch_;
+  FineTuneAnswer out_;
+};
+
+}  // namespace
+
+std::string_view to_string(Packing packing) {
+  for (const auto& [value, name] : kPackings) {
+    if (value == packing) return name;
+  }
+  return "unknown";
+}
+
+std::optional<Packing> packing_from(std::string_view name) {
+  for (const auto& [value, known] : kPackings) {
+    if (known == name) return value;
+  }
+  return std::nullopt;
+}
+
+Result<FineTuneQuestion> read_fine_tune(const FineTuneWords& words, RequestSpec base) {
+  Diagnostics faults;
+  FineTuneQuestion q;
+  q.base = std::move(base);
+  if (q.base.tokens) {
+    faults.push_back({"conflict", "--tokens", "the examples decide how many tokens there are",
+                      "leave --tokens out, or ask `smplan plan`"});
+  }
+  if (q.base.mean_seq_len) {
+    faults.push_back({"conflict", "--mean-seq-len", "the examples decide how long sequences are",
+                      "leave --mean-seq-len out, or ask `smplan plan`"});
+  }
+  if (words.epochs) {
+    const auto n = take(parse_count(*words.epochs, "--epochs"), faults);
+    if (n && *n > kMostEpochs) {
+      faults.push_back({"out-of-range", "--epochs", fmt::format("{} epochs", *words.epochs), "give fewer"});
+    }
+    if (n) q.epochs = *n;
+  }
+  if (words.evaluation) {
+    const auto part = take(parse_fraction(*words.evaluation, "--evaluation"), faults);
+    if (part && *part > 0.5) {
+      faults.push_back(
+          {"out-of-range", "--evaluation", "more than half of the examples are held back", "give a part such as 5%"});
+    } else if (part) {
+      q.evaluation = *part;
+    }
+  }
+  if (words.packing) {
+    q.packing =
+        parse_name(*words.packing, "packing", "--packing", {"on", "off", "length-grouped"}, packing_from, faults);
+    if (q.packing == Packing::On && has_pairs(q.base)) {
+      faults.push_back({"conflict", "--packing", "pairs are compared sequence by sequence and are not packed",
+                        "use --packing off or length-grouped"});
+    }
+  }
+  std::vector<std::string> known;
+  for (const FineTuningMethod& m : fine_tuning_methods()) known.push_back(m.name);
+  const std::string list = words.methods ? *words.methods : default_methods(q.base);
+  q.methods = parse_names<const FineTuningMethod*>(
+      list, "method of fine-tuning", "--methods", known,
+      [](std::string_view name) {
+        const FineTuningMethod* method = fine_tuning_method(name);
+        return method != nullptr ? std::optional(method) : std::nullopt;
+      },
+      faults);
+  read_data(words, q, faults);
+  if (!faults.empty()) return tl::unexpected<Diagnostics>(std::move(faults));
+  // Evaluated examples are not trained on.
+  if (q.evaluation > 0) {
+    const auto kept = static_cast<double>(q.lengths.tokens.size()) * (1 - q.evaluation);
+    ExampleLengths trained = q.lengths;
+    trained.tokens.clear();
+    const auto n = static_cast<std::size_t>(std::max(1.0, std::round(kept)));
+    for (std::size_t i = 0; i < n; ++i) trained.tokens.push_back(q.lengths.tokens[i * q.lengths.tokens.size() / n]);
+    q.lengths = std::move(trained);
+  }
+  return q;
+}
+
+const FineTuneRow* FineTuneAnswer::cheapest() const {
+  const FineTuneRow* best = nullptr;
+  for (const FineTuneRow& row : rows) {
+    if (!row.plan) continue;
+    if (best == nullptr || row.plan->cost.total() < best->plan->cost.total()) best = &row;
+  }
+  return best;
+}
+
+Result<FineTuneAnswer> plan_fine_tune(const FineTuneQuestion& question, const Catalog& catalog,
+                                      const std::optional<std::string>& environment_region, std::optional<Instant> now,
+                                      const SearchOptions& options) {
+  return Planner(question, catalog, environment_region, now, options).run();
+}
+
+std::string command_of(const FineTuneRow& row) {
+  std::string text = "smplan plan";
+  for (const RequestName& name : request_names()) {
+    const auto& value = name.of(row.spec);
+    if (!value || name.name == "top") continue;
+    std::string flag(name.name);
+    std::replace(flag.begin(), flag.end(), '_', '-');
+    const bool plain = value->find_first_not_of(
+                           "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,_-/") == std::string::npos;
+    text += fmt::format(" --{} {}", flag, plain ? *value : "'" + *value + "'");
+  }
+  return text;
+}
+
+Json fine_tune_rows(const FineTuneAnswer& answer) {
+  Json rows = Json::array();
+  for (const FineTuneRow& row : answer.rows) {
+    const Plan* plan = row.plan ? &*row.plan : nullptr;
+    const bool priced = plan != nullptr && plan->price != nullptr;
+    const auto of = [&](auto value) { return plan != nullptr ? Json(value(*plan)) : Json(nullptr); };
+    const auto usd = [&](auto value) { return priced ? Json(value(plan->cost).value()) : Json(nullptr); };
+    Json out;
+    out["method"] = row.method->name;
+    out["instance_type"] = of([](const Plan& p) { return p.instance->name; });
+    out["instance_count"] = of([](const Plan& p) { return p.instance_count; });
+    out["stack"] = of([](const Plan& p) { return p.stack->id; });
+    out["strategy"] = of([](const Plan& p) { return to_string(p.strategy); });
+    out["launch"] = of([&](const Plan& p) { return std::string(launching(row.request.workload, *p.stack).by); });
+    out["peak_gib"] = of([](const Plan& p) { return in_gib(p.memory.wanted); });
+    out["limit_gib"] = of([](const Plan& p) { return in_gib(p.memory.limit); });
+    out["out_of_memory_probability"] = of([](const Plan& p) { return p.out_of_memory_probability; });
+    out["step_time_s"] = of([](const Plan& p) { return p.step.time().value(); });
+    out["steps"] = row.steps;
+    out["tokens"] = row.tokens;
+    out["seq_len"] = answer.seq_len;
+    out["mean_seq_len"] = row.mean_seq_len;
+    out["time_to_train_s"] = of([](const Plan& p) { return p.cost.time_to_train().value(); });
+    out["total_usd"] = usd([](const RunCost& c) { return c.total(); });
+    out["total_p10_usd"] = usd([](const RunCost& c) { return c.low; });
+    out["total_p90_usd"] = usd([](const RunCost& c) { return c.high; });
+    out["trained_parameters"] = row.trained;
+    out["saved_bytes"] = row.saved.value();
+    out["quality"] = row.method->quality;
+    out["quality_source"] = row.method->paper;
+    out["why_not"] = plan != nullptr ? Json(nullptr) : Json(row.why_not);
+    out["command"] = command_of(row);
+    rows.push_back(out);
+  }
+  return rows;
+}
+
+}  // namespace smplan

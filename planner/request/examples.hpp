@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace smplan {
+
+/// Lengths of the sequences that a data set for fine-tuning makes.
+struct ExampleLengths {
+  std::vector<std::int64_t> tokens;  ///< of each sequence, ascending; a pair makes two
+  std::int64_t examples = 0;
+  bool pairs = false;    ///< of a chosen and a rejected answer
+  bool counted = false;  ///< the file holds tokens; else characters were divided
+
+  [[nodiscard]] double mean() const;
+  /// The smallest length that `part` of the sequences do not exceed. Precondition: there are some.
+  [[nodiscard]] std::int64_t quantile(double part) const;
+  /// The same, none longer than `limit`: trainers cut what is longer.
+  [[nodiscard]] ExampleLengths cut_to(std::int64_t limit) const;
+  /// Tokens of an average sequence once each batch is padded to its longest: the expected maximum of `together`
+  /// lengths drawn at random.
+  [[nodiscard]] double padded_mean(std::int64_t together) const;
+};
+
+/// Examples that are all as long.
+ExampleLengths equal_examples(std::int64_t examples, std::int64_t length);
+
+/// Characters of a token where a file holds text. Source: English text under the tokenizers of GPT-2 to Llama 3 has 3.5
+/// to 4.7 characters a token; OpenAI's help page on tokens says 4 (read 2026-11).
+inline constexpr double kCharactersPerToken = 4;
+/// Tokens that a chat template adds to a turn. Source: Llama 3's begins and ends one with five.
+inline constexpr std::int64_t kTokensOfATurn = 5;
+
+/// Most examples of a file.
+inline constexpr std::int64_t kMaxExamples = 50'000'000;
+
+/// Reads JSON lines (`-` is standard input). A record has `input_ids` or `tokens` (counted), or text: `text`;
+/// `messages` or `conversations`; `prompt` and `completion`; `instruction`, `input` and `output`; `prompt`, `chosen`
+/// and `rejected`, which is a pair. All records have the same form. Fails with the line of the first that has none.
+Result<ExampleLengths> read_examples(const std::string& path, double characters_per_token = kCharactersPerToken);
+
+}  // namespace smplan

@@ -1,0 +1,172 @@
+#include "planner/analysis/fine_tune.hpp"
+
+#include <filesystem>
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "models/layers/layers.hpp"
+#include "planner/answer/plan_json.hpp"
+
+namespace smplan {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class Examples : public testing::Test {
+ protected:
+  std::string file(std::string_view text) {
+    const auto path = std::filesystem::path(testing::TempDir()) /
+                      (std::string(testing::UnitTest::GetInstance()->current_test_info()->name()) + ".jsonl");
+    std::ofstream(path, std::ios::binary) << text;
+    return path.string();
+  }
+  std::string fault(std::string_view text) {
+    const auto lengths = read_examples(file(text));
+    return lengths ? std::string() : to_string(lengths.error());
+  }
+};
+
+TEST_F(Examples, CountCharactersOfEveryForm) {
+  const auto of = [&](std::string_view line) { return read_examples(file(line))->tokens; };
+  EXPECT_THAT(of(R"({"text": "twelve chars"})"), ElementsAre(3));
+  EXPECT_THAT(of(R"({"prompt": "12345678", "completion": "1234"})"), ElementsAre(3));
+  EXPECT_THAT(of(R"({"instruction": "1234", "input": "", "output": "12345"})"), ElementsAre(3));
+  EXPECT_THAT(of(R"({"messages": [{"role": "user", "content": "1234"}, {"role": "assistant", "content": "1234"}]})"),
+              ElementsAre(2 + 2 * kTokensOfATurn));
+  EXPECT_THAT(of(R"({"conversations": [{"from": "human", "value": "12345678"}]})"), ElementsAre(2 + kTokensOfATurn));
+  EXPECT_THAT(of(R"({"prompt": "1234", "chosen": "1234", "rejected": "12345678"})"), ElementsAre(2, 3)) << "a pair";
+  EXPECT_THAT(of(R"({"input_ids": [5, 6, 7]})"), ElementsAre(3));
+  EXPECT_THAT(of(R"({"tokens": 77})"), ElementsAre(77));
+  EXPECT_THAT(of(R"({"text": "éééé"})"), ElementsAre(1)) << "characters, not bytes";
+}
+
+TEST_F(Examples, SayWhatTheyAre) {
+  const auto pairs = read_examples(file(R"({"chosen": "a", "rejected": "b"})"));
+  EXPECT_TRUE(pairs->pairs);
+  EXPECT_EQ(pairs->examples, 1);
+  EXPECT_FALSE(pairs->counted);
+  EXPECT_TRUE(read_examples(file("{\"tokens\": 3}\n\n{\"tokens\": 4}\n"))->counted);
+  EXPECT_THAT(read_examples(file("{\"text\": \"12345678\"}"), 2.0)->tokens, ElementsAre(4));
+}
+
+TEST_F(Examples, RefuseWithLineAndReason) {
+  EXPECT_THAT(fault("{\"text\": \"a\"}\n[]\n"), HasSubstr(":2"));
+  EXPECT_THAT(fault("{\"text\": \"a\"}\n{\"output\": \"b\"}\n"), HasSubstr("without text"));
+  EXPECT_THAT(fault("{\"text\": \"a\"}\n{\"tokens\": 5}\n"), HasSubstr("those before have `text`"));
+  EXPECT_THAT(fault("{\"text\": 5}\n"), HasSubstr("text"));
+  EXPECT_THAT(fault("{\"text\": \"a\"\n"), HasSubstr("syntax"));
+  EXPECT_THAT(fault("\n \n"), HasSubstr("no example"));
+  EXPECT_FALSE(read_examples("/no/such/file"));
+}
+
+TEST(ExampleLengths, PadToTheExpectedLongest) {
+  ExampleLengths l;
+  l.tokens = {10, 20, 30, 40};
+  EXPECT_DOUBLE_EQ(l.mean(), 25);
+  EXPECT_DOUBLE_EQ(l.padded_mean(1), 25);
+  // Of two draws: the largest is the i-th with probability (2i - 1) / 16.
+  EXPECT_DOUBLE_EQ(l.padded_mean(2), (10 * 1 + 20 * 3 + 30 * 5 + 40 * 7) / 16.0);
+  EXPECT_NEAR(l.padded_mean(1000), 40, 1e-9);
+  EXPECT_EQ(l.quantile(0.5), 30);
+  EXPECT_EQ(l.quantile(1), 40);
+  EXPECT_THAT(l.cut_to(25).tokens, ElementsAre(10, 20, 25, 25));
+}
+
+class FineTunes : public testing::Test {
+ protected:
+  Catalog catalog = *Catalog::shipped();
+
+  Result<FineTuneAnswer> ask(FineTuneWords words, RequestSpec spec = {}) {
+    if (!spec.model) spec.model = "llama-3.1-8b";
+    if (!words.examples && !words.data) words.examples = "20k";
+    if (!words.length && !words.data) words.length = "900";
+    Result<FineTuneQuestion> question = read_fine_tune(words, std::move(spec));
+    if (!question) return tl::unexpected<Diagnostics>(question.error());
+    return plan_fine_tune(*question, catalog, std::nullopt);
+  }
+  std::string fault(FineTuneWords words, RequestSpec spec = {}) {
+    const auto answer = ask(std::move(words), std::move(spec));
+    return answer ? std::string() : to_string(answer.error());
+  }
+};
+
+TEST_F(FineTunes, CountTokensStepsAndWhatIsTrained) {
+  const auto answer = ask({.packing = "off", .methods = "full,lora"}, {.global_batch = "64"});
+  ASSERT_TRUE(answer) << to_string(answer.error());
+  ASSERT_EQ(answer->rows.size(), 2);
+  for (const FineTuneRow& row : answer->rows) {
+    ASSERT_TRUE(row.plan) << row.why_not;
+    EXPECT_EQ(row.mean_seq_len, 900);
+    EXPECT_DOUBLE_EQ(row.tokens, 20000.0 * 900 * 3);
+    EXPECT_EQ(row.steps, 938) << "60,000 sequences, 64 a step";
+  }
+  EXPECT_EQ(answer->seq_len, 960) << "900 in steps of 64";
+  EXPECT_EQ(answer->rows[0].trained, 8'030'261'248);
+  EXPECT_EQ(answer->rows[1].trained, 41'943'040) << "PEFT: rank 16 on all linear layers of Llama 3.1 8B";
+  EXPECT_EQ(answer->rows[1].saved, Bytes(4.0 * 41'943'040));
+}
+
+TEST_F(FineTunes, PackingComputesWholeBlocksAndIsLaunchable) {
+  const auto answer = ask({.methods = "lora"});
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->packing, Packing::On);
+  EXPECT_EQ(answer->seq_len, 2048);
+  EXPECT_DOUBLE_EQ(answer->rows[0].tokens, std::ceil(20000 * 900 / 2048.0) * 2048 * 3);
+  EXPECT_TRUE(answer->rows[0].request.launchable);
+}
+
+TEST_F(FineTunes, GroupingByLengthSavesPadding) {
+  const auto file = std::filesystem::path(testing::TempDir()) / "lengths.jsonl";
+  std::ofstream out(file);
+  for (int i = 1; i <= 1000; ++i) out << R"({"tokens": )" << 2 * i << "}\n";
+  out.close();
+  const auto tokens = [&](const char* packing) {
+    return ask({.data = file.string(), .packing = packing, .methods = "lora"})->rows[0].tokens;
+  };
+  EXPECT_LT(tokens("length-grouped"), tokens("off"));
+  EXPECT_NEAR(tokens("length-grouped"), 3.0 * 1000 * 1001, 1500);
+}
+
+TEST_F(FineTunes, EvaluationTakesTimeAndExamples) {
+  const auto without = ask({.methods = "lora"});
+  const auto with = ask({.methods = "lora", .evaluation = "10%"});
+  ASSERT_TRUE(with);
+  EXPECT_NEAR(with->rows[0].tokens / without->rows[0].tokens, 0.9, 0.001);
+  const double planned = with->rows[0].request.workload.tokens;
+  EXPECT_NEAR(planned / with->rows[0].tokens, 1 + 0.5 * 0.1 / 0.9, 1e-6) << "a forward pass is half of a LoRA step";
+}
+
+TEST_F(FineTunes, PairsAreTwoSequencesWithAReference) {
+  const auto plain = ask({.packing = "off", .methods = "full,lora"}, {.global_batch = "64"});
+  const auto dpo = ask({.methods = "full,lora"}, {.global_batch = "64", .loss = "dpo"});
+  ASSERT_TRUE(dpo) << to_string(dpo.error());
+  EXPECT_EQ(dpo->packing, Packing::Off);
+  for (std::size_t i = 0; i < 2; ++i) {
+    ASSERT_TRUE(dpo->rows[i].plan) << dpo->rows[i].why_not;
+    EXPECT_DOUBLE_EQ(dpo->rows[i].tokens, 2 * plain->rows[i].tokens);
+    EXPECT_EQ(dpo->rows[i].plan->strategy.micro_batch % 2, 0);
+    EXPECT_GT(dpo->rows[i].plan->step.components.reference, Seconds());
+  }
+  EXPECT_GT(dpo->rows[0].plan->memory.components.reference, Bytes()) << "a copy of the weights";
+  EXPECT_GT(dpo->rows[1].plan->cost.total(), plain->rows[1].plan->cost.total());
+}
+
+TEST_F(FineTunes, RefuseWithAReason) {
+  EXPECT_THAT(fault({.packing = "sometimes"}), HasSubstr("--packing"));
+  EXPECT_THAT(fault({.methods = "lora,doora"}), HasSubstr("--methods"));
+  EXPECT_THAT(fault({.epochs = "0"}), HasSubstr("--epochs"));
+  EXPECT_THAT(fault({.evaluation = "80%"}), HasSubstr("--evaluation"));
+  EXPECT_THAT(fault({}, {.tokens = "1B"}), HasSubstr("--tokens"));
+  EXPECT_THAT(fault({.packing = "on"}, {.loss = "dpo"}), HasSubstr("not packed"));
+  EXPECT_THAT(fault({.data = "x.jsonl", .length = "7"}), HasSubstr("--data"));
+  EXPECT_THAT(fault({}, {.loss = "dpop"}), HasSubstr("unknown loss"));
+  EXPECT_THAT(fault({}, {.loss = "distillation"}), HasSubstr("--teacher"));
+  EXPECT_THAT(fault({}, {.loss = "distillation", .teacher = "gpt2"}), HasSubstr("vocabulary"));
+  EXPECT_THAT(fault({}, {.reference = "copy"}), HasSubstr("compares with no reference"));
+}
+
+}  // namespace
+}  // namespace smplan
