@@ -51,6 +51,7 @@ Command calibrate_command();
 Command compare_command();
 Command finetune_command();
 Command sweep_command();
+Command rl_command();
 Command report_command();
 Command trace_command();
 Command probe_command();

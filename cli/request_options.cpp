@@ -61,6 +61,12 @@ void add_request_options(Flags& command, RequestSpec& spec) {
   for (const RequestName& name : request_names()) add_flag(command, spec, name);
 }
 
+void add_request_options(Flags& command, RequestSpec& spec, bool (*takes)(std::string_view)) {
+  for (const RequestName& name : request_names()) {
+    if (takes(name.name)) add_flag(command, spec, name);
+  }
+}
+
 std::optional<std::string> environment_region() {
   for (const char* name : {"AWS_REGION", "AWS_DEFAULT_REGION"}) {
     const char* value = std::getenv(name);

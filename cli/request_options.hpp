@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string_view>
+
 #include "cli/flags.hpp"
 #include "planner/request/request.hpp"
 
@@ -10,6 +12,8 @@ void add_model_options(Flags& command, RequestSpec& spec);
 
 /// Every flag of a request.
 void add_request_options(Flags& command, RequestSpec& spec);
+/// Those whose members' names a command takes.
+void add_request_options(Flags& command, RequestSpec& spec, bool (*takes)(std::string_view));
 
 /// AWS_REGION, else AWS_DEFAULT_REGION.
 std::optional<std::string> environment_region();

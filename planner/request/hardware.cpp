@@ -225,10 +225,8 @@ void Resolver::read_stacks() {
   for (const std::string_view name : split_list(*spec_.stack, "--stack", faults_)) {
     if (trains_by_reinforcement(name)) {
       add("unsupported", "--stack",
-          fmt::format("{} trains by reinforcement, which is not modelled: no rollouts, reference, critic or reward "
-                      "models",
-                      name),
-          "plan its supervised part with --stack fsdp, megatron or deepspeed");
+          fmt::format("{} trains by reinforcement, which is no stack of a plan", name),
+          "plan it with `smplan rl`, or its supervised part with --stack fsdp, megatron or deepspeed");
       continue;
     }
     const auto stack = take(catalog_.stack(name, "--stack"), faults_);

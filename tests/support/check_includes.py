@@ -20,6 +20,7 @@ ROOMS = {
         "memory": {"job", "machine", "layers", "pipeline", "engines"},
         "step": {"job", "machine", "layers", "pipeline", "engines", "memory"},
         "run": {"job", "machine", "layers", "engines", "step"},
+        "rollout": {"job", "machine", "layers", "run"},
     },
     "planner": {
         "export": set(),
@@ -27,6 +28,7 @@ ROOMS = {
         "answer": {"request", "export"},
         "search": {"answer", "request"},
         "analysis": {"search", "answer", "request", "export"},
+        "rl": {"search", "answer", "request"},
         "trace": {"answer", "export"},
         "report": {"trace", "analysis", "search", "answer"},
         "preflight": {"report", "export", "search", "answer", "request"},

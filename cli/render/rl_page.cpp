@@ -1,0 +1,268 @@
+#include "cli/render/rl_page.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/figures.hpp"
+#include "models/layers/layers.hpp"
+#include "planner/search/constraints.hpp"
+
+namespace smplan::cli {
+namespace {
+
+std::string seconds(Seconds s) {
+  const double v = s.value();
+  return fmt::format("{:.{}f}", v, v < 10 ? 2 : v < 100 ? 1 : 0);
+}
+
+std::string gib_of(Bytes used, Bytes limit) { return fmt::format("{:.1f}/{:.1f}", in_gib(used), in_gib(limit)); }
+
+std::string money(const RlPlan& plan, Usd amount) { return plan.price == nullptr ? "-" : format_usd(amount); }
+
+/// `split 3+1`: those that train and those that generate.
+std::string placed(const RlPlan& p) {
+  const std::string name(to_string(p.placement));
+  const std::string offloads = p.offloads ? ", offloaded" : "";
+  if (p.placement == RlPlacement::Colocated) return name + offloads;
+  return fmt::format("{} {}+{}{}", name, p.training_instances, p.rollout_instances, offloads);
+}
+
+std::string hardware(const RlPlan& p) { return fmt::format("{} x {}", p.instances, p.instance->name); }
+
+std::string work(const RlRequest& r) {
+  const Architecture& a = r.training.workload.architecture;
+  return fmt::format(
+      "{} of {} ({}), {} x {} responses a step, prompts of {}, responses of {:.0f} (at most {}), {} steps",
+      r.algorithm.name, a.name, format_count(static_cast<double>(count_parameters(a).total())), r.prompts,
+      r.algorithm.samples, r.prompt_length, r.lengths.mean, r.lengths.limit, r.steps);
+}
+
+std::string target(const RlRequest& r) {
+  std::string text = fmt::format("{} | {} {}", work(r), r.training.region, market_list(r.training));
+  if (r.training.deadline) text += " | deadline " + format_duration(*r.training.deadline);
+  if (r.training.budget) text += " | budget " + format_usd(*r.training.budget);
+  if (r.training.max_hourly) text += " | at most " + format_usd_per_hour(*r.training.max_hourly);
+  return text;
+}
+
+std::string best(const RlRequest& r, const RlPlan& p) {
+  return fmt::format("{}, {}, {} {}, {} tp{}: {} a step ({} to {}), {}, {} ({} to {})", hardware(p), placed(p),
+                     p.training.stack->id, to_string(p.training.strategy), r.engine->title, p.rollout_tensor,
+                     format_duration(p.step()), format_duration(p.interval.p10), format_duration(p.interval.p90),
+                     format_duration(p.cost.time_to_train()), money(p, p.cost.total()), money(p, p.cost.low),
+                     money(p, p.cost.high));
+}
+
+/// Of the parts of a step that take a hundredth of it or more.
+std::string shares(const RlPlan& p) {
+  constexpr double kShown = 0.01;
+  std::string text;
+  for (const RlPart& part : rl_parts()) {
+    const double share = p.parts.*part.time / p.step();
+    if (share < kShown) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", part.title, format_percent(share));
+  }
+  if (p.placement == RlPlacement::Split) text += "; generating and training run beside each other";
+  const double tail = p.rollout.tail / p.rollout.total();
+  return text + fmt::format("; for {} of the time that generating takes fewer than an eighth of the sequences are left",
+                            format_percent(tail));
+}
+
+std::string settings(const RlRequest& r, const RlPlan& p) {
+  return fmt::format("{} {:.2f}, {} sequences at once on each of {} replicas", r.engine->share_setting,
+                     p.engine_share(*r.engine), p.engine.running, p.replicas);
+}
+
+Table ranking(const RlRequest& request, const RlPlanSet& set) {
+  Table table;
+  table.columns = {{"#", Align::Right},
+                   {"INSTANCE"},
+                   {"N", Align::Right},
+                   {"PLACEMENT", Align::Left, 0, 12},
+                   {"TRAINING", Align::Left, 2, 20},
+                   {"STACK", Align::Left, 6},
+                   {"ROLLOUT", Align::Left, 5},
+                   {"STEP s", Align::Right},
+                   {"GENERATE", Align::Right, 4},
+                   {"LOG-PROBS", Align::Right, 7},
+                   {"UPDATE", Align::Right, 8},
+                   {"SYNC", Align::Right, 9},
+                   {"P10-P90", Align::Right, 3},
+                   {"TRAIN GiB", Align::Right, 10},
+                   {"ROLLOUT GiB", Align::Right, 11},
+                   {"TIME", Align::Right},
+                   {"$/h", Align::Right, 1},
+                   {"TOTAL", Align::Right}};
+  const bool several = request.training.markets.size() > 1;
+  if (several) table.columns.insert(table.columns.begin() + 3, {"MARKET"});
+  std::size_t rank = 0;
+  for (const RlPlan& p : set.plans) {
+    const RlParts& t = p.parts;
+    table.rows.push_back({std::to_string(++rank), p.instance->name, std::to_string(p.instances), placed(p),
+                          to_string(p.training.strategy), p.training.stack->id, fmt::format("tp{}", p.rollout_tensor),
+                          seconds(p.step()), seconds(t.generate), seconds(t.score + t.log_probs + t.reference),
+                          seconds(t.critic + t.update), seconds(t.sync + t.swap),
+                          fmt::format("{}-{}", seconds(p.interval.p10), seconds(p.interval.p90)),
+                          gib_of(p.memory.training, p.memory.limit), gib_of(p.memory.generation, p.memory.limit),
+                          format_duration(p.cost.time_to_train()), money(p, Usd(in_usd_per_hour(p.cost.hourly))),
+                          money(p, p.cost.total())});
+    if (several) table.rows.back().insert(table.rows.back().begin() + 3, std::string(to_string(p.market)));
+  }
+  return table;
+}
+
+Json row(const RlRequest& request, const RlPlan& p, std::size_t rank) {
+  Json json{{"rank", rank},
+            {"instance", p.instance->name},
+            {"instances", p.instances},
+            {"market", to_string(p.market)},
+            {"placement", to_string(p.placement)},
+            {"training_instances", p.training_instances},
+            {"rollout_instances", p.rollout_instances},
+            {"offloads_states", p.offloads},
+            {"stack", p.training.stack->id},
+            {"training_plan", to_string(p.training.strategy)},
+            {"engine", request.engine->name},
+            {"rollout_tensor", p.rollout_tensor},
+            {"rollout_replicas", p.replicas},
+            {"rollout_sequences_at_once", p.engine.running},
+            {"engine_memory_share", p.engine_share(*request.engine)},
+            {"step_s", p.step().value()},
+            {"step_p10_s", p.interval.p10.value()},
+            {"step_p90_s", p.interval.p90.value()}};
+  for (const RlPart& part : rl_parts()) json[std::string(part.key) + "_s"] = (p.parts.*part.time).value();
+  json["generate_tail_s"] = p.rollout.tail.value();
+  json["tokens_per_s"] = p.rollout.tokens * static_cast<double>(p.replicas) / p.rollout.total().value();
+  json["training_memory_gib"] = in_gib(p.memory.training);
+  json["generation_memory_gib"] = in_gib(p.memory.generation);
+  json["device_memory_gib"] = in_gib(p.memory.limit);
+  json["host_memory_gib"] = in_gib(p.memory.host);
+  json["time_to_train_s"] = p.cost.time_to_train().value();
+  const bool priced = p.price != nullptr;
+  json["hourly_usd"] = priced ? Json(in_usd_per_hour(p.cost.hourly)) : Json();
+  json["total_usd"] = priced ? Json(p.cost.total().value()) : Json();
+  json["total_p10_usd"] = priced ? Json(p.cost.low.value()) : Json();
+  json["total_p90_usd"] = priced ? Json(p.cost.high.value()) : Json();
+  return json;
+}
+
+std::string rejections(const RlPlanSet& set) {
+  std::string text;
+  for (int i = 0; i < kRejectionReasonCount; ++i) {
+    const std::uint64_t n = set.rejected[static_cast<std::size_t>(i)];
+    if (n > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", to_string(static_cast<RejectionReason>(i)), n);
+  }
+  return text;
+}
+
+std::string candidates(const RlPlanSet& set) {
+  const std::string refused = rejections(set);
+  return fmt::format("{} layouts priced{}", set.considered, refused.empty() ? "" : "; refused: " + refused);
+}
+
+/// The prices that the shown plans rest on, and when they were seen.
+std::string prices(const RlRequest& request, const RlPlanSet& set) {
+  std::string text = fmt::format("{} {}", request.training.region, market_list(request.training));
+  std::vector<std::string> said;
+  for (const RlPlan& p : set.plans) {
+    if (p.price == nullptr) continue;
+    const Price& price = *p.price;
+    std::string one = fmt::format("{} {} ({} {})", p.instance->name, to_string(p.market), to_string(price.basis),
+                                  price.provenance.as_of);
+    if (std::find(said.begin(), said.end(), one) == said.end()) said.push_back(std::move(one));
+  }
+  return said.empty() ? text + ": none known, no cost is given"
+                      : text + ": " + fmt::format("{}", fmt::join(said, ", "));
+}
+
+/// Labels and what stands behind them, as lines of any format.
+std::vector<std::pair<std::string, std::string>> footing(const RlRequest& request, const RlPlanSet& set) {
+  std::vector<std::pair<std::string, std::string>> lines;
+  if (!set.plans.empty()) {
+    const RlPlan& first = set.plans.front();
+    lines.emplace_back("Step:", shares(first));
+    lines.emplace_back("Engine:", settings(request, first));
+  }
+  lines.emplace_back("Not measured:", rl_caveat(request));
+  if (!set.plans.empty()) lines.emplace_back("Prices:", prices(request, set));
+  lines.emplace_back("Candidates:", candidates(set));
+  if (!request.assumptions.empty()) {
+    lines.emplace_back("Assumed:", fmt::format("{}", fmt::join(request.assumptions, "; ")));
+  }
+  return lines;
+}
+
+std::string footing_text(const RlRequest& request, const RlPlanSet& set, const Style& style) {
+  std::string text;
+  for (const auto& [label, words] : footing(request, set)) text += labelled(label, words, style);
+  return text;
+}
+
+}  // namespace
+
+Listing rl_listing(const RlRequest& request, const RlPlanSet& set) {
+  Listing listing;
+  listing.table = ranking(request, set);
+  std::size_t rank = 0;
+  for (const RlPlan& plan : set.plans) listing.rows.push_back(row(request, plan, ++rank));
+  return listing;
+}
+
+std::string rl_text(const RlRequest& request, const RlPlanSet& set, const Style& style) {
+  std::string text = labelled("Target:", target(request), style);
+  text += labelled("Best:  ", best(request, set.plans.front()), style);
+  text += '\n' + render_ranking(ranking(request, set), style);
+  return text + '\n' + footing_text(request, set, style);
+}
+
+std::string rl_markdown(const RlRequest& request, const RlPlanSet& set) {
+  std::string text = "<!-- smplan -->\n**Target:** " + target(request) + "\n\n**Best:** " +
+                     best(request, set.plans.front()) + "\n\n" + render_markdown(ranking(request, set)) + '\n';
+  for (const auto& [label, words] : footing(request, set)) text += "- **" + label + "** " + words + '\n';
+  return text;
+}
+
+std::string no_rl_plan_reason(const RlRequest& request, const RlPlanSet& set) {
+  const std::string& name = request.training.workload.architecture.name;
+  if (!set.nearest_miss) {
+    const std::string refused = rejections(set);
+    return fmt::format(
+        "no plan: nothing to place {} on: split needs two instances, and --max-gpus, the sizes that are "
+        "sold and devices that no engine runs on leave others out{}",
+        name, refused.empty() ? "" : " (" + refused + ")");
+  }
+  const RlMiss& miss = *set.nearest_miss;
+  std::string lacks = shortfall(miss.rejection);
+  if (miss.rejection.reason == RejectionReason::Divisibility) {
+    lacks = "does not divide: change --prompts, --samples, --mini-batches or --rollout-tp";
+  }
+  if (lacks.empty()) lacks = fmt::format("is refused ({})", to_string(miss.rejection.reason));
+  if (miss.rejection.reason == RejectionReason::HostMemory) lacks += " of the host's memory";
+  const bool judged =
+      miss.rejection.reason == RejectionReason::Deadline || miss.rejection.reason == RejectionReason::Budget;
+  if (judged && request.training.confidence) {
+    lacks += fmt::format(" ({} sure; --confidence says otherwise)", format_percent(*request.training.confidence));
+  }
+  return fmt::format("no plan: {} on {} x {}, {}: {} {}", name, miss.instances, miss.instance->name,
+                     to_string(miss.placement), miss.what, lacks);
+}
+
+std::string no_rl_plan_text(const RlRequest& request, const RlPlanSet& set, const Style& style) {
+  return labelled("Answer:", no_rl_plan_reason(request, set), style) + '\n' + labelled("Work:", work(request), style) +
+         footing_text(request, set, style);
+}
+
+std::string rl_caveat(const RlRequest& request) {
+  const RolloutEngine& engine = *request.engine;
+  return fmt::format(
+      "no step of reinforcement learning. Generating is a model of {}, whose P10 and P90 are {:.0f} % and {:.0f} % of "
+      "the "
+      "memory bandwidth, {:g} ms and {:g} ms of the host an iteration, and other spreads of lengths. Tools and "
+      "verifiers that responses wait for are not in it",
+      engine.title, 100 * engine.bandwidth_share.high, 100 * engine.bandwidth_share.low, engine.iteration_us.low / 1e3,
+      engine.iteration_us.high / 1e3);
+}
+
+}  // namespace smplan::cli
