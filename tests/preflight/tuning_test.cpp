@@ -192,6 +192,30 @@ TEST(ToolWords, LeftToTheToolAreNotGuessed) {
   EXPECT_THAT(job.unread, IsEmpty());
 }
 
+TEST(ToolWords, OfOlderAndNewerReleasesAreReadAlike) {
+  const auto axolotl = [](const std::string& words) {
+    return read("base_model: m\nsequence_len: 8\n" + words).strategy;
+  };
+  EXPECT_EQ(*axolotl("eager_attention: true\n").attention, "eager");
+  EXPECT_EQ(axolotl("eager_attention: true\n").execution.flash_attention, Toggle::Off);
+  EXPECT_EQ(*axolotl("flex_attention: true\n").attention, "flex_attention");
+  EXPECT_EQ(*axolotl("xformers_attention: true\n").attention, "xformers");
+  EXPECT_FALSE(axolotl("flash_attention: false\n").attention.stated);
+  EXPECT_EQ(axolotl("cut_cross_entropy: true\n").execution.loss_kernel, LossKernel::Linear);
+  EXPECT_EQ(*axolotl("max_steps: 500_000\n").steps, 500'000);
+  EXPECT_TRUE(axolotl("activation_offloading: legacy\n").activation_offload.is(true));
+  EXPECT_EQ(*read("model: m\nmodel_class: llm\nenable_activation_checkpointing: false\n").strategy.recompute, "none");
+  const Job ppo = read(
+      "policy_model: {_component_: a.mistral_7b}\ntokenizer: {}\noptimizer: {}\nloss: {_component_: "
+      "torchtune.rlhf.loss.PPOLoss}\n");
+  EXPECT_EQ(*ppo.model, "mistral_7b");
+  EXPECT_EQ(*ppo.reinforcement.algorithm, "ppo");
+  const Job half = read("model_name_or_path: m\ndataset_name: d\nmodel_init_kwargs: {dtype: bfloat16}\n");
+  EXPECT_EQ(half.strategy.execution.pure_half, Toggle::On);
+  const Job elsewhere = read_job("trl sft --config sft.yaml", "a.sh", std::nullopt).value();
+  EXPECT_THAT(elsewhere.not_modelled, HasSubstr("sft.yaml"));
+}
+
 TEST(ToolAdapters, OfOtherKindsAreNotModelled) {
   const std::pair<const char*, const char*> kCases[] = {
       {"base_model: m\nadapter: llama-adapter\nsequence_len: 8\n", "adapters of this kind are not modelled"},
