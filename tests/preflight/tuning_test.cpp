@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 #include <filesystem>
 
+#include "base/json_reader.hpp"
 #include "planner/preflight/beside.hpp"
+#include "planner/preflight/job_folder.hpp"
 #include "planner/preflight/predict.hpp"
 #include "tests/preflight/settings_of.hpp"
 
@@ -270,6 +272,23 @@ TEST(ToolSplit, OfAFileThatIsNotThereIsAskedFor) {
   ASSERT_TRUE(findings);
   ASSERT_TRUE(findings->prediction);
   EXPECT_EQ(to_string(findings->prediction->plan.strategy.sharding), "zero3");
+}
+
+/// No export writes them, so that a plan beside one is none of it.
+TEST(ToolFolders, WithAPlanAreCheckedWithoutIt) {
+  for (const JobKind kind : kTools) EXPECT_EQ(target_of(kind), "");
+  const std::string plan = std::string(SMPLAN_TEST_DATA) + "/data/plans/llama_8b_adapter.json";
+  JobFolder folder;
+  folder.path = "job";
+  const Result<std::string> text = read_text_file(plan);
+  ASSERT_TRUE(text);
+  folder.lock = *text;
+  Job job = job_of_file("axolotl/qlora.yaml");
+  folder.files.push_back({"axolotl.yaml", job});
+  job.folder = std::make_shared<const JobFolder>(folder);
+  const Result<Findings> findings = check_job(job, test::shipped_catalog(), test::shipped_limits(), {});
+  ASSERT_TRUE(findings);
+  EXPECT_EQ(findings->kind, JobKind::Axolotl);
 }
 
 TEST(ToolModels, AreThoseOfTheCatalog) {
