@@ -86,6 +86,9 @@ std::string findings_text(const Findings& findings, const Style& style) {
   for (const auto& [type, why] : findings.not_predicted) {
     out += fmt::format("\nNot predicted: {}: {}\n", printable(type), printable(why));
   }
+  for (const Unread& setting : findings.unread) {
+    out += fmt::format("not read: {} {}\n", printable(setting.where.path), printable(setting.why));
+  }
   if (!out.empty()) out += '\n';
   std::map<std::string, int> reasons;
   for (const SkippedRule& s : findings.skipped) ++reasons[s.reason];

@@ -12,6 +12,7 @@
 #include "planner/export/target.hpp"
 #include "planner/preflight/fields.hpp"
 #include "planner/preflight/job_folder.hpp"
+#include "planner/preflight/predict.hpp"
 
 namespace smplan {
 namespace {
@@ -59,6 +60,12 @@ std::string_view stack_of_split(JobKind kind) {
     case JobKind::Accelerate:
     case JobKind::Smp:
     case JobKind::Torchrun:
+    case JobKind::Axolotl:
+    case JobKind::LlamaFactory:
+    case JobKind::Torchtune:
+    case JobKind::Trl:
+    case JobKind::Verl:
+    case JobKind::NemoRl:
       break;
   }
   return {};
@@ -134,6 +141,35 @@ void take_split(Job& job, const JobStrategy& other, const std::string& file) {
   take(mine.stack, other.stack, file);
 }
 
+/// The DeepSpeed or accelerate file that the job names: as the path says from its folder, or beside it.
+void read_named_split(Job& job) {
+  const Text& named = job.strategy.split_file;
+  if (!named || !stays_inside(*named)) return;
+  const fs::path folder = fs::path(job.file).parent_path();
+  for (const fs::path& path : {folder / *named, folder / fs::path(*named).filename()}) {
+    std::error_code none;
+    if (!fs::is_regular_file(path, none)) continue;
+    const Result<std::string> text = read_text_file(path.string());
+    const Result<Job> split =
+        text ? read_job(*text, path.string(), std::nullopt) : tl::unexpected<Diagnostics>(text.error());
+    if (!split || (split->kind != JobKind::DeepSpeed && split->kind != JobKind::Accelerate)) return;
+    take_split(job, split->strategy, path.filename().string());
+    take(job.strategy.nodes, split->strategy.nodes, path.filename().string());
+    take(job.strategy.world, split->strategy.world, path.filename().string());
+    if (const std::optional<std::string> stack = stack_of(*split); stack && !job.strategy.stack.stated) {
+      job.strategy.stack = derived(*stack, named.where);
+    }
+    const Execution& told = split->strategy.execution;
+    Execution& execution = job.strategy.execution;
+    if (told.reduce_bucket > 0) execution.reduce_bucket = told.reduce_bucket;
+    if (execution.compile == Compile::Default) execution.compile = told.compile;
+    // What accumulates is said by the job itself.
+    if (job.strategy.accumulation.value_or(1) > 1) execution.unsharded_gradients = told.unsharded_gradients;
+    job.split_unknown.clear();
+    return;
+  }
+}
+
 }  // namespace
 
 void read_beside(Job& job, const std::string& given) {
@@ -142,6 +178,7 @@ void read_beside(Job& job, const std::string& given) {
   const fs::path whole = given.empty() ? folder_of(job.file) : fs::path(given);
   // Before the job takes what others say: each file speaks for itself.
   if (!whole.empty()) job.folder = std::make_shared<const JobFolder>(read_job_folder(whole, job));
+  read_named_split(job);
   if (!job.submitted() && job.kind != JobKind::Torchrun) return;
   const fs::path folder = fs::path(job.file).parent_path();
   for (const std::string& file : split_files(job, folder)) {

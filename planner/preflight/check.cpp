@@ -347,6 +347,7 @@ Result<Findings> check_job(const Job& given_job, const Catalog& catalog, const S
   if (!gates) return tl::unexpected<Diagnostics>(gates.error());
   CheckOptions options = given_options;
   const FromLock from_lock = take_lock(given_job, catalog, options);
+  if (!names_model(options.request)) options.request.model = model_of(given_job, catalog);
   std::vector<Case> cases;
   for (Job& job : alternatives_of(given_job)) {
     if (const Result<void> completed = complete_job(job, catalog, options); !completed) {
@@ -370,6 +371,7 @@ Result<Findings> check_job(const Job& given_job, const Catalog& catalog, const S
   out.drift = from_lock.drift;
   out.file = given_job.file;
   out.kind = given_job.kind;
+  out.unread = given_job.unread;
   std::vector<Finding> found;
   for (const Rule* rule : rules_by_id()) run_rule(*rule, inputs, cases, found, out);
   sort_findings(found);

@@ -53,6 +53,8 @@ struct Findings {
   std::vector<Prediction> other_predictions;
   /// From the plan in the job's folder; nullopt without one.
   std::optional<std::vector<Change>> drift;
+  /// Settings of the file that were passed over.
+  std::vector<Unread> unread;
   /// Types of such a job that could not be predicted, and why.
   std::vector<std::pair<std::string, std::string>> not_predicted;
 

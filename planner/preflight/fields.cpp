@@ -36,6 +36,7 @@ Text text_field(const Node* node) {
 }
 Count count_field(const Node* node) { return field_of<std::int64_t>(node, integer_of); }
 Switch switch_field(const Node* node) { return field_of<bool>(node, truth_of); }
+Share share_field(const Node* node) { return field_of<double>(node, number_of); }
 void read_preferences(const Node* list, const PreferenceNames& names, Job& job) {
   if (list == nullptr || list->is_null()) return;
   job.preference_list = list;

@@ -8,6 +8,7 @@ namespace smplan {
 Text text_field(const Node* node);
 Count count_field(const Node* node);
 Switch switch_field(const Node* node);
+Share share_field(const Node* node);
 /// True with the place of `node` if it is there at all.
 Switch presence(const Node* node);
 /// Without the quotes of JSON that the SDK keeps around a hyperparameter's text.
@@ -54,6 +55,12 @@ void read_megatron(const Node& root, Job& job);
 void read_torchtitan(const Node& root, Job& job);
 void read_smp(const Node& root, Job& job);
 void read_torchrun(const Node& root, Job& job);
+void read_axolotl(const Node& root, Job& job);
+void read_llama_factory(const Node& root, Job& job);
+void read_torchtune(const Node& root, Job& job);
+void read_trl(const Node& root, Job& job);
+void read_verl(const Node& root, Job& job);
+void read_nemo_rl(const Node& root, Job& job);
 
 // What each format tells software; what it leaves open is the framework's default.
 Execution megatron_execution(const Node& root);

@@ -145,6 +145,11 @@ Json json_of(const Findings& findings) {
   for (const Prediction& other : findings.other_predictions) {
     out["other_predictions"].push_back(prediction_json(other));
   }
+  for (const Unread& setting : findings.unread) {
+    out["not_read"].push_back({{"path", setting.where.path},
+                               {"line", setting.where.line > 0 ? Json(setting.where.line) : Json(nullptr)},
+                               {"reason", setting.why}});
+  }
   for (const auto& [type, why] : findings.not_predicted) {
     out["not_predicted"].push_back({{"instance_type", type}, {"reason", why}});
   }

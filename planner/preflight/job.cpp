@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/words.hpp"
 #include "planner/preflight/fields.hpp"
 
 namespace smplan {
@@ -29,17 +30,90 @@ constexpr std::array<KindNames, kJobKindCount> kKinds = {{
     {JobKind::TorchTitan, "torchtitan", "a TorchTitan configuration", read_torchtitan},
     {JobKind::Smp, "smp", "parameters of the model-parallel library", read_smp},
     {JobKind::Torchrun, "torchrun", "a script that starts torchrun", read_torchrun},
+    {JobKind::Axolotl, "axolotl", "an axolotl configuration", read_axolotl},
+    {JobKind::LlamaFactory, "llama-factory", "a LLaMA-Factory configuration", read_llama_factory},
+    {JobKind::Torchtune, "torchtune", "a torchtune configuration", read_torchtune},
+    {JobKind::Trl, "trl", "arguments of TRL or transformers' Trainer", read_trl},
+    {JobKind::Verl, "verl", "a verl configuration", read_verl},
+    {JobKind::NemoRl, "nemo-rl", "a NeMo-RL configuration", read_nemo_rl},
 }};
 
 const KindNames& names_of(JobKind kind) { return kKinds[static_cast<std::size_t>(kind)]; }
 
-/// A kind and keys that no other kind has at its root; the kind with most of them present wins.
+/// A kind and keys at its root that tell it; the kind with most of them present wins, of two the first. Tools that
+/// share keys share them here: what decides is what only one has.
 struct Marks {
   JobKind kind;
   std::initializer_list<std::string_view> keys;
+  std::size_t least = 1;  ///< that must be there: words such as `data` or `optim` alone tell nothing
 };
 
 const Marks kMarks[] = {
+    {JobKind::Axolotl,
+     {"base_model", "sequence_len", "micro_batch_size", "num_epochs", "adapter", "lora_r", "lora_target_linear",
+      "sample_packing", "datasets", "dataset_prepared_path", "val_set_size", "load_in_4bit", "load_in_8bit", "fsdp",
+      "fsdp_config", "deepspeed", "rl", "gradient_accumulation_steps", "plugins"},
+     2},
+    {JobKind::Trl,
+     {"model_name_or_path",
+      "dataset_name",
+      "per_device_train_batch_size",
+      "gradient_accumulation_steps",
+      "num_train_epochs",
+      "max_length",
+      "max_seq_length",
+      "use_peft",
+      "lora_r",
+      "lora_target_modules",
+      "optim",
+      "lr_scheduler_type",
+      "output_dir",
+      "attn_implementation",
+      "num_generations",
+      "deepspeed",
+      "fsdp",
+      "fsdp_config",
+      "load_in_4bit",
+      "gradient_checkpointing"},
+     2},
+    {JobKind::LlamaFactory,
+     {"model_name_or_path",
+      "per_device_train_batch_size",
+      "gradient_accumulation_steps",
+      "num_train_epochs",
+      "lr_scheduler_type",
+      "output_dir",
+      "deepspeed",
+      "stage",
+      "finetuning_type",
+      "cutoff_len",
+      "template",
+      "do_train",
+      "dataset_dir",
+      "lora_rank",
+      "lora_target",
+      "quantization_bit",
+      "flash_attn",
+      "enable_liger_kernel",
+      "model_class",
+      "dist_config",
+      "peft_config",
+      "train_dataset",
+      "sample_backend"},
+     2},
+    {JobKind::Torchtune,
+     {"tokenizer", "checkpointer", "model", "dataset", "loss", "optimizer", "metric_logger", "batch_size", "epochs",
+      "max_steps_per_epoch", "enable_activation_checkpointing", "enable_activation_offloading", "dtype", "compile",
+      "profiler"},
+     2},
+    {JobKind::NemoRl,
+     {"policy", "grpo", "ppo", "dpo", "sft", "rm", "distillation", "loss_fn", "checkpointing", "cluster", "defaults",
+      "data", "data_plane", "env"},
+     2},
+    {JobKind::Verl,
+     {"actor_rollout_ref", "algorithm", "critic", "reward_model", "custom_reward_function", "data", "trainer",
+      "partial_pretrain"},
+     2},
     {JobKind::CreateTrainingJob,
      {"TrainingJobName", "AlgorithmSpecification", "ResourceConfig", "InputDataConfig", "OutputDataConfig",
       "StoppingCondition", "HyperParameters", "RoleArn", "EnableManagedSpotTraining", "CheckpointConfig", "Environment",
@@ -100,6 +174,35 @@ bool ends_with_any(std::string_view text, std::initializer_list<std::string_view
   return std::any_of(ends.begin(), ends.end(), [&](std::string_view end) { return text.ends_with(end); });
 }
 
+/// Kinds that are files or command lines.
+bool also_command(JobKind kind) { return kind == JobKind::Trl || kind == JobKind::Verl; }
+
+/// A line of a shell, which as YAML would be a text.
+bool starts_command(std::string_view text) {
+  constexpr std::array<std::string_view, 4> kPrograms = {"trl ", "accelerate launch ", "python -m ", "python3 -m "};
+  text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+  return std::any_of(kPrograms.begin(), kPrograms.end(), [&](std::string_view p) { return text.starts_with(p); });
+}
+
+/// Overrides of Hydra, which parse_argument_nodes() makes a tree of.
+bool has_overrides(const Node& arguments) {
+  return std::any_of(arguments.items.begin(), arguments.items.end(), [](const Node& item) { return item.is_object(); });
+}
+
+/// Options of transformers' Trainer or TRL, of which others have some too, or a program that starts them.
+bool starts_trainer(const Node& arguments) {
+  constexpr std::array<std::string_view, 8> kOfTrainer = {
+      "model-name-or-path", "per-device-train-batch-size", "num-train-epochs", "dataset-name",
+      "output-dir",         "gradient-accumulation-steps", "use-peft",         "lr-scheduler-type"};
+  const std::vector<std::string_view> program = words_of(arguments.text);
+  const auto names = [&](std::string_view word) {
+    return std::find(program.begin(), program.end(), word) != program.end();
+  };
+  const auto found =
+      std::count_if(kOfTrainer.begin(), kOfTrainer.end(), [&](std::string_view name) { return arguments.has(name); });
+  return found > 1 || names("trl") || names("accelerate");
+}
+
 /// Processes of a node, and none of the options that every Megatron run has.
 bool starts_torchrun(const Node& arguments) {
   constexpr std::array<std::string_view, 7> kOfMegatron = {
@@ -108,6 +211,15 @@ bool starts_torchrun(const Node& arguments) {
   const bool megatron =
       std::any_of(kOfMegatron.begin(), kOfMegatron.end(), [&](std::string_view name) { return arguments.has(name); });
   return arguments.has("nproc-per-node") && !megatron;
+}
+
+/// `a, b or c`.
+std::string listed(const std::vector<std::string>& names) {
+  std::string out;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    out += (i == 0 ? "" : i + 1 == names.size() ? " or " : ", ") + names[i];
+  }
+  return out;
 }
 
 }  // namespace
@@ -134,8 +246,10 @@ Syntax syntax_of(std::optional<JobKind> kind, std::string_view file, std::string
   const bool toml_file = ends_with_any(file, {".toml"});
   if (toml_file || kind == JobKind::TorchTitan) return first == '{' ? Syntax::Json : Syntax::Toml;
   if (first == '{' || (first == '[' && !ends_with_any(file, {".yaml", ".yml"}))) return Syntax::Json;
-  if (kind == JobKind::Megatron || kind == JobKind::Torchrun ||
-      (!kind && ends_with_any(file, {".sh", ".args", ".txt"})) ||
+  const bool either = !kind || also_command(*kind);
+  const bool commands = ends_with_any(file, {".sh", ".args", ".txt"}) ||
+                        (!ends_with_any(file, {".yaml", ".yml", ".json"}) && starts_command(text));
+  if (kind == JobKind::Megatron || kind == JobKind::Torchrun || (either && commands) ||
       (!kind && first == '-' && text.substr(start).starts_with("--") && !text.substr(start).starts_with("---"))) {
     return Syntax::Arguments;
   }
@@ -144,7 +258,9 @@ Syntax syntax_of(std::optional<JobKind> kind, std::string_view file, std::string
 
 std::optional<JobKind> detect_kind(const Node& document, Syntax syntax) {
   if (syntax == Syntax::Arguments || document.is_array()) {
-    return starts_torchrun(document) ? JobKind::Torchrun : JobKind::Megatron;
+    if (has_overrides(document)) return JobKind::Verl;
+    if (starts_torchrun(document)) return JobKind::Torchrun;
+    return starts_trainer(document) ? JobKind::Trl : JobKind::Megatron;
   }
   const Node* class_name = document.find("class");
   if (class_name != nullptr && class_name->text.ends_with("Trainer")) return JobKind::ModelTrainer;
@@ -152,7 +268,7 @@ std::optional<JobKind> detect_kind(const Node& document, Syntax syntax) {
   std::size_t most = 0;
   for (const Marks& marks : kMarks) {
     const std::size_t found = marks_in(document, marks);
-    if (found > most) {
+    if (found > most && found >= marks.least) {
       most = found;
       best = marks.kind;
     }
@@ -176,16 +292,19 @@ Result<Job> read_job(std::string_view text, std::string_view file, std::optional
     return fail("other-call", name, fmt::format("is a request of {}, which is not checked", call),
                 "what is checked is a CreateTrainingJob request, such as the definition inside a tuning job");
   }
-  const std::optional<JobKind> looks = detect_kind(*document, syntax);
+  const bool words = document->is_array() && (!kind || *kind == JobKind::Megatron || also_command(*kind));
+  if (words) document = argument_nodes_of(*document, name);
+  if (!document) return tl::unexpected<Diagnostics>(document.error());
+  const bool arguments = words || syntax == Syntax::Arguments;
+  const std::optional<JobKind> looks = detect_kind(*document, arguments ? Syntax::Arguments : syntax);
   if (!kind) {
     kind = looks;
-  } else if (document->is_object() && looks && looks != kind && marks_of(*document, *kind) == 0) {
+  } else if (document->is_object() && looks && looks != kind && marks_of(*document, *kind) == 0 &&
+             !(arguments && (words || also_command(*kind)))) {
     return fail("wrong-kind", name,
                 fmt::format("holds no key of {}, it looks like {}", in_words(*kind), in_words(*looks)),
                 fmt::format("check it with --kind {}", to_string(*looks)));
   }
-  if (kind == JobKind::Megatron && document->is_array()) document = argument_nodes_of(*document, name);
-  if (!document) return tl::unexpected<Diagnostics>(document.error());
   if (!document->is_object()) {
     return fail("wrong-kind", name, fmt::format("must hold an object, holds {}", kind_name(document->kind)),
                 "give the settings of one job");
@@ -195,8 +314,7 @@ Result<Job> read_job(std::string_view text, std::string_view file, std::optional
   }
   if (!kind) {
     return fail("unknown-kind", name, "is of no kind that can be recognised",
-                "say which: --kind create-training-job, estimator, model-trainer, hyperpod-recipe, deepspeed, "
-                "accelerate, megatron, torchtitan, smp or torchrun");
+                "say which: --kind " + listed(job_kind_names()));
   }
   Job job;
   job.kind = *kind;

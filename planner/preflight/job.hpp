@@ -24,8 +24,14 @@ enum class JobKind {
   TorchTitan,
   Smp,       ///< parameters of the SageMaker model-parallel library
   Torchrun,  ///< a shell script that starts a node's processes
+  Axolotl,
+  LlamaFactory,
+  Torchtune,
+  Trl,     ///< TRL, and any script of transformers' TrainingArguments: a file or a command line
+  Verl,    ///< a file, or a command line of Hydra's overrides
+  NemoRl,  ///< NVIDIA NeMo-RL
 };
-inline constexpr int kJobKindCount = 10;
+inline constexpr int kJobKindCount = 16;
 std::string_view to_string(JobKind kind);
 /// The name with an article, for sentences: `a DeepSpeed configuration`.
 std::string_view in_words(JobKind kind);
@@ -55,6 +61,7 @@ struct Field {
 using Text = Field<std::string>;
 using Count = Field<std::int64_t>;
 using Switch = Field<bool>;
+using Share = Field<double>;  ///< of a whole, 0 to 1
 
 enum class Framework { Unknown, PyTorch, TensorFlow, HuggingFace, Other };
 
@@ -110,9 +117,13 @@ struct JobStrategy {
   Text stack;                           ///< that a file of several trainers names, by the catalog's name
   Text finetune, recompute, optimizer;  ///< as the script names them
   Count save_interval;                  ///< in steps
+  Text loss;                            ///< what is minimised: sft, dpo, orpo, kto, simpo or reward
+  Switch packing;                       ///< several samples to a sequence, so that each is full
+  Text split_file;                      ///< path of a DeepSpeed or accelerate file that says how states are split
   Count recompute_layers;               ///< of each pipeline chunk, where not all
   Count lora_rank;
   Switch lora_embeddings;
+  Text lora_targets;  ///< what carries adapters: query-value, attention or linear
   Count heads, kv_heads, hidden, ffn, vocabulary, layers, experts;
   Switch bf16, fp16, fp8, fp4, fp32;
   Text attention;  ///< `flash_attention_2`, `sdpa`, ...
@@ -120,6 +131,26 @@ struct JobStrategy {
   Text optimizer_offload, parameter_offload, optimizer_nvme_path, parameter_nvme_path;
   Switch activation_offload;
   Execution execution;
+};
+
+/// What a tool of reinforcement learning says of a step: prompts are answered by a rollout engine, and the answers
+/// train the policy.
+struct JobReinforcement {
+  Text algorithm;                        ///< as the tool names it: `grpo`, `gae`, `rloo`
+  Count prompts;                         ///< of a step
+  Count samples;                         ///< answers to each prompt
+  Count prompt_tokens, response_tokens;  ///< the most of each
+  Text rollout_engine;                   ///< `vllm`, `sglang`, `hf`
+  Count rollout_tensor;                  ///< tensor-parallel ranks of the engine
+  Share memory_share;                    ///< of a device's memory, for the engine's weights and cache
+  Count mini_batch;                      ///< sequences or prompts of an optimizer step, as the tool counts them
+  Count micro_batch;                     ///< sequences of a device's forward and backward pass
+};
+
+/// A setting that was passed over, and why.
+struct Unread {
+  Where where;
+  std::string why;
 };
 
 struct JobFolder;
@@ -166,8 +197,15 @@ struct Job {
   std::string not_modelled;
   /// Why it is not known whether adapters are trained, unless --finetune says it; empty where it is.
   std::string adapters_unknown;
+  /// Why it is not known how states are split, unless --sharding or --zero-stage says it; empty where it is.
+  std::string split_unknown;
+  /// The model by the name that the file has for it: of a hub, of torchtune, or a folder.
+  Text model;
+  /// In the order of the reader.
+  std::vector<Unread> unread;
   Launcher launcher;
   JobStrategy strategy;
+  JobReinforcement reinforcement;
   /// What lies beside it, where the job is a folder; nullptr where it is one file.
   std::shared_ptr<const JobFolder> folder;
 

@@ -99,7 +99,7 @@ const JobFileName* job_file_name(const fs::path& path) {
 std::string_view target_of(JobKind kind) {
   const auto known =
       std::find_if(kFileNames.begin(), kFileNames.end(), [&](const JobFileName& f) { return f.kind == kind; });
-  return known->target;
+  return known == kFileNames.end() ? std::string_view() : known->target;
 }
 
 bool stays_inside(const fs::path& path) {

@@ -44,7 +44,7 @@ struct JobFileName {
 };
 /// nullptr for a name that no file of a job has.
 const JobFileName* job_file_name(const std::filesystem::path& path);
-/// The export that writes jobs of this kind.
+/// The export that writes jobs of this kind; empty where none does.
 std::string_view target_of(JobKind kind);
 
 /// Below the folder, whatever a marker says.

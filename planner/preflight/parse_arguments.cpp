@@ -1,5 +1,9 @@
+#include <algorithm>
+#include <map>
+
 #include <fmt/format.h>
 
+#include "base/words.hpp"
 #include "planner/preflight/node.hpp"
 
 namespace smplan {
@@ -58,6 +62,71 @@ Result<std::vector<Word>> split_words(std::string_view text, std::string_view na
   return words;
 }
 
+/// A program that takes Hydra's overrides, or one of them that only verl has.
+bool takes_overrides(const std::vector<Word>& words) {
+  return std::any_of(words.begin(), words.end(), [](const Word& word) {
+    return word.text.starts_with("verl.") || word.text.find("actor_rollout_ref.") != std::string::npos;
+  });
+}
+
+bool is_name(std::string_view text) {
+  return !text.empty() &&
+         std::all_of(text.begin(), text.end(), [](char c) { return is_letter_or_digit(c) || c == '_'; });
+}
+
+/// Variables that a script sets before it uses them, by plain words (`TP=4`). Nothing else of a shell is expanded.
+class Variables {
+ public:
+  /// True if the word sets one.
+  bool take(std::string_view word) {
+    const std::size_t equals = word.find('=');
+    if (equals == std::string_view::npos || !is_name(word.substr(0, equals))) return false;
+    values_[std::string(word.substr(0, equals))] = expanded(word.substr(equals + 1));
+    return true;
+  }
+
+  /// With the values of `$NAME`, `${NAME}` and `${NAME:-value}`; what is not known stays as it stands. All words
+  /// together grow by no more than a job file may have.
+  std::string expanded(std::string_view text) {
+    std::string out = replaced(text);
+    if (out.size() <= text.size()) return out;
+    const std::size_t growth = out.size() - text.size();
+    if (growth > left_) return std::string(text);
+    left_ -= growth;
+    return out;
+  }
+
+ private:
+  [[nodiscard]] std::string replaced(std::string_view text) const {
+    constexpr std::size_t kMost = 4096;  // a value that doubles itself ends here
+    std::string out;
+    while (!text.empty() && out.size() <= kMost) {
+      const std::size_t dollar = std::min(text.find('$'), text.size());
+      out += text.substr(0, dollar);
+      text.remove_prefix(dollar);
+      if (text.empty()) break;
+      const bool braced = text.size() > 1 && text[1] == '{';
+      const std::size_t begin = braced ? 2 : 1;
+      std::size_t end = begin;
+      while (end < text.size() && (is_letter_or_digit(text[end]) || text[end] == '_')) ++end;
+      const auto known = values_.find(std::string(text.substr(begin, end - begin)));
+      const std::size_t close = braced ? text.find('}', end) : end;
+      const std::size_t length = close == std::string_view::npos ? 1 : close + (braced ? 1 : 0);
+      const bool falls_back = braced && close != std::string_view::npos && text.substr(end).starts_with(":-");
+      if (known != values_.end()) {
+        out += known->second;
+      } else {
+        out += falls_back ? replaced(text.substr(end + 2, close - end - 2)) : std::string(text.substr(0, length));
+      }
+      text.remove_prefix(length);
+    }
+    return out;
+  }
+
+  std::map<std::string, std::string> values_;
+  std::size_t left_ = kMaxJobBytes;
+};
+
 bool is_option(const Word& word) { return word.text.size() > 2 && word.text.starts_with("--"); }
 
 /// `--key value`, `--key=value` and `--flag` as members of one object; `--key a b` is a list. Of an option that stands
@@ -70,8 +139,13 @@ class ArgumentTree {
 
   void take(const Word& word) {
     if (!is_option(word)) {
-      if (!root.items.empty()) add_value(root.items.back(), word);
-      return;  // the program and its launcher's words before the first option
+      // The program and its launcher's words before the first option are the text of the tree.
+      if (root.items.empty()) {
+        root.text += (root.text.empty() ? "" : " ") + word.text;
+      } else if (!root.items.back().is_object()) {
+        add_value(root.items.back(), word);
+      }
+      return;
     }
     const std::size_t equals = word.text.find('=');
     std::string key = word.text.substr(2, equals == std::string::npos ? equals : equals - 2);
@@ -91,7 +165,53 @@ class ArgumentTree {
     if (equals != std::string::npos) add_value(root.items.back(), {word.text.substr(equals + 1), word.line});
   }
 
+  /// `+data.train_batch_size=8` as a member of a member; false where the word is no override. Before the program names
+  /// without a point are variables.
+  bool take_override(const Word& word, bool started) {
+    std::string_view path = word.text;
+    path.remove_prefix(std::min(path.find_first_not_of('+'), path.size()));
+    const std::size_t equals = path.find('=');
+    if (equals == std::string_view::npos) return false;
+    const std::string_view value = path.substr(equals + 1);
+    path = path.substr(0, equals);
+    if ((!started && path.find('.') == std::string_view::npos) ||
+        std::count(path.begin(), path.end(), '.') >= kMaxJobDepth / 2) {
+      return false;
+    }
+    std::vector<std::string_view> names;
+    if (path.empty()) return false;
+    while (!path.empty()) {
+      const std::size_t end = std::min(path.find('.'), path.size());
+      if (!is_name(path.substr(0, end))) return false;
+      names.push_back(path.substr(0, end));
+      path.remove_prefix(std::min(end + 1, path.size()));
+    }
+    Node* node = &root;
+    for (const std::string_view name : names) node = &member(*node, name, word.line);
+    Node given = value == "null" || value == "None" ? Node{} : leaf({std::string(value), word.line}, node->where);
+    given.where = {node->where.path, word.line};
+    given.key = std::move(node->key);
+    *node = std::move(given);
+    return true;
+  }
+
  private:
+  /// The member of that name, which is made where there is none; a value in its way goes.
+  static Node& member(Node& parent, std::string_view name, int line) {
+    if (!parent.is_object()) {
+      parent.kind = Node::Kind::Object;
+      parent.items.clear();
+      parent.text.clear();
+    }
+    if (const Node* known = parent.find(name))
+      return parent.items[static_cast<std::size_t>(known - parent.items.data())];
+    Node node;
+    node.key = name;
+    node.where = {pointer_to(parent.where.path, name), line};
+    parent.items.push_back(std::move(node));
+    return parent.items.back();
+  }
+
   static Node leaf(const Word& word, Where where) {
     Node node;
     node.kind = Node::Kind::String;
@@ -130,7 +250,18 @@ class ArgumentTree {
 
 Result<Node> tree_of(const std::vector<Word>& words, std::string_view name) {
   ArgumentTree tree;
-  for (const Word& word : words) tree.take(word);
+  const bool overrides = takes_overrides(words);
+  Variables variables;
+  bool started = false;
+  for (const Word& word : words) {
+    if (!overrides) {
+      tree.take(word);
+      continue;
+    }
+    const Word whole{variables.expanded(word.text), word.line};
+    started = started || whole.text.starts_with("verl.");
+    if (!tree.take_override(whole, started) && !variables.take(word.text)) tree.take(whole);
+  }
   if (tree.root.items.empty()) {
     return fail("arguments-empty", std::string(name), "holds no --option",
                 "give the argument list of the training run");

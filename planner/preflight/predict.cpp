@@ -6,9 +6,11 @@
 
 #include <fmt/format.h>
 
+#include "base/printable.hpp"
 #include "base/units.hpp"
 #include "catalogs/stack.hpp"
 #include "models/job/workload.hpp"
+#include "models/layers/adapters.hpp"
 #include "models/layers/layers.hpp"
 #include "planner/preflight/fields.hpp"
 #include "planner/preflight/lock.hpp"
@@ -19,7 +21,8 @@
 namespace smplan {
 namespace {
 
-bool names_model(const RequestSpec& spec) { return spec.params || spec.model || spec.hf_config || spec.arch; }
+/// Of a model's name in a reason.
+constexpr std::size_t kMostOfName = 96;
 
 /// The place of a setting that a flag gives.
 Where flag(std::string_view name) { return {"--" + std::string(name), 0}; }
@@ -75,6 +78,8 @@ constexpr std::array<CountedDimension, 8> kCounted{{{Dimension::Data, &JobStrate
 
 }  // namespace
 
+bool names_model(const RequestSpec& spec) { return spec.params || spec.model || spec.hf_config || spec.arch; }
+
 std::optional<std::string> stack_of(const Job& job) {
   if (job.strategy.stack) return *job.strategy.stack;
   switch (job.kind) {
@@ -94,6 +99,12 @@ std::optional<std::string> stack_of(const Job& job) {
     case JobKind::ModelTrainer:
     case JobKind::Smp:
     case JobKind::Torchrun:
+    case JobKind::Axolotl:
+    case JobKind::LlamaFactory:
+    case JobKind::Torchtune:
+    case JobKind::Trl:
+    case JobKind::Verl:
+    case JobKind::NemoRl:
       break;
   }
   if (job.launcher.smp.is(true)) return job.launcher.torchrun.is(true) ? "smp-v2" : "smp-v1";
@@ -105,12 +116,41 @@ std::optional<std::string> stack_of(const Job& job) {
 
 namespace {
 
+/// Most underscores between digits that are tried as points: `qwen2_5_0_5b` has three.
+constexpr std::size_t kMostPoints = 4;
+
+/// torchtune writes points as underscores, and underscores too: `llama3_1_8b` is Llama 3.1 8B, `qwen2_1_5b` Qwen2 1.5B.
+/// The one model that the catalog has by any such reading; nullptr where there is none or several.
+const ModelPreset* find_with_points(const std::string& name, const Catalog& catalog) {
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  std::vector<std::size_t> places;
+  for (std::size_t i = 1; i + 1 < name.size(); ++i) {
+    if (name[i] == '_' && digit(name[i - 1]) && digit(name[i + 1])) places.push_back(i);
+  }
+  if (places.size() > kMostPoints) return nullptr;
+  const ModelPreset* only = nullptr;
+  for (std::size_t points = 0; points < std::size_t{1} << places.size(); ++points) {
+    std::string read = name;
+    for (std::size_t i = 0; i < places.size(); ++i) read[places[i]] = (points >> i & 1) != 0 ? '.' : '-';
+    const ModelPreset* found = catalog.find_model(read);
+    if (found == nullptr || found == only) continue;
+    if (only != nullptr) return nullptr;
+    only = found;
+  }
+  return only;
+}
+
 std::optional<std::string> dtype_of(const JobStrategy& s) {
   if (s.fp8.is(true)) return "fp8";
   if (s.bf16.is(true)) return "bf16";
   if (s.fp16.is(true)) return "fp16";
   if (s.fp32.is(true)) return "fp32";
   return std::nullopt;
+}
+
+std::optional<LoraTargets> lora_targets_of(const JobStrategy& s) {
+  const auto layers = linear_layers_from(s.lora_targets.value_or(""));
+  return layers ? std::optional(lora_targets_of(*layers)) : std::nullopt;
 }
 
 /// Sequences of a step where the job gives them as micro-batch x accumulation of every data rank.
@@ -127,8 +167,8 @@ Count global_batch_of(const JobStrategy& s, const std::vector<Machines>& machine
 /// What is kept on the host, by the words of --offload; empty where the file says nothing of it.
 std::optional<std::string> offload_of(const Job& job, const JobStrategy& s) {
   // FSDP moves the optimizer's states with the parameters, by one switch.
-  const bool fsdp =
-      job.kind == JobKind::Accelerate || job.kind == JobKind::TorchTitan || job.kind == JobKind::HyperpodRecipe;
+  const bool fsdp = job.kind == JobKind::Accelerate || job.kind == JobKind::TorchTitan ||
+                    job.kind == JobKind::HyperpodRecipe || s.stack.is("fsdp") || s.stack.is("torchtune");
   const bool optimizer = s.optimizer_offload.is("cpu");
   std::string words;
   const auto add = [&](bool wanted, std::string_view word) {
@@ -422,6 +462,20 @@ std::string largest_component(const MemoryComponents& c) {
 
 }  // namespace
 
+std::optional<std::string> model_of(const Job& job, const Catalog& catalog) {
+  if (!job.model || job.model->empty()) return std::nullopt;
+  const std::string& name = *job.model;
+  // What lies in a folder may be anything.
+  if (name.find_first_of("/.~$") == 0) return std::nullopt;
+  const ModelPreset* preset =
+      job.kind == JobKind::Torchtune ? find_with_points(name, catalog) : catalog.find_model(name);
+  // Mirrors keep the name that the publisher gave: `NousResearch/Meta-Llama-3-8B`.
+  constexpr std::string_view kPublisher = "Meta-";
+  const std::string own = name.substr(name.rfind('/') + 1);
+  if (preset == nullptr && own.starts_with(kPublisher)) preset = catalog.find_model(own.substr(kPublisher.size()));
+  return preset == nullptr ? std::nullopt : std::optional(preset->architecture.name);
+}
+
 Result<void> complete_job(Job& job, const Catalog& catalog, const CheckOptions& options) {
   const RequestSpec& spec = options.request;
   JobStrategy& s = job.strategy;
@@ -453,7 +507,13 @@ PredictionOutcome predict(const Job& job, const std::vector<Machines>& machines,
     return out;
   }
   if (!names_model(options.request)) {
-    out.why_not = "no model is given";
+    out.why_not = job.model ? fmt::format("the catalog has no model `{}`: give --model, --hf-config or --params",
+                                          printable(*job.model, kMostOfName))
+                            : "no model is given";
+    return out;
+  }
+  if (!job.split_unknown.empty() && !options.request.zero_stage && !options.request[Dimension::Sharding]) {
+    out.why_not = job.split_unknown;
     return out;
   }
   const RequestSpec spec = request_of(job, machines, catalog, region, options.request, options.otherwise);
@@ -476,12 +536,13 @@ PredictionOutcome predict(const Job& job, const std::vector<Machines>& machines,
     const std::optional<PlanSet> set = plans_for(inside, catalog, options.search);
     out.plan_inside_domain = set && !set->plans.empty();
   }
-  const Result<PlanRequest> request = resolve(spec, catalog, options.environment_region, Purpose::Estimate);
+  Result<PlanRequest> request = resolve(spec, catalog, options.environment_region, Purpose::Estimate);
   if (!request) {
     out.why_not = to_string(request.error().front());
     return out;
   }
   Prediction p;
+  request->workload.lora.targets = lora_targets_of(job.strategy).value_or(request->workload.lora.targets);
   const Result<PlanSet> set = estimate_job(*request, job, spec, catalog, options.search, p.left_open);
   if (!set) {
     out.why_not = to_string(set.error().front());

@@ -13,8 +13,14 @@ struct PredictionOutcome {
   std::optional<bool> plan_inside_domain;
 };
 
+/// Whether a flag says which model.
+bool names_model(const RequestSpec& spec);
+
 /// The catalog's name of what runs the job, as far as its file tells.
 std::optional<std::string> stack_of(const Job& job);
+
+/// The catalog's name of the model that the file names; nullopt where it names none, or one that the catalog lacks.
+std::optional<std::string> model_of(const Job& job, const Catalog& catalog);
 
 /// Completes the job's strategy with what the flags and the model say, where the file says nothing.
 /// Fails if the flags are invalid.

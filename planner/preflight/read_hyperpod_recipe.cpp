@@ -5,62 +5,32 @@
 #include <array>
 
 #include "base/words.hpp"
-#include "planner/preflight/fields.hpp"
+#include "planner/preflight/tool_settings.hpp"
 
 namespace smplan {
 namespace {
 
-/// A place in a recipe, what it says there, and why such a training cannot be predicted.
-struct Unmodelled {
-  std::array<std::string_view, 3> path;  ///< members, from the root; empty ones end it
-  std::string_view word;                 ///< in its text; empty: that it is there at all
-  std::string_view why;
-};
-
-constexpr std::string_view kReinforcement =
-    "reinforcement learning is not modelled: its rollouts, its reference and "
-    "reward models need memory and time that no plan here counts";
-constexpr std::string_view kPreferences =
-    "preference tuning is not modelled: its pairs of answers and its frozen reference need memory that is not counted";
 constexpr std::string_view kEvaluation = "this recipe evaluates a model and trains none";
 
 /// In the order in which they decide.
-constexpr std::array<Unmodelled, 15> kUnmodelled = {{
-    {{"evaluation"}, "", kEvaluation},
-    {{"llm_as_judge"}, "", kEvaluation},
-    {{"training_config", "actor_rollout_ref"}, "", kReinforcement},
-    {{"training_config", "algorithm"}, "", kReinforcement},
-    {{"training_config", "rollout"}, "", kReinforcement},
-    {{"ppo_actor_train"}, "", kReinforcement},
-    {{"rollout"}, "", kReinforcement},
-    {{"run", "model_type"}, "mtrl", kReinforcement},
-    {{"training_config", "data", "_target_"}, "DPO", kPreferences},
-    {{"training_config", "training_args", "trainer_type"}, "dpo", kPreferences},
-    {{"model", "dpo", "enabled"}, "true", kPreferences},
-    {{"run", "model_type"}, "nova", "the architecture of the Nova models is not published"},
-    {{"run", "model_type"},
-     "verl",
+constexpr UnmodelledRow kUnmodelled[] = {
+    {"evaluation", "", kEvaluation},
+    {"llm_as_judge", "", kEvaluation},
+    {"training_config.actor_rollout_ref", "", kReinforcement},
+    {"training_config.algorithm", "", kReinforcement},
+    {"training_config.rollout", "", kReinforcement},
+    {"ppo_actor_train", "", kReinforcement},
+    {"rollout", "", kReinforcement},
+    {"run.model_type", "mtrl", kReinforcement},
+    {"training_config.data._target_", "DPO", kPreferences},
+    {"training_config.training_args.trainer_type", "dpo", kPreferences},
+    {"model.dpo.enabled", "true", kPreferences},
+    {"run.model_type", "nova", "the architecture of the Nova models is not published"},
+    {"run.model_type", "verl",
      "verl cuts its batches by tokens and may train without fp32 weights, which is not modelled"},
-    {{"training_config", "model_config", "quantization_config"}, "", "quantization by llmft is not modelled"},
-    {{"training_config", "training_args", "uneven_batch"}, "", "uneven batches are not modelled"},
-}};
-
-bool meets(const Node& root, const Unmodelled& row) {
-  const Node* node = &root;
-  for (const std::string_view name : row.path) {
-    if (name.empty() || node == nullptr) break;
-    node = node->find(name);
-  }
-  if (node == nullptr || node->is_null()) return false;
-  if (row.word == "true") return truth_of(*node) == true;
-  return row.word.empty() || node->text.find(row.word) != std::string::npos;
-}
-
-void read_what_is_not_modelled(const Node& root, Job& job) {
-  const auto row =
-      std::find_if(kUnmodelled.begin(), kUnmodelled.end(), [&](const Unmodelled& u) { return meets(root, u); });
-  if (row != kUnmodelled.end()) job.not_modelled = row->why;
-}
+    {"training_config.model_config.quantization_config", "", "quantization by llmft is not modelled"},
+    {"training_config.training_args.uneven_batch", "", "uneven batches are not modelled"},
+};
 
 /// The adapters of any schema: `peft_type` and `rank`, `peft_scheme` and `dim`, `peft_type` and `r`.
 void read_adapters(const Node* peft, Job& job) {
@@ -204,7 +174,10 @@ void read_hyperpod_recipe(const Node& root, Job& job) {
   const Node* config = root.find("training_config");
   const Node* args = config == nullptr ? nullptr : config->find("training_args");
   if (args != nullptr && args->is_object()) read_llmft(*config, *args, job);
-  read_what_is_not_modelled(root, job);
+  const std::string of_adapters = std::move(job.not_modelled);
+  job.not_modelled.clear();
+  read_unmodelled(root, kUnmodelled, job);
+  state_unmodelled(of_adapters, job);
 }
 
 }  // namespace smplan

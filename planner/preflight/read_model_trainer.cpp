@@ -1,4 +1,7 @@
-#include "planner/preflight/fields.hpp"
+#include <algorithm>
+#include <array>
+
+#include "planner/preflight/tool_settings.hpp"
 
 namespace smplan {
 namespace {
@@ -59,8 +62,33 @@ JobChannel read_input(const Node& node) {
   return channel;
 }
 
+/// A trainer beside ModelTrainer. One without a loss learns from its own answers.
+/// Source: sagemaker-train 1.x, sagemaker/train/*_trainer.py; `training_type` is LORA where it is left out.
+struct OtherTrainer {
+  std::string_view name;
+  std::string_view loss;
+  std::string_view algorithm;
+  bool adapts = true;  ///< takes `training_type`
+};
+constexpr std::array<OtherTrainer, 6> kOtherTrainers = {{{"SFTTrainer", "sft", ""},
+                                                         {"DPOTrainer", "dpo", ""},
+                                                         {"CPTTrainer", "sft", "", false},
+                                                         {"RLVRTrainer", "", "rlvr"},
+                                                         {"RLAIFTrainer", "", "rlaif"},
+                                                         {"MultiTurnRLTrainer", "", "multi-turn", false}}};
+
+constexpr std::array<ToolWord, 4> kTrainingTypes = {
+    {{"lora", "lora"}, {"full", "full"}, {"trainingtype.lora", "lora"}, {"trainingtype.full", "full"}}};
+
+constexpr ToolRow kOtherRows[] = {
+    {"model", &Job::model},
+    {"base_model_name", &Job::model},
+    {"training_type", &JobStrategy::finetune, kTrainingTypes},
+    {"sequence_length", &JobStrategy::sequence_length},
+};
+
 /// The trainers beside ModelTrainer leave recipe, degrees and batch to the service.
-void read_class(Job& job) {
+void read_class(const Node& root, Job& job) {
   if (!job.class_name || *job.class_name == "ModelTrainer") return;
   const std::string& name = *job.class_name;
   const bool reinforced = name.find("RL") != std::string::npos;
@@ -68,13 +96,23 @@ void read_class(Job& job) {
                      : name == "DPOTrainer"
                          ? std::string("preference tuning is not modelled")
                          : "the service chooses the recipe of a " + name + ", which is not in this file";
+  const auto* known = std::find_if(kOtherTrainers.begin(), kOtherTrainers.end(),
+                                   [&](const OtherTrainer& trainer) { return trainer.name == name; });
+  if (known == kOtherTrainers.end()) return;
+  if (known->loss.empty()) {
+    job.reinforcement.algorithm = derived(std::string(known->algorithm), job.class_name.where);
+  } else {
+    job.strategy.loss = derived(std::string(known->loss), job.class_name.where);
+  }
+  read_rows(root, kOtherRows, job);
+  if (known->adapts) otherwise(job.strategy.finetune, "lora", job.class_name.where);
 }
 
 }  // namespace
 
 void read_model_trainer(const Node& root, Job& job) {
   job.class_name = text_field(root.find("class"));
-  read_class(job);
+  read_class(root, job);
   read_image(root.find("training_image"), job);
   job.algorithm = text_field(root.find("algorithm_name"));
   job.name = text_field(root.find("base_job_name"));

@@ -43,6 +43,13 @@ TEST(FindingsText, SaysThatNothingWasFound) {
   EXPECT_EQ(findings_text(none, {}), "job.json: 0 errors, 0 warnings, 0 notes; 2 rules run, 0 not run\n");
 }
 
+TEST(FindingsText, SaysWhatWasNotRead) {
+  Findings found;
+  found.file = "job.yaml";
+  found.unread = {{{"/optimizer", 3}, "is no\x1b optimizer"}};
+  EXPECT_THAT(findings_text(found, {}), HasSubstr("not read: /optimizer is no? optimizer\n"));
+}
+
 TEST(FindingsText, ShowsPredictions) {
   const test::MadeUpPlans plans;
   Findings found;

@@ -14,6 +14,7 @@ class Settings {
     note_job(job);
     note_launcher(job.launcher);
     note_strategy(job.strategy);
+    note_reinforcement(job.reinforcement);
   }
   Json all = Json::object();
 
@@ -32,6 +33,7 @@ class Settings {
   static std::string text(const std::string& value) { return value; }
   static std::string text(bool value) { return value ? "true" : "false"; }
   static std::string text(std::int64_t value) { return std::to_string(value); }
+  static std::string text(double value) { return Json(value).dump(); }
   static std::string place(const Where& where) { return where.path.empty() ? "/" : where.path; }
 
   void note_job(const Job& job) {
@@ -96,6 +98,9 @@ class Settings {
     if (job.serverless) all["serverless"] = true;
     note("not_modelled", job.not_modelled);
     note("adapters_unknown", job.adapters_unknown);
+    note("split_unknown", job.split_unknown);
+    note("model", job.model);
+    for (const Unread& setting : job.unread) note("unread " + place(setting.where), setting.why);
     for (const JobGroup& g : job.groups) {
       const std::string name = "group " + place(g.where) + " ";
       note(name + "name", g.name);
@@ -149,6 +154,22 @@ class Settings {
     for (std::size_t i = 0; i < l.groups.size(); ++i) note("launcher group " + std::to_string(i + 1), l.groups[i]);
   }
 
+  void note_reinforcement(const JobReinforcement& r) {
+    note("algorithm", r.algorithm);
+    note("rollout_engine", r.rollout_engine);
+    note("memory_share", r.memory_share);
+    for (const auto& [name, field] : std::initializer_list<std::pair<const char*, Count JobReinforcement::*>>{
+             {"prompts", &JobReinforcement::prompts},
+             {"samples", &JobReinforcement::samples},
+             {"prompt_tokens", &JobReinforcement::prompt_tokens},
+             {"response_tokens", &JobReinforcement::response_tokens},
+             {"rollout_tensor", &JobReinforcement::rollout_tensor},
+             {"mini_batch", &JobReinforcement::mini_batch},
+             {"rl_micro_batch", &JobReinforcement::micro_batch}}) {
+      note(name, r.*field);
+    }
+  }
+
   void note_strategy(const JobStrategy& s) {
     for (const auto& [name, field] : std::initializer_list<std::pair<const char*, Count JobStrategy::*>>{
              {"nodes", &JobStrategy::nodes},
@@ -180,6 +201,7 @@ class Settings {
              {"vocabulary", &JobStrategy::vocabulary},
              {"layers", &JobStrategy::layers},
              {"experts", &JobStrategy::experts},
+             {"save_interval", &JobStrategy::save_interval},
              {"zero_stage", &JobStrategy::zero_stage}}) {
       note(name, s.*field);
     }
@@ -187,6 +209,10 @@ class Settings {
              {"sharding", &JobStrategy::sharding},
              {"stack", &JobStrategy::stack},
              {"finetune", &JobStrategy::finetune},
+             {"lora_targets", &JobStrategy::lora_targets},
+             {"loss", &JobStrategy::loss},
+             {"optimizer", &JobStrategy::optimizer},
+             {"split_file", &JobStrategy::split_file},
              {"recompute", &JobStrategy::recompute},
              {"attention", &JobStrategy::attention},
              {"optimizer_offload", &JobStrategy::optimizer_offload},
@@ -199,6 +225,7 @@ class Settings {
              {"sequence_parallel", &JobStrategy::sequence_parallel},
              {"pipeline_layout", &JobStrategy::pipeline_layout},
              {"lora_embeddings", &JobStrategy::lora_embeddings},
+             {"packing", &JobStrategy::packing},
              {"bf16", &JobStrategy::bf16},
              {"fp16", &JobStrategy::fp16},
              {"fp8", &JobStrategy::fp8},

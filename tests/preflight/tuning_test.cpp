@@ -1,0 +1,402 @@
+// Files of tools that fine-tune: what is read of tests/data/jobs/<tool>, where, and what is passed over.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <filesystem>
+
+#include "base/json_reader.hpp"
+#include "planner/preflight/beside.hpp"
+#include "planner/preflight/job_folder.hpp"
+#include "planner/preflight/predict.hpp"
+#include "tests/preflight/settings_of.hpp"
+
+namespace smplan {
+namespace {
+
+using test::Json;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr std::array<JobKind, 6> kTools = {JobKind::Axolotl, JobKind::LlamaFactory, JobKind::Torchtune,
+                                           JobKind::Trl,     JobKind::Verl,         JobKind::NemoRl};
+
+const Json& rows() {
+  static const Json document = Json::parse(test::read_test_file("tools.json"));
+  return document["files"];
+}
+
+Job job_of_file(const std::string& file) {
+  const std::string path = std::string(SMPLAN_TEST_DATA) + "/data/jobs/" + file;
+  Result<Job> job = read_job(test::read_test_file(file), path, std::nullopt);
+  if (!job) throw std::runtime_error(to_string(job.error()));
+  read_beside(*job);
+  return std::move(*job);
+}
+
+Job read(const std::string& text, std::optional<JobKind> kind = std::nullopt) {
+  Result<Job> job = read_job(text, "job", kind);
+  if (!job) throw std::runtime_error(to_string(job.error()));
+  return std::move(*job);
+}
+
+Json json_of_node(const Node& node) {
+  Json out;
+  switch (node.kind) {
+    case Node::Kind::Null:
+      return nullptr;
+    case Node::Kind::Bool:
+      return node.truth;
+    case Node::Kind::Integer:
+      return node.integer;
+    case Node::Kind::Real:
+      return node.real;
+    case Node::Kind::String:
+      return node.text;
+    case Node::Kind::Array:
+      out = Json::array();
+      for (const Node& item : node.items) out.push_back(json_of_node(item));
+      return out;
+    case Node::Kind::Object:
+      out = Json::object();
+      for (const Node& item : node.items) out[item.key] = json_of_node(item);
+      return out;
+  }
+  return out;
+}
+
+class ToolFile : public ::testing::TestWithParam<std::size_t> {
+ protected:
+  [[nodiscard]] const Json& row() const { return rows()[GetParam()]; }
+  [[nodiscard]] std::string file() const { return row()["file"]; }
+};
+
+TEST_P(ToolFile, IsReadWhereItsSettingsStand) {
+  SCOPED_TRACE(file());
+  const Job job = job_of_file(file());
+  EXPECT_EQ(std::string(to_string(job.kind)), row()["kind"].get<std::string>());
+  const Json found = test::Settings(job).all;
+  for (const auto& [name, value] : row()["says"].items()) EXPECT_EQ(found.value(name, Json()), value) << name;
+  for (const auto& [name, value] : found.items()) EXPECT_TRUE(row()["says"].contains(name)) << name << ": " << value;
+}
+
+/// Each member of the file, with values that no setting has in its place.
+TEST_P(ToolFile, WithAnyMemberOfAWrongKindIsReadOrRefused) {
+  SCOPED_TRACE(file());
+  const Job job = job_of_file(file());
+  const Json whole = json_of_node(job.root()).flatten();
+  const Json kWrong[] = {nullptr,
+                         true,
+                         -1,
+                         0,
+                         1e300,
+                         "",
+                         "no such word",
+                         "<name>",
+                         Json::array(),
+                         Json::object(),
+                         Json::parse("[[1], {}]"),
+                         Json::parse(R"({"a": [true]})")};
+  for (const auto& [pointer, value] : whole.items()) {
+    for (const Json& wrong : kWrong) {
+      Json changed = whole.unflatten();
+      changed[Json::json_pointer(pointer)] = wrong;
+      const Result<Job> read = read_job(changed.dump(), "job", job.kind);
+      if (!read) {
+        EXPECT_FALSE(read.error().empty());
+        continue;
+      }
+      const Result<Findings> findings = check_job(*read, test::shipped_catalog(), test::shipped_limits(), {});
+      EXPECT_TRUE(findings) << pointer << " as " << wrong;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ToolFile, ::testing::Range<std::size_t>(0, rows().size()));
+
+TEST(ToolFiles, AreThereForEachTool) {
+  std::set<std::string> kinds;
+  std::set<std::string> listed;
+  for (const Json& row : rows()) {
+    kinds.insert(row["kind"].get<std::string>());
+    listed.insert(row["file"].get<std::string>());
+  }
+  const std::filesystem::path folder = std::string(SMPLAN_TEST_DATA) + "/data/jobs";
+  for (const JobKind kind : kTools) {
+    EXPECT_TRUE(kinds.count(std::string(to_string(kind)))) << to_string(kind);
+    for (const auto& entry : std::filesystem::directory_iterator(folder / to_string(kind))) {
+      const std::string file = std::string(to_string(kind)) + "/" + entry.path().filename().string();
+      EXPECT_TRUE(listed.count(file)) << file;
+    }
+  }
+}
+
+TEST(ToolKinds, LeaveThoseOfOtherFilesAsTheyWere) {
+  for (const auto& [base, job] : test::rule_cases()["bases"].items()) {
+    const bool toml = base == "torchtitan";
+    const std::string file = base == "megatron" ? "job.args" : toml ? "job.json" : "job.yaml";
+    const Result<Job> read = read_job(test::job_text(base, job), file, std::nullopt);
+    ASSERT_TRUE(read) << base;
+    EXPECT_EQ(to_string(read->kind), to_string(test::kind_of_base(base)));
+  }
+}
+
+TEST(ToolKinds, AreToldApartWhereTheyShareKeys) {
+  const std::pair<const char*, JobKind> kCases[] = {
+      {R"({"model_name_or_path": "m", "per_device_train_batch_size": 1, "output_dir": "o"})", JobKind::Trl},
+      {R"({"model_name_or_path": "m", "per_device_train_batch_size": 1, "stage": "sft"})", JobKind::LlamaFactory},
+      {R"({"model_name_or_path": "m", "max_length": 9, "stage": "sft", "lora_r": 4})", JobKind::Trl},
+      {R"({"base_model": "m", "fsdp_config": {}, "micro_batch_size": 1})", JobKind::Axolotl},
+      {R"({"fsdp_config": {}, "distributed_type": "FSDP", "mixed_precision": "bf16"})", JobKind::Accelerate},
+      {R"({"gradient_accumulation_steps": 1, "zero_optimization": {}})", JobKind::DeepSpeed},
+      {R"({"run": {}, "trainer": {}, "model": {}})", JobKind::HyperpodRecipe},
+      {R"({"run": {"model_type": "verl"}, "trainer": {}, "training_config": {}})", JobKind::HyperpodRecipe},
+      {R"({"actor_rollout_ref": {}, "trainer": {}})", JobKind::Verl},
+      {R"({"policy": {}, "grpo": {}, "cluster": {}})", JobKind::NemoRl},
+      {R"({"model": {}, "tokenizer": {}, "epochs": 1})", JobKind::Torchtune}};
+  for (const auto& [text, kind] : kCases) EXPECT_EQ(to_string(read(text).kind), to_string(kind)) << text;
+}
+
+TEST(ToolKinds, OfCommandLinesAreTold) {
+  const std::pair<const char*, JobKind> kCases[] = {
+      {"trl sft --model_name_or_path m --dataset_name d", JobKind::Trl},
+      {"accelerate launch --num_processes 8 train.py --output_dir o --num_train_epochs 1", JobKind::Trl},
+      {"torchrun --nproc_per_node 8 train.py --output_dir o --num_train_epochs 1", JobKind::Torchrun},
+      {"torchrun --nproc_per_node 8 -m verl.trainer.fsdp_sft_trainer data.max_length=9", JobKind::Verl},
+      {"python3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo", JobKind::Verl},
+      {"--num-layers 4 --hidden-size 8", JobKind::Megatron}};
+  for (const auto& [text, kind] : kCases) {
+    const Result<Job> job = read_job(text, "job.sh", std::nullopt);
+    ASSERT_TRUE(job) << text;
+    EXPECT_EQ(to_string(job->kind), to_string(kind)) << text;
+  }
+  EXPECT_EQ(read_job("trl sft --model_name_or_path m --dataset_name d", "-", std::nullopt)->kind, JobKind::Trl);
+  EXPECT_EQ(read_job(R"(["--model_name_or_path", "m", "--dataset_name", "d"])", "-", std::nullopt)->kind, JobKind::Trl);
+}
+
+TEST(ToolWords, ThatAreNotKnownAreNotedAndDecideWhatIsPredicted) {
+  const Job unknown = read("base_model: m\nsequence_len: long\nmicro_batch_size: 0\noptimizer: came_pytorch\n");
+  EXPECT_EQ(unknown.not_modelled, "the optimizer `came_pytorch` is not modelled");
+  ASSERT_EQ(unknown.unread.size(), 3U);
+  EXPECT_EQ(unknown.unread[0].where, (Where{"/sequence_len", 2}));
+  EXPECT_EQ(unknown.unread[0].why, "is `long`, not a whole number");
+  EXPECT_EQ(unknown.unread[1].why, "is 0: taken as not said");
+  EXPECT_FALSE(unknown.strategy.sequence_length);
+  EXPECT_FALSE(unknown.strategy.micro_batch.stated);
+  EXPECT_FALSE(unknown.strategy.optimizer.stated);
+  const Findings findings = test::check_text("base_model: m\nsequence_len: long\n", std::nullopt);
+  ASSERT_EQ(findings.unread.size(), 1U);
+  EXPECT_THAT(to_json(findings), HasSubstr("not_read"));
+}
+
+TEST(ToolWords, LeftToTheToolAreNotGuessed) {
+  const Job job = read("base_model: m\nbf16: auto\nmicro_batch_size: auto\nsequence_len: 8\n");
+  EXPECT_FALSE(job.strategy.bf16.stated) << "the device decides";
+  EXPECT_FALSE(job.strategy.micro_batch);
+  EXPECT_THAT(job.unread, IsEmpty());
+}
+
+TEST(ToolWords, OfOlderAndNewerReleasesAreReadAlike) {
+  const auto axolotl = [](const std::string& words) {
+    return read("base_model: m\nsequence_len: 8\n" + words).strategy;
+  };
+  EXPECT_EQ(*axolotl("eager_attention: true\n").attention, "eager");
+  EXPECT_EQ(axolotl("eager_attention: true\n").execution.flash_attention, Toggle::Off);
+  EXPECT_EQ(*axolotl("flex_attention: true\n").attention, "flex_attention");
+  EXPECT_EQ(*axolotl("xformers_attention: true\n").attention, "xformers");
+  EXPECT_FALSE(axolotl("flash_attention: false\n").attention.stated);
+  EXPECT_EQ(axolotl("cut_cross_entropy: true\n").execution.loss_kernel, LossKernel::Linear);
+  EXPECT_EQ(*axolotl("max_steps: 500_000\n").steps, 500'000);
+  EXPECT_TRUE(axolotl("activation_offloading: legacy\n").activation_offload.is(true));
+  EXPECT_EQ(*read("model: m\nmodel_class: llm\nenable_activation_checkpointing: false\n").strategy.recompute, "none");
+  const Job ppo = read(
+      "policy_model: {_component_: a.mistral_7b}\ntokenizer: {}\noptimizer: {}\nloss: {_component_: "
+      "torchtune.rlhf.loss.PPOLoss}\n");
+  EXPECT_EQ(*ppo.model, "mistral_7b");
+  EXPECT_EQ(*ppo.reinforcement.algorithm, "ppo");
+  const Job half = read("model_name_or_path: m\ndataset_name: d\nmodel_init_kwargs: {dtype: bfloat16}\n");
+  EXPECT_EQ(half.strategy.execution.pure_half, Toggle::On);
+  const Job elsewhere = read_job("trl sft --config sft.yaml", "a.sh", std::nullopt).value();
+  EXPECT_THAT(elsewhere.not_modelled, HasSubstr("sft.yaml"));
+}
+
+TEST(ToolAdapters, OfOtherKindsAreNotModelled) {
+  const std::pair<const char*, const char*> kCases[] = {
+      {"base_model: m\nadapter: llama-adapter\nsequence_len: 8\n", "adapters of this kind are not modelled"},
+      {"base_model: m\nadapter: lora\npeft_use_dora: true\nsequence_len: 8\n", "DoRA"},
+      {"base_model: m\nload_in_4bit: true\nsequence_len: 8\n", "a quantized base without adapters"},
+      {"base_model: m\nunfrozen_parameters: [a]\nsequence_len: 8\n", "some of the weights"},
+      {"model_name_or_path: m\nstage: sft\nfinetuning_type: freeze\n", "some of the weights"},
+      {"model_name_or_path: m\nstage: sft\nfinetuning_type: oft\n", "adapters of this kind are not modelled: oft"},
+      {"model_name_or_path: m\nstage: sft\nfinetuning_type: full\nquantization_bit: 4\n", "without adapters"},
+      {"model_name_or_path: m\nstage: sft\nquantization_bit: 2\n", "a base of 2 bits"},
+      {"model_name_or_path: m\nstage: sft\nuse_galore: true\n", "GaLore"},
+      {"model_name_or_path: m\ndataset_name: d\nuse_peft: true\nuse_dora: true\n", "DoRA"},
+      {"model_name_or_path: m\ndataset_name: d\nload_in_8bit: true\n", "without adapters"},
+      {"model: {_component_: a.lora_llama3_8b, use_dora: true}\ntokenizer: {}\nepochs: 1\n", "DoRA"},
+      {"model: {_component_: a.llama3_8b}\ntokenizer: {}\nepochs: 1\nteacher_model: {}\n", "distillation"}};
+  for (const auto& [text, why] : kCases) EXPECT_THAT(read(text).not_modelled, HasSubstr(why)) << text;
+}
+
+TEST(ToolLosses, OtherThanOfGivenAnswersAreNotModelled) {
+  for (const char* loss : {"dpo", "orpo", "kto", "simpo"}) {
+    const Job job = read(std::string("base_model: m\nsequence_len: 8\nrl: ") + loss);
+    EXPECT_EQ(*job.strategy.loss, loss);
+    EXPECT_THAT(job.not_modelled, HasSubstr("preference tuning is not modelled"));
+  }
+  EXPECT_THAT(read("base_model: m\nsequence_len: 8\nrl: other\n").not_modelled, HasSubstr("rl `other`"));
+  EXPECT_THAT(read("model_name_or_path: m\nstage: other\nfinetuning_type: full\n").not_modelled,
+              HasSubstr("stage `other`"));
+  const Job plain = read("base_model: m\nsequence_len: 8\n");
+  EXPECT_EQ(*plain.strategy.loss, "sft");
+  EXPECT_EQ(plain.not_modelled, "");
+}
+
+TEST(ToolTrl, OfAnUnknownScriptLeavesAdaptersOpen) {
+  const Job job = read_job("accelerate launch my.py --output_dir o --num_train_epochs 2", "a.sh", std::nullopt).value();
+  EXPECT_THAT(job.adapters_unknown, HasSubstr("give --finetune"));
+  EXPECT_FALSE(job.strategy.loss.stated);
+  EXPECT_FALSE(job.strategy.sequence_length.stated);
+  EXPECT_TRUE(job.strategy.fp32.is(true)) << "what TrainingArguments does";
+}
+
+TEST(ToolSplit, OfAFileThatIsNotThereIsAskedFor) {
+  const Job job =
+      read("base_model: Qwen/Qwen2.5-7B\nsequence_len: 8\nmicro_batch_size: 1\ndeepspeed: other/zero3.json\n");
+  EXPECT_THAT(job.split_unknown, HasSubstr("other/zero3.json"));
+  CheckOptions options;
+  options.request = test::request_from({{"instances", "ml.p5.48xlarge"}, {"count", "1"}});
+  Result<Findings> findings = check_job(job, test::shipped_catalog(), test::shipped_limits(), options);
+  ASSERT_TRUE(findings);
+  EXPECT_FALSE(findings->prediction);
+  options.request.zero_stage = "3";
+  findings = check_job(job, test::shipped_catalog(), test::shipped_limits(), options);
+  ASSERT_TRUE(findings);
+  ASSERT_TRUE(findings->prediction);
+  EXPECT_EQ(to_string(findings->prediction->plan.strategy.sharding), "zero3");
+}
+
+/// No export writes them, so that a plan beside one is none of it.
+TEST(ToolFolders, WithAPlanAreCheckedWithoutIt) {
+  for (const JobKind kind : kTools) EXPECT_EQ(target_of(kind), "");
+  const std::string plan = std::string(SMPLAN_TEST_DATA) + "/data/plans/llama_8b_adapter.json";
+  JobFolder folder;
+  folder.path = "job";
+  const Result<std::string> text = read_text_file(plan);
+  ASSERT_TRUE(text);
+  folder.lock = *text;
+  Job job = job_of_file("axolotl/qlora.yaml");
+  folder.files.push_back({"axolotl.yaml", job});
+  job.folder = std::make_shared<const JobFolder>(folder);
+  const Result<Findings> findings = check_job(job, test::shipped_catalog(), test::shipped_limits(), {});
+  ASSERT_TRUE(findings);
+  EXPECT_EQ(findings->kind, JobKind::Axolotl);
+}
+
+TEST(ToolModels, AreThoseOfTheCatalog) {
+  const auto model = [](const std::string& text) { return model_of(read(text), test::shipped_catalog()); };
+  EXPECT_EQ(model("base_model: meta-llama/Llama-3.1-8B-Instruct\nsequence_len: 8\n"), "llama-3.1-8b");
+  EXPECT_EQ(model("base_model: no/such-model\nsequence_len: 8\n"), std::nullopt);
+  EXPECT_EQ(model("base_model: ./llama-3.1-8b\nsequence_len: 8\n"), std::nullopt) << "a folder may hold anything";
+  const std::pair<const char*, const char*> kBuilders[] = {
+      {"llama3_1.lora_llama3_1_8b", "llama-3.1-8b"}, {"llama3.qlora_llama3_8b", "llama-3-8b"},
+      {"llama2.llama2_70b", "llama-2-70b"},          {"qwen2.qwen2_1_5b", "qwen2.5-1.5b"},
+      {"qwen2_5.qwen2_5_0_5b", "qwen2.5-0.5b"},      {"mistral.mistral_7b", "mistral-7b"}};
+  for (const auto& [builder, name] : kBuilders) {
+    const std::string text =
+        std::string("model: {_component_: torchtune.models.") + builder + "}\ntokenizer: {}\nepochs: 1\n";
+    EXPECT_EQ(model(text), name) << builder;
+  }
+}
+
+TEST(ToolPredictions, NeedNoModelWhereTheFileNamesIt) {
+  CheckOptions options;
+  options.request = test::request_from({{"instances", "ml.p4d.24xlarge"}, {"count", "1"}});
+  const Result<Findings> findings =
+      check_job(job_of_file("axolotl/qlora.yaml"), test::shipped_catalog(), test::shipped_limits(), options);
+  ASSERT_TRUE(findings);
+  ASSERT_TRUE(findings->prediction);
+  const Prediction& p = *findings->prediction;
+  EXPECT_EQ(p.request.workload.architecture.name, "llama-3.1-8b");
+  EXPECT_EQ(p.request.workload.finetune, FineTune::Qlora);
+  EXPECT_EQ(p.request.workload.lora.rank, 32);
+  EXPECT_EQ(p.request.workload.lora.targets, LoraTargets::Linear);
+  EXPECT_EQ(p.request.workload.global_batch, 64);
+  EXPECT_EQ(p.request.workload.optimizer, Optimizer::Adam8bit);
+  EXPECT_EQ(p.plan.stack->id, "hf-trainer");
+  EXPECT_EQ(p.plan.strategy.recompute, Recompute::Full);
+  EXPECT_THAT(p.length_unknown, HasSubstr("3 epochs"));
+}
+
+TEST(ToolPredictions, TakeTheTargetsOfAdapters) {
+  CheckOptions options;
+  options.request = test::request_from({{"instances", "ml.p4d.24xlarge"}, {"count", "1"}, {"tokens", "10M"}});
+  const auto targets = [&](const std::string& words) {
+    const Job job = read(
+        "base_model: Qwen/Qwen2.5-7B\nsequence_len: 2048\nmicro_batch_size: 1\nadapter: lora\nlora_r: 8\n" + words);
+    const Findings findings = check_job(job, test::shipped_catalog(), test::shipped_limits(), options).value();
+    return findings.prediction.value().request.workload.lora.targets;
+  };
+  EXPECT_EQ(targets("lora_target_modules: [q_proj, v_proj]\n"), LoraTargets::QueryValue);
+  EXPECT_EQ(targets("lora_target_modules: [q_proj, k_proj, v_proj, o_proj]\n"), LoraTargets::Attention);
+  EXPECT_EQ(targets("lora_target_linear: true\n"), LoraTargets::Linear);
+}
+
+Node arguments(const std::string& text) { return parse_document(text, "a.sh", Syntax::Arguments).value(); }
+
+TEST(Overrides, AreATreeOfTheirNames) {
+  const Node root = arguments("python3 -m verl.trainer.main_ppo a.b=1 +a.c.d='x y' ++a.b=2 a.e=null \\\n a.f=True $@");
+  EXPECT_EQ(root.at({"a", "b"})->integer, 2) << "the last counts";
+  EXPECT_EQ(root.at({"a", "c", "d"})->text, "x y");
+  EXPECT_TRUE(root.at({"a", "e"})->is_null());
+  EXPECT_EQ(root.at({"a", "f"})->where, (Where{"/a/f", 2}));
+  EXPECT_EQ(root.text, "python3 -m verl.trainer.main_ppo");
+  EXPECT_EQ(arguments("-m verl.x a.b=1 a.b.c=2").at({"a", "b", "c"})->integer, 2) << "a value in the way goes";
+  EXPECT_EQ(arguments("-m verl.x a.b=1 c=3").find("c")->integer, 3) << "behind the program";
+  EXPECT_EQ(arguments("c=3 -m verl.x a.b=1").find("c"), nullptr) << "a variable";
+  EXPECT_EQ(arguments("--x 1 a.b=2").find("a"), nullptr) << "of other programs they are values";
+}
+
+TEST(Overrides, HaveTheVariablesOfTheirScript) {
+  const auto value = [](const std::string& text) {
+    const Node root = arguments(text + "\npython3 -m verl.trainer.main_ppo a.b=$N a.c=${N} a.d=${M:-7} a.e=${M}x");
+    return root.at({"a", "b"})->text + "|" + root.at({"a", "c"})->text + "|" + root.at({"a", "d"})->text + "|" +
+           root.at({"a", "e"})->text;
+  };
+  EXPECT_EQ(value("N=4"), "4|4|7|${M}x");
+  EXPECT_EQ(value("K=5\nexport N=$K"), "5|5|7|${M}x");
+  EXPECT_EQ(value("M=3 N='a b'"), "a b|a b|3|3x");
+  EXPECT_EQ(value("echo $"), "$N|${N}|7|${M}x");
+  std::string doubling = "N=aaaaaaaa";
+  for (int i = 0; i < 60; ++i) doubling += " N=$N$N";
+  EXPECT_LT(value(doubling).size(), 50'000U) << "a value that doubles itself ends";
+}
+
+TEST(Overrides, ThatAreTooDeepAreNone) {
+  std::string name = "a";
+  for (int i = 0; i < 1000; ++i) name += ".a";
+  const Result<Node> root = parse_document("-m verl.x b.c=1 " + name + "=1", "a.sh", Syntax::Arguments);
+  ASSERT_TRUE(root);
+  EXPECT_EQ(root->items.size(), 1U);
+}
+
+TEST(OtherTrainers, SayTheModelAndWhatIsTrained) {
+  const auto trainer = [](const std::string& rest) { return read(R"({"class": ")" + rest + "}"); };
+  const Job sft = trainer(R"(SFTTrainer", "model": "meta-textgeneration-llama-3-1-8b", "training_type": "FULL")");
+  EXPECT_EQ(*sft.model, "meta-textgeneration-llama-3-1-8b");
+  EXPECT_EQ(*sft.strategy.finetune, "full");
+  EXPECT_EQ(*sft.strategy.loss, "sft");
+  EXPECT_THAT(sft.not_modelled, HasSubstr("the service chooses the recipe"));
+  const Job dpo = trainer(R"(DPOTrainer", "model": "m", "training_type": "TrainingType.LORA")");
+  EXPECT_EQ(*dpo.strategy.finetune, "lora");
+  EXPECT_EQ(*dpo.strategy.loss, "dpo");
+  const Job rlvr = trainer(R"(RLVRTrainer", "model": "m")");
+  EXPECT_EQ(*rlvr.strategy.finetune, "lora") << "where nothing is said";
+  EXPECT_EQ(*rlvr.reinforcement.algorithm, "rlvr");
+  EXPECT_FALSE(rlvr.strategy.loss.stated);
+  EXPECT_EQ(*trainer(R"(RLAIFTrainer", "model": "m")").reinforcement.algorithm, "rlaif");
+  EXPECT_EQ(*trainer(R"(MultiTurnRLTrainer", "model": "m")").reinforcement.algorithm, "multi-turn");
+  EXPECT_FALSE(trainer(R"(CPTTrainer", "model": "m")").strategy.finetune.stated);
+  EXPECT_EQ(trainer(R"(SFTTrainer", "training_type": "OTHER")").unread.size(), 1U);
+}
+
+}  // namespace
+}  // namespace smplan
