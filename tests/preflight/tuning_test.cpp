@@ -152,6 +152,7 @@ TEST(ToolKinds, AreToldApartWhereTheyShareKeys) {
       {R"({"actor_rollout_ref": {}, "trainer": {}})", JobKind::Verl},
       {R"({"defaults": [], "data": {}, "actor_rollout_ref": {}})", JobKind::Verl},
       {R"({"defaults": [], "recipes": {}, "cluster": {}})", JobKind::HyperpodRecipe},
+      {R"({"defaults": [], "hydra": {}, "cluster": {}})", JobKind::HyperpodRecipe},
       {R"({"defaults": "base.yaml", "logger": {}, "cluster": {}})", JobKind::NemoRl},
       {R"({"policy": {}, "grpo": {}, "cluster": {}})", JobKind::NemoRl},
       {R"({"model": {}, "tokenizer": {}, "epochs": 1})", JobKind::Torchtune}};
