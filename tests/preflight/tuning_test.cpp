@@ -150,6 +150,10 @@ TEST(ToolKinds, AreToldApartWhereTheyShareKeys) {
       {R"({"run": {}, "trainer": {}, "model": {}})", JobKind::HyperpodRecipe},
       {R"({"run": {"model_type": "verl"}, "trainer": {}, "training_config": {}})", JobKind::HyperpodRecipe},
       {R"({"actor_rollout_ref": {}, "trainer": {}})", JobKind::Verl},
+      {R"({"defaults": [], "data": {}, "actor_rollout_ref": {}})", JobKind::Verl},
+      {R"({"defaults": [], "recipes": {}, "cluster": {}})", JobKind::HyperpodRecipe},
+      {R"({"defaults": [], "hydra": {}, "cluster": {}})", JobKind::HyperpodRecipe},
+      {R"({"defaults": "base.yaml", "logger": {}, "cluster": {}})", JobKind::NemoRl},
       {R"({"policy": {}, "grpo": {}, "cluster": {}})", JobKind::NemoRl},
       {R"({"model": {}, "tokenizer": {}, "epochs": 1})", JobKind::Torchtune}};
   for (const auto& [text, kind] : kCases) EXPECT_EQ(to_string(read(text).kind), to_string(kind)) << text;
