@@ -465,6 +465,7 @@ constexpr std::array kRows = {
         kDecoder,
         "Qwen3NextForCausalLM",
         {decoder, delta_mixers, qwen_experts, qwen_shared_expert, partial_rotary<4>}},
+    Row{"qwen3_5_text", "qwen3-next", kDecoder, "Qwen3_5ForCausalLM", {decoder, delta_mixers, partial_rotary<4>}},
     Row{"seed_oss", "seed-oss", kDecoder, "SeedOssForCausalLM", {decoder, seed_oss_biases}},
     Row{"gemma", "gemma", kDecoder, "GemmaForCausalLM", {decoder, attention_bias}},
     Row{"gemma2", "gemma", kDecoder, "Gemma2ForCausalLM", {decoder, attention_bias, gemma_scores, listed_windows}},
