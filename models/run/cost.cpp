@@ -61,13 +61,19 @@ FileSystem file_system(const RunSetup& setup, CheckpointTarget target, InputMode
   return {capacity, service->storage * capacity};
 }
 
-/// 16-bit weights, as models are published. Every instance gets all of them at each start: a frozen base is in no
+/// 16-bit weights, as models are published; none where training starts from nothing.
+Bytes base_weights(const Workload& workload) {
+  if (workload.finetune == FineTune::Full && !workload.fine_tunes) return {};
+  return Bytes(2.0 * static_cast<double>(count_parameters(workload.architecture).total()));
+}
+
+/// Every instance gets all of them at each start: a frozen base is in no
 /// checkpoint, and a script that fine-tunes all weights builds the model from them before it loads a checkpoint.
 Seconds fetch_base_weights(const RunSetup& setup, const Workload& workload, const InstanceType& instance,
                            std::int32_t instances, std::optional<InputMode> data_mode, Bytes capacity) {
-  if (workload.finetune == FineTune::Full && !workload.fine_tunes) return {};
   InputData weights;
-  weights.size = Bytes(2.0 * static_cast<double>(count_parameters(workload.architecture).total()));
+  weights.size = base_weights(workload);
+  if (!(weights.size > Bytes())) return {};
   // Beside the data where a file system is mounted, else a channel that is copied at the start.
   const bool mounted = data_mode == InputMode::FsxLustre || data_mode == InputMode::Efs;
   weights.mode = mounted ? *data_mode : InputMode::File;
@@ -82,8 +88,9 @@ void add_storage(const RunSetup& setup, const Workload& workload, const Instance
   const bool saves = setup.checkpoint_target != CheckpointTarget::None;
   const Bytes size = saves ? checkpoint_size(workload, t.format) : Bytes();
   const bool in_s3 = setup.checkpoint_target == CheckpointTarget::S3 && facts.storage("s3") != nullptr;
-  // The local disk holds the save that is being uploaded and the one before.
-  const Bytes kept_locally = in_s3 ? 2 * size / (t.format.one_writer ? 1.0 : t.instances) : Bytes();
+  // The local disk holds the save that is being uploaded, the one before, and the model that training starts from.
+  const Bytes saves_kept = in_s3 ? 2 * size / (t.format.one_writer ? 1.0 : t.instances) : Bytes();
+  const Bytes kept_locally = saves_kept + base_weights(workload);
   BytesPerSecond most;
   const auto mounted = [&](CheckpointTarget target, InputMode mode, std::optional<InputMode> chosen) {
     return file_system(setup, target, mode, chosen, size, most);
