@@ -1,11 +1,15 @@
 #include <memory>
 
+#include <fmt/format.h>
+
 #include "base/clock.hpp"
 #include "cli/command.hpp"
+#include "cli/commands/job_source.hpp"
 #include "cli/render/estimate_page.hpp"
 #include "cli/request_options.hpp"
 #include "cli/stale_prices.hpp"
 #include "planner/answer/plan_json.hpp"
+#include "planner/preflight/check.hpp"
 #include "planner/search/estimate.hpp"
 #include "planner/search/search.hpp"
 
@@ -26,17 +30,34 @@ std::string text_of(const PlanSet& set, const Context& context) {
   return {};
 }
 
-Result<Answer> run_estimate(const RequestSpec& spec, const Context& context) {
-  const Result<PlanRequest> request = resolve(spec, context.catalog, environment_region(), Purpose::Estimate, now());
+struct EstimateFlags {
+  RequestSpec spec;
+  std::optional<std::string> from;
+};
+
+/// What the file says, under the flags.
+Result<RequestSpec> spec_of(const EstimateFlags& flags, const Context& context, std::vector<std::string>& notes) {
+  if (!flags.from) return flags.spec;
+  const Result<Job> job = read_job_source(*flags.from);
+  if (!job) return tl::unexpected<Diagnostics>(job.error());
+  for (const Unread& u : job->unread)
+    notes.push_back(fmt::format("{}: {}", u.where.path.empty() ? *flags.from : u.where.path, u.why));
+  return request_of_job(*job, context.catalog, flags.spec, environment_region());
+}
+
+Result<Answer> run_estimate(const EstimateFlags& flags, const Context& context) {
+  Answer answer;
+  const Result<RequestSpec> spec = spec_of(flags, context, answer.notes);
+  if (!spec) return tl::unexpected<Diagnostics>(spec.error());
+  const Result<PlanRequest> request = resolve(*spec, context.catalog, environment_region(), Purpose::Estimate, now());
   if (!request) return tl::unexpected<Diagnostics>(request.error());
   const Stopwatch watch;
   Result<PlanSet> set = estimate(*request, context.catalog);
   if (!set) return tl::unexpected<Diagnostics>(set.error());
   set->search.seconds = watch.seconds();
   const Plan& plan = set->plans.front();
-  Answer answer;
   answer.text = text_of(*set, context);
-  answer.notes = stale_price_notes(set->plans);
+  for (std::string& note : stale_price_notes(set->plans)) answer.notes.push_back(std::move(note));
   if (!plan.memory.fits()) {
     answer.code = ExitCode::NoAnswer;
     answer.notes.push_back(verdict(plan) + "; `smplan plan` searches what is not fixed");
@@ -47,12 +68,17 @@ Result<Answer> run_estimate(const RequestSpec& spec, const Context& context) {
 }  // namespace
 
 Command estimate_command() {
-  auto spec = std::make_shared<RequestSpec>();
+  auto flags = std::make_shared<EstimateFlags>();
   return {"estimate", "Predict one configuration: memory, step time and cost, each broken down",
           "smplan estimate --model llama-2-70b --instances ml.p4d.24xlarge --count 32 --stack fsdp --shard-degree 256\n"
           "  smplan estimate --params 13B --instances ml.p5.48xlarge --count 4 --stack megatron --tp 8 --micro-batch 2",
-          [spec](Flags& app) { add_request_options(app, *spec); },
-          [spec](const Context& context) { return run_estimate(*spec, context); }};
+          [flags](Flags& app) {
+            app.add_option("--from", flags->from,
+                           "Start from a job: whatever `smplan check` reads; flags go before what it says")
+                ->type_name("FILE");
+            add_request_options(app, flags->spec);
+          },
+          [flags](const Context& context) { return run_estimate(*flags, context); }};
 }
 
 }  // namespace smplan::cli

@@ -2,9 +2,11 @@
 
 #include "base/clock.hpp"
 #include "cli/command.hpp"
+#include "cli/commands/job_source.hpp"
 #include "cli/render/rl_page.hpp"
 #include "cli/request_options.hpp"
 #include "cli/stale_prices.hpp"
+#include "planner/preflight/job_rl.hpp"
 
 namespace smplan::cli {
 namespace {
@@ -12,6 +14,7 @@ namespace {
 struct RlFlags {
   RlSpec spec;
   std::optional<std::string> model;
+  std::optional<std::string> from;
 };
 
 std::string text_of(const RlRequest& request, const RlPlanSet& set, const Context& context) {
@@ -26,6 +29,13 @@ Result<Answer> run_rl(const RlFlags& flags, const Context& context) {
     return fail("conflict", "MODEL and --model", "the model is given twice", "give one of them");
   }
   if (flags.model) spec.request.model = flags.model;
+  if (flags.from) {
+    const Result<Job> job = read_job_source(*flags.from);
+    if (!job) return tl::unexpected<Diagnostics>(job.error());
+    Result<RlSpec> said = rl_spec_of_job(*job, context.catalog, std::move(spec));
+    if (!said) return tl::unexpected<Diagnostics>(said.error());
+    spec = std::move(*said);
+  }
   const Result<RlRequest> request = resolve_rl(spec, context.catalog, environment_region(), now());
   if (!request) return tl::unexpected<Diagnostics>(request.error());
   const RlPlanSet set = rl_search(*request, context.catalog);
@@ -58,6 +68,10 @@ Command rl_command() {
           "  smplan rl qwen2.5-7b --finetune lora --response-length 2k --response-limit 8k --placement colocated,split",
           [flags](Flags& app) {
             app.add_option("MODEL", flags->model, "A public model, see `smplan models list`")->type_name("MODEL");
+            app.add_option("--from", flags->from,
+                           "Start from a job of verl or NeMo-RL, or a HyperPod recipe of verl; flags go before what it "
+                           "says")
+                ->type_name("FILE");
             for (const RlName& name : rl_names()) {
               app.add_option(std::string(name.flag), flags->spec.*name.member, std::string(name.help))
                   .type_name(std::string(name.type))

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/printable.hpp"
 #include "base/units.hpp"
 #include "planner/preflight/job_folder.hpp"
 #include "planner/preflight/lock.hpp"
@@ -339,6 +340,33 @@ Diagnostic unknown_rule(std::string_view id, std::string_view where) {
 int Findings::count(Severity severity) const {
   return static_cast<int>(
       std::count_if(findings.begin(), findings.end(), [&](const Finding& f) { return f.severity == severity; }));
+}
+
+Result<RequestSpec> request_of_job(Job job, const Catalog& catalog, const RequestSpec& flags,
+                                   const std::optional<std::string>& environment_region) {
+  const auto refuse = [&](const std::string& reason, std::string hint) {
+    return tl::unexpected<Diagnostics>(Diagnostics{{"unsupported", job.file, reason, std::move(hint)}});
+  };
+  CheckOptions options;
+  options.request = flags;
+  options.environment_region = environment_region;
+  take_lock(job, catalog, options);
+  if (!names_model(options.request)) options.request.model = model_of(job, catalog);
+  if (const Result<void> completed = complete_job(job, catalog, options); !completed) {
+    return tl::unexpected<Diagnostics>(completed.error());
+  }
+  if (!job.not_modelled.empty()) return refuse(job.not_modelled, "docs/ci.md lists what is read");
+  if (!job.adapters_unknown.empty() && !flags.finetune) return refuse(job.adapters_unknown, "add --finetune");
+  if (!job.split_unknown.empty() && !flags.zero_stage && !flags[Dimension::Sharding]) {
+    return refuse(job.split_unknown, "add --sharding");
+  }
+  if (!names_model(options.request)) {
+    return refuse(job.model ? fmt::format("the catalog has no model `{}`", printable(*job.model, 96))
+                            : std::string("the file names no model"),
+                  "add --model, --hf-config or --params");
+  }
+  const std::vector<Machines> machines = machines_of(job, catalog, options.request);
+  return request_of(job, machines, catalog, region_of(job, options), options.request, options.otherwise);
 }
 
 Result<Findings> check_job(const Job& given_job, const Catalog& catalog, const SagemakerLimits& limits,

@@ -61,6 +61,11 @@ struct Findings {
   [[nodiscard]] int count(Severity severity) const;
 };
 
+/// The job as the question that `smplan estimate` answers; flags go before what the file says. Fails where the models
+/// do not know this kind of training, or the file leaves open what decides it.
+Result<RequestSpec> request_of_job(Job job, const Catalog& catalog, const RequestSpec& flags,
+                                   const std::optional<std::string>& environment_region);
+
 /// Every rule over one job. Pure: the same job, catalog and options give the same findings. Fails if the
 /// request flags are invalid.
 Result<Findings> check_job(const Job& job, const Catalog& catalog, const SagemakerLimits& limits,

@@ -229,6 +229,8 @@ void state_training(RequestSpec& spec, const JobStrategy& s, const RequestSpec& 
     spec.finetune = *s.finetune;
     if (*mode != FineTune::Full) state(spec.lora_rank, s.lora_rank);
     if (*mode != FineTune::Full && s.lora_embeddings.is(true)) spec.lora_embeddings = "on";
+    const std::optional<LoraTargets> targets = lora_targets_of(s);
+    if (*mode != FineTune::Full && targets && !spec.lora_targets) spec.lora_targets = to_string(*targets);
   }
   const std::string optimizer = s.optimizer.value_or("");
   if (!spec.optimizer && optimizer_from(optimizer)) spec.optimizer = optimizer;
@@ -246,6 +248,19 @@ void state_training(RequestSpec& spec, const JobStrategy& s, const RequestSpec& 
   // Steps are whole: those of the plan beside the job are its tokens, rounded up.
   const Result<std::int64_t> planned = parse_integer_count(otherwise.tokens.value_or("0"), "");
   if (planned && *planned <= tokens && tokens - *planned < of_step) spec.tokens = otherwise.tokens;
+}
+
+/// A preference loss compares pairs, which its trainers count as one: two sequences each.
+void state_loss(RequestSpec& spec, const RequestSpec& flags, const JobStrategy& s) {
+  const TrainingLoss* loss = training_loss(s.loss.value_or("sft"));
+  if (loss == nullptr || flags.loss) return;
+  spec.loss = loss->name;
+  const auto count_sequences = [&](std::optional<std::string>& field, bool by_flag) {
+    const Result<std::int64_t> examples = parse_integer_count(field.value_or(""), "");
+    if (examples && !by_flag) field = std::to_string(times(*examples, loss->sequences));
+  };
+  count_sequences(spec.global_batch, flags.global_batch.has_value());
+  count_sequences(spec[Dimension::MicroBatch], flags[Dimension::MicroBatch].has_value());
 }
 
 /// What the job tells software, as far as the stack can be told so. Where the stack is open, those that can are meant.
@@ -304,41 +319,6 @@ std::optional<std::string> market_of(const Job& job, const RequestSpec& otherwis
   if (job.spot.is(true)) return "spot";
   if (otherwise.market == "spot" && job.submitted()) return "on-demand";
   return otherwise.market;
-}
-
-/// The job as a request: its hardware and degrees where no flag says otherwise.
-RequestSpec request_of(const Job& job, const std::vector<Machines>& machines, const Catalog& catalog,
-                       std::string_view region, RequestSpec spec, const RequestSpec& otherwise) {
-  const JobStrategy s = whole_strategy(job);
-  if (machines.size() == 1 && machines.front().instance != nullptr) spec.instances = machines.front().instance->name;
-  if (machines.size() == 1 && machines.front().count) spec.count = std::to_string(*machines.front().count);
-  if (!region.empty()) spec.region = std::string(region);
-  if (!spec.market) spec.market = market_of(job, otherwise);
-  // Accelerate runs FSDP, DeepSpeed or neither: the plan knows which.
-  if (!spec.stack && job.kind == JobKind::Accelerate) spec.stack = otherwise.stack;
-  if (!spec.stack) spec.stack = stack_of(job);
-  if (!spec.stack) spec.stack = otherwise.stack;
-  // The job is there: whoever starts it can, with a script of its own.
-  if (!spec.launchable) spec.launchable = "any";
-  if (!spec.dtype) spec.dtype = dtype_of(s);
-  for (const CountedDimension& c : kCounted) {
-    const bool of_experts = c.dimension == Dimension::ExpertTensor;
-    if (!of_experts || s.experts.value_or(1) > 1) state(spec[c.dimension], s.*c.count);
-  }
-  state(spec.seq_len, s.sequence_length);
-  if (!spec.global_batch_tokens) state(spec.global_batch, global_batch_of(s, machines));
-  state_training(spec, s, otherwise);
-  state_sharding(spec, job, s, machines, catalog);
-  if (!spec[Dimension::Offload]) spec[Dimension::Offload] = offload_of(job, s);
-  Execution told = s.execution;
-  // What the plan tells the script of it stands in no file.
-  if (otherwise.stack && spec.stack == otherwise.stack) told.unsharded_gradients = Toggle::Default;
-  state_execution(spec, told, catalog);
-  if (!spec[Dimension::SequenceParallel] && s.sequence_parallel)
-    spec[Dimension::SequenceParallel] = *s.sequence_parallel ? "true" : "false";
-  state_otherwise(spec, otherwise);
-  // Limits judge the prediction; they do not shape it.
-  return without(std::move(spec), {RequestGroup::Goal, RequestGroup::Facts});
 }
 
 /// Whether the job's split stands in a file beside it: guessing one would judge another job.
@@ -462,6 +442,42 @@ std::string largest_component(const MemoryComponents& c) {
 
 }  // namespace
 
+RequestSpec request_of(const Job& job, const std::vector<Machines>& machines, const Catalog& catalog,
+                       std::string_view region, RequestSpec spec, const RequestSpec& otherwise) {
+  const JobStrategy s = whole_strategy(job);
+  const RequestSpec flags = spec;
+  if (machines.size() == 1 && machines.front().instance != nullptr) spec.instances = machines.front().instance->name;
+  if (machines.size() == 1 && machines.front().count) spec.count = std::to_string(*machines.front().count);
+  if (!region.empty()) spec.region = std::string(region);
+  if (!spec.market) spec.market = market_of(job, otherwise);
+  // Accelerate runs FSDP, DeepSpeed or neither: the plan knows which.
+  if (!spec.stack && job.kind == JobKind::Accelerate) spec.stack = otherwise.stack;
+  if (!spec.stack) spec.stack = stack_of(job);
+  if (!spec.stack) spec.stack = otherwise.stack;
+  // The job is there: whoever starts it can, with a script of its own.
+  if (!spec.launchable) spec.launchable = "any";
+  if (!spec.dtype) spec.dtype = dtype_of(s);
+  for (const CountedDimension& c : kCounted) {
+    const bool of_experts = c.dimension == Dimension::ExpertTensor;
+    if (!of_experts || s.experts.value_or(1) > 1) state(spec[c.dimension], s.*c.count);
+  }
+  state(spec.seq_len, s.sequence_length);
+  if (!spec.global_batch_tokens) state(spec.global_batch, global_batch_of(s, machines));
+  state_loss(spec, flags, s);
+  state_training(spec, s, otherwise);
+  state_sharding(spec, job, s, machines, catalog);
+  if (!spec[Dimension::Offload]) spec[Dimension::Offload] = offload_of(job, s);
+  Execution told = s.execution;
+  // What the plan tells the script of it stands in no file.
+  if (otherwise.stack && spec.stack == otherwise.stack) told.unsharded_gradients = Toggle::Default;
+  state_execution(spec, told, catalog);
+  if (!spec[Dimension::SequenceParallel] && s.sequence_parallel)
+    spec[Dimension::SequenceParallel] = *s.sequence_parallel ? "true" : "false";
+  state_otherwise(spec, otherwise);
+  // Limits judge the prediction; they do not shape it.
+  return without(std::move(spec), {RequestGroup::Goal, RequestGroup::Facts});
+}
+
 std::optional<std::string> model_of(const Job& job, const Catalog& catalog) {
   if (!job.model || job.model->empty()) return std::nullopt;
   const std::string& name = *job.model;
@@ -536,13 +552,12 @@ PredictionOutcome predict(const Job& job, const std::vector<Machines>& machines,
     const std::optional<PlanSet> set = plans_for(inside, catalog, options.search);
     out.plan_inside_domain = set && !set->plans.empty();
   }
-  Result<PlanRequest> request = resolve(spec, catalog, options.environment_region, Purpose::Estimate);
+  const Result<PlanRequest> request = resolve(spec, catalog, options.environment_region, Purpose::Estimate);
   if (!request) {
     out.why_not = to_string(request.error().front());
     return out;
   }
   Prediction p;
-  request->workload.lora.targets = lora_targets_of(job.strategy).value_or(request->workload.lora.targets);
   const Result<PlanSet> set = estimate_job(*request, job, spec, catalog, options.search, p.left_open);
   if (!set) {
     out.why_not = to_string(set.error().front());

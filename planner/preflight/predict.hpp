@@ -22,6 +22,11 @@ std::optional<std::string> stack_of(const Job& job);
 /// The catalog's name of the model that the file names; nullopt where it names none, or one that the catalog lacks.
 std::optional<std::string> model_of(const Job& job, const Catalog& catalog);
 
+/// The job as a request: its hardware and degrees where no flag says otherwise, and what neither says from `otherwise`.
+/// Limits are left out.
+RequestSpec request_of(const Job& job, const std::vector<Machines>& machines, const Catalog& catalog,
+                       std::string_view region, RequestSpec flags, const RequestSpec& otherwise);
+
 /// Completes the job's strategy with what the flags and the model say, where the file says nothing.
 /// Fails if the flags are invalid.
 Result<void> complete_job(Job& job, const Catalog& catalog, const CheckOptions& options);

@@ -157,7 +157,7 @@ constexpr UnmodelledRow kUnmodelled[] = {
     {"peft_use_dora", "true", "adapters of this kind are not modelled: DoRA"},
     {"peft.use_dora", "true", "adapters of this kind are not modelled: DoRA"},
     {"gptq", "true", "a base quantized by GPTQ is not modelled"},
-    {"process_reward_model", "true", kPreferences},
+    {"process_reward_model", "true", kStepRewards},
     {"qat", "", kQuantizedTraining},
     {"unfrozen_parameters", "", kPartialTraining},
     {"relora", "true", "ReLoRA is not modelled"},

@@ -22,12 +22,7 @@ constexpr UnmodelledRow kUnmodelled[] = {
     {"ppo_actor_train", "", kReinforcement},
     {"rollout", "", kReinforcement},
     {"run.model_type", "mtrl", kReinforcement},
-    {"training_config.data._target_", "DPO", kPreferences},
-    {"training_config.training_args.trainer_type", "dpo", kPreferences},
-    {"model.dpo.enabled", "true", kPreferences},
     {"run.model_type", "nova", "the architecture of the Nova models is not published"},
-    {"run.model_type", "verl",
-     "verl cuts its batches by tokens and may train without fp32 weights, which is not modelled"},
     {"training_config.model_config.quantization_config", "", "quantization by llmft is not modelled"},
     {"training_config.training_args.uneven_batch", "", "uneven batches are not modelled"},
 };
@@ -46,6 +41,16 @@ void read_adapters(const Node* peft, Job& job) {
   }
   s.finetune = derived(std::string(kind.starts_with("qlora") ? "qlora" : "lora"), named->where);
   s.lora_rank = count_field(first_of(*peft, {"rank", "r", "dim"}));
+}
+
+/// Where a recipe says that it learns from pairs; nullptr where it does not.
+const Node* loss_of(const Node& root) {
+  const Node* trainer = root.at({"training_config", "training_args", "trainer_type"});
+  if (trainer != nullptr && lower_case(trainer->text) == "dpo") return trainer;
+  const Node* enabled = root.at({"model", "dpo", "enabled"});
+  if (enabled != nullptr && truth_of(*enabled) == true) return enabled;
+  const Node* data = root.at({"training_config", "data", "_target_"});
+  return data != nullptr && data->text.find("DPO") != std::string::npos ? data : nullptr;
 }
 
 /// Without adapters, what starts from a base trains all its weights.
@@ -167,6 +172,10 @@ void read_hyperpod_recipe(const Node& root, Job& job) {
   if (const Node* backend = root.find("distributed_backend"); names_word(backend, "smddp")) {
     job.launcher.smddp = derived(true, backend->where);
   }
+  for (const Node* name : {root.at({"training_config", "model_config", "model_name_or_path"}),
+                           root.at({"model", "hf_model_name_or_path"})}) {
+    if (!job.model && name != nullptr && !name->text.empty()) job.model = text_field(name);
+  }
   const Node* m = root.find("model");
   if (m != nullptr && m->is_object()) read_adapter_model(*m, job);
   const Node* st = root.find("strategy");
@@ -174,6 +183,9 @@ void read_hyperpod_recipe(const Node& root, Job& job) {
   const Node* config = root.find("training_config");
   const Node* args = config == nullptr ? nullptr : config->find("training_args");
   if (args != nullptr && args->is_object()) read_llmft(*config, *args, job);
+  const bool verl = names_word(root.at({"run", "model_type"}), "verl");
+  if (verl && config != nullptr && config->is_object()) read_verl(*config, job);
+  if (const Node* pairs = loss_of(root)) s.loss = derived(std::string("dpo"), pairs->where);
   const std::string of_adapters = std::move(job.not_modelled);
   job.not_modelled.clear();
   read_unmodelled(root, kUnmodelled, job);

@@ -1,5 +1,6 @@
 // verl's YAML, and the overrides of its command line as the same tree. Source: volcengine/verl b178a3c (2026-01-29),
 // verl/trainer/config and the examples.
+#include <algorithm>
 #include <array>
 
 #include "base/words.hpp"
@@ -32,6 +33,18 @@ void read_shards(const Node& node, Job& job) {
   if (size && *size > 0) job.strategy.shard_degree = count_field(&node);
 }
 
+void read_distributed_optimizer(const Node& node, Job& job) {
+  if (const auto on = truth_of(node)) job.strategy.sharding = derived(std::string(*on ? "zero1" : "none"), node.where);
+}
+
+/// FSDP keeps weights, gradients and moments in the type that the model is loaded with.
+void read_model_type(const Node& node, Job& job) {
+  const std::string type = letters_and_digits(node.text);
+  if (type == "bf16" || type == "bfloat16" || type == "fp16" || type == "float16") {
+    job.strategy.execution.pure_half = Toggle::On;
+  }
+}
+
 constexpr ToolRow kRows[] = {
     {"actor_rollout_ref.model.path", &Job::model},
     {"model.partial_pretrain", &Job::model},
@@ -49,6 +62,7 @@ constexpr ToolRow kRows[] = {
     {"actor_rollout_ref.model.lora_rank", read_rank},
     {"actor_rollout_ref.model.lora.rank", read_rank},
     {"model.lora_rank", read_rank},
+    {"model.lora.rank", read_rank},
     {"actor_rollout_ref.model.target_modules", read_lora_targets},
     {"model.target_modules", read_lora_targets},
     {"actor_rollout_ref.model.enable_gradient_checkpointing", read_checkpointing},
@@ -59,6 +73,7 @@ constexpr ToolRow kRows[] = {
     {"actor_rollout_ref.actor.fsdp_config.param_offload", read_offload},
     {"actor_rollout_ref.actor.fsdp_config.optimizer_offload", read_optimizer_offload},
     {"actor_rollout_ref.actor.fsdp_config.fsdp_size", read_shards},
+    {"actor_rollout_ref.actor.fsdp_config.model_dtype", read_model_type},
     {"actor_rollout_ref.actor.megatron.param_offload", read_offload},
     {"actor_rollout_ref.actor.megatron.optimizer_offload", read_optimizer_offload},
     {"actor_rollout_ref.actor.megatron.tensor_model_parallel_size", &JobStrategy::tensor},
@@ -80,17 +95,57 @@ constexpr ToolRow kSupervisedRows[] = {
     {"data.train_batch_size", &JobStrategy::global_batch},
     {"data.micro_batch_size_per_gpu", &JobStrategy::micro_batch},
     {"data.max_length", &JobStrategy::sequence_length},
+    {"model.path", &Job::model},
+    {"model.use_liger", told<&Execution::liger_kernels, Toggle::On>},
+    {"engine.strategy", &JobStrategy::stack, kStrategies, IfUnread::NotModelled},
+    {"engine.model_dtype", read_model_type},
+    {"engine.fsdp_size", read_shards},
+    {"engine.param_offload", read_offload},
+    {"engine.optimizer_offload", read_optimizer_offload},
+    {"engine.ulysses_sequence_parallel_size", &JobStrategy::context},
+    {"engine.use_torch_compile", read_compile},
+    {"engine.tensor_model_parallel_size", &JobStrategy::tensor},
+    {"engine.pipeline_model_parallel_size", &JobStrategy::pipeline},
+    {"engine.virtual_pipeline_model_parallel_size", &JobStrategy::virtual_pipeline},
+    {"engine.context_parallel_size", &JobStrategy::context},
+    {"engine.expert_model_parallel_size", &JobStrategy::expert},
+    {"engine.expert_tensor_parallel_size", &JobStrategy::expert_tensor},
+    {"engine.sequence_parallel", &JobStrategy::sequence_parallel},
+    {"engine.use_distributed_optimizer", read_distributed_optimizer},
 };
+
+/// A rank's pass takes as many tokens as the file says, whatever number of sequences that is.
+void read_dynamic_batch(const Node& data, JobStrategy& s) {
+  if (!is_on(data.find("use_dynamic_bsz")) || !s.sequence_length) return;
+  const Node* most = data.find("max_token_len_per_gpu");
+  const Count tokens = count_field(most);
+  if (!tokens || *s.sequence_length < 1) return;
+  // The file counts the tokens of both answers of a pair, its batch counts pairs.
+  const std::int64_t of_example = times(*s.sequence_length, s.loss.is("dpo") ? 2 : 1);
+  std::int64_t sequences = std::max<std::int64_t>(1, *tokens / of_example);
+  // A rank has its part of the batch and no more.
+  const std::int64_t ranks = times(s.nodes.value_or(1), s.devices_per_node.value_or(1));
+  const std::int64_t own = s.global_batch && ranks > 0 ? *s.global_batch / ranks : sequences;
+  sequences = std::min(sequences, std::max<std::int64_t>(1, own));
+  while (own > 0 && own % sequences != 0) --sequences;
+  s.micro_batch = derived(sequences, most->where);
+}
 
 }  // namespace
 
 void read_verl(const Node& root, Job& job) {
   JobStrategy& s = job.strategy;
-  const bool supervised = !root.has("actor_rollout_ref") && !root.has("algorithm") && root.has("model");
+  const bool states_data = root.has("model") || root.has("engine") || root.at({"data", "_target_"}) != nullptr;
+  const bool supervised = !root.has("actor_rollout_ref") && !root.has("algorithm") && states_data;
   read_rows(root, kRows, job);
   if (supervised) {
     job.reinforcement = {};
     read_rows(root, kSupervisedRows, job);
+    if (const Node* kind = root.at({"data", "_target_"});
+        kind != nullptr && kind->text.find("DPO") != std::string::npos) {
+      s.loss = derived(std::string("dpo"), kind->where);
+    }
+    if (const Node* data = root.find("data"); data != nullptr && data->is_object()) read_dynamic_batch(*data, s);
     otherwise(s.loss, "sft", root.where);
   } else {
     JobReinforcement& r = job.reinforcement;

@@ -419,8 +419,6 @@ void finish_tool(const Node& root, Job& job) {
   // These go before all that else is not modelled.
   if (job.reinforcement.algorithm.stated) {
     job.not_modelled = kReinforcement;
-  } else if (s.loss && *s.loss != "sft") {
-    job.not_modelled = kPreferences;
   }
   if (s.stack.is("fsdp")) {
     otherwise(s.sharding, "FULL_SHARD", s.stack.where);

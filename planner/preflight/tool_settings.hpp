@@ -43,10 +43,8 @@ struct UnmodelledRow {
 };
 
 inline constexpr std::string_view kReinforcement =
-    "reinforcement learning is not modelled: its rollouts, its reference and "
-    "reward models need memory and time that no plan here counts";
-inline constexpr std::string_view kPreferences =
-    "preference tuning is not modelled: its pairs of answers and its frozen reference need memory that is not counted";
+    "reinforcement learning is no part of a plan: `smplan rl --from FILE` predicts its steps";
+inline constexpr std::string_view kStepRewards = "rewards of single steps of an answer are not modelled";
 inline constexpr std::string_view kPartialTraining = "training some of the weights is not modelled";
 inline constexpr std::string_view kDistillation = "distillation is not modelled: its teacher's memory is not counted";
 inline constexpr std::string_view kQuantizedTraining = "quantization-aware training is not modelled";

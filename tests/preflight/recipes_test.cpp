@@ -65,6 +65,9 @@ TEST_P(RecipeCase, IsPredictedAsItSaysOrNotAtAll) {
   }
   EXPECT_EQ(to_string(p.request.workload.finetune), text("finetune"));
   EXPECT_EQ(p.plan.stack->id, text("stack"));
+  const TrainingLoss* loss = p.request.workload.loss;
+  EXPECT_EQ(loss != nullptr ? loss->name : "", text("loss"));
+  if (row().contains("micro_batch")) EXPECT_EQ(p.plan.strategy.micro_batch, row()["micro_batch"].get<int>());
   if (row().contains("sharding")) EXPECT_EQ(to_string(p.plan.strategy.sharding), text("sharding"));
   EXPECT_TRUE(p.plan.memory.fits());
   if (row().contains("tokens")) {

@@ -31,7 +31,7 @@ ROOMS = {
         "rl": {"search", "answer", "request"},
         "trace": {"answer", "export"},
         "report": {"trace", "analysis", "search", "answer"},
-        "preflight": {"report", "export", "search", "answer", "request"},
+        "preflight": {"report", "rl", "export", "search", "answer", "request"},
         "validation": {"answer"},
         "calibration": {"validation", "answer"},
     },

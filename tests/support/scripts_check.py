@@ -38,6 +38,7 @@ STARTED = {
     "prebuilt": (["{smplan}", "{work}/program"], 0, "{work}/program/program"),
     "properties": (["1"], BUILDS, ""),
     "python_page": (["{work}/python.md"], 1, "No module named 'smplan'"),
+    "recipe_files": (["/nowhere"], 2, "/nowhere/recipes_collection/recipes is missing"),
     "recipes": (["/nowhere"], 2, "/nowhere is missing"),
     "reproduce": ([], BUILDS, ""),
     "run": (["--version"], BUILDS, ""),
