@@ -51,6 +51,7 @@ struct Export {
   std::vector<std::string> script_notes;  ///< likewise, of what a script of the user's own must do
   std::vector<Dimension> said;            ///< of the execution what the files switch; the script brings the rest
   bool brings_program = false;            ///< train.py is among the files
+  bool names_adapters = false;            ///< the tool that reads the files makes them
 };
 
 /// The plan of an exported job, in its folder: what the job was written from, so that it can be told what was changed.

@@ -46,6 +46,20 @@ constexpr Capabilities kAnything = {.tensor = true,
                                     .recomputes = kEveryRecompute,
                                     .precisions = kEveryPrecision};
 
+/// A file that a tool for fine-tuning reads: TrainingArguments under other names.
+constexpr Capabilities kTrainerFile = {.offload_optimizer = true,
+                                       .offload_parameters = true,
+                                       .adapters = true,
+                                       .quantized_adapters = true,
+                                       .trained_embeddings = true,
+                                       .chosen_layers = true,
+                                       .lengths = true,
+                                       .losses = true,
+                                       .shardings = set_of(Sharding::None, Sharding::Zero1, Sharding::Zero2,
+                                                           Sharding::Zero3, Sharding::FsdpFull, Sharding::FsdpGradOp),
+                                       .recomputes = kFullRecompute,
+                                       .precisions = kHalfPrecision};
+
 /// Every target: one entry, one writer. What a writer lacks words for is said here and nowhere else.
 constexpr ExportTarget kTargets[] = {
     {"sagemaker-sdk-v2", "PyTorch estimator of the SageMaker Python SDK 2: a script and its arguments as JSON",
@@ -224,6 +238,10 @@ constexpr ExportTarget kTargets[] = {
      0,
      check_neuronx,
      write_neuronx},
+    {"trl", "TRL configuration (YAML)", TargetSide::Strategy, kTrainerFile, 0, check_trl, write_trl},
+    {"axolotl", "axolotl configuration (YAML)", TargetSide::Strategy, kTrainerFile, 0, check_axolotl, write_axolotl},
+    {"llama-factory", "LLaMA-Factory configuration (YAML)", TargetSide::Strategy, kTrainerFile, 0, check_llama_factory,
+     write_llama_factory},
     {"torchrun", "A shell script that starts the processes of a node, for any cluster", TargetSide::Launcher, kAnything,
      set_of(LaunchMethod::Torchrun, LaunchMethod::SmpV2), nullptr, write_torchrun},
 };
@@ -242,7 +260,7 @@ void keep_used(Export& out) {
 
 /// What the prediction counts on and no setting of a job can bring about.
 void note_kernels(const TrainingPlan& plan, Export& out) {
-  if (!out.brings_program && plan.finetune != FineTune::Full) {
+  if (!out.brings_program && !out.names_adapters && plan.finetune != FineTune::Full) {
     out.notes.push_back(
         fmt::format("The script brings the adapters, of rank {} on {}{}.", plan.lora_rank, adapted_layers(plan),
                     plan.lora_embeddings ? ", and trains embedding and head (modules_to_save of PEFT)" : ""));

@@ -20,11 +20,17 @@ void write_torchtitan(const ExportJob& job, Export& out, Diagnostics& faults);
 void write_smp_v2(const ExportJob& job, Export& out, Diagnostics& faults);
 void write_smp_v1(const ExportJob& job, Export& out, Diagnostics& faults);
 void write_neuronx(const ExportJob& job, Export& out, Diagnostics& faults);
+void write_trl(const ExportJob& job, Export& out, Diagnostics& faults);
+void write_axolotl(const ExportJob& job, Export& out, Diagnostics& faults);
+void write_llama_factory(const ExportJob& job, Export& out, Diagnostics& faults);
 
 // What a target cannot say of a model, an optimizer or a pair of choices; the table has it beside the writer.
 void check_megatron(const TrainingPlan& plan, Diagnostics& faults);
 void check_torchtitan(const TrainingPlan& plan, Diagnostics& faults);
 void check_neuronx(const TrainingPlan& plan, Diagnostics& faults);
+void check_trl(const TrainingPlan& plan, Diagnostics& faults);
+void check_axolotl(const TrainingPlan& plan, Diagnostics& faults);
+void check_llama_factory(const TrainingPlan& plan, Diagnostics& faults);
 
 inline constexpr std::string_view kDeepSpeedFile = "ds_config.json";
 

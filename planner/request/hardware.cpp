@@ -224,8 +224,7 @@ void Resolver::read_stacks() {
   if (!spec_.stack) return choose_stacks();
   for (const std::string_view name : split_list(*spec_.stack, "--stack", faults_)) {
     if (trains_by_reinforcement(name)) {
-      add("unsupported", "--stack",
-          fmt::format("{} trains by reinforcement, which is no stack of a plan", name),
+      add("unsupported", "--stack", fmt::format("{} trains by reinforcement, which is no stack of a plan", name),
           "plan it with `smplan rl`, or its supervised part with --stack fsdp, megatron or deepspeed");
       continue;
     }

@@ -132,6 +132,23 @@ def test_pairs_train_by_dpo(exported, pretrained, tmp_path, reference):
     assert 10 < int(row["mean_seq_len"]) < 40
 
 
+@pytest.mark.parametrize("loss", ["sft", "dpo"])
+def test_trl_reads_its_file(exported, loss):
+    """By TRL's own parser, which refuses settings that it does not know."""
+    import trl
+
+    more = ("--loss", "dpo", "--mean-seq-len", "40") if loss == "dpo" else ()
+    job = exported("llama", "hf-trainer", "trl", "--finetune", "qlora", "--lora-rank", "4", *more, machines=1)
+    kind = trl.DPOConfig if loss == "dpo" else trl.SFTConfig
+    parser = trl.TrlParser((trl.ScriptArguments, kind, trl.ModelConfig))
+    os.environ["ACCELERATE_USE_CPU"] = "true"
+    _, training, model = parser.parse_args_and_config(["--config", str(job.home / "trl.yaml"), "--use_cpu", "true", "--bf16", "false"])
+    assert training.max_length == SEQ_LEN and training.gradient_accumulation_steps == 4
+    assert training.max_steps == (STEPS if loss == "sft" else math.ceil(STEPS * SEQ_LEN / 40))
+    assert training.per_device_train_batch_size == (2 if loss == "dpo" else 4)
+    assert (model.use_peft, model.lora_r, model.load_in_4bit) == (True, 4, True)
+
+
 @LONG
 def test_examples_of_their_own_length_train(exported, pretrained, tmp_path):
     folder = tmp_path / "data"

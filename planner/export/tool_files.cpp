@@ -1,0 +1,300 @@
+// Files of tools that fine-tune, each with its own command. Names of settings: huggingface/trl 1.16 (SFTConfig,
+// DPOConfig, ModelConfig) and transformers 5.24 (TrainingArguments); axolotl-ai-cloud/axolotl 0.13 (utils/schemas);
+// hiyouga/LLaMA-Factory 0.9 (hparams).
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "base/json_writer.hpp"
+#include "planner/export/hub_name.hpp"
+#include "planner/export/program.hpp"
+#include "planner/export/text.hpp"
+#include "planner/export/writers.hpp"
+
+namespace smplan {
+namespace {
+
+/// A tool's word for a loss; empty where it does not train by it.
+struct LossWord {
+  std::string_view loss;
+  std::string_view trl, axolotl, factory;
+};
+constexpr std::array<LossWord, 6> kLosses{{{"dpo", "dpo", "dpo", "sigmoid"},
+                                           {"orpo", "", "orpo", "orpo"},
+                                           {"simpo", "", "simpo", "simpo"},
+                                           {"kto", "", "kto", ""},
+                                           {"reward", "", "", ""},
+                                           {"cpo", "", "", ""}}};
+
+std::string_view word_of(const TrainingLoss& loss, std::string_view LossWord::*tool) {
+  const auto* const row =
+      std::find_if(kLosses.begin(), kLosses.end(), [&](const LossWord& w) { return w.loss == loss.name; });
+  return row == kLosses.end() ? std::string_view() : (*row).*tool;
+}
+
+/// TrainingArguments' names, which all three take; empty where they have none.
+std::string_view optimizer_name(Optimizer optimizer) {
+  switch (optimizer) {
+    case Optimizer::AdamW:
+      return "adamw_torch_fused";
+    case Optimizer::Adam8bit:
+      return "adamw_bnb_8bit";
+    case Optimizer::SgdMomentum:
+      return "sgd";
+    case Optimizer::Lion:
+      return "lion_32bit";
+    case Optimizer::Adafactor:
+      return "adafactor";
+    case Optimizer::Muon:
+    case Optimizer::Lamb:
+      break;
+  }
+  return "";
+}
+
+void check_tool(const TrainingPlan& plan, std::string_view LossWord::*tool, std::string_view name, Diagnostics& out) {
+  const auto refuse = [&](std::string message, std::string hint) {
+    out.push_back({"not-expressible", "--target", std::move(message), std::move(hint)});
+  };
+  const Strategy& s = plan.strategy;
+  if (!plan.fine_tunes) {
+    refuse(fmt::format("{} trains on from a model's weights, the plan starts from nothing", name),
+           "plan with --finetune full, lora or qlora");
+  }
+  if (plan.model.kind != ModelKind::Decoder) {
+    refuse(fmt::format("{} trains causal language models, {} is none", name, plan.model.name),
+           "export to torchrun or accelerate");
+  }
+  if (plan.loss != nullptr && word_of(*plan.loss, tool).empty()) {
+    refuse(fmt::format("this writer has no words of {} for the loss {}", name, plan.loss->name),
+           "plan with --loss dpo");
+  }
+  if (optimizer_name(plan.optimizer).empty()) {
+    refuse(fmt::format("{} has no optimizer {}", name, to_string(plan.optimizer)), "plan with --optimizer adamw");
+  }
+  const bool fsdp = is_fsdp(s.sharding);
+  if (fsdp && (s.offload.optimizer != s.offload.parameters)) {
+    refuse("FSDP offloads parameters and optimizer together", "plan with --offload optimizer+params, or none");
+  }
+  if (s.sharding == Sharding::None && s.offload.any()) {
+    refuse(fmt::format("{} offloads nothing without sharding", name), "plan with --stack fsdp or deepspeed");
+  }
+  if (s.sharding != Sharding::None && s.shard_degree < plan.replicas()) {
+    refuse(fmt::format("{} shards over all ranks", name), "plan with --shard-degree equal to the ranks");
+  }
+}
+
+bool by_deepspeed(const TrainingPlan& plan) {
+  const Sharding s = plan.strategy.sharding;
+  return s == Sharding::Zero1 || s == Sharding::Zero2 || s == Sharding::Zero3;
+}
+
+/// Of pairs tools count one for two sequences.
+std::int64_t examples_of_a_pass(const TrainingPlan& plan) {
+  const std::int64_t together = plan.loss != nullptr ? plan.loss->sequences : 1;
+  return std::max<std::int64_t>(1, plan.strategy.micro_batch / together);
+}
+
+Json lora_targets(const TrainingPlan& plan) {
+  if (plan.lora_targets == LoraTargets::QueryValue) return Json::array({"q_proj", "v_proj"});
+  return Json::array({"q_proj", "k_proj", "v_proj", "o_proj"});
+}
+
+/// TrainingArguments' FSDP 2.
+Json fsdp_config(const TrainingPlan& plan) {
+  Json config;
+  config["version"] = 2;
+  config["reshard_after_forward"] = plan.strategy.sharding != Sharding::FsdpGradOp;
+  config["transformer_layer_cls_to_wrap"] = layer_class(plan.model);
+  config["activation_checkpointing"] = plan.strategy.recompute == Recompute::Full;
+  config["state_dict_type"] = "SHARDED_STATE_DICT";
+  return config;
+}
+
+std::string fsdp_words(const TrainingPlan& plan) {
+  std::string words =
+      plan.strategy.sharding == Sharding::FsdpGradOp ? "shard_grad_op auto_wrap" : "full_shard auto_wrap";
+  return plan.strategy.offload.parameters ? words + " offload" : words;
+}
+
+/// FSDP recomputes by itself; both at once would run each layer three times.
+bool recomputes_in_trainer(const TrainingPlan& plan) {
+  return plan.strategy.recompute == Recompute::Full && !is_fsdp(plan.strategy.sharding);
+}
+
+std::string model_name(const ExportJob& job, Export& out) {
+  return hub_name_or(job, "REPLACE-ME-model", "folder of the model's weights, or its name on the Hugging Face hub",
+                     out);
+}
+
+/// What all three take under the same names.
+void add_common(const ExportJob& job, Json& c) {
+  const TrainingPlan& plan = job.plan;
+  c["gradient_accumulation_steps"] = plan.gradient_accumulation;
+  c["max_steps"] = plan.steps();
+  c["learning_rate"] = learning_rate(plan);
+  c["bf16"] = plan.precision == Precision::Bf16;
+  c["fp16"] = plan.precision == Precision::Fp16;
+  c["gradient_checkpointing"] = recomputes_in_trainer(plan);
+  c["save_steps"] = plan.save_steps();
+  c["logging_steps"] = 10;
+}
+
+/// The file, what it needs beside it, and how it is started.
+void add_file(const ExportJob& job, std::string path, const Json& config, std::string_view package, std::string command,
+              Export& out, Diagnostics& faults) {
+  const TrainingPlan& plan = job.plan;
+  if (by_deepspeed(plan)) {
+    write_deepspeed(job, out, faults);
+    // Trainers start DeepSpeed themselves.
+    out.script_notes.clear();
+  }
+  out.files.insert(out.files.begin(), {std::move(path), commented(provenance_lines(job)) + yaml_block(config)});
+  out.names_adapters = true;
+  if (package == "trl") add_requirement(out, pinned("trl"));
+  out.notes.push_back(fmt::format(
+      "Start it on each instance: `torchrun --nnodes {} --nproc-per-node {} --node-rank RANK --rdzv-backend c10d "
+      "--rdzv-endpoint FIRST:29500 {}`.",
+      plan.instance_count, plan.devices_per_instance(), command));
+  if (package != "trl") out.notes.push_back(fmt::format("Install {} with its own instructions.", package));
+}
+
+std::string data_set(Export& out) {
+  out.placeholders.push_back({"REPLACE-ME-data", "folder of the data, or its name on the Hugging Face hub"});
+  return "REPLACE-ME-data";
+}
+
+}  // namespace
+
+void check_trl(const TrainingPlan& plan, Diagnostics& faults) { check_tool(plan, &LossWord::trl, "TRL", faults); }
+void check_axolotl(const TrainingPlan& plan, Diagnostics& faults) {
+  check_tool(plan, &LossWord::axolotl, "axolotl", faults);
+}
+void check_llama_factory(const TrainingPlan& plan, Diagnostics& faults) {
+  check_tool(plan, &LossWord::factory, "LLaMA-Factory", faults);
+}
+
+void write_trl(const ExportJob& job, Export& out, Diagnostics& faults) {
+  const TrainingPlan& plan = job.plan;
+  Json c;
+  c["model_name_or_path"] = model_name(job, out);
+  c["dtype"] = plan.precision == Precision::Fp16   ? "float16"
+               : plan.precision == Precision::Bf16 ? "bfloat16"
+                                                   : "float32";
+  c["dataset_name"] = data_set(out);
+  c["max_length"] = plan.seq_len;
+  if (plan.loss == nullptr) c["packing"] = plan.mean_seq_len == 0;
+  if (plan.loss != nullptr && plan.loss->frozen == FrozenModel::Reference) {
+    c["precompute_ref_log_probs"] = plan.reference == Reference::Precomputed;
+  }
+  c["per_device_train_batch_size"] = examples_of_a_pass(plan);
+  add_common(job, c);
+  c["lr_scheduler_type"] = "cosine";
+  c["optim"] = optimizer_name(plan.optimizer);
+  if (plan.finetune != FineTune::Full) {
+    c["use_peft"] = true;
+    c["lora_r"] = plan.lora_rank;
+    c["lora_alpha"] = 2 * plan.lora_rank;
+    c["lora_target_modules"] = plan.lora_targets == LoraTargets::Linear ? Json("all-linear") : lora_targets(plan);
+    if (plan.lora_embeddings) c["lora_modules_to_save"] = Json::array({"embed_tokens", "lm_head"});
+  }
+  if (plan.finetune == FineTune::Qlora) {
+    c["load_in_4bit"] = true;
+    c["bnb_4bit_quant_type"] = "nf4";
+    c["use_bnb_nested_quant"] = true;
+  }
+  if (by_deepspeed(plan)) c["deepspeed"] = std::string(kDeepSpeedFile);
+  if (is_fsdp(plan.strategy.sharding)) {
+    c["fsdp"] = fsdp_words(plan);
+    c["fsdp_config"] = fsdp_config(plan);
+  }
+  c["output_dir"] = "output";
+  const std::string_view command = plan.loss != nullptr ? word_of(*plan.loss, &LossWord::trl) : "sft";
+  add_file(job, "trl.yaml", c, "trl", fmt::format("-m trl.scripts.{} --config trl.yaml", command), out, faults);
+}
+
+void write_axolotl(const ExportJob& job, Export& out, Diagnostics& faults) {
+  const TrainingPlan& plan = job.plan;
+  Json c;
+  c["base_model"] = model_name(job, out);
+  if (plan.loss != nullptr) c["rl"] = word_of(*plan.loss, &LossWord::axolotl);
+  c["datasets"] = Json::array(
+      {Json{{"path", data_set(out)}, {"type", plan.loss != nullptr ? "chat_template.default" : "chat_template"}}});
+  c["sequence_len"] = plan.seq_len;
+  c["sample_packing"] = plan.loss == nullptr && plan.mean_seq_len == 0;
+  c["micro_batch_size"] = examples_of_a_pass(plan);
+  add_common(job, c);
+  c["lr_scheduler"] = "cosine";
+  c["optimizer"] = optimizer_name(plan.optimizer);
+  c["flash_attention"] = true;
+  if (plan.finetune != FineTune::Full) {
+    c["adapter"] = to_string(plan.finetune);
+    c["lora_r"] = plan.lora_rank;
+    c["lora_alpha"] = 2 * plan.lora_rank;
+    if (plan.lora_targets == LoraTargets::Linear) {
+      c["lora_target_linear"] = true;
+    } else {
+      c["lora_target_modules"] = lora_targets(plan);
+    }
+    if (plan.lora_embeddings) c["lora_modules_to_save"] = Json::array({"embed_tokens", "lm_head"});
+  }
+  if (plan.finetune == FineTune::Qlora) c["load_in_4bit"] = true;
+  if (by_deepspeed(plan)) c["deepspeed"] = std::string(kDeepSpeedFile);
+  if (is_fsdp(plan.strategy.sharding)) {
+    c["fsdp_version"] = 2;
+    Json f;
+    f["offload_params"] = plan.strategy.offload.parameters;
+    f["reshard_after_forward"] = plan.strategy.sharding != Sharding::FsdpGradOp;
+    f["auto_wrap_policy"] = "TRANSFORMER_BASED_WRAP";
+    f["transformer_layer_cls_to_wrap"] = layer_class(plan.model);
+    f["activation_checkpointing"] = plan.strategy.recompute == Recompute::Full;
+    f["state_dict_type"] = "SHARDED_STATE_DICT";
+    c["fsdp_config"] = f;
+  }
+  c["output_dir"] = "output";
+  add_file(job, "axolotl.yaml", c, "axolotl", "-m axolotl.cli.train axolotl.yaml", out, faults);
+}
+
+void write_llama_factory(const ExportJob& job, Export& out, Diagnostics& faults) {
+  const TrainingPlan& plan = job.plan;
+  Json c;
+  c["model_name_or_path"] = model_name(job, out);
+  c["stage"] = plan.loss != nullptr ? "dpo" : "sft";
+  if (plan.loss != nullptr) c["pref_loss"] = word_of(*plan.loss, &LossWord::factory);
+  c["do_train"] = true;
+  c["finetuning_type"] = plan.finetune == FineTune::Full ? "full" : "lora";
+  if (plan.finetune != FineTune::Full) {
+    c["lora_rank"] = plan.lora_rank;
+    c["lora_alpha"] = 2 * plan.lora_rank;
+    c["lora_target"] = plan.lora_targets == LoraTargets::Linear      ? "all"
+                       : plan.lora_targets == LoraTargets::Attention ? "q_proj,k_proj,v_proj,o_proj"
+                                                                     : "q_proj,v_proj";
+    if (plan.lora_embeddings) c["additional_target"] = "embed_tokens,lm_head";
+  }
+  if (plan.finetune == FineTune::Qlora) {
+    c["quantization_bit"] = 4;
+    c["quantization_type"] = "nf4";
+    c["double_quantization"] = true;
+  }
+  c["dataset"] = data_set(out);
+  c["template"] = "REPLACE-ME-template";
+  out.placeholders.push_back({"REPLACE-ME-template", "LLaMA-Factory's name of the model's chat template"});
+  c["cutoff_len"] = plan.seq_len;
+  if (plan.loss == nullptr) c["packing"] = plan.mean_seq_len == 0;
+  c["per_device_train_batch_size"] = examples_of_a_pass(plan);
+  add_common(job, c);
+  c["lr_scheduler_type"] = "cosine";
+  // Its own switch, on by default.
+  c["disable_gradient_checkpointing"] = !recomputes_in_trainer(plan);
+  c["optim"] = optimizer_name(plan.optimizer);
+  if (by_deepspeed(plan)) c["deepspeed"] = std::string(kDeepSpeedFile);
+  if (is_fsdp(plan.strategy.sharding)) {
+    c["fsdp"] = fsdp_words(plan);
+    c["fsdp_config"] = fsdp_config(plan);
+  }
+  c["output_dir"] = "output";
+  add_file(job, "llama_factory.yaml", c, "LLaMA-Factory", "-m llamafactory.launcher llama_factory.yaml", out, faults);
+}
+
+}  // namespace smplan

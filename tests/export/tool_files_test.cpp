@@ -1,0 +1,148 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "planner/answer/plan_file.hpp"
+#include "planner/export/target.hpp"
+#include "planner/preflight/check.hpp"
+#include "planner/preflight/job.hpp"
+#include "planner/search/estimate.hpp"
+#include "planner/search/search.hpp"
+
+namespace smplan {
+namespace {
+
+using testing::HasSubstr;
+
+struct Tool {
+  const char* target;
+  const char* file;
+  JobKind kind;
+};
+constexpr Tool kTools[] = {{"trl", "trl.yaml", JobKind::Trl},
+                           {"axolotl", "axolotl.yaml", JobKind::Axolotl},
+                           {"llama-factory", "llama_factory.yaml", JobKind::LlamaFactory}};
+
+class ToolFiles : public testing::TestWithParam<Tool> {
+ protected:
+  Catalog catalog = *Catalog::shipped();
+
+  RequestSpec spec(const char* stack, const char* finetune) {
+    RequestSpec s;
+    s.model = "llama-3.1-8b";
+    s.stack = stack;
+    s.finetune = finetune;
+    s.instances = "ml.p5.48xlarge";
+    s.count = "2";
+    s.tokens = "50M";
+    s.seq_len = "2048";
+    s.global_batch = "64";
+    s[Dimension::MicroBatch] = "2";
+    s[Dimension::Recompute] = "full";
+    // Those that may recompute some layers.
+    if (s.stack == "fsdp" || s.stack == "megatron") s[Dimension::Recompute] = "none";
+    return s;
+  }
+  Result<Export> written(const RequestSpec& s, bool lock = false) {
+    const auto request = resolve(s, catalog, std::nullopt, Purpose::Estimate);
+    if (!request) return tl::unexpected<Diagnostics>(request.error());
+    const auto set = estimate(*request, catalog);
+    if (!set) return tl::unexpected<Diagnostics>(set.error());
+    const TrainingPlan plan = training_plan_of(*request, set->plans.front());
+    const ExportOptions options;
+    return export_plan({plan, options, catalog, lock ? "{}" : ""}, GetParam().target);
+  }
+  std::string text(const Export& out, std::string_view name) {
+    for (const ExportFile& f : out.files) {
+      if (f.path == name) return f.content;
+    }
+    return {};
+  }
+  Job read_back(const RequestSpec& s) {
+    const auto out = written(s);
+    EXPECT_TRUE(out) << to_string(out.error());
+    if (!out) return {};
+    EXPECT_EQ(out->files.front().path, GetParam().file);
+    auto job = read_job(text(*out, GetParam().file), GetParam().file, std::nullopt);
+    EXPECT_TRUE(job) << to_string(job.error());
+    EXPECT_EQ(job->kind, GetParam().kind);
+    return std::move(*job);
+  }
+  std::string refusal(const RequestSpec& s) {
+    const auto out = written(s);
+    return out ? std::string() : to_string(out.error());
+  }
+};
+
+TEST_P(ToolFiles, SayWhatTheReaderOfTheToolReads) {
+  RequestSpec s = spec("deepspeed", "lora");
+  s.zero_stage = "2";
+  s.lora_rank = "32";
+  const Job job = read_back(s);
+  const JobStrategy& read = job.strategy;
+  EXPECT_EQ(job.not_modelled, "");
+  EXPECT_EQ(*job.model, "meta-llama/Llama-3.1-8B");
+  EXPECT_EQ(*read.finetune, "lora");
+  EXPECT_EQ(*read.lora_rank, 32);
+  EXPECT_EQ(*read.lora_targets, "linear");
+  EXPECT_EQ(*read.sequence_length, 2048);
+  EXPECT_EQ(*read.micro_batch, 2);
+  EXPECT_EQ(*read.accumulation, 2);
+  EXPECT_EQ(*read.steps, 382);
+  EXPECT_TRUE(read.packing.is(true));
+  EXPECT_TRUE(read.bf16.is(true));
+  EXPECT_EQ(*read.recompute, "full");
+  EXPECT_EQ(*read.stack, "deepspeed");
+  EXPECT_EQ(*read.loss, "sft");
+  const auto out = written(s);
+  EXPECT_THAT(text(*out, "ds_config.json"), HasSubstr("\"stage\": 2"));
+}
+
+TEST_P(ToolFiles, CountPairsForTheSequencesOfAPreferenceLoss) {
+  RequestSpec s = spec("hf-trainer", "qlora");
+  s.loss = "dpo";
+  s.mean_seq_len = "900";
+  const Job job = read_back(s);
+  EXPECT_EQ(*job.strategy.finetune, "qlora");
+  EXPECT_EQ(*job.strategy.loss, "dpo");
+  EXPECT_EQ(*job.strategy.micro_batch, 1) << "pairs";
+  // And back: the job is the same question.
+  RequestSpec flags;
+  flags.instances = "ml.p5.48xlarge";
+  flags.count = "2";
+  const auto again = request_of_job(job, catalog, flags, std::nullopt);
+  ASSERT_TRUE(again) << to_string(again.error());
+  EXPECT_EQ((*again)[Dimension::MicroBatch], "2");
+  EXPECT_EQ(again->global_batch, "64");
+  EXPECT_EQ(again->loss, "dpo");
+}
+
+TEST_P(ToolFiles, ShardByFsdp) {
+  RequestSpec s = spec("fsdp", "full");
+  s[Dimension::Sharding] = "fsdp-full";
+  const Job job = read_back(s);
+  EXPECT_EQ(*job.strategy.stack, "fsdp");
+  EXPECT_EQ(*job.strategy.finetune, "full");
+  EXPECT_EQ(*job.strategy.recompute, "none");
+}
+
+TEST_P(ToolFiles, RefuseWhatTheToolHasNoWordsFor) {
+  RequestSpec scratch = spec("fsdp", "full");
+  scratch.finetune.reset();
+  EXPECT_THAT(refusal(scratch), HasSubstr("trains on from a model's weights"));
+  RequestSpec hybrid = spec("fsdp", "full");
+  hybrid[Dimension::Sharding] = "fsdp-hybrid";
+  hybrid[Dimension::ShardDegree] = "8";
+  EXPECT_THAT(refusal(hybrid), HasSubstr("fsdp-hybrid"));
+  RequestSpec tensor = spec("megatron", "full");
+  tensor[Dimension::Tensor] = "8";
+  EXPECT_THAT(refusal(tensor), HasSubstr("tensor parallelism"));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ToolFiles, testing::ValuesIn(kTools), [](const auto& info) {
+  std::string name = info.param.target;
+  std::erase(name, '-');
+  return name;
+});
+
+}  // namespace
+}  // namespace smplan
