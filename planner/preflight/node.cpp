@@ -98,6 +98,12 @@ std::int64_t plus(std::int64_t a, std::int64_t b) {
   return a > 0 ? std::numeric_limits<std::int64_t>::max() : std::numeric_limits<std::int64_t>::min();
 }
 
+std::int64_t minus(std::int64_t a, std::int64_t b) {
+  std::int64_t out = 0;
+  if (!__builtin_sub_overflow(a, b, &out)) return out;
+  return a > 0 ? std::numeric_limits<std::int64_t>::max() : std::numeric_limits<std::int64_t>::min();
+}
+
 std::string pointer_to(std::string_view parent, std::string_view key) {
   return fmt::format("{}/{}", parent, escape_pointer(key));
 }

@@ -66,6 +66,7 @@ std::optional<std::string> text_of(const Node& node);
 /// Product, and sum, that stay at the ends of the range: files may state any number.
 std::int64_t times(std::int64_t a, std::int64_t b);
 std::int64_t plus(std::int64_t a, std::int64_t b);
+std::int64_t minus(std::int64_t a, std::int64_t b);
 
 enum class Syntax { Json, Yaml, Toml, Arguments };
 

@@ -122,7 +122,8 @@ void read_dynamic_batch(const Node& data, JobStrategy& s) {
   if (!tokens || *s.sequence_length < 1) return;
   // The file counts the tokens of both answers of a pair, its batch counts pairs.
   const std::int64_t of_example = times(*s.sequence_length, s.loss.is("dpo") ? 2 : 1);
-  std::int64_t sequences = std::max<std::int64_t>(1, *tokens / of_example);
+  constexpr std::int64_t kMostSequences = 1 << 16;  // of a pass: it is divided down one by one below
+  std::int64_t sequences = std::clamp<std::int64_t>(*tokens / of_example, 1, kMostSequences);
   // A rank has its part of the batch and no more.
   const std::int64_t ranks = times(s.nodes.value_or(1), s.devices_per_node.value_or(1));
   const std::int64_t own = s.global_batch && ranks > 0 ? *s.global_batch / ranks : sequences;

@@ -230,7 +230,7 @@ void accelerate_processes(const CheckInput& in, Report& report) {
   if (in.instance() == nullptr || !devices || !nodes || !total || *nodes < 1) return;
   if (*total >= times(*devices, *nodes)) return;
   report.at(total, {count_text(*total) + " processes over all of " + count_text(*nodes) + " nodes leave " +
-                        count_text(times(*devices, *nodes) - *total) + " accelerators idle",
+                        count_text(minus(times(*devices, *nodes), *total)) + " accelerators idle",
                     count_text(*devices)});
 }
 
@@ -244,7 +244,7 @@ void mpi_processes(const CheckInput& in, Report& report) {
     report.at(l.mpi, {"the number of MPI processes a node is left open", count_text(*devices)});
   } else if (l.processes_per_node && *l.processes_per_node < *devices) {
     report.at(l.processes_per_node, {count_text(*l.processes_per_node) + " processes a node leave " +
-                                         count_text(*devices - *l.processes_per_node) + " accelerators idle",
+                                         count_text(minus(*devices, *l.processes_per_node)) + " accelerators idle",
                                      count_text(*devices)});
   }
 }
