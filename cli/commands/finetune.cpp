@@ -55,7 +55,7 @@ Command finetune_command() {
             app.add_option("--epochs", w.epochs, "Passes over the examples [3]")->type_name("N");
             app.add_option("--packing", w.packing,
                            "Examples one behind the other in blocks, or each padded to the longest of its batch, at "
-                           "random or grouped by length [on; off for pairs]")
+                           "random or grouped by length [on; off with --loss]")
                 ->type_name("on|off|length-grouped");
             app.add_option("--methods", w.methods, "full, lora, rslora, pissa, qlora [full,lora,qlora]")
                 ->type_name("METHODS");

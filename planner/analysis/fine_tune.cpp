@@ -132,7 +132,8 @@ class Planner {
       : q_(question), catalog_(catalog), region_(region), now_(now), options_(options) {}
 
   Result<FineTuneAnswer> run() {
-    out_.packing = q_.packing.value_or(q_.lengths.pairs ? Packing::Off : Packing::On);
+    out_.packing =
+        q_.packing.value_or(training_loss(q_.base.loss.value_or("sft")) != nullptr ? Packing::Off : Packing::On);
     // What the request is about, whatever the method.
     RequestSpec plain = q_.base;
     plain.finetune = "full";

@@ -33,7 +33,7 @@ struct FineTuneQuestion {
   ExampleLengths lengths;
   std::string source;  ///< of the examples, in words
   double epochs = 3;
-  std::optional<Packing> packing;  ///< nullopt: on, and off for pairs
+  std::optional<Packing> packing;  ///< nullopt: on, and off where the loss is not that of the next token
   double evaluation = 0;           ///< part of the examples that each epoch is evaluated on
   std::vector<const FineTuningMethod*> methods;
 };
