@@ -40,7 +40,7 @@ class Shell(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
 
     def run_shell(self, command: list) -> list:
-        done = subprocess.run(command, capture_output=True, timeout=60, cwd=self.folder,
+        done = subprocess.run(command, capture_output=True, timeout=120, cwd=self.folder,
                               env={**ENVIRONMENT, "HOME": str(self.folder)}, check=False)
         self.assertEqual(done.stderr, b"")
         return done.stdout.decode().split("\n")[:-1]
@@ -131,20 +131,21 @@ class Fish(Shell):
 
 @unittest.skipUnless(shutil.which("zsh"), "zsh is not installed")
 class Zsh(Shell):
-    def zsh(self, line: str) -> str:
-        """What a terminal shows after Tab."""
+    def zsh(self, line: str, wanted: str) -> str:
+        """What a terminal shows after Tab, until that is what is wanted or half a minute has passed."""
         (self.folder / "_smplan").write_text(smplan("completion", "zsh"))
         driver = self.folder / "driver.zsh"
         driver.write_text(f"""
 zmodload zsh/zpty
 zpty shell zsh -f -i
-zpty -w shell "fpath=({self.folder} \\$fpath); autoload -U compinit; compinit -u -D; PROMPT=; unsetopt beep; zstyle ':completion:*' list-prompt ''; LISTMAX=0; print ready-now"
+zpty -w shell "fpath=({self.folder} \\$fpath); autoload -U compinit; compinit -u -D; PROMPT=; unsetopt beep; zstyle ':completion:*' list-prompt ''; LISTMAX=0; print ready-\\$((40+2))"
 zpty -m shell dummy 2>/dev/null
 typeset out=''
-repeat 100; do zpty -rt shell part && out+=$part; [[ $out == *ready-now*ready-now* ]] && break; sleep 0.05; done
+repeat 400; do zpty -rt shell part && out+=$part; [[ $out == *ready-42* ]] && break; sleep 0.05; done
 zpty -wn shell $'{line}\\t'
-sleep 1
-repeat 20; do zpty -rt shell part && print -rn -- $part; done
+out=''
+repeat 600; do zpty -rt shell part && out+=$part; [[ $out == *"{wanted}"* ]] && break; sleep 0.05; done
+print -rn -- $out
 zpty -d shell
 """)
         done = subprocess.run(["zsh", "-f", str(driver)], capture_output=True, timeout=60, cwd=self.folder,
@@ -152,10 +153,10 @@ zpty -d shell
         return done.stdout.decode(errors="replace")
 
     def test_words_are_completed(self):
-        self.assertIn("smplan estimate", self.zsh("smplan estim"))
-        self.assertIn("--objective=balanced", self.zsh("smplan plan --objective=bal"))
-        self.assertIn("gpt3-175b", self.zsh("smplan models show gpt3-17"))
-        self.assertIn("--max-hourly", self.zsh("smplan plan --max-h"))
+        for line, wanted in (("smplan estim", "smplan estimate"), ("smplan plan --objective=bal", "--objective=balanced"),
+                             ("smplan models show gpt3-17", "gpt3-175b"), ("smplan plan --max-h", "--max-hourly")):
+            self.assertIn(wanted, self.zsh(line, wanted))
+
 
 
 class ManPages(unittest.TestCase):
