@@ -90,6 +90,9 @@ bool by_deepspeed(const TrainingPlan& plan) {
   return s == Sharding::Zero1 || s == Sharding::Zero2 || s == Sharding::Zero3;
 }
 
+/// Weights, gradients and moments in 16 bits, without fp32 masters.
+bool is_pure_half(const TrainingPlan& plan) { return plan.strategy.execution.pure_half == Toggle::On; }
+
 /// Of pairs tools count one for two sequences.
 std::int64_t examples_of_a_pass(const TrainingPlan& plan) {
   const std::int64_t together = plan.loss != nullptr ? plan.loss->sequences : 1;
@@ -152,6 +155,7 @@ void add_file(const ExportJob& job, std::string path, const Json& config, std::s
   }
   out.files.insert(out.files.begin(), {std::move(path), commented(provenance_lines(job)) + yaml_block(config)});
   out.names_adapters = true;
+  out.said.push_back(Dimension::PureHalf);
   if (package == "trl") add_requirement(out, pinned("trl"));
   out.notes.push_back(fmt::format(
       "Start it on each instance: `torchrun --nnodes {} --nproc-per-node {} --node-rank RANK --rdzv-backend c10d "
@@ -170,18 +174,31 @@ std::string data_set(Export& out) {
 void check_trl(const TrainingPlan& plan, Diagnostics& faults) { check_tool(plan, &LossWord::trl, "TRL", faults); }
 void check_axolotl(const TrainingPlan& plan, Diagnostics& faults) {
   check_tool(plan, &LossWord::axolotl, "axolotl", faults);
+  // It loads weights in 16 bits wherever `bf16` or `fp16` is on. DeepSpeed and FSDP make masters of them, nothing else.
+  const bool half = plan.precision == Precision::Bf16 || plan.precision == Precision::Fp16;
+  const bool whole = plan.finetune == FineTune::Full && plan.strategy.sharding == Sharding::None;
+  if (half && whole && !is_pure_half(plan)) {
+    faults.push_back({"not-expressible", "--target", "axolotl keeps no fp32 weights where each device has all of them",
+                      "plan with --pure-half on, or with --stack fsdp or deepspeed"});
+  }
 }
 void check_llama_factory(const TrainingPlan& plan, Diagnostics& faults) {
   check_tool(plan, &LossWord::factory, "LLaMA-Factory", faults);
+  if (plan.finetune == FineTune::Full && is_pure_half(plan) && plan.precision != Precision::Bf16) {
+    faults.push_back({"not-expressible", "--target", "LLaMA-Factory trains without fp32 weights in bf16 alone",
+                      "plan with --dtype bf16, or --pure-half off"});
+  }
 }
 
 void write_trl(const ExportJob& job, Export& out, Diagnostics& faults) {
   const TrainingPlan& plan = job.plan;
   Json c;
   c["model_name_or_path"] = model_name(job, out);
-  c["dtype"] = plan.precision == Precision::Fp16   ? "float16"
-               : plan.precision == Precision::Bf16 ? "bfloat16"
-                                                   : "float32";
+  // Weights that are trained are loaded as fp32 masters; a base under adapters has the format of the products.
+  const bool masters = plan.finetune == FineTune::Full && !is_pure_half(plan);
+  c["dtype"] = masters || keeps_32_bits(plan.precision) ? "float32"
+               : plan.precision == Precision::Fp16      ? "float16"
+                                                        : "bfloat16";
   c["dataset_name"] = data_set(out);
   c["max_length"] = plan.seq_len;
   if (plan.loss == nullptr) c["packing"] = plan.mean_seq_len == 0;
@@ -285,6 +302,8 @@ void write_llama_factory(const ExportJob& job, Export& out, Diagnostics& faults)
   c["per_device_train_batch_size"] = examples_of_a_pass(plan);
   add_common(job, c);
   c["lr_scheduler_type"] = "cosine";
+  // Else it makes fp32 masters of what it trains.
+  if (plan.finetune == FineTune::Full && is_pure_half(plan)) c["pure_bf16"] = true;
   // Its own switch, on by default.
   c["disable_gradient_checkpointing"] = !recomputes_in_trainer(plan);
   c["optim"] = optimizer_name(plan.optimizer);

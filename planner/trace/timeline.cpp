@@ -158,6 +158,11 @@ Result<SimulatedJob> simulated_job(const TrainingPlan& plan, const Catalog& cata
   job.workload.mean_seq_len = plan.mean_seq_len;
   job.workload.loss = plan.loss;
   job.workload.reference = plan.reference;
+  if (!plan.teacher.empty()) {
+    const Result<const ModelPreset*> teacher = catalog.model(plan.teacher, "teacher");
+    if (!teacher) return tl::unexpected<Diagnostics>(teacher.error());
+    job.workload.teacher = (*teacher)->architecture;
+  }
   job.workload.tokens = plan.tokens;
   Diagnostics faults = check(job.workload);
   if (faults.empty()) faults = check(job.strategy, job.workload, *framework);

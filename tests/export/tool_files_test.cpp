@@ -125,6 +125,19 @@ TEST_P(ToolFiles, ShardByFsdp) {
   EXPECT_EQ(*job.strategy.recompute, "none");
 }
 
+TEST_P(ToolFiles, HoldTrainedWeightsAsThePlanCountsThem) {
+  RequestSpec s = spec("hf-trainer", "full");
+  s.model = "qwen2.5-1.5b";
+  const bool axolotl = GetParam().kind == JobKind::Axolotl;
+  if (axolotl) {
+    EXPECT_THAT(refusal(s), HasSubstr("keeps no fp32 weights"));
+  } else {
+    EXPECT_EQ(read_back(s).strategy.execution.pure_half, Toggle::Default) << "fp32 masters";
+  }
+  s[Dimension::PureHalf] = "on";
+  EXPECT_EQ(read_back(s).strategy.execution.pure_half, Toggle::On);
+}
+
 TEST_P(ToolFiles, RefuseWhatTheToolHasNoWordsFor) {
   RequestSpec scratch = spec("fsdp", "full");
   scratch.finetune.reset();

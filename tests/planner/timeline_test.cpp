@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include "planner/answer/plan_file.hpp"
 #include "planner/trace/chrome_trace.hpp"
 #include "tests/planner/fixtures.hpp"
 
@@ -119,6 +120,26 @@ TEST(StepTimelineLimit, RefusesWhatNoViewerOpens) {
   const Result<Timeline> timeline = simulate_step(job);
   ASSERT_FALSE(timeline);
   EXPECT_EQ(timeline.error().front().code, "too-large");
+}
+
+TEST(StepTimelineTeacher, IsTheSameFromAPlanFile) {
+  RequestSpec spec;
+  spec.model = "qwen2.5-7b";
+  spec.teacher = "qwen2.5-72b";
+  spec.loss = "distillation";
+  spec.instances = "ml.p5.48xlarge";
+  spec.count = "2";
+  spec.stack = "fsdp";
+  spec.launchable = "any";
+  spec.tokens = "10M";
+  const PlanRequest request = test::request_of(spec);
+  const PlanSet set = search(request, catalog());
+  ASSERT_FALSE(set.plans.empty());
+  const Result<SimulatedJob> drawn = simulated_job(training_plan_of(request, set.plans.front()), catalog());
+  ASSERT_TRUE(drawn) << to_string(drawn.error());
+  const Result<Timeline> timeline = simulate_step(*drawn);
+  ASSERT_TRUE(timeline);
+  EXPECT_NEAR(timeline->step / set.plans.front().step.time(), 1, 1e-9);
 }
 
 }  // namespace

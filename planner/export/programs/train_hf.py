@@ -19,7 +19,7 @@ from typing import Any
 
 import torch
 from smplan_data import Blocks, text_data
-from smplan_model import add_adapters, build_model, checkpoint_options, layers_of, load_tokenizer
+from smplan_model import HALF, add_adapters, build_model, checkpoint_options, layers_of, load_tokenizer
 from smplan_run import Record, StopRequest, device_type, job_facts, settings, text_config
 from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArguments
 
@@ -122,8 +122,8 @@ def make_trainer(args: Any, options: dict[str, Any], model: Any, tokenizer: Any,
         options["per_device_train_batch_size"] = max(1, args.micro_batch // 2)
         ends["precompute_ref_log_probs"] = args.reference == "precomputed"
         kind, config = trl.DPOTrainer, trl.DPOConfig
-        # The base without its adapters is the reference of adapters; else it is a copy of what is trained.
-        more = {"ref_model": copy.deepcopy(model)} if args.reference == "copy" else {}
+        # The base without its adapters is the reference of adapters; else it is a copy of what is trained, in 16 bits.
+        more = {"ref_model": copy.deepcopy(model).to(HALF.get(args.dtype, torch.float32))} if args.reference == "copy" else {}
     else:
         kind, config, more = trl.SFTTrainer, trl.SFTConfig, {}
     trainer = type("TimedTrainer", (Timed, kind), {"padded": True})(
