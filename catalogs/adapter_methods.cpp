@@ -1,8 +1,5 @@
 #include "catalogs/adapter_methods.hpp"
 
-#include <algorithm>
-
-#include "base/words.hpp"
 #include "catalogs/finetuning_file.hpp"
 #include "catalogs/reading.hpp"
 
@@ -38,12 +35,6 @@ const std::vector<AdapterMethod>& adapter_methods() {
   return kMethods;
 }
 
-const AdapterMethod* adapter_method(std::string_view name) {
-  const std::string letters = letters_and_digits(name);
-  const std::vector<AdapterMethod>& all = adapter_methods();
-  const auto found =
-      std::find_if(all.begin(), all.end(), [&](const auto& m) { return letters_and_digits(m.name) == letters; });
-  return found == all.end() ? nullptr : &*found;
-}
+const AdapterMethod* adapter_method(std::string_view name) { return row_named(adapter_methods(), name); }
 
 }  // namespace smplan

@@ -1,8 +1,5 @@
 #include "catalogs/fine_tuning_method.hpp"
 
-#include <algorithm>
-
-#include "base/words.hpp"
 #include "catalogs/finetuning_file.hpp"
 
 namespace smplan {
@@ -27,12 +24,6 @@ const std::vector<FineTuningMethod>& fine_tuning_methods() {
   return kMethods;
 }
 
-const FineTuningMethod* fine_tuning_method(std::string_view name) {
-  const std::string letters = letters_and_digits(name);
-  const std::vector<FineTuningMethod>& all = fine_tuning_methods();
-  const auto found =
-      std::find_if(all.begin(), all.end(), [&](const auto& m) { return letters_and_digits(m.name) == letters; });
-  return found == all.end() ? nullptr : &*found;
-}
+const FineTuningMethod* fine_tuning_method(std::string_view name) { return row_named(fine_tuning_methods(), name); }
 
 }  // namespace smplan

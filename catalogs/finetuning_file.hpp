@@ -1,13 +1,16 @@
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/embedded_file.hpp"
 #include "base/json_reader.hpp"
+#include "base/words.hpp"
 #include "catalogs/reading.hpp"
 
 namespace smplan {
@@ -33,6 +36,15 @@ auto finetuning_rows(std::string_view array, Read read) {
   }
   if (!faults.empty()) throw std::logic_error(to_string(faults));
   return rows;
+}
+
+/// The row of that name by its letters and digits, in any case; nullptr where there is none.
+template <typename Row>
+const Row* row_named(const std::vector<Row>& rows, std::string_view name) {
+  const std::string letters = letters_and_digits(name);
+  const auto found =
+      std::find_if(rows.begin(), rows.end(), [&](const Row& row) { return letters_and_digits(row.name) == letters; });
+  return found == rows.end() ? nullptr : &*found;
 }
 
 }  // namespace smplan

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "base/words.hpp"
 #include "catalogs/finetuning_file.hpp"
 #include "catalogs/reading.hpp"
 
@@ -88,14 +87,6 @@ RlAlgorithm read_algorithm(const JsonValue& value, Diagnostics& out) {
   return a;
 }
 
-template <typename T>
-const T* named(const std::vector<T>& all, std::string_view name) {
-  const std::string letters = letters_and_digits(name);
-  const auto found =
-      std::find_if(all.begin(), all.end(), [&](const T& t) { return letters_and_digits(t.name) == letters; });
-  return found == all.end() ? nullptr : &*found;
-}
-
 }  // namespace
 
 bool RolloutEngine::keeps_weights_on_host() const {
@@ -108,13 +99,13 @@ const std::vector<RolloutEngine>& rollout_engines() {
   return kEngines;
 }
 
-const RolloutEngine* rollout_engine(std::string_view name) { return named(rollout_engines(), name); }
+const RolloutEngine* rollout_engine(std::string_view name) { return row_named(rollout_engines(), name); }
 
 const std::vector<RlAlgorithm>& rl_algorithms() {
   static const std::vector<RlAlgorithm> kAlgorithms = finetuning_rows("rl_algorithms", read_algorithm);
   return kAlgorithms;
 }
 
-const RlAlgorithm* rl_algorithm(std::string_view name) { return named(rl_algorithms(), name); }
+const RlAlgorithm* rl_algorithm(std::string_view name) { return row_named(rl_algorithms(), name); }
 
 }  // namespace smplan

@@ -2,6 +2,7 @@
 
 #include "base/json_reader.hpp"
 #include "cli/command.hpp"
+#include "cli/commands/job_source.hpp"
 #include "cli/render/findings.hpp"
 #include "cli/request_options.hpp"
 #include "planner/preflight/beside.hpp"
@@ -96,14 +97,6 @@ Result<std::vector<std::string>> fix_file(const CheckFlags& flags, const std::st
   const Result<void> written = write_text_file(flags.path, fixed->text);
   if (!written) return tl::unexpected<Diagnostics>(written.error());
   return said;
-}
-
-/// The job of a file, with what stands beside it; `folder` is empty where only the file was named.
-Result<Job> job_of(const std::string& text, const std::string& path, const std::string& folder,
-                   std::optional<JobKind> kind) {
-  Result<Job> job = read_job(text, path, kind);
-  if (job) read_beside(*job, folder);
-  return job;
 }
 
 Result<Answer> run_check(CheckFlags flags, const Context& context) {

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <memory>
 
 #include "base/clock.hpp"
@@ -26,10 +25,7 @@ Result<Answer> run_finetune(const FineTuneFlags& flags, const Context& context) 
   const Result<FineTuneAnswer> answer = plan_fine_tune(*question, context.catalog, environment_region(), now());
   if (!answer) return tl::unexpected<Diagnostics>(answer.error());
   Answer out;
-  if (answer->cheapest() == nullptr) {
-    const bool any = std::any_of(answer->rows.begin(), answer->rows.end(), [](const auto& r) { return r.plan; });
-    if (!any) out.code = ExitCode::NoAnswer;
-  }
+  if (answer->cheapest() == nullptr) out.code = ExitCode::NoAnswer;
   out.text = context.format == Format::Table ? fine_tune_text(*question, *answer, context.style)
                                              : render(fine_tune_listing(*answer), context);
   return out;

@@ -67,9 +67,7 @@ Listing fine_tune_listing(const FineTuneAnswer& answer) {
 std::string fine_tune_text(const FineTuneQuestion& q, const FineTuneAnswer& a, const Style& style) {
   std::string text;
   const FineTuneRow* best = a.cheapest();
-  const auto shown =
-      std::find_if(a.rows.begin(), a.rows.end(), [](const FineTuneRow& r) { return r.plan.has_value(); });
-  if (shown != a.rows.end()) text += labelled("Work:", work((best != nullptr ? *best : *shown).request), style);
+  if (best != nullptr) text += labelled("Work:", work(best->request), style);
   text += labelled("Data:", data_words(q, a), style);
   text += '\n' + render_text(fine_tune_listing(a).table, style) + '\n';
   for (const FineTuneRow& row : a.rows) {
@@ -92,7 +90,9 @@ std::string fine_tune_text(const FineTuneQuestion& q, const FineTuneAnswer& a, c
   if (best != nullptr)
     assumed.insert(assumed.end(), best->request.assumptions.begin(), best->request.assumptions.end());
   if (!assumed.empty()) text += labelled("Assumed:", fmt::format("{}", fmt::join(assumed, "; ")), style);
-  if (best != nullptr) text += labelled("Next:", command_of(*best) + " --export sagemaker-sdk-v3 --output job", style);
+  if (best == nullptr) return text;
+  const bool exported = launching(best->request.workload, *best->plan->stack).by != "hand";
+  text += labelled("Next:", command_of(*best) + (exported ? " --export sagemaker-sdk-v3 --output job" : ""), style);
   return text;
 }
 

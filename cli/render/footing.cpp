@@ -76,7 +76,7 @@ std::string candidates(const PlanSet& set) {
   const SearchStats& s = set.search;
   std::string text = fmt::format("{} considered, {} priced in full, {} dismissed by bounds{}", s.space, s.evaluated,
                                  s.pruned, s.exact ? "" : " (the search was cut short)");
-  const std::string refused = rejections(set);
+  const std::string refused = rejections(set.rejected);
   return refused.empty() ? text : text + "; refused: " + refused;
 }
 
@@ -107,10 +107,10 @@ void add_launching(const PlanSet& set, const Style& style, std::string& text) {
 
 }  // namespace
 
-std::string rejections(const PlanSet& set) {
+std::string rejections(std::span<const std::uint64_t, kRejectionReasonCount> rejected) {
   std::string text;
   for (int i = 0; i < kRejectionReasonCount; ++i) {
-    const std::uint64_t n = set.rejected[static_cast<std::size_t>(i)];
+    const std::uint64_t n = rejected[static_cast<std::size_t>(i)];
     if (n > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", to_string(static_cast<RejectionReason>(i)), n);
   }
   return text;

@@ -49,7 +49,7 @@ std::string no_plan_reason(const PlanSet& set, const std::optional<Plan>& smalle
     why += fmt::format("{} on {}: {}{}{}", model, described(miss.plan), shortfall(miss.rejection), certainty(set),
                        own_bound(set));
   } else {
-    why += fmt::format("{}: no split of the work fits the request ({})", model, rejections(set));
+    why += fmt::format("{}: no split of the work fits the request ({})", model, rejections(set.rejected));
   }
   if (set.rejected[static_cast<std::size_t>(RejectionReason::TrainingPlan)] > 0) {
     why += fmt::format("; a job takes its instances from one training plan, and none on offer has more than {}",

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "base/figures.hpp"
+#include "cli/render/plan_table.hpp"
 #include "models/layers/layers.hpp"
 #include "planner/search/constraints.hpp"
 
@@ -148,17 +149,8 @@ Json row(const RlRequest& request, const RlPlan& p, std::size_t rank) {
   return json;
 }
 
-std::string rejections(const RlPlanSet& set) {
-  std::string text;
-  for (int i = 0; i < kRejectionReasonCount; ++i) {
-    const std::uint64_t n = set.rejected[static_cast<std::size_t>(i)];
-    if (n > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", to_string(static_cast<RejectionReason>(i)), n);
-  }
-  return text;
-}
-
 std::string candidates(const RlPlanSet& set) {
-  const std::string refused = rejections(set);
+  const std::string refused = rejections(set.rejected);
   return fmt::format("{} layouts priced{}", set.considered, refused.empty() ? "" : "; refused: " + refused);
 }
 
@@ -227,7 +219,7 @@ std::string rl_markdown(const RlRequest& request, const RlPlanSet& set) {
 std::string no_rl_plan_reason(const RlRequest& request, const RlPlanSet& set) {
   const std::string& name = request.training.workload.architecture.name;
   if (!set.nearest_miss) {
-    const std::string refused = rejections(set);
+    const std::string refused = rejections(set.rejected);
     return fmt::format(
         "no plan: nothing to place {} on: split needs two instances, and --max-gpus, the sizes that are "
         "sold and devices that no engine runs on leave others out{}",

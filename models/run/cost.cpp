@@ -67,8 +67,8 @@ Bytes base_weights(const Workload& workload) {
   return Bytes(2.0 * static_cast<double>(count_parameters(workload.architecture).total()));
 }
 
-/// Every instance gets all of them at each start: a frozen base is in no
-/// checkpoint, and a script that fine-tunes all weights builds the model from them before it loads a checkpoint.
+/// Every instance gets all of them at each start: a frozen base is in no checkpoint, and a script that fine-tunes all
+/// weights builds the model from them before it loads a checkpoint.
 Seconds fetch_base_weights(const RunSetup& setup, const Workload& workload, const InstanceType& instance,
                            std::int32_t instances, std::optional<InputMode> data_mode, Bytes capacity) {
   InputData weights;

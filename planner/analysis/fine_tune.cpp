@@ -218,44 +218,40 @@ class Planner {
     return spec;
   }
 
-  /// The plan of one spec; where no export starts one, that of a script of the user's own on a stack that people tune
-  /// with.
-  Result<void> search_row(FineTuneRow& row) {
-    for (const bool own : {false, true}) {
-      if (own && (row.spec.stack || row.spec.launchable)) break;
-      RequestSpec spec = row.spec;
-      if (own) {
-        spec.stack = fine_tuning_stacks(catalog_);
-        spec.launchable = "any";
-      }
-      Result<PlanRequest> request = resolve(spec, catalog_, region_, Purpose::Plan, now_);
-      if (!request) {
-        if (own) return tl::unexpected<Diagnostics>(std::move(request.error()));
-        continue;
-      }
-      PlanSet set = search(*request, catalog_, options_);
-      row.request = std::move(*request);
-      row.plan.reset();
-      if (!set.plans.empty()) row.plan = std::move(set.plans.front());
-      if (set.plans.empty()) {
-        row.why_not = "nothing fits";
-        if (set.nearest_miss) {
-          row.why_not = "does not fit: " + std::string(to_string(set.nearest_miss->rejection.reason));
-          std::replace(row.why_not.begin(), row.why_not.end(), '_', ' ');
-        }
-      }
-      if (row.plan) {
-        row.spec = std::move(spec);
+  void take_plan(FineTuneRow& row, PlanRequest request) const {
+    PlanSet set = search(request, catalog_, options_);
+    row.request = std::move(request);
+    row.plan.reset();
+    if (!set.plans.empty()) {
+      row.plan = std::move(set.plans.front());
+    } else if (set.nearest_miss) {
+      row.why_not = "does not fit: " + std::string(to_string(set.nearest_miss->rejection.reason));
+      std::replace(row.why_not.begin(), row.why_not.end(), '_', ' ');
+    } else {
+      row.why_not = "nothing fits";
+    }
+  }
+
+  /// The best plan of the row's spec. Where no export starts one, a script of the user's own does, on a stack that
+  /// people tune with.
+  Result<void> search_row(FineTuneRow& row) const {
+    Result<PlanRequest> request = resolve(row.spec, catalog_, region_, Purpose::Plan, now_);
+    if (request) take_plan(row, std::move(*request));
+    const bool stated = row.spec.stack || row.spec.launchable;
+    if (!row.plan && !stated) {
+      RequestSpec own = row.spec;
+      own.stack = fine_tuning_stacks(catalog_);
+      own.launchable = "any";
+      Result<PlanRequest> by_hand = resolve(own, catalog_, region_, Purpose::Plan, now_);
+      if (by_hand) {
+        take_plan(row, std::move(*by_hand));
+        if (row.plan) own.stack = row.plan->stack->id;
+        row.spec = std::move(own);
         return {};
       }
     }
-    if (row.request.instances.empty()) return tl::unexpected<Diagnostics>(invalid(row.spec));
+    if (!request) return tl::unexpected<Diagnostics>(std::move(request.error()));
     return {};
-  }
-
-  [[nodiscard]] Diagnostics invalid(const RequestSpec& spec) const {
-    const Result<PlanRequest> request = resolve(spec, catalog_, region_, Purpose::Plan, now_);
-    return request ? Diagnostics() : request.error();
   }
 
   Result<FineTuneRow> plan(const FineTuningMethod& method) {

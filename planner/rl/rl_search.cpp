@@ -85,7 +85,6 @@ class RlSearch {
   using TrainedKey = std::tuple<const InstanceType*, std::int32_t, bool, bool>;
   using RolloutKey = std::tuple<const InstanceType*, std::int32_t, std::int32_t, std::int64_t>;
 
-  [[nodiscard]] std::vector<std::pair<Market, const Price*>> offers(const InstanceType& instance) const;
   [[nodiscard]] std::vector<Hardware> hardware() const;
   [[nodiscard]] std::vector<std::int32_t> counts(const InstanceType& instance) const;
   void consider(const Hardware& hardware, std::int32_t total, RlPlacement placement);
@@ -121,23 +120,6 @@ class RlSearch {
   RlPlanSet set_;
 };
 
-/// The markets that sell the type, as search() has them: what the request names is estimated where nothing is sold.
-std::vector<std::pair<Market, const Price*>> RlSearch::offers(const InstanceType& instance) const {
-  std::vector<std::pair<Market, const Price*>> priced;
-  std::vector<std::pair<Market, const Price*>> orderable;
-  for (const Market market : request_.training.markets) {
-    const Price* price = catalog_.find_price(instance.name, request_.training.region, market);
-    if (price == nullptr) continue;
-    priced.emplace_back(market, price);
-    const bool sold_so = instance.support == TrainingSupport::OnDemand ||
-                         (instance.support == TrainingSupport::PlanOnly && market == Market::CapacityBlock);
-    if (sold_so) orderable.emplace_back(market, price);
-  }
-  if (!orderable.empty()) return orderable;
-  if (!priced.empty()) return priced;
-  return {{request_.training.markets.front(), nullptr}};
-}
-
 std::vector<Hardware> RlSearch::hardware() const {
   std::vector<Hardware> all;
   const PlanRequest& r = request_.training;
@@ -146,7 +128,7 @@ std::vector<Hardware> RlSearch::hardware() const {
     if (!cluster) continue;  // resolve() left such types out
     Hardware h{instance, std::move(*cluster), {}};
     apply(r.scenario, h.one_node);
-    h.offers = offers(*instance);
+    h.offers = offers_of(r, catalog_, *instance);
     all.push_back(std::move(h));
   }
   return all;

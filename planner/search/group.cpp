@@ -45,6 +45,23 @@ double age_years(const Price& price, const PlanRequest& request) {
 
 }  // namespace
 
+std::vector<std::pair<Market, const Price*>> offers_of(const PlanRequest& request, const Catalog& catalog,
+                                                       const InstanceType& instance) {
+  std::vector<std::pair<Market, const Price*>> priced;
+  std::vector<std::pair<Market, const Price*>> orderable;
+  for (const Market market : request.markets) {
+    const Price* price = catalog.find_price(instance.name, request.region, market);
+    if (price == nullptr) continue;
+    priced.emplace_back(market, price);
+    const bool sold_so = instance.support == TrainingSupport::OnDemand ||
+                         (instance.support == TrainingSupport::PlanOnly && market == Market::CapacityBlock);
+    if (sold_so) orderable.emplace_back(market, price);
+  }
+  if (!orderable.empty()) return orderable;
+  if (!priced.empty()) return priced;
+  return {{request.markets.front(), nullptr}};
+}
+
 Group make_group(const PlanRequest& request, const Catalog& catalog, const InstanceType& instance, Market market,
                  const Cluster& one_node, const Workload& workload, std::int32_t count) {
   const Price* price = catalog.find_price(instance.name, request.region, market);

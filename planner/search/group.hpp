@@ -1,5 +1,8 @@
 #pragma once
 
+#include <utility>
+#include <vector>
+
 #include "planner/answer/plan.hpp"
 
 namespace smplan {
@@ -23,6 +26,11 @@ struct Group {
   /// What the stack uses of it.
   [[nodiscard]] Cluster cluster(const Stack& stack) const { return used_by(stack, cluster()); }
 };
+
+/// The markets that sell the type, one at least; where none is orderable or priced, what the request names is estimated
+/// all the same, without a price.
+std::vector<std::pair<Market, const Price*>> offers_of(const PlanRequest& request, const Catalog& catalog,
+                                                       const InstanceType& instance);
 
 Group make_group(const PlanRequest& request, const Catalog& catalog, const InstanceType& instance, Market market,
                  const Cluster& one_node, const Workload& workload, std::int32_t count);

@@ -65,8 +65,6 @@ class Search {
 
  private:
   void add_types(const Catalog& catalog);
-  [[nodiscard]] std::vector<std::pair<Market, const Price*>> offers(const InstanceType& instance,
-                                                                    const Catalog& catalog) const;
   void add_groups();
   void search_round(std::size_t begin, std::size_t end);
   void list_splits_of(std::size_t begin, std::size_t end);
@@ -140,7 +138,7 @@ void Search::add_types(const Catalog& catalog) {
     if (!cluster) continue;  // resolve() left such types out
     Type type;
     type.instance = instance;
-    type.offers = offers(*instance, catalog);
+    type.offers = offers_of(request_, catalog, *instance);
     apply(request_.scenario, *cluster);
     type.one_node = std::move(*cluster);
     const Precision precision = effective_precision(request_, type.one_node.accelerator);
@@ -156,24 +154,6 @@ void Search::add_types(const Catalog& catalog) {
                                  : nullptr);
     }
   }
-}
-
-/// The markets that sell the type; where none is orderable or priced, what the request names is estimated all the same.
-std::vector<std::pair<Market, const Price*>> Search::offers(const InstanceType& instance,
-                                                            const Catalog& catalog) const {
-  std::vector<std::pair<Market, const Price*>> priced;
-  std::vector<std::pair<Market, const Price*>> orderable;
-  for (const Market market : request_.markets) {
-    const Price* price = catalog.find_price(instance.name, request_.region, market);
-    if (price == nullptr) continue;
-    priced.emplace_back(market, price);
-    const bool sold_so = instance.support == TrainingSupport::OnDemand ||
-                         (instance.support == TrainingSupport::PlanOnly && market == Market::CapacityBlock);
-    if (sold_so) orderable.emplace_back(market, price);
-  }
-  if (!orderable.empty()) return orderable;
-  if (!priced.empty()) return priced;
-  return {{request_.markets.front(), nullptr}};
 }
 
 /// Powers of two before the rest and cheap peak FLOPs before dear ones: good plans come early, and what
