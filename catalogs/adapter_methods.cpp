@@ -10,6 +10,21 @@ namespace {
 constexpr double kMostBytes = 1e4;
 constexpr std::int64_t kMostTokens = 1'000'000;
 
+/// Left out where the method moves no more than LoRA does.
+AdapterTraffic read_traffic(ObjectReader& reader, std::string_view key, Diagnostics& out) {
+  AdapterTraffic t;
+  if (!reader.has(key)) return t;
+  const auto value = reader.value(key);
+  if (!value) return t;
+  ObjectReader bytes(*value, out);
+  t.input = read_number_or(bytes, "input_bytes", -kMostBytes, kMostBytes, 0);
+  t.output = read_number_or(bytes, "output_bytes", -kMostBytes, kMostBytes, 0);
+  t.weight = read_number_or(bytes, "weight_bytes", -kMostBytes, kMostBytes, 0);
+  t.square = read_number_or(bytes, "square_bytes", -kMostBytes, kMostBytes, 0);
+  bytes.finish();
+  return t;
+}
+
 AdapterMethod read_method(const JsonValue& value, Diagnostics& out) {
   ObjectReader reader(value, out);
   AdapterMethod m;
@@ -24,6 +39,11 @@ AdapterMethod read_method(const JsonValue& value, Diagnostics& out) {
   m.last_input = bytes("last_input_bytes");
   m.hidden = bytes("hidden_bytes");
   m.virtual_tokens = read_integer_or(reader, "virtual_tokens", 0, kMostTokens, 0);
+  m.forward = read_traffic(reader, "forward", out);
+  m.backward = read_traffic(reader, "backward", out);
+  m.launches = read_number_or(reader, "launches", 0, kMostBytes, 1);
+  m.needs_half = reader.optional_bool("needs_half").value_or(false);
+  m.output_parameters = read_integer_or(reader, "output_parameters", 0, 1, 0);
   reader.finish();
   return m;
 }

@@ -1,5 +1,7 @@
 #include "catalogs/fine_tuning_method.hpp"
 
+#include <algorithm>
+
 #include "catalogs/finetuning_file.hpp"
 
 namespace smplan {
@@ -11,6 +13,7 @@ FineTuningMethod read_method(const JsonValue& value, Diagnostics& out) {
   method.name = read_name(reader, "name");
   method.title = read_text(reader, "title");
   method.trains = read_name(reader, "trains");
+  method.adapters = reader.has("adapters") ? read_name(reader, "adapters") : "";
   method.quality = read_text(reader, "quality");
   method.paper = read_text(reader, "paper");
   reader.finish();
@@ -22,6 +25,15 @@ FineTuningMethod read_method(const JsonValue& value, Diagnostics& out) {
 const std::vector<FineTuningMethod>& fine_tuning_methods() {
   static const std::vector<FineTuningMethod> kMethods = finetuning_rows("fine_tuning_methods", read_method);
   return kMethods;
+}
+
+std::vector<std::string> planned_adapters() {
+  std::vector<std::string> out{"lora"};
+  for (const FineTuningMethod& method : fine_tuning_methods()) {
+    const bool known = std::find(out.begin(), out.end(), method.adapters) != out.end();
+    if (!method.adapters.empty() && !known) out.push_back(method.adapters);
+  }
+  return out;
 }
 
 const FineTuningMethod* fine_tuning_method(std::string_view name) { return row_named(fine_tuning_methods(), name); }

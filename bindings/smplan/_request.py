@@ -39,6 +39,7 @@ class Request(TypedDict, total=False):
     dtype: str
     optimizer: str
     finetune: str
+    adapters: str
     lora_rank: Number
     lora_targets: str
     lora_embeddings: Union[bool, str]

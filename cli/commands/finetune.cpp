@@ -53,7 +53,7 @@ Command finetune_command() {
                            "Examples one behind the other in blocks, or each padded to the longest of its batch, at "
                            "random or grouped by length [on; off with --loss]")
                 ->type_name("on|off|length-grouped");
-            app.add_option("--methods", w.methods, "full, lora, rslora, pissa, qlora [full,lora,qlora]")
+            app.add_option("--methods", w.methods, "full, lora, rslora, pissa, dora, qlora [full,lora,qlora]")
                 ->type_name("METHODS");
             app.add_option("--evaluation", w.evaluation, "Part of the examples that each epoch is evaluated on [0%]")
                 ->type_name("PART");

@@ -128,6 +128,7 @@ std::string fine_tuning_words(const Workload& w) {
   std::string text = "fine-tuning, all weights";
   if (w.finetune != FineTune::Full) {
     text = fmt::format("fine-tuning, {} of rank {}", w.finetune == FineTune::Lora ? "LoRA" : "QLoRA", w.lora.rank);
+    if (w.lora.method != nullptr) text += fmt::format(" ({})", w.lora.method->name);
   }
   if (w.loss == nullptr) return text;
   text += fmt::format(", {} ({})", w.loss->name, w.loss->title);

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/result.hpp"
+#include "catalogs/adapter_methods.hpp"
 #include "catalogs/architecture.hpp"
 #include "catalogs/precision.hpp"
 #include "catalogs/training_loss.hpp"
@@ -40,12 +41,25 @@ struct AdapterKeeps {
   friend bool operator==(const AdapterKeeps&, const AdapterKeeps&) = default;
 };
 
+/// What adapters do in a layer beyond LoRA's of the same rank: bytes that their operations move.
+struct AdapterWork {
+  double forward_token_bytes = 0;
+  double forward_layer_bytes = 0;  ///< however many tokens there are
+  double backward_token_bytes = 0;
+  double backward_layer_bytes = 0;
+  double read_weights = 0;  ///< frozen weights that the forward pass reads once more
+  double launches = 1;      ///< of the forward pass, over LoRA's
+  friend bool operator==(const AdapterWork&, const AdapterWork&) = default;
+};
+
 struct Lora {
   std::int64_t rank = 16;
   LoraTargets targets = LoraTargets::Linear;
   /// Embedding and head are trained whole beside the adapters (`modules_to_save` of PEFT).
   bool train_embeddings = false;
-  std::optional<AdapterKeeps> keeps;  ///< of adapters other than LoRA's in 16 bits. What a measured run did.
+  const AdapterMethod* method = nullptr;  ///< of PEFT, other than LoRA
+  std::optional<AdapterKeeps> keeps;      ///< of adapters other than LoRA's in 16 bits
+  std::optional<AdapterWork> work;
   friend bool operator==(const Lora&, const Lora&) = default;
 };
 

@@ -8,10 +8,11 @@
 namespace smplan {
 namespace {
 
-constexpr std::uint8_t kQueries = 1, kKeys = 2, kValues = 4, kDown = 64;
+constexpr std::uint8_t kQueries = 1, kKeys = 2, kValues = 4, kGate = 16, kDown = 64;
 constexpr LinearLayers kQueryValue{kQueries | kValues};
 constexpr LinearLayers kAttention{15};
 constexpr LinearLayers kAll{127};
+constexpr double kReadWeightBytes = 2;
 
 /// Widths of a linear layer, and what tensor it reads.
 struct AdaptedLayer {
@@ -43,6 +44,14 @@ std::optional<std::uint8_t> layers_named(std::string_view word) {
   return static_cast<std::uint8_t>(1U << static_cast<unsigned>(at - kLinearLayers.begin()));
 }
 
+/// Without `layers`: those that PEFT adapts in Llama.
+LinearLayers adapted_layers(const AdapterMethod& method, const Architecture& a, std::optional<LinearLayers> layers) {
+  const LinearLayers usual = method.last_input > 0 ? LinearLayers{kKeys | kValues | kDown} : kQueryValue;
+  LinearLayers adapted = layers.value_or(usual);
+  if (!a.gated_mlp) adapted.bits = static_cast<std::uint8_t>(adapted.bits & ~kGate);
+  return adapted;
+}
+
 }  // namespace
 
 std::optional<LinearLayers> linear_layers_from(std::string_view text) {
@@ -64,10 +73,14 @@ LoraTargets lora_targets_of(LinearLayers layers) {
   return (layers.bits & ~kQueryValue.bits) != 0 ? LoraTargets::Attention : LoraTargets::QueryValue;
 }
 
+LinearLayers linear_layers_of(LoraTargets targets) {
+  if (targets == LoraTargets::QueryValue) return kQueryValue;
+  return targets == LoraTargets::Attention ? kAttention : kAll;
+}
+
 AdapterKeeps adapter_keeps(const AdapterMethod& method, const Architecture& a, std::optional<LinearLayers> layers,
                            std::int64_t rank) {
-  const LinearLayers usual = method.last_input > 0 ? LinearLayers{kKeys | kValues | kDown} : kQueryValue;
-  const LinearLayers adapted = layers.value_or(usual);
+  const LinearLayers adapted = adapted_layers(method, a, layers);
   const auto widths = widths_of(a);
   AdapterKeeps out;
   out.token_bytes = method.hidden * static_cast<double>(a.hidden);
@@ -87,6 +100,41 @@ AdapterKeeps adapter_keeps(const AdapterMethod& method, const Architecture& a, s
     out.token_bytes += method.input * inputs + method.output * outputs + method.rank * static_cast<double>(rank);
   }
   return out;
+}
+
+AdapterWork adapter_work(const AdapterMethod& method, const Architecture& a, std::optional<LinearLayers> layers) {
+  const LinearLayers adapted = adapted_layers(method, a, layers);
+  const auto widths = widths_of(a);
+  AdapterWork out;
+  const auto add = [](const AdapterTraffic& moved, const AdaptedLayer& layer, double& token, double& standing) {
+    const auto inputs = static_cast<double>(layer.inputs);
+    const auto outputs = static_cast<double>(layer.outputs);
+    token += moved.input * inputs + moved.output * outputs;
+    standing += moved.weight * inputs * outputs + moved.square * inputs * inputs;
+  };
+  for (std::size_t i = 0; i < widths.size(); ++i) {
+    if (!adapted.has(i)) continue;
+    add(method.forward, widths[i], out.forward_token_bytes, out.forward_layer_bytes);
+    add(method.backward, widths[i], out.backward_token_bytes, out.backward_layer_bytes);
+    // Whoever moves that much of each weight reads it.
+    if (method.forward.weight >= kReadWeightBytes) {
+      out.read_weights += static_cast<double>(widths[i].inputs) * static_cast<double>(widths[i].outputs);
+    }
+  }
+  for (double* bytes :
+       {&out.forward_token_bytes, &out.forward_layer_bytes, &out.backward_token_bytes, &out.backward_layer_bytes}) {
+    *bytes = std::max(0.0, *bytes);
+  }
+  out.launches = std::max(1.0, method.launches);
+  return out;
+}
+
+void weigh_adapters_of(Workload& w) {
+  const AdapterMethod* method = w.lora.method;
+  if (method == nullptr || method->is_lora()) return;
+  const LinearLayers layers = linear_layers_of(w.lora.targets);
+  w.lora.keeps = adapter_keeps(*method, w.architecture, layers, w.lora.rank);
+  w.lora.work = adapter_work(*method, w.architecture, layers);
 }
 
 }  // namespace smplan

@@ -26,8 +26,17 @@ std::optional<LinearLayers> linear_layers_from(std::string_view text);
 /// The least set of LoraTargets that holds them.
 LoraTargets lora_targets_of(LinearLayers layers);
 
+/// Those of a set of targets.
+LinearLayers linear_layers_of(LoraTargets targets);
+
 /// What the method keeps of one dense layer. Without `layers`: those that PEFT adapts in Llama.
 AdapterKeeps adapter_keeps(const AdapterMethod& method, const Architecture& architecture,
                            std::optional<LinearLayers> layers, std::int64_t rank);
+/// What the method does beyond LoRA in one dense layer; a method that does less is taken as LoRA.
+AdapterWork adapter_work(const AdapterMethod& method, const Architecture& architecture,
+                         std::optional<LinearLayers> layers);
+
+/// Fills in both for the method of the workload's adapters, where it is not LoRA.
+void weigh_adapters_of(Workload& workload);
 
 }  // namespace smplan

@@ -54,19 +54,23 @@ Seconds expert_loop(const LayerInputs& in) {
   return rank_experts(in.workload.architecture, in.strategy) * kExpertLaunches;
 }
 
-double adapter_host(const LayerInputs& in) {
+/// What launches of adapters multiply those of a layer with; `launches` of one, over LoRA's.
+double adapter_host(const LayerInputs& in, double launches) {
   int layers = 2;  // queries and values
   if (in.workload.lora.targets == LoraTargets::Attention) layers = 4;
   if (in.workload.lora.targets == LoraTargets::Linear) layers = in.workload.architecture.gated_mlp ? 7 : 6;
-  return 1 + layers * (in.stack.adapter_copies ? kCastAdapterHost : kAdapterHost);
+  return 1 + launches * layers * (in.stack.adapter_copies ? kCastAdapterHost : kAdapterHost);
 }
 
 /// The backward pass launches twice the kernels, but from the autograd engine, without Python in between.
 void add_host(LayerCosts& costs, const LayerInputs& in) {
   const StackProfile& profile = in.stack.profile;
   Seconds host = host_time(in.spec, profile);
-  if (in.workload.finetune == FineTune::Lora) host *= adapter_host(in);
-  if (in.workload.finetune == FineTune::Qlora) host *= profile.quantized_host;
+  const double launches = in.workload.lora.work ? in.workload.lora.work->launches : 1;
+  if (in.workload.finetune == FineTune::Lora) host *= adapter_host(in, launches);
+  if (in.workload.finetune == FineTune::Qlora) {
+    host *= profile.quantized_host * adapter_host(in, launches) / adapter_host(in, 1);
+  }
   const std::int64_t tensor = in.strategy.tensor_parallel;
   if (tensor > 1) {
     const Seconds collective = profile.host_collective + static_cast<double>(tensor) * profile.host_collective_rank;
@@ -76,6 +80,19 @@ void add_host(LayerCosts& costs, const LayerInputs& in) {
   const bool scores = in.spec.mixer == Mixer::Attention && !flash;
   if (scores && in.stack.fused_kernels && !takes_fused_softmax(attention_shape(in))) host += profile.host_plain_softmax;
   costs.forward.host = costs.backward.host = (host + expert_loop(in)) / in.cluster.host_speed;
+}
+
+/// What adapters other than LoRA's move beside: of the tokens, and of weights that they read whole in every pass.
+void add_adapter_work(LayerCosts& costs, const LayerInputs& in) {
+  if (in.workload.finetune == FineTune::Full || !in.workload.lora.work) return;
+  const AdapterWork& work = *in.workload.lora.work;
+  const double dequantized =
+      in.workload.finetune == FineTune::Qlora ? in.stack.profile.dequantized_bytes * work.read_weights : 0;
+  const auto moved = [&](double token, double layer) {
+    return in.clock.copy(Bytes((in.slice.tokens * token + layer) / static_cast<double>(in.slice.tensor)));
+  };
+  costs.forward.elementwise += moved(work.forward_token_bytes, work.forward_layer_bytes + dequantized);
+  costs.backward.elementwise += moved(work.backward_token_bytes, work.backward_layer_bytes);
 }
 
 /// What one module costs forward.
@@ -170,6 +187,7 @@ LayerCosts layer_costs(const Workload& workload, const LayerSpec& spec, const St
   }
   last.tensor_comm = add_tensor_comm(costs, in);
   add_context_comm(costs, in);
+  add_adapter_work(costs, in);
   add_host(costs, in);
   if (ends_in_product(workload, spec)) costs.unread = last;
   costs.selective = selective_forward(in, costs.forward.host);

@@ -127,6 +127,8 @@ std::int64_t active_lora_parameters(const Architecture& architecture, std::int64
 /// Those of routed experts, all of them.
 std::int64_t expert_lora_parameters(const Architecture& architecture, std::int64_t rank, LoraTargets targets);
 
+/// With what their method trains for each output.
+std::int64_t lora_parameters(const Architecture& architecture, const Lora& lora);
 /// What a LoRA run trains in all: the adapters and, where they are trained too, embedding and head.
 std::int64_t trained_lora_parameters(const Architecture& architecture, const Lora& lora);
 

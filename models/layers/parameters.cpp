@@ -121,7 +121,8 @@ bool carries_adapter(const Architecture& a, Part part, LoraTargets targets) {
 
 enum class Counted { All, Active, Experts };
 
-std::int64_t adapter_parameters(const Architecture& a, std::int64_t rank, LoraTargets targets, Counted counted) {
+std::int64_t adapter_parameters(const Architecture& a, std::int64_t rank, LoraTargets targets, Counted counted,
+                                std::int64_t per_output = 0) {
   const bool active_only = counted == Counted::Active;
   std::int64_t sum = 0;
   for (const LayerRun& run : layer_stack(a)) {
@@ -130,7 +131,7 @@ std::int64_t adapter_parameters(const Architecture& a, std::int64_t rank, LoraTa
       if (part == Part::Expert && active_only) copies = copies / a.moe.n_experts * a.moe.top_k;
       // Shared weights have one adapter, which touches a token at every depth.
       const std::int64_t layers = active_only ? run.count : run.count / run.sharing;
-      sum += layers * copies * rank * (in + out);
+      sum += layers * copies * (rank * (in + out) + per_output * out);
     });
   }
   return sum;
@@ -205,6 +206,11 @@ std::int64_t lora_parameters(const Architecture& a, std::int64_t rank, LoraTarge
   return adapter_parameters(a, rank, targets, Counted::All);
 }
 
+std::int64_t lora_parameters(const Architecture& a, const Lora& lora) {
+  const std::int64_t per_output = lora.method != nullptr ? lora.method->output_parameters : 0;
+  return adapter_parameters(a, lora.rank, lora.targets, Counted::All, per_output);
+}
+
 std::int64_t active_lora_parameters(const Architecture& a, std::int64_t rank, LoraTargets targets) {
   return adapter_parameters(a, rank, targets, Counted::Active);
 }
@@ -215,7 +221,7 @@ std::int64_t expert_lora_parameters(const Architecture& a, std::int64_t rank, Lo
 
 std::int64_t trained_lora_parameters(const Architecture& a, const Lora& lora) {
   const EdgeParameters edge = edge_parameters(a);
-  return lora_parameters(a, lora.rank, lora.targets) + (lora.train_embeddings ? edge.embedding + edge.head : 0);
+  return lora_parameters(a, lora) + (lora.train_embeddings ? edge.embedding + edge.head : 0);
 }
 
 }  // namespace smplan

@@ -29,7 +29,7 @@ double stage_root_parameters(const Architecture& a, const Strategy& s, std::int3
 }
 
 RankParameters adapter_rank_parameters(const Architecture& a, const Lora& lora, const Strategy& s) {
-  const auto all = static_cast<double>(lora_parameters(a, lora.rank, lora.targets));
+  const auto all = static_cast<double>(lora_parameters(a, lora));
   const auto experts = static_cast<double>(expert_lora_parameters(a, lora.rank, lora.targets));
   return {.dense = (all - experts) / s.tensor_parallel,
           .experts = experts / (static_cast<double>(s.expert_parallel) * s.expert_tensor())};

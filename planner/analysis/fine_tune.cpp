@@ -202,8 +202,9 @@ class Planner {
   [[nodiscard]] RequestSpec spec_of(const FineTuningMethod& method, std::int64_t mean) const {
     RequestSpec spec = q_.base;
     spec.finetune = method.trains;
+    if (!method.adapters.empty()) spec.adapters = method.adapters;
     if (method.trains == "full") {
-      for (auto* field : {&spec.lora_rank, &spec.lora_targets, &spec.lora_embeddings}) field->reset();
+      for (auto* field : {&spec.adapters, &spec.lora_rank, &spec.lora_targets, &spec.lora_embeddings}) field->reset();
       if (spec.reference == "adapters") spec.reference.reset();
     }
     spec.seq_len = std::to_string(out_.seq_len);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/json_writer.hpp"
+#include "catalogs/fine_tuning_method.hpp"
 #include "catalogs/reading.hpp"
 #include "models/job/dimensions.hpp"
 #include "models/layers/architecture_facts.hpp"
@@ -72,6 +73,13 @@ void read_request(const JsonValue& value, TrainingPlan& plan, Diagnostics& out) 
   plan.lora_embeddings = reader.optional_bool("lora_embeddings").value_or(false);
   if (reader.has("mean_seq_len")) plan.mean_seq_len = reader.integer("mean_seq_len", 1, plan.seq_len);
   if (reader.has("lora_targets")) plan.lora_targets = read_named(reader, "lora_targets", lora_targets_from);
+  if (reader.has("adapters")) {
+    const std::string name = reader.string("adapters");
+    plan.adapters = adapter_method(name);
+    if (plan.adapters == nullptr) {
+      out.push_back(unknown_name("kind of adapters", name, reader.location("adapters"), planned_adapters()));
+    }
+  }
   if (reader.has("loss")) {
     const std::string name = reader.string("loss");
     plan.loss = training_loss(name);
@@ -327,6 +335,7 @@ TrainingPlan training_plan_of(const PlanRequest& request, const Plan& plan, std:
   out.lora_rank = w.finetune == FineTune::Full ? 0 : w.lora.rank;
   out.lora_embeddings = w.lora.train_embeddings;
   if (w.finetune != FineTune::Full) out.lora_targets = w.lora.targets;
+  out.adapters = w.lora.method;
   out.mean_seq_len = w.mean_seq_len;
   out.loss = w.loss;
   if (w.loss != nullptr && w.loss->frozen == FrozenModel::Reference) out.reference = w.reference;

@@ -86,6 +86,7 @@ Json work_json(const PlanRequest& r) {
   if (w.finetune != FineTune::Full && w.lora.targets != LoraTargets::Linear) {
     out["lora_targets"] = std::string(to_string(w.lora.targets));
   }
+  if (w.lora.method != nullptr) out["adapters"] = w.lora.method->name;
   if (w.mean_seq_len > 0) out["mean_seq_len"] = w.mean_seq_len;
   if (w.loss != nullptr) out["loss"] = w.loss->name;
   if (w.loss != nullptr && w.loss->frozen == FrozenModel::Reference) {

@@ -78,6 +78,8 @@ const Need kNeeds[] = {
                        p.lora_targets == LoraTargets::Attention ? "the layers of attention" : "queries and values"));
      },
      [](const Capabilities& c, const TrainingPlan&) { return c.chosen_layers; }},
+    {[](const TrainingPlan& p) { return p.adapters != nullptr ? "adapters of the kind " + p.adapters->name : ""; },
+     [](const Capabilities& c, const TrainingPlan&) { return c.adapter_kinds; }},
     {[](const TrainingPlan& p) { return when(p.mean_seq_len > 0, "sequences of different lengths"); },
      [](const Capabilities& c, const TrainingPlan&) { return c.lengths; }},
     {[](const TrainingPlan& p) { return p.loss != nullptr ? "the loss of " + p.loss->name : std::string(); },

@@ -152,6 +152,7 @@ Settings script_settings(const ExportJob& job) {
     const bool attention = p.lora_targets == LoraTargets::Attention;
     out.emplace_back("lora_targets", json_string(attention ? "q_proj,k_proj,v_proj,o_proj" : "q_proj,v_proj"));
   }
+  if (p.adapters != nullptr) out.emplace_back("adapters", json_string(p.adapters->name));
   if (p.mean_seq_len > 0) out.emplace_back("packing", json_string("off"));
   if (p.loss != nullptr) out.emplace_back("loss", json_string(p.loss->name));
   if (p.loss != nullptr && p.loss->frozen == FrozenModel::Reference) {

@@ -239,6 +239,12 @@ void check_program(const TrainingPlan& plan, TrainingProgram program, Diagnostic
     refuse(fmt::format("the training program does not know what {} calls its projections", plan.model.name),
            "plan with --lora-targets linear, or export with --script your own");
   }
+  // DoRA reads the norms of whole weights at its start, PiSSA their singular values.
+  if (plan.adapters != nullptr && plan.adapters->name != "rslora" && engine != Engine::Ddp) {
+    refuse(fmt::format("the training program starts {} from whole weights, which ranks of {} do not hold",
+                       plan.adapters->name, to_string(engine)),
+           "plan with --stack hf-trainer or ddp, or export with --script your own");
+  }
   if (plan.mean_seq_len > 0 && program != TrainingProgram::Trainer) {
     refuse("the training program packs sequences to one length, the plan pads them",
            "plan with --stack hf-trainer, or export with --script your own");

@@ -47,6 +47,12 @@ std::string yaml(const Json& value, int indent) {
   return text;
 }
 
+/// `LoRA`, `QLoRA`, or `QLoRA (dora)`.
+std::string adapters_name(const TrainingPlan& plan) {
+  const std::string base = plan.finetune == FineTune::Lora ? "LoRA" : "QLoRA";
+  return plan.adapters == nullptr ? base : fmt::format("{} ({})", base, plan.adapters->name);
+}
+
 }  // namespace
 
 std::string world_equation(const TrainingPlan& plan) {
@@ -65,7 +71,7 @@ std::string training_words(const TrainingPlan& plan) {
   std::string words(to_string(plan.optimizer));
   if (plan.loss != nullptr) words += ", " + plan.loss->name;
   if (plan.finetune == FineTune::Full) return words;
-  words += fmt::format(", {} of rank {}", plan.finetune == FineTune::Lora ? "LoRA" : "QLoRA", plan.lora_rank);
+  words += fmt::format(", {} of rank {}", adapters_name(plan), plan.lora_rank);
   if (plan.lora_targets != LoraTargets::Linear) words += fmt::format(" on {}", adapted_layers(plan));
   return words + (plan.lora_embeddings ? " with embedding and head trained" : "");
 }

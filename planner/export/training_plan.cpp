@@ -34,6 +34,7 @@ std::string TrainingPlan::id() const {
   if (fine_tunes && finetune == FineTune::Full) decided["work"].push_back("from weights");
   if (mean_seq_len > 0) decided["lengths"] = mean_seq_len;
   if (lora_targets != LoraTargets::Linear) decided["adapters"] = to_string(lora_targets);
+  if (adapters != nullptr) decided["adapter_kind"] = adapters->name;
   if (loss != nullptr) decided["loss"] = {loss->name, to_string(reference), teacher};
   decided["machines"] = {instance->name, instance_count, region, to_string(market)};
   decided["stack"] = stack->id;

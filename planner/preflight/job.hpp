@@ -124,6 +124,7 @@ struct JobStrategy {
   Count lora_rank;
   Switch lora_embeddings;
   Text lora_targets;  ///< what carries adapters: query-value, attention or linear
+  Text adapters;      ///< kind of adapters, by smplan's name, where it is not LoRA
   Count heads, kv_heads, hidden, ffn, vocabulary, layers, experts;
   Switch bf16, fp16, fp8, fp4, fp32;
   Text attention;  ///< `flash_attention_2`, `sdpa`, ...

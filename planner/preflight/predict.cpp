@@ -231,6 +231,7 @@ void state_training(RequestSpec& spec, const JobStrategy& s, const RequestSpec& 
     if (*mode != FineTune::Full && s.lora_embeddings.is(true)) spec.lora_embeddings = "on";
     const std::optional<LoraTargets> targets = lora_targets_of(s);
     if (*mode != FineTune::Full && targets && !spec.lora_targets) spec.lora_targets = to_string(*targets);
+    if (*mode != FineTune::Full && !spec.adapters && s.adapters) spec.adapters = *s.adapters;
   }
   const std::string optimizer = s.optimizer.value_or("");
   if (!spec.optimizer && optimizer_from(optimizer)) spec.optimizer = optimizer;

@@ -133,6 +133,12 @@ constexpr ToolRow kRows[] = {
        if (truth_of(n) == true) otherwise(job.strategy.lora_targets, "linear", n.where);
      }},
     {"lora_target_modules", read_lora_targets},
+    {"peft_use_dora", [](const Node& n, Job& job) { read_adapter_kind(n, "dora", job); }},
+    {"peft_use_rslora", [](const Node& n, Job& job) { read_adapter_kind(n, "rslora", job); }},
+    {"peft.use_dora", [](const Node& n, Job& job) { read_adapter_kind(n, "dora", job); }},
+    {"peft.use_rslora", [](const Node& n, Job& job) { read_adapter_kind(n, "rslora", job); }},
+    {"peft_init_lora_weights", read_adapter_start},
+    {"peft.init_lora_weights", read_adapter_start},
     {"lora_modules_to_save", read_whole_modules},
     {"deepspeed", read_deepspeed_setting},
     {"fsdp", read_fsdp_words},
@@ -154,8 +160,6 @@ constexpr ToolRow kRows[] = {
 };
 
 constexpr UnmodelledRow kUnmodelled[] = {
-    {"peft_use_dora", "true", "adapters of this kind are not modelled: DoRA"},
-    {"peft.use_dora", "true", "adapters of this kind are not modelled: DoRA"},
     {"gptq", "true", "a base quantized by GPTQ is not modelled"},
     {"process_reward_model", "true", kStepRewards},
     {"qat", "", kQuantizedTraining},

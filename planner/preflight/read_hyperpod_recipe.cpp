@@ -34,11 +34,12 @@ void read_adapters(const Node* peft, Job& job) {
   const Node* named = peft->is_object() ? first_of(*peft, {"peft_type", "peft_scheme"}) : nullptr;
   if (named == nullptr || named->is_null()) return;
   const std::string kind = lower_case(named->text);
-  const Node* dora = peft->find("use_dora");
-  if ((kind != "lora" && !kind.starts_with("qlora")) || (dora != nullptr && truth_of(*dora) == true)) {
-    job.not_modelled = "adapters of this kind are not modelled: " + (kind.ends_with("lora") ? "DoRA" : named->text);
+  if (kind != "lora" && kind != "dora" && !kind.starts_with("qlora")) {
+    job.not_modelled = "adapters of this kind are not modelled: " + named->text;
     return;
   }
+  if (kind == "dora") s.adapters = derived(kind, named->where);
+  if (const Node* dora = peft->find("use_dora"); dora != nullptr) read_adapter_kind(*dora, "dora", job);
   s.finetune = derived(std::string(kind.starts_with("qlora") ? "qlora" : "lora"), named->where);
   s.lora_rank = count_field(first_of(*peft, {"rank", "r", "dim"}));
 }

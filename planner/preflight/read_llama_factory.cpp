@@ -61,6 +61,9 @@ constexpr ToolRow kRows[] = {
     {"lora_rank", &JobStrategy::lora_rank},
     {"peft_config.r", &JobStrategy::lora_rank},
     {"lora_target", read_lora_targets},
+    {"use_dora", [](const Node& n, Job& job) { read_adapter_kind(n, "dora", job); }},
+    {"use_rslora", [](const Node& n, Job& job) { read_adapter_kind(n, "rslora", job); }},
+    {"pissa_init", [](const Node& n, Job& job) { read_adapter_kind(n, "pissa", job); }},
     {"peft_config.target_modules", read_lora_targets},
     {"additional_target", read_whole_modules},
     {"double_quantization", told_off<&Execution::double_quantization, Toggle::Off>},
@@ -106,7 +109,6 @@ constexpr ToolRow kRows[] = {
 constexpr UnmodelledRow kUnmodelled[] = {
     {"export_dir", "", "this file exports a model and trains none"},
     {"infer_backend", "", "this file asks a model and trains none"},
-    {"use_dora", "true", "adapters of this kind are not modelled: DoRA"},
     {"use_llama_pro", "true", kPartialTraining},
     {"use_galore", "true", "GaLore is not modelled"},
     {"use_apollo", "true", "APOLLO is not modelled"},

@@ -99,6 +99,7 @@ constexpr ToolRow kRows[] = {
     {"policy_model._component_", read_builder},
     {"model.quantize_base", read_quantized},
     {"model.lora_rank", &JobStrategy::lora_rank},
+    {"model.use_dora", [](const Node& n, Job& job) { read_adapter_kind(n, "dora", job); }},
     {"model.lora_attn_modules", read_targets},
     {"tokenizer.max_seq_len", &JobStrategy::sequence_length},
     {"dataset.packed", &JobStrategy::packing},
@@ -128,7 +129,6 @@ constexpr ToolRow kRows[] = {
 };
 
 constexpr UnmodelledRow kUnmodelled[] = {
-    {"model.use_dora", "true", "adapters of this kind are not modelled: DoRA"},
     {"quantizer._component_", "QAT", kQuantizedTraining},
     {"model._component_", "qat", kQuantizedTraining},
     {"teacher_model", "", kDistillation},

@@ -162,6 +162,8 @@ constexpr ToolRow kRows[] = {
     {"attn_implementation", read_attention},
     {"lora_r", &JobStrategy::lora_rank},
     {"lora_target_modules", read_lora_targets},
+    {"use_dora", [](const Node& n, Job& job) { read_adapter_kind(n, "dora", job); }},
+    {"use_rslora", [](const Node& n, Job& job) { read_adapter_kind(n, "rslora", job); }},
     {"lora_modules_to_save", read_whole_modules},
     {"deepspeed", read_deepspeed_setting},
     {"fsdp", read_fsdp_words},
@@ -182,7 +184,6 @@ constexpr ToolRow kRows[] = {
 };
 
 constexpr UnmodelledRow kUnmodelled[] = {
-    {"use_dora", "true", "adapters of this kind are not modelled: DoRA"},
     {"teacher_model_name_or_path", "", kDistillation},
 };
 

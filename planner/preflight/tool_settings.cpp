@@ -276,6 +276,14 @@ void read_optimizer(const Node& node, Job& job) {
   if (lower == "adamw_torch") job.strategy.execution.fused_optimizer = Toggle::Off;
 }
 
+void read_adapter_kind(const Node& on, std::string_view kind, Job& job) {
+  if (truth_of(on) == true) job.strategy.adapters = derived(std::string(kind), on.where);
+}
+
+void read_adapter_start(const Node& node, Job& job) {
+  if (lower_case(node.text).starts_with("pissa")) job.strategy.adapters = derived(std::string("pissa"), node.where);
+}
+
 void read_lora_targets(const Node& node, Job& job) {
   if (job.strategy.lora_targets.stated) return;
   std::string joined;

@@ -68,6 +68,10 @@ void otherwise(Switch& field, bool value, const Where& where);
 // Rows whose value is more than a word.
 /// By the names of torch, bitsandbytes, torchao and TrainingArguments; of a path (`torch.optim.AdamW`) its last name.
 void read_optimizer(const Node& node, Job& job);
+/// Adapters of this kind, where the switch is on.
+void read_adapter_kind(const Node& on, std::string_view kind, Job& job);
+/// PEFT's `init_lora_weights`: `pissa`, `pissa_niter_16`; other words start LoRA another way.
+void read_adapter_start(const Node& node, Job& job);
 /// Modules that carry adapters: a list, or a text with commas.
 void read_lora_targets(const Node& node, Job& job);
 /// Modules that are trained whole beside adapters: embedding and head, or others.

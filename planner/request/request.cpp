@@ -7,7 +7,9 @@
 #include "base/clock.hpp"
 #include "base/json_reader.hpp"
 #include "base/words.hpp"
+#include "catalogs/fine_tuning_method.hpp"
 #include "catalogs/hf_config.hpp"
+#include "models/layers/adapters.hpp"
 #include "models/layers/layers.hpp"
 #include "planner/request/defaults.hpp"
 #include "planner/request/fields.hpp"
@@ -181,11 +183,52 @@ void Resolver::read_formats() {
           "add --finetune lora or --finetune qlora");
     }
   }
-  if (!spec_.lora_rank) return;
-  if (const auto rank = parse_bounded(*spec_.lora_rank, "--lora-rank", 1, kMaxLoraRank, faults_)) w.lora.rank = *rank;
-  if (w.finetune == FineTune::Full) {
-    add("conflict", "--lora-rank", "a LoRA rank without LoRA", "add --finetune lora or --finetune qlora");
+  read_adapters();
+  if (spec_.lora_rank) {
+    const auto rank = parse_bounded(*spec_.lora_rank, "--lora-rank", 1, kMaxLoraRank, faults_);
+    if (rank) w.lora.rank = *rank;
+    if (w.finetune == FineTune::Full) {
+      add("conflict", "--lora-rank", "a LoRA rank without LoRA", "add --finetune lora or --finetune qlora");
+    }
   }
+  if (has_model_) weigh_adapters();
+}
+
+/// The kind of adapters, where it is not LoRA's.
+void Resolver::read_adapters() {
+  Workload& w = request_.workload;
+  if (!spec_.adapters) return;
+  const std::vector<std::string> known = planned_adapters();
+  const AdapterMethod* method = adapter_method(*spec_.adapters);
+  if (method == nullptr || std::find(known.begin(), known.end(), method->name) == known.end()) {
+    faults_.push_back(unknown_name("kind of adapters", *spec_.adapters, "--adapters", known));
+    return;
+  }
+  if (w.finetune == FineTune::Full) {
+    add("conflict", "--adapters", "a kind of adapters without adapters", "add --finetune lora or --finetune qlora");
+  }
+  if (method->name != "lora") w.lora.method = method;
+}
+
+/// What adapters other than LoRA's keep and move, which is counted for layers of attention and one MLP.
+void Resolver::weigh_adapters() {
+  Workload& w = request_.workload;
+  const AdapterMethod* method = w.lora.method;
+  if (method == nullptr) return;
+  if (method->needs_half && w.finetune == FineTune::Qlora) {
+    add("conflict", "--adapters", fmt::format("{} starts from weights in 16 bits, not in 4", method->name),
+        "use --finetune lora, or --adapters lora");
+  }
+  if (method->is_lora()) return;
+  const Architecture& a = w.architecture;
+  if (a.is_moe() || a.has_latent_attention() || a.has_state_mixer() || a.kind == ModelKind::EncoderDecoder) {
+    add("unsupported", "--adapters",
+        fmt::format("what {} does is counted for layers of plain attention and one MLP, and {} has others",
+                    method->name, a.name),
+        "use --adapters lora");
+    return;
+  }
+  weigh_adapters_of(w);
 }
 
 /// The loss, and the frozen model that it compares with.

@@ -21,6 +21,8 @@ class Resolver {
   void read_formats();
   void read_precision(const std::string& text);
   void read_loss();
+  void read_adapters();
+  void weigh_adapters();
   void read_work();
   void read_batch();
   void read_limits();

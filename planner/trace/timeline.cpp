@@ -8,6 +8,7 @@
 
 #include "base/assert.hpp"
 #include "models/job/execution.hpp"
+#include "models/layers/adapters.hpp"
 #include "models/pipeline/simulation.hpp"
 #include "models/step/stage.hpp"
 
@@ -155,6 +156,8 @@ Result<SimulatedJob> simulated_job(const TrainingPlan& plan, const Catalog& cata
   if (plan.lora_rank > 0) job.workload.lora.rank = plan.lora_rank;
   job.workload.lora.train_embeddings = plan.lora_embeddings;
   job.workload.lora.targets = plan.lora_targets;
+  job.workload.lora.method = plan.adapters;
+  weigh_adapters_of(job.workload);
   job.workload.mean_seq_len = plan.mean_seq_len;
   job.workload.loss = plan.loss;
   job.workload.reference = plan.reference;

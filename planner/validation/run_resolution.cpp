@@ -68,6 +68,10 @@ void resolve_training(const MeasuredRun& run, const Stack& stack, Workload& w, A
     return;
   }
   w.lora.keeps = adapter_keeps(*method, w.architecture, run.lora_targets, run.lora_rank.value_or(w.lora.rank));
+  if (trained.adapters != nullptr) {
+    w.lora.method = method;
+    w.lora.work = adapter_work(*method, w.architecture, run.lora_targets);
+  }
   w.seq_len += method->virtual_tokens;
 }
 

@@ -97,6 +97,18 @@ TEST_P(ToolFiles, SayWhatTheReaderOfTheToolReads) {
   EXPECT_THAT(text(*out, "ds_config.json"), HasSubstr("\"stage\": 2"));
 }
 
+TEST_P(ToolFiles, SayTheKindOfTheAdapters) {
+  for (const char* kind : {"rslora", "dora", "pissa"}) {
+    RequestSpec s = spec("hf-trainer", "lora");
+    s.adapters = kind;
+    if (std::string_view(GetParam().file) == "trl.yaml" && std::string_view(kind) == "pissa") {
+      EXPECT_THAT(refusal(s), HasSubstr("no words for adapters of the kind pissa"));
+    } else {
+      EXPECT_EQ(*read_back(s).strategy.adapters, kind);
+    }
+  }
+}
+
 TEST_P(ToolFiles, CountPairsForTheSequencesOfAPreferenceLoss) {
   RequestSpec s = spec("hf-trainer", "qlora");
   s.loss = "dpo";

@@ -35,6 +35,44 @@ TEST(Adapters, KeepChangedWeightsWhateverTheTokens) {
   EXPECT_EQ(keeps("oft", "q_proj").layer_bytes, 0.5 * 48 * 48);
 }
 
+TEST(Adapters, OfDoraMoveWholeWeightsInEveryPassAndOutputsBesides) {
+  const AdapterWork work = adapter_work(*adapter_method("dora"), narrow(), linear_layers_from("q_proj+v_proj"));
+  EXPECT_DOUBLE_EQ(work.forward_token_bytes, 26 * (32 + 16));
+  EXPECT_DOUBLE_EQ(work.forward_layer_bytes, 34.56 * 48 * (32 + 16) + 8.13 * 2 * 48 * 48);
+  EXPECT_DOUBLE_EQ(work.backward_token_bytes, 58 * (32 + 16));
+  EXPECT_DOUBLE_EQ(work.backward_layer_bytes, 0);
+  EXPECT_DOUBLE_EQ(work.read_weights, 48 * (32 + 16));
+  EXPECT_DOUBLE_EQ(work.launches, 3);
+  for (const char* plain : {"lora", "rslora", "pissa"}) {
+    EXPECT_TRUE(adapter_method(plain)->is_lora());
+    EXPECT_EQ(adapter_work(*adapter_method(plain), narrow(), linear_layers_from("all")), AdapterWork{});
+  }
+  EXPECT_FALSE(adapter_method("dora")->is_lora());
+}
+
+TEST(Adapters, OfAModelWithoutGatesAdaptNone) {
+  Architecture plain = narrow();
+  plain.gated_mlp = false;
+  const AdapterMethod& dora = *adapter_method("dora");
+  EXPECT_DOUBLE_EQ(adapter_work(dora, plain, linear_layers_from("all")).read_weights,
+                   adapter_work(dora, narrow(), linear_layers_from("all")).read_weights - 48 * 100);
+}
+
+TEST(Adapters, AreWeighedForThePlanThatNamesThem) {
+  Workload w;
+  w.architecture = narrow();
+  weigh_adapters_of(w);
+  EXPECT_FALSE(w.lora.work);
+  w.lora.method = adapter_method("rslora");
+  weigh_adapters_of(w);
+  EXPECT_FALSE(w.lora.work) << "another scale moves nothing";
+  w.lora.method = adapter_method("dora");
+  w.lora.targets = LoraTargets::QueryValue;
+  weigh_adapters_of(w);
+  EXPECT_EQ(*w.lora.work, adapter_work(*w.lora.method, narrow(), linear_layers_from("query-value")));
+  EXPECT_EQ(w.lora.keeps->token_bytes, keeps("dora", "query-value", 16).token_bytes);
+}
+
 TEST(Adapters, ThatAddWeightsKeepOneInputForAllItsReaders) {
   EXPECT_EQ(keeps("shira", "q_proj+v_proj").token_bytes, 2 * 48);
   EXPECT_EQ(keeps("shira", "v_proj+o_proj").token_bytes, 2 * (48 + 32));

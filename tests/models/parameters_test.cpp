@@ -269,6 +269,16 @@ TEST(ActiveParameters, OfGptOssAreAsItsModelCardCounts) {
 TEST(ActiveParameters, OfADenseModelAreAll) { EXPECT_EQ(active_parameters(arch("llama-2-7b")), 6'738'415'616); }
 
 // PEFT prints 39,976,960 and 41,943,040 trainable parameters for rank 16 on all seven projections.
+TEST(LoraParameters, OfDoraHaveALengthForEachOutputOfTheAdaptedLayers) {
+  Lora lora{.rank = 16};
+  EXPECT_EQ(lora_parameters(arch("llama-3-8b"), lora), 41'943'040);
+  lora.method = adapter_method("dora");
+  // Queries, keys, values and output; gate, up and down.
+  constexpr std::int64_t kOutputs = 4096 + 1024 + 1024 + 4096 + 14336 + 14336 + 4096;
+  EXPECT_EQ(lora_parameters(arch("llama-3-8b"), lora), 41'943'040 + 32 * kOutputs);
+  EXPECT_EQ(trained_lora_parameters(arch("llama-3-8b"), lora), lora_parameters(arch("llama-3-8b"), lora));
+}
+
 TEST(LoraParameters, MatchWhatPeftPrints) {
   EXPECT_EQ(lora_parameters(arch("llama-2-7b"), 16, LoraTargets::Linear), 39'976'960);
   EXPECT_EQ(lora_parameters(arch("llama-3-8b"), 16, LoraTargets::Linear), 41'943'040);

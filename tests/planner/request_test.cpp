@@ -168,6 +168,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadSpec{"Dtype", &RequestSpec::dtype, "bf61", "--dtype", "bf16"},
         BadSpec{"Optimizer", &RequestSpec::optimizer, "adamm", "--optimizer", "adamw"},
         BadSpec{"LoraRank", &RequestSpec::lora_rank, "8", "--lora-rank", "--finetune"},
+        BadSpec{"Adapters", &RequestSpec::adapters, "dora", "--adapters", "--finetune"},
+        BadSpec{"UnknownAdapters", &RequestSpec::adapters, "vera", "--adapters", "lora"},
         BadSpec{"Instance", &RequestSpec::instances, "ml.p4d.24xlrge", "--instances", "ml.p4d.24xlarge"},
         BadSpec{"Glob", &RequestSpec::instances, "ml.q*", "--instances", ""},
         BadSpec{"EmptyEntry", &RequestSpec::instances, "ml.p5.48xlarge,,", "--instances", "empty"},

@@ -210,6 +210,7 @@ class Settings {
              {"stack", &JobStrategy::stack},
              {"finetune", &JobStrategy::finetune},
              {"lora_targets", &JobStrategy::lora_targets},
+             {"adapters", &JobStrategy::adapters},
              {"loss", &JobStrategy::loss},
              {"optimizer", &JobStrategy::optimizer},
              {"split_file", &JobStrategy::split_file},

@@ -225,7 +225,6 @@ TEST(ToolWords, OfOlderAndNewerReleasesAreReadAlike) {
 TEST(ToolAdapters, OfOtherKindsAreNotModelled) {
   const std::pair<const char*, const char*> kCases[] = {
       {"base_model: m\nadapter: llama-adapter\nsequence_len: 8\n", "adapters of this kind are not modelled"},
-      {"base_model: m\nadapter: lora\npeft_use_dora: true\nsequence_len: 8\n", "DoRA"},
       {"base_model: m\nload_in_4bit: true\nsequence_len: 8\n", "a quantized base without adapters"},
       {"base_model: m\nunfrozen_parameters: [a]\nsequence_len: 8\n", "some of the weights"},
       {"model_name_or_path: m\nstage: sft\nfinetuning_type: freeze\n", "some of the weights"},
@@ -233,11 +232,28 @@ TEST(ToolAdapters, OfOtherKindsAreNotModelled) {
       {"model_name_or_path: m\nstage: sft\nfinetuning_type: full\nquantization_bit: 4\n", "without adapters"},
       {"model_name_or_path: m\nstage: sft\nquantization_bit: 2\n", "a base of 2 bits"},
       {"model_name_or_path: m\nstage: sft\nuse_galore: true\n", "GaLore"},
-      {"model_name_or_path: m\ndataset_name: d\nuse_peft: true\nuse_dora: true\n", "DoRA"},
       {"model_name_or_path: m\ndataset_name: d\nload_in_8bit: true\n", "without adapters"},
-      {"model: {_component_: a.lora_llama3_8b, use_dora: true}\ntokenizer: {}\nepochs: 1\n", "DoRA"},
       {"model: {_component_: a.llama3_8b}\ntokenizer: {}\nepochs: 1\nteacher_model: {}\n", "distillation"}};
   for (const auto& [text, why] : kCases) EXPECT_THAT(read(text).not_modelled, HasSubstr(why)) << text;
+}
+
+TEST(ToolAdapters, HaveKinds) {
+  const std::pair<const char*, const char*> kCases[] = {
+      {"base_model: m\nadapter: lora\npeft_use_dora: true\nsequence_len: 8\n", "dora"},
+      {"base_model: m\nadapter: lora\npeft_use_rslora: true\nsequence_len: 8\n", "rslora"},
+      {"base_model: m\nadapter: lora\npeft_init_lora_weights: pissa_niter_16\nsequence_len: 8\n", "pissa"},
+      {"model_name_or_path: m\nstage: sft\nfinetuning_type: lora\nuse_dora: true\n", "dora"},
+      {"model_name_or_path: m\nstage: sft\nfinetuning_type: lora\npissa_init: true\n", "pissa"},
+      {"model_name_or_path: m\ndataset_name: d\nuse_peft: true\nuse_dora: true\n", "dora"},
+      {"model: {_component_: a.lora_llama3_8b, use_dora: true}\ntokenizer: {}\noptimizer: {}\nepochs: 1\n", "dora"}};
+  for (const auto& [text, kind] : kCases) {
+    const Job job = read(text);
+    EXPECT_EQ(job.not_modelled, "") << text;
+    EXPECT_TRUE(job.strategy.adapters.is(kind)) << text;
+  }
+  EXPECT_FALSE(read("base_model: m\nadapter: lora\npeft_use_dora: false\nsequence_len: 8\n").strategy.adapters.stated);
+  EXPECT_FALSE(read("base_model: m\nadapter: lora\npeft_init_lora_weights: gaussian\nsequence_len: 8\n")
+                   .strategy.adapters.stated);
 }
 
 TEST(ToolLosses, AreRead) {

@@ -113,6 +113,18 @@ def test_adapters_train_on_text(exported, pretrained, sentences, stack):
     assert job.row()["method"] == "lora" and job.row()["lora_rank"] == "4"
 
 
+@pytest.mark.parametrize("kind", ["dora", pytest.param("rslora", marks=LONG), pytest.param("pissa", marks=LONG)])
+def test_other_adapters_train(exported, pretrained, sentences, kind):
+    flags = ("--finetune", "lora", "--lora-rank", "4", "--adapters", kind)
+    job = exported("llama", "hf-trainer", "torchrun", *flags)
+    log = job.run("--learning_rate", "0.02", "--log_interval", "1", SM_CHANNEL_TRAIN=str(sentences), SM_CHANNEL_MODEL=str(pretrained))
+    check_trained(job, log, drop=0.1)
+    (config,) = job.find("output/adapter_config.json")
+    made = json.loads(config.read_text())
+    assert (made["use_dora"], made["use_rslora"]) == (kind == "dora", kind == "rslora")
+    assert job.row()["method"] == kind
+
+
 @pytest.mark.parametrize("reference", ["adapters", pytest.param("precomputed", marks=LONG), pytest.param("copy", marks=LONG)])
 def test_pairs_train_by_dpo(exported, pretrained, tmp_path, reference):
     folder = tmp_path / "pairs"

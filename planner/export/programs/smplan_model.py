@@ -81,6 +81,8 @@ def add_adapters(model: Any, args: Any, keep_type: bool = False) -> Any:
     model = peft.get_peft_model(
         model,
         peft.LoraConfig(r=args.lora_rank, lora_alpha=2 * args.lora_rank, lora_dropout=0.0, target_modules=targets,
+                        use_rslora=args.adapters == "rslora", use_dora=args.adapters == "dora",
+                        init_lora_weights="pissa" if args.adapters == "pissa" else True,
                         modules_to_save=trained if args.lora_embeddings == "on" else None),
         autocast_adapter_dtype=not keep_type)
     if keep_type:

@@ -54,6 +54,7 @@ def settings(argv: list[str] | None = None) -> argparse.Namespace:
     p.add_argument("--reference", default="copy", choices=["copy", "adapters", "precomputed"], help="of dpo")
     p.add_argument("--packing", default="on", choices=["on", "off"], help="train_hf.py: off pads each example")
     p.add_argument("--finetune", default="full", choices=["full", "lora", "qlora"])
+    p.add_argument("--adapters", default="lora", choices=["lora", "rslora", "pissa", "dora"])
     p.add_argument("--lora_rank", type=int, default=16)
     p.add_argument("--lora_targets", default="all-linear", help="names of linear layers, with commas between them")
     p.add_argument("--lora_embeddings", default="off")
@@ -235,7 +236,7 @@ class Record:
             "grad_accum": args.gradient_accumulation,
             "dtype": args.dtype,
             "optimizer": args.optimizer,
-            "method": args.finetune,
+            "method": args.finetune if args.finetune != "lora" else args.adapters,
             "lora_rank": "" if args.finetune == "full" else args.lora_rank,
             "recompute": args.activation_checkpointing,
             "mem_kind": "allocated",
