@@ -149,6 +149,7 @@ ExitCode run(std::vector<std::string> arguments) {
                                          probe_command(),
                                          sweep_command(),
                                          rl_command(),
+                                         regions_command(),
                                          completion_command(interface),
                                          manual_command(interface)};
   CommonOptions options;

@@ -52,6 +52,7 @@ Command compare_command();
 Command finetune_command();
 Command sweep_command();
 Command rl_command();
+Command regions_command();
 Command report_command();
 Command trace_command();
 Command probe_command();

@@ -1,4 +1,11 @@
+#include <algorithm>
+#include <array>
+#include <filesystem>
 #include <memory>
+#include <span>
+#include <thread>
+
+#include <fmt/format.h>
 
 #include "base/json_reader.hpp"
 #include "cli/command.hpp"
@@ -8,12 +15,15 @@
 #include "planner/preflight/beside.hpp"
 #include "planner/preflight/check.hpp"
 #include "planner/request/fields.hpp"
+#include "planner/search/parallel_for.hpp"
 
 namespace smplan::cli {
 namespace {
 
+namespace fs = std::filesystem;
+
 struct CheckFlags {
-  std::string path;
+  std::vector<std::string> paths;
   std::string kind = "auto";
   std::string facts;
   std::string n_gpus;
@@ -82,33 +92,158 @@ std::string render_findings(const Findings& findings, const CheckFlags& flags, c
   return findings_text(findings, context.style);
 }
 
-/// Writes the corrected file; what could be corrected is then no finding any more.
-Result<std::vector<std::string>> fix_file(const CheckFlags& flags, const std::string& text, const Job& job,
-                                          const Findings& findings) {
-  if (flags.path == "-") {
-    return fail("fix-stdin", "--fix", "standard input cannot be corrected in place", "give a file");
-  }
-  const Result<Fixed> fixed = apply_fixes(text, job, findings.findings);
-  if (!fixed) return tl::unexpected<Diagnostics>(fixed.error());
-  std::vector<std::string> said = fixed->changes;
-  if (said.empty()) said.emplace_back("nothing that is safe to fix");
-  said.insert(said.end(), fixed->left.begin(), fixed->left.end());
-  if (fixed->changes.empty()) return said;
-  const Result<void> written = write_text_file(flags.path, fixed->text);
-  if (!written) return tl::unexpected<Diagnostics>(written.error());
-  return said;
+std::string render_jobs(const CheckedJobs& checked, const CheckFlags& flags, const Context& context) {
+  if (context.format_name == "json") return jobs_json(checked);
+  if (context.format_name == "sarif") return to_sarif(std::span(checked.jobs));
+  if (context.format_name == "github") return jobs_github(checked);
+  if (context.format_name == "junit") return jobs_junit(checked, flags.strict);
+  return jobs_text(checked, context.style);
 }
 
-Result<Answer> run_check(CheckFlags flags, const Context& context) {
+/// A job as the command names it: a file, and the folder around it where that was named.
+struct JobPlace {
+  std::string file;
+  std::string folder;  ///< empty where only the file was named
+};
+
+/// Files of a folder of jobs: the job of each folder in it, and each file whose name ends as those of jobs do.
+void jobs_below(const fs::path& folder, std::vector<JobPlace>& out) {
+  constexpr std::array<std::string_view, 4> kEndings{".json", ".yaml", ".yml", ".toml"};
+  std::vector<fs::path> entries;
+  std::error_code none;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, none)) entries.push_back(entry.path());
+  std::sort(entries.begin(), entries.end());
+  for (const fs::path& entry : entries) {
+    if (fs::is_symlink(entry, none)) continue;
+    if (fs::is_directory(entry, none)) {
+      if (const Result<std::string> file = job_file_of(entry.string())) {
+        out.push_back({*file, entry.string()});
+      } else {
+        jobs_below(entry, out);
+      }
+    } else if (std::find(kEndings.begin(), kEndings.end(), entry.extension()) != kEndings.end()) {
+      out.push_back({entry.string(), ""});
+    }
+  }
+}
+
+/// The jobs of a word of the command line. Fails on a folder that holds none.
+Result<std::vector<JobPlace>> jobs_of(const std::string& path) {
+  const Result<std::string> file = job_file_of(path);
+  if (file) return std::vector<JobPlace>{{*file, *file == path ? std::string() : path}};
+  std::error_code none;
+  std::vector<JobPlace> jobs;
+  if (fs::is_directory(path, none)) jobs_below(path, jobs);
+  if (jobs.empty()) return tl::unexpected<Diagnostics>(file.error());
+  return jobs;
+}
+
+/// What one job came to: its findings and what was corrected, or why it was not checked.
+struct Checked {
+  Result<Findings> findings = Findings{};
+  std::vector<std::string> notes;
+};
+
+/// What every job of the command is checked with.
+struct Checker {
+  const Context& context;
+  const CheckFlags& flags;
+  std::optional<JobKind> kind;
+  SagemakerLimits limits;
+  CheckOptions options;
+
+  [[nodiscard]] Result<Findings> findings_of(const JobPlace& place, const std::string& text,
+                                             std::optional<Job>& job) const {
+    Result<Job> read = job_of(text, place.file, place.folder, kind);
+    if (!read) return tl::unexpected<Diagnostics>(read.error());
+    job = std::move(*read);
+    return check_job(*job, context.catalog, limits, options);
+  }
+
+  [[nodiscard]] Checked operator()(const JobPlace& place) const {
+    Checked out;
+    const Result<std::string> text = read_text_file(place.file);
+    if (!text) {
+      out.findings = tl::unexpected<Diagnostics>(text.error());
+      return out;
+    }
+    std::optional<Job> job;
+    out.findings = findings_of(place, *text, job);
+    if (out.findings && flags.fix) fix(place, *text, *job, out);
+    return out;
+  }
+
+ private:
+  /// Writes the corrected file; what could be corrected is then no finding any more.
+  void fix(const JobPlace& place, const std::string& text, const Job& job, Checked& out) const {
+    const Result<Fixed> fixed = apply_fixes(text, job, out.findings->findings);
+    if (!fixed) {
+      out.findings = tl::unexpected<Diagnostics>(fixed.error());
+      return;
+    }
+    out.notes = fixed->changes;
+    if (out.notes.empty()) out.notes.emplace_back("nothing that is safe to fix");
+    out.notes.insert(out.notes.end(), fixed->left.begin(), fixed->left.end());
+    for (std::string& note : out.notes) note = (flags.paths.size() > 1 ? place.file + ": fix: " : "fix: ") + note;
+    if (fixed->changes.empty()) return;
+    if (const Result<void> written = write_text_file(place.file, fixed->text); !written) {
+      out.findings = tl::unexpected<Diagnostics>(written.error());
+      return;
+    }
+    std::optional<Job> corrected;
+    out.findings = findings_of(place, fixed->text, corrected);
+  }
+};
+
+/// Without the file, which stands beside it.
+std::string first_fault(const Diagnostics& faults) {
+  return fmt::format("{} ({})", faults.front().message, faults.front().hint);
+}
+
+bool fails(const Findings& findings, bool strict) {
+  return findings.count(Severity::Error) > 0 || (strict && findings.count(Severity::Warning) > 0);
+}
+
+/// One job: its findings, or the fault of its file.
+Result<Answer> check_one(const JobPlace& place, const Checker& check) {
+  Checked checked = check(place);
+  if (!checked.findings) return tl::unexpected<Diagnostics>(checked.findings.error());
+  Answer answer;
+  answer.notes = std::move(checked.notes);
+  answer.code = fails(*checked.findings, check.flags.strict) ? ExitCode::NoAnswer : ExitCode::Done;
+  answer.text = render_findings(*checked.findings, check.flags, check.context);
+  return answer;
+}
+
+/// Several: all are judged, whatever one of them is.
+Result<Answer> check_many(const std::vector<JobPlace>& places, std::vector<NoJob> unreadable, Checker check) {
+  const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
+  check.options.search.threads = 1;
+  std::vector<Checked> results(places.size());
+  parallel_for(cores, places.size(), [&] { return [&](std::size_t i) { results[i] = check(places[i]); }; });
+  CheckedJobs all;
+  all.unreadable = std::move(unreadable);
+  Answer answer;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    answer.notes.insert(answer.notes.end(), results[i].notes.begin(), results[i].notes.end());
+    if (!results[i].findings) {
+      all.unreadable.push_back({places[i].file, first_fault(results[i].findings.error())});
+      continue;
+    }
+    if (fails(*results[i].findings, check.flags.strict)) answer.code = ExitCode::NoAnswer;
+    all.jobs.push_back(std::move(*results[i].findings));
+  }
+  if (!all.unreadable.empty()) answer.code = ExitCode::BadInput;
+  answer.text = render_jobs(all, check.flags, check.context);
+  return answer;
+}
+
+Result<Answer> run_check(const CheckFlags& flags, const Context& context) {
   if (flags.rules) return Answer{ExitCode::Done, rules_page(), {}};
-  Diagnostics faults;
-  const Result<std::string> file = job_file_of(flags.path);
-  if (!file) return tl::unexpected<Diagnostics>(file.error());
-  const std::string folder = *file == flags.path ? std::string() : flags.path;
-  flags.path = *file;
-  if (flags.path.empty()) {
+  if (flags.paths.empty()) {
     return fail("missing-file", "FILE", "the job to check is not named", "give a file, or - for standard input");
   }
+  Diagnostics faults;
   const std::optional<JobKind> kind = kind_from(flags.kind, faults);
   CheckOptions options;
   options.ignored = ignored_rules(flags, faults);
@@ -118,30 +253,25 @@ Result<Answer> run_check(CheckFlags flags, const Context& context) {
   if (!flags.n_gpus.empty()) options.n_gpus = parse_bounded(flags.n_gpus, "--n-gpus", 1, 1'000'000, faults);
   const Result<SagemakerLimits> limits = SagemakerLimits::shipped();
   if (!limits) append(faults, limits.error());
-  const Result<std::string> text = read_text_file(flags.path);
-  if (!text) append(faults, text.error());
-  if (!faults.empty()) return tl::unexpected<Diagnostics>(std::move(faults));
-
-  Result<Job> job = job_of(*text, flags.path, folder, kind);
-  if (!job) return tl::unexpected<Diagnostics>(job.error());
-  Result<Findings> findings = check_job(*job, context.catalog, *limits, options);
-  if (!findings) return tl::unexpected<Diagnostics>(findings.error());
-  Answer answer;
-  if (flags.fix) {
-    Result<std::vector<std::string>> changes = fix_file(flags, *text, *job, *findings);
-    if (!changes) return tl::unexpected<Diagnostics>(changes.error());
-    for (const std::string& change : *changes) answer.notes.push_back("fix: " + change);
-    const Result<std::string> corrected = read_text_file(flags.path);
-    if (!corrected) return tl::unexpected<Diagnostics>(corrected.error());
-    job = job_of(*corrected, flags.path, folder, kind);
-    if (!job) return tl::unexpected<Diagnostics>(job.error());
-    findings = check_job(*job, context.catalog, *limits, options);
-    if (!findings) return tl::unexpected<Diagnostics>(findings.error());
+  if (flags.fix && std::find(flags.paths.begin(), flags.paths.end(), "-") != flags.paths.end()) {
+    faults.push_back({"fix-stdin", "--fix", "standard input cannot be corrected in place", "give a file"});
   }
-  const bool failed = findings->count(Severity::Error) > 0 || (flags.strict && findings->count(Severity::Warning) > 0);
-  answer.code = failed ? ExitCode::NoAnswer : ExitCode::Done;
-  answer.text = render_findings(*findings, flags, context);
-  return answer;
+  std::vector<JobPlace> places;
+  std::vector<NoJob> unreadable;
+  for (const std::string& path : flags.paths) {
+    const Result<std::vector<JobPlace>> found = jobs_of(path);
+    if (found) {
+      places.insert(places.end(), found->begin(), found->end());
+    } else if (flags.paths.size() == 1) {
+      append(faults, found.error());
+    } else {
+      unreadable.push_back({path, first_fault(found.error())});
+    }
+  }
+  if (!faults.empty()) return tl::unexpected<Diagnostics>(std::move(faults));
+  const Checker check{context, flags, kind, *limits, std::move(options)};
+  const bool one = flags.paths.size() == 1 && job_file_of(flags.paths.front()).has_value();
+  return one ? check_one(places.front(), check) : check_many(places, std::move(unreadable), check);
 }
 
 }  // namespace
@@ -153,9 +283,10 @@ Command check_command() {
       "smplan check job/ --budget 50000\n  smplan check estimator.json --model llama-2-13b --stack fsdp --tokens 300B\n"
       "  smplan check ds_config.json --instances ml.p4d.24xlarge --count 4 --format sarif --output check.sarif",
       [flags](Flags& app) {
-        app.add_option("FILE", flags->path,
-                       "The job: its folder with all that lies in it, or a file (- is standard input)")
-            ->type_name("");
+        app.add_option("FILE", flags->paths,
+                       "Jobs: each a folder with all that lies in it, or a file (- is standard input); of a folder of "
+                       "jobs, all of them")
+            ->type_name("...");
         app.add_option("--kind", flags->kind, "Format of the file [auto]")->type_name(kind_names());
         app.add_option("--facts", flags->facts,
                        "What only the account, the data and the script can say (smplan.facts/1)")

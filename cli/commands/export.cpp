@@ -4,8 +4,11 @@
 
 #include "cli/command.hpp"
 #include "cli/commands/export_answer.hpp"
+#include "cli/request_options.hpp"
 #include "planner/answer/plan_file.hpp"
 #include "planner/answer/plan_lock.hpp"
+#include "planner/preflight/fallbacks.hpp"
+#include "planner/request/fields.hpp"
 
 namespace smplan::cli {
 namespace {
@@ -15,13 +18,26 @@ struct ExportFlags {
   std::optional<std::string> rank;
   std::string target;
   ExportOptions options;
-  std::optional<std::string> warm_pool;
+  std::size_t n_fallbacks = 0;
+  std::optional<std::string> warm_pool, fallbacks;
 };
 
 std::string target_names() {
   std::string names;
   for (const ExportTarget& target : export_targets()) names += (names.empty() ? "" : ", ") + std::string(target.name);
   return names;
+}
+
+/// The first of the types that cannot take the plan, and why.
+std::string refusals_of(const Fallbacks& fallbacks) {
+  constexpr std::size_t kShown = 3;
+  std::string out;
+  for (std::size_t i = 0; i < fallbacks.refused.size() && i < kShown; ++i) {
+    const auto& [type, why] = fallbacks.refused[i];
+    out += fmt::format("{}{}: {}", i > 0 ? "; " : "", type, why);
+  }
+  const std::size_t more = fallbacks.refused.size() - std::min(kShown, fallbacks.refused.size());
+  return more > 0 ? fmt::format("{}; and {} more", out, more) : out;
 }
 
 /// Everything that can be wrong before the plan is read.
@@ -40,11 +56,41 @@ Result<std::int64_t> understand(ExportFlags& flags) {
     const Result<Seconds> time = parse_duration(*flags.warm_pool, "--warm-pool");
     time ? static_cast<void>(flags.options.warm_pool = *time) : add(time.error());
   }
+  if (flags.fallbacks) {
+    const auto n = parse_bounded(*flags.fallbacks, "--fallbacks", 1, kMaxPreferences - 1, faults);
+    if (n) flags.n_fallbacks = static_cast<std::size_t>(*n);
+  }
   const Result<std::int64_t> rank =
       flags.rank ? parse_integer_count(*flags.rank, "--rank") : Result<std::int64_t>(kFirstPlan);
   if (!rank) add(rank.error());
   if (!faults.empty()) return tl::unexpected<Diagnostics>(std::move(faults));
   return *rank;
+}
+
+/// Types that can take the place of the plan's, with what each would cost.
+Result<void> find_fallbacks(const std::string& lock_text, ExportFlags& flags, const Context& context,
+                            std::vector<std::string>& notes) {
+  const Result<Lock> lock = read_lock(lock_text, context.catalog);
+  if (!lock) return tl::unexpected<Diagnostics>(lock.error());
+  const Result<Fallbacks> found = fallbacks_of(*lock, context.catalog, environment_region());
+  if (!found) return tl::unexpected<Diagnostics>(found.error());
+  flags.options.fallbacks = choices_of(*found, flags.n_fallbacks);
+  if (flags.options.fallbacks.empty()) {
+    return fail("no-fallback", "--fallbacks",
+                fmt::format("no other type takes the plan as it is: {}", refusals_of(*found)),
+                "leave --fallbacks out, or plan with fewer or more instances");
+  }
+  for (std::size_t i = 0; i < flags.options.fallbacks.size(); ++i) {
+    const Plan& plan = found->plans[i];
+    notes.push_back(fmt::format("fallback {}: {} x {}, {}, {}, {} of memory", i + 1, plan.instance_count,
+                                plan.instance->name, format_duration(plan.cost.time_to_train()),
+                                format_usd(plan.cost.total()), format_bytes(plan.memory.wanted)));
+  }
+  if (flags.options.fallbacks.size() < flags.n_fallbacks) {
+    notes.push_back(fmt::format("{} of {} fallbacks found; {}", flags.options.fallbacks.size(), flags.n_fallbacks,
+                                refusals_of(*found)));
+  }
+  return {};
 }
 
 Result<Answer> run_export(const ExportFlags& given, const Context& context) {
@@ -56,7 +102,14 @@ Result<Answer> run_export(const ExportFlags& given, const Context& context) {
   const Result<TrainingPlan> plan = read_training_plan(*document, *rank, context.catalog);
   if (!plan) return tl::unexpected<Diagnostics>(plan.error());
   const std::string lock = plan_lock(*document, plan->rank);
-  return export_answer({*plan, flags.options, context.catalog, lock}, flags.target, context);
+  std::vector<std::string> notes;
+  if (flags.n_fallbacks > 0) {
+    const Result<void> found = find_fallbacks(lock, flags, context, notes);
+    if (!found) return tl::unexpected<Diagnostics>(found.error());
+  }
+  Result<Answer> answer = export_answer({*plan, flags.options, context.catalog, lock}, flags.target, context);
+  if (answer) answer->notes.insert(answer->notes.begin(), notes.begin(), notes.end());
+  return answer;
 }
 
 }  // namespace
@@ -66,7 +119,8 @@ Command export_command() {
   return {"export", "Write a plan as a SageMaker job or in a framework's own configuration",
           "smplan plan --params 13B --format json --output plan.json\n"
           "  smplan export --plan plan.json --target sagemaker-sdk-v2 --output job/\n"
-          "  smplan export --plan plan.json --rank 2 --target create-training-job --bucket my-bucket > job.json",
+          "  smplan export --plan plan.json --rank 2 --target create-training-job --bucket my-bucket > job.json\n"
+          "  smplan export --plan plan.json --target sagemaker-sdk-v3 --fallbacks 3 --output job/",
           [flags](Flags& app) {
             app.add_option("--plan", flags->plan, "Answer of `smplan plan --format json` (- is standard input)")
                 ->type_name("FILE");
@@ -84,6 +138,10 @@ Command export_command() {
             job("--job-name", o.job_name, "Name of the job [model, type, count and the plan's id]", "NAME");
             job("--input-mode", o.input_mode, "How data arrives from S3 [FastFile]", "FastFile|File");
             job("--file-system", o.file_system, "Read data from this FSx for Lustre instead of S3", "FS-ID");
+            job("--fallbacks", flags->fallbacks,
+                "So many other types (1 to 4) that SageMaker tries where the plan's has no capacity: as many "
+                "accelerators in all, the same settings, each predicted to fit; cheapest first",
+                "N");
             job("--warm-pool", flags->warm_pool, "Keep the instances for the next job this long, e.g. 30m", "TIME");
           },
           [flags](const Context& context) { return run_export(*flags, context); }};

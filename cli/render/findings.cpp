@@ -7,6 +7,7 @@
 
 #include "base/escape.hpp"
 #include "base/figures.hpp"
+#include "base/json_writer.hpp"
 #include "base/printable.hpp"
 #include "base/units.hpp"
 
@@ -71,7 +72,10 @@ std::string escape_xml(std::string_view text) {
 
 }  // namespace
 
-std::string findings_text(const Findings& findings, const Style& style) {
+namespace {
+
+/// Without why rules were not run, which is the same for most of many jobs.
+std::string findings_of(const Findings& findings, const Style& style) {
   std::string out;
   for (const Finding& f : findings.findings) {
     out += fmt::format("{} {}: {}\n  {}\n  fix: {}\n", colored(f.severity, to_string(f.severity), style), f.rule,
@@ -90,12 +94,19 @@ std::string findings_text(const Findings& findings, const Style& style) {
     out += fmt::format("not read: {} {}\n", printable(setting.where.path), printable(setting.why));
   }
   if (!out.empty()) out += '\n';
+  return out + fmt::format("{}: {}, {}, {}; {} run, {} not run\n", printable(findings.file),
+                           plural(findings.count(Severity::Error), "error"),
+                           plural(findings.count(Severity::Warning), "warning"),
+                           plural(findings.count(Severity::Info), "note"), plural(findings.rules_run, "rule"),
+                           findings.skipped.size());
+}
+
+}  // namespace
+
+std::string findings_text(const Findings& findings, const Style& style) {
+  std::string out = findings_of(findings, style);
   std::map<std::string, int> reasons;
   for (const SkippedRule& s : findings.skipped) ++reasons[s.reason];
-  out += fmt::format(
-      "{}: {}, {}, {}; {} run, {} not run\n", printable(findings.file),
-      plural(findings.count(Severity::Error), "error"), plural(findings.count(Severity::Warning), "warning"),
-      plural(findings.count(Severity::Info), "note"), plural(findings.rules_run, "rule"), findings.skipped.size());
   for (const auto& [reason, n] : reasons) out += fmt::format("  not run: {} {}\n", n, printable(reason));
   return out;
 }
@@ -113,7 +124,9 @@ std::string findings_github(const Findings& findings) {
   return out;
 }
 
-std::string findings_junit(const Findings& findings, bool strict) {
+namespace {
+
+std::string junit_suite(const Findings& findings, bool strict) {
   const auto fails = [&](const Finding& f) {
     return f.severity == Severity::Error || (strict && f.severity == Severity::Warning);
   };
@@ -149,11 +162,82 @@ std::string findings_junit(const Findings& findings, bool strict) {
     }
   }
   return fmt::format(
-      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
       "  <testsuite name=\"smplan check {}\" tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\">\n{}  "
-      "</testsuite>\n"
-      "</testsuites>\n",
+      "</testsuite>\n",
       escape_xml(findings.file), tests, failed, findings.skipped.size(), cases);
+}
+
+std::string junit_report(std::string_view suites) {
+  return fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n{}</testsuites>\n", suites);
+}
+
+}  // namespace
+
+std::string findings_junit(const Findings& findings, bool strict) {
+  return junit_report(junit_suite(findings, strict));
+}
+
+int CheckedJobs::count(Severity severity) const {
+  int sum = 0;
+  for (const Findings& job : jobs) sum += job.count(severity);
+  return sum;
+}
+
+std::string jobs_text(const CheckedJobs& checked, const Style& style) {
+  std::string out;
+  for (const Findings& job : checked.jobs) {
+    out += findings_of(job, style);
+    if (!job.findings.empty() || job.prediction) out += '\n';
+  }
+  for (const NoJob& file : checked.unreadable) {
+    out += fmt::format("{}: not checked: {}\n", printable(file.file), printable(file.why));
+  }
+  const auto failed = std::count_if(checked.jobs.begin(), checked.jobs.end(),
+                                    [](const Findings& job) { return job.count(Severity::Error) > 0; });
+  out +=
+      fmt::format("{}, {} with errors: {}, {}, {}", plural(static_cast<int>(checked.jobs.size()), "job"), failed,
+                  plural(checked.count(Severity::Error), "error"), plural(checked.count(Severity::Warning), "warning"),
+                  plural(checked.count(Severity::Info), "note"));
+  if (!checked.unreadable.empty()) out += fmt::format("; {} not checked", checked.unreadable.size());
+  return out + '\n';
+}
+
+std::string jobs_json(const CheckedJobs& checked) {
+  Json out;
+  out["schema"] = "smplan.checks/1";
+  out["jobs"] = Json::array();
+  for (const Findings& job : checked.jobs) out["jobs"].push_back(json_of(job));
+  out["not_checked"] = Json::array();
+  for (const NoJob& file : checked.unreadable) {
+    out["not_checked"].push_back({{"file", file.file}, {"reason", file.why}});
+  }
+  Json& summary = out["summary"];
+  summary["jobs"] = checked.jobs.size();
+  summary["errors"] = checked.count(Severity::Error);
+  summary["warnings"] = checked.count(Severity::Warning);
+  summary["infos"] = checked.count(Severity::Info);
+  return out.dump(2) + "\n";
+}
+
+std::string jobs_github(const CheckedJobs& checked) {
+  std::string out;
+  for (const Findings& job : checked.jobs) out += findings_github(job);
+  for (const NoJob& file : checked.unreadable) {
+    out += fmt::format("::error file={}::{}\n", escape_github(file.file, true), escape_github(file.why, false));
+  }
+  return out;
+}
+
+std::string jobs_junit(const CheckedJobs& checked, bool strict) {
+  std::string suites;
+  for (const Findings& job : checked.jobs) suites += junit_suite(job, strict);
+  for (const NoJob& file : checked.unreadable) {
+    suites += fmt::format(
+        "  <testsuite name=\"smplan check {0}\" tests=\"1\" failures=\"0\" errors=\"1\" skipped=\"0\">\n"
+        "    <testcase classname=\"Files\" name=\"{0}\"><error>{1}</error></testcase>\n  </testsuite>\n",
+        escape_xml(file.file), escape_xml(file.why));
+  }
+  return junit_report(suites);
 }
 
 }  // namespace smplan::cli

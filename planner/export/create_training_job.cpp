@@ -69,8 +69,17 @@ Json channel(const DataChannel& c, const std::string& input_mode) {
 
 Json resources(const ExportJob& job, const Launch& launch) {
   Json out;
-  out["InstanceType"] = job.plan.instance->name;
-  out["InstanceCount"] = job.plan.instance_count;
+  const auto choice = [](const std::string& type, std::int32_t count) {
+    return Json{{"InstanceType", type}, {"InstanceCount", count}};
+  };
+  if (job.options.fallbacks.empty()) {
+    out = choice(job.plan.instance->name, job.plan.instance_count);
+  } else {
+    out["InstancePreferences"].push_back(choice(job.plan.instance->name, job.plan.instance_count));
+    for (const InstanceChoice& other : job.options.fallbacks) {
+      out["InstancePreferences"].push_back(choice(other.type, other.count));
+    }
+  }
   if (launch.volume_gb > 0) out["VolumeSizeInGB"] = launch.volume_gb;
   if (launch.keep_alive_s > 0) out["KeepAlivePeriodInSeconds"] = launch.keep_alive_s;
   if (!launch.training_plan_arn.empty()) out["TrainingPlanArn"] = launch.training_plan_arn;

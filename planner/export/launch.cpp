@@ -57,10 +57,13 @@ std::string given_or(const std::optional<std::string>& value, std::string_view p
 }
 
 /// Seconds that the job may run, in whole ten minutes.
-std::int64_t max_run_of(const TrainingPlan& plan, Launch& launch) {
-  const PlanPrediction& p = plan.prediction;
+std::int64_t max_run_of(const ExportJob& job, Launch& launch) {
+  const PlanPrediction& p = job.plan.prediction;
   const double slow = p.step.value() > 0 ? p.step_p90 / p.step : 1;
-  const double wanted = p.time_to_train.value() * std::max(kTimeMargin, slow);
+  double wanted = p.time_to_train.value() * std::max(kTimeMargin, slow);
+  for (const InstanceChoice& other : job.options.fallbacks) {
+    wanted = std::max(wanted, other.time_to_train.value() * std::max(kTimeMargin, other.slow));
+  }
   if (wanted > static_cast<double>(kMaxRunSeconds)) {
     const double jobs = std::ceil(p.time_to_train.value() / static_cast<double>(kMaxRunSeconds));
     launch.notes.push_back(fmt::format(
@@ -198,7 +201,7 @@ void set_environment(const ExportJob& job, Launch& launch) {
 }
 
 void set_times(const ExportJob& job, Launch& launch, Diagnostics& faults) {
-  launch.max_run_s = max_run_of(job.plan, launch);
+  launch.max_run_s = max_run_of(job, launch);
   const bool spot = job.plan.market == Market::Spot;
   if (spot) {
     const auto wait = static_cast<std::int64_t>(static_cast<double>(launch.max_run_s) * kSpotWait);
@@ -254,6 +257,17 @@ void set_volume(const TrainingPlan& plan, Launch& launch, Diagnostics& faults) {
                                   format_bytes(kLargestVolume)),
                       "stream the data with --input-mode FastFile, or read it from --file-system"});
   }
+}
+
+/// What SageMaker does with a list of types. Source: SageMaker Developer Guide, instance preferences, read 2026-11.
+void note_fallbacks(const ExportJob& job, Launch& launch) {
+  if (job.options.fallbacks.empty()) return;
+  std::string types = fmt::format("{} x {}", job.plan.instance_count, job.plan.instance->name);
+  for (const InstanceChoice& other : job.options.fallbacks) types += fmt::format(", {} x {}", other.count, other.type);
+  launch.notes.push_back(fmt::format(
+      "SageMaker takes the first of these types that has capacity: {}. The account needs a quota of each for training "
+      "jobs; max_run is that of the slowest.",
+      types));
 }
 
 void note_quotas(const TrainingPlan& plan, Launch& launch) {
@@ -458,6 +472,7 @@ Launch prepare_launch(const ExportJob& job, Export& out, Diagnostics& faults) {
   set_times(job, launch, faults);
   set_data(job, launch, bucket, out, faults);
   set_volume(job.plan, launch, faults);
+  note_fallbacks(job, launch);
   note_quotas(job.plan, launch);
   if (job.plan.checkpoint_storage != CheckpointTarget::S3) {
     launch.notes.push_back(fmt::format("The plan counts on {} for checkpoints, this job synchronises {} with S3.",

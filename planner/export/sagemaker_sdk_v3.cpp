@@ -6,10 +6,11 @@
 
 namespace smplan {
 namespace {
-Json distributed(const Launch& launch) {
+Json distributed(const ExportJob& job, const Launch& launch) {
   Json out;
   out["class"] = launch.launcher == LaunchMethod::Mpi ? "MPI" : "Torchrun";
-  out["process_count_per_node"] = launch.processes_per_host;
+  // Left out where types of a list may differ: the container then starts one for each device that it finds.
+  if (job.options.fallbacks.empty()) out["process_count_per_node"] = launch.processes_per_host;
   if (launch.launcher == LaunchMethod::SmpV2) {
     for (const auto& setting : launch.library_parameters) out["smp"][setting.first] = Json::parse(setting.second);
   }
@@ -28,8 +29,17 @@ Json data_source(const DataChannel& c) {
 
 Json compute(const ExportJob& job, const Launch& launch) {
   Json out;
-  out["instance_type"] = job.plan.instance->name;
-  out["instance_count"] = job.plan.instance_count;
+  const auto choice = [](const std::string& type, std::int32_t count) {
+    return Json{{"instance_type", type}, {"instance_count", count}};
+  };
+  if (job.options.fallbacks.empty()) {
+    out = choice(job.plan.instance->name, job.plan.instance_count);
+  } else {
+    out["instance_preferences"].push_back(choice(job.plan.instance->name, job.plan.instance_count));
+    for (const InstanceChoice& other : job.options.fallbacks) {
+      out["instance_preferences"].push_back(choice(other.type, other.count));
+    }
+  }
   if (launch.volume_gb > 0) out["volume_size_in_gb"] = launch.volume_gb;
   if (launch.keep_alive_s > 0) out["keep_alive_period_in_seconds"] = launch.keep_alive_s;
   if (launch.max_wait_s > 0) out["enable_managed_spot_training"] = true;
@@ -45,7 +55,7 @@ Json arguments(const ExportJob& job, const Launch& launch, bool requirements) {
   out["base_job_name"] = launch.job_name;
   out["source_code"] = Json{{"source_dir", "src"}, {"entry_script", launch.script}};
   if (requirements) out["source_code"]["requirements"] = "requirements.txt";
-  out["distributed"] = distributed(launch);
+  out["distributed"] = distributed(job, launch);
   out["compute"] = compute(job, launch);
   out["stopping_condition"]["max_runtime_in_seconds"] = launch.max_run_s;
   if (launch.max_wait_s > 0) out["stopping_condition"]["max_wait_time_in_seconds"] = launch.max_wait_s;
@@ -75,6 +85,9 @@ constexpr ArgumentClass kClasses[] = {{"source_code", "SourceCode"},
                                       {"networking", "Networking"},
                                       {"smp", "SMP"}};
 
+/// Of lists.
+constexpr ArgumentClass kListedClasses[] = {{"tags", "Tag"}, {"instance_preferences", "InstancePreference"}};
+
 std::string call(std::string_view name, const Json& members, int indent);
 
 std::string value_text(const std::string& key, const Json& value, int indent) {
@@ -86,9 +99,10 @@ std::string value_text(const std::string& key, const Json& value, int indent) {
     members.erase("class");
     return call(value["class"].text(), members, indent);
   }
-  if (key == "tags") {
+  for (const ArgumentClass& known : kListedClasses) {
+    if (key != known.argument) continue;
     std::string text = "[";
-    for (const Json& tag : value.elements()) text += (text.size() > 1 ? ", " : "") + call("Tag", tag, -1);
+    for (const Json& one : value.elements()) text += (text.size() > 1 ? ", " : "") + call(known.name, one, -1);
     return text + "]";
   }
   return python_literal(value, indent);
@@ -128,14 +142,16 @@ std::string script(const ExportJob& job, const Launch& launch, const Json& kwarg
       "from sagemaker.train.configs import (\n"
       "    CheckpointConfig,\n    Compute,\n{}    InputData,\n{}    OutputDataConfig,\n{}    SourceCode,\n"
       "    StoppingCondition,\n    Tag,\n)\n"
-      "from sagemaker.train.distributed import {}{}\n\n"
+      "from sagemaker.train.distributed import {}{}\n{}\n"
       "trainer = {}\n\n"
       "inputs = {}\n\n"
       "if __name__ == \"__main__\":\n"
       "    trainer.train(input_data_config=inputs, wait=False)\n",
       commented(provenance_lines(job)), commented({"Image: " + launch.image_note}),
       lustre ? "    FileSystemDataSource,\n" : "", vpc ? "    Networking,\n" : "", lustre ? "" : "    S3DataSource,\n",
-      smp ? "SMP, " : "", kwargs["distributed"]["class"].text(), call("ModelTrainer", kwargs, 0), inputs(launch));
+      smp ? "SMP, " : "", kwargs["distributed"]["class"].text(),
+      job.options.fallbacks.empty() ? "" : "from sagemaker.core.shapes import InstancePreference\n",
+      call("ModelTrainer", kwargs, 0), inputs(launch));
 }
 
 }  // namespace

@@ -14,6 +14,14 @@
 
 namespace smplan {
 
+/// A type that SageMaker may take in the place of a plan's, with as many accelerators in all.
+struct InstanceChoice {
+  std::string type;
+  std::int32_t count = 0;
+  Seconds time_to_train;
+  double slow = 1;  ///< what a slow run takes over the usual one: P90 of the step's time
+};
+
 /// What a plan cannot know, as far as the user says it. What stays unsaid becomes a placeholder.
 struct ExportOptions {
   std::optional<std::string> role;    ///< ARN of the execution role
@@ -23,6 +31,7 @@ struct ExportOptions {
   std::optional<std::string> input_mode;   ///< FastFile or File; else the plan's; a file system is read in place
   std::optional<std::string> file_system;  ///< FSx for Lustre, `fs-0123456789abcdef0`
   std::optional<Seconds> warm_pool;        ///< how long instances stay for the next job; else the plan's
+  std::vector<InstanceChoice> fallbacks;   ///< tried in this order where the plan's own type has no capacity
 };
 
 /// What the API would refuse only after submission: malformed ARNs, names, ids.
@@ -132,6 +141,7 @@ struct ExportTarget {
   void (*write)(const ExportJob& job, Export& out, Diagnostics& faults) = nullptr;
   /// The program that a strategy target brings; a launcher brings that of the plan's stack.
   TrainingProgram program = TrainingProgram::None;
+  bool lists_types = false;  ///< takes several instance types that are tried in order
 };
 
 std::span<const ExportTarget> export_targets();

@@ -71,11 +71,11 @@ constexpr ExportTarget kTargets[] = {
      nullptr, write_sagemaker_sdk_v2},
     {"sagemaker-sdk-v3", "ModelTrainer of the SageMaker Python SDK 3: a script and its arguments as JSON",
      TargetSide::Launcher, kAnything, set_of(LaunchMethod::Torchrun, LaunchMethod::Mpi, LaunchMethod::SmpV2), nullptr,
-     write_sagemaker_sdk_v3},
+     write_sagemaker_sdk_v3, TrainingProgram::None, true},
     {"create-training-job", "CreateTrainingJob request for boto3 or the AWS command line", TargetSide::Launcher,
      kAnything,
      set_of(LaunchMethod::Torchrun, LaunchMethod::Smddp, LaunchMethod::Mpi, LaunchMethod::SmpV1, LaunchMethod::SmpV2),
-     nullptr, write_create_training_job},
+     nullptr, write_create_training_job, TrainingProgram::None, true},
     {"hyperpod-recipe",
      "SageMaker HyperPod recipe (YAML)",
      TargetSide::Strategy,
@@ -327,6 +327,10 @@ Result<Export> export_plan(const ExportJob& job, std::string_view target_name) {
   const Result<const ExportTarget*> target = find_export_target(target_name, "--target");
   if (!target) return tl::unexpected<Diagnostics>(target.error());
   Diagnostics faults = check(job.options);
+  if (!job.options.fallbacks.empty() && !(*target)->lists_types) {
+    faults.push_back({"not-expressible", "--fallbacks", fmt::format("{} takes no list of instance types", target_name),
+                      "export to create-training-job or sagemaker-sdk-v3"});
+  }
   const Diagnostics refused = refusals(job, **target);
   faults.insert(faults.end(), refused.begin(), refused.end());
   if (!faults.empty()) return tl::unexpected<Diagnostics>(std::move(faults));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -87,6 +88,8 @@ Result<Fixed> apply_fixes(std::string_view text, const Job& job, const std::vect
 std::string to_json(const Findings& findings);
 Json json_of(const Findings& findings);
 std::string to_sarif(const Findings& findings);
+/// Of several jobs, in one run.
+std::string to_sarif(std::span<const Findings> jobs);
 /// The page of all rules, in Markdown.
 std::string rules_page();
 

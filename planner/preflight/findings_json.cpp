@@ -158,21 +158,27 @@ Json json_of(const Findings& findings) {
 
 std::string to_json(const Findings& findings) { return json_of(findings).dump(2) + "\n"; }
 
-std::string to_sarif(const Findings& findings) {
+std::string to_sarif(const Findings& findings) { return to_sarif(std::span(&findings, 1)); }
+
+std::string to_sarif(std::span<const Findings> jobs) {
   Json run;
   Json& driver = run["tool"]["driver"];
   driver["name"] = "smplan";
   driver["version"] = SMPLAN_VERSION;
   driver["rules"] = Json::array();
   std::vector<std::string> used;
-  for (const Finding& f : findings.findings) used.push_back(f.rule);
+  for (const Findings& job : jobs) {
+    for (const Finding& f : job.findings) used.push_back(f.rule);
+  }
   std::sort(used.begin(), used.end());
   used.erase(std::unique(used.begin(), used.end()), used.end());
   for (const std::string& id : used) driver["rules"].push_back(sarif_rule(*find_rule(id)));
   run["results"] = Json::array();
-  for (const Finding& f : findings.findings) {
-    const auto index = static_cast<std::size_t>(std::lower_bound(used.begin(), used.end(), f.rule) - used.begin());
-    run["results"].push_back(sarif_result(f, findings.file, index));
+  for (const Findings& job : jobs) {
+    for (const Finding& f : job.findings) {
+      const auto index = static_cast<std::size_t>(std::lower_bound(used.begin(), used.end(), f.rule) - used.begin());
+      run["results"].push_back(sarif_result(f, job.file, index));
+    }
   }
   Json out;
   out["$schema"] = "https://json.schemastore.org/sarif-2.1.0.json";

@@ -11,6 +11,7 @@
 #include "models/job/dimensions.hpp"
 #include "planner/answer/plan_file.hpp"
 #include "planner/export/target.hpp"
+#include "planner/preflight/fallbacks.hpp"
 #include "planner/preflight/job_folder.hpp"
 #include "planner/preflight/job_settings.hpp"
 #include "planner/request/names.hpp"
@@ -84,12 +85,29 @@ RequestSpec request_of(const TrainingPlan& plan, const JsonValue& document) {
   return spec;
 }
 
+/// The types that a job tries behind the plan's own, as an export with --fallbacks would write them.
+std::vector<InstanceChoice> listed_fallbacks(const Lock& lock, const Job& job, const Catalog& catalog) {
+  std::vector<InstanceChoice> out;
+  if (job.preferences.empty()) return out;
+  const Result<Fallbacks> found = fallbacks_of(lock, catalog, std::nullopt);
+  if (!found) return out;
+  const std::vector<InstanceChoice> known = choices_of(*found, found->plans.size());
+  for (const JobPreference& preference : job.preferences) {
+    const auto choice =
+        std::find_if(known.begin(), known.end(), [&](const InstanceChoice& c) { return preference.type.is(c.type); });
+    if (choice != known.end()) out.push_back(*choice);
+  }
+  return out;
+}
+
 /// The plan's job as this kind of file, read as `check` reads it.
 Result<Export> exported(const Lock& lock, const Job& job, const Catalog& catalog) {
   // The model-parallel library has a target for each of its two versions, which are started by different launchers.
   const bool first = job.kind == JobKind::Smp && job.launcher.mpi.is(true);
   const std::string_view target = first ? std::string_view("smp-v1") : target_of(job.kind);
-  return export_plan({lock.plan, ExportOptions{}, catalog}, target);
+  ExportOptions options;
+  options.fallbacks = listed_fallbacks(lock, job, catalog);
+  return export_plan({lock.plan, options, catalog}, target);
 }
 
 /// The plan's own form of a file: of its path, else of its kind.

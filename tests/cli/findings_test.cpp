@@ -102,5 +102,42 @@ TEST(Findings, CutWhatIsLongInReports) {
   EXPECT_THAT(findings_github(found), Not(HasSubstr(std::string(4097, 'x'))));
 }
 
+CheckedJobs two_and_a_half() {
+  CheckedJobs checked;
+  checked.jobs = {made_up(), Findings{}};
+  checked.jobs.back().file = "clean.json";
+  checked.unreadable.push_back({"no\x1b.json", "is <none>"});
+  return checked;
+}
+
+TEST(CheckedJobs, AreSummedUp) {
+  const CheckedJobs checked = two_and_a_half();
+  const Findings one = made_up();
+  EXPECT_EQ(checked.count(Severity::Error), one.count(Severity::Error));
+  const std::string text = jobs_text(checked, Style{});
+  EXPECT_THAT(text, HasSubstr("clean.json: 0 errors"));
+  EXPECT_THAT(text, HasSubstr("2 jobs, 1 with errors: "));
+  EXPECT_THAT(text, HasSubstr("; 1 not checked\n"));
+  EXPECT_EQ(text.find('\x1b'), std::string::npos);
+}
+
+TEST(CheckedJobs, KeepTheDocumentOfEachJob) {
+  const CheckedJobs checked = two_and_a_half();
+  Json document = Json::parse(jobs_json(checked));
+  EXPECT_EQ(document["schema"].text(), "smplan.checks/1");
+  ASSERT_EQ(document["jobs"].elements().size(), 2U);
+  Json first = document["jobs"].elements()[0];
+  EXPECT_EQ(first, Json::parse(to_json(made_up())));
+  EXPECT_EQ(document["not_checked"].elements().size(), 1U);
+}
+
+TEST(CheckedJobs, AreOneReportOfManySuites) {
+  const std::string report = jobs_junit(two_and_a_half(), false);
+  EXPECT_THAT(report, HasSubstr("<testsuite name=\"smplan check clean.json\""));
+  EXPECT_THAT(report, HasSubstr("<error>is &lt;none&gt;</error>"));
+  EXPECT_EQ(report.find("<?xml"), report.rfind("<?xml"));
+  EXPECT_THAT(jobs_github(two_and_a_half()), HasSubstr("::error file=no"));
+}
+
 }  // namespace
 }  // namespace smplan::cli

@@ -117,7 +117,9 @@ void hourly(const CheckInput& in, Report& report) {
 
 void dominated(const CheckInput& in, Report& report) {
   const Prediction& p = *in.prediction;
-  if (!p.better) return;
+  // Later types of a list stand in where the first has no capacity.
+  const auto& list = in.job.preferences;
+  if (!p.better || (!list.empty() && in.job.instance_type.where.path != list.front().type.where.path)) return;
   const Plan& better = *p.better;
   Finding& finding =
       report.at(hardware_place(in),

@@ -1,0 +1,155 @@
+#include "planner/analysis/regions.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "base/words.hpp"
+#include "planner/request/fields.hpp"
+
+namespace smplan {
+namespace {
+
+template <typename T>
+bool contains(const std::vector<T>& values, const T& value) {
+  return std::find(values.begin(), values.end(), value) != values.end();
+}
+
+/// Regions with a price, and those that only instance types name.
+struct KnownRegions {
+  std::set<std::string> priced, all;
+
+  explicit KnownRegions(const Catalog& catalog) {
+    for (const Price& p : catalog.prices()) priced.insert(p.region);
+    all = priced;
+    for (const InstanceType& i : catalog.instances()) all.insert(i.regions.begin(), i.regions.end());
+  }
+};
+
+std::vector<std::string> regions_of(const RequestSpec& spec, const KnownRegions& known, Diagnostics& faults) {
+  const std::vector<std::string> names(known.all.begin(), known.all.end());
+  if (!spec.region || lower_case(trim(*spec.region)) == "all") return names;
+  std::vector<std::string> out;
+  for (const std::string_view name : split_list(*spec.region, "--region", faults)) {
+    const auto region = known_spelling(std::string(name), names);
+    if (!region) {
+      faults.push_back(unknown_name("region", std::string(name), "--region", names));
+    } else if (!contains(out, *region)) {
+      out.push_back(*region);
+    }
+  }
+  return out;
+}
+
+/// Those that the request names; else all that anything is sold in.
+std::vector<Market> markets_of(const RequestSpec& spec, const Catalog& catalog, Diagnostics& faults) {
+  std::vector<Market> out;
+  if (spec.market && lower_case(trim(*spec.market)) != "all") {
+    for (const Market m :
+         parse_names<Market>(*spec.market, "market", "--market", market_names(), market_from, faults)) {
+      if (!contains(out, m)) out.push_back(m);
+    }
+    return out;
+  }
+  for (const std::string& name : market_names()) {
+    const Market market = *market_from(name);
+    const bool sold = std::any_of(catalog.prices().begin(), catalog.prices().end(),
+                                  [&](const Price& p) { return p.market == market; });
+    if (sold && !contains(out, market)) out.push_back(market);
+  }
+  return out;
+}
+
+class Comparison {
+ public:
+  Comparison(const RequestSpec& spec, const Catalog& catalog, std::optional<Instant> now, const SearchOptions& options)
+      : spec_(spec), catalog_(catalog), now_(now), options_(options) {}
+
+  RegionCell cell(const std::string& region, Market market) {
+    RegionCell out;
+    out.market = market;
+    out.priced = std::any_of(catalog_.prices().begin(), catalog_.prices().end(),
+                             [&](const Price& p) { return p.region == region && p.market == market; });
+    if (!out.priced) {
+      out.why_not = "no price";
+      return out;
+    }
+    RequestSpec spec = spec_;
+    spec.region = region;
+    spec.market = to_string(market);
+    spec.top = "1";
+    const Result<PlanRequest> request = resolve(spec, catalog_, std::nullopt, Purpose::Plan, now_);
+    if (!request) {
+      out.why_not = request.error().front().code == "no-instance" ? "no price" : request.error().front().message;
+      out.priced = false;
+      if (!refusal_) refusal_ = request.error();
+      return out;
+    }
+    out.types_priced = request->types_priced;
+    out.types_orderable = request->types_orderable;
+    PlanSet set = search(*request, catalog_, options_);
+    if (!set.plans.empty()) {
+      out.plan = std::move(set.plans.front());
+    } else {
+      out.why_not = set.nearest_miss ? std::string(to_string(set.nearest_miss->rejection.reason)) : "nothing fits";
+      std::replace(out.why_not.begin(), out.why_not.end(), '_', ' ');
+    }
+    valid_ = true;
+    return out;
+  }
+
+  /// What every cell was refused for; nullopt where one was searched.
+  [[nodiscard]] std::optional<Diagnostics> refusal() const { return valid_ ? std::nullopt : refusal_; }
+
+ private:
+  const RequestSpec& spec_;
+  const Catalog& catalog_;
+  std::optional<Instant> now_;
+  const SearchOptions& options_;
+  std::optional<Diagnostics> refusal_;
+  bool valid_ = false;
+};
+
+}  // namespace
+
+const RegionCell* RegionRow::cheapest() const {
+  const RegionCell* best = nullptr;
+  for (const RegionCell& cell : cells) {
+    if (cell.plan && (best == nullptr || cell.plan->cost.total() < best->plan->cost.total())) best = &cell;
+  }
+  return best;
+}
+
+Result<RegionAnswer> compare_regions(const RequestSpec& spec, const Catalog& catalog, std::optional<Instant> now,
+                                     const SearchOptions& options) {
+  Diagnostics faults;
+  const KnownRegions known(catalog);
+  const std::vector<std::string> regions = regions_of(spec, known, faults);
+  RegionAnswer out;
+  out.markets = markets_of(spec, catalog, faults);
+  if (!faults.empty()) return tl::unexpected<Diagnostics>(std::move(faults));
+  Comparison comparison(spec, catalog, now, options);
+  for (const std::string& region : regions) {
+    if (!known.priced.contains(region)) {
+      out.unpriced.push_back(region);
+      continue;
+    }
+    RegionRow row{region, {}};
+    for (const Market market : out.markets) row.cells.push_back(comparison.cell(region, market));
+    out.rows.push_back(std::move(row));
+  }
+  if (auto refusal = comparison.refusal()) return tl::unexpected<Diagnostics>(std::move(*refusal));
+  std::stable_sort(out.rows.begin(), out.rows.end(), [](const RegionRow& a, const RegionRow& b) {
+    const RegionCell* left = a.cheapest();
+    const RegionCell* right = b.cheapest();
+    if (left == nullptr || right == nullptr) return left != nullptr && right == nullptr;
+    return left->plan->cost.total() < right->plan->cost.total();
+  });
+  if (out.rows.empty() || out.rows.front().cheapest() == nullptr) return out;
+  RequestSpec best = spec;
+  best.region = out.rows.front().region;
+  best.market = to_string(out.rows.front().cheapest()->market);
+  if (auto request = resolve(best, catalog, std::nullopt, Purpose::Plan, now)) out.request = std::move(*request);
+  return out;
+}
+
+}  // namespace smplan
