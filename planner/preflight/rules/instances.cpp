@@ -105,7 +105,9 @@ void many_single_gpus(const CheckInput& in, Report& report) {
     if (m.instance == nullptr || !m.count || *m.count < 2 || m.instance->accelerator_count != 1) continue;
     const InstanceType* better = nullptr;
     for (const InstanceType& other : in.catalog.instances()) {
-      const bool same = other.accelerator == m.instance->accelerator && other.accelerator_count >= *m.count;
+      // One with more than twice as many is another purchase.
+      const bool same = other.accelerator == m.instance->accelerator && other.accelerator_count >= *m.count &&
+                        other.accelerator_count <= 2 * *m.count;
       const bool sold = other.support == TrainingSupport::OnDemand || other.support == TrainingSupport::PlanOnly;
       if (same && sold && (better == nullptr || other.accelerator_count < better->accelerator_count)) better = &other;
     }
@@ -229,7 +231,7 @@ constexpr Rule kRules[] = {
     {"C120", Severity::Warning, "Several nodes without EFA", "more than one instance of a type without EFA",
      "{} x {} talk over TCP", "use a type with EFA, or one larger instance", "HyperPod recipes launcher, efa.py",
      kSubmitted, Need::Nothing, no_efa},
-    {"C121", Severity::Warning, "Single-GPU nodes", "several one-GPU instances where one instance holds as many GPUs",
+    {"C121", Severity::Warning, "Single-GPU nodes", "several one-GPU instances where one instance holds as many GPUs, and at most twice as many",
      "{} x {} exchange gradients over the network; {} has {} of these GPUs inside", "use the larger instance", kDocs,
      kSubmitted, Need::Nothing, many_single_gpus},
     {"C122", Severity::Info, "EFA unknown to the toolkit",

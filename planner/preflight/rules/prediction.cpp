@@ -13,7 +13,6 @@ constexpr double kSecondsBetweenFailuresOfOneGpu = 54 * kSecondsPerDay * 16384 /
 /// A synchronous save of a large model. Source: stas00/ml-engineering, fault tolerance, 2022 (BLOOM-176B, 40 s).
 constexpr double kStallSeconds = 40;
 /// 16-bit weights, fp32 master copy and two fp32 moments.
-constexpr double kCheckpointBytesPerArtifactByte = 7;
 constexpr double kLongWithoutCheckpoint = 2 * kSecondsPerHour;
 
 Where hardware_place(const CheckInput& in) {
@@ -147,10 +146,11 @@ void interval(const CheckInput& in, Report& report) {
   }
 }
 
-void checkpoint_size(const CheckInput& in, Report& report) {
+void checkpoint_part(const CheckInput& in, Report& report) {
   if (!in.job.checkpoint_uri.stated) return;
   const InstanceType& type = *in.prediction->plan.instance;
-  const double bytes = in.prediction->artifact_bytes * kCheckpointBytesPerArtifactByte;
+  const Workload& work = in.prediction->request.workload;
+  const double bytes = checkpoint_size(work, save_format(work, *in.prediction->plan.stack)).value();
   const double disk =
       type.local_nvme.value() > 0 ? type.local_nvme.value() : static_cast<double>(in.job.volume_gb.value_or(30)) * 1e9;
   const double share = bytes / static_cast<double>(in.prediction->plan.instance_count);
@@ -174,7 +174,7 @@ constexpr Rule kRules[] = {
      "Young 1974; Llama Team 2024, section 3.3.4, for the failures", kSubmitted, Need::Length, interval},
     {"C196", Severity::Warning, "Checkpoint size", "a node's part of a checkpoint is above its disk",
      "a node's part of a checkpoint is {}, its disk {}", "enlarge the volume, or shard the checkpoint over more nodes",
-     kJudgement, kSubmitted, Need::Prediction, checkpoint_size},
+     kJudgement, kSubmitted, Need::Prediction, checkpoint_part},
     {"C207", Severity::Error, "Budget",
      "the predicted cost is above the budget, or within it with less than the probability of --confidence, or that "
      "cannot be judged",
