@@ -15,7 +15,7 @@ constexpr double kHoursPerMonth = 730;
 constexpr double kMonthSeconds = kHoursPerMonth * kSecondsPerHour;
 constexpr double kDay = kSecondsPerDay;
 
-constexpr std::array<OperationParameter, 15> kParameters = {{
+constexpr std::array<OperationParameter, 19> kParameters = {{
     {"gpu_hours_between_failures", 1, 1e9, [](Operations& o, double v) { o.failures_apart_per_gpu = hours(v); }},
     {"failure_detection_s", 0, kDay, [](Operations& o, double v) { o.failure_detection = Seconds(v); }},
     {"provisioning_s", 0, kDay, [](Operations& o, double v) { o.provisioning = Seconds(v); }},
@@ -32,6 +32,12 @@ constexpr std::array<OperationParameter, 15> kParameters = {{
     {"token_bytes", 0.1, 1e6, [](Operations& o, double v) { o.token_bytes = Bytes(v); }},
     {"loader_mb_per_s_per_worker", 1e-3, 1e6,
      [](Operations& o, double v) { o.loader_per_worker = BytesPerSecond(v * 1e6); }},
+    {"jpeg_mb_per_s_per_worker", 1e-3, 1e6,
+     [](Operations& o, double v) { o.jpeg_per_worker = BytesPerSecond(v * 1e6); }},
+    {"text_mb_per_s_per_worker", 1e-3, 1e6,
+     [](Operations& o, double v) { o.text_per_worker = BytesPerSecond(v * 1e6); }},
+    {"jpeg_kb", 0.1, 1e6, [](Operations& o, double v) { o.jpeg_bytes = Bytes(v * 1e3); }},
+    {"text_bytes_per_token", 0.1, 100, [](Operations& o, double v) { o.text_bytes_per_token = Bytes(v); }},
 }};
 
 /// `low <= value <= high`, where the range is given.

@@ -32,6 +32,10 @@ struct Operations {
   double spot_price_spread = 0;  ///< of a spot price over zones and months, a standard deviation of its logarithm
   Bytes token_bytes;             ///< of a token in a tokenised data set
   BytesPerSecond loader_per_worker;  ///< what one process of the data loader delivers
+  BytesPerSecond jpeg_per_worker;    ///< the same where it decodes and cuts images, of the bytes that it reads
+  BytesPerSecond text_per_worker;    ///< where it makes tokens of text
+  Bytes jpeg_bytes;                  ///< of an image
+  Bytes text_bytes_per_token;
   friend bool operator==(const Operations&, const Operations&) = default;
 };
 

@@ -107,6 +107,7 @@ class Request(TypedDict, total=False):
     dataset: str
     dataset_files: Number
     sample_size: str
+    preparation: str
     input_mode: str
     data_region: str
     jobs: Number

@@ -20,6 +20,9 @@ constexpr EnumNames<InputMode, 5> kModes = {{{InputMode::File, "file"},
                                              {InputMode::FsxLustre, "fsx-lustre"},
                                              {InputMode::Efs, "efs"}}};
 
+constexpr EnumNames<Preparation, 3> kPreparations = {
+    {{Preparation::None, "none"}, {Preparation::Jpeg, "jpeg"}, {Preparation::Tokenize, "tokenize"}}};
+
 /// Guidance for File mode, upper end. Source: SageMaker developer guide, choosing an input mode.
 constexpr Bytes kSmall = Bytes(100e9);
 /// Under this a request takes longer to start than to deliver.
@@ -50,6 +53,19 @@ const StorageService* source_of(InputMode mode, const OperationFacts& facts) {
   return nullptr;
 }
 
+/// Of what it reads.
+BytesPerSecond worker_rate(Preparation preparation, const Operations& operations) {
+  switch (preparation) {
+    case Preparation::None:
+      return operations.loader_per_worker;
+    case Preparation::Jpeg:
+      return operations.jpeg_per_worker;
+    case Preparation::Tokenize:
+      return operations.text_per_worker;
+  }
+  return {};
+}
+
 /// What one instance reads: storage at most, and no faster than `readers` processes open files one by one.
 BytesPerSecond read_rate(const StorageService& service, const InstanceType& instance, Bytes file, double readers) {
   BytesPerSecond rate = service.read_per_node;
@@ -66,6 +82,14 @@ std::optional<InputMode> input_mode_from(std::string_view name) { return value_o
 std::vector<std::string> input_mode_names() {
   std::vector<std::string> names;
   for (const auto& entry : kModes) names.emplace_back(entry.second);
+  return names;
+}
+
+std::string_view to_string(Preparation preparation) { return name_of(kPreparations, preparation); }
+std::optional<Preparation> preparation_from(std::string_view name) { return value_of(kPreparations, name); }
+std::vector<std::string> preparation_names() {
+  std::vector<std::string> names;
+  for (const auto& entry : kPreparations) names.emplace_back(entry.second);
   return names;
 }
 
@@ -92,7 +116,7 @@ InputPlan plan_input(const InputData& data, const InstanceType& instance, std::i
   const double cpus = instance.vcpus;
   plan.devices = n * std::max(1, instance.accelerator_count);
   plan.most_workers = n * cpus / plan.devices;
-  plan.per_worker = operations.loader_per_worker;
+  plan.per_worker = worker_rate(data.preparation, operations);
   const bool copied = plan.mode == InputMode::File;
   // A pipe has one reader on each instance.
   const double readers = plan.mode == InputMode::Pipe ? 1 : cpus;
@@ -110,7 +134,7 @@ InputPlan plan_input(const InputData& data, const InstanceType& instance, std::i
     if (!copied && service->read_total > BytesPerSecond()) rate = std::min(rate, service->read_total);
   }
   plan.storage = rate;
-  plan.loaders = operations.loader_per_worker * (readers * n);
+  plan.loaders = plan.per_worker * (readers * n);
   plan.delivered = std::min(plan.storage, plan.loaders);
   plan.fits_disk = !copied || data.size + kept <= disk * kVolumeFill;
   if (!nvme) {
@@ -156,7 +180,10 @@ BytesPerSecond most_needed(const Workload& workload, Bytes per_sequence, FlopsPe
 }
 
 Bytes bytes_per_sequence(const InputData& data, const Workload& workload, const Operations& operations) {
-  return data.sample > Bytes() ? data.sample : operations.token_bytes * static_cast<double>(workload.seq_len);
+  if (data.sample > Bytes()) return data.sample;
+  if (data.preparation == Preparation::Jpeg) return operations.jpeg_bytes;
+  const bool text = data.preparation == Preparation::Tokenize;
+  return (text ? operations.text_bytes_per_token : operations.token_bytes) * static_cast<double>(workload.seq_len);
 }
 
 std::string explain_input(const InputPlan& p, const InputData& data) {
@@ -192,6 +219,8 @@ std::string explain_input(const InputPlan& p, const InputData& data) {
   const double workers = p.workers_per_device();
   text += fmt::format("; {:.0f} loader process{} for each device, which has {:.0f} CPUs", workers,
                       workers == 1 ? "" : "es", p.most_workers);
+  if (data.preparation == Preparation::Jpeg) text += ", which decode the images";
+  if (data.preparation == Preparation::Tokenize) text += ", which make the tokens";
   if (p.volume > Bytes()) text += fmt::format("; volume of {:.0f} GB", p.volume.value() / 1e9);
   if (!p.keeps_fed()) {
     text += fmt::format("; the devices wait for data: {}", p.loaders < p.storage

@@ -26,13 +26,24 @@ std::string_view to_string(InputMode mode);
 std::optional<InputMode> input_mode_from(std::string_view name);
 std::vector<std::string> input_mode_names();
 
+/// What the instance's CPUs do with what they read. Decoding on the accelerators (DALI, nvJPEG) is `None`.
+enum class Preparation {
+  None,      ///< read and put together
+  Jpeg,      ///< images decoded, cut and turned into numbers
+  Tokenize,  ///< text turned into tokens
+};
+std::string_view to_string(Preparation preparation);
+std::optional<Preparation> preparation_from(std::string_view name);
+std::vector<std::string> preparation_names();
+
 /// The data set as the request describes it.
 struct InputData {
   Bytes size;
   std::int64_t files = 0;         ///< 0: not stated, shards of 256 MB
-  Bytes sample;                   ///< read for each sequence; zero: its tokens, tokenised
+  Bytes sample;                   ///< read for each sequence; zero: its tokens, text or image
   std::optional<InputMode> mode;  ///< nullopt: choose_input_mode
   bool other_region = false;      ///< read from a bucket in another region
+  Preparation preparation = Preparation::None;
   friend bool operator==(const InputData&, const InputData&) = default;
 };
 
@@ -93,7 +104,7 @@ InputPlan choose_input(const InputData& data, const InstanceType& instance, std:
 /// any measured run.
 BytesPerSecond most_needed(const Workload& workload, Bytes per_sequence, FlopsPerSecond peak);
 
-/// Bytes of a sequence: as stated, else its tokens.
+/// Bytes of a sequence: as stated, else its tokens, as text where tokens are made of it, or an image.
 Bytes bytes_per_sequence(const InputData& data, const Workload& workload, const Operations& operations);
 
 /// What the mode was chosen for and whether it keeps the devices fed, for people.

@@ -101,6 +101,7 @@ Json data_json(const InputData& data) {
   out["gb"] = number(data.size.value() / 1e9);
   out["sample_bytes"] = data.sample > Bytes() ? count(data.sample.value()) : Json(nullptr);
   out["files"] = data.files > 0 ? Json(data.files) : Json(nullptr);
+  if (data.preparation != Preparation::None) out["preparation"] = std::string(to_string(data.preparation));
   out["input_mode"] = data.mode ? Json(std::string(to_string(*data.mode))) : Json(nullptr);
   out["other_region"] = data.other_region;
   return out;

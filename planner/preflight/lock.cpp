@@ -51,6 +51,7 @@ void state_operation(const JsonValue& request, RequestSpec& spec) {
   number("sample_bytes", "B", spec.sample_size);
   number("files", "", spec.dataset_files);
   word(*data, "input_mode", spec.input_mode);
+  word(*data, "preparation", spec.preparation);
 }
 
 RequestSpec request_of(const TrainingPlan& plan, const JsonValue& document) {

@@ -92,7 +92,8 @@ void Resolver::read_data() {
   if (!spec_.dataset) {
     for (const auto& [name, text] :
          {std::pair("--dataset-files", &spec_.dataset_files), std::pair("--sample-size", &spec_.sample_size),
-          std::pair("--input-mode", &spec_.input_mode), std::pair("--data-region", &spec_.data_region)}) {
+          std::pair("--preparation", &spec_.preparation), std::pair("--input-mode", &spec_.input_mode),
+          std::pair("--data-region", &spec_.data_region)}) {
       if (text->has_value()) add("conflict", name, "says something about a data set of unknown size", "add --dataset");
     }
     return;
@@ -113,6 +114,14 @@ void Resolver::read_data() {
         add("out-of-range", "--sample-size", "a sample of no bytes", "give what is read for a sequence, such as 600kB");
       }
     }
+  }
+  if (spec_.preparation) {
+    const auto p =
+        parse_name(*spec_.preparation, "preparation", "--preparation", preparation_names(), preparation_from, faults_);
+    if (p) data.preparation = *p;
+  } else if (request_.workload.architecture.kind == ModelKind::Vision) {
+    data.preparation = Preparation::Jpeg;
+    assume("the CPUs decode the images (--preparation none: they are decoded already, or on the devices)");
   }
   if (spec_.input_mode) {
     data.mode =

@@ -62,7 +62,11 @@ TEST(Operations, AreReadUpToTheirLimits) {
                                {"price_drift_per_sqrt_year", 0, 10},
                                {"spot_price_spread", 0, 10},
                                {"token_bytes", 0.1, 1e6},
-                               {"loader_mb_per_s_per_worker", 1e-3, 1e6}};
+                               {"loader_mb_per_s_per_worker", 1e-3, 1e6},
+                               {"jpeg_mb_per_s_per_worker", 1e-3, 1e6},
+                               {"text_mb_per_s_per_worker", 1e-3, 1e6},
+                               {"jpeg_kb", 0.1, 1e6},
+                               {"text_bytes_per_token", 0.1, 100}};
   EXPECT_EQ(std::size(kRanges), operation_parameters().size());
   for (const Range& range : kRanges) {
     const auto is_read = [&](double value) {

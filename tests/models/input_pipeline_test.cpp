@@ -129,6 +129,35 @@ TEST(ChooseInput, SaysWhereNoModeIsFastEnough) {
   EXPECT_NE(explain_input(plan, data).find("no mode delivers"), std::string::npos);
 }
 
+TEST(InputPlan, CpusThatPrepareDeliverWhatTheyPrepare) {
+  InputData data;
+  data.size = Bytes(150e9);
+  data.files = 2000;
+  data.preparation = Preparation::Jpeg;
+  const InputPlan images = plan_of(data, "ml.g5.xlarge");
+  EXPECT_EQ(images.loaders, BytesPerSecond(4 * 29e6)) << "four virtual CPUs";
+  EXPECT_EQ(images.delivered, images.loaders);
+  EXPECT_NE(explain_input(images, data).find("which decode the images"), std::string::npos);
+  data.preparation = Preparation::Tokenize;
+  EXPECT_EQ(plan_of(data, "ml.g5.xlarge").loaders, BytesPerSecond(4 * 2.4e6));
+  data.preparation = Preparation::None;
+  EXPECT_EQ(plan_of(data, "ml.g5.xlarge").loaders, BytesPerSecond(4 * 100e6));
+}
+
+TEST(InputPlan, ReadsWhatASequenceIsMadeOf) {
+  const Operations operations = test::catalog().operations().values();
+  Workload w;
+  w.seq_len = 1000;
+  InputData data;
+  EXPECT_EQ(bytes_per_sequence(data, w, operations), Bytes(4000));
+  data.preparation = Preparation::Tokenize;
+  EXPECT_EQ(bytes_per_sequence(data, w, operations), Bytes(4000)) << "four characters a token";
+  data.preparation = Preparation::Jpeg;
+  EXPECT_EQ(bytes_per_sequence(data, w, operations), Bytes(115e3));
+  data.sample = Bytes(500e3);
+  EXPECT_EQ(bytes_per_sequence(data, w, operations), Bytes(500e3));
+}
+
 TEST(ChooseInput, LeavesAStatedModeAlone) {
   const InputData data{Bytes(5e12), 0, {}, InputMode::Pipe, false};
   const InputPlan plan = chosen(data, "ml.p4d.24xlarge", 50);
