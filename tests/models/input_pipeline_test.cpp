@@ -145,7 +145,7 @@ TEST(InputPlan, CpusThatPrepareDeliverWhatTheyPrepare) {
 }
 
 TEST(InputPlan, ReadsWhatASequenceIsMadeOf) {
-  const Operations operations = test::catalog().operations().values();
+  const Operations operations = step_catalog().operations().values();
   Workload w;
   w.seq_len = 1000;
   InputData data;
