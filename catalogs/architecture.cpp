@@ -84,6 +84,47 @@ void check_attention(const Architecture& a, Checker& c) {
             "latent attention with biases, an output gate or query and key norms is not modelled");
 }
 
+void check_global_attention(const Architecture& a, Checker& c) {
+  const GlobalAttention& g = a.global;
+  c.between("global_attention.head_dim", g.head_dim, 0, kMaxWidth);
+  c.between("global_attention.n_kv_heads", g.n_kv_heads, 0, kMaxWidth);
+  if (g == GlobalAttention{}) return;
+  c.require(a.sliding_window > 0 && a.sliding_window_stride > 1,
+            "global_attention is that of every n-th layer beside others with a window: sliding_window and "
+            "sliding_window_stride above 1 are needed");
+  c.require(
+      g.n_kv_heads <= 0 || a.n_heads % g.n_kv_heads == 0,
+      fmt::format("n_heads ({}) must be a multiple of global_attention.n_kv_heads ({})", a.n_heads, g.n_kv_heads));
+  c.require(a.kind == ModelKind::Decoder && !a.has_latent_attention() && !a.has_state_mixer(),
+            "global_attention is known for decoders without latent attention and state mixers only");
+}
+
+/// Layers that take keys and values from others need such others, of each kind that they have.
+void check_shared_key_values(const Architecture& a, Checker& c) {
+  const SharedKeyValues& s = a.shared_key_values;
+  c.between("shared_key_values.n_layers", s.n_layers, 0, std::max<std::int64_t>(1, a.n_layers) - 1);
+  c.between("shared_key_values.ffn_hidden", s.ffn_hidden, 0, s.n_layers > 0 ? kMaxWidth : 0);
+  if (s.n_layers == 0) return;
+  const std::int64_t own = a.n_layers - s.n_layers;
+  c.require(a.sliding_window == 0 || a.sliding_window_stride == 0 || own >= a.sliding_window_stride,
+            fmt::format("shared_key_values leaves {} layers with keys and values of their own, and the first without "
+                        "a window is layer {}",
+                        own, a.sliding_window_stride));
+  c.require(a.kind == ModelKind::Decoder && !a.is_moe() && !a.has_latent_attention() && !a.has_state_mixer() &&
+                a.layer_pattern.empty() && a.prediction.depth == 0,
+            "shared_key_values is known for dense decoders only, without latent attention, state mixers, layer_pattern "
+            "and multi_token_prediction");
+}
+
+void check_layer_embeddings(const Architecture& a, Checker& c) {
+  const LayerEmbeddings& e = a.layer_embeddings;
+  c.between("layer_embeddings.width", e.width, 0, kMaxWidth);
+  c.between("layer_embeddings.vocab", e.vocab, e.width > 0 ? 1 : 0, e.width > 0 ? kMaxWidth : 0);
+  if (e.width == 0) return;
+  c.require(a.kind == ModelKind::Decoder && a.layer_pattern.empty() && a.prediction.depth == 0,
+            "layer_embeddings is known for decoders only, without layer_pattern and multi_token_prediction");
+}
+
 void check_state_mixer(const Architecture& a, Checker& c) {
   const StateMixer& m = a.state;
   c.between("state.n_heads", m.n_heads, 0, kMaxWidth);
@@ -148,17 +189,19 @@ void check_experts(const Architecture& a, Checker& c) {
 double parameter_bound(const Architecture& a) {
   const auto d = [](std::int64_t n) { return static_cast<double>(n); };
   const double h = d(a.hidden);
-  const double heads = d(a.n_heads) * (d(a.head_dim) + d(a.latent.qk_nope_head_dim) + d(a.latent.qk_rope_head_dim) +
-                                       d(a.latent.v_head_dim) + 1);
+  const double heads = d(a.n_heads) * (d(a.head_dim) + d(a.global.head_dim) + d(a.latent.qk_nope_head_dim) +
+                                       d(a.latent.qk_rope_head_dim) + d(a.latent.v_head_dim) + 1);
   const double attention = 8 * (h + heads) * (h + d(a.latent.q_lora_rank) + d(a.latent.kv_lora_rank));
   const double states = h * (3 * d(a.state.values()) + 2 * d(a.state.keys()) + 2 * d(a.state.n_heads)) +
                         d(a.state.conv_kernel + 2) * (2 * d(a.state.keys()) + d(a.state.values() + 2));
   const double experts = d(a.moe.latent_hidden) + d(a.moe.n_experts) * d(a.moe.expert_ffn_hidden + 2) +
-                         d(a.moe.n_shared_experts) * d(a.moe.shared_expert_ffn_hidden + 2) + d(a.ffn_hidden + 2);
+                         d(a.moe.n_shared_experts) * d(a.moe.shared_expert_ffn_hidden + 2) + d(a.ffn_hidden + 2) +
+                         d(a.shared_key_values.ffn_hidden);
+  const double embedded = d(a.n_layers) * d(a.layer_embeddings.width) * (d(a.layer_embeddings.vocab) + 3 * h + 1);
   return d(a.n_layers + a.n_encoder_layers + a.prediction.depth) *
              (attention + states + 2 * h * h + 4 * (h + d(a.moe.latent_hidden)) * experts +
               h * d(a.norms_per_layer + 4)) +
-         2 * (d(a.vocab) + d(a.max_positions)) * (h + 1) + d(a.extra_parameters);
+         2 * (d(a.vocab) + d(a.max_positions)) * (h + 1) + embedded + d(a.extra_parameters);
 }
 
 LatentAttention read_latent(const JsonValue& value, Diagnostics& out) {
@@ -171,6 +214,34 @@ LatentAttention read_latent(const JsonValue& value, Diagnostics& out) {
   l.v_head_dim = reader.integer("v_head_dim");
   reader.finish();
   return l;
+}
+
+GlobalAttention read_global(const JsonValue& value, Diagnostics& out) {
+  ObjectReader reader(value, out);
+  GlobalAttention g;
+  g.head_dim = reader.optional_integer("head_dim").value_or(0);
+  g.n_kv_heads = reader.optional_integer("n_kv_heads").value_or(0);
+  g.keys_are_values = reader.optional_bool("keys_are_values").value_or(false);
+  reader.finish();
+  return g;
+}
+
+SharedKeyValues read_shared_key_values(const JsonValue& value, Diagnostics& out) {
+  ObjectReader reader(value, out);
+  SharedKeyValues s;
+  s.n_layers = reader.integer("n_layers");
+  s.ffn_hidden = reader.optional_integer("ffn_hidden").value_or(0);
+  reader.finish();
+  return s;
+}
+
+LayerEmbeddings read_layer_embeddings(const JsonValue& value, Diagnostics& out) {
+  ObjectReader reader(value, out);
+  LayerEmbeddings e;
+  e.width = reader.integer("width");
+  e.vocab = reader.integer("vocab");
+  reader.finish();
+  return e;
 }
 
 StateMixer read_state_mixer(const JsonValue& value, Diagnostics& out) {
@@ -249,6 +320,7 @@ void read_switches(ObjectReader& reader, Architecture& a) {
   flag("attention_output_bias", a.attention_output_bias);
   flag("mlp_bias", a.mlp_bias);
   flag("qk_norm", a.qk_norm);
+  flag("value_norm", a.value_norm);
   flag("attention_output_gate", a.attention_output_gate);
   flag("parallel_block", a.parallel_block);
   flag("scaled_rotary", a.scaled_rotary);
@@ -294,6 +366,9 @@ Diagnostics check(const Architecture& a, std::string_view where) {
     c.require(a.n_encoder_layers == 0, "n_encoder_layers belongs to kind encoder-decoder only");
   }
   check_attention(a, c);
+  check_global_attention(a, c);
+  check_shared_key_values(a, c);
+  check_layer_embeddings(a, c);
   check_state_mixer(a, c);
   check_pattern(a, c);
   check_experts(a, c);
@@ -322,6 +397,13 @@ Architecture read_architecture(const JsonValue& value, Diagnostics& out) {
   read_widths(reader, a);
   read_switches(reader, a);
   if (const auto latent = reader.optional_value("latent")) a.latent = read_latent(*latent, out);
+  if (const auto global = reader.optional_value("global_attention")) a.global = read_global(*global, out);
+  if (const auto shared = reader.optional_value("shared_key_values")) {
+    a.shared_key_values = read_shared_key_values(*shared, out);
+  }
+  if (const auto embeddings = reader.optional_value("layer_embeddings")) {
+    a.layer_embeddings = read_layer_embeddings(*embeddings, out);
+  }
   if (const auto state = reader.optional_value("state")) a.state = read_state_mixer(*state, out);
   if (const auto moe = reader.optional_value("moe")) a.moe = read_experts(*moe, out);
   if (const auto further = reader.optional_value("multi_token_prediction")) {

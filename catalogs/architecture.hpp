@@ -34,6 +34,30 @@ struct LatentAttention {
   friend bool operator==(const LatentAttention&, const LatentAttention&) = default;
 };
 
+/// Attention of the layers without a window, where others have one and its widths are not theirs (Gemma 4).
+struct GlobalAttention {
+  std::int64_t head_dim = 0;     ///< 0: that of the others
+  std::int64_t n_kv_heads = 0;   ///< 0: as many as the others
+  bool keys_are_values = false;  ///< one projection makes both
+  friend bool operator==(const GlobalAttention&, const GlobalAttention&) = default;
+};
+
+/// The last layers of a model, where they have no keys and values of their own: they attend to those of the last layer
+/// before them that has a window, or none, as they have (Gemma 3n, Gemma 4).
+struct SharedKeyValues {
+  std::int64_t n_layers = 0;
+  std::int64_t ffn_hidden = 0;  ///< of their MLP; 0: the model's
+  friend bool operator==(const SharedKeyValues&, const SharedKeyValues&) = default;
+};
+
+/// A further embedding of each token for every layer: its sum with a projection of the usual embedding is multiplied
+/// into what a layer ends with, between a projection down to this width and one up again (Gemma 3n, Gemma 4).
+struct LayerEmbeddings {
+  std::int64_t width = 0;  ///< > 0 switches it on
+  std::int64_t vocab = 0;  ///< rows of the table
+  friend bool operator==(const LayerEmbeddings&, const LayerEmbeddings&) = default;
+};
+
 /// Mixing of tokens through a running state, in time linear in the sequence: Mamba-2 (Dao & Gu 2024, 2405.21060), whose
 /// C, B and x are queries, keys and values here, or the gated delta rule (Yang et al. 2024, 2412.06464). All zero for a
 /// model without.
@@ -98,6 +122,7 @@ struct Architecture {
   bool attention_output_bias = false;
   bool mlp_bias = false;
   bool qk_norm = false;                ///< norms of width head_dim on queries and keys
+  bool value_norm = false;             ///< norms without weights on values (Gemma 4)
   bool attention_output_gate = false;  ///< queries come with as many gates of the attention's output (Qwen3-Next)
   bool scaled_rotary = false;   ///< rotary embedding times a factor other than 1 (YaRN's, Peng et al. 2023: gpt-oss)
   bool parallel_block = false;  ///< attention and MLP read the same norm (GPT-NeoX, Falcon)
@@ -123,6 +148,9 @@ struct Architecture {
   /// its time are counted; every answer says so.
   std::string left_out;
   LatentAttention latent;
+  GlobalAttention global;
+  SharedKeyValues shared_key_values;
+  LayerEmbeddings layer_embeddings;
   StateMixer state;
   MixtureOfExperts moe;
   MultiTokenPrediction prediction;

@@ -11,6 +11,10 @@ Json latent_json(const LatentAttention& l) {
           {"v_head_dim", l.v_head_dim}};
 }
 
+Json global_json(const GlobalAttention& g) {
+  return {{"head_dim", g.head_dim}, {"n_kv_heads", g.n_kv_heads}, {"keys_are_values", g.keys_are_values}};
+}
+
 Json state_json(const StateMixer& m) {
   return {{"n_heads", m.n_heads},     {"head_dim", m.head_dim},     {"n_groups", m.n_groups},
           {"state_dim", m.state_dim}, {"delta_rule", m.delta_rule}, {"conv_kernel", m.conv_kernel},
@@ -59,6 +63,7 @@ void add_switches(const Architecture& a, Json& out) {
   out["attention_output_bias"] = a.attention_output_bias;
   out["mlp_bias"] = a.mlp_bias;
   out["qk_norm"] = a.qk_norm;
+  if (a.value_norm) out["value_norm"] = true;
   out["attention_output_gate"] = a.attention_output_gate;
   out["parallel_block"] = a.parallel_block;
   out["scaled_rotary"] = a.scaled_rotary;
@@ -82,6 +87,14 @@ Json architecture_member(const Architecture& a) {
   add_widths(a, out);
   add_switches(a, out);
   if (a.has_latent_attention()) out["latent"] = latent_json(a.latent);
+  if (a.global != GlobalAttention{}) out["global_attention"] = global_json(a.global);
+  if (a.shared_key_values.n_layers > 0) {
+    out["shared_key_values"] = {{"n_layers", a.shared_key_values.n_layers},
+                                {"ffn_hidden", a.shared_key_values.ffn_hidden}};
+  }
+  if (a.layer_embeddings.width > 0) {
+    out["layer_embeddings"] = {{"width", a.layer_embeddings.width}, {"vocab", a.layer_embeddings.vocab}};
+  }
   if (a.has_state_mixer()) out["state"] = state_json(a.state);
   if (a.is_moe()) out["moe"] = experts_json(a.moe);
   if (a.prediction.depth > 0) {

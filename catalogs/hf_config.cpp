@@ -144,8 +144,11 @@ bool HfConfig::flag(std::string_view name, bool fallback) {
 
 double HfConfig::rotary_base() {
   auto found = find({"rope_theta", "rotary_emb_base"});
-  // transformers 5 keeps it beside the scaling.
-  if (const auto all = find({"rope_parameters"}); !found && all && all->is_object()) found = all->find("rope_theta");
+  // transformers 5 keeps it beside the scaling, and of layers of several kinds by kind.
+  if (const auto all = find({"rope_parameters"}); !found && all && all->is_object()) {
+    const auto whole = all->find("full_attention");
+    found = (whole && whole->is_object() ? *whole : *all).find("rope_theta");
+  }
   return found && !found->is_null() ? found->as_number(out_) : 0;
 }
 

@@ -198,6 +198,80 @@ void read_gemma3(HfConfig& c, Architecture& a) {
   a.sliding_window_stride = c.integer_or({"sliding_window_pattern", "_sliding_window_pattern"}, 6);
 }
 
+/// Heads of the layers without a window: of their own keys, or as transformers 5.24 saves them of each such layer.
+GlobalAttention gemma4_global(HfConfig& c, const Architecture& a) {
+  GlobalAttention g{.head_dim = c.integer_or({"global_head_dim"}, 512),
+                    .keys_are_values = c.flag("attention_k_eq_v", false)};
+  if (g.keys_are_values) g.n_kv_heads = c.integer_or({"num_global_key_value_heads"}, 0);
+  if (const auto layers = c.find({"per_layer_config"}); layers && layers->is_object()) {
+    const auto first = layers->keys(c.diagnostics());
+    for (const std::string& layer : first) {
+      HfConfig one(*layers->find(layer), a.family, c.diagnostics());
+      const GlobalAttention said{.head_dim = one.integer_or({"head_dim"}, a.head_dim),
+                                 .n_kv_heads = one.integer_or({"num_key_value_heads"}, 0),
+                                 .keys_are_values = g.keys_are_values};
+      c.refuse_unless(layer == first.front() || said == g, "per_layer_config",
+                      "layers of more than two widths are not modelled");
+      g = said;
+    }
+  }
+  if (g.head_dim == a.head_dim) g.head_dim = 0;
+  if (g.n_kv_heads == a.n_kv_heads) g.n_kv_heads = 0;
+  return g;
+}
+
+/// A dense MLP beside experts stands as one that every token visits. The router's norm has its weight apart, and so
+/// have the norms after either and before the experts; each expert has a factor.
+void read_gemma4_experts(HfConfig& c, Architecture& a) {
+  if (!c.flag("enable_moe_block", false)) return;
+  a.moe = {.n_experts = c.integer({"num_experts"}),
+           .top_k = c.integer({"top_k_experts"}),
+           .expert_ffn_hidden = c.integer({"moe_intermediate_size"}),
+           .n_shared_experts = 1,
+           .shared_expert_ffn_hidden = a.ffn_hidden,
+           .router_bias = true};
+  a.norms_per_layer += 4;
+}
+
+// Its files leave out what equals the defaults, as Gemma 3's do.
+void read_gemma4(HfConfig& c, Architecture& a) {
+  a.hidden = c.integer_or({"hidden_size"}, 2304);
+  a.n_layers = c.find({"num_hidden_layers", "layer_types"}) ? c.layers() : 30;
+  a.ffn_hidden = c.integer_or({"intermediate_size"}, 9216);
+  a.n_heads = c.integer_or({"num_attention_heads"}, 8);
+  a.n_kv_heads = c.integer_or({"num_key_value_heads"}, 4);
+  a.head_dim = c.integer_or({"head_dim"}, 256);
+  a.vocab = c.integer_or({"vocab_size"}, 262144);
+  a.max_positions = c.integer_or({"max_position_embeddings"}, 131072);
+  a.tied_embeddings = c.tied(true);
+  a.qkv_bias = a.attention_output_bias = c.flag("attention_bias", false);
+  a.norms_per_layer = 4;
+  a.qk_norm = a.value_norm = true;
+  c.refuse_unless(c.text_or("use_bidirectional_attention", "") != "all", "use_bidirectional_attention",
+                  "a decoder whose tokens see those after them is not modelled");
+  a.sliding_window = c.window(512);
+  a.sliding_window_stride = 6;
+  read_hf_layer_types(c, a);
+  a.global = gemma4_global(c, a);
+  if (a.sliding_window == 0) {
+    // No layer has a window: the heads of those without are all there are.
+    c.refuse_unless(!a.global.keys_are_values, "attention_k_eq_v",
+                    "keys that are values in every layer are not modelled");
+    if (a.global.head_dim > 0) a.head_dim = a.global.head_dim;
+    if (a.global.n_kv_heads > 0) a.n_kv_heads = a.global.n_kv_heads;
+    a.global = {};
+  }
+  a.layer_embeddings.width = c.integer_or({"hidden_size_per_layer_input"}, 256);
+  if (a.layer_embeddings.width > 0) {
+    a.layer_embeddings.vocab = c.integer_or({"vocab_size_per_layer_input"}, 262144);
+  }
+  a.shared_key_values.n_layers = c.integer_or({"num_kv_shared_layers"}, 0);
+  if (a.shared_key_values.n_layers > 0 && c.flag("use_double_wide_mlp", false)) {
+    a.shared_key_values.ffn_hidden = 2 * a.ffn_hidden;
+  }
+  read_gemma4_experts(c, a);
+}
+
 void read_gpt_oss(HfConfig& c, Architecture& a) {
   read_llama(c, a);
   a.head_dim = c.integer_or({"head_dim"}, 64);
@@ -234,6 +308,8 @@ constexpr std::array kFamilies = {
     HfFamily{"gemma2", read_gemma2},
     HfFamily{"gemma3", read_gemma3},
     HfFamily{"gemma3_text", read_gemma3},
+    HfFamily{"gemma4", read_gemma4},
+    HfFamily{"gemma4_text", read_gemma4},
     HfFamily{"glm4_moe", read_glm4_moe},
     HfFamily{"gpt_oss", read_gpt_oss},
     HfFamily{"granite", read_llama},

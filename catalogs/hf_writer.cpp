@@ -114,6 +114,32 @@ void chunked_windows(const Architecture& a, Json& c) {
 /// The scale of the scores, which Gemma 2 and 3 take from a number of its own.
 void gemma_scores(const Architecture& a, Json& c) { c["query_pre_attn_scalar"] = a.head_dim; }
 
+/// Its layers without a window have heads of their own; the class reads the base of its rotation by kind of layer, of
+/// which the architecture knows the one without a window.
+void gemma4_block(const Architecture& a, Json& c) {
+  constexpr double kWindowedBase = 10'000;
+  constexpr double kGlobalBase = 1'000'000;
+  c["head_dim"] = a.head_dim;
+  c["global_head_dim"] = a.global.head_dim > 0 ? a.global.head_dim : a.head_dim;
+  c["attention_k_eq_v"] = a.global.keys_are_values;
+  if (a.global.n_kv_heads > 0) c["num_global_key_value_heads"] = a.global.n_kv_heads;
+  c["hidden_size_per_layer_input"] = a.layer_embeddings.width;
+  if (a.layer_embeddings.width > 0) c["vocab_size_per_layer_input"] = a.layer_embeddings.vocab;
+  c["num_kv_shared_layers"] = a.shared_key_values.n_layers;
+  c["use_double_wide_mlp"] = a.shared_key_values.ffn_hidden > 0;
+  c["rope_parameters"] = {{"full_attention",
+                           {{"rope_type", "proportional"},
+                            {"partial_rotary_factor", 0.25},
+                            {"rope_theta", a.rotary_base > 0 ? a.rotary_base : kGlobalBase}}},
+                          {"sliding_attention", {{"rope_type", "default"}, {"rope_theta", kWindowedBase}}}};
+  c["enable_moe_block"] = a.is_moe();
+  if (!a.is_moe()) return;
+  c["intermediate_size"] = a.moe.n_shared_experts * a.moe.shared_expert_ffn_hidden;
+  c["num_experts"] = a.moe.n_experts;
+  c["top_k_experts"] = a.moe.top_k;
+  c["moe_intermediate_size"] = a.moe.expert_ffn_hidden;
+}
+
 void top_k(const Architecture& a, Json& c) { c["num_experts_per_tok"] = a.moe.top_k; }
 
 void mixtral_experts(const Architecture& a, Json& c) {
@@ -470,6 +496,11 @@ constexpr std::array kRows = {
     Row{"gemma", "gemma", kDecoder, "GemmaForCausalLM", {decoder, attention_bias}},
     Row{"gemma2", "gemma", kDecoder, "Gemma2ForCausalLM", {decoder, attention_bias, gemma_scores, listed_windows}},
     Row{"gemma3_text", "gemma", kDecoder, "Gemma3ForCausalLM", {decoder, attention_bias, gemma_scores, listed_windows}},
+    Row{"gemma4_text",
+        "gemma",
+        kDecoder,
+        "Gemma4ForCausalLM",
+        {widths, grouped_heads, tokens, attention_bias, listed_windows, gemma4_block}},
     Row{"phi3", "phi", kDecoder, "Phi3ForCausalLM", {decoder, window}},
     Row{"olmo2", "olmo2", kDecoder, "Olmo2ForCausalLM", {decoder, attention_bias}},
     Row{"olmo3", "olmo3", kDecoder, "Olmo3ForCausalLM", {decoder, attention_bias, listed_windows}},

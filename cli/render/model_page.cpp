@@ -45,6 +45,10 @@ void add_widths(FactSheet& sheet, const Architecture& a) {
   sheet.add("max_positions", a.max_positions);
   sheet.add("positions", std::string(to_string(a.positions)));
   add_positive(sheet, "sliding_window", a.sliding_window);
+  add_positive(sheet, "global_head_dim", a.global.head_dim);
+  add_positive(sheet, "global_kv_heads", a.global.n_kv_heads);
+  add_positive(sheet, "layers_sharing_key_values", a.shared_key_values.n_layers);
+  add_positive(sheet, "layer_embedding_width", a.layer_embeddings.width);
   if (a.has_latent_attention()) {
     sheet.add("kv_lora_rank", a.latent.kv_lora_rank);
     add_positive(sheet, "q_lora_rank", a.latent.q_lora_rank);

@@ -56,9 +56,14 @@ std::string lacks(const Candidate& c, std::string_view what) {
 
 /// Key-value heads are split over tensor ranks, or copied where there are more ranks than heads.
 bool kv_heads_do_not_split(const Candidate& c) {
-  const std::int64_t kv = c.arch().n_kv_heads;
   const std::int64_t tp = c.s.tensor_parallel;
-  return !c.arch().has_latent_attention() && kv > 0 && kv % tp != 0 && tp % kv != 0;
+  const auto splits = [tp](std::int64_t heads) { return heads == 0 || heads % tp == 0 || tp % heads == 0; };
+  return !c.arch().has_latent_attention() && !(splits(c.arch().n_kv_heads) && splits(c.arch().global.n_kv_heads));
+}
+/// What a stage after the first would need of an earlier one beside hidden states.
+bool needs_earlier_stages(const Candidate& c) {
+  const bool needs = c.arch().shared_key_values.n_layers > 0 || c.arch().layer_embeddings.width > 0;
+  return needs && c.s.pipeline_parallel > 1;
 }
 bool ffn_does_not_split(const Candidate& c) {
   const std::int64_t tp = c.s.tensor_parallel;
@@ -171,6 +176,13 @@ constexpr std::array kRules{
                               c.arch().n_kv_heads, c.s.tensor_parallel);
          },
          "choose a divisor or a multiple of the key-value heads"},
+    Rule{"layers-of-one-stage", Validity::Unsupported, kNever, "--pp", needs_earlier_stages,
+         [](const Candidate& c) {
+           return fmt::format(
+               "layers of {} read keys, values or embeddings of earlier layers, which no pipeline hands on",
+               c.arch().name);
+         },
+         "give --pp 1"},
     Rule{"feed-forward-by-tensor", Validity::Divisibility, kNever, "--tp", ffn_does_not_split,
          [](const Candidate& c) {
            return fmt::format("the feed-forward width does not divide by tensor parallel {}", c.s.tensor_parallel);

@@ -55,22 +55,33 @@ double norm_input_bytes(const Workload& w, const ActivationOptions& o, const Wid
   return 4 + (w.finetune == FineTune::Full ? hidden : 0);
 }
 
-/// Inputs of all norms around attention or an MLP: the one before, and where there are more the one after.
+constexpr std::int64_t kNormsBefore = 2;
+
+/// Inputs of all norms around attention: the one before, and where there are more the one after.
 double block_norm_bytes(const Workload& w, const ActivationOptions& o, const Widths& b) {
-  constexpr std::int64_t kNormsBefore = 2;
   return norm_input_bytes(w, o, b) * (w.architecture.norms_per_layer > kNormsBefore ? 2 : 1);
 }
 
-/// Inputs of the norms of queries and keys. Those of latent attention count among what is compressed.
-double head_norm_inputs(const Workload& w, const ActivationOptions& o, const Widths& b) {
+/// The same around an MLP, which has the rest: those of a router and of experts beside a dense MLP among them.
+double mlp_norm_bytes(const Workload& w, const ActivationOptions& o, const Widths& b) {
+  const std::int64_t norms = w.architecture.norms_per_layer;
+  return norm_input_bytes(w, o, b) * static_cast<double>(norms > kNormsBefore ? norms - 2 : 1);
+}
+
+/// Inputs of the norms of queries, keys and values. Those of latent attention count among what is compressed. Those of
+/// values have no weight, whose gradient would need what was normalised.
+double head_norm_inputs(const Workload& w, const LayerSpec& spec, const ActivationOptions& o, const Widths& b) {
   const Architecture& a = w.architecture;
   if (!a.qk_norm || a.has_latent_attention()) return 0;
-  return norm_input_bytes(w, o, b) * static_cast<double>((a.n_heads + a.n_kv_heads) * a.head_dim);
+  const AttentionWidths heads = attention_widths(a, spec);
+  const auto keys = static_cast<double>(heads.made > 0 ? heads.keys() : 0);
+  const double values = a.value_norm ? keys * (o.plain_layers ? 4 : b.element) : 0;
+  return norm_input_bytes(w, o, b) * (static_cast<double>(heads.queries()) + keys) + values;
 }
 
 /// Queries, keys, values and their sources. With latent attention (DeepSeek-V2, 2405.04434, eq. 37-47) the
 /// compressed and the expanded vectors are both kept, and queries and keys once more with their rotary part.
-Ledger projected(const Architecture& a, const Widths& b) {
+Ledger projected(const Architecture& a, const LayerSpec& spec, const Widths& b) {
   if (a.has_latent_attention()) {
     const LatentAttention& l = a.latent;
     const auto heads = static_cast<double>(a.n_heads);
@@ -80,29 +91,31 @@ Ledger projected(const Architecture& a, const Widths& b) {
     return {.region = compressed + b.element * static_cast<double>(l.qk_rope_head_dim),
             .split = b.element * heads * (2 * query + expanded)};
   }
-  const std::int64_t gates = a.attention_output_gate ? a.n_heads : 0;
-  return {.split = b.element * static_cast<double>((a.n_heads + gates + 2 * a.n_kv_heads) * a.head_dim)};
+  const AttentionWidths heads = attention_widths(a, spec);
+  const std::int64_t gates = a.attention_output_gate ? heads.queries() : 0;
+  return {.split = b.element * static_cast<double>(gates + heads.made_values())};
 }
 
 /// What plain layers keep of queries, keys and values beside those that attention reads: values are a view of one
 /// product's output, which stays whole behind the rotated queries and keys, and scattered adapters keep theirs
 /// (LitGPT of 2023-10 and 2024, lora.py; derivatives.yaml of PyTorch, index_copy). Repeated heads are copies instead.
-double beside_projected(const Workload& w, const ActivationOptions& o, const Widths& b) {
+double beside_projected(const Workload& w, const LayerSpec& spec, const ActivationOptions& o, const Widths& b) {
   const Architecture& a = w.architecture;
   if (a.has_latent_attention()) return 0;
-  const double pair = b.element * static_cast<double>((a.n_heads + a.n_kv_heads) * a.head_dim);
-  const bool grouped = a.n_kv_heads < a.n_heads;
+  const AttentionWidths heads = attention_widths(a, spec);
+  const double pair = b.element * static_cast<double>(heads.queries() + (heads.made > 0 ? heads.keys() : 0));
+  const bool grouped = heads.n_kv_heads < heads.n_heads;
   double bytes = 0;
-  if (o.repeats_heads && grouped) bytes += 2 * b.element * static_cast<double>((a.n_heads - a.n_kv_heads) * a.head_dim);
+  if (o.repeats_heads && grouped) bytes += 2 * b.element * static_cast<double>(heads.queries() - heads.keys());
   if (o.fused_qkv && !grouped) bytes += pair;
   const bool scattered = w.finetune != FineTune::Full && w.lora.targets == LoraTargets::QueryValue;
   if (o.fused_qkv && scattered) bytes += pair;
   return bytes;
 }
 
-double attention_output(const Architecture& a) {
-  const std::int64_t dim = a.has_latent_attention() ? a.latent.v_head_dim : a.head_dim;
-  return static_cast<double>(a.n_heads * dim);
+double attention_output(const Architecture& a, const LayerSpec& spec) {
+  if (a.has_latent_attention()) return static_cast<double>(a.n_heads * a.latent.v_head_dim);
+  return static_cast<double>(attention_widths(a, spec).queries());
 }
 
 /// Scores of one token's queries, of all heads.
@@ -135,15 +148,15 @@ double mlp_inputs(const Workload& w, const ActivationOptions& o, const Widths& b
   return product_inputs(w, o, b, adapts_mlp(w), w.architecture.gated_mlp ? 2 : 1);
 }
 
-Ledger attention(const Workload& w, const ActivationOptions& o, const Widths& b) {
+Ledger attention(const Workload& w, const LayerSpec& spec, const ActivationOptions& o, const Widths& b) {
   const Architecture& a = w.architecture;
   const auto h = static_cast<double>(a.hidden);
-  Ledger out = projected(a, b);
+  Ledger out = projected(a, spec, b);
   out.region += h * (block_norm_bytes(w, o, b) + attention_inputs(w, o, b) + (o.dropout ? 1 : 0));
   // The backward pass of attention needs its output too: without dropout one tensor serves both.
   const double own_copy = w.lora.targets != LoraTargets::QueryValue ? adapter_copy(w, o, b) : 0;
-  out.split +=
-      (b.product_input + own_copy) * attention_output(a) + beside_projected(w, o, b) + head_norm_inputs(w, o, b);
+  out.split += (b.product_input + own_copy) * attention_output(a, spec) + beside_projected(w, spec, o, b) +
+               head_norm_inputs(w, spec, o, b);
   return out;
 }
 
@@ -165,9 +178,9 @@ Ledger mixer(const Workload& w, const LayerSpec& spec, const ActivationOptions& 
     case Mixer::Attention:
       break;
   }
-  Ledger whole = attention(w, o, b);
+  Ledger whole = attention(w, spec, o, b);
   if (spec.cross_attention) {
-    const Ledger cross = attention(w, o, b);
+    const Ledger cross = attention(w, spec, o, b);
     whole.region += cross.region;
     whole.split += cross.split;
   }
@@ -206,7 +219,7 @@ Ledger mlp(const Workload& w, const LayerSpec& spec, const Strategy& s, const Ac
   const double inputs = mlp_inputs(w, o, b);
   // A parallel block reads the norm of its attention, which is kept there; only dropped-out copies are its own.
   const double copies = adapts_mlp(w) ? adapter_copy(w, o, b) : 0;
-  const double own_inputs = a.parallel_block ? copies : block_norm_bytes(w, o, b) + inputs;
+  const double own_inputs = a.parallel_block ? copies : mlp_norm_bytes(w, o, b) + inputs;
   Ledger out{.region = h * (own_inputs + (o.dropout ? 1 : 0))};
   if (!spec.moe) {
     out.split = width * static_cast<double>(spec.ffn_hidden);
@@ -222,6 +235,16 @@ Ledger mlp(const Workload& w, const LayerSpec& spec, const Strategy& s, const Ac
   return out;
 }
 
+/// Of what a layer embeds: its part of the sum, the gate before and after its function, the input of the projection up
+/// and those of its norm and of the gate's product.
+double layer_embedding(const Workload& w, const ActivationOptions& o, const Widths& b) {
+  const Architecture& a = w.architecture;
+  if (a.layer_embeddings.width == 0) return 0;
+  const double reads = product_inputs(w, o, b, adapts_mlp(w), 1);
+  return static_cast<double>(a.layer_embeddings.width) * (3 * b.element + norm_input_bytes(w, o, b) + reads) +
+         static_cast<double>(a.hidden) * (norm_input_bytes(w, o, b) + reads);
+}
+
 /// What the modules that selective recomputation runs again do not keep: all but their inputs.
 Ledger discarded(const Workload& w, const LayerSpec& spec, const Strategy& s, const ActivationOptions& o,
                  const Widths& b) {
@@ -233,7 +256,8 @@ Ledger discarded(const Workload& w, const LayerSpec& spec, const Strategy& s, co
   Ledger out;
   if (has(LayerModule::CoreAttention) && !o.flash_attention) out.split += scores(w, spec, o, b);
   const bool attends = spec.mixer == Mixer::Attention;
-  if (has(LayerModule::LatentUpProjection) && a.has_latent_attention() && attends) out.split += projected(a, b).split;
+  if (has(LayerModule::LatentUpProjection) && a.has_latent_attention() && attends)
+    out.split += projected(a, spec, b).split;
   if (has(LayerModule::Norms)) {
     if (spec.mixer != Mixer::None) out.region += h * attention_inputs(w, o, b);
     if (spec.has_mlp() && !a.parallel_block) out.region += h * mlp_inputs(w, o, b);
@@ -271,8 +295,9 @@ Ledger per_operation(const Workload& w, const LayerSpec& spec, const ActivationO
     const std::int64_t first = spec.mixer == Mixer::State ? state_mixer_inputs(a.state) : 0;
     return {.region = b.element * hidden, .split = b.element * (static_cast<double>(first) + mlp_products)};
   }
-  const double heads = attention_output(a);
-  const auto values = static_cast<double>(a.n_kv_heads * a.head_dim);
+  const double heads = attention_output(a, spec);
+  const AttentionWidths of_layer = attention_widths(a, spec);
+  const auto values = static_cast<double>(of_layer.made > 0 ? of_layer.keys() : 0);
   return {.region = b.element * hidden,
           .split = b.element * (2 * heads + values + mlp_products) + 4 * static_cast<double>(a.n_heads)};
 }
@@ -300,7 +325,7 @@ double transient(const Workload& w, const LayerSpec& spec, const ActivationOptio
   const double width = inner_width(a, spec);
   const double mixed = spec.mixer == Mixer::State
                            ? b.element * static_cast<double>(state_mixer_inputs(a.state) + a.state.values())
-                           : projected(a, b).split + b.element * attention_output(a);
+                           : projected(a, spec, b).split + b.element * attention_output(a, spec);
   const double routed = spec.moe ? static_cast<double>(a.moe.top_k * a.routed_hidden()) : 0;
   const double h = b.element * (static_cast<double>(a.hidden) + routed);
   return std::max(inner * width, spec.mixer == Mixer::None ? 0 : mixed) / split_cut +
@@ -353,7 +378,7 @@ TokenActivations token_activations(const Workload& w, const LayerSpec& spec, con
   const Widths b = widths(w, options);
   Ledger whole = mixer(w, spec, options, b);
   const Ledger feed_forward = mlp(w, spec, s, options, b);
-  whole.region += feed_forward.region;
+  whole.region += feed_forward.region + layer_embedding(w, options, b);
   whole.split += feed_forward.split;
   if (w.finetune != FineTune::Full && w.lora.keeps) whole.split += w.lora.keeps->token_bytes;
   const double tensor = s.tensor_parallel;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/words.hpp"
+#include "models/layers/layers.hpp"
 
 namespace smplan {
 namespace {
@@ -23,16 +24,19 @@ struct AdaptedLayer {
 };
 
 /// In the order of kLinearLayers.
-std::array<AdaptedLayer, kLinearLayers.size()> widths_of(const Architecture& a) {
-  const std::int64_t queries = a.n_heads * a.head_dim;
-  const std::int64_t keys = a.n_kv_heads * a.head_dim;
+std::array<AdaptedLayer, kLinearLayers.size()> widths_of(const Architecture& a, const LayerSpec& spec) {
+  const AttentionWidths heads = attention_widths(a, spec);
+  const std::int64_t queries = heads.queries();
+  const std::int64_t keys = heads.projections > 0 ? heads.keys() : 0;
+  const std::int64_t values = heads.projections > 1 ? heads.keys() : 0;
+  const std::int64_t mlp = spec.borrows_keys ? spec.ffn_hidden : a.ffn_hidden;
   return {{{a.hidden, queries, "attention"},
-           {a.hidden, keys, "attention"},
-           {a.hidden, keys, "attention"},
+           {keys > 0 ? a.hidden : 0, keys, "attention"},
+           {values > 0 ? a.hidden : 0, values, "attention"},
            {queries, a.hidden, "heads"},
-           {a.hidden, a.ffn_hidden, "mlp"},
-           {a.hidden, a.ffn_hidden, "mlp"},
-           {a.ffn_hidden, a.hidden, "inner", true}}};
+           {a.hidden, mlp, "mlp"},
+           {a.hidden, mlp, "mlp"},
+           {mlp, a.hidden, "inner", true}}};
 }
 
 std::optional<std::uint8_t> layers_named(std::string_view word) {
@@ -50,6 +54,31 @@ LinearLayers adapted_layers(const AdapterMethod& method, const Architecture& a, 
   LinearLayers adapted = layers.value_or(usual);
   if (!a.gated_mlp) adapted.bits = static_cast<std::uint8_t>(adapted.bits & ~kGate);
   return adapted;
+}
+
+/// What the adapters of one layer keep.
+AdapterKeeps layer_keeps(const AdapterMethod& method, const Architecture& a, const LayerSpec& spec,
+                         LinearLayers adapted, std::int64_t rank) {
+  const auto widths = widths_of(a, spec);
+  AdapterKeeps out;
+  out.token_bytes = method.hidden * static_cast<double>(a.hidden);
+  std::string_view read;
+  for (std::size_t i = 0; i < widths.size(); ++i) {
+    if (!adapted.has(i)) continue;
+    const AdaptedLayer& layer = widths[i];
+    if (layer.inputs == 0 && layer.outputs == 0) continue;
+    const auto inputs = static_cast<double>(layer.inputs);
+    const auto outputs = static_cast<double>(layer.outputs);
+    out.layer_bytes += method.weight * inputs * outputs + method.square * inputs * inputs;
+    if (layer.ends_mlp && method.last_input > 0) {
+      out.token_bytes += method.last_input * inputs;
+      continue;
+    }
+    if (layer.reads != read) out.token_bytes += method.shared_input * inputs;
+    read = layer.reads;
+    out.token_bytes += method.input * inputs + method.output * outputs + method.rank * static_cast<double>(rank);
+  }
+  return out;
 }
 
 }  // namespace
@@ -81,30 +110,24 @@ LinearLayers linear_layers_of(LoraTargets targets) {
 AdapterKeeps adapter_keeps(const AdapterMethod& method, const Architecture& a, std::optional<LinearLayers> layers,
                            std::int64_t rank) {
   const LinearLayers adapted = adapted_layers(method, a, layers);
-  const auto widths = widths_of(a);
-  AdapterKeeps out;
-  out.token_bytes = method.hidden * static_cast<double>(a.hidden);
-  std::string_view read;
-  for (std::size_t i = 0; i < widths.size(); ++i) {
-    if (!adapted.has(i)) continue;
-    const AdaptedLayer& layer = widths[i];
-    const auto inputs = static_cast<double>(layer.inputs);
-    const auto outputs = static_cast<double>(layer.outputs);
-    out.layer_bytes += method.weight * inputs * outputs + method.square * inputs * inputs;
-    if (layer.ends_mlp && method.last_input > 0) {
-      out.token_bytes += method.last_input * inputs;
-      continue;
-    }
-    if (layer.reads != read) out.token_bytes += method.shared_input * inputs;
-    read = layer.reads;
-    out.token_bytes += method.input * inputs + method.output * outputs + method.rank * static_cast<double>(rank);
+  if (a.global == GlobalAttention{} && a.shared_key_values.n_layers == 0) {
+    return layer_keeps(method, a, {.window = a.sliding_window}, adapted, rank);
   }
-  return out;
+  // Layers of several widths: their mean.
+  AdapterKeeps mean;
+  const LayerStack stack = layer_stack(a);
+  for (const LayerRun& run : stack) {
+    const AdapterKeeps one = layer_keeps(method, a, run.spec, adapted, rank);
+    const double share = static_cast<double>(run.count) / static_cast<double>(a.n_layers);
+    mean.token_bytes += share * one.token_bytes;
+    mean.layer_bytes += share * one.layer_bytes;
+  }
+  return mean;
 }
 
 AdapterWork adapter_work(const AdapterMethod& method, const Architecture& a, std::optional<LinearLayers> layers) {
   const LinearLayers adapted = adapted_layers(method, a, layers);
-  const auto widths = widths_of(a);
+  const auto widths = widths_of(a, {.window = a.sliding_window});
   AdapterWork out;
   const auto add = [](const AdapterTraffic& moved, const AdaptedLayer& layer, double& token, double& standing) {
     const auto inputs = static_cast<double>(layer.inputs);

@@ -17,12 +17,12 @@ double attended_keys(const LayerSpec& spec, std::int64_t seq_len, AttentionCount
 }
 
 /// Both products of the core per token and key: scores over the query width, values over the value width.
-double core_flops_per_key(const Architecture& a) {
+double core_flops_per_key(const Architecture& a, const LayerSpec& spec) {
   if (a.has_latent_attention()) {
     const LatentAttention& l = a.latent;
     return 2 * number(a.n_heads) * number(l.qk_nope_head_dim + l.qk_rope_head_dim + l.v_head_dim);
   }
-  return 4 * number(a.n_heads) * number(a.head_dim);
+  return 4 * number(attention_widths(a, spec).queries());
 }
 
 /// A state mixer beside its projections, one token: the state's update and what is read from it, as Megatron-LM counts
@@ -121,7 +121,7 @@ Flops attention_core_flops(const Architecture& a, const LayerSpec& spec, std::in
   double keys = attended_keys(spec, seq_len, counting);
   // Cross-attention sees every position of the encoder, whose input is taken as long as the decoder's.
   if (spec.cross_attention) keys += number(seq_len);
-  return Flops(core_flops_per_key(a) * keys);
+  return Flops(core_flops_per_key(a, spec) * keys);
 }
 
 Flops head_forward_flops(const Architecture& a) {

@@ -128,15 +128,14 @@ void add_context_comm(LayerCosts& costs, const LayerInputs& in) {
     return;
   }
   if (in.stack.execution.context_exchange == ContextExchange::AllToAll && !a.has_latent_attention()) {
-    const std::int64_t queries = in.slice.heads * a.head_dim;
-    const std::int64_t keys = in.slice.kv_heads * a.head_dim;
-    add_head_exchange(costs, in, {queries, keys, keys, queries});
+    const AttentionWidths heads = rank_widths(in);
+    add_head_exchange(costs, in, {heads.queries(), heads.keys(), heads.keys(), heads.queries()});
     return;
   }
   const double kv_width = a.has_latent_attention()
                               ? static_cast<double>(in.slice.heads * (a.latent.qk_nope_head_dim +
                                                                       a.latent.qk_rope_head_dim + a.latent.v_head_dim))
-                              : static_cast<double>(2 * in.slice.kv_heads * a.head_dim);
+                              : static_cast<double>(2 * rank_widths(in).keys());
   const Bytes gathered(tensor_bytes(in.workload.precision) * in.slice.tokens * in.strategy.context_parallel * kv_width);
   const Seconds around = transfer(in, CollectiveKind::AllGather, gathered, in.groups.context);
   costs.forward.context_comm += around;

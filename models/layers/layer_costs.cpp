@@ -174,6 +174,7 @@ LayerCosts layer_costs(const Workload& workload, const LayerSpec& spec, const St
   if (spec.further_token && spec.mixer != Mixer::None) add_joined_embedding(costs, in);
   if (spec.mixer == Mixer::Attention) add_attention(costs, in);
   if (spec.mixer == Mixer::State) add_state_mixer(costs, in);
+  add_layer_embedding(costs, in);
   add_norms(costs, in);
   add_residuals(costs, in);
   PassCosts last;

@@ -18,8 +18,14 @@ Slice make_slice(const Workload& w, const Strategy& s) {
   slice.tensor = s.tensor_parallel;
   slice.norm_tokens = s.sequence_parallel ? slice.tokens / static_cast<double>(slice.tensor) : slice.tokens;
   slice.heads = std::max<std::int64_t>(1, a.n_heads / slice.tensor);
-  slice.kv_heads = std::max<std::int64_t>(1, a.n_kv_heads / slice.tensor);
   return slice;
+}
+
+AttentionWidths rank_widths(const LayerInputs& in) {
+  AttentionWidths out = attention_widths(in.workload.architecture, in.spec);
+  out.n_heads = in.slice.heads;
+  out.n_kv_heads = std::max<std::int64_t>(1, out.n_kv_heads / in.slice.tensor);
+  return out;
 }
 
 bool overlaps(const TensorRanks& r, const Stack& stack) {

@@ -19,7 +19,6 @@ struct Slice {
   std::int64_t m = 0;      ///< tokens as a matrix dimension
   std::int64_t tensor = 1;
   std::int64_t heads = 1;
-  std::int64_t kv_heads = 1;
 };
 
 Slice make_slice(const Workload& workload, const Strategy& strategy);
@@ -60,6 +59,9 @@ struct LayerInputs {
  private:
   [[nodiscard]] std::int64_t ring_parts() const;
 };
+
+/// The heads of this layer that the rank has.
+AttentionWidths rank_widths(const LayerInputs& in);
 
 /// Routed tokens of this rank's experts under balanced routing, and the experts' share of width.
 struct ExpertSlice {

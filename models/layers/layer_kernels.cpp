@@ -148,14 +148,32 @@ void add_attention_projections(LayerCosts& costs, const LayerInputs& in) {
     add_linear(costs, in, m, a.hidden, in.slice.heads * l.v_head_dim, Cut::Rows);
     return;
   }
-  const std::int64_t queries = (a.attention_output_gate ? 2 : 1) * in.slice.heads;
-  add_linear(costs, in, m, (queries + 2 * in.slice.kv_heads) * a.head_dim, a.hidden, Cut::Columns);
-  add_linear(costs, in, m, a.hidden, in.slice.heads * a.head_dim, Cut::Rows);
+  const AttentionWidths heads = rank_widths(in);
+  const std::int64_t queries = (a.attention_output_gate ? 2 : 1) * heads.queries();
+  add_linear(costs, in, m, queries + heads.projections * heads.keys(), a.hidden, Cut::Columns);
+  add_linear(costs, in, m, a.hidden, heads.queries(), Cut::Rows);
   if (a.attention_output_gate) {
     // The sigmoid of a gate times the output: both read, one written; backward their gradients too.
-    const double gated = in.slice.tokens * static_cast<double>(in.slice.heads * a.head_dim);
+    const double gated = in.slice.tokens * static_cast<double>(heads.queries());
     add_elementwise(costs, in, 3 * gated, 5 * gated);
   }
+}
+
+void add_layer_embedding(LayerCosts& costs, const LayerInputs& in) {
+  const Architecture& a = in.workload.architecture;
+  const std::int64_t width = a.layer_embeddings.width;
+  if (width == 0) return;
+  const auto rows = std::max<std::int64_t>(1, static_cast<std::int64_t>(in.slice.norm_tokens));
+  const double values = in.slice.norm_tokens * static_cast<double>(width);
+  const double hidden = in.slice.norm_tokens * static_cast<double>(a.hidden);
+  // The embedding's projection with its norm and the sum with the table's row.
+  add_linear(costs, in, rows, width, a.hidden);
+  add_elementwise(costs, in, 5 * values, 7 * values);
+  add_linear(costs, in, rows, width, a.hidden);
+  add_activation(costs, in, values);
+  add_linear(costs, in, rows, a.hidden, width);
+  // Its norm and its residual.
+  add_elementwise(costs, in, 5 * hidden, 5 * hidden);
 }
 
 void add_state_mixer(LayerCosts& costs, const LayerInputs& in) {
@@ -197,13 +215,14 @@ void add_joined_embedding(LayerCosts& costs, const LayerInputs& in) {
 AttentionShape attention_shape(const LayerInputs& in) {
   const Architecture& a = in.workload.architecture;
   const bool latent = a.has_latent_attention();
+  const AttentionWidths heads = rank_widths(in);
   return {.batch = in.strategy.micro_batch,
           .heads = in.slice.heads,
-          .kv_heads = latent ? in.slice.heads : in.slice.kv_heads,
+          .kv_heads = latent ? in.slice.heads : heads.n_kv_heads,
           .query_len = std::max<std::int64_t>(1, in.workload.seq_len / in.strategy.context_parallel),
           .key_len = in.workload.seq_len,
-          .head_dim = latent ? a.latent.qk_nope_head_dim + a.latent.qk_rope_head_dim : a.head_dim,
-          .value_dim = latent ? a.latent.v_head_dim : a.head_dim,
+          .head_dim = latent ? a.latent.qk_nope_head_dim + a.latent.qk_rope_head_dim : heads.head_dim,
+          .value_dim = latent ? a.latent.v_head_dim : heads.head_dim,
           .causal = a.kind == ModelKind::Decoder || (a.kind == ModelKind::EncoderDecoder && !in.spec.encoder),
           .window = in.spec.window};
 }
@@ -231,7 +250,8 @@ void add_residuals(LayerCosts& costs, const LayerInputs& in) {
 void add_rotary_embedding(LayerCosts& costs, const LayerInputs& in) {
   const Architecture& a = in.workload.architecture;
   if (a.positions != PositionEncoding::Rope) return;
-  const double rotated = in.slice.tokens * static_cast<double>((in.slice.heads + in.slice.kv_heads) * a.head_dim);
+  const AttentionWidths heads = rank_widths(in);
+  const double rotated = in.slice.tokens * static_cast<double>(heads.queries() + (heads.made > 0 ? heads.keys() : 0));
   const bool operations = a.scaled_rotary && in.stack.fused_kernels && !in.stack.torch_parallelism;
   add_elementwise(costs, in, (operations ? kRotaryOperationsForward : kRotaryKernel) * rotated,
                   (operations ? kRotaryOperationsBackward : kRotaryKernel) * rotated);

@@ -15,6 +15,8 @@ void add_up_projections(LayerCosts& costs, const LayerInputs& in);
 AttentionShape attention_shape(const LayerInputs& in);
 void add_attention_core(LayerCosts& costs, const LayerInputs& in, const AttentionShape& shape);
 void add_state_mixer(LayerCosts& costs, const LayerInputs& in);
+/// What every layer embeds of a token, gated into its output; nothing where layers embed nothing.
+void add_layer_embedding(LayerCosts& costs, const LayerInputs& in);
 /// What joins the input of a block for a further token with an embedding.
 void add_joined_embedding(LayerCosts& costs, const LayerInputs& in);
 

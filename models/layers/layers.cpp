@@ -46,6 +46,8 @@ LayerSpec decoder_layer(const Architecture& a, std::int64_t layer) {
   spec.moe = is_moe_layer(a, layer);
   spec.ffn_hidden = spec.moe ? 0 : a.ffn_hidden;
   if (spec.mixer == Mixer::Attention && is_windowed_layer(a, layer)) spec.window = a.sliding_window;
+  spec.borrows_keys = layer >= a.n_layers - a.shared_key_values.n_layers;
+  if (spec.borrows_keys && a.shared_key_values.ffn_hidden > 0) spec.ffn_hidden = a.shared_key_values.ffn_hidden;
   return spec;
 }
 
@@ -88,10 +90,12 @@ LayerStack kinds_of_layers(const Architecture& a) {
   const bool window_alternates = a.sliding_window > 0 && a.sliding_window_stride > 1;
   const bool mixer_alternates = a.attention_stride > 1;
   if (!moe_alternates && !window_alternates && !mixer_alternates) {
-    // Kinds follow each other: leading dense layers, then one kind.
+    // Kinds follow each other: leading dense layers, then one kind, then those that borrow keys.
     const std::int64_t leading = a.is_moe() ? a.moe.n_leading_dense_layers : 0;
+    const std::int64_t borrowing = a.shared_key_values.n_layers;
     add(stack, decoder_layer(a, 0), leading);
-    add(stack, decoder_layer(a, leading), a.n_layers - leading);
+    add(stack, decoder_layer(a, leading), a.n_layers - leading - borrowing);
+    add(stack, decoder_layer(a, a.n_layers - 1), borrowing);
     return stack;
   }
   stack.interleaved = true;
@@ -112,6 +116,17 @@ std::int64_t first_layer(const LayerStack& stack, std::int64_t total, std::int64
 }
 
 }  // namespace
+
+AttentionWidths attention_widths(const Architecture& a, const LayerSpec& spec) {
+  AttentionWidths out{.n_heads = a.n_heads, .n_kv_heads = a.n_kv_heads, .head_dim = a.head_dim};
+  if (spec.window == 0) {
+    if (a.global.head_dim > 0) out.head_dim = a.global.head_dim;
+    if (a.global.n_kv_heads > 0) out.n_kv_heads = a.global.n_kv_heads;
+    if (a.global.keys_are_values) out.projections = 1;
+  }
+  if (spec.borrows_keys) out.projections = out.made = 0;
+  return out;
+}
 
 std::int64_t LayerStack::total() const {
   std::int64_t sum = 0;

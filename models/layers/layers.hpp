@@ -21,6 +21,7 @@ struct LayerSpec {
   bool encoder = false;          ///< full (not causal) self-attention
   bool cross_attention = false;  ///< decoder layer of an encoder-decoder
   bool further_token = false;    ///< of a block that predicts a token beyond the next
+  bool borrows_keys = false;     ///< attends to the keys and values of an earlier layer
   std::int64_t ffn_hidden = 0;   ///< dense width; 0 in a MoE layer and in one without an MLP
   std::int64_t window = 0;       ///< tokens attended to; 0 is all
   [[nodiscard]] bool has_mlp() const { return moe || ffn_hidden > 0; }
@@ -28,6 +29,20 @@ struct LayerSpec {
   [[nodiscard]] int parts() const { return (mixer == Mixer::None ? 0 : 1) + (has_mlp() ? 1 : 0); }
   friend bool operator==(const LayerSpec&, const LayerSpec&) = default;
 };
+
+/// Heads of one layer's attention, where that is no latent one.
+struct AttentionWidths {
+  std::int64_t n_heads = 0;
+  std::int64_t n_kv_heads = 0;
+  std::int64_t head_dim = 0;
+  std::int64_t projections = 2;  ///< that make keys and values: none where the layer borrows both
+  std::int64_t made = 2;         ///< keys and values that the layer makes: both or none
+  [[nodiscard]] std::int64_t queries() const { return n_heads * head_dim; }
+  [[nodiscard]] std::int64_t keys() const { return n_kv_heads * head_dim; }
+  /// Values of the tensors that one token has in this layer: queries, keys and values, made here.
+  [[nodiscard]] std::int64_t made_values() const { return queries() + made * keys(); }
+};
+AttentionWidths attention_widths(const Architecture& architecture, const LayerSpec& spec);
 
 /// Parameters of one layer of a kind. `experts` is what expert parallelism divides.
 struct LayerParameters {
@@ -53,7 +68,7 @@ struct LayerRun {
 };
 
 /// Kinds of layers that a model may have: attention with a window and without, or a state mixer, each with experts or
-/// without, and a block for further tokens.
+/// without, and a block for further tokens; or both kinds of attention with keys of their own and borrowed ones.
 inline constexpr std::size_t kMaxLayerKinds = 7;
 /// One value for each kind of layer of a stack.
 template <typename T>
@@ -87,8 +102,9 @@ PerKind<double> stage_layers(const LayerStack& stack, std::int32_t stage, std::i
 
 /// Parameters outside the layers.
 struct EdgeParameters {
-  std::int64_t embedding = 0;  ///< token (and learned position, token-type) embeddings, embedding norm
-  std::int64_t head = 0;       ///< output projection if untied, its bias
+  std::int64_t embedding = 0;         ///< token (and learned position, token-type) embeddings, embedding norm
+  std::int64_t layer_embeddings = 0;  ///< tables of what every layer embeds, and the norm behind them
+  std::int64_t head = 0;              ///< output projection if untied, its bias
   std::int64_t extra = 0;
 };
 EdgeParameters edge_parameters(const Architecture& architecture);

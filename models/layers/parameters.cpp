@@ -3,7 +3,17 @@
 namespace smplan {
 namespace {
 
-enum class Part { QueryValue, Attention, StateMixer, DenseMlp, SharedExpert, Router, Expert };
+enum class Part {
+  QueryValue,
+  Attention,
+  StateMixer,
+  DenseMlp,
+  SharedExpert,
+  Router,
+  Expert,
+  LayerEmbedding,
+  LayerGate
+};
 
 /// Latent attention: queries through their own low rank (or full rank without one), keys and values
 /// through a shared latent beside one rotary key. Source: DeepSeek-V2, arXiv 2405.04434, appendix C.
@@ -19,11 +29,13 @@ void for_each_attention_linear(const Architecture& a, const LayerSpec& spec, Vis
     visit(Part::Attention, l.kv_lora_rank, a.n_heads * (l.qk_nope_head_dim + l.v_head_dim), 1);
     visit(Part::Attention, a.n_heads * l.v_head_dim, h, 1);
   } else {
+    const AttentionWidths heads = attention_widths(a, spec);
     const std::int64_t blocks = spec.cross_attention ? 2 : 1;
-    visit(Part::QueryValue, h, (a.attention_output_gate ? 2 : 1) * a.n_heads * a.head_dim, blocks);
-    visit(Part::QueryValue, h, a.n_kv_heads * a.head_dim, blocks);
-    visit(Part::Attention, h, a.n_kv_heads * a.head_dim, blocks);
-    visit(Part::Attention, a.n_heads * a.head_dim, h, blocks);
+    visit(Part::QueryValue, h, (a.attention_output_gate ? 2 : 1) * heads.queries(), blocks);
+    // Where one projection makes keys and values it is that of the keys.
+    if (heads.projections > 1) visit(Part::QueryValue, h, heads.keys(), blocks);
+    if (heads.projections > 0) visit(Part::Attention, h, heads.keys(), blocks);
+    visit(Part::Attention, heads.queries(), h, blocks);
   }
 }
 
@@ -38,6 +50,11 @@ void for_each_linear(const Architecture& a, const LayerSpec& spec, Visit&& visit
   if (spec.mixer == Mixer::State) {
     visit(Part::StateMixer, h, state_mixer_inputs(a.state), 1);
     visit(Part::StateMixer, a.state.values(), h, 1);
+  }
+  if (const std::int64_t width = a.layer_embeddings.width; width > 0) {
+    visit(Part::LayerEmbedding, h, width, 1);
+    visit(Part::LayerGate, h, width, 1);
+    visit(Part::LayerGate, width, h, 1);
   }
   const std::int64_t up_projections = a.gated_mlp ? 2 : 1;
   const auto mlp = [&](Part part, std::int64_t outside, std::int64_t width, std::int64_t copies) {
@@ -82,6 +99,8 @@ ParameterCount layer_parts(const Architecture& a, const LayerSpec& spec) {
         p.state_mixers += weights;
         break;
       case Part::DenseMlp:
+      case Part::LayerEmbedding:
+      case Part::LayerGate:
         p.dense_mlp += weights;
         break;
       case Part::SharedExpert:
@@ -97,7 +116,8 @@ ParameterCount layer_parts(const Architecture& a, const LayerSpec& spec) {
   });
   if (spec.mixer == Mixer::State) p.state_mixers += state_mixer_vectors(a.state);
   const std::int64_t attention_blocks = spec.mixer != Mixer::Attention ? 0 : (spec.cross_attention ? 2 : 1);
-  if (a.qkv_bias) p.attention += attention_blocks * a.head_dim * (a.n_heads + 2 * a.n_kv_heads);
+  const AttentionWidths heads = attention_widths(a, spec);
+  if (a.qkv_bias) p.attention += attention_blocks * (heads.queries() + heads.projections * heads.keys());
   if (a.attention_output_bias) p.attention += attention_blocks * a.hidden;
   const std::int64_t up_projections = a.gated_mlp ? 2 : 1;
   if (a.mlp_bias && spec.ffn_hidden > 0) p.dense_mlp += up_projections * spec.ffn_hidden + a.hidden;
@@ -106,7 +126,8 @@ ParameterCount layer_parts(const Architecture& a, const LayerSpec& spec) {
   }
   if (a.moe.router_bias && spec.moe) p.router += a.moe.n_experts;
   p.norms = (a.norms_per_layer + (spec.cross_attention ? 1 : 0)) * norm_parameters(a, a.hidden);
-  if (a.qk_norm) p.norms += attention_blocks * 2 * a.head_dim;
+  if (a.qk_norm) p.norms += attention_blocks * (heads.made > 0 ? 2 : 1) * heads.head_dim;
+  if (a.layer_embeddings.width > 0) p.norms += norm_parameters(a, a.hidden);
   if (spec.mixer == Mixer::Attention) p.norms += a.latent.q_lora_rank + a.latent.kv_lora_rank;
   // Of the input, of the embedding that joins it, and of the output.
   if (spec.further_token && spec.mixer != Mixer::None) p.norms += 3 * norm_parameters(a, a.hidden);
@@ -116,7 +137,7 @@ ParameterCount layer_parts(const Architecture& a, const LayerSpec& spec) {
 bool carries_adapter(const Architecture& a, Part part, LoraTargets targets) {
   if (part == Part::QueryValue) return true;
   if (part == Part::Attention) return targets != LoraTargets::QueryValue || a.has_latent_attention();
-  return targets == LoraTargets::Linear && part != Part::Router;
+  return targets == LoraTargets::Linear && part != Part::Router && part != Part::LayerEmbedding;
 }
 
 enum class Counted { All, Active, Experts };
@@ -134,7 +155,10 @@ std::int64_t adapter_parameters(const Architecture& a, std::int64_t rank, LoraTa
       sum += layers * copies * (rank * (in + out) + per_output * out);
     });
   }
-  return sum;
+  // One matrix projects the embedding for all layers at once.
+  const std::int64_t embedded = a.n_layers * a.layer_embeddings.width;
+  const bool projects = embedded > 0 && targets == LoraTargets::Linear && counted != Counted::Experts;
+  return sum + (projects ? rank * (a.hidden + embedded) : 0);
 }
 
 }  // namespace
@@ -165,6 +189,9 @@ EdgeParameters edge_parameters(const Architecture& a) {
   p.embedding = a.vocab * a.hidden;
   if (a.positions == PositionEncoding::Learned) p.embedding += a.max_positions * a.hidden;
   if (a.embedding_norm) p.embedding += norm_parameters(a, a.hidden);
+  if (const LayerEmbeddings& e = a.layer_embeddings; e.width > 0) {
+    p.layer_embeddings = e.vocab * a.n_layers * e.width + norm_parameters(a, e.width);
+  }
   if (!a.tied_embeddings) p.head = a.vocab * a.hidden;
   if (a.lm_head_bias) p.head += a.vocab;
   p.extra = a.extra_parameters;
@@ -188,7 +215,7 @@ ParameterCount count_parameters(const Architecture& a) {
     total.norms += run.count * p.norms;
   }
   const EdgeParameters edge = edge_parameters(a);
-  total.embedding = edge.embedding;
+  total.embedding = edge.embedding + edge.layer_embeddings;
   total.head = edge.head;
   total.extra = edge.extra;
   const std::int64_t stacks = a.kind == ModelKind::EncoderDecoder ? 2 : 1;

@@ -21,7 +21,7 @@ double stage_root_parameters(const Architecture& a, const Strategy& s, std::int3
   const bool first = stage == 0;
   const bool last = stage == s.pipeline_parallel - 1;
   std::int64_t root = 0;
-  if (first) root += whole.embedding + whole.extra;
+  if (first) root += whole.embedding + whole.layer_embeddings + whole.extra;
   if (last) root += whole.head;
   // A tied head is the embedding, and what predicts further tokens looks them up.
   if (last && !first && (whole.head == 0 || a.prediction.depth > 0)) root += whole.embedding;

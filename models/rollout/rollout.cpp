@@ -24,11 +24,12 @@ constexpr std::int64_t kMostWaves = 16;
 
 double number(std::int64_t n) { return static_cast<double>(n); }
 
-/// Values that attention remembers of a token, on one rank.
-double cached_values(const Architecture& a, std::int64_t tensor) {
+/// Values that the attention of a layer reads of a token, on one rank.
+double cached_values(const Architecture& a, const LayerSpec& spec, std::int64_t tensor) {
   if (a.has_latent_attention()) return number(a.latent.kv_lora_rank + a.latent.qk_rope_head_dim);
-  const std::int64_t heads = (a.n_kv_heads + tensor - 1) / tensor;
-  return 2 * number(heads * a.head_dim);
+  const AttentionWidths widths = attention_widths(a, spec);
+  const std::int64_t heads = (widths.n_kv_heads + tensor - 1) / tensor;
+  return 2 * number(heads * widths.head_dim);
 }
 
 /// What a layer with a state mixer remembers of a sequence, on one rank.
@@ -51,11 +52,11 @@ double layer_parameters_of(const LayerStack& layers) {
 
 /// FLOPs of one query and one key, both products. With a latent the query is taken to its width, so that the cache is
 /// read as it is (DeepSeek-V2, 2405.04434, section 2.1.2).
-double decode_flops_per_key(const Architecture& a) {
+double decode_flops_per_key(const Architecture& a, const LayerSpec& spec) {
   if (a.has_latent_attention()) {
     return 2 * number(a.n_heads) * number(2 * a.latent.kv_lora_rank + a.latent.qk_rope_head_dim);
   }
-  return 4 * number(a.n_heads) * number(a.head_dim);
+  return 4 * number(attention_widths(a, spec).queries());
 }
 
 FlopsPerSecond product_rate(const Accelerator& accelerator, double weight_bytes) {
@@ -81,15 +82,25 @@ class Replica {
  public:
   Replica(const RolloutModel& model, const Cluster& cluster, const RolloutSpeed& speed);
 
+  /// Bytes read and FLOPs of attention.
+  struct Attended {
+    double bytes = 0;
+    double flops = 0;
+    void add(const Attended& each, double times) {
+      bytes += each.bytes * times;
+      flops += each.flops * times;
+    }
+  };
   /// Layers that attend to as much.
   struct Attention {
     std::int64_t window = 0;
     double layers = 0;
+    Attended token;  ///< that one layer attends to
   };
   [[nodiscard]] const std::vector<Attention>& attention() const { return attention_; }
 
-  /// `attended` are the tokens that all sequences attend to in a layer, times the layers.
-  [[nodiscard]] DecodeIteration iteration(double sequences, double attended) const;
+  /// `attended` is what attention takes for all sequences in all layers.
+  [[nodiscard]] DecodeIteration iteration(double sequences, const Attended& attended) const;
   /// One chunk of prefill over whole prompts of `length`.
   [[nodiscard]] Seconds prefill(double tokens, std::int64_t length) const;
 
@@ -112,10 +123,8 @@ class Replica {
   FlopsPerSecond rate_;
   std::vector<Attention> attention_;
   std::vector<Experts> experts_;
-  double fixed_bytes_ = 0;     ///< weights that every iteration reads, on one rank
-  double token_flops_ = 0;     ///< of products with weights, on one rank
-  double attended_bytes_ = 0;  ///< of a token that a layer attends to
-  double attended_flops_ = 0;
+  double fixed_bytes_ = 0;  ///< weights that every iteration reads, on one rank
+  double token_flops_ = 0;  ///< of products with weights, on one rank
   double state_bytes_ = 0;  ///< read and written, of one sequence
   double parts_ = 0;        ///< mixers and MLPs
 };
@@ -145,14 +154,18 @@ Replica::Replica(const RolloutModel& model, const Cluster& cluster, const Rollou
       const double untouched = 1 - number(a_.moe.top_k) / number(a_.moe.n_experts);
       experts_.push_back({layers, number(run.parameters.experts) * model.weight_bytes / tensor_, untouched});
     }
-    if (run.spec.mixer == Mixer::Attention) attention_.push_back({run.spec.window, layers});
+    if (run.spec.mixer == Mixer::Attention) {
+      attention_.push_back(
+          {.window = run.spec.window,
+           .layers = layers,
+           .token = {.bytes = cached_values(a_, run.spec, model.tensor_parallel) * model.engine.cache_bytes.value,
+                     .flops = decode_flops_per_key(a_, run.spec) / tensor_}});
+    }
     if (run.spec.mixer == Mixer::State) {
       state_bytes_ += 2 * layers * state_bytes(a_.state, model.tensor_parallel).value();
       token_flops_ += layers * attention_core_flops(a_, run.spec, 1, AttentionCounting::CausalHalf).value() / tensor_;
     }
   }
-  attended_bytes_ = cached_values(a_, model.tensor_parallel) * model.engine.cache_bytes.value;
-  attended_flops_ = decode_flops_per_key(a_) / tensor_;
 }
 
 double Replica::weights_read(double tokens) const {
@@ -167,9 +180,9 @@ Seconds Replica::all_reduces(double tokens) const {
   return parts_ * collective_time(CollectiveKind::AllReduce, buffer, group_, cluster_, Collectives::Nccl).time;
 }
 
-DecodeIteration Replica::iteration(double sequences, double attended) const {
-  const Bytes bytes(weights_read(sequences) + sequences * state_bytes_ + attended * attended_bytes_);
-  const Flops flops(sequences * token_flops_ + attended * attended_flops_);
+DecodeIteration Replica::iteration(double sequences, const Attended& attended) const {
+  const Bytes bytes(weights_read(sequences) + sequences * state_bytes_ + attended.bytes);
+  const Flops flops(sequences * token_flops_ + attended.flops);
   return {std::max(bytes / bandwidth_, flops / rate_), all_reduces(sequences),
           speed_.iteration + sequences * speed_.sequence};
 }
@@ -269,11 +282,11 @@ class Queue {
 
 Bytes sequence_cache(const Architecture& a, std::int64_t tokens, double value_bytes, std::int64_t tensor_parallel) {
   Bytes sum;
-  const double values = cached_values(a, tensor_parallel);
   for (const LayerRun& run : layer_stack(a)) {
     if (!runs(run)) continue;
     if (run.spec.mixer == Mixer::State) sum += number(run.count) * state_bytes(a.state, tensor_parallel);
-    if (run.spec.mixer != Mixer::Attention) continue;
+    if (run.spec.mixer != Mixer::Attention || run.spec.borrows_keys) continue;
+    const double values = cached_values(a, run.spec, tensor_parallel);
     const std::int64_t kept = run.spec.window > 0 ? std::min(tokens, run.spec.window) : tokens;
     sum += Bytes(number(run.count) * values * value_bytes * number(kept));
   }
@@ -336,9 +349,9 @@ RolloutSpeed rollout_speed(const RolloutEngine& engine, Outlook outlook) {
 DecodeIteration decode_iteration(const RolloutModel& model, double sequences, double context, const Cluster& cluster,
                                  const RolloutSpeed& speed) {
   const Replica replica(model, cluster, speed);
-  double attended = 0;
+  Replica::Attended attended;
   for (const Replica::Attention& kind : replica.attention()) {
-    attended += kind.layers * sequences * attended_tokens(kind.window, context, 1);
+    attended.add(kind.token, kind.layers * sequences * attended_tokens(kind.window, context, 1));
   }
   return replica.iteration(sequences, attended);
 }
@@ -372,12 +385,13 @@ RolloutTime rollout_time(const RolloutModel& model, const RolloutWork& work, std
     if (decoding.empty()) continue;
     most = std::max(most, decoding.sequences());
     const std::int64_t iterations = decoding.next_end() - now;
-    double attended = 0;
-    for (const Replica::Attention& kind : replica.attention()) {
-      attended += kind.layers * decoding.attended(kind.window, work.prompt_length, now, iterations);
-    }
     const double n = number(iterations);
-    const DecodeIteration mean = replica.iteration(decoding.sequences(), attended / n);
+    Replica::Attended attended;
+    for (const Replica::Attention& kind : replica.attention()) {
+      const double tokens = kind.layers * decoding.attended(kind.window, work.prompt_length, now, iterations);
+      attended.add(kind.token, tokens / n);
+    }
+    const DecodeIteration mean = replica.iteration(decoding.sequences(), attended);
     RolloutTime& part = queue.empty() ? drained : filled;
     part.device += n * mean.device;
     part.communication += n * mean.communication;

@@ -221,9 +221,10 @@ void Resolver::weigh_adapters() {
   }
   if (method->is_lora()) return;
   const Architecture& a = w.architecture;
-  if (a.is_moe() || a.has_latent_attention() || a.has_state_mixer() || a.kind == ModelKind::EncoderDecoder) {
+  if (a.is_moe() || a.has_latent_attention() || a.has_state_mixer() || a.kind == ModelKind::EncoderDecoder ||
+      !(a.global == GlobalAttention{}) || a.shared_key_values.n_layers > 0) {
     add("unsupported", "--adapters",
-        fmt::format("what {} does is counted for layers of plain attention and one MLP, and {} has others",
+        fmt::format("what {} does is counted for equal layers of plain attention and one MLP, and {} has others",
                     method->name, a.name),
         "use --adapters lora");
     return;

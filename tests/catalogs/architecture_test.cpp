@@ -27,6 +27,13 @@ Architecture small_llama() {
   return a;
 }
 
+/// The second of two layers has no window.
+void give_global_attention(Architecture& a) {
+  a.sliding_window = 8;
+  a.sliding_window_stride = 2;
+  a.global = {.head_dim = 32, .n_kv_heads = 2, .keys_are_values = true};
+}
+
 Architecture read(std::string_view text, Diagnostics& out) {
   const auto json = parse_json(text, "arch.json");
   EXPECT_TRUE(json.has_value());
@@ -190,6 +197,26 @@ INSTANTIATE_TEST_SUITE_P(
                   a.state = {.n_heads = 4, .head_dim = 16, .n_groups = 2, .state_dim = 8, .conv_kernel = 4};
                 },
                 "state.chunk"},
+        BadCase{"GlobalHeadsWithoutWindows", [](Architecture& a) { a.global.head_dim = 32; }, "sliding_window_stride"},
+        BadCase{"GlobalKeysDoNotDivideHeads",
+                [](Architecture& a) {
+                  give_global_attention(a);
+                  a.global.n_kv_heads = 3;
+                },
+                "global_attention.n_kv_heads (3)"},
+        BadCase{"BorrowedKeysOfNobody",
+                [](Architecture& a) {
+                  give_global_attention(a);
+                  a.shared_key_values.n_layers = 1;
+                },
+                "layers with keys and values of their own"},
+        BadCase{"BorrowedKeysBesideExperts",
+                [](Architecture& a) {
+                  a.moe = {.n_experts = 4, .top_k = 1, .expert_ffn_hidden = 8};
+                  a.shared_key_values.n_layers = 1;
+                },
+                "dense decoders only"},
+        BadCase{"EmbeddingsOfNoRows", [](Architecture& a) { a.layer_embeddings.width = 8; }, "layer_embeddings.vocab"},
         BadCase{"PatternTooShort", [](Architecture& a) { a.layer_pattern = "*"; }, "1 letters for 2 layers"},
         BadCase{"UnknownLetter", [](Architecture& a) { a.layer_pattern = "*X"; }, "first as layer 2"},
         BadCase{"ExpertsOnlyInThePattern", [](Architecture& a) { a.layer_pattern = "*E"; }, "need each other"},
@@ -273,6 +300,13 @@ const Bound kBounds[] = {
      give_latent_attention},
     {"latent.v_head_dim", 1, kWidest, [](Architecture& a, std::int64_t n) { a.latent.v_head_dim = n; },
      give_latent_attention},
+    {"global_attention.head_dim", 0, kWidest, [](Architecture& a, std::int64_t n) { a.global.head_dim = n; },
+     give_global_attention},
+    {"shared_key_values.ffn_hidden", 0, kWidest,
+     [](Architecture& a, std::int64_t n) { a.shared_key_values.ffn_hidden = n; },
+     [](Architecture& a) { a.shared_key_values.n_layers = 1; }},
+    {"layer_embeddings.vocab", 1, kWidest, [](Architecture& a, std::int64_t n) { a.layer_embeddings.vocab = n; },
+     [](Architecture& a) { a.layer_embeddings = {.width = 4, .vocab = 1}; }},
     {"attention_stride", 0, 10'000, [](Architecture& a, std::int64_t n) { a.attention_stride = n; }, give_states},
     {"state.n_heads", 0, kWidest, [](Architecture& a, std::int64_t n) { a.state.n_heads = n; }, give_states},
     {"state.head_dim", 1, kWidest, [](Architecture& a, std::int64_t n) { a.state.head_dim = n; }, give_states},

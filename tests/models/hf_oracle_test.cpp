@@ -30,9 +30,9 @@ std::string text(const JsonValue& row, std::string_view key) {
 }
 
 /// Experts' score corrections of DeepSeek-V3 and its kin: buffers in transformers, trained numbers here. gpt-oss's
-/// router biases are parameters in both.
+/// router biases and Gemma 4's factors of experts are parameters in both.
 std::int64_t buffers(const Architecture& a) {
-  if (!a.moe.router_bias || a.moe.expert_bias) return 0;
+  if (!a.moe.router_bias || a.moe.expert_bias || a.value_norm) return 0;
   std::int64_t layers = 0;
   for (const LayerRun& run : layer_stack(a).runs) layers += run.spec.moe ? run.count : 0;
   return layers * a.moe.n_experts;

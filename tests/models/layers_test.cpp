@@ -195,6 +195,33 @@ TEST(LayerStack, OfQwen3NextAttendsInOneLayerOfFour) {
   EXPECT_EQ(stack.runs[1].spec.parts(), 2);
 }
 
+TEST(LayerStack, OfGemma4HasHeadsAndMlpsByKind) {
+  Architecture a = decoder(10);
+  a.n_kv_heads = 2;
+  a.sliding_window = 512;
+  a.sliding_window_stride = 5;
+  a.global = {.head_dim = 2 * a.head_dim, .n_kv_heads = 1, .keys_are_values = true};
+  a.shared_key_values = {.n_layers = 4, .ffn_hidden = 2 * a.ffn_hidden};
+  const LayerStack stack = layer_stack(a);
+  ASSERT_EQ(stack.n_runs, 4);
+  const auto is = [&](int run, std::int64_t count, std::int64_t window, bool borrows) {
+    const LayerRun& r = stack.runs[static_cast<std::size_t>(run)];
+    EXPECT_TRUE(r.count == count && r.spec.window == window && r.spec.borrows_keys == borrows) << run;
+    EXPECT_EQ(r.spec.ffn_hidden, (borrows ? 2 : 1) * a.ffn_hidden) << run;
+    return attention_widths(a, r.spec);
+  };
+  const AttentionWidths windowed = is(0, 5, 512, false);
+  EXPECT_EQ(windowed.made_values(), (a.n_heads + 2 * 2) * a.head_dim);
+  EXPECT_EQ(windowed.projections, 2);
+  const AttentionWidths whole = is(1, 1, 0, false);
+  EXPECT_EQ(whole.made_values(), (a.n_heads + 2 * 1) * 2 * a.head_dim);
+  EXPECT_EQ(whole.projections, 1);
+  EXPECT_EQ(is(2, 3, 512, true).made_values(), a.n_heads * a.head_dim);
+  const AttentionWidths borrowed = is(3, 1, 0, true);
+  EXPECT_EQ(borrowed.keys(), 2 * a.head_dim) << "of the layer that made them";
+  EXPECT_EQ(borrowed.projections, 0);
+}
+
 TEST(LayerStack, EndsWithTheBlocksThatPredictFurtherTokens) {
   Architecture a = hybrid("MEM*");
   a.prediction = {.depth = 2, .shared_block = true};

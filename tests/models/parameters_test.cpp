@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include <algorithm>
 #include <cstdlib>
 #include <string>
@@ -298,6 +300,19 @@ TEST(LoraParameters, GrowLinearlyWithRankAndCountTheActiveExperts) {
             lora_parameters(a, 16, LoraTargets::Linear) - attention);
   EXPECT_EQ((lora_parameters(a, 16, LoraTargets::Linear) - attention) / 4,
             active_lora_parameters(a, 16, LoraTargets::Linear) - attention);
+}
+
+// PEFT on transformers 5.24.0's own class of the text, on the meta device: rank x (inputs + outputs) of every linear
+// layer, of attention's, and of queries and values.
+TEST(Lora, OfGemma4CountsWhatEachKindOfLayerHas) {
+  const auto counts = [](const char* name) {
+    const Architecture& a = arch(name);
+    return std::array{lora_parameters(a, 8, LoraTargets::Linear), lora_parameters(a, 8, LoraTargets::Attention),
+                      lora_parameters(a, 8, LoraTargets::QueryValue)};
+  };
+  EXPECT_EQ(counts("gemma-4-31b"), (std::array<std::int64_t, 3>{61214720, 22507520, 10956800}));
+  EXPECT_EQ(counts("gemma-4-e4b"), (std::array<std::int64_t, 3>{19439616, 4538368, 2269184}));
+  EXPECT_EQ(counts("gemma-4-e2b"), (std::array<std::int64_t, 3>{13166592, 2678784, 1339392}));
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ SWITCHES = ("tie_word_embeddings", "attention_bias", "mlp_bias", "use_qk_norm", 
 TYPES = """arcee cohere cohere2 cwm ernie4_5 exaone exaone4 glm glm4 granite granite_swa granitemoe granitemoe_swa
 granitemoeshared helium hunyuan_v1_dense hyperclovax internlm3 iquestcoder jais2 mellum minicpm3 ministral ministral3 olmo3
 persimmon phimoe sarvam_mla sarvam_moe stablelm vaultgemma youtu dbrx olmo olmoe gpt_bigcode gpt_neo distilbert mt5
-deepseek_v2 deepseek_v3 gemma gemma2 gemma3_text gpt_oss glm4_moe llama llama4_text minimax_m2 mistral mixtral nemotron
+deepseek_v2 deepseek_v3 gemma gemma2 gemma3_text gemma4_text gpt_oss glm4_moe llama llama4_text minimax_m2 mistral mixtral nemotron
 olmo2 phi3 qwen2 qwen2_moe qwen3 qwen3_moe seed_oss smollm3 bloom falcon gpt2 gpt_neox gptj mpt opt phi starcoder2 t5
 nemotron_h qwen3_5_text qwen3_5_moe_text qwen3_next""".split()
 # What a class needs beside its defaults, or what makes a case of it.
@@ -54,6 +54,22 @@ SETTINGS: Dict[str, List[Dict[str, Any]]] = {
     "granitemoeshared": [{"shared_intermediate_size": 1024}],
     "granitemoe_swa": [{"shared_intermediate_size": 1024}],
     "gemma3_text": [{"layer_types": ["full_attention"] * 26}],
+    # The 31B, 26B-A4B, E4B and E2B, and one without windows.
+    "gemma4_text": [
+        {"hidden_size": 5376, "intermediate_size": 21504, "num_hidden_layers": 60, "num_attention_heads": 32,
+         "num_key_value_heads": 16, "num_global_key_value_heads": 4, "attention_k_eq_v": True,
+         "hidden_size_per_layer_input": 0, "sliding_window": 1024},
+        {"hidden_size": 2816, "intermediate_size": 2112, "num_attention_heads": 16, "num_key_value_heads": 8,
+         "num_global_key_value_heads": 2, "attention_k_eq_v": True, "hidden_size_per_layer_input": 0,
+         "enable_moe_block": True, "num_experts": 128, "top_k_experts": 8, "moe_intermediate_size": 704,
+         "sliding_window": 1024},
+        {"hidden_size": 2560, "intermediate_size": 10240, "num_hidden_layers": 42, "num_key_value_heads": 2,
+         "num_kv_shared_layers": 18},
+        {"hidden_size": 1536, "intermediate_size": 6144, "num_hidden_layers": 35, "num_key_value_heads": 1,
+         "num_kv_shared_layers": 20, "use_double_wide_mlp": True,
+         "layer_types": (["sliding_attention"] * 4 + ["full_attention"]) * 7},
+        {"layer_types": ["full_attention"] * 30},
+    ],
     "gpt_oss": [{"layer_types": ["full_attention"] * 36}],
     "cohere2": [{"layer_types": ["sliding_attention"] * 40}],
 }
