@@ -6,10 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "base/json_writer.hpp"
-#include "planner/export/hub_name.hpp"
 #include "planner/export/program.hpp"
 #include "planner/export/text.hpp"
+#include "planner/export/tuning.hpp"
 #include "planner/export/writers.hpp"
 
 namespace smplan {
@@ -69,20 +68,10 @@ std::string_view optimizer_name(Optimizer optimizer) {
 }
 
 void check_tool(const TrainingPlan& plan, std::string_view LossWord::*tool, std::string_view name, Diagnostics& out) {
-  const auto refuse = [&](std::string message, std::string hint) {
-    out.push_back({"not-expressible", "--target", std::move(message), std::move(hint)});
-  };
   const Strategy& s = plan.strategy;
-  if (!plan.fine_tunes) {
-    refuse(fmt::format("{} trains on from a model's weights, the plan starts from nothing", name),
-           "plan with --finetune full, lora or qlora");
-  }
-  if (plan.model.kind != ModelKind::Decoder) {
-    refuse(fmt::format("{} trains causal language models, {} is none", name, plan.model.name),
-           "export to torchrun or accelerate");
-  }
+  check_tunes(plan, name, out);
   if (plan.loss != nullptr && word_of(*plan.loss, tool).empty()) {
-    refuse(fmt::format("this writer has no words of {} for the loss {}", name, plan.loss->name),
+    refuse(out, fmt::format("this writer has no words of {} for the loss {}", name, plan.loss->name),
            "plan with --loss dpo");
   }
   const bool trl = tool == &LossWord::trl;
@@ -91,37 +80,20 @@ void check_tool(const TrainingPlan& plan, std::string_view LossWord::*tool, std:
            "plan with --adapters lora, or export to axolotl or llama-factory");
   }
   if (optimizer_name(plan.optimizer).empty()) {
-    refuse(fmt::format("{} has no optimizer {}", name, to_string(plan.optimizer)), "plan with --optimizer adamw");
+    refuse(out, fmt::format("{} has no optimizer {}", name, to_string(plan.optimizer)), "plan with --optimizer adamw");
   }
-  const bool fsdp = is_fsdp(s.sharding);
-  if (fsdp && (s.offload.optimizer != s.offload.parameters)) {
-    refuse("FSDP offloads parameters and optimizer together", "plan with --offload optimizer+params, or none");
-  }
+  check_fsdp_offload(plan, out);
   if (s.sharding == Sharding::None && s.offload.any()) {
-    refuse(fmt::format("{} offloads nothing without sharding", name), "plan with --stack fsdp or deepspeed");
+    refuse(out, fmt::format("{} offloads nothing without sharding", name), "plan with --stack fsdp or deepspeed");
   }
   if (s.sharding != Sharding::None && s.shard_degree < plan.replicas()) {
-    refuse(fmt::format("{} shards over all ranks", name), "plan with --shard-degree equal to the ranks");
+    refuse(out, fmt::format("{} shards over all ranks", name), "plan with --shard-degree equal to the ranks");
   }
 }
 
 bool by_deepspeed(const TrainingPlan& plan) {
   const Sharding s = plan.strategy.sharding;
   return s == Sharding::Zero1 || s == Sharding::Zero2 || s == Sharding::Zero3;
-}
-
-/// Weights, gradients and moments in 16 bits, without fp32 masters.
-bool is_pure_half(const TrainingPlan& plan) { return plan.strategy.execution.pure_half == Toggle::On; }
-
-/// Of pairs tools count one for two sequences.
-std::int64_t examples_of_a_pass(const TrainingPlan& plan) {
-  const std::int64_t together = plan.loss != nullptr ? plan.loss->sequences : 1;
-  return std::max<std::int64_t>(1, plan.strategy.micro_batch / together);
-}
-
-Json lora_targets(const TrainingPlan& plan) {
-  if (plan.lora_targets == LoraTargets::QueryValue) return Json::array({"q_proj", "v_proj"});
-  return Json::array({"q_proj", "k_proj", "v_proj", "o_proj"});
 }
 
 /// TrainingArguments' FSDP 2.
@@ -146,11 +118,6 @@ bool recomputes_in_trainer(const TrainingPlan& plan) {
   return plan.strategy.recompute == Recompute::Full && !is_fsdp(plan.strategy.sharding);
 }
 
-std::string model_name(const ExportJob& job, Export& out) {
-  return hub_name_or(job, "REPLACE-ME-model", "folder of the model's weights, or its name on the Hugging Face hub",
-                     out);
-}
-
 /// What all three take under the same names.
 void add_common(const ExportJob& job, Json& c) {
   const TrainingPlan& plan = job.plan;
@@ -165,8 +132,8 @@ void add_common(const ExportJob& job, Json& c) {
 }
 
 /// The file, what it needs beside it, and how it is started.
-void add_file(const ExportJob& job, std::string path, const Json& config, std::string_view package, std::string command,
-              Export& out, Diagnostics& faults) {
+void add_file(const ExportJob& job, std::string path, const Json& config, std::string_view package,
+              const std::string& command, Export& out, Diagnostics& faults) {
   const TrainingPlan& plan = job.plan;
   if (by_deepspeed(plan)) {
     write_deepspeed(job, out, faults);
@@ -177,16 +144,8 @@ void add_file(const ExportJob& job, std::string path, const Json& config, std::s
   out.names_adapters = true;
   out.said.push_back(Dimension::PureHalf);
   if (package == "trl") add_requirement(out, pinned("trl"));
-  out.notes.push_back(fmt::format(
-      "Start it on each instance: `torchrun --nnodes {} --nproc-per-node {} --node-rank RANK --rdzv-backend c10d "
-      "--rdzv-endpoint FIRST:29500 {}`.",
-      plan.instance_count, plan.devices_per_instance(), command));
+  note_start(plan, command, out);
   if (package != "trl") out.notes.push_back(fmt::format("Install {} with its own instructions.", package));
-}
-
-std::string data_set(Export& out) {
-  out.placeholders.push_back({"REPLACE-ME-data", "folder of the data, or its name on the Hugging Face hub"});
-  return "REPLACE-ME-data";
 }
 
 }  // namespace
@@ -213,7 +172,7 @@ void check_llama_factory(const TrainingPlan& plan, Diagnostics& faults) {
 void write_trl(const ExportJob& job, Export& out, Diagnostics& faults) {
   const TrainingPlan& plan = job.plan;
   Json c;
-  c["model_name_or_path"] = model_name(job, out);
+  c["model_name_or_path"] = weights_of(job, out);
   // Weights that are trained are loaded as fp32 masters; a base under adapters has the format of the products.
   const bool masters = plan.finetune == FineTune::Full && !is_pure_half(plan);
   c["dtype"] = masters || keeps_32_bits(plan.precision) ? "float32"
@@ -233,7 +192,7 @@ void write_trl(const ExportJob& job, Export& out, Diagnostics& faults) {
     c["use_peft"] = true;
     c["lora_r"] = plan.lora_rank;
     c["lora_alpha"] = 2 * plan.lora_rank;
-    c["lora_target_modules"] = plan.lora_targets == LoraTargets::Linear ? Json("all-linear") : lora_targets(plan);
+    c["lora_target_modules"] = peft_targets(plan);
     if (plan.lora_embeddings) c["lora_modules_to_save"] = Json::array({"embed_tokens", "lm_head"});
     if (const auto key = switch_of(plan.adapters, &KindWord::trl); !key.empty()) c[std::string(key)] = true;
   }
@@ -255,7 +214,7 @@ void write_trl(const ExportJob& job, Export& out, Diagnostics& faults) {
 void write_axolotl(const ExportJob& job, Export& out, Diagnostics& faults) {
   const TrainingPlan& plan = job.plan;
   Json c;
-  c["base_model"] = model_name(job, out);
+  c["base_model"] = weights_of(job, out);
   if (plan.loss != nullptr) c["rl"] = word_of(*plan.loss, &LossWord::axolotl);
   c["datasets"] = Json::array(
       {Json{{"path", data_set(out)}, {"type", plan.loss != nullptr ? "chat_template.default" : "chat_template"}}});
@@ -299,7 +258,7 @@ void write_axolotl(const ExportJob& job, Export& out, Diagnostics& faults) {
 void write_llama_factory(const ExportJob& job, Export& out, Diagnostics& faults) {
   const TrainingPlan& plan = job.plan;
   Json c;
-  c["model_name_or_path"] = model_name(job, out);
+  c["model_name_or_path"] = weights_of(job, out);
   c["stage"] = plan.loss != nullptr ? "dpo" : "sft";
   if (plan.loss != nullptr) c["pref_loss"] = word_of(*plan.loss, &LossWord::factory);
   c["do_train"] = true;

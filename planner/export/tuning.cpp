@@ -1,0 +1,75 @@
+#include "planner/export/tuning.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "planner/export/hub_name.hpp"
+
+namespace smplan {
+
+void refuse(Diagnostics& faults, std::string message, std::string hint) {
+  faults.push_back({"not-expressible", "--target", std::move(message), std::move(hint)});
+}
+
+void check_tunes(const TrainingPlan& plan, std::string_view tool, Diagnostics& faults) {
+  if (!plan.fine_tunes) {
+    refuse(faults, fmt::format("{} trains on from a model's weights, the plan starts from nothing", tool),
+           "plan with --finetune full, lora or qlora");
+  }
+  if (plan.model.kind != ModelKind::Decoder) {
+    refuse(faults, fmt::format("{} trains causal language models, {} is none", tool, plan.model.name),
+           "export to torchrun or accelerate");
+  }
+}
+
+void check_one_format(const TrainingPlan& plan, std::string_view tool, Diagnostics& faults) {
+  if (keeps_32_bits(plan.precision) || is_pure_half(plan)) return;
+  refuse(faults, fmt::format("{} keeps what it trains in the number format of the products, the plan in fp32", tool),
+         "plan with --pure-half on");
+}
+
+void check_fsdp_offload(const TrainingPlan& plan, Diagnostics& faults) {
+  const Strategy& s = plan.strategy;
+  if (is_fsdp(s.sharding) && s.offload.optimizer && !s.offload.parameters) {
+    refuse(faults, "FSDP offloads the optimizer with the parameters alone", "plan with --offload params, or none");
+  }
+}
+
+std::int64_t examples_of_a_pass(const TrainingPlan& plan) {
+  const std::int64_t together = plan.loss != nullptr ? plan.loss->sequences : 1;
+  return std::max<std::int64_t>(1, plan.strategy.micro_batch / together);
+}
+
+std::int64_t examples_of_a_step(const TrainingPlan& plan) {
+  const std::int64_t together = plan.loss != nullptr ? plan.loss->sequences : 1;
+  return std::max<std::int64_t>(1, plan.global_batch / together);
+}
+
+Json lora_targets(const TrainingPlan& plan) {
+  if (plan.lora_targets == LoraTargets::QueryValue) return Json::array({"q_proj", "v_proj"});
+  return Json::array({"q_proj", "k_proj", "v_proj", "o_proj"});
+}
+
+Json peft_targets(const TrainingPlan& plan) {
+  return plan.lora_targets == LoraTargets::Linear ? Json("all-linear") : lora_targets(plan);
+}
+
+std::string weights_of(const ExportJob& job, Export& out) {
+  return hub_name_or(job, "REPLACE-ME-model", "folder of the model's weights, or its name on the Hugging Face hub",
+                     out);
+}
+
+std::string data_set(Export& out) {
+  out.placeholders.push_back({"REPLACE-ME-data", "folder of the data, or its name on the Hugging Face hub"});
+  return "REPLACE-ME-data";
+}
+
+void note_start(const TrainingPlan& plan, std::string_view command, Export& out) {
+  out.notes.push_back(fmt::format(
+      "Start it on each instance: `torchrun --nnodes {} --nproc-per-node {} --node-rank RANK --rdzv-backend c10d "
+      "--rdzv-endpoint FIRST:29500 {}`.",
+      plan.instance_count, plan.devices_per_instance(), command));
+}
+
+}  // namespace smplan

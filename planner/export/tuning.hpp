@@ -1,0 +1,43 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/json_writer.hpp"
+#include "planner/export/target.hpp"
+
+namespace smplan {
+
+// What the writers of tools that fine-tune share (tool_files.cpp, torchtune.cpp, verl.cpp, llmft.cpp).
+
+/// Weights, gradients and moments in 16 bits, without fp32 masters.
+inline bool is_pure_half(const TrainingPlan& plan) { return plan.strategy.execution.pure_half == Toggle::On; }
+
+/// A fault of the target: what it cannot say, and what to plan instead.
+void refuse(Diagnostics& faults, std::string message, std::string hint);
+
+/// Faults that all such tools have: they train causal language models on from their weights.
+void check_tunes(const TrainingPlan& plan, std::string_view tool, Diagnostics& faults);
+/// Those of tools that keep trained weights in the format of the products: 16-bit masters or fp32 throughout.
+void check_one_format(const TrainingPlan& plan, std::string_view tool, Diagnostics& faults);
+/// FSDP has one switch for both: what `--offload params` says takes the optimizer along.
+void check_fsdp_offload(const TrainingPlan& plan, Diagnostics& faults);
+
+/// Of pairs tools count one for two sequences.
+std::int64_t examples_of_a_pass(const TrainingPlan& plan);
+/// The same of a step.
+std::int64_t examples_of_a_step(const TrainingPlan& plan);
+
+/// Modules of PEFT that carry adapters, where those are not all linear ones.
+Json lora_targets(const TrainingPlan& plan);
+/// `all-linear`, or the above.
+Json peft_targets(const TrainingPlan& plan);
+
+/// Name on the hub or a placeholder for the folder of the weights.
+std::string weights_of(const ExportJob& job, Export& out);
+/// A placeholder for the data.
+std::string data_set(Export& out);
+/// How torchrun starts `command` on each instance.
+void note_start(const TrainingPlan& plan, std::string_view command, Export& out);
+
+}  // namespace smplan
