@@ -6,6 +6,7 @@
 #include "base/json_writer.hpp"
 #include "planner/export/hub_name.hpp"
 #include "planner/export/text.hpp"
+#include "planner/export/tuning.hpp"
 #include "planner/export/writers.hpp"
 
 // Names of keys: aws/sagemaker-hyperpod-recipes v1.5.1 (FSDP and SMP v2) and 2631995 of 2026-06-23 (checkpointless
@@ -123,10 +124,6 @@ Json adapter_model(const ExportJob& job, bool smp, Export& out) {
   return m;
 }
 
-void refuse(Diagnostics& faults, std::string message, std::string hint) {
-  faults.push_back({"not-expressible", "--target", std::move(message), std::move(hint)});
-}
-
 /// Checkpoints as Lightning's callback takes them: when, and how many stay, as the bill counts them.
 Json saves(const ExportJob& job) {
   const double kept = job.catalog.operations().values().checkpoints_kept;
@@ -190,52 +187,6 @@ Json adapter_recipe(const ExportJob& job, Export& out, Diagnostics& faults) {
   out.notes.emplace_back(
       "For sagemaker-hyperpod-recipes v1.5.1: later versions dropped these recipes. As a training job: "
       "cluster: sm_jobs, or the target sagemaker-sdk-v2.");
-  return recipe;
-}
-
-/// The fine-tuning recipes of 2026: plain FSDP with accumulation and offload, of any Hugging Face model.
-Json finetuning_recipe(const ExportJob& job, Export& out, Diagnostics& faults) {
-  const TrainingPlan& plan = job.plan;
-  const Strategy& s = plan.strategy;
-  const bool hybrid = s.shard_degree < plan.replicas();
-  if (hybrid && s.shard_degree != plan.devices_per_instance()) {
-    refuse(
-        faults,
-        fmt::format("fine-tuning recipes shard over all devices or over those of a node, not over {}", s.shard_degree),
-        fmt::format("plan with --shard-degree {}", plan.devices_per_instance()));
-  }
-  if (s.offload.activations)
-    refuse(faults, "fine-tuning recipes do not offload activations", "plan with --offload none or params");
-  if (s.recompute == Recompute::Selective || s.recompute_layers > 0) {
-    refuse(faults, "fine-tuning recipes recompute all or nothing", "plan with --recompute full or none");
-  }
-  if (plan.finetune == FineTune::Qlora) {
-    refuse(faults, "fine-tuning recipes do not quantize frozen weights", "plan with --finetune lora or full");
-  }
-  Json recipe;
-  recipe["instance_types"] = Json::array({plan.instance->name});
-  recipe["run"] = Json{{"name", job_name_of(job)}, {"model_type", "llm_finetuning_aws"}};
-  recipe["trainer"] = trainer(plan);
-  Json& training = recipe["training_config"];
-  training["model_config"]["model_name_or_path"] = hugging_face_model(job, out);
-  if (plan.finetune == FineTune::Lora) {
-    training["model_config"]["peft_config"] = Json{{"peft_type", "lora"},
-                                                   {"r", plan.lora_rank},
-                                                   {"lora_alpha", 2 * plan.lora_rank},
-                                                   {"target_modules", "all-linear"},
-                                                   {"task_type", "CAUSAL_LM"}};
-  }
-  Json& arguments = training["training_args"];
-  arguments["train_batch_size"] = plan.global_batch;
-  arguments["micro_train_batch_size"] = s.micro_batch;
-  arguments["max_len"] = plan.seq_len;
-  arguments["save_steps"] = plan.save_steps();
-  arguments["gradient_checkpointing"] = s.recompute == Recompute::Full;
-  arguments["strategy"]["fsdp_config"] =
-      Json{{"sharding_strategy", hybrid ? "HYBRID_SHARD" : "FULL_SHARD"}, {"cpu_offload", s.offload.parameters}};
-  out.notes.emplace_back(
-      "For the fine-tuning (llmft) recipes of sagemaker-hyperpod-recipes of 2026: take the recipe of your model "
-      "and put these values in.");
   return recipe;
 }
 
@@ -306,6 +257,21 @@ Json nemo_recipe(const ExportJob& job, Export& out, Diagnostics& faults) {
   return recipe;
 }
 
+/// The fine-tuning recipes of 2026, which have a target of their own too.
+void write_finetuning(const ExportJob& job, Export& out, Diagnostics& faults) {
+  const Strategy& s = job.plan.strategy;
+  check_llmft(job.plan, faults);
+  if (s.offload.activations)
+    refuse(faults, "fine-tuning recipes do not offload activations", "plan with --offload none or params");
+  if (s.recompute == Recompute::Selective || s.recompute_layers > 0) {
+    refuse(faults, "fine-tuning recipes recompute all or nothing", "plan with --recompute full or none");
+  }
+  if (job.plan.finetune == FineTune::Qlora) {
+    refuse(faults, "fine-tuning recipes do not quantize frozen weights", "plan with --finetune lora or full");
+  }
+  write_llmft(job, out, faults);
+}
+
 }  // namespace
 
 void write_hyperpod_recipe(const ExportJob& job, Export& out, Diagnostics& faults) {
@@ -318,9 +284,8 @@ void write_hyperpod_recipe(const ExportJob& job, Export& out, Diagnostics& fault
   const bool adapter = own == RecipeFamily::Adapter;
   const bool finetuning = !adapter && !split && (job.plan.gradient_accumulation > 1 || s.offload.parameters) &&
                           (sharding == Sharding::FsdpFull || sharding == Sharding::FsdpHybrid);
-  const Json recipe = nemo         ? nemo_recipe(job, out, faults)
-                      : finetuning ? finetuning_recipe(job, out, faults)
-                                   : adapter_recipe(job, out, faults);
+  if (!nemo && finetuning) return write_finetuning(job, out, faults);
+  const Json recipe = nemo ? nemo_recipe(job, out, faults) : adapter_recipe(job, out, faults);
   out.files.push_back({"recipe.yaml", commented(provenance_lines(job)) + yaml_block(recipe)});
 }
 

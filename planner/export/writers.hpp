@@ -23,6 +23,10 @@ void write_neuronx(const ExportJob& job, Export& out, Diagnostics& faults);
 void write_trl(const ExportJob& job, Export& out, Diagnostics& faults);
 void write_axolotl(const ExportJob& job, Export& out, Diagnostics& faults);
 void write_llama_factory(const ExportJob& job, Export& out, Diagnostics& faults);
+void write_torchtune(const ExportJob& job, Export& out, Diagnostics& faults);
+void write_verl(const ExportJob& job, Export& out, Diagnostics& faults);
+void write_hyperpod_verl(const ExportJob& job, Export& out, Diagnostics& faults);
+void write_llmft(const ExportJob& job, Export& out, Diagnostics& faults);
 
 // What a target cannot say of a model, an optimizer or a pair of choices; the table has it beside the writer.
 void check_megatron(const TrainingPlan& plan, Diagnostics& faults);
@@ -31,6 +35,10 @@ void check_neuronx(const TrainingPlan& plan, Diagnostics& faults);
 void check_trl(const TrainingPlan& plan, Diagnostics& faults);
 void check_axolotl(const TrainingPlan& plan, Diagnostics& faults);
 void check_llama_factory(const TrainingPlan& plan, Diagnostics& faults);
+void check_torchtune(const TrainingPlan& plan, Diagnostics& faults);
+void check_verl(const TrainingPlan& plan, Diagnostics& faults);
+void check_hyperpod_verl(const TrainingPlan& plan, Diagnostics& faults);
+void check_llmft(const TrainingPlan& plan, Diagnostics& faults);
 
 inline constexpr std::string_view kDeepSpeedFile = "ds_config.json";
 

@@ -125,7 +125,7 @@ const Marks kMarks[] = {
      2},
     {JobKind::Verl,
      {"actor_rollout_ref", "algorithm", "critic", "reward_model", "custom_reward_function", "data", "trainer",
-      "partial_pretrain", "defaults"},
+      "partial_pretrain", "defaults", "ulysses_sequence_parallel_size", "use_remove_padding"},
      2},
     {JobKind::DeepSpeed,
      {"zero_optimization", "train_batch_size", "train_micro_batch_size_per_gpu", "gradient_accumulation_steps",
