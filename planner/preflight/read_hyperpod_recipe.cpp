@@ -142,6 +142,12 @@ void read_llmft(const Node& config, const Node& args, Job& job) {
   for (const std::string_view name : {"ulysses_sequence_parallel_size", "ring_attn_size"}) {
     if (!s.context || *s.context == 1) s.context = count_field(args.find(name));
   }
+  // AWS's files have a number there that no data set reaches.
+  constexpr std::int64_t kAllSamples = 100'000'000;
+  const Count samples = count_field(args.find("max_samples"));
+  if (samples && *samples < kAllSamples && s.global_batch && *s.global_batch > 0) {
+    s.steps = derived(times((*samples + *s.global_batch - 1) / *s.global_batch, s.epochs.value_or(1)), samples.where);
+  }
   read_recompute(args.find("gradient_checkpointing"), s);
   read_adapters(config.at({"model_config", "peft_config"}), job);
   if (const Node* scratch = args.find("pretrain_mode"); scratch == nullptr || truth_of(*scratch) == false) {

@@ -183,6 +183,11 @@ TEST(Torchtune, KnowsItsModels) {
   }
 }
 
+TEST(HyperpodRecipes, SayHowLongTheyTrain) {
+  EXPECT_EQ(*read_back(spec("lora"), "hyperpod-llmft").job.strategy.steps, 382);
+  EXPECT_EQ(*read_back(spec("lora"), "hyperpod-verl").job.strategy.steps, 382);
+}
+
 TEST(HyperpodRecipes, ShardOverANode) {
   RequestSpec s = spec("full");
   s[Dimension::Sharding] = "fsdp-hybrid";
