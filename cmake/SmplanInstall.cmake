@@ -10,4 +10,5 @@ configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/smplanConfig.cmake.in
   ${PROJECT_BINARY_DIR}/smplanConfig.cmake INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/smplan)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/smplanConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/smplanConfig.cmake ${PROJECT_BINARY_DIR}/smplanConfigVersion.cmake
+  ${PROJECT_SOURCE_DIR}/cmake/FindPCRE2.cmake ${PROJECT_SOURCE_DIR}/cmake/Findutf8proc.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/smplan COMPONENT development)

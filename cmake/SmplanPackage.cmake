@@ -25,7 +25,7 @@ ${release}")
 
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libsmplan-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
-set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libexpected-dev, libfmt-dev, libyaml-cpp-dev")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libexpected-dev, libfmt-dev, libpcre2-dev, libutf8proc-dev, libyaml-cpp-dev")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "For C++ programs: find_package(smplan) gives smplan::planner.
 ${release}")
 include(CPack)

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "catalogs/import/import.hpp"
+#include "catalogs/tokenizer/tokenizer.hpp"
 #include "tests/fuzz/planning.hpp"
 #include "tests/fuzz/target.hpp"
 
@@ -75,8 +76,30 @@ void price_list(std::string_view bytes) {
   require(merged.has_value(), "the catalog takes what was imported: " + (merged ? "" : to_string(merged.error())));
 }
 
-constexpr std::array<Target, 4> kTargets{
-    {{"catalog", catalog}, {"architecture", architecture}, {"hf_config", hf_config}, {"price_list", price_list}}};
+/// A tokenizer that is read counts any text, or says why not; what it remembers changes nothing.
+void tokenizer(std::string_view bytes) {
+  const Result<Tokenizer> read = Tokenizer::parse(bytes, "tokenizer.json");
+  if (!read) {
+    require(!read.error().empty(), "a refusal says why");
+    return;
+  }
+  require(read->added_to_a_sequence() >= 0, "a sequence loses no tokens");
+  TokenCounter counter(*read);
+  const std::string_view some = bytes.substr(0, 2000);
+  for (const std::string_view text : {std::string_view("The 12 captains'\u00e9  \u4e2d\U0001f600\n"), some, some}) {
+    const Result<std::int64_t> tokens = counter.count(text);
+    require(!tokens || *tokens >= 0, "a count is no less than nothing");
+    const Result<std::int64_t> again = TokenCounter(*read).count(text);
+    require(tokens.has_value() == again.has_value() && tokens.value_or(0) == again.value_or(0),
+            "a text has the same count whatever was counted before it");
+  }
+}
+
+constexpr std::array<Target, 5> kTargets{{{"catalog", catalog},
+                                          {"architecture", architecture},
+                                          {"hf_config", hf_config},
+                                          {"price_list", price_list},
+                                          {"tokenizer", tokenizer}}};
 
 }  // namespace
 

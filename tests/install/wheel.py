@@ -44,7 +44,7 @@ def faults_of_platform(wheel, shown):
     """The name promises what auditwheel found: the wheel needs nothing but what every such system has."""
     tag = re.search(r"manylinux_2_\d+_x86_64", wheel.name)
     faults = [] if tag and f'"{tag.group()}"' in shown else [f"{wheel.name}: auditwheel says {shown}"]
-    return faults + [f"{name} is needed from outside" for name in ("libfmt", "libyaml-cpp") if name in shown]
+    return faults + [f"{name} is needed from outside" for name in ("libfmt", "libpcre2", "libutf8proc", "libyaml-cpp") if name in shown]
 
 
 def hook(source, folder):

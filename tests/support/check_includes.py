@@ -46,6 +46,8 @@ THIRD_PARTY = {
     "pybind11/": r"bindings/.*",
     "yaml-cpp/": r"planner/preflight/.*\.cpp",
     "toml++/": r"planner/preflight/.*\.cpp",
+    "pcre2": r"catalogs/tokenizer/pattern\.cpp",
+    "utf8proc": r"catalogs/tokenizer/characters\.cpp",
     "fmt/": r".*\.cpp|cli/.*",
 }
 

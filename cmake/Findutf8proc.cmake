@@ -1,0 +1,15 @@
+# utf8proc, as utf8proc::utf8proc: Debian has no CMake file of it.
+find_path(utf8proc_INCLUDE_DIR utf8proc.h)
+find_library(utf8proc_LIBRARY utf8proc)
+if(utf8proc_INCLUDE_DIR)
+  file(STRINGS ${utf8proc_INCLUDE_DIR}/utf8proc.h numbers REGEX "^#define UTF8PROC_VERSION_(MAJOR|MINOR) +[0-9]+")
+  string(REGEX REPLACE ".*MAJOR +([0-9]+).*MINOR +([0-9]+).*" "\\1.\\2" utf8proc_VERSION "${numbers}")
+endif()
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(utf8proc REQUIRED_VARS utf8proc_LIBRARY utf8proc_INCLUDE_DIR VERSION_VAR utf8proc_VERSION)
+mark_as_advanced(utf8proc_INCLUDE_DIR utf8proc_LIBRARY)
+if(utf8proc_FOUND AND NOT TARGET utf8proc::utf8proc)
+  add_library(utf8proc::utf8proc UNKNOWN IMPORTED)
+  set_target_properties(utf8proc::utf8proc PROPERTIES
+    IMPORTED_LOCATION ${utf8proc_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES ${utf8proc_INCLUDE_DIR})
+endif()
