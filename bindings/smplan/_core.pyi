@@ -88,6 +88,8 @@ def finetune(
     arguments: Mapping[str, str],
     words: Mapping[str, str],
     lengths: Sequence[int],
+    count: Optional[Callable[[List[str]], Sequence[int]]],
+    added: int,
     environment_region: Optional[str],
     now: int,
 ) -> str: ...

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union, overload
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple, Union, overload
 
 from smplan import _core, _html
+from smplan._errors import Diagnostic, InputError
 from smplan._keywords import to_text
 from smplan._request import arguments_of, environment_region, shipped_catalog
 from smplan._views import View
@@ -40,6 +41,7 @@ class FineTuningMethod(View):
     tokens: float
     seq_len: int
     mean_seq_len: int
+    data: str
     time_to_train_s: Optional[float]
     total_usd: Optional[float]
     total_p10_usd: Optional[float]
@@ -120,16 +122,45 @@ class FineTuning(Sequence[FineTuningMethod]):
         return _html.table(["method", "instances", "stack", "time", "cost"], rows, repr(self))
 
 
+def _lengths(answer: Any) -> List[int]:
+    """Of what a tokenizer makes of texts: one list of numbers, or one encoding, a text."""
+    found = answer["input_ids"] if hasattr(answer, "keys") else answer
+    return [len(getattr(one, "ids", one)) for one in found]
+
+
+def _counter(tokenizer: Any) -> Tuple[Callable[[List[str]], List[int]], int]:
+    """A function from texts to their lengths, and what a sequence gets besides. Takes a tokenizer of Hugging Face, of
+    either library, and anything that encodes one text."""
+    if hasattr(tokenizer, "encode_batch"):  # tokenizers.Tokenizer; others, such as tiktoken's, have no special tokens
+        batch = tokenizer.encode_batch
+        try:
+            _lengths(batch([""], add_special_tokens=False))
+        except TypeError:
+            return lambda texts: _lengths(batch(texts)), 0
+        return (lambda texts: _lengths(batch(texts, add_special_tokens=False)),
+                _lengths(batch([""], add_special_tokens=True))[0])
+    if callable(tokenizer):  # a tokenizer of transformers
+        return (lambda texts: _lengths(tokenizer(texts, add_special_tokens=False)),
+                _lengths(tokenizer([""], add_special_tokens=True))[0])
+    if not callable(getattr(tokenizer, "encode", None)):
+        raise InputError([Diagnostic(
+            "wrong-kind", "tokenizer", f"cannot be {type(tokenizer).__name__}",
+            "give the path of a tokenizer.json, or an object with encode()")])
+    return lambda texts: _lengths(tokenizer.encode(text) for text in texts), 0
+
+
 def finetune(*, data: Union[str, os.PathLike[str], None] = None, examples: Union[int, str, None] = None,
              length: Union[int, str, None] = None, lengths: Optional[Sequence[int]] = None,
-             characters_per_token: Union[float, str, None] = None, epochs: Union[float, str, None] = None,
+             tokenizer: Any = None, characters_per_token: Union[float, str, None] = None, epochs: Union[float, str, None] = None,
              packing: Optional[str] = None, methods: Union[str, Sequence[str], None] = None,
              evaluation: Union[float, str, None] = None, catalog: Optional[_core.Catalog] = None,
              **request: Any) -> FineTuning:
     """Plans each method of fine-tuning on the same data: memory, time, money, what is trained.
 
     The data: `data`, a file of JSON lines; or `lengths`, the tokens of each sequence, as your tokenizer counts them (of a
-    pair two, one after the other); or `examples` of `length` tokens each. The other keywords are the flags of `smplan
+    pair two, one after the other); or `examples` of `length` tokens each. `tokenizer` counts the text of `data`: the path
+    of a tokenizer.json, a tokenizer of `tokenizers` or `transformers`, or anything that encodes a text. Each row says in
+    `data` by what was counted. The other keywords are the flags of `smplan
     finetune`, and of its request those of plan(). Raises InputError with every fault. Ctrl-C is obeyed.
 
     >>> import smplan
@@ -140,7 +171,12 @@ def finetune(*, data: Union[str, os.PathLike[str], None] = None, examples: Union
     given = {"data": data, "examples": examples, "length": length, "characters_per_token": characters_per_token,
              "epochs": epochs, "packing": packing, "methods": methods, "evaluation": evaluation}
     words = {name: to_text(name, value) for name, value in given.items() if value is not None}
+    count, added = None, 0
+    if isinstance(tokenizer, (str, os.PathLike)):
+        words["tokenizer"] = to_text("tokenizer", tokenizer)
+    elif tokenizer is not None:
+        count, added = _counter(tokenizer)
     tokens = [int(n) for n in lengths] if lengths is not None else []
     held = catalog if catalog is not None else shipped_catalog()
     with arguments_of(request) as arguments:
-        return FineTuning(_core.finetune(held, arguments, words, tokens, environment_region(), _core.now()))
+        return FineTuning(_core.finetune(held, arguments, words, tokens, count, added, environment_region(), _core.now()))

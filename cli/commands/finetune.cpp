@@ -47,7 +47,12 @@ Command finetune_command() {
                 ->type_name("FILE");
             app.add_option("--examples", w.examples, "Without a file: so many examples, e.g. 20k")->type_name("N");
             app.add_option("--length", w.length, "Without a file: tokens of each")->type_name("N");
-            app.add_option("--characters-per-token", w.characters_per_token, "Of the file's text [4]")->type_name("N");
+            app.add_option("--tokenizer", w.tokenizer,
+                           "The model's tokenizer.json, which counts the file's text [that beside --hf-config]")
+                ->type_name("FILE");
+            app.add_option("--characters-per-token", w.characters_per_token,
+                           "Of the file's text, without a tokenizer [4]")
+                ->type_name("N");
             app.add_option("--epochs", w.epochs, "Passes over the examples [3]")->type_name("N");
             app.add_option("--packing", w.packing,
                            "Examples one behind the other in blocks, or each padded to the longest of its batch, at "

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
+#include <system_error>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -36,11 +38,56 @@ bool has_pairs(const RequestSpec& base) {
   return loss != nullptr && loss->sequences > 1;
 }
 
+/// How the text of a file is counted, and that in words.
+struct ChosenMeasure {
+  TextMeasure measure;
+  std::string words;
+};
+
+/// The tokenizer.json beside a config.json that is named; nullopt if there is none.
+std::optional<std::string> tokenizer_beside(const RequestSpec& base) {
+  if (!base.hf_config || *base.hf_config == "-") return std::nullopt;
+  const auto path = std::filesystem::path(*base.hf_config).replace_filename("tokenizer.json");
+  std::error_code unreadable;
+  return std::filesystem::exists(path, unreadable) ? std::optional(path.string()) : std::nullopt;
+}
+
+std::optional<ChosenMeasure> choose_measure(const FineTuneWords& words, const RequestSpec& base, Diagnostics& out) {
+  if (words.characters_per_token && (words.tokenizer || words.measure)) {
+    out.push_back({"conflict", "--characters-per-token", "the tokenizer counts", "leave one of the two out"});
+    return std::nullopt;
+  }
+  if (words.measure) return ChosenMeasure{*words.measure, "counted with the tokenizer given"};
+  if (words.characters_per_token) {
+    const auto n = take(parse_count(*words.characters_per_token, "--characters-per-token"), out);
+    if (!n) return std::nullopt;
+    return ChosenMeasure{{.characters_per_token = *n}, fmt::format("{:g} characters a token", *n)};
+  }
+  const auto path = words.tokenizer ? words.tokenizer : tokenizer_beside(base);
+  if (!path) return ChosenMeasure{{}, fmt::format("{:g} characters a token", kCharactersPerToken)};
+  if (*path == "-") {
+    out.push_back({"conflict", "--tokenizer", "standard input is no tokenizer", "name a tokenizer.json"});
+    return std::nullopt;
+  }
+  const Result<Tokenizer> tokenizer = Tokenizer::read(*path);
+  if (tokenizer) return ChosenMeasure{measure_of(*tokenizer), fmt::format("counted with {}", *path)};
+  out.insert(out.end(), tokenizer.error().begin(), tokenizer.error().end());
+  if (!words.tokenizer) {
+    out.push_back({"unsupported", "--hf-config", fmt::format("{} beside it counts no tokens", quote(*path)),
+                   "add --characters-per-token 4, or --tokenizer FILE"});
+  }
+  return std::nullopt;
+}
+
 void read_data(const FineTuneWords& words, FineTuneQuestion& q, Diagnostics& out) {
   const bool stated = words.examples || words.length;
   if (!words.lengths.empty()) {
     if (words.data || stated) {
       out.push_back({"conflict", "--lengths", "the data is given twice", "leave data, examples and length out"});
+      return;
+    }
+    if (words.tokenizer || words.measure) {
+      out.push_back({"conflict", "--tokenizer", "the lengths are counted already", "leave the tokenizer out"});
       return;
     }
     const std::size_t together = has_pairs(q.base) ? 2 : 1;
@@ -67,17 +114,16 @@ void read_data(const FineTuneWords& words, FineTuneQuestion& q, Diagnostics& out
     return;
   }
   if (words.data) {
-    double per_token = kCharactersPerToken;
-    if (words.characters_per_token) {
-      const auto n = take(parse_count(*words.characters_per_token, "--characters-per-token"), out);
-      if (!n) return;
-      per_token = *n;
-    }
-    auto lengths = take(read_examples(*words.data, per_token), out);
+    const auto chosen = choose_measure(words, q.base, out);
+    if (!chosen) return;
+    auto lengths = take(read_examples(*words.data, chosen->measure), out);
     if (!lengths) return;
     q.lengths = std::move(*lengths);
-    q.source = q.lengths.counted ? fmt::format("{}, tokens as they are there", *words.data)
-                                 : fmt::format("{}, {:g} characters a token", *words.data, per_token);
+    if (q.lengths.counted && (words.tokenizer || words.measure)) {
+      out.push_back({"conflict", "--tokenizer", "the file holds tokens, no text", "leave --tokenizer out"});
+    }
+    q.source = fmt::format("{}, {}", *words.data, q.lengths.counted ? "tokens as they are there" : chosen->words);
+    if (q.lengths.turns) q.source += fmt::format(" and {} for the template of a turn", kTokensOfATurn);
     if (q.lengths.pairs != has_pairs(q.base)) {
       out.push_back({"conflict", "--data",
                      q.lengths.pairs ? "the file holds pairs of a chosen and a rejected answer"
@@ -88,6 +134,9 @@ void read_data(const FineTuneWords& words, FineTuneQuestion& q, Diagnostics& out
   }
   if (words.characters_per_token) {
     out.push_back({"conflict", "--characters-per-token", "no file is read", "add --data FILE"});
+  }
+  if (words.tokenizer || words.measure) {
+    out.push_back({"conflict", "--tokenizer", "no file is read", "add --data FILE"});
   }
   if (!words.examples || !words.length) {
     out.push_back(
@@ -142,6 +191,7 @@ class Planner {
     plain.launchable = "any";
     const Result<PlanRequest> whole = resolve(plain, catalog_, region_, Purpose::Plan, now_);
     if (!whole) return tl::unexpected<Diagnostics>(whole.error());
+    out_.source = q_.source;
     choose_length(whole->workload);
     lengths_ = q_.lengths.cut_to(out_.seq_len);
     out_.cut = std::count_if(q_.lengths.tokens.begin(), q_.lengths.tokens.end(),
@@ -414,6 +464,7 @@ Json fine_tune_rows(const FineTuneAnswer& answer) {
     out["tokens"] = row.tokens;
     out["seq_len"] = answer.seq_len;
     out["mean_seq_len"] = row.mean_seq_len;
+    out["data"] = answer.source;
     out["time_to_train_s"] = of([](const Plan& p) { return p.cost.time_to_train().value(); });
     out["total_usd"] = usd([](const RunCost& c) { return c.total(); });
     out["total_p10_usd"] = usd([](const RunCost& c) { return c.low; });

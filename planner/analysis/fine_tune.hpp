@@ -26,6 +26,8 @@ std::optional<Packing> packing_from(std::string_view name);
 struct FineTuneWords {
   std::optional<std::string> data, examples, length, characters_per_token, epochs, packing, methods, evaluation;
   std::vector<std::int64_t> lengths;  ///< in place of a file: tokens of each sequence, of pairs two after one another
+  std::optional<std::string> tokenizer;  ///< a tokenizer.json; else that beside `--hf-config`
+  std::optional<TextMeasure> measure;    ///< in its place: how a caller of the library counts
 };
 
 struct FineTuneQuestion {
@@ -59,6 +61,7 @@ struct FineTuneAnswer {
   std::int64_t seq_len = 0;       ///< longest sequence
   std::int64_t cut = 0;           ///< sequences that are longer and lose their end
   Packing packing = Packing::On;
+  std::string source;  ///< of the examples, and by what their tokens were counted
   std::vector<std::string> assumptions;
 
   /// The cheapest row with a plan; nullptr if none has.

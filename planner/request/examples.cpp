@@ -1,14 +1,19 @@
 #include "planner/request/examples.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <fstream>
 #include <iostream>
+#include <iterator>
+#include <memory>
 #include <optional>
+#include <thread>
 
 #include <fmt/format.h>
 
 #include "base/json_reader.hpp"
+#include "base/parallel_for.hpp"
 
 namespace smplan {
 namespace {
@@ -22,9 +27,9 @@ struct Form {
   bool counted = false;
 };
 
-/// Characters and turns of text, or tokens.
+/// Text and turns, or tokens.
 struct Size {
-  double characters = 0;
+  std::vector<std::string> texts;
   std::int64_t turns = 0;
   std::int64_t tokens = 0;
 };
@@ -36,26 +41,25 @@ double characters(const std::string& text) {
 }
 
 void add_text(const std::optional<JsonValue>& value, Size& size, Diagnostics& out) {
-  if (!value || value->is_null()) return;
-  size.characters += characters(value->as_text(out));
+  if (value && !value->is_null()) size.texts.push_back(value->as_text(out));
 }
 
 /// A chat: turns of `content` or `value`; a text of several parts counts its texts.
 void add_turns(const JsonValue& value, Size& size, Diagnostics& out) {
   if (value.is_string()) {
-    size.characters += characters(value.as_text(out));
+    add_text(value, size, out);
     return;
   }
   for (const JsonValue& turn : value.as_array(out)) {
     ++size.turns;
     if (!turn.is_object()) {
-      size.characters += characters(turn.as_text(out));
+      add_text(turn, size, out);
       continue;
     }
     const auto content = turn.find("content") ? turn.find("content") : turn.find("value");
     if (!content || content->is_null()) continue;
     if (!content->is_array()) {
-      size.characters += characters(content->as_text(out));
+      add_text(content, size, out);
       continue;
     }
     for (const JsonValue& part : content->as_array(out)) add_text(part.find("text"), size, out);
@@ -63,9 +67,18 @@ void add_turns(const JsonValue& value, Size& size, Diagnostics& out) {
 }
 
 Size operator+(Size a, const Size& b) {
-  a.characters += b.characters;
+  a.texts.insert(a.texts.end(), b.texts.begin(), b.texts.end());
   a.turns += b.turns;
   return a;
+}
+
+/// Trainers tokenize a prompt and its completion as one text.
+Size joined(Size prompt, Size completion) {
+  if (prompt.turns > 0 || completion.turns > 0 || prompt.texts.empty() || completion.texts.empty()) {
+    return std::move(prompt) + completion;
+  }
+  prompt.texts.front() += completion.texts.front();
+  return prompt;
 }
 
 /// The form of a record, and its one or two sequences.
@@ -99,7 +112,7 @@ std::optional<Form> read_record(const JsonValue& record, std::vector<Size>& size
     return Form{chat};
   }
   if (record.find("prompt") && record.find("completion")) {
-    sizes.push_back(turns_of("prompt") + turns_of("completion"));
+    sizes.push_back(joined(turns_of("prompt"), turns_of("completion")));
     return Form{"prompt"};
   }
   if (record.find("instruction") && record.find("output")) {
@@ -115,55 +128,186 @@ std::optional<Form> read_record(const JsonValue& record, std::vector<Size>& size
   return std::nullopt;
 }
 
-Result<ExampleLengths> fault(std::string code, std::string where, std::string message, std::string hint) {
-  return tl::unexpected<Diagnostics>(
-      Diagnostics{{std::move(code), std::move(where), std::move(message), std::move(hint)}});
-}
+struct Line {
+  std::int64_t number = 0;
+  std::string text;
+};
 
-Result<ExampleLengths> read_lines(std::istream& in, const std::string& name, double characters_per_token) {
-  ExampleLengths lengths;
-  std::optional<Form> form;
-  std::vector<Size> sizes;
-  std::string line;
-  for (std::int64_t number = 1; std::getline(in, line); ++number) {
-    const std::string where = fmt::format("{}:{}", name, number);
-    if (line.size() > kMaxLine) {
-      return fault("too-large", where, "a line of more than 16 MiB", "split the record");
+/// What a line says.
+struct Record {
+  std::int64_t line = 0;
+  Form form;
+  std::vector<std::int64_t> tokens;  ///< of its one or two sequences
+  bool turns = false;
+};
+
+/// Lines that one thread reads, and what it found: records up to the first fault.
+struct Part {
+  std::vector<Line> lines;
+  std::vector<Record> records;
+  Diagnostics faults;
+};
+
+/// Reads a file in batches of parts, which threads share.
+class ExampleReader {
+ public:
+  ExampleReader(std::istream& in, const std::string& name, const TextMeasure& measure)
+      : in_(in),
+        name_(name),
+        measure_(measure),
+        threads_(measure.threads > 0 ? measure.threads : std::max(1U, std::thread::hardware_concurrency())) {
+    for (unsigned i = 0; i < threads_; ++i) counters_.push_back(measure.counter ? measure.counter() : nullptr);
+  }
+
+  Result<ExampleLengths> run() {
+    while (true) {
+      Result<std::vector<Part>> parts = next_batch();
+      if (!parts) return tl::unexpected<Diagnostics>(std::move(parts.error()));
+      if (parts->empty()) break;
+      std::atomic<std::size_t> worker{0};
+      parallel_for(threads_, parts->size(), [&] {
+        // Words that a counter remembers are of use to the next batch.
+        return [&, count = counters_[worker++]](std::size_t i) { read((*parts)[i], count); };
+      });
+      for (Part& part : *parts) {
+        if (Result<void> added = add(part); !added) return tl::unexpected<Diagnostics>(std::move(added.error()));
+      }
     }
-    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    const Result<JsonValue> record = parse_json(line, where);
-    if (!record) return tl::unexpected<Diagnostics>(record.error());
-    if (!record->is_object()) return fault("type", where, "a record must be an object", "write one JSON object a line");
+    if (in_.bad()) return fail("io", name_, "cannot be read to its end", "check the file");
+    if (!form_) return fail("empty", name_, "holds no example", "write one JSON object a line");
+    lengths_.pairs = form_->pair;
+    lengths_.counted = form_->counted;
+    std::sort(lengths_.tokens.begin(), lengths_.tokens.end());
+    return std::move(lengths_);
+  }
+
+ private:
+  static constexpr std::size_t kPartBytes = std::size_t{256} << 10;
+  static constexpr std::size_t kBatchParts = 64;
+
+  [[nodiscard]] std::string place(std::int64_t number) const { return fmt::format("{}:{}", name_, number); }
+
+  /// Empty at the end of the file.
+  Result<std::vector<Part>> next_batch() {
+    std::vector<Part> parts;
+    std::size_t bytes = 0;
+    std::string line;
+    while (parts.size() < kBatchParts && std::getline(in_, line)) {
+      ++number_;
+      if (line.size() > kMaxLine) {
+        return fail("too-large", place(number_), "a line of more than 16 MiB", "split the record");
+      }
+      if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+      if (parts.empty() || bytes > kPartBytes) {
+        parts.emplace_back();
+        bytes = 0;
+      }
+      bytes += line.size();
+      parts.back().lines.push_back({number_, std::move(line)});
+    }
+    return parts;
+  }
+
+  void read(Part& part, const TextMeasure::Count& count) const {
+    std::vector<std::vector<Size>> sizes;
+    for (const Line& line : part.lines) {
+      Record record;
+      sizes.emplace_back();
+      part.faults = read(line, record, sizes.back());
+      if (!part.faults.empty()) {
+        sizes.pop_back();
+        break;
+      }
+      part.records.push_back(std::move(record));
+    }
+    part.lines.clear();
+    measure(part, sizes, count);
+  }
+
+  /// The line's record without its tokens, and the text of its sequences; else what is wrong with it.
+  Diagnostics read(const Line& line, Record& record, std::vector<Size>& sizes) const {
+    const std::string where = place(line.number);
+    const Result<JsonValue> value = parse_json(line.text, where);
+    if (!value) return value.error();
+    if (!value->is_object()) return {{"type", where, "a record must be an object", "write one JSON object a line"}};
     Diagnostics faults;
-    const std::optional<Form> found = read_record(*record, sizes, faults);
-    if (!faults.empty()) return tl::unexpected<Diagnostics>(std::move(faults));
-    if (!found) {
-      return fault("missing", where, "a record without text that a trainer takes",
-                   "give text, messages, prompt and completion, instruction and output, prompt with chosen and "
-                   "rejected, or input_ids");
+    const std::optional<Form> form = read_record(*value, sizes, faults);
+    if (!faults.empty()) return faults;
+    if (!form) {
+      return {{"missing", where, "a record without text that a trainer takes",
+               "give text, messages, prompt and completion, instruction and output, prompt with chosen and "
+               "rejected, or input_ids"}};
     }
-    if (form && form->name != found->name) {
-      return fault("conflict", where,
-                   fmt::format("a record with `{}`; those before have `{}`", found->name, form->name),
-                   "write all records in one form");
+    record.line = line.number;
+    record.form = *form;
+    return {};
+  }
+
+  void measure(Part& part, std::vector<std::vector<Size>>& sizes, const TextMeasure::Count& count) const {
+    std::vector<std::string> texts;
+    for (std::vector<Size>& record : sizes) {
+      for (Size& size : record) {
+        if (count) std::move(size.texts.begin(), size.texts.end(), std::back_inserter(texts));
+      }
     }
-    form = found;
-    if (++lengths.examples > kMaxExamples) {
-      return fault("too-large", name, fmt::format("more than {} examples", kMaxExamples), "give a sample of them");
+    Result<std::vector<std::int64_t>> counted = std::vector<std::int64_t>();
+    if (!texts.empty()) counted = count(texts);
+    if (!counted) {
+      // Records before a fault of the file are in order; it is told where these texts stand.
+      part.faults = std::move(counted.error());
+      part.faults.front().location += fmt::format(" for {}", place(part.records.front().line));
+      part.records.clear();
+      return;
     }
-    for (const Size& size : sizes) {
-      const double text = std::ceil(size.characters / characters_per_token);
-      const auto tokens = found->counted ? size.tokens : static_cast<std::int64_t>(text) + kTokensOfATurn * size.turns;
-      lengths.tokens.push_back(std::max<std::int64_t>(1, tokens));
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < part.records.size(); ++i) {
+      Record& record = part.records[i];
+      for (const Size& size : sizes[i]) {
+        record.turns = record.turns || size.turns > 0;
+        std::int64_t tokens = size.tokens;
+        if (!record.form.counted) {
+          tokens = kTokensOfATurn * size.turns;
+          tokens += count ? measure_.added_to_a_sequence : divided(size);
+          for (std::size_t n = 0; count && n < size.texts.size(); ++n) tokens += (*counted)[next++];
+        }
+        record.tokens.push_back(std::max<std::int64_t>(1, tokens));
+      }
     }
   }
-  if (in.bad()) return fault("io", name, "cannot be read to its end", "check the file");
-  if (!form) return fault("empty", name, "holds no example", "write one JSON object a line");
-  lengths.pairs = form->pair;
-  lengths.counted = form->counted;
-  std::sort(lengths.tokens.begin(), lengths.tokens.end());
-  return lengths;
-}
+
+  [[nodiscard]] std::int64_t divided(const Size& size) const {
+    double sum = 0;
+    for (const std::string& text : size.texts) sum += characters(text);
+    return static_cast<std::int64_t>(std::ceil(sum / measure_.characters_per_token));
+  }
+
+  Result<void> add(Part& part) {
+    for (const Record& record : part.records) {
+      if (form_ && form_->name != record.form.name) {
+        return fail("conflict", place(record.line),
+                    fmt::format("a record with `{}`; those before have `{}`", record.form.name, form_->name),
+                    "write all records in one form");
+      }
+      form_ = record.form;
+      if (++lengths_.examples > kMaxExamples) {
+        return fail("too-large", name_, fmt::format("more than {} examples", kMaxExamples), "give a sample of them");
+      }
+      lengths_.tokens.insert(lengths_.tokens.end(), record.tokens.begin(), record.tokens.end());
+      lengths_.turns = lengths_.turns || record.turns;
+    }
+    if (!part.faults.empty()) return tl::unexpected<Diagnostics>(std::move(part.faults));
+    return {};
+  }
+
+  std::istream& in_;
+  const std::string& name_;
+  const TextMeasure& measure_;
+  unsigned threads_;
+  std::vector<TextMeasure::Count> counters_;  ///< one a thread
+  std::int64_t number_ = 0;                   ///< of the line read last
+  std::optional<Form> form_;
+  ExampleLengths lengths_;
+};
 
 }  // namespace
 
@@ -204,11 +348,29 @@ ExampleLengths equal_examples(std::int64_t examples, std::int64_t length) {
   return out;
 }
 
-Result<ExampleLengths> read_examples(const std::string& path, double characters_per_token) {
-  if (path == "-") return read_lines(std::cin, "<stdin>", characters_per_token);
+TextMeasure measure_of(const Tokenizer& tokenizer) {
+  TextMeasure measure;
+  measure.added_to_a_sequence = tokenizer.added_to_a_sequence();
+  measure.counter = [tokenizer]() -> TextMeasure::Count {
+    return [counter = std::make_shared<TokenCounter>(tokenizer)](
+               const std::vector<std::string>& texts) -> Result<std::vector<std::int64_t>> {
+      std::vector<std::int64_t> out;
+      for (const std::string& text : texts) {
+        Result<std::int64_t> tokens = counter->count(text);
+        if (!tokens) return tl::unexpected<Diagnostics>(std::move(tokens.error()));
+        out.push_back(*tokens);
+      }
+      return out;
+    };
+  };
+  return measure;
+}
+
+Result<ExampleLengths> read_examples(const std::string& path, const TextMeasure& measure) {
+  if (path == "-") return ExampleReader(std::cin, "<stdin>", measure).run();
   std::ifstream file(path, std::ios::binary);
-  if (!file) return fault("io", path, "cannot be opened", "give a file of JSON lines");
-  return read_lines(file, path, characters_per_token);
+  if (!file) return fail("io", path, "cannot be opened", "give a file of JSON lines");
+  return ExampleReader(file, path, measure).run();
 }
 
 }  // namespace smplan

@@ -8,7 +8,7 @@
 
 #include "planner/request/runs_on.hpp"
 #include "planner/search/constraints.hpp"
-#include "planner/search/parallel_for.hpp"
+#include "base/parallel_for.hpp"
 #include "planner/search/stack_search.hpp"
 
 namespace smplan {

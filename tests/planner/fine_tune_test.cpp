@@ -49,7 +49,7 @@ TEST_F(Examples, SayWhatTheyAre) {
   EXPECT_EQ(pairs->examples, 1);
   EXPECT_FALSE(pairs->counted);
   EXPECT_TRUE(read_examples(file("{\"tokens\": 3}\n\n{\"tokens\": 4}\n"))->counted);
-  EXPECT_THAT(read_examples(file("{\"text\": \"12345678\"}"), 2.0)->tokens, ElementsAre(4));
+  EXPECT_THAT(read_examples(file("{\"text\": \"12345678\"}"), {.characters_per_token = 2})->tokens, ElementsAre(4));
 }
 
 TEST_F(Examples, RefuseWithLineAndReason) {
@@ -60,6 +60,49 @@ TEST_F(Examples, RefuseWithLineAndReason) {
   EXPECT_THAT(fault("{\"text\": \"a\"\n"), HasSubstr("syntax"));
   EXPECT_THAT(fault("\n \n"), HasSubstr("no example"));
   EXPECT_FALSE(read_examples("/no/such/file"));
+}
+
+/// A token a word, and one of the beginning of a sequence.
+TextMeasure by_words() {
+  const auto tokenizer = Tokenizer::parse(R"({
+    "pre_tokenizer": {"type": "WhitespaceSplit"},
+    "post_processor": {"type": "TemplateProcessing", "pair": [], "special_tokens": {"<s>": {"id": "<s>", "ids": [0]}},
+                       "single": [{"SpecialToken": {"id": "<s>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}]},
+    "model": {"type": "WordLevel", "vocab": {"<s>": 0, "<unk>": 1}, "unk_token": "<unk>"}})",
+                                          "t.json");
+  EXPECT_TRUE(tokenizer) << to_string(tokenizer.error());
+  return measure_of(*tokenizer);
+}
+
+TEST_F(Examples, CountTokensOfEveryForm) {
+  const auto of = [&](std::string_view line) { return read_examples(file(line), by_words())->tokens; };
+  EXPECT_THAT(of(R"({"text": "one two three"})"), ElementsAre(4));
+  EXPECT_THAT(of(R"({"prompt": "one tw", "completion": "o three"})"), ElementsAre(4)) << "one text";
+  EXPECT_THAT(of(R"({"instruction": "one", "input": "", "output": "two"})"), ElementsAre(3));
+  EXPECT_THAT(of(R"({"messages": [{"role": "user", "content": "one two"}, {"role": "assistant", "content": "x"}]})"),
+              ElementsAre(1 + 3 + 2 * kTokensOfATurn));
+  EXPECT_THAT(of(R"({"prompt": "one", "chosen": "two", "rejected": "two three"})"), ElementsAre(3, 4)) << "a pair";
+  EXPECT_THAT(of(R"({"tokens": 77})"), ElementsAre(77));
+}
+
+TEST_F(Examples, AreTheSameOnAnyNumberOfThreads) {
+  std::string text;
+  for (int i = 0; i < 20000; ++i) {
+    text += R"({"text": ")";
+    for (int n = 0; n <= i % 50; ++n) text += "word ";
+    text += "\"}\n";
+  }
+  TextMeasure measure = by_words();
+  measure.threads = 1;
+  const auto one = read_examples(file(text), measure);
+  measure.threads = 7;
+  const auto seven = read_examples(file(text), measure);
+  ASSERT_TRUE(one && seven);
+  EXPECT_EQ(one->tokens, seven->tokens);
+  EXPECT_EQ(one->examples, 20000);
+  const auto fault = read_examples(file(text + "[]\n" + text + "{}\n"), measure);
+  ASSERT_FALSE(fault);
+  EXPECT_THAT(to_string(fault.error()), HasSubstr(":20001")) << "the first fault of the file";
 }
 
 TEST(ExampleLengths, PadToTheExpectedLongest) {
@@ -116,6 +159,35 @@ TEST_F(FineTunes, PackingComputesWholeBlocksAndIsLaunchable) {
   EXPECT_EQ(answer->seq_len, 2048);
   EXPECT_DOUBLE_EQ(answer->rows[0].tokens, std::ceil(20000 * 900 / 2048.0) * 2048 * 3);
   EXPECT_TRUE(answer->rows[0].request.launchable);
+}
+
+TEST_F(FineTunes, SayByWhatTokensWereCounted) {
+  const auto folder = std::filesystem::path(testing::TempDir()) / "finetune_tokenizer";
+  std::filesystem::create_directories(folder);
+  const std::string data = (folder / "data.jsonl").string();
+  const std::string tokenizer = std::string(SMPLAN_TEST_DATA) + "/data/tokenizers/gpt2.json";
+  const std::string config = (folder / "config.json").string();
+  std::ofstream(data) << R"({"messages": [{"role": "user", "content": "the captain counts"}]})" << '\n';
+  std::filesystem::copy_file(std::string(SMPLAN_TEST_DATA) + "/data/hf/llama-2-13b.json", config,
+                             std::filesystem::copy_options::overwrite_existing);
+  std::filesystem::remove(folder / "tokenizer.json");
+  const auto source = [&](FineTuneWords words, RequestSpec spec = {}) {
+    words.data = data;
+    const auto question = read_fine_tune(words, std::move(spec));
+    return question ? question->source : to_string(question.error());
+  };
+  EXPECT_THAT(source({}), HasSubstr("4 characters a token and 5 for the template of a turn"));
+  EXPECT_THAT(source({.tokenizer = tokenizer}), HasSubstr("counted with " + tokenizer));
+  EXPECT_THAT(source({}, {.hf_config = config}), HasSubstr("4 characters")) << "nothing lies beside it";
+  std::filesystem::copy_file(tokenizer, folder / "tokenizer.json");
+  EXPECT_THAT(source({}, {.hf_config = config}), HasSubstr((folder / "tokenizer.json").string()));
+  EXPECT_THAT(source({.characters_per_token = "3"}, {.hf_config = config}), HasSubstr("3 characters"));
+  EXPECT_THAT(source({.characters_per_token = "3", .tokenizer = tokenizer}), HasSubstr("leave one of the two out"));
+  std::ofstream(folder / "tokenizer.json") << "{}";
+  EXPECT_THAT(source({}, {.hf_config = config}), HasSubstr("add --characters-per-token 4"));
+  std::ofstream(data) << R"({"tokens": 5})" << '\n';
+  EXPECT_THAT(source({.tokenizer = tokenizer}), HasSubstr("no text"));
+  EXPECT_THAT(fault({.tokenizer = tokenizer}), HasSubstr("add --data FILE"));
 }
 
 TEST_F(FineTunes, GroupingByLengthSavesPadding) {

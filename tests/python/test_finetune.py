@@ -2,6 +2,8 @@
 
 import json
 import pickle
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import smplan
@@ -33,6 +35,65 @@ def test_takes_lengths_of_a_tokenizer():
     assert padded.tokens == 600 * 300 and padded.seq_len == 512
     pairs = smplan.finetune(model="llama-3.1-8b", lengths=[100, 120] * 200, methods="lora", loss="dpo", epochs=1)[0]
     assert pairs.steps == 400 // 8 and pairs.launch == "export"
+
+
+TOKENIZERS = Path(__file__).parents[1] / "data/tokenizers"
+TEXTS = ["the captain counts", "the ship leaves the harbour before the captain counts"]
+
+
+class Encodes:
+    """As sentencepiece's: no special tokens."""
+
+    def encode(self, text):
+        return text.split()
+
+
+class EncodesBatches(Encodes):
+    """As tokenizers': one token begins a sequence."""
+
+    def encode_batch(self, texts, add_special_tokens=True):
+        return [SimpleNamespace(ids=["<s>"] * add_special_tokens + self.encode(text)) for text in texts]
+
+
+class IsCalled(Encodes):
+    """As transformers'."""
+
+    def __call__(self, texts, add_special_tokens=True):
+        return {"input_ids": [["<s>"] * add_special_tokens + self.encode(text) for text in texts]}
+
+
+@pytest.fixture
+def data(tmp_path):
+    (tmp_path / "data.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in TEXTS), encoding="utf-8")
+    return tmp_path / "data.jsonl"
+
+
+def tuned(data, **question):
+    return smplan.finetune(model="llama-3.1-8b", data=data, methods="lora", packing="length-grouped", epochs=1, **question)[0]
+
+
+@pytest.mark.parametrize("tokenizer, added", [(Encodes(), 0), (EncodesBatches(), 1), (IsCalled(), 1)])
+def test_counts_with_an_object(data, tokenizer, added):
+    row = tuned(data, tokenizer=tokenizer)
+    assert row.tokens == pytest.approx(2 * round(sum(len(text.split()) + added for text in TEXTS) / 2), abs=1)
+    assert "counted with the tokenizer given" in row.data
+
+
+def test_counts_with_a_file_as_the_command_does(data, cli):
+    row = tuned(data, tokenizer=TOKENIZERS / "llama3.json")
+    shown = cli("finetune", "llama-3.1-8b", "--data", str(data), "--methods", "lora", "--packing", "length-grouped",
+                "--epochs", "1", "--tokenizer", str(TOKENIZERS / "llama3.json"), "--format", "json")
+    assert row.to_dict() == json.loads(shown.stdout)[0] and "llama3.json" in row.data
+
+
+def test_what_a_tokenizer_raises_is_raised(data):
+    class Faulty:
+        def encode(self, text):
+            raise LookupError("no token")
+    with pytest.raises(LookupError):
+        tuned(data, tokenizer=Faulty())
+    with pytest.raises(smplan.InputError, match="cannot be int"):
+        tuned(data, tokenizer=5)
 
 
 @pytest.mark.parametrize("wrong, where", [
