@@ -24,24 +24,28 @@ using TextMap = std::unordered_map<std::string, T, TextHash, std::equal_to<>>;
 /// Tokens of a word, or why there is no answer.
 using TokenCount = tl::expected<std::int64_t, std::string_view>;
 
-/// Words that were counted. It forgets all when it is full, so that its memory is bounded.
+/// Words that were counted. A word takes the place of another one with the same hash, so that memory is bounded.
 class CountedWords {
  public:
   template <typename F>
   TokenCount get(std::string_view word, F count) {
     if (word.size() > kLongest) return count();
-    if (const auto at = words_.find(word); at != words_.end()) return at->second;
+    if (words_.empty()) words_.resize(kPlaces);
+    Word& place = words_[TextHash()(word) % kPlaces];
+    if (place.text == word) return place.tokens;
     const TokenCount tokens = count();
-    if (!tokens) return tokens;
-    if (words_.size() >= kMost) words_.clear();
-    words_.emplace(word, static_cast<std::uint32_t>(*tokens));
+    if (tokens) place = {std::string(word), *tokens};
     return tokens;
   }
 
  private:
   static constexpr std::size_t kLongest = 128;
-  static constexpr std::size_t kMost = 500'000;
-  TextMap<std::uint32_t> words_;
+  static constexpr std::size_t kPlaces = std::size_t{1} << 18;
+  struct Word {
+    std::string text;  ///< empty: nothing was counted here
+    std::int64_t tokens = 0;
+  };
+  std::vector<Word> words_;
 };
 
 /// How a model makes tokens of a word.
