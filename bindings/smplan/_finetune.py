@@ -151,17 +151,18 @@ def _counter(tokenizer: Any) -> Tuple[Callable[[List[str]], List[int]], int]:
 
 def finetune(*, data: Union[str, os.PathLike[str], None] = None, examples: Union[int, str, None] = None,
              length: Union[int, str, None] = None, lengths: Optional[Sequence[int]] = None,
-             tokenizer: Any = None, characters_per_token: Union[float, str, None] = None, epochs: Union[float, str, None] = None,
+             tokenizer: Any = None, characters_per_token: Union[float, str, None] = None,
+             epochs: Union[float, str, None] = None,
              packing: Optional[str] = None, methods: Union[str, Sequence[str], None] = None,
              evaluation: Union[float, str, None] = None, catalog: Optional[_core.Catalog] = None,
              **request: Any) -> FineTuning:
     """Plans each method of fine-tuning on the same data: memory, time, money, what is trained.
 
-    The data: `data`, a file of JSON lines; or `lengths`, the tokens of each sequence, as your tokenizer counts them (of a
-    pair two, one after the other); or `examples` of `length` tokens each. `tokenizer` counts the text of `data`: the path
-    of a tokenizer.json, a tokenizer of `tokenizers` or `transformers`, or anything that encodes a text. Each row says in
-    `data` by what was counted. The other keywords are the flags of `smplan
-    finetune`, and of its request those of plan(). Raises InputError with every fault. Ctrl-C is obeyed.
+    The data: `data`, a file of JSON lines; or `lengths`, the tokens of each sequence, as your tokenizer counts them (of
+    a pair two, one after the other); or `examples` of `length` tokens each. `tokenizer` counts the text of `data`: the
+    path of a tokenizer.json, a tokenizer of `tokenizers` or `transformers`, or anything that encodes a text. Each row
+    says in `data` by what was counted. The other keywords are the flags of `smplan finetune`, and of its request those
+    of plan(). Raises InputError with every fault. Ctrl-C is obeyed.
 
     >>> import smplan
     >>> answer = smplan.finetune(model="llama-3.1-8b", lengths=[400, 900, 1300] * 100, methods=["full", "lora"])
@@ -179,4 +180,5 @@ def finetune(*, data: Union[str, os.PathLike[str], None] = None, examples: Union
     tokens = [int(n) for n in lengths] if lengths is not None else []
     held = catalog if catalog is not None else shipped_catalog()
     with arguments_of(request) as arguments:
-        return FineTuning(_core.finetune(held, arguments, words, tokens, count, added, environment_region(), _core.now()))
+        return FineTuning(_core.finetune(held, arguments, words, tokens, count, added, environment_region(),
+                                         _core.now()))

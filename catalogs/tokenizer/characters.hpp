@@ -1,7 +1,10 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
+
+#include "base/utf8.hpp"
 
 namespace smplan {
 
@@ -25,15 +28,6 @@ std::string normal_form(std::string_view text, NormalForm form);
 std::size_t grapheme_length(std::string_view text);
 
 /// Calls `each(character, offset, length)` for every character. Precondition: well-formed UTF-8.
-template <typename F>
-void for_each_character(std::string_view text, F&& each);
-
-}  // namespace smplan
-
-#include "base/utf8.hpp"
-
-namespace smplan {
-
 template <typename F>
 void for_each_character(std::string_view text, F&& each) {
   for (std::size_t i = 0; i < text.size();) {

@@ -30,22 +30,31 @@ class CountedWords {
   template <typename F>
   TokenCount get(std::string_view word, F count) {
     if (word.size() > kLongest) return count();
-    if (words_.empty()) words_.resize(kPlaces);
-    Word& place = words_[TextHash()(word) % kPlaces];
-    if (place.text == word) return place.tokens;
+    if (const Word& place = place_of(word); place.text == word) return place.tokens;
     const TokenCount tokens = count();
-    if (tokens) place = {std::string(word), *tokens};
+    if (!tokens) return tokens;
+    if (kept_ > words_.size() / 2 && words_.size() < kMostPlaces) {
+      words_.assign(4 * words_.size(), {});
+      kept_ = 0;
+    }
+    Word& place = place_of(word);
+    if (place.text.empty()) ++kept_;
+    place = {std::string(word), *tokens};
     return tokens;
   }
 
  private:
   static constexpr std::size_t kLongest = 128;
-  static constexpr std::size_t kPlaces = std::size_t{1} << 18;
+  static constexpr std::size_t kFirstPlaces = std::size_t{1} << 8;
+  static constexpr std::size_t kMostPlaces = std::size_t{1} << 18;
   struct Word {
     std::string text;  ///< empty: nothing was counted here
     std::int64_t tokens = 0;
   };
-  std::vector<Word> words_;
+  Word& place_of(std::string_view word) { return words_[TextHash()(word) % words_.size()]; }
+
+  std::vector<Word> words_ = std::vector<Word>(kFirstPlaces);
+  std::size_t kept_ = 0;
 };
 
 /// How a model makes tokens of a word.

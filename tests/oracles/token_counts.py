@@ -25,7 +25,11 @@ def counted(program, path, texts):
 def main():
     program, folder = sys.argv[1], Path(sys.argv[2])
     count, seed = int((sys.argv[3:] or ["4000"])[0]), int((sys.argv[4:] or ["11"])[0])
-    texts = SENTENCES + list(random_texts(seed, count)) + [" ".join(SENTENCES) * 20, "a" * 5000, " " * 3000, "\u4e2d" * 2000]
+    texts = (
+        SENTENCES
+        + list(random_texts(seed, count))
+        + [" ".join(SENTENCES) * 20, "a" * 5000, " " * 3000, "\u4e2d" * 2000]
+    )
     faults = []
     for name in KINDS:
         path = folder / f"{name}.json"

@@ -69,7 +69,8 @@ def data(tmp_path):
 
 
 def tuned(data, **question):
-    return smplan.finetune(model="llama-3.1-8b", data=data, methods="lora", packing="length-grouped", epochs=1, **question)[0]
+    return smplan.finetune(model="llama-3.1-8b", data=data, methods="lora", packing="length-grouped", epochs=1,
+                           **question)[0]
 
 
 @pytest.mark.parametrize("tokenizer, added", [(Encodes(), 0), (EncodesBatches(), 1), (IsCalled(), 1)])
