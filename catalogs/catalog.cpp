@@ -293,6 +293,7 @@ void Catalog::read(const JsonValue& document, Known known, Diagnostics& out) {
   check_schema(reader);
   reader.ignore("$schema");
   reader.ignore("note");
+  reader.ignore("refreshed");  // when and from where, of an overlay that `catalog refresh` wrote
   read_section(reader, "accelerators", read_accelerator, may_replace, accelerators_);
   read_section(reader, "instances", read_instance, may_replace, instances_);
   read_section(reader, "prices", read_price, may_replace, prices_);

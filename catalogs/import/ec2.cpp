@@ -94,8 +94,10 @@ void add_block(ImportReader& reader, const std::string& type, const std::string&
     return;
   }
   if (!has_room(reader.blocks.size(), reader.file, out)) return;
-  const auto [at, fresh] = reader.blocks.try_emplace({type, region}, usd);
-  if (!fresh) at->second = std::min(at->second, usd);
+  const ImportReader::BlockOffer offer{
+      usd, {reader.sourced("lowest upfront fee over instances and hours on offer"), reader.as_of()}};
+  const auto [at, fresh] = reader.blocks.try_emplace({type, region}, offer);
+  if (!fresh && usd < at->second.usd) at->second = offer;
 }
 
 void read_block(ImportReader& reader, const JsonPiece& piece, Diagnostics& out) {
@@ -184,7 +186,7 @@ void read_instance_type(ImportReader& reader, const JsonPiece& piece, Diagnostic
   }
   ++reader.facts().used;
   const InstanceType fresh = type;
-  type.provenance = {"aws ec2 describe-instance-types", reader.options().as_of};
+  type.provenance = {"aws ec2 describe-instance-types", reader.as_of()};
   if (fresh == *known) return;
   reader.facts().instances.push_back(std::move(type));
 }

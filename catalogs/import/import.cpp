@@ -123,6 +123,7 @@ Result<ImportedFacts> import_files(const std::vector<std::string>& paths, const 
   ImportedFacts facts = std::move(reader.facts());
   std::string where;
   for (const std::string& path : paths) where += (where.empty() ? "" : ", ") + path;
+  if (facts.used == 0 && options.may_be_empty) return facts;
   if (facts.used == 0) {
     std::string foreign;
     for (const std::string& currency : reader.currencies) foreign += ", prices in " + currency;

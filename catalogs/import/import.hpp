@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,11 +10,21 @@
 
 namespace smplan {
 
+/// Where a file was fetched.
+struct ImportOrigin {
+  std::string source;  ///< URL or command, named by each fact taken from the file
+  std::string as_of;   ///< of facts that carry no date themselves
+};
+
 struct ImportOptions {
   std::optional<std::string> region;  ///< facts of this region only
   /// Date of what carries none (capacity blocks, instance types).
   std::string as_of;
   int savings_plan_years = 1;
+  /// By path; files that it lacks name no origin.
+  std::map<std::string, ImportOrigin, std::less<>> origins;
+  /// A file that is one of the kinds and has nothing to take is no fault.
+  bool may_be_empty = false;
 };
 
 /// What files of AWS say about what the catalog knows.

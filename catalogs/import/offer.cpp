@@ -12,8 +12,9 @@ namespace {
 constexpr std::string_view kSageMaker = "AmazonSageMaker";
 
 Provenance provenance_of(const ImportReader& reader) {
-  return {fmt::format("AWS Price List, {}{}{}", kSageMaker, reader.version.empty() ? "" : " ", reader.version),
-          reader.published.empty() ? reader.options().as_of : reader.published};
+  return {reader.sourced(
+              fmt::format("AWS Price List, {}{}{}", kSageMaker, reader.version.empty() ? "" : " ", reader.version)),
+          reader.published.empty() ? reader.as_of() : reader.published};
 }
 
 void read_offer_code(ImportReader& reader, const JsonPiece& piece, Diagnostics& out) {
@@ -200,9 +201,10 @@ void read_savings_rate(ImportReader& reader, const JsonPiece& piece, Diagnostics
                     usd_per_hour(*usd),
                     PriceBasis::Measured,
                     {},
-                    {fmt::format("AWS Price List, Machine Learning Savings Plans, {} year, no upfront payment",
-                                 reader.options().savings_plan_years),
-                     reader.published.empty() ? reader.options().as_of : reader.published}});
+                    {reader.sourced(fmt::format("AWS Price List, Machine Learning Savings Plans, {} year, no upfront "
+                                                "payment",
+                                                reader.options().savings_plan_years)),
+                     reader.published.empty() ? reader.as_of() : reader.published}});
 }
 
 constexpr std::array<PieceReader, 10> kPieces = {{{"/offerCode", read_offer_code},

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "catalogs/published.hpp"
+
 namespace smplan {
 namespace {
 
@@ -15,18 +17,18 @@ constexpr std::size_t kShownConflicts = 5;
 
 bool starts_with(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
 
-/// `us-gov-west-1`; not `Any`, and nothing that a terminal would obey.
-bool is_region(std::string_view name) {
-  constexpr std::size_t kLongest = 32;
-  const auto plain = [](char c) { return c == '-' || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
-  return name.size() <= kLongest && name.find('-') != std::string_view::npos && name.back() >= '0' &&
-         name.back() <= '9' && std::all_of(name.begin(), name.end(), plain);
+}  // namespace
+
+std::string ImportReader::sourced(std::string what) const {
+  return origin.source.empty() ? what : std::move(what) + ", " + origin.source;
 }
 
-}  // namespace
+const std::string& ImportReader::as_of() const { return origin.as_of.empty() ? options_.as_of : origin.as_of; }
 
 void ImportReader::begin_file(std::string_view name) {
   file = name;
+  const auto from = options_.origins.find(name);
+  origin = from == options_.origins.end() ? ImportOrigin() : from->second;
   plan = {};
   offer_code.clear();
   version.clear();
@@ -37,7 +39,7 @@ void ImportReader::begin_file(std::string_view name) {
 }
 
 bool ImportReader::wanted(std::string_view region) {
-  if (is_region(region) && (!options_.region || region == *options_.region)) return true;
+  if (is_region_name(region) && (!options_.region || region == *options_.region)) return true;
   ++facts_.other;
   return false;
 }
@@ -103,14 +105,14 @@ void ImportReader::finish() {
     }
     add_price(std::move(price));
   }
-  for (const auto& [key, usd] : blocks) {
+  for (const auto& [key, offer] : blocks) {
     add_price({key.first,
                key.second,
                Market::CapacityBlock,
-               usd_per_hour(usd),
+               usd_per_hour(offer.usd),
                PriceBasis::Measured,
                {},
-               {"lowest upfront fee over instances and hours on offer", options_.as_of}});
+               offer.provenance});
   }
   if (conflicts_ > kShownConflicts) {
     facts_.notes.push_back(fmt::format("{} more have two prices", conflicts_ - kShownConflicts));

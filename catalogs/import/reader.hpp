@@ -19,6 +19,11 @@ class ImportReader {
  public:
   ImportReader(const Catalog& catalog, const ImportOptions& options) : catalog_(catalog), options_(options) {}
 
+  /// `what`, and where the file was fetched if that is known.
+  [[nodiscard]] std::string sourced(std::string what) const;
+  /// Date of the file's facts that carry none.
+  [[nodiscard]] const std::string& as_of() const;
+
   /// What belongs to one file starts anew; SKUs and facts stay.
   void begin_file(std::string_view name);
 
@@ -46,8 +51,12 @@ class ImportReader {
   };
   SavingsPlan plan;
   std::map<std::string, std::string, std::less<>> payments;
-  /// Lowest offer of capacity bought ahead by type and region, USD an instance hour.
-  std::map<std::pair<std::string, std::string>, double> blocks;
+  /// Lowest offer of capacity bought ahead by type and region.
+  struct BlockOffer {
+    double usd = 0;  ///< an instance hour
+    Provenance provenance;
+  };
+  std::map<std::pair<std::string, std::string>, BlockOffer> blocks;
   /// Bands of Spot Instance Advisor by index: bounds of the part of instances reclaimed in a month.
   struct Band {
     double low = 0;
@@ -56,6 +65,7 @@ class ImportReader {
   std::map<std::int64_t, Band> bands;
   std::set<std::string, std::less<>> currencies;
   std::string file;
+  ImportOrigin origin;
   std::string offer_code;
   std::string version;
   std::string published;  ///< ISO date

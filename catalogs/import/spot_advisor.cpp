@@ -71,8 +71,9 @@ void read_region(ImportReader& reader, const JsonPiece& piece, Diagnostics& out)
          (low + high) / 2,
          low,
          high,
-         {fmt::format("AWS Spot Instance Advisor, middle of {:.3g} to {:.3g} % a month", 100 * low, 100 * high),
-          reader.options().as_of}});
+         {reader.sourced(
+              fmt::format("AWS Spot Instance Advisor, middle of {:.3g} to {:.3g} % a month", 100 * low, 100 * high)),
+          reader.as_of()}});
   }
 }
 
