@@ -36,6 +36,11 @@ const std::vector<std::pair<std::string, std::string>> kEnvironment = {
     {"COLUMNS", "Width of tables; the terminal's where it is not set"},
     {"SMPLAN_NOW", "Time that stands for now, e.g. 2026-11-26T17:00:00-08:00; answers then carry no timings"},
     {"SOURCE_DATE_EPOCH", "The same in seconds since 1970, where SMPLAN_NOW is not set"},
+    {"SMPLAN_CACHE",
+     "Folder of what `smplan catalog refresh` downloads; smplan in XDG_CACHE_HOME or ~/.cache if not set"},
+    {"SMPLAN_NO_CACHE", "1: as --no-cache, for every command"},
+    {"HTTPS_PROXY, NO_PROXY", "Proxy of `smplan catalog refresh`, and hosts without"},
+    {"SSL_CERT_FILE, CURL_CA_BUNDLE", "Certificates that it trusts in place of the machine's"},
     {"TZ", "Zone of the days and times of --deadline; the machine's where it is not set"},
 };
 
@@ -95,13 +100,18 @@ Result<void> check_output(const CLI::App& command, const std::string& output) {
 }
 
 ExitCode execute(const Command& command, const CommonOptions& options) {
-  const Result<Context> context = make_context(options, command.formats);
+  CommonOptions used = options;
+  used.no_cache = used.no_cache || command.shipped_facts;
+  const Result<Context> context = make_context(used, command.formats);
   if (!context) return refuse(context.error());
   Result<Answer> answer = command.run(*context);
   if (!answer) return refuse(answer.error());
   if (!answer->verbatim) answer->text = fit_for_display(std::move(answer->text), context->format_name);
   answer->aside = fit_for_display(std::move(answer->aside), "text");
   if (!context->quiet) {
+    if (!answer->without_cache) {
+      for (const std::string& text : context->notes) note(text);
+    }
     for (const std::string& text : answer->notes) note(text);
   }
   const bool aside_only = !answer->aside.empty() && (options.output == "-" || answer->text.empty());

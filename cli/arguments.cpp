@@ -35,7 +35,7 @@ std::size_t after_common_flags(const std::vector<std::string>& arguments) {
   while (i < arguments.size()) {
     if (contains(kValuedCommonFlags, arguments[i])) {
       i += 2;
-    } else if (arguments[i] == "--quiet" ||
+    } else if (arguments[i] == "--quiet" || arguments[i] == "--no-cache" ||
                contains(kValuedCommonFlags, std::string_view(arguments[i]).substr(0, arguments[i].find('=')))) {
       ++i;
     } else {

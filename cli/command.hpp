@@ -28,6 +28,8 @@ struct Answer {
   /// The text is a program, a page or data of its own format: it goes out as it is, its writer has escaped what it
   /// holds.
   bool verbatim = false;
+  /// What the cache of prices holds has no part in it: nothing need be said of it.
+  bool without_cache = false;
 };
 
 /// A subcommand. State that its flags fill lives in the two closures.
@@ -38,6 +40,8 @@ struct Command {
   std::function<void(Flags&)> add_options;
   std::function<Result<Answer>(const Context&)> run;
   Formats formats{};
+  /// About the program itself: what `catalog refresh` downloaded is left out.
+  bool shipped_facts = false;
 };
 
 Command plan_command();

@@ -82,6 +82,8 @@ void add_common_options(Flags& command, CommonOptions& options, const Formats& f
       ->one_value_each();
   add("--calibration", options.calibrations, "Fitted profiles that replace the shipped ones; may be repeated", "FILE")
       ->one_value_each();
+  command.add_flag("--no-cache", options.no_cache, "Without the facts that `smplan catalog refresh` downloaded")
+      ->group(kCommonGroup);
 }
 
 Result<Context> make_context(const CommonOptions& options, const Formats& formats) {
@@ -92,15 +94,18 @@ Result<Context> make_context(const CommonOptions& options, const Formats& format
   const auto format = choose(options.format.empty() ? usual : options.format, names, "format", "--format", faults);
   const auto color = choose(options.color, kColors, "colour mode", "--color", faults);
   Result<Catalog> catalog = Catalog::shipped();
+  Context context;
   if (!catalog) {
     faults.insert(faults.end(), catalog.error().begin(), catalog.error().end());
   } else {
+    if (!options.no_cache && !cache_is_off()) context.refreshed = merge_refreshed(*catalog, context.notes);
     merge_overlays(*catalog, options.catalogs, faults);
     merge_overlays(*catalog, options.calibrations, faults);
   }
   if (!faults.empty()) return tl::unexpected<Diagnostics>(std::move(faults));
-  Context context;
   context.catalog = std::move(*catalog);
+  context.overlays = options.catalogs;
+  context.overlays.insert(context.overlays.end(), options.calibrations.begin(), options.calibrations.end());
   if (formats.names.empty()) context.format = static_cast<Format>(*format);
   context.format_name = names[*format];
   context.output = options.output;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -7,6 +8,7 @@
 #include "base/result.hpp"
 #include "catalogs/catalog.hpp"
 #include "cli/flags.hpp"
+#include "cli/refresh/cache.hpp"
 #include "cli/render/table.hpp"
 
 namespace smplan::cli {
@@ -21,6 +23,7 @@ struct CommonOptions {
   bool quiet = false;
   std::vector<std::string> catalogs;
   std::vector<std::string> calibrations;
+  bool no_cache = false;
 };
 
 /// What --format takes.
@@ -40,6 +43,12 @@ struct Context {
   std::string output = "-";  ///< where the answer goes, for commands that write as they go
   Style style;
   bool quiet = false;
+  /// What was asked to lie over the shipped catalog beside what `catalog refresh` wrote.
+  std::vector<std::string> overlays;
+  /// The refreshed facts in use; nullopt where there are none.
+  std::optional<RefreshedFacts> refreshed;
+  /// What to say of them, or why they are left out.
+  std::vector<std::string> notes;
 };
 
 /// Understands the options and loads the catalog with its overlays. Collects every fault.

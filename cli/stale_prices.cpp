@@ -22,7 +22,8 @@ std::vector<std::string> stale_price_notes(const std::vector<Plan>& plans) {
   if (old.empty()) return {};
   std::string list;
   for (const auto& entry : old) list += (list.empty() ? "" : "; ") + entry.second;
-  return {fmt::format("prices older than {} days: {}: refresh them with `smplan catalog import`", kOldPriceDays, list)};
+  return {
+      fmt::format("prices older than {} days: {}: `smplan catalog refresh` gets those of today", kOldPriceDays, list)};
 }
 
 }  // namespace smplan::cli

@@ -10,8 +10,11 @@
 #include "base/words.hpp"
 #include "catalogs/dates.hpp"
 #include "catalogs/import/import.hpp"
+#include "catalogs/published.hpp"
 #include "cli/command.hpp"
 #include "cli/commands/collectives.hpp"
+#include "cli/refresh/cache.hpp"
+#include "cli/refresh/refresh.hpp"
 #include "cli/render/catalog_page.hpp"
 #include "cli/render/model_page.hpp"
 #include "planner/request/fields.hpp"
@@ -26,6 +29,8 @@ struct CatalogFlags {
   std::vector<std::string> names;
   std::optional<std::string> region, market, as_of, max_age;
   std::optional<int> savings_plan_years;
+  std::optional<std::string> what, cache, mirror, timeout;
+  bool allow_http = false;
   CollectiveFlags collectives;
   bool reference = false;
   /// What list and show are asked for.
@@ -131,9 +136,8 @@ std::string stale_note(const Catalog& catalog, const std::vector<const Price*>& 
     return a->provenance.as_of < b->provenance.as_of;
   });
   return fmt::format(
-      "{} of {} prices are older than {} days on {} (the oldest, {} in {}, is of {}): refresh them with `smplan "
-      "catalog "
-      "import`",
+      "{} of {} prices are older than {} days on {} (the oldest, {} in {}, is of {}): `smplan catalog refresh` gets "
+      "those of today",
       stale.size(), catalog.prices().size(), kOldPriceDays, date, oldest->instance, oldest->region,
       oldest->provenance.as_of);
 }
@@ -157,7 +161,7 @@ Result<Answer> verify(const CatalogFlags& flags, const Context& context) {
       faults.push_back(
           {"stale-price", fmt::format("prices/{} {} {}", p->instance, p->region, to_string(p->market)),
            fmt::format("is of {}, {} days old", p->provenance.as_of, *days_between(p->provenance.as_of, *date)),
-           "import the current price list"});
+           "`smplan catalog refresh` gets the current price list"});
     }
   } else if (const auto stale = stale_prices(context.catalog, *date, kOldPriceDays); !stale.empty()) {
     notes.push_back(stale_note(context.catalog, stale, *date));
@@ -182,6 +186,10 @@ Result<Answer> import(const CatalogFlags& flags, const Context& context) {
   }
   const Result<std::string> date = date_of(flags);
   if (!date) return tl::unexpected<Diagnostics>(date.error());
+  if (flags.region && flags.region->find(',') != std::string::npos) {
+    return fail("bad-region", "--region", fmt::format("takes one region here, has {}", quote(*flags.region)),
+                "leave it out to import all of them");
+  }
   ImportOptions options;
   options.region = flags.region;
   options.as_of = *date;
@@ -210,13 +218,75 @@ Result<Answer> import(const CatalogFlags& flags, const Context& context) {
   return answer;
 }
 
-/// What an overlay changes in the catalog, or a second one in the first.
+/// The names of a comma list, each once.
+std::vector<std::string> names_in(const std::optional<std::string>& list) {
+  std::vector<std::string> names;
+  if (!list) return names;
+  for (std::size_t begin = 0; begin <= list->size();) {
+    const std::size_t end = std::min(list->find(',', begin), list->size());
+    const std::string name = list->substr(begin, end - begin);
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    begin = end + 1;
+  }
+  return names;
+}
+
+std::string source_names() {
+  const Result<PublishedSources> sources = PublishedSources::shipped();
+  return sources ? fmt::format("{}", fmt::join(sources->names(), ", ")) : std::string();
+}
+
+Result<Answer> refresh(const CatalogFlags& flags, const Context& context) {
+  if (!flags.names.empty()) {
+    return fail("unexpected-argument", "catalog refresh", fmt::format("takes no name, has {}", quote(flags.name())),
+                "choose with --what and --region");
+  }
+  if (!context.overlays.empty()) {
+    return fail("conflict", "--catalog",
+                "says nothing to `catalog refresh`: what it writes lies over the shipped facts",
+                "give the overlay to the commands that plan");
+  }
+  RefreshQuestion question;
+  const auto usual = cache_folder();
+  if (!flags.cache && !usual) {
+    return fail("no-cache-folder", "--cache", "is needed where neither SMPLAN_CACHE nor XDG_CACHE_HOME nor HOME is set",
+                "name the folder for what is downloaded");
+  }
+  question.cache = flags.cache ? std::filesystem::path(*flags.cache) : *usual;
+  question.own_cache = flags.cache && (!usual || question.cache != *usual);
+  if (flags.timeout) {
+    const Result<Seconds> timeout = parse_duration(*flags.timeout, "--timeout");
+    if (!timeout) return tl::unexpected<Diagnostics>(timeout.error());
+    if (!(*timeout > Seconds(0)) || *timeout > days(1)) {
+      return fail("out-of-range", "--timeout", fmt::format("is {}", quote(*flags.timeout)), "write 1s to 1d");
+    }
+    question.timeout = *timeout;
+  }
+  question.what = names_in(flags.what);
+  question.regions = names_in(flags.region);
+  if (flags.mirror && flags.mirror->empty()) return fail("bad-url", "--mirror", "is empty", "leave it out to ask AWS");
+  question.mirror = flags.mirror.value_or("");
+  question.allow_http = flags.allow_http;
+  question.savings_plan_years = flags.savings_plan_years;
+  Result<Answer> answer = cli::refresh(question, context);
+  if (answer) answer->without_cache = true;
+  return answer;
+}
+
+/// What an overlay changes in the catalog, or a second one in the first; without any, what was refreshed changes.
 Result<Answer> diff(const CatalogFlags& flags, const Context& context) {
-  if (flags.names.empty() || flags.names.size() > 2) {
+  const bool refreshed_only = flags.names.empty() && context.refreshed && context.overlays.empty();
+  if (flags.names.size() > 2 || (flags.names.empty() && !refreshed_only)) {
     return fail("missing-name", "catalog diff", fmt::format("takes one or two overlays, has {}", flags.names.size()),
-                "`smplan catalog diff NEW.json` compares with what is shipped");
+                "`smplan catalog diff NEW.json` compares with what is in use; without a name it shows what "
+                "`smplan catalog refresh` changed, once it has run");
   }
   std::vector<Catalog> states = {context.catalog};
+  if (refreshed_only) {
+    const Result<Catalog> shipped = Catalog::shipped();
+    if (!shipped) return tl::unexpected<Diagnostics>(shipped.error());
+    states.insert(states.begin(), *shipped);
+  }
   for (const std::string& name : flags.names) {
     const Result<JsonValue> overlay = read_json_file(name);
     if (!overlay) return tl::unexpected<Diagnostics>(overlay.error());
@@ -247,11 +317,16 @@ Result<void> flags_fit(const CatalogFlags& flags) {
     const char* flag;
     std::vector<std::string> actions;
   };
-  const Rule rules[] = {{flags.region.has_value(), "--region", {"list", "import"}},
+  const Rule rules[] = {{flags.region.has_value(), "--region", {"list", "import", "refresh"}},
                         {flags.market.has_value(), "--market", {"list"}},
                         {flags.as_of.has_value(), "--as-of", {"import", "verify"}},
                         {flags.max_age.has_value(), "--max-age", {"verify"}},
-                        {flags.savings_plan_years.has_value(), "--savings-plan-years", {"import"}},
+                        {flags.savings_plan_years.has_value(), "--savings-plan-years", {"import", "refresh"}},
+                        {flags.what.has_value(), "--what", {"refresh"}},
+                        {flags.cache.has_value(), "--cache", {"refresh"}},
+                        {flags.mirror.has_value(), "--mirror", {"refresh"}},
+                        {flags.timeout.has_value(), "--timeout", {"refresh"}},
+                        {flags.allow_http, "--allow-http", {"refresh"}},
                         {flags.collectives.any(), "--instances, --count, --op and --sizes", {"collectives"}},
                         {flags.reference, "--reference", {"list"}}};
   for (const Rule& rule : rules) {
@@ -266,6 +341,7 @@ Result<void> flags_fit(const CatalogFlags& flags) {
 Result<Answer> run_catalog(const CatalogFlags& flags, const Context& context) {
   if (const Result<void> fit = flags_fit(flags); !fit) return tl::unexpected<Diagnostics>(fit.error());
   if (flags.action == "import") return import(flags, context);
+  if (flags.action == "refresh") return refresh(flags, context);
   if (flags.action == "diff") return diff(flags, context);
   if (flags.names.size() > 1) {
     return fail("unexpected-argument", "catalog " + flags.action,
@@ -282,8 +358,8 @@ Result<Answer> run_catalog(const CatalogFlags& flags, const Context& context) {
   if (flags.action == "verify") {
     return fail("unexpected-argument", "catalog verify", fmt::format("takes no name, has '{}'", flags.name()));
   }
-  return tl::unexpected<Diagnostics>(
-      {unknown_name("action", flags.action, "catalog", {"list", "show", "collectives", "import", "diff", "verify"})});
+  return tl::unexpected<Diagnostics>({unknown_name(
+      "action", flags.action, "catalog", {"list", "show", "collectives", "refresh", "import", "diff", "verify"})});
 }
 
 }  // namespace
@@ -291,33 +367,43 @@ Result<Answer> run_catalog(const CatalogFlags& flags, const Context& context) {
 Command catalog_command() {
   auto flags = std::make_shared<CatalogFlags>();
   return {
-      "catalog", "The facts that plans rest on: list, show, time collectives, import from AWS, compare, verify",
+      "catalog", "The facts that plans rest on: list, show, time collectives, refresh from AWS, compare, verify",
       "smplan catalog list prices --region us-west-2 --market spot --format csv\n"
       "  smplan catalog show ml.p5.48xlarge\n"
       "  smplan catalog collectives --instances ml.p5.48xlarge --count 2 --op all_reduce --sizes 1MiB..1GiB\n"
-      "  curl -o offer.json "
-      "https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AmazonSageMaker/current/index.json\n"
-      "  aws ec2 describe-spot-price-history --start-time now > spot.json\n"
-      "  curl -o advisor.json https://spot-bid-advisor.s3.amazonaws.com/spot-advisor-data.json\n"
-      "  smplan catalog import offer.json spot.json advisor.json --output prices.json\n"
+      "  smplan catalog refresh --what spot-prices --region us-west-2\n"
+      "  aws ec2 describe-spot-price-history --start-time \"$(date -u +%FT%TZ)\" > spot.json\n"
+      "  smplan catalog import spot.json --output prices.json\n"
       "  smplan catalog diff prices.json\n"
       "  smplan plan --params 13B --catalog prices.json\n"
       "  smplan catalog verify --catalog prices.json --max-age 90d",
       [flags](Flags& app) {
         app.add_option("action", flags->action, "What to do")
             ->required()
-            ->type_name("list|show|collectives|import|diff|verify");
+            ->type_name("list|show|collectives|refresh|import|diff|verify");
         app.add_option("names", flags->names,
                        "list: instances, accelerators, prices, models or stacks; show: any name; import: files of AWS; "
                        "diff: one or two overlays")
             ->type_name("");
-        app.add_option("--region", flags->region, "Prices of this region only")->type_name("REGION");
+        app.add_list("--region", flags->region,
+                     "Prices of this region only; refresh: regions, or all [those of the on-demand prices]")
+            ->type_name("REGION");
+        app.add_list("--what", flags->what, fmt::format("refresh: sources [all of {}]", source_names()))
+            ->type_name("LIST");
+        app.add_option("--cache", flags->cache, "refresh: folder of what is downloaded [SMPLAN_CACHE, ~/.cache/smplan]")
+            ->type_name("DIR");
+        app.add_option("--mirror", flags->mirror, "refresh: a server with AWS's paths, in place of AWS's")
+            ->type_name("URL");
+        app.add_option("--timeout", flags->timeout, "refresh: longest time for one file [10m], and for aws [2m]")
+            ->type_name("TIME");
+        app.add_flag("--allow-http", flags->allow_http, "refresh: a mirror without https, on another machine too");
         app.add_option("--market", flags->market, "Prices of this market only")
             ->type_name("on-demand|spot|capacity-block|training-plan|savings-plan");
         app.add_option("--as-of", flags->as_of, "Date for ages, and for imported facts that carry none [today]")
             ->type_name("YYYY-MM-DD");
         app.add_option("--max-age", flags->max_age, "verify: older prices are faults, e.g. 90d")->type_name("TIME");
-        app.add_option("--savings-plan-years", flags->savings_plan_years, "import: rates of plans of 1 or 3 years [1]")
+        app.add_option("--savings-plan-years", flags->savings_plan_years,
+                       "import, refresh: rates of plans of 1 or 3 years [1]")
             ->one_of({1, 3})
             ->type_name("1|3");
         app.add_option("--instances", flags->collectives.instances, "collectives: an instance type")->type_name("NAME");

@@ -29,6 +29,7 @@ Command completion_command(std::shared_ptr<const Interface> interface) {
                     return run_completion(*shell, *interface, context);
                   }};
   command.formats.names = {"script"};
+  command.shipped_facts = true;
   return command;
 }
 

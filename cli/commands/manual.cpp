@@ -44,6 +44,7 @@ Command manual_command(std::shared_ptr<const Interface> interface) {
                     return run_manual(*name, *interface, context);
                   }};
   command.formats.names = {"man", "markdown"};
+  command.shipped_facts = true;
   return command;
 }
 

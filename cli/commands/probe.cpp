@@ -22,7 +22,8 @@ Command probe_command() {
             answer.verbatim = true;
             return answer;
           },
-          formats};
+          formats,
+          true};
 }
 
 }  // namespace cli

@@ -73,7 +73,7 @@ def main() -> None:
     judge(packages)
 
     depends = run("dpkg-deb", "--field", packages["smplan"], "Depends")
-    for library in ("libc6", "libfmt", "libpcre2-8", "libstdc++6", "libutf8proc", "libyaml-cpp"):
+    for library in ("libc6", "libcurl4", "libfmt", "libpcre2-8", "libstdc++6", "libutf8proc", "libyaml-cpp"):
         assert library in depends, f"smplan depends on {depends}, not on {library}"
 
     root = work / "root"

@@ -36,6 +36,7 @@ def cli():
 
 
 @pytest.fixture(autouse=True)
-def no_region(monkeypatch):
+def no_region_and_no_cache(monkeypatch):
+    monkeypatch.setenv("SMPLAN_NO_CACHE", "1")
     monkeypatch.delenv("AWS_REGION", raising=False)
     monkeypatch.delenv("AWS_DEFAULT_REGION", raising=False)

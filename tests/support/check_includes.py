@@ -42,6 +42,7 @@ THIRD_PARTY = {
     "nlohmann/": r"base/json_(reader|stream|writer)\.cpp",
     "boost/": r"models/(machine/topology|pipeline/simulation)\.cpp",
     "Eigen/": r"base/least_squares\.cpp",
+    "curl/": r"cli/refresh/http_curl\.cpp",
     "CLI/": r"cli/(app|arguments|flags|interface/description)\.cpp",
     "pybind11/": r"bindings/.*",
     "yaml-cpp/": r"planner/preflight/.*\.cpp",
