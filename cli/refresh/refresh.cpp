@@ -497,6 +497,8 @@ Result<Answer> Refresh::write() {
     faults.push_back({"nothing-to-import", "catalog refresh", "got nothing", "ask for other sources with --what"});
     return tl::unexpected<Diagnostics>(with_what_stays(std::move(faults)));
   }
+  // Nobody else may change the files meanwhile.
+  if (const Result<void> locked = store_.begin(); !locked) return tl::unexpected<Diagnostics>(locked.error());
   ImportOptions options;
   options.as_of = today_;
   options.savings_plan_years = savings_plan_years();

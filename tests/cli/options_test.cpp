@@ -15,6 +15,9 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
+/// What the user of the tests has downloaded has no part in them.
+[[maybe_unused]] const int kWithoutCache = setenv("SMPLAN_NO_CACHE", "1", 1);
+
 /// Options of a command whose answer goes to a file, so that no terminal has a say.
 CommonOptions to_file() {
   CommonOptions options;
