@@ -144,6 +144,7 @@ class Request {
   HeaderList request_headers() const;
   Attempt judge(CURL* curl, CURLcode code);
   Attempt judge_status(CURL* curl);
+  Attempt judge_body();
   Attempt failed(std::string code, std::string message, std::string hint) const;
   Attempt again(std::string code, std::string message) const;
   /// The answer continues what is held, as was asked.
@@ -274,6 +275,24 @@ Attempt Request::again(std::string code, std::string message) const {
   return attempt;
 }
 
+/// Whether all of the body is here.
+Attempt Request::judge_body() {
+  if (!begun_ && !begin_body()) {  // an empty one
+    return unwritable_ ? failed(unwritable_->front().code, unwritable_->front().message, "")
+                       : again("bad-range", "answers with a part that was not asked for");
+  }
+  const bool part = headers_.status == 206;
+  std::optional<std::uint64_t> whole = headers_.range_total;
+  if (!part) whole = headers_.encoded ? std::nullopt : headers_.length;
+  if (whole && body_.size() != *whole) {
+    return again("short-body", fmt::format("broke off at {} of {} bytes", body_.size(), *whole));
+  }
+  Attempt attempt;
+  attempt.end = Attempt::End::Done;
+  attempt.version = part ? body_.held_version() : headers_.version;
+  return attempt;
+}
+
 Attempt Request::judge_status(CURL* curl) {
   curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &headers_.status);
   const long status = headers_.status;
@@ -292,22 +311,7 @@ Attempt Request::judge_status(CURL* curl) {
     attempt.redirect = target;
     return attempt;
   }
-  if (status == 200 || status == 206) {
-    if (!begun_ && !begin_body()) {  // an empty body
-      return unwritable_ ? failed(unwritable_->front().code, unwritable_->front().message, "")
-                         : again("bad-range", "answers with a part that was not asked for");
-    }
-    const std::optional<std::uint64_t> whole = status == 206      ? headers_.range_total
-                                               : headers_.encoded ? std::nullopt
-                                                                  : headers_.length;
-    if (whole && body_.size() != *whole) {
-      return again("short-body", fmt::format("broke off at {} of {} bytes", body_.size(), *whole));
-    }
-    Attempt attempt;
-    attempt.end = Attempt::End::Done;
-    attempt.version = status == 206 ? body_.held_version() : headers_.version;
-    return attempt;
-  }
+  if (status == 200 || status == 206) return judge_body();
   if (status == 416 && held_ > 0) {  // the rest of another, shorter version
     static_cast<void>(body_.begin({}));
     return again("bad-range", "has no such rest of the file");
