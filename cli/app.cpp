@@ -143,24 +143,15 @@ std::string shipped_version(bool json) {
 
 ExitCode run(std::vector<std::string> arguments) {
   const auto interface = std::make_shared<Interface>();
-  const std::vector<Command> commands = {plan_command(),
-                                         estimate_command(),
-                                         explain_command(),
-                                         models_command(),
-                                         catalog_command(),
-                                         validate_command(),
-                                         calibrate_command(),
-                                         export_command(),
-                                         check_command(),
-                                         report_command(),
-                                         trace_command(),
-                                         compare_command(),
-                                         finetune_command(),
-                                         probe_command(),
-                                         sweep_command(),
-                                         rl_command(),
-                                         regions_command(),
-                                         completion_command(interface),
+  const std::vector<Command> commands = {plan_command(),           estimate_command(),
+                                         explain_command(),        models_command(),
+                                         catalog_command(),        validate_command(),
+                                         calibrate_command(),      export_command(),
+                                         check_command(),          report_command(),
+                                         trace_command(),          compare_command(),
+                                         finetune_command(),       probe_command(),
+                                         sweep_command(),          rl_command(),
+                                         regions_command(),        completion_command(interface),
                                          manual_command(interface)};
   CommonOptions options;
   CLI::App root(kAbout, "smplan");

@@ -13,8 +13,8 @@
 namespace smplan::cli {
 namespace {
 
-constexpr std::array<std::string_view, 5> kValuedCommonFlags = {"--format", "--output", "--color", "--catalog",
-                                                                "--calibration"};
+constexpr std::array<std::string_view, 7> kValuedCommonFlags = {"--format",      "--output", "--color",   "--catalog",
+                                                                "--calibration", "--price",  "--discount"};
 
 bool is_flag(std::string_view token) { return token.size() > 1 && token[0] == '-'; }
 bool is_negative_number(std::string_view token) {

@@ -82,6 +82,11 @@ void add_common_options(Flags& command, CommonOptions& options, const Formats& f
       ->one_value_each();
   add("--calibration", options.calibrations, "Fitted profiles that replace the shipped ones; may be repeated", "FILE")
       ->one_value_each();
+  add("--price", options.prices.prices,
+      "A price of your own in USD an hour: ml.p5.48xlarge=38, ml.p5.48xlarge@eu-west-1=41/spot; may be repeated",
+      "TYPE=USD")
+      ->one_value_each();
+  add("--discount", options.prices.discount, "What your contract takes off all other prices, e.g. 12%", "PART");
   command.add_flag("--no-cache", options.no_cache, "Without the facts that `smplan catalog refresh` downloaded")
       ->group(kCommonGroup);
 }
@@ -101,6 +106,7 @@ Result<Context> make_context(const CommonOptions& options, const Formats& format
     if (!options.no_cache && !cache_is_off()) context.refreshed = merge_refreshed(*catalog, context.notes);
     merge_overlays(*catalog, options.catalogs, faults);
     merge_overlays(*catalog, options.calibrations, faults);
+    merge_stated_prices(*catalog, options.prices, faults);
   }
   if (!faults.empty()) return tl::unexpected<Diagnostics>(std::move(faults));
   context.catalog = std::move(*catalog);

@@ -10,6 +10,7 @@
 #include "cli/flags.hpp"
 #include "cli/refresh/cache.hpp"
 #include "cli/render/table.hpp"
+#include "cli/stated_prices.hpp"
 
 namespace smplan::cli {
 
@@ -24,6 +25,7 @@ struct CommonOptions {
   std::vector<std::string> catalogs;
   std::vector<std::string> calibrations;
   bool no_cache = false;
+  StatedPrices prices;
 };
 
 /// What --format takes.

@@ -76,7 +76,7 @@ void check_tool(const TrainingPlan& plan, std::string_view LossWord::*tool, std:
   }
   const bool trl = tool == &LossWord::trl;
   if (plan.adapters != nullptr && trl && switch_of(plan.adapters, &KindWord::trl).empty()) {
-    refuse(fmt::format("TRL's file has no words for adapters of the kind {}", plan.adapters->name),
+    refuse(out, fmt::format("TRL's file has no words for adapters of the kind {}", plan.adapters->name),
            "plan with --adapters lora, or export to axolotl or llama-factory");
   }
   if (optimizer_name(plan.optimizer).empty()) {
