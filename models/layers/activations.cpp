@@ -65,7 +65,8 @@ double block_norm_bytes(const Workload& w, const ActivationOptions& o, const Wid
 /// The same around an MLP, which has the rest: those of a router and of experts beside a dense MLP among them.
 double mlp_norm_bytes(const Workload& w, const ActivationOptions& o, const Widths& b) {
   const std::int64_t norms = w.architecture.norms_per_layer;
-  return norm_input_bytes(w, o, b) * static_cast<double>(norms > kNormsBefore ? norms - 2 : 1);
+  return norm_input_bytes(w, o, b) *
+         static_cast<double>(norms > kNormsBefore ? std::max<std::int64_t>(2, norms - 2) : 1);
 }
 
 /// Inputs of the norms of queries, keys and values. Those of latent attention count among what is compressed. Those of
