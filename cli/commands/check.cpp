@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/json_reader.hpp"
+#include "base/parallel_for.hpp"
 #include "cli/command.hpp"
 #include "cli/commands/job_source.hpp"
 #include "cli/render/findings.hpp"
@@ -15,7 +16,6 @@
 #include "planner/preflight/beside.hpp"
 #include "planner/preflight/check.hpp"
 #include "planner/request/fields.hpp"
-#include "planner/search/parallel_for.hpp"
 
 namespace smplan::cli {
 namespace {
