@@ -13,10 +13,11 @@ constexpr EnumNames<Compile, 4> kCompiles = {{{Compile::Default, "default"},
                                               {Compile::Off, "off"},
                                               {Compile::Layers, "layers"},
                                               {Compile::LayersAndLoss, "layers+loss"}}};
-constexpr EnumNames<LossKernel, 4> kLossKernels = {{{LossKernel::Default, "default"},
+constexpr EnumNames<LossKernel, 5> kLossKernels = {{{LossKernel::Default, "default"},
                                                     {LossKernel::Whole, "whole"},
                                                     {LossKernel::Fused, "fused"},
-                                                    {LossKernel::Linear, "linear"}}};
+                                                    {LossKernel::Linear, "linear"},
+                                                    {LossKernel::InPlace, "in-place"}}};
 constexpr EnumNames<AttentionClass, 3> kAttentionClasses = {
     {{AttentionClass::Default, "default"}, {AttentionClass::Flash2, "flash2"}, {AttentionClass::Vendor, "vendor"}}};
 constexpr EnumNames<BaseFormat, 4> kBaseFormats = {{{BaseFormat::Default, "default"},

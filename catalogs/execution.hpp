@@ -52,6 +52,9 @@ enum class LossKernel : std::int8_t {
   Whole,   ///< all logits at once, in fp32
   Fused,   ///< the framework's own fused cross-entropy on all logits
   Linear,  ///< with the output projection, in chunks: no logits are kept (Liger, cut cross-entropy)
+  /// On 16-bit logits row by row, their gradients written over them (flash-attention's Triton kernel, as verl calls it:
+  /// volcengine/verl 035682e, verl/utils/torch_functional.py, inplace_backward).
+  InPlace,
 };
 std::string_view to_string(LossKernel kernel);
 std::optional<LossKernel> loss_kernel_from(std::string_view name);

@@ -11,6 +11,8 @@ namespace {
 
 /// Logits, log-probabilities and gradient, each in fp32.
 constexpr double kWholeLogitsBytes = 12;
+/// Of a 16-bit logit, which its gradient takes the place of: read for the loss, read and written for the gradient.
+constexpr double kHalfLogitsBytes = 2;
 /// The same as one kernel forward and one backward: 16-bit logits and their gradient.
 constexpr double kCompiledLogitsBytes = 4;
 constexpr double kHalfBytes = 2;
@@ -35,6 +37,11 @@ void switch_kernels(const Execution& e, Stack& s) {
   if (e.reentrant_checkpoint != Toggle::Default) s.checkpoint_stops_early = !is_on(e.reentrant_checkpoint);
   if (e.compile == Compile::LayersAndLoss) s.logits_bytes = kCompiledLogitsBytes;
   if (e.loss_kernel == LossKernel::Whole) s.logits_bytes = kWholeLogitsBytes;
+  if (e.loss_kernel == LossKernel::InPlace) {
+    s.logits_bytes = s.parallel_logits_bytes = kHalfLogitsBytes;
+    s.loss_forward_bytes = kHalfLogitsBytes;
+    s.loss_backward_bytes = 2 * kHalfLogitsBytes;
+  }
   if (e.loss_kernel == LossKernel::Fused) s.logits_bytes = s.parallel_logits_bytes = s.fused_logits_bytes;
 }
 

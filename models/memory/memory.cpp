@@ -116,7 +116,10 @@ double logits_bytes(const Workload& w, const Strategy& s, const Stack& stack, do
 double frozen_logits_bytes(const Workload& w, const Strategy& s, const Stack& stack, double tokens) {
   if (w.frozen_forwards() <= 0 || !w.has_logits() || keeps_no_logits(stack)) return 0;
   constexpr double kHalfAndFloat = 2 + 4;
-  const double bytes = w.loss->keeps_frozen_logits ? kHalfAndFloat + 4 : kHalfAndFloat;
+  constexpr double kHalf = 2;
+  const bool in_place = stack.execution.loss_kernel == LossKernel::InPlace;
+  const double read = in_place ? kHalf : kHalfAndFloat;
+  const double bytes = w.loss->keeps_frozen_logits ? read + 4 : read;
   return bytes * tokens * static_cast<double>(w.architecture.vocab) / s.tensor_parallel;
 }
 

@@ -239,6 +239,10 @@ void check_program(const TrainingPlan& plan, TrainingProgram program, Diagnostic
     refuse(fmt::format("the training program does not know what {} calls its projections", plan.model.name),
            "plan with --lora-targets linear, or export with --script your own");
   }
+  if (s.execution.loss_kernel == LossKernel::InPlace) {
+    refuse("the training program has no loss that writes over its logits",
+           "plan with --loss-kernel linear, or export with --script your own");
+  }
   // DoRA reads the norms of whole weights at its start, PiSSA their singular values.
   if (plan.adapters != nullptr && plan.adapters->name != "rslora" && engine != Engine::Ddp) {
     refuse(fmt::format("the training program starts {} from whole weights, which ranks of {} do not hold",

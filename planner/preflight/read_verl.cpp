@@ -135,6 +135,20 @@ void read_dynamic_batch(const Node& data, JobStrategy& s) {
   s.micro_batch = derived(sequences, most->where);
 }
 
+/// verl's own loss writes gradients over the logits, unless the entropy is trained too, which reads them. Source:
+/// volcengine/verl 035682e, verl/workers/actor/dp_actor.py and verl/utils/torch_functional.py.
+void read_loss_kernel(const Node& root, JobStrategy& s) {
+  const Node* fused = root.at({"actor_rollout_ref", "model", "use_fused_kernels"});
+  if (fused == nullptr) fused = root.at({"model", "use_fused_kernels"});
+  const Node* entropy = root.at({"actor_rollout_ref", "actor", "entropy_coeff"});
+  const bool trains_entropy = entropy != nullptr && number_of(*entropy).value_or(0) != 0;
+  if (is_on(fused)) {
+    s.execution.loss_kernel = LossKernel::Linear;
+  } else if (!trains_entropy) {
+    s.execution.loss_kernel = LossKernel::InPlace;
+  }
+}
+
 }  // namespace
 
 void read_verl(const Node& root, Job& job) {
@@ -166,6 +180,7 @@ void read_verl(const Node& root, Job& job) {
   otherwise(s.recompute, "full", root.where);
   otherwise(s.bf16, true, root.where);
   otherwise(s.stack, s.tensor.stated || s.pipeline.stated ? "megatron" : "fsdp", root.where);
+  if (s.stack.is("fsdp")) read_loss_kernel(root, s);
   finish_tool(root, job);
 }
 
