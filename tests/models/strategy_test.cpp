@@ -307,6 +307,21 @@ TEST(StrategyCheck, CollectsEveryFault) {
   EXPECT_THAT(check(strategy, llama_8b(), everything()), SizeIs(5));  // heads, key-value heads, ffn, batch, recompute
 }
 
+TEST(StrategyRules, OfLayersThatReadEarlierOnesRefuseAPipeline) {
+  Workload borrows = llama_8b();
+  borrows.architecture.shared_key_values.n_layers = 4;
+  Workload embeds = llama_8b();
+  embeds.architecture.layer_embeddings = {.width = 256, .vocab = 1000};
+  Strategy staged;
+  staged.pipeline_parallel = 2;
+  EXPECT_FALSE(broken_rule("layers-of-one-stage", staged, llama_8b(), everything()));
+  for (const Workload& w : {borrows, embeds}) {
+    EXPECT_THAT(broken_rule("layers-of-one-stage", staged, w, everything())->message,
+                testing::HasSubstr("no pipeline hands on"));
+    EXPECT_FALSE(broken_rule("layers-of-one-stage", Strategy(), w, everything()));
+  }
+}
+
 TEST(StrategyRules, HaveNamesAndAreAskedOneByOne) {
   const std::vector<std::string_view> ids = strategy_rule_ids();
   EXPECT_EQ(std::set<std::string_view>(ids.begin(), ids.end()).size(), ids.size());
