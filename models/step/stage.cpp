@@ -181,8 +181,9 @@ void StageModel::add_root_traffic(std::int32_t index, StageCosts& costs) const {
   if (!gathers_parameters(strategy_.sharding) || strategy_.pipeline_parallel > 1) return;
   const bool by_module = state_engine(strategy_, stack_).fetches_head_apart(stack_);
   const EdgeParameters whole = edge_parameters(workload_.architecture);
-  const double parameters = by_module ? static_cast<double>(whole.embedding + whole.layer_embeddings) / strategy_.tensor_parallel
-                                      : stage_root_parameters(workload_.architecture, strategy_, index);
+  const double parameters =
+      by_module ? static_cast<double>(whole.embedding + whole.layer_embeddings) / strategy_.tensor_parallel
+                : stage_root_parameters(workload_.architecture, strategy_, index);
   const auto time = [&](CollectiveKind kind, double bytes) {
     return collective_time(kind, Bytes(parameters * bytes), groups_.shard, cluster_, strategy_.collectives).time;
   };
