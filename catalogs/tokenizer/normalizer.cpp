@@ -159,6 +159,7 @@ Normalizer read_replace(ObjectReader& in) {
       } else {
         out.append(t.text, cut.begin, cut.end - cut.begin);
       }
+      if (out.size() > kMaxStepText) return false;
     }
     if (t.from_start > 0 && cuts.front().match) {
       const std::size_t replaced = characters(std::string_view(t.text).substr(0, cuts.front().end));

@@ -15,7 +15,7 @@ struct NormalizedText {
   std::size_t from_start = 1;  ///< leading characters that stem from the first one of the whole text
 };
 
-/// Changes a text; false where that takes too long.
+/// Changes a text; false where that takes too long, or makes the text too long.
 using Normalizer = std::function<bool(NormalizedText& text, Matcher& matcher)>;
 
 /// Appends the normalizers of `normalizer` in tokenizer.json, in the order in which they run.

@@ -29,7 +29,7 @@ struct Words {
   [[nodiscard]] bool is_from_start(const Span& span) const { return span.begin < from_start; }
 };
 
-/// Cuts words further; false where that takes too long.
+/// Cuts words further; false where that takes too long, or makes the text too long.
 using PreTokenizer = std::function<bool(Words& words, Matcher& matcher)>;
 
 /// Appends the steps of `pre_tokenizer` in tokenizer.json, in the order in which they run.

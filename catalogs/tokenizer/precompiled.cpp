@@ -6,6 +6,7 @@
 
 #include "catalogs/tokenizer/characters.hpp"
 #include "catalogs/tokenizer/normalizer.hpp"
+#include "catalogs/tokenizer/reading.hpp"
 
 namespace smplan {
 namespace {
@@ -89,7 +90,7 @@ class CharacterMap {
   std::string texts_;
 };
 
-void replace(const CharacterMap& map, NormalizedText& t) {
+bool replace(const CharacterMap& map, NormalizedText& t) {
   std::string out;
   out.reserve(t.text.size());
   const std::string_view text = t.text;
@@ -109,6 +110,7 @@ void replace(const CharacterMap& map, NormalizedText& t) {
     }
     if (number++ == 0) from_start = out.size();
     at += length;
+    if (out.size() > kMaxStepText) return false;
   }
   if (t.from_start > 0) {
     t.from_start = 0;
@@ -116,6 +118,7 @@ void replace(const CharacterMap& map, NormalizedText& t) {
                        [&](char32_t, std::size_t, std::size_t) { ++t.from_start; });
   }
   t.text = std::move(out);
+  return true;
 }
 
 }  // namespace
@@ -127,10 +130,7 @@ Normalizer read_precompiled(const std::string& base64, const std::string& where,
     out.push_back({"bad-text", where, "is no table of sentencepiece's normalizer in base64", "write the file anew"});
     return nullptr;
   }
-  return [map = std::move(*map)](NormalizedText& t, Matcher&) {
-    replace(map, t);
-    return true;
-  };
+  return [map = std::move(*map)](NormalizedText& t, Matcher&) { return replace(map, t); };
 }
 
 }  // namespace smplan

@@ -99,8 +99,14 @@ Result<Tokenizer> Tokenizer::parse(std::string_view text, const std::string& nam
   ObjectReader in(*document, faults);
   // The version of the format; how sequences are cut and filled, and how tokens become text again.
   for (const char* key : {"version", "truncation", "padding", "decoder"}) in.ignore(key);
-  each_of(in, "normalizer", [&](const JsonValue& v) { read_normalizer(v, parts->normalizers, faults); });
-  each_of(in, "pre_tokenizer", [&](const JsonValue& v) { read_pre_tokenizer(v, parts->pre_tokenizers, faults); });
+  each_of(in, "normalizer", [&](const JsonValue& v) {
+    read_normalizer(v, parts->normalizers, faults);
+    check_steps(parts->normalizers.size(), v, faults);
+  });
+  each_of(in, "pre_tokenizer", [&](const JsonValue& v) {
+    read_pre_tokenizer(v, parts->pre_tokenizers, faults);
+    check_steps(parts->pre_tokenizers.size(), v, faults);
+  });
   each_of(in, "post_processor",
           [&](const JsonValue& v) { parts->added_to_a_sequence = read_post_processor(v, faults); });
   const std::vector<JsonValue> added = in.optional_array("added_tokens");
@@ -126,7 +132,7 @@ struct TokenCounter::State {
   TokenCount count_part(std::string_view part, bool from_start) {
     NormalizedText text{std::string(part), from_start ? 1U : 0U};
     for (const Normalizer& normalizer : parts->normalizers) {
-      if (!normalizer(text, matcher)) return tl::unexpected(kTooLong);
+      if (!normalizer(text, matcher) || text.text.size() > kMaxStepText) return tl::unexpected(kTooLong);
     }
     std::vector<Span> between;
     std::int64_t tokens = parts->added.normalized.cut(text.text, matcher, between);
@@ -148,7 +154,7 @@ struct TokenCounter::State {
 
   TokenCount count_words(Words& words) {
     for (const PreTokenizer& step : parts->pre_tokenizers) {
-      if (!step(words, matcher)) return tl::unexpected(kTooLong);
+      if (!step(words, matcher) || words.text.size() > kMaxStepText) return tl::unexpected(kTooLong);
     }
     std::int64_t tokens = 0;
     for (const Span& span : words.spans) {
@@ -159,7 +165,7 @@ struct TokenCounter::State {
     return tokens;
   }
 
-  static constexpr std::string_view kTooLong = "a regular expression of the tokenizer takes too long on this text";
+  static constexpr std::string_view kTooLong = "a step of the tokenizer takes too long on a text, or makes it too long";
 
   std::shared_ptr<const Tokenizer::Parts> parts;
   std::unique_ptr<TokenModel::Work> work;

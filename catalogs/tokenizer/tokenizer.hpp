@@ -38,7 +38,7 @@ class TokenCounter {
   TokenCounter& operator=(const TokenCounter&) = delete;
 
   /// Tokens of a text, without those that are added to a sequence. Fails where the text is no UTF-8, the vocabulary
-  /// has no token for a part of it, or a regular expression takes too long.
+  /// has no token for a part of it, or a step takes too long.
   Result<std::int64_t> count(std::string_view text);
 
  private:

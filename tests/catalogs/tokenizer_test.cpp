@@ -167,6 +167,25 @@ TEST(Tokenizer, HangsOnNoPatternAndNoText) {
   }
 }
 
+TEST(Tokenizer, BoundsWhatATextBecomes) {
+  const auto of = [](const json& normalizer) {
+    json tokenizer = words();
+    tokenizer["normalizer"] = normalizer;
+    const auto read = Tokenizer::parse(tokenizer.dump(), "t.json");
+    if (!read) return to_string(read.error());
+    const auto tokens = TokenCounter(*read).count(std::string(1000, 'a'));
+    return tokens ? std::string() : to_string(tokens.error());
+  };
+  const json grow = {{"type", "Replace"}, {"pattern", {{"String", "a"}}}, {"content", std::string(1000, 'a')}};
+  const auto times = [](int n, const json& step) {
+    return json{{"type", "Sequence"}, {"normalizers", json(static_cast<std::size_t>(n), step)}};
+  };
+  EXPECT_EQ(of(times(1, grow)), "");
+  EXPECT_THAT(of(times(2, grow)), HasSubstr("makes it too long"));
+  EXPECT_THAT(of(times(40, {{"type", "ByteLevel"}})), "") << "of ASCII there is nothing to double";
+  EXPECT_THAT(of(times(65, {{"type", "NFC"}})), HasSubstr("more than 64 steps"));
+}
+
 std::string own(std::string_view pattern) {
   const auto out = from_oniguruma(pattern, "p", [](std::string_view name) { return name == "Han"; });
   return out ? *out : out.error().front().message;

@@ -2,7 +2,8 @@
 
 usage: tokenizer_kinds.py FOLDER    writes FOLDER/NAME.json of each, and FOLDER/counts.json with what the library counts
 
-tests/data/tokenizers is that folder. The texts that they are trained on are written here.
+tests/data/tokenizers is that folder. The texts that they are trained on are written here. Trainers break ties in any
+order, so that files and counts change together when they are made anew.
 """
 
 import itertools
