@@ -44,6 +44,13 @@ struct ChosenMeasure {
   std::string words;
 };
 
+ChosenMeasure by_characters(double per_token) {
+  ChosenMeasure chosen;
+  chosen.measure.characters_per_token = per_token;
+  chosen.words = fmt::format("{:g} characters a token", per_token);
+  return chosen;
+}
+
 /// The tokenizer.json beside a config.json that is named; nullopt if there is none.
 std::optional<std::string> tokenizer_beside(const RequestSpec& base) {
   if (!base.hf_config || *base.hf_config == "-") return std::nullopt;
@@ -61,10 +68,10 @@ std::optional<ChosenMeasure> choose_measure(const FineTuneWords& words, const Re
   if (words.characters_per_token) {
     const auto n = take(parse_count(*words.characters_per_token, "--characters-per-token"), out);
     if (!n) return std::nullopt;
-    return ChosenMeasure{{.characters_per_token = *n}, fmt::format("{:g} characters a token", *n)};
+    return by_characters(*n);
   }
   const auto path = words.tokenizer ? words.tokenizer : tokenizer_beside(base);
-  if (!path) return ChosenMeasure{{}, fmt::format("{:g} characters a token", kCharactersPerToken)};
+  if (!path) return by_characters(kCharactersPerToken);
   if (*path == "-") {
     out.push_back({"conflict", "--tokenizer", "standard input is no tokenizer", "name a tokenizer.json"});
     return std::nullopt;
