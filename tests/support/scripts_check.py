@@ -40,6 +40,7 @@ STARTED = {
     "python_page": (["{work}/python.md"], 1, "No module named 'smplan'"),
     "recipe_files": (["/nowhere"], 2, "/nowhere/recipes_collection/recipes is missing"),
     "recipes": (["/nowhere"], 2, "/nowhere is missing"),
+    "refresh": (["everything"], 2, "Usage"),
     "reproduce": ([], BUILDS, ""),
     "run": (["--version"], BUILDS, ""),
     "runs/normalise": (["tests/measured/runs/smp_mics.csv", "{work}/typed.csv"], 0, ""),

@@ -1,0 +1,135 @@
+"""The file of a framework's settings: what is in it, how a newer reading is laid over it, and what has moved."""
+
+import dataclasses
+import datetime
+import json
+import pathlib
+import re
+
+FOLDER = pathlib.Path(__file__).resolve().parents[2] / "catalogs/data/frameworks"
+SCHEMA = "smplan.framework/1"
+# Of a row, in the order in which it is written.
+KEYS = ("name", "also", "types", "items", "values", "min", "max", "above", "below", "case", "nargs", "required",
+        "section", "section_of", "default", "deprecated", "replaced_by", "last")
+
+
+@dataclasses.dataclass
+class Section:
+    """An object of the file. `reader`: how the library takes values; `unknown`: what it does with other keys."""
+    path: str
+    reader: str
+    unknown: str
+    fields: list = dataclasses.field(default_factory=list)
+    auto: bool = False  # "auto" stands for a value that is filled in, or left out
+
+    def add(self, name: str, **members) -> None:
+        row = {"name": name, **{key: list(value) if isinstance(value, tuple) else value
+                                for key, value in members.items() if value is not None and value not in ([], (), "")}}
+        if "default" in row and not plain(row["default"]):
+            del row["default"]
+        self.fields.append(row)
+
+
+@dataclasses.dataclass
+class Table:
+    framework: str
+    version: str
+    source: str
+    sections: list
+
+
+def plain(value) -> bool:
+    """Whether JSON has it, and it is short enough to be told."""
+    if isinstance(value, (list, tuple)):
+        return all(plain(item) for item in value) and len(value) < 9
+    if isinstance(value, float):
+        return value == value and abs(value) != float("inf")
+    # Paths of the machine that reads are no defaults.
+    return value is None or isinstance(value, (bool, int)) or isinstance(value, str) and "/" not in value
+
+
+def numbers(version: str) -> tuple:
+    return tuple(int(part) for part in re.findall(r"\d+", version.split("+")[0])[:4])
+
+
+def shipped(framework: str) -> dict | None:
+    file = FOLDER / f"{framework}.json"
+    return json.loads(file.read_text(encoding="utf-8")) if file.exists() else None
+
+
+def sorted_row(row: dict) -> dict:
+    return {key: row[key] for key in KEYS if key in row}
+
+
+def either(new: dict, old: dict) -> dict:
+    """A row of two versions: the newer one, with the words that the older one took beside them."""
+    both = "values" in new and "values" in old
+    return sorted_row({**new, "values": list(dict.fromkeys([*new["values"], *old["values"]]))}) if both else new
+
+
+def laid_over(old: dict | None, table: Table) -> dict:
+    """The reading over the shipped file. What only an older version has stays, with the last version that had it."""
+    newer = old is None or numbers(table.version) >= numbers(old["version"])
+    version = table.version if newer else old["version"]
+    sections = {s.path: {"path": s.path, "reader": s.reader, "unknown": s.unknown, "auto": s.auto,
+                         "fields": {row["name"]: sorted_row(row) for row in s.fields}} for s in table.sections}
+    for section in (old or {}).get("sections", []):
+        rows = {row["name"]: row for row in section["fields"]}
+        read = sections.get(section["path"])
+        if read is None:
+            sections[section["path"]] = {**section, "fields": rows}
+            continue
+        if newer:
+            gone = old["version"] if old["version"] != table.version else None
+            kept = {name: sorted_row({**row, "last": row.get("last", gone)}) for name, row in rows.items()
+                    if name not in read["fields"] and row.get("last", gone)}
+            same = {name: either(row, rows[name]) for name, row in read["fields"].items() if name in rows}
+            read["fields"] = {**read["fields"], **same, **kept}
+        else:
+            added = {name: sorted_row({**row, "last": table.version}) for name, row in read["fields"].items()
+                     if name not in rows or (rows[name].get("last") and
+                                             numbers(rows[name]["last"]) < numbers(table.version))}
+            same = {name: either(row, read["fields"][name]) for name, row in rows.items() if name in read["fields"]}
+            sections[section["path"]] = {**section, "fields": {**rows, **same, **added}}
+    return {"schema": SCHEMA, "framework": table.framework, "version": version,
+            "source": table.source if newer else old["source"],
+            "as_of": datetime.date.today().isoformat(),
+            "sections": [{**section, "fields": sorted(section["fields"].values(), key=lambda row: row["name"])}
+                         for _, section in sorted(sections.items())]}
+
+
+def text_of(document: dict) -> str:
+    head = ",\n".join(f"  {json.dumps(key)}: {json.dumps(document[key])}"
+                      for key in ("schema", "framework", "version", "source", "as_of"))
+    sections = []
+    for section in document["sections"]:
+        members = {key: section[key] for key in ("path", "reader", "unknown")}
+        if section.get("auto"):
+            members["auto"] = True
+        start = json.dumps(members)[:-1]
+        rows = ",\n".join("      " + json.dumps(row) for row in section["fields"])
+        sections.append(f'    {start}, "fields": [\n{rows}\n    ]}}')
+    body = ",\n".join(sections)
+    return f'{{\n{head},\n  "sections": [\n{body}\n  ]\n}}\n'
+
+
+def rows_of(document: dict | None) -> dict:
+    return {(section["path"], row["name"]): row for section in (document or {}).get("sections", [])
+            for row in section["fields"]}
+
+
+def moved(old: dict | None, new: dict) -> list[str]:
+    """What differs between two files, a line each: settings added, gone or changed, with what changed of them."""
+    before, after = rows_of(old), rows_of(new)
+    lines = []
+    for key in sorted(before.keys() | after.keys()):
+        name = ".".join(part for part in key if part)
+        if key not in before:
+            lines.append(f"+ {name} {json.dumps(after[key])}")
+        elif key not in after:
+            lines.append(f"- {name}")
+        else:
+            pairs = ((member, before[key].get(member), after[key].get(member)) for member in KEYS)
+            lines += [f"~ {name}: {member} {json.dumps(old_value)} -> {json.dumps(new_value)}"
+                      for member, old_value, new_value in pairs if old_value != new_value]
+    return lines

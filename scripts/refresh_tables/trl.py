@@ -1,0 +1,117 @@
+"""Arguments of transformers' Trainer and of TRL's trainers: the dataclasses that HfArgumentParser and TrlParser make
+options and keys of, read from their sources."""
+
+import ast
+import importlib.metadata
+import os
+import pathlib
+import re
+import sys
+
+from refresh_tables.megatron import torchrun
+from refresh_tables.sources import MISSING, Sources, calls, keywords, literal, parsed
+from refresh_tables.table import Section, Table
+
+# TRL's modules that hold a dataclass of arguments, and transformers'.
+FILES = ("trl/trainer/*config.py", "trl/trainer/utils.py", "trl/scripts/*.py", "trl/commands/*.py",
+         "trl/experimental/*/*config.py", "trl/extras/dataset_formatting.py")
+OF_TRANSFORMERS = ("training_args.py", "training_args_seq2seq.py", "trainer_utils.py", "debug_utils.py")
+# What TrlParser itself takes beside the fields.
+OF_PARSER = {"config": ["string"], "env": ["object"]}
+
+
+def folder_of(package: str) -> pathlib.Path:
+    for entry in sys.path:
+        for base in (pathlib.Path(entry or os.getcwd()), pathlib.Path(entry or os.getcwd(), "src")):
+            if (base / package).is_dir():
+                return base / package
+    raise ImportError(f"{package} is not on the path")
+
+
+def version_of(package: pathlib.Path) -> str:
+    stated = re.search(r'^__version__ = "([^"]+)"', (package / "__init__.py").read_text(encoding="utf-8"), re.MULTILINE)
+    if stated:
+        return stated.group(1)
+    for file in (package / "VERSION", package.parent / "VERSION"):
+        if file.exists():
+            return file.read_text(encoding="utf-8").strip()
+    return importlib.metadata.version(package.name)
+
+
+def is_arguments(name: str) -> bool:
+    return name.endswith("Config") or name.endswith("Arguments")
+
+
+def add(section: Section, sources: Sources, made: str, of_all: frozenset = frozenset()) -> None:
+    """Fields of one class. Of a name that two classes have, either's types will do, unless all trainers share it."""
+    for name, (annotation, default, call) in sources.fields(made).items():
+        init = keywords(call).get("init") if call is not None else None
+        if (init is not None and literal(init) is False) or name.startswith("_"):
+            continue
+        row = sources.described(annotation)
+        known = next((one for one in section.fields if one["name"] == name), None)
+        if known is None:
+            told = "" if call is None else str(literal(help_of(call)))
+            section.add(name, **row, default=None if default is MISSING else default,
+                        deprecated="deprecated" in told[:60].lower() or None)
+        elif name not in of_all and (known["types"] != row["types"] or
+                                      known.get("values", []) != row.get("values", [])):
+            known["types"] = list(dict.fromkeys([*known["types"], *row["types"]]))
+            known.pop("values", None)
+            if known.get("default") != default:
+                known.pop("default", None)
+
+
+def help_of(call):
+    given = keywords(call).get("metadata")
+    if isinstance(given, ast.Dict):
+        told = dict(zip((literal(key) for key in given.keys), given.values)).get("help")
+        return told if told is not None else ast.Constant("")
+    return ast.Constant("")
+
+
+def launchers() -> Section:
+    """Options of torchrun, `accelerate launch` and `deepspeed`, which stand before the script in the same line."""
+    section = Section("launcher", "argparse", "open")
+    torchrun(section)
+    from accelerate.commands.launch import launch_command_parser
+
+    for action in launch_command_parser()._actions:
+        if action.dest not in ("help", "training_script", "training_script_args"):
+            if all(row["name"] != action.dest.replace("_", "-") for row in section.fields):
+                section.add(action.dest.replace("_", "-"), types=["any"])
+    runner = folder_of("deepspeed") / "launcher/runner.py"
+    for call in calls(parsed(runner), "add_argument"):
+        for name in (literal(word) for word in call.args):
+            if isinstance(name, str) and name.startswith("--"):
+                if all(row["name"] != name[2:].replace("_", "-") for row in section.fields):
+                    section.add(name[2:].replace("_", "-"), types=["any"])
+    for row in section.fields:
+        row.update({"types": ["any"]})
+    return section
+
+
+def read() -> Table:
+    trl, transformers = folder_of("trl"), folder_of("transformers")
+    files = sorted({file for pattern in FILES for file in trl.parent.glob(pattern)})
+    sources = Sources([transformers / name for name in OF_TRANSFORMERS] + files)
+    section = Section("", "argparse", "open")
+    for made in ("TrainingArguments", "Seq2SeqTrainingArguments"):
+        add(section, sources, made)
+    of_all = frozenset(row["name"] for row in section.fields)
+    for made in sorted(sources.classes):
+        if is_arguments(made) and not made.startswith("_"):
+            add(section, sources, made, of_all)
+    for name, types in OF_PARSER.items():
+        section.add(name, types=types)
+    for row in section.fields:  # HfArgumentParser: a switch with or without a word, and --no_x of what is on
+        if row["types"] in (["boolean"], ["boolean", "null"]):
+            row.update({"nargs": "optional", **({"also": [f"no_{row['name']}"]} if row.get("default") is True else {})})
+        elif "list" in row["types"]:
+            row["nargs"] = "many"
+    sections = [section]
+    if folder_of("deepspeed").parent == trl.parent:  # an environment, not the sources of one version
+        sections.append(launchers())
+    version = version_of(trl)
+    return Table("trl", version, f"TRL {version} and transformers {version_of(transformers)}, their dataclasses of "
+                 "arguments; the launchers of PyTorch, accelerate and DeepSpeed", sections)
