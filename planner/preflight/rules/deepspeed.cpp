@@ -1,6 +1,7 @@
 // ds_config.json.
 #include <algorithm>
 
+#include "planner/preflight/rules/settings.hpp"
 #include "planner/preflight/rules/tools.hpp"
 
 namespace smplan {
@@ -18,56 +19,6 @@ void pipeline(const CheckInput& in, Report& report) {
   const Count& pp = in.job.strategy.pipeline;
   if (pp && *pp > 1 && stage(in) >= 2) {
     report.at(in.job.strategy.zero_stage, {count_text(stage(in)), count_text(*pp)});
-  }
-}
-
-/// Keys of the file itself, unknown ones of which DeepSpeed leaves to the caller. Source: DeepSpeed 0.19.5,
-/// runtime/constants.py and docs/_pages/config-json.md.
-constexpr std::string_view kTopLevel[] = {"train_batch_size",
-                                          "train_micro_batch_size_per_gpu",
-                                          "gradient_accumulation_steps",
-                                          "gradient_clipping",
-                                          "zero_optimization",
-                                          "zero_allow_untested_optimizer",
-                                          "zero_force_ds_cpu_optimizer",
-                                          "bf16",
-                                          "fp16",
-                                          "amp",
-                                          "optimizer",
-                                          "scheduler",
-                                          "activation_checkpointing",
-                                          "steps_per_print",
-                                          "wall_clock_breakdown",
-                                          "prescale_gradients",
-                                          "gradient_predivide_factor",
-                                          "communication_data_type",
-                                          "sparse_attention",
-                                          "sparse_gradients",
-                                          "flops_profiler",
-                                          "tensorboard",
-                                          "comms_logger",
-                                          "data_efficiency",
-                                          "elasticity",
-                                          "tensor_parallel",
-                                          "pipeline",
-                                          "checkpoint",
-                                          "data_types"};
-
-void unknown_key(const CheckInput& in, Report& report) {
-  for (const Node& entry : in.job.root().items) {
-    const std::string_view meant = one_slip_from(entry.key, kTopLevel);
-    if (meant.empty()) continue;
-    Finding& finding = report.at(entry);
-    finding.severity = Severity::Warning;
-    finding.message = quote(entry.key) + " is dropped without a word";
-    finding.fix = "did you mean " + std::string(meant) + "?";
-  }
-  if (zero(in) == nullptr) return;
-  for (const Node& entry : zero(in)->items) {
-    if (contains(in.limits.zero_optimization, entry.key)) continue;
-    Finding& finding = report.at(entry, {quote(entry.key)});
-    const auto near = nearest_names(entry.key, in.limits.zero_optimization, 1);
-    if (!near.empty()) finding.fix = "did you mean " + near.front() + "?";
   }
 }
 
@@ -92,7 +43,7 @@ void offload_device(const CheckInput& in, Report& report) {
   for (const std::string_view name : {"offload_optimizer", "offload_param"}) {
     const Node* offload = zero_member(in, name);
     const Node* device = offload == nullptr ? nullptr : offload->find("device");
-    if (device == nullptr || is_placeholder(device->text)) continue;
+    if (device == nullptr || is_placeholder(device->text) || device->text == "auto") continue;
     const std::string& d = device->text;
     const Node* path = offload->find("nvme_path");
     if (d != "none" && d != "cpu" && d != "nvme") {
@@ -128,17 +79,17 @@ void partial_offload(const CheckInput& in, Report& report) {
   const Node* offload = zero_member(in, "offload_optimizer");
   const Node* ratio = offload == nullptr ? nullptr : offload->find("ratio");
   const auto r = ratio == nullptr ? std::nullopt : number_of(*ratio);
-  if (!r) return;
-  if (*r > 1 || *r < 0) {
-    report.at(*ratio, {ratio->text, "is not between 0 and 1"});
-  } else if (*r < 1 && stage(in) != 3) {
+  if (!r || *r > 1 || *r < 0) return;  // that is no ratio at all
+  if (*r < 1 && stage(in) != 3) {
     report.at(*ratio, {ratio->text, "works in stage 3 only, and this is stage " + count_text(stage(in))});
   }
 }
 
-void cpu_offload(const CheckInput& in, Report& report) {
+/// Of two old keys that became objects the rewriting is safe; old_settings() leaves them here.
+void old_keys(const CheckInput& in, Report& report) {
+  old_settings(in, report);
   for (const std::string_view name : {"cpu_offload", "cpu_offload_param"}) {
-    const Node* old_key = zero_member(in, name);
+    const Node* old_key = in.job.kind == JobKind::DeepSpeed ? zero_member(in, name) : nullptr;
     if (old_key == nullptr) continue;
     const std::string now = name == "cpu_offload" ? "offload_optimizer" : "offload_param";
     Finding& finding = report.at(*old_key, {std::string(name), now});
@@ -164,13 +115,48 @@ void secondary_partition(const CheckInput& in, Report& report) {
   }
 }
 
-void autos_below(const Node& node, Report& report) {
-  if (node.is_string() && node.text == "auto") report.at(node, {node.key});
-  for (const Node& item : node.items) autos_below(item, report);
+/// Values that Hugging Face's Trainer fills in. Source: transformers 5.24.0, integrations/deepspeed.py.
+bool is_filled(std::string_view path) {
+  static constexpr std::string_view kFilled[] = {"/train_batch_size",
+                                                 "/train_micro_batch_size_per_gpu",
+                                                 "/gradient_accumulation_steps",
+                                                 "/gradient_clipping",
+                                                 "/optimizer/params/lr",
+                                                 "/optimizer/params/betas",
+                                                 "/optimizer/params/eps",
+                                                 "/optimizer/params/weight_decay",
+                                                 "/scheduler/params/warmup_min_lr",
+                                                 "/scheduler/params/warmup_max_lr",
+                                                 "/scheduler/params/warmup_num_steps",
+                                                 "/scheduler/params/total_num_steps",
+                                                 "/fp16/enabled",
+                                                 "/fp16/fp16_backend",
+                                                 "/bf16/enabled",
+                                                 "/amp/enabled",
+                                                 "/amp/opt_level",
+                                                 "/zero_optimization/reduce_bucket_size",
+                                                 "/zero_optimization/stage3_prefetch_bucket_size",
+                                                 "/zero_optimization/stage3_param_persistence_threshold"};
+  return std::find(std::begin(kFilled), std::end(kFilled), path) != std::end(kFilled);
+}
+
+/// Who reads the file decides: without the fact it is a warning. What nobody fills in takes DeepSpeed's default.
+void autos_below(const Node& node, const std::optional<bool>& trainer, Report& report) {
+  const bool automatic = node.is_string() && node.text == "auto";
+  if (automatic && trainer != true) {
+    Finding& finding = report.at(node, {node.key});
+    if (!trainer) finding.severity = Severity::Warning;
+  } else if (automatic && !is_filled(node.where.path)) {
+    Finding& finding = report.at(node, {node.key});
+    finding.severity = Severity::Warning;
+    finding.message = node.key + " is auto, which the Trainer does not fill in: DeepSpeed takes its default";
+    finding.fix = "write the value";
+  }
+  for (const Node& item : node.items) autos_below(item, trainer, report);
 }
 
 void automatic(const CheckInput& in, Report& report) {
-  if (in.facts.hugging_face_trainer != true) autos_below(in.job.root(), report);
+  autos_below(in.job.root(), in.facts.hugging_face_trainer, report);
 }
 
 void master_weights(const CheckInput& in, Report& report) {
@@ -191,11 +177,11 @@ constexpr Rule kRules[] = {
     {"C158", Severity::Error, "ZeRO with a pipeline", "ZeRO stage 2 or 3 with pipeline parallelism",
      "ZeRO stage {} and a pipeline of {} stages exclude each other", "use stage 0 or 1, or no pipeline", kEngine,
      kDeepSpeed, Need::Nothing, pipeline},
-    {"C159", Severity::Error, "Unknown ZeRO key",
-     "zero_optimization has a key that DeepSpeed does not know, or (a warning) a key of the file is a slip of a known "
-     "one",
-     "{} is no key of zero_optimization, which refuses unknown ones", "delete it", kZero, kDeepSpeed, Need::Nothing,
-     unknown_key},
+    {"C159", Severity::Error, "Unknown setting",
+     "a framework's file or command line has a key that no version of the framework knows (a warning where the "
+     "framework drops it, or where the user's script may take it)",
+     "{} is no setting of {}", "delete it", "catalogs/data/frameworks, read by scripts/refresh", kFrameworkFiles,
+     Need::Nothing, unknown_settings},
     {"C160", Severity::Error, "ZeRO stage", "the stage is not 0, 1, 2 or 3", "ZeRO stage {} does not exist",
      "write 0, 1, 2 or 3", kZero, kDeepSpeed | kAccelerate, Need::Nothing, stage_range},
     {"C161", Severity::Error, "Offload device", "the device is not none, cpu or nvme, or nvme has no path", "{}: {}",
@@ -204,15 +190,18 @@ constexpr Rule kRules[] = {
      "offload_param or NVMe with a stage below 3, or offload_optimizer in stage 0",
      "{} in stage {}; the schema takes it without a word", "use stage 3, or drop it", kZero, kDeepSpeed, Need::Nothing,
      offload_below_stage},
-    {"C163", Severity::Error, "Partial offload", "the offload ratio is above 1, or below 1 outside stage 3",
+    {"C163", Severity::Error, "Partial offload", "the offload ratio is below 1 outside stage 3",
      "an offload ratio of {} {}", "use stage 3, or offload all", kZero, kDeepSpeed, Need::Nothing, partial_offload},
-    {"C164", Severity::Warning, "cpu_offload", "the deprecated key is used", "{} is deprecated, {} takes its place",
-     "use the new key", kZero, kDeepSpeed, Need::Nothing, cpu_offload},
+    {"C164", Severity::Warning, "Old setting",
+     "a key of a framework's file or command line is deprecated, or the newest version no longer has it",
+     "{} is deprecated, {} takes its place", "use the new key", "catalogs/data/frameworks, read by scripts/refresh",
+     kFrameworkFiles, Need::Nothing, old_keys},
     {"C165", Severity::Error, "Secondary partition",
      "zero_hpz_partition_size does not divide the ranks, or the stage is not 3", "zero_hpz_partition_size {} {}",
      "use stage 3 and the accelerators of a node", kEngine, kDeepSpeed, Need::Nothing, secondary_partition},
     {"C166", Severity::Error, "Values left to auto",
-     "a value is auto and the file does not go through Hugging Face's Trainer",
+     "a value is auto and the file does not go through Hugging Face's Trainer (a warning where that is not known, or "
+     "where the Trainer does not fill it in)",
      "{} is auto, which only Hugging Face's Trainer fills in: DeepSpeed quietly takes its default",
      "write the value (facts: \"hugging_face_trainer\": true if the Trainer reads this file)", kZero, kDeepSpeed,
      Need::Nothing, automatic},

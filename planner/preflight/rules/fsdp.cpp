@@ -43,6 +43,11 @@ void sizes(const CheckInput& in, Report& report) {
   }
 }
 
+std::string upper_case(std::string text) {
+  for (char& c : text) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  return text;
+}
+
 void strategy_name(const CheckInput& in, Report& report) {
   const Text& name = in.job.strategy.sharding;
   if (!name || in.job.strategy.stack.is("megatron")) return;
@@ -52,7 +57,8 @@ void strategy_name(const CheckInput& in, Report& report) {
                                                             "_hybrid_shard_zero2", "full_shard"};
   // The adapter's own names; llmft takes FSDP's.
   const bool recipe = in.job.kind == JobKind::HyperpodRecipe && !in.job.strategy.stack;
-  const auto known = [&](const auto& names) { return std::find(names.begin(), names.end(), *name) != names.end(); };
+  const std::string word = recipe ? *name : upper_case(*name);  // accelerate takes either case
+  const auto known = [&](const auto& names) { return std::find(names.begin(), names.end(), word) != names.end(); };
   if (recipe ? known(kRecipeNames) : known(kAccelerateNames)) return;
   report.at(name, {quote(*name), recipe ? "no_shard, shard_grad_op, hybrid_shard, _hybrid_shard_zero2 or full_shard"
                                         : "FULL_SHARD, SHARD_GRAD_OP, NO_SHARD, HYBRID_SHARD or HYBRID_SHARD_ZERO2"});
@@ -105,12 +111,10 @@ void wrap_policy(const CheckInput& in, Report& report) {
   if (layer == nullptr || layer->is_null() || layer->text.empty()) report.at(*policy);
 }
 
-/// Rank 0 alone reads the weights, so the others must be sent them.
+/// Rank 0 alone reads the weights, so the others must be sent them; the launcher asks for it with FSDP2 too.
 void efficient_loading(const CheckInput& in, Report& report) {
   const Node* fsdp = in.job.root().find("fsdp_config");
   if (fsdp == nullptr || !fsdp->is_object()) return;
-  const Node* version = fsdp->find("fsdp_version");
-  if (version != nullptr && integer_of(*version).value_or(1) > 1) return;  // FSDP2 always sends them
   const Node* loading = fsdp->find("fsdp_cpu_ram_efficient_loading");
   const Node* sync = fsdp->find("fsdp_sync_module_states");
   if (loading == nullptr || sync == nullptr || truth_of(*loading) != true || truth_of(*sync) != false) return;
@@ -150,12 +154,11 @@ constexpr Rule kRules[] = {
      "that has none",
      "name the model's decoder layer, e.g. LlamaDecoderLayer, if it is none of transformers' models",
      "accelerate 1.14.0, utils/dataclasses.py, set_auto_wrap_policy", kAccelerate, Need::Nothing, wrap_policy},
-    {"C218", Severity::Warning, "Weights that one rank reads",
+    {"C218", Severity::Error, "Weights that one rank reads",
      "fsdp_cpu_ram_efficient_loading is on and fsdp_sync_module_states is off",
      "fsdp_cpu_ram_efficient_loading reads the weights on rank 0 alone, and fsdp_sync_module_states false does not "
-     "send "
-     "them to the others: earlier versions of accelerate refuse that, 1.14 overrules it",
-     "set fsdp_sync_module_states: true", "accelerate 1.14.0, utils/dataclasses.py; huggingface/transformers#25100",
+     "send them to the others: accelerate launch refuses that",
+     "set fsdp_sync_module_states: true", "accelerate 1.15.0, utils/launch.py; huggingface/transformers#25100",
      kAccelerate, Need::Nothing, efficient_loading},
 };
 

@@ -1,7 +1,4 @@
 // Megatron's arguments.
-#include <algorithm>
-#include <array>
-
 #include "models/layers/layer_inputs.hpp"
 #include "planner/preflight/rules/tools.hpp"
 
@@ -108,72 +105,6 @@ void sequence_of_positions(const CheckInput& in, Report& report) {
       .fix = "raise it to the sequence length";
 }
 
-/// Options that stand in most argument lists, each longer than a slip. No other option of Megatron-LM d98e8a6 is one
-/// letter away from one of them.
-constexpr std::array<std::string_view, 53> kCommonOptions = {"attention-backend",
-                                                             "attention-dropout",
-                                                             "context-parallel-size",
-                                                             "cpu-offloading-num-layers",
-                                                             "data-path",
-                                                             "disable-bias-linear",
-                                                             "distributed-backend",
-                                                             "expert-model-parallel-size",
-                                                             "expert-tensor-parallel-size",
-                                                             "ffn-hidden-size",
-                                                             "global-batch-size",
-                                                             "group-query-attention",
-                                                             "hidden-dropout",
-                                                             "hidden-size",
-                                                             "kv-channels",
-                                                             "max-position-embeddings",
-                                                             "micro-batch-size",
-                                                             "moe-ffn-hidden-size",
-                                                             "moe-grouped-gemm",
-                                                             "moe-router-topk",
-                                                             "moe-token-dispatcher-type",
-                                                             "multi-latent-attention",
-                                                             "normalization",
-                                                             "num-attention-heads",
-                                                             "num-distributed-optimizer-instances",
-                                                             "num-experts",
-                                                             "num-layers",
-                                                             "num-query-groups",
-                                                             "num-virtual-stages-per-pipeline-rank",
-                                                             "optimizer-cpu-offload",
-                                                             "optimizer-offload-fraction",
-                                                             "overlap-grad-reduce",
-                                                             "overlap-param-gather",
-                                                             "pipeline-model-parallel-layout",
-                                                             "pipeline-model-parallel-size",
-                                                             "position-embedding-type",
-                                                             "recompute-granularity",
-                                                             "recompute-method",
-                                                             "recompute-num-layers",
-                                                             "rotary-base",
-                                                             "rotary-percent",
-                                                             "save-interval",
-                                                             "seq-length",
-                                                             "sequence-parallel",
-                                                             "tensor-model-parallel-size",
-                                                             "tokenizer-model",
-                                                             "tokenizer-type",
-                                                             "tp-comm-overlap",
-                                                             "train-iters",
-                                                             "transformer-impl",
-                                                             "untie-embeddings-and-output-weights",
-                                                             "use-distributed-optimizer",
-                                                             "use-precision-aware-optimizer"};
-
-void misspelt_options(const CheckInput& in, Report& report) {
-  for (const Node& option : in.job.root().items) {
-    const std::string_view meant = one_slip_from(option.key, kCommonOptions);
-    // What ends in a digit (--data-path2) or in a shell's bracket is no slip.
-    const bool ends_in_letter = !option.key.empty() && option.key.back() >= 'a' && option.key.back() <= 'z';
-    if (meant.empty() || !ends_in_letter) continue;
-    report.at(option, {option.key, "is no option of Megatron"}).fix = "did you mean --" + std::string(meant) + "?";
-  }
-}
-
 void repeated_options(const CheckInput& in, Report& report) {
   for (const Node& option : in.job.root().items) {
     if (option.overridden_line == 0) continue;
@@ -199,7 +130,6 @@ void megatron_options(const CheckInput& in, Report& report) {
   offloaded_optimizer(in, report);
   recomputation(in, report);
   sequence_of_positions(in, report);
-  misspelt_options(in, report);
   repeated_options(in, report);
 }
 
@@ -209,7 +139,7 @@ constexpr Rule kRules[] = {
      "offloaded optimizer, full recomputation, experts with tensor ranks), collectives of tensor ranks overlap with "
      "nothing (a warning), "
      "activations are offloaded in a pipeline or beside recomputation, the sequence is longer than the positions, "
-     "a name is misspelt, or an option stands twice (a warning)",
+     "or an option stands twice (a warning)",
      "--{} {}", "add the option", "Megatron-LM d98e8a6 (2026-08-22), arguments.py and transformer_config.py", kMegatron,
      Need::Nothing, megatron_options},
 };

@@ -110,8 +110,48 @@ void world_size(const CheckInput& in, Report& report) {
   }
 }
 
+std::optional<std::int64_t> count_of(const Node* node) { return node == nullptr ? std::nullopt : integer_of(*node); }
+
+/// DeepSpeed finds the micro-batch that is not stated: it must not come out below 1.
+void unstated_micro_batch(const CheckInput& in, Report& report) {
+  const JobStrategy& s = in.job.strategy;
+  const auto world = in.world();
+  if (in.job.kind != JobKind::DeepSpeed || s.micro_batch.stated || !s.global_batch || !world) return;
+  if (s.tensor.stated || s.pipeline.stated || s.context.stated) return;  // fewer data ranks
+  const std::int64_t by = times(*world, std::max<std::int64_t>(1, s.accumulation.value_or(1)));
+  if (by < 1 || *s.global_batch % by == 0) return;
+  report.at(s.global_batch, {count_text(*s.global_batch),
+                             "a multiple of " + count_text(*world) + " data ranks" +
+                                 (s.accumulation ? " x accumulation " + count_text(*s.accumulation) : "")});
+}
+
+/// GRPO generates whole groups of answers to a prompt. Source: TRL 1.16.0, trainer/grpo_config.py.
+void generation_batch(const CheckInput& in, Report& report) {
+  const JobStrategy& s = in.job.strategy;
+  if (in.job.kind != JobKind::Trl) return;
+  const auto count = [&](std::string_view name, std::string_view option) {
+    const Node* node = in.job.root().find(name);
+    return count_of(node == nullptr ? in.job.root().find(option) : node);
+  };
+  const auto samples = count("num_generations", "num-generations");
+  if (!samples || *samples < 1) return;
+  auto generated = count("generation_batch_size", "generation-batch-size");
+  if (!generated) {
+    const auto world = in.world();
+    const auto steps = count("steps_per_generation", "steps-per-generation");
+    if (!world || !s.micro_batch) return;
+    generated = times(times(*world, *s.micro_batch), steps ? *steps : s.accumulation.value_or(1));
+  }
+  if (*generated % *samples != 0) {
+    report.at(s.micro_batch.stated ? s.micro_batch.where : in.job.root().where,
+              {count_text(*generated) + " answers", "a multiple of num_generations " + count_text(*samples)});
+  }
+}
+
 void batch(const CheckInput& in, Report& report) {
   const JobStrategy& s = in.job.strategy;
+  unstated_micro_batch(in, report);
+  generation_batch(in, report);
   if (!s.global_batch || !s.micro_batch || *s.micro_batch < 1) return;
   const std::int64_t global = *s.global_batch;
   const auto data = data_ranks(in);
@@ -318,7 +358,9 @@ constexpr Rule kRules[] = {
      "data x tensor x pipeline x context is not the number of ranks, or the ranks of experts do not divide it",
      "{} {} the {} ranks", "choose degrees whose product is the number of accelerators",
      "Megatron-LM d98e8a6 arguments.py; TorchTitan v0.2.2 parallel_dims.py", kSplit, Need::Nothing, world_size},
-    {"C132", Severity::Error, "Batch", "the global batch is not micro-batch x data ranks x accumulation",
+    {"C132", Severity::Error, "Batch",
+     "the global batch is not micro-batch x data ranks x accumulation, or GRPO's generation batch holds no whole "
+     "groups",
      "a global batch of {} is not {}", "change one of the factors", "DeepSpeed 0.19.5 config.py; Megatron-LM d98e8a6",
      kAnyKind, Need::Nothing, batch},
     {"C133", Severity::Error, "Data degree", "context or expert ranks are counted as data ranks",

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/words.hpp"
+#include "planner/preflight/rules/settings.hpp"
 #include "planner/preflight/rules/tools.hpp"
 
 namespace smplan {
@@ -238,7 +239,7 @@ void missing_batch(const CheckInput& in, Report& report) {
   if (root.has("train_batch_size") || root.has("train_micro_batch_size_per_gpu") || root.has("elasticity")) return;
   if (in.facts.hugging_face_trainer == true) return;
   Finding& finding = report.at(root, {"train_batch_size or train_micro_batch_size_per_gpu", "the file"});
-  finding.severity = Severity::Warning;
+  if (!in.facts.hugging_face_trainer) finding.severity = Severity::Warning;
   finding.fix = "give one of them (facts: \"hugging_face_trainer\": true if the Trainer reads this file)";
   finding.source = "DeepSpeed 0.19.5, runtime/config.py";
 }
@@ -246,7 +247,8 @@ void missing_batch(const CheckInput& in, Report& report) {
 void missing_member(const CheckInput& in, Report& report) {
   if (in.job.kind == JobKind::Estimator) return missing_argument(in, report);
   if (in.job.kind == JobKind::ModelTrainer) return missing_compute(in, report);
-  if (in.job.kind == JobKind::DeepSpeed) return missing_batch(in, report);
+  if (in.job.kind == JobKind::DeepSpeed) missing_batch(in, report);
+  if ((one(in.job.kind) & kFrameworkFiles) != 0) return missing_settings(in, report);
   for (const SchemaFault& f : schema_faults(in, SchemaFault::Kind::Missing)) {
     // A serverless job brings its own algorithm, resources and output.
     report.at(*f.node, {f.name, f.node->where.path.empty() ? "the request" : f.node->where.path});
@@ -356,82 +358,8 @@ void sdk_types(const CheckInput& in, Report& report) {
   }
 }
 
-/// Of the sizes below zero_optimization: whole numbers of at least 0; of a bucket the gradients pass through, of 1.
-/// Source: DeepSpeed 0.19.5, zero/config.py; deepspeedai/DeepSpeed#8260 (division by zero).
-void zero_sizes(const Node& zero, Report& report) {
-  static constexpr std::string_view kSizes[] = {
-      "reduce_bucket_size",   "allgather_bucket_size",       "sub_group_size",
-      "prefetch_bucket_size", "param_persistence_threshold", "model_persistence_threshold",
-      "max_live_parameters",  "max_reuse_distance",          "zero_hpz_partition_size"};
-  for (const Node& entry : zero.items) {
-    std::string_view name = entry.key;
-    if (name.starts_with("stage3_")) name.remove_prefix(7);
-    if (std::find(std::begin(kSizes), std::end(kSizes), name) == std::end(kSizes)) continue;
-    if (entry.is_null() || entry.text == "auto" || is_placeholder(entry.text)) continue;
-    const std::int64_t least = name == "reduce_bucket_size" ? 1 : 0;
-    const bool scientific = entry.is_string() && entry.text.find_first_not_of("0123456789") != std::string::npos;
-    const auto size = scientific ? std::nullopt : integer_of(entry);
-    if (size && *size >= least) continue;
-    report
-        .at(entry, {entry.key, "a whole number of at least " + count_text(least) + " or \"auto\"",
-                    entry.is_string() ? "the text " + quote(entry.text) : entry.text})
-        .fix = "write a plain number, such as 500000000";
-  }
-}
-
-/// Text is true for DeepSpeed wherever it asks for truth itself, "false" as well.
-void text_for_truth(const Node& object, Report& report) {
-  for (const Node& entry : object.items) {
-    if (entry.is_object()) text_for_truth(entry, report);
-    if (!entry.is_string() || !truth_of(entry)) continue;
-    Finding& finding = report_type(entry, RequestField::Type::Boolean, "a boolean", report);
-    finding.severity = Severity::Warning;
-    if (truth_of(entry) == false) finding.edits.clear();  // what it does now would change
-  }
-}
-
-/// Sections that DeepSpeed unpacks, and the names that it looks up. Source: DeepSpeed 0.19.5, runtime/config.py,
-/// runtime/engine.py, runtime/lr_schedules.py; PyTorch 2.10, torch.optim.
-void deepspeed_types(const CheckInput& in, Report& report) {
-  static constexpr std::string_view kSource = "DeepSpeed 0.19.5, runtime/config.py and engine.py";
-  static constexpr std::string_view kSections[] = {
-      "bf16",           "fp16",        "optimizer",        "scheduler", "activation_checkpointing",
-      "flops_profiler", "tensorboard", "zero_optimization"};
-  static const std::vector<std::string> kOptimizers = {
-      "adam",   "adamw",   "lamb",  "onebitadam", "onebitlamb", "zerooneadam", "lion",     "muon",
-      "muadam", "muadamw", "musgd", "sgd",        "adagrad",    "rmsprop",     "adadelta", "adamax",
-      "asgd",   "lbfgs",   "nadam", "radam",      "rprop",      "sparseadam",  "adafactor"};
-  static const std::vector<std::string> kSchedulers = {"LRRangeTest", "OneCycle", "WarmupLR", "WarmupDecayLR",
-                                                       "WarmupCosineLR"};
-  const Node& root = in.job.root();
-  for (const std::string_view name : kSections) {
-    const Node* node = root.find(name);
-    const bool deprecated = name == "zero_optimization" && node != nullptr && node->kind == Node::Kind::Bool;
-    if (node == nullptr || node->is_null() || node->is_object() || deprecated || is_placeholder(node->text)) continue;
-    report.at(*node, {node->key, "an object", std::string(kind_name(node->kind))}).source = kSource;
-  }
-  const auto judge = [&](std::string_view section, const std::vector<std::string>& known, bool any_case) {
-    const Node* type = root.at({section, "type"});
-    if (type == nullptr || !type->is_string() || is_placeholder(type->text) || type->text == "auto") return;
-    const std::string name = any_case ? lower_case(type->text) : type->text;
-    // The schedulers of torch.optim.lr_scheduler are taken too.
-    if (contains(known, name) || (!any_case && (name.ends_with("LR") || name.find("Annealing") != std::string::npos))) {
-      return;
-    }
-    Finding& finding =
-        report.at(*type, {"the type of " + std::string(section), "one that is known", quote(type->text)});
-    const auto near = nearest_names(name, known, 1);
-    if (!near.empty()) finding.fix = "did you mean " + near.front() + "?";
-    finding.source = kSource;
-  };
-  if (const Node* zero = root.find("zero_optimization")) zero_sizes(*zero, report);
-  text_for_truth(root, report);
-  judge("optimizer", kOptimizers, true);
-  judge("scheduler", kSchedulers, false);
-}
-
 void wrong_type(const CheckInput& in, Report& report) {
-  if (in.job.kind == JobKind::DeepSpeed) return deepspeed_types(in, report);
+  if ((one(in.job.kind) & kFrameworkFiles) != 0) return wrong_settings(in, report);
   if (in.job.kind != JobKind::CreateTrainingJob) {
     sdk_types(in, report);
     return;
@@ -452,17 +380,19 @@ constexpr Rule kRules[] = {
      "a structure lacks a member that the API requires, an estimator one argument that the SDK requires, or (a "
      "warning) "
      "a "
-     "launched ModelTrainer its compute, or a DeepSpeed file both batch sizes",
-     "{} is missing from {}", "add it", kApi, kSubmitted | kDeepSpeed, Need::Nothing, missing_member},
+     "launched ModelTrainer its compute, or a DeepSpeed file both batch sizes, or a framework's file a key without "
+     "which the framework raises",
+     "{} is missing from {}", "add it", kApi, kSubmitted | kFrameworkFiles, Need::Nothing, missing_member},
     {"C003", Severity::Error, "Missing unless serverless",
      "AlgorithmSpecification, ResourceConfig or StoppingCondition is absent and the job is not serverless",
      "{} is missing, and only serverless customization jobs may leave it out", "add it",
      "SageMaker API model: required until botocore 1.41, optional since 1.43 (2026-08-07)", kRequest, Need::Nothing,
      missing_unless_serverless},
     {"C004", Severity::Error, "Wrong type or value",
-     "a value has another JSON type than its member, or is outside the member's enumeration or form",
+     "a value has another JSON type than its member, or is outside the member's enumeration or form; in a framework's "
+     "file, a value that the framework cannot take, or (a warning) text where it asks for truth",
      "{} must be {}, is {}", "quote hyperparameters and variables; leave booleans and counts bare", kApi,
-     kSubmitted | kDeepSpeed, Need::Nothing, wrong_type},
+     kSubmitted | kFrameworkFiles, Need::Nothing, wrong_type},
 };
 
 }  // namespace

@@ -98,5 +98,6 @@ std::span<const Rule> checkpoint_rules();
 std::span<const Rule> debugger_rules();
 std::span<const Rule> account_rules();
 std::span<const Rule> folder_rules();
+std::span<const Rule> combination_rules();
 
 }  // namespace smplan

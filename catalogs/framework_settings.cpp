@@ -1,0 +1,146 @@
+#include "catalogs/framework_settings.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "base/json_reader.hpp"
+#include "catalogs/reading.hpp"
+
+namespace smplan {
+namespace {
+
+using Type = FrameworkSetting::Type;
+
+constexpr EnumNames<Type, 8> kTypes{{{Type::Boolean, "boolean"},
+                                     {Type::Integer, "integer"},
+                                     {Type::Number, "number"},
+                                     {Type::String, "string"},
+                                     {Type::List, "list"},
+                                     {Type::Object, "object"},
+                                     {Type::Null, "null"},
+                                     {Type::Any, "any"}}};
+constexpr EnumNames<SettingReader, 4> kReaders{{{SettingReader::Plain, "plain"},
+                                                {SettingReader::Pydantic, "pydantic"},
+                                                {SettingReader::Argparse, "argparse"},
+                                                {SettingReader::Text, "text"}}};
+constexpr EnumNames<UnknownKey, 3> kUnknown{
+    {{UnknownKey::Refused, "refused"}, {UnknownKey::Ignored, "ignored"}, {UnknownKey::Open, "open"}}};
+constexpr EnumNames<OptionValues, 4> kOptionValues{{{OptionValues::None, "none"},
+                                                    {OptionValues::Optional, "optional"},
+                                                    {OptionValues::Any, "any"},
+                                                    {OptionValues::Many, "many"}}};
+
+std::vector<std::string> texts(ObjectReader& reader, std::string_view key) {
+  std::vector<std::string> out;
+  for (const JsonValue& value : reader.optional_array(key)) out.push_back(value.as_string(reader.diagnostics()));
+  return out;
+}
+
+std::vector<Type> types(ObjectReader& reader, std::string_view key) {
+  std::vector<Type> out;
+  for (const std::string& word : texts(reader, key)) {
+    out.push_back(parse_enum(kTypes, word, reader.location(key), key, reader.diagnostics()));
+  }
+  return out;
+}
+
+FrameworkSetting read_setting(const JsonValue& value, Diagnostics& out) {
+  ObjectReader reader(value, out);
+  FrameworkSetting s;
+  s.name = reader.string("name");
+  s.also = texts(reader, "also");
+  s.types = types(reader, "types");
+  s.items = types(reader, "items");
+  s.values = texts(reader, "values");
+  s.any_case = reader.optional_string("case").has_value();
+  s.min = reader.optional_number("min");
+  s.max = reader.optional_number("max");
+  s.above = reader.optional_number("above");
+  s.below = reader.optional_number("below");
+  if (const auto n = reader.optional_string("nargs")) {
+    s.option = parse_enum(kOptionValues, *n, reader.location("nargs"), "nargs", out);
+  }
+  s.required = reader.optional_bool("required").value_or(false);
+  s.section = reader.optional_string("section").value_or("");
+  s.section_of = reader.optional_string("section_of").value_or("");
+  s.deprecated = reader.optional_bool("deprecated").value_or(false);
+  s.replaced_by = reader.optional_string("replaced_by").value_or("");
+  s.last = reader.optional_string("last").value_or("");
+  reader.ignore("default");
+  reader.finish();
+  return s;
+}
+
+SettingSection read_section(const JsonValue& value, Diagnostics& out) {
+  ObjectReader reader(value, out);
+  SettingSection section;
+  section.path = reader.string("path");
+  section.reader = read_enum(reader, "reader", kReaders);
+  section.unknown = read_enum(reader, "unknown", kUnknown);
+  section.takes_auto = reader.optional_bool("auto").value_or(false);
+  for (const JsonValue& row : reader.array("fields")) section.settings.push_back(read_setting(row, out));
+  reader.finish();
+  return section;
+}
+
+FrameworkTable read_table(const JsonValue& document, Diagnostics& out) {
+  ObjectReader reader(document, out);
+  FrameworkTable table;
+  if (reader.string("schema") != "smplan.framework/1") {
+    out.push_back({"bad-schema", reader.location("schema"), "is none of a framework's table", "run scripts/refresh"});
+  }
+  table.framework = reader.string("framework");
+  table.version = reader.string("version");
+  table.source = reader.string("source");
+  table.as_of = reader.string("as_of");
+  for (const JsonValue& section : reader.array("sections")) table.sections.push_back(read_section(section, out));
+  reader.finish();
+  return table;
+}
+
+/// A fault in a shipped file is one of the build, which tests read: it throws.
+std::vector<FrameworkTable> read_tables() {
+  std::vector<FrameworkTable> tables;
+  Diagnostics faults;
+  for (const EmbeddedFile& file : shipped_framework_files()) {
+    const Result<JsonValue> json = parse_json(file.content, file.name);
+    if (!json) throw std::logic_error(to_string(json.error()));
+    tables.push_back(read_table(*json, faults));
+  }
+  if (!faults.empty()) throw std::logic_error(to_string(faults));
+  return tables;
+}
+
+}  // namespace
+
+bool FrameworkSetting::is(Type type) const { return std::find(types.begin(), types.end(), type) != types.end(); }
+
+bool FrameworkSetting::answers_to(std::string_view spelling) const {
+  return name == spelling || std::find(also.begin(), also.end(), spelling) != also.end();
+}
+
+const FrameworkSetting* SettingSection::find(std::string_view spelling) const {
+  const auto at =
+      std::find_if(settings.begin(), settings.end(), [&](const FrameworkSetting& s) { return s.answers_to(spelling); });
+  return at == settings.end() ? nullptr : &*at;
+}
+
+const SettingSection* FrameworkTable::find(std::string_view path) const {
+  const auto at =
+      std::find_if(sections.begin(), sections.end(), [&](const SettingSection& s) { return s.path == path; });
+  return at == sections.end() ? nullptr : &*at;
+}
+
+const std::vector<FrameworkTable>& framework_tables() {
+  static const std::vector<FrameworkTable> tables = read_tables();
+  return tables;
+}
+
+const FrameworkTable* framework_table(std::string_view framework) {
+  const std::vector<FrameworkTable>& tables = framework_tables();
+  const auto at =
+      std::find_if(tables.begin(), tables.end(), [&](const FrameworkTable& t) { return t.framework == framework; });
+  return at == tables.end() ? nullptr : &*at;
+}
+
+}  // namespace smplan

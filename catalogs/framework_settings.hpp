@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/embedded_file.hpp"
+
+namespace smplan {
+
+/// How a library takes the values of an object.
+enum class SettingReader : std::uint8_t {
+  Plain,     ///< as they are: a wrong type fails where it is used, and text is true
+  Pydantic,  ///< pydantic's lax mode: text that reads as the type will do
+  Argparse,  ///< text of a command line; a file's other values as they are
+  Text,      ///< made text, and read from there
+};
+
+/// What a library does with a key that it does not know.
+enum class UnknownKey : std::uint8_t {
+  Refused,
+  Ignored,
+  Open,  ///< another part, or the user's script, may know it
+};
+
+/// Values that an option of a command line takes.
+enum class OptionValues : std::uint8_t { One, None, Optional, Any, Many };
+
+/// One setting of a framework's file or command line.
+struct FrameworkSetting {
+  enum class Type : std::uint8_t { Boolean, Integer, Number, String, List, Object, Null, Any };
+  std::string name;
+  std::vector<std::string> also;  ///< other spellings
+  std::vector<Type> types;        ///< any of these
+  std::vector<Type> items;        ///< of a list's entries; empty: anything
+  std::vector<std::string> values;
+  bool any_case = false;  ///< of `values`
+  std::optional<double> min, max, above, below;
+  OptionValues option = OptionValues::One;
+  bool required = false;
+  std::string section;     ///< of the object that it is
+  std::string section_of;  ///< the member beside it whose value chooses that section
+  bool deprecated = false;
+  std::string replaced_by;
+  std::string last;  ///< version that had it last; empty where the newest still has it
+
+  [[nodiscard]] bool is(Type type) const;
+  [[nodiscard]] bool answers_to(std::string_view spelling) const;
+};
+
+/// An object of the file, by the path of its members: `zero_optimization.offload_param`.
+struct SettingSection {
+  std::string path;
+  SettingReader reader = SettingReader::Plain;
+  UnknownKey unknown = UnknownKey::Ignored;
+  bool takes_auto = false;  ///< `auto` stands for a value that somebody fills in
+  std::vector<FrameworkSetting> settings;
+
+  [[nodiscard]] const FrameworkSetting* find(std::string_view name) const;
+};
+
+/// What a training framework's configuration takes, read out of the framework by scripts/refresh.
+struct FrameworkTable {
+  std::string framework;
+  std::string version;  ///< newest that was read
+  std::string source, as_of;
+  std::vector<SettingSection> sections;
+
+  [[nodiscard]] const SettingSection* find(std::string_view path) const;
+};
+
+/// `accelerate`, `deepspeed`, `megatron`, `torchtitan` or `trl`; nullptr for a framework without a table.
+const FrameworkTable* framework_table(std::string_view framework);
+const std::vector<FrameworkTable>& framework_tables();
+
+/// Generated at build time from catalogs/data/frameworks.
+std::span<const EmbeddedFile> shipped_framework_files();
+
+}  // namespace smplan

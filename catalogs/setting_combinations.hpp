@@ -1,0 +1,56 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/embedded_file.hpp"
+
+namespace smplan {
+
+/// What a condition asks of the first of its settings that is there. Of one that is not, `otherwise` counts; without
+/// an `otherwise` only `given` and `on` have an answer.
+struct SettingCondition {
+  enum class Test {
+    On,          ///< there, and neither null nor false
+    Given,       ///< there at all
+    Absent,      ///< not there, or null
+    Is,          ///< one of `words`
+    IsNot,       ///< none of `words`
+    Above,       ///< `number`
+    Below,       ///< `number`
+    AtLeast,     ///< the number of the setting `other`
+    AtMost,      ///< the number of the setting `other`
+    MultipleOf,  ///< the number of the setting `other`
+  };
+  std::vector<std::string> settings;  ///< by their paths; spellings of one setting
+  Test test = Test::On;
+  std::vector<std::string> words;  ///< in lower case
+  double number = 0;
+  std::string other;
+  std::optional<std::string> otherwise;  ///< the library's default
+};
+
+/// Settings that a library refuses together: where all of `when` hold, one of `must` has to.
+struct SettingCombination {
+  std::vector<SettingCondition> when, must;
+  std::string says, fix;
+  bool warns = false;  ///< it works, and does not do what is written
+};
+
+/// The combinations of one framework.
+struct FrameworkCombinations {
+  std::string framework, source, as_of;
+  std::vector<SettingCombination> rows;
+};
+
+/// nullptr for a framework without such a file.
+const FrameworkCombinations* framework_combinations(std::string_view framework);
+const std::vector<FrameworkCombinations>& all_framework_combinations();
+
+/// Generated at build time from catalogs/data/combinations.
+std::span<const EmbeddedFile> shipped_combination_files();
+
+}  // namespace smplan

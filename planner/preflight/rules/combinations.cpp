@@ -1,0 +1,163 @@
+// Settings that a training framework refuses together, by catalogs/data/combinations.
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/words.hpp"
+#include "catalogs/framework_settings.hpp"
+#include "catalogs/setting_combinations.hpp"
+#include "planner/preflight/rules/settings.hpp"
+#include "planner/preflight/rules/tools.hpp"
+
+namespace smplan {
+namespace {
+
+using Test = SettingCondition::Test;
+
+/// The member by any spelling that the framework's table has for it.
+const Node* member_of(const Node& object, const std::string& section, std::string_view name,
+                      const FrameworkTable* table) {
+  if (const Node* node = object.find(name)) return node;
+  std::string dashed(name);
+  for (char& c : dashed) c = c == '_' ? '-' : c;  // as a tree of options has it
+  if (const Node* node = object.find(dashed)) return node;
+  const SettingSection* known = table == nullptr ? nullptr : table->find(section);
+  const FrameworkSetting* setting = known == nullptr ? nullptr : known->find(name);
+  if (setting == nullptr) return nullptr;
+  for (const std::string& other : setting->also) {
+    if (const Node* node = object.find(other)) return node;
+  }
+  return object.find(setting->name);
+}
+
+const Node* node_of(const CheckInput& in, std::string_view path) {
+  const FrameworkTable* table = framework_table(to_string(in.job.kind));
+  const Node* node = &in.job.root();
+  std::string section;
+  while (node != nullptr && !path.empty()) {
+    const std::size_t dot = std::min(path.find('.'), path.size());
+    node = member_of(*node, section, path.substr(0, dot), table);
+    section += (section.empty() ? "" : ".") + std::string(path.substr(0, dot));
+    path.remove_prefix(std::min(dot + 1, path.size()));
+  }
+  return node;
+}
+
+const Node* first_of(const CheckInput& in, const std::vector<std::string>& paths) {
+  for (const std::string& path : paths) {
+    if (const Node* node = node_of(in, path)) return node;
+  }
+  return nullptr;
+}
+
+/// The first word of an option that stands with others: `--save-interval 500 train.py`.
+const Node& first_word(const Node& node) { return node.is_array() && !node.items.empty() ? node.items.front() : node; }
+
+bool is_unknown(const Node& node) {
+  return is_placeholder(node.text) || node.text == "auto" || node.text.find('$') != std::string::npos;
+}
+
+/// The value as a word in lower case; nullopt where it is not known, or no scalar.
+std::optional<std::string> word_of(const Node* node, const std::optional<std::string>& otherwise) {
+  if (node == nullptr || node->is_null()) return otherwise;
+  if (node->kind == Node::Kind::Bool) return node->truth ? "true" : "false";
+  const Node& word = first_word(*node);
+  if (is_unknown(word) || word.is_object() || word.is_array()) return std::nullopt;
+  if (const auto whole = integer_of(word)) return count_text(*whole);
+  return lower_case(word.text);
+}
+
+std::optional<double> value_of(const Node* node, const std::optional<std::string>& otherwise) {
+  if (node == nullptr || node->is_null()) {
+    Node text;
+    text.kind = Node::Kind::String;
+    text.text = otherwise.value_or("");
+    return number_of(text);
+  }
+  const Node& word = first_word(*node);
+  if (is_unknown(word)) return std::nullopt;
+  return number_of(word);
+}
+
+/// Whether it holds; nullopt where that is not known.
+std::optional<bool> numbers_hold(const CheckInput& in, const SettingCondition& c, const Node* node) {
+  const auto value = value_of(node, c.otherwise);
+  if (c.other.empty()) {
+    if (!value) return std::nullopt;
+    return c.test == Test::Above ? *value > c.number : *value < c.number;
+  }
+  const auto other = value_of(node_of(in, c.other), std::nullopt);
+  if (!value || !other) return std::nullopt;
+  if (c.test == Test::AtLeast) return *value >= *other;
+  if (c.test == Test::AtMost) return *value <= *other;
+  return *other != 0 && std::fmod(*value, *other) == 0;
+}
+
+bool is_on_at(const Node* node) {
+  if (node == nullptr || node->is_null()) return false;
+  if (node->is_object() || node->is_array()) return !node->items.empty();
+  if (is_unknown(*node)) return false;
+  return truth_of(*node).value_or(!node->text.empty());
+}
+
+std::optional<bool> holds(const CheckInput& in, const SettingCondition& c) {
+  const Node* node = first_of(in, c.settings);
+  const bool there = node != nullptr && !node->is_null();
+  switch (c.test) {
+    case Test::On:
+      return is_on_at(node);
+    case Test::Given:
+      return there && !(node->is_object() && node->items.empty());
+    case Test::Absent:
+      return !there;
+    case Test::Is:
+    case Test::IsNot: {
+      const auto word = word_of(node, c.otherwise);
+      if (!word) return std::nullopt;
+      return contains(c.words, *word) == (c.test == Test::Is);
+    }
+    default:
+      return numbers_hold(in, c, node);
+  }
+}
+
+bool is_broken(const CheckInput& in, const SettingCombination& row) {
+  for (const SettingCondition& c : row.when) {
+    if (holds(in, c) != true) return false;
+  }
+  for (const SettingCondition& c : row.must) {
+    if (holds(in, c) != false) return false;
+  }
+  return true;
+}
+
+void combinations(const CheckInput& in, Report& report) {
+  const FrameworkCombinations* known = framework_combinations(to_string(in.job.kind));
+  if (known == nullptr) return;
+  for (const SettingCombination& row : known->rows) {
+    if (!is_broken(in, row)) continue;
+    const Node* at = nullptr;
+    for (const SettingCondition& c : row.when) {
+      if (at == nullptr) at = first_of(in, c.settings);
+    }
+    const Node& place = at == nullptr ? in.job.root() : *at;
+    Finding& finding = report.at(place, {at == nullptr ? row.when.front().settings.front() : at->key, row.says});
+    finding.fix = row.fix;
+    finding.source = known->source;
+    if (row.warns) finding.severity = Severity::Warning;
+  }
+}
+
+constexpr Rule kRules[] = {
+    {"C226", Severity::Error, "Settings that do not go together",
+     "a framework refuses the settings of its file together, or one lacks another that it needs (a warning where it "
+     "drops one without a word)",
+     "{} {}", "change one of them", "catalogs/data/combinations, each file with its source", kFrameworkFiles,
+     Need::Nothing, combinations},
+};
+
+}  // namespace
+
+std::span<const Rule> combination_rules() { return kRules; }
+
+}  // namespace smplan

@@ -1,0 +1,487 @@
+#include "planner/preflight/rules/settings.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "base/words.hpp"
+#include "catalogs/framework_settings.hpp"
+#include "planner/preflight/rules/tools.hpp"
+
+namespace smplan {
+namespace {
+
+using Type = FrameworkSetting::Type;
+
+const FrameworkTable* table_of(const Job& job) { return framework_table(to_string(job.kind)); }
+
+/// The file's key as the table has it: a tree of options has hyphens for underscores.
+std::string key_of(const SettingSection& section, const Node& node, const FrameworkSetting*& setting) {
+  setting = section.find(node.key);
+  if (setting != nullptr || section.reader != SettingReader::Argparse) return node.key;
+  std::string name = node.key;
+  std::replace(name.begin(), name.end(), '-', '_');
+  setting = section.find(name);
+  const auto has_underscore = [](const FrameworkSetting& s) { return s.name.find('_') != std::string::npos; };
+  const bool underscores = std::any_of(section.settings.begin(), section.settings.end(), has_underscore);
+  return underscores ? name : node.key;
+}
+
+/// The section of the whole file: accelerate has one for each of its environments.
+const SettingSection* root_section(const FrameworkTable& table, const Job& job) {
+  const Node* environment = job.root().find("compute_environment");
+  const SettingSection* own = environment == nullptr ? nullptr : table.find(":" + environment->text);
+  return own != nullptr ? own : table.find("");
+}
+
+/// The section of a member that is an object; nullptr where the table does not describe it.
+const SettingSection* section_of(const FrameworkTable& table, const SettingSection& section, const Node& object,
+                                 const Node& member, const FrameworkSetting& setting) {
+  if (!member.is_object()) return nullptr;
+  if (!setting.section.empty()) return table.find(setting.section);
+  if (setting.section_of.empty()) return nullptr;
+  const Node* chosen = object.find(setting.section_of);
+  if (chosen == nullptr || !chosen->is_string()) return nullptr;
+  const std::string path = section.path + '.' + setting.name + ':';
+  const SettingSection* found = table.find(path + chosen->text);
+  return found != nullptr ? found : table.find(path + lower_case(chosen->text));
+}
+
+struct Place {
+  const FrameworkTable& table;
+  const SettingSection& section;
+  const Node& object;
+};
+
+/// Calls `visit` for every described object of the file.
+void each_object(const Place& place, const std::function<void(const Place&)>& visit) {
+  visit(place);
+  for (const Node& member : place.object.items) {
+    const FrameworkSetting* setting = nullptr;
+    key_of(place.section, member, setting);
+    if (setting == nullptr) continue;
+    const SettingSection* inner = section_of(place.table, place.section, place.object, member, *setting);
+    if (inner != nullptr) each_object({place.table, *inner, member}, visit);
+  }
+}
+
+void each_object(const CheckInput& in, const std::function<void(const Place&)>& visit) {
+  const FrameworkTable* table = table_of(in.job);
+  const SettingSection* root = table == nullptr ? nullptr : root_section(*table, in.job);
+  if (root != nullptr) each_object({*table, *root, in.job.root()}, visit);
+}
+
+/// Calls `visit` for every member that the table knows.
+void each_setting(const CheckInput& in,
+                  const std::function<void(const Place&, const Node&, const FrameworkSetting&)>& visit) {
+  each_object(in, [&](const Place& place) {
+    for (const Node& member : place.object.items) {
+      const FrameworkSetting* setting = nullptr;
+      key_of(place.section, member, setting);
+      if (setting != nullptr) visit(place, member, *setting);
+    }
+  });
+}
+
+/// What a shell fills in, or its user.
+bool is_left_open(std::string_view text) {
+  return is_placeholder(text) || text.find_first_of("$`") != std::string_view::npos;
+}
+
+// How a value is taken. ------------------------------------------------------------------------------------------
+
+enum class Verdict : std::uint8_t { Fits, TextForTruth, Refused };
+
+/// As int() of Python reads text: blanks around, a sign, digits with single underscores between them.
+bool reads_as_integer(std::string_view text, bool point) {
+  text = trim(text);
+  if (!text.empty() && (text[0] == '-' || text[0] == '+')) text.remove_prefix(1);
+  if (point) {  // pydantic takes 5.0 too
+    const std::size_t dot = text.find('.');
+    if (dot != std::string_view::npos && text.substr(dot + 1).find_first_not_of('0') == std::string_view::npos) {
+      text = text.substr(0, dot);
+    }
+  }
+  bool digit_before = false;
+  for (const char c : text) {
+    const bool digit = c >= '0' && c <= '9';
+    if (!digit && !(c == '_' && digit_before)) return false;
+    digit_before = digit;
+  }
+  return digit_before;
+}
+
+/// As float() of Python.
+bool reads_as_number(std::string_view text) {
+  Node node;
+  node.kind = Node::Kind::String;
+  node.text = trim(text);
+  if (number_of(node) || reads_as_integer(text, false)) return true;
+  std::string word = lower_case(node.text);
+  if (!word.empty() && (word[0] == '-' || word[0] == '+')) word.erase(0, 1);
+  return word == "inf" || word == "infinity" || word == "nan";
+}
+
+bool reads_as_truth(std::string_view text, SettingReader reader) {
+  const std::string word = lower_case(reader == SettingReader::Pydantic ? text : trim(text));
+  static constexpr std::string_view kWords[] = {"true", "t", "yes", "y", "1", "false", "f", "no", "n", "0"};
+  const bool common = std::find(std::begin(kWords), std::end(kWords), word) != std::end(kWords);
+  return common || (reader != SettingReader::Argparse && (word == "on" || word == "off"));
+}
+
+/// A number without a fraction that a 64-bit integer holds.
+bool is_whole(const Node& node) {
+  if (node.kind == Node::Kind::Integer) return true;
+  constexpr double kLargest = 9.2e18;
+  return node.kind == Node::Kind::Real && std::trunc(node.real) == node.real && std::abs(node.real) < kLargest;
+}
+
+Verdict yes(bool fits) { return fits ? Verdict::Fits : Verdict::Refused; }
+
+Verdict truth_verdict(const Node& node, SettingReader reader) {
+  if (node.kind == Node::Kind::Bool) return Verdict::Fits;
+  if (node.is_number()) {
+    const auto value = number_of(node);
+    return yes(reader == SettingReader::Plain || value == 0.0 || value == 1.0);
+  }
+  if (!node.is_string()) return Verdict::Refused;
+  if (reader == SettingReader::Plain) return Verdict::TextForTruth;
+  if (!reads_as_truth(node.text, reader)) return Verdict::Refused;
+  return reader == SettingReader::Pydantic ? Verdict::TextForTruth
+                                           : Verdict::Fits;  // its older versions asked for truth
+}
+
+Verdict integer_verdict(const Node& node, SettingReader reader, bool option) {
+  if (node.kind == Node::Kind::Bool) return yes(!option && reader != SettingReader::Text);
+  if (node.is_number()) {
+    const bool as_text = option || reader == SettingReader::Text;
+    return yes(as_text ? reads_as_integer(node.text, false) : is_whole(node));
+  }
+  if (!node.is_string() || reader == SettingReader::Plain) return Verdict::Refused;
+  return yes(reads_as_integer(node.text, reader == SettingReader::Pydantic));
+}
+
+Verdict number_verdict(const Node& node, SettingReader reader, bool option) {
+  if (node.kind == Node::Kind::Bool) return yes(!option && reader != SettingReader::Text);
+  if (node.is_number()) return Verdict::Fits;
+  return yes(node.is_string() && reader != SettingReader::Plain && reads_as_number(node.text));
+}
+
+Verdict text_verdict(const Node& node, SettingReader reader, bool option) {
+  if (node.is_string()) return Verdict::Fits;
+  if (reader == SettingReader::Text || reader == SettingReader::Argparse) {
+    return yes(!node.is_object() && !node.is_array() && !(option && node.kind == Node::Kind::Bool));
+  }
+  return Verdict::Refused;
+}
+
+/// `option`: of a command line, where everything was text.
+Verdict verdict_on(const Node& node, Type type, SettingReader reader, bool option) {
+  switch (type) {
+    case Type::Any:
+      return Verdict::Fits;
+    case Type::Null:
+      return yes(node.is_null());
+    case Type::Boolean:
+      return truth_verdict(node, reader);
+    case Type::Integer:
+      return integer_verdict(node, reader, option);
+    case Type::Number:
+      return number_verdict(node, reader, option);
+    case Type::String:
+      return text_verdict(node, reader, option);
+    case Type::List:
+      return yes(node.is_array() || (reader == SettingReader::Argparse && !node.is_object()));
+    case Type::Object:
+      return yes(node.is_object() || (reader == SettingReader::Argparse && node.is_string()));
+  }
+  return Verdict::Fits;
+}
+
+/// The mildest verdict of all the types that will do.
+Verdict verdict_on(const Node& node, const std::vector<Type>& types, SettingReader reader, bool option) {
+  Verdict best = types.empty() ? Verdict::Fits : Verdict::Refused;
+  // An old switch where an object is due is asked for its type.
+  const bool object = std::find(types.begin(), types.end(), Type::Object) != types.end();
+  for (const Type type : types) {
+    const bool strict = object && type == Type::Boolean && node.kind != Node::Kind::Bool;
+    if (!strict) best = std::min(best, verdict_on(node, type, reader, option));
+  }
+  return best;
+}
+
+std::string words_of_types(const std::vector<Type>& types) {
+  static constexpr std::string_view kWords[] = {"a boolean", "a whole number", "a number", "a text",
+                                                "a list",    "an object",      "null",     "anything"};
+  std::string out;
+  for (const Type type : types) {
+    if (type == Type::Null && types.size() > 1) continue;
+    out += (out.empty() ? "" : " or ") + std::string(kWords[static_cast<std::size_t>(type)]);
+  }
+  return out;
+}
+
+std::string shown(const Node& node) {
+  if (node.is_string()) return "the text " + quote(node.text);
+  if (node.is_number()) return node.text;
+  if (node.kind == Node::Kind::Bool) return node.truth ? "true" : "false";
+  return std::string(kind_name(node.kind));
+}
+
+/// The value as a word of an enumeration; nullopt for what is none.
+std::optional<std::string> word_of(const Node& node) {
+  if (node.is_string() || node.is_number()) return node.text;
+  return std::nullopt;
+}
+
+bool is_word(const std::string& word, const FrameworkSetting& setting) {
+  return std::any_of(setting.values.begin(), setting.values.end(), [&](const std::string& known) {
+    return known == word || (setting.any_case && lower_case(known) == lower_case(word));
+  });
+}
+
+/// What the value should be; empty where its words are right. Numbers may be written 3 and 3.0.
+std::string word_fault(const Node& node, const FrameworkSetting& setting) {
+  if (setting.values.empty()) return {};
+  const auto word = word_of(node);
+  if (!word || is_word(*word, setting)) return {};
+  const auto whole = integer_of(node);
+  if (whole && is_word(count_text(*whole), setting)) return {};
+  constexpr std::size_t kMostShown = 16;
+  if (setting.values.size() <= kMostShown) return "one of " + list_text(setting.values);
+  return "one of its " + count_text(static_cast<std::int64_t>(setting.values.size())) + " words";
+}
+
+std::string limit_fault(const Node& node, const FrameworkSetting& setting) {
+  if (node.kind == Node::Kind::Bool) return {};
+  const auto n = number_of(node);
+  if (!n) return {};
+  if (setting.min && *n < *setting.min) return fmt::format("at least {}", *setting.min);
+  if (setting.max && *n > *setting.max) return fmt::format("at most {}", *setting.max);
+  if (setting.above && *n <= *setting.above) return fmt::format("above {}", *setting.above);
+  if (setting.below && *n >= *setting.below) return fmt::format("below {}", *setting.below);
+  return {};
+}
+
+/// Settings that a rule of their own reports, so that a fault is said once.
+bool has_own_rule(const SettingSection& section, const FrameworkSetting& setting) {
+  static constexpr std::string_view kOwn[] = {"zero_optimization.stage",
+                                              "zero_optimization.offload_optimizer.device",
+                                              "zero_optimization.offload_param.device",
+                                              "deepspeed_config.zero_stage",
+                                              "deepspeed_config.offload_optimizer_device",
+                                              "deepspeed_config.offload_param_device",
+                                              "fsdp_config.fsdp_sharding_strategy",
+                                              "fsdp_config.fsdp_reshard_after_forward",
+                                              ".recompute-granularity"};
+  const std::string path = section.path + '.' + setting.name;
+  return std::find(std::begin(kOwn), std::end(kOwn), path) != std::end(kOwn);
+}
+
+struct Fault {
+  std::string expected;
+  Severity severity = Severity::Error;
+  std::string fix;
+};
+
+/// `--flag value` and `--option` without one.
+std::optional<Fault> option_fault(const Node& node, const FrameworkSetting& setting) {
+  const bool bare = node.kind == Node::Kind::Bool;
+  if (setting.option == OptionValues::None && !bare) {
+    // Other words may be the program, or the shell's.
+    if (node.is_array() || !reads_as_truth(node.text, SettingReader::Text)) return {};
+    return Fault{"a switch without a value", Severity::Error, "drop the value"};
+  }
+  const bool needs_one = setting.option == OptionValues::One || setting.option == OptionValues::Many;
+  if (bare && needs_one && !setting.is(Type::Any)) {
+    return Fault{"followed by " + words_of_types(setting.types), Severity::Error, "add the value"};
+  }
+  return {};
+}
+
+std::optional<Fault> value_fault(const Node& node, const FrameworkSetting& setting, const SettingSection& section,
+                                 bool option) {
+  const bool argparse = section.reader == SettingReader::Argparse;
+  // Objects are unpacked, whoever fills in values.
+  const bool object = !setting.section.empty() && setting.is(Type::Object);
+  const bool null_fits = setting.is(Type::Null) || (section.reader != SettingReader::Pydantic && !object);
+  if (node.is_null() && null_fits) return {};
+  const bool unpacked = object && section.reader == SettingReader::Plain;
+  if (is_left_open(node.text) || (section.takes_auto && node.text == "auto" && !unpacked)) return {};
+  if (option) {
+    if (const auto fault = option_fault(node, setting)) return fault;
+    if (setting.option == OptionValues::None || node.kind == Node::Kind::Bool) return {};
+  }
+  if (argparse && option && node.is_array()) {  // the first word is the option's; others may be the program's
+    return value_fault(node.items.front(), setting, section, option);
+  }
+  const Verdict verdict = verdict_on(node, setting.types, section.reader, option);
+  if (verdict == Verdict::Refused) {
+    if (argparse && !option && !node.is_string()) return {};  // a file's value is not converted
+    const bool number = setting.is(Type::Integer) || setting.is(Type::Number);
+    return Fault{words_of_types(setting.types), Severity::Error,
+                 number && node.is_string() ? "write a plain number, such as 500000000" : ""};
+  }
+  if (verdict == Verdict::TextForTruth) {
+    return Fault{"a boolean", Severity::Warning, "write true or false without quotes: any text is true"};
+  }
+  if (std::string expected = word_fault(node, setting); !expected.empty() && !node.is_array()) {
+    const std::string written = word_of(node).value_or("");
+    const auto near = nearest_names(written, setting.values, 1);
+    return Fault{std::move(expected), Severity::Error, near.empty() ? "" : "did you mean " + near.front() + "?"};
+  }
+  if (std::string expected = limit_fault(node, setting); !expected.empty())
+    return Fault{std::move(expected), Severity::Error, ""};
+  return {};
+}
+
+/// A list's entries: their type, and the words of an enumeration.
+const Node* wrong_entry(const Node& list, const FrameworkSetting& setting, const SettingSection& section) {
+  if (!list.is_array() || setting.items.empty()) return nullptr;
+  for (const Node& entry : list.items) {
+    if (is_left_open(entry.text)) continue;
+    const bool fits = verdict_on(entry, setting.items, section.reader, false) == Verdict::Fits;
+    if (!fits || !word_fault(entry, setting).empty()) return &entry;
+  }
+  return nullptr;
+}
+
+bool is_command_line(const CheckInput& in) {
+  // Only a tree of options has its keys' underscores as hyphens, and its values at no bytes of their own.
+  const Node& root = in.job.root();
+  return in.job.kind == JobKind::Megatron ||
+         (in.job.kind == JobKind::Trl && !root.items.empty() && root.items.front().span.end == 0 &&
+          std::none_of(root.items.begin(), root.items.end(),
+                       [](const Node& n) { return n.key.find('_') != std::string::npos; }));
+}
+
+// Unknown keys. --------------------------------------------------------------------------------------------------
+
+std::vector<std::string> names_of(const SettingSection& section) {
+  std::vector<std::string> names;
+  for (const FrameworkSetting& s : section.settings) {
+    names.push_back(s.name);
+    names.insert(names.end(), s.also.begin(), s.also.end());
+  }
+  return names;
+}
+
+/// Known names that are a slip away: long enough that another word would be a coincidence.
+std::string slip_of(const std::string& name, const std::vector<std::string>& known) {
+  constexpr std::size_t kLong = 6;
+  if (name.size() < kLong || name.back() < 'a' || name.back() > 'z') return {};  // --data-path2 is meant
+  for (const std::string& other : known) {
+    if (other.size() >= kLong && one_slip_apart(name, other)) return other;
+  }
+  return {};
+}
+
+std::string section_name(const SettingSection& section, const FrameworkTable& table) {
+  const std::string path = section.path.substr(0, section.path.find(':'));
+  return path.empty() ? table.framework + "'s file" : path;
+}
+
+/// An option's name, and no part of a quoted text or of the shell's that begins with hyphens.
+bool is_option_name(std::string_view name) {
+  return std::all_of(name.begin(), name.end(), [](char c) { return is_letter_or_digit(c) || c == '-' || c == '_'; });
+}
+
+void unknown_member(const Place& place, const Node& member, const std::string& name, Report& report) {
+  const std::vector<std::string> known = names_of(place.section);
+  const std::string slip = slip_of(name, known);
+  const bool refused = place.section.unknown == UnknownKey::Refused;
+  const bool options = place.section.reader == SettingReader::Argparse;
+  if (options && !is_option_name(name)) return;
+  // Sections of the user's own are common where nobody refuses them.
+  const bool own = member.is_object() || place.section.unknown == UnknownKey::Open;
+  if (!refused && !options && own && slip.empty()) return;
+  Finding& finding = report.at(member, {quote(name), section_name(place.section, place.table)});
+  finding.source = place.table.source;
+  const auto near = slip.empty() ? nearest_names(name, known, 1) : std::vector<std::string>{slip};
+  if (!near.empty()) finding.fix = "did you mean " + near.front() + "?";
+  if (refused || (options && !slip.empty())) return;
+  finding.severity = Severity::Warning;
+  finding.message += options ? ": its parser refuses it, unless the script adds it" : ": it is dropped without a word";
+}
+
+/// A member of TorchTitan's that a module of the user's own may bring.
+bool is_extended(const Job& job) {
+  if (job.kind != JobKind::TorchTitan) return false;
+  const Node& root = job.root();
+  return root.at({"experimental", "custom_args_module"}) || root.at({"job", "custom_config_module"});
+}
+
+}  // namespace
+
+void unknown_settings(const CheckInput& in, Report& report) {
+  if (is_extended(in.job)) return;
+  each_object(in, [&](const Place& place) {
+    const SettingSection* launcher = place.section.path.empty() ? place.table.find("launcher") : nullptr;
+    const bool options = is_command_line(in);
+    for (const Node& member : place.object.items) {
+      const FrameworkSetting* setting = nullptr;
+      const std::string name = key_of(place.section, member, setting);
+      if (setting != nullptr || (options && launcher != nullptr && launcher->find(member.key) != nullptr)) continue;
+      // Whole sections may come with --job.custom_config_module on the command line.
+      const bool section = place.section.path.empty() && in.job.kind == JobKind::TorchTitan && member.is_object();
+      if (section && slip_of(name, names_of(place.section)).empty()) continue;
+      unknown_member(place, member, name, report);
+    }
+  });
+}
+
+void wrong_settings(const CheckInput& in, Report& report) {
+  const bool option = is_command_line(in);
+  each_setting(in, [&](const Place& place, const Node& member, const FrameworkSetting& setting) {
+    if (has_own_rule(place.section, setting)) return;
+    const Node* at = &member;
+    auto fault = value_fault(member, setting, place.section, option);
+    if (const Node* entry = wrong_entry(member, setting, place.section); !fault && entry != nullptr) {
+      at = entry;
+      const std::string words = word_fault(*entry, setting);
+      fault = Fault{"a list of " + (words.empty() ? words_of_types(setting.items) : words), Severity::Error, ""};
+    }
+    if (!fault) return;
+    Finding& finding = report.at(*at, {member.key, fault->expected, shown(*at)});
+    finding.severity = fault->severity;
+    finding.source = place.table.source;
+    finding.fix = fault->fix.empty() ? "write " + fault->expected : fault->fix;
+    if (fault->expected == "a boolean" && fault->severity == Severity::Warning && truth_of(*at) == true) {
+      finding.edits = {{Edit::Kind::Set, at->where.path, "true"}};
+    }
+  });
+}
+
+void old_settings(const CheckInput& in, Report& report) {
+  each_setting(in, [&](const Place& place, const Node& member, const FrameworkSetting& setting) {
+    if (setting.last.empty() && !setting.deprecated) return;
+    if (setting.name == "cpu_offload" || setting.name == "cpu_offload_param") return;  // rewritten by the rule itself
+    const std::string now = setting.replaced_by.empty() ? "another setting" : setting.replaced_by;
+    Finding& finding = report.at(member, {member.key, now});
+    finding.source = place.table.source;
+    if (!setting.last.empty()) {
+      finding.message = fmt::format("{} {} had {} last: {} does not know it", place.table.framework, setting.last,
+                                    quote(member.key), place.table.version);
+      finding.fix = "pin that version, or use the setting that took its place";
+    }
+  });
+}
+
+void missing_settings(const CheckInput& in, Report& report) {
+  each_object(in, [&](const Place& place) {
+    if (place.section.reader == SettingReader::Argparse) return;  // another file, or the command line, may give it
+    for (const FrameworkSetting& setting : place.section.settings) {
+      if (!setting.required || !setting.last.empty()) continue;
+      const bool given = std::any_of(place.object.items.begin(), place.object.items.end(),
+                                     [&](const Node& n) { return setting.answers_to(n.key); });
+      if (given) continue;
+      Finding& finding = report.at(place.object, {setting.name, section_name(place.section, place.table)});
+      finding.source = place.table.source;
+    }
+  });
+}
+
+}  // namespace smplan

@@ -1,0 +1,99 @@
+#include "catalogs/framework_settings.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "catalogs/setting_combinations.hpp"
+
+namespace smplan {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using Type = FrameworkSetting::Type;
+
+const FrameworkSetting& setting(std::string_view framework, std::string_view section, std::string_view name) {
+  const FrameworkSetting* found = framework_table(framework)->find(section)->find(name);
+  if (found == nullptr) throw std::runtime_error("no setting " + std::string(name));
+  return *found;
+}
+
+TEST(FrameworkTables, AreThoseOfFiveFrameworks) {
+  std::set<std::string> names;
+  for (const FrameworkTable& table : framework_tables()) {
+    names.insert(table.framework);
+    EXPECT_FALSE(table.version.empty() || table.source.empty()) << table.framework;
+    EXPECT_EQ(table.as_of.size(), 10U) << table.framework;
+  }
+  EXPECT_THAT(names, ElementsAre("accelerate", "deepspeed", "megatron", "torchtitan", "trl"));
+  EXPECT_EQ(framework_table("nemo"), nullptr);
+}
+
+TEST(FrameworkTables, LeadToSectionsThatAreThere) {
+  for (const FrameworkTable& table : framework_tables()) {
+    for (const SettingSection& section : table.sections) {
+      std::set<std::string> names;
+      for (const FrameworkSetting& s : section.settings) {
+        EXPECT_TRUE(names.insert(s.name).second) << table.framework << ' ' << section.path << ' ' << s.name;
+        EXPECT_FALSE(s.types.empty()) << table.framework << ' ' << s.name;
+        if (!s.section.empty()) EXPECT_NE(table.find(s.section), nullptr) << table.framework << ' ' << s.section;
+        if (!s.section_of.empty()) EXPECT_NE(section.find(s.section_of), nullptr) << table.framework << ' ' << s.name;
+      }
+    }
+  }
+}
+
+TEST(FrameworkTables, KnowTypesLimitsWordsAndSpellings) {
+  const FrameworkSetting& bucket = setting("deepspeed", "zero_optimization", "reduce_bucket_size");
+  EXPECT_THAT(bucket.types, ElementsAre(Type::Integer));
+  EXPECT_EQ(bucket.min, 0);
+  EXPECT_TRUE(
+      setting("deepspeed", "zero_optimization", "stage3_prefetch_bucket_size").answers_to("prefetch_bucket_size"));
+  EXPECT_TRUE(setting("deepspeed", "zero_optimization", "cpu_offload").deprecated);
+  EXPECT_EQ(setting("deepspeed", "zero_optimization", "cpu_offload").replaced_by, "offload_optimizer");
+  EXPECT_TRUE(setting("deepspeed", "scheduler.params:WarmupDecayLR", "total_num_steps").required);
+  EXPECT_THAT(setting("torchtitan", "activation_checkpoint", "mode").values, Contains("memory_budget"));
+  EXPECT_EQ(setting("torchtitan", "training", "seed").last, "0.2.0");
+  EXPECT_EQ(setting("megatron", "", "bf16").option, OptionValues::None);
+  EXPECT_THAT(setting("megatron", "", "recompute-granularity").values, ElementsAre("full", "selective"));
+  EXPECT_FALSE(setting("trl", "", "evaluation_strategy").last.empty());
+  EXPECT_TRUE(setting("accelerate", "fsdp_config", "offload_params").answers_to("fsdp_offload_params"));
+  EXPECT_TRUE(setting("accelerate", ":AMAZON_SAGEMAKER", "iam_role_name").required);
+}
+
+TEST(FrameworkCombinations, SayWhatAndWhatToDo) {
+  for (const FrameworkCombinations& file : all_framework_combinations()) {
+    EXPECT_NE(framework_table(file.framework), nullptr) << file.framework;
+    EXPECT_FALSE(file.source.empty() || file.rows.empty()) << file.framework;
+    for (const SettingCombination& row : file.rows) {
+      EXPECT_FALSE(row.when.empty() || row.says.empty() || row.fix.empty()) << file.framework << ": " << row.says;
+    }
+  }
+}
+
+/// A condition about a setting that no table knows can never hold.
+TEST(FrameworkCombinations, AskForSettingsOfTheTables) {
+  for (const FrameworkCombinations& file : all_framework_combinations()) {
+    const FrameworkTable& table = *framework_table(file.framework);
+    const auto known = [&](const std::string& path) {
+      const std::size_t dot = path.rfind('.');
+      const SettingSection* section = table.find(dot == std::string::npos ? "" : path.substr(0, dot));
+      if (section == nullptr) return path.find(".params.") != std::string::npos;  // its section hangs on a type
+      const std::string name = dot == std::string::npos ? path : path.substr(dot + 1);
+      return section->find(name) != nullptr || section->unknown == UnknownKey::Open;
+    };
+    for (const SettingCombination& row : file.rows) {
+      for (const auto* conditions : {&row.when, &row.must}) {
+        for (const SettingCondition& c : *conditions) {
+          for (const std::string& name : c.settings) EXPECT_TRUE(known(name)) << file.framework << ": " << name;
+          if (!c.other.empty()) EXPECT_TRUE(known(c.other)) << file.framework << ": " << c.other;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace smplan
