@@ -234,7 +234,7 @@ def read() -> Table:
     walk(DeepSpeedConfig, DeepSpeedConfigModel, (), "", sections)
     sections = [s for s in sections if s.path not in ("optimizer", "scheduler")]
     named_sections(sections)
-    version = deepspeed.__version__.split("+")[0]
+    version = deepspeed.__version__.split("+")[0].strip()
     return Table("deepspeed", version,
                  f"DeepSpeed {version}, its configuration models, runtime/config.py and lr_schedules.py", sections)
 
