@@ -130,7 +130,11 @@ TEST(DescribeArguments, TellsSwitchesValuesAndPositionals) {
       "--catalog |FILE|Facts that add to or replace the shipped ones; may be repeated|Output and "
       "data|repeats|value\n"
       "--calibration |FILE|Fitted profiles that replace the shipped ones; may be repeated|Output and "
-      "data|repeats|value\n");
+      "data|repeats|value\n"
+      "--price |TYPE=USD|A price of your own in USD an hour: ml.p5.48xlarge=38, ml.p5.48xlarge@eu-west-1=41/spot; may "
+      "be repeated|Output and data|repeats|value\n"
+      "--discount |PART|What your contract takes off all other prices, e.g. 12%|Output and data|value\n"
+      "--no-cache ||Without the facts that `smplan catalog refresh` downloaded|Output and data\n");
 }
 
 TEST(FitForDisplay, EscapesByTheFormat) {

@@ -53,7 +53,6 @@ TEST(StatedPrices, ADiscountIsOffEveryOtherPrice) {
     EXPECT_THAT(now->provenance.source, HasSubstr("less 20 % (--discount)"));
     EXPECT_EQ(now->provenance.as_of, before.provenance.as_of);
   }
-  EXPECT_TRUE(check(catalog).empty()) << to_string(check(catalog));
 }
 
 TEST(StatedPrices, SayWhatIsWrongWithThem) {

@@ -189,6 +189,7 @@ TEST(SaveInterval, IsThatOfTheGoodputInEveryTargetThatCanSayIt) {
   EXPECT_THAT(test::text_of(plan, "fsdp"), HasSubstr("SAVE_INTERVAL = 123 "));
   EXPECT_THAT(test::text_of(plan, "torchtitan"), HasSubstr("interval = 123\n"));
   plan.gradient_accumulation = 2;  // a recipe for fine-tuning, which knows all or nothing to recompute
+  plan.fine_tunes = true;
   plan.strategy.recompute = Recompute::Full;
   plan.strategy.recompute_layers = 0;
   plan.strategy.sharding = Sharding::FsdpHybrid;

@@ -369,9 +369,20 @@ std::vector<std::string> names_of(const SettingSection& section) {
   return names;
 }
 
+/// Two neighbours exchanged: `fp61`.
+bool exchanged(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  const auto [left, right] = std::mismatch(a.begin(), a.end(), b.begin());
+  if (left == a.end() || left + 1 == a.end()) return false;
+  return *left == *(right + 1) && *(left + 1) == *right && std::equal(left + 2, a.end(), right + 2);
+}
+
 /// Known names that are a slip away: long enough that another word would be a coincidence.
 std::string slip_of(const std::string& name, const std::vector<std::string>& known) {
   constexpr std::size_t kLong = 6;
+  const auto whole =
+      std::find_if(known.begin(), known.end(), [&](const auto& other) { return exchanged(name, other); });
+  if (whole != known.end()) return *whole;
   if (name.size() < kLong || name.back() < 'a' || name.back() > 'z') return {};  // --data-path2 is meant
   for (const std::string& other : known) {
     if (other.size() >= kLong && one_slip_apart(name, other)) return other;
