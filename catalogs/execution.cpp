@@ -16,8 +16,8 @@ constexpr EnumNames<Compile, 4> kCompiles = {{{Compile::Default, "default"},
 constexpr EnumNames<LossKernel, 5> kLossKernels = {{{LossKernel::Default, "default"},
                                                     {LossKernel::Whole, "whole"},
                                                     {LossKernel::Fused, "fused"},
-                                                    {LossKernel::Linear, "linear"},
-                                                    {LossKernel::InPlace, "in-place"}}};
+                                                    {LossKernel::InPlace, "in-place"},
+                                                    {LossKernel::Linear, "linear"}}};
 constexpr EnumNames<AttentionClass, 3> kAttentionClasses = {
     {{AttentionClass::Default, "default"}, {AttentionClass::Flash2, "flash2"}, {AttentionClass::Vendor, "vendor"}}};
 constexpr EnumNames<BaseFormat, 4> kBaseFormats = {{{BaseFormat::Default, "default"},

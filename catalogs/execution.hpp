@@ -49,12 +49,12 @@ std::optional<BaseFormat> base_format_from(std::string_view name);
 /// How the loss of the logits is computed.
 enum class LossKernel : std::int8_t {
   Default,
-  Whole,   ///< all logits at once, in fp32
-  Fused,   ///< the framework's own fused cross-entropy on all logits
-  Linear,  ///< with the output projection, in chunks: no logits are kept (Liger, cut cross-entropy)
+  Whole,  ///< all logits at once, in fp32
+  Fused,  ///< the framework's own fused cross-entropy on all logits
   /// On 16-bit logits row by row, their gradients written over them (flash-attention's Triton kernel, as verl calls it:
   /// volcengine/verl 035682e, verl/utils/torch_functional.py, inplace_backward).
   InPlace,
+  Linear,  ///< with the output projection, in chunks: no logits are kept (Liger, cut cross-entropy)
 };
 std::string_view to_string(LossKernel kernel);
 std::optional<LossKernel> loss_kernel_from(std::string_view name);

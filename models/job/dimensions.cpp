@@ -305,7 +305,7 @@ const std::array<DimensionRow, kDimensionCount>& table() {
                                {"flashattention3", AttentionClass::Vendor}});
   static const DimensionWords kBaseFormats = words<BaseFormat, base_format_from>(BaseFormat::Fp8);
   static const DimensionWords kCompiles = words<Compile, compile_from>(Compile::LayersAndLoss);
-  static const DimensionWords kLossKernels = words<LossKernel, loss_kernel_from>(LossKernel::InPlace);
+  static const DimensionWords kLossKernels = words<LossKernel, loss_kernel_from>(LossKernel::Linear);
   static const DimensionWords kTensorOverlaps = words<TensorOverlap, tensor_overlap_from>(TensorOverlap::Async);
   static const DimensionWords kContextExchanges =
       words<ContextExchange, context_exchange_from>(ContextExchange::AllToAll);
@@ -425,8 +425,8 @@ const std::array<DimensionRow, kDimensionCount>& table() {
            for_any_stack),
       with(told_word<&Execution::loss_kernel>(
                Dimension::LossKernel, "loss_kernel", "execution/loss_kernel", "loss:", "loss kernel",
-               "All logits in fp32, the framework's fused loss, with the projection in chunks, which keeps no "
-               "logits (Liger, cut cross-entropy), or gradients written over 16-bit logits (verl) [plan: the fastest]",
+               "All logits in fp32, the framework's fused loss, gradients written over 16-bit logits (verl), or with "
+               "the projection in chunks, which keeps no logits (Liger, cut cross-entropy) [plan: the fastest]",
                kLossKernels),
            try_from<LossKernel::Linear>),
       told_word<&Execution::liger_kernels>(Dimension::LigerKernels, "liger_kernels", "execution/liger_kernels",

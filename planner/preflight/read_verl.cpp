@@ -142,7 +142,8 @@ void read_loss_kernel(const Node& root, JobStrategy& s) {
   if (fused == nullptr) fused = root.at({"model", "use_fused_kernels"});
   const Node* entropy = root.at({"actor_rollout_ref", "actor", "entropy_coeff"});
   const bool trains_entropy = entropy != nullptr && number_of(*entropy).value_or(0) != 0;
-  if (is_on(fused)) {
+  // Its fused kernel gives log-probabilities too; of pairs the models know no kernel without logits.
+  if (is_on(fused) && !s.loss.is("dpo")) {
     s.execution.loss_kernel = LossKernel::Linear;
   } else if (!trains_entropy) {
     s.execution.loss_kernel = LossKernel::InPlace;

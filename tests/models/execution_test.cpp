@@ -80,6 +80,10 @@ TEST(Executed, LossKernelsKeepWhatTheyCompute) {
   EXPECT_EQ(kept(LossKernel::Fused).logits_bytes, 10);
   EXPECT_EQ(kept(LossKernel::Fused).parallel_logits_bytes, 10);
   EXPECT_EQ(kept(LossKernel::Linear).logits_bytes, 6);
+  EXPECT_EQ(kept(LossKernel::InPlace).logits_bytes, 2) << "a 16-bit gradient in the place of each logit";
+  EXPECT_EQ(kept(LossKernel::InPlace).parallel_logits_bytes, 2);
+  EXPECT_EQ(kept(LossKernel::InPlace).loss_forward_bytes, 2) << "read once";
+  EXPECT_EQ(kept(LossKernel::InPlace).loss_backward_bytes, 4) << "read and written";
 }
 
 TEST(Executed, SwitchesOfKernelsAndStates) {

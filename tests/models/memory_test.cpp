@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "models/job/execution.hpp"
+
 namespace smplan {
 namespace {
 
@@ -313,6 +315,19 @@ TEST(PeakMemory, FusedLossDropsTheLogits) {
   linear.execution.loss_kernel = LossKernel::Linear;
   const Bytes chunked = estimate_memory(w, {}, cluster(79.1, 1, "9.0"), linear).peak_allocated;
   EXPECT_GT(whole - chunked, gib(10));  // 16384 x 128256 x 14 bytes = 27 GiB less what then decides
+}
+
+TEST(PeakMemory, AFrozenModelReadsItsLogitsAsTheTrainedOneDoes) {
+  Workload w = workload(llama(16, 2048, 32, 8, 8192, 128256), 8192, 8);
+  w.loss = training_loss("dpo");
+  w.reference = Reference::Precomputed;
+  Stack stack = torch(Sharding::None);
+  const auto logits = [&](LossKernel kernel) {
+    const Stack told = executed(stack, {.loss_kernel = kernel});
+    return estimate_memory(w, {}, cluster(79.1, 1, "9.0"), told).components.logits;
+  };
+  const double computed = static_cast<double>(w.computed_seq_len()) * 128256;
+  EXPECT_GT(logits(LossKernel::Whole) - logits(LossKernel::InPlace), Bytes(9 * computed));
 }
 
 TEST(PeakMemory, FurtherTokensHaveLogitsOfTheirOwnAndShareABlock) {

@@ -5,8 +5,9 @@
 #include "base/json_writer.hpp"
 #include "planner/answer/plan_file.hpp"
 #include "planner/answer/plan_lock.hpp"
-#include "tests/planner/fixtures.hpp"
 #include "planner/search/search.hpp"
+#include "tests/planner/fixtures.hpp"
+#include "tests/preflight/job_cases.hpp"
 
 namespace smplan {
 namespace {
@@ -103,6 +104,17 @@ TEST(Fallbacks, AreWrittenInOrderWithACountOfEach) {
   options.fallbacks = choices;
   const auto refused = export_plan({lock.plan, options, test::catalog()}, "sagemaker-sdk-v2");
   EXPECT_THAT(to_string(refused.error()), HasSubstr("no list of instance types"));
+}
+
+TEST(Fallbacks, PassTheRulesOfSuchLists) {
+  const Lock lock = lock_of(two_p4d());
+  const auto found = fallbacks_of(lock, test::catalog(), std::nullopt);
+  const std::vector<InstanceChoice> choices = choices_of(*found, kMaxPreferences - 1);
+  for (const auto& [target, kind] : {std::pair("create-training-job", JobKind::CreateTrainingJob),
+                                     std::pair("sagemaker-sdk-v3", JobKind::ModelTrainer)}) {
+    const Findings findings = test::check_text(parsed(lock, choices, target).dump(2), kind, {});
+    EXPECT_EQ(findings.count(Severity::Error), 0) << target << '\n' << to_json(findings);
+  }
 }
 
 TEST(Fallbacks, MayRunAsLongAsTheSlowestTakes) {
