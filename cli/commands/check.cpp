@@ -268,7 +268,13 @@ Result<Answer> run_check(const CheckFlags& flags, const Context& context) {
       unreadable.push_back({path, first_fault(found.error())});
     }
   }
-  if (!faults.empty()) return tl::unexpected<Diagnostics>(std::move(faults));
+  if (!faults.empty()) {
+    // All that is wrong at once.
+    if (places.size() == 1 && places.front().file != "-") {
+      if (const Result<std::string> text = read_text_file(places.front().file); !text) append(faults, text.error());
+    }
+    return tl::unexpected<Diagnostics>(std::move(faults));
+  }
   const Checker check{context, flags, kind, *limits, std::move(options)};
   const bool one = flags.paths.size() == 1 && job_file_of(flags.paths.front()).has_value();
   return one ? check_one(places.front(), check) : check_many(places, std::move(unreadable), check);
