@@ -47,7 +47,7 @@ void check_execution(const TrainingPlan& plan, Diagnostics& faults) {
     refuse(faults, "torchtune compiles layers and loss together", "plan with --compile layers+loss, or off");
   }
   if (s.execution.loss_kernel == LossKernel::Linear) {
-    refuse(faults, "torchtune 0.6.1 has no loss that keeps no logits", "plan with --loss-kernel fused");
+    refuse(faults, "torchtune 0.6.1 has no loss that keeps no logits", "plan with --loss-kernel default");
   }
   if (s.offload.activations && s.recompute != Recompute::Full) {
     refuse(faults, "torchtune offloads activations of recomputed layers alone", "plan with --recompute full");

@@ -27,7 +27,7 @@ void check_trainer(const TrainingPlan& plan, std::string_view tool, Diagnostics&
     refuse(faults, "verl compiles no layers", "plan with --compile off");
   }
   if (plan.strategy.execution.loss_kernel == LossKernel::Linear) {
-    refuse(faults, "verl's trainer takes the loss of logits", "plan with --loss-kernel fused");
+    refuse(faults, "verl's trainer takes the loss of logits", "plan with --loss-kernel default");
   }
 }
 
@@ -156,7 +156,13 @@ Json engine_optimizer(const TrainingPlan& plan) {
 
 }  // namespace
 
-void check_verl(const TrainingPlan& plan, Diagnostics& faults) { check_trainer(plan, "verl", faults); }
+void check_verl(const TrainingPlan& plan, Diagnostics& faults) {
+  check_trainer(plan, "verl", faults);
+  // verl/trainer/fsdp_sft_trainer.py; the engine of HyperPod's recipes writes over them.
+  if (plan.strategy.execution.loss_kernel == LossKernel::InPlace) {
+    refuse(faults, "this trainer of verl takes the loss of whole logits", "plan with --loss-kernel default");
+  }
+}
 
 void check_hyperpod_verl(const TrainingPlan& plan, Diagnostics& faults) {
   check_trainer(plan, "verl", faults);
@@ -247,6 +253,7 @@ void write_hyperpod_verl(const ExportJob& job, Export& out, Diagnostics&) {
   t["trainer"]["resume_mode"] = "auto";
   out.files.push_back({"recipe.yaml", commented(provenance_lines(job)) + yaml_block(c)});
   say(out);
+  out.said.push_back(Dimension::LossKernel);  // the engine's own
   out.notes.emplace_back(
       "For the launcher of sagemaker-hyperpod-recipes of 2026-06-23 (2631995): put the file under "
       "recipes_collection/recipes/fine-tuning and name it in recipes.");

@@ -138,6 +138,8 @@ void read_dynamic_batch(const Node& data, JobStrategy& s) {
 /// verl's own loss writes gradients over the logits, unless the entropy is trained too, which reads them. Source:
 /// volcengine/verl 035682e, verl/workers/actor/dp_actor.py and verl/utils/torch_functional.py.
 void read_loss_kernel(const Node& root, JobStrategy& s) {
+  // Its first supervised trainer (fsdp_sft_trainer.py) takes PyTorch's loss of whole logits.
+  if (root.at({"model", "partial_pretrain"}) != nullptr) return;
   const Node* fused = root.at({"actor_rollout_ref", "model", "use_fused_kernels"});
   if (fused == nullptr) fused = root.at({"model", "use_fused_kernels"});
   const Node* entropy = root.at({"actor_rollout_ref", "actor", "entropy_coeff"});

@@ -111,9 +111,13 @@ def test_exports_equal_those_of_the_command_line(cli, tmp_path, target):
 
 def plan_for(target):
     """A small plan that the target can express."""
+    plain = {"finetune": "lora", "pure_half": "on", "sharding": "fsdp-full", "recompute": "full", "compile": "off",
+             "loss_kernel": "default", "count": 1}
     for stack, instances in (("fsdp", "ml.p4d.24xlarge"), ("megatron", "ml.p4d.24xlarge"), ("deepspeed", "ml.p4d.24xlarge"),
-                             ("torchtitan", "ml.p4d.24xlarge"), ("smp-v2", "ml.p4d.24xlarge"), ("smp-v1", "ml.p4d.24xlarge"), ("neuron", "ml.trn1.32xlarge"), ("hf-trainer", "ml.p4d.24xlarge")):
-        tuned = {"finetune": "lora"} if stack == "hf-trainer" else {}
+                             ("torchtitan", "ml.p4d.24xlarge"), ("smp-v2", "ml.p4d.24xlarge"), ("smp-v1", "ml.p4d.24xlarge"), ("neuron", "ml.trn1.32xlarge"), ("hf-trainer", "ml.p4d.24xlarge"),
+                             ("tuning", "ml.p4d.24xlarge")):
+        tuned = {"finetune": "lora"} if stack == "hf-trainer" else plain if stack == "tuning" else {}
+        stack = "fsdp" if stack == "tuning" else stack
         try:
             plan = smplan.plan(model="llama-2-7b", stack=stack, instances=instances, top=1, **tuned).best
             plan.export(target)
