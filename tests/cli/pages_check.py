@@ -86,7 +86,7 @@ class Bash(Shell):
         self.assertEqual(self.bash("smplan plan --tokens "), [""], "any number goes: nothing is offered")
 
     def test_positionals_and_files(self):
-        self.assertEqual(self.bash("smplan catalog "), ["list", "show", "collectives", "import", "diff", "verify"])
+        self.assertEqual(self.bash("smplan catalog "), ["list", "show", "collectives", "refresh", "import", "diff", "verify"])
         self.assertEqual(self.bash("smplan models show gpt3-17"), ["gpt3-175b"])
         (self.folder / "some runs.csv").touch()
         (self.folder / "overlay.json").touch()
