@@ -63,8 +63,8 @@ struct RequestSpec {
   /// Another word for a loss kernel that keeps no logits.
   std::optional<std::string> fused_loss;
   // Operation: what is saved where, what is read how.
-  std::optional<std::string> checkpoint_storage, checkpoint_mode, dataset, dataset_files, sample_size, preparation, input_mode,
-      data_region, jobs, job_gap, warm_pool;
+  std::optional<std::string> checkpoint_storage, checkpoint_mode, dataset, dataset_files, sample_size, preparation,
+      input_mode, data_region, jobs, job_gap, warm_pool;
   // Limits and goal.
   std::optional<std::string> deadline, confidence, budget, max_hourly, min_headroom, max_oom_probability, objective,
       cost_weight, top;

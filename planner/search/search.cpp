@@ -6,9 +6,9 @@
 #include <thread>
 #include <tuple>
 
+#include "base/parallel_for.hpp"
 #include "planner/request/runs_on.hpp"
 #include "planner/search/constraints.hpp"
-#include "base/parallel_for.hpp"
 #include "planner/search/stack_search.hpp"
 
 namespace smplan {
