@@ -1,12 +1,10 @@
 #include "cli/stated_prices.hpp"
 
-#include <algorithm>
-#include <set>
-
 #include <fmt/format.h>
 
 #include "base/json_reader.hpp"
 #include "base/json_writer.hpp"
+#include "catalogs/regions.hpp"
 #include "cli/refresh/cache.hpp"
 #include "planner/request/fields.hpp"
 
@@ -22,13 +20,6 @@ struct StatedPrice {
   Market market = Market::OnDemand;
   double usd_per_hour = 0;
 };
-
-std::vector<std::string> regions_of(const Catalog& catalog) {
-  std::set<std::string> regions;
-  for (const Price& p : catalog.prices()) regions.insert(p.region);
-  for (const InstanceType& i : catalog.instances()) regions.insert(i.regions.begin(), i.regions.end());
-  return {regions.begin(), regions.end()};
-}
 
 /// One entry of --price; nullopt where it has a fault, which is added.
 std::optional<StatedPrice> read_stated(std::string_view text, const Catalog& catalog, Diagnostics& out) {
@@ -47,7 +38,7 @@ std::optional<StatedPrice> read_stated(std::string_view text, const Catalog& cat
   }
   price.type = (*type)->name;
   if (at != std::string_view::npos) {
-    const std::vector<std::string> regions = regions_of(catalog);
+    const std::vector<std::string> regions = known_regions(catalog);
     const std::string region(trim(name.substr(at + 1)));
     price.region = known_spelling(region, regions).value_or("");
     if (price.region.empty()) {
@@ -135,7 +126,7 @@ void merge_stated_prices(Catalog& catalog, const StatedPrices& stated, Diagnosti
       const std::optional<StatedPrice> price = read_stated(entry, catalog, out);
       if (!price) continue;
       const std::vector<std::string> regions =
-          price->region.empty() ? regions_of(catalog) : std::vector<std::string>{price->region};
+          price->region.empty() ? known_regions(catalog) : std::vector<std::string>{price->region};
       for (const std::string& region : regions) {
         Json one = row(price->type, region, price->market, price->usd_per_hour);
         one["basis"] = "measured";

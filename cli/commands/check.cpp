@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <array>
-#include <filesystem>
 #include <memory>
 #include <span>
 #include <thread>
@@ -19,8 +17,6 @@
 
 namespace smplan::cli {
 namespace {
-
-namespace fs = std::filesystem;
 
 struct CheckFlags {
   std::vector<std::string> paths;
@@ -98,44 +94,6 @@ std::string render_jobs(const CheckedJobs& checked, const CheckFlags& flags, con
   if (context.format_name == "github") return jobs_github(checked);
   if (context.format_name == "junit") return jobs_junit(checked, flags.strict);
   return jobs_text(checked, context.style);
-}
-
-/// A job as the command names it: a file, and the folder around it where that was named.
-struct JobPlace {
-  std::string file;
-  std::string folder;  ///< empty where only the file was named
-};
-
-/// Files of a folder of jobs: the job of each folder in it, and each file whose name ends as those of jobs do.
-void jobs_below(const fs::path& folder, std::vector<JobPlace>& out) {
-  constexpr std::array<std::string_view, 4> kEndings{".json", ".yaml", ".yml", ".toml"};
-  std::vector<fs::path> entries;
-  std::error_code none;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, none)) entries.push_back(entry.path());
-  std::sort(entries.begin(), entries.end());
-  for (const fs::path& entry : entries) {
-    if (fs::is_symlink(entry, none)) continue;
-    if (fs::is_directory(entry, none)) {
-      if (const Result<std::string> file = job_file_of(entry.string())) {
-        out.push_back({*file, entry.string()});
-      } else {
-        jobs_below(entry, out);
-      }
-    } else if (std::find(kEndings.begin(), kEndings.end(), entry.extension()) != kEndings.end()) {
-      out.push_back({entry.string(), ""});
-    }
-  }
-}
-
-/// The jobs of a word of the command line. Fails on a folder that holds none.
-Result<std::vector<JobPlace>> jobs_of(const std::string& path) {
-  const Result<std::string> file = job_file_of(path);
-  if (file) return std::vector<JobPlace>{{*file, *file == path ? std::string() : path}};
-  std::error_code none;
-  std::vector<JobPlace> jobs;
-  if (fs::is_directory(path, none)) jobs_below(path, jobs);
-  if (jobs.empty()) return tl::unexpected<Diagnostics>(file.error());
-  return jobs;
 }
 
 /// What one job came to: its findings and what was corrected, or why it was not checked.

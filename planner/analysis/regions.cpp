@@ -1,9 +1,9 @@
 #include "planner/analysis/regions.hpp"
 
 #include <algorithm>
-#include <set>
 
 #include "base/words.hpp"
+#include "catalogs/regions.hpp"
 #include "planner/request/fields.hpp"
 
 namespace smplan {
@@ -14,19 +14,8 @@ bool contains(const std::vector<T>& values, const T& value) {
   return std::find(values.begin(), values.end(), value) != values.end();
 }
 
-/// Regions with a price, and those that only instance types name.
-struct KnownRegions {
-  std::set<std::string> priced, all;
-
-  explicit KnownRegions(const Catalog& catalog) {
-    for (const Price& p : catalog.prices()) priced.insert(p.region);
-    all = priced;
-    for (const InstanceType& i : catalog.instances()) all.insert(i.regions.begin(), i.regions.end());
-  }
-};
-
-std::vector<std::string> regions_of(const RequestSpec& spec, const KnownRegions& known, Diagnostics& faults) {
-  const std::vector<std::string> names(known.all.begin(), known.all.end());
+std::vector<std::string> regions_of(const RequestSpec& spec, const Catalog& catalog, Diagnostics& faults) {
+  const std::vector<std::string> names = known_regions(catalog);
   if (!spec.region || lower_case(trim(*spec.region)) == "all") return names;
   std::vector<std::string> out;
   for (const std::string_view name : split_list(*spec.region, "--region", faults)) {
@@ -67,9 +56,9 @@ class Comparison {
   RegionCell cell(const std::string& region, Market market) {
     RegionCell out;
     out.market = market;
-    out.priced = std::any_of(catalog_.prices().begin(), catalog_.prices().end(),
-                             [&](const Price& p) { return p.region == region && p.market == market; });
-    if (!out.priced) {
+    const bool priced = std::any_of(catalog_.prices().begin(), catalog_.prices().end(),
+                                    [&](const Price& p) { return p.region == region && p.market == market; });
+    if (!priced) {
       out.why_not = "no price";
       return out;
     }
@@ -80,7 +69,6 @@ class Comparison {
     const Result<PlanRequest> request = resolve(spec, catalog_, std::nullopt, Purpose::Plan, now_);
     if (!request) {
       out.why_not = request.error().front().code == "no-instance" ? "no price" : request.error().front().message;
-      out.priced = false;
       if (!refusal_) refusal_ = request.error();
       return out;
     }
@@ -122,14 +110,14 @@ const RegionCell* RegionRow::cheapest() const {
 Result<RegionAnswer> compare_regions(const RequestSpec& spec, const Catalog& catalog, std::optional<Instant> now,
                                      const SearchOptions& options) {
   Diagnostics faults;
-  const KnownRegions known(catalog);
-  const std::vector<std::string> regions = regions_of(spec, known, faults);
+  const std::vector<std::string> priced = priced_regions(catalog);
+  const std::vector<std::string> regions = regions_of(spec, catalog, faults);
   RegionAnswer out;
   out.markets = markets_of(spec, catalog, faults);
   if (!faults.empty()) return tl::unexpected<Diagnostics>(std::move(faults));
   Comparison comparison(spec, catalog, now, options);
   for (const std::string& region : regions) {
-    if (!known.priced.contains(region)) {
+    if (!contains(priced, region)) {
       out.unpriced.push_back(region);
       continue;
     }

@@ -13,7 +13,6 @@ struct RegionCell {
   Market market = Market::OnDemand;
   std::optional<Plan> plan;
   std::string why_not;            ///< where there is no plan
-  bool priced = false;            ///< the catalog has a price there of a type that the request considers
   std::int32_t types_priced = 0;  ///< of types_orderable: types that were compared
   std::int32_t types_orderable = 0;
 };

@@ -244,7 +244,7 @@ void check_program(const TrainingPlan& plan, TrainingProgram program, Diagnostic
            "plan with --loss-kernel linear, or export with --script your own");
   }
   // DoRA reads the norms of whole weights at its start, PiSSA their singular values.
-  if (plan.adapters != nullptr && plan.adapters->name != "rslora" && engine != Engine::Ddp) {
+  if (plan.adapters != nullptr && (plan.adapters->needs_half || !plan.adapters->is_lora()) && engine != Engine::Ddp) {
     refuse(fmt::format("the training program starts {} from whole weights, which ranks of {} do not hold",
                        plan.adapters->name, to_string(engine)),
            "plan with --stack hf-trainer or ddp, or export with --script your own");

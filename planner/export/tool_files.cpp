@@ -32,19 +32,27 @@ std::string_view word_of(const TrainingLoss& loss, std::string_view LossWord::*t
   return row == kLosses.end() ? std::string_view() : (*row).*tool;
 }
 
-/// The switches of a kind of adapters; empty: the tool has none.
+/// The switch of a kind of adapters, or a setting with its value; empty: the tool has none.
 struct KindWord {
   std::string_view kind, trl, axolotl, factory;
 };
 constexpr KindWord kKinds[] = {{"rslora", "use_rslora", "peft_use_rslora", "use_rslora"},
                                {"dora", "use_dora", "peft_use_dora", "use_dora"},
-                               {"pissa", "", "", "pissa_init"}};
+                               {"pissa", "", "peft_init_lora_weights=pissa", "pissa_init"}};
 
-std::string_view switch_of(const AdapterMethod* kind, std::string_view KindWord::*tool) {
+std::string_view word_of_kind(const AdapterMethod* kind, std::string_view KindWord::*tool) {
   if (kind == nullptr) return "";
   const auto* const row =
       std::find_if(std::begin(kKinds), std::end(kKinds), [&](const KindWord& w) { return w.kind == kind->name; });
   return row == std::end(kKinds) ? std::string_view() : (*row).*tool;
+}
+
+void say_kind(const AdapterMethod* kind, std::string_view KindWord::*tool, Json& settings) {
+  const std::string_view word = word_of_kind(kind, tool);
+  if (word.empty()) return;
+  const std::size_t equals = word.find('=');
+  const bool has_value = equals != std::string_view::npos;
+  settings[std::string(word.substr(0, equals))] = has_value ? Json(std::string(word.substr(equals + 1))) : Json(true);
 }
 
 /// TrainingArguments' names, which all three take; empty where they have none.
@@ -75,7 +83,7 @@ void check_tool(const TrainingPlan& plan, std::string_view LossWord::*tool, std:
            "plan with --loss dpo");
   }
   const bool trl = tool == &LossWord::trl;
-  if (plan.adapters != nullptr && trl && switch_of(plan.adapters, &KindWord::trl).empty()) {
+  if (plan.adapters != nullptr && trl && word_of_kind(plan.adapters, &KindWord::trl).empty()) {
     refuse(out, fmt::format("TRL's file has no words for adapters of the kind {}", plan.adapters->name),
            "plan with --adapters lora, or export to axolotl or llama-factory");
   }
@@ -194,7 +202,7 @@ void write_trl(const ExportJob& job, Export& out, Diagnostics& faults) {
     c["lora_alpha"] = 2 * plan.lora_rank;
     c["lora_target_modules"] = peft_targets(plan);
     if (plan.lora_embeddings) c["lora_modules_to_save"] = Json::array({"embed_tokens", "lm_head"});
-    if (const auto key = switch_of(plan.adapters, &KindWord::trl); !key.empty()) c[std::string(key)] = true;
+    say_kind(plan.adapters, &KindWord::trl, c);
   }
   if (plan.finetune == FineTune::Qlora) {
     c["load_in_4bit"] = true;
@@ -235,8 +243,7 @@ void write_axolotl(const ExportJob& job, Export& out, Diagnostics& faults) {
       c["lora_target_modules"] = lora_targets(plan);
     }
     if (plan.lora_embeddings) c["lora_modules_to_save"] = Json::array({"embed_tokens", "lm_head"});
-    if (const auto key = switch_of(plan.adapters, &KindWord::axolotl); !key.empty()) c[std::string(key)] = true;
-    if (plan.adapters != nullptr && plan.adapters->name == "pissa") c["peft_init_lora_weights"] = "pissa";
+    say_kind(plan.adapters, &KindWord::axolotl, c);
   }
   if (plan.finetune == FineTune::Qlora) c["load_in_4bit"] = true;
   if (by_deepspeed(plan)) c["deepspeed"] = std::string(kDeepSpeedFile);
@@ -270,7 +277,7 @@ void write_llama_factory(const ExportJob& job, Export& out, Diagnostics& faults)
                        : plan.lora_targets == LoraTargets::Attention ? "q_proj,k_proj,v_proj,o_proj"
                                                                      : "q_proj,v_proj";
     if (plan.lora_embeddings) c["additional_target"] = "embed_tokens,lm_head";
-    if (const auto key = switch_of(plan.adapters, &KindWord::factory); !key.empty()) c[std::string(key)] = true;
+    say_kind(plan.adapters, &KindWord::factory, c);
   }
   if (plan.finetune == FineTune::Qlora) {
     c["quantization_bit"] = 4;

@@ -87,10 +87,9 @@ std::string rules_page() {
       "says epochs and not how much data they are: with\n"
       "`--tokens` its time and money are judged too. Steps of reinforcement learning are predicted by `smplan rl "
       "--from`.\n\n"
-      "{} rules: {} errors, {} warnings, {} notes. A rule that does not apply to the kind of file, or that needs more\n"
-      "than the file says, is listed in the answer as not run, with the reason. `{{}}` in a message stands for what "
-      "was\n"
-      "found.\n",
+      "{} rules: {} errors, {} warnings, {} notes. A rule may not apply to the kind of file, or need\n"
+      "more than the file says. The answer lists it as not run, with the reason. `{{}}` in a message stands for what\n"
+      "was found.\n",
       errors + warnings + infos, errors, warnings, infos);
   out += facts_in_words();
   for (const RuleFamily& family : rule_families()) {

@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <array>
-#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "catalogs/regions.hpp"
 #include "models/layers/layers.hpp"
 #include "models/machine/cluster.hpp"
 #include "planner/export/launch.hpp"
@@ -57,15 +57,12 @@ void Resolver::read_market(const std::optional<std::string>& environment_region)
   } else {
     assume(fmt::format("region {}", request_.region));
   }
-  std::set<std::string> priced;
-  for (const Price& p : catalog_.prices()) priced.insert(p.region);
-  std::set<std::string> regions = priced;
-  for (const InstanceType& i : catalog_.instances()) regions.insert(i.regions.begin(), i.regions.end());
-  const std::vector<std::string> known(regions.begin(), regions.end());
+  const std::vector<std::string> priced = smplan::priced_regions(catalog_);
+  const std::vector<std::string> known = known_regions(catalog_);
   if (const auto region = known_spelling(request_.region, known)) request_.region = *region;
-  if (purpose_ != Purpose::Plan || priced.contains(request_.region)) return;
+  if (purpose_ != Purpose::Plan || lists(priced, request_.region)) return;
   region_known_ = false;
-  if (!regions.contains(request_.region)) {
+  if (!lists(known, request_.region)) {
     faults_.push_back(unknown_name("region", request_.region, where, known));
     return;
   }

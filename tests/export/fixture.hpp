@@ -74,4 +74,19 @@ inline std::string refusal(const TrainingPlan& plan, std::string_view target, co
   return out ? std::string() : to_string(out.error());
 }
 
+/// Two machines that tune a Llama of 8B, two sequences at a time.
+inline RequestSpec tuning(const char* stack, const char* finetune) {
+  RequestSpec s;
+  s.model = "llama-3.1-8b";
+  s.stack = stack;
+  s.finetune = finetune;
+  s.instances = "ml.p5.48xlarge";
+  s.count = "2";
+  s.tokens = "50M";
+  s.seq_len = "2048";
+  s.global_batch = "64";
+  s[Dimension::MicroBatch] = "2";
+  return s;
+}
+
 }  // namespace smplan::test

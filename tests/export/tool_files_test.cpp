@@ -7,6 +7,7 @@
 #include "planner/preflight/job.hpp"
 #include "planner/search/estimate.hpp"
 #include "planner/search/search.hpp"
+#include "tests/export/fixture.hpp"
 
 namespace smplan {
 namespace {
@@ -27,16 +28,7 @@ class ToolFiles : public testing::TestWithParam<Tool> {
   Catalog catalog = *Catalog::shipped();
 
   RequestSpec spec(const char* stack, const char* finetune) {
-    RequestSpec s;
-    s.model = "llama-3.1-8b";
-    s.stack = stack;
-    s.finetune = finetune;
-    s.instances = "ml.p5.48xlarge";
-    s.count = "2";
-    s.tokens = "50M";
-    s.seq_len = "2048";
-    s.global_batch = "64";
-    s[Dimension::MicroBatch] = "2";
+    RequestSpec s = test::tuning(stack, finetune);
     s[Dimension::Recompute] = "full";
     // Those that may recompute some layers.
     if (s.stack == "fsdp" || s.stack == "megatron") s[Dimension::Recompute] = "none";

@@ -9,6 +9,7 @@
 #include "planner/preflight/job.hpp"
 #include "planner/search/estimate.hpp"
 #include "planner/search/search.hpp"
+#include "tests/export/fixture.hpp"
 
 namespace smplan {
 namespace {
@@ -21,16 +22,7 @@ const Catalog& shipped() {
 }
 
 RequestSpec spec(const char* finetune, const char* stack = "fsdp") {
-  RequestSpec s;
-  s.model = "llama-3.1-8b";
-  s.stack = stack;
-  s.finetune = finetune;
-  s.instances = "ml.p5.48xlarge";
-  s.count = "2";
-  s.tokens = "50M";
-  s.seq_len = "2048";
-  s.global_batch = "64";
-  s[Dimension::MicroBatch] = "2";
+  RequestSpec s = test::tuning(stack, finetune);
   s[Dimension::Recompute] = "none";
   s[Dimension::PureHalf] = "on";
   s[Dimension::Sharding] = "fsdp-full";
