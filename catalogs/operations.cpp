@@ -15,7 +15,7 @@ constexpr double kHoursPerMonth = 730;
 constexpr double kMonthSeconds = kHoursPerMonth * kSecondsPerHour;
 constexpr double kDay = kSecondsPerDay;
 
-constexpr std::array<OperationParameter, 19> kParameters = {{
+constexpr std::array<OperationParameter, 20> kParameters = {{
     {"gpu_hours_between_failures", 1, 1e9, [](Operations& o, double v) { o.failures_apart_per_gpu = hours(v); }},
     {"failure_detection_s", 0, kDay, [](Operations& o, double v) { o.failure_detection = Seconds(v); }},
     {"provisioning_s", 0, kDay, [](Operations& o, double v) { o.provisioning = Seconds(v); }},
@@ -24,6 +24,7 @@ constexpr std::array<OperationParameter, 19> kParameters = {{
     {"first_step_s", 0, kDay, [](Operations& o, double v) { o.first_step = Seconds(v); }},
     {"warm_start_s", 0, kDay, [](Operations& o, double v) { o.warm_start = Seconds(v); }},
     {"spot_wait_s", 0, 30 * kDay, [](Operations& o, double v) { o.spot_wait = Seconds(v); }},
+    {"checkpointless_recovery_s", 0, kDay, [](Operations& o, double v) { o.checkpointless_recovery = Seconds(v); }},
     {"spot_monthly_interruption", 0, 0.999, [](Operations& o, double v) { o.spot_monthly = v; }},
     {"checkpoints_kept", 1, 1e6, [](Operations& o, double v) { o.checkpoints_kept = v; }},
     {"plan_reclaim_s", 0, kDay, [](Operations& o, double v) { o.plan_reclaim = Seconds(v); }},

@@ -22,12 +22,13 @@ struct Operations {
   Seconds provisioning;  ///< request to running instances; takes time and is not billed
   Seconds image_pull;
   Seconds model_init;
-  Seconds first_step;            ///< compilation, collectives' set-up, caches
-  Seconds warm_start;            ///< on the instances of a warm pool, in place of provisioning and image pull
-  Seconds spot_wait;             ///< until reclaimed capacity is back
-  double spot_monthly = 0;       ///< part of spot instances reclaimed in a month, where nothing is known of them
-  double checkpoints_kept = 0;   ///< the last ones; older are deleted
-  Seconds plan_reclaim;          ///< how long before its end a capacity block takes the instances back
+  Seconds first_step;               ///< compilation, collectives' set-up, caches
+  Seconds warm_start;               ///< on the instances of a warm pool, in place of provisioning and image pull
+  Seconds spot_wait;                ///< until reclaimed capacity is back
+  Seconds checkpointless_recovery;  ///< from a failure to the next step, where a replica hands the state on
+  double spot_monthly = 0;          ///< part of spot instances reclaimed in a month, where nothing is known of them
+  double checkpoints_kept = 0;      ///< the last ones; older are deleted
+  Seconds plan_reclaim;             ///< how long before its end a capacity block takes the instances back
   double price_drift = 0;        ///< of a price that AWS sets, a standard deviation of its logarithm per root of a year
   double spot_price_spread = 0;  ///< of a spot price over zones and months, a standard deviation of its logarithm
   Bytes token_bytes;             ///< of a token in a tokenised data set

@@ -23,6 +23,7 @@ struct Cluster {
   std::int32_t nodes = 1;
   Bytes device_memory;             ///< per accelerator, as reported, before the context
   Bytes host_memory;               ///< per node
+  Bytes host_taken;                ///< of it, by what no strategy decides: checkpoints kept in memory
   std::int32_t vcpus = 0;          ///< per node; 0: not known
   BytesPerSecond host_link;        ///< per accelerator, one direction
   bool blocking_launches = false;  ///< the host waits for every kernel

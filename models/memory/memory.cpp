@@ -362,7 +362,7 @@ MemoryEstimate estimate_memory(const LayerStack& layers, const Workload& workloa
   worst.framework += out.peak_reserved - out.peak_allocated;
   out.peak_device = worst.total();
   const double ranks = cluster.gpus_per_node;
-  out.host_per_node = Bytes(ranks * (host.activations + (s.offload.to_nvme ? 0 : host.states)));
+  out.host_per_node = Bytes(ranks * (host.activations + (s.offload.to_nvme ? 0 : host.states))) + cluster.host_taken;
   out.nvme_per_node = Bytes(s.offload.to_nvme ? ranks * host.states : 0);
   out.host_limit = cluster.host_memory;
   out.nvme_limit = cluster.local_nvme;

@@ -11,10 +11,11 @@
 namespace smplan {
 namespace {
 
-constexpr EnumNames<CheckpointTarget, 4> kTargets = {{{CheckpointTarget::None, "none"},
+constexpr EnumNames<CheckpointTarget, 5> kTargets = {{{CheckpointTarget::None, "none"},
                                                       {CheckpointTarget::S3, "s3"},
                                                       {CheckpointTarget::FsxLustre, "fsx-lustre"},
-                                                      {CheckpointTarget::Efs, "efs"}}};
+                                                      {CheckpointTarget::Efs, "efs"},
+                                                      {CheckpointTarget::Memory, "memory"}}};
 constexpr EnumNames<CheckpointMode, 2> kModes = {{{CheckpointMode::Sync, "sync"}, {CheckpointMode::Async, "async"}}};
 
 /// A save to a file system should not hold the steps up for longer: what its throughput is bought for.
@@ -42,6 +43,15 @@ BytesPerSecond together(const StorageService& service, BytesPerSecond per_node, 
 }
 
 Seconds time_of(Bytes bytes, BytesPerSecond rate) { return rate > BytesPerSecond() ? bytes / rate : Seconds(); }
+
+/// From the devices of `writers` instances to their host memory. Where the link is not known, the copy is no faster
+/// than the disk.
+Seconds copy_time(Bytes size, const InstanceType& instance, double writers, bool one_writer,
+                  const OperationFacts& facts) {
+  const bool known = instance.host_link > BytesPerSecond() && instance.accelerator_count > 0;
+  if (!known) return time_of(size, local_write_rate(instance, facts) * writers);
+  return time_of(size, instance.host_link * (one_writer ? 1 : writers * instance.accelerator_count));
+}
 
 }  // namespace
 
@@ -81,10 +91,7 @@ CheckpointTimes checkpoint_times(Bytes size, CheckpointTarget target, Checkpoint
   const std::int32_t writers = one_writer ? 1 : nodes;
   const double n = writers;
   const Seconds local = time_of(size, local_write_rate(instance, facts) * n);
-  // Where the link is not known, the copy is no faster than the disk.
-  const bool known = instance.host_link > BytesPerSecond() && instance.accelerator_count > 0;
-  const Seconds copy =
-      known ? time_of(size, instance.host_link * (one_writer ? 1 : n * instance.accelerator_count)) : local;
+  const Seconds copy = copy_time(size, instance, n, one_writer, facts);
   const Seconds write =
       time_of(size, together(service, service.write_per_node, service.write_total, instance, writers, capacity));
   CheckpointTimes times;
@@ -99,6 +106,32 @@ CheckpointTimes checkpoint_times(Bytes size, CheckpointTarget target, Checkpoint
     times.drain = mode == CheckpointMode::Sync ? Seconds() : write;
   }
   return times;
+}
+
+CheckpointTimes memory_checkpoint_times(Bytes size, CheckpointMode mode, const InstanceType& instance,
+                                        std::int32_t nodes, bool one_writer, const OperationFacts& facts) {
+  const double n = one_writer ? 1 : nodes;
+  const Seconds copy = copy_time(size, instance, n, one_writer, facts);
+  CheckpointTimes times;
+  if (nodes > 1) {
+    const Bytes share = size / n;
+    const Seconds replicate = time_of(share, instance.network.bandwidth_per_node);
+    times.stall = mode == CheckpointMode::Sync ? copy + replicate : copy;
+    times.drain = mode == CheckpointMode::Sync ? Seconds() : replicate;
+    times.load = replicate + copy;
+  } else {
+    times = checkpoint_times(size, CheckpointTarget::S3, mode, instance, nodes, one_writer, {}, facts);
+    times.drain = std::max(times.drain, times.stall - copy);
+    times.stall = copy;
+  }
+  times.size = size;
+  return times;
+}
+
+Bytes memory_for_checkpoints(Bytes size, std::int32_t nodes, bool one_writer) {
+  constexpr double kSaves = 2;
+  const double copies = nodes > 1 ? 2 : 1;
+  return size * (kSaves * copies / (one_writer ? 1.0 : nodes));
 }
 
 }  // namespace smplan

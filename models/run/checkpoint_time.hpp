@@ -19,6 +19,7 @@ enum class CheckpointTarget {
   S3,  ///< to the local disk, from where SageMaker uploads in the background
   FsxLustre,
   Efs,
+  Memory,  ///< host memory of the instances and of a neighbour each; from there to S3 in the background
 };
 std::string_view to_string(CheckpointTarget target);
 std::optional<CheckpointTarget> checkpoint_target_from(std::string_view name);
@@ -55,6 +56,14 @@ Bytes file_system_capacity(const StorageService& service, Bytes stored, Bytes ch
 /// Precondition: the target is not None and the facts know it.
 CheckpointTimes checkpoint_times(Bytes size, CheckpointTarget target, CheckpointMode mode, const InstanceType& instance,
                                  std::int32_t nodes, bool one_writer, Bytes capacity, const OperationFacts& facts);
+
+/// The same for the memory tier: a save is in the instance's memory after the copy, and safe once a neighbour has it
+/// too. A replacement reads its share from there. One instance alone has no neighbour: it is as safe as S3.
+/// Precondition: the facts know S3.
+CheckpointTimes memory_checkpoint_times(Bytes size, CheckpointMode mode, const InstanceType& instance,
+                                        std::int32_t nodes, bool one_writer, const OperationFacts& facts);
+/// What it takes of the memory of one instance: its share and its neighbour's, the last save and the one under way.
+Bytes memory_for_checkpoints(Bytes size, std::int32_t nodes, bool one_writer);
 
 /// Key of the target in the operational facts.
 std::string_view storage_key(CheckpointTarget target);

@@ -18,25 +18,58 @@ Seconds fleet_time_between_reclaims(double monthly, std::int32_t instances) {
   return days(kAdvisorDays) / (-std::log1p(-monthly) * instances);
 }
 
-Interruptions hardware_failures(const RunSetup& setup, std::int64_t devices, Seconds restart) {
+/// Times that make up a restart, whatever interrupted.
+struct RestartTimes {
+  Seconds fetch;   ///< image, data and weights, on an instance that is new
+  Seconds set_up;  ///< model and first step, on all
+  Seconds load;    ///< the state
+};
+
+/// From the loss of an instance that takes `replacement` to be replaced to the next step. Elastic jobs start again
+/// twice where no spare is there, without the instance and with it, and are slower by its share between.
+Seconds restart_after_loss(const RunSetup& setup, std::int32_t instances, Seconds apart, Seconds replacement,
+                           const RestartTimes& t) {
+  const Recovery& r = setup.recovery;
+  if (!is_standing(r.platform)) return replacement + t.fetch + t.set_up + t.load;
+  const Seconds wait = wait_for_instance(r.spares, replacement, apart);
+  if (r.mode == RecoveryMode::Checkpointless) return wait + setup.operations.checkpointless_recovery;
+  const Seconds start = t.set_up + t.load;
+  if (r.mode == RecoveryMode::Restart || instances == 1) return wait + t.fetch + start;
+  const double none = no_spare_probability(r.spares, apart > Seconds() ? replacement / apart : 0);
+  return start + (1 - none) * t.fetch + none * start + wait / static_cast<double>(instances);
+}
+
+Interruptions hardware_failures(const RunSetup& setup, const InstanceType& instance, std::int32_t instances,
+                                const RestartTimes& restart) {
   const Operations& o = setup.operations;
+  const std::int64_t devices = std::int64_t{std::max(1, instance.accelerator_count)} * instances;
   Interruptions i;
   i.apart = o.failures_apart_per_gpu / static_cast<double>(std::max<std::int64_t>(1, devices));
-  i.restart = o.failure_detection + restart;
+  // What hands the state on from memory to memory was measured with the detection.
+  const bool checkpointless = setup.recovery.mode == RecoveryMode::Checkpointless;
+  i.restart = (checkpointless ? Seconds() : o.failure_detection) +
+              restart_after_loss(setup, instances, i.apart, o.provisioning, restart);
   // Only managed spot training is known not to bill while it waits for instances.
-  i.unbilled = setup.market == Market::Spot ? o.provisioning : Seconds();
+  const bool job = !is_standing(setup.recovery.platform);
+  i.unbilled = job && setup.market == Market::Spot ? o.provisioning : Seconds();
   return i;
 }
 
 Interruptions spot_reclaims(const RunSetup& setup, const InstanceType& instance, std::int32_t instances,
-                            Seconds restart) {
+                            const RestartTimes& restart) {
   if (setup.market != Market::Spot || setup.facts == nullptr) return {};
   const Operations& o = setup.operations;
   Interruptions i;
   i.apart = fleet_time_between_reclaims(setup.facts->spot_monthly(instance.name, setup.region), instances);
-  i.restart = o.spot_wait + restart;
-  i.unbilled = o.spot_wait + o.provisioning;
+  i.restart = restart_after_loss(setup, instances, i.apart, o.spot_wait + o.provisioning, restart);
+  if (!is_standing(setup.recovery.platform)) i.unbilled = o.spot_wait + o.provisioning;
   return i;
+}
+
+/// Jobs of higher priority take the instances, and pay for them meanwhile. Images stay on them.
+Interruptions evictions(const RunSetup& setup, const RestartTimes& restart) {
+  const Recovery& r = setup.recovery;
+  return {r.preempted_every, r.preempted_for + restart.set_up + restart.load, r.preempted_for};
 }
 
 bool mounts(const RunSetup& setup, CheckpointTarget target, InputMode mode, std::optional<InputMode> chosen) {
@@ -87,9 +120,10 @@ void add_storage(const RunSetup& setup, const Workload& workload, const Instance
   const OperationFacts& facts = *setup.facts;
   const bool saves = setup.checkpoint_target != CheckpointTarget::None;
   const Bytes size = saves ? checkpoint_size(workload, t.format) : Bytes();
-  const bool in_s3 = setup.checkpoint_target == CheckpointTarget::S3 && facts.storage("s3") != nullptr;
+  const bool in_memory = setup.checkpoint_target == CheckpointTarget::Memory;
+  const bool in_s3 = (setup.checkpoint_target == CheckpointTarget::S3 || in_memory) && facts.storage("s3") != nullptr;
   // The local disk holds the save that is being uploaded, the one before, and the model that training starts from.
-  const Bytes saves_kept = in_s3 ? 2 * size / (t.format.one_writer ? 1.0 : t.instances) : Bytes();
+  const Bytes saves_kept = in_s3 && !in_memory ? 2 * size / (t.format.one_writer ? 1.0 : t.instances) : Bytes();
   const Bytes kept_locally = saves_kept + base_weights(workload);
   BytesPerSecond most;
   const auto mounted = [&](CheckpointTarget target, InputMode mode, std::optional<InputMode> chosen) {
@@ -114,7 +148,14 @@ void add_storage(const RunSetup& setup, const Workload& workload, const Instance
   t.base_weights = fetch_base_weights(setup, workload, instance, t.instances, mode,
                                       mode == InputMode::Efs ? efs.capacity : fsx.capacity);
   t.file_system = fsx.rate + efs.rate;
-  if (saves && facts.storage(storage_key(setup.checkpoint_target)) != nullptr) {
+  if (in_memory && in_s3) {
+    t.checkpoint =
+        memory_checkpoint_times(size, setup.checkpoint_mode, instance, t.instances, t.format.one_writer, facts);
+    t.durable = checkpoint_times(size, CheckpointTarget::S3, CheckpointMode::Async, instance, t.instances,
+                                 t.format.one_writer, {}, facts);
+    t.durable->stall = Seconds();
+    t.host_memory = memory_for_checkpoints(size, t.instances, t.format.one_writer);
+  } else if (saves && facts.storage(storage_key(setup.checkpoint_target)) != nullptr) {
     const Bytes capacity = setup.checkpoint_target == CheckpointTarget::FsxLustre ? fsx.capacity : efs.capacity;
     t.checkpoint = checkpoint_times(size, setup.checkpoint_target, setup.checkpoint_mode, instance, t.instances,
                                     t.format.one_writer, capacity, facts);
@@ -146,12 +187,32 @@ void add_storage(const RunSetup& setup, const Workload& workload, const Instance
   }
 }
 
-/// A save costs the stall and its requests; those count as the time that their price buys.
-Seconds cheapest_interval(Seconds productive, Seconds step, const RunTerms& t) {
-  CheckpointTimes weighed = *t.checkpoint;
+/// A save costs the stall and, where it goes to S3, its requests; those count as the time that their price buys.
+Seconds cheapest_interval(Seconds productive, Seconds step, const CheckpointTimes& saves, const RunTerms& t) {
+  CheckpointTimes weighed = saves;
   const UsdPerSecond hourly = t.rate * static_cast<double>(t.instances);
-  if (hourly > UsdPerSecond()) weighed.stall += t.requests_per_save / hourly;
+  const bool durable = !t.durable || &saves == &*t.durable;
+  if (durable && hourly > UsdPerSecond()) weighed.stall += t.requests_per_save / hourly;
   return best_interval(productive, step, weighed, t.interruptions.apart);
+}
+
+/// What is lost of `productive`, with saves at their best intervals.
+LostTime lost_time(Seconds productive, Seconds step, const RunTerms& t, Seconds& durable_interval) {
+  const CheckpointTimes* saves = t.checkpoint ? &*t.checkpoint : nullptr;
+  if (t.recovery.mode == RecoveryMode::Checkpointless) {
+    // A replica has the state of the step before.
+    const CheckpointTimes replica;
+    LostTime lost = expected_loss(productive, std::min(step, productive), &replica, t.interruptions);
+    lost.interval = Seconds();
+    if (saves != nullptr) {
+      lost.interval = cheapest_interval(productive, step, *saves, t);
+      lost.checkpoints = saves->stall * (productive / lost.interval);
+    }
+    return lost;
+  }
+  if (t.durable) durable_interval = cheapest_interval(productive, step, *t.durable, t);
+  const Seconds interval = saves != nullptr ? cheapest_interval(productive, step, *saves, t) : productive;
+  return expected_loss(productive, interval, saves, t.interruptions);
 }
 
 /// Amounts for a run whose times are all `scale` of the expected ones, start-up aside.
@@ -172,7 +233,10 @@ Bill bill_of(const RunCost& c, const RunTerms& t, double scale) {
   b.volume = t.volume * running;
   b.file_system = t.file_system * time;
   b.checkpoint_storage = t.checkpoint_storage * time;
-  const double saves = c.loss.interval > Seconds() ? c.productive / c.loss.interval : 0;
+  // A reservation has the spares in it.
+  if (t.market != Market::CapacityBlock) b.idle += t.rate * static_cast<double>(t.recovery.spares) * running;
+  const Seconds interval = t.durable ? c.durable_interval : c.loss.interval;
+  const double saves = interval > Seconds() ? c.productive / interval : 0;
   b.requests = t.requests_per_save * saves + t.requests_for_data;
   b.transfer = t.transfer;
   b.warm_pool = t.warm_pool;
@@ -195,32 +259,39 @@ RunTerms run_terms(const RunSetup& setup, const Workload& workload, const Instan
   const Operations& o = setup.operations;
   RunTerms t;
   t.market = setup.market;
+  t.recovery = setup.recovery;
   t.instances = instances;
   // What is sold in UltraServers comes in their sizes, not in blocks.
-  t.paid_instances = instance.sold_in.empty() ? purchasable_instances(setup.market, instances) : instances;
+  const std::int32_t held = instances + setup.recovery.spares;
+  t.paid_instances = instance.sold_in.empty() ? purchasable_instances(setup.market, held) : held;
   t.rate = rate;
   t.format = format;
   t.plan_reclaim = o.plan_reclaim;
   if (setup.facts != nullptr) add_storage(setup, workload, instance, device_peak, t);
   const Seconds download = t.input ? t.input->download : Seconds();
   const Seconds prepare = download + t.base_weights + o.model_init + o.first_step;
+  const bool standing = is_standing(setup.recovery.platform);
   const auto jobs = static_cast<double>(std::max<std::int64_t>(1, setup.series.jobs));
   const double cold = setup.warm_pool ? 1 / jobs : 1;
-  t.provisioning = o.provisioning * cold;
+  t.provisioning = standing ? Seconds() : o.provisioning * cold;
   t.startup = o.image_pull * cold + o.warm_start * (1 - cold) + prepare;
   if (setup.warm_pool) {
     const UsdPerSecond hourly = rate * static_cast<double>(instances);
     t.warm_pool = weigh_warm_pool(setup.series, o, hourly, setup.market).kept / jobs;
   }
-  const Seconds load = t.checkpoint ? t.checkpoint->load : Seconds();
-  const Seconds restart = o.provisioning + o.image_pull + prepare + load;
-  const std::int64_t devices = std::int64_t{std::max(1, instance.accelerator_count)} * instances;
-  const Interruptions failures = hardware_failures(setup, devices, restart);
+  RestartTimes restart;
+  restart.fetch = o.image_pull + download + t.base_weights;
+  restart.set_up = o.model_init + o.first_step;
+  if (t.checkpoint) restart.load = t.checkpoint->load;
+  const Interruptions failures = hardware_failures(setup, instance, instances, restart);
   const Interruptions reclaims = spot_reclaims(setup, instance, instances, restart);
-  t.interruptions = combined(failures, reclaims);
-  if (reclaims.apart > Seconds()) {
-    t.failure_share = failures.apart > Seconds() ? t.interruptions.apart / failures.apart : 0;
-  }
+  const Interruptions evicted = evictions(setup, restart);
+  t.interruptions = combined(combined(failures, reclaims), evicted);
+  const auto share = [&](const Interruptions& some) {
+    return some.apart > Seconds() ? t.interruptions.apart / some.apart : 0;
+  };
+  if (reclaims.apart > Seconds() || evicted.apart > Seconds()) t.failure_share = share(failures);
+  t.eviction_share = share(evicted);
   return t;
 }
 
@@ -252,14 +323,14 @@ RunCost estimate_cost(const StepEstimate& step, const Workload& workload, const 
   c.checkpoint = terms.checkpoint;
   c.volume_size = terms.volume_size;
   if (c.productive > Seconds()) {
-    const CheckpointTimes* saves = terms.checkpoint ? &*terms.checkpoint : nullptr;
-    const Seconds interval = saves != nullptr ? cheapest_interval(c.productive, step.time(), terms) : c.productive;
-    c.loss = expected_loss(c.productive, interval, saves, terms.interruptions);
+    c.loss = lost_time(c.productive, step.time(), terms, c.durable_interval);
   }
   c.failures = c.loss.interruptions * terms.failure_share;
-  c.reclaims = c.loss.interruptions - c.failures;
+  c.evictions = c.loss.interruptions * terms.eviction_share;
+  c.reclaims = c.loss.interruptions - c.failures - c.evictions;
   c.goodput = c.productive / c.time_to_train();
-  c.hourly = terms.rate * static_cast<double>(terms.instances);
+  c.hourly = terms.rate * static_cast<double>(terms.instances + terms.recovery.spares);
+  c.standing = is_standing(terms.recovery.platform);
   c.bill = bill_of(c, terms, 1);
   c.spread = run_spread(step, c.time_to_train(), c.loss.deviation);
   const Seconds varies = c.productive + c.lost();

@@ -9,6 +9,7 @@
 #include "models/run/checkpoint_time.hpp"
 #include "models/run/goodput.hpp"
 #include "models/run/input_pipeline.hpp"
+#include "models/run/recovery.hpp"
 #include "models/run/warm_pool.hpp"
 #include "models/step/step.hpp"
 
@@ -23,6 +24,7 @@ struct RunSetup {
   Operations operations;  ///< facts->values()
   CheckpointTarget checkpoint_target = CheckpointTarget::S3;
   CheckpointMode checkpoint_mode = CheckpointMode::Sync;
+  Recovery recovery;
   std::optional<InputData> data;
   JobSeries series;
   /// Instances are kept between the jobs of the series, so that only the first provisions and pulls the image.
@@ -36,14 +38,19 @@ struct RunTerms {
   Market market = Market::OnDemand;
   std::int32_t instances = 0;
   std::int32_t paid_instances = 0;  ///< with those that only the block's size adds
-  UsdPerSecond rate;                ///< one instance
-  Seconds provisioning;             ///< not billed; mean over the series
-  Seconds startup;                  ///< billed; mean over the series
-  Usd warm_pool;                    ///< instances kept between jobs, the share of one
+  Recovery recovery;
+  UsdPerSecond rate;     ///< one instance
+  Seconds provisioning;  ///< not billed; mean over the series
+  Seconds startup;       ///< billed; mean over the series
+  Usd warm_pool;         ///< instances kept between jobs, the share of one
   Interruptions interruptions;
-  double failure_share = 1;  ///< of the interruptions, hardware; the rest are spot instances taken away
+  double failure_share = 1;   ///< of the interruptions, hardware; the rest are spot instances taken away and evictions
+  double eviction_share = 0;  ///< of the interruptions, by jobs of higher priority
   SaveFormat format;
-  std::optional<CheckpointTimes> checkpoint;
+  std::optional<CheckpointTimes> checkpoint;  ///< what an interrupted run goes on from
+  /// Saves that outlive the cluster, where the run goes on from others.
+  std::optional<CheckpointTimes> durable;
+  Bytes host_memory;               ///< of one instance, by checkpoints in memory
   std::optional<InputPlan> input;  ///< `needed` is that of the plan's step
   Seconds base_weights;            ///< fetching what adapters are trained on, at each start
   Bytes sequence_bytes;            ///< of the data set
@@ -71,11 +78,14 @@ struct RunCost {
   double goodput = 1;    ///< productive / time_to_train
   UsdPerSecond hourly;   ///< all instances
   Bill bill;
-  Spread spread;        ///< of the time to train
-  Usd low, high;        ///< P10 and P90 of the cost: of the time, and of the price
-  double failures = 0;  ///< expected interruptions by hardware
-  double reclaims = 0;  ///< expected interruptions by the spot market
+  Spread spread;         ///< of the time to train
+  Usd low, high;         ///< P10 and P90 of the cost: of the time, and of the price
+  double failures = 0;   ///< expected interruptions by hardware
+  double reclaims = 0;   ///< expected interruptions by the spot market
+  double evictions = 0;  ///< expected interruptions by jobs of higher priority
   std::optional<CheckpointTimes> checkpoint;
+  Seconds durable_interval;  ///< between saves that outlive the cluster, where others come between
+  bool standing = false;     ///< on a cluster that stands before and after: the limits of training jobs do not hold
   std::optional<InputPlan> input;
   Bytes volume_size;              ///< storage volume to ask for, one instance, as billed; zero where NVMe is built in
   bool by_training_plan = false;  ///< on capacity bought ahead, which ends
