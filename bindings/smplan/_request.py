@@ -102,6 +102,11 @@ class Request(TypedDict, total=False):
     double_quantization: Switches
     host_threads: Numbers
     software_release: Numbers
+    platform: str
+    recovery: str
+    spare_instances: Number
+    preempted_every: str
+    preempted_for: str
     checkpoint_storage: str
     checkpoint_mode: str
     dataset: str

@@ -114,12 +114,21 @@ std::string operation(const Plan& plan, const PlanRequest& request) {
   const RunCost& c = plan.cost;
   std::string text = fmt::format("{} hardware failures expected", format_expected(c.failures));
   if (plan.market == Market::Spot) text += fmt::format(", {} times capacity taken away", format_expected(c.reclaims));
+  if (c.evictions > 0) text += fmt::format(", {} evictions", format_expected(c.evictions));
+  const Recovery& recovery = request.run.recovery;
+  if (is_standing(recovery.platform)) {
+    text +=
+        fmt::format("; on {} by {}, {} spare", to_string(recovery.platform), to_string(recovery.mode), recovery.spares);
+  }
   if (c.checkpoint) {
     text += fmt::format("; a checkpoint of {} to {} every {} holds training up for {}",
                         format_bytes(c.checkpoint->size), to_string(request.run.checkpoint_target),
                         format_duration(c.loss.interval), format_duration(c.checkpoint->stall));
     if (c.checkpoint->drain > Seconds())
       text += fmt::format(" and is safe {} later", format_duration(c.checkpoint->drain));
+    if (c.durable_interval > Seconds()) {
+      text += fmt::format(", one in S3 every {}", format_duration(c.durable_interval));
+    }
   } else {
     text += "; no checkpoints: an interruption starts the run anew";
   }

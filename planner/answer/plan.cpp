@@ -33,6 +33,7 @@ void warn_of_price(const PlanRequest& request, const Price& price, std::vector<s
 
 /// Default quotas that the job is over, whatever that of its type; empty where there is none.
 std::string raised_quotas(const Plan& plan) {
+  if (plan.cost.standing) return {};
   const bool longer = plan.cost.time_to_train() > days(kDefaultQuotaDays);
   const bool more = plan.instance_count > kDefaultQuotaInstances;
   if (!longer && !more) return {};

@@ -69,7 +69,7 @@ struct Plan {
     return instance == other.instance && instance_count == other.instance_count && market == other.market &&
            stack->id == other.stack->id && strategy == other.strategy;
   }
-  [[nodiscard]] bool over_job_limit() const { return cost.time_to_train() > days(kMaxJobDays); }
+  [[nodiscard]] bool over_job_limit() const { return !cost.standing && cost.time_to_train() > days(kMaxJobDays); }
 };
 
 /// What a reader should know before trusting or ordering the plan: no room left in memory, nothing like it

@@ -92,6 +92,13 @@ void read_request(const JsonValue& value, TrainingPlan& plan, Diagnostics& out) 
     ObjectReader dataset(*data, out);
     plan.data_size = Bytes(1e9 * dataset.number("gb", 0, 1e12));
   }
+  if (reader.has("platform")) plan.recovery.platform = read_named(reader, "platform", platform_from);
+  if (reader.has("recovery")) plan.recovery.mode = read_named(reader, "recovery", recovery_mode_from);
+  if (reader.has("spare_instances")) {
+    plan.recovery.spares = static_cast<std::int32_t>(reader.integer("spare_instances", 0, kMostSpares));
+  }
+  plan.recovery.preempted_every = Seconds(reader.optional_number("preempted_every_s").value_or(0));
+  plan.recovery.preempted_for = Seconds(reader.optional_number("preempted_for_s").value_or(0));
   if (reader.has("checkpoint_storage")) {
     plan.checkpoint_storage = read_named(reader, "checkpoint_storage", checkpoint_target_from);
   }
@@ -165,7 +172,9 @@ void read_interval(ObjectReader& reader, PlanPrediction& prediction) {
 void read_operation(const JsonValue& value, TrainingPlan& plan, Diagnostics& out) {
   ObjectReader reader(value, out);
   if (const auto checkpoint = reader.optional_value("checkpoint")) {
-    plan.save_interval = Seconds(ObjectReader(*checkpoint, out).number("interval_s", 0, 1e15));
+    ObjectReader saves(*checkpoint, out);
+    plan.save_interval = Seconds(saves.number("interval_s", 0, 1e15));
+    if (saves.has("s3_interval_s")) plan.s3_interval = Seconds(saves.number("s3_interval_s", 0, 1e15));
   }
   if (const auto input = reader.optional_value("input")) {
     ObjectReader way(*input, out);
@@ -342,7 +351,9 @@ TrainingPlan training_plan_of(const PlanRequest& request, const Plan& plan, std:
   if (w.teacher) out.teacher = w.teacher->name;
   if (cost.input) out.input_mode = cost.input->mode;
   if (request.run.data) out.data_size = request.run.data->size;
+  out.recovery = request.run.recovery;
   out.checkpoint_storage = request.run.checkpoint_target;
+  if (cost.durable_interval > Seconds()) out.s3_interval = cost.durable_interval;
   if (cost.checkpoint) out.save_interval = cost.loss.interval;
   if (!(plan.instance->local_nvme > Bytes())) out.volume = cost.volume_size;
   if (request.run.warm_pool) out.warm_pool = request.run.series.gap;

@@ -130,6 +130,15 @@ Json request_json(const PlanRequest& r) {
   out["launchable"] = r.launchable ? "job" : "any";
   out["program"] = std::string(to_string(r.program));
   for (const DimensionRow& row : dimensions()) out[std::string(row.keyword)] = choice_json(row, r[row.dimension]);
+  const Recovery& recovery = r.run.recovery;
+  if (is_standing(recovery.platform)) {
+    out["platform"] = std::string(to_string(recovery.platform));
+    out["recovery"] = std::string(to_string(recovery.mode));
+    out["spare_instances"] = recovery.spares;
+    const bool evicted = recovery.preempted_every > Seconds();
+    out["preempted_every_s"] = evicted ? number(recovery.preempted_every.value()) : Json(nullptr);
+    out["preempted_for_s"] = evicted ? number(recovery.preempted_for.value()) : Json(nullptr);
+  }
   out["checkpoint_storage"] = std::string(to_string(r.run.checkpoint_target));
   out["checkpoint_mode"] = std::string(to_string(r.run.checkpoint_mode));
   out["jobs"] = r.run.series.jobs;
@@ -217,11 +226,13 @@ Json operation_json(const PlanRequest& r, const Plan& p) {
     saves["drain_s"] = number(c.checkpoint->drain.value());
     saves["load_s"] = number(c.checkpoint->load.value());
     saves["interval_s"] = number(c.loss.interval.value());
+    if (c.durable_interval > Seconds()) saves["s3_interval_s"] = number(c.durable_interval.value());
     out["checkpoint"] = saves;
   }
   Json interruptions;
   interruptions["hardware"] = number(c.failures);
   interruptions["spot"] = number(c.reclaims);
+  if (c.evictions > 0) interruptions["evictions"] = number(c.evictions);
   out["expected_interruptions"] = interruptions;
   out["input"] = c.input ? input_json(*c.input) : Json(nullptr);
   out["volume_gb"] = number(c.volume_size.value() / 1e9);

@@ -44,6 +44,9 @@ std::string TrainingPlan::id() const {
   decided["data"] = {input_mode ? Json(to_string(*input_mode)) : Json(nullptr),
                      data_size ? Json(std::llround(data_size->value())) : Json(nullptr), to_string(checkpoint_storage),
                      warm_pool ? Json(warm_pool->value()) : Json(nullptr)};
+  if (is_standing(recovery.platform)) {
+    decided["platform"] = {to_string(recovery.platform), to_string(recovery.mode), recovery.spares};
+  }
   return hash_text(decided.dump());
 }
 

@@ -11,6 +11,7 @@
 #include "models/job/workload.hpp"
 #include "models/run/checkpoint_time.hpp"
 #include "models/run/input_pipeline.hpp"
+#include "models/run/recovery.hpp"
 
 namespace smplan {
 
@@ -58,7 +59,9 @@ struct TrainingPlan {
   std::string teacher;                  ///< name of the model; empty: none
   std::optional<InputMode> input_mode;  ///< nullopt: the plan has no data set
   std::optional<Bytes> data_size;       ///< nullopt likewise
+  Recovery recovery;                    ///< what runs the job, and what keeps it going
   CheckpointTarget checkpoint_storage = CheckpointTarget::S3;
+  std::optional<Seconds> s3_interval;    ///< between copies of checkpoints in memory to S3
   std::optional<Seconds> save_interval;  ///< of the goodput; nullopt: the plan saves nothing before the end
   Bytes volume;                          ///< of one instance, as the bill counts it; zero where NVMe is built in
   std::optional<Seconds> warm_pool;      ///< how long instances wait for the next job, where they do

@@ -38,6 +38,17 @@ void state_operation(const JsonValue& request, RequestSpec& spec) {
     const auto value = object.find(key);
     if (value && value->is_string()) into = value->as_string(none);
   };
+  word(request, "platform", spec.platform);
+  if (spec.platform) {
+    word(request, "recovery", spec.recovery);
+    const auto whole_number = [&](std::string_view key, std::string_view unit, std::optional<std::string>& into) {
+      const auto value = request.find(key);
+      if (value && value->is_number()) into = fmt::format("{}{}", value->as_number(none), unit);
+    };
+    whole_number("spare_instances", "", spec.spare_instances);
+    whole_number("preempted_every_s", "s", spec.preempted_every);
+    whole_number("preempted_for_s", "s", spec.preempted_for);
+  }
   word(request, "checkpoint_storage", spec.checkpoint_storage);
   word(request, "checkpoint_mode", spec.checkpoint_mode);
   word(request, "program", spec.program);

@@ -239,6 +239,8 @@ void Resolver::read_stacks() {
           fmt::format("{} has no state mixers, {} has (Mamba-2 or the gated delta rule)", (*stack)->name,
                       request_.workload.architecture.name),
           fmt::format("use --stack with one of {}", fmt::join(able, ", ")));
+    } else if (const auto refusal = recovery_refusal(**stack)) {
+      add("conflict", "--stack", *refusal, "plan it with such a stack, or recover otherwise");
     } else if (const auto refusal = refusal_of_named(**stack)) {
       add("conflict", "--stack", *refusal, "plan it with another stack, or add --launchable any");
     } else if (!lists(request_.stacks, *stack)) {
@@ -272,6 +274,10 @@ void Resolver::choose_stacks() {
     }
     const bool planned = usual || (!request_.launchable && stack.supported_for_planning);
     if (!planned || !runs_somewhere(stack) || !has_kernels(stack)) continue;
+    if (const auto refusal = recovery_refusal(stack)) {
+      request_.stacks_left_out.emplace_back(stack.id, *refusal);
+      continue;
+    }
     const auto refusal = request_.launchable ? launch_refusal(w, stack) : std::nullopt;
     if (refusal) {
       request_.stacks_left_out.emplace_back(stack.id, refusal->reason);

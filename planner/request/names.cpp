@@ -104,7 +104,22 @@ std::vector<RequestName> before_dimensions() {
 
 std::vector<RequestName> after_dimensions() {
   return {
-      {"checkpoint_storage", RequestGroup::Operation, "s3|fsx-lustre|efs|none", "Where checkpoints go [s3]",
+      {"platform", RequestGroup::Operation, "training-job|hyperpod-eks|hyperpod-slurm",
+       "What runs the job: a training job, or a standing HyperPod cluster [training-job]", &RequestSpec::platform},
+      {"recovery", RequestGroup::Operation, "restart|checkpointless|elastic",
+       "How a job of HyperPod goes on after a failure: from a checkpoint, from a replica's memory, or without the "
+       "instance until another is there [restart]",
+       &RequestSpec::recovery},
+      {"spare_instances", RequestGroup::Operation, "N",
+       "Instances of the HyperPod cluster that stand idle until one of the job's fails [0]",
+       &RequestSpec::spare_instances},
+      {"preempted_every", RequestGroup::Operation, "TIME",
+       "Mean time between two evictions by jobs of higher priority, under task governance [never]",
+       &RequestSpec::preempted_every},
+      {"preempted_for", RequestGroup::Operation, "TIME", "Mean time that an evicted job waits",
+       &RequestSpec::preempted_for},
+      {"checkpoint_storage", RequestGroup::Operation, "s3|fsx-lustre|efs|memory|none",
+       "Where checkpoints go; memory: HyperPod's memory tier, and from there to S3 [s3; HyperPod: fsx-lustre]",
        &RequestSpec::checkpoint_storage},
       {"checkpoint_mode", RequestGroup::Operation, "sync|async",
        "Whether training stands still while a checkpoint is saved", &RequestSpec::checkpoint_mode},

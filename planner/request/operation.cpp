@@ -33,11 +33,17 @@ void leave_out_small_disks(PlanRequest& request, const OperationFacts& facts) {
 
 void Resolver::read_operation() {
   RunSetup& run = request_.run;
-  run = run_setup(catalog_.operations(), request_.markets.front(), request_.region);
+  const bool standing = is_standing(run.recovery.platform);
+  // Nothing uploads from local disks there.
+  if (standing) run.checkpoint_target = CheckpointTarget::FsxLustre;
   if (spec_.checkpoint_storage) {
     const auto target = parse_name(*spec_.checkpoint_storage, "checkpoint storage", "--checkpoint-storage",
                                    checkpoint_target_names(), checkpoint_target_from, faults_);
     if (target) run.checkpoint_target = *target;
+    if (standing && target == CheckpointTarget::S3) {
+      add("conflict", "--checkpoint-storage", "a HyperPod cluster uploads no local checkpoints to S3",
+          "use fsx-lustre, efs, or memory, which goes to S3 in the background");
+    }
   }
   if (spec_.checkpoint_mode) {
     const auto mode = parse_name(*spec_.checkpoint_mode, "checkpoint mode", "--checkpoint-mode", kModeNames,
@@ -47,9 +53,11 @@ void Resolver::read_operation() {
   read_data();
   read_series();
   const Operations& o = run.operations;
+  const Seconds start = o.image_pull + o.model_init + o.first_step;
   std::string sentence =
       fmt::format("hardware fails once in {:.0f} device-hours, a start takes {}", o.failures_apart_per_gpu / hours(1),
-                  format_duration(o.provisioning + o.image_pull + o.model_init + o.first_step));
+                  format_duration(standing ? start : o.provisioning + start));
+  if (standing) sentence += fmt::format(", a replacement {}", format_duration(o.provisioning));
   if (!spec_.checkpoint_storage) sentence += ", " + saves(run);
   const bool spot = std::find(request_.markets.begin(), request_.markets.end(), Market::Spot) != request_.markets.end();
   if (spot) {
@@ -74,6 +82,9 @@ void Resolver::read_series() {
     add("conflict", spec_.job_gap ? "--job-gap" : "--warm-pool", "is for a series of jobs", "add --jobs 2 or more");
   }
   if (!run.warm_pool) return;
+  if (is_standing(run.recovery.platform)) {
+    add("conflict", "--warm-pool", "a HyperPod cluster stands between jobs anyway", "drop --warm-pool");
+  }
   if (std::find(request_.markets.begin(), request_.markets.end(), Market::Spot) != request_.markets.end()) {
     add("conflict", "--warm-pool", "managed spot training cannot use a warm pool", "drop one of the two");
   }
@@ -126,6 +137,16 @@ void Resolver::read_data() {
   if (spec_.input_mode) {
     data.mode =
         parse_name(*spec_.input_mode, "input mode", "--input-mode", input_mode_names(), input_mode_from, faults_);
+  }
+  if (is_standing(request_.run.recovery.platform)) {
+    const bool mounted = data.mode == InputMode::FsxLustre || data.mode == InputMode::Efs;
+    if (data.mode && !mounted) {
+      add("conflict", "--input-mode", fmt::format("a HyperPod cluster has no channels, and no {}", *spec_.input_mode),
+          "use fsx-lustre or efs");
+    } else if (!data.mode) {
+      data.mode = InputMode::FsxLustre;
+      assume("data is read from FSx for Lustre, which HyperPod clusters mount");
+    }
   }
   data.other_region =
       spec_.data_region && letters_and_digits(*spec_.data_region) != letters_and_digits(request_.region);

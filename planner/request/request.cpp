@@ -54,8 +54,10 @@ Result<PlanRequest> Resolver::run(const std::optional<std::string>& environment_
   read_market(environment_region);
   read_counts();
   read_instances();
+  read_recovery();
   read_stacks();
   read_dimensions();
+  fit_recovery();
   if (faults_.empty()) execute_stacks();
   read_limits();
   read_operation();

@@ -65,6 +65,8 @@ struct RequestSpec {
   // Operation: what is saved where, what is read how.
   std::optional<std::string> checkpoint_storage, checkpoint_mode, dataset, dataset_files, sample_size, preparation,
       input_mode, data_region, jobs, job_gap, warm_pool;
+  // What runs the job, and what keeps it going.
+  std::optional<std::string> platform, recovery, spare_instances, preempted_every, preempted_for;
   // Limits and goal.
   std::optional<std::string> deadline, confidence, budget, max_hourly, min_headroom, max_oom_probability, objective,
       cost_weight, top;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "catalogs/recovery_features.hpp"
 #include "planner/request/request.hpp"
 
 namespace smplan {
@@ -51,6 +52,14 @@ class Resolver {
   [[nodiscard]] std::optional<Diagnostic> refusal_of(const Stack& way) const;
   bool refuses_ways(const Stack& stack);
   void execute_stacks();
+
+  // recovery.cpp: what runs the job, and what keeps it going.
+  void read_recovery();
+  void read_preemption();
+  void check_recovery();
+  void fit_recovery();
+  void refuse_feature(const RecoveryFeature& feature, const std::string& flag);
+  [[nodiscard]] std::optional<std::string> recovery_refusal(const Stack& stack) const;
 
   // request_operation.cpp: checkpoints and data.
   void read_operation();

@@ -14,6 +14,7 @@ namespace smplan {
 Cluster Group::cluster() const {
   Cluster c = *one_node;
   c.nodes = count;
+  c.host_taken = terms.front().host_memory;
   return c;
 }
 

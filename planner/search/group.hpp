@@ -21,7 +21,9 @@ struct Group {
   /// group has none.
   std::vector<RunTerms> terms;
   [[nodiscard]] const RunTerms& terms_of(const Stack& stack) const;
-  [[nodiscard]] UsdPerSecond hourly() const { return terms.front().rate * static_cast<double>(count); }
+  [[nodiscard]] UsdPerSecond hourly() const {
+    return terms.front().rate * static_cast<double>(count + terms.front().recovery.spares);
+  }
   [[nodiscard]] Cluster cluster() const;
   /// What the stack uses of it.
   [[nodiscard]] Cluster cluster(const Stack& stack) const { return used_by(stack, cluster()); }

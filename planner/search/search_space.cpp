@@ -209,7 +209,10 @@ SplitOptions SearchSpace::options(const Split& split) const {
   }
   const std::int32_t replicas = split.data * split.context;
   const bool unasked = request_.stacks_defaulted && request_[Dimension::Sharding].any();
+  // A replica that hands its state on holds the same shards.
+  const std::int32_t copies = request_.run.recovery.mode == RecoveryMode::Checkpointless ? 2 : 1;
   const auto add_sharding = [&](Sharding sharding, std::int32_t degree) {
+    if (replicas % copies != 0 || replicas / copies < degree) return;
     // FSDP over one rank shards nothing, and nobody picks it unasked. ZeRO over one rank is how DeepSpeed offloads.
     if (unasked && is_fsdp(sharding) && replicas == 1) return;
     if (request_[Dimension::Sharding].allows(sharding) && request_[Dimension::ShardDegree].allows(degree)) {
@@ -220,7 +223,7 @@ SplitOptions SearchSpace::options(const Split& split) const {
     if (sharding == Sharding::None) {
       add_sharding(sharding, 1);
     } else if (sharding != Sharding::FsdpHybrid) {
-      add_sharding(sharding, replicas);
+      add_sharding(sharding, replicas / copies);
     } else {
       for (const std::int32_t d : divisors(replicas)) {
         if (d > 1 && d < replicas) add_sharding(sharding, d);
