@@ -87,6 +87,12 @@ const Need kNeeds[] = {
     {[](const TrainingPlan& p) { return when(p.strategy.collectives == Collectives::Smddp, "SMDDP collectives"); },
      [](const Capabilities& c, const TrainingPlan&) { return c.smddp; }},
     {[](const TrainingPlan& p) {
+       return when(p.recovery.mode == RecoveryMode::Checkpointless, "checkpointless recovery");
+     },
+     [](const Capabilities& c, const TrainingPlan&) { return c.checkpointless; }},
+    {[](const TrainingPlan& p) { return fmt::format("the platform {}", to_string(p.recovery.platform)); },
+     [](const Capabilities& c, const TrainingPlan& p) { return holds(c.platforms, p.recovery.platform); }},
+    {[](const TrainingPlan& p) {
        return std::string(p.stack->is_built_for(Vendor::Aws) ? "Neuron devices" : "NVIDIA devices");
      },
      [](const Capabilities& c, const TrainingPlan& p) {
@@ -105,19 +111,20 @@ std::vector<std::string> unmet(const TrainingPlan& plan, const Capabilities& can
   return out;
 }
 
-/// Strategy targets that write the whole plan, for the hint.
-std::string able(const ExportJob& job) {
+/// Targets of that side that write the whole plan, for the hint.
+std::string able(const ExportJob& job, TargetSide side) {
   std::string names;
   for (const ExportTarget& target : export_targets()) {
-    if (target.side != TargetSide::Strategy || !unmet(job.plan, target.can).empty()) continue;
+    if (target.side != side || !unmet(job.plan, target.can).empty()) continue;
     Diagnostics faults;
     if (target.check != nullptr) target.check(job.plan, faults);
     if (brings_program(job, target.program)) check_program(job.plan, target.program, faults);
     // A target with several dialects may still refuse in the one that the plan needs.
     Export written;
-    target.write(job, written, faults);
+    if (side == TargetSide::Strategy) target.write(job, written, faults);
     if (faults.empty()) names += (names.empty() ? "" : ", ") + std::string(target.name);
   }
+  if (names.empty() && side == TargetSide::Launcher) return able(job, TargetSide::Strategy);
   std::string hint = names.empty() ? std::string("plan again with it fixed to 1 or off") : "these can: " + names;
   if (job.plan.finetune != FineTune::Full && job.plan.stack->id != "fsdp") hint += "; or plan with --stack fsdp";
   return hint;
@@ -150,8 +157,8 @@ Diagnostics refusals(const ExportJob& job, const ExportTarget& target) {
   const TrainingPlan& plan = job.plan;
   Diagnostics out;
   for (const std::string& words : unmet(plan, target.can)) {
-    out.push_back(
-        {"not-expressible", "--target", fmt::format("{} has no words for {}", target.name, words), able(job)});
+    out.push_back({"not-expressible", "--target", fmt::format("{} has no words for {}", target.name, words),
+                   able(job, target.side)});
   }
   if (target.check != nullptr) target.check(plan, out);
   if (brings_program(job, target.program)) check_program(plan, target.program, out);

@@ -83,6 +83,7 @@ void add_widths(const Architecture& m, Json& out) {
 
 Json adapter_model(const ExportJob& job, bool smp, Export& out) {
   const TrainingPlan& plan = job.plan;
+  const JobFolders folders = folders_of(plan);
   const Strategy& s = plan.strategy;
   Json m;
   const bool custom = is_custom(plan.model);
@@ -117,8 +118,8 @@ Json adapter_model(const ExportJob& job, bool smp, Export& out) {
                      {"alpha", 2 * plan.lora_rank},
                      {"dropout", 0.0}};
   }
-  m["data"] = Json{{"train_dir", Json::array({"/opt/ml/input/data/train"})},
-                   {"val_dir", Json::array({"/opt/ml/input/data/train"})},
+  m["data"] = Json{{"train_dir", Json::array({folders.data})},
+                   {"val_dir", Json::array({folders.data})},
                    {"dataset_type", "hf"},
                    {"use_synthetic_data", false}};
   return m;
@@ -136,6 +137,7 @@ Json saves(const ExportJob& job) {
 
 Json adapter_recipe(const ExportJob& job, Export& out, Diagnostics& faults) {
   const TrainingPlan& plan = job.plan;
+  const JobFolders folders = folders_of(plan);
   const Strategy& s = plan.strategy;
   const bool split = s.tensor_parallel > 1 || s.context_parallel > 1 || s.expert_parallel > 1;
   const bool smp = plan.stack->smp_version == 2 || split;
@@ -169,15 +171,13 @@ Json adapter_recipe(const ExportJob& job, Export& out, Diagnostics& faults) {
            "plan with a smaller --shard-degree");
   }
   Json recipe;
-  recipe["run"] = Json{{"name", job_name_of(job)},
-                       {"results_dir", "/opt/ml/model"},
-                       {"time_limit", "28-00:00:00"},
-                       {"model_type", "hf"}};
+  recipe["run"] = Json{
+      {"name", job_name_of(job)}, {"results_dir", folders.model}, {"time_limit", "28-00:00:00"}, {"model_type", "hf"}};
   recipe["trainer"] = trainer(plan);
   // save_top_k of 0 would switch sharded checkpoints off.
-  recipe["exp_manager"] = Json{{"exp_dir", std::string(kCheckpointPath)},
+  recipe["exp_manager"] = Json{{"exp_dir", folders.checkpoints},
                                {"name", "experiment"},
-                               {"checkpoint_dir", std::string(kCheckpointPath)},
+                               {"checkpoint_dir", folders.checkpoints},
                                {"checkpoint_callback_params", saves(job)},
                                {"auto_checkpoint", Json{{"enabled", false}}},
                                {"export_full_model", Json{{"every_n_train_steps", 0}, {"save_last", true}}}};
@@ -192,6 +192,7 @@ Json adapter_recipe(const ExportJob& job, Export& out, Diagnostics& faults) {
 
 Json nemo_recipe(const ExportJob& job, Export& out, Diagnostics& faults) {
   const TrainingPlan& plan = job.plan;
+  const JobFolders folders = folders_of(plan);
   const Strategy& s = plan.strategy;
   if (plan.finetune == FineTune::Qlora) {
     refuse(faults, "NeMo recipes do not quantize frozen weights", "plan with --finetune lora or full");
@@ -212,8 +213,8 @@ Json nemo_recipe(const ExportJob& job, Export& out, Diagnostics& faults) {
            "plan with a --pp that divides the layers, or export to megatron");
   }
   Json recipe;
-  recipe["run"] = Json{
-      {"name", job_name_of(job)}, {"results_dir", "/opt/ml/model"}, {"model_type", "hyperpod_checkpointless_nemo"}};
+  recipe["run"] =
+      Json{{"name", job_name_of(job)}, {"results_dir", folders.model}, {"model_type", "hyperpod_checkpointless_nemo"}};
   recipe["instance_types"] = Json::array({plan.instance->name});
   recipe["trainer"] = trainer(plan);
   // Lightning takes a precision or a plugin that brings one, and the recipes have the plugin.

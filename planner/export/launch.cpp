@@ -88,6 +88,8 @@ std::string sdk_image(const ContainerFacts& facts, std::string_view version, std
   return {};
 }
 
+}  // namespace
+
 void choose_image(const ExportJob& job, Launch& launch, Diagnostics& faults) {
   if (launch.launcher == LaunchMethod::Recipe) {
     launch.image_note = "the one that the SDK keeps for recipes, of the model parallel library v2";
@@ -132,7 +134,12 @@ void choose_image(const ExportJob& job, Launch& launch, Diagnostics& faults) {
   }
 }
 
-}  // namespace
+JobFolders folders_of(const TrainingPlan& plan) {
+  if (!is_standing(plan.recovery.platform))
+    return {"/opt/ml/input/data/train", std::string(kCheckpointPath), "/opt/ml/model"};
+  const std::string folder = "/fsx/smplan/" + plan.id();
+  return {"/fsx/REPLACE-ME-data", folder + "/checkpoints", folder + "/model"};
+}
 
 Settings script_settings(const ExportJob& job) {
   const TrainingPlan& p = job.plan;
@@ -145,7 +152,7 @@ Settings script_settings(const ExportJob& job) {
                   {"optimizer", json_string(to_string(p.optimizer))},
                   {"finetune", json_string(to_string(p.finetune))},
                   {"activation_checkpointing", json_string(to_string(p.strategy.recompute))},
-                  {"checkpoint_dir", json_string(kCheckpointPath)},
+                  {"checkpoint_dir", json_string(folders_of(p).checkpoints)},
                   {"save_interval", text(p.save_steps())}};
   if (p.strategy.recompute_layers > 0) {
     out.emplace_back("activation_checkpointing_layers", text(p.strategy.recompute_layers));

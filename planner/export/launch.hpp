@@ -80,9 +80,20 @@ struct Launch {
 
 inline constexpr std::string_view kCheckpointPath = "/opt/ml/checkpoints";
 
+/// Where a job finds its data and leaves what it makes: channels of a training job, or folders of the file system that
+/// a HyperPod cluster mounts.
+struct JobFolders {
+  std::string data;
+  std::string checkpoints;
+  std::string model;
+};
+JobFolders folders_of(const TrainingPlan& plan);
+
 /// What every training script is told, by the names that docs/export.md states.
 Settings script_settings(const ExportJob& job);
 
+/// The newest image of the plan's framework and devices. A fault where the region has none.
+void choose_image(const ExportJob& job, Launch& launch, Diagnostics& faults);
 /// Script, its settings, processes and environment; writes the strategy files into `src/` of the export.
 Launch prepare_processes(const ExportJob& job, Export& out, Diagnostics& faults);
 /// What a program is told that a strategy file comes with, and its environment: for any cluster.

@@ -326,8 +326,8 @@ void write_megatron(const ExportJob& job, Export& out, Diagnostics&) {
   arguments.set("tokenizer-type", "HuggingFaceTokenizer");
   arguments.set("tokenizer-model",
                 hub_name_or(job, "REPLACE-ME-tokenizer", "Hugging Face name or folder of the tokenizer", out));
-  arguments.set("save", kCheckpointPath);
-  arguments.set("load", kCheckpointPath);
+  arguments.set("save", folders_of(plan).checkpoints);
+  arguments.set("load", folders_of(plan).checkpoints);
   arguments.set("save-interval", plan.save_steps());
   arguments.set("ckpt-format", "torch_dist");
   out.files.push_back({"megatron_args.txt", commented(provenance_lines(job)) + arguments.text()});
@@ -338,7 +338,7 @@ void write_megatron(const ExportJob& job, Export& out, Diagnostics&) {
                   script)));
   out.placeholders.push_back({std::string(kRotaryBase), "rope_theta of the model's config.json"});
   out.placeholders.push_back(
-      {"REPLACE-ME-data-path", "prefix of the tokenized .bin and .idx files under /opt/ml/input/data/train"});
+      {"REPLACE-ME-data-path", "prefix of the tokenized .bin and .idx files under " + folders_of(plan).data});
   out.placeholders.push_back(
       {std::string(script), "Megatron-LM's entry point, to be put in src/ with the megatron package"});
 }

@@ -107,6 +107,8 @@ struct Capabilities {
   bool lengths = false;             ///< sequences of different lengths
   bool losses = false;              ///< other than that of the next token
   bool smddp = false;
+  bool checkpointless = false;  ///< recovers from a replica's memory
+  std::uint32_t platforms = set_of(Platform::TrainingJob, Platform::HyperPodEks, Platform::HyperPodSlurm);
   std::uint32_t vendors = set_of(Vendor::Nvidia);  ///< set_of(Vendor...)
   std::uint32_t shardings = 0;                     ///< set_of(Sharding...)
   std::uint32_t recomputes = 0;                    ///< set_of(Recompute...)

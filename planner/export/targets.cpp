@@ -47,6 +47,13 @@ constexpr Capabilities kAnything = {.tensor = true,
                                     .recomputes = kEveryRecompute,
                                     .precisions = kEveryPrecision};
 
+/// The same where the cluster decides.
+constexpr Capabilities on(Platform platform) {
+  Capabilities can = kAnything;
+  can.platforms = set_of(platform);
+  return can;
+}
+
 /// A file that a tool for fine-tuning reads: TrainingArguments under other names.
 constexpr Capabilities kTrainerFile = {.offload_optimizer = true,
                                        .offload_parameters = true,
@@ -65,17 +72,23 @@ constexpr Capabilities kTrainerFile = {.offload_optimizer = true,
 /// Every target: one entry, one writer. What a writer lacks words for is said here and nowhere else.
 constexpr ExportTarget kTargets[] = {
     {"sagemaker-sdk-v2", "PyTorch estimator of the SageMaker Python SDK 2: a script and its arguments as JSON",
-     TargetSide::Launcher, kAnything,
+     TargetSide::Launcher, on(Platform::TrainingJob),
      set_of(LaunchMethod::Torchrun, LaunchMethod::Smddp, LaunchMethod::Mpi, LaunchMethod::SmpV1, LaunchMethod::SmpV2,
             LaunchMethod::Recipe),
      nullptr, write_sagemaker_sdk_v2},
     {"sagemaker-sdk-v3", "ModelTrainer of the SageMaker Python SDK 3: a script and its arguments as JSON",
-     TargetSide::Launcher, kAnything, set_of(LaunchMethod::Torchrun, LaunchMethod::Mpi, LaunchMethod::SmpV2), nullptr,
-     write_sagemaker_sdk_v3, TrainingProgram::None, true},
+     TargetSide::Launcher, on(Platform::TrainingJob),
+     set_of(LaunchMethod::Torchrun, LaunchMethod::Mpi, LaunchMethod::SmpV2), nullptr, write_sagemaker_sdk_v3,
+     TrainingProgram::None, true},
     {"create-training-job", "CreateTrainingJob request for boto3 or the AWS command line", TargetSide::Launcher,
-     kAnything,
+     on(Platform::TrainingJob),
      set_of(LaunchMethod::Torchrun, LaunchMethod::Smddp, LaunchMethod::Mpi, LaunchMethod::SmpV1, LaunchMethod::SmpV2),
      nullptr, write_create_training_job, TrainingProgram::None, true},
+    {"hyperpod-job", "HyperPodPyTorchJob of a HyperPod cluster with EKS: manifest (YAML), Dockerfile and program",
+     TargetSide::Launcher, on(Platform::HyperPodEks), set_of(LaunchMethod::Torchrun), check_hyperpod_job,
+     write_hyperpod_job},
+    {"hyperpod-slurm", "Batch script of a HyperPod cluster with Slurm, and the program that it starts",
+     TargetSide::Launcher, on(Platform::HyperPodSlurm), set_of(LaunchMethod::Torchrun), nullptr, write_hyperpod_slurm},
     {"hyperpod-recipe",
      "SageMaker HyperPod recipe (YAML)",
      TargetSide::Strategy,
@@ -92,6 +105,7 @@ constexpr ExportTarget kTargets[] = {
       .offload_activations = true,
       .adapters = true,
       .quantized_adapters = true,
+      .checkpointless = true,
       .shardings =
           set_of(Sharding::None, Sharding::Zero1, Sharding::FsdpFull, Sharding::FsdpGradOp, Sharding::FsdpHybrid),
       .recomputes = kEveryRecompute,
@@ -402,6 +416,9 @@ Result<Export> export_plan(const ExportJob& job, std::string_view target_name) {
   out.plan_id = job.plan.id();
   (*target)->write(job, out, faults);
   add_start(job, **target, out);
+  if (is_standing(job.plan.recovery.platform)) {
+    out.placeholders.push_back({"REPLACE-ME-data", "the folder of the data on the cluster's file system"});
+  }
   if (!out.brings_program) out.notes.insert(out.notes.end(), out.script_notes.begin(), out.script_notes.end());
   note_kernels(job.plan, out);
   if (!faults.empty()) return tl::unexpected<Diagnostics>(std::move(faults));

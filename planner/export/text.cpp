@@ -34,12 +34,25 @@ std::string python(const Json& value, int indent) {
   return text + spaces(indent) + brackets[1];
 }
 
+bool holds_objects(const Json& value) {
+  return value.is_array() && !value.empty() &&
+         std::all_of(value.elements().begin(), value.elements().end(),
+                     [](const Json& item) { return item.is_object() && !item.empty(); });
+}
+
 std::string yaml(const Json& value, int indent) {
   std::string text;
   for (const auto& [key, item] : value.members()) {
     text += spaces(indent) + key + ':';
     if (item.is_object() && !item.empty()) {
       text += '\n' + yaml(item, indent + 2);
+    } else if (holds_objects(item)) {
+      text += '\n';
+      for (const Json& element : item.elements()) {
+        std::string block = yaml(element, indent + 2);
+        block[static_cast<std::size_t>(indent)] = '-';
+        text += block;
+      }
     } else {
       text += ' ' + scalar(item) + '\n';
     }

@@ -232,7 +232,7 @@ Json training(const TrainingPlan& plan) {
   Json out;
   // The loader of its tests reads any folder, that of `c4` only a copy of allenai/c4 (hf_datasets/text_datasets.py).
   out["dataset"] = "c4_test";
-  out["dataset_path"] = "/opt/ml/input/data/train";
+  out["dataset_path"] = folders_of(plan).data;
   // A pipeline cuts the local batch into micro-batches; without one, TorchTitan accumulates up to the global batch.
   out["local_batch_size"] = s.pipeline_parallel > 1 ? s.micro_batch * plan.gradient_accumulation : s.micro_batch;
   out["global_batch_size"] = plan.global_batch;
@@ -248,7 +248,7 @@ Json training(const TrainingPlan& plan) {
 Json configuration(const TrainingPlan& plan, Export& out, Diagnostics& faults) {
   const Execution& e = plan.strategy.execution;
   Json config;
-  config["job"]["dump_folder"] = "/opt/ml/model";
+  config["job"]["dump_folder"] = folders_of(plan).model;
   config["model"] = model_section(plan, out, faults);
   config["optimizer"] = Json{{"name", "AdamW"}, {"lr", learning_rate(plan)}};
   config["training"] = training(plan);
@@ -261,7 +261,7 @@ Json configuration(const TrainingPlan& plan, Export& out, Diagnostics& faults) {
   if (e.compile == Compile::LayersAndLoss) config["compile"]["components"] = {"model", "loss"};
   if (e.tensor_overlap == TensorOverlap::Async) config["parallelism"]["enable_async_tensor_parallel"] = true;
   config["checkpoint"] =
-      Json{{"enable", true}, {"folder", std::string(kCheckpointPath)}, {"interval", plan.save_steps()}};
+      Json{{"enable", true}, {"folder", folders_of(plan).checkpoints}, {"interval", plan.save_steps()}};
   return config;
 }
 

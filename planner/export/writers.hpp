@@ -11,6 +11,8 @@ void write_create_training_job(const ExportJob& job, Export& out, Diagnostics& f
 void write_sagemaker_sdk_v2(const ExportJob& job, Export& out, Diagnostics& faults);
 void write_sagemaker_sdk_v3(const ExportJob& job, Export& out, Diagnostics& faults);
 void write_hyperpod_recipe(const ExportJob& job, Export& out, Diagnostics& faults);
+void write_hyperpod_job(const ExportJob& job, Export& out, Diagnostics& faults);
+void write_hyperpod_slurm(const ExportJob& job, Export& out, Diagnostics& faults);
 void write_torchrun(const ExportJob& job, Export& out, Diagnostics& faults);
 void write_megatron(const ExportJob& job, Export& out, Diagnostics& faults);
 void write_fsdp(const ExportJob& job, Export& out, Diagnostics& faults);
@@ -29,6 +31,7 @@ void write_hyperpod_verl(const ExportJob& job, Export& out, Diagnostics& faults)
 void write_llmft(const ExportJob& job, Export& out, Diagnostics& faults);
 
 // What a target cannot say of a model, an optimizer or a pair of choices; the table has it beside the writer.
+void check_hyperpod_job(const TrainingPlan& plan, Diagnostics& faults);
 void check_megatron(const TrainingPlan& plan, Diagnostics& faults);
 void check_torchtitan(const TrainingPlan& plan, Diagnostics& faults);
 void check_neuronx(const TrainingPlan& plan, Diagnostics& faults);

@@ -42,6 +42,7 @@ def settings(argv: list[str] | None = None) -> argparse.Namespace:
     p.add_argument("--seq_len", type=int, required=True)
     p.add_argument("--micro_batch", type=int, required=True, help="sequences of a rank in one pass")
     p.add_argument("--gradient_accumulation", type=int, required=True)
+    p.add_argument("--planned_ranks", type=int, default=0, help="that gradient_accumulation is for [those that run]")
     p.add_argument("--max_steps", type=int, required=True)
     p.add_argument("--save_interval", type=int, required=True, help="steps from one checkpoint to the next")
     p.add_argument("--dtype", default="bf16", choices=["bf16", "fp16", "fp8", "tf32", "fp32"])
@@ -82,6 +83,14 @@ def settings(argv: list[str] | None = None) -> argparse.Namespace:
     # A channel of that name brings the model's files.
     args.model = folder("SM_CHANNEL_MODEL", args.model)
     return args
+
+
+def keep_batch(args: argparse.Namespace, ranks: int) -> None:
+    """An elastic job may run with fewer ranks than planned: each accumulates more, so that a step stays what it was."""
+    passes = args.gradient_accumulation * (args.planned_ranks or ranks)
+    if passes % ranks:
+        raise SystemExit(f"--planned_ranks {args.planned_ranks}: {passes} passes of a step do not divide over {ranks} ranks")
+    args.gradient_accumulation = passes // ranks
 
 
 def device_type() -> str:

@@ -24,7 +24,7 @@ import torch.distributed as dist
 import torch.distributed.checkpoint as dcp
 from smplan_data import Blocks, StepSampler
 from smplan_model import add_adapters, build_model, layers_of, load_tokenizer, place_of
-from smplan_run import Record, StopRequest, device_type, job_facts, settings, text_config
+from smplan_run import Record, StopRequest, device_type, job_facts, keep_batch, settings, text_config
 from torch import nn
 from torch.distributed.checkpoint.state_dict import (
     StateDictOptions,
@@ -380,6 +380,7 @@ def main() -> int:
     os.environ.setdefault("MASTER_ADDR", "127.0.0.1")
     os.environ.setdefault("MASTER_PORT", "29500")
     dist.init_process_group("cpu:gloo,cuda:nccl" if kind == "cuda" else "gloo")
+    keep_batch(args, dist.get_world_size())
     tokens = args.seq_len * args.micro_batch * args.gradient_accumulation * dist.get_world_size()
     record = Record(args, job, tokens)
     try:
