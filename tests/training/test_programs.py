@@ -30,7 +30,7 @@ def sizes(job: Job, pattern: str) -> list[int]:
     return [path.stat().st_size for path in job.find(pattern)]
 
 
-def test_ddp_trains_stops_and_goes_on(exported):
+def test_ddp_trains_stops_and_goes_on_with_fewer(exported):
     whole = exported("llama", "ddp", "torchrun")
     log = whole.run(*FAST, "--log_interval", "1")
     check_trained(whole, log)
@@ -40,7 +40,13 @@ def test_ddp_trains_stops_and_goes_on(exported):
     stopped = job.run_and_stop(8, *FAST)
     assert "asked to stop: step " in stopped, stopped[-4000:]
     job.sync("src/checkpoints")
-    log = job.run(*FAST, "--log_interval", "1")
+    # One machine is lost: the other goes on alone, as an elastic job does, and accumulates twice as much.
+    alone = Job(job.nodes[0].rename(job.home.with_name("alone")), 1)
+    script = alone.nodes[0] / "launch.sh"
+    text = script.read_text(encoding="utf-8")
+    assert "--nnodes 2" in text
+    script.write_text(text.replace("--nnodes 2", "--nnodes 1"), encoding="utf-8")
+    log = alone.run(*FAST, "--log_interval", "1", "--planned_ranks", "2")
     first = min(steps(log))
     assert f"goes on behind step {first - 1}" in log and first > 8
     # The data, the moments and the learning rate go on where they were: the losses are those of the whole run.

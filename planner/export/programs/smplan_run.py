@@ -85,6 +85,15 @@ def settings(argv: list[str] | None = None) -> argparse.Namespace:
     return args
 
 
+def mean_over_ranks(loss: torch.Tensor) -> float:
+    """All ranks must call it together."""
+    total = loss.detach().float().clone()
+    if dist.is_initialized():
+        dist.all_reduce(total)
+        total /= dist.get_world_size()
+    return float(total)
+
+
 def keep_batch(args: argparse.Namespace, ranks: int) -> None:
     """An elastic job may run with fewer ranks than planned: each accumulates more, so that a step stays what it was."""
     passes = args.gradient_accumulation * (args.planned_ranks or ranks)
@@ -174,7 +183,7 @@ class Record:
         else:
             return
         if loss is not None:
-            self.log(step, float(loss))
+            self.log(step, mean_over_ranks(loss))
 
     @contextlib.contextmanager
     def paused(self) -> Iterator[None]:
