@@ -66,6 +66,7 @@ std::string_view stack_of_split(JobKind kind) {
     case JobKind::Trl:
     case JobKind::Verl:
     case JobKind::NemoRl:
+    case JobKind::HyperpodJob:
       break;
   }
   return {};
@@ -179,7 +180,7 @@ void read_beside(Job& job, const std::string& given) {
   // Before the job takes what others say: each file speaks for itself.
   if (!whole.empty()) job.folder = std::make_shared<const JobFolder>(read_job_folder(whole, job));
   read_named_split(job);
-  if (!job.submitted() && job.kind != JobKind::Torchrun) return;
+  if (!job.submitted() && job.kind != JobKind::Torchrun && job.kind != JobKind::HyperpodJob) return;
   const fs::path folder = fs::path(job.file).parent_path();
   for (const std::string& file : split_files(job, folder)) {
     const std::string path = (folder / file).string();

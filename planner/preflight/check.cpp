@@ -290,7 +290,7 @@ void take_predictions(std::vector<Case>& cases, Findings& out) {
 }  // namespace
 
 std::span<const RuleFamily> rule_families() {
-  static const std::array<RuleFamily, 27> kFamilies = {{{"Request schema", schema_rules()},
+  static const std::array<RuleFamily, 28> kFamilies = {{{"Request schema", schema_rules()},
                                                         {"Limits of single settings", limit_rules()},
                                                         {"Time limits, spot, retries", time_rules()},
                                                         {"Warm pools", warm_pool_rules()},
@@ -309,6 +309,7 @@ std::span<const RuleFamily> rule_families() {
                                                         {"DeepSpeed", deepspeed_rules()},
                                                         {"FSDP and accelerate", fsdp_rules()},
                                                         {"HyperPod recipes", recipe_rules()},
+                                                        {"HyperPod jobs", hyperpod_rules()},
                                                         {"TorchTitan", torchtitan_rules()},
                                                         {"Megatron", megatron_rules()},
                                                         {"Data", data_rules()},

@@ -49,6 +49,7 @@ void read_create_training_job(const Node& root, Job& job);
 void read_estimator(const Node& root, Job& job);
 void read_model_trainer(const Node& root, Job& job);
 void read_hyperpod_recipe(const Node& root, Job& job);
+void read_hyperpod_job(const Node& root, Job& job);
 void read_deepspeed(const Node& root, Job& job);
 void read_accelerate(const Node& root, Job& job);
 void read_megatron(const Node& root, Job& job);

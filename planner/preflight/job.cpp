@@ -36,6 +36,7 @@ constexpr std::array<KindNames, kJobKindCount> kKinds = {{
     {JobKind::Trl, "trl", "arguments of TRL or transformers' Trainer", read_trl},
     {JobKind::Verl, "verl", "a verl configuration", read_verl},
     {JobKind::NemoRl, "nemo-rl", "a NeMo-RL configuration", read_nemo_rl},
+    {JobKind::HyperpodJob, "hyperpod-job", "a HyperPodPyTorchJob", read_hyperpod_job},
 }};
 
 const KindNames& names_of(JobKind kind) { return kKinds[static_cast<std::size_t>(kind)]; }
@@ -127,6 +128,7 @@ const Marks kMarks[] = {
      {"actor_rollout_ref", "algorithm", "critic", "reward_model", "custom_reward_function", "data", "trainer",
       "partial_pretrain", "defaults", "ulysses_sequence_parallel_size", "use_remove_padding"},
      2},
+    {JobKind::HyperpodJob, {"apiVersion", "kind", "metadata", "spec"}, 3},
     {JobKind::DeepSpeed,
      {"zero_optimization", "train_batch_size", "train_micro_batch_size_per_gpu", "gradient_accumulation_steps",
       "gradient_clipping", "zero_allow_untested_optimizer", "activation_checkpointing", "steps_per_print"}},

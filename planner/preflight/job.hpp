@@ -27,11 +27,12 @@ enum class JobKind {
   Axolotl,
   LlamaFactory,
   Torchtune,
-  Trl,     ///< TRL, and any script of transformers' TrainingArguments: a file or a command line
-  Verl,    ///< a file, or a command line of Hydra's overrides
-  NemoRl,  ///< NVIDIA NeMo-RL
+  Trl,          ///< TRL, and any script of transformers' TrainingArguments: a file or a command line
+  Verl,         ///< a file, or a command line of Hydra's overrides
+  NemoRl,       ///< NVIDIA NeMo-RL
+  HyperpodJob,  ///< HyperPodPyTorchJob of Kubernetes
 };
-inline constexpr int kJobKindCount = 16;
+inline constexpr int kJobKindCount = 17;
 std::string_view to_string(JobKind kind);
 /// The name with an article, for sentences: `a DeepSpeed configuration`.
 std::string_view in_words(JobKind kind);
@@ -148,6 +149,13 @@ struct JobReinforcement {
   Count micro_batch;                     ///< sequences of a device's forward and backward pass
 };
 
+/// Counts of instances between which HyperPod may move an elastic job.
+struct JobElastic {
+  Switch on;
+  Count least, most, step;
+  std::vector<Count> counts;  ///< in place of a step
+};
+
 /// A setting that was passed over, and why.
 struct Unread {
   Where where;
@@ -206,6 +214,10 @@ struct Job {
   std::vector<Unread> unread;
   Launcher launcher;
   JobStrategy strategy;
+  JobElastic elastic;
+  Count spares;           ///< instances that HyperPod holds for a failure
+  Switch checkpointless;  ///< recovers from a replica's memory
+  const Node* pod_resources = nullptr;
   JobReinforcement reinforcement;
   /// What lies beside it, where the job is a folder; nullptr where it is one file.
   std::shared_ptr<const JobFolder> folder;

@@ -105,6 +105,7 @@ std::optional<std::string> stack_of(const Job& job) {
     case JobKind::Trl:
     case JobKind::Verl:
     case JobKind::NemoRl:
+    case JobKind::HyperpodJob:
       break;
   }
   if (job.launcher.smp.is(true)) return job.launcher.torchrun.is(true) ? "smp-v2" : "smp-v1";

@@ -164,9 +164,23 @@ void read_llmft(const Node& config, const Node& args, Job& job) {
   }
 }
 
+/// Elastic recipes name counts; the kind of a checkpointless one says it.
+void read_recovery(const Node& root, Job& job) {
+  const Node* type = root.at({"run", "model_type"});
+  if (type != nullptr && type->text.find("checkpointless") != std::string::npos) {
+    job.checkpointless = derived(true, type->where);
+  }
+  const Node* policy = root.find("elastic_policy");
+  if (policy == nullptr || !policy->is_object()) return;
+  job.elastic.on = switch_field(policy->find("is_elastic"));
+  job.elastic.least = count_field(policy->find("min_nodes"));
+  job.elastic.most = count_field(policy->find("max_nodes"));
+}
+
 }  // namespace
 
 void read_hyperpod_recipe(const Node& root, Job& job) {
+  read_recovery(root, job);
   JobStrategy& s = job.strategy;
   s.devices_per_node = count_field(root.at({"trainer", "devices"}));
   s.nodes = count_field(root.at({"trainer", "num_nodes"}));

@@ -153,6 +153,7 @@ inline constexpr Kinds kMegatron = one(JobKind::Megatron);
 inline constexpr Kinds kTorchTitan = one(JobKind::TorchTitan);
 inline constexpr Kinds kSmp = one(JobKind::Smp);
 inline constexpr Kinds kTorchrun = one(JobKind::Torchrun);
+inline constexpr Kinds kHyperpodJob = one(JobKind::HyperpodJob);
 inline constexpr Kinds kAnyKind = (Kinds{1} << kJobKindCount) - 1;
 
 /// What a rule needs beside the file; without it the rule is listed as not run.

@@ -91,6 +91,7 @@ std::span<const Rule> precision_rules();
 std::span<const Rule> deepspeed_rules();
 std::span<const Rule> fsdp_rules();
 std::span<const Rule> recipe_rules();
+std::span<const Rule> hyperpod_rules();
 std::span<const Rule> torchtitan_rules();
 std::span<const Rule> megatron_rules();
 std::span<const Rule> data_rules();

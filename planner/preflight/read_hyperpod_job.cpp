@@ -1,0 +1,99 @@
+// HyperPodPyTorchJob, the object of Kubernetes that HyperPod's training operator runs.
+// Source: aws/sagemaker-hyperpod-cli 3.12.0, hyperpod_pytorch_job_unified_config.py.
+#include <algorithm>
+
+#include "planner/preflight/fields.hpp"
+
+namespace smplan {
+namespace {
+
+const Node* first_item(const Node* list) {
+  return list != nullptr && list->is_array() && !list->items.empty() ? &list->items.front() : nullptr;
+}
+
+const Node* member(const Node* object, std::string_view name) {
+  return object == nullptr ? nullptr : object->find(name);
+}
+
+/// A shell's words in one text, as `sh -c` takes them; else the list itself. `args` follow the command.
+Result<Node> words_of(const Node* command, const Node* args, const std::string& file) {
+  Node all;
+  all.kind = Node::Kind::Array;
+  for (const Node* list : {command, args}) {
+    if (list == nullptr || !list->is_array()) continue;
+    if (all.items.empty()) all.where = list->where;
+    for (const Node& word : list->items) {
+      if (word.text.find("hyperpodrun ") != std::string::npos || word.text.find("torchrun ") != std::string::npos) {
+        return parse_document(word.text, file, Syntax::Arguments);
+      }
+      all.items.push_back(word);
+    }
+  }
+  return argument_nodes_of(all, file);
+}
+
+void read_command(const Node& container, Job& job) {
+  const Result<Node> words = words_of(container.find("command"), container.find("args"), job.file);
+  if (!words || !words->is_object()) return;
+  job.launcher.stated = true;
+  job.launcher.where = container.where;
+  job.launcher.torchrun = derived(true, container.where);
+  // What a program says in its command stands where the container does: a list of words has no names.
+  Node settings = *words;
+  for (Node& option : settings.items) {
+    std::replace(option.key.begin(), option.key.end(), '-', '_');
+    option.where = container.where;
+  }
+  for (const Node& option : words->items) {
+    if (!option.is_array()) continue;
+    for (const Node& word : option.items) {
+      if (word.text.ends_with(".py") && !job.entry_point.stated) job.entry_point = derived(word.text, container.where);
+    }
+  }
+  if (settings.has("inprocess_restart")) job.checkpointless = derived(true, container.where);
+  read_script_settings(settings, job);
+}
+
+void read_elastic(const Node* policy, Job& job) {
+  if (policy == nullptr || !policy->is_object()) return;
+  JobElastic& e = job.elastic;
+  e.on = derived(true, policy->where);
+  e.least = count_field(policy->find("minReplicas"));
+  e.most = count_field(policy->find("maxReplicas"));
+  e.step = count_field(policy->find("replicaIncrementStep"));
+  const Node* counts = policy->find("replicaDiscreteValues");
+  if (counts == nullptr || !counts->is_array()) return;
+  for (const Node& count : counts->items) e.counts.push_back(count_field(&count));
+}
+
+}  // namespace
+
+void read_hyperpod_job(const Node& root, Job& job) {
+  const Node* kind = root.find("kind");
+  if (kind != nullptr && kind->is_string() && kind->text != "HyperPodPyTorchJob") {
+    job.not_modelled = "of Kubernetes' objects HyperPodPyTorchJob alone is read";
+    return;
+  }
+  const Node* spec = root.find("spec");
+  const Node* replicas = first_item(member(spec, "replicaSpecs"));
+  const Node* pod = replicas == nullptr ? nullptr : replicas->at({"template", "spec"});
+  const Node* container = first_item(member(pod, "containers"));
+  job.name = text_field(root.at({"metadata", "name"}));
+  job.instance_count = count_field(member(replicas, "replicas"));
+  job.strategy.nodes = job.instance_count;
+  job.spares = count_field(member(replicas, "spares"));
+  job.instance_type =
+      text_field(pod == nullptr ? nullptr : pod->at({"nodeSelector", "node.kubernetes.io/instance-type"}));
+  job.launcher.processes_per_node = count_field(member(spec, "nprocPerNode"));
+  job.strategy.devices_per_node = job.launcher.processes_per_node;
+  read_elastic(member(spec, "elasticPolicy"), job);
+  if (container == nullptr) return;
+  job.pod_resources = container->find("resources");
+  read_image(container->find("image"), job);
+  if (job.image && job.image->find("checkpointless") != std::string::npos) {
+    job.checkpointless = derived(true, job.image.where);
+  }
+  read_command(*container, job);
+}
+
+}  // namespace smplan

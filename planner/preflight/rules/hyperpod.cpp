@@ -1,0 +1,159 @@
+// Jobs of HyperPod clusters: what recovers them, and what their pods ask for.
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "catalogs/recovery_features.hpp"
+#include "planner/preflight/predict.hpp"
+#include "planner/preflight/rules/tools.hpp"
+
+namespace smplan {
+namespace {
+
+constexpr Kinds kStanding = kHyperpodJob | kRecipe;
+
+/// The features that the job asks for, and where.
+std::vector<std::pair<const RecoveryFeature*, Where>> asked_features(const Job& job) {
+  std::vector<std::pair<const RecoveryFeature*, Where>> out;
+  const auto add = [&](std::string_view name, const Switch& on) {
+    if (on.is(true)) out.emplace_back(recovery_feature(name), on.where);
+  };
+  add("checkpointless", job.checkpointless);
+  add("elastic", job.elastic.on);
+  return out;
+}
+
+void excluded(const CheckInput& in, Report& report) {
+  const auto asked = asked_features(in.job);
+  for (std::size_t a = 0; a < asked.size(); ++a) {
+    for (std::size_t b = a + 1; b < asked.size(); ++b) {
+      const RecoveryFeature& one = *asked[a].first;
+      const RecoveryFeature& other = *asked[b].first;
+      const bool together = !contains(one.excludes, other.name) && !contains(other.excludes, one.name);
+      if (!together) report.at(asked[b].second, {one.title + " excludes " + other.title});
+    }
+  }
+  const std::optional<std::string> stack = stack_of(in.job);
+  for (const auto& [feature, where] : asked) {
+    if (stack && !feature->stacks.empty() && !contains(feature->stacks, *stack)) {
+      report.at(where, {fmt::format("{} is made for {}, not for {}", feature->title, fmt::join(feature->stacks, ", "),
+                                    *stack)});
+    }
+  }
+  const Node* cluster = in.job.root().find("cluster_type");
+  if (cluster == nullptr || !cluster->is_string() || cluster->text == "k8s") return;
+  for (const auto& [feature, where] : asked) {
+    report.at(*cluster, {fmt::format("{} needs a cluster with EKS, not {}", feature->title, quote(cluster->text))});
+  }
+}
+
+void unproven(const CheckInput& in, Report& report) {
+  if (!in.job.instance_type) return;
+  for (const auto& [feature, where] : asked_features(in.job)) {
+    if (feature->validated.empty() || contains(feature->validated, *in.job.instance_type)) continue;
+    report.at(where, {feature->title, fmt::format("{}", fmt::join(feature->validated, ", "))});
+  }
+}
+
+void elastic_counts(const CheckInput& in, Report& report) {
+  const JobElastic& e = in.job.elastic;
+  if (!e.on.is(true)) return;
+  const auto fault = [&](const auto& where, std::string text) { report.at(where, {std::move(text)}); };
+  if (e.least && *e.least < 1) fault(e.least, "fewer than one instance at least");
+  if (e.least && e.most && *e.least > *e.most) {
+    fault(e.least, fmt::format("at least {} instances and at most {}", *e.least, *e.most));
+  }
+  if (e.step.stated && !e.counts.empty()) fault(e.step, "both a step and a list of counts");
+  if (e.step && *e.step < 1) fault(e.step, fmt::format("a step of {}", *e.step));
+  if (e.step && e.least && e.most && *e.step >= 1 && minus(*e.most, *e.least) % *e.step != 0) {
+    fault(e.step, fmt::format("steps of {} do not lead from {} to {}", *e.step, *e.least, *e.most));
+  }
+  for (const Count& count : e.counts) {
+    const bool outside = count && ((e.least && *count < *e.least) || (e.most && *count > *e.most) || *count < 1);
+    if (outside) fault(count, fmt::format("a count of {} outside of its limits", *count));
+  }
+  const Count& now = in.job.instance_count;
+  if (now && ((e.least && *now < *e.least) || (e.most && *now > *e.most))) {
+    fault(now, fmt::format("{} instances to start with, outside of {} to {}", *now, e.least.value_or(1),
+                           e.most.value_or(*now)));
+  }
+}
+
+/// What a pod asks of a resource; nullptr where it does not.
+const Node* requested(const Job& job, std::string_view name) {
+  if (job.pod_resources == nullptr) return nullptr;
+  for (const std::string_view part : {"limits", "requests"}) {
+    const Node* list = job.pod_resources->find(part);
+    const Node* value = list == nullptr ? nullptr : list->find(name);
+    if (value != nullptr) return value;
+  }
+  return nullptr;
+}
+
+void pod_devices(const CheckInput& in, Report& report) {
+  const InstanceType* type = in.instance();
+  if (type == nullptr) return;
+  const bool neuron = has_trainium(in, *type);
+  const Node* devices = requested(in.job, neuron ? "aws.amazon.com/neuron" : "nvidia.com/gpu");
+  const std::optional<std::int64_t> n = devices == nullptr ? std::nullopt : integer_of(*devices);
+  if (n && *n > type->accelerator_count) {
+    report.at(*devices, {fmt::format("{} devices of {}, which has {}", *n, type->name, type->accelerator_count)});
+  }
+  const Count& processes = in.job.launcher.processes_per_node;
+  if (n && processes && *processes > *n && !neuron) {
+    report.at(processes, {fmt::format("{} processes on {} devices", *processes, *n)});
+  }
+  if (devices == nullptr && in.job.pod_resources != nullptr) {
+    report.at(*in.job.pod_resources, {"no accelerator"});
+  }
+  const Node* efa = requested(in.job, "vpc.amazonaws.com/efa");
+  const std::optional<std::int64_t> links = efa == nullptr ? std::nullopt : integer_of(*efa);
+  const bool has_efa = type->network.kind == NetworkKind::Efa;
+  const std::int64_t most = has_efa ? std::max(1, type->network.interfaces) : 0;
+  if (links && *links > most) {
+    report.at(*efa, {fmt::format("{} EFA interfaces of {}, which has {}", *links, type->name, most)});
+  }
+}
+
+void pod_without_efa(const CheckInput& in, Report& report) {
+  const InstanceType* type = in.instance();
+  if (type == nullptr || type->network.kind != NetworkKind::Efa || in.job.pod_resources == nullptr) return;
+  if (in.nodes().value_or(1) < 2 || requested(in.job, "vpc.amazonaws.com/efa") != nullptr) return;
+  report.at(*in.job.pod_resources,
+            {count_text(in.nodes().value_or(1)), type->name, count_text(std::max(1, type->network.interfaces))});
+}
+
+constexpr std::string_view kOperator = "aws/sagemaker-hyperpod-cli 3.12.0, hyperpod_pytorch_job_unified_config.py";
+constexpr std::string_view kFeatures =
+    "SageMaker developer guide, sagemaker-eks-checkpointless and sagemaker-eks-elastic-training, read 2026-11-28";
+
+constexpr Rule kRules[] = {
+    {"C227", Severity::Error, "Ways to recover",
+     "checkpointless training stands with elastic training, or one of them with a trainer or a cluster that has it not",
+     "{}", "keep one of them, or use a trainer and a cluster that have it", kFeatures, kStanding, Need::Nothing,
+     excluded},
+    {"C228", Severity::Error, "Counts of an elastic job",
+     "the counts of instances contradict each other, or the job starts with another", "{}",
+     "give minReplicas <= replicas <= maxReplicas, and a step or a list that leads from one to the other", kOperator,
+     kStanding, Need::Nothing, elastic_counts},
+    {"C229", Severity::Error, "Resources of a pod",
+     "a pod asks for more devices or EFA interfaces than its type has, "
+     "starts more processes than it has devices, or asks for none",
+     "the pod asks for {}", "ask for what one instance has", kOperator, kHyperpodJob, Need::Nothing, pod_devices},
+    {"C230", Severity::Warning, "Pods without EFA", "several pods on a type with EFA ask for none of its interfaces",
+     "{} x {} talk over TCP: the pods ask for no EFA", "ask for vpc.amazonaws.com/efa: all of the type's interfaces",
+     kOperator, kHyperpodJob, Need::Nothing, pod_without_efa},
+    {"C231", Severity::Warning, "Untried way to recover", "AWS validated the way to recover on other types",
+     "{} was validated on {} alone", "try a failure before you count on it", kFeatures, kStanding, Need::Nothing,
+     unproven},
+};
+
+}  // namespace
+
+std::span<const Rule> hyperpod_rules() { return kRules; }
+
+}  // namespace smplan
