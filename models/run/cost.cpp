@@ -327,7 +327,7 @@ RunCost estimate_cost(const StepEstimate& step, const Workload& workload, const 
   }
   c.failures = c.loss.interruptions * terms.failure_share;
   c.evictions = c.loss.interruptions * terms.eviction_share;
-  c.reclaims = c.loss.interruptions - c.failures - c.evictions;
+  c.reclaims = terms.market == Market::Spot ? std::max(0.0, c.loss.interruptions - c.failures - c.evictions) : 0;
   c.goodput = c.productive / c.time_to_train();
   c.hourly = terms.rate * static_cast<double>(terms.instances + terms.recovery.spares);
   c.standing = is_standing(terms.recovery.platform);

@@ -31,6 +31,10 @@ REQUESTS = [
      "--sample-size 20MB --max-oom-probability 1%", 0),
     ("estimate --params 7B --instances ml.p4d.24xlarge --count 4 --stack fsdp --market training-plan --dataset 500GB "
      "--dataset-files 10M --checkpoint-storage fsx-lustre --jobs 3 --job-gap 5m --warm-pool on", 0),
+    ("plan --params 7B --tokens 10B --instances ml.p5.48xlarge --count 4 --platform hyperpod-eks --checkpoint-storage memory "
+     "--spare-instances 1 --preempted-every 2d --preempted-for 3h", 0),
+    ("plan --params 7B --instances ml.p5.48xlarge --count 4 --platform hyperpod-eks --recovery elastic --dataset 1TB", 0),
+    ("plan --params 7B --instances ml.p5.48xlarge --count 4 --platform hyperpod-slurm", 0),
 ]
 
 
