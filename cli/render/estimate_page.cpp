@@ -161,6 +161,7 @@ std::string estimate_text(const PlanSet& set, const Style& style) {
   text += '\n' + render_text(cost_table(p), style);
   text += labelled("Chance:", chances(p, set.request), style);
   text += labelled("Saves: ", operation(p, set.request), style);
+  text += quotas(p, set.request, style);
   if (set.request.run.series.jobs > 1) text += labelled("Series:", series(p, set.request), style);
   if (p.cost.input) text += labelled("Data:  ", explain_input(*p.cost.input, *set.request.run.data), style);
   if (p.price != nullptr) {

@@ -8,6 +8,7 @@
 #include "base/figures.hpp"
 #include "models/layers/layers.hpp"
 #include "planner/answer/advice.hpp"
+#include "planner/answer/quotas.hpp"
 
 namespace smplan::cli {
 namespace {
@@ -97,6 +98,11 @@ std::string job_limit_note() {
 }  // namespace
 
 std::string hardware(const Plan& plan) { return fmt::format("{} x {}", plan.instance_count, plan.instance->name); }
+
+std::string quotas(const Plan& plan, const PlanRequest& request, const Style& style) {
+  const std::string words = quota_words(quota_needs(request, plan));
+  return words.empty() ? std::string() : labelled("Quota: ", words, style);
+}
 
 std::string chances(const Plan& plan, const PlanRequest& request) {
   const RunCost& c = plan.cost;
@@ -235,6 +241,7 @@ std::string plan_text(const PlanSet& set, const Style& style) {
   text += few_prices(set.request, style);
   text += labelled("Best:  ", best(set.plans.front()), style);
   text += labelled("Chance:", chances(set.plans.front(), set.request), style);
+  text += quotas(set.plans.front(), set.request, style);
   text += advice(set, style);
   text += '\n' + render_ranking(plan_table(set), style);
   if (any_over_limit(set.plans)) text += labelled("*", job_limit_note(), style);

@@ -30,5 +30,7 @@ std::string footing(const PlanSet& set, const Style& style);
 
 /// What to expect beside the expectation: P10 to P90 of time and cost, and whether the deadline is met.
 std::string chances(const Plan& plan, const PlanRequest& request);
+/// The line of the account's quotas that limit the plan; empty where none does.
+std::string quotas(const Plan& plan, const PlanRequest& request, const Style& style);
 
 }  // namespace smplan::cli

@@ -16,9 +16,6 @@ namespace {
 /// table 4); below half of the low end the hardware mostly waits.
 constexpr double kLowMfu = 0.15;
 constexpr double kDaysPerYear = 365;
-/// Source: SageMaker service quotas, longest run time for a training job, 2026-11-20.
-constexpr double kDefaultQuotaDays = 5;
-constexpr std::int32_t kDefaultQuotaInstances = 20;  ///< likewise, instances for a training job
 
 void warn_of_price(const PlanRequest& request, const Price& price, std::vector<std::string>& out) {
   if (price.basis == PriceBasis::Derived) {
@@ -29,17 +26,6 @@ void warn_of_price(const PlanRequest& request, const Price& price, std::vector<s
   if (age && *age > kOldPriceDays) {
     out.push_back(fmt::format("price is of {}, {} days old: check it", price.provenance.as_of, *age));
   }
-}
-
-/// Default quotas that the job is over, whatever that of its type; empty where there is none.
-std::string raised_quotas(const Plan& plan) {
-  if (plan.cost.standing) return {};
-  const bool longer = plan.cost.time_to_train() > days(kDefaultQuotaDays);
-  const bool more = plan.instance_count > kDefaultQuotaInstances;
-  if (!longer && !more) return {};
-  const std::string days = longer ? fmt::format("{:g} days for one training job", kDefaultQuotaDays) : "";
-  const std::string instances = more ? fmt::format("{} instances of a job", kDefaultQuotaInstances) : "";
-  return fmt::format("is over the account's default quotas: {}{}{}", days, longer && more ? ", " : "", instances);
 }
 
 void warn_of_support(const InstanceType& instance, std::vector<std::string>& out) {
@@ -92,7 +78,6 @@ std::vector<std::string> plan_warnings(const PlanRequest& request, const Plan& p
     out.push_back(fmt::format("no measured run of {} had {}: the interval is wider for it", plan.stack->id,
                               fmt::join(plan.unmeasured, ", ")));
   }
-  if (std::string quotas = raised_quotas(plan); !quotas.empty()) out.push_back(std::move(quotas));
   if (plan.over_job_limit()) {
     out.push_back(fmt::format("takes {}, longer than the {} days of one SageMaker job: needs restarts from checkpoints",
                               format_duration(plan.cost.time_to_train()), kMaxJobDays));

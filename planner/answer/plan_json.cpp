@@ -1,6 +1,7 @@
 #include "planner/answer/plan_json.hpp"
 #include "base/json_writer.hpp"
 #include "planner/answer/advice.hpp"
+#include "planner/answer/quotas.hpp"
 
 #include <cmath>
 #include <stdexcept>
@@ -200,6 +201,19 @@ Json cost_json(const PlanRequest& r, const Plan& p) {
   return out;
 }
 
+Json quotas_json(const PlanRequest& r, const Plan& p) {
+  Json out = Json::array();
+  for (const QuotaNeed& need : quota_needs(r, p)) {
+    Json one;
+    one["name"] = need.name;
+    one["needed"] = number(need.needed);
+    one["new_account"] = number(need.quota->new_account);
+    one["unit"] = need.quota->unit;
+    out.push_back(one);
+  }
+  return out;
+}
+
 Json input_json(const InputPlan& input) {
   Json out;
   out["mode"] = std::string(to_string(input.mode));
@@ -310,6 +324,7 @@ Json plan_json(const PlanRequest& r, const Plan& p, std::size_t rank) {
   out["budget_probability"] = r.budget ? number(p.cost.cost_probability(*r.budget)) : Json(nullptr);
   out["goodput"] = number(p.cost.goodput);
   out["operation"] = operation_json(r, p);
+  out["quotas"] = quotas_json(r, p);
   out["cost"] = cost_json(r, p);
   out["bottleneck"] = std::string(bottleneck(p.step));
   out["unmeasured"] = p.unmeasured;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/json_writer.hpp"
+#include "catalogs/quotas.hpp"
 #include "models/engines/engine.hpp"
 #include "planner/export/program.hpp"
 #include "planner/export/writers.hpp"
@@ -233,14 +234,8 @@ void set_times(const ExportJob& job, Launch& launch, Diagnostics& faults) {
     return;
   }
   launch.keep_alive_s = static_cast<std::int64_t>(seconds);
-  launch.notes.push_back("A warm pool needs the quota \"" + job.plan.instance->name +
-                         " for training warm pool usage\"; idle minutes are billed.");
+  launch.notes.emplace_back("Idle minutes of a warm pool are billed.");
 }
-
-/// What an account has before anybody asks for more. Source: SageMaker service quotas, read 2026-11-20.
-constexpr std::int64_t kUsualRunSeconds = 432'000;
-constexpr std::int32_t kUsualInstances = 20;
-constexpr std::int64_t kUsualVolumeGb = 1024;
 
 /// The volume that the bill counts: checkpoints on their way to S3, and the data where it is copied. The data comes on
 /// top where the export copies what the plan streams. Types with NVMe take no volume.
@@ -278,24 +273,21 @@ void note_fallbacks(const ExportJob& job, Launch& launch) {
 }
 
 void note_quotas(const TrainingPlan& plan, Launch& launch) {
-  if (launch.max_run_s > kUsualRunSeconds) {
-    launch.notes.push_back(
-        fmt::format("max_run is over the {} s of a new account: raise the quota \"Longest run time for a "
-                    "training job\".",
-                    kUsualRunSeconds));
+  const auto note = [&](std::string_view use, double needed) {
+    const AccountQuota& quota = account_quota(use);
+    if (needed <= quota.new_account) return;
+    launch.notes.push_back(fmt::format(
+        "Needs the quota \"{}\" of {:.0f}{}, a new account has {:.0f}: ask in the Service "
+        "Quotas console.",
+        quota.name(plan.instance->name), needed, quota.unit == "instances" ? "" : " " + quota.unit, quota.new_account));
+  };
+  if (launch.training_plan_arn.empty()) {
+    note(plan.market == Market::Spot ? "spot" : "training-job", plan.instance_count);
   }
-  if (plan.instance_count > kUsualInstances) {
-    launch.notes.push_back(
-        fmt::format("{} instances are over the {} of a new account: raise the quota \"Number of instances "
-                    "for a training job\".",
-                    plan.instance_count, kUsualInstances));
-  }
-  if (launch.volume_gb > kUsualVolumeGb) {
-    launch.notes.push_back(
-        fmt::format("The volume of {} GB is over the {} GB of a new account: raise the quota \"Size of EBS volume "
-                    "for an instance\".",
-                    launch.volume_gb, kUsualVolumeGb));
-  }
+  if (launch.keep_alive_s > 0) note("warm-pool", plan.instance_count);
+  note("run-time", static_cast<double>(launch.max_run_s));
+  note("instances", plan.instance_count);
+  note("volume", static_cast<double>(launch.volume_gb));
 }
 
 void set_data(const ExportJob& job, Launch& launch, const std::string& bucket, Export& out, Diagnostics& faults) {

@@ -87,12 +87,15 @@ TEST(CreateTrainingJob, NeverRunsLongerThanTwentyEightDaysAndSaysWhatFollows) {
 TEST(CreateTrainingJob, SaysWhichUsualQuotasItPasses) {
   const auto notes = [](const TrainingPlan& plan) { return test::exported(plan, "create-training-job").value().notes; };
   TrainingPlan plan = fsdp();
-  EXPECT_THAT(notes(plan), Each(Not(HasSubstr("quota"))));
+  EXPECT_THAT(notes(plan),
+              Contains(HasSubstr("\"ml.p4de.24xlarge for training job usage\" of 2, a new account has 0")));
+  EXPECT_THAT(notes(plan), Each(Not(HasSubstr("Longest run time"))));
   plan.prediction.time_to_train = days(10);
-  EXPECT_THAT(notes(plan), Contains(HasSubstr("over the 432000 s of a new account")));
+  EXPECT_THAT(notes(plan), Contains(HasSubstr("s, a new account has 432000")));
   RequestSpec many = test::request("fsdp", "llama-3-8b", "ml.p4de.24xlarge", "24");
   many.global_batch = "768";
-  EXPECT_THAT(notes(test::plan(many)), Contains(HasSubstr("24 instances are over the 20")));
+  EXPECT_THAT(notes(test::plan(many)),
+              Contains(HasSubstr("\"Number of instances for a training job\" of 24, a new account has 20")));
 }
 
 TEST(CreateTrainingJob, SaysThatHorovodIsNotInTheImage) {
@@ -145,7 +148,7 @@ TEST(CreateTrainingJob, VolumeIsTheOneThatTheBillCounts) {
   EXPECT_EQ(size, static_cast<std::int64_t>(set.plans.front().cost.volume_size.value() / 1e9));
   EXPECT_GT(size, 2000);
   EXPECT_THAT(test::exported(plan, "create-training-job").value().notes,
-              Contains(HasSubstr("over the 1024 GB of a new account")));
+              Contains(HasSubstr("\"Size of EBS volume for an instance\"")));
 }
 
 TEST(CreateTrainingJob, VolumeHoldsTheDataThatTheExportCopiesAndThePlanStreams) {

@@ -2,18 +2,17 @@
 #include <algorithm>
 #include <array>
 
+#include "catalogs/quotas.hpp"
 #include "planner/preflight/image.hpp"
 #include "planner/preflight/rules/tools.hpp"
 
 namespace smplan {
 namespace {
 
-constexpr std::int64_t kInstancesPerJob = 20;
-
 void instance_quota(const CheckInput& in, Report& report) {
   for (const Machines& m : in.machines) {
     if (!m.type || !m.count) continue;
-    const std::string name = quota_name(*m.type, any_spot(in.job) ? "spot training job usage" : "training job usage");
+    const std::string name = account_quota(any_spot(in.job) ? "spot" : "training-job").name(*m.type);
     const std::int64_t* quota = said_of(in.facts.quotas, name);
     if ((quota == nullptr ? 0 : *quota) >= *m.count) continue;
     report.at(m.count,
@@ -23,8 +22,8 @@ void instance_quota(const CheckInput& in, Report& report) {
 
 void instances_per_job(const CheckInput& in, Report& report) {
   const auto nodes = in.nodes();
-  if (!nodes || *nodes <= kInstancesPerJob) return;
-  const std::int64_t* quota = said_of(in.facts.quotas, "Number of instances for a training job");
+  if (!nodes || static_cast<double>(*nodes) <= account_quota("instances").new_account) return;
+  const std::int64_t* quota = said_of(in.facts.quotas, account_quota("instances").name());
   if (quota != nullptr && *quota >= *nodes) return;
   const Count& where = in.job.instance_count.stated ? in.job.instance_count : in.job.strategy.nodes;
   report.at(where, {count_text(*nodes)});

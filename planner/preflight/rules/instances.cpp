@@ -3,13 +3,13 @@
 
 #include <fmt/format.h>
 
+#include "catalogs/quotas.hpp"
 #include "planner/preflight/rules/tools.hpp"
 
 namespace smplan {
 namespace {
 
 constexpr std::int64_t kDefaultVolumeGb = 30;
-constexpr std::int64_t kVolumeQuotaGb = 1024;
 
 /// Types that bring their own disks; the service sizes them and takes no volume.
 bool has_nvme(const InstanceType& type) { return type.local_nvme.value() > 0; }
@@ -59,11 +59,11 @@ void volume_too_small(const CheckInput& in, Report& report) {
 
 void volume_over_quota(const CheckInput& in, Report& report) {
   const Count& volume = in.job.volume_gb;
-  if (!volume || *volume <= kVolumeQuotaGb) return;
+  if (!volume || static_cast<double>(*volume) <= account_quota("volume").new_account) return;
   for (const Machines& m : in.machines) {
     if (!m.type || !is_ebs_only(in, m)) return;  // ignored there, and said so
   }
-  const std::int64_t* quota = said_of(in.facts.quotas, "Size of EBS volume for an instance");
+  const std::int64_t* quota = said_of(in.facts.quotas, account_quota("volume").name());
   if (quota != nullptr && *quota >= *volume) return;
   report.at(volume, {count_text(*volume)});
 }

@@ -1,12 +1,12 @@
 // Time limits, spot capacity, retries.
+#include "catalogs/quotas.hpp"
 #include "models/run/markets.hpp"
 #include "planner/preflight/rules/tools.hpp"
 
 namespace smplan {
 namespace {
 
-constexpr std::int64_t kLongestRun = 2'419'200;     // 28 days
-constexpr std::int64_t kDefaultRunQuota = 432'000;  // 5 days
+constexpr std::int64_t kLongestRun = 2'419'200;  // 28 days
 constexpr std::int64_t kDefaultRunSdk2 = 86'400;
 constexpr std::int64_t kDefaultRunSdk3 = 3'600;
 constexpr std::int64_t kHour = 3600;
@@ -26,8 +26,8 @@ void run_range(const CheckInput& in, Report& report) {
 
 void run_over_quota(const CheckInput& in, Report& report) {
   const Count& run = in.job.max_run_s;
-  if (!run || *run <= kDefaultRunQuota || *run > kLongestRun) return;
-  const std::int64_t* quota = said_of(in.facts.quotas, "Longest run time for a training job");
+  if (!run || static_cast<double>(*run) <= account_quota("run-time").new_account || *run > kLongestRun) return;
+  const std::int64_t* quota = said_of(in.facts.quotas, account_quota("run-time").name());
   if (quota != nullptr && *quota >= *run) return;
   report.at(run, {count_text(*run)});
 }

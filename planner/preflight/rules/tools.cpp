@@ -153,10 +153,6 @@ double file_mode_bytes(const CheckInput& in) {
   return total;
 }
 
-std::string quota_name(std::string_view type, std::string_view use) {
-  return std::string(type) + " for " + std::string(use);
-}
-
 std::string member_text(const Node& node, std::initializer_list<std::string_view> names) {
   for (const std::string_view name : names) {
     if (const Node* member = node.find(name)) return member->text;

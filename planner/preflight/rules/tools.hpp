@@ -57,8 +57,6 @@ const Facts::Dataset* dataset_of(const CheckInput& in, const JobChannel& channel
 std::string mode_of(const CheckInput& in, const JobChannel& channel);
 /// Bytes that a node downloads in File mode, over the channels whose size is known.
 double file_mode_bytes(const CheckInput& in);
-/// The name's quota in the console.
-std::string quota_name(std::string_view instance_type, std::string_view use);
 /// Text of a node's first member by any of these names.
 std::string member_text(const Node& node, std::initializer_list<std::string_view> names);
 std::string list_text(const std::vector<std::string>& names);

@@ -1,6 +1,7 @@
 // Instances kept between jobs.
 #include <array>
 
+#include "catalogs/quotas.hpp"
 #include "planner/preflight/rules/tools.hpp"
 
 namespace smplan {
@@ -29,7 +30,7 @@ void pool_quota(const CheckInput& in, Report& report) {
   if (!kept(in)) return;
   for (const Machines& m : in.machines) {
     if (!m.type) continue;
-    const std::string name = quota_name(*m.type, "training warm pool usage");
+    const std::string name = account_quota("warm-pool").name(*m.type);
     const std::int64_t* quota = said_of(in.facts.quotas, name);
     if (quota != nullptr && m.count && *quota >= *m.count) continue;
     report.at(in.job.keep_alive_s, {quote(name)});
