@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "base/json_reader.hpp"
+#include "base/words.hpp"
 #include "catalogs/reading.hpp"
 
 namespace smplan {
@@ -44,6 +45,13 @@ std::vector<Type> types(ObjectReader& reader, std::string_view key) {
   return out;
 }
 
+std::pair<std::string, std::string> read_older(const JsonValue& value, Diagnostics& out) {
+  ObjectReader reader(value, out);
+  std::pair<std::string, std::string> older{reader.string("word"), reader.string("last")};
+  reader.finish();
+  return older;
+}
+
 FrameworkSetting read_setting(const JsonValue& value, Diagnostics& out) {
   ObjectReader reader(value, out);
   FrameworkSetting s;
@@ -52,6 +60,7 @@ FrameworkSetting read_setting(const JsonValue& value, Diagnostics& out) {
   s.types = types(reader, "types");
   s.items = types(reader, "items");
   s.values = texts(reader, "values");
+  for (const JsonValue& word : reader.optional_array("older")) s.older.push_back(read_older(word, out));
   s.any_case = reader.optional_string("case").has_value();
   s.min = reader.optional_number("min");
   s.max = reader.optional_number("max");
@@ -117,6 +126,13 @@ bool FrameworkSetting::is(Type type) const { return std::find(types.begin(), typ
 
 bool FrameworkSetting::answers_to(std::string_view spelling) const {
   return name == spelling || std::find(also.begin(), also.end(), spelling) != also.end();
+}
+
+std::string_view FrameworkSetting::last_with(std::string_view word) const {
+  const auto at = std::find_if(older.begin(), older.end(), [&](const auto& one) {
+    return one.first == word || (any_case && lower_case(one.first) == lower_case(word));
+  });
+  return at == older.end() ? std::string_view() : std::string_view(at->second);
 }
 
 const FrameworkSetting* SettingSection::find(std::string_view spelling) const {

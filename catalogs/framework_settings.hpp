@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/embedded_file.hpp"
@@ -37,6 +38,8 @@ struct FrameworkSetting {
   std::vector<Type> types;        ///< any of these
   std::vector<Type> items;        ///< of a list's entries; empty: anything
   std::vector<std::string> values;
+  /// Of `values`, those that the newest version no longer takes, and the version that took each last.
+  std::vector<std::pair<std::string, std::string>> older;
   bool any_case = false;  ///< of `values`
   std::optional<double> min, max, above, below;
   OptionValues option = OptionValues::One;
@@ -49,6 +52,8 @@ struct FrameworkSetting {
 
   [[nodiscard]] bool is(Type type) const;
   [[nodiscard]] bool answers_to(std::string_view spelling) const;
+  /// The version that took the word last; empty where the newest takes it.
+  [[nodiscard]] std::string_view last_with(std::string_view word) const;
 };
 
 /// An object of the file, by the path of its members: `zero_optimization.offload_param`.

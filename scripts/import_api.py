@@ -3,7 +3,8 @@
 a CreateTrainingJob request) and training_types.json (the instance types of training).
 
 Usage: scripts/import_api.py [--check]      with botocore installed: the version found is the source
-       --check writes nothing and fails where the files differ from the model, but for source and date
+       --check writes nothing, says which rows differ from the model, and ends with 1 where any does; with 2 where
+       botocore cannot be read
 
 Instance types that an earlier source named stay: SDKs of other languages have known some first.
 """
@@ -78,28 +79,49 @@ def types_text(model: str, old: dict, names: list, date: str) -> str:
             f'  "training_types": [\n{lines_of(names)}\n  ]\n}}\n')
 
 
+def moved(before: list, after: list) -> list:
+    """A line for each row that came, went or changed."""
+    old, new = ({row["path"]: row for row in rows} for rows in (before, after))
+    lines = []
+    for path in sorted(old.keys() | new.keys()):
+        if path not in old:
+            lines.append(f"+ {path} {json.dumps(new[path])}")
+        elif path not in new:
+            lines.append(f"- {path}")
+        elif old[path] != new[path]:
+            keys = [key for key in {**old[path], **new[path]} if old[path].get(key) != new[path].get(key)]
+            lines += [f"~ {path}: {key} {json.dumps(old[path].get(key))} -> {json.dumps(new[path].get(key))}"
+                      for key in keys]
+    return lines
+
+
 def main() -> int:
     if sys.argv[1:] not in ([], ["--check"]):
         print(__doc__, file=sys.stderr)
         return 2
-    import botocore.session
+    try:
+        import botocore.session
 
+        service = botocore.session.get_session().get_service_model("sagemaker")
+        rows = members(service.operation_model("CreateTrainingJob").input_shape)
+        listed = set(service.shape_for("TrainingInstanceType").enum)
+    except Exception as fault:  # whatever a library does that is not as it was
+        print(f"sagemaker: not read, {type(fault).__name__}: {fault}: its files stay as they are")
+        return 2
     model = f"botocore {botocore.__version__}, sagemaker/2017-07-24/service-2.json"
-    service = botocore.session.get_session().get_service_model("sagemaker")
-    rows = members(service.operation_model("CreateTrainingJob").input_shape)
     fields, types = FOLDER / "request_fields.json", FOLDER / "training_types.json"
     old_fields, old_types = (json.loads(f.read_text(encoding="utf-8")) for f in (fields, types))
-    names = sorted(set(service.shape_for("TrainingInstanceType").enum) | set(old_types["training_types"]))
-    drift = [what for what, same in (("request_fields.json", rows == old_fields["fields"]),
-                                     ("training_types.json", names == old_types["training_types"])) if not same]
-    if sys.argv[1:]:
-        print("\n".join(f"{name} is not that of {model}: run scripts/import_api.py" for name in drift)
-              or f"as in {model}")
+    names = sorted(listed | set(old_types["training_types"]))
+    drift = [*moved(old_fields["fields"], rows), *(f"+ {name}" for name in names
+                                                   if name not in old_types["training_types"])]
+    print(f"sagemaker: read of botocore {botocore.__version__}, "
+          + (f"{len(drift)} moved" if drift else "nothing has moved"))
+    print("".join(f"  {line}\n" for line in drift), end="")
+    if sys.argv[1:] or not drift:
         return 1 if drift else 0
     date = datetime.date.today().isoformat()
     fields.write_text(fields_text(model, old_fields, rows, date), encoding="utf-8")
     types.write_text(types_text(model, old_types, names, date), encoding="utf-8")
-    print("\n".join(drift) or "nothing has changed but the date")
     return 0
 
 

@@ -2,11 +2,18 @@
 signatures of its schedulers and optimizers."""
 
 import copy
+import importlib.metadata
 import inspect
 import logging
+import pathlib
+import re
+import sys
 
 from refresh_tables.annotations import described, members_of
-from refresh_tables.table import Section, Table
+from refresh_tables.table import Section, Table, shipped
+
+# Of torch.optim and torch.optim.lr_scheduler: read where PyTorch is, left as they are without.
+OF_TORCH = ("optimizer", "scheduler", "optimizer.params:adam", "optimizer.params:adamw")
 
 # What the code asserts of plain values (runtime/config.py: _batch_assertion, get_communication_data_type).
 COUNT = {"types": ["integer", "null"], "min": 1}
@@ -28,6 +35,8 @@ ELSEWHERE = ("sequence_parallel_size", "mesh_param", "ds_config", "local_rank", 
 OPEN = ("amp", "autotuning", "compression_training", "curriculum_learning", "data_efficiency", "datastates",
         "eigenvalue", "elasticity", "expert_parallel", "pipeline", "progressive_layer_drop", "quantize_training", "sparse_attention")
 PROBE = "smplan probe"
+# A setting that is refused with the same words whatever it holds has been removed.
+ANYTHING = ({}, {PROBE: 1}, [], None, True, 1, "text")
 
 
 class Noted(dict):
@@ -86,18 +95,25 @@ def looked_up(config_class, path: tuple, inner: dict) -> tuple[dict, Exception |
     return section.seen, None
 
 
-def takes_null(config_class, path: tuple) -> bool:
-    """Whether DeepSpeedConfig takes null for a section."""
+def refusal(config_class, path: tuple, members: dict) -> str:
+    """What DeepSpeedConfig says against a section of these members; empty where it takes it."""
     config: dict = {"train_batch_size": 1}
     at = config
-    for name in path[:-1]:
+    for name in path:
         at = at.setdefault(name, {})
-    at[path[-1]] = None
+    at.update(members)
     try:
         config_class(config, mpu=Ranks())
-    except Exception:  # whatever it says is a refusal
-        return False
-    return True
+    except Exception as fault:  # whatever it says is a refusal
+        return f"{type(fault).__name__}: {fault}"
+    return ""
+
+
+def is_removed(config_class, path: tuple) -> bool:
+    """Whether DeepSpeedConfig refuses the setting by its name alone; an assertion is about the value."""
+    *above, name = path
+    said = {refusal(config_class, above, {name: value}) for value in ANYTHING}
+    return len(said) == 1 and said.pop().startswith("DeepSpeedConfigError: ")
 
 
 def subclasses(base) -> dict:
@@ -142,7 +158,7 @@ def walk(config_class, base, path: tuple, section_path: str, sections: list) -> 
     models = subclasses(base)
     names = dict(seen) if path else {**dict.fromkeys(ELSEWHERE), **seen}
     for name, default in names.items():
-        if not isinstance(name, str) or name == PROBE:
+        if not isinstance(name, str) or name == PROBE or is_removed(config_class, (*path, name)):
             continue
         where = f"{section_path}.{name}" if section_path else name
         inner, fault = looked_up(config_class, (*path, name), {PROBE: 1})
@@ -153,12 +169,12 @@ def walk(config_class, base, path: tuple, section_path: str, sections: list) -> 
             for step in errors[0][:-1] if errors else ():
                 model = next(one for one in members_of(model.model_fields[step].annotation) if isinstance(one, type))
             model_section(where, model, base, sections)
-            null = ["null"] if takes_null(config_class, (*path, name)) else []
+            null = [] if refusal(config_class, path, {name: None}) else ["null"]
             section.add(name, **{"types": ["object", *null], "section": where, **ASSERTED.get(where, {})})
             continue
         inner.pop(PROBE, None)
         if inner and default in (None, {}, False) and len(path) < 3 and where not in ("optimizer", "scheduler"):
-            null = ["null"] if takes_null(config_class, (*path, name)) else []
+            null = [] if refusal(config_class, path, {name: None}) else ["null"]
             section.add(name, **{"types": ["object", *null], "section": where, **ASSERTED.get(where, {})})
             walk(config_class, base, (*path, name), where, sections)
         else:
@@ -184,6 +200,14 @@ def signature_section(path: str, functions: list, unknown: str, sections: list) 
     sections.append(section)
 
 
+def schedulers(sections: list) -> None:
+    """Its own schedulers, whose parameters are their constructors'."""
+    from deepspeed.runtime import lr_schedules
+
+    for name in lr_schedules.VALID_LR_SCHEDULES:
+        signature_section(f"scheduler.params:{name}", [getattr(lr_schedules, name)], "refused", sections)
+
+
 def named_sections(sections: list) -> None:
     """Optimizers and schedulers, whose parameters hang on their type."""
     import torch
@@ -192,7 +216,6 @@ def named_sections(sections: list) -> None:
     optimizers = {name: [getattr(torch.optim, found)] for name, found in
                   ((one.lower(), one) for one in dir(torch.optim) if isinstance(getattr(torch.optim, one), type))
                   if name not in ("optimizer",)}
-    schedulers = {name: [getattr(lr_schedules, name)] for name in lr_schedules.VALID_LR_SCHEDULES}
     names = sorted(set(config.DEEPSPEED_OPTIMIZERS) | set(optimizers))
     top = Section("optimizer", "plain", "ignored", auto=True)
     # Its engine lowers the names of its own optimizers and looks the others up in torch.optim as they stand.
@@ -204,11 +227,9 @@ def named_sections(sections: list) -> None:
     base = torch.optim.lr_scheduler.LRScheduler
     torch_ones = [name for name, one in vars(torch.optim.lr_scheduler).items()
                   if isinstance(one, type) and issubclass(one, base)]
-    top.add("type", types=["string", "null"], values=sorted({*schedulers, *torch_ones}))
+    top.add("type", types=["string", "null"], values=sorted({*lr_schedules.VALID_LR_SCHEDULES, *torch_ones}))
     top.add("params", types=["object", "null"], section_of="type")
     sections.append(top)
-    for name, made in schedulers.items():
-        signature_section(f"scheduler.params:{name}", made, "refused", sections)
     from deepspeed.ops.adam import DeepSpeedCPUAdam, FusedAdam
 
     for name in ("adam", "adamw"):
@@ -223,19 +244,53 @@ def named_sections(sections: list) -> None:
         section.add("adam_w_mode", types=["boolean"], default=True)
 
 
-def read() -> Table:
-    logging.disable(logging.CRITICAL)
-    import deepspeed
+def imported():
+    """DeepSpeedConfig and its base; without PyTorch a stand-in answers for it."""
+    try:
+        import torch  # noqa: F401
+    except ImportError:
+        import stand_in
+
+        stand_in.torch()
+        stand_in.deepspeed()
+    else:
+        import deepspeed
+
+        deepspeed.init_distributed = lambda *arguments, **named: None
     from deepspeed.runtime.config import DeepSpeedConfig
     from deepspeed.runtime.config_utils import DeepSpeedConfigModel
 
-    deepspeed.init_distributed = lambda *arguments, **named: None
+    return DeepSpeedConfig, DeepSpeedConfigModel
+
+
+def version_of() -> str:
+    """By the files beside the package: the module that knows it is made when it is installed."""
+    folder = pathlib.Path(sys.modules["deepspeed"].__path__[0])
+    for file in (folder.parent / "version.txt", folder / "git_version_info_installed.py"):
+        if file.exists():
+            return re.search(r"\d+(\.\d+)+", file.read_text(encoding="utf-8")).group()
+    return importlib.metadata.version("deepspeed").split("+")[0]
+
+
+def read() -> Table:
+    logging.disable(logging.CRITICAL)
+    config_class, base = imported()
+    from deepspeed.runtime import constants
+
+    operations = getattr(constants, "GRADIENT_ALLREDUCE_OP_SUPPORTED", None)
+    if operations:  # get_gradient_allreduce_op raises
+        ASSERTED["gradient_allreduce_op"] = {"types": ["string"], "values": sorted(operations), "case": "any"}
     sections: list = []
-    walk(DeepSpeedConfig, DeepSpeedConfigModel, (), "", sections)
+    walk(config_class, base, (), "", sections)
     sections = [s for s in sections if s.path not in ("optimizer", "scheduler")]
-    named_sections(sections)
-    version = deepspeed.__version__.split("+")[0].strip()
+    if "stand_in" in sys.modules:
+        before = shipped("deepspeed") or {"sections": []}
+        sections += [Section(path=s["path"], reader=s["reader"], unknown=s["unknown"], fields=s["fields"],
+                             auto=s.get("auto", False)) for s in before["sections"] if s["path"] in OF_TORCH]
+        schedulers(sections)
+    else:
+        named_sections(sections)
+        schedulers(sections)
+    version = version_of()
     return Table("deepspeed", version,
                  f"DeepSpeed {version}, its configuration models, runtime/config.py and lr_schedules.py", sections)
-
-

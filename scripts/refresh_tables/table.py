@@ -10,7 +10,7 @@ FOLDER = pathlib.Path(__file__).resolve().parents[2] / "catalogs/data/frameworks
 SCHEMA = "smplan.framework/1"
 # Of a row, in the order in which it is written.
 KEYS = ("name", "also", "types", "items", "values", "min", "max", "above", "below", "case", "nargs", "required",
-        "section", "section_of", "default", "deprecated", "replaced_by", "last")
+        "section", "section_of", "default", "deprecated", "replaced_by", "older", "last")
 
 
 @dataclasses.dataclass
@@ -61,10 +61,25 @@ def sorted_row(row: dict) -> dict:
     return {key: row[key] for key in KEYS if key in row}
 
 
-def either(new: dict, old: dict) -> dict:
-    """A row of two versions: the newer one, with the words that the older one took beside them."""
-    both = "values" in new and "values" in old
-    return sorted_row({**new, "values": list(dict.fromkeys([*new["values"], *old["values"]]))}) if both else new
+def words_gone(row: dict) -> dict:
+    """Words that the newest version no longer takes, and the version that took each last."""
+    return {one["word"]: one["last"] for one in row.get("older", [])}
+
+
+def either(new: dict, old: dict, last: str | None) -> dict:
+    """A row of two versions: the newer one, with the words that only the older one took, and what took them last."""
+    if "values" not in new or "values" not in old:
+        return new
+    words = list(dict.fromkeys([*new["values"], *old["values"]]))
+    if set(words) == set(old["values"]):
+        words = old["values"]  # another order is no movement
+    lasts = {**words_gone(old), **words_gone(new)}
+    newest = set(new["values"]) - words_gone(new).keys()
+    for word in set(old["values"]) - words_gone(old).keys() - newest:
+        lasts[word] = max(lasts.get(word), last, key=lambda version: numbers(version or "0"))
+    older = [{"word": word, "last": lasts[word]} for word in words if word not in newest and lasts.get(word)]
+    row = {key: value for key, value in new.items() if key != "older"}
+    return sorted_row({**row, "values": words, **({"older": older} if older else {})})
 
 
 def laid_over(old: dict | None, table: Table) -> dict:
@@ -83,13 +98,14 @@ def laid_over(old: dict | None, table: Table) -> dict:
             gone = old["version"] if old["version"] != table.version else None
             kept = {name: sorted_row({**row, "last": row.get("last", gone)}) for name, row in rows.items()
                     if name not in read["fields"] and row.get("last", gone)}
-            same = {name: either(row, rows[name]) for name, row in read["fields"].items() if name in rows}
+            same = {name: either(row, rows[name], gone) for name, row in read["fields"].items() if name in rows}
             read["fields"] = {**read["fields"], **same, **kept}
         else:
             added = {name: sorted_row({**row, "last": table.version}) for name, row in read["fields"].items()
                      if name not in rows or (rows[name].get("last") and
                                              numbers(rows[name]["last"]) < numbers(table.version))}
-            same = {name: either(row, read["fields"][name]) for name, row in rows.items() if name in read["fields"]}
+            same = {name: either(row, read["fields"][name], table.version) for name, row in rows.items()
+                    if name in read["fields"]}
             sections[section["path"]] = {**section, "fields": {**rows, **same, **added}}
     return {"schema": SCHEMA, "framework": table.framework, "version": version,
             "source": table.source if newer else old["source"],

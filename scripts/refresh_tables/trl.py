@@ -110,7 +110,7 @@ def read() -> Table:
         elif "list" in row["types"]:
             row["nargs"] = "many"
     sections = [section]
-    if folder_of("deepspeed").parent == trl.parent:  # an environment, not the sources of one version
+    if (trl.parent / "deepspeed").is_dir():  # an environment, not the sources of one version
         sections.append(launchers())
     version = version_of(trl)
     return Table("trl", version, f"TRL {version} and transformers {version_of(transformers)}, their dataclasses of "

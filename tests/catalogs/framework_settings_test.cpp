@@ -48,7 +48,12 @@ TEST(FrameworkTables, LeadToSectionsThatAreThere) {
 TEST(FrameworkTables, KnowTypesLimitsWordsAndSpellings) {
   const FrameworkSetting& bucket = setting("deepspeed", "zero_optimization", "reduce_bucket_size");
   EXPECT_THAT(bucket.types, ElementsAre(Type::Integer));
-  EXPECT_EQ(bucket.min, 0);
+  EXPECT_EQ(bucket.above, 0);
+  const FrameworkSetting& optimizer = setting("deepspeed", "optimizer", "type");
+  EXPECT_THAT(optimizer.values, Contains("onebitlamb"));
+  EXPECT_EQ(optimizer.last_with("onebitlamb"), "0.19.6");
+  EXPECT_EQ(optimizer.last_with("adamw"), "");
+  EXPECT_EQ(setting("deepspeed", "zero_optimization", "mics_shard_size").last, "0.19.6");
   EXPECT_TRUE(
       setting("deepspeed", "zero_optimization", "stage3_prefetch_bucket_size").answers_to("prefetch_bucket_size"));
   EXPECT_TRUE(setting("deepspeed", "zero_optimization", "cpu_offload").deprecated);

@@ -32,11 +32,7 @@ class DeepSpeed:
                "a stage that is none": {"zero_optimization": {"stage": 4}}}
 
     def __init__(self):
-        # Its packages import kernels and inference engines; the configuration needs neither.
-        stand_in.replace("deepspeed.ops", "deepspeed.moe", "deepspeed.inference.v2", "deepspeed.git_version_info")
-        stand_in.without_init("deepspeed", "deepspeed.comm", "deepspeed.runtime", "deepspeed.runtime.zero")
-        sys.modules["deepspeed"].HAS_TRITON = False
-        vars(sys.modules["deepspeed.comm"]).update(get_rank=lambda: 0, ProcessGroup=object)
+        stand_in.deepspeed()
         import deepspeed.runtime.config as module
 
         self.config = module.DeepSpeedConfig

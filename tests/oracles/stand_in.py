@@ -72,3 +72,11 @@ def torch() -> None:
     replace("torch", "triton")
     version = importlib.metadata.version
     importlib.metadata.version = lambda name: TORCH if name == "torch" else version(name)
+
+
+def deepspeed() -> None:
+    """DeepSpeed's configuration without its kernels, inference engines and what puts kernels into modules."""
+    replace("deepspeed.ops", "deepspeed.moe", "deepspeed.inference.v2", "deepspeed.git_version_info")
+    without_init("deepspeed", "deepspeed.comm", "deepspeed.runtime", "deepspeed.runtime.zero", "deepspeed.module_inject")
+    sys.modules["deepspeed"].HAS_TRITON = False
+    vars(sys.modules["deepspeed.comm"]).update(get_rank=lambda: 0, ProcessGroup=object)

@@ -468,16 +468,18 @@ void wrong_settings(const CheckInput& in, Report& report) {
 
 void old_settings(const CheckInput& in, Report& report) {
   each_setting(in, [&](const Place& place, const Node& member, const FrameworkSetting& setting) {
-    if (setting.last.empty() && !setting.deprecated) return;
+    const std::string word = word_of(member).value_or("");
+    const std::string_view last = setting.last.empty() ? setting.last_with(word) : setting.last;
+    if (last.empty() && !setting.deprecated) return;
     if (setting.name == "cpu_offload" || setting.name == "cpu_offload_param") return;  // rewritten by the rule itself
     const std::string now = setting.replaced_by.empty() ? "another setting" : setting.replaced_by;
     Finding& finding = report.at(member, {member.key, now});
     finding.source = place.table.source;
-    if (!setting.last.empty()) {
-      finding.message = fmt::format("{} {} had {} last: {} does not know it", place.table.framework, setting.last,
-                                    quote(member.key), place.table.version);
-      finding.fix = "pin that version, or use the setting that took its place";
-    }
+    if (last.empty()) return;
+    const std::string what = setting.last.empty() ? member.key + " = " + shown(member) : quote(member.key);
+    finding.message =
+        fmt::format("{} {} had {} last: {} does not know it", place.table.framework, last, what, place.table.version);
+    finding.fix = "pin that version, or use what took its place";
   });
 }
 
