@@ -12,7 +12,9 @@
 #include <nlohmann/json.hpp>
 
 #include "planner/answer/plan_file.hpp"
+#include "planner/answer/plan_lock.hpp"
 #include "planner/export/launch.hpp"
+#include "planner/preflight/fallbacks.hpp"
 #include "planner/search/search.hpp"
 #include "tests/support/export_options.hpp"
 #include "tests/support/spec_field.hpp"
@@ -65,6 +67,26 @@ struct Corpus {
   Json exports = Json::array();
   int plans = 0;
   std::set<std::string> seen;
+
+  /// Plans one combination and exports it with types that can take its place; false if nothing fits, or nothing can.
+  bool add_with_fallbacks(const RequestSpec& spec, std::size_t most) {
+    const Result<PlanRequest> request = resolve(spec, catalog, std::nullopt);
+    if (!request) return false;
+    const PlanSet set = search(*request, catalog);
+    if (set.plans.empty()) return false;
+    const Result<Lock> lock = read_lock(plan_lock(set, 1), catalog);
+    if (!lock) return false;
+    const Result<Fallbacks> found = fallbacks_of(*lock, catalog, std::nullopt);
+    if (!found || found->plans.empty()) return false;
+    ++plans;
+    ExportOptions options = test::export_options(plans, false);
+    options.fallbacks = choices_of(*found, most);
+    for (const ExportTarget& target : export_targets()) {
+      add_export(lock->plan, options, target);
+      exports.back()["fallbacks"] = options.fallbacks.size();
+    }
+    return true;
+  }
 
   /// Plans one combination and exports it everywhere; false if nothing fits.
   bool add(const RequestSpec& spec) {
@@ -209,7 +231,22 @@ int run(const std::string& path) {
       corpus.add(spec);
     }
   }
-  std::fprintf(stderr, "%d plans, %zu exports\n", corpus.plans, corpus.exports.size());
+  // Jobs that name other types for the case that theirs has no capacity: in either market, one to all that can be
+  // named.
+  int with_fallbacks = 0;
+  for (const InstanceType* type : types) {
+    for (const std::string& stack : stacks) {
+      for (const char* market : {"on-demand", "spot"}) {
+        RequestSpec spec = spec_of(stack == "ddp" ? "gpt2-xl" : "llama-3-8b", type->name, stack, "2");
+        spec.market = market;
+        const auto most = static_cast<std::size_t>(1 + with_fallbacks % (kMaxPreferences - 1));
+        with_fallbacks += corpus.add_with_fallbacks(spec, most) ? 1 : 0;
+      }
+    }
+  }
+  if (with_fallbacks < 20) return 3;  // nobody would notice that they are not judged
+  std::fprintf(stderr, "%d plans, %d of them with fallbacks, %zu exports\n", corpus.plans, with_fallbacks,
+               corpus.exports.size());
   const Result<void> written = write_text_file(path, corpus.exports.dump() + "\n");
   if (!written) std::fputs(to_string(written.error()).c_str(), stderr);
   return written ? 0 : 3;
