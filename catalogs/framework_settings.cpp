@@ -60,6 +60,8 @@ FrameworkSetting read_setting(const JsonValue& value, Diagnostics& out) {
   s.types = types(reader, "types");
   s.items = types(reader, "items");
   s.values = texts(reader, "values");
+  s.free = types(reader, "free");
+  s.open_with = reader.optional_string("open_with").value_or("");
   for (const JsonValue& word : reader.optional_array("older")) s.older.push_back(read_older(word, out));
   s.any_case = reader.optional_string("case").has_value();
   s.min = reader.optional_number("min");
@@ -87,6 +89,10 @@ SettingSection read_section(const JsonValue& value, Diagnostics& out) {
   section.reader = read_enum(reader, "reader", kReaders);
   section.unknown = read_enum(reader, "unknown", kUnknown);
   section.takes_auto = reader.optional_bool("auto").value_or(false);
+  reader.ignore("sharing");
+  section.same = texts(reader, "same");
+  section.when = texts(reader, "when");
+  section.open_when = texts(reader, "open_when");
   for (const JsonValue& row : reader.array("fields")) section.settings.push_back(read_setting(row, out));
   reader.finish();
   return section;
@@ -142,8 +148,9 @@ const FrameworkSetting* SettingSection::find(std::string_view spelling) const {
 }
 
 const SettingSection* FrameworkTable::find(std::string_view path) const {
-  const auto at =
-      std::find_if(sections.begin(), sections.end(), [&](const SettingSection& s) { return s.path == path; });
+  const auto at = std::find_if(sections.begin(), sections.end(), [&](const SettingSection& s) {
+    return s.path == path || std::find(s.same.begin(), s.same.end(), path) != s.same.end();
+  });
   return at == sections.end() ? nullptr : &*at;
 }
 

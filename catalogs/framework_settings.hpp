@@ -38,14 +38,17 @@ struct FrameworkSetting {
   std::vector<Type> types;        ///< any of these
   std::vector<Type> items;        ///< of a list's entries; empty: anything
   std::vector<std::string> values;
+  std::vector<Type> free;  ///< types that `values` do not bind: "auto", or any number
+  std::string open_with;   ///< a text with this in it is no word of `values`, and will do: a path
   /// Of `values`, those that the newest version no longer takes, and the version that took each last.
   std::vector<std::pair<std::string, std::string>> older;
   bool any_case = false;  ///< of `values`
   std::optional<double> min, max, above, below;
   OptionValues option = OptionValues::One;
   bool required = false;
-  std::string section;     ///< of the object that it is
-  std::string section_of;  ///< the member beside it whose value chooses that section
+  std::string section;  ///< of the object that it is, or of each object in a list
+  /// The member whose value chooses that section: beside it, or inside it where `section` has a name too.
+  std::string section_of;
   bool deprecated = false;
   std::string replaced_by;
   std::string last;  ///< version that had it last; empty where the newest still has it
@@ -61,7 +64,10 @@ struct SettingSection {
   std::string path;
   SettingReader reader = SettingReader::Plain;
   UnknownKey unknown = UnknownKey::Ignored;
-  bool takes_auto = false;  ///< `auto` stands for a value that somebody fills in
+  bool takes_auto = false;             ///< `auto` stands for a value that somebody fills in
+  std::vector<std::string> same;       ///< other paths that it is the section of
+  std::vector<std::string> when;       ///< of the whole file, where it has one of these keys
+  std::vector<std::string> open_when;  ///< unknown keys may be right, where the file has one of these
   std::vector<FrameworkSetting> settings;
 
   [[nodiscard]] const FrameworkSetting* find(std::string_view name) const;
@@ -77,7 +83,7 @@ struct FrameworkTable {
   [[nodiscard]] const SettingSection* find(std::string_view path) const;
 };
 
-/// `accelerate`, `deepspeed`, `megatron`, `torchtitan` or `trl`; nullptr for a framework without a table.
+/// By the name of its kind of job: `deepspeed`, `trl`; nullptr for a framework without a table.
 const FrameworkTable* framework_table(std::string_view framework);
 const std::vector<FrameworkTable>& framework_tables();
 

@@ -25,8 +25,8 @@ def word(value) -> str:
 
 
 def described(annotation) -> dict:
-    """Types, the types of a list's entries, and the values of an enumeration."""
-    kinds, values, items = [], [], []
+    """Types, the types of a list's entries, the values of an enumeration, and the types that these do not bind."""
+    kinds, values, items, free = [], [], [], []
     for part in members_of(annotation):
         origin, arguments = typing.get_origin(part), typing.get_args(part)
         if origin is typing.Literal:
@@ -42,11 +42,28 @@ def described(annotation) -> dict:
                 items += inner["types"]
                 values += inner.get("values", [])
         else:
-            kinds.append(WORDS.get(origin or part, "any"))
-    kinds = list(dict.fromkeys(kinds))
-    if values and not items and set(kinds) - {"null", "string", "integer", "boolean"}:
-        values = []  # one alternative among others: not all that may be
-    if values and not items and len({"string", "integer", "boolean"} & set(kinds)) > 1:
-        free = [part for part in members_of(annotation) if part in (str, int, bool)]
-        values = [] if free else values
-    return {"types": kinds, "items": list(dict.fromkeys(items)), "values": list(dict.fromkeys(values))}
+            kind = "object" if hasattr(part, "model_fields") else WORDS.get(origin or part, "any")
+            kinds.append(kind)
+            free.append(kind)
+    kinds, free = list(dict.fromkeys(kinds)), [kind for kind in dict.fromkeys(free) if kind != "null"]
+    if {"string", "any"} & set(free):
+        values = values if items and values else []
+    if not values or items:
+        free = []
+    return {"types": kinds, "items": list(dict.fromkeys(items)), "values": list(dict.fromkeys(values)), "free": free}
+
+
+LIMITS = (("min", "ge"), ("max", "le"), ("above", "gt"), ("below", "lt"))
+
+
+def limits_of(annotation) -> dict:
+    """Limits that annotations put on a number, wherever they stand in a union."""
+    found = {}
+    if typing.get_origin(annotation) is typing.Annotated:
+        for one in annotation.__metadata__:
+            found.update({key: getattr(one, attribute) for key, attribute in LIMITS
+                          if getattr(one, attribute, None) is not None})
+    for part in typing.get_args(annotation):
+        if typing.get_origin(annotation) not in (list, dict, typing.Literal):
+            found.update(limits_of(part))
+    return found

@@ -18,9 +18,14 @@ PACKAGES = {
     # 0.3 has no TOML: its configurations are Python functions.
     "torchtitan": ("torchtitan<0.3",),
     "trl": ("trl", "transformers"),
+    "axolotl": ("axolotl",),
+    # It takes no newer transformers (its METADATA).
+    "llama-factory": ("llamafactory", "transformers<=5.6.0"),
+    "torchtune": ("torchtune",),
 }
 # Where the modules are that a reader imports beside its library, the best place first: scripts/training, scripts/oracles.
 PLACES = {"sagemaker": ("oracles/sdk_v3", "oracles/sdk_v2"), "accelerate": ("oracles/accelerate", "training"),
+          "axolotl": ("oracles/axolotl",), "torchtune": ("oracles/accelerate", "training"),
           "deepspeed": ("training", "oracles/deepspeed_newest")}
 
 

@@ -9,7 +9,7 @@ import re
 FOLDER = pathlib.Path(__file__).resolve().parents[2] / "catalogs/data/frameworks"
 SCHEMA = "smplan.framework/1"
 # Of a row, in the order in which it is written.
-KEYS = ("name", "also", "types", "items", "values", "min", "max", "above", "below", "case", "nargs", "required",
+KEYS = ("name", "also", "types", "items", "values", "free", "open_with", "min", "max", "above", "below", "case", "nargs", "required",
         "section", "section_of", "default", "deprecated", "replaced_by", "older", "last")
 
 
@@ -21,6 +21,10 @@ class Section:
     unknown: str
     fields: list = dataclasses.field(default_factory=list)
     auto: bool = False  # "auto" stands for a value that is filled in, or left out
+    when: list = dataclasses.field(default_factory=list)  # of the whole file, where it has one of these keys
+    same: list = dataclasses.field(default_factory=list)  # other paths that it is the section of
+    sharing: bool = False  # with others of its kind that are equal
+    open_when: list = dataclasses.field(default_factory=list)  # other keys may be right, where it has one of these
 
     def add(self, name: str, **members) -> None:
         row = {"name": name, **{key: list(value) if isinstance(value, tuple) else value
@@ -86,9 +90,11 @@ def laid_over(old: dict | None, table: Table) -> dict:
     """The reading over the shipped file. What only an older version has stays, with the last version that had it."""
     newer = old is None or numbers(table.version) >= numbers(old["version"])
     version = table.version if newer else old["version"]
-    sections = {s.path: {"path": s.path, "reader": s.reader, "unknown": s.unknown, "auto": s.auto,
-                         "fields": {row["name"]: sorted_row(row) for row in s.fields}} for s in table.sections}
-    for section in (old or {}).get("sections", []):
+    sections = {path: {"path": path, "reader": s.reader, "unknown": s.unknown, "auto": s.auto, "when": s.when,
+                       "open_when": s.open_when,
+                       "sharing": s.sharing, "fields": {row["name"]: sorted_row(row) for row in s.fields}}
+                for s in table.sections for path in (s.path, *s.same)}
+    for section in expanded((old or {}).get("sections", [])):
         rows = {row["name"]: row for row in section["fields"]}
         read = sections.get(section["path"])
         if read is None:
@@ -110,8 +116,8 @@ def laid_over(old: dict | None, table: Table) -> dict:
     return {"schema": SCHEMA, "framework": table.framework, "version": version,
             "source": table.source if newer else old["source"],
             "as_of": datetime.date.today().isoformat(),
-            "sections": [{**section, "fields": sorted(section["fields"].values(), key=lambda row: row["name"])}
-                         for _, section in sorted(sections.items())]}
+            "sections": shared([{**section, "fields": sorted(section["fields"].values(), key=lambda row: row["name"])}
+                                for _, section in sorted(sections.items())])}
 
 
 def text_of(document: dict) -> str:
@@ -122,6 +128,7 @@ def text_of(document: dict) -> str:
         members = {key: section[key] for key in ("path", "reader", "unknown")}
         if section.get("auto"):
             members["auto"] = True
+        members.update({key: section[key] for key in ("sharing", "same", "when", "open_when") if section.get(key)})
         start = json.dumps(members)[:-1]
         rows = ",\n".join("      " + json.dumps(row) for row in section["fields"])
         sections.append(f'    {start}, "fields": [\n{rows}\n    ]}}')
@@ -129,8 +136,29 @@ def text_of(document: dict) -> str:
     return f'{{\n{head},\n  "sections": [\n{body}\n  ]\n}}\n'
 
 
+def expanded(sections: list) -> list:
+    """A section for each path: some share theirs."""
+    return [{**section, "path": path, "same": []} for section in sections
+            for path in (section["path"], *section.get("same", []))]
+
+
+def shared(sections: list) -> list:
+    """Of those that are equal but for their path after a colon, the first, with the others' paths."""
+    found: dict = {}
+    for section in sections:
+        space = section["path"].partition(":")[0]
+        rest = {key: value for key, value in section.items() if key not in ("path", "same")}
+        alone = ":" not in section["path"] or not section.get("sharing")
+        key = section["path"] if alone else f"{space}:{json.dumps(rest)}"
+        if key in found:
+            found[key]["same"].append(section["path"])
+        else:
+            found[key] = {**section, "same": []}
+    return list(found.values())
+
+
 def rows_of(document: dict | None) -> dict:
-    return {(section["path"], row["name"]): row for section in (document or {}).get("sections", [])
+    return {(section["path"], row["name"]): row for section in expanded((document or {}).get("sections", []))
             for row in section["fields"]}
 
 

@@ -32,7 +32,7 @@ def version_of(package: pathlib.Path) -> str:
     stated = re.search(r'^__version__ = "([^"]+)"', (package / "__init__.py").read_text(encoding="utf-8"), re.MULTILINE)
     if stated:
         return stated.group(1)
-    for file in (package / "VERSION", package.parent / "VERSION"):
+    for file in (package / "VERSION", package.parent / "VERSION", package.parent / "version.txt"):
         if file.exists():
             return file.read_text(encoding="utf-8").strip()
     return importlib.metadata.version(package.name)
@@ -91,6 +91,15 @@ def launchers() -> Section:
     return section
 
 
+def as_options(section: Section) -> None:
+    """HfArgumentParser: a switch with or without a word, and --no_x of what is on."""
+    for row in section.fields:
+        if row["types"] in (["boolean"], ["boolean", "null"]):
+            row.update({"nargs": "optional", **({"also": [f"no_{row['name']}"]} if row.get("default") is True else {})})
+        elif "list" in row["types"]:
+            row["nargs"] = "many"
+
+
 def read() -> Table:
     trl, transformers = folder_of("trl"), folder_of("transformers")
     files = sorted({file for pattern in FILES for file in trl.parent.glob(pattern)})
@@ -104,11 +113,7 @@ def read() -> Table:
             add(section, sources, made, of_all)
     for name, types in OF_PARSER.items():
         section.add(name, types=types)
-    for row in section.fields:  # HfArgumentParser: a switch with or without a word, and --no_x of what is on
-        if row["types"] in (["boolean"], ["boolean", "null"]):
-            row.update({"nargs": "optional", **({"also": [f"no_{row['name']}"]} if row.get("default") is True else {})})
-        elif "list" in row["types"]:
-            row["nargs"] = "many"
+    as_options(section)
     sections = [section]
     if (trl.parent / "deepspeed").is_dir():  # an environment, not the sources of one version
         sections.append(launchers())

@@ -20,14 +20,15 @@ const FrameworkSetting& setting(std::string_view framework, std::string_view sec
   return *found;
 }
 
-TEST(FrameworkTables, AreThoseOfFiveFrameworks) {
+TEST(FrameworkTables, AreThoseOfEveryFramework) {
   std::set<std::string> names;
   for (const FrameworkTable& table : framework_tables()) {
     names.insert(table.framework);
     EXPECT_FALSE(table.version.empty() || table.source.empty()) << table.framework;
     EXPECT_EQ(table.as_of.size(), 10U) << table.framework;
   }
-  EXPECT_THAT(names, ElementsAre("accelerate", "deepspeed", "megatron", "torchtitan", "trl"));
+  EXPECT_THAT(names, ElementsAre("accelerate", "axolotl", "deepspeed", "llama-factory", "megatron", "torchtitan",
+                                 "torchtune", "trl"));
   EXPECT_EQ(framework_table("nemo"), nullptr);
 }
 
@@ -39,7 +40,9 @@ TEST(FrameworkTables, LeadToSectionsThatAreThere) {
         EXPECT_TRUE(names.insert(s.name).second) << table.framework << ' ' << section.path << ' ' << s.name;
         EXPECT_FALSE(s.types.empty()) << table.framework << ' ' << s.name;
         if (!s.section.empty()) EXPECT_NE(table.find(s.section), nullptr) << table.framework << ' ' << s.section;
-        if (!s.section_of.empty()) EXPECT_NE(section.find(s.section_of), nullptr) << table.framework << ' ' << s.name;
+        if (s.section_of.empty()) continue;
+        const SettingSection& holder = s.section.empty() ? section : *table.find(s.section);
+        EXPECT_NE(holder.find(s.section_of), nullptr) << table.framework << ' ' << s.name;
       }
     }
   }
@@ -65,6 +68,10 @@ TEST(FrameworkTables, KnowTypesLimitsWordsAndSpellings) {
   EXPECT_THAT(setting("megatron", "", "recompute-granularity").values, ElementsAre("full", "selective"));
   EXPECT_FALSE(setting("trl", "", "evaluation_strategy").last.empty());
   EXPECT_TRUE(setting("accelerate", "fsdp_config", "offload_params").answers_to("fsdp_offload_params"));
+  EXPECT_THAT(setting("axolotl", "", "bf16").values, ElementsAre("auto"));
+  EXPECT_THAT(setting("axolotl", "", "bf16").free, ElementsAre(Type::Boolean));
+  EXPECT_EQ(setting("axolotl", "", "datasets").section, "datasets");
+  EXPECT_TRUE(setting("axolotl", "", "learning_rate").required);
   EXPECT_TRUE(setting("accelerate", ":AMAZON_SAGEMAKER", "iam_role_name").required);
 }
 
@@ -85,7 +92,10 @@ TEST(FrameworkCombinations, AskForSettingsOfTheTables) {
     const auto known = [&](const std::string& path) {
       const std::size_t dot = path.rfind('.');
       const SettingSection* section = table.find(dot == std::string::npos ? "" : path.substr(0, dot));
-      if (section == nullptr) return path.find(".params.") != std::string::npos;  // its section hangs on a type
+      if (section == nullptr) {  // its section hangs on a type, or it stands in an object that is handed on
+        const FrameworkSetting* object = table.find("")->find(path.substr(0, dot));
+        return path.find(".params.") != std::string::npos || (object != nullptr && object->is(Type::Object));
+      }
       const std::string name = dot == std::string::npos ? path : path.substr(dot + 1);
       return section->find(name) != nullptr || section->unknown == UnknownKey::Open;
     };

@@ -80,3 +80,29 @@ def deepspeed() -> None:
     without_init("deepspeed", "deepspeed.comm", "deepspeed.runtime", "deepspeed.runtime.zero", "deepspeed.module_inject")
     sys.modules["deepspeed"].HAS_TRITON = False
     vars(sys.modules["deepspeed.comm"]).update(get_rank=lambda: 0, ProcessGroup=object)
+
+
+class NoPlugins:
+    """axolotl's manager where a file names no plugin."""
+
+    @classmethod
+    def get_instance(cls):
+        return cls()
+
+    def supports_adapter(self, name: str) -> bool:
+        return False
+
+    adapter_supports_relora = supports_adapter
+
+
+def axolotl() -> None:
+    """axolotl's schemas and validators without what loads and trains models."""
+    torch()
+    replace("transformers", "accelerate", "peft", "axolotl.loaders", "axolotl.model_support", "axolotl.monkeypatch",
+            "axolotl.utils.distributed", "axolotl.utils.bench", "axolotl.integrations.base")
+    without_init("axolotl", "axolotl.integrations")
+    sys.modules["axolotl.integrations.base"] = plugins = StandIn("axolotl.integrations.base")
+    plugins.PluginManager = NoPlugins
+    from transformers.utils import import_utils
+
+    import_utils.is_torch_npu_available = lambda: False

@@ -57,6 +57,11 @@ TEST(FrameworkFiles, SayWhatWasMeant) {
             "did you mean tensor-model-parallel-size?");
   EXPECT_EQ(fix_of("learning_rate: 1.0e-4\noutput_dir: o\nlr_scheduler_type: cosin\n", JobKind::Trl, "C004"),
             "did you mean cosine?");
+  EXPECT_EQ(fix_of("base_model: m\nlearning_rat: 1\nsequence_len: 9\nadapter: lora\n", JobKind::Axolotl, "C159"),
+            "did you mean learning_rate?");
+  EXPECT_EQ(fix_of("tokenizer: {path: t}\nepochs: 1\nmodel: {_component_: torchtune.models.gemma2.gemma2_2c}\n",
+                   JobKind::Torchtune, "C004"),
+            "did you mean torchtune.models.gemma2.gemma2_2b?");
 }
 
 /// No text of a file breaks the check, whatever its type.

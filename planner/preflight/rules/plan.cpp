@@ -125,20 +125,23 @@ void unstated_micro_batch(const CheckInput& in, Report& report) {
                                  (s.accumulation ? " x accumulation " + count_text(*s.accumulation) : "")});
 }
 
-/// GRPO generates whole groups of answers to a prompt. Source: TRL 1.16.0, trainer/grpo_config.py.
+/// GRPO generates whole groups of answers to a prompt. Source: TRL 1.16.0, trainer/grpo_config.py; axolotl 0.19.0,
+/// utils/schemas/validation.py, which counts the answers of one rank.
 void generation_batch(const CheckInput& in, Report& report) {
   const JobStrategy& s = in.job.strategy;
-  if (in.job.kind != JobKind::Trl) return;
+  const bool axolotl = in.job.kind == JobKind::Axolotl && in.job.reinforcement.algorithm.is("grpo");
+  const Node* settings = axolotl ? in.job.root().find("trl") : &in.job.root();
+  if ((in.job.kind != JobKind::Trl && !axolotl) || settings == nullptr) return;
   const auto count = [&](std::string_view name, std::string_view option) {
-    const Node* node = in.job.root().find(name);
-    return count_of(node == nullptr ? in.job.root().find(option) : node);
+    const Node* node = settings->find(name);
+    return count_of(node == nullptr ? settings->find(option) : node);
   };
   const auto samples = count("num_generations", "num-generations");
   if (!samples || *samples < 1) return;
   auto generated = count("generation_batch_size", "generation-batch-size");
   if (!generated) {
-    const auto world = in.world();
-    const auto steps = count("steps_per_generation", "steps-per-generation");
+    const auto world = axolotl ? std::optional<std::int64_t>(1) : in.world();
+    const auto steps = axolotl ? std::nullopt : count("steps_per_generation", "steps-per-generation");
     if (!world || !s.micro_batch) return;
     generated = times(times(*world, *s.micro_batch), steps ? *steps : s.accumulation.value_or(1));
   }

@@ -30,24 +30,49 @@ std::string key_of(const SettingSection& section, const Node& node, const Framew
   return underscores ? name : node.key;
 }
 
-/// The section of the whole file: accelerate has one for each of its environments.
+bool has_one_of(const Node& root, const std::vector<std::string>& keys) {
+  return std::any_of(keys.begin(), keys.end(), [&](const std::string& key) { return root.has(key); });
+}
+
+/// The section of the whole file: accelerate has one for each of its environments, others by the keys of a file.
 const SettingSection* root_section(const FrameworkTable& table, const Job& job) {
+  for (const SettingSection& section : table.sections) {
+    if (has_one_of(job.root(), section.when)) return &section;
+  }
   const Node* environment = job.root().find("compute_environment");
   const SettingSection* own = environment == nullptr ? nullptr : table.find(":" + environment->text);
   return own != nullptr ? own : table.find("");
 }
 
-/// The section of a member that is an object; nullptr where the table does not describe it.
-const SettingSection* section_of(const FrameworkTable& table, const SettingSection& section, const Node& object,
-                                 const Node& member, const FrameworkSetting& setting) {
-  if (!member.is_object()) return nullptr;
+/// The path of the section that a member inside the object chooses; empty where none does.
+std::string chosen_path(const Node& object, const FrameworkSetting& setting) {
+  if (setting.section.empty() || setting.section_of.empty()) return {};
+  const Node* chosen = object.find(setting.section_of);
+  return chosen == nullptr || !chosen->is_string() ? std::string() : setting.section + ':' + chosen->text;
+}
+
+/// The section of an object that is a member, or stands in its list; nullptr where the table does not describe it.
+const SettingSection* section_of(const FrameworkTable& table, const SettingSection& section, const Node& around,
+                                 const Node& object, const FrameworkSetting& setting) {
+  if (!setting.section.empty() && !setting.section_of.empty()) return table.find(chosen_path(object, setting));
   if (!setting.section.empty()) return table.find(setting.section);
   if (setting.section_of.empty()) return nullptr;
-  const Node* chosen = object.find(setting.section_of);
+  const Node* chosen = around.find(setting.section_of);
   if (chosen == nullptr || !chosen->is_string()) return nullptr;
   const std::string path = section.path + '.' + setting.name + ':';
   const SettingSection* found = table.find(path + chosen->text);
   return found != nullptr ? found : table.find(path + lower_case(chosen->text));
+}
+
+/// The objects that a member is: itself, or those of its list.
+std::vector<const Node*> objects_of(const Node& member, const FrameworkSetting& setting) {
+  if (member.is_object()) return {&member};
+  std::vector<const Node*> objects;
+  const bool list = member.is_array() && !setting.section.empty() && (setting.is(Type::List) || setting.is(Type::Any));
+  for (const Node& entry : member.items) {
+    if (list && entry.is_object()) objects.push_back(&entry);
+  }
+  return objects;
 }
 
 struct Place {
@@ -63,8 +88,10 @@ void each_object(const Place& place, const std::function<void(const Place&)>& vi
     const FrameworkSetting* setting = nullptr;
     key_of(place.section, member, setting);
     if (setting == nullptr) continue;
-    const SettingSection* inner = section_of(place.table, place.section, place.object, member, *setting);
-    if (inner != nullptr) each_object({place.table, *inner, member}, visit);
+    for (const Node* object : objects_of(member, *setting)) {
+      const SettingSection* inner = section_of(place.table, place.section, place.object, *object, *setting);
+      if (inner != nullptr) each_object({place.table, *inner, *object}, visit);
+    }
   }
 }
 
@@ -244,10 +271,14 @@ bool is_word(const std::string& word, const FrameworkSetting& setting) {
 }
 
 /// What the value should be; empty where its words are right. Numbers may be written 3 and 3.0.
-std::string word_fault(const Node& node, const FrameworkSetting& setting) {
+std::string word_fault(const Node& node, const FrameworkSetting& setting, SettingReader reader) {
   if (setting.values.empty()) return {};
-  const auto word = word_of(node);
+  if (!setting.free.empty() && verdict_on(node, setting.free, reader, false) != Verdict::Refused) return {};
+  auto word = word_of(node);
+  // `no` is false in YAML; true is no word.
+  if (!word && node.kind == Node::Kind::Bool && node.truth && !setting.is(Type::Boolean)) word = "true";
   if (!word || is_word(*word, setting)) return {};
+  if (!setting.open_with.empty() && word->find(setting.open_with) != std::string::npos) return {};
   const auto whole = integer_of(node);
   if (whole && is_word(count_text(*whole), setting)) return {};
   constexpr std::size_t kMostShown = 16;
@@ -320,15 +351,17 @@ std::optional<Fault> value_fault(const Node& node, const FrameworkSetting& setti
   }
   const Verdict verdict = verdict_on(node, setting.types, section.reader, option);
   if (verdict == Verdict::Refused) {
-    if (argparse && !option && !node.is_string()) return {};  // a file's value is not converted
     const bool number = setting.is(Type::Integer) || setting.is(Type::Number);
+    // A file's value is not converted; but a list or an object is no number or switch, and only a word is a word.
+    const bool impossible = (number || setting.is(Type::Boolean)) && (node.is_array() || node.is_object());
+    if (argparse && !option && !node.is_string() && !impossible && setting.values.empty()) return {};
     return Fault{words_of_types(setting.types), Severity::Error,
                  number && node.is_string() ? "write a plain number, such as 500000000" : ""};
   }
   if (verdict == Verdict::TextForTruth) {
     return Fault{"a boolean", Severity::Warning, "write true or false without quotes: any text is true"};
   }
-  if (std::string expected = word_fault(node, setting); !expected.empty() && !node.is_array()) {
+  if (std::string expected = word_fault(node, setting, section.reader); !expected.empty() && !node.is_array()) {
     const std::string written = word_of(node).value_or("");
     const auto near = nearest_names(written, setting.values, 1);
     return Fault{std::move(expected), Severity::Error, near.empty() ? "" : "did you mean " + near.front() + "?"};
@@ -344,7 +377,7 @@ const Node* wrong_entry(const Node& list, const FrameworkSetting& setting, const
   for (const Node& entry : list.items) {
     if (is_left_open(entry.text)) continue;
     const bool fits = verdict_on(entry, setting.items, section.reader, false) == Verdict::Fits;
-    if (!fits || !word_fault(entry, setting).empty()) return &entry;
+    if (!fits || !word_fault(entry, setting, section.reader).empty()) return &entry;
   }
   return nullptr;
 }
@@ -439,20 +472,47 @@ void unknown_settings(const CheckInput& in, Report& report) {
       // Whole sections may come with --job.custom_config_module on the command line.
       const bool section = place.section.path.empty() && in.job.kind == JobKind::TorchTitan && member.is_object();
       if (section && slip_of(name, names_of(place.section)).empty()) continue;
+      const bool open = has_one_of(in.job.root(), place.section.open_when);
+      if (open && slip_of(name, names_of(place.section)).empty()) continue;
       unknown_member(place, member, name, report);
     }
   });
 }
 
+namespace {
+
+/// A component by the framework's own path that it does not have.
+void unknown_component(const Place& place, const Node& member, const FrameworkSetting& setting, Report& report) {
+  for (const Node* object : objects_of(member, setting)) {
+    const std::string path = chosen_path(*object, setting);
+    const std::string own = setting.section + ':' + place.table.framework + '.';
+    if (!path.starts_with(own) || place.table.find(path) != nullptr || is_left_open(path)) continue;
+    std::vector<std::string> known;
+    for (const SettingSection& section : place.table.sections) {
+      known.push_back(section.path);
+      known.insert(known.end(), section.same.begin(), section.same.end());
+    }
+    const Node& chosen = *object->find(setting.section_of);
+    Finding& finding = report.at(chosen, {chosen.key, "a component of " + place.table.framework, shown(chosen)});
+    finding.source = place.table.source;
+    const auto near = nearest_names(path, known, 1);
+    finding.fix =
+        near.empty() ? "name one that it has" : "did you mean " + near.front().substr(setting.section.size() + 1) + "?";
+  }
+}
+
+}  // namespace
+
 void wrong_settings(const CheckInput& in, Report& report) {
   const bool option = is_command_line(in);
   each_setting(in, [&](const Place& place, const Node& member, const FrameworkSetting& setting) {
     if (has_own_rule(place.section, setting)) return;
+    unknown_component(place, member, setting, report);
     const Node* at = &member;
     auto fault = value_fault(member, setting, place.section, option);
     if (const Node* entry = wrong_entry(member, setting, place.section); !fault && entry != nullptr) {
       at = entry;
-      const std::string words = word_fault(*entry, setting);
+      const std::string words = word_fault(*entry, setting, place.section.reader);
       fault = Fault{"a list of " + (words.empty() ? words_of_types(setting.items) : words), Severity::Error, ""};
     }
     if (!fault) return;

@@ -8,7 +8,8 @@ namespace smplan {
 // (catalogs/framework_settings.hpp). Each is the check of one rule.
 
 /// The kinds of file that have such a table.
-inline constexpr Kinds kFrameworkFiles = kDeepSpeed | kAccelerate | kMegatron | kTorchTitan | one(JobKind::Trl);
+inline constexpr Kinds kFrameworkFiles = kDeepSpeed | kAccelerate | kMegatron | kTorchTitan | one(JobKind::Trl) |
+                                         one(JobKind::Axolotl) | one(JobKind::LlamaFactory) | one(JobKind::Torchtune);
 
 /// Keys that the framework does not know.
 void unknown_settings(const CheckInput& in, Report& report);

@@ -1,0 +1,117 @@
+"""torchtune's recipes: what its configurations hold and its recipes look up, and the parameters of the components that a
+`_component_` names, which `tune validate` and the recipes refuse where they are unknown. Read from the sources."""
+
+import ast
+import pathlib
+
+import yaml
+
+from refresh_tables.sources import last_name, literal, parsed
+from refresh_tables.table import Section, Table
+from refresh_tables.trl import folder_of, version_of
+
+# Packages whose public names configurations use as components.
+COMPONENTS = ("models", "datasets", "modules", "rlhf", "training", "data", "dev", "generation")
+# What a module assigns and nobody can tell.
+ANYTHING = ast.parse("def made(**others): pass").body[0]
+KINDS = ((bool, "boolean"), (int, "integer"), (float, "number"))
+
+
+def definitions(package: pathlib.Path) -> dict:
+    """Functions and classes of every module, and what packages import from below them, by dotted path."""
+    found, imported = {}, []
+    for file in sorted(package.rglob("*.py")):
+        module = ".".join(file.relative_to(package.parent).with_suffix("").parts).removesuffix(".__init__")
+        for node in parsed(file).body:
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+                found[f"{module}.{node.name}"] = node
+            elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                name = f"{module}.{node.targets[0].id}"
+                found[name] = ANYTHING
+                if isinstance(node.value, ast.Call) and last_name(node.value.func) == "partial":
+                    imported.append((name, f"{module}.{last_name(node.value.args[0])}"))
+            elif isinstance(node, ast.ImportFrom):
+                above = module.split(".") if file.stem == "__init__" else module.split(".")[:-1]
+                base = above[:len(above) - node.level + 1] if node.level else []
+                source = ".".join([*base, *([node.module] if node.module else [])])
+                imported += [(f"{module}.{one.asname or one.name}", f"{source}.{one.name}") for one in node.names]
+    for _ in range(4):  # what is imported from where it is imported
+        found.update({name: found[source] for name, source in imported if source in found})
+    return found
+
+
+def parameters(node: ast.AST, known: dict) -> tuple[list, bool]:
+    """Names of a function's or a constructor's parameters, and whether it takes others."""
+    if isinstance(node, ast.ClassDef):
+        made = next((one for one in node.body if isinstance(one, ast.FunctionDef) and one.name == "__init__"), None)
+        if made is None:
+            above = [one for base in node.bases for path, one in known.items()
+                     if path.rpartition(".")[2] == last_name(base) and isinstance(one, ast.ClassDef)]
+            fields = [one.target.id for one in node.body if isinstance(one, ast.AnnAssign)]
+            return parameters(above[0], known) if above and not fields else (fields, not fields)
+        node = made
+    words = [one.arg for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs) if one.arg != "self"]
+    return words, node.args.kwarg is not None
+
+
+def is_public(path: str) -> bool:
+    words = path.split(".")
+    return words[1] in COMPONENTS and not any(word.startswith("_") for word in words)
+
+
+def component_sections(package: pathlib.Path) -> list:
+    """A section for each set of parameters; components that share one stand in `same`."""
+    known = definitions(package)
+    by_parameters: dict = {}
+    for path, node in sorted(known.items()):
+        if not is_public(path):
+            continue
+        names, others = parameters(node, known)
+        by_parameters.setdefault((tuple(names), others), []).append(f"components:{path}")
+    sections = []
+    for (names, others), paths in by_parameters.items():
+        section = Section(paths[0], "plain", "open" if others else "refused", same=paths[1:], sharing=True)
+        for name in (*names, "_component_"):
+            section.add(name, types=["any"])
+        sections.append(section)
+    top = Section("components", "plain", "open")
+    top.add("_component_", types=["string"])
+    return [top, *sections]
+
+
+def add_settings(section: Section, recipes: pathlib.Path) -> None:
+    """Types of what every configuration writes alike; anything for what recipes look up besides."""
+    seen: dict = {}
+    for file in sorted((recipes / "configs").rglob("*.yaml")):
+        for name, value in yaml.safe_load(file.read_text(encoding="utf-8")).items():
+            seen.setdefault(name, []).append(value)
+    for file in sorted(recipes.glob("*.py")):
+        for node in ast.walk(parsed(file)):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "cfg":
+                seen.setdefault(node.attr, [])
+            elif isinstance(node, ast.Call) and last_name(node.func) == "get" and node.args and \
+                    isinstance(node.func, ast.Attribute) and last_name(node.func.value) == "cfg":
+                name = literal(node.args[0])
+                if isinstance(name, str):
+                    seen.setdefault(name, [])
+    for name in sorted(seen.keys() - {"get", "pop", "items"}):
+        values = [value for value in seen[name] if value is not None]
+        if any(isinstance(value, dict) and "_component_" in value for value in values):
+            section.add(name, types=["any"], section="components", section_of="_component_")
+            continue
+        kinds = {next((word for made, word in KINDS if type(value) is made), "any") for value in values}
+        kinds = {"number"} if kinds == {"integer", "number"} else kinds
+        section.add(name, types=[*kinds, "null"] if len(kinds) == 1 and kinds != {"any"} else ["any"])
+
+
+def read() -> Table:
+    package = folder_of("torchtune")
+    recipes = package.parent / "recipes"
+    if not (recipes / "configs").is_dir():
+        raise ImportError("torchtune's recipes are not beside it")
+    section = Section("", "plain", "open")
+    add_settings(section, recipes)
+    stated = [file.name.removesuffix(".dist-info").split("-")[1] for file in package.parent.glob("torchtune-*.dist-info")]
+    version = stated[0] if stated else version_of(package)
+    return Table("torchtune", version, f"torchtune {version}, recipes and recipes/configs, and its public functions and "
+                 "classes", [section, *component_sections(package)])
