@@ -58,7 +58,9 @@ def of_call(call: ast.Call, sources: Sources) -> dict | None:
     row["default"] = literal(named["default"]) if "default" in named else None
     row["required"] = True if "required" in named and literal(named["required"]) else None
     row["nargs"] = nargs_of(literal(named["nargs"])) if "nargs" in named else None
-    if "help" in named and "deprecated" in ast.dump(named["help"]).lower()[:4000]:
+    told = str(literal(named["help"])) if "help" in named else ""
+    # In small letters further on, one word of the option is, or its older spelling.
+    if "DEPRECATED" in told or told.lower().lstrip("[(* ").startswith("deprecated"):
         row["deprecated"] = True
     return row
 
