@@ -4,6 +4,7 @@
 
 #include "cli/render/plan_table.hpp"
 #include "planner/export/launchable.hpp"
+#include "planner/search/constraints.hpp"
 
 namespace smplan::cli {
 namespace {
@@ -106,15 +107,6 @@ void add_launching(const PlanSet& set, const Style& style, std::string& text) {
 }
 
 }  // namespace
-
-std::string rejections(std::span<const std::uint64_t, kRejectionReasonCount> rejected) {
-  std::string text;
-  for (int i = 0; i < kRejectionReasonCount; ++i) {
-    const std::uint64_t n = rejected[static_cast<std::size_t>(i)];
-    if (n > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", to_string(static_cast<RejectionReason>(i)), n);
-  }
-  return text;
-}
 
 std::string footing(const PlanSet& set, const Style& style) {
   std::string text = warnings(set, style);

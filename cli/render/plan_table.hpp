@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 
 #include "cli/render/table.hpp"
@@ -22,8 +21,6 @@ std::string plan_markdown(const PlanSet& set);
 std::string hardware(const Plan& plan);
 /// `llama-2-13b (13B), 260B tokens, sequences of 4096, 1024 a step, adamw`.
 std::string work(const PlanRequest& request);
-/// `memory 120, divisibility 44`; empty if nothing was refused.
-std::string rejections(std::span<const std::uint64_t, kRejectionReasonCount> rejected);
 
 /// Lines on prices, candidates, types left out and assumptions.
 std::string footing(const PlanSet& set, const Style& style);

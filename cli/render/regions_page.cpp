@@ -25,28 +25,6 @@ std::string cell_text(const RegionCell& cell) {
   return cell.types_priced < cell.types_orderable ? total + "*" : total;
 }
 
-Json cell_row(const std::string& region, const RegionCell& cell) {
-  Json row;
-  row["region"] = region;
-  row["market"] = std::string(to_string(cell.market));
-  row["types_priced"] = cell.types_priced;
-  row["types_orderable"] = cell.types_orderable;
-  const bool there = cell.plan.has_value();
-  row["instance_type"] = there ? Json(cell.plan->instance->name) : Json(nullptr);
-  row["instance_count"] = there ? Json(cell.plan->instance_count) : Json(nullptr);
-  row["stack"] = there ? Json(cell.plan->stack->id) : Json(nullptr);
-  row["strategy"] = there ? Json(to_string(cell.plan->strategy)) : Json(nullptr);
-  row["time_to_train_s"] = there ? Json(cell.plan->cost.time_to_train().value()) : Json(nullptr);
-  row["total_usd"] = there ? Json(cell.plan->cost.total().value()) : Json(nullptr);
-  row["total_usd_p10"] = there ? Json(cell.plan->cost.low.value()) : Json(nullptr);
-  row["total_usd_p90"] = there ? Json(cell.plan->cost.high.value()) : Json(nullptr);
-  row["hourly_usd"] = there ? Json(cell.plan->price->rate.value() * 3600 * cell.plan->instance_count) : Json(nullptr);
-  row["price_basis"] = there ? Json(std::string(to_string(cell.plan->price->basis))) : Json(nullptr);
-  row["price_as_of"] = there ? Json(cell.plan->price->provenance.as_of) : Json(nullptr);
-  row["why_not"] = there ? Json(nullptr) : Json(cell.why_not);
-  return row;
-}
-
 }  // namespace
 
 Listing regions_listing(const RegionAnswer& answer) {
@@ -58,10 +36,7 @@ Listing regions_listing(const RegionAnswer& answer) {
   listing.table.columns.push_back({"P10-P90", Align::Right, 2});
   for (const RegionRow& row : answer.rows) {
     std::vector<std::string> cells{row.region};
-    for (const RegionCell& cell : row.cells) {
-      cells.push_back(cell_text(cell));
-      listing.rows.push_back(cell_row(row.region, cell));
-    }
+    for (const RegionCell& cell : row.cells) cells.push_back(cell_text(cell));
     const RegionCell* best = row.cheapest();
     cells.push_back(best == nullptr ? "-"
                                     : fmt::format("{} {}, {}", hardware(*best->plan), to_string(best->market),
@@ -72,6 +47,7 @@ Listing regions_listing(const RegionAnswer& answer) {
                         : fmt::format("{}-{}", format_usd(best->plan->cost.low), format_usd(best->plan->cost.high)));
     listing.table.rows.push_back(std::move(cells));
   }
+  listing.rows = region_rows(answer);
   return listing;
 }
 

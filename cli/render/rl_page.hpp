@@ -3,7 +3,7 @@
 #include <string>
 
 #include "cli/render/listing.hpp"
-#include "planner/rl/rl_search.hpp"
+#include "planner/rl/rl_answer.hpp"
 
 namespace smplan::cli {
 
@@ -14,12 +14,7 @@ Listing rl_listing(const RlRequest& request, const RlPlanSet& set);
 std::string rl_text(const RlRequest& request, const RlPlanSet& set, const Style& style);
 std::string rl_markdown(const RlRequest& request, const RlPlanSet& set);
 
-/// Nothing fits, in one line: what came nearest, and what it lacks.
-std::string no_rl_plan_reason(const RlRequest& request, const RlPlanSet& set);
-/// The reason, the counts of refusals and what was assumed.
+/// Why nothing fits, the counts of refusals and what was assumed.
 std::string no_rl_plan_text(const RlRequest& request, const RlPlanSet& set, const Style& style);
-
-/// What the figures rest on, for standard error beside data for machines.
-std::string rl_caveat(const RlRequest& request);
 
 }  // namespace smplan::cli

@@ -97,6 +97,28 @@ class Comparison {
   bool valid_ = false;
 };
 
+Json cell_row(const std::string& region, const RegionCell& cell) {
+  Json row;
+  row["region"] = region;
+  row["market"] = std::string(to_string(cell.market));
+  row["types_priced"] = cell.types_priced;
+  row["types_orderable"] = cell.types_orderable;
+  const bool there = cell.plan.has_value();
+  row["instance_type"] = there ? Json(cell.plan->instance->name) : Json(nullptr);
+  row["instance_count"] = there ? Json(cell.plan->instance_count) : Json(nullptr);
+  row["stack"] = there ? Json(cell.plan->stack->id) : Json(nullptr);
+  row["strategy"] = there ? Json(to_string(cell.plan->strategy)) : Json(nullptr);
+  row["time_to_train_s"] = there ? Json(cell.plan->cost.time_to_train().value()) : Json(nullptr);
+  row["total_usd"] = there ? Json(cell.plan->cost.total().value()) : Json(nullptr);
+  row["total_usd_p10"] = there ? Json(cell.plan->cost.low.value()) : Json(nullptr);
+  row["total_usd_p90"] = there ? Json(cell.plan->cost.high.value()) : Json(nullptr);
+  row["hourly_usd"] = there ? Json(cell.plan->price->rate.value() * 3600 * cell.plan->instance_count) : Json(nullptr);
+  row["price_basis"] = there ? Json(std::string(to_string(cell.plan->price->basis))) : Json(nullptr);
+  row["price_as_of"] = there ? Json(cell.plan->price->provenance.as_of) : Json(nullptr);
+  row["why_not"] = there ? Json(nullptr) : Json(cell.why_not);
+  return row;
+}
+
 }  // namespace
 
 const RegionCell* RegionRow::cheapest() const {
@@ -138,6 +160,14 @@ Result<RegionAnswer> compare_regions(const RequestSpec& spec, const Catalog& cat
   best.market = to_string(out.rows.front().cheapest()->market);
   if (auto request = resolve(best, catalog, std::nullopt, Purpose::Plan, now)) out.request = std::move(*request);
   return out;
+}
+
+Json region_rows(const RegionAnswer& answer) {
+  Json rows = Json::array();
+  for (const RegionRow& row : answer.rows) {
+    for (const RegionCell& cell : row.cells) rows.push_back(cell_row(row.region, cell));
+  }
+  return rows;
 }
 
 }  // namespace smplan

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/json_writer.hpp"
 #include "planner/search/search.hpp"
 
 namespace smplan {
@@ -37,5 +38,8 @@ struct RegionAnswer {
 /// `--market` (all that have a price somewhere). Fails where the request is invalid whatever the region.
 Result<RegionAnswer> compare_regions(const RequestSpec& spec, const Catalog& catalog,
                                      std::optional<Instant> now = std::nullopt, const SearchOptions& options = {});
+
+/// Flat objects with equal keys, a region and market each: what CSV and JSON say, and Python.
+Json region_rows(const RegionAnswer& answer);
 
 }  // namespace smplan

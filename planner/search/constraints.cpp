@@ -140,4 +140,13 @@ std::string shortfall(const Rejection& r) {
   return {};
 }
 
+std::string rejections(std::span<const std::uint64_t, kRejectionReasonCount> rejected) {
+  std::string text;
+  for (int i = 0; i < kRejectionReasonCount; ++i) {
+    const std::uint64_t n = rejected[static_cast<std::size_t>(i)];
+    if (n > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", to_string(static_cast<RejectionReason>(i)), n);
+  }
+  return text;
+}
+
 }  // namespace smplan

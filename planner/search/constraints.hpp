@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
 
 #include "planner/answer/plan.hpp"
 
@@ -27,5 +30,7 @@ bool nearer(const Rejection& a, const Rejection& b);
 
 /// `needs 1.3 TiB, has 22 GiB`: in the unit of the reason, empty where there is none.
 std::string shortfall(const Rejection& rejection);
+/// `memory 120, divisibility 44`; empty if nothing was refused.
+std::string rejections(std::span<const std::uint64_t, kRejectionReasonCount> rejected);
 
 }  // namespace smplan
