@@ -31,6 +31,8 @@ PYBIND11_MODULE(_core, module) {
   smplan::python::bind_batch(module);
   smplan::python::bind_sweep(module);
   smplan::python::bind_finetune(module);
+  smplan::python::bind_rl(module);
+  smplan::python::bind_regions(module);
   module.def(
       "printable", [](const std::string& text) { return smplan::printable(text); }, py::arg("text"),
       "Text as one line without control and invisible characters; `?` stands for them.");

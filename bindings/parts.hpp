@@ -15,5 +15,7 @@ void bind_checks(pybind11::module_& module);
 void bind_batch(pybind11::module_& module);
 void bind_sweep(pybind11::module_& module);
 void bind_finetune(pybind11::module_& module);
+void bind_rl(pybind11::module_& module);
+void bind_regions(pybind11::module_& module);
 
 }  // namespace smplan::python

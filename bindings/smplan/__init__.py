@@ -20,13 +20,16 @@ from smplan._measured import Calibration, Validation, calibrate, validate
 from smplan._model import Model
 from smplan._planning import estimate, plan
 from smplan._plans import Plan, PlanSet
+from smplan._regions import RegionPlan, Regions, regions
+from smplan._rl import RlPlan, RlPlanSet, rl
 from smplan._sweep import Sweep, SweepLine, sweep
 from smplan._views import Cost, Explanation, FrontierPoint, Memory, StepTime
 
 __all__ = [
     "BatchEstimate", "Calibration", "Catalog", "CatalogImport", "CheckFailed", "Cost", "Diagnostic", "Dtype", "Error",
     "Explanation", "Export", "ExportFile", "FineTuning", "FineTuningMethod", "Finding", "Findings", "Finetune", "FrontierPoint", "InputError", "Market", "Memory",
-    "Model", "Objective", "Plan", "PlanSet", "Recompute", "Sharding", "StepTime", "Sweep", "SweepLine",
+    "Model", "Objective", "Plan", "PlanSet", "Recompute", "RegionPlan", "Regions", "RlPlan", "RlPlanSet", "Sharding", "StepTime", "Sweep", "SweepLine",
     "Validation", "__version__",
-    "calibrate", "check", "estimate", "estimate_batch", "export_targets", "finetune", "guard", "import_catalog", "plan", "sweep", "validate",
+    "calibrate", "check", "estimate", "estimate_batch", "export_targets", "finetune", "guard", "import_catalog", "plan", "regions", "rl", "sweep",
+    "validate",
 ]

@@ -1,0 +1,188 @@
+"""Reinforcement learning: rl()."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union, overload
+
+from smplan import _core, _html
+from smplan._keywords import to_text
+from smplan._request import Names, Number, Numbers, arguments_of, environment_region, shipped_catalog
+from smplan._views import View
+
+if TYPE_CHECKING:
+    import pandas
+
+
+class RlPlan(View):
+    """One way to place and train a policy. Times in seconds, of a step unless named otherwise; memory of a device in
+    GiB, of a host too; money in USD, None where the instance type has no price.
+
+    `instances` are all of them: `training_instances` train, `rollout_instances` generate; where `placement` is
+    "colocated" they are the same. The parts of a step are `generate_s`, `score_s`, `log_probs_s`, `reference_s`,
+    `critic_s`, `update_s`, `sync_s` and `swap_s`.
+
+    >>> import smplan
+    >>> plan = smplan.rl(model="qwen2.5-7b", instances="ml.p5.48xlarge", count=1).best
+    >>> plan.placement, plan.step_p10_s < plan.step_s < plan.step_p90_s
+    ('colocated', True)
+    """
+
+    __slots__ = ()
+    rank: int
+    instance: str
+    instances: int
+    market: str
+    placement: str
+    training_instances: int
+    rollout_instances: int
+    offloads_states: bool
+    stack: str
+    training_plan: str
+    engine: str
+    rollout_tensor: int
+    rollout_replicas: int
+    rollout_sequences_at_once: int
+    engine_memory_share: float
+    step_s: float
+    step_p10_s: float
+    step_p90_s: float
+    generate_s: float
+    score_s: float
+    log_probs_s: float
+    reference_s: float
+    critic_s: float
+    update_s: float
+    sync_s: float
+    swap_s: float
+    generate_tail_s: float
+    tokens_per_s: float
+    training_memory_gib: float
+    generation_memory_gib: float
+    device_memory_gib: float
+    host_memory_gib: float
+    time_to_train_s: float
+    hourly_usd: Optional[float]
+    total_usd: Optional[float]
+    total_p10_usd: Optional[float]
+    total_p90_usd: Optional[float]
+
+    @property
+    def parts_s(self) -> Dict[str, float]:
+        """The parts of a step. They sum to `step_s`, unless generating and training run beside each other ("split")."""
+        names = ("generate", "score", "log_probs", "reference", "critic", "update", "sync", "swap")
+        return {name: self._data[f"{name}_s"] for name in names}
+
+    def __repr__(self) -> str:
+        return (f"RlPlan({self.rank}: {self.instances} x {self.instance}, {self.placement}, {self.stack} "
+                f"{self.training_plan}, {self.engine} tp{self.rollout_tensor}, {self.step_s:.3g} s a step)")
+
+
+class RlPlanSet(Sequence[RlPlan]):
+    """Plans, best first. Empty if nothing fits: `why_not` says what came nearest and what it lacks.
+
+    >>> import smplan
+    >>> smplan.rl(model="qwen2.5-7b", instances="ml.p5.48xlarge", count=[1, 2], top=2)
+    RlPlanSet(2 plans)
+    """
+
+    def __init__(self, text: str, why_not: str, caveat: str, assumptions: Sequence[str]) -> None:
+        self._text = text
+        self._rows = tuple(RlPlan(row) for row in json.loads(text))
+        #: Why there is no plan; None if there is one.
+        self.why_not = why_not or None
+        #: What the figures rest on: no measured step.
+        self.caveat = caveat
+        #: What the request left open, and what was taken.
+        self.assumptions = tuple(assumptions)
+
+    @property
+    def best(self) -> Optional[RlPlan]:
+        """The first plan; None if there is none."""
+        return self._rows[0] if self._rows else None
+
+    def to_json(self) -> str:
+        """What `smplan rl --format json` prints, on one line."""
+        return self._text
+
+    def to_dict(self) -> List[Dict[str, Any]]:
+        """The same as dictionaries."""
+        rows: List[Dict[str, Any]] = json.loads(self._text)
+        return rows
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """One row a plan. Needs pandas."""
+        import pandas
+
+        return pandas.DataFrame(self.to_dict())
+
+    @overload
+    def __getitem__(self, index: int) -> RlPlan: ...
+    @overload
+    def __getitem__(self, index: slice) -> Tuple[RlPlan, ...]: ...
+    def __getitem__(self, index: Union[int, slice]) -> Union[RlPlan, Tuple[RlPlan, ...]]:
+        return self._rows[index]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[RlPlan]:
+        return iter(self._rows)
+
+    def _state(self) -> Tuple[str, str, str, Tuple[str, ...]]:
+        return self._text, self.why_not or "", self.caveat, self.assumptions
+
+    def __eq__(self, other: object) -> bool:
+        return self._state() == other._state() if isinstance(other, RlPlanSet) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return RlPlanSet, self._state()
+
+    def __repr__(self) -> str:
+        return f"RlPlanSet({self.why_not})" if self.why_not else f"RlPlanSet({len(self)} plans)"
+
+    def _repr_html_(self) -> str:
+        rows = [[str(p.rank), f"{p.instances} x {p.instance}", p.placement, f"{p.stack} {p.training_plan}",
+                 f"{p.engine} tp{p.rollout_tensor}", f"{p.step_s:.3g} s ({p.step_p10_s:.3g} to {p.step_p90_s:.3g})",
+                 _html.days(p.time_to_train_s), _html.dollars(p.total_usd)] for p in self]
+        return _html.table(["rank", "instances", "placement", "training", "rollout", "step", "time", "cost"], rows,
+                           repr(self))
+
+
+def rl(*, algorithm: Optional[str] = None, prompts: Optional[Number] = None, samples: Optional[Number] = None,
+       prompt_length: Optional[Number] = None, response_length: Optional[Number] = None,
+       response_limit: Optional[Number] = None, length_variation: Optional[Number] = None,
+       length_shape: Optional[str] = None, mini_batches: Optional[Number] = None, passes: Optional[Number] = None,
+       steps: Optional[Number] = None, epochs: Optional[Number] = None, dataset_prompts: Optional[Number] = None,
+       engine: Optional[str] = None, rollout_tp: Optional[Numbers] = None, rollout_dtype: Optional[str] = None,
+       reward_model: Optional[str] = None, reward_seconds: Optional[Number] = None, critic: Optional[str] = None,
+       placement: Optional[Names] = None, job: Union[str, os.PathLike[str], None] = None,
+       catalog: Optional[_core.Catalog] = None, **request: Any) -> RlPlanSet:
+    """Plans reinforcement learning: which instances, where responses are generated, how the policy is trained, how long
+    a step takes and what the run costs.
+
+    The keywords are the flags of `smplan rl`. Lengths are in tokens, `prompts` and `steps` are counts of a step and of
+    the run, `samples` are responses to a prompt, `reward_seconds` is a time ("2s"). `job` starts from a file of verl or
+    NeMo-RL, or the folder of an export; keywords go before what it says. The others are those of plan() that say
+    which model, hardware, market, software, limits and goal. Raises InputError with every fault. Ctrl-C is obeyed.
+
+    >>> import smplan
+    >>> plans = smplan.rl(model="llama-3.1-8b", algorithm="grpo", prompts=64, samples=8,
+    ...                   instances="ml.p5.48xlarge", count=1)
+    >>> plans.best.instances, round(sum(plans.best.parts_s.values()) - plans.best.step_s, 9)
+    (1, 0.0)
+    """
+    own = {"algorithm": algorithm, "prompts": prompts, "samples": samples, "prompt_length": prompt_length,
+           "response_length": response_length, "response_limit": response_limit, "length_variation": length_variation,
+           "length_shape": length_shape, "mini_batches": mini_batches, "passes": passes, "steps": steps,
+           "epochs": epochs, "dataset_prompts": dataset_prompts, "engine": engine, "rollout_tp": rollout_tp,
+           "rollout_dtype": rollout_dtype, "reward_model": reward_model, "reward_seconds": reward_seconds,
+           "critic": critic, "placement": placement}
+    held = catalog if catalog is not None else shipped_catalog()
+    with arguments_of({**own, **request}) as arguments:
+        return RlPlanSet(*_core.rl(held, arguments, None if job is None else to_text("job", job), environment_region(),
+                                   _core.now()))
