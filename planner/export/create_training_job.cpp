@@ -28,6 +28,7 @@ void add_launcher(Json& hyper, const ExportJob& job, const Launch& launch) {
       mpi();
       break;
     case LaunchMethod::Recipe:  // the target is not in its list: only the SDK reads recipes
+    case LaunchMethod::Script:
       break;
   }
   if (!launch.library_parameters.empty()) {
@@ -117,12 +118,15 @@ Json request(const ExportJob& job, const Launch& launch) {
 
 }  // namespace
 
-void write_create_training_job(const ExportJob& job, Export& out, Diagnostics& faults) {
-  const Launch launch = prepare_launch(job, out, faults);
+void add_training_job(const ExportJob& job, const Launch& launch, Export& out) {
   out.notes.insert(out.notes.end(), launch.notes.begin(), launch.notes.end());
   out.notes.push_back(fmt::format("Pack src/{} into {} (files at the top of the archive) before submitting.",
                                   out.brings_program ? "" : " with your script", launch.code_uri));
   out.files.insert(out.files.begin(), {"create_training_job.json", request(job, launch).dump(2) + "\n"});
+}
+
+void write_create_training_job(const ExportJob& job, Export& out, Diagnostics& faults) {
+  add_training_job(job, prepare_launch(job, out, faults), out);
 }
 
 }  // namespace smplan

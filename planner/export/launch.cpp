@@ -189,6 +189,8 @@ std::int32_t host_threads(const TrainingPlan& p) {
   return told > 0 ? told : std::max(1, p.instance->vcpus / kThreadsPerCore / ranks);
 }
 
+}  // namespace
+
 void set_environment(const ExportJob& job, Launch& launch) {
   const TrainingPlan& p = job.plan;
   const Network& network = p.instance->network;
@@ -207,6 +209,8 @@ void set_environment(const ExportJob& job, Launch& launch) {
   const bool ordered = p.strategy.tensor_parallel > 1 || p.strategy.context_parallel > 1;
   if (p.stack->one_hardware_queue && ordered) env.emplace_back("CUDA_DEVICE_MAX_CONNECTIONS", "1");
 }
+
+namespace {
 
 void set_times(const ExportJob& job, Launch& launch, Diagnostics& faults) {
   launch.max_run_s = max_run_of(job, launch);
@@ -392,6 +396,8 @@ std::string_view to_string(LaunchMethod launcher) {
       return "the model parallel library v1";
     case LaunchMethod::Recipe:
       return "a recipe";
+    case LaunchMethod::Script:
+      return "a script";
     case LaunchMethod::SmpV2:
       break;
   }
@@ -458,8 +464,7 @@ Launch prepare_start(const ExportJob& job) {
   return launch;
 }
 
-Launch prepare_launch(const ExportJob& job, Export& out, Diagnostics& faults) {
-  Launch launch = prepare_processes(job, out, faults);
+void complete_launch(const ExportJob& job, Launch& launch, Export& out, Diagnostics& faults) {
   set_names(job, launch, out);
   choose_image(job, launch, faults);
   const std::string meaning = fmt::format("S3 bucket in {} for code, data, checkpoints and output", job.plan.region);
@@ -478,6 +483,11 @@ Launch prepare_launch(const ExportJob& job, Export& out, Diagnostics& faults) {
                                        to_string(job.plan.checkpoint_storage), kCheckpointPath));
   }
   launch.notes.insert(launch.notes.begin(), "Image: " + launch.image_note + ".");
+}
+
+Launch prepare_launch(const ExportJob& job, Export& out, Diagnostics& faults) {
+  Launch launch = prepare_processes(job, out, faults);
+  complete_launch(job, launch, out, faults);
   return launch;
 }
 

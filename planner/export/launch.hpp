@@ -18,6 +18,7 @@ enum class LaunchMethod {
   SmpV1,     ///< mpirun with the model parallel library v1
   SmpV2,     ///< torchrun in the image of the model parallel library v2
   Recipe,    ///< the SDK 2 reads a recipe: it brings image, script and torchrun
+  Script,    ///< the script alone, once an instance: it starts the rest
 };
 
 /// How a stack is started and which target writes its strategy file.
@@ -98,6 +99,10 @@ void choose_image(const ExportJob& job, Launch& launch, Diagnostics& faults);
 Launch prepare_processes(const ExportJob& job, Export& out, Diagnostics& faults);
 /// What a program is told that a strategy file comes with, and its environment: for any cluster.
 Launch prepare_start(const ExportJob& job);
+/// Variables of the processes, as the launcher needs them.
+void set_environment(const ExportJob& job, Launch& launch);
+/// Name, role, image, times, data, volume of processes that are prepared. Placeholders go to `out`.
+void complete_launch(const ExportJob& job, Launch& launch, Export& out, Diagnostics& faults);
 /// All of it. Placeholders go to `out`.
 Launch prepare_launch(const ExportJob& job, Export& out, Diagnostics& faults);
 

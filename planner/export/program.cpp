@@ -214,6 +214,10 @@ double learning_rate(const TrainingPlan& plan) {
   return plan.fine_tunes ? 1e-5 : 3e-4;
 }
 
+ExportFile program_file(std::string_view name, std::string_view folder) {
+  return {fmt::format("{}{}", folder, name), std::string(embedded(name))};
+}
+
 std::string pinned(std::string_view package) {
   const std::string_view list = embedded("requirements.txt");
   const std::string start = fmt::format("{}==", package);

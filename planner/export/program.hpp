@@ -25,6 +25,9 @@ bool brings_program(const ExportJob& job, TrainingProgram program);
 void add_program(const ExportJob& job, TrainingProgram program, std::string_view folder, Export& out,
                  Settings& settings);
 
+/// A program of planner/export/programs as a file of an export.
+ExportFile program_file(std::string_view name, std::string_view folder);
+
 /// A usual peak of the learning rate: of pre-training, of all weights trained on, of adapters. The user chooses his.
 double learning_rate(const TrainingPlan& plan);
 

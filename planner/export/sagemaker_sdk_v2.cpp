@@ -31,6 +31,7 @@ Json distribution(const Launch& launch) {
       out["smdistributed"]["modelparallel"]["enabled"] = true;
       break;
     case LaunchMethod::Recipe:  // the SDK writes it
+    case LaunchMethod::Script:
       break;
   }
   if (!launch.library_parameters.empty()) {

@@ -326,18 +326,6 @@ constexpr ExportTarget kTargets[] = {
      set_of(LaunchMethod::Torchrun, LaunchMethod::SmpV2), nullptr, write_torchrun},
 };
 
-/// Keeps the placeholders that the files show, each once.
-void keep_used(Export& out) {
-  std::vector<Placeholder> used;
-  for (Placeholder& placeholder : out.placeholders) {
-    const bool shown = std::any_of(out.files.begin(), out.files.end(), [&](const ExportFile& file) {
-      return file.content.find(placeholder.text) != std::string::npos;
-    });
-    if (shown && std::find(used.begin(), used.end(), placeholder) == used.end()) used.push_back(std::move(placeholder));
-  }
-  out.placeholders = std::move(used);
-}
-
 /// What the prediction counts on and no setting of a job can bring about.
 void note_kernels(const TrainingPlan& plan, Export& out) {
   if (!out.brings_program && !out.names_adapters && plan.finetune != FineTune::Full) {
@@ -367,20 +355,6 @@ void add_start(const ExportJob& job, const ExportTarget& target, Export& out) {
   if (target.program == TrainingProgram::TorchDeepSpeed)
     launch.hyperparameters.emplace_back("deepspeed_config", json_string(kDeepSpeedFile));
   out.files.push_back({"launch.sh", launch_script(job, launch, "", by_accelerate, has_requirements(out))});
-}
-
-std::string notes_page(const ExportJob& job, const Export& out, std::string_view summary) {
-  std::string text =
-      fmt::format("# {} for {}\n\n{}.\n\n## The plan\n", out.target, markdown_text(job.plan.model.name), summary);
-  text += commented(provenance_lines(job), "- ");
-  for (const std::string& warning : job.plan.warnings) text += fmt::format("- Warning: {}\n", markdown_text(warning));
-  text += "\n## Replace before use\n";
-  if (out.placeholders.empty()) text += "Nothing.\n";
-  for (const Placeholder& p : out.placeholders) text += fmt::format("- `{}`: {}\n", p.text, p.meaning);
-  if (!out.notes.empty()) text += "\n## Know before use\n" + commented(out.notes, "- ");
-  text += "\n## Files\n";
-  for (const ExportFile& file : out.files) text += fmt::format("- {}\n", file.path);
-  return text;
 }
 
 }  // namespace
@@ -422,9 +396,10 @@ Result<Export> export_plan(const ExportJob& job, std::string_view target_name) {
   if (!out.brings_program) out.notes.insert(out.notes.end(), out.script_notes.begin(), out.script_notes.end());
   note_kernels(job.plan, out);
   if (!faults.empty()) return tl::unexpected<Diagnostics>(std::move(faults));
-  keep_used(out);
   if (!job.lock.empty()) out.files.push_back({std::string(kLockFile), std::string(job.lock)});
-  out.files.push_back({"NOTES.md", notes_page(job, out, (*target)->summary)});
+  std::vector<std::string> lines = provenance_lines(job);
+  for (const std::string& warning : job.plan.warnings) lines.push_back("Warning: " + markdown_text(warning));
+  add_notes(out, job.plan.model.name, (*target)->summary, lines);
   return out;
 }
 

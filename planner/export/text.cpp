@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/json_writer.hpp"
+#include "base/markdown.hpp"
 #include "base/printable.hpp"
 #include "planner/export/writers.hpp"
 
@@ -66,7 +67,37 @@ std::string adapters_name(const TrainingPlan& plan) {
   return plan.adapters == nullptr ? base : fmt::format("{} ({})", base, plan.adapters->name);
 }
 
+/// Keeps the placeholders that the files show, each once.
+void keep_used(Export& out) {
+  std::vector<Placeholder> used;
+  for (Placeholder& placeholder : out.placeholders) {
+    const bool shown = std::any_of(out.files.begin(), out.files.end(), [&](const ExportFile& file) {
+      return file.content.find(placeholder.text) != std::string::npos;
+    });
+    if (shown && std::find(used.begin(), used.end(), placeholder) == used.end()) used.push_back(std::move(placeholder));
+  }
+  out.placeholders = std::move(used);
+}
+
+std::string notes_page(const Export& out, std::string_view model, std::string_view summary,
+                       const std::vector<std::string>& lines) {
+  std::string text = fmt::format("# {} for {}\n\n{}.\n\n## The plan\n", out.target, markdown_text(model), summary);
+  text += commented(lines, "- ");
+  text += "\n## Replace before use\n";
+  if (out.placeholders.empty()) text += "Nothing.\n";
+  for (const Placeholder& p : out.placeholders) text += fmt::format("- `{}`: {}\n", p.text, p.meaning);
+  if (!out.notes.empty()) text += "\n## Know before use\n" + commented(out.notes, "- ");
+  text += "\n## Files\n";
+  for (const ExportFile& file : out.files) text += fmt::format("- {}\n", file.path);
+  return text;
+}
+
 }  // namespace
+
+void add_notes(Export& out, std::string_view model, std::string_view summary, const std::vector<std::string>& lines) {
+  keep_used(out);
+  out.files.push_back({"NOTES.md", notes_page(out, model, summary, lines)});
+}
 
 std::string world_equation(const TrainingPlan& plan) {
   const Strategy& s = plan.strategy;

@@ -21,6 +21,9 @@ std::string world_equation(const TrainingPlan& plan);
 /// `every linear layer`: what carries adapters.
 std::string_view adapted_layers(const TrainingPlan& plan);
 
+/// Leaves out placeholders that no file shows, and adds NOTES.md: `lines` on the plan, what to replace, what to know.
+void add_notes(Export& out, std::string_view model, std::string_view summary, const std::vector<std::string>& lines);
+
 /// A value as Python says it, an object as YAML does. Keys keep their order.
 std::string python_literal(const Json& value, int indent = 0);
 std::string yaml_block(const Json& object, int indent = 0);

@@ -32,6 +32,7 @@ std::string TrainingPlan::id() const {
       tokens,    seq_len,        global_batch, to_string(precision), to_string(optimizer), to_string(finetune),
       lora_rank, lora_embeddings};
   if (fine_tunes && finetune == FineTune::Full) decided["work"].push_back("from weights");
+  if (!beside.empty()) decided["beside"] = beside;
   if (mean_seq_len > 0) decided["lengths"] = mean_seq_len;
   if (lora_targets != LoraTargets::Linear) decided["adapters"] = to_string(lora_targets);
   if (adapters != nullptr) decided["adapter_kind"] = adapters->name;

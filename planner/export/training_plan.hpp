@@ -69,6 +69,7 @@ struct TrainingPlan {
   std::int64_t gradient_accumulation = 1;
   PlanPrediction prediction;
   std::vector<std::string> warnings;
+  std::string beside;  ///< text of what else decides the job, for its id; empty: nothing does
 
   [[nodiscard]] std::int32_t devices_per_instance() const { return instance->accelerator_count; }
   [[nodiscard]] std::int64_t parameters() const;

@@ -30,6 +30,9 @@ void write_verl(const ExportJob& job, Export& out, Diagnostics& faults);
 void write_hyperpod_verl(const ExportJob& job, Export& out, Diagnostics& faults);
 void write_llmft(const ExportJob& job, Export& out, Diagnostics& faults);
 
+/// The request of a launch that is complete, as the first file.
+void add_training_job(const ExportJob& job, const Launch& launch, Export& out);
+
 // What a target cannot say of a model, an optimizer or a pair of choices; the table has it beside the writer.
 void check_hyperpod_job(const TrainingPlan& plan, Diagnostics& faults);
 void check_megatron(const TrainingPlan& plan, Diagnostics& faults);
