@@ -8,6 +8,7 @@
 #include "base/json_writer.hpp"
 #include "bindings/catalog_handle.hpp"
 #include "bindings/errors.hpp"
+#include "bindings/export.hpp"
 #include "bindings/interruptible.hpp"
 #include "bindings/parts.hpp"
 #include "bindings/request.hpp"
@@ -115,36 +116,14 @@ std::string report_of_text(const CatalogHandle& handle, const std::string& text)
   return page_of(value_or_throw(report_data(text, "plan", *handle.catalog)), *handle.catalog);
 }
 
-ExportOptions options_of(const std::map<std::string, std::string>& given) {
-  ExportOptions options;
-  const auto take = [&](const char* name, auto& field) {
-    if (const auto found = given.find(name); found != given.end()) field = found->second;
-  };
-  take("role", options.role);
-  take("bucket", options.bucket);
-  take("script", options.script);
-  take("job_name", options.job_name);
-  take("input_mode", options.input_mode);
-  take("file_system", options.file_system);
-  if (const auto found = given.find("warm_pool"); found != given.end()) {
-    options.warm_pool = value_or_throw(parse_duration(found->second, "warm_pool"));
-  }
-  if (Diagnostics faults = check(options); !faults.empty()) throw Refused{std::move(faults)};
-  return options;
-}
-
 /// (files as (path, content), placeholders as (text, meaning), notes, plan id)
 py::tuple export_of_text(const CatalogHandle& handle, const std::string& text, std::int64_t rank,
                          const std::string& target, const std::map<std::string, std::string>& given) {
   const TrainingPlan plan = read_plan(handle, text, rank);
-  const ExportOptions options = options_of(given);
+  const ExportOptions options = export_options_of(given);
   const std::string lock = plan_lock(value_or_throw(parse_json(text, "plan")), plan.rank);
   const Export done = value_or_throw(export_plan({plan, options, *handle.catalog, lock}, target));
-  py::list files;
-  for (const ExportFile& file : done.files) files.append(py::make_tuple(file.path, file.content));
-  py::list placeholders;
-  for (const Placeholder& p : done.placeholders) placeholders.append(py::make_tuple(p.text, p.meaning));
-  return py::make_tuple(files, placeholders, done.notes, done.plan_id);
+  return python_export(done);
 }
 
 void write_files(const std::string& folder, const std::vector<std::pair<std::string, std::string>>& files) {

@@ -9,6 +9,7 @@
 #include "base/json_reader.hpp"
 #include "bindings/catalog_handle.hpp"
 #include "bindings/errors.hpp"
+#include "bindings/export.hpp"
 #include "bindings/interruptible.hpp"
 #include "bindings/parts.hpp"
 #include "bindings/request.hpp"
@@ -16,18 +17,12 @@
 #include "planner/preflight/job_rl.hpp"
 #include "planner/request/names.hpp"
 #include "planner/rl/rl_answer.hpp"
+#include "planner/rl/rl_export.hpp"
 
 namespace py = pybind11;
 
 namespace smplan::python {
 namespace {
-
-/// `--prompt-length` as Python writes it.
-std::string keyword_of(const RlName& name) {
-  std::string keyword(name.flag.substr(2));
-  std::replace(keyword.begin(), keyword.end(), '-', '_');
-  return keyword;
-}
 
 std::vector<std::string> rl_keywords() {
   std::vector<std::string> names;
@@ -107,6 +102,35 @@ RlTexts rl_texts(const CatalogHandle& handle, const Arguments& arguments, const 
   });
 }
 
+/// A plan of the same question as a job.
+py::tuple rl_export(const CatalogHandle& handle, const Arguments& arguments, const std::optional<std::string>& job,
+                    const std::optional<std::string>& environment_region, std::int64_t now, std::int64_t rank,
+                    const std::string& target, const std::map<std::string, std::string>& given) {
+  const RlQuestion question = question_of(handle, arguments, job, environment_region, now);
+  const ExportOptions options = export_options_of(given);
+  const auto work = [question, options, rank, target](Monitor& monitor) -> Export {
+    const RlQuestion& q = question;
+    const RlRequest request = value_or_throw(resolve_rl(q.spec, *q.catalog, q.environment_region, q.now));
+    SearchOptions search;
+    search.monitor = &monitor;
+    const RlPlanSet set = rl_search(request, *q.catalog, search);
+    if (rank < 1 || rank > static_cast<std::int64_t>(set.plans.size())) {
+      throw Refused{{{"out-of-range", "rank",
+                      "the set has " + std::to_string(set.plans.size()) + " plans, there is no " + std::to_string(rank),
+                      "give the rank of one of them"}}};
+    }
+    const auto place = static_cast<std::size_t>(rank);
+    return value_or_throw(export_rl({request, set.plans[place - 1], place, options, *q.catalog}, target));
+  };
+  return python_export(interruptible(work));
+}
+
+std::vector<std::string> rl_target_names() {
+  std::vector<std::string> names;
+  for (const RlTarget& target : rl_targets()) names.emplace_back(target.name);
+  return names;
+}
+
 }  // namespace
 
 void bind_rl(py::module_& module) {
@@ -114,6 +138,10 @@ void bind_rl(py::module_& module) {
   module.def("rl", &rl_texts, py::arg("catalog"), py::arg("arguments"), py::arg("job"), py::arg("environment_region"),
              py::arg("now"),
              "The rows of `smplan rl` as JSON; why there are none; what they rest on; what was assumed.");
+  module.def("rl_export", &rl_export, py::arg("catalog"), py::arg("arguments"), py::arg("job"),
+             py::arg("environment_region"), py::arg("now"), py::arg("rank"), py::arg("target"), py::arg("options"),
+             "A plan of rl() for a target: files, placeholders, notes, plan id.");
+  module.attr("rl_export_targets") = py::tuple(py::cast(rl_target_names()));
 }
 
 }  // namespace smplan::python

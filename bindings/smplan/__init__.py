@@ -11,6 +11,7 @@ from smplan._catalog_import import CatalogImport, import_catalog
 from smplan._check import CheckFailed, Finding, Findings, check, guard
 from smplan._core import Catalog
 from smplan._core import export_targets as export_targets
+from smplan._core import rl_export_targets as rl_export_targets
 from smplan._core import version as __version__
 from smplan._enums import Dtype, Finetune, Market, Objective, Recompute, Sharding
 from smplan._errors import Diagnostic, Error, InputError
@@ -30,6 +31,7 @@ __all__ = [
     "Explanation", "Export", "ExportFile", "FineTuning", "FineTuningMethod", "Finding", "Findings", "Finetune", "FrontierPoint", "InputError", "Market", "Memory",
     "Model", "Objective", "Plan", "PlanSet", "Recompute", "RegionPlan", "Regions", "RlPlan", "RlPlanSet", "Sharding", "StepTime", "Sweep", "SweepLine",
     "Validation", "__version__",
-    "calibrate", "check", "estimate", "estimate_batch", "export_targets", "finetune", "guard", "import_catalog", "plan", "regions", "rl", "sweep",
+    "calibrate", "check", "estimate", "estimate_batch", "export_targets", "finetune", "guard", "import_catalog", "plan", "regions", "rl", "rl_export_targets",
+    "sweep",
     "validate",
 ]

@@ -12,6 +12,7 @@ batch_statuses: Tuple[str, ...]
 dimensions: Tuple[Dict[str, Any], ...]
 run_groupings: Tuple[str, ...]
 rl_keywords: Tuple[str, ...]
+rl_export_targets: Tuple[str, ...]
 
 class Catalog:
     def __init__(self, overlays: Sequence[Tuple[str, str]] = ...) -> None: ...
@@ -101,6 +102,16 @@ def rl(
     environment_region: Optional[str],
     now: int,
 ) -> Tuple[str, str, str, List[str]]: ...
+def rl_export(
+    catalog: Catalog,
+    arguments: Mapping[str, str],
+    job: Optional[str],
+    environment_region: Optional[str],
+    now: int,
+    rank: int,
+    target: str,
+    options: Mapping[str, str],
+) -> Tuple[List[Tuple[str, str]], List[Tuple[str, str]], List[str], str]: ...
 def regions(catalog: Catalog, arguments: Mapping[str, str], now: int) -> Tuple[str, List[str]]: ...
 def sweep_line_identity(line: str) -> Optional[str]: ...
 def trace_of_text(catalog: Catalog, text: str, rank: int, title: str) -> str: ...

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union, overload
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union, overload
 
 from smplan import _core, _html
+from smplan._errors import Diagnostic, InputError
+from smplan._export import Export
 from smplan._keywords import to_text
 from smplan._request import Names, Number, Numbers, arguments_of, environment_region, shipped_catalog
 from smplan._views import View
@@ -79,6 +81,16 @@ class RlPlan(View):
                 f"{self.training_plan}, {self.engine} tp{self.rollout_tensor}, {self.step_s:.3g} s a step)")
 
 
+class Question(NamedTuple):
+    """All that an answer comes from, so that a plan of it can be exported."""
+
+    request: Dict[str, Any]
+    job: Optional[str]
+    region: Optional[str]
+    now: int
+    catalog: Optional[_core.Catalog]
+
+
 class RlPlanSet(Sequence[RlPlan]):
     """Plans, best first. Empty if nothing fits: `why_not` says what came nearest and what it lacks.
 
@@ -87,7 +99,8 @@ class RlPlanSet(Sequence[RlPlan]):
     RlPlanSet(2 plans)
     """
 
-    def __init__(self, text: str, why_not: str, caveat: str, assumptions: Sequence[str]) -> None:
+    def __init__(self, question: Question, text: str, why_not: str, caveat: str, assumptions: Sequence[str]) -> None:
+        self._question = question
         self._text = text
         self._rows = tuple(RlPlan(row) for row in json.loads(text))
         #: Why there is no plan; None if there is one.
@@ -117,6 +130,33 @@ class RlPlanSet(Sequence[RlPlan]):
 
         return pandas.DataFrame(self.to_dict())
 
+    def export(self, target: str, *, rank: int = 1, path: Union[str, os.PathLike[str], None] = None,
+               **job: Any) -> Export:
+        """A plan as a job: see `smplan.rl_export_targets`. Written into the folder `path` if it is given.
+
+        `job`: role, bucket, job_name, input_mode, file_system, warm_pool, as the flags of `smplan export`. Raises
+        InputError with all that the target has no words for: rl(framework="verl") plans within them.
+
+        >>> import smplan
+        >>> plans = smplan.rl(model="llama-3.1-8b", instances="ml.p5.48xlarge", count=1, framework="verl")
+        >>> [file.path for file in plans.export("verl").files]
+        ['verl_rl.yaml', 'start_verl.py', 'requirements.txt', 'NOTES.md']
+        """
+        known = ("role", "bucket", "job_name", "input_mode", "file_system", "warm_pool")
+        unknown = [name for name in job if name not in known]
+        if unknown:
+            hint = f"one of {', '.join(known)}"
+            raise InputError([Diagnostic("unknown-name", name, f"unknown keyword '{name}'", hint) for name in unknown])
+        options = {name: to_text(name, value) for name, value in job.items() if value is not None}
+        asked = self._question
+        with arguments_of(asked.request) as arguments:
+            files, placeholders, notes, plan_id = _core.rl_export(
+                _held(asked.catalog), arguments, asked.job, asked.region, asked.now, rank, target, options)
+        exported = Export(target, plan_id, files, placeholders, notes)
+        if path is not None:
+            exported.write(path)
+        return exported
+
     @overload
     def __getitem__(self, index: int) -> RlPlan: ...
     @overload
@@ -140,7 +180,7 @@ class RlPlanSet(Sequence[RlPlan]):
         return hash(self._text)
 
     def __reduce__(self) -> Tuple[Any, ...]:
-        return RlPlanSet, self._state()
+        return RlPlanSet, (self._question, *self._state())
 
     def __repr__(self) -> str:
         return f"RlPlanSet({self.why_not})" if self.why_not else f"RlPlanSet({len(self)} plans)"
@@ -160,15 +200,17 @@ def rl(*, algorithm: Optional[str] = None, prompts: Optional[Number] = None, sam
        steps: Optional[Number] = None, epochs: Optional[Number] = None, dataset_prompts: Optional[Number] = None,
        engine: Optional[str] = None, rollout_tp: Optional[Numbers] = None, rollout_dtype: Optional[str] = None,
        reward_model: Optional[str] = None, reward_seconds: Optional[Number] = None, critic: Optional[str] = None,
-       placement: Optional[Names] = None, job: Union[str, os.PathLike[str], None] = None,
+       placement: Optional[Names] = None, framework: Optional[str] = None,
+       job: Union[str, os.PathLike[str], None] = None,
        catalog: Optional[_core.Catalog] = None, **request: Any) -> RlPlanSet:
     """Plans reinforcement learning: which instances, where responses are generated, how the policy is trained, how long
     a step takes and what the run costs.
 
     The keywords are the flags of `smplan rl`. Lengths are in tokens, `prompts` and `steps` are counts of a step and of
-    the run, `samples` are responses to a prompt, `reward_seconds` is a time ("2s"). `job` starts from a file of verl or
-    NeMo-RL, or the folder of an export; keywords go before what it says. The others are those of plan() that say
-    which model, hardware, market, software, limits and goal. Raises InputError with every fault. Ctrl-C is obeyed.
+    the run, `samples` are responses to a prompt, `reward_seconds` is a time ("2s"). `framework="verl"` keeps to what
+    verl can be told, so that its plans can be exported. `job` starts from a file of verl or NeMo-RL, or the folder of
+    an export; keywords go before what it says. The others are those of plan() that say which model, hardware, market,
+    software, limits and goal. Raises InputError with every fault. Ctrl-C is obeyed.
 
     >>> import smplan
     >>> plans = smplan.rl(model="llama-3.1-8b", algorithm="grpo", prompts=64, samples=8,
@@ -181,8 +223,12 @@ def rl(*, algorithm: Optional[str] = None, prompts: Optional[Number] = None, sam
            "length_shape": length_shape, "mini_batches": mini_batches, "passes": passes, "steps": steps,
            "epochs": epochs, "dataset_prompts": dataset_prompts, "engine": engine, "rollout_tp": rollout_tp,
            "rollout_dtype": rollout_dtype, "reward_model": reward_model, "reward_seconds": reward_seconds,
-           "critic": critic, "placement": placement}
-    held = catalog if catalog is not None else shipped_catalog()
-    with arguments_of({**own, **request}) as arguments:
-        return RlPlanSet(*_core.rl(held, arguments, None if job is None else to_text("job", job), environment_region(),
-                                   _core.now()))
+           "critic": critic, "placement": placement, "framework": framework}
+    question = Question({**own, **request}, None if job is None else to_text("job", job), environment_region(),
+                        _core.now(), catalog)
+    with arguments_of(question.request) as arguments:
+        return RlPlanSet(question, *_core.rl(_held(catalog), arguments, *question[1:4]))
+
+
+def _held(catalog: Optional[_core.Catalog]) -> _core.Catalog:
+    return catalog if catalog is not None else shipped_catalog()

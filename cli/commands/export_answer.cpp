@@ -12,12 +12,11 @@
 
 namespace smplan::cli {
 
-Result<Answer> export_answer(const ExportJob& job, const std::string& target, const Context& context) {
+Result<Answer> export_answer(const Result<Export>& exported, const Context& context) {
   if (context.format == Format::Csv || context.format == Format::Markdown) {
     return fail("bad-format", "--format", "an export is neither CSV nor Markdown",
                 "leave --format out for the files themselves, or use json for all of them in one document");
   }
-  const Result<Export> exported = export_plan(job, target);
   if (!exported) return tl::unexpected<Diagnostics>(exported.error());
   Answer answer;
   if (context.format == Format::Json) {
@@ -34,6 +33,10 @@ Result<Answer> export_answer(const ExportJob& job, const std::string& target, co
   answer.notes.push_back(
       fmt::format("{} files with --output FOLDER; standard output has only the first", answer.files.size()));
   return answer;
+}
+
+Result<Answer> export_answer(const ExportJob& job, const std::string& target, const Context& context) {
+  return export_answer(export_plan(job, target), context);
 }
 
 namespace {

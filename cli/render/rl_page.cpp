@@ -48,14 +48,6 @@ std::string target(const RlRequest& r) {
   return text;
 }
 
-std::string best(const RlRequest& r, const RlPlan& p) {
-  return fmt::format("{}, {}, {} {}, {} tp{}: {} a step ({} to {}), {}, {} ({} to {})", hardware(p), placed(p),
-                     p.training.stack->id, to_string(p.training.strategy), r.engine->title, p.rollout_tensor,
-                     format_duration(p.step()), format_duration(p.interval.p10), format_duration(p.interval.p90),
-                     format_duration(p.cost.time_to_train()), money(p, p.cost.total()), money(p, p.cost.low),
-                     money(p, p.cost.high));
-}
-
 /// Of the parts of a step that take a hundredth of it or more.
 std::string shares(const RlPlan& p) {
   constexpr double kShown = 0.01;
@@ -159,6 +151,14 @@ std::string footing_text(const RlRequest& request, const RlPlanSet& set, const S
 
 }  // namespace
 
+std::string rl_words(const RlRequest& r, const RlPlan& p) {
+  return fmt::format("{}, {}, {} {}, {} tp{}: {} a step ({} to {}), {}, {} ({} to {})", hardware(p), placed(p),
+                     p.training.stack->id, to_string(p.training.strategy), r.engine->title, p.rollout_tensor,
+                     format_duration(p.step()), format_duration(p.interval.p10), format_duration(p.interval.p90),
+                     format_duration(p.cost.time_to_train()), money(p, p.cost.total()), money(p, p.cost.low),
+                     money(p, p.cost.high));
+}
+
 Listing rl_listing(const RlRequest& request, const RlPlanSet& set) {
   Listing listing;
   listing.table = ranking(request, set);
@@ -168,14 +168,14 @@ Listing rl_listing(const RlRequest& request, const RlPlanSet& set) {
 
 std::string rl_text(const RlRequest& request, const RlPlanSet& set, const Style& style) {
   std::string text = labelled("Target:", target(request), style);
-  text += labelled("Best:  ", best(request, set.plans.front()), style);
+  text += labelled("Best:  ", rl_words(request, set.plans.front()), style);
   text += '\n' + render_ranking(ranking(request, set), style);
   return text + '\n' + footing_text(request, set, style);
 }
 
 std::string rl_markdown(const RlRequest& request, const RlPlanSet& set) {
   std::string text = "<!-- smplan -->\n**Target:** " + target(request) + "\n\n**Best:** " +
-                     best(request, set.plans.front()) + "\n\n" + render_markdown(ranking(request, set)) + '\n';
+                     rl_words(request, set.plans.front()) + "\n\n" + render_markdown(ranking(request, set)) + '\n';
   for (const auto& [label, words] : footing(request, set)) text += "- **" + label + "** " + words + '\n';
   return text;
 }

@@ -14,6 +14,9 @@ Listing rl_listing(const RlRequest& request, const RlPlanSet& set);
 std::string rl_text(const RlRequest& request, const RlPlanSet& set, const Style& style);
 std::string rl_markdown(const RlRequest& request, const RlPlanSet& set);
 
+/// The plan in a line: hardware, placement, training, generating, step, time and money.
+std::string rl_words(const RlRequest& request, const RlPlan& plan);
+
 /// Why nothing fits, the counts of refusals and what was assumed.
 std::string no_rl_plan_text(const RlRequest& request, const RlPlanSet& set, const Style& style);
 

@@ -147,6 +147,14 @@ struct JobReinforcement {
   Share memory_share;                    ///< of a device's memory, for the engine's weights and cache
   Count mini_batch;                      ///< sequences or prompts of an optimizer step, as the tool counts them
   Count micro_batch;                     ///< sequences of a device's forward and backward pass
+  Count passes;                          ///< over the answers of a step
+  Count rollout_nodes;                   ///< that generate and do not train
+  Text critic_model, reward_model;       ///< by the names that the file has for them, where it uses them
+  Text placement;                        ///< by smplan's name
+  bool drops_groups = false;             ///< of answers that are all as good, as DAPO does
+  bool rollout_fp8 = false;
+  /// What no tool has a setting for, where smplan wrote it into the file: names of RlSpec and of requests with texts.
+  const Node* stated = nullptr;
 };
 
 /// Counts of instances between which HyperPod may move an elastic job.

@@ -9,6 +9,7 @@
 #include "planner/preflight/fields.hpp"
 #include "planner/preflight/predict.hpp"
 #include "planner/preflight/tool_settings.hpp"
+#include "planner/request/names.hpp"
 
 namespace smplan {
 namespace {
@@ -25,9 +26,53 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kAlgorith
                                                                                     {"rloo", "rloo"},
                                                                                     {"dapo", "dapo"}}};
 
+/// What smplan wrote beside a tool's own settings: members of a request by their keywords, each a text.
+Result<void> state_beside(const Node& stated, const std::string& file, RlSpec& spec) {
+  Diagnostics faults;
+  const auto refuse = [&](const Node& node, std::string message, std::string hint) {
+    faults.push_back({"bad-value", fmt::format("{}: {}", file, node.where.path), std::move(message), std::move(hint)});
+  };
+  if (!stated.is_object()) {
+    refuse(stated, "is no object of a request's members", "leave it out, or export the plan again");
+    return tl::unexpected<Diagnostics>(std::move(faults));
+  }
+  for (const Node& node : stated.items) {
+    const std::string& keyword = node.key;
+    const auto own =
+        std::find_if(rl_names().begin(), rl_names().end(), [&](const RlName& n) { return keyword_of(n) == keyword; });
+    const auto names = request_names();
+    const auto shared =
+        std::find_if(names.begin(), names.end(), [&](const RequestName& n) { return n.name == keyword; });
+    const bool known = own != rl_names().end() || (shared != names.end() && is_rl_member(shared->name));
+    if (!known) {
+      refuse(node, "is no member of a request for reinforcement learning",
+             "leave it out: `smplan rl --help` lists them");
+    } else if (!node.is_string() && !node.is_number()) {
+      refuse(node, fmt::format("is {}, not a text", kind_name(node.kind)), "write it as the flag's value");
+    } else {
+      Text& field = own != rl_names().end() ? spec.*own->member : shared->of(spec.request);
+      if (!field) field = node.text;
+    }
+  }
+  if (!faults.empty()) return tl::unexpected<Diagnostics>(std::move(faults));
+  return {};
+}
+
+/// The catalog's name of a model beside the policy; nothing where it has none by that name.
+Text known_model(const Field<std::string>& name, const Catalog& catalog) {
+  const ModelPreset* preset = name ? catalog.find_model(*name) : nullptr;
+  return preset == nullptr ? std::nullopt : Text(preset->architecture.name);
+}
+
 template <typename T>
 void state(Text& field, const Field<T>& value) {
   if (!field && value) field = fmt::format("{}", *value);
+}
+
+/// Those that train and those that generate.
+Count all_nodes(const Count& nodes, const JobReinforcement& r) {
+  if (!nodes || !r.rollout_nodes) return nodes;
+  return derived(plus(*nodes, *r.rollout_nodes), nodes.where);
 }
 
 }  // namespace
@@ -44,6 +89,11 @@ Result<RlSpec> rl_spec_of_job(const Job& job, const Catalog& catalog, RlSpec spe
                   unread ? "say them: smplan rl MODEL --prompts N --samples N --response-length N"
                          : "ask `smplan estimate --from FILE`");
   }
+  if (r.stated != nullptr) {
+    if (Result<void> beside = state_beside(*r.stated, job.file, spec); !beside) {
+      return tl::unexpected<Diagnostics>(std::move(beside.error()));
+    }
+  }
   if (!spec.algorithm) {
     const std::string named = letters_and_digits(*r.algorithm);
     const auto known =
@@ -52,7 +102,7 @@ Result<RlSpec> rl_spec_of_job(const Job& job, const Catalog& catalog, RlSpec spe
       return refuse(fmt::format("its algorithm `{}` is not modelled", *r.algorithm),
                     "add --algorithm, the nearest one");
     }
-    spec.algorithm = std::string(known->second);
+    spec.algorithm = std::string(r.drops_groups && known->second == "grpo" ? "dapo" : known->second);
   }
   RequestSpec& request = spec.request;
   if (!names_model(request)) request.model = model_of(job, catalog);
@@ -71,6 +121,17 @@ Result<RlSpec> rl_spec_of_job(const Job& job, const Catalog& catalog, RlSpec spe
   }
   if (!spec.engine && (r.rollout_engine.is("vllm") || r.rollout_engine.is("sglang"))) spec.engine = *r.rollout_engine;
   state(spec.rollout_tp, r.rollout_tensor);
+  state(spec.passes, r.passes);
+  state(spec.placement, r.placement);
+  if (!spec.rollout_dtype && r.rollout_fp8) spec.rollout_dtype = "fp8";
+  if (!spec.critic && spec.algorithm == "ppo") spec.critic = known_model(r.critic_model, catalog);
+  if (!spec.reward_model && r.reward_model.stated) {
+    spec.reward_model = known_model(r.reward_model, catalog);
+    if (!spec.reward_model) {
+      return refuse(fmt::format("the catalog has no reward model `{}`", r.reward_model.value_or("")),
+                    "add --reward-model, one that is as large");
+    }
+  }
   if (!spec.mini_batches && r.mini_batch && r.prompts && *r.mini_batch > 0) {
     // Some tools count prompts, others sequences, of which there are more.
     const std::int64_t sequences = times(*r.prompts, std::max<std::int64_t>(1, r.samples.value_or(1)));
@@ -83,7 +144,7 @@ Result<RlSpec> rl_spec_of_job(const Job& job, const Catalog& catalog, RlSpec spe
   if (request.finetune && *request.finetune != "full") state(request.lora_rank, s.lora_rank);
   if (!request[Dimension::PureHalf] && s.execution.pure_half == Toggle::On) request[Dimension::PureHalf] = "on";
   if (!request.instances && job.instance_type) request.instances = *job.instance_type;
-  if (!request.count) state(request.count, job.instance_count ? job.instance_count : s.nodes);
+  if (!request.count) state(request.count, job.instance_count ? job.instance_count : all_nodes(s.nodes, r));
   return spec;
 }
 

@@ -45,6 +45,20 @@ void read_model_type(const Node& node, Job& job) {
   }
 }
 
+/// The engine frees the cache of FSDP2 while it trains, optimizer included.
+void read_offload_policy(const Node& node, Job& job) {
+  read_offload(node, job);
+  read_optimizer_offload(node, job);
+}
+
+/// DAPO's filter: groups without a difference are dropped.
+void read_group_filter(const Node& node, Job& job) { job.reinforcement.drops_groups = truth_of(node) == true; }
+
+void read_rollout_format(const Node& node, Job& job) { job.reinforcement.rollout_fp8 = node.text == "fp8"; }
+
+/// Where responses are generated. Its other modes generate ahead on the devices that train, which is not modelled.
+constexpr std::array<ToolWord, 2> kModes = {{{"sync", "colocated"}, {"separate_async", "split"}}};
+
 constexpr ToolRow kRows[] = {
     {"actor_rollout_ref.model.path", &Job::model},
     {"model.partial_pretrain", &Job::model},
@@ -59,6 +73,10 @@ constexpr ToolRow kRows[] = {
     {"actor_rollout_ref.actor.ppo_mini_batch_size", &JobReinforcement::mini_batch},
     {"actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu", &JobReinforcement::micro_batch},
     {"actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu", &JobStrategy::micro_batch},
+    {"actor_rollout_ref.actor.ppo_epochs", &JobReinforcement::passes},
+    {"actor_rollout_ref.rollout.quantization", read_rollout_format},
+    {"algorithm.filter_groups.enable", read_group_filter},
+    {"trainer.v1.trainer_mode", &JobReinforcement::placement, kModes},
     {"actor_rollout_ref.model.lora_rank", read_rank},
     {"actor_rollout_ref.model.lora.rank", read_rank},
     {"model.lora_rank", read_rank},
@@ -72,6 +90,7 @@ constexpr ToolRow kRows[] = {
     {"model.strategy", &JobStrategy::stack, kStrategies, IfUnread::NotModelled},
     {"actor_rollout_ref.actor.fsdp_config.param_offload", read_offload},
     {"actor_rollout_ref.actor.fsdp_config.optimizer_offload", read_optimizer_offload},
+    {"actor_rollout_ref.actor.fsdp_config.offload_policy", read_offload_policy},
     {"actor_rollout_ref.actor.fsdp_config.fsdp_size", read_shards},
     {"actor_rollout_ref.actor.fsdp_config.model_dtype", read_model_type},
     {"actor_rollout_ref.actor.megatron.param_offload", read_offload},
@@ -152,6 +171,25 @@ void read_loss_kernel(const Node& root, JobStrategy& s) {
   }
 }
 
+/// Models beside the policy, where the file switches them on; a critic is on for PPO unless it is switched off.
+void read_models(const Node& root, JobReinforcement& r) {
+  const Node* critic = root.at({"critic", "enable"});
+  const bool has_critic = critic == nullptr || truth_of(*critic) != false;
+  if (has_critic && root.at({"critic", "model", "path"}) != nullptr) {
+    r.critic_model = text_field(root.at({"critic", "model", "path"}));
+  }
+  const Node* reward = root.at({"reward", "reward_model"});
+  if (reward != nullptr && is_on(reward->find("enable"))) r.reward_model = text_field(reward->find("model_path"));
+}
+
+/// Engines on instances of their own generate a batch ahead, or wait where no batch is.
+void read_rollout_nodes(const Node& root, JobReinforcement& r) {
+  if (!r.placement.is("split")) return;
+  r.rollout_nodes = count_field(root.at({"actor_rollout_ref", "rollout", "nnodes"}));
+  const Node* ahead = root.at({"trainer", "v1", "separate_async", "num_warmup_batches"});
+  if (ahead != nullptr && number_of(*ahead) == 0) r.placement = derived(std::string("split-sync"), ahead->where);
+}
+
 }  // namespace
 
 void read_verl(const Node& root, Job& job) {
@@ -172,6 +210,9 @@ void read_verl(const Node& root, Job& job) {
     JobReinforcement& r = job.reinforcement;
     otherwise(r.algorithm, "gae", root.where);  // PPO's, where nothing else is said
     otherwise(r.samples, 1, root.where);
+    read_models(root, r);
+    read_rollout_nodes(root, r);
+    r.stated = root.find("smplan");
     if (r.prompt_tokens && r.response_tokens) {
       s.sequence_length = derived(plus(*r.prompt_tokens, *r.response_tokens), r.response_tokens.where);
     }

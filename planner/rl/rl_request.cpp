@@ -30,6 +30,7 @@ constexpr std::int64_t kDefaultSteps = 200;
 
 constexpr EnumNames<RlPlacement, 3> kPlacements{
     {{RlPlacement::Colocated, "colocated"}, {RlPlacement::Split, "split"}, {RlPlacement::SplitSync, "split-sync"}}};
+constexpr EnumNames<RlFramework, 2> kFrameworks{{{RlFramework::Any, "any"}, {RlFramework::Verl, "verl"}}};
 constexpr EnumNames<LengthShape, 2> kShapes{
     {{LengthShape::LogNormal, "lognormal"}, {LengthShape::Exponential, "exponential"}}};
 
@@ -49,6 +50,20 @@ std::vector<std::string> names_of(const std::vector<T>& entries) {
 
 using Text = std::optional<std::string>;
 
+/// Values that a search keeps to where the request leaves the dimension open.
+struct KeptTo {
+  Dimension dimension;
+  std::string_view values;
+  enum : std::uint8_t { Always, WithAdapters, WithFsdp } when = Always;
+};
+/// verl compiles no layers and takes the loss of logits or with the projection in chunks. Its FSDP recomputes all
+/// layers or none, and holds adapters in the format of their base. Source: verl 0.9.1, workers/config/engine.py,
+/// model.py and actor.py.
+constexpr std::array<KeptTo, 4> kVerl{{{Dimension::Compile, "default"},
+                                       {Dimension::LossKernel, "default,in-place,linear"},
+                                       {Dimension::PureHalf, "on", KeptTo::WithAdapters},
+                                       {Dimension::Recompute, "none,full", KeptTo::WithFsdp}}};
+
 /// Fills an RlRequest, collecting every fault. One use.
 class RlResolver {
  public:
@@ -63,6 +78,8 @@ class RlResolver {
   void read_engine();
   void read_scoring();
   void read_placements();
+  void read_framework();
+  void keep_to_framework(RequestSpec& spec) const;
   void read_training(const std::optional<std::string>& environment_region, std::optional<Instant> now);
   void add_training_faults(const Diagnostics& faults);
   void check_kind(const Architecture& policy);
@@ -255,6 +272,25 @@ void RlResolver::read_placements() {
   }
 }
 
+void RlResolver::read_framework() {
+  if (!spec_.framework) return;
+  const auto framework =
+      parse_name(*spec_.framework, "framework", "--framework", words_of(kFrameworks), rl_framework_from, faults_);
+  if (framework) request_.framework = *framework;
+}
+
+void RlResolver::keep_to_framework(RequestSpec& spec) const {
+  if (request_.framework != RlFramework::Verl) return;
+  const bool fsdp = lower_case(trim(*spec.stack)) != "megatron";
+  const bool adapters = fsdp && lower_case(trim(*spec.finetune)) != "full";
+  for (const KeptTo& kept : kVerl) {
+    const bool holds = kept.when == KeptTo::Always || (kept.when == KeptTo::WithAdapters ? adapters : fsdp);
+    const bool said =
+        spec[kept.dimension] || (kept.dimension == Dimension::Recompute && spec[Dimension::RecomputeLayers]);
+    if (holds && !said) spec[kept.dimension] = std::string(kept.values);
+  }
+}
+
 /// The policy's updates as a request for training.
 RequestSpec RlResolver::training_spec() const {
   RequestSpec spec = spec_.request;
@@ -269,6 +305,7 @@ RequestSpec RlResolver::training_spec() const {
   // What frameworks of reinforcement learning train with (verl, NeMo RL, OpenRLHF, TRL); adapters under FSDP.
   if (!spec.stack) spec.stack = lower_case(trim(*spec.finetune)) == "full" ? "fsdp,megatron" : "fsdp";
   spec.launchable = "any";
+  keep_to_framework(spec);
   return spec;
 }
 
@@ -329,12 +366,14 @@ Result<RlRequest> RlResolver::run(const std::optional<std::string>& environment_
   read_engine();
   read_scoring();
   read_placements();
+  read_framework();
   // Before its positions are found too few.
   const ModelPreset* preset = spec_.request.model ? catalog_.find_model(*spec_.request.model) : nullptr;
   if (preset != nullptr) check_kind(preset->architecture);
   // What follows is made of all these.
   if (faults_.empty()) read_training(environment_region, now);
   if (!faults_.empty()) return tl::unexpected<Diagnostics>(std::move(faults_));
+  request_.said = spec_;
   return std::move(request_);
 }
 
@@ -344,13 +383,17 @@ std::string_view to_string(RlPlacement placement) { return name_of(kPlacements, 
 
 std::optional<RlPlacement> rl_placement_from(std::string_view name) { return value_of(kPlacements, name); }
 
+std::string_view to_string(RlFramework framework) { return name_of(kFrameworks, framework); }
+
+std::optional<RlFramework> rl_framework_from(std::string_view name) { return value_of(kFrameworks, name); }
+
 std::int64_t RlRequest::generated() const {
   return static_cast<std::int64_t>(std::ceil(algorithm.generated * static_cast<double>(sequences())));
 }
 
 std::span<const RlName> rl_names() {
   using S = RlSpec;
-  static constexpr std::array<RlName, 20> kNames{
+  static constexpr std::array<RlName, 21> kNames{
       {{"--algorithm", "grpo|ppo|rloo|dapo", "What is learned from rewards [grpo]", &S::algorithm},
        {"--prompts", "N", "Prompts of a step [128]", &S::prompts},
        {"--samples", "N", "Responses to a prompt [as usual for the algorithm]", &S::samples},
@@ -373,8 +416,16 @@ std::span<const RlName> rl_names() {
        {"--reward-model", "MODEL", "A model that scores responses, see `smplan models list`", &S::reward_model},
        {"--reward-seconds", "TIME", "What a reward function adds to a step [0s]", &S::reward_seconds},
        {"--critic", "MODEL", "The critic of ppo [as the policy]", &S::critic},
-       {"--placement", "PLACEMENTS", "colocated, split, split-sync: a list [colocated,split]", &S::placement}}};
+       {"--placement", "PLACEMENTS", "colocated, split, split-sync: a list [colocated,split]", &S::placement},
+       {"--framework", "any|verl", "Keep to what this framework can be told [any; with --export that of the target]",
+        &S::framework}}};
   return kNames;
+}
+
+std::string keyword_of(const RlName& name) {
+  std::string keyword(name.flag.substr(2));
+  std::replace(keyword.begin(), keyword.end(), '-', '_');
+  return keyword;
 }
 
 bool is_rl_member(std::string_view name) {

@@ -23,13 +23,21 @@ enum class RlPlacement {
 std::string_view to_string(RlPlacement placement);
 std::optional<RlPlacement> rl_placement_from(std::string_view name);
 
+/// Which framework's words a plan keeps to.
+enum class RlFramework {
+  Any,
+  Verl,  ///< so that rl_export() can write every plan
+};
+std::string_view to_string(RlFramework framework);
+std::optional<RlFramework> rl_framework_from(std::string_view name);
+
 /// A request for reinforcement learning as users write it: texts of flags. `request` says which policy, on which
 /// hardware, with what the training is done; its work is what the other members make of it.
 struct RlSpec {
   RequestSpec request;
   std::optional<std::string> algorithm, prompts, samples, prompt_length, response_length, response_limit,
       length_variation, length_shape, mini_batches, passes, steps, epochs, dataset_prompts, engine, rollout_tp,
-      rollout_dtype, reward_model, reward_seconds, critic, placement;
+      rollout_dtype, reward_model, reward_seconds, critic, placement, framework;
 };
 
 /// A member beside those of a request: its flag, what stands for its value in help, its help. The only list of them.
@@ -40,6 +48,8 @@ struct RlName {
   std::optional<std::string> RlSpec::*member = nullptr;
 };
 std::span<const RlName> rl_names();
+/// The flag's name with `_` for `-`: in Python and in files.
+std::string keyword_of(const RlName& name);
 /// Whether a member of a request means for reinforcement learning what it means elsewhere, so that its flag is taken.
 bool is_rl_member(std::string_view request_name);
 
@@ -61,7 +71,9 @@ struct RlRequest {
   Seconds reward;  ///< of the whole step, beside a model
   std::optional<Architecture> critic;
   std::vector<RlPlacement> placements;
+  RlFramework framework = RlFramework::Any;
   std::vector<std::string> assumptions;
+  RlSpec said;  ///< what it was resolved from
 
   /// Responses of a step that are trained on.
   [[nodiscard]] std::int64_t sequences() const { return prompts * algorithm.samples; }

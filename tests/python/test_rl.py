@@ -66,3 +66,33 @@ def test_refuses(wrong, where):
     with pytest.raises(smplan.InputError) as error:
         smplan.rl(**{**WORK, **wrong})
     assert where in str(error.value)
+
+
+def test_exports_what_the_command_exports(cli, tmp_path):
+    plans = smplan.rl(**WORK, framework="verl")
+    job = plans.export("verl", path=tmp_path / "mine")
+    shown = cli("rl", *FLAGS, "--export", "verl", "--output", str(tmp_path / "theirs"))
+    assert shown.returncode == 0, shown.stderr
+    for name in ("verl_rl.yaml", "start_verl.py", "requirements.txt", "NOTES.md"):
+        assert (tmp_path / "mine" / name).read_text() == (tmp_path / "theirs" / name).read_text()
+    again = smplan.rl(job=tmp_path / "mine" / "verl_rl.yaml")
+    assert again.best.step_s == plans.best.step_s and again.best.training_plan == plans.best.training_plan
+    assert pickle.loads(pickle.dumps(plans)).export("verl") == job
+    request = plans.export("create-training-job", rank=2, bucket="mine", job_name="first")
+    assert json.loads(str(request))["TrainingJobName"] == "first"
+
+
+@pytest.mark.parametrize("wrong, where", [
+    ({"target": "trl"}, "trl"), ({"target": "verl", "rank": 99}, "rank"),
+    ({"target": "verl", "script": "a.py"}, "script"),
+    ({"target": "create-training-job", "role": "me"}, "role")])
+def test_refuses_exports(plans, wrong, where):
+    with pytest.raises(smplan.InputError) as error:
+        smplan.rl(**WORK, framework="verl").export(wrong.pop("target"), **wrong)
+    assert where in str(error.value)
+
+
+def test_what_verl_has_no_words_for_is_refused():
+    plans = smplan.rl(**WORK, finetune="qlora", stack="fsdp")
+    with pytest.raises(smplan.InputError, match="quantizes no base"):
+        plans.export("verl")

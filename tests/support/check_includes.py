@@ -28,7 +28,7 @@ ROOMS = {
         "answer": {"request", "export"},
         "search": {"answer", "request"},
         "analysis": {"search", "answer", "request", "export"},
-        "rl": {"search", "answer", "request"},
+        "rl": {"search", "answer", "request", "export"},
         "trace": {"answer", "export"},
         "report": {"trace", "analysis", "search", "answer"},
         "preflight": {"report", "rl", "export", "search", "answer", "request"},
