@@ -29,6 +29,7 @@ constexpr std::array<JobFileName, 13> kFileNames = {{
     {"ds_config.json", JobKind::DeepSpeed, "deepspeed"},
     {"smp_parameters.json", JobKind::Smp, "smp-v2"},
     {"smp_config.json", JobKind::Smp, "smp-v2"},
+    {"verl_rl.yaml", JobKind::Verl, ""},  // of plans of reinforcement learning, which no plan.json holds
 }};
 
 constexpr std::string_view kSource = "src";

@@ -7,6 +7,7 @@
 
 #include "base/words.hpp"
 #include "planner/preflight/fields.hpp"
+#include "planner/preflight/job_folder.hpp"
 #include "planner/preflight/predict.hpp"
 #include "planner/preflight/tool_settings.hpp"
 #include "planner/request/names.hpp"
@@ -75,9 +76,19 @@ Count all_nodes(const Count& nodes, const JobReinforcement& r) {
   return derived(plus(*nodes, *r.rollout_nodes), nodes.where);
 }
 
+/// The file of a job's folder that says its reinforcement learning, where the job itself only starts it.
+const Job& learning_job(const Job& job) {
+  if (job.reinforcement.algorithm.stated || job.folder == nullptr) return job;
+  const auto& files = job.folder->files;
+  const auto learns = std::find_if(files.begin(), files.end(),
+                                   [](const FolderFile& f) { return f.job.reinforcement.algorithm.stated; });
+  return learns == files.end() ? job : learns->job;
+}
+
 }  // namespace
 
-Result<RlSpec> rl_spec_of_job(const Job& job, const Catalog& catalog, RlSpec spec) {
+Result<RlSpec> rl_spec_of_job(const Job& given, const Catalog& catalog, RlSpec spec) {
+  const Job& job = learning_job(given);
   const JobReinforcement& r = job.reinforcement;
   const auto refuse = [&](std::string message, std::string hint) {
     return tl::unexpected<Diagnostics>(Diagnostics{{"unsupported", job.file, std::move(message), std::move(hint)}});

@@ -55,7 +55,7 @@ TrainingPlan whole_plan(const RlJob& job) {
 std::string placed(const RlPlan& p) {
   const std::string where = p.placement == RlPlacement::Colocated
                                 ? std::string(to_string(p.placement))
-                                : fmt::format("{}, {} instances train and {} generate", to_string(p.placement),
+                                : fmt::format("{}, {} to train and {} to generate", to_string(p.placement),
                                               p.training_instances, p.rollout_instances);
   return where + (p.offloads ? ", states wait in host memory while responses are generated" : "");
 }

@@ -2,6 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/json_reader.hpp"
+#include "planner/export/folder.hpp"
+#include "planner/preflight/beside.hpp"
+#include "planner/preflight/check.hpp"
 #include "planner/preflight/job_rl.hpp"
 #include "planner/rl/rl_export.hpp"
 
@@ -184,6 +188,23 @@ TEST(VerlJob, IsWhatSageMakerStarts) {
                                           "src/requirements.txt", "NOTES.md"));
 }
 
+TEST(VerlJob, PassesItsOwnCheck) {
+  ExportOptions options;
+  options.bucket = "mine";
+  options.role = "arn:aws:iam::123456789012:role/training";
+  const Answer answer = answer_of(spec_of("2"));
+  for (const char* target : {"verl", "create-training-job", "hyperpod-verl"}) {
+    const Result<Export> out = written(answer, target, options);
+    if (!out) continue;  // split, or by Megatron
+    Job job = read(out->files.front(), out->files.front().content);
+    const Result<Findings> found = check_job(job, shipped(), *SagemakerLimits::shipped(), {});
+    ASSERT_TRUE(found) << to_string(found.error());
+    for (const Finding& finding : found->findings) {
+      EXPECT_NE(finding.severity, Severity::Error) << target << ": " << finding.rule << " " << finding.message;
+    }
+  }
+}
+
 TEST(VerlJob, IsARecipeWhereAwsHasSuch) {
   RlSpec spec = spec_of();
   spec.placement = "colocated";
@@ -201,6 +222,27 @@ TEST(VerlJob, IsARecipeWhereAwsHasSuch) {
   const std::string both = refusal(spec, "hyperpod-verl");
   EXPECT_THAT(both, HasSubstr("train by FSDP"));
   EXPECT_THAT(both, HasSubstr("generate on the devices that train"));
+}
+
+TEST(VerlJob, IsReadFromTheFolderOfAnyTarget) {
+  RlSpec spec = spec_of("2");
+  const Answer answer = answer_of(spec);
+  for (const char* target : {"verl", "create-training-job"}) {
+    SCOPED_TRACE(target);
+    const std::string folder = testing::TempDir() + "smplan-rl-" + target;
+    const Result<Export> out = written(answer, target);
+    ASSERT_TRUE(out) << to_string(out.error());
+    ASSERT_TRUE(write_export(folder, out->files));
+    const Result<std::string> file = job_file_of(folder);
+    ASSERT_TRUE(file) << to_string(file.error());
+    Result<Job> job = read_job(read_text_file(*file).value(), *file, std::nullopt);
+    ASSERT_TRUE(job) << to_string(job.error());
+    read_beside(*job, folder);
+    const Result<RlSpec> said = rl_spec_of_job(*job, shipped(), {});
+    ASSERT_TRUE(said) << to_string(said.error());
+    EXPECT_EQ(said->prompts, spec.prompts);
+    EXPECT_EQ(said->request.instances, spec.request.instances);
+  }
 }
 
 TEST(VerlJob, IsKnownByAllThatDecidesIt) {

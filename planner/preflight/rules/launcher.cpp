@@ -6,6 +6,7 @@
 
 #include "planner/preflight/rules/smddp.hpp"
 #include "planner/preflight/rules/smp.hpp"
+#include "planner/rl/verl_job.hpp"
 
 namespace smplan {
 namespace {
@@ -122,6 +123,7 @@ void unknown_inner_key(const CheckInput& in, Report& report) {
 
 /// The container's own command may launch, and an image that is no AWS one decides for itself.
 bool launches_itself(const CheckInput& in) {
+  if (in.job.entry_point.is(std::string(kVerlProgram))) return true;  // it starts Ray, which starts the processes
   const Job& job = in.job;
   if (job.entrypoint_words != nullptr || job.argument_words != nullptr || job.algorithm.stated) return true;
   if (job.root().has("training_recipe")) return true;
