@@ -32,7 +32,7 @@ class DeepSpeedEngine final : public StateEngine {
     if (!sharded && s.data_parallel * s.context_parallel == 1) return 0;
     const double elements = r.stack.reduce_bucket_elements;
     // Stage 3 cuts a gradient that no bucket holds in a copy of its own.
-    const bool alone = s.sharding == Sharding::Zero3 && r.workload.trains_embeddings() && p.head > elements;
+    const bool alone = s.sharding == Sharding::Zero3 && r.workload.trains_head() && p.head > elements;
     const double largest = alone ? r.widths.compute * p.head : 0;
     const double buckets = kMemoryConstants.zero_buckets * r.widths.compute;
     // Whole from the first backward pass on, however little is trained and on one rank too (DeepSpeed edaa722,

@@ -40,7 +40,7 @@ class FsdpEngine final : public StateEngine {
     // Under a pipeline gradients stay whole, in the format of the reduction, until the last micro-batch.
     if (r.strategy.pipeline_parallel > 1) return reduced * p.trainable();
     const bool frozen = p.adapters > 0;
-    return frozen ? 0 : p.unit * (r.widths.compute + reduced);
+    return frozen ? 0 : p.updated_unit() * (r.widths.compute + reduced);
   }
 
   /// As that of the replicated engine, for the shard.

@@ -338,6 +338,13 @@ constexpr std::array kRules{
          [](const Candidate& c) { return c.s.recompute_layers > 0 && !c.stack.partial_recompute; },
          [](const Candidate& c) { return lacks(c, "recomputation of a number of layers"); },
          "leave --recompute-layers out or use --stack megatron or fsdp"},
+    Rule{"recomputed-layers-of-trained-ones", Validity::Unsupported, kHappens, "--recompute-layers --trained-layers",
+         [](const Candidate& c) { return c.s.recompute_layers > 0 && c.w.trained_layers.has_value(); },
+         [](const Candidate&) {
+           return std::string(
+               "a number of recomputed layers is counted through a model of which all layers are trained");
+         },
+         "leave --recompute-layers out"},
     Rule{"activations-offloaded-alone", Validity::Unsupported, kHappens, "--offload", offloads_what_it_recomputes,
          [](const Candidate& c) {
            return fmt::format("{} offloads activations only {}", c.stack.name,

@@ -1,6 +1,7 @@
 #include "models/job/workload.hpp"
 
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -70,6 +71,62 @@ void check_range(Diagnostics& out, const char* flag, const char* what, std::int6
                  fmt::format("give a positive {}", what)});
 }
 
+/// `8`, `last:8`, `first:8` or `16-23`.
+bool read_blocks(std::string_view word, TrainedLayers& out) {
+  constexpr std::int64_t kMost = 1 << 20;
+  const auto number = [](std::string_view digits) -> std::optional<std::int64_t> {
+    std::int64_t n = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), n);
+    const bool whole = error == std::errc() && end == digits.data() + digits.size();
+    return whole && n >= 0 && n <= kMost ? std::optional(n) : std::nullopt;
+  };
+  const std::size_t colon = word.find(':');
+  const std::string_view end = colon == std::string_view::npos ? "last" : word.substr(0, colon);
+  if (colon != std::string_view::npos) word.remove_prefix(colon + 1);
+  if (end != "last" && end != "first") return false;
+  const std::size_t dash = word.find('-');
+  const auto first = number(word.substr(0, dash));
+  if (dash == std::string_view::npos) {
+    if (end == "first") out.from = 0;
+    out.blocks = first.value_or(0);
+    return out.blocks > 0;
+  }
+  const bool to_end = dash + 1 == word.size();
+  const auto last = to_end ? std::optional(kMost) : number(word.substr(dash + 1));
+  if (colon != std::string_view::npos || !first || !last || *last < *first) return false;
+  out.from = *first;
+  out.blocks = *last - *first + 1;
+  return true;
+}
+
+void check_trained_layers(Diagnostics& out, const Workload& workload) {
+  const Architecture& a = workload.architecture;
+  const auto add = [&](const char* code, std::string message, std::string hint) {
+    out.push_back({code, "--trained-layers", std::move(message), std::move(hint)});
+  };
+  if (workload.finetune != FineTune::Full) {
+    add("conflict", "adapters are trained beside a base of which all is frozen",
+        "leave --trained-layers out, or use --finetune full");
+  }
+  if (a.kind == ModelKind::EncoderDecoder) {
+    add("unsupported", fmt::format("{} has two rows of blocks, an encoder's and a decoder's", a.name),
+        "leave --trained-layers out: freezing is modelled for models of one row of blocks");
+  }
+  const std::int64_t blocks = workload.trained_layers->blocks;
+  const std::int64_t from = workload.trained_layers->from.value_or(0);
+  if (blocks < 0 || blocks > a.n_layers || from < 0 || from > a.n_layers - blocks) {
+    add("out-of-range",
+        fmt::format("{} has {} blocks, {} is to be trained", a.name, a.n_layers, to_string(*workload.trained_layers)),
+        fmt::format("name 1 to {} blocks, or a range from 0 to {}", a.n_layers, a.n_layers - 1));
+  }
+  if (blocks == 0 && !workload.trained_layers->embedding && !workload.trained_layers->head) {
+    add("out-of-range", "nothing is trained", "name blocks, embedding or head, such as last:8");
+  }
+  if (workload.trained_layers->head && a.vocab <= 0) {
+    add("conflict", fmt::format("{} has no head over a vocabulary", a.name), "leave the head out");
+  }
+}
+
 }  // namespace
 
 std::string_view to_string(Optimizer optimizer) {
@@ -132,6 +189,64 @@ std::optional<Reference> reference_from(std::string_view name) {
   return std::nullopt;
 }
 
+std::optional<TrainedLayers> trained_layers_from(std::string_view text) {
+  TrainedLayers out;
+  while (true) {
+    const std::size_t plus = text.find('+');
+    const std::string_view word = text.substr(0, plus);
+    if (word == "embedding" || word == "head") {
+      bool& named = word == "head" ? out.head : out.embedding;
+      if (named) return std::nullopt;
+      named = true;
+    } else if (out.blocks > 0 || !read_blocks(word, out)) {
+      return std::nullopt;
+    }
+    if (plus == std::string_view::npos) return out;
+    text.remove_prefix(plus + 1);
+  }
+}
+
+std::string to_string(const TrainedLayers& trained) {
+  std::string text;
+  if (trained.blocks > 0) {
+    text = !trained.from        ? fmt::format("last:{}", trained.blocks)
+           : *trained.from == 0 ? fmt::format("first:{}", trained.blocks)
+                                : fmt::format("{}-{}", *trained.from, *trained.from + trained.blocks - 1);
+  }
+  if (trained.embedding) text += text.empty() ? "embedding" : "+embedding";
+  if (trained.head) text += text.empty() ? "head" : "+head";
+  return text;
+}
+
+std::string trained_words(const TrainedLayers& trained) {
+  std::string text;
+  const auto add = [&](const std::string& part) { text += text.empty() ? part : " and " + part; };
+  if (trained.blocks > 0 && trained.from.value_or(0) > 0) {
+    add(fmt::format("blocks {} to {}", *trained.from, *trained.from + trained.blocks - 1));
+  } else if (trained.blocks > 0) {
+    add(fmt::format("the {} {} block{}", trained.from ? "first" : "last", trained.blocks,
+                    trained.blocks == 1 ? "" : "s"));
+  }
+  if (trained.embedding) add("the embedding");
+  if (trained.head) add("the head");
+  return text;
+}
+
+// A tied head is the embedding.
+bool Workload::trains_embedding() const {
+  if (finetune != FineTune::Full) return lora.train_embeddings;
+  if (!trained_layers) return true;
+  return trained_layers->embedding || (trained_layers->head && architecture.tied_embeddings);
+}
+
+bool Workload::trains_head() const {
+  if (finetune != FineTune::Full) return lora.train_embeddings;
+  if (!trained_layers) return true;
+  return trained_layers->head || (trained_layers->embedding && architecture.tied_embeddings);
+}
+
+bool Workload::trains_below_head() const { return !trained_layers || trained_layers->blocks > 0 || trains_embedding(); }
+
 double Workload::frozen_forwards() const {
   if (loss == nullptr || (loss->frozen == FrozenModel::Reference && reference == Reference::Precomputed)) return 0;
   return loss->frozen_forwards;
@@ -184,6 +299,7 @@ Diagnostics check(const Workload& workload) {
     out.push_back({"out-of-range", "--tokens", "the number of tokens must be finite and not negative",
                    "give a count such as 300B"});
   }
+  if (workload.trained_layers) check_trained_layers(out, workload);
   if (workload.finetune != FineTune::Full) {
     check_range(out, "--lora-rank", "LoRA rank", workload.lora.rank, a.hidden > 0 ? a.hidden : 1);
     if (workload.precision == Precision::Fp32 && workload.finetune == FineTune::Qlora) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "base/result.hpp"
@@ -63,6 +64,24 @@ struct Lora {
   friend bool operator==(const Lora&, const Lora&) = default;
 };
 
+/// What full training trains of a model whose other weights are frozen: blocks next to one another, and of what is
+/// outside of them the embedding and the head.
+struct TrainedLayers {
+  std::int64_t blocks = 0;           ///< 0: embedding or head alone
+  std::optional<std::int64_t> from;  ///< the first of them, counted from 0 at the input; nullopt: the last ones
+  bool embedding = false;
+  bool head = false;
+  /// The first of them in a model of so many blocks.
+  [[nodiscard]] std::int64_t begin(std::int64_t all) const { return from.value_or(all - blocks); }
+  friend bool operator==(const TrainedLayers&, const TrainedLayers&) = default;
+};
+/// `last:8`, `8` (the last), `first:8+head`, `16-23`, `embedding+head`; nullopt for other words.
+std::optional<TrainedLayers> trained_layers_from(std::string_view text);
+/// Words that trained_layers_from() reads.
+std::string to_string(const TrainedLayers& trained);
+/// In sentences: `the last 8 blocks and the head`.
+std::string trained_words(const TrainedLayers& trained);
+
 /// Where the reference of a loss comes from.
 enum class Reference {
   Copy,         ///< a frozen copy stands beside the trained weights
@@ -81,7 +100,8 @@ struct Workload {
   Optimizer optimizer = Optimizer::AdamW;
   FineTune finetune = FineTune::Full;
   Lora lora;
-  double tokens = 0;  ///< whole run
+  std::optional<TrainedLayers> trained_layers;  ///< of full training; nullopt: all weights
+  double tokens = 0;                            ///< whole run
   /// Training goes on from trained weights, which every start fetches; adapters always do.
   bool fine_tunes = false;
   /// Sequences are of different lengths and padded to `seq_len`: attention reads a mask.
@@ -104,7 +124,12 @@ struct Workload {
   /// The frozen model whose weights stand beside the trained ones; nullptr where there is none.
   [[nodiscard]] const Architecture* frozen_copy() const;
   [[nodiscard]] bool has_logits() const { return loss == nullptr || !loss->scalar_head; }
-  [[nodiscard]] bool trains_embeddings() const { return finetune == FineTune::Full || lora.train_embeddings; }
+  /// Weights stand beside the trained ones that are never updated.
+  [[nodiscard]] bool has_frozen_weights() const { return finetune != FineTune::Full || trained_layers; }
+  [[nodiscard]] bool trains_embedding() const;
+  [[nodiscard]] bool trains_head() const;
+  /// Gradients go from the head into the blocks: something is trained below the head.
+  [[nodiscard]] bool trains_below_head() const;
   /// GPT-2 and GPT-3 were trained with dropout, later decoders without.
   [[nodiscard]] bool drops_out() const {
     return architecture.positions == PositionEncoding::Learned && !architecture.gated_mlp && finetune == FineTune::Full;

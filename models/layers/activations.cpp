@@ -22,8 +22,9 @@ struct Widths {
 };
 
 Widths widths(const Workload& w, const ActivationOptions& o) {
-  if (keeps_32_bits(w.precision)) return {4, 4};
-  return {2, o.fp8_inputs ? 1.0 : 2.0};
+  Widths b = keeps_32_bits(w.precision) ? Widths{4, 4} : Widths{2, o.fp8_inputs ? 1.0 : 2.0};
+  if (o.frozen_layer) b.product_input = 0;  // its weights have no gradients
+  return b;
 }
 
 /// Bytes of an element of what an adapter reads, where that is no tensor that others share: a copy, and where some of
@@ -52,7 +53,7 @@ bool adapts_mlp(const Workload& w) { return w.lora.targets == LoraTargets::Linea
 double norm_input_bytes(const Workload& w, const ActivationOptions& o, const Widths& b) {
   const double hidden = o.wide_hidden ? 4 : b.element;
   if (!o.plain_layers || w.architecture.norm != NormKind::RmsNorm) return hidden;
-  return 4 + (w.finetune == FineTune::Full ? hidden : 0);
+  return 4 + (w.finetune == FineTune::Full && !o.frozen_layer ? hidden : 0);
 }
 
 constexpr std::int64_t kNormsBefore = 2;
@@ -156,7 +157,8 @@ Ledger attention(const Workload& w, const LayerSpec& spec, const ActivationOptio
   out.region += h * (block_norm_bytes(w, o, b) + attention_inputs(w, o, b) + (o.dropout ? 1 : 0));
   // The backward pass of attention needs its output too: without dropout one tensor serves both.
   const double own_copy = w.lora.targets != LoraTargets::QueryValue ? adapter_copy(w, o, b) : 0;
-  out.split += (b.product_input + own_copy) * attention_output(a, spec) + beside_projected(w, spec, o, b) +
+  const double output = o.frozen_layer && o.flash_attention ? b.element : b.product_input;
+  out.split += (output + own_copy) * attention_output(a, spec) + beside_projected(w, spec, o, b) +
                head_norm_inputs(w, spec, o, b);
   return out;
 }
@@ -362,7 +364,8 @@ ActivationOptions activation_options(const Workload& w, const Strategy& s, const
           .repeats_heads = stack.plain_layers && (!stack.grouped_attention || w.padded || !stack.flash_attention),
           .plain_gelu = computes_gelu_by_operations(w, stack),
           .autocast = runs_under_autocast(w, stack),
-          .wide_hidden = runs_under_autocast(w, stack) || holds_wide_root(w, stack),
+          // The embedding's format goes on from layer to layer, and a frozen one has 16 bits.
+          .wide_hidden = (runs_under_autocast(w, stack) && w.trains_embedding()) || holds_wide_root(w, stack),
           .fused_qkv = stack.fused_qkv,
           .separate_qkv = stack.transformers_layers,
           .adapter_dropout = stack.adapter_dropout,
@@ -374,8 +377,10 @@ ActivationOptions activation_options(const Workload& w, const Strategy& s, const
 }
 
 TokenActivations token_activations(const Workload& w, const LayerSpec& spec, const Strategy& s,
-                                   const ActivationOptions& options) {
+                                   const ActivationOptions& software) {
   const Architecture& a = w.architecture;
+  ActivationOptions options = software;
+  options.frozen_layer = spec.role != LayerRole::Trained;
   const Widths b = widths(w, options);
   Ledger whole = mixer(w, spec, options, b);
   const Ledger feed_forward = mlp(w, spec, s, options, b);
@@ -403,6 +408,7 @@ TokenActivations token_activations(const Workload& w, const LayerSpec& spec, con
   out.input = (options.wide_hidden ? 4 : b.element) * static_cast<double>(a.hidden) / region_cut;
   out.transient = transient(w, spec, options, region_cut, tensor, b);
   out.forward = forward_transient(w, spec, region_cut, tensor, b);
+  if (!spec.has_backward()) return {.forward = out.forward + out.input};
   if (!options.flash_attention) {
     // Dropout, or softmax, makes a gradient of the scores from another. By then what the MLP kept is gone.
     const double gradients = 2 * b.element * score_count(w, spec) / tensor;
@@ -414,10 +420,18 @@ TokenActivations token_activations(const Workload& w, const LayerSpec& spec, con
 
 double embedding_kept(const Workload& w, const Strategy& s, const ActivationOptions& options) {
   const Architecture& a = w.architecture;
-  if (a.vocab <= 0 || !w.trains_embeddings()) return 0;
+  if (a.vocab <= 0 || !w.trains_embedding()) return 0;
   const double norm = a.embedding_norm ? norm_input_bytes(w, options, widths(w, options)) : 0;
   const double bytes = norm + (options.dropout ? 1 : 0);
   return bytes * static_cast<double>(a.hidden) / (s.sequence_parallel ? s.tensor_parallel : 1);
+}
+
+// A norm of kernels apart computes in fp32 what its input's gradient reads; fused ones keep the input itself, which the
+// gradient of their weight reads too.
+double unread_by_first(const Workload& w, const Strategy& s, const ActivationOptions& options) {
+  const bool below_frozen = w.trained_layers && w.trained_layers->blocks > 0 && !w.trains_embedding();
+  if (!below_frozen || !options.plain_layers || w.architecture.norm != NormKind::RmsNorm) return 0;
+  return 4 * static_cast<double>(w.architecture.hidden) / (s.sequence_parallel ? s.tensor_parallel : 1);
 }
 
 double kept(const TokenActivations& activations, Recompute recompute) {

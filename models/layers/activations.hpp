@@ -20,6 +20,7 @@ struct ActivationOptions {
   bool sliced_regions = false;   ///< async tensor parallelism: of partial sums a slice stands
   bool liger_kernels = false;    ///< as Stack has them
   bool plain_layers = false;     ///< as Stack has them
+  bool frozen_layer = false;     ///< no weight of the layer is trained, nor an adapter beside one
   bool repeats_heads = false;    ///< keys and values are copied for every query head
   bool plain_gelu = false;       ///< GELU operation by operation
   bool autocast = false;         ///< each product casts its input to 16 bits
@@ -59,6 +60,10 @@ TokenActivations token_activations(const Workload& w, const LayerSpec& spec, con
 /// Bytes of one token that a trained embedding keeps, which no recomputation covers: the mask of its dropout and the
 /// input of its norm, where it has them. Source: Korthikanti et al. 2022, section 4.3.
 double embedding_kept(const Workload& w, const Strategy& s, const ActivationOptions& options);
+
+/// Bytes of one token that the first trained layer does not keep where all below it is frozen: its first norm has no
+/// gradient of its input to compute.
+double unread_by_first(const Workload& w, const Strategy& s, const ActivationOptions& options);
 
 /// Kept bytes of a token under the strategy's recomputation.
 double kept(const TokenActivations& activations, Recompute recompute);

@@ -1,6 +1,7 @@
 #include "models/layers/flops.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace smplan {
 namespace {
@@ -40,10 +41,12 @@ struct ForwardFlops {
   double states = 0;   ///< state mixers beside their projections, all layers, per token
 };
 
+/// Of all layers, or of those of one role.
 ForwardFlops forward_flops(const LayerStack& layers, const Architecture& a, std::int64_t seq_len,
-                           AttentionCounting counting) {
+                           AttentionCounting counting, std::optional<LayerRole> role = std::nullopt) {
   ForwardFlops sum;
   for (const LayerRun& run : layers) {
+    if (role && run.spec.role != *role) continue;
     sum.linears += number(run.count) * 2 * number(run.active_matmul);
     const double between = number(run.count) * attention_core_flops(a, run.spec, seq_len, counting).value();
     (run.spec.mixer == Mixer::State ? sum.states : sum.core) += between;
@@ -51,11 +54,11 @@ ForwardFlops forward_flops(const LayerStack& layers, const Architecture& a, std:
   return sum;
 }
 
-/// Products that only make a layer's output, all layers, per token.
+/// Products that only make a layer's output, all layers of a backward pass, per token.
 double output_products(const LayerStack& layers, const Workload& w) {
   double sum = 0;
   for (const LayerRun& run : layers) {
-    if (!ends_in_product(w, run.spec)) continue;
+    if (!ends_in_product(w, run.spec) || !run.spec.has_backward()) continue;
     sum += number(run.count) * 2 * number(w.architecture.hidden) * number(run.spec.ffn_hidden);
   }
   return sum;
@@ -101,7 +104,9 @@ double selective_flops(const LayerStack& layers, const Workload& w, const Strate
   double sum = 0;
   stack.execution.recompute_modules.for_each([&](LayerModule module) {
     if (module == LayerModule::CoreAttention) sum += core;
-    for (const LayerRun& run : layers) sum += number(run.count) * module_products(w.architecture, run.spec, module);
+    for (const LayerRun& run : layers) {
+      if (run.spec.has_backward()) sum += number(run.count) * module_products(w.architecture, run.spec, module);
+    }
     if (module == LayerModule::DenseMlp && stack.checkpoint_stops_early) sum -= output_products(layers, w);
   });
   return sum;
@@ -133,14 +138,14 @@ StepFlops step_flops(const Workload& w, Recompute recompute, AttentionCounting c
   strategy.recompute = recompute;
   Stack stack;
   stack.flash_attention = flash_attention != Toggle::Off;
-  return step_flops(layer_stack(w.architecture), w, strategy, 1, stack, counting);
+  return step_flops(layer_stack(w), w, strategy, 1, stack, counting);
 }
 
 // Backward costs twice the forward: gradients of the inputs and of the weights. Frozen weights (LoRA) need
-// the former only. Full recomputation repeats the layers' forward; selective recomputation, and the backward
-// pass of flash attention by itself, repeats parts of the attention core: all of it (2 products) without
-// flash attention, the scores alone (1 product) with it. Sources: Narayanan et al. 2021, appendix;
-// Korthikanti et al. 2022, section 5; Dao 2023 (FlashAttention-2), section 3.1.
+// the former only, and layers below all that is trained neither. Full recomputation repeats the layers' forward;
+// selective recomputation, and the backward pass of flash attention by itself, repeats parts of the attention core: all
+// of it (2 products) without flash attention, the scores alone (1 product) with it. Sources: Narayanan et al. 2021,
+// appendix; Korthikanti et al. 2022, section 5; Dao 2023 (FlashAttention-2), section 3.1.
 StepFlops step_flops(const LayerStack& layers, const Workload& w, const Strategy& s, double recomputed_part,
                      const Stack& stack, AttentionCounting counting) {
   const Architecture& a = w.architecture;
@@ -149,17 +154,25 @@ StepFlops step_flops(const LayerStack& layers, const Workload& w, const Strategy
   const double head = w.has_logits() ? head_forward_flops(a).value() : 0;
   const double linears = forward.linears + head;
   double model = 3 * (linears + forward.core + forward.states);
+  ForwardFlops reached = forward;  // layers that have a backward pass
+  if (w.trained_layers) {
+    const ForwardFlops crossed = forward_flops(layers, a, w.seq_len, counting, LayerRole::Crossed);
+    const ForwardFlops unreached = forward_flops(layers, a, w.seq_len, counting, LayerRole::Unreached);
+    model -= crossed.linears + 2 * (unreached.linears + unreached.core + unreached.states);
+    model -= head * ((w.trains_head() ? 0 : 1) + (w.trains_below_head() ? 0 : 1));
+    reached = {forward.linears - unreached.linears, forward.core - unreached.core, forward.states - unreached.states};
+  }
   double adapters = 0;
   if (w.finetune != FineTune::Full) {
     adapters = 2 * number(active_lora_parameters(a, w.lora.rank, w.lora.targets));
-    model = 2 * linears + 3 * (forward.core + forward.states) + 3 * adapters + (w.trains_embeddings() ? head : 0);
+    model = 2 * linears + 3 * (forward.core + forward.states) + 3 * adapters + (w.trains_head() ? head : 0);
   }
-  double repeated = flash ? forward.core / 2 : 0;
+  double repeated = flash ? reached.core / 2 : 0;
   if (s.recompute == Recompute::Full) {
     const double unread = stack.checkpoint_stops_early ? output_products(layers, w) : 0;
-    repeated += recomputed_part * (forward.linears - unread + forward.core + forward.states + adapters);
+    repeated += recomputed_part * (reached.linears - unread + reached.core + reached.states + adapters);
   }
-  if (s.recompute == Recompute::Selective) repeated += selective_flops(layers, w, s, stack, forward);
+  if (s.recompute == Recompute::Selective) repeated += selective_flops(layers, w, s, stack, reached);
   const double tokens = w.tokens_per_step();
   return {.model = Flops(model * tokens), .hardware = Flops((model + repeated) * tokens)};
 }

@@ -192,7 +192,7 @@ LayerCosts layer_costs(const Workload& workload, const LayerSpec& spec, const St
   add_host(costs, in);
   if (ends_in_product(workload, spec)) costs.unread = last;
   costs.selective = selective_forward(in, costs.forward.host);
-  return costs;
+  return spec.has_backward() ? costs : LayerCosts{.forward = costs.forward};
 }
 
 PassCosts replayed(const LayerCosts& costs, const Stack& stack) {
@@ -211,31 +211,36 @@ EdgeCosts edge_costs(const Workload& workload, const Strategy& strategy, const G
   const auto h = static_cast<double>(a.hidden);
   EdgeCosts edge;
   edge.embedding_forward.elementwise = clock.stream(2 * slice.norm_tokens * h);
-  edge.embedding_backward.elementwise = clock.stream(3 * slice.norm_tokens * h);
+  const bool below = workload.trains_below_head();
+  if (!workload.trained_layers || workload.trains_embedding()) {
+    edge.embedding_backward.elementwise = clock.stream(3 * slice.norm_tokens * h);
+  }
   if (a.final_norm) {
     edge.head_forward.elementwise += clock.stream(2 * slice.norm_tokens * h);
-    edge.head_backward.elementwise += clock.stream(4 * slice.norm_tokens * h);
+    if (below) edge.head_backward.elementwise += clock.stream(4 * slice.norm_tokens * h);
   }
   if (a.vocab > 0 && workload.has_logits()) {
     const double predicted = a.kind == ModelKind::Encoder ? kMaskedShare * slice.tokens : slice.tokens;
     const auto rows = std::max<std::int64_t>(1, static_cast<std::int64_t>(predicted));
     const std::int64_t columns = vocabulary_slice(a.vocab, slice.tensor, stack.vocab_multiple);
     edge.head_forward.gemm += clock.wide_gemm(rows, columns, a.hidden);
-    edge.head_backward.gemm += clock.wide_gemm(rows, a.hidden, columns);
+    if (below) edge.head_backward.gemm += clock.wide_gemm(rows, a.hidden, columns);
     // The gradient of the weights loads the logits' gradient by its rows.
     const bool off_lines = columns % kLineElements != 0;
-    if (workload.trains_embeddings()) {
-      // Both gradients are added to main gradients. The embedding's, almost all zero, is written whole before.
-      const double weights = static_cast<double>(columns) * h;
-      const Bytes written_and_read(2 * tensor_bytes(workload.precision) * weights);
+    // Both gradients are added to main gradients. The embedding's, almost all zero, is written whole before.
+    const double weights = static_cast<double>(columns) * h;
+    if (workload.trains_head()) {
       edge.head_backward.gemm +=
           clock.wide_gemm(a.hidden, columns, rows, off_lines) + clock.copy(clock.accumulation(weights));
+    }
+    if (workload.trains_embedding()) {
+      const Bytes written_and_read(2 * tensor_bytes(workload.precision) * weights);
       edge.embedding_backward.elementwise += clock.copy(written_and_read + clock.accumulation(weights));
     }
     const double logits = predicted * static_cast<double>(columns);
     edge.head_forward.elementwise += loss_time(stack.loss_forward_bytes, logits, stack, clock);
     edge.head_backward.elementwise += loss_time(stack.loss_backward_bytes, logits, stack, clock);
-    if (strategy.tensor_parallel > 1) {
+    if (strategy.tensor_parallel > 1 && below) {
       const Bytes hidden_gradient(tensor_bytes(workload.precision) * slice.tokens * h);
       edge.head_backward.tensor_comm +=
           collective_time(CollectiveKind::AllReduce, hidden_gradient, groups.tensor, cluster, strategy.collectives)

@@ -69,11 +69,12 @@ void add_linear(LayerCosts& costs, const LayerInputs& in, std::int64_t m, std::i
   const double rows = static_cast<double>(m) * static_cast<double>(batch);
   costs.forward.gemm += cut == Cut::None ? in.clock.gemm(m, n, k, batch) : ring_gemm(in, m, n, k);
   costs.backward.gemm += cut == Cut::Rows ? ring_gemm(in, m, k, n) : in.clock.gemm(m, k, n, batch);
-  if (in.workload.finetune == FineTune::Full) {
+  const bool trains = trains_weights(in.workload, in.spec);
+  if (trains) {
     const Seconds weight_gradient = in.clock.gemm(k, n, m, batch) + in.clock.copy(in.clock.accumulation(weights));
     costs.backward.gemm += weight_gradient;
     costs.weight_gradient += weight_gradient;
-  } else {
+  } else if (in.workload.finetune != FineTune::Full) {
     add_adapter(costs, in, rows * static_cast<double>(k), rows * static_cast<double>(n));
   }
   const double widened = widened_bytes(in);
@@ -86,7 +87,7 @@ void add_linear(LayerCosts& costs, const LayerInputs& in, std::int64_t m, std::i
     // Inputs (and, backward, output gradients) are quantised by the kernel that makes them; their transposed copies,
     // which only gradients of weights read, are read and written once more. Experts' go with the permutation, but for
     // NVFP4's passes.
-    const double transposed = in.workload.finetune == FineTune::Full ? kTransposedBytes : 0;
+    const double transposed = trains ? kTransposedBytes : 0;
     const double bytes = four_bit ? kFourBitBytes : transposed;
     costs.forward.elementwise += in.clock.copy(Bytes(bytes * rows * static_cast<double>(k)));
     costs.backward.elementwise += in.clock.copy(Bytes(bytes * rows * static_cast<double>(n)));

@@ -103,6 +103,67 @@ LayerStack kinds_of_layers(const Architecture& a) {
   return stack;
 }
 
+/// The layer at a depth of a model that is one row of blocks.
+LayerSpec layer_at(const Architecture& a, std::int64_t depth) {
+  if (a.kind != ModelKind::Decoder) return {.encoder = true, .ffn_hidden = a.ffn_hidden, .window = a.sliding_window};
+  if (!a.layer_pattern.empty()) return pattern_layer(a, a.layer_pattern[static_cast<std::size_t>(depth)]);
+  return decoder_layer(a, depth);
+}
+
+/// What becomes of the layer at a depth. Backward goes down to the first trained one, or to the embedding.
+LayerRole role_at(const Workload& w, std::int64_t depth, std::int64_t total) {
+  const TrainedLayers& t = *w.trained_layers;
+  const std::int64_t begin = t.begin(total);
+  if (depth >= begin && depth < begin + t.blocks) return LayerRole::Trained;
+  const bool below = depth < begin || t.blocks == 0;
+  return below && !w.trains_embedding() ? LayerRole::Unreached : LayerRole::Crossed;
+}
+
+/// The runs again, those of one kind and of two roles apart. Blocks for further tokens are frozen.
+void divide_by_role(LayerStack& stack, const Workload& w) {
+  const LayerStack whole = stack;
+  const std::int64_t total = whole.total();
+  stack.runs = {};
+  stack.n_runs = 0;
+  std::array<std::int64_t, 3> from{};
+  std::array<std::int64_t, 3> to{};
+  for (std::int64_t depth = 0; depth < total; ++depth) {
+    LayerSpec spec = layer_at(w.architecture, depth);
+    spec.role = role_at(w, depth, total);
+    add(stack, spec, 1);
+    const auto role = static_cast<std::size_t>(spec.role);
+    if (to[role] == 0) from[role] = depth;
+    to[role] = depth + 1;
+  }
+  for (LayerRun& run : std::span(stack.runs).first(static_cast<std::size_t>(stack.n_runs))) {
+    run.from = from[static_cast<std::size_t>(run.spec.role)];
+    run.to = to[static_cast<std::size_t>(run.spec.role)];
+  }
+  for (const LayerRun& run : whole) {
+    if (!run.spec.further_token) continue;
+    LayerSpec spec = run.spec;
+    spec.role = w.trains_below_head() ? LayerRole::Crossed : LayerRole::Unreached;
+    add(stack, spec, run.count, run.sharing);
+  }
+}
+
+/// What every estimate asks of the runs.
+LayerStack with_sizes(LayerStack stack, const Architecture& a) {
+  for (LayerRun& run : std::span(stack.runs).first(static_cast<std::size_t>(stack.n_runs))) {
+    run.parameters = layer_parameters(a, run.spec);
+    run.active_matmul = active_matmul_parameters(a, run.spec);
+  }
+  return stack;
+}
+
+LayerStack cut_by(LayerStack stack, const Architecture& a, const Stack& software) {
+  if (!software.stages_by_weights) return stack;
+  double weights = 0;
+  for (const LayerRun& run : stack) weights += static_cast<double>(run.count * run.active_matmul);
+  stack.head_layers = static_cast<double>(a.vocab * a.hidden) * static_cast<double>(stack.total()) / weights;
+  return stack;
+}
+
 std::int64_t first_layer(const LayerStack& stack, std::int64_t total, std::int64_t stage, std::int64_t stages) {
   if (stage == 0) return 0;
   if (stage == stages) return total;
@@ -143,20 +204,22 @@ std::int64_t LayerStack::most_on_a_stage(std::int64_t stages) const {
 LayerStack layer_stack(const Architecture& a) {
   LayerStack stack = kinds_of_layers(a);
   add_further_tokens(stack, a);
-  for (LayerRun& run : std::span(stack.runs).first(static_cast<std::size_t>(stack.n_runs))) {
-    run.parameters = layer_parameters(a, run.spec);
-    run.active_matmul = active_matmul_parameters(a, run.spec);
-  }
-  return stack;
+  return with_sizes(stack, a);
 }
 
-LayerStack layer_stack(const Architecture& a, const Stack& software) {
-  LayerStack stack = layer_stack(a);
-  if (!software.stages_by_weights) return stack;
-  double weights = 0;
-  for (const LayerRun& run : stack) weights += static_cast<double>(run.count * run.active_matmul);
-  stack.head_layers = static_cast<double>(a.vocab * a.hidden) * static_cast<double>(stack.total()) / weights;
-  return stack;
+LayerStack layer_stack(const Architecture& a, const Stack& software) { return cut_by(layer_stack(a), a, software); }
+
+LayerStack layer_stack(const Workload& w) {
+  const Architecture& a = w.architecture;
+  if (!w.trained_layers || a.kind == ModelKind::EncoderDecoder) return layer_stack(a);
+  LayerStack stack = kinds_of_layers(a);
+  add_further_tokens(stack, a);
+  divide_by_role(stack, w);
+  return with_sizes(stack, a);
+}
+
+LayerStack layer_stack(const Workload& w, const Stack& software) {
+  return cut_by(layer_stack(w), w.architecture, software);
 }
 
 PerKind<double> stage_layers(const LayerStack& stack, std::int32_t stage, std::int32_t stages) {
@@ -164,7 +227,6 @@ PerKind<double> stage_layers(const LayerStack& stack, std::int32_t stage, std::i
   const std::int64_t total = stack.total();
   const std::int64_t begin = first_layer(stack, total, stage, stages);
   const std::int64_t end = first_layer(stack, total, stage + 1, stages);
-  const double share = static_cast<double>(end - begin) / static_cast<double>(total);
   std::int64_t run_begin = 0;
   for (int i = 0; i < stack.n_runs; ++i) {
     const LayerRun& run = stack.runs[static_cast<std::size_t>(i)];
@@ -173,7 +235,9 @@ PerKind<double> stage_layers(const LayerStack& stack, std::int32_t stage, std::i
     if (run.spec.further_token) {
       here = stage == stages - 1 ? count : 0;
     } else if (stack.interleaved) {
-      here = share * count;
+      const std::int64_t to = run.to > 0 ? run.to : total;
+      const std::int64_t inside = std::max<std::int64_t>(0, std::min(end, to) - std::max(begin, run.from));
+      here = static_cast<double>(inside) / static_cast<double>(to - run.from) * count;
     } else {
       const std::int64_t run_end = run_begin + run.count;
       const std::int64_t inside = std::min(end, run_end) - std::max(begin, run_begin);

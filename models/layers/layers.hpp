@@ -14,6 +14,13 @@ namespace smplan {
 /// What mixes the tokens of a layer.
 enum class Mixer : std::uint8_t { Attention, State, None };
 
+/// What training does with the weights of a layer.
+enum class LayerRole : std::uint8_t {
+  Trained,    ///< they are trained, or adapters beside them
+  Crossed,    ///< frozen; gradients go through the layer to what is trained below
+  Unreached,  ///< frozen, and so is all below: there is no backward pass
+};
+
 /// One kind of layer, as widths.
 struct LayerSpec {
   Mixer mixer = Mixer::Attention;
@@ -24,6 +31,8 @@ struct LayerSpec {
   bool borrows_keys = false;     ///< attends to the keys and values of an earlier layer
   std::int64_t ffn_hidden = 0;   ///< dense width; 0 in a MoE layer and in one without an MLP
   std::int64_t window = 0;       ///< tokens attended to; 0 is all
+  LayerRole role = LayerRole::Trained;
+  [[nodiscard]] bool has_backward() const { return role != LayerRole::Unreached; }
   [[nodiscard]] bool has_mlp() const { return moe || ffn_hidden > 0; }
   /// Mixers and MLPs, each of which stands beside a residual connection.
   [[nodiscard]] int parts() const { return (mixer == Mixer::None ? 0 : 1) + (has_mlp() ? 1 : 0); }
@@ -65,11 +74,15 @@ struct LayerRun {
   std::int64_t sharing = 1;        ///< layers to one set of weights
   LayerParameters parameters;      ///< of one layer
   std::int64_t active_matmul = 0;  ///< active_matmul_parameters() of one layer
+  /// Part of the depth over which the run is spread where kinds alternate: that of its role, or all of it (`to` is 0).
+  std::int64_t from = 0;
+  std::int64_t to = 0;
 };
 
 /// Kinds of layers that a model may have: attention with a window and without, or a state mixer, each with experts or
-/// without, and a block for further tokens; or both kinds of attention with keys of their own and borrowed ones.
-inline constexpr std::size_t kMaxLayerKinds = 7;
+/// without, and a block for further tokens; or both kinds of attention with keys of their own and borrowed ones. Where
+/// part of the model is frozen each kind may have three roles.
+inline constexpr std::size_t kMaxLayerKinds = 18;
 /// One value for each kind of layer of a stack.
 template <typename T>
 using PerKind = std::array<T, kMaxLayerKinds>;
@@ -95,6 +108,14 @@ struct LayerStack {
 LayerStack layer_stack(const Architecture& architecture);
 /// The same as `software` cuts it into pipeline stages.
 LayerStack layer_stack(const Architecture& architecture, const Stack& software);
+/// The same by what the workload does with each layer.
+LayerStack layer_stack(const Workload& workload);
+LayerStack layer_stack(const Workload& workload, const Stack& software);
+
+/// Whether the weights of such layers are updated themselves.
+inline bool trains_weights(const Workload& workload, const LayerSpec& spec) {
+  return workload.finetune == FineTune::Full && spec.role == LayerRole::Trained;
+}
 
 /// Layers of each run on one pipeline rank. Fractions appear where kinds alternate through the depth. What predicts
 /// further tokens is on the last.
@@ -145,6 +166,8 @@ std::int64_t expert_lora_parameters(const Architecture& architecture, std::int64
 
 /// With what their method trains for each output.
 std::int64_t lora_parameters(const Architecture& architecture, const Lora& lora);
+/// What a run trains in all.
+std::int64_t trained_parameters(const Workload& workload);
 /// What a LoRA run trains in all: the adapters and, where they are trained too, embedding and head.
 std::int64_t trained_lora_parameters(const Architecture& architecture, const Lora& lora);
 

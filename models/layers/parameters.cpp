@@ -246,6 +246,18 @@ std::int64_t expert_lora_parameters(const Architecture& a, std::int64_t rank, Lo
   return adapter_parameters(a, rank, targets, Counted::Experts);
 }
 
+std::int64_t trained_parameters(const Workload& w) {
+  if (w.finetune != FineTune::Full) return trained_lora_parameters(w.architecture, w.lora);
+  if (!w.trained_layers) return count_parameters(w.architecture).total();
+  std::int64_t sum = 0;
+  for (const LayerRun& run : layer_stack(w)) {
+    if (trains_weights(w, run.spec)) sum += run.count / run.sharing * run.parameters.total();
+  }
+  const EdgeParameters edge = edge_parameters(w.architecture);
+  if (w.trains_embedding()) sum += edge.embedding + edge.layer_embeddings;
+  return w.trains_head() ? sum + edge.head : sum;
+}
+
 std::int64_t trained_lora_parameters(const Architecture& a, const Lora& lora) {
   const EdgeParameters edge = edge_parameters(a);
   return lora_parameters(a, lora) + (lora.train_embeddings ? edge.embedding + edge.head : 0);

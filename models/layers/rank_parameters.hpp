@@ -20,9 +20,22 @@ struct StageParameters {
   double distinct = 0;
   double adapters = 0;         ///< trainable low-rank parameters, without those of experts; 0 in full training
   double expert_adapters = 0;  ///< those of routed experts
-  double trained_root = 0;     ///< what of `root` is trained beside adapters
+  double trained_root = 0;     ///< what of `root` is trained beside adapters, or beside frozen layers
+  /// Of full training that leaves part of the model frozen: what of the layers is trained.
+  bool part_frozen = false;
+  double trained_dense = 0;
+  double trained_experts = 0;
+  double trained_unit = 0;  ///< of `unit`
   [[nodiscard]] double total() const { return dense + experts + root; }
-  [[nodiscard]] double trainable() const { return adapters > 0 ? adapters + expert_adapters + trained_root : total(); }
+  [[nodiscard]] double trainable() const {
+    if (part_frozen) return trained_dense + trained_experts + trained_root;
+    return adapters > 0 ? adapters + expert_adapters + trained_root : total();
+  }
+  /// Weights of layers that full training updates, and of the largest such layer.
+  [[nodiscard]] double updated_layers() const {
+    return part_frozen ? trained_dense + trained_experts : dense + experts;
+  }
+  [[nodiscard]] double updated_unit() const { return part_frozen ? trained_unit : unit; }
 };
 
 /// Parameters that one rank holds after tensor, expert and pipeline parallelism have cut the model,
@@ -42,11 +55,18 @@ RankParameters layer_rank_parameters(const LayerRun& run, const Strategy& s);
 /// Outside the layers: the embedding on the first rank, the head (or a copy of the tied embedding) on the last.
 double stage_root_parameters(const Architecture& architecture, const Strategy& s, std::int32_t stage);
 
+/// What of that is trained, whole.
+double trained_root_parameters(const Workload& workload, const Strategy& s, std::int32_t stage);
+
 /// Low-rank adapters of all stages together, cut as the weights that they stand beside.
 RankParameters adapter_rank_parameters(const Architecture& a, const Lora& lora, const Strategy& s);
 
 /// A whole pipeline rank, its layers and what is outside of them.
 RankParameters stage_rank_parameters(const Architecture& a, const LayerStack& stack, const Strategy& s,
                                      std::int32_t stage);
+
+/// What of a pipeline rank full training updates. Precondition: workload.trained_layers.
+RankParameters stage_updated_parameters(const Workload& workload, const LayerStack& stack, const Strategy& s,
+                                        std::int32_t stage);
 
 }  // namespace smplan

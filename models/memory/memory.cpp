@@ -54,7 +54,13 @@ StageLoad stage_load(const Workload& w, const Strategy& s, const Stack& stack, c
     const double expert = layer.experts / rank_experts(a, s);
     out.parameters.unit =
         std::max(out.parameters.unit, stack.expert_units ? std::max(layer.dense, expert) : layer.total());
-    out.parameters.distinct += layer.dense + expert;
+    if (trains_weights(w, run.spec)) {
+      out.parameters.trained_dense += owned * layer.dense;
+      out.parameters.trained_experts += owned * layer.experts;
+      out.parameters.trained_unit =
+          std::max(out.parameters.trained_unit, stack.expert_units ? std::max(layer.dense, expert) : layer.total());
+    }
+    if (run.spec.role == LayerRole::Trained) out.parameters.distinct += layer.dense + expert;
     out.kept_per_token += n * (part * layer_kept + (1 - part) * per_token.saved);
     if (part < 1) freed += n / on_stage * (per_token.saved - layer_kept);
     out.largest_kept = std::max(out.largest_kept, layer_kept);
@@ -63,6 +69,8 @@ StageLoad stage_load(const Workload& w, const Strategy& s, const Stack& stack, c
     out.forward = std::max(out.forward, per_token.forward + per_token.input - layer_kept);
   }
   out.recomputed -= freed;
+  out.parameters.part_frozen = w.trained_layers.has_value();
+  if (s.pipeline_parallel == 1 && s.recompute != Recompute::Full) out.kept_per_token -= unread_by_first(w, s, options);
   if (w.finetune != FineTune::Full && w.lora.keeps) {
     out.kept_whole = (s.recompute == Recompute::Full ? 1 : on_stage) * w.lora.keeps->layer_bytes / s.tensor_parallel;
   }
@@ -79,8 +87,8 @@ StageLoad stage_load(const Workload& w, const Strategy& s, const Stack& stack, c
     const RankParameters adapters = adapter_rank_parameters(a, w.lora, s);
     out.parameters.adapters = adapters.dense * share;
     out.parameters.expert_adapters = adapters.experts * share;
-    if (w.trains_embeddings()) out.parameters.trained_root = out.parameters.root;
   }
+  if (w.has_frozen_weights()) out.parameters.trained_root = trained_root_parameters(w, s, stage);
   out.in_flight = s.pipeline_parallel == 1 ? 1.0
                                            : in_flight_micro_batches(stage, s.pipeline_parallel, s.micro_batches(w),
                                                                      s.virtual_pipeline, s.schedule);
@@ -148,7 +156,9 @@ double gradients_before_layers(double gradients, const RankStates& rank, const S
   const Strategy& s = rank.strategy;
   const bool releases = is_on(rank.stack.execution.release_gradients) && engine.uses_torch_optimizer();
   if (!releases || s.pipeline_parallel > 1 || s.micro_batches(rank.workload) > 1) return gradients;
-  return rank.workload.trains_embeddings() ? gradients * rank.parameters.root / rank.parameters.total() : 0;
+  const StageParameters& p = rank.parameters;
+  if (rank.workload.trained_layers) return p.trainable() > 0 ? gradients * p.trained_root / p.trainable() : 0;
+  return rank.workload.trains_head() ? gradients * p.root / p.total() : 0;
 }
 
 double cublas_bytes(const Cluster& cluster) {
@@ -198,12 +208,13 @@ StagePeak stage_peak(const StageLoad& load, const ModelStates& states, const Wor
   const double weight_side = weight_side_bytes(rank, engine);
   // An embedding is looked up, not multiplied.
   const double cast = engine.cast_bytes(rank);
-  const double layer_casts = cast * (p.dense + p.experts);
-  const double head_cast = load.last ? (holds_wide_root(w, stack) ? b.compute : cast) * p.head : 0;
+  const double layer_casts = cast * p.updated_layers();
+  const bool trains_head = w.trains_head();
+  const bool casts_head = load.last && (trains_head || !w.trained_layers);
+  const double head_cast = casts_head ? (holds_wide_root(w, stack) ? b.compute : cast) * p.head : 0;
   const bool recomputes = s.recompute == Recompute::Full;
   const bool per_unit = engine.reduces_by_unit(s);
   const double persistent = per_unit ? 0 : reduction;
-  const bool trains_head = w.trains_embeddings();
   double saved = load.in_flight * tokens * load.kept_per_token;
   if (s.offload.activations) saved = std::min(saved, 2 * tokens * load.largest_kept);
   saved += load.in_flight * load.kept_whole;
@@ -215,7 +226,8 @@ StagePeak stage_peak(const StageLoad& load, const ModelStates& states, const Wor
   backward.gradients = Bytes(before_layers);
   backward.activations = Bytes(saved + tokens * load.recomputed);
   backward.communication = Bytes(gathered + reduction);
-  backward.workspace += Bytes(tokens * load.transient + weight_side + (recomputes ? cast * p.unit : layer_casts));
+  backward.workspace +=
+      Bytes(tokens * load.transient + weight_side + (recomputes ? cast * p.updated_unit() : layer_casts));
   MemoryComponents peak = backward;
   // What the caching allocator holds for nobody (scripts/fit/fsdp_memory.py): all that a layer's forward pass let go
   // of, in pieces smaller than logits, and the pools of FSDP's streams, where the gradients' outlives them.
@@ -243,12 +255,13 @@ StagePeak stage_peak(const StageLoad& load, const ModelStates& states, const Wor
               (reads_quantized_head ? kMemoryConstants.quantized_head_bytes * p.head : 0));
     consider(loss, torch ? pieces + idle_logits(w, s, stack, tokens) : 0);
   }
-  if (trains_head && p.root > 0) {
+  const double trained_root = w.trained_layers ? p.trained_root : p.root;
+  if ((trains_head || w.trains_embedding()) && trained_root > 0) {
     MemoryComponents last_gradients = base;
     last_gradients.activations = Bytes((load.in_flight > 1 ? load.in_flight - 1 : 0) * tokens * load.kept_per_token);
-    const double root = per_unit ? (reduced_gradient_bytes(w, stack) + b.compute) * p.root : 0;
+    const double root = per_unit ? (reduced_gradient_bytes(w, stack) + b.compute) * trained_root : 0;
     last_gradients.communication = Bytes(persistent + root);
-    last_gradients.workspace += Bytes(b.compute * p.root + weight_side);
+    last_gradients.workspace += Bytes(b.compute * trained_root + weight_side);
     consider(last_gradients);
   }
   MemoryComponents step = base;
@@ -304,7 +317,7 @@ std::string host_shortfall(const MemoryEstimate& m) {
 
 MemoryEstimate estimate_memory(const Workload& workload, const Strategy& strategy, const Cluster& cluster,
                                const Stack& stack) {
-  return estimate_memory(layer_stack(workload.architecture, stack), workload, strategy, cluster, stack);
+  return estimate_memory(layer_stack(workload, stack), workload, strategy, cluster, stack);
 }
 
 MemoryEstimate estimate_memory(const LayerStack& layers, const Workload& workload, const Strategy& strategy,
@@ -321,11 +334,9 @@ MemoryEstimate estimate_memory(const LayerStack& layers, const Workload& workloa
   StagePeak first;
   StagePeak most;
   HostBytes host;
-  // The ends hold embedding and head; the second rank stands for the ones between.
-  const std::array<std::int32_t, 3> stages{0, 1, s.pipeline_parallel - 1};
-  for (std::size_t i = 0; i < stages.size(); ++i) {
-    const std::int32_t stage = stages[i];
-    if (stage >= s.pipeline_parallel || (i > 0 && stage <= stages[i - 1])) continue;
+  // The ends hold embedding and head; the second rank stands for the ones between, unless some of them are frozen.
+  for (std::int32_t stage = 0; stage < s.pipeline_parallel; ++stage) {
+    if (stage > 1 && stage < s.pipeline_parallel - 1 && !w.trained_layers) continue;
     const StageLoad load = stage_load(w, s, stack, layers, whole, options, stage);
     const ModelStates states = model_states(load.parameters, w, s, stack);
     const StagePeak peak = stage_peak(load, states, w, s, stack, b, tokens, cublas);
@@ -334,7 +345,7 @@ MemoryEstimate estimate_memory(const LayerStack& layers, const Workload& workloa
       host.activations = std::max(host.activations, load.in_flight * tokens * load.kept_per_token);
     }
     if (stage == 0) first = peak;
-    if (i == 0 || peak.components.total() > most.components.total()) {
+    if (stage == 0 || peak.components.total() > most.components.total()) {
       most = peak;
       out.worst_stage = stage;
     }

@@ -44,6 +44,14 @@ double frozen_weights(const StageParameters& p, const Workload& w, const Stack& 
   return sharded ? dense / d.dense + experts / d.experts : dense + experts;
 }
 
+/// What of the rank full training leaves frozen.
+StageParameters frozen_part(StageParameters p) {
+  p.dense -= p.trained_dense;
+  p.experts -= p.trained_experts;
+  p.root -= p.trained_root;
+  return p;
+}
+
 /// Parameters that share their number formats.
 struct TrainedPart {
   Split size;
@@ -55,7 +63,11 @@ struct TrainedPart {
 std::array<TrainedPart, 2> trained_parts(const StageParameters& p, const Workload& w, const Strategy& s,
                                          const Stack& stack, const Degrees& d) {
   const StateWidths widths = state_widths(w, s, stack);
-  if (w.finetune == FineTune::Full) return {TrainedPart{split(p, d), widths}, TrainedPart{}};
+  if (w.finetune == FineTune::Full && !w.trained_layers) return {TrainedPart{split(p, d), widths}, TrainedPart{}};
+  if (w.trained_layers) {
+    const Split updated{p.trainable(), (p.trained_dense + p.trained_root) / d.dense + p.trained_experts / d.experts};
+    return {TrainedPart{updated, widths}, TrainedPart{}};
+  }
   const StateWidths copied = state_engine(s, stack).uses_torch_optimizer() ? half_widths(w.optimizer) : widths;
   const Split adapters{p.adapters + p.expert_adapters, p.adapters / d.dense + p.expert_adapters / d.experts};
   return {TrainedPart{adapters, widths}, TrainedPart{{p.trained_root, p.trained_root / d.dense}, copied}};
@@ -72,20 +84,26 @@ bool updates_one_by_one(Optimizer optimizer) {
 ModelStates model_states(const StageParameters& p, const Workload& w, const Strategy& s, const Stack& stack) {
   const StateEngine& engine = state_engine(s, stack);
   const Degrees d = s.sharding == Sharding::None ? Degrees{} : shard_degrees(s);
-  const bool frozen = w.finetune != FineTune::Full;
+  const bool frozen = w.has_frozen_weights();
+  const bool adapted = w.finetune != FineTune::Full;
   const bool whole_gradients = engine.keeps_whole_gradients(stack, s.micro_batches(w) > 1);
   // Fused kernels need nothing beside the states, and what goes through the tensors one by one next to nothing.
   const bool in_place = updates_on_host(s) || stack.fused_optimizer || updates_one_by_one(w.optimizer);
   const bool cut_gradients = shards_gradients(s.sharding) && !whole_gradients;
 
   ModelStates out;
-  if (frozen) out.weights = frozen_weights(p, w, stack, d, shards_weights(s.sharding));
+  if (frozen) {
+    const StageParameters base = w.trained_layers ? frozen_part(p) : p;
+    out.weights = frozen_weights(base, w, stack, d, shards_weights(s.sharding));
+  }
   for (const TrainedPart& part : trained_parts(p, w, s, stack, d)) {
     const StateWidths& b = part.widths;
     const double own = s.sharding == Sharding::None ? part.size.whole : part.size.sharded;
     double optimizer = b.optimizer * own;
     // Muon orthogonalises matrices; embedding and head stay with AdamW. Source: Jordan et al. 2024.
-    if (w.optimizer == Optimizer::Muon && !frozen && own > 0) optimizer += 4 * p.root * (own / part.size.whole);
+    if (w.optimizer == Optimizer::Muon && !adapted && own > 0) {
+      optimizer += 4 * (w.trained_layers ? p.trained_root : p.root) * (own / part.size.whole);
+    }
     out.weights += b.weight * (shards_weights(s.sharding) ? part.size.sharded : part.size.whole);
     // Whole gradients wait in the format of the products; it is the reduction that casts them.
     const double width = whole_gradients ? std::min(b.gradient, b.compute) : b.gradient;
@@ -99,7 +117,7 @@ ModelStates model_states(const StageParameters& p, const Workload& w, const Stra
     }
   }
   // A unit with a trained parameter has gradients of all its own; the root beside adapters is a unit without.
-  if (frozen && whole_gradients && stack.adapters_share_units)
+  if (adapted && whole_gradients && stack.adapters_share_units)
     out.gradients += state_widths(w, s, stack).gradient * (p.dense + p.experts);
   // A frozen model of 16 bits is cut as the trained weights are; a teacher is taken to spread over the stages alike.
   if (const Architecture* copy = w.frozen_copy()) {

@@ -21,12 +21,13 @@ constexpr EnumNames<CheckpointMode, 2> kModes = {{{CheckpointMode::Sync, "sync"}
 /// A save to a file system should not hold the steps up for longer: what its throughput is bought for.
 constexpr Seconds kSaveWithin = Seconds(120);
 
-double trained_parameters(const Workload& w) {
-  if (w.finetune == FineTune::Full) {
+/// Those whose states are saved.
+double stateful_parameters(const Workload& w) {
+  if (w.finetune == FineTune::Full && !w.trained_layers) {
     const ParameterCount count = count_parameters(w.architecture);
     return static_cast<double>(count.total() + count.further_tokens);
   }
-  return static_cast<double>(trained_lora_parameters(w.architecture, w.lora));
+  return static_cast<double>(trained_parameters(w));
 }
 
 /// All nodes together, at the slowest of clients, network and file system.
@@ -72,7 +73,13 @@ SaveFormat save_format(const Workload& w, const Stack& stack) {
 }
 
 Bytes checkpoint_size(const Workload& w, const SaveFormat& format) {
-  return Bytes(format.bytes_per_parameter * trained_parameters(w));
+  const double trained = stateful_parameters(w);
+  double bytes = format.bytes_per_parameter * trained;
+  // A model of which part is trained is saved whole; beside adapters the base is left out.
+  if (w.trained_layers) {
+    bytes += tensor_bytes(w.precision) * (static_cast<double>(count_parameters(w.architecture).total()) - trained);
+  }
+  return Bytes(bytes);
 }
 
 Bytes file_system_capacity(const StorageService& service, Bytes stored, Bytes checkpoint, BytesPerSecond read) {

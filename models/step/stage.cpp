@@ -96,6 +96,10 @@ StageModel::LayerTime StageModel::layer_time(int run, Recompute recompute) const
   LayerTime time;
   time.forward = shown(costs.forward);
   time.weight_gradient = costs.weight_gradient;
+  if (!table_.stack.runs[static_cast<std::size_t>(run)].spec.has_backward()) {
+    add_sharded_parameter_traffic(run, recompute, time);
+    return time;
+  }
   if (recompute == Recompute::Full) {
     // One pass: launches queue up a thousand deep, so that the host, behind in the forward part, catches up in the
     // rest.
@@ -142,7 +146,8 @@ Seconds StageModel::selective_recompute(const LayerCosts& costs, const PassParts
 void StageModel::add_sharded_parameter_traffic(int run, Recompute recompute, LayerTime& time) const {
   // A pipeline keeps its parameters gathered for the whole step: see tail().
   if (!gathers_parameters(strategy_.sharding) || strategy_.pipeline_parallel > 1) return;
-  const RankParameters p = layer_rank_parameters(table_.stack.runs[static_cast<std::size_t>(run)], strategy_);
+  const LayerRun& layers = table_.stack.runs[static_cast<std::size_t>(run)];
+  const RankParameters p = layer_rank_parameters(layers, strategy_);
   const Collectives library = strategy_.collectives;
   const bool copies = state_engine(strategy_, stack_).copies_collectives();
   const auto collective = [&](CollectiveKind kind, double bytes_per_parameter) {
@@ -161,8 +166,9 @@ void StageModel::add_sharded_parameter_traffic(int run, Recompute recompute, Lay
     return t;
   };
   const Seconds gather = collective(CollectiveKind::AllGather, gathered_parameter_bytes(workload_, stack_));
-  Seconds backward = strategy_.sharding == Sharding::FsdpGradOp ? Seconds() : gather;
-  if (workload_.finetune == FineTune::Full) {
+  const bool again = layers.spec.has_backward();
+  Seconds backward = again && strategy_.sharding != Sharding::FsdpGradOp ? gather : Seconds();
+  if (trains_weights(workload_, layers.spec)) {
     backward += collective(CollectiveKind::ReduceScatter, reduced_gradient_bytes(workload_, stack_));
   }
   time.forward.data_comm = beside_compute(gather, time.forward.total(), stack_, cluster_.accelerator);
@@ -170,7 +176,7 @@ void StageModel::add_sharded_parameter_traffic(int run, Recompute recompute, Lay
   if (p.experts > 0 && stack_.loops_over_experts && strategy_.sharding == Sharding::Zero3) {
     const Seconds fetch = rank_experts(workload_.architecture, strategy_) * kExpertFetch / cluster_.host_speed;
     time.forward.host += fetch;
-    time.backward.host += (recompute == Recompute::Full ? 2 : 1) * fetch;
+    if (again) time.backward.host += (recompute == Recompute::Full ? 2 : 1) * fetch;
   }
 }
 
@@ -184,12 +190,14 @@ void StageModel::add_root_traffic(std::int32_t index, StageCosts& costs) const {
   const double parameters =
       by_module ? static_cast<double>(whole.embedding + whole.layer_embeddings) / strategy_.tensor_parallel
                 : stage_root_parameters(workload_.architecture, strategy_, index);
-  const auto time = [&](CollectiveKind kind, double bytes) {
-    return collective_time(kind, Bytes(parameters * bytes), groups_.shard, cluster_, strategy_.collectives).time;
+  const auto time = [&](CollectiveKind kind, double of, double bytes) {
+    return collective_time(kind, Bytes(of * bytes), groups_.shard, cluster_, strategy_.collectives).time;
   };
-  costs.forward.data_comm += time(CollectiveKind::AllGather, tensor_bytes(workload_.precision));
-  if (workload_.trains_embeddings()) {
-    costs.backward.data_comm += time(CollectiveKind::ReduceScatter, reduced_gradient_bytes(workload_, stack_));
+  costs.forward.data_comm += time(CollectiveKind::AllGather, parameters, tensor_bytes(workload_.precision));
+  const double all_trained = trained_root_parameters(workload_, strategy_, index);
+  const double trained = by_module ? (workload_.trains_embedding() ? parameters : 0) : all_trained;
+  if (trained > 0) {
+    costs.backward.data_comm += time(CollectiveKind::ReduceScatter, trained, reduced_gradient_bytes(workload_, stack_));
   }
 }
 

@@ -92,6 +92,7 @@ Flops model_flops(const Architecture& a, const Workload& w, const Strategy& s, c
   Workload one = w;
   one.architecture = a;
   one.finetune = FineTune::Full;
+  one.trained_layers.reset();
   return step_flops(layer_stack(a, stack), one, s, 0, stack, AttentionCounting::FullSquare).model;
 }
 
@@ -131,7 +132,7 @@ void fill_rates(StepEstimate& e, const LayerStack& layers, const Workload& w, co
 LayerTable layer_table(const Workload& workload, const Strategy& strategy, const Cluster& cluster, const Stack& stack) {
   if (workload.mean_seq_len > 0) return layer_table(at_mean_length(workload), strategy, cluster, stack);
   LayerTable table;
-  table.stack = layer_stack(workload.architecture, stack);
+  table.stack = layer_stack(workload, stack);
   const Groups groups = group_shapes(strategy, cluster);
   const double share = static_cast<double>(stack.execution.half_layers) / static_cast<double>(table.stack.total());
   for (int i = 0; i < table.stack.n_runs; ++i) {

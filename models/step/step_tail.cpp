@@ -206,19 +206,19 @@ Seconds offloaded_optimizer_time(const TailInputs& in, double parameters) {
   return time;
 }
 
-/// Of a weight that lives on the host: FSDP's stays in the format of its states and is cast on the device.
-double fetched_bytes(const TailInputs& in) {
-  if (in.workload.finetune != FineTune::Full || !is_fsdp(in.strategy.sharding)) {
-    return gathered_parameter_bytes(in.workload, in.stack);
-  }
-  return state_widths(in.workload, in.strategy, in.stack).weight;
+/// Of weights that live on the host, of which so many are trained: FSDP's stay in the format of their states and are
+/// cast on the device.
+Bytes fetched_bytes(const TailInputs& in, double parameters, double trained) {
+  const double gathered = gathered_parameter_bytes(in.workload, in.stack);
+  if (in.workload.finetune != FineTune::Full || !is_fsdp(in.strategy.sharding)) return Bytes(gathered * parameters);
+  const double held = state_widths(in.workload, in.strategy, in.stack).weight;
+  return Bytes(held * trained + gathered * (parameters - trained));
 }
 
 /// Weights that live on the host or on NVMe come in for every pass of every micro-batch: what shows beside a pass.
-Seconds fetch_time(const TailInputs& in, double parameters, Seconds pass) {
+Seconds fetch_time(const TailInputs& in, Bytes bytes, Seconds pass) {
   const Cluster& c = in.cluster;
   if (c.host_link.value() <= 0) return {};
-  const Bytes bytes(fetched_bytes(in) * parameters);
   Seconds time = bytes / c.host_link;
   if (in.strategy.offload.to_nvme && c.local_nvme_read.value() > 0) {
     time = std::max(time, bytes * c.gpus_per_node / c.local_nvme_read);
@@ -226,12 +226,25 @@ Seconds fetch_time(const TailInputs& in, double parameters, Seconds pass) {
   return std::max(Seconds(), time - pass);
 }
 
-RankParameters trained_parameters(const Workload& w, const Strategy& s, const RankParameters& held,
-                                  std::int32_t stage) {
+RankParameters trained_on_rank(const Workload& w, const LayerStack& layers, const Strategy& s,
+                               const RankParameters& held, std::int32_t stage) {
+  if (w.trained_layers) return stage_updated_parameters(w, layers, s, stage);
   if (w.finetune == FineTune::Full) return held;
   const RankParameters adapters = adapter_rank_parameters(w.architecture, w.lora, s);
-  const double root = w.trains_embeddings() ? stage_root_parameters(w.architecture, s, stage) : 0;
+  const double root = trained_root_parameters(w, s, stage);
   return {.dense = adapters.dense / s.pipeline_parallel + root, .experts = adapters.experts / s.pipeline_parallel};
+}
+
+/// Layers that no backward pass reaches.
+double unreached_parameters(const LayerStack& stack, const Strategy& s, std::int32_t stage) {
+  const PerKind<double> layers = stage_layers(stack, stage, s.pipeline_parallel);
+  double sum = 0;
+  for (int i = 0; i < stack.n_runs; ++i) {
+    const auto index = static_cast<std::size_t>(i);
+    const LayerRun& run = stack.runs[index];
+    if (!run.spec.has_backward()) sum += layers[index] * layer_rank_parameters(run, s).total();
+  }
+  return sum;
 }
 
 }  // namespace
@@ -245,7 +258,7 @@ StepTail StageModel::tail(std::int32_t index, const LongestPasses& longest) cons
                 .stack = stack_,
                 .groups = groups_,
                 .held = held,
-                .trained = trained_parameters(workload_, strategy_, held, index),
+                .trained = trained_on_rank(workload_, table_.stack, strategy_, held, index),
                 .passes = longest,
                 .layers = std::accumulate(layers.begin(), layers.end(), 0.0)};
   const double dense_shards = shards_optimizer(strategy_.sharding) ? static_cast<double>(groups_.shard.ranks) : 1;
@@ -254,9 +267,11 @@ StepTail StageModel::tail(std::int32_t index, const LongestPasses& longest) cons
   const RankParameters updated{.dense = in.trained.dense / dense_shards, .experts = in.trained.experts / expert_shards};
   StepTail tail;
   if (strategy_.offload.parameters) {
+    const double trained = updated.total();
     const double parameters = held.total() / dense_shards;
-    const Seconds forward = fetch_time(in, parameters, longest.forward);
-    const Seconds backward = fetch_time(in, parameters, longest.backward);
+    const double frozen = unreached_parameters(table_.stack, strategy_, index) / dense_shards;
+    const Seconds forward = fetch_time(in, fetched_bytes(in, parameters, trained), longest.forward);
+    const Seconds backward = fetch_time(in, fetched_bytes(in, parameters - frozen, trained), longest.backward);
     tail.offload += static_cast<double>(strategy_.micro_batches(workload_)) * (forward + backward);
     // The network works while a pass waits for the host link.
     in.passes.forward += forward;
@@ -268,7 +283,7 @@ StepTail StageModel::tail(std::int32_t index, const LongestPasses& longest) cons
   } else {
     tail.optimizer = optimizer_time(in, updated.total());
   }
-  const double root = stage_root_parameters(workload_.architecture, strategy_, index) / dense_shards;
+  const double root = trained_root_parameters(workload_, strategy_, index) / dense_shards;
   tail.optimizer += orthogonalization_time(in, {.dense = updated.dense - root, .experts = updated.experts});
   return tail;
 }

@@ -54,6 +54,7 @@ std::vector<std::string> traits(const Workload& w, const Strategy& s, const Clus
   add(s.expert_parallel > 1, "expert parallelism");
   add(w.architecture.has_state_mixer(), w.architecture.state.delta_rule ? "the gated delta rule" : "state mixers");
   add(w.finetune != FineTune::Full, "low-rank adapters");
+  add(w.trained_layers.has_value(), "frozen layers");
   add(w.finetune == FineTune::Qlora, "a 4-bit base");
   add(w.loss != nullptr, "losses over several passes or sequences");
   add(s.offload.optimizer || s.offload.parameters || s.offload.activations, "offloading");

@@ -49,7 +49,7 @@ class RowEstimator {
   RowEstimator(const Workload& workload, const Cluster& one_node, const Stack& stack, const BatchColumns& rows,
                BatchDetail detail, BatchEstimates& out)
       : workload_(workload),
-        layers_(layer_stack(workload.architecture, stack)),
+        layers_(layer_stack(workload, stack)),
         cluster_(used_by(stack, one_node)),
         stack_(stack),
         rows_(rows),

@@ -20,7 +20,7 @@ Seconds over_layers(const LayerTable& table, F pass) {
   Seconds sum;
   for (int i = 0; i < table.stack.n_runs; ++i) {
     const auto run = static_cast<std::size_t>(i);
-    sum += static_cast<double>(table.stack.runs[run].count) * pass(table.layers[run]);
+    sum += static_cast<double>(table.stack.runs[run].count) * pass(table.stack.runs[run].spec, table.layers[run]);
   }
   return sum;
 }
@@ -30,7 +30,7 @@ Seconds over_layers(const LayerTable& table, F pass) {
 Seconds table_floor(const LayerTable& table, const StackProfile& profile) {
   const EdgeCosts& e = table.edge;
   return over_layers(table,
-                     [&](const LayerCosts& layer) {
+                     [&](const LayerSpec&, const LayerCosts& layer) {
                        return pass_floor(layer.forward, profile) + pass_floor(layer.backward, profile);
                      }) +
          pass_floor(e.embedding_forward, profile) + pass_floor(e.embedding_backward, profile) +
@@ -38,19 +38,22 @@ Seconds table_floor(const LayerTable& table, const StackProfile& profile) {
 }
 
 Seconds recompute_floor(const LayerTable& table, const Stack& stack) {
-  return over_layers(table, [&](const LayerCosts& layer) { return pass_floor(replayed(layer, stack), stack.profile); });
+  return over_layers(table, [&](const LayerSpec& spec, const LayerCosts& layer) {
+    return spec.has_backward() ? pass_floor(replayed(layer, stack), stack.profile) : Seconds();
+  });
 }
 
 TokenWork token_work(const Workload& w, const StackProfile& profile) {
   constexpr double kFlopsPerWeight = 2;
   const Architecture& a = w.architecture;
-  const bool trains_weights = w.finetune == FineTune::Full;
-  const double passes = trains_weights ? 3 : 2;  // forward, gradient of the input, gradient of the weights
   const auto hidden = static_cast<double>(a.hidden);
   const double matrices = a.gated_mlp ? 3 : 2;
   const bool has_shared = a.moe.n_shared_experts > 0;
   TokenWork work;
-  for (const LayerRun& run : layer_stack(a)) {
+  for (const LayerRun& run : layer_stack(w)) {
+    // Forward, gradient of the input, gradient of the weights.
+    const double input = run.spec.has_backward() ? 2 : 1;
+    const double passes = input + (trains_weights(w, run.spec) ? 1 : 0);
     const auto layers = static_cast<double>(run.count);
     auto weights = static_cast<double>(active_matmul_parameters(a, run.spec));
     if (run.spec.moe) {
@@ -60,7 +63,7 @@ TokenWork token_work(const Workload& w, const StackProfile& profile) {
       weights -= router + routed_column * static_cast<double>(a.moe.top_k * a.moe.expert_ffn_hidden) +
                  column * static_cast<double>(a.moe.n_shared_experts * a.moe.shared_expert_ffn_hidden);
       if (a.moe.shared_expert_gate) weights -= hidden;
-      work.router += layers * kFlopsPerWeight * 2 * router;
+      work.router += layers * kFlopsPerWeight * input * router;
       // How much routing slows depends on the experts' width; never to less than the stack's own figure or none.
       work.routed += layers * kFlopsPerWeight * passes * routed_column * std::min(1.0, profile.moe_slowdown);
       if (has_shared) work.shared_column += layers * kFlopsPerWeight * passes * column;
@@ -69,7 +72,9 @@ TokenWork token_work(const Workload& w, const StackProfile& profile) {
   }
   const bool every_token_has_logits = a.kind == ModelKind::Decoder || a.kind == ModelKind::EncoderDecoder;
   const auto predictions = static_cast<double>(a.predictions());
-  if (a.vocab > 0 && every_token_has_logits) work.head_column = predictions * kFlopsPerWeight * passes * hidden;
+  const bool trains_head = w.finetune == FineTune::Full && w.trains_head();
+  const double head_passes = 1 + (w.trains_below_head() ? 1 : 0) + (trains_head ? 1 : 0);
+  if (a.vocab > 0 && every_token_has_logits) work.head_column = predictions * kFlopsPerWeight * head_passes * hidden;
   return work;
 }
 

@@ -17,7 +17,7 @@ StackSearch::StackSearch(const PlanRequest& request, const Stack& stack, const I
       stack_(stack),
       micro_batches_(micro_batches),
       common_(common_options(request, instance, one_node, stack)),
-      layers_(layer_stack(workload.architecture, stack)),
+      layers_(layer_stack(workload, stack)),
       token_work_(token_work(workload, stack.profile)),
       safe_part_(request.max_oom_probability ? safe_memory_part(stack, *request.max_oom_probability) : 1),
       rate_(work_rate(one_node, stack.product_precision(workload.precision), stack.profile)),

@@ -34,6 +34,19 @@ TEST(MicroBatchWork, OfFrozenWeightsSparesTheirGradients) {
   EXPECT_DOUBLE_EQ(flops(w, {}, 1), full * 2 / 3);
 }
 
+TEST(MicroBatchWork, OfFrozenLayersIsOnePassOrTwo) {
+  Workload w = workload(small_model(4, 512, 8), 1024);
+  const double layer = 16 * 512.0 * 512;
+  const double head = 512.0 * 32000;
+  const auto passes = [&](const char* trained) {
+    w.trained_layers = trained_layers_from(trained);
+    return flops(w, {}, 1) / (2 * 1024);
+  };
+  EXPECT_DOUBLE_EQ(passes("last:1"), 3 * layer + 3 * layer + 2 * head) << "three of one pass, one of three";
+  EXPECT_DOUBLE_EQ(passes("first:1"), 3 * layer + 3 * 2 * layer + 2 * head);
+  EXPECT_DOUBLE_EQ(passes("head"), 4 * layer + 2 * head);
+}
+
 TEST(MicroBatchWork, CutsAVocabularyIntoWholeColumns) {
   Architecture a = small_model(1, 512, 8);
   const double layer = 16 * 512.0 * 512;

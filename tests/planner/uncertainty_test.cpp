@@ -77,6 +77,9 @@ TEST(Traits, AdaptersAndEveryKindOfOffloadCount) {
   Workload adapters = c.workload;
   adapters.finetune = FineTune::Lora;
   EXPECT_EQ(more(adapters, c.strategy), Names{"low-rank adapters"});
+  Workload frozen = c.workload;
+  frozen.trained_layers = trained_layers_from("last:2");
+  EXPECT_EQ(more(frozen, c.strategy), Names{"frozen layers"});
   adapters.finetune = FineTune::Qlora;
   EXPECT_EQ(more(adapters, c.strategy), (Names{"low-rank adapters", "a 4-bit base"}));
   for (bool Offload::*part : {&Offload::optimizer, &Offload::parameters, &Offload::activations}) {
