@@ -14,6 +14,7 @@ FineTuningMethod read_method(const JsonValue& value, Diagnostics& out) {
   method.title = read_text(reader, "title");
   method.trains = read_name(reader, "trains");
   method.adapters = reader.has("adapters") ? read_name(reader, "adapters") : "";
+  method.last_layers = reader.has("last_layers") ? reader.number("last_layers", 0, 1) : 0;
   method.quality = read_text(reader, "quality");
   method.paper = read_text(reader, "paper");
   reader.finish();

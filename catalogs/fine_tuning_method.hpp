@@ -8,11 +8,12 @@ namespace smplan {
 
 /// A way to fine-tune, as people name it. Source: catalogs/data/finetuning/methods.json.
 struct FineTuningMethod {
-  std::string name;      ///< `rslora`
-  std::string title;     ///< in sentences
-  std::string trains;    ///< what of it decides memory and time: `full`, `lora`, `qlora`
-  std::string adapters;  ///< kind of its adapters (adapter_methods.hpp); empty: LoRA's, or none
-  std::string quality;   ///< what `paper` measured of the model that comes out
+  std::string name;        ///< `rslora`
+  std::string title;       ///< in sentences
+  std::string trains;      ///< what of it decides memory and time: `full`, `lora`, `qlora`
+  double last_layers = 0;  ///< part of the blocks that is trained, the last ones; 0: all
+  std::string adapters;    ///< kind of its adapters (adapter_methods.hpp); empty: LoRA's, or none
+  std::string quality;     ///< what `paper` measured of the model that comes out
   std::string paper;
 };
 

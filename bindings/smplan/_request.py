@@ -43,6 +43,7 @@ class Request(TypedDict, total=False):
     lora_rank: Number
     lora_targets: str
     lora_embeddings: Union[bool, str]
+    trained_layers: Number
     mean_seq_len: Number
     loss: str
     reference: str

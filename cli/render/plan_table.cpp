@@ -132,6 +132,7 @@ namespace {
 
 std::string fine_tuning_words(const Workload& w) {
   std::string text = "fine-tuning, all weights";
+  if (w.trained_layers) text = fmt::format("fine-tuning, {} alone", trained_words(*w.trained_layers));
   if (w.finetune != FineTune::Full) {
     text = fmt::format("fine-tuning, {} of rank {}", w.finetune == FineTune::Lora ? "LoRA" : "QLoRA", w.lora.rank);
     if (w.lora.method != nullptr) text += fmt::format(" ({})", w.lora.method->name);

@@ -193,12 +193,14 @@ class Planner {
     // What the request is about, whatever the method.
     RequestSpec plain = q_.base;
     plain.finetune = "full";
-    for (auto* field : {&plain.lora_rank, &plain.lora_targets, &plain.lora_embeddings, &plain.reference})
+    for (auto* field :
+         {&plain.lora_rank, &plain.lora_targets, &plain.lora_embeddings, &plain.trained_layers, &plain.reference})
       field->reset();
     plain.launchable = "any";
     const Result<PlanRequest> whole = resolve(plain, catalog_, region_, Purpose::Plan, now_);
     if (!whole) return tl::unexpected<Diagnostics>(whole.error());
     out_.source = q_.source;
+    blocks_ = whole->workload.architecture.n_layers;
     choose_length(whole->workload);
     lengths_ = q_.lengths.cut_to(out_.seq_len);
     out_.cut = std::count_if(q_.lengths.tokens.begin(), q_.lengths.tokens.end(),
@@ -256,6 +258,18 @@ class Planner {
     return std::max<std::int64_t>(1, std::llround(mean));
   }
 
+  /// What an evaluation, a forward pass, is of a step: a third of one of all weights, half of one of adapters, and by
+  /// FLOPs where part of the model is frozen.
+  [[nodiscard]] double forward_part(const RequestSpec& spec) const {
+    if (spec.finetune != "full") return 1.0 / 2;
+    const auto trained = trained_layers_from(spec.trained_layers.value_or(""));
+    if (!trained || trained->blocks < 1 || trained->blocks > blocks_) return 1.0 / 3;
+    const auto blocks = static_cast<double>(trained->blocks);
+    const auto crossed = static_cast<double>(blocks_ - trained->begin(blocks_)) - blocks;
+    const auto all = static_cast<double>(blocks_);
+    return all / (all + 2 * blocks + crossed);
+  }
+
   [[nodiscard]] RequestSpec spec_of(const FineTuningMethod& method, std::int64_t mean) const {
     RequestSpec spec = q_.base;
     spec.finetune = method.trains;
@@ -264,12 +278,17 @@ class Planner {
       for (auto* field : {&spec.adapters, &spec.lora_rank, &spec.lora_targets, &spec.lora_embeddings}) field->reset();
       if (spec.reference == "adapters") spec.reference.reset();
     }
+    // What the request names of the blocks is meant for the method that freezes the others.
+    if (method.last_layers == 0) spec.trained_layers.reset();
+    if (method.last_layers > 0 && !spec.trained_layers) {
+      const double last = std::round(method.last_layers * static_cast<double>(blocks_));
+      spec.trained_layers = fmt::format("last:{:.0f}", std::max(1.0, last));
+    }
     spec.seq_len = std::to_string(out_.seq_len);
     if (mean < out_.seq_len) spec.mean_seq_len = std::to_string(mean);
     if (batch_) spec.global_batch = std::to_string(*batch_);
     const double trained = sequences() * static_cast<double>(mean) * q_.epochs;
-    // An evaluation is a forward pass: a third of a step of all weights, half of one of adapters.
-    const double forward = method.trains == "full" ? 1.0 / 3 : 1.0 / 2;
+    const double forward = forward_part(spec);
     const double evaluated = q_.evaluation / (1 - q_.evaluation) * trained;
     spec.tokens = fmt::format("{:.0f}", std::ceil(trained + forward * evaluated));
     spec.top = "1";
@@ -329,8 +348,9 @@ class Planner {
     row.tokens = sequences() * static_cast<double>(row.mean_seq_len) * q_.epochs;
     row.steps = static_cast<std::int64_t>(std::ceil(row.tokens / w.tokens_per_step()));
     const bool full = w.finetune == FineTune::Full;
-    row.trained = full ? count_parameters(w.architecture).total() : trained_lora_parameters(w.architecture, w.lora);
-    row.saved = Bytes((full ? 2.0 : 4.0) * static_cast<double>(row.trained));
+    row.trained = trained_parameters(w);
+    const std::int64_t saved = full ? count_parameters(w.architecture).total() : row.trained;
+    row.saved = Bytes((full ? 2.0 : 4.0) * static_cast<double>(saved));
     return row;
   }
 
@@ -341,6 +361,7 @@ class Planner {
   const SearchOptions& options_;
   ExampleLengths lengths_;
   std::optional<std::int64_t> batch_;
+  std::int64_t blocks_ = 0;
   FineTuneAnswer out_;
 };
 

@@ -71,6 +71,7 @@ void read_request(const JsonValue& value, TrainingPlan& plan, Diagnostics& out) 
   plan.fine_tunes = reader.optional_bool("fine_tuning").value_or(plan.finetune != FineTune::Full);
   if (reader.has("lora_rank")) plan.lora_rank = reader.integer("lora_rank", 1, kMaxCount);
   plan.lora_embeddings = reader.optional_bool("lora_embeddings").value_or(false);
+  if (reader.has("trained_layers")) plan.trained_layers = read_named(reader, "trained_layers", trained_layers_from);
   if (reader.has("mean_seq_len")) plan.mean_seq_len = reader.integer("mean_seq_len", 1, plan.seq_len);
   if (reader.has("lora_targets")) plan.lora_targets = read_named(reader, "lora_targets", lora_targets_from);
   if (reader.has("adapters")) {
@@ -343,6 +344,7 @@ TrainingPlan training_plan_of(const PlanRequest& request, const Plan& plan, std:
   out.fine_tunes = w.fine_tunes || w.finetune != FineTune::Full;
   out.lora_rank = w.finetune == FineTune::Full ? 0 : w.lora.rank;
   out.lora_embeddings = w.lora.train_embeddings;
+  out.trained_layers = w.trained_layers;
   if (w.finetune != FineTune::Full) out.lora_targets = w.lora.targets;
   out.adapters = w.lora.method;
   out.mean_seq_len = w.mean_seq_len;

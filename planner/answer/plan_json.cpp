@@ -84,6 +84,7 @@ Json work_json(const PlanRequest& r) {
   out["fine_tuning"] = w.fine_tunes;
   out["lora_rank"] = w.finetune == FineTune::Full ? Json(nullptr) : Json(w.lora.rank);
   if (w.lora.train_embeddings) out["lora_embeddings"] = true;
+  if (w.trained_layers) out["trained_layers"] = to_string(*w.trained_layers);
   if (w.finetune != FineTune::Full && w.lora.targets != LoraTargets::Linear) {
     out["lora_targets"] = std::string(to_string(w.lora.targets));
   }

@@ -78,6 +78,10 @@ const Need kNeeds[] = {
                        p.lora_targets == LoraTargets::Attention ? "the layers of attention" : "queries and values"));
      },
      [](const Capabilities& c, const TrainingPlan&) { return c.chosen_layers; }},
+    {[](const TrainingPlan& p) {
+       return p.trained_layers ? "training of " + trained_words(*p.trained_layers) + " alone" : std::string();
+     },
+     [](const Capabilities& c, const TrainingPlan&) { return c.frozen_layers; }},
     {[](const TrainingPlan& p) { return p.adapters != nullptr ? "adapters of the kind " + p.adapters->name : ""; },
      [](const Capabilities& c, const TrainingPlan&) { return c.adapter_kinds; }},
     {[](const TrainingPlan& p) { return when(p.mean_seq_len > 0, "sequences of different lengths"); },

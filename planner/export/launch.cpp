@@ -169,6 +169,7 @@ Settings script_settings(const ExportJob& job) {
   if (p.loss != nullptr && p.loss->frozen == FrozenModel::Reference) {
     out.emplace_back("reference", json_string(to_string(p.reference)));
   }
+  if (p.trained_layers) out.emplace_back("trained_layers", json_string(to_string(*p.trained_layers)));
   if (p.lora_embeddings) out.emplace_back("lora_embeddings", json_string("on"));
   for (const DimensionRow& row : dimensions()) {
     if (!row.of_execution || !row.applies(p.strategy)) continue;

@@ -24,6 +24,7 @@ TrainingPlan plainest_plan(const Workload& workload, const Stack& stack) {
   plan.lora_rank = workload.lora.rank;
   plan.lora_embeddings = workload.lora.train_embeddings;
   plan.lora_targets = workload.lora.targets;
+  plan.trained_layers = workload.trained_layers;
   plan.adapters = workload.lora.method;
   plan.mean_seq_len = workload.mean_seq_len;
   plan.loss = workload.loss;

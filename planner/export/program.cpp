@@ -200,6 +200,24 @@ std::string word(const std::string& json) {
   return escape_shell(value.is_string() ? value.text() : json);
 }
 
+/// What the program cannot freeze beside.
+void check_freezing(const TrainingPlan& plan, Engine engine, Diagnostics& faults) {
+  const TrainedLayers& t = *plan.trained_layers;
+  // FSDP keeps all that is outside of the blocks in one unit, and a unit has one number format.
+  if (engine == Engine::Fsdp && t.embedding != t.head && !plan.model.tied_embeddings) {
+    faults.push_back(
+        {"not-expressible", "--target",
+         "the training program under FSDP trains embedding and head together or neither: they are one unit",
+         "plan with both or none in --trained-layers, or export with --script your own"});
+  }
+  // Reentrant checkpoints give no gradients where no input of a layer has one.
+  if (plan.strategy.execution.reentrant_checkpoint == Toggle::On && plan.strategy.recompute == Recompute::Full) {
+    faults.push_back({"not-expressible", "--target",
+                      "the training program recomputes frozen layers without reentrant checkpoints only",
+                      "plan with --reentrant-checkpoint off, or export with --script your own"});
+  }
+}
+
 }  // namespace
 
 Engine engine_of(TrainingProgram program, const Strategy& strategy) {
@@ -266,6 +284,7 @@ void check_program(const TrainingPlan& plan, TrainingProgram program, Diagnostic
     refuse(fmt::format("the training program has no fp8 with {}", to_string(engine)),
            "plan with --dtype bf16, or with --stack fsdp");
   }
+  if (plan.trained_layers) check_freezing(plan, engine, faults);
   const bool shards_bits = engine == Engine::Ddp || program == TrainingProgram::TorchFsdp;
   if (plan.finetune == FineTune::Qlora && !shards_bits) {
     refuse(fmt::format("the training program has no 4-bit base with {}", to_string(engine)),

@@ -38,6 +38,7 @@ constexpr Capabilities kAnything = {.tensor = true,
                                     .quantized_adapters = true,
                                     .trained_embeddings = true,
                                     .chosen_layers = true,
+                                    .frozen_layers = true,
                                     .adapter_kinds = true,
                                     .lengths = true,
                                     .losses = true,
@@ -68,6 +69,13 @@ constexpr Capabilities kTrainerFile = {.offload_optimizer = true,
                                                            Sharding::Zero3, Sharding::FsdpFull, Sharding::FsdpGradOp),
                                        .recomputes = kFullRecompute,
                                        .precisions = kHalfPrecision};
+
+/// The same of a tool that can freeze part of the model by its file.
+constexpr Capabilities kFreezingTrainerFile = [] {
+  Capabilities can = kTrainerFile;
+  can.frozen_layers = true;
+  return can;
+}();
 
 /// Every target: one entry, one writer. What a writer lacks words for is said here and nowhere else.
 constexpr ExportTarget kTargets[] = {
@@ -123,6 +131,7 @@ constexpr ExportTarget kTargets[] = {
       .quantized_adapters = true,
       .trained_embeddings = true,
       .chosen_layers = true,
+      .frozen_layers = true,
       .adapter_kinds = true,
       .lengths = true,
       .losses = true,
@@ -143,6 +152,7 @@ constexpr ExportTarget kTargets[] = {
       .quantized_adapters = true,
       .trained_embeddings = true,
       .chosen_layers = true,
+      .frozen_layers = true,
       .adapter_kinds = true,
       .lengths = true,
       .losses = true,
@@ -164,6 +174,7 @@ constexpr ExportTarget kTargets[] = {
       .quantized_adapters = true,
       .trained_embeddings = true,
       .chosen_layers = true,
+      .frozen_layers = true,
       .adapter_kinds = true,
       .smddp = true,
       .shardings = set_of(Sharding::FsdpFull, Sharding::FsdpGradOp, Sharding::FsdpHybrid),
@@ -258,9 +269,10 @@ constexpr ExportTarget kTargets[] = {
      check_neuronx,
      write_neuronx},
     {"trl", "TRL configuration (YAML)", TargetSide::Strategy, kTrainerFile, 0, check_trl, write_trl},
-    {"axolotl", "axolotl configuration (YAML)", TargetSide::Strategy, kTrainerFile, 0, check_axolotl, write_axolotl},
-    {"llama-factory", "LLaMA-Factory configuration (YAML)", TargetSide::Strategy, kTrainerFile, 0, check_llama_factory,
-     write_llama_factory},
+    {"axolotl", "axolotl configuration (YAML)", TargetSide::Strategy, kFreezingTrainerFile, 0, check_axolotl,
+     write_axolotl},
+    {"llama-factory", "LLaMA-Factory configuration (YAML)", TargetSide::Strategy, kFreezingTrainerFile, 0,
+     check_llama_factory, write_llama_factory},
     {"torchtune",
      "torchtune recipe configuration (YAML)",
      TargetSide::Strategy,
@@ -332,6 +344,10 @@ void note_kernels(const TrainingPlan& plan, Export& out) {
     out.notes.push_back(
         fmt::format("The script brings the adapters, of rank {} on {}{}.", plan.lora_rank, adapted_layers(plan),
                     plan.lora_embeddings ? ", and trains embedding and head (modules_to_save of PEFT)" : ""));
+  }
+  if (!out.brings_program && !out.names_adapters && plan.trained_layers) {
+    out.notes.push_back(fmt::format("The script trains {} and freezes the rest (requires_grad_).",
+                                    trained_words(*plan.trained_layers)));
   }
   for (const DimensionRow& row : dimensions()) {
     const bool said = std::find(out.said.begin(), out.said.end(), row.dimension) != out.said.end();

@@ -114,6 +114,7 @@ std::string_view adapted_layers(const TrainingPlan& plan) {
 std::string training_words(const TrainingPlan& plan) {
   std::string words(to_string(plan.optimizer));
   if (plan.loss != nullptr) words += ", " + plan.loss->name;
+  if (plan.trained_layers) words += fmt::format(", {} trained, the rest frozen", trained_words(*plan.trained_layers));
   if (plan.finetune == FineTune::Full) return words;
   words += fmt::format(", {} of rank {}", adapters_name(plan), plan.lora_rank);
   if (plan.lora_targets != LoraTargets::Linear) words += fmt::format(" on {}", adapted_layers(plan));

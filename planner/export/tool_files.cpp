@@ -3,8 +3,10 @@
 // hiyouga/LLaMA-Factory 0.9 (hparams).
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "planner/export/program.hpp"
 #include "planner/export/text.hpp"
@@ -139,6 +141,34 @@ void add_common(const ExportJob& job, Json& c) {
   c["logging_steps"] = 10;
 }
 
+/// axolotl's patterns of what is trained. A point stands for itself, so that no name of an expert matches.
+Json unfrozen_names(const TrainingPlan& plan) {
+  const TrainedLayers& t = *plan.trained_layers;
+  Json names = Json::array();
+  if (t.blocks > 0) {
+    std::vector<std::int64_t> depths(static_cast<std::size_t>(t.blocks));
+    std::iota(depths.begin(), depths.end(), t.begin(plan.model.n_layers));
+    names.push_back(fmt::format("^[a-z_.]+layers.({}).", fmt::join(depths, "|")));
+  }
+  const bool tied = plan.model.tied_embeddings;
+  if (t.embedding || (t.head && tied)) names.push_back("^[a-z_.]+embed_tokens.weight$");
+  if (t.head && !tied) names.push_back("^[a-z_.]*lm_head.weight$");
+  return names;
+}
+
+/// LLaMA-Factory trains blocks of one end, which it finds by their number between points in a weight's name.
+void check_factory_freezing(const TrainingPlan& plan, Diagnostics& faults) {
+  const TrainedLayers& t = *plan.trained_layers;
+  if (t.blocks == 0 || t.from.value_or(0) > 0) {
+    refuse(faults, "LLaMA-Factory trains the first blocks or the last ones, one at least",
+           "plan with --trained-layers last:N or first:N, or export to axolotl");
+  }
+  if (plan.model.is_moe() && plan.model.moe.n_experts > t.begin(plan.model.n_layers)) {
+    refuse(faults, "LLaMA-Factory finds blocks by numbers that experts of all blocks have too, and would train those",
+           "export to axolotl");
+  }
+}
+
 /// The file, what it needs beside it, and how it is started.
 void add_file(const ExportJob& job, std::string path, const Json& config, std::string_view package,
               const std::string& command, Export& out, Diagnostics& faults) {
@@ -161,6 +191,13 @@ void add_file(const ExportJob& job, std::string path, const Json& config, std::s
 void check_trl(const TrainingPlan& plan, Diagnostics& faults) { check_tool(plan, &LossWord::trl, "TRL", faults); }
 void check_axolotl(const TrainingPlan& plan, Diagnostics& faults) {
   check_tool(plan, &LossWord::axolotl, "axolotl", faults);
+  if (plan.trained_layers && !plan.model.gated_mlp) {
+    faults.push_back(
+        {"not-expressible", "--target",
+         fmt::format("axolotl freezes by the names of weights, and {} may call its blocks otherwise than Llama",
+                     plan.model.name),
+         "write unfrozen_parameters yourself, or export to llama-factory"});
+  }
   // It loads weights in 16 bits wherever `bf16` or `fp16` is on. DeepSpeed and FSDP make masters of them, nothing else.
   const bool half = plan.precision == Precision::Bf16 || plan.precision == Precision::Fp16;
   const bool whole = plan.finetune == FineTune::Full && plan.strategy.sharding == Sharding::None;
@@ -171,6 +208,7 @@ void check_axolotl(const TrainingPlan& plan, Diagnostics& faults) {
 }
 void check_llama_factory(const TrainingPlan& plan, Diagnostics& faults) {
   check_tool(plan, &LossWord::factory, "LLaMA-Factory", faults);
+  if (plan.trained_layers) check_factory_freezing(plan, faults);
   if (plan.finetune == FineTune::Full && is_pure_half(plan) && plan.precision != Precision::Bf16) {
     faults.push_back({"not-expressible", "--target", "LLaMA-Factory trains without fp32 weights in bf16 alone",
                       "plan with --dtype bf16, or --pure-half off"});
@@ -246,6 +284,7 @@ void write_axolotl(const ExportJob& job, Export& out, Diagnostics& faults) {
     say_kind(plan.adapters, &KindWord::axolotl, c);
   }
   if (plan.finetune == FineTune::Qlora) c["load_in_4bit"] = true;
+  if (plan.trained_layers) c["unfrozen_parameters"] = unfrozen_names(plan);
   if (by_deepspeed(plan)) c["deepspeed"] = std::string(kDeepSpeedFile);
   if (is_fsdp(plan.strategy.sharding)) {
     c["fsdp_version"] = 2;
@@ -269,7 +308,16 @@ void write_llama_factory(const ExportJob& job, Export& out, Diagnostics& faults)
   c["stage"] = plan.loss != nullptr ? "dpo" : "sft";
   if (plan.loss != nullptr) c["pref_loss"] = word_of(*plan.loss, &LossWord::factory);
   c["do_train"] = true;
-  c["finetuning_type"] = plan.finetune == FineTune::Full ? "full" : "lora";
+  c["finetuning_type"] = plan.trained_layers ? "freeze" : plan.finetune == FineTune::Full ? "full" : "lora";
+  if (plan.trained_layers) {
+    const TrainedLayers& t = *plan.trained_layers;
+    c["freeze_trainable_layers"] = t.from ? -t.blocks : t.blocks;
+    std::vector<std::string> outside;
+    if (t.embedding) outside.emplace_back("embed_tokens");
+    if (t.head && !plan.model.tied_embeddings) outside.emplace_back("lm_head");
+    if (t.head && plan.model.tied_embeddings && !t.embedding) outside.emplace_back("embed_tokens");
+    if (!outside.empty()) c["freeze_extra_modules"] = fmt::format("{}", fmt::join(outside, ","));
+  }
   if (plan.finetune != FineTune::Full) {
     c["lora_rank"] = plan.lora_rank;
     c["lora_alpha"] = 2 * plan.lora_rank;

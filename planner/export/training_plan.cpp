@@ -33,6 +33,7 @@ std::string TrainingPlan::id() const {
       lora_rank, lora_embeddings};
   if (fine_tunes && finetune == FineTune::Full) decided["work"].push_back("from weights");
   if (!beside.empty()) decided["beside"] = beside;
+  if (trained_layers) decided["trained"] = to_string(*trained_layers);
   if (mean_seq_len > 0) decided["lengths"] = mean_seq_len;
   if (lora_targets != LoraTargets::Linear) decided["adapters"] = to_string(lora_targets);
   if (adapters != nullptr) decided["adapter_kind"] = adapters->name;

@@ -53,8 +53,9 @@ struct TrainingPlan {
   std::int64_t lora_rank = 0;
   LoraTargets lora_targets = LoraTargets::Linear;
   bool lora_embeddings = false;
-  const AdapterMethod* adapters = nullptr;  ///< kind of adapters other than LoRA
-  const TrainingLoss* loss = nullptr;       ///< other than that of the next token
+  std::optional<TrainedLayers> trained_layers;  ///< of full training; the rest is frozen
+  const AdapterMethod* adapters = nullptr;      ///< kind of adapters other than LoRA
+  const TrainingLoss* loss = nullptr;           ///< other than that of the next token
   Reference reference = Reference::Copy;
   std::string teacher;                  ///< name of the model; empty: none
   std::optional<InputMode> input_mode;  ///< nullopt: the plan has no data set

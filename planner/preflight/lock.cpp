@@ -81,6 +81,7 @@ RequestSpec request_of(const TrainingPlan& plan, const JsonValue& document) {
   }
   if (plan.finetune != FineTune::Full) spec.lora_rank = std::to_string(plan.lora_rank);
   if (plan.lora_embeddings) spec.lora_embeddings = "on";
+  if (plan.trained_layers) spec.trained_layers = to_string(*plan.trained_layers);
   if (plan.lora_targets != LoraTargets::Linear) spec.lora_targets = to_string(plan.lora_targets);
   if (plan.adapters != nullptr) spec.adapters = plan.adapters->name;
   if (plan.mean_seq_len > 0) spec.mean_seq_len = std::to_string(plan.mean_seq_len);

@@ -56,6 +56,10 @@ std::vector<RequestName> before_dimensions() {
        &RequestSpec::lora_targets},
       {"lora_embeddings", RequestGroup::Work, "on|off",
        "Train embedding and head beside the adapters (modules_to_save of PEFT) [off]", &RequestSpec::lora_embeddings},
+      {"trained_layers", RequestGroup::Work, "LAYERS",
+       "Train these and freeze the rest: blocks (last:8, first:8, 16-23), embedding, head, or several (last:8+head) "
+       "[all]",
+       &RequestSpec::trained_layers},
       {"mean_seq_len", RequestGroup::Work, "N",
        "Tokens that an average sequence is computed with, where lengths differ: it decides the time, --seq-len the "
        "memory [--seq-len]",

@@ -175,6 +175,7 @@ void Resolver::read_formats() {
     add("conflict", "--lora-embeddings", "full training trains embedding and head anyway",
         "add --finetune lora or --finetune qlora");
   }
+  read_trained_layers();
   read_loss();
   if (spec_.lora_targets) {
     const auto targets = parse_name(*spec_.lora_targets, "targets of adapters", "--lora-targets", kTargetNames,
@@ -194,6 +195,27 @@ void Resolver::read_formats() {
     }
   }
   if (has_model_) weigh_adapters();
+}
+
+/// Freezing goes on from weights that exist. What the model has is checked with the workload.
+void Resolver::read_trained_layers() {
+  if (!spec_.trained_layers) return;
+  Workload& w = request_.workload;
+  w.trained_layers = trained_layers_from(trim(*spec_.trained_layers));
+  w.fine_tunes = true;
+  if (w.trained_layers) {
+    // A range that goes to the end is that of the last blocks.
+    TrainedLayers& t = *w.trained_layers;
+    const std::int64_t blocks = w.architecture.n_layers;
+    if (!has_model_ || !t.from || *t.from >= blocks) return;
+    if (trim(*spec_.trained_layers).find("-+") != std::string::npos || trim(*spec_.trained_layers).ends_with('-')) {
+      t.blocks = blocks - *t.from;
+    }
+    if (*t.from > 0 && *t.from + t.blocks == blocks) t.from.reset();
+    return;
+  }
+  add("bad-value", "--trained-layers", fmt::format("{} names no part of a model", quote(*spec_.trained_layers)),
+      "give blocks, embedding or head: last:8, first:8, 16-23, last:8+head, head");
 }
 
 /// The kind of adapters, where it is not LoRA's.

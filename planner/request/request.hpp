@@ -51,7 +51,7 @@ struct RequestSpec {
   std::optional<std::string> params, model, hf_config, arch;
   // Work.
   std::optional<std::string> tokens, seq_len, global_batch, global_batch_tokens, dtype, optimizer, finetune, adapters,
-      lora_rank, lora_targets, lora_embeddings, mean_seq_len, loss, reference, teacher;
+      lora_rank, lora_targets, lora_embeddings, trained_layers, mean_seq_len, loss, reference, teacher;
   // Hardware.
   std::optional<std::string> instances, count, max_gpus, region, market;
   // Software.

@@ -22,6 +22,7 @@ class Resolver {
   void read_formats();
   void read_precision(const std::string& text);
   void read_loss();
+  void read_trained_layers();
   void read_adapters();
   void weigh_adapters();
   void read_work();

@@ -431,10 +431,24 @@ std::string keyword_of(const RlName& name) {
 bool is_rl_member(std::string_view name) {
   // The work is what prompts and responses make of it, and no data set is read beside them. What is trained and how
   // many instances there may be have other defaults.
-  static constexpr std::array<std::string_view, 16> kOwn{
-      "finetune",   "count",      "tokens",  "seq_len",    "mean_seq_len", "global_batch",  "global_batch_tokens",
-      "loss",       "reference",  "teacher", "launchable", "dataset",      "dataset_files", "sample_size",
-      "input_mode", "data_region"};
+  // No framework of reinforcement learning freezes part of a policy by a setting.
+  static constexpr std::array<std::string_view, 17> kOwn{"finetune",
+                                                         "count",
+                                                         "tokens",
+                                                         "seq_len",
+                                                         "mean_seq_len",
+                                                         "global_batch",
+                                                         "global_batch_tokens",
+                                                         "loss",
+                                                         "reference",
+                                                         "teacher",
+                                                         "launchable",
+                                                         "dataset",
+                                                         "dataset_files",
+                                                         "sample_size",
+                                                         "input_mode",
+                                                         "data_region",
+                                                         "trained_layers"};
   return std::find(kOwn.begin(), kOwn.end(), name) == kOwn.end();
 }
 

@@ -155,6 +155,7 @@ Result<SimulatedJob> simulated_job(const TrainingPlan& plan, const Catalog& cata
   job.workload.finetune = plan.finetune;
   if (plan.lora_rank > 0) job.workload.lora.rank = plan.lora_rank;
   job.workload.lora.train_embeddings = plan.lora_embeddings;
+  job.workload.trained_layers = plan.trained_layers;
   job.workload.lora.targets = plan.lora_targets;
   job.workload.lora.method = plan.adapters;
   weigh_adapters_of(job.workload);

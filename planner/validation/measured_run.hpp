@@ -57,7 +57,8 @@ struct MeasuredRun {
   std::optional<std::int64_t> lora_rank;
   std::optional<LinearLayers> lora_targets;
   std::optional<bool> lora_embeddings;
-  const TrainingLoss* loss = nullptr;  ///< other than that of the next token; pairs count as two sequences
+  std::optional<TrainedLayers> trained_layers;  ///< of full training that freezes the rest
+  const TrainingLoss* loss = nullptr;           ///< other than that of the next token; pairs count as two sequences
   std::optional<Reference> reference;
   Program program = Program::Unknown;
   bool ieee_fp32 = false;      ///< products in fp32, not in TF32

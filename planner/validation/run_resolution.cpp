@@ -53,6 +53,7 @@ void resolve_training(const MeasuredRun& run, const Stack& stack, Workload& w, A
   w.finetune = trained.mode;
   w.loss = run.loss;
   w.reference = run.reference.value_or(w.finetune == FineTune::Full ? Reference::Copy : Reference::Adapters);
+  w.trained_layers = run.trained_layers;
   if (trained.mode == FineTune::Full) return;
   const LinearLayers usual = linear_layers_from(trained.adapters == nullptr ? "all" : "query-value").value();
   w.lora.targets = lora_targets_of(run.lora_targets.value_or(usual));

@@ -101,6 +101,32 @@ TEST_P(ToolFiles, SayTheKindOfTheAdapters) {
   }
 }
 
+TEST_P(ToolFiles, SayWhatIsTrainedBesideFrozenLayers) {
+  for (const char* trained : {"last:8", "first:2", "last:8+head", "last:8+embedding+head", "16-23"}) {
+    RequestSpec s = spec("deepspeed", "full");
+    s.trained_layers = trained;
+    if (std::string_view(GetParam().target) == "trl") {
+      EXPECT_THAT(refusal(s), HasSubstr("no words for training of"));
+      EXPECT_THAT(refusal(s), HasSubstr("axolotl")) << "who has";
+      continue;
+    }
+    if (std::string_view(GetParam().target) == "llama-factory" && std::string_view(trained) == "16-23") {
+      EXPECT_THAT(refusal(s), HasSubstr("the first blocks or the last ones"));
+      continue;
+    }
+    const Job job = read_back(s);
+    EXPECT_EQ(job.not_modelled, "") << trained;
+    RequestSpec flags;
+    flags.instances = s.instances;
+    flags.count = s.count;
+    const auto again = request_of_job(job, catalog, flags, std::nullopt);
+    ASSERT_TRUE(again) << to_string(again.error());
+    const auto request = resolve(*again, catalog, std::nullopt, Purpose::Estimate);
+    ASSERT_TRUE(request) << to_string(request.error());
+    EXPECT_EQ(to_string(*request->workload.trained_layers), trained);
+  }
+}
+
 TEST_P(ToolFiles, CountPairsForTheSequencesOfAPreferenceLoss) {
   RequestSpec s = spec("hf-trainer", "qlora");
   s.loss = "dpo";

@@ -211,6 +211,24 @@ TEST_F(FineTunes, EvaluationTakesTimeAndExamples) {
   EXPECT_NEAR(planned / with->rows[0].tokens, 1 + 0.5 * 0.1 / 0.9, 1e-6) << "a forward pass is half of a LoRA step";
 }
 
+TEST_F(FineTunes, FreezingTrainsTheLastQuarterOrWhatIsNamed) {
+  const auto answer = ask({.methods = "full,freeze", .evaluation = "10%"});
+  ASSERT_TRUE(answer) << to_string(answer.error());
+  EXPECT_FALSE(answer->rows[0].request.workload.trained_layers);
+  const Workload& w = answer->rows[1].request.workload;
+  EXPECT_EQ(to_string(*w.trained_layers), "last:8");
+  EXPECT_EQ(answer->rows[1].trained, 8 * 218'112'000) << "blocks of Llama 3.1 8B";
+  EXPECT_EQ(answer->rows[1].saved, Bytes(2.0 * 8'030'261'248)) << "the whole model";
+  ASSERT_TRUE(answer->rows[1].plan);
+  EXPECT_LT(answer->rows[1].plan->cost.total(), answer->rows[0].plan->cost.total());
+  EXPECT_NEAR(w.tokens / answer->rows[1].tokens, 1 + 32.0 / (32 + 2 * 8) * 0.1 / 0.9, 1e-6) << "a forward pass of all";
+  EXPECT_THAT(command_of(answer->rows[1]), HasSubstr("--trained-layers last:8"));
+  const auto named = ask({.methods = "full,freeze"}, {.trained_layers = "first:2+head"});
+  ASSERT_TRUE(named) << to_string(named.error());
+  EXPECT_FALSE(named->rows[0].request.workload.trained_layers) << "the other method trains all";
+  EXPECT_EQ(to_string(*named->rows[1].request.workload.trained_layers), "first:2+head");
+}
+
 TEST_F(FineTunes, PairsAreTwoSequencesWithAReference) {
   const auto plain = ask({.packing = "off", .methods = "full,lora"}, {.global_batch = "64"});
   const auto dpo = ask({.methods = "full,lora"}, {.global_batch = "64", .loss = "dpo"});

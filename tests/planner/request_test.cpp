@@ -189,6 +189,9 @@ INSTANTIATE_TEST_SUITE_P(
         BadSpec{"ExpertsOfDense", Dimension::Expert, "4", "--ep", "no experts"},
         BadSpec{"CutExpertsOfDense", Dimension::ExpertTensor, "4", "--etp", "no experts"},
         BadSpec{"LoraEmbeddings", &RequestSpec::lora_embeddings, "on", "--lora-embeddings", "full training"},
+        BadSpec{"TrainedLayers", &RequestSpec::trained_layers, "tail", "--trained-layers", "last:8"},
+        BadSpec{"MoreTrainedThanTheModel", &RequestSpec::trained_layers, "last:41", "--trained-layers",
+                "has 40 blocks"},
         BadSpec{"FusedLoss", &RequestSpec::fused_loss, "liger", "--fused-loss", "true"},
         BadSpec{"Deadline", &RequestSpec::deadline, "7", "--deadline", ""},
         BadSpec{"Budget", &RequestSpec::budget, "lots", "--budget", "lots"},
@@ -197,6 +200,27 @@ INSTANTIATE_TEST_SUITE_P(
         BadSpec{"Objective", &RequestSpec::objective, "speed", "--objective", "unknown"},
         BadSpec{"Top", &RequestSpec::top, "0", "--top", "between 1"}),
     [](const auto& info) { return std::string(info.param.name); });
+
+TEST(Resolve, FreezingGoesOnFromWeights) {
+  const auto trained = [](const char* text) {
+    RequestSpec spec = spec_13b();
+    spec.trained_layers = text;
+    const auto request = resolve(spec, catalog(), std::nullopt, Purpose::Plan);
+    if (!request) return to_string(request.error());
+    EXPECT_TRUE(request->workload.fine_tunes);
+    return to_string(*request->workload.trained_layers);
+  };
+  EXPECT_EQ(trained("8"), "last:8");
+  EXPECT_EQ(trained("32-39"), "last:8") << "a range to the end";
+  EXPECT_EQ(trained("32-"), "last:8");
+  EXPECT_EQ(trained("30-+head"), "last:10+head");
+  EXPECT_EQ(trained("0-"), "first:40");
+  EXPECT_EQ(trained("16-23"), "16-23");
+  RequestSpec adapters = spec_13b();
+  adapters.trained_layers = "last:8";
+  adapters.finetune = "lora";
+  EXPECT_EQ(faults_of(adapters).front().location, "--trained-layers");
+}
 
 TEST(Resolve, RefusesChunksOfAPipelineThatCannotBe) {
   const auto refused = [](const char* pp, const char* vpp) {

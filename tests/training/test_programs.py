@@ -119,6 +119,29 @@ def test_adapters_train_on_text(exported, pretrained, sentences, stack):
     assert job.row()["method"] == "lora" and job.row()["lora_rank"] == "4"
 
 
+@pytest.mark.parametrize("stack, trained", [
+    ("ddp", "last:1"), pytest.param("ddp", "last:1+head", marks=LONG), pytest.param("hf-trainer", "first:1", marks=LONG),
+    pytest.param("fsdp", "last:1", marks=LONG), pytest.param("fsdp", "last:1+embedding+head", marks=LONG),
+    pytest.param("deepspeed", "1-1", marks=LONG)])
+def test_frozen_layers_stay_as_they_are(exported, pretrained, sentences, stack, trained):
+    import safetensors.torch
+    import torch
+
+    flags = ("--finetune", "full", "--trained-layers", trained, "--recompute", "full")
+    job = exported("llama", stack, "torchrun", *flags, *(("--zero-stage", "3") if stack == "deepspeed" else ()))
+    log = job.run("--learning_rate", "0.02", "--log_interval", "1", SM_CHANNEL_TRAIN=str(sentences), SM_CHANNEL_MODEL=str(pretrained))
+    check_trained(job, log, drop=0.05)
+    (output,) = job.find("output/model.safetensors")
+    before, after = (safetensors.torch.load_file(path) for path in (pretrained / "model.safetensors", output))
+    half = torch.bfloat16  # what is frozen is held in it
+    moved = {name for name, weight in before.items() if not torch.equal(weight.to(half), after[name].to(half))}
+    block = "model.layers.0." if trained.startswith("first") else "model.layers.1."
+    ends = {"model.embed_tokens.weight"} if "embedding" in trained else set()
+    ends |= {"lm_head.weight"} if "head" in trained else set()
+    assert moved - ends and all(name.startswith(block) for name in moved - ends) and ends <= moved, moved
+    assert job.row()["trained_layers"] == ("last:1" if trained == "1-1" else trained)
+
+
 @pytest.mark.parametrize("kind", ["dora", pytest.param("rslora", marks=LONG), pytest.param("pissa", marks=LONG)])
 def test_other_adapters_train(exported, pretrained, sentences, kind):
     flags = ("--finetune", "lora", "--lora-rank", "4", "--adapters", kind)

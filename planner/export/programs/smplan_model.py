@@ -55,6 +55,8 @@ def build_model(args: Any, job: dict[str, Any], half_weights: bool, device: torc
             options["device_map"] = {"": device}
         model = maker.from_pretrained(source, **options)
     model.config.use_cache = False
+    if args.trained_layers != "all":
+        freeze(model, args, job, half if options["dtype"] == torch.float32 else None)
     if args.loss_kernel == "linear":
         use_linear_loss(model, job["kind"])
     if args.liger_kernels == "on":
@@ -62,6 +64,39 @@ def build_model(args: Any, job: dict[str, Any], half_weights: bool, device: torc
 
         _apply_liger_kernel_to_instance(model=model, fused_linear_cross_entropy=False, cross_entropy=False)
     return model
+
+
+def freeze(model: Any, args: Any, job: dict[str, Any], kind: torch.dtype | None) -> None:
+    """All but what --trained_layers names, which stays as it is; frozen matrices get the number format `kind`."""
+    if args.finetune != "full":
+        raise SystemExit(f"--trained_layers {args.trained_layers}: with --finetune {args.finetune} all of the base is frozen")
+    layers = layers_of(model, job["layer_class"])
+    trained: list[nn.Module] = []
+    for word in args.trained_layers.split("+"):
+        if word in ("embedding", "head"):
+            chosen = [model.get_input_embeddings() if word == "embedding" else model.get_output_embeddings()]
+        else:
+            end, _, number = word.rpartition(":")
+            first, _, last = number.partition("-")
+            if end not in ("", "first", "last") or (end and last) or not (first + (last or "0")).isdecimal():
+                raise SystemExit(f"--trained_layers {word}: give last:8, first:8, 16-23, embedding or head")
+            begin, stop = int(first), int(last or first)
+            if not last:
+                begin, stop = (0, begin - 1) if end == "first" else (len(layers) - begin, len(layers) - 1)
+            if not 0 <= begin <= stop < len(layers):
+                raise SystemExit(f"--trained_layers {word}: the model has {len(layers)} layers")
+            chosen = layers[begin : stop + 1]
+        if None in chosen:
+            raise SystemExit(f"--trained_layers {word}: the model has none")
+        trained += chosen
+    updated = {id(p) for module in trained for p in module.parameters()}
+    inside = {id(p) for layer in layers for p in layer.parameters()}
+    # Norms outside of the layers share a unit of FSDP with what is trained there, and a unit has one number format.
+    outside = bool(updated - inside)
+    for p in model.parameters():
+        p.requires_grad_(id(p) in updated)
+        if not p.requires_grad and kind is not None and not (outside and p.dim() < 2 and id(p) not in inside):
+            p.data = p.data.to(kind)
 
 
 def add_adapters(model: Any, args: Any, keep_type: bool = False) -> Any:
