@@ -1,6 +1,7 @@
 #include "planner/preflight/fields.hpp"
 
 #include "planner/preflight/image.hpp"
+#include "planner/preflight/methods.hpp"
 
 namespace smplan {
 namespace {
@@ -97,6 +98,7 @@ void read_image(const Node* node, Job& job) {
 }
 
 void read_script_settings(const Node& h, Job& job) {
+  note_other_methods(h, job);
   JobStrategy& s = job.strategy;
   s.execution = script_execution(h);
   s.bf16 = switch_field(first_of(h, {"bf16"}));
@@ -127,6 +129,7 @@ void read_script_settings(const Node& h, Job& job) {
   s.optimizer = unquoted(text_field(first_of(h, {"optimizer", "optim"})));
   s.save_interval = count_field(first_of(h, {"save_interval", "save_steps"}));
   s.lora_rank = count_field(h.find("lora_rank"));
+  s.trained_layers = unquoted(text_field(h.find("trained_layers")));
   s.lora_embeddings = switch_field(h.find("lora_embeddings"));
   s.recompute_layers = count_field(h.find("activation_checkpointing_layers"));
   s.recompute = unquoted(text_field(h.find("activation_checkpointing")));

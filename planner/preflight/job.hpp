@@ -124,8 +124,9 @@ struct JobStrategy {
   Count recompute_layers;               ///< of each pipeline chunk, where not all
   Count lora_rank;
   Switch lora_embeddings;
-  Text lora_targets;  ///< what carries adapters: query-value, attention or linear
-  Text adapters;      ///< kind of adapters, by smplan's name, where it is not LoRA
+  Text trained_layers;  ///< of full training, in smplan's words: `last:8+head`
+  Text lora_targets;    ///< what carries adapters: query-value, attention or linear
+  Text adapters;        ///< kind of adapters, by smplan's name, where it is not LoRA
   Count heads, kv_heads, hidden, ffn, vocabulary, layers, experts;
   Switch bf16, fp16, fp8, fp4, fp32;
   Text attention;  ///< `flash_attention_2`, `sdpa`, ...

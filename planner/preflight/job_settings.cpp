@@ -110,6 +110,7 @@ std::vector<JobSetting> all_settings() {
       {"finetune", of_strategy<&JobStrategy::finetune>},
       {"lora_rank", of_strategy<&JobStrategy::lora_rank>},
       {"lora_embeddings", of_strategy<&JobStrategy::lora_embeddings>},
+      {"trained_layers", of_strategy<&JobStrategy::trained_layers>},
       {"recompute", of_strategy<&JobStrategy::recompute>},
       {"recompute_layers", of_strategy<&JobStrategy::recompute_layers>},
       {"tensor", of_strategy<&JobStrategy::tensor>},

@@ -228,6 +228,7 @@ void state_training(RequestSpec& spec, const JobStrategy& s, const RequestSpec& 
   const bool planned_full = otherwise.stack && otherwise.finetune.value_or("full") == "full";
   if (!spec.finetune && mode && (*mode != FineTune::Full || !planned_full)) {
     spec.finetune = *s.finetune;
+    if (*mode == FineTune::Full && !spec.trained_layers && s.trained_layers) spec.trained_layers = *s.trained_layers;
     if (*mode != FineTune::Full) state(spec.lora_rank, s.lora_rank);
     if (*mode != FineTune::Full && s.lora_embeddings.is(true)) spec.lora_embeddings = "on";
     const std::optional<LoraTargets> targets = lora_targets_of(s);

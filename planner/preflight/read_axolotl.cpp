@@ -3,7 +3,7 @@
 #include <array>
 
 #include "base/words.hpp"
-#include "planner/preflight/tool_settings.hpp"
+#include "planner/preflight/freezing.hpp"
 
 namespace smplan {
 namespace {
@@ -163,7 +163,7 @@ constexpr UnmodelledRow kUnmodelled[] = {
     {"gptq", "true", "a base quantized by GPTQ is not modelled"},
     {"process_reward_model", "true", kStepRewards},
     {"qat", "", kQuantizedTraining},
-    {"unfrozen_parameters", "", kPartialTraining},
+    {"peft_layers_to_transform", "", "adapters on some of the blocks are not modelled"},
     {"relora", "true", "ReLoRA is not modelled"},
     {"relora_steps", "", "ReLoRA is not modelled"},
     {"layer_offloading", "true", "offloading of frozen layers is not modelled"},
@@ -178,6 +178,7 @@ void read_adapter(const Node& root, Job& job) {
     if (is_on(four) || is_on(root.find("load_in_8bit"))) {
       state_unmodelled("a quantized base without adapters is not modelled", job);
     }
+    if (const Node* patterns = root.find("unfrozen_parameters")) read_unfrozen(*patterns, job);
     return state_full(root.where, job);
   }
   if (kind != "lora" && kind != "qlora") {

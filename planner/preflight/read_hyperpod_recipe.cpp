@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/words.hpp"
+#include "planner/preflight/methods.hpp"
 #include "planner/preflight/tool_settings.hpp"
 
 namespace smplan {
@@ -36,6 +37,10 @@ void read_adapters(const Node* peft, Job& job) {
   const std::string kind = lower_case(named->text);
   if (kind != "lora" && kind != "dora" && !kind.starts_with("qlora")) {
     job.not_modelled = "adapters of this kind are not modelled: " + named->text;
+    return;
+  }
+  if (count_field(peft->find("n_adapters")).value_or(1) > 1) {
+    job.not_modelled = kSeveralAdapters;
     return;
   }
   if (kind == "dora") s.adapters = derived(kind, named->where);

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/words.hpp"
-#include "planner/preflight/tool_settings.hpp"
+#include "planner/preflight/freezing.hpp"
 
 namespace smplan {
 namespace {
@@ -144,7 +144,7 @@ void read_adapter(const Node& root, Job& job) {
     if (wide != 0) state_unmodelled("a quantized base without adapters is not modelled", job);
     return state_full(where, job);
   }
-  if (kind == "freeze") return state_unmodelled(kPartialTraining, job);
+  if (kind == "freeze") return read_freeze(root, where, job);
   if (kind != "lora") return state_unmodelled("adapters of this kind are not modelled: " + type->text, job);
   job.strategy.finetune = derived(std::string(wide == 4 ? "qlora" : "lora"), where);
   if (wide == 8) job.strategy.execution.base_format = BaseFormat::Int8;

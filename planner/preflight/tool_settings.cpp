@@ -153,20 +153,6 @@ struct Into {
   void operator()(void (*read)(const Node&, Job&)) const { read(node, job); }
 };
 
-/// The words of a list, or of a text that commas and blanks divide.
-std::vector<std::string> list_of(const Node& node) {
-  std::vector<std::string> words;
-  if (node.is_array()) {
-    for (const Node& item : node.items) words.push_back(lower_case(item.text));
-    return words;
-  }
-  std::string text = lower_case(word_of(node).value_or(""));
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return c == ',' || c == '[' || c == ']' || c == '\'' || c == '"'; }, ' ');
-  for (const std::string_view word : words_of(text)) words.emplace_back(word);
-  return words;
-}
-
 std::string_view word_of_targets(LoraTargets targets) {
   switch (targets) {
     case LoraTargets::QueryValue:
@@ -224,6 +210,19 @@ const Node* node_by(const Node& root, std::string_view path) {
     path.remove_prefix(std::min(end + 1, path.size()));
   }
   return node;
+}
+
+std::vector<std::string> list_of(const Node& node) {
+  std::vector<std::string> words;
+  if (node.is_array()) {
+    for (const Node& item : node.items) words.push_back(lower_case(item.text));
+    return words;
+  }
+  std::string text = lower_case(word_of(node).value_or(""));
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == ',' || c == '[' || c == ']' || c == '\'' || c == '"'; }, ' ');
+  for (const std::string_view word : words_of(text)) words.emplace_back(word);
+  return words;
 }
 
 bool is_on(const Node* node) { return node != nullptr && truth_of(*node) == true; }

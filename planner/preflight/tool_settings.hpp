@@ -51,6 +51,8 @@ inline constexpr std::string_view kQuantizedTraining = "quantization-aware train
 
 /// Follows members by name, `a.b.c`; nullptr where one is missing.
 const Node* node_by(const Node& root, std::string_view path);
+/// The words of a list, or of a text that commas and blanks divide, in lower case.
+std::vector<std::string> list_of(const Node& node);
 /// Whether it is there and true.
 bool is_on(const Node* node);
 

@@ -214,6 +214,7 @@ class Settings {
              {"loss", &JobStrategy::loss},
              {"optimizer", &JobStrategy::optimizer},
              {"split_file", &JobStrategy::split_file},
+             {"trained_layers", &JobStrategy::trained_layers},
              {"recompute", &JobStrategy::recompute},
              {"attention", &JobStrategy::attention},
              {"optimizer_offload", &JobStrategy::optimizer_offload},

@@ -226,8 +226,9 @@ TEST(ToolAdapters, OfOtherKindsAreNotModelled) {
   const std::pair<const char*, const char*> kCases[] = {
       {"base_model: m\nadapter: llama-adapter\nsequence_len: 8\n", "adapters of this kind are not modelled"},
       {"base_model: m\nload_in_4bit: true\nsequence_len: 8\n", "a quantized base without adapters"},
-      {"base_model: m\nunfrozen_parameters: [a]\nsequence_len: 8\n", "some of the weights"},
-      {"model_name_or_path: m\nstage: sft\nfinetuning_type: freeze\n", "some of the weights"},
+      {"base_model: m\nadapter: lora\npeft_layers_to_transform: [1, 2]\nsequence_len: 8\n", "some of the blocks"},
+      {"base_model: m\nplugins: [axolotl.integrations.spectrum.SpectrumPlugin]\nsequence_len: 8\n",
+       "some of the weights"},
       {"model_name_or_path: m\nstage: sft\nfinetuning_type: oft\n", "adapters of this kind are not modelled: oft"},
       {"model_name_or_path: m\nstage: sft\nfinetuning_type: full\nquantization_bit: 4\n", "without adapters"},
       {"model_name_or_path: m\nstage: sft\nquantization_bit: 2\n", "a base of 2 bits"},
@@ -235,6 +236,61 @@ TEST(ToolAdapters, OfOtherKindsAreNotModelled) {
       {"model_name_or_path: m\ndataset_name: d\nload_in_8bit: true\n", "without adapters"},
       {"model: {_component_: a.llama3_8b}\ntokenizer: {}\nepochs: 1\nteacher_model: {}\n", "distillation"}};
   for (const auto& [text, why] : kCases) EXPECT_THAT(read(text).not_modelled, HasSubstr(why)) << text;
+}
+
+TEST(ToolFreezing, IsReadAsTheLayersThatAreTrained) {
+  const auto axolotl = [](const std::string& patterns) {
+    return read("base_model: m\nsequence_len: 8\nunfrozen_parameters: " + patterns + "\n");
+  };
+  const auto trained = [&](const std::string& patterns) {
+    const Job job = axolotl(patterns);
+    EXPECT_EQ(job.not_modelled, "") << patterns;
+    EXPECT_TRUE(job.strategy.finetune.is("full")) << patterns;
+    return job.strategy.trained_layers.value_or("nothing");
+  };
+  EXPECT_EQ(trained("['^model.layers.(30|31).']"), "30-31");
+  EXPECT_EQ(trained("['model.layers.30.', 'model.layers.31.', '^lm_head.weight$']"), "30-31+head");
+  EXPECT_EQ(trained("['model.layers.2[0-9].+']"), "20-29") << "a point before a plus is any character";
+  EXPECT_EQ(trained("['^model.embed_tokens.weight$[:32000]']"), "embedding") << "rows of it have gradients of zero";
+  EXPECT_EQ(trained("['^model.layers.', '^lm_head', '^model.embed_tokens.weight$']"), "0-+embedding+head");
+  EXPECT_EQ(trained("'^[a-z_.]+layers.7.'"), "7-7") << "one pattern alone";
+  for (const char* partly : {"['model.layers.2[0-9]+.block_sparse_moe.gate']", "['^model.layers.3.mlp']", "['(']",
+                             "[5]", "['transformer.h.3.']", "['model\\.layers\\.3\\.']", "['((a*)*)*b$']"}) {
+    EXPECT_THAT(axolotl(partly).not_modelled, HasSubstr("give --trained-layers")) << partly;
+  }
+  EXPECT_THAT(axolotl("['model.layers.(3|5).']").not_modelled, HasSubstr("not next to one another"));
+}
+
+TEST(ToolFreezing, OfLlamaFactoryCountsFromEitherEnd) {
+  const auto factory = [](const std::string& words) {
+    return read("model_name_or_path: m\nstage: sft\nfinetuning_type: freeze\n" + words);
+  };
+  const auto trained = [&](const std::string& words) {
+    return factory(words).strategy.trained_layers.value_or("nothing");
+  };
+  EXPECT_EQ(trained(""), "last:2") << "its default";
+  EXPECT_EQ(trained("freeze_trainable_layers: 8\nfreeze_trainable_modules: all\n"), "last:8");
+  EXPECT_EQ(trained("freeze_trainable_layers: -3\nfreeze_extra_modules: embed_tokens,lm_head,norm\n"),
+            "first:3+embedding+head");
+  EXPECT_THAT(factory("freeze_trainable_modules: mlp\n").not_modelled, HasSubstr("some modules of a block"));
+  EXPECT_THAT(factory("freeze_trainable_layers: many\n").not_modelled, HasSubstr("no number of blocks"));
+  EXPECT_EQ(factory("freeze_extra_modules: visual\n").unread.size(), 1U);
+  EXPECT_FALSE(read("model_name_or_path: m\nstage: sft\nfinetuning_type: full\n").strategy.trained_layers.stated);
+}
+
+/// Of a job that is submitted, by its settings.
+TEST(ScriptMethods, ThatAreNotPlannedAreRefusedByName) {
+  const auto why = [](const std::string& settings) {
+    return read(R"({"class": "PyTorch", "hyperparameters": )" + settings + "}").not_modelled;
+  };
+  EXPECT_THAT(why(R"({"peft_type": "PROMPT_TUNING"})"), HasSubstr("training by `prompt_tuning` is not modelled"));
+  EXPECT_THAT(why(R"({"peft_type": "PREFIX_TUNING"})"), HasSubstr("prefixtuning"));
+  EXPECT_THAT(why(R"({"finetune": "\"ia3\""})"), HasSubstr("`ia3`"));
+  EXPECT_THAT(why(R"({"num_adapters": "4"})"), HasSubstr("several adapters"));
+  for (const char* planned : {R"({"peft_type": "LORA"})", R"({"finetune": "qlora"})", R"({"peft_type": "None"})",
+                              R"({"num_adapters": "1"})", R"({"finetune": "full"})"}) {
+    EXPECT_EQ(why(planned), "") << planned;
+  }
 }
 
 TEST(ToolAdapters, HaveKinds) {
