@@ -104,6 +104,7 @@ TEST_P(ToolFiles, SayTheKindOfTheAdapters) {
 TEST_P(ToolFiles, SayWhatIsTrainedBesideFrozenLayers) {
   for (const char* trained : {"last:8", "first:2", "last:8+head", "last:8+embedding+head", "16-23"}) {
     RequestSpec s = spec("deepspeed", "full");
+    s.zero_stage = "2";
     s.trained_layers = trained;
     if (std::string_view(GetParam().target) == "trl") {
       EXPECT_THAT(refusal(s), HasSubstr("no words for training of"));
@@ -119,6 +120,7 @@ TEST_P(ToolFiles, SayWhatIsTrainedBesideFrozenLayers) {
     RequestSpec flags;
     flags.instances = s.instances;
     flags.count = s.count;
+    flags.zero_stage = s.zero_stage;  // which stands in DeepSpeed's own file
     const auto again = request_of_job(job, catalog, flags, std::nullopt);
     ASSERT_TRUE(again) << to_string(again.error());
     const auto request = resolve(*again, catalog, std::nullopt, Purpose::Estimate);

@@ -222,7 +222,7 @@ TEST_F(FineTunes, FreezingTrainsTheLastQuarterOrWhatIsNamed) {
   ASSERT_TRUE(answer->rows[1].plan);
   EXPECT_LT(answer->rows[1].plan->cost.total(), answer->rows[0].plan->cost.total());
   EXPECT_NEAR(w.tokens / answer->rows[1].tokens, 1 + 32.0 / (32 + 2 * 8) * 0.1 / 0.9, 1e-6) << "a forward pass of all";
-  EXPECT_THAT(command_of(answer->rows[1]), HasSubstr("--trained-layers last:8"));
+  EXPECT_THAT(command_of(answer->rows[1]), HasSubstr("--trained-layers 'last:8'"));
   const auto named = ask({.methods = "full,freeze"}, {.trained_layers = "first:2+head"});
   ASSERT_TRUE(named) << to_string(named.error());
   EXPECT_FALSE(named->rows[0].request.workload.trained_layers) << "the other method trains all";

@@ -69,7 +69,7 @@ def build_model(args: Any, job: dict[str, Any], half_weights: bool, device: torc
 def freeze(model: Any, args: Any, job: dict[str, Any], kind: torch.dtype | None) -> None:
     """All but what --trained_layers names, which stays as it is; frozen matrices get the number format `kind`."""
     if args.finetune != "full":
-        raise SystemExit(f"--trained_layers {args.trained_layers}: with --finetune {args.finetune} all of the base is frozen")
+        raise SystemExit(f"--trained_layers {args.trained_layers}: --finetune {args.finetune} freezes all of the base")
     layers = layers_of(model, job["layer_class"])
     trained: list[nn.Module] = []
     for word in args.trained_layers.split("+"):

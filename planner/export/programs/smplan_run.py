@@ -59,8 +59,8 @@ def settings(argv: list[str] | None = None) -> argparse.Namespace:
     p.add_argument("--lora_rank", type=int, default=16)
     p.add_argument("--lora_targets", default="all-linear", help="names of linear layers, with commas between them")
     p.add_argument("--lora_embeddings", default="off")
-    p.add_argument("--trained_layers", default="all", help="of --finetune full: last:8, first:8, 16-23, embedding, head, or "
-                   "several as in last:8+head; the rest is frozen")
+    p.add_argument("--trained_layers", default="all", help="of --finetune full: last:8, first:8, 16-23, embedding, head, "
+                   "or several as in last:8+head; the rest is frozen")
     p.add_argument("--activation_checkpointing", default="none", choices=["none", "selective", "full"])
     p.add_argument("--activation_checkpointing_layers", type=int, default=0, help="so many of them [all]")
     p.add_argument("--pure_half", default="off", choices=["on", "off"], help="weights and moments in the 16-bit format")
