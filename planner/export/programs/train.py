@@ -251,6 +251,8 @@ class DeepSpeedEngine:
         else:
             state = self.step.module.state_dict()
         if dist.get_rank() == 0:
+            # DeepSpeed gathers by modules, of which those that run again are wrapped.
+            state = {name.replace("_checkpoint_wrapped_module.", ""): weight for name, weight in state.items()}
             self.step.module.save_pretrained(output, state_dict=state)
 
 
