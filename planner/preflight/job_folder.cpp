@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// In the order in which the job is looked for: what is submitted, what starts it, what its script reads.
-constexpr std::array<JobFileName, 13> kFileNames = {{
+constexpr std::array<JobFileName, 14> kFileNames = {{
     {"estimator.json", JobKind::Estimator, "sagemaker-sdk-v2"},
     {"model_trainer.json", JobKind::ModelTrainer, "sagemaker-sdk-v3"},
     {"create_training_job.json", JobKind::CreateTrainingJob, "create-training-job"},

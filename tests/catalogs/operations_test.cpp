@@ -56,6 +56,7 @@ TEST(Operations, AreReadUpToTheirLimits) {
                                {"first_step_s", 0, 86400},
                                {"warm_start_s", 0, 86400},
                                {"spot_wait_s", 0, 30 * 86400},
+                               {"checkpointless_recovery_s", 0, 86400},
                                {"spot_monthly_interruption", 0, 0.999},
                                {"checkpoints_kept", 1, 1e6},
                                {"plan_reclaim_s", 0, 86400},
