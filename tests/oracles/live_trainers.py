@@ -47,7 +47,9 @@ def faults_of_object(trainer, given: dict, arguments: dict, requests: list) -> l
     wrong = any(severity == "error" for _, severity in of_object)
     if was_sent(trainer, given, requests) == wrong:
         out.append(f"a guarded job sent {len(requests)} requests: {smplan.check(trainer)!r}")
-    trainer.compute.instance_type = trainer.compute.instance_type.removeprefix("ml.")
+    # A job that lists types has none of its own.
+    choice = trainer.compute if trainer.compute.instance_type else trainer.compute.instance_preferences[0]
+    choice.instance_type = choice.instance_type.removeprefix("ml.")
     if was_sent(trainer, given, requests) or requests:
         out.append("a guarded job with an error was sent")
     return out
