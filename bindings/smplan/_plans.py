@@ -81,6 +81,7 @@ class Plan(View):
     budget_probability: Optional[float]
     goodput: float
     bottleneck: str
+    quotas: List[Any]
     unmeasured: List[str]
     warnings: List[str]
 

@@ -116,10 +116,12 @@ def plan_for(target):
     for stack, instances in (("fsdp", "ml.p4d.24xlarge"), ("megatron", "ml.p4d.24xlarge"), ("deepspeed", "ml.p4d.24xlarge"),
                              ("torchtitan", "ml.p4d.24xlarge"), ("smp-v2", "ml.p4d.24xlarge"), ("smp-v1", "ml.p4d.24xlarge"), ("neuron", "ml.trn1.32xlarge"), ("hf-trainer", "ml.p4d.24xlarge"),
                              ("tuning", "ml.p4d.24xlarge")):
+        # Jobs of a cluster are of plans for one.
+        cluster = {"hyperpod-job": {"platform": "hyperpod-eks"}, "hyperpod-slurm": {"platform": "hyperpod-slurm"}}.get(target, {})
         tuned = {"finetune": "lora"} if stack == "hf-trainer" else plain if stack == "tuning" else {}
         stack = "fsdp" if stack == "tuning" else stack
         try:
-            plan = smplan.plan(model="llama-2-7b", stack=stack, instances=instances, top=1, **tuned).best
+            plan = smplan.plan(model="llama-2-7b", stack=stack, instances=instances, top=1, **tuned, **cluster).best
             plan.export(target)
             return plan
         except smplan.InputError:
