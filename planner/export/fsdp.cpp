@@ -1,3 +1,5 @@
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "models/job/execution.hpp"
@@ -34,8 +36,25 @@ constexpr std::string_view kAnyAccelerator =
     "torch.accelerator.current_accelerator().type if torch.accelerator.is_available() else \"cpu\"";
 constexpr std::string_view kCudaOrCpu = "\"cuda\" if torch.cuda.is_available() else \"cpu\"";
 
+/// Copies of the sharded states and the ranks that share one. An elastic job has fewer ranks at times: then fewer share
+/// the only copy, or there are fewer copies.
+std::pair<std::string, std::string> mesh_of(const TrainingPlan& plan) {
+  const std::int64_t shards = plan.strategy.shard_degree;
+  const std::int64_t copies = plan.replicas() / shards;
+  const std::string ranks = fmt::format("int(os.environ.get(\"WORLD_SIZE\", \"{}\"))", plan.world_size());
+  if (plan.recovery.mode != RecoveryMode::Elastic) return {fmt::format("{}", copies), fmt::format("{}", shards)};
+  if (copies == 1) return {"1", ranks};
+  return {fmt::format("{} // {}", ranks, shards), fmt::format("{}", shards)};
+}
+
+/// What mesh_of() needs.
+std::string mesh_imports(const TrainingPlan& plan) {
+  return plan.recovery.mode == RecoveryMode::Elastic ? "import os\n\n" : "";
+}
+
 std::string constants(const TrainingPlan& plan, std::string_view layer) {
   const bool smddp = plan.strategy.collectives == Collectives::Smddp;
+  const auto [copies, shards] = mesh_of(plan);
   return fmt::format(
       "REPLICAS = {}  # copies of the sharded states\n"
       "SHARD_DEGREE = {}  # ranks that share one copy\n"
@@ -45,9 +64,9 @@ std::string constants(const TrainingPlan& plan, std::string_view layer) {
       "SAVE_INTERVAL = {}  # steps from one checkpoint to the next\n"
       "LAYER_CLASS = {}\n"
       "PARAM_DTYPE = {}\n",
-      plan.replicas() / plan.strategy.shard_degree, plan.strategy.shard_degree, smddp ? kCudaOrCpu : kAnyAccelerator,
-      plan.strategy.micro_batch, plan.gradient_accumulation, plan.strategy.data_parallel, plan.global_batch,
-      plan.save_steps(), json_string(layer), torch_dtype(plan.precision));
+      copies, shards, smddp ? kCudaOrCpu : kAnyAccelerator, plan.strategy.micro_batch, plan.gradient_accumulation,
+      plan.strategy.data_parallel, plan.global_batch, plan.save_steps(), json_string(layer),
+      torch_dtype(plan.precision));
 }
 
 constexpr std::string_view kMesh =
@@ -104,7 +123,7 @@ std::string fsdp2(const TrainingPlan& plan, std::string_view layer) {
   const Strategy& s = plan.strategy;
   const bool fp8 = plan.precision == Precision::Fp8;
   const bool offload = s.offload.parameters;
-  std::string text = "import torch\n" + recompute_imports(s.recompute) +
+  std::string text = mesh_imports(plan) + "import torch\n" + recompute_imports(s.recompute) +
                      "from torch.distributed.device_mesh import init_device_mesh\n"
                      "from torch.distributed.fsdp import ";
   text += offload ? "CPUOffloadPolicy, " : "";
@@ -139,7 +158,8 @@ std::string fsdp2(const TrainingPlan& plan, std::string_view layer) {
 
 std::string fsdp1_smddp(const TrainingPlan& plan, std::string_view layer) {
   const Strategy& s = plan.strategy;
-  return "import smdistributed.dataparallel.torch.torch_smddp  # noqa: F401, registers the backend\n"
+  return mesh_imports(plan) +
+         "import smdistributed.dataparallel.torch.torch_smddp  # noqa: F401, registers the backend\n"
          "import torch\n"
          "import torch.distributed as dist\n" +
          recompute_imports(s.recompute) +

@@ -29,9 +29,10 @@ void use_file_system(const ExportJob& job, Launch& launch) {
   launch.hyperparameters.emplace_back("data", json_string(folders.data));
 }
 
-/// Of a device with `ranks` in place of the plan's, at most: all states are spread over the ranks, where any are.
+/// Of a device with `ranks` in place of the plan's, at most: states that all ranks share are spread over fewer.
 double most_gib(const TrainingPlan& plan, std::int64_t ranks) {
-  if (plan.strategy.sharding == Sharding::None) return plan.prediction.peak_gib;
+  const bool shared_by_all = plan.strategy.shard_degree == plan.replicas();
+  if (plan.strategy.sharding == Sharding::None || !shared_by_all) return plan.prediction.peak_gib;
   constexpr double kFrozen = 2;
   constexpr double kTrained = 16;  // weight, gradient and two moments in fp32, the most that FSDP keeps
   const double bytes = plan.finetune == FineTune::Full ? kTrained : kFrozen;
@@ -40,13 +41,16 @@ double most_gib(const TrainingPlan& plan, std::int64_t ranks) {
   return plan.prediction.peak_gib + in_gib(Bytes(more));
 }
 
-/// Counts of instances that keep the global batch, which divides by their ranks and the micro-batch, and still fit.
+/// Counts of instances that keep the global batch, which divides by their ranks and the micro-batch, hold whole copies
+/// of the states, and still fit.
 std::vector<std::int32_t> elastic_counts(const TrainingPlan& plan) {
   constexpr double kUsable = 0.95;
   std::vector<std::int32_t> counts;
   for (std::int32_t n = 1; n <= plan.instance_count; ++n) {
     const std::int64_t ranks = std::int64_t{n} * plan.devices_per_instance();
-    const bool divides = plan.global_batch % (ranks * plan.strategy.micro_batch) == 0;
+    const bool all_share = plan.strategy.shard_degree == plan.replicas();
+    const bool whole = all_share || ranks % plan.strategy.shard_degree == 0;
+    const bool divides = whole && plan.global_batch % (ranks * plan.strategy.micro_batch) == 0;
     const bool fits = most_gib(plan, ranks) <= kUsable * plan.prediction.limit_gib;
     if (n == plan.instance_count || (divides && fits)) counts.push_back(n);
   }

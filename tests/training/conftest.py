@@ -102,6 +102,15 @@ class Job:
                 if source != target and (source / folder).exists():
                     shutil.copytree(source / folder, target / folder, dirs_exist_ok=True)
 
+    def alone(self) -> Job:
+        """The first of two machines, when the other is lost: an elastic job goes on so, and accumulates twice as much."""
+        alone = Job(self.nodes[0].rename(self.home.with_name("alone")), 1)
+        script = alone.nodes[0] / "launch.sh"
+        text = script.read_text(encoding="utf-8")
+        assert "--nnodes 2" in text
+        script.write_text(text.replace("--nnodes 2", "--nnodes 1"), encoding="utf-8")
+        return alone
+
     def find(self, pattern: str) -> list[pathlib.Path]:
         return [path for node in self.nodes for path in sorted(node.rglob(pattern))]
 

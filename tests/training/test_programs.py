@@ -40,13 +40,7 @@ def test_ddp_trains_stops_and_goes_on_with_fewer(exported):
     stopped = job.run_and_stop(8, *FAST)
     assert "asked to stop: step " in stopped, stopped[-4000:]
     job.sync("src/checkpoints")
-    # One machine is lost: the other goes on alone, as an elastic job does, and accumulates twice as much.
-    alone = Job(job.nodes[0].rename(job.home.with_name("alone")), 1)
-    script = alone.nodes[0] / "launch.sh"
-    text = script.read_text(encoding="utf-8")
-    assert "--nnodes 2" in text
-    script.write_text(text.replace("--nnodes 2", "--nnodes 1"), encoding="utf-8")
-    log = alone.run(*FAST, "--log_interval", "1", "--planned_ranks", "2")
+    log = job.alone().run(*FAST, "--log_interval", "1", "--planned_ranks", "2")
     first = min(steps(log))
     assert f"goes on behind step {first - 1}" in log and first > 8
     # The data, the moments and the learning rate go on where they were: the losses are those of the whole run.
@@ -55,12 +49,14 @@ def test_ddp_trains_stops_and_goes_on_with_fewer(exported):
 
 
 def test_fsdp_shards_stops_and_goes_on(exported):
-    job = exported("llama", "fsdp", "fsdp", "--recompute", "full", "--sharding", "fsdp-full")
+    job = exported("llama", "fsdp", "fsdp", "--recompute", "full", "--sharding", "fsdp-full", "--platform", "hyperpod-eks",
+                   "--recovery", "elastic")
     job.run_and_stop(6, *FAST)
     mine, other = sizes(job, "*.distcp")
     assert 0.8 < mine / other < 1.25  # each rank saves its half of weights and moments
     job.sync("checkpoints")
-    log = job.run(*FAST)
+    job = job.alone()
+    log = job.run(*FAST, "--planned_ranks", "2")
     assert "goes on behind step " in log and STEPS in steps(log)
     import torch
     import transformers
