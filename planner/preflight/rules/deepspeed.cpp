@@ -26,6 +26,8 @@ void stage_range(const CheckInput& in, Report& report) {
   const bool accelerate = in.job.kind == JobKind::Accelerate;
   const Node* node = accelerate ? in.job.root().at({"deepspeed_config", "zero_stage"}) : zero_member(in, "stage");
   if (node == nullptr || node->text == "auto" || is_placeholder(node->text)) return;
+  // Its enumeration takes true for 1, and false for 0.
+  if (!accelerate && node->kind == Node::Kind::Bool) return;
   const auto n = integer_of(*node);
   if (!n || *n < 0 || *n > 3)
     report.at(*node, {node->text.empty() ? std::string(kind_name(node->kind)) : quote(node->text)});
