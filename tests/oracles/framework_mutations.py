@@ -16,6 +16,7 @@ import tempfile
 
 import framework_configs
 import yaml
+from spoil import at, misspelt, places, replacements
 
 RANKS = 8
 SEED = 20261128
@@ -69,34 +70,6 @@ LATER = {
 }
 
 
-def places(node, path=()):
-    """Paths of all members."""
-    for key, value in node.items():
-        yield (*path, key)
-        if isinstance(value, dict):
-            yield from places(value, (*path, key))
-
-
-def at(document: dict, path: tuple) -> dict:
-    for key in path[:-1]:
-        document = document[key]
-    return document
-
-
-def misspelt(word: str, chance: random.Random) -> str:
-    i = chance.randrange(1, len(word) - 1)
-    return chance.choice([word[:i] + word[i + 1:], word[:i] + word[i] + word[i:], word[:i] + "x" + word[i + 1:]])
-
-
-def replacements(value) -> list:
-    """Other values for one: right, odd and wrong."""
-    out = ["bogus", "", None, [], {}, [1], {"a": 1}, -1, 0, 1, 2.5, "2", "2.5", "1e3", "5e8", "true", "no", True, 1e30,
-           "auto"]
-    if isinstance(value, str):
-        out += [value.upper(), value.lower(), value + "x", 7]
-    return [one for one in out if type(one) is not type(value) or one != value]
-
-
 def changes(base: dict, target: str, chance: random.Random):
     checked = CHECKED[target]
     for path in places(base):
@@ -115,7 +88,7 @@ def changes(base: dict, target: str, chance: random.Random):
                     yield f"{name} misspelt", renamed
         if target == "accelerate" and path[-1] not in ("distributed_type", "compute_environment"):
             continue  # its dataclass keeps any value
-        for value in replacements(at(base, path)[path[-1]]):
+        for value in replacements(at(base, path)[path[-1]], ("5e8", "auto")):
             if target == "accelerate" and not isinstance(value, str):
                 continue
             if (name, str(value)) in LATER[target]:

@@ -18,6 +18,7 @@ import tempfile
 import warnings
 
 import stand_in
+from spoil import at, misspelt, places, replacements
 
 SEED = 20261128
 MOST = 600
@@ -129,34 +130,6 @@ ADDED = {
 
 
 ADDED["torchtune"] = {}
-
-
-def places(node, path=()):
-    """Paths of all members, in lists too."""
-    pairs = node.items() if isinstance(node, dict) else enumerate(node)
-    for key, value in pairs:
-        if isinstance(node, dict):
-            yield (*path, key)
-        if isinstance(value, dict) or isinstance(value, list) and value and isinstance(value[0], dict):
-            yield from places(value, (*path, key))
-
-
-def at(document, path: tuple):
-    for key in path[:-1]:
-        document = document[key]
-    return document
-
-
-def misspelt(word: str, chance: random.Random) -> str:
-    i = chance.randrange(1, len(word) - 1)
-    return chance.choice([word[:i] + word[i + 1:], word[:i] + word[i] + word[i:], word[:i] + "x" + word[i + 1:]])
-
-
-def replacements(value) -> list:
-    out = ["bogus", "", None, [], {}, [1], {"a": 1}, -1, 0, 1, 2.5, "2", "2.5", "1e3", "true", "no", True, 1e30]
-    if isinstance(value, str):
-        out += [value.upper(), value + "x", 7]
-    return [one for one in out if type(one) is not type(value) or one != value]
 
 
 def component_changes(base: dict, path: tuple, name: str, chance: random.Random):
