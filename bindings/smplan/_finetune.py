@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple, Union, overload
+from typing import Any, Callable, List, Optional, Sequence, Tuple, Union
 
 from smplan import _core, _html
 from smplan._errors import Diagnostic, InputError
 from smplan._keywords import to_text
 from smplan._request import arguments_of, environment_region, shipped_catalog
+from smplan._rows import Rows
 from smplan._views import View
-
-if TYPE_CHECKING:
-    import pandas
 
 
 class FineTuningMethod(View):
@@ -54,7 +51,7 @@ class FineTuningMethod(View):
     command: str
 
 
-class FineTuning(Sequence[FineTuningMethod]):
+class FineTuning(Rows[FineTuningMethod]):
     """Methods in the order asked for. `best` is the cheapest with a price, None if there is none.
 
     >>> import smplan
@@ -63,42 +60,13 @@ class FineTuning(Sequence[FineTuningMethod]):
     """
 
     def __init__(self, text: str) -> None:
-        self._text = text
-        self._rows = tuple(FineTuningMethod(row) for row in json.loads(text))
+        super().__init__(text, FineTuningMethod)
 
     @property
     def best(self) -> Optional[FineTuningMethod]:
         """The cheapest method, of those with a price."""
         priced = [row for row in self if row.total_usd is not None]
         return min(priced, key=lambda row: row.total_usd or 0.0) if priced else None
-
-    def to_json(self) -> str:
-        """What `smplan finetune --format json` prints, on one line."""
-        return self._text
-
-    def to_dict(self) -> List[Dict[str, Any]]:
-        """The same as dictionaries."""
-        rows: List[Dict[str, Any]] = json.loads(self._text)
-        return rows
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """One row a method. Needs pandas."""
-        import pandas
-
-        return pandas.DataFrame(self.to_dict())
-
-    @overload
-    def __getitem__(self, index: int) -> FineTuningMethod: ...
-    @overload
-    def __getitem__(self, index: slice) -> Tuple[FineTuningMethod, ...]: ...
-    def __getitem__(self, index: Union[int, slice]) -> Union[FineTuningMethod, Tuple[FineTuningMethod, ...]]:
-        return self._rows[index]
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def __iter__(self) -> Iterator[FineTuningMethod]:
-        return iter(self._rows)
 
     def __eq__(self, other: object) -> bool:
         return self._text == other._text if isinstance(other, FineTuning) else NotImplemented

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union, overload
+from typing import TYPE_CHECKING, Any, Optional, Sequence, Tuple
 
 from smplan import _core, _html
 from smplan._request import Request, arguments_of, shipped_catalog, takes_request
+from smplan._rows import Rows
 from smplan._views import View
 
 if TYPE_CHECKING:
-    import pandas
     from typing_extensions import Unpack
 
 
@@ -43,7 +42,7 @@ class RegionPlan(View):
     why_not: Optional[str]
 
 
-class Regions(Sequence[RegionPlan]):
+class Regions(Rows[RegionPlan]):
     """A row a region and market, the cheapest region first. `best` is the cheapest of all, None if none has a plan.
 
     >>> import smplan
@@ -52,8 +51,7 @@ class Regions(Sequence[RegionPlan]):
     """
 
     def __init__(self, text: str, unpriced: Sequence[str] = ()) -> None:
-        self._text = text
-        self._rows = tuple(RegionPlan(row) for row in json.loads(text))
+        super().__init__(text, RegionPlan)
         #: Regions of AWS that the catalog has no price of.
         self.unpriced = tuple(unpriced)
 
@@ -62,34 +60,6 @@ class Regions(Sequence[RegionPlan]):
         """The cheapest plan."""
         there = [row for row in self if row.total_usd is not None]
         return min(there, key=lambda row: row.total_usd or 0.0) if there else None
-
-    def to_json(self) -> str:
-        """What `smplan regions --format json` prints, on one line."""
-        return self._text
-
-    def to_dict(self) -> List[Dict[str, Any]]:
-        """The same as dictionaries."""
-        rows: List[Dict[str, Any]] = json.loads(self._text)
-        return rows
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """One row a region and market. Needs pandas."""
-        import pandas
-
-        return pandas.DataFrame(self.to_dict())
-
-    @overload
-    def __getitem__(self, index: int) -> RegionPlan: ...
-    @overload
-    def __getitem__(self, index: slice) -> Tuple[RegionPlan, ...]: ...
-    def __getitem__(self, index: Union[int, slice]) -> Union[RegionPlan, Tuple[RegionPlan, ...]]:
-        return self._rows[index]
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def __iter__(self) -> Iterator[RegionPlan]:
-        return iter(self._rows)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Regions):

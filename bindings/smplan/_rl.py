@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union, overload
+from typing import Any, Dict, NamedTuple, Optional, Sequence, Tuple, Union
 
 from smplan import _core, _html
 from smplan._errors import Diagnostic, InputError
 from smplan._export import Export
 from smplan._keywords import to_text
 from smplan._request import Names, Number, Numbers, arguments_of, environment_region, shipped_catalog
+from smplan._rows import Rows
 from smplan._views import View
-
-if TYPE_CHECKING:
-    import pandas
 
 
 class RlPlan(View):
@@ -91,7 +88,7 @@ class Question(NamedTuple):
     catalog: Optional[_core.Catalog]
 
 
-class RlPlanSet(Sequence[RlPlan]):
+class RlPlanSet(Rows[RlPlan]):
     """Plans, best first. Empty if nothing fits: `why_not` says what came nearest and what it lacks.
 
     >>> import smplan
@@ -101,8 +98,7 @@ class RlPlanSet(Sequence[RlPlan]):
 
     def __init__(self, question: Question, text: str, why_not: str, caveat: str, assumptions: Sequence[str]) -> None:
         self._question = question
-        self._text = text
-        self._rows = tuple(RlPlan(row) for row in json.loads(text))
+        super().__init__(text, RlPlan)
         #: Why there is no plan; None if there is one.
         self.why_not = why_not or None
         #: What the figures rest on: no measured step.
@@ -114,21 +110,6 @@ class RlPlanSet(Sequence[RlPlan]):
     def best(self) -> Optional[RlPlan]:
         """The first plan; None if there is none."""
         return self._rows[0] if self._rows else None
-
-    def to_json(self) -> str:
-        """What `smplan rl --format json` prints, on one line."""
-        return self._text
-
-    def to_dict(self) -> List[Dict[str, Any]]:
-        """The same as dictionaries."""
-        rows: List[Dict[str, Any]] = json.loads(self._text)
-        return rows
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """One row a plan. Needs pandas."""
-        import pandas
-
-        return pandas.DataFrame(self.to_dict())
 
     def export(self, target: str, *, rank: int = 1, path: Union[str, os.PathLike[str], None] = None,
                **job: Any) -> Export:
@@ -156,19 +137,6 @@ class RlPlanSet(Sequence[RlPlan]):
         if path is not None:
             exported.write(path)
         return exported
-
-    @overload
-    def __getitem__(self, index: int) -> RlPlan: ...
-    @overload
-    def __getitem__(self, index: slice) -> Tuple[RlPlan, ...]: ...
-    def __getitem__(self, index: Union[int, slice]) -> Union[RlPlan, Tuple[RlPlan, ...]]:
-        return self._rows[index]
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def __iter__(self) -> Iterator[RlPlan]:
-        return iter(self._rows)
 
     def _state(self) -> Tuple[str, str, str, Tuple[str, ...]]:
         return self._text, self.why_not or "", self.caveat, self.assumptions
