@@ -122,7 +122,8 @@ class Job:
 
 
 def losses(log: str) -> dict[int, float]:
-    return {int(step): float(loss) for step, loss in re.findall(r"^step (\d+)/\d+, loss ([\d.]+)", log, re.M)}
+    # Another process of the machine may have begun the line.
+    return {int(step): float(loss) for step, loss in re.findall(r"\bstep (\d+)/\d+, loss ([\d.]+)", log)}
 
 
 def steps(log: str) -> list[int]:

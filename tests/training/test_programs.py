@@ -19,6 +19,7 @@ FAST = ("--data", "synthetic", "--learning_rate", "0.01")
 
 def check_trained(job: Job, log: str, drop: float = 0.3) -> None:
     found = losses(log)
+    assert 1 in found and STEPS in found, log
     assert found[1] - found[STEPS] > drop, log[-4000:]
     row = job.row()
     assert float(row["step_time_s"]) > 0 and row["n_gpus"] == str(job.machines)

@@ -226,7 +226,9 @@ class Record:
         if self.cuda:
             words.append(f"peak {torch.cuda.max_memory_allocated() / GIB:.1f} GiB")
         if self.rank == 0:
-            print(", ".join(words), flush=True)
+            # In one write: launchers start Python unbuffered, where print() would write the end of the line alone.
+            sys.stdout.write(", ".join(words) + "\n")
+            sys.stdout.flush()
 
     def mfu(self, seconds: float) -> float:
         """FLOPs of the model over those that the plan's devices could do; activations that are computed again do not
