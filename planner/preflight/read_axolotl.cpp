@@ -88,7 +88,7 @@ void read_attention_switch(const Node& node, Job& job) {
   read_attention(named, job);
 }
 
-constexpr ToolRow kRows[] = {
+constexpr ToolRow kAxolotlRows[] = {
     {"base_model", &Job::model},
     {"rl", read_rl},
     {"reward_model", read_reward},
@@ -159,7 +159,7 @@ constexpr ToolRow kRows[] = {
     {"vllm.gpu_memory_utilization", &JobReinforcement::memory_share},
 };
 
-constexpr UnmodelledRow kUnmodelled[] = {
+constexpr UnmodelledRow kAxolotlUnmodelled[] = {
     {"gptq", "true", "a base quantized by GPTQ is not modelled"},
     {"process_reward_model", "true", kStepRewards},
     {"qat", "", kQuantizedTraining},
@@ -192,10 +192,10 @@ void read_adapter(const Node& root, Job& job) {
 
 void read_axolotl(const Node& root, Job& job) {
   JobStrategy& s = job.strategy;
-  read_rows(root, kRows, job);
+  read_rows(root, kAxolotlRows, job);
   read_adapter(root, job);
   if (job.reinforcement.algorithm.stated) job.reinforcement.micro_batch = s.micro_batch;
-  read_unmodelled(root, kUnmodelled, job);
+  read_unmodelled(root, kAxolotlUnmodelled, job);
   // What its schema has where a file says nothing.
   if (!job.reinforcement.algorithm.stated) otherwise(s.loss, "sft", root.where);
   otherwise(s.sequence_length, 512, root.where);

@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kEvaluation = "this recipe evaluates a model and trains none";
 
 /// In the order in which they decide.
-constexpr UnmodelledRow kUnmodelled[] = {
+constexpr UnmodelledRow kHyperpodRecipeUnmodelled[] = {
     {"evaluation", "", kEvaluation},
     {"llm_as_judge", "", kEvaluation},
     {"training_config.actor_rollout_ref", "", kReinforcement},
@@ -214,7 +214,7 @@ void read_hyperpod_recipe(const Node& root, Job& job) {
   if (const Node* pairs = loss_of(root)) s.loss = derived(std::string("dpo"), pairs->where);
   const std::string of_adapters = std::move(job.not_modelled);
   job.not_modelled.clear();
-  read_unmodelled(root, kUnmodelled, job);
+  read_unmodelled(root, kHyperpodRecipeUnmodelled, job);
   state_unmodelled(of_adapters, job);
 }
 

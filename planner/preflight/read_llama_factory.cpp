@@ -54,7 +54,7 @@ void read_v1_kernels(const Node& node, Job& job) {
   job.strategy.execution.liger_kernels = Toggle::On;
 }
 
-constexpr ToolRow kRows[] = {
+constexpr ToolRow kLlamaFactoryRows[] = {
     {"model_name_or_path", &Job::model},
     {"model", &Job::model},
     {"stage", read_stage},
@@ -106,7 +106,7 @@ constexpr ToolRow kRows[] = {
     {"context_parallel_size", &JobStrategy::context},
 };
 
-constexpr UnmodelledRow kUnmodelled[] = {
+constexpr UnmodelledRow kLlamaFactoryUnmodelled[] = {
     {"export_dir", "", "this file exports a model and trains none"},
     {"infer_backend", "", "this file asks a model and trains none"},
     {"use_llama_pro", "true", kPartialTraining},
@@ -154,9 +154,9 @@ void read_adapter(const Node& root, Job& job) {
 
 void read_llama_factory(const Node& root, Job& job) {
   JobStrategy& s = job.strategy;
-  read_rows(root, kRows, job);
+  read_rows(root, kLlamaFactoryRows, job);
   read_adapter(root, job);
-  read_unmodelled(root, kUnmodelled, job);
+  read_unmodelled(root, kLlamaFactoryUnmodelled, job);
   // What its arguments have where a file says nothing.
   if (!job.reinforcement.algorithm.stated) otherwise(s.loss, "sft", root.where);
   const Node* stage = root.find("stage");

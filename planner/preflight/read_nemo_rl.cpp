@@ -15,7 +15,7 @@ struct Method {
 constexpr std::array<Method, 5> kMethods = {
     {{"grpo", ""}, {"ppo", ""}, {"dpo", "dpo"}, {"rm", "reward"}, {"sft", "sft"}}};
 
-constexpr ToolRow kRows[] = {
+constexpr ToolRow kNemoRlRows[] = {
     {"policy.model_name", &Job::model},
     {"grpo.num_prompts_per_step", &JobReinforcement::prompts},
     {"ppo.num_prompts_per_step", &JobReinforcement::prompts},
@@ -45,7 +45,7 @@ constexpr ToolRow kRows[] = {
     {"cluster.num_nodes", &JobStrategy::nodes},
 };
 
-constexpr UnmodelledRow kUnmodelled[] = {
+constexpr UnmodelledRow kNemoRlUnmodelled[] = {
     {"eval", "", "this file evaluates a model and trains none"},
     {"distillation", "", kDistillation},
     {"on_policy_distillation", "", kDistillation},
@@ -110,7 +110,7 @@ void read_engine(const Node& root, Job& job) {
 
 void read_nemo_rl(const Node& root, Job& job) {
   JobStrategy& s = job.strategy;
-  read_rows(root, kRows, job);
+  read_rows(root, kNemoRlRows, job);
   for (const Method& method : kMethods) {
     const Node* node = root.find(method.name);
     if (node == nullptr || !node->is_object()) continue;
@@ -121,7 +121,7 @@ void read_nemo_rl(const Node& root, Job& job) {
     }
     break;
   }
-  read_unmodelled(root, kUnmodelled, job);
+  read_unmodelled(root, kNemoRlUnmodelled, job);
   read_precision(node_by(root, "policy.precision"), s);
   read_engine(root, job);
   if (job.reinforcement.algorithm.stated) {

@@ -94,7 +94,7 @@ void offload(const Node& node, Job& job) {
   job.strategy.optimizer_offload = job.strategy.parameter_offload;
 }
 
-constexpr ToolRow kRows[] = {
+constexpr ToolRow kTorchtuneRows[] = {
     {"model._component_", read_builder},
     {"policy_model._component_", read_builder},
     {"model.quantize_base", read_quantized},
@@ -128,7 +128,7 @@ constexpr ToolRow kRows[] = {
     {"forward_batch_size", &JobReinforcement::micro_batch},
 };
 
-constexpr UnmodelledRow kUnmodelled[] = {
+constexpr UnmodelledRow kTorchtuneUnmodelled[] = {
     {"quantizer._component_", "QAT", kQuantizedTraining},
     {"model._component_", "qat", kQuantizedTraining},
     {"teacher_model", "", kDistillation},
@@ -142,9 +142,9 @@ constexpr UnmodelledRow kUnmodelled[] = {
 
 void read_torchtune(const Node& root, Job& job) {
   JobStrategy& s = job.strategy;
-  read_unmodelled(root, kUnmodelled, job);
+  read_unmodelled(root, kTorchtuneUnmodelled, job);
   if (!root.has("optimizer")) state_unmodelled("the recipe has no optimizer and trains no model", job);
-  read_rows(root, kRows, job);
+  read_rows(root, kTorchtuneRows, job);
   if (s.steps && s.epochs) s.steps = derived(times(*s.steps, *s.epochs), s.steps.where);
   if (job.reinforcement.algorithm.stated) job.reinforcement.prompts = s.micro_batch;
   otherwise(s.accumulation, 1, root.where);

@@ -139,7 +139,7 @@ void read_dtype(const Node& node, Job& job) {
   if (word == "auto") note_unread(node, "is the type that the weights have: taken as 32 bits", job);
 }
 
-constexpr ToolRow kRows[] = {
+constexpr ToolRow kTrlRows[] = {
     {"model_name_or_path", &Job::model},
     {"model_id", &Job::model},
     {"per_device_train_batch_size", &JobStrategy::micro_batch},
@@ -183,7 +183,7 @@ constexpr ToolRow kRows[] = {
      }},
 };
 
-constexpr UnmodelledRow kUnmodelled[] = {
+constexpr UnmodelledRow kTrlUnmodelled[] = {
     {"teacher_model_name_or_path", "", kDistillation},
 };
 
@@ -232,7 +232,7 @@ void read_trl(const Node& root, Job& job) {
   const bool of_command = read_command(root, job);
   const Node settings = as_settings(root);
   const bool of_trl = read_telling(settings, job) || of_command;
-  read_rows(settings, kRows, job);
+  read_rows(settings, kTrlRows, job);
   if (const Node* processes = settings.find("num_processes")) s.world = count_field(processes);
   s.execution.liger_kernels = is_on(settings.find("use_liger_kernel")) ? Toggle::On : Toggle::Default;
   if (s.execution.liger_kernels == Toggle::On) s.execution.loss_kernel = LossKernel::Linear;
@@ -242,7 +242,7 @@ void read_trl(const Node& root, Job& job) {
     s.execution.reentrant_checkpoint = Toggle::On;
   }
   read_adapters(settings, of_trl, job);
-  read_unmodelled(settings, kUnmodelled, job);
+  read_unmodelled(settings, kTrlUnmodelled, job);
   // Defaults of TrainingArguments, and TRL's over them.
   otherwise(s.micro_batch, 8, root.where);
   otherwise(s.accumulation, 1, root.where);

@@ -59,7 +59,7 @@ void read_rollout_format(const Node& node, Job& job) { job.reinforcement.rollout
 /// Where responses are generated. Its other modes generate ahead on the devices that train, which is not modelled.
 constexpr std::array<ToolWord, 2> kModes = {{{"sync", "colocated"}, {"separate_async", "split"}}};
 
-constexpr ToolRow kRows[] = {
+constexpr ToolRow kVerlRows[] = {
     {"actor_rollout_ref.model.path", &Job::model},
     {"model.partial_pretrain", &Job::model},
     {"algorithm.adv_estimator", &JobReinforcement::algorithm},
@@ -196,7 +196,7 @@ void read_verl(const Node& root, Job& job) {
   JobStrategy& s = job.strategy;
   const bool states_data = root.has("model") || root.has("engine") || root.at({"data", "_target_"}) != nullptr;
   const bool supervised = !root.has("actor_rollout_ref") && !root.has("algorithm") && states_data;
-  read_rows(root, kRows, job);
+  read_rows(root, kVerlRows, job);
   if (supervised) {
     job.reinforcement = {};
     read_rows(root, kSupervisedRows, job);

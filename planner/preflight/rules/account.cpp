@@ -173,7 +173,7 @@ void placeholders_left(const CheckInput& in, Report& report) {
   }
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kAccountRules[] = {
     {"C202", Severity::Warning, "Instance quota", "the quota of the type is not known to cover the job",
      "the quota {} is {}, the job needs {}", "request an increase under Service Quotas", kQuotas, kSubmitted,
      &Facts::quotas, instance_quota},
@@ -206,6 +206,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> account_rules() { return kRules; }
+std::span<const Rule> account_rules() { return kAccountRules; }
 
 }  // namespace smplan

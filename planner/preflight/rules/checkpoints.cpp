@@ -71,7 +71,7 @@ void local_mode(const CheckInput& in, Report& report) {
   if (any_spot(in.job)) report.at(in.job.spot, {"use_spot_instances"});
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kCheckpointsRules[] = {
     {"C191", Severity::Warning, "Path of checkpoints", "the script saves outside the folder that is synced",
      "the script saves to {}, and {} is synced to S3", "save below the synced folder", kDocs, kSubmitted,
      &Facts::script, local_path},
@@ -90,6 +90,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> checkpoint_rules() { return kRules; }
+std::span<const Rule> checkpoint_rules() { return kCheckpointsRules; }
 
 }  // namespace smplan

@@ -148,7 +148,7 @@ void combinations(const CheckInput& in, Report& report) {
   }
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kCombinationsRules[] = {
     {"C226", Severity::Error, "Settings that do not go together",
      "a framework refuses the settings of its file together, or one lacks another that it needs (a warning where it "
      "drops one without a word)",
@@ -158,6 +158,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> combination_rules() { return kRules; }
+std::span<const Rule> combination_rules() { return kCombinationsRules; }
 
 }  // namespace smplan

@@ -38,7 +38,7 @@ void constraints(const CheckInput& in, Report& report) {
   }
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kCompilerRules[] = {
     {"C113", Severity::Warning, "Training Compiler", "compiler_config is given",
      "the Training Compiler gets no new releases; it ends at PyTorch 1.13.1 and TensorFlow 2.11", "use torch.compile",
      kDocs, kRequest | kEstimator, Need::Nothing, deprecated},
@@ -52,6 +52,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> compiler_rules() { return kRules; }
+std::span<const Rule> compiler_rules() { return kCompilerRules; }
 
 }  // namespace smplan

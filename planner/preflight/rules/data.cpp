@@ -100,7 +100,7 @@ void replicated(const CheckInput& in, Report& report) {
   }
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kDataRules[] = {
     {"C182", Severity::Error, "Input mode", "the mode is not File, Pipe or FastFile", "{} is no input mode",
      "write File, FastFile or Pipe", kApi, kSubmitted, Need::Nothing, input_mode},
     {"C183", Severity::Error, "FastFile of a manifest", "FastFile with a manifest", "FastFile reads prefixes, not a {}",
@@ -128,6 +128,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> data_rules() { return kRules; }
+std::span<const Rule> data_rules() { return kDataRules; }
 
 }  // namespace smplan

@@ -64,7 +64,7 @@ void rule_count(const CheckInput& in, Report& report) {
   judge(root.at({"debugger_hook_config", "collection_configs"}), "collections");
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kDebuggerRules[] = {
     {"C198", Severity::Warning, "Debugger hook",
      "the hook is on with PyTorch 2, smdistributed or the Training Compiler",
      "the debugger hook, which the SDK switches on, does not work with {}", "set debugger_hook_config=False",
@@ -83,6 +83,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> debugger_rules() { return kRules; }
+std::span<const Rule> debugger_rules() { return kDebuggerRules; }
 
 }  // namespace smplan

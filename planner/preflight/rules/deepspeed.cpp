@@ -175,7 +175,7 @@ void master_weights(const CheckInput& in, Report& report) {
 constexpr std::string_view kZero = "DeepSpeed 0.19.5 zero/config.py, executed 2026-11-20";
 constexpr std::string_view kEngine = "DeepSpeed 0.19.5, pipe/engine.py and config.py";
 
-constexpr Rule kRules[] = {
+constexpr Rule kDeepspeedRules[] = {
     {"C158", Severity::Error, "ZeRO with a pipeline", "ZeRO stage 2 or 3 with pipeline parallelism",
      "ZeRO stage {} and a pipeline of {} stages exclude each other", "use stage 0 or 1, or no pipeline", kEngine,
      kDeepSpeed, Need::Nothing, pipeline},
@@ -214,6 +214,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> deepspeed_rules() { return kRules; }
+std::span<const Rule> deepspeed_rules() { return kDeepspeedRules; }
 
 }  // namespace smplan

@@ -58,7 +58,7 @@ void unreadable(const CheckInput& in, Report& report) {
 
 constexpr std::string_view kFolder = "smplan's own exports, docs/export.md";
 
-constexpr Rule kRules[] = {
+constexpr Rule kFolderRules[] = {
     {"C220", Severity::Warning, "Drift from the plan",
      "a setting of the job's files, or a flag, is not what the plan.json beside them says", "{}",
      "put the value back, or plan again with it and export", kFolder, kAnyKind, Need::Lock, drift},
@@ -82,6 +82,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> folder_rules() { return kRules; }
+std::span<const Rule> folder_rules() { return kFolderRules; }
 
 }  // namespace smplan

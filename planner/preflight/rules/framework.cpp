@@ -366,7 +366,7 @@ void newer_than_sdk(const CheckInput& in, Report& report) {
     report.at(in.job.framework_version, {*in.job.framework_version, newest_of_sdk(in)});
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kFrameworkRules[] = {
     {"C051", Severity::Error, "pytorchddp on a new PyTorch", "pytorchddp with PyTorch above 2.2.0 and no image",
      "pytorchddp becomes smdistributed.dataparallel, which ends at PyTorch 2.2.0, and this is {}",
      "torch_distributed: {\"enabled\": true}", kSdk2, kEstimator, Need::Nothing, ddp_version},
@@ -404,6 +404,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> framework_rules() { return kRules; }
+std::span<const Rule> framework_rules() { return kFrameworkRules; }
 
 }  // namespace smplan

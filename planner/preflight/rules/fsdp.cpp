@@ -123,7 +123,7 @@ void efficient_loading(const CheckInput& in, Report& report) {
 
 constexpr std::string_view kSource = "accelerate 1.14.0, parallelism_config.py and constants.py";
 
-constexpr Rule kRules[] = {
+constexpr Rule kFsdpRules[] = {
     {"C168", Severity::Error, "Context and sequence ranks", "cp_size and sp_size are both above 1",
      "context ranks ({}) and sequence ranks ({}) exclude each other", "keep one of them", kSource, kAccelerate,
      Need::Nothing, context_and_sequence},
@@ -164,6 +164,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> fsdp_rules() { return kRules; }
+std::span<const Rule> fsdp_rules() { return kFsdpRules; }
 
 }  // namespace smplan

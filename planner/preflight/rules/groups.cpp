@@ -130,7 +130,7 @@ void instance_preferences(const CheckInput& in, Report& report) {
   }
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kGroupsRules[] = {
     {"C075", Severity::Error, "Groups and a single type", "instance groups stand beside an instance type or count",
      "{} is given beside instance groups", "drop it: every group has its own", kSdk2, kSubmitted, Need::Nothing,
      groups_and_type},
@@ -167,6 +167,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> group_rules() { return kRules; }
+std::span<const Rule> group_rules() { return kGroupsRules; }
 
 }  // namespace smplan

@@ -131,7 +131,7 @@ constexpr std::string_view kOperator = "aws/sagemaker-hyperpod-cli 3.12.0, hyper
 constexpr std::string_view kFeatures =
     "SageMaker developer guide, sagemaker-eks-checkpointless and sagemaker-eks-elastic-training, read 2026-11-28";
 
-constexpr Rule kRules[] = {
+constexpr Rule kHyperpodRules[] = {
     {"C227", Severity::Error, "Ways to recover",
      "checkpointless training stands with elastic training, or one of them with a trainer or a cluster that has it not",
      "{}", "keep one of them, or use a trainer and a cluster that have it", kFeatures, kStanding, Need::Nothing,
@@ -154,6 +154,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> hyperpod_rules() { return kRules; }
+std::span<const Rule> hyperpod_rules() { return kHyperpodRules; }
 
 }  // namespace smplan

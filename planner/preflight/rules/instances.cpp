@@ -215,7 +215,7 @@ void ultraserver(const CheckInput& in, Report& report) {
   }
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kInstancesRules[] = {
     {"C116", Severity::Warning, "Volume that is ignored", "a volume size is given for types with NVMe disks",
      "{} ignored on {}: its storage is the {} of NVMe that it has", "leave it out", kApi, kSubmitted, Need::Nothing,
      volume_ignored},
@@ -272,6 +272,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> instance_rules() { return kRules; }
+std::span<const Rule> instance_rules() { return kInstancesRules; }
 
 }  // namespace smplan

@@ -298,7 +298,7 @@ void xla_without_compiler(const CheckInput& in, Report& report) {
   if (on == nullptr || truth_of(*on) == false) finding.edits = {{Edit::Kind::Remove, xla->where.path, ""}};
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kLauncherRules[] = {
     {"C046", Severity::Error, "Unknown distribution", "a key of distribution is none that the SDK reads",
      "{} is taken without a word and starts nothing: one process a node, {} accelerators of every node idle and billed",
      "use torch_distributed, smdistributed, mpi or another key that the SDK reads", kSdk2, kEstimator, Need::Nothing,
@@ -363,6 +363,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> launcher_rules() { return kRules; }
+std::span<const Rule> launcher_rules() { return kLauncherRules; }
 
 }  // namespace smplan

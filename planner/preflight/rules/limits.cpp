@@ -296,7 +296,7 @@ void gzip_of_large_model(const CheckInput& in, Report& report) {
   report.at(where, {format_bytes(Bytes(in.prediction->artifact_bytes))});
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kLimitsRules[] = {
     {"C005", Severity::Error, "Job name",
      "the name has other characters than letters, digits and inner hyphens, or more than 63",
      "{} is no job name: letters, digits and inner hyphens, at most 63", "replace other characters by hyphens", kApi,
@@ -358,6 +358,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> limit_rules() { return kRules; }
+std::span<const Rule> limit_rules() { return kLimitsRules; }
 
 }  // namespace smplan

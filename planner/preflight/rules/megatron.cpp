@@ -133,7 +133,7 @@ void megatron_options(const CheckInput& in, Report& report) {
   repeated_options(in, report);
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kMegatronRules[] = {
     {"C180", Severity::Error, "Options of Megatron",
      "an option lacks another that it needs (overlapped or low-precision gathering, overlap of tensor ranks, an "
      "offloaded optimizer, full recomputation, experts with tensor ranks), collectives of tensor ranks overlap with "
@@ -146,6 +146,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> megatron_rules() { return kRules; }
+std::span<const Rule> megatron_rules() { return kMegatronRules; }
 
 }  // namespace smplan

@@ -356,7 +356,7 @@ void fewer_files_than_nodes(const CheckInput& in, Report& report) {
 constexpr std::string_view kMegatronSource = "Megatron-LM d98e8a6 (2026-08-22), arguments.py";
 constexpr Kinds kSplit = kAnyKind & ~kAccelerate & ~kDeepSpeed & ~kSmp;
 
-constexpr Rule kRules[] = {
+constexpr Rule kPlanRules[] = {
     {"C131", Severity::Error, "World size",
      "data x tensor x pipeline x context is not the number of ranks, or the ranks of experts do not divide it",
      "{} {} the {} ranks", "choose degrees whose product is the number of accelerators",
@@ -420,6 +420,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> plan_rules() { return kRules; }
+std::span<const Rule> plan_rules() { return kPlanRules; }
 
 }  // namespace smplan

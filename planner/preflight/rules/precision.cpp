@@ -85,7 +85,7 @@ void amp_argument(const CheckInput& in, Report& report) {
 
 constexpr std::string_view kSilicon = "NVIDIA data sheets; CUDA C++ programming guide, compute capabilities";
 
-constexpr Rule kRules[] = {
+constexpr Rule kPrecisionRules[] = {
     {"C149", Severity::Error, "bf16 before Ampere", "bf16 on V100 or T4",
      "{} ({}) has no bf16 units: it is emulated or refused", "use fp16 with loss scaling", kSilicon, kAnyKind,
      Need::Nothing, bf16},
@@ -116,6 +116,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> precision_rules() { return kRules; }
+std::span<const Rule> precision_rules() { return kPrecisionRules; }
 
 }  // namespace smplan

@@ -159,7 +159,7 @@ void checkpoint_part(const CheckInput& in, Report& report) {
   }
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kPredictionRules[] = {
     {"C144", Severity::Error, "Device memory",
      "the predicted peak is above what the device offers (a warning for a recipe that does not say its precision)",
      "predicted {} of device memory, {} is there; most is {}", "shard or split the model further", kJudgement, kAnyKind,
@@ -196,6 +196,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> prediction_rules() { return kRules; }
+std::span<const Rule> prediction_rules() { return kPredictionRules; }
 
 }  // namespace smplan

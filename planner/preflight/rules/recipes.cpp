@@ -105,7 +105,7 @@ void ignored_with_recipe(const CheckInput& in, Report& report) {
   }
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kRecipesRules[] = {
     {"C175", Severity::Error, "Recipe",
      "a key of the model is unknown, or fine-tuning, data or FP8 lack what they need", "recipe: {}",
      "see the adapter's schema", "HyperPod training adapter for NeMo 1.4.0, config_schemas.py, executed 2026-11-20",
@@ -124,6 +124,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> recipe_rules() { return kRules; }
+std::span<const Rule> recipe_rules() { return kRecipesRules; }
 
 }  // namespace smplan

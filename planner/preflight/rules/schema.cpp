@@ -372,7 +372,7 @@ void wrong_type(const CheckInput& in, Report& report) {
   }
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kSchemaRules[] = {
     {"C001", Severity::Error, "Unknown request member", "a key is no member of the structure that holds it",
      "{} is no member of {}", "delete it, or use the member that was meant", kApi, kRequest, Need::Nothing,
      unknown_member},
@@ -397,6 +397,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> schema_rules() { return kRules; }
+std::span<const Rule> schema_rules() { return kSchemaRules; }
 
 }  // namespace smplan

@@ -199,7 +199,7 @@ void v2_import_under_v3(const CheckInput& in, Report& report) {
   report.at(in.job.class_name.stated ? in.job.class_name.where : in.job.root().where, {*in.facts.sagemaker_sdk});
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kSdkInterfaceRules[] = {
     {"C066", Severity::Error, "No such class", "the estimator's class or an import does not exist in the SDK",
      "the SDK has no {}", "use the PyTorch or TensorFlow estimator with a distribution", kSdk2, kEstimator | kTrainer,
      Need::Nothing, nonexistent_class},
@@ -228,6 +228,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> sdk_interface_rules() { return kRules; }
+std::span<const Rule> sdk_interface_rules() { return kSdkInterfaceRules; }
 
 }  // namespace smplan

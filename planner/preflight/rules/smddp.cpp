@@ -135,7 +135,7 @@ void mixed_precision_claim(const CheckInput& in, Report& report) {
   if (on(in) && in.facts.script->claims_smddp_amp == true) report.at(in.job.launcher.smddp);
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kSmddpRules[] = {
     {"C082", Severity::Error, "Framework version of SMDDP",
      "SMDDP by a framework version that the SDK does not take, or in an AWS image that no longer holds it",
      "SMDDP is not there: {}", "torch_distributed with NCCL, or an image that holds SMDDP",
@@ -179,6 +179,6 @@ std::string smddp_obstacle(const CheckInput& in) {
   return why.empty() ? image_obstacle(in) : why;
 }
 
-std::span<const Rule> smddp_rules() { return kRules; }
+std::span<const Rule> smddp_rules() { return kSmddpRules; }
 
 }  // namespace smplan

@@ -171,7 +171,7 @@ void offload(const CheckInput& in, Report& report) {
   }
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kSmpV1Rules[] = {
     {"C090", Severity::Warning, "Model-parallel library 1",
      "modelparallel without torch_distributed, or with keys of version 1",
      "version 1 of the model-parallel library is archived: PyTorch 2.0.0 and TensorFlow 2.6 are its last",
@@ -204,6 +204,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> smp_v1_rules() { return kRules; }
+std::span<const Rule> smp_v1_rules() { return kSmpV1Rules; }
 
 }  // namespace smplan

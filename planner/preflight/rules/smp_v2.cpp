@@ -225,7 +225,7 @@ constexpr std::string_view kAdapter =
     "HyperPod training adapter for NeMo 1.4.0, config_schemas.py, executed 2026-11-20";
 constexpr std::string_view kBest = "SageMaker developer guide, model-parallel-best-practices-v2";
 
-constexpr Rule kRules[] = {
+constexpr Rule kSmpV2Rules[] = {
     {"C098", Severity::Error, "Version 2 needs torch_distributed",
      "modelparallel with keys of version 2 and torch_distributed is not on",
      "without torch_distributed the SDK takes a plain PyTorch image, which lacks version 2 of the library",
@@ -296,6 +296,6 @@ std::string smp_obstacle(const CheckInput& in) {
   return in.job.image.stated ? std::string() : fmt::format("no image holds it for PyTorch {}", *v);
 }
 
-std::span<const Rule> smp_v2_rules() { return kRules; }
+std::span<const Rule> smp_v2_rules() { return kSmpV2Rules; }
 
 }  // namespace smplan

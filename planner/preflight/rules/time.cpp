@@ -148,7 +148,7 @@ void renamed_arguments(const CheckInput& in, Report& report) {
   }
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kTimeRules[] = {
     {"C023", Severity::Error, "Range of the maximum runtime", "the maximum runtime is under 1 s or over 28 days",
      "a maximum runtime of {} s is outside 1 to 2419200 (28 days)", "split longer runs by checkpoint and resume",
      "SageMaker API reference, StoppingCondition", kSubmitted, Need::Nothing, run_range},
@@ -208,6 +208,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> time_rules() { return kRules; }
+std::span<const Rule> time_rules() { return kTimeRules; }
 
 }  // namespace smplan

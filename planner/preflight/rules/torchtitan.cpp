@@ -76,7 +76,7 @@ void titan_version(const CheckInput& in, Report& report) {
   }
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kTorchtitanRules[] = {
     {"C178", Severity::Error, "Expert tensor degree",
      "TorchTitan's expert tensor degree is neither 1 nor the tensor degree",
      "an expert tensor degree of {} is neither 1 nor the tensor degree {}", "use 1, or the tensor degree",
@@ -92,6 +92,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> torchtitan_rules() { return kRules; }
+std::span<const Rule> torchtitan_rules() { return kTorchtitanRules; }
 
 }  // namespace smplan

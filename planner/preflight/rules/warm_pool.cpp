@@ -80,7 +80,7 @@ void pool_total(const CheckInput& in, Report& report) {
   }
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kWarmPoolRules[] = {
     {"C039", Severity::Error, "Keep-alive over the maximum", "instances are to be kept for under 0 or over 21600 s",
      "a keep-alive of {} s is outside 0 to 21600", "keep them for an hour at most",
      "SageMaker API model (21600 since botocore 1.43.0, 3600 before)", kSubmitted, Need::Nothing, keep_alive_range},
@@ -107,6 +107,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> warm_pool_rules() { return kRules; }
+std::span<const Rule> warm_pool_rules() { return kWarmPoolRules; }
 
 }  // namespace smplan
