@@ -32,6 +32,7 @@ function(smplan_compile_options target)
     -Wno-missing-field-initializers "$<$<CXX_COMPILER_ID:GNU>:-Wno-restrict;-Wno-stringop-overflow;-Wno-stringop-overread;-Wno-array-bounds>"
     $<$<BOOL:${SMPLAN_WARNINGS_AS_ERRORS}>:-Werror>)
   target_compile_definitions(${target} PRIVATE $<$<CONFIG:Debug>:SMPLAN_ENABLE_ASSERTS>)
+  set_source_files_properties(${SMPLAN_COMPILED_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
 # What nearly every source includes is read once a build, by the first library. It saves time and nothing else: each
@@ -72,6 +73,7 @@ function(smplan_embed out function_name)
             -P ${PROJECT_SOURCE_DIR}/cmake/EmbedFiles.cmake
     DEPENDS ${ARGN} ${PROJECT_SOURCE_DIR}/cmake/EmbedFiles.cmake
     VERBATIM)
+  set_source_files_properties(${generated} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   set(${out} ${generated} PARENT_SCOPE)
 endfunction()
 
