@@ -25,11 +25,13 @@ def python(*arguments, **options):
 
 
 def test_import_is_quick_and_brings_no_extra():
-    program = ("import sys, time; begin = time.process_time(); import smplan; spent = time.process_time() - begin; "
+    # In units of a loop of 70 ms on an idle core: a core that others share is slower for both.
+    program = ("import sys, time; start = time.process_time(); sum(i * i for i in range(1_000_000)); "
+               "begin = time.process_time(); import smplan; spent = (time.process_time() - begin) / (begin - start); "
                f"print(spent, [name for name in {EXTRAS} if name in sys.modules])")
     runs = [python("-c", program).stdout.split(" ", 1) for _ in range(5)]
     assert {extras.strip() for _, extras in runs} == {"[]"}
-    assert min(float(spent) for spent, _ in runs) < 0.1
+    assert min(float(spent) for spent, _ in runs) < 1.4
 
 
 def test_everything_public_is_documented():
