@@ -2,6 +2,7 @@
 # build (CMAKE_UNITY_BUILD, which scripts/build sets) does not. A new file that meets another so gets a better name, or a
 # line here. tests/docs replaces warm_pool.cpp by a copy, so its object must hold nothing else.
 set(SMPLAN_COMPILED_ALONE
+  base/json_reader.cpp
   bindings/sweep.cpp
   catalogs/catalog.cpp
   catalogs/fine_tuning_method.cpp
