@@ -86,8 +86,6 @@ constexpr CountSuffix kCountSuffixes[] = {{"", 0},        {"k", 3},       {"M", 
                                           {"G", 9},       {"mn", 6},      {"bn", 9},       {"tn", 12}, {"thousand", 3},
                                           {"million", 6}, {"billion", 9}, {"trillion", 12}};
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 struct Number {
   std::string_view digits;  ///< as written, checked to be a number
   std::string_view rest;    ///< unit or suffix, trimmed

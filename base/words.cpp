@@ -29,9 +29,11 @@ std::string lower_case(std::string_view text) {
   return out;
 }
 
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
 bool is_letter_or_digit(char c) {
   const char letter = lower_case(c);
-  return (letter >= 'a' && letter <= 'z') || (c >= '0' && c <= '9');
+  return (letter >= 'a' && letter <= 'z') || is_digit(c);
 }
 
 std::string letters_and_digits(std::string_view text) {

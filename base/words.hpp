@@ -17,6 +17,8 @@ std::string_view trim(std::string_view text);
 char lower_case(char letter);
 std::string lower_case(std::string_view text);
 
+/// ASCII, as all here.
+bool is_digit(char c);
 bool is_letter_or_digit(char c);
 /// ASCII letters and digits alone, in lower case: `FULL_SHARD` and `full shard` are `fullshard`.
 std::string letters_and_digits(std::string_view text);

@@ -1,11 +1,10 @@
 #include "catalogs/accelerator.hpp"
 
+#include "base/words.hpp"
 #include "catalogs/reading.hpp"
 
 namespace smplan {
 namespace {
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// `8.0`, `10.3`; empty where the device has none.
 std::string read_capability(ObjectReader& reader) {

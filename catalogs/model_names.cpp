@@ -8,8 +8,6 @@
 namespace smplan {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 /// `2507` and `0324` tell year and month, or month and day.
 bool is_release(std::string_view word) {
   constexpr std::size_t kDigits = 4;

@@ -17,12 +17,6 @@ std::uint64_t read_limit(ObjectReader& reader) {
   return static_cast<std::uint64_t>(reader.integer("max_mib", 1, kMostMib)) << 20;
 }
 
-std::vector<std::string> strings(const std::vector<JsonValue>& values, Diagnostics& out) {
-  std::vector<std::string> texts;
-  for (const JsonValue& value : values) texts.push_back(value.as_string(out));
-  return texts;
-}
-
 PublishedFile read_published_file(const JsonValue& value, Diagnostics& out) {
   ObjectReader reader(value, out);
   PublishedFile file;
@@ -47,7 +41,7 @@ PublishedCommand read_command(const JsonValue& value, Diagnostics& out) {
   command.name = read_name(reader, "name");
   command.about = read_text(reader, "about");
   command.holds = read_text(reader, "holds");
-  command.arguments = strings(reader.array("arguments"), out);
+  command.arguments = strings_of(reader.array("arguments"), out);
   command.max_bytes = read_limit(reader);
   reader.finish();
   return command;
@@ -60,7 +54,7 @@ void read_sources(const JsonValue& document, PublishedSources& sources, Diagnost
   read_provenance(reader);
   for (const JsonValue& file : reader.array("files")) sources.files.push_back(read_published_file(file, out));
   for (const JsonValue& command : reader.array("commands")) sources.commands.push_back(read_command(command, out));
-  sources.credentials = strings(reader.array("credentials"), out);
+  sources.credentials = strings_of(reader.array("credentials"), out);
   reader.finish();
 }
 

@@ -20,14 +20,18 @@ bool is_iso_date(std::string_view text) {
 
 }  // namespace
 
-std::vector<std::string> read_strings(ObjectReader& reader, std::string_view key) {
+std::vector<std::string> strings_of(const std::vector<JsonValue>& values, Diagnostics& out) {
   std::vector<std::string> strings;
-  for (const JsonValue& item : reader.optional_array(key)) {
-    const std::size_t faults = reader.diagnostics().size();
-    std::string text = item.as_string(reader.diagnostics());
-    if (reader.diagnostics().size() == faults) strings.push_back(std::move(text));
+  for (const JsonValue& value : values) {
+    const std::size_t faults = out.size();
+    std::string text = value.as_string(out);
+    if (out.size() == faults) strings.push_back(std::move(text));
   }
   return strings;
+}
+
+std::vector<std::string> read_strings(ObjectReader& reader, std::string_view key) {
+  return strings_of(reader.optional_array(key), reader.diagnostics());
 }
 
 std::string read_name(ObjectReader& reader, std::string_view key) {

@@ -65,6 +65,8 @@ std::vector<E> read_enums(ObjectReader& reader, std::string_view key, const Enum
   return values;
 }
 
+/// What of the values is a string; the others are faults.
+std::vector<std::string> strings_of(const std::vector<JsonValue>& values, Diagnostics& out);
 /// Strings of an optional array; absent is empty.
 std::vector<std::string> read_strings(ObjectReader& reader, std::string_view key);
 /// A string that must say something.

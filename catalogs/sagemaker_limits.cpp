@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/json_reader.hpp"
+#include "catalogs/reading.hpp"
 
 namespace smplan {
 namespace {
@@ -20,12 +21,6 @@ RequestField::Type type_from(const std::string& name, const std::string& where, 
   return String;
 }
 
-std::vector<std::string> strings(const std::vector<JsonValue>& values, Diagnostics& out) {
-  std::vector<std::string> texts;
-  for (const JsonValue& value : values) texts.push_back(value.as_string(out));
-  return texts;
-}
-
 RequestField read_field(const JsonValue& value, Diagnostics& out) {
   ObjectReader reader(value, out);
   RequestField field;
@@ -36,7 +31,7 @@ RequestField read_field(const JsonValue& value, Diagnostics& out) {
   field.min = reader.optional_integer("min");
   field.max = reader.optional_integer("max");
   field.pattern = reader.optional_string("pattern").value_or("");
-  field.values = strings(reader.optional_array("values"), out);
+  field.values = read_strings(reader, "values");
   reader.finish();
   return field;
 }
@@ -51,17 +46,17 @@ void read_file(const JsonValue& document, SagemakerLimits& limits, Diagnostics& 
   for (const JsonValue& entry : reader.optional_array("estimator_classes")) {
     ObjectReader one(entry, out);
     std::string name = one.string("name");
-    limits.estimator_classes.emplace_back(std::move(name), strings(one.array("arguments"), out));
+    limits.estimator_classes.emplace_back(std::move(name), strings_of(one.array("arguments"), out));
     one.finish();
   }
   const auto types = [&](std::string_view key, std::vector<ArgumentTypes>& into) {
     for (const JsonValue& entry : reader.optional_array(key)) {
       ObjectReader one(entry, out);
       ArgumentTypes row;
-      for (const std::string& name : strings(one.array("types"), out)) {
+      for (const std::string& name : strings_of(one.array("types"), out)) {
         row.types.push_back(type_from(name, one.location("types"), out));
       }
-      row.arguments = strings(one.array("arguments"), out);
+      row.arguments = strings_of(one.array("arguments"), out);
       one.finish();
       into.push_back(std::move(row));
     }
@@ -76,7 +71,7 @@ void read_file(const JsonValue& document, SagemakerLimits& limits, Diagnostics& 
   pairs("renamed", limits.renamed);
   pairs("smddp_images", limits.smddp_images);
   const auto list = [&](std::string_view key, std::vector<std::string>& into) {
-    if (reader.has(key)) into = strings(reader.optional_array(key), out);
+    if (reader.has(key)) into = read_strings(reader, key);
   };
   list("training_types", limits.training_types);
   list("estimator_base", limits.estimator_base);

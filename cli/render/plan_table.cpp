@@ -15,11 +15,6 @@ namespace {
 
 constexpr std::size_t kFrontierRows = 8;
 
-std::string seconds(Seconds s) {
-  const double v = s.value();
-  return fmt::format("{:.{}f}", v, v < 10 ? 2 : v < 100 ? 1 : 0);
-}
-
 std::string memory_cell(const MemoryEstimate& m) {
   return fmt::format("{:.1f}/{:.1f}", in_gib(m.wanted), in_gib(m.limit));
 }
@@ -96,6 +91,11 @@ std::string job_limit_note() {
 }
 
 }  // namespace
+
+std::string seconds(Seconds s) {
+  const double v = s.value();
+  return fmt::format("{:.{}f}", v, v < 10 ? 2 : v < 100 ? 1 : 0);
+}
 
 std::string hardware(const Plan& plan) { return fmt::format("{} x {}", plan.instance_count, plan.instance->name); }
 

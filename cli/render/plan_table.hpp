@@ -17,6 +17,8 @@ Table frontier_table(const PlanSet& set);
 std::string plan_text(const PlanSet& set, const Style& style);
 std::string plan_markdown(const PlanSet& set);
 
+/// Three digits or more, without the unit: `0.42`, `19.8`, `118`.
+std::string seconds(Seconds s);
 /// `8 x ml.p5.48xlarge`.
 std::string hardware(const Plan& plan);
 /// `llama-2-13b (13B), 260B tokens, sequences of 4096, 1024 a step, adamw`.

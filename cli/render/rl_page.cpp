@@ -13,11 +13,6 @@
 namespace smplan::cli {
 namespace {
 
-std::string seconds(Seconds s) {
-  const double v = s.value();
-  return fmt::format("{:.{}f}", v, v < 10 ? 2 : v < 100 ? 1 : 0);
-}
-
 std::string gib_of(Bytes used, Bytes limit) { return fmt::format("{:.1f}/{:.1f}", in_gib(used), in_gib(limit)); }
 
 std::string money(const RlPlan& plan, Usd amount) { return plan.price == nullptr ? "-" : format_usd(amount); }

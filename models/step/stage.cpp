@@ -239,6 +239,12 @@ Seconds StageModel::boundary_transfer() const {
          collective_time(CollectiveKind::AllGather, Bytes(bytes), groups_.tensor, cluster_, strategy_.collectives).time;
 }
 
+StageTime stage_time(const StageCosts& costs) {
+  const Seconds weight = costs.weight_gradient;
+  return {
+      .forward = costs.forward.total(), .backward_input = costs.backward.total() - weight, .backward_weight = weight};
+}
+
 StageCosts StageModel::stage(std::int32_t index) const {
   const PerKind<double> layers = stage_layers(table_.stack, index, strategy_.pipeline_parallel);
   const double part = kept_ ? strategy_.recomputed_part(std::accumulate(layers.begin(), layers.end(), 0.0)) : 1;

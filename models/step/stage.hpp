@@ -8,6 +8,7 @@
 #include "base/units.hpp"
 #include "models/layers/layer_costs.hpp"
 #include "models/machine/collectives.hpp"
+#include "models/pipeline/schedule.hpp"
 #include "models/step/step.hpp"
 
 namespace smplan {
@@ -64,6 +65,9 @@ struct StageCosts {
   PassParts backward;
   Seconds weight_gradient;
 };
+
+/// The same as a pipeline's schedule takes it: the backward pass in its two parts.
+StageTime stage_time(const StageCosts& costs);
 
 /// One micro-batch, each the longest over the stages: the others wait for it, and what they transfer hides beside it.
 struct LongestPasses {

@@ -11,12 +11,6 @@
 namespace smplan {
 namespace {
 
-StageTime stage_time(const StageCosts& costs) {
-  const Seconds weight = costs.weight_gradient;
-  return {
-      .forward = costs.forward.total(), .backward_input = costs.backward.total() - weight, .backward_weight = weight};
-}
-
 /// Stages differ only by layer count and the two ends: which of them are as the one before.
 std::vector<bool> repeated_stages(const LayerStack& stack, std::int32_t stages) {
   std::vector<bool> repeated(static_cast<std::size_t>(stages));

@@ -2,6 +2,7 @@
 
 #include "base/words.hpp"
 #include "planner/export/megatron.hpp"
+#include "planner/export/tuning.hpp"
 
 // Read against NVIDIA/Megatron-LM d98e8a6: megatron/training/arguments.py, core/transformer/transformer_config.py.
 
@@ -41,10 +42,6 @@ std::string peculiarity(const Architecture& a) {
   if (a.embedding_norm) return "a norm on the embedding";
   if (a.name.substr(0, 8) == "llama-4-") return "attention in chunks";
   return {};
-}
-
-void refuse(Diagnostics& faults, std::string message, std::string hint) {
-  faults.push_back({"not-expressible", "--target", std::move(message), std::move(hint)});
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/words.hpp"
 #include "planner/export/target.hpp"
 
 // What the API would refuse after submission. Source: CreateTrainingJob in botocore 1.43.67 (2026-08-07).
@@ -9,7 +10,6 @@
 namespace smplan {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 bool is_alphanumeric(char c) { return is_digit(c) || is_lower(c) || (c >= 'A' && c <= 'Z'); }
 

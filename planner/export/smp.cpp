@@ -5,6 +5,7 @@
 
 #include "base/json_writer.hpp"
 #include "catalogs/sagemaker_limits.hpp"
+#include "planner/export/tuning.hpp"
 #include "planner/export/writers.hpp"
 
 // Names of parameters: SageMaker Developer Guide, model parallelism library v2 reference and v1 (archived), read
@@ -61,10 +62,6 @@ void write_parameters(const ExportJob& job, std::string_view path, const Setting
   if (job.plan.strategy.recompute == Recompute::Full) {
     out.notes.emplace_back("The plan recomputes activations: the script switches activation checkpointing on.");
   }
-}
-
-void refuse(Diagnostics& faults, std::string message, std::string hint) {
-  faults.push_back({"not-expressible", "--target", std::move(message), std::move(hint)});
 }
 
 }  // namespace

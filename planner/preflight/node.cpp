@@ -81,6 +81,8 @@ std::optional<bool> truth_of(const Node& node) {
   return std::nullopt;
 }
 
+bool is_not_off(const Node* flag) { return flag != nullptr && truth_of(*flag) != false; }
+
 std::optional<std::string> text_of(const Node& node) {
   if (node.kind != Node::Kind::String || is_placeholder(node.text)) return std::nullopt;
   return node.text;

@@ -62,6 +62,8 @@ std::optional<std::int64_t> integer_of(const Node& node);
 std::optional<double> number_of(const Node& node);
 std::optional<bool> truth_of(const Node& node);
 std::optional<std::string> text_of(const Node& node);
+/// A flag that is there and not false: one without a value is on, and one of an unknown value may be.
+bool is_not_off(const Node* flag);
 
 /// Product, and sum, that stay at the ends of the range: files may state any number.
 std::int64_t times(std::int64_t a, std::int64_t b);

@@ -9,8 +9,6 @@
 namespace smplan {
 namespace {
 
-bool on(const Node* flag) { return flag != nullptr && truth_of(*flag) != false; }
-
 /// The words of an argument, which is a list or one text.
 std::vector<std::string_view> words_of(const Node* node) {
   std::vector<std::string_view> words;
@@ -75,7 +73,7 @@ CudaGraphs graphs_of(const Node& root) {
 /// NVIDIA/Megatron-LM d98e8a6, megatron/training/arguments.py. An argument list says all: what it leaves out is off.
 Execution megatron_execution(const Node& root) {
   Execution e;
-  const auto flag = [&](std::string_view name) { return on(root.find(name)); };
+  const auto flag = [&](std::string_view name) { return is_not_off(root.find(name)); };
   const auto word = [&](std::string_view name) { return text_field(root.find(name)); };
   if (!flag("overlap-grad-reduce")) e.gradient_overlap = Toggle::Off;
   const Count tensor = count_field(root.find("tensor-model-parallel-size"));
@@ -115,7 +113,7 @@ Execution script_execution(const Node& h) {
   if (const Node* compile = h.find("torch_compile")) {
     if (const auto wanted = truth_of(*compile)) e.compile = *wanted ? Compile::Layers : Compile::Off;
   }
-  if (on(first_of(h, {"use_liger_kernel", "use_liger"}))) {
+  if (is_not_off(first_of(h, {"use_liger_kernel", "use_liger"}))) {
     e.liger_kernels = Toggle::On;
     e.loss_kernel = LossKernel::Linear;
   }
@@ -138,13 +136,13 @@ Execution script_execution(const Node& h) {
 Execution torchtitan_execution(const Node& root) {
   Execution e;
   const Node* compile = root.find("compile");
-  const bool compiles = compile != nullptr && on(compile->find("enable"));
+  const bool compiles = compile != nullptr && is_not_off(compile->find("enable"));
   e.compile = compiles ? Compile::Default : Compile::Off;
   if (compiles) {
     const std::vector<std::string_view> components = words_of(compile->find("components"));
     if (!components.empty()) e.compile = names(components, "loss") ? Compile::LayersAndLoss : Compile::Layers;
   }
-  if (on(root.at({"parallelism", "enable_async_tensor_parallel"}))) e.tensor_overlap = TensorOverlap::Async;
+  if (is_not_off(root.at({"parallelism", "enable_async_tensor_parallel"}))) e.tensor_overlap = TensorOverlap::Async;
   return e;
 }
 

@@ -66,12 +66,10 @@ void read_accelerate(const Node& root, Job& job) {
 
 namespace {
 
-bool on(const Node* flag) { return flag != nullptr && truth_of(*flag) != false; }
-
 /// An argument list says all: what it leaves out is off.
 void read_megatron_memory(const Node& root, JobStrategy& s) {
   s.recompute = text_field(root.find("recompute-granularity"));
-  if (const Node* selective = root.find("recompute-activations"); !s.recompute.stated && on(selective)) {
+  if (const Node* selective = root.find("recompute-activations"); !s.recompute.stated && is_not_off(selective)) {
     s.recompute = derived(std::string("selective"), selective->where);
   }
   if (!s.recompute.stated) s.recompute = derived(std::string("none"), root.where);
@@ -81,11 +79,13 @@ void read_megatron_memory(const Node& root, JobStrategy& s) {
   }
   // Of FSDP, and of an optimizer in several instances, the models of this stack know nothing.
   const Count instances = count_field(root.find("num-distributed-optimizer-instances"));
-  if (!on(root.find("use-torch-fsdp2")) && !on(root.find("use-megatron-fsdp")) && instances.value_or(1) == 1) {
+  if (!is_not_off(root.find("use-torch-fsdp2")) && !is_not_off(root.find("use-megatron-fsdp")) &&
+      instances.value_or(1) == 1) {
     const Node* sharded = root.find("use-distributed-optimizer");
-    s.sharding = derived(std::string(on(sharded) ? "zero1" : "none"), on(sharded) ? sharded->where : root.where);
+    s.sharding =
+        derived(std::string(is_not_off(sharded) ? "zero1" : "none"), is_not_off(sharded) ? sharded->where : root.where);
   }
-  if (const Node* optimizer = root.find("optimizer-cpu-offload"); on(optimizer)) {
+  if (const Node* optimizer = root.find("optimizer-cpu-offload"); is_not_off(optimizer)) {
     s.optimizer_offload = derived(std::string("cpu"), optimizer->where);
   }
   if (const Node* layers = root.find("cpu-offloading-num-layers"); layers != nullptr) {

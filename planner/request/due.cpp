@@ -22,8 +22,6 @@ constexpr std::size_t kToday = 7;
 constexpr std::size_t kTomorrow = 8;
 constexpr std::size_t kShortest = 3;  ///< `fri`, `thurs`: letters that tell the days of a week apart
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 std::optional<std::size_t> day_name(std::string_view word) {
   for (std::size_t i = 0; i < kDayNames.size(); ++i) {
     const bool short_form = i < kToday && word.size() >= kShortest && kDayNames[i].starts_with(word);

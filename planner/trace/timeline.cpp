@@ -54,12 +54,6 @@ Phase phase_of(PipelineTask::Kind kind) {
   return Phase::Forward;
 }
 
-StageTime stage_time(const StageCosts& costs) {
-  const Seconds weight = costs.weight_gradient;
-  return {
-      .forward = costs.forward.total(), .backward_input = costs.backward.total() - weight, .backward_weight = weight};
-}
-
 /// Time of the parts of one task, all chunks of the stage together.
 PassParts parts_of(const StageCosts& costs, Phase phase) {
   PassParts parts = phase == Phase::Forward ? costs.forward : costs.backward;
