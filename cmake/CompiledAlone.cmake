@@ -11,10 +11,8 @@ set(SMPLAN_COMPILED_ALONE
   catalogs/hf_llama_families.cpp
   catalogs/import/offer.cpp
   catalogs/import/spot_advisor.cpp
-  catalogs/model_names.cpp
   catalogs/price.cpp
   catalogs/rollout_engines.cpp
-  catalogs/sagemaker_limits.cpp
   catalogs/tokenizer/pattern.cpp
   catalogs/tokenizer/pre_tokenizer.cpp
   cli/commands/plan.cpp
@@ -25,7 +23,6 @@ set(SMPLAN_COMPILED_ALONE
   cli/refresh/program.cpp
   cli/render/findings.cpp
   cli/render/model_page.cpp
-  cli/render/rl_page.cpp
   cli/render/sweep_page.cpp
   cli/render/table.cpp
   models/layers/state_mixer.cpp
@@ -33,42 +30,22 @@ set(SMPLAN_COMPILED_ALONE
   models/pipeline/simulation.cpp
   models/rollout/rollout.cpp
   models/run/checkpoint_time.cpp
-  models/run/input_pipeline.cpp
   models/run/recovery.cpp
   models/step/step_tail.cpp
   planner/analysis/regions.cpp
   planner/analysis/whatif.cpp
   planner/answer/plan_json.cpp
   planner/calibration/probe.cpp
-  planner/export/megatron_model.cpp
   planner/export/sagemaker_sdk_v3.cpp
   planner/export/smp.cpp
   planner/export/tool_files.cpp
   planner/export/torchtune.cpp
   planner/preflight/findings_json.cpp
-  planner/preflight/methods.cpp
-  planner/preflight/read_execution.cpp
-  planner/preflight/read_framework_files.cpp
   planner/preflight/read_llama_factory.cpp
-  planner/preflight/read_model_trainer.cpp
   planner/preflight/read_trl.cpp
-  planner/preflight/rules/account.cpp
-  planner/preflight/rules/checkpoints.cpp
-  planner/preflight/rules/data.cpp
-  planner/preflight/rules/folder.cpp
-  planner/preflight/rules/framework.cpp
   planner/preflight/rules/fsdp.cpp
-  planner/preflight/rules/groups.cpp
-  planner/preflight/rules/launcher.cpp
-  planner/preflight/rules/limits.cpp
-  planner/preflight/rules/plan.cpp
-  planner/preflight/rules/precision.cpp
   planner/preflight/rules/schema.cpp
-  planner/preflight/rules/sdk_interface.cpp
-  planner/preflight/rules/smddp.cpp
-  planner/preflight/rules/smp_v1.cpp
   planner/preflight/rules/smp_v2.cpp
-  planner/preflight/rules/tools.cpp
   planner/preflight/rules/warm_pool.cpp
   planner/preflight/tool_settings.cpp
   planner/report/timeline_json.cpp
@@ -76,7 +53,6 @@ set(SMPLAN_COMPILED_ALONE
   planner/request/hardware.cpp
   planner/rl/rl_export.cpp
   planner/trace/timeline.cpp
-  planner/validation/measured_run.cpp
   tests/base/json_reader_test.cpp
   tests/catalogs/hf_config_test.cpp
   tests/catalogs/instance_test.cpp

@@ -15,7 +15,7 @@
 namespace smplan {
 namespace {
 
-using Text = std::optional<std::string>;
+using OptionalText = std::optional<std::string>;
 
 /// What tools call an algorithm, or the estimator of its advantages, by the name of ours.
 /// Source: volcengine/verl b178a3c, verl/trainer/ppo/core_algos.py (AdvantageEstimator).
@@ -51,7 +51,7 @@ Result<void> state_beside(const Node& stated, const std::string& file, RlSpec& s
     } else if (!node.is_string() && !node.is_number()) {
       refuse(node, fmt::format("is {}, not a text", kind_name(node.kind)), "write it as the flag's value");
     } else {
-      Text& field = own != rl_names().end() ? spec.*own->member : shared->of(spec.request);
+      OptionalText& field = own != rl_names().end() ? spec.*own->member : shared->of(spec.request);
       if (!field) field = node.text;
     }
   }
@@ -60,13 +60,13 @@ Result<void> state_beside(const Node& stated, const std::string& file, RlSpec& s
 }
 
 /// The catalog's name of a model beside the policy; nothing where it has none by that name.
-Text known_model(const Field<std::string>& name, const Catalog& catalog) {
+OptionalText known_model(const Field<std::string>& name, const Catalog& catalog) {
   const ModelPreset* preset = name ? catalog.find_model(*name) : nullptr;
-  return preset == nullptr ? std::nullopt : Text(preset->architecture.name);
+  return preset == nullptr ? std::nullopt : OptionalText(preset->architecture.name);
 }
 
 template <typename T>
-void state(Text& field, const Field<T>& value) {
+void state(OptionalText& field, const Field<T>& value) {
   if (!field && value) field = fmt::format("{}", *value);
 }
 
