@@ -12,6 +12,7 @@
 #include "bindings/interruptible.hpp"
 #include "bindings/parts.hpp"
 #include "catalogs/import/import.hpp"
+#include "catalogs/refreshed_facts.hpp"
 
 namespace py = pybind11;
 
@@ -31,6 +32,15 @@ CatalogHandle from_pairs(const Overlays& pairs) {
   std::vector<NamedText> overlays;
   for (const auto& pair : pairs) overlays.push_back({pair.first, pair.second});
   return make_catalog(overlays);
+}
+
+CatalogHandle refreshed() {
+  const py::gil_scoped_release without_lock;
+  const auto file = refreshed_file();
+  if (!file) return make_catalog({});
+  Catalog catalog = value_or_throw(Catalog::shipped());
+  RefreshedFacts facts = value_or_throw(merge_refreshed(catalog, *file));
+  return {std::make_shared<const Catalog>(std::move(catalog)), {{facts.path, std::move(facts.text)}}, facts.on};
 }
 
 CatalogHandle with_overlay(const CatalogHandle& handle, const std::string& path) {
@@ -139,10 +149,13 @@ py::list changes(const CatalogHandle& after, const CatalogHandle& before) {
 
 CatalogHandle make_catalog(const std::vector<NamedText>& overlays) {
   Catalog catalog = value_or_throw(Catalog::shipped());
+  std::optional<std::string> refreshed_on;
   for (const NamedText& overlay : overlays) {
-    value_or_throw(catalog.merge(value_or_throw(parse_json(overlay.text, overlay.name))));
+    const JsonValue facts = value_or_throw(parse_json(overlay.text, overlay.name));
+    value_or_throw(catalog.merge(facts));
+    if (std::optional<std::string> day = refresh_day(facts)) refreshed_on = std::move(day);
   }
-  return {std::make_shared<const Catalog>(std::move(catalog)), overlays};
+  return {std::make_shared<const Catalog>(std::move(catalog)), overlays, std::move(refreshed_on)};
 }
 
 void bind_catalog(py::module_& module) {
@@ -155,11 +168,22 @@ void bind_catalog(py::module_& module) {
            "The shipped catalog with overlays, (name, JSON text) each, laid over it in their order.")
       .def_static(
           "shipped", [] { return from_pairs({}); }, "The catalog built into smplan.")
+      .def_static(
+          "refreshed", &refreshed,
+          "The shipped catalog under what `smplan catalog refresh` wrote to the cache: what calls plan with that\n"
+          "name no catalog. The shipped one where there is no such file or SMPLAN_NO_CACHE is set. Raises\n"
+          "InputError for a file that is broken, of another release or older than the shipped prices.\n\n"
+          "    >>> import smplan\n"
+          "    >>> smplan.Catalog.refreshed().refreshed_on  # doctest: +SKIP\n"
+          "    '2026-11-28'\n")
       .def("with_overlay", &with_overlay, py::arg("path"),
            "A copy with the facts of an overlay file in place. Raises InputError with every fault of the file.")
       .def("with_overlay_text", &with_overlay_text, py::arg("name"), py::arg("text"),
            "The same from JSON text; `name` stands in messages.")
       .def_property_readonly("overlays", &pairs_of, "What lies over the shipped catalog: (name, JSON text), in order.")
+      .def_property_readonly(
+          "refreshed_on", [](const CatalogHandle& h) { return h.refreshed_on; },
+          "Day of the facts of `smplan catalog refresh` that lie over it, YYYY-MM-DD; None without them.")
       .def_property_readonly(
           "instances",
           [](const CatalogHandle& h) {
@@ -216,6 +240,13 @@ void bind_catalog(py::module_& module) {
            })
       .def(py::pickle([](const CatalogHandle& h) { return py::make_tuple(pairs_of(h)); },
                       [](const py::tuple& state) { return from_pairs(state[0].cast<Overlays>()); }));
+  module.def(
+      "refreshed_file",
+      [] {
+        const auto file = refreshed_file();
+        return file ? std::optional(file->string()) : std::nullopt;
+      },
+      "What `smplan catalog refresh` wrote; None where it wrote nothing or the cache is off.");
   module.def("import_catalog", &import_catalog, py::arg("catalog"), py::arg("paths"), py::arg("region"),
              py::arg("as_of"), py::arg("savings_plan_years"),
              "What files of AWS say about what the catalog knows; (overlay, notes, counts).");

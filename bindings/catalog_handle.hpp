@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,8 @@ struct NamedText {
 struct CatalogHandle {
   std::shared_ptr<const Catalog> catalog;
   std::vector<NamedText> overlays;
+  /// Day of the facts of `smplan catalog refresh` among them, YYYY-MM-DD.
+  std::optional<std::string> refreshed_on;
 };
 
 /// The shipped catalog with the overlays merged in their order.

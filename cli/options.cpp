@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "base/json_reader.hpp"
 #include "base/units.hpp"
@@ -65,6 +68,20 @@ void merge_overlays(Catalog& catalog, const std::vector<std::string>& files, Dia
   }
 }
 
+/// Lays what `catalog refresh` wrote over the catalog, and notes it, or why it is left out.
+void use_refreshed(Catalog& catalog, Context& context) {
+  const auto file = refreshed_file();
+  if (!file) return;
+  Result<RefreshedFacts> facts = merge_refreshed(catalog, *file);
+  if (!facts) {
+    context.notes.push_back(to_string(facts.error().front()));
+    return;
+  }
+  context.notes.push_back(
+      fmt::format("facts refreshed on {} are used, from {} (--no-cache leaves them out)", facts->on, facts->path));
+  context.refreshed = std::move(*facts);
+}
+
 }  // namespace
 
 void add_common_options(Flags& command, CommonOptions& options, const Formats& formats) {
@@ -103,7 +120,7 @@ Result<Context> make_context(const CommonOptions& options, const Formats& format
   if (!catalog) {
     faults.insert(faults.end(), catalog.error().begin(), catalog.error().end());
   } else {
-    if (!options.no_cache && !cache_is_off()) context.refreshed = merge_refreshed(*catalog, context.notes);
+    if (!options.no_cache) use_refreshed(*catalog, context);
     merge_overlays(*catalog, options.catalogs, faults);
     merge_overlays(*catalog, options.calibrations, faults);
     merge_stated_prices(*catalog, options.prices, faults);

@@ -7,8 +7,8 @@
 
 #include "base/result.hpp"
 #include "catalogs/catalog.hpp"
+#include "catalogs/refreshed_facts.hpp"
 #include "cli/flags.hpp"
-#include "cli/refresh/cache.hpp"
 #include "cli/render/table.hpp"
 #include "cli/stated_prices.hpp"
 

@@ -4,8 +4,8 @@
 
 #include "base/json_reader.hpp"
 #include "base/json_writer.hpp"
+#include "catalogs/refreshed_facts.hpp"
 #include "catalogs/regions.hpp"
-#include "cli/refresh/cache.hpp"
 #include "planner/request/fields.hpp"
 
 namespace smplan::cli {

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, 
 from smplan import _core, _html
 from smplan._errors import Diagnostic, InputError
 from smplan._progress import ProgressBar
-from smplan._request import arguments_of, environment_region, shipped_catalog, show_keywords
+from smplan._request import arguments_of, environment_region, show_keywords
+from smplan._usual_catalog import usual_catalog
 
 if TYPE_CHECKING:
     import numpy
@@ -148,7 +149,7 @@ def estimate_batch(*, catalog: Optional[_core.Catalog] = None, instances: str, s
     # The request is for the hardware and the work; its own degrees are any.
     known = {**request, "instances": instances, "stack": stack, "count": 1}
     with arguments_of(known) as arguments, ProgressBar("estimate_batch") as bar:
-        answer = _core.estimate_batch(catalog if catalog is not None else shipped_catalog(), arguments,
+        answer = _core.estimate_batch(usual_catalog(catalog), arguments,
                                       environment_region(), flat, bar)
     shown = {name: numpy.broadcast_to(numpy.asarray(value), shape) for name, value in columns.items()
              if numpy.ndim(value) > 0}

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple, Un
 from smplan import _core, _html
 from smplan._errors import Diagnostic, InputError
 from smplan._files import write_text
-from smplan._request import as_date, shipped_catalog
+from smplan._request import as_date
+from smplan._usual_catalog import usual_catalog
 
 if TYPE_CHECKING:
     import pandas
@@ -101,7 +102,7 @@ def import_catalog(files: Union[Path, Sequence[Path]], *, catalog: Optional[_cor
     paths = [files] if isinstance(files, (str, os.PathLike)) else list(files)
     if not paths:
         raise InputError([Diagnostic("missing-name", "files", "names no file", "give a path or a list of paths")])
-    base = catalog if catalog is not None else shipped_catalog()
+    base = usual_catalog(catalog)
     overlay, notes, counts = _core.import_catalog(base, [os.fspath(path) for path in paths], region, as_date(as_of),
                                                   savings_plan_years)
     return CatalogImport(overlay, notes, counts, base)

@@ -14,7 +14,8 @@ from smplan import _core, _html
 from smplan._errors import Diagnostic, Error, InputError, printable
 from smplan._launch_script import read_launch_script
 from smplan._live_objects import arguments_of_job, is_model_trainer, plain
-from smplan._request import arguments_of, environment_region, shipped_catalog
+from smplan._request import arguments_of, environment_region
+from smplan._usual_catalog import usual_catalog
 
 
 class Finding(NamedTuple):
@@ -169,7 +170,7 @@ def _check(read: Tuple[List[Job], List[str]], ignore: Sequence[str], facts: Opti
     if imports:
         known.setdefault("script", {}).setdefault("imports", imports)
     with arguments_of(request) as arguments:
-        return Findings([_core.check(catalog if catalog is not None else shipped_catalog(), text, name, kind_of,
+        return Findings([_core.check(usual_catalog(catalog), text, name, kind_of,
                                      arguments, json.dumps(known), list(ignore), environment_region())
                          for name, text, kind_of in jobs])
 

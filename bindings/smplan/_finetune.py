@@ -8,8 +8,9 @@ from typing import Any, Callable, List, Optional, Sequence, Tuple, Union
 from smplan import _core, _html
 from smplan._errors import Diagnostic, InputError
 from smplan._keywords import to_text
-from smplan._request import arguments_of, environment_region, shipped_catalog
+from smplan._request import arguments_of, environment_region
 from smplan._rows import Rows
+from smplan._usual_catalog import usual_catalog
 from smplan._views import View
 
 
@@ -146,7 +147,7 @@ def finetune(*, data: Union[str, os.PathLike[str], None] = None, examples: Union
     elif tokenizer is not None:
         count, added = _counter(tokenizer)
     tokens = [int(n) for n in lengths] if lengths is not None else []
-    held = catalog if catalog is not None else shipped_catalog()
+    held = usual_catalog(catalog)
     with arguments_of(request) as arguments:
         return FineTuning(_core.finetune(held, arguments, words, tokens, count, added, environment_region(),
                                          _core.now()))

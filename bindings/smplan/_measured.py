@@ -11,8 +11,9 @@ from smplan import _core, _html, _plots
 from smplan._errors import Diagnostic, InputError
 from smplan._files import write_text
 from smplan._progress import ProgressBar
-from smplan._request import as_date, shipped_catalog
+from smplan._request import as_date
 from smplan._table import Runs, tables_of
+from smplan._usual_catalog import usual_catalog
 from smplan._views import View
 
 if TYPE_CHECKING:
@@ -202,7 +203,7 @@ def validate(runs: Runs, *, catalog: Optional[_core.Catalog] = None, worst: int 
     >>> smplan.validate(path).rows[0]["status"]
     'ok'
     """
-    answer = _core.validate(catalog if catalog is not None else shipped_catalog(), _read(runs), worst)
+    answer = _core.validate(usual_catalog(catalog), _read(runs), worst)
     return Validation(*answer)
 
 
@@ -237,7 +238,7 @@ def calibrate(runs: Runs, *, catalog: Optional[_core.Catalog] = None, scope: str
             raise InputError([Diagnostic("unknown-name", name, f"unknown grouping '{grouping}'",
                                          f"one of {', '.join(_core.run_groupings)}")])
     date = as_date(as_of)
-    base = catalog if catalog is not None else shipped_catalog()
+    base = usual_catalog(catalog)
     tables = _read(runs)
     names = ", ".join(dict.fromkeys(name for name, _ in tables))
     with ProgressBar("calibrate") as bar:

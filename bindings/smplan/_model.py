@@ -9,6 +9,7 @@ from typing import Any, Dict, Mapping, NoReturn, Optional, Tuple, Union
 from smplan import _core, _html
 from smplan._errors import Diagnostic, InputError
 from smplan._keywords import to_text
+from smplan._usual_catalog import usual_catalog
 
 
 class Model:
@@ -50,7 +51,7 @@ class Model:
     __slots__ = ("_facts", "_origin")
 
     def __init__(self, name: str, *, catalog: Optional[_core.Catalog] = None) -> None:
-        facts = _core.model_preset(catalog if catalog is not None else _core.Catalog.shipped(), name)
+        facts = _core.model_preset(usual_catalog(catalog), name)
         self._set(facts, ("model", facts["name"]))
 
     @classmethod

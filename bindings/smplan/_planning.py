@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Mapping, Optional
 from smplan import _core
 from smplan._plans import PlanSet, Question
 from smplan._progress import ProgressBar
-from smplan._request import Request, arguments_of, environment_region, shipped_catalog, takes_request
+from smplan._request import Request, arguments_of, environment_region, takes_request
+from smplan._usual_catalog import usual_catalog
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -46,7 +47,7 @@ def estimate(*, catalog: Optional[_core.Catalog] = None, **request: Unpack[Reque
 
 def _ask(one: bool, catalog: Optional[_core.Catalog], request: Mapping[str, Any]) -> PlanSet:
     with arguments_of(request) as arguments:
-        question = Question(one, arguments, environment_region(), catalog if catalog is not None else shipped_catalog())
+        question = Question(one, arguments, environment_region(), usual_catalog(catalog))
         with ProgressBar("plan") as bar:
             answer = question.ask(bar)
     return PlanSet(answer.to_json(), question, answer)

@@ -13,7 +13,7 @@ from smplan._errors import Diagnostic, Error, InputError
 from smplan._export import Export
 from smplan._files import write_text
 from smplan._keywords import to_text
-from smplan._request import shipped_catalog
+from smplan._usual_catalog import usual_catalog
 from smplan._views import Cost, Explanation, FrontierPoint, Memory, StepTime, View
 
 if TYPE_CHECKING:
@@ -346,7 +346,7 @@ class PlanSet(Sequence[Plan]):
         return native
 
     def _catalog(self) -> _core.Catalog:
-        return self._question.catalog if self._question is not None else shipped_catalog()
+        return self._question.catalog if self._question is not None else usual_catalog()
 
     def __len__(self) -> int:
         return len(self._plans)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Optional, Sequence, Tuple
 
 from smplan import _core, _html
-from smplan._request import Request, arguments_of, shipped_catalog, takes_request
+from smplan._request import Request, arguments_of, takes_request
 from smplan._rows import Rows
+from smplan._usual_catalog import usual_catalog
 from smplan._views import View
 
 if TYPE_CHECKING:
@@ -100,4 +101,4 @@ def regions(*, catalog: Optional[_core.Catalog] = None, **request: Unpack[Reques
     (['on-demand', 'spot'], True)
     """
     with arguments_of(request) as arguments:
-        return Regions(*_core.regions(catalog if catalog is not None else shipped_catalog(), arguments, _core.now()))
+        return Regions(*_core.regions(usual_catalog(catalog), arguments, _core.now()))

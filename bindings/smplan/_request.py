@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import inspect
 import json
 import os
@@ -194,8 +193,3 @@ def as_date(date: Optional[str]) -> str:
     except ValueError:
         raise InputError([Diagnostic("bad-date", "as_of", f"'{date}' is no date", "write YYYY-MM-DD")]) from None
     return date
-
-
-@functools.lru_cache(maxsize=1)
-def shipped_catalog() -> _core.Catalog:
-    return _core.Catalog.shipped()

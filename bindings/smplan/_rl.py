@@ -9,8 +9,9 @@ from smplan import _core, _html
 from smplan._errors import Diagnostic, InputError
 from smplan._export import Export
 from smplan._keywords import to_text
-from smplan._request import Names, Number, Numbers, arguments_of, environment_region, shipped_catalog
+from smplan._request import Names, Number, Numbers, arguments_of, environment_region
 from smplan._rows import Rows
+from smplan._usual_catalog import usual_catalog
 from smplan._views import View
 
 
@@ -85,7 +86,7 @@ class Question(NamedTuple):
     job: Optional[str]
     region: Optional[str]
     now: int
-    catalog: Optional[_core.Catalog]
+    catalog: _core.Catalog
 
 
 class RlPlanSet(Rows[RlPlan]):
@@ -132,7 +133,7 @@ class RlPlanSet(Rows[RlPlan]):
         asked = self._question
         with arguments_of(asked.request) as arguments:
             files, placeholders, notes, plan_id = _core.rl_export(
-                _held(asked.catalog), arguments, asked.job, asked.region, asked.now, rank, target, options)
+                asked.catalog, arguments, asked.job, asked.region, asked.now, rank, target, options)
         exported = Export(target, plan_id, files, placeholders, notes)
         if path is not None:
             exported.write(path)
@@ -193,10 +194,6 @@ def rl(*, algorithm: Optional[str] = None, prompts: Optional[Number] = None, sam
            "rollout_dtype": rollout_dtype, "reward_model": reward_model, "reward_seconds": reward_seconds,
            "critic": critic, "placement": placement, "framework": framework}
     question = Question({**own, **request}, None if job is None else to_text("job", job), environment_region(),
-                        _core.now(), catalog)
+                        _core.now(), usual_catalog(catalog))
     with arguments_of(question.request) as arguments:
-        return RlPlanSet(question, *_core.rl(_held(catalog), arguments, *question[1:4]))
-
-
-def _held(catalog: Optional[_core.Catalog]) -> _core.Catalog:
-    return catalog if catalog is not None else shipped_catalog()
+        return RlPlanSet(question, *_core.rl(question.catalog, arguments, *question[1:4]))

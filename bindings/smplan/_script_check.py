@@ -11,7 +11,8 @@ from smplan import _core
 from smplan._errors import InputError
 from smplan._keywords import to_text
 from smplan._launch_script import read_launch_script
-from smplan._request import environment_region, shipped_catalog
+from smplan._request import environment_region
+from smplan._usual_catalog import usual_catalog
 
 REQUEST_FLAGS = ("params", "model", "hf-config", "arch", "tokens", "seq-len", "global-batch", "global-batch-tokens",
                  "dtype", "optimizer", "finetune", "region", "market", "stack", "tp", "pp", "cp", "ep", "dp",
@@ -58,7 +59,7 @@ def answers(options: argparse.Namespace) -> Iterator[Dict[str, Any]]:
         script = read_launch_script(source, options.file)
         jobs, imports = [(call.text, call.kind) for call in script.calls], script.imports
     for text, kind in jobs:
-        as_json, as_sarif = _core.check(shipped_catalog(), text, options.file, kind, arguments,
+        as_json, as_sarif = _core.check(usual_catalog(), text, options.file, kind, arguments,
                                         facts_text(options.facts, imports), ignored, region)
         yield json.loads(as_sarif if options.format == "sarif" else as_json)
 

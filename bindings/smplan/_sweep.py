@@ -12,7 +12,8 @@ from smplan._errors import Diagnostic, InputError
 from smplan._files import sweep_lines
 from smplan._keywords import to_text
 from smplan._progress import with_progress_bar
-from smplan._request import arguments_of, environment_region, shipped_catalog
+from smplan._request import arguments_of, environment_region
+from smplan._usual_catalog import usual_catalog
 from smplan._views import View
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ def sweep(vary: Optional[Mapping[str, Sequence[Any]]] = None, *, trials: Union[i
     axes = {name: list(values) for name, values in (vary or {}).items()}
     requests = _combinations(axes, request)
     words = tuple(None if word is None else to_text("trials", word) for word in (trials, at_once, early_stopping))
-    held = catalog if catalog is not None else shipped_catalog()
+    held = usual_catalog(catalog)
     done = _known(output)
     texts: List[str] = []
     now = _core.now()  # one moment for all lines

@@ -20,7 +20,8 @@ import smplan
 from smplan import _core
 from smplan._files import sweep_lines
 from smplan._keywords import to_text
-from smplan._request import environment_region, shipped_catalog
+from smplan._request import environment_region
+from smplan._usual_catalog import shipped_catalog, usual_catalog
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -55,7 +56,7 @@ def sweep(requests: Iterable[Dict[str, Any]], client: Client,
     kinds and a file that holds something else, RuntimeError for a worker whose smplan or files differ from these here.
     """
     context = (environment_region(), _core.now())
-    held = catalog if catalog is not None else shipped_catalog()
+    held = usual_catalog(catalog)
     order: List[str] = []
     wanted: Dict[str, Texts] = {}
     for request in requests:
@@ -64,17 +65,20 @@ def sweep(requests: Iterable[Dict[str, Any]], client: Client,
         wanted.setdefault(order[-1], texts)
     done = _known(output, wanted)
     missing = {key: texts for key, texts in wanted.items() if key not in done}
-    _plan_missing(missing, client, output, done, catalog, context)
+    _plan_missing(missing, client, output, done, held, context)
     return [done[key] for key in order]
 
 
 def _plan_missing(missing: Dict[str, Texts], client: Client, output: Union[str, os.PathLike[str], None],
-                  done: Dict[str, Line], catalog: Optional[smplan.Catalog], context: Context) -> None:
+                  done: Dict[str, Line], catalog: smplan.Catalog, context: Context) -> None:
     from dask.distributed import as_completed
 
-    # Every worker has it then, so that one that dies takes nothing along.
+    if not missing:
+        return
+    # The facts of this process, whatever the worker's machine has refreshed. Every worker has them then, so that one that
+    # dies takes nothing along. The shipped ones need no sending.
     shared = None
-    if catalog is not None and missing:
+    if catalog.overlays:
         shared = client.scatter(catalog, broadcast=True)  # type: ignore[no-untyped-call, unused-ignore]
     # A key names a task: two clients that ask the same of one scheduler share the answer.
     futures = {client.submit(_line, shared, texts, context, key="smplan-" + key, retries=2): key

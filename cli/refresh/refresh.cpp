@@ -18,7 +18,7 @@
 #include "base/units.hpp"
 #include "catalogs/import/import.hpp"
 #include "catalogs/published.hpp"
-#include "cli/refresh/cache.hpp"
+#include "catalogs/refreshed_facts.hpp"
 #include "cli/refresh/program.hpp"
 #include "cli/refresh/store.hpp"
 #include "cli/render/listing.hpp"

@@ -25,13 +25,17 @@ def python(*arguments, **options):
 
 
 def test_import_is_quick_and_brings_no_extra():
-    # In units of a loop of 70 ms on an idle core: a core that others share is slower for both.
-    program = ("import sys, time; start = time.process_time(); sum(i * i for i in range(1_000_000)); "
-               "begin = time.process_time(); import smplan; spent = (time.process_time() - begin) / (begin - start); "
-               f"print(spent, [name for name in {EXTRAS} if name in sys.modules])")
-    runs = [python("-c", program).stdout.split(" ", 1) for _ in range(5)]
-    assert {extras.strip() for _, extras in runs} == {"[]"}
-    assert min(float(spent) for spent, _ in runs) < 1.4
+    # What an import costs in time differs by machine and neighbours, so the test counts what it loads: no extra, and none
+    # of the standard library's heavy parts. The time itself is far from a second, on any machine.
+    heavy = ("asyncio", "concurrent.futures", "email", "http", "logging", "multiprocessing", "socket", "ssl", "unittest",
+             "urllib.request", "xml")
+    program = ("import sys, time; before = set(sys.modules); begin = time.process_time(); import smplan; "
+               "print(time.process_time() - begin, *sorted(set(sys.modules) - before))")
+    spent, *loaded = python("-I", "-c", f"import sys; sys.path[:0] = {sys.path!r}; {program}").stdout.split()
+    assert "smplan._core" in loaded
+    assert not {*EXTRAS, *heavy} & set(loaded)
+    assert len(loaded) < 120, loaded
+    assert float(spent) < 1
 
 
 def test_everything_public_is_documented():
