@@ -29,7 +29,7 @@ def cache(monkeypatch, tmp_path):
 
 
 def rate(**options):
-    return smplan.estimate(**JOB, **options).best.cost.usd_per_hour
+    return smplan.estimate(**JOB, **options).best.cost.hourly_usd
 
 
 def test_nothing_refreshed_is_the_shipped_catalog(cache):
@@ -46,7 +46,7 @@ def test_calls_use_it_as_the_program_does(cache, cli, caplog):
         assert smplan.estimate(**JOB) == plans
     assert [record.getMessage() for record in caplog.records] == [
         f"facts refreshed on 2027-01-02 are used, from {cache} (SMPLAN_NO_CACHE=1 leaves them out)"]
-    assert plans.best.cost.usd_per_hour == 123.5 != shipped
+    assert plans.best.cost.hourly_usd == 123.5 != shipped
     words = [word for name, value in JOB.items() for word in ("--" + name, str(value))]
     assert json.loads(cli("estimate", *words, "--format", "json").stdout)["plans"] == json.loads(plans.to_json())["plans"]
     catalog = smplan.Catalog.refreshed()
@@ -58,14 +58,17 @@ def test_calls_use_it_as_the_program_does(cache, cli, caplog):
 
 def test_every_call_without_a_catalog_has_it(cache):
     cache.write_text(overlay(123.5))
-    tuned = smplan.finetune(model="gpt2", examples=100, length=100, methods=["full"], instances="ml.p4d.24xlarge",
-                            region="us-east-1")
-    assert tuned.best.total_usd == pytest.approx(tuned.best.time_to_train_s / 3600 * 123.5, rel=0.01)
+    tuning = {"model": "gpt2", "examples": 100, "length": 100, "methods": ["full"], "instances": "ml.p4d.24xlarge",
+              "region": "us-east-1"}
+    shipped = smplan.Catalog.shipped()
+    ratio = 123.5 / rate(catalog=shipped)
+    assert smplan.finetune(**tuning).best.total_usd == pytest.approx(
+        ratio * smplan.finetune(**tuning, catalog=shipped).best.total_usd, rel=0.01)
     line = smplan.sweep(**{**JOB, "tokens": "1B"})[0]
-    assert line.plan.cost.usd_per_hour == 123.5
-    trained = smplan.rl(model="gpt2", instances="ml.p4d.24xlarge", count=1, region="us-east-1", top=1)
-    again = smplan.rl(model="gpt2", instances="ml.p4d.24xlarge", count=1, region="us-east-1", top=1,
-                      catalog=smplan.Catalog.shipped())
+    assert line.plan.cost.hourly_usd == 123.5
+    trained = smplan.rl(model="llama-3.2-1b", instances="ml.p4d.24xlarge", count=1, region="us-east-1", top=1)
+    again = smplan.rl(model="llama-3.2-1b", instances="ml.p4d.24xlarge", count=1, region="us-east-1", top=1,
+                      catalog=shipped)
     assert trained.to_json() != again.to_json()
 
 
