@@ -64,6 +64,7 @@ FrameworkSetting read_setting(const JsonValue& value, Diagnostics& out) {
   s.open_with = reader.optional_string("open_with").value_or("");
   for (const JsonValue& word : reader.optional_array("older")) s.older.push_back(read_older(word, out));
   s.any_case = reader.optional_string("case").has_value();
+  s.separated = reader.optional_bool("separated").value_or(false);
   s.min = reader.optional_number("min");
   s.max = reader.optional_number("max");
   s.above = reader.optional_number("above");

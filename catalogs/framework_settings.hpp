@@ -42,7 +42,8 @@ struct FrameworkSetting {
   std::string open_with;   ///< a text with this in it is no word of `values`, and will do: a path
   /// Of `values`, those that the newest version no longer takes, and the version that took each last.
   std::vector<std::pair<std::string, std::string>> older;
-  bool any_case = false;  ///< of `values`
+  bool any_case = false;   ///< of `values`
+  bool separated = false;  ///< a text may be several of `values`, with blanks between them
   std::optional<double> min, max, above, below;
   OptionValues option = OptionValues::One;
   bool required = false;

@@ -21,6 +21,7 @@ struct SettingCondition {
     IsNot,       ///< none of `words`
     Above,       ///< `number`
     Below,       ///< `number`
+    Whole,       ///< a number without a fraction
     AtLeast,     ///< the number of the setting `other`
     AtMost,      ///< the number of the setting `other`
     MultipleOf,  ///< the number of the setting `other`

@@ -57,6 +57,8 @@ def add(section: Section, sources: Sources, made: str, of_all: frozenset = froze
         elif name not in of_all and (known["types"] != row["types"] or
                                       known.get("values", []) != row.get("values", [])):
             known["types"] = list(dict.fromkeys([*known["types"], *row["types"]]))
+            if "list" in known["types"]:
+                known["items"] = list(dict.fromkeys([*known.get("items", []), *row.get("items", [])]))
             known.pop("values", None)
             if known.get("default") != default:
                 known.pop("default", None)
@@ -91,6 +93,15 @@ def launchers() -> Section:
     return section
 
 
+def fsdp_words(section: Section, trainer_utils: pathlib.Path) -> None:
+    """TrainingArguments.fsdp: a switch, or words of FSDPOption with blanks between them."""
+    options = next(node for node in parsed(trainer_utils).body if getattr(node, "name", "") == "FSDPOption")
+    words = [literal(node.value) for node in options.body if isinstance(node, ast.Assign)]
+    row = next(row for row in section.fields if row["name"] == "fsdp")
+    row.update({"types": ["string", "boolean", "null"], "values": words, "free": ["boolean"], "separated": True,
+                "nargs": "optional"})
+
+
 def as_options(section: Section) -> None:
     """HfArgumentParser: a switch with or without a word, and --no_x of what is on."""
     for row in section.fields:
@@ -114,6 +125,7 @@ def read() -> Table:
     for name, types in OF_PARSER.items():
         section.add(name, types=types)
     as_options(section)
+    fsdp_words(section, transformers / "trainer_utils.py")
     sections = [section]
     if (trl.parent / "deepspeed").is_dir():  # an environment, not the sources of one version
         sections.append(launchers())

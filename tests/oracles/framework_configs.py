@@ -152,6 +152,8 @@ class Megatron:
             out["num_layers"] = sum(letter in "M*-E" for letter in pattern.split("/")[0])
             out["is_hybrid_model"] = True
         out["add_bias_linear"] = not out.pop("disable_bias_linear", False)
+        if out.get("tensor_model_parallel_size", 1) == 1:
+            out.pop("sequence_parallel", None)  # validate_args switches it off
         out["cpu_offloading"] = "cpu_offloading_num_layers" in out
         out.pop("attention_backend", None)  # an enumeration of the library
         return out

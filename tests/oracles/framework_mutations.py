@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Correct configurations, each changed in one place: what the framework refuses `smplan check` must call an error, and
 what the framework takes it must not. The framework's own configuration classes judge (framework_configs.py).
-Changes stand where those classes check; what fails later, in an engine, is not judged here.
-Usage: framework_mutations.py SMPLAN deepspeed|accelerate, in an environment that has the framework
+Changes stand where those classes check; what fails later, in an engine, is not judged here. TorchTitan's check names and
+degrees. Those of Megatron Core see what the arguments come to, not the arguments: what we find beyond is not judged.
+Usage: framework_mutations.py SMPLAN deepspeed|accelerate|torchtitan|megatron, in an environment that has the framework
 """
 
 import collections
@@ -10,6 +11,7 @@ import copy
 import json
 import pathlib
 import random
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -52,7 +54,46 @@ BASES = {
          "iam_role_name": "Training", "num_machines": 1, "mixed_precision": "fp16", "region": "us-east-1",
          "pytorch_version": "2.8.0", "transformers_version": "4.56.2", "py_version": "py312"},
     ],
+    "torchtitan": [
+        {"job": {"dump_folder": "out", "description": "a run"}, "model": {"name": "llama3", "flavor": "8B"},
+         "optimizer": {"name": "AdamW", "lr": 3e-4, "eps": 1e-8}, "lr_scheduler": {"warmup_steps": 200},
+         "training": {"local_batch_size": 1, "seq_len": 8192, "max_norm": 1.0, "steps": 1000, "dataset": "c4"},
+         "parallelism": {"data_parallel_replicate_degree": 1, "data_parallel_shard_degree": -1, "tensor_parallel_degree": 2,
+                         "pipeline_parallel_degree": 1, "context_parallel_degree": 1, "expert_parallel_degree": 1},
+         "checkpoint": {"enable": True, "folder": "checkpoint", "interval": 500}, "compile": {"enable": True},
+         "activation_checkpoint": {"mode": "selective", "selective_ac_option": "op"}, "metrics": {"log_freq": 10},
+         "validation": {"enable": False, "steps": 10}, "profiling": {"enable_profiling": False}},
+        {"model": {"name": "qwen3", "flavor": "30B-A3B"}, "training": {"local_batch_size": 2, "seq_len": 4096},
+         "parallelism": {"data_parallel_replicate_degree": 2, "data_parallel_shard_degree": 2, "tensor_parallel_degree": 2,
+                         "expert_parallel_degree": 4, "expert_tensor_parallel_degree": 1},
+         "quantize": {"linear": {"float8": {"enable_fsdp_float8_all_gather": True}}}},
+    ],
+    "megatron": [
+        {"num-layers": "32", "hidden-size": "4096", "ffn-hidden-size": "14336", "num-attention-heads": "32",
+         "group-query-attention": True, "num-query-groups": "8", "seq-length": "4096", "max-position-embeddings": "4096",
+         "micro-batch-size": "1", "global-batch-size": "16", "train-iters": "100", "lr": "1e-4", "bf16": True, "swiglu": True,
+         "disable-bias-linear": True, "normalization": "RMSNorm", "position-embedding-type": "rope",
+         "tensor-model-parallel-size": "2", "pipeline-model-parallel-size": "2", "context-parallel-size": "1",
+         "sequence-parallel": True, "recompute-granularity": "full", "recompute-method": "uniform",
+         "recompute-num-layers": "1", "use-distributed-optimizer": True, "transformer-impl": "transformer_engine"},
+        {"num-layers": "24", "hidden-size": "2048", "num-attention-heads": "16", "num-experts": "8", "moe-router-topk": "2",
+         "moe-ffn-hidden-size": "1408", "moe-grouped-gemm": True, "moe-token-dispatcher-type": "alltoall", "bf16": True,
+         "expert-model-parallel-size": "4", "tensor-model-parallel-size": "1", "seq-length": "2048",
+         "max-position-embeddings": "2048", "micro-batch-size": "1", "global-batch-size": "8", "train-iters": "10",
+         "lr": "1e-4", "moe-shared-expert-intermediate-size": "1408", "transformer-impl": "transformer_engine"},
+    ],
 }
+FILES = {"deepspeed": "ds_config.json", "accelerate": "accelerate.yaml", "torchtitan": "config.toml",
+         "megatron": "megatron_args.txt"}
+# Arguments that Megatron's classes check together with others.
+ADDED = {"megatron": {"cpu-offloading-num-layers": ["2", "64"], "recompute-granularity": ["selective", "full"],
+                      "recompute-method": ["block", "uniform"], "recompute-num-layers": ["0", "4", "64"],
+                      "num-virtual-stages-per-pipeline-rank": ["2", "3"], "num-query-groups": ["3", "5", "64"], "num-attention-heads": ["31", "7", "48"],
+                      "tensor-model-parallel-size": ["3", "5", "64"], "moe-router-topk": ["0", "9"],
+                      "num-experts": ["3", "6"], "expert-model-parallel-size": ["3", "8"], "hidden-size": ["4097"],
+                      "moe-token-dispatcher-type": ["allgather", "flex"], "qk-layernorm": [True], "fp16": [True],
+                      "context-parallel-size": ["2"], "pipeline-model-parallel-size": ["3", "5", "7"],
+                      "window-size": ["128,0"], "moe-layer-freq": ["2", "[1,0]*16", "[1]*3"], "multi-latent-attention": [True]}}
 # Of a framework's file, what its configuration classes check.
 CHECKED = {
     "deepspeed": ("train_batch_size", "train_micro_batch_size_per_gpu", "gradient_accumulation_steps",
@@ -60,13 +101,18 @@ CHECKED = {
                   "compile",
                   "timers.throughput"),
     "accelerate": ("",),
+    "torchtitan": ("",),
+    "megatron": ("",),
 }
 # Rules about what the classes check; others judge the machines, or what an engine makes of the settings.
-RULES = ("C002", "C004", "C132", "C154", "C159", "C160", "C161", "C163", "C167", "C226")
+COMMON = ("C002", "C004", "C132", "C154", "C159", "C160", "C161", "C163", "C167", "C226")
+RULES = {"deepspeed": COMMON, "accelerate": COMMON, "torchtitan": (*COMMON, "C131", "C178"), "megatron": None}  # None: all
 # Taken by the class and refused by what runs next (DeepSpeedEngine, `accelerate launch`): read in their sources.
 LATER = {
     "deepspeed": (),
     "accelerate": (),
+    "torchtitan": (("parallelism.expert_parallel_degree", "3"), ("parallelism.expert_parallel_degree", "16")),
+    "megatron": (),
 }
 
 
@@ -79,7 +125,8 @@ def changes(base: dict, target: str, chance: random.Random):
         dropped = copy.deepcopy(base)
         del at(dropped, path)[path[-1]]
         yield f"{name} dropped", dropped
-        if target != "accelerate" or len(path) == 1:  # deeper keys of accelerate's are dropped without a word
+        # Deeper keys of accelerate's are dropped without a word; Megatron's classes see no names of arguments.
+        if target not in ("accelerate", "megatron") or target == "accelerate" and len(path) == 1:
             for _ in range(2):
                 renamed = copy.deepcopy(base)
                 holder = at(renamed, path)
@@ -88,6 +135,18 @@ def changes(base: dict, target: str, chance: random.Random):
                     yield f"{name} misspelt", renamed
         if target == "accelerate" and path[-1] not in ("distributed_type", "compute_environment"):
             continue  # its dataclass keeps any value
+        if target == "torchtitan":  # so do its dataclasses, of which ParallelDims reads the degrees
+            for value in (-2, 0, 1, 2, 3, 4, 8, 16) if path[-1].endswith("_degree") else ():
+                if (name, str(value)) in LATER[target]:
+                    continue
+                changed = copy.deepcopy(base)
+                at(changed, path)[path[-1]] = value
+                yield f"{name} = {value}", changed
+            continue
+        if target == "megatron":
+            for value in ("0", "1", "2", "3", "16", "2.5", "many") if str(base[name]).isdigit() else ():
+                yield f"{name} = {value}", {**base, name: value}
+            continue
         for value in replacements(at(base, path)[path[-1]], ("5e8", "auto")):
             if target == "accelerate" and not isinstance(value, str):
                 continue
@@ -96,6 +155,24 @@ def changes(base: dict, target: str, chance: random.Random):
             changed = copy.deepcopy(base)
             at(changed, path)[path[-1]] = value
             yield f"{name} = {value!r}", changed
+    for name, values in ADDED.get(target, {}).items():
+        for value in values:
+            yield f"+ {name} = {value}", {**base, name: value}
+
+
+def toml(config: dict, prefix: str = "") -> str:
+    """Texts, numbers, booleans and tables of them."""
+    lines = [f"{key} = {json.dumps(value)}" for key, value in config.items() if not isinstance(value, dict)]
+    for key, value in config.items():
+        if isinstance(value, dict):
+            lines += [f"[{prefix}{key}]", toml(value, f"{prefix}{key}.")]
+    return "\n".join(lines)
+
+
+def written(target: str, config: dict) -> str:
+    if target == "megatron":
+        return " ".join(f"--{name}" if value is True else f"--{name} {shlex.quote(value)}" for name, value in config.items())
+    return {"deepspeed": json.dumps, "accelerate": yaml.safe_dump, "torchtitan": toml}[target](config)
 
 
 class Judge:
@@ -107,7 +184,7 @@ class Judge:
 
     def refusal(self, config: dict) -> str:
         config = copy.deepcopy(config)
-        if self.target == "deepspeed":
+        if self.target != "accelerate":
             framework_configs.world = lambda entry: RANKS
             return framework_configs.refusal(self.framework, config, {})
         try:
@@ -123,8 +200,8 @@ class Judge:
 
 
 def errors(smplan: str, target: str, config: dict, folder: str) -> list[str]:
-    file = pathlib.Path(folder) / ("ds_config.json" if target == "deepspeed" else "accelerate.yaml")
-    file.write_text(json.dumps(config) if target == "deepspeed" else yaml.safe_dump(config), encoding="utf-8")
+    file = pathlib.Path(folder) / FILES[target]
+    file.write_text(written(target, config), encoding="utf-8")
     facts = pathlib.Path(folder) / "facts.json"
     facts.write_text(json.dumps({"schema": "smplan.facts/1", "hugging_face_trainer": False}), encoding="utf-8")
     done = subprocess.run([smplan, "check", str(file), "--kind", target, "--n-gpus", str(RANKS), "--facts", str(facts),
@@ -134,7 +211,8 @@ def errors(smplan: str, target: str, config: dict, folder: str) -> list[str]:
     if done.returncode not in (0, 1):
         raise RuntimeError(done.stderr)
     found = json.loads(done.stdout)["findings"]
-    return [f"{one['rule']} {one['message']}" for one in found if one["severity"] == "error" and one["rule"] in RULES]
+    return [f"{one['rule']} {one['message']}" for one in found if one["severity"] == "error" and
+            (RULES[target] is None or one["rule"] in RULES[target])]
 
 
 def main() -> int:
@@ -153,7 +231,7 @@ def main() -> int:
             if refused and not said:
                 count["missed"] += 1
                 print(f"missed: {what}: {refused[:160]}")
-            if said and not refused:
+            if said and not refused and target != "megatron":
                 count["false"] += 1
                 print(f"false: {what}: {said[0][:160]}")
     found = 1 - count["missed"] / max(1, count["refused"])

@@ -20,6 +20,8 @@ def at(document, path: tuple):
 
 
 def misspelt(word: str, chance: random.Random) -> str:
+    if len(word) < 3:
+        return word + "x"
     i = chance.randrange(1, len(word) - 1)
     return chance.choice([word[:i] + word[i + 1:], word[:i] + word[i] + word[i:], word[:i] + "x" + word[i + 1:]])
 

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """Correct configurations of tools that fine-tune, each changed in one place: what the tool refuses `smplan check` must
 call an error, and what the tool takes it must not. axolotl's schema judges; LLaMA-Factory's parsers, of its file, and of its
-command line for texts, which a file's reader hands on unread; and what `tune validate` asks of torchtune's components.
-Usage: tool_mutations.py SMPLAN axolotl|llama-factory|torchtune, in an environment that has the tool
+command line for texts, which a file's reader hands on unread; TRL's parser, of both; and what `tune validate` asks of
+torchtune's components.
+Usage: tool_mutations.py SMPLAN axolotl|llama-factory|torchtune|trl, in an environment that has the tool
 """
 
 import collections
+import contextlib
 import copy
+import io
 import json
 import logging
 import os
@@ -25,7 +28,8 @@ MOST = 600
 LEAST_FOUND = 0.9
 # Rules about what the tools check themselves; others judge the machines, or the plan.
 RULES = {"axolotl": ("C002", "C004", "C132", "C159", "C226"),
-         "llama-factory": ("C002", "C004", "C132", "C154", "C159", "C226"), "torchtune": ("C002", "C004", "C159", "C226")}
+         "llama-factory": ("C002", "C004", "C132", "C154", "C159", "C226"), "torchtune": ("C002", "C004", "C159", "C226"),
+         "trl": ("C002", "C004", "C132", "C154", "C159", "C226")}
 # Taken here, and refused or without any data in what runs next (transformers' Trainer).
 LATER = ("learning_rate = ''", "dataset = {}", "eval_steps = 0", "warmup_ratio = 2.5", "warmup_ratio = 1e+30",
          "gradient_accumulation_steps = 0", "gradient_accumulation_steps = -1", "per_device_train_batch_size = 0",
@@ -102,6 +106,25 @@ BASES = {
          "epochs": 1, "batch_size": 2, "dtype": "bf16"},
     ],
 }
+BASES["trl"] = [
+    {"model_name_or_path": "Qwen/Qwen2.5-7B", "dataset_name": "data/answers", "output_dir": "out", "use_peft": True,
+     "lora_r": 16, "lora_alpha": 32, "lora_dropout": 0.05, "lora_target_modules": ["q_proj", "v_proj"],
+     "load_in_4bit": True, "bnb_4bit_quant_type": "nf4", "max_length": 2048, "packing": True, "assistant_only_loss": False,
+     "per_device_train_batch_size": 4, "gradient_accumulation_steps": 2, "num_train_epochs": 1.0, "learning_rate": 1e-4,
+     "lr_scheduler_type": "cosine", "warmup_steps": 10, "weight_decay": 0.01, "optim": "adamw_torch_fused", "bf16": True,
+     "save_strategy": "steps", "save_steps": 50, "eval_strategy": "no", "logging_steps": 10, "report_to": "none",
+     "gradient_checkpointing": True, "gradient_checkpointing_kwargs": {"use_reentrant": True}, "seed": 42,
+     "attn_implementation": "sdpa", "dtype": "bfloat16", "completion_only_loss": False, "max_grad_norm": 1.0},
+    {"model_name_or_path": "meta-llama/Llama-3.1-8B-Instruct", "dataset_name": "data/pairs", "output_dir": "out",
+     "beta": 0.1, "max_length": 1024, "max_steps": 100, "per_device_train_batch_size": 2, "learning_rate": 5e-7,
+     "precompute_ref_log_probs": False, "label_smoothing": 0.0, "bf16": True, "logging_strategy": "steps", "tf32": True,
+     "logging_steps": 5, "torch_compile": False, "gradient_accumulation_steps": 8, "save_total_limit": 2},
+    {"model_name_or_path": "Qwen/Qwen2.5-1.5B", "dataset_name": "data/questions", "output_dir": "out",
+     "num_generations": 8, "max_completion_length": 1024, "per_device_train_batch_size": 8, "beta": 0.0, "use_vllm": True,
+     "vllm_mode": "colocate", "vllm_gpu_memory_utilization": 0.4, "vllm_tensor_parallel_size": 1, "temperature": 1.0,
+     "top_p": 1.0, "epsilon": 0.2, "num_iterations": 1, "scale_rewards": "group", "mask_truncated_completions": True,
+     "learning_rate": 1e-6, "bf16": True, "steps_per_generation": 4, "loss_type": "dapo", "log_completions": False},
+]
 # Settings to be added to a base, one at a time: switches that exclude others, and old ones.
 ADDED = {
     "axolotl": {"load_in_8bit": [True], "fp16": [True], "bf16": [True, False], "max_packed_sequence_len": [2048],
@@ -130,6 +153,19 @@ ADDED = {
 
 
 ADDED["torchtune"] = {}
+ADDED["trl"] = {"fp16": [True], "load_in_8bit": [True], "load_best_model_at_end": [True], "eval_strategy": ["steps", "epoch"],
+                "save_strategy": ["no", "epoch", "best"], "optim": ["adamw_8bit", "adamx"], "group_by_length": [True],
+                "lr_scheduler_type": ["polynomial", "cosin"], "warmup_ratio": [0.1, 2.0],
+                "fsdp": ["full_shard", "full_shard offload", "fullshard"], "gradient_accumulation_steps": [4],
+                "packing_strategy": ["bfd", "wrapped", "first"], "eval_packing": [True], "padding_free": [True],
+                "torch_compile": [True], "torch_compile_mode": ["default"], "neftune_noise_alpha": [5.0],
+                "num_generations": [3, 1], "generation_batch_size": [16, 12], "max_prompt_length": [512],
+                "per_device_train_batch_size": [3], "use_dora": [True], "use_rslora": [True], "beta": [0.5, -0.5],
+                "hub_strategy": ["end", "all"],
+                "logging_first_step": [True], "metric_for_best_model": ["loss"], "push_to_hub": [True],
+                "use_liger_kernel": [True], "include_tokens_per_second": [True], "torch_empty_cache_steps": [4, 0],
+                "bf16_full_eval": [True], "fp16_full_eval": [True], "dataloader_num_workers": [0, 4],
+                "dataloader_prefetch_factor": [2], "max_steps": [-1, 10], "loss_type": ["nll", "sigmoid", "grpo"]}
 
 
 def component_changes(base: dict, path: tuple, name: str, chance: random.Random):
@@ -243,7 +279,62 @@ class Torchtune:
         self.validate(self.made(config))
 
 
-TOOLS = {"axolotl": Axolotl, "llama-factory": LlamaFactory, "torchtune": Torchtune}
+class Trl:
+    """TrlParser of `trl sft|dpo|grpo --config`: texts as argparse reads them, and what the dataclasses refuse.
+
+    A value that is no text goes into the dataclass unread. What the command line would refuse of those fails later, or
+    does not, so it is not judged.
+    """
+
+    LISTS = ("lora_target_modules",)
+    OBJECTS = ("gradient_checkpointing_kwargs",)
+
+    def __init__(self):
+        os.environ.update(TRANSFORMERS_VERBOSITY="error", WANDB_DISABLED="true")
+        import transformers
+        import trl
+
+        transformers.training_args.is_torch_bf16_gpu_available = lambda: True
+        transformers.training_args.is_torch_tf32_available = lambda: True
+        self.parser = trl.TrlParser
+        # What tells the method; an experiment may lack it, the base does not.
+        self.configs = {"num_generations": trl.GRPOConfig, "max_completion_length": trl.GRPOConfig,
+                        "completion_only_loss": trl.SFTConfig, "packing": trl.SFTConfig, "beta": trl.DPOConfig,
+                        "precompute_ref_log_probs": trl.DPOConfig}
+        self.others = trl.ScriptArguments, trl.ModelConfig
+
+    def parsed(self, config: dict, words: list) -> None:
+        """Words that it does not know are the script's."""
+        made = next(made for name, made in self.configs.items() if name in config)
+        with contextlib.redirect_stderr(io.StringIO()) as said:
+            try:
+                self.parser((self.others[0], made, self.others[1])).parse_args_and_config(words, fail_with_unknown_args=False)
+            except SystemExit:
+                raise ValueError(said.getvalue().strip().rpartition("error: ")[2]) from None
+
+    def judge(self, config: dict) -> None:
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+            json.dump(config, file)
+            file.flush()
+            self.parsed(config, ["--config", file.name])
+
+    def open(self, config: dict) -> bool:
+        """The command line refuses what the file's reader takes; a list or an object it cannot be told."""
+        words = []
+        for name, value in config.items():
+            if isinstance(value, list) and name not in self.LISTS or isinstance(value, dict) and name not in self.OBJECTS:
+                return True
+            if value is not None:
+                words += [f"--{name}", *(map(str, value) if isinstance(value, list) else [
+                    json.dumps(value) if isinstance(value, dict) else str(value)])]
+        try:
+            self.parsed(config, words)
+        except Exception:  # whatever it raises is its refusal
+            return True
+        return False
+
+
+TOOLS = {"axolotl": Axolotl, "llama-factory": LlamaFactory, "torchtune": Torchtune, "trl": Trl}
 
 
 def refusal(tool, config: dict) -> str:
@@ -292,7 +383,7 @@ def main() -> int:
         elif refused and not ours:
             count["missed"] += 1
             print(f"missed: {what}: {refused[:230]}")
-        elif ours and not refused:
+        elif ours and not refused and not (hasattr(tool, "open") and tool.open(config)):
             count["false"] += 1
             print(f"false: {what}: {ours[0][:160]}")
     found = 1 - count["missed"] / max(1, count["refused"])

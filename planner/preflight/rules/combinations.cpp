@@ -84,6 +84,7 @@ std::optional<bool> numbers_hold(const CheckInput& in, const SettingCondition& c
   const auto value = value_of(node, c.otherwise);
   if (c.other.empty()) {
     if (!value) return std::nullopt;
+    if (c.test == Test::Whole) return std::trunc(*value) == *value;
     return c.test == Test::Above ? *value > c.number : *value < c.number;
   }
   const auto other = value_of(node_of(in, c.other), std::nullopt);

@@ -79,9 +79,14 @@ Where degrees_place(const Job& job) {
   return job.root().where;
 }
 
+/// Ranks of the degrees that the file states, where it leaves the shards open: replicas are copies of all others.
+std::int64_t stated_ranks(const JobStrategy& s) { return times(degree(s.data_replicate), model_ranks(s)); }
+
 std::string product_text(const JobStrategy& s) {
-  return "tensor " + count_text(degree(s.tensor)) + " x pipeline " + count_text(degree(s.pipeline)) + " x context " +
-         count_text(degree(s.context));
+  const std::string replicas =
+      !stated_data(s) && s.data_replicate ? "replicas " + count_text(degree(s.data_replicate)) + " x " : "";
+  return replicas + "tensor " + count_text(degree(s.tensor)) + " x pipeline " + count_text(degree(s.pipeline)) +
+         " x context " + count_text(degree(s.context));
 }
 
 void world_size(const CheckInput& in, Report& report) {
@@ -89,10 +94,10 @@ void world_size(const CheckInput& in, Report& report) {
   const auto world = in.world();
   if (!world || is_smp(in.job)) return;
   const bool split = s.tensor.stated || s.pipeline.stated || s.context.stated || s.data.stated || s.data_shard.stated ||
-                     s.expert.stated || s.expert_tensor.stated;
+                     s.data_replicate.stated || s.expert.stated || s.expert_tensor.stated;
   if (!split) return;
   const auto data = stated_data(s);
-  const bool fits = data ? times(*data, model_ranks(s)) == *world : *world % model_ranks(s) == 0;
+  const bool fits = data ? times(*data, model_ranks(s)) == *world : *world % stated_ranks(s) == 0;
   if (!fits) {
     report.at(degrees_place(in.job), {data ? "data " + count_text(*data) + " x " + product_text(s) : product_text(s),
                                       data ? "is not" : "does not divide", count_text(*world)});

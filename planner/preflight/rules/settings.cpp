@@ -281,6 +281,12 @@ std::string word_fault(const Node& node, const FrameworkSetting& setting, Settin
   if (!setting.open_with.empty() && word->find(setting.open_with) != std::string::npos) return {};
   const auto whole = integer_of(node);
   if (whole && is_word(count_text(*whole), setting)) return {};
+  if (setting.separated && node.is_string()) {
+    const std::vector<std::string_view> words = words_of(*word);
+    const bool known =
+        std::all_of(words.begin(), words.end(), [&](auto w) { return is_word(std::string(w), setting); });
+    if (known) return {};
+  }
   constexpr std::size_t kMostShown = 16;
   if (setting.values.size() <= kMostShown) return "one of " + list_text(setting.values);
   return "one of its " + count_text(static_cast<std::int64_t>(setting.values.size())) + " words";
@@ -349,7 +355,14 @@ std::optional<Fault> value_fault(const Node& node, const FrameworkSetting& setti
   if (argparse && option && node.is_array()) {  // the first word is the option's; others may be the program's
     return value_fault(node.items.front(), setting, section, option);
   }
-  const Verdict verdict = verdict_on(node, setting.types, section.reader, option);
+  Verdict verdict = verdict_on(node, setting.types, section.reader, option);
+  // argparse makes a list of one word, which has to be an entry.
+  if (argparse && node.is_string() && setting.is(Type::List) && !setting.items.empty()) {
+    std::vector<Type> entries = setting.items;
+    std::copy_if(setting.types.begin(), setting.types.end(), std::back_inserter(entries),
+                 [](Type type) { return type != Type::List; });
+    verdict = verdict_on(node, entries, section.reader, option);
+  }
   if (verdict == Verdict::Refused) {
     const bool number = setting.is(Type::Integer) || setting.is(Type::Number);
     // A file's value is not converted; but a list or an object is no number or switch, and only a word is a word.
@@ -369,6 +382,17 @@ std::optional<Fault> value_fault(const Node& node, const FrameworkSetting& setti
   if (std::string expected = limit_fault(node, setting); !expected.empty())
     return Fault{std::move(expected), Severity::Error, ""};
   return {};
+}
+
+/// Whether PyYAML, which loads the file, makes text of the number: an exponent needs a point before it, and a sign of
+/// its own. Source: PyYAML 6.0.3, resolver.py. OmegaConf, which others load with, makes a number of it.
+bool is_text_to_pyyaml(const Node& node, const Job& job) {
+  const bool loads = job.kind == JobKind::Trl || job.kind == JobKind::Axolotl;
+  if (!loads || node.kind != Node::Kind::Real || job.file.ends_with(".json")) return false;
+  const std::size_t exponent = node.text.find_first_of("eE");
+  if (exponent == std::string::npos) return false;
+  const char sign = exponent + 1 < node.text.size() ? node.text[exponent + 1] : ' ';
+  return node.text.find('.') > exponent || (sign != '+' && sign != '-');
 }
 
 /// A list's entries: their type, and the words of an enumeration.
@@ -451,6 +475,14 @@ void unknown_member(const Place& place, const Node& member, const std::string& n
   finding.message += options ? ": its parser refuses it, unless the script adds it" : ": it is dropped without a word";
 }
 
+/// A short name, a slip away from one that the object lacks.
+bool misspells_absent(const std::string& name, const Place& place) {
+  const std::vector<std::string> known = names_of(place.section);
+  return std::any_of(known.begin(), known.end(), [&](const std::string& other) {
+    return other.size() > 2 && !place.object.has(other) && (exchanged(name, other) || one_slip_apart(name, other));
+  });
+}
+
 /// A member of TorchTitan's that a module of the user's own may bring.
 bool is_extended(const Job& job) {
   if (job.kind != JobKind::TorchTitan) return false;
@@ -471,7 +503,7 @@ void unknown_settings(const CheckInput& in, Report& report) {
       if (setting != nullptr || (options && launcher != nullptr && launcher->find(member.key) != nullptr)) continue;
       // Whole sections may come with --job.custom_config_module on the command line.
       const bool section = place.section.path.empty() && in.job.kind == JobKind::TorchTitan && member.is_object();
-      if (section && slip_of(name, names_of(place.section)).empty()) continue;
+      if (section && slip_of(name, names_of(place.section)).empty() && !misspells_absent(name, place)) continue;
       const bool open = has_one_of(in.job.root(), place.section.open_when);
       if (open && slip_of(name, names_of(place.section)).empty()) continue;
       unknown_member(place, member, name, report);
@@ -509,14 +541,16 @@ void wrong_settings(const CheckInput& in, Report& report) {
     if (has_own_rule(place.section, setting)) return;
     unknown_component(place, member, setting, report);
     const Node* at = &member;
-    auto fault = value_fault(member, setting, place.section, option);
+    Node value = member;
+    if (!option && is_text_to_pyyaml(member, in.job)) value.kind = Node::Kind::String;
+    auto fault = value_fault(value, setting, place.section, option);
     if (const Node* entry = wrong_entry(member, setting, place.section); !fault && entry != nullptr) {
       at = entry;
       const std::string words = word_fault(*entry, setting, place.section.reader);
       fault = Fault{"a list of " + (words.empty() ? words_of_types(setting.items) : words), Severity::Error, ""};
     }
     if (!fault) return;
-    Finding& finding = report.at(*at, {member.key, fault->expected, shown(*at)});
+    Finding& finding = report.at(*at, {member.key, fault->expected, shown(at == &member ? value : *at)});
     finding.severity = fault->severity;
     finding.source = place.table.source;
     finding.fix = fault->fix.empty() ? "write " + fault->expected : fault->fix;
