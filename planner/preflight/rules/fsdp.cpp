@@ -17,10 +17,23 @@ void context_and_sequence(const CheckInput& in, Report& report) {
   }
 }
 
+/// Ranks that states are cut over; nullopt where that is not known. Without a number TorchTitan cuts them over all
+/// ranks that are left, and accelerate over none.
+std::optional<std::int64_t> shards_of(const CheckInput& in) {
+  const JobStrategy& s = in.job.strategy;
+  if (s.data_shard || in.job.kind != JobKind::TorchTitan) return s.data_shard.value_or(1);
+  std::int64_t others = 1;
+  for (const Count* c : {&s.data_replicate, &s.tensor, &s.context, &s.pipeline}) {
+    others = times(others, std::max<std::int64_t>(1, c->value_or(1)));
+  }
+  const auto world = in.world();
+  return world ? std::optional(*world / others) : std::nullopt;
+}
+
 void pure_data_parallel(const CheckInput& in, Report& report) {
   const JobStrategy& s = in.job.strategy;
   const bool split = s.tensor.value_or(1) > 1 || s.context.value_or(1) > 1;
-  if (split && s.data_replicate.value_or(1) > 1 && s.data_shard.value_or(1) == 1 && s.data_replicate) {
+  if (split && s.data_replicate.value_or(1) > 1 && shards_of(in) == 1) {
     report.at(s.data_replicate, {count_text(*s.data_replicate)});
   }
 }
