@@ -84,7 +84,7 @@ std::int64_t stated_ranks(const JobStrategy& s) { return times(degree(s.data_rep
 
 std::string product_text(const JobStrategy& s) {
   const std::string replicas =
-      !stated_data(s) && s.data_replicate ? "replicas " + count_text(degree(s.data_replicate)) + " x " : "";
+      !stated_data(s) && degree(s.data_replicate) > 1 ? "replicas " + count_text(degree(s.data_replicate)) + " x " : "";
   return replicas + "tensor " + count_text(degree(s.tensor)) + " x pipeline " + count_text(degree(s.pipeline)) +
          " x context " + count_text(degree(s.context));
 }
