@@ -55,6 +55,19 @@ std::string plain_base_model_name(std::string_view name) {
   return plain_model_name(kept);
 }
 
+bool is_hub_name(std::string_view name) {
+  constexpr std::size_t kMostCharacters = 96;
+  const std::size_t slash = name.find('/');
+  if (slash == std::string_view::npos) return false;
+  const auto is_part = [](std::string_view part) {
+    const auto known = [](char c) { return is_letter_or_digit(c) || c == '-' || c == '_' || c == '.'; };
+    return !part.empty() && part.size() <= kMostCharacters && is_letter_or_digit(part.front()) &&
+           is_letter_or_digit(part.back()) && part.find("..") == std::string_view::npos &&
+           std::all_of(part.begin(), part.end(), known);
+  };
+  return is_part(name.substr(0, slash)) && is_part(name.substr(slash + 1));
+}
+
 bool names_no_transformer(std::string_view name) {
   constexpr auto kBegins = std::to_array<std::string_view>(
       {"resnet", "resnext", "vgg", "unet", "efficientnet", "mobilenet", "densenet", "inception", "alexnet", "yolo",

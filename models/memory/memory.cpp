@@ -334,9 +334,12 @@ MemoryEstimate estimate_memory(const LayerStack& layers, const Workload& workloa
   StagePeak first;
   StagePeak most;
   HostBytes host;
-  // The ends hold embedding and head; the second rank stands for the ones between, unless some of them are frozen.
+  PerKind<double> before{};
+  // The ends hold embedding and head. Of ranks between that hold the same layers the first has the most in flight.
   for (std::int32_t stage = 0; stage < s.pipeline_parallel; ++stage) {
-    if (stage > 1 && stage < s.pipeline_parallel - 1 && !w.trained_layers) continue;
+    const PerKind<double> held = stage_layers(layers, stage, s.pipeline_parallel);
+    if (stage > 1 && stage < s.pipeline_parallel - 1 && held == before && !w.trained_layers) continue;
+    before = held;
     const StageLoad load = stage_load(w, s, stack, layers, whole, options, stage);
     const ModelStates states = model_states(load.parameters, w, s, stack);
     const StagePeak peak = stage_peak(load, states, w, s, stack, b, tokens, cublas);

@@ -8,6 +8,7 @@
 
 #include "base/json_writer.hpp"
 #include "catalogs/fine_tuning_method.hpp"
+#include "catalogs/model_names.hpp"
 #include "catalogs/reading.hpp"
 #include "models/job/dimensions.hpp"
 #include "models/layers/architecture_facts.hpp"
@@ -88,6 +89,12 @@ void read_request(const JsonValue& value, TrainingPlan& plan, Diagnostics& out) 
   }
   if (reader.has("reference")) plan.reference = read_named(reader, "reference", reference_from);
   plan.teacher = read_optional_name(reader, "teacher");
+  if (reader.has("weights")) {
+    plan.weights = reader.string("weights");
+    if (!is_hub_name(plan.weights)) {
+      out.push_back({"bad-name", reader.location("weights"), "is no name of the hub", "write organisation/name"});
+    }
+  }
   plan.region = read_name(reader, "region");
   if (const auto data = reader.optional_value("dataset")) {
     ObjectReader dataset(*data, out);
@@ -351,6 +358,7 @@ TrainingPlan training_plan_of(const PlanRequest& request, const Plan& plan, std:
   out.loss = w.loss;
   if (w.loss != nullptr && w.loss->frozen == FrozenModel::Reference) out.reference = w.reference;
   if (w.teacher) out.teacher = w.teacher->name;
+  out.weights = request.weights;
   if (cost.input) out.input_mode = cost.input->mode;
   if (request.run.data) out.data_size = request.run.data->size;
   out.recovery = request.run.recovery;

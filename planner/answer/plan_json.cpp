@@ -95,6 +95,7 @@ Json work_json(const PlanRequest& r) {
     out["reference"] = std::string(to_string(w.reference));
   }
   if (w.teacher) out["teacher"] = w.teacher->name;
+  if (!r.weights.empty()) out["weights"] = r.weights;
   return out;
 }
 

@@ -18,6 +18,7 @@ std::string repository_of(std::string_view path) {
 }  // namespace
 
 std::string hub_name(const ExportJob& job) {
+  if (!job.plan.weights.empty()) return job.plan.weights;
   const Architecture& model = job.plan.model;
   const ModelPreset* preset = job.catalog.find_model(model.name);
   // A namesake of a preset has other widths.

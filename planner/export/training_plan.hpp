@@ -42,6 +42,7 @@ struct TrainingPlan {
   std::string region;
   Market market = Market::OnDemand;
   Architecture model;
+  std::string weights;  ///< hub name that was asked for; empty: that of the preset
   double tokens = 0;
   std::int64_t seq_len = 0;
   std::int64_t mean_seq_len = 0;  ///< of sequences of different lengths; 0: all are as long as `seq_len`

@@ -48,7 +48,7 @@ Json trainer_of(const TrainingPlan& plan, std::string_view folder) {
   t["experiment_name"] = plan.id();
   t["nnodes"] = plan.instance_count;
   t["n_gpus_per_node"] = plan.devices_per_instance();
-  t["total_epochs"] = 1;
+  t["total_epochs"] = plan.steps();  // of any data: the number of steps ends the run
   t["total_training_steps"] = plan.steps();
   t["save_freq"] = plan.save_steps();
   t["test_freq"] = -1;

@@ -15,12 +15,17 @@ namespace {
 namespace fs = std::filesystem;
 
 /// In the order in which the job is looked for: what is submitted, what starts it, what its script reads.
-constexpr std::array<JobFileName, 14> kFileNames = {{
+constexpr std::array<JobFileName, 19> kFileNames = {{
     {"estimator.json", JobKind::Estimator, "sagemaker-sdk-v2"},
     {"model_trainer.json", JobKind::ModelTrainer, "sagemaker-sdk-v3"},
     {"create_training_job.json", JobKind::CreateTrainingJob, "create-training-job"},
     {"job.yaml", JobKind::HyperpodJob, "hyperpod-job"},
     {"recipe.yaml", JobKind::HyperpodRecipe, "hyperpod-recipe"},
+    {"trl.yaml", JobKind::Trl, "trl"},
+    {"axolotl.yaml", JobKind::Axolotl, "axolotl"},
+    {"llama_factory.yaml", JobKind::LlamaFactory, "llama-factory"},
+    {"torchtune.yaml", JobKind::Torchtune, "torchtune"},
+    {"verl_sft.yaml", JobKind::Verl, "verl"},
     {"launch.sh", JobKind::Torchrun, "torchrun"},
     {"megatron_args.txt", JobKind::Megatron, "megatron"},
     {"torchtitan.toml", JobKind::TorchTitan, "torchtitan"},

@@ -113,11 +113,19 @@ std::vector<InstanceChoice> listed_fallbacks(const Lock& lock, const Job& job, c
   return out;
 }
 
+/// Recipes have one file name and three writers.
+std::string_view recipe_target(const Job& job) {
+  const Node* engine = job.root().at({"run", "model_type"});
+  if (job.kind != JobKind::HyperpodRecipe || engine == nullptr) return target_of(job.kind);
+  if (engine->text == "verl") return "hyperpod-verl";
+  return job.root().at({"training_config", "training_args"}) ? "hyperpod-llmft" : target_of(job.kind);
+}
+
 /// The plan's job as this kind of file, read as `check` reads it.
 Result<Export> exported(const Lock& lock, const Job& job, const Catalog& catalog) {
   // The model-parallel library has a target for each of its two versions, which are started by different launchers.
   const bool first = job.kind == JobKind::Smp && job.launcher.mpi.is(true);
-  const std::string_view target = first ? std::string_view("smp-v1") : target_of(job.kind);
+  const std::string_view target = first ? std::string_view("smp-v1") : recipe_target(job);
   ExportOptions options;
   options.fallbacks = listed_fallbacks(lock, job, catalog);
   return export_plan({lock.plan, options, catalog}, target);

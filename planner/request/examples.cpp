@@ -34,12 +34,6 @@ struct Size {
   std::int64_t tokens = 0;
 };
 
-/// Unicode characters, not bytes.
-double characters(const std::string& text) {
-  return static_cast<double>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
-
 void add_text(const std::optional<JsonValue>& value, Size& size, Diagnostics& out) {
   if (value && !value->is_null()) size.texts.push_back(value->as_text(out));
 }
@@ -227,6 +221,9 @@ class ExampleReader {
   /// The line's record without its tokens, and the text of its sequences; else what is wrong with it.
   Diagnostics read(const Line& line, Record& record, std::vector<Size>& sizes) const {
     const std::string where = place(line.number);
+    if (line.text[line.text.find_first_not_of(" \t\r")] == '[') {
+      return {{"type", where, "an array, where each line is one object", "write one object a line: jq -c '.[]' FILE"}};
+    }
     const Result<JsonValue> value = parse_json(line.text, where);
     if (!value) return value.error();
     if (!value->is_object()) return {{"type", where, "a record must be an object", "write one JSON object a line"}};
@@ -277,7 +274,7 @@ class ExampleReader {
 
   [[nodiscard]] std::int64_t divided(const Size& size) const {
     double sum = 0;
-    for (const std::string& text : size.texts) sum += characters(text);
+    for (const std::string& text : size.texts) sum += static_cast<double>(text.size());
     return static_cast<std::int64_t>(std::ceil(sum / measure_.characters_per_token));
   }
 

@@ -1,5 +1,6 @@
 #include "planner/request/request.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 #include "base/words.hpp"
 #include "catalogs/fine_tuning_method.hpp"
 #include "catalogs/hf_config.hpp"
+#include "catalogs/model_names.hpp"
 #include "models/layers/adapters.hpp"
 #include "models/layers/layers.hpp"
 #include "planner/request/defaults.hpp"
@@ -108,6 +110,7 @@ void Resolver::read_model() {
   } else if (spec_.model) {
     const auto preset = take(catalog_.model(*spec_.model, "--model"), faults_);
     if (preset) use_architecture((*preset)->architecture, {});
+    if (preset) use_weights(*spec_.model, **preset);
   } else if (spec_.hf_config) {
     const auto config = take(read_hf_config_file(*spec_.hf_config), faults_);
     if (!config) return;
@@ -122,6 +125,22 @@ void Resolver::read_model() {
     Architecture architecture = read_architecture(*file, faults_);
     if (faults_.size() == before) use_architecture(std::move(architecture), {});
   }
+}
+
+/// A preset stands for all models of its widths; which one's weights are trained on, the name tells.
+void Resolver::use_weights(const std::string& name, const ModelPreset& preset) {
+  if (is_hub_name(name)) {
+    request_.weights = name;
+    return;
+  }
+  const std::string plain = plain_model_name(name);
+  const bool own = plain == plain_model_name(preset.architecture.name) ||
+                   std::any_of(preset.aliases.begin(), preset.aliases.end(),
+                               [&](const std::string& alias) { return plain_model_name(alias) == plain; });
+  if (own) return;
+  assume(fmt::format("{} is taken for its widths, those of {}: exports name that model's weights (give the hub's name, "
+                     "organisation/name, for others)",
+                     quote(name), preset.architecture.name));
 }
 
 void Resolver::use_architecture(Architecture architecture, std::string assumption) {

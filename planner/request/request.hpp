@@ -102,6 +102,8 @@ struct Choice {
 /// A request with every default filled in, checked against a catalog.
 struct PlanRequest {
   Workload workload;
+  /// Hub name of the weights, as the request has it (`meta-llama/Llama-3.1-8B-Instruct`); empty: those of the preset.
+  std::string weights;
   /// No --dtype: bf16, and fp16 on devices without bf16 units (V100, T4).
   bool precision_defaulted = false;
   std::string region = "us-east-1";

@@ -19,6 +19,7 @@ class Resolver {
   // request.cpp: what is trained, limits, goal.
   void read_model();
   void use_architecture(Architecture architecture, std::string assumption);
+  void use_weights(const std::string& name, const ModelPreset& preset);
   void read_formats();
   void read_precision(const std::string& text);
   void read_loss();

@@ -3,7 +3,8 @@
     python3 smplan_data.py --tokenizer FOLDER --output tokens.npy files...
 
 Reads JSON lines, Parquet, a Hugging Face data set on disk, or tokens in a NumPy file. A record has "text", or
-"messages", or "prompt" and "completion" (only the answer counts for the loss), or "input_ids" with or without "labels".
+"messages" or "conversations", or "prompt" and "completion", or "instruction" and "output" (only the answer counts for
+the loss), or "input_ids" with or without "labels".
 Text becomes tokens once, in a file beside which every process maps it. Documents follow one another, an end token
 between them; blocks are cut from that. Large data is best made into tokens.npy before the job, with the line above.
 """
@@ -26,6 +27,8 @@ from torch.utils.data import Dataset, Sampler, get_worker_info
 
 IGNORED = -100  # a label that does not count
 SUFFIXES = (".npy", ".jsonl", ".json", ".parquet")
+ALPACA = {"instruction", "input", "output"}
+ROLES = {"human": "user", "gpt": "assistant", "model": "assistant", "bot": "assistant"}  # as ShareGPT's files call them
 SYNTHETIC_BLOCKS = 64  # few, so that a model learns them by heart and its loss falls
 
 
@@ -81,9 +84,29 @@ def text_data(path: str) -> Any:
         else:
             kind = "parquet" if file.suffix == ".parquet" else "json"
             parts.append(datasets.load_dataset(kind, data_files=str(file), split="train"))
+    parts = [part.map(prompted, remove_columns=list(ALPACA & set(part.column_names)))
+             if {"instruction", "output"} <= set(part.column_names) else part for part in parts]
     if not parts:
         raise SystemExit("no data: give --data FOLDER or the channel train, of .jsonl, .parquet or a saved data set")
     return datasets.concatenate_datasets(parts)
+
+
+def prompted(record: dict[str, Any]) -> dict[str, Any]:
+    """An instruction with its input, and the output, as a prompt and its completion."""
+    more = record.get("input")
+    return {"prompt": record["instruction"] + (f"\n\n{more}" if more else "") + "\n\n", "completion": record["output"]}
+
+
+def chat_of(record: dict[str, Any]) -> list[dict[str, str]] | None:
+    """Turns of a chat, whatever their keys and roles are called; None for a record that is none."""
+    turns = record.get("messages") or record.get("conversations")
+    if turns is None and isinstance(record.get("prompt"), list) and isinstance(record.get("completion"), list):
+        turns = record["prompt"] + record["completion"]
+    if turns is None:
+        return None
+    roles = [turn.get("role", turn.get("from")) for turn in turns]
+    return [{"role": ROLES.get(role, role), "content": turn.get("content", turn.get("value"))}
+            for role, turn in zip(roles, turns)]
 
 
 def tokens_of(record: dict[str, Any], tokenizer: Any, where: str) -> tuple[list[int], list[bool]]:
@@ -99,17 +122,19 @@ def tokens_of(record: dict[str, Any], tokenizer: Any, where: str) -> tuple[list[
     def encode(text: str) -> list[int]:
         return tokenizer(text, add_special_tokens=False)["input_ids"]
 
-    if "text" in record:
+    if isinstance(record.get("text"), str):
         ids = encode(record["text"]) + end
         return ids, [True] * len(ids)
-    if "prompt" in record and "completion" in record:
+    messages = chat_of(record)
+    if "instruction" in record and "output" in record:
+        record = prompted(record)
+    if messages is None and "prompt" in record and "completion" in record:
         prompt, answer = encode(record["prompt"]), encode(record["completion"]) + end
         return prompt + answer, [False] * len(prompt) + [True] * len(answer)
-    if "messages" in record:
+    if messages is not None:
         # What the assistant says counts: the rest up to each of its turns is prompt.
         ids: list[int] = []
         counts: list[bool] = []
-        messages = record["messages"]
         for index, message in enumerate(messages):
             if message["role"] != "assistant":
                 continue
@@ -120,7 +145,8 @@ def tokens_of(record: dict[str, Any], tokenizer: Any, where: str) -> tuple[list[
                 ids = whole
                 counts = counts[: len(ids)]
         return ids, counts
-    raise SystemExit(f"{where}: a record has text, messages, prompt and completion, or input_ids; this one has "
+    raise SystemExit(f"{where}: a record has text, messages or conversations, prompt and completion, instruction and "
+                     "output, or input_ids; this one has "
                      f"{', '.join(map(repr, sorted(record)))}")
 
 

@@ -24,6 +24,13 @@ def place_of(name: str) -> str:
     return name
 
 
+def attention_of(args: Any, maker: Any, source: str) -> str:
+    """Scaled dot product attention, but for models that have none, such as those with attention sinks."""
+    config = transformers.AutoConfig.from_pretrained(source)
+    fused = getattr(maker._model_mapping[type(config)], "_supports_sdpa", True)
+    return "sdpa" if fused and args.flash_attention != "off" else "eager"
+
+
 def build_model(args: Any, job: dict[str, Any], half_weights: bool, device: torch.device | None = None,
                 empty: bool = False) -> nn.Module:
     """Without adapters the weights are fp32 masters, or in the 16-bit format with `half_weights` or --pure_half on. The
@@ -33,9 +40,9 @@ def build_model(args: Any, job: dict[str, Any], half_weights: bool, device: torc
     adapters = args.finetune != "full"
     half = HALF.get(args.dtype, torch.float32)
     wide = args.base_format == "fp32" if adapters else not half_weights and args.pure_half != "on"
-    options: dict[str, Any] = {"dtype": torch.float32 if wide else half,
-                               "attn_implementation": "eager" if args.flash_attention == "off" else "sdpa"}
     maker = MAKERS[job["kind"]]
+    options: dict[str, Any] = {"dtype": torch.float32 if wide else half,
+                               "attn_implementation": attention_of(args, maker, source)}
     made = source.endswith(".json")
     if made and adapters:
         raise SystemExit(f"--finetune {args.finetune} trains on from weights: give --model a folder or a name on the hub")
