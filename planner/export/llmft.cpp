@@ -154,6 +154,9 @@ void write_llmft(const ExportJob& job, Export& out, Diagnostics&) {
   t["training_args"] = training_args(plan);
   out.files.push_back({"recipe.yaml", commented(provenance_lines(job)) + yaml_block(c)});
   out.names_adapters = true;
+  out.notes.push_back(
+      fmt::format("The plan counts {} examples in all. With fewer in the data, set max_epochs to the passes over them.",
+                  plan.steps() * examples_of_a_step(plan)));
   out.notes.emplace_back(
       "For the launcher of sagemaker-hyperpod-recipes of 2026-06-23 (2631995): put the file under "
       "recipes_collection/recipes/fine-tuning and name it in recipes. A chat template that the model does not bring "

@@ -141,6 +141,11 @@ void add_common(const ExportJob& job, Json& c) {
   c["logging_steps"] = 10;
 }
 
+/// The loss without logits in memory, which Liger's kernels have for next tokens.
+bool keeps_no_logits(const TrainingPlan& plan) {
+  return plan.loss == nullptr && plan.strategy.execution.loss_kernel == LossKernel::Linear;
+}
+
 /// axolotl's patterns of what is trained. A point stands for itself, so that no name of an expert matches.
 Json unfrozen_names(const TrainingPlan& plan) {
   const TrainedLayers& t = *plan.trained_layers;
@@ -285,6 +290,13 @@ void write_axolotl(const ExportJob& job, Export& out, Diagnostics& faults) {
   }
   if (plan.finetune == FineTune::Qlora) c["load_in_4bit"] = true;
   if (plan.trained_layers) c["unfrozen_parameters"] = unfrozen_names(plan);
+  if (keeps_no_logits(plan)) {
+    c["plugins"] = Json::array({"axolotl.integrations.liger.LigerPlugin"});
+    c["liger_fused_linear_cross_entropy"] = true;
+    out.said.push_back(Dimension::LossKernel);
+  }
+  // Its schema asks for it: the loss reads columns that the model does not.
+  if (plan.loss != nullptr && plan.loss->name == "kto") c["remove_unused_columns"] = false;
   if (by_deepspeed(plan)) c["deepspeed"] = std::string(kDeepSpeedFile);
   if (is_fsdp(plan.strategy.sharding)) {
     c["fsdp_version"] = 2;
@@ -349,6 +361,11 @@ void write_llama_factory(const ExportJob& job, Export& out, Diagnostics& faults)
   if (is_fsdp(plan.strategy.sharding)) {
     c["fsdp"] = fsdp_words(plan);
     c["fsdp_config"] = fsdp_config(plan);
+  }
+  if (keeps_no_logits(plan)) {
+    c["enable_liger_kernel"] = true;
+    out.said.push_back(Dimension::LossKernel);
+    out.notes.emplace_back("enable_liger_kernel needs the package liger-kernel beside LLaMA-Factory.");
   }
   c["output_dir"] = "output";
   add_file(job, "llama_factory.yaml", c, "LLaMA-Factory", "-m llamafactory.launcher llama_factory.yaml", out, faults);

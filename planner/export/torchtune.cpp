@@ -170,6 +170,10 @@ void write_torchtune(const ExportJob& job, Export& out, Diagnostics& faults) {
   c["batch_size"] = examples_of_a_pass(plan);
   c["gradient_accumulation_steps"] = plan.gradient_accumulation;
   c["epochs"] = 1;
+  out.notes.push_back(fmt::format(
+      "The plan counts {} steps. torchtune ends an epoch with its data: with fewer examples than {}, set epochs to the "
+      "passes over them and max_steps_per_epoch to null.",
+      plan.steps(), plan.steps() * examples_of_a_step(plan)));
   c["max_steps_per_epoch"] = plan.steps();
   c["optimizer"] = optimizer_of(plan);
   c["lr_scheduler"] = Json{{"_component_", "torchtune.training.lr_schedulers.get_cosine_schedule_with_warmup"},

@@ -12,21 +12,48 @@ namespace {
 struct Word {
   std::string text;
   int line = 1;
+  bool first = false;    ///< of a command
+  bool quoted = false;   ///< in part at least: it stays one word
+  bool literal = false;  ///< a dollar in it is one
 };
 
-/// Words as a POSIX shell would split them, without expansion: quotes, backslashes, comments.
+bool is_name(std::string_view text) {
+  return !text.empty() &&
+         std::all_of(text.begin(), text.end(), [](char c) { return is_letter_or_digit(c) || c == '_'; });
+}
+
+/// `NAME=`, which a bracket makes an array.
+bool begins_array(std::string_view text) {
+  if (text.ends_with("+=")) text.remove_suffix(1);
+  return text.ends_with('=') && is_name(text.substr(0, text.size() - 1));
+}
+
+/// Words as a shell would split them, without expansion: quotes, backslashes, comments, the ends of commands. An array
+/// is a word `NAME=(`, its words and a word `)`.
 Result<std::vector<Word>> split_words(std::string_view text, std::string_view name) {
   std::vector<Word> words;
   int line = 1;
   bool open = false;  // inside a word
+  bool first = true;  // the next word begins a command
+  bool array = false;
   char quoted = 0;
   int quote_line = 1;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
-    const bool blank = c == ' ' || c == '\t' || c == '\r' || c == '\n';
+    // Inside a word such characters may be text: a file of arguments alone has no shell.
+    const bool before_blank = i + 1 == text.size() || text[i + 1] == ' ' || text[i + 1] == '\n' || text[i + 1] == '\r';
+    const bool ends = c == '\n' || (!open && (c == '|' || c == '&')) || (c == ';' && (!open || before_blank));
+    const bool blank = c == ' ' || c == '\t' || c == '\r' || ends;
     if (c == '\n') ++line;
+    if (quoted == 0 && c == ')' && array) {
+      words.push_back({")", line});
+      open = array = false;
+      first = true;
+      continue;
+    }
     if (quoted == 0 && (blank || (c == '#' && !open))) {
       open = false;
+      first = first || (ends && !array);
       if (c == '#') {
         while (i + 1 < text.size() && text[i + 1] != '\n') ++i;
       }
@@ -34,11 +61,21 @@ Result<std::vector<Word>> split_words(std::string_view text, std::string_view na
     }
     if (quoted == 0 && c == '\\' && i + 1 < text.size() && (text[i + 1] == '\n' || text[i + 1] == '\r')) {
       open = false;
+      if (text[i + 1] == '\r' && i + 2 < text.size() && text[i + 2] == '\n') ++i;
+      ++i;
+      ++line;
+      continue;
+    }
+    if (quoted == 0 && c == '(' && open && !array && begins_array(words.back().text)) {
+      words.back().text += c;
+      open = false;
+      array = true;
       continue;
     }
     if (!open) {
-      words.push_back({"", line});
+      words.push_back({"", line, first});
       open = true;
+      first = false;
       if (words.size() > kMaxJobNodes) {
         return fail("file-too-large", std::string(name), fmt::format("holds more than {} words", kMaxJobNodes),
                     "a job file is small: check that this is the right file");
@@ -47,11 +84,13 @@ Result<std::vector<Word>> split_words(std::string_view text, std::string_view na
     if (quoted == 0 && (c == '"' || c == '\'')) {
       quoted = c;
       quote_line = line;
+      words.back().quoted = true;
     } else if (c == quoted) {
       quoted = 0;
     } else if (c == '\\' && quoted != '\'' && i + 1 < text.size()) {
       words.back().text += text[++i];
     } else {
+      words.back().literal = words.back().literal || (c == '$' && quoted == '\'');
       words.back().text += c;
     }
   }
@@ -69,14 +108,14 @@ bool takes_overrides(const std::vector<Word>& words) {
   });
 }
 
-bool is_name(std::string_view text) {
-  return !text.empty() &&
-         std::all_of(text.begin(), text.end(), [](char c) { return is_letter_or_digit(c) || c == '_'; });
-}
-
 /// Variables that a script sets before it uses them, by plain words (`TP=4`). Nothing else of a shell is expanded.
 class Variables {
  public:
+  [[nodiscard]] const std::string* find(const std::string& name) const {
+    const auto known = values_.find(name);
+    return known == values_.end() ? nullptr : &known->second;
+  }
+
   /// True if the word sets one.
   bool take(std::string_view word) {
     const std::size_t equals = word.find('=');
@@ -137,10 +176,19 @@ class ArgumentTree {
 
   Node root;
 
+  /// What follows is no value of an option before it.
+  void end_command() { ended_ = true; }
+
+  /// Whether the last option has no value yet.
+  [[nodiscard]] bool awaits_value() const {
+    return !ended_ && !root.items.empty() && root.items.back().kind == Node::Kind::Bool;
+  }
+
   void take(const Word& word) {
+    if (is_option(word)) ended_ = false;
     if (!is_option(word)) {
       // The program and its launcher's words before the first option are the text of the tree.
-      if (root.items.empty()) {
+      if (root.items.empty() || ended_) {
         root.text += (root.text.empty() ? "" : " ") + word.text;
       } else if (!root.items.back().is_object()) {
         add_value(root.items.back(), word);
@@ -246,11 +294,102 @@ class ArgumentTree {
     }
     option.items.push_back(leaf(word, {fmt::format("{}/{}", option.where.path, option.items.size()), word.line}));
   }
+
+  bool ended_ = false;
 };
+
+/// Words of a script, which starts programs and sets variables, into a tree of options. Options of an array or of a
+/// text count where they are written, as if the program stood there.
+class ScriptReader {
+ public:
+  ArgumentTree tree;
+
+  void take(const Word& word) {
+    if (word.text == ")" && !array_.empty()) {
+      array_.clear();
+      tree.end_command();
+      return;
+    }
+    if (word.text.ends_with("=(") && begins_array(std::string_view(word.text).substr(0, word.text.size() - 1))) {
+      array_ = word.text.substr(0, word.text.find_first_of("+="));
+      arrays_.push_back(array_);
+      tree.end_command();
+      return;
+    }
+    if (word.first) tree.end_command();
+    assigns_ = word.first || (assigns_ && set_) || exports_;
+    exports_ = word.first && (word.text == "export" || word.text == "local" || word.text == "declare");
+    set_ = assigns_ && variables_.take(word.text);
+    if (set_) {
+      if (!exports_ && tree.root.items.empty()) tree.take(word);
+      return;
+    }
+    expand(word);
+  }
+
+ private:
+  void expand(const Word& word) {
+    const std::string name = word.literal ? std::string() : variable_of(word.text);
+    if (name.empty()) {
+      const bool expands = !word.literal && word.text.find('$') != std::string::npos;
+      tree.take(expands ? Word{variables_.expanded(word.text), word.line} : word);
+      return;
+    }
+    if (std::find(arrays_.begin(), arrays_.end(), name) != arrays_.end()) return;
+    const std::string* value = variables_.find(name);
+    if (value == nullptr) {
+      const bool one = word.text.find('@') == std::string::npos && word.text.find('*') == std::string::npos;
+      if (one && tree.awaits_value()) return tree.take(word);
+      tree.root.open = true;
+      return;
+    }
+    if (word.quoted || value->find(' ') == std::string::npos)
+      return tree.take({variables_.expanded(word.text), word.line});
+    const Result<std::vector<Word>> parts = split_words(*value, "");
+    if (!parts) return tree.take(word);
+    for (const Word& part : *parts) tree.take({variables_.expanded(part.text), word.line});
+  }
+
+  /// Of a word that is nothing else: `$NAME`, `${NAME}`, `${NAME[@]}`.
+  static std::string variable_of(std::string_view text) {
+    if (!text.starts_with('$')) return {};
+    text.remove_prefix(1);
+    if (text.starts_with('{') && text.ends_with('}')) text = text.substr(1, text.size() - 2);
+    for (const std::string_view all : {"[@]", "[*]"}) {
+      if (text.ends_with(all)) text.remove_suffix(all.size());
+    }
+    return is_name(text) ? std::string(text) : text == "@" || text == "*" ? "@" : std::string();
+  }
+
+  Variables variables_;
+  std::vector<std::string> arrays_;
+  std::string array_;
+  bool assigns_ = false, set_ = false, exports_ = false;
+};
+
+/// Programs that scripts start. A file of arguments alone has none, and its lines may break anywhere.
+bool starts_program(const std::vector<Word>& words) {
+  static constexpr std::string_view kPrograms[] = {"torchrun", "python", "python3", "accelerate", "deepspeed",
+                                                   "trl",      "srun",   "mpirun",  "#!"};
+  return std::any_of(words.begin(), words.end(), [](const Word& word) {
+    const bool program = std::find(std::begin(kPrograms), std::end(kPrograms), word.text) != std::end(kPrograms);
+    return (word.first && program) || word.text.ends_with("=(");
+  });
+}
+
+Node script_of(const std::vector<Word>& words) {
+  ScriptReader reader;
+  for (const Word& word : words) reader.take(word);
+  return std::move(reader.tree.root);
+}
 
 Result<Node> tree_of(const std::vector<Word>& words, std::string_view name) {
   ArgumentTree tree;
   const bool overrides = takes_overrides(words);
+  if (!overrides && starts_program(words)) {
+    Node script = script_of(words);
+    if (!script.items.empty()) return script;
+  }
   Variables variables;
   bool started = false;
   for (const Word& word : words) {

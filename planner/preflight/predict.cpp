@@ -498,7 +498,7 @@ std::optional<std::string> model_of(const Job& job, const Catalog& catalog) {
 Result<void> complete_job(Job& job, const Catalog& catalog, const CheckOptions& options) {
   const RequestSpec& spec = options.request;
   JobStrategy& s = job.strategy;
-  if (options.n_gpus && !job.instance_count.stated && !s.nodes.stated) fill(s.world, *options.n_gpus, "n-gpus");
+  if (options.n_gpus && !job.instance_count && !s.nodes) fill(s.world, *options.n_gpus, "n-gpus");
   for (const CountedDimension& c : kCounted) fill(s.*c.count, spec[c.dimension], row_of(c.dimension).flag().substr(2));
   fill(s.sequence_length, spec.seq_len, "seq-len");
   fill(s.global_batch, spec.global_batch, "global-batch");

@@ -403,6 +403,14 @@ TEST(HubName, IsTheRepositoryThatThePresetCites) {
   EXPECT_THAT(test::text_of(plan, "megatron"), HasSubstr("--tokenizer-model REPLACE-ME-tokenizer\n"));
 }
 
+// A preset stands for the models of its widths; the one that was asked for is trained on.
+TEST(HubName, IsTheOneThatWasAskedFor) {
+  TrainingPlan plan = test::plan(test::request("megatron", "meta-llama/Llama-3.1-8B-Instruct"));
+  EXPECT_EQ(plan.weights, "meta-llama/Llama-3.1-8B-Instruct");
+  EXPECT_THAT(test::text_of(plan, "megatron"), HasSubstr("--tokenizer-model meta-llama/Llama-3.1-8B-Instruct\n"));
+  EXPECT_EQ(test::plan(test::request("megatron", "llama-3.1-8b")).weights, "");
+}
+
 TEST(Torchtitan, RegistersTheWidthsOfAPlainLlama) {
   const TrainingPlan plan = test::plan(test::request("torchtitan", "llama-2-13b"));
   const std::string text = test::text_of(plan, "torchtitan");

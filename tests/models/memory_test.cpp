@@ -515,6 +515,22 @@ TEST(PeakMemory, CountsACommunicatorForTheNormOfTheGradientsAndForATiedEmbedding
   EXPECT_NEAR(communicators(1, 8, megatron()), 544e6, 1) << "the pipeline's is the world: embedding";
 }
 
+// Layers of two kinds, a number that no stage count divides: whichever stage holds most counts.
+TEST(PeakMemory, OfTheBusiestStageIsAtLeastItsShare) {
+  const Catalog catalog = Catalog::shipped().value();
+  for (const ModelPreset& preset : catalog.models()) {
+    const Architecture& a = preset.architecture;
+    for (const std::int32_t stages : {2, 3, 8, 16, 32}) {
+      if (a.n_layers < stages || a.kind == ModelKind::EncoderDecoder) continue;
+      Strategy s;
+      s.pipeline_parallel = stages;
+      const MemoryEstimate m = estimate_memory(workload(a, 128, stages), s, cluster(600, 8, "9.0"), megatron());
+      const double all = 2.0 * static_cast<double>(count_parameters(a).total());
+      EXPECT_GE(m.components.weights.value() * stages, 0.999 * all) << a.name << " on " << stages << " stages";
+    }
+  }
+}
+
 // DeepSpeed f095c7d, runtime/pipe/engine.py: what a stage sends is kept, cut among tensor ranks.
 TEST(PeakMemory, OfDeepSpeedsPipelineKeepsWhatAStageSent) {
   Stack stack = megatron();

@@ -40,7 +40,8 @@ TEST_F(Examples, CountCharactersOfEveryForm) {
   EXPECT_THAT(of(R"({"prompt": "1234", "chosen": "1234", "rejected": "12345678"})"), ElementsAre(2, 3)) << "a pair";
   EXPECT_THAT(of(R"({"input_ids": [5, 6, 7]})"), ElementsAre(3));
   EXPECT_THAT(of(R"({"tokens": 77})"), ElementsAre(77));
-  EXPECT_THAT(of(R"({"text": "éééé"})"), ElementsAre(1)) << "characters, not bytes";
+  EXPECT_THAT(of(R"({"text": "éééé"})"), ElementsAre(2)) << "bytes of UTF-8";
+  EXPECT_THAT(of(R"({"text": "日本語の文章です"})"), ElementsAre(6)) << "a token has fewer of such characters";
 }
 
 TEST_F(Examples, SayWhatTheyAre) {

@@ -110,6 +110,53 @@ TEST(Reading, ArgumentsAreReadAsAShellWouldSplitThem) {
   EXPECT_EQ(root.find("data-path")->items.front().text, "a b");
 }
 
+TEST(Reading, ScriptsSetVariablesBeforeTheyUseThem) {
+  const auto read = [](const std::string& text) {
+    const Result<Job> job = read_job(text, "launch.sh", JobKind::Megatron);
+    EXPECT_TRUE(job);
+    return job.value();
+  };
+  const std::string start = "#!/bin/bash\nTP=4\nexport PP=${STAGES:-2}  # comment\n";
+  const std::string run = "torchrun --nproc_per_node 8 --nnodes $NODES pretrain_gpt.py ";
+  for (const std::string& text :
+       {start + "M=(--num-layers 32 --bf16)\n" + run +
+            "${M[@]} --tensor-model-parallel-size $TP "
+            "--pipeline-model-parallel-size $PP 2>&1 | tee log.txt\n",
+        start + "M=(\n  --num-layers 32\n  --bf16\n)\n" + run +
+            "\\\n  \"${M[@]}\" \\\n  "
+            "--tensor-model-parallel-size ${TP} --pipeline-model-parallel-size $PP && echo done\n",
+        start + "ARGS=\"--num-layers 32 --bf16 --tensor-model-parallel-size $TP\"\n" + run +
+            "$ARGS --pipeline-model-parallel-size $PP; sync\n"}) {
+    SCOPED_TRACE(text);
+    const Job job = read(text);
+    EXPECT_EQ(job.strategy.layers.value, 32);
+    EXPECT_EQ(job.strategy.tensor.value, 4);
+    EXPECT_EQ(job.strategy.pipeline.value, 2);
+    EXPECT_TRUE(job.strategy.bf16.is(true));
+    EXPECT_FALSE(job.strategy.nodes.value) << "nobody knows $NODES";
+    EXPECT_FALSE(job.root().open) << "no variable holds options that are not read";
+  }
+  EXPECT_TRUE(read(start + run + "--num-layers 32 $MORE").root().open);
+  EXPECT_TRUE(read(start + run + "--num-layers 32 --bf16 ${MORE[@]}").root().open);
+  EXPECT_EQ(read(start + run + "--num-layers '$TP'").strategy.layers.value, std::nullopt) << "in single quotes";
+  const Job literal = read("--hybrid-layer-pattern M*|M*\n--num-layers\n8\n");
+  EXPECT_EQ(literal.root().find("hybrid-layer-pattern")->text, "M*|M*") << "arguments alone have no shell";
+  EXPECT_EQ(literal.root().find("num-layers")->text, "8");
+}
+
+TEST(Reading, WhatAVariableMayHoldIsNotMissed) {
+  CheckOptions options;
+  options.n_gpus = 16;
+  const std::string text =
+      "torchrun --nnodes $N train.py --save x --train-iters 5 --global-batch-size 9 --micro-batch-size 2";
+  const auto rules = [&](const std::string& more) {
+    return test::rules_of(test::check_text(text + more, JobKind::Megatron, options));
+  };
+  EXPECT_THAT(rules(""), ::testing::Contains("C226")) << "no interval of saving";
+  EXPECT_THAT(rules(" $MORE"), ::testing::Not(::testing::Contains("C226")));
+  EXPECT_THAT(rules(" $MORE"), ::testing::Contains("C132")) << "the flag says the ranks that $N does not";
+}
+
 TEST(Reading, MegatronArgumentsMayBeAJsonList) {
   const Job job = read_job(R"(["--tensor-model-parallel-size", "8", "--bf16"])", "job", JobKind::Megatron).value();
   EXPECT_EQ(job.strategy.tensor.value, 8);

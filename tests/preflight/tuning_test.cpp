@@ -350,9 +350,11 @@ TEST(ToolSplit, OfAFileThatIsNotThereIsAskedFor) {
   EXPECT_EQ(to_string(findings->prediction->plan.strategy.sharding), "zero3");
 }
 
-/// No export writes them, so that a plan beside one is none of it.
-TEST(ToolFolders, WithAPlanAreCheckedWithoutIt) {
-  for (const JobKind kind : kTools) EXPECT_EQ(target_of(kind), "");
+TEST(ToolFolders, AreCheckedAgainstTheirPlan) {
+  for (const JobKind kind :
+       {JobKind::Axolotl, JobKind::LlamaFactory, JobKind::Torchtune, JobKind::Trl, JobKind::Verl}) {
+    EXPECT_EQ(target_of(kind), to_string(kind));
+  }
   const std::string plan = std::string(SMPLAN_TEST_DATA) + "/data/plans/llama_8b_adapter.json";
   JobFolder folder;
   folder.path = "job";
@@ -365,6 +367,9 @@ TEST(ToolFolders, WithAPlanAreCheckedWithoutIt) {
   const Result<Findings> findings = check_job(job, test::shipped_catalog(), test::shipped_limits(), {});
   ASSERT_TRUE(findings);
   EXPECT_EQ(findings->kind, JobKind::Axolotl);
+  const bool drifted = std::any_of(findings->findings.begin(), findings->findings.end(),
+                                   [](const Finding& f) { return f.rule == "C220"; });
+  EXPECT_TRUE(drifted) << "the file is another job";
 }
 
 TEST(ToolModels, AreThoseOfTheCatalog) {

@@ -106,11 +106,12 @@ std::optional<bool> holds(const CheckInput& in, const SettingCondition& c) {
   const bool there = node != nullptr && !node->is_null();
   switch (c.test) {
     case Test::On:
-      return is_on_at(node);
+      return there || !in.job.root().open ? std::optional(is_on_at(node)) : std::nullopt;
     case Test::Given:
+      if (!there && in.job.root().open) return std::nullopt;
       return there && !(node->is_object() && node->items.empty());
     case Test::Absent:
-      return !there;
+      return there || !in.job.root().open ? std::optional(!there) : std::nullopt;
     case Test::Is:
     case Test::IsNot: {
       const auto word = word_of(node, c.otherwise);

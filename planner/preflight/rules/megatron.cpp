@@ -10,7 +10,11 @@ bool flag(const CheckInput& in, std::string_view name) {
   return node != nullptr && truth_of(*node) != false;
 }
 
+/// A variable of the script may hold what is not there.
+bool may_follow(const CheckInput& in) { return in.job.root().open; }
+
 void distributed_optimizer(const CheckInput& in, Report& report) {
+  if (may_follow(in)) return;
   const bool optimizer = flag(in, "use-distributed-optimizer");
   if (flag(in, "overlap-param-gather") && (!optimizer || !flag(in, "overlap-grad-reduce"))) {
     report.at(*in.job.root().find("overlap-param-gather"),
@@ -43,9 +47,9 @@ bool overlap_is_expected(const CheckInput& in) {
 void tensor_overlap(const CheckInput& in, Report& report) {
   const Count& tensor = in.job.strategy.tensor;
   if (flag(in, "tp-comm-overlap")) {
-    if (in.job.strategy.sequence_parallel.is(true)) return;
+    if (may_follow(in) || in.job.strategy.sequence_parallel.is(true)) return;
     report.at(*in.job.root().find("tp-comm-overlap"), {"tp-comm-overlap", "needs --sequence-parallel"});
-  } else if (overlap_is_expected(in)) {
+  } else if (!may_follow(in) && overlap_is_expected(in)) {
     const char* text = "ranks wait for their collectives: predictions count on --tp-comm-overlap";
     Finding& finding = report.at(tensor, {"tensor-model-parallel-size", text});
     finding.severity = Severity::Warning;
@@ -67,6 +71,7 @@ void offloaded_activations(const CheckInput& in, Report& report) {
 /// The offloaded optimizer is built on the precision-aware one, and that on the distributed one.
 void offloaded_optimizer(const CheckInput& in, Report& report) {
   const Node& root = in.job.root();
+  if (may_follow(in)) return;
   if (flag(in, "optimizer-cpu-offload") && !flag(in, "use-precision-aware-optimizer")) {
     report.at(*root.find("optimizer-cpu-offload"), {"optimizer-cpu-offload", "needs --use-precision-aware-optimizer"});
   }
@@ -87,8 +92,8 @@ void recomputation(const CheckInput& in, Report& report) {
   const bool method = root.has("recompute-method");
   const bool layers = root.has("recompute-num-layers");
   if (granularity->text == "full") {
-    if (!method) fault("full needs --recompute-method", "add --recompute-method uniform or block");
-    if (!layers) fault("full needs --recompute-num-layers", "add --recompute-num-layers 1");
+    if (!method && !root.open) fault("full needs --recompute-method", "add --recompute-method uniform or block");
+    if (!layers && !root.open) fault("full needs --recompute-num-layers", "add --recompute-num-layers 1");
   } else if (granularity->text == "selective") {
     if (layers) fault("selective excludes --recompute-num-layers", "drop the number of layers");
   } else {
