@@ -54,7 +54,7 @@ struct MemoryEstimate {
   Bytes limit;          ///< device memory as reported
   Bytes host_per_node;  ///< what offloading needs of the host
   Bytes nvme_per_node;
-  Bytes host_limit;  ///< memory of a node
+  Bytes host_limit;  ///< memory of a node that its system and the training processes leave
   Bytes nvme_limit;
   std::int32_t worst_stage = 0;  ///< pipeline rank that peaks
 

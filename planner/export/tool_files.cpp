@@ -84,6 +84,10 @@ void check_tool(const TrainingPlan& plan, std::string_view LossWord::*tool, std:
     refuse(out, fmt::format("this writer has no words of {} for the loss {}", name, plan.loss->name),
            "plan with --loss dpo");
   }
+  if (plan.finetune == FineTune::Qlora && plan.model.is_moe() && tool != &LossWord::axolotl) {
+    refuse(out, fmt::format("{} leaves experts, which transformers 5 holds in one tensor a layer, in 16 bits", name),
+           "export to axolotl, or plan with --finetune lora");
+  }
   const bool trl = tool == &LossWord::trl;
   if (plan.adapters != nullptr && trl && word_of_kind(plan.adapters, &KindWord::trl).empty()) {
     refuse(out, fmt::format("TRL's file has no words for adapters of the kind {}", plan.adapters->name),
@@ -289,6 +293,7 @@ void write_axolotl(const ExportJob& job, Export& out, Diagnostics& faults) {
     say_kind(plan.adapters, &KindWord::axolotl, c);
   }
   if (plan.finetune == FineTune::Qlora) c["load_in_4bit"] = true;
+  if (plan.finetune == FineTune::Qlora && plan.model.is_moe()) c["quantize_moe_experts"] = true;
   if (plan.trained_layers) c["unfrozen_parameters"] = unfrozen_names(plan);
   if (keeps_no_logits(plan)) {
     c["plugins"] = Json::array({"axolotl.integrations.liger.LigerPlugin"});

@@ -340,6 +340,13 @@ void RlResolver::read_training(const std::optional<std::string>& environment_reg
     assume(fmt::format("{} trains", fmt::join(split_list(*spec.stack, "--stack", faults_), " or ")));
   const Architecture& policy = request_.training.workload.architecture;
   check_kind(policy);
+  const std::int64_t taken = request_.prompt_length + request_.lengths.limit;
+  if (policy.max_positions > 0 && taken > policy.max_positions) {
+    add("sequence-too-long", "--prompt-length and --response-limit",
+        fmt::format("{} has {} positions, a prompt and the longest response take {}", policy.name, policy.max_positions,
+                    taken),
+        "give shorter prompts or a lower limit; a model that was stretched by --hf-config");
+  }
   if (request_.algorithm.critic && !request_.critic) {
     request_.critic = policy;
     assume(fmt::format("the critic is as large as the policy, {}", policy.name));

@@ -202,7 +202,7 @@ TEST(Estimate, DoesNotFitWhereTheHostLacksRoomForWhatIsOffloaded) {
   const PlanSet small = estimate_of(spec);
   const MemoryEstimate& memory = small.plans[0].memory;
   EXPECT_TRUE(memory.fits_device());
-  EXPECT_EQ(memory.host_limit, small.plans[0].instance->host_memory);
+  EXPECT_LT(memory.host_limit, 0.925 * small.plans[0].instance->host_memory) << "system and processes need some";
   EXPECT_FALSE(memory.fits());
   EXPECT_THAT(small.plans[0].warnings, Contains(HasSubstr("out of host memory: offloading needs")));
   spec.instances = "ml.g5.48xlarge";
