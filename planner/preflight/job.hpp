@@ -114,6 +114,7 @@ struct JobStrategy {
   Count data, data_replicate, data_shard, shard_degree;
   Text sharding;  ///< by the name that the format uses
   Switch sequence_parallel, pipeline_layout;
+  Switch by_tokens;  ///< passes are filled up to a number of tokens: the micro-batch binds no other number
   Count micro_batch, global_batch, accumulation, sequence_length, steps, epochs;
   Text stack;                           ///< that a file of several trainers names, by the catalog's name
   Text finetune, recompute, optimizer;  ///< as the script names them

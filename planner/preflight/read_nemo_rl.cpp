@@ -30,6 +30,8 @@ constexpr ToolRow kNemoRlRows[] = {
     {"policy.train_micro_batch_size", &JobStrategy::micro_batch},
     {"policy.max_total_sequence_length", &JobStrategy::sequence_length},
     {"policy.sequence_packing.enabled", &JobStrategy::packing},
+    {"policy.sequence_packing.enabled", read_filled_passes},
+    {"policy.dynamic_batching.enabled", read_filled_passes},
     {"policy.optimizer.name", read_optimizer},
     {"grpo.max_num_steps", &JobStrategy::steps},
     {"ppo.max_num_steps", &JobStrategy::steps},

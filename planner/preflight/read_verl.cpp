@@ -73,6 +73,7 @@ constexpr ToolRow kVerlRows[] = {
     {"actor_rollout_ref.actor.ppo_mini_batch_size", &JobReinforcement::mini_batch},
     {"actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu", &JobReinforcement::micro_batch},
     {"actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu", &JobStrategy::micro_batch},
+    {"actor_rollout_ref.actor.use_dynamic_bsz", read_filled_passes},
     {"actor_rollout_ref.actor.ppo_epochs", &JobReinforcement::passes},
     {"actor_rollout_ref.rollout.quantization", read_rollout_format},
     {"algorithm.filter_groups.enable", read_group_filter},
@@ -113,6 +114,7 @@ constexpr ToolRow kVerlRows[] = {
 constexpr ToolRow kSupervisedRows[] = {
     {"data.train_batch_size", &JobStrategy::global_batch},
     {"data.micro_batch_size_per_gpu", &JobStrategy::micro_batch},
+    {"data.use_dynamic_bsz", read_filled_passes},
     {"data.max_length", &JobStrategy::sequence_length},
     {"model.path", &Job::model},
     {"model.use_liger", told<&Execution::liger_kernels, Toggle::On>},
@@ -205,6 +207,9 @@ void read_verl(const Node& root, Job& job) {
       s.loss = derived(std::string("dpo"), kind->where);
     }
     if (const Node* data = root.find("data"); data != nullptr && data->is_object()) read_dynamic_batch(*data, s);
+    // The second supervised trainer fills its passes unless the file says no (sft_trainer_engine.yaml).
+    const bool first_trainer = root.at({"model", "partial_pretrain"}) != nullptr;
+    if (!first_trainer && root.at({"data", "use_dynamic_bsz"}) == nullptr) otherwise(s.by_tokens, true, root.where);
     otherwise(s.loss, "sft", root.where);
   } else {
     JobReinforcement& r = job.reinforcement;

@@ -335,6 +335,10 @@ void read_checkpointing(const Node& node, Job& job) {
   }
 }
 
+void read_filled_passes(const Node& node, Job& job) {
+  if (truth_of(node) == true) job.strategy.by_tokens = derived(true, node.where);
+}
+
 void read_attention(const Node& node, Job& job) {
   JobStrategy& s = job.strategy;
   if (s.attention.stated || is_open(node)) return;

@@ -80,6 +80,8 @@ void read_lora_targets(const Node& node, Job& job);
 void read_whole_modules(const Node& node, Job& job);
 /// `true` recomputes whole layers.
 void read_checkpointing(const Node& node, Job& job);
+/// `true` fills a pass up to a number of tokens, whatever number of sequences that is.
+void read_filled_passes(const Node& node, Job& job);
 /// The name of an attention implementation.
 void read_attention(const Node& node, Job& job);
 /// The path of a DeepSpeed file, or its settings themselves.

@@ -160,7 +160,7 @@ void batch(const CheckInput& in, Report& report) {
   const JobStrategy& s = in.job.strategy;
   unstated_micro_batch(in, report);
   generation_batch(in, report);
-  if (!s.global_batch || !s.micro_batch || *s.micro_batch < 1) return;
+  if (s.by_tokens.is(true) || !s.global_batch || !s.micro_batch || *s.micro_batch < 1) return;
   const std::int64_t global = *s.global_batch;
   const auto data = data_ranks(in);
   const std::int64_t micro = times(*s.micro_batch, data ? *data : 1);
@@ -273,6 +273,7 @@ void sequence_parallel(const CheckInput& in, Report& report) {
 std::optional<std::int64_t> micro_batches(const CheckInput& in) {
   const JobStrategy& s = in.job.strategy;
   if (s.accumulation) return *s.accumulation;
+  if (s.by_tokens.is(true)) return std::nullopt;
   const auto data = data_ranks(in);
   if (!data || !s.global_batch || !s.micro_batch || *s.micro_batch < 1) return std::nullopt;
   return *s.global_batch / times(*s.micro_batch, *data);
