@@ -107,6 +107,8 @@ void take_split(Job& job, const JobStrategy& other, const std::string& file) {
   for (const auto field : {&JobStrategy::tensor,
                            &JobStrategy::pipeline,
                            &JobStrategy::virtual_pipeline,
+                           &JobStrategy::first_stage_layers,
+                           &JobStrategy::last_stage_layers,
                            &JobStrategy::context,
                            &JobStrategy::expert,
                            &JobStrategy::expert_tensor,

@@ -112,7 +112,8 @@ struct JobStrategy {
   Count nodes, devices_per_node, world;
   Count tensor, pipeline, virtual_pipeline, context, expert, expert_tensor, sequence_ranks;
   Count data, data_replicate, data_shard, shard_degree;
-  Text sharding;  ///< by the name that the format uses
+  Count first_stage_layers, last_stage_layers;  ///< of a pipeline, where the file says that they are others
+  Text sharding;                                ///< by the name that the format uses
   Switch sequence_parallel, pipeline_layout;
   Switch by_tokens;  ///< passes are filled up to a number of tokens: the micro-batch binds no other number
   Count micro_batch, global_batch, accumulation, sequence_length, steps, epochs;

@@ -114,9 +114,11 @@ void read_megatron(const Node& root, Job& job) {
   s.tensor = count({"tensor-model-parallel-size"});
   s.pipeline = count({"pipeline-model-parallel-size"});
   s.virtual_pipeline = count({"num-virtual-stages-per-pipeline-rank"});
-  s.pipeline_layout = presence(first_of(
-      root, {"pipeline-model-parallel-layout", "decoder-first-pipeline-num-layers", "decoder-last-pipeline-num-layers",
-             "account-for-embedding-in-pipeline-split", "account-for-loss-in-pipeline-split"}));
+  s.first_stage_layers = count({"decoder-first-pipeline-num-layers"});
+  s.last_stage_layers = count({"decoder-last-pipeline-num-layers"});
+  s.pipeline_layout =
+      presence(first_of(root, {"pipeline-model-parallel-layout", "account-for-embedding-in-pipeline-split",
+                               "account-for-loss-in-pipeline-split"}));
   if (const Node* pattern = root.find("hybrid-layer-pattern")) read_pattern(*pattern, s);
   s.context = count({"context-parallel-size"});
   s.expert = count({"expert-model-parallel-size"});

@@ -67,6 +67,8 @@ constexpr ToolRow kTensorRows[] = {
 constexpr ToolRow kMegatronRows[] = {
     {"tensor_model_parallel_size", &JobStrategy::tensor},
     {"pipeline_model_parallel_size", &JobStrategy::pipeline},
+    {"num_layers_in_first_pipeline_stage", &JobStrategy::first_stage_layers},
+    {"num_layers_in_last_pipeline_stage", &JobStrategy::last_stage_layers},
     {"context_parallel_size", &JobStrategy::context},
     {"expert_model_parallel_size", &JobStrategy::expert},
     {"expert_tensor_parallel_size", &JobStrategy::expert_tensor},

