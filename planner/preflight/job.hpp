@@ -152,9 +152,10 @@ struct JobReinforcement {
   Count micro_batch;                     ///< sequences of a device's forward and backward pass
   Count passes;                          ///< over the answers of a step
   Count rollout_nodes;                   ///< that generate and do not train
-  Text critic_model, reward_model;       ///< by the names that the file has for them, where it uses them
-  Text placement;                        ///< by smplan's name
-  bool drops_groups = false;             ///< of answers that are all as good, as DAPO does
+  Count not_training;               ///< devices of the job that do not train; no value: some, nobody knows how many
+  Text critic_model, reward_model;  ///< by the names that the file has for them, where it uses them
+  Text placement;                   ///< by smplan's name
+  bool drops_groups = false;        ///< of answers that are all as good, as DAPO does
   bool rollout_fp8 = false;
   /// What no tool has a setting for, where smplan wrote it into the file: names of RlSpec and of requests with texts.
   const Node* stated = nullptr;

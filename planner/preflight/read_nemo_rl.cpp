@@ -110,6 +110,41 @@ void read_engine(const Node& root, Job& job) {
   otherwise(s.lora_targets, "linear", adapters->where);
 }
 
+/// The first place below the node that gives nodes to a group of its own: a teacher, a reward model.
+const Node* nodes_of_others(const Node& node) {
+  if (const Node* enabled = node.find("enabled"); enabled != nullptr && truth_of(*enabled) == false) return nullptr;
+  for (const Node& item : node.items) {
+    if (item.key == "colocated" || item.key == "cluster") continue;
+    if (item.key == "num_nodes" && !item.is_null()) return &item;
+    if (const Node* found = nodes_of_others(item)) return found;
+  }
+  return nullptr;
+}
+
+/// Engines that are not colocated take nodes of the cluster, or devices of its only node. Source: NVIDIA-NeMo/RL
+/// 7ea279a, nemo_rl/algorithms/grpo.py (setup).
+void read_devices_of_others(const Node& root, Job& job) {
+  JobStrategy& s = job.strategy;
+  Count& others = job.reinforcement.not_training;
+  if (const Node* group = nodes_of_others(root)) {
+    others.where = group->where;
+    others.stated = true;
+    return;
+  }
+  const Node* enabled = node_by(root, "policy.generation.colocated.enabled");
+  if (enabled == nullptr || truth_of(*enabled) != false) return;
+  Count nodes = count_field(node_by(root, "policy.generation.colocated.resources.num_nodes"));
+  Count each = count_field(node_by(root, "policy.generation.colocated.resources.gpus_per_node"));
+  if (s.nodes.is(1)) {
+    otherwise(nodes, 1, enabled->where);
+  } else if (!each.stated) {
+    each = s.devices_per_node;
+  }
+  others.where = enabled->where;
+  others.stated = true;
+  if (nodes && each) others.value = times(*nodes, *each);
+}
+
 }  // namespace
 
 void read_nemo_rl(const Node& root, Job& job) {
@@ -134,6 +169,7 @@ void read_nemo_rl(const Node& root, Job& job) {
   } else {
     job.reinforcement = {};
   }
+  read_devices_of_others(root, job);
   if (!root.has("defaults")) otherwise(s.recompute, "none", root.where);
   finish_tool(root, job);
 }

@@ -70,12 +70,20 @@ std::optional<std::int64_t> CheckInput::devices_per_node() const {
   return job.strategy.devices_per_node.value;
 }
 
-std::optional<std::int64_t> CheckInput::world() const {
+std::optional<std::int64_t> CheckInput::devices() const {
   if (job.strategy.world && *job.strategy.world >= 1) return job.strategy.world.value;
   const auto n = nodes();
   const auto d = devices_per_node();
   if (!n || !d || *n <= 0 || *d <= 0 || *n > 1'000'000 || *d > 1'000) return std::nullopt;
   return *n * *d;
+}
+
+std::optional<std::int64_t> CheckInput::world() const {
+  const auto all = devices();
+  const Count& others = job.reinforcement.not_training;
+  if (!all || !others.stated) return all;
+  if (!others || *others < 0 || *others >= *all) return std::nullopt;
+  return *all - *others;
 }
 
 std::int64_t CheckInput::processes_per_node() const {

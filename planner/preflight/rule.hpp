@@ -113,6 +113,9 @@ struct CheckInput {
   [[nodiscard]] std::optional<std::int64_t> nodes() const;
   /// At least one; nullopt where they are not known, and on a type that has none.
   [[nodiscard]] std::optional<std::int64_t> devices_per_node() const;
+  /// Of the whole job, those that do not train included.
+  [[nodiscard]] std::optional<std::int64_t> devices() const;
+  /// Those that train.
   [[nodiscard]] std::optional<std::int64_t> world() const;
   /// Processes that the launcher starts on a node; 1 without a launcher.
   [[nodiscard]] std::int64_t processes_per_node() const;
