@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -41,8 +42,10 @@ Result<std::vector<Word>> split_words(std::string_view text, std::string_view na
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     // Inside a word such characters may be text: a file of arguments alone has no shell.
-    const bool before_blank = i + 1 == text.size() || text[i + 1] == ' ' || text[i + 1] == '\n' || text[i + 1] == '\r';
-    const bool ends = c == '\n' || (!open && (c == '|' || c == '&')) || (c == ';' && (!open || before_blank));
+    const char next = i + 1 < text.size() ? text[i + 1] : '\n';
+    const bool before_blank = next == ' ' || next == '\n' || next == '\r';
+    const bool operates = !open && (c == '|' || (c == '&' && next != '>'));
+    const bool ends = c == '\n' || operates || (c == ';' && (!open || before_blank));
     const bool blank = c == ' ' || c == '\t' || c == '\r' || ends;
     if (c == '\n') ++line;
     if (quoted == 0 && c == ')' && array) {
@@ -54,6 +57,7 @@ Result<std::vector<Word>> split_words(std::string_view text, std::string_view na
     if (quoted == 0 && (blank || (c == '#' && !open))) {
       open = false;
       first = first || (ends && !array);
+      if (c == '|' && next != '|' && (i == 0 || text[i - 1] != '|')) words.push_back({"|", line, true});
       if (c == '#') {
         while (i + 1 < text.size() && text[i + 1] != '\n') ++i;
       }
@@ -298,6 +302,27 @@ class ArgumentTree {
   bool ended_ = false;
 };
 
+/// `>`, `>>`, `2>&1`, `&>log`: where a program's output goes.
+bool redirects(std::string_view word) {
+  word.remove_prefix(std::min(word.find_first_not_of("0123456789&"), word.size()));
+  return word.starts_with('>');
+}
+
+/// The words that a program gets: not where its output goes, nor the program that takes it on the same line.
+std::vector<Word> without_output(std::vector<Word> words) {
+  std::vector<Word> kept;
+  int piped = 0;  // the line of a pipe
+  bool target = false;
+  bool started = false;  // before it a pipe brings the program's input
+  for (Word& word : words) {
+    const bool file = std::exchange(target, redirects(word.text) && word.text.ends_with('>'));
+    started = started || is_option(word) || word.text.find('=') < word.text.size();
+    if (started && word.text == "|") piped = word.line;
+    if (!file && word.line != piped && !redirects(word.text)) kept.push_back(std::move(word));
+  }
+  return kept;
+}
+
 /// Words of a script, which starts programs and sets variables, into a tree of options. Options of an array or of a
 /// text count where they are written, as if the program stood there.
 class ScriptReader {
@@ -411,9 +436,9 @@ Result<Node> tree_of(const std::vector<Word>& words, std::string_view name) {
 }  // namespace
 
 Result<Node> parse_argument_nodes(std::string_view text, std::string_view name) {
-  const Result<std::vector<Word>> words = split_words(text, name);
+  Result<std::vector<Word>> words = split_words(text, name);
   if (!words) return tl::unexpected<Diagnostics>(words.error());
-  return tree_of(*words, name);
+  return tree_of(without_output(std::move(*words)), name);
 }
 
 Result<Node> argument_nodes_of(const Node& list, std::string_view name) {

@@ -111,6 +111,17 @@ TEST(Reading, ArgumentsAreReadAsAShellWouldSplitThem) {
   EXPECT_EQ(root.find("data-path")->items.front().text, "a b");
 }
 
+TEST(Reading, WhereOutputGoesIsNoArgument) {
+  for (const char* output : {"> log", ">log", "2>&1", "2>&1 | tee --append log", "&> log", ">> log 2>&1"}) {
+    const Node root =
+        parse_document(std::string("yes | train --bf16 ") + output + "\n--fp8 hybrid", "job", Syntax::Arguments)
+            .value();
+    EXPECT_EQ(root.find("bf16")->kind, Node::Kind::Bool) << output;
+    EXPECT_EQ(root.find("fp8")->text, "hybrid") << output;
+    EXPECT_EQ(root.items.size(), 2U) << output;
+  }
+}
+
 TEST(Reading, ScriptsSetVariablesBeforeTheyUseThem) {
   const auto read = [](const std::string& text) {
     const Result<Job> job = read_job(text, "launch.sh", JobKind::Megatron);
