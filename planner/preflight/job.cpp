@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/printable.hpp"
 #include "base/words.hpp"
 #include "planner/preflight/fields.hpp"
 
@@ -177,11 +178,14 @@ bool ends_with_any(std::string_view text, std::initializer_list<std::string_view
 }
 
 /// Kinds that are files or command lines.
-bool also_command(JobKind kind) { return kind == JobKind::Trl || kind == JobKind::Verl; }
+bool also_command(JobKind kind) {
+  return kind == JobKind::Trl || kind == JobKind::Verl || kind == JobKind::LlamaFactory;
+}
 
 /// A line of a shell, which as YAML would be a text.
 bool starts_command(std::string_view text) {
-  constexpr std::array<std::string_view, 4> kPrograms = {"trl ", "accelerate launch ", "python -m ", "python3 -m "};
+  constexpr std::array<std::string_view, 5> kPrograms = {"trl ", "accelerate launch ", "python -m ", "python3 -m ",
+                                                         "llamafactory-cli "};
   text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
   return std::any_of(kPrograms.begin(), kPrograms.end(), [&](std::string_view p) { return text.starts_with(p); });
 }
@@ -189,6 +193,68 @@ bool starts_command(std::string_view text) {
 /// Overrides of Hydra, which parse_argument_nodes() makes a tree of.
 bool has_overrides(const Node& arguments) {
   return std::any_of(arguments.items.begin(), arguments.items.end(), [](const Node& item) { return item.is_object(); });
+}
+
+/// LLaMA-Factory's program, or options that only its script has.
+bool starts_llama_factory(const Node& arguments) {
+  const std::vector<std::string_view> program = words_of(arguments.text);
+  const bool named = std::any_of(program.begin(), program.end(),
+                                 [](std::string_view word) { return word.ends_with("llamafactory-cli"); });
+  return named || (arguments.has("stage") && (arguments.has("finetuning-type") || arguments.has("cutoff-len")));
+}
+
+/// Programs that take a file of settings, or the same settings as options.
+constexpr std::array<std::string_view, 2> kFileTakers = {"llamafactory-cli", "axolotl"};
+
+/// The file that a line of a shell names for its settings (`llamafactory-cli train FILE`); empty where it has none.
+std::string_view file_of_line(std::string_view line) {
+  const std::vector<std::string_view> words = words_of(line);
+  const auto program = std::find_if(words.begin(), words.end(), [](std::string_view word) {
+    return std::any_of(kFileTakers.begin(), kFileTakers.end(),
+                       [&](std::string_view taker) { return word.substr(word.rfind('/') + 1) == taker; });
+  });
+  const bool comment = !words.empty() && words.front().starts_with('#');
+  if (comment || words.end() - program < 3) return {};
+  const std::string_view file = *(program + 2);
+  return ends_with_any(file, {".yaml", ".yml", ".json"}) ? file : std::string_view();
+}
+
+std::string_view file_of_command(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find_first_of("\r\n"), text.size());
+    if (const std::string_view file = file_of_line(text.substr(0, end)); !file.empty()) return file;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return {};
+}
+
+/// A value of a command line as the file would have it.
+Node as_file_value(Node value) {
+  if (!value.is_string()) return value;
+  const std::string word = lower_case(value.text);
+  if (word != "true" && word != "false") return value;
+  value.kind = Node::Kind::Bool;
+  value.truth = word == "true";
+  return value;
+}
+
+/// Options of a command line as a file would state them: with underscores, and without the words of a shell behind
+/// the last of them.
+Node as_file(Node arguments) {
+  constexpr std::array<std::string_view, 4> kLists = {"report_to", "label_names", "fsdp", "include_for_metrics"};
+  for (Node& option : arguments.items) {
+    std::replace(option.key.begin(), option.key.end(), '-', '_');
+    option.where.path = "/" + option.key;
+    const bool list = std::find(kLists.begin(), kLists.end(), option.key) != kLists.end();
+    if (option.is_array() && !list && !option.items.empty()) {
+      Node first = option.items.front();
+      first.key = option.key;
+      first.where = option.where;
+      option = std::move(first);
+    }
+    option = as_file_value(std::move(option));
+  }
+  return arguments;
 }
 
 /// Options of transformers' Trainer or TRL, of which others have some too, or a program that starts them.
@@ -262,6 +328,7 @@ std::optional<JobKind> detect_kind(const Node& document, Syntax syntax) {
   if (syntax == Syntax::Arguments || document.is_array()) {
     if (has_overrides(document)) return JobKind::Verl;
     if (starts_torchrun(document)) return JobKind::Torchrun;
+    if (starts_llama_factory(document)) return JobKind::LlamaFactory;
     return starts_trainer(document) ? JobKind::Trl : JobKind::Megatron;
   }
   const Node* class_name = document.find("class");
@@ -287,6 +354,11 @@ Result<Job> read_job(std::string_view text, std::string_view file, std::optional
                 fmt::format("`python -m smplan check {}` finds its estimator call without running it", name));
   }
   const Syntax syntax = syntax_of(kind, file, text);
+  if (const std::string_view settings = syntax == Syntax::Arguments ? file_of_command(text) : std::string_view();
+      !settings.empty()) {
+    return fail("other-file", name, fmt::format("starts the training that {} describes", printable(settings, 60)),
+                fmt::format("check that file: smplan check {}", printable(settings, 60)));
+  }
   Result<Node> document = parse_document(text, name, syntax);
   if (!document) return tl::unexpected<Diagnostics>(document.error());
   if (const std::string_view call = other_call(*document);
@@ -318,6 +390,7 @@ Result<Job> read_job(std::string_view text, std::string_view file, std::optional
     return fail("unknown-kind", name, "is of no kind that can be recognised",
                 "say which: --kind " + listed(job_kind_names()));
   }
+  if (arguments && kind == JobKind::LlamaFactory) document = as_file(std::move(*document));
   Job job;
   job.kind = *kind;
   job.file = name;

@@ -162,6 +162,9 @@ TEST(ToolKinds, AreToldApartWhereTheyShareKeys) {
 TEST(ToolKinds, OfCommandLinesAreTold) {
   const std::pair<const char*, JobKind> kCases[] = {
       {"trl sft --model_name_or_path m --dataset_name d", JobKind::Trl},
+      {"llamafactory-cli train --stage sft --model_name_or_path m --output_dir o", JobKind::LlamaFactory},
+      {"FORCE_TORCHRUN=1 llamafactory-cli train --stage sft --output_dir o", JobKind::LlamaFactory},
+      {"python src/train.py --stage sft --finetuning_type lora --output_dir o", JobKind::LlamaFactory},
       {"accelerate launch --num_processes 8 train.py --output_dir o --num_train_epochs 1", JobKind::Trl},
       {"torchrun --nproc_per_node 8 train.py --output_dir o --num_train_epochs 1", JobKind::Torchrun},
       {"torchrun --nproc_per_node 8 -m verl.trainer.fsdp_sft_trainer data.max_length=9", JobKind::Verl},
@@ -173,7 +176,35 @@ TEST(ToolKinds, OfCommandLinesAreTold) {
     EXPECT_EQ(to_string(job->kind), to_string(kind)) << text;
   }
   EXPECT_EQ(read_job("trl sft --model_name_or_path m --dataset_name d", "-", std::nullopt)->kind, JobKind::Trl);
+  EXPECT_EQ(read_job("llamafactory-cli train --stage sft", "-", std::nullopt)->kind, JobKind::LlamaFactory);
   EXPECT_EQ(read_job(R"(["--model_name_or_path", "m", "--dataset_name", "d"])", "-", std::nullopt)->kind, JobKind::Trl);
+}
+
+TEST(ToolKinds, ACommandIsReadAsTheFileThatItStandsFor) {
+  const Job job = read_job(
+                      "llamafactory-cli train \\\n --stage sft --finetuning_type lora --lora_rank 8 --cutoff_len 2048 "
+                      "--bf16 True --lora_target q_proj,v_proj 2>&1 | tee log",
+                      "a.sh", std::nullopt)
+                      .value();
+  EXPECT_EQ(job.strategy.lora_rank.value, 8);
+  EXPECT_EQ(job.strategy.lora_rank.where.path, "/lora_rank");
+  EXPECT_EQ(job.strategy.sequence_length.value, 2048);
+  EXPECT_TRUE(job.strategy.bf16.is(true));
+  EXPECT_TRUE(job.strategy.lora_targets.is("query-value"));
+}
+
+TEST(ToolKinds, ACommandThatNamesItsFileSaysSo) {
+  for (const char* text :
+       {"llamafactory-cli train ft/a.yaml", "#!/bin/sh\n/usr/bin/axolotl train ft/a.yaml --launcher x",
+        "FORCE_TORCHRUN=1 llamafactory-cli train ft/a.yaml learning_rate=1e-5"}) {
+    const Result<Job> job = read_job(text, "a.sh", std::nullopt);
+    ASSERT_FALSE(job) << text;
+    EXPECT_EQ(job.error().front().code, "other-file") << text;
+    EXPECT_EQ(job.error().front().hint, "check that file: smplan check ft/a.yaml") << text;
+  }
+  const Result<Job> options =
+      read_job("# llamafactory-cli train a.yaml\nllamafactory-cli train --stage sft", "a.sh", std::nullopt);
+  EXPECT_TRUE(options) << "a comment names no file";
 }
 
 TEST(ToolWords, ThatAreNotKnownAreNotedAndDecideWhatIsPredicted) {
