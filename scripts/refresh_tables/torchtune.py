@@ -17,12 +17,28 @@ ANYTHING = ast.parse("def made(**others): pass").body[0]
 KINDS = ((bool, "boolean"), (int, "integer"), (float, "number"))
 
 
+def statements(body: list) -> list:
+    """Of a module, those that it tries or that depend on a condition included."""
+    inside = [one for node in body if isinstance(node, (ast.Try, ast.If))
+              for part in (node.body, *(handler.body for handler in getattr(node, "handlers", [])), node.orelse)
+              for one in statements(part)]
+    return [*body, *inside]
+
+
+def exported(body: list) -> set:
+    """Names that a module says are its own, whoever makes them."""
+    return {name for node in body if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+            and node.targets[0].id == "__all__" for name in literal(node.value) or ()}
+
+
 def definitions(package: pathlib.Path) -> dict:
     """Functions and classes of every module, and what packages import from below them, by dotted path."""
     found, imported = {}, []
     for file in sorted(package.rglob("*.py")):
         module = ".".join(file.relative_to(package.parent).with_suffix("").parts).removesuffix(".__init__")
-        for node in parsed(file).body:
+        body = statements(parsed(file).body)
+        own = exported(body)
+        for node in body:
             if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
                 found[f"{module}.{node.name}"] = node
             elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
@@ -34,7 +50,10 @@ def definitions(package: pathlib.Path) -> dict:
                 above = module.split(".") if file.stem == "__init__" else module.split(".")[:-1]
                 base = above[:len(above) - node.level + 1] if node.level else []
                 source = ".".join([*base, *([node.module] if node.module else [])])
-                imported += [(f"{module}.{one.asname or one.name}", f"{source}.{one.name}") for one in node.names]
+                names = [(one.asname or one.name, one.name) for one in node.names]
+                imported += [(f"{module}.{name}", f"{source}.{made}") for name, made in names]
+                if source.partition(".")[0] != package.name:  # another package's, whose parameters are not read
+                    found.update({f"{module}.{name}": ANYTHING for name, _ in names if name in own})
     for _ in range(4):  # what is imported from where it is imported
         found.update({name: found[source] for name, source in imported if source in found})
     return found

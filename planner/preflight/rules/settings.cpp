@@ -51,10 +51,24 @@ std::string chosen_path(const Node& object, const FrameworkSetting& setting) {
   return chosen == nullptr || !chosen->is_string() ? std::string() : setting.section + ':' + chosen->text;
 }
 
+/// A dotted path without the private modules in it: what they make, the package above them mostly has too.
+std::string without_private(const std::string& path) {
+  const std::size_t last = path.rfind('.');
+  std::string out = path.substr(0, std::min(last, path.size()));
+  for (std::size_t at = out.find("._"); at != std::string::npos; at = out.find("._")) {
+    out.erase(at, std::min(out.find('.', at + 1), out.size()) - at);
+  }
+  return last == std::string::npos ? out : out + path.substr(last);
+}
+
 /// The section of an object that is a member, or stands in its list; nullptr where the table does not describe it.
 const SettingSection* section_of(const FrameworkTable& table, const SettingSection& section, const Node& around,
                                  const Node& object, const FrameworkSetting& setting) {
-  if (!setting.section.empty() && !setting.section_of.empty()) return table.find(chosen_path(object, setting));
+  if (!setting.section.empty() && !setting.section_of.empty()) {
+    const std::string path = chosen_path(object, setting);
+    const SettingSection* own = table.find(path);
+    return own != nullptr ? own : table.find(without_private(path));
+  }
   if (!setting.section.empty()) return table.find(setting.section);
   if (setting.section_of.empty()) return nullptr;
   const Node* chosen = around.find(setting.section_of);
@@ -519,6 +533,7 @@ void unknown_component(const Place& place, const Node& member, const FrameworkSe
     const std::string path = chosen_path(*object, setting);
     const std::string own = setting.section + ':' + place.table.framework + '.';
     if (!path.starts_with(own) || place.table.find(path) != nullptr || is_left_open(path)) continue;
+    if (without_private(path) != path) continue;  // the table has public names alone
     std::vector<std::string> known;
     for (const SettingSection& section : place.table.sections) {
       known.push_back(section.path);
