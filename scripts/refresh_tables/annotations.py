@@ -19,7 +19,9 @@ def members_of(annotation) -> list:
 
 
 def word(value) -> str:
-    """A value of an enumeration as its text."""
+    """A value of an enumeration as its text; the member's name where the value is an object of a library."""
+    if isinstance(value, enum.Enum) and not isinstance(value.value, (str, int, float, type(None))):
+        return value.name
     value = value.value if isinstance(value, enum.Enum) else value
     return {True: "true", False: "false"}.get(value, str(value)) if isinstance(value, bool) else str(value)
 

@@ -1,7 +1,9 @@
 """axolotl's YAML: its pydantic schema, and the settings of integrations that `plugins` brings. Unknown keys are dropped."""
 
+import ast
 import importlib.metadata
 import importlib.util
+import inspect
 import logging
 import os
 import pathlib
@@ -27,6 +29,16 @@ def asserted() -> dict:
 
     return {"attn_implementation": {"values": sorted(CANONICAL_ATTN_IMPLS), "open_with": "/"},
             "learning_rate": {"types": ["number"]}, "fsdp_version": {"types": ["any"]}, "neftune_noise_alpha": {"above": 0}}
+
+
+def quantized_types() -> list:
+    """Words for torchao's types: those that its validator compares a value with."""
+    from axolotl.utils.schemas.quantization import validate_ao_dtype
+
+    source = ast.parse(inspect.getsource(validate_ao_dtype))
+    compared = (one for one in ast.walk(source) if isinstance(one, ast.Compare))
+    return [word.value for one in compared for word in ast.walk(one)
+            if isinstance(word, ast.Constant) and isinstance(word.value, str)]
 
 
 def folder_of_sources() -> pathlib.Path:
@@ -89,6 +101,8 @@ def add_model(section: Section, model, base, sections: list, optional: bool = Fa
         limits = {key: getattr(one, attribute) for one in info.metadata for key, attribute in LIMITS
                   if getattr(one, attribute, None) is not None}
         row = {**described(info.annotation), **limits_of(info.annotation), **limits}
+        if any(getattr(part, "__name__", "") == "TorchAOQuantDType" for part in members_of(info.annotation)):
+            row["values"] = quantized_types()
         inner = models_in(info.annotation, base)
         if inner:
             row["section"] = f"{section.path}.{name}" if section.path else name

@@ -13,6 +13,11 @@ KEYS = ("name", "also", "types", "items", "values", "free", "open_with", "min", 
         "section", "section_of", "default", "deprecated", "replaced_by", "older", "last")
 
 
+def is_repr(word) -> bool:
+    """Whether it is how Python shows an object (`<module 'torch.int4'>`), which no file holds."""
+    return re.search(r"<[^<>]+ [^<>]+>", str(word)) is not None
+
+
 @dataclasses.dataclass
 class Section:
     """An object of the file. `reader`: how the library takes values; `unknown`: what it does with other keys."""
@@ -27,6 +32,8 @@ class Section:
     open_when: list = dataclasses.field(default_factory=list)  # other keys may be right, where it has one of these
 
     def add(self, name: str, **members) -> None:
+        if any(is_repr(word) for word in members.get("values") or ()):
+            raise ValueError(f"a word of {name} is an object of Python: {members['values']}")
         row = {"name": name, **{key: list(value) if isinstance(value, tuple) else value
                                 for key, value in members.items() if value is not None and value not in ([], (), "")}}
         if "default" in row and not plain(row["default"]):

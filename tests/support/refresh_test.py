@@ -4,6 +4,7 @@
 Usage: refresh_test.py SOURCE
 """
 
+import enum
 import json
 import os
 import pathlib
@@ -145,6 +146,31 @@ class Refresh(unittest.TestCase):
         old, new = ({"sections": [{"path": "s", "fields": [{"name": "n", "types": ["integer"], **limits}]}]}
                     for limits in ({"min": 0, "below": 2}, {"above": 0, "below": 2}))
         self.assertEqual(table.moved(old, new), ["~ s.n: min 0 -> null", "~ s.n: above null -> 0"])
+
+    def test_takes_no_word_that_is_an_object_of_python(self):
+        from refresh_tables import annotations, table
+
+        section = table.Section("", "plain", "refused")
+        for word in ("<module 'torch.int4'>", "<class 'int'>", "<function f at 0x7f>", "<Color.red: 1>"):
+            with self.subTest(word), self.assertRaises(ValueError):
+                section.add("mode", types=["string"], values=["a", word])
+        section.add("token", types=["string"], values=["<fim_middle>", "<|endoftext|>"])
+        kinds = enum.Enum("Kinds", {"int4": os, "named": "nvfp4"})
+        self.assertEqual(annotations.described(kinds)["values"], ["int4", "nvfp4"])
+
+    def test_ships_no_word_that_is_an_object_of_python(self):
+        from refresh_tables import table
+
+        def words(value):
+            inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+            return [value] if isinstance(value, str) else [word for one in inside for word in words(one)]
+
+        files = [file for name in ("frameworks", "combinations")
+                 for file in sorted((SOURCE / "catalogs/data" / name).glob("*.json"))]
+        self.assertGreater(len(files), 10)
+        for file in files:
+            shown = [word for word in words(json.loads(file.read_text())) if table.is_repr(word)]
+            self.assertEqual(shown, [], file.name)
 
     def test_keeps_what_only_older_versions_take(self):
         from refresh_tables import table
