@@ -372,8 +372,10 @@ Result<PlanSet> estimate_job(PlanRequest request, const Job& job, const RequestS
   return estimate(request, catalog, options);
 }
 
-/// What is trained, where and how it is bought and operated: what another plan for the same work is searched with.
+/// What is trained, where and how it is bought and operated: what another plan for the same work is searched with. The
+/// job has its script; what is advised instead has to be written by an export.
 RequestSpec same_work(RequestSpec spec) {
+  spec.launchable.reset();
   return without(std::move(spec),
                  {RequestGroup::Hardware, RequestGroup::Software, RequestGroup::Dimension, RequestGroup::Execution,
                   RequestGroup::Memory, RequestGroup::Goal, RequestGroup::Facts, RequestGroup::Answer});
@@ -394,14 +396,19 @@ std::string described(const Plan& plan) {
 std::vector<std::string> cures_for(const RequestSpec& job, const Catalog& catalog, const SearchOptions& options) {
   RequestSpec spec = same_work(job);
   spec.instances = job.instances;
-  spec.count = job.count;
   spec.top = "3";
   std::vector<std::string> cures;
-  std::optional<PlanSet> set = plans_for(spec, catalog, options);
-  if (!set || set->plans.empty()) {
-    spec.count.reset();
-    set = plans_for(spec, catalog, options);
-  }
+  std::optional<PlanSet> set;
+  const auto search_on = [&](const std::optional<std::string>& count) {
+    for (const char* launchable : {"job", "any"}) {
+      if (set && !set->plans.empty()) return;
+      spec.count = count;
+      spec.launchable = launchable;
+      set = plans_for(spec, catalog, options);
+    }
+  };
+  search_on(job.count);
+  search_on(std::nullopt);
   if (!set) return cures;
   for (const Plan& plan : set->plans) {
     if (cures.size() < 3) cures.push_back(described(plan));
