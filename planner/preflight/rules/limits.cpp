@@ -258,6 +258,36 @@ void vpc(const CheckInput& in, Report& report) {
   if (size(groups) == 0) report.at(where, {"has no security group"});
   if (size(subnets) > 16) report.at(*subnets, {"has more than 16 subnets"});
   if (size(groups) > 5) report.at(*groups, {"has more than 5 security groups"});
+  const auto mistaken = [&](const Node* list, std::string_view prefix, const char* due, const char* is) {
+    if (size(list) == 0) return;
+    for (const Node& id : list->items) {
+      if (!id.text.starts_with(prefix)) continue;
+      report.at(id, {"has " + quote(id.text) + " among its " + due + ": that is a " + is}).fix = "exchange the two";
+    }
+  };
+  mistaken(subnets, "sg-", "subnets", "security group");
+  mistaken(groups, "subnet-", "security groups", "subnet");
+}
+
+/// Whether each group of a regular expression is closed, and none closed that is not open.
+bool groups_are_closed(std::string_view expression) {
+  int open = 0;
+  bool in_class = false;
+  for (std::size_t i = 0; i < expression.size() && open >= 0; ++i) {
+    const char c = expression[i];
+    if (c == '\\') {
+      ++i;
+    } else if (in_class) {
+      in_class = c != ']';
+    } else if (c == '[') {
+      in_class = true;
+      i += expression.substr(i + 1).starts_with("^") ? 1 : 0;
+      i += expression.substr(i + 1).starts_with("]") ? 1 : 0;  // first in a class it is one of its characters
+    } else {
+      open += c == '(' ? 1 : c == ')' ? -1 : 0;
+    }
+  }
+  return open == 0 && !in_class;
 }
 
 void metric_definitions(const CheckInput& in, Report& report) {
@@ -267,8 +297,17 @@ void metric_definitions(const CheckInput& in, Report& report) {
   for (const Node& metric : m->items) {
     const std::string name = member_text(metric, {"Name", "name"});
     if (name.size() > 255) report.at(metric, {"the name " + quote(name) + " is longer than 255 characters"});
-    if (member_text(metric, {"Regex", "regex"}).size() > 500) {
+    const std::string expression = member_text(metric, {"Regex", "regex"});
+    const bool written = metric.has("Regex") || metric.has("regex");
+    if (metric.is_object() && !written) report.at(metric, {quote(name) + " has no regex"}).fix = "add it";
+    if (expression.size() > 500) {
       report.at(metric, {"the expression of " + quote(name) + " is longer than 500 characters"});
+    }
+    if (!is_placeholder(expression) && !groups_are_closed(expression)) {
+      report
+          .at(metric,
+              {"the expression of " + quote(name) + " opens a bracket that it does not close, or the other way"})
+          .fix = "close it, or write a bracket that is text with a backslash";
     }
   }
 }
@@ -339,11 +378,12 @@ constexpr Rule kLimitsRules[] = {
      "and Value",
      "{}", "shorten or drop tags", kApi, kSubmitted, Need::Nothing, tags},
     {"C018", Severity::Error, "VPC settings",
-     "not 1 to 16 subnets, not 1 to 5 security groups, or one without the other", "the VPC setting {}",
-     "give both subnets (1 to 16) and security groups (1 to 5)", kApi, kSubmitted, Need::Nothing, vpc},
+     "not 1 to 16 subnets, not 1 to 5 security groups, one without the other, or one in the place of the other",
+     "the VPC setting {}", "give both subnets (1 to 16) and security groups (1 to 5)", kApi, kSubmitted, Need::Nothing,
+     vpc},
     {"C019", Severity::Error, "Metric definitions",
-     "more than 40, a name over 255 or an expression over 500 characters", "metric definitions: {}",
-     "shorten or drop them", kApi, kSubmitted, Need::Nothing, metric_definitions},
+     "more than 40, a name over 255 or an expression over 500 characters, none or one that does not compile",
+     "metric definitions: {}", "shorten or drop them", kApi, kSubmitted, Need::Nothing, metric_definitions},
     {"C020", Severity::Error, "Container command",
      "entry point or arguments have more than 100 words or a word over 256 characters", "the container's command {}",
      "put the command in a script", kApi, kSubmitted, Need::Nothing, container_words},
