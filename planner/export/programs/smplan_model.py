@@ -26,8 +26,8 @@ def place_of(name: str) -> str:
 
 def attention_of(args: Any, maker: Any, source: str) -> str:
     """Scaled dot product attention, but for models that have none, such as those with attention sinks."""
-    config = transformers.AutoConfig.from_pretrained(source)
-    fused = getattr(maker._model_mapping[type(config)], "_supports_sdpa", True)
+    config = type(transformers.AutoConfig.from_pretrained(source))
+    fused = config not in maker._model_mapping or getattr(maker._model_mapping[config], "_supports_sdpa", True)
     return "sdpa" if fused and args.flash_attention != "off" else "eager"
 
 
