@@ -368,11 +368,12 @@ class ScriptReader {
       tree.root.open = true;
       return;
     }
-    if (word.quoted || value->find(' ') == std::string::npos)
-      return tree.take({variables_.expanded(word.text), word.line});
-    const Result<std::vector<Word>> parts = split_words(*value, "");
-    if (!parts) return tree.take(word);
-    for (const Word& part : *parts) tree.take({variables_.expanded(part.text), word.line});
+    const std::string text = variables_.expanded(word.text);
+    const bool one_word = word.quoted || text == word.text || value->find(' ') == std::string::npos;
+    const Result<std::vector<Word>> parts = one_word ? std::vector<Word>() : split_words(text, "");
+    if (one_word || !parts || parts->size() > words_left_) return tree.take({text, word.line});
+    words_left_ -= parts->size();
+    for (const Word& part : *parts) tree.take({part.text, word.line});
   }
 
   /// Of a word that is nothing else: `$NAME`, `${NAME}`, `${NAME[@]}`.
@@ -389,13 +390,15 @@ class ScriptReader {
   Variables variables_;
   std::vector<std::string> arrays_;
   std::string array_;
+  std::size_t words_left_ = kMaxJobNodes;  ///< that texts may bring
   bool assigns_ = false, set_ = false, exports_ = false;
 };
 
 /// Programs that scripts start. A file of arguments alone has none, and its lines may break anywhere.
 bool starts_program(const std::vector<Word>& words) {
-  static constexpr std::string_view kPrograms[] = {"torchrun", "python", "python3", "accelerate", "deepspeed",
-                                                   "trl",      "srun",   "mpirun",  "#!"};
+  static constexpr std::string_view kPrograms[] = {"torchrun",  "python", "python3", "accelerate",
+                                                   "deepspeed", "trl",    "srun",    "mpirun",
+                                                   "exec",      "nohup",  "tune",    "llamafactory-cli"};
   return std::any_of(words.begin(), words.end(), [](const Word& word) {
     const bool program = std::find(std::begin(kPrograms), std::end(kPrograms), word.text) != std::end(kPrograms);
     return (word.first && program) || word.text.ends_with("=(");

@@ -156,6 +156,17 @@ TEST(Reading, ScriptsSetVariablesBeforeTheyUseThem) {
   EXPECT_EQ(literal.root().find("num-layers")->text, "8");
 }
 
+// A text of five thousand options that a script names a thousand times.
+TEST(Reading, TextsOfVariablesGrowNoFurtherThanAFileMay) {
+  std::string text = "A=\"";
+  for (int i = 0; i < 5000; ++i) text += "--o" + std::to_string(i) + " 1 ";
+  text += "\"\ntorchrun pretrain_gpt.py --num-layers 4";
+  for (int i = 0; i < 1000; ++i) text += " $A";
+  const Result<Job> job = read_job(text, "launch.sh", JobKind::Megatron);
+  ASSERT_TRUE(job);
+  EXPECT_EQ(job->strategy.layers.value, 4);
+}
+
 TEST(Reading, WhatAVariableMayHoldIsNotMissed) {
   CheckOptions options;
   options.n_gpus = 16;
