@@ -174,7 +174,7 @@ class Enumeration {
 };
 
 bool holds(const MemoryEstimate& m, const Cluster& c, double headroom) {
-  return m.fits_device() && m.host_per_node <= c.host_memory && m.nvme_per_node <= c.local_nvme &&
+  return m.fits_device() && m.host_per_node <= m.host_limit && m.nvme_per_node <= c.local_nvme &&
          m.wanted <= m.limit * (1 - headroom);
 }
 
