@@ -405,9 +405,20 @@ bool starts_program(const std::vector<Word>& words) {
   });
 }
 
-Node script_of(const std::vector<Word>& words) {
+/// Megatron has some nine hundred. Each is looked for among those before it.
+constexpr std::size_t kMostOptions = 4096;
+
+tl::unexpected<Diagnostics> too_many_options(std::string_view name) {
+  return fail("file-too-large", std::string(name), fmt::format("holds more than {} options", kMostOptions),
+              "a job file is small: check that this is the right file");
+}
+
+Result<Node> script_of(const std::vector<Word>& words, std::string_view name) {
   ScriptReader reader;
-  for (const Word& word : words) reader.take(word);
+  for (const Word& word : words) {
+    reader.take(word);
+    if (reader.tree.root.items.size() > kMostOptions) return too_many_options(name);
+  }
   return std::move(reader.tree.root);
 }
 
@@ -415,12 +426,13 @@ Result<Node> tree_of(const std::vector<Word>& words, std::string_view name) {
   ArgumentTree tree;
   const bool overrides = takes_overrides(words);
   if (!overrides && starts_program(words)) {
-    Node script = script_of(words);
-    if (!script.items.empty()) return script;
+    Result<Node> script = script_of(words, name);
+    if (!script || !script->items.empty()) return script;
   }
   Variables variables;
   bool started = false;
   for (const Word& word : words) {
+    if (tree.root.items.size() > kMostOptions) return too_many_options(name);
     if (!overrides) {
       tree.take(word);
       continue;

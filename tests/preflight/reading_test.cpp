@@ -156,10 +156,24 @@ TEST(Reading, ScriptsSetVariablesBeforeTheyUseThem) {
   EXPECT_EQ(literal.root().find("num-layers")->text, "8");
 }
 
-// A text of five thousand options that a script names a thousand times.
+TEST(Reading, OptionsBeyondAnyProgramsAreRefused) {
+  const auto read = [](int n, const std::string& start) {
+    std::string text = start;
+    for (int i = 0; i < n; ++i) text += "--o" + std::to_string(i) + " 1\n";
+    return read_job(text, "args.txt", JobKind::Megatron);
+  };
+  for (const std::string start : {"", "A=(1)\ntorchrun x.py \\\n"}) {
+    EXPECT_TRUE(read(4096, ""));
+    const Result<Job> many = read(5000, start);
+    ASSERT_FALSE(many) << start;
+    EXPECT_THAT(many.error().front().message, ::testing::HasSubstr("more than 4096 options"));
+  }
+}
+
+// A text of two thousand options that a script names a thousand times.
 TEST(Reading, TextsOfVariablesGrowNoFurtherThanAFileMay) {
   std::string text = "A=\"";
-  for (int i = 0; i < 5000; ++i) text += "--o" + std::to_string(i) + " 1 ";
+  for (int i = 0; i < 2000; ++i) text += "--o" + std::to_string(i) + " 1 ";
   text += "\"\ntorchrun pretrain_gpt.py --num-layers 4";
   for (int i = 0; i < 1000; ++i) text += " $A";
   const Result<Job> job = read_job(text, "launch.sh", JobKind::Megatron);
