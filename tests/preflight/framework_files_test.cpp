@@ -49,6 +49,16 @@ std::string fix_of(std::string_view text, JobKind kind, std::string_view rule) {
   return "no finding";
 }
 
+TEST(FrameworkFiles, NameAThousandUnknownKeysAndThatThereAreMore) {
+  std::string text = R"({"train_batch_size": 8, "zero_optimization": {"stage": 2)";
+  for (int i = 0; i < 5000; ++i) text += ", \"key" + std::to_string(i) + "\": 1";
+  const Findings found = test::check_text(text + "}}", JobKind::DeepSpeed);
+  const auto of_rule = [](const Finding& f) { return f.rule == "C159"; };
+  EXPECT_EQ(std::count_if(found.findings.begin(), found.findings.end(), of_rule), 1001);
+  const auto last = std::find_if(found.findings.rbegin(), found.findings.rend(), of_rule);
+  EXPECT_THAT(last->message, ::testing::HasSubstr("what follows after 1000 unknown keys"));
+}
+
 TEST(FrameworkFiles, SayWhatWasMeant) {
   EXPECT_EQ(
       fix_of(R"({"train_batch_size": 8, "zero_optimization": {"overlap_com": true}})", JobKind::DeepSpeed, "C159"),

@@ -471,6 +471,9 @@ bool is_option_name(std::string_view name) {
   return std::all_of(name.begin(), name.end(), [](char c) { return is_letter_or_digit(c) || c == '-' || c == '_'; });
 }
 
+/// Each unknown key is held against all that are known: a hostile file may have a hundred thousand.
+constexpr int kMostUnknown = 1000;
+
 void unknown_member(const Place& place, const Node& member, const std::string& name, Report& report) {
   const std::vector<std::string> known = names_of(place.section);
   const std::string slip = slip_of(name, known);
@@ -511,6 +514,7 @@ void unknown_settings(const CheckInput& in, Report& report) {
   each_object(in, [&](const Place& place) {
     const SettingSection* launcher = place.section.path.empty() ? place.table.find("launcher") : nullptr;
     const bool options = is_command_line(in);
+    int unknown = 0;
     for (const Node& member : place.object.items) {
       const FrameworkSetting* setting = nullptr;
       const std::string name = key_of(place.section, member, setting);
@@ -520,6 +524,11 @@ void unknown_settings(const CheckInput& in, Report& report) {
       if (section && slip_of(name, names_of(place.section)).empty() && !misspells_absent(name, place)) continue;
       const bool open = has_one_of(in.job.root(), place.section.open_when);
       if (open && slip_of(name, names_of(place.section)).empty()) continue;
+      if (++unknown > kMostUnknown) {
+        const std::string more = fmt::format("what follows after {} unknown keys", kMostUnknown);
+        report.at(member, {more, section_name(place.section, place.table)}).fix = "is this the right file?";
+        break;
+      }
       unknown_member(place, member, name, report);
     }
   });
