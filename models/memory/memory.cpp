@@ -378,8 +378,8 @@ MemoryEstimate estimate_memory(const LayerStack& layers, const Workload& workloa
   const double ranks = cluster.gpus_per_node;
   out.host_per_node = Bytes(ranks * (host.activations + (s.offload.to_nvme ? 0 : host.states))) + cluster.host_taken;
   out.nvme_per_node = Bytes(s.offload.to_nvme ? ranks * host.states : 0);
-  out.host_limit = std::max(Bytes(), cluster.host_memory * (1 - kMemoryConstants.host_overhead) -
-                                         ranks * kMemoryConstants.host_process);
+  out.host_limit = std::max(
+      Bytes(), cluster.host_memory * (1 - kMemoryConstants.host_overhead) - ranks * kMemoryConstants.host_process);
   out.nvme_limit = cluster.local_nvme;
   return out;
 }

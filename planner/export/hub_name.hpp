@@ -6,8 +6,9 @@
 
 namespace smplan {
 
-/// Name of the plan's model on the Hugging Face hub, `meta-llama/Llama-2-13b-hf`: as it was asked for, else the repository
-/// whose configuration the preset cites, else its first alias of that form. Empty for a model that the catalog does not know.
+/// Name of the plan's model on the Hugging Face hub, `meta-llama/Llama-2-13b-hf`: as it was asked for, else the
+/// repository whose configuration the preset cites, else its first alias of that form. Empty for a model that the
+/// catalog does not know.
 std::string hub_name(const ExportJob& job);
 
 /// The name, else a placeholder that is added to `out` with its meaning.

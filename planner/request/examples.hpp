@@ -32,8 +32,8 @@ struct ExampleLengths {
 ExampleLengths equal_examples(std::int64_t examples, std::int64_t length);
 
 /// Characters of a token where a file holds text. Source: English text under the tokenizers of GPT-2 to Llama 3 has 3.5
-/// to 4.7 characters a token; OpenAI's help page on tokens says 4 (read 2026-11). A character beyond ASCII counts as its
-/// bytes of UTF-8, which such tokenizers start from: they have two to four bytes, and far fewer characters a token.
+/// to 4.7 characters a token; OpenAI's help page on tokens says 4 (read 2026-11). A character beyond ASCII counts as
+/// its bytes of UTF-8, which such tokenizers start from: they have two to four bytes, and far fewer characters a token.
 inline constexpr double kCharactersPerToken = 4;
 /// Tokens that a chat template adds to a turn. Source: Llama 3's begins and ends one with five.
 inline constexpr std::int64_t kTokensOfATurn = 5;

@@ -138,9 +138,10 @@ void Resolver::use_weights(const std::string& name, const ModelPreset& preset) {
                    std::any_of(preset.aliases.begin(), preset.aliases.end(),
                                [&](const std::string& alias) { return plain_model_name(alias) == plain; });
   if (own) return;
-  assume(fmt::format("{} is taken for its widths, those of {}: exports name that model's weights (give the hub's name, "
-                     "organisation/name, for others)",
-                     quote(name), preset.architecture.name));
+  assume(
+      fmt::format("{} is taken for its widths, those of {}: exports name that model's weights (give the hub's name, "
+                  "organisation/name, for others)",
+                  quote(name), preset.architecture.name));
 }
 
 void Resolver::use_architecture(Architecture architecture, std::string assumption) {
