@@ -60,11 +60,13 @@ bool is_hub_name(std::string_view name) {
   const std::size_t slash = name.find('/');
   if (slash == std::string_view::npos) return false;
   const auto is_part = [](std::string_view part) {
-    const auto known = [](char c) { return is_letter_or_digit(c) || c == '-' || c == '_' || c == '.'; };
-    return !part.empty() && part.size() <= kMostCharacters && is_letter_or_digit(part.front()) &&
-           is_letter_or_digit(part.back()) && part.find("..") == std::string_view::npos &&
+    const auto begins = [](char c) { return is_letter_or_digit(c) || c == '_'; };
+    const auto known = [&](char c) { return begins(c) || c == '-' || c == '.'; };
+    return !part.empty() && part.size() <= kMostCharacters && begins(part.front()) && begins(part.back()) &&
            std::all_of(part.begin(), part.end(), known);
   };
+  const auto holds = [&](std::string_view text) { return name.find(text) != std::string_view::npos; };
+  if (holds("--") || holds("..") || name.ends_with(".git")) return false;
   return is_part(name.substr(0, slash)) && is_part(name.substr(slash + 1));
 }
 

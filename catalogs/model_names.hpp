@@ -18,8 +18,8 @@ std::string plain_base_model_name(std::string_view name);
 /// recurrent and diffusion networks, recommenders (`ResNet-50`, `Mask R-CNN`, `DLRM`).
 bool names_no_transformer(std::string_view name);
 
-/// `organisation/name` as the Hugging Face hub has them: letters, digits, `-`, `_` and `.`, at most 96 characters a
-/// part. Source: huggingface_hub 1.33.0, utils/_validators.py.
+/// `organisation/name` as the Hugging Face hub has them: letters, digits, `_`, and within a part `-` and `.`, at most
+/// 96 characters a part, no `--` or `..`. Source: huggingface_hub 2.4.0, utils/_validators.py.
 bool is_hub_name(std::string_view name);
 
 }  // namespace smplan

@@ -43,8 +43,8 @@ struct MemoryConstants {
   /// Logits and loss that nothing casts to fp32: both, their shifted copy and the gradient in 16 bits.
   /// Source: Qwen/Qwen-7B, modeling_qwen.py, 2023.
   double half_logits_bytes = 8;
-  /// Part of a node's memory that its kernel, system and container take. Source: Karpenter on AWS, default of
-  /// vmMemoryOverheadPercent (settings reference, v1).
+  /// Part of an instance's memory that programs on it do not get. Source: aws/karpenter-provider-aws,
+  /// pkg/operator/options/options.go, default of vm-memory-overhead-percent (read 2026-11-28).
   double host_overhead = 0.075;
   /// A training process on its host before it has data or states: 869 MiB with PyTorch 2.15, transformers 5.24,
   /// accelerate 1.15 and PEFT 0.21 imported, on Debian 12, 2026-11-28 (ru_maxrss). What CUDA maps is not in it.

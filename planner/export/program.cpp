@@ -291,11 +291,8 @@ void check_program(const TrainingPlan& plan, TrainingProgram program, Diagnostic
            "plan with --stack fsdp or hf-trainer, or export with --script your own");
   }
   if (plan.finetune == FineTune::Qlora && plan.model.is_moe()) {
-    refuse(
-        "transformers 5 holds a layer's experts in one tensor, which bitsandbytes leaves in 16 bits: they would not "
-        "fit "
-        "as planned",
-        "plan with --finetune lora, export to axolotl, or export with --script your own");
+    refuse("bitsandbytes leaves the experts, which transformers 5 holds in one tensor a layer, in 16 bits",
+           "plan with --finetune lora, export to axolotl, or export with --script your own");
   }
   for (const DimensionRow& row : dimensions()) {
     if (!row.of_execution || !row.applies(s) || among(kTold, row.dimension) || among(kDecided, row.dimension)) continue;

@@ -1,113 +1,18 @@
 #include <algorithm>
 #include <map>
-#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/words.hpp"
 #include "planner/preflight/node.hpp"
+#include "planner/preflight/shell_words.hpp"
 
 namespace smplan {
 namespace {
 
-struct Word {
-  std::string text;
-  int line = 1;
-  bool first = false;    ///< of a command
-  bool quoted = false;   ///< in part at least: it stays one word
-  bool literal = false;  ///< a dollar in it is one
-};
-
-bool is_name(std::string_view text) {
-  return !text.empty() &&
-         std::all_of(text.begin(), text.end(), [](char c) { return is_letter_or_digit(c) || c == '_'; });
-}
-
-/// `NAME=`, which a bracket makes an array.
-bool begins_array(std::string_view text) {
-  if (text.ends_with("+=")) text.remove_suffix(1);
-  return text.ends_with('=') && is_name(text.substr(0, text.size() - 1));
-}
-
-/// Words as a shell would split them, without expansion: quotes, backslashes, comments, the ends of commands. An array
-/// is a word `NAME=(`, its words and a word `)`.
-Result<std::vector<Word>> split_words(std::string_view text, std::string_view name) {
-  std::vector<Word> words;
-  int line = 1;
-  bool open = false;  // inside a word
-  bool first = true;  // the next word begins a command
-  bool array = false;
-  char quoted = 0;
-  int quote_line = 1;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    // Inside a word such characters may be text: a file of arguments alone has no shell.
-    const char next = i + 1 < text.size() ? text[i + 1] : '\n';
-    const bool before_blank = next == ' ' || next == '\n' || next == '\r';
-    const bool operates = !open && (c == '|' || (c == '&' && next != '>'));
-    const bool ends = c == '\n' || operates || (c == ';' && (!open || before_blank));
-    const bool blank = c == ' ' || c == '\t' || c == '\r' || ends;
-    if (c == '\n') ++line;
-    if (quoted == 0 && c == ')' && array) {
-      words.push_back({")", line});
-      open = array = false;
-      first = true;
-      continue;
-    }
-    if (quoted == 0 && (blank || (c == '#' && !open))) {
-      open = false;
-      first = first || (ends && !array);
-      if (c == '|' && next != '|' && (i == 0 || text[i - 1] != '|')) words.push_back({"|", line, true});
-      if (c == '#') {
-        while (i + 1 < text.size() && text[i + 1] != '\n') ++i;
-      }
-      continue;
-    }
-    if (quoted == 0 && c == '\\' && i + 1 < text.size() && (text[i + 1] == '\n' || text[i + 1] == '\r')) {
-      open = false;
-      if (text[i + 1] == '\r' && i + 2 < text.size() && text[i + 2] == '\n') ++i;
-      ++i;
-      ++line;
-      continue;
-    }
-    if (quoted == 0 && c == '(' && open && !array && begins_array(words.back().text)) {
-      words.back().text += c;
-      open = false;
-      array = true;
-      continue;
-    }
-    if (!open) {
-      words.push_back({"", line, first});
-      open = true;
-      first = false;
-      if (words.size() > kMaxJobNodes) {
-        return fail("file-too-large", std::string(name), fmt::format("holds more than {} words", kMaxJobNodes),
-                    "a job file is small: check that this is the right file");
-      }
-    }
-    if (quoted == 0 && (c == '"' || c == '\'')) {
-      quoted = c;
-      quote_line = line;
-      words.back().quoted = true;
-    } else if (c == quoted) {
-      quoted = 0;
-    } else if (c == '\\' && quoted != '\'' && i + 1 < text.size()) {
-      words.back().text += text[++i];
-    } else {
-      words.back().literal = words.back().literal || (c == '$' && quoted == '\'');
-      words.back().text += c;
-    }
-  }
-  if (quoted != 0) {
-    return fail("arguments-syntax", fmt::format("{}:{}", name, quote_line), "a quote is not closed",
-                "close it on the same line");
-  }
-  return words;
-}
-
 /// A program that takes Hydra's overrides, or one of them that only verl has.
-bool takes_overrides(const std::vector<Word>& words) {
-  return std::any_of(words.begin(), words.end(), [](const Word& word) {
+bool takes_overrides(const std::vector<ShellWord>& words) {
+  return std::any_of(words.begin(), words.end(), [](const ShellWord& word) {
     return word.text.starts_with("verl.") || word.text.find("actor_rollout_ref.") != std::string::npos;
   });
 }
@@ -123,7 +28,7 @@ class Variables {
   /// True if the word sets one.
   bool take(std::string_view word) {
     const std::size_t equals = word.find('=');
-    if (equals == std::string_view::npos || !is_name(word.substr(0, equals))) return false;
+    if (equals == std::string_view::npos || !is_shell_name(word.substr(0, equals))) return false;
     values_[std::string(word.substr(0, equals))] = expanded(word.substr(equals + 1));
     return true;
   }
@@ -170,8 +75,6 @@ class Variables {
   std::size_t left_ = kMaxJobBytes;
 };
 
-bool is_option(const Word& word) { return word.text.size() > 2 && word.text.starts_with("--"); }
-
 /// `--key value`, `--key=value` and `--flag` as members of one object; `--key a b` is a list. Of an option that stands
 /// twice the last counts, as for argparse: launch scripts override their defaults that way.
 class ArgumentTree {
@@ -188,7 +91,7 @@ class ArgumentTree {
     return !ended_ && !root.items.empty() && root.items.back().kind == Node::Kind::Bool;
   }
 
-  void take(const Word& word) {
+  void take(const ShellWord& word) {
     if (is_option(word)) ended_ = false;
     if (!is_option(word)) {
       // The program and its launcher's words before the first option are the text of the tree.
@@ -219,7 +122,7 @@ class ArgumentTree {
 
   /// `+data.train_batch_size=8` as a member of a member; false where the word is no override. Before the program names
   /// without a point are variables.
-  bool take_override(const Word& word, bool started) {
+  bool take_override(const ShellWord& word, bool started) {
     std::string_view path = word.text;
     path.remove_prefix(std::min(path.find_first_not_of('+'), path.size()));
     const std::size_t equals = path.find('=');
@@ -234,7 +137,7 @@ class ArgumentTree {
     if (path.empty()) return false;
     while (!path.empty()) {
       const std::size_t end = std::min(path.find('.'), path.size());
-      if (!is_name(path.substr(0, end))) return false;
+      if (!is_shell_name(path.substr(0, end))) return false;
       names.push_back(path.substr(0, end));
       path.remove_prefix(std::min(end + 1, path.size()));
     }
@@ -264,7 +167,7 @@ class ArgumentTree {
     return parent.items.back();
   }
 
-  static Node leaf(const Word& word, Where where) {
+  static Node leaf(const ShellWord& word, Where where) {
     Node node;
     node.kind = Node::Kind::String;
     node.text = word.text;
@@ -279,7 +182,7 @@ class ArgumentTree {
     return node;
   }
 
-  static void add_value(Node& option, const Word& word) {
+  static void add_value(Node& option, const ShellWord& word) {
     if (option.kind == Node::Kind::Bool) {
       Node value = leaf(word, option.where);
       value.key = std::move(option.key);
@@ -302,34 +205,13 @@ class ArgumentTree {
   bool ended_ = false;
 };
 
-/// `>`, `>>`, `2>&1`, `&>log`: where a program's output goes.
-bool redirects(std::string_view word) {
-  word.remove_prefix(std::min(word.find_first_not_of("0123456789&"), word.size()));
-  return word.starts_with('>');
-}
-
-/// The words that a program gets: not where its output goes, nor the program that takes it on the same line.
-std::vector<Word> without_output(std::vector<Word> words) {
-  std::vector<Word> kept;
-  int piped = 0;  // the line of a pipe
-  bool target = false;
-  bool started = false;  // before it a pipe brings the program's input
-  for (Word& word : words) {
-    const bool file = std::exchange(target, redirects(word.text) && word.text.ends_with('>'));
-    started = started || is_option(word) || word.text.find('=') < word.text.size();
-    if (started && word.text == "|") piped = word.line;
-    if (!file && word.line != piped && !redirects(word.text)) kept.push_back(std::move(word));
-  }
-  return kept;
-}
-
 /// Words of a script, which starts programs and sets variables, into a tree of options. Options of an array or of a
 /// text count where they are written, as if the program stood there.
 class ScriptReader {
  public:
   ArgumentTree tree;
 
-  void take(const Word& word) {
+  void take(const ShellWord& word) {
     if (word.text == ")" && !array_.empty()) {
       array_.clear();
       tree.end_command();
@@ -353,11 +235,11 @@ class ScriptReader {
   }
 
  private:
-  void expand(const Word& word) {
+  void expand(const ShellWord& word) {
     const std::string name = word.literal ? std::string() : variable_of(word.text);
     if (name.empty()) {
       const bool expands = !word.literal && word.text.find('$') != std::string::npos;
-      tree.take(expands ? Word{variables_.expanded(word.text), word.line} : word);
+      tree.take(expands ? ShellWord{variables_.expanded(word.text), word.line} : word);
       return;
     }
     if (std::find(arrays_.begin(), arrays_.end(), name) != arrays_.end()) return;
@@ -370,10 +252,10 @@ class ScriptReader {
     }
     const std::string text = variables_.expanded(word.text);
     const bool one_word = word.quoted || text == word.text || value->find(' ') == std::string::npos;
-    const Result<std::vector<Word>> parts = one_word ? std::vector<Word>() : split_words(text, "");
+    const Result<std::vector<ShellWord>> parts = one_word ? std::vector<ShellWord>() : split_words(text, "");
     if (one_word || !parts || parts->size() > words_left_) return tree.take({text, word.line});
     words_left_ -= parts->size();
-    for (const Word& part : *parts) tree.take({part.text, word.line});
+    for (const ShellWord& part : *parts) tree.take({part.text, word.line});
   }
 
   /// Of a word that is nothing else: `$NAME`, `${NAME}`, `${NAME[@]}`.
@@ -384,7 +266,7 @@ class ScriptReader {
     for (const std::string_view all : {"[@]", "[*]"}) {
       if (text.ends_with(all)) text.remove_suffix(all.size());
     }
-    return is_name(text) ? std::string(text) : text == "@" || text == "*" ? "@" : std::string();
+    return is_shell_name(text) ? std::string(text) : text == "@" || text == "*" ? "@" : std::string();
   }
 
   Variables variables_;
@@ -395,11 +277,11 @@ class ScriptReader {
 };
 
 /// Programs that scripts start. A file of arguments alone has none, and its lines may break anywhere.
-bool starts_program(const std::vector<Word>& words) {
+bool starts_program(const std::vector<ShellWord>& words) {
   static constexpr std::string_view kPrograms[] = {"torchrun",  "python", "python3", "accelerate",
                                                    "deepspeed", "trl",    "srun",    "mpirun",
                                                    "exec",      "nohup",  "tune",    "llamafactory-cli"};
-  return std::any_of(words.begin(), words.end(), [](const Word& word) {
+  return std::any_of(words.begin(), words.end(), [](const ShellWord& word) {
     const bool program = std::find(std::begin(kPrograms), std::end(kPrograms), word.text) != std::end(kPrograms);
     return (word.first && program) || word.text.ends_with("=(");
   });
@@ -413,16 +295,16 @@ tl::unexpected<Diagnostics> too_many_options(std::string_view name) {
               "a job file is small: check that this is the right file");
 }
 
-Result<Node> script_of(const std::vector<Word>& words, std::string_view name) {
+Result<Node> script_of(const std::vector<ShellWord>& words, std::string_view name) {
   ScriptReader reader;
-  for (const Word& word : words) {
+  for (const ShellWord& word : words) {
     reader.take(word);
     if (reader.tree.root.items.size() > kMostOptions) return too_many_options(name);
   }
   return std::move(reader.tree.root);
 }
 
-Result<Node> tree_of(const std::vector<Word>& words, std::string_view name) {
+Result<Node> tree_of(const std::vector<ShellWord>& words, std::string_view name) {
   ArgumentTree tree;
   const bool overrides = takes_overrides(words);
   if (!overrides && starts_program(words)) {
@@ -431,13 +313,13 @@ Result<Node> tree_of(const std::vector<Word>& words, std::string_view name) {
   }
   Variables variables;
   bool started = false;
-  for (const Word& word : words) {
+  for (const ShellWord& word : words) {
     if (tree.root.items.size() > kMostOptions) return too_many_options(name);
     if (!overrides) {
       tree.take(word);
       continue;
     }
-    const Word whole{variables.expanded(word.text), word.line};
+    const ShellWord whole{variables.expanded(word.text), word.line};
     started = started || whole.text.starts_with("verl.");
     if (!tree.take_override(whole, started) && !variables.take(word.text)) tree.take(whole);
   }
@@ -451,13 +333,13 @@ Result<Node> tree_of(const std::vector<Word>& words, std::string_view name) {
 }  // namespace
 
 Result<Node> parse_argument_nodes(std::string_view text, std::string_view name) {
-  Result<std::vector<Word>> words = split_words(text, name);
+  Result<std::vector<ShellWord>> words = split_words(text, name);
   if (!words) return tl::unexpected<Diagnostics>(words.error());
   return tree_of(without_output(std::move(*words)), name);
 }
 
 Result<Node> argument_nodes_of(const Node& list, std::string_view name) {
-  std::vector<Word> words;
+  std::vector<ShellWord> words;
   for (const Node& item : list.items) words.push_back({item.text, item.where.line});
   return tree_of(words, name);
 }

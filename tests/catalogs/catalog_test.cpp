@@ -1,4 +1,5 @@
 #include "catalogs/catalog.hpp"
+#include "catalogs/model_names.hpp"
 
 #include "fixture.hpp"
 
@@ -207,6 +208,20 @@ TEST(CatalogMerge, LeavesACopyAlone) {
   ASSERT_TRUE(after.merge(json(overlay("prices", kPrice))).has_value());
   EXPECT_NE(after.find_price("ml.p4d.24xlarge", "us-east-1", Market::OnDemand)->rate,
             before.find_price("ml.p4d.24xlarge", "us-east-1", Market::OnDemand)->rate);
+}
+
+// As huggingface_hub's validate_repo_id takes them, with an organisation.
+TEST(HubNames, AreThoseThatTheHubTakes) {
+  for (const char* name : {"meta-llama/Llama-3.1-8B-Instruct", "a/b", "_a/b_", "Qwen/Qwen2.5-7B"}) {
+    EXPECT_TRUE(is_hub_name(name)) << name;
+  }
+  const std::string long_name = "a/" + std::string(97, 'b');
+  for (const std::string& name :
+       {std::string("llama"), std::string("/b"), std::string("a/"), std::string("a/b/c"), std::string("-a/b"),
+        std::string("a/b."), std::string("a/b--c"), std::string("a/b..c"), std::string("a/b.git"), std::string("a/b c"),
+        std::string("a/b\n"), std::string("a/\xc3\xa9"), long_name}) {
+    EXPECT_FALSE(is_hub_name(name)) << name;
+  }
 }
 
 }  // namespace

@@ -22,12 +22,8 @@ void context_and_sequence(const CheckInput& in, Report& report) {
 std::optional<std::int64_t> shards_of(const CheckInput& in) {
   const JobStrategy& s = in.job.strategy;
   if (s.data_shard || in.job.kind != JobKind::TorchTitan) return s.data_shard.value_or(1);
-  std::int64_t others = 1;
-  for (const Count* c : {&s.data_replicate, &s.tensor, &s.context, &s.pipeline}) {
-    others = times(others, std::max<std::int64_t>(1, c->value_or(1)));
-  }
   const auto world = in.world();
-  return world ? std::optional(*world / others) : std::nullopt;
+  return world ? std::optional(*world / ranks_beside_shards(s)) : std::nullopt;
 }
 
 void pure_data_parallel(const CheckInput& in, Report& report) {

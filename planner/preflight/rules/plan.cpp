@@ -10,13 +10,6 @@ namespace {
 
 constexpr double kUsualBatchTokens = 4e6;
 
-std::int64_t degree(const Count& c) { return std::max<std::int64_t>(1, c.value_or(1)); }
-
-/// Ranks that hold one copy of the model and share its sequences.
-std::int64_t model_ranks(const JobStrategy& s) {
-  return times(times(degree(s.tensor), degree(s.pipeline)), degree(s.context));
-}
-
 /// Data-parallel degree as stated: by one number, or as replicas x shards.
 std::optional<std::int64_t> stated_data(const JobStrategy& s) {
   if (s.data) return degree(s.data);
@@ -79,9 +72,6 @@ Where degrees_place(const Job& job) {
   return job.root().where;
 }
 
-/// Ranks of the degrees that the file states, where it leaves the shards open: replicas are copies of all others.
-std::int64_t stated_ranks(const JobStrategy& s) { return times(degree(s.data_replicate), model_ranks(s)); }
-
 std::string product_text(const JobStrategy& s) {
   const std::string replicas =
       !stated_data(s) && degree(s.data_replicate) > 1 ? "replicas " + count_text(degree(s.data_replicate)) + " x " : "";
@@ -97,7 +87,7 @@ void world_size(const CheckInput& in, Report& report) {
                      s.data_replicate.stated || s.expert.stated || s.expert_tensor.stated;
   if (!split) return;
   const auto data = stated_data(s);
-  const bool fits = data ? times(*data, model_ranks(s)) == *world : *world % stated_ranks(s) == 0;
+  const bool fits = data ? times(*data, model_ranks(s)) == *world : *world % ranks_beside_shards(s) == 0;
   if (!fits) {
     report.at(degrees_place(in.job), {data ? "data " + count_text(*data) + " x " + product_text(s) : product_text(s),
                                       data ? "is not" : "does not divide", count_text(*world)});

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -565,8 +566,9 @@ void wrong_settings(const CheckInput& in, Report& report) {
     if (has_own_rule(place.section, setting)) return;
     unknown_component(place, member, setting, report);
     const Node* at = &member;
-    Node value = member;
-    if (!option && is_text_to_pyyaml(member, in.job)) value.kind = Node::Kind::String;
+    std::optional<Node> text;
+    if (!option && is_text_to_pyyaml(member, in.job)) text.emplace(member).kind = Node::Kind::String;
+    const Node& value = text ? *text : member;
     auto fault = value_fault(value, setting, place.section, option);
     if (const Node* entry = wrong_entry(member, setting, place.section); !fault && entry != nullptr) {
       at = entry;

@@ -60,6 +60,14 @@ std::string_view family_of(std::string_view type) {
   return dot == std::string_view::npos ? std::string_view() : type.substr(0, dot);
 }
 
+std::int64_t degree(const Count& c) { return std::max<std::int64_t>(1, c.value_or(1)); }
+
+std::int64_t model_ranks(const JobStrategy& s) {
+  return times(times(degree(s.tensor), degree(s.pipeline)), degree(s.context));
+}
+
+std::int64_t ranks_beside_shards(const JobStrategy& s) { return times(degree(s.data_replicate), model_ranks(s)); }
+
 namespace {
 
 /// The type's entry in the catalog, else one of its family; nullptr where there is neither.

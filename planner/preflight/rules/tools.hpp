@@ -23,6 +23,12 @@ std::string spelled(JobKind kind, std::string_view api_name);
 /// The name in the file's own format of a setting that is written as another format has it; empty for unknown names.
 std::string respelled(JobKind kind, std::string_view name);
 std::string count_text(std::int64_t n);
+/// At least 1, which it is where it is not known.
+std::int64_t degree(const Count& c);
+/// Ranks that hold one copy of the model and share its sequences.
+std::int64_t model_ranks(const JobStrategy& s);
+/// Those, with the copies that a file states where it leaves the shards open.
+std::int64_t ranks_beside_shards(const JobStrategy& s);
 /// `ml.p4d.24xlarge` is of family `p4d`; empty for other texts.
 std::string_view family_of(std::string_view instance_type);
 // What computes on a type: by its entry in the catalog, else by one of its family, else by the lists of families. Of a
