@@ -1,6 +1,6 @@
-// Supervised fine-tuning by verl: the settings of verl.trainer.fsdp_sft_trainer, and those of its engine as AWS's
-// recipes have them. Names: volcengine/verl b178a3c (2026-01-29), verl/trainer/config/sft_trainer.yaml,
-// engine/fsdp.yaml and optim/fsdp.yaml; aws/sagemaker-hyperpod-recipes 2631995 (2026-06-23), recipes of qwen-0_7_0.
+// Supervised fine-tuning by verl: the settings of verl.trainer.sft_trainer, and those of its engine as AWS's recipes
+// have them. Names: verl 0.9.1, verl/trainer/config/sft_trainer_engine.yaml, model/hf_model.yaml, engine/fsdp.yaml and
+// optim/fsdp.yaml; aws/sagemaker-hyperpod-recipes 2631995 (2026-06-23), recipes of qwen-0_7_0.
 #include <fmt/format.h>
 
 #include "planner/export/program.hpp"
@@ -67,17 +67,8 @@ void say(Export& out) {
   out.said.insert(out.said.end(), {Dimension::PureHalf, Dimension::LigerKernels, Dimension::Compile});
 }
 
-Json fsdp_of(const TrainingPlan& plan) {
-  const bool offload = plan.strategy.offload.parameters;
-  Json f;
-  f["model_dtype"] = held_in(plan);
-  f["cpu_offload"] = offload;
-  f["offload_params"] = offload;
-  f["wrap_policy"] = Json{{"min_num_params", 0}};
-  return f;
-}
-
-/// The engine that AWS's recipes train by.
+/// Only `offload_policy` keeps states on the host while the model trains: the other two switches move them there
+/// between steps (verl/workers/engine/base.py, BaseEngineCtx).
 Json engine_of(const TrainingPlan& plan) {
   const Strategy& s = plan.strategy;
   const bool whole = s.shard_degree >= plan.replicas();
@@ -90,9 +81,9 @@ Json engine_of(const TrainingPlan& plan) {
               {"fsdp_size", whole ? -1 : s.shard_degree},
               {"full_determinism", false},
               {"model_dtype", held_in(plan)},
-              {"offload_policy", false},
-              {"optimizer_offload", s.offload.parameters},
-              {"param_offload", s.offload.parameters},
+              {"offload_policy", s.offload.parameters},
+              {"optimizer_offload", false},
+              {"param_offload", false},
               {"reshard_after_forward", true},
               {"seed", 42},
               {"strategy", "fsdp2"},
@@ -156,13 +147,7 @@ Json engine_optimizer(const TrainingPlan& plan) {
 
 }  // namespace
 
-void check_verl(const TrainingPlan& plan, Diagnostics& faults) {
-  check_trainer(plan, "verl", faults);
-  // verl/trainer/fsdp_sft_trainer.py; the engine of HyperPod's recipes writes over them.
-  if (plan.strategy.execution.loss_kernel == LossKernel::InPlace) {
-    refuse(faults, "this trainer of verl takes the loss of whole logits", "plan with --loss-kernel default");
-  }
-}
+void check_verl(const TrainingPlan& plan, Diagnostics& faults) { check_trainer(plan, "verl", faults); }
 
 void check_hyperpod_verl(const TrainingPlan& plan, Diagnostics& faults) {
   check_trainer(plan, "verl", faults);
@@ -171,65 +156,25 @@ void check_hyperpod_verl(const TrainingPlan& plan, Diagnostics& faults) {
   }
 }
 
-/// All keys of verl's own file, so that nothing is left to a file that goes on from it.
+/// Over verl's own file of defaults, which Hydra finds in the package.
 void write_verl(const ExportJob& job, Export& out, Diagnostics&) {
   const TrainingPlan& plan = job.plan;
   Json c;
-  c["data"] = Json{{"train_files", data_files(out)},
-                   {"val_files", "REPLACE-ME-data"},
-                   {"train_max_samples", -1},
-                   {"val_max_samples", -1},
-                   {"train_batch_size", plan.global_batch},
-                   {"micro_batch_size", nullptr},
-                   {"micro_batch_size_per_gpu", plan.strategy.micro_batch},
-                   {"max_length", plan.seq_len},
-                   {"truncation", "right"},
-                   {"multiturn", Json{{"enable", true},
-                                      {"messages_key", "messages"},
-                                      {"tools_key", "tools"},
-                                      {"enable_thinking_key", "enable_thinking"}}},
-                   {"balance_dp_token", false},
-                   {"chat_template", nullptr},
-                   {"custom_cls", Json{{"path", nullptr}, {"name", nullptr}}},
-                   {"use_shm", false},
-                   {"apply_chat_template_kwargs", Json::object({})}};
-  Json& model = c["model"];
-  model["partial_pretrain"] = weights_of(job, out);
-  // The other wrapper takes no offload from this trainer.
-  model["strategy"] = plan.strategy.offload.parameters ? "fsdp" : "fsdp2";
-  model["fsdp_config"] = fsdp_of(plan);
-  model["enable_gradient_checkpointing"] = plan.strategy.recompute == Recompute::Full;
-  add_adapters(plan, model);
-  model["use_liger"] = has_liger(plan);
-  model["use_shm"] = false;
-  model["external_lib"] = nullptr;
-  model["trust_remote_code"] = false;
-  c["optim"] = Json{{"optimizer", "AdamW"},
-                    {"optimizer_impl", "torch.optim"},
-                    {"lr", learning_rate(plan)},
-                    {"betas", Json::array({0.9, 0.95})},
-                    {"weight_decay", 0.01},
-                    {"lr_warmup_steps_ratio", 0.1},
-                    {"clip_grad", 1.0},
-                    {"lr_scheduler", "cosine"},
-                    {"override_optimizer_config", nullptr}};
-  c["ulysses_sequence_parallel_size"] = 1;
-  c["use_remove_padding"] = false;
-  Json& trainer = c["trainer"];
-  trainer = trainer_of(plan, "output");
-  trainer["default_hdfs_dir"] = nullptr;
-  trainer["seed"] = 1;
-  trainer["max_ckpt_to_keep"] = nullptr;
-  trainer["resume_mode"] = "auto";
-  trainer["resume_from_path"] = nullptr;
-  const Json contents = Json::array({"model", "optimizer", "extra"});
-  trainer["checkpoint"] = Json{{"save_contents", contents}, {"load_contents", contents}};
+  c["hydra"] = Json{{"searchpath", Json::array({"pkg://verl.trainer.config"})}};
+  c["defaults"] = Json::array({"sft_trainer_engine", "_self_"});
+  c["data"] = engine_data(plan, out);
+  c["model"] = engine_model(job, out);
+  c["engine"] = engine_of(plan);
+  c["optim"] = engine_optimizer(plan);
+  const Json contents = Json::array({"model", "optimizer", "extra", "hf_model"});
+  c["checkpoint"] = Json{{"save_contents", contents}, {"load_contents", Json::array({"model", "optimizer", "extra"})}};
+  c["trainer"] = trainer_of(plan, "output");
   out.files.push_back({"verl_sft.yaml", commented(provenance_lines(job)) + yaml_block(c)});
   say(out);
-  note_start(plan, "-m verl.trainer.fsdp_sft_trainer --config-path $PWD --config-name verl_sft", out);
-  out.notes.emplace_back(
-      "For verl of 2026-01-29 (b178a3c). It pads every example to max_length: the plan counts whole "
-      "sequences too.");
+  out.said.push_back(Dimension::LossKernel);  // the engine's own
+  add_requirement(out, "verl==0.9.1");
+  note_start(plan, "-m verl.trainer.sft_trainer --config-path $PWD --config-name verl_sft", out);
+  out.notes.emplace_back("verl 0.9.1 loads models with flash_attention_2: install flash-attn beside it.");
 }
 
 void write_hyperpod_verl(const ExportJob& job, Export& out, Diagnostics&) {

@@ -172,6 +172,7 @@ void read_nemo_rl(const Node& root, Job& job) {
   read_devices_of_others(root, job);
   if (!root.has("defaults")) otherwise(s.recompute, "none", root.where);
   finish_tool(root, job);
+  if (const Node* base = root.find("defaults"); base != nullptr && !base->is_null()) state_unread_base(*base, job);
 }
 
 }  // namespace smplan

@@ -51,6 +51,14 @@ void read_offload_policy(const Node& node, Job& job) {
   read_optimizer_offload(node, job);
 }
 
+/// These two switches move states to the host when training pauses, and back before it goes on: the peak stays.
+/// Source: verl 0.9.1, verl/workers/engine/base.py (BaseEngineCtx).
+void read_moves(const Node& node, Job& job) {
+  if (truth_of(node) != true) return;
+  note_unread(node, "moves states to the host between steps: memory while training stays, that time is not counted",
+              job);
+}
+
 /// DAPO's filter: groups without a difference are dropped.
 void read_group_filter(const Node& node, Job& job) { job.reinforcement.drops_groups = truth_of(node) == true; }
 
@@ -124,8 +132,9 @@ constexpr ToolRow kSupervisedRows[] = {
     {"engine.strategy", &JobStrategy::stack, kStrategies, IfUnread::NotModelled},
     {"engine.model_dtype", read_model_type},
     {"engine.fsdp_size", read_shards},
-    {"engine.param_offload", read_offload},
-    {"engine.optimizer_offload", read_optimizer_offload},
+    {"engine.param_offload", read_moves},
+    {"engine.optimizer_offload", read_moves},
+    {"engine.offload_policy", read_offload_policy},
     {"engine.ulysses_sequence_parallel_size", &JobStrategy::context},
     {"engine.use_torch_compile", read_compile},
     {"engine.tensor_model_parallel_size", &JobStrategy::tensor},
@@ -192,6 +201,24 @@ void read_rollout_nodes(const Node& root, JobReinforcement& r) {
   if (ahead != nullptr && number_of(*ahead) == 0) r.placement = derived(std::string("split-sync"), ahead->where);
 }
 
+/// Hydra's list of files has those of verl's package alone, whose values the reader takes where the file says nothing.
+bool names_own_files(const Node& files) {
+  constexpr std::array<std::string_view, 4> kOwn{"_self_", "ppo_trainer", "ppo_megatron_trainer", "sft_trainer_engine"};
+  const auto is_own = [&](const Node& file) {
+    // `override model_engine: megatron` chooses among files of the package.
+    if (file.is_object()) return true;
+    return std::find(kOwn.begin(), kOwn.end(), file.text) != kOwn.end();
+  };
+  return files.is_array() && std::all_of(files.items.begin(), files.items.end(), is_own);
+}
+
+/// What verl's supervised trainers take where nothing is said. Source: verl 0.9.1, sft_trainer_engine.yaml.
+void take_supervised_defaults(const Where& where, JobStrategy& s) {
+  otherwise(s.global_batch, 256, where);
+  otherwise(s.micro_batch, 4, where);
+  otherwise(s.sequence_length, 1024, where);
+}
+
 }  // namespace
 
 void read_verl(const Node& root, Job& job) {
@@ -211,6 +238,7 @@ void read_verl(const Node& root, Job& job) {
     const bool first_trainer = root.at({"model", "partial_pretrain"}) != nullptr;
     if (!first_trainer && root.at({"data", "use_dynamic_bsz"}) == nullptr) otherwise(s.by_tokens, true, root.where);
     otherwise(s.loss, "sft", root.where);
+    take_supervised_defaults(root.where, s);
   } else {
     JobReinforcement& r = job.reinforcement;
     otherwise(r.algorithm, "gae", root.where);  // PPO's, where nothing else is said
@@ -231,6 +259,8 @@ void read_verl(const Node& root, Job& job) {
   otherwise(s.stack, s.tensor.stated || s.pipeline.stated ? "megatron" : "fsdp", root.where);
   if (s.stack.is("fsdp")) read_loss_kernel(root, s);
   finish_tool(root, job);
+  const Node* base = root.find("defaults");
+  if (base != nullptr && !base->is_null() && !names_own_files(*base)) state_unread_base(*base, job);
 }
 
 }  // namespace smplan

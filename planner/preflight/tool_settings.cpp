@@ -445,10 +445,11 @@ void finish_tool(const Node& root, Job& job) {
   if (!s.sequence_length.stated && job.not_modelled.empty()) {
     job.unread.push_back({root.where, "no length of sequences is said: the model's own is taken"});
   }
-  if (const Node* base = root.find("defaults"); base != nullptr && !base->is_null()) {
-    note_unread(*base, "is another file, whose settings are not read", job);
-    state_unmodelled("the file goes on from another one, which is not read", job);
-  }
+}
+
+void state_unread_base(const Node& base, Job& job) {
+  note_unread(base, "is another file, whose settings are not read", job);
+  state_unmodelled("the file goes on from another one, which is not read", job);
 }
 
 }  // namespace smplan

@@ -116,5 +116,7 @@ void state_full(const Where& where, Job& job);
 
 /// After all rows: what the loss and reinforcement learning leave out, and steps that count instead of epochs.
 void finish_tool(const Node& root, Job& job);
+/// The file goes on from another one (`defaults`), which nobody reads.
+void state_unread_base(const Node& base, Job& job);
 
 }  // namespace smplan

@@ -186,7 +186,32 @@ TEST(HyperpodRecipes, ShardOverANode) {
   s[Dimension::ShardDegree] = "8";
   EXPECT_EQ(*read_back(s, "hyperpod-llmft").job.strategy.sharding, "HYBRID_SHARD");
   EXPECT_EQ(*read_back(s, "hyperpod-verl").job.strategy.shard_degree, 8);
-  EXPECT_THAT(refusal(s, "verl"), HasSubstr("fsdp-hybrid"));
+  EXPECT_EQ(*read_back(s, "verl").job.strategy.shard_degree, 8);
+}
+
+TEST(Verl, KeepsStatesOnTheHostByOneSwitch) {
+  // param_offload and optimizer_offload free nothing while the model trains.
+  const std::string own = "defaults: [sft_trainer_engine, _self_]\nengine:\n  strategy: fsdp2\n  ";
+  const auto job = [&](const std::string& text, const char* name = "verl_sft.yaml") {
+    return read_job(own + text + "\nmodel:\n  path: Qwen/Qwen2.5-7B\n", name, JobKind::Verl);
+  };
+  const auto moved = job("param_offload: true\n  optimizer_offload: true");
+  ASSERT_TRUE(moved);
+  EXPECT_FALSE(moved->strategy.parameter_offload.stated);
+  EXPECT_EQ(moved->unread.size(), 2U);
+  const auto kept = job("offload_policy: true");
+  ASSERT_TRUE(kept);
+  EXPECT_EQ(*kept->strategy.parameter_offload, "cpu");
+  EXPECT_EQ(*kept->strategy.optimizer_offload, "cpu");
+  EXPECT_EQ(*kept->strategy.global_batch, 256) << "verl's own, as the file goes on from it";
+  EXPECT_EQ(*kept->strategy.sequence_length, 1024);
+}
+
+TEST(Verl, SaysWhichOtherFileItCannotRead) {
+  const auto job =
+      read_job("defaults: [team_base, _self_]\nmodel:\n  path: Qwen/Qwen2.5-7B\n", "v.yaml", JobKind::Verl);
+  ASSERT_TRUE(job);
+  EXPECT_THAT(job->not_modelled, HasSubstr("goes on from another one"));
 }
 
 TEST(HyperpodRecipes, OfVerlHoldMastersOfMixedPrecision) {

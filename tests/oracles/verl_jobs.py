@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Jobs that `smplan rl --export verl` writes, judged by verl itself: Hydra composes its configuration with ours on top,
-every key of ours is one of verl's, its dataclasses take the values, and its own validation and the asserts of its
-trainers pass. PyTorch, Ray and engines are stand-ins: nothing of that asks them. Planted faults must be refused.
+"""Jobs that `smplan rl` and `smplan` export to verl, judged by verl itself: Hydra composes its configuration with ours
+on top, every key of ours is one of verl's, its dataclasses take the values, and its own validation and the asserts of
+its trainers pass. PyTorch, Ray and engines are stand-ins: nothing of that asks them. Planted faults must be refused.
 Usage: verl_jobs.py SMPLAN, in an environment that has verl
 """
 
@@ -92,6 +92,16 @@ CASES = {
     "70B": ["llama-3.1-70b", "--instances", "ml.p5.48xlarge", "--count", "4", "--stack", "megatron"],
     "experts": ["qwen3-30b-a3b", "--instances", "ml.p5.48xlarge", "--count", "2"],
 }
+TUNED = ["--model", "llama-3.1-8b", "--instances", "ml.p5.48xlarge", "--stack", "fsdp"]
+SUPERVISED = {
+    "sft, all weights": [*TUNED, "--count", "1", "--finetune", "full"],
+    "sft, hybrid shards": [*TUNED, "--count", "2", "--finetune", "full", "--sharding", "fsdp-hybrid", "--shard-degree", "8"],
+    "sft, offloaded": [*TUNED, "--count", "1", "--finetune", "full", "--offload", "params", "--recompute", "full"],
+    "sft, adapters": [*TUNED, "--count", "1", "--finetune", "lora", "--lora-rank", "32", "--pure-half", "on"],
+}
+PLANTED_SUPERVISED = {"an unknown key": ["engine.param_ofload=true"],
+                      "a strategy that is none": ["engine.strategy=zero3"],
+                      "a schedule that is none": ["optim.lr_scheduler_type=linear"]}
 PLANTED = {"an unknown key": ["actor_rollout_ref.actor.ppo_mini_batch=3"],
            "a mini-batch above the batch": ["actor_rollout_ref.actor.ppo_mini_batch_size=4096"],
            "no micro-batch": ["actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=null"],
@@ -100,12 +110,12 @@ PLANTED = {"an unknown key": ["actor_rollout_ref.actor.ppo_mini_batch=3"],
            "a loss that is none": ["actor_rollout_ref.actor.loss_agg_mode=mean"]}
 
 
-def export(smplan: str, flags: list, folder: str) -> dict:
-    done = subprocess.run([smplan, "rl", *flags, "--export", "verl", "--output", folder], capture_output=True,
-                          text=True, check=False)
+def export(smplan: str, flags: list, folder: str, file: str = "verl_rl.yaml") -> dict:
+    done = subprocess.run([smplan, *flags, "--export", "verl", "--output", folder], capture_output=True, text=True,
+                          check=False)
     if done.returncode != 0:
         raise ValueError(f"was not exported: {done.stderr}")
-    return yaml.safe_load((pathlib.Path(folder) / "verl_rl.yaml").read_text(encoding="utf-8"))
+    return yaml.safe_load((pathlib.Path(folder) / file).read_text(encoding="utf-8"))
 
 
 def leaves(value, prefix: str = ""):
@@ -118,9 +128,10 @@ def leaves(value, prefix: str = ""):
 
 def faults_of(ours: dict):
     """Keys of the file that verl's own configuration has not, and values of another kind than there."""
-    engine = next((list(entry.values())[0] for entry in ours["defaults"] if isinstance(entry, dict)), "dp")
+    chosen = [f"{key.removeprefix('override ')}={item}" for entry in ours["defaults"] if isinstance(entry, dict)
+              for key, item in entry.items()]
     with initialize_config_dir(str(CONFIGS), version_base=None):
-        base = OmegaConf.to_container(compose("ppo_trainer", overrides=[f"model_engine={engine}"]))
+        base = OmegaConf.to_container(compose(ours["defaults"][0], overrides=chosen))
     own = {key: item for key, item in ours.items() if key not in ("defaults", "hydra", "smplan")}
     for path, value in leaves(own):
         if any(name in path for name in OPEN):
@@ -168,6 +179,34 @@ def judge(folder: str, overrides: list) -> None:
         TRAINERS[config.trainer.v1.trainer_mode](config=config)
 
 
+def judge_supervised(folder: str, overrides: list) -> None:
+    """Raises what verl's supervised trainer raises while it reads its configuration (sft_trainer.py, _build_config)."""
+    with initialize_config_dir(folder, version_base=None):
+        config = compose("verl_sft", overrides=overrides)
+    for part in (config.model, config.engine, config.optim, config.checkpoint, config.profiler):
+        omega_conf_to_dataclass(part)
+    if config.data.train_batch_size % (config.trainer.nnodes * config.trainer.n_gpus_per_node):
+        raise ValueError("ranks take unequal parts of a batch")
+
+
+def judge_all_supervised(smplan: str, report: Report) -> None:
+    for case, flags in SUPERVISED.items():
+        entry = {"target": "verl", "case": case}
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                ours = export(smplan, flags, folder, "verl_sft.yaml")
+                report.judged += 1
+                for fault in faults_of(ours):
+                    report.fault(entry, fault)
+                judge_supervised(folder, [])
+            except Exception as error:  # noqa: BLE001: whatever verl refuses by
+                report.fault(entry, f"{type(error).__name__}: {error}")
+            for what, overrides in PLANTED_SUPERVISED.items():
+                with contextlib.suppress(Exception):
+                    judge_supervised(folder, overrides)
+                    report.fault(entry, f"verl takes {what}: this judges nothing")
+
+
 def main() -> int:
     smplan = sys.argv[1]
     report = Report("verl's own configuration of exported jobs", "jobs")
@@ -175,7 +214,7 @@ def main() -> int:
         entry = {"target": "verl", "case": case}
         with tempfile.TemporaryDirectory() as folder:
             try:
-                ours = export(smplan, flags, folder)
+                ours = export(smplan, ["rl", *flags], folder)
                 report.judged += 1
                 for fault in faults_of(ours):
                     report.fault(entry, fault)
@@ -191,7 +230,8 @@ def main() -> int:
                 with contextlib.suppress(Exception):
                     judge(folder, overrides)
                     report.fault(entry, f"verl takes {what}: this judges nothing")
-    return report.finish(len(CASES))
+    judge_all_supervised(smplan, report)
+    return report.finish(len(CASES) + len(SUPERVISED))
 
 
 if __name__ == "__main__":
