@@ -12,6 +12,7 @@
 #include "cli/request_options.hpp"
 #include "cli/stale_prices.hpp"
 #include "planner/answer/plan_json.hpp"
+#include "planner/export/target.hpp"
 
 namespace smplan::cli {
 namespace {
@@ -36,7 +37,13 @@ struct PlanFlags {
 };
 
 Result<Answer> run_plan(const PlanFlags& flags, const Context& context) {
-  const RequestSpec& spec = flags.spec;
+  RequestSpec spec = flags.spec;
+  if (flags.export_target) {
+    const Result<const ExportTarget*> target = find_export_target(*flags.export_target, "--export");
+    if (!target) return tl::unexpected<Diagnostics>(target.error());
+    // A file that a tool reads has to say the plan; a launcher takes what the stack's own file says.
+    if ((*target)->side == TargetSide::Strategy && !spec.launchable) spec.launchable = (*target)->name;
+  }
   const Result<PlanRequest> request = resolve(spec, context.catalog, environment_region(), Purpose::Plan, now());
   if (!request) return tl::unexpected<Diagnostics>(request.error());
   const PlanSet set = timed_search(*request, context.catalog);

@@ -10,6 +10,7 @@
 
 #include "catalogs/architecture_json.hpp"
 #include "models/layers/architecture_facts.hpp"
+#include "planner/export/target.hpp"
 
 namespace smplan {
 namespace {
@@ -130,7 +131,7 @@ Json request_json(const PlanRequest& r) {
     // Of a framework that is executed in several ways once.
     if (out["stack"].empty() || out["stack"].back() != s->id) out["stack"].push_back(s->id);
   }
-  out["launchable"] = r.launchable ? "job" : "any";
+  out["launchable"] = r.target != nullptr ? std::string(r.target->name) : r.launchable ? "job" : "any";
   out["program"] = std::string(to_string(r.program));
   for (const DimensionRow& row : dimensions()) out[std::string(row.keyword)] = choice_json(row, r[row.dimension]);
   const Recovery& recovery = r.run.recovery;

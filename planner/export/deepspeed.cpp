@@ -2,6 +2,7 @@
 
 #include "base/json_writer.hpp"
 #include "planner/export/program.hpp"
+#include "planner/export/tuning.hpp"
 #include "planner/export/writers.hpp"
 
 // Names of keys: microsoft/DeepSpeed v0.19.5, runtime/config.py and runtime/zero/config.py.
@@ -63,8 +64,9 @@ void write_deepspeed(const ExportJob& job, Export& out, Diagnostics& faults) {
                       "plan with --zero-stage 3, or without offload of the parameters"});
   }
   Json config;
-  config["train_batch_size"] = plan.global_batch;
-  config["train_micro_batch_size_per_gpu"] = s.micro_batch;
+  // A loader counts pairs as examples.
+  config["train_batch_size"] = examples_of_a_step(plan);
+  config["train_micro_batch_size_per_gpu"] = examples_of_a_pass(plan);
   config["gradient_accumulation_steps"] = plan.gradient_accumulation;
   config["gradient_clipping"] = 1.0;
   if (plan.precision == Precision::Bf16) config["bf16"]["enabled"] = true;

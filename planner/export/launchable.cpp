@@ -1,5 +1,7 @@
 #include "planner/export/launchable.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "planner/export/launch.hpp"
@@ -36,7 +38,53 @@ TrainingPlan plainest_plan(const Workload& workload, const Stack& stack) {
   return plan;
 }
 
+/// The plan with one value of a dimension. A degree of a degree means something in company alone.
+TrainingPlan with_value(TrainingPlan plan, const DimensionRow& row, std::int32_t value) {
+  Strategy& s = plan.strategy;
+  if (row.dimension == Dimension::RecomputeLayers && value > 0) s.recompute = Recompute::Full;
+  if (row.dimension == Dimension::SequenceParallel) s.tensor_parallel = 2;
+  if (row.dimension == Dimension::VirtualPipeline || row.dimension == Dimension::Schedule) s.pipeline_parallel = 2;
+  row.set(s, value);
+  return plan;
+}
+
+/// What is told where the target cannot say the plain value.
+TrainingPlan plainest_said(const Workload& workload, const Stack& stack, const ExportTarget& target) {
+  TrainingPlan plan = plainest_plan(workload, stack);
+  const auto choose = [&](Dimension dimension, const std::vector<std::int32_t>& values) {
+    const DimensionRow& row = row_of(dimension);
+    row.set(plan.strategy, sayable(workload, stack, target, row, values).front());
+  };
+  std::vector<std::int32_t> shardings, recomputes;
+  for (const Sharding sharding : stack.shardings) shardings.push_back(dimension_value(sharding));
+  for (const Recompute recompute : stack.recomputes) recomputes.push_back(dimension_value(recompute));
+  choose(Dimension::Sharding, shardings);
+  choose(Dimension::Recompute, recomputes);
+  for (const DimensionRow& row : dimensions()) {
+    if (!row.of_execution || row.words == nullptr) continue;
+    std::vector<std::int32_t> values{row.get(plan.strategy)};
+    values.insert(values.end(), row.words->values.begin(), row.words->values.end());
+    choose(row.dimension, values);
+  }
+  return plan;
+}
+
 }  // namespace
+
+std::vector<std::int32_t> sayable(const Workload& workload, const Stack& stack, const ExportTarget& target,
+                                  const DimensionRow& row, const std::vector<std::int32_t>& values) {
+  const TrainingPlan plain = plainest_plan(workload, stack);
+  std::vector<std::size_t> faults;
+  for (const std::int32_t value : values) {
+    faults.push_back(inexpressible(with_value(plain, row, value), target).size());
+  }
+  std::vector<std::int32_t> out;
+  const std::size_t least = faults.empty() ? 0 : *std::min_element(faults.begin(), faults.end());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (faults[i] == least) out.push_back(values[i]);
+  }
+  return out;
+}
 
 Launching launching(const Workload& workload, const Stack& stack) {
   const StackExport* start = stack_export(stack.id);
@@ -53,7 +101,13 @@ Launching launching(const Workload& workload, const Stack& stack) {
                               to_string(start->launcher), refusal->reason)};
 }
 
-std::optional<LaunchRefusal> launch_refusal(const Workload& workload, const Stack& stack) {
+std::optional<LaunchRefusal> launch_refusal(const Workload& workload, const Stack& stack, const ExportTarget* target) {
+  if (target != nullptr) {
+    if (!runs_as(*target, stack.id))
+      return LaunchRefusal{fmt::format("an export to {} does not run on it", target->name)};
+    const std::vector<std::string> unsaid = inexpressible(plainest_said(workload, stack, *target), *target);
+    return unsaid.empty() ? std::nullopt : std::optional(LaunchRefusal{unsaid.front()});
+  }
   const StackExport* start = stack_export(stack.id);
   if (start == nullptr) return LaunchRefusal{"no export starts " + stack.id};
   const TrainingPlan plan = plainest_plan(workload, stack);
@@ -62,9 +116,9 @@ std::optional<LaunchRefusal> launch_refusal(const Workload& workload, const Stac
     check_program(plan, start->program, faults);
     if (!faults.empty()) return LaunchRefusal{faults.front().message};
   } else {
-    const auto target = find_export_target(start->strategy_target, "--stack");
-    if (!target) return LaunchRefusal{target.error().front().message};
-    const std::vector<std::string> unsaid = inexpressible(plan, **target);
+    const auto own = find_export_target(start->strategy_target, "--stack");
+    if (!own) return LaunchRefusal{own.error().front().message};
+    const std::vector<std::string> unsaid = inexpressible(plan, **own);
     if (!unsaid.empty()) return LaunchRefusal{unsaid.front()};
   }
   if (start->needs_script()) return LaunchRefusal{stack.id + " needs a training script of your own", true};

@@ -3,10 +3,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "models/job/dimensions.hpp"
 #include "planner/export/training_plan.hpp"
 
 namespace smplan {
+
+struct ExportTarget;
 
 /// Why no exported job trains a piece of work with a stack.
 struct LaunchRefusal {
@@ -23,6 +27,13 @@ Launching launching(const Workload& workload, const Stack& stack);
 
 /// Whatever the degrees: nobody starts the stack, its file or its program has no words for adapters, the framework
 /// lacks the model or the optimizer. nullopt where an export brings all that trains.
-std::optional<LaunchRefusal> launch_refusal(const Workload& workload, const Stack& stack);
+/// `target`: the export that is asked for, a strategy target; nullptr: the one of the stack.
+std::optional<LaunchRefusal> launch_refusal(const Workload& workload, const Stack& stack,
+                                            const ExportTarget* target = nullptr);
+
+/// Those of a dimension's values that the target can say, where the rest is as plain as the stack has it; all of them
+/// where that makes no difference.
+std::vector<std::int32_t> sayable(const Workload& workload, const Stack& stack, const ExportTarget& target,
+                                  const DimensionRow& row, const std::vector<std::int32_t>& values);
 
 }  // namespace smplan

@@ -114,6 +114,8 @@ struct Capabilities {
   std::uint32_t shardings = 0;                     ///< set_of(Sharding...)
   std::uint32_t recomputes = 0;                    ///< set_of(Recompute...)
   std::uint32_t precisions = 0;                    ///< set_of(Precision...)
+  /// Of a strategy target: the stacks that its file is predicted as, with blanks between them.
+  std::string_view stacks = {};
 };
 
 /// The reference program that an export brings as train.py.
@@ -148,6 +150,8 @@ struct ExportTarget {
 };
 
 std::span<const ExportTarget> export_targets();
+/// Whether the file of a strategy target is predicted as this stack.
+bool runs_as(const ExportTarget& target, std::string_view stack);
 Result<const ExportTarget*> find_export_target(std::string_view name, std::string_view where);
 
 /// What the target cannot say of the plan, whatever cluster it runs on, one sentence each.

@@ -5,6 +5,7 @@
 
 #include "base/assert.hpp"
 #include "base/markdown.hpp"
+#include "base/words.hpp"
 #include "planner/export/program.hpp"
 #include "planner/export/text.hpp"
 #include "planner/export/writers.hpp"
@@ -68,7 +69,8 @@ constexpr Capabilities kTrainerFile = {.offload_optimizer = true,
                                        .shardings = set_of(Sharding::None, Sharding::Zero1, Sharding::Zero2,
                                                            Sharding::Zero3, Sharding::FsdpFull, Sharding::FsdpGradOp),
                                        .recomputes = kFullRecompute,
-                                       .precisions = kHalfPrecision};
+                                       .precisions = kHalfPrecision,
+                                       .stacks = "fsdp deepspeed ddp hf-trainer"};
 
 /// The same of a tool that can freeze part of the model by its file.
 constexpr Capabilities kFreezingTrainerFile = [] {
@@ -117,7 +119,8 @@ constexpr ExportTarget kTargets[] = {
       .shardings =
           set_of(Sharding::None, Sharding::Zero1, Sharding::FsdpFull, Sharding::FsdpGradOp, Sharding::FsdpHybrid),
       .recomputes = kEveryRecompute,
-      .precisions = set_of(Precision::Bf16, Precision::Fp8)},
+      .precisions = set_of(Precision::Bf16, Precision::Fp8),
+      .stacks = "hyperpod-adapter megatron"},
      0,
      nullptr,
      write_hyperpod_recipe},
@@ -137,7 +140,8 @@ constexpr ExportTarget kTargets[] = {
       .losses = true,
       .shardings = set_of(Sharding::None, Sharding::Zero1, Sharding::Zero2, Sharding::Zero3),
       .recomputes = kFullRecompute,
-      .precisions = kHalfPrecision},
+      .precisions = kHalfPrecision,
+      .stacks = "deepspeed"},
      0,
      nullptr,
      write_deepspeed,
@@ -158,7 +162,8 @@ constexpr ExportTarget kTargets[] = {
       .losses = true,
       .shardings = kEverySharding,
       .recomputes = kFullRecompute,
-      .precisions = kHalfPrecision},
+      .precisions = kHalfPrecision,
+      .stacks = "fsdp deepspeed ddp hf-trainer"},
      0,
      nullptr,
      write_accelerate,
@@ -179,7 +184,8 @@ constexpr ExportTarget kTargets[] = {
       .smddp = true,
       .shardings = set_of(Sharding::FsdpFull, Sharding::FsdpGradOp, Sharding::FsdpHybrid),
       .recomputes = kEveryRecompute,
-      .precisions = kHalfPrecision | set_of(Precision::Fp8)},
+      .precisions = kHalfPrecision | set_of(Precision::Fp8),
+      .stacks = "fsdp"},
      0,
      nullptr,
      write_fsdp,
@@ -197,7 +203,8 @@ constexpr ExportTarget kTargets[] = {
       .smddp = true,
       .shardings = set_of(Sharding::None, Sharding::FsdpFull, Sharding::FsdpHybrid),
       .recomputes = kFullRecompute,
-      .precisions = set_of(Precision::Fp16, Precision::Bf16, Precision::Fp8)},
+      .precisions = set_of(Precision::Fp16, Precision::Bf16, Precision::Fp8),
+      .stacks = "smp-v2"},
      0,
      nullptr,
      write_smp_v2},
@@ -211,7 +218,8 @@ constexpr ExportTarget kTargets[] = {
       .smddp = true,
       .shardings = set_of(Sharding::None, Sharding::Zero1, Sharding::FsdpHybrid),
       .recomputes = kFullRecompute,
-      .precisions = set_of(Precision::Fp32, Precision::Fp16, Precision::Bf16)},
+      .precisions = set_of(Precision::Fp32, Precision::Fp16, Precision::Bf16),
+      .stacks = "smp-v1"},
      0,
      nullptr,
      write_smp_v1},
@@ -231,7 +239,8 @@ constexpr ExportTarget kTargets[] = {
       .offload_activations = true,
       .shardings = set_of(Sharding::None, Sharding::Zero1),
       .recomputes = kEveryRecompute,
-      .precisions = kEveryPrecision},
+      .precisions = kEveryPrecision,
+      .stacks = "megatron"},
      0,
      check_megatron,
      write_megatron},
@@ -249,7 +258,8 @@ constexpr ExportTarget kTargets[] = {
       .offload_parameters = true,
       .shardings = set_of(Sharding::None, Sharding::FsdpFull, Sharding::FsdpGradOp, Sharding::FsdpHybrid),
       .recomputes = kEveryRecompute,
-      .precisions = set_of(Precision::Fp32, Precision::Bf16, Precision::Fp8)},
+      .precisions = set_of(Precision::Fp32, Precision::Bf16, Precision::Fp8),
+      .stacks = "torchtitan"},
      0,
      check_torchtitan,
      write_torchtitan},
@@ -264,7 +274,8 @@ constexpr ExportTarget kTargets[] = {
       .vendors = set_of(Vendor::Aws),
       .shardings = set_of(Sharding::None, Sharding::Zero1),
       .recomputes = kEveryRecompute,
-      .precisions = set_of(Precision::Fp32, Precision::Bf16)},
+      .precisions = set_of(Precision::Fp32, Precision::Bf16),
+      .stacks = "neuron"},
      0,
      check_neuronx,
      write_neuronx},
@@ -286,7 +297,8 @@ constexpr ExportTarget kTargets[] = {
       .losses = true,
       .shardings = set_of(Sharding::None, Sharding::FsdpFull),
       .recomputes = kFullRecompute,
-      .precisions = set_of(Precision::Fp32, Precision::Bf16)},
+      .precisions = set_of(Precision::Fp32, Precision::Bf16),
+      .stacks = "torchtune"},
      0,
      check_torchtune,
      write_torchtune},
@@ -301,7 +313,8 @@ constexpr ExportTarget kTargets[] = {
       .lengths = true,
       .shardings = set_of(Sharding::FsdpFull, Sharding::FsdpHybrid),
       .recomputes = kFullRecompute,
-      .precisions = set_of(Precision::Bf16)},
+      .precisions = set_of(Precision::Bf16),
+      .stacks = "fsdp"},
      0,
      check_verl,
      write_verl},
@@ -316,7 +329,8 @@ constexpr ExportTarget kTargets[] = {
       .losses = true,
       .shardings = set_of(Sharding::FsdpFull, Sharding::FsdpHybrid),
       .recomputes = kFullRecompute,
-      .precisions = set_of(Precision::Bf16)},
+      .precisions = set_of(Precision::Bf16),
+      .stacks = "fsdp"},
      0,
      check_llmft,
      write_llmft},
@@ -332,7 +346,8 @@ constexpr ExportTarget kTargets[] = {
       .losses = true,
       .shardings = set_of(Sharding::FsdpFull, Sharding::FsdpHybrid),
       .recomputes = kFullRecompute,
-      .precisions = set_of(Precision::Bf16)},
+      .precisions = set_of(Precision::Bf16),
+      .stacks = "fsdp"},
      0,
      check_hyperpod_verl,
      write_hyperpod_verl},
@@ -378,6 +393,11 @@ void add_start(const ExportJob& job, const ExportTarget& target, Export& out) {
 }  // namespace
 
 std::span<const ExportTarget> export_targets() { return kTargets; }
+
+bool runs_as(const ExportTarget& target, std::string_view stack) {
+  const std::vector<std::string_view> names = words_of(target.can.stacks);
+  return std::find(names.begin(), names.end(), stack) != names.end();
+}
 
 Result<const ExportTarget*> find_export_target(std::string_view name, std::string_view where) {
   std::vector<std::string> names;

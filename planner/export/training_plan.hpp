@@ -73,7 +73,10 @@ struct TrainingPlan {
   std::vector<std::string> warnings;
   std::string beside;  ///< text of what else decides the job, for its id; empty: nothing does
 
-  [[nodiscard]] std::int32_t devices_per_instance() const { return instance->accelerator_count; }
+  /// 1 of a plan for no machine in particular (launch_refusal()).
+  [[nodiscard]] std::int32_t devices_per_instance() const {
+    return instance == nullptr ? 1 : instance->accelerator_count;
+  }
   [[nodiscard]] std::int64_t parameters() const;
   [[nodiscard]] std::int64_t world_size() const { return strategy.gpus(); }
   /// Ranks that hold a copy of the model together: what the optimizer states are sharded over at most.

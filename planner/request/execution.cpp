@@ -10,16 +10,21 @@
 namespace smplan {
 
 /// What a member may be told: what the request says, else the framework's default, and where a plan tries what the
-/// framework offers that too.
+/// framework offers that too. Of these what the target can say, else what it says instead.
 std::vector<std::int32_t> Resolver::values_of(const DimensionRow& row, const Stack& stack) const {
   if (!request_[row.dimension].any()) return request_[row.dimension].values;
   std::vector<std::int32_t> values{row.plain(Strategy())};
-  if (row.tried_from == 0 || purpose_ != Purpose::Plan) return values;
+  std::vector<std::int32_t> offered = values;
+  if (!row.is_offered && row.words != nullptr) offered = row.words->values;
   for (const Execution& offer : stack.offers) {
     const std::int32_t value = row.told(offer);
-    if (value >= row.tried_from) values.push_back(value);
+    offered.push_back(value);
+    if (row.tried_from > 0 && purpose_ == Purpose::Plan && value >= row.tried_from) values.push_back(value);
   }
-  return values;
+  if (request_.target == nullptr) return values;
+  const std::vector<std::int32_t> said = sayable(request_.workload, stack, *request_.target, row, offered);
+  std::erase_if(values, [&](std::int32_t value) { return std::find(said.begin(), said.end(), value) == said.end(); });
+  return values.empty() ? std::vector{said.front()} : values;
 }
 
 /// Each way to tell the stack so. Ways that are told most come first: they are the fastest as a rule, and the search
@@ -59,7 +64,7 @@ std::optional<Diagnostic> Resolver::refusal_of(const Stack& way) const {
   for (const std::string_view rule : {"experts-to-switch", "pure-half-format", "half-layers-of-the-model"}) {
     if (auto fault = broken_rule(rule, s, request_.workload, way)) return fault;
   }
-  if (!request_.stacks_defaulted || !request_.launchable) return std::nullopt;
+  if (request_.target != nullptr || !request_.stacks_defaulted || !request_.launchable) return std::nullopt;
   const auto refusal = launch_refusal(request_.workload, way);
   if (!refusal || refusal->only_script) return std::nullopt;
   return Diagnostic{"no-stack", "--stack", refusal->reason, "name a stack, or add --launchable any"};

@@ -9,6 +9,7 @@
 #include "models/machine/cluster.hpp"
 #include "planner/export/launch.hpp"
 #include "planner/export/launchable.hpp"
+#include "planner/export/target.hpp"
 #include "planner/request/fields.hpp"
 #include "planner/request/resolver.hpp"
 #include "planner/request/runs_on.hpp"
@@ -202,16 +203,26 @@ bool Resolver::refuses_span(const Stack& stack) {
   return true;
 }
 
-void Resolver::read_stacks() {
-  if (spec_.launchable) {
-    const auto kind = parse_name(
-        *spec_.launchable, "kind of plan", "--launchable", {"job", "any"},
-        [](std::string_view name) {
-          return name == "job" ? std::optional(true) : name == "any" ? std::optional(false) : std::nullopt;
-        },
-        faults_);
-    if (kind) request_.launchable = *kind;
+/// `job`, `any`, or a target whose file says all of a plan.
+void Resolver::read_launchable(std::string_view text) {
+  std::vector<std::string> known{"job", "any"};
+  for (const ExportTarget& target : export_targets()) {
+    if (target.side == TargetSide::Strategy) known.emplace_back(target.name);
   }
+  const auto listed = [&](std::string_view name) {
+    const auto found = std::find(known.begin(), known.end(), name);
+    return found == known.end() ? std::nullopt : std::optional(*found);
+  };
+  const auto kind = parse_name(text, "kind of plan", "--launchable", known, listed, faults_);
+  if (!kind) return;
+  request_.launchable = *kind != "any";
+  if (*kind == "job" || *kind == "any") return;
+  request_.target = *find_export_target(*kind, "--launchable");
+  assume(fmt::format("only what an export to {} can say is planned", *kind));
+}
+
+void Resolver::read_stacks() {
+  if (spec_.launchable) read_launchable(*spec_.launchable);
   if (spec_.program) {
     const auto program = parse_name(*spec_.program, "program", "--program", {"user", "tuned"}, program_from, faults_);
     if (program) request_.program = *program;
@@ -265,20 +276,22 @@ void Resolver::choose_stacks() {
   const auto parameters = static_cast<double>(count_parameters(w.architecture).total());
   std::vector<const Stack*> without_script;
   for (const Stack& stack : catalog_.stacks()) {
+    if (request_.target != nullptr && !runs_as(*request_.target, stack.id)) continue;
     const bool usual = w.fine_tunes ? stack.supported_for_fine_tuning : stack.supported_for_planning;
-    const bool too_small = usual && !w.fine_tunes && parameters < stack.usual_from_parameters;
+    const bool too_small =
+        request_.target == nullptr && usual && !w.fine_tunes && parameters < stack.usual_from_parameters;
     if (too_small && request_.launchable && runs_somewhere(stack)) {
       request_.stacks_left_out.emplace_back(
           stack.id, fmt::format("usual from {} parameters on", format_count(stack.usual_from_parameters)));
       continue;
     }
-    const bool planned = usual || (!request_.launchable && stack.supported_for_planning);
+    const bool planned = request_.target != nullptr || usual || (!request_.launchable && stack.supported_for_planning);
     if (!planned || !runs_somewhere(stack) || !has_kernels(stack)) continue;
     if (const auto refusal = recovery_refusal(stack)) {
       request_.stacks_left_out.emplace_back(stack.id, *refusal);
       continue;
     }
-    const auto refusal = request_.launchable ? launch_refusal(w, stack) : std::nullopt;
+    const auto refusal = request_.launchable ? launch_refusal(w, stack, request_.target) : std::nullopt;
     if (refusal) {
       request_.stacks_left_out.emplace_back(stack.id, refusal->reason);
       if (refusal->only_script) without_script.push_back(&stack);
@@ -303,15 +316,15 @@ void Resolver::choose_stacks() {
   add("no-stack", "--stack",
       reasons.empty() ? std::string("no stack that is planned by default runs on these instance types")
                       : "no export starts this work (" + reasons + ")",
-      "name a --stack, or give --launchable any");
+      request_.target != nullptr ? "export to another target, or plan other work"
+                                 : "name a --stack, or give --launchable any");
 }
 
 /// What no export can start is not planned either. A script of the user's own is his matter.
 std::optional<std::string> Resolver::refusal_of_named(const Stack& stack) const {
-  if (purpose_ != Purpose::Plan || !request_.launchable || !has_model_ || stack_export(stack.id) == nullptr) {
-    return std::nullopt;
-  }
-  const auto refusal = launch_refusal(request_.workload, stack);
+  if (purpose_ != Purpose::Plan || !request_.launchable || !has_model_) return std::nullopt;
+  if (request_.target == nullptr && stack_export(stack.id) == nullptr) return std::nullopt;
+  const auto refusal = launch_refusal(request_.workload, stack, request_.target);
   return refusal && !refusal->only_script ? std::optional(refusal->reason) : std::nullopt;
 }
 

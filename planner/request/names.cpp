@@ -101,8 +101,11 @@ std::vector<RequestName> before_dimensions() {
       {"program", RequestGroup::Launch, "user|tuned",
        "Whose program trains: a user's own, or a recipe as its authors tuned it, whose time is surer [user]",
        &RequestSpec::program},
-      {"launchable", RequestGroup::Launch, "job|any",
-       "What is planned where no --stack is named: job, what an export can start; any [job]", &RequestSpec::launchable},
+      {"launchable", RequestGroup::Launch, "job|any|TARGET",
+       "What is planned where no --stack is named: job, what an export can start; any; or only what a target of "
+       "`smplan "
+       "export` can say, such as torchtune [job]",
+       &RequestSpec::launchable},
   };
 }
 

@@ -22,6 +22,8 @@
 
 namespace smplan {
 
+struct ExportTarget;
+
 enum class Objective {
   Cost,
   Time,
@@ -127,6 +129,8 @@ struct PlanRequest {
   bool stacks_defaulted = false;  ///< the request names none
   /// Only what an export can start is planned (--launchable job).
   bool launchable = true;
+  /// Only what this target can say is planned (--launchable torchtune); nullptr: what any can.
+  const ExportTarget* target = nullptr;
   /// Whose program trains: how sure its time is.
   Program program = Program::Unknown;
   /// Stacks left out because no export writes the work for them or they cannot be told what the request says, each

@@ -41,6 +41,7 @@ class Resolver {
   void name_markets_without_prices();
   [[nodiscard]] std::vector<std::string> priced_regions(const std::string& instance) const;
   void refuse_empty_selection();
+  void read_launchable(std::string_view text);
   void read_stacks();
   void choose_stacks();
   bool refuses_span(const Stack& stack);
@@ -54,6 +55,7 @@ class Resolver {
   [[nodiscard]] std::optional<Diagnostic> refusal_of(const Stack& way) const;
   bool refuses_ways(const Stack& stack);
   void execute_stacks();
+  void adapt_experts();
 
   // recovery.cpp: what runs the job, and what keeps it going.
   void read_recovery();
@@ -73,6 +75,7 @@ class Resolver {
   void read_zero_stage();
   void read_fused_loss();
   void read_recomputation();
+  void narrow_to_target();
   void check_dimensions();
   void check_estimate();
   void check_sale();

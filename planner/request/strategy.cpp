@@ -1,9 +1,11 @@
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "models/layers/layers.hpp"
+#include "planner/export/launchable.hpp"
 #include "planner/request/fields.hpp"
 #include "planner/request/resolver.hpp"
 
@@ -50,7 +52,33 @@ void Resolver::read_dimensions() {
   read_zero_stage();
   read_fused_loss();
   read_recomputation();
+  if (request_.target != nullptr && has_model_ && !request_.stacks.empty()) narrow_to_target();
   check_dimensions();
+}
+
+/// What the request leaves open is what the target can say of it, under one of the stacks.
+void Resolver::narrow_to_target() {
+  // These depend on the number of devices, or every target has words for them.
+  constexpr std::array kOpen{Dimension::Data, Dimension::ShardDegree, Dimension::MicroBatch};
+  for (const DimensionRow& row : dimensions()) {
+    Choice& choice = request_[row.dimension];
+    if (row.of_execution || !choice.any() || std::find(kOpen.begin(), kOpen.end(), row.dimension) != kOpen.end()) {
+      continue;
+    }
+    const std::int32_t plain = row.plain(Strategy());
+    std::vector<std::int32_t> values{plain, plain + 1};
+    if (row.kind == DimensionRow::Kind::Switch) values = {0, 1};
+    if (row.kind == DimensionRow::Kind::Words) values = row.words->values;
+    std::vector<std::int32_t> said;
+    for (const Stack* stack : request_.stacks) {
+      const std::vector<std::int32_t> own = sayable(request_.workload, *stack, *request_.target, row, values);
+      said.insert(said.end(), own.begin(), own.end());
+    }
+    std::erase_if(values, [&](std::int32_t value) { return std::find(said.begin(), said.end(), value) == said.end(); });
+    const bool all =
+        row.kind == DimensionRow::Kind::Words ? values.size() == row.words->values.size() : values.size() == 2;
+    if (!all) choice.values = values;
+  }
 }
 
 /// Whether the loss keeps all logits (`plain`, off) or not (`fused`, `chunked`, on).

@@ -1,0 +1,114 @@
+// `--launchable TARGET`: what is planned for a target can be written for it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "planner/answer/plan_json.hpp"
+#include "planner/export/launchable.hpp"
+#include "planner/export/target.hpp"
+#include "planner/search/search.hpp"
+
+namespace smplan {
+namespace {
+
+using testing::HasSubstr;
+
+const Catalog& shipped() {
+  static const Catalog kCatalog = *Catalog::shipped();
+  return kCatalog;
+}
+
+RequestSpec spec_for(std::string_view target) {
+  RequestSpec spec;
+  spec.model = "llama-3.1-8b";
+  spec.instances = "ml.p5.48xlarge,ml.g6e.12xlarge,ml.p4d.24xlarge,ml.trn1.32xlarge";
+  spec.max_gpus = "32";
+  spec.launchable = std::string(target);
+  return spec;
+}
+
+/// Place of the first plan that the target can write, and of how many.
+std::pair<std::size_t, std::size_t> first_written(const RequestSpec& spec) {
+  const Result<PlanRequest> request = resolve(spec, shipped(), std::nullopt, Purpose::Plan);
+  EXPECT_TRUE(request) << to_string(request.error());
+  if (!request) return {};
+  const PlanSet set = search(*request, shipped(), {.threads = 1});
+  for (std::size_t i = 0; i < set.plans.size(); ++i) {
+    const TrainingPlan plan = training_plan_of(*request, set.plans[i], i + 1);
+    const ExportOptions options;
+    const Result<Export> out = export_plan({plan, options, shipped()}, *spec.launchable);
+    if (out) return {i + 1, set.plans.size()};
+  }
+  return {0, set.plans.size()};
+}
+
+TEST(PlannedTarget, SaysTheBestPlanOfEachWorkThatItKnows) {
+  std::size_t works = 0, written = 0;
+  for (const ExportTarget& target : export_targets()) {
+    if (target.side != TargetSide::Strategy) continue;
+    for (const char* method : {"", "full", "lora", "qlora"}) {
+      RequestSpec spec = spec_for(target.name);
+      if (*method != '\0') spec.finetune = method;
+      SCOPED_TRACE(fmt::format("{} {}", target.name, method));
+      const Result<PlanRequest> request = resolve(spec, shipped(), std::nullopt, Purpose::Plan);
+      if (!request) {
+        EXPECT_THAT(to_string(request.error()), HasSubstr("no export starts this work")) << "a reason, not a crash";
+        continue;
+      }
+      ++works;
+      // A pair of choices that the target cannot say together leaves its plan out, not the others.
+      const auto [first, plans] = first_written(spec);
+      if (plans == 0) continue;
+      EXPECT_GE(first, 1U);
+      EXPECT_LE(first, 3U);
+      ++written;
+    }
+  }
+  EXPECT_GE(works, 35U);
+  EXPECT_GE(written, works - 4) << "nothing fits in some";
+}
+
+TEST(PlannedTarget, NarrowsWhatTheRequestLeavesOpen) {
+  RequestSpec spec = spec_for("torchtune");
+  spec.finetune = "lora";
+  const Result<PlanRequest> request = resolve(spec, shipped(), std::nullopt, Purpose::Plan);
+  ASSERT_TRUE(request) << to_string(request.error());
+  ASSERT_FALSE(request->stacks.empty());
+  for (const Stack* stack : request->stacks) {
+    EXPECT_EQ(stack->id, "torchtune");
+    EXPECT_EQ(stack->execution.pure_half, Toggle::On) << "torchtune holds adapters in the format of the products";
+  }
+  EXPECT_EQ((*request)[Dimension::Tensor].values, std::vector<std::int32_t>{1});
+  EXPECT_EQ((*request)[Dimension::RecomputeLayers].values, std::vector<std::int32_t>{0});
+  EXPECT_FALSE((*request)[Dimension::Sharding].allows(Sharding::FsdpHybrid));
+}
+
+TEST(PlannedTarget, LeavesWhatTheRequestSays) {
+  RequestSpec spec = spec_for("verl");
+  spec.finetune = "full";
+  spec[Dimension::Recompute] = "selective";
+  const Result<PlanRequest> request = resolve(spec, shipped(), std::nullopt, Purpose::Plan);
+  ASSERT_TRUE(request) << to_string(request.error());
+  EXPECT_TRUE((*request)[Dimension::Recompute].allows(Recompute::Selective)) << "the export then says what it cannot";
+}
+
+TEST(PlannedTarget, IsAStrategyTargetByName) {
+  RequestSpec spec = spec_for("torchtunes");
+  EXPECT_THAT(to_string(resolve(spec, shipped(), std::nullopt, Purpose::Plan).error()), HasSubstr("torchtune"));
+  spec.launchable = "sagemaker-sdk-v3";  // a launcher takes what the stack's own file says
+  EXPECT_FALSE(resolve(spec, shipped(), std::nullopt, Purpose::Plan));
+  spec.launchable = "megatron";
+  spec.stack = "fsdp";
+  EXPECT_THAT(to_string(resolve(spec, shipped(), std::nullopt, Purpose::Plan).error()),
+              HasSubstr("an export to megatron does not run on it"));
+}
+
+TEST(PlannedTarget, EveryStrategyTargetIsPredictedAsAStack) {
+  for (const ExportTarget& target : export_targets()) {
+    std::size_t stacks = 0;
+    for (const Stack& stack : shipped().stacks()) stacks += runs_as(target, stack.id) ? 1 : 0;
+    EXPECT_EQ(stacks > 0, target.side == TargetSide::Strategy) << target.name;
+  }
+}
+
+}  // namespace
+}  // namespace smplan
