@@ -8,6 +8,7 @@
 #include "base/result.hpp"
 #include "catalogs/adapter_methods.hpp"
 #include "catalogs/architecture.hpp"
+#include "catalogs/expert_adapters.hpp"
 #include "catalogs/precision.hpp"
 #include "catalogs/training_loss.hpp"
 
@@ -58,8 +59,9 @@ struct Lora {
   LoraTargets targets = LoraTargets::Linear;
   /// Embedding and head are trained whole beside the adapters (`modules_to_save` of PEFT).
   bool train_embeddings = false;
-  const AdapterMethod* method = nullptr;  ///< of PEFT, other than LoRA
-  std::optional<AdapterKeeps> keeps;      ///< of adapters other than LoRA's in 16 bits
+  ExpertAdapters experts = ExpertAdapters::Separate;  ///< what of routed experts linear targets mean
+  const AdapterMethod* method = nullptr;              ///< of PEFT, other than LoRA
+  std::optional<AdapterKeeps> keeps;                  ///< of adapters other than LoRA's in 16 bits
   std::optional<AdapterWork> work;
   friend bool operator==(const Lora&, const Lora&) = default;
 };

@@ -45,7 +45,11 @@ double product_inputs(const Workload& w, const ActivationOptions& o, const Width
   return copy > 0 ? frozen + products * copy : b.product_input;
 }
 
-bool adapts_mlp(const Workload& w) { return w.lora.targets == LoraTargets::Linear; }
+bool adapts_mlp(const Workload& w) {
+  const Architecture& a = w.architecture;
+  const bool routed_alone = a.is_moe() && a.moe.n_shared_experts == 0 && !a.has_dense_mlp();
+  return w.lora.targets == LoraTargets::Linear && !(routed_alone && w.lora.experts == ExpertAdapters::None);
+}
 
 /// Input of a norm. Transformers' and torchtune's root-mean-square norms cast it to fp32, keep that, and what they
 /// normalised too if it meets a trained weight (transformers 4.45, LlamaRMSNorm; torchtune 0.3, RMSNorm). Under

@@ -152,6 +152,10 @@ AdapterWork adapter_work(const AdapterMethod& method, const Architecture& a, std
   return out;
 }
 
+ExpertAdapters expert_adapters_of(const Architecture& a, const Stack& stack) {
+  return stack.expert_parallel ? ExpertAdapters::Separate : peft_expert_adapters(a);
+}
+
 void weigh_adapters_of(Workload& w) {
   const AdapterMethod* method = w.lora.method;
   if (method == nullptr || method->is_lora()) return;

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "catalogs/adapter_methods.hpp"
+#include "catalogs/stack.hpp"
 #include "models/job/workload.hpp"
 
 namespace smplan {
@@ -36,7 +37,11 @@ AdapterKeeps adapter_keeps(const AdapterMethod& method, const Architecture& arch
 AdapterWork adapter_work(const AdapterMethod& method, const Architecture& architecture,
                          std::optional<LinearLayers> layers);
 
-/// Fills in both for the method of the workload's adapters, where it is not LoRA.
+/// What of routed experts adapters on all linear layers train: frameworks that spread experts hold each matrix of theirs
+/// as a layer of its own, the others adapt Transformers' code with PEFT.
+ExpertAdapters expert_adapters_of(const Architecture& architecture, const Stack& stack);
+
+/// Fills in what is kept and moved for the method of the workload's adapters, where it is not LoRA.
 void weigh_adapters_of(Workload& workload);
 
 }  // namespace smplan

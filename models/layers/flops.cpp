@@ -164,7 +164,7 @@ StepFlops step_flops(const LayerStack& layers, const Workload& w, const Strategy
   }
   double adapters = 0;
   if (w.finetune != FineTune::Full) {
-    adapters = 2 * number(active_lora_parameters(a, w.lora.rank, w.lora.targets));
+    adapters = 2 * number(active_lora_parameters(a, w.lora));
     model = 2 * linears + 3 * (forward.core + forward.states) + 3 * adapters + (w.trains_head() ? head : 0);
   }
   double repeated = flash ? reached.core / 2 : 0;

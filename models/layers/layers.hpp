@@ -158,14 +158,12 @@ std::int64_t active_matmul_parameters(const Architecture& architecture, const La
 
 /// Trainable adapter parameters of a LoRA run: `rank * (in + out)` per linear map. With latent attention queries and
 /// values are not told apart: all its projections count. Source: Hu et al. 2021.
-std::int64_t lora_parameters(const Architecture& architecture, std::int64_t rank, LoraTargets targets);
-/// Those that touch one token: `top_k` of the routed experts.
-std::int64_t active_lora_parameters(const Architecture& architecture, std::int64_t rank, LoraTargets targets);
-/// Those of routed experts, all of them.
-std::int64_t expert_lora_parameters(const Architecture& architecture, std::int64_t rank, LoraTargets targets);
-
-/// With what their method trains for each output.
+/// With what their method trains for each output beside it.
 std::int64_t lora_parameters(const Architecture& architecture, const Lora& lora);
+/// Those that touch one token: `top_k` of the routed experts.
+std::int64_t active_lora_parameters(const Architecture& architecture, const Lora& lora);
+/// Those of routed experts, all of them.
+std::int64_t expert_lora_parameters(const Architecture& architecture, const Lora& lora);
 /// What a run trains in all.
 std::int64_t trained_parameters(const Workload& workload);
 /// What a LoRA run trains in all: the adapters and, where they are trained too, embedding and head.

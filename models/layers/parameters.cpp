@@ -134,31 +134,35 @@ ParameterCount layer_parts(const Architecture& a, const LayerSpec& spec) {
   return p;
 }
 
-bool carries_adapter(const Architecture& a, Part part, LoraTargets targets) {
+bool carries_adapter(const Architecture& a, Part part, const Lora& lora) {
   if (part == Part::QueryValue) return true;
-  if (part == Part::Attention) return targets != LoraTargets::QueryValue || a.has_latent_attention();
-  return targets == LoraTargets::Linear && part != Part::Router && part != Part::LayerEmbedding;
+  if (part == Part::Attention) return lora.targets != LoraTargets::QueryValue || a.has_latent_attention();
+  if (part == Part::Expert && lora.experts == ExpertAdapters::None) return false;
+  return lora.targets == LoraTargets::Linear && part != Part::Router && part != Part::LayerEmbedding;
 }
 
 enum class Counted { All, Active, Experts };
 
-std::int64_t adapter_parameters(const Architecture& a, std::int64_t rank, LoraTargets targets, Counted counted,
-                                std::int64_t per_output = 0) {
+std::int64_t adapter_parameters(const Architecture& a, const Lora& lora, Counted counted) {
   const bool active_only = counted == Counted::Active;
+  const std::int64_t per_output = lora.method != nullptr && !active_only ? lora.method->output_parameters : 0;
+  // Gate and up as one: each of its two halves has all of twice the rank.
+  const bool fuses = lora.experts == ExpertAdapters::Fused && a.gated_mlp;
   std::int64_t sum = 0;
   for (const LayerRun& run : layer_stack(a)) {
     for_each_linear(a, run.spec, [&](Part part, std::int64_t in, std::int64_t out, std::int64_t copies) {
-      if (!carries_adapter(a, part, targets) || (counted == Counted::Experts && part != Part::Expert)) return;
+      if (!carries_adapter(a, part, lora) || (counted == Counted::Experts && part != Part::Expert)) return;
+      const bool is_fused = fuses && part == Part::Expert && in == a.routed_hidden() && copies > a.moe.n_experts;
       if (part == Part::Expert && active_only) copies = copies / a.moe.n_experts * a.moe.top_k;
       // Shared weights have one adapter, which touches a token at every depth.
       const std::int64_t layers = active_only ? run.count : run.count / run.sharing;
-      sum += layers * copies * (rank * (in + out) + per_output * out);
+      sum += layers * copies * (lora.rank * (in + (is_fused ? 2 : 1) * out) + per_output * out);
     });
   }
   // One matrix projects the embedding for all layers at once.
   const std::int64_t embedded = a.n_layers * a.layer_embeddings.width;
-  const bool projects = embedded > 0 && targets == LoraTargets::Linear && counted != Counted::Experts;
-  return sum + (projects ? rank * (a.hidden + embedded) : 0);
+  const bool projects = embedded > 0 && lora.targets == LoraTargets::Linear && counted != Counted::Experts;
+  return sum + (projects ? lora.rank * (a.hidden + embedded) : 0);
 }
 
 }  // namespace
@@ -229,21 +233,16 @@ std::int64_t active_parameters(const Architecture& a) {
   return count.total() - count.experts + count.experts / a.moe.n_experts * a.moe.top_k;
 }
 
-std::int64_t lora_parameters(const Architecture& a, std::int64_t rank, LoraTargets targets) {
-  return adapter_parameters(a, rank, targets, Counted::All);
-}
-
 std::int64_t lora_parameters(const Architecture& a, const Lora& lora) {
-  const std::int64_t per_output = lora.method != nullptr ? lora.method->output_parameters : 0;
-  return adapter_parameters(a, lora.rank, lora.targets, Counted::All, per_output);
+  return adapter_parameters(a, lora, Counted::All);
 }
 
-std::int64_t active_lora_parameters(const Architecture& a, std::int64_t rank, LoraTargets targets) {
-  return adapter_parameters(a, rank, targets, Counted::Active);
+std::int64_t active_lora_parameters(const Architecture& a, const Lora& lora) {
+  return adapter_parameters(a, lora, Counted::Active);
 }
 
-std::int64_t expert_lora_parameters(const Architecture& a, std::int64_t rank, LoraTargets targets) {
-  return adapter_parameters(a, rank, targets, Counted::Experts);
+std::int64_t expert_lora_parameters(const Architecture& a, const Lora& lora) {
+  return adapter_parameters(a, lora, Counted::Experts);
 }
 
 std::int64_t trained_parameters(const Workload& w) {

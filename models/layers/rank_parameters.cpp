@@ -41,7 +41,7 @@ double trained_root_parameters(const Workload& w, const Strategy& s, std::int32_
 
 RankParameters adapter_rank_parameters(const Architecture& a, const Lora& lora, const Strategy& s) {
   const auto all = static_cast<double>(lora_parameters(a, lora));
-  const auto experts = static_cast<double>(expert_lora_parameters(a, lora.rank, lora.targets));
+  const auto experts = static_cast<double>(expert_lora_parameters(a, lora));
   return {.dense = (all - experts) / s.tensor_parallel,
           .experts = experts / (static_cast<double>(s.expert_parallel) * s.expert_tensor())};
 }

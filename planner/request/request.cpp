@@ -61,6 +61,7 @@ Result<PlanRequest> Resolver::run(const std::optional<std::string>& environment_
   read_dimensions();
   fit_recovery();
   if (faults_.empty()) execute_stacks();
+  adapt_experts();
   read_limits();
   read_operation();
   if (purpose_ == Purpose::Estimate) check_estimate();
@@ -72,6 +73,19 @@ std::string market_list(const PlanRequest& request) {
   std::string list;
   for (const Market market : request.markets) list += (list.empty() ? "" : ",") + std::string(to_string(market));
   return list;
+}
+
+/// Plans of several frameworks share a workload: as the one that adapts most.
+void Resolver::adapt_experts() {
+  Workload& w = request_.workload;
+  if (w.finetune == FineTune::Full || request_.stacks.empty()) return;
+  w.lora.experts = expert_adapters_of(w.architecture, *request_.stacks.front());
+  for (const Stack* stack : request_.stacks) {
+    if (expert_adapters_of(w.architecture, *stack) != w.lora.experts) w.lora.experts = ExpertAdapters::Separate;
+  }
+  if (w.lora.experts == ExpertAdapters::None && w.lora.targets == LoraTargets::Linear) {
+    assume("PEFT adapts no routed expert of this model: adapters are on its other linear layers");
+  }
 }
 
 void Resolver::read_model() {
