@@ -327,6 +327,7 @@ void read_switches(ObjectReader& reader, Architecture& a) {
   flag("final_norm", a.final_norm);
   flag("embedding_norm", a.embedding_norm);
   flag("plain_gelu", a.plain_gelu);
+  flag("plain_attention", a.plain_attention);
   flag("half_logits", a.half_logits);
   flag("lm_head_bias", a.lm_head_bias);
 }

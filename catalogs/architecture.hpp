@@ -131,6 +131,8 @@ struct Architecture {
   bool embedding_norm = false;  ///< BLOOM, BERT
   bool lm_head_bias = false;
   bool plain_gelu = false;   ///< its public code computes GELU's tanh form operation by operation (gelu_new)
+  /// Its public code computes attention operation by operation and stores the scores: no scaled dot product attention.
+  bool plain_attention = false;
   bool half_logits = false;  ///< its public code leaves logits and loss in 16 bits where nothing casts them
   /// Tokens that a layer attends to; 0 is all. `sliding_window_stride` n: every n-th layer is global,
   /// the others windowed; 0: every layer windowed.

@@ -70,6 +70,7 @@ void add_switches(const Architecture& a, Json& out) {
   out["final_norm"] = a.final_norm;
   out["embedding_norm"] = a.embedding_norm;
   out["plain_gelu"] = a.plain_gelu;
+  if (a.plain_attention) out["plain_attention"] = true;
   out["half_logits"] = a.half_logits;
   out["lm_head_bias"] = a.lm_head_bias;
 }

@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "base/printable.hpp"
@@ -72,6 +73,13 @@ std::string text_type(const JsonValue& text) {
   Diagnostics none;
   const auto type = text.find("model_type");
   return type && type->is_string() ? type->as_text(none) : std::string();
+}
+
+/// Types whose classes say that they take no scaled dot product attention (_supports_sdpa): of scores with a bias, a
+/// cap or sinks. Source: transformers 5.24.0, modeling_*.py.
+bool computes_attention_by_operations(std::string_view model_type) {
+  constexpr std::array<std::string_view, 5> kTypes{"bloom", "gemma2", "gpt_neo", "gpt_oss", "mpt"};
+  return std::find(kTypes.begin(), kTypes.end(), model_type) != kTypes.end();
 }
 
 }  // namespace
@@ -207,6 +215,7 @@ Result<Architecture> read_hf_config(const JsonValue& config) {
   HfConfig keys(text ? *text : config, model_type, out, reader.variant, text ? &config : nullptr);
   Architecture a;
   a.family = model_type;
+  a.plain_attention = computes_attention_by_operations(model_type);
   reader.read(keys, a);
   if (reader.variant != nullptr) apply_hf_variant(*reader.variant, keys, a);
   if (out.empty()) read_hf_layer_types(keys, a);

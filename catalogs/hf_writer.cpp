@@ -601,6 +601,7 @@ Architecture essence(Architecture a) {
   a.family.clear();
   a.extra_parameters_note.clear();
   a.left_out.clear();
+  a.plain_attention = false;  // of the class, whatever the widths
   if (!a.has_dense_mlp()) a.ffn_hidden = 0;
   if (a.norm == NormKind::RmsNorm) a.norm_bias = true;
   if (a.moe.n_shared_experts == 0) a.moe.shared_expert_ffn_hidden = 0;

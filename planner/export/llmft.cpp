@@ -53,7 +53,8 @@ Json model_config(const ExportJob& job, Export& out) {
   Json m;
   m["model_name_or_path"] = weights_of(job, out);
   m["model_save_name"] = job_name_of(job);
-  m["attn_implementation"] = "sdpa";
+  m["attn_implementation"] = plan.strategy.execution.flash_attention == Toggle::Off ? "eager" : "sdpa";
+  out.said.push_back(Dimension::FlashAttention);
   m["apply_chat_template"] = false;
   m["device_map"] = nullptr;
   m["multimodal"] = false;

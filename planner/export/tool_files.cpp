@@ -195,6 +195,8 @@ void add_file(const ExportJob& job, std::string path, const Json& config, std::s
   if (package != "trl") out.notes.push_back(fmt::format("Install {} with its own instructions.", package));
 }
 
+bool stores_scores(const TrainingPlan& plan) { return plan.strategy.execution.flash_attention == Toggle::Off; }
+
 }  // namespace
 
 void check_trl(const TrainingPlan& plan, Diagnostics& faults) { check_tool(plan, &LossWord::trl, "TRL", faults); }
@@ -233,6 +235,8 @@ void write_trl(const ExportJob& job, Export& out, Diagnostics& faults) {
   c["dtype"] = masters || keeps_32_bits(plan.precision) ? "float32"
                : plan.precision == Precision::Fp16      ? "float16"
                                                         : "bfloat16";
+  if (stores_scores(plan)) c["attn_implementation"] = "eager";
+  out.said.push_back(Dimension::FlashAttention);
   c["dataset_name"] = data_set(out);
   c["max_length"] = plan.seq_len;
   if (plan.loss == nullptr) c["packing"] = plan.mean_seq_len == 0;
@@ -279,7 +283,8 @@ void write_axolotl(const ExportJob& job, Export& out, Diagnostics& faults) {
   add_common(job, c);
   c["lr_scheduler"] = "cosine";
   c["optimizer"] = optimizer_name(plan.optimizer);
-  c["flash_attention"] = true;
+  c[stores_scores(plan) ? "eager_attention" : "flash_attention"] = true;
+  out.said.push_back(Dimension::FlashAttention);
   if (plan.finetune != FineTune::Full) {
     c["adapter"] = to_string(plan.finetune);
     c["lora_r"] = plan.lora_rank;
@@ -362,6 +367,8 @@ void write_llama_factory(const ExportJob& job, Export& out, Diagnostics& faults)
   // Its own switch, on by default.
   c["disable_gradient_checkpointing"] = !recomputes_in_trainer(plan);
   c["optim"] = optimizer_name(plan.optimizer);
+  if (stores_scores(plan)) c["flash_attn"] = "disabled";
+  out.said.push_back(Dimension::FlashAttention);
   if (by_deepspeed(plan)) c["deepspeed"] = std::string(kDeepSpeedFile);
   if (is_fsdp(plan.strategy.sharding)) {
     c["fsdp"] = fsdp_words(plan);

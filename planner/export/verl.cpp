@@ -26,6 +26,9 @@ void check_trainer(const TrainingPlan& plan, std::string_view tool, Diagnostics&
   if (compile != Compile::Default && compile != Compile::Off) {
     refuse(faults, "verl compiles no layers", "plan with --compile off");
   }
+  if (plan.strategy.execution.flash_attention == Toggle::Off) {
+    refuse(faults, "verl packs sequences, which takes fused attention", "plan another model, or export to trl");
+  }
   if (plan.strategy.execution.loss_kernel == LossKernel::Linear) {
     refuse(faults, "verl's trainer takes the loss of logits", "plan with --loss-kernel default");
   }

@@ -63,6 +63,7 @@ void expect_reads_back(const Architecture& asked) {
   expected.name = read.name;
   expected.family = read.family;
   expected.extra_parameters_note = read.extra_parameters_note;
+  expected.plain_attention = read.plain_attention;
   EXPECT_THAT(read.left_out, IsEmpty());
   if (!asked.has_dense_mlp()) expected.ffn_hidden = read.ffn_hidden;
   if (asked.max_positions == 0) expected.max_positions = read.max_positions;
