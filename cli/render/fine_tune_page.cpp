@@ -8,6 +8,7 @@
 #include "base/figures.hpp"
 #include "cli/render/plan_table.hpp"
 #include "planner/export/launchable.hpp"
+#include "planner/export/target.hpp"
 
 namespace smplan::cli {
 namespace {
@@ -76,7 +77,9 @@ std::string fine_tune_text(const FineTuneQuestion& q, const FineTuneAnswer& a, c
   }
   for (const FineTuneRow& row : a.rows) {
     if (!row.plan) continue;
-    text += labelled("Launch:", row.method->name + ": " + launching(row.request.workload, *row.plan->stack).how, style);
+    text += labelled(
+        "Launch:", row.method->name + ": " + launching(row.request.workload, *row.plan->stack, row.request.target).how,
+        style);
   }
   std::vector<std::string> warnings;
   for (const FineTuneRow& row : a.rows) {
@@ -91,8 +94,10 @@ std::string fine_tune_text(const FineTuneQuestion& q, const FineTuneAnswer& a, c
     assumed.insert(assumed.end(), best->request.assumptions.begin(), best->request.assumptions.end());
   if (!assumed.empty()) text += labelled("Assumed:", fmt::format("{}", fmt::join(assumed, "; ")), style);
   if (best == nullptr) return text;
-  const bool exported = launching(best->request.workload, *best->plan->stack).by != "hand";
-  text += labelled("Next:", command_of(*best) + (exported ? " --export sagemaker-sdk-v3 --output job" : ""), style);
+  const ExportTarget* tool = best->request.target;
+  const bool exported = launching(best->request.workload, *best->plan->stack, tool).by != "hand";
+  const std::string target(tool != nullptr ? tool->name : "sagemaker-sdk-v3");
+  text += labelled("Next:", command_of(*best) + (exported ? " --export " + target + " --output job" : ""), style);
   return text;
 }
 

@@ -102,7 +102,8 @@ void add_launching(const PlanSet& set, const Style& style, std::string& text) {
       continue;
     }
     said.push_back(p.stack);
-    text += labelled("Launch:", p.stack->id + ": " + launching(set.request.workload, *p.stack).how, style);
+    text += labelled("Launch:", p.stack->id + ": " + launching(set.request.workload, *p.stack, set.request.target).how,
+                     style);
   }
 }
 
@@ -110,7 +111,7 @@ void add_launching(const PlanSet& set, const Style& style, std::string& text) {
 
 std::string footing(const PlanSet& set, const Style& style) {
   std::string text = warnings(set, style);
-  if (!set.request.launchable) add_launching(set, style, text);
+  if (!set.request.launchable || set.request.target != nullptr) add_launching(set, style, text);
   if (!set.plans.empty()) text += labelled("Prices:", prices(set), style);
   text += labelled("Candidates:", candidates(set), style);
   add_left_out(set.request, style, text);

@@ -483,7 +483,8 @@ Json fine_tune_rows(const FineTuneAnswer& answer) {
     out["instance_count"] = of([](const Plan& p) { return p.instance_count; });
     out["stack"] = of([](const Plan& p) { return p.stack->id; });
     out["strategy"] = of([](const Plan& p) { return to_string(p.strategy); });
-    out["launch"] = of([&](const Plan& p) { return std::string(launching(row.request.workload, *p.stack).by); });
+    out["launch"] = of(
+        [&](const Plan& p) { return std::string(launching(row.request.workload, *p.stack, row.request.target).by); });
     out["peak_gib"] = of([](const Plan& p) { return in_gib(p.memory.wanted); });
     out["limit_gib"] = of([](const Plan& p) { return in_gib(p.memory.limit); });
     out["out_of_memory_probability"] = of([](const Plan& p) { return p.out_of_memory_probability; });

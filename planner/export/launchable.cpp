@@ -87,7 +87,20 @@ std::vector<std::int32_t> sayable(const Workload& workload, const Stack& stack, 
   return out;
 }
 
-Launching launching(const Workload& workload, const Stack& stack) {
+std::vector<const ExportTarget*> tools_for(const Workload& workload, const Stack& stack) {
+  std::vector<const ExportTarget*> tools;
+  for (const ExportTarget& target : export_targets()) {
+    if (target.can.trains && !launch_refusal(workload, stack, &target)) tools.push_back(&target);
+  }
+  return tools;
+}
+
+Launching launching(const Workload& workload, const Stack& stack, const ExportTarget* target) {
+  if (target != nullptr) {
+    return {target->can.trains ? "tool" : "script",
+            fmt::format("smplan export --target {} writes the file of it{}", target->name,
+                        target->can.trains ? ", which its tool trains by" : ", the script is yours to write")};
+  }
   const StackExport* start = stack_export(stack.id);
   const auto refusal = launch_refusal(workload, stack);
   if (!refusal) {
@@ -122,8 +135,12 @@ std::optional<LaunchRefusal> launch_refusal(const Workload& workload, const Stac
     const std::vector<std::string> unsaid = inexpressible(plan, **own);
     if (!unsaid.empty()) return LaunchRefusal{unsaid.front()};
   }
-  if (start->needs_script()) return LaunchRefusal{stack.id + " needs a training script of your own", true};
-  return std::nullopt;
+  if (!start->needs_script()) return std::nullopt;
+  // A tool of that name knows what its own recipes train.
+  if (const auto tool = find_export_target(stack.id, "--stack"); tool && (*tool)->can.trains) {
+    if (const auto refusal = launch_refusal(workload, stack, *tool)) return refusal;
+  }
+  return LaunchRefusal{stack.id + " needs a training script of your own", true};
 }
 
 }  // namespace smplan

@@ -20,16 +20,20 @@ struct LaunchRefusal {
 
 /// Who starts a plan's job, and with what.
 struct Launching {
-  std::string_view by;  ///< `export`, `script`: an export around a script of the user's own, `hand`
+  std::string_view by;  ///< `export`, `script`: an export around a script of the user's own, `tool`, `hand`
   std::string how;
 };
-Launching launching(const Workload& workload, const Stack& stack);
+/// `target`: the one that is planned for; nullptr: whatever exports the stack.
+Launching launching(const Workload& workload, const Stack& stack, const ExportTarget* target = nullptr);
 
 /// Whatever the degrees: nobody starts the stack, its file or its program has no words for adapters, the framework
 /// lacks the model or the optimizer. nullopt where an export brings all that trains.
 /// `target`: the export that is asked for, a strategy target; nullptr: the one of the stack.
 std::optional<LaunchRefusal> launch_refusal(const Workload& workload, const Stack& stack,
                                             const ExportTarget* target = nullptr);
+
+/// Targets whose tool trains the work on that stack by its file alone, in the order of export_targets().
+std::vector<const ExportTarget*> tools_for(const Workload& workload, const Stack& stack);
 
 /// Those of a dimension's values that the target can say, where the rest is as plain as the stack has it; all of them
 /// where that makes no difference.

@@ -116,6 +116,7 @@ struct Capabilities {
   std::uint32_t precisions = 0;                    ///< set_of(Precision...)
   /// Of a strategy target: the stacks that its file is predicted as, with blanks between them.
   std::string_view stacks = {};
+  bool trains = false;  ///< what reads the file is a trainer: nobody writes a script
 };
 
 /// The reference program that an export brings as train.py.

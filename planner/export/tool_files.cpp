@@ -24,8 +24,8 @@ struct LossWord {
 constexpr std::array<LossWord, 6> kLosses{{{"dpo", "dpo", "dpo", "sigmoid"},
                                            {"orpo", "", "orpo", "orpo"},
                                            {"simpo", "", "simpo", "simpo"},
-                                           {"kto", "", "kto", ""},
-                                           {"reward", "", "", ""},
+                                           {"kto", "kto", "kto", "kto"},
+                                           {"reward", "reward", "", "rm"},
                                            {"cpo", "", "", ""}}};
 
 std::string_view word_of(const TrainingLoss& loss, std::string_view LossWord::*tool) {
@@ -243,6 +243,9 @@ void write_trl(const ExportJob& job, Export& out, Diagnostics& faults) {
   if (plan.loss != nullptr && plan.loss->frozen == FrozenModel::Reference) {
     c["precompute_ref_log_probs"] = plan.reference == Reference::Precomputed;
   }
+  // Settings that only the loss's own trainer has, at their usual values: they tell whose file it is.
+  if (plan.loss != nullptr && plan.loss->name == "kto") c["desirable_weight"] = 1.0;
+  if (plan.loss != nullptr && plan.loss->scalar_head) c["center_rewards_coefficient"] = 0.0;
   c["per_device_train_batch_size"] = examples_of_a_pass(plan);
   add_common(job, c);
   c["lr_scheduler_type"] = "cosine";
@@ -253,6 +256,8 @@ void write_trl(const ExportJob& job, Export& out, Diagnostics& faults) {
     c["lora_alpha"] = 2 * plan.lora_rank;
     c["lora_target_modules"] = peft_targets(plan);
     if (plan.lora_embeddings) c["lora_modules_to_save"] = Json::array({"embed_tokens", "lm_head"});
+    // The head that gives one number is trained whole.
+    if (plan.loss != nullptr && plan.loss->scalar_head) c["lora_task_type"] = "SEQ_CLS";
     say_kind(plan.adapters, &KindWord::trl, c);
   }
   if (plan.finetune == FineTune::Qlora) {
@@ -327,8 +332,11 @@ void write_llama_factory(const ExportJob& job, Export& out, Diagnostics& faults)
   const TrainingPlan& plan = job.plan;
   Json c;
   c["model_name_or_path"] = weights_of(job, out);
-  c["stage"] = plan.loss != nullptr ? "dpo" : "sft";
-  if (plan.loss != nullptr) c["pref_loss"] = word_of(*plan.loss, &LossWord::factory);
+  // Two losses are stages of their own, the others kinds of DPO's.
+  const std::string_view loss = plan.loss != nullptr ? word_of(*plan.loss, &LossWord::factory) : "sft";
+  const bool is_stage = loss == "sft" || loss == "kto" || loss == "rm";
+  c["stage"] = is_stage ? loss : "dpo";
+  if (!is_stage) c["pref_loss"] = loss;
   c["do_train"] = true;
   c["finetuning_type"] = plan.trained_layers ? "freeze" : plan.finetune == FineTune::Full ? "full" : "lora";
   if (plan.trained_layers) {

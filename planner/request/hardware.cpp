@@ -293,12 +293,16 @@ void Resolver::choose_stacks() {
     }
     const auto refusal = request_.launchable ? launch_refusal(w, stack, request_.target) : std::nullopt;
     if (refusal) {
-      request_.stacks_left_out.emplace_back(stack.id, refusal->reason);
+      const auto tools = request_.target == nullptr ? tools_for(w, stack) : std::vector<const ExportTarget*>();
+      const std::string by =
+          tools.empty() ? "" : fmt::format("; --export {} plans it for that tool", tools.front()->name);
+      request_.stacks_left_out.emplace_back(stack.id, refusal->reason + by);
       if (refusal->only_script) without_script.push_back(&stack);
     } else {
       request_.stacks.push_back(&stack);
     }
   }
+  if (request_.stacks.empty() && request_.launchable && request_.target == nullptr && choose_tool()) return;
   // Better a job that lacks its script than none.
   if (request_.stacks.empty() && !without_script.empty()) {
     request_.stacks = std::move(without_script);
@@ -318,6 +322,29 @@ void Resolver::choose_stacks() {
                       : "no export starts this work (" + reasons + ")",
       request_.target != nullptr ? "export to another target, or plan other work"
                                  : "name a --stack, or give --launchable any");
+}
+
+/// Where no job brings a program that trains the work, a tool may train it by its file: the first that does, on all
+/// stacks that it runs as.
+bool Resolver::choose_tool() {
+  std::vector<std::pair<const ExportTarget*, const Stack*>> found;
+  for (const Stack& stack : catalog_.stacks()) {
+    if (!stack.supported_for_fine_tuning || !runs_somewhere(stack) || recovery_refusal(stack)) continue;
+    for (const ExportTarget* tool : tools_for(request_.workload, stack)) found.emplace_back(tool, &stack);
+  }
+  if (found.empty()) return false;
+  // Targets stand in one table: the first of them.
+  request_.target = std::min_element(found.begin(), found.end())->first;
+  for (const auto& [tool, stack] : found) {
+    if (tool == request_.target && !lists(request_.stacks, stack)) request_.stacks.push_back(stack);
+  }
+  std::erase_if(request_.stacks_left_out, [&](const auto& left) {
+    return std::any_of(request_.stacks.begin(), request_.stacks.end(),
+                       [&](const Stack* stack) { return stack->id == left.first; });
+  });
+  assume(fmt::format("{} trains: no program of an export does, `--export {}` writes its file", request_.target->name,
+                     request_.target->name));
+  return true;
 }
 
 /// What no export can start is not planned either. A script of the user's own is his matter.

@@ -44,6 +44,7 @@ class Resolver {
   void read_launchable(std::string_view text);
   void read_stacks();
   void choose_stacks();
+  bool choose_tool();
   bool refuses_span(const Stack& stack);
   [[nodiscard]] std::optional<std::string> refusal_of_named(const Stack& stack) const;
   [[nodiscard]] bool runs_somewhere(const Stack& stack) const;

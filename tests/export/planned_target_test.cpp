@@ -5,6 +5,7 @@
 #include "planner/answer/plan_json.hpp"
 #include "planner/export/launchable.hpp"
 #include "planner/export/target.hpp"
+#include "planner/preflight/job.hpp"
 #include "planner/search/search.hpp"
 
 namespace smplan {
@@ -92,6 +93,46 @@ TEST(PlannedTarget, LeavesWhatTheRequestSays) {
   const Result<PlanRequest> request = resolve(spec, shipped(), std::nullopt, Purpose::Plan);
   ASSERT_TRUE(request) << to_string(request.error());
   EXPECT_TRUE((*request)[Dimension::Recompute].allows(Recompute::Selective)) << "the export then says what it cannot";
+}
+
+TEST(PlannedTarget, IsAToolWhereNoProgramTrainsTheWork) {
+  for (const auto& [loss, tool] :
+       {std::pair{"orpo", "axolotl"}, {"simpo", "axolotl"}, {"kto", "trl"}, {"reward", "trl"}}) {
+    for (const char* method : {"full", "lora"}) {
+      SCOPED_TRACE(fmt::format("{} {}", loss, method));
+      RequestSpec spec = spec_for("");
+      spec.launchable.reset();
+      spec.finetune = method;
+      spec.loss = loss;
+      const Result<PlanRequest> request = resolve(spec, shipped(), std::nullopt, Purpose::Plan);
+      ASSERT_TRUE(request) << to_string(request.error());
+      ASSERT_NE(request->target, nullptr);
+      EXPECT_EQ(request->target->name, tool);
+      EXPECT_EQ(launching(request->workload, *request->stacks.front(), request->target).by, "tool");
+      const PlanSet set = search(*request, shipped(), {.threads = 1});
+      ASSERT_FALSE(set.plans.empty());
+      const TrainingPlan plan = training_plan_of(*request, set.plans.front(), 1);
+      const ExportOptions options;
+      const Result<Export> out = export_plan({plan, options, shipped()}, tool);
+      ASSERT_TRUE(out) << to_string(out.error());
+      const Result<Job> job = read_job(out->files.front().content, out->files.front().path, std::nullopt);
+      ASSERT_TRUE(job) << to_string(job.error());
+      EXPECT_EQ(job->strategy.loss.value_or(""), loss) << "whose file it is stands in it";
+    }
+  }
+}
+
+TEST(PlannedTarget, IsNoToolWhereAJobBringsItsProgram) {
+  RequestSpec spec = spec_for("");
+  spec.launchable.reset();
+  spec.finetune = "full";
+  spec.loss = "dpo";
+  const Result<PlanRequest> request = resolve(spec, shipped(), std::nullopt, Purpose::Plan);
+  ASSERT_TRUE(request) << to_string(request.error());
+  EXPECT_EQ(request->target, nullptr);
+  std::string left;
+  for (const auto& [stack, reason] : request->stacks_left_out) left += stack + ": " + reason + "\n";
+  EXPECT_THAT(left, HasSubstr("--export trl plans it for that tool")) << "which shards";
 }
 
 TEST(PlainAttention, IsPlannedAsTransformersComputesIt) {
