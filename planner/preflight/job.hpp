@@ -12,6 +12,8 @@
 
 namespace smplan {
 
+struct Architecture;
+
 /// The files that `check` understands.
 enum class JobKind {
   CreateTrainingJob,
@@ -222,6 +224,8 @@ struct Job {
   std::string split_unknown;
   /// The model by the name that the file has for it: of a hub, of torchtune, or a folder.
   Text model;
+  /// The catalog's, or the flags', where it is one model by name; complete_job() fills it.
+  std::shared_ptr<const Architecture> architecture;
   /// In the order of the reader.
   std::vector<Unread> unread;
   Launcher launcher;

@@ -517,6 +517,11 @@ Result<void> complete_job(Job& job, const Catalog& catalog, const CheckOptions& 
   const Result<PlanRequest> request = resolve(same_work(spec), catalog, options.environment_region);
   if (!request) return tl::unexpected<Diagnostics>(request.error());
   fill_architecture(s, request->workload.architecture);
+  const std::optional<std::string> own = model_of(job, catalog);
+  // A flag may ask of another model than the file's; one of so many parameters has no classes.
+  if (!spec.params && (!own || *own == request->workload.architecture.name)) {
+    job.architecture = std::make_shared<const Architecture>(request->workload.architecture);
+  }
   fill(s.sequence_length, request->workload.seq_len, "seq-len");
   return {};
 }

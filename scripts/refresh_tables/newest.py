@@ -18,6 +18,7 @@ PACKAGES = {
     # 0.3 has no TOML: its configurations are Python functions.
     "torchtitan": ("torchtitan<0.3",),
     "trl": ("trl", "transformers"),
+    "transformers": ("transformers",),
     "axolotl": ("axolotl",),
     # It takes no newer transformers (its METADATA).
     "llama-factory": ("llamafactory", "transformers<=5.6.0"),

@@ -104,5 +104,6 @@ std::span<const Rule> debugger_rules();
 std::span<const Rule> account_rules();
 std::span<const Rule> folder_rules();
 std::span<const Rule> combination_rules();
+std::span<const Rule> module_rules();
 
 }  // namespace smplan
