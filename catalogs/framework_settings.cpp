@@ -83,7 +83,24 @@ FrameworkSetting read_setting(const JsonValue& value, Diagnostics& out) {
   return s;
 }
 
-SettingSection read_section(const JsonValue& value, Diagnostics& out) {
+/// With the rows that it shares with a section which stands before it.
+void read_shared_rows(ObjectReader& reader, const std::vector<SettingSection>& before, SettingSection& section) {
+  const auto like = reader.optional_string("like");
+  const std::vector<std::string> names = texts(reader, "names");
+  if (!like) return;
+  const auto other =
+      std::find_if(before.begin(), before.end(), [&](const SettingSection& one) { return one.path == *like; });
+  for (const std::string& name : names) {
+    const FrameworkSetting* setting = other == before.end() ? nullptr : other->find(name);
+    if (setting == nullptr) {
+      reader.diagnostics().push_back({"bad-value", reader.location("names"), "no row " + name, "run scripts/refresh"});
+    } else {
+      section.settings.push_back(*setting);
+    }
+  }
+}
+
+SettingSection read_section(const JsonValue& value, const std::vector<SettingSection>& before, Diagnostics& out) {
   ObjectReader reader(value, out);
   SettingSection section;
   section.path = reader.string("path");
@@ -94,6 +111,7 @@ SettingSection read_section(const JsonValue& value, Diagnostics& out) {
   section.same = texts(reader, "same");
   section.when = texts(reader, "when");
   section.open_when = texts(reader, "open_when");
+  read_shared_rows(reader, before, section);
   for (const JsonValue& row : reader.array("fields")) section.settings.push_back(read_setting(row, out));
   reader.finish();
   return section;
@@ -109,7 +127,9 @@ FrameworkTable read_table(const JsonValue& document, Diagnostics& out) {
   table.version = reader.string("version");
   table.source = reader.string("source");
   table.as_of = reader.string("as_of");
-  for (const JsonValue& section : reader.array("sections")) table.sections.push_back(read_section(section, out));
+  for (const JsonValue& section : reader.array("sections")) {
+    table.sections.push_back(read_section(section, table.sections, out));
+  }
   reader.finish();
   return table;
 }

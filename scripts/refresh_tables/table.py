@@ -30,6 +30,7 @@ class Section:
     same: list = dataclasses.field(default_factory=list)  # other paths that it is the section of
     sharing: bool = False  # with others of its kind that are equal
     open_when: list = dataclasses.field(default_factory=list)  # other keys may be right, where it has one of these
+    like: str | None = None  # the section whose rows it shares
 
     def add(self, name: str, **members) -> None:
         if any(is_repr(word) for word in members.get("values") or ()):
@@ -98,7 +99,7 @@ def laid_over(old: dict | None, table: Table) -> dict:
     newer = old is None or numbers(table.version) >= numbers(old["version"])
     version = table.version if newer else old["version"]
     sections = {path: {"path": path, "reader": s.reader, "unknown": s.unknown, "auto": s.auto, "when": s.when,
-                       "open_when": s.open_when,
+                       "open_when": s.open_when, **({} if s.like is None else {"like": s.like}),
                        "sharing": s.sharing, "fields": {row["name"]: sorted_row(row) for row in s.fields}}
                 for s in table.sections for path in (s.path, *s.same)}
     for section in expanded((old or {}).get("sections", [])):
@@ -123,8 +124,8 @@ def laid_over(old: dict | None, table: Table) -> dict:
     return {"schema": SCHEMA, "framework": table.framework, "version": version,
             "source": table.source if newer else old["source"],
             "as_of": datetime.date.today().isoformat(),
-            "sections": shared([{**section, "fields": sorted(section["fields"].values(), key=lambda row: row["name"])}
-                                for _, section in sorted(sections.items())])}
+            "sections": likened(shared([{**section, "fields": sorted(section["fields"].values(), key=lambda row: row["name"])}
+                                        for _, section in sorted(sections.items())]))}
 
 
 def text_of(document: dict) -> str:
@@ -136,6 +137,7 @@ def text_of(document: dict) -> str:
         if section.get("auto"):
             members["auto"] = True
         members.update({key: section[key] for key in ("sharing", "same", "when", "open_when") if section.get(key)})
+        members.update({key: section[key] for key in ("like", "names") if key in section})
         start = json.dumps(members)[:-1]
         rows = ",\n".join("      " + json.dumps(row) for row in section["fields"])
         sections.append(f'    {start}, "fields": [\n{rows}\n    ]}}')
@@ -143,10 +145,32 @@ def text_of(document: dict) -> str:
     return f'{{\n{head},\n  "sections": [\n{body}\n  ]\n}}\n'
 
 
+def likened(sections: list) -> list:
+    """Rows that stand in the section which another is like are only named there."""
+    by_path = {section["path"]: {row["name"]: row for row in section["fields"]} for section in sections}
+    out = []
+    for section in sections:
+        rows = by_path.get(section.get("like"))
+        if rows is None:
+            out.append(section)
+            continue
+        same = [row["name"] for row in section["fields"] if rows.get(row["name"]) == row]
+        out.append({**section, "names": same, "fields": [row for row in section["fields"] if row["name"] not in same]})
+    return out
+
+
+def in_full(sections: list) -> list:
+    """With the rows of the sections that they are like."""
+    by_path = {section["path"]: {row["name"]: row for row in section["fields"]} for section in sections}
+    return [section if section.get("like") is None else
+            {**section, "fields": [*section["fields"], *(by_path[section["like"]][name] for name in section["names"])]}
+            for section in sections]
+
+
 def expanded(sections: list) -> list:
     """A section for each path: some share theirs."""
-    return [{**section, "path": path, "same": []} for section in sections
-            for path in (section["path"], *section.get("same", []))]
+    return [{key: value for key, value in {**section, "path": path, "same": []}.items() if key != "names"}
+            for section in in_full(sections) for path in (section["path"], *section.get("same", []))]
 
 
 def shared(sections: list) -> list:

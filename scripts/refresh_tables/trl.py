@@ -9,7 +9,7 @@ import re
 import sys
 
 from refresh_tables.megatron import torchrun
-from refresh_tables.sources import MISSING, Sources, calls, keywords, literal, parsed
+from refresh_tables.sources import MISSING, Sources, calls, keywords, last_name, literal, parsed
 from refresh_tables.table import Section, Table
 
 # TRL's modules that hold a dataclass of arguments, and transformers'.
@@ -88,6 +88,9 @@ def launchers() -> Section:
             if isinstance(name, str) and name.startswith("--"):
                 if all(row["name"] != name[2:].replace("_", "-") for row in section.fields):
                     section.add(name[2:].replace("_", "-"), types=["any"])
+    # `trl sft` hands on what its classes lack, and looks up one option before.
+    if (folder_of("trl") / "cli/accelerate_config.py").exists():
+        section.add("accelerate-config", types=["any"])
     for row in section.fields:
         row.update({"types": ["any"]})
     return section
@@ -111,6 +114,33 @@ def as_options(section: Section) -> None:
             row["nargs"] = "many"
 
 
+def parsed_classes(script: pathlib.Path) -> list:
+    """Names of the dataclasses that a script's parser is made of."""
+    for node in ast.walk(parsed(script)):
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "dataclass_types":
+            return [last_name(one) for one in getattr(node.value, "elts", [])]
+    for call in calls(parsed(script), "TrlParser"):
+        if call.args and isinstance(call.args[0], ast.Tuple):
+            return [last_name(one) for one in call.args[0].elts]
+    return []
+
+
+def commands(trl: pathlib.Path, sources: Sources) -> list:
+    """A section for each command that trains: `trl sft` takes the fields of its own classes alone."""
+    sections = []
+    for script in sorted((trl / "scripts").glob("*.py")):
+        classes = parsed_classes(script)
+        if not any("TrainingArguments" in [node.name for node in sources.bases(made)] for made in classes):
+            continue
+        section = Section(f":{script.stem}", "argparse", "refused", like="")
+        for made in classes:
+            add(section, sources, made)
+        for name, types in OF_PARSER.items():
+            section.add(name, types=types)
+        sections.append(section)
+    return sections
+
+
 def read() -> Table:
     trl, transformers = folder_of("trl"), folder_of("transformers")
     files = sorted({file for pattern in FILES for file in trl.parent.glob(pattern)})
@@ -124,9 +154,10 @@ def read() -> Table:
             add(section, sources, made, of_all)
     for name, types in OF_PARSER.items():
         section.add(name, types=types)
-    as_options(section)
-    fsdp_words(section, transformers / "trainer_utils.py")
-    sections = [section]
+    sections = [section, *commands(trl, sources)]
+    for one in sections:
+        as_options(one)
+        fsdp_words(one, transformers / "trainer_utils.py")
     if (trl.parent / "deepspeed").is_dir():  # an environment, not the sources of one version
         sections.append(launchers())
     version = version_of(trl)

@@ -19,12 +19,16 @@ using Type = FrameworkSetting::Type;
 
 const FrameworkTable* table_of(const Job& job) { return framework_table(to_string(job.kind)); }
 
+std::string underscored(std::string name) {
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
 /// The file's key as the table has it: a tree of options has hyphens for underscores.
 std::string key_of(const SettingSection& section, const Node& node, const FrameworkSetting*& setting) {
   setting = section.find(node.key);
   if (setting != nullptr || section.reader != SettingReader::Argparse) return node.key;
-  std::string name = node.key;
-  std::replace(name.begin(), name.end(), '-', '_');
+  const std::string name = underscored(node.key);
   setting = section.find(name);
   const auto has_underscore = [](const FrameworkSetting& s) { return s.name.find('_') != std::string::npos; };
   const bool underscores = std::any_of(section.settings.begin(), section.settings.end(), has_underscore);
@@ -35,13 +39,36 @@ bool has_one_of(const Node& root, const std::vector<std::string>& keys) {
   return std::any_of(keys.begin(), keys.end(), [&](const std::string& key) { return root.has(key); });
 }
 
+/// The command of TRL that a line runs, or its script in TRL's own package: `sft`; empty where none of them is there.
+std::string trl_command(const Node& root) {
+  std::vector<std::string_view> words = words_of(root.text);
+  for (const Node& option : root.items) {
+    for (const Node& word : option.items) words.push_back(word.text);
+  }
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    constexpr std::string_view kScripts = "trl/scripts/";
+    const std::size_t script = words[i].rfind(kScripts);
+    if (script != std::string_view::npos && words[i].ends_with(".py")) {
+      std::string_view name = words[i].substr(script + kScripts.size());
+      name.remove_suffix(3);
+      return std::string(name);
+    }
+    const bool program = words[i] == "trl" || words[i].ends_with("/trl");
+    if (program && i + 1 < words.size()) return std::string(words[i + 1]);
+  }
+  return {};
+}
+
 /// The section of the whole file: accelerate has one for each of its environments, others by the keys of a file.
 const SettingSection* root_section(const FrameworkTable& table, const Job& job) {
   for (const SettingSection& section : table.sections) {
     if (has_one_of(job.root(), section.when)) return &section;
   }
   const Node* environment = job.root().find("compute_environment");
-  const SettingSection* own = environment == nullptr ? nullptr : table.find(":" + environment->text);
+  const std::string chosen = environment != nullptr     ? environment->text
+                             : job.kind == JobKind::Trl ? trl_command(job.root())
+                                                        : "";
+  const SettingSection* own = chosen.empty() ? nullptr : table.find(":" + chosen);
   return own != nullptr ? own : table.find("");
 }
 
@@ -462,7 +489,32 @@ std::string slip_of(const std::string& name, const std::vector<std::string>& kno
   return {};
 }
 
+/// One of several commands of a framework, each with settings of its own.
+bool is_command(const SettingSection& section, const FrameworkTable& table) {
+  return section.path.starts_with(':') && section.reader == SettingReader::Argparse &&
+         table.find("launcher") != nullptr;
+}
+
+/// The other commands that take it: `trl grpo`.
+std::string commands_with(const std::string& name, const FrameworkTable& table) {
+  std::string out;
+  for (const SettingSection& section : table.sections) {
+    const FrameworkSetting* setting = is_command(section, table) ? section.find(name) : nullptr;
+    if (setting == nullptr || !setting->last.empty()) continue;
+    out += (out.empty() ? "`" : ", `") + table.framework + " " + section.path.substr(1) + "`";
+  }
+  return out;
+}
+
+/// Of an older version, whose commands may have taken it.
+bool is_of_older_version(const Place& place, const std::string& name) {
+  const SettingSection* all = is_command(place.section, place.table) ? place.table.find("") : nullptr;
+  const FrameworkSetting* setting = all == nullptr ? nullptr : all->find(name);
+  return setting != nullptr && !setting->last.empty();
+}
+
 std::string section_name(const SettingSection& section, const FrameworkTable& table) {
+  if (is_command(section, table)) return "`" + table.framework + " " + section.path.substr(1) + "`";
   const std::string path = section.path.substr(0, section.path.find(':'));
   return path.empty() ? table.framework + "'s file" : path;
 }
@@ -488,6 +540,8 @@ void unknown_member(const Place& place, const Node& member, const std::string& n
   finding.source = place.table.source;
   const auto near = slip.empty() ? nearest_names(name, known, 1) : std::vector<std::string>{slip};
   if (!near.empty()) finding.fix = "did you mean " + near.front() + "?";
+  const std::string others = is_command(place.section, place.table) ? commands_with(name, place.table) : "";
+  if (!others.empty()) finding.fix = "delete it: it is a setting of " + others;
   if (refused || (options && !slip.empty())) return;
   finding.severity = Severity::Warning;
   finding.message += options ? ": its parser refuses it, unless the script adds it" : ": it is dropped without a word";
@@ -510,16 +564,77 @@ bool is_extended(const Job& job) {
 
 }  // namespace
 
+namespace {
+
+/// argparse takes the beginning of one option's name for it.
+bool is_abbreviated(const Place& place, std::string_view name) {
+  const auto begins = [&](const FrameworkSetting& s) {
+    return s.name.starts_with(name) ||
+           std::any_of(s.also.begin(), s.also.end(), [&](const std::string& other) { return other.starts_with(name); });
+  };
+  const auto& all = place.section.settings;
+  const auto current = [&](const FrameworkSetting& s) { return s.last.empty() && begins(s); };
+  return is_command(place.section, place.table) &&
+         (std::count_if(all.begin(), all.end(), begins) == 1 || std::count_if(all.begin(), all.end(), current) == 1);
+}
+
+/// Keys of the file that the command lacks though another command has them; nullopt where one is of no command.
+std::optional<std::vector<const Node*>> lacking(const Place& place, const SettingSection& command) {
+  std::vector<const Node*> out;
+  for (const Node& member : place.object.items) {
+    const FrameworkSetting* setting = nullptr;
+    const std::string name = key_of(place.section, member, setting);
+    if (setting == nullptr || !setting->last.empty() || command.find(name) != nullptr) continue;
+    if (commands_with(name, place.table).empty()) return std::nullopt;
+    out.push_back(&member);
+  }
+  return out;
+}
+
+/// Keys that no command takes together, where the command is not known: those that the likeliest lacks.
+void settings_of_two_commands(const Place& place, Report& report) {
+  const SettingSection* likeliest = nullptr;
+  std::vector<const Node*> fewest;
+  for (const SettingSection& section : place.table.sections) {
+    if (!is_command(section, place.table)) continue;
+    auto missing = lacking(place, section);
+    if (!missing || missing->empty()) return;
+    if (likeliest != nullptr && missing->size() >= fewest.size()) continue;
+    likeliest = &section;
+    fewest = std::move(*missing);
+  }
+  if (likeliest == nullptr) return;
+  const Node& first = *fewest.front();
+  const std::string command = section_name(*likeliest, place.table);
+  Finding& finding = report.at(first, {quote(first.key), command});
+  finding.severity = Severity::Warning;
+  finding.message += ", which takes " + std::string(fewest.size() == 1 ? "all" : "most") +
+                     " of the others: no command takes them together, unless the script adds it";
+  finding.fix = "which command is it for? it is a setting of " + commands_with(underscored(first.key), place.table);
+  finding.source = place.table.source;
+}
+
+/// An option of the launcher, in its line, or in the file that `trl sft --config` hands it on from.
+bool is_of_launcher(std::string name, const SettingSection* launcher) {
+  std::replace(name.begin(), name.end(), '_', '-');
+  return launcher != nullptr && launcher->find(name) != nullptr;
+}
+
+}  // namespace
+
 void unknown_settings(const CheckInput& in, Report& report) {
   if (is_extended(in.job)) return;
   each_object(in, [&](const Place& place) {
-    const SettingSection* launcher = place.section.path.empty() ? place.table.find("launcher") : nullptr;
+    const bool whole = place.section.path.empty() || is_command(place.section, place.table);
+    const SettingSection* launcher = whole ? place.table.find("launcher") : nullptr;
     const bool options = is_command_line(in);
+    if (place.section.path.empty() && in.job.kind == JobKind::Trl) settings_of_two_commands(place, report);
     int unknown = 0;
     for (const Node& member : place.object.items) {
       const FrameworkSetting* setting = nullptr;
       const std::string name = key_of(place.section, member, setting);
-      if (setting != nullptr || (options && launcher != nullptr && launcher->find(member.key) != nullptr)) continue;
+      if (setting != nullptr || is_of_launcher(member.key, launcher)) continue;
+      if (is_of_older_version(place, name) || (options && is_abbreviated(place, name))) continue;
       // Whole sections may come with --job.custom_config_module on the command line.
       const bool section = place.section.path.empty() && in.job.kind == JobKind::TorchTitan && member.is_object();
       if (section && slip_of(name, names_of(place.section)).empty() && !misspells_absent(name, place)) continue;
