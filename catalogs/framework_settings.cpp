@@ -37,6 +37,15 @@ std::vector<std::string> texts(ObjectReader& reader, std::string_view key) {
   return out;
 }
 
+std::vector<std::string> one_or_several(ObjectReader& reader, std::string_view key) {
+  const auto value = reader.optional_value(key);
+  if (!value) return {};
+  if (value->is_string()) return {value->as_string(reader.diagnostics())};
+  std::vector<std::string> out;
+  for (const JsonValue& one : value->as_array(reader.diagnostics())) out.push_back(one.as_string(reader.diagnostics()));
+  return out;
+}
+
 std::vector<Type> types(ObjectReader& reader, std::string_view key) {
   std::vector<Type> out;
   for (const std::string& word : texts(reader, key)) {
@@ -61,7 +70,9 @@ FrameworkSetting read_setting(const JsonValue& value, Diagnostics& out) {
   s.items = types(reader, "items");
   s.values = texts(reader, "values");
   s.free = types(reader, "free");
-  s.open_with = reader.optional_string("open_with").value_or("");
+  s.open_with = one_or_several(reader, "open_with");
+  s.unless = texts(reader, "unless");
+  s.grows = reader.optional_bool("grows").value_or(false);
   for (const JsonValue& word : reader.optional_array("older")) s.older.push_back(read_older(word, out));
   s.any_case = reader.optional_string("case").has_value();
   s.separated = reader.optional_bool("separated").value_or(false);

@@ -38,8 +38,10 @@ struct FrameworkSetting {
   std::vector<Type> types;        ///< any of these
   std::vector<Type> items;        ///< of a list's entries; empty: anything
   std::vector<std::string> values;
-  std::vector<Type> free;  ///< types that `values` do not bind: "auto", or any number
-  std::string open_with;   ///< a text with this in it is no word of `values`, and will do: a path
+  std::vector<Type> free;              ///< types that `values` do not bind: "auto", or any number
+  std::vector<std::string> open_with;  ///< a text with one of these in it is no word of `values`, and will do: a path
+  std::vector<std::string> unless;     ///< what the file has where others bring words of their own
+  bool grows = false;                  ///< `values` get more with every version
   /// Of `values`, those that the newest version no longer takes, and the version that took each last.
   std::vector<std::pair<std::string, std::string>> older;
   bool any_case = false;   ///< of `values`

@@ -10,6 +10,7 @@ import pathlib
 import sys
 import typing
 
+from refresh_tables import words
 from refresh_tables.annotations import LIMITS, described, limits_of, members_of
 from refresh_tables.table import Section, Table
 
@@ -23,12 +24,40 @@ INTERNAL = ("strict", "is_falcon_derived_model", "is_llama_derived_model", "is_m
             "is_qwen_derived_model")
 
 
-def asserted() -> dict:
+def asserted(root: pathlib.Path) -> dict:
     """What its validators ask of a value beside its type; attention may be a kernel of a hub, by its path."""
     from axolotl.utils.schemas.enums import CANONICAL_ATTN_IMPLS
 
-    return {"attn_implementation": {"values": sorted(CANONICAL_ATTN_IMPLS), "open_with": "/"},
+    from axolotl.utils.schemas.enums import ChatTemplate, CustomSupportedOptimizers
+
+    template = {"values": [one.value for one in ChatTemplate], "open_with": "tokenizer_default_fallback_"}
+    optimizers = words.row_of("trl", "", "optim")["values"]
+    schedulers = words.row_of("trl", "", "lr_scheduler_type")["values"]
+    own = root / "axolotl/core/builders/base.py"
+    # A plugin may bring others.
+    return {"chat_template": template,
+            "optimizer": {"values": [*optimizers, *(one.value for one in CustomSupportedOptimizers)], "unless": ["plugins"]},
+            "lr_scheduler": {"values": [*schedulers, *words.listed(own, "lr_scheduler")], "unless": ["plugins"]},
+            "attn_implementation": {"values": sorted(CANONICAL_ATTN_IMPLS), "open_with": "/"},
             "learning_rate": {"types": ["number"]}, "fsdp_version": {"types": ["any"]}, "neftune_noise_alpha": {"above": 0}}
+
+
+def data_words(section: Section, row: dict, root: pathlib.Path, checked: dict) -> dict:
+    """Of a data set: its template, and the strategy that reads it: a module of axolotl's, one by its path, or one of its
+    own names, with or without a style behind a colon."""
+    if section.path not in ("datasets", "test_datasets"):
+        return {}
+    if row["name"] == "chat_template":
+        return checked["chat_template"]
+    if row["name"] != "type":
+        return {}
+    strategies = root / "axolotl/prompt_strategies"
+    modules = [file.stem for file in sorted(strategies.rglob("*.py")) if not file.stem.startswith("_")]
+    folders = [one.name for one in sorted(strategies.iterdir()) if one.is_dir() and not one.name.startswith("_")]
+    handlers = words.keys_of(root / "axolotl/utils/data/wrappers.py", "DATASET_HANDLERS")
+    # Without one the data are tokens already; preferences and rewards have loaders of their own.
+    return {"values": list(dict.fromkeys(["", *modules, *folders, *handlers])), "open_with": [".", ":"], "grows": True,
+            "unless": ["rl", "reward_model", "process_reward_model", "plugins"]}
 
 
 def quantized_types() -> list:
@@ -141,8 +170,15 @@ def read() -> Table:
     section = of_models("", [AxolotlInputConfig], BaseModel, sections)
     for name in REFUSED:
         section.add(name, types=["any"])
+    checked = asserted(root)
+    for one in sections:
+        for row in one.fields:
+            row.update(checked.get(row["name"], {}) if one is section else data_words(one, row, root, checked))
+    # check_fsdp_config_kwargs_prefix takes the names of old, which began with fsdp_.
+    for row in next(one for one in sections if one.path == "fsdp_config").fields:
+        if not row["name"].startswith("fsdp_"):
+            row["also"] = [*row.get("also", []), f"fsdp_{row['name']}"]
     for row in section.fields:
-        row.update(asserted().get(row["name"], {}))
         if row["name"] in DeprecatedParameters.model_fields:
             row["deprecated"] = True
     for file in sorted(root.glob(INTEGRATIONS)):

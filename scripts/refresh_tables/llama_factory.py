@@ -3,6 +3,7 @@ sources. HfArgumentParser refuses keys that none of them has."""
 
 import pathlib
 
+from refresh_tables import words
 from refresh_tables.sources import Sources
 from refresh_tables.table import Section, Table
 from refresh_tables.trl import OF_TRANSFORMERS, add, as_options, folder_of, is_arguments, version_of
@@ -32,7 +33,13 @@ def read() -> Table:
     section.fields += [row for row in fields(below, ["TrainingArguments", "Seq2SeqTrainingArguments"], "", "").fields
                        if row["name"] not in names]
     section.open_when = list(OF_MCA)
-    sections = [section]
+    words.of_trainer(section.fields, transformers)
+    rows = {row["name"]: row for row in section.fields}
+    rows["template"].update(values=words.registered(package / "data/template.py", "register_template", "name"), grows=True)
+    rows["fsdp_config"].update(section="fsdp_config")
+    fsdp_config = Section("fsdp_config", "text", "open")
+    words.fsdp_rows(fsdp_config)
+    sections = [section, fsdp_config]
     v1 = package / "v1/config"
     if v1.is_dir():
         arguments = Sources(sorted(v1.glob("*.py")))

@@ -8,6 +8,7 @@ import pathlib
 import re
 import sys
 
+from refresh_tables import words
 from refresh_tables.megatron import torchrun
 from refresh_tables.sources import MISSING, Sources, calls, keywords, last_name, literal, parsed
 from refresh_tables.table import Section, Table
@@ -16,6 +17,9 @@ from refresh_tables.table import Section, Table
 FILES = ("trl/trainer/*config.py", "trl/trainer/utils.py", "trl/scripts/*.py", "trl/commands/*.py",
          "trl/experimental/*/*config.py", "trl/extras/dataset_formatting.py")
 OF_TRANSFORMERS = ("training_args.py", "training_args_seq2seq.py", "trainer_utils.py", "debug_utils.py")
+# Texts that a trainer compares with its own, and raises over others.
+OF_TRAINER = {"loss_type": {}, "importance_sampling_level": {}, "vllm_importance_sampling_mode": {},
+              "multi_objective_aggregation": {}}
 # What TrlParser itself takes beside the fields.
 OF_PARSER = {"config": ["string"], "env": ["object"]}
 
@@ -49,6 +53,8 @@ def add(section: Section, sources: Sources, made: str, of_all: frozenset = froze
         if (init is not None and literal(init) is False) or name.startswith("_"):
             continue
         row = sources.described(annotation)
+        if not row.get("values") and call is not None and set(row["types"]) <= {"string", "null"}:
+            row["values"] = literal(metadata_of(call).get("choices", ast.Constant(None))) or []
         known = next((one for one in section.fields if one["name"] == name), None)
         if known is None:
             told = "" if call is None else str(literal(help_of(call)))
@@ -64,12 +70,13 @@ def add(section: Section, sources: Sources, made: str, of_all: frozenset = froze
                 known.pop("default", None)
 
 
-def help_of(call):
+def metadata_of(call) -> dict:
     given = keywords(call).get("metadata")
-    if isinstance(given, ast.Dict):
-        told = dict(zip((literal(key) for key in given.keys), given.values)).get("help")
-        return told if told is not None else ast.Constant("")
-    return ast.Constant("")
+    return dict(zip((literal(key) for key in given.keys), given.values)) if isinstance(given, ast.Dict) else {}
+
+
+def help_of(call):
+    return metadata_of(call).get("help", ast.Constant(""))
 
 
 def launchers() -> Section:
@@ -99,9 +106,9 @@ def launchers() -> Section:
 def fsdp_words(section: Section, trainer_utils: pathlib.Path) -> None:
     """TrainingArguments.fsdp: a switch, or words of FSDPOption with blanks between them."""
     options = next(node for node in parsed(trainer_utils).body if getattr(node, "name", "") == "FSDPOption")
-    words = [literal(node.value) for node in options.body if isinstance(node, ast.Assign)]
+    options = [literal(node.value) for node in options.body if isinstance(node, ast.Assign)]
     row = next(row for row in section.fields if row["name"] == "fsdp")
-    row.update({"types": ["string", "boolean", "null"], "values": words, "free": ["boolean"], "separated": True,
+    row.update({"types": ["string", "boolean", "null"], "values": options, "free": ["boolean"], "separated": True,
                 "nargs": "optional"})
 
 
@@ -137,6 +144,10 @@ def commands(trl: pathlib.Path, sources: Sources) -> list:
             add(section, sources, made)
         for name, types in OF_PARSER.items():
             section.add(name, types=types)
+        trainer = trl / f"trainer/{script.stem}_trainer.py"
+        for row in section.fields if trainer.exists() else ():
+            if row["name"] in OF_TRAINER and not row.get("values"):
+                row.update({"values": words.compared(trainer, row["name"]), **OF_TRAINER[row["name"]]})
         sections.append(section)
     return sections
 
@@ -157,7 +168,12 @@ def read() -> Table:
     sections = [section, *commands(trl, sources)]
     for one in sections:
         as_options(one)
+        words.of_trainer(one.fields, transformers)
+        next(row for row in one.fields if row["name"] == "fsdp_config").update(section="fsdp_config")
         fsdp_words(one, transformers / "trainer_utils.py")
+    fsdp_config = Section("fsdp_config", "text", "open")
+    words.fsdp_rows(fsdp_config)
+    sections.append(fsdp_config)
     if (trl.parent / "deepspeed").is_dir():  # an environment, not the sources of one version
         sections.append(launchers())
     version = version_of(trl)

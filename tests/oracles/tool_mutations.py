@@ -18,6 +18,7 @@ import random
 import subprocess
 import sys
 import tempfile
+import types
 import warnings
 
 import stand_in
@@ -145,10 +146,13 @@ ADDED = {
                       "do_predict": [True], "do_eval": [True], "eval_dataset": ["x"], "interleave_probs": ["0.5,0.5"],
                       "mix_strategy": ["interleave_under", "mixed"], "load_best_model_at_end": [True],
                       "evaluation_strategy": ["steps"], "finetuning_type": ["full", "freeze", "lorra"],
-                      "stage": ["rm", "ppo", "kto", "pretrain"], "quantization_bit": [8, 5], "fp8": [True],
+                      "stage": ["rm", "ppo", "kto", "pretrain"], "quantization_bit": [8, 5, 3, 16], "fp8": [True],
                       "use_llama_pro": [True], "resize_vocab": [True], "create_new_adapter": [True],
                       "adapter_name_or_path": ["a"], "dpo_label_smoothing": [0.1], "reward_model": ["r"],
                       "quantization_device_map": ["auto"], "compute_accuracy": [True], "shift_attn": [True],
+                      "template": ["qwen", "chatml", "lama3", "llamma3", "gemmma", "default"],
+                      "report_to": ["wandb", "tensorboard", "none", "tensorbord", "wandbb", ["wandb", "mlflow"], ["wandb", "wb"]],
+                      "quantization_method": ["hqq", "eetq", "bnb", "bnbb"],
                       "pref_loss": ["orpo", "sigmoyd"], "lora_target": ["q_proj,v_proj"], "deepspeeed": ["x"]},
 }
 
@@ -162,7 +166,10 @@ ADDED["trl"] = {"fp16": [True], "load_in_8bit": [True], "load_best_model_at_end"
                 "torch_compile": [True], "torch_compile_mode": ["default"], "neftune_noise_alpha": [5.0],
                 "num_generations": [3, 1], "generation_batch_size": [16, 12], "max_prompt_length": [512],
                 "per_device_train_batch_size": [3], "use_dora": [True], "use_rslora": [True], "beta": [0.5, -0.5],
-                "hub_strategy": ["end", "all"],
+                "hub_strategy": ["end", "all"], "bnb_4bit_quant_type": ["fp4", "nf5"], "truncation_mode": ["keep_start", "keep"],
+                "report_to": ["wandb", "tensorboard", "none", "all", "tensorbord", "wb", ["wandb", "mlflow"], ["wandb", "wb"]],
+                "attn_implementation": ["eager", "sdpa", "sdpaa", "flash", "flash_attn_2", "flash_attention_2", "xformers",
+                                        "fa2", "kernels-community/flash-attn2"],
                 "logging_first_step": [True], "metric_for_best_model": ["loss"], "push_to_hub": [True],
                 "use_liger_kernel": [True], "include_tokens_per_second": [True], "torch_empty_cache_steps": [4, 0],
                 "bf16_full_eval": [True], "fp16_full_eval": [True], "dataloader_num_workers": [0, 4],
@@ -214,22 +221,56 @@ def changes(base: dict, tool: str, chance: random.Random):
             yield f"+ {name} = {value!r}", {**copy.deepcopy(base), name: value}
 
 
+# axolotl/utils/data/wrappers.py, DATASET_HANDLERS.
+HANDLERS = ("alpaca", "explainchoice", "concisechoice", "summarizetldr", "jeopardy", "oasst", "gpteacher", "reflection")
+
+
+def words_of_transformers() -> dict:
+    """Of the environment that has transformers; empty without it."""
+    python = pathlib.Path(sys.argv[1]).resolve().parent / "training/bin/python"
+    if not python.exists():
+        return {}
+    asked = ("import json; from transformers.training_args import OptimizerNames as o, SchedulerType as s; "
+             "print(json.dumps({'optimizer': [x.value for x in o], 'lr_scheduler': [x.value for x in s]}))")
+    done = subprocess.run([python, "-W", "ignore", "-c", asked], capture_output=True, text=True)
+    return json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else {}
+
+
 class Axolotl:
-    """Its schema, and all validators of it."""
+    """Its schema, and all validators of it; words that transformers and the loader of data look up later."""
 
     def __init__(self):
         stand_in.axolotl()
         from axolotl.utils.config import validate_config
         from axolotl.utils.dict import DictDefault
 
+        import axolotl
+        from axolotl.utils.schemas.enums import CustomSupportedOptimizers
+
         self.validate, self.made = validate_config, DictDefault
+        self.strategies = pathlib.Path(axolotl.__path__[0], "prompt_strategies")
+        self.optimizers = {one.value for one in CustomSupportedOptimizers}
+        self.of_transformers = words_of_transformers()
 
     def judge(self, config: dict) -> None:
-        self.validate(self.made(config))
+        self.validate(self.made(copy.deepcopy(config)))
+        # What the Trainer's arguments refuse later, and the loader of data.
+        for name, others in (("optimizer", self.optimizers), ("lr_scheduler", {"one_cycle", "rex"})):
+            word = config.get(name)
+            empty = (None, "") if name == "lr_scheduler" else (None,)
+            if self.of_transformers and word not in (*empty, *others, *self.of_transformers[name]):
+                raise ValueError(f"{word} is no {name}")
+        for data in config.get("datasets") or () if not config.get("rl") else ():
+            kind = data.get("type")
+            if isinstance(kind, str) and "." not in kind and not (self.strategies / kind).is_dir() and \
+                    not (self.strategies / f"{kind.partition(':')[0]}.py").exists() and \
+                    kind.partition(":")[0] not in HANDLERS:
+                raise ValueError(f"unhandled prompt tokenization strategy: {kind}")
 
 
 class LlamaFactory:
-    """get_train_args of a file, and the types of its options for texts, lists, objects and words of an enumeration."""
+    """get_train_args of a file, and the types of its options for texts, lists, objects and words of an enumeration; what it
+    looks up in its templates, its quantizations and transformers' integrations."""
 
     # What hangs on this machine, or on packages that are not here.
     NOT_JUDGED = ("check_version", "bf16/gpu", "device does not support")
@@ -243,6 +284,12 @@ class LlamaFactory:
         parser.is_torch_bf16_gpu_available = lambda: True
         parser._check_extra_dependencies = lambda *arguments: None
         self.read = parser.get_train_args
+        stand_in.replace("torchaudio")
+        from llamafactory.data.template import TEMPLATES
+        from llamafactory.model.model_utils.quantization import configure_quantization
+        from transformers.integrations.integration_utils import get_reporting_integration_callbacks
+
+        self.templates, self.quantize, self.callbacks = TEMPLATES, configure_quantization, get_reporting_integration_callbacks
         self.options = transformers.HfArgumentParser(parser._TRAIN_ARGS)
         self.options.error = self.refuse
         self.actions = {action.dest: action for action in self.options._actions}
@@ -260,7 +307,12 @@ class LlamaFactory:
             if isinstance(value, (str, list, dict)) or action.choices:
                 words += [f"--{name}", str(value) or " "]
         self.options.parse_known_args(words)
-        self.read(copy.deepcopy(config))
+        model, data, training, *_ = self.read(copy.deepcopy(config))
+        self.callbacks(training.report_to)
+        if data.template is not None and data.template not in self.templates:
+            raise ValueError(f"Template {data.template} does not exist.")
+        with contextlib.suppress(ImportError):
+            self.quantize(types.SimpleNamespace(), None, model, True, {})
 
 
 class Torchtune:
@@ -281,7 +333,8 @@ class Torchtune:
 
 
 class Trl:
-    """TrlParser of `trl sft|dpo|grpo --config`: texts as argparse reads them, and what the dataclasses refuse.
+    """TrlParser of `trl sft|dpo|grpo --config`: texts as argparse reads them, and what the dataclasses refuse; then what
+    transformers looks up: its integrations, and attention of a small model.
 
     A value that is no text goes into the dataclass unread. What the command line would refuse of those fails later, or
     does not, so it is not judged.
@@ -303,15 +356,26 @@ class Trl:
                         "completion_only_loss": trl.SFTConfig, "packing": trl.SFTConfig, "beta": trl.DPOConfig,
                         "precompute_ref_log_probs": trl.DPOConfig}
         self.others = trl.ScriptArguments, trl.ModelConfig
+        from transformers.integrations.integration_utils import get_reporting_integration_callbacks
+
+        self.callbacks = get_reporting_integration_callbacks
+        self.build = transformers.AutoModelForCausalLM.from_config
+        self.small = transformers.LlamaConfig(hidden_size=16, intermediate_size=16, num_hidden_layers=1, vocab_size=16,
+                                              num_attention_heads=2, num_key_value_heads=2)
 
     def parsed(self, config: dict, words: list) -> None:
         """Words that it does not know are the script's."""
         made = next(made for name, made in self.configs.items() if name in config)
         with contextlib.redirect_stderr(io.StringIO()) as said:
             try:
-                self.parser((self.others[0], made, self.others[1])).parse_args_and_config(words, fail_with_unknown_args=False)
+                _, training, model = self.parser((self.others[0], made, self.others[1])).parse_args_and_config(
+                    words, fail_with_unknown_args=False)
             except SystemExit:
                 raise ValueError(said.getvalue().strip().rpartition("error: ")[2]) from None
+        self.callbacks(training.report_to)
+        if model.attn_implementation is not None:
+            with contextlib.suppress(ImportError):  # a kernel that is not installed here
+                self.build(self.small, attn_implementation=model.attn_implementation)
 
     def judge(self, config: dict) -> None:
         with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:

@@ -320,7 +320,8 @@ std::string word_fault(const Node& node, const FrameworkSetting& setting, Settin
   // `no` is false in YAML; true is no word.
   if (!word && node.kind == Node::Kind::Bool && node.truth && !setting.is(Type::Boolean)) word = "true";
   if (!word || is_word(*word, setting)) return {};
-  if (!setting.open_with.empty() && word->find(setting.open_with) != std::string::npos) return {};
+  const auto has = [&](const std::string& part) { return word->find(part) != std::string::npos; };
+  if (std::any_of(setting.open_with.begin(), setting.open_with.end(), has)) return {};
   const auto whole = integer_of(node);
   if (whole && is_word(count_text(*whole), setting)) return {};
   if (setting.separated && node.is_string()) {
@@ -381,6 +382,17 @@ std::optional<Fault> option_fault(const Node& node, const FrameworkSetting& sett
   return {};
 }
 
+/// A slip of a known word, and not the word of a later version: `lama3`, but not `llama5`.
+bool is_slip(const std::string& word, const std::vector<std::string>& known) {
+  const auto letters = [](std::string text) {
+    std::erase_if(text, [](char c) { return c < 'A' || c > 'z'; });
+    return text;
+  };
+  return std::any_of(known.begin(), known.end(), [&](const std::string& other) {
+    return word.size() > 3 && one_slip_apart(word, other) && letters(word) != letters(other);
+  });
+}
+
 std::optional<Fault> value_fault(const Node& node, const FrameworkSetting& setting, const SettingSection& section,
                                  bool option) {
   const bool argparse = section.reader == SettingReader::Argparse;
@@ -419,7 +431,10 @@ std::optional<Fault> value_fault(const Node& node, const FrameworkSetting& setti
   if (std::string expected = word_fault(node, setting, section.reader); !expected.empty() && !node.is_array()) {
     const std::string written = word_of(node).value_or("");
     const auto near = nearest_names(written, setting.values, 1);
-    return Fault{std::move(expected), Severity::Error, near.empty() ? "" : "did you mean " + near.front() + "?"};
+    const bool word = !written.empty() && lower_case(written)[0] >= 'a' && lower_case(written)[0] <= 'z';
+    const bool newer = setting.grows && word && !is_slip(written, setting.values);
+    return Fault{std::move(expected), newer ? Severity::Warning : Severity::Error,
+                 near.empty() ? "" : "did you mean " + near.front() + "?"};
   }
   if (std::string expected = limit_fault(node, setting); !expected.empty())
     return Fault{std::move(expected), Severity::Error, ""};
@@ -678,7 +693,7 @@ void unknown_component(const Place& place, const Node& member, const FrameworkSe
 void wrong_settings(const CheckInput& in, Report& report) {
   const bool option = is_command_line(in);
   each_setting(in, [&](const Place& place, const Node& member, const FrameworkSetting& setting) {
-    if (has_own_rule(place.section, setting)) return;
+    if (has_own_rule(place.section, setting) || has_one_of(in.job.root(), setting.unless)) return;
     unknown_component(place, member, setting, report);
     const Node* at = &member;
     std::optional<Node> text;
