@@ -12,6 +12,10 @@ from refresh_tables.trl import folder_of, version_of
 
 # Packages whose public names configurations use as components.
 COMPONENTS = ("models", "datasets", "modules", "rlhf", "training", "data", "dev", "generation")
+# Packages beside it, whose folder optim configurations take classes of.
+OPTIMIZERS = ("torch", "bitsandbytes")
+# Of bitsandbytes' optimizers until 0.4x; files do not say which version they are for.
+OLDER = ("percentile_clipping", "block_wise")
 # What a module assigns and nobody can tell.
 ANYTHING = ast.parse("def made(**others): pass").body[0]
 KINDS = ((bool, "boolean"), (int, "integer"), (float, "number"))
@@ -31,10 +35,10 @@ def exported(body: list) -> set:
             and node.targets[0].id == "__all__" for name in literal(node.value) or ()}
 
 
-def definitions(package: pathlib.Path) -> dict:
+def definitions(package: pathlib.Path, below: str = "") -> dict:
     """Functions and classes of every module, and what packages import from below them, by dotted path."""
     found, imported = {}, []
-    for file in sorted(package.rglob("*.py")):
+    for file in sorted((package / below).rglob("*.py")):
         module = ".".join(file.relative_to(package.parent).with_suffix("").parts).removesuffix(".__init__")
         body = statements(parsed(file).body)
         own = exported(body)
@@ -73,6 +77,30 @@ def parameters(node: ast.AST, known: dict) -> tuple[list, bool]:
     return words, node.args.kwarg is not None
 
 
+def without_default(node: ast.AST) -> list:
+    """Parameters that a call of a function must have."""
+    if not isinstance(node, ast.FunctionDef):
+        return []
+    positional = [*node.args.posonlyargs, *node.args.args]
+    plain = positional[:len(positional) - len(node.args.defaults)]
+    return [one.arg for one in plain] + [one.arg for one, default in zip(node.args.kwonlyargs, node.args.kw_defaults)
+                                         if default is None]
+
+
+def optimizers() -> dict:
+    """Classes of the packages whose optimizers configurations name, by the paths that configurations write."""
+    found = {}
+    for name in OPTIMIZERS:
+        try:
+            package = folder_of(name)
+        except ImportError:
+            continue
+        known = definitions(package, "optim")
+        found.update({path: (node, known) for path, node in known.items()
+                      if isinstance(node, ast.ClassDef) and path.count(".") == 2 and path.startswith(f"{name}.optim.")})
+    return found
+
+
 def is_public(path: str) -> bool:
     words = path.split(".")
     return words[1] in COMPONENTS and not any(word.startswith("_") for word in words)
@@ -82,16 +110,19 @@ def component_sections(package: pathlib.Path) -> list:
     """A section for each set of parameters; components that share one stand in `same`."""
     known = definitions(package)
     by_parameters: dict = {}
-    for path, node in sorted(known.items()):
-        if not is_public(path):
-            continue
-        names, others = parameters(node, known)
-        by_parameters.setdefault((tuple(names), others), []).append(f"components:{path}")
+    made = {path: (node, known) for path, node in known.items() if is_public(path)} | optimizers()
+    for path, (node, around) in sorted(made.items()):
+        names, others = parameters(node, around)
+        names = [*names, *(name for name in OLDER if path.startswith("bitsandbytes.") and name not in names)]
+        # Recipes give models and tokenizers nothing beside what the file has; to plans for a model the model.
+        needed = without_default(node) if path.startswith("torchtune.models.") else []
+        needed = [] if "model" in needed else needed
+        by_parameters.setdefault((tuple(names), others, tuple(needed)), []).append(f"components:{path}")
     sections = []
-    for (names, others), paths in by_parameters.items():
+    for (names, others, needed), paths in by_parameters.items():
         section = Section(paths[0], "plain", "open" if others else "refused", same=paths[1:], sharing=True)
         for name in (*names, "_component_"):
-            section.add(name, types=["any"])
+            section.add(name, types=["any"], required=name in needed or None)
         sections.append(section)
     top = Section("components", "plain", "open")
     top.add("_component_", types=["string"])
@@ -133,4 +164,4 @@ def read() -> Table:
     stated = [file.name.removesuffix(".dist-info").split("-")[1] for file in package.parent.glob("torchtune-*.dist-info")]
     version = stated[0] if stated else version_of(package)
     return Table("torchtune", version, f"torchtune {version}, recipes and recipes/configs, and its public functions and "
-                 "classes", [section, *component_sections(package)])
+                 "classes; optimizers of PyTorch and bitsandbytes", [section, *component_sections(package)])

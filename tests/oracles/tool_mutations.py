@@ -89,6 +89,7 @@ BASES = {
                           "checkpoint_files": ["a.safetensors"], "recipe_checkpoint": None, "output_dir": "/tmp/out",
                           "model_type": "LLAMA3"},
          "dataset": {"_component_": "torchtune.datasets.alpaca_cleaned_dataset", "packed": False},
+         "optimizer": {"_component_": "torch.optim.AdamW", "fused": True, "weight_decay": 0.01, "lr": 2e-5},
          "lr_scheduler": {"_component_": "torchtune.training.lr_schedulers.get_cosine_schedule_with_warmup",
                           "num_warmup_steps": 100},
          "loss": {"_component_": "torchtune.modules.loss.CEWithChunkedOutputLoss", "num_output_chunks": 8},
@@ -101,6 +102,7 @@ BASES = {
                        "merges_file": "/tmp/merges.txt", "max_seq_len": 4096},
          "dataset": {"_component_": "torchtune.datasets.chat_dataset", "source": "json", "conversation_column": "c",
                      "conversation_style": "sharegpt", "train_on_input": False},
+         "optimizer": {"_component_": "bitsandbytes.optim.PagedAdamW8bit", "lr": 2e-5, "weight_decay": 0.0},
          "loss": {"_component_": "torchtune.rlhf.loss.DPOLoss", "beta": 0.1, "label_smoothing": 0},
          "metric_logger": {"_component_": "torchtune.training.metric_logging.WandBLogger", "project": "p", "log_dir": "x"},
          "checkpointer": {"_component_": "torchtune.training.FullModelMetaCheckpointer", "checkpoint_dir": "/tmp/m",
@@ -193,7 +195,7 @@ def component_changes(base: dict, path: tuple, name: str, chance: random.Random)
         changed = copy.deepcopy(base)
         at(changed, path)[path[-1]] = value
         yield f"{name} = {value!r}", changed
-    for other in ("lora_rank", "max_seq_len", "packed", "beta", "filename"):
+    for other in ("lora_rank", "max_seq_len", "packed", "beta", "filename", "fused", "amsgrad", "momentum"):
         changed = copy.deepcopy(base)
         changed[path[0]][other] = 1
         yield f"{path[0]}.{other} added", changed
@@ -321,6 +323,8 @@ class Torchtune:
     def __init__(self):
         stand_in.replace("torchao", "datasets", "kagglehub", "sentencepiece", "tiktoken", "blobfile")
         import torch
+
+        import bitsandbytes.optim  # noqa: F401 - it asks for the version too
 
         torch.__version__ = "2.6.0"  # it needs no newer one, and PyTorch has moved what it imports
         from omegaconf import OmegaConf

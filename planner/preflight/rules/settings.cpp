@@ -534,6 +534,13 @@ std::string section_name(const SettingSection& section, const FrameworkTable& ta
   return path.empty() ? table.framework + "'s file" : path;
 }
 
+/// The same of an object, which may say by itself what it is.
+std::string place_name(const Place& place) {
+  const Node* made = place.object.find("_component_");
+  if (made != nullptr && made->is_string() && place.section.path.find(':') != std::string::npos) return made->text;
+  return section_name(place.section, place.table);
+}
+
 /// An option's name, and no part of a quoted text or of the shell's that begins with hyphens.
 bool is_option_name(std::string_view name) {
   return std::all_of(name.begin(), name.end(), [](char c) { return is_letter_or_digit(c) || c == '-' || c == '_'; });
@@ -551,7 +558,7 @@ void unknown_member(const Place& place, const Node& member, const std::string& n
   // Sections of the user's own are common where nobody refuses them.
   const bool own = member.is_object() || place.section.unknown == UnknownKey::Open;
   if (!refused && !options && own && slip.empty()) return;
-  Finding& finding = report.at(member, {quote(name), section_name(place.section, place.table)});
+  Finding& finding = report.at(member, {quote(name), place_name(place)});
   finding.source = place.table.source;
   const auto near = slip.empty() ? nearest_names(name, known, 1) : std::vector<std::string>{slip};
   if (!near.empty()) finding.fix = "did you mean " + near.front() + "?";
@@ -667,20 +674,36 @@ void unknown_settings(const CheckInput& in, Report& report) {
 
 namespace {
 
-/// A component by the framework's own path that it does not have.
+/// Paths of the components that the table has, each behind its section's name and a colon.
+std::vector<std::string> component_paths(const FrameworkTable& table) {
+  std::vector<std::string> known;
+  for (const SettingSection& section : table.sections) {
+    known.push_back(section.path);
+    known.insert(known.end(), section.same.begin(), section.same.end());
+  }
+  return known;
+}
+
+/// A slip of one in the same package, of another library's: that may have others in another version.
+bool is_slip_of_neighbour(const std::string& path, const std::vector<std::string>& known) {
+  const std::string package = path.substr(0, path.rfind('.') + 1);
+  return std::any_of(known.begin(), known.end(), [&](const std::string& other) {
+    return other.substr(0, other.rfind('.') + 1) == package && one_slip_apart(path, other);
+  });
+}
+
+/// A component that the framework, or a package of optimizers, does not have.
 void unknown_component(const Place& place, const Node& member, const FrameworkSetting& setting, Report& report) {
   for (const Node* object : objects_of(member, setting)) {
     const std::string path = chosen_path(*object, setting);
-    const std::string own = setting.section + ':' + place.table.framework + '.';
-    if (!path.starts_with(own) || place.table.find(path) != nullptr || is_left_open(path)) continue;
+    if (path.empty() || place.table.find(path) != nullptr || is_left_open(path)) continue;
     if (without_private(path) != path) continue;  // the table has public names alone
-    std::vector<std::string> known;
-    for (const SettingSection& section : place.table.sections) {
-      known.push_back(section.path);
-      known.insert(known.end(), section.same.begin(), section.same.end());
-    }
+    const std::vector<std::string> known = component_paths(place.table);
+    const bool own = path.starts_with(setting.section + ':' + place.table.framework + '.');
+    if (!own && !is_slip_of_neighbour(path, known)) continue;
     const Node& chosen = *object->find(setting.section_of);
-    Finding& finding = report.at(chosen, {chosen.key, "a component of " + place.table.framework, shown(chosen)});
+    const std::string library = path.substr(setting.section.size() + 1, path.find('.') - setting.section.size() - 1);
+    Finding& finding = report.at(chosen, {chosen.key, "a component of " + library, shown(chosen)});
     finding.source = place.table.source;
     const auto near = nearest_names(path, known, 1);
     finding.fix =
@@ -741,8 +764,11 @@ void missing_settings(const CheckInput& in, Report& report) {
       const bool given = std::any_of(place.object.items.begin(), place.object.items.end(),
                                      [&](const Node& n) { return setting.answers_to(n.key); });
       if (given) continue;
-      Finding& finding = report.at(place.object, {setting.name, section_name(place.section, place.table)});
+      Finding& finding = report.at(place.object, {setting.name, place_name(place)});
       finding.source = place.table.source;
+      if (place.section.path.find(':') == std::string::npos || in.job.kind != JobKind::Torchtune) continue;
+      finding.severity = Severity::Warning;
+      finding.message += ": it is a parameter without a default, and `tune run` gives it or fails";
     }
   });
 }
