@@ -35,7 +35,8 @@ def asserted(root: pathlib.Path) -> dict:
     schedulers = words.row_of("trl", "", "lr_scheduler_type")["values"]
     own = root / "axolotl/core/builders/base.py"
     # A plugin may bring others.
-    return {"chat_template": template,
+    start = {key: value for key, value in words.row_of("trl", "peft", "init_lora_weights").items() if key != "name"}
+    return {"chat_template": template, "peft_init_lora_weights": start,
             "optimizer": {"values": [*optimizers, *(one.value for one in CustomSupportedOptimizers)], "unless": ["plugins"]},
             "lr_scheduler": {"values": [*schedulers, *words.listed(own, "lr_scheduler")], "unless": ["plugins"]},
             "attn_implementation": {"values": sorted(CANONICAL_ATTN_IMPLS), "open_with": "/"},

@@ -152,6 +152,17 @@ def commands(trl: pathlib.Path, sources: Sources) -> list:
     return sections
 
 
+def of_peft(lora: pathlib.Path) -> Section:
+    """Words of PEFT's LoraConfig, for tools that hand them on: no section of a file's own."""
+    section = Section("peft", "plain", "open")
+    annotation = Sources([lora / "config.py"]).fields("LoraConfig")["init_lora_weights"][0]
+    written = [one.value for one in ast.walk(annotation) if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+    known = [*written, *words.compared(lora / "layer.py", "init_lora_weights")]
+    section.add("init_lora_weights", types=["boolean", "string", "null"], free=["boolean"], open_with="_niter_", case="any",
+                values=list(dict.fromkeys(word for word in known if "[" not in word)))
+    return section
+
+
 def read() -> Table:
     trl, transformers = folder_of("trl"), folder_of("transformers")
     files = sorted({file for pattern in FILES for file in trl.parent.glob(pattern)})
@@ -174,6 +185,8 @@ def read() -> Table:
     fsdp_config = Section("fsdp_config", "text", "open")
     words.fsdp_rows(fsdp_config)
     sections.append(fsdp_config)
+    if (trl.parent / "peft").is_dir():
+        sections.append(of_peft(trl.parent / "peft/tuners/lora"))
     if (trl.parent / "deepspeed").is_dir():  # an environment, not the sources of one version
         sections.append(launchers())
     version = version_of(trl)

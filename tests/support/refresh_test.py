@@ -172,6 +172,42 @@ class Refresh(unittest.TestCase):
             shown = [word for word in words(json.loads(file.read_text())) if table.is_repr(word)]
             self.assertEqual(shown, [], file.name)
 
+    def test_reads_modules_of_a_model(self):
+        from refresh_tables import modules
+
+        source = """
+class WideEmbedding(nn.Embedding):
+    pass
+class SmallMLP(nn.Module):
+    def __init__(self, config):
+        self.up = nn.Linear(1, 2)
+        self.act = ACT[config.act]
+        self.width = int(config.width)
+        self.maybe = make(config) if config.wide else None
+        self.parts = nn.ModuleDict({"down": nn.Linear(2, 1)})
+class SmallLayer(GradientCheckpointingLayer):
+    def __init__(self, config):
+        self.mlp = SmallMLP(config)
+        self.rotary = SmallRotaryEmbedding(config)
+class SmallForCausalLM(PreTrainedModel):
+    _no_split_modules = ["SmallLayer"]
+    def __init__(self, config):
+        self.embed = WideEmbedding(1)
+        self.head = nn.Linear(1, 2)
+"""
+        folder = self.library / "transformers/models/small"
+        folder.mkdir(parents=True)
+        (folder / "modeling_small.py").write_text(source)
+        (self.library / "transformers/modeling_layers.py").write_text("")
+        row = modules.row_of(folder / "modeling_small.py", self.library / "transformers/modeling_layers.py")
+        self.assertEqual(row, {"classes": ["SmallForCausalLM", "SmallLayer", "SmallMLP", "WideEmbedding"],
+                               "layers": ["SmallLayer"], "names": ["down", "embed", "head", "maybe", "up"],
+                               "heads": ["embed", "head"], "open": False})
+        old = {"version": "1.0", "families": [{**row, "types": ["small"], "names": ["older"]}]}
+        new = {"schema": modules.SCHEMA, "version": "2.0", "as_of": "d", "source": "s",
+               "families": [{**row, "types": ["small"]}]}
+        self.assertEqual(modules.laid_over(old, new)["families"][0]["names"], ["down", "embed", "head", "maybe", "older", "up"])
+
     def test_keeps_what_only_older_versions_take(self):
         from refresh_tables import table
 

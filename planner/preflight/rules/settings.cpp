@@ -678,6 +678,7 @@ namespace {
 std::vector<std::string> component_paths(const FrameworkTable& table) {
   std::vector<std::string> known;
   for (const SettingSection& section : table.sections) {
+    if (section.path.find(':') == std::string::npos) continue;
     known.push_back(section.path);
     known.insert(known.end(), section.same.begin(), section.same.end());
   }
@@ -687,7 +688,7 @@ std::vector<std::string> component_paths(const FrameworkTable& table) {
 /// A slip of one in the same package, of another library's: that may have others in another version.
 bool is_slip_of_neighbour(const std::string& path, const std::vector<std::string>& known) {
   const std::string package = path.substr(0, path.rfind('.') + 1);
-  return std::any_of(known.begin(), known.end(), [&](const std::string& other) {
+  return !package.empty() && std::any_of(known.begin(), known.end(), [&](const std::string& other) {
     return other.substr(0, other.rfind('.') + 1) == package && one_slip_apart(path, other);
   });
 }
