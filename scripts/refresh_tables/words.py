@@ -33,7 +33,8 @@ def compared(file: pathlib.Path, name: str) -> list:
         return []
     found: dict = {}
     for node in ast.walk(parsed(file)):
-        if isinstance(node, ast.Compare) and last_name(node.left) == name and isinstance(node.ops[0], (ast.Eq, ast.In, ast.NotIn)):
+        asked = isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.Eq, ast.In, ast.NotIn))
+        if asked and last_name(node.left) == name:
             words = literal(node.comparators[0])
             found.update({word: None for word in ([words] if isinstance(words, str) else words or ())
                           if isinstance(word, str)})
