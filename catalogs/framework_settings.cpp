@@ -1,6 +1,7 @@
 #include "catalogs/framework_settings.hpp"
 
 #include <algorithm>
+#include <mutex>
 #include <stdexcept>
 
 #include "base/json_reader.hpp"
@@ -61,6 +62,14 @@ std::pair<std::string, std::string> read_older(const JsonValue& value, Diagnosti
   return older;
 }
 
+/// A default that is null, missing (`???`) or follows another setting may be anything.
+bool is_filled(ObjectReader& reader, Diagnostics& out) {
+  const std::optional<JsonValue> value = reader.optional_value("default");
+  if (!value || value->is_null()) return false;
+  const std::string text = value->is_string() ? value->as_text(out) : std::string();
+  return text != "???" && !text.starts_with("${");
+}
+
 FrameworkSetting read_setting(const JsonValue& value, Diagnostics& out) {
   ObjectReader reader(value, out);
   FrameworkSetting s;
@@ -88,8 +97,10 @@ FrameworkSetting read_setting(const JsonValue& value, Diagnostics& out) {
   s.section_of = reader.optional_string("section_of").value_or("");
   s.deprecated = reader.optional_bool("deprecated").value_or(false);
   s.replaced_by = reader.optional_string("replaced_by").value_or("");
+  s.after = reader.optional_string("after").value_or("");
   s.last = reader.optional_string("last").value_or("");
-  reader.ignore("default");
+  s.unlisted = reader.optional_bool("unlisted").value_or(false);
+  s.filled = is_filled(reader, out);
   reader.finish();
   return s;
 }
@@ -146,15 +157,32 @@ FrameworkTable read_table(const JsonValue& document, Diagnostics& out) {
 }
 
 /// A fault in a shipped file is one of the build, which tests read: it throws.
+FrameworkTable read_shipped(const EmbeddedFile& file) {
+  Diagnostics faults;
+  const Result<JsonValue> json = parse_json(file.content, file.name);
+  if (!json) throw std::logic_error(to_string(json.error()));
+  FrameworkTable table = read_table(*json, faults);
+  if (!faults.empty()) throw std::logic_error(to_string(faults));
+  return table;
+}
+
+/// A check asks for one table: the others are not read.
+struct OnDemand {
+  const EmbeddedFile* file = nullptr;
+  std::once_flag once;
+  FrameworkTable table;
+};
+
+std::vector<OnDemand> shipped_tables() {
+  const std::span<const EmbeddedFile> files = shipped_framework_files();
+  std::vector<OnDemand> tables(files.size());
+  for (std::size_t i = 0; i < files.size(); ++i) tables[i].file = &files[i];
+  return tables;
+}
+
 std::vector<FrameworkTable> read_tables() {
   std::vector<FrameworkTable> tables;
-  Diagnostics faults;
-  for (const EmbeddedFile& file : shipped_framework_files()) {
-    const Result<JsonValue> json = parse_json(file.content, file.name);
-    if (!json) throw std::logic_error(to_string(json.error()));
-    tables.push_back(read_table(*json, faults));
-  }
-  if (!faults.empty()) throw std::logic_error(to_string(faults));
+  for (const EmbeddedFile& file : shipped_framework_files()) tables.push_back(read_shipped(file));
   return tables;
 }
 
@@ -192,10 +220,13 @@ const std::vector<FrameworkTable>& framework_tables() {
 }
 
 const FrameworkTable* framework_table(std::string_view framework) {
-  const std::vector<FrameworkTable>& tables = framework_tables();
-  const auto at =
-      std::find_if(tables.begin(), tables.end(), [&](const FrameworkTable& t) { return t.framework == framework; });
-  return at == tables.end() ? nullptr : &*at;
+  static std::vector<OnDemand> tables = shipped_tables();
+  for (OnDemand& one : tables) {
+    if (one.file->name.substr(0, one.file->name.find('.')) != framework) continue;
+    std::call_once(one.once, [&] { one.table = read_shipped(*one.file); });
+    return &one.table;
+  }
+  return nullptr;
 }
 
 }  // namespace smplan

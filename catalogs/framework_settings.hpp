@@ -49,12 +49,16 @@ struct FrameworkSetting {
   std::optional<double> min, max, above, below;
   OptionValues option = OptionValues::One;
   bool required = false;
+  /// The library takes it, and its own file, which a command line can only change, does not have it.
+  bool unlisted = false;
+  bool filled = false;  ///< that file has a value for it, which is not null
   std::string section;  ///< of the object that it is, or of each object in a list
   /// The member whose value chooses that section: beside it, or inside it where `section` has a name too.
   std::string section_of;
   bool deprecated = false;
   std::string replaced_by;
-  std::string last;  ///< version that had it last; empty where the newest still has it
+  std::string after;  ///< newest version that did not list it yet, where that is known
+  std::string last;   ///< version that had it last; empty where the newest still has it
 
   [[nodiscard]] bool is(Type type) const;
   [[nodiscard]] bool answers_to(std::string_view spelling) const;

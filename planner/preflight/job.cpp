@@ -9,6 +9,7 @@
 #include "base/printable.hpp"
 #include "base/words.hpp"
 #include "planner/preflight/fields.hpp"
+#include "planner/preflight/verl_configuration.hpp"
 
 namespace smplan {
 namespace {
@@ -391,6 +392,7 @@ Result<Job> read_job(std::string_view text, std::string_view file, std::optional
                 "say which: --kind " + listed(job_kind_names()));
   }
   if (arguments && kind == JobKind::LlamaFactory) document = as_file(std::move(*document));
+  if (kind == JobKind::Verl) document->open = !verl_configuration(*document).whole;
   Job job;
   job.kind = *kind;
   job.file = name;

@@ -40,6 +40,7 @@ struct Node {
   Span span;                ///< the value; of YAML and TOML only scalars that stand as they read, else empty
   Span key_span;            ///< JSON only: the key with its quotes; empty elsewhere
   bool open = false;        ///< of a command's options: a variable that is not known may hold more of them
+  int plus = -1;            ///< of an override of Hydra's: the plus signs before it; else below 0
   int overridden_line = 0;  ///< of an option that stands twice: where the one stood that no longer counts
 
   [[nodiscard]] bool is_null() const { return kind == Kind::Null; }

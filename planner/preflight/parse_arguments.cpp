@@ -5,6 +5,7 @@
 
 #include "base/words.hpp"
 #include "planner/preflight/node.hpp"
+#include "planner/preflight/override_values.hpp"
 #include "planner/preflight/shell_words.hpp"
 
 namespace smplan {
@@ -15,6 +16,11 @@ bool takes_overrides(const std::vector<ShellWord>& words) {
   return std::any_of(words.begin(), words.end(), [](const ShellWord& word) {
     return word.text.starts_with("verl.") || word.text.find("actor_rollout_ref.") != std::string::npos;
   });
+}
+
+/// `verl.trainer.main_ppo`, `verl/trainer/main_ppo.py`.
+bool is_program_of_verl(std::string_view word) {
+  return word.starts_with("verl.") || (word.ends_with(".py") && word.find("verl/") != std::string_view::npos);
 }
 
 /// Variables that a script sets before it uses them, by plain words (`TP=4`). Nothing else of a shell is expanded.
@@ -58,10 +64,10 @@ class Variables {
       std::size_t end = begin;
       while (end < text.size() && (is_letter_or_digit(text[end]) || text[end] == '_')) ++end;
       const auto known = values_.find(std::string(text.substr(begin, end - begin)));
-      const std::size_t close = braced ? text.find('}', end) : end;
+      const std::size_t close = braced ? closing_brace(text, end) : end;
       const std::size_t length = close == std::string_view::npos ? 1 : close + (braced ? 1 : 0);
       const bool falls_back = braced && close != std::string_view::npos && text.substr(end).starts_with(":-");
-      if (known != values_.end()) {
+      if (known != values_.end() && !(falls_back && known->second.empty())) {
         out += known->second;
       } else {
         out += falls_back ? replaced(text.substr(end + 2, close - end - 2)) : std::string(text.substr(0, length));
@@ -69,6 +75,16 @@ class Variables {
       text.remove_prefix(length);
     }
     return out;
+  }
+
+  /// Of the brace that is open at `from`; one that opens behind a dollar has its own.
+  static std::size_t closing_brace(std::string_view text, std::size_t from) {
+    int inner = 0;
+    for (std::size_t i = from; i < text.size(); ++i) {
+      if (text[i] == '$' && text.substr(i + 1).starts_with('{')) ++inner;
+      if (text[i] == '}' && inner-- == 0) return i;
+    }
+    return std::string_view::npos;
   }
 
   std::map<std::string, std::string> values_;
@@ -124,9 +140,10 @@ class ArgumentTree {
   /// without a point are variables.
   bool take_override(const ShellWord& word, bool started) {
     std::string_view path = word.text;
-    path.remove_prefix(std::min(path.find_first_not_of('+'), path.size()));
+    const std::size_t plus = std::min(path.find_first_not_of('+'), path.size());
+    path.remove_prefix(plus);
     const std::size_t equals = path.find('=');
-    if (equals == std::string_view::npos) return false;
+    if (equals == std::string_view::npos || plus > 2) return false;
     const std::string_view value = path.substr(equals + 1);
     path = path.substr(0, equals);
     if ((!started && path.find('.') == std::string_view::npos) ||
@@ -142,9 +159,13 @@ class ArgumentTree {
       path.remove_prefix(std::min(end + 1, path.size()));
     }
     Node* node = &root;
-    for (const std::string_view name : names) node = &member(*node, name, word.line);
-    Node given = value == "null" || value == "None" ? Node{} : leaf({std::string(value), word.line}, node->where);
-    given.where = {node->where.path, word.line};
+    for (const std::string_view name : names) node = &member(*node, name, word.line, static_cast<int>(plus));
+    Node given = override_value(value, {node->where.path, word.line}, node->plus);
+    // A word for a whole part chooses its file (`engine=megatron`); what was set in it stays.
+    if (node->is_object() && given.is_string()) {
+      node->text = given.text;
+      return true;
+    }
     given.key = std::move(node->key);
     *node = std::move(given);
     return true;
@@ -152,16 +173,17 @@ class ArgumentTree {
 
  private:
   /// The member of that name, which is made where there is none; a value in its way goes.
-  static Node& member(Node& parent, std::string_view name, int line) {
+  static Node& member(Node& parent, std::string_view name, int line, int plus) {
     if (!parent.is_object()) {
+      if (!parent.is_string()) parent.text.clear();
       parent.kind = Node::Kind::Object;
       parent.items.clear();
-      parent.text.clear();
     }
     if (const Node* known = parent.find(name))
       return parent.items[static_cast<std::size_t>(known - parent.items.data())];
     Node node;
     node.key = name;
+    node.plus = plus;
     node.where = {pointer_to(parent.where.path, name), line};
     parent.items.push_back(std::move(node));
     return parent.items.back();
@@ -276,6 +298,48 @@ class ScriptReader {
   bool assigns_ = false, set_ = false, exports_ = false;
 };
 
+/// Words of a script that starts verl, whose overrides stand behind the program or in arrays, into a tree.
+class OverrideReader {
+ public:
+  explicit OverrideReader(ArgumentTree& tree) : tree_(tree) { tree_.root.plus = 0; }
+
+  void take(const ShellWord& word) {
+    const bool label = before_.ends_with(')') || before_ == "then" || before_ == "do" || before_ == "else";
+    assigns_ = word.first || assigns_ || label;
+    before_ = word.text;
+    if (word.text.ends_with("=(") || word.text == ")") {
+      array_ = word.text != ")";
+      assigns_ = false;
+      return;
+    }
+    const bool exports = word.first && (word.text == "export" || word.text == "local" || word.text == "declare");
+    if (assigns_ && !array_ && word.text.find('.') > word.text.find('=') && variables_.take(word.text)) return;
+    assigns_ = exports;
+    override_or_other(word);
+  }
+
+ private:
+  void override_or_other(const ShellWord& word) {
+    ShellWord whole{variables_.expanded(word.text), word.line};
+    // A variable that is empty here is filled where this reader does not look.
+    if (whole.text.ends_with('=') && !word.text.ends_with('=')) whole.text = word.text;
+    if (whole.text == "$@" || whole.text == "$*") tree_.root.open = true;
+    const bool program = is_program_of_verl(whole.text);
+    started_ = started_ || program;
+    if (program) tree_.root.text += (tree_.root.text.empty() ? "" : " ") + whole.text;
+    const bool plain_names = (started_ && !word.first) || array_;
+    if (tree_.take_override(whole, plain_names) || program || array_) return;
+    // The last override is no option, of which this would be another value.
+    if (!is_option(whole) && !tree_.awaits_value() && !tree_.root.items.empty()) return;
+    tree_.take(whole);
+  }
+
+  ArgumentTree& tree_;
+  Variables variables_;
+  std::string before_;
+  bool started_ = false, array_ = false, assigns_ = false;
+};
+
 /// Programs that scripts start. A file of arguments alone has none, and its lines may break anywhere.
 bool starts_program(const std::vector<ShellWord>& words) {
   static constexpr std::string_view kPrograms[] = {"torchrun",  "python", "python3", "accelerate",
@@ -311,17 +375,17 @@ Result<Node> tree_of(const std::vector<ShellWord>& words, std::string_view name)
     Result<Node> script = script_of(words, name);
     if (!script || !script->items.empty()) return script;
   }
-  Variables variables;
-  bool started = false;
-  for (const ShellWord& word : words) {
-    if (tree.root.items.size() > kMostOptions) return too_many_options(name);
-    if (!overrides) {
-      tree.take(word);
-      continue;
+  if (overrides) {
+    OverrideReader reader(tree);
+    for (const ShellWord& word : words) {
+      if (tree.root.items.size() > kMostOptions) return too_many_options(name);
+      reader.take(word);
     }
-    const ShellWord whole{variables.expanded(word.text), word.line};
-    started = started || whole.text.starts_with("verl.");
-    if (!tree.take_override(whole, started) && !variables.take(word.text)) tree.take(whole);
+  } else {
+    for (const ShellWord& word : words) {
+      if (tree.root.items.size() > kMostOptions) return too_many_options(name);
+      tree.take(word);
+    }
   }
   if (tree.root.items.empty()) {
     return fail("arguments-empty", std::string(name), "holds no --option",

@@ -59,6 +59,11 @@ void read_moves(const Node& node, Job& job) {
               job);
 }
 
+/// The stages' layers are given one by one, or the embedding and the loss count as layers.
+void read_layout(const Node& node, Job& job) {
+  if (truth_of(node) != false) job.strategy.pipeline_layout = presence(&node);
+}
+
 /// DAPO's filter: groups without a difference are dropped.
 void read_group_filter(const Node& node, Job& job) { job.reinforcement.drops_groups = truth_of(node) == true; }
 
@@ -106,6 +111,15 @@ constexpr ToolRow kVerlRows[] = {
     {"actor_rollout_ref.actor.megatron.optimizer_offload", read_optimizer_offload},
     {"actor_rollout_ref.actor.megatron.tensor_model_parallel_size", &JobStrategy::tensor},
     {"actor_rollout_ref.actor.megatron.pipeline_model_parallel_size", &JobStrategy::pipeline},
+    {"actor_rollout_ref.actor.megatron.override_transformer_config.num_layers_in_first_pipeline_stage",
+     &JobStrategy::first_stage_layers},
+    {"actor_rollout_ref.actor.megatron.override_transformer_config.num_layers_in_last_pipeline_stage",
+     &JobStrategy::last_stage_layers},
+    {"actor_rollout_ref.actor.megatron.override_transformer_config.pipeline_model_parallel_layout", read_layout},
+    {"actor_rollout_ref.actor.megatron.override_transformer_config.account_for_embedding_in_pipeline_split",
+     read_layout},
+    {"actor_rollout_ref.actor.megatron.override_transformer_config.account_for_loss_in_pipeline_split", read_layout},
+    {"actor_rollout_ref.actor.megatron.virtual_pipeline_model_parallel_size", &JobStrategy::virtual_pipeline},
     {"actor_rollout_ref.actor.megatron.context_parallel_size", &JobStrategy::context},
     {"actor_rollout_ref.actor.megatron.expert_model_parallel_size", &JobStrategy::expert},
     {"actor_rollout_ref.actor.megatron.expert_tensor_parallel_size", &JobStrategy::expert_tensor},

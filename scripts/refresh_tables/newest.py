@@ -23,11 +23,12 @@ PACKAGES = {
     # It takes no newer transformers (its METADATA).
     "llama-factory": ("llamafactory", "transformers<=5.6.0"),
     "torchtune": ("torchtune",),
+    "verl": ("verl",),
 }
 # Where the modules are that a reader imports beside its library, the best place first: scripts/training, scripts/oracles.
 PLACES = {"sagemaker": ("oracles/sdk_v3", "oracles/sdk_v2"), "accelerate": ("oracles/accelerate", "training"),
           "axolotl": ("oracles/axolotl",), "torchtune": ("oracles/accelerate", "training"),
-          "deepspeed": ("training", "oracles/deepspeed_newest")}
+          "deepspeed": ("training", "oracles/deepspeed_newest"), "verl": ("oracles/verl",)}
 
 
 # What pip says where there is no way to the index.

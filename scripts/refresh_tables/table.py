@@ -10,7 +10,7 @@ FOLDER = pathlib.Path(__file__).resolve().parents[2] / "catalogs/data/frameworks
 SCHEMA = "smplan.framework/1"
 # Of a row, in the order in which it is written.
 KEYS = ("name", "also", "types", "items", "values", "free", "open_with", "unless", "grows", "min", "max", "above", "below", "case", "separated", "nargs", "required",
-        "section", "section_of", "default", "deprecated", "replaced_by", "older", "last")
+        "section", "section_of", "unlisted", "default", "deprecated", "replaced_by", "older", "after", "last")
 
 
 def is_repr(word) -> bool:
@@ -48,6 +48,7 @@ class Table:
     version: str
     source: str
     sections: list
+    dated: bool = False  # rows say the newest version that did not list them yet: `after`
 
 
 def plain(value) -> bool:
@@ -80,6 +81,8 @@ def words_gone(row: dict) -> dict:
 
 def either(new: dict, old: dict, last: str | None) -> dict:
     """A row of two versions: the newer one, with the words that only the older one took, and what took them last."""
+    if "after" in old and "after" not in new:
+        new = sorted_row({**new, "after": old["after"]})
     if "values" not in new or "values" not in old:
         return new
     words = list(dict.fromkeys([*new["values"], *old["values"]]))
@@ -92,6 +95,14 @@ def either(new: dict, old: dict, last: str | None) -> dict:
     older = [{"word": word, "last": lasts[word]} for word in words if word not in newest and lasts.get(word)]
     row = {key: value for key, value in new.items() if key != "older"}
     return sorted_row({**row, "values": words, **({"older": older} if older else {})})
+
+
+def came_later(rows: dict, older: dict, version: str) -> None:
+    """Marks what an older version did not list."""
+    for name, row in rows.items():
+        lacks = name not in older or older[name].get("unlisted")
+        if lacks and "unlisted" not in row and "last" not in row and numbers(row.get("after", "0")) < numbers(version):
+            rows[name] = sorted_row({**row, "after": version})
 
 
 def laid_over(old: dict | None, table: Table) -> dict:
@@ -114,6 +125,8 @@ def laid_over(old: dict | None, table: Table) -> dict:
                     if name not in read["fields"] and row.get("last", gone)}
             same = {name: either(row, rows[name], gone) for name, row in read["fields"].items() if name in rows}
             read["fields"] = {**read["fields"], **same, **kept}
+            if table.dated and gone:
+                came_later(read["fields"], rows, gone)
         else:
             added = {name: sorted_row({**row, "last": table.version}) for name, row in read["fields"].items()
                      if name not in rows or (rows[name].get("last") and
@@ -121,6 +134,8 @@ def laid_over(old: dict | None, table: Table) -> dict:
             same = {name: either(row, read["fields"][name], table.version) for name, row in rows.items()
                     if name in read["fields"]}
             sections[section["path"]] = {**section, "fields": {**rows, **same, **added}}
+            if table.dated:
+                came_later(sections[section["path"]]["fields"], read["fields"], table.version)
     return {"schema": SCHEMA, "framework": table.framework, "version": version,
             "source": table.source if newer else old["source"],
             "as_of": datetime.date.today().isoformat(),

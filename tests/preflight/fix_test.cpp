@@ -156,7 +156,7 @@ TEST(Fix, MakesOneOfTwoEditsThatMeet) {
 
 TEST(Fix, LeavesACleanJobAlone) {
   for (const auto& [base, job] : test::rule_cases()["bases"].items()) {
-    if (base == "megatron") continue;
+    if (base == "megatron" || base == "verl") continue;
     const std::string text = test::job_text(base, job);
     const Fixed f = fixed(text, test::kind_of_base(base));
     EXPECT_EQ(f.text, text) << base;
@@ -169,7 +169,7 @@ TEST(Fix, RepairsWhatItClaims) {
   int repaired = 0;
   for (const Json& row : test::rule_cases()["rows"]) {
     const std::string base = row["base"];
-    if (base == "megatron") continue;
+    if (base == "megatron" || base == "verl") continue;
     Json plant = test::rule_cases()["bases"][base];
     plant.merge_patch(row["plant"]);
     const std::string text = test::job_text(base, plant);

@@ -37,8 +37,16 @@ inline JobKind kind_of_base(const std::string& base) {
   return job_kind_from(base).value();
 }
 
-/// A job in the syntax of its kind: arguments for Megatron, JSON for the rest (which YAML readers take too).
+/// A job in the syntax of its kind: arguments for Megatron, overrides for verl, JSON for the rest (which YAML readers
+/// take too).
 inline std::string job_text(const std::string& base, const Json& job) {
+  if (base == "verl") {
+    std::string text = "python3 -m verl.trainer.main_ppo";
+    for (const auto& [key, value] : job.items()) {
+      text += " " + key + "=" + (value.is_string() ? value.get<std::string>() : value.dump());
+    }
+    return text;
+  }
   if (base != "megatron") return job.dump(2);
   std::string text;
   for (const auto& [key, value] : job.items()) {

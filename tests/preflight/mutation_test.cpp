@@ -52,6 +52,9 @@ void decorate(const std::string& base, Json& job, std::mt19937_64& random) {
   } else if (base == "megatron") {
     job["lr"] = 0.0001 * static_cast<double>(1 + random() % 9);
     job["train-iters"] = 1000 + static_cast<int>(random() % 1000);
+  } else if (base == "verl") {
+    job["trainer.total_epochs"] = 1 + static_cast<int>(random() % 30);
+    job["trainer.experiment_name"] = "run-" + n;
   } else if (base == "smp") {
     job["hybrid_shard_degree"] = 8 << (random() % 3);
     job["sm_activation_offloading"] = random() % 2 == 0;

@@ -132,7 +132,8 @@ TEST(ToolFiles, AreThereForEachTool) {
 TEST(ToolKinds, LeaveThoseOfOtherFilesAsTheyWere) {
   for (const auto& [base, job] : test::rule_cases()["bases"].items()) {
     const bool toml = base == "torchtitan";
-    const std::string file = base == "megatron" ? "job.args" : toml ? "job.json" : "job.yaml";
+    const bool arguments = base == "megatron" || base == "verl";
+    const std::string file = arguments ? "job.args" : toml ? "job.json" : "job.yaml";
     const Result<Job> read = read_job(test::job_text(base, job), file, std::nullopt);
     ASSERT_TRUE(read) << base;
     EXPECT_EQ(to_string(read->kind), to_string(test::kind_of_base(base)));

@@ -67,6 +67,11 @@ std::optional<std::string> word_of(const Node* node, const std::optional<std::st
   return lower_case(word.text);
 }
 
+/// Counts where the setting is not there; nothing does where a file or a command that is not known may give it.
+std::optional<std::string> otherwise_of(const CheckInput& in, const SettingCondition& c) {
+  return in.job.root().open ? std::nullopt : c.otherwise;
+}
+
 std::optional<double> value_of(const Node* node, const std::optional<std::string>& otherwise) {
   if (node == nullptr || node->is_null()) {
     Node text;
@@ -81,7 +86,7 @@ std::optional<double> value_of(const Node* node, const std::optional<std::string
 
 /// Whether it holds; nullopt where that is not known.
 std::optional<bool> numbers_hold(const CheckInput& in, const SettingCondition& c, const Node* node) {
-  const auto value = value_of(node, c.otherwise);
+  const auto value = value_of(node, otherwise_of(in, c));
   if (c.other.empty()) {
     if (!value) return std::nullopt;
     if (c.test == Test::Whole) return std::trunc(*value) == *value;
@@ -114,7 +119,7 @@ std::optional<bool> holds(const CheckInput& in, const SettingCondition& c) {
       return there || !in.job.root().open ? std::optional(!there) : std::nullopt;
     case Test::Is:
     case Test::IsNot: {
-      const auto word = word_of(node, c.otherwise);
+      const auto word = word_of(node, otherwise_of(in, c));
       if (!word) return std::nullopt;
       return contains(c.words, *word) == (c.test == Test::Is);
     }

@@ -11,6 +11,7 @@
 #include "base/words.hpp"
 #include "catalogs/framework_settings.hpp"
 #include "planner/preflight/rules/tools.hpp"
+#include "planner/preflight/verl_configuration.hpp"
 
 namespace smplan {
 namespace {
@@ -59,8 +60,22 @@ std::string trl_command(const Node& root) {
   return {};
 }
 
+/// Hydra's overrides, made a tree.
+bool has_overrides(const Job& job) { return job.root().plus >= 0; }
+
+/// Of verl's configuration and its engine, as the table names them. The engine's parts are left out where it is none.
+std::string variant_of(const FrameworkTable& table, const Job& job) {
+  if (job.kind != JobKind::Verl) return {};
+  const VerlConfiguration found = verl_configuration(job.root());
+  if (found.name.empty() || found.engine.empty()) return found.name;
+  const std::string variant = found.name + "/" + found.engine;
+  const bool one_engine = table.find(":" + found.name + "/dp") == nullptr && found.name != "sft_trainer_engine";
+  return table.find(":" + variant) != nullptr ? variant : one_engine ? found.name : "";
+}
+
 /// The section of the whole file: accelerate has one for each of its environments, others by the keys of a file.
 const SettingSection* root_section(const FrameworkTable& table, const Job& job) {
+  if (job.kind == JobKind::Verl) return table.find(":" + verl_configuration(job.root()).name);
   for (const SettingSection& section : table.sections) {
     if (has_one_of(job.root(), section.when)) return &section;
   }
@@ -89,14 +104,22 @@ std::string without_private(const std::string& path) {
   return last == std::string::npos ? out : out + path.substr(last);
 }
 
+struct Place {
+  const FrameworkTable& table;
+  const SettingSection& section;
+  const Node& object;
+  std::string variant;  ///< of verl's configurations
+};
+
 /// The section of an object that is a member, or stands in its list; nullptr where the table does not describe it.
-const SettingSection* section_of(const FrameworkTable& table, const SettingSection& section, const Node& around,
-                                 const Node& object, const FrameworkSetting& setting) {
+const SettingSection* section_of(const Place& place, const Node& object, const FrameworkSetting& setting) {
+  const auto& [table, section, around, variant] = place;
   if (!setting.section.empty() && !setting.section_of.empty()) {
     const std::string path = chosen_path(object, setting);
     const SettingSection* own = table.find(path);
     return own != nullptr ? own : table.find(without_private(path));
   }
+  if (!setting.section.empty() && table.framework == "verl") return table.find(setting.section + ":" + variant);
   if (!setting.section.empty()) return table.find(setting.section);
   if (setting.section_of.empty()) return nullptr;
   const Node* chosen = around.find(setting.section_of);
@@ -117,12 +140,6 @@ std::vector<const Node*> objects_of(const Node& member, const FrameworkSetting& 
   return objects;
 }
 
-struct Place {
-  const FrameworkTable& table;
-  const SettingSection& section;
-  const Node& object;
-};
-
 /// Calls `visit` for every described object of the file.
 void each_object(const Place& place, const std::function<void(const Place&)>& visit) {
   visit(place);
@@ -130,9 +147,11 @@ void each_object(const Place& place, const std::function<void(const Place&)>& vi
     const FrameworkSetting* setting = nullptr;
     key_of(place.section, member, setting);
     if (setting == nullptr) continue;
+    // An old part is told once.
+    if (!setting->last.empty() && place.table.framework == "verl") continue;
     for (const Node* object : objects_of(member, *setting)) {
-      const SettingSection* inner = section_of(place.table, place.section, place.object, *object, *setting);
-      if (inner != nullptr) each_object({place.table, *inner, *object}, visit);
+      const SettingSection* inner = section_of(place, *object, *setting);
+      if (inner != nullptr) each_object({place.table, *inner, *object, place.variant}, visit);
     }
   }
 }
@@ -140,7 +159,7 @@ void each_object(const Place& place, const std::function<void(const Place&)>& vi
 void each_object(const CheckInput& in, const std::function<void(const Place&)>& visit) {
   const FrameworkTable* table = table_of(in.job);
   const SettingSection* root = table == nullptr ? nullptr : root_section(*table, in.job);
-  if (root != nullptr) each_object({*table, *root, in.job.root()}, visit);
+  if (root != nullptr) each_object({*table, *root, in.job.root(), variant_of(*table, in.job)}, visit);
 }
 
 /// Calls `visit` for every member that the table knows.
@@ -549,10 +568,23 @@ bool is_option_name(std::string_view name) {
 /// Each unknown key is held against all that are known: a hostile file may have a hundred thousand.
 constexpr int kMostUnknown = 1000;
 
+/// The engine of verl's that has the setting in the same place, where the chosen one has not; empty where none has.
+std::string engine_with(const Place& place, const std::string& name) {
+  const std::string path = place.section.path.substr(0, place.section.path.find(':'));
+  const std::string configuration = place.variant.substr(0, place.variant.find('/'));
+  for (const std::string_view engine : {"dp", "megatron", "veomni", "torchtitan", "fsdp", "automodel"}) {
+    const SettingSection* other = place.table.find(fmt::format("{}:{}/{}", path, configuration, engine));
+    const FrameworkSetting* setting = other == nullptr ? nullptr : other->find(name);
+    if (setting != nullptr && setting->last.empty()) return std::string(engine);
+  }
+  return {};
+}
+
 void unknown_member(const Place& place, const Node& member, const std::string& name, Report& report) {
   const std::vector<std::string> known = names_of(place.section);
   const std::string slip = slip_of(name, known);
-  const bool refused = place.section.unknown == UnknownKey::Refused;
+  // Hydra refuses what its file does not have, unless a plus adds it.
+  const bool refused = place.section.unknown == UnknownKey::Refused || member.plus == 0;
   const bool options = place.section.reader == SettingReader::Argparse;
   if (options && !is_option_name(name)) return;
   // Sections of the user's own are common where nobody refuses them.
@@ -564,6 +596,17 @@ void unknown_member(const Place& place, const Node& member, const std::string& n
   if (!near.empty()) finding.fix = "did you mean " + near.front() + "?";
   const std::string others = is_command(place.section, place.table) ? commands_with(name, place.table) : "";
   if (!others.empty()) finding.fix = "delete it: it is a setting of " + others;
+  const std::string engine = place.variant.empty() ? std::string() : engine_with(place, name);
+  if (!engine.empty()) {
+    const std::string_view choice = place.variant.starts_with("sft") ? "engine" : "model_engine";
+    finding.fix = fmt::format("choose the engine that has it: {}={}", choice, engine);
+  }
+  // A file that goes on from verl's may be for a program of the user's, with classes of its own.
+  const bool of_class = refused && place.table.framework == "verl" && member.plus < 0 && near.empty() && engine.empty();
+  if (of_class) {
+    finding.severity = Severity::Warning;
+    finding.message += ": verl's own programs refuse it";
+  }
   if (refused || (options && !slip.empty())) return;
   finding.severity = Severity::Warning;
   finding.message += options ? ": its parser refuses it, unless the script adds it" : ": it is dropped without a word";
@@ -582,6 +625,21 @@ bool is_extended(const Job& job) {
   if (job.kind != JobKind::TorchTitan) return false;
   const Node& root = job.root();
   return root.at({"experimental", "custom_args_module"}) || root.at({"job", "custom_config_module"});
+}
+
+/// A part of verl's that takes any name. Names that an older version listed in it are as good as others.
+bool takes_any_name(const SettingSection& section) {
+  const auto& all = section.settings;
+  return section.unknown == UnknownKey::Open &&
+         std::all_of(all.begin(), all.end(), [](const FrameworkSetting& s) { return !s.last.empty(); });
+}
+
+/// Hydra has to be told to add it.
+bool lacks_plus(const Place& place, const Node& member) { return member.plus == 0 && takes_any_name(place.section); }
+
+/// Hydra's own settings stand beside all others.
+bool is_of_hydra(const Place& place, const Node& member) {
+  return place.object.where.path.empty() && member.key == "hydra";
 }
 
 }  // namespace
@@ -657,6 +715,8 @@ void unknown_settings(const CheckInput& in, Report& report) {
       const std::string name = key_of(place.section, member, setting);
       if (setting != nullptr || is_of_launcher(member.key, launcher)) continue;
       if (is_of_older_version(place, name) || (options && is_abbreviated(place, name))) continue;
+      if (has_overrides(in.job) && (member.plus < 0 || lacks_plus(place, member))) continue;
+      if (place.table.framework == "verl" && is_of_hydra(place, member)) continue;
       // Whole sections may come with --job.custom_config_module on the command line.
       const bool section = place.section.path.empty() && in.job.kind == JobKind::TorchTitan && member.is_object();
       if (section && slip_of(name, names_of(place.section)).empty() && !misspells_absent(name, place)) continue;
@@ -672,7 +732,42 @@ void unknown_settings(const CheckInput& in, Report& report) {
   });
 }
 
+void wrong_signs(const CheckInput& in, Report& report) {
+  if (!has_overrides(in.job)) return;
+  each_object(in, [&](const Place& place) {
+    for (const Node& member : place.object.items) {
+      const FrameworkSetting* setting = place.section.find(member.key);
+      const bool lacks = setting == nullptr ? lacks_plus(place, member) : setting->unlisted && member.plus == 0;
+      const bool scalar = !member.is_object() && !member.is_array();
+      const bool there = setting != nullptr && setting->filled && setting->last.empty() && scalar && member.plus == 1;
+      if (!lacks && !there) continue;
+      Finding& finding = report.at(member, {member.key, lacks ? "not in verl's own file: Hydra sets what is there, and "
+                                                                "adds what a plus is before"
+                                                              : "in verl's own file: a plus adds what is not there"});
+      finding.fix = lacks ? "write a plus before it" : "write it without the plus";
+      if (there && !setting->after.empty()) {
+        finding.severity = Severity::Warning;
+        finding.message += fmt::format(" (verl {} did not have it yet)", setting->after);
+      }
+      finding.source = place.table.source;
+    }
+  });
+}
+
 namespace {
+
+/// Modules of the user's own that verl imports may bring words of its registries.
+bool brings_words(const Job& job) {
+  if (job.kind != JobKind::Verl) return false;
+  const Node* library = job.root().at({"actor_rollout_ref", "model", "external_lib"});
+  return (library != nullptr && !library->is_null()) ||
+         job.root().text.find("VERL_USE_EXTERNAL_MODULES") != std::string::npos;
+}
+
+/// A word that chooses the file of a whole part: `engine=megatron`.
+bool chooses_part(const Place& place, const Node& member, const FrameworkSetting& setting) {
+  return member.plus >= 0 && member.is_string() && setting.is(Type::Object) && place.object.where.path.empty();
+}
 
 /// Paths of the components that the table has, each behind its section's name and a colon.
 std::vector<std::string> component_paths(const FrameworkTable& table) {
@@ -716,8 +811,12 @@ void unknown_component(const Place& place, const Node& member, const FrameworkSe
 
 void wrong_settings(const CheckInput& in, Report& report) {
   const bool option = is_command_line(in);
-  each_setting(in, [&](const Place& place, const Node& member, const FrameworkSetting& setting) {
-    if (has_own_rule(place.section, setting) || has_one_of(in.job.root(), setting.unless)) return;
+  const bool own_words = brings_words(in.job);
+  each_setting(in, [&](const Place& place, const Node& member, const FrameworkSetting& known) {
+    if (has_own_rule(place.section, known) || has_one_of(in.job.root(), known.unless)) return;
+    if (chooses_part(place, member, known)) return;
+    FrameworkSetting setting = known;
+    if (own_words) setting.values.clear();
     unknown_component(place, member, setting, report);
     const Node* at = &member;
     std::optional<Node> text;
@@ -745,6 +844,7 @@ void old_settings(const CheckInput& in, Report& report) {
     const std::string word = word_of(member).value_or("");
     const std::string_view last = setting.last.empty() ? setting.last_with(word) : setting.last;
     if (last.empty() && !setting.deprecated) return;
+    if (place.table.framework == "verl" && member.plus != 0 && takes_any_name(place.section)) return;
     if (setting.name == "cpu_offload" || setting.name == "cpu_offload_param") return;  // rewritten by the rule itself
     const std::string now = setting.replaced_by.empty() ? "another setting" : setting.replaced_by;
     Finding& finding = report.at(member, {member.key, now});

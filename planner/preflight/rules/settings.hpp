@@ -9,10 +9,13 @@ namespace smplan {
 
 /// The kinds of file that have such a table.
 inline constexpr Kinds kFrameworkFiles = kDeepSpeed | kAccelerate | kMegatron | kTorchTitan | one(JobKind::Trl) |
-                                         one(JobKind::Axolotl) | one(JobKind::LlamaFactory) | one(JobKind::Torchtune);
+                                         one(JobKind::Axolotl) | one(JobKind::LlamaFactory) | one(JobKind::Torchtune) |
+                                         one(JobKind::Verl);
 
 /// Keys that the framework does not know.
 void unknown_settings(const CheckInput& in, Report& report);
+/// Overrides of Hydra's that add what is there, or set what has to be added.
+void wrong_signs(const CheckInput& in, Report& report);
 /// Values that the framework refuses: their type as its reader takes them, their range, their words.
 void wrong_settings(const CheckInput& in, Report& report);
 /// Keys that have a successor, or that the newest version no longer has.
