@@ -392,7 +392,8 @@ Result<Job> read_job(std::string_view text, std::string_view file, std::optional
                 "say which: --kind " + listed(job_kind_names()));
   }
   if (arguments && kind == JobKind::LlamaFactory) document = as_file(std::move(*document));
-  if (kind == JobKind::Verl) document->open = !verl_configuration(*document).whole;
+  // A command may give what a file leaves out.
+  if (kind == JobKind::Verl) document->open = document->plus < 0 || !verl_configuration(*document).whole;
   Job job;
   job.kind = *kind;
   job.file = name;

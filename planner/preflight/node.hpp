@@ -39,7 +39,7 @@ struct Node {
   Where where;
   Span span;                ///< the value; of YAML and TOML only scalars that stand as they read, else empty
   Span key_span;            ///< JSON only: the key with its quotes; empty elsewhere
-  bool open = false;        ///< of a command's options: a variable that is not known may hold more of them
+  bool open = false;        ///< of a command's options: there may be more of them; of one: a condition decides on it
   int plus = -1;            ///< of an override of Hydra's: the plus signs before it; else below 0
   int overridden_line = 0;  ///< of an option that stands twice: where the one stood that no longer counts
 

@@ -138,7 +138,7 @@ class ArgumentTree {
 
   /// `+data.train_batch_size=8` as a member of a member; false where the word is no override. Before the program names
   /// without a point are variables.
-  bool take_override(const ShellWord& word, bool started) {
+  bool take_override(const ShellWord& word, bool started, bool conditional) {
     std::string_view path = word.text;
     const std::size_t plus = std::min(path.find_first_not_of('+'), path.size());
     path.remove_prefix(plus);
@@ -167,6 +167,7 @@ class ArgumentTree {
       return true;
     }
     given.key = std::move(node->key);
+    given.open = conditional;
     *node = std::move(given);
     return true;
   }
@@ -307,13 +308,18 @@ class OverrideReader {
     const bool label = before_.ends_with(')') || before_ == "then" || before_ == "do" || before_ == "else";
     assigns_ = word.first || assigns_ || label;
     before_ = word.text;
+    if (word.first && (word.text == "if" || word.text == "case")) ++conditions_;
+    if (word.first && (word.text == "fi" || word.text == "esac")) conditions_ = std::max(0, conditions_ - 1);
     if (word.text.ends_with("=(") || word.text == ")") {
       array_ = word.text != ")";
       assigns_ = false;
       return;
     }
     const bool exports = word.first && (word.text == "export" || word.text == "local" || word.text == "declare");
-    if (assigns_ && !array_ && word.text.find('.') > word.text.find('=') && variables_.take(word.text)) return;
+    if (assigns_ && !array_ && word.text.find('.') > word.text.find('=') && variables_.take(word.text)) {
+      if (conditions_ > 0) doubtful_.push_back(word.text.substr(0, word.text.find('=')));
+      return;
+    }
     assigns_ = exports;
     override_or_other(word);
   }
@@ -328,15 +334,25 @@ class OverrideReader {
     started_ = started_ || program;
     if (program) tree_.root.text += (tree_.root.text.empty() ? "" : " ") + whole.text;
     const bool plain_names = (started_ && !word.first) || array_;
-    if (tree_.take_override(whole, plain_names) || program || array_) return;
+    if (tree_.take_override(whole, plain_names, conditions_ > 0 || is_doubtful(word.text)) || program || array_) return;
     // The last override is no option, of which this would be another value.
     if (!is_option(whole) && !tree_.awaits_value() && !tree_.root.items.empty()) return;
     tree_.take(whole);
   }
 
+  /// Whether it has a variable that a condition sets.
+  [[nodiscard]] bool is_doubtful(std::string_view text) const {
+    return text.find('$') != std::string_view::npos &&
+           std::any_of(doubtful_.begin(), doubtful_.end(), [&](const std::string& name) {
+             return text.find('$' + name) != std::string_view::npos || text.find("${" + name) != std::string_view::npos;
+           });
+  }
+
   ArgumentTree& tree_;
   Variables variables_;
+  std::vector<std::string> doubtful_;
   std::string before_;
+  int conditions_ = 0;
   bool started_ = false, array_ = false, assigns_ = false;
 };
 

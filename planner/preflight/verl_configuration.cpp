@@ -79,6 +79,7 @@ VerlConfiguration of_command(const Node& root) {
   found.engine = text_at(root, supervised ? "engine" : "model_engine");
   if (found.engine.find('$') != std::string::npos) return {};
   found.whole = !root.open;
+  found.validated = of_program(root) == "ppo_trainer" && root.text.find("main_ppo") != std::string::npos;
   return found;
 }
 
@@ -136,6 +137,7 @@ VerlConfiguration verl_configuration(const Node& root) {
     found.name = "sft_trainer_engine";
   }
   if (found.engine.empty()) found.engine = stated_engine(root, found);
+  found.validated = !found.name.empty();
   return found;
 }
 

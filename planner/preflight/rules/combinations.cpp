@@ -8,6 +8,7 @@
 #include "catalogs/setting_combinations.hpp"
 #include "planner/preflight/rules/settings.hpp"
 #include "planner/preflight/rules/tools.hpp"
+#include "planner/preflight/verl_configuration.hpp"
 
 namespace smplan {
 namespace {
@@ -54,7 +55,7 @@ const Node* first_of(const CheckInput& in, const std::vector<std::string>& paths
 const Node& first_word(const Node& node) { return node.is_array() && !node.items.empty() ? node.items.front() : node; }
 
 bool is_unknown(const Node& node) {
-  return is_placeholder(node.text) || node.text == "auto" || node.text.find('$') != std::string::npos;
+  return node.open || is_placeholder(node.text) || node.text == "auto" || node.text.find('$') != std::string::npos;
 }
 
 /// The value as a word in lower case; nullopt where it is not known, or no scalar.
@@ -69,7 +70,9 @@ std::optional<std::string> word_of(const Node* node, const std::optional<std::st
 
 /// Counts where the setting is not there; nothing does where a file or a command that is not known may give it.
 std::optional<std::string> otherwise_of(const CheckInput& in, const SettingCondition& c) {
-  return in.job.root().open ? std::nullopt : c.otherwise;
+  const Node& root = in.job.root();
+  const bool file_of_verl = in.job.kind == JobKind::Verl && root.plus < 0 && verl_configuration(root).whole;
+  return root.open && !file_of_verl ? std::nullopt : c.otherwise;
 }
 
 std::optional<double> value_of(const Node* node, const std::optional<std::string>& otherwise) {
@@ -113,7 +116,7 @@ std::optional<bool> holds(const CheckInput& in, const SettingCondition& c) {
     case Test::On:
       return there || !in.job.root().open ? std::optional(is_on_at(node)) : std::nullopt;
     case Test::Given:
-      if (!there && in.job.root().open) return std::nullopt;
+      if ((!there && in.job.root().open) || (there && node->open)) return std::nullopt;
       return there && !(node->is_object() && node->items.empty());
     case Test::Absent:
       return there || !in.job.root().open ? std::optional(!there) : std::nullopt;
@@ -140,7 +143,7 @@ bool is_broken(const CheckInput& in, const SettingCombination& row) {
 
 void combinations(const CheckInput& in, Report& report) {
   const FrameworkCombinations* known = framework_combinations(to_string(in.job.kind));
-  if (known == nullptr) return;
+  if (known == nullptr || (in.job.kind == JobKind::Verl && !verl_configuration(in.job.root()).validated)) return;
   for (const SettingCombination& row : known->rows) {
     if (!is_broken(in, row)) continue;
     const Node* at = nullptr;
