@@ -1,5 +1,6 @@
 #include <utility>
 
+#include "catalogs/model_modules.hpp"
 #include "planner/export/writers.hpp"
 
 namespace smplan {
@@ -67,9 +68,11 @@ constexpr std::pair<std::string_view, std::string_view> kGenerations[] = {
     {"baichuan2-13b", "BaichuanLayer"},
     {"gemma-2-", "Gemma2DecoderLayer"},
     {"gemma-3-", "Gemma3DecoderLayer"},
+    {"gemma-4-", "Gemma4TextDecoderLayer"},
     {"llama-4-", "Llama4TextDecoderLayer"},
     {"phi-3-", "Phi3DecoderLayer"},
     {"phi-4", "Phi3DecoderLayer"},
+    {"qwen3.5-", "Qwen3_5DecoderLayer"},
     {"qwen3.6-", "Qwen3_5MoeDecoderLayer"},
     {"deepseek-v2", "DeepseekV2DecoderLayer"},
 };
@@ -83,7 +86,10 @@ std::string_view layer_class(const Architecture& model) {
   for (const auto& entry : kLayerClasses) {
     if (model.family == entry.first) return entry.second;
   }
-  return {};
+  // The family of a config.json is transformers' own name of the type.
+  const ModelModules* modules = modules_of(model.family);
+  return modules != nullptr && modules->layers.size() == 1 ? std::string_view(modules->layers.front())
+                                                           : std::string_view();
 }
 
 }  // namespace smplan

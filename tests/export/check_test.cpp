@@ -108,7 +108,7 @@ std::optional<std::map<std::string, std::string>> complaints_about_best(const Re
   for (const ExportFile& file : out->files) {
     const std::optional<JobKind> kind = kind_of(file.path);
     if (kind != JobKind::CreateTrainingJob && !(by_tool && &file == &out->files.front())) continue;
-    const Result<Job> job = read_job(file.content, file.path, *kind);
+    const Result<Job> job = read_job(file.content, file.path, by_tool ? std::nullopt : kind);
     if (!job) return std::map<std::string, std::string>{{"read", to_string(job.error())}};
     CheckOptions options;
     options.request.region = plan.region;

@@ -2,9 +2,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
+#include "base/json_reader.hpp"
+#include "catalogs/hf_writer.hpp"
+#include "catalogs/model_modules.hpp"
 #include "planner/answer/plan_json.hpp"
 #include "planner/export/launchable.hpp"
 #include "planner/export/target.hpp"
+#include "planner/export/writers.hpp"
 #include "planner/preflight/job.hpp"
 #include "planner/search/search.hpp"
 
@@ -133,6 +139,29 @@ TEST(PlannedTarget, IsNoToolWhereAJobBringsItsProgram) {
   std::string left;
   for (const auto& [stack, reason] : request->stacks_left_out) left += stack + ": " + reason + "\n";
   EXPECT_THAT(left, HasSubstr("--export trl plans it for that tool")) << "which shards";
+}
+
+// A class that the model does not have ends the job before its first step.
+TEST(LayerClass, IsOneThatTransformersWrapsInTheModel) {
+  // The arithmetic of another type, with code of their own beside the weights or in transformers.
+  const std::set<std::string> kOwnCode{"internlm2", "baichuan", "glm", "olmo", "vit", "distilbert"};
+  std::size_t judged = 0;
+  for (const ModelPreset& m : shipped().models()) {
+    const Architecture& a = m.architecture;
+    const auto config = hf_config_text(a);
+    if (!config || kOwnCode.contains(a.family) || a.name.starts_with("qwen3.6-")) continue;
+    Diagnostics none;
+    const auto type = parse_json(*config, "config.json")->find("model_type")->as_string(none);
+    const ModelModules* modules = modules_of(type);
+    ASSERT_NE(modules, nullptr) << a.name << " " << type;
+    EXPECT_THAT(modules->layers, testing::Contains(std::string(layer_class(a)))) << a.name << " " << type;
+    ++judged;
+  }
+  EXPECT_GE(judged, 150U);
+  Architecture read;
+  read.family = "ernie4_5";
+  EXPECT_EQ(layer_class(read), "Ernie4_5DecoderLayer") << "of a config.json";
+  EXPECT_THAT(modules_of("qwen3_5_moe_text")->layers, testing::Contains("Qwen3_5MoeDecoderLayer"));
 }
 
 TEST(PlainAttention, IsPlannedAsTransformersComputesIt) {
