@@ -195,6 +195,23 @@ void add_file(const ExportJob& job, std::string path, const Json& config, std::s
   if (package != "trl") out.notes.push_back(fmt::format("Install {} with its own instructions.", package));
 }
 
+bool quantizes_experts(const TrainingPlan& plan) { return plan.finetune == FineTune::Qlora && plan.model.is_moe(); }
+
+/// axolotl adapts quantized experts by the names of their two tensors, and refuses `lora_target_linear` beside them
+/// (axolotl 0.19.0, utils/schemas/config.py, check_quantize_moe_experts).
+void target_quantized_experts(const TrainingPlan& plan, Json& c) {
+  const Architecture& a = plan.model;
+  Json modules = lora_targets(plan);
+  const bool linear = plan.lora_targets == LoraTargets::Linear;
+  if (linear && (a.has_dense_mlp() || a.moe.n_shared_experts > 0)) {
+    for (const char* name : {"gate_proj", "up_proj", "down_proj"}) modules.push_back(name);
+  }
+  c["lora_target_modules"] = std::move(modules);
+  if (linear && peft_expert_adapters(a) != ExpertAdapters::None) {
+    c["lora_target_parameters"] = Json::array({"mlp.experts.gate_up_proj", "mlp.experts.down_proj"});
+  }
+}
+
 bool stores_scores(const TrainingPlan& plan) { return plan.strategy.execution.flash_attention == Toggle::Off; }
 
 }  // namespace
@@ -202,6 +219,12 @@ bool stores_scores(const TrainingPlan& plan) { return plan.strategy.execution.fl
 void check_trl(const TrainingPlan& plan, Diagnostics& faults) { check_tool(plan, &LossWord::trl, "TRL", faults); }
 void check_axolotl(const TrainingPlan& plan, Diagnostics& faults) {
   check_tool(plan, &LossWord::axolotl, "axolotl", faults);
+  if (quantizes_experts(plan) && plan.model.has_latent_attention()) {
+    refuse(faults,
+           fmt::format("axolotl adapts quantized experts by names, and {} calls its projections otherwise",
+                       plan.model.name),
+           "plan with --finetune lora");
+  }
   if (plan.trained_layers && !plan.model.gated_mlp) {
     faults.push_back(
         {"not-expressible", "--target",
@@ -294,7 +317,9 @@ void write_axolotl(const ExportJob& job, Export& out, Diagnostics& faults) {
     c["adapter"] = to_string(plan.finetune);
     c["lora_r"] = plan.lora_rank;
     c["lora_alpha"] = 2 * plan.lora_rank;
-    if (plan.lora_targets == LoraTargets::Linear) {
+    if (quantizes_experts(plan)) {
+      target_quantized_experts(plan, c);
+    } else if (plan.lora_targets == LoraTargets::Linear) {
       c["lora_target_linear"] = true;
     } else {
       c["lora_target_modules"] = lora_targets(plan);
@@ -303,7 +328,7 @@ void write_axolotl(const ExportJob& job, Export& out, Diagnostics& faults) {
     say_kind(plan.adapters, &KindWord::axolotl, c);
   }
   if (plan.finetune == FineTune::Qlora) c["load_in_4bit"] = true;
-  if (plan.finetune == FineTune::Qlora && plan.model.is_moe()) c["quantize_moe_experts"] = true;
+  if (quantizes_experts(plan)) c["quantize_moe_experts"] = true;
   if (plan.trained_layers) c["unfrozen_parameters"] = unfrozen_names(plan);
   if (keeps_no_logits(plan)) {
     c["plugins"] = Json::array({"axolotl.integrations.liger.LigerPlugin"});

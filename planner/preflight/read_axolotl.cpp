@@ -88,6 +88,14 @@ void read_attention_switch(const Node& node, Job& job) {
   read_attention(named, job);
 }
 
+/// Experts that are one tensor for all: their linear layers carry adapters.
+void read_target_parameters(const Node& node, Job& job) {
+  const std::vector<std::string> words = list_of(node);
+  const bool experts = std::any_of(words.begin(), words.end(),
+                                   [](const std::string& w) { return w.find("experts") != std::string::npos; });
+  if (experts) otherwise(job.strategy.lora_targets, "linear", node.where);
+}
+
 constexpr ToolRow kAxolotlRows[] = {
     {"base_model", &Job::model},
     {"rl", read_rl},
@@ -132,6 +140,7 @@ constexpr ToolRow kAxolotlRows[] = {
      [](const Node& n, Job& job) {
        if (truth_of(n) == true) otherwise(job.strategy.lora_targets, "linear", n.where);
      }},
+    {"lora_target_parameters", read_target_parameters},
     {"lora_target_modules", read_lora_targets},
     {"peft_use_dora", [](const Node& n, Job& job) { read_adapter_kind(n, "dora", job); }},
     {"peft_use_rslora", [](const Node& n, Job& job) { read_adapter_kind(n, "rslora", job); }},
