@@ -135,12 +135,8 @@ std::optional<LaunchRefusal> launch_refusal(const Workload& workload, const Stac
     const std::vector<std::string> unsaid = inexpressible(plan, **own);
     if (!unsaid.empty()) return LaunchRefusal{unsaid.front()};
   }
-  if (!start->needs_script()) return std::nullopt;
-  // A tool of that name knows what its own recipes train.
-  if (const auto tool = find_export_target(stack.id, "--stack"); tool && (*tool)->can.trains) {
-    if (const auto refusal = launch_refusal(workload, stack, *tool)) return refusal;
-  }
-  return LaunchRefusal{stack.id + " needs a training script of your own", true};
+  if (start->needs_script()) return LaunchRefusal{stack.id + " needs a training script of your own", true};
+  return std::nullopt;
 }
 
 }  // namespace smplan

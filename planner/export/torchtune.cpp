@@ -134,7 +134,7 @@ void check_torchtune(const TrainingPlan& plan, Diagnostics& faults) {
            "plan with --optimizer adamw");
   }
   if (learns_pairs(plan) && plan.loss->name != "dpo") {
-    refuse(faults, fmt::format("torchtune 0.6.1 has no recipe for the loss {}", plan.loss->name),
+    refuse(faults, fmt::format("this writer knows no recipe of torchtune for the loss {}", plan.loss->name),
            "plan with --loss dpo");
   } else if (recipe_of(plan).empty()) {
     refuse(faults, "torchtune trains all weights by DPO on several devices alone", "plan with --finetune lora");
