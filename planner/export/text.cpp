@@ -16,6 +16,14 @@ std::string spaces(int n) { return std::string(static_cast<std::size_t>(n), ' ')
 /// Numbers and strings look alike in JSON, YAML, TOML and Python.
 std::string scalar(const Json& value) { return value.dump(); }
 
+/// `1.0e-05`: without the point YAML 1.1, and PyYAML with it, reads a text.
+std::string yaml_scalar(const Json& value) {
+  std::string text = scalar(value);
+  const std::size_t exponent = value.is_number() ? text.find('e') : std::string::npos;
+  if (exponent != std::string::npos && text.find('.') == std::string::npos) text.insert(exponent, ".0");
+  return text;
+}
+
 std::string python(const Json& value, int indent) {
   if (value.is_boolean()) return value.truth() ? "True" : "False";
   if (value.is_null()) return "None";
@@ -55,7 +63,7 @@ std::string yaml(const Json& value, int indent) {
         text += block;
       }
     } else {
-      text += ' ' + scalar(item) + '\n';
+      text += ' ' + yaml_scalar(item) + '\n';
     }
   }
   return text;
