@@ -158,7 +158,7 @@ void read_llmft(const Node& config, const Node& args, Job& job) {
   if (const Node* scratch = args.find("pretrain_mode"); scratch == nullptr || truth_of(*scratch) == false) {
     read_full(&args, s);
   }
-  s.attention = text_field(config.at({"model_config", "attn_implementation"}));
+  if (const Node* attention = config.at({"model_config", "attn_implementation"})) read_attention(*attention, job);
   const Node* fsdp = args.at({"strategy", "fsdp_config"});
   if (fsdp == nullptr || !fsdp->is_object()) return;
   s.stack = derived(std::string("fsdp"), fsdp->where);

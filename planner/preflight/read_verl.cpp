@@ -99,6 +99,8 @@ constexpr ToolRow kVerlRows[] = {
     {"model.target_modules", read_lora_targets},
     {"actor_rollout_ref.model.enable_gradient_checkpointing", read_checkpointing},
     {"model.enable_gradient_checkpointing", read_checkpointing},
+    {"actor_rollout_ref.model.override_config.attn_implementation", read_attention},
+    {"model.override_config.attn_implementation", read_attention},
     {"actor_rollout_ref.model.use_liger", told<&Execution::liger_kernels, Toggle::On>},
     {"actor_rollout_ref.actor.strategy", &JobStrategy::stack, kStrategies, IfUnread::NotModelled},
     {"model.strategy", &JobStrategy::stack, kStrategies, IfUnread::NotModelled},

@@ -13,8 +13,9 @@ namespace smplan {
 /// framework offers that too. Of these what the target can say, else what it says instead.
 std::vector<std::int32_t> Resolver::values_of(const DimensionRow& row, const Stack& stack) const {
   if (!request_[row.dimension].any()) return request_[row.dimension].values;
-  // What the public code of a model cannot do is not planned with that code.
-  if (row.dimension == Dimension::FlashAttention && stack.plain_layers &&
+  // What the public code of a model cannot do is not planned with that code, unless somebody brings a kernel.
+  const bool own_kernel = !request_[Dimension::AttentionKernel].any();
+  if (row.dimension == Dimension::FlashAttention && !own_kernel && stack.plain_layers &&
       request_.workload.architecture.plain_attention) {
     return {dimension_value(Toggle::Off)};
   }

@@ -329,8 +329,13 @@ void RlResolver::add_training_faults(const Diagnostics& faults) {
 }
 
 void RlResolver::read_training(const std::optional<std::string>& environment_region, std::optional<Instant> now) {
-  const RequestSpec spec = training_spec();
+  RequestSpec spec = training_spec();
   Result<PlanRequest> resolved = resolve(spec, catalog_, environment_region, Purpose::Plan, now);
+  // These frameworks pack sequences, which takes fused attention: their models bring kernels where transformers has none.
+  if (resolved && resolved->workload.architecture.plain_attention && !spec[Dimension::FlashAttention]) {
+    spec[Dimension::FlashAttention] = "on";
+    resolved = resolve(spec, catalog_, environment_region, Purpose::Plan, now);
+  }
   if (!resolved) {
     add_training_faults(resolved.error());
     return;
