@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/words.hpp"
 #include "planner/export/hub_name.hpp"
 
 namespace smplan {
@@ -53,6 +54,12 @@ Json lora_targets(const TrainingPlan& plan) {
 
 Json peft_targets(const TrainingPlan& plan) {
   return plan.lora_targets == LoraTargets::Linear ? Json("all-linear") : lora_targets(plan);
+}
+
+Json fused_attention(const Architecture& model) {
+  // FlashAttention 2 has no sinks; the kernel of vLLM has: aws/sagemaker-hyperpod-recipes 2631995, recipes of gpt-oss.
+  const bool sinks = letters_and_digits(model.family) == "gptoss";
+  return Json{{"attn_implementation", sinks ? "kernels-community/vllm-flash-attn3" : "flash_attention_2"}};
 }
 
 std::string weights_of(const ExportJob& job, Export& out) {

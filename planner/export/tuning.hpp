@@ -33,6 +33,9 @@ Json lora_targets(const TrainingPlan& plan);
 /// `all-linear`, or the above.
 Json peft_targets(const TrainingPlan& plan);
 
+/// The kernel that a model's public code takes over packed sequences, as its configuration names it.
+Json fused_attention(const Architecture& model);
+
 /// Name on the hub or a placeholder for the folder of the weights.
 std::string weights_of(const ExportJob& job, Export& out);
 /// A placeholder for the data.

@@ -14,6 +14,15 @@ namespace {
 bool has_liger(const TrainingPlan& plan) { return plan.strategy.execution.liger_kernels == Toggle::On; }
 bool has_adapters(const TrainingPlan& plan) { return plan.finetune != FineTune::Full; }
 
+/// The kernel with attention sinks is one of Hopper's: it shows with the instances alone.
+void check_kernel(const TrainingPlan& plan, Diagnostics& faults) {
+  const bool told = plan.strategy.execution.flash_attention == Toggle::On && plan.model.plain_attention;
+  const std::string& device = plan.instance->accelerator;
+  if (!told || device.starts_with("H100") || device.starts_with("H200")) return;
+  refuse(faults, fmt::format("the fused attention of {} is a kernel for Hopper, not for {}", plan.model.name, device),
+         "plan with --instances 'ml.p5*', or export to trl");
+}
+
 void check_trainer(const TrainingPlan& plan, std::string_view tool, Diagnostics& faults) {
   check_tunes(plan, tool, faults);
   check_fsdp_offload(plan, faults);
@@ -27,7 +36,7 @@ void check_trainer(const TrainingPlan& plan, std::string_view tool, Diagnostics&
     refuse(faults, "verl compiles no layers", "plan with --compile off");
   }
   if (plan.strategy.execution.flash_attention == Toggle::Off) {
-    refuse(faults, "verl packs sequences, which takes fused attention", "plan another model, or export to trl");
+    refuse(faults, "verl packs sequences, which takes fused attention", "plan with --flash-attention on");
   }
   if (plan.strategy.execution.loss_kernel == LossKernel::Linear) {
     refuse(faults, "verl's trainer takes the loss of logits", "plan with --loss-kernel default");
@@ -67,7 +76,8 @@ std::string data_files(Export& out) {
 
 void say(Export& out) {
   out.names_adapters = true;
-  out.said.insert(out.said.end(), {Dimension::PureHalf, Dimension::LigerKernels, Dimension::Compile});
+  out.said.insert(out.said.end(),
+                  {Dimension::PureHalf, Dimension::LigerKernels, Dimension::Compile, Dimension::FlashAttention});
 }
 
 /// Only `offload_policy` keeps states on the host while the model trains: the other two switches move them there
@@ -134,7 +144,8 @@ Json engine_model(const ExportJob& job, Export& out) {
   m["use_remove_padding"] = true;
   m["use_shm"] = false;
   m["trust_remote_code"] = false;
-  m["override_config"] = Json::object({});
+  const bool told = plan.strategy.execution.flash_attention == Toggle::On;
+  m["override_config"] = told ? fused_attention(plan.model) : Json::object({});
   return m;
 }
 
@@ -160,8 +171,9 @@ void check_hyperpod_verl(const TrainingPlan& plan, Diagnostics& faults) {
 }
 
 /// Over verl's own file of defaults, which Hydra finds in the package.
-void write_verl(const ExportJob& job, Export& out, Diagnostics&) {
+void write_verl(const ExportJob& job, Export& out, Diagnostics& faults) {
   const TrainingPlan& plan = job.plan;
+  check_kernel(plan, faults);
   Json c;
   c["hydra"] = Json{{"searchpath", Json::array({"pkg://verl.trainer.config"})}};
   c["defaults"] = Json::array({"sft_trainer_engine", "_self_"});
@@ -180,8 +192,9 @@ void write_verl(const ExportJob& job, Export& out, Diagnostics&) {
   out.notes.emplace_back("verl 0.9.1 loads models with flash_attention_2: install flash-attn beside it.");
 }
 
-void write_hyperpod_verl(const ExportJob& job, Export& out, Diagnostics&) {
+void write_hyperpod_verl(const ExportJob& job, Export& out, Diagnostics& faults) {
   const TrainingPlan& plan = job.plan;
+  check_kernel(plan, faults);
   const std::string_view loss = plan.loss != nullptr ? "dpo" : "sft";
   Json c;
   c["display_name"] = fmt::format("{} {} of {}", has_adapters(plan) ? "LoRA" : "Full", loss, plan.model.name);

@@ -17,7 +17,9 @@ std::vector<std::int32_t> Resolver::values_of(const DimensionRow& row, const Sta
   const bool own_kernel = !request_[Dimension::AttentionKernel].any();
   if (row.dimension == Dimension::FlashAttention && !own_kernel && stack.plain_layers &&
       request_.workload.architecture.plain_attention) {
-    return {dimension_value(Toggle::Off)};
+    const std::vector<std::int32_t> ways{dimension_value(Toggle::Off), dimension_value(Toggle::On)};
+    return {request_.target == nullptr ? ways.front()
+                                       : sayable(request_.workload, stack, *request_.target, row, ways).front()};
   }
   std::vector<std::int32_t> values{row.plain(Strategy())};
   std::vector<std::int32_t> offered = values;

@@ -289,6 +289,12 @@ void RlResolver::keep_to_framework(RequestSpec& spec) const {
         spec[kept.dimension] || (kept.dimension == Dimension::Recompute && spec[Dimension::RecomputeLayers]);
     if (holds && !said) spec[kept.dimension] = std::string(kept.values);
   }
+  // What else a plan would try is no setting of verl's.
+  for (const DimensionRow& row : dimensions()) {
+    const bool kept =
+        std::any_of(kVerl.begin(), kVerl.end(), [&](const KeptTo& k) { return k.dimension == row.dimension; });
+    if (!kept && row.tried_from > 0 && !spec[row.dimension]) spec[row.dimension] = row.text(row.plain(Strategy()));
+  }
 }
 
 /// The policy's updates as a request for training.
@@ -331,7 +337,8 @@ void RlResolver::add_training_faults(const Diagnostics& faults) {
 void RlResolver::read_training(const std::optional<std::string>& environment_region, std::optional<Instant> now) {
   RequestSpec spec = training_spec();
   Result<PlanRequest> resolved = resolve(spec, catalog_, environment_region, Purpose::Plan, now);
-  // These frameworks pack sequences, which takes fused attention: their models bring kernels where transformers has none.
+  // These frameworks pack sequences, which takes fused attention: their models bring kernels where transformers has
+  // none.
   if (resolved && resolved->workload.architecture.plain_attention && !spec[Dimension::FlashAttention]) {
     spec[Dimension::FlashAttention] = "on";
     resolved = resolve(spec, catalog_, environment_region, Purpose::Plan, now);

@@ -39,11 +39,11 @@ const VerlAlgorithm* verl_algorithm(const RlRequest& request) {
 }
 
 /// What verl's engines can be told of the execution; a release of software is no setting.
-constexpr std::array kFsdpSays{Dimension::Compile,      Dimension::LossKernel,     Dimension::PureHalf,
-                               Dimension::LigerKernels, Dimension::FusedOptimizer, Dimension::UnshardedGradients,
-                               Dimension::HostThreads,  Dimension::SoftwareRelease};
-constexpr std::array kMegatronSays{Dimension::RecomputeModules, Dimension::HalfMoments, Dimension::HalfGradients,
-                                   Dimension::HostThreads, Dimension::SoftwareRelease};
+constexpr std::array kFsdpSays{Dimension::Compile,      Dimension::LossKernel,      Dimension::PureHalf,
+                               Dimension::LigerKernels, Dimension::FusedOptimizer,  Dimension::UnshardedGradients,
+                               Dimension::HostThreads,  Dimension::SoftwareRelease, Dimension::FlashAttention};
+constexpr std::array kMegatronSays{Dimension::RecomputeModules, Dimension::HalfMoments,     Dimension::HalfGradients,
+                                   Dimension::HostThreads,      Dimension::SoftwareRelease, Dimension::FlashAttention};
 
 bool is_megatron(const Plan& plan) { return plan.stack->id == "megatron"; }
 bool has_adapters(const RlJob& job) { return job.request.training.workload.finetune != FineTune::Full; }
@@ -118,6 +118,9 @@ class Refusals {
     }
     if (s.collectives == Collectives::Smddp) refuse("verl communicates by NCCL", "plan with --collectives nccl");
     if (s.offload.to_nvme) refuse("verl offloads nothing to disks", "plan without nvme in --offload");
+    if (s.execution.flash_attention == Toggle::Off) {
+      refuse("verl packs sequences, which takes fused attention", "plan with --flash-attention on");
+    }
     is_megatron(plan) ? megatron(s) : fsdp(s);
     for (const DimensionRow& row : dimensions()) {
       if (!row.of_execution || !row.applies(s) || says(plan, row.dimension)) continue;
@@ -353,6 +356,7 @@ Json model_of(const RlJob& job, const ExportJob& whole, Export& out) {
   m["use_remove_padding"] = true;
   m["use_liger"] = s.execution.liger_kernels == Toggle::On;
   m["use_fused_kernels"] = s.execution.loss_kernel == LossKernel::Linear;
+  if (s.execution.flash_attention == Toggle::On) m["override_config"] = fused_attention(whole.plan.model);
   add_adapters(job, whole.plan, m);
   return m;
 }
