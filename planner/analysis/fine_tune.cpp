@@ -11,6 +11,7 @@
 
 #include "models/layers/layers.hpp"
 #include "planner/export/launchable.hpp"
+#include "planner/export/target.hpp"
 #include "planner/request/fields.hpp"
 #include "planner/request/names.hpp"
 
@@ -315,6 +316,7 @@ class Planner {
     Result<PlanRequest> request = resolve(row.spec, catalog_, region_, Purpose::Plan, now_);
     if (request) take_plan(row, std::move(*request));
     const bool stated = row.spec.stack || row.spec.launchable;
+    if (!row.plan && !stated && plan_by_tool(row)) return {};
     if (!row.plan && !stated) {
       RequestSpec own = row.spec;
       own.stack = fine_tuning_stacks(catalog_);
@@ -329,6 +331,23 @@ class Planner {
     }
     if (!request) return tl::unexpected<Diagnostics>(std::move(request.error()));
     return {};
+  }
+
+  /// Where the programs of exports fit nowhere, the first tool whose file trains the row on something that fits.
+  bool plan_by_tool(FineTuneRow& row) const {
+    for (const ExportTarget& target : export_targets()) {
+      if (!target.can.trains) continue;
+      FineTuneRow other = row;
+      other.spec.launchable = std::string(target.name);
+      Result<PlanRequest> request = resolve(other.spec, catalog_, region_, Purpose::Plan, now_);
+      if (!request) continue;
+      take_plan(other, std::move(*request));
+      if (!other.plan) continue;
+      other.spec.launchable.reset();
+      row = std::move(other);
+      return true;
+    }
+    return false;
   }
 
   Result<FineTuneRow> plan(const FineTuningMethod& method) {

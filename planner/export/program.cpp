@@ -261,6 +261,10 @@ void check_program(const TrainingPlan& plan, TrainingProgram program, Diagnostic
     refuse(fmt::format("the training program does not know what {} calls its projections", plan.model.name),
            "plan with --lora-targets linear, or export with --script your own");
   }
+  if (plan.loss != nullptr && plan.model.kind != ModelKind::Decoder) {
+    refuse(fmt::format("{} gives no likelihood of an answer to learn {} by", plan.model.name, plan.loss->name),
+           "plan a causal language model");
+  }
   if (plan.model.plain_attention && s.execution.flash_attention == Toggle::On) {
     refuse(fmt::format("transformers has no scaled dot product attention for {}", plan.model.name),
            "plan with --flash-attention off, or export with --script your own");

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/words.hpp"
 #include "planner/export/program.hpp"
 #include "planner/export/text.hpp"
 #include "planner/export/tuning.hpp"
@@ -80,6 +81,10 @@ std::string_view optimizer_name(Optimizer optimizer) {
 void check_tool(const TrainingPlan& plan, std::string_view LossWord::*tool, std::string_view name, Diagnostics& out) {
   const Strategy& s = plan.strategy;
   check_tunes(plan, name, out);
+  const Compile compile = s.execution.compile;
+  if (compile != Compile::Default && compile != Compile::Off) {
+    refuse(out, fmt::format("the file of {} does not compile layers one by one", name), "plan with --compile off");
+  }
   if (plan.loss != nullptr && word_of(*plan.loss, tool).empty()) {
     refuse(out, fmt::format("this writer has no words of {} for the loss {}", name, plan.loss->name),
            "plan with --loss dpo");
@@ -195,6 +200,11 @@ void add_file(const ExportJob& job, std::string path, const Json& config, std::s
   if (package != "trl") out.notes.push_back(fmt::format("Install {} with its own instructions.", package));
 }
 
+constexpr std::int64_t kFlashHeadDim = 256;
+
+/// Checkpoints in the 4 bits of OCP's microscaling format (openai/gpt-oss-20b, config.json, quantization_config).
+bool is_mxfp4(const Architecture& model) { return letters_and_digits(model.family) == "gptoss"; }
+
 bool quantizes_experts(const TrainingPlan& plan) { return plan.finetune == FineTune::Qlora && plan.model.is_moe(); }
 
 /// axolotl adapts quantized experts by the names of their two tensors, and refuses `lora_target_linear` beside them
@@ -219,6 +229,10 @@ bool stores_scores(const TrainingPlan& plan) { return plan.strategy.execution.fl
 void check_trl(const TrainingPlan& plan, Diagnostics& faults) { check_tool(plan, &LossWord::trl, "TRL", faults); }
 void check_axolotl(const TrainingPlan& plan, Diagnostics& faults) {
   check_tool(plan, &LossWord::axolotl, "axolotl", faults);
+  if (plan.finetune == FineTune::Qlora && is_mxfp4(plan.model)) {
+    refuse(faults, fmt::format("{} is published in MXFP4, which bitsandbytes does not quantize again", plan.model.name),
+           "plan with --finetune lora");
+  }
   if (quantizes_experts(plan) && plan.model.has_latent_attention()) {
     refuse(faults,
            fmt::format("axolotl adapts quantized experts by names, and {} calls its projections otherwise",
@@ -293,6 +307,11 @@ void write_trl(const ExportJob& job, Export& out, Diagnostics& faults) {
     c["fsdp"] = fsdp_words(plan);
     c["fsdp_config"] = fsdp_config(plan);
   }
+  if (keeps_no_logits(plan)) {
+    c["use_liger_kernel"] = true;
+    out.said.push_back(Dimension::LossKernel);
+    add_requirement(out, "liger-kernel");
+  }
   c["output_dir"] = "output";
   const std::string_view command = plan.loss != nullptr ? word_of(*plan.loss, &LossWord::trl) : "sft";
   add_file(job, "trl.yaml", c, "trl", fmt::format("-m trl.scripts.{} --config trl.yaml", command), out, faults);
@@ -311,7 +330,14 @@ void write_axolotl(const ExportJob& job, Export& out, Diagnostics& faults) {
   add_common(job, c);
   c["lr_scheduler"] = "cosine";
   c["optimizer"] = optimizer_name(plan.optimizer);
-  c[stores_scores(plan) ? "eager_attention" : "flash_attention"] = true;
+  // FlashAttention 2 has heads of up to 256 values.
+  const bool wide = std::max(plan.model.head_dim, plan.model.global.head_dim) > kFlashHeadDim;
+  c[stores_scores(plan) ? "eager_attention" : wide ? "sdp_attention" : "flash_attention"] = true;
+  if (is_mxfp4(plan.model)) {
+    // The checkpoint's own 4-bit format trains nothing.
+    c["model_quantization_config"] = "Mxfp4Config";
+    c["model_quantization_config_kwargs"] = Json{{"dequantize", true}};
+  }
   out.said.push_back(Dimension::FlashAttention);
   if (plan.finetune != FineTune::Full) {
     c["adapter"] = to_string(plan.finetune);

@@ -318,8 +318,11 @@ void Resolver::choose_stacks() {
     reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", stack, reason);
   }
   add("no-stack", "--stack",
-      reasons.empty() ? std::string("no stack that is planned by default runs on these instance types")
-                      : "no export starts this work (" + reasons + ")",
+      reasons.empty() && request_.target != nullptr
+          ? fmt::format("what an export to {} runs on does not train {} on these instance types", request_.target->name,
+                        w.architecture.name)
+      : reasons.empty() ? std::string("no stack that is planned by default runs on these instance types")
+                        : "no export starts this work (" + reasons + ")",
       request_.target != nullptr ? "export to another target, or plan other work"
                                  : "name a --stack, or give --launchable any");
 }

@@ -77,6 +77,8 @@ class Resolver {
   void read_fused_loss();
   void read_recomputation();
   void narrow_to_target();
+  [[nodiscard]] std::vector<std::int32_t> said_by_target(const DimensionRow& row,
+                                                         const std::vector<std::int32_t>& values) const;
   void check_dimensions();
   void check_estimate();
   void check_sale();

@@ -6,6 +6,7 @@
 
 #include "models/layers/layers.hpp"
 #include "planner/export/launchable.hpp"
+#include "planner/export/target.hpp"
 #include "planner/request/fields.hpp"
 #include "planner/request/resolver.hpp"
 
@@ -56,28 +57,41 @@ void Resolver::read_dimensions() {
   check_dimensions();
 }
 
-/// What the request leaves open is what the target can say of it, under one of the stacks.
+/// What the target says of these values under one of the stacks, the rest plain.
+std::vector<std::int32_t> Resolver::said_by_target(const DimensionRow& row,
+                                                   const std::vector<std::int32_t>& values) const {
+  std::vector<std::int32_t> said;
+  for (const Stack* stack : request_.stacks) {
+    const std::vector<std::int32_t> own = sayable(request_.workload, *stack, *request_.target, row, values);
+    said.insert(said.end(), own.begin(), own.end());
+  }
+  return said;
+}
+
+/// What the request leaves open is what the target can say of it; what it says must be so.
 void Resolver::narrow_to_target() {
-  // These depend on the number of devices, or every target has words for them.
-  constexpr std::array kOpen{Dimension::Data, Dimension::ShardDegree, Dimension::MicroBatch};
+  // These depend on the number of devices, or go with tensor ranks; every target has words for the micro-batch.
+  constexpr std::array kOpen{Dimension::Data, Dimension::ShardDegree, Dimension::MicroBatch,
+                             Dimension::SequenceParallel};
   for (const DimensionRow& row : dimensions()) {
+    if (row.of_execution || std::find(kOpen.begin(), kOpen.end(), row.dimension) != kOpen.end()) continue;
     Choice& choice = request_[row.dimension];
-    if (row.of_execution || !choice.any() || std::find(kOpen.begin(), kOpen.end(), row.dimension) != kOpen.end()) {
-      continue;
-    }
     const std::int32_t plain = row.plain(Strategy());
     std::vector<std::int32_t> values{plain, plain + 1};
-    if (row.kind == DimensionRow::Kind::Switch) values = {0, 1};
     if (row.kind == DimensionRow::Kind::Words) values = row.words->values;
-    std::vector<std::int32_t> said;
-    for (const Stack* stack : request_.stacks) {
-      const std::vector<std::int32_t> own = sayable(request_.workload, *stack, *request_.target, row, values);
-      said.insert(said.end(), own.begin(), own.end());
+    const std::size_t all = values.size();
+    if (!choice.any()) values.insert(values.end(), choice.values.begin(), choice.values.end());
+    const std::vector<std::int32_t> said = said_by_target(row, values);
+    const auto unsaid = [&](std::int32_t value) { return std::find(said.begin(), said.end(), value) == said.end(); };
+    if (choice.any()) {
+      std::erase_if(values, unsaid);
+      if (values.size() < all) choice.values = values;
+    } else if (std::all_of(choice.values.begin(), choice.values.end(), unsaid)) {
+      add("conflict", row.flag(),
+          fmt::format("an export to {} has no words for {} {}", request_.target->name, row.title,
+                      row.text(choice.values.front())),
+          fmt::format("leave {} out, or export to another target", row.flag()));
     }
-    std::erase_if(values, [&](std::int32_t value) { return std::find(said.begin(), said.end(), value) == said.end(); });
-    const bool all =
-        row.kind == DimensionRow::Kind::Words ? values.size() == row.words->values.size() : values.size() == 2;
-    if (!all) choice.values = values;
   }
 }
 

@@ -92,13 +92,27 @@ TEST(PlannedTarget, NarrowsWhatTheRequestLeavesOpen) {
   EXPECT_FALSE((*request)[Dimension::Sharding].allows(Sharding::FsdpHybrid));
 }
 
-TEST(PlannedTarget, LeavesWhatTheRequestSays) {
+TEST(PlannedTarget, RefusesWhatTheRequestSaysAndItCannot) {
   RequestSpec spec = spec_for("verl");
   spec.finetune = "full";
   spec[Dimension::Recompute] = "selective";
-  const Result<PlanRequest> request = resolve(spec, shipped(), std::nullopt, Purpose::Plan);
-  ASSERT_TRUE(request) << to_string(request.error());
-  EXPECT_TRUE((*request)[Dimension::Recompute].allows(Recompute::Selective)) << "the export then says what it cannot";
+  EXPECT_THAT(to_string(resolve(spec, shipped(), std::nullopt, Purpose::Plan).error()),
+              HasSubstr("--recompute: an export to verl has no words for recomputation selective"));
+  spec[Dimension::Recompute] = "selective,full";
+  EXPECT_TRUE(resolve(spec, shipped(), std::nullopt, Purpose::Plan)) << "one of them it can";
+  spec[Dimension::Recompute].reset();
+  spec[Dimension::Tensor] = "2";
+  EXPECT_THAT(to_string(resolve(spec, shipped(), std::nullopt, Purpose::Plan).error()), HasSubstr("leave --tp out"));
+}
+
+TEST(PlannedTarget, CountsOnNothingThatAToolIsNotTold) {
+  for (const char* tool : {"trl", "axolotl", "llama-factory"}) {
+    RequestSpec spec = spec_for(tool);
+    spec.finetune = "lora";
+    const Result<PlanRequest> request = resolve(spec, shipped(), std::nullopt, Purpose::Plan);
+    ASSERT_TRUE(request) << to_string(request.error());
+    for (const Stack* stack : request->stacks) EXPECT_NE(stack->execution.compile, Compile::Layers) << tool;
+  }
 }
 
 TEST(PlannedTarget, IsAToolWhereNoProgramTrainsTheWork) {
