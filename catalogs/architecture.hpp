@@ -130,7 +130,7 @@ struct Architecture {
   bool final_norm = true;
   bool embedding_norm = false;  ///< BLOOM, BERT
   bool lm_head_bias = false;
-  bool plain_gelu = false;   ///< its public code computes GELU's tanh form operation by operation (gelu_new)
+  bool plain_gelu = false;  ///< its public code computes GELU's tanh form operation by operation (gelu_new)
   /// Its public code computes attention operation by operation and stores the scores: no scaled dot product attention.
   bool plain_attention = false;
   bool half_logits = false;  ///< its public code leaves logits and loss in 16 bits where nothing casts them

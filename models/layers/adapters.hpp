@@ -37,8 +37,8 @@ AdapterKeeps adapter_keeps(const AdapterMethod& method, const Architecture& arch
 AdapterWork adapter_work(const AdapterMethod& method, const Architecture& architecture,
                          std::optional<LinearLayers> layers);
 
-/// What of routed experts adapters on all linear layers train: frameworks that spread experts hold each matrix of theirs
-/// as a layer of its own, the others adapt Transformers' code with PEFT.
+/// What of routed experts adapters on all linear layers train: frameworks that spread experts hold each matrix of
+/// theirs as a layer of its own, the others adapt Transformers' code with PEFT.
 ExpertAdapters expert_adapters_of(const Architecture& architecture, const Stack& stack);
 
 /// Fills in what is kept and moved for the method of the workload's adapters, where it is not LoRA.

@@ -145,8 +145,7 @@ TEST(GradientReduction, OfExpertsIsAmongTheRanksThatShareThem) {
 TEST(GradientReduction, OfAdaptersIsThatOfTheirFewParameters) {
   StepCase c = bare("llama-2-7b", "megatron", Sharding::None);
   c.workload.finetune = FineTune::Lora;
-  const auto adapters =
-      static_cast<double>(lora_parameters(c.workload.architecture, c.workload.lora));
+  const auto adapters = static_cast<double>(lora_parameters(c.workload.architecture, c.workload.lora));
   EXPECT_NEAR(c.step().components.data_comm.value(),
               collective(c, CollectiveKind::AllReduce, 4 * adapters, group_shapes(c.strategy, c.cluster).data), 1e-12);
 }
