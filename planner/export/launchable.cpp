@@ -97,9 +97,10 @@ std::vector<const ExportTarget*> tools_for(const Workload& workload, const Stack
 
 Launching launching(const Workload& workload, const Stack& stack, const ExportTarget* target) {
   if (target != nullptr) {
-    return {target->can.trains ? "tool" : "script",
-            fmt::format("smplan export --target {} writes the file of it{}", target->name,
-                        target->can.trains ? ", which its tool trains by" : ", the script is yours to write")};
+    return {
+        target->can.trains ? "tool" : "script",
+        fmt::format("smplan export --target {} writes its file, {}", target->name,
+                    target->can.trains ? "which the tool trains by" : "the script that reads it is yours to write")};
   }
   const StackExport* start = stack_export(stack.id);
   const auto refusal = launch_refusal(workload, stack);

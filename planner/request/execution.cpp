@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "models/job/execution.hpp"
+#include "planner/export/launch.hpp"
 #include "planner/export/launchable.hpp"
 #include "planner/request/resolver.hpp"
 
@@ -13,9 +14,12 @@ namespace smplan {
 /// framework offers that too. Of these what the target can say, else what it says instead.
 std::vector<std::int32_t> Resolver::values_of(const DimensionRow& row, const Stack& stack) const {
   if (!request_[row.dimension].any()) return request_[row.dimension].values;
-  // What the public code of a model cannot do is not planned with that code, unless somebody brings a kernel.
+  // What the public code of a model cannot do is not planned with that code, unless somebody brings a kernel: the
+  // request, or a framework of whose program no export is the author.
+  const StackExport* start = stack_export(stack.id);
+  const bool public_code = start != nullptr && start->program != TrainingProgram::None;
   const bool own_kernel = !request_[Dimension::AttentionKernel].any();
-  if (row.dimension == Dimension::FlashAttention && !own_kernel && stack.plain_layers &&
+  if (row.dimension == Dimension::FlashAttention && !own_kernel && public_code &&
       request_.workload.architecture.plain_attention) {
     const std::vector<std::int32_t> ways{dimension_value(Toggle::Off), dimension_value(Toggle::On)};
     return {request_.target == nullptr ? ways.front()
