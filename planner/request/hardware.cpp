@@ -230,6 +230,7 @@ void Resolver::read_stacks() {
     assume("a user's own program (--program tuned: a recipe as its authors tuned it, whose time is surer)");
   }
   if (!spec_.stack) return choose_stacks();
+  std::vector<std::pair<std::string, std::string>> refused;
   for (const std::string_view name : split_list(*spec_.stack, "--stack", faults_)) {
     if (trains_by_reinforcement(name)) {
       add("unsupported", "--stack", fmt::format("{} trains by reinforcement, which is no stack of a plan", name),
@@ -253,7 +254,7 @@ void Resolver::read_stacks() {
     } else if (const auto refusal = recovery_refusal(**stack)) {
       add("conflict", "--stack", *refusal, "plan it with such a stack, or recover otherwise");
     } else if (const auto refusal = refusal_of_named(**stack)) {
-      add("conflict", "--stack", *refusal, "plan it with another stack, or add --launchable any");
+      refused.emplace_back((*stack)->id, *refusal);
     } else if (!lists(request_.stacks, *stack)) {
       const auto same = [&](std::string_view other) { return letters_and_digits(other) == letters_and_digits(name); };
       if (!same((*stack)->id) && !same((*stack)->name)) {
@@ -266,6 +267,15 @@ void Resolver::read_stacks() {
     }
   }
   std::sort(request_.stacks.begin(), request_.stacks.end());
+  // Of several stacks those are planned that the target runs on.
+  const bool left_out = request_.target != nullptr && !request_.stacks.empty();
+  for (auto& [stack, refusal] : refused) {
+    if (left_out) {
+      request_.stacks_left_out.emplace_back(stack, refusal);
+    } else {
+      add("conflict", "--stack", refusal, "plan it with another stack, or add --launchable any");
+    }
+  }
 }
 
 /// What people train with where the request names no stack. What no export can start is left out and named.
