@@ -42,7 +42,6 @@ TrainingPlan plainest_plan(const Workload& workload, const Stack& stack) {
 TrainingPlan with_value(TrainingPlan plan, const DimensionRow& row, std::int32_t value) {
   Strategy& s = plan.strategy;
   if (row.dimension == Dimension::RecomputeLayers && value > 0) s.recompute = Recompute::Full;
-  if (row.dimension == Dimension::SequenceParallel) s.tensor_parallel = 2;
   if (row.dimension == Dimension::VirtualPipeline || row.dimension == Dimension::Schedule) s.pipeline_parallel = 2;
   if (row.dimension == Dimension::Sharding) s.data_parallel = s.shard_degree = 2;
   row.set(s, value);

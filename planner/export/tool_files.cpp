@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/words.hpp"
 #include "planner/export/program.hpp"
 #include "planner/export/text.hpp"
 #include "planner/export/tuning.hpp"
@@ -200,11 +199,6 @@ void add_file(const ExportJob& job, std::string path, const Json& config, std::s
   if (package != "trl") out.notes.push_back(fmt::format("Install {} with its own instructions.", package));
 }
 
-constexpr std::int64_t kFlashHeadDim = 256;
-
-/// Checkpoints in the 4 bits of OCP's microscaling format (openai/gpt-oss-20b, config.json, quantization_config).
-bool is_mxfp4(const Architecture& model) { return letters_and_digits(model.family) == "gptoss"; }
-
 bool quantizes_experts(const TrainingPlan& plan) { return plan.finetune == FineTune::Qlora && plan.model.is_moe(); }
 
 /// axolotl adapts quantized experts by the names of their two tensors, and refuses `lora_target_linear` beside them
@@ -229,7 +223,7 @@ bool stores_scores(const TrainingPlan& plan) { return plan.strategy.execution.fl
 void check_trl(const TrainingPlan& plan, Diagnostics& faults) { check_tool(plan, &LossWord::trl, "TRL", faults); }
 void check_axolotl(const TrainingPlan& plan, Diagnostics& faults) {
   check_tool(plan, &LossWord::axolotl, "axolotl", faults);
-  if (plan.finetune == FineTune::Qlora && is_mxfp4(plan.model)) {
+  if (plan.finetune == FineTune::Qlora && is_gpt_oss(plan.model)) {
     refuse(faults, fmt::format("{} is published in MXFP4, which bitsandbytes does not quantize again", plan.model.name),
            "plan with --finetune lora");
   }
@@ -330,10 +324,9 @@ void write_axolotl(const ExportJob& job, Export& out, Diagnostics& faults) {
   add_common(job, c);
   c["lr_scheduler"] = "cosine";
   c["optimizer"] = optimizer_name(plan.optimizer);
-  // FlashAttention 2 has heads of up to 256 values.
-  const bool wide = std::max(plan.model.head_dim, plan.model.global.head_dim) > kFlashHeadDim;
-  c[stores_scores(plan) ? "eager_attention" : wide ? "sdp_attention" : "flash_attention"] = true;
-  if (is_mxfp4(plan.model)) {
+  const char* fused = fits_flash_attention(plan.model) ? "flash_attention" : "sdp_attention";
+  c[stores_scores(plan) ? "eager_attention" : fused] = true;
+  if (is_gpt_oss(plan.model)) {
     // The checkpoint's own 4-bit format trains nothing.
     c["model_quantization_config"] = "Mxfp4Config";
     c["model_quantization_config_kwargs"] = Json{{"dequantize", true}};

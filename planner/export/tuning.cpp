@@ -56,10 +56,16 @@ Json peft_targets(const TrainingPlan& plan) {
   return plan.lora_targets == LoraTargets::Linear ? Json("all-linear") : lora_targets(plan);
 }
 
+bool is_gpt_oss(const Architecture& model) { return letters_and_digits(model.family) == "gptoss"; }
+
+bool fits_flash_attention(const Architecture& model) {
+  constexpr std::int64_t kWidest = 256;
+  return std::max(model.head_dim, model.global.head_dim) <= kWidest;
+}
+
 Json fused_attention(const Architecture& model) {
   // FlashAttention 2 has no sinks; the kernel of vLLM has: aws/sagemaker-hyperpod-recipes 2631995, recipes of gpt-oss.
-  const bool sinks = letters_and_digits(model.family) == "gptoss";
-  return Json{{"attn_implementation", sinks ? "kernels-community/vllm-flash-attn3" : "flash_attention_2"}};
+  return Json{{"attn_implementation", is_gpt_oss(model) ? "kernels-community/vllm-flash-attn3" : "flash_attention_2"}};
 }
 
 std::string weights_of(const ExportJob& job, Export& out) {

@@ -33,6 +33,10 @@ Json lora_targets(const TrainingPlan& plan);
 /// `all-linear`, or the above.
 Json peft_targets(const TrainingPlan& plan);
 
+/// Attention with sinks, in a checkpoint of OCP's 4-bit microscaling format: openai/gpt-oss-20b, config.json.
+bool is_gpt_oss(const Architecture& model);
+/// Whether FlashAttention 2, whose heads have up to 256 values, takes those of the model.
+bool fits_flash_attention(const Architecture& model);
 /// The kernel that a model's public code takes over packed sequences, as its configuration names it.
 Json fused_attention(const Architecture& model);
 

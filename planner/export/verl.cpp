@@ -1,8 +1,6 @@
 // Supervised fine-tuning by verl: the settings of verl.trainer.sft_trainer, and those of its engine as AWS's recipes
 // have them. Names: verl 0.9.1, verl/trainer/config/sft_trainer_engine.yaml, model/hf_model.yaml, engine/fsdp.yaml and
 // optim/fsdp.yaml; aws/sagemaker-hyperpod-recipes 2631995 (2026-06-23), recipes of qwen-0_7_0.
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "planner/export/program.hpp"
@@ -37,8 +35,7 @@ void check_trainer(const TrainingPlan& plan, std::string_view tool, Diagnostics&
   if (compile != Compile::Default && compile != Compile::Off) {
     refuse(faults, "verl compiles no layers", "plan with --compile off");
   }
-  constexpr std::int64_t kFlashHeadDim = 256;  // of FlashAttention 2, which verl loads models with
-  if (std::max(plan.model.head_dim, plan.model.global.head_dim) > kFlashHeadDim) {
+  if (!fits_flash_attention(plan.model)) {
     refuse(faults, fmt::format("{} has heads wider than FlashAttention 2 takes", plan.model.name), "export to trl");
   }
   if (plan.strategy.execution.flash_attention == Toggle::Off) {

@@ -75,7 +75,7 @@ std::string market_list(const PlanRequest& request) {
   return list;
 }
 
-/// Plans of several frameworks share a workload: as the one that adapts most.
+/// Plans of several frameworks share a workload: where these differ, each matrix counts as a layer of its own.
 void Resolver::adapt_experts() {
   Workload& w = request_.workload;
   if (w.finetune == FineTune::Full || request_.stacks.empty()) return;

@@ -110,7 +110,7 @@ PLANTED = {"an unknown key": ["actor_rollout_ref.actor.ppo_mini_batch=3"],
            "a loss that is none": ["actor_rollout_ref.actor.loss_agg_mode=mean"]}
 
 
-def export(smplan: str, flags: list, folder: str, file: str = "verl_rl.yaml") -> dict:
+def export(smplan: str, flags: list, folder: str, file: str) -> dict:
     done = subprocess.run([smplan, *flags, "--export", "verl", "--output", folder], capture_output=True, text=True,
                           check=False)
     if done.returncode != 0:
@@ -189,48 +189,44 @@ def judge_supervised(folder: str, overrides: list) -> None:
         raise ValueError("ranks take unequal parts of a batch")
 
 
-def judge_all_supervised(smplan: str, report: Report) -> None:
-    for case, flags in SUPERVISED.items():
-        entry = {"target": "verl", "case": case}
-        with tempfile.TemporaryDirectory() as folder:
-            try:
-                ours = export(smplan, flags, folder, "verl_sft.yaml")
-                report.judged += 1
-                for fault in faults_of(ours):
-                    report.fault(entry, fault)
-                judge_supervised(folder, [])
-            except Exception as error:  # noqa: BLE001: whatever verl refuses by
-                report.fault(entry, f"{type(error).__name__}: {error}")
-            for what, overrides in PLANTED_SUPERVISED.items():
-                with contextlib.suppress(Exception):
-                    judge_supervised(folder, overrides)
-                    report.fault(entry, f"verl takes {what}: this judges nothing")
+def judge_case(report: Report, entry: dict, flags: list, folder: str, file: str, judged) -> dict:
+    """Exports the case, and reports what verl does not have or refuses. Returns the file, {} where there is none."""
+    ours: dict = {}
+    try:
+        ours = export(sys.argv[1], flags, folder, file)
+        report.judged += 1
+        for fault in faults_of(ours):
+            report.fault(entry, fault)
+        judged(folder, [])
+    except Exception as error:  # noqa: BLE001: whatever verl refuses by
+        report.fault(entry, f"{type(error).__name__}: {error}")
+    return ours
+
+
+def judge_planted(report: Report, entry: dict, planted: dict, folder: str, judged) -> None:
+    for what, overrides in planted.items():
+        with contextlib.suppress(Exception):
+            judged(folder, overrides)
+            report.fault(entry, f"verl takes {what}: this judges nothing")
 
 
 def main() -> int:
-    smplan = sys.argv[1]
     report = Report("verl's own configuration of exported jobs", "jobs")
     for case, flags in CASES.items():
         entry = {"target": "verl", "case": case}
         with tempfile.TemporaryDirectory() as folder:
-            try:
-                ours = export(smplan, ["rl", *flags], folder)
-                report.judged += 1
-                for fault in faults_of(ours):
-                    report.fault(entry, fault)
-                judge(folder, [])
-            except Exception as error:  # noqa: BLE001: whatever verl refuses by
-                report.fault(entry, f"{type(error).__name__}: {error}")
+            ours = judge_case(report, entry, ["rl", *flags], folder, "verl_rl.yaml", judge)
             if case != "grpo, colocated":
                 continue
             ours["data"]["train_batch_size"], ours["trainer"]["nodes"] = "many", 1
             if len(list(faults_of(ours))) != 2:
                 report.fault(entry, "a text for a number and an unknown key are not seen: this judges nothing")
-            for what, overrides in PLANTED.items():
-                with contextlib.suppress(Exception):
-                    judge(folder, overrides)
-                    report.fault(entry, f"verl takes {what}: this judges nothing")
-    judge_all_supervised(smplan, report)
+            judge_planted(report, entry, PLANTED, folder, judge)
+    for case, flags in SUPERVISED.items():
+        entry = {"target": "verl", "case": case}
+        with tempfile.TemporaryDirectory() as folder:
+            judge_case(report, entry, flags, folder, "verl_sft.yaml", judge_supervised)
+            judge_planted(report, entry, PLANTED_SUPERVISED, folder, judge_supervised)
     return report.finish(len(CASES) + len(SUPERVISED))
 
 
