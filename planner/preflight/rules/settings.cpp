@@ -1,15 +1,14 @@
 #include "planner/preflight/rules/settings.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
-#include <limits>
 #include <optional>
 
 #include <fmt/format.h>
 
 #include "base/words.hpp"
 #include "catalogs/framework_settings.hpp"
+#include "planner/preflight/rules/setting_values.hpp"
 #include "planner/preflight/rules/tools.hpp"
 #include "planner/preflight/verl_configuration.hpp"
 
@@ -174,197 +173,6 @@ void each_setting(const CheckInput& in,
   });
 }
 
-/// What a shell fills in, or its user.
-bool is_left_open(std::string_view text) {
-  return is_placeholder(text) || text.find_first_of("$`") != std::string_view::npos;
-}
-
-// How a value is taken. ------------------------------------------------------------------------------------------
-
-enum class Verdict : std::uint8_t { Fits, TextForTruth, Refused };
-
-/// As int() of Python reads text: blanks around, a sign, digits with single underscores between them.
-bool reads_as_integer(std::string_view text, bool point) {
-  text = trim(text);
-  if (!text.empty() && (text[0] == '-' || text[0] == '+')) text.remove_prefix(1);
-  if (point) {  // pydantic takes 5.0 too
-    const std::size_t dot = text.find('.');
-    if (dot != std::string_view::npos && text.substr(dot + 1).find_first_not_of('0') == std::string_view::npos) {
-      text = text.substr(0, dot);
-    }
-  }
-  bool digit_before = false;
-  for (const char c : text) {
-    const bool digit = c >= '0' && c <= '9';
-    if (!digit && !(c == '_' && digit_before)) return false;
-    digit_before = digit;
-  }
-  return digit_before;
-}
-
-/// As float() of Python.
-bool reads_as_number(std::string_view text) {
-  Node node;
-  node.kind = Node::Kind::String;
-  node.text = trim(text);
-  if (number_of(node) || reads_as_integer(text, false)) return true;
-  std::string word = lower_case(node.text);
-  if (!word.empty() && (word[0] == '-' || word[0] == '+')) word.erase(0, 1);
-  return word == "inf" || word == "infinity" || word == "nan";
-}
-
-bool reads_as_truth(std::string_view text, SettingReader reader) {
-  const std::string word = lower_case(reader == SettingReader::Pydantic ? text : trim(text));
-  static constexpr std::string_view kWords[] = {"true", "t", "yes", "y", "1", "false", "f", "no", "n", "0"};
-  const bool common = std::find(std::begin(kWords), std::end(kWords), word) != std::end(kWords);
-  return common || (reader != SettingReader::Argparse && (word == "on" || word == "off"));
-}
-
-/// A number without a fraction that a 64-bit integer holds.
-bool is_whole(const Node& node) {
-  if (node.kind == Node::Kind::Integer) return true;
-  constexpr double kLargest = 9.2e18;
-  return node.kind == Node::Kind::Real && std::trunc(node.real) == node.real && std::abs(node.real) < kLargest;
-}
-
-Verdict yes(bool fits) { return fits ? Verdict::Fits : Verdict::Refused; }
-
-Verdict truth_verdict(const Node& node, SettingReader reader) {
-  if (node.kind == Node::Kind::Bool) return Verdict::Fits;
-  if (node.is_number()) {
-    const auto value = number_of(node);
-    return yes(reader == SettingReader::Plain || value == 0.0 || value == 1.0);
-  }
-  if (!node.is_string()) return Verdict::Refused;
-  if (reader == SettingReader::Plain) return Verdict::TextForTruth;
-  if (!reads_as_truth(node.text, reader)) return Verdict::Refused;
-  return reader == SettingReader::Pydantic ? Verdict::TextForTruth
-                                           : Verdict::Fits;  // its older versions asked for truth
-}
-
-Verdict integer_verdict(const Node& node, SettingReader reader, bool option) {
-  if (node.kind == Node::Kind::Bool) return yes(!option && reader != SettingReader::Text);
-  if (node.is_number()) {
-    const bool as_text = option || reader == SettingReader::Text;
-    return yes(as_text ? reads_as_integer(node.text, false) : is_whole(node));
-  }
-  if (!node.is_string() || reader == SettingReader::Plain) return Verdict::Refused;
-  return yes(reads_as_integer(node.text, reader == SettingReader::Pydantic));
-}
-
-Verdict number_verdict(const Node& node, SettingReader reader, bool option) {
-  if (node.kind == Node::Kind::Bool) return yes(!option && reader != SettingReader::Text);
-  if (node.is_number()) return Verdict::Fits;
-  return yes(node.is_string() && reader != SettingReader::Plain && reads_as_number(node.text));
-}
-
-Verdict text_verdict(const Node& node, SettingReader reader, bool option) {
-  if (node.is_string()) return Verdict::Fits;
-  if (reader == SettingReader::Text || reader == SettingReader::Argparse) {
-    return yes(!node.is_object() && !node.is_array() && !(option && node.kind == Node::Kind::Bool));
-  }
-  return Verdict::Refused;
-}
-
-/// `option`: of a command line, where everything was text.
-Verdict verdict_on(const Node& node, Type type, SettingReader reader, bool option) {
-  switch (type) {
-    case Type::Any:
-      return Verdict::Fits;
-    case Type::Null:
-      return yes(node.is_null());
-    case Type::Boolean:
-      return truth_verdict(node, reader);
-    case Type::Integer:
-      return integer_verdict(node, reader, option);
-    case Type::Number:
-      return number_verdict(node, reader, option);
-    case Type::String:
-      return text_verdict(node, reader, option);
-    case Type::List:
-      return yes(node.is_array() || (reader == SettingReader::Argparse && !node.is_object()));
-    case Type::Object:
-      return yes(node.is_object() || (reader == SettingReader::Argparse && node.is_string()));
-  }
-  return Verdict::Fits;
-}
-
-/// The mildest verdict of all the types that will do.
-Verdict verdict_on(const Node& node, const std::vector<Type>& types, SettingReader reader, bool option) {
-  Verdict best = types.empty() ? Verdict::Fits : Verdict::Refused;
-  // An old switch where an object is due is asked for its type.
-  const bool object = std::find(types.begin(), types.end(), Type::Object) != types.end();
-  for (const Type type : types) {
-    const bool strict = object && type == Type::Boolean && node.kind != Node::Kind::Bool;
-    if (!strict) best = std::min(best, verdict_on(node, type, reader, option));
-  }
-  return best;
-}
-
-std::string words_of_types(const std::vector<Type>& types) {
-  static constexpr std::string_view kWords[] = {"a boolean", "a whole number", "a number", "a text",
-                                                "a list",    "an object",      "null",     "anything"};
-  std::string out;
-  for (const Type type : types) {
-    if (type == Type::Null && types.size() > 1) continue;
-    out += (out.empty() ? "" : " or ") + std::string(kWords[static_cast<std::size_t>(type)]);
-  }
-  return out;
-}
-
-std::string shown(const Node& node) {
-  if (node.is_string()) return "the text " + quote(node.text);
-  if (node.is_number()) return node.text;
-  if (node.kind == Node::Kind::Bool) return node.truth ? "true" : "false";
-  return std::string(kind_name(node.kind));
-}
-
-/// The value as a word of an enumeration; nullopt for what is none.
-std::optional<std::string> word_of(const Node& node) {
-  if (node.is_string() || node.is_number()) return node.text;
-  return std::nullopt;
-}
-
-bool is_word(const std::string& word, const FrameworkSetting& setting) {
-  return std::any_of(setting.values.begin(), setting.values.end(), [&](const std::string& known) {
-    return known == word || (setting.any_case && lower_case(known) == lower_case(word));
-  });
-}
-
-/// What the value should be; empty where its words are right. Numbers may be written 3 and 3.0.
-std::string word_fault(const Node& node, const FrameworkSetting& setting, SettingReader reader) {
-  if (setting.values.empty()) return {};
-  if (!setting.free.empty() && verdict_on(node, setting.free, reader, false) != Verdict::Refused) return {};
-  auto word = word_of(node);
-  // `no` is false in YAML; true is no word.
-  if (!word && node.kind == Node::Kind::Bool && node.truth && !setting.is(Type::Boolean)) word = "true";
-  if (!word || is_word(*word, setting)) return {};
-  const auto has = [&](const std::string& part) { return word->find(part) != std::string::npos; };
-  if (std::any_of(setting.open_with.begin(), setting.open_with.end(), has)) return {};
-  const auto whole = integer_of(node);
-  if (whole && is_word(count_text(*whole), setting)) return {};
-  if (setting.separated && node.is_string()) {
-    const std::vector<std::string_view> words = words_of(*word);
-    const bool known =
-        std::all_of(words.begin(), words.end(), [&](auto w) { return is_word(std::string(w), setting); });
-    if (known) return {};
-  }
-  constexpr std::size_t kMostShown = 16;
-  if (setting.values.size() <= kMostShown) return "one of " + list_text(setting.values);
-  return "one of its " + count_text(static_cast<std::int64_t>(setting.values.size())) + " words";
-}
-
-std::string limit_fault(const Node& node, const FrameworkSetting& setting) {
-  if (node.kind == Node::Kind::Bool) return {};
-  const auto n = number_of(node);
-  if (!n) return {};
-  if (setting.min && *n < *setting.min) return fmt::format("at least {}", *setting.min);
-  if (setting.max && *n > *setting.max) return fmt::format("at most {}", *setting.max);
-  if (setting.above && *n <= *setting.above) return fmt::format("above {}", *setting.above);
-  if (setting.below && *n >= *setting.below) return fmt::format("below {}", *setting.below);
-  return {};
-}
-
 /// Settings that a rule of their own reports, so that a fault is said once.
 bool has_own_rule(const SettingSection& section, const FrameworkSetting& setting) {
   static constexpr std::string_view kOwn[] = {"zero_optimization.stage",
@@ -380,86 +188,6 @@ bool has_own_rule(const SettingSection& section, const FrameworkSetting& setting
   return std::find(std::begin(kOwn), std::end(kOwn), path) != std::end(kOwn);
 }
 
-struct Fault {
-  std::string expected;
-  Severity severity = Severity::Error;
-  std::string fix;
-};
-
-/// `--flag value` and `--option` without one.
-std::optional<Fault> option_fault(const Node& node, const FrameworkSetting& setting) {
-  const bool bare = node.kind == Node::Kind::Bool;
-  if (setting.option == OptionValues::None && !bare) {
-    // Other words may be the program, or the shell's.
-    if (node.is_array() || !reads_as_truth(node.text, SettingReader::Text)) return {};
-    return Fault{"a switch without a value", Severity::Error, "drop the value"};
-  }
-  const bool needs_one = setting.option == OptionValues::One || setting.option == OptionValues::Many;
-  if (bare && needs_one && !setting.is(Type::Any)) {
-    return Fault{"followed by " + words_of_types(setting.types), Severity::Error, "add the value"};
-  }
-  return {};
-}
-
-/// A slip of a known word, and not the word of a later version: `lama3`, but not `llama5`.
-bool is_slip(const std::string& word, const std::vector<std::string>& known) {
-  const auto letters = [](std::string text) {
-    std::erase_if(text, [](char c) { return c < 'A' || c > 'z'; });
-    return text;
-  };
-  return std::any_of(known.begin(), known.end(), [&](const std::string& other) {
-    return word.size() > 3 && one_slip_apart(word, other) && letters(word) != letters(other);
-  });
-}
-
-std::optional<Fault> value_fault(const Node& node, const FrameworkSetting& setting, const SettingSection& section,
-                                 bool option) {
-  const bool argparse = section.reader == SettingReader::Argparse;
-  // Objects are unpacked, whoever fills in values.
-  const bool object = !setting.section.empty() && setting.is(Type::Object);
-  const bool null_fits = setting.is(Type::Null) || (section.reader != SettingReader::Pydantic && !object);
-  if (node.is_null() && null_fits) return {};
-  const bool unpacked = object && section.reader == SettingReader::Plain;
-  if (is_left_open(node.text) || (section.takes_auto && node.text == "auto" && !unpacked)) return {};
-  if (option) {
-    if (const auto fault = option_fault(node, setting)) return fault;
-    if (setting.option == OptionValues::None || node.kind == Node::Kind::Bool) return {};
-  }
-  if (argparse && option && node.is_array()) {  // the first word is the option's; others may be the program's
-    return value_fault(node.items.front(), setting, section, option);
-  }
-  Verdict verdict = verdict_on(node, setting.types, section.reader, option);
-  // argparse makes a list of one word, which has to be an entry.
-  if (argparse && node.is_string() && setting.is(Type::List) && !setting.items.empty()) {
-    std::vector<Type> entries = setting.items;
-    std::copy_if(setting.types.begin(), setting.types.end(), std::back_inserter(entries),
-                 [](Type type) { return type != Type::List; });
-    verdict = verdict_on(node, entries, section.reader, option);
-  }
-  if (verdict == Verdict::Refused) {
-    const bool number = setting.is(Type::Integer) || setting.is(Type::Number);
-    // A file's value is not converted; but a list or an object is no number or switch, and only a word is a word.
-    const bool impossible = (number || setting.is(Type::Boolean)) && (node.is_array() || node.is_object());
-    if (argparse && !option && !node.is_string() && !impossible && setting.values.empty()) return {};
-    return Fault{words_of_types(setting.types), Severity::Error,
-                 number && node.is_string() ? "write a plain number, such as 500000000" : ""};
-  }
-  if (verdict == Verdict::TextForTruth) {
-    return Fault{"a boolean", Severity::Warning, "write true or false without quotes: any text is true"};
-  }
-  if (std::string expected = word_fault(node, setting, section.reader); !expected.empty() && !node.is_array()) {
-    const std::string written = word_of(node).value_or("");
-    const auto near = nearest_names(written, setting.values, 1);
-    const bool word = !written.empty() && lower_case(written)[0] >= 'a' && lower_case(written)[0] <= 'z';
-    const bool newer = setting.grows && word && !is_slip(written, setting.values);
-    return Fault{std::move(expected), newer ? Severity::Warning : Severity::Error,
-                 near.empty() ? "" : "did you mean " + near.front() + "?"};
-  }
-  if (std::string expected = limit_fault(node, setting); !expected.empty())
-    return Fault{std::move(expected), Severity::Error, ""};
-  return {};
-}
-
 /// Whether PyYAML, which loads the file, makes text of the number: an exponent needs a point before it, and a sign of
 /// its own. Source: PyYAML 6.0.3, resolver.py. OmegaConf, which others load with, makes a number of it.
 bool is_text_to_pyyaml(const Node& node, const Job& job) {
@@ -469,17 +197,6 @@ bool is_text_to_pyyaml(const Node& node, const Job& job) {
   if (exponent == std::string::npos) return false;
   const char sign = exponent + 1 < node.text.size() ? node.text[exponent + 1] : ' ';
   return node.text.find('.') > exponent || (sign != '+' && sign != '-');
-}
-
-/// A list's entries: their type, and the words of an enumeration.
-const Node* wrong_entry(const Node& list, const FrameworkSetting& setting, const SettingSection& section) {
-  if (!list.is_array() || setting.items.empty()) return nullptr;
-  for (const Node& entry : list.items) {
-    if (is_left_open(entry.text)) continue;
-    const bool fits = verdict_on(entry, setting.items, section.reader, false) == Verdict::Fits;
-    if (!fits || !word_fault(entry, setting, section.reader).empty()) return &entry;
-  }
-  return nullptr;
 }
 
 bool is_command_line(const CheckInput& in) {
@@ -799,7 +516,7 @@ void unknown_component(const Place& place, const Node& member, const FrameworkSe
     if (!own && !is_slip_of_neighbour(path, known)) continue;
     const Node& chosen = *object->find(setting.section_of);
     const std::string library = path.substr(setting.section.size() + 1, path.find('.') - setting.section.size() - 1);
-    Finding& finding = report.at(chosen, {chosen.key, "a component of " + library, shown(chosen)});
+    Finding& finding = report.at(chosen, {chosen.key, "a component of " + library, shown_value(chosen)});
     finding.source = place.table.source;
     const auto near = nearest_names(path, known, 1);
     finding.fix =
@@ -823,13 +540,12 @@ void wrong_settings(const CheckInput& in, Report& report) {
     if (!option && is_text_to_pyyaml(member, in.job)) text.emplace(member).kind = Node::Kind::String;
     const Node& value = text ? *text : member;
     auto fault = value_fault(value, setting, place.section, option);
-    if (const Node* entry = wrong_entry(member, setting, place.section); !fault && entry != nullptr) {
-      at = entry;
-      const std::string words = word_fault(*entry, setting, place.section.reader);
-      fault = Fault{"a list of " + (words.empty() ? words_of_types(setting.items) : words), Severity::Error, ""};
+    if (auto wrong = fault ? std::nullopt : entry_fault(member, setting, place.section)) {
+      at = wrong->entry;
+      fault = std::move(wrong->fault);
     }
     if (!fault) return;
-    Finding& finding = report.at(*at, {member.key, fault->expected, shown(at == &member ? value : *at)});
+    Finding& finding = report.at(*at, {member.key, fault->expected, shown_value(at == &member ? value : *at)});
     finding.severity = fault->severity;
     finding.source = place.table.source;
     finding.fix = fault->fix.empty() ? "write " + fault->expected : fault->fix;
@@ -841,7 +557,7 @@ void wrong_settings(const CheckInput& in, Report& report) {
 
 void old_settings(const CheckInput& in, Report& report) {
   each_setting(in, [&](const Place& place, const Node& member, const FrameworkSetting& setting) {
-    const std::string word = word_of(member).value_or("");
+    const std::string word = written_word(member).value_or("");
     const std::string_view last = setting.last.empty() ? setting.last_with(word) : setting.last;
     if (last.empty() && !setting.deprecated) return;
     if (place.table.framework == "verl" && member.plus != 0 && takes_any_name(place.section)) return;
@@ -850,7 +566,7 @@ void old_settings(const CheckInput& in, Report& report) {
     Finding& finding = report.at(member, {member.key, now});
     finding.source = place.table.source;
     if (last.empty()) return;
-    const std::string what = setting.last.empty() ? member.key + " = " + shown(member) : quote(member.key);
+    const std::string what = setting.last.empty() ? member.key + " = " + shown_value(member) : quote(member.key);
     finding.message =
         fmt::format("{} {} had {} last: {} does not know it", place.table.framework, last, what, place.table.version);
     finding.fix = "pin that version, or use what took its place";
