@@ -99,6 +99,7 @@ void read_launching(ObjectReader& reader, Stack& stack) {
   stack.one_hardware_queue = reader.optional_bool("one_hardware_queue").value_or(false);
   stack.split_in_own_file = reader.optional_bool("split_in_own_file").value_or(false);
   stack.packages = read_strings(reader, "packages");
+  stack.joins_adapters = reader.optional_bool("joins_adapters").value_or(false);
   stack.own_adapters = reader.optional_bool("own_adapters").value_or(false);
 }
 

@@ -148,7 +148,8 @@ struct Stack {
   bool split_in_own_file = false;
   std::vector<std::string> packages;  ///< of PyPI, that its scripts import and SageMaker's images lack
   bool own_adapters = false;          ///< makes and quantizes adapters without peft, bitsandbytes and Liger's package
-  bool quantized_base = false;        ///< trains adapters over 4-bit weights (bitsandbytes)
+  bool joins_adapters = false;  ///< adapters of its fused projections: of queries, keys and values, of gate and up
+  bool quantized_base = false;  ///< trains adapters over 4-bit weights (bitsandbytes)
   /// Element-wise chains run as one kernel and gathered inputs are gathered again in the backward pass:
   /// fewer tensors are saved. False for eager PyTorch models.
   bool fused_kernels = true;

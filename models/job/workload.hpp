@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include "base/result.hpp"
+#include "catalogs/adapted_layers.hpp"
 #include "catalogs/adapter_methods.hpp"
 #include "catalogs/architecture.hpp"
-#include "catalogs/expert_adapters.hpp"
 #include "catalogs/precision.hpp"
 #include "catalogs/training_loss.hpp"
 
@@ -59,9 +59,9 @@ struct Lora {
   LoraTargets targets = LoraTargets::Linear;
   /// Embedding and head are trained whole beside the adapters (`modules_to_save` of PEFT).
   bool train_embeddings = false;
-  ExpertAdapters experts = ExpertAdapters::Separate;  ///< what of routed experts linear targets mean
-  const AdapterMethod* method = nullptr;              ///< of PEFT, other than LoRA
-  std::optional<AdapterKeeps> keeps;                  ///< of adapters other than LoRA's in 16 bits
+  AdaptedLayers layers;                   ///< what of a block gets adapters of its own
+  const AdapterMethod* method = nullptr;  ///< of PEFT, other than LoRA
+  std::optional<AdapterKeeps> keeps;      ///< of adapters other than LoRA's in 16 bits
   std::optional<AdapterWork> work;
   friend bool operator==(const Lora&, const Lora&) = default;
 };

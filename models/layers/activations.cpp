@@ -48,7 +48,7 @@ double product_inputs(const Workload& w, const ActivationOptions& o, const Width
 bool adapts_mlp(const Workload& w) {
   const Architecture& a = w.architecture;
   const bool routed_alone = a.is_moe() && a.moe.n_shared_experts == 0 && !a.has_dense_mlp();
-  return w.lora.targets == LoraTargets::Linear && !(routed_alone && w.lora.experts == ExpertAdapters::None);
+  return w.lora.targets == LoraTargets::Linear && !(routed_alone && w.lora.layers.experts == ExpertAdapters::None);
 }
 
 /// Input of a norm. Transformers' and torchtune's root-mean-square norms cast it to fp32, keep that, and what they

@@ -152,8 +152,9 @@ AdapterWork adapter_work(const AdapterMethod& method, const Architecture& a, std
   return out;
 }
 
-ExpertAdapters expert_adapters_of(const Architecture& a, const Stack& stack) {
-  return stack.expert_parallel ? ExpertAdapters::Separate : peft_expert_adapters(a);
+AdaptedLayers adapted_layers_of(const Architecture& a, const Stack& stack) {
+  if (stack.joins_adapters) return {.joins_attention = true, .joins_mlp = true, .joins_shared_experts = true};
+  return stack.expert_parallel || stack.own_adapters ? AdaptedLayers{} : peft_adapted_layers(a);
 }
 
 void weigh_adapters_of(Workload& w) {

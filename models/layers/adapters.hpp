@@ -37,9 +37,9 @@ AdapterKeeps adapter_keeps(const AdapterMethod& method, const Architecture& arch
 AdapterWork adapter_work(const AdapterMethod& method, const Architecture& architecture,
                          std::optional<LinearLayers> layers);
 
-/// What of routed experts adapters on all linear layers train: frameworks that spread experts hold each matrix of
-/// theirs as a layer of its own, the others adapt Transformers' code with PEFT.
-ExpertAdapters expert_adapters_of(const Architecture& architecture, const Stack& stack);
+/// What gets adapters of its own in the framework's code: that of transformers, which PEFT adapts, or the framework's.
+/// Those that spread experts hold each of their matrices as a layer of its own.
+AdaptedLayers adapted_layers_of(const Architecture& architecture, const Stack& stack);
 
 /// Fills in what is kept and moved for the method of the workload's adapters, where it is not LoRA.
 void weigh_adapters_of(Workload& workload);

@@ -4,15 +4,30 @@ namespace smplan {
 namespace {
 
 enum class Part {
-  QueryValue,
+  Query,
+  Key,
+  Value,
   Attention,
+  StateInputs,
   StateMixer,
   DenseMlp,
   SharedExpert,
+  SharedExpertGate,
   Router,
   Expert,
   LayerEmbedding,
   LayerGate
+};
+
+/// Weight matrices of one shape.
+struct Linear {
+  Part part;
+  std::int64_t inputs;
+  std::int64_t outputs;
+  std::int64_t copies = 1;
+  std::int64_t beside = 1;  ///< of the copies, those that read the same input
+
+  [[nodiscard]] std::int64_t weights() const { return inputs * outputs * copies; }
 };
 
 /// Latent attention: queries through their own low rank (or full rank without one), keys and values
@@ -23,54 +38,54 @@ void for_each_attention_linear(const Architecture& a, const LayerSpec& spec, Vis
   if (a.has_latent_attention()) {
     const LatentAttention& l = a.latent;
     const std::int64_t queries = a.n_heads * (l.qk_nope_head_dim + l.qk_rope_head_dim);
-    if (l.q_lora_rank > 0) visit(Part::Attention, h, l.q_lora_rank, 1);
-    visit(Part::Attention, l.q_lora_rank > 0 ? l.q_lora_rank : h, queries, 1);
-    visit(Part::Attention, h, l.kv_lora_rank + l.qk_rope_head_dim, 1);
-    visit(Part::Attention, l.kv_lora_rank, a.n_heads * (l.qk_nope_head_dim + l.v_head_dim), 1);
-    visit(Part::Attention, a.n_heads * l.v_head_dim, h, 1);
+    if (l.q_lora_rank > 0) visit(Linear{Part::Attention, h, l.q_lora_rank});
+    visit(Linear{Part::Attention, l.q_lora_rank > 0 ? l.q_lora_rank : h, queries});
+    visit(Linear{Part::Attention, h, l.kv_lora_rank + l.qk_rope_head_dim});
+    visit(Linear{Part::Attention, l.kv_lora_rank, a.n_heads * (l.qk_nope_head_dim + l.v_head_dim)});
+    visit(Linear{Part::Attention, a.n_heads * l.v_head_dim, h});
   } else {
     const AttentionWidths heads = attention_widths(a, spec);
     const std::int64_t blocks = spec.cross_attention ? 2 : 1;
-    visit(Part::QueryValue, h, (a.attention_output_gate ? 2 : 1) * heads.queries(), blocks);
+    visit(Linear{Part::Query, h, (a.attention_output_gate ? 2 : 1) * heads.queries(), blocks});
     // Where one projection makes keys and values it is that of the keys.
-    if (heads.projections > 1) visit(Part::QueryValue, h, heads.keys(), blocks);
-    if (heads.projections > 0) visit(Part::Attention, h, heads.keys(), blocks);
-    visit(Part::Attention, heads.queries(), h, blocks);
+    if (heads.projections > 1) visit(Linear{Part::Value, h, heads.keys(), blocks});
+    if (heads.projections > 0) visit(Linear{Part::Key, h, heads.keys(), blocks});
+    visit(Linear{Part::Attention, heads.queries(), h, blocks});
   }
 }
 
-/// Calls `visit(part, inputs, outputs, copies)` for every weight matrix of a layer. The one place that knows
-/// which matrices a layer has; counts, FLOPs and adapters are sums over it.
+/// Calls `visit(linear)` for every weight matrix of a layer. The one place that knows which matrices a layer has;
+/// counts, FLOPs and adapters are sums over it.
 template <typename Visit>
 void for_each_linear(const Architecture& a, const LayerSpec& spec, Visit&& visit) {
   const std::int64_t h = a.hidden;
   // A block for a further token begins by joining its input with the embedding of the token before.
-  if (spec.further_token && spec.mixer != Mixer::None) visit(Part::Attention, 2 * h, h, 1);
+  if (spec.further_token && spec.mixer != Mixer::None) visit(Linear{Part::Attention, 2 * h, h});
   if (spec.mixer == Mixer::Attention) for_each_attention_linear(a, spec, visit);
   if (spec.mixer == Mixer::State) {
-    visit(Part::StateMixer, h, state_mixer_inputs(a.state), 1);
-    visit(Part::StateMixer, a.state.values(), h, 1);
+    visit(Linear{Part::StateInputs, h, state_mixer_inputs(a.state)});
+    visit(Linear{Part::StateMixer, a.state.values(), h});
   }
   if (const std::int64_t width = a.layer_embeddings.width; width > 0) {
-    visit(Part::LayerEmbedding, h, width, 1);
-    visit(Part::LayerGate, h, width, 1);
-    visit(Part::LayerGate, width, h, 1);
+    visit(Linear{Part::LayerEmbedding, h, width});
+    visit(Linear{Part::LayerGate, h, width});
+    visit(Linear{Part::LayerGate, width, h});
   }
   const std::int64_t up_projections = a.gated_mlp ? 2 : 1;
   const auto mlp = [&](Part part, std::int64_t outside, std::int64_t width, std::int64_t copies) {
     if (width == 0 || copies == 0) return;
-    visit(part, outside, width, up_projections * copies);
-    visit(part, width, outside, copies);
+    visit(Linear{part, outside, width, up_projections * copies, up_projections});
+    visit(Linear{part, width, outside, copies});
   };
   if (!spec.moe) return mlp(Part::DenseMlp, h, spec.ffn_hidden, 1);
-  visit(Part::Router, h, a.moe.n_experts, 1);
+  visit(Linear{Part::Router, h, a.moe.n_experts});
   if (a.moe.latent_hidden > 0) {
-    visit(Part::Router, h, a.moe.latent_hidden, 1);
-    visit(Part::Router, a.moe.latent_hidden, h, 1);
+    visit(Linear{Part::Router, h, a.moe.latent_hidden});
+    visit(Linear{Part::Router, a.moe.latent_hidden, h});
   }
   mlp(Part::Expert, a.routed_hidden(), a.moe.expert_ffn_hidden, a.moe.n_experts);
   mlp(Part::SharedExpert, h, a.moe.shared_expert_ffn_hidden, a.moe.n_shared_experts);
-  if (a.moe.shared_expert_gate) visit(Part::SharedExpert, h, 1, 1);
+  if (a.moe.shared_expert_gate) visit(Linear{Part::SharedExpertGate, h, 1});
 }
 
 std::int64_t norm_parameters(const Architecture& a, std::int64_t width) {
@@ -88,13 +103,16 @@ std::int64_t state_mixer_vectors(const StateMixer& m) {
 /// Parameters of one layer, or of many, by part.
 ParameterCount layer_parts(const Architecture& a, const LayerSpec& spec) {
   ParameterCount p;
-  for_each_linear(a, spec, [&p](Part part, std::int64_t in, std::int64_t out, std::int64_t copies) {
-    const std::int64_t weights = in * out * copies;
-    switch (part) {
-      case Part::QueryValue:
+  for_each_linear(a, spec, [&p](const Linear& linear) {
+    const std::int64_t weights = linear.weights();
+    switch (linear.part) {
+      case Part::Query:
+      case Part::Key:
+      case Part::Value:
       case Part::Attention:
         p.attention += weights;
         break;
+      case Part::StateInputs:
       case Part::StateMixer:
         p.state_mixers += weights;
         break;
@@ -104,6 +122,7 @@ ParameterCount layer_parts(const Architecture& a, const LayerSpec& spec) {
         p.dense_mlp += weights;
         break;
       case Part::SharedExpert:
+      case Part::SharedExpertGate:
         p.shared_experts += weights;
         break;
       case Part::Router:
@@ -135,10 +154,51 @@ ParameterCount layer_parts(const Architecture& a, const LayerSpec& spec) {
 }
 
 bool carries_adapter(const Architecture& a, Part part, const Lora& lora) {
-  if (part == Part::QueryValue) return true;
-  if (part == Part::Attention) return lora.targets != LoraTargets::QueryValue || a.has_latent_attention();
-  if (part == Part::Expert && lora.experts == ExpertAdapters::None) return false;
-  return lora.targets == LoraTargets::Linear && part != Part::Router && part != Part::LayerEmbedding;
+  const bool linear = lora.targets == LoraTargets::Linear;
+  switch (part) {
+    case Part::Query:
+    case Part::Value:
+      return true;
+    case Part::Key:
+      return lora.targets != LoraTargets::QueryValue || lora.layers.joins_attention;
+    case Part::Attention:
+      return lora.targets != LoraTargets::QueryValue || a.has_latent_attention();
+    case Part::DenseMlp:
+    case Part::SharedExpert:
+      return linear && lora.layers.experts != ExpertAdapters::Fused;
+    case Part::Expert:
+      return linear && lora.layers.experts != ExpertAdapters::None;
+    case Part::Router:
+      return linear && lora.layers.router;
+    case Part::StateMixer:
+      return linear && lora.layers.state_output;
+    case Part::LayerEmbedding:
+      return false;
+    default:
+      return linear;
+  }
+}
+
+/// Inputs and outputs of all adapters of these matrices: LoRA has as many parameters for each rank.
+std::int64_t adapter_widths(const Linear& linear, const AdaptedLayers& layers) {
+  const std::int64_t inputs = linear.copies * linear.inputs;
+  const std::int64_t outputs = linear.copies * linear.outputs;
+  switch (linear.part) {
+    case Part::Key:
+    case Part::Value:
+      return layers.joins_attention ? outputs : inputs + outputs;
+    case Part::StateInputs:
+      return layers.state_inputs * inputs + outputs;
+    case Part::DenseMlp:
+      return inputs / (layers.joins_mlp ? linear.beside : 1) + outputs;
+    case Part::SharedExpert:
+      return inputs / (layers.joins_shared_experts ? linear.beside : 1) + outputs;
+    case Part::Expert:
+      // Gate and up as one: each of its two halves has all of twice the rank.
+      return inputs + (layers.experts == ExpertAdapters::Fused ? linear.beside : 1) * outputs;
+    default:
+      return inputs + outputs;
+  }
 }
 
 enum class Counted { All, Active, Experts };
@@ -146,17 +206,15 @@ enum class Counted { All, Active, Experts };
 std::int64_t adapter_parameters(const Architecture& a, const Lora& lora, Counted counted) {
   const bool active_only = counted == Counted::Active;
   const std::int64_t per_output = lora.method != nullptr && !active_only ? lora.method->output_parameters : 0;
-  // Gate and up as one: each of its two halves has all of twice the rank.
-  const bool fuses = lora.experts == ExpertAdapters::Fused && a.gated_mlp;
   std::int64_t sum = 0;
   for (const LayerRun& run : layer_stack(a)) {
-    for_each_linear(a, run.spec, [&](Part part, std::int64_t in, std::int64_t out, std::int64_t copies) {
-      if (!carries_adapter(a, part, lora) || (counted == Counted::Experts && part != Part::Expert)) return;
-      const bool is_fused = fuses && part == Part::Expert && in == a.routed_hidden() && copies > a.moe.n_experts;
-      if (part == Part::Expert && active_only) copies = copies / a.moe.n_experts * a.moe.top_k;
+    for_each_linear(a, run.spec, [&](Linear linear) {
+      const bool of_experts = linear.part == Part::Expert;
+      if (!carries_adapter(a, linear.part, lora) || (counted == Counted::Experts && !of_experts)) return;
+      if (of_experts && active_only) linear.copies = linear.copies / a.moe.n_experts * a.moe.top_k;
       // Shared weights have one adapter, which touches a token at every depth.
       const std::int64_t layers = active_only ? run.count : run.count / run.sharing;
-      sum += layers * copies * (lora.rank * (in + (is_fused ? 2 : 1) * out) + per_output * out);
+      sum += layers * (lora.rank * adapter_widths(linear, lora.layers) + per_output * linear.copies * linear.outputs);
     });
   }
   // One matrix projects the embedding for all layers at once.
@@ -181,9 +239,9 @@ LayerParameters layer_parameters(const Architecture& a, const LayerSpec& spec) {
 
 std::int64_t active_matmul_parameters(const Architecture& a, const LayerSpec& spec) {
   std::int64_t sum = 0;
-  for_each_linear(a, spec, [&](Part part, std::int64_t in, std::int64_t out, std::int64_t copies) {
-    if (part == Part::Expert) copies = copies / a.moe.n_experts * a.moe.top_k;
-    sum += in * out * copies;
+  for_each_linear(a, spec, [&](Linear linear) {
+    if (linear.part == Part::Expert) linear.copies = linear.copies / a.moe.n_experts * a.moe.top_k;
+    sum += linear.weights();
   });
   return sum;
 }

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "models/layers/adapters.hpp"
 #include "models/layers/layers.hpp"
 #include "planner/export/launchable.hpp"
 #include "planner/export/target.hpp"
@@ -363,7 +364,8 @@ class Planner {
       if (!row.plan || out_.packing != Packing::Off || row.plan->strategy.micro_batch == micro_batch) break;
       micro_batch = row.plan->strategy.micro_batch;
     }
-    const Workload& w = row.request.workload;
+    Workload w = row.request.workload;
+    if (row.plan) w.lora.layers = adapted_layers_of(w.architecture, *row.plan->stack);
     row.tokens = sequences() * static_cast<double>(row.mean_seq_len) * q_.epochs;
     row.steps = static_cast<std::int64_t>(std::ceil(row.tokens / w.tokens_per_step()));
     const bool full = w.finetune == FineTune::Full;

@@ -4,11 +4,13 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/json_writer.hpp"
 #include "catalogs/quotas.hpp"
 #include "models/engines/engine.hpp"
 #include "planner/export/program.hpp"
+#include "planner/export/tuning.hpp"
 #include "planner/export/writers.hpp"
 
 namespace smplan {
@@ -159,9 +161,9 @@ Settings script_settings(const ExportJob& job) {
     out.emplace_back("activation_checkpointing_layers", text(p.strategy.recompute_layers));
   }
   if (p.finetune != FineTune::Full) out.emplace_back("lora_rank", text(p.lora_rank));
-  if (p.lora_targets != LoraTargets::Linear) {
-    const bool attention = p.lora_targets == LoraTargets::Attention;
-    out.emplace_back("lora_targets", json_string(attention ? "q_proj,k_proj,v_proj,o_proj" : "q_proj,v_proj"));
+  const std::vector<std::string> targets = lora_targets(p);
+  if (p.finetune != FineTune::Full && !targets.empty()) {
+    out.emplace_back("lora_targets", json_string(fmt::format("{}", fmt::join(targets, ","))));
   }
   if (p.adapters != nullptr) out.emplace_back("adapters", json_string(p.adapters->name));
   if (p.mean_seq_len > 0) out.emplace_back("packing", json_string("off"));

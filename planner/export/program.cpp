@@ -13,6 +13,7 @@
 #include "catalogs/hf_writer.hpp"
 #include "planner/export/hub_name.hpp"
 #include "planner/export/text.hpp"
+#include "planner/export/tuning.hpp"
 #include "planner/export/writers.hpp"
 
 namespace smplan {
@@ -256,11 +257,7 @@ void check_program(const TrainingPlan& plan, TrainingProgram program, Diagnostic
            trl_trains(*plan.loss) ? "plan with --stack hf-trainer, or export with --script your own"
                                   : "export with --script your own");
   }
-  // Names of Llama's projections, which the families since share.
-  if (plan.lora_targets != LoraTargets::Linear && (!plan.model.gated_mlp || plan.model.has_latent_attention())) {
-    refuse(fmt::format("the training program does not know what {} calls its projections", plan.model.name),
-           "plan with --lora-targets linear, or export with --script your own");
-  }
+  check_targets(plan, faults);
   if (plan.loss != nullptr && plan.model.kind != ModelKind::Decoder) {
     refuse(fmt::format("{} gives no likelihood of an answer to learn {} by", plan.model.name, plan.loss->name),
            "plan a causal language model");

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "catalogs/adapted_layers.hpp"
 #include "planner/export/program.hpp"
 #include "planner/export/text.hpp"
 #include "planner/export/tuning.hpp"
@@ -199,19 +200,26 @@ void add_file(const ExportJob& job, std::string path, const Json& config, std::s
   if (package != "trl") out.notes.push_back(fmt::format("Install {} with its own instructions.", package));
 }
 
+/// TRL makes a text of a list of one, which PEFT matches with whole paths (trl 1.16, trainer/model_config.py).
+Json trl_targets(const TrainingPlan& plan) {
+  const std::vector<std::string> names = lora_targets(plan);
+  return names.size() == 1 ? Json::array({".*\\." + names.front()}) : peft_targets(plan);
+}
+
 bool quantizes_experts(const TrainingPlan& plan) { return plan.finetune == FineTune::Qlora && plan.model.is_moe(); }
 
 /// axolotl adapts quantized experts by the names of their two tensors, and refuses `lora_target_linear` beside them
 /// (axolotl 0.19.0, utils/schemas/config.py, check_quantize_moe_experts).
 void target_quantized_experts(const TrainingPlan& plan, Json& c) {
   const Architecture& a = plan.model;
-  Json modules = lora_targets(plan);
   const bool linear = plan.lora_targets == LoraTargets::Linear;
+  const AdapterTargets targets = peft_targets_of(a).value_or(AdapterTargets{});
+  Json modules = plan.lora_targets == LoraTargets::QueryValue ? targets.query_value : targets.attention;
   if (linear && (a.has_dense_mlp() || a.moe.n_shared_experts > 0)) {
     for (const char* name : {"gate_proj", "up_proj", "down_proj"}) modules.push_back(name);
   }
   c["lora_target_modules"] = std::move(modules);
-  if (linear && peft_expert_adapters(a) != ExpertAdapters::None) {
+  if (linear && peft_adapted_layers(a).experts != ExpertAdapters::None) {
     c["lora_target_parameters"] = Json::array({"mlp.experts.gate_up_proj", "mlp.experts.down_proj"});
   }
 }
@@ -285,7 +293,7 @@ void write_trl(const ExportJob& job, Export& out, Diagnostics& faults) {
     c["use_peft"] = true;
     c["lora_r"] = plan.lora_rank;
     c["lora_alpha"] = 2 * plan.lora_rank;
-    c["lora_target_modules"] = peft_targets(plan);
+    c["lora_target_modules"] = trl_targets(plan);
     if (plan.lora_embeddings) c["lora_modules_to_save"] = Json::array({"embed_tokens", "lm_head"});
     // The head that gives one number is trained whole.
     if (plan.loss != nullptr && plan.loss->scalar_head) c["lora_task_type"] = "SEQ_CLS";
@@ -338,10 +346,10 @@ void write_axolotl(const ExportJob& job, Export& out, Diagnostics& faults) {
     c["lora_alpha"] = 2 * plan.lora_rank;
     if (quantizes_experts(plan)) {
       target_quantized_experts(plan, c);
-    } else if (plan.lora_targets == LoraTargets::Linear) {
+    } else if (const std::vector<std::string> targets = lora_targets(plan); targets.empty()) {
       c["lora_target_linear"] = true;
     } else {
-      c["lora_target_modules"] = lora_targets(plan);
+      c["lora_target_modules"] = targets;
     }
     if (plan.lora_embeddings) c["lora_modules_to_save"] = Json::array({"embed_tokens", "lm_head"});
     say_kind(plan.adapters, &KindWord::axolotl, c);
@@ -395,9 +403,8 @@ void write_llama_factory(const ExportJob& job, Export& out, Diagnostics& faults)
   if (plan.finetune != FineTune::Full) {
     c["lora_rank"] = plan.lora_rank;
     c["lora_alpha"] = 2 * plan.lora_rank;
-    c["lora_target"] = plan.lora_targets == LoraTargets::Linear      ? "all"
-                       : plan.lora_targets == LoraTargets::Attention ? "q_proj,k_proj,v_proj,o_proj"
-                                                                     : "q_proj,v_proj";
+    const std::vector<std::string> targets = lora_targets(plan);
+    c["lora_target"] = targets.empty() ? "all" : fmt::format("{}", fmt::join(targets, ","));
     if (plan.lora_embeddings) c["additional_target"] = "embed_tokens,lm_head";
     say_kind(plan.adapters, &KindWord::factory, c);
   }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/words.hpp"
+#include "catalogs/adapted_layers.hpp"
 #include "planner/export/hub_name.hpp"
 
 namespace smplan {
@@ -22,6 +23,7 @@ void check_tunes(const TrainingPlan& plan, std::string_view tool, Diagnostics& f
     refuse(faults, fmt::format("{} trains causal language models, {} is none", tool, plan.model.name),
            "export to torchrun or accelerate");
   }
+  if (plan.finetune != FineTune::Full) check_targets(plan, faults);
 }
 
 void check_one_format(const TrainingPlan& plan, std::string_view tool, Diagnostics& faults) {
@@ -47,13 +49,28 @@ std::int64_t examples_of_a_step(const TrainingPlan& plan) {
   return std::max<std::int64_t>(1, plan.global_batch / together);
 }
 
-Json lora_targets(const TrainingPlan& plan) {
-  if (plan.lora_targets == LoraTargets::QueryValue) return Json::array({"q_proj", "v_proj"});
-  return Json::array({"q_proj", "k_proj", "v_proj", "o_proj"});
+void check_targets(const TrainingPlan& plan, Diagnostics& faults) {
+  if (plan.lora_targets == LoraTargets::Linear || peft_targets_of(plan.model)) return;
+  refuse(faults, fmt::format("it is not known what transformers calls the projections of {}", plan.model.name),
+         "plan with --lora-targets linear, or export with --script your own");
+}
+
+std::vector<std::string> lora_targets(const TrainingPlan& plan) {
+  const AdapterTargets targets = peft_targets_of(plan.model).value_or(AdapterTargets{});
+  switch (plan.lora_targets) {
+    case LoraTargets::QueryValue:
+      return targets.query_value;
+    case LoraTargets::Attention:
+      return targets.attention;
+    case LoraTargets::Linear:
+      return targets.linear;
+  }
+  return {};
 }
 
 Json peft_targets(const TrainingPlan& plan) {
-  return plan.lora_targets == LoraTargets::Linear ? Json("all-linear") : lora_targets(plan);
+  const std::vector<std::string> names = lora_targets(plan);
+  return names.empty() ? Json("all-linear") : Json(names);
 }
 
 bool is_gpt_oss(const Architecture& model) { return letters_and_digits(model.family) == "gptoss"; }

@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/json_writer.hpp"
 #include "planner/export/target.hpp"
@@ -28,8 +29,10 @@ std::int64_t examples_of_a_pass(const TrainingPlan& plan);
 /// The same of a step.
 std::int64_t examples_of_a_step(const TrainingPlan& plan);
 
-/// Modules of PEFT that carry adapters, where those are not all linear ones.
-Json lora_targets(const TrainingPlan& plan);
+/// A fault where it is not known what transformers calls the layers that are to carry adapters.
+void check_targets(const TrainingPlan& plan, Diagnostics& faults);
+/// Names of the modules that carry adapters; empty for all linear ones where PEFT finds them itself.
+std::vector<std::string> lora_targets(const TrainingPlan& plan);
 /// `all-linear`, or the above.
 Json peft_targets(const TrainingPlan& plan);
 

@@ -35,31 +35,61 @@ constexpr std::array<ToolWord, 10> kShardings = {{{"full_shard", "FULL_SHARD"},
                                                   {"true", "FULL_SHARD"},
                                                   {"auto_wrap", ""}}};
 
-/// Modules by names that models/layers/adapters.hpp does not have. What is fused carries what its parts carry.
-constexpr std::array<ToolWord, 20> kModules = {{{"output_proj", "o_proj"},
-                                                {"out_proj", "o_proj"},
-                                                {"wq", "q_proj"},
-                                                {"wk", "k_proj"},
-                                                {"wv", "v_proj"},
-                                                {"wo", "o_proj"},
-                                                {"w1", "gate_proj"},
-                                                {"w2", "down_proj"},
-                                                {"w3", "up_proj"},
-                                                {"qkv_proj", "q_proj+k_proj+v_proj"},
-                                                {"query_key_value", "q_proj+k_proj+v_proj"},
-                                                {"wqkv", "q_proj+k_proj+v_proj"},
-                                                {"c_attn", "q_proj+k_proj+v_proj"},
-                                                {"gate_up_proj", "gate_proj+up_proj"},
-                                                {"fc1", "up_proj"},
-                                                {"fc2", "down_proj"},
-                                                {"dense_h_to_4h", "up_proj"},
-                                                {"dense_4h_to_h", "down_proj"},
-                                                {"linear", "all"},
-                                                {"all_linear", "all"}}};
+/// Modules by names that models/layers/adapters.hpp does not have. Where one module makes queries, keys and values,
+/// adapters of queries and values are of all three.
+constexpr auto kModules = std::to_array<ToolWord>({
+    {"output_proj", "o_proj"},
+    {"out_proj", "o_proj"},
+    {"dense", "o_proj"},
+    {"attn.c_proj", "o_proj"},
+    {"wq", "q_proj"},
+    {"wk", "k_proj"},
+    {"wv", "v_proj"},
+    {"wo", "o_proj"},
+    {"q", "q_proj"},
+    {"k", "k_proj"},
+    {"v", "v_proj"},
+    {"o", "o_proj"},
+    {"w1", "gate_proj"},
+    {"w2", "down_proj"},
+    {"w3", "up_proj"},
+    {"qkv_proj", "q_proj+v_proj"},
+    {"query_key_value", "q_proj+v_proj"},
+    {"wqkv", "q_proj+v_proj"},
+    {"c_attn", "q_proj+v_proj"},
+    {"q_a_proj", "q_proj"},
+    {"q_b_proj", "q_proj"},
+    {"kv_a_proj_with_mqa", "k_proj+v_proj"},
+    {"kv_b_proj", "k_proj+v_proj"},
+    {"gate_up_proj", "gate_proj+up_proj"},
+    {"fc1", "up_proj"},
+    {"fc2", "down_proj"},
+    {"fc_in", "up_proj"},
+    {"fc_out", "down_proj"},
+    {"c_fc", "up_proj"},
+    {"mlp.c_proj", "down_proj"},
+    {"c_proj", "o_proj+down_proj"},
+    {"dense_h_to_4h", "up_proj"},
+    {"dense_4h_to_h", "down_proj"},
+    {"in_proj", "all"},
+    {"linear", "all"},
+    {"all_linear", "all"},
+});
 
 std::optional<std::string_view> ours_of(std::span<const ToolWord> words, std::string_view word) {
   const auto known = std::find_if(words.begin(), words.end(), [&](const ToolWord& w) { return w.word == word; });
   return known == words.end() ? std::nullopt : std::optional(known->ours);
+}
+
+/// A module by the end of its path, which may be an expression: `mlp.c_proj`, `.*\\.query_key_value$`.
+std::string module_of(std::string path) {
+  std::erase_if(path, [](char c) { return c == '\\' || c == '$' || c == '*'; });
+  const auto last = path.rfind('.');
+  const auto block = last == std::string::npos || last == 0 ? std::string::npos : path.rfind('.', last - 1);
+  const std::string of_block = path.substr(block + 1);  // npos + 1 is 0
+  if (const auto ours = ours_of(kModules, of_block)) return std::string(*ours);
+  const std::string name = path.substr(last + 1);
+  return std::string(ours_of(kModules, name).value_or(name));
 }
 
 /// The text of a scalar; of a list or an object what it is.
@@ -286,12 +316,7 @@ void read_adapter_start(const Node& node, Job& job) {
 void read_lora_targets(const Node& node, Job& job) {
   if (job.strategy.lora_targets.stated) return;
   std::string joined;
-  for (std::string word : list_of(node)) {
-    for (const std::string_view block : {"self_attn.", "mlp."}) {
-      if (word.starts_with(block)) word.erase(0, block.size());
-    }
-    joined += std::string(ours_of(kModules, word).value_or(word)) + ' ';
-  }
+  for (std::string word : list_of(node)) joined += module_of(std::move(word)) + ' ';
   const auto layers = linear_layers_from(joined);
   if (!layers) {
     if (!joined.empty()) note_unread(node, "names modules that are not known: taken as every linear layer", job);

@@ -61,7 +61,7 @@ Result<PlanRequest> Resolver::run(const std::optional<std::string>& environment_
   read_dimensions();
   fit_recovery();
   if (faults_.empty()) execute_stacks();
-  adapt_experts();
+  adapt_layers();
   read_limits();
   read_operation();
   if (purpose_ == Purpose::Estimate) check_estimate();
@@ -75,15 +75,20 @@ std::string market_list(const PlanRequest& request) {
   return list;
 }
 
-/// Plans of several frameworks share a workload: where these differ, each matrix counts as a layer of its own.
-void Resolver::adapt_experts() {
+/// Plans of several frameworks share a workload: where these differ, it has the most adapters that one of them trains.
+void Resolver::adapt_layers() {
   Workload& w = request_.workload;
   if (w.finetune == FineTune::Full || request_.stacks.empty()) return;
-  w.lora.experts = expert_adapters_of(w.architecture, *request_.stacks.front());
+  std::int64_t most = -1;
   for (const Stack* stack : request_.stacks) {
-    if (expert_adapters_of(w.architecture, *stack) != w.lora.experts) w.lora.experts = ExpertAdapters::Separate;
+    Lora lora = w.lora;
+    lora.layers = adapted_layers_of(w.architecture, *stack);
+    const std::int64_t parameters = lora_parameters(w.architecture, lora);
+    if (parameters <= most) continue;
+    most = parameters;
+    w.lora = lora;
   }
-  if (w.lora.experts == ExpertAdapters::None && w.lora.targets == LoraTargets::Linear) {
+  if (w.lora.layers.experts == ExpertAdapters::None && w.lora.targets == LoraTargets::Linear) {
     assume("PEFT adapts no routed expert of this model: adapters are on its other linear layers");
   }
 }

@@ -56,7 +56,7 @@ class Resolver {
   [[nodiscard]] std::optional<Diagnostic> refusal_of(const Stack& way) const;
   bool refuses_ways(const Stack& stack);
   void execute_stacks();
-  void adapt_experts();
+  void adapt_layers();
 
   // recovery.cpp: what runs the job, and what keeps it going.
   void read_recovery();

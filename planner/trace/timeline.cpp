@@ -152,7 +152,7 @@ Result<SimulatedJob> simulated_job(const TrainingPlan& plan, const Catalog& cata
   job.workload.trained_layers = plan.trained_layers;
   job.workload.lora.targets = plan.lora_targets;
   job.workload.lora.method = plan.adapters;
-  job.workload.lora.experts = expert_adapters_of(plan.model, *framework);
+  job.workload.lora.layers = adapted_layers_of(plan.model, *framework);
   weigh_adapters_of(job.workload);
   job.workload.mean_seq_len = plan.mean_seq_len;
   job.workload.loss = plan.loss;

@@ -59,7 +59,7 @@ void resolve_training(const MeasuredRun& run, const Stack& stack, Workload& w, A
   w.lora.targets = lora_targets_of(run.lora_targets.value_or(usual));
   w.lora.train_embeddings = run.lora_embeddings.value_or(false);
   w.lora.rank = adapter_rank(run, trained, stack, assumptions);
-  w.lora.experts = expert_adapters_of(w.architecture, stack);
+  w.lora.layers = adapted_layers_of(w.architecture, stack);
   const AdapterMethod* method = trained.adapters;
   if (method == nullptr && run.fp32_adapters) method = adapter_method("lora");
   if (method == nullptr) return;

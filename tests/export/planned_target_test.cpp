@@ -186,7 +186,7 @@ TEST(PlainAttention, IsPlannedAsTransformersComputesIt) {
   const Result<PlanRequest> request = resolve(spec, shipped(), std::nullopt, Purpose::Plan);
   ASSERT_TRUE(request) << to_string(request.error());
   for (const Stack* stack : request->stacks) EXPECT_FALSE(stack->flash_attention) << stack->id;
-  EXPECT_EQ(request->workload.lora.experts, ExpertAdapters::None);
+  EXPECT_EQ(request->workload.lora.layers.experts, ExpertAdapters::None);
   EXPECT_THAT(request->assumptions, testing::Contains(HasSubstr("PEFT adapts no routed expert")));
   // Megatron has kernels of its own, and a layer for each matrix of an expert.
   spec.finetune.reset();

@@ -89,6 +89,25 @@ TEST_P(ToolFiles, SayWhatTheReaderOfTheToolReads) {
   EXPECT_THAT(text(*out, "ds_config.json"), HasSubstr("\"stage\": 2"));
 }
 
+TEST_P(ToolFiles, NameTheLayersAsTransformersNamesThem) {
+  for (const char* model : {"phi-4", "pythia-1b", "gpt2", "mpt-7b", "opt-1.3b", "deepseek-v2-lite", "nemotron-h-8b"}) {
+    for (const char* targets : {"query-value", "attention", "linear"}) {
+      SCOPED_TRACE(fmt::format("{} {}", model, targets));
+      RequestSpec s = spec("hf-trainer", "lora");
+      s.model = model;
+      s.seq_len = "512";
+      s.lora_targets = targets;
+      const Job job = read_back(s);
+      // Of latent attention all layers carry adapters.
+      const bool latent = std::string_view(model).starts_with("deepseek") && std::string_view(targets) == "query-value";
+      EXPECT_EQ(*job.strategy.lora_targets, latent ? "attention" : targets);
+      const auto found = check_job(job, catalog, *SagemakerLimits::shipped(), {});
+      ASSERT_TRUE(found) << to_string(found.error());
+      for (const Finding& finding : found->findings) EXPECT_NE(finding.rule, "C233") << finding.message;
+    }
+  }
+}
+
 TEST_P(ToolFiles, SayTheKindOfTheAdapters) {
   for (const char* kind : {"rslora", "dora", "pissa"}) {
     RequestSpec s = spec("hf-trainer", "lora");

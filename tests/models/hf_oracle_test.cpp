@@ -67,6 +67,26 @@ TEST(HfOracle, ParametersAndWindowsAreTheClasses) {
   EXPECT_GT(read, 200);
 }
 
+TEST(HfOracle, AdaptersAreThosePeftFinds) {
+  int read = 0;
+  for (const JsonValue& row : oracle("cases")) {
+    SCOPED_TRACE(text(row, "of"));
+    const Result<Architecture> a = read_hf_config(*row.find("config"));
+    if (!a || !peft_targets_of(*a)) continue;
+    const JsonValue adapters = *row.find("adapters");
+    const auto expect = [&](LoraTargets targets, std::string_view key) {
+      EXPECT_EQ(lora_parameters(*a, {.rank = 8, .targets = targets, .layers = peft_adapted_layers(*a)}),
+                number(adapters, key))
+          << key;
+    };
+    expect(LoraTargets::Linear, "linear");
+    expect(LoraTargets::Attention, "attention");
+    expect(LoraTargets::QueryValue, "query_value");
+    ++read;
+  }
+  EXPECT_GT(read, 200);
+}
+
 TEST(HfOracle, PartsBesideTheTextAreLeftOutAndSaid) {
   for (const JsonValue& row : oracle("composites")) {
     SCOPED_TRACE(text(row, "of"));

@@ -2,14 +2,15 @@
 
     python tests/oracles/hf_configs.py tests/data/hf tests/data/hf_oracle.json
 
-Needs torch and transformers (the newest of PyPI). Each class is built on torch's meta device, which holds no weights,
-and its parameters are counted; of the published files under tests/data/hf the file is kept that transformers writes
+Needs torch, transformers and peft (the newest of PyPI). Each class is built on torch's meta device, which holds no weights,
+and its parameters are counted, and those of LoRA's adapters; of the published files under tests/data/hf the file is kept that transformers writes
 after it has loaded them. HfOracle (tests/catalogs/hf_oracle_test.cpp) reads the result: run this again for a new
 version, and look at what differs. It takes about two minutes.
 """
 
 from __future__ import annotations
 
+import copy
 import datetime
 import json
 import os
@@ -19,11 +20,14 @@ from typing import Any, Dict, Iterator, List, Tuple
 
 os.environ["TRANSFORMERS_VERBOSITY"] = "error"
 
+import peft
 import torch
 import transformers
 from transformers import AutoModel, AutoModelForCausalLM, AutoModelForImageTextToText, AutoModelForSeq2SeqLM
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
+TARGETS = pathlib.Path(__file__).resolve().parents[2] / "catalogs/data/finetuning/adapted_layers.json"
+RANK = 8
 # Keys that decide no width, in every file.
 NOISE = {"attention_dropout", "architectures", "bos_token_id", "eos_token_id", "pad_token_id", "initializer_range",
          "use_cache", "transformers_version", "rms_norm_eps", "rope_parameters", "router_aux_loss_coef", "dtype",
@@ -103,6 +107,27 @@ def count(model: Any) -> int:
     return sum(parameter.numel() for parameter in model.parameters())
 
 
+def targets_of(model_type: str) -> Dict[str, Any]:
+    """What smplan writes for each set of layers."""
+    rows = json.loads(TARGETS.read_text(encoding="utf-8"))["adapted_layers"]
+    row = next((row for row in rows if row["name"] == model_type), {})
+    return {"linear": row.get("linear", "all-linear"), "query_value": row.get("query_value", ["q_proj", "v_proj"]),
+            "attention": row.get("attention", ["q_proj", "k_proj", "v_proj", "o_proj"])}
+
+
+def adapters(model: Any) -> Dict[str, int]:
+    """Parameters of rank 8 on each set of layers, as PEFT puts them on; 0 where it refuses."""
+    counts = {}
+    for layers, targets in targets_of(model.config.model_type).items():
+        try:
+            with torch.device("meta"):
+                adapted = peft.get_peft_model(copy.deepcopy(model), peft.LoraConfig(r=RANK, target_modules=targets))
+            counts[layers] = sum(parameter.numel() for parameter in adapted.parameters() if parameter.requires_grad)
+        except ValueError:
+            counts[layers] = 0
+    return counts
+
+
 def variants(model_type: str) -> Iterator[Dict[str, Any]]:
     for settings in [{}, *SETTINGS.get(model_type, [])]:
         yield settings
@@ -122,7 +147,8 @@ def cases() -> Iterator[Dict[str, Any]]:
             except Exception as error:  # a class that cannot be built so is none of smplan's cases
                 print(f"{model_type} {change}: left out, {str(error).splitlines()[0][:90]}", file=sys.stderr)
                 continue
-            case = {"of": f"{model_type} {json.dumps(change)[:80]}", "parameters": count(model), "config": kept(config)}
+            case = {"of": f"{model_type} {json.dumps(change)[:80]}", "parameters": count(model)}
+            case |= {"adapters": adapters(model), "config": kept(config)}
             types = getattr(config, "layer_types", None)
             if types and getattr(config, "sliding_window", None):
                 case["windowed"] = sum(t in ("sliding_attention", "chunked_attention") for t in types)
@@ -143,14 +169,19 @@ def composites() -> Iterator[Dict[str, Any]]:
 def resaved(folder: pathlib.Path) -> Iterator[Dict[str, Any]]:
     for path in sorted(folder.glob("*.json")):
         document = json.loads(path.read_text())
-        if document["model_type"] in CONFIG_MAPPING:
+        if document["model_type"] not in CONFIG_MAPPING:
+            continue
+        try:
             yield {"name": path.stem, "config": kept(CONFIG_MAPPING[document["model_type"]].from_dict(document))}
+        except KeyError as error:  # a file cut down to what decides widths
+            print(f"{path.stem}: left out, {str(error)[:90]}", file=sys.stderr)
 
 
 def main() -> None:
     folder, out = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
     lists = {"cases": list(cases()), "composites": list(composites()), "resaved": list(resaved(folder))}
-    head = {"source": f"transformers {transformers.__version__}, torch {torch.__version__.split('+')[0]}, meta device",
+    packages = f"transformers {transformers.__version__}, peft {peft.__version__}, torch {torch.__version__.split('+')[0]}"
+    head = {"source": f"{packages}, meta device",
             "as_of": datetime.date.today().isoformat()}
     lines = [f'"{key}": {json.dumps(value)}' for key, value in head.items()]
     for key, rows in lists.items():
