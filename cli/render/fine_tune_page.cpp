@@ -97,7 +97,9 @@ std::string fine_tune_text(const FineTuneQuestion& q, const FineTuneAnswer& a, c
   const ExportTarget* tool = best->request.target;
   const bool exported = launching(best->request.workload, *best->plan->stack, tool).by != "hand";
   const std::string target(tool != nullptr ? tool->name : "sagemaker-sdk-v3");
-  text += labelled("Next:", command_of(*best) + (exported ? " --export " + target + " --output job" : ""), style);
+  RequestSpec next = best->spec;
+  if (exported) next.launchable.reset();  // as the export's target says
+  text += labelled("Next:", command_of(next) + (exported ? " --export " + target + " --output job" : ""), style);
   return text;
 }
 

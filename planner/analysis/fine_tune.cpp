@@ -344,7 +344,6 @@ class Planner {
       if (!request) continue;
       take_plan(other, std::move(*request));
       if (!other.plan) continue;
-      other.spec.launchable.reset();
       row = std::move(other);
       return true;
     }
@@ -477,10 +476,10 @@ Result<FineTuneAnswer> plan_fine_tune(const FineTuneQuestion& question, const Ca
   return Planner(question, catalog, environment_region, now, options).run();
 }
 
-std::string command_of(const FineTuneRow& row) {
+std::string command_of(const RequestSpec& spec) {
   std::string text = "smplan plan";
   for (const RequestName& name : request_names()) {
-    const auto& value = name.of(row.spec);
+    const auto& value = name.of(spec);
     if (!value || name.name == "top") continue;
     std::string flag(name.name);
     std::replace(flag.begin(), flag.end(), '_', '-');
@@ -524,7 +523,7 @@ Json fine_tune_rows(const FineTuneAnswer& answer) {
     out["quality"] = row.method->quality;
     out["quality_source"] = row.method->paper;
     out["why_not"] = plan != nullptr ? Json(nullptr) : Json(row.why_not);
-    out["command"] = command_of(row);
+    out["command"] = command_of(row.spec);
     rows.push_back(out);
   }
   return rows;

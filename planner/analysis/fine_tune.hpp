@@ -74,7 +74,7 @@ Result<FineTuneAnswer> plan_fine_tune(const FineTuneQuestion& question, const Ca
                                       std::optional<Instant> now = std::nullopt, const SearchOptions& options = {});
 
 /// The command that plans the row again: words of a shell.
-std::string command_of(const FineTuneRow& row);
+std::string command_of(const RequestSpec& spec);
 /// Flat objects with equal keys, a row each: what CSV and JSON say, and Python.
 Json fine_tune_rows(const FineTuneAnswer& answer);
 

@@ -223,7 +223,7 @@ TEST_F(FineTunes, FreezingTrainsTheLastQuarterOrWhatIsNamed) {
   ASSERT_TRUE(answer->rows[1].plan);
   EXPECT_LT(answer->rows[1].plan->cost.total(), answer->rows[0].plan->cost.total());
   EXPECT_NEAR(w.tokens / answer->rows[1].tokens, 1 + 32.0 / (32 + 2 * 8) * 0.1 / 0.9, 1e-6) << "a forward pass of all";
-  EXPECT_THAT(command_of(answer->rows[1]), HasSubstr("--trained-layers 'last:8'"));
+  EXPECT_THAT(command_of(answer->rows[1].spec), HasSubstr("--trained-layers 'last:8'"));
   const auto named = ask({.methods = "full,freeze"}, {.trained_layers = "first:2+head"});
   ASSERT_TRUE(named) << to_string(named.error());
   EXPECT_FALSE(named->rows[0].request.workload.trained_layers) << "the other method trains all";
@@ -243,6 +243,28 @@ TEST_F(FineTunes, PairsAreTwoSequencesWithAReference) {
   }
   EXPECT_GT(dpo->rows[0].plan->memory.components.reference, Bytes()) << "a copy of the weights";
   EXPECT_GT(dpo->rows[1].plan->cost.total(), plain->rows[1].plan->cost.total());
+}
+
+TEST_F(FineTunes, ARowSaysThePlanItHas) {
+  for (const char* loss : {"", "dpo", "kto"}) {
+    for (const char* model : {"llama-3.1-8b", "qwen3-30b-a3b"}) {
+      RequestSpec spec{.model = model, .global_batch = "64"};
+      if (*loss != '\0') spec.loss = loss;
+      const auto answer = ask({.packing = "off", .methods = "full,lora,qlora"}, spec);
+      ASSERT_TRUE(answer) << to_string(answer.error());
+      for (const FineTuneRow& row : answer->rows) {
+        SCOPED_TRACE(command_of(row.spec));
+        const auto request = resolve(row.spec, catalog, std::nullopt, Purpose::Plan);
+        ASSERT_TRUE(request) << to_string(request.error());
+        const PlanSet set = search(*request, catalog);
+        ASSERT_EQ(set.plans.empty(), !row.plan);
+        if (!row.plan) continue;
+        EXPECT_EQ(set.plans.front().instance->name, row.plan->instance->name);
+        EXPECT_EQ(set.plans.front().strategy, row.plan->strategy);
+        EXPECT_EQ(set.plans.front().cost.total(), row.plan->cost.total());
+      }
+    }
+  }
 }
 
 TEST_F(FineTunes, RefuseWithAReason) {
