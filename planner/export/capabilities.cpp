@@ -167,7 +167,7 @@ Diagnostics refusals(const ExportJob& job, const ExportTarget& target) {
   if (target.check != nullptr) target.check(plan, out);
   if (brings_program(job, target.program)) check_program(plan, target.program, out);
   if (!out.empty() || target.side == TargetSide::Strategy) return out;
-  const StackExport* stack = stack_export(plan.stack->id);
+  const StackExport* stack = stack_export(plan);
   if (stack == nullptr) {
     return {{"not-expressible", "--target",
              fmt::format("{} cannot start stack {}: {}", target.name, plan.stack->id, plan.stack->limitation),

@@ -23,7 +23,7 @@ constexpr double kLeastShutdownSeconds = 120;
 
 /// Arguments of the program for what a training job's container would say.
 void use_file_system(const ExportJob& job, Launch& launch) {
-  if (!brings_program(job, stack_export(job.plan.stack->id)->program)) return;
+  if (!brings_program(job, stack_export(job.plan)->program)) return;
   const JobFolders folders = folders_of(job.plan);
   launch.hyperparameters.emplace_back("output_dir", json_string(folders.model));
   launch.hyperparameters.emplace_back("data", json_string(folders.data));
@@ -177,7 +177,7 @@ void write_hyperpod_job(const ExportJob& job, Export& out, Diagnostics& faults) 
   const std::string base = launch.image_uri;
   const TrainingPlan& plan = job.plan;
   const bool elastic = plan.recovery.mode == RecoveryMode::Elastic;
-  const bool brought = brings_program(job, stack_export(plan.stack->id)->program);
+  const bool brought = brings_program(job, stack_export(plan)->program);
   if (plan.checkpoint_storage == CheckpointTarget::Memory && !job.options.script) {
     faults.push_back({"not-expressible", "--script",
                       "the exported program saves to a file system, not to the memory tier",

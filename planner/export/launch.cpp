@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -34,6 +35,17 @@ constexpr StackExport kStacks[] = {
     {"smp-v1", LaunchMethod::SmpV1, "smp-v1", kUserScript},
     {"horovod", LaunchMethod::Mpi, "", kUserScript},
 };
+
+/// The same where each example counts.
+constexpr StackExport kByExample[] = {
+    {"fsdp", LaunchMethod::Torchrun, "accelerate", kUserScript, TrainingProgram::Trainer},
+    {"deepspeed", LaunchMethod::Torchrun, "accelerate", kUserScript, TrainingProgram::Trainer},
+};
+
+const StackExport* find_stack(std::span<const StackExport> rows, std::string_view stack) {
+  const auto found = std::find_if(rows.begin(), rows.end(), [&](const StackExport& row) { return row.stack == stack; });
+  return found == rows.end() ? nullptr : &*found;
+}
 
 /// Wall time above the prediction before SageMaker kills the job: the prediction's own error, slow data, retries.
 constexpr double kTimeMargin = 1.25;
@@ -380,11 +392,12 @@ LaunchMethod launcher_of(const TrainingPlan& plan, const StackExport& stack) {
 
 bool StackExport::needs_script() const { return script == kUserScript && program == TrainingProgram::None; }
 
-const StackExport* stack_export(std::string_view stack) {
-  for (const StackExport& entry : kStacks) {
-    if (entry.stack == stack) return &entry;
-  }
-  return nullptr;
+const StackExport* stack_export(std::string_view stack) { return find_stack(kStacks, stack); }
+
+const StackExport* stack_export(const TrainingPlan& plan) {
+  const bool by_example = plan.loss != nullptr || plan.mean_seq_len > 0;
+  const StackExport* trainer = by_example ? find_stack(kByExample, plan.stack->id) : nullptr;
+  return trainer != nullptr ? trainer : stack_export(plan.stack->id);
 }
 
 std::string_view to_string(LaunchMethod launcher) {
@@ -434,7 +447,7 @@ std::string job_name_of(const ExportJob& job) {
 }
 
 Launch prepare_processes(const ExportJob& job, Export& out, Diagnostics& faults) {
-  const StackExport& stack = *stack_export(job.plan.stack->id);
+  const StackExport& stack = *stack_export(job.plan);
   Launch launch;
   launch.launcher = launcher_of(job.plan, stack);
   launch.processes_per_host = job.plan.devices_per_instance();

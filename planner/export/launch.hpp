@@ -35,6 +35,9 @@ struct StackExport {
 
 /// nullptr for a stack that no SageMaker launcher starts.
 const StackExport* stack_export(std::string_view stack);
+/// The same for a plan. Sequences of their own length and losses on pairs are trained by trainers of TRL, which shard
+/// as accelerate's file says.
+const StackExport* stack_export(const TrainingPlan& plan);
 std::string startable_stacks();
 /// The stack's launcher; SMDDP brings its own.
 LaunchMethod launcher_of(const TrainingPlan& plan, const StackExport& stack);

@@ -86,6 +86,19 @@ std::vector<std::int32_t> sayable(const Workload& workload, const Stack& stack, 
   return out;
 }
 
+Stack as_started(const Workload& workload, const Stack& stack) {
+  Stack out = stack;
+  const StackExport* start = stack_export(plainest_plan(workload, stack));
+  if (start == nullptr || start->strategy_target.empty()) return out;
+  const Capabilities& can = (*find_export_target(start->strategy_target, "--stack"))->can;
+  out.partial_recompute = out.partial_recompute && can.partial_recompute;
+  std::erase_if(out.recomputes, [&](Recompute recompute) { return !holds(can.recomputes, recompute); });
+  std::erase_if(out.offloads, [&](const std::string& what) {
+    return (what == "activations" && !can.offload_activations) || (what == "nvme" && !can.offload_to_nvme);
+  });
+  return out;
+}
+
 std::vector<const ExportTarget*> tools_for(const Workload& workload, const Stack& stack) {
   std::vector<const ExportTarget*> tools;
   for (const ExportTarget& target : export_targets()) {
@@ -122,9 +135,9 @@ std::optional<LaunchRefusal> launch_refusal(const Workload& workload, const Stac
     const std::vector<std::string> unsaid = inexpressible(plainest_said(workload, stack, *target), *target);
     return unsaid.empty() ? std::nullopt : std::optional(LaunchRefusal{unsaid.front()});
   }
-  const StackExport* start = stack_export(stack.id);
-  if (start == nullptr) return LaunchRefusal{"no export starts " + stack.id};
   const TrainingPlan plan = plainest_plan(workload, stack);
+  const StackExport* start = stack_export(plan);
+  if (start == nullptr) return LaunchRefusal{"no export starts " + stack.id};
   if (start->strategy_target.empty()) {
     Diagnostics faults;
     check_program(plan, start->program, faults);

@@ -35,6 +35,9 @@ std::optional<LaunchRefusal> launch_refusal(const Workload& workload, const Stac
 /// Targets whose tool trains the work on that stack by its file alone, in the order of export_targets().
 std::vector<const ExportTarget*> tools_for(const Workload& workload, const Stack& stack);
 
+/// The stack with what of its abilities the file can say that an export of this work starts it with.
+Stack as_started(const Workload& workload, const Stack& stack);
+
 /// Those of a dimension's values that the target can say, where the rest is as plain as the stack has it; all of them
 /// where that makes no difference.
 std::vector<std::int32_t> sayable(const Workload& workload, const Stack& stack, const ExportTarget& target,

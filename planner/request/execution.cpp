@@ -103,15 +103,17 @@ void Resolver::execute_stacks() {
     if (refuses_ways(*stack)) return;
     const std::size_t before = out.size();
     std::optional<Diagnostic> why;
+    const bool exported = request_.launchable && request_.target == nullptr && purpose_ == Purpose::Plan;
+    const Stack started = exported ? as_started(request_.workload, *stack) : *stack;
     for (const Execution& execution : executions_of(*stack)) {
       Strategy s;
       s.execution = execution;
       std::optional<Diagnostic> fault = broken_rule("execution-offered", s, request_.workload, *stack);
-      auto way = std::make_shared<const Stack>(executed(*stack, execution));
+      auto way = std::make_shared<const Stack>(executed(started, execution));
       if (!fault) fault = refusal_of(*way);
       if (fault) {
         if (!why) why = std::move(fault);
-      } else if (execution == Execution{}) {
+      } else if (execution == Execution{} && started == *stack) {
         out.push_back(stack);
       } else {
         out.push_back(way.get());

@@ -17,7 +17,9 @@
 namespace smplan {
 namespace {
 
+using testing::Contains;
 using testing::HasSubstr;
+using testing::Not;
 
 const Catalog& shipped() {
   static const Catalog kCatalog = *Catalog::shipped();
@@ -145,7 +147,7 @@ TEST(PlannedTarget, IsAToolWhereNoProgramTrainsTheWork) {
 TEST(PlannedTarget, IsNoToolWhereAJobBringsItsProgram) {
   RequestSpec spec = spec_for("");
   spec.launchable.reset();
-  spec.finetune = "full";
+  spec.finetune = "qlora";
   spec.loss = "dpo";
   const Result<PlanRequest> request = resolve(spec, shipped(), std::nullopt, Purpose::Plan);
   ASSERT_TRUE(request) << to_string(request.error());
@@ -153,6 +155,46 @@ TEST(PlannedTarget, IsNoToolWhereAJobBringsItsProgram) {
   std::string left;
   for (const auto& [stack, reason] : request->stacks_left_out) left += stack + ": " + reason + "\n";
   EXPECT_THAT(left, HasSubstr("--export trl plans it for that tool")) << "which shards";
+}
+
+// Pairs and sequences of their own length are trained by TRL's trainers, which shard as accelerate's file says.
+TEST(JobsByExample, AreShardedByTheTrainer) {
+  for (const char* loss : {"dpo", ""}) {
+    for (const char* stack : {"fsdp", "deepspeed"}) {
+      SCOPED_TRACE(fmt::format("{} {}", loss, stack));
+      RequestSpec spec = spec_for("");
+      spec.launchable.reset();
+      spec.finetune = "full";
+      spec.mean_seq_len = "900";
+      spec.seq_len = "1024";
+      if (*loss != '\0') spec.loss = loss;
+      spec.stack = stack;
+      const Result<PlanRequest> request = resolve(spec, shipped(), std::nullopt, Purpose::Plan);
+      ASSERT_TRUE(request) << to_string(request.error());
+      for (const Stack* way : request->stacks) {
+        EXPECT_FALSE(way->partial_recompute) << "accelerate recomputes all layers or none";
+        EXPECT_THAT(way->offloads, Not(Contains("activations")));
+      }
+      const PlanSet set = search(*request, shipped(), {.threads = 1});
+      ASSERT_FALSE(set.plans.empty());
+      for (const Plan& best : set.plans) {
+        const TrainingPlan plan = training_plan_of(*request, best, 1);
+        const ExportOptions options;
+        const Result<Export> out = export_plan({plan, options, shipped()}, "sagemaker-sdk-v3");
+        ASSERT_TRUE(out) << to_string(out.error());
+        const auto file = [&](std::string_view path) {
+          const auto found =
+              std::find_if(out->files.begin(), out->files.end(), [&](const ExportFile& f) { return f.path == path; });
+          return found == out->files.end() ? std::string() : found->content;
+        };
+        EXPECT_THAT(file("src/train.py"), HasSubstr("take_accelerate_file"));
+        EXPECT_THAT(file("src/accelerate_config.yaml"),
+                    HasSubstr(std::string_view(stack) == "fsdp" ? "\"FSDP\"" : "\"DEEPSPEED\""));
+        EXPECT_EQ(file("src/ds_config.json").empty(), std::string_view(stack) == "fsdp");
+        EXPECT_THAT(out->files.front().content, Not(HasSubstr("deepspeed_config")));
+      }
+    }
+  }
 }
 
 // A class that the model does not have ends the job before its first step.

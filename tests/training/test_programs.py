@@ -12,6 +12,7 @@ import sys
 import pytest
 from conftest import SEQ_LEN, SMPLAN, STEPS, Job, losses, steps
 
+FSDP_ON_CPU = str(pathlib.Path(__file__).with_name("fsdp_on_cpu"))
 LONG = pytest.mark.skipif("SMPLAN_TRAINING_ALL" not in os.environ, reason="SMPLAN_TRAINING_ALL=1 runs it")
 # A learning rate for so small a model; the rest of the job is as exported.
 FAST = ("--data", "synthetic", "--learning_rate", "0.01")
@@ -151,17 +152,21 @@ def test_other_adapters_train(exported, pretrained, sentences, kind):
     assert job.row()["method"] == kind
 
 
-@pytest.mark.parametrize("reference", ["adapters", pytest.param("precomputed", marks=LONG), pytest.param("copy", marks=LONG)])
-def test_pairs_train_by_dpo(exported, pretrained, tmp_path, reference):
+@pytest.mark.parametrize("stack, reference", [
+    ("hf-trainer", "adapters"), ("fsdp", "copy"), pytest.param("hf-trainer", "precomputed", marks=LONG),
+    pytest.param("hf-trainer", "copy", marks=LONG), pytest.param("deepspeed", "copy", marks=LONG),
+    pytest.param("fsdp", "adapters", marks=LONG)])
+def test_pairs_train_by_dpo(exported, pretrained, tmp_path, stack, reference):
     folder = tmp_path / "pairs"
     folder.mkdir()
     with open(folder / "pairs.jsonl", "w", encoding="utf-8") as file:
         for n in range(200):
             file.write(json.dumps({"prompt": f"Say {n % 9}: ", "chosen": "yes" * (1 + n % 4), "rejected": "no, never"}) + "\n")
     tuned = ("full", "copy") if reference == "copy" else ("lora", reference)
-    job = exported("llama", "hf-trainer", "torchrun", "--finetune", tuned[0], "--loss", "dpo", "--reference", reference,
+    job = exported("llama", stack, "torchrun", "--finetune", tuned[0], "--loss", "dpo", "--reference", reference,
                    "--mean-seq-len", "32")
-    log = job.run("--learning_rate", "0.01", "--log_interval", "1", SM_CHANNEL_TRAIN=str(folder), SM_CHANNEL_MODEL=str(pretrained))
+    log = job.run("--learning_rate", "0.01", "--log_interval", "1", SM_CHANNEL_TRAIN=str(folder), SM_CHANNEL_MODEL=str(pretrained),
+                  PYTHONPATH=FSDP_ON_CPU if stack == "fsdp" else "")
     found = losses(log)
     assert abs(found[1] - math.log(2)) < 0.05  # at first both models are one
     check_trained(job, log, drop=0.1)
@@ -188,14 +193,25 @@ def test_trl_reads_its_file(exported, loss):
 
 
 @LONG
-def test_examples_of_their_own_length_train(exported, pretrained, tmp_path):
+@pytest.mark.parametrize("stack", ["hf-trainer", "fsdp"])
+def test_examples_of_their_own_length_train(exported, pretrained, tmp_path, stack):
     folder = tmp_path / "data"
     folder.mkdir()
     rows = [json.dumps({"text": "the cat sat. " * (1 + n % 4)}) + "\n" for n in range(300)]
     (folder / "train.jsonl").write_text("".join(rows), encoding="utf-8")
-    job = exported("llama", "hf-trainer", "torchrun", "--finetune", "full", "--mean-seq-len", "40")
-    log = job.run("--learning_rate", "0.01", "--log_interval", "1", SM_CHANNEL_TRAIN=str(folder), SM_CHANNEL_MODEL=str(pretrained))
-    check_trained(job, log)
+    job = exported("llama", stack, "torchrun", "--finetune", "full", "--mean-seq-len", "40")
+    places = {"SM_CHANNEL_TRAIN": str(folder), "SM_CHANNEL_MODEL": str(pretrained)}
+    words = ("--learning_rate", "0.01", "--log_interval", "1")
+    if stack == "fsdp":
+        places["PYTHONPATH"] = FSDP_ON_CPU
+        job.run_and_stop(5, "--learning_rate", "0.01", **places)
+        job.sync("src/checkpoints")
+    log = job.run(*words, **places)
+    if stack == "fsdp":
+        assert "goes on behind step " in log
+        assert max(losses(log)) >= STEPS
+    else:
+        check_trained(job, log)
     assert job.row()["packing"] == "no" and 30 < int(job.row()["mean_seq_len"]) < 53
 
 

@@ -184,6 +184,12 @@ def token_file(path: str, tokenizer: Any, local_rank: int) -> np.ndarray:
     return np.load(made, mmap_mode="r")
 
 
+def stay_when_asked_to_stop() -> None:
+    """torchrun hands SIGTERM to everybody; a process that reads data stays until the last step is saved."""
+    if get_worker_info() is not None:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+
+
 class Blocks(Dataset):
     """Block `index` of the data, as the model's forward pass takes it.
 
@@ -228,9 +234,7 @@ class Blocks(Dataset):
     def __getitem__(self, index: int) -> dict[str, torch.Tensor]:
         if not self.ready:
             self.ready = True
-            # torchrun hands SIGTERM to everybody; a process that reads data stays until the last step is saved.
-            if get_worker_info() is not None:
-                signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            stay_when_asked_to_stop()
         if self.kind == "vision":
             return self._image(index)
         ids, labels = self._row(index)

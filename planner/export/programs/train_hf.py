@@ -3,10 +3,10 @@
     accelerate launch --config_file accelerate_config.yaml train.py --model model/config.json ...
     torchrun ... train.py --model meta-llama/Llama-3.1-8B --data FOLDER --finetune lora ...
 
-launch.sh or the job gives the settings; smplan_run.py names them all, smplan_data.py the data. Under accelerate its file
-says how the ranks share the work (DDP, FSDP or DeepSpeed), under torchrun alone it is DDP. The state is saved every
---save_interval steps and when the job is asked to stop (SIGTERM), and a new start goes on from there. At the end the
-model lies in --output_dir and what was measured in smplan_run.csv beside it.
+launch.sh or the job gives the settings; smplan_run.py names them all, smplan_data.py the data. How the ranks share the
+work (DDP, FSDP or DeepSpeed) is what accelerate's file beside this program says, whoever starts the ranks; without one
+it is DDP. The state is saved every --save_interval steps and when the job is asked to stop (SIGTERM), and a new start
+goes on from there. At the end the model lies in --output_dir and what was measured in smplan_run.csv beside it.
 """
 
 from __future__ import annotations
@@ -18,13 +18,29 @@ import sys
 from typing import Any
 
 import torch
-from smplan_data import Blocks, text_data
+from smplan_data import Blocks, stay_when_asked_to_stop, text_data
 from smplan_model import HALF, add_adapters, build_model, checkpoint_options, layers_of, load_tokenizer
 from smplan_run import Record, StopRequest, device_type, job_facts, settings, text_config
 from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArguments
 
 OPTIMIZERS = {"adamw": "adamw_torch", "adam8bit": "adamw_bnb_8bit", "adafactor": "adafactor", "lion": "lion_32bit",
               "sgd-momentum": "sgd"}
+
+
+def take_accelerate_file(path: pathlib.Path) -> None:
+    """Puts into the environment what `accelerate launch` would, where torchrun started the ranks."""
+    if "ACCELERATE_MIXED_PRECISION" in os.environ or not path.exists():
+        return
+    from accelerate.commands.launch import _validate_launch_command, launch_command_parser
+    from accelerate.utils.launch import prepare_deepspeed_cmd_env, prepare_multi_gpu_env
+
+    words = ["--config_file", str(path), "--main_process_port", "0", "train.py"]
+    launch, _, _ = _validate_launch_command(launch_command_parser().parse_args(words))
+    said = prepare_deepspeed_cmd_env(launch)[1] if launch.use_deepspeed else prepare_multi_gpu_env(launch)
+    os.environ.update({name: value for name, value in said.items()
+                       if name.startswith(("ACCELERATE_", "FSDP_", "PARALLELISM_CONFIG_"))})
+    if file := os.environ.get("ACCELERATE_DEEPSPEED_CONFIG_FILE"):
+        os.environ["ACCELERATE_DEEPSPEED_CONFIG_FILE"] = str(path.parent / file)
 
 
 def training_arguments(args: Any, job: dict[str, Any]) -> dict[str, Any]:
@@ -53,6 +69,17 @@ def training_arguments(args: Any, job: dict[str, Any]) -> dict[str, Any]:
         accelerator_config={"gradient_accumulation_kwargs": {"sync_each_batch": sharded}},
         ddp_find_unused_parameters=False, dataloader_num_workers=args.workers, dataloader_drop_last=True,
         use_cpu=device_type() == "cpu", seed=args.seed, report_to=[], disable_tqdm=True)
+
+
+class Collator:
+    """One of TRL's, in processes that stay."""
+
+    def __init__(self, collator: Any) -> None:
+        self.collator = collator
+
+    def __call__(self, examples: Any) -> Any:
+        stay_when_asked_to_stop()
+        return self.collator(examples)
 
 
 class Timed:
@@ -128,6 +155,7 @@ def make_trainer(args: Any, options: dict[str, Any], model: Any, tokenizer: Any,
         kind, config, more = trl.SFTTrainer, trl.SFTConfig, {}
     trainer = type("TimedTrainer", (Timed, kind), {"padded": True})(
         model=model, args=config(**options, **ends), train_dataset=text_data(args.data), processing_class=tokenizer, **more)
+    trainer.data_collator = Collator(trainer.data_collator)
     return trainer
 
 
@@ -139,6 +167,7 @@ def newest(folder: pathlib.Path) -> str | None:
 
 def main() -> int:
     args, job = settings(), job_facts()
+    take_accelerate_file(pathlib.Path(__file__).with_name("accelerate_config.yaml"))
     stop = StopRequest()
     options = training_arguments(args, job)
     arguments = TrainingArguments(**options)
