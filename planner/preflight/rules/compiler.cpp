@@ -33,7 +33,7 @@ void constraints(const CheckInput& in, Report& report) {
   const std::string& v = *job.framework_version;
   if (version_before("1.13.1", v)) {
     report.at(c, {"PyTorch " + v + " is above 1.13.1, its last"});
-  } else if (!version_before(v, "1.12") && !job.launcher.xla.is(true)) {
+  } else if (!version_before(v, "1.12") && job.launcher.any() && !job.launcher.xla.stated) {
     report.at(c, {"PyTorch " + v + " needs distribution pytorchxla"});
   }
 }

@@ -106,13 +106,16 @@ const FrameworkVersion* sdk_row(const CheckInput& in) {
   } else if (job.framework != Framework::TensorFlow) {
     return nullptr;
   }
+  // The SDK looks among the aliases first: for the model-parallel library 2.3.1 is one of 2.5.0.
+  const FrameworkVersion* exact = nullptr;
   const FrameworkVersion* alias = nullptr;
   for (const FrameworkVersion& v : in.catalog.containers().versions) {
     if (v.table != table) continue;
-    if (v.version == version) return &v;
+    if (v.version == version) exact = &v;
     if (pair ? short_pair(v, job, framework) : contains(v.aliases, version)) alias = &v;
   }
-  return alias;
+  const bool by_exact = exact != nullptr && (pair || alias == nullptr);
+  return by_exact ? exact : alias;
 }
 
 /// An image that the SDK finds by the framework's own table; SMP 2, the compiler and Trainium have tables of their own.
