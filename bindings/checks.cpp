@@ -45,6 +45,21 @@ std::pair<std::string, std::string> check_text(const CatalogHandle& handle, cons
   });
 }
 
+/// What the SDK's class or function at an import path takes: its name, the arguments in order, those of its methods,
+/// and which of these make such an object again; None for what is in no table.
+py::object sdk_callable(const std::string& path) {
+  static const SagemakerLimits limits = value_or_throw(SagemakerLimits::shipped());
+  const SdkCallable* found = limits.find_callable(path);
+  if (found == nullptr) return py::none();
+  py::dict methods;
+  py::list makers;
+  for (const SdkSignature& method : found->methods) {
+    methods[py::str(method.name)] = method.arguments;
+    if (method.returns_itself) makers.append(method.name);
+  }
+  return py::make_tuple(found->made.name, found->made.arguments, methods, makers);
+}
+
 }  // namespace
 
 void bind_checks(py::module_& module) {
@@ -54,6 +69,10 @@ void bind_checks(py::module_& module) {
   module.def("check", &check_text, py::arg("catalog"), py::arg("text"), py::arg("name"), py::arg("kind"),
              py::arg("arguments"), py::arg("facts"), py::arg("ignored"), py::arg("environment_region"),
              "Checks the text of a job; (JSON, SARIF).");
+  module.def(
+      "sdk_callable", &sdk_callable, py::arg("path"),
+      "(name, arguments, arguments of the methods, methods that make such an object again) of a class or function "
+      "of the SageMaker SDKs; None for one that is not known.");
   module.attr("job_kinds") = py::tuple(py::cast(job_kind_names()));
 }
 

@@ -36,6 +36,38 @@ RequestField read_field(const JsonValue& value, Diagnostics& out) {
   return field;
 }
 
+SdkSignature read_signature(ObjectReader& reader) {
+  SdkSignature one;
+  one.name = reader.string("name");
+  one.arguments = read_strings(reader, "arguments");
+  one.required = read_strings(reader, "required");
+  one.open = reader.optional_bool("open").value_or(false);
+  one.returns_itself = reader.optional_bool("returns_itself").value_or(false);
+  return one;
+}
+
+SdkCallable read_callable(const JsonValue& value, Diagnostics& out) {
+  ObjectReader reader(value, out);
+  SdkCallable callable;
+  callable.paths = read_strings(reader, "paths");
+  callable.made = read_signature(reader);
+  for (const JsonValue& method : reader.optional_array("methods")) {
+    ObjectReader one(method, out);
+    callable.methods.push_back(read_signature(one));
+    one.finish();
+  }
+  callable.attributes = read_strings(reader, "attributes");
+  reader.finish();
+  return callable;
+}
+
+SdkModule read_module(const JsonValue& value, Diagnostics& out) {
+  ObjectReader reader(value, out);
+  SdkModule module{reader.string("name"), read_strings(reader, "names")};
+  reader.finish();
+  return module;
+}
+
 void read_file(const JsonValue& document, SagemakerLimits& limits, Diagnostics& out) {
   ObjectReader reader(document, out);
   reader.string("schema");
@@ -94,6 +126,10 @@ void read_file(const JsonValue& document, SagemakerLimits& limits, Diagnostics& 
   list("cpu_families", limits.cpu_families);
   list("gpu_families", limits.gpu_families);
   list("disk_families", limits.disk_families);
+  for (const JsonValue& row : reader.optional_array("sdk_callables")) {
+    limits.sdk_callables.push_back(read_callable(row, out));
+  }
+  for (const JsonValue& row : reader.optional_array("sdk_modules")) limits.sdk_modules.push_back(read_module(row, out));
   reader.finish();
 }
 
@@ -121,6 +157,18 @@ std::vector<std::string> SagemakerLimits::members_of(std::string_view path) cons
 
 bool SagemakerLimits::is_training_type(std::string_view name) const {
   return std::binary_search(training_types.begin(), training_types.end(), name);
+}
+
+const SdkCallable* SagemakerLimits::find_callable(std::string_view path) const {
+  const auto at = std::find_if(sdk_callables.begin(), sdk_callables.end(),
+                               [&](const SdkCallable& one) { return contains(one.paths, path); });
+  return at == sdk_callables.end() ? nullptr : &*at;
+}
+
+const SdkModule* SagemakerLimits::find_module(std::string_view name) const {
+  const auto at =
+      std::find_if(sdk_modules.begin(), sdk_modules.end(), [&](const SdkModule& one) { return one.name == name; });
+  return at == sdk_modules.end() ? nullptr : &*at;
 }
 
 Result<SagemakerLimits> SagemakerLimits::shipped() {

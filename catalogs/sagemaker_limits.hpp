@@ -31,6 +31,29 @@ struct ArgumentTypes {
   std::vector<std::string> arguments;
 };
 
+/// What a class, function or method of the SDK takes.
+struct SdkSignature {
+  std::string name;
+  std::vector<std::string> arguments;  ///< in the order of positional ones
+  std::vector<std::string> required;
+  bool open = false;            ///< takes others too
+  bool returns_itself = false;  ///< a method whose call is such an object again
+};
+
+/// A class or function that launch scripts call, by every path that it is imported by.
+struct SdkCallable {
+  std::vector<std::string> paths;
+  SdkSignature made;                  ///< the constructor, or the function itself
+  std::vector<SdkSignature> methods;  ///< of classes that submit jobs; empty of others
+  std::vector<std::string> attributes;
+};
+
+/// The names that can be imported from a module of the SDK.
+struct SdkModule {
+  std::string name;
+  std::vector<std::string> names;
+};
+
 /// What SageMaker's API and its Python SDK take: names and limits, no formulas.
 struct SagemakerLimits {
   std::vector<RequestField> fields;
@@ -48,6 +71,8 @@ struct SagemakerLimits {
   std::vector<std::string> toolkit_efa_instances;  ///< that the training toolkit sets EFA up for
   /// Families of types that the Training Compiler takes, and that smdistributed's own launchers do not start.
   std::vector<std::string> compiler_families, torchrun_families;
+  std::vector<SdkCallable> sdk_callables;
+  std::vector<SdkModule> sdk_modules;
   /// Families of training types that the catalog has no entry of: with processors alone, with GPUs, with disks.
   std::vector<std::string> cpu_families, gpu_families, disk_families;
 
@@ -55,6 +80,9 @@ struct SagemakerLimits {
   /// Names of the members directly under a structure; `` is the request.
   [[nodiscard]] std::vector<std::string> members_of(std::string_view path) const;
   [[nodiscard]] bool is_training_type(std::string_view name) const;
+  /// nullptr for what is in no table.
+  [[nodiscard]] const SdkCallable* find_callable(std::string_view path) const;
+  [[nodiscard]] const SdkModule* find_module(std::string_view name) const;
 
   /// The facts compiled into the library.
   static Result<SagemakerLimits> shipped();

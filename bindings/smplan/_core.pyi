@@ -145,6 +145,7 @@ def calibrate(
     as_of: str,
     progress: Optional[Callable[[int, int], None]] = ...,
 ) -> Tuple[str, str]: ...
+def sdk_callable(path: str) -> Optional[Tuple[str, List[str], Dict[str, List[str]], List[str]]]: ...
 def check(
     catalog: Catalog,
     text: str,

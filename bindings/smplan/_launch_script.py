@@ -2,15 +2,19 @@
 
 import ast
 import json
-from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Set, Tuple, Union
 
 from smplan._errors import Diagnostic, InputError
+from smplan._sdk_calls import SdkCalls
 
 ESTIMATORS = {"PyTorch", "HuggingFace", "TensorFlow", "Estimator", "Horovod", "PyTorchDDP", "DeepSpeed"}
 TRAINERS = {"ModelTrainer"}
 # Arguments whose absence is a fault; where a dictionary's content is not followed they may be in it.
 OPEN = ("distribution", "max_run", "checkpoint_s3_uri", "debugger_hook_config")
 OPEN_TRAINER = ("distributed", "compute", "stopping_condition", "checkpoint_config", "training_image")
+# Of what submits a job, the arguments that say something of it; the first is the first one without a name too.
+DATA = {"fit": ("inputs", "job_name"), "train": ("input_data_config",)}
+NOT_SEEN = "not seen"
 # Deeper values are no arguments of a job; the limit keeps a hostile script from exhausting the stack.
 MAX_DEPTH = 40
 MAX_BYTES = 4 << 20
@@ -25,10 +29,15 @@ class LaunchCall(NamedTuple):
     text: str
 
 
+# A condition or loop and which of its bodies, from the outermost in.
+Branch = Tuple[Tuple[int, str], ...]
+
+
 class Change(NamedTuple):
     """A dictionary's key set after it was made; `key` None: changed in a way that is not followed."""
 
     line: int
+    branch: Branch
     key: Optional[str]
     value: Optional[ast.expr]
 
@@ -49,11 +58,13 @@ def read_launch_script(source: str, file: str) -> LaunchScript:
         text = error.msg if isinstance(error, SyntaxError) else str(error) or type(error).__name__
         raise InputError([Diagnostic("python-syntax", where, f"is no Python: {text}", "")]) from None
     reader = _Reader(tree)
-    calls = [reader.launch_call(node) for node in ast.walk(tree) if isinstance(node, ast.Call) and _is_launch(node)]
+    launches = sorted((node for node in reader.sdk.calls if reader.is_launch(node)), key=lambda node: node.lineno)
+    # What stands beside the jobs is told once, with the first.
+    calls = [reader.launch_call(node, is_first=not i) for i, node in enumerate(launches)]
     if not calls:
         raise InputError([Diagnostic("no-estimator", file, "holds no call of an estimator or a ModelTrainer",
                                      "check the file that launches the job")])
-    return LaunchScript(sorted(calls, key=lambda call: call.line), reader.imports)
+    return LaunchScript(calls, reader.imports)
 
 
 def _called(node: ast.Call) -> str:
@@ -68,17 +79,16 @@ def _called(node: ast.Call) -> str:
     return ".".join(reversed(parts))
 
 
-def _is_launch(node: ast.Call) -> bool:
-    return _called(node).rsplit(".", 1)[-1] in ESTIMATORS | TRAINERS
-
-
 class _Reader:
     def __init__(self, tree: ast.Module):
         self.imports: List[str] = []
+        self.sdk = SdkCalls(tree)
         self.values: Dict[str, Optional[ast.expr]] = {}
-        self.fits: Dict[str, ast.expr] = {}
+        self.submits: Dict[str, Dict[str, ast.expr]] = {}
         self.targets: Dict[int, str] = {}
         self.changes: Dict[str, List[Change]] = {}
+        self.branches: Dict[int, Branch] = {}
+        self._note_branches(tree)
         for node in ast.walk(tree):
             if isinstance(node, ast.Import):
                 self.imports += [alias.name for alias in node.names]
@@ -89,8 +99,20 @@ class _Reader:
             elif isinstance(node, (ast.AugAssign, ast.For)) and isinstance(node.target, ast.Name):
                 self.values[node.target.id] = None
             elif isinstance(node, ast.Call):
-                self._note_fit(node)
+                self._note_submit(node)
             self._note_change(node)
+
+    def _note_branches(self, tree: ast.AST) -> None:
+        """Of every statement and call, the bodies that it stands in and that may not be run."""
+        waiting: List[Tuple[ast.AST, Branch]] = [(tree, ())]
+        while waiting:
+            node, branch = waiting.pop()
+            self.branches[id(node)] = branch
+            for field, value in ast.iter_fields(node):
+                depends = field in ("body", "orelse", "handlers") and isinstance(node, (ast.If, ast.For, ast.While, ast.Try))
+                inner = (*branch, (id(node), field)) if depends else branch
+                waiting += [(one, inner) for one in (value if isinstance(value, list) else [value])
+                            if isinstance(one, ast.AST)]
 
     def _note_change(self, node: ast.AST) -> None:
         """`name[key] = value` and `name.update(...)`, and that other lines change a dictionary as well."""
@@ -101,9 +123,9 @@ class _Reader:
                     continue
                 key = target.slice.value if isinstance(target.slice, ast.Constant) else None
                 if isinstance(node, ast.Assign) and len(targets) == 1 and isinstance(key, str):
-                    self._change(target.value.id, node.lineno, key, node.value)
+                    self._change(target.value.id, node, key, node.value)
                 else:
-                    self._change(target.value.id, node.lineno, None, None)
+                    self._change(target.value.id, node, None, None)
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
             name = node.func.value.id
             if node.func.attr == "update":
@@ -111,12 +133,12 @@ class _Reader:
                 for argument in node.args:
                     given += self._literal_items(argument)
                 for key, value in given:
-                    self._change(name, node.lineno, key, value if key is not None else None)
+                    self._change(name, node, key, value if key is not None else None)
             elif node.func.attr in ("pop", "popitem", "clear", "setdefault"):
-                self._change(name, node.lineno, None, None)
+                self._change(name, node, None, None)
 
-    def _change(self, name: str, line: int, key: Optional[str], value: Optional[ast.expr]) -> None:
-        self.changes.setdefault(name, []).append(Change(line, key, value))
+    def _change(self, name: str, node: Union[ast.expr, ast.stmt], key: Optional[str], value: Optional[ast.expr]) -> None:
+        self.changes.setdefault(name, []).append(Change(node.lineno, self.branches[id(node)], key, value))
 
     @staticmethod
     def _literal_items(node: ast.expr) -> List[Tuple[Optional[str], Optional[ast.expr]]]:
@@ -131,40 +153,77 @@ class _Reader:
     def _assign(self, name: str, value: ast.expr) -> None:
         # A name that is assigned twice has no one value.
         self.values[name] = None if name in self.values else value
-        if isinstance(value, ast.Call):
-            self.targets[id(value)] = name
+        made: Optional[ast.expr] = value
+        while isinstance(made, ast.Call):  # Made(...).with_this(...)
+            self.targets[id(made)] = name
+            made = made.func.value if isinstance(made.func, ast.Attribute) else None
 
-    def _note_fit(self, node: ast.Call) -> None:
+    def _note_submit(self, node: ast.Call) -> None:
+        """What fit() and train() are given belongs to the job too."""
         function = node.func
-        if isinstance(function, ast.Attribute) and function.attr == "fit" and isinstance(function.value, ast.Name):
-            given = node.args[0] if node.args else next((k.value for k in node.keywords if k.arg == "inputs"), None)
-            if given is not None:
-                self.fits[function.value.id] = given
+        if not isinstance(function, ast.Attribute) or not isinstance(function.value, ast.Name):
+            return
+        if function.attr not in DATA:
+            return
+        given = {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg in DATA[function.attr]}
+        if node.args and not isinstance(node.args[0], ast.Starred):
+            given[DATA[function.attr][0]] = node.args[0]
+        self.submits.setdefault(function.value.id, {}).update(given)
 
-    def launch_call(self, node: ast.Call) -> LaunchCall:
-        short = _called(node).rsplit(".", 1)[-1]
+    def is_launch(self, node: ast.Call) -> bool:
+        made = self.sdk.made(node)
+        return bool(made.submits) if made else _called(node).rsplit(".", 1)[-1] in ESTIMATORS | TRAINERS
+
+    def launch_call(self, node: ast.Call, is_first: bool) -> LaunchCall:
+        made = self.sdk.made(node)
+        short = made.name if made else _called(node).rsplit(".", 1)[-1]
+        is_trainer = made.submits == "train" if made else short in TRAINERS
         writer = _LinedJson()
         writer.open("{", node.lineno)
         writer.member("class", node.lineno)
         writer.text(json.dumps(short))
+        if made and self.sdk.from_method(node):
+            writer.member("made_by", node.lineno)
+            writer.text(json.dumps(self.sdk.from_method(node)))
         written = set()
-        for name, value in self._keywords(node, OPEN_TRAINER if short in TRAINERS else OPEN):
+        submitted = self.submits.get(self.targets.get(id(node), ""), {})
+        may_be_given = [name for name in (OPEN_TRAINER if is_trainer else OPEN) if not made or name in made.parameters]
+        given = self._keywords(node, may_be_given)
+        beside = [item for item in submitted.items() if item[0] in DATA["train" if is_trainer else "fit"]]
+        for name, value in [*given, *beside]:
             if name in written:
                 continue
             written.add(name)
             writer.member(name, getattr(value, "lineno", node.lineno))
             self._write(writer, value, 0)
-        given = self.fits.get(self.targets.get(id(node), ""))
-        if given is not None and "inputs" not in written and short in ESTIMATORS:
-            writer.member("inputs", given.lineno)
-            self._write(writer, given, 0)
+        calls = self.sdk.described(self._passed_on()) if is_first else []
+        if calls:
+            writer.member("calls", node.lineno)
+            writer.text(json.dumps(calls))
         writer.close("}")
-        kind = "model-trainer" if short in TRAINERS else "estimator"
-        return LaunchCall(short, kind, node.lineno, writer.result())
+        return LaunchCall(short, "model-trainer" if is_trainer else "estimator", node.lineno, writer.result())
 
-    def _keywords(self, node: ast.Call, may_be_given: Tuple[str, ...] = ()) -> List[Tuple[str, ast.expr]]:
+    def _passed_on(self) -> Dict[int, Set[str]]:
+        """Of each call with `**name`, the names that it gives by it, where all of them are seen."""
+        out: Dict[int, Set[str]] = {}
+        for node in self.sdk.calls:
+            if any(keyword.arg is None for keyword in node.keywords):
+                plain = {keyword.arg for keyword in node.keywords}
+                names = {name for name, _ in self._keywords(node, (NOT_SEEN,))}
+                if NOT_SEEN not in names:
+                    out[id(node)] = names - plain
+        return out
+
+    def _positional(self, node: ast.Call) -> Dict[str, ast.expr]:
+        """Arguments without a name, by the names that the SDK has for them."""
+        made = self.sdk.made(node)
+        if made is None or any(isinstance(argument, ast.Starred) for argument in node.args):
+            return {}
+        return dict(zip(made.parameters, node.args))
+
+    def _keywords(self, node: ast.Call, may_be_given: Sequence[str] = ()) -> List[Tuple[str, ast.expr]]:
         """Named arguments; `**name` of a literal dictionary is written out, with what is put into it up to the call."""
-        out: Dict[str, ast.expr] = {}
+        out = self._positional(node)
         is_open = False
         for keyword in node.keywords:
             if keyword.arg is not None:
@@ -173,14 +232,17 @@ class _Reader:
             items = self._literal_items(self._resolved(keyword.value))
             if isinstance(keyword.value, ast.Name):
                 changes = sorted(self.changes.get(keyword.value.id, []), key=lambda change: change.line)
-                items += [(change.key, change.value) for change in changes if change.line < node.lineno]
+                here = self.branches[id(node)]
+                items += [(change.key, change.value) if here[:len(change.branch)] == change.branch else (None, None)
+                          for change in changes if change.line < node.lineno]
             for key, value in items:
                 if key is None or value is None:
                     is_open = True
                 else:
                     out[key] = value
         if is_open:  # what is not seen may be given: a placeholder is no fault
-            for name in may_be_given:
+            spot = ("max_wait",) if "use_spot_instances" in out else ()
+            for name in (*may_be_given, *spot):
                 out.setdefault(name, ast.copy_location(ast.Name(id="not followed", ctx=ast.Load()), node))
         return list(out.items())
 
@@ -189,7 +251,7 @@ class _Reader:
         while isinstance(node, ast.Name) and node.id not in seen:
             seen.add(node.id)
             value = self.values.get(node.id)
-            if value is None:
+            if value is None or self.sdk.stores[node.id] > 1:
                 break
             node = value
         return node
@@ -228,11 +290,13 @@ class _Reader:
         else:
             writer.text(json.dumps(self._constant(node)))
 
-    @staticmethod
-    def _is_object(node: ast.Call) -> bool:
+    def _is_object(self, node: ast.Call) -> bool:
         """An object of the SDK (Compute(...), Torchrun()), or a dictionary by dict(...)."""
         name = _called(node).rsplit(".", 1)[-1]
-        return not node.args and (name == "dict" or name[:1].isupper())
+        if node.args and len(self._positional(node)) < len(node.args):
+            return False
+        # What another module makes, or the SDK's pipelines (ParameterString), may be anything when the job starts.
+        return name == "dict" or name[:1].isupper() and (self.sdk.made(node) is not None or not self.sdk.is_imported(node))
 
     @staticmethod
     def _constant(node: ast.expr) -> Any:

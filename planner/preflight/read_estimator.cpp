@@ -115,7 +115,7 @@ void read_estimator(const Node& root, Job& job) {
     }
   }
   job.py_version = text_field(root.find("py_version"));
-  job.name = text_field(root.find("base_job_name"));
+  job.name = text_field(first_of(root, {"job_name", "base_job_name"}));
   job.role = text_field(root.find("role"));
   job.region = text_field(first_of(root, {"region", "region_name"}));
   job.entry_point = text_field(root.find("entry_point"));

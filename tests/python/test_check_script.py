@@ -158,3 +158,101 @@ def test_what_is_not_followed_may_launch(tmp_path, capsys, change):
               f'{change}\nPyTorch(entry_point="train.py", role="Training", **kw)\n')
     out = check(tmp_path, capsys, script)
     assert "C048" not in str(out)
+
+
+V2 = """\
+import sagemaker
+from sagemaker.inputs import TrainingInput
+from sagemaker.pytorch import PyTorch
+
+estimator = PyTorch("train.py", role="arn:aws:iam::123456789012:role/SM", framework_version="2.8.0", py_version="py312",
+                    instance_type="ml.g5.xlarge", instance_count=1, max_run=3600, debugger_hook_config=False)
+train = TrainingInput("s3://bucket/train", input_mode="FastFile")
+estimator.fit({"train": train}, wait=False)
+"""
+V3 = """\
+from sagemaker.train import ModelTrainer
+from sagemaker.train.configs import Compute, InputData, SourceCode, StoppingCondition
+
+trainer = ModelTrainer(training_image="123456789012.dkr.ecr.us-west-2.amazonaws.com/mine:1", base_job_name="sft",
+                       compute=Compute(instance_type="ml.g5.xlarge", instance_count=1),
+                       source_code=SourceCode(source_dir="src", entry_script="train.py"),
+                       stopping_condition=StoppingCondition(max_runtime_in_seconds=3600)).with_retry_strategy(retry)
+train = InputData(channel_name="train", data_source="s3://bucket/train")
+trainer.train(input_data_config=[train], wait=False)
+"""
+TRAINER = """\
+from sagemaker.train.sft_trainer import SFTTrainer
+
+trainer = SFTTrainer(model="meta-textgeneration-llama-3-2-1b-instruct", model_package_group="mine", accept_eula=True)
+trainer.train(training_dataset="s3://bucket/train.jsonl", wait=False)
+"""
+RECIPE = """\
+from sagemaker.train import ModelTrainer
+from sagemaker.train.configs import Compute, StoppingCondition
+
+trainer = ModelTrainer.from_recipe(
+    "fine-tuning/llama/hf_llama3_8b_seq8k_gpu_lora", compute=Compute(instance_type="ml.p5.48xlarge", instance_count=1),
+    recipe_overrides={"trainer": {"max_steps": 10}}, role="arn:aws:iam::123456789012:role/SM",
+    stopping_condition=StoppingCondition(max_runtime_in_seconds=3600))
+trainer.train()
+"""
+
+
+@pytest.mark.parametrize("script", [V2, V3, TRAINER, RECIPE])
+def test_calls_as_the_sdk_takes_them_pass(tmp_path, capsys, script):
+    status, answer = check(tmp_path, capsys, script)
+    assert status == 0, answer["findings"]
+
+
+@pytest.mark.parametrize("script, old, new, rule, line, says", [
+    (V2, "{\"train\": train}, wait", "input={\"train\": train}, wait", "C069", 8, "'input' is no argument of PyTorch.fit()"),
+    (V2, "wait=False", "log='All'", "C069", 8, "'log' is no argument of PyTorch.fit()"),
+    (V2, "wait=False", "**{'log': 'All'}", "C069", 8, "'log' is no argument of PyTorch.fit()"),
+    (V2, ".fit(", ".train(", "C066", 8, "the SDK has no PyTorch.train()"),
+    (V2, "wait=False", "job_name='llama_3'", "C005", 8, "'llama_3' is no job name"),
+    (V2, "input_mode=", "mode=", "C069", 7, "'mode' is no argument of TrainingInput()"),
+    (V2, "FastFile", "Fastfile", "C182", 8, "'Fastfile' is no input mode"),
+    (V2, '"s3://bucket/train", ', "", "C002", 7, "s3_data is missing from TrainingInput()"),
+    (V2, "sagemaker.pytorch", "sagemaker.huggingface", "C066", 5, "the SDK has no 'sagemaker.huggingface.PyTorch'"),
+    (V3, "trainer.train(input_data_config=[train]", "trainer.fit([train]", "C066", 9, "the SDK has no ModelTrainer.fit()"),
+    (V3, "input_data_config=", "inputs=", "C069", 9, "'inputs' is no argument of ModelTrainer.train()"),
+    (V3, "=[train]", "={'train': 's3://b/train'}", "C004", 9, "input_data_config must be a list"),
+    (V3, "channel_name=", "channel=", "C069", 8, "'channel' is no argument of InputData()"),
+    (V3, "max_runtime_in_seconds", "max_runtime", "C069", 7, "'max_runtime' is no argument of StoppingCondition()"),
+    (V3, "with_retry_strategy", "with_retries", "C066", 4, "the SDK has no ModelTrainer.with_retries()"),
+    (V3, "training_image=", "image_uri=", "C069", 4, "'image_uri' is no argument of ModelTrainer"),
+    (TRAINER, "model_package_group=", "model_package_group_name=", "C069", 3,
+     "'model_package_group_name' is no argument of SFTTrainer()"),
+    (TRAINER, "training_dataset=", "dataset=", "C069", 4, "'dataset' is no argument of SFTTrainer.train()"),
+    (TRAINER, "model=\"meta-textgeneration-llama-3-2-1b-instruct\", ", "", "C002", 3, "model is missing from SFTTrainer()"),
+    (RECIPE, "recipe_overrides=", "overrides=", "C069", 6, "'overrides' is no argument of ModelTrainer.from_recipe()"),
+])
+def test_calls_that_the_sdk_refuses_are_named(tmp_path, capsys, script, old, new, rule, line, says):
+    assert old in script
+    status, answer = check(tmp_path, capsys, script.replace(old, new, 1))
+    found = findings(answer)
+    assert status == 1 and rule in found, answer["findings"]
+    assert found[rule]["message"].startswith(says)
+    assert found[rule]["line"] == line
+
+
+@pytest.mark.parametrize("change", [
+    "from mine import PyTorch",  # another class of the name
+    "estimator = other()",
+    "def launch(estimator):\n    estimator.submit()",
+])
+def test_what_may_be_another_object_is_not_judged(tmp_path, capsys, change):
+    status, answer = check(tmp_path, capsys, V2.replace("estimator.fit", "estimator.fits") + change + "\n")
+    assert status == 0, answer["findings"]
+
+
+def test_an_argument_that_a_condition_gives_is_not_judged(tmp_path, capsys):
+    script = ("from sagemaker.estimator import Estimator\nfrom sagemaker.workflow.parameters import ParameterString\n"
+              "kw = {'image_uri': image, 'max_run': 60, 'instance_type': ParameterString(name='T')}\n"
+              "if spot:\n    kw['use_spot_instances'] = True\n    kw['max_wait'] = 120\n"
+              "else:\n    kw['instance_groups'] = groups\nEstimator(**kw)\n")
+    arguments = json.loads(read_launch_script(script, "launch.py").calls[0].text)
+    assert "use_spot_instances" not in arguments and "instance_groups" not in arguments
+    assert arguments["instance_type"].startswith("<")
+    assert check(tmp_path, capsys, script)[0] == 0

@@ -110,7 +110,8 @@ void image_or_algorithm(const CheckInput& in, Report& report) {
       in.job.kind == JobKind::CreateTrainingJob ? in.job.root().find("AlgorithmSpecification") : &in.job.root();
   if (holder == nullptr || in.job.serverless || other_trainer(in.job)) return;
   if (in.job.image.stated && in.job.algorithm.stated) report.at(in.job.image, {"both are given"});
-  if (!in.job.image.stated && !in.job.algorithm.stated) report.at(*holder, {"neither is given"});
+  const bool from_recipe = in.job.root().has("made_by");  // which brings an image where none is named
+  if (!in.job.image.stated && !in.job.algorithm.stated && !from_recipe) report.at(*holder, {"neither is given"});
 }
 
 void hyperparameter_count(const CheckInput& in, Report& report) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/words.hpp"
+#include "planner/preflight/rules/sdk_calls.hpp"
 #include "planner/preflight/rules/settings.hpp"
 #include "planner/preflight/rules/tools.hpp"
 
@@ -226,7 +227,7 @@ void missing_argument(const CheckInput& in, Report& report) {
 /// Without it the SDK takes one ml.m5.xlarge.
 void missing_compute(const CheckInput& in, Report& report) {
   const Node& root = in.job.root();
-  if (!given(root, in.limits, "distributed") || given(root, in.limits, "compute")) return;
+  if (!given(root, in.limits, "distributed") || given(root, in.limits, "compute") || root.has("made_by")) return;
   Finding& finding = report.at(root, {"compute", "the arguments"});
   finding.severity = Severity::Warning;
   finding.message += ": the SDK takes 1 x ml.m5.xlarge, without accelerators";
@@ -244,7 +245,14 @@ void missing_batch(const CheckInput& in, Report& report) {
   finding.source = "DeepSpeed 0.19.5, runtime/config.py";
 }
 
+void missing_in_calls(const CheckInput& in, Report& report) {
+  for (const CallFault& fault : call_faults(in, CallFault::Kind::MissingArgument)) {
+    report.at(fault.where, {fault.name, fault.callee}).source = kSdkCalls;
+  }
+}
+
 void missing_member(const CheckInput& in, Report& report) {
+  missing_in_calls(in, report);
   if (in.job.kind == JobKind::Estimator) return missing_argument(in, report);
   if (in.job.kind == JobKind::ModelTrainer) return missing_compute(in, report);
   if (in.job.kind == JobKind::DeepSpeed) missing_batch(in, report);

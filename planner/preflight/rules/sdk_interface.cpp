@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "planner/preflight/rules/sdk_calls.hpp"
 #include "planner/preflight/rules/tools.hpp"
 
 namespace smplan {
@@ -34,6 +35,18 @@ void unknown_class_of_v2(const CheckInput& in, const std::string& name, Report& 
   }
 }
 
+/// What SDK 2 submits with, and SDK 3.
+constexpr std::pair<std::string_view, std::string_view> kSubmits[] = {{"train", "fit"}, {"fit", "train"}};
+
+void suggest_nearest(const std::string& name, const std::vector<std::string>& known, Finding& finding) {
+  for (const auto& [other, own] : kSubmits) {
+    if (name == other && contains(known, own)) finding.fix = "call " + std::string(own) + "()";
+    if (name == other) return;
+  }
+  const auto near = nearest_names(name, known, 1);
+  finding.fix = near.empty() ? "see the methods of the class" : "did you mean " + near.front() + "?";
+}
+
 void nonexistent_class(const CheckInput& in, Report& report) {
   if (const Text& name = in.job.class_name; name) {
     if (invented(*name)) {
@@ -44,9 +57,16 @@ void nonexistent_class(const CheckInput& in, Report& report) {
       unknown_class_of_v2(in, *name, report);
     }
   }
+  for (const CallFault& fault : call_faults(in, CallFault::Kind::UnknownMethod)) {
+    suggest_nearest(fault.name, fault.known, report.at(fault.where, {fault.callee}));
+  }
   if (!in.facts.script) return;
   for (const std::string& name : in.facts.script->imports.value_or(std::vector<std::string>())) {
-    if (invented(name)) report.at(in.job.root().where, {quote(name)});
+    if (invented(name)) {
+      report.at(in.job.root().where, {quote(name)});
+    } else if (is_missing_import(in.limits, name)) {
+      report.at(in.job.root().where, {quote(name)}).fix = "import it from the module that has it";
+    }
   }
 }
 
@@ -73,7 +93,8 @@ void unknown_arguments(const CheckInput& in, Report& report) {
     known.insert(known.end(), arguments.begin(), arguments.end());
   }
   // Keys of our own format beside the SDK's arguments.
-  for (const std::string_view own : {"class", "inputs", "region", "region_name"}) known.emplace_back(own);
+  for (const std::string_view own : {"class", "inputs", "job_name", "region", "region_name", "made_by", "calls"})
+    known.emplace_back(own);
   for (const Node& argument : in.job.root().items) {
     if (contains(known, argument.key)) continue;
     bool renamed = false;
@@ -88,39 +109,29 @@ void unknown_arguments(const CheckInput& in, Report& report) {
   }
 }
 
-/// Fields of the configurations that ModelTrainer takes; each refuses others.
-/// Source: SageMaker Python SDK v3.20.0, configs.py and distributed.py.
+/// Configurations that ModelTrainer takes, by the argument that holds one; each refuses other fields.
 struct Configuration {
   std::string_view argument;
-  std::string_view name;
-  std::vector<std::string> fields;
+  std::string_view path;
 };
-const Configuration kConfigurations[] = {
-    {"compute",
-     "Compute",
-     {"instance_type", "instance_count", "instance_groups", "instance_placement_config", "instance_preferences",
-      "enable_managed_spot_training", "keep_alive_period_in_seconds", "selected_instance_count",
-      "selected_instance_type", "training_plan_arn", "volume_kms_key_id", "volume_size_in_gb"}},
-    {"source_code", "SourceCode", {"source_dir", "entry_script", "requirements", "command", "args", "ignore_patterns"}},
-    {"stopping_condition",
-     "StoppingCondition",
-     {"max_runtime_in_seconds", "max_wait_time_in_seconds", "max_pending_time_in_seconds"}},
-    {"networking",
-     "Networking",
-     {"subnets", "security_group_ids", "enable_network_isolation", "enable_inter_container_traffic_encryption"}},
-    {"checkpoint_config", "CheckpointConfig", {"s3_uri", "local_path"}},
-    {"output_data_config", "OutputDataConfig", {"s3_output_path", "kms_key_id", "compression_type"}},
+constexpr Configuration kConfigurations[] = {
+    {"compute", "sagemaker.train.configs.Compute"},
+    {"source_code", "sagemaker.train.configs.SourceCode"},
+    {"stopping_condition", "sagemaker.train.configs.StoppingCondition"},
+    {"networking", "sagemaker.train.configs.Networking"},
+    {"checkpoint_config", "sagemaker.train.configs.CheckpointConfig"},
+    {"output_data_config", "sagemaker.train.configs.OutputDataConfig"},
 };
 
 /// Keys that name an object's class in a file, and are no argument.
 bool names_class(std::string_view key) { return key == "class" || key == "_class" || key == "type"; }
 
-void unknown_fields(const Node& object, std::string_view name, const std::vector<std::string>& fields, Report& report) {
-  if (!object.is_object()) return;
+void unknown_fields(const Node& object, const SdkCallable* known, Report& report) {
+  if (!object.is_object() || known == nullptr) return;
   for (const Node& field : object.items) {
-    if (names_class(field.key) || contains(fields, field.key)) continue;
-    Finding& finding = report.at(field, {quote(field.key), std::string(name)});
-    const auto near = nearest_names(field.key, fields, 1);
+    if (names_class(field.key) || contains(known->made.arguments, field.key)) continue;
+    Finding& finding = report.at(field, {quote(field.key), known->made.name});
+    const auto near = nearest_names(field.key, known->made.arguments, 1);
     if (!near.empty()) finding.fix = "did you mean " + near.front() + "?";
   }
 }
@@ -128,19 +139,29 @@ void unknown_fields(const Node& object, std::string_view name, const std::vector
 void unknown_fields_in_v3(const CheckInput& in, Report& report) {
   const Node& root = in.job.root();
   for (const Configuration& known : kConfigurations) {
-    if (const Node* object = root.find(known.argument)) unknown_fields(*object, known.name, known.fields, report);
+    const Node* object = root.find(known.argument);
+    if (object != nullptr) unknown_fields(*object, in.limits.find_callable(known.path), report);
   }
-  const Node* d = root.find("distributed");
-  if (d == nullptr) return;
-  if (in.job.launcher.mpi.is(true)) {
-    unknown_fields(*d, "MPI", {"process_count_per_node", "mpi_additional_options"}, report);
-  } else {
-    unknown_fields(*d, "Torchrun", {"process_count_per_node", "smp"}, report);
+  if (const Node* d = root.find("distributed")) {
+    const std::string name = in.job.launcher.mpi.is(true) ? "MPI" : "Torchrun";
+    unknown_fields(*d, in.limits.find_callable("sagemaker.train.distributed." + name), report);
+  }
+}
+
+/// Calls of a launch script, with the fields of the configurations that they make.
+void unknown_arguments_of_calls(const CheckInput& in, Report& report) {
+  for (const CallFault& fault : call_faults(in, CallFault::Kind::UnknownArgument)) {
+    // ModelTrainer's own are told with what to write in their place.
+    if (fault.callee == "ModelTrainer()") continue;
+    Finding& finding = report.at(fault.where, {quote(fault.name), fault.callee});
+    const auto near = nearest_names(fault.name, fault.known, 1);
+    finding.fix = near.empty() ? "it takes " + list_text(fault.known) : "did you mean " + near.front() + "?";
   }
 }
 
 void unknown_arguments_in_v3(const CheckInput& in, Report& report) {
-  if (other_trainer(in.job)) return;
+  unknown_arguments_of_calls(in, report);
+  if (in.job.kind != JobKind::ModelTrainer || other_trainer(in.job) || in.job.root().has("made_by")) return;
   constexpr std::array<std::pair<std::string_view, std::string_view>, 20> kMoved = {{
       {"distribution", "distributed=Torchrun() or MPI()"},
       {"instance_type", "compute=Compute(instance_type=...)"},
@@ -165,14 +186,15 @@ void unknown_arguments_in_v3(const CheckInput& in, Report& report) {
   }};
   for (const Node& argument : in.job.root().items) {
     // What a file says beside the arguments: which region, what to call methods with.
-    const bool beside = names_class(argument.key) || argument.key == "region" || argument.key == "region_name";
+    const bool beside = names_class(argument.key) || argument.key == "region" || argument.key == "region_name" ||
+                        argument.key == "calls";
     if (beside || contains(in.limits.model_trainer, argument.key)) continue;
     Finding& finding = report.at(argument, {quote(argument.key), "ModelTrainer"});
     for (const auto& [old_name, now] : kMoved) {
       if (old_name == argument.key) finding.fix = "write " + std::string(now);
     }
   }
-  unknown_fields_in_v3(in, report);
+  if (!in.job.file.ends_with(".py")) unknown_fields_in_v3(in, report);
 }
 
 void v3_needs_script(const CheckInput& in, Report& report) {
@@ -200,7 +222,7 @@ void v2_import_under_v3(const CheckInput& in, Report& report) {
 }
 
 constexpr Rule kSdkInterfaceRules[] = {
-    {"C066", Severity::Error, "No such class", "the estimator's class or an import does not exist in the SDK",
+    {"C066", Severity::Error, "No such class", "the estimator's class, an import or a method does not exist in the SDK",
      "the SDK has no {}", "use the PyTorch or TensorFlow estimator with a distribution", kSdk2, kEstimator | kTrainer,
      Need::Nothing, nonexistent_class},
     {"C067", Severity::Warning, "Horovod in a PyTorch container", "an mpi job imports horovod on PyTorch 2 or later",
@@ -209,11 +231,11 @@ constexpr Rule kSdkInterfaceRules[] = {
     {"C068", Severity::Warning, "Unknown argument", "an argument is none of the estimator's",
      "{} is taken without a word and dropped", "see the estimator's signature", kSdk2, kEstimator, Need::Nothing,
      unknown_arguments},
-    {"C069", Severity::Error, "Unknown argument of SDK v3",
-     "ModelTrainer, or a configuration inside it, is given an argument that it has not, such as one of the old "
-     "estimators",
-     "{} is no argument of {}, which refuses unknown ones", "use version 3's own arguments", kSdk3, kTrainer,
-     Need::Nothing, unknown_arguments_in_v3},
+    {"C069", Severity::Error, "Argument that the SDK refuses",
+     "ModelTrainer, a configuration inside it, or any call that a launch script makes of the SDK, is given an argument "
+     "that it has not, such as one of the old estimators",
+     "{} is no argument of {}, which refuses unknown ones", "use the SDK's own arguments", kSdkCalls,
+     kEstimator | kTrainer, Need::Nothing, unknown_arguments_in_v3},
     {"C070", Severity::Error, "Launcher without script",
      "distributed is set and the source code names no entry_script, or it names one and no source_dir",
      "the source code lacks {}", "name the script and its folder; a command alone is not launched", kSdk3, kTrainer,

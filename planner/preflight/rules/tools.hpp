@@ -13,6 +13,8 @@ namespace smplan {
 inline constexpr std::string_view kApi = "SageMaker API model (botocore 1.44.8, read 2026-11-26)";
 inline constexpr std::string_view kSdk2 = "SageMaker Python SDK v2.257.6, executed 2026-11-20";
 inline constexpr std::string_view kSdk3 = "SageMaker Python SDK v3.20.0, executed 2026-11-20";
+inline constexpr std::string_view kSdkCalls =
+    "SageMaker Python SDK v2.257.7, sagemaker-train 1.27.0 and sagemaker-core 2.27.0, read 2026-11-28";
 inline constexpr std::string_view kDocs = "SageMaker developer guide, read 2026-11-20";
 inline constexpr std::string_view kToolkit = "aws/sagemaker-training-toolkit 3383937";
 inline constexpr std::string_view kJudgement = "engineering judgement; the threshold is ours";
