@@ -23,6 +23,13 @@ ANY_TEXT = (".*", ".+", "[\\s\\S]*", "[\\S\\s]*")
 READ_ONLY = "isn't accepted in CreateTrainingJob requests"
 
 
+def numbers_of(shape) -> list:
+    """Of a number, the values that its documentation alone lists."""
+    text = re.sub("<[^>]*>", "", shape.documentation or "")
+    listed = re.search(r"Available values are ([^.]*)", text) if shape.type_name in ("integer", "long") else None
+    return re.findall(r"(?<![\w(])\d+\b", listed.group(1)) if listed else []
+
+
 def row(path: str, shape, required: bool) -> dict:
     limits = shape.metadata
     out = {"path": path, "type": shape.type_name}
@@ -37,6 +44,8 @@ def row(path: str, shape, required: bool) -> dict:
         out["pattern"] = pattern
     if getattr(shape, "enum", None) and not path.endswith("InstanceType"):  # those are a list of their own
         out["values"] = list(shape.enum)
+    elif numbers_of(shape):
+        out["values"] = numbers_of(shape)
     return out
 
 

@@ -85,6 +85,10 @@ void file_system(const CheckInput& in, Report& report) {
         report.at(c.file_system_id, {quote(id) + " is no file system id (fs- and 8 to 18 hexadecimal digits)"});
       }
     }
+    if (c.directory && !c.directory->starts_with('/')) {
+      report.at(c.directory, {quote(*c.directory) + " is no path below the file system's root: it begins with /"}).fix =
+          "write /<mount name>/... for FSx for Lustre, /... for EFS";
+    }
     if (c.file_system_type && *c.file_system_type != "EFS" && *c.file_system_type != "FSxLustre") {
       report.at(c.file_system_type, {quote(*c.file_system_type) + " is neither EFS nor FSxLustre"});
     }
@@ -119,7 +123,8 @@ constexpr Rule kDataRules[] = {
     {"C188", Severity::Warning, "Billed download", "downloading in File mode takes more than a tenth of the run",
      "File mode downloads for about {} while all instances are billed", "use FastFile or FSx for Lustre", kDocs,
      kSubmitted, &Facts::datasets, download_billed},
-    {"C189", Severity::Error, "File system", "the id is no fs-..., or the type neither EFS nor FSxLustre", "{}",
+    {"C189", Severity::Error, "File system",
+     "the id is no fs-..., the type neither EFS nor FSxLustre, or the directory no path from the root", "{}",
      "write the id and the type as the console shows them", kApi, kSubmitted, Need::Nothing, file_system},
     {"C190", Severity::Info, "Replicated download", "several nodes each download a replicated channel in File mode",
      "each of the {} nodes downloads all of the channel", "ShardedByS3Key if the loader expects its part only", kApi,

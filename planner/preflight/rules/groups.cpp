@@ -12,9 +12,18 @@ void groups_and_type(const CheckInput& in, Report& report) {
   if (in.job.instance_count.stated) report.at(in.job.instance_count, {spelled(in.job.kind, "InstanceCount")});
 }
 
-void too_many_groups(const CheckInput& in, Report& report) {
-  if (in.job.groups.size() > 5) {
-    report.at(in.job.groups.front().where, {count_text(static_cast<std::int64_t>(in.job.groups.size()))});
+void group_list(const CheckInput& in, Report& report) {
+  const auto& groups = in.job.groups;
+  if (groups.size() > 5) {
+    report.at(groups.front().where,
+              {count_text(static_cast<std::int64_t>(groups.size())) + " instance groups, 5 are allowed"});
+  }
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const auto end = groups.begin() + static_cast<std::ptrdiff_t>(i);
+    const bool again = groups[i].name && std::any_of(groups.begin(), end, [&](const JobGroup& other) {
+                         return other.name.is(*groups[i].name);
+                       });
+    if (again) report.at(groups[i].name, {"the group " + quote(*groups[i].name) + " is there twice"}).fix = "rename it";
   }
 }
 
@@ -134,8 +143,8 @@ constexpr Rule kGroupsRules[] = {
     {"C075", Severity::Error, "Groups and a single type", "instance groups stand beside an instance type or count",
      "{} is given beside instance groups", "drop it: every group has its own", kSdk2, kSubmitted, Need::Nothing,
      groups_and_type},
-    {"C076", Severity::Error, "Number of groups", "there are more than 5 instance groups",
-     "{} instance groups, 5 are allowed", "merge groups of one type", kApi, kSubmitted, Need::Nothing, too_many_groups},
+    {"C076", Severity::Error, "Instance groups", "there are more than 5 instance groups, or two of one name", "{}",
+     "merge groups of one type", kApi, kSubmitted, Need::Nothing, group_list},
     {"C077", Severity::Error, "Group to distribute over",
      "several groups, and the distribution does not name exactly one that is defined",
      "the distribution names {} groups and must name exactly one that is defined",

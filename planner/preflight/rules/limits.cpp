@@ -163,6 +163,21 @@ void environment(const CheckInput& in, Report& report) {
   }
 }
 
+/// The members of DataSource are alternatives.
+void sources_of_channels(const Node& list, Report& report) {
+  for (const Node& channel : list.items) {
+    const Node* source = channel.find("DataSource");
+    if (source == nullptr || !source->is_object()) continue;
+    std::vector<std::string> given;
+    for (const Node& one : source->items) {
+      if (!one.is_null()) given.push_back(one.key);
+    }
+    if (given.size() == 1) continue;
+    const std::string what = given.empty() ? "no data source" : list_text(given);
+    report.at(*source, {"the channel has " + what + ", and exactly one data source is due"}).fix = "give one of them";
+  }
+}
+
 void channels(const CheckInput& in, Report& report) {
   const Job& job = in.job;
   if (job.channel_list == nullptr || job.channel_list->is_null()) return;
@@ -179,6 +194,7 @@ void channels(const CheckInput& in, Report& report) {
     if (!good) report.at(c.name, {quote(*c.name) + " is no channel name (letters, digits, . - _, at most 64)"});
     if (!seen.insert(*c.name).second) report.at(c.name, {"the channel " + quote(*c.name) + " is there twice"});
   }
+  if (job.kind == JobKind::CreateTrainingJob) sources_of_channels(*job.channel_list, report);
 }
 
 bool lacks_prefix(const SagemakerLimits& limits, std::string_view type) {
@@ -248,6 +264,13 @@ void tags(const CheckInput& in, Report& report) {
   }
 }
 
+/// `vpc-0123456789abcdef0`: what AWS names its resources.
+bool is_resource_id(std::string_view text) {
+  const std::size_t dash = text.find('-');
+  return dash != std::string_view::npos && dash > 0 && text.size() - dash > 8 &&
+         all_of(text.substr(dash + 1), [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+}
+
 void vpc(const CheckInput& in, Report& report) {
   const auto size = [](const Node* n) { return n == nullptr || n->is_null() ? std::size_t{0} : n->items.size(); };
   const Node* subnets = in.job.subnets;
@@ -259,15 +282,20 @@ void vpc(const CheckInput& in, Report& report) {
   if (size(groups) == 0) report.at(where, {"has no security group"});
   if (size(subnets) > 16) report.at(*subnets, {"has more than 16 subnets"});
   if (size(groups) > 5) report.at(*groups, {"has more than 5 security groups"});
-  const auto mistaken = [&](const Node* list, std::string_view prefix, const char* due, const char* is) {
+  const auto mistaken = [&](const Node* list, std::string_view own, std::string_view prefix, const char* due,
+                            const char* is) {
     if (size(list) == 0) return;
     for (const Node& id : list->items) {
-      if (!id.text.starts_with(prefix)) continue;
-      report.at(id, {"has " + quote(id.text) + " among its " + due + ": that is a " + is}).fix = "exchange the two";
+      if (id.text.starts_with(own) || !(id.text.starts_with(prefix) || is_resource_id(id.text))) continue;
+      const bool other = id.text.starts_with(prefix);
+      Finding& finding =
+          report.at(id, {"has " + quote(id.text) + " among its " + due +
+                         (other ? ": that is a " + std::string(is) : ", which begin with " + std::string(own))});
+      if (other) finding.fix = "exchange the two";
     }
   };
-  mistaken(subnets, "sg-", "subnets", "security group");
-  mistaken(groups, "subnet-", "security groups", "subnet");
+  mistaken(subnets, "subnet-", "sg-", "subnets", "security group");
+  mistaken(groups, "sg-", "subnet-", "security groups", "subnet");
 }
 
 /// Whether each group of a regular expression is closed, and none closed that is not open.
@@ -300,6 +328,10 @@ void metric_definitions(const CheckInput& in, Report& report) {
     if (name.size() > 255) report.at(metric, {"the name " + quote(name) + " is longer than 255 characters"});
     const std::string expression = member_text(metric, {"Regex", "regex"});
     const bool written = metric.has("Regex") || metric.has("regex");
+    // The SDK 2 passes them on as they are.
+    if (in.job.kind == JobKind::Estimator && written && !(metric.has("Name") && metric.has("Regex"))) {
+      report.at(metric, {"one lacks Name or Regex, in this spelling"}).fix = "write Name and Regex";
+    }
     if (metric.is_object() && !written) report.at(metric, {quote(name) + " has no regex"}).fix = "add it";
     if (expression.size() > 500) {
       report.at(metric, {"the expression of " + quote(name) + " is longer than 500 characters"});

@@ -97,6 +97,9 @@ std::string value_fault(const Node& node, const RequestField& field) {
     }
     return "";
   }
+  if (node.is_number() && !field.values.empty() && !contains(field.values, node.text)) {
+    return "one of " + list_text(field.values);
+  }
   const bool counted = node.is_array() || node.is_object();
   const std::int64_t n = counted ? static_cast<std::int64_t>(node.items.size()) : node.integer;
   const std::string_view unit = counted ? " entries" : "";
@@ -220,8 +223,13 @@ void missing_argument(const CheckInput& in, Report& report) {
   if (!has("image_uri") && (plain || !version)) {
     missing.emplace_back(plain ? "image_uri" : "framework_version or image_uri");
   }
-  if (missing.size() != 1) return;
-  report.at(root, {missing.front(), "the arguments"}).source = kSdk2;
+  if (missing.size() == 1) report.at(root, {missing.front(), "the arguments"}).source = kSdk2;
+}
+
+void missing_repository(const CheckInput& in, Report& report) {
+  const Node* git = in.job.root().find("git_config");
+  if (git == nullptr || !git->is_object() || git->has("repo")) return;
+  report.at(*git, {"repo", "git_config"}).source = kSdk2;
 }
 
 /// Without it the SDK takes one ml.m5.xlarge.
@@ -253,7 +261,10 @@ void missing_in_calls(const CheckInput& in, Report& report) {
 
 void missing_member(const CheckInput& in, Report& report) {
   missing_in_calls(in, report);
-  if (in.job.kind == JobKind::Estimator) return missing_argument(in, report);
+  if (in.job.kind == JobKind::Estimator) {
+    missing_argument(in, report);
+    return missing_repository(in, report);
+  }
   if (in.job.kind == JobKind::ModelTrainer) return missing_compute(in, report);
   if (in.job.kind == JobKind::DeepSpeed) missing_batch(in, report);
   if ((one(in.job.kind) & kFrameworkFiles) != 0) return missing_settings(in, report);
@@ -325,6 +336,30 @@ void launcher_types(const Node& launcher, Report& report) {
   if (strict) finding.fix = "write true: the SDK drops the library without a word for any other value";
 }
 
+void environment_types(const CheckInput& in, Report& report) {
+  if (in.job.environment == nullptr) return;
+  for (const Node& variable : in.job.environment->items) {
+    if (!variable.is_string()) report_type(variable, RequestField::Type::String, "a string", report);
+  }
+}
+
+/// Where a launch script gives a dictionary or a text, and SDK 2 looks for the attributes of an object.
+void objects_of_sdk(const CheckInput& in, Report& report) {
+  using enum RequestField::Type;
+  if (!in.job.file.ends_with(".py")) return;
+  const Node& root = in.job.root();
+  for (const std::string_view name : {"profiler_config", "debugger_hook_config", "tensorboard_output_config"}) {
+    const Node* object = root.find(name);
+    if (object == nullptr || !object->is_object() || object->items.empty() || object->has("class")) continue;
+    report_type(*object, Structure, "an object of the SDK's class", report).fix = "make it by its class";
+  }
+  const Node* rules = root.find("rules");
+  for (const Node& rule : rules == nullptr ? std::vector<Node>() : rules->items) {
+    if (!rule.is_string() || is_placeholder(rule.text)) continue;
+    report_type(rule, Structure, "a Rule or ProfilerRule", report).fix = "write Rule.sagemaker(rule_configs...)";
+  }
+}
+
 /// Arguments of the SDKs: some go into the request as they are, of others the SDK reads the members.
 void sdk_types(const CheckInput& in, Report& report) {
   using enum RequestField::Type;
@@ -351,7 +386,10 @@ void sdk_types(const CheckInput& in, Report& report) {
                                        "expert_parallel_degree", "activation_loading_horizon"}) {
       expect(launcher == nullptr ? nullptr : launcher->find("smp"), key, kCount, report);
     }
-  } else if (const Node* distribution = root.find("distribution")) {
+    return environment_types(in, report);
+  }
+  objects_of_sdk(in, report);
+  if (const Node* distribution = root.find("distribution")) {
     for (const Node& launcher : distribution->items) {
       if (!contains(in.limits.distribution, launcher.key) || launcher.key == "instance_groups") continue;
       launcher_types(launcher, report);
@@ -359,11 +397,7 @@ void sdk_types(const CheckInput& in, Report& report) {
       for (const Node& library : launcher.items) launcher_types(library, report);
     }
   }
-  if (in.job.environment != nullptr) {
-    for (const Node& variable : in.job.environment->items) {
-      if (!variable.is_string()) report_type(variable, String, "a string", report);
-    }
-  }
+  environment_types(in, report);
 }
 
 void wrong_type(const CheckInput& in, Report& report) {
