@@ -137,6 +137,44 @@ void nccl_proto(const CheckInput& in, Report& report) {
   if (proto != nullptr && in.job.launcher.torchrun.is(true)) report.at(*proto, {quote(proto->text)});
 }
 
+/// A variable that takes the devices or the nodes off their fast links.
+struct SlowLink {
+  std::string_view name;
+  bool between_nodes;  ///< of a type with EFA; else between the devices of a node
+  bool (*slows)(std::string_view value);
+  std::string_view says;
+};
+constexpr SlowLink kSlowLinks[] = {
+    {"FI_PROVIDER", true, [](std::string_view v) { return v.find("efa") == std::string_view::npos; },
+     "takes another provider than EFA"},
+    {"NCCL_NET", true, [](std::string_view v) { return v == "Socket"; }, "puts NCCL on TCP in place of EFA"},
+    {"NCCL_SOCKET_IFNAME", true, [](std::string_view v) { return v == "lo" || v == "=lo"; },
+     "binds NCCL to the loopback, where no other node is"},
+    {"NCCL_P2P_DISABLE", false, [](std::string_view v) { return v == "1"; },
+     "sends what devices of a node exchange through host memory"},
+    {"NCCL_SHM_DISABLE", false, [](std::string_view v) { return v == "1"; },
+     "forbids what devices without a direct path exchange by"},
+};
+
+void slow_links(const CheckInput& in, Report& report) {
+  const InstanceType* type = in.instance();
+  if (in.job.environment == nullptr || type == nullptr) return;
+  const bool efa = in.nodes().value_or(1) > 1 && type->network.kind == NetworkKind::Efa;
+  for (const SlowLink& link : kSlowLinks) {
+    const Node* set = in.job.environment->find(link.name);
+    if (set == nullptr || !set->is_string() || is_placeholder(set->text) || !link.slows(set->text)) continue;
+    if (link.between_nodes ? efa : type->accelerator_count > 1) {
+      report.at(*set, {std::string(link.name) + "=" + set->text, std::string(link.says)});
+    }
+  }
+  for (const Node& set : in.job.environment->items) {
+    const bool number = set.key.starts_with("NCCL_") && set.key.ends_with("_DISABLE");
+    if (number && set.is_string() && !is_placeholder(set.text) && !integer_of(set)) {
+      report.at(set, {set.key + "=" + set.text, "is no number: NCCL passes over it"});
+    }
+  }
+}
+
 void efa_security_group(const CheckInput& in, Report& report) {
   const Node* groups = in.job.security_groups;
   if (groups == nullptr || in.nodes().value_or(1) < 2) return;
@@ -243,6 +281,12 @@ constexpr Rule kInstancesRules[] = {
     {"C123", Severity::Info, "NCCL_PROTO is overwritten", "NCCL_PROTO is in the environment of a torchrun job",
      "the container's torchrun sets NCCL_PROTO=simple over {}", "set it inside the script", kToolkit, kSubmitted,
      Need::Nothing, nccl_proto},
+    {"C237", Severity::Warning, "Links switched off",
+     "a variable takes the nodes off EFA or the devices of a node off their links, or is none that NCCL reads", "{} {}",
+     "drop it: the container's own settings are right",
+     "NVIDIA NCCL documentation, environment variables; "
+     "aws/aws-ofi-nccl, README",
+     kSubmitted, Need::Nothing, slow_links},
     {"C124", Severity::Error, "Security group for EFA", "a security group of an EFA job does not let itself in and out",
      "{} does not allow all traffic to and from itself, which EFA needs",
      "add rules for all traffic to and from the group", kDocs, kSubmitted, &Facts::security_groups, efa_security_group},
