@@ -9,6 +9,7 @@
 #include "base/printable.hpp"
 #include "base/words.hpp"
 #include "planner/preflight/fields.hpp"
+#include "planner/preflight/job_command.hpp"
 #include "planner/preflight/verl_configuration.hpp"
 
 namespace smplan {
@@ -272,13 +273,27 @@ bool starts_trainer(const Node& arguments) {
   return found > 1 || names("trl") || names("accelerate");
 }
 
-/// Processes of a node, and none of the options that every Megatron run has.
+/// A program of Megatron's examples among the words: `pretrain_gpt.py`.
+bool pretrains(const Node& arguments) {
+  const auto is_program = [](std::string_view word) {
+    return word.substr(word.rfind('/') + 1).starts_with("pretrain_") && word.ends_with(".py");
+  };
+  const std::vector<std::string_view> program = words_of(arguments.text);
+  return std::any_of(program.begin(), program.end(), is_program) ||
+         std::any_of(arguments.items.begin(), arguments.items.end(), [&](const Node& option) {
+           return std::any_of(option.items.begin(), option.items.end(),
+                              [&](const Node& word) { return is_program(word.text); });
+         });
+}
+
+/// Processes of a node, and not the options that every Megatron run has: one alone of these other scripts have too.
 bool starts_torchrun(const Node& arguments) {
-  constexpr std::array<std::string_view, 7> kOfMegatron = {
-      "tensor-model-parallel-size", "num-layers", "hidden-size", "micro-batch-size",
-      "global-batch-size",          "seq-length", "train-iters"};
+  constexpr std::array<std::string_view, 6> kOfMegatron = {"num-layers",        "hidden-size", "micro-batch-size",
+                                                           "global-batch-size", "seq-length",  "train-iters"};
+  const auto found =
+      std::count_if(kOfMegatron.begin(), kOfMegatron.end(), [&](std::string_view name) { return arguments.has(name); });
   const bool megatron =
-      std::any_of(kOfMegatron.begin(), kOfMegatron.end(), [&](std::string_view name) { return arguments.has(name); });
+      found > 1 || arguments.has("tensor-model-parallel-size") || (found == 1 && pretrains(arguments));
   return arguments.has("nproc-per-node") && !megatron;
 }
 
@@ -399,6 +414,10 @@ Result<Job> read_job(std::string_view text, std::string_view file, std::optional
   job.file = name;
   job.document = std::make_shared<const Node>(std::move(*document));
   names_of(*kind).read(job.root(), job);
+  if (syntax == Syntax::Arguments) {
+    read_job_command(job.root(), job.root().where, job.command);
+    read_script_lines(text, job);
+  }
   return job;
 }
 

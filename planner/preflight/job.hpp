@@ -71,7 +71,7 @@ enum class Framework { Unknown, PyTorch, TensorFlow, HuggingFace, Other };
 struct JobChannel {
   Where where;
   Text name, s3_uri, s3_type, distribution, input_mode;
-  Text file_system_id, file_system_type;
+  Text file_system_id, file_system_type, directory;
   std::vector<Text> groups;
   [[nodiscard]] bool on_file_system() const { return file_system_id.stated || file_system_type.stated; }
 };
@@ -170,6 +170,20 @@ struct JobElastic {
   std::vector<Count> counts;  ///< in place of a step
 };
 
+/// The launcher that the job's own command starts, and what it is told.
+struct JobCommand {
+  Where where;
+  std::string program;  ///< `torchrun`, `hyperpodrun`; empty where the command starts neither
+  Count least_nodes, most_nodes;
+  Count processes;  ///< of a node
+  Count visible;    ///< devices that the script leaves visible
+};
+
+/// Directives of Slurm in a script.
+struct JobSlurm {
+  Count nodes, tasks_per_node, devices_per_node;
+};
+
 /// A setting that was passed over, and why.
 struct Unread {
   Where where;
@@ -231,9 +245,12 @@ struct Job {
   Launcher launcher;
   JobStrategy strategy;
   JobElastic elastic;
+  JobCommand command;
+  JobSlurm slurm;
   Count spares;           ///< instances that HyperPod holds for a failure
   Switch checkpointless;  ///< recovers from a replica's memory
   const Node* pod_resources = nullptr;
+  const Node* pod = nullptr;  ///< its specification
   JobReinforcement reinforcement;
   /// What lies beside it, where the job is a folder; nullptr where it is one file.
   std::shared_ptr<const JobFolder> folder;

@@ -1,6 +1,7 @@
 #include <array>
 
 #include "planner/preflight/fields.hpp"
+#include "planner/preflight/job_command.hpp"
 
 namespace smplan {
 namespace {
@@ -74,6 +75,7 @@ JobChannel read_channel(const Node& node) {
   }
   if (const Node* disk = node.at({"DataSource", "FileSystemDataSource"})) {
     channel.file_system_id = text_field(disk->find("FileSystemId"));
+    channel.directory = text_field(disk->find("DirectoryPath"));
     channel.file_system_type = text_field(disk->find("FileSystemType"));
   }
   return channel;
@@ -108,6 +110,11 @@ void read_create_training_job(const Node& root, Job& job) {
     job.metrics = a->find("MetricDefinitions");
     job.entrypoint_words = a->find("ContainerEntrypoint");
     job.argument_words = a->find("ContainerArguments");
+    if (job.entrypoint_words != nullptr || job.argument_words != nullptr) {
+      const Result<Node> words = words_of(job.entrypoint_words, job.argument_words, job.file);
+      const Node* stands = job.argument_words != nullptr ? job.argument_words : job.entrypoint_words;
+      if (words) read_job_command(*words, stands->where, job.command);
+    }
   }
   if (const Node* r = root.find("ResourceConfig")) read_resources(*r, job);
   if (const Node* s = root.find("StoppingCondition")) {

@@ -85,6 +85,7 @@ JobChannel read_input(const Node& node, const std::string& name) {
   channel.distribution = text_field(node.find("distribution"));
   channel.input_mode = text_field(node.find("input_mode"));
   channel.file_system_id = text_field(node.find("file_system_id"));
+  channel.directory = text_field(node.find("directory_path"));
   channel.file_system_type = text_field(node.find("file_system_type"));
   if (const Node* groups = node.find("instance_groups")) {
     for (const Node& group : groups->items) channel.groups.push_back(text_field(&group));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "planner/preflight/fields.hpp"
+#include "planner/preflight/job_command.hpp"
 
 namespace smplan {
 namespace {
@@ -15,29 +16,13 @@ const Node* member(const Node* object, std::string_view name) {
   return object == nullptr ? nullptr : object->find(name);
 }
 
-/// A shell's words in one text, as `sh -c` takes them; else the list itself. `args` follow the command.
-Result<Node> words_of(const Node* command, const Node* args, const std::string& file) {
-  Node all;
-  all.kind = Node::Kind::Array;
-  for (const Node* list : {command, args}) {
-    if (list == nullptr || !list->is_array()) continue;
-    if (all.items.empty()) all.where = list->where;
-    for (const Node& word : list->items) {
-      if (word.text.find("hyperpodrun ") != std::string::npos || word.text.find("torchrun ") != std::string::npos) {
-        return parse_document(word.text, file, Syntax::Arguments);
-      }
-      all.items.push_back(word);
-    }
-  }
-  return argument_nodes_of(all, file);
-}
-
 void read_command(const Node& container, Job& job) {
   const Result<Node> words = words_of(container.find("command"), container.find("args"), job.file);
   if (!words || !words->is_object()) return;
   job.launcher.stated = true;
   job.launcher.where = container.where;
   job.launcher.torchrun = derived(true, container.where);
+  read_job_command(*words, container.where, job.command);
   // What a program says in its command stands where the container does: a list of words has no names.
   Node settings = *words;
   for (Node& option : settings.items) {
@@ -66,27 +51,13 @@ void read_elastic(const Node* policy, Job& job) {
   for (const Node& count : counts->items) e.counts.push_back(count_field(&count));
 }
 
-}  // namespace
-
-void read_hyperpod_job(const Node& root, Job& job) {
-  const Node* kind = root.find("kind");
-  if (kind != nullptr && kind->is_string() && kind->text != "HyperPodPyTorchJob") {
-    job.not_modelled = "of Kubernetes' objects HyperPodPyTorchJob alone is read";
-    return;
-  }
-  const Node* spec = root.find("spec");
-  const Node* replicas = first_item(member(spec, "replicaSpecs"));
+/// The pod of a replica's template: its type, what it asks for, what its first container starts.
+void read_pod(const Node* replicas, Job& job) {
   const Node* pod = replicas == nullptr ? nullptr : replicas->at({"template", "spec"});
   const Node* container = first_item(member(pod, "containers"));
-  job.name = text_field(root.at({"metadata", "name"}));
-  job.instance_count = count_field(member(replicas, "replicas"));
-  job.strategy.nodes = job.instance_count;
-  job.spares = count_field(member(replicas, "spares"));
+  job.pod = pod;
   job.instance_type =
       text_field(pod == nullptr ? nullptr : pod->at({"nodeSelector", "node.kubernetes.io/instance-type"}));
-  job.launcher.processes_per_node = count_field(member(spec, "nprocPerNode"));
-  job.strategy.devices_per_node = job.launcher.processes_per_node;
-  read_elastic(member(spec, "elasticPolicy"), job);
   if (container == nullptr) return;
   job.pod_resources = container->find("resources");
   read_image(container->find("image"), job);
@@ -94,6 +65,41 @@ void read_hyperpod_job(const Node& root, Job& job) {
     job.checkpointless = derived(true, job.image.where);
   }
   read_command(*container, job);
+}
+
+/// Kubeflow's PyTorchJob: workers, and a master that is one of the nodes.
+void read_pytorch_job(const Node* specs, Job& job) {
+  job.not_modelled = "of Kubernetes' objects HyperPodPyTorchJob alone is read";
+  const Node* workers = member(specs, "Worker");
+  const Node* master = member(specs, "Master");
+  const Count more = count_field(member(workers, "replicas"));
+  if (more) job.instance_count = derived(*more + (master != nullptr ? 1 : 0), more.where);
+  if (workers == nullptr && master != nullptr) job.instance_count = derived<std::int64_t>(1, master->where);
+  job.strategy.nodes = job.instance_count;
+  read_pod(workers != nullptr ? workers : master, job);
+}
+
+}  // namespace
+
+void read_hyperpod_job(const Node& root, Job& job) {
+  const Node* kind = root.find("kind");
+  const Node* spec = root.find("spec");
+  job.name = text_field(root.at({"metadata", "name"}));
+  job.launcher.processes_per_node = count_field(member(spec, "nprocPerNode"));
+  job.strategy.devices_per_node = job.launcher.processes_per_node;
+  if (kind != nullptr && kind->is_string() && kind->text == "PyTorchJob") {
+    return read_pytorch_job(member(spec, "pytorchReplicaSpecs"), job);
+  }
+  if (kind != nullptr && kind->is_string() && kind->text != "HyperPodPyTorchJob") {
+    job.not_modelled = "of Kubernetes' objects HyperPodPyTorchJob alone is read";
+    return;
+  }
+  const Node* replicas = first_item(member(spec, "replicaSpecs"));
+  job.instance_count = count_field(member(replicas, "replicas"));
+  job.strategy.nodes = job.instance_count;
+  job.spares = count_field(member(replicas, "spares"));
+  read_elastic(member(spec, "elasticPolicy"), job);
+  read_pod(replicas, job);
 }
 
 }  // namespace smplan

@@ -57,6 +57,7 @@ JobChannel read_input(const Node& node) {
   const Node& mounted = disk == nullptr ? *source : *disk;
   if (mounted.is_object()) {
     channel.file_system_id = text_field(mounted.find("file_system_id"));
+    channel.directory = text_field(mounted.find("directory_path"));
     channel.file_system_type = text_field(mounted.find("file_system_type"));
   }
   return channel;

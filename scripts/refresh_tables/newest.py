@@ -20,6 +20,7 @@ PACKAGES = {
     "trl": ("trl", "transformers"),
     "transformers": ("transformers",),
     "axolotl": ("axolotl",),
+    "hyperpod-job": ("sagemaker-hyperpod",),
     # It takes no newer transformers (its METADATA).
     "llama-factory": ("llamafactory", "transformers<=5.6.0"),
     "torchtune": ("torchtune",),
@@ -27,7 +28,7 @@ PACKAGES = {
 }
 # Where the modules are that a reader imports beside its library, the best place first: scripts/training, scripts/oracles.
 PLACES = {"sagemaker": ("oracles/sdk_v3", "oracles/sdk_v2"), "accelerate": ("oracles/accelerate", "training"),
-          "axolotl": ("oracles/axolotl",), "torchtune": ("oracles/accelerate", "training"),
+          "axolotl": ("oracles/axolotl",), "hyperpod-job": ("oracles/hyperpod",), "torchtune": ("oracles/accelerate", "training"),
           "deepspeed": ("training", "oracles/deepspeed_newest"), "verl": ("oracles/verl",)}
 
 

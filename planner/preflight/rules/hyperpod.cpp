@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/words.hpp"
 #include "catalogs/recovery_features.hpp"
 #include "planner/preflight/predict.hpp"
 #include "planner/preflight/rules/tools.hpp"
@@ -127,6 +128,56 @@ void pod_without_efa(const CheckInput& in, Report& report) {
             {count_text(in.nodes().value_or(1)), type->name, count_text(std::max(1, type->network.interfaces))});
 }
 
+bool is_object_name(std::string_view name) {
+  const auto inner = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  return !name.empty() && name.size() <= 253 && inner(name.front()) && inner(name.back()) &&
+         std::all_of(name.begin(), name.end(), [&](char c) { return inner(c) || c == '-' || c == '.'; });
+}
+
+/// Devices are no shares: what is requested is what is allowed.
+void uneven_devices(const Node& resources, Report& report) {
+  const Node* limits = resources.find("limits");
+  const Node* requests = resources.find("requests");
+  if (limits == nullptr || requests == nullptr) return;
+  for (const Node& asked : requests->items) {
+    if (asked.key.find('/') == std::string::npos) continue;  // cpu and memory may be requested in part
+    const Node* most = limits->find(asked.key);
+    const auto least = integer_of(asked);
+    if (most == nullptr || !least || !integer_of(*most) || *integer_of(*most) == *least) continue;
+    report.at(asked,
+              {fmt::format("requests {} {} and limits {}: they must be the same", asked.text, asked.key, most->text)});
+  }
+}
+
+void mounts_without_volume(const Node& pod, Report& report) {
+  std::vector<std::string> volumes;
+  const Node* listed = pod.find("volumes");
+  for (const Node& volume : listed == nullptr ? std::vector<Node>() : listed->items) {
+    volumes.push_back(member_text(volume, {"name"}));
+  }
+  for (const std::string_view list : {"containers", "initContainers"}) {
+    const Node* containers = pod.find(list);
+    if (containers == nullptr) continue;
+    for (const Node& container : containers->items) {
+      const Node* mounts = container.find("volumeMounts");
+      if (mounts == nullptr) continue;
+      for (const Node& mount : mounts->items) {
+        const Node* name = mount.find("name");
+        if (name == nullptr || is_placeholder(name->text) || contains(volumes, name->text)) continue;
+        report.at(*name, {"mounts " + quote(name->text) + ", which is none of the pod's volumes"});
+      }
+    }
+  }
+}
+
+void refused_manifest(const CheckInput& in, Report& report) {
+  if (in.job.name && !is_object_name(*in.job.name)) {
+    report.at(in.job.name, {"is named " + quote(*in.job.name) + ": small letters, digits and inner hyphens alone"});
+  }
+  if (in.job.pod_resources != nullptr) uneven_devices(*in.job.pod_resources, report);
+  if (in.job.pod != nullptr) mounts_without_volume(*in.job.pod, report);
+}
+
 constexpr std::string_view kOperator = "aws/sagemaker-hyperpod-cli 3.12.0, hyperpod_pytorch_job_unified_config.py";
 constexpr std::string_view kFeatures =
     "SageMaker developer guide, sagemaker-eks-checkpointless and sagemaker-eks-elastic-training, read 2026-11-28";
@@ -147,6 +198,11 @@ constexpr Rule kHyperpodRules[] = {
     {"C230", Severity::Warning, "Pods without EFA", "several pods on a type with EFA ask for none of its interfaces",
      "{} x {} talk over TCP: the pods ask for no EFA", "ask for vpc.amazonaws.com/efa: all of the type's interfaces",
      kOperator, kHyperpodJob, Need::Nothing, pod_without_efa},
+    {"C236", Severity::Error, "Manifest that Kubernetes refuses",
+     "a name has other characters than Kubernetes takes, devices are requested in part, or a volume that is mounted is "
+     "not there",
+     "the manifest {}", "mend it: the object is not made",
+     "Kubernetes documentation, names, extended resources, volumes", kHyperpodJob, Need::Nothing, refused_manifest},
     {"C231", Severity::Warning, "Untried way to recover", "AWS validated the way to recover on other types",
      "{} was validated on {} alone", "try a failure before you count on it", kFeatures, kStanding, Need::Nothing,
      unproven},

@@ -251,6 +251,20 @@ void mpi_processes(const CheckInput& in, Report& report) {
   }
 }
 
+/// CUDA takes the devices up to the first that is not there.
+std::int64_t devices_seen(std::string_view visible, std::int64_t devices) {
+  std::int64_t seen = 0;
+  for (std::string_view rest = visible; !rest.empty(); ++seen) {
+    const std::size_t end = std::min(rest.find(','), rest.size());
+    Node index;
+    index.kind = Node::Kind::String;
+    index.text = rest.substr(0, end);
+    if (const auto n = integer_of(index); n && (*n < 0 || *n >= devices)) break;
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return seen;
+}
+
 void mpi_too_many(const CheckInput& in, Report& report) {
   const Launcher& l = in.job.launcher;
   const auto devices = in.devices_per_node();
@@ -263,8 +277,46 @@ void mpi_too_many(const CheckInput& in, Report& report) {
   const auto text = visible == nullptr ? std::nullopt : text_of(*visible);
   if (!text || !devices || !(l.torchrun.is(true) || l.smddp.is(true))) return;
   if (const InstanceType* type = in.instance(); type != nullptr && has_trainium(in, *type)) return;  // reads another
-  const std::int64_t seen = text->empty() ? 0 : 1 + std::count(text->begin(), text->end(), ',');
+  const std::int64_t seen = devices_seen(*text, *devices);
   if (*devices > seen) report.at(*visible, {count_text(*devices), count_text(seen) + " visible"});
+}
+
+/// Nodes that the job has by its request or its manifest, else by Slurm's directive.
+Count nodes_of_job(const CheckInput& in) {
+  const bool by_command = in.job.kind != JobKind::HyperpodJob && !in.job.submitted();
+  if (by_command) return in.job.slurm.nodes;
+  if (in.job.root().at({"spec", "elasticPolicy"}) != nullptr) return {};  // replicas come and go
+  const auto nodes = in.nodes();
+  Count out = in.job.instance_count;
+  out.value = nodes;
+  return out;
+}
+
+void command_beside_job(const CheckInput& in, Report& report) {
+  const JobCommand& c = in.job.command;
+  if (c.program.empty()) return;
+  const Count nodes = nodes_of_job(in);
+  if (nodes && c.least_nodes && c.most_nodes && (*nodes < *c.least_nodes || *nodes > *c.most_nodes)) {
+    const std::string told = *c.least_nodes == *c.most_nodes
+                                 ? count_text(*c.least_nodes)
+                                 : count_text(*c.least_nodes) + " to " + count_text(*c.most_nodes);
+    report.at(c.least_nodes, {c.program, "waits for " + told + " nodes", "the job has " + count_text(*nodes)});
+  }
+  const bool by_type = in.instance() != nullptr;
+  const auto devices = by_type ? in.devices_per_node() : in.job.slurm.devices_per_node.value;
+  const Count& processes = c.processes;
+  if (processes && devices && *processes > *devices) {
+    report.at(processes, {c.program, "starts " + count_text(*processes) + " processes a node",
+                          "a node has " + count_text(*devices) + " accelerators"});
+  } else if (processes && c.visible && *processes > *c.visible) {
+    report.at(c.visible, {c.program, "starts " + count_text(*processes) + " processes a node",
+                          "CUDA_VISIBLE_DEVICES shows " + count_text(*c.visible)});
+  }
+  const Count& tasks = in.job.slurm.tasks_per_node;
+  if (tasks && *tasks > 1 && processes && *processes > 1) {
+    report.at(tasks, {"srun", "starts --ntasks-per-node " + count_text(*tasks),
+                      "each is a " + c.program + " of " + count_text(*processes) + " processes"});
+  }
 }
 
 void parameter_server_multi_gpu(const CheckInput& in, Report& report) {
@@ -343,6 +395,11 @@ constexpr Rule kLauncherRules[] = {
      "CUDA_VISIBLE_DEVICES shows",
      "{} processes share {} accelerators", "give one process for each accelerator", kJudgement, kSubmitted,
      Need::Nothing, mpi_too_many},
+    {"C235", Severity::Error, "Launcher beside the job",
+     "the command that starts torchrun names other nodes than the job has, or more processes than a node has "
+     "accelerators or shows, or Slurm starts several of it a node",
+     "{} {}, and {}", "give both the same numbers", "PyTorch documentation, torchrun; Slurm documentation, sbatch",
+     kAnyKind, Need::Nothing, command_beside_job},
     {"C062", Severity::Warning, "Parameter server on several GPUs",
      "parameter_server on instances with more than one GPU",
      "the parameter server runs one worker a node: {} accelerators share it",

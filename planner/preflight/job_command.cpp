@@ -1,0 +1,131 @@
+#include "planner/preflight/job_command.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+
+#include "planner/preflight/fields.hpp"
+
+namespace smplan {
+namespace {
+
+constexpr std::array<std::string_view, 3> kLaunchers = {"torchrun", "hyperpodrun", "torch.distributed.run"};
+
+/// The launcher among the words of a program; empty for others.
+std::string_view launcher_in(std::string_view text) {
+  for (const std::string_view name : kLaunchers) {
+    const auto at = text.find(name);
+    if (at == std::string_view::npos) continue;
+    const bool begins = at == 0 || text[at - 1] == ' ' || text[at - 1] == '/';
+    const std::size_t end = at + name.size();
+    if (begins && (end == text.size() || text[end] == ' ')) return name;
+  }
+  return {};
+}
+
+std::optional<std::int64_t> whole_number(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (fault != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+/// The value of an option, behind whose last the program's words stand.
+const Node* value_of(const Node* option) {
+  return option != nullptr && option->is_array() && !option->items.empty() ? &option->items.front() : option;
+}
+
+/// `4`, or `2:8` of an elastic job.
+void read_nodes(const Node* option, const Where& where, JobCommand& command) {
+  if (option == nullptr) return;
+  const std::string_view text = option->text;
+  const std::size_t colon = std::min(text.find(':'), text.size());
+  const auto least = whole_number(text.substr(0, colon));
+  const auto most = colon == text.size() ? least : whole_number(text.substr(colon + 1));
+  if (!least || !most) return;
+  // The words of a list have no places of their own.
+  command.least_nodes = derived(*least, where.path.empty() ? option->where : where);
+  command.most_nodes = derived(*most, command.least_nodes.where);
+}
+
+/// The value of `#SBATCH --nodes=4` or `#SBATCH -N 4`; empty for other lines.
+std::string_view directive(std::string_view line, std::string_view name, std::string_view letter) {
+  constexpr std::string_view kMark = "#SBATCH ";
+  if (!line.starts_with(kMark)) return {};
+  line.remove_prefix(kMark.size());
+  line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+  const std::string_view spelled = line.starts_with(name)                        ? name
+                                   : !letter.empty() && line.starts_with(letter) ? letter
+                                                                                 : "";
+  if (spelled.empty()) return {};
+  line.remove_prefix(spelled.size());
+  if (!line.starts_with('=') && !line.starts_with(' ')) return {};
+  line.remove_prefix(1);
+  return line.substr(0, line.find_first_of(" \t\r#"));
+}
+
+void read_directive(std::string_view line, int number, JobSlurm& slurm) {
+  const auto take = [&](std::string_view value, Count& into) {
+    // `gpu:h100:8` has the count last; a range of nodes is none.
+    const auto n = whole_number(value.substr(value.rfind(':') + 1));
+    if (!value.empty() && n) into = derived(*n, {"", number});
+  };
+  take(directive(line, "--nodes", "-N"), slurm.nodes);
+  take(directive(line, "--ntasks-per-node", ""), slurm.tasks_per_node);
+  take(directive(line, "--gpus-per-node", ""), slurm.devices_per_node);
+  if (const auto value = directive(line, "--gres", ""); value.starts_with("gpu:")) take(value, slurm.devices_per_node);
+}
+
+/// `export CUDA_VISIBLE_DEVICES=0,1`; of two settings nobody knows which holds.
+void read_visible(std::string_view line, int number, bool& seen, Count& visible) {
+  constexpr std::string_view kName = "CUDA_VISIBLE_DEVICES=";
+  const auto at = line.find(kName);
+  if (at == std::string_view::npos || line.find('#') < at) return;
+  std::string_view value = line.substr(at + kName.size());
+  if (value.starts_with('"') || value.starts_with('\'')) value.remove_prefix(1);
+  value = value.substr(0, value.find_first_not_of("0123456789,"));
+  const bool plain = !value.empty() && !seen;
+  visible = plain ? derived<std::int64_t>(1 + std::count(value.begin(), value.end(), ','), {"", number}) : Count{};
+  seen = true;
+}
+
+}  // namespace
+
+Result<Node> words_of(const Node* command, const Node* args, const std::string& file) {
+  Node all;
+  all.kind = Node::Kind::Array;
+  for (const Node* list : {command, args}) {
+    if (list == nullptr || !list->is_array()) continue;
+    if (all.items.empty()) all.where = list->where;
+    for (const Node& word : list->items) {
+      if (word.text.find("hyperpodrun ") != std::string::npos || word.text.find("torchrun ") != std::string::npos) {
+        return parse_document(word.text, file, Syntax::Arguments);
+      }
+      all.items.push_back(word);
+    }
+  }
+  return argument_nodes_of(all, file);
+}
+
+void read_job_command(const Node& words, const Where& where, JobCommand& command) {
+  if (!words.is_object() || launcher_in(words.text).empty()) return;
+  command.program = launcher_in(words.text);
+  command.where = where;
+  read_nodes(value_of(words.find("nnodes")), where, command);
+  command.processes = count_field(value_of(words.find("nproc-per-node")));
+  if (!where.path.empty()) command.processes.where = where;
+}
+
+void read_script_lines(std::string_view text, Job& job) {
+  bool seen = false;
+  for (int number = 1; !text.empty(); ++number) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    read_directive(line, number, job.slurm);
+    read_visible(line, number, seen, job.command.visible);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
+
+}  // namespace smplan

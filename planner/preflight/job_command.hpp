@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "planner/preflight/job.hpp"
+
+namespace smplan {
+
+/// A container's command and arguments as a tree of options: a shell's words in one text, as `sh -c` takes them, are
+/// split.
+Result<Node> words_of(const Node* command, const Node* args, const std::string& file);
+
+/// What torchrun or hyperpodrun is told, from a command's tree of options; nothing where the command starts neither.
+void read_job_command(const Node& words, const Where& where, JobCommand& command);
+
+/// What a script says beside its options: Slurm's directives and the devices that it makes visible.
+void read_script_lines(std::string_view text, Job& job);
+
+}  // namespace smplan
