@@ -151,9 +151,41 @@ const FrameworkVersion* neuron_row(const CheckInput& in) {
   return nullptr;
 }
 
+/// An image of AWS's own: what others put into theirs, no name says.
+std::optional<ImageName> image_of_aws(const CheckInput& in) {
+  std::optional<ImageName> image = in.job.image ? parse_image(*in.job.image) : std::nullopt;
+  if (!image || image->account.empty()) return std::nullopt;
+  for (const ContainerRegistry& registry : in.catalog.containers().registries) {
+    for (const ContainerRegistry::Account& a : registry.accounts) {
+      if (a.account == image->account) return image;
+    }
+  }
+  return std::nullopt;
+}
+
+/// AWS builds each version for one Python or two: a tag of another is of no image.
+void python_of_tag(const CheckInput& in, Report& report) {
+  const std::optional<ImageName> image = image_of_aws(in);
+  if (!image || image->python.empty()) return;
+  const ContainerFacts& facts = in.catalog.containers();
+  const auto row = std::find_if(facts.versions.begin(), facts.versions.end(), [&](const FrameworkVersion& v) {
+    return v.version == image->version && v.repository == image->repository;
+  });
+  const bool listed = std::any_of(facts.images.begin(), facts.images.end(), [&](const Container& c) {
+    return c.repository == image->repository && c.version == image->version &&
+           c.tag.find(image->python) != std::string::npos;
+  });
+  if (row == facts.versions.end() || listed || contains(row->pythons, image->python)) return;
+  Finding& finding = report.at(in.job.image, {quote(image->python), image->repository + ' ' + row->version +
+                                                                        " comes with " + list_text(row->pythons)});
+  finding.severity = Severity::Warning;
+  finding.fix = "use a tag of " + list_text(row->pythons);
+}
+
 void python_version(const CheckInput& in, Report& report) {
   const Text& py = in.job.py_version;
-  if (!py || in.job.image.stated) return;
+  if (in.job.image.stated) return python_of_tag(in, report);
+  if (!py) return;
   if (py->find("py3") == std::string::npos) {
     report.at(py, {quote(*py), "only Python 3 containers train"});
     return;
@@ -180,18 +212,6 @@ void trainium_version(const CheckInput& in, Report& report) {
   finding.severity = Severity::Warning;
   finding.message =
       "the SDK takes the Neuron image of PyTorch " + row->version + ", whatever version is named: here " + v;
-}
-
-/// An image of AWS's own: what others put into theirs, no name says.
-std::optional<ImageName> image_of_aws(const CheckInput& in) {
-  std::optional<ImageName> image = in.job.image ? parse_image(*in.job.image) : std::nullopt;
-  if (!image || image->account.empty()) return std::nullopt;
-  for (const ContainerRegistry& registry : in.catalog.containers().registries) {
-    for (const ContainerRegistry::Account& a : registry.accounts) {
-      if (a.account == image->account) return image;
-    }
-  }
-  return std::nullopt;
 }
 
 /// Ten times the compute capability of the job's devices; 0 where it is not known, or where they have none.
@@ -382,8 +402,9 @@ constexpr Rule kFrameworkRules[] = {
      "version {} {}, so no such job can start", "give image_uri, or a version of the SDK's table (2.5.1 or later)",
      kSdk2, kEstimator, Need::Nothing, version_without_image},
     {"C056", Severity::Error, "Python version",
-     "py_version is no Python 3, or none that the framework version comes with", "py_version {}: {}",
-     "write the version's own Python", kSdk2, kEstimator, Need::Nothing, python_version},
+     "py_version is no Python 3, or none that the framework version comes with, or (a warning) an image's tag names "
+     "another",
+     "py_version {}: {}", "write the version's own Python", kSdk2, kSubmitted, Need::Nothing, python_version},
     {"C058", Severity::Error, "Image for the hardware",
      "one of AWS's images is for other hardware, for inference, for EC2 or for another framework; Trainium by a "
      "framework version outside 1.11 to 2.0.0, or (a warning) by one whose image is another's",

@@ -191,8 +191,20 @@ void divides(const Count& whole, std::int64_t by, std::string_view name, const W
     report.at(where, {std::string(name) + " " + count_text(*whole), count_text(by)});
 }
 
+/// Queries share keys in groups of one size; without its switch Megatron has no groups.
+void groups_of_queries(const CheckInput& in, Report& report) {
+  const JobStrategy& s = in.job.strategy;
+  const bool grouped = in.job.kind != JobKind::Megatron || in.job.root().has("group-query-attention");
+  if (!grouped || !s.heads || !s.kv_heads || *s.heads < 1 || *s.kv_heads < 1 || *s.heads % *s.kv_heads == 0) return;
+  Finding& finding = report.at(s.kv_heads, {count_text(*s.heads), count_text(*s.kv_heads)});
+  finding.message =
+      count_text(*s.heads) + " attention heads are no multiple of " + count_text(*s.kv_heads) + " key-value heads";
+  finding.fix = "give a divisor of the attention heads";
+}
+
 void heads(const CheckInput& in, Report& report) {
   const JobStrategy& s = in.job.strategy;
+  groups_of_queries(in, report);
   if (!s.heads || !is_broken("heads-by-tensor", stated_of(s))) return;
   report.at(s.tensor, {"the number of attention heads, " + count_text(*s.heads), count_text(degree(s.tensor))});
 }
@@ -396,9 +408,9 @@ constexpr Rule kPlanRules[] = {
      "a data degree of {} counts {} ranks too: it should be {}",
      "data = ranks / (tensor x pipeline x context); expert ranks are data ranks",
      "Megatron-LM d98e8a6; HyperPod training adapter, sagemaker_base_model.py", kSplit, Need::Nothing, data_degree},
-    {"C134", Severity::Error, "Attention heads", "the heads do not divide by the tensor degree",
-     "{} does not divide by tensor {}", "choose a divisor of the heads", kMegatronSource, kAnyKind, Need::Nothing,
-     heads},
+    {"C134", Severity::Error, "Attention heads",
+     "the heads do not divide by the tensor degree or by the key-value heads", "{} does not divide by tensor {}",
+     "choose a divisor of the heads", kMegatronSource, kAnyKind, Need::Nothing, heads},
     {"C135", Severity::Warning, "Key-value heads",
      "the key-value heads do not divide by the tensor degree (an error for Megatron where neither divides the other)",
      "{} key-value heads are copied over {} tensor ranks: memory and time are not those of a clean split",

@@ -360,6 +360,22 @@ void objects_of_sdk(const CheckInput& in, Report& report) {
   }
 }
 
+/// What the SDKs pass on of a channel as it is, against the words of the API.
+void words_of_channels(const CheckInput& in, Report& report) {
+  constexpr std::pair<Text JobChannel::*, std::string_view> kPassedOn[] = {
+      {&JobChannel::distribution, "InputDataConfig[].DataSource.S3DataSource.S3DataDistributionType"},
+      {&JobChannel::s3_type, "InputDataConfig[].DataSource.S3DataSource.S3DataType"}};
+  for (const JobChannel& channel : in.job.channels) {
+    for (const auto& [member, path] : kPassedOn) {
+      const Text& word = channel.*member;
+      const RequestField* field = in.limits.find(path);
+      if (field == nullptr || !word || contains(field->values, *word)) continue;
+      const std::string name = word.where.path.substr(word.where.path.rfind('/') + 1);
+      report.at(word, {name, "one of " + list_text(field->values), quote(*word)}).fix = "write one of them";
+    }
+  }
+}
+
 /// Arguments of the SDKs: some go into the request as they are, of others the SDK reads the members.
 void sdk_types(const CheckInput& in, Report& report) {
   using enum RequestField::Type;
@@ -367,6 +383,7 @@ void sdk_types(const CheckInput& in, Report& report) {
   static constexpr RequestField::Type kSwitch[] = {Boolean};
   const Node& root = in.job.root();
   const bool v3 = in.job.kind == JobKind::ModelTrainer;
+  words_of_channels(in, report);
   for (const ArgumentTypes& row : v3 ? in.limits.model_trainer_types : in.limits.estimator_types) {
     for (const std::string& argument : row.arguments) expect(&root, argument, row.types, report);
   }
