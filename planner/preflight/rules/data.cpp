@@ -25,8 +25,14 @@ void input_mode(const CheckInput& in, Report& report) {
   });
 }
 
-void fast_file_type(const CheckInput& in, Report& report) {
+void mode_of_manifest(const CheckInput& in, Report& report) {
   for (const JobChannel& c : in.job.channels) {
+    if (c.s3_type.is("AugmentedManifestFile") && mode_of(in, c) == "File") {
+      Finding& finding = report.at(c.s3_type, {*c.s3_type});
+      finding.message = "an augmented manifest is read in Pipe mode alone, not in File mode";
+      finding.fix = "set the channel's input mode to Pipe";
+      finding.source = kApi;
+    }
     if (mode_of(in, c) == "FastFile" && c.s3_type &&
         (*c.s3_type == "ManifestFile" || *c.s3_type == "AugmentedManifestFile")) {
       report.at(c.s3_type, {*c.s3_type});
@@ -107,8 +113,9 @@ void replicated(const CheckInput& in, Report& report) {
 constexpr Rule kDataRules[] = {
     {"C182", Severity::Error, "Input mode", "the mode is not File, Pipe or FastFile", "{} is no input mode",
      "write File, FastFile or Pipe", kApi, kSubmitted, Need::Nothing, input_mode},
-    {"C183", Severity::Error, "FastFile of a manifest", "FastFile with a manifest", "FastFile reads prefixes, not a {}",
-     "use S3Prefix, or File mode", kDocs, kSubmitted, Need::Nothing, fast_file_type},
+    {"C183", Severity::Error, "Mode of a manifest", "FastFile with a manifest, or File with an augmented one",
+     "FastFile reads prefixes, not a {}", "use S3Prefix, or File mode (Pipe of an augmented manifest)", kDocs,
+     kSubmitted, Need::Nothing, mode_of_manifest},
     {"C184", Severity::Error, "Readers of a pipe", "Pipe mode with more than one process a node",
      "{} processes of a node would read one pipe, and a pipe has one reader",
      "use FastFile, or a channel for every process", kDocs, kSubmitted, Need::Nothing, pipe_readers},
