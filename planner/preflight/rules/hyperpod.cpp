@@ -112,11 +112,11 @@ void pod_devices(const CheckInput& in, Report& report) {
     report.at(*in.job.pod_resources, {"no accelerator"});
   }
   const Node* efa = requested(in.job, "vpc.amazonaws.com/efa");
-  const std::optional<std::int64_t> links = efa == nullptr ? std::nullopt : integer_of(*efa);
+  const std::int64_t links = efa == nullptr ? 0 : integer_of(*efa).value_or(0);
   const bool has_efa = type->network.kind == NetworkKind::Efa;
   const std::int64_t most = has_efa ? std::max(1, type->network.interfaces) : 0;
-  if (links && *links > most) {
-    report.at(*efa, {fmt::format("{} EFA interfaces of {}, which has {}", *links, type->name, most)});
+  if (links > most) {
+    report.at(*efa, {fmt::format("{} EFA interfaces of {}, which has {}", links, type->name, most)});
   }
 }
 
