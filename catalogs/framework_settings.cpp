@@ -122,17 +122,19 @@ void read_shared_rows(ObjectReader& reader, const std::vector<SettingSection>& b
   }
 }
 
-SettingSection read_section(const JsonValue& value, const std::vector<SettingSection>& before, Diagnostics& out) {
+SettingSection read_section(const JsonValue& value, const std::vector<SettingSection>& before, bool& by_configuration,
+                            Diagnostics& out) {
   ObjectReader reader(value, out);
   SettingSection section;
   section.path = reader.string("path");
   section.reader = read_enum(reader, "reader", kReaders);
   section.unknown = read_enum(reader, "unknown", kUnknown);
   section.takes_auto = reader.optional_bool("auto").value_or(false);
-  reader.ignore("sharing");
+  if (reader.optional_bool("sharing").value_or(false) && section.path.starts_with(':')) by_configuration = true;
   section.same = texts(reader, "same");
   section.when = texts(reader, "when");
   section.open_when = texts(reader, "open_when");
+  section.off = reader.optional_string("off").value_or("");
   read_shared_rows(reader, before, section);
   for (const JsonValue& row : reader.array("fields")) section.settings.push_back(read_setting(row, out));
   reader.finish();
@@ -150,7 +152,7 @@ FrameworkTable read_table(const JsonValue& document, Diagnostics& out) {
   table.source = reader.string("source");
   table.as_of = reader.string("as_of");
   for (const JsonValue& section : reader.array("sections")) {
-    table.sections.push_back(read_section(section, table.sections, out));
+    table.sections.push_back(read_section(section, table.sections, table.by_configuration, out));
   }
   reader.finish();
   return table;

@@ -75,6 +75,7 @@ struct SettingSection {
   std::vector<std::string> same;       ///< other paths that it is the section of
   std::vector<std::string> when;       ///< of the whole file, where it has one of these keys
   std::vector<std::string> open_when;  ///< unknown keys may be right, where the file has one of these
+  std::string off;                     ///< the switch in it that, where it is false, lets every other value pass
   std::vector<FrameworkSetting> settings;
 
   [[nodiscard]] const FrameworkSetting* find(std::string_view name) const;
@@ -86,6 +87,8 @@ struct FrameworkTable {
   std::string version;  ///< newest that was read
   std::string source, as_of;
   std::vector<SettingSection> sections;
+  /// Sections are those of one configuration of several, whose name stands behind a colon: `policy:grpo`.
+  bool by_configuration = false;
 
   [[nodiscard]] const SettingSection* find(std::string_view path) const;
 };

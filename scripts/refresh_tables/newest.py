@@ -8,7 +8,7 @@ import tarfile
 import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# What is read, and the packages that it stands in. Megatron-LM's arguments are in no package.
+# What is read, and the packages that it stands in. Megatron-LM's arguments are in no package, nor is NeMo-RL.
 PACKAGES = {
     "deepspeed": ("deepspeed",),
     "sagemaker": ("botocore",),

@@ -31,6 +31,7 @@ class Section:
     sharing: bool = False  # with others of its kind that are equal
     open_when: list = dataclasses.field(default_factory=list)  # other keys may be right, where it has one of these
     like: str | None = None  # the section whose rows it shares
+    off: str | None = None  # the switch in it that, where it is false, lets every other value pass
 
     def add(self, name: str, **members) -> None:
         if any(is_repr(word) for word in members.get("values") or ()):
@@ -111,6 +112,7 @@ def laid_over(old: dict | None, table: Table) -> dict:
     version = table.version if newer else old["version"]
     sections = {path: {"path": path, "reader": s.reader, "unknown": s.unknown, "auto": s.auto, "when": s.when,
                        "open_when": s.open_when, **({} if s.like is None else {"like": s.like}),
+                       **({} if s.off is None else {"off": s.off}),
                        "sharing": s.sharing, "fields": {row["name"]: sorted_row(row) for row in s.fields}}
                 for s in table.sections for path in (s.path, *s.same)}
     for section in expanded((old or {}).get("sections", [])):
@@ -152,7 +154,7 @@ def text_of(document: dict) -> str:
         if section.get("auto"):
             members["auto"] = True
         members.update({key: section[key] for key in ("sharing", "same", "when", "open_when") if section.get(key)})
-        members.update({key: section[key] for key in ("like", "names") if key in section})
+        members.update({key: section[key] for key in ("like", "names", "off") if key in section})
         start = json.dumps(members)[:-1]
         rows = ",\n".join("      " + json.dumps(row) for row in section["fields"])
         sections.append(f'    {start}, "fields": [\n{rows}\n    ]}}')

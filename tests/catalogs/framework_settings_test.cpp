@@ -27,7 +27,7 @@ TEST(FrameworkTables, AreThoseOfEveryFramework) {
     EXPECT_FALSE(table.version.empty() || table.source.empty()) << table.framework;
     EXPECT_EQ(table.as_of.size(), 10U) << table.framework;
   }
-  EXPECT_THAT(names, ElementsAre("accelerate", "axolotl", "deepspeed", "hyperpod-job", "llama-factory", "megatron",
+  EXPECT_THAT(names, ElementsAre("accelerate", "axolotl", "deepspeed", "hyperpod-job", "llama-factory", "megatron", "nemo-rl",
                                  "torchtitan", "torchtune", "trl", "verl"));
   EXPECT_EQ(framework_table("nemo"), nullptr);
 }
@@ -39,8 +39,8 @@ TEST(FrameworkTables, LeadToSectionsThatAreThere) {
       for (const FrameworkSetting& s : section.settings) {
         EXPECT_TRUE(names.insert(s.name).second) << table.framework << ' ' << section.path << ' ' << s.name;
         EXPECT_FALSE(s.types.empty()) << table.framework << ' ' << s.name;
-        // verl's are of the configuration that the section around them is of.
-        const std::string variant = table.framework == "verl" ? section.path.substr(section.path.find(':')) : "";
+        // Some are of the configuration that the section around them is of.
+        const std::string variant = table.by_configuration ? section.path.substr(section.path.find(':')) : "";
         const std::string path = s.section + variant;
         if (!s.section.empty()) EXPECT_NE(table.find(path), nullptr) << table.framework << ' ' << path;
         if (s.section_of.empty()) continue;
@@ -88,8 +88,8 @@ TEST(FrameworkCombinations, SayWhatAndWhatToDo) {
   }
 }
 
-/// In one of verl's configurations, or in a part that its table knows and does not describe.
-bool is_of_verl(const FrameworkTable& table, const std::string& path) {
+/// In one of a table's configurations, or in a part that it knows and does not describe.
+bool is_of_configuration(const FrameworkTable& table, const std::string& path) {
   const std::size_t dot = path.rfind('.');
   const std::string part = dot == std::string::npos ? "" : path.substr(0, dot);
   const std::string name = path.substr(dot + 1);  // npos + 1 is 0
@@ -99,7 +99,7 @@ bool is_of_verl(const FrameworkTable& table, const std::string& path) {
     if (section.find(name) != nullptr) return true;
     described = true;
   }
-  return !described && !part.empty() && is_of_verl(table, part);
+  return !described && !part.empty() && is_of_configuration(table, part);
 }
 
 /// A condition about a setting that no table knows can never hold.
@@ -107,7 +107,7 @@ TEST(FrameworkCombinations, AskForSettingsOfTheTables) {
   for (const FrameworkCombinations& file : all_framework_combinations()) {
     const FrameworkTable& table = *framework_table(file.framework);
     const auto known = [&](const std::string& path) {
-      if (table.framework == "verl") return is_of_verl(table, path);
+      if (table.by_configuration) return is_of_configuration(table, path);
       const std::size_t dot = path.rfind('.');
       const SettingSection* section = table.find(dot == std::string::npos ? "" : path.substr(0, dot));
       if (section == nullptr) {  // its section hangs on a type, or it stands in an object that is handed on

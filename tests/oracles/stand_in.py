@@ -4,12 +4,16 @@ Their modules import torch for types and constants, and check settings in plain 
 import and every attribute of the packages that it is given, and computes nothing.
 """
 
+import ast
 import importlib.abc
 import importlib.machinery
 import importlib.metadata
+import importlib.util
 import os
+import pathlib
 import sys
 import types
+import typing
 
 TORCH = "2.10.0"  # as in the newest container of the catalog
 
@@ -106,3 +110,81 @@ def axolotl() -> None:
     from transformers.utils import import_utils
 
     import_utils.is_torch_npu_available = lambda: False
+
+
+class Plain(ast.NodeTransformer):
+    """A module's imports, classes, functions and values without what it runs at once, and functions without annotations
+    and defaults: those speak of packages that are stand-ins. What still fails is left out."""
+
+    KEPT = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)
+
+    def visit_Module(self, node):
+        node.body = [self.guarded(self.visit(one)) for one in node.body if isinstance(one, self.KEPT)]
+        return node
+
+    def visit_FunctionDef(self, node):
+        arguments = node.args
+        rest = [one for one in (arguments.vararg, arguments.kwarg) if one is not None]
+        for one in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *rest]:
+            one.annotation = None
+        arguments.defaults = [ast.Constant(None) for _ in arguments.defaults]
+        arguments.kw_defaults = [default and ast.Constant(None) for default in arguments.kw_defaults]
+        node.returns = None
+        return node
+
+    visit_AsyncFunctionDef = visit_FunctionDef
+
+    @staticmethod
+    def guarded(node):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            return node
+        passed = ast.ExceptHandler(type=ast.Name("Exception", ast.Load()), name=None, body=[ast.Pass()])
+        return ast.Try(body=[node], handlers=[passed], orelse=[], finalbody=[])
+
+
+class PlainLoader(importlib.machinery.SourceFileLoader):
+    def source_to_code(self, data, path, *, _optimize=-1):
+        return compile(ast.fix_missing_locations(Plain().visit(ast.parse(data))), path, "exec", dont_inherit=True)
+
+
+class PlainFinder(importlib.abc.MetaPathFinder):
+    """Finds a package's modules in its sources, and loads them plain."""
+
+    def __init__(self, root: pathlib.Path, package: str):
+        self.root, self.package = root, package
+
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] != self.package:
+            return None
+        file = self.root.joinpath(*name.split("."))
+        file = file / "__init__.py" if file.is_dir() else file.with_suffix(".py")
+        if not file.exists():
+            return None
+        return importlib.util.spec_from_file_location(name, file, loader=PlainLoader(name, str(file)))
+
+
+def imported_by(folder: pathlib.Path) -> set:
+    """Names of all packages that the modules of a folder import."""
+    found = set()
+    for file in folder.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom) and not node.level:
+                names = [node.module]
+            found |= {name.split(".")[0] for name in names}
+    return found
+
+
+def nemo_rl(root: pathlib.Path) -> None:
+    """NeMo-RL's configuration classes from its sources. Pydantic, which checks by them, and the readers of YAML are real;
+    before Python 3.12 pydantic wants the dictionaries of typing_extensions."""
+    import hydra  # noqa: F401 - imported before their dependencies may be stand-ins
+    import omegaconf  # noqa: F401
+    import pydantic  # noqa: F401
+    import typing_extensions
+
+    for name in ("TypedDict", "NotRequired", "Required"):
+        setattr(typing, name, getattr(typing_extensions, name))
+    real = {"nemo_rl", "hydra", "omegaconf", "pydantic", "typing_extensions", "yaml", *sys.stdlib_module_names}
+    replace(*(imported_by(root / "nemo_rl") - real))
+    sys.meta_path.insert(0, PlainFinder(root, "nemo_rl"))
