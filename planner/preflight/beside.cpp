@@ -12,6 +12,7 @@
 #include "planner/export/target.hpp"
 #include "planner/preflight/fields.hpp"
 #include "planner/preflight/job_folder.hpp"
+#include "planner/preflight/nemo_rl_configuration.hpp"
 #include "planner/preflight/predict.hpp"
 
 namespace smplan {
@@ -178,6 +179,7 @@ void read_named_split(Job& job) {
 void read_beside(Job& job, const std::string& given) {
   std::error_code none;
   if (!fs::is_regular_file(job.file, none)) return;
+  read_inherited(job);
   const fs::path whole = given.empty() ? folder_of(job.file) : fs::path(given);
   // Before the job takes what others say: each file speaks for itself.
   if (!whole.empty()) job.folder = std::make_shared<const JobFolder>(read_job_folder(whole, job));

@@ -10,6 +10,7 @@
 #include "base/words.hpp"
 #include "planner/preflight/fields.hpp"
 #include "planner/preflight/job_command.hpp"
+#include "planner/preflight/nemo_rl_configuration.hpp"
 #include "planner/preflight/verl_configuration.hpp"
 
 namespace smplan {
@@ -181,13 +182,13 @@ bool ends_with_any(std::string_view text, std::initializer_list<std::string_view
 
 /// Kinds that are files or command lines.
 bool also_command(JobKind kind) {
-  return kind == JobKind::Trl || kind == JobKind::Verl || kind == JobKind::LlamaFactory;
+  return kind == JobKind::Trl || kind == JobKind::Verl || kind == JobKind::LlamaFactory || kind == JobKind::NemoRl;
 }
 
 /// A line of a shell, which as YAML would be a text.
 bool starts_command(std::string_view text) {
-  constexpr std::array<std::string_view, 5> kPrograms = {"trl ", "accelerate launch ", "python -m ", "python3 -m ",
-                                                         "llamafactory-cli "};
+  constexpr std::array<std::string_view, 6> kPrograms = {"trl ",        "accelerate launch ", "python -m ",
+                                                         "python3 -m ", "llamafactory-cli ",  "uv run "};
   text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
   return std::any_of(kPrograms.begin(), kPrograms.end(), [&](std::string_view p) { return text.starts_with(p); });
 }
@@ -297,6 +298,15 @@ bool starts_torchrun(const Node& arguments) {
   return arguments.has("nproc-per-node") && !megatron;
 }
 
+Job job_from(JobKind kind, const std::string& name, Node document) {
+  Job job;
+  job.kind = kind;
+  job.file = name;
+  job.document = std::make_shared<const Node>(std::move(document));
+  names_of(kind).read(job.root(), job);
+  return job;
+}
+
 /// `a, b or c`.
 std::string listed(const std::vector<std::string>& names) {
   std::string out;
@@ -342,6 +352,7 @@ Syntax syntax_of(std::optional<JobKind> kind, std::string_view file, std::string
 
 std::optional<JobKind> detect_kind(const Node& document, Syntax syntax) {
   if (syntax == Syntax::Arguments || document.is_array()) {
+    if (starts_nemo_rl(document)) return JobKind::NemoRl;
     if (has_overrides(document)) return JobKind::Verl;
     if (starts_torchrun(document)) return JobKind::Torchrun;
     if (starts_llama_factory(document)) return JobKind::LlamaFactory;
@@ -409,16 +420,18 @@ Result<Job> read_job(std::string_view text, std::string_view file, std::optional
   if (arguments && kind == JobKind::LlamaFactory) document = as_file(std::move(*document));
   // A command may give what a file leaves out.
   if (kind == JobKind::Verl) document->open = document->plus < 0 || !verl_configuration(*document).whole;
-  Job job;
-  job.kind = *kind;
-  job.file = name;
-  job.document = std::make_shared<const Node>(std::move(*document));
-  names_of(*kind).read(job.root(), job);
+  if (kind == JobKind::NemoRl) document->open = document->open || !nemo_rl_configuration(*document).whole;
+  Job job = job_from(*kind, name, std::move(*document));
   if (syntax == Syntax::Arguments) {
     read_job_command(job.root(), job.root().where, job.command);
     read_script_lines(text, job);
   }
   return job;
+}
+
+Job reread_job(const Job& job, Node document) {
+  if (job.kind == JobKind::NemoRl) document.open = document.open || !nemo_rl_configuration(document).whole;
+  return job_from(job.kind, job.file, std::move(document));
 }
 
 }  // namespace smplan

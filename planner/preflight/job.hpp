@@ -269,5 +269,7 @@ Syntax syntax_of(std::optional<JobKind> kind, std::string_view file, std::string
 
 /// Text to job. `kind` nullopt: guess. Fails on syntax, on a root that is no object, on an unknown kind.
 Result<Job> read_job(std::string_view text, std::string_view file, std::optional<JobKind> kind);
+/// The same job of another document: what its file goes on from was laid below it.
+Job reread_job(const Job& job, Node document);
 
 }  // namespace smplan

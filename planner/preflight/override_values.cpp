@@ -95,6 +95,7 @@ class Values {
     const auto parts = parts_of(text.substr(1, text.size() - 2), ',');
     if (!parts) return scalar(text, where);
     Node node = made(Node::Kind::Object, where);
+    node.braces = true;
     for (const std::string_view part : *parts) {
       const std::size_t colon = part.find(':');
       if (colon == std::string_view::npos) return scalar(text, where);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/words.hpp"
+#include "planner/preflight/nemo_rl_configuration.hpp"
 #include "planner/preflight/node.hpp"
 #include "planner/preflight/override_values.hpp"
 #include "planner/preflight/shell_words.hpp"
@@ -14,13 +15,15 @@ namespace {
 /// A program that takes Hydra's overrides, or one of them that only verl has.
 bool takes_overrides(const std::vector<ShellWord>& words) {
   return std::any_of(words.begin(), words.end(), [](const ShellWord& word) {
-    return word.text.starts_with("verl.") || word.text.find("actor_rollout_ref.") != std::string::npos;
+    return word.text.starts_with("verl.") || word.text.find("actor_rollout_ref.") != std::string::npos ||
+           !nemo_rl_program(word.text).empty();
   });
 }
 
-/// `verl.trainer.main_ppo`, `verl/trainer/main_ppo.py`.
-bool is_program_of_verl(std::string_view word) {
-  return word.starts_with("verl.") || (word.ends_with(".py") && word.find("verl/") != std::string_view::npos);
+/// `verl.trainer.main_ppo`, `verl/trainer/main_ppo.py`, NeMo-RL's `examples/run_grpo.py`.
+bool is_program(std::string_view word) {
+  return word.starts_with("verl.") || (word.ends_with(".py") && word.find("verl/") != std::string_view::npos) ||
+         !nemo_rl_program(word).empty();
 }
 
 /// Variables that a script sets before it uses them, by plain words (`TP=4`). Nothing else of a shell is expanded.
@@ -142,9 +145,11 @@ class ArgumentTree {
     std::string_view path = word.text;
     const std::size_t plus = std::min(path.find_first_not_of('+'), path.size());
     path.remove_prefix(plus);
-    const std::size_t equals = path.find('=');
-    if (equals == std::string_view::npos || plus > 2) return false;
-    const std::string_view value = path.substr(equals + 1);
+    const bool removes = plus == 0 && path.starts_with('~');
+    if (removes) path.remove_prefix(1);
+    const std::size_t equals = std::min(path.find('='), path.size());
+    if ((equals == path.size() && !removes) || plus > 2) return false;
+    const std::string_view value = removes ? "null" : path.substr(equals + 1);
     path = path.substr(0, equals);
     if ((!started && path.find('.') == std::string_view::npos) ||
         std::count(path.begin(), path.end(), '.') >= kMaxJobDepth / 2) {
@@ -161,6 +166,7 @@ class ArgumentTree {
     Node* node = &root;
     for (const std::string_view name : names) node = &member(*node, name, word.line, static_cast<int>(plus));
     Node given = override_value(value, {node->where.path, word.line}, node->plus);
+    given.removed = removes;
     // A word for a whole part chooses its file (`engine=megatron`); what was set in it stays.
     if (node->is_object() && given.is_string()) {
       node->text = given.text;
@@ -299,7 +305,7 @@ class ScriptReader {
   bool assigns_ = false, set_ = false, exports_ = false;
 };
 
-/// Words of a script that starts verl, whose overrides stand behind the program or in arrays, into a tree.
+/// Words of a script that starts verl or NeMo-RL, whose overrides stand behind the program or in arrays, into a tree.
 class OverrideReader {
  public:
   explicit OverrideReader(ArgumentTree& tree) : tree_(tree) { tree_.root.plus = 0; }
@@ -330,7 +336,7 @@ class OverrideReader {
     // A variable that is empty here is filled where this reader does not look.
     if (whole.text.ends_with('=') && !word.text.ends_with('=')) whole.text = word.text;
     if (whole.text == "$@" || whole.text == "$*") tree_.root.open = true;
-    const bool program = is_program_of_verl(whole.text);
+    const bool program = is_program(whole.text);
     started_ = started_ || program;
     if (program) tree_.root.text += (tree_.root.text.empty() ? "" : " ") + whole.text;
     const bool plain_names = (started_ && !word.first) || array_;

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "base/words.hpp"
+#include "planner/preflight/nemo_rl_configuration.hpp"
 #include "planner/preflight/tool_settings.hpp"
 
 namespace smplan {
@@ -170,9 +171,12 @@ void read_nemo_rl(const Node& root, Job& job) {
     job.reinforcement = {};
   }
   read_devices_of_others(root, job);
-  if (!root.has("defaults")) otherwise(s.recompute, "none", root.where);
+  if (nemo_rl_configuration(root).whole) otherwise(s.recompute, "none", root.where);
   finish_tool(root, job);
   if (const Node* base = root.find("defaults"); base != nullptr && !base->is_null()) state_unread_base(*base, job);
+  if (root.plus < 0 || nemo_rl_configuration(root).whole) return;
+  const Node* file = root.find("config");
+  state_unread_base(file == nullptr ? root : *file, job);
 }
 
 }  // namespace smplan

@@ -146,10 +146,27 @@ void generation_batch(const CheckInput& in, Report& report) {
   }
 }
 
+/// NeMo-RL cuts a step's answers into whole batches. Source: NVIDIA-NeMo/RL 7ea279a, nemo_rl/distributed/
+/// batched_data_dict.py (shard_by_batch_size), and nemo_rl/algorithms/grpo.py (setup).
+void answers_of_step(const CheckInput& in, Report& report) {
+  const JobReinforcement& r = in.job.reinforcement;
+  const Count& global = in.job.strategy.global_batch;
+  if (in.job.kind != JobKind::NemoRl || !r.prompts || !r.samples || !global || *global < 1) return;
+  const std::int64_t answers = times(*r.prompts, *r.samples);
+  const std::string of_step = count_text(answers) + " answers of a step";
+  const Node* one_batch = in.job.root().at({"loss_fn", "force_on_policy_ratio"});
+  if (one_batch != nullptr && truth_of(*one_batch) == true && answers != *global) {
+    report.at(global, {count_text(*global), "the " + of_step + ", which force_on_policy_ratio asks for"});
+  } else if (answers % *global != 0) {
+    report.at(global, {count_text(*global), "a part of the " + of_step});
+  }
+}
+
 void batch(const CheckInput& in, Report& report) {
   const JobStrategy& s = in.job.strategy;
   unstated_micro_batch(in, report);
   generation_batch(in, report);
+  answers_of_step(in, report);
   if (s.by_tokens.is(true) || !s.global_batch || !s.micro_batch || *s.micro_batch < 1) return;
   const std::int64_t global = *s.global_batch;
   const auto data = data_ranks(in);
@@ -165,6 +182,49 @@ void batch(const CheckInput& in, Report& report) {
   } else if (global % micro != 0) {
     report.at(s.global_batch, {count_text(global), "a multiple of micro-batch " + count_text(*s.micro_batch) + ranks});
   }
+}
+
+/// Of a member of the rollout's settings: 1 where nothing is said, nothing where it is not known.
+std::optional<std::int64_t> ranks_of(const Node* settings, std::string_view name) {
+  const Node* node = settings == nullptr ? nullptr : settings->find(name);
+  if (node == nullptr || node->is_null()) return 1;
+  return integer_of(*node);
+}
+
+/// Devices of one engine; nothing where they are not known, or are not counted this way.
+std::optional<std::int64_t> engine_ranks(const Job& job) {
+  if (!job.reinforcement.rollout_tensor || *job.reinforcement.rollout_tensor < 1) return std::nullopt;
+  const bool verl = job.kind == JobKind::Verl;
+  const Node* settings =
+      verl ? job.root().at({"actor_rollout_ref", "rollout"}) : job.root().at({"policy", "generation", "vllm_cfg"});
+  const Node* apart = verl && settings != nullptr ? settings->at({"disaggregation", "enabled"}) : nullptr;
+  if (apart != nullptr && truth_of(*apart) != false) return std::nullopt;
+  if (!verl && !job.reinforcement.rollout_engine.is("vllm")) return std::nullopt;
+  const auto pipeline = ranks_of(settings, verl ? "pipeline_model_parallel_size" : "pipeline_parallel_size");
+  const auto data = verl ? ranks_of(settings, "data_parallel_size") : std::optional<std::int64_t>(1);
+  if (!pipeline || !data || *pipeline < 1 || *data < 1) return std::nullopt;
+  return times(times(*job.reinforcement.rollout_tensor, *pipeline), *data);
+}
+
+/// Devices that generate; nothing where they are not known.
+std::optional<std::int64_t> generating(const Job& job) {
+  const JobReinforcement& r = job.reinforcement;
+  if (job.kind == JobKind::Verl && r.placement.stated && !r.placement.is("colocated")) return std::nullopt;
+  const Node* apart = job.root().at({"policy", "generation", "colocated", "enabled"});
+  if (r.not_training.stated) {
+    // Those of a teacher or a reward model generate nothing.
+    const bool engines = apart != nullptr && r.not_training.where == apart->where;
+    return engines && r.not_training ? std::optional(*r.not_training) : std::nullopt;
+  }
+  const JobStrategy& s = job.strategy;
+  return s.nodes && s.devices_per_node ? std::optional(times(*s.nodes, *s.devices_per_node)) : std::nullopt;
+}
+
+void rollout_engines(const CheckInput& in, Report& report) {
+  const auto engine = engine_ranks(in.job);
+  const auto devices = generating(in.job);
+  if (!engine || !devices || *devices < 1 || *devices % *engine == 0) return;
+  report.at(in.job.reinforcement.rollout_tensor, {count_text(*engine), count_text(*devices)});
 }
 
 void data_degree(const CheckInput& in, Report& report) {
@@ -399,6 +459,12 @@ constexpr Rule kPlanRules[] = {
      "data x tensor x pipeline x context is not the number of ranks, or the ranks of experts do not divide it",
      "{} {} the {} ranks", "choose degrees whose product is the number of accelerators",
      "Megatron-LM d98e8a6 arguments.py; TorchTitan v0.2.2 parallel_dims.py", kSplit, Need::Nothing, world_size},
+    {"C235", Severity::Error, "Rollout engines",
+     "engines that generate answers, of so many tensor, pipeline and data ranks each, do not divide the devices that "
+     "generate",
+     "an engine of {} devices does not divide the {} that generate", "choose ranks that divide the devices",
+     "verl 0.9.1, workers/engine_workers.py; NVIDIA-NeMo/RL 7ea279a, nemo_rl/models/generation/vllm/vllm_generation.py",
+     one(JobKind::Verl) | one(JobKind::NemoRl), Need::Nothing, rollout_engines},
     {"C132", Severity::Error, "Batch",
      "the global batch is not micro-batch x data ranks x accumulation, or GRPO's generation batch holds no whole "
      "groups",

@@ -8,6 +8,7 @@
 
 #include "base/words.hpp"
 #include "catalogs/framework_settings.hpp"
+#include "planner/preflight/nemo_rl_configuration.hpp"
 #include "planner/preflight/rules/setting_values.hpp"
 #include "planner/preflight/rules/tools.hpp"
 #include "planner/preflight/verl_configuration.hpp"
@@ -62,8 +63,10 @@ std::string trl_command(const Node& root) {
 /// Hydra's overrides, made a tree.
 bool has_overrides(const Job& job) { return job.root().plus >= 0; }
 
-/// Of verl's configuration and its engine, as the table names them. The engine's parts are left out where it is none.
+/// Of the configuration, for verl with its engine, as the table names them. The engine's parts are left out where it is
+/// none.
 std::string variant_of(const FrameworkTable& table, const Job& job) {
+  if (job.kind == JobKind::NemoRl) return nemo_rl_configuration(job.root()).name;
   if (job.kind != JobKind::Verl) return {};
   const VerlConfiguration found = verl_configuration(job.root());
   if (found.name.empty() || found.engine.empty()) return found.name;
@@ -74,6 +77,7 @@ std::string variant_of(const FrameworkTable& table, const Job& job) {
 
 /// The section of the whole file: accelerate has one for each of its environments, others by the keys of a file.
 const SettingSection* root_section(const FrameworkTable& table, const Job& job) {
+  if (job.kind == JobKind::NemoRl) return table.find(":" + nemo_rl_configuration(job.root()).name);
   if (job.kind == JobKind::Verl) return table.find(":" + verl_configuration(job.root()).name);
   for (const SettingSection& section : table.sections) {
     if (has_one_of(job.root(), section.when)) return &section;
@@ -107,18 +111,26 @@ struct Place {
   const FrameworkTable& table;
   const SettingSection& section;
   const Node& object;
-  std::string variant;  ///< of verl's configurations
+  std::string variant;  ///< of several configurations
+  bool inside_off = false;
 };
+
+/// The part is switched off, or may be, or is inside of one: nothing else in it is asked.
+bool is_off(const Place& place) {
+  if (place.inside_off || place.section.off.empty()) return place.inside_off;
+  const Node* on = place.object.find(place.section.off);
+  return on != nullptr && truth_of(*on) != true;
+}
 
 /// The section of an object that is a member, or stands in its list; nullptr where the table does not describe it.
 const SettingSection* section_of(const Place& place, const Node& object, const FrameworkSetting& setting) {
-  const auto& [table, section, around, variant] = place;
+  const auto& [table, section, around, variant, inside_off] = place;
   if (!setting.section.empty() && !setting.section_of.empty()) {
     const std::string path = chosen_path(object, setting);
     const SettingSection* own = table.find(path);
     return own != nullptr ? own : table.find(without_private(path));
   }
-  if (!setting.section.empty() && table.framework == "verl") return table.find(setting.section + ":" + variant);
+  if (!setting.section.empty() && table.by_configuration) return table.find(setting.section + ":" + variant);
   if (!setting.section.empty()) return table.find(setting.section);
   if (setting.section_of.empty()) return nullptr;
   const Node* chosen = around.find(setting.section_of);
@@ -150,7 +162,7 @@ void each_object(const Place& place, const std::function<void(const Place&)>& vi
     if (!setting->last.empty() && place.table.framework == "verl") continue;
     for (const Node* object : objects_of(member, *setting)) {
       const SettingSection* inner = section_of(place, *object, *setting);
-      if (inner != nullptr) each_object({place.table, *inner, *object, place.variant}, visit);
+      if (inner != nullptr) each_object({place.table, *inner, *object, place.variant, is_off(place)}, visit);
     }
   }
 }
@@ -303,7 +315,8 @@ void unknown_member(const Place& place, const Node& member, const std::string& n
   const std::vector<std::string> known = names_of(place.section);
   const std::string slip = slip_of(name, known);
   // Hydra refuses what its file does not have, unless a plus adds it.
-  const bool refused = place.section.unknown == UnknownKey::Refused || member.plus == 0;
+  const bool lacks = member.plus == 0 && place.table.framework == "verl";
+  const bool refused = place.section.unknown == UnknownKey::Refused || lacks;
   const bool options = place.section.reader == SettingReader::Argparse;
   if (options && !is_option_name(name)) return;
   // Sections of the user's own are common where nobody refuses them.
@@ -315,7 +328,8 @@ void unknown_member(const Place& place, const Node& member, const std::string& n
   if (!near.empty()) finding.fix = "did you mean " + near.front() + "?";
   const std::string others = is_command(place.section, place.table) ? commands_with(name, place.table) : "";
   if (!others.empty()) finding.fix = "delete it: it is a setting of " + others;
-  const std::string engine = place.variant.empty() ? std::string() : engine_with(place, name);
+  const bool engines = place.table.framework == "verl" && !place.variant.empty();
+  const std::string engine = engines ? engine_with(place, name) : std::string();
   if (!engine.empty()) {
     const std::string_view choice = place.variant.starts_with("sft") ? "engine" : "model_engine";
     finding.fix = fmt::format("choose the engine that has it: {}={}", choice, engine);
@@ -419,6 +433,15 @@ bool is_of_launcher(std::string name, const SettingSection* launcher) {
   return launcher != nullptr && launcher->find(name) != nullptr;
 }
 
+/// An override and the whole file that it changes do not fit.
+bool is_wrong_sign(const Node& member) {
+  if (member.plus < 0 || member.under == Node::Under::Unknown) return false;
+  const bool part = member.is_object() || member.is_array();
+  if (member.removed) return member.under != Node::Under::Value;
+  if (member.plus == 0) return member.under == Node::Under::Nothing;
+  return member.plus == 1 && member.under == Node::Under::Value && !part;
+}
+
 }  // namespace
 
 void unknown_settings(const CheckInput& in, Report& report) {
@@ -436,6 +459,7 @@ void unknown_settings(const CheckInput& in, Report& report) {
       if (is_of_older_version(place, name) || (options && is_abbreviated(place, name))) continue;
       if (has_overrides(in.job) && (member.plus < 0 || lacks_plus(place, member))) continue;
       if (place.table.framework == "verl" && is_of_hydra(place, member)) continue;
+      if (is_wrong_sign(member) || (member.key == "defaults" && place.object.where.path.empty())) continue;
       // Whole sections may come with --job.custom_config_module on the command line.
       const bool section = place.section.path.empty() && in.job.kind == JobKind::TorchTitan && member.is_object();
       if (section && slip_of(name, names_of(place.section)).empty() && !misspells_absent(name, place)) continue;
@@ -451,8 +475,46 @@ void unknown_settings(const CheckInput& in, Report& report) {
   });
 }
 
+namespace {
+
+/// Every override whose sign does not fit what its file has; below one there are no others.
+void each_wrong_sign(const Node& object, const std::function<void(const Node& around, const Node&)>& visit) {
+  for (const Node& member : object.items) {
+    if (is_wrong_sign(member)) {
+      visit(object, member);
+    } else {
+      each_wrong_sign(member, visit);
+    }
+  }
+}
+
+/// Of a command line whose file is known.
+void signs_beside_file(const CheckInput& in, Report& report) {
+  each_wrong_sign(in.job.root(), [&](const Node& around, const Node& member) {
+    const bool adds = member.plus == 1;
+    std::vector<std::string> known;
+    for (const Node& other : around.items) {
+      if (&other != &member && other.plus < 0) known.push_back(other.key);
+    }
+    const auto near = nearest_names(member.key, known, 1);
+    Finding& finding =
+        report.at(member, {member.key, adds             ? "in the file already: a plus adds what is not there"
+                                       : member.removed ? "not in the file: there is nothing to take away"
+                                                        : "not in the file: Hydra sets what is there, and adds what a "
+                                                          "plus is before"});
+    finding.fix = adds             ? "write it without the plus"
+                  : !near.empty()  ? "did you mean " + near.front() + "?"
+                  : member.removed ? "drop the override"
+                                   : "write a plus before it";
+    finding.source = "hydra-core 1.3.2, _internal/config_loader_impl.py, as NeMo-RL calls it (nemo_rl/utils/config.py)";
+  });
+}
+
+}  // namespace
+
 void wrong_signs(const CheckInput& in, Report& report) {
   if (!has_overrides(in.job)) return;
+  if (in.job.kind == JobKind::NemoRl) return signs_beside_file(in, report);
   each_object(in, [&](const Place& place) {
     for (const Node& member : place.object.items) {
       const FrameworkSetting* setting = place.section.find(member.key);
@@ -485,7 +547,8 @@ bool brings_words(const Job& job) {
 
 /// A word that chooses the file of a whole part: `engine=megatron`.
 bool chooses_part(const Place& place, const Node& member, const FrameworkSetting& setting) {
-  return member.plus >= 0 && member.is_string() && setting.is(Type::Object) && place.object.where.path.empty();
+  return place.table.framework == "verl" && member.plus >= 0 && member.is_string() && setting.is(Type::Object) &&
+         place.object.where.path.empty();
 }
 
 /// Paths of the components that the table has, each behind its section's name and a colon.
@@ -532,8 +595,9 @@ void wrong_settings(const CheckInput& in, Report& report) {
   const bool option = is_command_line(in);
   const bool own_words = brings_words(in.job);
   each_setting(in, [&](const Place& place, const Node& member, const FrameworkSetting& known) {
+    if (is_off(place) && (place.inside_off || known.name != place.section.off)) return;
     if (has_own_rule(place.section, known) || has_one_of(in.job.root(), known.unless)) return;
-    if (chooses_part(place, member, known)) return;
+    if (chooses_part(place, member, known) || member.removed) return;
     FrameworkSetting setting = known;
     if (own_words) setting.values.clear();
     unknown_component(place, member, setting, report);
@@ -549,6 +613,10 @@ void wrong_settings(const CheckInput& in, Report& report) {
     if (!fault) return;
     Finding& finding = report.at(*at, {member.key, fault->expected, shown_value(at == &member ? value : *at)});
     finding.severity = fault->severity;
+    if (in.job.kind == JobKind::NemoRl && value.is_null() && setting.is(Type::String) && !has_overrides(in.job)) {
+      finding.severity = Severity::Warning;
+      finding.message += ": the command line has to give it";
+    }
     finding.source = place.table.source;
     finding.fix = fault->fix.empty() ? "write " + fault->expected : fault->fix;
     if (fault->expected == "a boolean" && fault->severity == Severity::Warning && truth_of(*at) == true) {
@@ -575,9 +643,29 @@ void old_settings(const CheckInput& in, Report& report) {
   });
 }
 
+namespace {
+
+/// A part that lacks one thing, or few of many, is meant to be whole; others are what a command line completes.
+bool is_meant_whole(const Place& place) {
+  if (place.table.framework != "nemo-rl") return true;
+  std::ptrdiff_t needed = 0;
+  std::ptrdiff_t given = 0;
+  for (const FrameworkSetting& setting : place.section.settings) {
+    if (!setting.required) continue;
+    ++needed;
+    given += place.object.has(setting.name) ? 1 : 0;
+  }
+  const std::ptrdiff_t missing = needed - given;
+  return given > 0 && (missing == 1 || given > 4 * missing);
+}
+
+}  // namespace
+
 void missing_settings(const CheckInput& in, Report& report) {
+  if (in.job.kind == JobKind::NemoRl && !nemo_rl_configuration(in.job.root()).whole) return;
   each_object(in, [&](const Place& place) {
     if (place.section.reader == SettingReader::Argparse) return;  // another file, or the command line, may give it
+    if (is_off(place) || !is_meant_whole(place)) return;
     for (const FrameworkSetting& setting : place.section.settings) {
       if (!setting.required || !setting.last.empty()) continue;
       const bool given = std::any_of(place.object.items.begin(), place.object.items.end(),

@@ -10,7 +10,8 @@ namespace smplan {
 /// The kinds of file that have such a table.
 inline constexpr Kinds kFrameworkFiles = kDeepSpeed | kAccelerate | kMegatron | kTorchTitan | one(JobKind::Trl) |
                                          one(JobKind::Axolotl) | one(JobKind::LlamaFactory) | one(JobKind::Torchtune) |
-                                         one(JobKind::Verl) | kHyperpodJob;
+                                         one(JobKind::Verl) | one(JobKind::NemoRl) |
+                                         kHyperpodJob;
 
 /// Keys that the framework does not know.
 void unknown_settings(const CheckInput& in, Report& report);
