@@ -100,7 +100,7 @@ FrameworkSetting read_setting(const JsonValue& value, Diagnostics& out) {
   s.after = reader.optional_string("after").value_or("");
   s.last = reader.optional_string("last").value_or("");
   s.unlisted = reader.optional_bool("unlisted").value_or(false);
-  s.filled = is_filled(reader, out);
+  s.filled = reader.optional_bool("filled").value_or(is_filled(reader, out));
   reader.finish();
   return s;
 }

@@ -44,6 +44,7 @@ struct Node {
   /// Of an override: what the file that it changes has in its place.
   enum class Under : std::uint8_t { Unknown, Nothing, Null, Value };
   Under under = Under::Unknown;
+  bool malformed = false;   ///< an override that Hydra's grammar refuses
   bool removed = false;     ///< by an override (`~a.b`), where null stands then
   bool braces = false;      ///< of an override: an object as it is written, in braces
   int overridden_line = 0;  ///< of an option that stands twice: where the one stood that no longer counts

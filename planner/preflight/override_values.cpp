@@ -58,6 +58,16 @@ std::string without_underscores(std::string_view text) {
   return out;
 }
 
+/// A word without quotes that Hydra's grammar refuses: an equals sign, commas outside of brackets, what does not close.
+/// What a shell fills in, functions (`choice(1,2)`) and whatever else is written in it are not judged. Source:
+/// hydra-core 1.3.2, grammar/OverrideLexer.g4.
+bool is_malformed(std::string_view text) {
+  if (text.find_first_of("$`<>()\\") != std::string_view::npos) return false;
+  if (text.find('=') != std::string_view::npos) return true;
+  const auto parts = parts_of(text, ',');
+  return !parts || parts->size() > 1;
+}
+
 class Values {
  public:
   explicit Values(int plus) : plus_(plus) {}
@@ -121,6 +131,7 @@ class Values {
       node.text = text.substr(1, text.size() - 2);
     } else {
       node.text = text;
+      node.malformed = is_malformed(text);
       read_number(node);
     }
     return node;

@@ -156,7 +156,7 @@ class ArgumentTree {
       return false;
     }
     std::vector<std::string_view> names;
-    if (path.empty()) return false;
+    if (path.empty()) return take_nameless(word, started && plus == 0 && !removes);
     while (!path.empty()) {
       const std::size_t end = std::min(path.find('.'), path.size());
       if (!is_shell_name(path.substr(0, end))) return false;
@@ -179,6 +179,16 @@ class ArgumentTree {
   }
 
  private:
+  /// `=5`, which Hydra refuses.
+  bool take_nameless(const ShellWord& word, bool started) {
+    if (!started) return false;
+    Node& node = member(root, "", word.line, 0);
+    node.kind = Node::Kind::String;
+    node.text = word.text;
+    node.malformed = true;
+    return true;
+  }
+
   /// The member of that name, which is made where there is none; a value in its way goes.
   static Node& member(Node& parent, std::string_view name, int line, int plus) {
     if (!parent.is_object()) {

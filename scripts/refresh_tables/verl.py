@@ -297,7 +297,8 @@ class Walk:
                 row.update(types=["number", "string"], values=self.moments, free=["number"])
             if row["values"] and row["types"] == ["any"]:
                 row["types"] = ["string"]
-            section.add(str(key), **row, default=value)
+            unsaid = value not in (None, MISSING) and not table.plain(value) and not str(value).startswith("${")
+            section.add(str(key), **row, default=value, filled=True if unsaid else None)
         for key, field in fields.items():
             if key in tree or key.startswith("_"):
                 continue

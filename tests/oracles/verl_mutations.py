@@ -27,7 +27,7 @@ from omegaconf import OmegaConf
 from spoil import misspelt
 
 SEED = 20261128
-MOST = 360
+MOST = 400
 LEAST_FOUND = 0.9
 PROGRAM = "python3 -m verl.trainer.main_ppo"
 BY_FSDP = {
@@ -79,8 +79,7 @@ ADDED = {
     "critic.enable": [True, False], "algorithm.adv_estimator": ["gae", "rloo", "grpo_passk", "ppo"],
     "actor_rollout_ref.actor.strategy": ["fsdp", "megatron", "deepspeed"], "critic.strategy": ["fsdp", "megatron"],
     "actor_rollout_ref.actor.fsdp_config.fsdp_size": [4], "actor_rollout_ref.actor.megatron.context_parallel_size": [2],
-    "actor_rollout_ref.actor.policy_loss.loss_mode": ["gspo", "gspa", "kl_cov"], "trainer.nnodes": [2],
-    "actor_rollout_ref.actor.kl_loss_type": ["k3", "k3+", "k4"], "algorithm.kl_penalty": ["k1", "full", "kll"],
+    "actor_rollout_ref.actor.policy_loss.loss_mode": ["gspo", "gspa", "kl_cov"],     "actor_rollout_ref.actor.kl_loss_type": ["k3", "k3+", "k4"], "algorithm.kl_penalty": ["k1", "full", "kll"],
     "data.train_batch_size": [64, 100, 1024], "actor_rollout_ref.actor.ppo_mini_batch_size": [1024, 512, 64],
     "critic.ppo_mini_batch_size": [2048], "algorithm.use_kl_in_reward": [True, False],
     "actor_rollout_ref.actor.optim.lr_scheduler_type": ["cosine", "linear"], "algorithm.kl_ctrl.type": ["adaptive", "x"],
@@ -90,6 +89,11 @@ ADDED = {
     "actor_rollout_ref.actor.router_replay.mode": ["R2"], "algorithm.rollout_correction.bypass_mode": [True],
     "actor_rollout_ref.actor.megatron.router_replay.mode": ["R3", "R4"],
     "+actor_rollout_ref.actor.megatron.override_transformer_config.moe_grouped_gemm": [True],
+    "+data.train_files": ["other.parquet"], "~trainer.mine": [None], "~trainer.logger": [None], "~data.mine.more": [None],
+    "trainer.experiment_name": ["a=b", "a,b", "[a", "{a:1", "a:b", "a b", "a/b-c.d+e", "x{", "'a=b'", '"a,b"', "{a:[1}"],
+    "actor_rollout_ref.rollout.gpu_memory_utilization": [1.6, 0, 1.0], "trainer.nnodes": [0, 2, 4],
+    "actor_rollout_ref.rollout.tensor_model_parallel_size": [3, 4, 16],
+    "actor_rollout_ref.rollout.data_parallel_size": [2, 3],
 }
 ODD = ["bogus", "", [], [1], {"a": 1}, 1, 0.5, "2", True]
 # Rules that warn of what an older version takes.
@@ -124,6 +128,10 @@ def word(value) -> str:
     if isinstance(value, str):
         return json.dumps(value) if value == "" or value[0].isdigit() else value
     return "null" if value is None else str(value)
+
+
+def override(path: str, value) -> str:
+    return path if path.startswith("~") else f"{path}={word(value)}"
 
 
 def nested(flat: dict) -> dict:
@@ -191,6 +199,21 @@ def judge_words(config) -> None:
             algorithms.kl_penalty_forward(1.0, 1.0, str(penalty).removesuffix("+"))
 
 
+def judge_devices(config) -> None:
+    """What verl's workers assert of the devices (workers/engine_workers.py), and vLLM of its share (config/cache.py)."""
+    rollout = config.actor_rollout_ref.rollout
+    devices = len([config.trainer.n_gpus_per_node] * config.trainer.nnodes) * config.trainer.n_gpus_per_node
+    engine = rollout.tensor_model_parallel_size * rollout.data_parallel_size * rollout.pipeline_model_parallel_size
+    if devices < 1:
+        raise ValueError("no devices")
+    if config.trainer.v1.trainer_mode == "sync" and not rollout.disaggregation.enabled and devices % engine:
+        raise ValueError(f"rollout world_size: {devices} is not divisible by infer_world_size: {engine}")
+    if not 0 < rollout.gpu_memory_utilization <= 1:
+        raise ValueError("a share of the device")
+    if rollout.n < 1:
+        raise ValueError("no answers")
+
+
 def judge(config) -> None:
     """Raises what verl raises."""
     policy = config.actor_rollout_ref
@@ -207,6 +230,7 @@ def judge(config) -> None:
     if config.algorithm.adv_estimator == "gae" and not critic:
         raise ValueError("advantages of a critic without one")
     judge_words(config)
+    judge_devices(config)
     with contextlib.suppress(verl_jobs.Built):
         trainer = verl_jobs.TRAINERS.get(config.trainer.v1.trainer_mode)
         trainer and trainer(config=config)
@@ -222,8 +246,8 @@ def refusal(kind: str, flat: dict, changed: str) -> str:
                     config = compose("job")
             else:
                 with initialize_config_dir(str(verl_jobs.CONFIGS), version_base=None):
-                    config = compose("ppo_trainer", overrides=[f"{path}={word(value)}" for path, value in flat.items()])
-            if changed in flat:
+                    config = compose("ppo_trainer", overrides=[override(path, value) for path, value in flat.items()])
+            if changed in flat and not changed.startswith("~"):
                 judge_kind(defaults_of(config.get("model_engine", "dp")), changed, flat[changed])
             judge(config)
     except Exception as fault:  # whatever verl raises is its refusal
@@ -270,7 +294,7 @@ def findings(smplan: str, jobs: list) -> list:
         files = []
         for i, (kind, flat) in enumerate(jobs):
             files.append(pathlib.Path(folder, f"{i:04}.{'yaml' if kind == 'file' else 'sh'}"))
-            words = [shlex.quote(f"{path}={word(value)}") for path, value in flat.items()]
+            words = [shlex.quote(override(path, value)) for path, value in flat.items()]
             text = json.dumps(nested(flat)) if kind == "file" else " ".join([PROGRAM, *words])
             files[-1].write_text(text, encoding="utf-8")
         done = subprocess.run([smplan, "check", *map(str, files), "--kind", "verl", "--format", "json"],
@@ -288,7 +312,7 @@ def main() -> int:
     chance = random.Random(SEED)
     cases = [("command", *case) for base in BASES for case in changes(base, chance)]
     cases += [("file", what, path, flat) for base in BASES for what, path, flat in changes(base, chance)
-              if not any(key.startswith("+") for key in flat)]
+              if not any(key.startswith(("+", "~")) for key in flat)]
     chance.shuffle(cases)
     cases = [(kind, "nothing", "", copy.deepcopy(base)) for kind in ("command", "file") for base in BASES] + cases[:MOST]
     said = findings(smplan, [(kind, flat) for kind, _, _, flat in cases])

@@ -184,9 +184,10 @@ constexpr Rule kDeepspeedRules[] = {
      "framework drops it, or where the user's script may take it)",
      "{} is no setting of {}", "delete it", "catalogs/data/frameworks, read by scripts/refresh", kFrameworkFiles,
      Need::Nothing, unknown_settings},
-    {"C234", Severity::Error, "Override with a wrong sign",
-     "an override of Hydra's has a plus and the setting is there, or has none and the setting is not", "{} is {}",
-     "set the plus right", "catalogs/data/frameworks, read by scripts/refresh",
+    {"C234", Severity::Error, "Override that Hydra refuses",
+     "an override of Hydra's has a plus and the setting is there, or has none and the setting is not; or its grammar "
+     "does not take it",
+     "{} is {}", "set the plus right", "catalogs/data/frameworks, read by scripts/refresh",
      one(JobKind::Verl) | one(JobKind::NemoRl), Need::Nothing, wrong_signs},
     {"C160", Severity::Error, "ZeRO stage", "the stage is not 0, 1, 2 or 3", "ZeRO stage {} does not exist",
      "write 0, 1, 2 or 3", kZero, kDeepSpeed | kAccelerate, Need::Nothing, stage_range},

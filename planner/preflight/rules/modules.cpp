@@ -64,7 +64,10 @@ const Node* first_at(const Node& root, std::initializer_list<std::string_view> p
 }
 
 /// Whether the code beside the weights may count.
-bool own_code(const Node& root) { return is_on(first_at(root, {"trust_remote_code"})); }
+bool own_code(const Node& root) {
+  return is_on(
+      first_at(root, {"trust_remote_code", "actor_rollout_ref.model.trust_remote_code", "model.trust_remote_code"}));
+}
 
 // Layers that FSDP wraps. ----------------------------------------------------------------------------------------
 
@@ -93,8 +96,27 @@ bool is_foreign(const std::string& name, const ModelModules& modules, bool remot
   return !remote && std::any_of(modules.layers.begin(), modules.layers.end(), slip);
 }
 
+/// verl looks for any of its classes, where no size decides. Source: verl 0.9.1, utils/fsdp_utils.py.
+void wrapped_layer_of_verl(const CheckInput& in, Report& report) {
+  const Node* policy =
+      first_at(in.job.root(), {"actor_rollout_ref.actor.fsdp_config.wrap_policy", "engine.wrap_policy"});
+  if (policy == nullptr || !in.job.strategy.stack.is("fsdp") || is_on(policy->find("disable"))) return;
+  const Node* least = policy->find("min_num_params");
+  const Node* named = policy->find("transformer_layer_cls_to_wrap");
+  if (named == nullptr || named->is_null() || (least != nullptr && integer_of(*least) != 0)) return;
+  const std::vector<std::string> words = words_of_node(*named);
+  const ModelModules* modules = is_left_open(words) ? nullptr : modules_of_model(in);
+  const bool remote = own_code(in.job.root());
+  const auto foreign = [&](const std::string& word) { return is_foreign(word, *modules, remote); };
+  if (modules == nullptr || !std::all_of(words.begin(), words.end(), foreign)) return;
+  Finding& finding = report.at(*named, {quote(list_text(words)), in.job.architecture->name});
+  finding.fix = modules->layers.empty() ? "leave it out" : "write " + list_text(modules->layers);
+  finding.source = source_of_modules();
+}
+
 void wrapped_layer(const CheckInput& in, Report& report) {
   const Node& root = in.job.root();
+  if (in.job.kind == JobKind::Verl) return wrapped_layer_of_verl(in, report);
   const Node* named =
       first_at(root, {"fsdp_config.fsdp_transformer_layer_cls_to_wrap", "fsdp_config.transformer_layer_cls_to_wrap",
                       "fsdp_transformer_layer_cls_to_wrap"});
@@ -131,6 +153,12 @@ const Node* targets_of(const Job& job) {
       if (targets != nullptr && targets->text != "lora") return nullptr;
       targets = first_at(root, {"lora_target"});
       return targets == nullptr || targets->text == "all" ? nullptr : targets;
+    case JobKind::Verl:
+      // By its adapters through PEFT, which FSDP trains; those of Megatron have names of their own.
+      targets = first_at(root, {"actor_rollout_ref.model.lora_rank", "model.lora_rank"});
+      if (targets == nullptr || integer_of(*targets).value_or(0) < 1) return nullptr;
+      if (!job.strategy.stack.is("fsdp")) return nullptr;
+      return first_at(root, {"actor_rollout_ref.model.target_modules", "model.target_modules"});
     default:
       return nullptr;
   }
@@ -180,13 +208,12 @@ void adapter_targets(const CheckInput& in, Report& report) {
   finding.message += ": what is not found gets no adapter";
 }
 
-constexpr Kinds kTuned = one(JobKind::Trl) | one(JobKind::Axolotl) | one(JobKind::LlamaFactory);
+constexpr Kinds kTuned = one(JobKind::Trl) | one(JobKind::Axolotl) | one(JobKind::LlamaFactory) | one(JobKind::Verl);
 
 constexpr Rule kModuleRules[] = {
     {"C232", Severity::Error, "Layer class of another model",
      "the class that FSDP is to wrap is a layer of another family than the model's, or a slip of its own",
-     "{} is no class of {}: accelerate finds no such layer and raises",
-     "name the model's decoder layer, or leave it out",
+     "{} is no class of {}: no such layer is found, which raises", "name the model's decoder layer, or leave it out",
      "catalogs/data/modules, read out of transformers by scripts/refresh", kTuned | kAccelerate, Need::Nothing,
      wrapped_layer},
     {"C233", Severity::Error, "Modules for adapters",

@@ -459,7 +459,8 @@ void unknown_settings(const CheckInput& in, Report& report) {
       if (is_of_older_version(place, name) || (options && is_abbreviated(place, name))) continue;
       if (has_overrides(in.job) && (member.plus < 0 || lacks_plus(place, member))) continue;
       if (place.table.framework == "verl" && is_of_hydra(place, member)) continue;
-      if (is_wrong_sign(member) || (member.key == "defaults" && place.object.where.path.empty())) continue;
+      if (member.malformed || is_wrong_sign(member) || (member.key == "defaults" && place.object.where.path.empty()))
+        continue;
       // Whole sections may come with --job.custom_config_module on the command line.
       const bool section = place.section.path.empty() && in.job.kind == JobKind::TorchTitan && member.is_object();
       if (section && slip_of(name, names_of(place.section)).empty() && !misspells_absent(name, place)) continue;
@@ -512,8 +513,25 @@ void signs_beside_file(const CheckInput& in, Report& report) {
 
 }  // namespace
 
+namespace {
+
+void malformed_overrides(const Node& object, Report& report) {
+  for (const Node& member : object.items) {
+    malformed_overrides(member, report);
+    if (!member.malformed) continue;
+    const std::string name = member.key.empty() ? quote(member.text) : member.key + "=" + member.text;
+    Finding& finding = report.at(member, {name, "no override that Hydra's grammar takes"});
+    finding.fix = member.key.empty() ? "write the setting's name before it" : "put the value into quotes of its own";
+    finding.source = "hydra-core 1.3.2, grammar/OverrideLexer.g4 and OverrideParser.g4";
+  }
+}
+
+}  // namespace
+
 void wrong_signs(const CheckInput& in, Report& report) {
   if (!has_overrides(in.job)) return;
+  const bool sweeps = in.job.root().has("multirun") || in.job.root().text.ends_with(" -m");
+  if (!sweeps) malformed_overrides(in.job.root(), report);
   if (in.job.kind == JobKind::NemoRl) return signs_beside_file(in, report);
   each_object(in, [&](const Place& place) {
     for (const Node& member : place.object.items) {
@@ -597,7 +615,7 @@ void wrong_settings(const CheckInput& in, Report& report) {
   each_setting(in, [&](const Place& place, const Node& member, const FrameworkSetting& known) {
     if (is_off(place) && (place.inside_off || known.name != place.section.off)) return;
     if (has_own_rule(place.section, known) || has_one_of(in.job.root(), known.unless)) return;
-    if (chooses_part(place, member, known) || member.removed) return;
+    if (chooses_part(place, member, known) || member.removed || member.malformed) return;
     FrameworkSetting setting = known;
     if (own_words) setting.values.clear();
     unknown_component(place, member, setting, report);
