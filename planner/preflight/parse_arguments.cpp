@@ -165,7 +165,7 @@ class ArgumentTree {
     }
     Node* node = &root;
     for (const std::string_view name : names) node = &member(*node, name, word.line, static_cast<int>(plus));
-    Node given = override_value(value, {node->where.path, word.line}, node->plus);
+    Node given = override_value(value, {node->where.path, word.line}, static_cast<int>(plus));
     given.removed = removes;
     // A word for a whole part chooses its file (`engine=megatron`); what was set in it stays.
     if (node->is_object() && given.is_string()) {
