@@ -459,7 +459,7 @@ constexpr Rule kPlanRules[] = {
      "data x tensor x pipeline x context is not the number of ranks, or the ranks of experts do not divide it",
      "{} {} the {} ranks", "choose degrees whose product is the number of accelerators",
      "Megatron-LM d98e8a6 arguments.py; TorchTitan v0.2.2 parallel_dims.py", kSplit, Need::Nothing, world_size},
-    {"C235", Severity::Error, "Rollout engines",
+    {"C238", Severity::Error, "Rollout engines",
      "engines that generate answers, of so many tensor, pipeline and data ranks each, do not divide the devices that "
      "generate",
      "an engine of {} devices does not divide the {} that generate", "choose ranks that divide the devices",
