@@ -51,6 +51,16 @@ bool adapts_mlp(const Workload& w) {
   return w.lora.targets == LoraTargets::Linear && !(routed_alone && w.lora.layers.experts == ExpertAdapters::None);
 }
 
+/// What stands between the two products of each adapter of a layer, for a token.
+std::int64_t adapter_values(const Workload& w, const LayerSpec& spec) {
+  const Architecture& a = w.architecture;
+  const std::int64_t attention = w.lora.targets == LoraTargets::QueryValue ? 2 : 4;
+  const std::int64_t visited = w.lora.layers.experts == ExpertAdapters::None ? 0 : a.moe.top_k;
+  const std::int64_t copies = spec.moe ? visited + a.moe.n_shared_experts : 1;
+  const std::int64_t mlp = w.lora.targets == LoraTargets::Linear && spec.has_mlp() ? (a.gated_mlp ? 3 : 2) * copies : 0;
+  return w.lora.rank * ((spec.mixer == Mixer::None ? 0 : attention) + mlp);
+}
+
 /// Input of a norm. Transformers' and torchtune's root-mean-square norms cast it to fp32, keep that, and what they
 /// normalised too if it meets a trained weight (transformers 4.45, LlamaRMSNorm; torchtune 0.3, RMSNorm). Under
 /// autocast hidden states are fp32, and so is what is normalised.
@@ -390,7 +400,9 @@ TokenActivations token_activations(const Workload& w, const LayerSpec& spec, con
   const Ledger feed_forward = mlp(w, spec, s, options, b);
   whole.region += feed_forward.region + layer_embedding(w, options, b);
   whole.split += feed_forward.split;
-  if (w.finetune != FineTune::Full && w.lora.keeps) whole.split += w.lora.keeps->token_bytes;
+  if (w.finetune != FineTune::Full) {
+    whole.split += w.lora.keeps ? w.lora.keeps->token_bytes : b.element * static_cast<double>(adapter_values(w, spec));
+  }
   const double tensor = s.tensor_parallel;
   const double region_cut = s.sequence_parallel ? tensor : 1;
   if ((options.unfused || options.whole_regions) && s.sequence_parallel) {

@@ -32,11 +32,18 @@ constexpr double kPlainGeluBackward = 27;
 constexpr double kPlainGeluCastForward = 76;
 constexpr double kPlainGeluCastBackward = 104;
 
-/// The low-rank path beside a frozen linear layer of `inputs` and `outputs` values: the input is read once more, the
-/// path's output written and added, and backward the same of the gradients. Its products are small beside that.
-void add_adapter(LayerCosts& costs, const LayerInputs& in, double inputs, double outputs) {
-  costs.forward.elementwise += in.clock.stream(inputs + 2 * outputs);
-  costs.backward.elementwise += in.clock.stream(2 * inputs + outputs);
+/// The low-rank path beside a frozen linear layer: the input is read once more, the path's output written and added,
+/// and backward the same of the gradients. Its products, twice as many backward, are hidden in that where the rank is
+/// low.
+void add_adapter(LayerCosts& costs, const LayerInputs& in, std::int64_t m, std::int64_t n, std::int64_t k,
+                 std::int64_t batch) {
+  const std::int64_t rank = in.workload.lora.rank;
+  const Seconds products = in.clock.gemm(m, rank, k, batch) + in.clock.gemm(m, n, rank, batch);
+  const double rows = static_cast<double>(m) * static_cast<double>(batch);
+  const double inputs = rows * static_cast<double>(k);
+  const double outputs = rows * static_cast<double>(n);
+  costs.forward.elementwise += std::max(in.clock.stream(inputs + 2 * outputs), products);
+  costs.backward.elementwise += std::max(in.clock.stream(2 * inputs + outputs), 2 * products);
 }
 
 /// How tensor ranks share the weights of a linear layer.
@@ -75,7 +82,7 @@ void add_linear(LayerCosts& costs, const LayerInputs& in, std::int64_t m, std::i
     costs.backward.gemm += weight_gradient;
     costs.weight_gradient += weight_gradient;
   } else if (in.workload.finetune != FineTune::Full) {
-    add_adapter(costs, in, rows * static_cast<double>(k), rows * static_cast<double>(n));
+    add_adapter(costs, in, m, n, k, batch);
   }
   const double widened = widened_bytes(in);
   if (widened > 0) {

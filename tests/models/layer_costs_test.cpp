@@ -140,6 +140,7 @@ TEST(Adapters, ReadAndAddBesideFrozenProducts) {
   StepCase c = byte_counter();
   const LayerCosts full = costs_of(c);
   c.workload.finetune = FineTune::Lora;
+  c.workload.lora.rank = 1;
   const LayerCosts lora = costs_of(c);
   EXPECT_EQ(lora.forward.gemm, full.forward.gemm);
   EXPECT_EQ(lora.backward.gemm, full.forward.gemm);
@@ -147,7 +148,14 @@ TEST(Adapters, ReadAndAddBesideFrozenProducts) {
   const double inputs = 256 * (64 + 64 + 64 + 160);
   const double outputs = 256 * (96 + 64 + 320 + 64);
   EXPECT_BYTES(lora.forward.elementwise - full.forward.elementwise, 2 * (inputs + 2 * outputs));
-  EXPECT_BYTES(lora.backward.elementwise - full.backward.elementwise, 2 * (2 * inputs + outputs));
+  const auto pair = [](double rank, double out, double in) { return product(256, rank, in) + product(256, out, rank); };
+  const auto products = [&](double rank) {
+    return pair(rank, 96, 64) + pair(rank, 64, 64) + pair(rank, 320, 64) + pair(rank, 64, 160);
+  };
+  EXPECT_BYTES(lora.backward.elementwise - full.backward.elementwise, 2 * products(1)) << "each gradient of two";
+  c.workload.lora.rank = 512;
+  EXPECT_BYTES(costs_of(c).forward.elementwise - full.forward.elementwise, products(512))
+      << "no longer beside the rest";
 }
 
 TEST(Adapters, OverFourBitsUnpackEveryWeightInBothPasses) {
