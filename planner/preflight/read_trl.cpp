@@ -153,6 +153,7 @@ constexpr ToolRow kTrlRows[] = {
     {"optim", read_optimizer},
     {"bf16", &JobStrategy::bf16},
     {"fp16", &JobStrategy::fp16},
+    {"activation_checkpointing", read_checkpointing},
     {"gradient_checkpointing", read_checkpointing},
     {"activation_offloading", &JobStrategy::activation_offload},
     {"dtype", read_dtype},
@@ -222,6 +223,11 @@ Node as_settings(const Node& root) {
     first.where = option.where;
     option = std::move(first);
   }
+  // The older name counts where the newer one is not there (transformers 5.24, TrainingArguments).
+  for (const std::string_view what : {"checkpointing", "checkpointing_kwargs"}) {
+    if (!settings.has(fmt::format("activation_{}", what))) continue;
+    std::erase_if(settings.items, [&](const Node& n) { return n.key == fmt::format("gradient_{}", what); });
+  }
   return settings;
 }
 
@@ -238,8 +244,8 @@ void read_trl(const Node& root, Job& job) {
   if (s.execution.liger_kernels == Toggle::On) s.execution.loss_kernel = LossKernel::Linear;
   if (const Node* compile = settings.find("torch_compile")) read_compile(*compile, job);
   if (count_field(settings.find("torch_empty_cache_steps")).value_or(0) > 0) s.execution.empty_cache = Toggle::On;
-  if (is_on(settings.at({"gradient_checkpointing_kwargs", "use_reentrant"}))) {
-    s.execution.reentrant_checkpoint = Toggle::On;
+  for (const std::string_view kwargs : {"activation_checkpointing_kwargs", "gradient_checkpointing_kwargs"}) {
+    if (is_on(settings.at({kwargs, "use_reentrant"}))) s.execution.reentrant_checkpoint = Toggle::On;
   }
   read_adapters(settings, of_trl, job);
   read_unmodelled(settings, kTrlUnmodelled, job);

@@ -56,10 +56,12 @@ def add(section: Section, sources: Sources, made: str, of_all: frozenset = froze
         if not row.get("values") and call is not None and set(row["types"]) <= {"string", "null"}:
             row["values"] = literal(metadata_of(call).get("choices", ast.Constant(None))) or []
         known = next((one for one in section.fields if one["name"] == name), None)
+        old = deprecation("" if call is None else str(literal(help_of(call))))
+        if known is not None and not old:  # a trainer's own field takes the place of an old one
+            known.pop("deprecated", None)
+            known.pop("replaced_by", None)
         if known is None:
-            told = "" if call is None else str(literal(help_of(call)))
-            section.add(name, **row, default=None if default is MISSING else default,
-                        deprecated="deprecated" in told[:60].lower() or None)
+            section.add(name, **row, default=None if default is MISSING else default, **old)
         elif name not in of_all and (known["types"] != row["types"] or
                                       known.get("values", []) != row.get("values", [])):
             known["types"] = list(dict.fromkeys([*known["types"], *row["types"]]))
@@ -68,6 +70,14 @@ def add(section: Section, sources: Sources, made: str, of_all: frozenset = froze
             known.pop("values", None)
             if known.get("default") != default:
                 known.pop("default", None)
+
+
+def deprecation(told: str) -> dict:
+    """What the help of a field says of its age."""
+    if not re.match(r"\W*(this (argument|parameter|option) is )?deprecated", told, re.IGNORECASE):
+        return {}
+    new = re.search(r"(?:alias of|use) `-{0,2}([a-z0-9_]+)`", told, re.IGNORECASE)
+    return {"deprecated": True, **({"replaced_by": new.group(1)} if new else {})}
 
 
 def metadata_of(call) -> dict:

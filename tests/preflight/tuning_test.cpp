@@ -366,6 +366,18 @@ TEST(ToolTrl, OfAnUnknownScriptLeavesAdaptersOpen) {
   EXPECT_TRUE(job.strategy.fp32.is(true)) << "what TrainingArguments does";
 }
 
+TEST(ToolTrl, TakesTheNewerNameOfRecomputationFirst) {
+  const auto recompute = [](const char* lines) {
+    const std::string text = fmt::format("model_name_or_path: m\noutput_dir: o\nlearning_rate: 1e-4\n{}", lines);
+    const auto job = read_job(text, "trl.yaml", JobKind::Trl);
+    EXPECT_TRUE(job) << to_string(job.error());
+    return job->strategy.recompute.value_or("");
+  };
+  EXPECT_EQ(recompute("activation_checkpointing: false"), "none");
+  EXPECT_EQ(recompute("gradient_checkpointing: true\nactivation_checkpointing: false"), "none");
+  EXPECT_EQ(recompute("activation_checkpointing: true\ngradient_checkpointing: false"), "full");
+}
+
 TEST(ToolSplit, OfAFileThatIsNotThereIsAskedFor) {
   const Job job =
       read("base_model: Qwen/Qwen2.5-7B\nsequence_len: 8\nmicro_batch_size: 1\ndeepspeed: other/zero3.json\n");
