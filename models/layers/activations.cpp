@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "models/job/execution.hpp"
+#include "models/layers/adapters.hpp"
 #include "models/layers/state_mixer.hpp"
 
 namespace smplan {
@@ -54,11 +55,10 @@ bool adapts_mlp(const Workload& w) {
 /// What stands between the two products of each adapter of a layer, for a token.
 std::int64_t adapter_values(const Workload& w, const LayerSpec& spec) {
   const Architecture& a = w.architecture;
-  const std::int64_t attention = w.lora.targets == LoraTargets::QueryValue ? 2 : 4;
+  const AdapterCount adapters = adapters_of_layer(a, w.lora);
   const std::int64_t visited = w.lora.layers.experts == ExpertAdapters::None ? 0 : a.moe.top_k;
-  const std::int64_t copies = spec.moe ? visited + a.moe.n_shared_experts : 1;
-  const std::int64_t mlp = w.lora.targets == LoraTargets::Linear && spec.has_mlp() ? (a.gated_mlp ? 3 : 2) * copies : 0;
-  return w.lora.rank * ((spec.mixer == Mixer::None ? 0 : attention) + mlp);
+  const std::int64_t mlps = !spec.has_mlp() ? 0 : spec.moe ? visited + a.moe.n_shared_experts : 1;
+  return w.lora.rank * ((spec.mixer == Mixer::None ? 0 : adapters.attention) + mlps * adapters.mlp);
 }
 
 /// Input of a norm. Transformers' and torchtune's root-mean-square norms cast it to fp32, keep that, and what they

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "models/layers/adapters.hpp"
 #include "models/layers/flops.hpp"
 #include "models/layers/layer_collectives.hpp"
 #include "models/layers/layer_inputs.hpp"
@@ -56,10 +57,9 @@ Seconds expert_loop(const LayerInputs& in) {
 
 /// What launches of adapters multiply those of a layer with; `launches` of one, over LoRA's.
 double adapter_host(const LayerInputs& in, double launches) {
-  int layers = 2;  // queries and values
-  if (in.workload.lora.targets == LoraTargets::Attention) layers = 4;
-  if (in.workload.lora.targets == LoraTargets::Linear) layers = in.workload.architecture.gated_mlp ? 7 : 6;
-  return 1 + launches * layers * (in.stack.adapter_copies ? kCastAdapterHost : kAdapterHost);
+  const AdapterCount adapters = adapters_of_layer(in.workload.architecture, in.workload.lora);
+  return 1 + launches * static_cast<double>(adapters.attention + adapters.mlp) *
+                 (in.stack.adapter_copies ? kCastAdapterHost : kAdapterHost);
 }
 
 /// The backward pass launches twice the kernels, but from the autograd engine, without Python in between.

@@ -1,6 +1,8 @@
 #include "models/layers/layer_kernels.hpp"
 
 #include <algorithm>
+#include <initializer_list>
+#include <numeric>
 
 #include "models/job/execution.hpp"
 #include "models/layers/activations.hpp"
@@ -32,9 +34,31 @@ constexpr double kPlainGeluBackward = 27;
 constexpr double kPlainGeluCastForward = 76;
 constexpr double kPlainGeluCastBackward = 104;
 
-/// The low-rank path beside a frozen linear layer: the input is read once more, the path's output written and added,
-/// and backward the same of the gradients. Its products, twice as many backward, are hidden in that where the rank is
-/// low.
+/// Values that the low-rank path beside a frozen linear layer reads and writes for each of its inputs and outputs.
+struct LowRankTraffic {
+  double forward_outputs;
+  double backward_outputs;
+  double backward_inputs;
+};
+/// Forward the products read the input and write an output, which is scaled and added to the layer's. Backward the
+/// gradient is scaled and read by two products, and the path's gradient of the input is added to the layer's
+/// (huggingface/peft 0.21, tuners/lora/layer.py, counted operation by operation). Compiled, one kernel scales and adds.
+constexpr LowRankTraffic kPlainAdapter{6, 4, 5};
+constexpr LowRankTraffic kCompiledAdapter{4, 4, 5};
+/// Inputs cast to the adapters' 32 bits and, by autocast, back; and so their gradients.
+constexpr double kCastInputs = 6;
+/// Inputs dropped out beside a mask of a byte each; and so their gradients.
+constexpr double kDroppedInputs = 2.5;
+/// Products that add to what is there, as Transformer Engine's fused operations can (TEFusedLoRALinear of
+/// docs.nvidia.com/nemo/megatron-bridge, bridge.peft.lora_layers, read 2026-11-28).
+constexpr LowRankTraffic kFusedAdapter{2, 2, 3};
+
+const LowRankTraffic& low_rank_traffic(const Stack& stack) {
+  if (stack.joins_adapters) return kFusedAdapter;
+  return compiles_layers(stack.execution) ? kCompiledAdapter : kPlainAdapter;
+}
+
+/// Its products, twice as many backward, are hidden in that where the rank is low.
 void add_adapter(LayerCosts& costs, const LayerInputs& in, std::int64_t m, std::int64_t n, std::int64_t k,
                  std::int64_t batch) {
   const std::int64_t rank = in.workload.lora.rank;
@@ -42,9 +66,26 @@ void add_adapter(LayerCosts& costs, const LayerInputs& in, std::int64_t m, std::
   const double rows = static_cast<double>(m) * static_cast<double>(batch);
   const double inputs = rows * static_cast<double>(k);
   const double outputs = rows * static_cast<double>(n);
-  costs.forward.elementwise += std::max(in.clock.stream(inputs + 2 * outputs), products);
-  costs.backward.elementwise += std::max(in.clock.stream(2 * inputs + outputs), 2 * products);
+  const LowRankTraffic& traffic = low_rank_traffic(in.stack);
+  const double copies = (in.stack.adapter_copies ? kCastInputs : 0) + (in.stack.adapter_dropout ? kDroppedInputs : 0);
+  const double backward = (traffic.backward_inputs + copies) * inputs + traffic.backward_outputs * outputs;
+  const auto moved = [&](double values) { return in.clock.copy(Bytes(values * tensor_bytes(in.workload.precision))); };
+  costs.forward.elementwise += std::max(moved((1 + copies) * inputs + traffic.forward_outputs * outputs), products);
+  costs.backward.elementwise += std::max(moved(backward), 2 * products);
 }
+
+/// Those of layers that read one input: each has its own, or the code makes them as one layer.
+void add_adapters(LayerCosts& costs, const LayerInputs& in, std::int64_t m, std::initializer_list<std::int64_t> outputs,
+                  std::int64_t k, bool joined = false, std::int64_t batch = 1) {
+  if (in.workload.finetune == FineTune::Full) return;
+  if (joined)
+    return add_adapter(costs, in, m, std::accumulate(outputs.begin(), outputs.end(), std::int64_t{0}), k, batch);
+  for (const std::int64_t n : outputs) {
+    if (n > 0) add_adapter(costs, in, m, n, k, batch);
+  }
+}
+
+bool adapts_all(const LayerInputs& in) { return in.workload.lora.targets == LoraTargets::Linear; }
 
 /// How tensor ranks share the weights of a linear layer.
 enum class Cut : std::uint8_t {
@@ -81,8 +122,6 @@ void add_linear(LayerCosts& costs, const LayerInputs& in, std::int64_t m, std::i
     const Seconds weight_gradient = in.clock.gemm(k, n, m, batch) + in.clock.copy(in.clock.accumulation(weights));
     costs.backward.gemm += weight_gradient;
     costs.weight_gradient += weight_gradient;
-  } else if (in.workload.finetune != FineTune::Full) {
-    add_adapter(costs, in, m, n, k, batch);
   }
   const double widened = widened_bytes(in);
   if (widened > 0) {
@@ -117,6 +156,12 @@ LayerCosts routed_mlp(const LayerInputs& in) {
   costs.backward.gemm += in.clock.wide_gemm(in.slice.m, a.hidden, moe.n_experts);
   add_linear(costs, in, e.tokens_per_expert, (a.gated_mlp ? 2 : 1) * e.width, a.routed_hidden(), Cut::None, e.experts);
   add_linear(costs, in, e.tokens_per_expert, a.routed_hidden(), e.width, Cut::None, e.experts);
+  if (const ExpertAdapters experts = in.workload.lora.layers.experts;
+      adapts_all(in) && experts != ExpertAdapters::None) {
+    add_adapters(costs, in, e.tokens_per_expert, {e.width, a.gated_mlp ? e.width : 0}, a.routed_hidden(),
+                 experts == ExpertAdapters::Fused, e.experts);
+    add_adapters(costs, in, e.tokens_per_expert, {a.routed_hidden()}, e.width, false, e.experts);
+  }
   // Permute before and un-permute after: each reads and writes the routed tokens.
   add_elementwise(costs, in, 4 * e.routed * h, 4 * e.routed * h);
   if (moe.expert_bias) {
@@ -139,8 +184,11 @@ void add_up_projections(LayerCosts& costs, const LayerInputs& in) {
   if (l.q_lora_rank > 0) {
     const std::int64_t qk_dim = l.qk_nope_head_dim + l.qk_rope_head_dim;
     add_linear(costs, in, in.slice.m, in.slice.heads * qk_dim, l.q_lora_rank);
+    add_adapters(costs, in, in.slice.m, {in.slice.heads * qk_dim}, l.q_lora_rank);
   }
-  add_linear(costs, in, in.slice.m, in.slice.heads * (l.qk_nope_head_dim + l.v_head_dim), l.kv_lora_rank);
+  const std::int64_t made = in.slice.heads * (l.qk_nope_head_dim + l.v_head_dim);
+  add_linear(costs, in, in.slice.m, made, l.kv_lora_rank);
+  add_adapters(costs, in, in.slice.m, {made}, l.kv_lora_rank);
 }
 
 void add_attention_projections(LayerCosts& costs, const LayerInputs& in) {
@@ -154,12 +202,20 @@ void add_attention_projections(LayerCosts& costs, const LayerInputs& in) {
     add_linear(costs, in, m, l.kv_lora_rank + l.qk_rope_head_dim, a.hidden);
     add_up_projections(costs, in);
     add_linear(costs, in, m, a.hidden, in.slice.heads * l.v_head_dim, Cut::Rows);
+    add_adapters(costs, in, m, {query, l.kv_lora_rank + l.qk_rope_head_dim}, a.hidden);
+    add_adapters(costs, in, m, {a.hidden}, in.slice.heads * l.v_head_dim);
     return;
   }
   const AttentionWidths heads = rank_widths(in);
   const std::int64_t queries = (a.attention_output_gate ? 2 : 1) * heads.queries();
   add_linear(costs, in, m, queries + heads.projections * heads.keys(), a.hidden, Cut::Columns);
   add_linear(costs, in, m, a.hidden, heads.queries(), Cut::Rows);
+  const Lora& lora = in.workload.lora;
+  const bool of_output = lora.targets != LoraTargets::QueryValue;
+  const std::int64_t keys = heads.projections > 0 && (of_output || lora.layers.joins_attention) ? heads.keys() : 0;
+  const std::int64_t values = heads.projections > 1 ? heads.keys() : 0;
+  add_adapters(costs, in, m, {queries, keys, values}, a.hidden, lora.layers.joins_attention);
+  if (of_output) add_adapters(costs, in, m, {a.hidden}, heads.queries());
   if (a.attention_output_gate) {
     // The sigmoid of a gate times the output: both read, one written; backward their gradients too.
     const double gated = in.slice.tokens * static_cast<double>(heads.queries());
@@ -180,6 +236,10 @@ void add_layer_embedding(LayerCosts& costs, const LayerInputs& in) {
   add_linear(costs, in, rows, width, a.hidden);
   add_activation(costs, in, values);
   add_linear(costs, in, rows, a.hidden, width);
+  if (adapts_all(in)) {
+    add_adapters(costs, in, rows, {width}, a.hidden);
+    add_adapters(costs, in, rows, {a.hidden}, width);
+  }
   // Its norm and its residual.
   add_elementwise(costs, in, 5 * hidden, 5 * hidden);
 }
@@ -210,11 +270,17 @@ void add_state_mixer(LayerCosts& costs, const LayerInputs& in) {
     costs.backward.elementwise += copies;
   }
   add_linear(costs, in, in.slice.m, a.hidden, m.values() / tensor, Cut::Rows);
+  if (adapts_all(in)) {
+    add_adapters(costs, in, in.slice.m, {state_mixer_inputs(m) / tensor}, a.hidden);
+    if (in.workload.lora.layers.state_output) add_adapters(costs, in, in.slice.m, {a.hidden}, m.values() / tensor);
+  }
 }
 
 void add_joined_embedding(LayerCosts& costs, const LayerInputs& in) {
   const std::int64_t h = in.workload.architecture.hidden;
-  add_linear(costs, in, in.slice.m, std::max<std::int64_t>(1, h / in.slice.tensor), 2 * h);
+  const std::int64_t width = std::max<std::int64_t>(1, h / in.slice.tensor);
+  add_linear(costs, in, in.slice.m, width, 2 * h);
+  if (in.workload.lora.targets != LoraTargets::QueryValue) add_adapters(costs, in, in.slice.m, {width}, 2 * h);
   // A norm of each, and the two laid side by side.
   const double values = in.slice.norm_tokens * static_cast<double>(h);
   add_elementwise(costs, in, 8 * values, 12 * values);
@@ -285,6 +351,12 @@ Seconds add_dense_mlp(LayerCosts& costs, const LayerInputs& in, std::int64_t ffn
   add_linear(costs, in, in.slice.m, (a.gated_mlp ? 2 : 1) * width, a.hidden, Cut::Columns);
   const Seconds before = costs.forward.gemm;
   add_linear(costs, in, in.slice.m, a.hidden, width, Cut::Rows);
+  const AdaptedLayers& layers = in.workload.lora.layers;
+  if (adapts_all(in) && layers.experts != ExpertAdapters::Fused) {
+    const bool joined = in.spec.moe ? layers.joins_shared_experts : layers.joins_mlp;
+    add_adapters(costs, in, in.slice.m, {width, a.gated_mlp ? width : 0}, a.hidden, joined);
+    add_adapters(costs, in, in.slice.m, {a.hidden}, width);
+  }
   return costs.forward.gemm - before;
 }
 

@@ -138,6 +138,7 @@ TEST(LayerProducts, OfADecoderThatAlsoReadsAnEncoderHaveASecondAttention) {
 
 TEST(Adapters, ReadAndAddBesideFrozenProducts) {
   StepCase c = byte_counter();
+  c.stack.joins_adapters = false;
   const LayerCosts full = costs_of(c);
   c.workload.finetune = FineTune::Lora;
   c.workload.lora.rank = 1;
@@ -145,17 +146,34 @@ TEST(Adapters, ReadAndAddBesideFrozenProducts) {
   EXPECT_EQ(lora.forward.gemm, full.forward.gemm);
   EXPECT_EQ(lora.backward.gemm, full.forward.gemm);
   EXPECT_EQ(lora.weight_gradient, Seconds());
-  const double inputs = 256 * (64 + 64 + 64 + 160);
-  const double outputs = 256 * (96 + 64 + 320 + 64);
-  EXPECT_BYTES(lora.forward.elementwise - full.forward.elementwise, 2 * (inputs + 2 * outputs));
-  const auto pair = [](double rank, double out, double in) { return product(256, rank, in) + product(256, out, rank); };
-  const auto products = [&](double rank) {
-    return pair(rank, 96, 64) + pair(rank, 64, 64) + pair(rank, 320, 64) + pair(rank, 64, 160);
-  };
-  EXPECT_BYTES(lora.backward.elementwise - full.backward.elementwise, 2 * products(1)) << "each gradient of two";
-  c.workload.lora.rank = 512;
-  EXPECT_BYTES(costs_of(c).forward.elementwise - full.forward.elementwise, products(512))
-      << "no longer beside the rest";
+  // Queries, keys, values, output, gate, up and down have an adapter each. A value has 2 bytes.
+  const double inputs = 256 * (6 * 64 + 160);
+  const double outputs = 256 * (64 + 16 + 16 + 64 + 160 + 160 + 64);
+  EXPECT_BYTES(lora.forward.elementwise - full.forward.elementwise, 2 * (inputs + 6 * outputs));
+  EXPECT_BYTES(lora.backward.elementwise - full.backward.elementwise, 2 * (5 * inputs + 4 * outputs));
+  c.stack.adapter_copies = true;
+  EXPECT_BYTES(costs_of(c).forward.elementwise - full.forward.elementwise, 2 * (7 * inputs + 6 * outputs));
+  c.stack.adapter_copies = false;
+  c.stack.joins_adapters = true;
+  EXPECT_BYTES(costs_of(c).forward.elementwise - full.forward.elementwise, 2 * (inputs + 2 * outputs));
+  c.stack.joins_adapters = false;
+  c.workload.lora.targets = LoraTargets::QueryValue;
+  EXPECT_BYTES(costs_of(c).forward.elementwise - full.forward.elementwise, 2 * 256 * (2 * 64 + 6 * (64 + 16)));
+  c.workload.lora.layers.joins_attention = true;
+  EXPECT_BYTES(costs_of(c).forward.elementwise - full.forward.elementwise, 2 * 256 * (64 + 6 * (64 + 16 + 16)));
+}
+
+TEST(Adapters, OfAHighRankTakeTheTimeOfTheirProducts) {
+  StepCase c = byte_counter();
+  c.stack.joins_adapters = false;
+  c.workload.finetune = FineTune::Lora;
+  c.workload.lora.rank = 1;
+  const LayerCosts low = costs_of(c);
+  c.workload.lora.rank = 4096;
+  const auto pair = [](double out, double in) { return product(256, 4096, in) + product(256, out, 4096); };
+  const double products = pair(64, 64) + 2 * pair(16, 64) + pair(64, 64) + 2 * pair(160, 64) + pair(64, 160);
+  const double beside = 2 * 256 * (6 * 64 + 160 + 6 * (64 + 16 + 16 + 64 + 160 + 160 + 64));
+  EXPECT_BYTES(costs_of(c).forward.elementwise - low.forward.elementwise, products - beside);
 }
 
 TEST(Adapters, OverFourBitsUnpackEveryWeightInBothPasses) {
