@@ -76,6 +76,9 @@ std::vector<std::string> nearest_names(std::string_view name, const std::vector<
   return names;
 }
 
+/// Names that a hint lists whole.
+constexpr std::size_t kMostListed = 24;
+
 Diagnostic unknown_name(std::string_view kind, std::string_view name, std::string_view where,
                         const std::vector<std::string>& known) {
   std::string code = fmt::format("unknown-{}", kind);
@@ -84,7 +87,7 @@ Diagnostic unknown_name(std::string_view kind, std::string_view name, std::strin
   std::string hint;
   if (!near.empty()) {
     hint = fmt::format("did you mean {}?", fmt::join(near, ", "));
-  } else if (!known.empty() && known.size() <= 12) {
+  } else if (!known.empty() && known.size() <= kMostListed) {
     hint = fmt::format("known: {}", fmt::join(known, ", "));
   }
   return {std::move(code), std::string(where), fmt::format("unknown {} {}", kind, quote(name)), std::move(hint)};

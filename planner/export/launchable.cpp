@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "base/words.hpp"
 #include "planner/export/launch.hpp"
 #include "planner/export/program.hpp"
 #include "planner/export/target.hpp"
@@ -131,7 +133,8 @@ Launching launching(const Workload& workload, const Stack& stack, const ExportTa
 std::optional<LaunchRefusal> launch_refusal(const Workload& workload, const Stack& stack, const ExportTarget* target) {
   if (target != nullptr) {
     if (!runs_as(*target, stack.id))
-      return LaunchRefusal{fmt::format("an export to {} does not run on it", target->name)};
+      return LaunchRefusal{fmt::format("an export to {} runs on {}, not on {}", target->name,
+                                       fmt::join(words_of(target->can.stacks), ", "), stack.id)};
     const std::vector<std::string> unsaid = inexpressible(plainest_said(workload, stack, *target), *target);
     return unsaid.empty() ? std::nullopt : std::optional(LaunchRefusal{unsaid.front()});
   }

@@ -74,7 +74,7 @@ TEST(NormaliseArguments, RefusesAnUnknownCommandWithTheNearest) {
   ASSERT_FALSE(result);
   ASSERT_EQ(result.error().size(), 1U);
   EXPECT_THAT(result.error()[0].hint, testing::HasSubstr("models"));
-  const std::vector<std::string> many(20, "a");
+  const std::vector<std::string> many(40, "a");
   EXPECT_EQ(to_string(normalise_arguments({"qqqqqqqq"}, many).error()[0]),
             "unknown command 'qqqqqqqq' (`smplan help` lists the commands)");
 }
