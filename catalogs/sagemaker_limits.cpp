@@ -114,7 +114,6 @@ void read_file(const JsonValue& document, SagemakerLimits& limits, Diagnostics& 
   list("smp_v2", limits.smp_v2);
   list("model_trainer", limits.model_trainer);
   list("sdk3_trainers", limits.sdk3_trainers);
-  list("recipe_model", limits.recipe_model);
   list("smddp_instances", limits.smddp_instances);
   list("smddp_legacy_instances", limits.smddp_legacy_instances);
   list("smp_v1_instances", limits.smp_v1_instances);

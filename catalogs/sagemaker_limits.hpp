@@ -63,8 +63,7 @@ struct SagemakerLimits {
   std::vector<ArgumentTypes> estimator_types, model_trainer_types;
   std::vector<std::pair<std::string, std::string>> renamed;  ///< SDK v1 name, v2 name
   std::vector<std::string> distribution, torchrun_versions, smp_v2_versions, smp_v1, smp_v2, model_trainer,
-      sdk3_trainers,  ///< classes of SDK 3 beside ModelTrainer
-      recipe_model;
+      sdk3_trainers;                                              ///< classes of SDK 3 beside ModelTrainer
   std::vector<std::pair<std::string, std::string>> smddp_images;  ///< repository, newest version with SMDDP inside
   std::vector<std::string> smddp_instances, smddp_legacy_instances, smp_v1_instances, smp_v2_instances,
       no_debugger_regions;

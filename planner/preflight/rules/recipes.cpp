@@ -2,42 +2,19 @@
 #include <algorithm>
 #include <array>
 
+#include "planner/preflight/recipe_schema.hpp"
 #include "planner/preflight/rules/tools.hpp"
 
 namespace smplan {
 namespace {
 
-std::string_view run_model_type(const CheckInput& in) {
-  const Node* type = in.job.root().at({"run", "model_type"});
-  return type == nullptr ? std::string_view() : std::string_view(type->text);
-}
-
-/// A recipe for the NeMo adapter, whose schema is the one that is known.
-const Node* adapter_model(const CheckInput& in) {
-  const Node& root = in.job.root();
-  const bool adapter =
-      root.has("use_smp_model") || root.has("distributed_backend") || root.at({"trainer", "num_nodes"});
-  // The model section of NeMo's own recipes is NeMo's.
-  const bool nemo = root.has("strategy") || root.at({"model", "mcore_gpt"}) != nullptr;
-  // The Neuron recipes train with NeuronX Distributed and have a model section of their own.
-  const bool neuron = root.has("distributed_strategy") || run_model_type(in).starts_with("neuron");
-  const Node* model = root.find("model");
-  return adapter && !nemo && !neuron && model != nullptr && model->is_object() ? model : nullptr;
-}
-
 bool is_absent(const Node* node) {
   return node == nullptr || node->is_null() || (node->is_string() && node->text.empty());
 }
 
-void recipe_keys(const CheckInput& in, Report& report) {
-  const Node* model = adapter_model(in);
-  if (model == nullptr) return;
-  for (const Node& entry : model->items) {
-    if (contains(in.limits.recipe_model, entry.key)) continue;
-    const auto near = nearest_names(entry.key, in.limits.recipe_model, 1);
-    Finding& finding = report.at(entry, {"model has no key " + quote(entry.key)});
-    finding.fix = near.empty() ? "delete it" : "did you mean " + near.front() + "?";
-  }
+void recipe_needs(const CheckInput& in, Report& report) {
+  if (recipe_schema(in.job.root()) != "adapter") return;
+  const Node* model = in.job.root().find("model");
   const Node* finetune = model->find("do_finetune");
   if (finetune != nullptr && truth_of(*finetune) == true && is_absent(model->find("hf_model_name_or_path"))) {
     report.at(*finetune, {"do_finetune needs hf_model_name_or_path"}).fix = "name the model, or set do_finetune: false";
@@ -75,7 +52,7 @@ const std::array<Nova, 3> kNova = {
 constexpr std::array<std::int64_t, 5> kNovaBatches = {16, 32, 64, 128, 256};
 
 void nova(const CheckInput& in, Report& report) {
-  const std::string_view type = run_model_type(in);
+  const std::string_view type = recipe_model_type(in.job.root());
   // Evaluations ship with one replica. Source: recipes_collection/recipes/evaluation/nova, read 2026-11-22.
   if (type.find("nova") == std::string_view::npos || in.job.root().has("evaluation")) return;
   const Node* replicas = in.job.root().at({"run", "replicas"});
@@ -106,10 +83,9 @@ void ignored_with_recipe(const CheckInput& in, Report& report) {
 }
 
 constexpr Rule kRecipesRules[] = {
-    {"C175", Severity::Error, "Recipe",
-     "a key of the model is unknown, or fine-tuning, data or FP8 lack what they need", "recipe: {}",
+    {"C175", Severity::Error, "Recipe", "fine-tuning, data or FP8 lack what they need", "recipe: {}",
      "see the adapter's schema", "HyperPod training adapter for NeMo 1.4.0, config_schemas.py, executed 2026-11-20",
-     kRecipe, Need::Nothing, recipe_keys},
+     kRecipe, Need::Nothing, recipe_needs},
     {"C176", Severity::Warning, "Nodes of a recipe", "instance_count and the recipe's trainer.num_nodes differ",
      "trainer.num_nodes {} is ignored: the job has {} instances", "make them agree",
      "SageMaker Python SDK v2.257.6, pytorch/estimator.py", kEstimator, Need::Nothing, recipe_nodes},

@@ -9,6 +9,7 @@
 #include "base/words.hpp"
 #include "catalogs/framework_settings.hpp"
 #include "planner/preflight/nemo_rl_configuration.hpp"
+#include "planner/preflight/recipe_schema.hpp"
 #include "planner/preflight/rules/setting_values.hpp"
 #include "planner/preflight/rules/tools.hpp"
 #include "planner/preflight/verl_configuration.hpp"
@@ -67,6 +68,7 @@ bool has_overrides(const Job& job) { return job.root().plus >= 0; }
 /// none.
 std::string variant_of(const FrameworkTable& table, const Job& job) {
   if (job.kind == JobKind::NemoRl) return nemo_rl_configuration(job.root()).name;
+  if (job.kind == JobKind::HyperpodRecipe) return std::string(recipe_schema(job.root()));
   if (job.kind != JobKind::Verl) return {};
   const VerlConfiguration found = verl_configuration(job.root());
   if (found.name.empty() || found.engine.empty()) return found.name;
@@ -78,6 +80,7 @@ std::string variant_of(const FrameworkTable& table, const Job& job) {
 /// The section of the whole file: accelerate has one for each of its environments, others by the keys of a file.
 const SettingSection* root_section(const FrameworkTable& table, const Job& job) {
   if (job.kind == JobKind::NemoRl) return table.find(":" + nemo_rl_configuration(job.root()).name);
+  if (job.kind == JobKind::HyperpodRecipe) return table.find(":" + std::string(recipe_schema(job.root())));
   if (job.kind == JobKind::Verl) return table.find(":" + verl_configuration(job.root()).name);
   for (const SettingSection& section : table.sections) {
     if (has_one_of(job.root(), section.when)) return &section;
@@ -175,16 +178,33 @@ void each_object(const CheckInput& in, const std::function<void(const Place&)>& 
   if (root != nullptr) each_object({*table, *root, in.job.root(), variant_of(*table, in.job)}, visit);
 }
 
-/// Calls `visit` for every member that the table knows.
-void each_setting(const CheckInput& in,
-                  const std::function<void(const Place&, const Node&, const FrameworkSetting&)>& visit) {
-  each_object(in, [&](const Place& place) {
-    for (const Node& member : place.object.items) {
-      const FrameworkSetting* setting = nullptr;
-      key_of(place.section, member, setting);
-      if (setting != nullptr) visit(place, member, *setting);
-    }
-  });
+using VisitSetting = std::function<void(const Place&, const Node&, const FrameworkSetting&)>;
+
+/// Calls `visit` for every member of the object that the table knows.
+void each_known(const Place& place, const VisitSetting& visit) {
+  for (const Node& member : place.object.items) {
+    const FrameworkSetting* setting = nullptr;
+    key_of(place.section, member, setting);
+    if (setting != nullptr) visit(place, member, *setting);
+  }
+}
+
+void each_setting(const CheckInput& in, const VisitSetting& visit) {
+  each_object(in, [&](const Place& place) { each_known(place, visit); });
+}
+
+/// The same of the part of a HyperPod recipe that its image hands on to verl. The image's verl may have more settings
+/// than the published one, but not other values of those.
+void each_setting_of_verl(const CheckInput& in, const VisitSetting& visit) {
+  if (in.job.kind != JobKind::HyperpodRecipe || recipe_schema(in.job.root()) != "verl") return;
+  const FrameworkTable* table = framework_table("verl");
+  const Node* part = in.job.root().find("training_config");
+  if (table == nullptr || part == nullptr || !part->is_object()) return;
+  const VerlConfiguration found = verl_configuration(*part);
+  const SettingSection* root = table->find(":" + found.name);
+  if (found.name.empty() || root == nullptr) return;
+  const std::string variant = found.name + (found.engine.empty() ? "" : "/" + found.engine);
+  each_object({*table, *root, *part, variant}, [&](const Place& place) { each_known(place, visit); });
 }
 
 /// Settings that a rule of their own reports, so that a fault is said once.
@@ -197,7 +217,10 @@ bool has_own_rule(const SettingSection& section, const FrameworkSetting& setting
                                               "deepspeed_config.offload_param_device",
                                               "fsdp_config.fsdp_sharding_strategy",
                                               "fsdp_config.fsdp_reshard_after_forward",
-                                              ".recompute-granularity"};
+                                              ".recompute-granularity",
+                                              "model:adapter.sharding_strategy",
+                                              "training_config.training_args.strategy.fsdp_config:llmft."
+                                              "sharding_strategy"};
   const std::string path = section.path + '.' + setting.name;
   return std::find(std::begin(kOwn), std::end(kOwn), path) != std::end(kOwn);
 }
@@ -612,7 +635,7 @@ void unknown_component(const Place& place, const Node& member, const FrameworkSe
 void wrong_settings(const CheckInput& in, Report& report) {
   const bool option = is_command_line(in);
   const bool own_words = brings_words(in.job);
-  each_setting(in, [&](const Place& place, const Node& member, const FrameworkSetting& known) {
+  const VisitSetting judge = [&](const Place& place, const Node& member, const FrameworkSetting& known) {
     if (is_off(place) && (place.inside_off || known.name != place.section.off)) return;
     if (has_own_rule(place.section, known) || has_one_of(in.job.root(), known.unless)) return;
     if (chooses_part(place, member, known) || member.removed || member.malformed) return;
@@ -640,7 +663,9 @@ void wrong_settings(const CheckInput& in, Report& report) {
     if (fault->expected == "a boolean" && fault->severity == Severity::Warning && truth_of(*at) == true) {
       finding.edits = {{Edit::Kind::Set, at->where.path, "true"}};
     }
-  });
+  };
+  each_setting(in, judge);
+  each_setting_of_verl(in, judge);
 }
 
 void old_settings(const CheckInput& in, Report& report) {

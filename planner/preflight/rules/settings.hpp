@@ -10,8 +10,7 @@ namespace smplan {
 /// The kinds of file that have such a table.
 inline constexpr Kinds kFrameworkFiles = kDeepSpeed | kAccelerate | kMegatron | kTorchTitan | one(JobKind::Trl) |
                                          one(JobKind::Axolotl) | one(JobKind::LlamaFactory) | one(JobKind::Torchtune) |
-                                         one(JobKind::Verl) | one(JobKind::NemoRl) |
-                                         kHyperpodJob;
+                                         one(JobKind::Verl) | one(JobKind::NemoRl) | kHyperpodJob | kRecipe;
 
 /// Keys that the framework does not know.
 void unknown_settings(const CheckInput& in, Report& report);
