@@ -196,7 +196,7 @@ class _Reader:
             written.add(name)
             writer.member(name, getattr(value, "lineno", node.lineno))
             self._write(writer, value, 0)
-        calls = self.sdk.described(self._passed_on()) if is_first else []
+        calls = self.sdk.described(self._passed_on(), self._value) if is_first else []
         if calls:
             writer.member("calls", node.lineno)
             writer.text(json.dumps(calls))
@@ -297,6 +297,9 @@ class _Reader:
             return False
         # What another module makes, or the SDK's pipelines (ParameterString), may be anything when the job starts.
         return name == "dict" or name[:1].isupper() and (self.sdk.made(node) is not None or not self.sdk.is_imported(node))
+
+    def _value(self, node: ast.expr) -> Any:
+        return self._constant(self._resolved(node))
 
     @staticmethod
     def _constant(node: ast.expr) -> Any:

@@ -1,13 +1,15 @@
 """What a launch script calls of the SageMaker SDKs, told from its imports. Neither SDK is imported."""
 
 import ast
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Set
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Set
 
 from smplan import _core
 
 
 # A path of more steps is no job's; the limit keeps a hostile script from exhausting the stack.
 MAX_STEPS = 40
+# What finds an image: its arguments say whether there is one.
+JUDGED_BY_VALUE = "image_uris.retrieve"
 
 
 class Made(NamedTuple):
@@ -93,7 +95,7 @@ class SdkCalls:
         path = self.path(node.func)
         return path.rpartition(".")[2] if _core.sdk_callable(path) is None else ""
 
-    def described(self, passed_on: Dict[int, Set[str]]) -> List[Dict[str, Any]]:
+    def described(self, passed_on: Dict[int, Set[str]], value_of: Callable[[ast.expr], Any]) -> List[Dict[str, Any]]:
         """Each call of the SDK, in the order of the script; `passed_on`: names that a literal `**name` gives, by call."""
         out = []
         for node in sorted(self.calls, key=lambda call: (call.lineno, call.col_offset)):
@@ -105,9 +107,20 @@ class SdkCalls:
             is_open = any(isinstance(argument, ast.Starred) for argument in node.args) or bool(spread) and known is None
             arguments = [{"name": keyword.arg, "line": keyword.value.lineno} for keyword in node.keywords if keyword.arg]
             arguments += [{"name": name, "line": node.lineno} for name in sorted(known or ())]
-            out.append({"path": path, "line": node.lineno, "positional": len(node.args), "open": is_open,
-                        "arguments": arguments})
+            call = {"path": path, "line": node.lineno, "positional": len(node.args), "open": is_open, "arguments": arguments}
+            if path.endswith(JUDGED_BY_VALUE):
+                call["values"] = self._values(node, path, value_of)
+            out.append(call)
         return out
+
+
+    @staticmethod
+    def _values(node: ast.Call, path: str, value_of: Callable[[ast.expr], Any]) -> List[Dict[str, Any]]:
+        """Arguments of one call with their values, where they are seen."""
+        found = _core.sdk_callable(path)
+        given = dict(zip(found[1], node.args)) if found else {}
+        given.update({keyword.arg: keyword.value for keyword in node.keywords if keyword.arg})
+        return [{"name": name, "line": value.lineno, "value": value_of(value)} for name, value in given.items()]
 
 
 def _submits(methods: Dict[str, List[str]]) -> str:

@@ -237,6 +237,35 @@ def test_calls_that_the_sdk_refuses_are_named(tmp_path, capsys, script, old, new
     assert found[rule]["line"] == line
 
 
+IMAGES = """\
+import sagemaker
+from sagemaker import image_uris
+from sagemaker.estimator import Estimator
+
+VERSION = "1.7-1"
+image = image_uris.retrieve("xgboost", sagemaker.Session().boto_region_name, version=VERSION)
+estimator = Estimator(image_uri=image, role="arn:aws:iam::123456789012:role/SM", instance_count=1,
+                      instance_type="ml.m5.xlarge", max_run=3600)
+"""
+
+
+@pytest.mark.parametrize("old, new, line, says", [
+    ("1.7-1", "1.9-1", 6, "'1.9-1' is no version of xgboost"),
+    ('"xgboost", ', '"xgbost", ', 6, "'xgbost' is no framework or algorithm of the SDK's"),
+    ("sagemaker.Session().boto_region_name", '"us-est-1"', 6, "'us-est-1' has no such image"),
+    ("version=VERSION", "version=VERSION, image_scope='train'", 6, "'train' is no scope of xgboost"),
+    ("1.7-1", "1.5-1", 0, ""),
+    ("import sagemaker\n", "import sagemaker\nVERSION = other()\n", 0, ""),
+])
+def test_images_that_the_sdk_does_not_find_are_named(tmp_path, capsys, old, new, line, says):
+    assert old in IMAGES
+    status, answer = check(tmp_path, capsys, IMAGES.replace(old, new, 1))
+    found = findings(answer)
+    assert ("C239" in found) == bool(says), answer["findings"]
+    if says:
+        assert status == 1 and found["C239"]["message"] == says and found["C239"]["line"] == line
+
+
 @pytest.mark.parametrize("change", [
     "from mine import PyTorch",  # another class of the name
     "estimator = other()",

@@ -107,5 +107,6 @@ std::span<const Rule> account_rules();
 std::span<const Rule> folder_rules();
 std::span<const Rule> combination_rules();
 std::span<const Rule> module_rules();
+std::span<const Rule> image_rules();
 
 }  // namespace smplan
