@@ -35,6 +35,7 @@ AdaptedLayersRow read_adapted_layers(const JsonValue& value, Diagnostics& out) {
   row.layers.state_inputs = static_cast<int>(reader.optional_integer("state_inputs").value_or(1));
   row.layers.state_output = reader.optional_bool("state_output").value_or(true);
   row.targets = read_targets(reader);
+  row.family = reader.optional_string("family").value_or("");
   row.names = read_names(reader, "names");
   reader.finish();
   return row;
@@ -52,8 +53,8 @@ namespace {
 const AdaptedLayersRow* row_of(const Architecture& a) {
   const auto& rows = adapted_layers_rows();
   const auto named = std::find_if(rows.begin(), rows.end(), [&](const AdaptedLayersRow& row) {
-    return std::any_of(row.names.begin(), row.names.end(),
-                       [&](const std::string& begin) { return a.name.starts_with(begin); });
+    return row.family == a.family && std::any_of(row.names.begin(), row.names.end(),
+                                                 [&](const std::string& begin) { return a.name.starts_with(begin); });
   });
   return named != rows.end() ? &*named : row_named(rows, a.family);
 }

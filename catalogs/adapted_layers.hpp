@@ -41,7 +41,8 @@ struct AdaptedLayersRow {
   std::string name;  ///< model type of transformers, or its family
   AdaptedLayers layers;
   AdapterTargets targets;          ///< Llama's where the type's row says nothing
-  std::vector<std::string> names;  ///< beginnings of names of the catalog's models of that type
+  std::string family;              ///< of the catalog, some of whose models are of that type
+  std::vector<std::string> names;  ///< beginnings of those models' names
 };
 const std::vector<AdaptedLayersRow>& adapted_layers_rows();
 

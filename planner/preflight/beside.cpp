@@ -191,7 +191,8 @@ void read_beside(Job& job, const std::string& given) {
     if (!fs::is_regular_file(path, none)) continue;
     const Result<std::string> text = read_text_file(path);
     if (!text) continue;
-    const JobStrategy split = split_of(*text, path);
+    JobStrategy split = split_of(*text, path);
+    count_sequences(job, split);
     if (split.stack) take_split(job, split, file);
   }
 }

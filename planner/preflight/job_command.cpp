@@ -5,6 +5,8 @@
 #include <charconv>
 #include <optional>
 
+#include <fmt/format.h>
+
 #include "planner/preflight/fields.hpp"
 
 namespace smplan {
@@ -74,19 +76,38 @@ void read_directive(std::string_view line, int number, JobSlurm& slurm) {
   take(directive(line, "--nodes", "-N"), slurm.nodes);
   take(directive(line, "--ntasks-per-node", ""), slurm.tasks_per_node);
   take(directive(line, "--gpus-per-node", ""), slurm.devices_per_node);
-  if (const auto value = directive(line, "--gres", ""); value.starts_with("gpu:")) take(value, slurm.devices_per_node);
+  if (const auto value = directive(line, "--gres", ""); value.starts_with("gpu:")) {
+    take(value.substr(0, value.find(',')), slurm.devices_per_node);
+  }
 }
 
-/// `export CUDA_VISIBLE_DEVICES=0,1`; of two settings nobody knows which holds.
+/// Launchers that a text calls.
+int launcher_calls(std::string_view text) {
+  int calls = 0;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find_first_of(" \t\n"), text.size());
+    if (!launcher_in(text.substr(0, end)).empty()) ++calls;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return calls;
+}
+
+/// `export CUDA_VISIBLE_DEVICES=0,1`, or the setting before a launcher, which alone are the launcher's. Of two nobody
+/// knows which holds.
 void read_visible(std::string_view line, int number, bool& seen, Count& visible) {
-  constexpr std::string_view kName = "CUDA_VISIBLE_DEVICES=";
-  const auto at = line.find(kName);
-  if (at == std::string_view::npos || line.find('#') < at) return;
-  std::string_view value = line.substr(at + kName.size());
+  constexpr std::string_view kName = "CUDA_VISIBLE_DEVICES";
+  const std::string exported = fmt::format("export {}=", kName);
+  const std::string before = fmt::format("{}=", kName);
+  const bool unset = line.starts_with("unset ") && line.find(kName) != std::string_view::npos;
+  const bool told = line.starts_with(exported) || (line.starts_with(before) && launcher_calls(line) > 0);
+  if (!unset && !told) return;
+  visible = Count{};
+  std::string_view value = unset ? std::string_view() : line.substr(line.find('=') + 1);
   if (value.starts_with('"') || value.starts_with('\'')) value.remove_prefix(1);
   value = value.substr(0, value.find_first_not_of("0123456789,"));
-  const bool plain = !value.empty() && !seen;
-  visible = plain ? derived<std::int64_t>(1 + std::count(value.begin(), value.end(), ','), {"", number}) : Count{};
+  if (!value.empty() && !seen) {
+    visible = derived<std::int64_t>(1 + std::count(value.begin(), value.end(), ','), {"", number});
+  }
   seen = true;
 }
 
@@ -100,7 +121,9 @@ Result<Node> words_of(const Node* command, const Node* args, const std::string& 
     if (all.items.empty()) all.where = list->where;
     for (const Node& word : list->items) {
       if (word.text.find("hyperpodrun ") != std::string::npos || word.text.find("torchrun ") != std::string::npos) {
-        return parse_document(word.text, file, Syntax::Arguments);
+        Result<Node> words = parse_document(word.text, file, Syntax::Arguments);
+        if (words && launcher_calls(word.text) > 1) words->text.clear();
+        return words;
       }
       all.items.push_back(word);
     }
@@ -119,13 +142,22 @@ void read_job_command(const Node& words, const Where& where, JobCommand& command
 
 void read_script_lines(std::string_view text, Job& job) {
   bool seen = false;
+  bool by_srun = false;
+  int calls = 0;
   for (int number = 1; !text.empty(); ++number) {
     const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = text.substr(0, end);
+    std::string_view line = text.substr(0, end);
     read_directive(line, number, job.slurm);
-    read_visible(line, number, seen, job.command.visible);
     text.remove_prefix(std::min(end + 1, text.size()));
+    line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+    if (line.starts_with('#')) continue;
+    read_visible(line, number, seen, job.command.visible);
+    by_srun = by_srun || line.find("srun ") != std::string_view::npos;
+    calls += launcher_calls(line);
   }
+  // srun alone starts the tasks, and of several launchers nobody knows which is the job's.
+  if (!by_srun) job.slurm.tasks_per_node = {};
+  if (calls > 1) job.command = {};
 }
 
 }  // namespace smplan

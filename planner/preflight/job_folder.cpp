@@ -5,6 +5,7 @@
 
 #include "base/hash.hpp"
 #include "base/json_reader.hpp"
+#include "catalogs/training_loss.hpp"
 #include "planner/export/folder.hpp"
 #include "planner/export/target.hpp"
 #include "planner/preflight/fields.hpp"
@@ -149,6 +150,15 @@ fs::path folder_of(const std::string& job_file) {
   return {};
 }
 
+void count_sequences(const Job& job, JobStrategy& deepspeed) {
+  if (!job.submitted() && job.kind != JobKind::Torchrun && job.kind != JobKind::HyperpodJob) return;
+  const TrainingLoss* loss = training_loss(job.strategy.loss.value_or(""));
+  if (loss == nullptr) return;
+  for (Count* count : {&deepspeed.micro_batch, &deepspeed.global_batch}) {
+    if (count->value) *count->value *= loss->sequences;
+  }
+}
+
 JobFolder read_job_folder(const fs::path& folder, const Job& job) {
   JobFolder out;
   out.path = folder.string();
@@ -163,6 +173,7 @@ JobFolder read_job_folder(const fs::path& folder, const Job& job) {
         text ? read_job(*text, path, job_file_name(path)->kind) : tl::unexpected<Diagnostics>(text.error());
     if (read) {
       out.files.push_back({path, *read});
+      if (read->kind == JobKind::DeepSpeed) count_sequences(job, out.files.back().job.strategy);
     } else {
       out.unreadable.emplace_back(path, to_string(read.error().front()));
     }

@@ -56,6 +56,9 @@ std::string job_file_in(const std::filesystem::path& folder);
 /// The folder that an export wrote this file into; empty where none did.
 std::filesystem::path folder_of(const std::string& job_file);
 
+/// The programs of exports count sequences; DeepSpeed counts examples, of pairs two sequences each.
+void count_sequences(const Job& job, JobStrategy& deepspeed);
+
 /// Reads all of a folder around the job, which stands in one of its files.
 JobFolder read_job_folder(const std::filesystem::path& folder, const Job& job);
 

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <set>
 
 #include "base/json_reader.hpp"
@@ -11,7 +13,10 @@
 #include "planner/export/launchable.hpp"
 #include "planner/export/target.hpp"
 #include "planner/export/writers.hpp"
+#include "planner/preflight/beside.hpp"
+#include "planner/preflight/check.hpp"
 #include "planner/preflight/job.hpp"
+#include "planner/preflight/job_folder.hpp"
 #include "planner/search/search.hpp"
 
 namespace smplan {
@@ -192,6 +197,21 @@ TEST(JobsByExample, AreShardedByTheTrainer) {
                     HasSubstr(std::string_view(stack) == "fsdp" ? "\"FSDP\"" : "\"DEEPSPEED\""));
         EXPECT_EQ(file("src/ds_config.json").empty(), std::string_view(stack) == "fsdp");
         EXPECT_THAT(out->files.front().content, Not(HasSubstr("deepspeed_config")));
+        const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "job_by_example";
+        for (const ExportFile& written : out->files) {
+          std::filesystem::create_directories((folder / written.path).parent_path());
+          std::ofstream(folder / written.path, std::ios::binary) << written.content;
+        }
+        const std::string path = (folder / job_file_in(folder)).string();
+        Job job = read_job(read_text_file(path).value(), path, std::nullopt).value();
+        read_beside(job, folder.string());
+        const auto found = check_job(job, shipped(), *SagemakerLimits::shipped(), {});
+        ASSERT_TRUE(found) << to_string(found.error());
+        for (const Finding& finding : found->findings) {
+          EXPECT_NE(finding.rule, "C132") << finding.message;
+          EXPECT_NE(finding.rule, "C221") << finding.message;
+        }
+        std::filesystem::remove_all(folder);
       }
     }
   }
