@@ -151,8 +151,9 @@ fs::path folder_of(const std::string& job_file) {
 }
 
 void count_sequences(const Job& job, JobStrategy& deepspeed) {
-  if (!job.submitted() && job.kind != JobKind::Torchrun && job.kind != JobKind::HyperpodJob) return;
-  const TrainingLoss* loss = training_loss(job.strategy.loss.value_or(""));
+  const Node* settings = job.hyperparameters != nullptr ? job.hyperparameters : &job.root();
+  const Node* stated = job.kind == JobKind::Torchrun || job.submitted() ? settings->find("loss") : nullptr;
+  const TrainingLoss* loss = stated == nullptr ? nullptr : training_loss(stated->text);
   if (loss == nullptr) return;
   for (Count* count : {&deepspeed.micro_batch, &deepspeed.global_batch}) {
     if (count->value) *count->value *= loss->sequences;

@@ -16,7 +16,6 @@
 #include "planner/preflight/beside.hpp"
 #include "planner/preflight/check.hpp"
 #include "planner/preflight/job.hpp"
-#include "planner/preflight/job_folder.hpp"
 #include "planner/search/search.hpp"
 
 namespace smplan {
@@ -202,7 +201,7 @@ TEST(JobsByExample, AreShardedByTheTrainer) {
           std::filesystem::create_directories((folder / written.path).parent_path());
           std::ofstream(folder / written.path, std::ios::binary) << written.content;
         }
-        const std::string path = (folder / job_file_in(folder)).string();
+        const std::string path = (folder / "model_trainer.json").string();
         Job job = read_job(read_text_file(path).value(), path, std::nullopt).value();
         read_beside(job, folder.string());
         const auto found = check_job(job, shipped(), *SagemakerLimits::shipped(), {});
