@@ -206,7 +206,7 @@ class Requests(unittest.TestCase):
             done, meant = smplan(*asked), smplan(*same)
             self.assertEqual((done.returncode, done.stdout, done.stderr), (0, meant.stdout, meant.stderr), asked)
         self.assertIn(b"unknown command 'plam' (did you mean plan?)", smplan("help", "plam").stderr)
-        self.assertIn(b"(`smplan help` lists the commands)", smplan("reconnoitre").stderr)
+        self.assertIn(b"(known: plan, estimate,", smplan("reconnoitre").stderr)
 
     def test_words_of_other_tools_are_hinted_at(self):
         for flag, hint in (("--epochs", b"give --tokens"), ("--batch-size", b"give --global-batch"),
