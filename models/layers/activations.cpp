@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "models/job/execution.hpp"
-#include "models/layers/adapters.hpp"
+#include "models/layers/adapter_shapes.hpp"
 #include "models/layers/state_mixer.hpp"
 
 namespace smplan {
@@ -55,10 +55,9 @@ bool adapts_mlp(const Workload& w) {
 /// What stands between the two products of each adapter of a layer, for a token.
 std::int64_t adapter_values(const Workload& w, const LayerSpec& spec) {
   const Architecture& a = w.architecture;
-  const AdapterCount adapters = adapters_of_layer(a, w.lora);
-  const std::int64_t visited = w.lora.layers.experts == ExpertAdapters::None ? 0 : a.moe.top_k;
-  const std::int64_t mlps = !spec.has_mlp() ? 0 : spec.moe ? visited + a.moe.n_shared_experts : 1;
-  return w.lora.rank * ((spec.mixer == Mixer::None ? 0 : adapters.attention) + mlps * adapters.mlp);
+  std::int64_t values = 0;
+  for_each_adapter(a, spec, w.lora, [&](const AdapterShape& adapter) { values += adapter.visited(a) * adapter.rank; });
+  return values;
 }
 
 /// Input of a norm. Transformers' and torchtune's root-mean-square norms cast it to fp32, keep that, and what they

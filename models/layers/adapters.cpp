@@ -152,14 +152,6 @@ AdapterWork adapter_work(const AdapterMethod& method, const Architecture& a, std
   return out;
 }
 
-AdapterCount adapters_of_layer(const Architecture& a, const Lora& lora) {
-  const AdaptedLayers& layers = lora.layers;
-  const bool of_output = lora.targets != LoraTargets::QueryValue || a.has_latent_attention();
-  const std::int64_t projections = layers.joins_attention ? 1 : of_output ? 3 : 2;
-  const std::int64_t up = layers.joins_mlp || !a.gated_mlp ? 1 : 2;
-  return {.attention = projections + (of_output ? 1 : 0), .mlp = lora.targets == LoraTargets::Linear ? up + 1 : 0};
-}
-
 AdaptedLayers adapted_layers_of(const Architecture& a, const Stack& stack) {
   if (stack.joins_adapters) return {.joins_attention = true, .joins_mlp = true, .joins_shared_experts = true};
   return stack.expert_parallel || stack.own_adapters ? AdaptedLayers{} : peft_adapted_layers(a);

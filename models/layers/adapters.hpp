@@ -37,13 +37,6 @@ AdapterKeeps adapter_keeps(const AdapterMethod& method, const Architecture& arch
 AdapterWork adapter_work(const AdapterMethod& method, const Architecture& architecture,
                          std::optional<LinearLayers> layers);
 
-/// Adapters that one dense layer has, as the framework's code cuts it.
-struct AdapterCount {
-  std::int64_t attention = 0;
-  std::int64_t mlp = 0;
-};
-AdapterCount adapters_of_layer(const Architecture& architecture, const Lora& lora);
-
 /// What gets adapters of its own in the framework's code: that of transformers, which PEFT adapts, or the framework's.
 /// Those that spread experts hold each of their matrices as a layer of its own.
 AdaptedLayers adapted_layers_of(const Architecture& architecture, const Stack& stack);

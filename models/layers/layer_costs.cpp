@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "models/layers/adapters.hpp"
+#include "base/enum_set.hpp"
+#include "models/layers/adapter_shapes.hpp"
 #include "models/layers/flops.hpp"
 #include "models/layers/layer_collectives.hpp"
 #include "models/layers/layer_inputs.hpp"
@@ -55,11 +56,14 @@ Seconds expert_loop(const LayerInputs& in) {
   return rank_experts(in.workload.architecture, in.strategy) * kExpertLaunches;
 }
 
-/// What launches of adapters multiply those of a layer with; `launches` of one, over LoRA's.
+/// What launches of adapters are of the layer's; `launches` of one, over LoRA's.
 double adapter_host(const LayerInputs& in, double launches) {
-  const AdapterCount adapters = adapters_of_layer(in.workload.architecture, in.workload.lora);
-  return 1 + launches * static_cast<double>(adapters.attention + adapters.mlp) *
-                 (in.stack.adapter_copies ? kCastAdapterHost : kAdapterHost);
+  std::int64_t adapters = 0;
+  for_each_adapter(in.workload.architecture, in.spec, in.workload.lora, [&](const AdapterShape& adapter) {
+    // Those of experts go with their own products.
+    if (adapter.part != LinearPart::Expert) adapters += adapter.copies;
+  });
+  return launches * static_cast<double>(adapters) * (in.stack.adapter_copies ? kCastAdapterHost : kAdapterHost);
 }
 
 /// The backward pass launches twice the kernels, but from the autograd engine, without Python in between.
@@ -67,9 +71,9 @@ void add_host(LayerCosts& costs, const LayerInputs& in) {
   const StackProfile& profile = in.stack.profile;
   Seconds host = host_time(in.spec, profile);
   const double launches = in.workload.lora.work ? in.workload.lora.work->launches : 1;
-  if (in.workload.finetune == FineTune::Lora) host *= adapter_host(in, launches);
+  if (in.workload.finetune == FineTune::Lora) host *= 1 + adapter_host(in, launches);
   if (in.workload.finetune == FineTune::Qlora) {
-    host *= profile.quantized_host * adapter_host(in, launches) / adapter_host(in, 1);
+    host *= profile.quantized_host * (1 + adapter_host(in, launches)) / (1 + adapter_host(in, 1));
   }
   const std::int64_t tensor = in.strategy.tensor_parallel;
   if (tensor > 1) {
@@ -107,6 +111,7 @@ PassCosts module_forward(LayerModule module, const LayerInputs& in) {
     case LayerModule::LatentUpProjection:
       if (!a.has_latent_attention() || in.spec.mixer != Mixer::Attention) break;
       add_up_projections(only, in);
+      add_adapters(only, in, set_of(LinearPart::LatentUp));
       add_rotary_embedding(only, in);
       break;
     case LayerModule::Norms:
@@ -121,17 +126,22 @@ PassCosts module_forward(LayerModule module, const LayerInputs& in) {
     case LayerModule::DenseMlp:
       if (in.spec.ffn_hidden > 0) {
         const Seconds last = add_dense_mlp(only, in, in.spec.ffn_hidden);
+        add_adapters(only, in, set_of(LinearPart::DenseMlp));
         if (in.stack.checkpoint_stops_early && ends_in_product(in.workload, in.spec)) only.forward.gemm -= last;
       }
       break;
     case LayerModule::SharedExperts:
       if (in.spec.moe && moe.n_shared_experts > 0) {
         add_dense_mlp(only, in, moe.n_shared_experts * moe.shared_expert_ffn_hidden);
+        add_adapters(only, in, set_of(LinearPart::SharedExpert, LinearPart::SharedExpertGate));
       }
       break;
     case LayerModule::Experts:
       if (!in.spec.moe) break;
       add_moe_mlp(only, in);
+      add_adapters(
+          only, in,
+          set_of(LinearPart::Router, LinearPart::Expert, LinearPart::SharedExpert, LinearPart::SharedExpertGate));
       add_expert_comm(only, in);
       break;
   }
@@ -188,6 +198,7 @@ LayerCosts layer_costs(const Workload& workload, const LayerSpec& spec, const St
   }
   last.tensor_comm = add_tensor_comm(costs, in);
   add_context_comm(costs, in);
+  add_adapters(costs, in, kAllLinearParts);
   add_adapter_work(costs, in);
   add_host(costs, in);
   if (ends_in_product(workload, spec)) costs.unread = last;

@@ -1,11 +1,11 @@
 #include "models/layers/layer_kernels.hpp"
 
 #include <algorithm>
-#include <initializer_list>
-#include <numeric>
 
+#include "base/enum_set.hpp"
 #include "models/job/execution.hpp"
 #include "models/layers/activations.hpp"
+#include "models/layers/adapter_shapes.hpp"
 #include "models/layers/state_mixer.hpp"
 
 namespace smplan {
@@ -58,42 +58,6 @@ const LowRankTraffic& low_rank_traffic(const Stack& stack) {
   return compiles_layers(stack.execution) ? kCompiledAdapter : kPlainAdapter;
 }
 
-/// Its products, twice as many backward, are hidden in that where the rank is low.
-void add_adapter(LayerCosts& costs, const LayerInputs& in, std::int64_t m, std::int64_t n, std::int64_t k,
-                 std::int64_t batch) {
-  const std::int64_t rank = in.workload.lora.rank;
-  const Seconds products = in.clock.gemm(m, rank, k, batch) + in.clock.gemm(m, n, rank, batch);
-  const double rows = static_cast<double>(m) * static_cast<double>(batch);
-  const double inputs = rows * static_cast<double>(k);
-  const double outputs = rows * static_cast<double>(n);
-  const LowRankTraffic& traffic = low_rank_traffic(in.stack);
-  const double copies = (in.stack.adapter_copies ? kCastInputs : 0) + (in.stack.adapter_dropout ? kDroppedInputs : 0);
-  const double backward = (traffic.backward_inputs + copies) * inputs + traffic.backward_outputs * outputs;
-  const auto moved = [&](double values) { return in.clock.copy(Bytes(values * tensor_bytes(in.workload.precision))); };
-  costs.forward.elementwise += std::max(moved((1 + copies) * inputs + traffic.forward_outputs * outputs), products);
-  costs.backward.elementwise += std::max(moved(backward), 2 * products);
-}
-
-/// Those of layers that read one input: each has its own, or the code makes them as one layer.
-void add_adapters(LayerCosts& costs, const LayerInputs& in, std::int64_t m, std::initializer_list<std::int64_t> outputs,
-                  std::int64_t k, bool joined = false, std::int64_t batch = 1) {
-  if (in.workload.finetune == FineTune::Full) return;
-  if (joined)
-    return add_adapter(costs, in, m, std::accumulate(outputs.begin(), outputs.end(), std::int64_t{0}), k, batch);
-  for (const std::int64_t n : outputs) {
-    if (n > 0) add_adapter(costs, in, m, n, k, batch);
-  }
-}
-
-bool adapts_all(const LayerInputs& in) { return in.workload.lora.targets == LoraTargets::Linear; }
-
-/// How tensor ranks share the weights of a linear layer.
-enum class Cut : std::uint8_t {
-  None,
-  Columns,  ///< inputs are gathered before
-  Rows,     ///< partial sums are scattered after, and backward their gradients gathered before
-};
-
 /// A product beside the collective that brings its inputs or takes its sums: each rank's rows by themselves, as they
 /// come (the ring exchange of NVIDIA/TransformerEngine, comm_gemm_overlap.cpp).
 Seconds ring_gemm(const LayerInputs& in, std::int64_t m, std::int64_t n, std::int64_t k) {
@@ -112,11 +76,11 @@ double widened_bytes(const LayerInputs& in) {
 /// Adds y = x W (m x k times k x n) in all passes: forward, gradient of x, gradient of W. The collectives beside a
 /// column-cut layer's backward products, and beside gradients of weights, cut none of them (bulk overlap).
 void add_linear(LayerCosts& costs, const LayerInputs& in, std::int64_t m, std::int64_t n, std::int64_t k,
-                Cut cut = Cut::None, std::int64_t batch = 1) {
+                TensorCut cut = TensorCut::None, std::int64_t batch = 1) {
   const double weights = static_cast<double>(n) * static_cast<double>(k) * static_cast<double>(batch);
   const double rows = static_cast<double>(m) * static_cast<double>(batch);
-  costs.forward.gemm += cut == Cut::None ? in.clock.gemm(m, n, k, batch) : ring_gemm(in, m, n, k);
-  costs.backward.gemm += cut == Cut::Rows ? ring_gemm(in, m, k, n) : in.clock.gemm(m, k, n, batch);
+  costs.forward.gemm += cut == TensorCut::None ? in.clock.gemm(m, n, k, batch) : ring_gemm(in, m, n, k);
+  costs.backward.gemm += cut == TensorCut::Rows ? ring_gemm(in, m, k, n) : in.clock.gemm(m, k, n, batch);
   const bool trains = trains_weights(in.workload, in.spec);
   if (trains) {
     const Seconds weight_gradient = in.clock.gemm(k, n, m, batch) + in.clock.copy(in.clock.accumulation(weights));
@@ -154,14 +118,9 @@ LayerCosts routed_mlp(const LayerInputs& in) {
   LayerCosts costs;
   costs.forward.gemm += in.clock.wide_gemm(in.slice.m, moe.n_experts, a.hidden);
   costs.backward.gemm += in.clock.wide_gemm(in.slice.m, a.hidden, moe.n_experts);
-  add_linear(costs, in, e.tokens_per_expert, (a.gated_mlp ? 2 : 1) * e.width, a.routed_hidden(), Cut::None, e.experts);
-  add_linear(costs, in, e.tokens_per_expert, a.routed_hidden(), e.width, Cut::None, e.experts);
-  if (const ExpertAdapters experts = in.workload.lora.layers.experts;
-      adapts_all(in) && experts != ExpertAdapters::None) {
-    add_adapters(costs, in, e.tokens_per_expert, {e.width, a.gated_mlp ? e.width : 0}, a.routed_hidden(),
-                 experts == ExpertAdapters::Fused, e.experts);
-    add_adapters(costs, in, e.tokens_per_expert, {a.routed_hidden()}, e.width, false, e.experts);
-  }
+  add_linear(costs, in, e.tokens_per_expert, (a.gated_mlp ? 2 : 1) * e.width, a.routed_hidden(), TensorCut::None,
+             e.experts);
+  add_linear(costs, in, e.tokens_per_expert, a.routed_hidden(), e.width, TensorCut::None, e.experts);
   // Permute before and un-permute after: each reads and writes the routed tokens.
   add_elementwise(costs, in, 4 * e.routed * h, 4 * e.routed * h);
   if (moe.expert_bias) {
@@ -177,6 +136,36 @@ double routing_slowdown(const StackProfile& p, std::int64_t expert_width) {
   return 1 + (p.moe_slowdown - 1) * p.narrow_expert / (p.narrow_expert + static_cast<double>(expert_width));
 }
 
+/// The low-rank path beside a frozen layer. Its products, twice as many backward, are hidden in what it moves where the
+/// rank is low.
+void add_adapter(LayerCosts& costs, const LayerInputs& in, const AdapterShape& adapter) {
+  const bool routed = adapter.part == LinearPart::Expert;
+  const ExpertSlice experts = routed ? make_expert_slice(in) : ExpertSlice{};
+  const bool of_slice = adapter.part == LinearPart::LayerGate;
+  const std::int64_t rows = of_slice ? static_cast<std::int64_t>(in.slice.norm_tokens) : in.slice.m;
+  const std::int64_t m = std::max<std::int64_t>(1, routed ? experts.tokens_per_expert : rows);
+  const std::int64_t batch =
+      routed ? adapter.copies / in.workload.architecture.moe.n_experts * experts.experts : adapter.copies;
+  const std::int64_t cut = routed ? in.strategy.expert_tensor() : in.slice.tensor;
+  const auto sliced = [&](std::int64_t width, TensorCut by) {
+    return std::max<std::int64_t>(1, adapter.cut == by ? width / cut : width);
+  };
+  const std::int64_t k = sliced(adapter.inputs, TensorCut::Rows);
+  const std::int64_t n = sliced(adapter.outputs, TensorCut::Columns);
+  const Seconds products = in.clock.gemm(m, adapter.rank, k, batch) + in.clock.gemm(m, n, adapter.rank, batch);
+  const double inputs = static_cast<double>(m) * static_cast<double>(batch) * static_cast<double>(k);
+  const double outputs = static_cast<double>(m) * static_cast<double>(batch) * static_cast<double>(n);
+  const LowRankTraffic& traffic = low_rank_traffic(in.stack);
+  const double copies = (in.stack.adapter_copies ? kCastInputs : 0) + (in.stack.adapter_dropout ? kDroppedInputs : 0);
+  const double backward = (traffic.backward_inputs + copies) * inputs + traffic.backward_outputs * outputs;
+  const auto moved = [&](double values) { return in.clock.copy(Bytes(values * tensor_bytes(in.workload.precision))); };
+  const double slowdown =
+      routed ? routing_slowdown(in.stack.profile, in.workload.architecture.moe.expert_ffn_hidden) : 1;
+  costs.forward.elementwise +=
+      slowdown * std::max(moved((1 + copies) * inputs + traffic.forward_outputs * outputs), products);
+  costs.backward.elementwise += slowdown * std::max(moved(backward), 2 * products);
+}
+
 }  // namespace
 
 void add_up_projections(LayerCosts& costs, const LayerInputs& in) {
@@ -184,11 +173,8 @@ void add_up_projections(LayerCosts& costs, const LayerInputs& in) {
   if (l.q_lora_rank > 0) {
     const std::int64_t qk_dim = l.qk_nope_head_dim + l.qk_rope_head_dim;
     add_linear(costs, in, in.slice.m, in.slice.heads * qk_dim, l.q_lora_rank);
-    add_adapters(costs, in, in.slice.m, {in.slice.heads * qk_dim}, l.q_lora_rank);
   }
-  const std::int64_t made = in.slice.heads * (l.qk_nope_head_dim + l.v_head_dim);
-  add_linear(costs, in, in.slice.m, made, l.kv_lora_rank);
-  add_adapters(costs, in, in.slice.m, {made}, l.kv_lora_rank);
+  add_linear(costs, in, in.slice.m, in.slice.heads * (l.qk_nope_head_dim + l.v_head_dim), l.kv_lora_rank);
 }
 
 void add_attention_projections(LayerCosts& costs, const LayerInputs& in) {
@@ -201,21 +187,13 @@ void add_attention_projections(LayerCosts& costs, const LayerInputs& in) {
     add_linear(costs, in, m, query, a.hidden);
     add_linear(costs, in, m, l.kv_lora_rank + l.qk_rope_head_dim, a.hidden);
     add_up_projections(costs, in);
-    add_linear(costs, in, m, a.hidden, in.slice.heads * l.v_head_dim, Cut::Rows);
-    add_adapters(costs, in, m, {query, l.kv_lora_rank + l.qk_rope_head_dim}, a.hidden);
-    add_adapters(costs, in, m, {a.hidden}, in.slice.heads * l.v_head_dim);
+    add_linear(costs, in, m, a.hidden, in.slice.heads * l.v_head_dim, TensorCut::Rows);
     return;
   }
   const AttentionWidths heads = rank_widths(in);
   const std::int64_t queries = (a.attention_output_gate ? 2 : 1) * heads.queries();
-  add_linear(costs, in, m, queries + heads.projections * heads.keys(), a.hidden, Cut::Columns);
-  add_linear(costs, in, m, a.hidden, heads.queries(), Cut::Rows);
-  const Lora& lora = in.workload.lora;
-  const bool of_output = lora.targets != LoraTargets::QueryValue;
-  const std::int64_t keys = heads.projections > 0 && (of_output || lora.layers.joins_attention) ? heads.keys() : 0;
-  const std::int64_t values = heads.projections > 1 ? heads.keys() : 0;
-  add_adapters(costs, in, m, {queries, keys, values}, a.hidden, lora.layers.joins_attention);
-  if (of_output) add_adapters(costs, in, m, {a.hidden}, heads.queries());
+  add_linear(costs, in, m, queries + heads.projections * heads.keys(), a.hidden, TensorCut::Columns);
+  add_linear(costs, in, m, a.hidden, heads.queries(), TensorCut::Rows);
   if (a.attention_output_gate) {
     // The sigmoid of a gate times the output: both read, one written; backward their gradients too.
     const double gated = in.slice.tokens * static_cast<double>(heads.queries());
@@ -236,10 +214,6 @@ void add_layer_embedding(LayerCosts& costs, const LayerInputs& in) {
   add_linear(costs, in, rows, width, a.hidden);
   add_activation(costs, in, values);
   add_linear(costs, in, rows, a.hidden, width);
-  if (adapts_all(in)) {
-    add_adapters(costs, in, rows, {width}, a.hidden);
-    add_adapters(costs, in, rows, {a.hidden}, width);
-  }
   // Its norm and its residual.
   add_elementwise(costs, in, 5 * hidden, 5 * hidden);
 }
@@ -248,7 +222,7 @@ void add_state_mixer(LayerCosts& costs, const LayerInputs& in) {
   const Architecture& a = in.workload.architecture;
   const StateMixer& m = a.state;
   const std::int64_t tensor = in.slice.tensor;
-  add_linear(costs, in, in.slice.m, state_mixer_inputs(m) / tensor, a.hidden, Cut::Columns);
+  add_linear(costs, in, in.slice.m, state_mixer_inputs(m) / tensor, a.hidden, TensorCut::Columns);
   const double tokens = in.slice.tokens / static_cast<double>(tensor);
   const StackProfile& profile = in.stack.profile;
   const BytesPerSecond rate = gb_per_s(m.delta_rule ? profile.delta_rule_gb_per_s : profile.state_mixer_gb_per_s);
@@ -269,18 +243,12 @@ void add_state_mixer(LayerCosts& costs, const LayerInputs& in) {
     costs.forward.elementwise += copies;
     costs.backward.elementwise += copies;
   }
-  add_linear(costs, in, in.slice.m, a.hidden, m.values() / tensor, Cut::Rows);
-  if (adapts_all(in)) {
-    add_adapters(costs, in, in.slice.m, {state_mixer_inputs(m) / tensor}, a.hidden);
-    if (in.workload.lora.layers.state_output) add_adapters(costs, in, in.slice.m, {a.hidden}, m.values() / tensor);
-  }
+  add_linear(costs, in, in.slice.m, a.hidden, m.values() / tensor, TensorCut::Rows);
 }
 
 void add_joined_embedding(LayerCosts& costs, const LayerInputs& in) {
   const std::int64_t h = in.workload.architecture.hidden;
-  const std::int64_t width = std::max<std::int64_t>(1, h / in.slice.tensor);
-  add_linear(costs, in, in.slice.m, width, 2 * h);
-  if (in.workload.lora.targets != LoraTargets::QueryValue) add_adapters(costs, in, in.slice.m, {width}, 2 * h);
+  add_linear(costs, in, in.slice.m, std::max<std::int64_t>(1, h / in.slice.tensor), 2 * h);
   // A norm of each, and the two laid side by side.
   const double values = in.slice.norm_tokens * static_cast<double>(h);
   add_elementwise(costs, in, 8 * values, 12 * values);
@@ -348,15 +316,9 @@ void add_activation(LayerCosts& costs, const LayerInputs& in, double activated) 
 Seconds add_dense_mlp(LayerCosts& costs, const LayerInputs& in, std::int64_t ffn_hidden) {
   const Architecture& a = in.workload.architecture;
   const std::int64_t width = std::max<std::int64_t>(1, ffn_hidden / in.slice.tensor);
-  add_linear(costs, in, in.slice.m, (a.gated_mlp ? 2 : 1) * width, a.hidden, Cut::Columns);
+  add_linear(costs, in, in.slice.m, (a.gated_mlp ? 2 : 1) * width, a.hidden, TensorCut::Columns);
   const Seconds before = costs.forward.gemm;
-  add_linear(costs, in, in.slice.m, a.hidden, width, Cut::Rows);
-  const AdaptedLayers& layers = in.workload.lora.layers;
-  if (adapts_all(in) && layers.experts != ExpertAdapters::Fused) {
-    const bool joined = in.spec.moe ? layers.joins_shared_experts : layers.joins_mlp;
-    add_adapters(costs, in, in.slice.m, {width, a.gated_mlp ? width : 0}, a.hidden, joined);
-    add_adapters(costs, in, in.slice.m, {a.hidden}, width);
-  }
+  add_linear(costs, in, in.slice.m, a.hidden, width, TensorCut::Rows);
   return costs.forward.gemm - before;
 }
 
@@ -377,6 +339,14 @@ void add_moe_mlp(LayerCosts& costs, const LayerInputs& in) {
   if (moe.n_shared_experts > 0) {
     add_dense_mlp(costs, in, moe.n_shared_experts * moe.shared_expert_ffn_hidden);
   }
+}
+
+void add_adapters(LayerCosts& costs, const LayerInputs& in, std::uint32_t parts) {
+  if (in.workload.finetune == FineTune::Full) return;
+  const Architecture& a = in.workload.architecture;
+  for_each_adapter(a, in.spec, in.workload.lora, [&](const AdapterShape& adapter) {
+    if (holds(parts, adapter.part)) add_adapter(costs, in, adapter);
+  });
 }
 
 }  // namespace smplan

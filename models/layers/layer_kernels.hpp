@@ -32,4 +32,7 @@ Seconds add_dense_mlp(LayerCosts& costs, const LayerInputs& in, std::int64_t ffn
 /// Router, permutation, routed and shared experts.
 void add_moe_mlp(LayerCosts& costs, const LayerInputs& in);
 
+/// Adapters beside matrices of these parts, a set of LinearPart.
+void add_adapters(LayerCosts& costs, const LayerInputs& in, std::uint32_t parts);
+
 }  // namespace smplan

@@ -1,92 +1,10 @@
 #include "models/layers/layers.hpp"
 
+#include "models/layers/adapter_shapes.hpp"
+#include "models/layers/linears.hpp"
+
 namespace smplan {
 namespace {
-
-enum class Part {
-  Query,
-  Key,
-  Value,
-  Attention,
-  StateInputs,
-  StateMixer,
-  DenseMlp,
-  SharedExpert,
-  SharedExpertGate,
-  Router,
-  Expert,
-  LayerEmbedding,
-  LayerGate
-};
-
-/// Weight matrices of one shape.
-struct Linear {
-  Part part;
-  std::int64_t inputs;
-  std::int64_t outputs;
-  std::int64_t copies = 1;
-  std::int64_t beside = 1;  ///< of the copies, those that read the same input
-
-  [[nodiscard]] std::int64_t weights() const { return inputs * outputs * copies; }
-};
-
-/// Latent attention: queries through their own low rank (or full rank without one), keys and values
-/// through a shared latent beside one rotary key. Source: DeepSeek-V2, arXiv 2405.04434, appendix C.
-template <typename Visit>
-void for_each_attention_linear(const Architecture& a, const LayerSpec& spec, Visit&& visit) {
-  const std::int64_t h = a.hidden;
-  if (a.has_latent_attention()) {
-    const LatentAttention& l = a.latent;
-    const std::int64_t queries = a.n_heads * (l.qk_nope_head_dim + l.qk_rope_head_dim);
-    if (l.q_lora_rank > 0) visit(Linear{Part::Attention, h, l.q_lora_rank});
-    visit(Linear{Part::Attention, l.q_lora_rank > 0 ? l.q_lora_rank : h, queries});
-    visit(Linear{Part::Attention, h, l.kv_lora_rank + l.qk_rope_head_dim});
-    visit(Linear{Part::Attention, l.kv_lora_rank, a.n_heads * (l.qk_nope_head_dim + l.v_head_dim)});
-    visit(Linear{Part::Attention, a.n_heads * l.v_head_dim, h});
-  } else {
-    const AttentionWidths heads = attention_widths(a, spec);
-    const std::int64_t blocks = spec.cross_attention ? 2 : 1;
-    visit(Linear{Part::Query, h, (a.attention_output_gate ? 2 : 1) * heads.queries(), blocks});
-    // Where one projection makes keys and values it is that of the keys.
-    if (heads.projections > 1) visit(Linear{Part::Value, h, heads.keys(), blocks});
-    if (heads.projections > 0) visit(Linear{Part::Key, h, heads.keys(), blocks});
-    visit(Linear{Part::Attention, heads.queries(), h, blocks});
-  }
-}
-
-/// Calls `visit(linear)` for every weight matrix of a layer. The one place that knows which matrices a layer has;
-/// counts, FLOPs and adapters are sums over it.
-template <typename Visit>
-void for_each_linear(const Architecture& a, const LayerSpec& spec, Visit&& visit) {
-  const std::int64_t h = a.hidden;
-  // A block for a further token begins by joining its input with the embedding of the token before.
-  if (spec.further_token && spec.mixer != Mixer::None) visit(Linear{Part::Attention, 2 * h, h});
-  if (spec.mixer == Mixer::Attention) for_each_attention_linear(a, spec, visit);
-  if (spec.mixer == Mixer::State) {
-    visit(Linear{Part::StateInputs, h, state_mixer_inputs(a.state)});
-    visit(Linear{Part::StateMixer, a.state.values(), h});
-  }
-  if (const std::int64_t width = a.layer_embeddings.width; width > 0) {
-    visit(Linear{Part::LayerEmbedding, h, width});
-    visit(Linear{Part::LayerGate, h, width});
-    visit(Linear{Part::LayerGate, width, h});
-  }
-  const std::int64_t up_projections = a.gated_mlp ? 2 : 1;
-  const auto mlp = [&](Part part, std::int64_t outside, std::int64_t width, std::int64_t copies) {
-    if (width == 0 || copies == 0) return;
-    visit(Linear{part, outside, width, up_projections * copies, up_projections});
-    visit(Linear{part, width, outside, copies});
-  };
-  if (!spec.moe) return mlp(Part::DenseMlp, h, spec.ffn_hidden, 1);
-  visit(Linear{Part::Router, h, a.moe.n_experts});
-  if (a.moe.latent_hidden > 0) {
-    visit(Linear{Part::Router, h, a.moe.latent_hidden});
-    visit(Linear{Part::Router, a.moe.latent_hidden, h});
-  }
-  mlp(Part::Expert, a.routed_hidden(), a.moe.expert_ffn_hidden, a.moe.n_experts);
-  mlp(Part::SharedExpert, h, a.moe.shared_expert_ffn_hidden, a.moe.n_shared_experts);
-  if (a.moe.shared_expert_gate) visit(Linear{Part::SharedExpertGate, h, 1});
-}
 
 std::int64_t norm_parameters(const Architecture& a, std::int64_t width) {
   return a.norm == NormKind::LayerNorm && a.norm_bias ? 2 * width : width;
@@ -106,29 +24,32 @@ ParameterCount layer_parts(const Architecture& a, const LayerSpec& spec) {
   for_each_linear(a, spec, [&p](const Linear& linear) {
     const std::int64_t weights = linear.weights();
     switch (linear.part) {
-      case Part::Query:
-      case Part::Key:
-      case Part::Value:
-      case Part::Attention:
+      case LinearPart::Query:
+      case LinearPart::Key:
+      case LinearPart::Value:
+      case LinearPart::AttentionOutput:
+      case LinearPart::LatentDown:
+      case LinearPart::LatentUp:
+      case LinearPart::JoinedEmbedding:
         p.attention += weights;
         break;
-      case Part::StateInputs:
-      case Part::StateMixer:
+      case LinearPart::StateInputs:
+      case LinearPart::StateOutput:
         p.state_mixers += weights;
         break;
-      case Part::DenseMlp:
-      case Part::LayerEmbedding:
-      case Part::LayerGate:
+      case LinearPart::DenseMlp:
+      case LinearPart::LayerEmbedding:
+      case LinearPart::LayerGate:
         p.dense_mlp += weights;
         break;
-      case Part::SharedExpert:
-      case Part::SharedExpertGate:
+      case LinearPart::SharedExpert:
+      case LinearPart::SharedExpertGate:
         p.shared_experts += weights;
         break;
-      case Part::Router:
+      case LinearPart::Router:
         p.router += weights;
         break;
-      case Part::Expert:
+      case LinearPart::Expert:
         p.experts += weights;
         break;
     }
@@ -153,54 +74,6 @@ ParameterCount layer_parts(const Architecture& a, const LayerSpec& spec) {
   return p;
 }
 
-bool carries_adapter(const Architecture& a, Part part, const Lora& lora) {
-  const bool linear = lora.targets == LoraTargets::Linear;
-  switch (part) {
-    case Part::Query:
-    case Part::Value:
-      return true;
-    case Part::Key:
-      return lora.targets != LoraTargets::QueryValue || lora.layers.joins_attention;
-    case Part::Attention:
-      return lora.targets != LoraTargets::QueryValue || a.has_latent_attention();
-    case Part::DenseMlp:
-    case Part::SharedExpert:
-      return linear && lora.layers.experts != ExpertAdapters::Fused;
-    case Part::Expert:
-      return linear && lora.layers.experts != ExpertAdapters::None;
-    case Part::Router:
-      return linear && lora.layers.router;
-    case Part::StateMixer:
-      return linear && lora.layers.state_output;
-    case Part::LayerEmbedding:
-      return false;
-    default:
-      return linear;
-  }
-}
-
-/// Inputs and outputs of all adapters of these matrices: LoRA has as many parameters for each rank.
-std::int64_t adapter_widths(const Linear& linear, const AdaptedLayers& layers) {
-  const std::int64_t inputs = linear.copies * linear.inputs;
-  const std::int64_t outputs = linear.copies * linear.outputs;
-  switch (linear.part) {
-    case Part::Key:
-    case Part::Value:
-      return layers.joins_attention ? outputs : inputs + outputs;
-    case Part::StateInputs:
-      return layers.state_inputs * inputs + outputs;
-    case Part::DenseMlp:
-      return inputs / (layers.joins_mlp ? linear.beside : 1) + outputs;
-    case Part::SharedExpert:
-      return inputs / (layers.joins_shared_experts ? linear.beside : 1) + outputs;
-    case Part::Expert:
-      // Gate and up as one: each of its two halves has all of twice the rank.
-      return inputs + (layers.experts == ExpertAdapters::Fused ? linear.beside : 1) * outputs;
-    default:
-      return inputs + outputs;
-  }
-}
-
 enum class Counted { All, Active, Experts };
 
 std::int64_t adapter_parameters(const Architecture& a, const Lora& lora, Counted counted) {
@@ -208,13 +81,13 @@ std::int64_t adapter_parameters(const Architecture& a, const Lora& lora, Counted
   const std::int64_t per_output = lora.method != nullptr && !active_only ? lora.method->output_parameters : 0;
   std::int64_t sum = 0;
   for (const LayerRun& run : layer_stack(a)) {
-    for_each_linear(a, run.spec, [&](Linear linear) {
-      const bool of_experts = linear.part == Part::Expert;
-      if (!carries_adapter(a, linear.part, lora) || (counted == Counted::Experts && !of_experts)) return;
-      if (of_experts && active_only) linear.copies = linear.copies / a.moe.n_experts * a.moe.top_k;
+    for_each_adapter(a, run.spec, lora, [&](const AdapterShape& adapter) {
+      const bool of_experts = adapter.part == LinearPart::Expert;
+      if (counted == Counted::Experts && !of_experts) return;
+      const std::int64_t copies = active_only ? adapter.visited(a) : adapter.copies;
       // Shared weights have one adapter, which touches a token at every depth.
       const std::int64_t layers = active_only ? run.count : run.count / run.sharing;
-      sum += layers * (lora.rank * adapter_widths(linear, lora.layers) + per_output * linear.copies * linear.outputs);
+      sum += layers * copies * (adapter.parameters() + per_output * adapter.outputs);
     });
   }
   // One matrix projects the embedding for all layers at once.
@@ -240,7 +113,7 @@ LayerParameters layer_parameters(const Architecture& a, const LayerSpec& spec) {
 std::int64_t active_matmul_parameters(const Architecture& a, const LayerSpec& spec) {
   std::int64_t sum = 0;
   for_each_linear(a, spec, [&](Linear linear) {
-    if (linear.part == Part::Expert) linear.copies = linear.copies / a.moe.n_experts * a.moe.top_k;
+    if (linear.part == LinearPart::Expert) linear.copies = linear.copies / a.moe.n_experts * a.moe.top_k;
     sum += linear.weights();
   });
   return sum;

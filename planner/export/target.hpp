@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/enum_set.hpp"
 #include "base/result.hpp"
 #include "base/units.hpp"
 #include "models/job/dimensions.hpp"
@@ -73,16 +74,6 @@ struct ExportJob {
   /// Text of the plan file with this plan alone (plan_lock()), written as kLockFile; empty: none is written.
   std::string_view lock = {};
 };
-
-/// A set of enumerators as bits, for the capability table.
-template <typename E, typename... Es>
-constexpr std::uint32_t set_of(E first, Es... rest) {
-  return ((1U << static_cast<unsigned>(first)) | ... | (1U << static_cast<unsigned>(rest)));
-}
-template <typename E>
-constexpr bool holds(std::uint32_t set, E value) {
-  return (set >> static_cast<unsigned>(value) & 1U) != 0;
-}
 
 /// What a target has words for. A plan that needs more is refused, with everything named that it needs.
 struct Capabilities {
