@@ -176,7 +176,7 @@ struct JobCommand {
   std::string program;  ///< `torchrun`, `hyperpodrun`; empty where the command starts neither
   Count least_nodes, most_nodes;
   Count processes;  ///< of a node
-  Count visible;    ///< devices that the script leaves visible
+  Text visible;     ///< CUDA_VISIBLE_DEVICES, as the script leaves it
 };
 
 /// Directives of Slurm in a script.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 
 #include <fmt/format.h>
@@ -26,13 +25,6 @@ std::string_view launcher_in(std::string_view text) {
   return {};
 }
 
-std::optional<std::int64_t> whole_number(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (fault != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 /// The value of an option, behind whose last the program's words stand.
 const Node* value_of(const Node* option) {
   return option != nullptr && option->is_array() && !option->items.empty() ? &option->items.front() : option;
@@ -43,8 +35,8 @@ void read_nodes(const Node* option, const Where& where, JobCommand& command) {
   if (option == nullptr) return;
   const std::string_view text = option->text;
   const std::size_t colon = std::min(text.find(':'), text.size());
-  const auto least = whole_number(text.substr(0, colon));
-  const auto most = colon == text.size() ? least : whole_number(text.substr(colon + 1));
+  const auto least = integer_from(text.substr(0, colon));
+  const auto most = colon == text.size() ? least : integer_from(text.substr(colon + 1));
   if (!least || !most) return;
   // The words of a list have no places of their own.
   command.least_nodes = derived(*least, where.path.empty() ? option->where : where);
@@ -70,7 +62,7 @@ std::string_view directive(std::string_view line, std::string_view name, std::st
 void read_directive(std::string_view line, int number, JobSlurm& slurm) {
   const auto take = [&](std::string_view value, Count& into) {
     // `gpu:h100:8` has the count last; a range of nodes is none.
-    const auto n = whole_number(value.substr(value.rfind(':') + 1));
+    const auto n = integer_from(value.substr(value.rfind(':') + 1));
     if (!value.empty() && n) into = derived(*n, {"", number});
   };
   take(directive(line, "--nodes", "-N"), slurm.nodes);
@@ -94,20 +86,18 @@ int launcher_calls(std::string_view text) {
 
 /// `export CUDA_VISIBLE_DEVICES=0,1`, or the setting before a launcher, which alone are the launcher's. Of two nobody
 /// knows which holds.
-void read_visible(std::string_view line, int number, bool& seen, Count& visible) {
+void read_visible(std::string_view line, int number, bool& seen, Text& visible) {
   constexpr std::string_view kName = "CUDA_VISIBLE_DEVICES";
   const std::string exported = fmt::format("export {}=", kName);
   const std::string before = fmt::format("{}=", kName);
   const bool unset = line.starts_with("unset ") && line.find(kName) != std::string_view::npos;
   const bool told = line.starts_with(exported) || (line.starts_with(before) && launcher_calls(line) > 0);
   if (!unset && !told) return;
-  visible = Count{};
+  visible = Text{};
   std::string_view value = unset ? std::string_view() : line.substr(line.find('=') + 1);
   if (value.starts_with('"') || value.starts_with('\'')) value.remove_prefix(1);
   value = value.substr(0, value.find_first_not_of("0123456789,"));
-  if (!value.empty() && !seen) {
-    visible = derived<std::int64_t>(1 + std::count(value.begin(), value.end(), ','), {"", number});
-  }
+  if (!value.empty() && !seen) visible = derived(std::string(value), {"", number});
   seen = true;
 }
 

@@ -54,11 +54,14 @@ std::optional<std::int64_t> integer_of(const Node& node) {
     // Monstrous numbers break limits like any others; cut here, no product of theirs overflows.
     return static_cast<std::int64_t>(std::clamp(node.real, -kLargest, kLargest));
   }
-  if (node.kind != Node::Kind::String || node.text.empty()) return std::nullopt;
+  return node.kind == Node::Kind::String ? integer_from(node.text) : std::nullopt;
+}
+
+std::optional<std::int64_t> integer_from(std::string_view text) {
   std::int64_t value = 0;
-  const char* end = node.text.data() + node.text.size();
-  const auto [stop, error] = std::from_chars(node.text.data(), end, value);
-  return error == std::errc() && stop == end ? std::optional(value) : std::nullopt;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  return error == std::errc() && stop == end && !text.empty() ? std::optional(value) : std::nullopt;
 }
 
 std::optional<double> number_of(const Node& node) {

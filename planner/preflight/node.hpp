@@ -67,6 +67,8 @@ std::string_view kind_name(Node::Kind kind);
 bool is_placeholder(std::string_view text);
 /// The value as a rule reads it: a number written as a string counts, a placeholder does not.
 std::optional<std::int64_t> integer_of(const Node& node);
+/// All of a text; nullopt where it is no whole number.
+std::optional<std::int64_t> integer_from(std::string_view text);
 std::optional<double> number_of(const Node& node);
 std::optional<bool> truth_of(const Node& node);
 std::optional<std::string> text_of(const Node& node);

@@ -1,6 +1,7 @@
 // Who starts the processes: the distribution dictionary and what it becomes in the container.
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -256,10 +257,7 @@ std::int64_t devices_seen(std::string_view visible, std::int64_t devices) {
   std::int64_t seen = 0;
   for (std::string_view rest = visible; !rest.empty(); ++seen) {
     const std::size_t end = std::min(rest.find(','), rest.size());
-    Node index;
-    index.kind = Node::Kind::String;
-    index.text = rest.substr(0, end);
-    if (const auto n = integer_of(index); n && (*n < 0 || *n >= devices)) break;
+    if (const auto n = integer_from(rest.substr(0, end)); n && (*n < 0 || *n >= devices)) break;
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   return seen;
@@ -308,9 +306,12 @@ void command_beside_job(const CheckInput& in, Report& report) {
   if (processes && devices && *processes > *devices) {
     report.at(processes, {c.program, "starts " + count_text(*processes) + " processes a node",
                           "a node has " + count_text(*devices) + " accelerators"});
-  } else if (processes && c.visible && *processes > *c.visible) {
-    report.at(c.visible, {c.program, "starts " + count_text(*processes) + " processes a node",
-                          "CUDA_VISIBLE_DEVICES shows " + count_text(*c.visible)});
+  } else if (processes && c.visible) {
+    const std::int64_t seen = devices_seen(*c.visible, devices.value_or(std::numeric_limits<std::int64_t>::max()));
+    if (*processes > seen) {
+      report.at(c.visible, {c.program, "starts " + count_text(*processes) + " processes a node",
+                            "CUDA_VISIBLE_DEVICES shows " + count_text(seen)});
+    }
   }
   const Count& tasks = in.job.slurm.tasks_per_node;
   if (tasks && *tasks > 1 && processes && *processes > 1) {
