@@ -245,7 +245,10 @@ void state_training(RequestSpec& spec, const JobStrategy& s, const RequestSpec& 
   if (spec.tokens || !spec.global_batch || !s.steps || *s.steps < 1 || !s.sequence_length) return;
   const Result<std::int64_t> batch = parse_integer_count(*spec.global_batch, "--global-batch");
   if (!batch) return;
-  const std::int64_t of_step = times(*batch, *s.sequence_length);
+  // Sequences of different lengths are trained with what they hold.
+  const std::string mean = spec.mean_seq_len ? *spec.mean_seq_len : otherwise.mean_seq_len.value_or("");
+  const Result<std::int64_t> length = parse_integer_count(mean, "--mean-seq-len");
+  const std::int64_t of_step = times(*batch, length ? *length : *s.sequence_length);
   const std::int64_t tokens = times(*s.steps, of_step);
   spec.tokens = std::to_string(tokens);
   // Steps are whole: those of the plan beside the job are its tokens, rounded up.
@@ -514,7 +517,10 @@ Result<void> complete_job(Job& job, const Catalog& catalog, const CheckOptions& 
   }
   if (spec.dtype) fill_precision(s, *spec.dtype);
   if (!names_model(spec)) return {};
-  const Result<PlanRequest> request = resolve(same_work(spec), catalog, options.environment_region);
+  RequestSpec work = same_work(spec);
+  // The plan beside the job goes before the model's usual length.
+  if (!work.seq_len) work.seq_len = options.otherwise.seq_len;
+  const Result<PlanRequest> request = resolve(work, catalog, options.environment_region);
   if (!request) return tl::unexpected<Diagnostics>(request.error());
   fill_architecture(s, request->workload.architecture);
   const std::optional<std::string> own = model_of(job, catalog);

@@ -2,8 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
 #include <set>
 
 #include "base/json_reader.hpp"
@@ -13,8 +11,6 @@
 #include "planner/export/launchable.hpp"
 #include "planner/export/target.hpp"
 #include "planner/export/writers.hpp"
-#include "planner/preflight/beside.hpp"
-#include "planner/preflight/check.hpp"
 #include "planner/preflight/job.hpp"
 #include "planner/search/search.hpp"
 
@@ -23,7 +19,6 @@ namespace {
 
 using testing::Contains;
 using testing::HasSubstr;
-using testing::Not;
 
 const Catalog& shipped() {
   static const Catalog kCatalog = *Catalog::shipped();
@@ -159,61 +154,6 @@ TEST(PlannedTarget, IsNoToolWhereAJobBringsItsProgram) {
   std::string left;
   for (const auto& [stack, reason] : request->stacks_left_out) left += stack + ": " + reason + "\n";
   EXPECT_THAT(left, HasSubstr("--export trl plans it for that tool")) << "which shards";
-}
-
-// Pairs and sequences of their own length are trained by TRL's trainers, which shard as accelerate's file says.
-TEST(JobsByExample, AreShardedByTheTrainer) {
-  for (const char* loss : {"dpo", ""}) {
-    for (const char* stack : {"fsdp", "deepspeed"}) {
-      SCOPED_TRACE(fmt::format("{} {}", loss, stack));
-      RequestSpec spec = spec_for("");
-      spec.launchable.reset();
-      spec.finetune = "full";
-      spec.mean_seq_len = "900";
-      spec.seq_len = "1024";
-      if (*loss != '\0') spec.loss = loss;
-      spec.stack = stack;
-      const Result<PlanRequest> request = resolve(spec, shipped(), std::nullopt, Purpose::Plan);
-      ASSERT_TRUE(request) << to_string(request.error());
-      for (const Stack* way : request->stacks) {
-        EXPECT_FALSE(way->partial_recompute) << "accelerate recomputes all layers or none";
-        EXPECT_THAT(way->offloads, Not(Contains("activations")));
-      }
-      const PlanSet set = search(*request, shipped(), {.threads = 1});
-      ASSERT_FALSE(set.plans.empty());
-      for (const Plan& best : set.plans) {
-        const TrainingPlan plan = training_plan_of(*request, best, 1);
-        const ExportOptions options;
-        const Result<Export> out = export_plan({plan, options, shipped()}, "sagemaker-sdk-v3");
-        ASSERT_TRUE(out) << to_string(out.error());
-        const auto file = [&](std::string_view path) {
-          const auto found =
-              std::find_if(out->files.begin(), out->files.end(), [&](const ExportFile& f) { return f.path == path; });
-          return found == out->files.end() ? std::string() : found->content;
-        };
-        EXPECT_THAT(file("src/train.py"), HasSubstr("take_accelerate_file"));
-        EXPECT_THAT(file("src/accelerate_config.yaml"),
-                    HasSubstr(std::string_view(stack) == "fsdp" ? "\"FSDP\"" : "\"DEEPSPEED\""));
-        EXPECT_EQ(file("src/ds_config.json").empty(), std::string_view(stack) == "fsdp");
-        EXPECT_THAT(out->files.front().content, Not(HasSubstr("deepspeed_config")));
-        const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "job_by_example";
-        for (const ExportFile& written : out->files) {
-          std::filesystem::create_directories((folder / written.path).parent_path());
-          std::ofstream(folder / written.path, std::ios::binary) << written.content;
-        }
-        const std::string path = (folder / "model_trainer.json").string();
-        Job job = read_job(read_text_file(path).value(), path, std::nullopt).value();
-        read_beside(job, folder.string());
-        const auto found = check_job(job, shipped(), *SagemakerLimits::shipped(), {});
-        ASSERT_TRUE(found) << to_string(found.error());
-        for (const Finding& finding : found->findings) {
-          EXPECT_NE(finding.rule, "C132") << finding.message;
-          EXPECT_NE(finding.rule, "C221") << finding.message;
-        }
-        std::filesystem::remove_all(folder);
-      }
-    }
-  }
 }
 
 // A class that the model does not have ends the job before its first step.
