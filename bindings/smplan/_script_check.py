@@ -66,7 +66,7 @@ def answers(options: argparse.Namespace) -> Iterator[Dict[str, Any]]:
 
 def show(answer: Dict[str, Any]) -> None:
     for finding in answer["findings"]:
-        place = answer["file"] + (f":{finding['line']}" if finding["line"] else "")
+        place = finding["file"] + (f":{finding['line']}" if finding["line"] else "")
         print(f"{finding['severity']} {finding['rule']}: {finding['message']}\n  {place} {finding['path']}\n"
               f"  fix: {finding['fix']}")
     summary = answer["summary"]

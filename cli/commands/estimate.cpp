@@ -41,7 +41,7 @@ Result<RequestSpec> spec_of(const EstimateFlags& flags, const Context& context, 
   const Result<Job> job = read_job_source(*flags.from);
   if (!job) return tl::unexpected<Diagnostics>(job.error());
   for (const Unread& u : job->unread)
-    notes.push_back(fmt::format("{}: {}", u.where.path.empty() ? *flags.from : u.where.path, u.why));
+    notes.push_back(fmt::format("{}: {}", u.where.name().empty() ? *flags.from : u.where.name(), u.why));
   return request_of_job(*job, context.catalog, flags.spec, environment_region());
 }
 

@@ -26,7 +26,7 @@ std::string colored(Severity severity, std::string_view text, const Style& style
 std::string plural(int n, std::string_view word) { return fmt::format("{} {}{}", n, word, n == 1 ? "" : "s"); }
 
 std::string place(const Findings& findings, const Finding& f) {
-  std::string out = printable(findings.file);
+  std::string out = printable(findings.file_of(f.where));
   if (f.where.line > 0) out += fmt::format(":{}", f.where.line);
   if (!f.where.path.empty()) out += ' ' + printable(f.where.path);
   return out;
@@ -91,7 +91,7 @@ std::string findings_of(const Findings& findings, const Style& style) {
     out += fmt::format("\nNot predicted: {}: {}\n", printable(type), printable(why));
   }
   for (const Unread& setting : findings.unread) {
-    out += fmt::format("not read: {} {}\n", printable(setting.where.path), printable(setting.why));
+    out += fmt::format("not read: {} {}\n", printable(setting.where.name()), printable(setting.why));
   }
   if (!out.empty()) out += '\n';
   return out + fmt::format("{}: {}, {}, {}; {} run, {} not run\n", printable(findings.file),
@@ -117,8 +117,9 @@ std::string findings_github(const Findings& findings) {
     const std::string_view command = f.severity == Severity::Error     ? "error"
                                      : f.severity == Severity::Warning ? "warning"
                                                                        : "notice";
-    out += fmt::format("::{} file={},line={},title={}::{}. {} ({})\n", command, escape_github(findings.file, true),
-                       std::max(1, f.where.line), f.rule, escape_github(f.message, false), escape_github(f.fix, false),
+    out += fmt::format("::{} file={},line={},title={}::{}. {} ({})\n", command,
+                       escape_github(findings.file_of(f.where), true), std::max(1, f.where.line), f.rule,
+                       escape_github(f.message, false), escape_github(f.fix, false),
                        escape_github(f.where.path.empty() ? "whole file" : f.where.path, false));
   }
   return out;

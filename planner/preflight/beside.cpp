@@ -43,7 +43,7 @@ template <typename T>
 void take(Field<T>& mine, const Field<T>& other, const std::string& file) {
   if (mine.stated || !other.stated) return;
   mine = other;
-  mine.where = {file + other.where.path, 0};
+  mine.where.file = file;
 }
 
 std::string_view stack_of_split(JobKind kind) {
@@ -156,10 +156,12 @@ void read_named_split(Job& job) {
     const Result<std::string> text = read_text_file(path.string());
     const Result<Job> split =
         text ? read_job(*text, path.string(), std::nullopt) : tl::unexpected<Diagnostics>(text.error());
+    if (!split) job.broken_files.push_back({named.where, *named, to_string(split.error().front())});
     if (!split || (split->kind != JobKind::DeepSpeed && split->kind != JobKind::Accelerate)) return;
-    take_split(job, split->strategy, path.filename().string());
-    take(job.strategy.nodes, split->strategy.nodes, path.filename().string());
-    take(job.strategy.world, split->strategy.world, path.filename().string());
+    const std::string shown = path.lexically_relative(folder).string();
+    take_split(job, split->strategy, shown);
+    take(job.strategy.nodes, split->strategy.nodes, shown);
+    take(job.strategy.world, split->strategy.world, shown);
     if (const std::optional<std::string> stack = stack_of(*split); stack && !job.strategy.stack.stated) {
       job.strategy.stack = derived(*stack, named.where);
     }

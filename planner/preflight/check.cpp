@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -122,6 +123,8 @@ bool given(const Need& need, const CheckInput& in) {
       return is_known(*need.fact, in.facts);
     case Need::Folder:
       return in.job.folder != nullptr;
+    case Need::Files:
+      return in.job.folder != nullptr || !in.job.broken_files.empty();
     case Need::Lock:
       return in.drift != nullptr;
   }
@@ -130,14 +133,14 @@ bool given(const Need& need, const CheckInput& in) {
 
 const Ignored* ignored_by(const Finding& finding, const std::vector<Ignored>& ignored) {
   for (const Ignored& entry : ignored) {
-    if (entry.rule == finding.rule && (entry.path.empty() || entry.path == finding.where.path)) return &entry;
+    if (entry.rule == finding.rule && (entry.path.empty() || entry.path == finding.where.name())) return &entry;
   }
   return nullptr;
 }
 
 void sort_findings(std::vector<Finding>& findings) {
   std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
-    return std::tie(a.where.line, a.rule) < std::tie(b.where.line, b.rule);
+    return std::tie(a.where.file, a.where.line, a.rule) < std::tie(b.where.file, b.where.line, b.rule);
   });
 }
 
@@ -344,6 +347,11 @@ Diagnostic unknown_rule(std::string_view id, std::string_view where) {
 int Findings::count(Severity severity) const {
   return static_cast<int>(
       std::count_if(findings.begin(), findings.end(), [&](const Finding& f) { return f.severity == severity; }));
+}
+
+std::string Findings::file_of(const Where& where) const {
+  if (where.file.empty()) return file;
+  return (std::filesystem::path(file).parent_path() / where.file).lexically_normal().generic_string();
 }
 
 Result<RequestSpec> request_of_job(Job job, const Catalog& catalog, const RequestSpec& flags,

@@ -45,7 +45,7 @@ struct SkippedRule {
 struct Findings {
   std::string file;
   JobKind kind = JobKind::CreateTrainingJob;
-  std::vector<Finding> findings;                         ///< by line, then rule
+  std::vector<Finding> findings;                         ///< by file, line, then rule
   std::vector<std::pair<Finding, std::string>> ignored;  ///< with the reason given
   int rules_run = 0;
   std::vector<SkippedRule> skipped;
@@ -60,6 +60,8 @@ struct Findings {
   std::vector<std::pair<std::string, std::string>> not_predicted;
 
   [[nodiscard]] int count(Severity severity) const;
+  /// The file in which a place stands: the one that was checked, or one that it goes on from.
+  [[nodiscard]] std::string file_of(const Where& where) const;
 };
 
 /// The job as the question that `smplan estimate` answers; flags go before what the file says. Fails where the models

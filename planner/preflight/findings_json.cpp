@@ -5,10 +5,12 @@
 
 namespace smplan {
 namespace {
-Json finding_json(const Finding& f) {
+
+Json finding_json(const Finding& f, const Findings& of) {
   Json out;
   out["rule"] = f.rule;
   out["severity"] = std::string(to_string(f.severity));
+  out["file"] = of.file_of(f.where);
   out["path"] = f.where.path;
   out["line"] = f.where.line > 0 ? Json(f.where.line) : Json(nullptr);
   out["message"] = f.message;
@@ -97,19 +99,19 @@ Json sarif_rule(const Rule& rule) {
   return out;
 }
 
-Json sarif_result(const Finding& f, const std::string& file, std::size_t rule_index) {
+Json sarif_result(const Finding& f, const Findings& of, std::size_t rule_index) {
   Json out;
   out["ruleId"] = f.rule;
   out["ruleIndex"] = rule_index;
   out["level"] = std::string(sarif_level(f.severity));
   out["message"]["text"] = f.message + ". " + f.fix;
   Json location;
-  location["physicalLocation"]["artifactLocation"]["uri"] = uri_of(file);
+  location["physicalLocation"]["artifactLocation"]["uri"] = uri_of(of.file_of(f.where));
   location["physicalLocation"]["region"]["startLine"] = std::max(1, f.where.line);
   if (!f.where.path.empty()) location["logicalLocations"].push_back({{"fullyQualifiedName", f.where.path}});
   out["locations"].push_back(std::move(location));
   // Stable over edits elsewhere in the file: rule and place, not the line.
-  out["partialFingerprints"]["smplanRuleAndPath/v1"] = f.rule + ":" + f.where.path;
+  out["partialFingerprints"]["smplanRuleAndPath/v1"] = f.rule + ":" + f.where.name();
   return out;
 }
 
@@ -120,7 +122,7 @@ Json json_of(const Findings& findings) {
   out["file"] = findings.file;
   out["kind"] = std::string(to_string(findings.kind));
   out["findings"] = Json::array();
-  for (const Finding& f : findings.findings) out["findings"].push_back(finding_json(f));
+  for (const Finding& f : findings.findings) out["findings"].push_back(finding_json(f, findings));
   Json& summary = out["summary"];
   summary["errors"] = findings.count(Severity::Error);
   summary["warnings"] = findings.count(Severity::Warning);
@@ -132,7 +134,7 @@ Json json_of(const Findings& findings) {
   }
   if (!findings.ignored.empty()) {
     for (const auto& [finding, reason] : findings.ignored) {
-      Json entry = finding_json(finding);
+      Json entry = finding_json(finding, findings);
       entry["ignored_because"] = reason;
       out["ignored"].push_back(std::move(entry));
     }
@@ -146,7 +148,8 @@ Json json_of(const Findings& findings) {
     out["other_predictions"].push_back(prediction_json(other));
   }
   for (const Unread& setting : findings.unread) {
-    out["not_read"].push_back({{"path", setting.where.path},
+    out["not_read"].push_back({{"file", findings.file_of(setting.where)},
+                               {"path", setting.where.path},
                                {"line", setting.where.line > 0 ? Json(setting.where.line) : Json(nullptr)},
                                {"reason", setting.why}});
   }
@@ -177,7 +180,7 @@ std::string to_sarif(std::span<const Findings> jobs) {
   for (const Findings& job : jobs) {
     for (const Finding& f : job.findings) {
       const auto index = static_cast<std::size_t>(std::lower_bound(used.begin(), used.end(), f.rule) - used.begin());
-      run["results"].push_back(sarif_result(f, job.file, index));
+      run["results"].push_back(sarif_result(f, job, index));
     }
   }
   Json out;

@@ -65,7 +65,8 @@ class Fixer {
 
   [[nodiscard]] std::optional<Replacement> replacement(const Edit& edit) const {
     const Node* node = node_at(root_, edit.path);
-    if (node == nullptr || (syntax_ != Syntax::Json && edit.kind != Edit::Kind::Set)) return std::nullopt;
+    if (node == nullptr || !node->where.file.empty() || (syntax_ != Syntax::Json && edit.kind != Edit::Kind::Set))
+      return std::nullopt;
     switch (edit.kind) {
       case Edit::Kind::Set:
         // A JSON scalar is one of YAML and of TOML too.
@@ -131,7 +132,7 @@ Result<Fixed> apply_fixes(std::string_view text, const Job& job, const std::vect
         fixed.changes.push_back(fmt::format("{}: {}", finding.rule, in_words(edit)));
     } else if (syntax != Syntax::Json) {
       fixed.left.push_back(fmt::format("{}: {} is left to you: only single plain values are rewritten in YAML and TOML",
-                                       finding.rule, finding.where.path));
+                                       finding.rule, finding.where.name()));
     }
   }
   fixed.text = fixer.text();

@@ -192,6 +192,13 @@ struct Unread {
 
 struct JobFolder;
 
+/// A file that the job names and goes on from, which is there and does not count.
+struct BrokenFile {
+  Where where;       ///< where it is named, or its own place that is wrong
+  std::string name;  ///< as it is named
+  std::string why;
+};
+
 /// A job as rules see it: the settings that several formats share, each with its place, and the document
 /// for what only one format has.
 struct Job {
@@ -252,6 +259,7 @@ struct Job {
   const Node* pod_resources = nullptr;
   const Node* pod = nullptr;  ///< its specification
   JobReinforcement reinforcement;
+  std::vector<BrokenFile> broken_files;
   /// What lies beside it, where the job is a folder; nullptr where it is one file.
   std::shared_ptr<const JobFolder> folder;
 

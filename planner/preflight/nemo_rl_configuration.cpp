@@ -112,28 +112,48 @@ void lay_file_over(Node& base, Node top) {
 
 /// Of another file: fixes do not go there.
 void name_file(Node& node, const std::string& file) {
-  node.where = {file + node.where.path, 0};
+  node.where.file = file;
   node.span = {};
   for (Node& inner : node.items) name_file(inner, file);
 }
 
 constexpr int kMostFiles = 16;
 
+/// Files that go on from each other, below the folder of the job.
 class Files {
  public:
-  /// The file with those that it goes on from; nullopt where one of them cannot be read.
-  std::optional<Node> read(const fs::path& path, const std::string& shown) {
+  Files(const std::string& job_file, std::vector<BrokenFile>& broken)
+      : folder_(fs::path(job_file).parent_path()),
+        broken_(broken),
+        open_{fs::path(job_file).filename().generic_string()} {}
+
+  /// The file, from the folder, with those that it goes on from; nullopt where one of them cannot be read.
+  std::optional<Node> read(const fs::path& file, const Node& name) {
+    const std::string shown = file.lexically_normal().generic_string();
+    const fs::path path = folder_ / file;
     std::error_code none;
     const bool yaml = path.extension() == ".yaml" || path.extension() == ".yml";
     if (!yaml || ++read_ > kMostFiles || !fs::is_regular_file(path, none)) return std::nullopt;
+    if (std::find(open_.begin(), open_.end(), shown) != open_.end()) {
+      broken_.push_back({name.where, name.text, "it goes on from itself"});
+      return std::nullopt;
+    }
     const Result<std::string> text = read_text_file(path.string());
     Result<Node> node = text ? parse_document(*text, shown, Syntax::Yaml) : tl::unexpected<Diagnostics>(text.error());
-    if (!node || !node->is_object()) return std::nullopt;
+    if (!node || !node->is_object()) {
+      const std::string why = node ? "it is no mapping" : to_string(node.error().front());
+      broken_.push_back({name.where, name.text, why});
+      return std::nullopt;
+    }
     name_file(*node, shown);
-    return with_defaults(std::move(*node), path.parent_path(), fs::path(shown).parent_path());
+    open_.push_back(shown);
+    std::optional<Node> whole = with_defaults(std::move(*node), file.parent_path());
+    open_.pop_back();
+    return whole;
   }
 
-  std::optional<Node> with_defaults(Node file, const fs::path& folder, const fs::path& shown) {
+  /// `below` is the file's own folder.
+  std::optional<Node> with_defaults(Node file, const fs::path& below) {
     const Node* defaults = file.find("defaults");
     if (!goes_on(file)) return file;
     const std::vector<Node> names = defaults->is_array() ? defaults->items : std::vector<Node>{*defaults};
@@ -141,7 +161,7 @@ class Files {
     whole.kind = Node::Kind::Object;
     for (const Node& name : names) {
       if (!name.is_string() || is_placeholder(name.text) || fs::path(name.text).is_absolute()) return std::nullopt;
-      std::optional<Node> parent = read(folder / name.text, (shown / name.text).lexically_normal().generic_string());
+      std::optional<Node> parent = read(below / name.text, name);
       if (!parent) return std::nullopt;
       lay_file_over(whole, std::move(*parent));
     }
@@ -151,6 +171,9 @@ class Files {
   }
 
  private:
+  fs::path folder_;
+  std::vector<BrokenFile>& broken_;
+  std::vector<std::string> open_;  ///< those that go on from the next
   int read_ = 0;
 };
 
@@ -208,23 +231,24 @@ class Changes {
 };
 
 /// The file of `--config`, from the script's folder or one above it.
-std::optional<Node> file_of_command(const Node& root, const fs::path& folder) {
-  const Node* named = root.find("config");
+std::optional<Node> file_of_command(const Job& job, std::vector<BrokenFile>& broken) {
+  const Node* named = job.root().find("config");
   if (named == nullptr || !named->is_string() || named->text.find('$') != std::string::npos) return std::nullopt;
   if (fs::path(named->text).is_absolute() || is_placeholder(named->text)) return std::nullopt;
   std::error_code none;
-  fs::path above = fs::absolute(folder, none).lexically_normal();
+  fs::path above;
   for (int level = 0; level < kMostFiles; ++level) {
-    Files files;
-    if (fs::is_regular_file(above / named->text, none)) return files.read(above / named->text, named->text);
-    if (above == above.parent_path()) break;
-    above = above.parent_path();
+    if (fs::is_regular_file(fs::path(job.file).parent_path() / above / named->text, none)) {
+      return Files(job.file, broken).read(above / named->text, *named);
+    }
+    above /= "..";
   }
   return std::nullopt;
 }
 
-std::optional<Node> whole_command(const Node& root, const fs::path& folder) {
-  std::optional<Node> whole = file_of_command(root, folder);
+std::optional<Node> whole_command(const Job& job, std::vector<BrokenFile>& broken) {
+  const Node& root = job.root();
+  std::optional<Node> whole = file_of_command(job, broken);
   if (!whole) return std::nullopt;
   const Node file = *whole;
   for (const Node& given : root.items) {
@@ -260,17 +284,17 @@ NemoRlConfiguration nemo_rl_configuration(const Node& root) {
 
 void read_inherited(Job& job) {
   if (job.kind != JobKind::NemoRl) return;
-  const fs::path folder = fs::path(job.file).parent_path();
   const Node& root = job.root();
-  Files files;
+  std::vector<BrokenFile> broken;
   std::optional<Node> whole;
   if (root.plus >= 0) {
-    whole = whole_command(root, folder);
+    whole = whole_command(job, broken);
   } else if (goes_on(root)) {
-    whole = files.with_defaults(root, folder, "");
+    whole = Files(job.file, broken).with_defaults(root, "");
     if (whole) whole->where = root.where;
   }
   if (whole) job = reread_job(job, std::move(*whole));
+  job.broken_files = std::move(broken);
 }
 
 }  // namespace smplan

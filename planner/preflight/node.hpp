@@ -11,10 +11,14 @@
 
 namespace smplan {
 
-/// Where something stands in the file that is checked.
+/// Where something stands in the file that is checked, or in one that it goes on from.
 struct Where {
-  std::string path;  ///< JSON pointer, also for YAML, TOML and argument lists
-  int line = 0;      ///< from 1; 0 where the file does not say it
+  std::string path;    ///< JSON pointer, also for YAML, TOML and argument lists
+  int line = 0;        ///< from 1; 0 where the file does not say it
+  std::string file{};  ///< another file than the one that is checked, from the folder of that one; else empty
+
+  /// Unlike that of any other place of the job.
+  [[nodiscard]] std::string name() const { return file + path; }
   friend bool operator==(const Where&, const Where&) = default;
 };
 

@@ -13,6 +13,8 @@ std::string reason_not_run(const Need& need) {
       break;
     case Need::Folder:
       return "needs the folder of a job";
+    case Need::Files:
+      return "needs the folder of a job, or files that it goes on from";
     case Need::Lock:
       return "needs the folder of a job with its plan.json";
     case Need::Prediction:

@@ -170,6 +170,7 @@ struct Need {
     Hourly,
     OfFacts,  ///< a fact of a facts file
     Folder,   ///< a job that is a folder
+    Files,    ///< such a folder, or files that the job goes on from
     Lock,     ///< with the plan in it
   };
   Kind kind = Nothing;

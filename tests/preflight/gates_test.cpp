@@ -255,7 +255,7 @@ TEST_F(ExportFolder, WithoutItsMarkerTheSplitIsFoundByItsName) {
                 .value();
   read_beside(job);
   EXPECT_TRUE(job.strategy.tensor.is(std::int64_t{2}));
-  EXPECT_EQ(job.strategy.tensor.where.path, "src/megatron_args.txt/tensor-model-parallel-size");
+  EXPECT_EQ(job.strategy.tensor.where.name(), "src/megatron_args.txt/tensor-model-parallel-size");
 }
 
 /// The strategy of the estimator beside what stands in the folder.
@@ -270,9 +270,9 @@ JobStrategy beside(const fs::path& folder, const Json& more = Json::object()) {
 TEST_F(ExportFolder, StatesItsSplitWithThePlaceOfEachPart) {
   const JobStrategy s = beside(folder_);
   EXPECT_TRUE(s.stack.is("megatron"));
-  EXPECT_EQ(s.stack.where.path, "src/megatron_args.txt");
+  EXPECT_EQ(s.stack.where.name(), "src/megatron_args.txt");
   EXPECT_TRUE(s.global_batch.is(std::int64_t{1024}));
-  EXPECT_EQ(s.global_batch.where, (Where{"src/megatron_args.txt/global-batch-size", 0}));
+  EXPECT_EQ(s.global_batch.where, (Where{"/global-batch-size", 7, "src/megatron_args.txt"}));
   EXPECT_TRUE(s.sharding.is("zero1"));
   EXPECT_TRUE(s.sequence_parallel.is(true));
   EXPECT_FALSE(s.experts.stated);

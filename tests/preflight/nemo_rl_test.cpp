@@ -15,8 +15,10 @@ namespace {
 
 namespace fs = std::filesystem;
 using test::Json;
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -77,8 +79,8 @@ TEST_F(NemoRl, GoesOnFromFilesBesideIt) {
   EXPECT_EQ(child.strategy.nodes.value, 2);
   EXPECT_EQ(child.strategy.devices_per_node.value, 8);
   EXPECT_EQ(child.strategy.bf16.value, true) << "a missing value leaves the one below it";
-  EXPECT_EQ(child.strategy.tensor.where.path, "configs/middle.yaml/policy/dtensor_cfg/tensor_parallel_size");
-  EXPECT_EQ(child.strategy.global_batch.where.path, "configs/base.yaml/policy/train_global_batch_size");
+  EXPECT_EQ(child.strategy.tensor.where, (Where{"/policy/dtensor_cfg/tensor_parallel_size", 2, "configs/middle.yaml"}));
+  EXPECT_EQ(child.strategy.global_batch.where.name(), "configs/base.yaml/policy/train_global_batch_size");
   EXPECT_FALSE(child.root().open);
   EXPECT_THAT(child.unread, Not(Contains(testing::Field(&Unread::why, HasSubstr("another file")))));
 }
@@ -97,6 +99,39 @@ TEST_F(NemoRl, LeavesOpenWhatCannotBeRead) {
     EXPECT_TRUE(child.root().open) << named;
     EXPECT_THAT(child.not_modelled, HasSubstr("goes on from another one")) << named;
   }
+}
+
+TEST_F(NemoRl, TellsFilesThatCannotBeGoneOnFrom) {
+  write("broken.yaml", "cluster: {num_nodes: 3\n");
+  write("list.yaml", "- 1\n");
+  write("a.yaml", "defaults: configs/../b.yaml\n");
+  write("b.yaml", "defaults: a.yaml\n");
+  const auto told = [&](const std::string& named) {
+    return found(job("child.yaml", "policy: {precision: bfloat16}\ndefaults: " + named + "\n"));
+  };
+  EXPECT_THAT(told("broken.yaml"),
+              Contains(AllOf(HasSubstr("C225 broken.yaml does not count"), HasSubstr("broken.yaml:2"))));
+  EXPECT_THAT(told("list.yaml"), Contains(HasSubstr("C225 list.yaml does not count: it is no mapping")));
+  for (const char* round : {"child.yaml", "./child.yaml", "a.yaml"}) {
+    EXPECT_THAT(told(round), Contains(HasSubstr("goes on from itself"))) << round;
+  }
+  for (const char* elsewhere : {"gone.yaml", "${FILE}", "/etc/hostname"}) {
+    EXPECT_THAT(told(elsewhere), Not(Contains(HasSubstr("C225")))) << elsewhere;
+  }
+}
+
+// A finding in a file that the job goes on from names that file and its line; a fix of it is left to the user.
+TEST_F(NemoRl, NamesTheFileOfAFinding) {
+  write("configs/typo.yaml", "defaults: base.yaml\npolicy:\n  precison: float32\n");
+  const Job child = job("child.yaml", "defaults: configs/typo.yaml\n");
+  const Result<Findings> told = check_job(child, test::shipped_catalog(), test::shipped_limits(), {});
+  ASSERT_TRUE(told);
+  const auto typo = std::find_if(told->findings.begin(), told->findings.end(),
+                                 [](const Finding& f) { return f.message.find("precison") != std::string::npos; });
+  ASSERT_NE(typo, told->findings.end());
+  EXPECT_EQ(typo->where, (Where{"/policy/precison", 3, "configs/typo.yaml"}));
+  EXPECT_THAT(told->file_of(typo->where), EndsWith("configs/typo.yaml"));
+  EXPECT_THAT(to_sarif(*told), HasSubstr("configs/typo.yaml\""));
 }
 
 TEST_F(NemoRl, LaysOverridesOnTheFile) {

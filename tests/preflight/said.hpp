@@ -14,7 +14,7 @@ inline std::string edit_text(const Edit& edit) {
 inline std::string said(const Finding& f) {
   const Rule& rule = *find_rule(f.rule);
   std::string text = f.severity == rule.severity ? "" : "(" + std::string(to_string(f.severity)) + ") ";
-  text += (f.where.path.empty() ? "/" : f.where.path) + ": " + f.message;
+  text += (f.where.name().empty() ? "/" : f.where.name()) + ": " + f.message;
   if (f.fix != rule.fix) text += " -> " + f.fix;
   for (const Edit& edit : f.edits) text += edit_text(edit);
   return text;

@@ -34,7 +34,7 @@ class Settings {
   static std::string text(bool value) { return value ? "true" : "false"; }
   static std::string text(std::int64_t value) { return std::to_string(value); }
   static std::string text(double value) { return Json(value).dump(); }
-  static std::string place(const Where& where) { return where.path.empty() ? "/" : where.path; }
+  static std::string place(const Where& where) { return where.name().empty() ? "/" : where.name(); }
 
   void note_job(const Job& job) {
     constexpr const char* kFrameworks[] = {"", "PyTorch", "TensorFlow", "HuggingFace", "other"};

@@ -1,4 +1,6 @@
 // A job that is a folder: its files against each other and against the plan beside them.
+#include <filesystem>
+
 #include <fmt/format.h>
 
 #include "planner/preflight/job_folder.hpp"
@@ -8,15 +10,21 @@
 namespace smplan {
 namespace {
 
-/// As findings name a place in another file than the one that is checked.
-Where in_file(const JobFolder& folder, const std::string& file, const Where& where) {
-  if (file == folder.files.front().path || where.path.starts_with("--")) return where;
-  return {file + where.path, 0};
+namespace fs = std::filesystem;
+
+/// A file of the folder as findings name it: from the folder of the file that is checked.
+std::string beside(const Job& job, const std::string& file) {
+  return (fs::path(job.folder->path) / file).lexically_relative(fs::path(job.file).parent_path()).generic_string();
+}
+
+Where in_file(const Job& job, const std::string& file, const Where& where) {
+  if (file == job.folder->files.front().path || where.path.starts_with("--")) return where;
+  return {where.path, where.line, beside(job, file)};
 }
 
 void drift(const CheckInput& in, Report& report) {
   for (const Change& change : *in.drift) {
-    Finding& finding = report.at(in_file(*in.job.folder, change.file, change.where), {to_string(change)});
+    Finding& finding = report.at(in_file(in.job, change.file, change.where), {to_string(change)});
     if (change.where.path.starts_with("--")) finding.fix = "the flag counts: plan again with it if it is meant";
   }
 }
@@ -24,7 +32,7 @@ void drift(const CheckInput& in, Report& report) {
 void contradictions(const CheckInput& in, Report& report) {
   const JobFolder& folder = *in.job.folder;
   for (const Contradiction& c : contradictions_in(folder, in.catalog)) {
-    report.at(in_file(folder, c.second_file, c.second.where),
+    report.at(in_file(in.job, c.second_file, c.second.where),
               {std::string(c.name), *c.first.value, place_in(c.first_file, c.first.where), *c.second.value,
                place_in(c.second_file, c.second.where)});
   }
@@ -32,13 +40,13 @@ void contradictions(const CheckInput& in, Report& report) {
 
 void missing_files(const CheckInput& in, Report& report) {
   for (const ListedFile& file : in.job.folder->listed) {
-    if (file.state == FileState::Missing) report.at(Where{file.path, 0}, {file.path});
+    if (file.state == FileState::Missing) report.at(Where{"", 0, beside(in.job, file.path)}, {file.path});
   }
 }
 
 void changed_files(const CheckInput& in, Report& report) {
   for (const ListedFile& file : in.job.folder->listed) {
-    if (file.state == FileState::Changed) report.at(Where{file.path, 0}, {file.path});
+    if (file.state == FileState::Changed) report.at(Where{"", 0, beside(in.job, file.path)}, {file.path});
   }
 }
 
@@ -52,8 +60,12 @@ void missing_entry_point(const CheckInput& in, Report& report) {
 }
 
 void unreadable(const CheckInput& in, Report& report) {
-  for (const auto& [file, reason] : in.job.folder->unreadable) report.at(Where{file, 0}, {file, reason});
-  if (!in.no_lock.empty()) report.at(Where{"plan.json", 0}, {"plan.json", in.no_lock});
+  for (const BrokenFile& file : in.job.broken_files) report.at(file.where, {file.name, file.why});
+  if (in.job.folder == nullptr) return;
+  for (const auto& [file, reason] : in.job.folder->unreadable) {
+    report.at(Where{"", 0, beside(in.job, file)}, {file, reason});
+  }
+  if (!in.no_lock.empty()) report.at(Where{"", 0, beside(in.job, "plan.json")}, {"plan.json", in.no_lock});
 }
 
 constexpr std::string_view kFolder = "smplan's own exports, docs/export.md";
@@ -76,8 +88,8 @@ constexpr Rule kFolderRules[] = {
      "the entry point {} is not in {}", "put the training script there", kFolder, kAnyKind, Need::Folder,
      missing_entry_point},
     {"C225", Severity::Error, "File of the job that does not count",
-     "a file of the job, or its plan, cannot be read, or is none of this job", "{} does not count: {}",
-     "mend it, or export the job again", kFolder, kAnyKind, Need::Folder, unreadable},
+     "a file that the job goes on from, or its plan, cannot be read, or is none of this job", "{} does not count: {}",
+     "mend it, or export the job again", kFolder, kAnyKind, Need::Files, unreadable},
 };
 
 }  // namespace
