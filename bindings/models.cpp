@@ -19,6 +19,7 @@ py::dict facts_of(const Architecture& a) {
   py::dict out;
   out["name"] = a.name;
   out["family"] = a.family;
+  out["model_type"] = std::string(a.model_type());
   out["kind"] = std::string(to_string(a.kind));
   for (const auto& [name, value] : architecture_facts(a)) out[py::str(std::string(name))] = value;
   out["gated_mlp"] = a.gated_mlp;

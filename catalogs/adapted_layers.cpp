@@ -1,7 +1,5 @@
 #include "catalogs/adapted_layers.hpp"
 
-#include <algorithm>
-
 #include "base/words.hpp"
 #include "catalogs/finetuning_file.hpp"
 #include "catalogs/reading.hpp"
@@ -35,8 +33,6 @@ AdaptedLayersRow read_adapted_layers(const JsonValue& value, Diagnostics& out) {
   row.layers.state_inputs = static_cast<int>(reader.optional_integer("state_inputs").value_or(1));
   row.layers.state_output = reader.optional_bool("state_output").value_or(true);
   row.targets = read_targets(reader);
-  row.family = reader.optional_string("family").value_or("");
-  row.names = read_names(reader, "names");
   reader.finish();
   return row;
 }
@@ -48,26 +44,13 @@ const std::vector<AdaptedLayersRow>& adapted_layers_rows() {
   return kRows;
 }
 
-namespace {
-
-const AdaptedLayersRow* row_of(const Architecture& a) {
-  const auto& rows = adapted_layers_rows();
-  const auto named = std::find_if(rows.begin(), rows.end(), [&](const AdaptedLayersRow& row) {
-    return row.family == a.family && std::any_of(row.names.begin(), row.names.end(),
-                                                 [&](const std::string& begin) { return a.name.starts_with(begin); });
-  });
-  return named != rows.end() ? &*named : row_named(rows, a.family);
-}
-
-}  // namespace
-
 AdaptedLayers peft_adapted_layers(const Architecture& a) {
-  const AdaptedLayersRow* row = row_of(a);
+  const AdaptedLayersRow* row = row_named(adapted_layers_rows(), a.model_type());
   return row == nullptr ? AdaptedLayers{} : row->layers;
 }
 
 std::optional<AdapterTargets> peft_targets_of(const Architecture& a) {
-  if (const AdaptedLayersRow* row = row_of(a)) return row->targets;
+  if (const AdaptedLayersRow* row = row_named(adapted_layers_rows(), a.model_type())) return row->targets;
   return a.gated_mlp && !a.has_latent_attention() ? std::optional(llama_targets()) : std::nullopt;
 }
 

@@ -38,11 +38,9 @@ struct AdapterTargets {
 /// What PEFT finds in a type of transformers.
 /// Source: catalogs/data/finetuning/adapted_layers.json, held against PEFT's counts by tests/oracles/hf_configs.py.
 struct AdaptedLayersRow {
-  std::string name;  ///< model type of transformers, or its family
+  std::string name;  ///< model type of transformers
   AdaptedLayers layers;
-  AdapterTargets targets;          ///< Llama's where the type's row says nothing
-  std::string family;              ///< of the catalog, some of whose models are of that type
-  std::vector<std::string> names;  ///< beginnings of those models' names
+  AdapterTargets targets;  ///< Llama's where the type's row says nothing
 };
 const std::vector<AdaptedLayersRow>& adapted_layers_rows();
 

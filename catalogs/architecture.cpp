@@ -392,6 +392,7 @@ Architecture read_architecture(const JsonValue& value, Diagnostics& out) {
   }
   a.name = reader.has("name") ? read_label(reader, "name") : (reader.ignore("name"), std::string("custom"));
   a.family = reader.has("family") ? read_name(reader, "family") : (reader.ignore("family"), std::string("custom"));
+  a.transformers_type = read_optional_name(reader, "transformers_type");
   a.kind = read_choice(reader, "kind", kKinds, a.kind);
   a.norm = read_choice(reader, "norm", kNorms, a.norm);
   a.positions = read_choice(reader, "positions", kPositions, a.positions);

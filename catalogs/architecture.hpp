@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/json_reader.hpp"
 #include "catalogs/provenance.hpp"
@@ -102,6 +103,7 @@ struct MixtureOfExperts {
 struct Architecture {
   std::string name;
   std::string family;
+  std::string transformers_type;  ///< where it is not the family; see model_type()
   ModelKind kind = ModelKind::Decoder;
   std::int64_t n_layers = 0;          ///< decoder (or only) stack
   std::int64_t n_encoder_layers = 0;  ///< EncoderDecoder only
@@ -157,6 +159,9 @@ struct Architecture {
   MixtureOfExperts moe;
   MultiTokenPrediction prediction;
 
+  /// Transformers' name of the type, as the model's config.json has it. Those that only code beside their weights
+  /// builds have that code's name.
+  [[nodiscard]] std::string_view model_type() const { return transformers_type.empty() ? family : transformers_type; }
   [[nodiscard]] bool is_moe() const { return moe.n_experts > 0; }
   /// Whether some layer has an MLP of width ffn_hidden.
   [[nodiscard]] bool has_dense_mlp() const;

@@ -82,6 +82,7 @@ Json architecture_member(const Architecture& a) {
   out["schema"] = "smplan.architecture/1";
   out["name"] = a.name;
   out["family"] = a.family;
+  if (!a.transformers_type.empty()) out["transformers_type"] = a.transformers_type;
   out["kind"] = std::string(to_string(a.kind));
   out["norm"] = std::string(to_string(a.norm));
   out["positions"] = std::string(to_string(a.positions));

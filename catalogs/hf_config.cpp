@@ -218,6 +218,7 @@ Result<Architecture> read_hf_config(const JsonValue& config) {
   a.plain_attention = computes_attention_by_operations(model_type);
   reader.read(keys, a);
   if (reader.variant != nullptr) apply_hf_variant(*reader.variant, keys, a);
+  if (a.family != model_type) a.transformers_type = model_type;
   if (out.empty()) read_hf_layer_types(keys, a);
   if (out.empty()) a.left_out = hf_left_out(config, keys, a);
   if (a.positions == PositionEncoding::Rope) a.rotary_base = keys.rotary_base();

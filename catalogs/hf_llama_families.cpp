@@ -79,6 +79,7 @@ void read_baichuan(HfConfig& c, Architecture& a) {
   if (a.max_positions > 0) return;
   a.positions = PositionEncoding::Alibi;
   a.max_positions = c.integer_or({"model_max_length"}, 0);
+  a.transformers_type = "baichuan_13b";  // whose code is another
 }
 
 // ChatGLM's own code, which GLM-4 of 2024 shares.

@@ -94,8 +94,6 @@ void apply_hf_variant(const HfVariant& variant, HfConfig& c, Architecture& a) {
       a.*known->second = switch_of(value, c);
     } else if (key == "norm") {
       a.norm = value.as_string(out) == "layernorm" ? NormKind::LayerNorm : NormKind::RmsNorm;
-    } else if (key == "family") {
-      a.family = value.as_string(out);
     } else if (key == "norms_per_layer") {
       a.norms_per_layer = number_of(value, c);
     } else if (key == "wide_qk_norm") {

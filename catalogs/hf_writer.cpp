@@ -21,7 +21,6 @@ using Part = void (*)(const Architecture&, Json&);
 /// How one model type is written.
 struct Row {
   std::string_view model_type;
-  std::string_view family;  ///< the catalog's word for it
   ModelKind kind;
   std::string_view built_by;  ///< the class that trains it
   std::array<Part, 6> parts;
@@ -474,115 +473,84 @@ constexpr ModelKind kVision = ModelKind::Vision;
 
 /// The plainest come first. Each class was held against the parameters that are counted here (transformers 5.24.0).
 constexpr std::array kRows = {
-    Row{"llama", "llama", kDecoder, "LlamaForCausalLM", {decoder, attention_bias, mlp_bias}},
-    Row{"mistral", "mistral", kDecoder, "MistralForCausalLM", {decoder, window}},
-    Row{"ministral", "ministral", kDecoder, "MinistralForCausalLM", {decoder, listed_windows}},
-    Row{"qwen2", "qwen2", kDecoder, "Qwen2ForCausalLM", {decoder, qwen2_windows}},
-    Row{"qwen3", "qwen3", kDecoder, "Qwen3ForCausalLM", {decoder, attention_bias}},
-    Row{"mixtral", "mixtral", kDecoder, "MixtralForCausalLM", {decoder, window, mixtral_experts}},
-    Row{"qwen3_moe", "qwen3-moe", kDecoder, "Qwen3MoeForCausalLM", {decoder, attention_bias, qwen_experts}},
-    Row{"qwen2_moe",
-        "qwen2-moe",
-        kDecoder,
-        "Qwen2MoeForCausalLM",
-        {decoder, qkv_bias, qwen_experts, qwen_shared_expert}},
+    Row{"llama", kDecoder, "LlamaForCausalLM", {decoder, attention_bias, mlp_bias}},
+    Row{"mistral", kDecoder, "MistralForCausalLM", {decoder, window}},
+    Row{"ministral", kDecoder, "MinistralForCausalLM", {decoder, listed_windows}},
+    Row{"qwen2", kDecoder, "Qwen2ForCausalLM", {decoder, qwen2_windows}},
+    Row{"qwen3", kDecoder, "Qwen3ForCausalLM", {decoder, attention_bias}},
+    Row{"mixtral", kDecoder, "MixtralForCausalLM", {decoder, window, mixtral_experts}},
+    Row{"qwen3_moe", kDecoder, "Qwen3MoeForCausalLM", {decoder, attention_bias, qwen_experts}},
+    Row{"qwen2_moe", kDecoder, "Qwen2MoeForCausalLM", {decoder, qkv_bias, qwen_experts, qwen_shared_expert}},
     Row{"qwen3_next",
-        "qwen3-next",
         kDecoder,
         "Qwen3NextForCausalLM",
         {decoder, delta_mixers, qwen_experts, qwen_shared_expert, partial_rotary<4>}},
-    Row{"qwen3_5_text", "qwen3-next", kDecoder, "Qwen3_5ForCausalLM", {decoder, delta_mixers, partial_rotary<4>}},
-    Row{"seed_oss", "seed-oss", kDecoder, "SeedOssForCausalLM", {decoder, seed_oss_biases}},
-    Row{"gemma", "gemma", kDecoder, "GemmaForCausalLM", {decoder, attention_bias}},
-    Row{"gemma2", "gemma", kDecoder, "Gemma2ForCausalLM", {decoder, attention_bias, gemma_scores, listed_windows}},
-    Row{"gemma3_text", "gemma", kDecoder, "Gemma3ForCausalLM", {decoder, attention_bias, gemma_scores, listed_windows}},
+    Row{"qwen3_5_text", kDecoder, "Qwen3_5ForCausalLM", {decoder, delta_mixers, partial_rotary<4>}},
+    Row{"seed_oss", kDecoder, "SeedOssForCausalLM", {decoder, seed_oss_biases}},
+    Row{"gemma", kDecoder, "GemmaForCausalLM", {decoder, attention_bias}},
+    Row{"gemma2", kDecoder, "Gemma2ForCausalLM", {decoder, attention_bias, gemma_scores, listed_windows}},
+    Row{"gemma3_text", kDecoder, "Gemma3ForCausalLM", {decoder, attention_bias, gemma_scores, listed_windows}},
     Row{"gemma4_text",
-        "gemma",
         kDecoder,
         "Gemma4ForCausalLM",
         {widths, grouped_heads, tokens, attention_bias, listed_windows, gemma4_block}},
-    Row{"phi3", "phi", kDecoder, "Phi3ForCausalLM", {decoder, window}},
-    Row{"olmo2", "olmo2", kDecoder, "Olmo2ForCausalLM", {decoder, attention_bias}},
-    Row{"olmo3", "olmo3", kDecoder, "Olmo3ForCausalLM", {decoder, attention_bias, listed_windows}},
-    Row{"smollm3", "smollm3", kDecoder, "SmolLM3ForCausalLM", {decoder, attention_bias, mlp_bias}},
-    Row{"granite", "granite", kDecoder, "GraniteForCausalLM", {decoder, attention_bias, mlp_bias}},
-    Row{"exaone4", "exaone4", kDecoder, "Exaone4ForCausalLM", {decoder, listed_windows}},
-    Row{"glm4", "glm4", kDecoder, "Glm4ForCausalLM", {decoder, attention_bias, partial_rotary<2>}},
-    Row{"arcee", "arcee", kDecoder, "ArceeForCausalLM", {decoder, attention_bias, mlp_bias}},
-    Row{"nemotron",
-        "nemotron",
-        kDecoder,
-        "NemotronForCausalLM",
-        {decoder, attention_bias, mlp_bias, partial_rotary<2>}},
+    Row{"phi3", kDecoder, "Phi3ForCausalLM", {decoder, window}},
+    Row{"olmo2", kDecoder, "Olmo2ForCausalLM", {decoder, attention_bias}},
+    Row{"olmo3", kDecoder, "Olmo3ForCausalLM", {decoder, attention_bias, listed_windows}},
+    Row{"smollm3", kDecoder, "SmolLM3ForCausalLM", {decoder, attention_bias, mlp_bias}},
+    Row{"granite", kDecoder, "GraniteForCausalLM", {decoder, attention_bias, mlp_bias}},
+    Row{"exaone4", kDecoder, "Exaone4ForCausalLM", {decoder, listed_windows}},
+    Row{"glm4", kDecoder, "Glm4ForCausalLM", {decoder, attention_bias, partial_rotary<2>}},
+    Row{"arcee", kDecoder, "ArceeForCausalLM", {decoder, attention_bias, mlp_bias}},
+    Row{"nemotron", kDecoder, "NemotronForCausalLM", {decoder, attention_bias, mlp_bias, partial_rotary<2>}},
     Row{"stablelm",
-        "stablelm",
         kDecoder,
         "StableLmForCausalLM",
         {widths, grouped_heads, rotary, tokens, stablelm_block, partial_rotary<4>}},
-    Row{"cohere", "cohere", kDecoder, "CohereForCausalLM", {decoder, attention_bias, use_qk_norm}},
-    Row{"cohere2", "cohere2", kDecoder, "Cohere2ForCausalLM", {decoder, attention_bias, listed_windows}},
-    Row{"starcoder2", "starcoder2", kDecoder, "Starcoder2ForCausalLM", {decoder, use_bias, window}},
-    Row{"olmoe",
-        "olmoe",
-        kDecoder,
-        "OlmoeForCausalLM",
-        {widths, grouped_heads, rotary, tokens, attention_bias, olmoe_experts}},
+    Row{"cohere", kDecoder, "CohereForCausalLM", {decoder, attention_bias, use_qk_norm}},
+    Row{"cohere2", kDecoder, "Cohere2ForCausalLM", {decoder, attention_bias, listed_windows}},
+    Row{"starcoder2", kDecoder, "Starcoder2ForCausalLM", {decoder, use_bias, window}},
+    Row{"olmoe", kDecoder, "OlmoeForCausalLM", {widths, grouped_heads, rotary, tokens, attention_bias, olmoe_experts}},
     Row{"granitemoeshared",
-        "granitemoe",
         kDecoder,
         "GraniteMoeSharedForCausalLM",
         {decoder, attention_bias, mixtral_experts, shared_mlp}},
-    Row{"phimoe",
-        "phimoe",
-        kDecoder,
-        "PhimoeForCausalLM",
-        {decoder, attention_bias, lm_head_bias, window, mixtral_experts}},
+    Row{"phimoe", kDecoder, "PhimoeForCausalLM", {decoder, attention_bias, lm_head_bias, window, mixtral_experts}},
     Row{"glm4_moe",
-        "glm4-moe",
         kDecoder,
         "Glm4MoeForCausalLM",
         {decoder, attention_bias, use_qk_norm, routed_experts, no_further_tokens, partial_rotary<2>}},
-    Row{"minimax_m2", "minimax-m2", kDecoder, "MiniMaxM2ForCausalLM", {decoder, mixtral_experts}},
+    Row{"minimax_m2", kDecoder, "MiniMaxM2ForCausalLM", {decoder, mixtral_experts}},
     Row{"gpt_oss",
-        "gpt-oss",
         kDecoder,
         "GptOssForCausalLM",
         {decoder, attention_bias, mixtral_experts, listed_windows, gpt_oss_rotary}},
-    Row{"llama4_text",
-        "llama",
-        kDecoder,
-        "Llama4ForCausalLM",
-        {decoder, attention_bias, llama4_experts, chunked_windows}},
-    Row{"dbrx", "dbrx", kDecoder, "DbrxForCausalLM", {dbrx_widths}},
-    Row{"deepseek_v2", "deepseek", kDecoder, "DeepseekV2ForCausalLM", {latent_decoder, attention_bias, routed_experts}},
+    Row{"llama4_text", kDecoder, "Llama4ForCausalLM", {decoder, attention_bias, llama4_experts, chunked_windows}},
+    Row{"dbrx", kDecoder, "DbrxForCausalLM", {dbrx_widths}},
+    Row{"deepseek_v2", kDecoder, "DeepseekV2ForCausalLM", {latent_decoder, attention_bias, routed_experts}},
     Row{"deepseek_v3",
-        "deepseek",
         kDecoder,
         "DeepseekV3ForCausalLM",
         {latent_decoder, attention_bias, routed_experts, no_further_tokens}},
-    Row{"youtu", "youtu", kDecoder, "YoutuForCausalLM", {latent_decoder, attention_bias}},
-    Row{"nemotron_h",
-        "nemotron-h",
-        kDecoder,
-        "NemotronHForCausalLM",
-        {decoder, attention_bias, hybrid_layers, hybrid_experts}},
-    Row{"gpt2", "gpt", kDecoder, "GPT2LMHeadModel", {gpt2_widths}},
-    Row{"gpt_bigcode", "gpt-bigcode", kDecoder, "GPTBigCodeForCausalLM", {gpt2_widths, multi_query}},
-    Row{"gpt_neo", "gpt-neo", kDecoder, "GPTNeoForCausalLM", {gpt_neo_layers}},
-    Row{"gptj", "gptj", kDecoder, "GPTJForCausalLM", {gpt2_widths, gptj_rotary}},
-    Row{"gpt_neox", "gpt-neox", kDecoder, "GPTNeoXForCausalLM", {widths, tokens, gpt_neox_block}},
-    Row{"phi", "phi", kDecoder, "PhiForCausalLM", {decoder, hidden_gelu, partial_rotary<2>}},
-    Row{"falcon", "falcon", kDecoder, "FalconForCausalLM", {widths, rotary, tokens, falcon_block}},
-    Row{"bloom", "bloom", kDecoder, "BloomForCausalLM", {bloom_widths}},
-    Row{"opt", "opt", kDecoder, "OPTForCausalLM", {widths, tokens, opt_block}},
-    Row{"mpt", "mpt", kDecoder, "MptForCausalLM", {mpt_widths}},
-    Row{"bert", "bert", kEncoder, "BertForMaskedLM", {widths, bert_tokens}},
-    Row{"roberta", "roberta", kEncoder, "RobertaForMaskedLM", {widths, roberta_tokens}},
-    Row{"xlm-roberta", "xlm-roberta", kEncoder, "XLMRobertaForMaskedLM", {widths, roberta_tokens}},
-    Row{"distilbert", "distilbert", kEncoder, "DistilBertForMaskedLM", {distilbert_widths}},
-    Row{"t5", "t5", kEncoderDecoder, "T5ForConditionalGeneration", {t5_widths}},
-    Row{"mt5", "mt5", kEncoderDecoder, "MT5ForConditionalGeneration", {t5_widths}},
-    Row{"vit", "vit", kVision, "ViTForImageClassification", {vit_widths}},
+    Row{"youtu", kDecoder, "YoutuForCausalLM", {latent_decoder, attention_bias}},
+    Row{"nemotron_h", kDecoder, "NemotronHForCausalLM", {decoder, attention_bias, hybrid_layers, hybrid_experts}},
+    Row{"gpt2", kDecoder, "GPT2LMHeadModel", {gpt2_widths}},
+    Row{"gpt_bigcode", kDecoder, "GPTBigCodeForCausalLM", {gpt2_widths, multi_query}},
+    Row{"gpt_neo", kDecoder, "GPTNeoForCausalLM", {gpt_neo_layers}},
+    Row{"gptj", kDecoder, "GPTJForCausalLM", {gpt2_widths, gptj_rotary}},
+    Row{"gpt_neox", kDecoder, "GPTNeoXForCausalLM", {widths, tokens, gpt_neox_block}},
+    Row{"phi", kDecoder, "PhiForCausalLM", {decoder, hidden_gelu, partial_rotary<2>}},
+    Row{"falcon", kDecoder, "FalconForCausalLM", {widths, rotary, tokens, falcon_block}},
+    Row{"bloom", kDecoder, "BloomForCausalLM", {bloom_widths}},
+    Row{"opt", kDecoder, "OPTForCausalLM", {widths, tokens, opt_block}},
+    Row{"mpt", kDecoder, "MptForCausalLM", {mpt_widths}},
+    Row{"bert", kEncoder, "BertForMaskedLM", {widths, bert_tokens}},
+    Row{"roberta", kEncoder, "RobertaForMaskedLM", {widths, roberta_tokens}},
+    Row{"xlm-roberta", kEncoder, "XLMRobertaForMaskedLM", {widths, roberta_tokens}},
+    Row{"distilbert", kEncoder, "DistilBertForMaskedLM", {distilbert_widths}},
+    Row{"t5", kEncoderDecoder, "T5ForConditionalGeneration", {t5_widths}},
+    Row{"mt5", kEncoderDecoder, "MT5ForConditionalGeneration", {t5_widths}},
+    Row{"vit", kVision, "ViTForImageClassification", {vit_widths}},
 };
 
 Json config_of(const Row& row, const Architecture& a) {
@@ -599,6 +567,7 @@ Json config_of(const Row& row, const Architecture& a) {
 Architecture essence(Architecture a) {
   a.name.clear();
   a.family.clear();
+  a.transformers_type.clear();
   a.extra_parameters_note.clear();
   a.left_out.clear();
   a.plain_attention = false;  // of the class, whatever the widths
@@ -634,8 +603,8 @@ std::optional<std::string> hf_config_text(const Architecture& a) {
   if (!check(a, "").empty()) return std::nullopt;
   std::optional<std::string> plainest;
   for (const Row& row : kRows) {
-    const bool of_family = row.family == a.family || row.model_type == a.family;
-    if (row.kind != a.kind || (plainest && !of_family)) continue;
+    const bool of_type = row.model_type == a.model_type();
+    if (row.kind != a.kind || (plainest && !of_type)) continue;
     const Json config = config_of(row, a);
     if (!can_be_built(a, config)) continue;
     std::string text = config.dump(2) + "\n";
@@ -643,7 +612,7 @@ std::optional<std::string> hf_config_text(const Architecture& a) {
     if (!json) continue;
     const Result<Architecture> read = read_hf_config(*json);
     if (!read || !same_model(a, *read)) continue;
-    if (of_family) return text;
+    if (of_type) return text;
     plainest = std::move(text);
   }
   return plainest;

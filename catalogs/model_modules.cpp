@@ -31,9 +31,16 @@ ModelModules read_family(const JsonValue& value, Diagnostics& out) {
   return family;
 }
 
+/// Of a type that the modules above are not of.
+struct Block {
+  std::string type;
+  std::string name;
+};
+
 struct Document {
   std::string source;
   std::vector<ModelModules> families;
+  std::vector<Block> blocks;
 };
 
 /// A fault in a shipped file is one of the build, which tests read: it throws.
@@ -47,8 +54,15 @@ Document read_document() {
     reader.string("schema");
     reader.string("version");
     reader.string("as_of");
-    document.source = reader.string("source");
-    for (const JsonValue& row : reader.array("families")) document.families.push_back(read_family(row, faults));
+    const std::string source = reader.string("source");
+    if (reader.has("families")) document.source = source;
+    for (const JsonValue& row : reader.optional_array("families"))
+      document.families.push_back(read_family(row, faults));
+    for (const JsonValue& row : reader.optional_array("blocks")) {
+      ObjectReader block(row, faults);
+      document.blocks.push_back({block.string("type"), block.string("block")});
+      block.finish();
+    }
     reader.finish();
   }
   if (!faults.empty()) throw std::logic_error(to_string(faults));
@@ -69,6 +83,22 @@ const ModelModules* modules_of(std::string_view model_type) {
     if (std::find(family.types.begin(), family.types.end(), model_type) != family.types.end()) return &family;
   }
   return nullptr;
+}
+
+std::string_view block_class_of(std::string_view model_type) {
+  for (const Block& block : shipped().blocks) {
+    if (block.type == model_type) return block.name;
+  }
+  const ModelModules* modules = modules_of(model_type);
+  if (modules == nullptr) return {};
+  std::string_view found;
+  for (const std::string& layer : modules->layers) {
+    const auto says = [&](std::string_view word) { return layer.find(word) != std::string::npos; };
+    if (says("Vision") || says("Audio") || says("Embed")) continue;
+    if (!found.empty()) return {};
+    found = layer;
+  }
+  return found;
 }
 
 std::string_view source_of_modules() { return shipped().source; }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/json_writer.hpp"
+#include "catalogs/model_modules.hpp"
 #include "planner/export/program.hpp"
 #include "planner/export/text.hpp"
 #include "planner/export/writers.hpp"
@@ -14,7 +15,7 @@ Json fsdp(const TrainingPlan& plan, Export& out) {
   Json config;
   config["fsdp_version"] = 2;
   config["fsdp_reshard_after_forward"] = s.sharding != Sharding::FsdpGradOp;
-  const std::string_view layer = layer_class(plan.model);
+  const std::string_view layer = block_class_of(plan.model.model_type());
   config["fsdp_auto_wrap_policy"] = "TRANSFORMER_BASED_WRAP";
   config["fsdp_transformer_layer_cls_to_wrap"] = layer.empty() ? "REPLACE-ME-layer-class" : std::string(layer);
   if (layer.empty()) out.placeholders.push_back({"REPLACE-ME-layer-class", "class of the model's layers"});

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "catalogs/model_modules.hpp"
 #include "models/job/execution.hpp"
 #include "planner/export/program.hpp"
 #include "planner/export/text.hpp"
@@ -192,7 +193,7 @@ std::string fsdp1_smddp(const TrainingPlan& plan, std::string_view layer) {
 
 void write_fsdp(const ExportJob& job, Export& out, Diagnostics& faults) {
   const TrainingPlan& plan = job.plan;
-  std::string_view layer = layer_class(plan.model);
+  std::string_view layer = block_class_of(plan.model.model_type());
   if (layer.empty()) {
     layer = "REPLACE-ME-layer-class";
     out.placeholders.push_back({std::string(layer), "class of the model's layers, the unit of sharding"});

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/json_writer.hpp"
+#include "catalogs/model_modules.hpp"
 #include "planner/export/hub_name.hpp"
 #include "planner/export/text.hpp"
 #include "planner/export/tuning.hpp"
@@ -14,18 +15,16 @@
 
 namespace smplan {
 namespace {
-/// `model_type` of the adapter. Source: sagemaker-hyperpod-training-adapter-for-nemo 1.4.0.
+/// Transformers' type, and `model_type` of the adapter. Source: sagemaker-hyperpod-training-adapter-for-nemo 1.4.0.
 constexpr std::pair<std::string_view, std::string_view> kModelTypes[] = {
-    {"llama", "llama_v3"},  {"yi", "llama_v3"},          {"smollm", "llama_v3"},
-    {"mistral", "mistral"}, {"mixtral", "mixtral"},      {"qwen2", "qwen_v2"},
-    {"qwen3", "qwen_v3"},   {"deepseek", "deepseek_r1"}, {"gpt-oss", "gpt_oss"}};
+    {"llama", "llama_v3"}, {"llama4_text", "llama_v4"}, {"mistral", "mistral"},         {"mixtral", "mixtral"},
+    {"qwen2", "qwen_v2"},  {"qwen3", "qwen_v3"},        {"deepseek_v3", "deepseek_r1"}, {"gpt_oss", "gpt_oss"}};
 
 }  // namespace
 
 std::string_view recipe_model_type(const Architecture& model) {
-  if (model.name.substr(0, 8) == "llama-4-") return "llama_v4";
   for (const auto& entry : kModelTypes) {
-    if (entry.first == model.family) return entry.second;
+    if (entry.first == model.model_type()) return entry.second;
   }
   return {};
 }
@@ -34,7 +33,7 @@ namespace {
 
 /// Models without a class of their own in the adapter go by their Hugging Face name, as custom_model/falcon.yaml does.
 bool is_custom(const Architecture& model) {
-  return recipe_model_type(model).empty() && model.n_encoder_layers == 0 && !layer_class(model).empty();
+  return recipe_model_type(model).empty() && model.n_encoder_layers == 0 && !block_class_of(model.model_type()).empty();
 }
 
 std::string hugging_face_model(const ExportJob& job, Export& out) {
@@ -87,7 +86,7 @@ Json adapter_model(const ExportJob& job, bool smp, Export& out) {
   const Strategy& s = plan.strategy;
   Json m;
   const bool custom = is_custom(plan.model);
-  m["model_type"] = custom ? std::string_view(plan.model.family) : recipe_model_type(plan.model);
+  m["model_type"] = custom ? plan.model.model_type() : recipe_model_type(plan.model);
   m["train_batch_size"] = s.micro_batch;
   if (smp) {
     m["tensor_model_parallel_degree"] = s.tensor_parallel;
@@ -149,7 +148,7 @@ Json adapter_recipe(const ExportJob& job, Export& out, Diagnostics& faults) {
     refuse(faults, "FSDP recipes recompute all or nothing", "plan with --recompute full or none");
   }
   if (recipe_model_type(plan.model).empty() && (smp || !is_custom(plan.model))) {
-    refuse(faults, fmt::format("{} recipes know no {} model", smp ? "SMP" : "FSDP", plan.model.family),
+    refuse(faults, fmt::format("{} recipes know no {} model", smp ? "SMP" : "FSDP", plan.model.model_type()),
            smp ? "plan with --stack fsdp and without tensor, context and expert parallelism"
                : "export to fsdp or accelerate");
   }

@@ -116,12 +116,12 @@ constexpr std::string_view kRotaryBase = "REPLACE-ME-rotary-base";
 /// What the widths leave open. Megatron's defaults are GPT-2's.
 void add_kind(const Architecture& a, Arguments& out) {
   out.flag_if(a.gated_mlp, "swiglu");
-  if (a.family == "nemotron") {  // as Megatron trained them
+  if (a.model_type() == "nemotron") {  // as Megatron trained them
     out.flag("squared-relu");
     out.flag("apply-layernorm-1p");
     out.set("rotary-percent", "0.5");
   }
-  out.flag_if(a.family == "nemotron-h", "squared-relu");
+  out.flag_if(a.model_type() == "nemotron_h", "squared-relu");
   // GPT-2 and GPT-3 were trained with dropout; what came after was not.
   if (a.family != "gpt") {
     out.set("attention-dropout", "0.0");

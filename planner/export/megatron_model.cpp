@@ -19,14 +19,16 @@ constexpr Peculiarity kPeculiar[] = {
     {"gemma", "GeGLU, norms of its own and soft caps"},
     {"gpt-neo", "every other layer attending locally"},
     {"gpt-oss", "a clamped, shifted gate and attention sinks"},
+    {"llama4", "attention in chunks"},
+    {"llama4_text", "attention in chunks"},
     {"grok", "GeGLU and soft caps"},
     {"olmoe", "norms over the queries and keys of all heads"},
     {"opt", "ReLU"},
 };
 
-/// Families by the catalog's names and by transformers' model types: `gemma` is `gemma3_text` too, `gpt-oss` `gpt_oss`.
-bool is_of(std::string_view family, std::string_view known) {
-  const std::string letters = letters_and_digits(family);
+/// Types of transformers of one family: `gemma` is `gemma3_text` too.
+bool is_of(std::string_view type, std::string_view known) {
+  const std::string letters = letters_and_digits(type);
   const std::string wanted = letters_and_digits(known);
   if (!letters.starts_with(wanted)) return false;
   return letters.size() == wanted.size() || (letters[wanted.size()] >= '0' && letters[wanted.size()] <= '9');
@@ -34,13 +36,12 @@ bool is_of(std::string_view family, std::string_view known) {
 
 std::string peculiarity(const Architecture& a) {
   for (const Peculiarity& p : kPeculiar) {
-    if (is_of(a.family, p.family)) return std::string(p.what);
+    if (is_of(a.model_type(), p.family)) return std::string(p.what);
   }
   if (a.positions == PositionEncoding::Alibi) return "ALiBi";
   if (a.positions == PositionEncoding::RelativeBias) return "relative position biases";
   if (a.parallel_block) return "attention and MLP side by side";
   if (a.embedding_norm) return "a norm on the embedding";
-  if (a.name.substr(0, 8) == "llama-4-") return "attention in chunks";
   return {};
 }
 

@@ -11,6 +11,7 @@
 #include "base/escape.hpp"
 #include "base/json_writer.hpp"
 #include "catalogs/hf_writer.hpp"
+#include "catalogs/model_modules.hpp"
 #include "planner/export/hub_name.hpp"
 #include "planner/export/text.hpp"
 #include "planner/export/tuning.hpp"
@@ -313,7 +314,7 @@ bool brings_program(const ExportJob& job, TrainingProgram program) {
 void add_program(const ExportJob& job, TrainingProgram program, std::string_view folder, Export& out,
                  Settings& settings) {
   const ModelSource source = model_source(job);
-  std::string_view layer = layer_class(job.plan.model);
+  std::string_view layer = block_class_of(job.plan.model.model_type());
   if (layer.empty()) {
     layer = "REPLACE-ME-layer-class";
     out.placeholders.push_back({std::string(layer), "class of the model's layers"});

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "catalogs/adapted_layers.hpp"
+#include "catalogs/model_modules.hpp"
 #include "planner/export/program.hpp"
 #include "planner/export/text.hpp"
 #include "planner/export/tuning.hpp"
@@ -120,7 +121,7 @@ Json fsdp_config(const TrainingPlan& plan) {
   Json config;
   config["version"] = 2;
   config["reshard_after_forward"] = plan.strategy.sharding != Sharding::FsdpGradOp;
-  config["transformer_layer_cls_to_wrap"] = layer_class(plan.model);
+  config["transformer_layer_cls_to_wrap"] = block_class_of(plan.model.model_type());
   config["activation_checkpointing"] = plan.strategy.recompute == Recompute::Full;
   config["state_dict_type"] = "SHARDED_STATE_DICT";
   return config;
@@ -371,7 +372,7 @@ void write_axolotl(const ExportJob& job, Export& out, Diagnostics& faults) {
     f["offload_params"] = plan.strategy.offload.parameters;
     f["reshard_after_forward"] = plan.strategy.sharding != Sharding::FsdpGradOp;
     f["auto_wrap_policy"] = "TRANSFORMER_BASED_WRAP";
-    f["transformer_layer_cls_to_wrap"] = layer_class(plan.model);
+    f["transformer_layer_cls_to_wrap"] = block_class_of(plan.model.model_type());
     f["activation_checkpointing"] = plan.strategy.recompute == Recompute::Full;
     f["state_dict_type"] = "SHARDED_STATE_DICT";
     c["fsdp_config"] = f;

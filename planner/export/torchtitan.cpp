@@ -46,8 +46,8 @@ constexpr Flavor kFlavors[] = {
 
 /// Families whose layers one of its models has, so that a flavor of the right widths is all that is missing.
 constexpr std::pair<std::string_view, std::string_view> kFamilies[] = {
-    {"llama", "llama3"}, {"yi", "llama3"},       {"smollm", "llama3"},        {"mistral", "llama3"},
-    {"qwen3", "qwen3"},  {"qwen3-moe", "qwen3"}, {"deepseek", "deepseek_v3"}, {"gpt-oss", "gpt_oss"}};
+    {"llama", "llama3"},    {"mistral", "llama3"},          {"qwen3", "qwen3"},
+    {"qwen3_moe", "qwen3"}, {"deepseek_v3", "deepseek_v3"}, {"gpt_oss", "gpt_oss"}};
 
 constexpr std::string_view kOwnFlavor = "smplan";
 
@@ -113,7 +113,7 @@ Json model_section(const TrainingPlan& plan, Export& out, Diagnostics& faults) {
     model["flavor"] = known.flavor;
   }
   for (const auto& family : kFamilies) {
-    if (!model.empty() || family.first != plan.model.family) continue;
+    if (!model.empty() || family.first != plan.model.model_type()) continue;
     model["name"] = family.second;
     if ((family.second == "llama3" && is_plain_llama(plan.model)) ||
         (family.second == "qwen3" && is_plain_qwen3(plan.model))) {
@@ -128,7 +128,7 @@ Json model_section(const TrainingPlan& plan, Export& out, Diagnostics& faults) {
   }
   if (model.empty()) {
     faults.push_back({"not-expressible", "--target",
-                      fmt::format("torchtitan implements no {} model", plan.model.family),
+                      fmt::format("torchtitan implements no {} model", plan.model.model_type()),
                       "export to fsdp or megatron"});
   }
   const std::string name = model["name"].is_string() ? model["name"].text() : "";

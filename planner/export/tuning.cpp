@@ -73,7 +73,7 @@ Json peft_targets(const TrainingPlan& plan) {
   return names.empty() ? Json("all-linear") : Json(names);
 }
 
-bool is_gpt_oss(const Architecture& model) { return letters_and_digits(model.family) == "gptoss"; }
+bool is_gpt_oss(const Architecture& model) { return model.model_type() == "gpt_oss"; }
 
 bool fits_flash_attention(const Architecture& model) {
   constexpr std::int64_t kWidest = 256;

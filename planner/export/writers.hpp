@@ -54,9 +54,6 @@ Settings smp_parameters(const ExportJob& job);
 /// The adapter's `model_type` of recipes; empty where it knows none.
 std::string_view recipe_model_type(const Architecture& model);
 
-/// Class of a model's layers in Hugging Face transformers, for wrapping; empty where none is known.
-std::string_view layer_class(const Architecture& model);
-
 /// A line of the file of pip's requirements beside the script, once.
 void add_requirement(Export& out, std::string_view package, std::string_view path = "requirements.txt");
 /// Whether the export has such a file.

@@ -404,6 +404,29 @@ TEST(JobFolder, IsFoundFromTheFileThatAnExportWrote) {
   EXPECT_EQ(other.folder, nullptr) << "a plan beside a file of another hand says nothing of it";
 }
 
+// A job is one file that names another: where that one is broken, the job fails as it starts.
+TEST(NamedFile, ThatCannotBeReadIsAnError) {
+  std::string name = (fs::temp_directory_path() / "smplan-named-XXXXXX").string();
+  ASSERT_NE(mkdtemp(name.data()), nullptr);
+  const fs::path folder(name);
+  const auto told = [&](const std::string& content) {
+    if (!content.empty()) std::ofstream(folder / "ds.json") << content;
+    Job job = read_job("model_name_or_path: gpt2\nstage: sft\nfinetuning_type: lora\ndeepspeed: ds.json\n",
+                       (folder / "job.yaml").string(), JobKind::LlamaFactory)
+                  .value();
+    read_beside(job);
+    Lines lines;
+    for (const Finding& f : check_job(job, test::shipped_catalog(), test::shipped_limits(), {}).value().findings) {
+      if (f.rule == "C225") lines.push_back(f.where.path + ' ' + f.message);
+    }
+    return lines;
+  };
+  EXPECT_THAT(told(""), IsEmpty()) << "it may lie where the job runs";
+  EXPECT_THAT(told("{\"train_batch_size\": 8}"), IsEmpty());
+  EXPECT_THAT(told("{\"train_batch_size\": }"), ElementsAre(HasSubstr("/deepspeed ds.json does not count: ")));
+  fs::remove_all(folder);
+}
+
 TEST(JobFolder, ShowsNoControlCharacterOfAFile) {
   const Folder folder("fsdp", "create-training-job");
   folder.set("create_training_job.json", "/HyperParameters/optimizer", "\x1b[31mred\nerror");

@@ -6,29 +6,17 @@
 
 #include <fmt/format.h>
 
-#include "base/json_reader.hpp"
 #include "base/words.hpp"
-#include "catalogs/hf_writer.hpp"
 #include "catalogs/model_modules.hpp"
-#include "planner/export/writers.hpp"
 #include "planner/preflight/rules/tools.hpp"
 #include "planner/preflight/tool_settings.hpp"
 
 namespace smplan {
 namespace {
 
-/// The modules of the job's model; nullptr where they are not known. A model may have the arithmetic of one of
-/// transformers' types and code of its own beside its weights: then its layer's class is another.
+/// The modules of the job's model; nullptr where they are not known.
 const ModelModules* modules_of_model(const CheckInput& in) {
-  if (in.job.architecture == nullptr) return nullptr;
-  const std::optional<std::string> config = hf_config_text(*in.job.architecture);
-  if (!config) return nullptr;
-  const Result<JsonValue> json = parse_json(*config, "config.json");
-  const auto type = json ? json->find("model_type") : std::nullopt;
-  Diagnostics none;
-  const ModelModules* modules = type ? modules_of(type->as_string(none)) : nullptr;
-  const std::string layer(layer_class(*in.job.architecture));
-  return modules != nullptr && contains(modules->classes, layer) ? modules : nullptr;
+  return in.job.architecture == nullptr ? nullptr : modules_of(in.job.architecture->model_type());
 }
 
 /// The words of a list, or of a text with commas, as they are written.
