@@ -9,6 +9,7 @@
 #include "base/embedded_file.hpp"
 #include "catalogs/architecture.hpp"
 #include "catalogs/hf_config.hpp"
+#include "catalogs/model_modules.hpp"
 
 namespace smplan {
 namespace {
@@ -59,6 +60,8 @@ TEST_P(HfConfigOf, GivesThePreset) {
   Architecture expected = preset->second;
   expected.name = read->name;
   expected.family = read->family;
+  EXPECT_EQ(block_class_of(read->model_type()), block_class_of(expected.model_type()));
+  expected.transformers_type = read->transformers_type;
   expected.extra_parameters_note = read->extra_parameters_note;
   expected.left_out = read->left_out;
   EXPECT_EQ(read->extra_parameters != 0, !read->extra_parameters_note.empty()) << "what is counted apart is said";
@@ -313,6 +316,8 @@ TEST(HfConfig, FamiliesOfRemoteCodeAreTheirPresets) {
     Architecture expected = presets.at(remote.preset);
     expected.name = a->name;
     expected.family = a->family;
+    EXPECT_EQ(a->model_type(), expected.model_type());
+    expected.transformers_type = a->transformers_type;
     expected.rotary_base = a->rotary_base;  // these files leave it out
     EXPECT_TRUE(*a == expected) << remote.preset;
   }

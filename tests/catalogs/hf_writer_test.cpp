@@ -62,6 +62,7 @@ void expect_reads_back(const Architecture& asked) {
   Architecture expected = asked;
   expected.name = read.name;
   expected.family = read.family;
+  expected.transformers_type = read.transformers_type;
   expected.extra_parameters_note = read.extra_parameters_note;
   expected.plain_attention = read.plain_attention;
   EXPECT_THAT(read.left_out, IsEmpty());

@@ -223,7 +223,7 @@ TEST(HyperpodRecipe, TakesAnyHuggingFaceModelWithoutTheSmpLibrary) {
                     HasSubstr("do_finetune: false"), Not(HasSubstr("num_hidden_layers"))));
   RequestSpec split = test::request("smp-v2", "gpt-neox-20b");
   split[Dimension::Tensor] = "2";
-  EXPECT_THAT(test::refusal(test::plan(split), "hyperpod-recipe"), HasSubstr("SMP recipes know no gpt-neox model"));
+  EXPECT_THAT(test::refusal(test::plan(split), "hyperpod-recipe"), HasSubstr("SMP recipes know no gpt_neox model"));
 }
 
 TEST(HyperpodRecipe, OfNemoSaysAdaptersAndRecomputation) {

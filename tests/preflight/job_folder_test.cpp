@@ -411,12 +411,13 @@ TEST(NamedFile, ThatCannotBeReadIsAnError) {
   const fs::path folder(name);
   const auto told = [&](const std::string& content) {
     if (!content.empty()) std::ofstream(folder / "ds.json") << content;
-    Job job = read_job("model_name_or_path: gpt2\nstage: sft\nfinetuning_type: lora\ndeepspeed: ds.json\n",
-                       (folder / "job.yaml").string(), JobKind::LlamaFactory)
-                  .value();
+    const std::string text = "model_name_or_path: gpt2\nstage: sft\nfinetuning_type: lora\ndeepspeed: ds.json\n";
+    std::ofstream(folder / "job.yaml") << text;
+    Job job = read_job(text, (folder / "job.yaml").string(), JobKind::LlamaFactory).value();
     read_beside(job);
     Lines lines;
-    for (const Finding& f : check_job(job, test::shipped_catalog(), test::shipped_limits(), {}).value().findings) {
+    const Findings found = check_job(job, test::shipped_catalog(), test::shipped_limits(), {}).value();
+    for (const Finding& f : found.findings) {
       if (f.rule == "C225") lines.push_back(f.where.path + ' ' + f.message);
     }
     return lines;
