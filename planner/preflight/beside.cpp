@@ -176,12 +176,39 @@ void read_named_split(Job& job) {
   }
 }
 
+/// Whether the entry point, where it lies in the job's source, has words that start processes.
+void read_entry_point(Job& job) {
+  if (!job.entry_point || !stays_inside(*job.entry_point)) return;
+  const Node* source = first_of(job.root(), {"source_dir"});
+  if (source == nullptr) source = job.root().at({"source_code", "source_dir"});
+  if (source != nullptr && (!source->is_string() || !stays_inside(source->text))) return;
+  const fs::path folder = fs::path(job.file).parent_path() / (source == nullptr ? "" : source->text);
+  std::error_code none;
+  if (!fs::is_regular_file(folder / *job.entry_point, none)) return;
+  const Result<std::string> text = read_text_file((folder / *job.entry_point).string());
+  if (!text) return;
+  constexpr std::array<std::string_view, 11> kStarts = {"torchrun",
+                                                        "torch.distributed.run",
+                                                        "torch.distributed.launch",
+                                                        "elastic_launch",
+                                                        "mp.spawn",
+                                                        ".spawn(",
+                                                        "subprocess",
+                                                        "Process(",
+                                                        "os.system",
+                                                        "launch_command",
+                                                        "mpirun"};
+  job.script_launches = std::any_of(kStarts.begin(), kStarts.end(),
+                                    [&](std::string_view word) { return text->find(word) != std::string::npos; });
+}
+
 }  // namespace
 
 void read_beside(Job& job, const std::string& given) {
   std::error_code none;
   if (!fs::is_regular_file(job.file, none)) return;
   read_inherited(job);
+  if (job.submitted()) read_entry_point(job);
   const fs::path whole = given.empty() ? folder_of(job.file) : fs::path(given);
   // Before the job takes what others say: each file speaks for itself.
   if (!whole.empty()) job.folder = std::make_shared<const JobFolder>(read_job_folder(whole, job));

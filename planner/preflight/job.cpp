@@ -8,6 +8,7 @@
 
 #include "base/printable.hpp"
 #include "base/words.hpp"
+#include "catalogs/framework_settings.hpp"
 #include "planner/preflight/fields.hpp"
 #include "planner/preflight/job_command.hpp"
 #include "planner/preflight/nemo_rl_configuration.hpp"
@@ -120,10 +121,12 @@ const Marks kMarks[] = {
       "use_spot_instances", "max_run", "instance_groups", "image_uri", "train_instance_type"}},
     {JobKind::ModelTrainer,
      {"training_image", "source_code", "compute", "distributed", "stopping_condition", "base_job_name",
-      "training_input_mode", "output_data_config", "networking"}},
+      "training_input_mode", "output_data_config", "networking"},
+     2},
     {JobKind::HyperpodRecipe,
      {"trainer", "run", "model", "exp_manager", "use_smp_model", "distributed_backend", "training_config", "recipes",
-      "cluster"}},
+      "cluster", "hydra"},
+     2},
     {JobKind::NemoRl,
      {"policy", "grpo", "ppo", "dpo", "sft", "rm", "distillation", "loss_fn", "checkpointing", "logger", "data_plane",
       "defaults", "data", "eval", "generation"},
@@ -298,6 +301,16 @@ bool starts_torchrun(const Node& arguments) {
   return arguments.has("nproc-per-node") && !megatron;
 }
 
+/// Options of which most are Megatron's. Megatron-DeepSpeed, which went its own way, is told by its option.
+bool starts_megatron(const Node& arguments) {
+  const FrameworkTable* table = framework_table("megatron");
+  const SettingSection* section = table == nullptr ? nullptr : table->find("");
+  if (section == nullptr || arguments.has("deepspeed")) return false;
+  const auto known = std::count_if(arguments.items.begin(), arguments.items.end(),
+                                   [&](const Node& option) { return section->find(option.key) != nullptr; });
+  return pretrains(arguments) || 2 * static_cast<std::size_t>(known) >= arguments.items.size();
+}
+
 Job job_from(JobKind kind, const std::string& name, Node document) {
   Job job;
   job.kind = kind;
@@ -341,7 +354,7 @@ Syntax syntax_of(std::optional<JobKind> kind, std::string_view file, std::string
   if (toml_file || kind == JobKind::TorchTitan) return first == '{' ? Syntax::Json : Syntax::Toml;
   if (first == '{' || (first == '[' && !ends_with_any(file, {".yaml", ".yml"}))) return Syntax::Json;
   const bool either = !kind || also_command(*kind);
-  const bool commands = ends_with_any(file, {".sh", ".args", ".txt"}) ||
+  const bool commands = ends_with_any(file, {".sh", ".sbatch", ".slurm", ".sub", ".args", ".txt"}) ||
                         (!ends_with_any(file, {".yaml", ".yml", ".json"}) && starts_command(text));
   if (kind == JobKind::Megatron || kind == JobKind::Torchrun || (either && commands) ||
       (!kind && first == '-' && text.substr(start).starts_with("--") && !text.substr(start).starts_with("---"))) {
@@ -356,7 +369,8 @@ std::optional<JobKind> detect_kind(const Node& document, Syntax syntax) {
     if (has_overrides(document)) return JobKind::Verl;
     if (starts_torchrun(document)) return JobKind::Torchrun;
     if (starts_llama_factory(document)) return JobKind::LlamaFactory;
-    return starts_trainer(document) ? JobKind::Trl : JobKind::Megatron;
+    if (starts_trainer(document)) return JobKind::Trl;
+    return starts_megatron(document) ? std::optional(JobKind::Megatron) : std::nullopt;
   }
   const Node* class_name = document.find("class");
   if (class_name != nullptr && class_name->text.ends_with("Trainer")) return JobKind::ModelTrainer;

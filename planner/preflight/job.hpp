@@ -243,6 +243,10 @@ struct Job {
   std::string adapters_unknown;
   /// Why it is not known how states are split, unless --sharding or --zero-stage says it; empty where it is.
   std::string split_unknown;
+  /// Whether the entry point starts processes by itself; nullopt where nobody has seen it.
+  std::optional<bool> script_launches;
+  /// Neither the file nor a flag or plan says the length of sequences: the model's own was taken.
+  bool length_assumed = false;
   /// The model by the name that the file has for it: of a hub, of torchtune, or a folder.
   Text model;
   /// The catalog's, or the flags', where it is one model by name; complete_job() fills it.

@@ -85,8 +85,8 @@ int launcher_calls(std::string_view text) {
 }
 
 /// `export CUDA_VISIBLE_DEVICES=0,1`, or the setting before a launcher, which alone are the launcher's. Of two nobody
-/// knows which holds.
-void read_visible(std::string_view line, int number, bool& seen, Text& visible) {
+/// knows which holds, nor of one inside a condition.
+void read_visible(std::string_view line, int number, bool conditional, bool& seen, Text& visible) {
   constexpr std::string_view kName = "CUDA_VISIBLE_DEVICES";
   const std::string exported = fmt::format("export {}=", kName);
   const std::string before = fmt::format("{}=", kName);
@@ -97,7 +97,7 @@ void read_visible(std::string_view line, int number, bool& seen, Text& visible) 
   std::string_view value = unset ? std::string_view() : line.substr(line.find('=') + 1);
   if (value.starts_with('"') || value.starts_with('\'')) value.remove_prefix(1);
   value = value.substr(0, value.find_first_not_of("0123456789,"));
-  if (!value.empty() && !seen) visible = derived(std::string(value), {"", number});
+  if (!value.empty() && !seen && !conditional) visible = derived(std::string(value), {"", number});
   seen = true;
 }
 
@@ -134,6 +134,7 @@ void read_script_lines(std::string_view text, Job& job) {
   bool seen = false;
   bool by_srun = false;
   int calls = 0;
+  int conditions = 0;
   for (int number = 1; !text.empty(); ++number) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);
@@ -141,7 +142,9 @@ void read_script_lines(std::string_view text, Job& job) {
     text.remove_prefix(std::min(end + 1, text.size()));
     line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
     if (line.starts_with('#')) continue;
-    read_visible(line, number, seen, job.command.visible);
+    if (line.starts_with("if ")) ++conditions;
+    if (line.starts_with("fi")) conditions = std::max(0, conditions - 1);
+    read_visible(line, number, conditions > 0, seen, job.command.visible);
     by_srun = by_srun || line.find("srun ") != std::string_view::npos;
     calls += launcher_calls(line);
   }

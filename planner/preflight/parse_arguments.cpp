@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -26,7 +27,30 @@ bool is_program(std::string_view word) {
          !nemo_rl_program(word).empty();
 }
 
-/// Variables that a script sets before it uses them, by plain words (`TP=4`). Nothing else of a shell is expanded.
+/// Follows the conditions of a script: a command inside of one may not run. The words of a test are no arguments.
+class Conditions {
+ public:
+  /// False for a word that a test has: `[ "$DEVICE" = gpu ]`.
+  bool take(const ShellWord& word) {
+    if (word.first) {
+      if (word.text == "if" || word.text == "case") ++depth_;
+      if (word.text == "fi" || word.text == "esac") depth_ = std::max(0, depth_ - 1);
+      test_ = false;
+    }
+    if (!word.quoted && (word.text == "[" || word.text == "[[")) test_ = true;
+    if (!test_) return true;
+    test_ = word.quoted || (word.text != "]" && word.text != "]]");
+    return false;
+  }
+  [[nodiscard]] bool inside() const { return depth_ > 0; }
+
+ private:
+  int depth_ = 0;
+  bool test_ = false;
+};
+
+/// Variables that a script sets before it uses them, by plain words (`TP=4`). Nothing else of a shell is expanded. What
+/// a condition sets to another value than stood before is not known.
 class Variables {
  public:
   [[nodiscard]] const std::string* find(const std::string& name) const {
@@ -35,10 +59,22 @@ class Variables {
   }
 
   /// True if the word sets one.
-  bool take(std::string_view word) {
+  bool take(std::string_view word, bool conditional) {
     const std::size_t equals = word.find('=');
     if (equals == std::string_view::npos || !is_shell_name(word.substr(0, equals))) return false;
-    values_[std::string(word.substr(0, equals))] = expanded(word.substr(equals + 1));
+    const std::string name(word.substr(0, equals));
+    const std::string value = expanded(word.substr(equals + 1));
+    const auto known = values_.find(name);
+    if (!conditional) {
+      doubtful_.erase(name);
+    } else if (known != values_.end() && known->second != value) {
+      doubtful_.insert(name);
+    }
+    if (doubtful_.contains(name)) {
+      values_.erase(name);
+    } else {
+      values_[name] = value;
+    }
     return true;
   }
 
@@ -91,6 +127,7 @@ class Variables {
   }
 
   std::map<std::string, std::string> values_;
+  std::set<std::string> doubtful_;
   std::size_t left_ = kMaxJobBytes;
 };
 
@@ -248,9 +285,16 @@ class ArgumentTree {
 /// text count where they are written, as if the program stood there.
 class ScriptReader {
  public:
+  explicit ScriptReader(const std::vector<ShellWord>& words) {
+    for (const ShellWord& word : words) {
+      if (word.quoted && !word.literal) whole_.insert(variable_of(word.text));
+    }
+  }
+
   ArgumentTree tree;
 
   void take(const ShellWord& word) {
+    if (!conditions_.take(word)) return;
     if (word.text == ")" && !array_.empty()) {
       array_.clear();
       tree.end_command();
@@ -265,7 +309,7 @@ class ScriptReader {
     if (word.first) tree.end_command();
     assigns_ = word.first || (assigns_ && set_) || exports_;
     exports_ = word.first && (word.text == "export" || word.text == "local" || word.text == "declare");
-    set_ = assigns_ && variables_.take(word.text);
+    set_ = assigns_ && variables_.take(word.text, conditions_.inside());
     if (set_) {
       if (!exports_ && tree.root.items.empty()) tree.take(word);
       return;
@@ -276,6 +320,10 @@ class ScriptReader {
  private:
   void expand(const ShellWord& word) {
     const std::string name = word.literal ? std::string() : variable_of(word.text);
+    // An element of blanks is split again where no quotes stand around its array.
+    if (!array_.empty() && word.quoted && !whole_.contains(array_) && word.text.find(' ') != std::string::npos) {
+      return take_parts(variables_.expanded(word.text), word);
+    }
     if (name.empty()) {
       const bool expands = !word.literal && word.text.find('$') != std::string::npos;
       tree.take(expands ? ShellWord{variables_.expanded(word.text), word.line} : word);
@@ -290,9 +338,14 @@ class ScriptReader {
       return;
     }
     const std::string text = variables_.expanded(word.text);
-    const bool one_word = word.quoted || text == word.text || value->find(' ') == std::string::npos;
-    const Result<std::vector<ShellWord>> parts = one_word ? std::vector<ShellWord>() : split_words(text, "");
-    if (one_word || !parts || parts->size() > words_left_) return tree.take({text, word.line});
+    if (word.quoted || text == word.text || value->find(' ') == std::string::npos) return tree.take({text, word.line});
+    take_parts(text, word);
+  }
+
+  /// The words of a text, in the place of one.
+  void take_parts(const std::string& text, const ShellWord& word) {
+    const Result<std::vector<ShellWord>> parts = split_words(text, "");
+    if (!parts || parts->size() > words_left_) return tree.take({text, word.line});
     words_left_ -= parts->size();
     for (const ShellWord& part : *parts) tree.take({part.text, word.line});
   }
@@ -308,8 +361,10 @@ class ScriptReader {
     return is_shell_name(text) ? std::string(text) : text == "@" || text == "*" ? "@" : std::string();
   }
 
+  Conditions conditions_;
   Variables variables_;
   std::vector<std::string> arrays_;
+  std::set<std::string> whole_;  ///< arrays whose elements stay words
   std::string array_;
   std::size_t words_left_ = kMaxJobNodes;  ///< that texts may bring
   bool assigns_ = false, set_ = false, exports_ = false;
@@ -321,19 +376,19 @@ class OverrideReader {
   explicit OverrideReader(ArgumentTree& tree) : tree_(tree) { tree_.root.plus = 0; }
 
   void take(const ShellWord& word) {
+    if (!conditions_.take(word)) return;
     const bool label = before_.ends_with(')') || before_ == "then" || before_ == "do" || before_ == "else";
     assigns_ = word.first || assigns_ || label;
     before_ = word.text;
-    if (word.first && (word.text == "if" || word.text == "case")) ++conditions_;
-    if (word.first && (word.text == "fi" || word.text == "esac")) conditions_ = std::max(0, conditions_ - 1);
     if (word.text.ends_with("=(") || word.text == ")") {
       array_ = word.text != ")";
       assigns_ = false;
       return;
     }
     const bool exports = word.first && (word.text == "export" || word.text == "local" || word.text == "declare");
-    if (assigns_ && !array_ && word.text.find('.') > word.text.find('=') && variables_.take(word.text)) {
-      if (conditions_ > 0) doubtful_.push_back(word.text.substr(0, word.text.find('=')));
+    if (assigns_ && !array_ && word.text.find('.') > word.text.find('=') &&
+        variables_.take(word.text, conditions_.inside())) {
+      if (conditions_.inside()) doubtful_.push_back(word.text.substr(0, word.text.find('=')));
       return;
     }
     assigns_ = exports;
@@ -350,7 +405,8 @@ class OverrideReader {
     started_ = started_ || program;
     if (program) tree_.root.text += (tree_.root.text.empty() ? "" : " ") + whole.text;
     const bool plain_names = (started_ && !word.first) || array_;
-    if (tree_.take_override(whole, plain_names, conditions_ > 0 || is_doubtful(word.text)) || program || array_) return;
+    if (tree_.take_override(whole, plain_names, conditions_.inside() || is_doubtful(word.text)) || program || array_)
+      return;
     // The last override is no option, of which this would be another value.
     if (!is_option(whole) && !tree_.awaits_value() && !tree_.root.items.empty()) return;
     tree_.take(whole);
@@ -368,7 +424,7 @@ class OverrideReader {
   Variables variables_;
   std::vector<std::string> doubtful_;
   std::string before_;
-  int conditions_ = 0;
+  Conditions conditions_;
   bool started_ = false, array_ = false, assigns_ = false;
 };
 
@@ -392,7 +448,7 @@ tl::unexpected<Diagnostics> too_many_options(std::string_view name) {
 }
 
 Result<Node> script_of(const std::vector<ShellWord>& words, std::string_view name) {
-  ScriptReader reader;
+  ScriptReader reader(words);
   for (const ShellWord& word : words) {
     reader.take(word);
     if (reader.tree.root.items.size() > kMostOptions) return too_many_options(name);
@@ -400,12 +456,12 @@ Result<Node> script_of(const std::vector<ShellWord>& words, std::string_view nam
   return std::move(reader.tree.root);
 }
 
-Result<Node> tree_of(const std::vector<ShellWord>& words, std::string_view name) {
+Result<Node> tree_of(const std::vector<ShellWord>& words, std::string_view name, bool script = false) {
   ArgumentTree tree;
   const bool overrides = takes_overrides(words);
-  if (!overrides && starts_program(words)) {
-    Result<Node> script = script_of(words, name);
-    if (!script || !script->items.empty()) return script;
+  if (!overrides && (script || starts_program(words))) {
+    Result<Node> tree_of_script = script_of(words, name);
+    if (!tree_of_script || !tree_of_script->items.empty()) return tree_of_script;
   }
   if (overrides) {
     OverrideReader reader(tree);
@@ -431,7 +487,7 @@ Result<Node> tree_of(const std::vector<ShellWord>& words, std::string_view name)
 Result<Node> parse_argument_nodes(std::string_view text, std::string_view name) {
   Result<std::vector<ShellWord>> words = split_words(text, name);
   if (!words) return tl::unexpected<Diagnostics>(words.error());
-  return tree_of(without_output(std::move(*words)), name);
+  return tree_of(without_output(std::move(*words)), name, text.starts_with("#!"));
 }
 
 Result<Node> argument_nodes_of(const Node& list, std::string_view name) {

@@ -355,11 +355,28 @@ std::string leave_open(PlanRequest& request, const RequestSpec& spec, std::initi
   return open;
 }
 
+/// A file for a trainer that shards nothing by itself: what starts it may, by accelerate's file.
+bool may_be_sharded(const Job& job, const RequestSpec& spec) {
+  const bool trainer = job.kind == JobKind::LlamaFactory || job.kind == JobKind::Trl;
+  return trainer && spec.stack == "hf-trainer" && job.strategy.stack.where.path.empty();
+}
+
 /// The job as its file and the flags say; what they leave to the script is taken as fits best. So a job that is called
 /// too large or too slow is so in every way to run it.
 Result<PlanSet> estimate_job(PlanRequest request, const Job& job, const RequestSpec& spec, const Catalog& catalog,
                              const SearchOptions& options, std::string& left_open) {
   const Stack* stack = job.strategy.stack ? catalog.find_stack(*job.strategy.stack) : nullptr;
+  if (may_be_sharded(job, spec)) {
+    Result<PlanSet> set = estimate(request, catalog, options);
+    if (!set || set->plans.front().memory.fits()) return set;
+    RequestSpec started = spec;
+    started.stack.reset();
+    for (const std::string_view sharding : {"fsdp", "deepspeed"}) {
+      if (const Stack* known = catalog.find_stack(sharding)) request.stacks.push_back(known);
+    }
+    left_open = leave_open(request, started, {"fsdp", "deepspeed", "hf-trainer"});
+    return estimate(request, catalog, options);
+  }
   const bool said_in_full = stack != nullptr && stack->split_in_own_file;
   if (!job.submitted() || job.launcher.smp.is(true) || said_in_full) return estimate(request, catalog, options);
   // Horovod is what mpi is mostly for, and it is never planned unasked.
@@ -437,6 +454,16 @@ std::optional<Plan> better_than(const Plan& plan, const RequestSpec& job, const 
 }
 
 /// The plan beside the job, unchanged: what is better was weighed when it was chosen.
+/// Whether short sequences would fit, where no length is said.
+bool fits_shorter(PlanRequest request, const Job& job, const RequestSpec& spec, const Catalog& catalog,
+                  const SearchOptions& options) {
+  if (request.workload.seq_len <= kShortLength) return false;
+  request.workload.seq_len = kShortLength;
+  std::string left_open;
+  const Result<PlanSet> set = estimate_job(std::move(request), job, spec, catalog, options, left_open);
+  return set && set->plans.front().memory.fits_device();
+}
+
 bool is_as_planned(const RequestSpec& spec, const RequestSpec& plan) {
   if (!plan.stack) return false;
   const auto names = request_names();
@@ -528,6 +555,7 @@ Result<void> complete_job(Job& job, const Catalog& catalog, const CheckOptions& 
   if (!spec.params && (!own || *own == request->workload.architecture.name)) {
     job.architecture = std::make_shared<const Architecture>(request->workload.architecture);
   }
+  job.length_assumed = !s.sequence_length.stated && !work.seq_len;
   fill(s.sequence_length, request->workload.seq_len, "seq-len");
   return {};
 }
@@ -598,6 +626,10 @@ PredictionOutcome predict(const Job& job, const std::vector<Machines>& machines,
   p.artifact_bytes = 2 * static_cast<double>(count_parameters(p.request.workload.architecture).total());
   if (!p.plan.memory.fits()) p.cures = cures_for(spec, catalog, options.search);
   if (!is_as_planned(spec, options.otherwise)) p.better = better_than(p.plan, spec, catalog, options.search);
+  if (job.length_assumed && !p.plan.memory.fits_device() &&
+      fits_shorter(*request, job, spec, catalog, options.search)) {
+    p.fits_below_tokens = p.request.workload.seq_len;
+  }
   out.prediction = std::move(p);
   return out;
 }

@@ -14,6 +14,9 @@ struct PredictionOutcome {
 };
 
 /// Whether a flag says which model.
+/// Tokens of a sequence that is short to train on.
+inline constexpr std::int64_t kShortLength = 512;
+
 bool names_model(const RequestSpec& spec);
 
 /// The catalog's name of what runs the job, as far as its file tells.

@@ -52,6 +52,8 @@ struct Prediction {
   bool tokens_assumed = false;  ///< neither the job nor a flag says how many
   /// Why the length of the run is not known, so that its time and money are not either; empty where they are.
   std::string length_unknown;
+  /// The model's own, where nothing says a length, too much memory is wanted, and short sequences would fit; else 0.
+  std::int64_t fits_below_tokens = 0;
   std::string left_open;  ///< `stack, sharding`: what only the script says; the plan has the best of them
   Usd cost;
   double out_of_memory = 0;        ///< probability

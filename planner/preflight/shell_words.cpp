@@ -11,6 +11,9 @@
 namespace smplan {
 namespace {
 
+/// Words behind which a command begins.
+bool begins_commands(std::string_view word) { return word == "then" || word == "else" || word == "do"; }
+
 /// `>`, `>>`, `2>&1`, `&>log`: where a program's output goes.
 bool redirects(std::string_view word) {
   word.remove_prefix(std::min(word.find_first_not_of("0123456789&"), word.size()));
@@ -61,8 +64,8 @@ Result<std::vector<ShellWord>> split_words(std::string_view text, std::string_vi
       }
       continue;
     }
-    if (quoted == 0 && c == '\\' && i + 1 < text.size() && (text[i + 1] == '\n' || text[i + 1] == '\r')) {
-      open = false;
+    // The line goes on, and so does a word that ends there.
+    if (quoted != '\'' && c == '\\' && i + 1 < text.size() && (text[i + 1] == '\n' || text[i + 1] == '\r')) {
       if (text[i + 1] == '\r' && i + 2 < text.size() && text[i + 2] == '\n') ++i;
       ++i;
       ++line;
@@ -75,6 +78,7 @@ Result<std::vector<ShellWord>> split_words(std::string_view text, std::string_vi
       continue;
     }
     if (!open) {
+      first = first || (!words.empty() && words.back().first && begins_commands(words.back().text));
       words.push_back({"", line, first});
       open = true;
       first = false;

@@ -134,7 +134,7 @@ bool launches_itself(const CheckInput& in) {
 }
 
 void no_launcher(const CheckInput& in, Report& report) {
-  if (in.job.launcher.any() || launches_itself(in) || is_local(in.job)) return;
+  if (in.job.launcher.any() || launches_itself(in) || is_local(in.job) || in.job.script_launches == true) return;
   const InstanceType* type = in.instance();
   const auto nodes = in.nodes();
   if (type == nullptr || !nodes || *nodes < 1) return;
@@ -156,6 +156,11 @@ void no_launcher(const CheckInput& in, Report& report) {
   if (tensorflow && *nodes == 1) return;
   Finding& finding = report.at(launcher_place(in.job), {count_text(*nodes), count_text(world)});
   if (tensorflow) finding.fix = "multi_worker_mirrored_strategy: {\"enabled\": true}";
+  // Nobody has seen the script, and its name says that it starts processes: `launch.sh`, `distributed_launch.py`.
+  const std::string script = in.job.entry_point.value_or("");
+  if (!in.job.script_launches && (!script.ends_with(".py") || script.find("launch") != std::string::npos)) {
+    finding.severity = Severity::Warning;
+  }
   if (in.job.framework != Framework::HuggingFace || *nodes > 1) return;
   finding.severity = Severity::Warning;
   finding.message = "one process starts for " + count_text(world) +
@@ -362,9 +367,10 @@ constexpr Rule kLauncherRules[] = {
      "drop it; DeepSpeed is the script's: call deepspeed.initialize, or give TrainingArguments its deepspeed file",
      kSdk2, kEstimator, Need::Nothing, unknown_inner_key},
     {"C048", Severity::Error, "No launcher",
-     "the job has more accelerators than nodes and nothing starts a process for each (a warning for Hugging Face on "
-     "one "
-     "node; TensorFlow drives one node by one process)",
+     "the job has more accelerators than nodes and nothing starts a process for each (a warning where the entry point "
+     "does not lie beside the job and its name says that it starts some, and for Hugging Face on one node; TensorFlow "
+     "drives one node "
+     "by one process)",
      "nothing launches: {} processes start for {} accelerators",
      "torch_distributed: {\"enabled\": true} (in a request: hyperparameter sagemaker_torch_distributed_enabled "
      "\"true\")",

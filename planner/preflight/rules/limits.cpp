@@ -68,6 +68,11 @@ void role_arn(const CheckInput& in, Report& report) {
   if (in.job.role && !is_role_arn(*in.job.role)) report.at(in.job.role, {quote(*in.job.role)});
 }
 
+/// The SDK's ModelTrainer uploads what lies at a path of this machine. Source: sagemaker-train 1.27, model_trainer.py.
+bool is_path(std::string_view uri) {
+  return uri.find("://") == std::string_view::npos && uri.find("s3:") != 0 && !uri.empty();
+}
+
 void judge_uri(const Text& uri, const Job& job, Report& report) {
   if (!uri) return;
   const bool local = job.kind != JobKind::CreateTrainingJob && uri->starts_with("file://");
@@ -95,7 +100,10 @@ void s3_uri(const CheckInput& in, Report& report) {
   }
   judge_uri(in.job.output_uri, in.job, report);
   judge_uri(in.job.checkpoint_uri, in.job, report);
-  for (const JobChannel& channel : in.job.channels) judge_uri(channel.s3_uri, in.job, report);
+  for (const JobChannel& channel : in.job.channels) {
+    const bool uploads = in.job.kind == JobKind::ModelTrainer && channel.s3_uri && is_path(*channel.s3_uri);
+    if (!uploads) judge_uri(channel.s3_uri, in.job, report);
+  }
 }
 
 void image_length(const CheckInput& in, Report& report) {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "planner/preflight/predict.hpp"
 #include "planner/preflight/rules/tools.hpp"
 
 namespace smplan {
@@ -37,6 +38,13 @@ void memory(const CheckInput& in, Report& report) {
   Finding& finding = report.at(
       hardware_place(in), {format_bytes(p.plan.memory.wanted), format_bytes(p.plan.memory.limit), p.largest_memory});
   if (!p.cures.empty()) finding.fix = joined(p.cures);
+  if (p.fits_below_tokens > 0) {
+    finding.severity = Severity::Warning;
+    finding.message += fmt::format(", with sequences of {} tokens, the model's own: nothing says a length, and {} fit",
+                                   p.fits_below_tokens, kShortLength);
+    finding.fix = "say the length: --seq-len";
+    return;
+  }
   if (in.job.kind != JobKind::HyperpodRecipe || states_precision(in.job.strategy)) return;
   finding.severity = Severity::Warning;
   finding.message += ", if the trainer keeps fp32 weights and states, which the file does not say";
@@ -161,7 +169,8 @@ void checkpoint_part(const CheckInput& in, Report& report) {
 
 constexpr Rule kPredictionRules[] = {
     {"C144", Severity::Error, "Device memory",
-     "the predicted peak is above what the device offers (a warning for a recipe that does not say its precision)",
+     "the predicted peak is above what the device offers (a warning for a recipe that does not say its "
+     "precision, and where nothing says the length of sequences and short ones fit)",
      "predicted {} of device memory, {} is there; most is {}", "shard or split the model further", kJudgement, kAnyKind,
      Need::Prediction, memory},
     {"C145", Severity::Error, "Host memory", "what is offloaded is above the memory of the node",

@@ -1,0 +1,181 @@
+// Scripts as a shell reads them: words, arrays, conditions. What they leave unknown is not judged.
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "planner/preflight/beside.hpp"
+#include "tests/preflight/job_cases.hpp"
+
+namespace smplan {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using Lines = std::vector<std::string>;
+
+/// `error C144 message: fix`.
+Lines told(const Job& job, const std::string& rule, const RequestSpec& flags = {}) {
+  CheckOptions options;
+  options.request = flags;
+  const Findings found = check_job(job, test::shipped_catalog(), test::shipped_limits(), options).value();
+  Lines lines;
+  for (const Finding& f : found.findings) {
+    if (f.rule == rule) lines.push_back(fmt::format("{} {}: {}", to_string(f.severity), f.message, f.fix));
+  }
+  return lines;
+}
+
+Job script(const std::string& text, const std::string& name = "run.sh", std::optional<JobKind> kind = std::nullopt) {
+  return read_job(text, name, kind).value();
+}
+
+std::string option(const Job& job, std::string_view name) {
+  const Node* node = job.root().find(name);
+  return node == nullptr ? "" : node->is_array() ? node->items.front().text : node->text;
+}
+
+const std::string kMegatron =
+    "torchrun --nproc-per-node 8 pretrain_gpt.py --num-layers 32 --hidden-size 4096 --num-attention-heads 32"
+    " --seq-length 4096 --micro-batch-size 1 --global-batch-size 128 ";
+
+TEST(Script, IsOneByEachEndingThatClustersUse) {
+  for (const char* name : {"job.sh", "job.sbatch", "job.slurm", "job.sub"}) {
+    const Job job =
+        script("#!/bin/bash\n#SBATCH --nodes=2\n---\nsrun torchrun --nnodes 2 --nproc-per-node 8 train.py\n",
+               std::string("folder/") + name);
+    EXPECT_EQ(job.kind, JobKind::Torchrun) << name;
+    EXPECT_EQ(job.slurm.nodes.value, 2) << name;
+  }
+}
+
+TEST(Script, GoesOnOverLinesInsideAWord) {
+  const Job job =
+      script("#!/bin/bash\nLAYERS=\"3\"\\\n\"2\"\n" + kMegatron + "--save /chec\\\nkpoints \\\n  --lr \"1e\\\n-4\"\n");
+  EXPECT_EQ(option(job, "save"), "/checkpoints");
+  EXPECT_EQ(option(job, "lr"), "1e-4");
+  EXPECT_EQ(job.root().find("lr")->where.line, 6);
+}
+
+TEST(Script, SplitsElementsOfAnArrayThatStandsWithoutQuotes) {
+  const std::string array = "#!/bin/bash\nARGS=(\n  \"--fp8-format hybrid\"\n  --fp8-param-gather\n)\n";
+  EXPECT_EQ(option(script(array + kMegatron + "${ARGS[@]}\n"), "fp8-format"), "hybrid");
+  EXPECT_EQ(script(array + kMegatron + "\"${ARGS[@]}\"\n").root().find("fp8-format"), nullptr) << "it is one word";
+}
+
+TEST(Script, KnowsNoValueThatAConditionChanges) {
+  const auto layers = [](const std::string& lines) {
+    const std::string text = "#!/bin/bash\n" + lines +
+                             "torchrun pretrain_gpt.py --hidden-size 4096 --micro-batch-size 1"
+                             " --num-layers $LAYERS\n";
+    return option(script(text), "num-layers");
+  };
+  EXPECT_EQ(layers("if [ -z ${LAYERS} ]; then\n  LAYERS=24\nfi\n"), "24") << "a default";
+  EXPECT_EQ(layers("if [[ $SIZE == 7b ]]; then\n  LAYERS=32\nelse\n  LAYERS=40\nfi\n"), "$LAYERS");
+  EXPECT_EQ(layers("LAYERS=32\nif [ $DEBUG = 1 ]; then LAYERS=2; fi\n"), "$LAYERS");
+  EXPECT_EQ(layers("LAYERS=32\nif [ $DEBUG = 1 ]; then LAYERS=32; fi\n"), "32");
+  EXPECT_EQ(layers("case $SIZE in\n 7b) LAYERS=32;;\nesac\nLAYERS=16\n"), "16") << "set anew for all";
+}
+
+TEST(Script, HidesNoDevicesInsideACondition) {
+  const std::string body = "torchrun --nproc_per_node 8 train.py\n";
+  const std::string four = "export CUDA_VISIBLE_DEVICES=0,1,2,3\n";
+  EXPECT_THAT(told(script("#!/bin/bash\n" + four + body), "C235"), ElementsAre(HasSubstr("shows 4")));
+  EXPECT_THAT(told(script("#!/bin/bash\nif [[ $DEBUG -eq 1 ]]; then\n  " + four + "fi\n" + body), "C235"), IsEmpty());
+}
+
+TEST(Script, HasNoArgumentsInATest) {
+  const Job job = script(
+      "#!/bin/bash\nif [ \"${DEVICE:-gpu}\" = gpu ] && [[ $A == b.c=d ]]; then\n  export X=1\nfi\n"
+      "python3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo trainer.nnodes=2\n");
+  EXPECT_EQ(job.kind, JobKind::Verl);
+  EXPECT_EQ(job.strategy.nodes.value, 2);
+  EXPECT_THAT(told(job, "C234"), IsEmpty());
+}
+
+TEST(Kind, IsNotGuessedByAWordThatOthersHave) {
+  for (const char* text : {"#!/bin/bash\nsrun --mpi=pmix all_reduce_perf --minbytes 8 --maxbytes 1G --stepfactor 2\n",
+                           "deepspeed finetune.py --deepspeed --num-layers 2 --hidden-size 8 --micro-batch-size 1\n"}) {
+    const Result<Job> job = read_job(text, "run.sh", std::nullopt);
+    ASSERT_FALSE(job) << text;
+    EXPECT_EQ(job.error().front().code, "unknown-kind") << text;
+  }
+  for (const char* text : {"compute:\n  replicas: 2\nslurm: {}\n", "model: gpt2\npeft_config: {}\n"}) {
+    EXPECT_FALSE(read_job(text, "values.yaml", std::nullopt)) << text;
+  }
+  EXPECT_EQ(script("--tensor-model-parallel-size 2 --lr 1e-4 --mine 3", "args.txt").kind, JobKind::Megatron);
+}
+
+TEST(NoLauncher, DependsOnTheScript) {
+  std::string name = (fs::temp_directory_path() / "smplan-script-XXXXXX").string();
+  ASSERT_NE(mkdtemp(name.data()), nullptr);
+  const fs::path folder(name);
+  test::Json estimator = test::rule_cases()["bases"]["estimator"];
+  estimator.merge_patch({{"distribution", nullptr}, {"source_dir", "src"}, {"entry_point", "train.py"}});
+  std::ofstream(folder / "job.json") << estimator.dump();
+  const auto of_script = [&](const std::string& content) {
+    if (!content.empty()) {
+      fs::create_directories(folder / "src");
+      std::ofstream(folder / "src" / "train.py") << content;
+    }
+    Job job = read_job(estimator.dump(), (folder / "job.json").string(), JobKind::Estimator).value();
+    read_beside(job);
+    return told(job, "C048");
+  };
+  EXPECT_THAT(of_script(""), ElementsAre(HasSubstr("error")));
+  estimator["entry_point"] = "distributed_launch.py";
+  EXPECT_THAT(of_script(""), ElementsAre(HasSubstr("warning")));
+  estimator["entry_point"] = "train.py";
+  EXPECT_THAT(of_script("import torch\ntrain()\n"), ElementsAre(HasSubstr("error")));
+  EXPECT_THAT(of_script("import subprocess\nsubprocess.Popen(['python', 'worker.py'])\n"), IsEmpty());
+  fs::remove_all(folder);
+}
+
+TEST(Memory, OfAnUnknownLengthIsNoErrorWhereShortSequencesFit) {
+  const std::string recipe =
+      "model:\n  _component_: torchtune.models.llama3.lora_llama3_8b\n  lora_attn_modules: [q_proj, v_proj]\n"
+      "tokenizer:\n  _component_: torchtune.models.llama3.llama3_tokenizer\n  max_seq_len: null\n"
+      "dataset: {_component_: torchtune.datasets.alpaca_cleaned_dataset}\nbatch_size: 32\ndtype: bf16\n"
+      "enable_activation_checkpointing: False\noptimizer: {_component_: torch.optim.AdamW, lr: 1e-4}\n";
+  RequestSpec flags{.model = "llama-3-8b", .instances = "ml.p5.48xlarge", .count = "1"};
+  const Job job = script(recipe, "recipe.yaml");
+  EXPECT_THAT(told(job, "C144", flags), ElementsAre(AllOf(HasSubstr("warning"), HasSubstr("512 fit"))));
+  flags.seq_len = "8192";
+  EXPECT_THAT(told(job, "C144", flags), ElementsAre(HasSubstr("error")));
+  flags.seq_len = "512";
+  EXPECT_THAT(told(job, "C144", flags), IsEmpty());
+}
+
+TEST(Memory, OfATrainerThatMayBeShardedIsThatOfTheShards) {
+  const std::string yaml =
+      "model_name_or_path: Qwen/Qwen2.5-14B\nstage: sft\ndo_train: true\nfinetuning_type: full\ncutoff_len: 1024\n"
+      "per_device_train_batch_size: 1\nbf16: true\n";
+  RequestSpec flags{.model = "qwen2.5-14b", .instances = "ml.p5.48xlarge", .count = "1"};
+  EXPECT_THAT(told(script(yaml, "full.yaml"), "C144", flags), IsEmpty()) << "accelerate may shard it";
+  flags.model = "qwen2.5-72b";
+  flags.instances = "ml.g5.12xlarge";
+  EXPECT_THAT(told(script(yaml, "full.yaml"), "C144", flags), ElementsAre(HasSubstr("error"))) << "no shard fits";
+}
+
+TEST(ModelTrainer, UploadsDataOfThisMachine) {
+  test::Json trainer = test::rule_cases()["bases"]["trainer"];
+  const auto found = [&](const char* source) {
+    trainer["input_data_config"] = test::Json::array({{{"channel_name", "train"}, {"data_source", source}}});
+    return told(script(trainer.dump(), "job.json", JobKind::ModelTrainer), "C007");
+  };
+  EXPECT_THAT(found("data/train"), IsEmpty());
+  EXPECT_THAT(found("s3://bucket/train"), IsEmpty());
+  EXPECT_THAT(found("s3:/bucket/train"), Contains(HasSubstr("no S3 location")));
+  EXPECT_THAT(found("gs://bucket/train"), Contains(HasSubstr("no S3 location")));
+}
+
+}  // namespace
+}  // namespace smplan
