@@ -79,6 +79,7 @@ FrameworkSetting read_setting(const JsonValue& value, Diagnostics& out) {
   s.items = types(reader, "items");
   s.values = texts(reader, "values");
   s.free = types(reader, "free");
+  s.range = reader.optional_bool("range").value_or(false);
   s.open_with = one_or_several(reader, "open_with");
   s.unless = texts(reader, "unless");
   s.grows = reader.optional_bool("grows").value_or(false);

@@ -12,6 +12,7 @@
 #include "planner/preflight/fields.hpp"
 #include "planner/preflight/job_command.hpp"
 #include "planner/preflight/nemo_rl_configuration.hpp"
+#include "planner/preflight/torchrun_options.hpp"
 #include "planner/preflight/verl_configuration.hpp"
 
 namespace smplan {
@@ -298,7 +299,10 @@ bool starts_torchrun(const Node& arguments) {
       std::count_if(kOfMegatron.begin(), kOfMegatron.end(), [&](std::string_view name) { return arguments.has(name); });
   const bool megatron =
       found > 1 || arguments.has("tensor-model-parallel-size") || (found == 1 && pretrains(arguments));
-  return arguments.has("nproc-per-node") && !megatron;
+  if (arguments.has("nproc-per-node")) return !megatron;
+  const std::vector<std::string_view> program = words_of(arguments.text);
+  return found == 0 && std::find(program.begin(), program.end(), "torchrun") != program.end() &&
+         !starts_trainer(arguments) && !starts_llama_factory(arguments);
 }
 
 /// Options of which most are Megatron's. Megatron-DeepSpeed, which went its own way, is told by its option.
@@ -439,6 +443,8 @@ Result<Job> read_job(std::string_view text, std::string_view file, std::optional
   if (syntax == Syntax::Arguments) {
     read_job_command(job.root(), job.root().where, job.command);
     read_script_lines(text, job);
+    const Result<std::vector<ShellWord>> script = split_words(text, name);
+    if (script) job.torchrun_options = torchrun_options(*script, "");
   }
   return job;
 }

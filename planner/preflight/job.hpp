@@ -257,6 +257,7 @@ struct Job {
   JobStrategy strategy;
   JobElastic elastic;
   JobCommand command;
+  std::vector<Node> torchrun_options;  ///< of every torchrun that the job starts, those before its script
   JobSlurm slurm;
   Count spares;           ///< instances that HyperPod holds for a failure
   Switch checkpointless;  ///< recovers from a replica's memory

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "planner/preflight/fields.hpp"
+#include "planner/preflight/torchrun_options.hpp"
 
 namespace smplan {
 namespace {
@@ -128,6 +129,29 @@ void read_job_command(const Node& words, const Where& where, JobCommand& command
   read_nodes(value_of(words.find("nnodes")), where, command);
   command.processes = count_field(value_of(words.find("nproc-per-node")));
   if (!where.path.empty()) command.processes.where = where;
+}
+
+void read_torchrun_options(const Node* command, const Node* args, Job& job) {
+  std::vector<ShellWord> words;
+  std::string list;
+  for (const Node* part : {command, args}) {
+    if (part == nullptr) continue;
+    list = part->where.path;
+    if (part->is_string()) {
+      const Result<std::vector<ShellWord>> script = split_words(part->text, job.file);
+      if (script) words.insert(words.end(), script->begin(), script->end());
+    }
+    for (const Node& word : part->items) words.push_back({word.text, word.where.line, false, true, true});
+  }
+  std::vector<Node> options = torchrun_options(words, list);
+  job.torchrun_options.insert(job.torchrun_options.end(), options.begin(), options.end());
+}
+
+void read_container_command(const Node* command, const Node* args, Job& job) {
+  if (command == nullptr && args == nullptr) return;
+  const Result<Node> words = words_of(command, args, job.file);
+  if (words) read_job_command(*words, (args != nullptr ? args : command)->where, job.command);
+  read_torchrun_options(command, args, job);
 }
 
 void read_script_lines(std::string_view text, Job& job) {

@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <map>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include "planner/preflight/nemo_rl_configuration.hpp"
 #include "planner/preflight/node.hpp"
 #include "planner/preflight/override_values.hpp"
-#include "planner/preflight/shell_words.hpp"
+#include "planner/preflight/shell_variables.hpp"
 
 namespace smplan {
 namespace {
@@ -26,110 +26,6 @@ bool is_program(std::string_view word) {
   return word.starts_with("verl.") || (word.ends_with(".py") && word.find("verl/") != std::string_view::npos) ||
          !nemo_rl_program(word).empty();
 }
-
-/// Follows the conditions of a script: a command inside of one may not run. The words of a test are no arguments.
-class Conditions {
- public:
-  /// False for a word that a test has: `[ "$DEVICE" = gpu ]`.
-  bool take(const ShellWord& word) {
-    if (word.first) {
-      if (word.text == "if" || word.text == "case") ++depth_;
-      if (word.text == "fi" || word.text == "esac") depth_ = std::max(0, depth_ - 1);
-      test_ = false;
-    }
-    if (!word.quoted && (word.text == "[" || word.text == "[[")) test_ = true;
-    if (!test_) return true;
-    test_ = word.quoted || (word.text != "]" && word.text != "]]");
-    return false;
-  }
-  [[nodiscard]] bool inside() const { return depth_ > 0; }
-
- private:
-  int depth_ = 0;
-  bool test_ = false;
-};
-
-/// Variables that a script sets before it uses them, by plain words (`TP=4`). Nothing else of a shell is expanded. What
-/// a condition sets to another value than stood before is not known.
-class Variables {
- public:
-  [[nodiscard]] const std::string* find(const std::string& name) const {
-    const auto known = values_.find(name);
-    return known == values_.end() ? nullptr : &known->second;
-  }
-
-  /// True if the word sets one.
-  bool take(std::string_view word, bool conditional) {
-    const std::size_t equals = word.find('=');
-    if (equals == std::string_view::npos || !is_shell_name(word.substr(0, equals))) return false;
-    const std::string name(word.substr(0, equals));
-    const std::string value = expanded(word.substr(equals + 1));
-    const auto known = values_.find(name);
-    if (!conditional) {
-      doubtful_.erase(name);
-    } else if (known != values_.end() && known->second != value) {
-      doubtful_.insert(name);
-    }
-    if (doubtful_.contains(name)) {
-      values_.erase(name);
-    } else {
-      values_[name] = value;
-    }
-    return true;
-  }
-
-  /// With the values of `$NAME`, `${NAME}` and `${NAME:-value}`; what is not known stays as it stands. All words
-  /// together grow by no more than a job file may have.
-  std::string expanded(std::string_view text) {
-    std::string out = replaced(text);
-    if (out.size() <= text.size()) return out;
-    const std::size_t growth = out.size() - text.size();
-    if (growth > left_) return std::string(text);
-    left_ -= growth;
-    return out;
-  }
-
- private:
-  [[nodiscard]] std::string replaced(std::string_view text) const {
-    constexpr std::size_t kMost = 4096;  // a value that doubles itself ends here
-    std::string out;
-    while (!text.empty() && out.size() <= kMost) {
-      const std::size_t dollar = std::min(text.find('$'), text.size());
-      out += text.substr(0, dollar);
-      text.remove_prefix(dollar);
-      if (text.empty()) break;
-      const bool braced = text.size() > 1 && text[1] == '{';
-      const std::size_t begin = braced ? 2 : 1;
-      std::size_t end = begin;
-      while (end < text.size() && (is_letter_or_digit(text[end]) || text[end] == '_')) ++end;
-      const auto known = values_.find(std::string(text.substr(begin, end - begin)));
-      const std::size_t close = braced ? closing_brace(text, end) : end;
-      const std::size_t length = close == std::string_view::npos ? 1 : close + (braced ? 1 : 0);
-      const bool falls_back = braced && close != std::string_view::npos && text.substr(end).starts_with(":-");
-      if (known != values_.end() && !(falls_back && known->second.empty())) {
-        out += known->second;
-      } else {
-        out += falls_back ? replaced(text.substr(end + 2, close - end - 2)) : std::string(text.substr(0, length));
-      }
-      text.remove_prefix(length);
-    }
-    return out;
-  }
-
-  /// Of the brace that is open at `from`; one that opens behind a dollar has its own.
-  static std::size_t closing_brace(std::string_view text, std::size_t from) {
-    int inner = 0;
-    for (std::size_t i = from; i < text.size(); ++i) {
-      if (text[i] == '$' && text.substr(i + 1).starts_with('{')) ++inner;
-      if (text[i] == '}' && inner-- == 0) return i;
-    }
-    return std::string_view::npos;
-  }
-
-  std::map<std::string, std::string> values_;
-  std::set<std::string> doubtful_;
-  std::size_t left_ = kMaxJobBytes;
-};
 
 /// `--key value`, `--key=value` and `--flag` as members of one object; `--key a b` is a list. Of an option that stands
 /// twice the last counts, as for argparse: launch scripts override their defaults that way.
@@ -287,7 +183,7 @@ class ScriptReader {
  public:
   explicit ScriptReader(const std::vector<ShellWord>& words) {
     for (const ShellWord& word : words) {
-      if (word.quoted && !word.literal) whole_.insert(variable_of(word.text));
+      if (word.quoted && !word.literal) whole_.insert(variable_in(word.text));
     }
   }
 
@@ -314,12 +210,30 @@ class ScriptReader {
       if (!exports_ && tree.root.items.empty()) tree.take(word);
       return;
     }
-    expand(word);
+    const bool script = takes_script(std::exchange(before_, word.text));
+    if (!script || !take_script(word)) expand(word);
   }
 
  private:
+  /// `bash -c "torchrun ..."`: the words inside, where the text has options.
+  bool take_script(const ShellWord& word) {
+    constexpr int kDeepest = 4;
+    if (scripts_ == kDeepest || word.text.find(" --") == std::string::npos) return false;
+    const Result<std::vector<ShellWord>> parts =
+        split_words(word.literal ? word.text : variables_.expanded(word.text), "");
+    if (!parts || parts->size() > words_left_) return false;
+    words_left_ -= parts->size();
+    ++scripts_;
+    for (ShellWord part : *parts) {
+      part.line = word.line;
+      take(part);
+    }
+    --scripts_;
+    return true;
+  }
+
   void expand(const ShellWord& word) {
-    const std::string name = word.literal ? std::string() : variable_of(word.text);
+    const std::string name = word.literal ? std::string() : variable_in(word.text);
     // An element of blanks is split again where no quotes stand around its array.
     if (!array_.empty() && word.quoted && !whole_.contains(array_) && word.text.find(' ') != std::string::npos) {
       return take_parts(variables_.expanded(word.text), word);
@@ -350,23 +264,14 @@ class ScriptReader {
     for (const ShellWord& part : *parts) tree.take({part.text, word.line});
   }
 
-  /// Of a word that is nothing else: `$NAME`, `${NAME}`, `${NAME[@]}`.
-  static std::string variable_of(std::string_view text) {
-    if (!text.starts_with('$')) return {};
-    text.remove_prefix(1);
-    if (text.starts_with('{') && text.ends_with('}')) text = text.substr(1, text.size() - 2);
-    for (const std::string_view all : {"[@]", "[*]"}) {
-      if (text.ends_with(all)) text.remove_suffix(all.size());
-    }
-    return is_shell_name(text) ? std::string(text) : text == "@" || text == "*" ? "@" : std::string();
-  }
-
   Conditions conditions_;
   Variables variables_;
   std::vector<std::string> arrays_;
   std::set<std::string> whole_;  ///< arrays whose elements stay words
   std::string array_;
+  std::string before_;                     ///< the last word
   std::size_t words_left_ = kMaxJobNodes;  ///< that texts may bring
+  int scripts_ = 0;                        ///< inside each other
   bool assigns_ = false, set_ = false, exports_ = false;
 };
 
@@ -434,7 +339,12 @@ bool starts_program(const std::vector<ShellWord>& words) {
                                                    "deepspeed", "trl",    "srun",    "mpirun",
                                                    "exec",      "nohup",  "tune",    "llamafactory-cli"};
   return std::any_of(words.begin(), words.end(), [](const ShellWord& word) {
-    const bool program = std::find(std::begin(kPrograms), std::end(kPrograms), word.text) != std::end(kPrograms);
+    // A variable may hold the whole command.
+    const std::size_t equals = word.quoted ? word.text.find('=') : std::string::npos;
+    const std::size_t begin = equals == std::string::npos ? 0 : equals + 1;
+    const std::string name =
+        word.text.substr(begin, equals == std::string::npos ? equals : word.text.find(' ') - begin);
+    const bool program = std::find(std::begin(kPrograms), std::end(kPrograms), name) != std::end(kPrograms);
     return (word.first && program) || word.text.ends_with("=(");
   });
 }

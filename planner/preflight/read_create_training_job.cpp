@@ -110,11 +110,7 @@ void read_create_training_job(const Node& root, Job& job) {
     job.metrics = a->find("MetricDefinitions");
     job.entrypoint_words = a->find("ContainerEntrypoint");
     job.argument_words = a->find("ContainerArguments");
-    if (job.entrypoint_words != nullptr || job.argument_words != nullptr) {
-      const Result<Node> words = words_of(job.entrypoint_words, job.argument_words, job.file);
-      const Node* stands = job.argument_words != nullptr ? job.argument_words : job.entrypoint_words;
-      if (words) read_job_command(*words, stands->where, job.command);
-    }
+    read_container_command(job.entrypoint_words, job.argument_words, job);
   }
   if (const Node* r = root.find("ResourceConfig")) read_resources(*r, job);
   if (const Node* s = root.find("StoppingCondition")) {

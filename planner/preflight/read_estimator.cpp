@@ -1,5 +1,6 @@
 #include "planner/preflight/fields.hpp"
 #include "planner/preflight/image.hpp"
+#include "planner/preflight/job_command.hpp"
 
 namespace smplan {
 namespace {
@@ -162,6 +163,7 @@ void read_estimator(const Node& root, Job& job) {
   job.security_groups = root.find("security_group_ids");
   job.entrypoint_words = root.find("container_entry_point");
   job.argument_words = root.find("container_arguments");
+  read_container_command(job.entrypoint_words, job.argument_words, job);
   job.debugger = root.find("debugger_hook_config");
   job.profiler = root.find("profiler_config");
   job.compiler = root.find("compiler_config");

@@ -32,6 +32,10 @@ bool begins_array(std::string_view text) {
   return text.ends_with('=') && is_shell_name(text.substr(0, text.size() - 1));
 }
 
+bool takes_script(std::string_view word) {
+  return word.size() > 1 && word.size() < 5 && word[0] == '-' && word[1] != '-' && word.ends_with('c');
+}
+
 Result<std::vector<ShellWord>> split_words(std::string_view text, std::string_view name) {
   std::vector<ShellWord> words;
   int line = 1;
@@ -93,6 +97,9 @@ Result<std::vector<ShellWord>> split_words(std::string_view text, std::string_vi
       words.back().quoted = true;
     } else if (c == quoted) {
       quoted = 0;
+    } else if (c == '\\' && quoted == '"' && next == '\n') {  // the text goes on
+      ++i;
+      ++line;
     } else if (c == '\\' && quoted != '\'' && i + 1 < text.size()) {
       words.back().text += text[++i];
     } else {

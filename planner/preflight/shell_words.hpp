@@ -21,6 +21,8 @@ struct ShellWord {
 bool is_shell_name(std::string_view text);
 /// `NAME=`, which a bracket makes an array.
 bool begins_array(std::string_view text);
+/// `-c`, `-lc`: the next word is a script of its own.
+bool takes_script(std::string_view word);
 /// `--name`.
 bool is_option(const ShellWord& word);
 

@@ -318,6 +318,17 @@ TEST(Hostile, SizeIsLimited) {
   EXPECT_THAT(refusal(std::string(kMaxJobBytes + 1, ' '), JobKind::Estimator), HasSubstr("larger than the limit"));
 }
 
+TEST(Hostile, CommandsThatDoubleOrHoldThemselvesEnd) {
+  std::string doubled = "A=(--nproc_per_nodes 8)\n";
+  std::string nested = "X='bash -c \"$X --a\"'\n";
+  for (int i = 0; i < 1000; ++i) doubled += "A=(${A[@]} ${A[@]})\ntorchrun ${A[@]} train.py\n";
+  for (int i = 0; i < 1000; ++i) nested += "bash -c \"$X --torchrun\"\n";
+  const Result<Job> many = read_job(doubled, "job.sh", JobKind::Torchrun);
+  ASSERT_TRUE(many.has_value());
+  EXPECT_EQ(many->torchrun_options.size(), 1000U);
+  EXPECT_TRUE(read_job("torchrun --standalone train.py\n" + nested, "job.sh", JobKind::Torchrun).has_value());
+}
+
 TEST(Hostile, NumbersMustBeFinite) {
   EXPECT_THAT(refusal("x = nan\n", JobKind::TorchTitan), HasSubstr("finite"));
   EXPECT_THAT(refusal(R"({"a": NaN})", JobKind::Estimator), HasSubstr("job:1"));

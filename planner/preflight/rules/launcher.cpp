@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "catalogs/framework_settings.hpp"
+#include "planner/preflight/rules/setting_values.hpp"
 #include "planner/preflight/rules/smddp.hpp"
 #include "planner/preflight/rules/smp.hpp"
 #include "planner/rl/verl_job.hpp"
@@ -158,7 +160,7 @@ void no_launcher(const CheckInput& in, Report& report) {
   if (tensorflow) finding.fix = "multi_worker_mirrored_strategy: {\"enabled\": true}";
   // Nobody has seen the script, and its name says that it starts processes: `launch.sh`, `distributed_launch.py`.
   const std::string script = in.job.entry_point.value_or("");
-  if (!in.job.script_launches && (!script.ends_with(".py") || script.find("launch") != std::string::npos)) {
+  if (!in.job.script_launches && !script.empty() && (!script.ends_with(".py") || script.find("launch") != std::string::npos)) {
     finding.severity = Severity::Warning;
   }
   if (in.job.framework != Framework::HuggingFace || *nodes > 1) return;
@@ -325,6 +327,39 @@ void command_beside_job(const CheckInput& in, Report& report) {
   }
 }
 
+std::string spelled_option(const std::string& name) { return (name.starts_with('-') ? "" : "--") + name; }
+
+void unknown_torchrun_option(const Node& option, const SettingSection& section, Report& report) {
+  std::vector<std::string> known;
+  for (const FrameworkSetting& setting : section.settings) {
+    known.push_back(setting.name);
+    known.insert(known.end(), setting.also.begin(), setting.also.end());
+  }
+  Finding& finding = report.at(option, {spelled_option(option.key), "is none of its options"});
+  const auto near = nearest_names(option.key, known, 1);
+  if (!near.empty()) finding.fix = "did you mean " + spelled_option(near.front()) + "?";
+}
+
+void judge_torchrun_options(const CheckInput& in, Report& report) {
+  if (in.job.torchrun_options.empty()) return;
+  const FrameworkTable& table = *framework_table("torchrun");
+  const SettingSection& section = *table.find("");
+  for (const Node& option : in.job.torchrun_options) {
+    const FrameworkSetting* setting = section.find(option.key);
+    if (setting == nullptr) {
+      unknown_torchrun_option(option, section, report);
+      continue;
+    }
+    const auto fault = value_fault(option, *setting, section, true);
+    if (!fault) continue;
+    const std::string is = option.is_string() ? ", is " + shown_value(option) : std::string();
+    Finding& finding = report.at(option, {spelled_option(option.key), "must be " + fault->expected + is});
+    finding.severity = fault->severity;
+    finding.fix = fault->fix.empty() ? "write " + fault->expected : fault->fix;
+    finding.source = table.source;
+  }
+}
+
 void parameter_server_multi_gpu(const CheckInput& in, Report& report) {
   const auto devices = in.devices_per_node();
   if (in.job.launcher.parameter_server.is(true) && devices && *devices > 1) {
@@ -407,6 +442,12 @@ constexpr Rule kLauncherRules[] = {
      "accelerators or shows, or Slurm starts several of it a node",
      "{} {}, and {}", "give both the same numbers", "PyTorch documentation, torchrun; Slurm documentation, sbatch",
      kAnyKind, Need::Nothing, command_beside_job},
+    {"C240", Severity::Error, "Option of torchrun",
+     "a job starts torchrun with an option before its script that torchrun does not have, or with a value that it "
+     "refuses (a warning of a word that a plugin may bring)",
+     "torchrun's {} {}", "delete it, or write it behind the script if it is the script's",
+     "catalogs/data/frameworks/torchrun.json, read by scripts/refresh", kAnyKind, Need::Nothing,
+     judge_torchrun_options},
     {"C062", Severity::Warning, "Parameter server on several GPUs",
      "parameter_server on instances with more than one GPU",
      "the parameter server runs one worker a node: {} accelerators share it",

@@ -238,10 +238,30 @@ const Node* wrong_entry(const Node& list, const FrameworkSetting& setting, const
   return nullptr;
 }
 
+/// `2:4` of a setting that takes a range: both are as the setting asks, and the first is no more than the second.
+std::optional<SettingFault> range_fault(const Node& node, std::size_t colon, const FrameworkSetting& setting,
+                                        const SettingSection& section) {
+  Node least = node;
+  Node most = node;
+  least.text = node.text.substr(0, colon);
+  most.text = node.text.substr(colon + 1);
+  for (const Node& end : {least, most}) {
+    if (end.text.find(':') != std::string::npos || end.text.empty()) {
+      return SettingFault{words_of_types(setting.types) + " or two of them, MIN:MAX", Severity::Error, ""};
+    }
+    if (auto fault = value_fault(end, setting, section, true)) return fault;
+  }
+  if (number_of(least).value_or(0) <= number_of(most).value_or(0)) return {};
+  if (is_left_open(node.text)) return {};
+  return SettingFault{"MIN:MAX with MIN no more than MAX", Severity::Error, "write " + most.text + ":" + least.text};
+}
+
 }  // namespace
 
 std::optional<SettingFault> value_fault(const Node& node, const FrameworkSetting& setting,
                                         const SettingSection& section, bool option) {
+  const std::size_t colon = setting.range && node.is_string() ? node.text.find(':') : std::string::npos;
+  if (colon != std::string::npos) return range_fault(node, colon, setting, section);
   const bool argparse = section.reader == SettingReader::Argparse;
   // Objects are unpacked, whoever fills in values.
   const bool object = !setting.section.empty() && setting.is(Type::Object);

@@ -207,6 +207,15 @@ void each_setting_of_verl(const CheckInput& in, const VisitSetting& visit) {
   each_object({*table, *root, *part, variant}, [&](const Place& place) { each_known(place, visit); });
 }
 
+/// An option of torchrun's in the same command line, which a rule of its own judges.
+bool is_of_torchrun(const Job& job, const Node& member) {
+  return std::any_of(job.torchrun_options.begin(), job.torchrun_options.end(), [&](const Node& option) {
+    std::string name = option.key;
+    std::replace(name.begin(), name.end(), '_', '-');
+    return name == member.key && option.where.line == member.where.line;
+  });
+}
+
 /// Settings that a rule of their own reports, so that a fault is said once.
 bool has_own_rule(const SettingSection& section, const FrameworkSetting& setting) {
   static constexpr std::string_view kOwn[] = {"zero_optimization.stage",
@@ -478,7 +487,7 @@ void unknown_settings(const CheckInput& in, Report& report) {
     for (const Node& member : place.object.items) {
       const FrameworkSetting* setting = nullptr;
       const std::string name = key_of(place.section, member, setting);
-      if (setting != nullptr || is_of_launcher(member.key, launcher)) continue;
+      if (setting != nullptr || is_of_launcher(member.key, launcher) || is_of_torchrun(in.job, member)) continue;
       if (is_of_older_version(place, name) || (options && is_abbreviated(place, name))) continue;
       if (has_overrides(in.job) && (member.plus < 0 || lacks_plus(place, member))) continue;
       if (place.table.framework == "verl" && is_of_hydra(place, member)) continue;
@@ -639,6 +648,7 @@ void wrong_settings(const CheckInput& in, Report& report) {
     if (is_off(place) && (place.inside_off || known.name != place.section.off)) return;
     if (has_own_rule(place.section, known) || has_one_of(in.job.root(), known.unless)) return;
     if (chooses_part(place, member, known) || member.removed || member.malformed) return;
+    if (is_of_torchrun(in.job, member)) return;
     FrameworkSetting setting = known;
     if (own_words) setting.values.clear();
     unknown_component(place, member, setting, report);

@@ -1,0 +1,82 @@
+"""torchrun's own options, which stand before the script: the parser of torch.distributed.run, and what the launcher asks of
+their values once they are parsed."""
+
+import ast
+import importlib.metadata
+import inspect
+import re
+
+from refresh_tables.table import Section, Table
+
+KINDS = {int: "integer", float: "number", str: "string"}
+
+
+def refused(function, *words) -> bool:
+    """Whether the library refuses what it is called with."""
+    try:
+        function(*words)
+    except (AssertionError, ValueError, RuntimeError):
+        return True
+    return False
+
+
+def device_words(run) -> list:
+    """Words that stand for a number of processes: what the value is compared with."""
+    tree = ast.parse(inspect.getsource(run.determine_local_world_size))
+    return sorted(side.value for node in ast.walk(tree) if isinstance(node, ast.Compare) for side in node.comparators
+                  if isinstance(side, ast.Constant) and isinstance(side.value, str))
+
+
+def limits(run) -> dict:
+    """By the option's name, what the launcher's own configuration and its agent refuse of a number."""
+    from torch.distributed.elastic.agent.server import WorkerSpec
+
+    def configured(*words) -> None:
+        run.config_from_args(run.get_args_parser().parse_args([*words, "train.py"]))
+
+    def made(**members) -> None:
+        WorkerSpec(**{"role": "default", "local_world_size": 1, "rdzv_handler": None, "entrypoint": "train.py", **members})
+
+    found = {}
+    if refused(configured, "--nnodes", "0") and not refused(configured, "--nnodes", "1"):
+        found["nnodes"] = {"min": 1}
+    if refused(configured, "--max-restarts", "-1") and not refused(configured, "--max-restarts", "0"):
+        found["max-restarts"] = {"min": 0}
+    if refused(lambda: made(local_world_size=0)) and not refused(made):
+        found["nproc-per-node"] = {"min": 1}
+    if refused(lambda: made(monitor_interval=0)):
+        found["monitor-interval"] = {"above": 0}
+    return found
+
+
+def others(run) -> dict:
+    """By the option's name, words and forms that the parser leaves to the launcher."""
+    from torch.distributed.elastic.rendezvous import rendezvous_handler_registry
+
+    whole = {"types": ["integer"]}
+    ranged = not refused(run.parse_min_max_nnodes, "1:2") and refused(run.parse_min_max_nnodes, "1:2:3")
+    return {"nnodes": {**whole, "range": True} if ranged else whole,
+            # The device of a backend of its own has a word too.
+            "nproc-per-node": {"types": ["integer", "string"], "values": device_words(run), "free": ["integer"],
+                               "grows": True},
+            "rdzv-backend": {"values": sorted(rendezvous_handler_registry._registry), "grows": True}}
+
+
+def read() -> Table:
+    from torch.distributed import run
+
+    section = Section("", "argparse", "refused")
+    asked, told = limits(run), others(run)
+    for action in run.get_args_parser()._actions:
+        names = [name.removeprefix("--") for name in action.option_strings]
+        long = [name for name in names if not name.startswith("-")]
+        if not long:
+            continue
+        flag = action.nargs == 0
+        row = {"types": ["boolean"] if flag else [KINDS.get(action.type, "string")], "values": action.choices or [],
+               "nargs": "none" if flag else None}
+        section.add(long[0], also=[name for name in names if name != long[0]],
+                    **{**row, **told.get(long[0], {}), **asked.get(long[0], {})})
+    version = re.match(r"[\d.]+", importlib.metadata.version("torch")).group()
+    return Table("torchrun", version, f"PyTorch {version}, torch/distributed/run.py and elastic/agent/server/api.py",
+                 [section])
