@@ -3,6 +3,7 @@
 #include <array>
 
 #include "catalogs/quotas.hpp"
+#include "catalogs/regions.hpp"
 #include "planner/preflight/image.hpp"
 #include "planner/preflight/rules/tools.hpp"
 
@@ -134,6 +135,74 @@ constexpr std::array<std::string_view, 6> kToldToScripts = {
 
 using Placeholders = std::vector<std::pair<std::string, const Node*>>;
 
+/// Services whose resources a job uses in its own region alone. A role has none, and a secret may be read from afar.
+constexpr std::array<std::string_view, 5> kRegional = {"kms", "sagemaker", "ecr", "fsx", "elasticfilesystem"};
+/// The same by the names of hosts: `111122223333.dkr.ecr.eu-west-1.amazonaws.com`.
+constexpr std::array<std::string_view, 4> kRegionalHosts = {"ecr", "s3", "fsx", "efs"};
+
+/// Part by part of what `mark` separates.
+std::vector<std::string_view> parts_of(std::string_view text, char mark) {
+  std::vector<std::string_view> parts;
+  for (std::size_t end = text.find(mark); end != std::string_view::npos; end = text.find(mark)) {
+    parts.push_back(text.substr(0, end));
+    text.remove_prefix(end + 1);
+  }
+  parts.push_back(text);
+  return parts;
+}
+
+bool is_regional(std::string_view word, std::span<const std::string_view> services) {
+  return std::find(services.begin(), services.end(), word) != services.end();
+}
+
+/// The region of what an ARN, or the address of a service, names; empty for others and where it is not known.
+std::string_view region_named(std::string_view text, const std::vector<std::string>& known) {
+  if (text.starts_with("arn:aws")) {
+    const std::vector<std::string_view> parts = parts_of(text, ':');
+    // A job may report to a tracking server anywhere.
+    const bool regional = parts.size() > 5 && is_regional(parts[2], kRegional) && !parts[5].starts_with("mlflow");
+    return regional && contains(known, parts[3]) ? parts[3] : std::string_view();
+  }
+  if (const std::size_t scheme = text.find("://"); scheme != std::string_view::npos) text.remove_prefix(scheme + 3);
+  text = text.substr(0, text.find_first_of("/:"));
+  if (text.find(".amazonaws.com") == std::string_view::npos) return {};
+  const std::vector<std::string_view> labels = parts_of(text, '.');
+  const bool regional =
+      std::any_of(labels.begin(), labels.end(), [](auto label) { return is_regional(label, kRegionalHosts); });
+  const auto region = std::find_if(labels.begin(), labels.end(), [&](auto label) { return contains(known, label); });
+  return regional && region != labels.end() ? *region : std::string_view();
+}
+
+struct RegionalResource {
+  const Node* node;
+  std::string_view region;
+};
+
+/// Every resource that the job itself names, and not what its script, its tags or its cloning are told.
+void collect_resources(const Node& node, const std::vector<std::string>& known, std::vector<RegionalResource>& out) {
+  static constexpr std::array<std::string_view, 4> kOfOthers = {"Tags", "tags", "git_config", "calls"};
+  if (is_regional(node.key, kToldToScripts) || is_regional(node.key, kOfOthers)) return;
+  if (node.is_string()) {
+    const std::string_view region = region_named(node.text, known);
+    if (!region.empty()) out.push_back({&node, region});
+  }
+  for (const Node& item : node.items) collect_resources(item, known, out);
+}
+
+void resource_region(const CheckInput& in, Report& report) {
+  std::vector<RegionalResource> resources;
+  collect_resources(in.job.root(), known_regions(in.catalog), resources);
+  if (resources.empty()) return;
+  // Without the job's region two of them cannot both be in it.
+  const std::string_view due = in.region.empty() ? resources.front().region : std::string_view(in.region);
+  const std::string other = in.region.empty() ? resources.front().node->where.path : std::string("the job");
+  for (const RegionalResource& one : resources) {
+    const bool judged = !in.region.empty() && in.job.image.stated && one.node->where == in.job.image.where;
+    if (one.region == due || judged) continue;
+    report.at(*one.node, {quote(one.node->text), std::string(one.region), other, std::string(due)});
+  }
+}
+
 /// What stands for the value: `REPLACE-ME-role`, `<role>`, `${BUCKET}`.
 std::string placeholder_in(std::string_view text, bool any) {
   constexpr std::string_view kName = "REPLACE-ME";
@@ -188,6 +257,12 @@ constexpr Rule kAccountRules[] = {
      "the image is in another region than the job, or of another region's account", "the image {}",
      "use the region's own image", "SageMaker Python SDK v2.257.7, image_uri_config", kSubmitted, Need::Nothing,
      image_region},
+    {"C241", Severity::Error, "Resource of another region",
+     "a key, plan, algorithm, image or file system that the job names by ARN or address is in another region than the "
+     "job, or two of them are in two",
+     "{} is in {}, and {} is in {}", "use one of the job's own region",
+     "AWS KMS developer guide, multi-Region keys; Amazon SageMaker AI API reference, CreateTrainingJob", kSubmitted,
+     Need::Nothing, resource_region},
     {"C206", Severity::Error, "Bucket of another region", "a bucket is in another region than the job",
      "the bucket {} is in {}, the job in {}", "use a bucket in the job's region", kApi, kSubmitted, &Facts::buckets,
      bucket_region},
