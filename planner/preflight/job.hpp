@@ -72,6 +72,8 @@ struct JobChannel {
   Where where;
   Text name, s3_uri, s3_type, distribution, input_mode;
   Text file_system_id, file_system_type, directory;
+  Text compression, record_wrapper;
+  const Node* attributes = nullptr;  ///< names of an augmented manifest's attributes
   std::vector<Text> groups;
   [[nodiscard]] bool on_file_system() const { return file_system_id.stated || file_system_type.stated; }
 };

@@ -65,9 +65,12 @@ JobChannel read_channel(const Node& node) {
   channel.where = node.where;
   channel.name = text_field(node.find("ChannelName"));
   channel.input_mode = text_field(node.find("InputMode"));
+  channel.compression = text_field(node.find("CompressionType"));
+  channel.record_wrapper = text_field(node.find("RecordWrapperType"));
   if (const Node* s3 = node.at({"DataSource", "S3DataSource"})) {
     channel.s3_uri = text_field(s3->find("S3Uri"));
     channel.s3_type = text_field(s3->find("S3DataType"));
+    channel.attributes = s3->find("AttributeNames");
     channel.distribution = text_field(s3->find("S3DataDistributionType"));
     if (const Node* groups = s3->find("InstanceGroupNames")) {
       for (const Node& group : groups->items) channel.groups.push_back(text_field(&group));

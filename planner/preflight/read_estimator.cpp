@@ -85,6 +85,9 @@ JobChannel read_input(const Node& node, const std::string& name) {
   channel.s3_type = text_field(node.find("s3_data_type"));
   channel.distribution = text_field(node.find("distribution"));
   channel.input_mode = text_field(node.find("input_mode"));
+  channel.compression = text_field(node.find("compression"));
+  channel.record_wrapper = text_field(node.find("record_wrapping"));
+  channel.attributes = node.find("attribute_names");
   channel.file_system_id = text_field(node.find("file_system_id"));
   channel.directory = text_field(node.find("directory_path"));
   channel.file_system_type = text_field(node.find("file_system_type"));

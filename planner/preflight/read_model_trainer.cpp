@@ -44,6 +44,8 @@ JobChannel read_input(const Node& node) {
   channel.where = node.where;
   channel.name = text_field(node.find("channel_name"));
   channel.input_mode = text_field(node.find("input_mode"));
+  channel.compression = text_field(node.find("compression_type"));
+  channel.record_wrapper = text_field(node.find("record_wrapper_type"));
   const Node* source = node.find("data_source");
   if (source == nullptr) return channel;
   if (source->is_string()) channel.s3_uri = text_field(source);
@@ -52,6 +54,7 @@ JobChannel read_input(const Node& node) {
   if (from.is_object()) {
     channel.s3_uri = text_field(from.find("s3_uri"));
     channel.s3_type = text_field(from.find("s3_data_type"));
+    channel.attributes = from.find("attribute_names");
     channel.distribution = text_field(from.find("s3_data_distribution_type"));
   }
   const Node* disk = first_of(*source, {"file_system_data_source"});

@@ -40,6 +40,39 @@ void mode_of_manifest(const CheckInput& in, Report& report) {
   }
 }
 
+bool has_attributes(const JobChannel& c) {
+  return c.attributes != nullptr && !c.attributes->is_null() &&
+         !(c.attributes->is_array() && c.attributes->items.empty());
+}
+
+void augmented_manifest(const CheckInput& in, Report& report) {
+  for (const JobChannel& c : in.job.channels) {
+    if (c.s3_type.is("AugmentedManifestFile") && !has_attributes(c)) {
+      report.at(c.s3_type, {"an augmented manifest without AttributeNames, and of its lines only those are sent"});
+    }
+    const bool plain = c.s3_uri.stated && (!c.s3_type.stated || (c.s3_type && *c.s3_type != "AugmentedManifestFile"));
+    if (plain && has_attributes(c)) {
+      Finding& finding = report.at(*c.attributes, {"AttributeNames, and " + c.s3_type.value_or("S3Prefix") +
+                                                   " has no attributes: only an augmented manifest has"});
+      finding.severity = Severity::Warning;
+      finding.fix = "drop them, or write AugmentedManifestFile";
+    }
+  }
+}
+
+void for_pipes_alone(const CheckInput& in, Report& report) {
+  for (const JobChannel& c : in.job.channels) {
+    const Text& stated = c.input_mode.stated ? c.input_mode : in.job.input_mode;
+    const std::string mode = mode_of(in, c);
+    if ((stated.stated && !stated) || (mode != "File" && mode != "FastFile")) continue;
+    if (c.compression && *c.compression != "None")
+      report.at(c.compression, {"CompressionType " + *c.compression, mode});
+    if (mode == "File" && c.record_wrapper && *c.record_wrapper != "None") {
+      report.at(c.record_wrapper, {"RecordWrapperType " + *c.record_wrapper, mode});
+    }
+  }
+}
+
 void pipe_readers(const CheckInput& in, Report& report) {
   const std::int64_t processes = in.processes_per_node();
   if (processes < 2) return;
@@ -116,6 +149,16 @@ constexpr Rule kDataRules[] = {
     {"C183", Severity::Error, "Mode of a manifest", "FastFile with a manifest, or File with an augmented one",
      "FastFile reads prefixes, not a {}", "use S3Prefix, or File mode (Pipe of an augmented manifest)", kDocs,
      kSubmitted, Need::Nothing, mode_of_manifest},
+    {"C242", Severity::Error, "Attributes of a manifest",
+     "an augmented manifest has no AttributeNames, or (a warning) another type of data has them", "the channel has {}",
+     "name the attributes that the algorithm reads, in their order",
+     "Amazon SageMaker AI developer guide, augmented-manifest, read 2026-11-29; API model of botocore 1.44.8, "
+     "S3DataSource",
+     kSubmitted, Need::Nothing, augmented_manifest},
+    {"C243", Severity::Warning, "For Pipe mode alone",
+     "a channel in File or FastFile mode has a compression, or one in File mode a wrapper of records",
+     "{} is for Pipe mode, and the channel's mode is {}", "leave it out: the files come as they are",
+     "API model of botocore 1.44.8, Channel", kSubmitted, Need::Nothing, for_pipes_alone},
     {"C184", Severity::Error, "Readers of a pipe", "Pipe mode with more than one process a node",
      "{} processes of a node would read one pipe, and a pipe has one reader",
      "use FastFile, or a channel for every process", kDocs, kSubmitted, Need::Nothing, pipe_readers},
