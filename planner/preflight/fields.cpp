@@ -29,6 +29,30 @@ Text unquoted(Text field) {
   return field;
 }
 
+bool truth_in_python(const Node& node) {
+  switch (node.kind) {
+    case Node::Kind::Null:
+    case Node::Kind::Bool:
+      return node.truth;
+    case Node::Kind::Integer:
+      return node.integer != 0;
+    case Node::Kind::Real:
+      return node.real != 0;
+    case Node::Kind::String:
+      return !node.text.empty();
+    case Node::Kind::Array:
+    case Node::Kind::Object:
+      break;
+  }
+  return !node.items.empty();
+}
+
+Node decoded_hyperparameter(const Node& text) {
+  if (!text.is_string()) return text;
+  Result<Node> decoded = parse_document(text.text, "hyperparameter", Syntax::Json);
+  return decoded ? std::move(*decoded) : text;
+}
+
 Text text_field(const Node* node) {
   return field_of<std::string>(node, [](const Node& n) {
     // Versions are often written as numbers: 2.1, not "2.1".

@@ -9,6 +9,11 @@ Text text_field(const Node* node);
 Count count_field(const Node* node);
 Switch switch_field(const Node* node);
 Share share_field(const Node* node);
+/// As Python takes a value, and the container that reads it back from the request: any text is true, and so is 1.
+bool truth_in_python(const Node& node);
+/// A request's hyperparameter as the container's toolkit reads it: as JSON, and as it stands where it is none.
+/// Source: aws/sagemaker-training-toolkit 5.1.4, environment.py, read_hyperparameters().
+Node decoded_hyperparameter(const Node& text);
 /// True with the place of `node` if it is there at all.
 Switch presence(const Node* node);
 /// Without the quotes of JSON that the SDK keeps around a hyperparameter's text.

@@ -27,8 +27,8 @@ void read_launcher(const Node& h, Launcher& launcher) {
     Switch& on = launcher.*key.field;
     on = switch_field(node);
     if (!on.stated) continue;
-    // The container decodes JSON and takes Python's truth of it: 1 starts too.
-    if (const auto number = number_of(*node); !on && number) on.value = *number != 0;
+    // The container decodes JSON and takes Python's truth of it: 1 starts too, and so does False, which is no JSON.
+    if (!is_placeholder(node->text)) on.value = truth_in_python(decoded_hyperparameter(*node));
     launcher.stated = true;
     launcher.where = on.where;
   }

@@ -12,25 +12,6 @@ Framework framework_of_class(std::string_view name) {
   return name == "Estimator" ? Framework::Unknown : Framework::Other;
 }
 
-/// As Python takes a value, and the container that reads it back from the request: any text is true, and so is 1.
-bool truth_in_python(const Node& node) {
-  switch (node.kind) {
-    case Node::Kind::Null:
-    case Node::Kind::Bool:
-      return node.truth;
-    case Node::Kind::Integer:
-      return node.integer != 0;
-    case Node::Kind::Real:
-      return node.real != 0;
-    case Node::Kind::String:
-      return !node.text.empty();
-    case Node::Kind::Array:
-    case Node::Kind::Object:
-      break;
-  }
-  return !node.items.empty();
-}
-
 Switch enabled(const Node& distribution, std::string_view key) {
   const Node* node = distribution.find(key);
   if (node == nullptr) return {};

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <set>
 
+#include "base/words.hpp"
+#include "planner/preflight/fields.hpp"
 #include "planner/preflight/image.hpp"
 #include "planner/preflight/rules/tools.hpp"
 
@@ -376,6 +378,67 @@ void gzip_of_large_model(const CheckInput& in, Report& report) {
   report.at(where, {format_bytes(Bytes(in.prediction->artifact_bytes))});
 }
 
+/// What the training toolkit makes of a hyperparameter of its own.
+/// Source: sagemaker-training 5.1.4: environment.py, logging_config.py, runner.py; sagemaker-pytorch-training 3.0.0,
+/// training.py.
+struct DecodedHyperparameter {
+  enum Use : std::uint8_t { Switch, Whole, Level, Text };
+  std::string_view name;
+  Use use;
+};
+constexpr DecodedHyperparameter kDecoded[] = {
+    {"sagemaker_torch_distributed_enabled", DecodedHyperparameter::Switch},
+    {"sagemaker_distributed_dataparallel_enabled", DecodedHyperparameter::Switch},
+    {"sagemaker_mpi_enabled", DecodedHyperparameter::Switch},
+    {"sagemaker_parameter_server_enabled", DecodedHyperparameter::Switch},
+    {"sagemaker_multi_worker_mirrored_strategy_enabled", DecodedHyperparameter::Switch},
+    {"sagemaker_pytorch_xla_multi_worker_enabled", DecodedHyperparameter::Switch},
+    {"sagemaker_pytorch_ddp_enabled", DecodedHyperparameter::Switch},
+    {"sagemaker_mpi_num_of_processes_per_host", DecodedHyperparameter::Whole},
+    {"sagemaker_container_log_level", DecodedHyperparameter::Level},
+    {"sagemaker_job_name", DecodedHyperparameter::Text},
+    {"sagemaker_region", DecodedHyperparameter::Text},
+    {"sagemaker_program", DecodedHyperparameter::Text},
+};
+
+bool is_word_for_off(std::string_view word) {
+  static constexpr std::string_view kWords[] = {"false", "no", "off", "0", "none", "null"};
+  return std::find(std::begin(kWords), std::end(kWords), lower_case(word)) != std::end(kWords);
+}
+
+/// What is wrong with it, and what to write; empty where it is as the toolkit wants it.
+std::pair<std::string, std::string> decoding_fault(const Node& value, DecodedHyperparameter::Use use) {
+  switch (use) {
+    case DecodedHyperparameter::Switch:
+      if (!value.is_string() || !is_word_for_off(value.text)) return {};
+      return {"is on: any text is true", "false"};
+    case DecodedHyperparameter::Whole:
+      if (value.kind == Node::Kind::Integer) return {};
+      return {"must be a whole number", integer_of(value) ? count_text(*integer_of(value)) : "8"};
+    case DecodedHyperparameter::Level:
+      if (value.is_number()) return {};
+      return {"is compared with numbers, and is none", integer_of(value) ? count_text(*integer_of(value)) : "20"};
+    case DecodedHyperparameter::Text:
+      if (value.is_string()) return {};
+      return {"must be text, and is read as " + std::string(kind_name(value.kind)), ""};
+  }
+  return {};
+}
+
+void decoded_hyperparameters(const CheckInput& in, Report& report) {
+  if (in.job.hyperparameters == nullptr) return;
+  for (const DecodedHyperparameter& one : kDecoded) {
+    const Node* node = in.job.hyperparameters->find(one.name);
+    if (node == nullptr || !node->is_string() || is_placeholder(node->text)) continue;
+    const auto [fault, due] = decoding_fault(decoded_hyperparameter(*node), one.use);
+    if (fault.empty()) continue;
+    Finding& finding = report.at(*node, {std::string(one.name), quote(node->text), fault});
+    const std::string fitting = due.empty() ? json_text(node->text) : due;
+    finding.fix = "write " + json_text(fitting);
+    finding.edits = {{Edit::Kind::Set, node->where.path, json_text(fitting)}};
+  }
+}
+
 constexpr Rule kLimitsRules[] = {
     {"C005", Severity::Error, "Job name",
      "the name has other characters than letters, digits and inner hyphens, or more than 63",
@@ -399,6 +462,13 @@ constexpr Rule kLimitsRules[] = {
      "a key is longer than 256 or a value than 2500 characters (257 to 2500: a note)",
      "{} has {} of {} characters; the limit is {}", "put long configurations in a file and pass its path", kApi,
      kSubmitted, Need::Nothing, hyperparameter_length},
+    {"C244", Severity::Error, "Hyperparameter that the toolkit misreads",
+     "a hyperparameter of the training toolkit's own is read from JSON as what the toolkit fails over, or a switch "
+     "that "
+     "is to be off is on",
+     "{} {} {}", "write it in JSON",
+     "sagemaker-training 5.1.4, environment.py and logging_config.py: what is no JSON stays text", kRequest,
+     Need::Nothing, decoded_hyperparameters},
     {"C012", Severity::Error, "Environment", "more than 100 variables, a bad name, or a value over 512 characters",
      "{} {}", "shorten it or move it to a file", kApi, kSubmitted, Need::Nothing, environment},
     {"C013", Severity::Error, "Channels", "no channel or more than 20, a bad name, or a name twice", "{}",
