@@ -246,9 +246,48 @@ bool own_command(const Job& job) {
 
 bool trains(const ImageName& image) { return image.repository.find("-inference") == std::string::npos; }
 
+/// What a node of the job has.
+struct Hardware {
+  std::string owner;
+  bool gpus = false, trainium = false, neither = false;
+};
+
+/// By the types of its instances, and in a manifest without one by what its pod asks for.
+std::vector<Hardware> hardware_of(const CheckInput& in) {
+  std::vector<Hardware> out;
+  for (const Machines& m : in.machines) {
+    if (!m.type) continue;
+    out.push_back({*m.type, is_gpu_type(in, *m.type), is_trainium_type(in.catalog, *m.type), is_cpu_type(in, *m.type)});
+  }
+  const Node* limits = in.job.pod_resources == nullptr ? nullptr : in.job.pod_resources->find("limits");
+  if (out.empty() && limits != nullptr) {
+    out.push_back({"the pod", limits->has("nvidia.com/gpu"),
+                   limits->has("aws.amazon.com/neuron") || limits->has("aws.amazon.com/neuroncore"), false});
+  }
+  return out;
+}
+
+/// What the image is for, where no node or not every one has it; empty where it fits. A group of processors beside one
+/// of GPUs shares its image.
+std::string other_hardware(const CheckInput& in, const ImageName& image) {
+  const bool neuron = image.accelerator.starts_with("neuron");
+  const std::vector<Hardware> all = hardware_of(in);
+  for (const Hardware& h : all) {
+    const std::string has = ", and " + h.owner + " has ";
+    if (neuron && h.gpus) return "Neuron" + has + "GPUs";
+    if (image.accelerator == "gpu" && h.trainium) return "GPUs" + has + "Trainium";
+    if (image.accelerator == "cpu" && (h.gpus || h.trainium)) return "CPUs" + has + (h.gpus ? "GPUs" : "Trainium");
+    if ((neuron || image.accelerator == "gpu") && h.neither && all.size() == 1) {
+      return (neuron ? "Neuron" : "GPUs") + has + "neither GPUs nor Trainium";
+    }
+  }
+  return "";
+}
+
 /// What the image is for, where that is not this job; empty where it fits.
 std::string other_purpose(const CheckInput& in, const ImageName& image) {
   const Job& job = in.job;
+  if (!job.submitted()) return other_hardware(in, image);  // a manifest brings the command
   if (!trains(image)) return "inference, and has no training toolkit";
   if (!own_command(job) && (image.tag + '-').find("-ec2-") != std::string::npos) {
     return "EC2, and has no training toolkit";
@@ -257,22 +296,20 @@ std::string other_purpose(const CheckInput& in, const ImageName& image) {
   const bool pytorch = image.repository.find("pytorch") != std::string::npos;
   if (tensorflow && (job.class_name.is("PyTorch") || job.launcher.torchrun.is(true))) return "TensorFlow";
   if (pytorch && job.class_name.is("TensorFlow")) return "PyTorch";
-  if (!job.instance_type || !job.groups.empty()) return "";
-  const std::string& type = *job.instance_type;
-  const bool neuron = image.accelerator.starts_with("neuron");
-  const bool gpus = is_gpu_type(in, type);
-  const bool trainium = is_trainium_type(in.catalog, type);
-  if (neuron && gpus) return "Neuron, and " + type + " has GPUs";
-  if (image.accelerator == "gpu" && trainium) return "GPUs, and " + type + " has Trainium";
-  if (image.accelerator == "cpu" && (gpus || trainium)) {
-    return "CPUs, and " + type + " has " + (gpus ? "GPUs" : "Trainium");
-  }
-  return "";
+  return other_hardware(in, image);
 }
 
-/// A framework's inference image may train by a command; without a launcher a CPU image runs, if slowly.
-bool runs_anyway(const Job& job, const ImageName& image) {
-  return trains(image) ? image.accelerator == "cpu" && !job.launcher.any() : own_command(job);
+bool on_processors(const CheckInput& in) {
+  const std::vector<Hardware> all = hardware_of(in);
+  return std::any_of(all.begin(), all.end(), [](const Hardware& h) { return h.neither; });
+}
+
+/// A framework's inference image may train by a command; without a launcher a CPU image runs, if slowly, and on
+/// processors one for GPUs does.
+bool runs_anyway(const CheckInput& in, const ImageName& image) {
+  const bool launched = in.job.submitted() ? in.job.launcher.any() : !in.job.command.program.empty();
+  if (!trains(image)) return !in.job.submitted() || own_command(in.job);
+  return image.accelerator == "cpu" ? !launched : image.accelerator == "gpu" && on_processors(in);
 }
 
 void other_image(const CheckInput& in, Report& report) {
@@ -283,9 +320,9 @@ void other_image(const CheckInput& in, Report& report) {
   Finding& finding = report.at(in.job.image);
   finding.message = "the image is for " + purpose;
   finding.source = "names of the images of aws/deep-learning-containers, 2026-11-20";
-  const std::string fitting = fitting_image(in);
+  const std::string fitting = in.job.submitted() && !on_processors(in) ? fitting_image(in) : std::string();
   finding.fix = fitting.empty() ? "use a training image for this hardware" : "use " + fitting;
-  if (runs_anyway(in.job, *image)) finding.severity = Severity::Warning;
+  if (runs_anyway(in, *image)) finding.severity = Severity::Warning;
 }
 
 void image_for_hardware(const CheckInput& in, Report& report) {
@@ -406,10 +443,11 @@ constexpr Rule kFrameworkRules[] = {
      "another",
      "py_version {}: {}", "write the version's own Python", kSdk2, kSubmitted, Need::Nothing, python_version},
     {"C058", Severity::Error, "Image for the hardware",
-     "one of AWS's images is for other hardware, for inference, for EC2 or for another framework; Trainium by a "
-     "framework version outside 1.11 to 2.0.0, or (a warning) by one whose image is another's",
-     "the SDK maps no Neuron image to version {}", "give image_uri of pytorch-training-neuronx", kSdk2, kSubmitted,
-     Need::Nothing, image_for_hardware},
+     "one of AWS's images is for other hardware (a warning where it runs all the same), for inference, for EC2 or for "
+     "another framework; Trainium by a framework version outside 1.11 to 2.0.0, or (a warning) by one whose image is "
+     "another's",
+     "the SDK maps no Neuron image to version {}", "give image_uri of pytorch-training-neuronx", kSdk2,
+     kSubmitted | kHyperpodJob, Need::Nothing, image_for_hardware},
     {"C073", Severity::Warning, "Image no longer patched", "the image's last day of patches is past",
      "{} {} gets no security patches any more{}", "use a newer image",
      "aws/deep-learning-containers support dates, 2026-11-20", kSubmitted, Need::Nothing, patched},
