@@ -291,7 +291,8 @@ bool pretrains(const Node& arguments) {
          });
 }
 
-/// Processes of a node, and not the options that every Megatron run has: one alone of these other scripts have too.
+/// Processes of a node, or the launcher's name, and not the options that every Megatron run has: one alone of these
+/// other scripts have too.
 bool starts_torchrun(const Node& arguments) {
   constexpr std::array<std::string_view, 6> kOfMegatron = {"num-layers",        "hidden-size", "micro-batch-size",
                                                            "global-batch-size", "seq-length",  "train-iters"};
@@ -322,6 +323,15 @@ Job job_from(JobKind kind, const std::string& name, Node document) {
   job.document = std::make_shared<const Node>(std::move(document));
   names_of(kind).read(job.root(), job);
   return job;
+}
+
+/// The text's document; of several, which objects of Kubernetes may stand in, the job.
+Result<Node> one_document(std::string_view text, const std::string& name, Syntax syntax) {
+  if (syntax != Syntax::Yaml || text.size() > kMaxJobBytes) return parse_document(text, name, syntax);
+  Result<std::vector<Node>> documents = parse_yaml_documents(text, name);
+  if (!documents) return tl::unexpected<Diagnostics>(documents.error());
+  if (documents->size() == 1) return std::move(documents->front());
+  return kubernetes_job_of(std::move(*documents), name);
 }
 
 /// `a, b or c`.
@@ -404,12 +414,17 @@ Result<Job> read_job(std::string_view text, std::string_view file, std::optional
     return fail("other-file", name, fmt::format("starts the training that {} describes", printable(settings, 60)),
                 fmt::format("check that file: smplan check {}", printable(settings, 60)));
   }
-  Result<Node> document = parse_document(text, name, syntax);
+  Result<Node> document = one_document(text, name, syntax);
   if (!document) return tl::unexpected<Diagnostics>(document.error());
   if (const std::string_view call = other_call(*document);
       !call.empty() && (!kind || *kind == JobKind::CreateTrainingJob)) {
     return fail("other-call", name, fmt::format("is a request of {}, which is not checked", call),
                 "what is checked is a CreateTrainingJob request, such as the definition inside a tuning job");
+  }
+  if (const std::string other = unread_kubernetes_kind(*document);
+      !other.empty() && (!kind || *kind == JobKind::HyperpodJob)) {
+    return fail("other-object", name, fmt::format("is Kubernetes' {}, which is not checked", printable(other, 60)),
+                "what is checked is a HyperPodPyTorchJob or a PyTorchJob");
   }
   const bool words = document->is_array() && (!kind || *kind == JobKind::Megatron || also_command(*kind));
   if (words) document = argument_nodes_of(*document, name);

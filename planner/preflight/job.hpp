@@ -228,7 +228,8 @@ struct Job {
   std::vector<JobChannel> channels;
   const Node* channel_list = nullptr;
   const Node* hyperparameters = nullptr;
-  const Node* environment = nullptr;
+  const Node* environment = nullptr;            ///< variables by name
+  std::shared_ptr<const Node> own_environment;  ///< where they stood as a list
   const Node* tags = nullptr;
   const Node* metrics = nullptr;
   const Node* subnets = nullptr;

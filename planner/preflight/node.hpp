@@ -100,6 +100,8 @@ std::string pointer_to(std::string_view parent, std::string_view key);
 // One parser a syntax; parse_document() has checked the size.
 Result<Node> parse_json_nodes(std::string_view text, std::string_view name);
 Result<Node> parse_yaml_nodes(std::string_view text, std::string_view name);
+/// Every document of the text; at least one.
+Result<std::vector<Node>> parse_yaml_documents(std::string_view text, std::string_view name);
 Result<Node> parse_toml_nodes(std::string_view text, std::string_view name);
 Result<Node> parse_argument_nodes(std::string_view text, std::string_view name);
 /// The same from a JSON list of words.

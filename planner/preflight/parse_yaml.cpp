@@ -60,12 +60,11 @@ class TreeBuilder : public YAML::EventHandler {
  public:
   TreeBuilder(std::string_view text, std::string_view name) : text_(text), name_(name) {}
 
-  Node root;
-  bool has_document = false;
+  std::vector<Node> documents;
 
   void OnDocumentStart(const YAML::Mark& mark) override {
-    if (has_document) refuse(mark, "yaml-documents", "holds a second document", "keep one document a file");
-    has_document = true;
+    documents.emplace_back().where.line = mark.line + 1;
+    anchors_.clear();
   }
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { add(leaf(mark), anchor); }
@@ -236,7 +235,8 @@ class TreeBuilder : public YAML::EventHandler {
 
   void place(Node node) {
     if (open_.empty()) {
-      root = std::move(node);
+      node.where.line = documents.size() > 1 ? documents.back().where.line : node.where.line;
+      documents.back() = std::move(node);
       return;
     }
     Open& parent = open_.back();
@@ -256,7 +256,7 @@ class TreeBuilder : public YAML::EventHandler {
 
 }  // namespace
 
-Result<Node> parse_yaml_nodes(std::string_view text, std::string_view name) {
+Result<std::vector<Node>> parse_yaml_documents(std::string_view text, std::string_view name) {
   TreeBuilder builder(text, name);
   try {
     std::istringstream stream{std::string(text)};
@@ -268,8 +268,16 @@ Result<Node> parse_yaml_nodes(std::string_view text, std::string_view name) {
   } catch (const YAML::Exception& error) {
     return fail("yaml-syntax", fmt::format("{}:{}:{}", name, error.mark.line + 1, error.mark.column + 1), error.msg);
   }
-  if (!builder.has_document) return fail("yaml-empty", std::string(name), "holds nothing", "give a YAML mapping");
-  return std::move(builder.root);
+  if (builder.documents.empty()) return fail("yaml-empty", std::string(name), "holds nothing", "give a YAML mapping");
+  return std::move(builder.documents);
+}
+
+Result<Node> parse_yaml_nodes(std::string_view text, std::string_view name) {
+  Result<std::vector<Node>> documents = parse_yaml_documents(text, name);
+  if (!documents) return tl::unexpected<Diagnostics>(documents.error());
+  if (documents->size() == 1) return std::move(documents->front());
+  return fail("yaml-documents", fmt::format("{}:{}:1", name, (*documents)[1].where.line), "holds a second document",
+              "keep one document a file");
 }
 
 }  // namespace smplan

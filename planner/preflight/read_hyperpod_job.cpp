@@ -1,12 +1,25 @@
 // HyperPodPyTorchJob, the object of Kubernetes that HyperPod's training operator runs.
 // Source: aws/sagemaker-hyperpod-cli 3.12.0, hyperpod_pytorch_job_unified_config.py.
 #include <algorithm>
+#include <memory>
 
+#include <fmt/format.h>
+
+#include "base/printable.hpp"
 #include "planner/preflight/fields.hpp"
 #include "planner/preflight/job_command.hpp"
 
 namespace smplan {
 namespace {
+
+constexpr std::string_view kOperatorJob = "HyperPodPyTorchJob";
+constexpr std::string_view kKubeflowJob = "PyTorchJob";
+
+/// The kind of an object of Kubernetes; empty for other documents.
+std::string_view kind_of(const Node& document) {
+  const Node* kind = document.has("apiVersion") ? document.find("kind") : nullptr;
+  return kind != nullptr && kind->is_string() ? std::string_view(kind->text) : std::string_view();
+}
 
 const Node* first_item(const Node* list) {
   return list != nullptr && list->is_array() && !list->items.empty() ? &list->items.front() : nullptr;
@@ -40,6 +53,25 @@ void read_command(const Node& container, Job& job) {
   read_script_settings(settings, job);
 }
 
+/// A container's variables by name, of which the last of a name holds. Those that the cluster fills in have no value.
+void read_variables(const Node* list, Job& job) {
+  if (list == nullptr || !list->is_array()) return;
+  Node variables;
+  variables.kind = Node::Kind::Object;
+  variables.where = list->where;
+  for (const Node& entry : list->items) {
+    const Node* name = entry.find("name");
+    const Node* value = entry.find("value");
+    if (name == nullptr || !name->is_string()) continue;
+    std::erase_if(variables.items, [&](const Node& known) { return known.key == name->text; });
+    if (value == nullptr) continue;
+    variables.items.push_back(*value);
+    variables.items.back().key = name->text;
+  }
+  job.own_environment = std::make_shared<const Node>(std::move(variables));
+  job.environment = job.own_environment.get();
+}
+
 void read_elastic(const Node* policy, Job& job) {
   if (policy == nullptr || !policy->is_object()) return;
   JobElastic& e = job.elastic;
@@ -65,12 +97,12 @@ void read_pod(const Node* replicas, Job& job) {
   if (job.image && job.image->find("checkpointless") != std::string::npos) {
     job.checkpointless = derived(true, job.image.where);
   }
+  read_variables(container->find("env"), job);
   read_command(*container, job);
 }
 
 /// Kubeflow's PyTorchJob: workers, and a master that is one of the nodes.
 void read_pytorch_job(const Node* specs, Job& job) {
-  job.not_modelled = "of Kubernetes' objects HyperPodPyTorchJob alone is read";
   const Node* workers = member(specs, "Worker");
   const Node* master = member(specs, "Master");
   const Count more = count_field(member(workers, "replicas"));
@@ -82,18 +114,45 @@ void read_pytorch_job(const Node* specs, Job& job) {
 
 }  // namespace
 
+std::string unread_kubernetes_kind(const Node& document) {
+  const std::string_view kind = kind_of(document);
+  const bool read = kind.empty() || kind == kOperatorJob || kind == kKubeflowJob || is_placeholder(kind);
+  return read ? std::string() : std::string(kind);
+}
+
+Result<Node> kubernetes_job_of(std::vector<Node> documents, const std::string& file) {
+  std::string names;
+  std::vector<Node*> jobs;
+  for (Node& document : documents) {
+    if (!document.is_null() && kind_of(document).empty()) {
+      const Node& second = documents[1];
+      return fail("yaml-documents", fmt::format("{}:{}:1", file, second.where.line), "holds a second document",
+                  "keep one document a file");
+    }
+    // What has a Job's name is one: MPIJob, RayJob, Job.
+    if (!kind_of(document).ends_with("Job")) continue;
+    jobs.push_back(&document);
+    const Node* name = document.at({"metadata", "name"});
+    names += fmt::format("{}{} {}", names.empty() ? "" : ", ", printable(kind_of(document), 60),
+                         name == nullptr ? "without a name" : printable(name->text, 60));
+  }
+  if (jobs.size() == 1) return std::move(*jobs.front());
+  if (jobs.empty()) {
+    return fail("no-job", file, "holds objects of Kubernetes, and none of them is a job",
+                fmt::format("give the file of a {} or a {}", kOperatorJob, kKubeflowJob));
+  }
+  return fail("several-jobs", file, fmt::format("holds {} jobs: {}", jobs.size(), names),
+              "keep one job a file: each is checked by itself");
+}
+
 void read_hyperpod_job(const Node& root, Job& job) {
   const Node* kind = root.find("kind");
   const Node* spec = root.find("spec");
   job.name = text_field(root.at({"metadata", "name"}));
   job.launcher.processes_per_node = count_field(member(spec, "nprocPerNode"));
   job.strategy.devices_per_node = job.launcher.processes_per_node;
-  if (kind != nullptr && kind->is_string() && kind->text == "PyTorchJob") {
+  if (kind != nullptr && kind->is_string() && kind->text == kKubeflowJob) {
     return read_pytorch_job(member(spec, "pytorchReplicaSpecs"), job);
-  }
-  if (kind != nullptr && kind->is_string() && kind->text != "HyperPodPyTorchJob") {
-    job.not_modelled = "of Kubernetes' objects HyperPodPyTorchJob alone is read";
-    return;
   }
   const Node* replicas = first_item(member(spec, "replicaSpecs"));
   job.instance_count = count_field(member(replicas, "replicas"));

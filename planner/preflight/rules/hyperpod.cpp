@@ -1,6 +1,7 @@
 // Jobs of HyperPod clusters: what recovers them, and what their pods ask for.
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -134,18 +135,50 @@ bool is_object_name(std::string_view name) {
          std::all_of(name.begin(), name.end(), [&](char c) { return inner(c) || c == '-' || c == '.'; });
 }
 
-/// Devices are no shares: what is requested is what is allowed.
+/// Calls `visit` for every container of the pod.
+void each_container(const Node& pod, const std::function<void(const Node&)>& visit) {
+  for (const std::string_view list : {"containers", "initContainers"}) {
+    const Node* containers = pod.find(list);
+    if (containers == nullptr) continue;
+    for (const Node& container : containers->items) visit(container);
+  }
+}
+
+/// Devices, links and huge pages are no shares, as cpu and memory are.
+bool is_extended(std::string_view resource) {
+  const std::size_t slash = resource.find('/');
+  if (slash == std::string_view::npos) return resource.starts_with("hugepages-");
+  return !resource.substr(0, slash).ends_with("kubernetes.io");
+}
+
+/// What is requested of them is what is allowed, and devices are whole.
 void uneven_devices(const Node& resources, Report& report) {
   const Node* limits = resources.find("limits");
   const Node* requests = resources.find("requests");
-  if (limits == nullptr || requests == nullptr) return;
-  for (const Node& asked : requests->items) {
-    if (asked.key.find('/') == std::string::npos) continue;  // cpu and memory may be requested in part
-    const Node* most = limits->find(asked.key);
+  for (const Node* list : {limits, requests}) {
+    for (const Node& asked : list == nullptr ? std::vector<Node>() : list->items) {
+      const bool part = asked.key.find('/') != std::string::npos && is_extended(asked.key) &&
+                        asked.kind != Node::Kind::Integer && number_of(asked) && !integer_of(asked);
+      if (part) {
+        report.at(asked, {fmt::format("asks for {} of {}: devices are whole", asked.text, asked.key)}).fix =
+            "ask for a whole number";
+      }
+    }
+  }
+  for (const Node& asked : requests == nullptr ? std::vector<Node>() : requests->items) {
+    const Node* most = limits == nullptr ? nullptr : limits->find(asked.key);
+    if (!is_extended(asked.key) || is_placeholder(asked.text)) continue;
+    if (most == nullptr) {
+      report.at(asked, {fmt::format("requests {} and limits none of it: it needs a limit", asked.key)}).fix =
+          fmt::format("write {}: {} under limits, where a request is not needed", asked.key, asked.text);
+      continue;
+    }
     const auto least = integer_of(asked);
-    if (most == nullptr || !least || !integer_of(*most) || *integer_of(*most) == *least) continue;
-    report.at(asked,
-              {fmt::format("requests {} {} and limits {}: they must be the same", asked.text, asked.key, most->text)});
+    if (!least || !integer_of(*most) || *integer_of(*most) == *least) continue;
+    report
+        .at(asked,
+            {fmt::format("requests {} {} and limits {}: they must be the same", asked.text, asked.key, most->text)})
+        .fix = "write the same number under both, or drop the request";
   }
 }
 
@@ -155,27 +188,28 @@ void mounts_without_volume(const Node& pod, Report& report) {
   for (const Node& volume : listed == nullptr ? std::vector<Node>() : listed->items) {
     volumes.push_back(member_text(volume, {"name"}));
   }
-  for (const std::string_view list : {"containers", "initContainers"}) {
-    const Node* containers = pod.find(list);
-    if (containers == nullptr) continue;
-    for (const Node& container : containers->items) {
-      const Node* mounts = container.find("volumeMounts");
-      if (mounts == nullptr) continue;
-      for (const Node& mount : mounts->items) {
-        const Node* name = mount.find("name");
-        if (name == nullptr || is_placeholder(name->text) || contains(volumes, name->text)) continue;
-        report.at(*name, {"mounts " + quote(name->text) + ", which is none of the pod's volumes"});
-      }
+  each_container(pod, [&](const Node& container) {
+    const Node* mounts = container.find("volumeMounts");
+    for (const Node& mount : mounts == nullptr ? std::vector<Node>() : mounts->items) {
+      const Node* name = mount.find("name");
+      if (name == nullptr || is_placeholder(name->text) || contains(volumes, name->text)) continue;
+      Finding& finding = report.at(*name, {"mounts " + quote(name->text) + ", which is none of the pod's volumes"});
+      const auto near = nearest_names(name->text, volumes, 1);
+      finding.fix = near.empty() ? "add it under the pod's volumes" : "did you mean " + near.front() + "?";
     }
-  }
+  });
 }
 
 void refused_manifest(const CheckInput& in, Report& report) {
   if (in.job.name && !is_object_name(*in.job.name)) {
-    report.at(in.job.name, {"is named " + quote(*in.job.name) + ": small letters, digits and inner hyphens alone"});
+    report.at(in.job.name, {"is named " + quote(*in.job.name) + ": small letters, digits and inner hyphens alone"})
+        .fix = "name it with small letters, digits, hyphens and points, the first and the last no hyphen";
   }
-  if (in.job.pod_resources != nullptr) uneven_devices(*in.job.pod_resources, report);
-  if (in.job.pod != nullptr) mounts_without_volume(*in.job.pod, report);
+  if (in.job.pod == nullptr) return;
+  each_container(*in.job.pod, [&](const Node& container) {
+    if (const Node* resources = container.find("resources")) uneven_devices(*resources, report);
+  });
+  mounts_without_volume(*in.job.pod, report);
 }
 
 constexpr std::string_view kOperator = "aws/sagemaker-hyperpod-cli 3.12.0, hyperpod_pytorch_job_unified_config.py";
@@ -199,9 +233,9 @@ constexpr Rule kHyperpodRules[] = {
      "{} x {} talk over TCP: the pods ask for no EFA", "ask for vpc.amazonaws.com/efa: all of the type's interfaces",
      kOperator, kHyperpodJob, Need::Nothing, pod_without_efa},
     {"C236", Severity::Error, "Manifest that Kubernetes refuses",
-     "a name has other characters than Kubernetes takes, devices are requested in part, or a volume that is mounted is "
-     "not there",
-     "the manifest {}", "mend it: the object is not made",
+     "a name has other characters than Kubernetes takes, devices are requested in part, without a limit or with "
+     "another, or a volume that is mounted is not there",
+     "the manifest {}", "Kubernetes makes no object of it until it is as it should be",
      "Kubernetes documentation, names, extended resources, volumes", kHyperpodJob, Need::Nothing, refused_manifest},
     {"C231", Severity::Warning, "Untried way to recover", "AWS validated the way to recover on other types",
      "{} was validated on {} alone", "try a failure before you count on it", kFeatures, kStanding, Need::Nothing,

@@ -286,7 +286,7 @@ constexpr Rule kInstancesRules[] = {
      "drop it: the container's own settings are right",
      "NVIDIA NCCL documentation, environment variables; "
      "aws/aws-ofi-nccl, README",
-     kSubmitted, Need::Nothing, slow_links},
+     kSubmitted | kHyperpodJob, Need::Nothing, slow_links},
     {"C124", Severity::Error, "Security group for EFA", "a security group of an EFA job does not let itself in and out",
      "{} does not allow all traffic to and from itself, which EFA needs",
      "add rules for all traffic to and from the group", kDocs, kSubmitted, &Facts::security_groups, efa_security_group},

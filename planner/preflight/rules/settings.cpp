@@ -172,7 +172,8 @@ void each_object(const Place& place, const std::function<void(const Place&)>& vi
 
 void each_object(const CheckInput& in, const std::function<void(const Place&)>& visit) {
   // Of Kubernetes' objects one alone has a table.
-  if (in.job.kind == JobKind::HyperpodJob && !in.job.not_modelled.empty()) return;
+  const Node* object = in.job.kind == JobKind::HyperpodJob ? in.job.root().find("kind") : nullptr;
+  if (object != nullptr && object->text == "PyTorchJob") return;
   const FrameworkTable* table = table_of(in.job);
   const SettingSection* root = table == nullptr ? nullptr : root_section(*table, in.job);
   if (root != nullptr) each_object({*table, *root, in.job.root(), variant_of(*table, in.job)}, visit);
