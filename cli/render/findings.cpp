@@ -91,7 +91,8 @@ std::string findings_of(const Findings& findings, const Style& style) {
     out += fmt::format("\nNot predicted: {}: {}\n", printable(type), printable(why));
   }
   for (const Unread& setting : findings.unread) {
-    out += fmt::format("not read: {} {}\n", printable(setting.where.name()), printable(setting.why));
+    const std::string place = setting.where.name().empty() ? "" : printable(setting.where.name()) + ' ';
+    out += fmt::format("not read: {}{}\n", place, printable(setting.why));
   }
   if (!out.empty()) out += '\n';
   return out + fmt::format("{}: {}, {}, {}; {} run, {} not run\n", printable(findings.file),

@@ -57,6 +57,12 @@ std::optional<std::int64_t> integer_of(const Node& node) {
   return node.kind == Node::Kind::String ? integer_from(node.text) : std::nullopt;
 }
 
+bool is_over_64_bits(const Node& node) {
+  if (node.kind != Node::Kind::Real || node.text.empty()) return false;
+  const std::size_t sign = node.text[0] == '-' || node.text[0] == '+' ? 1 : 0;
+  return node.text.size() > sign && node.text.find_first_not_of("0123456789", sign) == std::string::npos;
+}
+
 std::optional<std::int64_t> integer_from(std::string_view text) {
   std::int64_t value = 0;
   const char* end = text.data() + text.size();

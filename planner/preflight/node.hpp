@@ -71,6 +71,8 @@ std::string_view kind_name(Node::Kind kind);
 bool is_placeholder(std::string_view text);
 /// The value as a rule reads it: a number written as a string counts, a placeholder does not.
 std::optional<std::int64_t> integer_of(const Node& node);
+/// A whole number that 64 bits do not hold.
+bool is_over_64_bits(const Node& node);
 /// All of a text; nullopt where it is no whole number.
 std::optional<std::int64_t> integer_from(std::string_view text);
 std::optional<double> number_of(const Node& node);

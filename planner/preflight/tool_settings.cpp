@@ -473,7 +473,9 @@ void finish_tool(const Node& root, Job& job) {
 }
 
 void state_unread_base(const Node& base, Job& job) {
-  note_unread(base, "is another file, whose settings are not read", job);
+  const bool unnamed = base.where.path.empty();
+  note_unread(base, unnamed ? "the program's own file of settings" : "is another file, whose settings are not read",
+              job);
   state_unmodelled("the file goes on from another one, which is not read", job);
 }
 

@@ -68,5 +68,20 @@ TEST(Messages, NameWhatIsRequestedWithoutALimit) {
       "limits, where a request is not needed");
 }
 
+TEST(Messages, NameTheWholePathOfASetting) {
+  const std::string text = R"({"train_micro_batch_size_per_gpu": 2, "optimizer": {"type": "OneBitAdam", "params": {}},
+                               "zero_optimization": {"stage": 2}})";
+  EXPECT_THAT(message_of(text, JobKind::DeepSpeed, "C226"), ::testing::StartsWith("optimizer.type "));
+}
+
+TEST(Messages, SayThatANumberIsTooLarge) {
+  EXPECT_THAT(message_of(R"({"TrainingJobName": "a", "ResourceConfig": {"InstanceCount": 99999999999999999999}})",
+                         JobKind::CreateTrainingJob, "C004"),
+              HasSubstr("must be a whole number, is 99999999999999999999, which 64 bits do not hold"));
+  EXPECT_THAT(message_of("num_processes: 99999999999999999999\nnum_machines: 1\ndistributed_type: NO\n",
+                         JobKind::Accelerate, "C004"),
+              HasSubstr("64 bits hold"));
+}
+
 }  // namespace
 }  // namespace smplan

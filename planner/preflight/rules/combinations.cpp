@@ -1,4 +1,5 @@
 // Settings that a training framework refuses together, by catalogs/data/combinations.
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -141,6 +142,13 @@ bool is_broken(const CheckInput& in, const SettingCombination& row) {
   return true;
 }
 
+/// The setting with all that it stands in: `zero_optimization.offload_param.device`.
+std::string dotted(const Node& setting) {
+  std::string path = setting.where.path.empty() ? setting.key : setting.where.path.substr(1);
+  std::replace(path.begin(), path.end(), '/', '.');
+  return path;
+}
+
 void combinations(const CheckInput& in, Report& report) {
   const FrameworkCombinations* known = framework_combinations(to_string(in.job.kind));
   if (known == nullptr || (in.job.kind == JobKind::Verl && !verl_configuration(in.job.root()).validated)) return;
@@ -151,7 +159,7 @@ void combinations(const CheckInput& in, Report& report) {
       if (at == nullptr) at = first_of(in, c.settings);
     }
     const Node& place = at == nullptr ? in.job.root() : *at;
-    Finding& finding = report.at(place, {at == nullptr ? row.when.front().settings.front() : at->key, row.says});
+    Finding& finding = report.at(place, {at == nullptr ? row.when.front().settings.front() : dotted(*at), row.says});
     finding.fix = row.fix;
     finding.source = known->source;
     if (row.warns) finding.severity = Severity::Warning;

@@ -292,8 +292,10 @@ std::optional<std::string> retyped(const Node& node, RequestField::Type type) {
 }
 
 Finding& report_type(const Node& node, RequestField::Type type, std::string expected, Report& report) {
-  Finding& finding = report.at(
-      node, {node.key.empty() ? node.where.path : node.key, std::move(expected), std::string(kind_name(node.kind))});
+  const std::string is =
+      is_over_64_bits(node) ? node.text + ", which 64 bits do not hold" : std::string(kind_name(node.kind));
+  Finding& finding = report.at(node, {node.key.empty() ? node.where.path : node.key, std::move(expected), is});
+  if (is_over_64_bits(node)) finding.fix = "write a number that 64 bits hold";
   if (const auto value = retyped(node, type)) {
     finding.fix = "write " + *value;
     finding.edits = {{Edit::Kind::Set, node.where.path, *value}};

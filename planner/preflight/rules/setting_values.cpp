@@ -285,6 +285,7 @@ std::optional<SettingFault> value_fault(const Node& node, const FrameworkSetting
     verdict = verdict_on(node, entries, section.reader, option);
   }
   if (verdict == ValueVerdict::Refused) {
+    if (is_over_64_bits(node)) return SettingFault{"a whole number that 64 bits hold", Severity::Error, ""};
     const bool number = setting.is(Type::Integer) || setting.is(Type::Number);
     // A file's value is not converted; but a list or an object is no number or switch, and only a word is a word.
     const bool impossible = (number || setting.is(Type::Boolean)) && (node.is_array() || node.is_object());
