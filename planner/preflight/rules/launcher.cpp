@@ -160,7 +160,8 @@ void no_launcher(const CheckInput& in, Report& report) {
   if (tensorflow) finding.fix = "multi_worker_mirrored_strategy: {\"enabled\": true}";
   // Nobody has seen the script, and its name says that it starts processes: `launch.sh`, `distributed_launch.py`.
   const std::string script = in.job.entry_point.value_or("");
-  if (!in.job.script_launches && !script.empty() && (!script.ends_with(".py") || script.find("launch") != std::string::npos)) {
+  if (!in.job.script_launches && !script.empty() &&
+      (!script.ends_with(".py") || script.find("launch") != std::string::npos)) {
     finding.severity = Severity::Warning;
   }
   if (in.job.framework != Framework::HuggingFace || *nodes > 1) return;
