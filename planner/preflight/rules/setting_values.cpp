@@ -186,8 +186,9 @@ std::string word_fault(const Node& node, const FrameworkSetting& setting, Settin
     if (known) return {};
   }
   constexpr std::size_t kMostShown = 16;
-  if (setting.values.size() <= kMostShown) return "one of " + list_text(setting.values);
-  return "one of its " + count_text(static_cast<std::int64_t>(setting.values.size())) + " words";
+  const std::string other = setting.free.empty() ? "" : words_of_types(setting.free) + " or ";
+  if (setting.values.size() <= kMostShown) return other + "one of " + list_text(setting.values);
+  return other + "one of its " + count_text(static_cast<std::int64_t>(setting.values.size())) + " words";
 }
 
 std::string limit_fault(const Node& node, const FrameworkSetting& setting) {
