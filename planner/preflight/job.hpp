@@ -184,6 +184,9 @@ struct JobCommand {
 /// Directives of Slurm in a script.
 struct JobSlurm {
   Count nodes, tasks_per_node, devices_per_node;
+  bool by_srun = false;       ///< srun starts the tasks
+  bool by_others = false;     ///< the script reaches the other nodes by ssh, MPI or their like
+  std::optional<Where> late;  ///< a directive behind the first command, where Slurm reads none
 };
 
 /// A setting that was passed over, and why.

@@ -156,20 +156,26 @@ void read_container_command(const Node* command, const Node* args, Job& job) {
 
 void read_script_lines(std::string_view text, Job& job) {
   bool seen = false;
-  bool by_srun = false;
+  bool& by_srun = job.slurm.by_srun;
+  bool commands = false;
   int calls = 0;
   int conditions = 0;
   for (int number = 1; !text.empty(); ++number) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);
-    read_directive(line, number, job.slurm);
+    if (!commands) read_directive(line, number, job.slurm);
+    if (commands && line.starts_with("#SBATCH ") && !job.slurm.late) job.slurm.late = Where{"", number};
     text.remove_prefix(std::min(end + 1, text.size()));
     line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
     if (line.starts_with('#')) continue;
     if (line.starts_with("if ")) ++conditions;
     if (line.starts_with("fi")) conditions = std::max(0, conditions - 1);
     read_visible(line, number, conditions > 0, seen, job.command.visible);
-    by_srun = by_srun || line.find("srun ") != std::string_view::npos;
+    commands = commands || !line.empty();
+    const auto has = [&](std::string_view word) { return line.find(word) != std::string_view::npos; };
+    by_srun = by_srun || has("srun ");
+    job.slurm.by_others =
+        job.slurm.by_others || has("mpirun") || has("mpiexec") || has("ssh") || has("pdsh") || has("clush");
     calls += launcher_calls(line);
   }
   // srun alone starts the tasks, and of several launchers nobody knows which is the job's.

@@ -101,6 +101,28 @@ TEST(Script, HasNoArgumentsInATest) {
   EXPECT_THAT(told(job, "C234"), IsEmpty());
 }
 
+TEST(Nodes, ThatDoNotMeetAreTold) {
+  const auto of = [](const std::string& options, const std::string& start = "srun ", const std::string& lines = "") {
+    return told(script("#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --gpus-per-node=8\nexport A=1\n" + lines + start +
+                       "torchrun --nnodes=2 --nproc_per_node=8 " + options + " train.py\n"),
+                "C245");
+  };
+  const std::string meets = "--rdzv_backend=c10d --rdzv_endpoint=$HEAD:29500";
+  EXPECT_THAT(of(meets), IsEmpty());
+  EXPECT_THAT(of("--rdzv_backend=c10d --rdzv_endpoint=localhost:29500"),
+              ElementsAre(HasSubstr("to meet at: 'localhost:29500'")));
+  EXPECT_THAT(of("--rdzv-backend c10d --rdzv-endpoint 127.0.0.1:29500"), ElementsAre(HasSubstr("to meet at")));
+  EXPECT_THAT(of("--master_addr=$HEAD --node_rank=0"), ElementsAre(HasSubstr("has the rank 0")));
+  EXPECT_THAT(of("--master_addr=$HEAD --node_rank=$RANK"), IsEmpty());
+  EXPECT_THAT(of("--standalone"), ElementsAre(HasSubstr("runs by itself with --standalone")));
+  EXPECT_THAT(of(meets, ""), ElementsAre(HasSubstr("one runs the script alone")));
+  EXPECT_THAT(of(meets, "", "pdsh -w $HOSTS echo\n"), IsEmpty());
+  EXPECT_THAT(of(meets, "srun ", "#SBATCH --exclusive\n"), ElementsAre(HasSubstr("warning Slurm reads no directive")));
+  const std::string by_hand =
+      "#!/bin/bash\ntorchrun --nnodes=2 --nproc_per_node=8 --node_rank=0 --master_addr=localhost train.py\n";
+  EXPECT_THAT(told(script(by_hand), "C245"), IsEmpty()) << "the other node has a script of its own";
+}
+
 TEST(Kind, IsNotGuessedByAWordThatOthersHave) {
   for (const char* text : {"#!/bin/bash\nsrun --mpi=pmix all_reduce_perf --minbytes 8 --maxbytes 1G --stepfactor 2\n",
                            "deepspeed finetune.py --deepspeed --num-layers 2 --hidden-size 8 --micro-batch-size 1\n"}) {
@@ -143,7 +165,7 @@ TEST(Memory, OfAnUnknownLengthIsNoErrorWhereShortSequencesFit) {
   const std::string recipe =
       "model:\n  _component_: torchtune.models.llama3.lora_llama3_8b\n  lora_attn_modules: [q_proj, v_proj]\n"
       "tokenizer:\n  _component_: torchtune.models.llama3.llama3_tokenizer\n  max_seq_len: null\n"
-      "dataset: {_component_: torchtune.datasets.alpaca_cleaned_dataset}\nbatch_size: 32\ndtype: bf16\n"
+      "dataset: {_component_: torchtune.datasets.alpaca_cleaned_dataset}\nbatch_size: 2\ndtype: bf16\n"
       "enable_activation_checkpointing: False\noptimizer: {_component_: torch.optim.AdamW, lr: 1e-4}\n";
   RequestSpec flags{.model = "llama-3-8b", .instances = "ml.p5.48xlarge", .count = "1"};
   const Job job = script(recipe, "recipe.yaml");
@@ -162,7 +184,7 @@ TEST(Memory, OfATrainerThatMayBeShardedIsThatOfTheShards) {
   EXPECT_THAT(told(script(yaml, "full.yaml"), "C144", flags), IsEmpty()) << "accelerate may shard it";
   flags.model = "qwen2.5-72b";
   flags.instances = "ml.g5.12xlarge";
-  EXPECT_THAT(told(script(yaml, "full.yaml"), "C144", flags), ElementsAre(HasSubstr("error"))) << "no shard fits";
+  EXPECT_THAT(told(script(yaml, "full.yaml"), "C145", flags), ElementsAre(HasSubstr("error"))) << "no shard fits";
 }
 
 TEST(ModelTrainer, UploadsDataOfThisMachine) {

@@ -328,6 +328,53 @@ void command_beside_job(const CheckInput& in, Report& report) {
   }
 }
 
+/// An option of torchrun, however it is spelled; nullptr without it.
+const Node* torchrun_option(const Job& job, std::string_view name) {
+  const auto same = [&](const Node& option) {
+    std::string key = option.key;
+    std::replace(key.begin(), key.end(), '_', '-');
+    return key == name;
+  };
+  const auto found = std::find_if(job.torchrun_options.begin(), job.torchrun_options.end(), same);
+  return found == job.torchrun_options.end() ? nullptr : &*found;
+}
+
+bool is_this_machine(std::string_view address) {
+  const std::string_view host = address.substr(0, address.find(':'));
+  return host == "localhost" || host == "127.0.0.1";
+}
+
+/// What keeps the nodes of one run from each other. Only where all of them run the same command.
+void nodes_apart(const CheckInput& in, Report& report) {
+  const Job& job = in.job;
+  if (job.slurm.late) {
+    Finding& finding = report.at(*job.slurm.late, {"Slurm reads no directive behind the first command"});
+    finding.severity = Severity::Warning;
+    finding.fix = "move it to the top";
+  }
+  const std::int64_t nodes = std::max(nodes_of_job(in).value_or(1), job.command.least_nodes.value_or(1));
+  if (job.command.program.empty() || nodes < 2) return;
+  const std::string of = fmt::format("of the {} nodes ", nodes);
+  if (const Node* alone = torchrun_option(job, "standalone"); is_not_off(alone)) {
+    report.at(*alone, {of + "each runs by itself with --standalone, and waits for the others"});
+  }
+  const bool by_slurm = job.slurm.nodes.value_or(1) > 1;
+  if (by_slurm && !job.slurm.by_srun && !job.slurm.by_others) {
+    report.at(job.command.where,
+              {of + "one runs the script alone: nothing starts " + job.command.program + " on the others"});
+  }
+  if (!job.slurm.by_srun && job.kind != JobKind::HyperpodJob && !job.submitted()) return;
+  const Node* endpoint = torchrun_option(job, "rdzv-endpoint");
+  const Node* master = endpoint != nullptr ? endpoint : torchrun_option(job, "master-addr");
+  if (master != nullptr && is_this_machine(master->text)) {
+    report.at(*master, {of + "each takes itself for the one to meet at: " + quote(master->text)});
+  }
+  const Node* rank = torchrun_option(job, "node-rank");
+  if (rank != nullptr && endpoint == nullptr && integer_from(rank->text)) {
+    report.at(*rank, {of + "each has the rank " + rank->text});
+  }
+}
+
 std::string spelled_option(const std::string& name) { return (name.starts_with('-') ? "" : "--") + name; }
 
 void unknown_torchrun_option(const Node& option, const SettingSection& section, Report& report) {
@@ -449,6 +496,12 @@ constexpr Rule kLauncherRules[] = {
      "torchrun's {} {}", "delete it, or write it behind the script if it is the script's",
      "catalogs/data/frameworks/torchrun.json, read by scripts/refresh", kAnyKind, Need::Nothing,
      judge_torchrun_options},
+    {"C245", Severity::Error, "Nodes that do not meet",
+     "a Slurm directive stands behind the first command (a warning), or several nodes do not find each other: the "
+     "script starts "
+     "torchrun on one of them, each is to meet at itself, runs alone or has the same rank",
+     "{}", "start torchrun by srun, and let all nodes meet at the first one's name",
+     "PyTorch 2.15.0, torch/distributed/run.py; Slurm documentation, sbatch", kAnyKind, Need::Nothing, nodes_apart},
     {"C062", Severity::Warning, "Parameter server on several GPUs",
      "parameter_server on instances with more than one GPU",
      "the parameter server runs one worker a node: {} accelerators share it",
