@@ -111,12 +111,12 @@ void read_engine(const Node& root, Job& job) {
   otherwise(s.lora_targets, "linear", adapters->where);
 }
 
-/// The first place below the node that gives nodes to a group of its own: a teacher, a reward model.
+/// The first place below the node that gives nodes to a group of its own: a teacher, a reward model, a gym.
 const Node* nodes_of_others(const Node& node) {
   if (const Node* enabled = node.find("enabled"); enabled != nullptr && truth_of(*enabled) == false) return nullptr;
   for (const Node& item : node.items) {
     if (item.key == "colocated" || item.key == "cluster") continue;
-    if (item.key == "num_nodes" && !item.is_null()) return &item;
+    if ((item.key == "num_nodes" || item.key == "num_gpu_nodes") && !item.is_null()) return &item;
     if (const Node* found = nodes_of_others(item)) return found;
   }
   return nullptr;
