@@ -61,6 +61,15 @@ SdkCallable read_callable(const JsonValue& value, Diagnostics& out) {
   return callable;
 }
 
+std::vector<ArgumentNeed> read_needs(ObjectReader& reader, std::string_view key, Diagnostics& out) {
+  std::vector<ArgumentNeed> needs;
+  for (const JsonValue& entry : reader.optional_array(key)) {
+    ArgumentNeed& need = needs.emplace_back();
+    for (const JsonValue& way : entry.as_array(out)) need.push_back(strings_of(way.as_array(out), out));
+  }
+  return needs;
+}
+
 SdkModule read_module(const JsonValue& value, Diagnostics& out) {
   ObjectReader reader(value, out);
   SdkModule module{reader.string("name"), read_strings(reader, "names")};
@@ -77,10 +86,15 @@ void read_file(const JsonValue& document, SagemakerLimits& limits, Diagnostics& 
   for (const JsonValue& field : reader.optional_array("fields")) limits.fields.push_back(read_field(field, out));
   for (const JsonValue& entry : reader.optional_array("estimator_classes")) {
     ObjectReader one(entry, out);
-    std::string name = one.string("name");
-    limits.estimator_classes.emplace_back(std::move(name), strings_of(one.array("arguments"), out));
+    EstimatorClass known;
+    known.name = one.string("name");
+    known.arguments = strings_of(one.array("arguments"), out);
+    known.needs = read_needs(one, "needs", out);
+    limits.estimator_classes.push_back(std::move(known));
     one.finish();
   }
+  for (ArgumentNeed& need : read_needs(reader, "estimator_needs", out))
+    limits.estimator_needs.push_back(std::move(need));
   const auto types = [&](std::string_view key, std::vector<ArgumentTypes>& into) {
     for (const JsonValue& entry : reader.optional_array(key)) {
       ObjectReader one(entry, out);

@@ -48,6 +48,16 @@ struct SdkCallable {
   std::vector<std::string> attributes;
 };
 
+/// The ways to give what an estimator needs; each names the arguments that it takes together.
+using ArgumentNeed = std::vector<std::vector<std::string>>;
+
+/// A class of SDK 2, by what it has beside the arguments of all estimators.
+struct EstimatorClass {
+  std::string name;
+  std::vector<std::string> arguments;
+  std::vector<ArgumentNeed> needs;
+};
+
 /// The names that can be imported from a module of the SDK.
 struct SdkModule {
   std::string name;
@@ -59,7 +69,8 @@ struct SagemakerLimits {
   std::vector<RequestField> fields;
   std::vector<std::string> training_types;  ///< sorted
   std::vector<std::string> estimator_base;
-  std::vector<std::pair<std::string, std::vector<std::string>>> estimator_classes;
+  std::vector<ArgumentNeed> estimator_needs;
+  std::vector<EstimatorClass> estimator_classes;
   std::vector<ArgumentTypes> estimator_types, model_trainer_types;
   std::vector<std::pair<std::string, std::string>> renamed;  ///< SDK v1 name, v2 name
   std::vector<std::string> distribution, torchrun_versions, smp_v2_versions, smp_v1, smp_v2, model_trainer,

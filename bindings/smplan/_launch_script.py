@@ -5,7 +5,7 @@ import json
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Set, Tuple, Union
 
 from smplan._errors import Diagnostic, InputError
-from smplan._sdk_calls import SdkCalls
+from smplan._sdk_calls import Made, SdkCalls
 
 ESTIMATORS = {"PyTorch", "HuggingFace", "TensorFlow", "Estimator", "Horovod", "PyTorchDDP", "DeepSpeed"}
 TRAINERS = {"ModelTrainer"}
@@ -196,12 +196,21 @@ class _Reader:
             written.add(name)
             writer.member(name, getattr(value, "lineno", node.lineno))
             self._write(writer, value, 0)
+        if not is_trainer and self._may_be_given_more(node, made):
+            writer.member("open", node.lineno)
+            writer.text("true")
         calls = self.sdk.described(self._passed_on(), self._value) if is_first else []
         if calls:
             writer.member("calls", node.lineno)
             writer.text(json.dumps(calls))
         writer.close("}")
         return LaunchCall(short, "model-trainer" if is_trainer else "estimator", node.lineno, writer.result())
+
+    def _may_be_given_more(self, node: ast.Call, made: Optional[Made]) -> bool:
+        """A class that is not known, or arguments that are not seen."""
+        if made is None or self.sdk.from_method(node) or any(isinstance(one, ast.Starred) for one in node.args):
+            return True
+        return any(name == NOT_SEEN for name, _ in self._keywords(node, (NOT_SEEN,)))
 
     def _passed_on(self) -> Dict[int, Set[str]]:
         """Of each call with `**name`, the names that it gives by it, where all of them are seen."""

@@ -10,6 +10,7 @@ namespace smplan {
 namespace {
 
 using ::testing::Contains;
+using ::testing::IsSupersetOf;
 using ::testing::Not;
 
 TEST(SagemakerLimits, HoldTheWholeRequest) {
@@ -35,8 +36,13 @@ TEST(SagemakerLimits, EveryMemberHasAParentAndAPatternThatCompiles) {
 TEST(SagemakerLimits, SdkNamesAgreeWithEachOther) {
   const SagemakerLimits& limits = test::shipped_limits();
   std::vector<std::string> known = limits.estimator_base;
-  for (const auto& [name, arguments] : limits.estimator_classes) {
-    known.insert(known.end(), arguments.begin(), arguments.end());
+  std::vector<ArgumentNeed> needs = limits.estimator_needs;
+  for (const EstimatorClass& one : limits.estimator_classes) {
+    known.insert(known.end(), one.arguments.begin(), one.arguments.end());
+    needs.insert(needs.end(), one.needs.begin(), one.needs.end());
+  }
+  for (const ArgumentNeed& need : needs) {
+    for (const auto& way : need) EXPECT_THAT(known, IsSupersetOf(way));
   }
   for (const auto& [old_name, new_name] : limits.renamed) {
     EXPECT_THAT(known, Contains(new_name)) << old_name;

@@ -149,7 +149,7 @@ def test_a_dictionary_is_followed_up_to_the_call():
               'kw["instance_count"] = 4\n')
     arguments = json.loads(read_launch_script(script, "launch.py").calls[0].text)
     assert arguments == {"class": "PyTorch", "instance_count": 2, "max_run": 3600, "instance_type": "ml.p4d.24xlarge",
-                         "distribution": {"torch_distributed": {"enabled": True}}}
+                         "distribution": {"torch_distributed": {"enabled": True}}, "open": True}
 
 
 @pytest.mark.parametrize("change", ["kw.update(more())", "kw[name()] = 1", "kw.pop('max_run')", "kw = more(kw)", "del kw['a']"])
@@ -203,6 +203,43 @@ trainer.train()
 def test_calls_as_the_sdk_takes_them_pass(tmp_path, capsys, script):
     status, answer = check(tmp_path, capsys, script)
     assert status == 0, answer["findings"]
+
+
+ESTIMATOR = """\
+from sagemaker.pytorch import PyTorch
+
+kept = {"volume_size": 200}
+estimator = PyTorch(entry_point="train.py", role="role", instance_type="ml.p4d.24xlarge", instance_count=2,
+                    framework_version="2.3.0", py_version="py311", distribution={"torch_distributed": {"enabled": True}},
+                    max_run=3600, **kept)
+estimator.fit("s3://bucket/train")
+"""
+
+
+@pytest.mark.parametrize("left_out, says", [
+    ('entry_point="train.py", ', ["entry_point is missing from the arguments"]),
+    ('instance_type="ml.p4d.24xlarge", ', ["instance_type is missing from the arguments"]),
+    ('instance_type="ml.p4d.24xlarge", instance_count=2,', ["instance_type with instance_count is missing from the arguments"]),
+    ('framework_version="2.3.0", ', ["framework_version is missing from the arguments"]),
+    (', py_version="py311"', ["py_version is missing from the arguments"]),
+    ('role="role", ', []),  # the SDK's own configuration may have it
+    ("", []),
+])
+def test_estimators_without_what_the_sdk_needs_are_told(tmp_path, capsys, left_out, says):
+    assert left_out in ESTIMATOR
+    _, answer = check(tmp_path, capsys, ESTIMATOR.replace(left_out, "", 1))
+    assert [one["message"] for one in answer["findings"] if one["rule"] == "C002"] == says
+
+
+@pytest.mark.parametrize("old, new", [
+    ('kept = {"volume_size": 200}', "kept = load()"),
+    ("from sagemaker.pytorch import PyTorch", "from mine import PyTorch"),
+    ('PyTorch(entry_point="train.py", ', "PyTorch(*positional, "),
+])
+def test_estimators_that_may_be_given_more_are_not_told(tmp_path, capsys, old, new):
+    assert old in ESTIMATOR
+    _, answer = check(tmp_path, capsys, ESTIMATOR.replace(', py_version="py311"', "").replace(old, new, 1))
+    assert "C002" not in [one["rule"] for one in answer["findings"]]
 
 
 @pytest.mark.parametrize("script, old, new, rule, line, says", [

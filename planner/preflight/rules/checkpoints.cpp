@@ -68,7 +68,11 @@ void rank_collision(const CheckInput& in, Report& report) {
 void local_mode(const CheckInput& in, Report& report) {
   if (!is_local(in.job)) return;
   if (in.job.checkpoint_uri.stated) report.at(in.job.checkpoint_uri, {"checkpoint_s3_uri"});
+  if (in.job.checkpoint_path.stated) report.at(in.job.checkpoint_path, {"checkpoint_local_path"});
   if (any_spot(in.job)) report.at(in.job.spot, {"use_spot_instances"});
+  if (in.job.instance_type.is("local_gpu") && in.job.instance_count.value_or(1) > 1) {
+    report.at(in.job.instance_count, {"a second instance with GPUs"}).fix = "set instance_count to 1";
+  }
 }
 
 constexpr Rule kCheckpointsRules[] = {
@@ -83,9 +87,9 @@ constexpr Rule kCheckpointsRules[] = {
     {"C194", Severity::Warning, "Checkpoint names of several nodes", "several nodes write files of the same name",
      "{} nodes write the same file names to one location, and the last one wins",
      "put the rank in the name, or save sharded (DCP)", kDocs, kSubmitted, &Facts::script, rank_collision},
-    {"C197", Severity::Error, "Local mode", "checkpoints to S3 or spot capacity in local mode",
-     "{} does not work in local mode", "drop it", "SageMaker Python SDK v2.257.6, estimator.py", kEstimator,
-     Need::Nothing, local_mode},
+    {"C197", Severity::Error, "Local mode",
+     "synced checkpoints, spot capacity or several instances with GPUs in local mode", "{} does not work in local mode",
+     "drop it", "SageMaker Python SDK v2.257.6, estimator.py", kEstimator, Need::Nothing, local_mode},
 };
 
 }  // namespace

@@ -1,5 +1,7 @@
 // What the API's own model says of a request: members, types. botocore checks part of it, the service the rest.
 #include <algorithm>
+#include <functional>
+#include <optional>
 #include <regex>
 #include <utility>
 
@@ -203,27 +205,92 @@ bool given(const Node& root, const SagemakerLimits& limits, std::string_view nam
   return there(name);
 }
 
-/// Arguments without which the SDK's constructors raise. Where several kinds of them are missing, the file is a part of
-/// a call, and a script's reader may not see all of one.
+/// What the class of an estimator needs. Without a class, what each of those needs that take all that is given.
+std::vector<ArgumentNeed> needs_of(const CheckInput& in) {
+  const Node& root = in.job.root();
+  const auto takes = [&](const EstimatorClass& one) {
+    if (in.job.class_name.stated) return in.job.class_name.is(one.name);
+    return root.has("distribution") && std::all_of(root.items.begin(), root.items.end(), [&](const Node& argument) {
+             const bool others = std::any_of(in.limits.estimator_classes.begin(), in.limits.estimator_classes.end(),
+                                             [&](const auto& c) { return contains(c.arguments, argument.key); });
+             return !others || contains(one.arguments, argument.key);
+           });
+  };
+  std::optional<std::vector<ArgumentNeed>> needs;
+  for (const EstimatorClass& one : in.limits.estimator_classes) {
+    if (!takes(one)) continue;
+    if (!needs) needs = one.needs;
+    std::erase_if(*needs, [&](const auto& need) {
+      return std::find(one.needs.begin(), one.needs.end(), need) == one.needs.end();
+    });
+  }
+  if (!needs) return {};
+  needs->insert(needs->begin(), in.limits.estimator_needs.begin(), in.limits.estimator_needs.end());
+  return *needs;
+}
+
+/// The names that the nearest way still lacks; empty where one way is given.
+std::vector<std::string> lacking(const ArgumentNeed& need, const std::function<bool(std::string_view)>& has,
+                                 std::size_t& nearest) {
+  std::optional<std::vector<std::string>> least;
+  std::size_t most_given = 0;
+  for (std::size_t i = 0; i < need.size(); ++i) {
+    std::vector<std::string> names;
+    for (const std::string& name : need[i]) {
+      if (!has(name)) names.push_back(name);
+    }
+    if (names.empty()) return {};
+    const std::size_t given = need[i].size() - names.size();
+    if (least && given <= most_given) continue;
+    least = std::move(names);
+    most_given = given;
+    nearest = i;
+  }
+  return least.value_or(std::vector<std::string>());
+}
+
+/// Arguments without which the SDK's constructors raise. Where several kinds of them are missing from a file of
+/// arguments, it is a part of a call; a script's call is whole, or open.
 void missing_argument(const CheckInput& in, Report& report) {
   const Node& root = in.job.root();
+  const bool script = in.job.file.ends_with(".py");
   const auto has = [&](std::string_view name) { return given(root, in.limits, name); };
-  const bool plain = in.job.class_name.is("Estimator");
-  const bool of_framework = in.job.class_name && in.job.framework != Framework::Other && !plain;
-  if (!(plain || of_framework) || in.job.file.ends_with(".py") || has("training_recipe")) return;
-  std::vector<std::string> missing;
-  if (!has("role")) missing.emplace_back("role");
-  if (!has("instance_groups") && !(has("instance_count") && has("instance_type"))) {
-    missing.emplace_back(has("instance_count")  ? "instance_type"
-                         : has("instance_type") ? "instance_count"
-                                                : "instance_type with instance_count");
+  const bool of_sdk1 = std::any_of(in.limits.renamed.begin(), in.limits.renamed.end(),
+                                   [&](const auto& names) { return root.has(names.first); });
+  if (root.has("open") || has("training_recipe")) return;
+  std::vector<std::string> told;  // by the signature of the call
+  for (const CallFault& fault : call_faults(in, CallFault::Kind::MissingArgument)) told.push_back(fault.name);
+  struct Fault {
+    std::string names;
+    std::string fix;
+  };
+  std::vector<Fault> faults;
+  for (const ArgumentNeed& need : needs_of(in)) {
+    std::size_t nearest = 0;
+    const std::vector<std::string> names = lacking(need, has, nearest);
+    if (names.empty() ||
+        std::any_of(names.begin(), names.end(), [&](const auto& one) { return contains(told, one); })) {
+      continue;
+    }
+    // A role may stand in the SDK's own configuration; SDK 1 chose versions itself.
+    if ((script && names.front() == "role") || (of_sdk1 && names.back() == "py_version")) continue;
+    Fault& fault = faults.emplace_back();
+    for (const std::string& name : names) fault.names += (fault.names.empty() ? "" : " with ") + name;
+    for (std::size_t i = 0; i < need.size(); ++i) {
+      if (i == nearest) continue;
+      std::string way;
+      for (const std::string& name : need[i]) {
+        if (!has(name)) way += (way.empty() ? "" : " with ") + name;
+      }
+      fault.fix += (fault.fix.empty() ? "add it, or " : ", or ") + way;
+    }
   }
-  if (of_framework && !has("entry_point")) missing.emplace_back("entry_point");
-  const bool version = has("framework_version") || has("pytorch_version") || has("tensorflow_version");
-  if (!has("image_uri") && (plain || !version)) {
-    missing.emplace_back(plain ? "image_uri" : "framework_version or image_uri");
+  if (faults.size() > 1 && !script) return;
+  for (const Fault& fault : faults) {
+    Finding& finding = report.at(root, {fault.names, "the arguments"});
+    finding.source = kSdk2;
+    if (!fault.fix.empty()) finding.fix = fault.fix;
   }
-  if (missing.size() == 1) report.at(root, {missing.front(), "the arguments"}).source = kSdk2;
 }
 
 void missing_repository(const CheckInput& in, Report& report) {

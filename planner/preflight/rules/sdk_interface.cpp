@@ -87,13 +87,14 @@ void horovod_on_pytorch(const CheckInput& in, Report& report) {
 void unknown_arguments(const CheckInput& in, Report& report) {
   if (in.job.kind == JobKind::ModelTrainer) return;
   std::vector<std::string> known = in.limits.estimator_base;
-  for (const auto& [name, arguments] : in.limits.estimator_classes) {
+  for (const EstimatorClass& one : in.limits.estimator_classes) {
     // Without a class every class's arguments may be meant.
-    if (in.job.class_name && *in.job.class_name != name) continue;
-    known.insert(known.end(), arguments.begin(), arguments.end());
+    if (in.job.class_name && *in.job.class_name != one.name) continue;
+    known.insert(known.end(), one.arguments.begin(), one.arguments.end());
   }
   // Keys of our own format beside the SDK's arguments.
-  for (const std::string_view own : {"class", "inputs", "job_name", "region", "region_name", "made_by", "calls"})
+  for (const std::string_view own :
+       {"class", "inputs", "job_name", "region", "region_name", "made_by", "calls", "open"})
     known.emplace_back(own);
   for (const Node& argument : in.job.root().items) {
     if (contains(known, argument.key)) continue;
