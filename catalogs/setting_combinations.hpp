@@ -11,7 +11,8 @@
 namespace smplan {
 
 /// What a condition asks of the first of its settings that is there. Of one that is not, `otherwise` counts; without
-/// an `otherwise` only `given` and `on` have an answer.
+/// an `otherwise` only `given` and `on` have an answer, and words that a row asks for are not there.
+/// A path leads through lists of objects: one entry of them has to answer to all that is asked.
 struct SettingCondition {
   enum class Test {
     On,          ///< there, and neither null nor false

@@ -6,7 +6,7 @@ import pathlib
 
 import yaml
 
-from refresh_tables.sources import last_name, literal, parsed
+from refresh_tables.sources import calls, last_name, literal, parsed
 from refresh_tables.table import Section, Table
 from refresh_tables.trl import folder_of, version_of
 
@@ -87,6 +87,23 @@ def without_default(node: ast.AST) -> list:
                                          if default is None]
 
 
+def enumerations(known: dict) -> dict:
+    """Members of each enumeration, by its last name."""
+    found = {}
+    for path, node in known.items():
+        if isinstance(node, ast.ClassDef) and any(last_name(base) == "Enum" for base in node.bases):
+            targets = [target for one in node.body if isinstance(one, (ast.Assign, ast.AnnAssign)) and one.value
+                       for target in getattr(one, "targets", None) or [one.target]]
+            found[path.rpartition(".")[2]] = tuple(one.id for one in targets if isinstance(one, ast.Name))
+    return found
+
+
+def words(node: ast.AST, members: dict) -> dict:
+    """Parameters by whose name a member of an enumeration is looked up, `ModelType[model_type]`, and the members."""
+    looked = [one for one in ast.walk(node) if isinstance(one, ast.Subscript) and isinstance(one.slice, ast.Name)]
+    return {one.slice.id: members[last_name(one.value)] for one in looked if last_name(one.value) in members}
+
+
 def optimizers() -> dict:
     """Classes of the packages whose optimizers configurations name, by the paths that configurations write."""
     found = {}
@@ -109,6 +126,7 @@ def is_public(path: str) -> bool:
 def component_sections(package: pathlib.Path) -> list:
     """A section for each set of parameters; components that share one stand in `same`."""
     known = definitions(package)
+    members = enumerations(known)
     by_parameters: dict = {}
     made = {path: (node, known) for path, node in known.items() if is_public(path)} | optimizers()
     for path, (node, around) in sorted(made.items()):
@@ -117,21 +135,32 @@ def component_sections(package: pathlib.Path) -> list:
         # Recipes give models and tokenizers nothing beside what the file has; to plans for a model the model.
         needed = without_default(node) if path.startswith("torchtune.models.") else []
         needed = [] if "model" in needed else needed
-        by_parameters.setdefault((tuple(names), others, tuple(needed)), []).append(f"components:{path}")
+        chosen = tuple((name, values) for name, values in words(node, members).items() if name in names)
+        by_parameters.setdefault((tuple(names), others, tuple(needed), chosen), []).append(f"components:{path}")
     sections = []
-    for (names, others, needed), paths in by_parameters.items():
+    for (names, others, needed, chosen), paths in by_parameters.items():
         section = Section(paths[0], "plain", "open" if others else "refused", same=paths[1:], sharing=True)
         for name in (*names, "_component_"):
-            section.add(name, types=["any"], required=name in needed or None)
+            values = dict(chosen).get(name)
+            section.add(name, types=["string" if values else "any"], required=name in needed or None, values=values)
         sections.append(section)
     top = Section("components", "plain", "open")
     top.add("_component_", types=["string"])
     return [top, *sections]
 
 
+def objects_of(tree: ast.AST) -> set:
+    """Settings that a recipe takes as an object too: `x = cfg.get("setting")`, and `isinstance(x, DictConfig)`."""
+    asked = {one.args[0].id for one in calls(tree, "isinstance")
+             if isinstance(one.args[0], ast.Name) and last_name(one.args[1]) == "DictConfig"}
+    return {literal(one.value.args[0]) for one in ast.walk(tree) if isinstance(one, ast.Assign)
+            and getattr(one.targets[0], "id", "") in asked and isinstance(one.value, ast.Call) and one.value.args}
+
+
 def add_settings(section: Section, recipes: pathlib.Path) -> None:
     """Types of what every configuration writes alike; anything for what recipes look up besides."""
     seen: dict = {}
+    objects = {name for file in sorted(recipes.glob("*.py")) for name in objects_of(parsed(file))}
     for file in sorted((recipes / "configs").rglob("*.yaml")):
         for name, value in yaml.safe_load(file.read_text(encoding="utf-8")).items():
             seen.setdefault(name, []).append(value)
@@ -151,7 +180,8 @@ def add_settings(section: Section, recipes: pathlib.Path) -> None:
             continue
         kinds = {next((word for made, word in KINDS if type(value) is made), "any") for value in values}
         kinds = {"number"} if kinds == {"integer", "number"} else kinds
-        section.add(name, types=[*kinds, "null"] if len(kinds) == 1 and kinds != {"any"} else ["any"])
+        types = [*kinds, *(["object"] if name in objects else []), "null"]
+        section.add(name, types=types if len(kinds) == 1 and kinds != {"any"} else ["any"])
 
 
 def read() -> Table:

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "catalogs/setting_combinations.hpp"
@@ -103,6 +104,13 @@ bool is_of_configuration(const FrameworkTable& table, const std::string& path) {
   return !described && !part.empty() && is_of_configuration(table, part);
 }
 
+/// In one of the sections that a member chooses: `model.lora_rank`, by the component that the model is.
+bool is_of_chosen(const FrameworkTable& table, const FrameworkSetting& object, std::string_view name) {
+  return std::any_of(table.sections.begin(), table.sections.end(), [&](const SettingSection& section) {
+    return section.path.starts_with(object.section + ':') && section.find(name) != nullptr;
+  });
+}
+
 /// A condition about a setting that no table knows can never hold.
 TEST(FrameworkCombinations, AskForSettingsOfTheTables) {
   for (const FrameworkCombinations& file : all_framework_combinations()) {
@@ -113,6 +121,7 @@ TEST(FrameworkCombinations, AskForSettingsOfTheTables) {
       const SettingSection* section = table.find(dot == std::string::npos ? "" : path.substr(0, dot));
       if (section == nullptr) {  // its section hangs on a type, or it stands in an object that is handed on
         const FrameworkSetting* object = table.find("")->find(path.substr(0, dot));
+        if (object != nullptr && !object->section_of.empty()) return is_of_chosen(table, *object, path.substr(dot + 1));
         return path.find(".params.") != std::string::npos || (object != nullptr && object->is(Type::Object));
       }
       const std::string name = dot == std::string::npos ? path : path.substr(dot + 1);

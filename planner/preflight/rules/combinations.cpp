@@ -32,20 +32,35 @@ const Node* member_of(const Node& object, const std::string& section, std::strin
   return object.find(setting->name);
 }
 
-const Node* node_of(const CheckInput& in, std::string_view path) {
-  const FrameworkTable* table = framework_table(to_string(in.job.kind));
-  const Node* node = &in.job.root();
+/// The object whose settings a framework's rows judge. Of lists of objects on the way to a setting one entry counts.
+struct Reading {
+  const Node& root;
+  const FrameworkTable* table;
+  bool open = false;   ///< what is not there may be given elsewhere
+  bool whole = false;  ///< and still what the library takes without it is known
+  std::size_t entry = 0;
+  mutable std::size_t entries = 1;  ///< of the longest such list
+};
+
+const Node* node_of(const Reading& in, std::string_view path) {
+  constexpr std::size_t kMostEntries = 1000;  // a hostile file may have a hundred thousand
+  const Node* node = &in.root;
   std::string section;
   while (node != nullptr && !path.empty()) {
+    if (node->is_array()) {
+      in.entries = std::max(in.entries, std::min(node->items.size(), kMostEntries));
+      node = in.entry < node->items.size() ? &node->items[in.entry] : nullptr;
+      if (node == nullptr) return nullptr;
+    }
     const std::size_t dot = std::min(path.find('.'), path.size());
-    node = member_of(*node, section, path.substr(0, dot), table);
+    node = member_of(*node, section, path.substr(0, dot), in.table);
     section += (section.empty() ? "" : ".") + std::string(path.substr(0, dot));
     path.remove_prefix(std::min(dot + 1, path.size()));
   }
   return node;
 }
 
-const Node* first_of(const CheckInput& in, const std::vector<std::string>& paths) {
+const Node* first_of(const Reading& in, const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     if (const Node* node = node_of(in, path)) return node;
   }
@@ -70,10 +85,8 @@ std::optional<std::string> word_of(const Node* node, const std::optional<std::st
 }
 
 /// Counts where the setting is not there; nothing does where a file or a command that is not known may give it.
-std::optional<std::string> otherwise_of(const CheckInput& in, const SettingCondition& c) {
-  const Node& root = in.job.root();
-  const bool file_of_verl = in.job.kind == JobKind::Verl && root.plus < 0 && verl_configuration(root).whole;
-  return root.open && !file_of_verl ? std::nullopt : c.otherwise;
+std::optional<std::string> otherwise_of(const Reading& in, const SettingCondition& c) {
+  return in.open && !in.whole ? std::nullopt : c.otherwise;
 }
 
 std::optional<double> value_of(const Node* node, const std::optional<std::string>& otherwise) {
@@ -89,7 +102,7 @@ std::optional<double> value_of(const Node* node, const std::optional<std::string
 }
 
 /// Whether it holds; nullopt where that is not known.
-std::optional<bool> numbers_hold(const CheckInput& in, const SettingCondition& c, const Node* node) {
+std::optional<bool> numbers_hold(const Reading& in, const SettingCondition& c, const Node* node) {
   const auto value = value_of(node, otherwise_of(in, c));
   if (c.other.empty()) {
     if (!value) return std::nullopt;
@@ -110,17 +123,17 @@ bool is_on_at(const Node* node) {
   return truth_of(*node).value_or(!node->text.empty());
 }
 
-std::optional<bool> holds(const CheckInput& in, const SettingCondition& c) {
+std::optional<bool> holds(const Reading& in, const SettingCondition& c) {
   const Node* node = first_of(in, c.settings);
   const bool there = node != nullptr && !node->is_null();
   switch (c.test) {
     case Test::On:
-      return there || !in.job.root().open ? std::optional(is_on_at(node)) : std::nullopt;
+      return there || !in.open ? std::optional(is_on_at(node)) : std::nullopt;
     case Test::Given:
-      if ((!there && in.job.root().open) || (there && node->open)) return std::nullopt;
+      if ((!there && in.open) || (there && node->open)) return std::nullopt;
       return there && !(node->is_object() && node->items.empty());
     case Test::Absent:
-      return there || !in.job.root().open ? std::optional(!there) : std::nullopt;
+      return there || !in.open ? std::optional(!there) : std::nullopt;
     case Test::Is:
     case Test::IsNot: {
       const auto word = word_of(node, otherwise_of(in, c));
@@ -132,7 +145,7 @@ std::optional<bool> holds(const CheckInput& in, const SettingCondition& c) {
   }
 }
 
-bool is_broken(const CheckInput& in, const SettingCombination& row) {
+bool is_broken(const Reading& in, const SettingCombination& row) {
   for (const SettingCondition& c : row.when) {
     if (holds(in, c) != true) return false;
   }
@@ -149,21 +162,32 @@ std::string dotted(const Node& setting) {
   return path;
 }
 
-void combinations(const CheckInput& in, Report& report) {
-  const FrameworkCombinations* known = framework_combinations(to_string(in.job.kind));
-  if (known == nullptr || (in.job.kind == JobKind::Verl && !verl_configuration(in.job.root()).validated)) return;
-  for (const SettingCombination& row : known->rows) {
+void judge(Reading in, const FrameworkCombinations& known, const SettingCombination& row, Report& report) {
+  for (in.entry = 0; in.entry < in.entries; ++in.entry) {
     if (!is_broken(in, row)) continue;
     const Node* at = nullptr;
     for (const SettingCondition& c : row.when) {
       if (at == nullptr) at = first_of(in, c.settings);
     }
-    const Node& place = at == nullptr ? in.job.root() : *at;
+    const Node& place = at == nullptr ? in.root : *at;
     Finding& finding = report.at(place, {at == nullptr ? row.when.front().settings.front() : dotted(*at), row.says});
     finding.fix = row.fix;
-    finding.source = known->source;
+    finding.source = known.source;
     if (row.warns) finding.severity = Severity::Warning;
   }
+}
+
+void judge(const Node& root, std::string_view framework, bool open, Report& report) {
+  const FrameworkCombinations* known = framework_combinations(framework);
+  const bool verl = framework == "verl";
+  if (known == nullptr || (verl && !verl_configuration(root).validated)) return;
+  const bool whole = verl && root.plus < 0 && verl_configuration(root).whole;
+  const Reading in{root, framework_table(framework), open, whole};
+  for (const SettingCombination& row : known->rows) judge(in, *known, row, report);
+}
+
+void combinations(const CheckInput& in, Report& report) {
+  judge(in.job.root(), to_string(in.job.kind), in.job.root().open, report);
 }
 
 constexpr Rule kCombinationsRules[] = {
