@@ -81,6 +81,7 @@ FrameworkSetting read_setting(const JsonValue& value, Diagnostics& out) {
   s.free = types(reader, "free");
   s.range = reader.optional_bool("range").value_or(false);
   s.open_with = one_or_several(reader, "open_with");
+  s.refused = one_or_several(reader, "refused");
   s.unless = texts(reader, "unless");
   s.grows = reader.optional_bool("grows").value_or(false);
   for (const JsonValue& word : reader.optional_array("older")) s.older.push_back(read_older(word, out));

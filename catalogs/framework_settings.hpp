@@ -41,6 +41,7 @@ struct FrameworkSetting {
   std::vector<Type> free;              ///< types that `values` do not bind: "auto", or any number
   bool range = false;                  ///< also two numbers, `2:4`, of which the first is no more
   std::vector<std::string> open_with;  ///< a text with one of these in it is no word of `values`, and will do: a path
+  std::vector<std::string> refused;    ///< beginnings of words that are refused by name, whatever else will do
   std::vector<std::string> unless;     ///< what the file has where others bring words of their own
   bool grows = false;                  ///< `values` get more with every version
   /// Of `values`, those that the newest version no longer takes, and the version that took each last.

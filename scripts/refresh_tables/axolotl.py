@@ -12,6 +12,7 @@ import typing
 
 from refresh_tables import words
 from refresh_tables.annotations import LIMITS, described, limits_of, members_of
+from refresh_tables.sources import calls, parsed
 from refresh_tables.table import Section, Table
 
 # Modules of integrations whose classes become part of the schema (get_input_args of their plugins).
@@ -58,7 +59,17 @@ def data_words(section: Section, row: dict, root: pathlib.Path, checked: dict) -
     handlers = words.keys_of(root / "axolotl/utils/data/wrappers.py", "DATASET_HANDLERS")
     # Without one the data are tokens already; preferences and rewards have loaders of their own.
     return {"values": list(dict.fromkeys(["", *modules, *folders, *handlers])), "open_with": [".", ":"], "grows": True,
-            "unless": ["rl", "reward_model", "process_reward_model", "plugins"]}
+            "unless": ["rl", "reward_model", "process_reward_model", "plugins"],
+            **({"refused": refused_types(root)} if section.path == "datasets" else {})}
+
+
+def refused_types(root: pathlib.Path) -> list:
+    """Beginnings of a data set's type over which a validator of the data sets raises."""
+    made = next(node for node in ast.walk(parsed(root / "axolotl/utils/schemas/validation.py"))
+                if isinstance(node, ast.ClassDef) and node.name == "DatasetValidationMixin")
+    tests = [node.test for node in ast.walk(made) if isinstance(node, ast.If) and isinstance(node.body[0], ast.Raise)]
+    asked = [one for test in tests for one in calls(test, "startswith")]
+    return [one.args[0].value for one in asked if isinstance(one.args[0], ast.Constant)]
 
 
 def quantized_types() -> list:

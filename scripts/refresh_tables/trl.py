@@ -187,6 +187,10 @@ def read() -> Table:
     for name, types in OF_PARSER.items():
         section.add(name, types=types)
     sections = [section, *commands(trl, sources)]
+    # The engine's own module raises over other modes.
+    modes = words.compared(trl / "generation/vllm_generation.py", "mode") if (trl / "generation").is_dir() else []
+    for row in (row for one in sections for row in one.fields if row["name"] == "vllm_mode" and modes):
+        row["values"] = modes
     for one in sections:
         as_options(one)
         words.of_trainer(one.fields, transformers)

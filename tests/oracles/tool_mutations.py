@@ -310,6 +310,11 @@ class LlamaFactory:
                 words += [f"--{name}", str(value) or " "]
         self.options.parse_known_args(words)
         model, data, training, *_ = self.read(copy.deepcopy(config))
+        method = next((name for name in self.OF_TRAINERS if name in config), "")
+        for name, known in self.OF_TRAINERS.get(method, {}).items():
+            value = getattr(training, name)
+            if not all(word in known for word in (value if isinstance(value, list) else [value])):
+                raise ValueError(f"{name} is none of {known}")
         self.callbacks(training.report_to)
         if data.template is not None and data.template not in self.templates:
             raise ValueError(f"Template {data.template} does not exist.")
@@ -338,7 +343,7 @@ class Torchtune:
 
 class Trl:
     """TrlParser of `trl sft|dpo|grpo --config`: texts as argparse reads them, and what the dataclasses refuse; then what
-    transformers looks up: its integrations, and attention of a small model.
+    transformers looks up: its integrations, and attention of a small model; and words over which the trainers raise.
 
     A value that is no text goes into the dataclass unread. What the command line would refuse of those fails later, or
     does not, so it is not judged.
@@ -346,6 +351,13 @@ class Trl:
 
     LISTS = ("lora_target_modules",)
     OBJECTS = ("gradient_checkpointing_kwargs",)
+    # By what tells the method: trl/trainer/grpo_trainer.py, trl/generation/vllm_generation.py, trl/trainer/dpo_trainer.py.
+    OF_TRAINERS = {
+        "num_generations": {"loss_type": ("grpo", "bnpo", "dr_grpo", "dapo", "luspo", "cispo", "sapo", "vespo"),
+                            "vllm_mode": ("server", "colocate")},
+        "precompute_ref_log_probs": {"loss_type": (
+            "sigmoid", "hinge", "ipo", "exo_pair", "nca_pair", "robust", "bco_pair", "sppo_hard", "aot", "aot_unpaired",
+            "apo_zero", "apo_down", "discopop", "sft", "sigmoid_norm")}}
 
     def __init__(self):
         os.environ.update(TRANSFORMERS_VERBOSITY="error", WANDB_DISABLED="true")
@@ -376,6 +388,11 @@ class Trl:
                     words, fail_with_unknown_args=False)
             except SystemExit:
                 raise ValueError(said.getvalue().strip().rpartition("error: ")[2]) from None
+        method = next((name for name in self.OF_TRAINERS if name in config), "")
+        for name, known in self.OF_TRAINERS.get(method, {}).items():
+            value = getattr(training, name)
+            if not all(word in known for word in (value if isinstance(value, list) else [value])):
+                raise ValueError(f"{name} is none of {known}")
         self.callbacks(training.report_to)
         if model.attn_implementation is not None:
             with contextlib.suppress(ImportError):  # a kernel that is not installed here

@@ -150,7 +150,9 @@ bool is_broken(const Reading& in, const SettingCombination& row) {
     if (holds(in, c) != true) return false;
   }
   for (const SettingCondition& c : row.must) {
-    if (holds(in, c) != false) return false;
+    // A word that is asked for has to be there, unless the library takes it without being told.
+    const bool absent = c.test == Test::Is && !c.otherwise && !in.open && word_of(first_of(in, c.settings), "") == "";
+    if (!absent && holds(in, c) != false) return false;
   }
   return true;
 }

@@ -16,10 +16,12 @@ bool may_follow(const CheckInput& in) { return in.job.root().open; }
 void distributed_optimizer(const CheckInput& in, Report& report) {
   if (may_follow(in)) return;
   const bool optimizer = flag(in, "use-distributed-optimizer");
-  if (flag(in, "overlap-param-gather") && (!optimizer || !flag(in, "overlap-grad-reduce"))) {
+  const Node* kind = in.job.root().find("optimizer");
+  const bool gathers = optimizer || flag(in, "use-megatron-fsdp") || (kind != nullptr && kind->text == "dist_muon");
+  if (flag(in, "overlap-param-gather") && (!gathers || !flag(in, "overlap-grad-reduce"))) {
     report.at(*in.job.root().find("overlap-param-gather"),
               {"overlap-param-gather",
-               std::string("needs ") + (optimizer ? "--overlap-grad-reduce" : "--use-distributed-optimizer")});
+               std::string("needs ") + (gathers ? "--overlap-grad-reduce" : "--use-distributed-optimizer")});
   }
   for (const std::string_view name : {"fp8-param-gather", "fp4-param-gather"}) {
     const bool sharded = optimizer || flag(in, "use-torch-fsdp2") || flag(in, "use-megatron-fsdp");

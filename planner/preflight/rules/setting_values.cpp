@@ -297,6 +297,11 @@ std::optional<SettingFault> value_fault(const Node& node, const FrameworkSetting
   if (verdict == ValueVerdict::TextForTruth) {
     return SettingFault{"a boolean", Severity::Warning, "write true or false without quotes: any text is true"};
   }
+  for (const std::string& beginning : setting.refused) {
+    if (node.is_string() && node.text.starts_with(beginning)) {
+      return SettingFault{"another than " + beginning, Severity::Error, "use one that is still taken"};
+    }
+  }
   if (std::string expected = word_fault(node, setting, section.reader); !expected.empty() && !node.is_array()) {
     const std::string written = written_word(node).value_or("");
     const auto near = nearest_names(written, setting.values, 1);

@@ -77,6 +77,23 @@ std::string variant_of(const FrameworkTable& table, const Job& job) {
   return table.find(":" + variant) != nullptr ? variant : one_engine ? found.name : "";
 }
 
+/// Of several commands the one that alone takes every key of a file; nullptr where none does, or two do.
+const SettingSection* only_command(const FrameworkTable& table, const Node& root) {
+  const SettingSection* only = nullptr;
+  for (const SettingSection& section : table.sections) {
+    if (!section.path.starts_with(':') || section.reader != SettingReader::Argparse) continue;
+    const bool takes_all = std::all_of(root.items.begin(), root.items.end(), [&](const Node& member) {
+      const FrameworkSetting* setting = nullptr;
+      key_of(section, member, setting);
+      return setting != nullptr;
+    });
+    if (!takes_all) continue;
+    if (only != nullptr) return nullptr;
+    only = &section;
+  }
+  return only;
+}
+
 /// The section of the whole file: accelerate has one for each of its environments, others by the keys of a file.
 const SettingSection* root_section(const FrameworkTable& table, const Job& job) {
   if (job.kind == JobKind::NemoRl) return table.find(":" + nemo_rl_configuration(job.root()).name);
@@ -89,7 +106,9 @@ const SettingSection* root_section(const FrameworkTable& table, const Job& job) 
   const std::string chosen = environment != nullptr     ? environment->text
                              : job.kind == JobKind::Trl ? trl_command(job.root())
                                                         : "";
-  const SettingSection* own = chosen.empty() ? nullptr : table.find(":" + chosen);
+  const SettingSection* own = !chosen.empty()            ? table.find(":" + chosen)
+                              : job.kind == JobKind::Trl ? only_command(table, job.root())
+                                                         : nullptr;
   return own != nullptr ? own : table.find("");
 }
 
