@@ -7,6 +7,7 @@
 #include "base/words.hpp"
 #include "catalogs/framework_settings.hpp"
 #include "catalogs/setting_combinations.hpp"
+#include "planner/preflight/recipe_schema.hpp"
 #include "planner/preflight/rules/settings.hpp"
 #include "planner/preflight/rules/tools.hpp"
 #include "planner/preflight/verl_configuration.hpp"
@@ -179,17 +180,28 @@ void judge(Reading in, const FrameworkCombinations& known, const SettingCombinat
   }
 }
 
-void judge(const Node& root, std::string_view framework, bool open, Report& report) {
+/// The part of a HyperPod recipe that its image hands on to verl; nullptr where it has none.
+const Node* part_of_verl(const Job& job) {
+  if (job.kind != JobKind::HyperpodRecipe || recipe_schema(job.root()) != "verl") return nullptr;
+  const Node* part = job.root().find("training_config");
+  return part != nullptr && part->is_object() ? part : nullptr;
+}
+
+void judge(const Node& root, std::string_view framework, bool open, bool older, Report& report) {
   const FrameworkCombinations* known = framework_combinations(framework);
   const bool verl = framework == "verl";
   if (known == nullptr || (verl && !verl_configuration(root).validated)) return;
   const bool whole = verl && root.plus < 0 && verl_configuration(root).whole;
   const Reading in{root, framework_table(framework), open, whole};
-  for (const SettingCombination& row : known->rows) judge(in, *known, row, report);
+  for (const SettingCombination& row : known->rows) {
+    if (!older || !row.warns) judge(in, *known, row, report);
+  }
 }
 
 void combinations(const CheckInput& in, Report& report) {
-  judge(in.job.root(), to_string(in.job.kind), in.job.root().open, report);
+  judge(in.job.root(), to_string(in.job.kind), in.job.root().open, false, report);
+  // The image's verl is older: it may still take what the newest drops.
+  if (const Node* part = part_of_verl(in.job)) judge(*part, "verl", true, true, report);
 }
 
 constexpr Rule kCombinationsRules[] = {

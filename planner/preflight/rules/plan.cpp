@@ -3,6 +3,8 @@
 #include <limits>
 
 #include "models/job/strategy.hpp"
+#include "planner/preflight/fields.hpp"
+#include "planner/preflight/recipe_schema.hpp"
 #include "planner/preflight/rules/tools.hpp"
 
 namespace smplan {
@@ -193,23 +195,27 @@ std::optional<std::int64_t> ranks_of(const Node* settings, std::string_view name
 
 /// Devices of one engine; nothing where they are not known, or are not counted this way.
 std::optional<std::int64_t> engine_ranks(const Job& job) {
-  if (!job.reinforcement.rollout_tensor || *job.reinforcement.rollout_tensor < 1) return std::nullopt;
-  const bool verl = job.kind == JobKind::Verl;
-  const Node* settings =
-      verl ? job.root().at({"actor_rollout_ref", "rollout"}) : job.root().at({"policy", "generation", "vllm_cfg"});
-  const Node* apart = verl && settings != nullptr ? settings->at({"disaggregation", "enabled"}) : nullptr;
+  const JobReinforcement& r = job.reinforcement;
+  if (!r.rollout_tensor || *r.rollout_tensor < 1) return std::nullopt;
+  const Node* verl = settings_of_verl(job);
+  if (verl == nullptr && !r.rollout_engine.is("vllm")) return std::nullopt;
+  if (job.kind == JobKind::Trl) return colocates(job) ? r.rollout_tensor.value : std::nullopt;
+  const Node* settings = verl != nullptr ? verl->at({"actor_rollout_ref", "rollout"})
+                                         : job.root().at({"policy", "generation", "vllm_cfg"});
+  const Node* apart = verl != nullptr && settings != nullptr ? settings->at({"disaggregation", "enabled"}) : nullptr;
   if (apart != nullptr && truth_of(*apart) != false) return std::nullopt;
-  if (!verl && !job.reinforcement.rollout_engine.is("vllm")) return std::nullopt;
-  const auto pipeline = ranks_of(settings, verl ? "pipeline_model_parallel_size" : "pipeline_parallel_size");
-  const auto data = verl ? ranks_of(settings, "data_parallel_size") : std::optional<std::int64_t>(1);
+  const auto pipeline = ranks_of(settings, verl != nullptr ? "pipeline_model_parallel_size" : "pipeline_parallel_size");
+  const auto data = verl != nullptr ? ranks_of(settings, "data_parallel_size") : std::optional<std::int64_t>(1);
   if (!pipeline || !data || *pipeline < 1 || *data < 1) return std::nullopt;
-  return times(times(*job.reinforcement.rollout_tensor, *pipeline), *data);
+  return times(times(*r.rollout_tensor, *pipeline), *data);
 }
 
 /// Devices that generate; nothing where they are not known.
-std::optional<std::int64_t> generating(const Job& job) {
+std::optional<std::int64_t> generating(const CheckInput& in) {
+  const Job& job = in.job;
   const JobReinforcement& r = job.reinforcement;
-  if (job.kind == JobKind::Verl && r.placement.stated && !r.placement.is("colocated")) return std::nullopt;
+  if (job.kind == JobKind::Trl) return in.world();
+  if (settings_of_verl(job) != nullptr && r.placement.stated && !r.placement.is("colocated")) return std::nullopt;
   const Node* apart = job.root().at({"policy", "generation", "colocated", "enabled"});
   if (r.not_training.stated) {
     // Those of a teacher or a reward model generate nothing.
@@ -220,9 +226,22 @@ std::optional<std::int64_t> generating(const Job& job) {
   return s.nodes && s.devices_per_node ? std::optional(times(*s.nodes, *s.devices_per_node)) : std::nullopt;
 }
 
+/// The settings of verl: of a file of its own, or of the part of a recipe; nullptr for other tools.
+const Node* settings_of_verl(const Job& job) {
+  if (job.kind == JobKind::Verl) return &job.root();
+  const bool recipe = job.kind == JobKind::HyperpodRecipe && recipe_schema(job.root()) == "verl";
+  return recipe ? job.root().find("training_config") : nullptr;
+}
+
+/// TRL's engine shares the devices that train, where the file says so: older versions asked a server.
+bool colocates(const Job& job) {
+  const Node* mode = first_of(job.root(), {"vllm_mode", "vllm-mode"});
+  return mode != nullptr && mode->text == "colocate";
+}
+
 void rollout_engines(const CheckInput& in, Report& report) {
   const auto engine = engine_ranks(in.job);
-  const auto devices = generating(in.job);
+  const auto devices = generating(in);
   if (!engine || !devices || *devices < 1 || *devices % *engine == 0) return;
   report.at(in.job.reinforcement.rollout_tensor, {count_text(*engine), count_text(*devices)});
 }
@@ -463,8 +482,10 @@ constexpr Rule kPlanRules[] = {
      "engines that generate answers, of so many tensor, pipeline and data ranks each, do not divide the devices that "
      "generate",
      "an engine of {} devices does not divide the {} that generate", "choose ranks that divide the devices",
-     "verl 0.9.1, workers/engine_workers.py; NVIDIA-NeMo/RL 7ea279a, nemo_rl/models/generation/vllm/vllm_generation.py",
-     one(JobKind::Verl) | one(JobKind::NemoRl), Need::Nothing, rollout_engines},
+     "verl 0.9.1, workers/engine_workers.py; NVIDIA-NeMo/RL 7ea279a, "
+     "nemo_rl/models/generation/vllm/vllm_generation.py; "
+     "TRL 1.16.0, generation/vllm_generation.py",
+     one(JobKind::Verl) | one(JobKind::NemoRl) | one(JobKind::Trl) | kRecipe, Need::Nothing, rollout_engines},
     {"C132", Severity::Error, "Batch",
      "the global batch is not micro-batch x data ranks x accumulation, or GRPO's generation batch holds no whole "
      "groups",
