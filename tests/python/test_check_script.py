@@ -263,6 +263,9 @@ def test_estimators_that_may_be_given_more_are_not_told(tmp_path, capsys, old, n
      "'model_package_group_name' is no argument of SFTTrainer()"),
     (TRAINER, "training_dataset=", "dataset=", "C069", 4, "'dataset' is no argument of SFTTrainer.train()"),
     (TRAINER, "model=\"meta-textgeneration-llama-3-2-1b-instruct\", ", "", "C002", 3, "model is missing from SFTTrainer()"),
+    (V3, "trainer = ModelTrainer(", "trainer = ModelTrainer(distributed={'torch_distributed': {'enabled': True}}, ", "C004", 4,
+     "distributed must be a Torchrun() or MPI()"),
+    (TRAINER, "model=", "sequence_length='8192', model=", "C004", 3, "sequence_length must be a number of 1024s with a K"),
     (RECIPE, "recipe_overrides=", "overrides=", "C069", 6, "'overrides' is no argument of ModelTrainer.from_recipe()"),
 ])
 def test_calls_that_the_sdk_refuses_are_named(tmp_path, capsys, script, old, new, rule, line, says):

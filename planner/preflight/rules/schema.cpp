@@ -7,6 +7,7 @@
 
 #include "base/words.hpp"
 #include "planner/preflight/rules/sdk_calls.hpp"
+#include "planner/preflight/rules/setting_values.hpp"
 #include "planner/preflight/rules/settings.hpp"
 #include "planner/preflight/rules/tools.hpp"
 
@@ -429,6 +430,24 @@ void objects_of_sdk(const CheckInput& in, Report& report) {
   }
 }
 
+/// A dictionary is none of SDK 3's classes of launchers, and lengths are written in thousands. Source: sagemaker-train
+/// 1.27.0, train/distributed.py and train/common_utils/finetune_utils.py (_parse_sequence_length).
+void objects_of_sdk3(const CheckInput& in, Report& report) {
+  const Node* launcher = in.job.root().find("distributed");
+  const bool script = in.job.file.ends_with(".py");
+  if (script && launcher != nullptr && launcher->is_object() && !launcher->has("class")) {
+    report_type(*launcher, RequestField::Type::Structure, "a Torchrun() or MPI()", report).fix = "make it by its class";
+  }
+  const Node* length = other_trainer(in.job) ? in.job.root().find("sequence_length") : nullptr;
+  if (length == nullptr || length->is_null() || is_placeholder(length->text)) return;
+  static const std::regex kThousands(R"(\s*\d+[Kk]\s*)");
+  if (length->text.size() > kMaxMatched || std::regex_match(length->text, kThousands)) return;
+  const auto whole = integer_of(*length);
+  report.at(*length, {length->key, "a number of 1024s with a K", shown_value(*length)}).fix =
+      whole && *whole > 0 && *whole % 1024 == 0 ? "write \"" + count_text(*whole / 1024) + "K\""
+                                                : "write \"8K\", or leave it out";
+}
+
 /// What the SDKs pass on of a channel as it is, against the words of the API.
 void words_of_channels(const CheckInput& in, Report& report) {
   constexpr std::pair<Text JobChannel::*, std::string_view> kPassedOn[] = {
@@ -457,6 +476,7 @@ void sdk_types(const CheckInput& in, Report& report) {
     for (const std::string& argument : row.arguments) expect(&root, argument, row.types, report);
   }
   if (v3) {
+    objects_of_sdk3(in, report);
     const Node* compute = root.find("compute");
     for (const std::string_view key : {"instance_count", "keep_alive_period_in_seconds", "volume_size_in_gb"}) {
       expect(compute, key, kCount, report);

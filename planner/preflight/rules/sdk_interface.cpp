@@ -198,6 +198,17 @@ void unknown_arguments_in_v3(const CheckInput& in, Report& report) {
   if (!in.job.file.ends_with(".py")) unknown_fields_in_v3(in, report);
 }
 
+/// Without a launcher the SDK starts scripts of Python and the shell; the launchers start Python.
+void v3_kind_of_script(const Node& script, bool launched, Report& report) {
+  const std::string name = script.text.substr(script.text.rfind('/') + 1);
+  if (!script.is_string() || is_placeholder(script.text) || name.ends_with(".py")) return;
+  if (launched ? name.find('.') == std::string::npos : name.ends_with(".sh")) return;
+  report
+      .at(script, {(launched ? "an entry_script in Python: " : "an entry_script in Python or the shell: ") +
+                   quote(name) + " is none"})
+      .fix = "export it to a .py file";
+}
+
 void v3_needs_script(const CheckInput& in, Report& report) {
   const Node* d = in.job.root().find("distributed");
   const Node* code = in.job.root().find("source_code");
@@ -208,6 +219,10 @@ void v3_needs_script(const CheckInput& in, Report& report) {
   const Node* script = code->find("entry_script");
   const bool scripted = script != nullptr && !script->is_null();
   if (d != nullptr && !d->is_null() && !scripted) report.at(*code, {"entry_script"});
+  const Node* command = code->find("command");
+  if (scripted && (command == nullptr || command->is_null())) {
+    v3_kind_of_script(*script, d != nullptr && !d->is_null(), report);
+  }
   const Node* folder = code->find("source_dir");
   if (scripted && (folder == nullptr || folder->is_null())) report.at(*code, {"source_dir, where the script is"});
 }
@@ -238,7 +253,8 @@ constexpr Rule kSdkInterfaceRules[] = {
      "{} is no argument of {}, which refuses unknown ones", "use the SDK's own arguments", kSdkCalls,
      kEstimator | kTrainer, Need::Nothing, unknown_arguments_in_v3},
     {"C070", Severity::Error, "Launcher without script",
-     "distributed is set and the source code names no entry_script, or it names one and no source_dir",
+     "distributed is set and the source code names no entry_script, or it names one and no source_dir, or one that "
+     "nothing starts",
      "the source code lacks {}", "name the script and its folder; a command alone is not launched", kSdk3, kTrainer,
      Need::Nothing, v3_needs_script},
     {"C071", Severity::Error, "MPI options as text", "mpi_additional_options is a string",
