@@ -13,8 +13,11 @@ namespace {
 constexpr double kUsualBatchTokens = 4e6;
 
 /// Data-parallel degree as stated: by one number, or as replicas x shards.
-std::optional<std::int64_t> stated_data(const JobStrategy& s) {
+std::optional<std::int64_t> stated_data(const Job& job) {
+  const JobStrategy& s = job.strategy;
   if (s.data) return degree(s.data);
+  // axolotl fills up what is not said, and shards of 1.
+  if (job.kind == JobKind::Axolotl && (degree(s.data_shard) < 2 || !s.data_replicate.stated)) return std::nullopt;
   // Replicas that are not stated are one, in TorchTitan and in accelerate.
   if (s.data_shard && (s.data_replicate || !s.data_replicate.stated))
     return times(degree(s.data_replicate), degree(s.data_shard));
@@ -23,7 +26,7 @@ std::optional<std::int64_t> stated_data(const JobStrategy& s) {
 
 /// Data-parallel ranks, stated or what is left of the world.
 std::optional<std::int64_t> data_ranks(const CheckInput& in) {
-  if (const auto stated = stated_data(in.job.strategy)) return stated;
+  if (const auto stated = stated_data(in.job)) return stated;
   const auto world = in.world();
   const std::int64_t ranks = model_ranks(in.job.strategy);
   if (!world || *world % ranks != 0) return std::nullopt;
@@ -74,11 +77,35 @@ Where degrees_place(const Job& job) {
   return job.root().where;
 }
 
-std::string product_text(const JobStrategy& s) {
-  const std::string replicas =
-      !stated_data(s) && degree(s.data_replicate) > 1 ? "replicas " + count_text(degree(s.data_replicate)) + " x " : "";
+std::string product_text(const Job& job) {
+  const JobStrategy& s = job.strategy;
+  const std::string replicas = !stated_data(job) && degree(s.data_replicate) > 1
+                                   ? "replicas " + count_text(degree(s.data_replicate)) + " x "
+                                   : "";
   return replicas + "tensor " + count_text(degree(s.tensor)) + " x pipeline " + count_text(degree(s.pipeline)) +
          " x context " + count_text(degree(s.context));
+}
+
+/// The ranks that axolotl gives its mesh: shards, or replicas of stated shards, fill up what the others leave; ranks of
+/// experts have no data of their own. Source: axolotl 0.19.0, utils/distributed.py (_get_parallel_config_kwargs) and
+/// integrations/expert_parallel/plugin.py.
+void world_of_axolotl(const CheckInput& in, std::int64_t world, Report& report) {
+  const JobStrategy& s = in.job.strategy;
+  const std::int64_t experts = degree(s.expert);
+  const std::int64_t shards = degree(s.data_shard);
+  const std::int64_t replicas = degree(s.data_replicate);
+  const std::int64_t stated = times(times(model_ranks(s), experts), times(shards, replicas));
+  const auto on = [&](std::string_view name) {
+    const Node* node = in.job.root().find(name);
+    return node != nullptr && !node->is_null() && (!node->items.empty() || !node->text.empty());
+  };
+  const bool fills_shards = shards == 1 && ((!s.data_shard.stated && replicas == 1) || on("fsdp") || on("fsdp_config"));
+  const bool fills = experts == 1 && (fills_shards || (shards > 1 && replicas == 1));
+  if (fills ? world % stated == 0 : world == stated) return;
+  const std::string of_experts = experts > 1 ? "experts " + count_text(experts) + " x " : "";
+  report.at(degrees_place(in.job),
+            {"data " + count_text(times(shards, replicas)) + " x " + of_experts + product_text(in.job),
+             fills ? "does not divide" : "is not", count_text(world)});
 }
 
 void world_size(const CheckInput& in, Report& report) {
@@ -88,11 +115,13 @@ void world_size(const CheckInput& in, Report& report) {
   const bool split = s.tensor.stated || s.pipeline.stated || s.context.stated || s.data.stated || s.data_shard.stated ||
                      s.data_replicate.stated || s.expert.stated || s.expert_tensor.stated;
   if (!split) return;
-  const auto data = stated_data(s);
+  if (in.job.kind == JobKind::Axolotl) return world_of_axolotl(in, *world, report);
+  const auto data = stated_data(in.job);
   const bool fits = data ? times(*data, model_ranks(s)) == *world : *world % ranks_beside_shards(s) == 0;
   if (!fits) {
-    report.at(degrees_place(in.job), {data ? "data " + count_text(*data) + " x " + product_text(s) : product_text(s),
-                                      data ? "is not" : "does not divide", count_text(*world)});
+    report.at(degrees_place(in.job),
+              {data ? "data " + count_text(*data) + " x " + product_text(in.job) : product_text(in.job),
+               data ? "is not" : "does not divide", count_text(*world)});
     return;
   }
   // Experts are cut over ranks of their own, which fill the world once more.
@@ -193,6 +222,19 @@ std::optional<std::int64_t> ranks_of(const Node* settings, std::string_view name
   return integer_of(*node);
 }
 
+/// The settings of verl: of a file of its own, or of the part of a recipe; nullptr for other tools.
+const Node* settings_of_verl(const Job& job) {
+  if (job.kind == JobKind::Verl) return &job.root();
+  const bool recipe = job.kind == JobKind::HyperpodRecipe && recipe_schema(job.root()) == "verl";
+  return recipe ? job.root().find("training_config") : nullptr;
+}
+
+/// TRL's engine shares the devices that train, where the file says so: older versions asked a server.
+bool colocates(const Job& job) {
+  const Node* mode = first_of(job.root(), {"vllm_mode", "vllm-mode"});
+  return mode != nullptr && mode->text == "colocate";
+}
+
 /// Devices of one engine; nothing where they are not known, or are not counted this way.
 std::optional<std::int64_t> engine_ranks(const Job& job) {
   const JobReinforcement& r = job.reinforcement;
@@ -226,19 +268,6 @@ std::optional<std::int64_t> generating(const CheckInput& in) {
   return s.nodes && s.devices_per_node ? std::optional(times(*s.nodes, *s.devices_per_node)) : std::nullopt;
 }
 
-/// The settings of verl: of a file of its own, or of the part of a recipe; nullptr for other tools.
-const Node* settings_of_verl(const Job& job) {
-  if (job.kind == JobKind::Verl) return &job.root();
-  const bool recipe = job.kind == JobKind::HyperpodRecipe && recipe_schema(job.root()) == "verl";
-  return recipe ? job.root().find("training_config") : nullptr;
-}
-
-/// TRL's engine shares the devices that train, where the file says so: older versions asked a server.
-bool colocates(const Job& job) {
-  const Node* mode = first_of(job.root(), {"vllm_mode", "vllm-mode"});
-  return mode != nullptr && mode->text == "colocate";
-}
-
 void rollout_engines(const CheckInput& in, Report& report) {
   const auto engine = engine_ranks(in.job);
   const auto devices = generating(in);
@@ -248,9 +277,9 @@ void rollout_engines(const CheckInput& in, Report& report) {
 
 void data_degree(const CheckInput& in, Report& report) {
   const JobStrategy& s = in.job.strategy;
-  const auto data = stated_data(s);
+  const auto data = stated_data(in.job);
   const auto world = in.world();
-  if (!data) return;
+  if (!data || in.job.kind == JobKind::Axolotl) return;
   const std::int64_t cp = degree(s.context);
   const std::int64_t ep = degree(s.expert);
   const std::int64_t tp_pp = times(degree(s.tensor), degree(s.pipeline));
