@@ -4,7 +4,7 @@ sources. HfArgumentParser refuses keys that none of them has."""
 import pathlib
 
 from refresh_tables import words
-from refresh_tables.sources import Sources
+from refresh_tables.sources import Sources, literal
 from refresh_tables.table import Section, Table
 from refresh_tables.trl import OF_TRANSFORMERS, add, as_options, folder_of, is_arguments, version_of
 
@@ -52,4 +52,7 @@ def read() -> Table:
 
 def version_of_package(package: pathlib.Path) -> str:
     stated = sorted(package.parent.glob("llamafactory-*.dist-info"))
-    return stated[0].name.split("-")[1].removesuffix(".dist") if stated else version_of(package)
+    if stated:
+        return stated[0].name.split("-")[1].removesuffix(".dist")
+    own = literal(words.assigned(package / "extras/env.py", "VERSION"))
+    return own if isinstance(own, str) else version_of(package)
