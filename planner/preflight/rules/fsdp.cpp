@@ -151,7 +151,7 @@ constexpr Rule kFsdpRules[] = {
      "a shard group over {} nodes is bound by latency", "use hybrid sharding with the least degree that fits",
      "SageMaker developer guide, model-parallel-best-practices-v2", kAccelerate | kRecipe | kTorchTitan, Need::Nothing,
      wide_shard_group},
-    {"C173", Severity::Error, "Defaults of accelerate's SageMaker mode",
+    {"C173", Severity::Warning, "Defaults of accelerate's SageMaker mode",
      "the file keeps the built-in versions of 2022, or older ones",
      "{} is no newer than the stale default of accelerate's SageMaker mode",
      "write current versions, or launch torchrun from an estimator", kSource, kAccelerate, Need::Nothing,

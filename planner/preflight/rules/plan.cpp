@@ -461,7 +461,8 @@ void nvme(const CheckInput& in, Report& report) {
   const auto judge = [&](const Text& device, const Text& path) {
     if (!device.is("nvme")) return;
     const InstanceType* type = in.instance();
-    if (type != nullptr && type->local_nvme.value() <= 0) {
+    if (type == nullptr) return;
+    if (type->local_nvme.value() <= 0) {
       report.at(device, {type->name + " has no NVMe disk"});
     } else if (path && !on_instance_store(*path)) {
       report.at(path, {quote(*path) + " is not on the instance's NVMe disks"});
