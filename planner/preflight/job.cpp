@@ -53,6 +53,7 @@ struct Marks {
   JobKind kind;
   std::initializer_list<std::string_view> keys;
   std::size_t least = 1;  ///< that must be there: words such as `data` or `optim` alone tell nothing
+  std::size_t own = 0;    ///< of the first so many keys, one must be there: others have the rest
 };
 
 const Marks kMarks[] = {
@@ -125,7 +126,10 @@ const Marks kMarks[] = {
       "training_input_mode", "output_data_config", "networking"},
      2},
     {JobKind::HyperpodRecipe,
-     {"trainer", "run", "exp_manager", "use_smp_model", "distributed_backend", "training_config", "recipes", "hydra"}},
+     {"trainer", "run", "exp_manager", "use_smp_model", "distributed_backend", "training_config", "recipes", "hydra",
+      "model", "cluster"},
+     1,
+     8},
     {JobKind::NemoRl,
      {"policy", "grpo", "ppo", "dpo", "sft", "rm", "distillation", "loss_fn", "checkpointing", "logger", "data_plane",
       "defaults", "data", "eval", "generation"},
@@ -169,6 +173,12 @@ std::size_t marks_in(const Node& document, const Marks& marks) {
   std::size_t found = 0;
   for (const std::string_view key : marks.keys) found += document.has(key) ? 1 : 0;
   return found;
+}
+
+bool has_own(const Node& document, const Marks& marks) {
+  const auto* end = marks.keys.begin() + marks.own;
+  return marks.own == 0 ||
+         std::any_of(marks.keys.begin(), end, [&](std::string_view key) { return document.has(key); });
 }
 
 std::size_t marks_of(const Node& document, JobKind kind) {
@@ -390,7 +400,7 @@ std::optional<JobKind> detect_kind(const Node& document, Syntax syntax) {
   std::size_t most = 0;
   for (const Marks& marks : kMarks) {
     const std::size_t found = marks_in(document, marks);
-    if (found > most && found >= marks.least) {
+    if (found > most && found >= marks.least && has_own(document, marks)) {
       most = found;
       best = marks.kind;
     }
