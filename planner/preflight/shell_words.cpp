@@ -11,6 +11,27 @@
 namespace smplan {
 namespace {
 
+/// Behind the bracket that closes the one at `begin`; 0 without one.
+std::size_t end_of_brackets(std::string_view text, std::size_t begin) {
+  int open = 0;
+  char quoted = 0;
+  for (std::size_t i = begin; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '\\') {
+      ++i;
+    } else if (quoted != 0) {
+      if (c == quoted) quoted = 0;
+    } else if (c == '"' || c == '\'') {
+      quoted = c;
+    } else if (c == '(') {
+      ++open;
+    } else if (c == ')' && --open == 0) {
+      return i + 1;
+    }
+  }
+  return 0;
+}
+
 /// Words behind which a command begins.
 bool begins_commands(std::string_view word) { return word == "then" || word == "else" || word == "do"; }
 
@@ -91,7 +112,13 @@ Result<std::vector<ShellWord>> split_words(std::string_view text, std::string_vi
                     "a job file is small: check that this is the right file");
       }
     }
-    if (quoted == 0 && (c == '"' || c == '\'')) {
+    const std::size_t inside = quoted != '\'' && c == '$' && next == '(' ? end_of_brackets(text, i + 1) : 0;
+    if (inside > 0) {
+      const std::string_view command = text.substr(i, inside - i);
+      words.back().text += command;
+      line += static_cast<int>(std::count(command.begin(), command.end(), '\n'));
+      i = inside - 1;
+    } else if (quoted == 0 && (c == '"' || c == '\'')) {
       quoted = c;
       quote_line = line;
       words.back().quoted = true;

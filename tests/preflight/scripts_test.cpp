@@ -71,6 +71,19 @@ TEST(Script, SplitsElementsOfAnArrayThatStandsWithoutQuotes) {
   EXPECT_EQ(script(array + kMegatron + "\"${ARGS[@]}\"\n").root().find("fp8-format"), nullptr) << "it is one word";
 }
 
+TEST(Script, HasACommandInsideAsOneWord) {
+  const Job job =
+      script("#!/bin/bash\nHEAD=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)\n" + kMegatron +
+             "--lr 1e-4 --save /c/$(date +%F) --train-iters $((10 * $STEPS)) --seed \"$(cat 'a)b' | wc -l)\"\n");
+  EXPECT_FALSE(job.root().open) << "no argument comes from the variable in it";
+  EXPECT_EQ(option(job, "save"), "/c/$(date +%F)");
+  EXPECT_EQ(option(job, "train-iters"), "$((10 * $STEPS))");
+  EXPECT_EQ(option(job, "seed"), "$(cat 'a)b' | wc -l)");
+  const Findings found = check_job(job, test::shipped_catalog(), test::shipped_limits(), {}).value();
+  for (const Finding& f : found.findings) EXPECT_NE(f.rule, "C004") << f.message;
+  EXPECT_EQ(option(script("#!/bin/bash\n" + kMegatron + "--save a$(b --lr 2\n"), "lr"), "2") << "it is not closed";
+}
+
 TEST(Script, KnowsNoValueThatAConditionChanges) {
   const auto layers = [](const std::string& lines) {
     const std::string text = "#!/bin/bash\n" + lines +

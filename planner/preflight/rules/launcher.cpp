@@ -398,6 +398,7 @@ void judge_torchrun_options(const CheckInput& in, Report& report) {
       unknown_torchrun_option(option, section, report);
       continue;
     }
+    if (option.text.find_first_of("$`") != std::string::npos) continue;  // the shell fills it in
     const auto fault = value_fault(option, *setting, section, true);
     if (!fault) continue;
     const std::string is = option.is_string() ? ", is " + shown_value(option) : std::string();
