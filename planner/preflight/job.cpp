@@ -321,7 +321,9 @@ bool starts_megatron(const Node& arguments) {
   if (section == nullptr || arguments.has("deepspeed")) return false;
   const auto known = std::count_if(arguments.items.begin(), arguments.items.end(),
                                    [&](const Node& option) { return section->find(option.key) != nullptr; });
-  return pretrains(arguments) || 2 * static_cast<std::size_t>(known) >= arguments.items.size();
+  // One option that a program happens to have too tells nothing.
+  const bool enough = known > 1 || arguments.text.empty();
+  return pretrains(arguments) || (enough && 2 * static_cast<std::size_t>(known) >= arguments.items.size());
 }
 
 Job job_from(JobKind kind, const std::string& name, Node document) {

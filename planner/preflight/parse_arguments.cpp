@@ -43,7 +43,8 @@ class ArgumentTree {
     return !ended_ && !root.items.empty() && root.items.back().kind == Node::Kind::Bool;
   }
 
-  void take(const ShellWord& word) {
+  /// `conditional`: the option may not be given.
+  void take(const ShellWord& word, bool conditional = false) {
     if (is_option(word)) ended_ = false;
     if (!is_option(word)) {
       // The program and its launcher's words before the first option are the text of the tree.
@@ -61,13 +62,14 @@ class ArgumentTree {
     }
     Node node;
     if (const Node* known = root.find(key)) {
-      node.overridden_line = known->where.line;
+      if (!conditional && !known->open) node.overridden_line = known->where.line;
       root.items.erase(root.items.begin() + (known - root.items.data()));
     }
     node.where = {pointer_to("", key), word.line};
     node.key = std::move(key);
     node.kind = Node::Kind::Bool;
     node.truth = true;
+    node.open = conditional;
     root.items.push_back(std::move(node));
     if (equals != std::string::npos) add_value(root.items.back(), {word.text.substr(equals + 1), word.line});
   }
@@ -159,6 +161,7 @@ class ArgumentTree {
       Node value = leaf(word, option.where);
       value.key = std::move(option.key);
       value.overridden_line = option.overridden_line;
+      value.open = option.open;
       option = std::move(value);
       return;
     }
@@ -168,6 +171,7 @@ class ArgumentTree {
       list.where = option.where;
       list.key = option.key;
       list.overridden_line = option.overridden_line;
+      list.open = option.open;
       list.items.push_back(std::move(option));
       option = std::move(list);
     }
@@ -240,29 +244,30 @@ class ScriptReader {
     }
     if (name.empty()) {
       const bool expands = !word.literal && word.text.find('$') != std::string::npos;
-      tree.take(expands ? ShellWord{variables_.expanded(word.text), word.line} : word);
-      return;
+      return give(expands ? ShellWord{variables_.expanded(word.text), word.line} : word);
     }
     if (std::find(arrays_.begin(), arrays_.end(), name) != arrays_.end()) return;
     const std::string* value = variables_.find(name);
     if (value == nullptr) {
       const bool one = word.text.find('@') == std::string::npos && word.text.find('*') == std::string::npos;
-      if (one && tree.awaits_value()) return tree.take(word);
+      if (one && tree.awaits_value()) return give(word);
       tree.root.open = true;
       return;
     }
     const std::string text = variables_.expanded(word.text);
-    if (word.quoted || text == word.text || value->find(' ') == std::string::npos) return tree.take({text, word.line});
+    if (word.quoted || text == word.text || value->find(' ') == std::string::npos) return give({text, word.line});
     take_parts(text, word);
   }
 
   /// The words of a text, in the place of one.
   void take_parts(const std::string& text, const ShellWord& word) {
     const Result<std::vector<ShellWord>> parts = split_words(text, "");
-    if (!parts || parts->size() > words_left_) return tree.take({text, word.line});
+    if (!parts || parts->size() > words_left_) return give({text, word.line});
     words_left_ -= parts->size();
-    for (const ShellWord& part : *parts) tree.take({part.text, word.line});
+    for (const ShellWord& part : *parts) give({part.text, word.line});
   }
+
+  void give(const ShellWord& word) { tree.take(word, conditions_.inside()); }
 
   Conditions conditions_;
   Variables variables_;

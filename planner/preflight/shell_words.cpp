@@ -49,8 +49,9 @@ bool is_shell_name(std::string_view text) {
 }
 
 bool begins_array(std::string_view text) {
-  if (text.ends_with("+=")) text.remove_suffix(1);
-  return text.ends_with('=') && is_shell_name(text.substr(0, text.size() - 1));
+  if (!text.ends_with('=')) return false;
+  text.remove_suffix(text.ends_with("+=") ? 2 : 1);
+  return is_shell_name(text);
 }
 
 bool takes_script(std::string_view word) {

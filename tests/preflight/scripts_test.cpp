@@ -69,6 +69,9 @@ TEST(Script, SplitsElementsOfAnArrayThatStandsWithoutQuotes) {
   const std::string array = "#!/bin/bash\nARGS=(\n  \"--fp8-format hybrid\"\n  --fp8-param-gather\n)\n";
   EXPECT_EQ(option(script(array + kMegatron + "${ARGS[@]}\n"), "fp8-format"), "hybrid");
   EXPECT_EQ(script(array + kMegatron + "\"${ARGS[@]}\"\n").root().find("fp8-format"), nullptr) << "it is one word";
+  const std::string added =
+      "#!/bin/bash\nARGS=()\nif [ $F = 8 ]; then\n  ARGS+=(\n    \"--fp8-format hybrid\"\n  )\nfi\n";
+  EXPECT_EQ(option(script(added + kMegatron + "${ARGS[@]}\n"), "fp8-format"), "hybrid");
 }
 
 TEST(Script, HasACommandInsideAsOneWord) {
@@ -96,6 +99,21 @@ TEST(Script, KnowsNoValueThatAConditionChanges) {
   EXPECT_EQ(layers("LAYERS=32\nif [ $DEBUG = 1 ]; then LAYERS=2; fi\n"), "$LAYERS");
   EXPECT_EQ(layers("LAYERS=32\nif [ $DEBUG = 1 ]; then LAYERS=32; fi\n"), "32");
   EXPECT_EQ(layers("case $SIZE in\n 7b) LAYERS=32;;\nesac\nLAYERS=16\n"), "16") << "set anew for all";
+}
+
+TEST(Script, HasNoOptionForSureInsideACondition) {
+  const std::string arrays =
+      "#!/bin/bash\nDATA=()\nif [ $DATA_PATH = MOCK ]; then\n  DATA+=(--mock-data --split 1,0,0)\nelse\n"
+      "  DATA+=(--data-path $DATA_PATH --split 99,1,0)\nfi\n";
+  const Job job = script(arrays + kMegatron + "${DATA[@]}\n");
+  EXPECT_TRUE(job.root().find("mock-data")->open);
+  EXPECT_THAT(told(job, "C226"), Not(Contains(HasSubstr("excludes"))));
+  EXPECT_THAT(told(job, "C180"), Not(Contains(HasSubstr("overrides"))));
+  EXPECT_THAT(
+      told(script("#!/bin/bash\n" + kMegatron + "--mock-data --data-path d --split 1,0,0 --split 99,1,0\n"), "C226"),
+      Contains(HasSubstr("excludes")));
+  EXPECT_THAT(told(script("#!/bin/bash\n" + kMegatron + "--fp8-param-gather --fp8-format $FORMAT\n"), "C226"),
+              Not(Contains(HasSubstr("needs --fp8-format"))));
 }
 
 TEST(Script, HidesNoDevicesInsideACondition) {

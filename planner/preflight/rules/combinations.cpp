@@ -129,6 +129,7 @@ std::optional<bool> holds(const Reading& in, const SettingCondition& c) {
   const bool there = node != nullptr && !node->is_null();
   switch (c.test) {
     case Test::On:
+      if (there && is_unknown(*node)) return std::nullopt;
       return there || !in.open ? std::optional(is_on_at(node)) : std::nullopt;
     case Test::Given:
       if ((!there && in.open) || (there && node->open)) return std::nullopt;
