@@ -57,6 +57,8 @@ void read_hyperpod_recipe(const Node& root, Job& job);
 void read_hyperpod_job(const Node& root, Job& job);
 /// The kind of an object of Kubernetes that is no job which is read; empty for others.
 std::string unread_kubernetes_kind(const Node& document);
+/// The table of an object's settings, by its kind.
+std::string_view kubernetes_table(const Node& root);
 /// Of a file's several documents the one job, where all of them are objects of Kubernetes.
 Result<Node> kubernetes_job_of(std::vector<Node> documents, const std::string& file);
 void read_deepspeed(const Node& root, Job& job);

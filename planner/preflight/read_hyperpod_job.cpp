@@ -1,5 +1,5 @@
-// HyperPodPyTorchJob, the object of Kubernetes that HyperPod's training operator runs.
-// Source: aws/sagemaker-hyperpod-cli 3.12.0, hyperpod_pytorch_job_unified_config.py.
+// HyperPodPyTorchJob and PyTorchJob, the objects of Kubernetes that HyperPod's and Kubeflow's training operators run.
+// Source: aws/sagemaker-hyperpod-cli 3.12.0, hyperpod_pytorch_job_unified_config.py; kubeflow/training-operator v1.9.0.
 #include <algorithm>
 #include <memory>
 
@@ -8,6 +8,7 @@
 #include "base/printable.hpp"
 #include "planner/preflight/fields.hpp"
 #include "planner/preflight/job_command.hpp"
+#include "planner/preflight/rules/tools.hpp"
 
 namespace smplan {
 namespace {
@@ -19,6 +20,14 @@ constexpr std::string_view kKubeflowJob = "PyTorchJob";
 std::string_view kind_of(const Node& document) {
   const Node* kind = document.has("apiVersion") ? document.find("kind") : nullptr;
   return kind != nullptr && kind->is_string() ? std::string_view(kind->text) : std::string_view();
+}
+
+/// A kind that is read, also where its name has a slip: the table of its settings says which it is.
+std::string_view read_kind(std::string_view kind) {
+  for (const std::string_view known : {kOperatorJob, kKubeflowJob}) {
+    if (kind == known || lower_case(kind) == lower_case(known) || one_slip_apart(kind, known)) return known;
+  }
+  return {};
 }
 
 const Node* first_item(const Node* list) {
@@ -103,8 +112,9 @@ void read_pod(const Node* replicas, Job& job) {
 
 /// Kubeflow's PyTorchJob: workers, and a master that is one of the nodes.
 void read_pytorch_job(const Node* specs, Job& job) {
-  const Node* workers = member(specs, "Worker");
-  const Node* master = member(specs, "Master");
+  // Older versions of the operator took small letters too.
+  const Node* workers = member(specs, specs != nullptr && specs->has("worker") ? "worker" : "Worker");
+  const Node* master = member(specs, specs != nullptr && specs->has("master") ? "master" : "Master");
   const Count more = count_field(member(workers, "replicas"));
   if (more) job.instance_count = derived(*more + (master != nullptr ? 1 : 0), more.where);
   if (workers == nullptr && master != nullptr) job.instance_count = derived<std::int64_t>(1, master->where);
@@ -114,9 +124,13 @@ void read_pytorch_job(const Node* specs, Job& job) {
 
 }  // namespace
 
+std::string_view kubernetes_table(const Node& root) {
+  return read_kind(kind_of(root)) == kKubeflowJob ? "pytorch-job" : to_string(JobKind::HyperpodJob);
+}
+
 std::string unread_kubernetes_kind(const Node& document) {
   const std::string_view kind = kind_of(document);
-  const bool read = kind.empty() || kind == kOperatorJob || kind == kKubeflowJob || is_placeholder(kind);
+  const bool read = kind.empty() || !read_kind(kind).empty() || is_placeholder(kind);
   return read ? std::string() : std::string(kind);
 }
 
@@ -146,12 +160,11 @@ Result<Node> kubernetes_job_of(std::vector<Node> documents, const std::string& f
 }
 
 void read_hyperpod_job(const Node& root, Job& job) {
-  const Node* kind = root.find("kind");
   const Node* spec = root.find("spec");
   job.name = text_field(root.at({"metadata", "name"}));
   job.launcher.processes_per_node = count_field(member(spec, "nprocPerNode"));
   job.strategy.devices_per_node = job.launcher.processes_per_node;
-  if (kind != nullptr && kind->is_string() && kind->text == kKubeflowJob) {
+  if (read_kind(kind_of(root)) == kKubeflowJob) {
     return read_pytorch_job(member(spec, "pytorchReplicaSpecs"), job);
   }
   const Node* replicas = first_item(member(spec, "replicaSpecs"));

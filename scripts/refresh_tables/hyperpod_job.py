@@ -14,7 +14,7 @@ MODELS = "sagemaker/hyperpod/training/config/hyperpod_pytorch_job_unified_config
 TOP = "_HyperPodPytorchJob"
 # Objects that are described. Deeper in a pod the models have one class for several kinds (affinities of nodes and pods).
 DESCRIBED = ("ReplicaSpec", "RunPolicy", "RestartPolicy", "ElasticPolicy", "LogMonitoringConfiguration", "Template", "Spec",
-             "Containers", "InitContainers", "VolumeMounts")
+             "Containers", "InitContainers", "Env", "VolumeMounts")
 # What every object of Kubernetes has beside its specification.
 VERSION, KIND = "sagemaker.amazonaws.com/v1", "HyperPodPyTorchJob"
 

@@ -30,7 +30,7 @@ TEST(FrameworkTables, AreThoseOfEveryFramework) {
   }
   EXPECT_THAT(names,
               ElementsAre("accelerate", "axolotl", "deepspeed", "hyperpod-job", "hyperpod-recipe", "llama-factory",
-                          "megatron", "nemo-rl", "torchrun", "torchtitan", "torchtune", "trl", "verl"));
+                          "megatron", "nemo-rl", "pytorch-job", "torchrun", "torchtitan", "torchtune", "trl", "verl"));
   EXPECT_EQ(framework_table("nemo"), nullptr);
 }
 

@@ -2,14 +2,17 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <regex>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/printable.hpp"
 #include "base/words.hpp"
 #include "catalogs/recovery_features.hpp"
+#include "planner/preflight/fields.hpp"
 #include "planner/preflight/predict.hpp"
 #include "planner/preflight/rules/tools.hpp"
 
@@ -96,18 +99,29 @@ const Node* requested(const Job& job, std::string_view name) {
   return nullptr;
 }
 
+constexpr std::string_view kGpus = "nvidia.com/gpu";
+
+/// Those that the job or its command starts. What no node of the type has is said beside the command.
+void processes_on_devices(const CheckInput& in, const InstanceType* type, Report& report) {
+  const Node* devices = requested(in.job, kGpus);
+  const std::optional<std::int64_t> n = devices == nullptr ? std::nullopt : integer_of(*devices);
+  const Count& stated = in.job.launcher.processes_per_node;
+  const bool by_command =
+      !stated && in.job.command.processes && (type == nullptr || *in.job.command.processes <= type->accelerator_count);
+  const Count& processes = by_command ? in.job.command.processes : stated;
+  if (n && processes && *processes > *n) {
+    report.at(processes, {fmt::format("{} processes on {} devices", *processes, *n)});
+  }
+}
+
 void pod_devices(const CheckInput& in, Report& report) {
   const InstanceType* type = in.instance();
+  processes_on_devices(in, type, report);
   if (type == nullptr) return;
-  const bool neuron = has_trainium(in, *type);
-  const Node* devices = requested(in.job, neuron ? "aws.amazon.com/neuron" : "nvidia.com/gpu");
+  const Node* devices = requested(in.job, has_trainium(in, *type) ? "aws.amazon.com/neuron" : kGpus);
   const std::optional<std::int64_t> n = devices == nullptr ? std::nullopt : integer_of(*devices);
   if (n && *n > type->accelerator_count) {
     report.at(*devices, {fmt::format("{} devices of {}, which has {}", *n, type->name, type->accelerator_count)});
-  }
-  const Count& processes = in.job.launcher.processes_per_node;
-  if (n && processes && *processes > *n && !neuron) {
-    report.at(processes, {fmt::format("{} processes on {} devices", *processes, *n)});
   }
   if (devices == nullptr && in.job.pod_resources != nullptr) {
     report.at(*in.job.pod_resources, {"no accelerator"});
@@ -127,6 +141,11 @@ void pod_without_efa(const CheckInput& in, Report& report) {
   if (in.nodes().value_or(1) < 2 || requested(in.job, "vpc.amazonaws.com/efa") != nullptr) return;
   report.at(*in.job.pod_resources,
             {count_text(in.nodes().value_or(1)), type->name, count_text(std::max(1, type->network.interfaces))});
+}
+
+/// Something fills it in: a shell, or a template.
+bool is_unknown_text(std::string_view text) {
+  return is_placeholder(text) || text.find('$') != std::string_view::npos || text.find("{{") != std::string_view::npos;
 }
 
 bool is_object_name(std::string_view name) {
@@ -200,6 +219,51 @@ void mounts_without_volume(const Node& pod, Report& report) {
   });
 }
 
+/// A number with a suffix of Kubernetes': `500m`, `64Gi`, `1e3`.
+/// Source: the pattern of quantities in kubeflow/training-operator v1.9.0, manifests/base/crds.
+bool is_quantity(std::string_view text) {
+  static const std::regex kQuantity(R"([+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?)");
+  constexpr std::size_t kLongest = 64;
+  return text.size() <= kLongest && std::regex_match(text.begin(), text.end(), kQuantity);
+}
+
+void wrong_quantities(const Node& resources, Report& report) {
+  for (const std::string_view part : {"limits", "requests"}) {
+    const Node* list = resources.find(part);
+    for (const Node& asked : list == nullptr ? std::vector<Node>() : list->items) {
+      if (!asked.is_string() || is_unknown_text(asked.text) || is_quantity(asked.text)) continue;
+      Finding& finding = report.at(
+          asked, {fmt::format("asks for {} of {}, which is no quantity", quote(asked.text), printable(asked.key, 60))});
+      finding.fix = "write a number with one of the suffixes m, k, M, G, T, P, E, Ki, Mi, Gi, Ti, Pi and Ei: 64Gi";
+    }
+  }
+}
+
+/// What starts has an image, and Kubeflow's operator looks for the container of its name.
+void containers_to_start(const CheckInput& in, Report& report) {
+  each_container(*in.job.pod, [&](const Node& container) {
+    const Node* image = container.find("image");
+    if (!container.is_object() || (image != nullptr && !(image->is_null() || image->text.empty()))) return;
+    report.at(image == nullptr ? container : *image, {"has a container without an image"}).fix = "name its image";
+  });
+  const Node* containers = in.job.pod->find("containers");
+  if (kubernetes_table(in.job.root()) != "pytorch-job" || containers == nullptr || !containers->is_array()) return;
+  std::string others;
+  for (const Node& container : containers->items) {
+    const std::string name = member_text(container, {"name"});
+    if (name == "pytorch" || is_unknown_text(name)) return;
+    others += (others.empty() ? "" : ", ") + quote(name);
+  }
+  if (others.empty()) return;
+  const Node& first = containers->items.front();
+  const Node* name = first.find("name");
+  Finding& finding =
+      report.at(name == nullptr ? first : *name,
+                {fmt::format("has no container of the name pytorch, which the operator looks for, but {}", others)});
+  finding.fix = "name the container that trains pytorch";
+  finding.source = "kubeflow/training-operator v1.9.0, pkg/webhooks/pytorch/pytorchjob_webhook.go";
+}
+
 void refused_manifest(const CheckInput& in, Report& report) {
   if (in.job.name && !is_object_name(*in.job.name)) {
     report.at(in.job.name, {"is named " + quote(*in.job.name) + ": small letters, digits and inner hyphens alone"})
@@ -207,8 +271,12 @@ void refused_manifest(const CheckInput& in, Report& report) {
   }
   if (in.job.pod == nullptr) return;
   each_container(*in.job.pod, [&](const Node& container) {
-    if (const Node* resources = container.find("resources")) uneven_devices(*resources, report);
+    if (const Node* resources = container.find("resources")) {
+      uneven_devices(*resources, report);
+      wrong_quantities(*resources, report);
+    }
   });
+  containers_to_start(in, report);
   mounts_without_volume(*in.job.pod, report);
 }
 
@@ -234,9 +302,11 @@ constexpr Rule kHyperpodRules[] = {
      kOperator, kHyperpodJob, Need::Nothing, pod_without_efa},
     {"C236", Severity::Error, "Manifest that Kubernetes refuses",
      "a name has other characters than Kubernetes takes, devices are requested in part, without a limit or with "
-     "another, or a volume that is mounted is not there",
+     "another, what is asked for is no quantity, a container has no image (of a PyTorchJob: none is named pytorch), or "
+     "a volume that is mounted is not there",
      "the manifest {}", "Kubernetes makes no object of it until it is as it should be",
-     "Kubernetes documentation, names, extended resources, volumes", kHyperpodJob, Need::Nothing, refused_manifest},
+     "Kubernetes documentation, names, extended resources, quantities, containers, volumes", kHyperpodJob,
+     Need::Nothing, refused_manifest},
     {"C231", Severity::Warning, "Untried way to recover", "AWS validated the way to recover on other types",
      "{} was validated on {} alone", "try a failure before you count on it", kFeatures, kStanding, Need::Nothing,
      unproven},

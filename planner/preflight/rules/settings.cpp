@@ -8,6 +8,7 @@
 
 #include "base/words.hpp"
 #include "catalogs/framework_settings.hpp"
+#include "planner/preflight/fields.hpp"
 #include "planner/preflight/nemo_rl_configuration.hpp"
 #include "planner/preflight/recipe_schema.hpp"
 #include "planner/preflight/rules/setting_values.hpp"
@@ -19,7 +20,9 @@ namespace {
 
 using Type = FrameworkSetting::Type;
 
-const FrameworkTable* table_of(const Job& job) { return framework_table(to_string(job.kind)); }
+const FrameworkTable* table_of(const Job& job) {
+  return framework_table(job.kind == JobKind::HyperpodJob ? kubernetes_table(job.root()) : to_string(job.kind));
+}
 
 std::string underscored(std::string name) {
   std::replace(name.begin(), name.end(), '-', '_');
@@ -190,9 +193,6 @@ void each_object(const Place& place, const std::function<void(const Place&)>& vi
 }
 
 void each_object(const CheckInput& in, const std::function<void(const Place&)>& visit) {
-  // Of Kubernetes' objects one alone has a table.
-  const Node* object = in.job.kind == JobKind::HyperpodJob ? in.job.root().find("kind") : nullptr;
-  if (object != nullptr && object->text == "PyTorchJob") return;
   const FrameworkTable* table = table_of(in.job);
   const SettingSection* root = table == nullptr ? nullptr : root_section(*table, in.job);
   if (root != nullptr) each_object({*table, *root, in.job.root(), variant_of(*table, in.job)}, visit);
