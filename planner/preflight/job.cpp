@@ -12,7 +12,6 @@
 #include "planner/preflight/fields.hpp"
 #include "planner/preflight/job_command.hpp"
 #include "planner/preflight/nemo_rl_configuration.hpp"
-#include "planner/preflight/torchrun_options.hpp"
 #include "planner/preflight/verl_configuration.hpp"
 
 namespace smplan {
@@ -35,7 +34,7 @@ constexpr std::array<KindNames, kJobKindCount> kKinds = {{
     {JobKind::Megatron, "megatron", "Megatron arguments", read_megatron},
     {JobKind::TorchTitan, "torchtitan", "a TorchTitan configuration", read_torchtitan},
     {JobKind::Smp, "smp", "parameters of the model-parallel library", read_smp},
-    {JobKind::Torchrun, "torchrun", "a script that starts torchrun", read_torchrun},
+    {JobKind::Torchrun, "torchrun", "a script that starts torchrun or deepspeed", read_torchrun},
     {JobKind::Axolotl, "axolotl", "an axolotl configuration", read_axolotl},
     {JobKind::LlamaFactory, "llama-factory", "a LLaMA-Factory configuration", read_llama_factory},
     {JobKind::Torchtune, "torchtune", "a torchtune configuration", read_torchtune},
@@ -326,6 +325,12 @@ bool starts_megatron(const Node& arguments) {
   return pretrains(arguments) || (enough && 2 * static_cast<std::size_t>(known) >= arguments.items.size());
 }
 
+/// The launcher of DeepSpeed, with a script that is nobody's else.
+bool starts_deepspeed(const Node& arguments) {
+  const std::vector<std::string_view> program = words_of(arguments.text);
+  return std::find(program.begin(), program.end(), "deepspeed") != program.end();
+}
+
 Job job_from(JobKind kind, const std::string& name, Node document) {
   Job job;
   job.kind = kind;
@@ -394,7 +399,8 @@ std::optional<JobKind> detect_kind(const Node& document, Syntax syntax) {
     if (starts_torchrun(document)) return JobKind::Torchrun;
     if (starts_llama_factory(document)) return JobKind::LlamaFactory;
     if (starts_trainer(document)) return JobKind::Trl;
-    return starts_megatron(document) ? std::optional(JobKind::Megatron) : std::nullopt;
+    if (starts_megatron(document)) return JobKind::Megatron;
+    return starts_deepspeed(document) ? std::optional(JobKind::Torchrun) : std::nullopt;
   }
   const Node* class_name = document.find("class");
   if (class_name != nullptr && class_name->text.ends_with("Trainer")) return JobKind::ModelTrainer;
@@ -469,7 +475,7 @@ Result<Job> read_job(std::string_view text, std::string_view file, std::optional
     read_job_command(job.root(), job.root().where, job.command);
     read_script_lines(text, job);
     const Result<std::vector<ShellWord>> script = split_words(text, name);
-    if (script) job.torchrun_options = torchrun_options(*script, "");
+    if (script) job.launches = launches_of(*script, "");
   }
   return job;
 }

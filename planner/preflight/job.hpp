@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "catalogs/execution.hpp"
+#include "planner/preflight/launcher_options.hpp"
 #include "planner/preflight/node.hpp"
 
 namespace smplan {
@@ -263,7 +264,7 @@ struct Job {
   JobStrategy strategy;
   JobElastic elastic;
   JobCommand command;
-  std::vector<Node> torchrun_options;  ///< of every torchrun that the job starts, those before its script
+  LauncherCalls launches;  ///< of its command, or of the script
   JobSlurm slurm;
   Count spares;           ///< instances that HyperPod holds for a failure
   Switch checkpointless;  ///< recovers from a replica's memory

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "planner/preflight/fields.hpp"
-#include "planner/preflight/torchrun_options.hpp"
 
 namespace smplan {
 namespace {
@@ -131,7 +130,7 @@ void read_job_command(const Node& words, const Where& where, JobCommand& command
   if (!where.path.empty()) command.processes.where = where;
 }
 
-void read_torchrun_options(const Node* command, const Node* args, Job& job) {
+void read_launches(const Node* command, const Node* args, Job& job) {
   std::vector<ShellWord> words;
   std::string list;
   for (const Node* part : {command, args}) {
@@ -143,15 +142,14 @@ void read_torchrun_options(const Node* command, const Node* args, Job& job) {
     }
     for (const Node& word : part->items) words.push_back({word.text, word.where.line, false, true, true});
   }
-  std::vector<Node> options = torchrun_options(words, list);
-  job.torchrun_options.insert(job.torchrun_options.end(), options.begin(), options.end());
+  job.launches = launches_of(words, list);
 }
 
 void read_container_command(const Node* command, const Node* args, Job& job) {
   if (command == nullptr && args == nullptr) return;
   const Result<Node> words = words_of(command, args, job.file);
   if (words) read_job_command(*words, (args != nullptr ? args : command)->where, job.command);
-  read_torchrun_options(command, args, job);
+  read_launches(command, args, job);
 }
 
 void read_script_lines(std::string_view text, Job& job) {

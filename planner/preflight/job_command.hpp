@@ -14,8 +14,8 @@ Result<Node> words_of(const Node* command, const Node* args, const std::string& 
 /// What torchrun or hyperpodrun is told, from a command's tree of options; nothing where the command starts neither.
 void read_job_command(const Node& words, const Where& where, JobCommand& command);
 
-/// The options of torchrun among a container's words.
-void read_torchrun_options(const Node* command, const Node* args, Job& job);
+/// The launchers that a container's words start.
+void read_launches(const Node* command, const Node* args, Job& job);
 
 /// The commands of a job that is submitted with its container's command and arguments.
 void read_container_command(const Node* command, const Node* args, Job& job);

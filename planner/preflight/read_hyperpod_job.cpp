@@ -39,7 +39,7 @@ const Node* member(const Node* object, std::string_view name) {
 }
 
 void read_command(const Node& container, Job& job) {
-  read_torchrun_options(container.find("command"), container.find("args"), job);
+  read_launches(container.find("command"), container.find("args"), job);
   const Result<Node> words = words_of(container.find("command"), container.find("args"), job.file);
   if (!words || !words->is_object()) return;
   job.launcher.stated = true;

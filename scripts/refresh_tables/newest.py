@@ -11,10 +11,12 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 # What is read, and the packages that it stands in. Megatron-LM's arguments are in no package, nor is NeMo-RL.
 PACKAGES = {
     "deepspeed": ("deepspeed",),
+    "deepspeed-launch": ("deepspeed",),
     "sagemaker": ("botocore",),
     # The tables of versions are those of SDK 2; the trainers and the registries are of the packages of SDK 3.
     "sdk": ("sagemaker<3", "sagemaker-core", "sagemaker-train"),
     "accelerate": ("accelerate",),
+    "accelerate-launch": ("accelerate",),
     # 0.3 has no TOML: its configurations are Python functions.
     "torchtitan": ("torchtitan<0.3",),
     "trl": ("trl", "transformers"),
@@ -28,8 +30,10 @@ PACKAGES = {
 }
 # Where the modules are that a reader imports beside its library, the best place first: scripts/training, scripts/oracles.
 PLACES = {"sagemaker": ("oracles/sdk_v3", "oracles/sdk_v2"), "accelerate": ("oracles/accelerate", "training"),
+          "accelerate-launch": ("oracles/accelerate", "training"),
           "axolotl": ("oracles/axolotl",), "hyperpod-job": ("oracles/hyperpod",), "torchtune": ("oracles/accelerate", "training"),
-          "deepspeed": ("training", "oracles/deepspeed_newest"), "verl": ("oracles/verl",)}
+          "deepspeed": ("training", "oracles/deepspeed_newest"),
+          "deepspeed-launch": ("training", "oracles/deepspeed_newest"), "verl": ("oracles/verl",)}
 
 
 # What pip says where there is no way to the index.

@@ -6,9 +6,8 @@ import importlib.metadata
 import inspect
 import re
 
-from refresh_tables.table import Section, Table
-
-KINDS = {int: "integer", float: "number", str: "string"}
+from refresh_tables.launchers import options_of
+from refresh_tables.table import Table
 
 
 def refused(function, *words) -> bool:
@@ -65,18 +64,9 @@ def others(run) -> dict:
 def read() -> Table:
     from torch.distributed import run
 
-    section = Section("", "argparse", "refused")
-    asked, told = limits(run), others(run)
-    for action in run.get_args_parser()._actions:
-        names = [name.removeprefix("--") for name in action.option_strings]
-        long = [name for name in names if not name.startswith("-")]
-        if not long:
-            continue
-        flag = action.nargs == 0
-        row = {"types": ["boolean"] if flag else [KINDS.get(action.type, "string")], "values": action.choices or [],
-               "nargs": "none" if flag else None}
-        section.add(long[0], also=[name for name in names if name != long[0]],
-                    **{**row, **told.get(long[0], {}), **asked.get(long[0], {})})
+    told = others(run)
+    for name, row in limits(run).items():
+        told[name] = {**told.get(name, {}), **row}
     version = re.match(r"[\d.]+", importlib.metadata.version("torch")).group()
     return Table("torchrun", version, f"PyTorch {version}, torch/distributed/run.py and elastic/agent/server/api.py",
-                 [section])
+                 [options_of(run.get_args_parser(), told)])

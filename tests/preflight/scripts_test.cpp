@@ -132,6 +132,23 @@ TEST(Script, HasNoArgumentsInATest) {
   EXPECT_THAT(told(job, "C234"), IsEmpty());
 }
 
+TEST(Script, DoesNotOwnTheOptionsBeforeIt) {
+  const std::string megatron =
+      "pretrain_gpt.py --num-layers 2 --hidden-size 8 --num-attention-heads 2 --seq-length 8 --mine 1\n";
+  const std::string trainer = "train.py --output_dir out --per_device_train_batch_size 1 --mine 1\n";
+  const std::string array = "OPTIONS=(\n  --container-image a.sqsh\n)\n";
+  for (const std::string& command :
+       {"srun --container-image a.sqsh --gres=gpu:8 python " + megatron,
+        "srun --container-image a.sqsh --gres=gpu:8 python " + trainer,
+        "mpirun --hostfile h --allow-run-as-root python -u " + megatron, "deepspeed --num_gpus 8 " + trainer,
+        array + "srun ${OPTIONS[@]} torchrun --nproc_per_node 8 " + megatron,
+        "accelerate launch --num_processes 8 --mixed_precision bf16 --rdzv_backend c10d " + trainer}) {
+    const Job job = script("#!/bin/bash\n" + command);
+    EXPECT_THAT(told(job, "C159"), ElementsAre(HasSubstr("'mine'"))) << command;
+    EXPECT_THAT(told(job, "C164"), IsEmpty()) << command;
+  }
+}
+
 TEST(Nodes, ThatDoNotMeetAreTold) {
   const auto of = [](const std::string& options, const std::string& start = "srun ", const std::string& lines = "") {
     return told(script("#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --gpus-per-node=8\nexport A=1\n" + lines + start +
@@ -155,12 +172,14 @@ TEST(Nodes, ThatDoNotMeetAreTold) {
 }
 
 TEST(Kind, IsNotGuessedByAWordThatOthersHave) {
-  for (const char* text : {"#!/bin/bash\nsrun --mpi=pmix all_reduce_perf --minbytes 8 --maxbytes 1G --stepfactor 2\n",
-                           "deepspeed finetune.py --deepspeed --num-layers 2 --hidden-size 8 --micro-batch-size 1\n"}) {
-    const Result<Job> job = read_job(text, "run.sh", std::nullopt);
-    ASSERT_FALSE(job) << text;
-    EXPECT_EQ(job.error().front().code, "unknown-kind") << text;
-  }
+  const Result<Job> none =
+      read_job("#!/bin/bash\nsrun --mpi=pmix all_reduce_perf --minbytes 8 --maxbytes 1G --stepfactor 2\n", "run.sh",
+               std::nullopt);
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().front().code, "unknown-kind");
+  EXPECT_EQ(script("deepspeed finetune.py --deepspeed --num-layers 2 --hidden-size 8 --micro-batch-size 1\n").kind,
+            JobKind::Torchrun)
+      << "its launcher is checked, and nothing of Megatron's";
   for (const char* text : {"compute:\n  replicas: 2\nslurm: {}\n", "model: gpt2\npeft_config: {}\n"}) {
     EXPECT_FALSE(read_job(text, "values.yaml", std::nullopt)) << text;
   }

@@ -8,6 +8,7 @@
 #include "catalogs/framework_settings.hpp"
 #include "catalogs/setting_combinations.hpp"
 #include "planner/preflight/recipe_schema.hpp"
+#include "planner/preflight/rules/combinations.hpp"
 #include "planner/preflight/rules/settings.hpp"
 #include "planner/preflight/rules/tools.hpp"
 #include "planner/preflight/verl_configuration.hpp"
@@ -166,19 +167,19 @@ std::string dotted(const Node& setting) {
   return path;
 }
 
-void judge(Reading in, const FrameworkCombinations& known, const SettingCombination& row, Report& report) {
-  for (in.entry = 0; in.entry < in.entries; ++in.entry) {
-    if (!is_broken(in, row)) continue;
-    const Node* at = nullptr;
-    for (const SettingCondition& c : row.when) {
-      if (at == nullptr) at = first_of(in, c.settings);
+std::vector<BrokenCombination> broken_of(const FrameworkCombinations& known, Reading in) {
+  std::vector<BrokenCombination> broken;
+  for (const SettingCombination& row : known.rows) {
+    for (in.entry = 0, in.entries = 1; in.entry < in.entries; ++in.entry) {
+      if (!is_broken(in, row)) continue;
+      const Node* at = nullptr;
+      for (const SettingCondition& c : row.when) {
+        if (at == nullptr) at = first_of(in, c.settings);
+      }
+      broken.push_back({&row, at});
     }
-    const Node& place = at == nullptr ? in.root : *at;
-    Finding& finding = report.at(place, {at == nullptr ? row.when.front().settings.front() : dotted(*at), row.says});
-    finding.fix = row.fix;
-    finding.source = known.source;
-    if (row.warns) finding.severity = Severity::Warning;
   }
+  return broken;
 }
 
 /// The part of a HyperPod recipe that its image hands on to verl; nullptr where it has none.
@@ -193,9 +194,13 @@ void judge(const Node& root, std::string_view framework, bool open, bool older, 
   const bool verl = framework == "verl";
   if (known == nullptr || (verl && !verl_configuration(root).validated)) return;
   const bool whole = verl && root.plus < 0 && verl_configuration(root).whole;
-  const Reading in{root, framework_table(framework), open, whole};
-  for (const SettingCombination& row : known->rows) {
-    if (!older || !row.warns) judge(in, *known, row, report);
+  for (const auto& [row, at] : broken_of(*known, {root, framework_table(framework), open, whole})) {
+    if (older && row->warns) continue;
+    Finding& finding = report.at(at == nullptr ? root : *at,
+                                 {at == nullptr ? row->when.front().settings.front() : dotted(*at), row->says});
+    finding.fix = row->fix;
+    finding.source = known->source;
+    if (row->warns) finding.severity = Severity::Warning;
   }
 }
 
@@ -214,6 +219,10 @@ constexpr Rule kCombinationsRules[] = {
 };
 
 }  // namespace
+
+std::vector<BrokenCombination> broken_combinations(const FrameworkCombinations& known, const Node& settings) {
+  return broken_of(known, {settings, framework_table(known.framework), settings.open});
+}
 
 std::span<const Rule> combination_rules() { return kCombinationsRules; }
 

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include "catalogs/framework_settings.hpp"
+#include "catalogs/setting_combinations.hpp"
+#include "planner/preflight/rules/combinations.hpp"
 #include "planner/preflight/rules/setting_values.hpp"
 #include "planner/preflight/rules/smddp.hpp"
 #include "planner/preflight/rules/smp.hpp"
@@ -330,13 +332,15 @@ void command_beside_job(const CheckInput& in, Report& report) {
 
 /// An option of torchrun, however it is spelled; nullptr without it.
 const Node* torchrun_option(const Job& job, std::string_view name) {
-  const auto same = [&](const Node& option) {
-    std::string key = option.key;
-    std::replace(key.begin(), key.end(), '_', '-');
-    return key == name;
-  };
-  const auto found = std::find_if(job.torchrun_options.begin(), job.torchrun_options.end(), same);
-  return found == job.torchrun_options.end() ? nullptr : &*found;
+  for (const LauncherCall& launch : job.launches.all) {
+    if (launch.launcher != "torchrun") continue;
+    for (const Node& option : launch.options.items) {
+      std::string key = option.key;
+      std::replace(key.begin(), key.end(), '_', '-');
+      if (key == name) return &option;
+    }
+  }
+  return nullptr;
 }
 
 bool is_this_machine(std::string_view address) {
@@ -377,35 +381,50 @@ void nodes_apart(const CheckInput& in, Report& report) {
 
 std::string spelled_option(const std::string& name) { return (name.starts_with('-') ? "" : "--") + name; }
 
-void unknown_torchrun_option(const Node& option, const SettingSection& section, Report& report) {
+void unknown_option(const LauncherCall& launch, const Node& option, const SettingSection& section, Report& report) {
   std::vector<std::string> known;
   for (const FrameworkSetting& setting : section.settings) {
     known.push_back(setting.name);
     known.insert(known.end(), setting.also.begin(), setting.also.end());
   }
-  Finding& finding = report.at(option, {spelled_option(option.key), "is none of its options"});
+  Finding& finding =
+      report.at(option, {std::string(launch.title), spelled_option(option.key), "is none of its options"});
   const auto near = nearest_names(option.key, known, 1);
   if (!near.empty()) finding.fix = "did you mean " + spelled_option(near.front()) + "?";
 }
 
-void judge_torchrun_options(const CheckInput& in, Report& report) {
-  if (in.job.torchrun_options.empty()) return;
-  const FrameworkTable& table = *framework_table("torchrun");
+void judge_options(const LauncherCall& launch, Report& report) {
+  const FrameworkTable& table = *framework_table(launch.launcher);
   const SettingSection& section = *table.find("");
-  for (const Node& option : in.job.torchrun_options) {
+  for (const Node& option : launch.options.items) {
     const FrameworkSetting* setting = section.find(option.key);
     if (setting == nullptr) {
-      unknown_torchrun_option(option, section, report);
+      unknown_option(launch, option, section, report);
       continue;
     }
     if (option.text.find_first_of("$`") != std::string::npos) continue;  // the shell fills it in
     const auto fault = value_fault(option, *setting, section, true);
     if (!fault) continue;
     const std::string is = option.is_string() ? ", is " + shown_value(option) : std::string();
-    Finding& finding = report.at(option, {spelled_option(option.key), "must be " + fault->expected + is});
+    Finding& finding =
+        report.at(option, {std::string(launch.title), spelled_option(option.key), "must be " + fault->expected + is});
     finding.severity = fault->severity;
     finding.fix = fault->fix.empty() ? "write " + fault->expected : fault->fix;
     finding.source = table.source;
+  }
+}
+
+void options_of_launchers(const CheckInput& in, Report& report) {
+  for (const LauncherCall& launch : in.job.launches.all) {
+    judge_options(launch, report);
+    const FrameworkCombinations* known = framework_combinations(launch.launcher);
+    if (known == nullptr) continue;
+    for (const BrokenCombination& broken : broken_combinations(*known, launch.options)) {
+      const Node& option = broken.at == nullptr ? launch.options : *broken.at;
+      Finding& finding = report.at(option, {std::string(launch.title), spelled_option(option.key), broken.row->says});
+      finding.fix = broken.row->fix;
+      finding.source = known->source;
+    }
   }
 }
 
@@ -491,12 +510,14 @@ constexpr Rule kLauncherRules[] = {
      "accelerators or shows, or Slurm starts several of it a node",
      "{} {}, and {}", "give both the same numbers", "PyTorch documentation, torchrun; Slurm documentation, sbatch",
      kAnyKind, Need::Nothing, command_beside_job},
-    {"C240", Severity::Error, "Option of torchrun",
-     "a job starts torchrun with an option before its script that torchrun does not have, or with a value that it "
-     "refuses (a warning of a word that a plugin may bring)",
-     "torchrun's {} {}", "delete it, or write it behind the script if it is the script's",
-     "catalogs/data/frameworks/torchrun.json, read by scripts/refresh", kAnyKind, Need::Nothing,
-     judge_torchrun_options},
+    {"C240", Severity::Error, "Option of a launcher",
+     "a job starts torchrun, `accelerate launch` or `deepspeed` with an option before its script that the launcher "
+     "does "
+     "not have, with a value that it refuses (a warning of a word that a plugin may bring), or with options that it "
+     "refuses together",
+     "{}'s {} {}", "delete it, or write it behind the script if it is the script's",
+     "catalogs/data/frameworks, read by scripts/refresh; catalogs/data/combinations", kAnyKind, Need::Nothing,
+     options_of_launchers},
     {"C245", Severity::Error, "Nodes that do not meet",
      "a Slurm directive stands behind the first command (a warning), or several nodes do not find each other: the "
      "script starts "

@@ -209,8 +209,17 @@ void each_known(const Place& place, const VisitSetting& visit) {
   }
 }
 
+/// An option of a launcher's in the same command line, which a rule of its own judges.
+bool is_before_script(const Job& job, const Node& member) {
+  return job.launches.before_script.contains({member.key, member.where.line});
+}
+
 void each_setting(const CheckInput& in, const VisitSetting& visit) {
-  each_object(in, [&](const Place& place) { each_known(place, visit); });
+  each_object(in, [&](const Place& place) {
+    each_known(place, [&](const Place& around, const Node& member, const FrameworkSetting& setting) {
+      if (!is_before_script(in.job, member)) visit(around, member, setting);
+    });
+  });
 }
 
 /// The same of the part of a HyperPod recipe that its image hands on to verl. The image's verl may have more settings
@@ -225,15 +234,6 @@ void each_setting_of_verl(const CheckInput& in, const VisitSetting& visit) {
   if (found.name.empty() || root == nullptr) return;
   const std::string variant = found.name + (found.engine.empty() ? "" : "/" + found.engine);
   each_object({*table, *root, *part, variant}, [&](const Place& place) { each_known(place, visit); });
-}
-
-/// An option of torchrun's in the same command line, which a rule of its own judges.
-bool is_of_torchrun(const Job& job, const Node& member) {
-  return std::any_of(job.torchrun_options.begin(), job.torchrun_options.end(), [&](const Node& option) {
-    std::string name = option.key;
-    std::replace(name.begin(), name.end(), '_', '-');
-    return name == member.key && option.where.line == member.where.line;
-  });
 }
 
 /// Settings that a rule of their own reports, so that a fault is said once.
@@ -406,9 +406,7 @@ bool misspells_absent(const std::string& name, const Place& place) {
 }
 
 /// A member of TorchTitan's that a module of the user's own may bring.
-bool is_extended(const Job& job) {
-  if (job.kind != JobKind::TorchTitan) return false;
-  const Node& root = job.root();
+bool is_extended(const Node& root) {
   return root.at({"experimental", "custom_args_module"}) || root.at({"job", "custom_config_module"});
 }
 
@@ -497,8 +495,7 @@ bool is_wrong_sign(const Node& member) {
 }  // namespace
 
 void unknown_settings(const CheckInput& in, Report& report) {
-  if (is_extended(in.job)) return;
-  each_object(in, [&](const Place& place) {
+  const auto visit = [&](const Place& place) {
     const bool whole = place.section.path.empty() || is_command(place.section, place.table);
     const SettingSection* launcher = whole ? place.table.find("launcher") : nullptr;
     const bool options = is_command_line(in);
@@ -507,14 +504,14 @@ void unknown_settings(const CheckInput& in, Report& report) {
     for (const Node& member : place.object.items) {
       const FrameworkSetting* setting = nullptr;
       const std::string name = key_of(place.section, member, setting);
-      if (setting != nullptr || is_of_launcher(member.key, launcher) || is_of_torchrun(in.job, member)) continue;
+      if (setting != nullptr || is_of_launcher(member.key, launcher) || is_before_script(in.job, member)) continue;
       if (is_of_older_version(place, name) || (options && is_abbreviated(place, name))) continue;
       if (has_overrides(in.job) && (member.plus < 0 || lacks_plus(place, member))) continue;
       if (place.table.framework == "verl" && is_of_hydra(place, member)) continue;
       if (member.malformed || is_wrong_sign(member) || (member.key == "defaults" && place.object.where.path.empty()))
         continue;
       // Whole sections may come with --job.custom_config_module on the command line.
-      const bool section = place.section.path.empty() && in.job.kind == JobKind::TorchTitan && member.is_object();
+      const bool section = place.section.path.empty() && place.table.framework == "torchtitan" && member.is_object();
       if (section && slip_of(name, names_of(place.section)).empty() && !misspells_absent(name, place)) continue;
       const bool open = has_one_of(in.job.root(), place.section.open_when);
       if (open && slip_of(name, names_of(place.section)).empty()) continue;
@@ -525,7 +522,8 @@ void unknown_settings(const CheckInput& in, Report& report) {
       }
       unknown_member(place, member, name, report);
     }
-  });
+  };
+  if (in.job.kind != JobKind::TorchTitan || !is_extended(in.job.root())) each_object(in, visit);
 }
 
 namespace {
@@ -668,7 +666,7 @@ void wrong_settings(const CheckInput& in, Report& report) {
     if (is_off(place) && (place.inside_off || known.name != place.section.off)) return;
     if (has_own_rule(place.section, known) || has_one_of(in.job.root(), known.unless)) return;
     if (chooses_part(place, member, known) || member.removed || member.malformed) return;
-    if (is_of_torchrun(in.job, member)) return;
+    if (is_before_script(in.job, member)) return;
     FrameworkSetting setting = known;
     if (own_words) setting.values.clear();
     unknown_component(place, member, setting, report);

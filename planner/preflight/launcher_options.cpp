@@ -1,4 +1,4 @@
-#include "planner/preflight/torchrun_options.hpp"
+#include "planner/preflight/launcher_options.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,9 +11,73 @@
 namespace smplan {
 namespace {
 
-constexpr std::string_view kModule = "torch.distributed.run";
+/// How a launcher is started: by its program, with its action behind it, or by Python, as a module.
+struct LaunchProgram {
+  std::string_view table, title, program, action, module;
+  bool plain;        ///< its program's name is that of a library too: it starts where a program stands
+  bool abbreviates;  ///< it takes the beginning of an option's name
+};
 
-bool is_torchrun(std::string_view word) { return word.substr(word.rfind('/') + 1) == "torchrun" || word == kModule; }
+constexpr LaunchProgram kLaunchPrograms[] = {
+    {"torchrun", "torchrun", "torchrun", "", "torch.distributed.run", false, true},
+    {"accelerate-launch", "accelerate launch", "accelerate", "launch", "accelerate.commands.launch", false, false},
+    {"accelerate-launch", "accelerate launch", "accelerate-launch", "", "", false, false},
+    {"deepspeed-launch", "deepspeed", "deepspeed", "", "deepspeed.launcher.runner", true, true},
+};
+
+std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+template <std::size_t N>
+bool is_one_of(std::string_view word, const std::array<std::string_view, N>& words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+/// Whether a program may stand at that place: at the beginning, or behind one that starts others.
+bool is_program_at(const std::vector<ShellWord>& command, std::size_t at) {
+  static constexpr std::array<std::string_view, 24> kStarters = {
+      "srun",    "mpirun", "mpiexec", "exec",   "nohup",  "time",        "env",     "eval",
+      "numactl", "nsys",   "ncu",     "docker", "sudo",   "uv",          "poetry",  "then",
+      "do",      "else",   "if",      "!",      "podman", "singularity", "timeout", "apptainer"};
+  const std::string& first = command.front().text;
+  return at == 0 || is_one_of(base_name(first), kStarters) || first.starts_with('$') ||
+         first.find('=') != std::string::npos;
+}
+
+/// The launcher that is started at that word, and where its own words begin; nullptr where none is.
+const LaunchProgram* launcher_at(const std::vector<ShellWord>& command, std::size_t at, std::size_t& next) {
+  const std::string& word = command[at].text;
+  for (const LaunchProgram& launcher : kLaunchPrograms) {
+    next = at + 1;
+    if (!launcher.module.empty() && word == launcher.module && at > 0 && command[at - 1].text == "-m") return &launcher;
+    if (base_name(word) != launcher.program || (launcher.plain && !is_program_at(command, at))) continue;
+    if (launcher.action.empty()) return &launcher;
+    if (next < command.size() && command[next].text == launcher.action) {
+      ++next;
+      return &launcher;
+    }
+  }
+  return nullptr;
+}
+
+/// A script or a shell: what stands before it is not its own. The command's size where there is none.
+std::size_t script_in(const std::vector<ShellWord>& command) {
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < command.size(); ++i) {
+    const std::string_view word = command[i].text;
+    const bool module = i > 0 && (command[i - 1].text == "-m" || command[i - 1].text == "--module");
+    if (module && launcher_at(command, i, next) == nullptr) return i;
+    if (word.starts_with('-')) continue;
+    const std::string_view name = base_name(word);
+    if (name.ends_with(".py") || name.ends_with(".sh") || (i > 0 && (name == "bash" || name == "sh"))) return i;
+  }
+  return command.size();
+}
+
+std::string hyphened(std::string_view name) {
+  std::string out(name);
+  std::replace(out.begin(), out.end(), '_', '-');
+  return out;
+}
 
 /// `--name`, `-x`; a negative number is none.
 bool is_any_option(std::string_view word) {
@@ -39,14 +103,14 @@ bool is_cut_command(std::string_view text) {
 /// The options between the launcher and its script.
 class OptionReader {
  public:
-  OptionReader(const SettingSection& known, const std::string& list, std::vector<Node>& out)
-      : known_(known), list_(list), out_(out) {}
+  OptionReader(const SettingSection& known, bool abbreviates, const std::string& list, std::vector<Node>& out)
+      : known_(known), abbreviates_(abbreviates), list_(list), out_(out) {}
 
-  void read(const std::vector<ShellWord>& words, std::size_t next) {
-    constexpr std::size_t kMost = 1000;  // a hostile file may have a hundred thousand
-    for (; next < words.size() && is_any_option(words[next].text) && out_.size() < kMost; ++next) {
+  /// Whether all of them are there: what a variable brings that is not known may be more.
+  bool read(const std::vector<ShellWord>& words, std::size_t next, std::size_t most) {
+    for (; next < words.size() && is_any_option(words[next].text) && out_.size() < most; ++next) {
       const ShellWord& word = words[next];
-      if (is_cut_command(word.text)) return;
+      if (is_cut_command(word.text)) return false;
       Node option = option_of(word);
       const bool valued = option.is_string();
       if (!valued && next + 1 < words.size() && takes_value(option.key) && !is_any_option(words[next + 1].text)) {
@@ -60,8 +124,9 @@ class OptionReader {
       }
       const bool cut = is_cut_command(option.text);
       if (!is_abbreviated(option.key)) out_.push_back(std::move(option));
-      if (cut) return;
+      if (cut) return false;
     }
+    return next == words.size() || words[next].text.find('$') == std::string::npos;
   }
 
  private:
@@ -91,13 +156,16 @@ class OptionReader {
 
   /// argparse takes the beginning of a name for it, where it is that of one alone: newer Pythons count spellings once.
   [[nodiscard]] bool is_abbreviated(const std::string& name) const {
-    return !is_known(name) && std::any_of(known_.settings.begin(), known_.settings.end(), [&](const auto& setting) {
-      return setting.name.starts_with(name) || std::any_of(setting.also.begin(), setting.also.end(),
-                                                           [&](const auto& one) { return one.starts_with(name); });
-    });
+    return abbreviates_ && !is_known(name) &&
+           std::any_of(known_.settings.begin(), known_.settings.end(), [&](const auto& setting) {
+             return setting.name.starts_with(name) ||
+                    std::any_of(setting.also.begin(), setting.also.end(),
+                                [&](const auto& one) { return one.starts_with(name); });
+           });
   }
 
   const SettingSection& known_;
+  bool abbreviates_;
   const std::string& list_;
   std::vector<Node>& out_;
 };
@@ -105,7 +173,7 @@ class OptionReader {
 /// The words of a script, command by command, with the variables and arrays that it sets before.
 class CommandReader {
  public:
-  explicit CommandReader(OptionReader reader) : reader_(reader) {}
+  CommandReader(const std::string& list, LauncherCalls& out) : list_(list), out_(out) {}
 
   void read(const std::vector<ShellWord>& words, int depth = 0) {
     std::vector<ShellWord> command;
@@ -193,9 +261,11 @@ class CommandReader {
   void finish(const std::vector<ShellWord>& command, int depth) {
     constexpr int kDeepest = 4;
     static constexpr std::array<std::string_view, 2> kTell = {"echo", "printf"};
-    if (command.empty() || std::find(kTell.begin(), kTell.end(), command.front().text) != kTell.end()) return;
+    if (command.empty() || is_one_of(command.front().text, kTell)) return;
+    take_script(command);
+    std::size_t next = 0;
     for (std::size_t i = 0; i < command.size(); ++i) {
-      if (is_torchrun(command[i].text)) return reader_.read(command, i + 1);
+      if (const LaunchProgram* launcher = launcher_at(command, i, next)) return take_launch(*launcher, command, next);
       if (i == 0 || depth == kDeepest || !takes_script(command[i - 1].text)) continue;
       Result<std::vector<ShellWord>> inner = split_words(command[i].text, "");
       if (!inner) continue;
@@ -204,7 +274,42 @@ class CommandReader {
     }
   }
 
-  OptionReader reader_;
+  void take_launch(const LaunchProgram& launcher, const std::vector<ShellWord>& command, std::size_t next) {
+    const FrameworkTable* table = framework_table(launcher.table);
+    const SettingSection* known = table == nullptr ? nullptr : table->find("");
+    if (known == nullptr) return;
+    LauncherCall launch{launcher.table, launcher.title, {}};
+    launch.options.kind = Node::Kind::Object;
+    OptionReader reader(*known, launcher.abbreviates, list_, launch.options.items);
+    launch.options.open = !reader.read(command, next, options_left_);
+    options_left_ -= launch.options.items.size();
+    if (!launch.options.items.empty()) out_.all.push_back(std::move(launch));
+  }
+
+  /// Which of its command's options are not the script's.
+  void take_script(const std::vector<ShellWord>& command) {
+    const std::size_t script = script_in(command);
+    if (script == command.size()) return;
+    std::set<std::string> own;
+    for (std::size_t i = script + 1; i < command.size(); ++i) {
+      if (is_option(command[i])) own.insert(option_name(command[i]));
+    }
+    for (std::size_t i = 0; i < script; ++i) {
+      if (!is_option(command[i]) || out_.before_script.size() == kMostOptions) continue;
+      std::string name = option_name(command[i]);
+      if (!own.contains(name)) out_.before_script.emplace(std::move(name), command[i].line);
+    }
+  }
+
+  static std::string option_name(const ShellWord& word) {
+    return hyphened(std::string_view(word.text).substr(2, word.text.find('=') - 2));
+  }
+
+  static constexpr std::size_t kMostOptions = 1000;  ///< a hostile file may have a hundred thousand
+
+  const std::string& list_;
+  LauncherCalls& out_;
+  std::size_t options_left_ = kMostOptions;
   Conditions conditions_;
   Variables variables_;
   std::map<std::string, std::vector<ShellWord>> arrays_;
@@ -213,16 +318,10 @@ class CommandReader {
 
 }  // namespace
 
-std::vector<Node> torchrun_options(const std::vector<ShellWord>& words, const std::string& list) {
-  const bool starts = std::any_of(words.begin(), words.end(), [](const ShellWord& word) {
-    return word.text.find("torchrun") != std::string::npos || word.text.find(kModule) != std::string::npos;
-  });
-  std::vector<Node> options;
-  if (!starts) return options;
-  const FrameworkTable* table = framework_table("torchrun");
-  const SettingSection* known = table == nullptr ? nullptr : table->find("");
-  if (known != nullptr) CommandReader({*known, list, options}).read(words);
-  return options;
+LauncherCalls launches_of(const std::vector<ShellWord>& words, const std::string& list) {
+  LauncherCalls launches;
+  CommandReader(list, launches).read(words);
+  return launches;
 }
 
 }  // namespace smplan

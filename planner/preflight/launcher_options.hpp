@@ -1,0 +1,31 @@
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "planner/preflight/node.hpp"
+#include "planner/preflight/shell_words.hpp"
+
+namespace smplan {
+
+/// A launcher of processes that a job starts.
+struct LauncherCall {
+  std::string_view launcher;  ///< by the name of its table: `torchrun`, `accelerate-launch`
+  std::string_view title;     ///< as a user calls it
+  Node options;  ///< its own, those before its script, by the names that they are written with, without two hyphens
+};
+
+/// What the words of a shell start.
+struct LauncherCalls {
+  std::vector<LauncherCall> all;
+  /// Options before the script of their command, which are none of its own: the name, with hyphens, and the line.
+  std::set<std::pair<std::string, int>> before_script;
+};
+
+/// `list` is where the words stand in a file that is no script; of a script it is empty.
+LauncherCalls launches_of(const std::vector<ShellWord>& words, const std::string& list);
+
+}  // namespace smplan
