@@ -299,10 +299,64 @@ class CommandReader {
       std::string name = option_name(command[i]);
       if (!own.contains(name)) out_.before_script.emplace(std::move(name), command[i].line);
     }
+    if (is_titan(command[script].text)) take_titan(command, script + 1);
   }
 
   static std::string option_name(const ShellWord& word) {
     return hyphened(std::string_view(word.text).substr(2, word.text.find('=') - 2));
+  }
+
+  static bool is_titan(std::string_view script) {
+    return script == "torchtitan.train" || script.ends_with("torchtitan/train.py") ||
+           base_name(script) == "run_train.sh";
+  }
+
+  /// Versions that have a TOML alone: `--parallelism.tensor_parallel_degree 2` is its member.
+  void take_titan(const std::vector<ShellWord>& command, std::size_t next) {
+    const FrameworkTable* table = framework_table("torchtitan");
+    Node settings;
+    settings.kind = Node::Kind::Object;
+    const std::size_t end = std::min(command.size(), next + kMostOptions);
+    for (; table != nullptr && next < end; ++next) {
+      const ShellWord& word = command[next];
+      if (!is_option(word)) continue;
+      std::string name = word.text.substr(2, word.text.find('=') - 2);
+      if (name.find('.') == std::string::npos) continue;
+      std::replace(name.begin(), name.end(), '-', '_');
+      take_member(*table, name, word.line, settings);
+    }
+    const std::string* file = variables_.find("CONFIG_FILE");
+    const bool toml = settings.at({"job", "config_file"}) != nullptr || (file != nullptr && file->ends_with(".toml"));
+    if (toml && !settings.items.empty()) out_.titan = std::move(settings);
+  }
+
+  static void take_member(const FrameworkTable& table, std::string_view name, int line, Node& settings) {
+    Node* node = &settings;
+    std::string section;
+    while (!name.empty()) {
+      const std::size_t dot = std::min(name.find('.'), name.size());
+      std::string key(name.substr(0, dot));
+      name.remove_prefix(std::min(dot + 1, name.size()));
+      const SettingSection* known = table.find(section);
+      if (known == nullptr) return;
+      // A switch has a second name, by which it is off.
+      if (name.empty() && key.starts_with("no_") && known->find(key) == nullptr) key.erase(0, 3);
+      Node* inner = nullptr;
+      for (Node& item : node->items) {
+        if (item.key == key) inner = &item;
+      }
+      if (inner == nullptr) {
+        Node made;
+        made.kind = name.empty() ? Node::Kind::String : Node::Kind::Object;
+        made.where = {pointer_to(node->where.path, key), line};
+        made.key = key;
+        node->items.push_back(std::move(made));
+        inner = &node->items.back();
+      }
+      if (!name.empty() && !inner->is_object()) return;
+      node = inner;
+      section += (section.empty() ? "" : ".") + key;
+    }
   }
 
   static constexpr std::size_t kMostOptions = 1000;  ///< a hostile file may have a hundred thousand

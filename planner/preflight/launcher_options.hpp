@@ -23,6 +23,7 @@ struct LauncherCalls {
   std::vector<LauncherCall> all;
   /// Options before the script of their command, which are none of its own: the name, with hyphens, and the line.
   std::set<std::pair<std::string, int>> before_script;
+  Node titan;  ///< TorchTitan's own settings behind its program, as its TOML has them
 };
 
 /// `list` is where the words stand in a file that is no script; of a script it is empty.

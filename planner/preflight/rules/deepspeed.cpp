@@ -182,8 +182,8 @@ constexpr Rule kDeepspeedRules[] = {
     {"C159", Severity::Error, "Unknown setting",
      "a framework's file or command line has a key that no version of the framework knows (a warning where the "
      "framework drops it, or where the user's script may take it)",
-     "{} is no setting of {}", "delete it", "catalogs/data/frameworks, read by scripts/refresh", kFrameworkFiles,
-     Need::Nothing, unknown_settings},
+     "{} is no setting of {}", "delete it", "catalogs/data/frameworks, read by scripts/refresh",
+     kFrameworkFiles | kTorchrun, Need::Nothing, unknown_settings},
     {"C234", Severity::Error, "Override that Hydra refuses",
      "an override of Hydra's has a plus and the setting is there, or has none and the setting is not; or its grammar "
      "does not take it",

@@ -193,6 +193,7 @@ void each_object(const Place& place, const std::function<void(const Place&)>& vi
 }
 
 void each_object(const CheckInput& in, const std::function<void(const Place&)>& visit) {
+  if (in.job.kind == JobKind::Torchrun) return;  // its launchers have a rule of their own
   const FrameworkTable* table = table_of(in.job);
   const SettingSection* root = table == nullptr ? nullptr : root_section(*table, in.job);
   if (root != nullptr) each_object({*table, *root, in.job.root(), variant_of(*table, in.job)}, visit);
@@ -524,6 +525,11 @@ void unknown_settings(const CheckInput& in, Report& report) {
     }
   };
   if (in.job.kind != JobKind::TorchTitan || !is_extended(in.job.root())) each_object(in, visit);
+  const Node& titan = in.job.launches.titan;
+  const FrameworkTable* table = framework_table("torchtitan");
+  if (table != nullptr && titan.is_object() && !is_extended(titan)) {
+    each_object({*table, *table->find(""), titan, ""}, visit);
+  }
 }
 
 namespace {
