@@ -26,6 +26,7 @@ class Model:
 
     name: str
     family: str
+    model_type: str
     kind: str
     parameters: int
     active_parameters: int

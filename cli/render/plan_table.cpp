@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/figures.hpp"
+#include "base/markdown.hpp"
 #include "models/layers/layers.hpp"
 #include "planner/answer/advice.hpp"
 #include "planner/answer/quotas.hpp"
@@ -267,7 +268,7 @@ std::string plan_markdown(const PlanSet& set) {
   text += '\n';
   while (!rest.empty()) {
     const std::size_t end = rest.find('\n');
-    text += "- " + rest.substr(0, end) + '\n';
+    text += "- " + markdown_text(rest.substr(0, end)) + '\n';
     rest.erase(0, end + 1);
   }
   return text;

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "base/figures.hpp"
+#include "base/markdown.hpp"
 #include "cli/render/plan_table.hpp"
 #include "models/layers/layers.hpp"
 #include "planner/search/constraints.hpp"
@@ -171,7 +172,7 @@ std::string rl_text(const RlRequest& request, const RlPlanSet& set, const Style&
 std::string rl_markdown(const RlRequest& request, const RlPlanSet& set) {
   std::string text = "<!-- smplan -->\n**Target:** " + target(request) + "\n\n**Best:** " +
                      rl_words(request, set.plans.front()) + "\n\n" + render_markdown(ranking(request, set)) + '\n';
-  for (const auto& [label, words] : footing(request, set)) text += "- **" + label + "** " + words + '\n';
+  for (const auto& [label, words] : footing(request, set)) text += "- **" + label + "** " + markdown_text(words) + '\n';
   return text;
 }
 

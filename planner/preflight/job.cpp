@@ -474,9 +474,10 @@ Result<Job> read_job(std::string_view text, std::string_view file, std::optional
   Job job = job_from(*kind, name, std::move(*document));
   if (syntax == Syntax::Arguments) {
     read_job_command(job.root(), job.root().where, job.command);
-    read_script_lines(text, job);
     const Result<std::vector<ShellWord>> script = split_words(text, name);
     if (script) job.launches = launches_of(*script, "");
+    read_launched(job.launches, job.command);
+    read_script_lines(text, job);
   }
   return job;
 }

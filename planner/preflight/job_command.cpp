@@ -152,6 +152,20 @@ void read_container_command(const Node* command, const Node* args, Job& job) {
   read_launches(command, args, job);
 }
 
+void read_launched(const LauncherCalls& launches, JobCommand& command) {
+  const auto is_torchrun = [](const LauncherCall& call) { return call.launcher == "torchrun"; };
+  const auto only = std::find_if(launches.all.begin(), launches.all.end(), is_torchrun);
+  if (!command.program.empty() || std::count_if(launches.all.begin(), launches.all.end(), is_torchrun) != 1) return;
+  command.program = only->title;
+  command.where = only->options.items.front().where;
+  for (const Node& option : only->options.items) {
+    std::string name = option.key;
+    std::replace(name.begin(), name.end(), '_', '-');
+    if (name == "nnodes") read_nodes(&option, {}, command);
+    if (name == "nproc-per-node") command.processes = count_field(&option);
+  }
+}
+
 void read_script_lines(std::string_view text, Job& job) {
   bool seen = false;
   bool& by_srun = job.slurm.by_srun;

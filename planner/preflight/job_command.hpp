@@ -13,6 +13,8 @@ Result<Node> words_of(const Node* command, const Node* args, const std::string& 
 
 /// What torchrun or hyperpodrun is told, from a command's tree of options; nothing where the command starts neither.
 void read_job_command(const Node& words, const Where& where, JobCommand& command);
+/// The same of the only torchrun that a script starts, wherever it stands in its line (`srun -l torchrun`).
+void read_launched(const LauncherCalls& launches, JobCommand& command);
 
 /// The launchers that a container's words start.
 void read_launches(const Node* command, const Node* args, Job& job);

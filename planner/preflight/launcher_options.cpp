@@ -139,6 +139,7 @@ class OptionReader {
     option.key = text.substr(0, end);
     option.kind = Node::Kind::Bool;
     option.truth = true;
+    option.open = word.conditional;
     option.where = {list_.empty() ? pointer_to("", option.key) : list_, word.line};
     if (end < text.size()) {
       option.kind = Node::Kind::String;
@@ -204,6 +205,7 @@ class CommandReader {
     const std::string& head = words[at].text;
     std::vector<ShellWord> entries;
     for (++at; at < words.size() && words[at].text != ")"; ++at) expand(words[at], 0, entries);
+    for (ShellWord& entry : entries) entry.conditional = entry.conditional || conditions_.inside();
     std::vector<ShellWord>& array = arrays_[head.substr(0, head.find_first_of("+="))];
     if (head.find('+') == std::string::npos) array.clear();
     array.insert(array.end(), entries.begin(), entries.end());

@@ -12,9 +12,10 @@ namespace smplan {
 struct ShellWord {
   std::string text;
   int line = 1;
-  bool first = false;    ///< of a command
-  bool quoted = false;   ///< in part at least: it stays one word
-  bool literal = false;  ///< a dollar in it is one
+  bool first = false;        ///< of a command
+  bool quoted = false;       ///< in part at least: it stays one word
+  bool literal = false;      ///< a dollar in it is one
+  bool conditional = false;  ///< a condition decides whether a program gets it
 };
 
 /// Of a variable: letters, digits and underscores.

@@ -310,11 +310,6 @@ class LlamaFactory:
                 words += [f"--{name}", str(value) or " "]
         self.options.parse_known_args(words)
         model, data, training, *_ = self.read(copy.deepcopy(config))
-        method = next((name for name in self.OF_TRAINERS if name in config), "")
-        for name, known in self.OF_TRAINERS.get(method, {}).items():
-            value = getattr(training, name)
-            if not all(word in known for word in (value if isinstance(value, list) else [value])):
-                raise ValueError(f"{name} is none of {known}")
         self.callbacks(training.report_to)
         if data.template is not None and data.template not in self.templates:
             raise ValueError(f"Template {data.template} does not exist.")
@@ -323,7 +318,8 @@ class LlamaFactory:
 
 
 class Torchtune:
-    """torchtune.config.validate, which binds each component's parameters to its signature."""
+    """torchtune.config.validate, which binds each component's parameters to its signature; then the type of a model, which
+    every checkpointer looks up (torchtune/training/checkpointing/_checkpointer.py)."""
 
     def __init__(self):
         stand_in.replace("torchao", "datasets", "kagglehub", "sentencepiece", "tiktoken", "blobfile")
@@ -334,11 +330,17 @@ class Torchtune:
         torch.__version__ = "2.6.0"  # it needs no newer one, and PyTorch has moved what it imports
         from omegaconf import OmegaConf
         from torchtune.config import validate
+        from torchtune.training.checkpointing import ModelType
 
-        self.validate, self.made = validate, OmegaConf.create
+        self.validate, self.made, self.types = validate, OmegaConf.create, ModelType
 
     def judge(self, config: dict) -> None:
         self.validate(self.made(config))
+        checkpointer = config.get("checkpointer")
+        if isinstance(checkpointer, dict) and "_component_" in checkpointer:
+            name = checkpointer.get("model_type")
+            if not isinstance(name, str) or name not in self.types.__members__:
+                raise KeyError(name)
 
 
 class Trl:

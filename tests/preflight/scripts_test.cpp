@@ -149,6 +149,18 @@ TEST(Script, DoesNotOwnTheOptionsBeforeIt) {
   }
 }
 
+TEST(Command, IsReadBehindTheOptionsOfWhatStartsIt) {
+  const std::string head = "#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --ntasks-per-node=1\n#SBATCH --gres=gpu:4\n";
+  const Job job = script(
+      head +
+      "srun --auto-resume=1 -l torchrun --nproc_per_node=8 --nnodes=4 --rdzv_endpoint=$HEAD:1 train.py --lr 1\n");
+  EXPECT_EQ(job.command.program, "torchrun");
+  EXPECT_EQ(job.command.least_nodes.value, 4);
+  EXPECT_EQ(job.command.processes.value, 8);
+  EXPECT_THAT(told(job, "C235"),
+              testing::UnorderedElementsAre(HasSubstr("waits for 4 nodes"), HasSubstr("8 processes a node")));
+}
+
 TEST(Nodes, ThatDoNotMeetAreTold) {
   const auto of = [](const std::string& options, const std::string& start = "srun ", const std::string& lines = "") {
     return told(script("#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --gpus-per-node=8\nexport A=1\n" + lines + start +
@@ -169,6 +181,17 @@ TEST(Nodes, ThatDoNotMeetAreTold) {
   const std::string by_hand =
       "#!/bin/bash\ntorchrun --nnodes=2 --nproc_per_node=8 --node_rank=0 --master_addr=localhost train.py\n";
   EXPECT_THAT(told(script(by_hand), "C245"), IsEmpty()) << "the other node has a script of its own";
+}
+
+TEST(Launcher, HasNoOptionForSureInsideACondition) {
+  const std::string either =
+      "#!/bin/bash\nARGS=()\nif [ $ZERO = 1 ]; then\n  ARGS+=(--use_deepspeed)\nelse\n  ARGS+=(--multi_gpu)\n"
+      "fi\naccelerate launch ${ARGS[@]} --num_processes 8 train.py --output_dir o --model_name_or_path m\n";
+  EXPECT_THAT(told(script(either), "C240"), IsEmpty());
+  const std::string both =
+      "accelerate launch --use_deepspeed --multi_gpu --num_processes 8 train.py --output_dir o --model_name_or_path "
+      "m\n";
+  EXPECT_THAT(told(script(both), "C240"), Not(IsEmpty()));
 }
 
 TEST(Kind, IsNotGuessedByAWordThatOthersHave) {
