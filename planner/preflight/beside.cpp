@@ -184,7 +184,11 @@ void read_entry_point(Job& job) {
   if (source != nullptr && (!source->is_string() || !stays_inside(source->text))) return;
   const fs::path folder = fs::path(job.file).parent_path() / (source == nullptr ? "" : source->text);
   std::error_code none;
-  if (!fs::is_regular_file(folder / *job.entry_point, none)) return;
+  if (!fs::is_regular_file(folder / *job.entry_point, none)) {
+    const bool beside = source != nullptr && fs::is_directory(folder, none);
+    if (beside && !is_placeholder(*job.entry_point)) job.source_without_script = source->text;
+    return;
+  }
   const Result<std::string> text = read_text_file((folder / *job.entry_point).string());
   if (!text) return;
   constexpr std::array<std::string_view, 11> kStarts = {"torchrun",

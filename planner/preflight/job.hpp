@@ -272,6 +272,7 @@ struct Job {
   const Node* pod = nullptr;  ///< its specification
   JobReinforcement reinforcement;
   std::vector<BrokenFile> broken_files;
+  std::string source_without_script;  ///< the source that lies beside the job, where its entry point is not in it
   /// What lies beside it, where the job is a folder; nullptr where it is one file.
   std::shared_ptr<const JobFolder> folder;
 

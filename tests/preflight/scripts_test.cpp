@@ -178,6 +178,9 @@ TEST(Nodes, ThatDoNotMeetAreTold) {
   EXPECT_THAT(of(meets, ""), ElementsAre(HasSubstr("one runs the script alone")));
   EXPECT_THAT(of(meets, "", "pdsh -w $HOSTS echo\n"), IsEmpty());
   EXPECT_THAT(of(meets, "srun ", "#SBATCH --exclusive\n"), ElementsAre(HasSubstr("warning Slurm reads no directive")));
+  const std::string late =
+      "#!/bin/bash\nset -ex\n#SBATCH --nodes=4\nsrun torchrun --nnodes=4 --nproc_per_node=8 " + meets + " train.py\n";
+  EXPECT_THAT(told(script(late), "C245"), ElementsAre(HasSubstr("error Slurm reads no directive"))) << "one node waits";
   const std::string by_hand =
       "#!/bin/bash\ntorchrun --nnodes=2 --nproc_per_node=8 --node_rank=0 --master_addr=localhost train.py\n";
   EXPECT_THAT(told(script(by_hand), "C245"), IsEmpty()) << "the other node has a script of its own";
@@ -229,7 +232,14 @@ TEST(NoLauncher, DependsOnTheScript) {
   estimator["entry_point"] = "distributed_launch.py";
   EXPECT_THAT(of_script(""), ElementsAre(HasSubstr("warning")));
   estimator["entry_point"] = "train.py";
+  fs::create_directories(folder / "src");
+  Job absent = read_job(estimator.dump(), (folder / "job.json").string(), JobKind::Estimator).value();
+  read_beside(absent);
+  EXPECT_THAT(told(absent, "C224"), ElementsAre(HasSubstr("the entry point train.py is not in src")));
   EXPECT_THAT(of_script("import torch\ntrain()\n"), ElementsAre(HasSubstr("error")));
+  Job there = read_job(estimator.dump(), (folder / "job.json").string(), JobKind::Estimator).value();
+  read_beside(there);
+  EXPECT_THAT(told(there, "C224"), IsEmpty());
   EXPECT_THAT(of_script("import subprocess\nsubprocess.Popen(['python', 'worker.py'])\n"), IsEmpty());
   fs::remove_all(folder);
 }

@@ -51,6 +51,11 @@ void changed_files(const CheckInput& in, Report& report) {
 }
 
 void missing_entry_point(const CheckInput& in, Report& report) {
+  if (in.job.folder == nullptr) {
+    const std::string& source = in.job.source_without_script;
+    if (!source.empty()) report.at(in.job.entry_point, {*in.job.entry_point, source});
+    return;
+  }
   const JobFolder& folder = *in.job.folder;
   if (!folder.entry_point_missing) return;
   const Text& script = folder.files.front().job.entry_point;
@@ -85,7 +90,7 @@ constexpr Rule kFolderRules[] = {
      "nothing to do if that is meant", kFolder, kAnyKind, Need::Folder, changed_files},
     {"C224", Severity::Error, "No entry point",
      "the job's entry point is not in the folder of its source (a warning where the export left the script to you)",
-     "the entry point {} is not in {}", "put the training script there", kFolder, kAnyKind, Need::Folder,
+     "the entry point {} is not in {}", "put the training script there", kFolder, kAnyKind, Need::Files,
      missing_entry_point},
     {"C225", Severity::Error, "File of the job that does not count",
      "a file that the job goes on from, or its plan, cannot be read, or is none of this job", "{} does not count: {}",

@@ -353,7 +353,8 @@ void nodes_apart(const CheckInput& in, Report& report) {
   const Job& job = in.job;
   if (job.slurm.late) {
     Finding& finding = report.at(*job.slurm.late, {"Slurm reads no directive behind the first command"});
-    finding.severity = Severity::Warning;
+    const bool waits = job.slurm.nodes.value_or(1) < job.command.least_nodes.value_or(1);
+    if (!waits) finding.severity = Severity::Warning;
     finding.fix = "move it to the top";
   }
   const std::int64_t nodes = std::max(nodes_of_job(in).value_or(1), job.command.least_nodes.value_or(1));
@@ -519,7 +520,8 @@ constexpr Rule kLauncherRules[] = {
      "catalogs/data/frameworks, read by scripts/refresh; catalogs/data/combinations", kAnyKind, Need::Nothing,
      options_of_launchers},
     {"C245", Severity::Error, "Nodes that do not meet",
-     "a Slurm directive stands behind the first command (a warning), or several nodes do not find each other: the "
+     "a Slurm directive stands behind the first command (a warning, unless fewer nodes are left than torchrun waits "
+     "for), or several nodes do not find each other: the "
      "script starts "
      "torchrun on one of them, each is to meet at itself, runs alone or has the same rank",
      "{}", "start torchrun by srun, and let all nodes meet at the first one's name",
