@@ -31,8 +31,7 @@ std::vector<std::string> split_files(const Job& job, const fs::path& folder) {
     return std::find(kSplitFiles.begin(), kSplitFiles.end(), fs::path(file).filename().string()) == kSplitFiles.end();
   });
   if (!files.empty()) return files;
-  const Node* source = first_of(job.root(), {"source_dir"});
-  if (source == nullptr) source = job.root().at({"source_code", "source_dir"});
+  const Node* source = source_of(job);
   const std::string own = source != nullptr && source->is_string() ? source->text : "src";
   if (!stays_inside(own)) return files;
   for (const std::string_view name : kSplitFiles) files.push_back((fs::path(own) / name).string());
@@ -179,8 +178,7 @@ void read_named_split(Job& job) {
 /// Whether the entry point, where it lies in the job's source, has words that start processes.
 void read_entry_point(Job& job) {
   if (!job.entry_point || !stays_inside(*job.entry_point)) return;
-  const Node* source = first_of(job.root(), {"source_dir"});
-  if (source == nullptr) source = job.root().at({"source_code", "source_dir"});
+  const Node* source = source_of(job);
   if (source != nullptr && (!source->is_string() || !stays_inside(source->text))) return;
   const fs::path folder = fs::path(job.file).parent_path() / (source == nullptr ? "" : source->text);
   std::error_code none;

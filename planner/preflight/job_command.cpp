@@ -153,17 +153,12 @@ void read_container_command(const Node* command, const Node* args, Job& job) {
 }
 
 void read_launched(const LauncherCalls& launches, JobCommand& command) {
-  const auto is_torchrun = [](const LauncherCall& call) { return call.launcher == "torchrun"; };
-  const auto only = std::find_if(launches.all.begin(), launches.all.end(), is_torchrun);
-  if (!command.program.empty() || std::count_if(launches.all.begin(), launches.all.end(), is_torchrun) != 1) return;
-  command.program = only->title;
-  command.where = only->options.items.front().where;
-  for (const Node& option : only->options.items) {
-    std::string name = option.key;
-    std::replace(name.begin(), name.end(), '_', '-');
-    if (name == "nnodes") read_nodes(&option, {}, command);
-    if (name == "nproc-per-node") command.processes = count_field(&option);
-  }
+  const LauncherCall* torchrun = only_call(launches, "torchrun");
+  if (!command.program.empty() || torchrun == nullptr) return;
+  command.program = torchrun->title;
+  command.where = torchrun->options.items.front().where;
+  read_nodes(option_of(*torchrun, "nnodes"), {}, command);
+  command.processes = count_field(option_of(*torchrun, "nproc-per-node"));
 }
 
 void read_script_lines(std::string_view text, Job& job) {
@@ -180,8 +175,9 @@ void read_script_lines(std::string_view text, Job& job) {
     text.remove_prefix(std::min(end + 1, text.size()));
     line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
     if (line.starts_with('#')) continue;
-    if (line.starts_with("if ")) ++conditions;
-    if (line.starts_with("fi")) conditions = std::max(0, conditions - 1);
+    const std::string_view first = line.substr(0, line.find_first_of(" \t\r;"));
+    if (first == "if" && !line.ends_with("fi")) ++conditions;
+    if (first == "fi") conditions = std::max(0, conditions - 1);
     read_visible(line, number, conditions > 0, seen, job.command.visible);
     commands = commands || !line.empty();
     const auto has = [&](std::string_view word) { return line.find(word) != std::string_view::npos; };

@@ -89,8 +89,7 @@ std::vector<std::string> named_files(const fs::path& folder, const std::string& 
 }
 
 std::string source_dir_of(const Job& job) {
-  const Node* source = first_of(job.root(), {"source_dir"});
-  if (source == nullptr) source = job.root().at({"source_code", "source_dir"});
+  const Node* source = source_of(job);
   if (source == nullptr || !source->is_string()) return std::string(kSource);
   return stays_inside(source->text) ? source->text : std::string();
 }
@@ -148,6 +147,11 @@ fs::path folder_of(const std::string& job_file) {
     if (std::find(files.begin(), files.end(), own) != files.end()) return folder.empty() ? fs::path(".") : folder;
   }
   return {};
+}
+
+const Node* source_of(const Job& job) {
+  const Node* source = first_of(job.root(), {"source_dir"});
+  return source != nullptr ? source : job.root().at({"source_code", "source_dir"});
 }
 
 void count_sequences(const Job& job, JobStrategy& deepspeed) {

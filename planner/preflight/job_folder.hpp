@@ -56,6 +56,9 @@ std::string job_file_in(const std::filesystem::path& folder);
 /// The folder that an export wrote this file into; empty where none did.
 std::filesystem::path folder_of(const std::string& job_file);
 
+/// What the job says of the folder of its script; nullptr where it says nothing.
+const Node* source_of(const Job& job);
+
 /// The programs of exports count sequences; DeepSpeed counts examples, of pairs two sequences each.
 void count_sequences(const Job& job, JobStrategy& deepspeed);
 

@@ -374,6 +374,23 @@ class CommandReader {
 
 }  // namespace
 
+const LauncherCall* only_call(const LauncherCalls& launches, std::string_view launcher) {
+  const LauncherCall* only = nullptr;
+  for (const LauncherCall& call : launches.all) {
+    if (call.launcher != launcher) continue;
+    if (only != nullptr) return nullptr;
+    only = &call;
+  }
+  return only;
+}
+
+const Node* option_of(const LauncherCall& call, std::string_view name) {
+  const auto& options = call.options.items;
+  const auto found =
+      std::find_if(options.begin(), options.end(), [&](const Node& option) { return hyphened(option.key) == name; });
+  return found == options.end() ? nullptr : &*found;
+}
+
 LauncherCalls launches_of(const std::vector<ShellWord>& words, const std::string& list) {
   LauncherCalls launches;
   CommandReader(list, launches).read(words);

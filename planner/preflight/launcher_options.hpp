@@ -26,6 +26,11 @@ struct LauncherCalls {
   Node titan;  ///< TorchTitan's own settings behind its program, as its TOML has them
 };
 
+/// The only call of that launcher; nullptr without one, and where there are several.
+const LauncherCall* only_call(const LauncherCalls& launches, std::string_view launcher);
+/// An option of it by its name with hyphens, however it is spelled; nullptr without it.
+const Node* option_of(const LauncherCall& call, std::string_view name);
+
 /// `list` is where the words stand in a file that is no script; of a script it is empty.
 LauncherCalls launches_of(const std::vector<ShellWord>& words, const std::string& list);
 

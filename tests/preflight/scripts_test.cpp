@@ -121,6 +121,10 @@ TEST(Script, HidesNoDevicesInsideACondition) {
   const std::string four = "export CUDA_VISIBLE_DEVICES=0,1,2,3\n";
   EXPECT_THAT(told(script("#!/bin/bash\n" + four + body), "C235"), ElementsAre(HasSubstr("shows 4")));
   EXPECT_THAT(told(script("#!/bin/bash\nif [[ $DEBUG -eq 1 ]]; then\n  " + four + "fi\n" + body), "C235"), IsEmpty());
+  EXPECT_THAT(told(script("#!/bin/bash\nif [[ $DEBUG -eq 1 ]]; then\n  find .\n  " + four + "fi\n" + body), "C235"),
+              IsEmpty());
+  EXPECT_THAT(told(script("#!/bin/bash\nif [ $A ]; then B=1; fi\n" + four + body), "C235"),
+              ElementsAre(HasSubstr("shows 4")));
 }
 
 TEST(Script, HasNoArgumentsInATest) {

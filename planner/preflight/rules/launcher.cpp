@@ -330,19 +330,6 @@ void command_beside_job(const CheckInput& in, Report& report) {
   }
 }
 
-/// An option of torchrun, however it is spelled; nullptr without it.
-const Node* torchrun_option(const Job& job, std::string_view name) {
-  for (const LauncherCall& launch : job.launches.all) {
-    if (launch.launcher != "torchrun") continue;
-    for (const Node& option : launch.options.items) {
-      std::string key = option.key;
-      std::replace(key.begin(), key.end(), '_', '-');
-      if (key == name) return &option;
-    }
-  }
-  return nullptr;
-}
-
 bool is_this_machine(std::string_view address) {
   const std::string_view host = address.substr(0, address.find(':'));
   return host == "localhost" || host == "127.0.0.1";
@@ -359,8 +346,10 @@ void nodes_apart(const CheckInput& in, Report& report) {
   }
   const std::int64_t nodes = std::max(nodes_of_job(in).value_or(1), job.command.least_nodes.value_or(1));
   if (job.command.program.empty() || nodes < 2) return;
+  const LauncherCall* torchrun = only_call(job.launches, "torchrun");
+  const auto told = [&](std::string_view name) { return torchrun == nullptr ? nullptr : option_of(*torchrun, name); };
   const std::string of = fmt::format("of the {} nodes ", nodes);
-  if (const Node* alone = torchrun_option(job, "standalone"); is_not_off(alone)) {
+  if (const Node* alone = told("standalone"); is_not_off(alone)) {
     report.at(*alone, {of + "each runs by itself with --standalone, and waits for the others"});
   }
   const bool by_slurm = job.slurm.nodes.value_or(1) > 1;
@@ -369,12 +358,12 @@ void nodes_apart(const CheckInput& in, Report& report) {
               {of + "one runs the script alone: nothing starts " + job.command.program + " on the others"});
   }
   if (!job.slurm.by_srun && job.kind != JobKind::HyperpodJob && !job.submitted()) return;
-  const Node* endpoint = torchrun_option(job, "rdzv-endpoint");
-  const Node* master = endpoint != nullptr ? endpoint : torchrun_option(job, "master-addr");
+  const Node* endpoint = told("rdzv-endpoint");
+  const Node* master = endpoint != nullptr ? endpoint : told("master-addr");
   if (master != nullptr && is_this_machine(master->text)) {
     report.at(*master, {of + "each takes itself for the one to meet at: " + quote(master->text)});
   }
-  const Node* rank = torchrun_option(job, "node-rank");
+  const Node* rank = told("node-rank");
   if (rank != nullptr && endpoint == nullptr && integer_from(rank->text)) {
     report.at(*rank, {of + "each has the rank " + rank->text});
   }
