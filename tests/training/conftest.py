@@ -6,6 +6,7 @@ gets the checkpoints of all. No exported file is edited.
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
 import os
@@ -18,6 +19,7 @@ import subprocess
 import sys
 import time
 
+import psutil
 import pytest
 
 SMPLAN = os.environ["SMPLAN_BINARY"]
@@ -41,6 +43,21 @@ STEPS, SEQ_LEN, BATCH = 40, 64, 16
 PATIENCE = 300  # seconds; importing the libraries takes most of a run
 
 
+def stop_with_stacks(started: list[subprocess.Popen]) -> None:
+    """Ends what still runs; each Python process first writes into its log where it stands (PYTHONFAULTHANDLER)."""
+    family = []
+    for process in started:
+        if process.poll() is None:
+            family += [*psutil.Process(process.pid).children(recursive=True), process]
+    for ending in (signal.SIGABRT, signal.SIGKILL):
+        for process in family:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.send_signal(ending)
+                time.sleep(0.3)  # else the stacks of several mix
+    for process in started:
+        process.wait()
+
+
 class Job:
     """An exported folder, copied to each machine."""
 
@@ -60,7 +77,7 @@ class Job:
             bin_folder = str(pathlib.Path(sys.executable).parent)
             environment = {**os.environ, "PATH": f"{bin_folder}:{os.environ['PATH']}", "NODE_RANK": str(rank),
                            "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "OMP_NUM_THREADS": "1",
-                           "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", **variables}
+                           "HF_HUB_OFFLINE": "1", "PYTHONFAULTHANDLER": "1", "TOKENIZERS_PARALLELISM": "false", **variables}
             line = command or ["sh", str(node / "launch.sh")]
             line = [word.format(node=node, rank=rank, port=port) for word in line]
             started.append(subprocess.Popen([*line, *arguments, "--checkpoint_dir", "checkpoints"], cwd=node, env=environment, text=True,
@@ -68,13 +85,17 @@ class Job:
         return started
 
     def wait(self, started: list[subprocess.Popen], expected: int = 0) -> str:
-        try:
-            codes = [process.wait(PATIENCE) for process in started]
-        finally:
-            for process in started:
-                process.kill()
+        """Until every machine has ended; the rest of a job is stopped when one ends wrongly or nobody ends in time."""
+        end = time.monotonic() + PATIENCE
+        codes = [process.poll() for process in started]
+        while None in codes and all(code in (None, expected) for code in codes) and time.monotonic() < end:
+            time.sleep(0.05)
+            codes = [process.poll() for process in started]
+        if codes != [expected] * self.machines:
+            time.sleep(5)  # the others may say why
+            stop_with_stacks(started)
         log = self.log()
-        assert codes == [expected] * self.machines, log[-6000:]
+        assert codes == [expected] * self.machines, f"{codes} after at most {PATIENCE} s\n" + log[-20000:]
         return log
 
     def run(self, *arguments: str, **more) -> str:
@@ -88,12 +109,18 @@ class Job:
         started = self.start("--log_interval", "1", *arguments, **more)
         end = time.monotonic() + PATIENCE
         while max(steps(self.log()), default=0) < behind:
-            assert time.monotonic() < end and all(p.poll() is None for p in started), self.log()[-6000:]
+            if time.monotonic() > end or any(p.poll() is not None for p in started):
+                stop_with_stacks(started)
+                pytest.fail(f"no step behind {behind}\n" + self.log()[-20000:])
             time.sleep(0.05)
         for process in started:
             process.send_signal(signal.SIGTERM)
         for process in started:
-            process.wait(PATIENCE)
+            try:
+                process.wait(PATIENCE)
+            except subprocess.TimeoutExpired:
+                stop_with_stacks(started)
+                pytest.fail("does not stop when asked to\n" + self.log()[-20000:])
         return self.log()
 
     def sync(self, folder: str) -> None:
