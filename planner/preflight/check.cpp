@@ -377,8 +377,13 @@ Result<RequestSpec> request_of_job(Job job, const Catalog& catalog, const Reques
                             : std::string("the file names no model"),
                   "add --model, --hf-config or --params");
   }
-  const std::vector<Machines> machines = machines_of(job, catalog, options.request);
-  return request_of(job, machines, catalog, region_of(job, options), options.request, options.otherwise);
+  std::vector<Machines> machines = machines_of(job, catalog, options.request);
+  // An estimate takes one instance where nobody says how many: a step's sequences are counted for it.
+  const bool count_open = machines.size() == 1 && !machines.front().count.stated && !options.otherwise.count;
+  if (count_open) machines.front().count = derived(std::int64_t{1}, {});
+  RequestSpec spec = request_of(job, machines, catalog, region_of(job, options), options.request, options.otherwise);
+  if (count_open) spec.count.reset();
+  return spec;
 }
 
 Result<Findings> check_job(const Job& given_job, const Catalog& catalog, const SagemakerLimits& limits,

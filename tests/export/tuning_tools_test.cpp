@@ -96,6 +96,38 @@ TEST_P(TuningTools, SayThePlanThatTheyWereWrittenFrom) {
   }
 }
 
+// Its sequences are micro-batch x accumulation of every device; how many devices there are an estimate assumes.
+TEST(TuningToolFiles, CountAStepOfOneInstanceWhereNoCountIsSaid) {
+  const auto job = read_job(R"(model:
+  _component_: torchtune.models.llama3_1.lora_llama3_1_8b
+  lora_attn_modules: [q_proj, v_proj]
+  lora_rank: 8
+tokenizer: {_component_: torchtune.models.llama3.llama3_tokenizer, path: tokenizer.model, max_seq_len: 2048}
+dataset: {_component_: torchtune.datasets.alpaca_cleaned_dataset, packed: true}
+optimizer: {_component_: torch.optim.AdamW, lr: 3e-4}
+loss: {_component_: torchtune.modules.loss.LinearCrossEntropyLoss}
+batch_size: 2
+gradient_accumulation_steps: 8
+epochs: 1
+)",
+                            "lora.yaml", JobKind::Torchtune);
+  ASSERT_TRUE(job) << to_string(job.error());
+  RequestSpec flags;
+  const auto batch = [&] {
+    const auto request = request_of_job(*job, shipped(), flags, std::nullopt);
+    EXPECT_TRUE(request) << to_string(request.error());
+    if (!request) return std::string();
+    EXPECT_EQ(request->count, flags.count) << "an assumption is told where it is made";
+    return request->global_batch.value_or("");
+  };
+  flags.instances = "ml.g6e.xlarge";
+  EXPECT_EQ(batch(), "16");
+  flags.instances = "ml.p5.48xlarge";
+  EXPECT_EQ(batch(), "128");
+  flags.count = "2";
+  EXPECT_EQ(batch(), "256");
+}
+
 TEST_P(TuningTools, RecomputeAndOffloadAsPlanned) {
   RequestSpec s = spec("full");
   s[Dimension::Recompute] = "full";
