@@ -68,6 +68,7 @@ def training_arguments(args: Any, job: dict[str, Any]) -> dict[str, Any]:
         # FSDP otherwise keeps whole gradients through the passes of a step.
         accelerator_config={"gradient_accumulation_kwargs": {"sync_each_batch": sharded}},
         ddp_find_unused_parameters=False, dataloader_num_workers=args.workers, dataloader_drop_last=True,
+        dataloader_persistent_workers=args.workers > 0,  # short data is read many times
         use_cpu=device_type() == "cpu", seed=args.seed, report_to=[], disable_tqdm=True)
 
 
