@@ -1,6 +1,8 @@
 """`python -m smplan check launch.py` reads estimator calls by their syntax and never runs the script."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -139,6 +141,20 @@ def test_module_runs_as_a_program(tmp_path):
     assert "error C046" in done.stdout
     assert f"{path}:16" in done.stdout
     assert Path(path).read_text(encoding="utf-8") == SCRIPT
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGPIPE"), reason="no such signal here")
+def test_ends_quietly_when_nobody_reads_on(tmp_path):
+    path = tmp_path / "launch.py"
+    path.write_text(SCRIPT, encoding="utf-8")
+    read, write = os.pipe()
+    os.close(read)
+    try:
+        done = subprocess.run([sys.executable, "-m", "smplan", "check", str(path)], stdout=write, stderr=subprocess.PIPE, text=True,
+                              timeout=120, check=False)
+    finally:
+        os.close(write)
+    assert (done.returncode, done.stderr) == (-signal.SIGPIPE, "")
 
 
 def test_a_dictionary_is_followed_up_to_the_call():
