@@ -17,6 +17,8 @@ constexpr std::array<std::string_view, 9> kOfBlock = {
     "input_layernorm.weight",  "post_attention_layernorm.weight", "self_attn.q_proj.weight", "self_attn.k_proj.weight",
     "self_attn.v_proj.weight", "self_attn.o_proj.weight",         "mlp.gate_proj.weight",    "mlp.up_proj.weight",
     "mlp.down_proj.weight"};
+/// What stands before them: of a text model, and of one whose text model is a part beside its vision tower.
+constexpr std::array<std::string_view, 3> kTextModels = {"model.", "model.language_model.", "language_model.model."};
 /// No open model is deeper: Llama 3.1 405B has 126 blocks. Names of deeper ones are not tried, so that `2[0-9]+` is 20
 /// to 29.
 constexpr std::int64_t kDepths = 128;
@@ -57,16 +59,32 @@ class Names {
     Result<Pattern> compiled = Pattern::oniguruma(expression(pattern.text), pattern.where.path);
     if (!compiled) return false;
     patterns_.push_back(std::move(*compiled));
+    matched_.push_back(false);
     return true;
   }
   [[nodiscard]] bool trains(const std::string& name) {
+    bool trained = false;
     matcher_.start_text();
-    return std::any_of(patterns_.begin(), patterns_.end(),
-                       [&](const Pattern& pattern) { return matcher_.matches(pattern, name); });
+    for (std::size_t i = 0; i < patterns_.size(); ++i) {
+      if (!matcher_.matches(patterns_[i], name)) continue;
+      matched_[i] = trained = true;
+    }
+    return trained;
+  }
+  /// Of the text model, wherever it stands.
+  [[nodiscard]] bool trains_text(const std::string& name) {
+    bool trained = false;
+    for (const std::string_view before : kTextModels) trained = trains(std::string(before) + name) || trained;
+    return trained;
+  }
+  /// Every pattern has matched a name.
+  [[nodiscard]] bool all_matched() const {
+    return std::all_of(matched_.begin(), matched_.end(), [](bool matched) { return matched; });
   }
 
  private:
   std::vector<Pattern> patterns_;
+  std::vector<bool> matched_;
   Matcher matcher_;
 };
 
@@ -97,13 +115,17 @@ void read_unfrozen(const Node& patterns, Job& job) {
   for (std::int64_t depth = 0; known && depth < kDepths; ++depth) {
     std::size_t trained = 0;
     for (const std::string_view weight : kOfBlock)
-      trained += names.trains(fmt::format("model.layers.{}.{}", depth, weight));
+      trained += names.trains_text(fmt::format("layers.{}.{}", depth, weight));
     if (trained == kOfBlock.size()) blocks.push_back(depth);
     known = trained == 0 || trained == kOfBlock.size();
   }
-  const bool embedding = known && names.trains("model.embed_tokens.weight");
-  const bool head = known && names.trains("lm_head.weight");
-  if (!known || (blocks.empty() && !embedding && !head)) return state_unmodelled(kUnknownNames, job);
+  const bool embedding = known && names.trains_text("embed_tokens.weight");
+  const bool head = known && (names.trains("lm_head.weight") | names.trains("language_model.lm_head.weight"));
+  if (known) static_cast<void>(names.trains_text("norm.weight"));  // too small to count
+  // A pattern of other names trains what is not known here.
+  if (!known || !names.all_matched() || (blocks.empty() && !embedding && !head)) {
+    return state_unmodelled(kUnknownNames, job);
+  }
   std::string range;
   if (!blocks.empty()) {
     if (blocks.back() - blocks.front() + 1 != static_cast<std::int64_t>(blocks.size())) {

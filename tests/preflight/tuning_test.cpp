@@ -286,8 +286,12 @@ TEST(ToolFreezing, IsReadAsTheLayersThatAreTrained) {
   EXPECT_EQ(trained("['^model.embed_tokens.weight$[:32000]']"), "embedding") << "rows of it have gradients of zero";
   EXPECT_EQ(trained("['^model.layers.', '^lm_head', '^model.embed_tokens.weight$']"), "0-+embedding+head");
   EXPECT_EQ(trained("'^[a-z_.]+layers.7.'"), "7-7") << "one pattern alone";
-  for (const char* partly : {"['model.layers.2[0-9]+.block_sparse_moe.gate']", "['^model.layers.3.mlp']", "['(']",
-                             "[5]", "['transformer.h.3.']", "['model\\.layers\\.3\\.']", "['((a*)*)*b$']"}) {
+  EXPECT_EQ(trained("['model.language_model.*', 'lm_head.*']"), "0-+embedding+head") << "beside a vision tower";
+  EXPECT_EQ(trained("['^language_model.model.layers.[0-7].']"), "0-7");
+  EXPECT_EQ(trained("['^model.layers.', '^model.norm.weight$']"), "0-");
+  for (const char* partly :
+       {"['model.layers.2[0-9]+.block_sparse_moe.gate']", "['^model.layers.3.mlp']", "['(']", "[5]",
+        "['transformer.h.3.']", "['lm_head', 'model.visual.']", "['model\\.layers\\.3\\.']", "['((a*)*)*b$']"}) {
     EXPECT_THAT(axolotl(partly).not_modelled, HasSubstr("give --trained-layers")) << partly;
   }
   EXPECT_THAT(axolotl("['model.layers.(3|5).']").not_modelled, HasSubstr("not next to one another"));
