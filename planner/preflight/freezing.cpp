@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -17,8 +19,10 @@ constexpr std::array<std::string_view, 9> kOfBlock = {
     "input_layernorm.weight",  "post_attention_layernorm.weight", "self_attn.q_proj.weight", "self_attn.k_proj.weight",
     "self_attn.v_proj.weight", "self_attn.o_proj.weight",         "mlp.gate_proj.weight",    "mlp.up_proj.weight",
     "mlp.down_proj.weight"};
-/// What stands before them: of a text model, and of one whose text model is a part beside its vision tower.
+/// What stands before blocks, embedding and norm: of a text model, and of one beside a vision tower.
 constexpr std::array<std::string_view, 3> kTextModels = {"model.", "model.language_model.", "language_model.model."};
+/// What stands before the head.
+constexpr std::array<std::string_view, 2> kHeads = {"", "language_model."};
 /// No open model is deeper: Llama 3.1 405B has 126 blocks. Names of deeper ones are not tried, so that `2[0-9]+` is 20
 /// to 29.
 constexpr std::int64_t kDepths = 128;
@@ -62,22 +66,20 @@ class Names {
     matched_.push_back(false);
     return true;
   }
-  [[nodiscard]] bool trains(const std::string& name) {
+  /// Whether a pattern matches the name behind any of these beginnings. All are tried: see all_matched().
+  bool trains(std::span<const std::string_view> beginnings, std::string_view name) {
     bool trained = false;
-    matcher_.start_text();
-    for (std::size_t i = 0; i < patterns_.size(); ++i) {
-      if (!matcher_.matches(patterns_[i], name)) continue;
-      matched_[i] = trained = true;
+    for (const std::string_view beginning : beginnings) {
+      const std::string whole = std::string(beginning) + std::string(name);
+      matcher_.start_text();
+      for (std::size_t i = 0; i < patterns_.size(); ++i) {
+        if (!matcher_.matches(patterns_[i], whole)) continue;
+        matched_[i] = trained = true;
+      }
     }
     return trained;
   }
-  /// Of the text model, wherever it stands.
-  [[nodiscard]] bool trains_text(const std::string& name) {
-    bool trained = false;
-    for (const std::string_view before : kTextModels) trained = trains(std::string(before) + name) || trained;
-    return trained;
-  }
-  /// Every pattern has matched a name.
+  /// Every pattern has matched a name that was tried.
   [[nodiscard]] bool all_matched() const {
     return std::all_of(matched_.begin(), matched_.end(), [](bool matched) { return matched; });
   }
@@ -115,13 +117,13 @@ void read_unfrozen(const Node& patterns, Job& job) {
   for (std::int64_t depth = 0; known && depth < kDepths; ++depth) {
     std::size_t trained = 0;
     for (const std::string_view weight : kOfBlock)
-      trained += names.trains_text(fmt::format("layers.{}.{}", depth, weight));
+      trained += names.trains(kTextModels, fmt::format("layers.{}.{}", depth, weight));
     if (trained == kOfBlock.size()) blocks.push_back(depth);
     known = trained == 0 || trained == kOfBlock.size();
   }
-  const bool embedding = known && names.trains_text("embed_tokens.weight");
-  const bool head = known && (names.trains("lm_head.weight") | names.trains("language_model.lm_head.weight"));
-  if (known) static_cast<void>(names.trains_text("norm.weight"));  // too small to count
+  const bool embedding = names.trains(kTextModels, "embed_tokens.weight");
+  const bool head = names.trains(kHeads, "lm_head.weight");
+  names.trains(kTextModels, "norm.weight");  // may be trained too: it is too small to count
   // A pattern of other names trains what is not known here.
   if (!known || !names.all_matched() || (blocks.empty() && !embedding && !head)) {
     return state_unmodelled(kUnknownNames, job);

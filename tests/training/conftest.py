@@ -87,12 +87,14 @@ class Job:
     def wait(self, started: list[subprocess.Popen], expected: int = 0) -> str:
         """Until every machine has ended; the rest of a job is stopped when one ends wrongly or nobody ends in time."""
         end = time.monotonic() + PATIENCE
-        codes = [process.poll() for process in started]
-        while None in codes and all(code in (None, expected) for code in codes) and time.monotonic() < end:
-            time.sleep(0.05)
-            codes = [process.poll() for process in started]
-        if codes != [expected] * self.machines:
-            time.sleep(5)  # the others may say why
+        codes: list[int | None] = [None] * self.machines
+        try:
+            while None in codes and all(code in (None, expected) for code in codes) and time.monotonic() < end:
+                time.sleep(0.05)
+                codes = [process.poll() for process in started]
+            if codes != [expected] * self.machines:
+                time.sleep(5)  # the others may say why
+        finally:
             stop_with_stacks(started)
         log = self.log()
         assert codes == [expected] * self.machines, f"{codes} after at most {PATIENCE} s\n" + log[-20000:]
@@ -104,14 +106,17 @@ class Job:
     def log(self) -> str:
         return "\n".join((node / "log.txt").read_text() for node in self.nodes)
 
+    def fail(self, started: list[subprocess.Popen], why: str) -> None:
+        stop_with_stacks(started)
+        pytest.fail(f"{why}\n{self.log()[-20000:]}")
+
     def run_and_stop(self, behind: int, *arguments: str, **more) -> str:
         """SIGTERM to every machine once a step behind this one is logged."""
         started = self.start("--log_interval", "1", *arguments, **more)
         end = time.monotonic() + PATIENCE
         while max(steps(self.log()), default=0) < behind:
             if time.monotonic() > end or any(p.poll() is not None for p in started):
-                stop_with_stacks(started)
-                pytest.fail(f"no step behind {behind}\n" + self.log()[-20000:])
+                self.fail(started, f"no step behind {behind}")
             time.sleep(0.05)
         for process in started:
             process.send_signal(signal.SIGTERM)
@@ -119,8 +124,7 @@ class Job:
             try:
                 process.wait(PATIENCE)
             except subprocess.TimeoutExpired:
-                stop_with_stacks(started)
-                pytest.fail("does not stop when asked to\n" + self.log()[-20000:])
+                self.fail(started, "does not stop when asked to")
         return self.log()
 
     def sync(self, folder: str) -> None:
