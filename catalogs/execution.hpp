@@ -165,9 +165,14 @@ struct Execution {
   std::int32_t reduce_bucket = 0;  ///< gradients that DeepSpeed reduces at a time; 0: the framework's number
   /// Gradients are let go of after the update, so that a step of one micro-batch begins without.
   Toggle release_gradients = Toggle::Default;
+  /// Each parameter is updated as soon as the backward pass has its gradient, which goes before the next one comes.
+  Toggle update_in_backward = Toggle::Default;
   /// FSDP accumulates without synchronising (`no_sync`): ranks hold whole gradients until the last micro-batch.
   Toggle unsharded_gradients = Toggle::Default;
-  Toggle fused_optimizer = Toggle::Default;      ///< torch's optimizer updates in one kernel, without temporaries
+  Toggle fused_optimizer = Toggle::Default;  ///< torch's optimizer updates in one kernel, without temporaries
+  /// bitsandbytes' paged optimizers: moments in memory that host and device share, and that moves to the host where the
+  /// device has no room (Dettmers et al. 2023, section 3).
+  Toggle paged_optimizer = Toggle::Default;
   BaseFormat base_format = BaseFormat::Default;  ///< of frozen weights
   Toggle double_quantization = Toggle::Default;  ///< of a 4-bit base: its scales are quantised too
   std::int32_t host_threads = 0;  ///< of each rank's process, for an optimizer on the host; 0: its share of the node's

@@ -96,8 +96,10 @@ class Request(TypedDict, total=False):
     reentrant_checkpoint: Switches
     reduce_bucket: Numbers
     release_gradients: Switches
+    update_in_backward: Switches
     unsharded_gradients: Switches
     fused_optimizer: Switches
+    paged_optimizer: Switches
     base_format: Names
     double_quantization: Switches
     host_threads: Numbers

@@ -1,5 +1,7 @@
 #include "models/engines/engine.hpp"
 
+#include "models/job/execution.hpp"
+
 namespace smplan {
 
 /// PyTorch's pipeline holds one for every micro-batch each way, and beside the received what it sent until the gradient
@@ -13,9 +15,17 @@ StageBoundary StateEngine::boundary(const Workload& w, const Strategy& s, const 
 }
 
 const StateEngine& state_engine(const Strategy& strategy, const Stack& stack) {
-  if (is_fsdp(strategy.sharding)) return fsdp_engine();
-  if (stack.deepspeed_engine || strategy.sharding == Sharding::Zero3) return deepspeed_engine();
-  return stack.master_bytes > 0 ? main_grads_engine() : replicated_engine();
+  switch (engine_kind(strategy, stack)) {
+    case EngineKind::Fsdp:
+      return fsdp_engine();
+    case EngineKind::DeepSpeed:
+      return deepspeed_engine();
+    case EngineKind::MainGrads:
+      return main_grads_engine();
+    case EngineKind::Replicated:
+      break;
+  }
+  return replicated_engine();
 }
 
 bool offloads_units(const Strategy& s) { return s.offload.parameters && is_fsdp(s.sharding); }

@@ -31,8 +31,6 @@ class StateEngine {
  public:
   virtual ~StateEngine() = default;
 
-  /// The optimizer is one of torch.optim, which keeps its states in the format of the parameters.
-  [[nodiscard]] virtual bool uses_torch_optimizer() const { return false; }
   /// PyTorch's caching allocator serves all that the layers make.
   [[nodiscard]] virtual bool allocates_in_torch(const Stack& /*stack*/) const { return false; }
   /// Streams of its own hold pools that no other stream gets.

@@ -8,7 +8,6 @@ namespace {
 
 class FsdpEngine final : public StateEngine {
  public:
-  [[nodiscard]] bool uses_torch_optimizer() const override { return true; }
   [[nodiscard]] bool allocates_in_torch(const Stack& /*stack*/) const override { return true; }
   [[nodiscard]] bool has_stream_pools() const override { return true; }
   [[nodiscard]] bool keeps_whole_gradients(const Stack& stack, bool accumulates) const override {

@@ -5,7 +5,6 @@ namespace {
 
 class ReplicatedEngine final : public StateEngine {
  public:
-  [[nodiscard]] bool uses_torch_optimizer() const override { return true; }
   [[nodiscard]] bool allocates_in_torch(const Stack& /*stack*/) const override { return true; }
 
   /// DDP's buckets are a second copy of the gradients unless `gradient_as_bucket_view` is set.

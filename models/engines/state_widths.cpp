@@ -7,9 +7,10 @@
 
 namespace smplan {
 
-StateWidths half_widths(Optimizer optimizer) {
+StateWidths half_widths(Optimizer optimizer, const Execution& execution) {
   const double moments = optimizer_state_bytes(optimizer);
-  return {2, 2, optimizer == Optimizer::Adam8bit ? moments : moments / 2, 2};
+  const bool own_format = optimizer == Optimizer::Adam8bit || is_on(execution.paged_optimizer);
+  return {2, 2, own_format ? moments : moments / 2, 2};
 }
 
 double optimizer_state_bytes(Optimizer optimizer) {
@@ -37,7 +38,7 @@ double moment_bytes(const Workload& workload, const Stack& stack) {
 StateWidths state_widths(const Workload& w, const Strategy& s, const Stack& stack) {
   const double moments = moment_bytes(w, stack);
   if (keeps_32_bits(w.precision)) return {4, 4, moments, 4};
-  if (is_on(stack.execution.pure_half)) return half_widths(w.optimizer);
+  if (is_on(stack.execution.pure_half)) return half_widths(w.optimizer, stack.execution);
   StateWidths b{stack.weight_bytes, stack.gradient_bytes, moments + stack.master_bytes, 2};
   // DeepSpeed's BF16_Optimizer, which pipelines take, accumulates gradients in fp32 beside the 16-bit ones, if it is
   // not told to in theirs (`grad_accum_dtype`).

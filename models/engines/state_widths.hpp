@@ -16,8 +16,8 @@ struct StateWidths {
 StateWidths state_widths(const Workload& w, const Strategy& s, const Stack& stack);
 
 /// No fp32 master: torch's optimizers keep their moments in the format of the parameters. 8-bit ones (Dettmers et al.
-/// 2021) stay as they are.
-StateWidths half_widths(Optimizer optimizer);
+/// 2021) stay as they are, and so do bitsandbytes' paged ones, which keep fp32.
+StateWidths half_widths(Optimizer optimizer, const Execution& execution);
 
 /// Bytes per parameter that the optimizer keeps beside the weights (moments only).
 double optimizer_state_bytes(Optimizer optimizer);

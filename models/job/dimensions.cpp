@@ -488,6 +488,11 @@ const std::array<DimensionRow, kDimensionCount>& table() {
                Dimension::ReleaseGradients, "release_gradients", "execution/release_gradients",
                "release-gradients:", "released gradients", "Gradients are let go of after the update", kToggles),
            for_any_stack),
+      with(told_word<&Execution::update_in_backward>(
+               Dimension::UpdateInBackward, "update_in_backward", "execution/update_in_backward",
+               "update-in-backward:", "update in the backward pass",
+               "Each parameter is updated once its gradient is there, which is let go of", kToggles),
+           for_any_stack),
       with(told_word<&Execution::unsharded_gradients>(
                Dimension::UnshardedGradients, "unsharded_gradients", "execution/unsharded_gradients",
                "unsharded-gradients:", "unsharded gradients",
@@ -496,6 +501,10 @@ const std::array<DimensionRow, kDimensionCount>& table() {
       with(told_word<&Execution::fused_optimizer>(Dimension::FusedOptimizer, "fused_optimizer",
                                                   "execution/fused_optimizer", "fused-optimizer:", "fused optimizer",
                                                   "torch's optimizer updates in one kernel", kToggles),
+           for_any_stack),
+      with(told_word<&Execution::paged_optimizer>(
+               Dimension::PagedOptimizer, "paged_optimizer", "execution/paged_optimizer", "paged-optimizer:",
+               "paged optimizer", "bitsandbytes' moments move to the host where the device has no room", kToggles),
            for_any_stack),
       told_word<&Execution::base_format>(Dimension::BaseFormat, "base_format", "execution/base_format",
                                          "base:", "format of frozen weights",

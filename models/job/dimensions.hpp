@@ -56,14 +56,16 @@ enum class Dimension : std::uint8_t {
   ReentrantCheckpoint,
   ReduceBucket,
   ReleaseGradients,
+  UpdateInBackward,
   UnshardedGradients,
   FusedOptimizer,
+  PagedOptimizer,
   BaseFormat,
   DoubleQuantization,
   HostThreads,
   SoftwareRelease,
 };
-inline constexpr std::size_t kDimensionCount = 45;
+inline constexpr std::size_t kDimensionCount = 47;
 
 /// Values of all dimensions are kept as numbers: a degree itself, 0 or 1 of a switch, the place of an enumerator, the
 /// bits of an Offload or of LayerModules.

@@ -101,6 +101,12 @@ double base_format_bytes(BaseFormat format, Precision precision) {
   return tensor_bytes(precision);
 }
 
+EngineKind engine_kind(const Strategy& strategy, const Stack& stack) {
+  if (is_fsdp(strategy.sharding)) return EngineKind::Fsdp;
+  if (stack.deepspeed_engine || strategy.sharding == Sharding::Zero3) return EngineKind::DeepSpeed;
+  return stack.master_bytes > 0 ? EngineKind::MainGrads : EngineKind::Replicated;
+}
+
 double year_of_release(std::int32_t release) {
   constexpr int kMonths = 12;
   return 2000 + release / 100 + (release % 100 - 1) / static_cast<double>(kMonths);

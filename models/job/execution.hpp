@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "catalogs/stack.hpp"
 #include "models/job/strategy.hpp"
 #include "models/job/workload.hpp"
@@ -22,6 +24,16 @@ inline bool is_on(Toggle toggle) { return toggle == Toggle::On; }
 
 /// Bytes of a frozen weight that is held so; by default those of the tensors of a run in `precision`.
 double base_format_bytes(BaseFormat format, Precision precision);
+
+/// Who keeps weights, gradients and optimizer states.
+enum class EngineKind : std::uint8_t { Fsdp, DeepSpeed, MainGrads, Replicated };
+EngineKind engine_kind(const Strategy& strategy, const Stack& stack);
+
+/// The optimizer is one of torch.optim or bitsandbytes, which a script may call for a parameter alone.
+inline bool uses_torch_optimizer(const Strategy& strategy, const Stack& stack) {
+  const EngineKind kind = engine_kind(strategy, stack);
+  return kind == EngineKind::Fsdp || kind == EngineKind::Replicated;
+}
 
 /// The year of a release as Execution has it: 2602 is 2026 + 1/12.
 double year_of_release(std::int32_t release);

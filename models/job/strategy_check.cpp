@@ -5,6 +5,7 @@
 
 #include "base/assert.hpp"
 #include "models/job/dimensions.hpp"
+#include "models/job/execution.hpp"
 #include "models/job/strategy.hpp"
 
 namespace smplan {
@@ -406,6 +407,36 @@ constexpr std::array kRules{
          [](const Candidate& c) { return c.s.execution.pure_half == Toggle::On && keeps_32_bits(c.w.precision); },
          [](const Candidate&) { return std::string("16-bit states need a 16-bit compute format"); },
          "use --dtype bf16"},
+    Rule{"update-in-backward-of-one-micro-batch", Validity::Unsupported, kNever, "--update-in-backward --micro-batch",
+         [](const Candidate& c) {
+           return is_on(c.s.execution.update_in_backward) && (c.s.micro_batches(c.w) > 1 || c.s.pipeline_parallel > 1);
+         },
+         [](const Candidate& c) {
+           return fmt::format("a gradient that goes with its update is of one micro-batch, the step has {}",
+                              c.s.micro_batches(c.w));
+         },
+         "give a micro-batch that needs no accumulation, without a pipeline, or leave --update-in-backward out"},
+    Rule{"update-in-backward-by-torch", Validity::Unsupported, kNever, "--update-in-backward --stack",
+         [](const Candidate& c) {
+           return is_on(c.s.execution.update_in_backward) &&
+                  (!uses_torch_optimizer(c.s, c.stack) || c.s.offload.optimizer || c.s.offload.parameters);
+         },
+         [](const Candidate& c) {
+           return fmt::format("{} with {} and offload {} updates all parameters after the backward pass", c.stack.name,
+                              to_string(c.s.sharding), to_string(c.s.offload));
+         },
+         "use --stack torchtune, or leave --update-in-backward out"},
+    Rule{"pages-of-bitsandbytes", Validity::Unsupported, kNever, "--paged-optimizer --optimizer --offload",
+         [](const Candidate& c) {
+           const bool pages = c.w.optimizer == Optimizer::AdamW || c.w.optimizer == Optimizer::Adam8bit ||
+                              c.w.optimizer == Optimizer::Lion;
+           return is_on(c.s.execution.paged_optimizer) && (!pages || c.s.offload.optimizer || c.s.offload.parameters);
+         },
+         [](const Candidate& c) {
+           return fmt::format("bitsandbytes pages the states of AdamW and Lion on the device, not {} with offload {}",
+                              to_string(c.w.optimizer), to_string(c.s.offload));
+         },
+         "use --optimizer adamw, adam8bit or lion without offload of it, or leave --paged-optimizer out"},
     Rule{"base-format-of-adapters", Validity::Unsupported, kNever, "--base-format --finetune",
          [](const Candidate& c) {
            return c.s.execution.base_format != BaseFormat::Default && c.w.finetune != FineTune::Lora;

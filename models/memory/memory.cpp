@@ -151,10 +151,12 @@ double weight_side_bytes(const RankStates& rank, const StateEngine& engine) {
 }
 
 /// What the backward pass finds of the gradients: where they are released, only the head's are there when its layers
-/// begin.
-double gradients_before_layers(double gradients, const RankStates& rank, const StateEngine& engine) {
+/// begin. Those of an update in the backward pass are one layer's at any time.
+double gradients_before_layers(double gradients, const RankStates& rank) {
   const Strategy& s = rank.strategy;
-  const bool releases = is_on(rank.stack.execution.release_gradients) && engine.uses_torch_optimizer();
+  const Execution& told = rank.stack.execution;
+  const bool releases =
+      is_on(told.release_gradients) && !is_on(told.update_in_backward) && uses_torch_optimizer(s, rank.stack);
   if (!releases || s.pipeline_parallel > 1 || s.micro_batches(rank.workload) > 1) return gradients;
   const StageParameters& p = rank.parameters;
   if (rank.workload.trained_layers) return p.trainable() > 0 ? gradients * p.trained_root / p.trainable() : 0;
@@ -220,7 +222,7 @@ StagePeak stage_peak(const StageLoad& load, const ModelStates& states, const Wor
   saved += load.in_flight * load.kept_whole;
 
   const bool reads_quantized_head = w.finetune == FineTune::Qlora && stack.lightning_quantization;
-  const double before_layers = gradients_before_layers(states.gradients, rank, engine);
+  const double before_layers = gradients_before_layers(states.gradients, rank);
 
   MemoryComponents backward = base;
   backward.gradients = Bytes(before_layers);
@@ -261,7 +263,8 @@ StagePeak stage_peak(const StageLoad& load, const ModelStates& states, const Wor
     last_gradients.activations = Bytes((load.in_flight > 1 ? load.in_flight - 1 : 0) * tokens * load.kept_per_token);
     const double root = per_unit ? (reduced_gradient_bytes(w, stack) + b.compute) * trained_root : 0;
     last_gradients.communication = Bytes(persistent + root);
-    last_gradients.workspace += Bytes(b.compute * trained_root + weight_side);
+    const bool in_backward = is_on(stack.execution.update_in_backward);
+    last_gradients.workspace += Bytes((in_backward ? 0 : b.compute * trained_root) + weight_side);
     consider(last_gradients);
   }
   MemoryComponents step = base;
@@ -334,6 +337,7 @@ MemoryEstimate estimate_memory(const LayerStack& layers, const Workload& workloa
   StagePeak first;
   StagePeak most;
   HostBytes host;
+  double paged = 0;
   PerKind<double> before{};
   // The ends hold embedding and head. Of ranks between that hold the same layers the first has the most in flight.
   for (std::int32_t stage = 0; stage < s.pipeline_parallel; ++stage) {
@@ -344,6 +348,7 @@ MemoryEstimate estimate_memory(const LayerStack& layers, const Workload& workloa
     const ModelStates states = model_states(load.parameters, w, s, stack);
     const StagePeak peak = stage_peak(load, states, w, s, stack, b, tokens, cublas);
     host.states = std::max(host.states, states.offloaded);
+    paged = std::max(paged, states.paged);
     if (s.offload.activations) {
       host.activations = std::max(host.activations, load.in_flight * tokens * load.kept_per_token);
     }
@@ -375,7 +380,10 @@ MemoryEstimate estimate_memory(const LayerStack& layers, const Workload& workloa
   out.first_stage_reserved = reserved(first);
   worst.framework += out.peak_reserved - out.peak_allocated;
   out.peak_device = worst.total();
+  // The allocator keeps what it holds: pages of states get what is left, and the host the others.
+  out.paged = Bytes(paged);
   const double ranks = cluster.gpus_per_node;
+  host.states += std::clamp(out.wanted + out.paged - out.limit, Bytes(), out.paged).value();
   out.host_per_node = Bytes(ranks * (host.activations + (s.offload.to_nvme ? 0 : host.states))) + cluster.host_taken;
   out.nvme_per_node = Bytes(s.offload.to_nvme ? ranks * host.states : 0);
   out.host_limit = std::max(

@@ -51,6 +51,7 @@ struct MemoryEstimate {
   /// What the verdict and its probability rest on: the peak if memory had no end, without free blocks of the passes
   /// that the allocator gives back before the optimizer's step runs out.
   Bytes wanted;
+  Bytes paged;          ///< states of a paged optimizer, in no component: torch does not count them
   Bytes limit;          ///< device memory as reported
   Bytes host_per_node;  ///< what offloading needs of the host
   Bytes nvme_per_node;
@@ -60,6 +61,8 @@ struct MemoryEstimate {
 
   /// More likely than not: memory is log-normal about `wanted`.
   [[nodiscard]] bool fits_device() const { return wanted <= limit; }
+  /// Whether pages of states leave the device while the passes run.
+  [[nodiscard]] bool pages_out() const { return wanted + paged > limit && paged > Bytes(); }
   [[nodiscard]] bool fits_host() const { return host_per_node <= host_limit; }
   [[nodiscard]] bool fits_nvme() const { return nvme_per_node <= nvme_limit; }
   [[nodiscard]] bool fits() const { return fits_device() && fits_host() && fits_nvme(); }

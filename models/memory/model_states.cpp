@@ -68,15 +68,21 @@ std::array<TrainedPart, 2> trained_parts(const StageParameters& p, const Workloa
     const Split updated{p.trainable(), (p.trained_dense + p.trained_root) / d.dense + p.trained_experts / d.experts};
     return {TrainedPart{updated, widths}, TrainedPart{}};
   }
-  const StateWidths copied = state_engine(s, stack).uses_torch_optimizer() ? half_widths(w.optimizer) : widths;
+  const StateWidths copied = uses_torch_optimizer(s, stack) ? half_widths(w.optimizer, stack.execution) : widths;
   const Split adapters{p.adapters + p.expert_adapters, p.adapters / d.dense + p.expert_adapters / d.experts};
   return {TrainedPart{adapters, widths}, TrainedPart{{p.trained_root, p.trained_root / d.dense}, copied}};
 }
 
 /// Of those that PyTorch's `foreach` kernels do not run: bitsandbytes', and loops over the parameters.
-bool updates_one_by_one(Optimizer optimizer) {
-  return optimizer == Optimizer::Adam8bit || optimizer == Optimizer::Adafactor || optimizer == Optimizer::Lion ||
-         optimizer == Optimizer::Muon;
+bool updates_one_by_one(Optimizer optimizer, const Execution& execution) {
+  return is_on(execution.paged_optimizer) || optimizer == Optimizer::Adam8bit || optimizer == Optimizer::Adafactor ||
+         optimizer == Optimizer::Lion || optimizer == Optimizer::Muon;
+}
+
+/// Embedding or head, as far as they are trained.
+double largest_of_root(const StageParameters& p) {
+  const double trained = p.part_frozen || p.adapters > 0 ? p.trained_root : p.root;
+  return std::min(trained, std::max(p.head, p.root - p.head));
 }
 
 }  // namespace
@@ -88,7 +94,7 @@ ModelStates model_states(const StageParameters& p, const Workload& w, const Stra
   const bool adapted = w.finetune != FineTune::Full;
   const bool whole_gradients = engine.keeps_whole_gradients(stack, s.micro_batches(w) > 1);
   // Fused kernels need nothing beside the states, and what goes through the tensors one by one next to nothing.
-  const bool in_place = updates_on_host(s) || stack.fused_optimizer || updates_one_by_one(w.optimizer);
+  const bool in_place = updates_on_host(s) || stack.fused_optimizer || updates_one_by_one(w.optimizer, stack.execution);
   const bool cut_gradients = shards_gradients(s.sharding) && !whole_gradients;
 
   ModelStates out;
@@ -112,9 +118,19 @@ ModelStates model_states(const StageParameters& p, const Workload& w, const Stra
     if (updates_on_host(s)) {
       // The host updates: it holds moments, master weights and the fp32 gradient of the rank's part.
       out.offloaded += optimizer + 4 * own;
+    } else if (is_on(stack.execution.paged_optimizer)) {
+      const double moments = std::min(optimizer, optimizer_state_bytes(w.optimizer) * own);
+      out.paged += moments;
+      out.optimizer += optimizer - moments;
     } else {
       out.optimizer += optimizer;
     }
+  }
+  if (is_on(stack.execution.update_in_backward)) {
+    // A gradient at a time: at most a layer's here, which is more than the largest of its tensors.
+    const double part = p.trainable() > 0 ? std::max(p.updated_unit(), largest_of_root(p)) / p.trainable() : 0;
+    out.gradients *= std::min(1.0, part);
+    out.step_transient *= std::min(1.0, part);
   }
   // A unit with a trained parameter has gradients of all its own; the root beside adapters is a unit without.
   if (adapted && whole_gradients && stack.adapters_share_units)

@@ -14,6 +14,7 @@ struct ModelStates {
   double optimizer = 0;
   double reference = 0;       ///< frozen weights of a second model
   double offloaded = 0;       ///< resides on host or NVMe
+  double paged = 0;           ///< on the device where it has room, else on the host
   double step_transient = 0;  ///< extra bytes while the optimizer runs
 };
 

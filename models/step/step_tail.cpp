@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "models/engines/engine.hpp"
+#include "models/job/execution.hpp"
 #include "models/layers/rank_parameters.hpp"
 #include "models/machine/compute.hpp"
 #include "models/memory/memory.hpp"
@@ -215,6 +216,14 @@ Bytes fetched_bytes(const TailInputs& in, double parameters, double trained) {
   return Bytes(held * trained + gathered * (parameters - trained));
 }
 
+/// Moments of a paged optimizer that share the device with all else cross the host link both ways where they do not
+/// fit: each step reads them from first to last, and the driver takes back first what was read longest ago.
+Seconds paging_time(const TailInputs& in, const LayerStack& layers) {
+  if (!is_on(in.stack.execution.paged_optimizer) || in.cluster.host_link.value() <= 0) return {};
+  const MemoryEstimate memory = estimate_memory(layers, in.workload, in.strategy, in.cluster, in.stack);
+  return memory.pages_out() ? 2.0 * memory.paged / in.cluster.host_link : Seconds();
+}
+
 /// Weights that live on the host or on NVMe come in for every pass of every micro-batch: what shows beside a pass.
 Seconds fetch_time(const TailInputs& in, Bytes bytes, Seconds pass) {
   const Cluster& c = in.cluster;
@@ -282,6 +291,7 @@ StepTail StageModel::tail(std::int32_t index, const LongestPasses& longest) cons
     tail.offload += offloaded_optimizer_time(in, updated.total());
   } else {
     tail.optimizer = optimizer_time(in, updated.total());
+    tail.offload += paging_time(in, table_.stack);
   }
   const double root = trained_root_parameters(workload_, strategy_, index) / dense_shards;
   tail.optimizer += orthogonalization_time(in, {.dense = updated.dense - root, .experts = updated.experts});

@@ -48,9 +48,9 @@ std::string_view to_string(Engine engine) {
 
 /// Members of the execution that the programs read as settings.
 constexpr std::array kTold = {
-    Dimension::Compile,   Dimension::FlashAttention, Dimension::LossKernel,          Dimension::LigerKernels,
-    Dimension::PureHalf,  Dimension::EmptyCache,     Dimension::ReentrantCheckpoint, Dimension::FusedOptimizer,
-    Dimension::BaseFormat};
+    Dimension::Compile,    Dimension::FlashAttention, Dimension::LossKernel,          Dimension::LigerKernels,
+    Dimension::PureHalf,   Dimension::EmptyCache,     Dimension::ReentrantCheckpoint, Dimension::FusedOptimizer,
+    Dimension::BaseFormat, Dimension::PagedOptimizer};
 /// Members that the environment, the versions or accelerate's file decide.
 constexpr std::array kDecided = {Dimension::HostThreads, Dimension::SoftwareRelease, Dimension::UnshardedGradients,
                                  Dimension::DoubleQuantization};
@@ -185,13 +185,11 @@ void add_requirements(const ExportJob& job, TrainingProgram program, const std::
   const auto add = [&](bool needed, std::string_view package) {
     if (needed) add_requirement(out, pinned(package), path);
   };
-  const bool quantized = plan.finetune == FineTune::Qlora || plan.strategy.execution.base_format == BaseFormat::Int8;
-  const bool by_bytes = plan.optimizer == Optimizer::Adam8bit || plan.optimizer == Optimizer::Lion;
   add(true, "transformers");
   add(plan.loss != nullptr || plan.mean_seq_len > 0, "trl");
   add(program == TrainingProgram::Trainer || engine == Engine::Fsdp || plan.finetune != FineTune::Full, "accelerate");
   add(plan.finetune != FineTune::Full, "peft");
-  add(quantized || by_bytes, "bitsandbytes");
+  add(needs_bitsandbytes(plan), "bitsandbytes");
   add(plan.strategy.execution.liger_kernels == Toggle::On, "liger-kernel");
   add(engine == Engine::DeepSpeed, "deepspeed");
   add(plan.model.kind != ModelKind::Vision, "datasets");
@@ -236,6 +234,13 @@ double learning_rate(const TrainingPlan& plan) {
 
 ExportFile program_file(std::string_view name, std::string_view folder) {
   return {fmt::format("{}{}", folder, name), std::string(embedded(name))};
+}
+
+bool needs_bitsandbytes(const TrainingPlan& plan) {
+  const Execution& told = plan.strategy.execution;
+  const bool quantized = plan.finetune == FineTune::Qlora || told.base_format == BaseFormat::Int8;
+  const bool updates = plan.optimizer == Optimizer::Adam8bit || plan.optimizer == Optimizer::Lion;
+  return quantized || updates || told.paged_optimizer == Toggle::On;
 }
 
 std::string pinned(std::string_view package) {
@@ -285,6 +290,10 @@ void check_program(const TrainingPlan& plan, TrainingProgram program, Diagnostic
     refuse(fmt::format("the training program has no optimizer {} with {}", smplan::to_string(plan.optimizer),
                        to_string(engine)),
            "plan with --optimizer adamw, or export with --script your own");
+  }
+  if (s.execution.paged_optimizer == Toggle::On && engine != Engine::Ddp) {
+    refuse(fmt::format("the training program has no paged optimizer with {}", to_string(engine)),
+           "plan with --paged-optimizer off, or export with --script your own");
   }
   if (plan.precision == Precision::Fp8 && program != TrainingProgram::TorchFsdp) {
     refuse(fmt::format("the training program has no fp8 with {}", to_string(engine)),

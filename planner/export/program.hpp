@@ -34,6 +34,9 @@ double learning_rate(const TrainingPlan& plan);
 /// A line of the requirements that the programs are tested with: `accelerate` is `accelerate==1.15.0`.
 std::string pinned(std::string_view package);
 
+/// Whether it quantizes the base or updates the weights.
+bool needs_bitsandbytes(const TrainingPlan& plan);
+
 /// A shell script that starts the processes of one machine in `folder` beside it: by torchrun, or by accelerate with
 /// its file. Further arguments of the script go to the program.
 std::string launch_script(const ExportJob& job, const Launch& launch, std::string_view folder, bool by_accelerate,

@@ -60,16 +60,17 @@ void say_kind(const AdapterMethod* kind, std::string_view KindWord::*tool, Json&
 }
 
 /// TrainingArguments' names, which all three take; empty where they have none.
-std::string_view optimizer_name(Optimizer optimizer) {
-  switch (optimizer) {
+std::string_view optimizer_name(const TrainingPlan& plan) {
+  const bool paged = plan.strategy.execution.paged_optimizer == Toggle::On;
+  switch (plan.optimizer) {
     case Optimizer::AdamW:
-      return "adamw_torch_fused";
+      return paged ? "paged_adamw_32bit" : "adamw_torch_fused";
     case Optimizer::Adam8bit:
-      return "adamw_bnb_8bit";
+      return paged ? "paged_adamw_8bit" : "adamw_bnb_8bit";
     case Optimizer::SgdMomentum:
       return "sgd";
     case Optimizer::Lion:
-      return "lion_32bit";
+      return paged ? "paged_lion_32bit" : "lion_32bit";
     case Optimizer::Adafactor:
       return "adafactor";
     case Optimizer::Muon:
@@ -99,7 +100,7 @@ void check_tool(const TrainingPlan& plan, std::string_view LossWord::*tool, std:
     refuse(out, fmt::format("TRL's file has no words for adapters of the kind {}", plan.adapters->name),
            "plan with --adapters lora, or export to axolotl or llama-factory");
   }
-  if (optimizer_name(plan.optimizer).empty()) {
+  if (optimizer_name(plan).empty()) {
     refuse(out, fmt::format("{} has no optimizer {}", name, to_string(plan.optimizer)), "plan with --optimizer adamw");
   }
   check_fsdp_offload(plan, out);
@@ -196,7 +197,12 @@ void add_file(const ExportJob& job, std::string path, const Json& config, std::s
   out.files.insert(out.files.begin(), {std::move(path), commented(provenance_lines(job)) + yaml_block(config)});
   out.names_adapters = true;
   out.said.push_back(Dimension::PureHalf);
-  if (package == "trl") add_requirement(out, pinned("trl"));
+  out.said.push_back(Dimension::PagedOptimizer);
+  if (package == "trl") {
+    add_requirement(out, pinned("trl"));
+    if (plan.finetune != FineTune::Full) add_requirement(out, pinned("peft"));
+    if (needs_bitsandbytes(plan)) add_requirement(out, pinned("bitsandbytes"));
+  }
   note_start(plan, command, out);
   if (package != "trl") out.notes.push_back(fmt::format("Install {} with its own instructions.", package));
 }
@@ -289,7 +295,7 @@ void write_trl(const ExportJob& job, Export& out, Diagnostics& faults) {
   c["per_device_train_batch_size"] = examples_of_a_pass(plan);
   add_common(job, c);
   c["lr_scheduler_type"] = "cosine";
-  c["optim"] = optimizer_name(plan.optimizer);
+  c["optim"] = optimizer_name(plan);
   if (plan.finetune != FineTune::Full) {
     c["use_peft"] = true;
     c["lora_r"] = plan.lora_rank;
@@ -332,7 +338,7 @@ void write_axolotl(const ExportJob& job, Export& out, Diagnostics& faults) {
   c["micro_batch_size"] = examples_of_a_pass(plan);
   add_common(job, c);
   c["lr_scheduler"] = "cosine";
-  c["optimizer"] = optimizer_name(plan.optimizer);
+  c["optimizer"] = optimizer_name(plan);
   const char* fused = fits_flash_attention(plan.model) ? "flash_attention" : "sdp_attention";
   c[stores_scores(plan) ? "eager_attention" : fused] = true;
   if (is_gpt_oss(plan.model)) {
@@ -426,7 +432,7 @@ void write_llama_factory(const ExportJob& job, Export& out, Diagnostics& faults)
   if (plan.finetune == FineTune::Full && is_pure_half(plan)) c["pure_bf16"] = true;
   // Its own switch, on by default.
   c["disable_gradient_checkpointing"] = !recomputes_in_trainer(plan);
-  c["optim"] = optimizer_name(plan.optimizer);
+  c["optim"] = optimizer_name(plan);
   if (stores_scores(plan)) c["flash_attn"] = "disabled";
   out.said.push_back(Dimension::FlashAttention);
   if (by_deepspeed(plan)) c["deepspeed"] = std::string(kDeepSpeedFile);

@@ -14,15 +14,18 @@ namespace {
 constexpr std::string_view kFile = "torchtune.yaml";
 constexpr std::string_view kTool = "torchtune";
 
+bool is_paged(const TrainingPlan& plan) { return plan.strategy.execution.paged_optimizer == Toggle::On; }
+
 /// Empty where it has none.
-std::string_view optimizer_class(Optimizer optimizer) {
-  switch (optimizer) {
+std::string_view optimizer_class(const TrainingPlan& plan) {
+  const bool paged = is_paged(plan);
+  switch (plan.optimizer) {
     case Optimizer::AdamW:
-      return "torch.optim.AdamW";
+      return paged ? "bitsandbytes.optim.PagedAdamW" : "torch.optim.AdamW";
     case Optimizer::SgdMomentum:
       return "torch.optim.SGD";
     case Optimizer::Adam8bit:
-      return "bitsandbytes.optim.AdamW8bit";
+      return paged ? "bitsandbytes.optim.PagedAdamW8bit" : "bitsandbytes.optim.AdamW8bit";
     default:
       return "";
   }
@@ -48,6 +51,10 @@ void check_execution(const TrainingPlan& plan, Diagnostics& faults) {
   }
   if (s.execution.loss_kernel == LossKernel::Linear) {
     refuse(faults, "torchtune 0.6.1 has no loss that keeps no logits", "plan with --loss-kernel default");
+  }
+  if (s.execution.update_in_backward == Toggle::On && (plan.finetune != FineTune::Full || learns_pairs(plan))) {
+    refuse(faults, "torchtune updates in the backward pass of supervised training of all weights alone",
+           "plan with --update-in-backward off");
   }
   if (s.offload.activations && s.recompute != Recompute::Full) {
     refuse(faults, "torchtune offloads activations of recomputed layers alone", "plan with --recompute full");
@@ -111,8 +118,8 @@ Json data_of(const TrainingPlan& plan, Export& out) {
 
 Json optimizer_of(const TrainingPlan& plan) {
   Json o;
-  o["_component_"] = optimizer_class(plan.optimizer);
-  if (plan.optimizer == Optimizer::AdamW) o["fused"] = true;
+  o["_component_"] = optimizer_class(plan);
+  if (plan.optimizer == Optimizer::AdamW && !is_paged(plan)) o["fused"] = true;
   if (plan.optimizer == Optimizer::SgdMomentum) o["momentum"] = 0.9;
   o["lr"] = learning_rate(plan);
   return o;
@@ -129,9 +136,12 @@ void check_torchtune(const TrainingPlan& plan, Diagnostics& faults) {
     refuse(faults, fmt::format("torchtune 0.6.1 implements no {}", plan.model.name),
            "export to trl, axolotl or llama-factory, which take any model of transformers");
   }
-  if (optimizer_class(plan.optimizer).empty()) {
+  if (optimizer_class(plan).empty()) {
     refuse(faults, fmt::format("this writer knows no optimizer {} of torchtune", to_string(plan.optimizer)),
            "plan with --optimizer adamw");
+  }
+  if (plan.world_size() > 1 && (is_paged(plan) || plan.optimizer == Optimizer::Adam8bit)) {
+    refuse(faults, "bitsandbytes updates no shards of FSDP", "plan with --optimizer adamw --paged-optimizer off");
   }
   if (learns_pairs(plan) && plan.loss->name != "dpo") {
     refuse(faults, fmt::format("this writer knows no recipe of torchtune for the loss {}", plan.loss->name),
@@ -151,6 +161,7 @@ void write_torchtune(const ExportJob& job, Export& out, Diagnostics& faults) {
   const TrainingPlan& plan = job.plan;
   const TorchtuneModel* const model = torchtune_model(plan.model.name);
   if (model == nullptr) return check_torchtune(plan, faults);
+  const Strategy& s = plan.strategy;
   const bool full = plan.finetune == FineTune::Full;
   Json c;
   c["output_dir"] = "output";
@@ -180,7 +191,7 @@ void write_torchtune(const ExportJob& job, Export& out, Diagnostics& faults) {
                            {"num_warmup_steps", std::min<std::int64_t>(100, plan.steps())}};
   c["loss"] = Json{{"_component_", learns_pairs(plan) ? "torchtune.rlhf.loss.DPOLoss"
                                                       : "torchtune.modules.loss.CEWithChunkedOutputLoss"}};
-  if (full) c["optimizer_in_bwd"] = false;
+  if (full) c["optimizer_in_bwd"] = s.execution.update_in_backward == Toggle::On;
   c["clip_grad_norm"] = nullptr;
   c["compile"] = plan.strategy.execution.compile == Compile::LayersAndLoss;
   c["device"] = "cuda";
@@ -194,9 +205,12 @@ void write_torchtune(const ExportJob& job, Export& out, Diagnostics& faults) {
   c["log_peak_memory_stats"] = true;
   out.files.push_back({std::string(kFile), commented(provenance_lines(job)) + yaml_block(c)});
   out.names_adapters = true;
-  out.said.insert(out.said.end(), {Dimension::PureHalf, Dimension::Compile});
+  out.said.insert(out.said.end(),
+                  {Dimension::PureHalf, Dimension::Compile, Dimension::UpdateInBackward, Dimension::PagedOptimizer});
   add_requirement(out, "torchtune==0.6.1");
   add_requirement(out, "torchao==0.9.0");
+  // torchtune quantizes by torchao.
+  if (needs_bitsandbytes(plan) && plan.finetune != FineTune::Qlora) add_requirement(out, pinned("bitsandbytes"));
   const std::string ranks = plan.world_size() == 1
                                 ? std::string()
                                 : fmt::format(

@@ -110,7 +110,7 @@ constexpr ToolRow kTorchtuneRows[] = {
     {"optimizer._component_", read_optimizer},
     {"optimizer.fused", told<&Execution::fused_optimizer, Toggle::On>},
     {"optimizer.fused", told_off<&Execution::fused_optimizer, Toggle::Off>},
-    {"optimizer_in_bwd", told<&Execution::release_gradients, Toggle::On>},
+    {"optimizer_in_bwd", told<&Execution::update_in_backward, Toggle::On>},
     {"loss._component_", read_loss},
     {"dtype", read_dtype},
     {"enable_activation_checkpointing", read_checkpointing},

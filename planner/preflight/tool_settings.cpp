@@ -302,6 +302,7 @@ void read_optimizer(const Node& node, Job& job) {
   }
   job.strategy.optimizer = derived(word, node.where);
   if (lower == "adamw_torch_fused") job.strategy.execution.fused_optimizer = Toggle::On;
+  if (lower.find("paged") != std::string::npos) job.strategy.execution.paged_optimizer = Toggle::On;
   if (lower == "adamw_torch") job.strategy.execution.fused_optimizer = Toggle::Off;
 }
 

@@ -224,6 +224,7 @@ std::optional<Optimizer> read_optimizer(CsvCells& in, MeasuredRun& run) {
   const auto parse = [&](std::string_view cell) {
     const std::string letters = letters_and_digits(cell);
     if (letters.find("fused") != std::string::npos) run.strategy.execution.fused_optimizer = Toggle::On;
+    if (letters.find("paged") != std::string::npos) run.strategy.execution.paged_optimizer = Toggle::On;
     if (letters == "adamwtorch") run.strategy.execution.fused_optimizer = Toggle::Off;
     return optimizer_from(cell);
   };

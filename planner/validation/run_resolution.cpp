@@ -260,7 +260,7 @@ void resolve_state_format(const MeasuredRun& run, const Stack& stack, ResolvedRu
   const Workload& w = resolved.workload;
   const bool open = !run.states(Dimension::PureHalf) && w.finetune == FineTune::Full && !keeps_32_bits(w.precision) &&
                     !s.offload.any();
-  if (!open || !state_engine(s, resolved.stack).uses_torch_optimizer()) return;
+  if (!open || !uses_torch_optimizer(s, resolved.stack)) return;
   const MemoryEstimate memory = estimate_memory(w, s, resolved.cluster, resolved.stack);
   const MemoryComponents& m = memory.components;
   if (m.weights + m.gradients + m.optimizer <= memory.limit) return;

@@ -96,6 +96,22 @@ TEST(Program, ReadsEverySettingThatItIsGiven) {
   }
 }
 
+TEST(Program, PagesMomentsOnWholeRanksAlone) {
+  for (const char* stack : {"fsdp", "ddp", "deepspeed", "hf-trainer"}) {
+    RequestSpec spec = test::request(stack, "qwen2.5-0.5b");
+    spec.finetune = "full";
+    spec.optimizer = "adamw";
+    spec[Dimension::PagedOptimizer] = "on";
+    if (std::string_view(stack) == "hf-trainer") spec[Dimension::Sharding] = "none";
+    const auto out = test::exported(test::plan(spec), "create-training-job");
+    const bool whole = std::string_view(stack) == "ddp" || std::string_view(stack) == "hf-trainer";
+    ASSERT_EQ(out.has_value(), whole) << stack;
+    if (!whole) continue;
+    EXPECT_THAT(out->files.front().content, HasSubstr(R"("paged_optimizer": "\"on\"")"));
+    EXPECT_THAT(file_of(*out, "src/requirements.txt"), HasSubstr("bitsandbytes=="));
+  }
+}
+
 TEST(Program, TrainsThePlansModelFromItsConfiguration) {
   for (const char* model : {"llama-3-8b", "bert-large", "t5-large", "vit-l-16", "gemma-2-9b", "gpt2"}) {
     RequestSpec spec = test::request("fsdp", model, "ml.p5.48xlarge", "2");

@@ -108,6 +108,17 @@ TEST_P(ToolFiles, NameTheLayersAsTransformersNamesThem) {
   }
 }
 
+TEST_P(ToolFiles, PageTheMomentsOfBitsandbytes) {
+  for (const char* optimizer : {"adamw", "adam8bit", "lion"}) {
+    RequestSpec s = spec("hf-trainer", "qlora");
+    s.optimizer = optimizer;
+    s[Dimension::PagedOptimizer] = "on";
+    const Job job = read_back(s);
+    EXPECT_EQ(optimizer_from(*job.strategy.optimizer), optimizer_from(optimizer));
+    EXPECT_EQ(job.strategy.execution.paged_optimizer, Toggle::On) << optimizer;
+  }
+}
+
 TEST_P(ToolFiles, SayTheKindOfTheAdapters) {
   for (const char* kind : {"rslora", "dora", "pissa"}) {
     RequestSpec s = spec("hf-trainer", "lora");

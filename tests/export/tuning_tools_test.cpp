@@ -128,6 +128,33 @@ epochs: 1
   EXPECT_EQ(batch(), "256");
 }
 
+TEST(TuningToolFiles, SayWhatHoldsStatesOnOneDevice) {
+  RequestSpec s = spec("full");
+  s.instances = "ml.g6e.xlarge";
+  s.count = "1";
+  s.global_batch = "2";
+  s.optimizer = "adam8bit";
+  s[Dimension::Sharding].reset();
+  s[Dimension::UpdateInBackward] = "on";
+  s[Dimension::PagedOptimizer] = "on";
+  const auto [job, request] = read_back(s, "torchtune");
+  EXPECT_EQ(job.strategy.execution.update_in_backward, Toggle::On);
+  EXPECT_EQ(job.strategy.execution.paged_optimizer, Toggle::On);
+  EXPECT_EQ(optimizer_from(request.optimizer.value_or("")), Optimizer::Adam8bit);
+  const Export out = written(s, "torchtune").value();
+  const auto needs = [](const ExportFile& f) {
+    return f.path == "requirements.txt" && f.content.find("bitsandbytes==") != std::string::npos;
+  };
+  EXPECT_TRUE(std::any_of(out.files.begin(), out.files.end(), needs));
+  RequestSpec adapters = s;
+  adapters.finetune = "lora";
+  EXPECT_THAT(refusal(adapters, "torchtune"), HasSubstr("of all weights alone"));
+  RequestSpec shards = s;
+  shards.instances = "ml.p5.48xlarge";
+  shards.global_batch = "16";
+  EXPECT_THAT(refusal(shards, "torchtune"), HasSubstr("no shards of FSDP"));
+}
+
 TEST_P(TuningTools, RecomputeAndOffloadAsPlanned) {
   RequestSpec s = spec("full");
   s[Dimension::Recompute] = "full";

@@ -339,6 +339,37 @@ TEST_F(ExecutionRules, ModulesAreOfSelectiveRecomputation) {
   EXPECT_FALSE(breaks("modules-with-selective-recomputation"));
 }
 
+TEST_F(ExecutionRules, AnUpdateInTheBackwardPassIsOfOneMicroBatchAndByTorch) {
+  s.execution.update_in_backward = Toggle::On;
+  w.global_batch = 2LL * s.data_parallel * s.micro_batch;
+  EXPECT_TRUE(breaks("update-in-backward-of-one-micro-batch"));
+  w.global_batch /= 2;
+  EXPECT_FALSE(breaks("update-in-backward-of-one-micro-batch"));
+  stack.deepspeed_engine = false;
+  stack.master_bytes = 4;
+  EXPECT_TRUE(breaks("update-in-backward-by-torch")) << "one buffer of gradients";
+  stack.master_bytes = 0;
+  EXPECT_FALSE(breaks("update-in-backward-by-torch"));
+  stack.deepspeed_engine = true;
+  EXPECT_TRUE(breaks("update-in-backward-by-torch"));
+  s.sharding = Sharding::FsdpFull;
+  EXPECT_FALSE(breaks("update-in-backward-by-torch"));
+  s.offload.parameters = true;
+  EXPECT_TRUE(breaks("update-in-backward-by-torch")) << "the host updates";
+}
+
+TEST_F(ExecutionRules, BitsandbytesPagesWhatItUpdatesOnTheDevice) {
+  s.execution.paged_optimizer = Toggle::On;
+  EXPECT_FALSE(breaks("pages-of-bitsandbytes"));
+  w.optimizer = Optimizer::Lion;
+  EXPECT_FALSE(breaks("pages-of-bitsandbytes"));
+  s.offload.optimizer = true;
+  EXPECT_TRUE(breaks("pages-of-bitsandbytes"));
+  s.offload.optimizer = false;
+  w.optimizer = Optimizer::Muon;
+  EXPECT_TRUE(breaks("pages-of-bitsandbytes"));
+}
+
 TEST_F(ExecutionRules, OnlyAdaptersHaveABaseOfAnotherFormat) {
   s.execution.base_format = BaseFormat::Fp32;
   EXPECT_TRUE(breaks("base-format-of-adapters"));

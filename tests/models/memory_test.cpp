@@ -713,6 +713,47 @@ TEST(PlainDataParallel, HoldsGradientsFromStepToStepOnlyWhenItAccumulates) {
   EXPECT_EQ(gradients(16), gradients(32)) << "a plan's script may hold them";
 }
 
+// pytorch/torchtune, README (read 2026-11-26): Llama 3.1 8B, all weights on one device, PagedAdamW8bit, update in the
+// backward pass, 2 x 2048 tokens, recomputed, compiled: 18.9 GiB.
+TEST(PlainDataParallel, UpdatesInTheBackwardPassWithoutWholeGradients) {
+  const Architecture a = llama(32, 4096, 32, 8, 14336, 128256);
+  Stack stack = torch(Sharding::None);
+  stack.execution.pure_half = Toggle::On;
+  stack.execution.release_gradients = Toggle::On;
+  Strategy s = sharded(Sharding::None, 1, 1);
+  s.micro_batch = 2;
+  s.recompute = Recompute::Full;
+  Workload w = workload(a, 2048, 2);
+  w.optimizer = Optimizer::Adam8bit;
+  stack.execution.loss_kernel = LossKernel::Linear;
+  const Cluster big = cluster(512, 1, "9.0");
+  const MemoryEstimate whole = estimate_memory(w, s, big, stack);
+  stack.execution.update_in_backward = Toggle::On;
+  const MemoryEstimate one = estimate_memory(w, s, big, stack);
+  const double parameters = 8030257152;
+  const double head = 128256.0 * 4096;
+  EXPECT_NEAR(one.components.gradients.value(), 2 * head, 1) << "the head's, larger than a layer's";
+  EXPECT_LT(one.peak_allocated + gib(13), whole.peak_allocated);
+
+  // Moments in memory that torch does not count: none on the host as long as the device has room.
+  stack.execution.paged_optimizer = Toggle::On;
+  const MemoryEstimate paged = estimate_memory(w, s, big, stack);
+  EXPECT_NEAR((one.peak_allocated - paged.peak_allocated).value(), 2 * parameters, 1);
+  EXPECT_NEAR(paged.paged.value(), 2 * parameters, 1);
+  EXPECT_FALSE(paged.pages_out());
+  EXPECT_NEAR(in_gib(paged.peak_reserved) / 18.9, 1, 0.05);
+  EXPECT_EQ(paged.host_per_node, Bytes());
+  const Cluster small = cluster(24, 1, "9.0");
+  const MemoryEstimate moved = estimate_memory(w, s, small, stack);
+  EXPECT_TRUE(moved.pages_out() && moved.fits());
+  EXPECT_NEAR(moved.host_per_node.value(), 8 * (moved.wanted + moved.paged - moved.limit).value(), 1);
+  Cluster without = small;
+  without.host_memory = gib(64);
+  EXPECT_FALSE(estimate_memory(w, s, without, stack).fits_host());
+  const MemoryEstimate full = estimate_memory(w, s, cluster(8, 1, "9.0"), stack);
+  EXPECT_EQ(full.host_per_node, 8.0 * full.paged) << "no more than there is";
+}
+
 // Autocast's casts live through the forward pass, and beside products that autograd keeps until their backward pass.
 TEST(PlainDataParallel, HoldsCastsOfTheWeightsUntilTheyAreUsed) {
   const Architecture a = llama(32, 4096, 32, 32, 11008, 32000);

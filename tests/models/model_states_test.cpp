@@ -351,5 +351,20 @@ TEST(Optimizers, FusedOnesUpdateInPlace) {
   EXPECT_DOUBLE_EQ(model_states(dense(1e9), adam(), Strategy{}, stack).step_transient, 0);
 }
 
+// bitsandbytes keeps fp32 moments of 16-bit weights, and updates one tensor after the other.
+TEST(Optimizers, PagedOnesKeepWholeMomentsElsewhere) {
+  Stack stack = torch();
+  stack.execution.pure_half = Toggle::On;
+  EXPECT_DOUBLE_EQ(model_states(dense(1e9), adam(), Strategy{}, stack).optimizer, 4e9);
+  stack.execution.paged_optimizer = Toggle::On;
+  const ModelStates states = model_states(dense(1e9), adam(), Strategy{}, stack);
+  EXPECT_DOUBLE_EQ(states.optimizer, 0);
+  EXPECT_DOUBLE_EQ(states.paged, 8e9);
+  EXPECT_DOUBLE_EQ(states.step_transient, 0);
+  stack.execution.pure_half = Toggle::Default;
+  stack.master_bytes = 4;
+  EXPECT_DOUBLE_EQ(model_states(dense(1e9), adam(), Strategy{}, stack).optimizer, 4e9) << "masters stay";
+}
+
 }  // namespace
 }  // namespace smplan

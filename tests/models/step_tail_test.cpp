@@ -249,6 +249,18 @@ TEST(OffloadedOptimizer, TakesTheLinkTheHostAndTheDisk) {
   EXPECT_NEAR(c.step().components.offload / Seconds(adam + 2 * states / 4e9), 1, 1e-9) << "written as it is read";
 }
 
+// Moments that fit cost nothing; else each step reads all of them through the link and back.
+TEST(PagedOptimizer, CrossesTheLinkWhereTheDeviceHasNoRoom) {
+  StepCase c = bare("gpt2", "ddp", Sharding::None);
+  c.stack.execution.paged_optimizer = Toggle::On;
+  c.cluster.host_link = gb_per_s(10);
+  EXPECT_EQ(tail_of(c).offload, Seconds());
+  c.cluster.device_memory = gib(1);
+  EXPECT_NEAR(tail_of(c).offload / Seconds(2 * 8 * held(c).total() / 10e9), 1, 1e-9);
+  c.stack.execution.paged_optimizer = Toggle::Off;
+  EXPECT_EQ(tail_of(c).offload, Seconds());
+}
+
 TEST(OffloadedOptimizer, IsAsFastAsTheHostsProcessorsAndItsKernel) {
   StepCase c = bare("gpt2", "deepspeed", Sharding::Zero3);
   c.strategy.offload.optimizer = true;

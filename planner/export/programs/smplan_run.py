@@ -70,6 +70,7 @@ def settings(argv: list[str] | None = None) -> argparse.Namespace:
     p.add_argument("--liger_kernels", default="off", choices=["on", "off"])
     p.add_argument("--flash_attention", default="on", help="off: attention stores its scores")
     p.add_argument("--fused_optimizer", default="on", choices=["on", "off"])
+    p.add_argument("--paged_optimizer", default="off", choices=["on", "off"], help="moments move to the host, if need be")
     p.add_argument("--empty_cache", default="off", choices=["on", "off"])
     p.add_argument("--reentrant_checkpoint", default="off", choices=["on", "off"])
     p.add_argument("--deepspeed_config", default="")

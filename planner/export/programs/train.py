@@ -103,17 +103,18 @@ def build_optimizer(model: nn.Module, args: Any, on_host: bool = False) -> torch
         from deepspeed.ops.adam import DeepSpeedCPUAdam
 
         return DeepSpeedCPUAdam(groups, lr=rate, betas=(0.9, 0.95))
+    if name in ("adam8bit", "lion") or args.paged_optimizer == "on":
+        import bitsandbytes
+
+        maker = {"adamw": "AdamW", "adam8bit": "AdamW8bit", "lion": "Lion"}[name]
+        paged = "Paged" if args.paged_optimizer == "on" else ""
+        return getattr(bitsandbytes.optim, paged + maker)(groups, lr=rate)
     if name == "adamw":
         return torch.optim.AdamW(groups, lr=rate, betas=(0.9, 0.95), fused=args.fused_optimizer == "on")
     if name == "sgd-momentum":
         return torch.optim.SGD(groups, lr=rate, momentum=0.9)
     if name == "adafactor":
         return torch.optim.Adafactor(groups, lr=rate)
-    if name in ("adam8bit", "lion"):
-        import bitsandbytes
-
-        maker = bitsandbytes.optim.AdamW8bit if name == "adam8bit" else bitsandbytes.optim.Lion
-        return maker(groups, lr=rate)
     raise SystemExit(f"--optimizer {name}: this program has adamw, adam8bit, adafactor, lion and sgd-momentum")
 
 

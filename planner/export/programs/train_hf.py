@@ -25,6 +25,7 @@ from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArgu
 
 OPTIMIZERS = {"adamw": "adamw_torch", "adam8bit": "adamw_bnb_8bit", "adafactor": "adafactor", "lion": "lion_32bit",
               "sgd-momentum": "sgd"}
+PAGED = {"adamw": "paged_adamw_32bit", "adam8bit": "paged_adamw_8bit", "lion": "paged_lion_32bit"}
 
 
 def take_accelerate_file(path: pathlib.Path) -> None:
@@ -47,7 +48,7 @@ def training_arguments(args: Any, job: dict[str, Any]) -> dict[str, Any]:
     """Of TrainingArguments."""
     if args.optimizer not in OPTIMIZERS:
         raise SystemExit(f"--optimizer {args.optimizer}: this program has {', '.join(OPTIMIZERS)}")
-    optimizer = OPTIMIZERS[args.optimizer]
+    optimizer = (PAGED if args.paged_optimizer == "on" else OPTIMIZERS)[args.optimizer]
     if optimizer == "adamw_torch" and args.fused_optimizer == "on":
         optimizer += "_fused"
     # accelerate's file recomputes under FSDP; both at once would run each layer three times.
