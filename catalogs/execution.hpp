@@ -163,7 +163,8 @@ struct Execution {
   Toggle empty_cache = Toggle::Default;  ///< the allocator gives back what is not in use, every few steps
   Toggle reentrant_checkpoint = Toggle::Default;  ///< recomputation runs the whole layer again (PyTorch before 2.1)
   std::int32_t reduce_bucket = 0;  ///< gradients that DeepSpeed reduces at a time; 0: the framework's number
-  /// Gradients are let go of after the update, so that a step of one micro-batch begins without.
+  /// Gradients are let go of after the update, so that a step of one micro-batch begins without: torch's default since
+  /// 2.0, `zero_grad(set_to_none=True)`.
   Toggle release_gradients = Toggle::Default;
   /// Each parameter is updated as soon as the backward pass has its gradient, which goes before the next one comes.
   Toggle update_in_backward = Toggle::Default;

@@ -486,7 +486,7 @@ const std::array<DimensionRow, kDimensionCount>& table() {
                                              kMostBucket),
       with(told_word<&Execution::release_gradients>(
                Dimension::ReleaseGradients, "release_gradients", "execution/release_gradients",
-               "release-gradients:", "released gradients", "Gradients are let go of after the update", kToggles),
+               "release-gradients:", "released gradients", "torch lets go of gradients after the update [on]", kToggles),
            for_any_stack),
       with(told_word<&Execution::update_in_backward>(
                Dimension::UpdateInBackward, "update_in_backward", "execution/update_in_backward",

@@ -150,14 +150,17 @@ double weight_side_bytes(const RankStates& rank, const StateEngine& engine) {
   return rank.workload.finetune == FineTune::Lora ? 0 : engine.weight_copies(rank);
 }
 
+/// torch's optimizers let go of them after the update, unless they are told to keep them.
+bool releases_gradients(const Strategy& s, const Stack& stack) {
+  const Execution& told = stack.execution;
+  return told.release_gradients != Toggle::Off && !is_on(told.update_in_backward) && uses_torch_optimizer(s, stack);
+}
+
 /// What the backward pass finds of the gradients: where they are released, only the head's are there when its layers
 /// begin. Those of an update in the backward pass are one layer's at any time.
 double gradients_before_layers(double gradients, const RankStates& rank) {
   const Strategy& s = rank.strategy;
-  const Execution& told = rank.stack.execution;
-  const bool releases =
-      is_on(told.release_gradients) && !is_on(told.update_in_backward) && uses_torch_optimizer(s, rank.stack);
-  if (!releases || s.pipeline_parallel > 1 || s.micro_batches(rank.workload) > 1) return gradients;
+  if (!releases_gradients(s, rank.stack) || s.pipeline_parallel > 1 || s.micro_batches(rank.workload) > 1) return gradients;
   const StageParameters& p = rank.parameters;
   if (rank.workload.trained_layers) return p.trainable() > 0 ? gradients * p.trained_root / p.trainable() : 0;
   return rank.workload.trains_head() ? gradients * p.root / p.total() : 0;
@@ -306,6 +309,10 @@ std::span<const MemoryPart> memory_parts() {
                                                      {"framework", "framework", &C::framework},
                                                      {"reference", "reference model", &C::reference}}};
   return kParts;
+}
+
+bool lighter_in_one_pass(const Strategy& strategy, const Stack& stack) {
+  return releases_gradients(strategy, stack) || state_engine(strategy, stack).keeps_whole_gradients(stack, true);
 }
 
 std::string host_shortfall(const MemoryEstimate& m) {

@@ -68,6 +68,9 @@ struct MemoryEstimate {
   [[nodiscard]] bool fits() const { return fits_device() && fits_host() && fits_nvme(); }
 };
 
+/// Whether gradients take less where a step has one micro-batch: nothing accumulates from pass to pass.
+bool lighter_in_one_pass(const Strategy& strategy, const Stack& stack);
+
 /// What offloading lacks of a node's memory or disks, one sentence; empty where both hold it.
 std::string host_shortfall(const MemoryEstimate& memory);
 

@@ -178,7 +178,7 @@ std::int32_t StackSearch::SplitSearch::layer_counts_that_divide(const Strategy& 
 }
 
 bool StackSearch::SplitSearch::memory_grows(const Strategy& s, std::size_t last_mb) const {
-  if (s.pipeline_parallel == 1) return true;
+  if (s.pipeline_parallel == 1) return !lighter_in_one_pass(s, owner_->stack_) || micro_batches_per_step(last_mb) > 1;
   const bool fixed_depth = s.schedule == Schedule::OneFOneB || s.schedule == Schedule::ZeroBubble;
   return fixed_depth && micro_batches_per_step(last_mb) >= s.pipeline_parallel;
 }
@@ -207,7 +207,8 @@ bool StackSearch::SplitSearch::try_memory(Strategy s, std::size_t sp, std::size_
     return true;
   }
   const MemoryComponents& c = memory.components;
-  const bool too_large = c.weights + c.gradients + c.optimizer > memory.limit;
+  const Bytes gradients = lighter_in_one_pass(s, owner_->stack_) ? Bytes() : c.gradients;
+  const bool too_large = c.weights + gradients + c.optimizer > memory.limit;
   if (too_large) oversized |= states;
   const bool ends_row = too_large || grows;
   const std::uint64_t candidates = owner_->common_.collectives.size() * static_cast<std::uint64_t>(counts);

@@ -198,9 +198,6 @@ void resolve_sequence_parallel(const MeasuredRun& run, const Stack& stack, Strat
 Result<void> resolve_strategy(const MeasuredRun& run, const Cluster& cluster, const Stack& stack, const Workload& w,
                               Strategy& s, Assumptions& assumptions) {
   s = run.strategy;
-  if (!run.states(Dimension::ReleaseGradients)) {
-    s.execution.release_gradients = Toggle::On;  // PyTorch's default since 2.0: zero_grad(set_to_none=True)
-  }
   const bool shards = run.states(Dimension::Sharding) && !stack.shardings.empty();
   if (!run.states(Dimension::Sharding)) s.sharding = stack.shardings.empty() ? Sharding::None : stack.shardings.front();
   if (shards) s.sharding = sharding_under(stack, s.sharding);
