@@ -49,8 +49,9 @@ constexpr std::array<std::pair<FineTune, std::string_view>, 3> kFineTunes{{
     {FineTune::Qlora, "qlora"},
 }};
 
-constexpr std::array<std::pair<LoraTargets, std::string_view>, 3> kTargets{{
+constexpr std::array<std::pair<LoraTargets, std::string_view>, 4> kTargets{{
     {LoraTargets::Linear, "linear"},
+    {LoraTargets::NonExpert, "non-expert"},
     {LoraTargets::Attention, "attention"},
     {LoraTargets::QueryValue, "query-value"},
 }};

@@ -30,10 +30,14 @@ std::optional<FineTune> finetune_from(std::string_view name);
 enum class LoraTargets {
   QueryValue,  ///< Hu et al. 2021, section 4.2; PEFT's default for Llama
   Attention,   ///< all its projections
+  NonExpert,   ///< those, state mixers and the MLPs, but no routed expert
   Linear,      ///< those and the MLPs (every expert's); never router, embedding or head
 };
 
 std::string_view to_string(LoraTargets targets);
+inline bool reaches_mlps(LoraTargets targets) {
+  return targets == LoraTargets::NonExpert || targets == LoraTargets::Linear;
+}
 std::optional<LoraTargets> lora_targets_from(std::string_view name);
 
 /// What adapters keep of a layer for the backward pass, beside what frozen layers keep.

@@ -49,7 +49,8 @@ double product_inputs(const Workload& w, const ActivationOptions& o, const Width
 bool adapts_mlp(const Workload& w) {
   const Architecture& a = w.architecture;
   const bool routed_alone = a.is_moe() && a.moe.n_shared_experts == 0 && !a.has_dense_mlp();
-  return w.lora.targets == LoraTargets::Linear && !(routed_alone && w.lora.layers.experts == ExpertAdapters::None);
+  const bool experts = w.lora.targets == LoraTargets::Linear && w.lora.layers.experts != ExpertAdapters::None;
+  return reaches_mlps(w.lora.targets) && (experts || !routed_alone);
 }
 
 /// What stands between the two products of each adapter of a layer, for a token.

@@ -23,7 +23,8 @@ struct AdapterShape {
 
 /// Whether matrices of this part carry adapters.
 inline bool carries_adapter(const Architecture& a, LinearPart part, const Lora& lora) {
-  const bool linear = lora.targets == LoraTargets::Linear;
+  const bool linear = reaches_mlps(lora.targets);
+  const bool experts = lora.targets == LoraTargets::Linear;
   const bool attention = lora.targets != LoraTargets::QueryValue;
   switch (part) {
     case LinearPart::Query:
@@ -38,11 +39,11 @@ inline bool carries_adapter(const Architecture& a, LinearPart part, const Lora& 
       return attention || a.has_latent_attention();
     case LinearPart::DenseMlp:
     case LinearPart::SharedExpert:
-      return linear && lora.layers.experts != ExpertAdapters::Fused;
+      return linear && !(experts && lora.layers.experts == ExpertAdapters::Fused);
     case LinearPart::Expert:
-      return linear && lora.layers.experts != ExpertAdapters::None;
+      return experts && lora.layers.experts != ExpertAdapters::None;
     case LinearPart::Router:
-      return linear && lora.layers.router;
+      return experts && lora.layers.router;
     case LinearPart::StateOutput:
       return linear && lora.layers.state_output;
     case LinearPart::LayerEmbedding:

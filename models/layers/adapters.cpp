@@ -104,7 +104,7 @@ LoraTargets lora_targets_of(LinearLayers layers) {
 
 LinearLayers linear_layers_of(LoraTargets targets) {
   if (targets == LoraTargets::QueryValue) return kQueryValue;
-  return targets == LoraTargets::Attention ? kAttention : kAll;
+  return reaches_mlps(targets) ? kAll : kAttention;
 }
 
 AdapterKeeps adapter_keeps(const AdapterMethod& method, const Architecture& a, std::optional<LinearLayers> layers,

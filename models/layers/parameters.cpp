@@ -92,7 +92,7 @@ std::int64_t adapter_parameters(const Architecture& a, const Lora& lora, Counted
   }
   // One matrix projects the embedding for all layers at once.
   const std::int64_t embedded = a.n_layers * a.layer_embeddings.width;
-  const bool projects = embedded > 0 && lora.targets == LoraTargets::Linear && counted != Counted::Experts;
+  const bool projects = embedded > 0 && reaches_mlps(lora.targets) && counted != Counted::Experts;
   return sum + (projects ? lora.rank * (a.hidden + embedded) : 0);
 }
 

@@ -5,6 +5,7 @@
 #include "planner/export/launch.hpp"
 #include "planner/export/program.hpp"
 #include "planner/export/target.hpp"
+#include "planner/export/text.hpp"
 
 namespace smplan {
 namespace {
@@ -72,10 +73,7 @@ const Need kNeeds[] = {
     {[](const TrainingPlan& p) { return when(p.lora_embeddings, "embeddings trained beside adapters"); },
      [](const Capabilities& c, const TrainingPlan&) { return c.trained_embeddings; }},
     {[](const TrainingPlan& p) {
-       return when(
-           p.lora_targets != LoraTargets::Linear,
-           fmt::format("adapters on {} alone",
-                       p.lora_targets == LoraTargets::Attention ? "the layers of attention" : "queries and values"));
+       return when(p.lora_targets != LoraTargets::Linear, fmt::format("adapters on {}", adapted_layers(p)));
      },
      [](const Capabilities& c, const TrainingPlan&) { return c.chosen_layers; }},
     {[](const TrainingPlan& p) {

@@ -116,6 +116,7 @@ std::string world_equation(const TrainingPlan& plan) {
 
 std::string_view adapted_layers(const TrainingPlan& plan) {
   if (plan.lora_targets == LoraTargets::Linear) return "every linear layer";
+  if (plan.lora_targets == LoraTargets::NonExpert) return "every linear layer but those of routed experts";
   return plan.lora_targets == LoraTargets::Attention ? "the linear layers of attention" : "queries and values";
 }
 

@@ -50,6 +50,11 @@ std::int64_t examples_of_a_step(const TrainingPlan& plan) {
 }
 
 void check_targets(const TrainingPlan& plan, Diagnostics& faults) {
+  if (plan.lora_targets == LoraTargets::NonExpert) {
+    refuse(faults, "this writer has no list of names that leaves out the routed experts alone",
+           "plan with --lora-targets linear or attention, or export with --script your own");
+    return;
+  }
   if (plan.lora_targets == LoraTargets::Linear || peft_targets_of(plan.model)) return;
   refuse(faults, fmt::format("it is not known what transformers calls the projections of {}", plan.model.name),
          "plan with --lora-targets linear, or export with --script your own");
@@ -62,6 +67,7 @@ std::vector<std::string> lora_targets(const TrainingPlan& plan) {
       return targets.query_value;
     case LoraTargets::Attention:
       return targets.attention;
+    case LoraTargets::NonExpert:
     case LoraTargets::Linear:
       return targets.linear;
   }

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "catalogs/tokenizer/pattern.hpp"
+#include "planner/preflight/weight_names.hpp"
 
 namespace smplan {
 namespace {
@@ -19,13 +20,6 @@ constexpr std::array<std::string_view, 9> kOfBlock = {
     "input_layernorm.weight",  "post_attention_layernorm.weight", "self_attn.q_proj.weight", "self_attn.k_proj.weight",
     "self_attn.v_proj.weight", "self_attn.o_proj.weight",         "mlp.gate_proj.weight",    "mlp.up_proj.weight",
     "mlp.down_proj.weight"};
-/// What stands before blocks, embedding and norm: of a text model, and of one beside a vision tower.
-constexpr std::array<std::string_view, 3> kTextModels = {"model.", "model.language_model.", "language_model.model."};
-/// What stands before the head.
-constexpr std::array<std::string_view, 2> kHeads = {"", "language_model."};
-/// No open model is deeper: Llama 3.1 405B has 126 blocks. Names of deeper ones are not tried, so that `2[0-9]+` is 20
-/// to 29.
-constexpr std::int64_t kDepths = 128;
 constexpr std::size_t kMostPatterns = 1000;
 /// LLaMA-Factory's default of `freeze_trainable_layers`.
 constexpr std::int64_t kFactoryBlocks = 2;

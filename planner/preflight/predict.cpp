@@ -150,6 +150,7 @@ std::optional<std::string> dtype_of(const JobStrategy& s) {
 }
 
 std::optional<LoraTargets> lora_targets_of(const JobStrategy& s) {
+  if (const auto named = lora_targets_from(s.lora_targets.value_or(""))) return named;
   const auto layers = linear_layers_from(s.lora_targets.value_or(""));
   return layers ? std::optional(lora_targets_of(*layers)) : std::nullopt;
 }

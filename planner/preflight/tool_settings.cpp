@@ -8,7 +8,6 @@
 #include "base/printable.hpp"
 #include "base/words.hpp"
 #include "models/job/dimensions.hpp"
-#include "models/layers/adapters.hpp"
 
 namespace smplan {
 namespace {
@@ -34,63 +33,6 @@ constexpr std::array<ToolWord, 10> kShardings = {{{"full_shard", "FULL_SHARD"},
                                                   {"4", "HYBRID_SHARD"},
                                                   {"true", "FULL_SHARD"},
                                                   {"auto_wrap", ""}}};
-
-/// Modules by names that models/layers/adapters.hpp does not have. Where one module makes queries, keys and values,
-/// adapters of queries and values are of all three.
-constexpr auto kModules = std::to_array<ToolWord>({
-    {"output_proj", "o_proj"},
-    {"out_proj", "o_proj"},
-    {"dense", "o_proj"},
-    {"attn.c_proj", "o_proj"},
-    {"wq", "q_proj"},
-    {"wk", "k_proj"},
-    {"wv", "v_proj"},
-    {"wo", "o_proj"},
-    {"q", "q_proj"},
-    {"k", "k_proj"},
-    {"v", "v_proj"},
-    {"o", "o_proj"},
-    {"w1", "gate_proj"},
-    {"w2", "down_proj"},
-    {"w3", "up_proj"},
-    {"qkv_proj", "q_proj+v_proj"},
-    {"query_key_value", "q_proj+v_proj"},
-    {"wqkv", "q_proj+v_proj"},
-    {"c_attn", "q_proj+v_proj"},
-    {"q_a_proj", "q_proj"},
-    {"q_b_proj", "q_proj"},
-    {"kv_a_proj_with_mqa", "k_proj+v_proj"},
-    {"kv_b_proj", "k_proj+v_proj"},
-    {"gate_up_proj", "gate_proj+up_proj"},
-    {"fc1", "up_proj"},
-    {"fc2", "down_proj"},
-    {"fc_in", "up_proj"},
-    {"fc_out", "down_proj"},
-    {"c_fc", "up_proj"},
-    {"mlp.c_proj", "down_proj"},
-    {"c_proj", "o_proj+down_proj"},
-    {"dense_h_to_4h", "up_proj"},
-    {"dense_4h_to_h", "down_proj"},
-    {"in_proj", "all"},
-    {"linear", "all"},
-    {"all_linear", "all"},
-});
-
-std::optional<std::string_view> ours_of(std::span<const ToolWord> words, std::string_view word) {
-  const auto known = std::find_if(words.begin(), words.end(), [&](const ToolWord& w) { return w.word == word; });
-  return known == words.end() ? std::nullopt : std::optional(known->ours);
-}
-
-/// A module by the end of its path, which may be an expression: `mlp.c_proj`, `.*\\.query_key_value$`.
-std::string module_of(std::string path) {
-  std::erase_if(path, [](char c) { return c == '\\' || c == '$' || c == '*'; });
-  const auto last = path.rfind('.');
-  const auto block = last == std::string::npos || last == 0 ? std::string::npos : path.rfind('.', last - 1);
-  const std::string of_block = path.substr(block + 1);  // npos + 1 is 0
-  if (const auto ours = ours_of(kModules, of_block)) return std::string(*ours);
-  const std::string name = path.substr(last + 1);
-  return std::string(ours_of(kModules, name).value_or(name));
-}
 
 /// The text of a scalar; of a list or an object what it is.
 std::string shown(const Node& node) {
@@ -183,18 +125,6 @@ struct Into {
   void operator()(void (*read)(const Node&, Job&)) const { read(node, job); }
 };
 
-std::string_view word_of_targets(LoraTargets targets) {
-  switch (targets) {
-    case LoraTargets::QueryValue:
-      return "query-value";
-    case LoraTargets::Attention:
-      return "attention";
-    case LoraTargets::Linear:
-      break;
-  }
-  return "linear";
-}
-
 void offload_parameters(const Node& node, Job& job) {
   if (truth_of(node) != true) return;
   job.strategy.parameter_offload = derived(std::string("cpu"), node.where);
@@ -231,6 +161,11 @@ void state_fsdp(const Node& node, Job& job) {
 }
 
 }  // namespace
+
+std::optional<std::string_view> ours_of(std::span<const ToolWord> words, std::string_view word) {
+  const auto known = std::find_if(words.begin(), words.end(), [&](const ToolWord& w) { return w.word == word; });
+  return known == words.end() ? std::nullopt : std::optional(known->ours);
+}
 
 const Node* node_by(const Node& root, std::string_view path) {
   const Node* node = &root;
@@ -312,18 +247,6 @@ void read_adapter_kind(const Node& on, std::string_view kind, Job& job) {
 
 void read_adapter_start(const Node& node, Job& job) {
   if (lower_case(node.text).starts_with("pissa")) job.strategy.adapters = derived(std::string("pissa"), node.where);
-}
-
-void read_lora_targets(const Node& node, Job& job) {
-  if (job.strategy.lora_targets.stated) return;
-  std::string joined;
-  for (std::string word : list_of(node)) joined += module_of(std::move(word)) + ' ';
-  const auto layers = linear_layers_from(joined);
-  if (!layers) {
-    if (!joined.empty()) note_unread(node, "names modules that are not known: taken as every linear layer", job);
-    return;
-  }
-  job.strategy.lora_targets = derived(std::string(word_of_targets(lora_targets_of(*layers))), node.where);
 }
 
 void read_whole_modules(const Node& node, Job& job) {

@@ -17,6 +17,7 @@ struct ToolWord {
   std::string_view word;
   std::string_view ours;
 };
+std::optional<std::string_view> ours_of(std::span<const ToolWord> words, std::string_view word);
 
 /// What a value that cannot be read means.
 enum class IfUnread : std::uint8_t {

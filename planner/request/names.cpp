@@ -51,7 +51,7 @@ std::vector<RequestName> before_dimensions() {
        "Kind of the adapters: the scale or start of LoRA's, or their direction apart from the length [lora]",
        &RequestSpec::adapters},
       {"lora_rank", RequestGroup::Work, "N", "Rank of the adapters", &RequestSpec::lora_rank},
-      {"lora_targets", RequestGroup::Work, "linear|attention|query-value",
+      {"lora_targets", RequestGroup::Work, "linear|non-expert|attention|query-value",
        "Weights that carry adapters: all linear layers, those of attention, queries and values [linear]",
        &RequestSpec::lora_targets},
       {"lora_embeddings", RequestGroup::Work, "on|off",

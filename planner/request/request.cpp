@@ -28,7 +28,7 @@ constexpr std::int64_t kMaxTop = 1000;
 const std::vector<std::string> kPrecisionNames{"bf16", "fp16", "fp8", "fp4", "tf32", "fp32"};
 
 const std::vector<std::string> kFinetuneNames{"full", "lora", "qlora"};
-const std::vector<std::string> kTargetNames{"linear", "attention", "query-value"};
+const std::vector<std::string> kTargetNames{"linear", "non-expert", "attention", "query-value"};
 const std::vector<std::string> kReferenceNames{"copy", "adapters", "precomputed"};
 const std::vector<std::string> kObjectiveNames{"cost", "time", "balanced", "pareto"};
 
@@ -88,6 +88,7 @@ void Resolver::adapt_layers() {
     most = parameters;
     w.lora = lora;
   }
+  if (!w.architecture.is_moe() && w.lora.targets == LoraTargets::NonExpert) w.lora.targets = LoraTargets::Linear;
   if (w.lora.layers.experts == ExpertAdapters::None && w.lora.targets == LoraTargets::Linear) {
     assume("PEFT adapts no routed expert of this model: adapters are on its other linear layers");
   }

@@ -96,6 +96,10 @@ class Refusals {
     if (w.finetune == FineTune::Qlora) refuse("verl quantizes no base", "plan with --finetune lora");
     if (w.lora.method != nullptr) refuse("verl trains LoRA alone, not " + w.lora.method->name, "leave --adapters out");
     if (w.lora.train_embeddings) refuse("verl trains no embeddings beside adapters", "leave --lora-embeddings out");
+    if (w.lora.targets == LoraTargets::NonExpert) {
+      refuse("this writer has no list of names that leaves out the routed experts alone",
+             "plan with --lora-targets linear or attention");
+    }
     if (is_megatron(job_.plan.training) && w.lora.targets == LoraTargets::QueryValue) {
       refuse("Megatron holds queries, keys and values in one layer", "plan with --lora-targets linear or attention");
     }

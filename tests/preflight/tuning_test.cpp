@@ -181,6 +181,45 @@ TEST(ToolKinds, OfCommandLinesAreTold) {
   EXPECT_EQ(read_job(R"(["--model_name_or_path", "m", "--dataset_name", "d"])", "-", std::nullopt)->kind, JobKind::Trl);
 }
 
+TEST(AdaptedModules, AreNamedByEndsOrByExpressionsForWholePaths) {
+  struct Named {
+    const char* modules;
+    const char* targets;  ///< none: a finding says that they are not known
+  };
+  constexpr Named kNamed[] = {
+      {"[q_proj, v_proj]", "query-value"},
+      {"[q_proj, k_proj, v_proj, o_proj]", "attention"},
+      {"[q_proj, gate_proj]", "linear"},
+      {"['.*\\.gate_proj$']", "linear"},
+      {"[q_proj, mlp.experts.0.up_proj]", "linear"},
+      {"[q_proj, shared_expert.up_proj, shared_expert_gate]", "non-expert"},
+      {"[q_proj, v_proj, linear_attn.in_proj_qkvz]", "non-expert"},
+      {"[q_proj, gate]", "query-value"},
+      {"[q_proj, nonesuch]", nullptr},
+      {"'model.layers.[\\d]+.(mlp|self_attn).(up|down|gate|q|k|v|o)_proj'", "non-expert"},
+      {"'model.language_model.layers.[\\d]+.self_attn.(q|v)_proj'", "query-value"},
+      {"'.*\\.layers\\.(3|7|11)\\.self_attn\\.(q|k|v|o)_proj'", "attention"},
+      {"'.*(q|k|v|o|gate|up|down)_proj'", "linear"},
+      {"'.*\\.visual\\.(q|k)_proj'", nullptr},
+      {"'(unclosed|('", nullptr},
+      {"'(q|v)_proj'", nullptr},
+  };
+  for (const Named& named : kNamed) {
+    SCOPED_TRACE(named.modules);
+    const auto job = read_job(fmt::format("base_model: m\nadapter: lora\nlora_r: 8\nsequence_len: 64\n"
+                                          "micro_batch_size: 1\nlora_target_modules: {}\n",
+                                          named.modules),
+                              "a.yaml", JobKind::Axolotl);
+    ASSERT_TRUE(job) << to_string(job.error());
+    EXPECT_EQ(job->strategy.lora_targets.stated, named.targets != nullptr);
+    if (named.targets != nullptr) EXPECT_EQ(*job->strategy.lora_targets, named.targets);
+    const bool unread = std::any_of(job->unread.begin(), job->unread.end(), [](const Unread& u) {
+      return u.why.find("modules that are not known") != std::string::npos;
+    });
+    EXPECT_EQ(unread, named.targets == nullptr);
+  }
+}
+
 TEST(ToolKinds, ACommandIsReadAsTheFileThatItStandsFor) {
   const Job job = read_job(
                       "llamafactory-cli train \\\n --stage sft --finetuning_type lora --lora_rank 8 --cutoff_len 2048 "

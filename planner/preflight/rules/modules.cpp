@@ -32,7 +32,7 @@ std::vector<std::string> words_of_node(const Node& node) {
   return words;
 }
 
-bool is_left_open(const std::vector<std::string>& words) {
+bool leaves_open(const std::vector<std::string>& words) {
   return words.empty() || std::any_of(words.begin(), words.end(), [](const std::string& word) {
            return word.empty() || is_placeholder(word) || word.find_first_of("$`") != std::string::npos;
          });
@@ -93,7 +93,7 @@ void wrapped_layer_of_verl(const CheckInput& in, Report& report) {
   const Node* named = policy->find("transformer_layer_cls_to_wrap");
   if (named == nullptr || named->is_null() || (least != nullptr && integer_of(*least) != 0)) return;
   const std::vector<std::string> words = words_of_node(*named);
-  const ModelModules* modules = is_left_open(words) ? nullptr : modules_of_model(in);
+  const ModelModules* modules = leaves_open(words) ? nullptr : modules_of_model(in);
   const bool remote = own_code(in.job.root());
   const auto foreign = [&](const std::string& word) { return is_foreign(word, *modules, remote); };
   if (modules == nullptr || !std::all_of(words.begin(), words.end(), foreign)) return;
@@ -110,7 +110,7 @@ void wrapped_layer(const CheckInput& in, Report& report) {
                       "fsdp_transformer_layer_cls_to_wrap"});
   if (named == nullptr || named->is_object() || !wraps_classes(root)) return;
   const std::vector<std::string> words = words_of_node(*named);
-  const ModelModules* modules = is_left_open(words) ? nullptr : modules_of_model(in);
+  const ModelModules* modules = leaves_open(words) ? nullptr : modules_of_model(in);
   if (modules == nullptr) return;
   for (const std::string& word : words) {
     if (!is_foreign(word, *modules, own_code(root))) continue;
@@ -181,7 +181,7 @@ void adapter_targets(const CheckInput& in, Report& report) {
   if (targets == nullptr || targets->is_object()) return;
   const std::string* expression = expression_of(*targets, in.job.kind);
   const std::vector<std::string> words = expression != nullptr ? std::vector{*expression} : words_of_node(*targets);
-  const ModelModules* modules = is_left_open(words) ? nullptr : modules_of_model(in);
+  const ModelModules* modules = leaves_open(words) ? nullptr : modules_of_model(in);
   if (modules == nullptr || modules->open || own_code(in.job.root())) return;
   if (expression != nullptr) return judge_expression(*expression, *targets, *modules, report);
   std::vector<std::string> unknown = words;
