@@ -176,6 +176,8 @@ struct Execution {
   Toggle paged_optimizer = Toggle::Default;
   BaseFormat base_format = BaseFormat::Default;  ///< of frozen weights
   Toggle double_quantization = Toggle::Default;  ///< of a 4-bit base: its scales are quantised too
+  /// Embedding and head beside a 4-bit base are fp32, as PEFT's prepare_model_for_kbit_training makes them.
+  Toggle wide_embeddings = Toggle::Default;
   std::int32_t host_threads = 0;  ///< of each rank's process, for an optimizer on the host; 0: its share of the node's
   std::int32_t software_release = 0;  ///< year and month of the software, 2602 is 2026-02; 0: today's
 

@@ -102,6 +102,7 @@ class Request(TypedDict, total=False):
     paged_optimizer: Switches
     base_format: Names
     double_quantization: Switches
+    wide_embeddings: Switches
     host_threads: Numbers
     software_release: Numbers
     platform: str

@@ -485,8 +485,8 @@ const std::array<DimensionRow, kDimensionCount>& table() {
                                              "bucket:", "reduce bucket", "Gradients that DeepSpeed reduces at a time",
                                              kMostBucket),
       with(told_word<&Execution::release_gradients>(
-               Dimension::ReleaseGradients, "release_gradients", "execution/release_gradients",
-               "release-gradients:", "released gradients", "torch lets go of gradients after the update [on]", kToggles),
+               Dimension::ReleaseGradients, "release_gradients", "execution/release_gradients", "release-gradients:",
+               "released gradients", "torch lets go of gradients after the update [on]", kToggles),
            for_any_stack),
       with(told_word<&Execution::update_in_backward>(
                Dimension::UpdateInBackward, "update_in_backward", "execution/update_in_backward",
@@ -513,6 +513,12 @@ const std::array<DimensionRow, kDimensionCount>& table() {
                                                       "execution/double_quantization",
                                                       "double-quantization:", "double quantization",
                                                       "Scales of a 4-bit base are quantized too [on]", kToggles),
+           for_any_stack),
+      with(told_word<&Execution::wide_embeddings>(
+               Dimension::WideEmbeddings, "wide_embeddings", "execution/wide_embeddings",
+               "wide-embeddings:", "fp32 embeddings",
+               "Embedding and head beside a 4-bit base are fp32, as PEFT prepares a model [as the stack does]",
+               kToggles),
            for_any_stack),
       told_number<&Execution::host_threads>(Dimension::HostThreads, "host_threads", "execution/host_threads",
                                             "host-threads:", "host threads",

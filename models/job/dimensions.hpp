@@ -62,10 +62,11 @@ enum class Dimension : std::uint8_t {
   PagedOptimizer,
   BaseFormat,
   DoubleQuantization,
+  WideEmbeddings,
   HostThreads,
   SoftwareRelease,
 };
-inline constexpr std::size_t kDimensionCount = 47;
+inline constexpr std::size_t kDimensionCount = 48;
 
 /// Values of all dimensions are kept as numbers: a degree itself, 0 or 1 of a switch, the place of an enumerator, the
 /// bits of an Offload or of LayerModules.

@@ -83,6 +83,7 @@ void switch_states(const Execution& e, Stack& s) {
   if (is_on(e.empty_cache)) s.profile.allocator_slack = 0;
   if (e.unsharded_gradients != Toggle::Default) s.whole_gradients = is_on(e.unsharded_gradients);
   if (e.fused_optimizer != Toggle::Default) s.fused_optimizer = is_on(e.fused_optimizer);
+  if (e.wide_embeddings != Toggle::Default) s.casts_beside_four_bits = is_on(e.wide_embeddings);
   if (e.reduce_bucket > 0) s.reduce_bucket_elements = e.reduce_bucket;
 }
 

@@ -380,11 +380,15 @@ void finish_tool(const Node& root, Job& job) {
   if (job.reinforcement.algorithm.stated) {
     job.not_modelled = kReinforcement;
   }
+  const bool by_accelerate =
+      job.kind == JobKind::Axolotl || job.kind == JobKind::LlamaFactory || job.kind == JobKind::Trl;
+  // axolotl casts embedding and head back once PEFT has prepared the model (067b021, loaders/model.py). LLaMA-Factory
+  // does not prepare it so (ff6d4d1, model/adapter.py), nor does TRL but in its experimental trainers (1.16).
+  const bool prepared = job.kind == JobKind::Trl && (s.loss.is("orpo") || s.loss.is("simpo"));
+  if (by_accelerate && s.finetune.is("qlora") && !prepared) s.execution.wide_embeddings = Toggle::Off;
   if (s.stack.is("fsdp")) {
     otherwise(s.sharding, "FULL_SHARD", s.stack.where);
     // Accelerate does not synchronise before the last micro-batch of a step.
-    const bool by_accelerate =
-        job.kind == JobKind::Axolotl || job.kind == JobKind::LlamaFactory || job.kind == JobKind::Trl;
     if (by_accelerate && s.accumulation.value_or(1) > 1) s.execution.unsharded_gradients = Toggle::On;
   }
   if (s.data_replicate.value_or(1) > 1 && s.data_shard) {

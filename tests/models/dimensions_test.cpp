@@ -25,10 +25,10 @@ TEST(Dimensions, AreAllMembersOfAStrategy) {
   const auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, told] = Strategy{};
   const std::set<const void*> members{&a, &b, &c, &d, &e, &f, &g, &h, &i, &j, &k, &l, &m, &n, &o, &p};
   const auto& [a1, b1, c1, d1, e1, f1, g1, h1, i1, j1, k1, l1, m1, n1, o1, p1, q1, r1, s1, t1, u1, v1, w1, x1, y1, z1,
-               aa1, ab1, ac1, ad1, ae1] = told;
-  const std::set<const void*> options{&a1, &b1, &c1, &d1, &e1,  &f1,  &g1,  &h1,  &i1, &j1, &k1,
-                                      &l1, &m1, &n1, &o1, &p1,  &q1,  &r1,  &s1,  &t1, &u1, &v1,
-                                      &w1, &x1, &y1, &z1, &aa1, &ab1, &ac1, &ad1, &ae1};
+               aa1, ab1, ac1, ad1, ae1, af1] = told;
+  const std::set<const void*> options{&a1, &b1, &c1, &d1, &e1,  &f1,  &g1,  &h1,  &i1,  &j1, &k1,
+                                      &l1, &m1, &n1, &o1, &p1,  &q1,  &r1,  &s1,  &t1,  &u1, &v1,
+                                      &w1, &x1, &y1, &z1, &aa1, &ab1, &ac1, &ad1, &ae1, &af1};
   EXPECT_EQ(members.size() + options.size(), kDimensionCount);
   for (const DimensionRow& row : dimensions()) {
     Strategy changed;

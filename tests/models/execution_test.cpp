@@ -191,6 +191,8 @@ TEST(Executed, SoftwareOfAnotherMonthHasTheDefaultsOfItsTime) {
   EXPECT_FALSE(executed(today, {.software_release = 2601}).loops_over_experts);
   EXPECT_TRUE(executed(today, {.fused_optimizer = Toggle::On, .software_release = 2412}).fused_optimizer) << "as told";
   EXPECT_FALSE(executed(today, {.fused_optimizer = Toggle::Off}).fused_optimizer);
+  EXPECT_TRUE(executed(today, {.wide_embeddings = Toggle::On}).casts_beside_four_bits);
+  EXPECT_FALSE(executed(today, {.wide_embeddings = Toggle::Off}).casts_beside_four_bits);
   EXPECT_TRUE(executed(today, {.unsharded_gradients = Toggle::On}).whole_gradients);
 }
 

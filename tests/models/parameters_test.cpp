@@ -288,6 +288,10 @@ TEST(LoraParameters, MatchWhatPeftPrints) {
   EXPECT_EQ(lora_parameters(arch("llama-3-8b"), {.rank = 16, .targets = LoraTargets::Linear}), 41'943'040);
   // 4 projections x 32 layers x 16 x (4096 + 4096)
   EXPECT_EQ(lora_parameters(arch("llama-2-7b"), {.rank = 16, .targets = LoraTargets::Attention}), 16'777'216);
+  EXPECT_EQ(lora_parameters(arch("llama-2-7b"), {.rank = 16, .targets = LoraTargets::NonExpert}), 39'976'960);
+  EXPECT_EQ(lora_parameters(arch("mixtral-8x7b"), {.rank = 16, .targets = LoraTargets::NonExpert}),
+            lora_parameters(arch("mixtral-8x7b"), {.rank = 16, .targets = LoraTargets::Attention}))
+      << "its MLPs are all experts";
   EXPECT_EQ(lora_parameters(arch("llama-2-7b"), {.rank = 8, .targets = LoraTargets::QueryValue}), 4'194'304)
       << "as LitGPT prints";
   EXPECT_EQ(lora_parameters(arch("llama-2-13b"), {.rank = 8, .targets = LoraTargets::QueryValue}), 6'553'600)
