@@ -41,10 +41,11 @@ struct Node {
   std::string key;   ///< in the object that holds it
   std::vector<Node> items;
   Where where;
-  Span span;          ///< the value; of YAML and TOML only scalars that stand as they read, else empty
-  Span key_span;      ///< JSON only: the key with its quotes; empty elsewhere
-  bool open = false;  ///< of a command's options: there may be more of them; of one: a condition decides on it
-  int plus = -1;      ///< of an override of Hydra's: the plus signs before it; else below 0
+  Span span;               ///< the value; of YAML and TOML only scalars that stand as they read, else empty
+  Span key_span;           ///< JSON only: the key with its quotes; empty elsewhere
+  bool open = false;       ///< of a command's options: there may be more of them; of one: a condition decides on it
+  bool passes_on = false;  ///< of a command's options: those that its script is given come behind them (`"$@"`)
+  int plus = -1;           ///< of an override of Hydra's: the plus signs before it; else below 0
   /// Of an override: what the file that it changes has in its place.
   enum class Under : std::uint8_t { Unknown, Nothing, Null, Value };
   Under under = Under::Unknown;

@@ -247,6 +247,10 @@ class ScriptReader {
       return give(expands ? ShellWord{variables_.expanded(word.text), word.line} : word);
     }
     if (std::find(arrays_.begin(), arrays_.end(), name) != arrays_.end()) return;
+    if (name == kAllArguments) {
+      tree.root.passes_on = true;
+      return;
+    }
     const std::string* value = variables_.find(name);
     if (value == nullptr) {
       const bool one = word.text.find('@') == std::string::npos && word.text.find('*') == std::string::npos;
@@ -292,6 +296,7 @@ class OverrideReader {
     before_ = word.text;
     if (word.text.ends_with("=(") || word.text == ")") {
       array_ = word.text != ")";
+      if (array_) arrays_.push_back(word.text.substr(0, word.text.find_first_of("+=")));
       assigns_ = false;
       return;
     }
@@ -306,16 +311,39 @@ class OverrideReader {
   }
 
  private:
+  /// Words of a variable that the script does not set are not known, unless they are one value (`--config $FILE`).
   void override_or_other(const ShellWord& word) {
+    const std::string name = word.literal ? std::string() : variable_in(word.text);
+    if (name == kAllArguments) {
+      tree_.root.passes_on = true;
+      return;
+    }
+    const std::string* value = name.empty() ? nullptr : variables_.find(name);
+    const bool array = std::find(arrays_.begin(), arrays_.end(), name) != arrays_.end();
+    const bool unknown = name.empty() ? !word.literal && word.text.starts_with("$(") : value == nullptr && !array;
+    if (unknown && (runs_ || array_) && !tree_.awaits_value()) tree_.root.open = true;
+    if (value == nullptr || word.quoted || value->find(' ') == std::string::npos) return take_word(word, word.text);
+    const Result<std::vector<ShellWord>> parts = split_words(*value, "");
+    if (!parts || parts->size() > words_left_) return;
+    words_left_ -= parts->size();
+    for (ShellWord part : *parts) {
+      part.first = part.first && word.first;
+      part.line = word.line;
+      take_word(part, word.text);
+    }
+  }
+
+  /// `written` is what stands in the script for it.
+  void take_word(const ShellWord& word, std::string_view written) {
     ShellWord whole{variables_.expanded(word.text), word.line};
     // A variable that is empty here is filled where this reader does not look.
     if (whole.text.ends_with('=') && !word.text.ends_with('=')) whole.text = word.text;
-    if (whole.text == "$@" || whole.text == "$*") tree_.root.open = true;
     const bool program = is_program(whole.text);
     started_ = started_ || program;
+    runs_ = program || (runs_ && !word.first);
     if (program) tree_.root.text += (tree_.root.text.empty() ? "" : " ") + whole.text;
     const bool plain_names = (started_ && !word.first) || array_;
-    if (tree_.take_override(whole, plain_names, conditions_.inside() || is_doubtful(word.text)) || program || array_)
+    if (tree_.take_override(whole, plain_names, conditions_.inside() || is_doubtful(written)) || program || array_)
       return;
     // The last override is no option, of which this would be another value.
     if (!is_option(whole) && !tree_.awaits_value() && !tree_.root.items.empty()) return;
@@ -332,10 +360,11 @@ class OverrideReader {
 
   ArgumentTree& tree_;
   Variables variables_;
-  std::vector<std::string> doubtful_;
+  std::vector<std::string> doubtful_, arrays_;
   std::string before_;
   Conditions conditions_;
-  bool started_ = false, array_ = false, assigns_ = false;
+  std::size_t words_left_ = kMaxJobNodes;  ///< that texts may bring
+  bool started_ = false, runs_ = false, array_ = false, assigns_ = false;
 };
 
 /// Programs that scripts start. A file of arguments alone has none, and its lines may break anywhere.

@@ -97,7 +97,9 @@ std::string variable_in(std::string_view text) {
   for (const std::string_view all : {"[@]", "[*]"}) {
     if (text.ends_with(all)) text.remove_suffix(all.size());
   }
-  return is_shell_name(text) ? std::string(text) : text == "@" || text == "*" ? "@" : std::string();
+  return is_shell_name(text)          ? std::string(text)
+         : text == "@" || text == "*" ? std::string(kAllArguments)
+                                      : std::string();
 }
 
 }  // namespace smplan

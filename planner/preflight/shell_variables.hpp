@@ -44,7 +44,9 @@ class Variables {
   std::size_t left_ = kMaxJobBytes;
 };
 
-/// The name in a word that is nothing else: `$NAME`, `${NAME}`, `${NAME[@]}`; `@` of all arguments, empty for others.
+/// What variable_in() calls all arguments of a script: `$@`, `$*`.
+inline constexpr std::string_view kAllArguments = "@";
+/// The name in a word that is nothing else: `$NAME`, `${NAME}`, `${NAME[@]}`; empty for others.
 std::string variable_in(std::string_view text);
 
 }  // namespace smplan

@@ -200,6 +200,7 @@ void judge(const Node& root, std::string_view framework, bool open, bool older, 
                                  {at == nullptr ? row->when.front().settings.front() : dotted(*at), row->says});
     finding.fix = row->fix;
     finding.source = known->source;
+    if (root.passes_on) finding.message += ", as the script runs without arguments";
     if (row->warns) finding.severity = Severity::Warning;
   }
 }
