@@ -42,6 +42,7 @@ void read_test(ObjectReader& reader, SettingCondition& c) {
   other("at_most", Test::AtMost);
   other("multiple_of", Test::MultipleOf);
   if (const auto given = reader.optional_bool("given")) ++tests, c.test = *given ? Test::Given : Test::Absent;
+  if (reader.optional_bool("null").value_or(false)) ++tests, c.test = Test::Null;
   if (reader.optional_bool("whole").value_or(false)) ++tests, c.test = Test::Whole;
   if (tests > 1) out.push_back({"two-tests", reader.location("setting"), "has two tests", "write two conditions"});
 }

@@ -18,6 +18,7 @@ struct SettingCondition {
     On,          ///< there, and neither null nor false
     Given,       ///< there at all
     Absent,      ///< not there, or null
+    Null,        ///< there, and null in so many words, where the library's default is another
     Is,          ///< one of `words`
     IsNot,       ///< none of `words`
     Above,       ///< `number`

@@ -137,6 +137,9 @@ std::optional<bool> holds(const Reading& in, const SettingCondition& c) {
       return there && !(node->is_object() && node->items.empty());
     case Test::Absent:
       return there || !in.open ? std::optional(!there) : std::nullopt;
+    case Test::Null:
+      if (node == nullptr ? in.open && !in.whole : is_unknown(*node)) return std::nullopt;
+      return node != nullptr && node->is_null() && !node->removed;
     case Test::Is:
     case Test::IsNot: {
       const auto word = word_of(node, otherwise_of(in, c));
