@@ -65,6 +65,7 @@ SettingCombination read_row(const JsonValue& value, Diagnostics& out) {
   row.says = reader.string("says");
   row.fix = reader.string("fix");
   row.warns = reader.optional_bool("warns").value_or(false);
+  row.newest = reader.optional_bool("newest").value_or(false);
   reader.finish();
   return row;
 }

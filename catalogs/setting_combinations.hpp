@@ -40,7 +40,8 @@ struct SettingCondition {
 struct SettingCombination {
   std::vector<SettingCondition> when, must;
   std::string says, fix;
-  bool warns = false;  ///< it works, and does not do what is written
+  bool warns = false;   ///< it works, and does not do what is written
+  bool newest = false;  ///< older versions took it
 };
 
 /// The combinations of one framework.

@@ -192,13 +192,14 @@ const Node* part_of_verl(const Job& job) {
   return part != nullptr && part->is_object() ? part : nullptr;
 }
 
-void judge(const Node& root, std::string_view framework, bool open, bool older, Report& report) {
+/// `other`: what runs is not the framework's own newest program, and may heed what that drops.
+void judge(const Node& root, std::string_view framework, bool open, bool other, Report& report) {
   const FrameworkCombinations* known = framework_combinations(framework);
   const bool verl = framework == "verl";
   if (known == nullptr || (verl && !verl_configuration(root).validated)) return;
   const bool whole = verl && root.plus < 0 && verl_configuration(root).whole;
   for (const auto& [row, at] : broken_of(*known, {root, framework_table(framework), open, whole})) {
-    if (older && row->warns) continue;
+    if (other && (row->warns || row->newest)) continue;
     Finding& finding = report.at(at == nullptr ? root : *at,
                                  {at == nullptr ? row->when.front().settings.front() : dotted(*at), row->says});
     finding.fix = row->fix;
@@ -209,7 +210,7 @@ void judge(const Node& root, std::string_view framework, bool open, bool older, 
 }
 
 void combinations(const CheckInput& in, Report& report) {
-  judge(in.job.root(), to_string(in.job.kind), in.job.root().open, false, report);
+  judge(in.job.root(), to_string(in.job.kind), in.job.root().open, runs_own_script(in.job), report);
   // The image's verl is older: it may still take what the newest drops.
   if (const Node* part = part_of_verl(in.job)) judge(*part, "verl", true, true, report);
 }

@@ -44,12 +44,19 @@ bool has_one_of(const Node& root, const std::vector<std::string>& keys) {
   return std::any_of(keys.begin(), keys.end(), [&](const std::string& key) { return root.has(key); });
 }
 
-/// The command of TRL that a line runs, or its script in TRL's own package: `sft`; empty where none of them is there.
-std::string trl_command(const Node& root) {
+/// The words of a command line but for its options' names.
+std::vector<std::string_view> plain_words(const Node& root) {
   std::vector<std::string_view> words = words_of(root.text);
   for (const Node& option : root.items) {
+    if (option.is_string()) words.push_back(option.text);
     for (const Node& word : option.items) words.push_back(word.text);
   }
+  return words;
+}
+
+/// The command of TRL that a line runs, or its script in TRL's own package: `sft`; empty where none of them is there.
+std::string trl_command(const Node& root) {
+  const std::vector<std::string_view> words = plain_words(root);
   for (std::size_t i = 0; i < words.size(); ++i) {
     constexpr std::string_view kScripts = "trl/scripts/";
     const std::size_t script = words[i].rfind(kScripts);
@@ -495,17 +502,27 @@ bool is_wrong_sign(const Node& member) {
 
 }  // namespace
 
+bool runs_own_script(const Job& job) {
+  if (job.kind != JobKind::Trl || !trl_command(job.root()).empty()) return false;
+  const std::vector<std::string_view> words = plain_words(job.root());
+  return std::any_of(words.begin(), words.end(), [](std::string_view word) { return word.ends_with(".py"); });
+}
+
 void unknown_settings(const CheckInput& in, Report& report) {
+  const bool own_script = runs_own_script(in.job);
   const auto visit = [&](const Place& place) {
     const bool whole = place.section.path.empty() || is_command(place.section, place.table);
     const SettingSection* launcher = whole ? place.table.find("launcher") : nullptr;
     const bool options = is_command_line(in);
-    if (place.section.path.empty() && in.job.kind == JobKind::Trl) settings_of_two_commands(place, report);
+    if (place.section.path.empty() && in.job.kind == JobKind::Trl && !own_script) {
+      settings_of_two_commands(place, report);
+    }
     int unknown = 0;
     for (const Node& member : place.object.items) {
       const FrameworkSetting* setting = nullptr;
       const std::string name = key_of(place.section, member, setting);
       if (setting != nullptr || is_of_launcher(member.key, launcher) || is_before_script(in.job, member)) continue;
+      if (own_script && slip_of(name, names_of(place.section)).empty()) continue;
       if (is_of_older_version(place, name) || (options && is_abbreviated(place, name))) continue;
       if (has_overrides(in.job) && (member.plus < 0 || lacks_plus(place, member))) continue;
       if (place.table.framework == "verl" && is_of_hydra(place, member)) continue;
