@@ -309,9 +309,8 @@ bool starts_torchrun(const Node& arguments) {
   const bool megatron =
       found > 1 || arguments.has("tensor-model-parallel-size") || (found == 1 && pretrains(arguments));
   if (arguments.has("nproc-per-node")) return !megatron;
-  const std::vector<std::string_view> program = words_of(arguments.text);
-  return found == 0 && std::find(program.begin(), program.end(), "torchrun") != program.end() &&
-         !starts_trainer(arguments) && !starts_llama_factory(arguments);
+  return found == 0 && starts_launcher(arguments.text) && !starts_trainer(arguments) &&
+         !starts_llama_factory(arguments);
 }
 
 /// Options of which most are Megatron's. Megatron-DeepSpeed, which went its own way, is told by its option.
@@ -384,8 +383,9 @@ Syntax syntax_of(std::optional<JobKind> kind, std::string_view file, std::string
   if (toml_file || kind == JobKind::TorchTitan) return first == '{' ? Syntax::Json : Syntax::Toml;
   if (first == '{' || (first == '[' && !ends_with_any(file, {".yaml", ".yml"}))) return Syntax::Json;
   const bool either = !kind || also_command(*kind);
+  const bool names_shell = first == '#' && text.substr(start).starts_with("#!");
   const bool commands = ends_with_any(file, {".sh", ".sbatch", ".slurm", ".sub", ".args", ".txt"}) ||
-                        (!ends_with_any(file, {".yaml", ".yml", ".json"}) && starts_command(text));
+                        (!ends_with_any(file, {".yaml", ".yml", ".json"}) && (names_shell || starts_command(text)));
   if (kind == JobKind::Megatron || kind == JobKind::Torchrun || (either && commands) ||
       (!kind && first == '-' && text.substr(start).starts_with("--") && !text.substr(start).starts_with("---"))) {
     return Syntax::Arguments;

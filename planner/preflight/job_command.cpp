@@ -11,7 +11,8 @@
 namespace smplan {
 namespace {
 
-constexpr std::array<std::string_view, 3> kLaunchers = {"torchrun", "hyperpodrun", "torch.distributed.run"};
+constexpr std::array<std::string_view, 4> kLaunchers = {"torchrun", "hyperpodrun", "torch.distributed.run",
+                                                        "torch.distributed.launch"};
 
 /// The launcher among the words of a program; empty for others.
 std::string_view launcher_in(std::string_view text) {
@@ -121,8 +122,10 @@ Result<Node> words_of(const Node* command, const Node* args, const std::string& 
   return argument_nodes_of(all, file);
 }
 
+bool starts_launcher(std::string_view program) { return !launcher_in(program).empty(); }
+
 void read_job_command(const Node& words, const Where& where, JobCommand& command) {
-  if (!words.is_object() || launcher_in(words.text).empty()) return;
+  if (!words.is_object() || !starts_launcher(words.text)) return;
   command.program = launcher_in(words.text);
   command.where = where;
   read_nodes(value_of(words.find("nnodes")), where, command);

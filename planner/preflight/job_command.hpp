@@ -11,6 +11,8 @@ namespace smplan {
 /// split.
 Result<Node> words_of(const Node* command, const Node* args, const std::string& file);
 
+/// Whether torchrun, one of its modules or hyperpodrun is among the words of a program.
+bool starts_launcher(std::string_view program);
 /// What torchrun or hyperpodrun is told, from a command's tree of options; nothing where the command starts neither.
 void read_job_command(const Node& words, const Where& where, JobCommand& command);
 /// The same of the only torchrun that a script starts, wherever it stands in its line (`srun -l torchrun`).

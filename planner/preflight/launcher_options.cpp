@@ -13,16 +13,19 @@ namespace {
 
 /// How a launcher is started: by its program, with its action behind it, or by Python, as a module.
 struct LaunchProgram {
-  std::string_view table, title, program, action, module;
+  std::string_view launcher, title, table, section, program, action, module;
   bool plain;        ///< its program's name is that of a library too: it starts where a program stands
   bool abbreviates;  ///< it takes the beginning of an option's name
 };
 
 constexpr LaunchProgram kLaunchPrograms[] = {
-    {"torchrun", "torchrun", "torchrun", "", "torch.distributed.run", false, true},
-    {"accelerate-launch", "accelerate launch", "accelerate", "launch", "accelerate.commands.launch", false, false},
-    {"accelerate-launch", "accelerate launch", "accelerate-launch", "", "", false, false},
-    {"deepspeed-launch", "deepspeed", "deepspeed", "", "deepspeed.launcher.runner", true, true},
+    {"torchrun", "torchrun", "torchrun", "", "torchrun", "", "torch.distributed.run", false, true},
+    {"torchrun", "torch.distributed.launch", "torchrun", ":launch", "", "", "torch.distributed.launch", false, true},
+    {"hyperpodrun", "hyperpodrun", "torchrun", ":hyperpodrun", "hyperpodrun", "", "", false, true},
+    {"accelerate-launch", "accelerate launch", "accelerate-launch", "", "accelerate", "launch",
+     "accelerate.commands.launch", false, false},
+    {"accelerate-launch", "accelerate launch", "accelerate-launch", "", "accelerate-launch", "", "", false, false},
+    {"deepspeed-launch", "deepspeed", "deepspeed-launch", "", "deepspeed", "", "deepspeed.launcher.runner", true, true},
 };
 
 std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
@@ -49,7 +52,9 @@ const LaunchProgram* launcher_at(const std::vector<ShellWord>& command, std::siz
   for (const LaunchProgram& launcher : kLaunchPrograms) {
     next = at + 1;
     if (!launcher.module.empty() && word == launcher.module && at > 0 && command[at - 1].text == "-m") return &launcher;
-    if (base_name(word) != launcher.program || (launcher.plain && !is_program_at(command, at))) continue;
+    if (launcher.program.empty() || base_name(word) != launcher.program ||
+        (launcher.plain && !is_program_at(command, at)))
+      continue;
     if (launcher.action.empty()) return &launcher;
     if (next < command.size() && command[next].text == launcher.action) {
       ++next;
@@ -278,9 +283,9 @@ class CommandReader {
 
   void take_launch(const LaunchProgram& launcher, const std::vector<ShellWord>& command, std::size_t next) {
     const FrameworkTable* table = framework_table(launcher.table);
-    const SettingSection* known = table == nullptr ? nullptr : table->find("");
+    const SettingSection* known = table == nullptr ? nullptr : table->find(launcher.section);
     if (known == nullptr) return;
-    LauncherCall launch{launcher.table, launcher.title, {}};
+    LauncherCall launch{launcher.launcher, launcher.title, launcher.table, launcher.section, {}};
     launch.options.kind = Node::Kind::Object;
     OptionReader reader(*known, launcher.abbreviates, list_, launch.options.items);
     launch.options.open = !reader.read(command, next, options_left_);

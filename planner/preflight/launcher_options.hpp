@@ -13,8 +13,9 @@ namespace smplan {
 
 /// A launcher of processes that a job starts.
 struct LauncherCall {
-  std::string_view launcher;  ///< by the name of its table: `torchrun`, `accelerate-launch`
-  std::string_view title;     ///< as a user calls it
+  std::string_view launcher;        ///< by its name: `torchrun`, `accelerate-launch`
+  std::string_view title;           ///< as a user calls it
+  std::string_view table, section;  ///< what knows its options
   Node options;  ///< its own, those before its script, by the names that they are written with, without two hyphens
 };
 

@@ -1,13 +1,18 @@
 """torchrun's own options, which stand before the script: the parser of torch.distributed.run, and what the launcher asks of
-their values once they are parsed."""
+their values once they are parsed. Two more launchers add options to that parser: torch.distributed.launch, and HyperPod's
+hyperpodrun, whose source is read and not imported."""
 
+import argparse
 import ast
 import importlib.metadata
+import importlib.util
 import inspect
+import pathlib
 import re
 
 from refresh_tables.launchers import options_of
-from refresh_tables.table import Table
+from refresh_tables.sources import calls, literal
+from refresh_tables.table import Section, Table
 
 
 def refused(function, *words) -> bool:
@@ -61,12 +66,45 @@ def others(run) -> dict:
             "rdzv-backend": {"values": sorted(rendezvous_handler_registry._registry), "grows": True}}
 
 
+def added(source: str) -> argparse.ArgumentParser:
+    """The options that a source adds to a parser that it got elsewhere."""
+    parser = argparse.ArgumentParser(add_help=False)
+    for call in calls(ast.parse(source), "add_argument"):
+        words = {word.arg: kind_of(word.value) for word in call.keywords if word.arg in ("action", "choices", "type")}
+        parser.add_argument(*map(literal, call.args), **words)
+    return parser
+
+
+def kind_of(node):
+    return {"int": int, "float": float, "str": str}[node.id] if isinstance(node, ast.Name) else literal(node)
+
+
+def agent_source() -> str:
+    """Of HyperPod's elastic agent; empty where Python does not find it."""
+    found = importlib.util.find_spec("hyperpod_elastic_agent")
+    return "" if found is None else pathlib.Path(found.submodule_search_locations[0], "run.py").read_text(encoding="utf-8")
+
+
+def like_torchrun(path: str, own: Section, source: str) -> Section:
+    section = Section(path, "argparse", "refused", like="")
+    section.fields = [dict(row) for row in (*own.fields, *options_of(added(source)).fields)]
+    backends = [literal(call.args[0]) for call in calls(ast.parse(source), "register") if call.args]
+    for row in section.fields:
+        if row["name"] == "rdzv-backend":
+            row["values"] = sorted({*row["values"], *filter(None, backends)})
+    return section
+
+
 def read() -> Table:
-    from torch.distributed import run
+    from torch.distributed import launch, run
 
     told = others(run)
     for name, row in limits(run).items():
         told[name] = {**told.get(name, {}), **row}
     version = re.match(r"[\d.]+", importlib.metadata.version("torch")).group()
-    return Table("torchrun", version, f"PyTorch {version}, torch/distributed/run.py and elastic/agent/server/api.py",
-                 [options_of(run.get_args_parser(), told)])
+    own = options_of(run.get_args_parser(), told)
+    sections = [own, like_torchrun(":launch", own, inspect.getsource(launch))]
+    if agent := agent_source():
+        sections.append(like_torchrun(":hyperpodrun", own, agent))
+    return Table("torchrun", version, f"PyTorch {version}, torch/distributed/run.py, launch.py and elastic/agent/server/api.py; "
+                 "hyperpod-elastic-agent 1.1.3, run.py", sections)

@@ -150,6 +150,9 @@ TEST(Reading, ScriptsSetVariablesBeforeTheyUseThem) {
   }
   EXPECT_TRUE(read(start + run + "--num-layers 32 $MORE").root().open);
   EXPECT_TRUE(read(start + run + "--num-layers 32 --bf16 ${MORE[@]}").root().open);
+  const Job passing = read(start + run + "--num-layers 32 \"$@\"");
+  EXPECT_FALSE(passing.root().open) << "without arguments";
+  EXPECT_TRUE(passing.root().passes_on);
   EXPECT_EQ(read(start + run + "--num-layers '$TP'").strategy.layers.value, std::nullopt) << "in single quotes";
   const Job literal = read("--hybrid-layer-pattern M*|M*\n--num-layers\n8\n");
   EXPECT_EQ(literal.root().find("hybrid-layer-pattern")->text, "M*|M*") << "arguments alone have no shell";

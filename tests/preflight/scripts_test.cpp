@@ -127,6 +127,18 @@ TEST(Script, HidesNoDevicesInsideACondition) {
               ElementsAre(HasSubstr("shows 4")));
 }
 
+TEST(Script, IsOneByItsFirstLine) {
+  const std::string text = "#!/usr/bin/env bash\ntorchrun --nproc_per_nodes=8 train.py --lr 1\n";
+  const Result<Job> job = read_job(text, "launch", std::nullopt);
+  ASSERT_TRUE(job) << to_string(job.error());
+  EXPECT_EQ(job->kind, JobKind::Torchrun);
+  EXPECT_THAT(told(*job, "C240"), ElementsAre(HasSubstr("nproc_per_nodes")));
+  const Result<Job> file =
+      read_job("#!yaml\ntrain_batch_size: 8\nzero_optimization:\n  stage: 2\n", "ds.yaml", std::nullopt);
+  ASSERT_TRUE(file) << to_string(file.error());
+  EXPECT_EQ(file->kind, JobKind::DeepSpeed) << "its ending says what it is";
+}
+
 TEST(Script, HasNoArgumentsInATest) {
   const Job job = script(
       "#!/bin/bash\nif [ \"${DEVICE:-gpu}\" = gpu ] && [[ $A == b.c=d ]]; then\n  export X=1\nfi\n"

@@ -384,8 +384,8 @@ void unknown_option(const LauncherCall& launch, const Node& option, const Settin
 }
 
 void judge_options(const LauncherCall& launch, Report& report) {
-  const FrameworkTable& table = *framework_table(launch.launcher);
-  const SettingSection& section = *table.find("");
+  const FrameworkTable& table = *framework_table(launch.table);
+  const SettingSection& section = *table.find(launch.section);
   for (const Node& option : launch.options.items) {
     const FrameworkSetting* setting = section.find(option.key);
     if (setting == nullptr) {
@@ -501,7 +501,8 @@ constexpr Rule kLauncherRules[] = {
      "{} {}, and {}", "give both the same numbers", "PyTorch documentation, torchrun; Slurm documentation, sbatch",
      kAnyKind, Need::Nothing, command_beside_job},
     {"C240", Severity::Error, "Option of a launcher",
-     "a job starts torchrun, `accelerate launch` or `deepspeed` with an option before its script that the launcher "
+     "a job starts torchrun, torch.distributed.launch, hyperpodrun, `accelerate launch` or `deepspeed` with an option "
+     "before its script that the launcher "
      "does "
      "not have, with a value that it refuses (a warning of a word that a plugin may bring), or with options that it "
      "refuses together",
