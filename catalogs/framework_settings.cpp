@@ -25,8 +25,10 @@ constexpr EnumNames<SettingReader, 4> kReaders{{{SettingReader::Plain, "plain"},
                                                 {SettingReader::Pydantic, "pydantic"},
                                                 {SettingReader::Argparse, "argparse"},
                                                 {SettingReader::Text, "text"}}};
-constexpr EnumNames<UnknownKey, 3> kUnknown{
-    {{UnknownKey::Refused, "refused"}, {UnknownKey::Ignored, "ignored"}, {UnknownKey::Open, "open"}}};
+constexpr EnumNames<UnknownKey, 4> kUnknown{{{UnknownKey::Refused, "refused"},
+                                             {UnknownKey::Ignored, "ignored"},
+                                             {UnknownKey::Open, "open"},
+                                             {UnknownKey::HandedOn, "handed on"}}};
 constexpr EnumNames<OptionValues, 4> kOptionValues{{{OptionValues::None, "none"},
                                                     {OptionValues::Optional, "optional"},
                                                     {OptionValues::Any, "any"},

@@ -24,7 +24,8 @@ enum class SettingReader : std::uint8_t {
 enum class UnknownKey : std::uint8_t {
   Refused,
   Ignored,
-  Open,  ///< another part, or the user's script, may know it
+  Open,      ///< another part, or the user's script, may know it
+  HandedOn,  ///< all keys are arguments of another library's function
 };
 
 /// Values that an option of a command line takes.

@@ -251,6 +251,13 @@ def converted(root: pathlib.Path) -> set:
             for call in calls(tree, "omega_conf_to_dataclass") if call.args}
 
 
+def handed_on(root: pathlib.Path) -> set:
+    """Names of parts whose members are the arguments of a call: `ray.init(**config.ray_kwargs.get("ray_init"))`."""
+    splats = [word.value for tree in trees_in(root, "**/*.py") for call in ast.walk(tree) if isinstance(call, ast.Call)
+              for word in call.keywords if word.arg is None]
+    return {literal(get.args[0]) for splat in splats for get in calls(splat, "get") if get.args}
+
+
 def class_of(field) -> str:
     """The name in an annotation: `Config`, `Optional[Config]`."""
     if field is None:
@@ -264,7 +271,7 @@ class Walk:
 
     def __init__(self, root: pathlib.Path, sources: Sources, checks: Checks):
         self.sources, self.checks = sources, checks
-        self.words, self.converted = words_of(root, sources), converted(root)
+        self.words, self.converted, self.handed_on = words_of(root, sources), converted(root), handed_on(root)
         self.moments = sorted(set(compared(trees_in(root, "trainer/*.py"), MOMENTS)))
         self.sections: list = []
         self.variant = ""
@@ -276,7 +283,8 @@ class Walk:
         strict = strict or path.rpartition(".")[2] in self.converted
         fields = self.sources.fields(made) if made in self.sources.classes else {}
         refuses = strict and named and fields
-        section = Section(f"{path}:{self.variant}", "plain", "refused" if refuses else "open", sharing=True)
+        unknown = "handed on" if path.rpartition(".")[2] in self.handed_on else "refused" if refuses else "open"
+        section = Section(f"{path}:{self.variant}", "plain", unknown, sharing=True)
         self.sections.append(section)
         if fields:
             section.add("_target_", types=["any"])

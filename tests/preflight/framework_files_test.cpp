@@ -49,6 +49,16 @@ std::string fix_of(std::string_view text, JobKind kind, std::string_view rule) {
   return "no finding";
 }
 
+TEST(FrameworkFiles, LeaveNamesThatOthersTake) {
+  const std::string script = "accelerate launch train.py --output_dir o --learning_rate 1e-4 --mine 1";
+  EXPECT_EQ(fix_of(script, JobKind::Trl, "C159"), "no finding") << "the user's script may have it";
+  EXPECT_NE(fix_of("trl sft --output_dir o --learning_rate 1e-4 --mine 1", JobKind::Trl, "C159"), "no finding");
+  const std::string ray = "defaults: [ppo_trainer, _self_]\ndata: {train_batch_size: 64}\nactor_rollout_ref: {}\n";
+  EXPECT_EQ(fix_of(ray + "ray_kwargs: {ray_init: {num_gpus: 8}}\n", JobKind::Verl, "C159"), "no finding")
+      << "an argument of ray.init()";
+  EXPECT_NE(fix_of(ray + "ray_kwargs: {timeline_json_fil: a}\n", JobKind::Verl, "C159"), "no finding");
+}
+
 TEST(FrameworkFiles, NameAThousandUnknownKeysAndThatThereAreMore) {
   std::string text = R"({"train_batch_size": 8, "zero_optimization": {"stage": 2)";
   for (int i = 0; i < 5000; ++i) text += ", \"key" + std::to_string(i) + "\": 1";

@@ -421,6 +421,7 @@ bool is_extended(const Node& root) {
 /// A part of verl's that takes any name. Names that an older version listed in it are as good as others.
 bool takes_any_name(const SettingSection& section) {
   const auto& all = section.settings;
+  if (section.unknown == UnknownKey::HandedOn) return true;
   return section.unknown == UnknownKey::Open &&
          std::all_of(all.begin(), all.end(), [](const FrameworkSetting& s) { return !s.last.empty(); });
 }
@@ -522,6 +523,7 @@ void unknown_settings(const CheckInput& in, Report& report) {
       const FrameworkSetting* setting = nullptr;
       const std::string name = key_of(place.section, member, setting);
       if (setting != nullptr || is_of_launcher(member.key, launcher) || is_before_script(in.job, member)) continue;
+      if (place.section.unknown == UnknownKey::HandedOn) continue;
       if (own_script && slip_of(name, names_of(place.section)).empty()) continue;
       if (is_of_older_version(place, name) || (options && is_abbreviated(place, name))) continue;
       if (has_overrides(in.job) && (member.plus < 0 || lacks_plus(place, member))) continue;
