@@ -106,6 +106,7 @@ std::span<const Rule> debugger_rules();
 std::span<const Rule> account_rules();
 std::span<const Rule> folder_rules();
 std::span<const Rule> combination_rules();
+std::span<const Rule> reference_rules();
 std::span<const Rule> module_rules();
 std::span<const Rule> image_rules();
 
